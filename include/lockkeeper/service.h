@@ -1,0 +1,91 @@
+/*  service.h - how a service attaches to its host's router
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A service is a set of callbacks and knows no socket. What runs it, a
+ *  process of its own (lk_service_run) or one day the router's own loop,
+ *  calls them from one thread, one at a time. plugins/greeter is a small
+ *  example with comments; plugins/lock is the large one.
+ */
+
+#ifndef LOCKKEEPER_SERVICE_H
+#define LOCKKEEPER_SERVICE_H
+
+#include <lockkeeper/message.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*  The service's way to its router; given to `attach`, valid until the end
+ *  of `detach`. */
+typedef struct lk_bus lk_bus;
+
+typedef struct {
+    const char *name;    /* as in name@host; one per host */
+    const char *version; /* shown by STATUS */
+
+    /*  Broadcast commands and cluster events to be given, NULL at the end:
+     *  CLUSTERUP CLUSTERDOWN CLUSTERCOMPLETE CLUSTERINCOMPLETE HANGUP
+     *  DISCONNECTED NEWREMOTECONNECTION STATUS, or any of your own. */
+    const char *const *subscriptions;
+
+    /*  READY came from the router: the host's name is known, send away.
+     *  Called again after the router was lost and found. */
+    void (*attach) (void *self, lk_bus *bus);
+
+    /*  A message for this service (borrowed for the call). */
+    void (*message) (void *self, const lk_message *message);
+
+    /*  A cluster event from the router itself (borrowed for the call). */
+    void (*event) (void *self, const lk_message *event);
+
+    /*  The time of lk_bus_wake_at has come; also after a message that
+     *  changed it to the past. */
+    void (*timer) (void *self);
+
+    /*  The router is gone ("router lost"), or the service has to stop ("stop",
+     *  "signal", "refused: ..."). The last messages sent here still go out. */
+    void (*detach) (void *self, const char *reason);
+} lk_service;
+
+/*  Sends and destroys *message_p; the sender's address is filled in. What
+ *  one callback sends leaves together when it returns. LK_DISCONNECTED if
+ *  there is no router now, LK_OVERLOADED if its queue is full: nothing was
+ *  sent then. */
+lk_err lk_bus_send (lk_bus *self, lk_message **message_p);
+
+/*  Subscribes to one more broadcast command. */
+void lk_bus_subscribe (lk_bus *self, const char *command);
+
+/*  The name of this host, and of this service. */
+const char *lk_bus_host (const lk_bus *self);
+const char *lk_bus_service (const lk_bus *self);
+
+/*  Milliseconds of the host's boot clock; runs while it is suspended. */
+int64_t lk_bus_now (const lk_bus *self);
+
+/*  Asks for one call of `timer` at that time (boot clock, ms); replaces the
+ *  time asked for before. INT64_MAX: none. */
+void lk_bus_wake_at (lk_bus *self, int64_t when_ms);
+
+/*  Ends lk_service_run after this callback; `exit_code` is what it returns. */
+void lk_bus_stop (lk_bus *self, int exit_code);
+
+typedef struct {
+    const char *endpoint; /* the router's, "ipc:///run/lockkeeper/router" */
+    const char *program;  /* for the log */
+} lk_service_options;
+
+/*  Runs one service as this process until lk_bus_stop, SIGTERM, SIGINT, or
+ *  STOP from the router. Waits for a router that is not there yet and
+ *  attaches again to one that comes back. Returns the exit code. */
+int lk_service_run (const lk_service *service, void *self,
+                    const lk_service_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

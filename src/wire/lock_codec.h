@@ -1,0 +1,39 @@
+/*  lock_codec.h - lock_message.h's structs <-> messages of the bus
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Bodies carry hosts as "name:id" ("name" while the id is unknown), terms as
+ *  "number:proposer", 64-bit ids, keys, hashes and tokens as hexadecimal
+ *  texts. Every body has "id", the sender's own, so that a message of a host
+ *  whose state file was lost is not taken for its predecessor's.
+ */
+
+#ifndef LK_LOCK_CODEC_H
+#define LK_LOCK_CODEC_H
+
+#include "wire/lock_message.h"
+#include "wire/roster.h"
+
+/*  The bus message that says `message` to lock@<name of message->to>; `self`
+ *  is the sender's own number. Never NULL. */
+lk_message *lk_lock_encode (const lk_lock_message *message,
+                            const lk_roster *roster, lk_host self);
+
+/*  Reads a bus message that came from another lock service. On LK_OK `out`
+ *  owns memory (lk_lock_message_clear). `from` is the sender's host, interned
+ *  by name and id. LK_INVALID for anything that is not exactly a message of
+ *  lockkeeper-protocol(7) or names more hosts than the roster takes; `out`
+ *  needs no clearing then. */
+lk_err lk_lock_decode (const lk_message *message, lk_roster *roster,
+                       lk_host self, lk_lock_message *out);
+
+/*  An object's key as the core has it: zone NUL context NUL object. */
+lk_name lk_object_key (const char *zone, const char *context,
+                       const char *object, char *buffer, size_t size);
+
+/*  The parts of such a key; pointers into `key`. False if it is none. */
+bool lk_object_parts (lk_name key, lk_name *zone, lk_name *context,
+                      lk_name *object);
+
+#endif

@@ -1,0 +1,343 @@
+/*  lock_message.h - what lock services say to each other, as plain structs
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  The core reads and writes these; src/wire/lock_codec.c turns them into
+ *  messages of the bus and back. Hosts are small numbers of the process's own
+ *  roster (roster.h), sets of hosts are bit masks. lockkeeper-protocol(7) has
+ *  each message with its fields.
+ */
+
+#ifndef LK_LOCK_MESSAGE_H
+#define LK_LOCK_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LK_HOSTS_MAX 64   /* hosts that one lock service can tell apart */
+#define LK_LEADERS_MAX 5
+#define LK_NAME_SIZE_MAX 4608 /* bytes of an object's key, zone included */
+#define LK_BATCH_MAX 256  /* operations in one message */
+#define LK_CHUNK_MAX 256  /* tickets in one message */
+
+typedef uint8_t lk_host;   /* index into the roster */
+typedef uint64_t lk_hosts; /* a set of them */
+#define LK_NOBODY ((lk_host) 255)
+#define LK_HOST_BIT(host) ((lk_hosts) 1 << (host))
+
+/*  A term: who proposed it is the random id of its state file, so that terms
+ *  have one order everywhere. {0, 0} is the genesis. */
+typedef struct {
+    uint64_t number;
+    uint64_t proposer;
+} lk_term;
+
+/*  Who matters. Genesis: number 0, members, no leaders. */
+typedef struct {
+    lk_term term;
+    lk_hosts members;
+    uint8_t leader_count;
+    lk_host leader[LK_LEADERS_MAX];
+    bool reclaim;
+} lk_decree;
+
+/*  Bytes that belong to somebody else. */
+typedef struct {
+    const char *data;
+    uint16_t size;
+} lk_name;
+
+/*  Names one request for ever. */
+typedef struct {
+    lk_host host;
+    uint64_t session;
+    uint64_t serial;
+} lk_request_id;
+
+typedef struct {
+    lk_request_id request;
+    lk_name object;
+    lk_name owner;       /* address of the application, for people */
+    uint32_t pid;        /* of the application, for people */
+    uint64_t number;     /* place in the queue */
+    uint64_t token;      /* 0: waits; else held, with this fencing token */
+    uint64_t key;        /* unlock key */
+    int64_t duration_ms; /* 0: no limit */
+    int64_t age_ms;      /* since it was asked for, for people */
+} lk_ticket;
+
+typedef enum {
+    LK_OP_ADD,     /* a ticket; active at once if it is its turn */
+    LK_OP_DROP,    /* a ticket goes, the next becomes active */
+    LK_OP_GONE,    /* all tickets of a host up to a session go */
+    LK_OP_REPORT,  /* a host's report to a reclaim */
+    LK_OP_OPEN,    /* what waits and may be active becomes so */
+    LK_OP_CONFIRM, /* changes nothing; once acknowledged, tells again */
+    LK_OP_COUNT
+} lk_op_kind;
+
+/*  One operation of a home's stream.
+ *    ADD      ticket (token, number and age unused)
+ *    DROP     ticket.request, ticket.object; by: who asked with the key, or
+ *             host LK_NOBODY
+ *    GONE     ticket.request.host and .session
+ *    REPORT   ticket.request.host and .session; tickets
+ *    CONFIRM  ticket.request, ticket.object, ticket.token (0: unlocked) */
+typedef struct {
+    lk_op_kind kind;
+    lk_ticket ticket;
+    lk_request_id by;
+    lk_ticket *tickets;
+    size_t ticket_count;
+} lk_op;
+
+/*  160 bits that sort candidates, then what tells equal ones apart. */
+typedef struct {
+    uint8_t priority;  /* 1..15 */
+    uint32_t random;   /* 28 bits */
+    uint8_t address[16];
+    uint16_t port;
+    uint32_t pid;
+} lk_candidate;
+
+/*  What a voter's or leader's table holds. */
+typedef struct {
+    lk_term term; /* {0, 0}: no table */
+    bool reclaim; /* some home is still in reclaim */
+    uint64_t length; /* operations applied, all streams */
+} lk_holds;
+
+/*  (kind, command on the bus, whether it is the answer of that command) */
+#define LK_LOCK_KINDS(X)                                                       \
+    X (LK_MSG_STARTED, "LOCKSTARTED", false)                                   \
+    X (LK_MSG_PING, "LOCKPING", false)                                         \
+    X (LK_MSG_DATE, "ELECTION_DATE", false)                                    \
+    X (LK_MSG_AGREED, "ELECTION_DATE", true)                                   \
+    X (LK_MSG_VOTE, "VOTE", false)                                             \
+    X (LK_MSG_VOTED, "VOTE", true)                                             \
+    X (LK_MSG_DESIST, "DESIST", false)                                         \
+    X (LK_MSG_RETIRE, "RETIRE", false)                                         \
+    X (LK_MSG_RERUN, "RERUN", false)                                           \
+    X (LK_MSG_ELECTED, "LOCKLEADERS", false)                                   \
+    X (LK_MSG_SITTING, "LOCKLEADERS", false)                                   \
+    X (LK_MSG_ACTIVE, "LOCKLEADERS", false)                                    \
+    X (LK_MSG_ACTIVATED, "LOCKLEADERS", true)                                  \
+    X (LK_MSG_ENTERING, "LOCKENTERING", false)                                 \
+    X (LK_MSG_ENTERED, "LOCKENTERED", true)                                    \
+    X (LK_MSG_GETMAX, "GETMAXTICKET", false)                                   \
+    X (LK_MSG_MAXTICKET, "MAXTICKET", true)                                    \
+    X (LK_MSG_FILL, "ADDTICKET", false)                                        \
+    X (LK_MSG_FILLED, "TICKETADDED", true)                                     \
+    X (LK_MSG_EXITING, "LOCKEXITING", false)                                   \
+    X (LK_MSG_READY, "LOCKREADY", false)                                       \
+    X (LK_MSG_OPS, "ADDTICKET", false)                                         \
+    X (LK_MSG_ACKED, "TICKETADDED", true)                                      \
+    X (LK_MSG_HOST, "LOCKHOST", false)                                         \
+    X (LK_MSG_SILENT, "LOCKHOST", true)                                        \
+    X (LK_MSG_LOCK, "LOCK", false)                                             \
+    X (LK_MSG_UNLOCK, "UNLOCK", false)                                         \
+    X (LK_MSG_LOCKED, "LOCKED", true)                                          \
+    X (LK_MSG_UNLOCKED, "UNLOCKED", true)                                      \
+    X (LK_MSG_LOCKFAILED, "LOCKFAILED", true)                                  \
+    X (LK_MSG_REPORT, "LOCKTICKETS", false)                                    \
+    X (LK_MSG_REPORTED, "LOCKTICKETS", true)                                   \
+    X (LK_MSG_AUDIT, "LOCKTICKETS", false)                                     \
+    X (LK_MSG_AUDITED, "LOCKTICKETS", true)
+/*  Where command and answer are equal, the field "stage" of the body tells
+ *  them apart: the lower-case rest of the kind's name ("sitting", "fill",
+ *  "ops", "audit", ...). lk_lock_codec writes it always. */
+
+#define LK_LOCK_KIND(kind, command, answer) kind,
+typedef enum { LK_LOCK_KINDS (LK_LOCK_KIND) LK_MSG_COUNT } lk_lock_kind;
+#undef LK_LOCK_KIND
+
+typedef struct {
+    bool answer; /* an answer is not answered again */
+    lk_candidate candidate;
+    bool eligible;
+    uint64_t incarnation;
+    lk_decree active;
+} lk_msg_started;
+
+typedef struct {
+    int64_t at;           /* sender's clock */
+    uint64_t incarnation; /* sender's process: session it started with */
+    bool has_echo;        /* echo_at was got from echo_incarnation */
+    int64_t echo_at;      /* last `at` of the receiver */
+    uint64_t echo_incarnation;
+    lk_decree active;
+    lk_term promised;
+    lk_decree table;      /* decree that filled its table; number 0: none */
+    bool ready;           /* was told that this decree is in force */
+    bool well;            /* serves, has its lease and all fellow leaders */
+    uint8_t reclaim;      /* homes (bits, by place in table.leader) that wait
+                             for reports */
+    bool eligible;
+    lk_hosts sees;        /* whom it heard within dead_after, itself too */
+    uint64_t session;     /* its proxy's */
+    uint64_t closed;      /* its proxy's last session that is over */
+    uint64_t vouch;       /* the receiver's session it vouches for; 0 none */
+} lk_msg_ping;
+
+typedef enum { LK_WHY_LOST, LK_WHY_FILL, LK_WHY_CHANGE, LK_WHY_FULL,
+               LK_WHY_COUNT } lk_why; /* "lost" "fill" "change" "full" */
+
+typedef struct {
+    int64_t in_ms;
+    lk_term promised;
+    lk_why reason;
+} lk_msg_date; /* DATE; AGREED has in_ms */
+
+typedef struct {
+    lk_candidate candidate;
+    bool eligible;
+    lk_decree active;
+    lk_holds holds;
+    lk_hosts hears; /* whom it hears report a table of `active` or later */
+    lk_hosts sees;
+} lk_msg_voted;
+
+typedef struct {
+    lk_term promised;
+} lk_msg_desist;
+
+typedef struct {
+    lk_decree decree;
+    lk_term previous; /* ELECTED: term of the decree before */
+    bool genesis;     /* ELECTED: that one was the genesis */
+    lk_host holder;   /* ELECTED: who has the tickets; LK_NOBODY */
+} lk_msg_decree; /* ELECTED, SITTING, ACTIVE, READY; ACTIVATED has none */
+
+typedef struct {
+    lk_holds holds;
+} lk_msg_entered; /* ENTERED; ENTERING has none */
+
+typedef struct {
+    lk_term previous; /* holder's table must be of it or later */
+    uint64_t chunk;   /* from 0 */
+} lk_msg_getmax;
+
+/*  A chunk of a table, from holder to first leader (MAXTICKET) and from there
+ *  to the others (FILL). */
+typedef struct {
+    lk_term table;        /* MAXTICKET: term of the holder's table */
+    uint64_t incarnation; /* MAXTICKET: the holder's process */
+    lk_decree decree;     /* FILL: the new decree */
+    uint64_t chunk;
+    bool more;            /* another chunk follows */
+    lk_ticket *tickets;
+    size_t ticket_count;
+    uint8_t reclaim;      /* homes in reclaim, bits */
+    uint64_t gone[LK_HOSTS_MAX]; /* by host: sessions up to it are over */
+} lk_msg_chunk;
+
+typedef struct {
+    uint64_t chunk;
+    uint64_t hash; /* of the chunks so far */
+} lk_msg_filled;
+
+typedef struct {
+    uint8_t home;    /* place of the stream's home in decree.leader */
+    uint64_t first;  /* sequence before the first operation */
+    uint64_t hash;   /* of the stream up to `first` */
+    lk_op *ops;
+    size_t op_count;
+} lk_msg_ops;
+
+typedef struct {
+    uint8_t home;
+    uint64_t sequence; /* applied so far */
+    uint64_t hash;
+} lk_msg_acked;
+
+typedef struct {
+    lk_host host;
+    uint64_t session;
+} lk_msg_host; /* HOST, SILENT */
+
+/*  Requests of a proxy: LOCK, UNLOCK. Also `at` and session for as_of. */
+typedef struct {
+    lk_ticket ticket;  /* request, object; LOCK: owner, pid, duration_ms,
+                          age_ms; UNLOCK by key: key */
+    bool queue;        /* LOCK: false: answer full rather than wait */
+    bool by_key;       /* UNLOCK: whoever holds it with ticket.key */
+    int64_t at;        /* sender's clock */
+} lk_msg_request;
+
+/*  Answers of a home: LOCKED, UNLOCKED, LOCKFAILED. */
+typedef struct {
+    lk_request_id request;
+    lk_name object;
+    uint64_t token;  /* LOCKED */
+    uint64_t key;    /* LOCKED */
+    int64_t as_of;   /* LOCKED: latest `at` of that session at the home */
+    int64_t left_ms; /* LOCKED: of the duration; -1: no limit */
+    int error;       /* lk_err; UNLOCKED, LOCKFAILED */
+} lk_msg_reply;
+
+typedef struct {
+    uint64_t session;
+    uint8_t home;         /* place in decree.leader */
+    lk_ticket *tickets;   /* REPORT */
+    size_t ticket_count;
+} lk_msg_report; /* REPORT; REPORTED has no tickets */
+
+typedef struct {
+    lk_request_id request;
+    lk_name object;
+    uint64_t number;
+    uint64_t token;
+} lk_msg_audit; /* AUDIT, AUDITED: one ticket each */
+
+typedef struct {
+    lk_lock_kind kind;
+    lk_host from;
+    lk_host to;
+    lk_host origin;      /* the proxy, in what a leader passes on */
+    lk_host destination; /* whom it is passed on to; LK_NOBODY: `to` */
+    lk_term term;        /* every kind but STARTED, PING, DATE, AGREED */
+    union {
+        lk_msg_started started;
+        lk_msg_ping ping;
+        lk_msg_date date;
+        lk_msg_voted voted;
+        lk_msg_desist desist;
+        lk_msg_decree decree;
+        lk_msg_entered entered;
+        lk_msg_getmax getmax;
+        lk_msg_chunk chunk;
+        lk_msg_filled filled;
+        lk_msg_ops ops;
+        lk_msg_acked acked;
+        lk_msg_host host;
+        lk_msg_request request;
+        lk_msg_reply reply;
+        lk_msg_report report;
+        lk_msg_audit audit;
+    } as;
+} lk_lock_message;
+
+/*  The command of a kind on the bus; "VOTE". Static. */
+const char *lk_lock_kind_command (lk_lock_kind kind);
+
+/*  The kind's own name in lower case; "voted". Static. */
+const char *lk_lock_kind_name (lk_lock_kind kind);
+
+/*  Copies `source`, with all that it points to, into `copy`, which owns it:
+ *  lk_lock_message_clear () frees that. Clear also fits a message that
+ *  lk_lock_decode () filled, and one of all zeroes. */
+void lk_lock_message_copy (lk_lock_message *copy,
+                           const lk_lock_message *source);
+void lk_lock_message_clear (lk_lock_message *self);
+
+/*  Deep copies of tickets and operations, owned by the receiver. */
+void lk_ticket_copy (lk_ticket *copy, const lk_ticket *source);
+void lk_ticket_clear (lk_ticket *self);
+lk_ticket *lk_tickets_copy (const lk_ticket *tickets, size_t count);
+void lk_tickets_free (lk_ticket *tickets, size_t count);
+void lk_op_copy (lk_op *copy, const lk_op *source);
+void lk_op_clear (lk_op *self);
+
+#endif

@@ -1,0 +1,46 @@
+/*  roster.h - the hosts that a lock service knows, by number
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A member is its name and the random id of its state file: a host whose
+ *  file was lost comes back as another entry. Numbers are this process's own
+ *  and never leave it. A genesis decree knows names only: such an entry (id
+ *  0) is bound to the first id that shows up under its name.
+ */
+
+#ifndef LK_ROSTER_H
+#define LK_ROSTER_H
+
+#include "wire/lock_message.h"
+
+#include <lockkeeper/message.h>
+
+typedef struct {
+    char name[LK_HOST_LEN_MAX + 1];
+    uint64_t id; /* 0: not known yet */
+} lk_roster_entry;
+
+typedef struct {
+    lk_roster_entry entry[LK_HOSTS_MAX];
+    size_t count;
+} lk_roster;
+
+void lk_roster_init (lk_roster *self);
+
+/*  The number of a host: the entry of that name and id; or, with an id, the
+ *  entry of that name without one, which is bound to it now; or, without an
+ *  id, the first of that name; or a new one. LK_NOBODY if the name is not a
+ *  host's name or the roster is full. */
+lk_host lk_roster_intern (lk_roster *self, const char *name, uint64_t id);
+
+/*  The number of exactly that host, or LK_NOBODY; adds and binds nothing. */
+lk_host lk_roster_find (const lk_roster *self, const char *name, uint64_t id);
+
+const char *lk_roster_name (const lk_roster *self, lk_host host);
+uint64_t lk_roster_id (const lk_roster *self, lk_host host);
+
+/*  The host whose id this is (a term's proposer), or LK_NOBODY. */
+lk_host lk_roster_by_id (const lk_roster *self, uint64_t id);
+
+#endif
