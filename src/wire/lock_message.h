@@ -332,7 +332,10 @@ void lk_lock_message_copy (lk_lock_message *copy,
                            const lk_lock_message *source);
 void lk_lock_message_clear (lk_lock_message *self);
 
-/*  Deep copies of tickets and operations, owned by the receiver. */
+/*  Deep copies of tickets and operations, owned by the receiver. What
+ *  lk_tickets_copy () made is one block with all its names: only
+ *  lk_tickets_free () frees it, single tickets of it are never cleared or
+ *  given away; likewise the arrays in a copied message. No tickets: NULL. */
 void lk_ticket_copy (lk_ticket *copy, const lk_ticket *source);
 void lk_ticket_clear (lk_ticket *self);
 lk_ticket *lk_tickets_copy (const lk_ticket *tickets, size_t count);
