@@ -1,0 +1,323 @@
+#   lockkeeper - the whole build
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   One file, not recursive; everything that is made lies in $(B). Sources are
+#   found by their folder, so a new file needs no line here. `make help` lists
+#   the targets. What ./configure found (optional) comes from config.mk.
+
+VERSION = 0.1.0
+SOVERSION = 1
+
+-include config.mk
+
+B ?= build$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+comma := ,
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR ?= $(PREFIX)/share/man
+DOCDIR ?= $(PREFIX)/share/doc/lockkeeper
+
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+AR ?= ar
+PKG_CONFIG ?= pkg-config
+CFLAGS ?= -O2 -g
+SEED ?= 1
+T ?= 60
+
+WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	-Wpointer-arith -Wwrite-strings $(if $(DEV),-Werror)
+SANITIZE = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+ALL_CFLAGS = -std=gnu11 -fPIC -fno-semantic-interposition $(WARNINGS) \
+	-DLK_VERSION='"$(VERSION)"' $(CFLAGS) $(SANITIZE)
+ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)
+
+#   Asked once, and only when something is compiled: by then the packages
+#   are there.
+ask = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2)))$($(1))
+DEPS_CFLAGS ?= $(call ask,DEPS_CFLAGS,--cflags libczmq libzmq jansson)
+DEPS_LIBS ?= $(call ask,DEPS_LIBS,--libs libczmq libzmq jansson)
+CHECK_CFLAGS ?= $(call ask,CHECK_CFLAGS,--cflags check)
+CHECK_LIBS ?= $(call ask,CHECK_LIBS,--libs check)
+
+ifdef V
+Q =
+say = @:
+else
+Q = @
+say = @printf '  %-5s %s\n'
+endif
+
+#   ------------------------------------------------------------ sources
+
+lib_src := $(wildcard $(addsuffix /*.c,src/util src/wire src/net src/client))
+cli_src := $(wildcard src/cli/*.c)
+router_src := $(wildcard router/*.c)
+core_src := $(wildcard plugins/lock/core/*.c)
+lock_src := $(wildcard plugins/lock/*.c)
+greeter_src := $(wildcard plugins/greeter/*.c)
+unit_src := $(wildcard tests/unit/*.c)
+sim_src := $(wildcard tests/sim/*.c)
+fuzz_src := $(wildcard tests/fuzz/*.c)
+cluster_src := $(wildcard tests/cluster/*.c)
+bench_src := $(wildcard tests/bench/*.c)
+testlib_src := $(filter-out tests/lib/replay.c,$(wildcard tests/lib/*.c))
+headers := $(wildcard include/lockkeeper/*.h)
+man_pages := $(wildcard man/*.[1-8])
+
+obj = $(patsubst %.c,$(B)/%.o,$(1))
+bin = $(patsubst %.c,$(B)/%,$(1))
+
+static_lib = $(B)/liblockkeeper.a
+shared_lib = $(B)/liblockkeeper.so.$(SOVERSION)
+core_lib = $(B)/core.a
+lock_lib = $(B)/lock.a
+router_lib = $(B)/router.a
+test_lib = $(B)/test.a
+
+#   A program is built as soon as it has a main.
+program = $(if $(wildcard $(2)),$(B)/$(1))
+programs := $(call program,lockkeeper-router,router/main.c) \
+	$(call program,lockkeeper-lockd,plugins/lock/main.c) \
+	$(call program,lockkeeper,src/cli/*.c) \
+	$(call program,lockkeeper-greeter,plugins/greeter/*.c)
+libraries := $(if $(lib_src),$(static_lib) $(shared_lib))
+unit_tests := $(call bin,$(unit_src))
+fuzz_tests := $(call bin,$(fuzz_src))
+cluster_tests := $(call bin,$(cluster_src))
+benches := $(call bin,$(bench_src))
+simulator := $(if $(sim_src),$(B)/tests/sim/sim)
+
+#   ------------------------------------------------------------ targets
+
+all: $(libraries) $(programs)
+
+tests: all unit-tests $(fuzz_tests) $(cluster_tests) $(simulator)
+unit-tests: $(unit_tests)
+
+help:
+	@echo 'make             the libraries and programs, in $(B)/'
+	@echo 'make demo        the main job, told step by step'
+	@echo 'make check       all tests (under five minutes)'
+	@echo 'make check-fast  style and unit tests (under fifteen seconds)'
+	@echo 'make check-style, check-man, format-check, tidy'
+	@echo 'make sim SEED=n RUNS=m    the simulator'
+	@echo 'make fuzz T=60            each fuzz target for T seconds (clang)'
+	@echo 'make bench'
+	@echo 'make install PREFIX=/usr/local DESTDIR=, uninstall, dist, clean'
+	@echo 'DEV=1 warnings are errors; SAN=address,undefined; V=1 commands;'
+	@echo 'B=DIR build there; NO_DEPS=1 demo and check install no packages'
+
+#   demo and check install what they need first, and build in a second make
+#   that finds it.
+deps = $(if $(NO_DEPS),true,sh ./install-deps.sh $(1))
+jobs := $(shell nproc 2>/dev/null || echo 2)
+again = $(MAKE) --no-print-directory $(if $(findstring j,$(firstword \
+	-$(MAKEFLAGS))),,-j$(jobs))
+
+deps:
+	@$(call deps,check)
+
+demo:
+	@$(call deps,demo)
+	@+$(again) all
+	@BUILD=$(abspath $(B)) sh examples/demo.sh
+
+check:
+	@$(call deps,check)
+	@+$(again) tests
+	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/lib/run.sh all
+
+check-fast:
+	@+$(again) all unit-tests
+	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/lib/run.sh fast
+
+check-style: $(call obj,$(core_src))
+	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/lib/run.sh style
+
+check-man:
+	@bash tests/style/man.sh
+
+sim: $(simulator)
+	$(simulator) --seed $(SEED) --runs $(or $(RUNS),1)
+
+bench: all $(benches)
+	@set -e; for b in $(benches); do BUILD=$(abspath $(B)) $$b; done
+
+fuzz:
+	@+$(again) B=$(B)-fuzz CC=clang SAN=fuzzer-no-link,address,undefined \
+		fuzz-run
+
+fuzz-run: $(fuzz_tests)
+	@set -e; for t in $(fuzz_tests); do n=$$(basename $$t); \
+	mkdir -p $(B)/corpus/$$n tests/fuzz/corpus/$$n; \
+	echo "  FUZZ  $$n"; $$t -max_total_time=$(T) -verbosity=0 \
+	-print_final_stats=1 -artifact_prefix=$(B)/crash-$$n- \
+	$(B)/corpus/$$n tests/fuzz/corpus/$$n; done
+
+#   ------------------------------------------------------------ rules
+
+#   Objects depend on the flags that made them.
+flags_now = $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS)
+$(B)/flags: .FORCE
+	@mkdir -p $(B)
+	@printf '%s\n' '$(subst ','\'',$(flags_now))' | cmp -s - $@ || \
+	printf '%s\n' '$(subst ','\'',$(flags_now))' >$@
+
+#   Who may see which headers; tests/style/layers.sh has the rest.
+INC = -Isrc -Iinclude
+$(B)/plugins/%.o: INC = -Iinclude
+$(B)/plugins/lock/%.o: INC = -Isrc -Iinclude -Iplugins/lock -Iplugins/lock/core
+$(B)/plugins/lock/core/%.o: INC = -Isrc -Iinclude -Iplugins/lock/core
+$(B)/router/%.o: INC = -Isrc -Iinclude -Irouter
+$(B)/tests/%.o: INC = -Isrc -Iinclude -Irouter -Iplugins/lock \
+	-Iplugins/lock/core -Itests
+$(B)/tests/unit/%.o: EXTRA = $(CHECK_CFLAGS)
+
+$(B)/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(CC) $(INC) $(DEPS_CFLAGS) $(EXTRA) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+define archive
+@mkdir -p $(@D)
+$(say) AR $@
+$(Q)rm -f $@.new
+$(Q)$(AR) qcs $@.new $(filter %.o,$^)
+$(Q)mv $@.new $@
+endef
+
+define link
+@mkdir -p $(@D)
+$(say) LD $@
+$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(1) $(DEPS_LIBS) -pthread
+endef
+
+$(static_lib): $(call obj,$(lib_src))
+	$(archive)
+$(core_lib): $(call obj,$(core_src))
+	$(archive)
+$(lock_lib): $(call obj,$(filter-out %/main.c,$(lock_src)))
+	$(archive)
+$(router_lib): $(call obj,$(filter-out %/main.c,$(router_src)))
+	$(archive)
+$(test_lib): $(call obj,$(testlib_src))
+	$(archive)
+
+#   The shared library shows what the public headers declare, nothing else.
+$(B)/liblockkeeper.map: $(headers)
+	@mkdir -p $(@D)
+	@{ echo 'LOCKKEEPER_$(SOVERSION) { global:'; \
+	sed -n 's/^[a-z].*[ *]\(lk_[a-z0-9_]*\) (.*/    \1;/p' $(headers) | \
+	sort -u; echo 'local: *; };'; } >$@
+
+$(shared_lib): $(call obj,$(lib_src)) $(B)/liblockkeeper.map
+	$(say) LD $@
+	$(Q)$(CC) -shared -Wl,-soname,$(@F) \
+	-Wl,--version-script=$(B)/liblockkeeper.map $(ALL_LDFLAGS) -o $@ \
+	$(filter %.o,$^) $(DEPS_LIBS) -pthread
+	$(Q)ln -sf $(@F) $(B)/liblockkeeper.so
+
+$(B)/lockkeeper: $(call obj,$(cli_src)) $(static_lib)
+	$(call link)
+$(B)/lockkeeper-router: $(call obj,$(router_src)) $(static_lib)
+	$(call link)
+$(B)/lockkeeper-lockd: $(call obj,$(lock_src)) $(core_lib) $(static_lib)
+	$(call link)
+$(B)/lockkeeper-greeter: $(call obj,$(greeter_src)) $(static_lib)
+	$(call link)
+
+parts = $(if $(testlib_src),$(test_lib)) $(if $(lock_src),$(lock_lib)) \
+	$(if $(core_src),$(core_lib)) $(if $(router_src),$(router_lib)) \
+	$(static_lib)
+
+$(unit_tests): $(B)/%: $(B)/%.o $(parts)
+	$(call link,$(CHECK_LIBS))
+$(cluster_tests) $(benches): $(B)/%: $(B)/%.o $(parts)
+	$(call link)
+
+#   The simulator is made of the daemon's own objects, without sockets.
+$(simulator): $(call obj,$(sim_src) $(core_src) $(wildcard src/util/*.c) \
+	src/wire/lock_message.c)
+	@mkdir -p $(@D)
+	$(say) LD $@
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
+
+#   With clang's libFuzzer a target searches, else it replays its corpus.
+ifneq ($(findstring fuzzer,$(SAN)),)
+$(fuzz_tests): $(B)/%: $(B)/%.o $(parts)
+	$(call link,-fsanitize=fuzzer)
+else
+$(fuzz_tests): $(B)/%: $(B)/%.o $(B)/tests/lib/replay.o $(parts)
+	$(call link)
+endif
+
+#   ------------------------------------------------------------ style
+
+c_files = $(wildcard $(addsuffix /*.[ch],include/lockkeeper src/* router \
+	plugins/* plugins/lock/core tests/* examples))
+CLANG_FORMAT ?= $(firstword $(shell which clang-format-14 clang-format) \
+	clang-format)
+CLANG_TIDY ?= $(firstword $(shell which clang-tidy-14 clang-tidy) clang-tidy)
+
+format-check:
+	$(Q)$(CLANG_FORMAT) --dry-run --Werror $(c_files)
+
+tidy:
+	$(Q)$(CLANG_TIDY) --quiet $(filter %.c,$(c_files)) -- -std=gnu11 \
+	-DLK_VERSION='"$(VERSION)"' -Isrc -Iinclude -Irouter -Iplugins/lock \
+	-Iplugins/lock/core -Itests $(DEPS_CFLAGS)
+
+#   ------------------------------------------------------------ install
+
+installed = $(addprefix $(BINDIR)/,$(notdir $(filter-out \
+	$(B)/lockkeeper-greeter,$(programs)))) \
+	$(LIBDIR)/liblockkeeper.a $(LIBDIR)/liblockkeeper.so.$(SOVERSION) \
+	$(LIBDIR)/liblockkeeper.so $(LIBDIR)/pkgconfig/lockkeeper.pc \
+	$(addprefix $(INCLUDEDIR)/lockkeeper/,$(notdir $(headers))) \
+	$(foreach p,$(man_pages),$(MANDIR)/man$(patsubst .%,%,$(suffix \
+	$(p)))/$(notdir $(p))) \
+	$(addprefix $(DOCDIR)/,README AUTHORS COPYING CHANGES)
+
+install: all
+	$(say) TO $(DESTDIR)$(PREFIX)
+	$(Q)install -d $(sort $(dir $(addprefix $(DESTDIR),$(installed))))
+	$(Q)install $(filter-out $(B)/lockkeeper-greeter,$(programs)) \
+	$(DESTDIR)$(BINDIR)
+	$(Q)install -m 644 $(static_lib) $(shared_lib) $(DESTDIR)$(LIBDIR)
+	$(Q)ln -sf liblockkeeper.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/liblockkeeper.so
+	$(Q)sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(LIBDIR)|' \
+	-e 's|@includedir@|$(INCLUDEDIR)|' -e 's|@version@|$(VERSION)|' \
+	lockkeeper.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/lockkeeper.pc
+	$(Q)install -m 644 $(headers) $(DESTDIR)$(INCLUDEDIR)/lockkeeper
+	$(Q)$(foreach p,$(man_pages),install -m 644 $(p) \
+	$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(p)));) true
+	$(Q)install -m 644 README AUTHORS COPYING CHANGES $(DESTDIR)$(DOCDIR)
+
+uninstall:
+	$(Q)rm -f $(addprefix $(DESTDIR),$(installed))
+	$(Q)-rmdir --ignore-fail-on-non-empty $(DESTDIR)$(INCLUDEDIR)/lockkeeper \
+	$(DESTDIR)$(DOCDIR)
+
+dist:
+	@mkdir -p $(B)
+	git archive --format=tar.gz --prefix=lockkeeper-$(VERSION)/ \
+	-o $(B)/lockkeeper-$(VERSION).tar.gz HEAD
+
+clean:
+	rm -rf $(B) $(B)-fuzz
+
+.FORCE:
+.PHONY: all tests unit-tests help deps demo check check-fast check-style \
+	check-man sim bench fuzz fuzz-run format-check tidy install uninstall \
+	dist clean .FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+-include $(shell find $(B) -name '*.d' 2>/dev/null)
