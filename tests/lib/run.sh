@@ -1,0 +1,256 @@
+#!/bin/bash
+#   run.sh - runs the tests and counts every case of them
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   run.sh all | fast | style          (see the Makefile; BUILD is set)
+#
+#   Tests are found by their sources, so one that was not built fails. Each
+#   writes to a log of its own in $BUILD/check; what it printed is counted:
+#   "N passed, N failed", Check's summary or TAP. Only a script may print
+#   none: it is one case. The last line is the sum.
+
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+export BUILD=${BUILD:-$PWD/build}
+export CC=${CC:-gcc}
+export LC_ALL=C
+export CK_TIMEOUT_MULTIPLIER=${CK_TIMEOUT_MULTIPLIER:-10}
+export LK_CHECK_RUN=run-$$-$RANDOM     # how we know what our tests left
+mode=${1:-all}
+slots=$(nproc 2>/dev/null || echo 2)
+[ "$slots" -le 8 ] || slots=8
+logs=$BUILD/check
+scratch=$(mktemp -d /tmp/lk.XXXXXX) || exit 2
+began=$(date +%s)
+passed=0 failed=0 skipped=0 number=0
+declare -A job_name job_kind job_log job_start
+
+mkdir -p "$logs"
+rm -f "$logs"/*.log
+
+finish () {
+    local pid
+    for pid in "${!job_name[@]}"; do
+        kill "$pid" 2>/dev/null
+    done
+    wait
+    rm -rf "$scratch"
+}
+trap finish EXIT
+trap 'exit 130' INT TERM HUP
+
+#   "passed failed skipped" of a log, or nothing if it has no count.
+count () {
+    awk '
+        match ($0, /[0-9]+ passed, [0-9]+ failed/) {
+            split (substr ($0, RSTART, RLENGTH), n, / passed, | failed/)
+            plain = 1; plain_ok = n[1]; plain_bad = n[2]; plain_skip = 0
+            if (match ($0, /[0-9]+ skipped/)) {
+                plain_skip = substr ($0, RSTART) + 0
+            }
+        }
+        /^[0-9]+%: Checks: / {
+            gsub (/,/, ""); check = 1
+            check_ok += $3 - $5 - $7; check_bad += $5 + $7
+        }
+        /^ok/ && /# *[Ss][Kk][Ii][Pp]/ { tap_skip++; seen++; next }
+        /^ok/ { tap_ok++; seen++ }
+        /^not ok/ { tap_bad++; seen++ }
+        /^1\.\.[0-9]+/ { planned = substr ($1, 4) + 0; plan = 1 }
+        END {
+            if (plain) {
+                print plain_ok, plain_bad, plain_skip
+            } else if (check) {
+                print check_ok, check_bad, 0
+            } else if (seen || plan) {
+                if (plan && planned != seen) { tap_bad++ }
+                print tap_ok + 0, tap_bad + 0, tap_skip + 0
+            }
+        }' "$1"
+}
+
+#   Processes that a test of this run left behind.
+left_behind () {
+    local pid
+    for pid in $(grep -lsz "^LK_CHECK_RUN=$LK_CHECK_RUN\$" \
+            /proc/[0-9]*/environ | tr -dc '0-9\n'); do
+        [ "$pid" = $$ ] || [ "$pid" = "$BASHPID" ] || echo "$pid"
+    done
+}
+
+#   judge PID STATUS: counts what a job printed.
+judge () {
+    local name=${job_name[$1]} kind=${job_kind[$1]} log=${job_log[$1]}
+    local status=$2 ok=0 bad=0 skip=0 word=ok seconds result
+    result=$(count "$log")
+    seconds=$(($(date +%s) - ${job_start[$1]}))
+    if [ -n "$result" ]; then
+        read -r ok bad skip <<<"$result"
+    elif [ "$kind" = script ] && [ "$status" = 77 ]; then
+        skip=1
+    elif [ "$kind" = script ] && [ "$status" = 0 ]; then
+        ok=1
+    elif [ "$kind" = script ]; then
+        bad=1
+    else
+        echo "run.sh: '$name' printed no count of its cases" >>"$log"
+        bad=1
+    fi
+    if [ "$bad" = 0 ] && [ "$status" != 0 ] && [ "$status" != 77 ]; then
+        bad=1
+    fi
+    case $status in
+        0 | 1 | 77) ;;
+        124 | 137) echo "run.sh: '$name' took too long" >>"$log" ;;
+        *) echo "run.sh: '$name' ended with status $status" >>"$log" ;;
+    esac
+    [ "$bad" = 0 ] || word=FAIL
+    passed=$((passed + ok)) failed=$((failed + bad))
+    skipped=$((skipped + skip))
+    printf '%-4s  %-36s %5d passed' "$word" "$name" "$ok"
+    [ "$bad" = 0 ] || printf ', %d failed' "$bad"
+    [ "$skip" = 0 ] || printf ', %d skipped' "$skip"
+    printf '  %d s\n' "$seconds"
+    if [ "$word" = FAIL ]; then
+        grep -aE '^not ok|^#|:[EF]:|run.sh:|ERROR|rror:' "$log" | head -40 |
+            sed 's/^/      | /'
+        tail -n 15 "$log" | sed 's/^/      : /'
+        echo "      the whole log: $log"
+    else
+        grep -aE '^measured: ' "$log" | sed 's/^/      /'
+    fi
+    unset "job_name[$1]" "job_kind[$1]" "job_log[$1]" "job_start[$1]"
+}
+
+reap () {
+    local pid status
+    wait -n -p pid "${!job_name[@]}"
+    status=$?
+    [ -z "${pid:-}" ] || judge "$pid" "$status"
+}
+
+drain () {
+    while [ ${#job_name[@]} -gt 0 ]; do
+        reap
+    done
+}
+
+#   job KIND NAME SECONDS COMMAND...: starts it as soon as a slot is free.
+job () {
+    local kind=$1 name=$2 limit=$3 log tmp
+    shift 3
+    while [ ${#job_name[@]} -ge "$slots" ]; do
+        reap
+    done
+    number=$((number + 1))
+    log=$logs/${name//\//-}.log
+    tmp=$scratch/$number
+    mkdir "$tmp"
+    TMPDIR=$tmp timeout --kill-after=10 "$limit" "$@" \
+        >"$log" 2>&1 </dev/null &
+    job_name[$!]=$name job_kind[$!]=$kind job_log[$!]=$log
+    job_start[$!]=$(date +%s)
+}
+
+#   ------------------------------------------------------------ the suites
+
+style () {
+    local script
+    for script in layers purity text headers symbols man shell planted; do
+        [ "$mode" = fast ] && [ "$script" = planted ] && continue
+        job tap "style/$script" 120 bash "tests/style/$script.sh"
+    done
+}
+
+unit () {
+    local source
+    for source in tests/unit/*.c; do
+        [ -e "$source" ] || continue
+        job count "unit/$(basename "$source" .c)" 120 "$BUILD/${source%.c}"
+    done
+}
+
+corpus () {
+    local source name
+    for source in tests/fuzz/*.c; do
+        [ -e "$source" ] || continue
+        name=$(basename "$source" .c)
+        job count "fuzz/$name" 120 "$BUILD/tests/fuzz/$name" \
+            "tests/fuzz/corpus/$name"
+    done
+}
+
+#   Seeds are shared out; each share is one case unless sim counts better.
+simulator () {
+    local runs=${RUNS:-10000} seed=${SEED:-1} share=0 size
+    [ -d tests/sim ] && ls tests/sim/*.c >/dev/null 2>&1 || return
+    size=$(((runs + slots - 1) / slots))
+    while [ $((share * size)) -lt "$runs" ]; do
+        job script "sim/seeds-$((seed + share * size))" 280 \
+            "$BUILD/tests/sim/sim" --seed $((seed + share * size)) \
+            --runs "$size"
+        share=$((share + 1))
+    done
+}
+
+#   Real processes and real time: one after the other. Names that do not
+#   begin with test_ (or end in .sh) are what these tests share.
+cluster () {
+    local test pids
+    for test in tests/cluster/*.sh tests/cluster/test_*; do
+        case $test in
+            *'*'*) continue ;;
+            tests/cluster/test_*.sh | tests/cluster/*.sh) ;;
+            *.c) test=$BUILD/${test%.c} ;;
+        esac
+        [ "${seen_cluster/"|$test|"/}" = "$seen_cluster" ] || continue
+        seen_cluster+="|$test|"
+        if [ "${test%.sh}" != "$test" ] && [ ! -x "$test" ]; then
+            continue
+        fi
+        job script "cluster/$(basename "${test%.sh}")" 400 "$test"
+        drain
+        pids=$(left_behind)
+        if [ -n "$pids" ]; then
+            echo "FAIL  $(basename "$test") left processes behind:"
+            for pid in $pids; do
+                echo "      | $pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+                kill -9 "$pid"
+            done
+            failed=$((failed + 1))
+        fi
+    done
+}
+seen_cluster=
+
+case $mode in
+    style) style ;;
+    fast)
+        style
+        unit
+        ;;
+    all)
+        style
+        unit
+        corpus
+        drain
+        simulator
+        drain
+        cluster
+        ;;
+    *)
+        echo "run.sh: unknown suite '$mode'" >&2
+        exit 2
+        ;;
+esac
+drain
+
+echo "took $(($(date +%s) - began)) s"
+if [ "$skipped" -gt 0 ]; then
+    echo "$passed passed, $failed failed, $skipped skipped"
+else
+    echo "$passed passed, $failed failed"
+fi
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]

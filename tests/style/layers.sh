@@ -1,0 +1,95 @@
+#!/bin/bash
+#   layers.sh - who may include whom
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   util <- wire <- net <- { client, cli, router, lock }; the lock service's
+#   core sees util and the plain structs only; services and applications see
+#   include/lockkeeper only. libzmq and CZMQ live in src/net, jansson in
+#   src/wire, uthash behind util/map.h.
+
+# shellcheck source=tests/lib/style.sh
+. "${LIB_DIR:-$(dirname "$0")/../lib}/style.sh"
+
+third_party='<(czmq|zmq|zsock|zconfig|jansson|uthash|utlist|utarray|ut[a-z]+)\.h>'
+standard='<(stdbool|stddef|stdint|stdio|stdlib|stdarg|string|inttypes|limits|errno)\.h>'
+local_header='"[a-z0-9_]+\.h"'
+
+#   layer NAME ALLOWED FORBIDDEN FILES...: each include must match ALLOWED
+#   (extended regular expression) and must not match FORBIDDEN.
+layer () {
+    local name=$1 allowed=$2 forbidden=$3
+    shift 3
+    [ $# -gt 0 ] || return 0
+    verdict "$name includes only what is below it" "$(
+        grep -nE '^[[:space:]]*#[[:space:]]*include' /dev/null "$@" |
+        while IFS= read -r line; do
+            header=$(printf '%s\n' "$line" |
+                sed -E 's/.*include[[:space:]]*(["<][^">]*[">]).*/\1/')
+            if ! [[ $header =~ ^($allowed)$ ]] ||
+                    [[ -n $forbidden && $header =~ ^($forbidden)$ ]]; then
+                printf '%s: not for this layer\n' "$line"
+            fi
+        done)"
+}
+
+#   The files directly in a folder.
+in_folder () {
+    [ -d "$1" ] || return 0
+    find "$1" -maxdepth 1 -name '*.[ch]' | sort
+}
+
+#   Every system header but those of the libraries named.
+system='<[a-z0-9_/]+\.h>'
+public='<lockkeeper/[a-z]+\.h>'
+
+mapfile -t files < <(in_folder include/lockkeeper)
+layer include "$public|<std(bool|def|int)\\.h>" '' "${files[@]}"
+
+mapfile -t files < <(in_folder src/util | grep -v '/map\.h$')
+layer src/util "\"util/[a-z0-9_]+\\.h\"|<lockkeeper/error\\.h>|$system" \
+    "$third_party|<sys/socket\\.h>" "${files[@]}"
+mapfile -t files < <(in_folder src/util | grep '/map\.h$')
+layer src/util/map.h '"util/[a-z0-9_]+\.h"|<uthash\.h>' '' "${files[@]}"
+
+mapfile -t files < <(in_folder src/wire)
+layer src/wire "\"(util|wire)/[a-z0-9_]+\\.h\"|$public|<jansson\\.h>|$system" \
+    '<(czmq|zmq|uthash|poll|sys/.*|time|unistd)\.h>' "${files[@]}"
+mapfile -t files < <(in_folder src/wire | grep -E '/lock_(message|state)\.h$')
+layer 'the plain structs' "\"(util|wire)/[a-z0-9_]+\\.h\"|$standard" \
+    '"wire/(message|frame|lock_codec)\.h"' "${files[@]}"
+
+mapfile -t files < <(in_folder src/net)
+layer src/net \
+    "\"(util|wire|net)/[a-z0-9_]+\\.h\"|$public|<c?zmq\\.h>|$system" \
+    '<(jansson|uthash)\.h>' "${files[@]}"
+
+for folder in client cli; do
+    mapfile -t files < <(in_folder src/$folder)
+    layer src/$folder \
+        "\"(util|wire|net|$folder)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
+        "$third_party" "${files[@]}"
+done
+
+mapfile -t files < <(in_folder router)
+layer router "\"(util|wire|net)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
+    "$third_party" "${files[@]}"
+
+mapfile -t files < <(in_folder plugins/lock)
+layer plugins/lock \
+    "\"(util|wire|net)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
+    "$third_party" "${files[@]}"
+
+mapfile -t files < <(in_folder plugins/lock/core)
+layer plugins/lock/core \
+    "\"util/[a-z0-9_]+\\.h\"|\"wire/lock_(message|state)\\.h\"|$local_header|<lockkeeper/error\\.h>|$standard" \
+    '<errno\.h>' "${files[@]}"
+
+for folder in plugins/*/ examples/; do
+    [ "$folder" != plugins/lock/ ] || continue
+    mapfile -t files < <(in_folder "$folder")
+    layer "${folder%/}" "$local_header|$public|$system" \
+        "$third_party|<sys/socket\\.h>" "${files[@]}"
+done
+done_checking

@@ -1,0 +1,172 @@
+#!/bin/bash
+#   planted.sh - the style checks see what they are there to see
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   Plants one violation at a time in a scratch copy of the tree and expects
+#   the check to complain of the very file.
+
+# shellcheck source=tests/lib/style.sh
+. "$(dirname "$0")/../lib/style.sh"
+root=$PWD
+LIB_DIR=$root/tests/lib
+export LIB_DIR
+work=$(mktemp -d "${TMPDIR:-/tmp}/planted.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+
+#   A small tree that every check likes.
+fresh () {
+    rm -rf "$work/tree"
+    mkdir -p "$work/tree"
+    (cd "$work/tree" && mkdir -p include/lockkeeper src/{util,wire,net} \
+        src/{client,cli} router plugins/{lock/core,greeter} tests/unit man \
+        build/plugins/lock/core build/src/util build/src/wire)
+    cp "$root"/include/lockkeeper/*.h "$work/tree/include/lockkeeper/"
+    cp "$root"/src/util/*.[ch] "$work/tree/src/util/"
+    cp "$root"/src/wire/lock_{message,state}.h "$work/tree/src/wire/"
+    write plugins/lock/core/planted.c 'int lk_planted (int a);' '' \
+        'int' 'lk_planted (int a)' '{' '    return a;' '}'
+}
+
+#   write FILE LINES...: a C file with our head.
+write () {
+    local file=$work/tree/$1
+    local base=${1##*/}
+    shift
+    {
+        echo "/*  $base - planted"
+        echo ' *'
+        echo ' *  SPDX-License-Identifier: MPL-2.0'
+        echo ' */'
+        echo
+        printf '%s\n' "$@"
+    } >"$file"
+}
+
+#   looks CHECK: what it says of the tree.
+looks () {
+    STYLE_ROOT=$work/tree BUILD=$work/tree/build \
+        bash "$root/tests/style/$1.sh" 2>&1
+}
+
+#   sees NAME CHECK PATTERN: it must fail, with a complaint like PATTERN.
+sees () {
+    local output
+    output=$(looks "$2")
+    if [ $? -eq 0 ]; then
+        verdict "$2.sh sees $1" 'not seen'
+    elif ! grep -qE "^# .*($3)" <<<"$output"; then
+        verdict "$2.sh sees $1" "failed, but not for that: $output"
+    else
+        verdict "$2.sh sees $1" ''
+    fi
+    fresh
+}
+
+compile () {
+    local object=$work/tree/build/${1%.c}.o
+    (cd "$work/tree" && "$CC" -std=gnu11 -Isrc -Iinclude \
+        -Iplugins/lock/core -c -o "$object" "$1") 2>&1 | sed 's/^/# /'
+}
+
+fresh
+for check in layers text; do
+    if output=$(looks $check); then
+        verdict "$check.sh likes the clean tree" ''
+    else
+        verdict "$check.sh likes the clean tree" "$output"
+    fi
+done
+compile plugins/lock/core/planted.c
+if output=$(looks purity); then
+    verdict 'purity.sh likes a pure core' ''
+else
+    verdict 'purity.sh likes a pure core' "$output"
+fi
+
+#   ------------------------------------------------------------ layers
+
+#   include FILE HEADER: plants it and expects layers.sh to see it.
+include () {
+    write "$1" "#include $2"
+    sees "$2 in $1" layers "${1//./\\.}:"
+}
+include src/util/planted.c '"wire/lock_message.h"'
+include src/util/planted.h '<czmq.h>'
+include src/wire/planted.c '"net/loop.h"'
+include src/wire/planted.c '<zmq.h>'
+include src/net/planted.c '<jansson.h>'
+include src/net/planted.c '"client/session.h"'
+include src/client/planted.c '<czmq.h>'
+include src/cli/planted.c '<jansson.h>'
+include router/planted.c '<czmq.h>'
+include router/planted.c '"../plugins/lock/core/node.h"'
+include plugins/lock/planted.c '<zmq.h>'
+include plugins/lock/core/planted.c '<time.h>'
+include plugins/lock/core/planted.c '"net/clock.h"'
+include plugins/lock/core/planted.c '"wire/lock_codec.h"'
+include plugins/lock/core/planted.c '<lockkeeper/message.h>'
+include plugins/greeter/planted.c '"net/loop.h"'
+include plugins/greeter/planted.c '<sys/socket.h>'
+include include/lockkeeper/planted.h '<czmq.h>'
+
+#   ------------------------------------------------------------ purity
+
+#   call CODE SYMBOL: a core whose function does CODE.
+call () {
+    write plugins/lock/core/planted.c '#include <stdlib.h>' \
+        '#include <stdio.h>' '#include <time.h>' \
+        'long lk_planted (void);' 'void lk_net_send (void);' '' \
+        'long' 'lk_planted (void)' '{' "    $1" '}'
+    compile plugins/lock/core/planted.c
+    sees "$2 () in the core" purity "planted\\.o:? calls $2\$"
+}
+call 'return (long) time (NULL);' time
+call 'return (long) random ();' random
+call 'return (long) getenv ("HOME");' getenv
+call 'return printf ("%ld", 1L);' printf
+call 'lk_net_send (); return 0;' lk_net_send
+sees 'a file of the core that was not compiled' purity 'no object|no objects'
+
+#   ------------------------------------------------------------ text
+
+plant () {
+    local name=$1 pattern=$2 file=$3
+    shift 3
+    write "$file" "$@"
+    sees "$name" text "$pattern"
+}
+mapfile -t lines < <(for i in {1..71}; do echo "    a += $i;"; done)
+plant 'a long function' 'planted\.c:.*function of 7[0-9] lines' \
+    router/planted.c 'int' 'planted (int a)' '{' "${lines[@]}" '}'
+mapfile -t lines < <(for i in {1..800}; do echo "int a$i;"; done)
+plant 'a long file' 'planted\.c:1: 80[0-9] lines' router/planted.c \
+    "${lines[@]}"
+plant 'seven parameters' 'more than 6 parameters' router/planted.c 'int' \
+    'planted (int a, int b, int c,' '         int d, int e, int f, int g)' \
+    '{' '    return a;' '}'
+plant 'a long line' '81 columns' router/planted.c \
+    "$(printf 'int %077d' 0)"
+plant 'a tab' 'a tab' router/planted.c "$(printf '\tint a;')"
+plant 'a return type beside the name' 'return type' router/planted.c \
+    'static int planted (int a)' '{' '    return a;' '}'
+plant 'a branch without braces' 'without braces' router/planted.c 'int' \
+    'planted (int a)' '{' '    if (a) return 1;' '    return a;' '}'
+plant 'strcpy' 'banned function' src/net/planted.c 'void' \
+    'planted (char *a)' '{' '    strcpy (a, "b");' '}'
+plant 'sprintf' 'banned function' src/net/planted.c 'void' \
+    'planted (char *a)' '{' '    sprintf (a, "b");' '}'
+plant 'system' 'banned function' src/net/planted.c 'void' \
+    'planted (void)' '{' '    (void) system ("b");' '}'
+plant 'malloc' 'util/alloc' src/net/planted.c 'void *' \
+    'planted (void)' '{' '    return malloc (1);' '}'
+plant 'a mark for later' 'planted\.c:' src/net/planted.c \
+    "/*  TO""DO: more */"
+echo 'int a;' >"$work/tree/router/planted.c"
+sees 'a file without a head' text 'planted\.c:1: does not begin'
+echo '/*  planted.c - here */' >"$work/tree/router/planted.c"
+sees 'a file without SPDX' text 'router/planted\.c$'
+mkdir "$work/tree/src/helpers"
+sees 'a folder for odds and ends' text 'src/helpers'
+done_checking

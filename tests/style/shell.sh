@@ -1,0 +1,29 @@
+#!/bin/bash
+#   shell.sh - our scripts parse, and shellcheck likes them where it is
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+
+# shellcheck source=tests/lib/style.sh
+. "${LIB_DIR:-$(dirname "$0")/../lib}/style.sh"
+
+mapfile -t scripts < <(sh_files)
+verdict 'scripts parse' "$(
+    for script in "${scripts[@]}"; do
+        if head -n 1 "$script" | grep -q 'bin/sh'; then
+            sh -n "$script" 2>&1
+        else
+            bash -n "$script" 2>&1
+        fi
+    done)"
+if command -v shellcheck >/dev/null; then
+    verdict 'shellcheck has no complaint' "$(
+        for script in "${scripts[@]}"; do
+            dialect='bash'
+            ! head -n 1 "$script" | grep -q 'bin/sh' || dialect='sh'
+            shellcheck -x -s "$dialect" -S warning -f gcc "$script"
+        done)"
+else
+    skip 'shellcheck has no complaint' 'not installed'
+fi
+done_checking
