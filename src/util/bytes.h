@@ -1,0 +1,45 @@
+/*  bytes.h - bytes that grow, and bytes that belong to somebody else
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#ifndef LK_BYTES_H
+#define LK_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*  Borrowed; no NUL behind it. */
+typedef struct {
+    const char *data;
+    size_t size;
+} lk_slice;
+
+lk_slice lk_slice_of (const char *text);
+bool lk_slice_is (lk_slice self, const char *text);
+bool lk_slice_equal (lk_slice self, lk_slice other);
+
+/*  A buffer that grows; all zeroes is an empty one. `data` moves. */
+typedef struct {
+    char *data;
+    size_t size;
+    size_t room;
+} lk_bytes;
+
+void lk_bytes_clear (lk_bytes *self); /* frees it; empty and usable again */
+
+/*  Room for `size` more bytes at the end, which the caller fills in. */
+char *lk_bytes_grow (lk_bytes *self, size_t size);
+
+void lk_bytes_add (lk_bytes *self, const void *data, size_t size);
+void lk_bytes_cut (lk_bytes *self, size_t size); /* down to that size */
+
+/*  Big endian numbers in place. */
+void lk_bytes_put32 (void *place, uint32_t number);
+void lk_bytes_put64 (void *place, uint64_t number);
+uint32_t lk_bytes_get32 (const void *place);
+uint64_t lk_bytes_get64 (const void *place);
+
+#endif
