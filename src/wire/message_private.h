@@ -1,0 +1,25 @@
+/*  message_private.h - what an lk_message is
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  For src/wire only.
+ */
+
+#ifndef LK_MESSAGE_PRIVATE_H
+#define LK_MESSAGE_PRIVATE_H
+
+#include "wire/json.h"
+
+#include <lockkeeper/message.h>
+
+struct lk_message {
+    char to[LK_ADDRESS_LEN_MAX + 1];
+    char from[LK_ADDRESS_LEN_MAX + 1];
+    char command[LK_COMMAND_LEN_MAX + 1];
+    uint64_t serial;
+    json_t *body;    /* always an object */
+    char *body_text; /* for lk_message_body; NULL until asked for */
+};
+
+#endif
