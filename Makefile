@@ -269,6 +269,9 @@ CLANG_TIDY ?= $(firstword $(shell which clang-tidy-14 clang-tidy) clang-tidy)
 format-check:
 	$(Q)$(CLANG_FORMAT) --dry-run --Werror $(c_files)
 
+format:
+	$(Q)$(CLANG_FORMAT) -i $(c_files)
+
 tidy:
 	$(Q)$(CLANG_TIDY) --quiet $(filter %.c,$(c_files)) -- -std=gnu11 \
 	-DLK_VERSION='"$(VERSION)"' -Isrc -Iinclude -Irouter -Iplugins/lock \
@@ -315,7 +318,7 @@ clean:
 
 .FORCE:
 .PHONY: all tests unit-tests help deps demo check check-fast check-style \
-	check-man sim bench fuzz fuzz-run format-check tidy install uninstall \
+	check-man sim bench fuzz fuzz-run format format-check tidy install uninstall \
 	dist clean .FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
