@@ -158,8 +158,9 @@ job () {
 
 style () {
     local script
-    for script in layers purity text headers symbols man shell planted; do
-        [ "$mode" = fast ] && [ "$script" = planted ] && continue
+    for script in layers purity text headers symbols man shell planted \
+            package; do
+        [ "$mode" = fast ] && [[ $script = @(planted|package) ]] && continue
         job tap "style/$script" 120 bash "tests/style/$script.sh"
     done
 }

@@ -1,0 +1,100 @@
+#!/bin/bash
+#   man.sh - the pages are well formed, and tell of all that the code has
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   groff and mandoc must have no complaint (mandoc's "STYLE" left out). Each
+#   option, verb, message, error word and config key in the code is in its
+#   page; each option in a page is in the code.
+
+# shellcheck source=tests/lib/style.sh
+. "${LIB_DIR:-$(dirname "$0")/../lib}/style.sh"
+
+protocol=man/lockkeeper-protocol.7
+conf=man/lockkeeper.conf.5
+mapfile -t pages < <(files_of man -name '*.[1-8]')
+mapfile -t code < <(c_files | grep -E '^(src|router|plugins)/')
+
+verdict 'the pages are there' "$(
+    for page in lockkeeper.1 lockkeeper-router.8 lockkeeper-lockd.8 \
+            lockkeeper.conf.5 lockkeeper-protocol.7 lockkeeper-internals.7; do
+        [ -f "man/$page" ] || echo "man/$page is missing"
+    done)"
+
+if command -v groff >/dev/null; then
+    verdict 'groff has no complaint' "$(
+        for page in "${pages[@]}"; do
+            groff -ww -mandoc -Tutf8 -z "$page" 2>&1
+        done)"
+else
+    skip 'groff has no complaint' 'not installed'
+fi
+if command -v mandoc >/dev/null; then
+    verdict 'mandoc has no complaint' "$(
+        for page in "${pages[@]}"; do
+            mandoc -T lint -W warning "$page" 2>&1
+        done)"
+else
+    skip 'mandoc has no complaint' 'not installed'
+fi
+
+#   long_options FILES...: the names in tables for getopt_long.
+long_options () {
+    cat /dev/null "$@" | tr '\n' ' ' |
+        grep -oE '"[a-z][a-z-]+", *(required|no|optional)_argument' |
+        sed 's/^"\([^"]*\)".*/\1/' | sort -u
+}
+
+page_options () {
+    [ -f "$1" ] || return 0
+    grep -oE 'Fl -[a-z][a-z-]+' "$1" | sed 's/^Fl -//' | sort -u
+}
+
+#   program PAGE FILES...: its options are in the page, and none else.
+program () {
+    local page=$1 files=() file
+    shift
+    for file in "$@"; do
+        [ ! -f "$file" ] || files+=("$file")
+    done
+    verdict "$page has the options of its program" "$(
+        comm -23 <(long_options "${files[@]}") <(page_options "man/$page") |
+            sed 's/^/not in the page: --/'
+        comm -13 <(long_options "${files[@]}") <(page_options "man/$page") |
+            sed 's/^/not in the code: --/')"
+}
+mapfile -t daemon < <(grep -lE '(required|no)_argument' src/net/*.[ch] \
+    2>/dev/null)
+program lockkeeper.1 src/cli/*.[ch]
+program lockkeeper-router.8 router/*.[ch] "${daemon[@]}"
+program lockkeeper-lockd.8 plugins/lock/*.[ch] "${daemon[@]}"
+
+#   missing WHAT PAGE WORDS: which of them are not in the page.
+missing () {
+    local word
+    while read -r word; do
+        [ -z "$word" ] || grep -qwF -- "$word" "$2" 2>/dev/null ||
+            echo "$2: no $1 '$word'"
+    done
+}
+
+verdict 'lockkeeper(1) has every verb' "$(
+    grep -hoE 'lk_verb_[a-z]+' src/cli/cli.h 2>/dev/null |
+        sed 's/lk_verb_//' | sort -u | missing verb man/lockkeeper.1)"
+
+verdict 'lockkeeper-protocol(7) has every message' "$(
+    grep -hvE 'getenv' /dev/null "${code[@]}" |
+        grep -oE '"[A-Z][A-Z_]{2,}"' | tr -d '"' | sort -u |
+        grep -vE '^(LOCKKEEPER_[A-Z_]+|NOTIFY_SOCKET|HOME|TMPDIR|PATH)$' |
+        missing message $protocol)"
+
+verdict 'lockkeeper-protocol(7) has every error' "$(
+    sed -nE 's/^ *X \(LK_[A-Z]+, "([a-z]+)".*/\1/p' \
+        include/lockkeeper/error.h | missing error $protocol)"
+
+verdict 'lockkeeper.conf(5) has every key' "$(
+    grep -hoE '"(router|lock|log|mesh|cluster)/[a-z_-]+"' /dev/null \
+        "${code[@]}" |
+        tr -d '"' | sed 's/.*\///' | sort -u | missing key $conf)"
+done_checking
