@@ -34,7 +34,7 @@ T ?= 60
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wwrite-strings $(if $(DEV),-Werror)
 SANITIZE = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
-ALL_CFLAGS = -std=gnu11 -fPIC -fno-semantic-interposition $(WARNINGS) \
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -fPIC -fno-semantic-interposition $(WARNINGS) \
 	-DLK_VERSION='"$(VERSION)"' $(CFLAGS) $(SANITIZE)
 ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)
 
@@ -273,7 +273,7 @@ format:
 	$(Q)$(CLANG_FORMAT) -i $(c_files)
 
 tidy:
-	$(Q)$(CLANG_TIDY) --quiet $(filter %.c,$(c_files)) -- -std=gnu11 \
+	$(Q)$(CLANG_TIDY) --quiet $(filter %.c,$(c_files)) -- -std=gnu11 -D_GNU_SOURCE \
 	-DLK_VERSION='"$(VERSION)"' -Isrc -Iinclude -Irouter -Iplugins/lock \
 	-Iplugins/lock/core -Itests $(DEPS_CFLAGS)
 

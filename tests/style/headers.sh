@@ -45,7 +45,8 @@ done)
 verdict 'private headers compile alone' "$(
     for header in "${private[@]}"; do
         # shellcheck disable=SC2086
-        compile "$PWD/$header" "$CC" -x c -std=gnu11 $warnings \
+        compile "$PWD/$header" "$CC" -x c -std=gnu11 -D_GNU_SOURCE \
+            $warnings \
             -Wno-unused-function -Isrc -Iinclude -Irouter -Iplugins/lock \
             -Iplugins/lock/core -Itests $deps -
     done)"
