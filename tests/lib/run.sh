@@ -17,7 +17,7 @@ export BUILD=${BUILD:-$PWD/build}
 export CC=${CC:-gcc}
 export LC_ALL=C
 export CK_TIMEOUT_MULTIPLIER=${CK_TIMEOUT_MULTIPLIER:-10}
-export LK_CHECK_RUN=run-$$-$RANDOM     # how we know what our tests left
+run=run-$$-$RANDOM     # in the environment of all that our tests start
 mode=${1:-all}
 slots=$(nproc 2>/dev/null || echo 2)
 [ "$slots" -le 8 ] || slots=8
@@ -25,7 +25,7 @@ logs=$BUILD/check
 scratch=$(mktemp -d /tmp/lk.XXXXXX) || exit 2
 began=$(date +%s)
 passed=0 failed=0 skipped=0 number=0
-declare -A job_name job_kind job_log job_start
+declare -A job_name=() job_kind=() job_log=() job_start=()
 
 mkdir -p "$logs"
 rm -f "$logs"/*.log
@@ -73,11 +73,14 @@ count () {
 
 #   Processes that a test of this run left behind.
 left_behind () {
-    local pid
-    for pid in $(grep -lsz "^LK_CHECK_RUN=$LK_CHECK_RUN\$" \
-            /proc/[0-9]*/environ | tr -dc '0-9\n'); do
-        [ "$pid" = $$ ] || [ "$pid" = "$BASHPID" ] || echo "$pid"
+    local pids try
+    for try in 1 2 3 4 5; do
+        pids=$(grep -lsz "^LK_CHECK_RUN=$run\$" /proc/[0-9]*/environ |
+            tr -dc '0-9\n')
+        [ -n "$pids" ] || break
+        sleep 0."$try"
     done
+    echo "$pids"
 }
 
 #   judge PID STATUS: counts what a job printed.
@@ -98,14 +101,15 @@ judge () {
         echo "run.sh: '$name' printed no count of its cases" >>"$log"
         bad=1
     fi
+    case $status in
+        124 | 137) echo "run.sh: '$name' took too long" >>"$log" ;;
+        0 | 77) ;;
+        *) [ "$bad" != 0 ] ||
+            echo "run.sh: '$name' ended with status $status" >>"$log" ;;
+    esac
     if [ "$bad" = 0 ] && [ "$status" != 0 ] && [ "$status" != 77 ]; then
         bad=1
     fi
-    case $status in
-        0 | 1 | 77) ;;
-        124 | 137) echo "run.sh: '$name' took too long" >>"$log" ;;
-        *) echo "run.sh: '$name' ended with status $status" >>"$log" ;;
-    esac
     [ "$bad" = 0 ] || word=FAIL
     passed=$((passed + ok)) failed=$((failed + bad))
     skipped=$((skipped + skip))
@@ -148,7 +152,7 @@ job () {
     log=$logs/${name//\//-}.log
     tmp=$scratch/$number
     mkdir "$tmp"
-    TMPDIR=$tmp timeout --kill-after=10 "$limit" "$@" \
+    LK_CHECK_RUN=$run TMPDIR=$tmp timeout --kill-after=10 "$limit" "$@" \
         >"$log" 2>&1 </dev/null &
     job_name[$!]=$name job_kind[$!]=$kind job_log[$!]=$log
     job_start[$!]=$(date +%s)
@@ -218,7 +222,7 @@ cluster () {
             echo "FAIL  $(basename "$test") left processes behind:"
             for pid in $pids; do
                 echo "      | $pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"
-                kill -9 "$pid"
+                kill -9 "$pid" 2>/dev/null
             done
             failed=$((failed + 1))
         fi
