@@ -132,11 +132,13 @@ demo:
 check:
 	@$(call deps,check)
 	@+$(again) tests
-	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/lib/run.sh all
+	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/lib/run.sh \
+	style unit corpus simulator cluster
 
 check-fast:
 	@+$(again) all unit-tests
-	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/lib/run.sh fast
+	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/lib/run.sh \
+	style_fast unit
 
 check-style: $(call obj,$(core_src))
 	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/lib/run.sh style

@@ -4,7 +4,8 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   run.sh all | fast | style          (see the Makefile; BUILD is set)
+#   run.sh SUITE...       style style_fast unit corpus simulator cluster
+#                         (see the Makefile; BUILD is set)
 #
 #   Tests are found by their sources, so one that was not built fails. Each
 #   writes to a log of its own in $BUILD/check; what it printed is counted:
@@ -18,7 +19,6 @@ export CC=${CC:-gcc}
 export LC_ALL=C
 export CK_TIMEOUT_MULTIPLIER=${CK_TIMEOUT_MULTIPLIER:-10}
 run=run-$$-$RANDOM     # in the environment of all that our tests start
-mode=${1:-all}
 slots=$(nproc 2>/dev/null || echo 2)
 [ "$slots" -le 8 ] || slots=8
 logs=$BUILD/check
@@ -160,11 +160,18 @@ job () {
 
 #   ------------------------------------------------------------ the suites
 
+style_fast () {
+    local script
+    for script in layers purity text headers symbols man shell; do
+        job tap "style/$script" 120 bash "tests/style/$script.sh"
+    done
+}
+
+#   The slow ones too: checks of the checks, and what we ship.
 style () {
     local script
-    for script in layers purity text headers symbols man shell planted \
-            package; do
-        [ "$mode" = fast ] && [[ $script = @(planted|package) ]] && continue
+    style_fast
+    for script in planted runner package; do
         job tap "style/$script" 120 bash "tests/style/$script.sh"
     done
 }
@@ -230,26 +237,19 @@ cluster () {
 }
 seen_cluster=
 
-case $mode in
-    style) style ;;
-    fast)
-        style
-        unit
-        ;;
-    all)
-        style
-        unit
-        corpus
-        drain
-        simulator
-        drain
-        cluster
-        ;;
-    *)
-        echo "run.sh: unknown suite '$mode'" >&2
-        exit 2
-        ;;
-esac
+for suite in "$@"; do
+    case $suite in
+        style | style_fast | unit | corpus) "$suite" ;;
+        simulator | cluster)
+            drain
+            "$suite"
+            ;;
+        *)
+            echo "run.sh: unknown suite '$suite'" >&2
+            exit 2
+            ;;
+    esac
+done
 drain
 
 echo "took $(($(date +%s) - began)) s"

@@ -1,0 +1,76 @@
+#!/bin/bash
+#   runner.sh - the runner counts what it should, and is not easily pleased
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   A scratch tree with made-up tests, one behaviour each.
+
+# shellcheck source=tests/lib/style.sh
+. "$(dirname "$0")/../lib/style.sh"
+root=$PWD
+work=$(mktemp -d "${TMPDIR:-/tmp}/runner.XXXXXX") || exit 2
+trap 'rm -rf "$work"' EXIT
+
+#   fake KIND NAME LINES...: a test, and its source where it has one.
+fake () {
+    local kind=$1 name=$2 file
+    shift 2
+    mkdir -p "$work/tests/$kind" "$work/build/tests/$kind"
+    file=$work/tests/$kind/$name
+    if [ "$kind" != cluster ]; then
+        : >"$file.c"
+        file=$work/build/tests/$kind/$name
+    fi
+    printf '%s\n' '#!/bin/sh' "$@" >"$file"
+    chmod +x "$file"
+}
+
+#   expect WHAT LAST-LINE STATUS: runs all suites over the made-up tests.
+expect () {
+    local output status
+    mkdir -p "$work/tests/lib"
+    cp "$root/tests/lib/run.sh" "$work/tests/lib/"
+    output=$(RUNS=100 BUILD=$work/build bash "$work/tests/lib/run.sh" \
+        unit corpus simulator cluster 2>&1)
+    status=$?
+    if [ "$(tail -n 1 <<<"$output")" = "$2" ] && [ "$status" = "$3" ]; then
+        verdict "$1" ''
+    else
+        verdict "$1" "expected '$2' and status $3, got $status: $output"
+    fi
+    rm -rf "$work/tests" "$work/build"
+}
+
+summary='100%: Checks: 5, Failures: 0, Errors: 0'
+fake unit a "echo '$summary'"
+expect "Check's summary is counted" '5 passed, 0 failed' 0
+fake unit a "echo '60%: Checks: 5, Failures: 1, Errors: 1'" 'exit 2'
+expect "Check's failures and errors are counted" '3 passed, 2 failed' 1
+fake unit a "echo '$summary'" 'exit 1'
+expect 'a bad status fails in spite of a good summary' \
+    '5 passed, 1 failed' 1
+fake unit a "echo '$summary'" 'kill -SEGV $$'
+expect 'so does a crash' '5 passed, 1 failed' 1
+fake unit a 'echo nothing'
+expect 'a test that counts nothing fails' '0 passed, 1 failed' 1
+fake unit a "echo '$summary'"
+rm "$work/build/tests/unit/a"
+expect 'so does one that was not built' '0 passed, 1 failed' 1
+fake cluster a.sh 'echo 1..3' 'echo ok 1' 'echo ok 2 "# SKIP no"' \
+    'echo not ok 3'
+expect 'TAP is counted' '1 passed, 1 failed, 1 skipped' 1
+fake cluster a.sh 'echo 1..3' 'echo ok 1'
+expect 'a broken plan fails' '1 passed, 1 failed' 1
+fake cluster a.sh 'exit 0'
+fake cluster test_b 'exit 3'
+expect 'a script is one case' '1 passed, 1 failed' 1
+fake cluster a.sh 'sleep 20 >/dev/null 2>&1 &'
+expect 'what a test left behind fails and is killed' '1 passed, 1 failed' 1
+fake fuzz a 'echo 7 passed, 0 failed'
+fake unit b "echo '$summary'"
+fake sim sim 'echo "$4 passed, 0 failed"'
+expect 'everything is added up' '112 passed, 0 failed' 0
+mkdir -p "$work/tests"
+expect 'no test at all is a failure' '0 passed, 0 failed' 1
+done_checking
