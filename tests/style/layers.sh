@@ -7,12 +7,12 @@
 #   util <- wire <- net <- { client, cli, router, lock }; the lock service's
 #   core sees util and the plain structs only; services and applications see
 #   include/lockkeeper only. libzmq and CZMQ live in src/net, jansson in
-#   src/wire, uthash behind util/map.h.
+#   src/wire, uthash behind util/map.h; its lists (utlist.h) are everybody's.
 
 # shellcheck source=tests/lib/style.sh
 . "${LIB_DIR:-$(dirname "$0")/../lib}/style.sh"
 
-third_party='<(czmq|zmq|zsock|zconfig|jansson|uthash|utlist|utarray|ut[a-z]+)\.h>'
+third_party='<(czmq|zmq|z[a-z]+|jansson|uthash|utarray|utstring|utringbuffer)\.h>'
 standard='<(stdbool|stddef|stdint|stdio|stdlib|stdarg|string|inttypes|limits|errno)\.h>'
 local_header='"[a-z0-9_]+\.h"'
 
@@ -83,7 +83,7 @@ layer plugins/lock \
 
 mapfile -t files < <(in_folder plugins/lock/core)
 layer plugins/lock/core \
-    "\"util/[a-z0-9_]+\\.h\"|\"wire/lock_(message|state)\\.h\"|$local_header|<lockkeeper/error\\.h>|$standard" \
+    "\"util/[a-z0-9_]+\\.h\"|\"wire/lock_(message|state)\\.h\"|$local_header|<lockkeeper/error\\.h>|<utlist\\.h>|$standard" \
     '<errno\.h>' "${files[@]}"
 
 for folder in plugins/*/ examples/; do

@@ -13,7 +13,7 @@
 . "${LIB_DIR:-$(dirname "$0")/../lib}/style.sh"
 
 allowed='mem(cpy|move|set|cmp|chr)|str(n?cmp|n?len|n?chr|rchr|str)'
-allowed+='|v?snprintf|qsort|bsearch|abort|__stack_chk_fail'
+allowed+='|v?snprintf|qsort|bsearch|abort|__assert_fail|__stack_chk_fail'
 allowed+='|_GLOBAL_OFFSET_TABLE_|__(asan|ubsan|lsan|gcov|sanitizer)_.*'
 allowed+='|__popcountdi2'
 
