@@ -106,6 +106,7 @@ help:
 	@echo 'make demo        the main job, told step by step'
 	@echo 'make check       all tests (under five minutes)'
 	@echo 'make check-fast  style and unit tests (under fifteen seconds)'
+	@echo 'make deps        installs the Debian packages that all this needs'
 	@echo 'make check-style, check-man, format-check, tidy'
 	@echo 'make sim SEED=n RUNS=m    the simulator'
 	@echo 'make fuzz T=60            each fuzz target for T seconds (clang)'
@@ -118,8 +119,8 @@ help:
 #   that finds it.
 deps = $(if $(NO_DEPS),true,sh ./install-deps.sh $(1))
 jobs := $(shell nproc 2>/dev/null || echo 2)
-again = $(MAKE) --no-print-directory $(if $(findstring j,$(firstword \
-	-$(MAKEFLAGS))),,-j$(jobs))
+again = $(MAKE) --no-print-directory \
+	$(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(jobs))
 
 deps:
 	@$(call deps,check)
@@ -140,7 +141,7 @@ check-fast:
 	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/lib/run.sh \
 	style_fast unit
 
-check-style: $(call obj,$(core_src))
+check-style: all
 	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/lib/run.sh style
 
 check-man:
