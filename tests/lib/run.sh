@@ -163,7 +163,7 @@ job () {
 style_fast () {
     local script
     for script in layers purity text headers symbols man shell; do
-        job tap "style/$script" 120 bash "tests/style/$script.sh"
+        job tap "style/$script" 300 bash "tests/style/$script.sh"
     done
 }
 
@@ -172,7 +172,7 @@ style () {
     local script
     style_fast
     for script in planted runner package; do
-        job tap "style/$script" 120 bash "tests/style/$script.sh"
+        job tap "style/$script" 300 bash "tests/style/$script.sh"
     done
 }
 
@@ -180,7 +180,7 @@ unit () {
     local source
     for source in tests/unit/*.c; do
         [ -e "$source" ] || continue
-        job count "unit/$(basename "$source" .c)" 120 "$BUILD/${source%.c}"
+        job count "unit/$(basename "$source" .c)" 300 "$BUILD/${source%.c}"
     done
 }
 
@@ -200,7 +200,7 @@ simulator () {
     [ -d tests/sim ] && ls tests/sim/*.c >/dev/null 2>&1 || return
     size=$(((runs + slots - 1) / slots))
     while [ $((share * size)) -lt "$runs" ]; do
-        job script "sim/seeds-$((seed + share * size))" 280 \
+        job script "sim/seeds-$((seed + share * size))" 900 \
             "$BUILD/tests/sim/sim" --seed $((seed + share * size)) \
             --runs "$size"
         share=$((share + 1))
@@ -222,7 +222,7 @@ cluster () {
         if [ "${test%.sh}" != "$test" ] && [ ! -x "$test" ]; then
             continue
         fi
-        job script "cluster/$(basename "${test%.sh}")" 400 "$test"
+        job script "cluster/$(basename "${test%.sh}")" 900 "$test"
         drain
         pids=$(left_behind)
         if [ -n "$pids" ]; then
