@@ -9,8 +9,7 @@
 #ifndef LK_ASSERT_H
 #define LK_ASSERT_H
 
-_Noreturn void lk_assert_failed (const char *file, int line,
-                                 const char *what);
+_Noreturn void lk_assert_failed (const char *file, int line, const char *what);
 
 #define LK_ASSERT(condition)                                                   \
     do {                                                                       \

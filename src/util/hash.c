@@ -78,8 +78,7 @@ lk_siphash (const uint64_t key[2], const void *data, size_t size)
 }
 
 /*  Part of the protocol: all leaders must place an object alike. */
-static const uint64_t fixed_key[2] = {0x6c6f636b6b656570u,
-                                      0x65722e706c616365u};
+static const uint64_t fixed_key[2] = {0x6c6f636b6b656570u, 0x65722e706c616365u};
 
 uint64_t
 lk_hash64 (const void *data, size_t size)

@@ -43,10 +43,10 @@ lk_address_is_name (lk_slice text)
            && !lk_slice_is (text, "..");
 }
 
-_Static_assert (LK_SERVICE_LEN_MAX == LK_HOST_LEN_MAX
-                    && LK_SERVICE_LEN_MAX + 1 + LK_HOST_LEN_MAX
-                           == LK_ADDRESS_LEN_MAX,
-                "limits of names and addresses fit");
+_Static_assert(LK_SERVICE_LEN_MAX == LK_HOST_LEN_MAX
+                   && LK_SERVICE_LEN_MAX + 1 + LK_HOST_LEN_MAX
+                          == LK_ADDRESS_LEN_MAX,
+               "limits of names and addresses fit");
 
 static bool
 split (lk_slice text, lk_address *address)
@@ -64,8 +64,7 @@ split (lk_slice text, lk_address *address)
 static bool
 is_one_of (lk_slice text, const char *characters)
 {
-    return text.size == 1 && strchr (characters, text.data[0])
-           && text.data[0];
+    return text.size == 1 && strchr (characters, text.data[0]) && text.data[0];
 }
 
 bool

@@ -20,23 +20,20 @@
     (LK_FRAME_HEADER_SIZE + 2 * LK_ADDRESS_LEN_MAX + LK_COMMAND_LEN_MAX        \
      + LK_BODY_SIZE_MAX)
 
-typedef enum {
-    LK_BODY_NONE,
-    LK_BODY_JSON
-} lk_body_kind;
+typedef enum { LK_BODY_NONE, LK_BODY_JSON } lk_body_kind;
 
 /*  One message of a frame; all slices point into the frame. */
 typedef struct {
-    lk_slice whole;       /* the message, header and body */
-    lk_slice to;          /* service@host */
+    lk_slice whole; /* the message, header and body */
+    lk_slice to;    /* service@host */
     lk_address to_parts;
-    lk_slice from;        /* service@host */
+    lk_slice from; /* service@host */
     lk_address from_parts;
     lk_slice command;
-    lk_slice body;        /* not checked; empty if and only if NONE */
+    lk_slice body; /* not checked; empty if and only if NONE */
     lk_body_kind body_kind;
     uint64_t serial;
-    bool crossed;         /* a broadcast that already crossed the mesh */
+    bool crossed; /* a broadcast that already crossed the mesh */
 } lk_frame_header;
 
 typedef enum {
@@ -50,8 +47,7 @@ typedef enum {
  *  serial is set, 0 if it cannot be read. An empty frame is broken, and so
  *  is one over the limit. */
 lk_frame_result lk_frame_next (const void *frame, size_t size, size_t *at,
-                               lk_frame_header *header,
-                               const char **problem);
+                               lk_frame_header *header, const char **problem);
 
 /*  Whether all of a frame can be read; else *problem says why not. */
 bool lk_frame_check (const void *frame, size_t size, const char **problem);

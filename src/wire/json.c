@@ -46,8 +46,7 @@ lk_json_read (lk_slice text, char *problem, size_t problem_size)
     json_t *object =
         json_loadb (text.data, text.size, JSON_REJECT_DUPLICATES, &error);
     if (!object) {
-        snprintf (problem, problem_size, "line %d: %s", error.line,
-                  error.text);
+        snprintf (problem, problem_size, "line %d: %s", error.line, error.text);
         return NULL;
     }
     if (!json_is_object (object)) {
@@ -68,8 +67,7 @@ add_text (const char *data, size_t size, void *out)
 void
 lk_json_write (lk_bytes *out, const json_t *object)
 {
-    const int failed =
-        json_dump_callback (object, add_text, out, JSON_COMPACT);
+    const int failed = json_dump_callback (object, add_text, out, JSON_COMPACT);
     LK_ASSERT (!failed);
 }
 

@@ -16,11 +16,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LK_HOSTS_MAX 64   /* hosts that one lock service can tell apart */
+#define LK_HOSTS_MAX 64 /* hosts that one lock service can tell apart */
 #define LK_LEADERS_MAX 5
 #define LK_NAME_SIZE_MAX 4608 /* bytes of an object's key, zone included */
-#define LK_BATCH_MAX 256  /* operations in one message */
-#define LK_CHUNK_MAX 256  /* tickets in one message */
+#define LK_BATCH_MAX 256      /* operations in one message */
+#define LK_CHUNK_MAX 256      /* tickets in one message of a table */
+#define LK_REPORT_MAX 1024    /* tickets in one report to a reclaim */
+#define LK_NAMES_SIZE_MAX (64 * 1024) /* bytes of all names in one message */
+/*  Within these limits a message stays below a body's limit (1 MiB), even if
+ *  JSON has to escape each byte of its names. Who fills a batch, a chunk or a
+ *  report ends it before they are reached; the tickets of all reports in a
+ *  batch count together. */
 
 typedef uint8_t lk_host;   /* index into the roster */
 typedef uint64_t lk_hosts; /* a set of them */
@@ -95,8 +101,8 @@ typedef struct {
 
 /*  160 bits that sort candidates, then what tells equal ones apart. */
 typedef struct {
-    uint8_t priority;  /* 1..15 */
-    uint32_t random;   /* 28 bits */
+    uint8_t priority; /* 1..15 */
+    uint32_t random;  /* 28 bits */
     uint8_t address[16];
     uint16_t port;
     uint32_t pid;
@@ -104,8 +110,8 @@ typedef struct {
 
 /*  What a voter's or leader's table holds. */
 typedef struct {
-    lk_term term; /* {0, 0}: no table */
-    bool reclaim; /* some home is still in reclaim */
+    lk_term term;    /* {0, 0}: no table */
+    bool reclaim;    /* some home is still in reclaim */
     uint64_t length; /* operations applied, all streams */
 } lk_holds;
 
@@ -169,20 +175,25 @@ typedef struct {
     uint64_t echo_incarnation;
     lk_decree active;
     lk_term promised;
-    lk_decree table;      /* decree that filled its table; number 0: none */
-    bool ready;           /* was told that this decree is in force */
-    bool well;            /* serves, has its lease and all fellow leaders */
-    uint8_t reclaim;      /* homes (bits, by place in table.leader) that wait
+    lk_decree table; /* decree that filled its table; number 0: none */
+    bool ready;      /* was told that this decree is in force */
+    bool well;       /* serves, has its lease and all fellow leaders */
+    uint8_t reclaim; /* homes (bits, by place in table.leader) that wait
                              for reports */
     bool eligible;
-    lk_hosts sees;        /* whom it heard within dead_after, itself too */
-    uint64_t session;     /* its proxy's */
-    uint64_t closed;      /* its proxy's last session that is over */
-    uint64_t vouch;       /* the receiver's session it vouches for; 0 none */
+    lk_hosts sees;    /* whom it heard within dead_after, itself too */
+    uint64_t session; /* its proxy's */
+    uint64_t closed;  /* its proxy's last session that is over */
+    uint64_t vouch;   /* the receiver's session it vouches for; 0 none */
 } lk_msg_ping;
 
-typedef enum { LK_WHY_LOST, LK_WHY_FILL, LK_WHY_CHANGE, LK_WHY_FULL,
-               LK_WHY_COUNT } lk_why; /* "lost" "fill" "change" "full" */
+typedef enum {
+    LK_WHY_LOST,
+    LK_WHY_FILL,
+    LK_WHY_CHANGE,
+    LK_WHY_FULL,
+    LK_WHY_COUNT
+} lk_why; /* "lost" "fill" "change" "full" */
 
 typedef struct {
     int64_t in_ms;
@@ -208,7 +219,7 @@ typedef struct {
     lk_term previous; /* ELECTED: term of the decree before */
     bool genesis;     /* ELECTED: that one was the genesis */
     lk_host holder;   /* ELECTED: who has the tickets; LK_NOBODY */
-} lk_msg_decree; /* ELECTED, SITTING, ACTIVE, READY; ACTIVATED has none */
+} lk_msg_decree;      /* ELECTED, SITTING, ACTIVE, READY; ACTIVATED has none */
 
 typedef struct {
     lk_holds holds;
@@ -226,10 +237,10 @@ typedef struct {
     uint64_t incarnation; /* MAXTICKET: the holder's process */
     lk_decree decree;     /* FILL: the new decree */
     uint64_t chunk;
-    bool more;            /* another chunk follows */
+    bool more; /* another chunk follows */
     lk_ticket *tickets;
     size_t ticket_count;
-    uint8_t reclaim;      /* homes in reclaim, bits */
+    uint8_t reclaim;             /* homes in reclaim, bits */
     uint64_t gone[LK_HOSTS_MAX]; /* by host: sessions up to it are over */
 } lk_msg_chunk;
 
@@ -239,9 +250,9 @@ typedef struct {
 } lk_msg_filled;
 
 typedef struct {
-    uint8_t home;    /* place of the stream's home in decree.leader */
-    uint64_t first;  /* sequence before the first operation */
-    uint64_t hash;   /* of the stream up to `first` */
+    uint8_t home;   /* place of the stream's home in decree.leader */
+    uint64_t first; /* sequence before the first operation */
+    uint64_t hash;  /* of the stream up to `first` */
     lk_op *ops;
     size_t op_count;
 } lk_msg_ops;
@@ -259,11 +270,11 @@ typedef struct {
 
 /*  Requests of a proxy: LOCK, UNLOCK. Also `at` and session for as_of. */
 typedef struct {
-    lk_ticket ticket;  /* request, object; LOCK: owner, pid, duration_ms,
+    lk_ticket ticket; /* request, object; LOCK: owner, pid, duration_ms,
                           age_ms; UNLOCK by key: key */
-    bool queue;        /* LOCK: false: answer full rather than wait */
-    bool by_key;       /* UNLOCK: whoever holds it with ticket.key */
-    int64_t at;        /* sender's clock */
+    bool queue;       /* LOCK: false: answer full rather than wait */
+    bool by_key;      /* UNLOCK: whoever holds it with ticket.key */
+    int64_t at;       /* sender's clock */
 } lk_msg_request;
 
 /*  Answers of a home: LOCKED, UNLOCKED, LOCKFAILED. */
@@ -279,8 +290,8 @@ typedef struct {
 
 typedef struct {
     uint64_t session;
-    uint8_t home;         /* place in decree.leader */
-    lk_ticket *tickets;   /* REPORT */
+    uint8_t home;       /* place in decree.leader */
+    lk_ticket *tickets; /* REPORT */
     size_t ticket_count;
 } lk_msg_report; /* REPORT; REPORTED has no tickets */
 
@@ -295,6 +306,7 @@ typedef struct {
     lk_lock_kind kind;
     lk_host from;
     lk_host to;
+    /*  LOCK, UNLOCK, LOCKED, UNLOCKED and LOCKFAILED only: */
     lk_host origin;      /* the proxy, in what a leader passes on */
     lk_host destination; /* whom it is passed on to; LK_NOBODY: `to` */
     lk_term term;        /* every kind but STARTED, PING, DATE, AGREED */

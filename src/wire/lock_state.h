@@ -20,20 +20,19 @@ typedef struct {
 } lk_facts;
 
 typedef struct {
-    uint64_t id;       /* random, never 0: makes this host this member */
+    uint64_t id; /* random, never 0: makes this host this member */
     char cluster[LK_CLUSTER_LEN_MAX + 1]; /* empty: no genesis, proxy only */
-    lk_hosts genesis;  /* the first members */
+    lk_hosts genesis;                     /* the first members */
     lk_facts facts;
 } lk_lock_state;
 
 /*  JSON text, owned by the caller (lk_free). Hosts by name and id. */
-char *lk_lock_state_encode (const lk_lock_state *self,
-                            const lk_roster *roster);
+char *lk_lock_state_encode (const lk_lock_state *self, const lk_roster *roster);
 
 /*  Reads what encode wrote, interning its hosts. On failure LK_INVALID, and
  *  `problem` (at least 128 bytes) says what is wrong with the text. */
-lk_err lk_lock_state_decode (const char *text, size_t size,
-                             lk_roster *roster, lk_lock_state *self,
-                             char *problem, size_t problem_size);
+lk_err lk_lock_state_decode (const char *text, size_t size, lk_roster *roster,
+                             lk_lock_state *self, char *problem,
+                             size_t problem_size);
 
 #endif

@@ -6,11 +6,11 @@
  *  See <lockkeeper/message.h>. Knows frames only through message_frame.c.
  */
 
-#include "wire/message_private.h"
 #include "util/alloc.h"
 #include "util/assert.h"
 #include "util/digits.h"
 #include "wire/address.h"
+#include "wire/message_private.h"
 
 #include <string.h>
 
@@ -97,8 +97,7 @@ lk_message_text (const lk_message *self, const char *name)
 }
 
 int64_t
-lk_message_number (const lk_message *self, const char *name,
-                   int64_t otherwise)
+lk_message_number (const lk_message *self, const char *name, int64_t otherwise)
 {
     const json_t *value = json_object_get (self->body, name);
     return json_is_integer (value) ? json_integer_value (value) : otherwise;
@@ -122,8 +121,8 @@ lk_message_hex (const lk_message *self, const char *name, uint64_t *value)
 {
     const json_t *text = json_object_get (self->body, name);
     return json_is_string (text)
-           && lk_hex_parse (json_string_value (text),
-                            json_string_length (text), value);
+           && lk_hex_parse (json_string_value (text), json_string_length (text),
+                            value);
 }
 
 const char *

@@ -112,7 +112,6 @@ lk_message_add_row (lk_message *self, const char *name, lk_message **row_p)
 lk_message *
 lk_message_row (const lk_message *self, const char *name, size_t position)
 {
-    json_t *row = json_array_get (json_object_get (self->body, name),
-                                  position);
+    json_t *row = json_array_get (json_object_get (self->body, name), position);
     return json_is_object (row) ? row_of (json_copy (row)) : NULL;
 }

@@ -1,0 +1,104 @@
+/*  lock_fields.h - fields of a JSON object, written or read by one call
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A description of a message (lock_shape.c) calls these for each of its
+ *  fields, and serves both directions: writing, the values go into the JSON
+ *  object; reading, they come out of it, and the first that is missing, of a
+ *  wrong type or out of range is kept as the problem. Values that could not be
+ *  read stay as they were.
+ *
+ *  For src/wire only.
+ */
+
+#ifndef LK_LOCK_FIELDS_H
+#define LK_LOCK_FIELDS_H
+
+#include "wire/json.h"
+#include "wire/roster.h"
+
+/*  Counts and sessions: what a double can hold. */
+#define LK_COUNT_MAX (((int64_t) 1 << 53) - 1)
+
+typedef struct lk_scratch lk_scratch;
+
+typedef struct {
+    bool writing;
+    json_t *object;      /* whose fields these are; borrowed */
+    lk_roster *roster;   /* reading, hosts are interned */
+    lk_scratch *scratch; /* memory of what was read */
+    char problem[128];   /* reading: empty as long as all is well */
+} lk_fields;
+
+/*  Frees what was read: arrays, and names that had to be put together. Other
+ *  names point into the JSON object. */
+void lk_fields_clear (lk_fields *self);
+
+bool lk_fields_failed (const lk_fields *self);
+void lk_fields_fail (lk_fields *self, const char *name, const char *what);
+
+/*  Zeroed memory until clear. */
+void *lk_fields_alloc (lk_fields *self, size_t size);
+
+/*  For an optional field: writing, whether it is wanted; reading, whether it
+ *  is there. */
+bool lk_fields_has (const lk_fields *self, const char *name, bool wanted);
+
+/*  -------------------------------------------------------- plain values */
+
+void lk_field_flag (lk_fields *self, const char *name, bool *value);
+void lk_field_clock (lk_fields *self, const char *name, int64_t *value);
+void lk_field_span (lk_fields *self, const char *name, int64_t *value,
+                    int64_t least); /* milliseconds, from `least` on */
+void lk_field_count (lk_fields *self, const char *name, uint64_t *value);
+void lk_field_small (lk_fields *self, const char *name, uint8_t *value,
+                     uint8_t most);
+void lk_field_port (lk_fields *self, const char *name, uint16_t *value);
+void lk_field_number32 (lk_fields *self, const char *name, uint32_t *value,
+                        uint32_t most);
+void lk_field_hex (lk_fields *self, const char *name, uint64_t *value);
+void lk_field_ip (lk_fields *self, const char *name, uint8_t bytes[16]);
+
+/*  One of `count` words; *value is its place. */
+void lk_field_word (lk_fields *self, const char *name, int *value,
+                    const char *const *words, size_t count);
+
+/*  The word of an lk_err; one that is not known reads as LK_UNKNOWN. */
+void lk_field_error (lk_fields *self, const char *name, int *value);
+
+/*  A text of at most that size. */
+void lk_field_text (lk_fields *self, const char *name, lk_name *value,
+                    size_t size_max);
+
+/*  The three fields of an object's key: zone, context, object. */
+void lk_field_object (lk_fields *self, lk_name *key);
+
+/*  -------------------------------------------------------- nesting */
+
+/*  The fields between enter and leave are those of a nested object. Enter
+ *  returns what leave needs. */
+json_t *lk_field_enter (lk_fields *self, const char *name);
+void lk_field_leave (lk_fields *self, json_t *outer);
+
+/*  A list of objects, each described by `visit`. Reading, the rows are zeroed
+ *  scratch memory. Returns the rows; NULL if there are none. */
+typedef void (*lk_field_visit) (lk_fields *self, void *row);
+void *lk_field_rows (lk_fields *self, const char *name, void *rows,
+                     size_t *count, size_t count_max, size_t row_size,
+                     lk_field_visit visit);
+
+/*  -------------------------------------------------------- the cluster */
+
+/*  "name:id" */
+void lk_field_host (lk_fields *self, const char *name, lk_host *value);
+/*  Absent if it is LK_NOBODY. */
+void lk_field_host_if_any (lk_fields *self, const char *name, lk_host *value);
+void lk_field_hosts (lk_fields *self, const char *name, lk_hosts *value);
+/*  "number:proposer" */
+void lk_field_term (lk_fields *self, const char *name, lk_term *value);
+void lk_field_decree (lk_fields *self, const char *name, lk_decree *value);
+/*  "name:id/session/serial" */
+void lk_field_request (lk_fields *self, const char *name, lk_request_id *value);
+
+#endif

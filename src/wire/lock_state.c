@@ -1,0 +1,101 @@
+/*  lock_state.c - the text form of what a lock service keeps on disk
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Does no I/O: who writes and fsyncs the file is src/net's.
+ */
+
+#include "wire/lock_state.h"
+#include "wire/lock_fields.h"
+
+#include <lockkeeper/error.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FORMAT 1
+
+/*  All fields, for both directions. */
+static void
+state_fields (lk_fields *f, lk_lock_state *state)
+{
+    uint8_t format = FORMAT;
+    lk_name cluster = {state->cluster, (uint16_t) strlen (state->cluster)};
+    lk_field_small (f, "format", &format, FORMAT);
+    lk_field_hex (f, "id", &state->id);
+    lk_field_text (f, "cluster", &cluster, LK_CLUSTER_LEN_MAX);
+    lk_field_hosts (f, "genesis", &state->genesis);
+    lk_field_term (f, "promised", &state->facts.promised);
+    lk_field_decree (f, "active", &state->facts.active);
+    lk_field_count (f, "session", &state->facts.session);
+    if (f->writing || lk_fields_failed (f)) {
+        return;
+    }
+    if (format != FORMAT) {
+        lk_fields_fail (f, "format", "unknown");
+    }
+    memcpy (state->cluster, cluster.data, cluster.size);
+    state->cluster[cluster.size] = '\0';
+}
+
+static bool
+is_below (lk_term one, lk_term other)
+{
+    return one.number < other.number
+           || (one.number == other.number && one.proposer < other.proposer);
+}
+
+static void
+check_state (lk_fields *f, const lk_lock_state *state)
+{
+    if (!state->id) {
+        lk_fields_fail (f, "id", "must not be zero");
+    }
+    if ((state->cluster[0] == '\0') != (state->genesis == 0)) {
+        lk_fields_fail (f, "genesis", "cluster and genesis go together");
+    }
+    if (is_below (state->facts.promised, state->facts.active.term)) {
+        lk_fields_fail (f, "promised", "below the active decree's term");
+    }
+}
+
+char *
+lk_lock_state_encode (const lk_lock_state *self, const lk_roster *roster)
+{
+    lk_lock_state copy = *self;
+    lk_fields fields = {.writing = true,
+                        .object = json_object (),
+                        .roster = (lk_roster *) roster};
+    state_fields (&fields, &copy);
+    char *text = lk_json_pretty (fields.object);
+    json_decref (fields.object);
+    return text;
+}
+
+lk_err
+lk_lock_state_decode (const char *text, size_t size, lk_roster *roster,
+                      lk_lock_state *self, char *problem, size_t problem_size)
+{
+    json_t *object =
+        lk_json_read ((lk_slice) {text, size}, problem, problem_size);
+    if (!object) {
+        return LK_INVALID;
+    }
+    lk_roster grown = *roster;
+    lk_lock_state read = {0};
+    lk_fields fields = {.object = object, .roster = &grown};
+    state_fields (&fields, &read);
+    if (!lk_fields_failed (&fields)) {
+        check_state (&fields, &read);
+    }
+    const bool failed = lk_fields_failed (&fields);
+    if (failed) {
+        snprintf (problem, problem_size, "%s", fields.problem);
+    } else {
+        *self = read;
+        *roster = grown;
+    }
+    lk_fields_clear (&fields);
+    json_decref (object);
+    return failed ? LK_INVALID : LK_OK;
+}
