@@ -1,0 +1,139 @@
+/*  apps.c - the applications of this host and what they have asked for
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "apps.h"
+
+#include "wire/lock_codec.h"
+
+#include <string.h>
+
+void
+lk_apps_init (lk_apps *self)
+{
+    *self = (lk_apps) { .apps_max = LK_APPS_MAX,
+                        .requests_max = LK_REQUESTS_MAX };
+}
+
+void
+lk_apps_clear (lk_apps *self)
+{
+    while (self->by_number) {
+        lk_apps_remove (self, self->by_number);
+    }
+}
+
+lk_app *
+lk_apps_find (const lk_apps *self, const char *address)
+{
+    lk_app *app = NULL;
+    HASH_FIND (by_address, self->by_address, address, strlen (address), app);
+    return app;
+}
+
+lk_app *
+lk_apps_by_number (const lk_apps *self, uint32_t number)
+{
+    lk_app *app = NULL;
+    HASH_FIND (by_number, self->by_number, &number, sizeof number, app);
+    return app;
+}
+
+/*  Numbers are not used again while the core may still speak of the one
+ *  before. */
+static uint32_t
+free_number (lk_apps *self)
+{
+    do {
+        self->last_number++;
+    } while (self->last_number == 0
+             || lk_apps_by_number (self, self->last_number));
+    return self->last_number;
+}
+
+lk_app *
+lk_apps_intern (lk_apps *self, const char *address)
+{
+    lk_app *app = lk_apps_find (self, address);
+    if (app) {
+        return app;
+    }
+    if (HASH_CNT (by_number, self->by_number) >= self->apps_max) {
+        return NULL;
+    }
+    size_t size = strlen (address);
+    LK_ASSERT (size <= LK_ADDRESS_LEN_MAX);
+    app = lk_alloc (sizeof *app);
+    memcpy (app->address, address, size + 1);
+    app->number = free_number (self);
+    HASH_ADD_KEYPTR (by_address, self->by_address, app->address, size, app);
+    HASH_ADD (by_number, self->by_number, number, sizeof app->number, app);
+    return app;
+}
+
+void
+lk_apps_remove (lk_apps *self, lk_app *app)
+{
+    while (app->requests) {
+        lk_app_remove (app, app->requests);
+    }
+    HASH_DELETE (by_address, self->by_address, app);
+    HASH_DELETE (by_number, self->by_number, app);
+    lk_free (app);
+}
+
+lk_request *
+lk_app_find (const lk_app *self, uint64_t serial)
+{
+    lk_request *request = NULL;
+    HASH_FIND (hh, self->requests, &serial, sizeof serial, request);
+    return request;
+}
+
+lk_request *
+lk_app_add (lk_apps *apps, lk_app *self, uint64_t serial, lk_name key)
+{
+    LK_ASSERT (!lk_app_find (self, serial));
+    if (HASH_COUNT (self->requests) >= apps->requests_max) {
+        return NULL;
+    }
+    lk_request *request = lk_alloc (sizeof *request);
+    request->serial = serial;
+    request->key = (lk_name) { lk_memdup (key.data, key.size), key.size };
+    lk_name zone, context, object;
+    bool whole = lk_object_parts (request->key, &zone, &context, &object);
+    LK_ASSERT (whole);
+    request->object = object.data; /* lk_memdup put a NUL behind it */
+    HASH_ADD (hh, self->requests, serial, sizeof request->serial, request);
+    return request;
+}
+
+void
+lk_app_remove (lk_app *self, lk_request *request)
+{
+    lk_app_sent (self, request);
+    HASH_DEL (self->requests, request);
+    lk_free ((char *) request->key.data);
+    lk_free (request);
+}
+
+void
+lk_app_keep (lk_app *self, lk_request *request, const lk_answer *answer)
+{
+    if (!request->unsent) {
+        request->unsent = true;
+        self->unsent++;
+    }
+    request->answer = *answer;
+}
+
+void
+lk_app_sent (lk_app *self, lk_request *request)
+{
+    if (request->unsent) {
+        request->unsent = false;
+        self->unsent--;
+    }
+}

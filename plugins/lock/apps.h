@@ -1,0 +1,79 @@
+/*  apps.h - the applications of this host and what they have asked for
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  The core calls an application by a number and a request by (number,
+ *  serial); its addresses, names of objects and answers that the router did
+ *  not take are kept here. A table and nothing else: it sends nothing.
+ */
+
+#ifndef LK_APPS_H
+#define LK_APPS_H
+
+#include "node.h"
+#include "util/map.h"
+
+#include <lockkeeper/message.h>
+
+#define LK_APPS_MAX 20000      /* applications of one host */
+#define LK_REQUESTS_MAX 100000 /* requests of one application */
+
+/*  A LOCK, until its last answer was sent, or an UNLOCK by key. */
+typedef struct {
+    uint64_t serial;     /* its own; first for the map */
+    bool by_key;         /* an UNLOCK by key */
+    bool over;           /* its application was told that it is lost */
+    uint64_t unlock;     /* LOCK: serial of the UNLOCK that waits; 0 */
+    bool unsent;         /* `answer` has to be sent again */
+    lk_answer answer;
+    lk_name key;         /* the object's, with zone and context */
+    const char *object;  /* the object's name alone, a part of `key` */
+    UT_hash_handle hh;
+} lk_request;
+
+typedef struct {
+    char address[LK_ADDRESS_LEN_MAX + 1];
+    uint32_t number;
+    uint32_t pid;      /* as the router said; 0: it did not yet */
+    bool asked;        /* the core knows it */
+    uint32_t attached; /* seen since this attachment to the router */
+    size_t unsent;     /* requests with an answer to send again */
+    lk_request *requests;
+    UT_hash_handle by_address;
+    UT_hash_handle by_number;
+} lk_app;
+
+typedef struct {
+    lk_app *by_address;
+    lk_app *by_number;
+    uint32_t last_number;
+    size_t apps_max;
+    size_t requests_max;
+} lk_apps;
+
+void lk_apps_init (lk_apps *self);
+void lk_apps_clear (lk_apps *self);
+
+/*  NULL if it is not there. */
+lk_app *lk_apps_find (const lk_apps *self, const char *address);
+lk_app *lk_apps_by_number (const lk_apps *self, uint32_t number);
+
+/*  Finds or adds it; NULL at the limit of applications. */
+lk_app *lk_apps_intern (lk_apps *self, const char *address);
+void lk_apps_remove (lk_apps *self, lk_app *app);
+
+lk_request *lk_app_find (const lk_app *self, uint64_t serial);
+
+/*  Adds a request for that object (copied, an lk_object_key); NULL at the
+ *  limit of requests. Its serial must not be in use. */
+lk_request *lk_app_add (lk_apps *apps, lk_app *self, uint64_t serial,
+                        lk_name key);
+void lk_app_remove (lk_app *self, lk_request *request);
+
+/*  Keeps an answer until lk_app_sent; a later one replaces it. */
+void lk_app_keep (lk_app *self, lk_request *request,
+                  const lk_answer *answer);
+void lk_app_sent (lk_app *self, lk_request *request);
+
+#endif

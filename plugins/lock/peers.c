@@ -1,0 +1,214 @@
+/*  peers.c - which other lock services are of this cluster
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "peers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int
+compare_names (const void *one, const void *other)
+{
+    return strcmp (one, other);
+}
+
+static bool
+cluster_add (lk_cluster *self, const char *name)
+{
+    size_t size = strlen (name);
+    if (size == 0 || size > LK_HOST_LEN_MAX || self->count == LK_HOSTS_MAX) {
+        return false;
+    }
+    memcpy (self->member[self->count++], name, size + 1);
+    return true;
+}
+
+static void
+cluster_sort (lk_cluster *self)
+{
+    qsort (self->member, self->count, sizeof self->member[0], compare_names);
+}
+
+void
+lk_peers_init (lk_peers *self, const char *host, const lk_lock_state *state,
+               const lk_roster *roster)
+{
+    memset (self, 0, sizeof *self);
+    snprintf (self->host, sizeof self->host, "%s", host);
+    self->id = state->id;
+    memcpy (self->cluster.name, state->cluster, sizeof state->cluster);
+    for (size_t i = 0; i < roster->count; i++) {
+        if (state->genesis & LK_HOST_BIT (i)) {
+            (void) cluster_add (&self->cluster,
+                                lk_roster_name (roster, (lk_host) i));
+        }
+    }
+    cluster_sort (&self->cluster);
+}
+
+static bool
+is_host_name (const char *name)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "abcdefghijklmnopqrstuvwxyz0123456789._-";
+    size_t size = strlen (name);
+    return size > 0 && size <= LK_HOST_LEN_MAX
+           && strspn (name, allowed) == size && strcmp (name, ".") != 0;
+}
+
+lk_other *
+lk_peers_intern (lk_peers *self, const char *host, uint64_t id)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        lk_other *peer = &self->other[i];
+        if (peer->id == id && strcmp (peer->host, host) == 0) {
+            return peer;
+        }
+    }
+    if (id == 0 || self->count == LK_PEERS_MAX || !is_host_name (host)) {
+        return NULL;
+    }
+    lk_other *peer = &self->other[self->count++];
+    *peer = (lk_other) { .id = id };
+    memcpy (peer->host, host, strlen (host) + 1);
+    return peer;
+}
+
+void
+lk_cluster_write (const lk_cluster *self, lk_message *message)
+{
+    lk_message_set_text (message, "cluster", self->name);
+    for (size_t i = 0; i < self->count; i++) {
+        lk_message_add_item (message, "genesis", self->member[i]);
+    }
+}
+
+bool
+lk_cluster_read (lk_cluster *self, const lk_message *message)
+{
+    memset (self, 0, sizeof *self);
+    const char *name = lk_message_text (message, "cluster");
+    if (!name || strlen (name) > LK_CLUSTER_LEN_MAX) {
+        return false;
+    }
+    memcpy (self->name, name, strlen (name) + 1);
+    const char *member;
+    for (size_t i = 0;
+         (member = lk_message_item (message, "genesis", i)) != NULL; i++) {
+        if (!is_host_name (member) || !cluster_add (self, member)) {
+            return false;
+        }
+    }
+    cluster_sort (self);
+    return (self->name[0] != '\0') == (self->count > 0);
+}
+
+/*  The members in a line; what does not fit is left off. */
+static void
+list_members (const lk_cluster *cluster, char *line, size_t size)
+{
+    size_t used = 0;
+    line[0] = '\0';
+    for (size_t i = 0; i < cluster->count; i++) {
+        int more = snprintf (line + used, size - used, "%s%s",
+                             i ? "," : "", cluster->member[i]);
+        if (more < 0 || (size_t) more >= size - used) {
+            return;
+        }
+        used += (size_t) more;
+    }
+}
+
+static bool
+same_members (const lk_cluster *one, const lk_cluster *other)
+{
+    return one->count == other->count
+           && memcmp (one->member, other->member,
+                      one->count * sizeof one->member[0]) == 0;
+}
+
+/*  Whether `problem` was filled: they cannot be of one cluster. A service
+ *  without a cluster fits any. */
+static bool
+clusters_differ (const lk_peers *self, const lk_other *peer,
+                 const lk_cluster *theirs,
+                 char problem[LK_PEERS_PROBLEM_SIZE])
+{
+    const lk_cluster *ours = &self->cluster;
+    if (!ours->name[0] || !theirs->name[0]) {
+        return false;
+    }
+    if (strcmp (ours->name, theirs->name) != 0) {
+        snprintf (problem, LK_PEERS_PROBLEM_SIZE,
+                  "host '%s' is of cluster '%s', host '%s' of cluster '%s'",
+                  self->host, ours->name, peer->host, theirs->name);
+        return true;
+    }
+    if (same_members (ours, theirs)) {
+        return false;
+    }
+    char our_line[150];
+    char their_line[150];
+    list_members (ours, our_line, sizeof our_line);
+    list_members (theirs, their_line, sizeof their_line);
+    snprintf (problem, LK_PEERS_PROBLEM_SIZE,
+              "the first members of a cluster differ: '%s' on host '%s', "
+              "'%s' on host '%s'", our_line, self->host, their_line,
+              peer->host);
+    return true;
+}
+
+/*  The host that has the same id under another name, or NULL. */
+static const char *
+find_twin (const lk_peers *self, const lk_other *peer)
+{
+    if (peer->id == self->id) {
+        return self->host;
+    }
+    for (size_t i = 0; i < self->count; i++) {
+        const lk_other *other = &self->other[i];
+        if (other != peer && other->id == peer->id
+            && other->state == LK_OTHER_ACCEPTED) {
+            return other->host;
+        }
+    }
+    return NULL;
+}
+
+/*  Whether `problem` was filled: a copied state file would vote twice. */
+static bool
+is_copy (const lk_peers *self, const lk_other *peer,
+         char problem[LK_PEERS_PROBLEM_SIZE])
+{
+    const char *twin = find_twin (self, peer);
+    if (!twin) {
+        return false;
+    }
+    snprintf (problem, LK_PEERS_PROBLEM_SIZE,
+              "hosts '%s' and '%s' have copies of one state file (id %016llx)",
+              twin, peer->host, (unsigned long long) peer->id);
+    return true;
+}
+
+lk_other_state
+lk_peers_judge (lk_peers *self, lk_other *peer, const lk_cluster *theirs,
+                bool *joined, char problem[LK_PEERS_PROBLEM_SIZE])
+{
+    *joined = false;
+    if (is_copy (self, peer, problem)
+        || clusters_differ (self, peer, theirs, problem)) {
+        peer->state = LK_OTHER_REFUSED;
+        return peer->state;
+    }
+    if (!self->cluster.name[0] && theirs->name[0]) {
+        self->cluster = *theirs;
+        *joined = true;
+    }
+    peer->state = LK_OTHER_ACCEPTED;
+    peer->said = false;
+    return peer->state;
+}

@@ -1,0 +1,70 @@
+/*  peers.h - which other lock services are of this cluster
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A service is known by its host's name and the random id of its state file.
+ *  Nothing of it is heard before its LOCKSTARTED named the same cluster with
+ *  the same genesis as ours. A service without a genesis joins the first
+ *  cluster that it hears of, until its process ends. Decides and remembers;
+ *  sends and logs nothing.
+ */
+
+#ifndef LK_PEERS_H
+#define LK_PEERS_H
+
+#include "wire/lock_state.h"
+
+#include <lockkeeper/message.h>
+
+#define LK_PEERS_MAX 256
+#define LK_PEERS_PROBLEM_SIZE 512
+
+/*  A cluster as LOCKSTARTED names it: name, and its first members' names in
+ *  alphabetical order. No name: no cluster. */
+typedef struct {
+    char name[LK_CLUSTER_LEN_MAX + 1];
+    size_t count;
+    char member[LK_HOSTS_MAX][LK_HOST_LEN_MAX + 1];
+} lk_cluster;
+
+typedef enum { LK_OTHER_NEW, LK_OTHER_ACCEPTED, LK_OTHER_REFUSED } lk_other_state;
+
+typedef struct {
+    char host[LK_HOST_LEN_MAX + 1];
+    uint64_t id;
+    lk_other_state state;
+    bool said;           /* why it is refused is in the log */
+    bool asked;          /* for its LOCKSTARTED, at asked_ms */
+    int64_t asked_ms;
+} lk_other;
+
+typedef struct {
+    char host[LK_HOST_LEN_MAX + 1]; /* ours */
+    uint64_t id;                    /* ours */
+    lk_cluster cluster;
+    lk_other other[LK_PEERS_MAX];
+    size_t count;
+} lk_peers;
+
+/*  Starts with our own state, whose hosts are numbers of `roster`. */
+void lk_peers_init (lk_peers *self, const char *host,
+                    const lk_lock_state *state, const lk_roster *roster);
+
+/*  The entry of that service, added if it is new. NULL if `host` is not a
+ *  host's name, the id is 0, or there are too many. */
+lk_other *lk_peers_intern (lk_peers *self, const char *host, uint64_t id);
+
+/*  Writes cluster and genesis into a LOCKSTARTED, or reads them; false if
+ *  they are malformed. */
+void lk_cluster_write (const lk_cluster *self, lk_message *message);
+bool lk_cluster_read (lk_cluster *self, const lk_message *message);
+
+/*  Judges a peer by the cluster that its LOCKSTARTED names and sets its
+ *  state. If it is refused, `problem` names the difference. True in *joined
+ *  if that cluster has become ours. */
+lk_other_state lk_peers_judge (lk_peers *self, lk_other *peer,
+                              const lk_cluster *theirs, bool *joined,
+                              char problem[LK_PEERS_PROBLEM_SIZE]);
+
+#endif

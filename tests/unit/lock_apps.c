@@ -1,0 +1,308 @@
+/*  lock_apps.c - the lock service's tables: applications, peers, options
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "../../plugins/lock/apps.h"
+#include "../../plugins/lock/options.h"
+#include "../../plugins/lock/peers.h"
+
+#include "wire/lock_codec.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*  -------------------------------------------------------- applications */
+
+static lk_name
+make_key (char buffer[LK_NAME_SIZE_MAX], const char *object)
+{
+    return lk_object_key ("z", "c", object, buffer, LK_NAME_SIZE_MAX);
+}
+
+START_TEST (apps_have_numbers)
+{
+    lk_apps apps;
+    lk_apps_init (&apps);
+    ck_assert_ptr_null (lk_apps_find (&apps, "a@h1"));
+    lk_app *a = lk_apps_intern (&apps, "a@h1");
+    lk_app *b = lk_apps_intern (&apps, "b@h1");
+    ck_assert_ptr_eq (lk_apps_intern (&apps, "a@h1"), a);
+    ck_assert_ptr_eq (lk_apps_find (&apps, "b@h1"), b);
+    ck_assert_uint_ne (a->number, b->number);
+    ck_assert_ptr_eq (lk_apps_by_number (&apps, a->number), a);
+    uint32_t gone = a->number;
+    lk_apps_remove (&apps, a);
+    ck_assert_ptr_null (lk_apps_by_number (&apps, gone));
+    ck_assert_uint_ne (lk_apps_intern (&apps, "a@h1")->number, gone);
+    lk_apps_clear (&apps);
+}
+END_TEST
+
+START_TEST (apps_numbers_wrap)
+{
+    lk_apps apps;
+    lk_apps_init (&apps);
+    ck_assert_uint_eq (lk_apps_intern (&apps, "a@h1")->number, 1);
+    apps.last_number = UINT32_MAX;
+    ck_assert_uint_eq (lk_apps_intern (&apps, "b@h1")->number, 2);
+    lk_apps_clear (&apps);
+}
+END_TEST
+
+START_TEST (apps_are_limited)
+{
+    lk_apps apps;
+    char buffer[LK_NAME_SIZE_MAX];
+    lk_apps_init (&apps);
+    apps.apps_max = 1;
+    apps.requests_max = 2;
+    lk_app *a = lk_apps_intern (&apps, "a@h1");
+    ck_assert_ptr_null (lk_apps_intern (&apps, "b@h1"));
+    ck_assert_ptr_eq (lk_apps_intern (&apps, "a@h1"), a);
+    ck_assert_ptr_nonnull (lk_app_add (&apps, a, 1, make_key (buffer, "o")));
+    ck_assert_ptr_nonnull (lk_app_add (&apps, a, 2, make_key (buffer, "o")));
+    ck_assert_ptr_null (lk_app_add (&apps, a, 3, make_key (buffer, "o")));
+    lk_app_remove (a, lk_app_find (a, 1));
+    ck_assert_ptr_nonnull (lk_app_add (&apps, a, 3, make_key (buffer, "o")));
+    lk_apps_clear (&apps);
+}
+END_TEST
+
+START_TEST (apps_keep_answers)
+{
+    lk_apps apps;
+    char buffer[LK_NAME_SIZE_MAX];
+    lk_apps_init (&apps);
+    lk_app *a = lk_apps_intern (&apps, "a@h1");
+    lk_request *one = lk_app_add (&apps, a, 7, make_key (buffer, "one"));
+    lk_request *two = lk_app_add (&apps, a, 8, make_key (buffer, "two"));
+    ck_assert_str_eq (one->object, "one");
+    ck_assert_uint_eq (one->key.size, strlen ("z") + strlen ("c") + 5);
+    lk_answer answer = { .kind = LK_ANSWER_LOCKED, .token = 5 };
+    lk_app_keep (a, one, &answer);
+    answer.token = 6;
+    lk_app_keep (a, one, &answer);
+    lk_app_keep (a, two, &answer);
+    ck_assert_uint_eq (a->unsent, 2);
+    ck_assert_uint_eq (one->answer.token, 6);
+    lk_app_sent (a, one);
+    lk_app_sent (a, one);
+    ck_assert_uint_eq (a->unsent, 1);
+    lk_app_remove (a, two);
+    ck_assert_uint_eq (a->unsent, 0);
+    lk_apps_clear (&apps);
+}
+END_TEST
+
+/*  -------------------------------------------------------- peers */
+
+static lk_peers peers;
+
+static void
+begin_peers (const char *cluster)
+{
+    lk_roster roster;
+    lk_lock_state state = { .id = 11 };
+    lk_roster_init (&roster);
+    strcpy (state.cluster, cluster);
+    if (cluster[0]) {
+        lk_host h2 = lk_roster_intern (&roster, "h2", 0);
+        lk_host h1 = lk_roster_intern (&roster, "h1", 11);
+        state.genesis = LK_HOST_BIT (h1) | LK_HOST_BIT (h2);
+    }
+    lk_peers_init (&peers, "h1", &state, &roster);
+}
+
+/*  What a LOCKSTARTED of that cluster says. */
+static lk_cluster
+hear_cluster (const char *cluster, const char *one, const char *other)
+{
+    lk_cluster heard;
+    lk_message *message = lk_message_new ("lock@h1", "LOCKSTARTED");
+    lk_message_set_text (message, "cluster", cluster);
+    if (one) {
+        lk_message_add_item (message, "genesis", one);
+        lk_message_add_item (message, "genesis", other);
+    }
+    ck_assert (lk_cluster_read (&heard, message));
+    lk_message_destroy (&message);
+    return heard;
+}
+
+static lk_other_state
+judge (const char *host, uint64_t id, lk_cluster theirs, char *problem)
+{
+    bool joined;
+    lk_other *other = lk_peers_intern (&peers, host, id);
+    return lk_peers_judge (&peers, other, &theirs, &joined, problem);
+}
+
+START_TEST (peers_of_one_cluster)
+{
+    char problem[LK_PEERS_PROBLEM_SIZE];
+    begin_peers ("blue");
+    ck_assert_int_eq (judge ("h2", 12, hear_cluster ("blue", "h2", "h1"),
+                             problem), LK_OTHER_ACCEPTED);
+    ck_assert_int_eq (judge ("h3", 13, hear_cluster ("", NULL, NULL),
+                             problem), LK_OTHER_ACCEPTED);
+    ck_assert_int_eq (lk_peers_intern (&peers, "h2", 99)->state,
+                      LK_OTHER_NEW);
+}
+END_TEST
+
+START_TEST (peers_that_differ)
+{
+    char problem[LK_PEERS_PROBLEM_SIZE];
+    begin_peers ("blue");
+    ck_assert_int_eq (judge ("h2", 12, hear_cluster ("red", "h1", "h2"),
+                             problem), LK_OTHER_REFUSED);
+    ck_assert_str_eq (problem, "host 'h1' is of cluster 'blue', "
+                               "host 'h2' of cluster 'red'");
+    ck_assert_int_eq (judge ("h2", 12, hear_cluster ("blue", "h1", "h3"),
+                             problem), LK_OTHER_REFUSED);
+    ck_assert_str_eq (problem, "the first members of a cluster differ: "
+                      "'h1,h2' on host 'h1', 'h1,h3' on host 'h2'");
+    ck_assert_int_eq (judge ("h2", 12, hear_cluster ("blue", "h1", "h2"),
+                             problem), LK_OTHER_ACCEPTED);
+}
+END_TEST
+
+START_TEST (peers_with_a_copied_state)
+{
+    char problem[LK_PEERS_PROBLEM_SIZE];
+    begin_peers ("blue");
+    lk_cluster blue = hear_cluster ("blue", "h1", "h2");
+    ck_assert_int_eq (judge ("h2", 11, blue, problem), LK_OTHER_REFUSED);
+    ck_assert_ptr_nonnull (strstr (problem, "'h1' and 'h2'"));
+    ck_assert_int_eq (judge ("h2", 12, blue, problem), LK_OTHER_ACCEPTED);
+    ck_assert_int_eq (judge ("h3", 12, blue, problem), LK_OTHER_REFUSED);
+    ck_assert_ptr_nonnull (strstr (problem, "'h2' and 'h3'"));
+}
+END_TEST
+
+START_TEST (peers_joined_by_a_proxy)
+{
+    char problem[LK_PEERS_PROBLEM_SIZE];
+    bool joined;
+    begin_peers ("");
+    lk_cluster blue = hear_cluster ("blue", "h1", "h2");
+    lk_other *h2 = lk_peers_intern (&peers, "h2", 12);
+    ck_assert_int_eq (lk_peers_judge (&peers, h2, &blue, &joined, problem),
+                      LK_OTHER_ACCEPTED);
+    ck_assert (joined);
+    ck_assert_str_eq (peers.cluster.name, "blue");
+    ck_assert_int_eq (judge ("h4", 14, hear_cluster ("red", "h4", "h5"),
+                             problem), LK_OTHER_REFUSED);
+}
+END_TEST
+
+START_TEST (peers_malformed)
+{
+    lk_cluster cluster;
+    begin_peers ("blue");
+    ck_assert_ptr_null (lk_peers_intern (&peers, "h2", 0));
+    ck_assert_ptr_null (lk_peers_intern (&peers, "h 2", 1));
+    ck_assert_ptr_null (lk_peers_intern (&peers, "", 1));
+    lk_message *message = lk_message_new ("lock@h1", "LOCKSTARTED");
+    ck_assert (!lk_cluster_read (&cluster, message));
+    lk_message_set_text (message, "cluster", "blue");
+    ck_assert (!lk_cluster_read (&cluster, message)); /* no members */
+    lk_message_add_item (message, "genesis", "h 1");
+    ck_assert (!lk_cluster_read (&cluster, message));
+    lk_message_destroy (&message);
+}
+END_TEST
+
+START_TEST (peers_are_limited)
+{
+    begin_peers ("blue");
+    for (uint64_t id = 1; id <= LK_PEERS_MAX; id++) {
+        ck_assert_ptr_nonnull (lk_peers_intern (&peers, "h2", id));
+    }
+    ck_assert_ptr_null (lk_peers_intern (&peers, "h2", LK_PEERS_MAX + 1));
+    ck_assert_ptr_nonnull (lk_peers_intern (&peers, "h2", 1));
+}
+END_TEST
+
+/*  -------------------------------------------------------- options */
+
+START_TEST (options_are_set)
+{
+    lk_lockd_options options;
+    char problem[LK_LOCKD_PROBLEM_SIZE];
+    lk_lockd_options_init (&options);
+    ck_assert (lk_lockd_options_check (&options, problem));
+    ck_assert (lk_lockd_options_set (&options, "dead-after", "500", problem));
+    ck_assert_int_eq (options.dead_after_ms, 500);
+    ck_assert (lk_lockd_options_set (&options, "host_lease", "9000",
+                                     problem));
+    ck_assert_int_eq (options.host_lease_ms, 9000);
+    ck_assert (lk_lockd_options_set (&options, "priority", "off", problem));
+    ck_assert (!options.eligible);
+    ck_assert (lk_lockd_options_set (&options, "priority", "15", problem));
+    ck_assert (options.eligible);
+    ck_assert_uint_eq (options.priority, 15);
+    ck_assert (lk_lockd_options_set (&options, "leaders", "5", problem));
+    ck_assert (lk_lockd_options_set (&options, "state", "/tmp/x", problem));
+    ck_assert_str_eq (options.state_dir, "/tmp/x");
+}
+END_TEST
+
+START_TEST (options_are_refused)
+{
+    static const char *const bad[][2] = {
+        { "dead-after", "1s" },  { "dead-after", "-1" },
+        { "dead-after", "" },    { "grace", "99999999999999999999" },
+        { "priority", "0" },     { "priority", "16" },
+        { "leaders", "2" },      { "leaders", "7" },
+        { "state", "" },         { "colour", "blue" },
+    };
+    lk_lockd_options options;
+    char problem[LK_LOCKD_PROBLEM_SIZE];
+    lk_lockd_options_init (&options);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        problem[0] = '\0';
+        ck_assert (!lk_lockd_options_set (&options, bad[i][0], bad[i][1],
+                                          problem));
+        ck_assert_str_ne (problem, "");
+    }
+    lk_lockd_options_init (&options);
+    options.host_lease_ms = 6000;
+    ck_assert (!lk_lockd_options_check (&options, problem));
+    lk_lockd_options_init (&options);
+    options.leader_lease_ms = 1999;
+    ck_assert (!lk_lockd_options_check (&options, problem));
+}
+END_TEST
+
+int
+main (void)
+{
+    Suite *suite = suite_create ("lock_apps");
+    TCase *apps = tcase_create ("apps");
+    tcase_add_test (apps, apps_have_numbers);
+    tcase_add_test (apps, apps_numbers_wrap);
+    tcase_add_test (apps, apps_are_limited);
+    tcase_add_test (apps, apps_keep_answers);
+    suite_add_tcase (suite, apps);
+    TCase *others = tcase_create ("peers");
+    tcase_add_test (others, peers_of_one_cluster);
+    tcase_add_test (others, peers_that_differ);
+    tcase_add_test (others, peers_with_a_copied_state);
+    tcase_add_test (others, peers_joined_by_a_proxy);
+    tcase_add_test (others, peers_malformed);
+    tcase_add_test (others, peers_are_limited);
+    suite_add_tcase (suite, others);
+    TCase *options = tcase_create ("options");
+    tcase_add_test (options, options_are_set);
+    tcase_add_test (options, options_are_refused);
+    suite_add_tcase (suite, options);
+    SRunner *runner = srunner_create (suite);
+    srunner_run_all (runner, CK_NORMAL);
+    int failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
