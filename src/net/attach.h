@@ -1,0 +1,135 @@
+/*  attach.h - a process's connection with the router of its host
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Connects, registers, and hands over messages; when the router goes and
+ *  comes back, does it again. What services (service.c) and applications
+ *  (src/client) have in common. Nothing blocks but lk_attach_wait. Driven in
+ *  one of two ways:
+ *
+ *  - by an lk_loop: lk_attach_join, and that is all;
+ *  - by the caller's own poll: when lk_attach_fd is readable or
+ *    lk_attach_deadline is over, call lk_attach_work. Ask for the deadline
+ *    right before sleeping, since it is "now" when a send used up the
+ *    descriptor's signal. lk_attach_wait does just that.
+ *
+ *  Life: SEEKING (no connection) -> REGISTERING -> READY; back to SEEKING
+ *  when the connection ends; REFUSED and CLOSED are final.
+ */
+
+#ifndef LK_ATTACH_H
+#define LK_ATTACH_H
+
+#include "net/loop.h"
+#include "net/socket.h"
+
+#include <lockkeeper/message.h>
+
+typedef struct lk_attach lk_attach;
+
+typedef enum {
+    LK_ATTACH_SEEKING,
+    LK_ATTACH_REGISTERING,
+    LK_ATTACH_READY,
+    LK_ATTACH_REFUSED,
+    LK_ATTACH_CLOSED
+} lk_attach_state;
+
+/*  How REFUSE says that the name is in use; such a refusal is tried again
+ *  for LK_ATTACH_TAKEN_MS, since the end of a former process of ours may not
+ *  have been noticed yet. The router's reason begins with it. */
+#define LK_REFUSE_TAKEN "name is taken"
+#define LK_ATTACH_TAKEN_MS 5000
+
+/*  REGISTER is repeated that often until it is answered. */
+#define LK_ATTACH_REGISTER_MS 500
+
+/*  What one wake-up sends leaves in frames up to this size. */
+#define LK_ATTACH_FRAME_SIZE (256 * 1024)
+
+/*  Called from lk_attach_work and lk_attach_wait (or the loop), and from
+ *  nothing else. They may send, subscribe and stop, but not destroy. NULL is
+ *  fine for each. */
+typedef struct {
+    /*  READY came: lk_attach_host is known, send away. */
+    void (*ready) (void *user);
+
+    /*  The router is gone after READY; what was sent and is unanswered may
+     *  or may not have arrived. ready follows when it is back. */
+    void (*lost) (void *user);
+
+    /*  The router does not want us, and that is final. */
+    void (*refused) (void *user, const char *reason);
+
+    /*  A message for us, the router's own included (borrowed). */
+    void (*message) (void *user, const lk_message *message);
+} lk_attach_calls;
+
+typedef struct {
+    const char *endpoint; /* ipc://... or tcp://... */
+    const char *name;     /* of the service: 1..63 of A-Z a-z 0-9 . _ - */
+    const char *version;
+    bool application;
+    const char *const *subscriptions; /* NULL at the end; or NULL */
+    int linger_ms; /* how long the last messages may take at the end */
+} lk_attach_options;
+
+/*  Begins to seek the router. The options are copied. NULL and problem if
+ *  endpoint or name make no sense (LK_INVALID) or there are no descriptors. */
+lk_attach *lk_attach_new (const lk_attach_options *options,
+                          const lk_attach_calls *calls, void *user,
+                          lk_problem *problem);
+
+/*  Sends what is still to send, and UNREGISTER if READY; frees it within
+ *  linger_ms. NULL-safe, nulls the pointer. */
+void lk_attach_destroy (lk_attach **self_p);
+
+lk_attach_state lk_attach_get_state (const lk_attach *self);
+
+/*  The host's name from the last READY, "" before; own name. */
+const char *lk_attach_host (const lk_attach *self);
+const char *lk_attach_name (const lk_attach *self);
+
+/*  Why we are not READY, in a sentence ("no router at 'ipc://...': no such
+ *  file or directory", "the router at '...' does not answer", "the router
+ *  refused: ..."), and errno-like: ENOENT, ECONNREFUSED, EACCES, ETIMEDOUT. */
+void lk_attach_problem (const lk_attach *self, lk_problem *problem);
+
+/*  -------------------------------------------------------- sending */
+
+/*  Sends and destroys *message_p, the sender's address filled in: with all
+ *  else of this wake-up, at the end of lk_attach_work, at lk_attach_flush, or
+ *  when a frame is full. LK_DISCONNECTED if not READY, LK_OVERLOADED if the
+ *  queue is full or the message over its limit: then *message_p is left
+ *  alone. */
+lk_err lk_attach_send (lk_attach *self, lk_message **message_p);
+
+/*  What was sent leaves now. Who drives it with an own poll calls this after
+ *  sending outside of the callbacks. */
+void lk_attach_flush (lk_attach *self);
+
+/*  Subscribes to one more broadcast command, now and after each READY. */
+void lk_attach_subscribe (lk_attach *self, const char *command);
+
+/*  -------------------------------------------------------- driving */
+
+/*  Joins the loop for good: readers, timer and flush hook. Leave by
+ *  lk_attach_destroy, before the loop is destroyed. */
+void lk_attach_join (lk_attach *self, lk_loop *loop);
+
+/*  Stays the same until destroy. Only ever readable. */
+int lk_attach_fd (const lk_attach *self);
+
+/*  When lk_attach_work has to be called at the latest (boot clock, ms):
+ *  0: at once; INT64_MAX: never. */
+int64_t lk_attach_deadline (lk_attach *self);
+
+/*  Does all that is to do now: receives, calls back, registers, flushes. */
+void lk_attach_work (lk_attach *self);
+
+/*  Waits until something is to do, a signal comes or until_ms (boot clock;
+ *  INT64_MAX: for ever), and does it. May return early: look at the clock. */
+void lk_attach_wait (lk_attach *self, int64_t until_ms);
+
+#endif

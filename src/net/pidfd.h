@@ -1,0 +1,25 @@
+/*  pidfd.h - hears at once when a process ends
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  By pidfd_open(2). On a kernel without it (before 5.3) the process is
+ *  looked for once a second; one that took over the number is taken for it.
+ */
+
+#ifndef LK_PIDFD_H
+#define LK_PIDFD_H
+
+#include "net/loop.h"
+
+typedef struct lk_process lk_process;
+
+/*  Calls fn once when the process ends. NULL and errno if it cannot be
+ *  watched: ESRCH when it has ended already. */
+lk_process *lk_process_watch (lk_loop *loop, pid_t pid, lk_loop_fn *fn,
+                              void *user);
+
+/*  Ends the watch, also from within fn. NULL-safe, nulls the pointer. */
+void lk_process_unwatch (lk_process **self_p);
+
+#endif
