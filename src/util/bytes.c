@@ -31,6 +31,16 @@ lk_slice_is (lk_slice self, const char *text)
     return lk_slice_equal (self, lk_slice_of (text));
 }
 
+void
+lk_slice_keep (lk_slice self, char *place, size_t size)
+{
+    LK_ASSERT (self.size < size);
+    if (self.size) {
+        memcpy (place, self.data, self.size);
+    }
+    place[self.size] = '\0';
+}
+
 /*  -------------------------------------------------------- buffers */
 
 void

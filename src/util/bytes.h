@@ -21,6 +21,10 @@ lk_slice lk_slice_of (const char *text);
 bool lk_slice_is (lk_slice self, const char *text);
 bool lk_slice_equal (lk_slice self, lk_slice other);
 
+/*  Copies it and a NUL to `place`, which has room for `size` bytes; asserts
+ *  that it fits. */
+void lk_slice_keep (lk_slice self, char *place, size_t size);
+
 /*  A buffer that grows; all zeroes is an empty one. `data` moves. */
 typedef struct {
     char *data;

@@ -56,8 +56,7 @@ host_parse (lk_roster *roster, lk_slice text)
         return LK_NOBODY;
     }
     char copy[LK_HOST_LEN_MAX + 1];
-    memcpy (copy, name.data, name.size);
-    copy[name.size] = '\0';
+    lk_slice_keep (name, copy, sizeof copy);
     return lk_roster_intern (roster, copy, id);
 }
 

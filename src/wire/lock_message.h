@@ -178,8 +178,8 @@ typedef struct {
     lk_decree table; /* decree that filled its table; number 0: none */
     bool ready;      /* was told that this decree is in force */
     bool well;       /* serves, has its lease and all fellow leaders */
-    uint8_t reclaim; /* homes (bits, by place in table.leader) that wait
-                             for reports */
+    uint8_t reclaim; /* homes (bits, by place in table.leader)
+                        that wait for reports */
     bool eligible;
     lk_hosts sees;    /* whom it heard within dead_after, itself too */
     uint64_t session; /* its proxy's */

@@ -34,8 +34,8 @@ state_fields (lk_fields *f, lk_lock_state *state)
     if (format != FORMAT) {
         lk_fields_fail (f, "format", "unknown");
     }
-    memcpy (state->cluster, cluster.data, cluster.size);
-    state->cluster[cluster.size] = '\0';
+    lk_slice_keep ((lk_slice) {cluster.data, cluster.size}, state->cluster,
+                   sizeof state->cluster);
 }
 
 static bool

@@ -23,8 +23,8 @@ lk_message_new (const char *to, const char *command)
     LK_ASSERT (lk_address_split (lk_slice_of (to), &parts));
     LK_ASSERT (lk_address_is_command (lk_slice_of (command)));
     lk_message *self = lk_alloc (sizeof *self);
-    strcpy (self->to, to);
-    strcpy (self->command, command);
+    lk_slice_keep (lk_slice_of (to), self->to, sizeof self->to);
+    lk_slice_keep (lk_slice_of (command), self->command, sizeof self->command);
     self->body = json_object ();
     LK_ASSERT (self->body);
     return self;

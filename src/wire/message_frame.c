@@ -9,8 +9,6 @@
 #include "util/assert.h"
 #include "wire/message_private.h"
 
-#include <string.h>
-
 /*  -------------------------------------------------------- frames */
 
 void
@@ -18,7 +16,7 @@ lk_message_set_from (lk_message *self, const char *from)
 {
     lk_address parts;
     LK_ASSERT (lk_address_split_sender (lk_slice_of (from), &parts));
-    strcpy (self->from, from);
+    lk_slice_keep (lk_slice_of (from), self->from, sizeof self->from);
 }
 
 lk_err
@@ -35,14 +33,6 @@ lk_message_write (const lk_message *self, lk_bytes *frame)
     return lk_frame_finish (frame, start);
 }
 
-/*  The slice was checked to fit. */
-static void
-keep (char *text, lk_slice slice)
-{
-    memcpy (text, slice.data, slice.size);
-    text[slice.size] = '\0';
-}
-
 lk_message *
 lk_message_read (const lk_frame_header *header, char *problem,
                  size_t problem_size)
@@ -54,9 +44,9 @@ lk_message_read (const lk_frame_header *header, char *problem,
         return NULL;
     }
     lk_message *self = lk_alloc (sizeof *self);
-    keep (self->to, header->to);
-    keep (self->from, header->from);
-    keep (self->command, header->command);
+    lk_slice_keep (header->to, self->to, sizeof self->to);
+    lk_slice_keep (header->from, self->from, sizeof self->from);
+    lk_slice_keep (header->command, self->command, sizeof self->command);
     self->serial = header->serial;
     self->body = body;
     return self;

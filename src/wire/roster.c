@@ -50,7 +50,7 @@ add (lk_roster *self, const char *name, uint64_t id)
         return LK_NOBODY;
     }
     lk_roster_entry *entry = &self->entry[self->count];
-    strcpy (entry->name, name);
+    lk_slice_keep (lk_slice_of (name), entry->name, sizeof entry->name);
     entry->id = id;
     return (lk_host) self->count++;
 }
