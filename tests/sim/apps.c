@@ -1,0 +1,373 @@
+/*  apps.c - applications: who wants locks, and believes what it is told
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "world.h"
+
+#include "util/alloc.h"
+
+#include <string.h>
+
+static const char *const object_names[SIM_OBJECTS] = {"gate", "mill", "weir"};
+
+lk_name
+sim_object_name (uint8_t object)
+{
+    return (lk_name) {.data = object_names[object],
+                      .size = (uint16_t) strlen (object_names[object])};
+}
+
+void
+sim_apps_init (sim_apps *self)
+{
+    memset (self, 0, sizeof *self);
+}
+
+void
+sim_apps_clear (sim_apps *self)
+{
+    lk_free (self->call);
+    sim_apps_init (self);
+}
+
+static sim_who
+who_is (uint8_t host, const sim_app *app, const sim_request *request)
+{
+    return (sim_who) {
+        .host = host, .app = app->number, .serial = request->serial};
+}
+
+/*  -------------------------------------------------------- beginning */
+
+static void
+draw_habits (sim_world *world, sim_habits *habits)
+{
+    static const int paces[] = {300, 700, 700, 1800};
+    static const int holds[] = {450, 450, 150, 900, 40, 15};
+
+    *habits = (sim_habits) {
+        .per_host = (int) sim_between (world, 1, SIM_APPS_MAX),
+        .pause_ms = paces[sim_between (world, 0, 3)],
+        .give_back = holds[sim_between (world, 0, 5)],
+        .lose_patience = 60,
+        .repeat = 40,
+        .use_key = sim_chance (world, 500) ? 0 : 30,
+        .vanish = sim_chance (world, 500) ? 0 : 15,
+        .limited = sim_chance (world, 650) ? 0 : 600,
+        .bounded = sim_chance (world, 400) ? 0 : 400,
+    };
+}
+
+void
+sim_apps_begin (sim_world *world)
+{
+    sim_apps *self = &world->apps;
+    sim_call *call = self->call;
+    uint32_t call_count = self->call_count;
+
+    sim_apps_init (self);
+    self->call = call;
+    self->call_count = call_count;
+    for (uint32_t i = 0; i < call_count; i++) {
+        call[i].next_free = i + 1;
+    }
+    self->open = true;
+    draw_habits (world, &self->habits);
+    for (uint8_t host = 0; host < world->host_count; host++) {
+        for (int place = 0; place < self->habits.per_host; place++) {
+            self->app[host][place].number = ++self->last_number;
+            sim_post (world, sim_between (world, 100, 900), SIM_EVENT_APP,
+                      host, (uint32_t) place);
+        }
+    }
+}
+
+/*  -------------------------------------------------------- calls */
+
+static uint32_t
+take_call (sim_apps *self)
+{
+    uint32_t place = self->first_free;
+
+    if (place == self->call_count) {
+        uint32_t count = self->call_count ? self->call_count * 2 : 32;
+        self->call = lk_realloc (self->call, count * sizeof *self->call);
+        for (uint32_t i = self->call_count; i < count; i++) {
+            self->call[i].next_free = i + 1;
+        }
+        self->call_count = count;
+    }
+    self->first_free = self->call[place].next_free;
+    return place;
+}
+
+static void
+say (sim_world *world, uint8_t host, const sim_app *app,
+     const sim_request *request, lk_event_type type)
+{
+    sim_apps *self = &world->apps;
+    uint32_t place = take_call (self);
+    sim_call *call = &self->call[place];
+
+    *call = (sim_call) {.type = type, .process = world->host[host].process};
+    call->request = (lk_app_request) {.app = app->number,
+                                      .owner = {.data = "app", .size = 3},
+                                      .pid = app->number};
+    if (request) {
+        call->request.serial = request->serial;
+        call->request.object = sim_object_name (request->object);
+        call->request.wait_ms = request->wait_ms;
+        call->request.duration_ms = request->duration_ms;
+        call->request.key = request->key;
+    }
+    sim_post (world, world->now, SIM_EVENT_CALL, host, place);
+}
+
+static void
+note_delivered (sim_world *world, uint8_t host, const lk_app_request *asked)
+{
+    for (int place = 0; place < SIM_APPS_MAX; place++) {
+        sim_app *app = &world->apps.app[host][place];
+        for (int i = 0; i < SIM_REQUESTS_MAX; i++) {
+            if (app->number == asked->app
+                && app->request[i].serial == asked->serial) {
+                app->request[i].delivered = true;
+            }
+        }
+    }
+}
+
+/*  A local socket: in order and without loss, unless the service died. */
+void
+sim_apps_call_arrives (sim_world *world, uint8_t host, uint32_t place)
+{
+    sim_apps *self = &world->apps;
+    sim_call *call = &self->call[place];
+    lk_event event = {.type = call->type, .request = call->request};
+
+    if (sim_host_is_up (world, host)
+        && call->process == world->host[host].process) {
+        if (sim_host_is_paused (world, host)) {
+            sim_post (world, world->host[host].paused_until, SIM_EVENT_CALL,
+                      host, place);
+            return;
+        }
+        if (event.type == LK_ON_UNLOCK) {
+            note_delivered (world, host, &event.request);
+        }
+        sim_host_step (world, host, &event);
+        call = &self->call[place];
+    }
+    call->next_free = self->first_free;
+    self->first_free = place;
+}
+
+/*  -------------------------------------------------------- deeds */
+
+static int64_t
+true_duration (const sim_world *world, uint8_t host, int64_t duration)
+{
+    return duration * 1000 / world->host[host].rate;
+}
+
+/*  Sends a LOCK, again if the service that got the first one is gone. */
+static void
+ask (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
+{
+    int64_t wait_until = SIM_FOREVER;
+    int64_t grace = world->host[host].config.grace_ms;
+
+    request->state = SIM_REQUEST_ASKED;
+    if (request->wait_ms >= 0) {
+        wait_until = world->now + 1 /* rounding */
+            + true_duration (world, host, request->wait_ms);
+    }
+    if (grace < request->duration_ms) {
+        grace = request->duration_ms;
+    }
+    world->totals.requests++;
+    sim_tell (world, host, "app %u asks for %s: request %llu, wait %lld, "
+              "duration %lld", app->number, object_names[request->object],
+              (unsigned long long) request->serial,
+              (long long) request->wait_ms, (long long) request->duration_ms);
+    /*  The home counts the grace from the grant by a clock that may be a
+     *  fifth faster; see checker.h. */
+    sim_checker_asked (&world->checker, who_is (host, app, request),
+                       sim_object_name (request->object), wait_until,
+                       grace * 6 / 10);
+    say (world, host, app, request, LK_ON_LOCK);
+}
+
+static void
+ask_anew (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
+{
+    const sim_habits *habits = &world->apps.habits;
+
+    *request = (sim_request) {
+        .serial = ++world->apps.last_serial,
+        .object = (uint8_t) sim_between (world, 0, SIM_OBJECTS - 1),
+        .wait_ms = -1};
+    if (sim_chance (world, habits->bounded)) {
+        request->wait_ms =
+            sim_chance (world, 300) ? 0 : sim_between (world, 1, 4000);
+    }
+    if (sim_chance (world, habits->limited)) {
+        request->duration_ms = sim_between (world, 300, 3000);
+    }
+    ask (world, host, app, request);
+}
+
+static void
+give_back (sim_world *world, uint8_t host, sim_app *app,
+           sim_request *request)
+{
+    sim_tell (world, host, "app %u gives back request %llu", app->number,
+              (unsigned long long) request->serial);
+    sim_checker_ended (&world->checker, who_is (host, app, request));
+    request->state = SIM_REQUEST_LEAVING;
+    request->delivered = false;
+    say (world, host, app, request, LK_ON_UNLOCK);
+}
+
+void
+sim_apps_give_back_unknown (sim_world *world, uint8_t host, uint32_t number,
+                            uint64_t serial)
+{
+    sim_app app = {.number = number};
+    sim_request request = {.serial = serial};
+
+    say (world, host, &app, &request, LK_ON_UNLOCK);
+}
+
+static void
+unlock_by_key (sim_world *world, uint8_t host, sim_app *app,
+               sim_request *request, uint8_t object, uint64_t key)
+{
+    *request = (sim_request) {.state = SIM_REQUEST_KEY,
+                              .serial = ++world->apps.last_serial,
+                              .object = object,
+                              .wait_ms = -1,
+                              .key = key};
+    if (sim_chance (world, 400)) {
+        request->key = lk_rng_next (&world->rng) | 1;
+        request->made_up = true;
+    }
+    world->totals.keys++;
+    sim_tell (world, host, "app %u unlocks %s by key: request %llu%s",
+              app->number, object_names[object],
+              (unsigned long long) request->serial,
+              request->made_up ? ", made up" : "");
+    sim_checker_key_used (&world->checker, request->key);
+    say (world, host, app, request, LK_ON_UNLOCK_BY_KEY);
+}
+
+/*  Dies, and begins a new life under another number. */
+static void
+vanish (sim_world *world, uint8_t host, sim_app *app)
+{
+    sim_tell (world, host, "app %u dies", app->number);
+    sim_checker_app_gone (&world->checker, host, app->number);
+    say (world, host, app, NULL, LK_ON_APP_GONE);
+    *app = (sim_app) {.number = ++world->apps.last_number};
+}
+
+static bool
+act_on_free (sim_world *world, uint8_t host, sim_app *app,
+             sim_request *request)
+{
+    sim_apps *self = &world->apps;
+    uint8_t object = (uint8_t) sim_between (world, 0, SIM_OBJECTS - 1);
+
+    if (!self->open) {
+        return false;
+    }
+    if (self->posted_key[object] && sim_chance (world, self->habits.use_key)) {
+        unlock_by_key (world, host, app, request, object,
+                       self->posted_key[object]);
+    } else {
+        ask_anew (world, host, app, request);
+    }
+    return true;
+}
+
+static bool
+act_on_orphan (sim_world *world, uint8_t host, sim_app *app,
+               sim_request *request)
+{
+    bool over = !world->apps.open
+        || world->now >= request->orphan_until;
+
+    if (!over && !sim_chance (world, 200)) {
+        return false;
+    }
+    sim_checker_ended (&world->checker, who_is (host, app, request));
+    if (over) {
+        request->state = SIM_REQUEST_NONE;
+        return false;
+    }
+    unlock_by_key (world, host, app, request, request->object, request->key);
+    return true;
+}
+
+/*  What an application does about one of its requests; true if anything. */
+static bool
+act_on (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
+{
+    const sim_apps *self = &world->apps;
+
+    switch (request->state) {
+    case SIM_REQUEST_NONE:
+        return act_on_free (world, host, app, request);
+    case SIM_REQUEST_AGAIN:
+        ask (world, host, app, request);
+        return true;
+    case SIM_REQUEST_ASKED:
+        if (sim_chance (world, self->habits.lose_patience)) {
+            give_back (world, host, app, request);
+            return true;
+        }
+        if (sim_chance (world, self->habits.repeat)) {
+            say (world, host, app, request, LK_ON_LOCK);
+            return true;
+        }
+        return false;
+    case SIM_REQUEST_HELD:
+    case SIM_REQUEST_EXPIRED:
+        if (!self->open || sim_chance (world, self->habits.give_back)) {
+            give_back (world, host, app, request);
+            return true;
+        }
+        return false;
+    case SIM_REQUEST_ORPHAN:
+        return act_on_orphan (world, host, app, request);
+    case SIM_REQUEST_LEAVING:
+    case SIM_REQUEST_KEY:
+        break;
+    }
+    return false;
+}
+
+void
+sim_apps_act (sim_world *world, uint8_t host, uint32_t place)
+{
+    sim_apps *self = &world->apps;
+    sim_app *app = &self->app[host][place];
+
+    sim_post (world, world->now
+                  + sim_between (world, 60, self->habits.pause_ms),
+              SIM_EVENT_APP, host, place);
+    if (!sim_host_is_up (world, host)) {
+        return;
+    }
+    if (self->open && sim_chance (world, self->habits.vanish)) {
+        vanish (world, host, app);
+        return;
+    }
+    for (int i = 0; i < SIM_REQUESTS_MAX; i++) {
+        if (act_on (world, host, app, &app->request[i])) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,200 @@
+/*  calm.c - what must hold in the end, when all faults are long over
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "calm.h"
+#include "world.h"
+
+#include <string.h>
+
+#define FAIL(world, ...) sim_checker_fail (&(world)->checker, __VA_ARGS__)
+
+static bool
+is_dead_link (const sim_world *world)
+{
+    for (uint8_t from = 0; from < world->host_count; from++) {
+        for (uint8_t to = 0; to < world->host_count; to++) {
+            if (sim_network_is_cut (world, from, to)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/*  As many leaders as can be; one less where a link is dead. */
+static void
+check_leader_count (sim_world *world, const lk_decree *decree)
+{
+    int can = 0;
+    int wanted = world->host[0].config.leaders_max;
+
+    for (size_t host = 0; host < world->member_count; host++) {
+        can += world->host[host].node && world->host[host].config.eligible;
+    }
+    can -= is_dead_link (world);
+    if (wanted > can) {
+        wanted = can;
+    }
+    if (decree->leader_count < wanted) {
+        FAIL (world, "LIVENESS: %d leaders, could be %d",
+              decree->leader_count, wanted);
+    }
+}
+
+static void
+check_leader (sim_world *world, const lk_decree *decree, uint8_t host)
+{
+    const lk_node *node = world->host[host].node;
+    lk_node_status status;
+
+    if (!node) {
+        FAIL (world, "LIVENESS: h%d leads and is not there", host);
+        return;
+    }
+    lk_node_get_status (node, &status);
+    if (!lk_node_serves (node)
+        || sim_term_compare (status.decree.term, decree->term) != 0) {
+        FAIL (world, "LIVENESS: leader h%d does not serve decree %llu (%s, "
+              "knows %llu)", host, (unsigned long long) decree->term.number,
+              status.phase, (unsigned long long) status.decree.term.number);
+    }
+    if (world->checker.service[host].reclaim != 0) {
+        FAIL (world, "LIVENESS: reclaim on h%d never ends", host);
+    }
+}
+
+/*  -------------------------------------------------------- tables */
+
+static bool
+same_ticket (const lk_ticket *a, const lk_ticket *b)
+{
+    return a->request.host == b->request.host
+        && a->request.session == b->request.session
+        && a->request.serial == b->request.serial && a->token == b->token
+        && a->number == b->number && a->key == b->key;
+}
+
+static void
+check_same_tables (sim_world *world, uint8_t first, uint8_t other)
+{
+    size_t cursors[2] = {0, 0};
+    lk_ticket tickets[2];
+    bool more[2];
+
+    do {
+        more[0] = lk_node_next_ticket (world->host[first].node, &cursors[0],
+                                       &tickets[0]);
+        more[1] = lk_node_next_ticket (world->host[other].node, &cursors[1],
+                                       &tickets[1]);
+        if (more[0] != more[1]
+            || (more[0] && !same_ticket (&tickets[0], &tickets[1]))) {
+            FAIL (world, "LIVENESS: tables of h%d and h%d differ", first,
+                  other);
+            return;
+        }
+    } while (more[0]);
+}
+
+static void
+check_no_leak (sim_world *world, uint8_t leader)
+{
+    lk_ticket ticket;
+    size_t cursor = 0;
+
+    while (lk_node_next_ticket (world->host[leader].node, &cursor, &ticket)) {
+        uint8_t host = ticket.request.host;
+        if (host >= world->host_count || !world->host[host].node
+            || !sim_apps_knows (world, host, ticket.object)) {
+            FAIL (world, "LIVENESS: ticket of h%d for %.*s, session %llu "
+                  "serial %llu token %llx, that nobody knows of", host,
+                  (int) ticket.object.size, ticket.object.data,
+                  (unsigned long long) ticket.request.session,
+                  (unsigned long long) ticket.request.serial,
+                  (unsigned long long) ticket.token);
+        }
+    }
+}
+
+/*  -------------------------------------------------------- hosts */
+
+static bool
+reaches_a_leader (const sim_world *world, const lk_decree *decree,
+                  uint8_t host)
+{
+    for (size_t i = 0; i < decree->leader_count; i++) {
+        uint8_t leader = decree->leader[i];
+        if (!sim_network_is_cut (world, host, leader)
+            && !sim_network_is_cut (world, leader, host)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+check_host (sim_world *world, uint8_t host)
+{
+    const sim_request *request = sim_apps_unanswered (world, host);
+    lk_node_status status;
+
+    lk_node_get_status (world->host[host].node, &status);
+    if (!status.ready) {
+        FAIL (world, "LIVENESS: h%d is not ready (%s, session %llu)", host,
+              status.phase, (unsigned long long) status.session);
+    }
+    if (status.lease_until_ms <= sim_host_clock (world, host)) {
+        FAIL (world, "LIVENESS: h%d has no lease", host);
+    }
+    if (request) {
+        FAIL (world, "LIVENESS: request %llu of h%d is not answered (state "
+              "%d)", (unsigned long long) request->serial, host,
+              (int) request->state);
+    }
+}
+
+/*  Each lock that was told and ended by its lease was told to be lost. */
+static void
+check_all_told (sim_world *world)
+{
+    for (size_t i = 0; i < world->checker.claim_count; i++) {
+        const sim_claim *claim = &world->checker.claim[i];
+        if (claim->held && world->host[claim->who.host].node
+            && !sim_claim_believed (&world->checker, claim)
+            && claim->process
+                == world->checker.service[claim->who.host].process) {
+            FAIL (world, "LIVENESS: request %llu of h%d lost its lock and "
+                  "was never told", (unsigned long long) claim->who.serial,
+                  claim->who.host);
+        }
+    }
+}
+
+void
+sim_calm_check (sim_world *world)
+{
+    const lk_decree *decree = sim_checker_latest (&world->checker);
+
+    if (!decree) {
+        FAIL (world, "LIVENESS: no leaders");
+        return;
+    }
+    check_leader_count (world, decree);
+    for (size_t i = 0; i < decree->leader_count; i++) {
+        check_leader (world, decree, decree->leader[i]);
+        if (sim_checker_failed (&world->checker)) {
+            return;
+        }
+        check_same_tables (world, decree->leader[0], decree->leader[i]);
+    }
+    check_no_leak (world, decree->leader[0]);
+    for (uint8_t host = 0; host < world->host_count; host++) {
+        if (world->host[host].node
+            && reaches_a_leader (world, decree, host)) {
+            check_host (world, host);
+        }
+    }
+    check_all_told (world);
+}

@@ -1,0 +1,17 @@
+/*  calm.h - what must hold in the end, when all faults are long over
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Rule 7 of PROTOCOL.md 5.
+ */
+
+#ifndef SIM_CALM_H
+#define SIM_CALM_H
+
+struct sim_world;
+
+/*  Violations go to the checker, as "LIVENESS: ...". */
+void sim_calm_check (struct sim_world *world);
+
+#endif

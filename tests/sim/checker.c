@@ -1,0 +1,330 @@
+/*  checker.c - the judge: what applications were told
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Rules 1, 2, 4 and 6 of PROTOCOL.md 5, as far as applications see them.
+ */
+
+#include "checker.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void
+sim_checker_init (sim_checker *self)
+{
+    memset (self, 0, sizeof *self);
+}
+
+void
+sim_checker_fail (sim_checker *self, const char *format, ...)
+{
+    va_list arguments;
+
+    if (self->failure[0]) {
+        return;
+    }
+    va_start (arguments, format);
+    vsnprintf (self->failure, sizeof self->failure, format, arguments);
+    va_end (arguments);
+}
+
+bool
+sim_checker_failed (const sim_checker *self)
+{
+    return self->failure[0] != '\0';
+}
+
+/*  -------------------------------------------------------- claims */
+
+static sim_claim *
+find_claim (sim_checker *self, sim_who who)
+{
+    for (size_t i = 0; i < self->claim_count; i++) {
+        sim_claim *claim = &self->claim[i];
+        if (claim->who.serial == who.serial && claim->who.host == who.host
+            && claim->who.app == who.app) {
+            return claim;
+        }
+    }
+    return NULL;
+}
+
+static void
+drop_claim (sim_checker *self, sim_claim *claim)
+{
+    *claim = self->claim[--self->claim_count];
+}
+
+static uint8_t
+find_object (sim_checker *self, lk_name name)
+{
+    size_t i;
+
+    for (i = 0; i < self->object_count; i++) {
+        if (strlen (self->object[i].name) == name.size
+            && memcmp (self->object[i].name, name.data, name.size) == 0) {
+            return (uint8_t) i;
+        }
+    }
+    if (i == SIM_OBJECTS_MAX || name.size >= sizeof self->object[i].name) {
+        sim_checker_fail (self, "an object that nobody asked for");
+        return 0;
+    }
+    memcpy (self->object[i].name, name.data, name.size);
+    self->object_count++;
+    return (uint8_t) i;
+}
+
+bool
+sim_claim_believed (const sim_checker *self, const sim_claim *claim)
+{
+    return claim->held && !claim->key_used && !claim->expired
+        && self->now < claim->lease_until && self->now < claim->until;
+}
+
+void
+sim_checker_asked (sim_checker *self, sim_who who, lk_name object,
+                   int64_t wait_until, int64_t grace_ms)
+{
+    sim_claim *claim = find_claim (self, who);
+
+    if (!claim) {
+        if (self->claim_count == SIM_CLAIMS_MAX) {
+            sim_checker_fail (self, "more claims than the checker can hold");
+            return;
+        }
+        claim = &self->claim[self->claim_count++];
+    }
+    *claim = (sim_claim) {.who = who,
+                          .object = find_object (self, object),
+                          .asked_at = self->now,
+                          .wait_until = wait_until,
+                          .grace_ms = grace_ms};
+}
+
+/*  -------------------------------------------------------- LOCKED */
+
+/*  Rule 1: nobody else may believe in it, nor have let his time go by so
+ *  shortly before that he may not have seen it. */
+static void
+check_alone (sim_checker *self, const sim_claim *claim)
+{
+    for (size_t i = 0; i < self->claim_count; i++) {
+        const sim_claim *other = &self->claim[i];
+        if (other == claim || other->object != claim->object || !other->held
+            || other->key_used || self->now >= other->lease_until) {
+            continue;
+        }
+        if (sim_claim_believed (self, other)) {
+            sim_checker_fail (
+                self,
+                "TWO HOLDERS of %s: h%d request %llu token %llx, and now h%d "
+                "request %llu token %llx",
+                self->object[claim->object].name, other->who.host,
+                (unsigned long long) other->who.serial,
+                (unsigned long long) other->token, claim->who.host,
+                (unsigned long long) claim->who.serial,
+                (unsigned long long) claim->token);
+        } else if (self->now - other->until < other->grace_ms) {
+            sim_checker_fail (
+                self, "NO GRACE: %s given to h%d, %lld ms after the duration "
+                "of h%d", self->object[claim->object].name, claim->who.host,
+                (long long) (self->now - other->until), other->who.host);
+        }
+    }
+}
+
+/*  Rule 2, and the last part of rule 3: an operation begun after a later
+ *  decree was in force is never told. */
+static void
+check_token (sim_checker *self, const sim_claim *claim)
+{
+    sim_object *object = &self->object[claim->object];
+
+    if (claim->token <= object->last_token) {
+        sim_checker_fail (self, "TOKEN of %s does not grow: %llx after %llx",
+                          object->name, (unsigned long long) claim->token,
+                          (unsigned long long) object->last_token);
+    }
+    object->last_token = claim->token;
+    for (size_t i = self->known_count; i-- > 0;) {
+        const sim_known_decree *known = &self->known[i];
+        if (known->in_force && known->in_force_at < claim->asked_at
+            && known->decree.term.number > claim->token >> 32) {
+            sim_checker_fail (
+                self, "OLD TERM: %s asked for when decree %llu was in force, "
+                "got with token %llx", object->name,
+                (unsigned long long) known->decree.term.number,
+                (unsigned long long) claim->token);
+            return;
+        }
+    }
+}
+
+void
+sim_checker_locked (sim_checker *self, sim_who who, uint64_t token,
+                    uint64_t key, int64_t until)
+{
+    const sim_service *service = &self->service[who.host];
+    sim_claim *claim = find_claim (self, who);
+
+    if (!claim) {
+        sim_checker_fail (self, "LOCKED for request %llu of h%d, which is "
+                          "not open", (unsigned long long) who.serial,
+                          who.host);
+        return;
+    }
+    if (claim->held) {
+        if (claim->token != token || claim->key != key) {
+            sim_checker_fail (self, "LOCKED twice for request %llu of h%d, "
+                              "not with the same token and key",
+                              (unsigned long long) who.serial, who.host);
+        }
+        return;
+    }
+    if (self->now >= service->lease_until) {
+        sim_checker_fail (self, "LOCKED on h%d, which has no lease",
+                          who.host);
+    }
+    if (self->now > claim->wait_until) {
+        sim_checker_fail (self, "LOCKED for request %llu of h%d, %lld ms "
+                          "after it should have timed out",
+                          (unsigned long long) who.serial, who.host,
+                          (long long) (self->now - claim->wait_until));
+    }
+    claim->held = true;
+    claim->process = service->process;
+    claim->session = service->session;
+    claim->lease_until = service->lease_until;
+    claim->token = token;
+    claim->key = key;
+    claim->until = until;
+    self->grants++;
+    check_token (self, claim);
+    check_alone (self, claim);
+}
+
+/*  -------------------------------------------------------- ends */
+
+void
+sim_checker_ended (sim_checker *self, sim_who who)
+{
+    sim_claim *claim = find_claim (self, who);
+
+    if (claim) {
+        drop_claim (self, claim);
+    }
+}
+
+void
+sim_checker_timed_out (sim_checker *self, sim_who who)
+{
+    sim_claim *claim = find_claim (self, who);
+
+    if (claim && self->now + 2 < claim->wait_until) {
+        sim_checker_fail (self, "request %llu of h%d failed as timed out, "
+                          "too early", (unsigned long long) who.serial,
+                          who.host);
+    }
+    sim_checker_ended (self, who);
+}
+
+void
+sim_checker_released (sim_checker *self, sim_who who)
+{
+    sim_claim *claim = find_claim (self, who);
+
+    if (claim && !claim->key_used) {
+        sim_checker_fail (self, "WRONG KEY: request %llu of h%d was released,"
+                          " but nobody used its key",
+                          (unsigned long long) who.serial, who.host);
+    }
+    sim_checker_ended (self, who);
+}
+
+void
+sim_checker_expired (sim_checker *self, sim_who who)
+{
+    sim_claim *claim = find_claim (self, who);
+
+    if (!claim) {
+        return;
+    }
+    if (self->now < claim->until) {
+        sim_checker_fail (self, "request %llu of h%d timed out %lld ms too "
+                          "early", (unsigned long long) who.serial, who.host,
+                          (long long) (claim->until - self->now));
+    }
+    claim->expired = true;
+}
+
+void
+sim_checker_returned (sim_checker *self, uint64_t key, uint64_t token)
+{
+    size_t place = self->returned_count++ % SIM_RETURNED_MAX;
+
+    self->returned[place].key = key;
+    self->returned[place].token = token;
+}
+
+void
+sim_checker_key_used (sim_checker *self, uint64_t key)
+{
+    for (size_t i = 0; i < self->claim_count; i++) {
+        if (self->claim[i].held && self->claim[i].key == key) {
+            self->claim[i].key_used = true;
+        }
+    }
+}
+
+void
+sim_checker_app_gone (sim_checker *self, uint8_t host, uint32_t app)
+{
+    for (size_t i = self->claim_count; i-- > 0;) {
+        const sim_who *who = &self->claim[i].who;
+        if (who->host == host && who->app == app) {
+            drop_claim (self, &self->claim[i]);
+        }
+    }
+}
+
+void
+sim_checker_service_gone (sim_checker *self, uint8_t host, bool reboot)
+{
+    sim_service *service = &self->service[host];
+
+    for (size_t i = self->claim_count; i-- > 0;) {
+        sim_claim *claim = &self->claim[i];
+        if (claim->who.host == host && (reboot || !claim->held)) {
+            drop_claim (self, claim);
+        }
+    }
+    service->process++;
+    service->session = 0;
+    service->lease_until = 0;
+    service->table = (lk_term) {0, 0};
+}
+
+void
+sim_checker_lease (sim_checker *self, uint8_t host, uint64_t session,
+                   int64_t until)
+{
+    sim_service *service = &self->service[host];
+
+    if (session > service->facts.session) {
+        sim_checker_fail (self, "h%d uses session %llu, which is not on its "
+                          "disk", host, (unsigned long long) session);
+    }
+    service->session = session;
+    service->lease_until = until;
+    for (size_t i = 0; i < self->claim_count; i++) {
+        sim_claim *claim = &self->claim[i];
+        if (claim->held && claim->who.host == host
+            && claim->process == service->process) {
+            claim->lease_until = claim->session == session ? until : 0;
+        }
+    }
+}

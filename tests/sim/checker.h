@@ -1,0 +1,163 @@
+/*  checker.h - the judge: what must always hold (PROTOCOL.md 5, 1 to 6)
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  It stands apart from the simulator: it knows no network, no faults and no
+ *  node from within. It is told what applications asked for and were told,
+ *  what services published, wrote to disk and sent, and may look at the
+ *  tables of those that serve. All times are true time in ms; whoever feeds
+ *  it converts the clocks of hosts.
+ *
+ *  A *claim* is a request that an application has open, or the lock that it
+ *  was told. The lock is *believed* until the application gave it back, was
+ *  told that it is lost, or can see that its time or lease is over.
+ */
+
+#ifndef SIM_CHECKER_H
+#define SIM_CHECKER_H
+
+#include "node.h"
+
+#define SIM_HOSTS_MAX 9
+#define SIM_OBJECTS_MAX 8
+#define SIM_CLAIMS_MAX 64
+#define SIM_DECREES_MAX 512
+#define SIM_RETURNED_MAX 16
+#define SIM_FOREVER INT64_MAX
+
+/*  Who asks: an application's request on a host. */
+typedef struct {
+    uint8_t host;
+    uint32_t app;
+    uint64_t serial;
+} sim_who;
+
+typedef struct {
+    sim_who who;
+    uint8_t object;
+    int64_t asked_at;
+    int64_t wait_until;  /* SIM_FOREVER: waits for ever */
+    int64_t grace_ms;    /* that nobody else gets it after its duration */
+    bool held;
+    bool key_used;       /* somebody with the key gave it back */
+    bool expired;        /* was told that its duration is over */
+    uint32_t process;    /* of the service that told it */
+    uint64_t session;
+    uint64_t token;
+    uint64_t key;
+    int64_t until;       /* end of the duration */
+    int64_t lease_until; /* end of the host's lease */
+} sim_claim;
+
+typedef struct {
+    lk_decree decree;
+    bool in_force;
+    int64_t in_force_at;
+} sim_known_decree;
+
+/*  What is known of a host's lock service. */
+typedef struct {
+    uint32_t process;
+    uint64_t session;
+    int64_t lease_until;
+    lk_facts facts;     /* on its disk */
+    lk_term table;      /* of its last ping */
+    uint8_t reclaim;    /* of its last ping */
+} sim_service;
+
+typedef struct {
+    char name[16];
+    uint64_t last_token;
+} sim_object;
+
+typedef struct {
+    int64_t now;
+    char failure[256]; /* the first; empty: none */
+    sim_claim claim[SIM_CLAIMS_MAX];
+    size_t claim_count;
+    sim_object object[SIM_OBJECTS_MAX];
+    size_t object_count;
+    sim_service service[SIM_HOSTS_MAX];
+    sim_known_decree known[SIM_DECREES_MAX];
+    size_t known_count;
+    size_t latest;     /* place of the latest decree in force */
+    bool any_in_force;
+    struct { uint64_t key, token; } returned[SIM_RETURNED_MAX];
+    size_t returned_count; /* ever; the array is a ring */
+    uint64_t grants;
+    uint64_t takeovers;
+    uint64_t reclaims;
+    uint64_t elections;
+} sim_checker;
+
+void sim_checker_init (sim_checker *self);
+
+/*  Notes a violation unless there was one before; printf-like. */
+void sim_checker_fail (sim_checker *self, const char *format, ...)
+    __attribute__ ((format (printf, 2, 3)));
+bool sim_checker_failed (const sim_checker *self);
+
+/*  -------------------------------------------------------- applications */
+
+/*  A request was made for the first time. */
+void sim_checker_asked (sim_checker *self, sim_who who, lk_name object,
+                        int64_t wait_until, int64_t grace_ms);
+
+/*  LOCKED was told; `until` is the end of its duration. */
+void sim_checker_locked (sim_checker *self, sim_who who, uint64_t token,
+                         uint64_t key, int64_t until);
+
+/*  The application gave it back, or was told that it failed or is lost. */
+void sim_checker_ended (sim_checker *self, sim_who who);
+
+/*  It was told that its wait is over. */
+void sim_checker_timed_out (sim_checker *self, sim_who who);
+
+/*  It was told that somebody else gave it back with its key. */
+void sim_checker_released (sim_checker *self, sim_who who);
+
+/*  It was told that its duration is over. */
+void sim_checker_expired (sim_checker *self, sim_who who);
+
+/*  It was told that the home has it back: no leader may have it any more. */
+void sim_checker_returned (sim_checker *self, uint64_t key, uint64_t token);
+
+/*  Somebody asks for the end of a lock with this key, right or wrong. */
+void sim_checker_key_used (sim_checker *self, uint64_t key);
+
+/*  The application ended. */
+void sim_checker_app_gone (sim_checker *self, uint8_t host, uint32_t app);
+
+/*  -------------------------------------------------------- services */
+
+/*  A lock service ended. With `reboot` its applications ended too; else they
+ *  go on believing in what they hold till the lease they know of is over. */
+void sim_checker_service_gone (sim_checker *self, uint8_t host, bool reboot);
+
+/*  It published the end of its lease; 0: over. */
+void sim_checker_lease (sim_checker *self, uint8_t host, uint64_t session,
+                        int64_t until);
+
+/*  It wrote these facts to its disk; `first` when the world begins. */
+void sim_checker_facts (sim_checker *self, uint8_t host,
+                        const lk_facts *facts, bool first);
+
+/*  It sends a message. */
+void sim_checker_sent (sim_checker *self, uint8_t host,
+                       const lk_lock_message *message);
+
+/*  Compares all claims with the tables of those nodes that serve the latest
+ *  decree in force. Nodes by host, NULL where none runs. */
+void sim_checker_tables (sim_checker *self, lk_node *const *nodes,
+                         size_t count);
+
+/*  The latest decree in force; NULL if there was none. */
+const lk_decree *sim_checker_latest (const sim_checker *self);
+
+/*  Whether the lock of a claim is believed in now. */
+bool sim_claim_believed (const sim_checker *self, const sim_claim *claim);
+
+int sim_term_compare (lk_term a, lk_term b);
+
+#endif

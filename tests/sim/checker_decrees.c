@@ -1,0 +1,226 @@
+/*  checker_decrees.c - the judge: decrees, promises and sessions
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Rule 3 of PROTOCOL.md 5, and that nothing is revealed before it is on
+ *  disk.
+ */
+
+#include "checker.h"
+
+#include <string.h>
+
+int
+sim_term_compare (lk_term a, lk_term b)
+{
+    if (a.number != b.number) {
+        return a.number < b.number ? -1 : 1;
+    }
+    return a.proposer == b.proposer ? 0 : a.proposer < b.proposer ? -1 : 1;
+}
+
+static bool
+same_decree (const lk_decree *a, const lk_decree *b)
+{
+    if (sim_term_compare (a->term, b->term) != 0 || a->members != b->members
+        || a->leader_count != b->leader_count || a->reclaim != b->reclaim) {
+        return false;
+    }
+    return memcmp (a->leader, b->leader, a->leader_count) == 0;
+}
+
+/*  -------------------------------------------------------- decrees */
+
+/*  The entry of a decree, new if need be; NULL if it is the genesis or
+ *  contradicts one that is known. */
+static sim_known_decree *
+learn (sim_checker *self, const lk_decree *decree)
+{
+    sim_known_decree *known;
+
+    if (decree->term.number == 0) {
+        return NULL;
+    }
+    for (size_t i = self->known_count; i-- > 0;) {
+        known = &self->known[i];
+        if (sim_term_compare (known->decree.term, decree->term) == 0) {
+            if (same_decree (&known->decree, decree)) {
+                return known;
+            }
+            sim_checker_fail (self, "TWO DECREES of one term: number %llu",
+                              (unsigned long long) decree->term.number);
+            return NULL;
+        }
+    }
+    if (self->known_count == SIM_DECREES_MAX) {
+        sim_checker_fail (self, "more decrees than the checker can hold");
+        return NULL;
+    }
+    known = &self->known[self->known_count++];
+    *known = (sim_known_decree) {.decree = *decree};
+    self->reclaims += decree->reclaim;
+    return known;
+}
+
+/*  In force means: on the disks of a quorum of its members. */
+static void
+check_quorum (sim_checker *self, const lk_decree *decree)
+{
+    int have = 0;
+    int members = 0;
+
+    for (size_t host = 0; host < SIM_HOSTS_MAX; host++) {
+        if (decree->members & LK_HOST_BIT (host)) {
+            members++;
+            have += sim_term_compare (self->service[host].facts.active.term,
+                                      decree->term) >= 0;
+        }
+    }
+    if (have < members / 2 + 1) {
+        sim_checker_fail (self, "decree %llu in force, but on %d of %d disks",
+                          (unsigned long long) decree->term.number, have,
+                          members);
+    }
+}
+
+static void
+note_in_force (sim_checker *self, const lk_decree *decree)
+{
+    sim_known_decree *known = learn (self, decree);
+
+    if (!known || known->in_force) {
+        return;
+    }
+    for (size_t i = 0; i < self->known_count; i++) {
+        if (self->known[i].in_force
+            && self->known[i].decree.term.number == decree->term.number) {
+            sim_checker_fail (self, "TWO DECREES in force of number %llu",
+                              (unsigned long long) decree->term.number);
+        }
+    }
+    check_quorum (self, decree);
+    known->in_force = true;
+    known->in_force_at = self->now;
+    self->takeovers++;
+    if (!self->any_in_force
+        || sim_term_compare (self->known[self->latest].decree.term,
+                             decree->term) < 0) {
+        self->latest = (size_t) (known - self->known);
+        self->any_in_force = true;
+    }
+}
+
+const lk_decree *
+sim_checker_latest (const sim_checker *self)
+{
+    return self->any_in_force ? &self->known[self->latest].decree : NULL;
+}
+
+/*  -------------------------------------------------------- facts */
+
+void
+sim_checker_facts (sim_checker *self, uint8_t host, const lk_facts *facts,
+                   bool first)
+{
+    lk_facts *old = &self->service[host].facts;
+    bool new_promise = sim_term_compare (facts->promised, old->promised) != 0;
+
+    learn (self, &facts->active);
+    if (!first) {
+        if (new_promise && facts->promised.number <= old->promised.number) {
+            sim_checker_fail (self, "h%d promises %llu after %llu", host,
+                              (unsigned long long) facts->promised.number,
+                              (unsigned long long) old->promised.number);
+        }
+        if (sim_term_compare (facts->active.term, old->active.term) < 0) {
+            sim_checker_fail (self, "ACTIVE of h%d goes back", host);
+        }
+        if (sim_term_compare (facts->active.term, facts->promised) > 0) {
+            sim_checker_fail (self, "h%d has an active decree beyond its "
+                              "promise", host);
+        }
+        if (facts->session < old->session) {
+            sim_checker_fail (self, "SESSION of h%d goes back", host);
+        }
+    }
+    *old = *facts;
+}
+
+/*  -------------------------------------------------------- messages */
+
+static void
+check_ping (sim_checker *self, uint8_t host, const lk_msg_ping *ping)
+{
+    sim_service *service = &self->service[host];
+    const lk_facts *facts = &service->facts;
+
+    if (sim_term_compare (ping->promised, facts->promised) != 0
+        || sim_term_compare (ping->active.term, facts->active.term) != 0
+        || ping->session > facts->session) {
+        sim_checker_fail (self, "h%d pings what is not on its disk", host);
+    }
+    learn (self, &ping->active);
+    learn (self, &ping->table);
+    if (ping->ready) {
+        note_in_force (self, &ping->table);
+    }
+    service->table = ping->table.term;
+    service->reclaim = ping->reclaim;
+}
+
+/*  What a message says of its sender's promise has to be on its disk. */
+static void
+check_promised (sim_checker *self, uint8_t host,
+                const lk_lock_message *message)
+{
+    const lk_facts *facts = &self->service[host].facts;
+
+    if (sim_term_compare (facts->promised, message->term) < 0) {
+        sim_checker_fail (self, "h%d sends %s before its promise is on disk",
+                          host, lk_lock_kind_name (message->kind));
+    }
+}
+
+void
+sim_checker_sent (sim_checker *self, uint8_t host,
+                  const lk_lock_message *message)
+{
+    const lk_facts *facts = &self->service[host].facts;
+
+    switch (message->kind) {
+    case LK_MSG_PING:
+        check_ping (self, host, &message->as.ping);
+        break;
+    case LK_MSG_VOTED:
+        if (sim_term_compare (facts->promised, message->term) != 0) {
+            sim_checker_fail (self, "h%d votes for what it did not promise",
+                              host);
+        }
+        learn (self, &message->as.voted.active);
+        break;
+    case LK_MSG_VOTE:
+    case LK_MSG_ENTERING:
+    case LK_MSG_ENTERED:
+    case LK_MSG_FILLED:
+    case LK_MSG_EXITING:
+        check_promised (self, host, message);
+        break;
+    case LK_MSG_ACTIVATED:
+        if (sim_term_compare (facts->active.term, message->term) < 0) {
+            sim_checker_fail (self, "h%d acknowledges a decree that is not "
+                              "on its disk", host);
+        }
+        break;
+    case LK_MSG_ELECTED:
+    case LK_MSG_SITTING:
+    case LK_MSG_ACTIVE:
+        learn (self, &message->as.decree.decree);
+        break;
+    case LK_MSG_READY:
+        note_in_force (self, &message->as.decree.decree);
+        break;
+    default:
+        break;
+    }
+}

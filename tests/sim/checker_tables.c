@@ -1,0 +1,123 @@
+/*  checker_tables.c - the judge: what the leaders' tables say
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Rules 1, 4 and 5 of PROTOCOL.md 5: of every leader that serves the latest
+ *  decree in force, unless it is in reclaim.
+ */
+
+#include "checker.h"
+
+#include <string.h>
+
+/*  Within an object: numbers grow, and only the first is held. */
+static void
+check_order (sim_checker *self, uint8_t host, const lk_ticket *before,
+             const lk_ticket *ticket)
+{
+    if (!before->object.data || before->object.size != ticket->object.size
+        || memcmp (before->object.data, ticket->object.data,
+                   ticket->object.size) != 0) {
+        return;
+    }
+    if (ticket->token != 0) {
+        sim_checker_fail (self, "h%d's table: %.*s is held by one that is "
+                          "not the first", host, (int) ticket->object.size,
+                          ticket->object.data);
+    }
+    if (before->token == 0 && ticket->number <= before->number) {
+        sim_checker_fail (self, "h%d's table: the queue of %.*s is not in "
+                          "the order of numbers", host,
+                          (int) ticket->object.size, ticket->object.data);
+    }
+}
+
+static void
+check_not_returned (sim_checker *self, uint8_t host, const lk_ticket *ticket)
+{
+    for (size_t i = 0; i < SIM_RETURNED_MAX; i++) {
+        if (self->returned[i].key == ticket->key
+            && self->returned[i].token == ticket->token && ticket->token) {
+            sim_checker_fail (self, "UNLOCKED was told, but h%d still has "
+                              "the ticket with token %llx", host,
+                              (unsigned long long) ticket->token);
+        }
+    }
+}
+
+/*  The claim that a held ticket bears out, as a bit. */
+static uint64_t
+match_claim (sim_checker *self, uint8_t host, const lk_ticket *ticket)
+{
+    if (ticket->token == 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < self->claim_count; i++) {
+        const sim_claim *claim = &self->claim[i];
+        if (!claim->held || claim->key != ticket->key) {
+            continue;
+        }
+        if (claim->token != ticket->token) {
+            sim_checker_fail (self, "h%d's table has token %llx for what was "
+                              "told as %llx", host,
+                              (unsigned long long) ticket->token,
+                              (unsigned long long) claim->token);
+        }
+        return (uint64_t) 1 << i;
+    }
+    return 0;
+}
+
+/*  Rule 4. */
+static void
+check_durable (sim_checker *self, uint8_t host, uint64_t found)
+{
+    for (size_t i = 0; i < self->claim_count; i++) {
+        const sim_claim *claim = &self->claim[i];
+        if (!(found >> i & 1) && sim_claim_believed (self, claim)) {
+            sim_checker_fail (
+                self, "LOST LOCK: %s of h%d, request %llu token %llx, is not "
+                "in the table of leader h%d",
+                self->object[claim->object].name, claim->who.host,
+                (unsigned long long) claim->who.serial,
+                (unsigned long long) claim->token, host);
+        }
+    }
+}
+
+static void
+check_table (sim_checker *self, uint8_t host, lk_node *node)
+{
+    lk_ticket ticket;
+    lk_ticket before = {0};
+    uint64_t found = 0;
+    size_t cursor = 0;
+
+    while (lk_node_next_ticket (node, &cursor, &ticket)) {
+        check_order (self, host, &before, &ticket);
+        check_not_returned (self, host, &ticket);
+        found |= match_claim (self, host, &ticket);
+        before = ticket;
+    }
+    check_durable (self, host, found);
+}
+
+void
+sim_checker_tables (sim_checker *self, lk_node *const *nodes, size_t count)
+{
+    const lk_decree *latest = sim_checker_latest (self);
+
+    if (!latest) {
+        return;
+    }
+    for (size_t place = 0; place < latest->leader_count; place++) {
+        uint8_t host = latest->leader[place];
+        const sim_service *service = &self->service[host];
+        if (host < count && nodes[host] && service->reclaim == 0
+            && sim_term_compare (service->table, latest->term) == 0
+            && lk_node_serves (nodes[host])) {
+            check_table (self, host, nodes[host]);
+        }
+    }
+}

@@ -1,0 +1,277 @@
+/*  host.c - a host: the shell around one lock service
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "world.h"
+
+int64_t
+sim_host_clock (const sim_world *self, uint8_t host)
+{
+    return self->host[host].offset
+        + self->now * self->host[host].rate / 1000;
+}
+
+int64_t
+sim_true_time (const sim_world *self, uint8_t host, int64_t clock)
+{
+    int64_t rate = self->host[host].rate;
+
+    if (clock == SIM_FOREVER) {
+        return SIM_FOREVER;
+    }
+    if (clock <= self->host[host].offset) {
+        return 0;
+    }
+    return ((clock - self->host[host].offset) * 1000 + rate - 1) / rate;
+}
+
+bool
+sim_host_is_up (const sim_world *self, uint8_t host)
+{
+    return self->host[host].node != NULL;
+}
+
+bool
+sim_host_is_paused (const sim_world *self, uint8_t host)
+{
+    return self->now < self->host[host].paused_until;
+}
+
+lk_hosts
+sim_leaders (const sim_world *self, lk_decree *decree)
+{
+    const lk_decree *best = &self->host[0].disk.active;
+    lk_hosts leaders = 0;
+
+    for (size_t host = 1; host < self->host_count; host++) {
+        const lk_decree *active = &self->host[host].disk.active;
+        if (sim_term_compare (active->term, best->term) > 0) {
+            best = active;
+        }
+    }
+    for (size_t i = 0; i < best->leader_count; i++) {
+        leaders |= LK_HOST_BIT (best->leader[i]);
+    }
+    if (decree) {
+        *decree = *best;
+    }
+    return leaders;
+}
+
+/*  -------------------------------------------------------- life */
+
+/*  The service starts with what is on the disk, and knows nothing else. */
+static void
+start (sim_world *self, uint8_t place)
+{
+    sim_host *host = &self->host[place];
+    lk_event event = {.type = LK_ON_TICK};
+
+    host->config.facts = host->disk;
+    host->config.seed[0] = lk_rng_next (&self->rng);
+    host->config.seed[1] = lk_rng_next (&self->rng);
+    host->process++;
+    host->tick_at = SIM_FOREVER;
+    host->doomed = false;
+    host->paused_until = 0;
+    host->node = lk_node_new (&host->config, sim_host_clock (self, place));
+    self->node[place] = host->node;
+    sim_tell (self, place, "starts, process %u", host->process);
+    sim_host_step (self, place, &event);
+}
+
+void
+sim_host_up (sim_world *self, uint8_t place)
+{
+    sim_host *host = &self->host[place];
+
+    if (!host->node && !host->gone_for_good) {
+        start (self, place);
+    }
+}
+
+static void
+end_service (sim_world *self, uint8_t place, bool reboot, int64_t away)
+{
+    sim_host *host = &self->host[place];
+
+    lk_node_destroy (&host->node);
+    self->node[place] = NULL;
+    host->tick_at = SIM_FOREVER;
+    host->doomed = false;
+    sim_tell (self, place, reboot ? "reboots" : "ends");
+    sim_apps_service_gone (self, place, reboot);
+    sim_checker_service_gone (&self->checker, place, reboot);
+    sim_storm_report_gone (self, place);
+    if (reboot) {
+        host->offset = sim_between (self, 1000000, 9000000);
+    }
+    if (away != SIM_FOREVER) {
+        sim_post (self, self->now + away, SIM_EVENT_UP, place, 0);
+    }
+}
+
+void
+sim_host_crash (sim_world *self, uint8_t place, bool reboot, int64_t away)
+{
+    sim_host *host = &self->host[place];
+
+    if (!host->node || host->doomed) {
+        return;
+    }
+    if (self->stepping == place) {
+        host->doomed = true;
+        host->doom_reboot = reboot;
+        host->doom_away = away;
+        return;
+    }
+    end_service (self, place, reboot, away);
+}
+
+void
+sim_host_stop (sim_world *self, uint8_t place, int64_t away)
+{
+    lk_event event = {.type = LK_ON_STOP};
+
+    if (!sim_host_is_up (self, place) || sim_host_is_paused (self, place)) {
+        return;
+    }
+    sim_host_step (self, place, &event);
+    sim_host_crash (self, place, false, away);
+}
+
+void
+sim_host_pause (sim_world *self, uint8_t place, int64_t duration)
+{
+    sim_host *host = &self->host[place];
+
+    if (host->paused_until < self->now + duration) {
+        host->paused_until = self->now + duration;
+        sim_tell (self, place, "paused for %lld ms", (long long) duration);
+    }
+}
+
+/*  -------------------------------------------------------- effects */
+
+static void
+persist (sim_world *self, uint8_t place, const lk_facts *facts)
+{
+    sim_host *host = &self->host[place];
+
+    if (facts->promised.proposer == host->config.id
+        && sim_term_compare (facts->promised, host->disk.promised) != 0) {
+        self->totals.elections++;
+    }
+    sim_checker_facts (&self->checker, place, facts, false);
+    host->disk = *facts;
+}
+
+static void
+send (sim_world *self, uint8_t place, const lk_lock_message *message)
+{
+    lk_lock_message copy;
+
+    sim_checker_sent (&self->checker, place, message);
+    if (self->options.verbose && message->kind != LK_MSG_PING) {
+        sim_tell (self, place, "-> h%d %s of %llu", message->to,
+                  lk_lock_kind_name (message->kind),
+                  (unsigned long long) message->term.number);
+    }
+    if (message->to != LK_NOBODY) {
+        sim_network_send (self, message);
+        return;
+    }
+    copy = *message;
+    for (uint8_t to = 0; to < self->host_count; to++) {
+        copy.to = to;
+        if (to != place) {
+            sim_network_send (self, &copy);
+        }
+    }
+}
+
+static void
+carry_out (sim_world *self, uint8_t place, const lk_effect *effect)
+{
+    int64_t until;
+
+    switch (effect->type) {
+    case LK_DO_PERSIST:
+        persist (self, place, &effect->facts);
+        break;
+    case LK_DO_SEND:
+        send (self, place, effect->message);
+        break;
+    case LK_DO_TELL:
+        sim_apps_answered (self, place, &effect->answer);
+        break;
+    case LK_DO_LEASE:
+        until = effect->lease_until_ms > 0
+            ? sim_true_time (self, place, effect->lease_until_ms) : 0;
+        sim_checker_lease (&self->checker, place, effect->session, until);
+        sim_apps_lease (self, place, until);
+        break;
+    case LK_DO_STATUS:
+        break;
+    case LK_DO_TRACE:
+        sim_tell (self, place, "%s", effect->text);
+        break;
+    }
+}
+
+static void
+schedule (sim_world *self, uint8_t place)
+{
+    sim_host *host = &self->host[place];
+    int64_t at = sim_true_time (self, place, lk_node_deadline (host->node));
+
+    if (at >= host->tick_at) {
+        return;
+    }
+    if (at <= self->now) {
+        at = self->now + 1;
+        if (++host->spins > 1000) {
+            sim_checker_fail (&self->checker,
+                              "h%d wants to be woken again and again", place);
+        }
+    } else {
+        host->spins = 0;
+    }
+    if (self->late_ms > 0) {
+        at += sim_between (self, 0, self->late_ms);
+    }
+    host->tick_at = at;
+    sim_post (self, at, SIM_EVENT_TICK, place, 0);
+}
+
+static void
+mix_digest (sim_world *self, uint64_t value)
+{
+    self->digest = (self->digest ^ value) * 0x9e3779b97f4a7c15u;
+    self->digest ^= self->digest >> 29;
+}
+
+void
+sim_host_step (sim_world *self, uint8_t place, lk_event *event)
+{
+    sim_host *host = &self->host[place];
+    lk_effects effects;
+
+    event->now_ms = sim_host_clock (self, place);
+    lk_node_step (host->node, event, &effects);
+    self->totals.steps++;
+    mix_digest (self, (uint64_t) self->now << 16 ^ effects.count << 8
+                    ^ (uint64_t) event->type << 4 ^ place);
+    self->stepping = place;
+    for (size_t i = 0; i < effects.count && !host->doomed; i++) {
+        carry_out (self, place, &effects.item[i]);
+    }
+    self->stepping = -1;
+    if (host->doomed) {
+        end_service (self, place, host->doom_reboot, host->doom_away);
+    } else {
+        schedule (self, place);
+    }
+}

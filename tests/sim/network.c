@@ -1,0 +1,248 @@
+/*  network.c - messages on their way between lock services
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "world.h"
+
+#include "util/alloc.h"
+
+#include <string.h>
+
+void
+sim_network_init (sim_network *self)
+{
+    memset (self, 0, sizeof *self);
+}
+
+void
+sim_network_reset (sim_network *self)
+{
+    for (uint32_t i = 0; i < self->letter_count; i++) {
+        if (self->letter[i].copies > 0) {
+            lk_lock_message_clear (&self->letter[i].message);
+            self->letter[i].copies = 0;
+        }
+        self->letter[i].next_free = i + 1;
+    }
+    self->first_free = 0;
+    self->weather = (sim_weather) {0};
+    memset (self->cut_until, 0, sizeof self->cut_until);
+    memset (self->held_back, 0, sizeof self->held_back);
+}
+
+void
+sim_network_clear (sim_network *self)
+{
+    sim_network_reset (self);
+    lk_free (self->letter);
+    sim_network_init (self);
+}
+
+/*  -------------------------------------------------------- letters */
+
+static uint32_t
+take_letter (sim_network *self)
+{
+    uint32_t place = self->first_free;
+
+    if (place == self->letter_count) {
+        uint32_t count = self->letter_count ? self->letter_count * 2 : 64;
+        self->letter = lk_realloc (self->letter,
+                                   count * sizeof *self->letter);
+        for (uint32_t i = self->letter_count; i < count; i++) {
+            self->letter[i].copies = 0;
+            self->letter[i].next_free = i + 1;
+        }
+        self->letter_count = count;
+    }
+    self->first_free = self->letter[place].next_free;
+    return place;
+}
+
+static void
+release_letter (sim_network *self, uint32_t place)
+{
+    sim_letter *letter = &self->letter[place];
+
+    if (--letter->copies == 0) {
+        lk_lock_message_clear (&letter->message);
+        letter->next_free = self->first_free;
+        self->first_free = place;
+    }
+}
+
+/*  Puts a message, or one more copy of a letter, on its way. */
+static void
+dispatch (sim_world *world, const lk_lock_message *message,
+          uint32_t *place, int64_t at)
+{
+    sim_network *self = &world->network;
+
+    if (*place == UINT32_MAX) {
+        *place = take_letter (self);
+        lk_lock_message_copy (&self->letter[*place].message, message);
+    }
+    self->letter[*place].copies++;
+    sim_post (world, at, SIM_EVENT_LETTER, message->to, *place);
+}
+
+void
+sim_network_deliver_at (sim_world *world, const lk_lock_message *message,
+                        int64_t at)
+{
+    uint32_t place = UINT32_MAX;
+
+    dispatch (world, message, &place, at);
+}
+
+void
+sim_network_arrive (sim_world *world, uint8_t host, uint32_t letter)
+{
+    sim_network *self = &world->network;
+    lk_event event = {.type = LK_ON_MESSAGE};
+
+    if (!sim_host_is_up (world, host)) {
+        release_letter (self, letter);
+        return;
+    }
+    if (sim_host_is_paused (world, host)) {
+        sim_post (world,
+                  world->host[host].paused_until + sim_between (world, 0, 3),
+                  SIM_EVENT_LETTER, host, letter);
+        return;
+    }
+    event.message = &self->letter[letter].message;
+    sim_host_step (world, host, &event);
+    release_letter (self, letter);
+}
+
+/*  -------------------------------------------------------- sending */
+
+static int64_t
+delay (sim_world *world)
+{
+    const sim_weather *weather = &world->network.weather;
+
+    if (sim_chance (world, weather->very_slow)) {
+        return sim_between (world, 500, 15000);
+    }
+    if (sim_chance (world, weather->slow)) {
+        return sim_between (world, 10, 600);
+    }
+    return sim_between (world, 1, 9);
+}
+
+/*  Into a cut: mostly lost, or kept by the transport till the cut ends. */
+static void
+send_into_cut (sim_world *world, const lk_lock_message *message)
+{
+    sim_network *self = &world->network;
+    int64_t end = self->cut_until[message->from][message->to];
+
+    if (end == SIM_FOREVER || !world->stormy) {
+        return;
+    }
+    if (self->held_back[message->from][message->to]) {
+        sim_network_deliver_at (world, message,
+                                end + sim_between (world, 1, 20));
+    } else if (sim_chance (world, 30)) {
+        sim_network_deliver_at (world, message,
+                                end + sim_between (world, 1, 3000));
+    }
+}
+
+void
+sim_network_send (sim_world *world, const lk_lock_message *message)
+{
+    const sim_weather *weather = &world->network.weather;
+    uint32_t place = UINT32_MAX;
+
+    world->totals.messages++;
+    if (world->stormy && (sim_plot_takes (world, message)
+                          || sim_ambush_takes (world, message))) {
+        return;
+    }
+    if (sim_network_is_cut (world, message->from, message->to)) {
+        send_into_cut (world, message);
+        return;
+    }
+    if (sim_chance (world, weather->lost)) {
+        return;
+    }
+    dispatch (world, message, &place, world->now + delay (world));
+    if (sim_chance (world, weather->repeated)) {
+        int64_t late = sim_chance (world, 300)
+            ? sim_between (world, 0, 12000) : 0;
+        dispatch (world, message, &place,
+                  world->now + delay (world) + late);
+    }
+}
+
+/*  -------------------------------------------------------- cuts */
+
+bool
+sim_network_is_cut (const sim_world *world, uint8_t from, uint8_t to)
+{
+    return world->now < world->network.cut_until[from][to];
+}
+
+void
+sim_network_cut (sim_world *world, uint8_t from, uint8_t to,
+                 int64_t duration)
+{
+    sim_network *self = &world->network;
+    int64_t end = duration == SIM_FOREVER ? duration : world->now + duration;
+
+    if (from == to) {
+        return;
+    }
+    if (!sim_network_is_cut (world, from, to)) {
+        self->held_back[from][to] = sim_chance (world, 200);
+    }
+    if (self->cut_until[from][to] < end) {
+        self->cut_until[from][to] = end;
+    }
+}
+
+void
+sim_network_isolate (sim_world *world, uint8_t host, bool in, bool out,
+                     int64_t duration)
+{
+    for (uint8_t other = 0; other < world->host_count; other++) {
+        if (out) {
+            sim_network_cut (world, host, other, duration);
+        }
+        if (in) {
+            sim_network_cut (world, other, host, duration);
+        }
+    }
+}
+
+void
+sim_network_split (sim_world *world, lk_hosts group, int64_t duration)
+{
+    for (uint8_t a = 0; a < world->host_count; a++) {
+        for (uint8_t b = 0; b < world->host_count; b++) {
+            if ((group >> a ^ group >> b) & 1) {
+                sim_network_cut (world, a, b, duration);
+            }
+        }
+    }
+}
+
+void
+sim_network_link (sim_world *world, uint8_t a, uint8_t b, bool whole)
+{
+    int64_t end = whole ? 0 : SIM_FOREVER;
+
+    world->network.cut_until[a][b] = end;
+    world->network.cut_until[b][a] = end;
+}
+
+void
+sim_network_mend (sim_world *world)
+{
+    memset (world->network.cut_until, 0, sizeof world->network.cut_until);
+}

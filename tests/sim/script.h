@@ -1,0 +1,50 @@
+/*  script.h - orders of events told by hand
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  More than 20,000 random seeds missed orders that a script finds at once.
+ *  A script sets the scene (a *plot*: few hosts, who leads first), then
+ *  watches messages pass and cuts, kills or holds back as its story wants.
+ *  The seed still draws clocks and delays.
+ */
+
+#ifndef SIM_SCRIPT_H
+#define SIM_SCRIPT_H
+
+#include "wire/lock_message.h"
+
+struct sim_world;
+
+typedef struct {
+    const char *name;
+    const char *story;
+    int members;
+    int others;      /* hosts that are not members */
+    int leaders_max;
+    int64_t leader_lease_ms;
+    int64_t host_lease_ms;
+    int give_back;   /* per mille: see sim_habits */
+    bool (*takes) (struct sim_world *world, const lk_lock_message *message);
+} sim_script;
+
+/*  How far the story has come. */
+typedef struct {
+    int act;
+    int64_t since; /* true time at which the act began */
+    lk_host who;
+    lk_host whom;
+    lk_term term;
+    int count;
+} sim_plot;
+
+extern const sim_script sim_scripts[];
+extern const size_t sim_script_count;
+
+/*  By name; NULL if there is none. */
+const sim_script *sim_script_find (const char *name);
+
+/*  Whether the script of this run has taken the message. */
+bool sim_plot_takes (struct sim_world *world, const lk_lock_message *message);
+
+#endif

@@ -1,0 +1,367 @@
+/*  storm.c - faults at random times
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "world.h"
+
+#include <string.h>
+
+/*  How long a fault lasts. */
+static int64_t
+draw_duration (sim_world *world)
+{
+    if (sim_chance (world, 700)) {
+        return sim_between (world, 200, 3000);
+    }
+    return sim_chance (world, 700) ? sim_between (world, 2000, 9000)
+                                   : sim_between (world, 8000, 18000);
+}
+
+static int64_t
+draw_away (sim_world *world)
+{
+    return sim_chance (world, 500) ? sim_between (world, 20, 400)
+                                   : sim_between (world, 300, 7000);
+}
+
+static lk_hosts
+draw_group (sim_world *world)
+{
+    return (lk_hosts) sim_between (world, 0,
+                                   ((int64_t) 1 << world->host_count) - 1);
+}
+
+/*  -------------------------------------------------------- cuts */
+
+static void
+split (sim_world *world)
+{
+    lk_hosts group = draw_group (world);
+
+    world->totals.split++;
+    sim_tell (world, -1, "split %llx", (unsigned long long) group);
+    sim_network_split (world, group, draw_duration (world));
+}
+
+static void
+one_way (sim_world *world)
+{
+    int64_t duration = draw_duration (world);
+
+    for (int64_t left = sim_between (world, 1, 3); left > 0; left--) {
+        uint8_t from = sim_any_host (world);
+        uint8_t to = sim_any_host (world);
+        world->totals.one_way++;
+        sim_tell (world, -1, "link h%d to h%d cut for %lld ms", from, to,
+                  (long long) duration);
+        sim_network_cut (world, from, to, duration);
+    }
+}
+
+static void
+isolate (sim_world *world)
+{
+    uint8_t host = sim_any_host (world);
+    bool in = sim_chance (world, 700);
+    bool out = sim_chance (world, 700);
+
+    world->totals.isolated++;
+    sim_tell (world, -1, "h%d isolated:%s%s", host, in ? " in" : "",
+              out ? " out" : "");
+    sim_network_isolate (world, host, in, out, draw_duration (world));
+}
+
+static void
+cut_leaders (sim_world *world)
+{
+    lk_hosts group = sim_leaders (world, NULL);
+    int64_t duration = draw_duration (world);
+    bool only_out = sim_chance (world, 300);
+
+    if (sim_chance (world, 500)) {
+        group |= LK_HOST_BIT (sim_any_host (world));
+    }
+    world->totals.leaders_cut++;
+    sim_tell (world, -1, "leaders cut off: %llx%s",
+              (unsigned long long) group, only_out ? ", out" : "");
+    if (!only_out) {
+        sim_network_split (world, group, duration);
+        return;
+    }
+    for (uint8_t from = 0; from < world->host_count; from++) {
+        for (uint8_t to = 0; to < world->host_count; to++) {
+            if ((group >> from & 1) && !(group >> to & 1)) {
+                sim_network_cut (world, from, to, duration);
+            }
+        }
+    }
+}
+
+/*  A host, perhaps with a holder, alone with one leader or all of them. */
+static void
+cut_host_with_leaders (sim_world *world)
+{
+    lk_decree decree;
+    lk_hosts leaders = sim_leaders (world, &decree);
+    lk_hosts group = LK_HOST_BIT (sim_any_host (world));
+
+    if (sim_chance (world, 500)) {
+        group |= leaders;
+    } else if (decree.leader_count > 0) {
+        group |= LK_HOST_BIT (
+            decree.leader[sim_between (world, 0, decree.leader_count - 1)]);
+    }
+    world->totals.hosts_cut++;
+    sim_tell (world, -1, "host with leaders cut off: %llx",
+              (unsigned long long) group);
+    sim_network_split (world, group,
+                       sim_chance (world, 500)
+                           ? sim_between (world, 6000, 20000)
+                           : sim_between (world, 1000, 6000));
+}
+
+/*  -------------------------------------------------------- processes */
+
+static void
+crash_one (sim_world *world, uint8_t host)
+{
+    sim_host_crash (world, host, sim_chance (world, 300), draw_away (world));
+}
+
+static void
+crash (sim_world *world)
+{
+    world->totals.crash++;
+    crash_one (world, sim_any_host (world));
+}
+
+static void
+crash_leaders (sim_world *world)
+{
+    lk_decree decree;
+
+    sim_leaders (world, &decree);
+    if (decree.leader_count == 0) {
+        return;
+    }
+    world->totals.leader_crash++;
+    if (sim_chance (world, 600)) {
+        crash_one (world, decree.leader[sim_between (
+                              world, 0, decree.leader_count - 1)]);
+        return;
+    }
+    for (size_t i = 0; i < decree.leader_count; i++) {
+        crash_one (world, decree.leader[i]);
+    }
+}
+
+static void
+crash_most (sim_world *world)
+{
+    world->totals.mass_crash++;
+    for (uint8_t host = 0; host < world->host_count; host++) {
+        if (sim_chance (world, 700)) {
+            crash_one (world, host);
+        }
+    }
+}
+
+static void
+pause_one (sim_world *world)
+{
+    lk_decree decree;
+    uint8_t host = sim_any_host (world);
+
+    sim_leaders (world, &decree);
+    if (decree.leader_count > 0 && sim_chance (world, 400)) {
+        host = decree.leader[sim_between (world, 0, decree.leader_count - 1)];
+    }
+    world->totals.pause++;
+    sim_host_pause (world, host,
+                    sim_chance (world, 500)
+                        ? sim_between (world, 100, 1500)
+                        : sim_between (world, 1500, 14000));
+}
+
+static void
+stop (sim_world *world)
+{
+    world->totals.stop++;
+    sim_host_stop (world, sim_any_host (world), draw_away (world));
+}
+
+/*  -------------------------------------------------------- the rest */
+
+static void
+change_weather (sim_world *world)
+{
+    sim_weather *weather = &world->network.weather;
+
+    world->totals.weather++;
+    weather->lost = sim_chance (world, 400) ? 0
+        : sim_chance (world, 500)           ? 20
+                                            : 150;
+    weather->repeated = sim_chance (world, 500) ? 0 : 80;
+    weather->slow = sim_chance (world, 400) ? 10 : 200;
+    weather->very_slow = sim_chance (world, 500) ? 0 : 10;
+    sim_tell (world, -1, "weather: %d lost, %d repeated, %d slow, %d very "
+              "slow", weather->lost, weather->repeated, weather->slow,
+              weather->very_slow);
+}
+
+/*  A router that lost sight of another says so although all is well. */
+static void
+report_falsely (sim_world *world)
+{
+    uint8_t host = sim_any_host (world);
+    uint8_t about = sim_any_host (world);
+
+    world->totals.false_gone++;
+    if (host != about) {
+        sim_post (world, world->now, SIM_EVENT_GONE, host, about);
+    }
+}
+
+void
+sim_storm_report_gone (sim_world *world, uint8_t about)
+{
+    for (uint8_t host = 0; host < world->host_count; host++) {
+        if (host != about && !sim_network_is_cut (world, about, host)
+            && sim_chance (world, world->storm.gone_told)) {
+            sim_post (world, world->now + sim_between (world, 1, 30),
+                      SIM_EVENT_GONE, host, about);
+        }
+    }
+}
+
+/*  -------------------------------------------------------- the storm */
+
+static void (*const kinds[SIM_STORM_KINDS]) (sim_world *) = {
+    split,      one_way,       isolate,    cut_leaders,
+    crash,      crash_leaders, crash_most, pause_one,
+    stop,       change_weather, report_falsely, cut_host_with_leaders};
+
+static const int usual_weights[SIM_STORM_KINDS] = {22, 12, 10, 6, 12, 8,
+                                                   3,  13, 4,  8, 4,  4};
+
+static void
+draw_mix (sim_world *world, sim_storm *self)
+{
+    memcpy (self->weight, usual_weights, sizeof self->weight);
+    if (sim_chance (world, 400)) {
+        return;
+    }
+    for (int kind = 0; kind < SIM_STORM_KINDS; kind++) {
+        self->weight[kind] =
+            sim_chance (world, 450) ? 0 : (int) sim_between (world, 1, 10);
+    }
+}
+
+void
+sim_storm_begin (sim_world *world)
+{
+    static const int64_t means[] = {900, 900, 2500, 400, 6000};
+    sim_storm *self = &world->storm;
+
+    draw_mix (world, self);
+    self->mean_ms = means[sim_between (world, 0, 4)];
+    self->forgiving = self->mean_ms >= 2500 && sim_chance (world, 600);
+    self->gone_told = sim_chance (world, 500) ? 900 : 0;
+    change_weather (world);
+    sim_post (world, sim_between (world, 1000, 6000), SIM_EVENT_STORM, 0, 0);
+}
+
+static int
+draw_kind (sim_world *world)
+{
+    const sim_storm *self = &world->storm;
+    int total = 0;
+    int kind = 0;
+    int64_t draw;
+
+    for (int i = 0; i < SIM_STORM_KINDS; i++) {
+        total += self->weight[i];
+    }
+    if (total == 0) {
+        return 0;
+    }
+    draw = sim_between (world, 0, total - 1);
+    while (draw >= self->weight[kind]) {
+        draw -= self->weight[kind++];
+    }
+    return kind;
+}
+
+void
+sim_storm_strike (sim_world *world)
+{
+    const sim_storm *self = &world->storm;
+
+    if (self->forgiving) {
+        sim_network_mend (world);
+    }
+    kinds[draw_kind (world)](world);
+    /*  Many short gaps and a few long ones. */
+    sim_post (world,
+              world->now + 1
+                  + self->mean_ms * sim_between (world, 1, 100)
+                      * sim_between (world, 1, 100) / 2500,
+              SIM_EVENT_STORM, 0, 0);
+}
+
+/*  -------------------------------------------------------- its end */
+
+/*  A minority of the members goes and does not come back; somebody who may
+ *  lead stays. */
+static void
+lose_minority (sim_world *world)
+{
+    int64_t left = sim_between (world, 0,
+                                ((int64_t) world->member_count - 1) / 2);
+
+    for (; left > 0; left--) {
+        uint8_t host = (uint8_t) sim_between (
+            world, 0, (int64_t) world->member_count - 1);
+        int eligible = 0;
+        for (uint8_t i = 0; i < world->member_count; i++) {
+            eligible += i != host && !world->host[i].gone_for_good
+                && world->host[i].config.eligible;
+        }
+        if (!world->host[host].gone_for_good && eligible > 0) {
+            world->host[host].gone_for_good = true;
+            sim_host_crash (world, host, true, SIM_FOREVER);
+        }
+    }
+}
+
+void
+sim_storm_end (sim_world *world)
+{
+    int64_t fate = sim_between (world, 0, 3);
+
+    sim_tell (world, -1, "the storm is over");
+    sim_network_mend (world);
+    world->network.weather = (sim_weather) {0};
+    for (uint8_t host = 0; host < world->host_count; host++) {
+        if (sim_host_is_paused (world, host)) {
+            world->host[host].paused_until = world->now;
+        }
+        if (!sim_host_is_up (world, host)) {
+            sim_post (world, world->now + sim_between (world, 1, 200),
+                      SIM_EVENT_UP, host, 0);
+        }
+    }
+    if (fate == 1) {
+        lose_minority (world);
+    } else if (fate == 2 && world->member_count > 2) {
+        uint8_t from = sim_any_host (world);
+        uint8_t to = sim_any_host (world);
+        sim_network_cut (world, from, to, SIM_FOREVER);
+        if (sim_chance (world, 500)) {
+            sim_network_cut (world, to, from, SIM_FOREVER);
+        }
+        sim_tell (world, -1, "link h%d to h%d stays cut", from, to);
+    }
+}

@@ -1,0 +1,39 @@
+/*  storm.h - faults at random times
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A seed has its own mix: in most of them some kinds of fault are frequent
+ *  and others absent, which reaches more than an even mix of all.
+ */
+
+#ifndef SIM_STORM_H
+#define SIM_STORM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SIM_STORM_KINDS 12
+
+struct sim_world;
+
+typedef struct {
+    int64_t mean_ms; /* between two faults */
+    bool forgiving;  /* each fault ends the ones before */
+    int weight[SIM_STORM_KINDS];
+    int gone_told;   /* per mille of ended services that routers report */
+} sim_storm;
+
+/*  Draws the mix and posts the first fault. */
+void sim_storm_begin (struct sim_world *world);
+
+/*  One fault; posts the next. */
+void sim_storm_strike (struct sim_world *world);
+
+/*  Mends all but, at times, one link or a minority that stay away for good. */
+void sim_storm_end (struct sim_world *world);
+
+/*  Some or all of the other hosts' services are told that this one ended. */
+void sim_storm_report_gone (struct sim_world *world, uint8_t host);
+
+#endif

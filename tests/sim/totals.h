@@ -1,0 +1,57 @@
+/*  totals.h - what runs added up to
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Counters only, so that totals of several processes are a sum of arrays.
+ */
+
+#ifndef SIM_TOTALS_H
+#define SIM_TOTALS_H
+
+#include <stdint.h>
+
+#define SIM_TOTALS(X)                                                          \
+    X (seeds, "seeds")                                                         \
+    X (failures, "failures")                                                   \
+    X (steps, "steps")                                                         \
+    X (messages, "messages")                                                   \
+    X (requests, "requests")                                                   \
+    X (grants, "grants")                                                       \
+    X (elections, "elections")                                                 \
+    X (takeovers, "takeovers")                                                 \
+    X (reclaims, "reclaims")                                                   \
+    X (lost, "locks told lost")                                                \
+    X (keys, "unlocks by key")
+
+#define SIM_FAULTS(X)                                                          \
+    X (split, "split")                                                         \
+    X (one_way, "one-way cut")                                                 \
+    X (isolated, "host isolated")                                              \
+    X (leaders_cut, "leaders cut off")                                         \
+    X (hosts_cut, "host with leaders cut off")                                 \
+    X (crash, "crash")                                                         \
+    X (leader_crash, "leader crash")                                           \
+    X (mass_crash, "mass crash")                                               \
+    X (pause, "pause")                                                         \
+    X (stop, "stop in good order")                                             \
+    X (weather, "weather change")                                              \
+    X (false_gone, "false end reported")                                       \
+    X (at_split, "split at a message")                                         \
+    X (at_isolated, "isolated at a message")                                   \
+    X (at_pause, "pause at a message")                                         \
+    X (at_crash, "crash at a message")                                         \
+    X (at_mute, "kind muted at a message")                                     \
+    X (at_delay, "message delayed")                                            \
+    X (at_twin, "message repeated")                                            \
+    X (at_pair, "pair cut at a message")                                       \
+    X (unlucky, "unlucky kind lost or late")
+
+#define SIM_COUNTER(name, text) uint64_t name;
+typedef struct {
+    SIM_TOTALS (SIM_COUNTER)
+    SIM_FAULTS (SIM_COUNTER)
+} sim_totals;
+#undef SIM_COUNTER
+
+#endif

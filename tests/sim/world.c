@@ -1,0 +1,325 @@
+/*  world.c - a cluster in one process: how a run begins, goes on and ends
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "world.h"
+
+#include "calm.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CALM_MS 42000     /* after the storm */
+#define APPS_END_MS 28000 /* after the storm: then nobody asks any more */
+#define TABLES_EVERY 16   /* steps between looks into the tables */
+
+void
+sim_world_init (sim_world *self)
+{
+    memset (self, 0, sizeof *self);
+    sim_queue_init (&self->queue);
+    sim_network_init (&self->network);
+    sim_apps_init (&self->apps);
+}
+
+void
+sim_world_clear (sim_world *self)
+{
+    sim_queue_clear (&self->queue);
+    sim_network_clear (&self->network);
+    sim_apps_clear (&self->apps);
+}
+
+/*  -------------------------------------------------------- helpers */
+
+int64_t
+sim_between (sim_world *self, int64_t low, int64_t high)
+{
+    return lk_rng_between (&self->rng, low, high);
+}
+
+bool
+sim_chance (sim_world *self, int per_mille)
+{
+    return per_mille > 0
+        && lk_rng_next (&self->rng) % 1000 < (uint64_t) per_mille;
+}
+
+uint8_t
+sim_any_host (sim_world *self)
+{
+    return (uint8_t) sim_between (self, 0, (int64_t) self->host_count - 1);
+}
+
+void
+sim_post (sim_world *self, int64_t at, sim_event_type type, uint8_t host,
+          uint32_t what)
+{
+    sim_queue_put (&self->queue, (sim_event) {.at = at,
+                                              .type = (uint8_t) type,
+                                              .host = host,
+                                              .what = what});
+}
+
+void
+sim_tell (sim_world *self, int host, const char *format, ...)
+{
+    va_list arguments;
+
+    if (!self->options.verbose) {
+        return;
+    }
+    if (host < 0) {
+        printf ("%8lld ---- ", (long long) self->now);
+    } else {
+        printf ("%8lld h%d [%lld] ", (long long) self->now, host,
+                (long long) sim_host_clock (self, (uint8_t) host));
+    }
+    va_start (arguments, format);
+    vprintf (format, arguments);
+    va_end (arguments);
+    printf ("\n");
+}
+
+/*  -------------------------------------------------------- setting out */
+
+static const struct {
+    int64_t leader_ms;
+    int64_t host_ms;
+} leases[] = {{2000, 8000}, {2000, 8000}, {1500, 5000},
+              {800, 3000},  {1000, 4000}, {2500, 8000}};
+
+/*  What all hosts have in common. */
+static void
+draw_config (sim_world *self, lk_node_config *config)
+{
+    static const uint8_t leaders[] = {1, 3, 3, 5};
+    const sim_script *script = self->options.script;
+    int64_t lease = sim_between (self, 0, 5);
+
+    lk_node_config_init (config);
+    config->leaders_max = leaders[sim_between (self, 0, 3)];
+    config->leader_lease_ms = leases[lease].leader_ms;
+    config->host_lease_ms = leases[lease].host_ms;
+    config->grace_ms = sim_between (self, 500, 4000);
+    if (script) {
+        config->leaders_max = (uint8_t) script->leaders_max;
+        config->leader_lease_ms = script->leader_lease_ms;
+        config->host_lease_ms = script->host_lease_ms;
+    }
+}
+
+static void
+draw_candidate (sim_world *self, uint8_t place, lk_candidate *candidate)
+{
+    *candidate = (lk_candidate) {
+        .priority = sim_chance (self, 600)
+            ? 8 : (uint8_t) sim_between (self, 1, 15),
+        .random = (uint32_t) sim_between (self, 0, (1 << 28) - 1),
+        .address = {10, 0, 0, place},
+        .port = 7000,
+        .pid = place};
+}
+
+static void
+draw_host (sim_world *self, uint8_t place, const lk_node_config *common,
+           bool extreme_clocks)
+{
+    sim_host *host = &self->host[place];
+
+    memset (host, 0, sizeof *host);
+    host->rate = extreme_clocks ? (sim_chance (self, 500) ? 900 : 1100)
+                                : sim_between (self, 900, 1100);
+    host->offset = sim_between (self, 1000000, 9000000);
+    host->tick_at = SIM_FOREVER;
+    host->config = *common;
+    host->config.self = place;
+    host->config.id = lk_rng_next (&self->rng) | 1;
+    host->config.member = place < self->member_count;
+    host->config.eligible = self->options.script || !sim_chance (self, 120);
+    draw_candidate (self, place, &host->config.candidate);
+    if (host->config.member) {
+        host->disk.active.members = LK_HOST_BIT (self->member_count) - 1;
+    }
+    sim_checker_facts (&self->checker, place, &host->disk, true);
+    sim_post (self, sim_between (self, 0, 300), SIM_EVENT_UP, place, 0);
+}
+
+static void
+draw_hosts (sim_world *self)
+{
+    const sim_script *script = self->options.script;
+    bool extreme_clocks = sim_chance (self, 500);
+    bool leadable = false;
+    lk_node_config common;
+
+    self->member_count = (size_t) sim_between (self, 1, 7);
+    self->host_count = (size_t) sim_between (self, 0, 2);
+    if (self->options.members > 0) {
+        self->member_count = (size_t) self->options.members;
+    }
+    if (self->member_count == 1 && self->host_count == 0) {
+        self->host_count = 1;
+    }
+    if (script) {
+        self->member_count = (size_t) script->members;
+        self->host_count = (size_t) script->others;
+    }
+    self->host_count += self->member_count;
+    draw_config (self, &common);
+    for (uint8_t place = 0; place < self->host_count; place++) {
+        draw_host (self, place, &common, extreme_clocks);
+    }
+    for (size_t place = 0; place < self->member_count; place++) {
+        leadable |= self->host[place].config.eligible;
+    }
+    if (!leadable) {
+        self->host[0].config.eligible = true;
+    }
+}
+
+static void
+set_out (sim_world *self, const sim_options *options, uint64_t seed)
+{
+    self->options = *options;
+    self->seed = seed;
+    lk_rng_init (&self->rng, seed * 0x9e3779b97f4a7c15u + 12345);
+    self->now = 0;
+    self->digest = seed;
+    self->stepping = -1;
+    self->stormy = true;
+    self->totals = (sim_totals) {.seeds = 1};
+    self->plot = (sim_plot) {.act = 0};
+    memset (self->node, 0, sizeof self->node);
+    sim_queue_reset (&self->queue);
+    sim_network_reset (&self->network);
+    sim_checker_init (&self->checker);
+    sim_ambush_off (&self->ambush);
+    draw_hosts (self);
+    sim_apps_begin (self);
+    self->late_ms = sim_chance (self, 500) ? 0 : 3;
+    if (options->script) {
+        self->apps.habits.give_back = options->script->give_back;
+        self->storm_end = 40000;
+    } else {
+        self->storm_end = sim_between (self, 12000, 45000);
+        sim_storm_begin (self);
+        sim_ambush_begin (self);
+    }
+    sim_post (self, self->storm_end, SIM_EVENT_CALM, 0, 0);
+    sim_post (self, self->storm_end + APPS_END_MS, SIM_EVENT_APPS_END, 0, 0);
+    sim_post (self, self->storm_end + CALM_MS, SIM_EVENT_END, 0, 0);
+}
+
+/*  -------------------------------------------------------- going on */
+
+static void
+tick (sim_world *self, const sim_event *cause)
+{
+    sim_host *host = &self->host[cause->host];
+    lk_event event = {.type = LK_ON_TICK};
+
+    if (!host->node || host->tick_at != cause->at) {
+        return;
+    }
+    if (sim_host_is_paused (self, cause->host)) {
+        host->tick_at = host->paused_until;
+        sim_post (self, host->tick_at, SIM_EVENT_TICK, cause->host, 0);
+        return;
+    }
+    host->tick_at = SIM_FOREVER;
+    sim_host_step (self, cause->host, &event);
+}
+
+static void
+report_gone (sim_world *self, const sim_event *cause)
+{
+    lk_event event = {.type = LK_ON_HOST_GONE, .host = (lk_host) cause->what};
+
+    if (sim_host_is_up (self, cause->host)
+        && !sim_host_is_paused (self, cause->host)) {
+        sim_host_step (self, cause->host, &event);
+    }
+}
+
+static void
+happen (sim_world *self, const sim_event *event)
+{
+    switch ((sim_event_type) event->type) {
+    case SIM_EVENT_TICK:
+        tick (self, event);
+        break;
+    case SIM_EVENT_LETTER:
+        sim_network_arrive (self, event->host, event->what);
+        break;
+    case SIM_EVENT_CALL:
+        sim_apps_call_arrives (self, event->host, event->what);
+        break;
+    case SIM_EVENT_APP:
+        sim_apps_act (self, event->host, event->what);
+        break;
+    case SIM_EVENT_UP:
+        sim_host_up (self, event->host);
+        break;
+    case SIM_EVENT_GONE:
+        report_gone (self, event);
+        break;
+    case SIM_EVENT_STORM:
+        if (self->stormy) {
+            sim_storm_strike (self);
+        }
+        break;
+    case SIM_EVENT_CALM:
+        self->stormy = false;
+        sim_ambush_off (&self->ambush);
+        sim_storm_end (self);
+        break;
+    case SIM_EVENT_APPS_END:
+        self->apps.open = false;
+        break;
+    case SIM_EVENT_END:
+        sim_calm_check (self);
+        break;
+    }
+}
+
+static void
+end_all (sim_world *self)
+{
+    for (size_t host = 0; host < self->host_count; host++) {
+        lk_node_destroy (&self->host[host].node);
+        self->node[host] = NULL;
+    }
+    self->totals.grants = self->checker.grants;
+    self->totals.takeovers = self->checker.takeovers;
+    self->totals.reclaims = self->checker.reclaims;
+    self->totals.failures = sim_checker_failed (&self->checker);
+}
+
+bool
+sim_world_run (sim_world *self, const sim_options *options, uint64_t seed)
+{
+    sim_event event;
+    uint64_t grants = 0;
+
+    set_out (self, options, seed);
+    while (!sim_checker_failed (&self->checker)
+           && sim_queue_take (&self->queue, &event)) {
+        self->now = event.at;
+        self->checker.now = event.at;
+        happen (self, &event);
+        if (self->checker.grants != grants
+            || self->totals.steps % TABLES_EVERY == 0) {
+            grants = self->checker.grants;
+            sim_checker_tables (&self->checker, self->node, self->host_count);
+        }
+        if (event.type == SIM_EVENT_END) {
+            break;
+        }
+    }
+    end_all (self);
+    return !sim_checker_failed (&self->checker);
+}

@@ -1,0 +1,148 @@
+/*  world.h - a cluster in one process: hosts with clocks, disks and services
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  One seed is one run: a storm, then a calm in which all must come right.
+ *  Each host runs the very core of the daemon (lk_node) and is its shell: it
+ *  carries out the effects. What a service persisted is its disk, the only
+ *  thing that a restart leaves it. Applications believe what they were told
+ *  although their lock service died, until their host ends.
+ *
+ *  The rest of the world, each in a file of its own: network (messages on
+ *  their way), apps (who wants locks), storm (faults at random), ambush
+ *  (faults placed on single messages), script (orders of faults told by
+ *  hand), checker (the judge), calm (what must hold in the end).
+ */
+
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "ambush.h"
+#include "apps.h"
+#include "checker.h"
+#include "network.h"
+#include "node.h"
+#include "queue.h"
+#include "script.h"
+#include "storm.h"
+#include "totals.h"
+
+#include "util/rng.h"
+
+typedef enum {
+    SIM_EVENT_TICK,     /* a service's deadline */
+    SIM_EVENT_LETTER,   /* a message arrives: what = letter */
+    SIM_EVENT_CALL,     /* an application's call arrives: what = call */
+    SIM_EVENT_APP,      /* an application does something: what = place */
+    SIM_EVENT_UP,       /* a service starts (again) */
+    SIM_EVENT_GONE,     /* the router reports the end of `what`'s service */
+    SIM_EVENT_STORM,    /* the next fault at random */
+    SIM_EVENT_CALM,     /* the storm is over */
+    SIM_EVENT_APPS_END, /* applications give back all and ask no more */
+    SIM_EVENT_END
+} sim_event_type;
+
+typedef struct {
+    int64_t rate;   /* of its clock: 900..1100 ms in a true second */
+    int64_t offset; /* of its clock at true time 0 */
+    lk_node_config config;
+    lk_facts disk;
+    lk_node *node;        /* NULL: no service runs */
+    uint32_t process;     /* how many services have run here */
+    int64_t paused_until; /* true time; the service's process only */
+    int64_t tick_at;      /* true time of the next valid TICK */
+    int spins;            /* TICKs in a row that were due at once */
+    bool doomed;          /* ends before its next effect */
+    bool doom_reboot;
+    int64_t doom_away;
+    bool gone_for_good;
+} sim_host;
+
+/*  What a run is to be like; the same options and seed are the same run. */
+typedef struct {
+    int members; /* 0: the seed says */
+    const sim_script *script; /* NULL: a random storm */
+    bool verbose;
+} sim_options;
+
+typedef struct sim_world {
+    sim_options options;
+    uint64_t seed;
+    lk_rng rng;
+    int64_t now; /* true time, ms */
+    uint64_t digest; /* of all that happened */
+    sim_queue queue;
+    sim_host host[SIM_HOSTS_MAX];
+    lk_node *node[SIM_HOSTS_MAX]; /* the same services, for the checker */
+    size_t host_count;
+    size_t member_count;
+    int stepping; /* host whose effects are being carried out, or -1 */
+    bool stormy;  /* until the calm */
+    int late_ms;  /* ticks come up to so much late */
+    int64_t storm_end;
+    sim_network network;
+    sim_apps apps;
+    sim_storm storm;
+    sim_ambush ambush;
+    sim_plot plot;
+    sim_checker checker;
+    sim_totals totals; /* of this run */
+} sim_world;
+
+void sim_world_init (sim_world *self);
+void sim_world_clear (sim_world *self);
+
+/*  One run. True if nothing was violated; else checker.failure tells. */
+bool sim_world_run (sim_world *self, const sim_options *options,
+                    uint64_t seed);
+
+/*  -------------------------------------------------------- chance */
+
+int64_t sim_between (sim_world *self, int64_t low, int64_t high);
+bool sim_chance (sim_world *self, int per_mille);
+uint8_t sim_any_host (sim_world *self);
+
+/*  -------------------------------------------------------- time */
+
+/*  The host's own clock, now. */
+int64_t sim_host_clock (const sim_world *self, uint8_t host);
+
+/*  The first true time at which the host's clock shows `clock` or more;
+ *  SIM_FOREVER stays that. */
+int64_t sim_true_time (const sim_world *self, uint8_t host, int64_t clock);
+
+void sim_post (sim_world *self, int64_t at, sim_event_type type,
+               uint8_t host, uint32_t what);
+
+/*  -------------------------------------------------------- hosts */
+
+/*  Starts its service unless it runs. */
+void sim_host_up (sim_world *self, uint8_t host);
+
+/*  Gives the service of a host an event and carries out the effects. The
+ *  event's time is filled in. */
+void sim_host_step (sim_world *self, uint8_t host, lk_event *event);
+
+bool sim_host_is_up (const sim_world *self, uint8_t host);
+bool sim_host_is_paused (const sim_world *self, uint8_t host);
+void sim_host_pause (sim_world *self, uint8_t host, int64_t duration);
+
+/*  Ends the service; with `reboot` the host and its applications too. It
+ *  starts again after `away` ms (SIM_FOREVER: never). */
+void sim_host_crash (sim_world *self, uint8_t host, bool reboot,
+                     int64_t away);
+
+/*  The same in good order. */
+void sim_host_stop (sim_world *self, uint8_t host, int64_t away);
+
+/*  The leaders of the highest active decree on any disk, as a set. */
+lk_hosts sim_leaders (const sim_world *self, lk_decree *decree);
+
+/*  -------------------------------------------------------- trace */
+
+/*  A line of the story, if anybody listens. `host` -1: of the world. */
+void sim_tell (sim_world *self, int host, const char *format, ...)
+    __attribute__ ((format (printf, 3, 4)));
+
+#endif
