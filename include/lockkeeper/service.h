@@ -50,10 +50,10 @@ typedef struct {
     void (*detach) (void *self, const char *reason);
 } lk_service;
 
-/*  Sends and destroys *message_p; the sender's address is filled in. What
- *  one callback sends leaves together when it returns. LK_DISCONNECTED if
- *  there is no router now, LK_OVERLOADED if its queue is full: nothing was
- *  sent then. */
+/*  Sends and destroys *message_p (destroys it also when it fails); the
+ *  sender's address is filled in. What one callback sends leaves together
+ *  when it returns. LK_DISCONNECTED if there is no router now, LK_OVERLOADED
+ *  if its queue is full: nothing was sent then. */
 lk_err lk_bus_send (lk_bus *self, lk_message **message_p);
 
 /*  Subscribes to one more broadcast command. */

@@ -98,11 +98,11 @@ void lk_attach_problem (const lk_attach *self, lk_problem *problem);
 
 /*  -------------------------------------------------------- sending */
 
-/*  Sends and destroys *message_p, the sender's address filled in: with all
- *  else of this wake-up, at the end of lk_attach_work, at lk_attach_flush, or
- *  when a frame is full. LK_DISCONNECTED if not READY, LK_OVERLOADED if the
- *  queue is full or the message over its limit: then *message_p is left
- *  alone. */
+/*  Sends *message_p, the sender's address filled in: with all else of this
+ *  wake-up, at the end of lk_attach_work, at lk_attach_flush, or when a frame
+ *  is full. LK_DISCONNECTED if not READY, LK_OVERLOADED if the queue is full
+ *  or the message over its limit: nothing was sent then. Destroys *message_p
+ *  and nulls the pointer, whatever it returns. */
 lk_err lk_attach_send (lk_attach *self, lk_message **message_p);
 
 /*  What was sent leaves now. Who drives it with an own poll calls this after

@@ -59,6 +59,18 @@ int lk_part_fd (lk_part *self);
 
 /*  -------------------------------------------------------- sockets */
 
+/*  A ROUTER's name for a connection: any bytes; one that we did not choose
+ *  begins with a zero byte. */
+#define LK_IDENTITY_SIZE_MAX 255
+
+typedef struct {
+    uint8_t size;
+    uint8_t bytes[LK_IDENTITY_SIZE_MAX];
+} lk_identity;
+
+void lk_identity_set (lk_identity *self, const void *bytes, size_t size);
+bool lk_identity_equal (const lk_identity *self, const lk_identity *other);
+
 /*  Owns libzmq's I/O thread. One per program, or per session of a library
  *  that cannot know of others. NULL and errno if there is none to be had. */
 typedef struct lk_context lk_context;
@@ -73,7 +85,7 @@ typedef struct {
     int send_max;      /* parts that wait for a slow peer; 0: 1000 */
     int receive_max;   /* parts that wait for us, per peer; 0: 1000 */
     int64_t part_max;  /* bytes; a peer that sends more is cut off.
-                          0: 4 MiB and 256 bytes */
+                          0: LK_FRAME_SIZE_MAX */
     int linger_ms;     /* how long what was sent may take after destroy */
     bool wait_for_peer; /* send says WAIT while there is no connection,
                            rather than queue (ZMQ_IMMEDIATE) */
@@ -109,29 +121,18 @@ const char *lk_socket_endpoint (const lk_socket *self);
 lk_err lk_socket_connect (lk_socket *self, const char *endpoint,
                           lk_problem *problem);
 
-/*  The same for a ROUTER: the peer gets `id` as routing identity at once, so
- *  what is sent to it waits for the connection (up to send_max). */
-lk_err lk_socket_connect_as (lk_socket *self, const char *endpoint,
-                             const char *id, lk_problem *problem);
+/*  The same for a ROUTER, and tells the identity of the new connection: send
+ *  to it from now on (it waits for the connection, up to send_max), and what
+ *  the peer sends back on it comes from that identity. It is a new one each
+ *  time, and nobody can guess it: libzmq aborts on one that is in use. */
+lk_err lk_socket_dial (lk_socket *self, const char *endpoint,
+                       lk_identity *identity, lk_problem *problem);
 
-/*  Ends what connect began, drops what waits for that peer, and frees its
- *  routing identity (soon, not at once: a new connect_as of the same id may
- *  fail with LK_SYSTEM for some milliseconds). Unknown endpoint: nothing. */
+/*  Ends what connect or dial began and drops what waits for that peer. To
+ *  redial: this, then lk_socket_dial. Unknown endpoint: nothing. */
 void lk_socket_disconnect (lk_socket *self, const char *endpoint);
 
 /*  -------------------------------------------------------- sending */
-
-/*  A ROUTER's name for a connection: any bytes; one that we did not choose
- *  begins with a zero byte. */
-#define LK_IDENTITY_SIZE_MAX 255
-
-typedef struct {
-    uint8_t size;
-    uint8_t bytes[LK_IDENTITY_SIZE_MAX];
-} lk_identity;
-
-void lk_identity_set (lk_identity *self, const void *bytes, size_t size);
-bool lk_identity_equal (const lk_identity *self, const lk_identity *other);
 
 typedef enum {
     LK_IO_DONE,
