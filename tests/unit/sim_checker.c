@@ -1,0 +1,301 @@
+/*  sim_checker.c - the simulator's judge notices what it is there to notice
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Each test tells it a short history. What it makes of tables is shown by
+ *  the canaries, which break the core itself.
+ */
+
+#include "../sim/checker.c"
+#include "../sim/checker_decrees.c"
+
+#include <check.h>
+#include <stdlib.h>
+
+static sim_checker checker;
+
+static const lk_name gate = {.data = "gate", .size = 4};
+
+static sim_who
+who (uint8_t host, uint64_t serial)
+{
+    return (sim_who) {.host = host, .app = 1, .serial = serial};
+}
+
+/*  Two hosts with a session and a lease until 10 s. */
+static void
+set_up (void)
+{
+    lk_facts facts = {.session = 5};
+
+    sim_checker_init (&checker);
+    for (uint8_t host = 0; host < 2; host++) {
+        sim_checker_facts (&checker, host, &facts, true);
+        sim_checker_lease (&checker, host, 5, 10000);
+    }
+    checker.now = 1000;
+}
+
+static void
+get (uint8_t host, uint64_t serial, uint64_t token, int64_t until)
+{
+    sim_checker_asked (&checker, who (host, serial), gate, SIM_FOREVER, 600);
+    sim_checker_locked (&checker, who (host, serial), token, token + 7,
+                        until);
+}
+
+static void
+expect (const char *reason)
+{
+    ck_assert_msg (strstr (checker.failure, reason), "'%s' is not '%s'",
+                   checker.failure, reason);
+}
+
+static void
+expect_nothing (void)
+{
+    ck_assert_str_eq (checker.failure, "");
+}
+
+/*  -------------------------------------------------------- holders */
+
+START_TEST (one_after_the_other_is_well)
+{
+    get (0, 1, 100, SIM_FOREVER);
+    sim_checker_ended (&checker, who (0, 1));
+    get (1, 2, 101, SIM_FOREVER);
+    expect_nothing ();
+}
+END_TEST
+
+START_TEST (two_holders)
+{
+    get (0, 1, 100, SIM_FOREVER);
+    get (1, 2, 101, SIM_FOREVER);
+    expect ("TWO HOLDERS");
+}
+END_TEST
+
+START_TEST (a_lease_ends_belief)
+{
+    get (0, 1, 100, SIM_FOREVER);
+    sim_checker_lease (&checker, 0, 6, 0);
+    expect ("session 6");
+    set_up ();
+    get (0, 1, 100, SIM_FOREVER);
+    checker.now = 9999;
+    sim_checker_lease (&checker, 1, 5, 20000);
+    checker.now = 10000;
+    get (1, 2, 101, SIM_FOREVER);
+    expect_nothing ();
+}
+END_TEST
+
+START_TEST (a_dead_service_does_not_end_belief)
+{
+    get (0, 1, 100, SIM_FOREVER);
+    sim_checker_service_gone (&checker, 0, false);
+    get (1, 2, 101, SIM_FOREVER);
+    expect ("TWO HOLDERS");
+}
+END_TEST
+
+START_TEST (a_dead_host_ends_belief)
+{
+    get (0, 1, 100, SIM_FOREVER);
+    sim_checker_service_gone (&checker, 0, true);
+    get (1, 2, 101, SIM_FOREVER);
+    expect_nothing ();
+}
+END_TEST
+
+START_TEST (a_duration_ends_belief_and_grace_follows)
+{
+    get (0, 1, 100, 2000);
+    checker.now = 2000;
+    sim_checker_expired (&checker, who (0, 1));
+    checker.now = 2500;
+    get (1, 2, 101, SIM_FOREVER);
+    expect ("NO GRACE");
+    set_up ();
+    get (0, 1, 100, 2000);
+    checker.now = 2600;
+    get (1, 2, 101, SIM_FOREVER);
+    expect_nothing ();
+}
+END_TEST
+
+START_TEST (no_lock_without_a_lease)
+{
+    checker.now = 10000;
+    get (0, 1, 100, SIM_FOREVER);
+    expect ("no lease");
+}
+END_TEST
+
+START_TEST (no_lock_after_the_wait)
+{
+    sim_checker_asked (&checker, who (0, 1), gate, 1500, 0);
+    checker.now = 1501;
+    sim_checker_locked (&checker, who (0, 1), 100, 7, SIM_FOREVER);
+    expect ("should have timed out");
+}
+END_TEST
+
+/*  -------------------------------------------------------- tokens, keys */
+
+START_TEST (tokens_grow)
+{
+    get (0, 1, 100, SIM_FOREVER);
+    sim_checker_ended (&checker, who (0, 1));
+    get (1, 2, 100, SIM_FOREVER);
+    expect ("TOKEN");
+}
+END_TEST
+
+START_TEST (told_again_with_another_token)
+{
+    get (0, 1, 100, SIM_FOREVER);
+    sim_checker_locked (&checker, who (0, 1), 100, 107, SIM_FOREVER);
+    expect_nothing ();
+    sim_checker_locked (&checker, who (0, 1), 101, 107, SIM_FOREVER);
+    expect ("LOCKED twice");
+}
+END_TEST
+
+START_TEST (released_without_its_key)
+{
+    get (0, 1, 100, SIM_FOREVER);
+    sim_checker_key_used (&checker, 106);
+    sim_checker_released (&checker, who (0, 1));
+    expect ("WRONG KEY");
+    set_up ();
+    get (0, 1, 100, SIM_FOREVER);
+    sim_checker_key_used (&checker, 107);
+    sim_checker_released (&checker, who (0, 1));
+    expect_nothing ();
+}
+END_TEST
+
+/*  -------------------------------------------------------- decrees */
+
+static lk_decree
+decree_of (uint64_t number, uint64_t proposer)
+{
+    return (lk_decree) {.term = {number, proposer},
+                        .members = 3,
+                        .leader_count = 1,
+                        .leader = {0}};
+}
+
+static void
+activate (uint8_t host, const lk_decree *decree)
+{
+    lk_facts facts = checker.service[host].facts;
+
+    facts.promised = decree->term;
+    facts.active = *decree;
+    sim_checker_facts (&checker, host, &facts, false);
+}
+
+static void
+declare (const lk_decree *decree)
+{
+    lk_lock_message message = {.kind = LK_MSG_READY, .term = decree->term};
+
+    message.as.decree.decree = *decree;
+    sim_checker_sent (&checker, 0, &message);
+}
+
+START_TEST (in_force_needs_a_quorum)
+{
+    lk_decree decree = decree_of (4, 1);
+
+    activate (0, &decree);
+    declare (&decree);
+    expect ("1 of 2 disks");
+}
+END_TEST
+
+START_TEST (two_decrees_of_one_term)
+{
+    lk_decree decree = decree_of (4, 1);
+    lk_decree other = decree;
+
+    activate (0, &decree);
+    other.leader[0] = 1;
+    activate (1, &other);
+    expect ("TWO DECREES of one term");
+}
+END_TEST
+
+START_TEST (one_promise_per_number)
+{
+    lk_decree decree = decree_of (4, 1);
+    lk_decree other = decree_of (4, 2);
+
+    activate (0, &decree);
+    activate (0, &other);
+    expect ("promises 4 after 4");
+}
+END_TEST
+
+START_TEST (an_old_term_is_told)
+{
+    lk_decree decree = decree_of (4, 1);
+
+    activate (0, &decree);
+    activate (1, &decree);
+    declare (&decree);
+    expect_nothing ();
+    checker.now++;
+    get (0, 1, (uint64_t) 3 << 32 | 9, SIM_FOREVER);
+    expect ("OLD TERM");
+}
+END_TEST
+
+START_TEST (a_ping_tells_what_is_not_on_disk)
+{
+    lk_lock_message message = {.kind = LK_MSG_PING};
+
+    message.as.ping.session = 5;
+    sim_checker_sent (&checker, 0, &message);
+    expect_nothing ();
+    message.as.ping.promised = (lk_term) {1, 1};
+    sim_checker_sent (&checker, 0, &message);
+    expect ("not on its disk");
+}
+END_TEST
+
+int
+main (void)
+{
+    Suite *suite = suite_create ("sim_checker");
+    TCase *test_case = tcase_create ("checker");
+    SRunner *runner = srunner_create (suite);
+    int failed;
+
+    suite_add_tcase (suite, test_case);
+    tcase_add_checked_fixture (test_case, set_up, NULL);
+    tcase_add_test (test_case, one_after_the_other_is_well);
+    tcase_add_test (test_case, two_holders);
+    tcase_add_test (test_case, a_lease_ends_belief);
+    tcase_add_test (test_case, a_dead_service_does_not_end_belief);
+    tcase_add_test (test_case, a_dead_host_ends_belief);
+    tcase_add_test (test_case, a_duration_ends_belief_and_grace_follows);
+    tcase_add_test (test_case, no_lock_without_a_lease);
+    tcase_add_test (test_case, no_lock_after_the_wait);
+    tcase_add_test (test_case, tokens_grow);
+    tcase_add_test (test_case, told_again_with_another_token);
+    tcase_add_test (test_case, released_without_its_key);
+    tcase_add_test (test_case, in_force_needs_a_quorum);
+    tcase_add_test (test_case, two_decrees_of_one_term);
+    tcase_add_test (test_case, one_promise_per_number);
+    tcase_add_test (test_case, an_old_term_is_told);
+    tcase_add_test (test_case, a_ping_tells_what_is_not_on_disk);
+    srunner_run_all (runner, CK_NORMAL);
+    failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
