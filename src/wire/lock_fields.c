@@ -326,57 +326,57 @@ lk_field_leave (lk_fields *self, json_t *outer)
 }
 
 static void
-write_rows (lk_fields *self, json_t *list, char *rows, size_t count,
-            size_t row_size, lk_field_visit visit)
+write_rows (lk_fields *self, const lk_field_list *list, char *rows,
+            size_t count)
 {
     json_t *outer = self->object;
+    json_t *items = json_array ();
+    put (self, list->name, items);
     for (size_t i = 0; i < count; i++) {
         self->object = json_object ();
-        const int failed = json_array_append_new (list, self->object);
+        const int failed = json_array_append_new (items, self->object);
         LK_ASSERT (!failed);
-        visit (self, rows + i * row_size);
+        list->visit (self, rows + i * list->row_size);
     }
     self->object = outer;
 }
 
 static void
-read_rows (lk_fields *self, json_t *list, char *rows, size_t row_size,
-           lk_field_visit visit)
+read_rows (lk_fields *self, const lk_field_list *list, json_t *items,
+           char *rows)
 {
     json_t *outer = self->object;
-    const size_t count = json_array_size (list);
+    const size_t count = json_array_size (items);
     for (size_t i = 0; i < count && !lk_fields_failed (self); i++) {
-        self->object = json_array_get (list, i);
+        self->object = json_array_get (items, i);
         if (json_is_object (self->object)) {
-            visit (self, rows + i * row_size);
+            list->visit (self, rows + i * list->row_size);
         } else {
-            lk_fields_fail (self, "list", "an item is no object");
+            lk_fields_fail (self, list->name, "an item is no object");
         }
     }
     self->object = outer;
 }
 
 void *
-lk_field_rows (lk_fields *self, const char *name, void *rows, size_t *count,
-               size_t count_max, size_t row_size, lk_field_visit visit)
+lk_field_rows (lk_fields *self, const lk_field_list *list, void *rows,
+               size_t *count)
 {
     if (self->writing) {
-        LK_ASSERT (*count <= count_max);
-        json_t *list = json_array ();
-        put (self, name, list);
-        write_rows (self, list, rows, *count, row_size, visit);
+        LK_ASSERT (*count <= list->count_max);
+        write_rows (self, list, rows, *count);
         return rows;
     }
-    json_t *list = get (self, name, JSON_ARRAY);
-    *count = json_array_size (list);
-    if (*count > count_max) {
-        lk_fields_fail (self, name, "too many items");
+    json_t *items = get (self, list->name, JSON_ARRAY);
+    *count = json_array_size (items);
+    if (*count > list->count_max) {
+        lk_fields_fail (self, list->name, "too many items");
     }
     if (!*count || lk_fields_failed (self)) {
         *count = 0;
         return NULL;
     }
-    rows = lk_fields_alloc (self, *count * row_size);
-    read_rows (self, list, rows, row_size, visit);
+    rows = lk_fields_alloc (self, *count * list->row_size);
+    read_rows (self, list, items, rows);
     return rows;
 }

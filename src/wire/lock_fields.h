@@ -81,12 +81,18 @@ void lk_field_object (lk_fields *self, lk_name *key);
 json_t *lk_field_enter (lk_fields *self, const char *name);
 void lk_field_leave (lk_fields *self, json_t *outer);
 
-/*  A list of objects, each described by `visit`. Reading, the rows are zeroed
- *  scratch memory. Returns the rows; NULL if there are none. */
-typedef void (*lk_field_visit) (lk_fields *self, void *row);
-void *lk_field_rows (lk_fields *self, const char *name, void *rows,
-                     size_t *count, size_t count_max, size_t row_size,
-                     lk_field_visit visit);
+/*  A list of objects, each described by `visit`. */
+typedef struct {
+    const char *name;
+    size_t count_max;
+    size_t row_size;
+    void (*visit) (lk_fields *self, void *row);
+} lk_field_list;
+
+/*  Reading, the rows are zeroed scratch memory. Returns the rows; NULL if
+ *  there are none. */
+void *lk_field_rows (lk_fields *self, const lk_field_list *list, void *rows,
+                     size_t *count);
 
 /*  -------------------------------------------------------- the cluster */
 

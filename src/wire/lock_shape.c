@@ -17,12 +17,13 @@
 static void
 ops_fields (lk_fields *f, lk_lock_message *message)
 {
+    static const lk_field_list list = {"ops", LK_BATCH_MAX, sizeof (lk_op),
+                                       lk_shape_op};
     lk_msg_ops *ops = &message->as.ops;
     lk_shape_home (f, &ops->home);
     lk_field_count (f, "first", &ops->first);
     lk_field_hex (f, "hash", &ops->hash);
-    ops->ops = lk_field_rows (f, "ops", ops->ops, &ops->op_count, LK_BATCH_MAX,
-                              sizeof *ops->ops, lk_shape_op);
+    ops->ops = lk_field_rows (f, &list, ops->ops, &ops->op_count);
 }
 
 static void
@@ -174,6 +175,8 @@ gone_row_fields (lk_fields *f, void *row)
 static void
 gone_field (lk_fields *f, uint64_t gone[LK_HOSTS_MAX])
 {
+    static const lk_field_list list = {"gone", LK_HOSTS_MAX, sizeof (gone_row),
+                                       gone_row_fields};
     gone_row buffer[LK_HOSTS_MAX];
     size_t count = 0;
     for (lk_host host = 0; host < LK_HOSTS_MAX; host++) {
@@ -181,8 +184,7 @@ gone_field (lk_fields *f, uint64_t gone[LK_HOSTS_MAX])
             buffer[count++] = (gone_row) {host, gone[host]};
         }
     }
-    gone_row *rows = lk_field_rows (f, "gone", buffer, &count, LK_HOSTS_MAX,
-                                    sizeof *rows, gone_row_fields);
+    const gone_row *rows = lk_field_rows (f, &list, buffer, &count);
     if (f->writing || lk_fields_failed (f)) {
         return;
     }

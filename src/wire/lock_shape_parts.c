@@ -65,8 +65,9 @@ void
 lk_shape_tickets (lk_fields *f, lk_ticket **tickets, size_t *count,
                   size_t count_max)
 {
-    *tickets = lk_field_rows (f, "tickets", *tickets, count, count_max,
-                              sizeof **tickets, ticket_fields);
+    const lk_field_list list = {"tickets", count_max, sizeof **tickets,
+                                ticket_fields};
+    *tickets = lk_field_rows (f, &list, *tickets, count);
 }
 
 /*  -------------------------------------------------------- operations */

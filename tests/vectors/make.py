@@ -1,0 +1,386 @@
+#!/usr/bin/env python3
+#   make.py - writes the example messages, and the fuzzers' first inputs
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   A second, independent writer of frames: what lockkeeper-protocol(7) says,
+#   in Python. Run by hand after a change of the protocol (from anywhere); what
+#   it writes is kept in the repository, the tests do not need it.
+
+import json
+import os
+import struct
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CORPUS = os.path.join(HERE, "..", "fuzz", "corpus")
+
+ID = {"h1": "1f0e6a5b9c3d2871", "h2": "2ad94c07e1b85f36",
+      "h3": "3b72f8d05e4961ca"}
+H1, H2, H3 = (f"{name}:{ID[name]}" for name in ("h1", "h2", "h3"))
+TERM = f"7:{ID['h1']}"
+NEXT = f"8:{ID['h2']}"
+NOTERM = "0:0000000000000000"
+MEMBERS = [H1, H2, H3]
+GENESIS = {"term": NOTERM, "members": MEMBERS, "leaders": [],
+           "reclaim": False}
+DECREE = {"term": TERM, "members": MEMBERS, "leaders": [H2, H1, H3],
+          "reclaim": False}
+RECLAIM = {"term": NEXT, "members": MEMBERS, "leaders": [H2, H3],
+           "reclaim": True}
+CANDIDATE = {"priority": 8, "random": 190427651,
+             "address": "00000000000000000000ffff0a000002",
+             "port": 7201, "pid": 4021}
+HASH = "9e1c5ad2037b84f6"
+KEY = "c0ffee5eed1e55a7"
+TOKEN = "0000000700000004"
+
+#   ------------------------------------------------------------ frames
+
+
+def frame(to, sender, command, serial=0, body=None, crossed=False):
+    text = b"" if body is None else json.dumps(
+        body, separators=(",", ":"), ensure_ascii=False).encode()
+    parts = [to.encode(), sender.encode(), command.encode()]
+    size = 20 + sum(map(len, parts)) + len(text)
+    flags = (1 if text else 0) | (4 if crossed else 0)
+    head = struct.pack(">2sBBIQBBBB", b"LK", 1, flags, size, serial,
+                       *map(len, parts), 0)
+    return head + b"".join(parts) + text
+
+
+def hex_lines(data):
+    for at in range(0, len(data), 32):
+        line = data[at:at + 32].hex()
+        yield " ".join(line[i:i + 4] for i in range(0, len(line), 4))
+
+
+def write(name, about, to, sender, command, serial=0, body=None,
+          crossed=False):
+    data = frame(to, sender, command, serial, body, crossed)
+    lines = [f"# {about}", "", f"to       {to}", f"from     {sender}",
+             f"command  {command}", f"serial   {serial}"]
+    if crossed:
+        lines.append("crossed  yes")
+    if body is not None:
+        lines += ["", json.dumps(body, indent=2, ensure_ascii=False)]
+    lines += ["", *hex_lines(data), ""]
+    with open(os.path.join(HERE, name + ".txt"), "w", encoding="utf-8") as f:
+        f.write("\n".join(lines))
+    return data
+
+
+#   ------------------------------------------------------------ the bus
+
+R1, R2, G1, APP, LOCK1 = ("router@h1", "router@h2", "greeter@h1",
+                          "backup-4711@h1", "lock@h1")
+STATUS = {"service": "lock@h2", "status": "up", "pid": 4021,
+          "version": "0.1.0", "application": False}
+
+BUS = [
+    ("register", "a service attaches to its host's router, whose name it "
+     "does not know yet", "router@.", "greeter@.", "REGISTER", 1,
+     {"service": "greeter", "version": "0.1.0", "pid": 4711,
+      "application": False, "subscribe": ["GREETING", "HANGUP"]}),
+    ("ready", "the router takes it in", G1, R1, "READY", 1,
+     {"host": "h1", "version": "0.1.0", "address": "tcp://10.0.0.1:7200"}),
+    ("refuse", "the router does not take it in", "greeter@h1", R1, "REFUSE",
+     1, {"reason": "a service 'greeter' is there already"}),
+    ("unregister", "a service leaves", R1, G1, "UNREGISTER", 2),
+    ("subscribe", "a service wants more broadcasts", R1, G1, "SUBSCRIBE", 3,
+     {"commands": ["STATUS", "CLUSTERUP"]}),
+    ("alive", "are you there", R1, G1, "ALIVE", 4),
+    ("absolutely", "I am", G1, R1, "ABSOLUTELY", 4),
+    ("commands", "which commands do you know", R1, G1, "COMMANDS", 5),
+    ("commands-answer", "these", G1, R1, "COMMANDS", 5,
+     {"list": ["ALIVE", "CLUSTERSTATUS", "COMMANDS", "LOG"]}),
+    ("clusterstatus", "how is the cluster", R1, G1, "CLUSTERSTATUS", 6),
+    ("clusterup", "most hosts are there", G1, R1, "CLUSTERUP", 6,
+     {"total": 3, "live": 2}),
+    ("clusterdown", "most hosts are not there", G1, R1, "CLUSTERDOWN", 0,
+     {"total": 3, "live": 1}),
+    ("clustercomplete", "all hosts are there", G1, R1, "CLUSTERCOMPLETE", 0,
+     {"total": 3, "live": 3}),
+    ("clusterincomplete", "some host is not there", G1, R1,
+     "CLUSTERINCOMPLETE", 6, {"total": 3, "live": 2}),
+    ("servicestatus", "is that service there", R1, G1, "SERVICESTATUS", 7,
+     {"service": "lock@h2"}),
+    ("status", "it is", G1, R1, "STATUS", 7, STATUS),
+    ("status-mesh", "a service came up: told to the subscribers on every "
+     "host, having crossed the mesh", "*@*", R2, "STATUS", 0, STATUS, True),
+    ("routerstatus", "how is the router", R1, G1, "ROUTERSTATUS", 8),
+    ("routerstatus-answer", "hosts as 'name state address'", G1, R1,
+     "ROUTERSTATUS", 8,
+     {"host": "h1", "address": "tcp://10.0.0.1:7200", "version": "0.1.0",
+      "hosts": ["h2 linked tcp://10.0.0.2:7200",
+                "h3 lost tcp://10.0.0.3:7200"],
+      "services": ["lock 0.1.0 4021", "greeter 0.1.0 4711"],
+      "received": 1402, "sent": 1399, "refused": 0}),
+    ("stop", "stop this router", "router@.", G1, "STOP", 9),
+    ("shutdown", "stop every router", "router@*", G1, "SHUTDOWN", 10),
+    ("reloadconfig", "read the configuration again", R1, G1, "RELOADCONFIG",
+     11),
+    ("log", "log more", R1, G1, "LOG", 12, {"level": "debug"}),
+    ("unknown", "nobody takes that", G1, R1, "UNKNOWN", 13,
+     {"command": "GREET", "reason": "no service 'greeter' on host 'h2'"}),
+    ("invalid", "that cannot be read", G1, R1, "INVALID", 0,
+     {"reason": "the receiver is no address"}),
+    ("hangup", "the link to a host is lost", G1, R1, "HANGUP", 0,
+     {"host": "h3", "reason": "silence"}),
+    ("disconnected", "a host left in good order", G1, R1, "DISCONNECTED", 0,
+     {"host": "h3"}),
+    ("newremoteconnection", "a host is linked", G1, R1,
+     "NEWREMOTECONNECTION", 0,
+     {"host": "h3", "address": "tcp://10.0.0.3:7200"}),
+    ("connect", "a router dials another, whose name it does not know yet",
+     "router@?", R1, "CONNECT", 1,
+     {"host": "h1", "address": "tcp://10.0.0.1:7200", "version": "0.1.0",
+      "incarnation": "5d3c8a9e01f72b64"}),
+    ("accept", "it is taken in", R1, R2, "ACCEPT", 1,
+     {"host": "h2", "address": "tcp://10.0.0.2:7200", "version": "0.1.0",
+      "incarnation": "e07b4412c9aa6d18", "services": ["lock 0.1.0 4021"]}),
+    ("refuse-mesh", "it is not", R1, R2, "REFUSE", 1,
+     {"reason": "a live host 'h1' is known already", "host": "h2"}),
+    ("greeting", "a broadcast of a service's own, greeter's here", "*@*", G1,
+     "GREETING", 14, {"text": "grüß Gott \"all\" of you"}),
+]
+
+OBJECT = {"object": "backup/db-1"}
+
+APPLICATION = [
+    ("app-lock", "an application asks for a lock; the serial is its number "
+     "of the request", "lock@.", APP, "LOCK", 1,
+     {"object": "backup/db-1", "wait": 10000, "duration": 0, "pid": 4711,
+      "type": "exclusive"}),
+    ("app-locked", "and gets it", APP, LOCK1, "LOCKED", 1,
+     {"object": "backup/db-1", "token": TOKEN, "key": KEY, "left": -1,
+      "until": -1, "session": 3, "lease_until": 86408000,
+      "lease_page": "/run/lockkeeper/lock.lease"}),
+    ("app-lockfailed", "or does not", APP, LOCK1, "LOCKFAILED", 1,
+     {"object": "backup/db-1", "error": "timedout",
+      "text": "the time for it is over"}),
+    ("app-unlock", "it gives it back", "lock@.", APP, "UNLOCK", 2,
+     {"object": "backup/db-1", "request": 1, "key": KEY}),
+    ("app-unlock-key", "somebody gives it back with its key", "lock@.", APP,
+     "UNLOCK", 3, {"object": "backup/db-1", "key": KEY}),
+    ("app-unlocked", "as asked for", APP, LOCK1, "UNLOCKED", 2,
+     {"object": "backup/db-1", "request": 1}),
+    ("app-unlocked-lost", "it was lost; the serial is that of the LOCK", APP,
+     LOCK1, "UNLOCKED", 1,
+     {"object": "backup/db-1", "request": 1, "error": "isolated",
+      "text": "this host lost touch with the leaders"}),
+    ("app-lockstatus", "how is the lock service", "lock@.", APP,
+     "LOCKSTATUS", 4),
+    ("app-lockready", "it serves", APP, LOCK1, "LOCKREADY", 4,
+     {"host": "h1", "cluster": "demo", "member": True, "ready": True,
+      "leads": True, "phase": "elected", "term": 7, "proposer": "h1",
+      "leaders": ["h2", "h1", "h3"], "members": ["h1", "h2", "h3"],
+      "sees": ["h1", "h2", "h3"], "session": 3, "lease_left": 7800,
+      "requests": 1, "tickets": 2}),
+    ("app-nolock", "it does not", APP, LOCK1, "NOLOCK", 4,
+     {"host": "h1", "cluster": "demo", "member": True, "ready": False,
+      "leads": False, "phase": "pause", "term": 7, "proposer": "h1",
+      "leaders": ["h2", "h1", "h3"], "members": ["h1", "h2", "h3"],
+      "sees": ["h1"], "session": 3, "lease_left": 0, "requests": 1,
+      "tickets": 2, "reason": "no quorum"}),
+    ("app-locklist", "who holds and who waits", "lock@.", APP, "LOCKLIST", 5,
+     {"cursor": 0}),
+    ("app-locklist-answer", "these", APP, LOCK1, "LOCKLIST", 5,
+     {"cursor": 2, "served_by": "h1", "tickets": [
+         {"object": "backup/db-1", "host": "h1", "owner": APP, "pid": 4711,
+          "state": "held", "since_ms": 5210, "token": TOKEN, "session": 3},
+         {"object": "backup/db-1", "zone": "red", "context": "nightly",
+          "host": "h2", "owner": "run-88@h2", "pid": 88, "state": "waiting",
+          "since_ms": 310, "token": "0000000000000000", "session": 9}]}),
+    ("app-locklist-elsewhere", "it does not lead, ask one of these", APP,
+     LOCK1, "LOCKLIST", 5, {"leaders": ["h2", "h3"]}),
+]
+
+#   ------------------------------------------------------------ lock services
+
+
+def ticket(request, token, **more):
+    return {"request": request, **more, "object": "backup/db-1",
+            "owner": APP, "pid": 4711, "duration_ms": 0,
+            "number": "0000000700000003", "token": token, "key": KEY,
+            "age_ms": 5210}
+
+
+HELD = f"{H1}/3/1"
+WAITS = f"{H2}/9/18446744073709551615"
+TICKETS = [ticket(HELD, TOKEN),
+           ticket(WAITS, "0000000000000000", zone="red", context="nightly")]
+GONE = [{"host": H3, "session": 4}]
+HOLDS = {"term": TERM, "reclaim": False, "length": 812}
+
+#   (kind, command, sender, has a term, fields)
+LOCK = [
+    ("started", "LOCKSTARTED", "h2", 0,
+     {"answer": False, "candidate": CANDIDATE, "eligible": True,
+      "incarnation": 9, "active": GENESIS}),
+    ("ping", "LOCKPING", "h2", 0,
+     {"at": 86400250, "incarnation": 9,
+      "echo": {"at": 512250, "incarnation": 3}, "active": DECREE,
+      "promised": TERM, "table": DECREE, "ready": True, "well": True,
+      "reclaim": 0, "eligible": True, "sees": MEMBERS, "session": 9,
+      "closed": 8, "vouch": 3}),
+    ("date", "ELECTION_DATE", "h2", 0,
+     {"in_ms": 300, "promised": TERM, "reason": "lost"}),
+    ("agreed", "ELECTION_DATE", "h3", 0, {"in_ms": 120}),
+    ("vote", "VOTE", "h2", NEXT, {}),
+    ("voted", "VOTE", "h3", NEXT,
+     {"candidate": CANDIDATE, "eligible": True, "active": DECREE,
+      "holds": HOLDS, "hears": [H2], "sees": [H1, H2, H3]}),
+    ("desist", "DESIST", "h3", TERM, {"promised": NEXT}),
+    ("retire", "RETIRE", "h2", NEXT, {}),
+    ("rerun", "RERUN", "h2", NEXT, {}),
+    ("elected", "LOCKLEADERS", "h2", NEXT,
+     {"decree": RECLAIM, "previous": TERM, "genesis": False, "holder": H3}),
+    ("sitting", "LOCKLEADERS", "h2", TERM, {"decree": DECREE}),
+    ("active", "LOCKLEADERS", "h2", NEXT, {"decree": RECLAIM}),
+    ("activated", "LOCKLEADERS", "h3", NEXT, {}),
+    ("entering", "LOCKENTERING", "h2", NEXT, {}),
+    ("entered", "LOCKENTERED", "h3", NEXT, {"holds": HOLDS}),
+    ("getmax", "GETMAXTICKET", "h2", NEXT, {"previous": TERM, "chunk": 0}),
+    ("maxticket", "MAXTICKET", "h3", NEXT,
+     {"table": TERM, "incarnation": 5, "chunk": 0, "more": False,
+      "tickets": TICKETS, "reclaim": 0, "gone": GONE}),
+    ("fill", "ADDTICKET", "h2", NEXT,
+     {"decree": RECLAIM, "chunk": 1, "more": True, "tickets": TICKETS,
+      "reclaim": 3, "gone": GONE}),
+    ("filled", "TICKETADDED", "h3", NEXT, {"chunk": 1, "hash": HASH}),
+    ("exiting", "LOCKEXITING", "h2", NEXT, {}),
+    ("ready", "LOCKREADY", "h2", NEXT, {"decree": RECLAIM}),
+    ("ops", "ADDTICKET", "h2", TERM,
+     {"home": 0, "first": 3, "hash": HASH, "ops": [
+         {"op": "add", "request": HELD, "zone": "red", **OBJECT,
+          "owner": APP, "pid": 4711, "duration_ms": 60000, "key": KEY},
+         {"op": "drop", "request": HELD, **OBJECT, "by": WAITS},
+         {"op": "gone", "host": H3, "session": 4},
+         {"op": "report", "host": H1, "session": 3, "tickets": TICKETS},
+         {"op": "open"},
+         {"op": "confirm", "request": HELD, **OBJECT, "token": TOKEN}]}),
+    ("ops-drop", "DROPTICKET", "h2", TERM,
+     {"home": 1, "first": 4, "hash": HASH,
+      "ops": [{"op": "drop", "request": HELD, **OBJECT}]}),
+    ("ops-confirm", "ACTIVATELOCK", "h2", TERM,
+     {"home": 4, "first": 5, "hash": HASH,
+      "ops": [{"op": "confirm", "request": HELD, **OBJECT,
+               "token": "0000000000000000"}, {"op": "open"}]}),
+    ("acked", "TICKETADDED", "h3", TERM,
+     {"home": 0, "sequence": 9, "hash": HASH}),
+    ("host", "LOCKHOST", "h2", TERM, {"host": H3, "session": 4}),
+    ("silent", "LOCKHOST", "h3", TERM, {"host": H3, "session": 4}),
+    ("lock", "LOCK", "h2", TERM,
+     {"origin": H3, "destination": H1, "request": f"{H3}/5/77",
+      "context": "nightly", **OBJECT, "owner": "run-88@h3", "pid": 88,
+      "duration_ms": 0, "age_ms": 12, "queue": True, "at": 86400250}),
+    ("unlock", "UNLOCK", "h2", TERM,
+     {"origin": H2, "request": WAITS, **OBJECT, "by_key": True, "key": KEY,
+      "at": 86400250}),
+    ("locked", "LOCKED", "h2", TERM,
+     {"request": HELD, **OBJECT, "token": TOKEN, "key": KEY,
+      "as_of": 512000, "left_ms": -1}),
+    ("unlocked", "UNLOCKED", "h2", TERM,
+     {"request": HELD, **OBJECT, "error": "ok"}),
+    ("lockfailed", "LOCKFAILED", "h2", TERM,
+     {"request": HELD, **OBJECT, "error": "full"}),
+    ("report", "LOCKTICKETS", "h2", NEXT,
+     {"session": 9, "home": 1, "tickets": TICKETS}),
+    ("reported", "LOCKTICKETS", "h2", NEXT, {"session": 3, "home": 1}),
+    ("audit", "LOCKTICKETS", "h2", TERM,
+     {"request": HELD, **OBJECT, "number": "0000000700000003",
+      "token": TOKEN}),
+    ("audited", "LOCKTICKETS", "h2", TERM,
+     {"request": HELD, **OBJECT, "number": "0000000700000003",
+      "token": "0000000000000000"}),
+]
+
+
+def write_lock(name, command, sender, term, fields):
+    body = {"stage": name.split("-")[0], "id": ID[sender], "to_id": ID["h1"]}
+    if term:
+        body["term"] = term
+    body.update(fields)
+    return write("lock-" + name, f"between lock services: {name}", LOCK1,
+                 f"lock@{sender}", command, 0, body)
+
+
+STATE = {"format": 1, "id": ID["h1"], "cluster": "demo",
+         "genesis": ["h1", "h2", H3], "promised": NEXT, "active": DECREE,
+         "session": 3}
+FRESH = {"format": 1, "id": ID["h1"], "cluster": "", "genesis": [],
+         "promised": NOTERM,
+         "active": {**GENESIS, "members": []}, "session": 0}
+
+#   ------------------------------------------------------------ fuzz inputs
+
+
+def corpus(target, inputs):
+    folder = os.path.join(CORPUS, target)
+    os.makedirs(folder, exist_ok=True)
+    for name, data in inputs.items():
+        with open(os.path.join(folder, name), "wb") as f:
+            f.write(data)
+
+
+def broken_frames(good):
+    def put(at, value):
+        return good[:at] + bytes([value]) + good[at + 1:]
+    return {"tag": put(0, 0x6c), "version": put(2, 2), "packed": put(3, 2),
+            "flags": put(3, 0x11), "size-small": put(7, 21),
+            "size-large": put(6, 9), "to-len": put(16, 255),
+            "reserved": put(19, 1), "cut": good[:-1], "header": good[:20],
+            "stub": good[:9], "command-len": put(18, 0), "nul": put(22, 0)}
+
+
+def bodies(**texts):
+    def one(text):
+        parts = (b"a@.", b"b@.", b"C")
+        return struct.pack(">2sBBIQBBBB", b"LK", 1, 1, 27 + len(text), 0,
+                           3, 3, 1, 0) + b"".join(parts) + text
+    return {name.replace("_", "-"): one(t) for name, t in texts.items()}
+
+
+BROKEN_BODIES = bodies(
+    deep=b"[" * 40, list=b"[1]", twice=b'{"a":1,"a":2}',
+    nul=b'{"a":"\\u0000"}', utf8=b'{"a":"\xff"}', behind=b"{} {}",
+    large=b'{"a":99999999999999999999}', real=b'{"a":1.5e300}',
+    cut=b'{"a":"b', surrogate=b'{"a":"\\ud800"}', empty_name=b'{"":{}}')
+
+
+def text(state):
+    return (json.dumps(state, indent=2) + "\n").encode()
+
+
+BROKEN_STATES = {
+    "no-id": {**STATE, "id": "0000000000000000"},
+    "no-cluster": {**STATE, "cluster": ""},
+    "format": {**STATE, "format": 2},
+    "promised": {**STATE, "promised": NOTERM},
+    "leader": {**STATE, "active": {**DECREE, "members": [H1, H2]}},
+    "twice": {**STATE, "genesis": ["h1", "h1"]},
+    "host": {**STATE, "genesis": ["h1:0", "@"]},
+}
+
+
+def main():
+    bus = {row[0]: write(*row) for row in BUS + APPLICATION}
+    lock = {row[0]: write_lock(*row) for row in LOCK}
+    for name, state in (("state", STATE), ("state-fresh", FRESH)):
+        with open(os.path.join(HERE, name + ".json"), "wb") as f:
+            f.write(text(state))
+
+    good = bus["register"]
+    corpus("frame", {"one": good, "two": good + bus["alive"],
+                     "crossed": bus["status-mesh"],
+                     **broken_frames(good)})
+    corpus("message", {**bus, **BROKEN_BODIES})
+    corpus("lock_codec", lock)
+    corpus("lock_state", {
+        "member": text(STATE), "fresh": text(FRESH),
+        **{name: text(s) for name, s in BROKEN_STATES.items()}})
+
+
+if __name__ == "__main__":
+    main()
