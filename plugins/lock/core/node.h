@@ -38,6 +38,7 @@ typedef struct {
     int64_t grace_ms;        /* after a lock's duration, at least: 60000 */
     uint64_t seed[2];  /* for pauses and unlock keys; secret, new each start */
     lk_facts facts;    /* what was persisted last */
+    const lk_roster *roster; /* names for traces; NULL: numbers */
 } lk_node_config;
 
 /*  Fills in the defaults above; the shell sets the rest. */
@@ -156,7 +157,7 @@ void lk_node_get_status (const lk_node *self, lk_node_status *status);
 /*  The tickets of the own table, objects in the order of their first request,
  *  within an object in the order of the queue. Start with *cursor = 0; false
  *  at the end. Borrowed until the next step. */
-bool lk_node_next_ticket (const lk_node *self, size_t *cursor,
+bool lk_node_next_ticket (lk_node *self, size_t *cursor,
                           lk_ticket *ticket);
 
 /*  Whether the own table is a serving leader's, so that the list is true. */

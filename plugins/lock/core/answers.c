@@ -1,0 +1,160 @@
+/*  answers.c - what homes say to this host's proxy
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "asked.h"
+#include "node_private.h"
+
+/*  Whether an answer is for this session and not of a decree that is over. */
+static bool
+is_current (const lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_reply *reply = &message->as.reply;
+    return reply->request.host == node->config.self
+           && reply->request.session == node->facts.session
+           && lk_term_compare (message->term, node->proxy.decree.term) >= 0;
+}
+
+/*  A ticket that nobody here asks for (any more): an UNLOCK is kept and
+ *  repeated like any other. */
+static void
+give_back (lk_node *node, uint64_t serial, lk_name object)
+{
+    if (object.size == 0) {
+        return;
+    }
+    lk_asked *asked = lk_asked_new (node, LK_ASKED_CLOSING, serial, LK_NO_APP,
+                                    0, object);
+    lk_asked_send (node, asked);
+}
+
+static void
+grant (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
+{
+    int64_t until_ms = INT64_MAX;
+    if (reply->left_ms >= 0) {
+        until_ms = reply->as_of + reply->left_ms;
+    }
+    if (until_ms <= node->now_ms) {
+        asked->error = LK_TIMEDOUT;
+        lk_asked_tell (node, asked, LK_ANSWER_FAILED, LK_TIMEDOUT);
+        lk_asked_enter (node, asked, LK_ASKED_CLOSING);
+        lk_asked_send (node, asked);
+        return;
+    }
+    asked->ticket.token = reply->token;
+    asked->ticket.key = reply->key;
+    asked->until_ms = until_ms;
+    lk_asked_enter (node, asked, LK_ASKED_HELD);
+    lk_proxy_due (node, until_ms);
+    lk_asked_tell_locked (node, asked);
+}
+
+/*  The time left counts from `as_of`, and a LOCKED whose `as_of` is a host
+ *  lease old is not believed. */
+void
+lk_on_locked (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_reply *reply = &message->as.reply;
+    if (!is_current (node, message) || !node->proxy.live
+        || node->now_ms - reply->as_of >= node->config.host_lease_ms) {
+        return;
+    }
+    lk_asked *asked = lk_asked_by_serial (node, reply->request.serial);
+    if (!asked) {
+        give_back (node, reply->request.serial, reply->object);
+    } else if (asked->state == LK_ASKED_WAITING) {
+        grant (node, asked, reply);
+    }
+}
+
+void
+lk_on_unlocked (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_reply *reply = &message->as.reply;
+    if (!is_current (node, message)) {
+        return;
+    }
+    lk_asked *asked = lk_asked_by_serial (node, reply->request.serial);
+    if (!asked) {
+        return;
+    }
+    switch (asked->state) {
+    case LK_ASKED_CLOSING:
+    case LK_ASKED_BY_KEY:
+        if (asked->tell_unlocked || asked->state == LK_ASKED_BY_KEY) {
+            lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_OK);
+        }
+        lk_asked_remove (node, asked);
+        break;
+    case LK_ASKED_HELD:
+        asked->error = reply->error ? (lk_err) reply->error : LK_LOST;
+        lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, asked->error);
+        lk_asked_enter (node, asked, LK_ASKED_CLOSING);
+        break;
+    case LK_ASKED_EXPIRED:
+        asked->error = LK_TIMEDOUT;
+        lk_asked_enter (node, asked, LK_ASKED_CLOSING);
+        break;
+    case LK_ASKED_WAITING:
+    case LK_ASKED_STATES:
+        break;
+    }
+}
+
+void
+lk_on_lockfailed (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_reply *reply = &message->as.reply;
+    if (!is_current (node, message)) {
+        return;
+    }
+    lk_asked *asked = lk_asked_by_serial (node, reply->request.serial);
+    if (!asked) {
+        return;
+    }
+    if (asked->state == LK_ASKED_BY_KEY) {
+        lk_asked_tell (node, asked, LK_ANSWER_FAILED, (lk_err) reply->error);
+        lk_asked_remove (node, asked);
+    } else if (asked->state == LK_ASKED_WAITING) {
+        asked->error = (lk_err) reply->error;
+        lk_asked_tell (node, asked, LK_ANSWER_FAILED, asked->error);
+        lk_asked_enter (node, asked, LK_ASKED_CLOSING);
+        lk_asked_send (node, asked);
+    }
+}
+
+void
+lk_on_reported (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_report *report = &message->as.report;
+    lk_proxy *self = &node->proxy;
+    if (lk_term_equal (message->term, self->decree.term)
+        && report->session == node->facts.session
+        && report->home < self->decree.leader_count) {
+        self->reported |= (uint8_t) (1u << report->home);
+    }
+}
+
+void
+lk_on_audit (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_audit *audit = &message->as.audit;
+    if (audit->request.host != node->config.self
+        || audit->request.session != node->facts.session
+        || !node->proxy.live
+        || lk_term_compare (message->term, node->proxy.decree.term) < 0) {
+        return;
+    }
+    if (!lk_asked_by_serial (node, audit->request.serial)) {
+        give_back (node, audit->request.serial, audit->object);
+        return;
+    }
+    lk_lock_message *answer = lk_out_message (node, LK_MSG_AUDITED);
+    answer->term = message->term;
+    answer->as.audit = *audit;
+    answer->as.audit.object = lk_out_name (node, audit->object);
+    lk_out_send (node, answer, message->from);
+}

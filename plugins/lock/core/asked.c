@@ -1,0 +1,209 @@
+/*  asked.c - one request of an application, from LOCK to UNLOCKED
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "asked.h"
+
+#include "node_private.h"
+
+#include <string.h>
+#include <utlist.h>
+
+/*  -------------------------------------------------------- maps and lists */
+
+static bool
+is_open (lk_asked_state state)
+{
+    return state != LK_ASKED_HELD && state != LK_ASKED_EXPIRED;
+}
+
+static void
+link_in (lk_proxy *proxy, lk_asked *asked)
+{
+    if (is_open (asked->state)) {
+        DL_APPEND (proxy->open, asked);
+    } else {
+        DL_APPEND (proxy->held, asked);
+    }
+}
+
+static void
+link_out (lk_proxy *proxy, lk_asked *asked)
+{
+    if (is_open (asked->state)) {
+        DL_DELETE (proxy->open, asked);
+    } else {
+        DL_DELETE (proxy->held, asked);
+    }
+}
+
+static void
+map_in (lk_proxy *proxy, lk_asked *asked)
+{
+    HASH_ADD (by_serial, proxy->serials, serial, sizeof asked->serial, asked);
+    if (asked->name[0] != LK_NO_APP) {
+        HASH_ADD (by_name, proxy->names, name, sizeof asked->name, asked);
+    }
+}
+
+static void
+map_out (lk_proxy *proxy, lk_asked *asked)
+{
+    HASH_DELETE (by_serial, proxy->serials, asked);
+    if (asked->name[0] != LK_NO_APP) {
+        HASH_DELETE (by_name, proxy->names, asked);
+    }
+}
+
+lk_asked *
+lk_asked_new (lk_node *node, lk_asked_state state, uint64_t serial,
+              uint32_t app, uint64_t app_serial, lk_name object)
+{
+    lk_asked *asked = lk_alloc (sizeof *asked);
+    asked->serial = serial;
+    asked->name[0] = app;
+    asked->name[1] = app_serial;
+    asked->state = state;
+    asked->ticket.object.data = lk_memdup (object.data, object.size);
+    asked->ticket.object.size = object.size;
+    asked->asked_ms = node->now_ms;
+    asked->wait_until_ms = INT64_MAX;
+    asked->until_ms = INT64_MAX;
+    asked->sent_ms = LK_LONG_AGO;
+    link_in (&node->proxy, asked);
+    map_in (&node->proxy, asked);
+    return asked;
+}
+
+void
+lk_asked_remove (lk_node *node, lk_asked *asked)
+{
+    link_out (&node->proxy, asked);
+    map_out (&node->proxy, asked);
+    lk_ticket_clear (&asked->ticket);
+    lk_free (asked);
+}
+
+lk_asked *
+lk_asked_by_serial (const lk_node *node, uint64_t serial)
+{
+    lk_asked *asked = NULL;
+    HASH_FIND (by_serial, node->proxy.serials, &serial, sizeof serial, asked);
+    return asked;
+}
+
+lk_asked *
+lk_asked_by_name (const lk_node *node, uint32_t app, uint64_t app_serial)
+{
+    uint64_t name[2] = {app, app_serial};
+    lk_asked *asked = NULL;
+    HASH_FIND (by_name, node->proxy.names, name, sizeof name, asked);
+    return asked;
+}
+
+void
+lk_asked_enter (lk_node *node, lk_asked *asked, lk_asked_state state)
+{
+    link_out (&node->proxy, asked);
+    asked->state = state;
+    asked->sent_ms = LK_LONG_AGO;
+    asked->tries = 0;
+    link_in (&node->proxy, asked);
+}
+
+void
+lk_asked_renumber (lk_node *node, lk_asked *asked)
+{
+    HASH_DELETE (by_serial, node->proxy.serials, asked);
+    asked->serial = ++node->proxy.last_serial;
+    asked->sent_ms = LK_LONG_AGO;
+    asked->tries = 0;
+    HASH_ADD (by_serial, node->proxy.serials, serial, sizeof asked->serial,
+              asked);
+}
+
+void
+lk_asked_orphan (lk_node *node, lk_asked *asked)
+{
+    map_out (&node->proxy, asked);
+    asked->name[0] = LK_NO_APP;
+    map_in (&node->proxy, asked);
+}
+
+/*  -------------------------------------------------------- sending */
+
+void
+lk_proxy_send (lk_node *node, lk_lock_message *message, uint8_t home,
+               int tries)
+{
+    const lk_decree *decree = &node->proxy.decree;
+    lk_host to = decree->leader[home];
+    int others = decree->leader_count - 1;
+    message->origin = node->config.self;
+    message->term = decree->term;
+    if (others > 0 && !lk_peer_mutual (node, to)) {
+        tries++;
+    }
+    if (tries % 2 && others > 0) {
+        int by = (home + 1 + tries / 2 % others) % decree->leader_count;
+        message->destination = to;
+        to = decree->leader[by];
+    }
+    lk_out_send (node, message, to);
+}
+
+void
+lk_asked_send (lk_node *node, lk_asked *asked)
+{
+    lk_proxy *proxy = &node->proxy;
+    if (!proxy->live || proxy->decree.leader_count == 0) {
+        return;
+    }
+    bool lock = asked->state == LK_ASKED_WAITING;
+    lk_lock_message *message =
+        lk_out_message (node, lock ? LK_MSG_LOCK : LK_MSG_UNLOCK);
+    lk_msg_request *request = &message->as.request;
+    request->ticket = lk_out_ticket (node, &asked->ticket);
+    request->ticket.request = (lk_request_id){.host = node->config.self,
+                                              .session = node->facts.session,
+                                              .serial = asked->serial};
+    request->ticket.age_ms = node->now_ms - asked->asked_ms;
+    request->queue = asked->queue;
+    request->by_key = asked->state == LK_ASKED_BY_KEY;
+    request->at = node->now_ms;
+    asked->sent_ms = node->now_ms;
+    lk_proxy_send (node, message,
+                   lk_home_of (&proxy->decree, asked->ticket.object),
+                   asked->tries++);
+}
+
+/*  -------------------------------------------------------- telling */
+
+void
+lk_asked_tell (lk_node *node, const lk_asked *asked, lk_answer_kind kind,
+               lk_err error)
+{
+    if (asked->name[0] == LK_NO_APP) {
+        return;
+    }
+    lk_answer answer = {.kind = kind,
+                        .app = (uint32_t) asked->name[0],
+                        .serial = asked->name[1],
+                        .error = error,
+                        .until_ms = INT64_MAX};
+    lk_out_answer (node, &answer);
+}
+
+void
+lk_asked_tell_locked (lk_node *node, const lk_asked *asked)
+{
+    lk_answer answer = {.kind = LK_ANSWER_LOCKED,
+                        .app = (uint32_t) asked->name[0],
+                        .serial = asked->name[1],
+                        .token = asked->ticket.token,
+                        .key = asked->ticket.key,
+                        .until_ms = asked->until_ms};
+    lk_out_answer (node, &answer);
+}

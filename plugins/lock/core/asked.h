@@ -1,0 +1,49 @@
+/*  asked.h - one request of an application, from LOCK to UNLOCKED
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Its states, its places in the proxy's maps and lists, and what the
+ *  application is told. Used by proxy.c, requests.c and answers.c.
+ */
+
+#ifndef LK_ASKED_H
+#define LK_ASKED_H
+
+#include "proxy.h"
+
+/*  A new request, in state WAITING, CLOSING or BY_KEY. */
+lk_asked *lk_asked_new (lk_node *node, lk_asked_state state, uint64_t serial,
+                        uint32_t app, uint64_t app_serial, lk_name object);
+void lk_asked_remove (lk_node *node, lk_asked *asked);
+
+lk_asked *lk_asked_by_serial (const lk_node *node, uint64_t serial);
+lk_asked *lk_asked_by_name (const lk_node *node, uint32_t app,
+                            uint64_t app_serial);
+
+/*  Another state; it is sent, or not, accordingly. */
+void lk_asked_enter (lk_node *node, lk_asked *asked, lk_asked_state state);
+
+/*  Another number: it goes into another session. */
+void lk_asked_renumber (lk_node *node, lk_asked *asked);
+
+/*  Nobody waits for news of it any more. */
+void lk_asked_orphan (lk_node *node, lk_asked *asked);
+
+/*  Sends its LOCK or UNLOCK now. */
+void lk_asked_send (lk_node *node, lk_asked *asked);
+
+/*  What the application is told. */
+void lk_asked_tell_locked (lk_node *node, const lk_asked *asked);
+void lk_asked_tell (lk_node *node, const lk_asked *asked, lk_answer_kind kind,
+                    lk_err error);
+
+/*  The proxy looks at deadlines at `when_ms` at the latest. */
+void lk_proxy_due (lk_node *node, int64_t when_ms);
+
+/*  A home of the proxy's decree: try `tries`, every other one by another
+ *  leader. */
+void lk_proxy_send (lk_node *node, lk_lock_message *message, uint8_t home,
+                    int tries);
+
+#endif

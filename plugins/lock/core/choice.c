@@ -1,0 +1,186 @@
+/*  choice.c - from votes to a decree
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "choice.h"
+
+#include "util/assert.h"
+
+#include <string.h>
+
+lk_host
+lk_choose_previous (const lk_msg_voted *vote, lk_hosts voted)
+{
+    lk_host best = LK_NOBODY;
+    while (voted) {
+        lk_host host = lk_hosts_take (&voted);
+        if (best == LK_NOBODY
+            || lk_term_compare (vote[host].active.term,
+                                vote[best].active.term)
+                   > 0) {
+            best = host;
+        }
+    }
+    return best;
+}
+
+/*  -------------------------------------------------------- the holder */
+
+static bool
+holds_previous (const lk_choice *choice, lk_host host)
+{
+    lk_term term = choice->vote[host].holds.term;
+    return !lk_term_is_zero (term)
+           && lk_term_compare (term, choice->previous->term) >= 0;
+}
+
+static bool
+holds_better (const lk_choice *choice, lk_host a, lk_host b)
+{
+    const lk_holds *x = &choice->vote[a].holds;
+    const lk_holds *y = &choice->vote[b].holds;
+    if (x->reclaim != y->reclaim) {
+        return !x->reclaim;
+    }
+    int order = lk_term_compare (x->term, y->term);
+    if (order != 0) {
+        return order > 0;
+    }
+    if (x->length != y->length) {
+        return x->length > y->length;
+    }
+    return a == choice->proposer;
+}
+
+lk_host
+lk_choose_holder (const lk_choice *choice)
+{
+    lk_host best = LK_NOBODY;
+    lk_hosts voted = choice->voted;
+    if (choice->previous->leader_count == 0) {
+        return LK_NOBODY;
+    }
+    while (voted) {
+        lk_host host = lk_hosts_take (&voted);
+        if (holds_previous (choice, host)
+            && (best == LK_NOBODY || holds_better (choice, host, best))) {
+            best = host;
+        }
+    }
+    return best;
+}
+
+/*  -------------------------------------------------------- the leaders */
+
+int
+lk_candidate_compare (const lk_candidate *a, uint8_t a_priority,
+                      const lk_candidate *b, uint8_t b_priority)
+{
+    if (a_priority != b_priority) {
+        return a_priority < b_priority ? -1 : 1;
+    }
+    if (a->random != b->random) {
+        return a->random < b->random ? -1 : 1;
+    }
+    int order = memcmp (a->address, b->address, sizeof a->address);
+    if (order != 0) {
+        return order;
+    }
+    if (a->port != b->port) {
+        return a->port < b->port ? -1 : 1;
+    }
+    return a->pid == b->pid ? 0 : a->pid < b->pid ? -1 : 1;
+}
+
+/*  Sitting leaders that hold count as 0; the holder comes before all, since
+ *  it needs no copy of the tickets. */
+static int
+rank (const lk_choice *choice, lk_host host)
+{
+    if (host == choice->holder) {
+        return -1;
+    }
+    bool sits = lk_decree_place (choice->previous, host) >= 0;
+    return sits && holds_previous (choice, host)
+               ? 0
+               : choice->vote[host].candidate.priority;
+}
+
+static bool
+comes_before (const lk_choice *choice, lk_host a, lk_host b)
+{
+    int x = rank (choice, a);
+    int y = rank (choice, b);
+    if (x != y) {
+        return x < y;
+    }
+    return lk_candidate_compare (&choice->vote[a].candidate, 0,
+                                 &choice->vote[b].candidate, 0)
+           < 0;
+}
+
+static bool
+mutual (const lk_choice *choice, lk_host a, lk_host b)
+{
+    return a == b
+           || (lk_hosts_has (choice->vote[a].sees, b)
+               && lk_hosts_has (choice->vote[b].sees, a));
+}
+
+/*  Whether a candidate sees, and is seen by, all that it has to work with. */
+static bool
+fits (const lk_choice *choice, const lk_decree *decree, lk_host host)
+{
+    if (!mutual (choice, host, choice->proposer)) {
+        return false;
+    }
+    if (decree->leader_count == 0 && choice->holder != LK_NOBODY
+        && !mutual (choice, host, choice->holder)) {
+        return false;
+    }
+    for (size_t place = 0; place < decree->leader_count; place++) {
+        if (!mutual (choice, host, decree->leader[place])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static lk_host
+take_first (const lk_choice *choice, lk_hosts *candidates)
+{
+    lk_hosts rest = *candidates;
+    lk_host first = lk_hosts_take (&rest);
+    while (rest) {
+        lk_host host = lk_hosts_take (&rest);
+        if (comes_before (choice, host, first)) {
+            first = host;
+        }
+    }
+    *candidates &= ~LK_HOST_BIT (first);
+    return first;
+}
+
+bool
+lk_choose_leaders (const lk_choice *choice, lk_decree *decree)
+{
+    lk_hosts candidates = 0;
+    lk_hosts voted = choice->voted & choice->members;
+    LK_ASSERT (choice->leaders_max <= LK_LEADERS_MAX);
+    while (voted) {
+        lk_host host = lk_hosts_take (&voted);
+        if (choice->vote[host].eligible) {
+            candidates |= LK_HOST_BIT (host);
+        }
+    }
+    decree->leader_count = 0;
+    while (candidates && decree->leader_count < choice->leaders_max) {
+        lk_host host = take_first (choice, &candidates);
+        if (fits (choice, decree, host)) {
+            decree->leader[decree->leader_count++] = host;
+        }
+    }
+    return decree->leader_count > 0;
+}

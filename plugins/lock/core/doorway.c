@@ -1,0 +1,346 @@
+/*  doorway.c - takeover, seen from the first leader
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  What the holder and the other leaders do is in transfer.c.
+ */
+
+#include "doorway.h"
+
+#include "node_private.h"
+#include "transfer.h"
+
+#include <string.h>
+
+#define REPEAT_MS 200
+
+void
+lk_doorway_init (lk_doorway *self)
+{
+    memset (self, 0, sizeof *self);
+    self->proposer = LK_NOBODY;
+    lk_table_init (&self->incoming);
+    lk_table_init (&self->staging);
+}
+
+void
+lk_doorway_clear (lk_doorway *self)
+{
+    lk_table_clear (&self->incoming);
+    lk_table_clear (&self->staging);
+}
+
+bool
+lk_doorway_is_busy (const lk_node *node)
+{
+    return node->doorway.state != LK_DOORWAY_IDLE
+           && node->doorway.state != LK_DOORWAY_PASSED;
+}
+
+static lk_term
+own_term (const lk_doorway *self)
+{
+    return self->order.decree.term;
+}
+
+/*  -------------------------------------------------------- steps */
+
+/*  The holder and all new leaders but ourselves. */
+static lk_hosts
+others (const lk_node *node)
+{
+    const lk_msg_decree *order = &node->doorway.order;
+    lk_hosts hosts = lk_decree_leaders (&order->decree);
+    if (order->holder != LK_NOBODY) {
+        hosts |= LK_HOST_BIT (order->holder);
+    }
+    return hosts & ~LK_HOST_BIT (node->config.self);
+}
+
+static void
+send_entering (lk_node *node)
+{
+    lk_doorway *self = &node->doorway;
+    lk_lock_message *message = lk_out_message (node, LK_MSG_ENTERING);
+    message->term = own_term (self);
+    lk_out_broadcast (node, message, others (node) & ~self->entered);
+}
+
+static void
+send_getmax (lk_node *node)
+{
+    lk_doorway *self = &node->doorway;
+    lk_lock_message *message = lk_out_message (node, LK_MSG_GETMAX);
+    message->term = own_term (self);
+    message->as.getmax.previous = self->order.previous;
+    message->as.getmax.chunk = self->next_chunk;
+    lk_out_send (node, message, self->order.holder);
+}
+
+static void
+send_fill (lk_node *node, size_t place)
+{
+    lk_doorway *self = &node->doorway;
+    lk_lock_message *message = lk_out_message (node, LK_MSG_FILL);
+    message->term = own_term (self);
+    message->as.chunk.decree = self->order.decree;
+    lk_transfer_chunk (node, self->fill[place].chunk, &message->as.chunk);
+    lk_out_send (node, message, self->order.decree.leader[place]);
+}
+
+static void
+send_fills (lk_node *node)
+{
+    lk_doorway *self = &node->doorway;
+    for (size_t place = 0; place < self->order.decree.leader_count; place++) {
+        if (!lk_hosts_has (self->filled, self->order.decree.leader[place])) {
+            send_fill (node, place);
+        }
+    }
+}
+
+static void
+send_exiting (lk_node *node)
+{
+    lk_lock_message *message = lk_out_message (node, LK_MSG_EXITING);
+    message->term = own_term (&node->doorway);
+    lk_out_send (node, message, node->doorway.proposer);
+}
+
+static void
+enter_state (lk_node *node, lk_doorway_state state)
+{
+    static void (*const send[LK_DOORWAY_STATES]) (lk_node *) = {
+        [LK_DOORWAY_ENTERING] = send_entering,
+        [LK_DOORWAY_GETTING] = send_getmax,
+        [LK_DOORWAY_FILLING] = send_fills,
+        [LK_DOORWAY_PASSED] = send_exiting,
+    };
+    node->doorway.state = state;
+    node->doorway.sent_ms = node->now_ms;
+    if (send[state]) {
+        send[state](node);
+    }
+}
+
+static void
+leave (lk_node *node)
+{
+    lk_table_clear (&node->doorway.incoming);
+    enter_state (node, LK_DOORWAY_IDLE);
+}
+
+void
+lk_doorway_run (lk_node *node)
+{
+    lk_doorway *self = &node->doorway;
+    if (!lk_doorway_is_busy (node)) {
+        return;
+    }
+    if (!lk_term_equal (node->facts.promised, own_term (self))) {
+        leave (node);
+    } else if (node->now_ms - self->sent_ms > REPEAT_MS) {
+        enter_state (node, self->state);
+    }
+}
+
+/*  -------------------------------------------------------- entering */
+
+static void
+pass_if_filled (lk_node *node)
+{
+    lk_doorway *self = &node->doorway;
+    if ((lk_decree_leaders (&self->order.decree) & ~self->filled) == 0) {
+        enter_state (node, LK_DOORWAY_PASSED);
+    }
+}
+
+/*  The tickets are here, in `source`: ours, a holder's, or none at all. They
+ *  become the table of the new decree: what belongs to sessions that are over
+ *  stays behind, and a reclaim that was not over begins again. */
+static void
+take_tickets (lk_node *node, lk_table *source)
+{
+    lk_doorway *self = &node->doorway;
+    const lk_decree *decree = &self->order.decree;
+    lk_table table;
+    lk_table_init (&table);
+    lk_table_begin (&table, decree);
+    memcpy (table.gone, source->gone, sizeof table.gone);
+    if (decree->reclaim || source->reclaim) {
+        table.reclaim = (uint8_t) ((1u << decree->leader_count) - 1);
+    }
+    lk_entry *const *listing = lk_table_listing (source);
+    for (size_t i = 0; i < source->count; i++) {
+        lk_ticket ticket = listing[i]->ticket;
+        ticket.age_ms = node->now_ms - listing[i]->since_ms;
+        if (ticket.request.session > table.gone[ticket.request.host]) {
+            lk_table_restore (&table, &ticket, node->now_ms);
+        }
+    }
+    lk_node_install (node, &table);
+    lk_table_clear (&self->incoming);
+    memset (self->fill, 0, sizeof self->fill);
+    self->filled = LK_HOST_BIT (node->config.self);
+    enter_state (node, LK_DOORWAY_FILLING);
+    pass_if_filled (node);
+}
+
+static void
+get_tickets (lk_node *node)
+{
+    lk_doorway *self = &node->doorway;
+    const lk_msg_decree *order = &self->order;
+    if (order->holder == LK_NOBODY) {
+        lk_table none;
+        lk_table_init (&none);
+        take_tickets (node, &none);
+    } else if (order->holder != node->config.self) {
+        self->next_chunk = 0;
+        enter_state (node, LK_DOORWAY_GETTING);
+    } else if (lk_table_is_filled (&node->table)
+               && lk_term_compare (node->table.decree.term, order->previous)
+                      >= 0) {
+        take_tickets (node, &node->table);
+    } else {
+        leave (node);
+    }
+}
+
+void
+lk_on_elected (lk_node *node, const lk_lock_message *message)
+{
+    lk_doorway *self = &node->doorway;
+    if (!lk_promise_fits (node, message->term)) {
+        lk_lock_message *answer = lk_out_message (node, LK_MSG_DESIST);
+        answer->term = message->term;
+        answer->as.desist.promised = node->facts.promised;
+        lk_out_send (node, answer, message->from);
+        return;
+    }
+    if (!lk_may_lead (node, message->term)
+        || lk_decree_place (&message->as.decree.decree, node->config.self)
+               != 0) {
+        return;
+    }
+    lk_promise (node, message->term);
+    bool again = lk_term_equal (own_term (self), message->term);
+    if (again && self->state == LK_DOORWAY_PASSED) {
+        send_exiting (node);
+    }
+    if (again && self->state != LK_DOORWAY_IDLE) {
+        return;
+    }
+    if (lk_term_equal (node->table.decree.term, message->term)) {
+        return; /* there is no refilling within a term */
+    }
+    self->order = message->as.decree;
+    self->proposer = message->from;
+    self->entered = 0;
+    enter_state (node, LK_DOORWAY_ENTERING);
+    if (others (node) == 0) {
+        get_tickets (node);
+    }
+}
+
+void
+lk_on_entered (lk_node *node, const lk_lock_message *message)
+{
+    lk_doorway *self = &node->doorway;
+    if (self->state != LK_DOORWAY_ENTERING
+        || !lk_term_equal (message->term, own_term (self))
+        || !lk_term_equal (node->facts.promised, own_term (self))) {
+        return;
+    }
+    self->entered |= LK_HOST_BIT (message->from);
+    if ((others (node) & ~self->entered) == 0) {
+        get_tickets (node);
+    }
+}
+
+void
+lk_on_maxticket (lk_node *node, const lk_lock_message *message)
+{
+    lk_doorway *self = &node->doorway;
+    const lk_msg_chunk *chunk = &message->as.chunk;
+    if (self->state != LK_DOORWAY_GETTING
+        || message->from != self->order.holder
+        || !lk_term_equal (message->term, own_term (self))
+        || !lk_term_equal (node->facts.promised, own_term (self))
+        || chunk->chunk != self->next_chunk) {
+        return;
+    }
+    if (chunk->chunk == 0) {
+        self->holder_table = chunk->table;
+        self->holder_incarnation = chunk->incarnation;
+        lk_table_clear (&self->incoming);
+        lk_table_begin (&self->incoming, &self->order.decree);
+    } else if (!lk_term_equal (chunk->table, self->holder_table)
+               || chunk->incarnation != self->holder_incarnation) {
+        leave (node);
+        return;
+    }
+    lk_transfer_take (&self->incoming, chunk, node->now_ms);
+    self->next_chunk++;
+    if (chunk->more) {
+        enter_state (node, LK_DOORWAY_GETTING);
+    } else {
+        take_tickets (node, &self->incoming);
+    }
+}
+
+/*  -------------------------------------------------------- filling */
+
+void
+lk_on_filled (lk_node *node, const lk_lock_message *message)
+{
+    lk_doorway *self = &node->doorway;
+    const lk_msg_filled *filled = &message->as.filled;
+    int place = lk_decree_place (&self->order.decree, message->from);
+    if (self->state != LK_DOORWAY_FILLING || place < 0
+        || !lk_term_equal (message->term, own_term (self))
+        || !lk_term_equal (node->facts.promised, own_term (self))
+        || lk_hosts_has (self->filled, message->from)) {
+        return;
+    }
+    lk_fill *fill = &self->fill[place];
+    if (filled->chunk != fill->chunk) {
+        return;
+    }
+    lk_msg_chunk chunk;
+    lk_transfer_chunk (node, fill->chunk, &chunk);
+    uint64_t hash = lk_transfer_hash (fill->hash, &chunk);
+    if (hash != filled->hash) {
+        lk_out_trace (node, LK_TRACE_ERROR,
+                      "filling: copy differs, host=%s chunk=%llu",
+                      lk_out_host (node, message->from),
+                      (unsigned long long) fill->chunk);
+        leave (node);
+        return;
+    }
+    fill->hash = hash;
+    if (chunk.more) {
+        fill->chunk++;
+        send_fill (node, (size_t) place);
+    } else {
+        self->filled |= LK_HOST_BIT (message->from);
+        pass_if_filled (node);
+    }
+}
+
+void
+lk_doorway_desist (lk_node *node, const lk_lock_message *message)
+{
+    lk_doorway *self = &node->doorway;
+    if (!lk_doorway_is_busy (node)
+        || !lk_term_equal (message->term, own_term (self))
+        || self->proposer == node->config.self) {
+        return;
+    }
+    lk_lock_message *answer = lk_out_message (node, LK_MSG_DESIST);
+    answer->term = message->term;
+    answer->as.desist = message->as.desist;
+    lk_out_send (node, answer, self->proposer);
+    leave (node);
+}

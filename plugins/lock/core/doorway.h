@@ -1,0 +1,74 @@
+/*  doorway.h - takeover: the bakery's doorway, once per term
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  The first leader gets the tickets from a sealed holder and fills the
+ *  tables of all new leaders. PROTOCOL.md 3, Takeover.
+ */
+
+#ifndef LK_DOORWAY_H
+#define LK_DOORWAY_H
+
+#include "table.h"
+#include "node.h"
+
+typedef enum {
+    LK_DOORWAY_IDLE,
+    LK_DOORWAY_ENTERING, /* the others promise the term */
+    LK_DOORWAY_GETTING,  /* chunks of the holder's table come in */
+    LK_DOORWAY_FILLING,  /* chunks go out to the other leaders */
+    LK_DOORWAY_PASSED,   /* the proposer was told */
+    LK_DOORWAY_STATES
+} lk_doorway_state;
+
+/*  How far one leader has been filled. */
+typedef struct {
+    uint64_t chunk; /* the one that is under way */
+    uint64_t hash;  /* of those before */
+} lk_fill;
+
+typedef struct {
+    /*  As first leader. */
+    lk_doorway_state state;
+    lk_msg_decree order; /* what the proposer sent */
+    lk_host proposer;
+    lk_hosts entered;
+    lk_hosts filled;
+    lk_fill fill[LK_LEADERS_MAX];
+    int64_t sent_ms;
+
+    /*  As first leader: the holder's table, as far as it has come. */
+    lk_table incoming;
+    uint64_t next_chunk;
+    lk_term holder_table;
+    uint64_t holder_incarnation;
+
+    /*  As another leader: the table that the first one sends. */
+    lk_term staging_term;
+    lk_table staging;
+    lk_fill staged;
+} lk_doorway;
+
+void lk_doorway_init (lk_doorway *self);
+void lk_doorway_clear (lk_doorway *self);
+
+/*  Does what time asks for. */
+void lk_doorway_run (lk_node *node);
+bool lk_doorway_is_busy (const lk_node *node);
+
+/*  What the own table holds, for votes and for LOCKENTERED. */
+lk_holds lk_doorway_holds (const lk_node *node);
+
+void lk_on_elected (lk_node *node, const lk_lock_message *message);
+void lk_on_entering (lk_node *node, const lk_lock_message *message);
+void lk_on_entered (lk_node *node, const lk_lock_message *message);
+void lk_on_getmax (lk_node *node, const lk_lock_message *message);
+void lk_on_maxticket (lk_node *node, const lk_lock_message *message);
+void lk_on_fill (lk_node *node, const lk_lock_message *message);
+void lk_on_filled (lk_node *node, const lk_lock_message *message);
+
+/*  Somebody in the doorway has promised more: the proposer has to know. */
+void lk_doorway_desist (lk_node *node, const lk_lock_message *message);
+
+#endif

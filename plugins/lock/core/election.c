@@ -1,0 +1,419 @@
+/*  election.c - when to hold an election, and what time does to one
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Votes are counted in vote.c, decrees brought into force in activation.c.
+ */
+
+#include "election.h"
+
+#include "node_private.h"
+#include "vote.h"
+
+#include <string.h>
+
+#define PAUSE_MS 300        /* no living leaders for so long */
+#define STEP_MS 150         /* between the ranks of proposers */
+#define KNOWN_STEP_MS 60    /* the same when an end is known */
+#define FEW_LEADERS_MS 3000 /* before an election to fill up */
+#define OTHERS_TURN_MS 1200 /* left to somebody else whom we promised */
+#define SEQUENCE_FULL ((uint64_t) 1 << 31)
+
+void
+lk_election_init (lk_election *self)
+{
+    memset (self, 0, sizeof *self);
+    self->quorum_ms = LK_LONG_AGO;
+    self->bad_since_ms = LK_LONG_AGO;
+    self->few_since_ms = LK_LONG_AGO;
+    self->next_try_ms = LK_LONG_AGO;
+    self->holder = LK_NOBODY;
+}
+
+void
+lk_election_settle (lk_node *node)
+{
+    lk_election *self = &node->election;
+    int64_t later = node->now_ms + node->config.dead_after_ms + PAUSE_MS;
+    self->bad_since_ms = LK_LONG_AGO;
+    self->known_loss = false;
+    if (self->next_try_ms < later) {
+        self->next_try_ms = later;
+    }
+}
+
+void
+lk_election_give_up (lk_node *node, const char *why)
+{
+    lk_election *self = &node->election;
+    lk_out_trace (node, LK_TRACE_INFO, "election given up: term=%llu why=%s",
+                  (unsigned long long) self->term.number, why);
+    if (self->state > LK_ELECTION_PAUSE) {
+        lk_lock_message *message = lk_out_message (node, LK_MSG_RETIRE);
+        message->term = self->term;
+        lk_out_broadcast (node, message, node->known);
+        if (lk_term_equal (node->facts.promised, self->term)) {
+            node->promised_ms = LK_LONG_AGO;
+        }
+    }
+    self->state = LK_ELECTION_IDLE;
+    self->next_try_ms =
+        node->now_ms + lk_rng_between (&node->rng, 300, 1500);
+}
+
+/*  -------------------------------------------------------- whose turn */
+
+/*  Whether a's address comes before b's. */
+static bool
+address_before (const lk_candidate *a, const lk_candidate *b)
+{
+    int order = memcmp (a->address, b->address, sizeof a->address);
+    if (order != 0) {
+        return order < 0;
+    }
+    return a->port != b->port ? a->port < b->port : a->pid < b->pid;
+}
+
+/*  How many of the members that it hears go first. */
+static int
+rank (const lk_node *node)
+{
+    const lk_candidate *own = &node->config.candidate;
+    lk_hosts others = lk_node_sees (node) & node->facts.active.members
+                      & ~LK_HOST_BIT (node->config.self);
+    int before = 0;
+    while (others) {
+        lk_host host = lk_hosts_take (&others);
+        if (address_before (&node->peer[host].candidate, own)) {
+            before++;
+        }
+    }
+    return before;
+}
+
+static bool
+is_member (const lk_node *node)
+{
+    return lk_hosts_has (node->facts.active.members, node->config.self);
+}
+
+static void
+start_pause (lk_node *node, lk_why reason)
+{
+    lk_election *self = &node->election;
+    int64_t in_ms = self->known_loss ? lk_rng_between (&node->rng, 5, 15)
+                                     : lk_rng_between (&node->rng, 50, 300);
+    lk_hosts members = node->facts.active.members;
+    self->state = LK_ELECTION_PAUSE;
+    self->reason = reason;
+    self->agreed = LK_HOST_BIT (node->config.self);
+    self->vote_at_ms = node->now_ms + in_ms;
+    self->until_ms = self->vote_at_ms + 150;
+    lk_out_trace (node, LK_TRACE_INFO, "election: pause, in_ms=%lld",
+                  (long long) in_ms);
+    lk_lock_message *message = lk_out_message (node, LK_MSG_DATE);
+    message->as.date = (lk_msg_date){.in_ms = in_ms,
+                                     .promised = node->facts.promised,
+                                     .reason = reason};
+    lk_out_broadcast (node, message, members);
+}
+
+/*  Somebody else is at it: whoever got our promise a moment ago. */
+static bool
+is_others_turn (lk_node *node)
+{
+    if (lk_term_equal (node->facts.promised, node->facts.active.term)) {
+        return false;
+    }
+    int64_t turn_ms = OTHERS_TURN_MS;
+    if (node->facts.promised.proposer != node->config.id) {
+        turn_ms += lk_rng_between (&node->rng, 0, 300);
+    }
+    return node->now_ms - node->promised_ms < turn_ms;
+}
+
+static void
+miss_leaders (lk_node *node)
+{
+    lk_election *self = &node->election;
+    self->few_since_ms = LK_LONG_AGO;
+    if (self->bad_since_ms == LK_LONG_AGO) {
+        int64_t first_ms =
+            self->known_loss
+                ? rank (node) * KNOWN_STEP_MS
+                      + lk_rng_between (&node->rng, 0, 5)
+                : PAUSE_MS + rank (node) * STEP_MS
+                      + lk_rng_between (&node->rng, 0, 80);
+        self->bad_since_ms = node->now_ms;
+        if (self->next_try_ms < node->now_ms + first_ms) {
+            self->next_try_ms = node->now_ms + first_ms;
+        }
+    }
+    if (!lk_is_quorum (node->facts.active.members, lk_node_sees (node))
+        || node->now_ms < self->next_try_ms || is_others_turn (node)) {
+        return;
+    }
+    self->next_try_ms =
+        node->now_ms + 500 + lk_rng_between (&node->rng, 0, 500);
+    start_pause (node, LK_WHY_LOST);
+}
+
+/*  A member that all leaders see and are seen by, and that may lead. */
+static bool
+could_lead (const lk_node *node, lk_host host)
+{
+    const lk_decree *active = &node->facts.active;
+    const lk_peer *peer = &node->peer[host];
+    if (lk_decree_place (active, host) >= 0 || !peer->eligible
+        || !lk_peer_heard (node, host)) {
+        return false;
+    }
+    for (size_t place = 0; place < active->leader_count; place++) {
+        lk_host leader = active->leader[place];
+        if (!lk_hosts_has (peer->sees, leader)
+            || (leader != node->config.self
+                && !lk_hosts_has (node->peer[leader].sees, host))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+leaders_are_few (const lk_node *node)
+{
+    const lk_decree *active = &node->facts.active;
+    lk_hosts members = active->members;
+    if (active->leader_count >= node->config.leaders_max
+        || active->leader[0] != node->config.self) {
+        return false;
+    }
+    while (members) {
+        if (could_lead (node, lk_hosts_take (&members))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+see_leaders (lk_node *node)
+{
+    lk_election *self = &node->election;
+    self->bad_since_ms = LK_LONG_AGO;
+    self->known_loss = false;
+    if (node->now_ms < self->next_try_ms) {
+        return;
+    }
+    int place = lk_node_place (node);
+    if (place >= 0 && node->table.sequence[place] > SEQUENCE_FULL) {
+        start_pause (node, LK_WHY_FULL);
+        return;
+    }
+    if (!leaders_are_few (node)) {
+        self->few_since_ms = LK_LONG_AGO;
+    } else if (self->few_since_ms == LK_LONG_AGO) {
+        self->few_since_ms = node->now_ms;
+    } else if (node->now_ms - self->few_since_ms > FEW_LEADERS_MS) {
+        self->few_since_ms = LK_LONG_AGO;
+        start_pause (node, LK_WHY_FILL);
+    }
+}
+
+/*  -------------------------------------------------------- states */
+
+static void
+run_idle (lk_node *node)
+{
+    if (!is_member (node)) {
+        return;
+    }
+    if (lk_sees_leaders (node)) {
+        see_leaders (node);
+    } else {
+        miss_leaders (node);
+    }
+}
+
+static void
+run_pause (lk_node *node)
+{
+    lk_election *self = &node->election;
+    lk_hosts members = node->facts.active.members;
+    if (lk_is_quorum (members, self->agreed)
+        && (node->now_ms >= self->vote_at_ms
+            || (members & ~self->agreed) == 0)) {
+        lk_vote_start (node);
+    } else if (node->now_ms > self->until_ms) {
+        lk_election_give_up (node, "no agreement");
+    }
+}
+
+static void
+run_voting (lk_node *node)
+{
+    lk_election *self = &node->election;
+    lk_vote_repeat (node);
+    lk_vote_count (node);
+    if (self->state == LK_ELECTION_VOTING && node->now_ms > self->until_ms) {
+        lk_election_give_up (node, "no quorum");
+    }
+}
+
+static void
+run_elected (lk_node *node)
+{
+    lk_election *self = &node->election;
+    lk_vote_repeat (node);
+    if (node->now_ms > self->until_ms) {
+        lk_election_give_up (node, "doorway");
+    } else if (node->now_ms - self->sent_ms > 300) {
+        lk_elected_send (node);
+    }
+}
+
+static void
+run_activating (lk_node *node)
+{
+    lk_election *self = &node->election;
+    lk_vote_repeat (node);
+    if (node->now_ms > self->until_ms) {
+        lk_election_give_up (node, "not activated");
+    } else if (node->now_ms - self->sent_ms > 300) {
+        lk_active_send (node);
+    }
+}
+
+void
+lk_election_run (lk_node *node)
+{
+    static void (*const run[LK_ELECTION_STATES]) (lk_node *) = {
+        [LK_ELECTION_IDLE] = run_idle,
+        [LK_ELECTION_PAUSE] = run_pause,
+        [LK_ELECTION_VOTING] = run_voting,
+        [LK_ELECTION_ELECTED] = run_elected,
+        [LK_ELECTION_ACTIVATING] = run_activating,
+    };
+    lk_election *self = &node->election;
+    if (node->stopped) {
+        return;
+    }
+    lk_ready_repeat (node);
+    if (self->state > LK_ELECTION_PAUSE
+        && !lk_term_equal (node->facts.promised, self->term)) {
+        lk_election_give_up (node, "promised more");
+    }
+    run[self->state](node);
+}
+
+int64_t
+lk_election_deadline (const lk_node *node)
+{
+    const lk_election *self = &node->election;
+    if (self->state != LK_ELECTION_IDLE || self->ready_again > 0) {
+        return node->now_ms + LK_BUSY_MS;
+    }
+    if (self->bad_since_ms != LK_LONG_AGO
+        && self->next_try_ms > node->now_ms) {
+        return self->next_try_ms;
+    }
+    return INT64_MAX;
+}
+
+void
+lk_election_host_gone (lk_node *node, lk_host host)
+{
+    lk_election *self = &node->election;
+    if (lk_decree_place (&node->facts.active, host) >= 0) {
+        self->known_loss = true;
+        self->bad_since_ms = LK_LONG_AGO;
+        if (self->state == LK_ELECTION_IDLE) {
+            self->next_try_ms = node->now_ms;
+        }
+    }
+}
+
+/*  -------------------------------------------------------- dates */
+
+/*  Whether to agree with somebody's election: not while another proposer
+ *  whom we promised may be at it, nor while there are living leaders, unless
+ *  the reason is a good one or the asker cannot take part otherwise. */
+static bool
+agrees (lk_node *node, const lk_msg_date *date)
+{
+    lk_term active = node->facts.active.term;
+    return date->reason != LK_WHY_LOST || !lk_sees_leaders (node)
+           || (!lk_term_equal (date->promised, active)
+               && date->promised.number >= active.number);
+}
+
+void
+lk_on_date (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_date *date = &message->as.date;
+    const lk_election *self = &node->election;
+    if (!lk_term_equal (node->facts.promised, node->facts.active.term)
+        && node->promised_to != message->from
+        && node->now_ms - node->promised_ms < 1000) {
+        return;
+    }
+    if (!agrees (node, date)) {
+        lk_lock_message *answer = lk_out_message (node, LK_MSG_SITTING);
+        answer->term = node->facts.active.term;
+        answer->as.decree.decree = node->facts.active;
+        answer->as.decree.holder = LK_NOBODY;
+        lk_out_send (node, answer, message->from);
+        return;
+    }
+    int64_t in_ms = date->in_ms;
+    if (self->state == LK_ELECTION_PAUSE
+        && self->vote_at_ms - node->now_ms < in_ms) {
+        in_ms = self->vote_at_ms > node->now_ms
+                    ? self->vote_at_ms - node->now_ms
+                    : 0;
+    }
+    lk_lock_message *answer = lk_out_message (node, LK_MSG_AGREED);
+    answer->as.date.in_ms = in_ms;
+    answer->as.date.promised = node->facts.promised;
+    answer->as.date.reason = date->reason;
+    lk_out_send (node, answer, message->from);
+}
+
+void
+lk_on_agreed (lk_node *node, const lk_lock_message *message)
+{
+    lk_election *self = &node->election;
+    if (self->state != LK_ELECTION_PAUSE) {
+        return;
+    }
+    int64_t at_ms = node->now_ms + message->as.date.in_ms;
+    self->agreed |= LK_HOST_BIT (message->from);
+    if (at_ms < self->vote_at_ms) {
+        self->vote_at_ms = at_ms;
+    }
+    lk_election_run (node);
+}
+
+void
+lk_on_sitting (lk_node *node, const lk_lock_message *message)
+{
+    lk_adopt (node, &message->as.decree.decree);
+}
+
+void
+lk_on_retire (lk_node *node, const lk_lock_message *message)
+{
+    if (lk_term_equal (node->facts.promised, message->term)
+        && !lk_term_equal (node->facts.active.term, message->term)) {
+        node->promised_ms = LK_LONG_AGO;
+    }
+}
+
+void
+lk_on_rerun (lk_node *node, const lk_lock_message *message)
+{
+    (void) message;
+    node->election.next_try_ms = node->now_ms;
+    node->election.bad_since_ms = node->now_ms;
+}

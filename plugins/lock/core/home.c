@@ -1,0 +1,261 @@
+/*  home.c - the leader that orders an object's tickets, and its requests
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  What time does to tickets is in upkeep.c.
+ */
+
+#include "home.h"
+
+#include "node_private.h"
+
+#include <string.h>
+
+void
+lk_home_init (lk_home *self)
+{
+    memset (self, 0, sizeof *self);
+    self->asked_ms = LK_LONG_AGO;
+}
+
+/*  -------------------------------------------------------- telling */
+
+static lk_lock_message *
+make_reply (lk_node *node, lk_lock_kind kind, lk_request_id request,
+            lk_name object)
+{
+    lk_lock_message *message = lk_out_message (node, kind);
+    message->term = node->table.decree.term;
+    message->as.reply.request = request;
+    message->as.reply.object = lk_out_name (node, object);
+    message->as.reply.left_ms = -1;
+    return message;
+}
+
+static void
+refuse (lk_node *node, const lk_ticket *ticket, lk_err error)
+{
+    lk_lock_message *message = make_reply (node, LK_MSG_LOCKFAILED,
+                                           ticket->request, ticket->object);
+    message->as.reply.error = (int) error;
+    lk_home_send (node, message, ticket->request.host);
+}
+
+/*  The grant is told as it was acknowledged, if it still stands. */
+static void
+tell_locked (lk_node *node, const lk_tell *tell)
+{
+    lk_entry *entry = lk_table_find (&node->table, tell->request);
+    const lk_peer *peer = &node->peer[tell->request.host];
+    if (!entry || entry->ticket.token != tell->token) {
+        return;
+    }
+    if (entry->granted_ms == 0) {
+        entry->granted_ms = node->now_ms;
+    }
+    if (peer->as_of_session != tell->request.session) {
+        return;
+    }
+    lk_lock_message *message = make_reply (node, LK_MSG_LOCKED, tell->request,
+                                           entry->ticket.object);
+    lk_msg_reply *reply = &message->as.reply;
+    reply->token = tell->token;
+    reply->key = entry->ticket.key;
+    reply->as_of = peer->as_of;
+    if (entry->ticket.duration_ms > 0) {
+        int64_t left = entry->ticket.duration_ms
+                       - (node->now_ms - entry->granted_ms);
+        reply->left_ms = left > 0 ? left : 0;
+    }
+    lk_home_send (node, message, tell->request.host);
+}
+
+static void
+tell_unlocked (lk_node *node, const lk_op *op, const lk_tell *tell)
+{
+    lk_lock_message *message = make_reply (node, LK_MSG_UNLOCKED,
+                                           tell->request, op->ticket.object);
+    message->as.reply.error = (int) tell->error;
+    lk_home_send (node, message, tell->request.host);
+}
+
+static void
+tell_reported (lk_node *node, lk_request_id request)
+{
+    lk_lock_message *message = lk_out_message (node, LK_MSG_REPORTED);
+    message->term = node->table.decree.term;
+    message->as.report.session = request.session;
+    message->as.report.home = (uint8_t) lk_node_place (node);
+    lk_home_send (node, message, request.host);
+}
+
+void
+lk_home_tell (lk_node *node, const lk_op *op, const lk_tells *tells)
+{
+    for (size_t i = 0; i < tells->count; i++) {
+        const lk_tell *tell = &tells->item[i];
+        switch (tell->kind) {
+        case LK_TELL_LOCKED:
+            tell_locked (node, tell);
+            break;
+        case LK_TELL_UNLOCKED:
+            tell_unlocked (node, op, tell);
+            break;
+        case LK_TELL_REPORTED:
+            tell_reported (node, tell->request);
+            break;
+        }
+    }
+}
+
+/*  -------------------------------------------------------- requests */
+
+/*  Whether this leader may act on a request of that session for that object
+ *  now. If not, the proxy asks again, somebody else or later. */
+static bool
+is_mine (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_request *request = &message->as.request;
+    lk_request_id id = request->ticket.request;
+    lk_host origin =
+        message->origin != LK_NOBODY ? message->origin : message->from;
+    int own = lk_node_place (node);
+    if (!lk_node_is_serving (node) || id.host != origin
+        || lk_table_home (&node->table, request->ticket.object) != own) {
+        return false;
+    }
+    lk_peer_clock (node, id.host, id.session, request->at);
+    if (id.session <= node->table.gone[id.host]
+        || id.session <= node->peer[id.host].closed) {
+        return false;
+    }
+    return !(node->table.reclaim >> own & 1)
+           || node->table.reported[own][id.host] == id.session;
+}
+
+static void
+confirm (lk_node *node, const lk_ticket *ticket, uint64_t token)
+{
+    lk_op op = {.kind = LK_OP_CONFIRM, .by.host = LK_NOBODY};
+    op.ticket.request = ticket->request;
+    op.ticket.object = ticket->object;
+    op.ticket.token = token;
+    lk_stream_append (node, &op);
+}
+
+static void
+drop (lk_node *node, const lk_entry *entry, lk_request_id by)
+{
+    lk_op op = {.kind = LK_OP_DROP, .by = by};
+    op.ticket.request = entry->ticket.request;
+    op.ticket.object = entry->ticket.object;
+    lk_stream_append (node, &op);
+}
+
+static void
+add (lk_node *node, const lk_ticket *ticket)
+{
+    lk_op op = {.kind = LK_OP_ADD, .by.host = LK_NOBODY, .ticket = *ticket};
+    op.ticket.number = 0;
+    op.ticket.token = 0;
+    op.ticket.key = lk_node_make_key (node);
+    lk_stream_append (node, &op);
+}
+
+void
+lk_on_lock (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_request *request = &message->as.request;
+    const lk_ticket *ticket = &request->ticket;
+    if (!is_mine (node, message)) {
+        return;
+    }
+    const lk_entry *entry = lk_table_find (&node->table, ticket->request);
+    if (entry) {
+        if (entry->ticket.token != 0) {
+            confirm (node, ticket, entry->ticket.token);
+        }
+    } else if (!request->queue
+               && lk_table_queue (&node->table, ticket->object)) {
+        refuse (node, ticket, LK_FULL);
+    } else if (node->table.count >= LK_TICKETS_MAX) {
+        refuse (node, ticket, LK_OVERLOADED);
+    } else {
+        add (node, ticket);
+    }
+}
+
+static void
+unlock_by_key (lk_node *node, const lk_ticket *ticket)
+{
+    const lk_queue *queue = lk_table_queue (&node->table, ticket->object);
+    const lk_entry *holder = queue ? queue->first : NULL;
+    if (!holder || holder->ticket.token == 0) {
+        refuse (node, ticket, LK_UNKNOWN);
+    } else if (holder->ticket.key != ticket->key) {
+        refuse (node, ticket, LK_DENIED);
+    } else {
+        drop (node, holder, ticket->request);
+    }
+}
+
+void
+lk_on_unlock (lk_node *node, const lk_lock_message *message)
+{
+    const lk_ticket *ticket = &message->as.request.ticket;
+    if (!is_mine (node, message)) {
+        return;
+    }
+    if (message->as.request.by_key) {
+        unlock_by_key (node, ticket);
+        return;
+    }
+    const lk_entry *entry = lk_table_find (&node->table, ticket->request);
+    if (entry) {
+        drop (node, entry, (lk_request_id){.host = LK_NOBODY});
+    } else {
+        confirm (node, ticket, 0);
+    }
+}
+
+/*  -------------------------------------------------------- reclaim */
+
+/*  An operation enters each report, and the first per session counts. */
+void
+lk_on_report (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_report *report = &message->as.report;
+    lk_host host =
+        message->origin != LK_NOBODY ? message->origin : message->from;
+    const lk_peer *peer = &node->peer[host];
+    int own = lk_node_place (node);
+    if (!lk_node_is_serving (node)
+        || !lk_term_equal (message->term, node->table.decree.term)
+        || report->home != own) {
+        return;
+    }
+    lk_request_id request = {.host = host, .session = report->session};
+    if (!(node->table.reclaim >> own & 1)) {
+        tell_reported (node, request);
+        return;
+    }
+    if (report->session <= node->table.gone[host]
+        || report->session <= peer->condemned
+        || report->session <= peer->closed) {
+        return;
+    }
+    uint64_t reported = node->table.reported[own][host];
+    if (reported == report->session) {
+        if (!lk_stream_is_busy (node)) {
+            tell_reported (node, request);
+        }
+    } else if (reported < report->session) {
+        lk_op op = {.kind = LK_OP_REPORT,
+                    .by.host = LK_NOBODY,
+                    .ticket.request = request,
+                    .tickets = report->tickets,
+                    .ticket_count = report->ticket_count};
+        lk_stream_append (node, &op);
+    }
+}

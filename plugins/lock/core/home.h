@@ -1,0 +1,46 @@
+/*  home.h - the leader that orders an object's tickets, and its requests
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  What proxies ask for becomes operations of the stream; what the leaders
+ *  acknowledged is told to proxies. PROTOCOL.md 4.
+ */
+
+#ifndef LK_HOME_H
+#define LK_HOME_H
+
+#include "table.h"
+#include "node.h"
+
+#define LK_TICKETS_MAX ((size_t) 4000000) /* in one table; then overloaded */
+
+typedef struct {
+    int64_t asked_ms;   /* last look for silent hosts */
+    uint64_t silent_session[LK_HOSTS_MAX]; /* asked about */
+    lk_hosts silent_by[LK_HOSTS_MAX];      /* leaders that agree */
+} lk_home;
+
+void lk_home_init (lk_home *self);
+
+/*  Does what time asks for: ends durations, drops silent hosts' tickets, asks
+ *  proxies about old ones, ends a reclaim. */
+void lk_home_run (lk_node *node);
+
+/*  An operation is acknowledged by all: tells what follows from it. */
+void lk_home_tell (lk_node *node, const lk_op *op, const lk_tells *tells);
+
+/*  To a host's proxy: directly, and by another leader where that may fail. */
+void lk_home_send (lk_node *node, lk_lock_message *message, lk_host host);
+
+/*  Passes on what is for another host; true if it was. */
+bool lk_relay (lk_node *node, const lk_lock_message *message);
+
+void lk_on_lock (lk_node *node, const lk_lock_message *message);
+void lk_on_unlock (lk_node *node, const lk_lock_message *message);
+void lk_on_report (lk_node *node, const lk_lock_message *message);
+void lk_on_audited (lk_node *node, const lk_lock_message *message);
+void lk_on_host (lk_node *node, const lk_lock_message *message);
+void lk_on_silent (lk_node *node, const lk_lock_message *message);
+
+#endif

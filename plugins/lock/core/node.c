@@ -1,0 +1,368 @@
+/*  node.c - one step of a lock service: the map of the core
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Which message goes where, and what is done when nothing but time passes.
+ */
+
+#include "node.h"
+
+#include "node_private.h"
+
+#include <string.h>
+
+/*  -------------------------------------------------------- life */
+
+void
+lk_node_config_init (lk_node_config *self)
+{
+    memset (self, 0, sizeof *self);
+    self->eligible = true;
+    self->candidate.priority = 8;
+    self->leaders_max = 3;
+    self->dead_after_ms = 1000;
+    self->leader_lease_ms = 2000;
+    self->host_lease_ms = 8000;
+    self->grace_ms = 60000;
+}
+
+lk_node *
+lk_node_new (const lk_node_config *config, int64_t now_ms)
+{
+    LK_ASSERT (config->self < LK_HOSTS_MAX && config->id != 0);
+    LK_ASSERT (config->host_lease_ms > 3 * config->leader_lease_ms);
+    lk_node *node = lk_alloc (sizeof *node);
+    node->config = *config;
+    node->facts = config->facts;
+    node->facts.session++;
+    node->incarnation = node->facts.session;
+    node->promised_before_start = config->facts.promised;
+    node->promised_ms = LK_LONG_AGO;
+    node->promised_to = LK_NOBODY;
+    node->now_ms = now_ms;
+    node->next_ping_ms = now_ms;
+    node->known = LK_HOST_BIT (config->self);
+    lk_rng_init (&node->rng, config->seed[0] ^ config->seed[1]);
+    for (size_t host = 0; host < LK_HOSTS_MAX; host++) {
+        lk_peer_init (&node->peer[host]);
+    }
+    node->peer[config->self].candidate = config->candidate;
+    lk_table_init (&node->table);
+    lk_stream_init (&node->stream);
+    lk_home_init (&node->home);
+    lk_election_init (&node->election);
+    lk_doorway_init (&node->doorway);
+    lk_proxy_init (&node->proxy);
+    lk_outlet_init (&node->outlet);
+    node->election.next_try_ms =
+        now_ms + lk_rng_between (&node->rng, 50, 300);
+    return node;
+}
+
+void
+lk_node_destroy (lk_node **self_p)
+{
+    lk_node *node = *self_p;
+    if (!node) {
+        return;
+    }
+    lk_stream_clear (&node->stream);
+    lk_table_clear (&node->table);
+    lk_doorway_clear (&node->doorway);
+    lk_proxy_clear (&node->proxy);
+    lk_outlet_clear (&node->outlet);
+    lk_free (node);
+    *self_p = NULL;
+}
+
+/*  -------------------------------------------------------- parts */
+
+int
+lk_node_place (const lk_node *node)
+{
+    return lk_decree_place (&node->table.decree, node->config.self);
+}
+
+int64_t
+lk_with_margin (int64_t ms)
+{
+    return ms + ms / 4;
+}
+
+uint64_t
+lk_node_make_key (lk_node *node)
+{
+    uint64_t key = 0;
+    while (key == 0) {
+        node->keys_made++;
+        key = lk_siphash (node->config.seed, &node->keys_made,
+                          sizeof node->keys_made);
+    }
+    return key;
+}
+
+void
+lk_node_install (lk_node *node, lk_table *table)
+{
+    lk_table_move (&node->table, table);
+    node->ready = false;
+    lk_stream_restart (node);
+    lk_home_init (&node->home);
+    for (size_t host = 0; host < LK_HOSTS_MAX; host++) {
+        node->peer[host].condemned = 0;
+    }
+    int place = lk_node_place (node);
+    if (place >= 0) {
+        lk_table_watch_home (&node->table, (uint8_t) place);
+    }
+    lk_out_status (node);
+}
+
+/*  What waited while the old leaders were gone becomes active now, by an
+ *  operation like any other; in a reclaim that comes later (upkeep.c). */
+void
+lk_node_ready (lk_node *node, lk_term term)
+{
+    if (node->ready || !lk_table_is_filled (&node->table)
+        || !lk_term_equal (node->table.decree.term, term)
+        || !lk_term_equal (node->facts.promised, term)) {
+        return;
+    }
+    int place = lk_node_place (node);
+    node->ready = true;
+    node->ready_ms = node->now_ms;
+    lk_out_status (node);
+    if (place < 0) {
+        return;
+    }
+    lk_out_trace (node, LK_TRACE_NOTICE, "leading: term=%llu tickets=%zu%s",
+                  (unsigned long long) term.number, node->table.count,
+                  node->table.reclaim ? " reclaim" : "");
+    if (!(node->table.reclaim >> place & 1)) {
+        lk_op op = {.kind = LK_OP_OPEN, .by.host = LK_NOBODY};
+        lk_stream_append (node, &op);
+    }
+    lk_ping_send (node);
+}
+
+/*  -------------------------------------------------------- messages */
+
+static void
+on_started (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_started *started = &message->as.started;
+    lk_peer *peer = &node->peer[message->from];
+    node->known |= LK_HOST_BIT (message->from);
+    peer->candidate = started->candidate;
+    peer->eligible = started->eligible;
+    lk_adopt (node, &started->active);
+    if (!started->answer) {
+        lk_lock_message *answer = lk_out_message (node, LK_MSG_STARTED);
+        answer->as.started = (lk_msg_started){
+            .answer = true,
+            .candidate = node->config.candidate,
+            .eligible = node->config.eligible,
+            .incarnation = node->incarnation,
+            .active = node->facts.active,
+        };
+        lk_out_send (node, answer, message->from);
+    }
+}
+
+static void
+on_ping (lk_node *node, const lk_lock_message *message)
+{
+    lk_ping_receive (node, message);
+    lk_election_run (node);
+}
+
+typedef void handler (lk_node *node, const lk_lock_message *message);
+
+static handler *const handlers[LK_MSG_COUNT] = {
+    [LK_MSG_STARTED] = on_started,
+    [LK_MSG_PING] = on_ping,
+    [LK_MSG_DATE] = lk_on_date,
+    [LK_MSG_AGREED] = lk_on_agreed,
+    [LK_MSG_VOTE] = lk_on_vote,
+    [LK_MSG_VOTED] = lk_on_voted,
+    [LK_MSG_DESIST] = lk_on_desist,
+    [LK_MSG_RETIRE] = lk_on_retire,
+    [LK_MSG_RERUN] = lk_on_rerun,
+    [LK_MSG_ELECTED] = lk_on_elected,
+    [LK_MSG_SITTING] = lk_on_sitting,
+    [LK_MSG_ACTIVE] = lk_on_active,
+    [LK_MSG_ACTIVATED] = lk_on_activated,
+    [LK_MSG_ENTERING] = lk_on_entering,
+    [LK_MSG_ENTERED] = lk_on_entered,
+    [LK_MSG_GETMAX] = lk_on_getmax,
+    [LK_MSG_MAXTICKET] = lk_on_maxticket,
+    [LK_MSG_FILL] = lk_on_fill,
+    [LK_MSG_FILLED] = lk_on_filled,
+    [LK_MSG_EXITING] = lk_on_exiting,
+    [LK_MSG_READY] = lk_on_ready,
+    [LK_MSG_OPS] = lk_on_ops,
+    [LK_MSG_ACKED] = lk_on_acked,
+    [LK_MSG_HOST] = lk_on_host,
+    [LK_MSG_SILENT] = lk_on_silent,
+    [LK_MSG_LOCK] = lk_on_lock,
+    [LK_MSG_UNLOCK] = lk_on_unlock,
+    [LK_MSG_LOCKED] = lk_on_locked,
+    [LK_MSG_UNLOCKED] = lk_on_unlocked,
+    [LK_MSG_LOCKFAILED] = lk_on_lockfailed,
+    [LK_MSG_REPORT] = lk_on_report,
+    [LK_MSG_REPORTED] = lk_on_reported,
+    [LK_MSG_AUDIT] = lk_on_audit,
+    [LK_MSG_AUDITED] = lk_on_audited,
+};
+
+/*  A decree travels under its own term. */
+static bool
+is_consistent (const lk_lock_message *message)
+{
+    switch (message->kind) {
+    case LK_MSG_ELECTED:
+    case LK_MSG_SITTING:
+    case LK_MSG_ACTIVE:
+    case LK_MSG_READY:
+        return lk_term_equal (message->term, message->as.decree.decree.term);
+    case LK_MSG_FILL:
+        return lk_term_equal (message->term, message->as.chunk.decree.term);
+    default:
+        return message->kind < LK_MSG_COUNT;
+    }
+}
+
+static bool
+is_relayed (lk_lock_kind kind)
+{
+    return (kind >= LK_MSG_LOCK && kind <= LK_MSG_REPORTED)
+           || kind == LK_MSG_AUDIT;
+}
+
+static void
+receive (lk_node *node, const lk_lock_message *message)
+{
+    if (node->stopped || message->from >= LK_HOSTS_MAX
+        || !is_consistent (message)
+        || (is_relayed (message->kind) && lk_relay (node, message))) {
+        return;
+    }
+    handlers[message->kind](node, message);
+}
+
+/*  -------------------------------------------------------- steps */
+
+static void
+start (lk_node *node)
+{
+    node->started = true;
+    lk_out_persist (node);
+    lk_out_trace (node, LK_TRACE_INFO,
+                  "starting: session=%llu promised=%llu active=%llu%s",
+                  (unsigned long long) node->facts.session,
+                  (unsigned long long) node->facts.promised.number,
+                  (unsigned long long) node->facts.active.term.number,
+                  node->config.member ? "" : " proxy only");
+}
+
+static void
+stop (lk_node *node)
+{
+    if (node->election.state != LK_ELECTION_IDLE) {
+        lk_election_give_up (node, "stopping");
+    }
+    lk_proxy_stop (node);
+    lk_ping_send (node); /* tells that the session is closed */
+    node->stopped = true;
+}
+
+static void
+handle (lk_node *node, const lk_event *event)
+{
+    switch (event->type) {
+    case LK_ON_TICK:
+        break;
+    case LK_ON_MESSAGE:
+        receive (node, event->message);
+        break;
+    case LK_ON_HOST_GONE:
+        node->peer[event->host].heard_ms = LK_LONG_AGO;
+        lk_election_host_gone (node, event->host);
+        break;
+    case LK_ON_LOCK:
+        lk_on_app_lock (node, &event->request);
+        break;
+    case LK_ON_UNLOCK:
+        lk_on_app_unlock (node, &event->request);
+        break;
+    case LK_ON_UNLOCK_BY_KEY:
+        lk_on_app_unlock_by_key (node, &event->request);
+        break;
+    case LK_ON_APP_GONE:
+        lk_on_app_gone (node, event->request.app);
+        break;
+    case LK_ON_STOP:
+        stop (node);
+        break;
+    }
+}
+
+static void
+let_time_pass (lk_node *node)
+{
+    lk_election_run (node);
+    lk_doorway_run (node);
+    if (node->now_ms >= node->next_ping_ms) {
+        lk_ping_send (node);
+        lk_home_run (node);
+        lk_proxy_run (node);
+    }
+}
+
+void
+lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
+{
+    lk_outlet *outlet = &node->outlet;
+    LK_ASSERT (event->now_ms >= node->now_ms);
+    lk_outlet_reset (outlet);
+    node->now_ms = event->now_ms;
+    if (!node->started) {
+        start (node);
+    }
+    if (!node->stopped) {
+        lk_proxy_expire (node);
+        handle (node, event);
+    }
+    if (!node->stopped
+        && (event->type != LK_ON_MESSAGE
+            || node->now_ms >= node->next_ping_ms)) {
+        let_time_pass (node);
+    }
+    for (size_t i = 0; i < outlet->loop_count; i++) {
+        receive (node, outlet->loop[i]);
+    }
+    effects->item = outlet->item;
+    effects->count = outlet->count;
+}
+
+static int64_t
+earlier (int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t
+lk_node_deadline (const lk_node *node)
+{
+    if (node->stopped) {
+        return INT64_MAX;
+    }
+    int64_t deadline = node->next_ping_ms;
+    deadline = earlier (deadline, lk_election_deadline (node));
+    deadline = earlier (deadline, lk_proxy_deadline (node));
+    if (lk_doorway_is_busy (node)) {
+        deadline = earlier (deadline, node->now_ms + LK_BUSY_MS);
+    }
+    return deadline;
+}

@@ -1,0 +1,71 @@
+/*  node_private.h - the inside of a node, for the core's own files
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#ifndef LK_NODE_PRIVATE_H
+#define LK_NODE_PRIVATE_H
+
+#include "decree.h"
+#include "doorway.h"
+#include "election.h"
+#include "home.h"
+#include "node.h"
+#include "outlet.h"
+#include "peer.h"
+#include "promise.h"
+#include "proxy.h"
+#include "stream.h"
+#include "table.h"
+#include "util/rng.h"
+
+#define LK_PING_MS 250   /* PROTOCOL.md 3: every quarter second */
+#define LK_BUSY_MS 20    /* between looks while an election is under way */
+#define LK_RESEND_MS 400 /* until what is not answered is said again */
+
+struct lk_node {
+    lk_node_config config;
+    lk_facts facts;      /* as persisted */
+    int64_t now_ms;      /* of this step */
+    uint64_t incarnation; /* the session that this process began with */
+    lk_term promised_before_start;
+    int64_t promised_ms; /* when it last promised, or promised again */
+    lk_host promised_to; /* whose VOTE that was; LK_NOBODY */
+    bool started;        /* had its first step */
+    bool stopped;
+    int64_t next_ping_ms;
+    lk_rng rng;
+    uint64_t keys_made;
+
+    lk_hosts known; /* who said LOCKSTARTED or a ping; always itself */
+    lk_peer peer[LK_HOSTS_MAX];
+
+    lk_table table;
+    bool ready;       /* the table's decree is in force, as far as known */
+    int64_t ready_ms; /* since when */
+    lk_stream stream;
+    lk_home home;
+    lk_election election;
+    lk_doorway doorway;
+    lk_proxy proxy;
+    lk_outlet outlet;
+};
+
+/*  Own place among the leaders of the own table, or -1. */
+int lk_node_place (const lk_node *node);
+
+/*  That decree is in force, somebody who knows says: serve, if it is ours. */
+void lk_node_ready (lk_node *node, lk_term term);
+
+/*  A filled table of a decree becomes the own one; takes all of `table`. */
+void lk_node_install (lk_node *node, lk_table *table);
+
+/*  How long to wait for the end of another host's time: its clock may be
+ *  10 % slow and ours 10 % fast (PROTOCOL.md 2). */
+int64_t lk_with_margin (int64_t ms);
+
+/*  A number nobody can guess, never 0: unlock keys. */
+uint64_t lk_node_make_key (lk_node *node);
+
+#endif

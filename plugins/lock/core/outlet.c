@@ -1,0 +1,186 @@
+/*  outlet.c - how the parts of the core say what has to be done
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "outlet.h"
+
+#include "node_private.h"
+#include "util/alloc.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TRACE_SIZE 256
+
+void
+lk_outlet_init (lk_outlet *self)
+{
+    memset (self, 0, sizeof *self);
+    lk_arena_init (&self->arena);
+}
+
+void
+lk_outlet_clear (lk_outlet *self)
+{
+    lk_arena_clear (&self->arena);
+    lk_free (self->item);
+    lk_free (self->loop);
+}
+
+void
+lk_outlet_reset (lk_outlet *self)
+{
+    lk_arena_reset (&self->arena);
+    self->count = 0;
+    self->loop_count = 0;
+}
+
+static lk_effect *
+add_effect (lk_node *node, lk_effect_type type)
+{
+    lk_outlet *self = &node->outlet;
+    if (self->count == self->room) {
+        self->room = self->room ? self->room * 2 : 16;
+        self->item = lk_realloc (self->item, self->room * sizeof *self->item);
+    }
+    lk_effect *effect = &self->item[self->count++];
+    memset (effect, 0, sizeof *effect);
+    effect->type = type;
+    return effect;
+}
+
+/*  -------------------------------------------------------- messages */
+
+lk_lock_message *
+lk_out_message (lk_node *node, lk_lock_kind kind)
+{
+    lk_lock_message *message =
+        lk_arena_alloc (&node->outlet.arena, sizeof *message);
+    message->kind = kind;
+    message->from = node->config.self;
+    message->to = LK_NOBODY;
+    message->origin = LK_NOBODY;
+    message->destination = LK_NOBODY;
+    return message;
+}
+
+static void
+send_to_self (lk_outlet *self, lk_lock_message *message)
+{
+    if (self->loop_count == self->loop_room) {
+        self->loop_room = self->loop_room ? self->loop_room * 2 : 8;
+        self->loop =
+            lk_realloc (self->loop, self->loop_room * sizeof *self->loop);
+    }
+    self->loop[self->loop_count++] = message;
+}
+
+void
+lk_out_send (lk_node *node, lk_lock_message *message, lk_host to)
+{
+    message->to = to;
+    if (to == node->config.self) {
+        send_to_self (&node->outlet, message);
+    } else {
+        add_effect (node, LK_DO_SEND)->message = message;
+    }
+}
+
+void
+lk_out_broadcast (lk_node *node, lk_lock_message *message, lk_hosts hosts)
+{
+    hosts &= ~LK_HOST_BIT (node->config.self);
+    while (hosts) {
+        lk_host host = lk_hosts_take (&hosts);
+        lk_out_send (node,
+                     lk_arena_dup (&node->outlet.arena, message,
+                                   sizeof *message),
+                     host);
+    }
+}
+
+lk_name
+lk_out_name (lk_node *node, lk_name name)
+{
+    name.data = lk_arena_dup (&node->outlet.arena, name.data, name.size);
+    return name;
+}
+
+lk_ticket
+lk_out_ticket (lk_node *node, const lk_ticket *ticket)
+{
+    lk_ticket copy = *ticket;
+    copy.object = lk_out_name (node, ticket->object);
+    copy.owner = lk_out_name (node, ticket->owner);
+    return copy;
+}
+
+lk_ticket *
+lk_out_tickets (lk_node *node, const lk_ticket *tickets, size_t count)
+{
+    if (count == 0) {
+        return NULL;
+    }
+    lk_ticket *copy =
+        lk_arena_alloc (&node->outlet.arena, count * sizeof *copy);
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = lk_out_ticket (node, &tickets[i]);
+    }
+    return copy;
+}
+
+/*  -------------------------------------------------------- the others */
+
+void
+lk_out_persist (lk_node *node)
+{
+    add_effect (node, LK_DO_PERSIST)->facts = node->facts;
+}
+
+void
+lk_out_answer (lk_node *node, const lk_answer *answer)
+{
+    add_effect (node, LK_DO_TELL)->answer = *answer;
+}
+
+void
+lk_out_lease (lk_node *node, uint64_t session, int64_t until_ms)
+{
+    lk_effect *effect = add_effect (node, LK_DO_LEASE);
+    effect->session = session;
+    effect->lease_until_ms = until_ms;
+}
+
+void
+lk_out_status (lk_node *node)
+{
+    add_effect (node, LK_DO_STATUS);
+}
+
+const char *
+lk_out_host (lk_node *node, lk_host host)
+{
+    const lk_roster *roster = node->config.roster;
+    if (roster && host < roster->count) {
+        return roster->entry[host].name;
+    }
+    char *text = lk_arena_alloc (&node->outlet.arena, 8);
+    snprintf (text, 8, "#%u", host);
+    return text;
+}
+
+void
+lk_out_trace (lk_node *node, lk_trace_level level, const char *format, ...)
+{
+    char *text = lk_arena_alloc (&node->outlet.arena, TRACE_SIZE);
+    va_list arguments;
+    va_start (arguments, format);
+    vsnprintf (text, TRACE_SIZE, format, arguments);
+    va_end (arguments);
+    lk_effect *effect = add_effect (node, LK_DO_TRACE);
+    effect->level = level;
+    effect->text = text;
+}

@@ -1,0 +1,67 @@
+/*  promise.c - the two facts of a member: what it promised, what is active
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "promise.h"
+
+#include "node_private.h"
+
+bool
+lk_promise_fits (const lk_node *node, lk_term term)
+{
+    return lk_term_equal (term, node->facts.promised)
+           || term.number > node->facts.promised.number;
+}
+
+/*  The own echo stops with a promise above the table's term; what it said
+ *  until now still counts for the leader lease. */
+static void
+raise (lk_node *node, lk_term term)
+{
+    if (lk_table_is_filled (&node->table)
+        && lk_term_compare (node->facts.promised, node->table.decree.term)
+               <= 0) {
+        node->peer[node->config.self].echoed_ms = node->now_ms;
+    }
+    node->facts.promised = term;
+}
+
+void
+lk_promise (lk_node *node, lk_term term)
+{
+    LK_ASSERT (lk_promise_fits (node, term));
+    node->promised_ms = node->now_ms;
+    if (!lk_term_equal (term, node->facts.promised)) {
+        raise (node, term);
+        node->promised_to = LK_NOBODY;
+        lk_out_persist (node);
+    }
+}
+
+void
+lk_adopt (lk_node *node, const lk_decree *decree)
+{
+    lk_facts *facts = &node->facts;
+    if (decree->leader_count == 0
+        || lk_term_compare (decree->term, facts->active.term) <= 0
+        || !lk_promise_fits (node, decree->term)) {
+        return;
+    }
+    if (decree->term.number > facts->promised.number) {
+        raise (node, decree->term);
+    }
+    facts->active = *decree;
+    lk_out_persist (node);
+    lk_election_settle (node);
+    lk_out_trace (node, LK_TRACE_INFO, "active decree: term=%llu leaders=%u%s",
+                  (unsigned long long) decree->term.number,
+                  decree->leader_count, decree->reclaim ? " reclaim" : "");
+}
+
+bool
+lk_may_lead (const lk_node *node, lk_term term)
+{
+    return lk_term_compare (term, node->promised_before_start) > 0;
+}

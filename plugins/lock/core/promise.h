@@ -1,0 +1,29 @@
+/*  promise.h - the two facts of a member: what it promised, what is active
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Both are persisted before any message reveals them. PROTOCOL.md 3.
+ */
+
+#ifndef LK_PROMISE_H
+#define LK_PROMISE_H
+
+#include "node.h"
+
+/*  May a message of this term be honoured? The term promised, or one with a
+ *  higher number: one vote per number. */
+bool lk_promise_fits (const lk_node *node, lk_term term);
+
+/*  Promises a term that fits; from now on all older ones are sealed. */
+void lk_promise (lk_node *node, lk_term term);
+
+/*  Takes a decree that is filled as the active one, if it is later than ours
+ *  and nothing else is promised. */
+void lk_adopt (lk_node *node, const lk_decree *decree);
+
+/*  Whether this process may lead in that term: not if it was promised before
+ *  the process started, since what it acknowledged then is forgotten. */
+bool lk_may_lead (const lk_node *node, lk_term term);
+
+#endif

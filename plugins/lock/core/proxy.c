@@ -1,0 +1,300 @@
+/*  proxy.c - the session of this host's applications
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Requests are in requests.c, what homes say to them in answers.c.
+ */
+
+#include "proxy.h"
+
+#include "asked.h"
+#include "node_private.h"
+
+#include <string.h>
+#include <utlist.h>
+
+#define REPORT_MS 300
+#define BACKOFF_MAX 3 /* doublings of the time between two LOCKs */
+
+void
+lk_proxy_init (lk_proxy *self)
+{
+    memset (self, 0, sizeof *self);
+    self->due_ms = INT64_MAX;
+    self->report_ms = LK_LONG_AGO;
+}
+
+static void
+free_list (lk_asked *list)
+{
+    lk_asked *asked;
+    lk_asked *next;
+    DL_FOREACH_SAFE (list, asked, next) {
+        lk_ticket_clear (&asked->ticket);
+        lk_free (asked);
+    }
+}
+
+void
+lk_proxy_clear (lk_proxy *self)
+{
+    HASH_CLEAR (by_serial, self->serials);
+    HASH_CLEAR (by_name, self->names);
+    free_list (self->open);
+    free_list (self->held);
+    lk_proxy_init (self);
+}
+
+void
+lk_proxy_due (lk_node *node, int64_t when_ms)
+{
+    if (when_ms < node->proxy.due_ms) {
+        node->proxy.due_ms = when_ms;
+    }
+}
+
+int64_t
+lk_proxy_deadline (const lk_node *node)
+{
+    const lk_proxy *self = &node->proxy;
+    int64_t deadline = self->due_ms;
+    if (self->live && self->lease_until_ms < deadline) {
+        deadline = self->lease_until_ms;
+    }
+    return deadline;
+}
+
+/*  -------------------------------------------------------- session */
+
+/*  What becomes of one request when its session ends. */
+static void
+end_asked (lk_node *node, lk_asked *asked, lk_err error)
+{
+    switch (asked->state) {
+    case LK_ASKED_WAITING:
+    case LK_ASKED_BY_KEY:
+        lk_asked_renumber (node, asked);
+        return;
+    case LK_ASKED_HELD:
+        lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, error);
+        break;
+    case LK_ASKED_CLOSING:
+        if (asked->tell_unlocked) {
+            lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_OK);
+        }
+        break;
+    case LK_ASKED_EXPIRED:
+    case LK_ASKED_STATES:
+        break;
+    }
+    lk_asked_remove (node, asked);
+}
+
+void
+lk_proxy_end_session (lk_node *node, lk_err error)
+{
+    lk_proxy *self = &node->proxy;
+    lk_asked *asked;
+    lk_asked *next;
+    lk_out_trace (node, LK_TRACE_WARNING, "session over: session=%llu why=%s",
+                  (unsigned long long) node->facts.session,
+                  lk_err_word (error));
+    lk_out_lease (node, node->facts.session, 0);
+    self->closed = node->facts.session;
+    node->facts.session++;
+    lk_out_persist (node);
+    self->live = false;
+    self->lease_until_ms = 0;
+    self->reported = 0;
+    DL_FOREACH_SAFE (self->held, asked, next) {
+        end_asked (node, asked, error);
+    }
+    DL_FOREACH_SAFE (self->open, asked, next) {
+        end_asked (node, asked, error);
+    }
+    lk_out_status (node);
+}
+
+void
+lk_proxy_vouched (lk_node *node, lk_term term, int64_t at)
+{
+    lk_proxy *self = &node->proxy;
+    int64_t until_ms = at + node->config.host_lease_ms;
+    if (node->stopped || lk_term_compare (term, self->decree.term) < 0
+        || until_ms <= node->now_ms || until_ms <= self->lease_until_ms) {
+        return;
+    }
+    bool begins = !self->live;
+    self->live = true;
+    self->lease_until_ms = until_ms;
+    lk_out_lease (node, node->facts.session, until_ms);
+    if (begins) {
+        lk_out_trace (node, LK_TRACE_INFO, "session begins: session=%llu",
+                      (unsigned long long) node->facts.session);
+        lk_out_status (node);
+        lk_proxy_run (node);
+    }
+}
+
+void
+lk_proxy_hears (lk_node *node, const lk_decree *decree, uint8_t reclaim)
+{
+    lk_proxy *self = &node->proxy;
+    int order = lk_term_compare (decree->term, self->decree.term);
+    if (order < 0 || decree->leader_count == 0) {
+        return;
+    }
+    if (order == 0) {
+        self->reclaim &= reclaim;
+        return;
+    }
+    self->decree = *decree;
+    self->reclaim = reclaim;
+    self->reported = 0;
+    self->report_ms = LK_LONG_AGO;
+    lk_asked *asked;
+    DL_FOREACH (self->open, asked) {
+        asked->sent_ms = LK_LONG_AGO;
+        asked->tries = 0;
+    }
+    lk_out_status (node);
+    lk_ping_send (node); /* the new leaders' leases rest on it */
+    lk_proxy_run (node);
+}
+
+/*  -------------------------------------------------------- time */
+
+static void
+expire_asked (lk_node *node, lk_asked *asked)
+{
+    bool waits = asked->state == LK_ASKED_WAITING
+                 || asked->state == LK_ASKED_BY_KEY;
+    if (waits && asked->wait_until_ms <= node->now_ms) {
+        lk_asked_tell (node, asked, LK_ANSWER_FAILED, LK_TIMEDOUT);
+        if (asked->state == LK_ASKED_BY_KEY) {
+            lk_asked_remove (node, asked);
+            return;
+        }
+        asked->error = LK_TIMEDOUT;
+        lk_asked_enter (node, asked, LK_ASKED_CLOSING);
+    } else if (asked->state == LK_ASKED_HELD
+               && asked->until_ms <= node->now_ms) {
+        lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_TIMEDOUT);
+        lk_asked_enter (node, asked, LK_ASKED_EXPIRED);
+    } else {
+        if (waits) {
+            lk_proxy_due (node, asked->wait_until_ms);
+        }
+        if (asked->state == LK_ASKED_HELD) {
+            lk_proxy_due (node, asked->until_ms);
+        }
+    }
+}
+
+void
+lk_proxy_expire (lk_node *node)
+{
+    lk_proxy *self = &node->proxy;
+    if (self->live && node->now_ms >= self->lease_until_ms) {
+        lk_proxy_end_session (node, LK_ISOLATED);
+    }
+    if (node->now_ms < self->due_ms) {
+        return;
+    }
+    self->due_ms = INT64_MAX;
+    lk_asked *asked;
+    lk_asked *next;
+    DL_FOREACH_SAFE (self->held, asked, next) {
+        expire_asked (node, asked);
+    }
+    DL_FOREACH_SAFE (self->open, asked, next) {
+        expire_asked (node, asked);
+    }
+}
+
+/*  UNLOCK is said again at a steady pace; LOCK ever more seldom, since a home
+ *  that has the ticket calls back. */
+static int64_t
+gap_ms (const lk_asked *asked)
+{
+    int doublings = asked->tries - 1;
+    if (asked->state != LK_ASKED_WAITING || doublings < 0) {
+        doublings = 0;
+    }
+    return LK_RESEND_MS
+           << (doublings < BACKOFF_MAX ? doublings : BACKOFF_MAX);
+}
+
+/*  What this host's applications hold, to a home that begins with nothing. */
+static void
+report_to (lk_node *node, uint8_t home)
+{
+    lk_proxy *self = &node->proxy;
+    lk_lock_message *message = lk_out_message (node, LK_MSG_REPORT);
+    lk_msg_report *report = &message->as.report;
+    size_t room = HASH_CNT (by_serial, self->serials);
+    report->session = node->facts.session;
+    report->home = home;
+    report->tickets = lk_arena_alloc (&node->outlet.arena,
+                                      (room + 1) * sizeof *report->tickets);
+    lk_asked *asked;
+    DL_FOREACH (self->held, asked) {
+        if (asked->state != LK_ASKED_HELD
+            || lk_home_of (&self->decree, asked->ticket.object) != home) {
+            continue;
+        }
+        lk_ticket *ticket = &report->tickets[report->ticket_count++];
+        *ticket = lk_out_ticket (node, &asked->ticket);
+        ticket->request = (lk_request_id){.host = node->config.self,
+                                          .session = node->facts.session,
+                                          .serial = asked->serial};
+        ticket->age_ms = node->now_ms - asked->asked_ms;
+    }
+    lk_proxy_send (node, message, home, self->report_tries++);
+}
+
+static void
+report (lk_node *node)
+{
+    lk_proxy *self = &node->proxy;
+    uint8_t missing = self->reclaim & (uint8_t) ~self->reported;
+    if (missing == 0 || node->now_ms - self->report_ms <= REPORT_MS) {
+        return;
+    }
+    self->report_ms = node->now_ms;
+    for (uint8_t home = 0; home < self->decree.leader_count; home++) {
+        if (missing >> home & 1) {
+            report_to (node, home);
+        }
+    }
+}
+
+void
+lk_proxy_run (lk_node *node)
+{
+    lk_proxy *self = &node->proxy;
+    if (!self->live || self->decree.leader_count == 0) {
+        return;
+    }
+    lk_asked *asked;
+    DL_FOREACH (self->open, asked) {
+        if (node->now_ms - asked->sent_ms >= gap_ms (asked)) {
+            lk_asked_send (node, asked);
+        }
+    }
+    report (node);
+}
+
+void
+lk_proxy_stop (lk_node *node)
+{
+    lk_proxy *self = &node->proxy;
+    lk_proxy_end_session (node, LK_SHUTDOWN);
+    lk_asked *asked;
+    lk_asked *next;
+    DL_FOREACH_SAFE (self->open, asked, next) {
+        lk_asked_tell (node, asked, LK_ANSWER_FAILED, LK_SHUTDOWN);
+        lk_asked_remove (node, asked);
+    }
+}

@@ -1,0 +1,110 @@
+/*  proxy.h - this host's applications and their requests
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A proxy asks the homes on behalf of its applications and says it again
+ *  until it is answered; it lives in a session, as long as leaders vouch for
+ *  it, and ends its applications' locks when they don't. PROTOCOL.md 4.
+ */
+
+#ifndef LK_PROXY_H
+#define LK_PROXY_H
+
+#include "decree.h"
+#include "node.h"
+#include "util/map.h"
+
+#define LK_REQUESTS_MAX ((size_t) 1000000) /* of all applications of a host */
+#define LK_TRY_MS 5000 /* how long a request that must not wait looks for an
+                          answer */
+#define LK_NO_APP ((uint32_t) 0) /* nobody is told any more */
+
+typedef enum {
+    LK_ASKED_WAITING, /* LOCK is sent until answered */
+    LK_ASKED_HELD,    /* the application was told LOCKED */
+    LK_ASKED_EXPIRED, /* its duration is over, it was told so */
+    LK_ASKED_CLOSING, /* UNLOCK is sent until answered */
+    LK_ASKED_BY_KEY,  /* UNLOCK of somebody else's lock, likewise */
+    LK_ASKED_STATES
+} lk_asked_state;
+
+/*  A request of an application. */
+typedef struct lk_asked {
+    uint64_t serial;  /* on the wire: of this session */
+    uint64_t name[2]; /* app and its own serial */
+    lk_asked_state state;
+    bool queue;
+    bool tell_unlocked; /* CLOSING: the application waits for UNLOCKED */
+    lk_err error;       /* CLOSING: what it was told */
+    lk_ticket ticket;   /* owns object and owner; token, key when held */
+    int64_t asked_ms;
+    int64_t wait_until_ms; /* WAITING, BY_KEY */
+    int64_t until_ms;      /* HELD: end of the duration; INT64_MAX */
+    int64_t sent_ms;
+    int tries;
+    struct lk_asked *prev; /* in `open` or `held` */
+    struct lk_asked *next;
+    UT_hash_handle by_serial;
+    UT_hash_handle by_name;
+} lk_asked;
+
+typedef struct {
+    /*  Session: the number itself is in node->facts. */
+    bool live;             /* a leader has vouched for it */
+    int64_t lease_until_ms;
+    uint64_t closed;       /* the one before, over: applications were told */
+
+    /*  Latest decree in force that it knows. */
+    lk_decree decree;
+    uint8_t reclaim;       /* homes that wait for a report */
+    uint8_t reported;      /* homes that have it */
+    int64_t report_ms;
+    int report_tries;
+
+    lk_asked *serials; /* maps */
+    lk_asked *names;
+    lk_asked *open;    /* something is to be sent */
+    lk_asked *held;    /* HELD, EXPIRED */
+    uint64_t last_serial;
+    int64_t due_ms;    /* no wait or duration ends before */
+} lk_proxy;
+
+void lk_proxy_init (lk_proxy *self);
+void lk_proxy_clear (lk_proxy *self);
+
+/*  Ends what has run out: the session, durations, waits. */
+void lk_proxy_expire (lk_node *node);
+
+/*  Sends what is due. */
+void lk_proxy_run (lk_node *node);
+int64_t lk_proxy_deadline (const lk_node *node);
+
+/*  A leader of that term vouches for the session, as of our clock `at`. */
+void lk_proxy_vouched (lk_node *node, lk_term term, int64_t at);
+
+/*  A decree is in force; `reclaim`: homes (bits) that still wait for
+ *  reports. */
+void lk_proxy_hears (lk_node *node, const lk_decree *decree, uint8_t reclaim);
+
+/*  Ends the session: all applications are told that their locks are gone,
+ *  and why. */
+void lk_proxy_end_session (lk_node *node, lk_err error);
+
+/*  Leaves: as above, and nobody is served any more. */
+void lk_proxy_stop (lk_node *node);
+
+/*  Requests of applications. */
+void lk_on_app_lock (lk_node *node, const lk_app_request *request);
+void lk_on_app_unlock (lk_node *node, const lk_app_request *request);
+void lk_on_app_unlock_by_key (lk_node *node, const lk_app_request *request);
+void lk_on_app_gone (lk_node *node, uint32_t app);
+
+/*  Answers of homes. */
+void lk_on_locked (lk_node *node, const lk_lock_message *message);
+void lk_on_unlocked (lk_node *node, const lk_lock_message *message);
+void lk_on_lockfailed (lk_node *node, const lk_lock_message *message);
+void lk_on_reported (lk_node *node, const lk_lock_message *message);
+void lk_on_audit (lk_node *node, const lk_lock_message *message);
+
+#endif

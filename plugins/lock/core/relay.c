@@ -1,0 +1,99 @@
+/*  relay.c - requests and answers that go by another leader
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A link may be dead in one direction only. So proxies send every other try
+ *  by another leader, and a home answers the way it was asked, too.
+ */
+
+#include "home.h"
+#include "node_private.h"
+
+static bool
+is_request (lk_lock_kind kind)
+{
+    return kind == LK_MSG_LOCK || kind == LK_MSG_UNLOCK
+           || kind == LK_MSG_REPORT;
+}
+
+/*  A copy in the memory of this step: `message` is only borrowed. */
+static lk_lock_message *
+copy (lk_node *node, const lk_lock_message *message)
+{
+    lk_lock_message *out = lk_out_message (node, message->kind);
+    *out = *message;
+    out->from = node->config.self;
+    switch (message->kind) {
+    case LK_MSG_LOCK:
+    case LK_MSG_UNLOCK:
+        out->as.request.ticket =
+            lk_out_ticket (node, &message->as.request.ticket);
+        break;
+    case LK_MSG_REPORT:
+        out->as.report.tickets =
+            lk_out_tickets (node, message->as.report.tickets,
+                            message->as.report.ticket_count);
+        break;
+    case LK_MSG_AUDIT:
+    case LK_MSG_AUDITED:
+        out->as.audit.object = lk_out_name (node, message->as.audit.object);
+        break;
+    default:
+        out->as.reply.object = lk_out_name (node, message->as.reply.object);
+        break;
+    }
+    return out;
+}
+
+bool
+lk_relay (lk_node *node, const lk_lock_message *message)
+{
+    lk_host self = node->config.self;
+    if (message->destination == LK_NOBODY || message->destination == self) {
+        if (is_request (message->kind) && message->origin != LK_NOBODY) {
+            node->peer[message->origin].via =
+                message->from != message->origin ? message->from : LK_NOBODY;
+        }
+        return false;
+    }
+    bool first_hop = !is_request (message->kind)
+                     || (message->from == message->origin
+                         && lk_node_is_serving (node));
+    if (first_hop && message->from != message->destination) {
+        lk_out_send (node, copy (node, message), message->destination);
+    }
+    return true;
+}
+
+/*  A fellow leader that hears the host and is heard by us. */
+static lk_host
+helper (const lk_node *node, lk_host host)
+{
+    const lk_decree *decree = &node->table.decree;
+    for (size_t place = 0; place < decree->leader_count; place++) {
+        lk_host leader = decree->leader[place];
+        if (leader != node->config.self && leader != host
+            && lk_peer_mutual (node, leader)
+            && lk_hosts_has (node->peer[leader].sees, host)) {
+            return leader;
+        }
+    }
+    return LK_NOBODY;
+}
+
+void
+lk_home_send (lk_node *node, lk_lock_message *message, lk_host host)
+{
+    message->destination = host;
+    lk_host by = node->peer[host].via;
+    if (by == LK_NOBODY && !lk_peer_mutual (node, host)) {
+        by = helper (node, host);
+    }
+    if (by != LK_NOBODY && by != host && by != node->config.self) {
+        lk_lock_message *second =
+            lk_arena_dup (&node->outlet.arena, message, sizeof *message);
+        lk_out_send (node, second, by);
+    }
+    lk_out_send (node, message, host);
+}

@@ -1,0 +1,165 @@
+/*  requests.c - what applications ask of their host's proxy
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "asked.h"
+#include "node_private.h"
+
+static void
+answer (lk_node *node, const lk_app_request *request, lk_answer_kind kind,
+        lk_err error)
+{
+    lk_answer told = {.kind = kind,
+                      .app = request->app,
+                      .serial = request->serial,
+                      .error = error,
+                      .until_ms = INT64_MAX};
+    lk_out_answer (node, &told);
+}
+
+/*  The application says it again: its answer may have been lost. */
+static void
+answer_again (lk_node *node, lk_asked *asked)
+{
+    switch (asked->state) {
+    case LK_ASKED_HELD:
+        lk_asked_tell_locked (node, asked);
+        break;
+    case LK_ASKED_EXPIRED:
+        lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_TIMEDOUT);
+        break;
+    case LK_ASKED_CLOSING:
+        if (!asked->tell_unlocked) {
+            lk_asked_tell (node, asked, LK_ANSWER_FAILED, asked->error);
+        }
+        break;
+    case LK_ASKED_WAITING:
+    case LK_ASKED_BY_KEY:
+    case LK_ASKED_STATES:
+        break;
+    }
+}
+
+/*  Whether the request can be taken; if not, it was answered. */
+static bool
+admit (lk_node *node, const lk_app_request *request)
+{
+    lk_err error = LK_OK;
+    if (node->stopped) {
+        error = LK_SHUTDOWN;
+    } else if (request->app == LK_NO_APP || request->object.size == 0
+               || request->object.size > LK_NAME_SIZE_MAX
+               || request->wait_ms < -1 || request->duration_ms < 0) {
+        error = LK_INVALID;
+    } else if (HASH_CNT (by_serial, node->proxy.serials)
+               >= LK_REQUESTS_MAX) {
+        error = LK_OVERLOADED;
+    }
+    if (error != LK_OK) {
+        answer (node, request, LK_ANSWER_FAILED, error);
+    }
+    return error == LK_OK;
+}
+
+static lk_asked *
+take (lk_node *node, const lk_app_request *request, lk_asked_state state)
+{
+    int64_t wait_ms = request->wait_ms == 0 ? LK_TRY_MS : request->wait_ms;
+    lk_asked *asked =
+        lk_asked_new (node, state, ++node->proxy.last_serial, request->app,
+                      request->serial, request->object);
+    if (wait_ms > 0 && wait_ms < INT64_MAX - node->now_ms) {
+        asked->wait_until_ms = node->now_ms + wait_ms;
+        lk_proxy_due (node, asked->wait_until_ms);
+    }
+    return asked;
+}
+
+void
+lk_on_app_lock (lk_node *node, const lk_app_request *request)
+{
+    lk_asked *asked =
+        lk_asked_by_name (node, request->app, request->serial);
+    if (asked) {
+        answer_again (node, asked);
+        return;
+    }
+    if (!admit (node, request)) {
+        return;
+    }
+    asked = take (node, request, LK_ASKED_WAITING);
+    asked->queue = request->wait_ms != 0;
+    asked->ticket.owner = (lk_name){
+        .data = lk_memdup (request->owner.data, request->owner.size),
+        .size = request->owner.size};
+    asked->ticket.pid = request->pid;
+    asked->ticket.duration_ms = request->duration_ms;
+    lk_asked_send (node, asked);
+}
+
+void
+lk_on_app_unlock_by_key (lk_node *node, const lk_app_request *request)
+{
+    if (lk_asked_by_name (node, request->app, request->serial)) {
+        return; /* is under way */
+    }
+    if (request->key == 0) {
+        answer (node, request, LK_ANSWER_FAILED, LK_DENIED);
+        return;
+    }
+    if (!admit (node, request)) {
+        return;
+    }
+    lk_asked *asked = take (node, request, LK_ASKED_BY_KEY);
+    asked->ticket.key = request->key;
+    lk_asked_send (node, asked);
+}
+
+void
+lk_on_app_unlock (lk_node *node, const lk_app_request *request)
+{
+    lk_asked *asked =
+        lk_asked_by_name (node, request->app, request->serial);
+    if (!asked && request->key != 0 && request->object.size > 0) {
+        lk_on_app_unlock_by_key (node, request);
+        return;
+    }
+    if (!asked) {
+        answer (node, request, LK_ANSWER_FAILED, LK_UNKNOWN);
+        return;
+    }
+    if (asked->state == LK_ASKED_BY_KEY) {
+        return;
+    }
+    asked->tell_unlocked = true;
+    if (asked->state != LK_ASKED_CLOSING) {
+        lk_asked_enter (node, asked, LK_ASKED_CLOSING);
+        lk_asked_send (node, asked);
+    }
+}
+
+/*  All that an application has goes back, and nobody is told. */
+void
+lk_on_app_gone (lk_node *node, uint32_t app)
+{
+    lk_asked *asked;
+    lk_asked *next;
+    if (app == LK_NO_APP) {
+        return;
+    }
+    for (asked = node->proxy.names; asked; asked = next) {
+        next = asked->by_name.next;
+        if (asked->name[0] != app) {
+            continue;
+        }
+        lk_asked_orphan (node, asked);
+        if (asked->state == LK_ASKED_BY_KEY) {
+            lk_asked_remove (node, asked);
+        } else if (asked->state != LK_ASKED_CLOSING) {
+            lk_asked_enter (node, asked, LK_ASKED_CLOSING);
+            lk_asked_send (node, asked);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/*  stream.h - the operations of a home, replicated to all leaders
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A home applies an operation to its own table at once, sends it to the
+ *  other leaders, and tells what follows from it when all have it. Operations
+ *  that come while a message is under way travel together in the next.
+ *  PROTOCOL.md 4: one stream per home per term; every leader acknowledges.
+ */
+
+#ifndef LK_STREAM_H
+#define LK_STREAM_H
+
+#include "table.h"
+#include "node.h"
+
+/*  An operation that not all leaders have acknowledged yet. */
+typedef struct {
+    lk_op op;
+    lk_tells tells;
+    uint64_t hash_before;
+} lk_logged;
+
+/*  What this home knows of one leader. */
+typedef struct {
+    uint64_t acked; /* sequence that it has */
+    uint64_t sent;
+    int64_t sent_ms;
+} lk_follower;
+
+typedef struct {
+    lk_logged *log; /* a ring */
+    size_t room;
+    size_t head; /* the oldest */
+    size_t count;
+    uint64_t committed; /* sequence that all have: the one before the oldest */
+    lk_follower follower[LK_LEADERS_MAX]; /* by place; own: unused */
+} lk_stream;
+
+void lk_stream_init (lk_stream *self);
+void lk_stream_clear (lk_stream *self);
+
+/*  Starts anew with the own table, which was just filled. */
+void lk_stream_restart (lk_node *node);
+
+/*  Adds an operation to the own stream; it is copied. */
+void lk_stream_append (lk_node *node, const lk_op *op);
+
+/*  Says again what was not acknowledged for a while. */
+void lk_stream_run (lk_node *node);
+bool lk_stream_is_busy (const lk_node *node);
+
+/*  Tells what all leaders have acknowledged, if it may be told now: call it
+ *  when the leader lease may have been renewed, too. */
+void lk_stream_commit (lk_node *node);
+
+/*  From another home, and its answer. */
+void lk_on_ops (lk_node *node, const lk_lock_message *message);
+void lk_on_acked (lk_node *node, const lk_lock_message *message);
+
+#endif

@@ -1,0 +1,489 @@
+/*  table.c - all tickets, as one leader has them
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "table.h"
+
+#include <string.h>
+#include <utlist.h>
+
+/*  -------------------------------------------------------- tells */
+
+void
+lk_tells_clear (lk_tells *self)
+{
+    lk_free (self->item);
+    memset (self, 0, sizeof *self);
+}
+
+static void
+tell (lk_tells *tells, lk_tell_kind kind, lk_request_id request,
+      uint64_t token, lk_err error)
+{
+    if (!tells) {
+        return;
+    }
+    if (tells->count == tells->room) {
+        tells->room = tells->room ? tells->room * 2 : 2;
+        tells->item =
+            lk_realloc (tells->item, tells->room * sizeof *tells->item);
+    }
+    tells->item[tells->count++] = (lk_tell){.kind = kind,
+                                            .request = request,
+                                            .token = token,
+                                            .error = error};
+}
+
+/*  -------------------------------------------------------- life */
+
+void
+lk_table_init (lk_table *self)
+{
+    memset (self, 0, sizeof *self);
+    self->watch_home = LK_LEADERS_MAX;
+}
+
+static void
+forget_listing (lk_table *self)
+{
+    if (self->listing) {
+        lk_free (self->listing);
+        self->listing = NULL;
+    }
+}
+
+void
+lk_table_clear (lk_table *self)
+{
+    forget_listing (self);
+    lk_entry *entry;
+    lk_entry *next_entry;
+    HASH_ITER (hh, self->entries, entry, next_entry) {
+        HASH_DEL (self->entries, entry);
+        lk_free ((void *) entry->ticket.owner.data);
+        lk_free (entry);
+    }
+    lk_queue *queue;
+    lk_queue *next_queue;
+    HASH_ITER (hh, self->queues, queue, next_queue) {
+        HASH_DEL (self->queues, queue);
+        lk_free (queue->key);
+        lk_free (queue);
+    }
+    lk_crowd *crowd;
+    lk_crowd *next_crowd;
+    HASH_ITER (hh, self->crowds, crowd, next_crowd) {
+        HASH_DEL (self->crowds, crowd);
+        lk_free (crowd);
+    }
+    lk_table_init (self);
+}
+
+void
+lk_table_move (lk_table *self, lk_table *source)
+{
+    lk_table_clear (self);
+    forget_listing (source);
+    *self = *source;
+    lk_table_init (source);
+}
+
+void
+lk_table_begin (lk_table *self, const lk_decree *decree)
+{
+    LK_ASSERT (self->count == 0 && decree->leader_count > 0);
+    self->decree = *decree;
+}
+
+bool
+lk_table_is_filled (const lk_table *self)
+{
+    return self->decree.leader_count > 0;
+}
+
+uint64_t
+lk_table_length (const lk_table *self)
+{
+    uint64_t length = 0;
+    for (size_t home = 0; home < self->decree.leader_count; home++) {
+        length += self->sequence[home];
+    }
+    return length;
+}
+
+/*  -------------------------------------------------------- looking */
+
+uint8_t
+lk_home_of (const lk_decree *decree, lk_name object)
+{
+    LK_ASSERT (decree->leader_count > 0);
+    return (uint8_t) (lk_hash64 (object.data, object.size)
+                      % decree->leader_count);
+}
+
+uint8_t
+lk_table_home (const lk_table *self, lk_name object)
+{
+    return lk_home_of (&self->decree, object);
+}
+
+static void
+make_id (uint64_t id[3], lk_request_id request)
+{
+    id[0] = request.host;
+    id[1] = request.session;
+    id[2] = request.serial;
+}
+
+lk_entry *
+lk_table_find (const lk_table *self, lk_request_id request)
+{
+    uint64_t id[3];
+    make_id (id, request);
+    lk_entry *entry = NULL;
+    HASH_FIND (hh, self->entries, id, sizeof id, entry);
+    return entry;
+}
+
+lk_queue *
+lk_table_queue (const lk_table *self, lk_name object)
+{
+    lk_queue *queue = NULL;
+    HASH_FIND (hh, self->queues, object.data, object.size, queue);
+    return queue;
+}
+
+lk_entry *const *
+lk_table_listing (lk_table *self)
+{
+    if (!self->listing && self->count > 0) {
+        self->listing = lk_alloc (self->count * sizeof *self->listing);
+        size_t count = 0;
+        for (lk_queue *queue = self->queues; queue; queue = queue->hh.next) {
+            lk_entry *entry;
+            DL_FOREACH (queue->first, entry) {
+                self->listing[count++] = entry;
+            }
+        }
+        LK_ASSERT (count == self->count);
+    }
+    return self->listing;
+}
+
+/*  -------------------------------------------------------- watching */
+
+static void
+watch (lk_table *self, lk_entry *entry)
+{
+    if (!entry->watched && entry->queue->home == self->watch_home) {
+        entry->watched = true;
+        DL_APPEND2 (self->watched, entry, watch_prev, watch_next);
+    }
+}
+
+void
+lk_table_unwatch (lk_table *self, lk_entry *entry)
+{
+    if (entry->watched) {
+        entry->watched = false;
+        DL_DELETE2 (self->watched, entry, watch_prev, watch_next);
+    }
+}
+
+void
+lk_table_watch_home (lk_table *self, uint8_t home)
+{
+    self->watch_home = home;
+    for (lk_entry *entry = self->entries; entry; entry = entry->hh.next) {
+        watch (self, entry);
+    }
+}
+
+/*  -------------------------------------------------------- tickets */
+
+static lk_queue *
+need_queue (lk_table *self, lk_name object)
+{
+    lk_queue *queue = lk_table_queue (self, object);
+    if (!queue) {
+        queue = lk_alloc (sizeof *queue);
+        queue->key = lk_memdup (object.data, object.size);
+        queue->size = object.size;
+        queue->home = lk_table_home (self, object);
+        HASH_ADD_KEYPTR (hh, self->queues, queue->key, queue->size, queue);
+    }
+    return queue;
+}
+
+static void
+count_crowd (lk_table *self, const lk_entry *entry, int change)
+{
+    uint64_t id[2] = {entry->ticket.request.host,
+                      entry->ticket.request.session};
+    lk_crowd *crowd = NULL;
+    HASH_FIND (hh, self->crowds, id, sizeof id, crowd);
+    if (!crowd) {
+        crowd = lk_alloc (sizeof *crowd);
+        memcpy (crowd->id, id, sizeof id);
+        HASH_ADD (hh, self->crowds, id, sizeof id, crowd);
+    }
+    crowd->count[entry->queue->home] += (size_t) change;
+    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
+        if (crowd->count[home] > 0) {
+            return;
+        }
+    }
+    HASH_DEL (self->crowds, crowd);
+    lk_free (crowd);
+}
+
+/*  A new entry that is in no queue yet. */
+static lk_entry *
+new_entry (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
+{
+    forget_listing (self);
+    lk_entry *entry = lk_alloc (sizeof *entry);
+    entry->ticket = *ticket;
+    entry->ticket.owner.data =
+        lk_memdup (ticket->owner.data, ticket->owner.size);
+    entry->queue = need_queue (self, ticket->object);
+    entry->ticket.object =
+        (lk_name){.data = entry->queue->key, .size = entry->queue->size};
+    entry->since_ms = now_ms - ticket->age_ms;
+    make_id (entry->id, ticket->request);
+    HASH_ADD (hh, self->entries, id, sizeof entry->id, entry);
+    self->count++;
+    count_crowd (self, entry, 1);
+    watch (self, entry);
+    return entry;
+}
+
+static void
+remove_entry (lk_table *self, lk_entry *entry)
+{
+    forget_listing (self);
+    lk_queue *queue = entry->queue;
+    lk_table_unwatch (self, entry);
+    count_crowd (self, entry, -1);
+    DL_DELETE (queue->first, entry);
+    HASH_DEL (self->entries, entry);
+    self->count--;
+    if (!queue->first) {
+        HASH_DEL (self->queues, queue);
+        lk_free (queue->key);
+        lk_free (queue);
+    }
+    lk_free ((void *) entry->ticket.owner.data);
+    lk_free (entry);
+}
+
+void
+lk_table_restore (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
+{
+    if (lk_table_find (self, ticket->request)) {
+        return;
+    }
+    lk_entry *entry = new_entry (self, ticket, now_ms);
+    DL_APPEND (entry->queue->first, entry);
+}
+
+/*  -------------------------------------------------------- operations */
+
+static uint64_t
+stamp (const lk_table *self, uint8_t home)
+{
+    return self->decree.term.number << 32 | self->sequence[home];
+}
+
+/*  The one rule of granting: the first in the queue holds the object, unless
+ *  its home is still in reclaim (PROTOCOL.md 3, "Nothing is activated"). */
+static void
+activate (lk_table *self, uint8_t home, lk_queue *queue, lk_tells *tells)
+{
+    lk_entry *entry = queue ? queue->first : NULL;
+    if (!entry || entry->ticket.token != 0 || (self->reclaim >> home & 1)) {
+        return;
+    }
+    entry->ticket.token = stamp (self, home);
+    entry->confirmed = false;
+    watch (self, entry);
+    tell (tells, LK_TELL_LOCKED, entry->ticket.request, entry->ticket.token,
+          LK_OK);
+}
+
+static void
+apply_add (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
+           lk_tells *tells)
+{
+    if (lk_table_find (self, op->ticket.request)) {
+        return;
+    }
+    lk_ticket ticket = op->ticket;
+    ticket.number = stamp (self, home);
+    ticket.token = 0;
+    lk_entry *entry = new_entry (self, &ticket, now_ms);
+    DL_APPEND (entry->queue->first, entry);
+    activate (self, home, entry->queue, tells);
+}
+
+static void
+apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
+{
+    lk_entry *entry = lk_table_find (self, op->ticket.request);
+    bool by_key = op->by.host != LK_NOBODY;
+    if (entry) {
+        remove_entry (self, entry);
+    }
+    tell (tells, LK_TELL_UNLOCKED, op->ticket.request, 0,
+          by_key ? LK_RELEASED : LK_TIMEDOUT);
+    if (by_key) {
+        tell (tells, LK_TELL_UNLOCKED, op->by, 0, LK_OK);
+    }
+    activate (self, home, lk_table_queue (self, op->ticket.object), tells);
+}
+
+static bool
+is_gone (const lk_table *self, const lk_ticket *ticket)
+{
+    return ticket->request.session <= self->gone[ticket->request.host];
+}
+
+/*  Drops a host's tickets that are gone; false if the queue went with them. */
+static bool
+drop_gone (lk_table *self, lk_queue *queue, lk_host host)
+{
+    lk_entry *entry = queue->first;
+    size_t left = 0;
+    while (entry) {
+        lk_entry *next = entry->next;
+        if (entry->ticket.request.host != host
+            || !is_gone (self, &entry->ticket)) {
+            left++;
+        } else {
+            remove_entry (self, entry);
+        }
+        entry = next;
+    }
+    return left > 0;
+}
+
+static void
+apply_gone (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
+{
+    lk_request_id request = op->ticket.request;
+    if (self->gone[request.host] < request.session) {
+        self->gone[request.host] = request.session;
+    }
+    lk_queue *queue;
+    lk_queue *next_queue;
+    HASH_ITER (hh, self->queues, queue, next_queue) {
+        if (queue->home == home && drop_gone (self, queue, request.host)) {
+            activate (self, home, queue, tells);
+        }
+    }
+}
+
+/*  A lock that a host still has goes to the front of its queue; false if
+ *  another host's report has it already. */
+static bool
+apply_claim (lk_table *self, const lk_ticket *claim, int64_t now_ms)
+{
+    lk_entry *entry = lk_table_find (self, claim->request);
+    if (entry && entry->ticket.token != 0) {
+        return true;
+    }
+    lk_queue *queue = lk_table_queue (self, claim->object);
+    if (queue && queue->first->ticket.token != 0) {
+        return false;
+    }
+    if (entry) {
+        entry->ticket.token = claim->token;
+        entry->ticket.key = claim->key;
+        DL_DELETE (queue->first, entry);
+    } else {
+        entry = new_entry (self, claim, now_ms);
+    }
+    DL_PREPEND (entry->queue->first, entry);
+    return true;
+}
+
+static bool
+apply_report (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
+              lk_tells *tells)
+{
+    lk_request_id request = op->ticket.request;
+    bool fine = true;
+    self->reported[home][request.host] = request.session;
+    for (size_t i = 0; i < op->ticket_count; i++) {
+        fine = apply_claim (self, &op->tickets[i], now_ms) && fine;
+    }
+    tell (tells, LK_TELL_REPORTED, request, 0, LK_OK);
+    forget_listing (self);
+    return fine;
+}
+
+static void
+apply_open (lk_table *self, uint8_t home, lk_tells *tells)
+{
+    self->reclaim &= (uint8_t) ~(1u << home);
+    for (lk_queue *queue = self->queues; queue; queue = queue->hh.next) {
+        if (queue->home == home) {
+            activate (self, home, queue, tells);
+        }
+    }
+}
+
+uint64_t
+lk_ticket_hash (uint64_t hash, const lk_ticket *ticket)
+{
+    const uint64_t key[2] = {hash, ticket->request.serial};
+    uint64_t facts[] = {
+        ticket->request.session, ticket->token, ticket->key, ticket->number,
+        lk_hash64 (ticket->object.data, ticket->object.size)};
+    return lk_siphash (key, facts, sizeof facts);
+}
+
+static uint64_t
+chain (uint64_t hash, const lk_op *op)
+{
+    hash = lk_ticket_hash (hash ^ (uint64_t) op->kind, &op->ticket);
+    for (size_t i = 0; i < op->ticket_count; i++) {
+        hash = lk_ticket_hash (hash, &op->tickets[i]);
+    }
+    return hash;
+}
+
+bool
+lk_table_apply (lk_table *self, uint8_t home, const lk_op *op,
+                int64_t now_ms, lk_tells *tells)
+{
+    LK_ASSERT (home < self->decree.leader_count);
+    self->sequence[home]++;
+    self->hash[home] = chain (self->hash[home], op);
+    switch (op->kind) {
+    case LK_OP_ADD:
+        apply_add (self, home, op, now_ms, tells);
+        break;
+    case LK_OP_DROP:
+        apply_drop (self, home, op, tells);
+        break;
+    case LK_OP_GONE:
+        apply_gone (self, home, op, tells);
+        break;
+    case LK_OP_REPORT:
+        return apply_report (self, home, op, now_ms, tells);
+    case LK_OP_OPEN:
+        apply_open (self, home, tells);
+        break;
+    case LK_OP_CONFIRM:
+        tell (tells,
+              op->ticket.token ? LK_TELL_LOCKED : LK_TELL_UNLOCKED,
+              op->ticket.request, op->ticket.token, LK_OK);
+        break;
+    case LK_OP_COUNT:
+        LK_ASSERT (op->kind != LK_OP_COUNT);
+    }
+    return true;
+}

@@ -1,0 +1,152 @@
+/*  transfer.c - tables on their way, chunk by chunk
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Also the parts of the holder and of the other leaders in a takeover: they
+ *  promise, give, and take.
+ */
+
+#include "transfer.h"
+
+#include "node_private.h"
+
+#include <string.h>
+
+void
+lk_transfer_chunk (lk_node *node, uint64_t number, lk_msg_chunk *chunk)
+{
+    lk_table *table = &node->table;
+    lk_entry *const *listing = lk_table_listing (table);
+    size_t first = (size_t) number * LK_CHUNK_MAX;
+    size_t left = first < table->count ? table->count - first : 0;
+    chunk->chunk = number;
+    chunk->ticket_count = left < LK_CHUNK_MAX ? left : LK_CHUNK_MAX;
+    chunk->more = left > LK_CHUNK_MAX;
+    chunk->reclaim = table->reclaim;
+    memcpy (chunk->gone, table->gone, sizeof chunk->gone);
+    chunk->tickets = lk_arena_alloc (
+        &node->outlet.arena, chunk->ticket_count * sizeof *chunk->tickets);
+    for (size_t i = 0; i < chunk->ticket_count; i++) {
+        const lk_entry *entry = listing[first + i];
+        chunk->tickets[i] = lk_out_ticket (node, &entry->ticket);
+        chunk->tickets[i].age_ms = node->now_ms - entry->since_ms;
+    }
+}
+
+void
+lk_transfer_take (lk_table *table, const lk_msg_chunk *chunk, int64_t now_ms)
+{
+    for (size_t i = 0; i < chunk->ticket_count; i++) {
+        lk_table_restore (table, &chunk->tickets[i], now_ms);
+    }
+    table->reclaim = chunk->reclaim;
+    memcpy (table->gone, chunk->gone, sizeof table->gone);
+}
+
+uint64_t
+lk_transfer_hash (uint64_t hash, const lk_msg_chunk *chunk)
+{
+    for (size_t i = 0; i < chunk->ticket_count; i++) {
+        hash = lk_ticket_hash (hash, &chunk->tickets[i]);
+    }
+    return hash;
+}
+
+/*  -------------------------------------------------------- the others */
+
+lk_holds
+lk_doorway_holds (const lk_node *node)
+{
+    return (lk_holds){.term = node->table.decree.term,
+                      .reclaim = node->table.reclaim != 0,
+                      .length = lk_table_length (&node->table)};
+}
+
+void
+lk_on_entering (lk_node *node, const lk_lock_message *message)
+{
+    if (!lk_promise_fits (node, message->term)) {
+        lk_lock_message *answer = lk_out_message (node, LK_MSG_DESIST);
+        answer->term = message->term;
+        answer->as.desist.promised = node->facts.promised;
+        lk_out_send (node, answer, message->from);
+        return;
+    }
+    lk_promise (node, message->term);
+    lk_lock_message *answer = lk_out_message (node, LK_MSG_ENTERED);
+    answer->term = message->term;
+    answer->as.entered.holds = lk_doorway_holds (node);
+    lk_out_send (node, answer, message->from);
+}
+
+void
+lk_on_getmax (lk_node *node, const lk_lock_message *message)
+{
+    const lk_table *table = &node->table;
+    if (!lk_term_equal (node->facts.promised, message->term)
+        || !lk_table_is_filled (table)
+        || lk_term_compare (table->decree.term, message->as.getmax.previous)
+               < 0
+        || lk_term_compare (table->decree.term, message->term) >= 0) {
+        return;
+    }
+    lk_lock_message *answer = lk_out_message (node, LK_MSG_MAXTICKET);
+    answer->term = message->term;
+    lk_transfer_chunk (node, message->as.getmax.chunk, &answer->as.chunk);
+    answer->as.chunk.table = table->decree.term;
+    answer->as.chunk.incarnation = node->incarnation;
+    lk_out_send (node, answer, message->from);
+}
+
+/*  Puts a chunk behind those that came before; false if it is not the next
+ *  one, nor the last one once more. */
+static bool
+stage (lk_node *node, const lk_lock_message *message)
+{
+    lk_doorway *self = &node->doorway;
+    const lk_msg_chunk *chunk = &message->as.chunk;
+    if (lk_term_equal (self->staging_term, message->term)
+        && chunk->chunk + 1 == self->staged.chunk) {
+        return true;
+    }
+    if (lk_term_equal (node->table.decree.term, message->term)) {
+        return false; /* there is no refilling within a term */
+    }
+    if (chunk->chunk == 0) {
+        self->staging_term = message->term;
+        self->staged = (lk_fill){0};
+        lk_table_clear (&self->staging);
+        lk_table_begin (&self->staging, &chunk->decree);
+    }
+    if (!lk_term_equal (self->staging_term, message->term)
+        || chunk->chunk != self->staged.chunk) {
+        return false;
+    }
+    lk_transfer_take (&self->staging, chunk, node->now_ms);
+    self->staged.chunk++;
+    self->staged.hash = lk_transfer_hash (self->staged.hash, chunk);
+    if (!chunk->more) {
+        lk_node_install (node, &self->staging);
+    }
+    return true;
+}
+
+void
+lk_on_fill (lk_node *node, const lk_lock_message *message)
+{
+    if (!lk_promise_fits (node, message->term)
+        || !lk_may_lead (node, message->term)
+        || lk_decree_place (&message->as.chunk.decree, node->config.self) < 0) {
+        return;
+    }
+    lk_promise (node, message->term);
+    if (!stage (node, message)) {
+        return;
+    }
+    lk_lock_message *answer = lk_out_message (node, LK_MSG_FILLED);
+    answer->term = message->term;
+    answer->as.filled.chunk = message->as.chunk.chunk;
+    answer->as.filled.hash = node->doorway.staged.hash;
+    lk_out_send (node, answer, message->from);
+}

@@ -1,0 +1,287 @@
+/*  upkeep.c - what time does to a home's tickets
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Durations, tickets that nobody knows of any more (audit), sessions that
+ *  fell silent, the end of a reclaim. PROTOCOL.md 4.
+ */
+
+#include "home.h"
+#include "node_private.h"
+
+#include <utlist.h>
+
+#define ASK_MS 700     /* between looks for silent hosts */
+#define AUDIT_MS 1000  /* between two questions about one ticket */
+#define AUDITS_MAX 64  /* questions at a time */
+
+/*  -------------------------------------------------------- durations */
+
+/*  The proxy ended the lock for its holder already; here the object is kept
+ *  from others until the holder unlocked or the grace is over, too. */
+static int64_t
+kept_ms (const lk_node *node, const lk_ticket *ticket)
+{
+    int64_t grace = node->config.grace_ms;
+    if (grace < ticket->duration_ms) {
+        grace = ticket->duration_ms;
+    }
+    return ticket->duration_ms + grace;
+}
+
+/*  True if the ticket's time is over and it was dropped. */
+static bool
+end_duration (lk_node *node, lk_entry *entry)
+{
+    if (entry->ticket.duration_ms == 0 || entry->ticket.token == 0) {
+        return false;
+    }
+    if (entry->granted_ms == 0) {
+        if (!lk_stream_is_busy (node)) {
+            entry->granted_ms = node->now_ms;
+        }
+        return false;
+    }
+    if (node->now_ms - entry->granted_ms <= kept_ms (node, &entry->ticket)) {
+        return false;
+    }
+    lk_op op = {.kind = LK_OP_DROP, .by.host = LK_NOBODY};
+    op.ticket.request = entry->ticket.request;
+    op.ticket.object = entry->ticket.object;
+    lk_stream_append (node, &op);
+    return true;
+}
+
+/*  -------------------------------------------------------- audit */
+
+static bool
+is_confirmed (const lk_entry *entry)
+{
+    return entry->confirmed
+           && entry->confirmed_token == entry->ticket.token;
+}
+
+/*  A LOCKED may be lost after its proxy gave the request up: old tickets are
+ *  named to their proxy once, which gives back what it lacks. */
+static void
+audit (lk_node *node, lk_entry *entry)
+{
+    lk_lock_message *message = lk_out_message (node, LK_MSG_AUDIT);
+    message->term = node->table.decree.term;
+    message->as.audit = (lk_msg_audit){
+        .request = entry->ticket.request,
+        .object = lk_out_name (node, entry->ticket.object),
+        .number = entry->ticket.number,
+        .token = entry->ticket.token,
+    };
+    entry->audit_ms = node->now_ms;
+    lk_home_send (node, message, entry->ticket.request.host);
+}
+
+static bool
+is_due (const lk_node *node, const lk_entry *entry)
+{
+    int64_t lease_ms = node->config.host_lease_ms;
+    return node->now_ms - entry->since_ms > lease_ms
+           && node->now_ms - node->ready_ms > lease_ms
+           && node->now_ms - entry->audit_ms > AUDIT_MS;
+}
+
+static void
+look_after_tickets (lk_node *node)
+{
+    int audits = 0;
+    lk_entry *entry;
+    lk_entry *next;
+    DL_FOREACH_SAFE2 (node->table.watched, entry, next, watch_next) {
+        if (end_duration (node, entry)) {
+            continue;
+        }
+        if (is_confirmed (entry)) {
+            if (entry->ticket.duration_ms == 0 || entry->ticket.token == 0) {
+                lk_table_unwatch (&node->table, entry);
+            }
+        } else if (audits < AUDITS_MAX && is_due (node, entry)) {
+            audits++;
+            audit (node, entry);
+        }
+    }
+}
+
+void
+lk_on_audited (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_audit *audited = &message->as.audit;
+    if (!lk_node_is_serving (node)
+        || !lk_term_equal (message->term, node->table.decree.term)) {
+        return;
+    }
+    uint8_t home = lk_table_home (&node->table, audited->object);
+    if (home != lk_node_place (node)) {
+        if (message->from == audited->request.host) {
+            lk_lock_message *passed = lk_out_message (node, LK_MSG_AUDITED);
+            passed->term = message->term;
+            passed->as.audit = *audited;
+            passed->as.audit.object = lk_out_name (node, audited->object);
+            lk_out_send (node, passed, node->table.decree.leader[home]);
+        }
+        return;
+    }
+    lk_entry *entry = lk_table_find (&node->table, audited->request);
+    if (entry && entry->ticket.token == audited->token) {
+        entry->confirmed = true;
+        entry->confirmed_token = audited->token;
+    }
+}
+
+/*  -------------------------------------------------------- silent hosts */
+
+static void
+drop_session (lk_node *node, lk_host host, uint64_t session)
+{
+    lk_op op = {.kind = LK_OP_GONE, .by.host = LK_NOBODY};
+    op.ticket.request.host = host;
+    op.ticket.request.session = session;
+    lk_out_trace (node, LK_TRACE_NOTICE,
+                  "session over: host=%s session=%llu, its locks are free",
+                  lk_out_host (node, host),
+                  (unsigned long long) session);
+    lk_stream_append (node, &op);
+}
+
+/*  All leaders said silent, and we still hear nothing: the drop may be an
+ *  operation. */
+static void
+drop_if_agreed (lk_node *node, lk_host host)
+{
+    const lk_home *self = &node->home;
+    uint64_t session = self->silent_session[host];
+    lk_hosts others = lk_decree_leaders (&node->table.decree)
+                      & ~LK_HOST_BIT (node->config.self);
+    if (session > node->table.gone[host]
+        && (others & ~self->silent_by[host]) == 0
+        && lk_is_silent (node, host, session)) {
+        drop_session (node, host, session);
+    }
+}
+
+static void
+ask_leaders (lk_node *node, lk_host host, uint64_t session)
+{
+    lk_home *self = &node->home;
+    if (self->silent_session[host] != session) {
+        self->silent_session[host] = session;
+        self->silent_by[host] = 0;
+    }
+    lk_lock_message *message = lk_out_message (node, LK_MSG_HOST);
+    message->term = node->table.decree.term;
+    message->as.host.host = host;
+    message->as.host.session = session;
+    lk_out_broadcast (node, message,
+                      lk_decree_leaders (&node->table.decree));
+    drop_if_agreed (node, host);
+}
+
+/*  By host, the latest session with tickets here that is over or silent. */
+static lk_hosts
+find_silent (const lk_node *node, uint64_t session[LK_HOSTS_MAX])
+{
+    int own = lk_node_place (node);
+    lk_hosts hosts = 0;
+    const lk_crowd *crowd = node->table.crowds;
+    for (; crowd; crowd = crowd->hh.next) {
+        lk_host host = (lk_host) crowd->id[0];
+        if (crowd->count[own] == 0
+            || (crowd->id[1] > node->table.gone[host]
+                && !lk_is_silent (node, host, crowd->id[1]))) {
+            continue;
+        }
+        if (!lk_hosts_has (hosts, host) || session[host] < crowd->id[1]) {
+            session[host] = crowd->id[1];
+        }
+        hosts |= LK_HOST_BIT (host);
+    }
+    return hosts;
+}
+
+static void
+look_for_silent (lk_node *node)
+{
+    uint64_t session[LK_HOSTS_MAX];
+    lk_hosts hosts = find_silent (node, session);
+    node->home.asked_ms = node->now_ms;
+    while (hosts) {
+        lk_host host = lk_hosts_take (&hosts);
+        if (session[host] <= node->table.gone[host]) {
+            drop_session (node, host, node->table.gone[host]);
+        } else if (session[host] <= node->peer[host].closed) {
+            drop_session (node, host, session[host]);
+        } else {
+            ask_leaders (node, host, session[host]);
+        }
+    }
+}
+
+void
+lk_on_host (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_host *host = &message->as.host;
+    lk_peer *peer = &node->peer[host->host];
+    if (!lk_node_is_serving (node)
+        || !lk_term_equal (message->term, node->table.decree.term)
+        || !lk_is_silent (node, host->host, host->session)) {
+        return;
+    }
+    if (peer->condemned < host->session) {
+        peer->condemned = host->session;
+    }
+    lk_lock_message *answer = lk_out_message (node, LK_MSG_SILENT);
+    answer->term = message->term;
+    answer->as.host = *host;
+    lk_out_send (node, answer, message->from);
+}
+
+void
+lk_on_silent (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_host *host = &message->as.host;
+    lk_home *self = &node->home;
+    if (!lk_node_is_serving (node)
+        || !lk_term_equal (message->term, node->table.decree.term)
+        || self->silent_session[host->host] != host->session) {
+        return;
+    }
+    self->silent_by[host->host] |= LK_HOST_BIT (message->from);
+    drop_if_agreed (node, host->host);
+}
+
+/*  -------------------------------------------------------- all of it */
+
+static void
+end_reclaim (lk_node *node)
+{
+    int own = lk_node_place (node);
+    if ((node->table.reclaim >> own & 1)
+        && node->now_ms - node->ready_ms
+               > lk_with_margin (node->config.leader_lease_ms
+                                 + node->config.host_lease_ms)) {
+        lk_op op = {.kind = LK_OP_OPEN, .by.host = LK_NOBODY};
+        lk_out_trace (node, LK_TRACE_NOTICE, "reclaim over");
+        lk_stream_append (node, &op);
+    }
+}
+
+void
+lk_home_run (lk_node *node)
+{
+    if (!lk_node_is_serving (node)) {
+        return;
+    }
+    lk_stream_run (node);
+    end_reclaim (node);
+    look_after_tickets (node);
+    if (node->now_ms - node->home.asked_ms > ASK_MS) {
+        look_for_silent (node);
+    }
+}

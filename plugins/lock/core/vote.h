@@ -1,0 +1,28 @@
+/*  vote.h - asking for votes, giving one, counting them
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Used by election.c; PROTOCOL.md 3, "voting" to LOCKREADY.
+ */
+
+#ifndef LK_VOTE_H
+#define LK_VOTE_H
+
+#include "node.h"
+
+/*  Picks a term, promises it, asks everybody. */
+void lk_vote_start (lk_node *node);
+
+/*  Asks again, every 300 ms until LOCKREADY or RETIRE. */
+void lk_vote_repeat (lk_node *node);
+
+/*  Goes on to "elected" if the votes are enough by now. */
+void lk_vote_count (lk_node *node);
+
+/*  LOCKLEADERS to the first leader; to the members; LOCKREADY to all. */
+void lk_elected_send (lk_node *node);
+void lk_active_send (lk_node *node);
+void lk_ready_repeat (lk_node *node);
+
+#endif
