@@ -10,7 +10,8 @@
 #   Tests are found by their sources, so one that was not built fails. Each
 #   writes to a log of its own in $BUILD/check; what it printed is counted:
 #   "N passed, N failed", Check's summary or TAP. Only a script may print
-#   none: it is one case. The last line is the sum.
+#   none: it is one case, as is a run of the simulator. The last line is the
+#   sum.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -51,6 +52,10 @@ count () {
                 plain_skip = substr ($0, RSTART) + 0
             }
         }
+        /^seeds [0-9]+, failures [0-9]+/ {
+            plain = 1; plain_ok = $2 + 0 > 0 && $4 + 0 == 0
+            plain_bad = !plain_ok
+        }
         /^[0-9]+%: Checks: / {
             gsub (/,/, ""); check = 1
             check_ok += $3 - $5 - $7; check_bad += $5 + $7
@@ -61,7 +66,7 @@ count () {
         /^1\.\.[0-9]+/ { planned = substr ($1, 4) + 0; plan = 1 }
         END {
             if (plain) {
-                print plain_ok, plain_bad, plain_skip
+                print plain_ok, plain_bad, plain_skip + 0
             } else if (check) {
                 print check_ok, check_bad, 0
             } else if (seen || plan) {
@@ -123,7 +128,7 @@ judge () {
         tail -n 15 "$log" | sed 's/^/      : /'
         echo "      the whole log: $log"
     else
-        grep -aE '^measured: ' "$log" | sed 's/^/      /'
+        grep -aE '^(measured: |seeds [0-9])' "$log" | sed 's/^/      /'
     fi
     unset "job_name[$1]" "job_kind[$1]" "job_log[$1]" "job_start[$1]"
 }
@@ -189,22 +194,21 @@ corpus () {
     for source in tests/fuzz/*.c; do
         [ -e "$source" ] || continue
         name=$(basename "$source" .c)
-        job count "fuzz/$name" 120 "$BUILD/tests/fuzz/$name" \
+        job count "fuzz/$name" 300 "$BUILD/tests/fuzz/$name" \
             "tests/fuzz/corpus/$name"
     done
 }
 
-#   Seeds are shared out; each share is one case unless sim counts better.
+#   Random seeds, and the scripts that place faults on single messages.
 simulator () {
-    local runs=${RUNS:-10000} seed=${SEED:-1} share=0 size
-    [ -d tests/sim ] && ls tests/sim/*.c >/dev/null 2>&1 || return
-    size=$(((runs + slots - 1) / slots))
-    while [ $((share * size)) -lt "$runs" ]; do
-        job script "sim/seeds-$((seed + share * size))" 900 \
-            "$BUILD/tests/sim/sim" --seed $((seed + share * size)) \
-            --runs "$size"
-        share=$((share + 1))
-    done
+    local sim=$BUILD/tests/sim/sim runs=${RUNS:-10000} seed=${SEED:-1}
+    ls tests/sim/*.c >/dev/null 2>&1 || return
+    job sim sim/seeds 1800 "$sim" --seed "$seed" --runs "$runs" \
+        --jobs "$slots"
+    drain
+    job sim sim/scripts 1800 "$sim" --script all --seed "$seed" \
+        --runs $(((runs + 49) / 50)) --jobs "$slots"
+    drain
 }
 
 #   Real processes and real time: one after the other. Names that do not

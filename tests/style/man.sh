@@ -48,7 +48,8 @@ long_options () {
 
 page_options () {
     [ -f "$1" ] || return 0
-    grep -oE 'Fl -[a-z][a-z-]+' "$1" | sed 's/^Fl -//' | sort -u
+    grep -oE 'Fl (-|Fl )[a-z][a-z-]+' "$1" | sed -E 's/^Fl (-|Fl )//' |
+        sort -u
 }
 
 #   program PAGE FILES...: its options are in the page, and none else.
@@ -80,8 +81,8 @@ missing () {
 }
 
 verdict 'lockkeeper(1) has every verb' "$(
-    grep -hoE 'lk_verb_[a-z]+' src/cli/cli.h 2>/dev/null |
-        sed 's/lk_verb_//' | sort -u | missing verb man/lockkeeper.1)"
+    sed -n '/^extern const lk_verb/,/;/p' src/cli/cli.h |
+        grep -oE 'lk_verb_[a-z]+' | sed 's/lk_verb_//' | sort -u | missing verb man/lockkeeper.1)"
 
 verdict 'lockkeeper-protocol(7) has every message' "$(
     grep -hvE 'getenv' /dev/null "${code[@]}" |
