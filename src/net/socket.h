@@ -163,12 +163,20 @@ int lk_socket_fd (const lk_socket *self);
  *  received since it last said no. */
 bool lk_socket_pending (lk_socket *self);
 
+/*  Whether a send had to wait since this was asked last. libzmq's signal that
+ *  there is room again may be used up too: then ask within LK_RETRY_MS. */
+#define LK_RETRY_MS 10
+bool lk_socket_was_blocked (lk_socket *self);
+
 /*  Whether somebody answers at ipc://PATH: 0, or errno of the attempt
  *  (ENOENT, ECONNREFUSED, EACCES). 0 for other transports: not tried. */
 int lk_endpoint_probe (const char *endpoint);
 
-/*  libzmq's socket, for monitor.c. */
+/*  For monitor.c: libzmq's own, and a socket of any of libzmq's types. */
 void *lk_socket_handle (lk_socket *self);
 lk_context *lk_socket_context (lk_socket *self);
+lk_socket *lk_socket_new (lk_context *context, int type,
+                          const lk_socket_options *options,
+                          lk_problem *problem);
 
 #endif

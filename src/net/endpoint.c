@@ -1,0 +1,161 @@
+/*  endpoint.c - socket files: alive or left behind, whose, and for whom
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  libzmq removes whatever is at the path before it binds, and leaves mode
+ *  and group to the umask; hence this.
+ */
+
+#include "net/endpoint.h"
+
+#include "net/socket.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+lk_err
+lk_endpoint_check (const char *endpoint, const char *transport,
+                   lk_problem *problem)
+{
+    size_t size = strlen (transport);
+
+    if (strncmp (endpoint, transport, size) != 0 || !endpoint[size]) {
+        return lk_problem_set (problem, LK_INVALID,
+                               "'%s' is no endpoint of the kind %s...",
+                               endpoint, transport);
+    }
+    return LK_OK;
+}
+
+static const char *
+path_of (const char *endpoint)
+{
+    return endpoint + strlen (LK_IPC);
+}
+
+lk_err
+lk_endpoint_find_group (const char *group, gid_t *gid, lk_problem *problem)
+{
+    *gid = (gid_t) -1;
+    if (!group || !*group) {
+        return LK_OK;
+    }
+    const struct group *found = getgrnam (group);
+    if (found) {
+        *gid = found->gr_gid;
+        return LK_OK;
+    }
+    char *end;
+    errno = 0;
+    unsigned long number = strtoul (group, &end, 10);
+    if (*end || errno || number >= (gid_t) -1) {
+        return lk_problem_set (problem, LK_INVALID, "there is no group '%s'",
+                               group);
+    }
+    *gid = (gid_t) number;
+    return LK_OK;
+}
+
+/*  -------------------------------------------------------- alive or not */
+
+static int
+connect_and_close (const struct sockaddr_un *address)
+{
+    int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd == -1) {
+        return errno;
+    }
+    int rc = connect (fd, (const struct sockaddr *) address, sizeof *address);
+    int error = rc == 0 ? 0 : errno;
+    close (fd);
+
+    /*  So many wait to be accepted that there is no room for us. */
+    return error == EAGAIN ? 0 : error;
+}
+
+int
+lk_endpoint_probe (const char *endpoint)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    if (strncmp (endpoint, LK_IPC, strlen (LK_IPC)) != 0) {
+        return 0;
+    }
+    if (strlen (path_of (endpoint)) >= sizeof address.sun_path) {
+        return ENAMETOOLONG;
+    }
+    snprintf (address.sun_path, sizeof address.sun_path, "%s",
+              path_of (endpoint));
+    return connect_and_close (&address);
+}
+
+lk_err
+lk_endpoint_clear_way (const char *endpoint, lk_problem *problem)
+{
+    struct stat status;
+    lk_err error = lk_endpoint_check (endpoint, LK_IPC, problem);
+
+    if (error != LK_OK) {
+        return error;
+    }
+    const char *path = path_of (endpoint);
+    if (lstat (path, &status) != 0) {
+        return LK_OK; /* what else is wrong, bind says */
+    }
+    if (!S_ISSOCK (status.st_mode)) {
+        return lk_problem_set (problem, LK_REFUSED,
+                               "cannot bind '%s': there is a file that is no "
+                               "socket", endpoint);
+    }
+    int probe = lk_endpoint_probe (endpoint);
+    if (probe == 0) {
+        return lk_problem_set (problem, LK_REFUSED,
+                               "cannot bind '%s': another process serves it",
+                               endpoint);
+    }
+    if (probe == ECONNREFUSED && unlink (path) == 0) {
+        return LK_OK;
+    }
+    errno = probe == ECONNREFUSED ? errno : probe;
+    return lk_problem_errno (problem, "cannot bind '%s'", endpoint);
+}
+
+/*  -------------------------------------------------------- owner */
+
+mode_t
+lk_endpoint_mask (mode_t mode)
+{
+    return umask (~mode & 0777);
+}
+
+void
+lk_endpoint_unmask (mode_t old)
+{
+    umask (old);
+}
+
+lk_err
+lk_endpoint_set_owner (const char *endpoint, mode_t mode, gid_t gid,
+                       lk_problem *problem)
+{
+    const char *path = path_of (endpoint);
+
+    if (gid != (gid_t) -1 && chown (path, (uid_t) -1, gid) != 0) {
+        return lk_problem_errno (problem, "cannot give '%s' to its group",
+                                 endpoint);
+    }
+    if (chmod (path, mode) != 0) {
+        return lk_problem_errno (problem, "cannot set the mode of '%s'",
+                                 endpoint);
+    }
+    return LK_OK;
+}

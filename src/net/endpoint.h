@@ -1,0 +1,34 @@
+/*  endpoint.h - what binding an ipc endpoint takes besides libzmq
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#ifndef LK_ENDPOINT_H
+#define LK_ENDPOINT_H
+
+#include "net/problem.h"
+
+#include <sys/types.h>
+
+#define LK_IPC "ipc://"
+
+/*  Whether the endpoint begins with `transport` and goes on. */
+lk_err lk_endpoint_check (const char *endpoint, const char *transport,
+                          lk_problem *problem);
+
+/*  The number of a group by its name or number; (gid_t) -1 for NULL, "". */
+lk_err lk_endpoint_find_group (const char *group, gid_t *gid,
+                               lk_problem *problem);
+
+/*  Checks ipc://PATH and removes the socket file of a dead process. */
+lk_err lk_endpoint_clear_way (const char *endpoint, lk_problem *problem);
+
+/*  The file is made with no more than `mode` between mask and unmask. */
+mode_t lk_endpoint_mask (mode_t mode);
+void lk_endpoint_unmask (mode_t old);
+
+lk_err lk_endpoint_set_owner (const char *endpoint, mode_t mode, gid_t gid,
+                              lk_problem *problem);
+
+#endif

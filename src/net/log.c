@@ -1,0 +1,130 @@
+/*  log.c - see log.h
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "net/log.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#define LINE_SIZE 2048
+
+static const struct {
+    const char *word;
+    int priority;
+} levels[] = {
+    [LK_LOG_ERROR] = {"error", LOG_ERR},
+    [LK_LOG_WARNING] = {"warning", LOG_WARNING},
+    [LK_LOG_NOTICE] = {"notice", LOG_NOTICE},
+    [LK_LOG_INFO] = {"info", LOG_INFO},
+    [LK_LOG_DEBUG] = {"debug", LOG_DEBUG},
+};
+
+#define LEVEL_COUNT (sizeof levels / sizeof levels[0])
+
+/*  syslog keeps the pointer to its name, hence static. */
+static char program_name[64] = "lockkeeper";
+static lk_log_level level_max = LK_LOG_NOTICE;
+static bool uses_syslog;
+static lk_log_sink *test_sink;
+
+void
+lk_log_open (const char *program, bool to_syslog)
+{
+    snprintf (program_name, sizeof program_name, "%s", program);
+    if (uses_syslog) {
+        closelog ();
+    }
+    uses_syslog = to_syslog;
+    if (to_syslog) {
+        openlog (program_name, LOG_PID, LOG_DAEMON);
+    }
+}
+
+void
+lk_log_set_level (lk_log_level level)
+{
+    level_max = level;
+}
+
+lk_log_level
+lk_log_get_level (void)
+{
+    return level_max;
+}
+
+bool
+lk_log_level_from_word (const char *word, lk_log_level *level)
+{
+    for (size_t i = 0; word && i < LEVEL_COUNT; i++) {
+        if (strcmp (levels[i].word, word) == 0) {
+            *level = (lk_log_level) i;
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *
+lk_log_level_word (lk_log_level level)
+{
+    return (size_t) level < LEVEL_COUNT ? levels[level].word : "unknown";
+}
+
+void
+lk_log_set_sink (lk_log_sink *sink)
+{
+    test_sink = sink;
+}
+
+/*  Peers' texts are in the lines: what could end one, or play with a
+ *  terminal, does not get through. UTF-8 does. */
+static void
+disarm (char *line)
+{
+    for (unsigned char *at = (unsigned char *) line; *at; at++) {
+        if (*at < ' ' || *at == 0x7f) {
+            *at = '?';
+        }
+    }
+}
+
+/*  One write per line, so that the lines of processes that share a terminal
+ *  or a file do not mix. A line that cannot be written is lost. */
+static void
+write_stderr (lk_log_level level, const char *line)
+{
+    char text[LINE_SIZE + 128];
+    int size = snprintf (text, sizeof text, "%s: %s: %s\n", program_name,
+                         levels[level].word, line);
+    if (size >= (int) sizeof text) {
+        size = (int) sizeof text - 1;
+    }
+    ssize_t written = write (STDERR_FILENO, text, (size_t) size);
+    (void) written;
+}
+
+void
+lk_log_write (lk_log_level level, const char *format, ...)
+{
+    char line[LINE_SIZE];
+    va_list arguments;
+
+    va_start (arguments, format);
+    vsnprintf (line, sizeof line, format, arguments);
+    va_end (arguments);
+    disarm (line);
+    if (test_sink) {
+        test_sink (level, line);
+    } else if (uses_syslog) {
+        syslog (levels[level].priority, "%s", line);
+    } else {
+        write_stderr (level, line);
+    }
+}

@@ -1,0 +1,405 @@
+/*  loop.c - see loop.h
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  zmq_poll would ask every socket twice per wake-up, at a system call each.
+ *  Here libzmq's signalling descriptors are in the epoll set with everything
+ *  else, and a socket is asked only if it was touched since: libzmq may have
+ *  used up its signal while it sent or received.
+ */
+
+#include "net/loop.h"
+
+#include "net/clock.h"
+#include "net/timers.h"
+#include "util/alloc.h"
+#include "util/assert.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#define EVENTS_MAX 64
+
+struct lk_reader {
+    lk_reader *prev, *next;
+    lk_loop_fn *fn;
+    void *user;
+    lk_socket *socket; /* NULL for a plain descriptor */
+    int fd;
+    bool ready;
+    bool dead;
+};
+
+struct lk_hook {
+    lk_hook *prev, *next;
+    lk_loop_fn *fn;
+    void *user;
+    bool dead;
+};
+
+/*  What is removed while callbacks run is only marked, and freed at the end
+ *  of the wake-up. */
+struct lk_loop {
+    int epoll_fd;
+    lk_reader *readers;
+    lk_hook *hooks;
+    bool has_dead;
+
+    lk_timers timers;
+    int timer_fd;
+    int64_t armed_ms; /* the time that timer_fd is set to */
+    lk_reader *timer_reader;
+
+    int signal_fd;
+    lk_reader *signal_reader;
+    lk_signal_fn *signal_fn;
+    void *signal_user;
+
+    bool is_inside; /* a wake-up */
+    bool stopping;
+    int exit_code;
+};
+
+static void on_timer_fd (void *user);
+
+lk_loop *
+lk_loop_new (void)
+{
+    lk_loop *self = lk_alloc (sizeof *self);
+
+    self->epoll_fd = epoll_create1 (EPOLL_CLOEXEC);
+    self->timer_fd =
+        timerfd_create (CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+    LK_ASSERT (self->epoll_fd != -1 && self->timer_fd != -1);
+    self->armed_ms = INT64_MAX;
+    self->signal_fd = -1;
+    self->timer_reader =
+        lk_loop_add_fd (self, self->timer_fd, on_timer_fd, self);
+    return self;
+}
+
+static void
+bury (lk_loop *self)
+{
+    lk_reader *reader, *next_reader;
+    lk_hook *hook, *next_hook;
+
+    DL_FOREACH_SAFE (self->readers, reader, next_reader) {
+        if (reader->dead) {
+            DL_DELETE (self->readers, reader);
+            lk_free (reader);
+        }
+    }
+    DL_FOREACH_SAFE (self->hooks, hook, next_hook) {
+        if (hook->dead) {
+            DL_DELETE (self->hooks, hook);
+            lk_free (hook);
+        }
+    }
+    self->has_dead = false;
+}
+
+void
+lk_loop_destroy (lk_loop **self_p)
+{
+    lk_loop *self = *self_p;
+
+    if (!self) {
+        return;
+    }
+    LK_ASSERT (!self->is_inside);
+    lk_reader *reader;
+    DL_FOREACH (self->readers, reader) {
+        reader->dead = true;
+    }
+    lk_hook *hook;
+    DL_FOREACH (self->hooks, hook) {
+        hook->dead = true;
+    }
+    bury (self);
+    lk_timers_clear (&self->timers);
+    close (self->epoll_fd);
+    close (self->timer_fd);
+    if (self->signal_fd != -1) {
+        close (self->signal_fd);
+    }
+    lk_free (self);
+    *self_p = NULL;
+}
+
+/*  -------------------------------------------------------- readers */
+
+static lk_reader *
+add_reader (lk_loop *self, int fd, lk_socket *socket, lk_loop_fn *fn,
+            void *user)
+{
+    lk_reader *reader = lk_alloc (sizeof *reader);
+
+    reader->fn = fn;
+    reader->user = user;
+    reader->fd = fd;
+    reader->socket = socket;
+    DL_APPEND (self->readers, reader);
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = reader};
+    int rc = epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD, fd, &event);
+    LK_ASSERT (rc == 0);
+    return reader;
+}
+
+lk_reader *
+lk_loop_add_socket (lk_loop *self, lk_socket *socket, lk_loop_fn *fn,
+                    void *user)
+{
+    return add_reader (self, lk_socket_fd (socket), socket, fn, user);
+}
+
+lk_reader *
+lk_loop_add_fd (lk_loop *self, int fd, lk_loop_fn *fn, void *user)
+{
+    return add_reader (self, fd, NULL, fn, user);
+}
+
+void
+lk_loop_remove (lk_loop *self, lk_reader **reader_p)
+{
+    lk_reader *reader = *reader_p;
+
+    if (!reader) {
+        return;
+    }
+    *reader_p = NULL;
+    epoll_ctl (self->epoll_fd, EPOLL_CTL_DEL, reader->fd, NULL);
+    reader->dead = true;
+    reader->socket = NULL;
+    self->has_dead = true;
+    if (!self->is_inside) {
+        bury (self);
+    }
+}
+
+/*  -------------------------------------------------------- hooks */
+
+lk_hook *
+lk_loop_add_hook (lk_loop *self, lk_loop_fn *fn, void *user)
+{
+    lk_hook *hook = lk_alloc (sizeof *hook);
+
+    hook->fn = fn;
+    hook->user = user;
+    DL_APPEND (self->hooks, hook);
+    return hook;
+}
+
+void
+lk_loop_remove_hook (lk_loop *self, lk_hook **hook_p)
+{
+    if (!*hook_p) {
+        return;
+    }
+    (*hook_p)->dead = true;
+    *hook_p = NULL;
+    self->has_dead = true;
+    if (!self->is_inside) {
+        bury (self);
+    }
+}
+
+/*  -------------------------------------------------------- signals */
+
+static void
+on_signal_fd (void *user)
+{
+    lk_loop *self = user;
+    struct signalfd_siginfo info;
+
+    while (read (self->signal_fd, &info, sizeof info) == sizeof info) {
+        self->signal_fn (self->signal_user, (int) info.ssi_signo);
+    }
+}
+
+void
+lk_loop_on_signal (lk_loop *self, lk_signal_fn *fn, void *user)
+{
+    sigset_t signals;
+
+    LK_ASSERT (!self->signal_reader);
+    sigemptyset (&signals);
+    sigaddset (&signals, SIGTERM);
+    sigaddset (&signals, SIGINT);
+    sigaddset (&signals, SIGHUP);
+    sigprocmask (SIG_BLOCK, &signals, NULL);
+    signal (SIGPIPE, SIG_IGN);
+    self->signal_fn = fn;
+    self->signal_user = user;
+    self->signal_fd = signalfd (-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+    LK_ASSERT (self->signal_fd != -1);
+    self->signal_reader =
+        lk_loop_add_fd (self, self->signal_fd, on_signal_fd, self);
+}
+
+/*  -------------------------------------------------------- timers */
+
+lk_timers *
+lk_loop_timers (lk_loop *loop)
+{
+    return &loop->timers;
+}
+
+static void
+on_timer_fd (void *user)
+{
+    lk_loop *self = user;
+    uint64_t count;
+
+    if (read (self->timer_fd, &count, sizeof count) == sizeof count) {
+        self->armed_ms = INT64_MAX;
+    }
+}
+
+/*  Only ever moves the descriptor's time to an earlier one: if the timers
+ *  moved to later in the meantime, one wake-up is for nothing. */
+static void
+arm (lk_loop *self)
+{
+    lk_timer *first = lk_timers_first (&self->timers);
+
+    if (!first || first->when_ms >= self->armed_ms) {
+        return;
+    }
+    int64_t when = first->when_ms > 0 ? first->when_ms : 1;
+    struct itimerspec time = {
+        .it_value = {.tv_sec = when / 1000,
+                     .tv_nsec = when % 1000 * 1000000},
+    };
+    int rc = timerfd_settime (self->timer_fd, TFD_TIMER_ABSTIME, &time, NULL);
+    LK_ASSERT (rc == 0);
+    self->armed_ms = first->when_ms;
+}
+
+/*  A timer that sets itself to now gets its turn at the next wake-up. */
+static void
+run_timers (lk_loop *self)
+{
+    lk_timer *first = lk_timers_first (&self->timers);
+
+    if (!first) {
+        return;
+    }
+    int64_t now = lk_clock_ms ();
+    for (size_t turns = self->timers.count; turns > 0; turns--) {
+        first = lk_timers_first (&self->timers);
+        if (!first || first->when_ms > now) {
+            break;
+        }
+        lk_timers_remove (&self->timers, first);
+        first->fn (first->user);
+    }
+}
+
+/*  -------------------------------------------------------- wake-ups */
+
+/*  Marks the sockets that have something without having signalled it, and
+ *  says how long we may sleep because of them. */
+static int
+look_at_sockets (lk_loop *self, int wait_ms)
+{
+    lk_reader *reader;
+
+    DL_FOREACH (self->readers, reader) {
+        if (!reader->socket) {
+            continue;
+        }
+        if (lk_socket_pending (reader->socket)) {
+            reader->ready = true;
+            wait_ms = 0;
+        }
+        if (lk_socket_was_blocked (reader->socket)
+            && (wait_ms < 0 || wait_ms > LK_RETRY_MS)) {
+            wait_ms = LK_RETRY_MS;
+        }
+    }
+    return wait_ms;
+}
+
+static void
+sleep_until_something (lk_loop *self, int wait_ms)
+{
+    struct epoll_event events[EVENTS_MAX];
+
+    wait_ms = look_at_sockets (self, wait_ms);
+    if (wait_ms != 0) {
+        arm (self);
+    }
+    int count = epoll_wait (self->epoll_fd, events, EVENTS_MAX, wait_ms);
+    LK_ASSERT (count >= 0 || errno == EINTR);
+    for (int i = 0; i < count; i++) {
+        ((lk_reader *) events[i].data.ptr)->ready = true;
+    }
+}
+
+static void
+run_readers (lk_loop *self)
+{
+    lk_reader *reader;
+
+    DL_FOREACH (self->readers, reader) {
+        if (reader->ready) {
+            reader->ready = false;
+            if (!reader->dead) {
+                reader->fn (reader->user);
+            }
+        }
+    }
+}
+
+static void
+run_hooks (lk_loop *self)
+{
+    lk_hook *hook;
+
+    DL_FOREACH (self->hooks, hook) {
+        if (!hook->dead) {
+            hook->fn (hook->user);
+        }
+    }
+}
+
+void
+lk_loop_once (lk_loop *self, int wait_ms)
+{
+    LK_ASSERT (!self->is_inside);
+    self->is_inside = true;
+    sleep_until_something (self, wait_ms);
+    run_readers (self);
+    run_timers (self);
+    run_hooks (self);
+    self->is_inside = false;
+    if (self->has_dead) {
+        bury (self);
+    }
+}
+
+int
+lk_loop_run (lk_loop *self)
+{
+    while (!self->stopping) {
+        lk_loop_once (self, -1);
+    }
+    self->stopping = false;
+    return self->exit_code;
+}
+
+void
+lk_loop_stop (lk_loop *self, int exit_code)
+{
+    if (!self->stopping) {
+        self->stopping = true;
+        self->exit_code = exit_code;
+    }
+}
