@@ -13,9 +13,14 @@
  *      }
  *      lk_session_destroy (&session);
  *
- *  A session and its locks belong to one thread. Times are milliseconds.
- *  Functions that return lk_err change nothing when they fail;
- *  lk_session_problem () tells the last failure in a sentence.
+ *  A session and its locks belong to one thread, and to one process: open it
+ *  after fork (2). Times are milliseconds of the host's boot clock. Functions
+ *  that return lk_err change nothing when they fail; lk_session_problem ()
+ *  tells the last failure in a sentence.
+ *
+ *  Requests are repeated until they are answered, and the session finds a
+ *  router or lock service again that was restarted; all that an application
+ *  has to watch for is lk_lock_held (), or LK_EVENT_LOST.
  */
 
 #ifndef LOCKKEEPER_LOCKKEEPER_H
@@ -45,11 +50,13 @@ typedef struct {
     int connect_ms;       /* how long to wait for the router; 0: 5000 */
 } lk_session_options;
 
-/*  Attaches to this host's router. NULL if there is no router within
- *  connect_ms or it refuses; errno tells (ETIMEDOUT, EACCES, EINVAL). */
+/*  Attaches to this host's router, waiting for it if need be. NULL if there
+ *  is none within connect_ms or it refuses; errno tells (ENOENT, ECONNREFUSED,
+ *  ETIMEDOUT, EACCES; EINVAL: the endpoint or name makes no sense). */
 lk_session *lk_session_new (const lk_session_options *options);
 
-/*  Gives back all locks and leaves. NULL-safe; sets the pointer to NULL. */
+/*  Gives back all locks and leaves; its locks are freed, too. Waits for the
+ *  lock service for up to a second. NULL-safe; sets the pointer to NULL. */
 void lk_session_destroy (lk_session **self_p);
 
 /*  The last failure in a sentence; empty if there was none. */
@@ -58,11 +65,11 @@ const char *lk_session_problem (const lk_session *self);
 /*  The name of this host, as its router calls it. */
 const char *lk_session_host (const lk_session *self);
 
-/*  A descriptor for poll(2)/epoll(7), edge-like as libzmq has it: when it is
- *  readable, call lk_session_poll until it says LK_EVENT_NONE; do so once
- *  after each other call to the library, too. Also poll at the latest after
- *  lk_session_timeout () ms, which says when the library itself has to act
- *  (-1: never). */
+/*  For programs with a loop of their own: a descriptor for poll(2) or
+ *  epoll(7), which stays the same, and how long to sleep on it at most (ms;
+ *  -1: as long as you like). Ask for the timeout right before sleeping. When
+ *  the descriptor is readable or the timeout is over, call lk_session_poll
+ *  (session, 0, &event) until it says LK_EVENT_NONE. */
 int lk_session_fd (const lk_session *self);
 int lk_session_timeout (const lk_session *self);
 
@@ -72,7 +79,7 @@ typedef enum {
     LK_EVENT_NONE,
     LK_EVENT_GRANTED, /* the lock is held */
     LK_EVENT_FAILED,  /* it is not, and why */
-    LK_EVENT_LOST,    /* it was held and is no more, and why */
+    LK_EVENT_LOST,    /* it was held and is no more, and why; told once */
     LK_EVENT_RELEASED /* the release that was asked for is done */
 } lk_event_kind;
 
@@ -83,7 +90,8 @@ typedef struct {
 } lk_lock_event;
 
 /*  Does what is to do and takes the next event; waits for it at most
- *  wait_ms (0: not at all, LK_FOREVER). Returns the event's kind. */
+ *  wait_ms (0: not at all, LK_FOREVER). Returns the event's kind. Signals do
+ *  not end the wait. */
 lk_event_kind lk_session_poll (lk_session *self, int wait_ms,
                                lk_lock_event *event);
 
@@ -96,11 +104,16 @@ typedef struct {
 
 /*  Asks for an exclusive lock and returns at once; GRANTED or FAILED follows.
  *  NULL options: wait for ever, no limit of duration. `object` is `len`
- *  bytes of UTF-8 text without NUL. */
+ *  bytes of UTF-8 text without NUL, copied. FAILED comes at the latest 5 s
+ *  after the wait is over, even if nobody answers. LK_INVALID: the name or a
+ *  time makes no sense. When a duration is over the lock is LOST with
+ *  LK_TIMEDOUT; nobody else gets it until it is released (or forgotten), or a
+ *  grace is over, too: stop your work, then release. */
 lk_err lk_lock_request (lk_session *self, const char *object, size_t len,
                         const lk_lock_options *options, lk_lock **lock_p);
 
-/*  The same and waits: LK_OK and the lock, or why not. */
+/*  The same and waits: LK_OK and the lock, or why not. GRANTED and FAILED are
+ *  not told as events then; those of other locks are kept for later. */
 lk_err lk_lock_wait (lk_session *self, const char *object, int64_t wait_ms,
                      lk_lock **lock_p);
 
@@ -126,21 +139,25 @@ void lk_lock_set_user (lk_lock *self, void *user);
 void *lk_lock_user (const lk_lock *self);
 
 /*  Gives the lock back (or takes back the request), waits until the leaders
- *  have it in writing, frees it and sets the pointer to NULL. LK_OK, or
- *  LK_TIMEDOUT if nobody confirmed within 5 s: the lock is given back all
- *  the same, it may take until the end of the host's lease. */
+ *  have it in writing, frees it and sets the pointer to NULL. LK_OK, also if
+ *  it was lost or failed before; or LK_TIMEDOUT if nobody confirmed within
+ *  5 s: it is given back all the same, while the session lasts by asking on,
+ *  else it may take until the end of the host's lease. NULL-safe. */
 lk_err lk_lock_release (lk_lock **self_p);
 
-/*  The same without waiting: RELEASED follows, then call lk_lock_forget. */
+/*  The same without waiting: RELEASED follows (once, and always LK_OK), then
+ *  call lk_lock_forget. */
 lk_err lk_lock_release_start (lk_lock *self);
 
-/*  Frees a lock that failed, was lost or released. */
+/*  Frees a lock that failed, was lost or released; its events go, too. Any
+ *  other is given back unseen. NULL-safe; sets the pointer to NULL. */
 void lk_lock_forget (lk_lock **self_p);
 
-/*  Releases a lock that somebody else holds, with its key. LK_DENIED if the
- *  key is not the holder's. */
-lk_err lk_session_unlock (lk_session *self, const char *object,
-                          uint64_t key, int64_t wait_ms);
+/*  Releases a lock that somebody else holds, with its key, from any host of
+ *  the cluster. LK_DENIED if the key is not the holder's, LK_TIMEDOUT if
+ *  nobody answers within wait_ms: it may still happen then. */
+lk_err lk_session_unlock (lk_session *self, const char *object, uint64_t key,
+                          int64_t wait_ms);
 
 /*  The library's version, "0.1.0". */
 const char *lk_version (void);

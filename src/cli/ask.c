@@ -1,0 +1,128 @@
+/*  ask.c - questions to routers and lock services, one at a time
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "cli/ask.h"
+
+#include "net/attach.h"
+#include "net/clock.h"
+#include "util/alloc.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINGER_MS 100
+
+struct lk_asker {
+    lk_attach *attach;
+    uint64_t serial;
+    lk_message *answer;
+};
+
+/*  What we are given is borrowed. */
+static lk_message *
+copy_message (const lk_message *message)
+{
+    lk_bytes frame = {0};
+    lk_frame_header header;
+    const char *broken;
+    char problem[128];
+    size_t at = 0;
+    lk_message *copy = NULL;
+    if (lk_message_write (message, &frame) == LK_OK
+        && lk_frame_next (frame.data, frame.size, &at, &header, &broken)
+               == LK_FRAME_MESSAGE) {
+        copy = lk_message_read (&header, problem, sizeof problem);
+    }
+    lk_bytes_clear (&frame);
+    return copy;
+}
+
+/*  Answers have the question's serial. */
+static void
+on_message (void *user, const lk_message *message)
+{
+    lk_asker *self = user;
+    if (lk_message_serial (message) == self->serial && self->answer == NULL) {
+        self->answer = copy_message (message);
+    }
+}
+
+static const lk_attach_calls calls = {.message = on_message};
+
+static bool
+await_router (lk_asker *self, int64_t until_ms)
+{
+    lk_attach_state state;
+    while ((state = lk_attach_get_state (self->attach)) != LK_ATTACH_READY
+           && state != LK_ATTACH_REFUSED && lk_clock_ms () < until_ms) {
+        lk_attach_wait (self->attach, until_ms);
+    }
+    return state == LK_ATTACH_READY;
+}
+
+lk_asker *
+lk_asker_new (const char *endpoint, int wait_ms, char *text, size_t text_size)
+{
+    static unsigned count;
+    char name[LK_SERVICE_LEN_MAX + 1];
+    lk_problem problem = {0};
+    snprintf (name, sizeof name, "lockkeeper-%d-a%u", (int) getpid (), ++count);
+    lk_attach_options options = {.endpoint = endpoint,
+                                 .name = name,
+                                 .version = LK_VERSION,
+                                 .application = true,
+                                 .linger_ms = LINGER_MS};
+    lk_asker *self = lk_alloc (sizeof *self);
+    self->attach = lk_attach_new (&options, &calls, self, &problem);
+    if (self->attach == NULL
+        || !await_router (self, lk_clock_ms () + wait_ms)) {
+        if (self->attach != NULL) {
+            lk_attach_problem (self->attach, &problem);
+        }
+        if (text != NULL) {
+            snprintf (text, text_size, "%s", problem.text);
+        }
+        lk_asker_destroy (&self);
+    }
+    return self;
+}
+
+void
+lk_asker_destroy (lk_asker **self_p)
+{
+    lk_asker *self = *self_p;
+    if (self != NULL) {
+        lk_attach_destroy (&self->attach);
+        lk_message_destroy (&self->answer);
+        lk_free (self);
+        *self_p = NULL;
+    }
+}
+
+const char *
+lk_asker_host (const lk_asker *self)
+{
+    return lk_attach_host (self->attach);
+}
+
+lk_message *
+lk_asker_ask (lk_asker *self, lk_message **question_p, int wait_ms)
+{
+    int64_t until_ms = lk_clock_ms () + wait_ms;
+    lk_message_destroy (&self->answer);
+    lk_message_set_serial (*question_p, ++self->serial);
+    if (lk_attach_send (self->attach, question_p) != LK_OK) {
+        lk_message_destroy (question_p);
+    }
+    lk_attach_flush (self->attach);
+    while (self->answer == NULL && lk_clock_ms () < until_ms) {
+        lk_attach_wait (self->attach, until_ms);
+    }
+    lk_message *answer = self->answer;
+    self->answer = NULL;
+    return answer;
+}

@@ -1,0 +1,28 @@
+/*  ask.h - questions to routers and lock services, one at a time
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#ifndef LK_ASK_H
+#define LK_ASK_H
+
+#include "wire/message_frame.h"
+
+typedef struct lk_asker lk_asker;
+
+/*  Attaches to the router at `endpoint` within `wait_ms`. NULL if it cannot:
+ *  `problem` (may be NULL) says why. */
+lk_asker *lk_asker_new (const char *endpoint, int wait_ms, char *problem,
+                        size_t problem_size);
+void lk_asker_destroy (lk_asker **self_p);
+
+/*  The name of the host that it is attached to. */
+const char *lk_asker_host (const lk_asker *self);
+
+/*  Sends the question, destroys it, and waits for its answer, which the
+ *  caller owns. NULL: none within `wait_ms`. UNKNOWN and INVALID are answers,
+ *  too. */
+lk_message *lk_asker_ask (lk_asker *self, lk_message **question_p, int wait_ms);
+
+#endif

@@ -1,0 +1,161 @@
+/*  genesis.c - the first state of a lock service, written on purpose
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "cli/genesis.h"
+
+#include "net/state_file.h"
+#include "util/alloc.h"
+#include "wire/address.h"
+#include "wire/lock_state.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#define STATE_NAME "lock.state"
+
+typedef struct {
+    char *text;
+    size_t size;
+} complaint;
+
+static bool __attribute__ ((format (printf, 2, 3)))
+complain (const complaint *self, const char *format, ...)
+{
+    va_list arguments;
+    va_start (arguments, format);
+    vsnprintf (self->text, self->size, format, arguments);
+    va_end (arguments);
+    return false;
+}
+
+/*  -------------------------------------------------------- members */
+
+static bool
+add_member (lk_roster *roster, lk_slice name, const complaint *problem)
+{
+    char text[LK_HOST_LEN_MAX + 1];
+    if (!lk_address_is_name (name)) {
+        return complain (problem,
+                         "'%.*s' in --members is no name of a host: 1 to 63 "
+                         "of A-Z a-z 0-9 . _ -",
+                         (int) name.size, name.data);
+    }
+    if (roster->count == LK_GENESIS_MEMBERS_MAX) {
+        return complain (problem, "--members has more than %d hosts",
+                         LK_GENESIS_MEMBERS_MAX);
+    }
+    lk_slice_keep (name, text, sizeof text);
+    size_t count = roster->count;
+    if (lk_roster_intern (roster, text, 0) != count) {
+        return complain (problem, "--members has '%s' twice", text);
+    }
+    return true;
+}
+
+static bool
+read_members (lk_roster *roster, const char *members, const complaint *problem)
+{
+    lk_roster_init (roster);
+    for (const char *at = members;; at++) {
+        size_t size = strcspn (at, ",");
+        if (!add_member (roster, (lk_slice) {at, size}, problem)) {
+            return false;
+        }
+        at += size;
+        if (*at == '\0') {
+            return true;
+        }
+    }
+}
+
+/*  -------------------------------------------------------- the state */
+
+static bool
+make_state (lk_lock_state *state, const char *cluster, const lk_roster *roster,
+            const complaint *problem)
+{
+    memset (state, 0, sizeof *state);
+    if (strlen (cluster) > LK_CLUSTER_LEN_MAX
+        || !lk_address_is_name (lk_slice_of (cluster))) {
+        return complain (problem,
+                         "'%s' is no name of a cluster: 1 to 63 of A-Z a-z "
+                         "0-9 . _ -",
+                         cluster);
+    }
+    lk_slice_keep (lk_slice_of (cluster), state->cluster,
+                   sizeof state->cluster);
+    while (state->id == 0) {
+        if (getrandom (&state->id, sizeof state->id, 0)
+            != (ssize_t) sizeof state->id) {
+            return complain (problem, "the system has no random numbers: %s",
+                             strerror (errno));
+        }
+    }
+    for (size_t i = 0; i < roster->count; i++) {
+        state->genesis |= LK_HOST_BIT (i);
+    }
+    state->facts.active.members = state->genesis;
+    return true;
+}
+
+static bool
+write_state (lk_state_file *file, const lk_lock_state *state,
+             const lk_roster *roster, const complaint *problem)
+{
+    lk_problem reason = {0};
+    char *old = NULL;
+    size_t size;
+    lk_err error = lk_state_file_read (file, 1 << 20, &old, &size, &reason);
+    lk_free (old);
+    if (error == LK_OK || error == LK_INVALID) {
+        return complain (problem,
+                         "'%s' is there already, and is not overwritten: "
+                         "without it this host would be another member",
+                         lk_state_file_path (file));
+    }
+    if (error != LK_UNKNOWN) {
+        return complain (problem, "%s", reason.text);
+    }
+    char *text = lk_lock_state_encode (state, roster);
+    error = lk_state_file_write (file, text, strlen (text), &reason);
+    lk_free (text);
+    return error == LK_OK || complain (problem, "%s", reason.text);
+}
+
+bool
+lk_genesis_write (const char *dir, const char *cluster, const char *members,
+                  const char *host, char *text, size_t text_size)
+{
+    const complaint problem = {text, text_size};
+    lk_roster roster;
+    lk_lock_state state;
+    lk_problem reason = {0};
+    if (!read_members (&roster, members, &problem)
+        || !make_state (&state, cluster, &roster, &problem)) {
+        return false;
+    }
+    if (lk_roster_find (&roster, host, 0) == LK_NOBODY) {
+        return complain (&problem,
+                         "this host, '%s', is not among the members '%s'; "
+                         "--host says what its router calls it",
+                         host, members);
+    }
+    if (mkdir (dir, 0700) != 0 && errno != EEXIST) {
+        return complain (&problem, "cannot make '%s': %s", dir,
+                         strerror (errno));
+    }
+    lk_state_file *file = lk_state_file_open (dir, STATE_NAME, &reason);
+    if (file == NULL) {
+        return complain (&problem, "%s", reason.text);
+    }
+    bool done = write_state (file, &state, &roster, &problem);
+    lk_state_file_destroy (&file);
+    return done;
+}

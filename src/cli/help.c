@@ -1,0 +1,95 @@
+/*  help.c - `lockkeeper help` and `version`, and how errors are said
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static void
+say (const char *format, va_list arguments)
+{
+    fputs ("lockkeeper: ", stderr);
+    vfprintf (stderr, format, arguments);
+    fputc ('\n', stderr);
+}
+
+int
+lk_cli_fail (int code, const char *format, ...)
+{
+    va_list arguments;
+    va_start (arguments, format);
+    say (format, arguments);
+    va_end (arguments);
+    return code;
+}
+
+int
+lk_cli_misused (const lk_verb *verb, const char *format, ...)
+{
+    va_list arguments;
+    va_start (arguments, format);
+    say (format, arguments);
+    va_end (arguments);
+    fprintf (stderr,
+             "usage: lockkeeper %s %s\n"
+             "`lockkeeper help %s` tells more\n",
+             verb->name, verb->arguments, verb->name);
+    return LK_EXIT_FAILED;
+}
+
+void
+lk_cli_print_help (const lk_verb *verb)
+{
+    printf ("usage: lockkeeper %s %s\n\n%s.\n", verb->name, verb->arguments,
+            verb->summary);
+    if (verb->help[0] != '\0') {
+        printf ("\n%s", verb->help);
+    }
+}
+
+static void
+print_overview (void)
+{
+    puts ("lockkeeper - locks for a cluster\n");
+    const lk_verb *verb;
+    for (size_t i = 0; (verb = lk_verb_at (i)) != NULL; i++) {
+        printf ("  %-8s %s\n", verb->name, verb->summary);
+    }
+    puts ("\n`lockkeeper help VERB` tells more. Every verb that talks to a "
+          "router takes\n--endpoint ipc://PATH; without it "
+          "$LOCKKEEPER_ENDPOINT says where that is,\nthen "
+          "ipc:///run/lockkeeper/router.");
+}
+
+static int
+run_help (int argc, char **argv)
+{
+    if (argc < 2) {
+        print_overview ();
+        return LK_EXIT_OK;
+    }
+    const lk_verb *verb = lk_verb_find (argv[1]);
+    if (verb == NULL) {
+        return lk_cli_fail (LK_EXIT_FAILED, "there is no verb '%s'", argv[1]);
+    }
+    lk_cli_print_help (verb);
+    return LK_EXIT_OK;
+}
+
+static int
+run_version (int argc, char **argv)
+{
+    (void) argc;
+    (void) argv;
+    printf ("lockkeeper %s\n", lk_version ());
+    return LK_EXIT_OK;
+}
+
+const lk_verb lk_verb_help = {"help", "[VERB]", "Says what there is", "",
+                              run_help};
+const lk_verb lk_verb_version = {"version", "", "Prints the version", "",
+                                 run_version};

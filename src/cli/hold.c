@@ -1,0 +1,211 @@
+/*  hold.c - `lockkeeper lock`: holds a lock for a shell script
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A lock lives as long as the process that has it. In the foreground that
+ *  is this one; with --background it is a child, which goes on until the
+ *  lock is released, or the shell that called us (or --pid) has ended.
+ */
+
+#include "cli/cli.h"
+#include "cli/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <lockkeeper/message.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct {
+    const char *name;
+    const lk_options *options;
+    lk_watch watch;
+    lk_lock *lock;
+    int report_fd; /* background: tells the parent how it went; else -1 */
+} holder;
+
+static void
+print_lock (const holder *self)
+{
+    uint64_t token = lk_lock_token (self->lock);
+    uint64_t key = lk_lock_key (self->lock);
+    if (!self->options->json) {
+        printf ("key=%016" PRIx64 " token=%" PRIu64 "\n", key, token);
+    } else {
+        lk_message *message = lk_message_new ("lock@.", "LOCKED");
+        lk_message_set_text (message, "object", self->name);
+        lk_message_set_hex (message, "key", key);
+        lk_message_set_number (message, "token", (int64_t) token);
+        puts (lk_message_body (message));
+        lk_message_destroy (&message);
+    }
+    fflush (stdout);
+}
+
+/*  Lets the parent go, and whoever reads our output. */
+static void
+go_background (holder *self)
+{
+    if (self->report_fd < 0) {
+        return;
+    }
+    unsigned char code = LK_EXIT_OK;
+    (void) !write (self->report_fd, &code, 1);
+    close (self->report_fd);
+    int null_fd = open ("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; fd < 3; fd++) {
+        dup2 (null_fd, fd);
+    }
+}
+
+static int
+ended (const holder *self, lk_err error)
+{
+    if (error == LK_RELEASED) {
+        return LK_EXIT_OK;
+    }
+    return lk_cli_say_lost (self->name, error);
+}
+
+/*  Until it is granted, and then until it is over. */
+static int
+hold (holder *self)
+{
+    for (;;) {
+        lk_saw saw = lk_watch_next (&self->watch, LK_FOREVER);
+        if (saw == LK_SAW_OTHER) {
+            return LK_EXIT_OK;
+        }
+        if (saw == LK_SAW_SIGNAL && self->watch.signal != SIGCHLD
+            && self->watch.signal != SIGCONT) {
+            return lk_lock_held (self->lock)
+                       ? LK_EXIT_OK
+                       : LK_EXIT_SIGNAL + self->watch.signal;
+        }
+        if (saw != LK_SAW_EVENT) {
+            continue;
+        }
+        switch (self->watch.event.kind) {
+        case LK_EVENT_GRANTED:
+            print_lock (self);
+            go_background (self);
+            break;
+        case LK_EVENT_LOST:
+            return ended (self, self->watch.event.error);
+        default:
+            return lk_cli_say_failed (self->watch.session, self->name,
+                                      self->watch.event.error);
+        }
+    }
+}
+
+static int
+hold_with_session (holder *self)
+{
+    lk_lock_options wish = {self->options->wait_ms, self->options->duration_ms};
+    lk_err error = lk_lock_request (self->watch.session, self->name,
+                                    strlen (self->name), &wish, &self->lock);
+    if (error != LK_OK) {
+        return lk_cli_say_failed (self->watch.session, self->name, error);
+    }
+    return hold (self);
+}
+
+/*  `owner`: the process whose end is ours, 0: none. */
+static int
+hold_for (const lk_options *options, pid_t owner, int report_fd)
+{
+    holder self = {.name = options->argument[0],
+                   .options = options,
+                   .report_fd = report_fd};
+    if (lk_watch_init (&self.watch) != 0) {
+        return lk_cli_fail (LK_EXIT_FAILED, "cannot watch signals: %m");
+    }
+    if (owner != 0) {
+        self.watch.other_fd = (int) syscall (SYS_pidfd_open, owner, 0);
+        if (self.watch.other_fd < 0) {
+            return lk_cli_fail (LK_EXIT_FAILED, "cannot watch process %d: %m",
+                                (int) owner);
+        }
+    }
+    lk_session *session = lk_cli_session (options->endpoint);
+    self.watch.session = session;
+    int code = session != NULL ? hold_with_session (&self) : LK_EXIT_FAILED;
+    lk_session_destroy (&session);
+    lk_watch_clear (&self.watch);
+    return code;
+}
+
+/*  Forks before there is a session: threads do not survive a fork. */
+static int
+hold_in_background (const lk_options *options)
+{
+    pid_t owner = options->pid != 0 ? (pid_t) options->pid : getppid ();
+    int report[2];
+    if (pipe2 (report, O_CLOEXEC) != 0) {
+        return lk_cli_fail (LK_EXIT_FAILED, "cannot make a pipe: %m");
+    }
+    pid_t child = fork ();
+    if (child < 0) {
+        return lk_cli_fail (LK_EXIT_FAILED, "cannot fork: %m");
+    }
+    if (child == 0) {
+        close (report[0]);
+        setsid ();
+        return hold_for (options, owner, report[1]);
+    }
+    close (report[1]);
+    unsigned char code;
+    int status = 0;
+    if (read (report[0], &code, 1) == 1) {
+        return code;
+    }
+    waitpid (child, &status, 0);
+    return WIFEXITED (status) ? WEXITSTATUS (status) : LK_EXIT_FAILED;
+}
+
+static int
+run_lock (int argc, char **argv)
+{
+    lk_options options;
+    int code;
+    if (!lk_options_read (&options, &lk_verb_lock,
+                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_WAIT
+                              | LK_OPT_DURATION | LK_OPT_BACKGROUND,
+                          argc, argv, &code)) {
+        return code;
+    }
+    if (options.count != 1) {
+        return lk_cli_misused (&lk_verb_lock,
+                               "'lock' needs the name of one lock");
+    }
+    if (options.background) {
+        return hold_in_background (&options);
+    }
+    return hold_for (&options, (pid_t) options.pid, -1);
+}
+
+const lk_verb lk_verb_lock = {
+    "lock",
+    "NAME [--wait S] [--duration S] [--background] [--pid PID]",
+    "Gets a lock, prints its key and token, and holds it",
+    "  --wait S       give up after S seconds; 0: do not queue (default: "
+    "wait for ever)\n"
+    "  --duration S   the lock ends S seconds after it was got\n"
+    "  --background   return as soon as it is held; a child holds on until "
+    "the\n                 calling shell ends\n"
+    "  --pid PID      until process PID ends instead\n"
+    "  --json         print a JSON object\n"
+    "  --endpoint E   where the router is\n\n"
+    "Prints 'key=KEY token=TOKEN'. The lock is given back by `lockkeeper "
+    "unlock NAME\nKEY`, or by a signal to the process that holds it.\n\n"
+    "Exit code: 0 held and given back; 122 lost; 124 not obtained in time; "
+    "125 failed.\n",
+    run_lock,
+};

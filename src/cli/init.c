@@ -1,0 +1,75 @@
+/*  init.c - `lockkeeper init`: makes this host a member of a new cluster
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "cli/cli.h"
+#include "cli/genesis.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/*  The name of this machine up to its first dot. */
+static const char *
+own_name (char *buffer, size_t size)
+{
+    if (gethostname (buffer, size) != 0) {
+        return NULL;
+    }
+    buffer[size - 1] = '\0';
+    buffer[strcspn (buffer, ".")] = '\0';
+    return buffer;
+}
+
+static int
+run_init (int argc, char **argv)
+{
+    lk_options options;
+    int code;
+    char problem[256], name[65];
+    if (!lk_options_read (&options, &lk_verb_init, LK_OPT_INIT, argc, argv,
+                          &code)) {
+        return code;
+    }
+    if (options.count != 0 || options.cluster == NULL
+        || options.members == NULL) {
+        return lk_cli_misused (&lk_verb_init, "'init' needs --cluster and "
+                                              "--members, and nothing else");
+    }
+    if (options.host == NULL) {
+        options.host = own_name (name, sizeof name);
+    }
+    if (options.host == NULL) {
+        return lk_cli_misused (&lk_verb_init, "this machine has no name: say "
+                                              "--host NAME");
+    }
+    if (!lk_genesis_write (options.state, options.cluster, options.members,
+                           options.host, problem, sizeof problem)) {
+        return lk_cli_fail (LK_EXIT_FAILED, "%s", problem);
+    }
+    printf ("'%s' is now a member of cluster '%s' (state in %s/lock.state).\n"
+            "Next: run this with the same --cluster and --members on each "
+            "other of %s,\nthen start lockkeeper-router and lockkeeper-lockd "
+            "on all of them;\n`lockkeeper status` tells when locks can be "
+            "had.\n",
+            options.host, options.cluster, options.state, options.members);
+    return LK_EXIT_OK;
+}
+
+const lk_verb lk_verb_init = {
+    "init",
+    "--cluster NAME --members H1,H2,... [--host NAME] [--state DIR]",
+    "Makes this host a member of a new cluster",
+    "  --cluster NAME  the cluster's name, the same on all its hosts\n"
+    "  --members LIST  the names of all its hosts, 1 to 15, as their routers\n"
+    "                  call them, the same on all of them\n"
+    "  --host NAME     this host's name (default: the machine's, up to its "
+    "first dot)\n"
+    "  --state DIR     where lockkeeper-lockd keeps its state\n"
+    "                  (default: /var/lib/lockkeeper)\n\n"
+    "Run it once on each member, before its lockkeeper-lockd starts. It "
+    "refuses to\noverwrite: a host whose state is lost is another member.\n",
+    run_init,
+};

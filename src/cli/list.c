@@ -1,0 +1,237 @@
+/*  list.c - `lockkeeper list`: who holds and who waits
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Only a leader has the whole list; another lock service names the leaders.
+ */
+
+#include "cli/ask.h"
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ATTACH_MS 5000
+#define ANSWER_MS 2000
+
+typedef struct {
+    const lk_options *options;
+    lk_asker *asker;
+    char to[LK_ADDRESS_LEN_MAX + 1];
+    size_t count;
+} lister;
+
+/*  -------------------------------------------------------- printing */
+
+static void
+print_time (int64_t since_ms)
+{
+    char text[32];
+    if (since_ms < 100000) {
+        snprintf (text, sizeof text, "%.1f s", (double) since_ms / 1000);
+    } else {
+        snprintf (text, sizeof text, "%" PRId64 ":%02" PRId64 ":%02" PRId64,
+                  since_ms / 3600000, since_ms / 60000 % 60,
+                  since_ms / 1000 % 60);
+    }
+    printf (" %10s", text);
+}
+
+/*  A lock's name may hold control characters; a terminal must not see them. */
+static void
+print_name (const char *name)
+{
+    for (; *name != '\0'; name++) {
+        unsigned char c = (unsigned char) *name;
+        if (c < ' ' || c == 127) {
+            printf ("\\x%02x", c);
+        } else {
+            putchar (c);
+        }
+    }
+    putchar ('\n');
+}
+
+static const char *
+text_of (const lk_message *row, const char *field)
+{
+    const char *text = lk_message_text (row, field);
+    return text != NULL ? text : "?";
+}
+
+static void
+print_row (lister *self, const lk_message *row)
+{
+    uint64_t token = 0;
+    (void) lk_message_hex (row, "token", &token);
+    if (self->count++ == 0) {
+        printf ("%-8s %-12s %8s %10s %18s %s\n", "STATE", "HOST", "PID",
+                "SINCE", "TOKEN", "NAME");
+    }
+    printf ("%-8s %-12s %8" PRId64, text_of (row, "state"),
+            text_of (row, "host"), lk_message_number (row, "pid", 0));
+    print_time (lk_message_number (row, "since_ms", 0));
+    if (token != 0) {
+        printf (" %18" PRIu64 " ", token);
+    } else {
+        printf (" %18s ", "-");
+    }
+    print_name (text_of (row, "object"));
+}
+
+static void
+print_rows (lister *self, const lk_message *answer)
+{
+    lk_message *row;
+    for (size_t i = 0; (row = lk_message_row (answer, "tickets", i)) != NULL;
+         i++) {
+        if (self->options->object != NULL
+            && strcmp (self->options->object, text_of (row, "object")) != 0) {
+            /*  not asked for */
+        } else if (self->options->json) {
+            uint64_t token = 0;
+            (void) lk_message_hex (row, "token", &token);
+            lk_message_set_number (row, "token", (int64_t) token);
+            puts (lk_message_body (row));
+        } else {
+            print_row (self, row);
+        }
+        lk_message_destroy (&row);
+    }
+}
+
+/*  -------------------------------------------------------- asking */
+
+static lk_message *
+ask (lister *self, const char *command, int64_t cursor)
+{
+    lk_message *question = lk_message_new (self->to, command);
+    if (cursor > 0) {
+        lk_message_set_number (question, "cursor", cursor);
+    }
+    return lk_asker_ask (self->asker, &question, ANSWER_MS);
+}
+
+static bool
+leads (lister *self)
+{
+    lk_message *status = ask (self, "LOCKSTATUS", 0);
+    bool does = status != NULL && lk_message_flag (status, "leads");
+    lk_message_destroy (&status);
+    return does;
+}
+
+/*  Whether the answer is a list, if only an empty one; those who have none
+ *  name the leaders, if they know any. */
+static bool
+is_list (lister *self, const lk_message *answer)
+{
+    return answer != NULL && lk_message_is (answer, "LOCKLIST")
+           && !lk_message_has (answer, "leaders")
+           && (lk_message_has (answer, "tickets") || leads (self));
+}
+
+/*  All of the list of self->to. False: it has none (any more), and *first_p
+ *  is what it answered at first. */
+static bool
+list_from (lister *self, lk_message **first_p)
+{
+    int64_t cursor = 0;
+    while (cursor >= 0) {
+        lk_message *answer = ask (self, "LOCKLIST", cursor);
+        if (!is_list (self, answer)) {
+            *first_p = answer;
+            return false;
+        }
+        print_rows (self, answer);
+        cursor = lk_message_number (answer, "cursor", -1);
+        lk_message_destroy (&answer);
+    }
+    return true;
+}
+
+static int
+say_no_list (const lk_message *answer)
+{
+    if (answer == NULL) {
+        return lk_cli_fail (LK_EXIT_LATE,
+                            "no lock service answers; "
+                            "`lockkeeper status` shows how it is");
+    }
+    if (lk_message_is (answer, "LOCKLIST")) {
+        return lk_cli_fail (LK_EXIT_NO, "no leader has the list now; "
+                                        "`lockkeeper status` tells why");
+    }
+    const char *reason = lk_message_text (answer, "reason");
+    return lk_cli_fail (LK_EXIT_FAILED,
+                        "the list cannot be had: %s; is lockkeeper-lockd "
+                        "running on this host?",
+                        reason != NULL ? reason : "no reason told");
+}
+
+static int
+list_all (lister *self)
+{
+    lk_message *first = NULL, *next = NULL;
+    if (list_from (self, &first)) {
+        return LK_EXIT_OK;
+    }
+    const char *leader = NULL;
+    bool done = false;
+    for (size_t i = 0;
+         !done && self->count == 0 && first != NULL
+         && (leader = lk_message_item (first, "leaders", i)) != NULL;
+         i++) {
+        snprintf (self->to, sizeof self->to, "lock@%s", leader);
+        done = list_from (self, &next);
+        lk_message_destroy (&next);
+    }
+    int code = done ? LK_EXIT_OK : say_no_list (first);
+    lk_message_destroy (&first);
+    return code;
+}
+
+static int
+run_list (int argc, char **argv)
+{
+    lk_options options;
+    int code;
+    char problem[256];
+    if (!lk_options_read (&options, &lk_verb_list,
+                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_OBJECT, argc,
+                          argv, &code)) {
+        return code;
+    }
+    if (options.count != 0) {
+        return lk_cli_misused (&lk_verb_list,
+                               "'list' takes no '%s'; "
+                               "--object NAME lists one lock",
+                               options.argument[0]);
+    }
+    lister self = {.options = &options, .to = "lock@."};
+    self.asker =
+        lk_asker_new (options.endpoint, ATTACH_MS, problem, sizeof problem);
+    if (self.asker == NULL) {
+        return lk_cli_fail (LK_EXIT_FAILED, "%s", problem);
+    }
+    code = list_all (&self);
+    if (code == LK_EXIT_OK && self.count == 0 && !options.json) {
+        puts ("nobody holds or waits for a lock");
+    }
+    lk_asker_destroy (&self.asker);
+    return code;
+}
+
+const lk_verb lk_verb_list = {
+    "list",
+    "[--object NAME] [--json]",
+    "Lists who holds and who waits for locks, in the whole cluster",
+    "  --object NAME  only that lock\n"
+    "  --json         print a JSON object per line\n"
+    "  --endpoint E   where the router is\n\n"
+    "Exit code: 0 listed; 1 there are no leaders now; 124 no answer; 125 "
+    "failed.\n",
+    run_list,
+};

@@ -1,0 +1,62 @@
+/*  main.c - lockkeeper(1): the table of verbs
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const lk_verb *const verbs[] = {
+    &lk_verb_run,     &lk_verb_lock,    &lk_verb_unlock,
+    &lk_verb_status,  &lk_verb_list,    &lk_verb_init,
+    &lk_verb_sandbox, &lk_verb_version, &lk_verb_help,
+};
+
+#define VERB_COUNT (sizeof verbs / sizeof verbs[0])
+
+const lk_verb *
+lk_verb_at (size_t position)
+{
+    return position < VERB_COUNT ? verbs[position] : NULL;
+}
+
+const lk_verb *
+lk_verb_find (const char *name)
+{
+    for (size_t i = 0; i < VERB_COUNT; i++) {
+        if (strcmp (verbs[i]->name, name) == 0) {
+            return verbs[i];
+        }
+    }
+    return NULL;
+}
+
+int
+main (int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : "help";
+    if (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0) {
+        name = "help";
+    } else if (strcmp (name, "--version") == 0 || strcmp (name, "-V") == 0) {
+        name = "version";
+    }
+    const lk_verb *verb = lk_verb_find (name);
+    if (verb == NULL) {
+        return lk_cli_fail (LK_EXIT_FAILED,
+                            "there is no verb '%s'; `lockkeeper help` lists "
+                            "those that there are",
+                            name);
+    }
+    if (argc > 1) {
+        argc--;
+        argv++;
+    }
+    int code = verb->run (argc, argv);
+    if (fflush (stdout) != 0 && code == LK_EXIT_OK) {
+        code = lk_cli_fail (LK_EXIT_FAILED, "cannot write to stdout: %m");
+    }
+    return code;
+}

@@ -1,0 +1,56 @@
+/*  book_private.h - what the files of the book share
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *      book.c          the table of what happens to a lock, and time
+ *      book_answers.c  messages of the lock service -> that
+ */
+
+#ifndef LK_BOOK_PRIVATE_H
+#define LK_BOOK_PRIVATE_H
+
+#include "client/book.h"
+#include "client/queues.h"
+
+struct lk_book {
+    lk_lock *locks; /* all, by serial, in the order of asking */
+    uint64_t serial;
+    lk_lease *lease; /* the latest that was seen */
+    int64_t tick_at; /* nothing is due before; may be too early */
+    lk_message_queue messages;
+    lk_event_queue events;
+    char remark[160];
+};
+
+/*  What can happen to a lock. */
+typedef enum {
+    LK_ON_GRANTED,  /* LOCKED */
+    LK_ON_REFUSED,  /* LOCKFAILED of the LOCK */
+    LK_ON_UNLOCKED, /* UNLOCKED, or there is nothing (more) to unlock */
+    LK_ON_LOST,     /* UNLOCKED with an error: the service ended it */
+    LK_ON_EXPIRED,  /* by our own clock: the wait, the lease, the duration */
+    LK_ON_RELEASE,  /* the user gives it back */
+    LK_ON_FORGET,   /* the user lets go of the pointer */
+    LK_ON_COUNT
+} lk_occurrence;
+
+/*  What the answer to a LOCK is for, as the table says. */
+typedef enum {
+    LK_GRANT_WANTED, /* the lock is held from now on */
+    LK_GRANT_KEY,    /* UNLOCK is open, and can do with the key */
+    LK_GRANT_SECOND  /* there is one already: another one goes back */
+} lk_grant_use;
+
+lk_grant_use lk_book_grant_use (const lk_lock *lock);
+
+/*  Does what the table says; the lock may be freed then. */
+void lk_book_occur (lk_lock *lock, lk_occurrence what, lk_err error,
+                    int64_t now_ms);
+
+/*  Sends the LOCK or UNLOCK that is open, once more. */
+void lk_book_send_open (lk_lock *lock, int64_t now_ms);
+
+void lk_book_set_remark (lk_book *self, const char *text);
+
+#endif

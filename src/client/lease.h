@@ -1,0 +1,34 @@
+/*  lease.h - until when the host's lock service vouches for its locks
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A lock is good no longer than the lease of the session that it was granted
+ *  in. The lock service writes the lease into a shared page, so that a lock
+ *  ends in time although the lock service hangs or is gone. A lock service
+ *  that was restarted makes a new page: then the old one keeps what it said
+ *  last, and a lock of that time goes on looking at the old one.
+ */
+
+#ifndef LK_LEASE_H
+#define LK_LEASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct lk_lease lk_lease;
+
+/*  The lease of `session`; never NULL. Takes `known` again if that is it
+ *  (NULL: none known), else maps the page at `path`. Where that cannot be
+ *  read, the lease ends at `until_ms` for good. Each take needs one drop. */
+lk_lease *lk_lease_take (lk_lease *known, const char *path, uint64_t session,
+                         int64_t until_ms);
+void lk_lease_drop (lk_lease **self_p);
+
+/*  Boot clock, ms; 0 as soon as the session is over. */
+int64_t lk_lease_until (const lk_lease *self);
+
+/*  Whether it is read from a page, and so can be prolonged. */
+bool lk_lease_lives (const lk_lease *self);
+
+#endif

@@ -1,0 +1,290 @@
+/*  session.c - a session with this host's router
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "client/session.h"
+
+#include "net/clock.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_ENDPOINT "ipc:///run/lockkeeper/router"
+#define CONNECT_MS 5000
+#define LINGER_MS 500
+#define GIVE_BACK_MS 1000 /* how long destroy waits for UNLOCKED */
+
+static const char *const subscriptions[] = {"STATUS", NULL};
+
+/*  -------------------------------------------------------- from the router */
+
+static void
+on_ready (void *user)
+{
+    lk_session *self = user;
+    lk_book_repeat (self->book, lk_clock_ms ());
+}
+
+static void
+on_refused (void *user, const char *reason)
+{
+    lk_session *self = user;
+    (void) lk_session_fail (self, LK_REFUSED, reason);
+    lk_book_give_up (self->book, lk_clock_ms ());
+}
+
+/*  Whether `address` is that service of this host. */
+static bool
+is_from (const lk_session *self, const char *address, const char *service)
+{
+    size_t size = strlen (service);
+    return strncmp (address, service, size) == 0 && address[size] == '@'
+           && strcmp (address + size + 1, lk_attach_host (self->attach)) == 0;
+}
+
+/*  This host's lock service has come (back): it knows of nothing. */
+static bool
+is_service_up (const lk_session *self, const lk_message *message)
+{
+    const char *service = lk_message_text (message, "service");
+    const char *status = lk_message_text (message, "status");
+    return service != NULL && status != NULL && strcmp (status, "up") == 0
+           && is_from (self, service, "lock");
+}
+
+static void
+on_message (void *user, const lk_message *message)
+{
+    lk_session *self = user;
+    const char *from = lk_message_from (message);
+    int64_t now_ms = lk_clock_ms ();
+    if (is_from (self, from, "lock")) {
+        (void) lk_book_message (self->book, message, now_ms);
+    } else if (is_from (self, from, "router")) {
+        if (!lk_message_is (message, "STATUS")) {
+            (void) lk_book_message (self->book, message, now_ms);
+        } else if (is_service_up (self, message)) {
+            lk_book_repeat (self->book, now_ms);
+        }
+    }
+}
+
+static const lk_attach_calls calls = {on_ready, NULL, on_refused, on_message};
+
+/*  -------------------------------------------------------- work */
+
+/*  What cannot be sent now is repeated anyway. */
+static void
+send_all (lk_session *self)
+{
+    lk_message *message;
+    while ((message = lk_book_next_message (self->book)) != NULL) {
+        if (lk_attach_send (self->attach, &message) != LK_OK) {
+            lk_message_destroy (&message);
+        }
+    }
+    lk_attach_flush (self->attach);
+}
+
+void
+lk_session_work (lk_session *self)
+{
+    lk_attach_work (self->attach);
+    lk_book_tick (self->book, lk_clock_ms ());
+    send_all (self);
+}
+
+void
+lk_session_wait (lk_session *self, int64_t until_ms)
+{
+    int64_t deadline = lk_book_deadline (self->book);
+    send_all (self);
+    lk_attach_wait (self->attach, deadline < until_ms ? deadline : until_ms);
+    lk_session_work (self);
+}
+
+lk_err
+lk_session_fail (lk_session *self, lk_err error, const char *text)
+{
+    if (text == NULL) {
+        text = lk_book_remark (self->book);
+    }
+    if (text[0] == '\0') {
+        text = lk_err_text (error);
+    }
+    snprintf (self->problem, sizeof self->problem, "%s", text);
+    return error;
+}
+
+/*  -------------------------------------------------------- life */
+
+static bool
+is_name_char (char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+           || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+}
+
+/*  "backup-1234-1": unlike that of any other session of this host. */
+static void
+make_name (const char *base, char *name)
+{
+    static atomic_uint sessions;
+    char tail[32];
+    snprintf (tail, sizeof tail, "-%d-%u", (int) getpid (),
+              atomic_fetch_add (&sessions, 1) + 1);
+    size_t room = LK_SERVICE_LEN_MAX - strlen (tail);
+    size_t size = 0;
+    for (; size < room && base[size] != '\0'; size++) {
+        name[size] = is_name_char (base[size]) ? base[size] : '_';
+    }
+    snprintf (name + size, sizeof tail, "%s", tail);
+}
+
+/*  Serials unlike those of a former process of the same name and number. */
+static uint64_t
+first_serial (void)
+{
+    return ((uint64_t) lk_clock_ms () & 0xffffffff) << 16;
+}
+
+static lk_session *
+new_session (const char *endpoint, const char *name)
+{
+    char own_name[LK_SERVICE_LEN_MAX + 1];
+    lk_problem problem = {0};
+    make_name (name, own_name);
+    lk_attach_options options = {.endpoint = endpoint,
+                                 .name = own_name,
+                                 .version = LK_VERSION,
+                                 .application = true,
+                                 .subscriptions = subscriptions,
+                                 .linger_ms = LINGER_MS};
+    lk_session *self = lk_alloc (sizeof *self);
+    self->book = lk_book_new (first_serial ());
+    self->attach = lk_attach_new (&options, &calls, self, &problem);
+    if (self->attach == NULL) {
+        lk_book_destroy (&self->book);
+        lk_free (self);
+        errno = problem.number != 0 ? problem.number : EINVAL;
+        return NULL;
+    }
+    return self;
+}
+
+static bool
+await_router (lk_session *self, int connect_ms)
+{
+    int64_t until_ms = lk_clock_ms () + connect_ms;
+    lk_attach_state state;
+    while ((state = lk_attach_get_state (self->attach)) != LK_ATTACH_READY
+           && state != LK_ATTACH_REFUSED && lk_clock_ms () < until_ms) {
+        lk_session_wait (self, until_ms);
+    }
+    return state == LK_ATTACH_READY;
+}
+
+lk_session *
+lk_session_new (const lk_session_options *options)
+{
+    const lk_session_options defaults = {0};
+    if (options == NULL) {
+        options = &defaults;
+    }
+    const char *endpoint = options->endpoint;
+    if (endpoint == NULL) {
+        endpoint = getenv ("LOCKKEEPER_ENDPOINT");
+    }
+    if (endpoint == NULL || endpoint[0] == '\0') {
+        endpoint = DEFAULT_ENDPOINT;
+    }
+    lk_session *self = new_session (
+        endpoint,
+        options->name != NULL ? options->name : program_invocation_short_name);
+    if (self != NULL
+        && !await_router (self, options->connect_ms > 0 ? options->connect_ms
+                                                        : CONNECT_MS)) {
+        lk_problem problem = {0};
+        lk_attach_problem (self->attach, &problem);
+        lk_session_destroy (&self);
+        errno = problem.number != 0 ? problem.number : ETIMEDOUT;
+    }
+    return self;
+}
+
+/*  The router tells the lock service that we are gone, so nothing leaks if
+ *  this does not get through. */
+static void
+give_back_all (lk_session *self)
+{
+    int64_t now_ms = lk_clock_ms ();
+    int64_t until_ms = now_ms + GIVE_BACK_MS;
+    lk_lock *lock, *next = lk_book_next_lock (self->book, NULL);
+    while ((lock = next) != NULL) {
+        next = lk_book_next_lock (self->book, lock);
+        lk_book_forget (self->book, lock, now_ms);
+    }
+    while (lk_book_open_count (self->book) > 0 && lk_clock_ms () < until_ms
+           && lk_attach_get_state (self->attach) == LK_ATTACH_READY) {
+        lk_session_wait (self, until_ms);
+    }
+}
+
+void
+lk_session_destroy (lk_session **self_p)
+{
+    lk_session *self = *self_p;
+    *self_p = NULL;
+    if (self == NULL) {
+        return;
+    }
+    int problem = errno;
+    give_back_all (self);
+    lk_attach_destroy (&self->attach);
+    lk_book_destroy (&self->book);
+    lk_free (self);
+    errno = problem;
+}
+
+/*  -------------------------------------------------------- questions */
+
+const char *
+lk_session_problem (const lk_session *self)
+{
+    return self->problem;
+}
+
+const char *
+lk_session_host (const lk_session *self)
+{
+    return lk_attach_host (self->attach);
+}
+
+int
+lk_session_fd (const lk_session *self)
+{
+    return lk_attach_fd (self->attach);
+}
+
+int
+lk_session_timeout (const lk_session *self)
+{
+    if (lk_book_has_event (self->book)) {
+        return 0;
+    }
+    int64_t when_ms = lk_attach_deadline (self->attach);
+    int64_t book_ms = lk_book_deadline (self->book);
+    return lk_clock_poll_ms (book_ms < when_ms ? book_ms : when_ms);
+}
+
+const char *
+lk_version (void)
+{
+    return LK_VERSION;
+}

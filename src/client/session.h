@@ -1,0 +1,34 @@
+/*  session.h - a session with this host's router, as the library sees it
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  The shell around the book of requests: it reads the clock, and brings
+ *  messages from and to the router. session.c opens and closes it, lock.c has
+ *  what is done with locks.
+ */
+
+#ifndef LK_SESSION_H
+#define LK_SESSION_H
+
+#include "client/book.h"
+#include "net/attach.h"
+
+struct lk_session {
+    lk_attach *attach;
+    lk_book *book;
+    char problem[320];
+};
+
+/*  Does what is to do now, sends included. */
+void lk_session_work (lk_session *self);
+
+/*  The same, after having waited for something until then at most (boot
+ *  clock, ms). */
+void lk_session_wait (lk_session *self, int64_t until_ms);
+
+/*  Notes what went wrong; returns `error`. NULL text: what the book knows
+ *  of it, else the error's own sentence. */
+lk_err lk_session_fail (lk_session *self, lk_err error, const char *text);
+
+#endif

@@ -1,0 +1,541 @@
+/*  client.c - the library's book of requests, with a lock service played by
+ *  the test
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "client/book.h"
+
+#include "util/rng.h"
+#include "wire/message_frame.h"
+
+#include <check.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define START 1000000 /* the boot clock when a test begins */
+#define LEASE 8000
+
+typedef struct {
+    lk_book *book;
+    int64_t now;
+    lk_lock_event event;
+    uint64_t serial; /* of the last message that was sent */
+    uint64_t request;
+    uint64_t key;
+    int64_t wait;
+} world;
+
+static void
+set_up (world *self)
+{
+    *self = (world) {.book = lk_book_new (100), .now = START};
+}
+
+static void
+tear_down (world *self)
+{
+    lk_book_destroy (&self->book);
+}
+
+/*  -------------------------------------------------------- the service */
+
+/*  The next message has that command; its fields are noted. */
+static void
+expect_sent (world *self, const char *command)
+{
+    lk_message *message = lk_book_next_message (self->book);
+    ck_assert_ptr_nonnull (message);
+    ck_assert_str_eq (lk_message_command (message), command);
+    ck_assert_str_eq (lk_message_to (message), "lock@.");
+    ck_assert_str_eq (lk_message_text (message, "object"), "thing");
+    self->serial = lk_message_serial (message);
+    self->request = (uint64_t) lk_message_number (message, "request", 0);
+    self->wait = lk_message_number (message, "wait", -9);
+    self->key = 0;
+    (void) lk_message_hex (message, "key", &self->key);
+    lk_message_destroy (&message);
+}
+
+static void
+expect_nothing_sent (world *self)
+{
+    ck_assert_ptr_null (lk_book_next_message (self->book));
+}
+
+static void
+deliver (world *self, lk_message *message, uint64_t serial)
+{
+    lk_message_set_serial (message, serial);
+    (void) lk_book_message (self->book, message, self->now);
+    lk_message_destroy (&message);
+}
+
+static void
+say_locked (world *self, uint64_t serial, uint64_t key, int64_t until)
+{
+    lk_message *message = lk_message_new ("app@.", "LOCKED");
+    lk_message_set_text (message, "object", "thing");
+    lk_message_set_hex (message, "token", 7);
+    lk_message_set_hex (message, "key", key);
+    lk_message_set_number (message, "session", 3);
+    lk_message_set_number (message, "until", until);
+    lk_message_set_number (message, "lease_until", START + LEASE);
+    deliver (self, message, serial);
+}
+
+static void
+say (world *self, const char *command, uint64_t serial, const char *error)
+{
+    lk_message *message = lk_message_new ("app@.", command);
+    lk_message_set_text (message, "object", "thing");
+    if (error != NULL) {
+        lk_message_set_text (message, "error", error);
+        lk_message_set_text (message, "text", "because");
+    }
+    deliver (self, message, serial);
+}
+
+/*  -------------------------------------------------------- the user */
+
+static void
+expect_event (world *self, lk_event_kind kind, const lk_lock *lock,
+              lk_err error)
+{
+    ck_assert (lk_book_next_event (self->book, &self->event));
+    ck_assert_int_eq (self->event.kind, kind);
+    ck_assert_ptr_eq (self->event.lock, lock);
+    ck_assert_int_eq (self->event.error, error);
+}
+
+static void
+expect_no_event (world *self)
+{
+    ck_assert (!lk_book_next_event (self->book, &self->event));
+}
+
+static lk_lock *
+ask (world *self, int64_t wait_ms)
+{
+    lk_lock_options options = {wait_ms, 0};
+    lk_lock *lock = lk_book_lock (self->book, "thing", &options, self->now);
+    expect_sent (self, "LOCK");
+    ck_assert_uint_eq (self->serial, lock->serial);
+    return lock;
+}
+
+static lk_lock *
+get_until (world *self, int64_t until)
+{
+    lk_lock *lock = ask (self, LK_FOREVER);
+    say_locked (self, lock->serial, 55, until);
+    expect_event (self, LK_EVENT_GRANTED, lock, LK_OK);
+    ck_assert (lk_book_held (lock, self->now));
+    return lock;
+}
+
+static lk_lock *
+get (world *self)
+{
+    return get_until (self, -1);
+}
+
+static void
+pass (world *self, int64_t ms)
+{
+    self->now += ms;
+    lk_book_tick (self->book, self->now);
+}
+
+/*  -------------------------------------------------------- plain use */
+
+START_TEST (granted_and_released)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    ck_assert_uint_eq (lock->token, 7);
+    ck_assert_uint_eq (lock->key, 55);
+    lk_book_release (w.book, lock, w.now);
+    ck_assert (!lk_book_held (lock, w.now));
+    expect_sent (&w, "UNLOCK");
+    ck_assert_uint_eq (w.request, lock->serial);
+    ck_assert_uint_eq (w.key, 55);
+    ck_assert_uint_ne (w.serial, lock->serial);
+    say (&w, "UNLOCKED", w.serial, NULL);
+    expect_event (&w, LK_EVENT_RELEASED, lock, LK_OK);
+    expect_no_event (&w);
+    ck_assert_uint_eq (lk_book_open_count (w.book), 0);
+    lk_book_forget (w.book, lock, w.now);
+    ck_assert_ptr_null (lk_book_next_lock (w.book, NULL));
+    expect_nothing_sent (&w);
+    tear_down (&w);
+}
+END_TEST
+
+START_TEST (refused)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = ask (&w, 0);
+    say (&w, "LOCKFAILED", lock->serial, "full");
+    expect_event (&w, LK_EVENT_FAILED, lock, LK_FULL);
+    ck_assert_str_eq (lk_book_remark (w.book), "because");
+    ck_assert_int_eq (lk_book_deadline (w.book), START + LK_REPEAT_MS);
+    pass (&w, 60000);
+    expect_nothing_sent (&w);
+    expect_no_event (&w);
+    lk_book_forget (w.book, lock, w.now);
+    expect_nothing_sent (&w);
+    tear_down (&w);
+}
+END_TEST
+
+START_TEST (open_requests_are_repeated)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = ask (&w, 10000);
+    ck_assert_int_eq (w.wait, 10000);
+    pass (&w, 999);
+    expect_nothing_sent (&w);
+    ck_assert_int_eq (lk_book_deadline (w.book), w.now + 1);
+    pass (&w, 1);
+    expect_sent (&w, "LOCK");
+    ck_assert_uint_eq (w.serial, lock->serial);
+    ck_assert_int_eq (w.wait, 9000);
+    lk_book_repeat (w.book, w.now);
+    expect_sent (&w, "LOCK");
+    say_locked (&w, lock->serial, 55, -1);
+    pass (&w, 3000);
+    expect_nothing_sent (&w);
+    lk_book_release (w.book, lock, w.now);
+    expect_sent (&w, "UNLOCK");
+    uint64_t serial = w.serial;
+    say (&w, "LOCKFAILED", serial, "timedout");
+    pass (&w, 1000);
+    expect_sent (&w, "UNLOCK");
+    ck_assert_uint_eq (w.serial, serial);
+    tear_down (&w);
+}
+END_TEST
+
+/*  -------------------------------------------------------- no answer */
+
+START_TEST (unanswered_wait_ends)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = ask (&w, 2000);
+    for (int i = 1; i <= 6; i++) {
+        pass (&w, 1000);
+        expect_sent (&w, "LOCK");
+        expect_no_event (&w);
+    }
+    ck_assert_int_eq (w.wait, 0);
+    pass (&w, 1000);
+    expect_event (&w, LK_EVENT_FAILED, lock, LK_TIMEDOUT);
+    expect_sent (&w, "UNLOCK");
+    lk_book_forget (w.book, lock, w.now);
+    say_locked (&w, w.serial - 1, 66, -1); /* it comes too late */
+    expect_sent (&w, "UNLOCK");
+    ck_assert_uint_eq (w.key, 66);
+    pass (&w, 1000);
+    expect_sent (&w, "UNLOCK");
+    expect_no_event (&w);
+    say (&w, "UNLOCKED", w.serial, NULL);
+    ck_assert_ptr_null (lk_book_next_lock (w.book, NULL));
+    tear_down (&w);
+}
+END_TEST
+
+START_TEST (taken_back_while_waiting)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = ask (&w, LK_FOREVER);
+    lk_book_release (w.book, lock, w.now);
+    expect_sent (&w, "UNLOCK");
+    ck_assert_uint_eq (w.key, 0);
+    say_locked (&w, lock->serial, 66, -1); /* it was on its way */
+    expect_no_event (&w);
+    expect_sent (&w, "UNLOCK");
+    ck_assert_uint_eq (w.key, 66);
+    say (&w, "UNLOCKED", w.serial, NULL);
+    expect_event (&w, LK_EVENT_RELEASED, lock, LK_OK);
+    tear_down (&w);
+}
+END_TEST
+
+START_TEST (unlocking_what_is_gone_is_fine)
+{
+    static const char *const words[] = {"denied", "unknown", "invalid"};
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    lk_book_release (w.book, lock, w.now);
+    expect_sent (&w, "UNLOCK");
+    say (&w, "LOCKFAILED", w.serial, words[_i]);
+    expect_event (&w, LK_EVENT_RELEASED, lock, LK_OK);
+    tear_down (&w);
+}
+END_TEST
+
+START_TEST (no_service_is_no_answer)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = ask (&w, 2000);
+    lk_message *message = lk_message_new ("app@.", "UNKNOWN");
+    lk_message_set_text (message, "reason", "no service 'lock'");
+    deliver (&w, message, lock->serial);
+    expect_no_event (&w);
+    ck_assert_str_eq (lk_book_remark (w.book), "no service 'lock'");
+    pass (&w, 1000);
+    expect_sent (&w, "LOCK");
+    tear_down (&w);
+}
+END_TEST
+
+/*  -------------------------------------------------------- losses */
+
+START_TEST (lost_is_told_once)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    say (&w, "UNLOCKED", lock->serial, "isolated");
+    ck_assert (!lk_book_held (lock, w.now));
+    say (&w, "UNLOCKED", lock->serial, "isolated");
+    pass (&w, LEASE * 2);
+    expect_event (&w, LK_EVENT_LOST, lock, LK_ISOLATED);
+    expect_no_event (&w);
+    expect_nothing_sent (&w);
+    lk_book_release (w.book, lock, w.now);
+    expect_event (&w, LK_EVENT_RELEASED, lock, LK_OK);
+    tear_down (&w);
+}
+END_TEST
+
+START_TEST (lease_ends_by_the_clock)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    ck_assert_int_le (lk_book_deadline (w.book), START + LEASE);
+    w.now += LEASE - 1;
+    ck_assert (lk_book_held (lock, w.now));
+    w.now += 1;
+    ck_assert (!lk_book_held (lock, w.now));
+    pass (&w, 0);
+    expect_event (&w, LK_EVENT_LOST, lock, LK_ISOLATED);
+    say (&w, "UNLOCKED", lock->serial, "isolated");
+    expect_no_event (&w);
+    tear_down (&w);
+}
+END_TEST
+
+START_TEST (after_its_duration_it_is_given_back)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get_until (&w, START + 500);
+    pass (&w, 500);
+    expect_event (&w, LK_EVENT_LOST, lock, LK_TIMEDOUT);
+    expect_nothing_sent (&w);
+    lk_book_forget (w.book, lock, w.now);
+    expect_sent (&w, "UNLOCK"); /* ends the grace */
+    say (&w, "UNLOCKED", w.serial, NULL);
+    ck_assert_ptr_null (lk_book_next_lock (w.book, NULL));
+    tear_down (&w);
+}
+END_TEST
+
+START_TEST (released_by_somebody_else)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    say (&w, "UNLOCKED", lock->serial, "released");
+    expect_event (&w, LK_EVENT_LOST, lock, LK_RELEASED);
+    tear_down (&w);
+}
+END_TEST
+
+START_TEST (lost_before_it_was_told)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = ask (&w, LK_FOREVER);
+    say (&w, "UNLOCKED", lock->serial, "isolated");
+    expect_event (&w, LK_EVENT_FAILED, lock, LK_ISOLATED);
+    expect_no_event (&w);
+    tear_down (&w);
+}
+END_TEST
+
+/*  -------------------------------------------------------- strays */
+
+START_TEST (grant_that_nobody_asked_for_goes_back)
+{
+    world w;
+    set_up (&w);
+    say_locked (&w, 4, 77, -1);
+    expect_sent (&w, "UNLOCK");
+    ck_assert_uint_eq (w.request, 4);
+    ck_assert_uint_eq (w.key, 77);
+    expect_no_event (&w);
+    tear_down (&w);
+}
+END_TEST
+
+START_TEST (second_grant_goes_back)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    say_locked (&w, lock->serial, 55, -1);
+    expect_nothing_sent (&w);
+    say_locked (&w, lock->serial, 56, -1);
+    expect_sent (&w, "UNLOCK");
+    ck_assert_uint_eq (w.key, 56);
+    ck_assert_uint_eq (lock->key, 55);
+    ck_assert (lk_book_held (lock, w.now));
+    expect_no_event (&w);
+    tear_down (&w);
+}
+END_TEST
+
+START_TEST (grant_without_key_is_none)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = ask (&w, LK_FOREVER);
+    say (&w, "LOCKED", lock->serial, NULL);
+    expect_no_event (&w);
+    ck_assert (!lk_book_held (lock, w.now));
+    tear_down (&w);
+}
+END_TEST
+
+START_TEST (unlock_by_key)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = lk_book_unlock_by_key (w.book, "thing", 99, w.now);
+    expect_sent (&w, "UNLOCK");
+    ck_assert_uint_eq (w.key, 99);
+    ck_assert_uint_eq (w.request, 0);
+    say (&w, "LOCKFAILED", w.serial, "denied");
+    ck_assert_int_eq (lock->life, LK_LIFE_CLOSED);
+    ck_assert_int_eq (lock->error, LK_DENIED);
+    tear_down (&w);
+}
+END_TEST
+
+/*  -------------------------------------------------------- anything */
+
+static void
+do_anything (world *self, lk_rng *rng, lk_lock **lock)
+{
+    static const char *const errors[] = {NULL, "timedout", "isolated", "denied",
+                                         "nonsense"};
+    uint64_t serial = 102 + (uint64_t) lk_rng_between (rng, 0, 9);
+    const char *error = errors[lk_rng_between (rng, 0, 4)];
+    switch (lk_rng_between (rng, 0, 7)) {
+    case 0:
+        say_locked (self, serial, serial, self->now + 500);
+        break;
+    case 1:
+        say (self, "UNLOCKED", serial, error);
+        break;
+    case 2:
+        say (self, "LOCKFAILED", serial, error);
+        break;
+    case 3:
+        pass (self, lk_rng_between (rng, 0, 4000));
+        break;
+    case 4:
+        if (*lock != NULL) {
+            lk_book_release (self->book, *lock, self->now);
+        }
+        break;
+    case 5:
+        if (*lock != NULL) {
+            lk_book_forget (self->book, *lock, self->now);
+            *lock = NULL;
+        }
+        break;
+    default:
+        if (*lock == NULL) {
+            lk_lock_options options = {lk_rng_between (rng, -1, 3000), 0};
+            *lock = lk_book_lock (self->book, "thing", &options, self->now);
+        }
+    }
+}
+
+/*  A lock is granted at most once, ends at most once, and in that order. */
+START_TEST (any_order_is_survived)
+{
+    world w;
+    lk_rng rng;
+    lk_lock *lock = NULL;
+    set_up (&w);
+    lk_rng_init (&rng, (uint64_t) _i);
+    for (int i = 0; i < 2000; i++) {
+        do_anything (&w, &rng, &lock);
+        lk_message *message;
+        while ((message = lk_book_next_message (w.book)) != NULL) {
+            lk_message_destroy (&message);
+        }
+        while (lk_book_next_event (w.book, &w.event)) {
+            ck_assert_ptr_eq (w.event.lock, lock);
+            intptr_t seen = (intptr_t) lock->user;
+            ck_assert_int_eq (seen & (1 << w.event.kind), 0);
+            ck_assert_int_eq (seen & (1 << LK_EVENT_RELEASED), 0);
+            if (w.event.kind == LK_EVENT_LOST) {
+                ck_assert_int_ne (seen & (1 << LK_EVENT_GRANTED), 0);
+            }
+            lock->user = (void *) (seen | 1 << w.event.kind);
+        }
+    }
+    tear_down (&w);
+}
+END_TEST
+
+static Suite *
+make_suite (void)
+{
+    Suite *suite = suite_create ("client");
+    TCase *plain = tcase_create ("book");
+    tcase_add_test (plain, granted_and_released);
+    tcase_add_test (plain, refused);
+    tcase_add_test (plain, open_requests_are_repeated);
+    tcase_add_test (plain, unanswered_wait_ends);
+    tcase_add_test (plain, taken_back_while_waiting);
+    tcase_add_loop_test (plain, unlocking_what_is_gone_is_fine, 0, 3);
+    tcase_add_test (plain, no_service_is_no_answer);
+    tcase_add_test (plain, lost_is_told_once);
+    tcase_add_test (plain, lease_ends_by_the_clock);
+    tcase_add_test (plain, after_its_duration_it_is_given_back);
+    tcase_add_test (plain, released_by_somebody_else);
+    tcase_add_test (plain, lost_before_it_was_told);
+    tcase_add_test (plain, grant_that_nobody_asked_for_goes_back);
+    tcase_add_test (plain, second_grant_goes_back);
+    tcase_add_test (plain, grant_without_key_is_none);
+    tcase_add_test (plain, unlock_by_key);
+    tcase_add_loop_test (plain, any_order_is_survived, 1, 101);
+    suite_add_tcase (suite, plain);
+    return suite;
+}
+
+int
+main (void)
+{
+    SRunner *runner = srunner_create (make_suite ());
+    srunner_run_all (runner, CK_NORMAL);
+    int failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
