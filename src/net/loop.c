@@ -47,9 +47,13 @@ struct lk_hook {
  *  of the wake-up. */
 struct lk_loop {
     int epoll_fd;
-    lk_reader *readers;
+    lk_reader *sockets; /* few, looked at in each wake-up */
+    lk_reader *others;  /* may be thousands */
     lk_hook *hooks;
     bool has_dead;
+
+    lk_reader *woken[EVENTS_MAX]; /* of the others */
+    int woken_count;
 
     lk_timers timers;
     int timer_fd;
@@ -85,17 +89,25 @@ lk_loop_new (void)
 }
 
 static void
-bury (lk_loop *self)
+bury_readers (lk_reader **list)
 {
-    lk_reader *reader, *next_reader;
-    lk_hook *hook, *next_hook;
+    lk_reader *reader, *next;
 
-    DL_FOREACH_SAFE (self->readers, reader, next_reader) {
+    DL_FOREACH_SAFE (*list, reader, next) {
         if (reader->dead) {
-            DL_DELETE (self->readers, reader);
+            DL_DELETE (*list, reader);
             lk_free (reader);
         }
     }
+}
+
+static void
+bury (lk_loop *self)
+{
+    lk_hook *hook, *next_hook;
+
+    bury_readers (&self->sockets);
+    bury_readers (&self->others);
     DL_FOREACH_SAFE (self->hooks, hook, next_hook) {
         if (hook->dead) {
             DL_DELETE (self->hooks, hook);
@@ -115,7 +127,10 @@ lk_loop_destroy (lk_loop **self_p)
     }
     LK_ASSERT (!self->is_inside);
     lk_reader *reader;
-    DL_FOREACH (self->readers, reader) {
+    DL_FOREACH (self->sockets, reader) {
+        reader->dead = true;
+    }
+    DL_FOREACH (self->others, reader) {
         reader->dead = true;
     }
     lk_hook *hook;
@@ -145,7 +160,11 @@ add_reader (lk_loop *self, int fd, lk_socket *socket, lk_loop_fn *fn,
     reader->user = user;
     reader->fd = fd;
     reader->socket = socket;
-    DL_APPEND (self->readers, reader);
+    if (socket) {
+        DL_APPEND (self->sockets, reader);
+    } else {
+        DL_APPEND (self->others, reader);
+    }
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = reader};
     int rc = epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD, fd, &event);
     LK_ASSERT (rc == 0);
@@ -176,7 +195,6 @@ lk_loop_remove (lk_loop *self, lk_reader **reader_p)
     *reader_p = NULL;
     epoll_ctl (self->epoll_fd, EPOLL_CTL_DEL, reader->fd, NULL);
     reader->dead = true;
-    reader->socket = NULL;
     self->has_dead = true;
     if (!self->is_inside) {
         bury (self);
@@ -311,10 +329,7 @@ look_at_sockets (lk_loop *self, int wait_ms)
 {
     lk_reader *reader;
 
-    DL_FOREACH (self->readers, reader) {
-        if (!reader->socket) {
-            continue;
-        }
+    DL_FOREACH (self->sockets, reader) {
         if (lk_socket_pending (reader->socket)) {
             reader->ready = true;
             wait_ms = 0;
@@ -338,22 +353,33 @@ sleep_until_something (lk_loop *self, int wait_ms)
     }
     int count = epoll_wait (self->epoll_fd, events, EVENTS_MAX, wait_ms);
     LK_ASSERT (count >= 0 || errno == EINTR);
+    self->woken_count = 0;
     for (int i = 0; i < count; i++) {
-        ((lk_reader *) events[i].data.ptr)->ready = true;
+        lk_reader *reader = events[i].data.ptr;
+        if (reader->socket) {
+            reader->ready = true;
+        } else {
+            self->woken[self->woken_count++] = reader;
+        }
     }
 }
 
+/*  Sockets first: what a process sent before it ended is read before its end
+ *  is told. */
 static void
 run_readers (lk_loop *self)
 {
     lk_reader *reader;
 
-    DL_FOREACH (self->readers, reader) {
-        if (reader->ready) {
+    DL_FOREACH (self->sockets, reader) {
+        if (reader->ready && !reader->dead) {
             reader->ready = false;
-            if (!reader->dead) {
-                reader->fn (reader->user);
-            }
+            reader->fn (reader->user);
+        }
+    }
+    for (int i = 0; i < self->woken_count; i++) {
+        if (!self->woken[i]->dead) {
+            self->woken[i]->fn (self->woken[i]->user);
         }
     }
 }

@@ -128,6 +128,7 @@ receive_raw (lk_monitor *self, raw_event *raw)
     bool is_good = false;
 
     zmq_msg_init (&part);
+    lk_socket_touch (self->socket);
     int size = zmq_msg_recv (&part, zmq, ZMQ_DONTWAIT);
     if (size == EVENT_SIZE && zmq_msg_more (&part)) {
         const char *data = zmq_msg_data (&part);

@@ -432,6 +432,12 @@ lk_socket_pending (lk_socket *self)
     return self->touched;
 }
 
+void
+lk_socket_touch (lk_socket *self)
+{
+    self->touched = true;
+}
+
 bool
 lk_socket_was_blocked (lk_socket *self)
 {

@@ -174,6 +174,7 @@ int lk_endpoint_probe (const char *endpoint);
 
 /*  For monitor.c: libzmq's own, and a socket of any of libzmq's types. */
 void *lk_socket_handle (lk_socket *self);
+void lk_socket_touch (lk_socket *self); /* after using the handle */
 lk_context *lk_socket_context (lk_socket *self);
 lk_socket *lk_socket_new (lk_context *context, int type,
                           const lk_socket_options *options,

@@ -1,0 +1,188 @@
+/*  lease_page.c - see lease_page.h
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A reader loads the time first and the session after it. The writer sets
+ *  the time to 0 before it changes the session and to the new time after it.
+ *  So a time that was read before the session is of that session, of one
+ *  before it, or 0; and a session is never used a second time.
+ */
+
+#include "net/lease_page.h"
+
+#include "util/alloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct {
+    char tag[8];
+    _Atomic uint64_t session;
+    _Atomic int64_t until_ms;
+} page;
+
+static const char page_tag[8] = {'L', 'K', 'L', 'E', 'A', 'S', 'E', '1'};
+
+_Static_assert (sizeof (page) == 24, "the layout is part of the protocol");
+
+struct lk_lease_page {
+    page *page;
+};
+
+struct lk_lease_view {
+    const page *page;
+};
+
+/*  -------------------------------------------------------- writer */
+
+/*  Maps a fresh file under a name of its own; NULL and errno. */
+static page *
+map_fresh (const char *path)
+{
+    int fd = open (path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+    if (fd == -1) {
+        return NULL;
+    }
+    page *fresh = MAP_FAILED;
+    if (fchmod (fd, 0644) == 0 && ftruncate (fd, sizeof *fresh) == 0) {
+        fresh = mmap (NULL, sizeof *fresh, PROT_READ | PROT_WRITE, MAP_SHARED,
+                      fd, 0);
+    }
+    int error = errno;
+    close (fd);
+    errno = error;
+    if (fresh == MAP_FAILED) {
+        return NULL;
+    }
+    memcpy (fresh->tag, page_tag, sizeof page_tag);
+    return fresh;
+}
+
+lk_lease_page *
+lk_lease_page_new (const char *path, lk_problem *problem)
+{
+    size_t size = strlen (path) + sizeof ".new";
+    char *temporary = lk_alloc (size);
+
+    snprintf (temporary, size, "%s.new", path);
+    unlink (temporary);
+    page *fresh = map_fresh (temporary);
+    if (fresh && rename (temporary, path) != 0) {
+        int error = errno;
+        munmap (fresh, sizeof *fresh);
+        fresh = NULL;
+        errno = error;
+    }
+    if (!fresh) {
+        (void) lk_problem_errno (problem, "cannot make '%s'", path);
+        lk_free (temporary);
+        return NULL;
+    }
+    lk_free (temporary);
+    lk_lease_page *self = lk_alloc (sizeof *self);
+    self->page = fresh;
+    return self;
+}
+
+void
+lk_lease_page_destroy (lk_lease_page **self_p)
+{
+    lk_lease_page *self = *self_p;
+
+    if (!self) {
+        return;
+    }
+    munmap (self->page, sizeof *self->page);
+    lk_free (self);
+    *self_p = NULL;
+}
+
+void
+lk_lease_page_set (lk_lease_page *self, uint64_t session, int64_t until_ms)
+{
+    if (atomic_load (&self->page->session) != session) {
+        atomic_store (&self->page->until_ms, 0);
+        atomic_store (&self->page->session, session);
+    }
+    atomic_store (&self->page->until_ms, until_ms);
+}
+
+/*  -------------------------------------------------------- reader */
+
+static const page *
+map_existing (const char *path, lk_problem *problem)
+{
+    struct stat status;
+    const page *found = MAP_FAILED;
+    int fd = open (path, O_RDONLY | O_CLOEXEC);
+
+    if (fd == -1) {
+        (void) lk_problem_errno (problem, "cannot open '%s'", path);
+        return NULL;
+    }
+    bool is_large =
+        fstat (fd, &status) == 0 && status.st_size >= (off_t) sizeof *found;
+    if (is_large) {
+        found = mmap (NULL, sizeof *found, PROT_READ, MAP_SHARED, fd, 0);
+    }
+    close (fd);
+    if (found != MAP_FAILED
+        && memcmp (found->tag, page_tag, sizeof page_tag) == 0) {
+        return found;
+    }
+    (void) lk_problem_set (problem, LK_INVALID, "'%s' is no lease page",
+                           path);
+    if (found != MAP_FAILED) {
+        munmap ((void *) (uintptr_t) found, sizeof *found);
+    }
+    return NULL;
+}
+
+lk_lease_view *
+lk_lease_view_new (const char *path, lk_problem *problem)
+{
+    const page *found = map_existing (path, problem);
+
+    if (!found) {
+        return NULL;
+    }
+    lk_lease_view *self = lk_alloc (sizeof *self);
+    self->page = found;
+    return self;
+}
+
+void
+lk_lease_view_destroy (lk_lease_view **self_p)
+{
+    lk_lease_view *self = *self_p;
+
+    if (!self) {
+        return;
+    }
+    munmap ((void *) (uintptr_t) self->page, sizeof *self->page);
+    lk_free (self);
+    *self_p = NULL;
+}
+
+int64_t
+lk_lease_view_until (const lk_lease_view *self, uint64_t session)
+{
+    int64_t until_ms = atomic_load (&self->page->until_ms);
+
+    return atomic_load (&self->page->session) == session ? until_ms : 0;
+}
+
+uint64_t
+lk_lease_view_session (const lk_lease_view *self)
+{
+    return atomic_load (&self->page->session);
+}
