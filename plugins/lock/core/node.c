@@ -41,6 +41,7 @@ lk_node_new (const lk_node_config *config, int64_t now_ms)
     node->promised_ms = LK_LONG_AGO;
     node->promised_to = LK_NOBODY;
     node->now_ms = now_ms;
+    node->started_ms = now_ms;
     node->next_ping_ms = now_ms;
     node->known = LK_HOST_BIT (config->self);
     lk_rng_init (&node->rng, config->seed[0] ^ config->seed[1]);

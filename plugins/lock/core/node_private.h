@@ -33,6 +33,7 @@ struct lk_node {
     int64_t promised_ms; /* when it last promised, or promised again */
     lk_host promised_to; /* whose VOTE that was; LK_NOBODY */
     bool started;        /* had its first step */
+    int64_t started_ms;
     bool stopped;
     int64_t next_ping_ms;
     lk_rng rng;

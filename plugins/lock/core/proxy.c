@@ -81,7 +81,7 @@ end_asked (lk_node *node, lk_asked *asked, lk_err error)
         break;
     case LK_ASKED_CLOSING:
         if (asked->tell_unlocked) {
-            lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_OK);
+            lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, error);
         }
         break;
     case LK_ASKED_EXPIRED:
@@ -91,6 +91,9 @@ end_asked (lk_node *node, lk_asked *asked, lk_err error)
     lk_asked_remove (node, asked);
 }
 
+/*  To call a session closed says that those before it are over, too: a process
+ *  that is younger than a host lease cannot know that of its predecessor's,
+ *  and leaves it to the homes to hear nothing of them. */
 void
 lk_proxy_end_session (lk_node *node, lk_err error)
 {
@@ -101,7 +104,9 @@ lk_proxy_end_session (lk_node *node, lk_err error)
                   (unsigned long long) node->facts.session,
                   lk_err_word (error));
     lk_out_lease (node, node->facts.session, 0);
-    self->closed = node->facts.session;
+    if (node->now_ms - node->started_ms >= node->config.host_lease_ms) {
+        self->closed = node->facts.session;
+    }
     node->facts.session++;
     lk_out_persist (node);
     self->live = false;
