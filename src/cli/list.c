@@ -15,6 +15,9 @@
 
 #define ATTACH_MS 5000
 #define ANSWER_MS 2000
+#define LIST_HEAD                                                              \
+    "STATE    HOST              PID"                                           \
+    "      SINCE              TOKEN NAME"
 
 typedef struct {
     const lk_options *options;
@@ -67,8 +70,7 @@ print_row (lister *self, const lk_message *row)
     uint64_t token = 0;
     (void) lk_message_hex (row, "token", &token);
     if (self->count++ == 0) {
-        printf ("%-8s %-12s %8s %10s %18s %s\n", "STATE", "HOST", "PID",
-                "SINCE", "TOKEN", "NAME");
+        puts (LIST_HEAD);
     }
     printf ("%-8s %-12s %8" PRId64, text_of (row, "state"),
             text_of (row, "host"), lk_message_number (row, "pid", 0));
