@@ -1,0 +1,130 @@
+/*  roster.c - tests of the hosts that a lock service knows
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "wire/roster.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static lk_roster roster;
+
+static void
+set_up (void)
+{
+    lk_roster_init (&roster);
+}
+
+START_TEST (numbers_in_order)
+{
+    ck_assert_uint_eq (lk_roster_intern (&roster, "h1", 11), 0);
+    ck_assert_uint_eq (lk_roster_intern (&roster, "h2", 22), 1);
+    ck_assert_uint_eq (lk_roster_intern (&roster, "h1", 11), 0);
+    ck_assert_uint_eq (roster.count, 2);
+    ck_assert_str_eq (lk_roster_name (&roster, 1), "h2");
+    ck_assert_uint_eq (lk_roster_id (&roster, 1), 22);
+}
+END_TEST
+
+START_TEST (another_file_is_another_host)
+{
+    lk_roster_intern (&roster, "h1", 11);
+    ck_assert_uint_eq (lk_roster_intern (&roster, "h1", 12), 1);
+    ck_assert_uint_eq (lk_roster_id (&roster, 0), 11);
+    ck_assert_uint_eq (lk_roster_id (&roster, 1), 12);
+}
+END_TEST
+
+START_TEST (genesis_is_bound_once)
+{
+    lk_roster_intern (&roster, "h1", 0);
+    ck_assert_uint_eq (lk_roster_find (&roster, "h1", 11), LK_NOBODY);
+    ck_assert_uint_eq (lk_roster_find (&roster, "h1", 0), 0);
+    ck_assert_uint_eq (lk_roster_intern (&roster, "h1", 11), 0);
+    ck_assert_uint_eq (lk_roster_id (&roster, 0), 11);
+    ck_assert_uint_eq (lk_roster_find (&roster, "h1", 0), LK_NOBODY);
+    ck_assert_uint_eq (lk_roster_intern (&roster, "h1", 12), 1);
+}
+END_TEST
+
+START_TEST (name_alone_is_the_first)
+{
+    lk_roster_intern (&roster, "h1", 11);
+    lk_roster_intern (&roster, "h1", 12);
+    ck_assert_uint_eq (lk_roster_intern (&roster, "h1", 0), 0);
+    ck_assert_uint_eq (roster.count, 2);
+}
+END_TEST
+
+START_TEST (by_id)
+{
+    lk_roster_intern (&roster, "h1", 0);
+    lk_roster_intern (&roster, "h2", 22);
+    ck_assert_uint_eq (lk_roster_by_id (&roster, 22), 1);
+    ck_assert_uint_eq (lk_roster_by_id (&roster, 23), LK_NOBODY);
+    ck_assert_uint_eq (lk_roster_by_id (&roster, 0), LK_NOBODY);
+}
+END_TEST
+
+START_TEST (no_names)
+{
+    static const char *const bad[] = {
+        "",
+        ".",
+        "*",
+        "h 1",
+        "h1:2",
+        "a@b",
+        "1234567890123456789012345678901234567890123456789012345678901234"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ck_assert_uint_eq (lk_roster_intern (&roster, bad[i], 1), LK_NOBODY);
+    }
+    ck_assert_uint_eq (roster.count, 0);
+}
+END_TEST
+
+START_TEST (full)
+{
+    for (int i = 0; i < LK_HOSTS_MAX; i++) {
+        char name[8];
+        snprintf (name, sizeof name, "h%d", i);
+        ck_assert_uint_eq (lk_roster_intern (&roster, name, 1), i);
+    }
+    ck_assert_uint_eq (lk_roster_intern (&roster, "one-more", 1), LK_NOBODY);
+    ck_assert_uint_eq (lk_roster_intern (&roster, "h0", 2), LK_NOBODY);
+    ck_assert_uint_eq (lk_roster_intern (&roster, "h63", 1), 63);
+}
+END_TEST
+
+START_TEST (nobody_has_no_name)
+{
+    lk_roster_name (&roster, LK_NOBODY);
+}
+END_TEST
+
+int
+main (void)
+{
+    TCase *tests = tcase_create ("roster");
+    tcase_add_checked_fixture (tests, set_up, NULL);
+    tcase_add_test (tests, numbers_in_order);
+    tcase_add_test (tests, another_file_is_another_host);
+    tcase_add_test (tests, genesis_is_bound_once);
+    tcase_add_test (tests, name_alone_is_the_first);
+    tcase_add_test (tests, by_id);
+    tcase_add_test (tests, no_names);
+    tcase_add_test (tests, full);
+    tcase_add_test_raise_signal (tests, nobody_has_no_name, SIGABRT);
+
+    Suite *suite = suite_create ("roster");
+    suite_add_tcase (suite, tests);
+    SRunner *runner = srunner_create (suite);
+    srunner_run_all (runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
