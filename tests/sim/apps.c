@@ -10,6 +10,9 @@
 
 #include <string.h>
 
+/*  How long a LOCK that is not to be queued may look for an answer. */
+#define NO_WAIT_MS 5000
+
 static const char *const object_names[SIM_OBJECTS] = {"gate", "mill", "weir"};
 
 lk_name
@@ -125,18 +128,33 @@ say (sim_world *world, uint8_t host, const sim_app *app,
     sim_post (world, world->now, SIM_EVENT_CALL, host, place);
 }
 
-static void
-note_delivered (sim_world *world, uint8_t host, const lk_app_request *asked)
+static int64_t
+true_duration (const sim_world *world, uint8_t host, int64_t duration)
 {
-    for (int place = 0; place < SIM_APPS_MAX; place++) {
-        sim_app *app = &world->apps.app[host][place];
-        for (int i = 0; i < SIM_REQUESTS_MAX; i++) {
-            if (app->number == asked->app
-                && app->request[i].serial == asked->serial) {
-                app->request[i].delivered = true;
-            }
-        }
+    return duration * 1000 / world->host[host].rate;
+}
+
+/*  The service has got a LOCK for the first time, or an UNLOCK. */
+static void
+note_delivered (sim_world *world, uint8_t host, const lk_event *event)
+{
+    sim_app *app = NULL;
+    sim_request *request =
+        sim_apps_find (world, host, event->request.app,
+                       event->request.serial, &app);
+
+    if (!request || (event->type == LK_ON_LOCK
+                     && request->state != SIM_REQUEST_ASKED)) {
+        return;
     }
+    if (event->type == LK_ON_LOCK && !request->delivered
+        && request->wait_ms >= 0) {
+        int64_t wait_ms = request->wait_ms ? request->wait_ms : NO_WAIT_MS;
+        sim_checker_waits (&world->checker, who_is (host, app, request),
+                           world->now + 1 /* rounding */
+                               + true_duration (world, host, wait_ms));
+    }
+    request->delivered = true;
 }
 
 /*  A local socket: in order and without loss, unless the service died. */
@@ -154,9 +172,7 @@ sim_apps_call_arrives (sim_world *world, uint8_t host, uint32_t place)
                       host, place);
             return;
         }
-        if (event.type == LK_ON_UNLOCK) {
-            note_delivered (world, host, &event.request);
-        }
+        note_delivered (world, host, &event);
         sim_host_step (world, host, &event);
         call = &self->call[place];
     }
@@ -166,24 +182,14 @@ sim_apps_call_arrives (sim_world *world, uint8_t host, uint32_t place)
 
 /*  -------------------------------------------------------- deeds */
 
-static int64_t
-true_duration (const sim_world *world, uint8_t host, int64_t duration)
-{
-    return duration * 1000 / world->host[host].rate;
-}
-
 /*  Sends a LOCK, again if the service that got the first one is gone. */
 static void
 ask (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
 {
-    int64_t wait_until = SIM_FOREVER;
     int64_t grace = world->host[host].config.grace_ms;
 
     request->state = SIM_REQUEST_ASKED;
-    if (request->wait_ms >= 0) {
-        wait_until = world->now + 1 /* rounding */
-            + true_duration (world, host, request->wait_ms);
-    }
+    request->delivered = false;
     if (grace < request->duration_ms) {
         grace = request->duration_ms;
     }
@@ -195,7 +201,7 @@ ask (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
     /*  The home counts the grace from the grant by a clock that may be a
      *  fifth faster; see checker.h. */
     sim_checker_asked (&world->checker, who_is (host, app, request),
-                       sim_object_name (request->object), wait_until,
+                       sim_object_name (request->object),
                        grace * 6 / 10);
     say (world, host, app, request, LK_ON_LOCK);
 }

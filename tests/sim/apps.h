@@ -41,7 +41,7 @@ typedef struct {
     uint64_t token;
     uint64_t key;
     int64_t orphan_until; /* true time */
-    bool delivered;  /* LEAVING: the service has got the UNLOCK */
+    bool delivered;  /* the service has got the LOCK, or UNLOCK */
     bool made_up;    /* KEY: nobody ever had that key */
 } sim_request;
 
@@ -111,6 +111,10 @@ void sim_apps_lease (struct sim_world *world, uint8_t host, int64_t until);
 /*  The lock service, or with `reboot` the host, is gone. */
 void sim_apps_service_gone (struct sim_world *world, uint8_t host,
                             bool reboot);
+
+/*  An open request, and its application; NULL if there is none. */
+sim_request *sim_apps_find (struct sim_world *world, uint8_t host,
+                            uint32_t number, uint64_t serial, sim_app **app);
 
 /*  The first request of a host that is open (and not held); NULL if none. */
 const sim_request *sim_apps_unanswered (const struct sim_world *world,

@@ -38,6 +38,14 @@ find_request (sim_app *app, uint64_t serial)
     return NULL;
 }
 
+sim_request *
+sim_apps_find (sim_world *world, uint8_t host, uint32_t number,
+               uint64_t serial, sim_app **app)
+{
+    *app = find_app (world, host, number);
+    return *app ? find_request (*app, serial) : NULL;
+}
+
 /*  -------------------------------------------------------- answers */
 
 static void
@@ -80,8 +88,9 @@ told_failed (sim_world *world, sim_who who, sim_request *request,
 {
     sim_checker *checker = &world->checker;
 
+    /*  A duration may be over when LOCKED arrives, long before the wait. */
     if (request->state == SIM_REQUEST_ASKED
-        && answer->error == LK_TIMEDOUT) {
+        && answer->error == LK_TIMEDOUT && request->duration_ms == 0) {
         sim_checker_timed_out (checker, who);
     } else if (request->state == SIM_REQUEST_ASKED) {
         sim_checker_ended (checker, who);
@@ -171,8 +180,9 @@ sim_apps_answered (sim_world *world, uint8_t host, const lk_answer *answer)
 {
     sim_who who = {
         .host = host, .app = answer->app, .serial = answer->serial};
-    sim_app *app = find_app (world, host, answer->app);
-    sim_request *request = app ? find_request (app, answer->serial) : NULL;
+    sim_app *app;
+    sim_request *request =
+        sim_apps_find (world, host, answer->app, answer->serial, &app);
 
     if (world->options.verbose) {
         show_answer (world, who, answer);

@@ -87,7 +87,7 @@ sim_claim_believed (const sim_checker *self, const sim_claim *claim)
 
 void
 sim_checker_asked (sim_checker *self, sim_who who, lk_name object,
-                   int64_t wait_until, int64_t grace_ms)
+                   int64_t grace_ms)
 {
     sim_claim *claim = find_claim (self, who);
 
@@ -101,8 +101,18 @@ sim_checker_asked (sim_checker *self, sim_who who, lk_name object,
     *claim = (sim_claim) {.who = who,
                           .object = find_object (self, object),
                           .asked_at = self->now,
-                          .wait_until = wait_until,
+                          .wait_until = SIM_FOREVER,
                           .grace_ms = grace_ms};
+}
+
+void
+sim_checker_waits (sim_checker *self, sim_who who, int64_t until)
+{
+    sim_claim *claim = find_claim (self, who);
+
+    if (claim) {
+        claim->wait_until = until;
+    }
 }
 
 /*  -------------------------------------------------------- LOCKED */

@@ -102,7 +102,10 @@ bool sim_checker_failed (const sim_checker *self);
 
 /*  A request was made for the first time. */
 void sim_checker_asked (sim_checker *self, sim_who who, lk_name object,
-                        int64_t wait_until, int64_t grace_ms);
+                        int64_t grace_ms);
+
+/*  Its lock service has got it, and has to answer by then. */
+void sim_checker_waits (sim_checker *self, sim_who who, int64_t until);
 
 /*  LOCKED was told; `until` is the end of its duration. */
 void sim_checker_locked (sim_checker *self, sim_who who, uint64_t token,

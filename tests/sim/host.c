@@ -4,7 +4,10 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
+#include "story.h"
 #include "world.h"
+
+#define INTRODUCE_MS 2000
 
 int64_t
 sim_host_clock (const sim_world *self, uint8_t host)
@@ -146,10 +149,44 @@ void
 sim_host_pause (sim_world *self, uint8_t place, int64_t duration)
 {
     sim_host *host = &self->host[place];
+    int64_t until = self->now + duration;
 
-    if (host->paused_until < self->now + duration) {
-        host->paused_until = self->now + duration;
-        sim_tell (self, place, "paused for %lld ms", (long long) duration);
+    /*  What waits for the end of a pause has a place in the queue already:
+     *  so no pause can be cut short later. */
+    if (until > self->storm_end) {
+        until = self->storm_end;
+    }
+    if (host->paused_until < until) {
+        host->paused_until = until;
+        sim_tell (self, place, "paused till %lld", (long long) until);
+    }
+}
+
+/*  What the daemon's shell does when a router was found or a host appears:
+ *  here every now and then, as often as links come and go. */
+void
+sim_host_introduce (sim_world *self, uint8_t place)
+{
+    const sim_host *host = &self->host[place];
+    lk_lock_message message = {.kind = LK_MSG_STARTED,
+                               .from = place,
+                               .origin = LK_NOBODY,
+                               .destination = LK_NOBODY};
+
+    sim_post (self, self->now + INTRODUCE_MS, SIM_EVENT_INTRODUCE, place, 0);
+    if (!host->node || sim_host_is_paused (self, place)) {
+        return;
+    }
+    message.as.started = (lk_msg_started) {
+        .candidate = host->config.candidate,
+        .eligible = host->config.eligible,
+        .incarnation = host->process,
+        .active = host->disk.active};
+    for (uint8_t to = 0; to < self->host_count; to++) {
+        message.to = to;
+        if (to != place) {
+            sim_network_send (self, &message);
+        }
     }
 }
 
@@ -171,25 +208,15 @@ persist (sim_world *self, uint8_t place, const lk_facts *facts)
 static void
 send (sim_world *self, uint8_t place, const lk_lock_message *message)
 {
-    lk_lock_message copy;
+    char story[SIM_STORY_SIZE];
 
     sim_checker_sent (&self->checker, place, message);
-    if (self->options.verbose && message->kind != LK_MSG_PING) {
-        sim_tell (self, place, "-> h%d %s of %llu", message->to,
-                  lk_lock_kind_name (message->kind),
-                  (unsigned long long) message->term.number);
+    if (self->options.verbose && message->kind != LK_MSG_PING
+        && message->kind != LK_MSG_STARTED) {
+        sim_story_of (message, story);
+        sim_tell (self, place, "-> h%d %s", message->to, story);
     }
-    if (message->to != LK_NOBODY) {
-        sim_network_send (self, message);
-        return;
-    }
-    copy = *message;
-    for (uint8_t to = 0; to < self->host_count; to++) {
-        copy.to = to;
-        if (to != place) {
-            sim_network_send (self, &copy);
-        }
-    }
+    sim_network_send (self, message);
 }
 
 static void

@@ -345,9 +345,6 @@ sim_storm_end (sim_world *world)
     sim_network_mend (world);
     world->network.weather = (sim_weather) {0};
     for (uint8_t host = 0; host < world->host_count; host++) {
-        if (sim_host_is_paused (world, host)) {
-            world->host[host].paused_until = world->now;
-        }
         if (!sim_host_is_up (world, host)) {
             sim_post (world, world->now + sim_between (world, 1, 200),
                       SIM_EVENT_UP, host, 0);

@@ -146,6 +146,7 @@ draw_host (sim_world *self, uint8_t place, const lk_node_config *common,
     }
     sim_checker_facts (&self->checker, place, &host->disk, true);
     sim_post (self, sim_between (self, 0, 300), SIM_EVENT_UP, place, 0);
+    sim_post (self, 300, SIM_EVENT_INTRODUCE, place, 0);
 }
 
 static void
@@ -260,6 +261,9 @@ happen (sim_world *self, const sim_event *event)
         break;
     case SIM_EVENT_APP:
         sim_apps_act (self, event->host, event->what);
+        break;
+    case SIM_EVENT_INTRODUCE:
+        sim_host_introduce (self, event->host);
         break;
     case SIM_EVENT_UP:
         sim_host_up (self, event->host);

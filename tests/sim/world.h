@@ -35,6 +35,7 @@ typedef enum {
     SIM_EVENT_LETTER,   /* a message arrives: what = letter */
     SIM_EVENT_CALL,     /* an application's call arrives: what = call */
     SIM_EVENT_APP,      /* an application does something: what = place */
+    SIM_EVENT_INTRODUCE, /* a service tells all others of itself */
     SIM_EVENT_UP,       /* a service starts (again) */
     SIM_EVENT_GONE,     /* the router reports the end of `what`'s service */
     SIM_EVENT_STORM,    /* the next fault at random */
@@ -116,6 +117,9 @@ void sim_post (sim_world *self, int64_t at, sim_event_type type,
                uint8_t host, uint32_t what);
 
 /*  -------------------------------------------------------- hosts */
+
+/*  Sends LOCKSTARTED, now and every so often. */
+void sim_host_introduce (sim_world *self, uint8_t host);
 
 /*  Starts its service unless it runs. */
 void sim_host_up (sim_world *self, uint8_t host);

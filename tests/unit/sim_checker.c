@@ -40,7 +40,7 @@ set_up (void)
 static void
 get (uint8_t host, uint64_t serial, uint64_t token, int64_t until)
 {
-    sim_checker_asked (&checker, who (host, serial), gate, SIM_FOREVER, 600);
+    sim_checker_asked (&checker, who (host, serial), gate, 600);
     sim_checker_locked (&checker, who (host, serial), token, token + 7,
                         until);
 }
@@ -136,7 +136,8 @@ END_TEST
 
 START_TEST (no_lock_after_the_wait)
 {
-    sim_checker_asked (&checker, who (0, 1), gate, 1500, 0);
+    sim_checker_asked (&checker, who (0, 1), gate, 0);
+    sim_checker_waits (&checker, who (0, 1), 1500);
     checker.now = 1501;
     sim_checker_locked (&checker, who (0, 1), 100, 7, SIM_FOREVER);
     expect ("should have timed out");

@@ -1,0 +1,18 @@
+/*  story.h - messages as words, for --verbose
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#ifndef SIM_STORY_H
+#define SIM_STORY_H
+
+#include "wire/lock_message.h"
+
+#define SIM_STORY_SIZE 160
+
+/*  What the message says, in one line of at most SIM_STORY_SIZE bytes with
+ *  its end. */
+void sim_story_of (const lk_lock_message *message, char *text);
+
+#endif
