@@ -13,8 +13,8 @@
 void
 lk_apps_init (lk_apps *self)
 {
-    *self = (lk_apps) { .apps_max = LK_APPS_MAX,
-                        .requests_max = LK_REQUESTS_MAX };
+    *self = (lk_apps) {.apps_max = LK_APPS_MAX,
+                       .requests_max = LK_APP_REQUESTS_MAX};
 }
 
 void
@@ -101,7 +101,7 @@ lk_app_add (lk_apps *apps, lk_app *self, uint64_t serial, lk_name key)
     }
     lk_request *request = lk_alloc (sizeof *request);
     request->serial = serial;
-    request->key = (lk_name) { lk_memdup (key.data, key.size), key.size };
+    request->key = (lk_name) {lk_memdup (key.data, key.size), key.size};
     lk_name zone, context, object;
     bool whole = lk_object_parts (request->key, &zone, &context, &object);
     LK_ASSERT (whole);

@@ -16,19 +16,19 @@
 
 #include <lockkeeper/message.h>
 
-#define LK_APPS_MAX 20000      /* applications of one host */
-#define LK_REQUESTS_MAX 100000 /* requests of one application */
+#define LK_APPS_MAX 20000          /* applications of one host */
+#define LK_APP_REQUESTS_MAX 100000 /* requests of one application */
 
 /*  A LOCK, until its last answer was sent, or an UNLOCK by key. */
 typedef struct {
-    uint64_t serial;     /* its own; first for the map */
-    bool by_key;         /* an UNLOCK by key */
-    bool over;           /* its application was told that it is lost */
-    uint64_t unlock;     /* LOCK: serial of the UNLOCK that waits; 0 */
-    bool unsent;         /* `answer` has to be sent again */
+    uint64_t serial; /* its own; first for the map */
+    bool by_key;     /* an UNLOCK by key */
+    bool over;       /* its application was told that it is lost */
+    uint64_t unlock; /* LOCK: serial of the UNLOCK that waits; 0 */
+    bool unsent;     /* `answer` has to be sent again */
     lk_answer answer;
-    lk_name key;         /* the object's, with zone and context */
-    const char *object;  /* the object's name alone, a part of `key` */
+    lk_name key;        /* the object's, with zone and context */
+    const char *object; /* the object's name alone, a part of `key` */
     UT_hash_handle hh;
 } lk_request;
 
@@ -72,8 +72,7 @@ lk_request *lk_app_add (lk_apps *apps, lk_app *self, uint64_t serial,
 void lk_app_remove (lk_app *self, lk_request *request);
 
 /*  Keeps an answer until lk_app_sent; a later one replaces it. */
-void lk_app_keep (lk_app *self, lk_request *request,
-                  const lk_answer *answer);
+void lk_app_keep (lk_app *self, lk_request *request, const lk_answer *answer);
 void lk_app_sent (lk_app *self, lk_request *request);
 
 #endif

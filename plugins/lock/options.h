@@ -3,25 +3,25 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Defaults, then the section [lock] of lockkeeper.conf(5), then the command
- *  line; each value is checked alone when it is set, all together at the end.
+ *  Defaults, then the section "lock" of lockkeeper.conf(5), then the command
+ *  line, whose options have the names of the keys.
  */
 
 #ifndef LK_LOCKD_OPTIONS_H
 #define LK_LOCKD_OPTIONS_H
 
+#include "net/config.h"
+#include "net/log.h"
+
 #include <limits.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-
-#define LK_LOCKD_PROBLEM_SIZE 256
 
 typedef struct {
     char endpoint[PATH_MAX];
     char state_dir[PATH_MAX];
     char run_dir[PATH_MAX];
-    char log_level[16];
+    lk_log_level log_level;
     bool syslog;
     bool eligible;    /* priority is not "off" */
     uint8_t priority; /* 1..15 */
@@ -32,17 +32,11 @@ typedef struct {
     int64_t grace_ms;
 } lk_lockd_options;
 
-void lk_lockd_options_init (lk_lockd_options *self);
+/*  All keys, with their defaults; the caller loads and sets them. */
+lk_config *lk_lockd_config_new (void);
 
-/*  Sets one by its name in the config ("dead_after") or on the command line
- *  ("dead-after"). False, and why in `problem`, if there is none of that name
- *  or the value is not one of it. */
-bool lk_lockd_options_set (lk_lockd_options *self, const char *name,
-                           const char *value,
-                           char problem[LK_LOCKD_PROBLEM_SIZE]);
-
-/*  Whether they fit each other; else why not. */
-bool lk_lockd_options_check (const lk_lockd_options *self,
-                             char problem[LK_LOCKD_PROBLEM_SIZE]);
+/*  What they come to. LK_INVALID and problem if they do not fit each other. */
+lk_err lk_lockd_options_read (lk_lockd_options *self, const lk_config *config,
+                              lk_problem *problem);
 
 #endif

@@ -56,8 +56,8 @@ is_host_name (const char *name)
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                   "abcdefghijklmnopqrstuvwxyz0123456789._-";
     size_t size = strlen (name);
-    return size > 0 && size <= LK_HOST_LEN_MAX
-           && strspn (name, allowed) == size && strcmp (name, ".") != 0;
+    return size > 0 && size <= LK_HOST_LEN_MAX && strspn (name, allowed) == size
+           && strcmp (name, ".") != 0;
 }
 
 lk_other *
@@ -73,7 +73,7 @@ lk_peers_intern (lk_peers *self, const char *host, uint64_t id)
         return NULL;
     }
     lk_other *peer = &self->other[self->count++];
-    *peer = (lk_other) { .id = id };
+    *peer = (lk_other) {.id = id};
     memcpy (peer->host, host, strlen (host) + 1);
     return peer;
 }
@@ -114,8 +114,8 @@ list_members (const lk_cluster *cluster, char *line, size_t size)
     size_t used = 0;
     line[0] = '\0';
     for (size_t i = 0; i < cluster->count; i++) {
-        int more = snprintf (line + used, size - used, "%s%s",
-                             i ? "," : "", cluster->member[i]);
+        int more = snprintf (line + used, size - used, "%s%s", i ? "," : "",
+                             cluster->member[i]);
         if (more < 0 || (size_t) more >= size - used) {
             return;
         }
@@ -128,15 +128,15 @@ same_members (const lk_cluster *one, const lk_cluster *other)
 {
     return one->count == other->count
            && memcmp (one->member, other->member,
-                      one->count * sizeof one->member[0]) == 0;
+                      one->count * sizeof one->member[0])
+                  == 0;
 }
 
 /*  Whether `problem` was filled: they cannot be of one cluster. A service
  *  without a cluster fits any. */
 static bool
 clusters_differ (const lk_peers *self, const lk_other *peer,
-                 const lk_cluster *theirs,
-                 char problem[LK_PEERS_PROBLEM_SIZE])
+                 const lk_cluster *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
 {
     const lk_cluster *ours = &self->cluster;
     if (!ours->name[0] || !theirs->name[0]) {
@@ -157,8 +157,8 @@ clusters_differ (const lk_peers *self, const lk_other *peer,
     list_members (theirs, their_line, sizeof their_line);
     snprintf (problem, LK_PEERS_PROBLEM_SIZE,
               "the first members of a cluster differ: '%s' on host '%s', "
-              "'%s' on host '%s'", our_line, self->host, their_line,
-              peer->host);
+              "'%s' on host '%s'",
+              our_line, self->host, their_line, peer->host);
     return true;
 }
 

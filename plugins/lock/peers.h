@@ -28,14 +28,18 @@ typedef struct {
     char member[LK_HOSTS_MAX][LK_HOST_LEN_MAX + 1];
 } lk_cluster;
 
-typedef enum { LK_OTHER_NEW, LK_OTHER_ACCEPTED, LK_OTHER_REFUSED } lk_other_state;
+typedef enum {
+    LK_OTHER_NEW,
+    LK_OTHER_ACCEPTED,
+    LK_OTHER_REFUSED
+} lk_other_state;
 
 typedef struct {
     char host[LK_HOST_LEN_MAX + 1];
     uint64_t id;
     lk_other_state state;
-    bool said;           /* why it is refused is in the log */
-    bool asked;          /* for its LOCKSTARTED, at asked_ms */
+    bool said;  /* why it is refused is in the log */
+    bool asked; /* for its LOCKSTARTED, at asked_ms */
     int64_t asked_ms;
 } lk_other;
 
@@ -64,7 +68,7 @@ bool lk_cluster_read (lk_cluster *self, const lk_message *message);
  *  state. If it is refused, `problem` names the difference. True in *joined
  *  if that cluster has become ours. */
 lk_other_state lk_peers_judge (lk_peers *self, lk_other *peer,
-                              const lk_cluster *theirs, bool *joined,
-                              char problem[LK_PEERS_PROBLEM_SIZE]);
+                               const lk_cluster *theirs, bool *joined,
+                               char problem[LK_PEERS_PROBLEM_SIZE]);
 
 #endif

@@ -81,7 +81,7 @@ START_TEST (apps_keep_answers)
     lk_request *two = lk_app_add (&apps, a, 8, make_key (buffer, "two"));
     ck_assert_str_eq (one->object, "one");
     ck_assert_uint_eq (one->key.size, strlen ("z") + strlen ("c") + 5);
-    lk_answer answer = { .kind = LK_ANSWER_LOCKED, .token = 5 };
+    lk_answer answer = {.kind = LK_ANSWER_LOCKED, .token = 5};
     lk_app_keep (a, one, &answer);
     answer.token = 6;
     lk_app_keep (a, one, &answer);
@@ -105,7 +105,7 @@ static void
 begin_peers (const char *cluster)
 {
     lk_roster roster;
-    lk_lock_state state = { .id = 11 };
+    lk_lock_state state = {.id = 11};
     lk_roster_init (&roster);
     strcpy (state.cluster, cluster);
     if (cluster[0]) {
@@ -144,12 +144,12 @@ START_TEST (peers_of_one_cluster)
 {
     char problem[LK_PEERS_PROBLEM_SIZE];
     begin_peers ("blue");
-    ck_assert_int_eq (judge ("h2", 12, hear_cluster ("blue", "h2", "h1"),
-                             problem), LK_OTHER_ACCEPTED);
-    ck_assert_int_eq (judge ("h3", 13, hear_cluster ("", NULL, NULL),
-                             problem), LK_OTHER_ACCEPTED);
-    ck_assert_int_eq (lk_peers_intern (&peers, "h2", 99)->state,
-                      LK_OTHER_NEW);
+    ck_assert_int_eq (
+        judge ("h2", 12, hear_cluster ("blue", "h2", "h1"), problem),
+        LK_OTHER_ACCEPTED);
+    ck_assert_int_eq (judge ("h3", 13, hear_cluster ("", NULL, NULL), problem),
+                      LK_OTHER_ACCEPTED);
+    ck_assert_int_eq (lk_peers_intern (&peers, "h2", 99)->state, LK_OTHER_NEW);
 }
 END_TEST
 
@@ -157,16 +157,19 @@ START_TEST (peers_that_differ)
 {
     char problem[LK_PEERS_PROBLEM_SIZE];
     begin_peers ("blue");
-    ck_assert_int_eq (judge ("h2", 12, hear_cluster ("red", "h1", "h2"),
-                             problem), LK_OTHER_REFUSED);
+    ck_assert_int_eq (
+        judge ("h2", 12, hear_cluster ("red", "h1", "h2"), problem),
+        LK_OTHER_REFUSED);
     ck_assert_str_eq (problem, "host 'h1' is of cluster 'blue', "
                                "host 'h2' of cluster 'red'");
-    ck_assert_int_eq (judge ("h2", 12, hear_cluster ("blue", "h1", "h3"),
-                             problem), LK_OTHER_REFUSED);
+    ck_assert_int_eq (
+        judge ("h2", 12, hear_cluster ("blue", "h1", "h3"), problem),
+        LK_OTHER_REFUSED);
     ck_assert_str_eq (problem, "the first members of a cluster differ: "
-                      "'h1,h2' on host 'h1', 'h1,h3' on host 'h2'");
-    ck_assert_int_eq (judge ("h2", 12, hear_cluster ("blue", "h1", "h2"),
-                             problem), LK_OTHER_ACCEPTED);
+                               "'h1,h2' on host 'h1', 'h1,h3' on host 'h2'");
+    ck_assert_int_eq (
+        judge ("h2", 12, hear_cluster ("blue", "h1", "h2"), problem),
+        LK_OTHER_ACCEPTED);
 }
 END_TEST
 
@@ -194,8 +197,9 @@ START_TEST (peers_joined_by_a_proxy)
                       LK_OTHER_ACCEPTED);
     ck_assert (joined);
     ck_assert_str_eq (peers.cluster.name, "blue");
-    ck_assert_int_eq (judge ("h4", 14, hear_cluster ("red", "h4", "h5"),
-                             problem), LK_OTHER_REFUSED);
+    ck_assert_int_eq (
+        judge ("h4", 14, hear_cluster ("red", "h4", "h5"), problem),
+        LK_OTHER_REFUSED);
 }
 END_TEST
 
@@ -229,52 +233,70 @@ END_TEST
 
 /*  -------------------------------------------------------- options */
 
+static lk_err
+set_and_read (lk_lockd_options *options, const char *const (*set)[2])
+{
+    lk_problem problem;
+    lk_config *config = lk_lockd_config_new ();
+    lk_err error = LK_OK;
+    for (size_t i = 0; set[i][0] && error == LK_OK; i++) {
+        error = lk_config_set (config, set[i][0], set[i][1], &problem);
+    }
+    if (error == LK_OK) {
+        error = lk_lockd_options_read (options, config, &problem);
+    }
+    lk_config_destroy (&config);
+    return error;
+}
+
 START_TEST (options_are_set)
 {
+    static const char *const nothing[][2] = {{NULL, NULL}};
+    static const char *const all[][2] = {
+        {"lock/dead-after", "500"},
+        {"lock/host-lease", "9000"},
+        {"lock/priority", "15"},
+        {"lock/leaders", "5"},
+        {"lock/state", "/tmp/x"},
+        {"lock/log-level", "debug"},
+        {NULL, NULL},
+    };
+    static const char *const off[][2] = {{"lock/priority", "off"},
+                                         {NULL, NULL}};
     lk_lockd_options options;
-    char problem[LK_LOCKD_PROBLEM_SIZE];
-    lk_lockd_options_init (&options);
-    ck_assert (lk_lockd_options_check (&options, problem));
-    ck_assert (lk_lockd_options_set (&options, "dead-after", "500", problem));
-    ck_assert_int_eq (options.dead_after_ms, 500);
-    ck_assert (lk_lockd_options_set (&options, "host_lease", "9000",
-                                     problem));
-    ck_assert_int_eq (options.host_lease_ms, 9000);
-    ck_assert (lk_lockd_options_set (&options, "priority", "off", problem));
-    ck_assert (!options.eligible);
-    ck_assert (lk_lockd_options_set (&options, "priority", "15", problem));
+    ck_assert_int_eq (set_and_read (&options, nothing), LK_OK);
     ck_assert (options.eligible);
+    ck_assert_uint_eq (options.priority, 8);
+    ck_assert_int_eq (options.dead_after_ms, 1000);
+    ck_assert_str_eq (options.state_dir, "/var/lib/lockkeeper");
+    ck_assert_int_eq (set_and_read (&options, all), LK_OK);
+    ck_assert_int_eq (options.dead_after_ms, 500);
+    ck_assert_int_eq (options.host_lease_ms, 9000);
     ck_assert_uint_eq (options.priority, 15);
-    ck_assert (lk_lockd_options_set (&options, "leaders", "5", problem));
-    ck_assert (lk_lockd_options_set (&options, "state", "/tmp/x", problem));
+    ck_assert_uint_eq (options.leaders_max, 5);
+    ck_assert_int_eq (options.log_level, LK_LOG_DEBUG);
     ck_assert_str_eq (options.state_dir, "/tmp/x");
+    ck_assert_int_eq (set_and_read (&options, off), LK_OK);
+    ck_assert (!options.eligible);
 }
 END_TEST
 
 START_TEST (options_are_refused)
 {
-    static const char *const bad[][2] = {
-        { "dead-after", "1s" },  { "dead-after", "-1" },
-        { "dead-after", "" },    { "grace", "99999999999999999999" },
-        { "priority", "0" },     { "priority", "16" },
-        { "leaders", "2" },      { "leaders", "7" },
-        { "state", "" },         { "colour", "blue" },
+    static const char *const bad[][2][2] = {
+        {{"lock/dead-after", "1s"}, {NULL, NULL}},
+        {{"lock/dead-after", "299"}, {NULL, NULL}},
+        {{"lock/priority", "0"}, {NULL, NULL}},
+        {{"lock/priority", "16"}, {NULL, NULL}},
+        {{"lock/leaders", "2"}, {NULL, NULL}},
+        {{"lock/state", ""}, {NULL, NULL}},
+        {{"lock/host-lease", "6000"}, {NULL, NULL}},
+        {{"lock/leader-lease", "1999"}, {NULL, NULL}},
     };
     lk_lockd_options options;
-    char problem[LK_LOCKD_PROBLEM_SIZE];
-    lk_lockd_options_init (&options);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        problem[0] = '\0';
-        ck_assert (!lk_lockd_options_set (&options, bad[i][0], bad[i][1],
-                                          problem));
-        ck_assert_str_ne (problem, "");
+        ck_assert_int_eq (set_and_read (&options, bad[i]), LK_INVALID);
     }
-    lk_lockd_options_init (&options);
-    options.host_lease_ms = 6000;
-    ck_assert (!lk_lockd_options_check (&options, problem));
-    lk_lockd_options_init (&options);
-    options.leader_lease_ms = 1999;
-    ck_assert (!lk_lockd_options_check (&options, problem));
 }
 END_TEST
 

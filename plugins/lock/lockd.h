@@ -1,0 +1,125 @@
+/*  lockd.h - the shell around the core: one lock service of one host
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  What comes from the bus becomes an event for the core (plugins/lock/core),
+ *  and its effects are carried out in their order: to the state file, the bus,
+ *  the lease page and the log. It decides nothing about locks.
+ *
+ *      main.c      process: options, state file, lk_service_run
+ *      options.c   configuration
+ *      shell.c     callbacks of a service -> events
+ *      effects.c   effects -> the world
+ *      state.c     the state file, and the node that begins with it
+ *      requests.c  what applications ask
+ *      status.c    LOCKSTATUS, LOCKLIST
+ *      start.c     LOCKSTARTED, REFUSE, and whose messages count
+ *      apps.c      table of applications;  peers.c  table of lock services
+ */
+
+#ifndef LK_LOCKD_H
+#define LK_LOCKD_H
+
+#include "apps.h"
+#include "node.h"
+#include "options.h"
+#include "peers.h"
+#include "wire/lock_codec.h"
+#include "wire/lock_state.h"
+
+#include "net/lease_page.h"
+#include "net/log.h"
+#include "net/state_file.h"
+
+#include <lockkeeper/service.h>
+
+/*  After the router came back, so long until applications that it does not
+ *  report are gone. */
+#define LK_LOCKD_RETURN_MS 2000
+
+typedef struct {
+    lk_lockd_options options;
+    lk_bus *bus;
+    bool attached; /* the bus has a router */
+    bool failed;   /* could not write: does nothing any more */
+
+    lk_state_file *file;
+    lk_lock_state state;
+    lk_roster roster;
+    lk_host self;
+
+    lk_node *node;
+    lk_candidate candidate;
+    bool eligible;        /* may lead: has a genesis, priority is not off */
+    uint64_t incarnation; /* session that this process began with */
+
+    lk_lease_page *page;
+    char page_path[PATH_MAX + 16];
+    uint64_t session;
+    int64_t lease_until_ms;
+
+    lk_peers peers;
+    lk_apps apps;
+    uint32_t attachment;  /* counts routers found */
+    int64_t return_at_ms; /* look for lost applications; INT64_MAX */
+    int64_t resend_at_ms; /* answers that the bus did not take; INT64_MAX */
+    bool status_changed;  /* to be pushed when the step is carried out */
+    uint64_t dropped;     /* messages that made no sense */
+} lk_lockd;
+
+/*  -------------------------------------------------------- life */
+
+/*  Opens nothing yet. */
+void lk_lockd_init (lk_lockd *self, const lk_lockd_options *options);
+void lk_lockd_clear (lk_lockd *self);
+
+/*  Opens the state file, reads it or makes a fresh one. False: said why in
+ *  the log. */
+bool lk_lockd_open (lk_lockd *self);
+
+/*  The callbacks, for lk_service_run. */
+extern const lk_service lk_lockd_service;
+
+/*  Begins the node when the host's name is known. False: logged. */
+bool lk_lockd_begin (lk_lockd *self);
+
+/*  Writes the state file; false: it could not, and everything is over. */
+bool lk_lockd_persist (lk_lockd *self);
+
+/*  -------------------------------------------------------- steps */
+
+/*  Gives the core an event (now_ms is filled in) and does what it says. */
+void lk_lockd_step (lk_lockd *self, lk_event *event);
+
+/*  Carries out the effects of a step. */
+void lk_lockd_carry_out (lk_lockd *self, const lk_effects *effects);
+
+/*  Sends and destroys; false: the bus did not take it. */
+bool lk_lockd_send (lk_lockd *self, lk_message *message);
+
+/*  Answers to an application that the bus did not take, again. */
+void lk_lockd_resend (lk_lockd *self, lk_app *app);
+
+/*  -------------------------------------------------------- messages */
+
+/*  From applications. `local`: of this host. */
+void lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local);
+
+/*  Answers LOCKFAILED invalid or overloaded, or UNKNOWN, with a sentence. */
+void lk_lockd_fail (lk_lockd *self, const lk_message *request, lk_err error,
+                    const char *text);
+
+/*  The present state, as an answer to `request` or, if that is NULL, to
+ *  everybody on this host who wants to know. */
+void lk_lockd_tell_status (lk_lockd *self, const lk_message *request);
+void lk_lockd_tell_list (lk_lockd *self, const lk_message *request);
+
+/*  From the lock service of `host`. */
+void lk_lockd_from_peer (lk_lockd *self, const char *host,
+                         const lk_message *message);
+
+/*  LOCKSTARTED to the lock service of `host`, "*" for all. */
+void lk_lockd_announce (lk_lockd *self, const char *host);
+
+#endif

@@ -1,0 +1,299 @@
+/*  shell.c - the callbacks of a service become events of the core
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  The node begins when the router first told us the name of our host, and
+ *  lives on when the router is lost: leases have to end in time.
+ */
+
+#include "lockd.h"
+
+#include "wire/address.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const subscriptions[] = {
+    "STATUS",      "HANGUP", "DISCONNECTED", "CLUSTERUP", "NEWREMOTECONNECTION",
+    "LOCKSTARTED", NULL,
+};
+
+/*  -------------------------------------------------------- stepping */
+
+static int64_t
+earlier (int64_t one, int64_t other)
+{
+    return one < other ? one : other;
+}
+
+static void
+ask_for_wake (lk_lockd *self)
+{
+    int64_t when = lk_node_deadline (self->node);
+    when = earlier (when, self->return_at_ms);
+    when = earlier (when, self->resend_at_ms);
+    lk_bus_wake_at (self->bus, when);
+}
+
+void
+lk_lockd_step (lk_lockd *self, lk_event *event)
+{
+    lk_effects effects;
+    event->now_ms = lk_bus_now (self->bus);
+    lk_node_step (self->node, event, &effects);
+    lk_lockd_carry_out (self, &effects);
+    ask_for_wake (self);
+}
+
+static void
+step_tick (lk_lockd *self)
+{
+    lk_event event = {.type = LK_ON_TICK};
+    lk_lockd_step (self, &event);
+}
+
+/*  -------------------------------------------------------- addresses */
+
+/*  Splits service@host. False if it is none. */
+static bool
+split (const char *address, char service[LK_SERVICE_LEN_MAX + 1],
+       char host[LK_HOST_LEN_MAX + 1])
+{
+    lk_address parts;
+    if (!lk_address_split_sender (lk_slice_of (address), &parts)) {
+        return false;
+    }
+    memcpy (service, parts.service.data, parts.service.size);
+    service[parts.service.size] = '\0';
+    memcpy (host, parts.host.data, parts.host.size);
+    host[parts.host.size] = '\0';
+    return true;
+}
+
+static bool
+is_own_host (const lk_lockd *self, const char *host)
+{
+    return strcmp (host, lk_bus_host (self->bus)) == 0;
+}
+
+/*  -------------------------------------------------------- applications */
+
+/*  It gives back all that it has. */
+static void
+end_app (lk_lockd *self, lk_app *app)
+{
+    lk_event event = {.type = LK_ON_APP_GONE, .request.app = app->number};
+    bool known = app->asked;
+    lk_apps_remove (&self->apps, app);
+    if (known) {
+        lk_lockd_step (self, &event);
+    }
+}
+
+/*  Another process under a name that we know: the one before is gone. */
+static void
+app_is_up (lk_lockd *self, const char *address, uint32_t pid)
+{
+    lk_app *app = lk_apps_find (&self->apps, address);
+    if (app && app->pid && pid && app->pid != pid) {
+        end_app (self, app);
+    }
+    app = lk_apps_intern (&self->apps, address);
+    if (app) {
+        app->pid = pid;
+        app->attached = self->attachment;
+        lk_lockd_resend (self, app);
+    }
+}
+
+static void
+app_is_down (lk_lockd *self, const char *address)
+{
+    lk_app *app = lk_apps_find (&self->apps, address);
+    if (app) {
+        end_app (self, app);
+    }
+}
+
+/*  Those that did not come back to a router that did. */
+static void
+end_lost_apps (lk_lockd *self)
+{
+    lk_app *app, *next;
+    HASH_ITER (by_number, self->apps.by_number, app, next)
+    {
+        if (app->attached != self->attachment) {
+            lk_log_info ("application did not come back app=%s", app->address);
+            end_app (self, app);
+        }
+    }
+}
+
+static void
+resend_all (lk_lockd *self)
+{
+    lk_app *app, *next;
+    HASH_ITER (by_number, self->apps.by_number, app, next)
+    {
+        lk_lockd_resend (self, app);
+    }
+}
+
+/*  -------------------------------------------------------- hosts */
+
+/*  All that were called so: which of them it was does not matter. */
+static void
+host_is_gone (lk_lockd *self, const char *host)
+{
+    for (size_t i = 0; i < self->roster.count; i++) {
+        if (i != self->self
+            && strcmp (lk_roster_name (&self->roster, (lk_host) i), host)
+                   == 0) {
+            lk_event event = {.type = LK_ON_HOST_GONE, .host = (lk_host) i};
+            lk_lockd_step (self, &event);
+        }
+    }
+}
+
+static void
+take_status (lk_lockd *self, const lk_message *event)
+{
+    const char *address = lk_message_text (event, "service");
+    const char *status = lk_message_text (event, "status");
+    char service[LK_SERVICE_LEN_MAX + 1];
+    char host[LK_HOST_LEN_MAX + 1];
+    if (!address || !status || !split (address, service, host)) {
+        return;
+    }
+    bool up = strcmp (status, "up") == 0;
+    bool down = strcmp (status, "down") == 0;
+    bool own = is_own_host (self, host);
+    if (strcmp (service, "lock") != 0) {
+        if (own && up) {
+            int64_t pid = lk_message_number (event, "pid", 0);
+            app_is_up (self, address, (uint32_t) pid);
+        } else if (own && down) {
+            app_is_down (self, address);
+        }
+    } else if (!own && up) {
+        lk_lockd_announce (self, host);
+    } else if (!own && down) {
+        host_is_gone (self, host);
+    }
+}
+
+/*  -------------------------------------------------------- callbacks */
+
+static void
+on_attach (void *context, lk_bus *bus)
+{
+    lk_lockd *self = context;
+    self->bus = bus;
+    self->attached = true;
+    if (self->failed || (!self->node && !lk_lockd_begin (self))) {
+        self->failed = true;
+        lk_bus_stop (bus, 1);
+        return;
+    }
+    if (!is_own_host (self, lk_roster_name (&self->roster, self->self))) {
+        lk_log_error ("the router is that of another host: %s -> %s",
+                      lk_roster_name (&self->roster, self->self),
+                      lk_bus_host (bus));
+        self->failed = true;
+        lk_bus_stop (bus, 1);
+        return;
+    }
+    self->attachment++;
+    self->return_at_ms = lk_bus_now (bus) + LK_LOCKD_RETURN_MS;
+    lk_lockd_announce (self, "*");
+    step_tick (self);
+    lk_lockd_tell_status (self, NULL);
+}
+
+static void
+on_message (void *context, const lk_message *message)
+{
+    lk_lockd *self = context;
+    char service[LK_SERVICE_LEN_MAX + 1];
+    char host[LK_HOST_LEN_MAX + 1];
+    if (self->failed || !split (lk_message_from (message), service, host)) {
+        return;
+    }
+    bool own = is_own_host (self, host);
+    if (strcmp (service, "router") == 0) {
+        return; /* what it could not deliver: the core repeats */
+    }
+    if (strcmp (service, "lock") != 0) {
+        lk_lockd_from_app (self, message, own);
+    } else if (!own) {
+        lk_lockd_from_peer (self, host, message);
+    }
+}
+
+static void
+on_event (void *context, const lk_message *event)
+{
+    lk_lockd *self = context;
+    if (self->failed) {
+        return;
+    }
+    const char *host = lk_message_text (event, "host");
+    if (lk_message_is (event, "STATUS")) {
+        take_status (self, event);
+    } else if (lk_message_is (event, "CLUSTERUP")) {
+        lk_lockd_announce (self, "*");
+    } else if (host && lk_message_is (event, "NEWREMOTECONNECTION")) {
+        lk_lockd_announce (self, host);
+    } else if (host
+               && (lk_message_is (event, "HANGUP")
+                   || lk_message_is (event, "DISCONNECTED"))) {
+        host_is_gone (self, host);
+    }
+}
+
+static void
+on_timer (void *context)
+{
+    lk_lockd *self = context;
+    if (self->failed || !self->node) {
+        return;
+    }
+    int64_t now = lk_bus_now (self->bus);
+    if (self->attached && self->return_at_ms <= now) {
+        self->return_at_ms = INT64_MAX;
+        end_lost_apps (self);
+    }
+    if (self->resend_at_ms <= now) {
+        self->resend_at_ms = INT64_MAX;
+        resend_all (self);
+    }
+    step_tick (self);
+}
+
+static void
+on_detach (void *context, const char *reason)
+{
+    lk_lockd *self = context;
+    bool comes_back = strcmp (reason, "router lost") == 0;
+    if (self->node && !self->failed && !comes_back) {
+        lk_event event = {.type = LK_ON_STOP};
+        lk_lockd_step (self, &event);
+        self->failed = true; /* the node is done */
+    }
+    lk_log_notice ("detached from the router: %s", reason);
+    self->attached = false;
+    self->return_at_ms = INT64_MAX;
+    self->resend_at_ms = INT64_MAX;
+}
+
+const lk_service lk_lockd_service = {
+    .name = "lock",
+    .version = LK_VERSION,
+    .subscriptions = subscriptions,
+    .attach = on_attach,
+    .message = on_message,
+    .event = on_event,
+    .timer = on_timer,
+    .detach = on_detach,
+};

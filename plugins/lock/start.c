@@ -1,0 +1,211 @@
+/*  start.c - how lock services make sure that they belong together
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  LOCKSTARTED goes to all when a router was found or the cluster is up, and
+ *  to each host that appears. Nothing else of a service counts before it has
+ *  passed the check of its LOCKSTARTED. PROTOCOL.md 3, booting.
+ */
+
+#include "lockd.h"
+
+#include <stdio.h>
+
+#define ASK_AGAIN_MS 250 /* the same service to introduce itself */
+
+/*  -------------------------------------------------------- sending */
+
+/*  The codec addresses a host of the roster, and "*" or one that was never
+ *  heard is none: so it is given a roster with one more entry. */
+static lk_message *
+write_started (const lk_lockd *self, const char *host)
+{
+    if (self->roster.count == LK_HOSTS_MAX) {
+        return NULL;
+    }
+    lk_roster wider = self->roster;
+    lk_lock_message message = {
+        .kind = LK_MSG_STARTED,
+        .from = self->self,
+        .to = (lk_host) wider.count,
+        .origin = LK_NOBODY,
+        .destination = LK_NOBODY,
+        .as.started = {.candidate = self->candidate,
+                       .eligible = self->eligible,
+                       .incarnation = self->incarnation,
+                       .active = self->state.facts.active},
+    };
+    lk_roster_entry *entry = &wider.entry[wider.count++];
+    snprintf (entry->name, sizeof entry->name, "%s", host);
+    entry->id = 0;
+    lk_message *started = lk_lock_encode (&message, &wider, self->self);
+    lk_cluster_write (&self->peers.cluster, started);
+    return started;
+}
+
+void
+lk_lockd_announce (lk_lockd *self, const char *host)
+{
+    lk_message *started = write_started (self, host);
+    if (!started) {
+        lk_log_warning ("too many hosts to greet host=%s", host);
+        return;
+    }
+    (void) lk_lockd_send (self, started);
+}
+
+static void
+send_refuse (lk_lockd *self, const lk_other *other, const char *problem)
+{
+    char to[LK_ADDRESS_LEN_MAX + 1];
+    snprintf (to, sizeof to, "lock@%s", other->host);
+    lk_message *refuse = lk_message_new (to, "REFUSE");
+    lk_message_set_hex (refuse, "id", self->state.id);
+    lk_message_set_text (refuse, "reason", problem);
+    (void) lk_lockd_send (self, refuse);
+}
+
+/*  -------------------------------------------------------- checking */
+
+/*  Counts what makes no sense; logs it ever more seldom. */
+static void
+drop (lk_lockd *self, const char *host, const lk_message *message)
+{
+    self->dropped++;
+    if ((self->dropped & (self->dropped - 1)) == 0) {
+        lk_log_warning ("dropped what makes no sense command=%s "
+                        "host=%s count=%llu",
+                        lk_message_command (message), host,
+                        (unsigned long long) self->dropped);
+    }
+}
+
+/*  At most every ASK_AGAIN_MS to each: true if now is the time. */
+static bool
+may_ask (const lk_lockd *self, lk_other *other)
+{
+    int64_t now = lk_bus_now (self->bus);
+    if (other->asked && now - other->asked_ms < ASK_AGAIN_MS) {
+        return false;
+    }
+    other->asked = true;
+    other->asked_ms = now;
+    return true;
+}
+
+/*  A message that is not heard before its sender has said who it is. */
+static void
+ask_for_start (lk_lockd *self, lk_other *other)
+{
+    if (other->state == LK_OTHER_NEW && may_ask (self, other)) {
+        lk_lockd_announce (self, other->host);
+    }
+}
+
+static void
+refuse (lk_lockd *self, lk_other *other, const char *problem)
+{
+    if (!other->said) {
+        other->said = true;
+        lk_log_error ("refused lock service host=%s: %s", other->host, problem);
+    }
+    if (may_ask (self, other)) {
+        send_refuse (self, other, problem);
+    }
+}
+
+/*  Whether the LOCKSTARTED is one of this cluster. */
+static bool
+check_started (lk_lockd *self, lk_other *other, const lk_message *message)
+{
+    char problem[LK_PEERS_PROBLEM_SIZE];
+    lk_cluster theirs;
+    bool joined;
+    lk_other_state before = other->state;
+    if (!lk_cluster_read (&theirs, message)) {
+        drop (self, other->host, message);
+        return false;
+    }
+    if (lk_peers_judge (&self->peers, other, &theirs, &joined, problem)
+        == LK_OTHER_REFUSED) {
+        refuse (self, other, problem);
+        return false;
+    }
+    if (joined) {
+        lk_log_notice ("proxy of cluster '%s', heard from host=%s", theirs.name,
+                       other->host);
+    }
+    if (before != LK_OTHER_ACCEPTED) {
+        lk_log_info ("lock service host=%s id=%016llx: new -> known",
+                     other->host, (unsigned long long) other->id);
+    }
+    return true;
+}
+
+/*  The other side refuses us; it says why, and we say so once. */
+static void
+take_refuse (lk_other *other, const lk_message *message)
+{
+    const char *reason = lk_message_text (message, "reason");
+    if (!other->said) {
+        other->said = true;
+        lk_log_error ("the lock service of host=%s refuses us: %s", other->host,
+                      reason ? reason : "it does not say why");
+    }
+}
+
+/*  Whether the message may be read on. */
+static bool
+may_enter (lk_lockd *self, lk_other *other, const lk_message *message)
+{
+    if (lk_message_is (message, "REFUSE")) {
+        take_refuse (other, message);
+        return false;
+    }
+    if (lk_message_is (message, "LOCKSTARTED")) {
+        return check_started (self, other, message);
+    }
+    ask_for_start (self, other);
+    return other->state == LK_OTHER_ACCEPTED;
+}
+
+/*  What the router or a service without our commands answers to ours. */
+static bool
+is_noise (const lk_message *message)
+{
+    return lk_message_is (message, "UNKNOWN")
+           || lk_message_is (message, "INVALID");
+}
+
+void
+lk_lockd_from_peer (lk_lockd *self, const char *host, const lk_message *message)
+{
+    uint64_t id;
+    if (is_noise (message)) {
+        return;
+    }
+    lk_other *other = lk_message_hex (message, "id", &id)
+                          ? lk_peers_intern (&self->peers, host, id)
+                          : NULL;
+    if (!other) {
+        drop (self, host, message);
+        return;
+    }
+    if (!may_enter (self, other, message)) {
+        return;
+    }
+    lk_lock_message decoded;
+    lk_err error =
+        lk_lock_decode (message, &self->roster, self->self, &decoded);
+    if (error == LK_REFUSED) {
+        return; /* to our predecessor, whose state file is gone */
+    }
+    if (error != LK_OK) {
+        drop (self, host, message);
+        return;
+    }
+    lk_event event = {.type = LK_ON_MESSAGE, .message = &decoded};
+    lk_lockd_step (self, &event);
+    lk_lock_message_clear (&decoded);
+}

@@ -1,0 +1,205 @@
+/*  state.c - what a lock service must not forget, and how its node begins
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  The file DIR/lock.state. `lockkeeper init` writes one with a genesis; one
+ *  that we make ourselves has none, and we only serve as a proxy.
+ */
+
+#include "lockd.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STATE_NAME "lock.state"
+#define STATE_SIZE_MAX (256 * 1024)
+#define PAGE_NAME "lock.lease"
+
+/*  The kernel's own; that it has none is no state to go on from. */
+static void
+draw_random (void *place, size_t size)
+{
+    ssize_t got;
+    do {
+        got = getrandom (place, size, 0);
+    } while (got < 0 && errno == EINTR);
+    LK_ASSERT (got == (ssize_t) size);
+}
+
+void
+lk_lockd_init (lk_lockd *self, const lk_lockd_options *options)
+{
+    memset (self, 0, sizeof *self);
+    self->options = *options;
+    self->self = LK_NOBODY;
+    self->return_at_ms = INT64_MAX;
+    self->resend_at_ms = INT64_MAX;
+    lk_roster_init (&self->roster);
+    lk_apps_init (&self->apps);
+}
+
+void
+lk_lockd_clear (lk_lockd *self)
+{
+    lk_node_destroy (&self->node);
+    lk_apps_clear (&self->apps);
+    lk_lease_page_destroy (&self->page);
+    lk_state_file_destroy (&self->file);
+}
+
+/*  -------------------------------------------------------- state file */
+
+bool
+lk_lockd_persist (lk_lockd *self)
+{
+    lk_problem problem;
+    char *text = lk_lock_state_encode (&self->state, &self->roster);
+    lk_err error =
+        lk_state_file_write (self->file, text, strlen (text), &problem);
+    lk_free (text);
+    if (error != LK_OK) {
+        lk_log_error ("%s: the lock service ends", problem.text);
+    }
+    return error == LK_OK;
+}
+
+static bool
+make_fresh (lk_lockd *self)
+{
+    while (self->state.id == 0) {
+        draw_random (&self->state.id, sizeof self->state.id);
+    }
+    return lk_lockd_persist (self);
+}
+
+static bool
+decode (lk_lockd *self, const char *text, size_t size)
+{
+    char problem[256];
+    if (lk_lock_state_decode (text, size, &self->roster, &self->state, problem,
+                              sizeof problem)
+        != LK_OK) {
+        lk_log_error ("'%s' makes no sense: %s",
+                      lk_state_file_path (self->file), problem);
+        return false;
+    }
+    return true;
+}
+
+static bool
+read_state (lk_lockd *self)
+{
+    char *text = NULL;
+    size_t size;
+    lk_problem problem = {0};
+    lk_err error =
+        lk_state_file_read (self->file, STATE_SIZE_MAX, &text, &size, &problem);
+    if (error == LK_UNKNOWN) {
+        return make_fresh (self);
+    }
+    if (error != LK_OK) {
+        lk_log_error ("cannot read '%s': %s", lk_state_file_path (self->file),
+                      problem.text[0] ? problem.text : lk_err_text (error));
+        return false;
+    }
+    bool read = decode (self, text, size);
+    lk_free (text);
+    return read;
+}
+
+bool
+lk_lockd_open (lk_lockd *self)
+{
+    lk_problem problem;
+    self->file =
+        lk_state_file_open (self->options.state_dir, STATE_NAME, &problem);
+    if (!self->file) {
+        lk_log_error ("%s", problem.text);
+        return false;
+    }
+    if (!read_state (self)) {
+        return false;
+    }
+    if (!self->state.cluster[0]) {
+        lk_log_notice ("no genesis in '%s': serving as a proxy only; "
+                       "a member needs `lockkeeper init`",
+                       lk_state_file_path (self->file));
+    }
+    return true;
+}
+
+/*  -------------------------------------------------------- node */
+
+static bool
+make_page (lk_lockd *self)
+{
+    lk_problem problem;
+    int size = snprintf (self->page_path, sizeof self->page_path, "%s/%s",
+                         self->options.run_dir, PAGE_NAME);
+    LK_ASSERT (size > 0 && (size_t) size < sizeof self->page_path);
+    self->page = lk_lease_page_new (self->page_path, &problem);
+    if (!self->page) {
+        lk_log_error ("%s", problem.text);
+    }
+    return self->page != NULL;
+}
+
+static void
+make_candidate (lk_lockd *self)
+{
+    uint32_t random;
+    draw_random (&random, sizeof random);
+    self->eligible = self->options.eligible && self->state.cluster[0];
+    self->candidate = (lk_candidate) {.priority = self->options.priority,
+                                      .random = random >> 4,
+                                      .pid = (uint32_t) getpid ()};
+}
+
+static void
+make_node (lk_lockd *self)
+{
+    const lk_lockd_options *options = &self->options;
+    lk_node_config config;
+    lk_node_config_init (&config);
+    config.self = self->self;
+    config.id = self->state.id;
+    config.member = self->state.cluster[0] != '\0';
+    config.candidate = self->candidate;
+    config.eligible = self->eligible;
+    config.leaders_max = options->leaders_max;
+    config.dead_after_ms = options->dead_after_ms;
+    config.leader_lease_ms = options->leader_lease_ms;
+    config.host_lease_ms = options->host_lease_ms;
+    config.grace_ms = options->grace_ms;
+    draw_random (config.seed, sizeof config.seed);
+    config.facts = self->state.facts;
+    self->node = lk_node_new (&config, lk_bus_now (self->bus));
+}
+
+bool
+lk_lockd_begin (lk_lockd *self)
+{
+    const char *host = lk_bus_host (self->bus);
+    self->self = lk_roster_intern (&self->roster, host, self->state.id);
+    if (self->self == LK_NOBODY || !make_page (self)) {
+        return false;
+    }
+    if (self->state.genesis
+        && !(self->state.genesis & LK_HOST_BIT (self->self))) {
+        lk_log_warning ("the genesis in '%s' does not name this host, '%s'",
+                        lk_state_file_path (self->file), host);
+    }
+    lk_peers_init (&self->peers, host, &self->state, &self->roster);
+    make_candidate (self);
+    make_node (self);
+    /*  The first step persists the session before anything reveals it. */
+    lk_event event = {.type = LK_ON_TICK};
+    lk_lockd_step (self, &event);
+    self->incarnation = self->state.facts.session;
+    return !self->failed;
+}
