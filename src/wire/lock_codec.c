@@ -118,6 +118,10 @@ read_message (const lk_message *message, lk_fields *fields, lk_host self,
     if (read->kind == LK_MSG_COUNT || read->from == LK_NOBODY) {
         return false;
     }
+    uint64_t to_id;
+    if (lk_fields_has (fields, "to_id", true)) {
+        lk_field_hex (fields, "to_id", &to_id);
+    }
     lk_lock_shape (fields, read);
     return !lk_fields_failed (fields)
            && lk_message_is (message, command_of (read));

@@ -1,0 +1,34 @@
+/*  example.c - the example messages between lock services, decoded
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "lib/example.h"
+#include "util/assert.h"
+
+#include <string.h>
+
+bool
+lk_example_is_lock (const lk_vector *one)
+{
+    return strncmp (one->name, "lock-", 5) == 0;
+}
+
+void
+lk_example_roster (lk_roster *roster)
+{
+    lk_roster_init (roster);
+    lk_roster_intern (roster, "h1", ID1);
+    lk_roster_intern (roster, "h2", ID2);
+    lk_roster_intern (roster, "h3", ID3);
+}
+
+void
+lk_example_take (const char *name, lk_roster *roster, lk_lock_message *message)
+{
+    lk_message *bus = lk_vector_message (lk_vector_find (name));
+    const lk_err error = lk_lock_decode (bus, roster, H1, message);
+    LK_ASSERT (error == LK_OK);
+    lk_message_destroy (&bus);
+}

@@ -1,0 +1,30 @@
+/*  example.h - the example messages between lock services, decoded
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  For tests. The hosts and values are those of tests/vectors/make.py.
+ */
+
+#ifndef LK_EXAMPLE_H
+#define LK_EXAMPLE_H
+
+#include "lib/vector.h"
+#include "wire/lock_codec.h"
+
+#define ID1 0x1f0e6a5b9c3d2871u
+#define ID2 0x2ad94c07e1b85f36u
+#define ID3 0x3b72f8d05e4961cau
+
+enum { H1, H2, H3 };
+
+bool lk_example_is_lock (const lk_vector *one);
+
+/*  A roster of h1, h2 and h3. */
+void lk_example_roster (lk_roster *roster);
+
+/*  Decodes an example as h1. */
+void lk_example_take (const char *name, lk_roster *roster,
+                      lk_lock_message *message);
+
+#endif
