@@ -15,7 +15,7 @@
  *    descriptor's signal. lk_attach_wait does just that.
  *
  *  Life: SEEKING (no connection) -> REGISTERING -> READY; back to SEEKING
- *  when the connection ends; REFUSED and CLOSED are final.
+ *  when the connection ends; REFUSED is final.
  */
 
 #ifndef LK_ATTACH_H
@@ -32,8 +32,7 @@ typedef enum {
     LK_ATTACH_SEEKING,
     LK_ATTACH_REGISTERING,
     LK_ATTACH_READY,
-    LK_ATTACH_REFUSED,
-    LK_ATTACH_CLOSED
+    LK_ATTACH_REFUSED
 } lk_attach_state;
 
 /*  How REFUSE says that the name is in use; such a refusal is tried again
@@ -49,7 +48,7 @@ typedef enum {
 #define LK_ATTACH_FRAME_SIZE (256 * 1024)
 
 /*  Called from lk_attach_work and lk_attach_wait (or the loop), and from
- *  nothing else. They may send, subscribe and stop, but not destroy. NULL is
+ *  nothing else. They may send and subscribe, but not destroy. NULL is
  *  fine for each. */
 typedef struct {
     /*  READY came: lk_attach_host is known, send away. */

@@ -157,6 +157,12 @@ lk_socket_dealer_new (lk_context *context, const lk_socket_options *options,
 }
 
 void
+lk_socket_set_linger (lk_socket *self, int linger_ms)
+{
+    set_number (self->zmq, ZMQ_LINGER, linger_ms);
+}
+
+void
 lk_socket_destroy (lk_socket **self_p)
 {
     lk_socket *self = *self_p;

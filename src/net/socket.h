@@ -100,6 +100,9 @@ lk_socket *lk_socket_dealer_new (lk_context *context,
                                  const lk_socket_options *options,
                                  lk_problem *problem);
 
+/*  Another time than the options said, before destroy. */
+void lk_socket_set_linger (lk_socket *self, int linger_ms);
+
 /*  What was sent leaves within linger_ms. NULL-safe, nulls the pointer. */
 void lk_socket_destroy (lk_socket **self_p);
 

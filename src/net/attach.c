@@ -1,0 +1,591 @@
+/*  attach.c - see attach.h
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  The table at the end of the life section says what happens in which state;
+ *  link.c has the sockets.
+ */
+
+#include "net/attach.h"
+
+#include "net/clock.h"
+#include "net/link.h"
+#include "util/alloc.h"
+#include "util/assert.h"
+#include "wire/message_frame.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ROUTER "router@."
+#define SUBSCRIPTIONS_MAX 64
+#define TAKEN_RETRY_MS 100
+
+struct lk_attach {
+    lk_link link;
+    lk_attach_calls calls;
+    void *user;
+    lk_attach_state state;
+
+    char *name;
+    char *version;
+    bool is_application;
+    char *subscriptions[SUBSCRIPTIONS_MAX];
+    size_t subscription_count;
+
+    char host[LK_HOST_LEN_MAX + 1];
+    char address[LK_ADDRESS_LEN_MAX + 1]; /* name@host */
+    char reason[200];                     /* of the last REFUSE */
+    uint64_t serial;
+    int64_t retry_ms;    /* REGISTER again, or open again */
+    int64_t taken_since; /* first REFUSE because of the name; 0: none */
+
+    lk_loop *loop;
+    lk_timer timer;
+    lk_hook *hook;
+};
+
+static void
+retry_at (lk_attach *self, int64_t when_ms)
+{
+    self->retry_ms = when_ms;
+    if (self->loop) {
+        lk_timer_set (&self->timer, when_ms);
+    }
+}
+
+/*  -------------------------------------------------------- life
+
+    What happens to an attach. */
+
+typedef enum {
+    EVENT_UP,      /* connected with the router */
+    EVENT_DOWN,    /* the connection ended */
+    EVENT_TIME,    /* retry_ms is over */
+    EVENT_WELCOME, /* READY */
+    EVENT_TAKEN,   /* REFUSE: the name is taken */
+    EVENT_REFUSAL, /* REFUSE for any other reason */
+    EVENT_COUNT
+} attach_event;
+
+typedef void attach_handler (lk_attach *self);
+
+static void
+ignore (lk_attach *self)
+{
+    (void) self;
+}
+
+static void
+seek (lk_attach *self)
+{
+    lk_problem problem;
+
+    self->state = LK_ATTACH_SEEKING;
+    lk_link_drop (&self->link);
+    if (lk_link_open (&self->link, &problem) == LK_OK) {
+        retry_at (self, INT64_MAX);
+    } else {
+        retry_at (self, lk_clock_ms () + LK_ATTACH_REGISTER_MS);
+    }
+}
+
+/*  The handshake may be told of before libzmq lets us send: then shortly
+ *  after. */
+static void
+send_register (lk_attach *self)
+{
+    lk_message *message = lk_message_new (ROUTER, "REGISTER");
+
+    lk_message_set_from (message, self->address);
+    lk_message_set_serial (message, ++self->serial);
+    lk_message_set_text (message, "service", self->name);
+    lk_message_set_text (message, "version", self->version);
+    lk_message_set_number (message, "pid", getpid ());
+    lk_message_set_flag (message, "application", self->is_application);
+    for (size_t i = 0; i < self->subscription_count; i++) {
+        lk_message_add_item (message, "subscribe", self->subscriptions[i]);
+    }
+    lk_bytes_cut (&self->link.out, 0);
+    bool is_sent = lk_link_pack (&self->link, message) == LK_OK
+                   && lk_link_flush (&self->link);
+    lk_bytes_cut (&self->link.out, 0);
+    lk_message_destroy (&message);
+    retry_at (self, lk_clock_ms ()
+                        + (is_sent ? LK_ATTACH_REGISTER_MS : LK_RETRY_MS));
+}
+
+static void
+begin_register (lk_attach *self)
+{
+    self->state = LK_ATTACH_REGISTERING;
+    self->taken_since = 0;
+    snprintf (self->address, sizeof self->address, "%s@.", self->name);
+    send_register (self);
+}
+
+static void
+become_ready (lk_attach *self)
+{
+    self->state = LK_ATTACH_READY;
+    retry_at (self, INT64_MAX);
+    snprintf (self->address, sizeof self->address, "%s@%s", self->name,
+              self->host);
+    if (self->calls.ready) {
+        self->calls.ready (self->user);
+    }
+}
+
+static void
+lose (lk_attach *self)
+{
+    seek (self);
+    if (self->calls.lost) {
+        self->calls.lost (self->user);
+    }
+}
+
+static void
+become_refused (lk_attach *self)
+{
+    self->state = LK_ATTACH_REFUSED;
+    lk_link_drop (&self->link);
+    retry_at (self, INT64_MAX);
+    if (self->calls.refused) {
+        self->calls.refused (self->user, self->reason);
+    }
+}
+
+static void
+wait_for_name (lk_attach *self)
+{
+    int64_t now = lk_clock_ms ();
+
+    if (self->taken_since == 0) {
+        self->taken_since = now;
+    }
+    if (now - self->taken_since >= LK_ATTACH_TAKEN_MS) {
+        become_refused (self);
+    } else {
+        retry_at (self, now + TAKEN_RETRY_MS);
+    }
+}
+
+static attach_handler *const life[][EVENT_COUNT] = {
+    [LK_ATTACH_SEEKING] =
+        {
+            [EVENT_UP] = begin_register,
+            [EVENT_DOWN] = ignore, /* was never up */
+            [EVENT_TIME] = seek,   /* there were no descriptors */
+            [EVENT_WELCOME] = ignore,
+            [EVENT_TAKEN] = ignore,
+            [EVENT_REFUSAL] = ignore,
+        },
+    [LK_ATTACH_REGISTERING] =
+        {
+            [EVENT_UP] = ignore,
+            [EVENT_DOWN] = seek,
+            [EVENT_TIME] = send_register,
+            [EVENT_WELCOME] = become_ready,
+            [EVENT_TAKEN] = wait_for_name,
+            [EVENT_REFUSAL] = become_refused,
+        },
+    [LK_ATTACH_READY] =
+        {
+            [EVENT_UP] = ignore,
+            [EVENT_DOWN] = lose,
+            [EVENT_TIME] = ignore,
+            [EVENT_WELCOME] = ignore, /* to a repeated REGISTER */
+            [EVENT_TAKEN] = ignore,   /* likewise: by ourselves */
+            [EVENT_REFUSAL] = ignore,
+        },
+    [LK_ATTACH_REFUSED] =
+        {
+            [EVENT_UP] = ignore,
+            [EVENT_DOWN] = ignore,
+            [EVENT_TIME] = ignore,
+            [EVENT_WELCOME] = ignore,
+            [EVENT_TAKEN] = ignore,
+            [EVENT_REFUSAL] = ignore,
+        },
+};
+
+static void
+step (lk_attach *self, attach_event event)
+{
+    life[self->state][event](self);
+}
+
+/*  -------------------------------------------------------- receiving */
+
+static void
+welcomed (lk_attach *self, const lk_message *message)
+{
+    const char *host = lk_message_text (message, "host");
+
+    if (!host || !lk_address_is_name (lk_slice_of (host))) {
+        return;
+    }
+    if (self->state == LK_ATTACH_REGISTERING) {
+        snprintf (self->host, sizeof self->host, "%s", host);
+    }
+    step (self, EVENT_WELCOME);
+}
+
+static void
+turned_down (lk_attach *self, const lk_message *message)
+{
+    const char *reason = lk_message_text (message, "reason");
+
+    snprintf (self->reason, sizeof self->reason, "%s",
+              reason ? reason : "no reason given");
+    bool is_taken = strncmp (self->reason, LK_REFUSE_TAKEN,
+                             strlen (LK_REFUSE_TAKEN)) == 0;
+    step (self, is_taken ? EVENT_TAKEN : EVENT_REFUSAL);
+}
+
+static void
+take_message (lk_attach *self, const lk_frame_header *header,
+              const lk_message *message)
+{
+    bool is_routers = lk_slice_is (header->from_parts.service, "router");
+
+    if (is_routers && lk_message_is (message, "READY")) {
+        welcomed (self, message);
+    } else if (is_routers && lk_message_is (message, "REFUSE")) {
+        turned_down (self, message);
+    } else if (self->state == LK_ATTACH_READY && self->calls.message) {
+        self->calls.message (self->user, message);
+    }
+}
+
+/*  The router passes on frames that it could read; a body that is none is
+ *  another process's mistake and of no use to ours. */
+static void
+take_frame (lk_attach *self, lk_part *part)
+{
+    size_t at = 0;
+    lk_frame_header header;
+    const char *broken;
+    char problem[128];
+
+    while (lk_frame_next (lk_part_data (part), lk_part_size (part), &at,
+                          &header, &broken)
+           == LK_FRAME_MESSAGE) {
+        lk_message *message =
+            lk_message_read (&header, problem, sizeof problem);
+        if (message) {
+            take_message (self, &header, message);
+            lk_message_destroy (&message);
+        }
+    }
+}
+
+static void
+take_messages (void *user)
+{
+    lk_attach *self = user;
+    lk_part part;
+
+    lk_part_init (&part);
+    for (int count = 0; count < LK_DRAIN_MAX && self->link.socket; count++) {
+        lk_io io = lk_socket_receive (self->link.socket, NULL, &part);
+        if (io == LK_IO_DONE) {
+            take_frame (self, &part);
+        } else if (io != LK_IO_BROKEN) {
+            break;
+        }
+    }
+    lk_part_clear (&part);
+}
+
+/*  What the router said last is read before its end is told. A step may
+ *  replace the monitor. */
+static void
+take_monitor (void *user)
+{
+    lk_attach *self = user;
+    lk_monitor *monitor = self->link.monitor;
+    lk_monitor_event event;
+
+    while (monitor && monitor == self->link.monitor
+           && lk_monitor_next (monitor, &event)) {
+        if (event.kind == LK_MONITOR_CONNECTED) {
+            step (self, EVENT_UP);
+        } else {
+            take_messages (self);
+            step (self, EVENT_DOWN);
+            break;
+        }
+    }
+}
+
+static void
+take_time (void *user)
+{
+    lk_attach *self = user;
+
+    if (self->retry_ms <= lk_clock_ms ()) {
+        self->retry_ms = INT64_MAX;
+        step (self, EVENT_TIME);
+    }
+}
+
+/*  -------------------------------------------------------- new and destroy */
+
+static bool
+check_options (const lk_attach_options *options, lk_problem *problem)
+{
+    if (!options->name
+        || !lk_address_is_name (lk_slice_of (options->name))) {
+        (void) lk_problem_set (problem, LK_INVALID,
+                               "'%s' cannot be the name of a service",
+                               options->name ? options->name : "");
+        return false;
+    }
+    if (!options->endpoint || !*options->endpoint) {
+        (void) lk_problem_set (problem, LK_INVALID, "no endpoint is given");
+        return false;
+    }
+    return true;
+}
+
+static void
+copy_options (lk_attach *self, const lk_attach_options *options)
+{
+    self->name = lk_strdup (options->name);
+    self->version = lk_strdup (options->version ? options->version : "");
+    self->is_application = options->application;
+    for (size_t i = 0; options->subscriptions && options->subscriptions[i];
+         i++) {
+        lk_attach_subscribe (self, options->subscriptions[i]);
+    }
+}
+
+static void
+free_all (lk_attach *self)
+{
+    lk_link_clear (&self->link);
+    for (size_t i = 0; i < self->subscription_count; i++) {
+        lk_free (self->subscriptions[i]);
+    }
+    lk_free (self->name);
+    lk_free (self->version);
+    lk_free (self);
+}
+
+lk_attach *
+lk_attach_new (const lk_attach_options *options, const lk_attach_calls *calls,
+               void *user, lk_problem *problem)
+{
+    if (!check_options (options, problem)) {
+        return NULL;
+    }
+    lk_attach *self = lk_alloc (sizeof *self);
+    if (lk_link_init (&self->link, options->endpoint, options->linger_ms,
+                      problem)
+        != LK_OK) {
+        lk_free (self);
+        return NULL;
+    }
+    self->calls = *calls;
+    self->user = user;
+    self->retry_ms = INT64_MAX;
+    copy_options (self, options);
+    lk_err error = lk_link_open (&self->link, problem);
+    if (error != LK_OK) {
+        free_all (self);
+        return NULL;
+    }
+    return self;
+}
+
+static void
+send_bare (lk_attach *self, const char *command)
+{
+    lk_message *message = lk_message_new (ROUTER, command);
+
+    (void) lk_attach_send (self, &message);
+}
+
+void
+lk_attach_destroy (lk_attach **self_p)
+{
+    lk_attach *self = *self_p;
+
+    if (!self) {
+        return;
+    }
+    if (self->state == LK_ATTACH_READY) {
+        send_bare (self, "UNREGISTER");
+        lk_link_flush (&self->link);
+    } else {
+        lk_link_drop (&self->link);
+    }
+    if (self->loop) {
+        lk_timer_clear (&self->timer);
+        lk_loop_remove_hook (self->loop, &self->hook);
+    }
+    free_all (self);
+    *self_p = NULL;
+}
+
+/*  -------------------------------------------------------- looking */
+
+lk_attach_state
+lk_attach_get_state (const lk_attach *self)
+{
+    return self->state;
+}
+
+const char *
+lk_attach_host (const lk_attach *self)
+{
+    return self->host;
+}
+
+const char *
+lk_attach_name (const lk_attach *self)
+{
+    return self->name;
+}
+
+static void
+tell_unreachable (const lk_attach *self, lk_problem *problem)
+{
+    int number = lk_endpoint_probe (self->link.endpoint);
+
+    if (number != 0) {
+        errno = number;
+        (void) lk_problem_errno (problem, "no router at '%s'",
+                                 self->link.endpoint);
+        return;
+    }
+    (void) lk_problem_set (problem, LK_TIMEDOUT,
+                           "the router at '%s' does not answer",
+                           self->link.endpoint);
+    problem->number = ETIMEDOUT;
+}
+
+void
+lk_attach_problem (const lk_attach *self, lk_problem *problem)
+{
+    if (self->state == LK_ATTACH_READY) {
+        (void) lk_problem_set (problem, LK_OK, "attached to '%s'",
+                               self->link.endpoint);
+    } else if (self->state == LK_ATTACH_REFUSED || self->taken_since != 0) {
+        (void) lk_problem_set (problem, LK_REFUSED, "the router refused: %s",
+                               self->reason);
+        problem->number = EINVAL;
+    } else {
+        tell_unreachable (self, problem);
+    }
+}
+
+/*  -------------------------------------------------------- sending */
+
+lk_err
+lk_attach_send (lk_attach *self, lk_message **message_p)
+{
+    lk_err error = LK_DISCONNECTED;
+
+    if (self->state == LK_ATTACH_READY) {
+        lk_message_set_from (*message_p, self->address);
+        error = lk_link_pack (&self->link, *message_p);
+    }
+    lk_message_destroy (message_p);
+    return error;
+}
+
+void
+lk_attach_flush (lk_attach *self)
+{
+    lk_link_flush (&self->link);
+}
+
+void
+lk_attach_subscribe (lk_attach *self, const char *command)
+{
+    for (size_t i = 0; i < self->subscription_count; i++) {
+        if (strcmp (self->subscriptions[i], command) == 0) {
+            return;
+        }
+    }
+    LK_ASSERT (self->subscription_count < SUBSCRIPTIONS_MAX);
+    self->subscriptions[self->subscription_count++] = lk_strdup (command);
+    if (self->state == LK_ATTACH_READY) {
+        lk_message *message = lk_message_new (ROUTER, "SUBSCRIBE");
+        lk_message_add_item (message, "commands", command);
+        (void) lk_attach_send (self, &message);
+    }
+}
+
+/*  -------------------------------------------------------- driving */
+
+static void
+flush_hook (void *user)
+{
+    lk_attach *self = user;
+
+    lk_link_flush (&self->link);
+}
+
+void
+lk_attach_join (lk_attach *self, lk_loop *loop)
+{
+    LK_ASSERT (!self->loop);
+    self->loop = loop;
+    lk_timer_init (&self->timer, loop, take_time, self);
+    self->hook = lk_loop_add_hook (loop, flush_hook, self);
+    lk_link_join (&self->link, loop, take_messages, take_monitor, self);
+    retry_at (self, self->retry_ms);
+}
+
+int
+lk_attach_fd (const lk_attach *self)
+{
+    return self->link.epoll_fd;
+}
+
+int64_t
+lk_attach_deadline (lk_attach *self)
+{
+    int64_t deadline = lk_link_deadline (&self->link);
+
+    return deadline < self->retry_ms ? deadline : self->retry_ms;
+}
+
+static void
+work (lk_attach *self, int wait_ms)
+{
+    int signs = lk_link_wait (&self->link, wait_ms);
+
+    if (signs & LK_LINK_MESSAGES) {
+        take_messages (self);
+    }
+    if (signs & LK_LINK_MONITOR) {
+        take_monitor (self);
+    }
+    take_time (self);
+    lk_link_flush (&self->link);
+}
+
+void
+lk_attach_work (lk_attach *self)
+{
+    work (self, 0);
+}
+
+void
+lk_attach_wait (lk_attach *self, int64_t until_ms)
+{
+    int64_t deadline = lk_attach_deadline (self);
+
+    if (until_ms < deadline) {
+        deadline = until_ms;
+    }
+    work (self, lk_clock_poll_ms (deadline));
+}
