@@ -344,22 +344,18 @@ apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
     activate (self, home, lk_table_queue (self, op->ticket.object), tells);
 }
 
+/*  Drops a host's tickets up to a session; false if the queue went with them.
+ *  It is the operation's session that counts, not `gone`, which the streams
+ *  of other homes raise, too: that order is not the same on all leaders. */
 static bool
-is_gone (const lk_table *self, const lk_ticket *ticket)
-{
-    return ticket->request.session <= self->gone[ticket->request.host];
-}
-
-/*  Drops a host's tickets that are gone; false if the queue went with them. */
-static bool
-drop_gone (lk_table *self, lk_queue *queue, lk_host host)
+drop_gone (lk_table *self, lk_queue *queue, lk_request_id gone)
 {
     lk_entry *entry = queue->first;
     size_t left = 0;
     while (entry) {
         lk_entry *next = entry->next;
-        if (entry->ticket.request.host != host
-            || !is_gone (self, &entry->ticket)) {
+        if (entry->ticket.request.host != gone.host
+            || entry->ticket.request.session > gone.session) {
             left++;
         } else {
             remove_entry (self, entry);
@@ -379,7 +375,7 @@ apply_gone (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
     lk_queue *queue;
     lk_queue *next_queue;
     HASH_ITER (hh, self->queues, queue, next_queue) {
-        if (queue->home == home && drop_gone (self, queue, request.host)) {
+        if (queue->home == home && drop_gone (self, queue, request)) {
             activate (self, home, queue, tells);
         }
     }
