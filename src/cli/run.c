@@ -7,6 +7,7 @@
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
+#include "net/clock.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KILL_AFTER_MS 2000 /* from TERM to KILL when the lock is lost */
+/*  From TERM to KILL. Who is cut off from the cluster has a quarter of the
+ *  host lease (8 s) until somebody else can get the lock, who outlives the
+ *  duration has the whole grace. */
+#define KILL_AFTER_LOSS_MS 1000
+#define KILL_AFTER_DURATION_MS 2000
 
 typedef struct {
     const char *name;
@@ -67,13 +72,15 @@ stop_child (runner *self, lk_err error)
 {
     int code = lk_cli_say_lost (self->name, error);
     int ignored;
+    int64_t until_ms =
+        lk_clock_ms ()
+        + (error == LK_TIMEDOUT ? KILL_AFTER_DURATION_MS : KILL_AFTER_LOSS_MS);
     lk_child_signal (&self->child, SIGTERM);
     lk_child_signal (&self->child, SIGCONT);
     self->watch.session = NULL;
-    while (lk_watch_next (&self->watch, KILL_AFTER_MS) == LK_SAW_SIGNAL) {
-        if (lk_child_ended (&self->child, &ignored)) {
-            break;
-        }
+    while (!lk_child_ended (&self->child, &ignored)
+           && lk_clock_ms () < until_ms) {
+        (void) lk_watch_next (&self->watch, lk_clock_poll_ms (until_ms));
     }
     lk_child_signal (&self->child, SIGKILL);
     return code;
@@ -164,8 +171,9 @@ const lk_verb lk_verb_run = {
     "  --duration S   the lock ends S seconds after it was got\n"
     "  --endpoint E   where the router is\n\n"
     "CMD finds LOCKKEEPER_NAME, LOCKKEEPER_KEY and LOCKKEEPER_TOKEN in its\n"
-    "environment. When the lock is lost, CMD's process group gets TERM and,\n"
-    "2 seconds later, KILL. INT, TERM, HUP and QUIT are passed on to it.\n\n"
+    "environment. When the lock is lost, CMD's process group gets TERM and, 1\n"
+    "second later (2 after --duration), KILL. INT, TERM, HUP and QUIT are "
+    "passed on to it.\n\n"
     "Exit code: CMD's own (128 and the signal's number if one ended it); 122 "
     "the\nlock was lost; 124 it was not obtained in time; 125 lockkeeper "
     "itself failed;\n126 CMD cannot be run; 127 there is no CMD.\n",

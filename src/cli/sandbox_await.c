@@ -7,11 +7,11 @@
 #include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/sandbox.h"
+#include "net/clock.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define READY_MS 20000
 #define ASK_MS 1000
@@ -69,14 +69,6 @@ say_missing (const lk_sandbox *self, size_t host, const lk_message *answer)
 
 /*  -------------------------------------------------------- waiting */
 
-static int64_t
-now_ms (void)
-{
-    struct timespec now;
-    clock_gettime (CLOCK_MONOTONIC, &now);
-    return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /*  False: something ended it, be it a daemon's death or a signal. */
 static bool
 still_good (lk_sandbox *self, int pause_ms)
@@ -101,7 +93,7 @@ attach (lk_sandbox *self, size_t host, int64_t until_ms)
     char endpoint[LK_SANDBOX_PATH_MAX + 32];
     lk_sandbox_endpoint (self, host, endpoint, sizeof endpoint);
     lk_asker *asker = NULL;
-    while (asker == NULL && now_ms () < until_ms && still_good (self, 0)) {
+    while (asker == NULL && lk_clock_ms () < until_ms && still_good (self, 0)) {
         asker = lk_asker_new (endpoint, ASK_MS, NULL, 0);
     }
     return asker;
@@ -118,7 +110,7 @@ await_ready (lk_sandbox *self, size_t host, lk_asker *asker, int64_t until_ms)
         lk_message *question = lk_message_new ("lock@.", "LOCKSTATUS");
         answer = lk_asker_ask (asker, &question, ASK_MS);
         ready = answer != NULL && lk_message_is (answer, "LOCKREADY");
-    } while (!ready && now_ms () < until_ms
+    } while (!ready && lk_clock_ms () < until_ms
              && (good = still_good (self, PAUSE_MS)));
     if (!ready && good) {
         say_missing (self, host, answer);
@@ -130,7 +122,7 @@ await_ready (lk_sandbox *self, size_t host, lk_asker *asker, int64_t until_ms)
 bool
 lk_sandbox_await (lk_sandbox *self)
 {
-    int64_t until_ms = now_ms () + READY_MS;
+    int64_t until_ms = lk_clock_ms () + READY_MS;
     bool ready = true;
     for (size_t i = 0; ready && i < self->count; i++) {
         lk_asker *asker = attach (self, i, until_ms);
@@ -138,7 +130,7 @@ lk_sandbox_await (lk_sandbox *self)
             ready = await_ready (self, i, asker, until_ms);
         } else {
             ready = false;
-            if (now_ms () >= until_ms) {
+            if (lk_clock_ms () >= until_ms) {
                 say_missing (self, i, NULL);
             }
         }

@@ -6,10 +6,11 @@
 
 #include "cli/watch.h"
 
+#include "net/clock.h"
+
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 static void
@@ -52,18 +53,10 @@ lk_watch_unblock (void)
     sigprocmask (SIG_UNBLOCK, &set, NULL);
 }
 
-static int64_t
-now_ms (void)
-{
-    struct timespec now;
-    clock_gettime (CLOCK_MONOTONIC, &now);
-    return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static int
 time_to_sleep (const lk_watch *self, int64_t until_ms)
 {
-    int64_t left = until_ms == INT64_MAX ? -1 : until_ms - now_ms ();
+    int64_t left = until_ms == INT64_MAX ? -1 : until_ms - lk_clock_ms ();
     if (until_ms != INT64_MAX && left < 0) {
         left = 0;
     }
@@ -89,7 +82,7 @@ read_signal (lk_watch *self)
 lk_saw
 lk_watch_next (lk_watch *self, int wait_ms)
 {
-    int64_t until_ms = wait_ms < 0 ? INT64_MAX : now_ms () + wait_ms;
+    int64_t until_ms = wait_ms < 0 ? INT64_MAX : lk_clock_ms () + wait_ms;
     struct pollfd fds[3] = {
         {self->signal_fd, POLLIN, 0},
         {self->other_fd, POLLIN, 0},
@@ -108,7 +101,7 @@ lk_watch_next (lk_watch *self, int wait_ms)
         if (count > 0 && fds[1].revents != 0) {
             return LK_SAW_OTHER;
         }
-        if (count == 0 && now_ms () >= until_ms) {
+        if (count == 0 && lk_clock_ms () >= until_ms) {
             return LK_SAW_NOTHING;
         }
     }

@@ -1,0 +1,160 @@
+#!/bin/bash
+#   cli_locks.sh - lockkeeper(1) on a cluster of three, as a user would
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+
+# shellcheck source=tests/cluster/cli_tap.sh
+. "$(dirname "$0")/cli_tap.sh"
+in_sandbox 3 "$0"
+
+#   ------------------------------------------------------------ status, list
+
+for host in h1 h2 h3; do
+    check "$host is ready" code 0 on $host status
+done
+check 'status tells the leaders' says 0 'leaders' on h1 status
+check 'status tells the home' says 0 'home' on h1 status --object x
+check 'status --json' says 0 '"ready":true' on h1 status --json
+check 'nobody has anything' says 0 'nobody holds' on h1 list
+
+#   ------------------------------------------------------------ run
+
+check 'run: 0' code 0 on h1 run x -- true
+check 'run: 1' code 1 on h2 run x -- false
+check 'run: 7' code 7 on h3 run x -- sh -c 'exit 7'
+check 'run: a signal' code 143 on h1 run x -- sh -c 'kill -TERM $$'
+check 'run: no such command' says 127 'cannot run' on h1 run x -- /no/such
+check 'run: not to be run' says 126 'cannot run' on h1 run x -- /etc/passwd
+check 'run: standard input goes to the command' \
+    test "$(echo hello | on h1 run x -- cat)" = hello
+check 'run: its environment' on h1 run 'a name' -- sh -c '
+    [ "$LOCKKEEPER_NAME" = "a name" ] && [ "${#LOCKKEEPER_KEY}" = 16 ] &&
+    [ "$LOCKKEEPER_TOKEN" -gt 0 ]'
+long=$(printf '%04096d' 7)
+check 'run: a name of 4096 bytes' code 0 on h1 run "$long" -- true
+check 'run: a longer name' says 125 '4096 bytes' on h1 run "${long}8" -- true
+check 'run: no name' code 125 on h1 run '' -- true
+check 'run: a name with anything' code 0 on h1 run $'\t"\\ \xc3\xa9 %s' -- true
+check 'run: a name that is no text' says 125 'UTF-8' on h1 run $'\xff' -- true
+
+#   Each reads, adds and writes: an overlap loses a count.
+echo 0 >"$work/count"
+count_up () {
+    local _
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        on "$1" run counter -- sh -c '
+            read -r n <"$1"; sleep 0.01; echo $((n + 1)) >"$1"
+            echo "$LOCKKEEPER_TOKEN" >>"$1.tokens"' sh "$work/count" \
+            || return 1
+    done
+}
+for host in h1 h2 h3 h1; do
+    count_up $host &
+done
+for job in $(jobs -p); do
+    wait "$job"
+done
+check 'four times ten, one at a time' test "$(cat "$work/count")" = 40
+check 'tokens only grow' sort -cnu "$work/count.tokens"
+
+#   ------------------------------------------------------------ waiting
+
+on h1 run busy -- sh -c "touch $work/has; until [ -e $work/end ]; do
+    sleep 0.02; done" &
+holder=$!
+within 5 test -e "$work/has"
+check 'held: --wait 0 does not queue' says 124 'somebody else' \
+    on h2 run busy --wait 0 -- true
+began=$(now_ms)
+check 'held: --wait 0.5' says 124 'in time' on h2 run busy --wait 0.5 -- true
+took=$(($(now_ms) - began))
+check "held: --wait 0.5 took $took ms" test $took -ge 500 -a $took -lt 2500
+on h3 run busy -- true &
+waiter=$!
+waits () {
+    on h2 list --object busy | grep -q '^waiting  *h3 '
+}
+check 'the waiter is listed' within 5 waits
+check 'the holder is listed with its process' \
+    says 0 " $holder " on h2 list --object busy
+check 'list --json' says 0 '"state":"held"' on h2 list --object busy --json
+on h2 run busy -- true &
+stopped=$!
+sleep 0.3
+kill -INT $stopped
+check 'a waiter that is interrupted' code 130 wait $stopped
+touch "$work/end"
+check 'the holder ends' code 0 wait $holder
+check 'the waiter gets it' code 0 wait $waiter
+
+#   ------------------------------------------------------------ lock, unlock
+
+on h1 lock thing >"$work/lock" &
+holder=$!
+within 5 test -s "$work/lock"
+# shellcheck source=/dev/null
+. "$work/lock"
+check 'a wrong key' says 1 'nobody holds it with that key' \
+    on h2 unlock thing 0123456789abcdef
+check 'still held after that' code 124 on h3 run thing --wait 0 -- true
+check 'the key, from another host' code 0 on h2 unlock thing "${key:-}"
+check 'the holder learns of it' code 0 wait $holder
+check 'the old key is good for nothing' code 1 on h2 unlock thing "${key:-}"
+check 'lock --json' says 0 '"key":"' timeout 1 env \
+    LOCKKEEPER_ENDPOINT="$LOCKKEEPER_ENDPOINT_h1" sh -c \
+    "'$lockkeeper' lock other --json & sleep 0.5; kill \$!; wait \$!"
+on h1 lock thing >/dev/null &
+holder=$!
+sleep 0.5
+kill -TERM $holder
+check 'lock: TERM gives it back' code 0 wait $holder
+check 'lock: it can be had at once' code 0 on h2 run thing --wait 1 -- true
+
+check 'lock --background' bash -c "
+    eval \"\$('$lockkeeper' lock bg --background)\" && [ -n \"\$token\" ] &&
+    ! '$lockkeeper' run bg --wait 0 -- true 2>/dev/null"
+check 'it ended with the shell' code 0 on h1 run bg --wait 3 -- true
+check 'lock --background, then unlock' bash -c "
+    eval \"\$('$lockkeeper' lock bg --background --pid $$)\" &&
+    '$lockkeeper' unlock bg \"\$key\" &&
+    '$lockkeeper' run bg --wait 1 -- true"
+
+#   ------------------------------------------------------------ ends
+
+began=$(now_ms)
+check 'run --duration: stopped' says 122 'duration' \
+    on h1 run short --duration 0.5 -- sleep 60
+took=$(($(now_ms) - began))
+check "run --duration 0.5 took $took ms" test $took -lt 4000
+check 'run --duration: stopped although it ignores TERM' code 122 \
+    on h1 run short --duration 0.5 -- sh -c \
+    "trap '' TERM; echo \$\$ >$work/deaf; while :; do sleep 0.1; done"
+read -r deaf <"$work/deaf"
+check 'and it is gone' gone "$deaf"
+check 'what it had can be had' code 0 on h2 run short --wait 1 -- true
+
+on h1 run signal -- sh -c "trap 'exit 5' HUP; touch $work/up
+    while :; do sleep 0.05; done" &
+holder=$!
+within 5 test -e "$work/up"
+kill -HUP $holder
+check 'a signal goes to the command' code 5 wait $holder
+
+on h1 run crash -- sh -c "echo \$\$ >$work/crash; exec sleep 60" &
+holder=$!
+within 5 test -s "$work/crash"
+LOCKKEEPER_ENDPOINT=$LOCKKEEPER_ENDPOINT_h2 "$lockkeeper" run crash -- \
+    date +%s%N >"$work/next" &
+waiter=$!
+sleep 0.5
+killed=$(now_ms)
+kill -9 $holder
+wait $holder 2>/dev/null
+check 'kill -9 of the holder: the next one gets it' code 0 wait $waiter
+echo "measured: next holder $(($(cat "$work/next") / 1000000 - killed)) ms" \
+    "after kill -9 of the holder"
+read -r command <"$work/crash"
+check 'its command was killed, too' within 2 gone "$command"
+check 'nothing is left' within 5 says 0 'nobody holds' on h1 list
+done_checking

@@ -1,0 +1,98 @@
+# shellcheck shell=bash
+#   cli_tap.sh - what the tests of the command line share (TAP)
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   Sourced. A test that needs a cluster begins with `in_sandbox N "$0"`.
+
+set -u
+export LC_ALL=C
+BUILD=${BUILD:-$PWD/build}
+export BUILD
+lockkeeper=$BUILD/lockkeeper
+cases=0 bad=0
+
+#   Runs the script again in a sandbox of $1 hosts, unless it is in one.
+in_sandbox () {
+    [ -z "${LOCKKEEPER_SANDBOX:-}" ] || return 0
+    exec "$lockkeeper" sandbox --hosts "$1" -- bash "$2"
+}
+
+#   check TITLE COMMAND...: the command has to succeed.
+check () {
+    local title=$1
+    shift
+    cases=$((cases + 1))
+    if "$@" >"$work/out" 2>&1; then
+        echo "ok $cases - $title"
+    else
+        echo "not ok $cases - $title"
+        echo "# $*"
+        sed 's/^/# /' "$work/out"
+        bad=$((bad + 1))
+    fi
+}
+
+#   code N COMMAND...: the command has to end with that code.
+code () {
+    local wanted=$1 got
+    shift
+    "$@"
+    got=$?
+    [ "$got" = "$wanted" ] || {
+        echo "exit code $got, not $wanted"
+        return 1
+    }
+}
+
+#   says N TEXT COMMAND...: ends with that code and says so on stderr or out.
+says () {
+    local wanted=$1 text=$2
+    shift 2
+    code "$wanted" "$@" >"$work/said" 2>&1 || {
+        cat "$work/said"
+        return 1
+    }
+    grep -qF -- "$text" "$work/said" || {
+        echo "does not say '$text':"
+        cat "$work/said"
+        return 1
+    }
+}
+
+#   within SECONDS COMMAND...: until the command succeeds.
+within () {
+    local tries=$(($1 * 50))
+    shift
+    until "$@"; do
+        tries=$((tries - 1))
+        [ "$tries" -gt 0 ] || return 1
+        sleep 0.02
+    done
+}
+
+now_ms () {
+    echo $(($(date +%s%N) / 1000000))
+}
+
+#   on HOST VERB...: lockkeeper, as on that host of the sandbox.
+on () {
+    local host=$1
+    shift
+    LOCKKEEPER_ENDPOINT=ipc://$LOCKKEEPER_SANDBOX/$host/router \
+        "$lockkeeper" "$@"
+}
+
+gone () {
+    ! kill -0 "$1" 2>/dev/null
+}
+
+done_checking () {
+    echo "1..$cases"
+    rm -rf "$work"
+    [ "$bad" = 0 ]
+    exit
+}
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/cli.XXXXXX") || exit 2

@@ -1,0 +1,88 @@
+#!/bin/bash
+#   cli_usage.sh - lockkeeper(1) without a cluster: usage, init, no router
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+
+# shellcheck source=tests/cluster/cli_tap.sh
+. "$(dirname "$0")/cli_tap.sh"
+
+#   ------------------------------------------------------------ usage
+
+check 'version' says 0 'lockkeeper 0.' "$lockkeeper" version
+check '--version' says 0 'lockkeeper 0.' "$lockkeeper" --version
+check 'help lists the verbs' says 0 'sandbox' "$lockkeeper" help
+check 'no verb: help' says 0 'sandbox' "$lockkeeper"
+for verb in run lock unlock status list init sandbox; do
+    check "help $verb" says 0 "usage: lockkeeper $verb" \
+        "$lockkeeper" help "$verb"
+    check "$verb --help" says 0 "usage: lockkeeper $verb" \
+        "$lockkeeper" "$verb" --help
+    check "$verb --nonsense" says 125 "'--nonsense' is no option" \
+        "$lockkeeper" "$verb" --nonsense
+done
+check 'unknown verb' says 125 "there is no verb 'nonsense'" \
+    "$lockkeeper" nonsense
+check 'run without a command' says 125 'needs the name' \
+    "$lockkeeper" run x
+check 'wait that is no number' says 125 'needs seconds' \
+    "$lockkeeper" run x --wait soon -- true
+check 'duration of nothing' says 125 'needs seconds' \
+    "$lockkeeper" run x --duration 0 -- true
+check 'option without its value' says 125 'needs a value' \
+    "$lockkeeper" run x --wait
+check 'unlock without a key' says 125 'and its key' "$lockkeeper" unlock x
+check 'unlock with what is no key' says 125 'is no key' \
+    "$lockkeeper" unlock x hello
+check 'sandbox of too many hosts' says 125 'at most 15' \
+    "$lockkeeper" sandbox --hosts 16
+check 'restart without a sandbox' says 125 'cannot reach a sandbox' \
+    "$lockkeeper" sandbox restart h1 --dir "$work"
+
+#   ------------------------------------------------------------ no router
+
+export LOCKKEEPER_ENDPOINT=ipc://$work/none
+check 'no router: status says where' says 125 "$work/none" \
+    "$lockkeeper" status
+check 'no router: list' says 125 "$work/none" "$lockkeeper" list
+check 'no router: run' says 125 'is lockkeeper-router running' \
+    "$lockkeeper" run x -- true
+check 'no endpoint at all' says 125 "'nowhere'" \
+    "$lockkeeper" run x --endpoint nowhere -- true
+
+#   ------------------------------------------------------------ init
+
+members=h1,h2,h3
+check 'init' says 0 'lockkeeper-lockd' "$lockkeeper" init --cluster one \
+    --members $members --host h2 --state "$work/state"
+check 'its state is for us alone' \
+    test "$(stat -c %a "$work/state/lock.state")" = 600
+cp "$work/state/lock.state" "$work/before"
+check 'init does not overwrite' says 125 'not overwritten' "$lockkeeper" \
+    init --cluster two --members $members --host h2 --state "$work/state"
+check 'what was there is still there' \
+    cmp "$work/before" "$work/state/lock.state"
+
+#   no_init SAYS OPTIONS...
+no_init () {
+    local text=$1
+    shift
+    check "init: $text" says 125 "$text" "$lockkeeper" init \
+        --state "$work/other" "$@"
+}
+no_init 'not among the members' --cluster c --members $members --host h4
+no_init "is no name of a host" --cluster c --members 'h1,,h2' --host h1
+no_init "is no name of a host" --cluster c --members 'h1,h@2' --host h1
+no_init "is no name of a cluster" --cluster 'c c' --members h1 --host h1
+no_init "has 'h1' twice" --cluster c --members h1,h1 --host h1
+no_init 'more than 15' --cluster c --host a \
+    --members a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p
+no_init 'needs --cluster' --members h1 --host h1
+check 'none of these wrote anything' test ! -e "$work/other/lock.state"
+check 'init of fifteen' says 0 'member' "$lockkeeper" init --cluster c \
+    --members a,b,c,d,e,f,g,h,i,j,k,l,m,n,o --host o --state "$work/many"
+check 'two of one cluster differ' bash -c "
+    '$lockkeeper' init --cluster c --members h1,h2 --host h1 --state $work/1
+    '$lockkeeper' init --cluster c --members h1,h2 --host h2 --state $work/2
+    ! cmp -s $work/1/lock.state $work/2/lock.state"
+done_checking
