@@ -18,8 +18,8 @@
 extern "C" {
 #endif
 
-/*  The service's way to its router; given to `attach`, valid until the end
- *  of `detach`. */
+/*  The service's way to its router; given to `attach`, the same each time,
+ *  valid until lk_service_run returns. */
 typedef struct lk_bus lk_bus;
 
 typedef struct {
@@ -38,7 +38,8 @@ typedef struct {
     /*  A message for this service (borrowed for the call). */
     void (*message) (void *self, const lk_message *message);
 
-    /*  A cluster event from the router itself (borrowed for the call). */
+    /*  A message from a router itself: a cluster event, or the answer to what
+     *  was sent to `router@...` (borrowed for the call). */
     void (*event) (void *self, const lk_message *event);
 
     /*  The time of lk_bus_wake_at has come; also after a message that
@@ -46,7 +47,9 @@ typedef struct {
     void (*timer) (void *self);
 
     /*  The router is gone ("router lost"), or the service has to stop ("stop",
-     *  "signal", "refused: ..."). The last messages sent here still go out. */
+     *  "signal", "refused: ..."; also while there is no router). The last
+     *  messages sent here still go out. Not called before the first attach,
+     *  nor after lk_bus_stop. */
     void (*detach) (void *self, const char *reason);
 } lk_service;
 

@@ -3,8 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  A service that is a process of its own: an attach and a loop. What hosts
- *  services in a router one day brings another struct lk_bus.
+ *  A service that is a process of its own: an attach, a timer and a loop.
+ *  What hosts services in a router one day brings another struct lk_bus.
  */
 
 #ifndef LK_BUS_H
@@ -20,19 +20,24 @@ struct lk_bus {
     void *self; /* the service's own */
     lk_loop *loop;
     lk_attach *attach;
-    lk_timer timer;
-    bool attached; /* between its attach and detach */
+    lk_timer timer;    /* lk_bus_wake_at */
+    lk_timer patience; /* for a word about a router that does not come */
+    bool was_attached;
     bool stopping;
 };
 
-/*  Attaches `service` to `loop`; false and problem if that makes no sense.
- *  lk_service_run is this with a loop, signals and a log. */
-bool lk_bus_init (lk_bus *self, const lk_service *service, void *user,
-                  const char *endpoint, lk_loop *loop, lk_problem *problem);
+/*  Begins to attach `service` in `loop`. LK_INVALID, LK_SYSTEM and problem;
+ *  nothing is to be cleared then. lk_service_run is this with a loop, signals
+ *  and a log. */
+lk_err lk_bus_init (lk_bus *self, const lk_service *service, void *user,
+                    const char *endpoint, lk_loop *loop,
+                    lk_problem *problem);
 
-/*  detach(reason) if it is attached; the last messages leave, then the loop
- *  stops with exit_code. */
-void lk_bus_leave (lk_bus *self, const char *reason, int exit_code);
+/*  Before the loop is destroyed. */
 void lk_bus_clear (lk_bus *self);
+
+/*  Calls detach with the reason, if attach ever was called, and stops the
+ *  loop; what detach sends still leaves. Only the first time. */
+void lk_bus_leave (lk_bus *self, const char *reason, int exit_code);
 
 #endif

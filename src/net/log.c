@@ -31,6 +31,7 @@ static const struct {
 /*  syslog keeps the pointer to its name, hence static. */
 static char program_name[64] = "lockkeeper";
 static lk_log_level level_max = LK_LOG_NOTICE;
+static bool is_open;
 static bool uses_syslog;
 static lk_log_sink *test_sink;
 
@@ -41,10 +42,17 @@ lk_log_open (const char *program, bool to_syslog)
     if (uses_syslog) {
         closelog ();
     }
+    is_open = true;
     uses_syslog = to_syslog;
     if (to_syslog) {
         openlog (program_name, LOG_PID, LOG_DAEMON);
     }
+}
+
+bool
+lk_log_is_open (void)
+{
+    return is_open;
 }
 
 void

@@ -25,6 +25,7 @@ typedef enum {
  *  `program: level: line`, or to syslog (facility daemon). Before it, lines
  *  up to NOTICE go to stderr as from "lockkeeper". */
 void lk_log_open (const char *program, bool to_syslog);
+bool lk_log_is_open (void);
 
 void lk_log_set_level (lk_log_level level);
 lk_log_level lk_log_get_level (void);

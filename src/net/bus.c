@@ -1,0 +1,210 @@
+/*  bus.c - hands a service its messages, and the router the service's
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "net/bus.h"
+
+#include "net/clock.h"
+#include "net/log.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LINGER_MS 500
+#define PATIENCE_MS 2000
+
+/*  -------------------------------------------------------- callbacks */
+
+static void
+on_ready (void *user)
+{
+    lk_bus *self = user;
+
+    lk_timer_clear (&self->patience);
+    lk_log_info ("attached to the router: service=%s host=%s",
+                 lk_bus_service (self), lk_bus_host (self));
+    if (self->stopping) {
+        return;
+    }
+    self->was_attached = true;
+    if (self->service->attach) {
+        self->service->attach (self->self, self);
+    }
+}
+
+static void
+detach (lk_bus *self, const char *reason)
+{
+    if (self->was_attached && self->service->detach) {
+        self->service->detach (self->self, reason);
+    }
+}
+
+static void
+on_lost (void *user)
+{
+    lk_bus *self = user;
+
+    lk_log_warning ("router lost: service=%s", lk_bus_service (self));
+    lk_timer_set (&self->patience, lk_clock_ms () + PATIENCE_MS);
+    if (!self->stopping) {
+        detach (self, "router lost");
+    }
+}
+
+static void
+on_refused (void *user, const char *reason)
+{
+    lk_bus *self = user;
+    char text[256];
+
+    lk_log_error ("the router refused service '%s': %s",
+                  lk_bus_service (self), reason);
+    snprintf (text, sizeof text, "refused: %s", reason);
+    lk_bus_leave (self, text, 1);
+}
+
+static bool
+is_from_router (const lk_message *message)
+{
+    return strncmp (lk_message_from (message), "router@", 7) == 0;
+}
+
+static void
+on_message (void *user, const lk_message *message)
+{
+    lk_bus *self = user;
+    const lk_service *service = self->service;
+
+    if (self->stopping) {
+        return;
+    }
+    if (lk_message_is (message, "STOP")) {
+        lk_log_notice ("told to stop: by=%s", lk_message_from (message));
+        lk_bus_leave (self, "stop", 0);
+    } else if (is_from_router (message)) {
+        if (service->event) {
+            service->event (self->self, message);
+        }
+    } else if (service->message) {
+        service->message (self->self, message);
+    }
+}
+
+static void
+on_timer (void *user)
+{
+    lk_bus *self = user;
+
+    if (!self->stopping && self->service->timer) {
+        self->service->timer (self->self);
+    }
+}
+
+static void
+on_patience (void *user)
+{
+    lk_bus *self = user;
+    lk_problem problem;
+
+    lk_attach_problem (self->attach, &problem);
+    lk_log_warning ("still waiting: %s", problem.text);
+}
+
+/*  -------------------------------------------------------- life */
+
+lk_err
+lk_bus_init (lk_bus *self, const lk_service *service, void *user,
+             const char *endpoint, lk_loop *loop, lk_problem *problem)
+{
+    static const lk_attach_calls calls = {
+        .ready = on_ready,
+        .lost = on_lost,
+        .refused = on_refused,
+        .message = on_message,
+    };
+    lk_attach_options options = {
+        .endpoint = endpoint,
+        .name = service->name,
+        .version = service->version,
+        .subscriptions = service->subscriptions,
+        .linger_ms = LINGER_MS,
+    };
+
+    *self = (lk_bus) {.service = service, .self = user, .loop = loop};
+    self->attach = lk_attach_new (&options, &calls, self, problem);
+    if (!self->attach) {
+        return problem->number ? LK_SYSTEM : LK_INVALID;
+    }
+    lk_timer_init (&self->timer, loop, on_timer, self);
+    lk_timer_init (&self->patience, loop, on_patience, self);
+    lk_timer_set (&self->patience, lk_clock_ms () + PATIENCE_MS);
+    lk_attach_join (self->attach, loop);
+    return LK_OK;
+}
+
+void
+lk_bus_clear (lk_bus *self)
+{
+    lk_timer_clear (&self->timer);
+    lk_timer_clear (&self->patience);
+    lk_attach_destroy (&self->attach);
+}
+
+void
+lk_bus_leave (lk_bus *self, const char *reason, int exit_code)
+{
+    if (self->stopping) {
+        return;
+    }
+    detach (self, reason);
+    lk_bus_stop (self, exit_code);
+}
+
+/*  -------------------------------------------------------- service.h's */
+
+lk_err
+lk_bus_send (lk_bus *self, lk_message **message_p)
+{
+    return lk_attach_send (self->attach, message_p);
+}
+
+void
+lk_bus_subscribe (lk_bus *self, const char *command)
+{
+    lk_attach_subscribe (self->attach, command);
+}
+
+const char *
+lk_bus_host (const lk_bus *self)
+{
+    return lk_attach_host (self->attach);
+}
+
+const char *
+lk_bus_service (const lk_bus *self)
+{
+    return self->service->name;
+}
+
+int64_t
+lk_bus_now (const lk_bus *self)
+{
+    (void) self;
+    return lk_clock_ms ();
+}
+
+void
+lk_bus_wake_at (lk_bus *self, int64_t when_ms)
+{
+    lk_timer_set (&self->timer, when_ms);
+}
+
+void
+lk_bus_stop (lk_bus *self, int exit_code)
+{
+    self->stopping = true;
+    lk_loop_stop (self->loop, exit_code);
+}
