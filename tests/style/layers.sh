@@ -23,15 +23,20 @@ layer () {
     shift 3
     [ $# -gt 0 ] || return 0
     verdict "$name includes only what is below it" "$(
-        grep -nE '^[[:space:]]*#[[:space:]]*include' /dev/null "$@" |
-        while IFS= read -r line; do
-            header=$(printf '%s\n' "$line" |
-                sed -E 's/.*include[[:space:]]*(["<][^">]*[">]).*/\1/')
-            if ! [[ $header =~ ^($allowed)$ ]] ||
-                    [[ -n $forbidden && $header =~ ^($forbidden)$ ]]; then
-                printf '%s: not for this layer\n' "$line"
-            fi
-        done)"
+        allowed=$allowed forbidden=$forbidden awk '
+            BEGIN {
+                yes = "^(" ENVIRON["allowed"] ")$"
+                no = ENVIRON["forbidden"]
+            }
+            /^[ \t]*#[ \t]*include/ {
+                header = $0
+                sub (/^[^"<]*/, "", header)
+                sub (/[">][^">]*$/, substr (header, 1, 1) == "<" ? ">" : "\"",
+                    header)
+                if (header !~ yes || (no != "" && header ~ "^(" no ")$")) {
+                    print FILENAME ":" FNR ":" $0 ": not for this layer"
+                }
+            }' "$@")"
 }
 
 #   The files directly in a folder.
