@@ -1,0 +1,29 @@
+/*  bounds.h - the router's limits; lockkeeper-router(8) documents each
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#ifndef LK_BOUNDS_H
+#define LK_BOUNDS_H
+
+#define LK_SESSIONS_MAX 20000   /* local processes that are registered */
+#define LK_SUBSCRIPTIONS_MAX 64 /* of one of them */
+#define LK_LINKS_MAX 63         /* neighbours */
+#define LK_REMOTES_MAX 1024     /* services known of one other host */
+#define LK_STRANGERS_MAX 1000   /* answers under way to the unregistered */
+#define LK_VERSION_LEN_MAX 31   /* of a service's version */
+#define LK_REASON_LEN_MAX 127   /* of a sentence to an operator */
+
+/*  What waits in the router for one receiver that does not read, beside what
+ *  libzmq queues: frames and bytes. */
+#define LK_OUTBOX_FRAMES_MAX 4096
+#define LK_OUTBOX_SIZE_MAX (16 * 1024 * 1024)
+
+/*  Small frames are packed together up to this size. */
+#define LK_PACK_SIZE_MAX (64 * 1024)
+
+/*  Frames that libzmq queues for one receiver, and from one sender. */
+#define LK_SOCKET_FRAMES_MAX 100
+
+#endif

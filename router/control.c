@@ -1,0 +1,418 @@
+/*  control.c - commands to the router itself
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "control.h"
+#include "events.h"
+#include "neighbour.h"
+#include "session.h"
+
+#include "net/log.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LISTED_MAX = 1000 }; /* services in one ROUTERSTATUS */
+
+/*  -------------------------------------------------------- answers */
+
+/*  On the connection that the command came through for local processes; for
+ *  those of other hosts by their address. */
+static void
+answer (lk_router *self, const lk_source *source, lk_message *message)
+{
+    if (source->from == LK_FROM_NEIGHBOUR || source->from == LK_FROM_REMOTE) {
+        lk_router_post (self, &message);
+        return;
+    }
+    lk_hop *hop = lk_router_hop_of (self, source->side, source->identity);
+    if (hop != NULL) {
+        lk_router_send (self, hop, &message);
+    } else {
+        self->count.lost++;
+        lk_message_destroy (&message);
+    }
+}
+
+static void
+answer_invalid (lk_router *self, const lk_source *source,
+                const lk_message *message, const char *reason)
+{
+    self->count.broken++;
+    if (lk_message_is (message, "UNKNOWN")
+        || lk_message_is (message, "INVALID")) {
+        return;
+    }
+    lk_message *invalid = lk_message_reply (message, "INVALID");
+    lk_message_set_text (invalid, "reason", reason);
+    answer (self, source, invalid);
+}
+
+/*  -------------------------------------------------------- small ones */
+
+static void
+on_alive (lk_router *self, const lk_source *source, const lk_message *message)
+{
+    if (source->from == LK_FROM_CALLER) {
+        lk_neighbour_refuse (self, source, "not connected");
+    } else if (lk_message_serial (message) != 0
+               || source->from != LK_FROM_NEIGHBOUR) {
+        answer (self, source, lk_message_reply (message, "ABSOLUTELY"));
+    }
+}
+
+static void
+on_answer (lk_router *self, const lk_source *source, const lk_message *message)
+{
+    (void) self;
+    const char *reason = lk_message_text (message, "reason");
+    LK_LOG (lk_message_is (message, "ABSOLUTELY") ? LK_LOG_DEBUG : LK_LOG_INFO,
+            "router: was told %s: %s from=%s bit=%d",
+            lk_message_command (message), reason != NULL ? reason : "",
+            lk_message_from (message), (int) source->from);
+}
+
+static void
+on_unregister (lk_router *self, const lk_source *source,
+               const lk_message *message)
+{
+    (void) message;
+    lk_session_end (self, source->local, "unregistered");
+}
+
+static void
+on_stop (lk_router *self, const lk_source *source, const lk_message *message)
+{
+    (void) source;
+    lk_log_notice ("router: asked to stop by=%s", lk_message_from (message));
+    self->calls->stop (self->shell);
+}
+
+static void
+on_reload (lk_router *self, const lk_source *source, const lk_message *message)
+{
+    (void) source;
+    lk_log_notice ("router: asked to reload by=%s", lk_message_from (message));
+    self->calls->reload (self->shell);
+}
+
+static void
+on_log (lk_router *self, const lk_source *source, const lk_message *message)
+{
+    const char *word = lk_message_text (message, "level");
+    lk_log_level level;
+    if (word != NULL) {
+        if (!lk_log_level_from_word (word, &level)) {
+            answer_invalid (self, source, message,
+                            "a level is error, warning, notice, info or "
+                            "debug");
+            return;
+        }
+        lk_log_notice ("log: %s -> %s by=%s",
+                       lk_log_level_word (lk_log_get_level ()), word,
+                       lk_message_from (message));
+        lk_log_set_level (level);
+    }
+    lk_message *reply = lk_message_reply (message, "LOG");
+    lk_message_set_text (reply, "level",
+                         lk_log_level_word (lk_log_get_level ()));
+    answer (self, source, reply);
+}
+
+/*  -------------------------------------------------------- SHUTDOWN */
+
+static void
+stop_services (lk_router *self)
+{
+    lk_local *local, *next;
+    HASH_ITER (by_service, self->route.by_service, local, next)
+    {
+        if (!local->application) {
+            char to[LK_ADDRESS_LEN_MAX + 1];
+            snprintf (to, sizeof to, "%s@%s", local->service, self->host);
+            lk_message *stop = lk_message_new (to, "STOP");
+            lk_router_send (self, &local->out, &stop);
+        }
+    }
+}
+
+static void
+stop_neighbours (lk_router *self)
+{
+    for (size_t i = 0; i < self->mesh.count; i++) {
+        lk_mesh_link *link = self->mesh.link[i];
+        if (lk_mesh_link_is_open (link)) {
+            lk_message *shutdown = lk_message_new ("router@.", "SHUTDOWN");
+            lk_router_send (self, &link->out, &shutdown);
+        }
+    }
+}
+
+/*  One asked by a process of this host tells all others; they do not tell
+ *  it on. */
+static void
+on_shutdown (lk_router *self, const lk_source *source,
+             const lk_message *message)
+{
+    lk_log_notice ("router: cluster asked to shut down by=%s",
+                   lk_message_from (message));
+    if (source->from == LK_FROM_SESSION) {
+        stop_neighbours (self);
+    }
+    stop_services (self);
+    self->calls->stop (self->shell);
+}
+
+/*  -------------------------------------------------------- STATUS */
+
+static void
+on_clusterstatus (lk_router *self, const lk_source *source,
+                  const lk_message *message)
+{
+    const char *to = lk_message_from (message);
+    lk_message *up = lk_events_up (self, to);
+    lk_message *complete = lk_events_complete (self, to);
+    lk_message_set_serial (up, lk_message_serial (message));
+    lk_message_set_serial (complete, lk_message_serial (message));
+    answer (self, source, up);
+    answer (self, source, complete);
+}
+
+/*  The STATUS of service@host as it is known here. A host out of sight
+ *  leaves it unknown. */
+static lk_message *
+status_of (lk_router *self, const char *to, const char *service,
+           const char *host)
+{
+    const bool here = strcmp (host, self->host) == 0 || strcmp (host, ".") == 0;
+    lk_mesh_link *link = lk_mesh_by_host (&self->mesh, lk_slice_of (host));
+    const lk_local *local =
+        here ? lk_route_by_service (&self->route, lk_slice_of (service)) : NULL;
+    const lk_remote *remote =
+        lk_directory_find (&self->directory, host, service, strlen (service));
+    const bool up = local != NULL || remote != NULL;
+    const bool seen = here || (link != NULL && lk_mesh_link_is_live (link));
+    lk_message *status =
+        lk_events_status_of (to, service, here ? self->host : host,
+                             up     ? "up"
+                             : seen ? "down"
+                                    : "unknown");
+    if (local != NULL) {
+        lk_events_add_local (status, local);
+    } else if (remote != NULL) {
+        lk_events_add_remote (status, remote);
+    }
+    return status;
+}
+
+static void
+on_servicestatus (lk_router *self, const lk_source *source,
+                  const lk_message *message)
+{
+    const char *asked = lk_message_text (message, "service");
+    char name[LK_ADDRESS_LEN_MAX + 1] = "";
+    if (asked != NULL) {
+        snprintf (name, sizeof name, "%s%s", asked,
+                  strchr (asked, '@') == NULL ? "@." : "");
+    }
+    lk_address address;
+    if (!lk_address_split_sender (lk_slice_of (name), &address)) {
+        answer_invalid (self, source, message, "no name of a service");
+        return;
+    }
+    *strchr (name, '@') = '\0';
+    lk_message *status = status_of (self, lk_message_from (message), name,
+                                    name + strlen (name) + 1);
+    lk_message_set_serial (status, lk_message_serial (message));
+    answer (self, source, status);
+}
+
+/*  A neighbour's router tells of one of its services. */
+static void
+on_status (lk_router *self, const lk_source *source, const lk_message *message)
+{
+    const char *name = lk_message_text (message, "service");
+    const char *status = lk_message_text (message, "status");
+    const char *version = lk_message_text (message, "version");
+    lk_address address;
+    if (name == NULL || status == NULL
+        || !lk_address_split_sender (lk_slice_of (name), &address)
+        || !lk_slice_is (address.host, source->link->host)) {
+        self->count.broken++;
+        return;
+    }
+    lk_remote remote = {.pid = lk_message_number (message, "pid", 0)};
+    snprintf (remote.host, sizeof remote.host, "%s", source->link->host);
+    snprintf (remote.service, sizeof remote.service, "%.*s",
+              (int) address.service.size, address.service.data);
+    snprintf (remote.version, sizeof remote.version, "%s",
+              version != NULL ? version : "");
+    if (strcmp (status, "up") != 0) {
+        if (lk_directory_drop (&self->directory, remote.host, remote.service)) {
+            lk_events_remote (self, &remote, "down");
+        }
+    } else if (lk_directory_set (&self->directory, remote.host, remote.service,
+                                 remote.version, remote.pid)
+               == LK_OK) {
+        lk_events_remote (self, &remote, "up");
+    } else {
+        self->count.overloaded++;
+    }
+}
+
+/*  -------------------------------------------------------- ROUTERSTATUS */
+
+static void
+add_hosts (const lk_router *self, lk_message *status)
+{
+    char item[LK_HOST_LEN_MAX + LK_ADDRESS_LEN_MAX + 64];
+    for (size_t i = 0; i < self->mesh.count; i++) {
+        const lk_mesh_link *link = self->mesh.link[i];
+        snprintf (item, sizeof item, "%s %s %s %s",
+                  link->host[0] != '\0' ? link->host : "?",
+                  lk_mesh_link_state_name (link->state), link->address,
+                  link->version[0] != '\0' ? link->version : "?");
+        lk_message_add_item (status, "hosts", item);
+    }
+}
+
+static void
+add_services (const lk_router *self, lk_message *status)
+{
+    char item[LK_SERVICE_LEN_MAX + LK_VERSION_LEN_MAX + 64];
+    size_t listed = 0;
+    for (const lk_local *local = self->route.by_service;
+         local != NULL && listed < LISTED_MAX; local = local->by_service.next) {
+        snprintf (item, sizeof item, "%s %lu %s %s", local->service,
+                  (unsigned long) local->pid,
+                  local->application ? "application" : "service",
+                  local->version[0] != '\0' ? local->version : "?");
+        lk_message_add_item (status, "services", item);
+        listed++;
+    }
+}
+
+static void
+add_counters (const lk_router *self, lk_message *status)
+{
+    const lk_router_counters *count = &self->count;
+#define ADD(name) lk_message_set_number (status, #name, (int64_t) count->name);
+    LK_ROUTER_COUNTERS (ADD)
+#undef ADD
+}
+
+static void
+on_routerstatus (lk_router *self, const lk_source *source,
+                 const lk_message *message)
+{
+    lk_message *status = lk_message_reply (message, "ROUTERSTATUS");
+    lk_message_set_text (status, "host", self->host);
+    lk_message_set_text (status, "address", self->address);
+    lk_message_set_text (status, "version", LK_VERSION);
+    lk_message_set_number (status, "total", (int64_t) self->cluster.total);
+    lk_message_set_number (status, "live", (int64_t) self->cluster.live);
+    lk_message_set_number (status, "sessions",
+                           (int64_t) lk_route_count (&self->route));
+    add_hosts (self, status);
+    add_services (self, status);
+    add_counters (self, status);
+    answer (self, source, status);
+}
+
+/*  -------------------------------------------------------- the table */
+
+typedef void handler (lk_router *self, const lk_source *source,
+                      const lk_message *message);
+
+static handler on_commands;
+
+/*  Any registered process of the cluster. */
+#define ASKERS (LK_FROM_SESSION | LK_FROM_REMOTE)
+
+/*  Other routers, whatever they are to us. */
+#define ROUTERS (LK_FROM_CALLER | LK_FROM_NEIGHBOUR | LK_FROM_DIALLED)
+
+static const struct {
+    const char *command;
+    unsigned from; /* bits of lk_from */
+    handler *run;
+} commands[] = {
+    {"ABSOLUTELY", ASKERS | ROUTERS, on_answer},
+    {"ACCEPT", LK_FROM_DIALLED, lk_neighbour_on_accept},
+    {"ALIVE", ASKERS | ROUTERS | LK_FROM_STRANGER, on_alive},
+    {"CLUSTERSTATUS", ASKERS, on_clusterstatus},
+    {"COMMANDS", ASKERS, on_commands},
+    {"CONNECT", LK_FROM_CALLER | LK_FROM_NEIGHBOUR, lk_neighbour_on_connect},
+    {"DISCONNECTED", LK_FROM_NEIGHBOUR, lk_neighbour_on_disconnected},
+    {"INVALID", ASKERS | ROUTERS | LK_FROM_STRANGER, on_answer},
+    {"LOG", LK_FROM_SESSION, on_log},
+    {"REFUSE", LK_FROM_DIALLED, lk_neighbour_on_refuse},
+    {"REGISTER", LK_FROM_STRANGER | LK_FROM_SESSION, lk_session_register},
+    {"RELOADCONFIG", LK_FROM_SESSION, on_reload},
+    {"ROUTERSTATUS", ASKERS, on_routerstatus},
+    {"SERVICESTATUS", ASKERS, on_servicestatus},
+    {"SHUTDOWN", LK_FROM_SESSION | LK_FROM_NEIGHBOUR, on_shutdown},
+    {"STATUS", LK_FROM_NEIGHBOUR, on_status},
+    {"STOP", LK_FROM_SESSION, on_stop},
+    {"SUBSCRIBE", LK_FROM_SESSION, lk_session_subscribe},
+    {"UNKNOWN", ASKERS | ROUTERS | LK_FROM_STRANGER, on_answer},
+    {"UNREGISTER", LK_FROM_SESSION, on_unregister},
+};
+
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void
+on_commands (lk_router *self, const lk_source *source,
+             const lk_message *message)
+{
+    lk_message *reply = lk_message_reply (message, "COMMANDS");
+    for (size_t i = 0; i < COMMANDS; i++) {
+        lk_message_add_item (reply, "list", commands[i].command);
+    }
+    answer (self, source, reply);
+}
+
+static void
+carry_out (lk_router *self, const lk_source *source, const lk_message *message)
+{
+    size_t i = 0;
+    while (i < COMMANDS && !lk_message_is (message, commands[i].command)) {
+        i++;
+    }
+    if (i == COMMANDS) {
+        self->count.unknown++;
+        lk_message *unknown = lk_message_reply (message, "UNKNOWN");
+        lk_message_set_text (unknown, "command", lk_message_command (message));
+        lk_message_set_text (unknown, "reason",
+                             "the router knows no such command");
+        answer (self, source, unknown);
+    } else if ((commands[i].from & source->from) == 0) {
+        answer_invalid (self, source, message,
+                        source->from == LK_FROM_STRANGER
+                            ? "register first"
+                            : "that is not yours to say");
+    } else {
+        commands[i].run (self, source, message);
+    }
+}
+
+void
+lk_control_message (lk_router *self, const lk_source *source,
+                    const lk_frame_header *header)
+{
+    char problem[LK_REASON_LEN_MAX + 1];
+    lk_message *message = lk_message_read (header, problem, sizeof problem);
+    if (message != NULL) {
+        carry_out (self, source, message);
+        lk_message_destroy (&message);
+        return;
+    }
+    /*  Its envelope is fine, so that it can be answered. */
+    lk_frame_header bare = *header;
+    bare.body_kind = LK_BODY_NONE;
+    message = lk_message_read (&bare, problem, sizeof problem);
+    answer_invalid (self, source, message, "the body is no JSON object");
+    lk_message_destroy (&message);
+}

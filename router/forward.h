@@ -1,0 +1,33 @@
+/*  forward.h - what comes in goes on to where it is addressed
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Reads headers in place, never a body. Messages to the router itself go to
+ *  control.h.
+ */
+
+#ifndef LK_FORWARD_H
+#define LK_FORWARD_H
+
+#include "router.h"
+#include "source.h"
+
+/*  Takes in a frame of a connection; what it holds is moved on or copied,
+ *  the caller clears it. */
+void lk_forward_frame (lk_router *self, lk_side side,
+                       const lk_identity *identity, lk_part *frame);
+
+/*  Something came that is no frame: counted, and answered with INVALID. */
+void lk_forward_broken (lk_router *self, lk_side side,
+                        const lk_identity *identity, const char *reason);
+
+/*  Answers a message that cannot be delivered with UNKNOWN, unless it is
+ *  one that is never answered. The reason is a sentence. */
+void lk_forward_undelivered (lk_router *self, const lk_frame_header *header,
+                             const char *reason);
+
+/*  Does that for all that waits for a hop, and drops it. */
+void lk_forward_return_all (lk_router *self, lk_hop *hop, const char *reason);
+
+#endif

@@ -1,0 +1,65 @@
+/*  hop.c - a next hop: one connection, and what waits to leave on it
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "hop.h"
+#include "bounds.h"
+
+#include "util/alloc.h"
+#include "util/assert.h"
+
+#include <utlist.h>
+
+void
+lk_hop_init (lk_hop *self, lk_side side, const lk_identity *identity)
+{
+    *self = (lk_hop) {.side = side, .identity = *identity};
+}
+
+void
+lk_hop_clear (lk_hop *self)
+{
+    lk_outbox_clear (&self->box);
+    if (self->hops != NULL) {
+        lk_hops_remove (self->hops, self);
+    }
+}
+
+void
+lk_hops_add (lk_hops *self, lk_hop *hop)
+{
+    LK_ASSERT (hop->hops == NULL || hop->hops == self);
+    if (hop->hops == NULL) {
+        DL_APPEND (self->first, hop);
+        hop->hops = self;
+    }
+}
+
+void
+lk_hops_remove (lk_hops *self, lk_hop *hop)
+{
+    LK_ASSERT (hop->hops == self);
+    DL_DELETE (self->first, hop);
+    hop->hops = NULL;
+    if (hop->stranger) {
+        self->strangers--;
+        lk_outbox_clear (&hop->box);
+        lk_free (hop);
+    }
+}
+
+lk_hop *
+lk_hops_stranger (lk_hops *self, lk_side side, const lk_identity *identity)
+{
+    if (self->strangers >= LK_STRANGERS_MAX) {
+        return NULL;
+    }
+    lk_hop *hop = lk_alloc (sizeof (lk_hop));
+    lk_hop_init (hop, side, identity);
+    hop->stranger = true;
+    lk_hops_add (self, hop);
+    self->strangers++;
+    return hop;
+}

@@ -1,0 +1,57 @@
+/*  hop.h - a next hop: one connection, and what waits to leave on it
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A hop knows which connection it is and has the outbox of it; it opens and
+ *  sends nothing. The hops with something in their outbox are in a list, from
+ *  which the shell sends at the end of a wake-up.
+ */
+
+#ifndef LK_HOP_H
+#define LK_HOP_H
+
+#include "net/socket.h"
+#include "outbox.h"
+
+typedef enum {
+    LK_SIDE_LOCAL, /* processes of this host */
+    LK_SIDE_MESH,  /* other routers */
+    LK_SIDES
+} lk_side;
+
+typedef struct lk_hop lk_hop;
+typedef struct lk_hops lk_hops;
+
+struct lk_hop {
+    lk_side side;
+    lk_identity identity;
+    lk_outbox box;
+    bool stranger; /* made for an answer or two; freed once they are out */
+    lk_hops *hops; /* the list it is in; NULL: none */
+    lk_hop *prev, *next;
+};
+
+/*  Hops with something to send. */
+struct lk_hops {
+    lk_hop *first;
+    size_t strangers;
+};
+
+void lk_hop_init (lk_hop *self, lk_side side, const lk_identity *identity);
+
+/*  Forgets what waits and leaves the list; usable again. */
+void lk_hop_clear (lk_hop *self);
+
+/*  Puts a hop into the list; once more is fine. */
+void lk_hops_add (lk_hops *self, lk_hop *hop);
+
+/*  Takes a hop out of the list; a stranger is freed. */
+void lk_hops_remove (lk_hops *self, lk_hop *hop);
+
+/*  The hop of a connection that nobody registered or accepted yet, in the
+ *  list; NULL if there are LK_STRANGERS_MAX. */
+lk_hop *lk_hops_stranger (lk_hops *self, lk_side side,
+                          const lk_identity *identity);
+
+#endif

@@ -1,0 +1,490 @@
+/*  mesh.c - the links to the neighbours' routers
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "mesh.h"
+
+#include "util/alloc.h"
+#include "util/assert.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { REDIAL_MS = 100, DOUBLE_MS = 30000 };
+
+/*  -------------------------------------------------------- the table */
+
+typedef struct {
+    lk_mesh_state next;
+    unsigned effects;
+} transition;
+
+/*  What comes late, for a connection that is closed already, changes
+ *  nothing. */
+static const transition table[LK_LINK_STATES][LK_LINK_EVENTS] = {
+    [LK_LINK_CLOSED] = {[LK_LINK_TIME] = {LK_LINK_DIALING, LK_DO_OPEN},
+                        [LK_LINK_UP] = {LK_LINK_CLOSED, 0},
+                        [LK_LINK_DOWN] = {LK_LINK_CLOSED, 0},
+                        [LK_LINK_TAKEN] = {LK_LINK_CLOSED, 0},
+                        [LK_LINK_JOINED] = {LK_LINK_CLOSED, 0},
+                        [LK_LINK_REFUSE] = {LK_LINK_CLOSED, 0},
+                        [LK_LINK_OWN] = {LK_LINK_CLOSED, 0},
+                        [LK_LINK_TWIN] = {LK_LINK_CLOSED, 0},
+                        [LK_LINK_MET] = {LK_LINK_DIALING, LK_DO_OPEN},
+                        [LK_LINK_SILENT] = {LK_LINK_CLOSED, 0},
+                        [LK_LINK_LEFT] = {LK_LINK_CLOSED, 0}},
+    [LK_LINK_DIALING] = {[LK_LINK_TIME] = {LK_LINK_DIALING,
+                                           LK_DO_CLOSE | LK_DO_OPEN},
+                         [LK_LINK_UP] = {LK_LINK_ASKING, LK_DO_ASK},
+                         [LK_LINK_DOWN] = {LK_LINK_DIALING, 0},
+                         [LK_LINK_TAKEN] = {LK_LINK_DIALING, 0},
+                         [LK_LINK_JOINED] = {LK_LINK_DIALING, 0},
+                         [LK_LINK_REFUSE] = {LK_LINK_DIALING, 0},
+                         [LK_LINK_OWN] = {LK_LINK_DIALING, 0},
+                         [LK_LINK_TWIN] = {LK_LINK_DIALING, 0},
+                         [LK_LINK_MET] = {LK_LINK_DIALING, 0},
+                         [LK_LINK_SILENT] = {LK_LINK_DIALING, 0},
+                         [LK_LINK_LEFT] = {LK_LINK_DIALING, 0}},
+    [LK_LINK_ASKING] = {[LK_LINK_TIME] = {LK_LINK_DIALING,
+                                          LK_DO_CLOSE | LK_DO_OPEN},
+                        [LK_LINK_UP] = {LK_LINK_ASKING, LK_DO_ASK},
+                        [LK_LINK_DOWN] = {LK_LINK_CLOSED, LK_DO_CLOSE},
+                        [LK_LINK_TAKEN] = {LK_LINK_ACCEPTED, 0},
+                        [LK_LINK_JOINED] = {LK_LINK_LIVE, LK_DO_LIVE},
+                        [LK_LINK_REFUSE] = {LK_LINK_REFUSED, LK_DO_CLOSE},
+                        [LK_LINK_OWN] = {LK_LINK_OURSELVES, LK_DO_CLOSE},
+                        [LK_LINK_TWIN] = {LK_LINK_DOUBLE, LK_DO_CLOSE},
+                        [LK_LINK_MET] = {LK_LINK_ASKING, 0},
+                        [LK_LINK_SILENT] = {LK_LINK_ASKING, 0},
+                        [LK_LINK_LEFT] = {LK_LINK_CLOSED, LK_DO_CLOSE}},
+    [LK_LINK_ACCEPTED] = {[LK_LINK_TIME] = {LK_LINK_ACCEPTED, LK_DO_ASK},
+                          [LK_LINK_UP] = {LK_LINK_ASKING, LK_DO_ASK},
+                          [LK_LINK_DOWN] = {LK_LINK_CLOSED, LK_DO_CLOSE},
+                          [LK_LINK_TAKEN] = {LK_LINK_ACCEPTED, 0},
+                          [LK_LINK_JOINED] = {LK_LINK_LIVE, LK_DO_LIVE},
+                          [LK_LINK_REFUSE] = {LK_LINK_ASKING, LK_DO_ASK},
+                          [LK_LINK_OWN] = {LK_LINK_OURSELVES, LK_DO_CLOSE},
+                          [LK_LINK_TWIN] = {LK_LINK_DOUBLE, LK_DO_CLOSE},
+                          [LK_LINK_MET] = {LK_LINK_LIVE, LK_DO_LIVE},
+                          [LK_LINK_SILENT] = {LK_LINK_DIALING,
+                                              LK_DO_CLOSE | LK_DO_OPEN},
+                          [LK_LINK_LEFT] = {LK_LINK_CLOSED, LK_DO_CLOSE}},
+    [LK_LINK_LIVE] =
+        {[LK_LINK_TIME] = {LK_LINK_LIVE, LK_DO_BEAT},
+         [LK_LINK_UP] = {LK_LINK_CLOSED, LK_DO_CLOSE | LK_DO_LOST},
+         [LK_LINK_DOWN] = {LK_LINK_CLOSED, LK_DO_CLOSE | LK_DO_LOST},
+         [LK_LINK_TAKEN] = {LK_LINK_ACCEPTED, LK_DO_LOST},
+         [LK_LINK_JOINED] = {LK_LINK_LIVE, 0},
+         [LK_LINK_REFUSE] = {LK_LINK_ASKING, LK_DO_LOST | LK_DO_ASK},
+         [LK_LINK_OWN] = {LK_LINK_OURSELVES, LK_DO_CLOSE | LK_DO_LOST},
+         [LK_LINK_TWIN] = {LK_LINK_DOUBLE, LK_DO_CLOSE | LK_DO_LOST},
+         [LK_LINK_MET] = {LK_LINK_LIVE, 0},
+         [LK_LINK_SILENT] = {LK_LINK_DIALING, LK_DO_CLOSE | LK_DO_LOST
+                                                  | LK_DO_OPEN},
+         [LK_LINK_LEFT] = {LK_LINK_CLOSED, LK_DO_CLOSE | LK_DO_LOST}},
+    [LK_LINK_REFUSED] = {[LK_LINK_TIME] = {LK_LINK_DIALING, LK_DO_OPEN},
+                         [LK_LINK_UP] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_DOWN] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_TAKEN] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_JOINED] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_REFUSE] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_OWN] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_TWIN] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_MET] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_SILENT] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_LEFT] = {LK_LINK_REFUSED, 0}},
+    [LK_LINK_OURSELVES] = {[LK_LINK_TIME] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_UP] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_DOWN] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_TAKEN] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_JOINED] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_REFUSE] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_OWN] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_TWIN] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_MET] = {LK_LINK_DIALING, LK_DO_OPEN},
+                           [LK_LINK_SILENT] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_LEFT] = {LK_LINK_OURSELVES, 0}},
+    [LK_LINK_DOUBLE] = {[LK_LINK_TIME] = {LK_LINK_DIALING, LK_DO_OPEN},
+                        [LK_LINK_UP] = {LK_LINK_DOUBLE, 0},
+                        [LK_LINK_DOWN] = {LK_LINK_DOUBLE, 0},
+                        [LK_LINK_TAKEN] = {LK_LINK_DOUBLE, 0},
+                        [LK_LINK_JOINED] = {LK_LINK_DOUBLE, 0},
+                        [LK_LINK_REFUSE] = {LK_LINK_DOUBLE, 0},
+                        [LK_LINK_OWN] = {LK_LINK_DOUBLE, 0},
+                        [LK_LINK_TWIN] = {LK_LINK_DOUBLE, 0},
+                        [LK_LINK_MET] = {LK_LINK_DIALING, LK_DO_OPEN},
+                        [LK_LINK_SILENT] = {LK_LINK_DOUBLE, 0},
+                        [LK_LINK_LEFT] = {LK_LINK_DOUBLE, 0}},
+};
+
+const char *
+lk_mesh_link_state_name (lk_mesh_state state)
+{
+    static const char *const names[LK_LINK_STATES] = {
+        "closed", "dialing", "asking",    "accepted",
+        "live",   "refused", "ourselves", "double",
+    };
+    LK_ASSERT (state < LK_LINK_STATES);
+    return names[state];
+}
+
+const char *
+lk_mesh_link_event_name (lk_mesh_event event)
+{
+    static const char *const names[LK_LINK_EVENTS] = {
+        "time",     "connected", "broken", "accepted", "accepted", "refused",
+        "own name", "twin",      "met",    "silent",   "left",
+    };
+    LK_ASSERT (event < LK_LINK_EVENTS);
+    return names[event];
+}
+
+/*  -------------------------------------------------------- one link */
+
+static int64_t
+deadline_of (const lk_mesh *self, lk_mesh_state state, int64_t now_ms)
+{
+    switch (state) {
+    case LK_LINK_CLOSED:
+        return now_ms + REDIAL_MS;
+    case LK_LINK_ASKING:
+        return now_ms + self->dead_after_ms;
+    case LK_LINK_ACCEPTED:
+    case LK_LINK_LIVE:
+        return now_ms + self->dead_after_ms / 4;
+    case LK_LINK_REFUSED:
+        return now_ms + self->dead_after_ms;
+    case LK_LINK_DOUBLE:
+        return now_ms + DOUBLE_MS;
+    case LK_LINK_DIALING: /* libzmq goes on trying by itself */
+    case LK_LINK_OURSELVES:
+    case LK_LINK_STATES:
+        break;
+    }
+    return INT64_MAX;
+}
+
+/*  Whether the peer's connection to us is not to be relied on any more. */
+static bool
+ends_incoming (lk_mesh_event event, unsigned effects)
+{
+    switch (event) {
+    case LK_LINK_SILENT:
+    case LK_LINK_LEFT:
+    case LK_LINK_OWN:
+    case LK_LINK_TWIN:
+        return true;
+    case LK_LINK_UP:
+    case LK_LINK_DOWN:
+        return effects & LK_DO_CLOSE;
+    default:
+        return false;
+    }
+}
+
+unsigned
+lk_mesh_step (const lk_mesh *self, lk_mesh_link *link, lk_mesh_event event,
+              int64_t now_ms)
+{
+    LK_ASSERT (link->state < LK_LINK_STATES && event < LK_LINK_EVENTS);
+    const transition *step = &table[link->state][event];
+    if (ends_incoming (event, step->effects)) {
+        link->met = false;
+    }
+    if (link->state != step->next || event == LK_LINK_TIME
+        || (step->effects & LK_DO_ASK)) {
+        link->deadline_ms = deadline_of (self, step->next, now_ms);
+    }
+    if (step->next == LK_LINK_LIVE) {
+        link->known = true;
+    }
+    link->state = step->next;
+    LK_ASSERT (link->state != LK_LINK_LIVE || link->met);
+    return step->effects;
+}
+
+static bool
+is_taken (const lk_mesh_link *link)
+{
+    return link->state == LK_LINK_ACCEPTED || link->state == LK_LINK_LIVE;
+}
+
+static bool
+is_linked (const lk_mesh_link *link)
+{
+    return link->met || is_taken (link);
+}
+
+bool
+lk_mesh_link_is_open (const lk_mesh_link *self)
+{
+    return self->met && (is_taken (self) || self->state == LK_LINK_ASKING);
+}
+
+bool
+lk_mesh_link_is_live (const lk_mesh_link *self)
+{
+    return self->state == LK_LINK_LIVE;
+}
+
+/*  -------------------------------------------------------- the set */
+
+void
+lk_mesh_init (lk_mesh *self, int64_t dead_after_ms)
+{
+    *self = (lk_mesh) {.dead_after_ms = dead_after_ms};
+}
+
+void
+lk_mesh_clear (lk_mesh *self)
+{
+    while (self->count > 0) {
+        lk_mesh_remove (self, self->link[self->count - 1]);
+    }
+}
+
+lk_mesh_link *
+lk_mesh_add (lk_mesh *self, const char *address, bool configured,
+             int64_t now_ms)
+{
+    LK_ASSERT (strlen (address) <= LK_ADDRESS_LEN_MAX);
+    lk_mesh_link *link = lk_mesh_by_address (self, address);
+    if (link == NULL && self->count < LK_LINKS_MAX) {
+        link = lk_alloc (sizeof (lk_mesh_link));
+        snprintf (link->address, sizeof link->address, "%s", address);
+        link->deadline_ms = now_ms;
+        link->fd = -1;
+        self->link[self->count++] = link;
+    }
+    if (link != NULL && configured) {
+        link->configured = true;
+        link->known = true;
+    }
+    return link;
+}
+
+void
+lk_mesh_remove (lk_mesh *self, lk_mesh_link *link)
+{
+    size_t place = 0;
+    while (place < self->count && self->link[place] != link) {
+        place++;
+    }
+    LK_ASSERT (place < self->count);
+    self->link[place] = self->link[--self->count];
+    lk_hop_clear (&link->out);
+    lk_free (link);
+}
+
+lk_mesh_link *
+lk_mesh_by_address (const lk_mesh *self, const char *address)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (strcmp (self->link[i]->address, address) == 0) {
+            return self->link[i];
+        }
+    }
+    return NULL;
+}
+
+lk_mesh_link *
+lk_mesh_by_out (const lk_mesh *self, const lk_identity *identity)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (lk_identity_equal (&self->link[i]->out.identity, identity)) {
+            return self->link[i];
+        }
+    }
+    return NULL;
+}
+
+lk_mesh_link *
+lk_mesh_by_met (const lk_mesh *self, const lk_identity *identity)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (self->link[i]->met
+            && lk_identity_equal (&self->link[i]->met_by, identity)) {
+            return self->link[i];
+        }
+    }
+    return NULL;
+}
+
+lk_mesh_link *
+lk_mesh_by_host (const lk_mesh *self, lk_slice host)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (is_linked (self->link[i])
+            && lk_slice_is (host, self->link[i]->host)) {
+            return self->link[i];
+        }
+    }
+    return NULL;
+}
+
+/*  -------------------------------------------------------- CONNECT */
+
+lk_meeting
+lk_mesh_judge (const lk_mesh *self, const lk_party *own, const lk_party *peer,
+               lk_mesh_link **link_p)
+{
+    *link_p = NULL;
+    if (peer->incarnation == own->incarnation) {
+        return LK_MEET_OURSELVES;
+    }
+    if (strcmp (peer->host, own->host) == 0) {
+        return LK_MEET_NAMESAKE;
+    }
+    lk_mesh_link *link = lk_mesh_by_host (self, lk_slice_of (peer->host));
+    if (link != NULL && link->incarnation != peer->incarnation
+        && strcmp (link->address, peer->address) != 0) {
+        return LK_MEET_NAMESAKE;
+    }
+    if (link == NULL) {
+        link = lk_mesh_by_address (self, peer->address);
+    }
+    *link_p = link;
+    return link != NULL && is_linked (link)
+                   && link->incarnation != peer->incarnation
+               ? LK_MEET_RESTARTED
+               : LK_MEET_WELCOME;
+}
+
+static void
+take_peer (lk_mesh_link *self, const lk_party *peer, int64_t now_ms)
+{
+    snprintf (self->host, sizeof self->host, "%s", peer->host);
+    snprintf (self->version, sizeof self->version, "%s", peer->version);
+    self->incarnation = peer->incarnation;
+    self->heard_ms = now_ms;
+}
+
+void
+lk_mesh_link_meet (lk_mesh_link *self, const lk_party *peer,
+                   const lk_identity *identity, int64_t now_ms)
+{
+    take_peer (self, peer, now_ms);
+    self->met = true;
+    self->met_by = *identity;
+}
+
+/*  Another link to that host takes part already; what met us under another
+ *  address than the one we dialled moves here. */
+static lk_mesh_event
+settle_twin (lk_mesh_link *link, lk_mesh_link *other, const lk_party *peer)
+{
+    if (other->incarnation != peer->incarnation) {
+        snprintf (link->reason, sizeof link->reason,
+                  "another live host is called '%s'", peer->host);
+        return LK_LINK_REFUSE;
+    }
+    if (is_taken (other)) {
+        return LK_LINK_TWIN;
+    }
+    link->met_by = other->met_by;
+    link->met = true;
+    other->met = false;
+    return LK_LINK_JOINED;
+}
+
+lk_mesh_event
+lk_mesh_accepted (lk_mesh *self, lk_mesh_link *link, const lk_party *own,
+                  const lk_party *peer, int64_t now_ms)
+{
+    if (peer->incarnation == own->incarnation) {
+        return LK_LINK_OWN;
+    }
+    if (strcmp (peer->host, own->host) == 0) {
+        snprintf (link->reason, sizeof link->reason,
+                  "that host is called '%s', too", peer->host);
+        return LK_LINK_REFUSE;
+    }
+    lk_mesh_event event = LK_LINK_TAKEN;
+    lk_mesh_link *other = lk_mesh_by_host (self, lk_slice_of (peer->host));
+    if (other != NULL && other != link) {
+        event = settle_twin (link, other, peer);
+    } else if (link->met && link->incarnation == peer->incarnation) {
+        event = LK_LINK_JOINED;
+    } else {
+        link->met = false;
+    }
+    if (event != LK_LINK_REFUSE) {
+        take_peer (link, peer, now_ms);
+    }
+    return event;
+}
+
+/*  -------------------------------------------------------- all links */
+
+/*  When the silence of a link's peer is too long; it is over as soon as
+ *  that time has passed. */
+static int64_t
+silence_of (const lk_mesh *self, const lk_mesh_link *link)
+{
+    return is_linked (link) ? link->heard_ms + self->dead_after_ms : INT64_MAX;
+}
+
+lk_mesh_link *
+lk_mesh_due (const lk_mesh *self, int64_t now_ms, lk_mesh_event *event)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        lk_mesh_link *link = self->link[i];
+        if (silence_of (self, link) <= now_ms) {
+            *event = LK_LINK_SILENT;
+            return link;
+        }
+        if (link->deadline_ms <= now_ms) {
+            *event = LK_LINK_TIME;
+            return link;
+        }
+    }
+    return NULL;
+}
+
+int64_t
+lk_mesh_deadline (const lk_mesh *self)
+{
+    int64_t deadline = INT64_MAX;
+    for (size_t i = 0; i < self->count; i++) {
+        const lk_mesh_link *link = self->link[i];
+        const int64_t silence = silence_of (self, link);
+        const int64_t next =
+            silence < link->deadline_ms ? silence : link->deadline_ms;
+        deadline = next < deadline ? next : deadline;
+    }
+    return deadline;
+}
+
+/*  Whether a link counts as a host of its own: the live one of those that
+ *  go to the same host, or the first of them. */
+static bool
+counts (const lk_mesh *self, const lk_mesh_link *link, size_t place)
+{
+    if (!link->known || link->state == LK_LINK_OURSELVES
+        || link->state == LK_LINK_DOUBLE) {
+        return false;
+    }
+    for (size_t i = 0; i < self->count && link->host[0] != '\0'; i++) {
+        const lk_mesh_link *other = self->link[i];
+        if (other != link && other->known
+            && strcmp (other->host, link->host) == 0
+            && (lk_mesh_link_is_live (other)
+                || (i < place && !lk_mesh_link_is_live (link)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void
+lk_mesh_count (const lk_mesh *self, size_t *total, size_t *live)
+{
+    *total = 1;
+    *live = 1;
+    for (size_t i = 0; i < self->count; i++) {
+        *total += counts (self, self->link[i], i);
+        *live += lk_mesh_link_is_live (self->link[i]);
+    }
+}

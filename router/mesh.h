@@ -1,0 +1,157 @@
+/*  mesh.h - the links to the neighbours' routers
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Pure: time comes in, what has to be done goes out; no sockets. A link has
+ *  two halves. The outgoing one, a connection that we opened, is a table of
+ *  [state][event]. The incoming one is who it is that opened a connection to
+ *  us (`met`). It is live when both are there.
+ */
+
+#ifndef LK_MESH_H
+#define LK_MESH_H
+
+#include "bounds.h"
+#include "hop.h"
+
+#include <lockkeeper/message.h>
+
+typedef enum {
+    LK_LINK_CLOSED,    /* no connection; dialled at the deadline */
+    LK_LINK_DIALING,   /* being connected */
+    LK_LINK_ASKING,    /* connected, CONNECT sent */
+    LK_LINK_ACCEPTED,  /* they take us, but have not connected to us */
+    LK_LINK_LIVE,      /* both ways */
+    LK_LINK_REFUSED,   /* they do not take us; asked again at the deadline */
+    LK_LINK_OURSELVES, /* it is our own address */
+    LK_LINK_DOUBLE,    /* another link goes to the same host */
+    LK_LINK_STATES
+} lk_mesh_state;
+
+typedef enum {
+    LK_LINK_TIME,   /* the deadline has come */
+    LK_LINK_UP,     /* the connection stands */
+    LK_LINK_DOWN,   /* it broke, or nothing can be sent */
+    LK_LINK_TAKEN,  /* ACCEPT, from a host that has not met us yet */
+    LK_LINK_JOINED, /* ACCEPT, from one that has */
+    LK_LINK_REFUSE, /* REFUSE */
+    LK_LINK_OWN,    /* the answer came from ourselves */
+    LK_LINK_TWIN,   /* ACCEPT, from a host that another link goes to */
+    LK_LINK_MET,    /* we accepted their CONNECT */
+    LK_LINK_SILENT, /* nothing was heard for dead_after */
+    LK_LINK_LEFT,   /* they leave in good order */
+    LK_LINK_EVENTS
+} lk_mesh_event;
+
+/*  What a step wants done, in this order. */
+enum {
+    LK_DO_CLOSE = 1, /* close the connection */
+    LK_DO_LOST = 2,  /* tell that the link was live and is no more */
+    LK_DO_OPEN = 4,  /* open a new connection */
+    LK_DO_ASK = 8,   /* send CONNECT */
+    LK_DO_BEAT = 16, /* send a heartbeat */
+    LK_DO_LIVE = 32  /* tell that the link is live now */
+};
+
+typedef struct {
+    char address[LK_ADDRESS_LEN_MAX + 1]; /* host:port, where to dial */
+    bool configured;                      /* else learned from a CONNECT */
+    bool known; /* counts as a host: configured, or was live once */
+    lk_mesh_state state;
+    int64_t deadline_ms;
+    char host[LK_HOST_LEN_MAX + 1]; /* its last known name, or empty */
+    char version[LK_VERSION_LEN_MAX + 1];
+    uint64_t incarnation; /* its last known process */
+    bool met;
+    lk_identity met_by; /* its connection to us, while met */
+    int64_t heard_ms;
+    char reason[LK_REASON_LEN_MAX + 1]; /* why REFUSED, for people */
+    lk_hop out;                         /* our connection to it */
+    int fd;                             /* that of it; -1: not known */
+} lk_mesh_link;
+
+typedef struct {
+    lk_mesh_link *link[LK_LINKS_MAX];
+    size_t count;
+    int64_t dead_after_ms;
+} lk_mesh;
+
+void lk_mesh_init (lk_mesh *self, int64_t dead_after_ms);
+void lk_mesh_clear (lk_mesh *self);
+
+/*  Adds a neighbour, to be dialled at once; finds it if it is there already.
+ *  NULL if there are LK_LINKS_MAX. */
+lk_mesh_link *lk_mesh_add (lk_mesh *self, const char *address, bool configured,
+                           int64_t now_ms);
+
+/*  Takes a link out and frees it; the caller has closed its connection. */
+void lk_mesh_remove (lk_mesh *self, lk_mesh_link *link);
+
+lk_mesh_link *lk_mesh_by_address (const lk_mesh *self, const char *address);
+
+/*  The link whose own connection has this identity; whose peer's has. */
+lk_mesh_link *lk_mesh_by_out (const lk_mesh *self, const lk_identity *identity);
+lk_mesh_link *lk_mesh_by_met (const lk_mesh *self, const lk_identity *identity);
+
+/*  The link to a host that is linked at least one way; NULL if none is. */
+lk_mesh_link *lk_mesh_by_host (const lk_mesh *self, lk_slice host);
+
+/*  -------------------------------------------------------- one link */
+
+/*  Carries out one event; returns what is to be done (LK_DO_...). */
+unsigned lk_mesh_step (const lk_mesh *self, lk_mesh_link *link,
+                       lk_mesh_event event, int64_t now_ms);
+
+/*  Whether messages may be sent to it: it met us, and our CONNECT went out
+ *  ahead of them on the same connection. */
+bool lk_mesh_link_is_open (const lk_mesh_link *self);
+bool lk_mesh_link_is_live (const lk_mesh_link *self);
+const char *lk_mesh_link_state_name (lk_mesh_state state);
+const char *lk_mesh_link_event_name (lk_mesh_event event);
+
+/*  -------------------------------------------------------- CONNECT */
+
+/*  Who says that it wants to be linked, or is. */
+typedef struct {
+    const char *host;
+    const char *address;
+    const char *version;
+    uint64_t incarnation;
+} lk_party;
+
+typedef enum {
+    LK_MEET_WELCOME,   /* link it: *link_p, NULL if it is new here */
+    LK_MEET_RESTARTED, /* the same, after *link_p went DOWN */
+    LK_MEET_OURSELVES, /* we reached ourselves */
+    LK_MEET_NAMESAKE   /* another live host has that name */
+} lk_meeting;
+
+/*  Judges a CONNECT. `own` is this host. */
+lk_meeting lk_mesh_judge (const lk_mesh *self, const lk_party *own,
+                          const lk_party *peer, lk_mesh_link **link_p);
+
+/*  Notes that we took the peer's CONNECT; then step with LK_LINK_MET. */
+void lk_mesh_link_meet (lk_mesh_link *self, const lk_party *peer,
+                        const lk_identity *identity, int64_t now_ms);
+
+/*  Notes the peer of an ACCEPT and says which event that is: TAKEN, JOINED,
+ *  OWN, TWIN, or REFUSE if another live process has that name. */
+lk_mesh_event lk_mesh_accepted (lk_mesh *self, lk_mesh_link *link,
+                                const lk_party *own, const lk_party *peer,
+                                int64_t now_ms);
+
+/*  -------------------------------------------------------- all links */
+
+/*  The next link that has something to do at now_ms, and which event; NULL
+ *  if there is none. */
+lk_mesh_link *lk_mesh_due (const lk_mesh *self, int64_t now_ms,
+                           lk_mesh_event *event);
+
+/*  When lk_mesh_due has something again; INT64_MAX: never. */
+int64_t lk_mesh_deadline (const lk_mesh *self);
+
+/*  Hosts known and hosts live, this one included. */
+void lk_mesh_count (const lk_mesh *self, size_t *total, size_t *live);
+
+#endif

@@ -1,0 +1,454 @@
+/*  neighbour.c - carries out what the table of a link says
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "neighbour.h"
+#include "events.h"
+#include "forward.h"
+
+#include "net/log.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REFUSAL_LOG_MS = 60000 };
+
+/*  -------------------------------------------------------- addresses */
+
+bool
+lk_neighbour_is_address (const char *text)
+{
+    const char *colon = strrchr (text, ':');
+    if (strlen (text) > LK_ADDRESS_LEN_MAX || colon == NULL || colon == text) {
+        return false;
+    }
+    for (const char *at = text; at < colon; at++) {
+        if (!isalnum ((unsigned char) *at) && !strchr (".-_:[]%", *at)) {
+            return false;
+        }
+    }
+    char *end;
+    const long port = strtol (colon + 1, &end, 10);
+    return isdigit ((unsigned char) colon[1]) && *end == '\0' && port >= 1
+           && port <= 65535;
+}
+
+/*  A name, not numbers: the monitor may tell of it by its number. */
+static bool
+has_name (const lk_mesh_link *link)
+{
+    const char *colon = strrchr (link->address, ':');
+    return link->address[0] != '['
+           && strspn (link->address, "0123456789.")
+                  != (size_t) (colon - link->address);
+}
+
+/*  -------------------------------------------------------- messages */
+
+static lk_message *
+introduction (const lk_router *self, const char *to, const char *command)
+{
+    lk_message *message = lk_message_new (to, command);
+    lk_message_set_text (message, "host", self->host);
+    lk_message_set_text (message, "address", self->address);
+    lk_message_set_text (message, "version", LK_VERSION);
+    lk_message_set_hex (message, "incarnation", self->incarnation);
+    return message;
+}
+
+static void
+send_connect (lk_router *self, lk_mesh_link *link)
+{
+    lk_message *message = introduction (self, "router@.", "CONNECT");
+    lk_router_send (self, &link->out, &message);
+}
+
+static void
+send_heartbeat (lk_router *self, lk_mesh_link *link)
+{
+    lk_message *message = lk_message_new ("router@.", "ALIVE");
+    lk_router_send (self, &link->out, &message);
+}
+
+/*  On the connection that something came through. */
+static void
+answer (lk_router *self, const lk_source *source, lk_message *message)
+{
+    lk_hop *hop = lk_router_hop_of (self, source->side, source->identity);
+    if (hop != NULL) {
+        lk_router_send (self, hop, &message);
+    } else {
+        self->count.lost++;
+        lk_message_destroy (&message);
+    }
+}
+
+void
+lk_neighbour_refuse (lk_router *self, const lk_source *source,
+                     const char *reason)
+{
+    lk_message *message = introduction (self, "router@.", "REFUSE");
+    lk_message_set_text (message, "reason", reason);
+    answer (self, source, message);
+}
+
+/*  Reads who the peer is; false if a field is missing or makes no sense. */
+static bool
+read_party (const lk_message *message, lk_party *party)
+{
+    party->host = lk_message_text (message, "host");
+    party->address = lk_message_text (message, "address");
+    party->version = lk_message_text (message, "version");
+    return party->host != NULL && party->address != NULL
+           && party->version != NULL
+           && lk_message_hex (message, "incarnation", &party->incarnation)
+           && lk_address_is_name (lk_slice_of (party->host))
+           && lk_neighbour_is_address (party->address);
+}
+
+/*  -------------------------------------------------------- stepping */
+
+/*  Nothing is known any more of what runs there. */
+static void
+forget_services (lk_router *self, const lk_mesh_link *link)
+{
+    lk_remote *remote;
+    while ((remote = lk_directory_take (&self->directory, link->host))
+           != NULL) {
+        lk_events_remote (self, remote, "unknown");
+        lk_free (remote);
+    }
+}
+
+static const char *
+why_lost (const lk_router *self, lk_mesh_event event, char *text, size_t size)
+{
+    if (event == LK_LINK_SILENT) {
+        snprintf (text, size, "silent for %lld ms",
+                  (long long) self->mesh.dead_after_ms);
+        return text;
+    }
+    return event == LK_LINK_DOWN ? "connection lost"
+                                 : lk_mesh_link_event_name (event);
+}
+
+static void
+tell_lost (lk_router *self, const lk_mesh_link *link, lk_mesh_event event)
+{
+    char reason[LK_REASON_LEN_MAX + 1];
+    if (event == LK_LINK_LEFT) {
+        lk_events_host (self, "DISCONNECTED", link->host, NULL, NULL);
+    } else {
+        lk_events_host (self, "HANGUP", link->host, "reason",
+                        why_lost (self, event, reason, sizeof reason));
+    }
+}
+
+static void
+close_link (lk_router *self, lk_mesh_link *link)
+{
+    char reason[LK_HOST_LEN_MAX + 64];
+    snprintf (reason, sizeof reason, "host '%s' is not connected", link->host);
+    lk_forward_return_all (self, &link->out, reason);
+    self->calls->close (self->shell, link);
+    lk_hop_clear (&link->out);
+    link->fd = -1;
+}
+
+static void
+carry_out (lk_router *self, lk_mesh_link *link, lk_mesh_event event,
+           unsigned effects)
+{
+    if (effects & LK_DO_CLOSE) {
+        close_link (self, link);
+    }
+    if ((effects & LK_DO_LOST) || !link->met) {
+        forget_services (self, link);
+    }
+    if (effects & LK_DO_LOST) {
+        tell_lost (self, link, event);
+    }
+    if (effects & LK_DO_OPEN) {
+        self->calls->open (self->shell, link);
+    }
+    if (effects & LK_DO_ASK) {
+        send_connect (self, link);
+    }
+    if (effects & LK_DO_BEAT) {
+        send_heartbeat (self, link);
+    }
+    if (effects & LK_DO_LIVE) {
+        lk_events_host (self, "NEWREMOTECONNECTION", link->host, "address",
+                        link->address);
+        lk_events_introduce (self, link);
+    }
+}
+
+static void
+log_step (const lk_mesh_link *link, lk_mesh_state before, lk_mesh_event event)
+{
+    if (before == link->state) {
+        return;
+    }
+    const bool news = before == LK_LINK_LIVE || link->state == LK_LINK_LIVE;
+    LK_LOG (news ? LK_LOG_NOTICE : LK_LOG_INFO,
+            "neighbour: %s: %s -> %s host=%s address=%s",
+            lk_mesh_link_event_name (event), lk_mesh_link_state_name (before),
+            lk_mesh_link_state_name (link->state),
+            link->host[0] != '\0' ? link->host : "?", link->address);
+}
+
+void
+lk_neighbour_step (lk_router *self, lk_mesh_link *link, lk_mesh_event event)
+{
+    const lk_mesh_state before = link->state;
+    const unsigned effects =
+        lk_mesh_step (&self->mesh, link, event, self->now_ms);
+    log_step (link, before, event);
+    carry_out (self, link, event, effects);
+    lk_events_cluster (self);
+}
+
+/*  -------------------------------------------------------- connections */
+
+void
+lk_neighbour_connected (lk_router *self, const char *endpoint, int fd)
+{
+    const char *tcp = "tcp://";
+    lk_mesh_link *link = NULL;
+    if (strncmp (endpoint, tcp, strlen (tcp)) == 0) {
+        link = lk_mesh_by_address (&self->mesh, endpoint + strlen (tcp));
+    }
+    if (link != NULL) {
+        link->fd = fd;
+        lk_neighbour_step (self, link, LK_LINK_UP);
+        return;
+    }
+    /*  One of those with a name; whose, its ACCEPT will tell. */
+    for (size_t i = 0; i < self->mesh.count; i++) {
+        link = self->mesh.link[i];
+        if (link->state == LK_LINK_DIALING && has_name (link)) {
+            lk_neighbour_step (self, link, LK_LINK_UP);
+        }
+    }
+}
+
+void
+lk_neighbour_disconnected (lk_router *self, int fd)
+{
+    for (size_t i = 0; i < self->mesh.count; i++) {
+        if (self->mesh.link[i]->fd == fd) {
+            lk_neighbour_step (self, self->mesh.link[i], LK_LINK_DOWN);
+            return;
+        }
+    }
+}
+
+void
+lk_neighbour_work (lk_router *self)
+{
+    lk_mesh_event event;
+    lk_mesh_link *link;
+    while ((link = lk_mesh_due (&self->mesh, self->now_ms, &event)) != NULL) {
+        lk_neighbour_step (self, link, event);
+    }
+}
+
+/*  -------------------------------------------------------- CONNECT */
+
+/*  A refusal comes again with each try: the same is logged once a minute. */
+static void
+log_refusal (lk_router *self, const char *what, const char *reason,
+             const char *host, const char *address)
+{
+    char line[sizeof self->refusal];
+    snprintf (line, sizeof line, "%s: %s host=%s address=%s", what, reason,
+              host, address);
+    if (strcmp (line, self->refusal) != 0
+        || self->now_ms >= self->refusal_ms + REFUSAL_LOG_MS) {
+        lk_log_warning ("neighbour: %s", line);
+        snprintf (self->refusal, sizeof self->refusal, "%s", line);
+        self->refusal_ms = self->now_ms;
+    }
+}
+
+static void
+turn_away (lk_router *self, const lk_source *source, const lk_party *party,
+           const char *reason)
+{
+    self->count.refused++;
+    log_refusal (self, "refused", reason, party->host, party->address);
+    lk_neighbour_refuse (self, source, reason);
+}
+
+static void
+welcome (lk_router *self, const lk_source *source, const lk_party *party,
+         lk_mesh_link *link)
+{
+    if (link == NULL) {
+        link = lk_mesh_add (&self->mesh, party->address, false, self->now_ms);
+    }
+    if (link == NULL) {
+        turn_away (self, source, party, "too many neighbours");
+        return;
+    }
+    link->reason[0] = '\0';
+    lk_mesh_link_meet (link, party, source->identity, self->now_ms);
+    answer (self, source, introduction (self, "router@.", "ACCEPT"));
+    lk_neighbour_step (self, link, LK_LINK_MET);
+}
+
+void
+lk_neighbour_on_connect (lk_router *self, const lk_source *source,
+                         const lk_message *message)
+{
+    lk_party party;
+    if (!read_party (message, &party)) {
+        self->count.refused++;
+        lk_neighbour_refuse (self, source,
+                             "CONNECT without a host's name, "
+                             "address and incarnation");
+        return;
+    }
+    lk_mesh_link *link;
+    char reason[LK_HOST_LEN_MAX + LK_ADDRESS_LEN_MAX + 64];
+    const lk_party own = lk_router_party (self);
+    switch (lk_mesh_judge (&self->mesh, &own, &party, &link)) {
+    case LK_MEET_RESTARTED:
+        lk_neighbour_step (self, link, LK_LINK_DOWN);
+        link->met = false;
+        welcome (self, source, &party, link);
+        break;
+    case LK_MEET_WELCOME:
+        welcome (self, source, &party, link);
+        break;
+    case LK_MEET_OURSELVES:
+        lk_neighbour_refuse (self, source, "that is us ourselves");
+        break;
+    case LK_MEET_NAMESAKE:
+        snprintf (reason, sizeof reason, "another live host is called '%s'",
+                  party.host);
+        turn_away (self, source, &party, reason);
+        break;
+    }
+}
+
+void
+lk_neighbour_on_accept (lk_router *self, const lk_source *source,
+                        const lk_message *message)
+{
+    lk_party party;
+    if (!read_party (message, &party)) {
+        self->count.broken++;
+        return;
+    }
+    const lk_party own = lk_router_party (self);
+    const lk_mesh_event event = lk_mesh_accepted (&self->mesh, source->link,
+                                                  &own, &party, self->now_ms);
+    if (event == LK_LINK_REFUSE) {
+        log_refusal (self, "not taken", source->link->reason, party.host,
+                     source->link->address);
+    } else {
+        source->link->reason[0] = '\0';
+        source->link->fd = lk_part_fd (source->part);
+    }
+    lk_neighbour_step (self, source->link, event);
+}
+
+void
+lk_neighbour_on_refuse (lk_router *self, const lk_source *source,
+                        const lk_message *message)
+{
+    lk_mesh_link *link = source->link;
+    uint64_t incarnation = 0;
+    const char *reason = lk_message_text (message, "reason");
+    const char *host = lk_message_text (message, "host");
+    (void) lk_message_hex (message, "incarnation", &incarnation);
+    reason = reason != NULL ? reason : "no reason given";
+    if (incarnation == self->incarnation) {
+        lk_neighbour_step (self, link, LK_LINK_OWN);
+        return;
+    }
+    if (link->state == LK_LINK_ASKING) {
+        log_refusal (self, "refused by it", reason, host != NULL ? host : "?",
+                     link->address);
+        snprintf (link->reason, sizeof link->reason, "%s", reason);
+    }
+    lk_neighbour_step (self, link, LK_LINK_REFUSE);
+}
+
+void
+lk_neighbour_on_disconnected (lk_router *self, const lk_source *source,
+                              const lk_message *message)
+{
+    (void) message;
+    lk_neighbour_step (self, source->link, LK_LINK_LEFT);
+}
+
+/*  -------------------------------------------------------- the set */
+
+static bool
+is_among (const char *address, const char *const *addresses)
+{
+    while (*addresses != NULL && strcmp (*addresses, address) != 0) {
+        addresses++;
+    }
+    return *addresses != NULL;
+}
+
+static void
+say_good_bye (lk_router *self, lk_mesh_link *link)
+{
+    if (lk_mesh_link_is_open (link)) {
+        lk_message *message = lk_message_new ("router@.", "DISCONNECTED");
+        lk_message_set_text (message, "host", self->host);
+        lk_router_send (self, &link->out, &message);
+    }
+}
+
+static void
+drop (lk_router *self, lk_mesh_link *link)
+{
+    lk_log_notice ("neighbour: removed host=%s address=%s", link->host,
+                   link->address);
+    say_good_bye (self, link);
+    (void) self->calls->reach (self->shell, &link->out);
+    const bool was_live = lk_mesh_link_is_live (link);
+    forget_services (self, link);
+    close_link (self, link);
+    if (was_live) {
+        tell_lost (self, link, LK_LINK_LEFT);
+    }
+    lk_mesh_remove (&self->mesh, link);
+}
+
+void
+lk_neighbour_configure (lk_router *self, const char *const *addresses)
+{
+    for (size_t i = self->mesh.count; i > 0; i--) {
+        lk_mesh_link *link = self->mesh.link[i - 1];
+        if (!is_among (link->address, addresses)
+            && (link->configured || !lk_mesh_link_is_live (link))) {
+            drop (self, link);
+        }
+    }
+    for (; *addresses != NULL; addresses++) {
+        if (lk_mesh_add (&self->mesh, *addresses, true, self->now_ms) == NULL) {
+            lk_log_error ("neighbour: more than %d, ignored address=%s",
+                          LK_LINKS_MAX, *addresses);
+        }
+    }
+    lk_events_cluster (self);
+}
+
+void
+lk_neighbour_leave (lk_router *self)
+{
+    for (size_t i = 0; i < self->mesh.count; i++) {
+        say_good_bye (self, self->mesh.link[i]);
+    }
+}

@@ -1,0 +1,53 @@
+/*  neighbour.h - carries out what the table of a link says
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  mesh.h decides; here connections are asked for, CONNECT and heartbeats
+ *  are sent, and everybody is told who came and went.
+ */
+
+#ifndef LK_NEIGHBOUR_H
+#define LK_NEIGHBOUR_H
+
+#include "router.h"
+#include "source.h"
+
+/*  Whether that can be dialled: host:port, [v6]:port. */
+bool lk_neighbour_is_address (const char *text);
+
+/*  One event of a link, with all that follows from it. */
+void lk_neighbour_step (lk_router *self, lk_mesh_link *link,
+                        lk_mesh_event event);
+
+/*  The connections that stand or broke, as the socket's monitor reports
+ *  them: the endpoint as dialled, or not known to us. */
+void lk_neighbour_connected (lk_router *self, const char *endpoint, int fd);
+void lk_neighbour_disconnected (lk_router *self, int fd);
+
+/*  Does what is due at now_ms; to be called by lk_mesh_deadline. */
+void lk_neighbour_work (lk_router *self);
+
+/*  Takes the neighbours to be from the configuration, NULL at the end:
+ *  dials new ones, drops those that are gone from it, and those learned
+ *  that are not live. Addresses must have been checked. */
+void lk_neighbour_configure (lk_router *self, const char *const *addresses);
+
+/*  Says good bye to all. */
+void lk_neighbour_leave (lk_router *self);
+
+/*  The messages CONNECT, ACCEPT, REFUSE and DISCONNECTED. */
+void lk_neighbour_on_connect (lk_router *self, const lk_source *source,
+                              const lk_message *message);
+void lk_neighbour_on_accept (lk_router *self, const lk_source *source,
+                             const lk_message *message);
+void lk_neighbour_on_refuse (lk_router *self, const lk_source *source,
+                             const lk_message *message);
+void lk_neighbour_on_disconnected (lk_router *self, const lk_source *source,
+                                   const lk_message *message);
+
+/*  Answers on a connection that we did not take, or not any more. */
+void lk_neighbour_refuse (lk_router *self, const lk_source *source,
+                          const char *reason);
+
+#endif

@@ -1,0 +1,170 @@
+/*  options.c - what a router can be told
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "options.h"
+#include "neighbour.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LEVELS "error|warning|notice|info|debug"
+
+static const lk_config_key keys[] = {
+    {"router/host", LK_CONFIG_TEXT, 1, LK_HOST_LEN_MAX, NULL, NULL},
+    {"router/listen", LK_CONFIG_TEXT, 1, LK_ADDRESS_LEN_MAX, NULL,
+     "tcp://127.0.0.1:7411"},
+    {"router/address", LK_CONFIG_TEXT, 1, LK_ADDRESS_LEN_MAX, NULL, NULL},
+    {"router/endpoint", LK_CONFIG_TEXT, 1, PATH_MAX - 1, NULL,
+     "ipc:///run/lockkeeper/router"},
+    {"router/mode", LK_CONFIG_OCTAL, 0, 0777, NULL, "0660"},
+    {"router/group", LK_CONFIG_TEXT, 1, 63, NULL, NULL},
+    {"router/neighbour", LK_CONFIG_LIST, 1, LK_ADDRESS_LEN_MAX, NULL, NULL},
+    {"router/dead-after", LK_CONFIG_NUMBER, 100, 60000, NULL, "1000"},
+    {"router/log-level", LK_CONFIG_CHOICE, 0, 0, LEVELS, "notice"},
+    {"router/syslog", LK_CONFIG_FLAG, 0, 0, NULL, "no"},
+    {"lock", LK_CONFIG_FOREIGN, 0, 0, NULL, NULL},
+    {NULL, LK_CONFIG_TEXT, 0, 0, NULL, NULL},
+};
+
+lk_config *
+lk_router_config_new (void)
+{
+    return lk_config_new (keys);
+}
+
+/*  -------------------------------------------------------- reading */
+
+static void
+read_text (char *text, size_t size, const lk_config *config, const char *key)
+{
+    const char *value = lk_config_text (config, key);
+    snprintf (text, size, "%s", value != NULL ? value : "");
+}
+
+/*  Without one, the system's name up to the first dot. */
+static lk_err
+read_host (lk_router_options *self, const lk_config *config,
+           lk_problem *problem)
+{
+    read_text (self->host, sizeof self->host, config, "router/host");
+    if (self->host[0] == '\0') {
+        char name[HOST_NAME_MAX + 1] = "";
+        (void) gethostname (name, sizeof name - 1);
+        name[strcspn (name, ".")] = '\0';
+        snprintf (self->host, sizeof self->host, "%.*s", LK_HOST_LEN_MAX, name);
+    }
+    return lk_address_is_name (lk_slice_of (self->host))
+               ? LK_OK
+               : lk_problem_set (problem, LK_INVALID,
+                                 "'%s' cannot name a host: router/host",
+                                 self->host);
+}
+
+static lk_err
+read_neighbours (lk_router_options *self, const lk_config *config,
+                 lk_problem *problem)
+{
+    const char *address;
+    for (size_t i = 0;
+         (address = lk_config_item (config, "router/neighbour", i)) != NULL;
+         i++) {
+        if (i == LK_LINKS_MAX) {
+            return lk_problem_set (problem, LK_INVALID,
+                                   "more than %d neighbours", LK_LINKS_MAX);
+        }
+        if (!lk_neighbour_is_address (address)) {
+            return lk_problem_set (problem, LK_INVALID,
+                                   "'%s' is not a neighbour's HOST:PORT",
+                                   address);
+        }
+        self->neighbour[i] = address;
+    }
+    return LK_OK;
+}
+
+static const char *
+behind (const char *text, const char *start)
+{
+    const size_t size = strlen (start);
+    return strncmp (text, start, size) == 0 ? text + size : NULL;
+}
+
+static lk_err
+check_endpoints (const lk_router_options *self, lk_problem *problem)
+{
+    if (behind (self->endpoint, "ipc://") == NULL) {
+        return lk_problem_set (problem, LK_INVALID,
+                               "'%s' is not ipc://PATH: router/endpoint",
+                               self->endpoint);
+    }
+    if (behind (self->listen, "tcp://") == NULL) {
+        return lk_problem_set (problem, LK_INVALID,
+                               "'%s' is not tcp://ADDRESS:PORT: "
+                               "router/listen",
+                               self->listen);
+    }
+    return LK_OK;
+}
+
+lk_err
+lk_router_options_read (lk_router_options *self, const lk_config *config,
+                        lk_problem *problem)
+{
+    *self = (lk_router_options) {0};
+    read_text (self->listen, sizeof self->listen, config, "router/listen");
+    read_text (self->address, sizeof self->address, config, "router/address");
+    read_text (self->endpoint, sizeof self->endpoint, config,
+               "router/endpoint");
+    read_text (self->group, sizeof self->group, config, "router/group");
+    self->mode = (mode_t) lk_config_number (config, "router/mode");
+    self->dead_after_ms = lk_config_number (config, "router/dead-after");
+    (void) lk_log_level_from_word (lk_config_text (config, "router/log-level"),
+                                   &self->log_level);
+    self->syslog = lk_config_flag (config, "router/syslog");
+    lk_err error = read_host (self, config, problem);
+    if (error == LK_OK) {
+        error = check_endpoints (self, problem);
+    }
+    return error == LK_OK ? read_neighbours (self, config, problem) : error;
+}
+
+/*  -------------------------------------------------------- address */
+
+static bool
+is_wildcard (const char *address)
+{
+    return behind (address, "*:") != NULL
+           || behind (address, "0.0.0.0:") != NULL
+           || behind (address, "[::]:") != NULL;
+}
+
+lk_err
+lk_router_options_address (const lk_router_options *self, const char *bound,
+                           char *address, size_t size, lk_problem *problem)
+{
+    const char *found = behind (bound, "tcp://");
+    const char *port = found != NULL ? strrchr (found, ':') : NULL;
+    if (port == NULL) {
+        return lk_problem_set (problem, LK_INVALID, "'%s' has no port", bound);
+    }
+    const char *wanted = self->address[0] != '\0' ? self->address : found;
+    const size_t len = strlen (wanted);
+    const bool open = len > 2 && strcmp (wanted + len - 2, ":*") == 0;
+    snprintf (address, size, "%.*s%s", (int) (open ? len - 2 : len), wanted,
+              open ? port : "");
+    if (is_wildcard (address)) {
+        return lk_problem_set (problem, LK_INVALID,
+                               "'%s' is no address to be dialled at: set "
+                               "router/address",
+                               address);
+    }
+    return lk_neighbour_is_address (address)
+               ? LK_OK
+               : lk_problem_set (problem, LK_INVALID,
+                                 "'%s' is not HOST:PORT: router/address",
+                                 address);
+}

@@ -1,0 +1,130 @@
+/*  outbox.c - what waits to leave on one connection
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "outbox.h"
+#include "bounds.h"
+
+#include "util/alloc.h"
+#include "util/assert.h"
+
+#include <utlist.h>
+
+/*  Either a frame as it came, or bytes that are still growing. */
+struct lk_parcel {
+    lk_part frame;
+    lk_bytes bytes;
+    bool packed;
+    size_t size; /* a frame that was sent has none any more */
+    lk_parcel *prev, *next;
+};
+
+static bool
+has_room (const lk_outbox *self, size_t size)
+{
+    return self->count < LK_OUTBOX_FRAMES_MAX
+           && size <= LK_OUTBOX_SIZE_MAX - self->size;
+}
+
+static lk_parcel *
+new_parcel (lk_outbox *self)
+{
+    lk_parcel *parcel = lk_alloc (sizeof (lk_parcel));
+    lk_part_init (&parcel->frame);
+    DL_APPEND (self->first, parcel);
+    self->count++;
+    return parcel;
+}
+
+/*  The last parcel, open for `size` bytes more; NULL if they need one of
+ *  their own. */
+static lk_parcel *
+open_parcel (lk_outbox *self, size_t size)
+{
+    lk_parcel *last = self->first == NULL ? NULL : self->first->prev;
+    if (last == NULL || last->size + size > LK_PACK_SIZE_MAX) {
+        return NULL;
+    }
+    if (!last->packed) {
+        lk_bytes_add (&last->bytes, lk_part_data (&last->frame),
+                      lk_part_size (&last->frame));
+        lk_part_clear (&last->frame);
+        last->packed = true;
+    }
+    return last;
+}
+
+lk_err
+lk_outbox_add (lk_outbox *self, lk_part *frame)
+{
+    const size_t size = lk_part_size (frame);
+    if (!has_room (self, size)) {
+        return LK_OVERLOADED;
+    }
+    lk_parcel *parcel = open_parcel (self, size);
+    if (parcel == NULL) {
+        parcel = new_parcel (self);
+        lk_part_move (&parcel->frame, frame);
+    } else {
+        lk_bytes_add (&parcel->bytes, lk_part_data (frame), size);
+        lk_part_clear (frame);
+    }
+    parcel->size += size;
+    self->size += size;
+    return LK_OK;
+}
+
+lk_err
+lk_outbox_pack (lk_outbox *self, lk_slice messages)
+{
+    if (!has_room (self, messages.size)) {
+        return LK_OVERLOADED;
+    }
+    lk_parcel *parcel = open_parcel (self, messages.size);
+    if (parcel == NULL) {
+        parcel = new_parcel (self);
+        parcel->packed = true;
+    }
+    lk_bytes_add (&parcel->bytes, messages.data, messages.size);
+    parcel->size += messages.size;
+    self->size += messages.size;
+    return LK_OK;
+}
+
+lk_part *
+lk_outbox_first (lk_outbox *self)
+{
+    lk_parcel *first = self->first;
+    if (first == NULL) {
+        return NULL;
+    }
+    if (first->packed) {
+        lk_part_fill (&first->frame, first->bytes.data, first->bytes.size);
+        lk_bytes_clear (&first->bytes);
+        first->packed = false;
+    }
+    return &first->frame;
+}
+
+void
+lk_outbox_drop (lk_outbox *self)
+{
+    lk_parcel *first = self->first;
+    LK_ASSERT (first != NULL);
+    self->size -= first->size;
+    self->count--;
+    DL_DELETE (self->first, first);
+    lk_part_clear (&first->frame);
+    lk_bytes_clear (&first->bytes);
+    lk_free (first);
+}
+
+void
+lk_outbox_clear (lk_outbox *self)
+{
+    while (self->first != NULL) {
+        lk_outbox_drop (self);
+    }
+}

@@ -1,0 +1,42 @@
+/*  outbox.h - what waits to leave on one connection
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A frame that comes alone leaves as the very frame it is. Small ones that
+ *  come while others wait are packed with them into one. There is a bound
+ *  (bounds.h): what is over it is the caller's again, to be answered.
+ */
+
+#ifndef LK_OUTBOX_H
+#define LK_OUTBOX_H
+
+#include "net/socket.h"
+#include "util/bytes.h"
+
+typedef struct lk_parcel lk_parcel;
+
+typedef struct {
+    lk_parcel *first; /* with the last as its `prev` */
+    size_t count;     /* of parcels */
+    size_t size;      /* of all their bytes */
+} lk_outbox;
+
+/*  Adds a whole frame, and takes it; the frame is empty then. LK_OVERLOADED
+ *  if there is no room: then nothing was taken. */
+lk_err lk_outbox_add (lk_outbox *self, lk_part *frame)
+    __attribute__ ((warn_unused_result));
+
+/*  Adds a copy of whole messages. */
+lk_err lk_outbox_pack (lk_outbox *self, lk_slice messages)
+    __attribute__ ((warn_unused_result));
+
+/*  The next frame to send, NULL if there is none; it stays in the outbox
+ *  until it is dropped. */
+lk_part *lk_outbox_first (lk_outbox *self);
+void lk_outbox_drop (lk_outbox *self);
+
+/*  Drops all. */
+void lk_outbox_clear (lk_outbox *self);
+
+#endif

@@ -1,0 +1,168 @@
+/*  route.c - the sessions of this host's processes, and who wants to hear what
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "route.h"
+
+#include "wire/address.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void
+lk_route_init (lk_route *self)
+{
+    *self = (lk_route) {0};
+}
+
+void
+lk_route_clear (lk_route *self)
+{
+    lk_local *local, *next;
+    HASH_ITER (by_service, self->by_service, local, next)
+    {
+        lk_route_remove (self, local);
+    }
+}
+
+/*  -------------------------------------------------------- sessions */
+
+lk_err
+lk_route_add (lk_route *self, const lk_identity *identity, const char *service,
+              lk_local **local_p)
+{
+    LK_ASSERT (strlen (service) <= LK_SERVICE_LEN_MAX);
+    if (lk_route_by_identity (self, identity) != NULL
+        || lk_route_by_service (self, lk_slice_of (service)) != NULL) {
+        return LK_REFUSED;
+    }
+    if (lk_route_count (self) >= LK_SESSIONS_MAX) {
+        return LK_OVERLOADED;
+    }
+    lk_local *local = lk_alloc (sizeof (lk_local));
+    snprintf (local->service, sizeof local->service, "%s", service);
+    lk_hop_init (&local->out, LK_SIDE_LOCAL, identity);
+    HASH_ADD_KEYPTR (by_identity, self->by_identity, local->out.identity.bytes,
+                     local->out.identity.size, local);
+    HASH_ADD_KEYPTR (by_service, self->by_service, local->service,
+                     strlen (local->service), local);
+    *local_p = local;
+    return LK_OK;
+}
+
+lk_local *
+lk_route_by_identity (const lk_route *self, const lk_identity *identity)
+{
+    lk_local *local;
+    HASH_FIND (by_identity, self->by_identity, identity->bytes, identity->size,
+               local);
+    return local;
+}
+
+lk_local *
+lk_route_by_service (const lk_route *self, lk_slice service)
+{
+    lk_local *local;
+    HASH_FIND (by_service, self->by_service, service.data, service.size, local);
+    return local;
+}
+
+size_t
+lk_route_count (const lk_route *self)
+{
+    return HASH_CNT (by_service, self->by_service);
+}
+
+/*  -------------------------------------------------------- subscriptions */
+
+const lk_topic *
+lk_route_topic (const lk_route *self, lk_slice command)
+{
+    lk_topic *topic;
+    HASH_FIND (hh, self->topics, command.data, command.size, topic);
+    return topic;
+}
+
+static lk_topic *
+make_topic (lk_route *self, lk_slice command)
+{
+    lk_topic *topic = lk_alloc (sizeof (lk_topic));
+    memcpy (topic->command, command.data, command.size);
+    HASH_ADD_KEYPTR (hh, self->topics, topic->command, command.size, topic);
+    return topic;
+}
+
+static void
+join_topic (lk_topic *topic, lk_local *local)
+{
+    if (topic->count == topic->room) {
+        topic->room = topic->room == 0 ? 4 : topic->room * 2;
+        topic->subscriber =
+            lk_realloc (topic->subscriber, topic->room * sizeof (lk_local *));
+    }
+    topic->subscriber[topic->count++] = local;
+}
+
+static void
+leave_topic (lk_route *self, lk_topic *topic, const lk_local *local)
+{
+    size_t place = 0;
+    while (place < topic->count && topic->subscriber[place] != local) {
+        place++;
+    }
+    LK_ASSERT (place < topic->count);
+    topic->subscriber[place] = topic->subscriber[--topic->count];
+    if (topic->count == 0) {
+        HASH_DEL (self->topics, topic);
+        lk_free (topic->subscriber);
+        lk_free (topic);
+    }
+}
+
+lk_err
+lk_route_subscribe (lk_route *self, lk_local *local, lk_slice command)
+{
+    if (!lk_address_is_command (command)) {
+        return LK_INVALID;
+    }
+    lk_topic *topic = (lk_topic *) lk_route_topic (self, command);
+    for (size_t i = 0; i < local->topic_count; i++) {
+        if (local->topic[i] == topic) {
+            return LK_OK;
+        }
+    }
+    if (local->topic_count == LK_SUBSCRIPTIONS_MAX) {
+        return LK_OVERLOADED;
+    }
+    if (topic == NULL) {
+        topic = make_topic (self, command);
+    }
+    join_topic (topic, local);
+    local->topic[local->topic_count++] = topic;
+    return LK_OK;
+}
+
+bool
+lk_route_subscribes (const lk_local *local, const char *command)
+{
+    for (size_t i = 0; i < local->topic_count; i++) {
+        if (strcmp (local->topic[i]->command, command) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void
+lk_route_remove (lk_route *self, lk_local *local)
+{
+    for (size_t i = 0; i < local->topic_count; i++) {
+        leave_topic (self, local->topic[i], local);
+    }
+    HASH_DELETE (by_identity, self->by_identity, local);
+    HASH_DELETE (by_service, self->by_service, local);
+    lk_hop_clear (&local->out);
+    lk_free (local);
+}

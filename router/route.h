@@ -1,0 +1,78 @@
+/*  route.h - the sessions of this host's processes, and who wants to hear what
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Pure tables: sessions by connection and by service name, subscriptions by
+ *  command. No socket and no process is touched here.
+ */
+
+#ifndef LK_ROUTE_H
+#define LK_ROUTE_H
+
+#include "bounds.h"
+#include "hop.h"
+
+#include "util/map.h"
+#include <lockkeeper/message.h>
+
+typedef struct lk_topic lk_topic;
+
+/*  One registered process, by the name under which it is. */
+typedef struct {
+    char service[LK_SERVICE_LEN_MAX + 1];
+    char version[LK_VERSION_LEN_MAX + 1];
+    uint32_t pid;
+    bool application; /* told to this host only */
+    lk_topic *topic[LK_SUBSCRIPTIONS_MAX];
+    size_t topic_count;
+    void *watch; /* the shell's, to see the end of the process */
+    lk_hop out;  /* the connection to it */
+    UT_hash_handle by_identity;
+    UT_hash_handle by_service;
+} lk_local;
+
+/*  A command and its subscribers, in no order. */
+struct lk_topic {
+    char command[LK_COMMAND_LEN_MAX + 1];
+    lk_local **subscriber;
+    size_t count;
+    size_t room;
+    UT_hash_handle hh;
+};
+
+typedef struct {
+    lk_local *by_identity;
+    lk_local *by_service; /* in the order of their coming */
+    lk_topic *topics;
+} lk_route;
+
+void lk_route_init (lk_route *self);
+void lk_route_clear (lk_route *self);
+
+/*  Enters a session. LK_REFUSED if the name or the connection is taken,
+ *  LK_OVERLOADED if there are LK_SESSIONS_MAX. */
+lk_err lk_route_add (lk_route *self, const lk_identity *identity,
+                     const char *service, lk_local **local_p)
+    __attribute__ ((warn_unused_result));
+
+/*  Takes a session with its subscriptions out and frees it. */
+void lk_route_remove (lk_route *self, lk_local *local);
+
+lk_local *lk_route_by_identity (const lk_route *self,
+                                const lk_identity *identity);
+lk_local *lk_route_by_service (const lk_route *self, lk_slice service);
+size_t lk_route_count (const lk_route *self);
+
+/*  Subscribes; a second time is fine. LK_INVALID if that is no command,
+ *  LK_OVERLOADED if the session has LK_SUBSCRIPTIONS_MAX. */
+lk_err lk_route_subscribe (lk_route *self, lk_local *local, lk_slice command)
+    __attribute__ ((warn_unused_result));
+
+bool lk_route_subscribes (const lk_local *local, const char *command);
+
+/*  Who subscribed to a command; NULL if nobody did. Valid until a session
+ *  or subscription comes or goes. */
+const lk_topic *lk_route_topic (const lk_route *self, lk_slice command);
+
+#endif

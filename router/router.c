@@ -1,0 +1,112 @@
+/*  router.c - the router without its sockets
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "router.h"
+
+#include <stdio.h>
+
+void
+lk_router_init (lk_router *self, const lk_router_identity *identity,
+                const lk_router_calls *calls, void *shell)
+{
+    *self = (lk_router) {
+        .incarnation = identity->incarnation, .calls = calls, .shell = shell};
+    snprintf (self->host, sizeof self->host, "%s", identity->host);
+    snprintf (self->address, sizeof self->address, "%s", identity->address);
+    snprintf (self->name, sizeof self->name, "router@%s", self->host);
+    lk_route_init (&self->route);
+    lk_directory_init (&self->directory);
+    lk_mesh_init (&self->mesh, identity->dead_after_ms);
+    lk_cluster_init (&self->cluster);
+}
+
+void
+lk_router_clear (lk_router *self)
+{
+    lk_route_clear (&self->route);
+    lk_directory_clear (&self->directory);
+    lk_mesh_clear (&self->mesh);
+    while (self->hops.first != NULL) {
+        lk_hops_remove (&self->hops, self->hops.first);
+    }
+    lk_bytes_clear (&self->scratch);
+}
+
+lk_party
+lk_router_party (const lk_router *self)
+{
+    return (lk_party) {.host = self->host,
+                       .address = self->address,
+                       .version = LK_VERSION,
+                       .incarnation = self->incarnation};
+}
+
+/*  -------------------------------------------------------- hops */
+
+lk_hop *
+lk_router_hop (lk_router *self, const lk_address *address)
+{
+    if (lk_slice_is (address->host, self->host)
+        || lk_slice_is (address->host, ".")) {
+        lk_local *local = lk_route_by_service (&self->route, address->service);
+        return local == NULL ? NULL : &local->out;
+    }
+    lk_mesh_link *link = lk_mesh_by_host (&self->mesh, address->host);
+    return link != NULL && lk_mesh_link_is_open (link) ? &link->out : NULL;
+}
+
+lk_hop *
+lk_router_hop_of (lk_router *self, lk_side side, const lk_identity *identity)
+{
+    if (side == LK_SIDE_LOCAL) {
+        lk_local *local = lk_route_by_identity (&self->route, identity);
+        if (local != NULL) {
+            return &local->out;
+        }
+    } else {
+        lk_mesh_link *link = lk_mesh_by_out (&self->mesh, identity);
+        if (link != NULL) {
+            return &link->out;
+        }
+    }
+    return lk_hops_stranger (&self->hops, side, identity);
+}
+
+/*  -------------------------------------------------------- sending */
+
+void
+lk_router_send (lk_router *self, lk_hop *hop, lk_message **message_p)
+{
+    lk_message_set_from (*message_p, self->name);
+    lk_bytes_cut (&self->scratch, 0);
+    const lk_slice none = {NULL, 0};
+    lk_slice bytes = none;
+    if (lk_message_write (*message_p, &self->scratch) == LK_OK) {
+        bytes = (lk_slice) {self->scratch.data, self->scratch.size};
+    }
+    if (bytes.size > 0 && lk_outbox_pack (&hop->box, bytes) == LK_OK) {
+        lk_hops_add (&self->hops, hop);
+    } else {
+        self->count.lost++;
+    }
+    lk_message_destroy (message_p);
+}
+
+void
+lk_router_post (lk_router *self, lk_message **message_p)
+{
+    lk_address address;
+    lk_hop *hop = NULL;
+    if (lk_address_split (lk_slice_of (lk_message_to (*message_p)), &address)) {
+        hop = lk_router_hop (self, &address);
+    }
+    if (hop != NULL) {
+        lk_router_send (self, hop, message_p);
+    } else {
+        self->count.lost++;
+        lk_message_destroy (message_p);
+    }
+}

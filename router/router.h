@@ -1,0 +1,113 @@
+/*  router.h - the router without its sockets
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Frames come in with the identity of their connection, what leaves is put
+ *  into the outboxes of hops, and what only the outside can do is asked of it
+ *  through lk_router_calls. shell.c is that outside; unit tests are another.
+ */
+
+#ifndef LK_ROUTER_H
+#define LK_ROUTER_H
+
+#include "cluster.h"
+#include "directory.h"
+#include "hop.h"
+#include "mesh.h"
+#include "route.h"
+
+#include "wire/message_frame.h"
+
+typedef struct lk_router lk_router;
+
+/*  What the router asks of the outside. */
+typedef struct {
+    /*  Opens a connection to a link's address, and sets the identity of its
+     *  hop; closes it. */
+    void (*open) (void *shell, lk_mesh_link *link);
+    void (*close) (void *shell, lk_mesh_link *link);
+
+    /*  Begins to watch the process of a session; LK_UNKNOWN if there is no
+     *  such process. `pid` may be 0: then nothing is watched. */
+    lk_err (*watch) (void *shell, lk_local *local);
+    void (*unwatch) (void *shell, lk_local *local);
+
+    /*  Sends what waits for a hop now, and says whether there is a
+     *  connection at all. */
+    bool (*reach) (void *shell, lk_hop *hop);
+
+    void (*stop) (void *shell);
+    void (*reload) (void *shell);
+} lk_router_calls;
+
+/*  What was counted since the start; ROUTERSTATUS tells them by name. */
+#define LK_ROUTER_COUNTERS(X)                                                  \
+    X (frames)     /* taken in */                                              \
+    X (messages)   /* in them, that could be read */                           \
+    X (forwarded)  /* given to a next hop */                                   \
+    X (broken)     /* could not be read, or made no sense */                   \
+    X (lies)       /* from another than the sender */                          \
+    X (unknown)    /* no receiver, or an unknown command for the router */     \
+    X (overloaded) /* over the bound of their receiver's queue */              \
+    X (lost)       /* neither delivered nor answered */                        \
+    X (refused)    /* REGISTER and CONNECT */
+
+#define LK_ROUTER_COUNTER(name) uint64_t name;
+typedef struct {
+    LK_ROUTER_COUNTERS (LK_ROUTER_COUNTER)
+} lk_router_counters;
+#undef LK_ROUTER_COUNTER
+
+struct lk_router {
+    char host[LK_HOST_LEN_MAX + 1];
+    char address[LK_ADDRESS_LEN_MAX + 1]; /* where others dial us */
+    char name[LK_ADDRESS_LEN_MAX + 1];    /* router@HOST */
+    uint64_t incarnation;
+    int64_t now_ms; /* of this wake-up; the shell sets it */
+    lk_route route;
+    lk_directory directory;
+    lk_mesh mesh;
+    lk_cluster cluster;
+    lk_hops hops;
+    lk_router_counters count;
+    lk_bytes scratch;
+    char refusal[512]; /* the last one that was logged, and when */
+    int64_t refusal_ms;
+    const lk_router_calls *calls;
+    void *shell;
+};
+
+typedef struct {
+    const char *host;
+    const char *address;
+    uint64_t incarnation; /* random, not 0 */
+    int64_t dead_after_ms;
+} lk_router_identity;
+
+void lk_router_init (lk_router *self, const lk_router_identity *identity,
+                     const lk_router_calls *calls, void *shell);
+void lk_router_clear (lk_router *self);
+
+/*  This router as CONNECT and ACCEPT introduce it; borrowed from it. */
+lk_party lk_router_party (const lk_router *self);
+
+/*  -------------------------------------------------------- sending
+
+    All of these put into outboxes. What cannot be put there is counted. */
+
+/*  Sends and destroys a message of the router's own to a hop. */
+void lk_router_send (lk_router *self, lk_hop *hop, lk_message **message_p);
+
+/*  The same, to wherever its address leads: a local service, a neighbour. */
+void lk_router_post (lk_router *self, lk_message **message_p);
+
+/*  Where a name leads: a session or a neighbour's link; NULL: nowhere. */
+lk_hop *lk_router_hop (lk_router *self, const lk_address *address);
+
+/*  The hop of a connection: a session's, a link's, or a stranger's. NULL:
+ *  there are too many strangers. */
+lk_hop *lk_router_hop_of (lk_router *self, lk_side side,
+                          const lk_identity *identity);
+
+#endif

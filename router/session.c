@@ -1,0 +1,229 @@
+/*  session.c - the life of a local process with its router
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "session.h"
+#include "events.h"
+#include "forward.h"
+
+#include "net/attach.h"
+#include "net/log.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*  -------------------------------------------------------- answers */
+
+static void
+answer (lk_router *self, const lk_source *source, lk_message *message)
+{
+    lk_hop *hop = lk_router_hop_of (self, source->side, source->identity);
+    if (hop != NULL) {
+        lk_router_send (self, hop, &message);
+    } else {
+        self->count.lost++;
+        lk_message_destroy (&message);
+    }
+}
+
+static void
+refuse (lk_router *self, const lk_source *source, const lk_message *request,
+        const char *reason)
+{
+    self->count.refused++;
+    lk_log_info ("session: refused: %s from=%s", reason,
+                 lk_message_from (request));
+    lk_message *message = lk_message_reply (request, "REFUSE");
+    lk_message_set_text (message, "reason", reason);
+    answer (self, source, message);
+}
+
+static void
+say_ready (lk_router *self, const lk_source *source, const lk_message *request)
+{
+    lk_message *message = lk_message_reply (request, "READY");
+    lk_message_set_text (message, "host", self->host);
+    lk_message_set_text (message, "version", LK_VERSION);
+    lk_message_set_text (message, "address", self->address);
+    answer (self, source, message);
+}
+
+/*  -------------------------------------------------------- REGISTER */
+
+/*  What is wrong with a REGISTER; NULL: nothing. */
+static const char *
+complaint (const lk_source *source, const lk_message *message, char *text,
+           size_t size)
+{
+    const char *service = lk_message_text (message, "service");
+    const char *version = lk_message_text (message, "version");
+    const int64_t pid = lk_message_number (message, "pid", 0);
+    lk_peer peer;
+    if (service == NULL || !lk_address_is_name (lk_slice_of (service))) {
+        return "no name of a service";
+    }
+    if (strcmp (service, "router") == 0) {
+        return "that name is the router's";
+    }
+    if (version != NULL && strlen (version) > LK_VERSION_LEN_MAX) {
+        return "the version is too long";
+    }
+    if (pid < 1 || pid > INT32_MAX) {
+        return "no process number";
+    }
+    if (lk_part_peer (source->part, &peer) && peer.pid != pid) {
+        snprintf (text, size, "process %lld is not yours, you are %lld",
+                  (long long) pid, (long long) peer.pid);
+        return text;
+    }
+    return NULL;
+}
+
+/*  Whether the name is in use by somebody who can be reached. */
+static bool
+is_taken (lk_router *self, const char *service, char *text, size_t size)
+{
+    lk_local *holder =
+        lk_route_by_service (&self->route, lk_slice_of (service));
+    if (holder == NULL) {
+        return false;
+    }
+    const uint32_t pid = holder->pid;
+    lk_message *probe = lk_message_new ("*@.", "ALIVE");
+    lk_router_send (self, &holder->out, &probe);
+    if (!self->calls->reach (self->shell, &holder->out)) {
+        lk_session_end (self, holder, "connection ended");
+        return false;
+    }
+    snprintf (text, size, LK_REFUSE_TAKEN " by process %lu",
+              (unsigned long) pid);
+    return true;
+}
+
+/*  Enters the session with what the message says; on failure nothing is
+ *  left of it. */
+static const char *
+enter (lk_router *self, const lk_source *source, const lk_message *message,
+       lk_local **local_p)
+{
+    const char *version = lk_message_text (message, "version");
+    const lk_err error =
+        lk_route_add (&self->route, source->identity,
+                      lk_message_text (message, "service"), local_p);
+    if (error != LK_OK) {
+        return error == LK_OVERLOADED ? "too many sessions" : "name is taken";
+    }
+    lk_local *local = *local_p;
+    snprintf (local->version, sizeof local->version, "%s",
+              version != NULL ? version : "");
+    local->pid = (uint32_t) lk_message_number (message, "pid", 0);
+    local->application = lk_message_flag (message, "application");
+    const char *command;
+    for (size_t i = 0;
+         (command = lk_message_item (message, "subscribe", i)) != NULL; i++) {
+        if (lk_route_subscribe (&self->route, local, lk_slice_of (command))
+            != LK_OK) {
+            lk_route_remove (&self->route, local);
+            return "too many subscriptions, or one that is no command";
+        }
+    }
+    if (self->calls->watch (self->shell, local) != LK_OK) {
+        lk_route_remove (&self->route, local);
+        return "the process cannot be watched";
+    }
+    return NULL;
+}
+
+static void
+present_all (lk_router *self, lk_local *local, const lk_message *message,
+             const char *field)
+{
+    const char *command;
+    for (size_t i = 0; (command = lk_message_item (message, field, i)) != NULL;
+         i++) {
+        lk_events_present (self, local, command);
+    }
+}
+
+void
+lk_session_register (lk_router *self, const lk_source *source,
+                     const lk_message *message)
+{
+    if (source->local != NULL) {
+        say_ready (self, source, message);
+        return;
+    }
+    char text[LK_REASON_LEN_MAX + 1];
+    const char *problem = complaint (source, message, text, sizeof text);
+    if (problem == NULL
+        && is_taken (self, lk_message_text (message, "service"), text,
+                     sizeof text)) {
+        problem = text;
+    }
+    lk_local *local;
+    if (problem == NULL) {
+        problem = enter (self, source, message, &local);
+    }
+    if (problem != NULL) {
+        refuse (self, source, message, problem);
+        return;
+    }
+    LK_LOG (local->application ? LK_LOG_INFO : LK_LOG_NOTICE,
+            "session: none -> up service=%s pid=%lu", local->service,
+            (unsigned long) local->pid);
+    say_ready (self, source, message);
+    present_all (self, local, message, "subscribe");
+    lk_events_local (self, local, "up");
+}
+
+/*  -------------------------------------------------------- SUBSCRIBE */
+
+void
+lk_session_subscribe (lk_router *self, const lk_source *source,
+                      const lk_message *message)
+{
+    const char *command;
+    for (size_t i = 0;
+         (command = lk_message_item (message, "commands", i)) != NULL; i++) {
+        const bool had = lk_route_subscribes (source->local, command);
+        const lk_err error = lk_route_subscribe (&self->route, source->local,
+                                                 lk_slice_of (command));
+        if (error != LK_OK) {
+            self->count.broken++;
+            lk_message *answer = lk_message_reply (message, "INVALID");
+            lk_message_set_text (answer, "reason",
+                                 error == LK_OVERLOADED
+                                     ? "too many subscriptions"
+                                     : "that is no command");
+            lk_router_send (self, &source->local->out, &answer);
+            return;
+        }
+        if (!had) {
+            lk_events_present (self, source->local, command);
+        }
+    }
+}
+
+/*  -------------------------------------------------------- end */
+
+void
+lk_session_end (lk_router *self, lk_local *local, const char *why)
+{
+    LK_LOG (local->application ? LK_LOG_INFO : LK_LOG_NOTICE,
+            "session: up -> down: %s service=%s pid=%lu", why, local->service,
+            (unsigned long) local->pid);
+    self->calls->unwatch (self->shell, local);
+    char reason[LK_SERVICE_LEN_MAX + LK_HOST_LEN_MAX + 32];
+    snprintf (reason, sizeof reason, "no service '%s' on host '%s'",
+              local->service, self->host);
+    lk_outbox box = local->out.box;
+    local->out.box = (lk_outbox) {0};
+    lk_local last = *local;
+    lk_route_remove (&self->route, local);
+    lk_hop_init (&last.out, LK_SIDE_LOCAL, &last.out.identity);
+    lk_events_local (self, &last, "down");
+    last.out.box = box;
+    lk_forward_return_all (self, &last.out, reason);
+}

@@ -1,0 +1,449 @@
+/*  shell.c - the router's sockets, timers and signals
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "shell.h"
+#include "events.h"
+#include "forward.h"
+#include "neighbour.h"
+#include "session.h"
+
+#include "net/clock.h"
+#include "net/log.h"
+#include "net/loop.h"
+#include "net/monitor.h"
+#include "net/pidfd.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <utlist.h>
+
+enum { LINGER_MS = 500, DIAL_AGAIN_MS = 1000 };
+
+typedef struct {
+    lk_router router;
+    lk_loop *loop;
+    lk_context *context;
+    lk_socket *socket[LK_SIDES];
+    lk_reader *reader[LK_SIDES];
+    lk_monitor *monitor;
+    lk_reader *monitor_reader;
+    lk_hook *hook;
+    lk_timer timer;
+    lk_shell_reload *reload;
+    void *reload_user;
+    bool stopping;
+} lk_shell;
+
+/*  The process of a session. */
+typedef struct {
+    lk_shell *shell;
+    lk_local *local;
+    lk_process *process;
+} watcher;
+
+static lk_router *
+woken (lk_shell *self)
+{
+    self->router.now_ms = lk_clock_ms ();
+    return &self->router;
+}
+
+/*  -------------------------------------------------------- asked for */
+
+static void
+endpoint_of (const lk_mesh_link *link, char *endpoint, size_t size)
+{
+    snprintf (endpoint, size, "tcp://%s", link->address);
+}
+
+static void
+open_link (void *shell, lk_mesh_link *link)
+{
+    lk_shell *self = shell;
+    char endpoint[LK_ADDRESS_LEN_MAX + 8];
+    lk_identity identity;
+    lk_problem problem;
+    endpoint_of (link, endpoint, sizeof endpoint);
+    if (lk_socket_dial (self->socket[LK_SIDE_MESH], endpoint, &identity,
+                        &problem)
+        == LK_OK) {
+        lk_hop_init (&link->out, LK_SIDE_MESH, &identity);
+    } else {
+        lk_log_error ("neighbour: %s", problem.text);
+        link->deadline_ms = self->router.now_ms + DIAL_AGAIN_MS;
+    }
+}
+
+static void
+close_link (void *shell, lk_mesh_link *link)
+{
+    lk_shell *self = shell;
+    char endpoint[LK_ADDRESS_LEN_MAX + 8];
+    if (link->out.identity.size > 0) {
+        endpoint_of (link, endpoint, sizeof endpoint);
+        lk_socket_disconnect (self->socket[LK_SIDE_MESH], endpoint);
+        link->out.identity.size = 0;
+    }
+}
+
+static void
+process_ended (void *user)
+{
+    const watcher *watch = user;
+    lk_session_end (woken (watch->shell), watch->local, "process ended");
+}
+
+static lk_err
+watch_process (void *shell, lk_local *local)
+{
+    lk_shell *self = shell;
+    watcher *watch = lk_alloc (sizeof (watcher));
+    *watch = (watcher) {.shell = self, .local = local};
+    watch->process =
+        lk_process_watch (self->loop, (pid_t) local->pid, process_ended, watch);
+    if (watch->process == NULL) {
+        lk_log_warning ("session: cannot watch process: %s service=%s "
+                        "pid=%lu",
+                        strerror (errno), local->service,
+                        (unsigned long) local->pid);
+        lk_free (watch);
+        return LK_UNKNOWN;
+    }
+    local->watch = watch;
+    return LK_OK;
+}
+
+static void
+unwatch_process (void *shell, lk_local *local)
+{
+    (void) shell;
+    watcher *watch = local->watch;
+    if (watch != NULL) {
+        lk_process_unwatch (&watch->process);
+        lk_free (watch);
+        local->watch = NULL;
+    }
+}
+
+static void
+stop (void *shell)
+{
+    lk_shell *self = shell;
+    if (!self->stopping) {
+        self->stopping = true;
+        lk_log_notice ("router: up -> stopping host=%s", self->router.host);
+        lk_neighbour_leave (&self->router);
+        lk_events_host (&self->router, "DISCONNECTED", self->router.host, NULL,
+                        NULL);
+        lk_loop_stop (self->loop, 0);
+    }
+}
+
+static void
+reload (void *shell)
+{
+    lk_shell *self = shell;
+    lk_router_options options;
+    lk_problem problem;
+    if (self->reload (self->reload_user, &options, &problem) != LK_OK) {
+        lk_log_error ("config: not reloaded: %s", problem.text);
+        return;
+    }
+    lk_log_set_level (options.log_level);
+    lk_neighbour_configure (&self->router, options.neighbour);
+    lk_log_notice ("config: reloaded");
+}
+
+/*  -------------------------------------------------------- sending */
+
+/*  Sends what it can: DONE when nothing is left. */
+static lk_io
+flush_hop (lk_shell *self, lk_hop *hop)
+{
+    lk_io io = LK_IO_DONE;
+    for (lk_part *part;
+         io == LK_IO_DONE && (part = lk_outbox_first (&hop->box)) != NULL;) {
+        io = lk_socket_send (self->socket[hop->side], &hop->identity, part);
+        if (io == LK_IO_DONE) {
+            lk_outbox_drop (&hop->box);
+        }
+    }
+    return io;
+}
+
+static bool
+reach (void *shell, lk_hop *hop)
+{
+    const lk_io io = flush_hop (shell, hop);
+    return io == LK_IO_DONE || io == LK_IO_WAIT;
+}
+
+/*  There is nobody on that connection any more. */
+static void
+lose_hop (lk_shell *self, lk_hop *hop)
+{
+    lk_router *router = &self->router;
+    lk_local *local = lk_route_by_identity (&router->route, &hop->identity);
+    lk_mesh_link *link = lk_mesh_by_out (&router->mesh, &hop->identity);
+    if (local != NULL && hop == &local->out) {
+        lk_session_end (router, local, "connection ended");
+        return;
+    }
+    const bool is_link = link != NULL && hop == &link->out;
+    lk_hops_remove (&router->hops, hop);
+    if (is_link) {
+        lk_neighbour_step (router, link, LK_LINK_DOWN);
+    }
+}
+
+/*  One pass over all that has something to send; true if that made more. */
+static bool
+flush_pass (lk_shell *self)
+{
+    bool more = false;
+    lk_hop *hop, *next;
+    DL_FOREACH_SAFE (self->router.hops.first, hop, next)
+    {
+        switch (flush_hop (self, hop)) {
+        case LK_IO_DONE:
+            lk_hops_remove (&self->router.hops, hop);
+            break;
+        case LK_IO_WAIT:
+            break;
+        case LK_IO_UNREACHABLE:
+        case LK_IO_BROKEN:
+        case LK_IO_ERROR:
+            lose_hop (self, hop);
+            more = true;
+            break;
+        }
+    }
+    return more;
+}
+
+static void
+flush (void *user)
+{
+    lk_shell *self = user;
+    woken (self);
+    while (flush_pass (self)) {
+        continue;
+    }
+    lk_timer_set (&self->timer, lk_mesh_deadline (&self->router.mesh));
+}
+
+/*  -------------------------------------------------------- receiving */
+
+static void
+fail (lk_shell *self, const char *what)
+{
+    lk_log_error ("router: %s: %s", what, strerror (errno));
+    lk_loop_stop (self->loop, 1);
+}
+
+static void
+receive (lk_shell *self, lk_side side)
+{
+    lk_router *router = woken (self);
+    lk_identity identity;
+    lk_io io = LK_IO_DONE;
+    lk_part part;
+    lk_part_init (&part);
+    for (int i = 0; i < LK_DRAIN_MAX && io != LK_IO_WAIT; i++) {
+        io = lk_socket_receive (self->socket[side], &identity, &part);
+        if (io == LK_IO_DONE) {
+            lk_forward_frame (router, side, &identity, &part);
+        } else if (io == LK_IO_BROKEN) {
+            lk_forward_broken (router, side, &identity, "not one frame");
+        } else if (io == LK_IO_ERROR) {
+            fail (self, "cannot receive");
+            break;
+        }
+    }
+    lk_part_clear (&part);
+}
+
+static void
+read_local (void *user)
+{
+    receive (user, LK_SIDE_LOCAL);
+}
+
+static void
+read_monitor (void *user)
+{
+    lk_shell *self = user;
+    lk_router *router = woken (self);
+    lk_monitor_event event;
+    while (lk_monitor_next (self->monitor, &event)) {
+        if (event.kind == LK_MONITOR_CONNECTED) {
+            lk_neighbour_connected (router, event.endpoint, event.fd);
+        } else {
+            lk_neighbour_disconnected (router, event.fd);
+        }
+    }
+}
+
+/*  The monitor first: what it tells is older than what comes through a
+ *  connection whose descriptor has the same number. */
+static void
+read_mesh (void *user)
+{
+    read_monitor (user);
+    receive (user, LK_SIDE_MESH);
+}
+
+static void
+timer_due (void *user)
+{
+    lk_neighbour_work (woken (user));
+}
+
+static void
+on_signal (void *user, int number)
+{
+    lk_shell *self = user;
+    woken (self);
+    lk_log_notice ("router: signal number=%d", number);
+    if (number == SIGHUP) {
+        reload (self);
+    } else {
+        stop (self);
+    }
+}
+
+/*  -------------------------------------------------------- life */
+
+static const lk_router_calls calls = {
+    .open = open_link,
+    .close = close_link,
+    .watch = watch_process,
+    .unwatch = unwatch_process,
+    .reach = reach,
+    .stop = stop,
+    .reload = reload,
+};
+
+static lk_err
+open_sockets (lk_shell *self, const lk_router_options *options,
+              lk_problem *problem)
+{
+    const lk_socket_options limits = {.send_max = LK_SOCKET_FRAMES_MAX,
+                                      .receive_max = LK_SOCKET_FRAMES_MAX,
+                                      .linger_ms = LINGER_MS};
+    self->context = lk_context_new ();
+    if (self->context == NULL) {
+        return lk_problem_errno (problem, "cannot begin with libzmq");
+    }
+    for (int side = 0; side < LK_SIDES; side++) {
+        self->socket[side] =
+            lk_socket_router_new (self->context, &limits, problem);
+        if (self->socket[side] == NULL) {
+            return LK_SYSTEM;
+        }
+    }
+    self->monitor = lk_monitor_new (self->socket[LK_SIDE_MESH], problem);
+    if (self->monitor == NULL) {
+        return LK_SYSTEM;
+    }
+    const lk_err error = lk_socket_bind_tcp (self->socket[LK_SIDE_MESH],
+                                             options->listen, problem);
+    return error != LK_OK
+               ? error
+               : lk_socket_bind_ipc (self->socket[LK_SIDE_LOCAL],
+                                     options->endpoint, options->mode,
+                                     options->group, problem);
+}
+
+static void
+join_loop (lk_shell *self)
+{
+    lk_loop *loop = self->loop;
+    self->reader[LK_SIDE_LOCAL] = lk_loop_add_socket (
+        loop, self->socket[LK_SIDE_LOCAL], read_local, self);
+    self->monitor_reader = lk_loop_add_socket (
+        loop, lk_monitor_socket (self->monitor), read_monitor, self);
+    self->reader[LK_SIDE_MESH] =
+        lk_loop_add_socket (loop, self->socket[LK_SIDE_MESH], read_mesh, self);
+    self->hook = lk_loop_add_hook (loop, flush, self);
+    lk_timer_init (&self->timer, loop, timer_due, self);
+    lk_timer_set (&self->timer, 0);
+}
+
+static lk_err
+open_router (lk_shell *self, const lk_router_options *options,
+             lk_problem *problem)
+{
+    char address[LK_ADDRESS_LEN_MAX + 1];
+    uint64_t incarnation = 0;
+    while (incarnation == 0) {
+        if (getrandom (&incarnation, sizeof incarnation, 0)
+            != (ssize_t) sizeof incarnation) {
+            return lk_problem_errno (problem, "no random number");
+        }
+    }
+    const lk_err error = lk_router_options_address (
+        options, lk_socket_endpoint (self->socket[LK_SIDE_MESH]), address,
+        sizeof address, problem);
+    if (error == LK_OK) {
+        const lk_router_identity identity = {.host = options->host,
+                                             .address = address,
+                                             .incarnation = incarnation,
+                                             .dead_after_ms =
+                                                 options->dead_after_ms};
+        lk_router_init (&self->router, &identity, &calls, self);
+        lk_neighbour_configure (woken (self), options->neighbour);
+    }
+    return error;
+}
+
+static void
+close_all (lk_shell *self)
+{
+    lk_local *local, *next;
+    HASH_ITER (by_service, self->router.route.by_service, local, next)
+    {
+        unwatch_process (self, local);
+    }
+    lk_router_clear (&self->router);
+    lk_timer_clear (&self->timer);
+    lk_loop_remove_hook (self->loop, &self->hook);
+    lk_loop_remove (self->loop, &self->monitor_reader);
+    lk_monitor_destroy (&self->monitor);
+    for (int side = 0; side < LK_SIDES; side++) {
+        lk_loop_remove (self->loop, &self->reader[side]);
+        lk_socket_destroy (&self->socket[side]);
+    }
+    lk_context_destroy (&self->context);
+    lk_loop_destroy (&self->loop);
+}
+
+int
+lk_shell_run (const lk_router_options *options, lk_shell_reload *reload_it,
+              void *user)
+{
+    lk_shell self = {.reload = reload_it, .reload_user = user};
+    lk_problem problem;
+    int code = 1;
+    self.loop = lk_loop_new ();
+    lk_loop_on_signal (self.loop, on_signal, &self);
+    if (open_sockets (&self, options, &problem) == LK_OK
+        && open_router (&self, options, &problem) == LK_OK) {
+        join_loop (&self);
+        lk_log_notice ("router: down -> up host=%s address=%s endpoint=%s",
+                       self.router.host, self.router.address,
+                       options->endpoint);
+        code = lk_loop_run (self.loop);
+        lk_log_notice ("router: stopped host=%s", options->host);
+    } else {
+        lk_log_error ("router: %s", problem.text);
+    }
+    close_all (&self);
+    return code;
+}
