@@ -221,9 +221,6 @@ on_message (void *context, const lk_message *message)
         return;
     }
     bool own = is_own_host (self, host);
-    if (strcmp (service, "router") == 0) {
-        return; /* what it could not deliver: the core repeats */
-    }
     if (strcmp (service, "lock") != 0) {
         lk_lockd_from_app (self, message, own);
     } else if (!own) {
@@ -281,7 +278,6 @@ on_detach (void *context, const char *reason)
         lk_lockd_step (self, &event);
         self->failed = true; /* the node is done */
     }
-    lk_log_notice ("detached from the router: %s", reason);
     self->attached = false;
     self->return_at_ms = INT64_MAX;
     self->resend_at_ms = INT64_MAX;

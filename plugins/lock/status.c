@@ -44,14 +44,21 @@ count_hosts (lk_hosts hosts)
     return __builtin_popcountll (hosts);
 }
 
+/*  Before any decree is known to be in force, the one on disk: it may be the
+ *  genesis. */
+static const lk_decree *
+latest_decree (const lk_lockd *self, const lk_node_status *status)
+{
+    return status->decree.leader_count > 0 ? &status->decree
+                                           : &self->state.facts.active;
+}
+
 /*  Why this host's requests wait. */
 static void
 describe_wait (const lk_lockd *self, const lk_node_status *status, char *line,
                size_t size)
 {
-    lk_hosts members = status->decree.members == 0
-                           ? self->state.facts.active.members
-                           : status->decree.members;
+    lk_hosts members = latest_decree (self, status)->members;
     int seen = count_hosts (status->sees & members);
     int total = count_hosts (members);
     if (!self->attached) {
@@ -110,7 +117,7 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
     lk_message_set_flag (message, "ready", status.ready);
     lk_message_set_flag (message, "leads", status.leads);
     lk_message_set_text (message, "phase", status.phase);
-    write_decree (self, message, &status.decree);
+    write_decree (self, message, latest_decree (self, &status));
     add_hosts (self, message, "sees", status.sees);
     write_numbers (self, message, &status);
     lk_message_set_flag (message, "answering", request != NULL);
