@@ -16,9 +16,7 @@
 #define LK_TICKETS_MAX ((size_t) 4000000) /* in one table; then overloaded */
 
 typedef struct {
-    int64_t asked_ms;   /* last look for silent hosts */
-    uint64_t silent_session[LK_HOSTS_MAX]; /* asked about */
-    lk_hosts silent_by[LK_HOSTS_MAX];      /* leaders that agree */
+    int64_t asked_ms; /* last look for silent sessions */
 } lk_home;
 
 void lk_home_init (lk_home *self);

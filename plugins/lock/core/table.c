@@ -155,6 +155,15 @@ lk_table_queue (const lk_table *self, lk_name object)
     return queue;
 }
 
+lk_crowd *
+lk_table_crowd (const lk_table *self, lk_host host, uint64_t session)
+{
+    uint64_t id[2] = {host, session};
+    lk_crowd *crowd = NULL;
+    HASH_FIND (hh, self->crowds, id, sizeof id, crowd);
+    return crowd;
+}
+
 lk_entry *const *
 lk_table_listing (lk_table *self)
 {
@@ -220,14 +229,13 @@ need_queue (lk_table *self, lk_name object)
 static void
 count_crowd (lk_table *self, const lk_entry *entry, int change)
 {
-    uint64_t id[2] = {entry->ticket.request.host,
-                      entry->ticket.request.session};
-    lk_crowd *crowd = NULL;
-    HASH_FIND (hh, self->crowds, id, sizeof id, crowd);
+    lk_request_id request = entry->ticket.request;
+    lk_crowd *crowd = lk_table_crowd (self, request.host, request.session);
     if (!crowd) {
         crowd = lk_alloc (sizeof *crowd);
-        memcpy (crowd->id, id, sizeof id);
-        HASH_ADD (hh, self->crowds, id, sizeof id, crowd);
+        crowd->id[0] = request.host;
+        crowd->id[1] = request.session;
+        HASH_ADD (hh, self->crowds, id, sizeof crowd->id, crowd);
     }
     crowd->count[entry->queue->home] += (size_t) change;
     for (size_t home = 0; home < LK_LEADERS_MAX; home++) {

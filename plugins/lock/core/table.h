@@ -53,6 +53,7 @@ struct lk_queue {
 typedef struct {
     uint64_t id[2]; /* host, session: key of the map */
     size_t count[LK_LEADERS_MAX]; /* tickets, by home */
+    lk_hosts silent_by; /* leaders that told this home that they hear nothing */
     UT_hash_handle hh;
 } lk_crowd;
 
@@ -107,6 +108,8 @@ uint8_t lk_home_of (const lk_decree *decree, lk_name object);
 /*  Looks; NULL if there is none. */
 lk_entry *lk_table_find (const lk_table *self, lk_request_id request);
 lk_queue *lk_table_queue (const lk_table *self, lk_name object);
+lk_crowd *lk_table_crowd (const lk_table *self, lk_host host,
+                          uint64_t session);
 
 /*  Applies the next operation of a home's stream. What it lets the home tell
  *  is added to `tells`, unless that is NULL. False: two reports claim one

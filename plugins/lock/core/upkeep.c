@@ -152,74 +152,62 @@ drop_session (lk_node *node, lk_host host, uint64_t session)
 
 /*  All leaders said silent, and we still hear nothing: the drop may be an
  *  operation. */
-static void
-drop_if_agreed (lk_node *node, lk_host host)
+static bool
+is_agreed (const lk_node *node, const lk_crowd *crowd)
 {
-    const lk_home *self = &node->home;
-    uint64_t session = self->silent_session[host];
     lk_hosts others = lk_decree_leaders (&node->table.decree)
                       & ~LK_HOST_BIT (node->config.self);
-    if (session > node->table.gone[host]
-        && (others & ~self->silent_by[host]) == 0
-        && lk_is_silent (node, host, session)) {
-        drop_session (node, host, session);
-    }
+    return (others & ~crowd->silent_by) == 0
+           && lk_is_silent (node, (lk_host) crowd->id[0], crowd->id[1]);
 }
 
 static void
-ask_leaders (lk_node *node, lk_host host, uint64_t session)
+ask_leaders (lk_node *node, const lk_crowd *crowd)
 {
-    lk_home *self = &node->home;
-    if (self->silent_session[host] != session) {
-        self->silent_session[host] = session;
-        self->silent_by[host] = 0;
-    }
     lk_lock_message *message = lk_out_message (node, LK_MSG_HOST);
     message->term = node->table.decree.term;
-    message->as.host.host = host;
-    message->as.host.session = session;
+    message->as.host.host = (lk_host) crowd->id[0];
+    message->as.host.session = crowd->id[1];
     lk_out_broadcast (node, message,
                       lk_decree_leaders (&node->table.decree));
-    drop_if_agreed (node, host);
 }
 
-/*  By host, the latest session with tickets here that is over or silent. */
-static lk_hosts
-find_silent (const lk_node *node, uint64_t session[LK_HOSTS_MAX])
+/*  Up to which session a crowd with tickets here is over; 0 if it is not, or
+ *  the others have to be asked first. */
+static uint64_t
+over_up_to (lk_node *node, const lk_crowd *crowd)
 {
-    int own = lk_node_place (node);
-    lk_hosts hosts = 0;
-    const lk_crowd *crowd = node->table.crowds;
-    for (; crowd; crowd = crowd->hh.next) {
-        lk_host host = (lk_host) crowd->id[0];
-        if (crowd->count[own] == 0
-            || (crowd->id[1] > node->table.gone[host]
-                && !lk_is_silent (node, host, crowd->id[1]))) {
-            continue;
-        }
-        if (!lk_hosts_has (hosts, host) || session[host] < crowd->id[1]) {
-            session[host] = crowd->id[1];
-        }
-        hosts |= LK_HOST_BIT (host);
+    lk_host host = (lk_host) crowd->id[0];
+    uint64_t session = crowd->id[1];
+    if (crowd->count[lk_node_place (node)] == 0) {
+        return 0;
     }
-    return hosts;
+    if (session <= node->table.gone[host]) {
+        return node->table.gone[host];
+    }
+    return session <= node->peer[host].closed || is_agreed (node, crowd)
+               ? session
+               : 0;
 }
 
 static void
 look_for_silent (lk_node *node)
 {
-    uint64_t session[LK_HOSTS_MAX];
-    lk_hosts hosts = find_silent (node, session);
+    const lk_crowd *crowd = node->table.crowds;
     node->home.asked_ms = node->now_ms;
-    while (hosts) {
-        lk_host host = lk_hosts_take (&hosts);
-        if (session[host] <= node->table.gone[host]) {
-            drop_session (node, host, node->table.gone[host]);
-        } else if (session[host] <= node->peer[host].closed) {
-            drop_session (node, host, session[host]);
-        } else {
-            ask_leaders (node, host, session[host]);
+    while (crowd) {
+        lk_host host = (lk_host) crowd->id[0];
+        uint64_t over = over_up_to (node, crowd);
+        if (over != 0) {
+            drop_session (node, host, over);
+            crowd = node->table.crowds; /* the list has changed */
+            continue;
         }
+        if (crowd->count[lk_node_place (node)] > 0
+            && lk_is_silent (node, host, crowd->id[1])) {
+            ask_leaders (node, crowd);
+        }
+        crowd = crowd->hh.next;
     }
 }
 
@@ -246,14 +234,19 @@ void
 lk_on_silent (lk_node *node, const lk_lock_message *message)
 {
     const lk_msg_host *host = &message->as.host;
-    lk_home *self = &node->home;
     if (!lk_node_is_serving (node)
-        || !lk_term_equal (message->term, node->table.decree.term)
-        || self->silent_session[host->host] != host->session) {
+        || !lk_term_equal (message->term, node->table.decree.term)) {
         return;
     }
-    self->silent_by[host->host] |= LK_HOST_BIT (message->from);
-    drop_if_agreed (node, host->host);
+    lk_crowd *crowd =
+        lk_table_crowd (&node->table, host->host, host->session);
+    if (!crowd) {
+        return;
+    }
+    crowd->silent_by |= LK_HOST_BIT (message->from);
+    if (over_up_to (node, crowd) != 0) {
+        drop_session (node, host->host, host->session);
+    }
 }
 
 /*  -------------------------------------------------------- all of it */
