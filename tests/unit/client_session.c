@@ -1,0 +1,413 @@
+/*  client_session.c - the library over real sockets, with a router and a lock
+ *  service that are played by a thread
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "net/clock.h"
+#include "net/lease_page.h"
+#include "net/loop.h"
+#include "util/bytes.h"
+#include "wire/message_frame.h"
+
+#include <check.h>
+#include <errno.h>
+#include <lockkeeper/lockkeeper.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*  -------------------------------------------------------- the other side */
+
+typedef enum { GRANT, REFUSE, SILENT } behaviour;
+
+static struct {
+    char dir[32];
+    char endpoint[64];
+    char page_path[64];
+    lk_lease_page *page;
+    pthread_t thread;
+    int stop[2];
+    lk_loop *loop;
+    lk_context *context;
+    lk_socket *socket;
+    lk_identity client;
+    atomic_int behaviour;
+    atomic_int registered, locks, unlocks;
+} fake;
+
+static void
+send_back (lk_message *message, const char *from)
+{
+    lk_bytes frame = {0};
+    lk_part part;
+    lk_message_set_from (message, from);
+    ck_assert_int_eq (lk_message_write (message, &frame), LK_OK);
+    lk_part_init (&part);
+    lk_part_fill (&part, frame.data, frame.size);
+    (void) lk_socket_send (fake.socket, &fake.client, &part);
+    lk_part_clear (&part);
+    lk_bytes_clear (&frame);
+    lk_message_destroy (&message);
+}
+
+static void
+answer_register (const lk_message *message)
+{
+    lk_message *answer = lk_message_reply (message, "READY");
+    lk_message_set_text (answer, "host", "h1");
+    lk_message_set_text (answer, "version", "0");
+    lk_message_set_text (answer, "address", "h1:1");
+    atomic_fetch_add (&fake.registered, 1);
+    send_back (answer, "router@h1");
+}
+
+static void
+answer_lock (const lk_message *message)
+{
+    int count = atomic_fetch_add (&fake.locks, 1);
+    bool granted = atomic_load (&fake.behaviour) == GRANT;
+    lk_message *answer =
+        lk_message_reply (message, granted ? "LOCKED" : "LOCKFAILED");
+    lk_message_set_text (answer, "object", lk_message_text (message, "object"));
+    if (granted) {
+        lk_message_set_hex (answer, "token", (uint64_t) count + 1);
+        lk_message_set_hex (answer, "key", 77);
+        lk_message_set_number (answer, "session", 3);
+        lk_message_set_number (answer, "until", -1);
+        lk_message_set_number (answer, "lease_until", lk_clock_ms () + 5000);
+        lk_message_set_text (answer, "lease_page", fake.page_path);
+    } else {
+        lk_message_set_text (answer, "error", "full");
+        lk_message_set_text (answer, "text", "h2 holds it");
+    }
+    send_back (answer, "lock@h1");
+}
+
+static void
+answer_unlock (const lk_message *message)
+{
+    uint64_t key = 0;
+    atomic_fetch_add (&fake.unlocks, 1);
+    (void) lk_message_hex (message, "key", &key);
+    bool denied = key != 77 && !lk_message_has (message, "request");
+    lk_message *answer =
+        lk_message_reply (message, denied ? "LOCKFAILED" : "UNLOCKED");
+    lk_message_set_text (answer, "object", lk_message_text (message, "object"));
+    if (denied) {
+        lk_message_set_text (answer, "error", "denied");
+    }
+    send_back (answer, "lock@h1");
+}
+
+static void
+take_message (const lk_message *message)
+{
+    bool silent = atomic_load (&fake.behaviour) == SILENT;
+    if (lk_message_is (message, "REGISTER")) {
+        answer_register (message);
+    } else if (lk_message_is (message, "LOCK") && silent) {
+        atomic_fetch_add (&fake.locks, 1);
+    } else if (lk_message_is (message, "LOCK")) {
+        answer_lock (message);
+    } else if (lk_message_is (message, "UNLOCK") && !silent) {
+        answer_unlock (message);
+    }
+}
+
+static void
+on_socket (void *user)
+{
+    lk_part part;
+    char problem[128];
+    const char *broken;
+    (void) user;
+    lk_part_init (&part);
+    while (lk_socket_receive (fake.socket, &fake.client, &part) == LK_IO_DONE) {
+        size_t at = 0;
+        lk_frame_header header;
+        while (lk_frame_next (lk_part_data (&part), lk_part_size (&part), &at,
+                              &header, &broken)
+               == LK_FRAME_MESSAGE) {
+            lk_message *message =
+                lk_message_read (&header, problem, sizeof problem);
+            take_message (message);
+            lk_message_destroy (&message);
+        }
+    }
+    lk_part_clear (&part);
+}
+
+static void
+on_stop (void *user)
+{
+    (void) user;
+    lk_loop_stop (fake.loop, 0);
+}
+
+static void *
+run_fake (void *user)
+{
+    lk_loop_run (fake.loop);
+    return user;
+}
+
+static void
+start_fake (void)
+{
+    const lk_socket_options options = {.linger_ms = 100};
+    lk_problem problem = {0};
+    fake.context = lk_context_new ();
+    fake.socket = lk_socket_router_new (fake.context, &options, &problem);
+    ck_assert_ptr_nonnull (fake.socket);
+    ck_assert_int_eq (
+        lk_socket_bind_ipc (fake.socket, fake.endpoint, 0600, NULL, &problem),
+        LK_OK);
+    fake.loop = lk_loop_new ();
+    ck_assert_int_eq (pipe (fake.stop), 0);
+    lk_loop_add_socket (fake.loop, fake.socket, on_socket, NULL);
+    lk_loop_add_fd (fake.loop, fake.stop[0], on_stop, NULL);
+    ck_assert_int_eq (pthread_create (&fake.thread, NULL, run_fake, NULL), 0);
+}
+
+static void
+stop_fake (void)
+{
+    ck_assert_int_eq (write (fake.stop[1], "x", 1), 1);
+    pthread_join (fake.thread, NULL);
+    lk_loop_destroy (&fake.loop);
+    lk_socket_destroy (&fake.socket);
+    lk_context_destroy (&fake.context);
+    close (fake.stop[0]);
+    close (fake.stop[1]);
+}
+
+static void
+set_lease (int64_t left_ms)
+{
+    lk_lease_page_set (fake.page, 3, lk_clock_ms () + left_ms);
+}
+
+static void
+set_up (void)
+{
+    lk_problem problem = {0};
+    memset (&fake, 0, sizeof fake);
+    snprintf (fake.dir, sizeof fake.dir, "/tmp/lk-test-XXXXXX");
+    ck_assert_ptr_nonnull (mkdtemp (fake.dir));
+    snprintf (fake.endpoint, sizeof fake.endpoint, "ipc://%s/router", fake.dir);
+    snprintf (fake.page_path, sizeof fake.page_path, "%s/lease", fake.dir);
+    fake.page = lk_lease_page_new (fake.page_path, &problem);
+    ck_assert_ptr_nonnull (fake.page);
+    set_lease (60000);
+    start_fake ();
+}
+
+static void
+tear_down (void)
+{
+    stop_fake ();
+    lk_lease_page_destroy (&fake.page);
+    unlink (fake.page_path);
+    unlink (fake.endpoint + strlen ("ipc://"));
+    ck_assert_int_eq (rmdir (fake.dir), 0);
+}
+
+/*  -------------------------------------------------------- tests */
+
+static lk_session *
+open_session (void)
+{
+    lk_session_options options = {.endpoint = fake.endpoint, .name = "a b"};
+    lk_session *session = lk_session_new (&options);
+    ck_assert_ptr_nonnull (session);
+    return session;
+}
+
+START_TEST (blocking_use)
+{
+    lk_session *session = open_session ();
+    lk_lock *lock = NULL;
+    ck_assert_str_eq (lk_session_host (session), "h1");
+    ck_assert_int_eq (lk_lock_wait (session, "thing", 1000, &lock), LK_OK);
+    ck_assert (lk_lock_held (lock));
+    ck_assert_uint_eq (lk_lock_token (lock), 1);
+    ck_assert_uint_eq (lk_lock_key (lock), 77);
+    ck_assert_int_eq (lk_lock_left (lock), -1);
+    ck_assert_str_eq (lk_lock_object (lock), "thing");
+    ck_assert_int_eq (lk_lock_release (&lock), LK_OK);
+    ck_assert_ptr_null (lock);
+    ck_assert_int_eq (atomic_load (&fake.unlocks), 1);
+    lk_session_destroy (&session);
+    ck_assert_ptr_null (session);
+}
+END_TEST
+
+START_TEST (refusals_are_told)
+{
+    lk_session *session = open_session ();
+    lk_lock *lock = NULL;
+    atomic_store (&fake.behaviour, REFUSE);
+    ck_assert_int_eq (lk_lock_wait (session, "thing", 0, &lock), LK_FULL);
+    ck_assert_ptr_null (lock);
+    ck_assert_str_eq (lk_session_problem (session), "h2 holds it");
+    ck_assert_int_eq (lk_lock_wait (session, "", 0, &lock), LK_INVALID);
+    ck_assert_int_eq (lk_lock_request (session, "a\0b", 3, NULL, &lock),
+                      LK_INVALID);
+    ck_assert_int_eq (lk_lock_request (session, "\xff", 1, NULL, &lock),
+                      LK_INVALID);
+    ck_assert_int_eq (lk_session_unlock (session, "thing", 76, 1000),
+                      LK_DENIED);
+    ck_assert_int_eq (lk_session_unlock (session, "thing", 77, 1000), LK_OK);
+    lk_session_destroy (&session);
+}
+END_TEST
+
+/*  A program's own loop: nothing but poll (2), fd and timeout. */
+static lk_event_kind
+loop_until_event (lk_session *session, lk_lock_event *event, int limit_ms)
+{
+    int64_t until = lk_clock_ms () + limit_ms;
+    while (lk_session_poll (session, 0, event) == LK_EVENT_NONE
+           && lk_clock_ms () < until) {
+        struct pollfd fd = {lk_session_fd (session), POLLIN, 0};
+        int timeout = lk_session_timeout (session);
+        (void) poll (&fd, 1,
+                     timeout < 0 || timeout > limit_ms ? limit_ms : timeout);
+    }
+    return event->kind;
+}
+
+START_TEST (event_loop_use)
+{
+    lk_session *session = open_session ();
+    lk_lock *lock = NULL;
+    lk_lock_event event;
+    ck_assert_int_eq (lk_lock_request (session, "thing", 5, NULL, &lock),
+                      LK_OK);
+    lk_lock_set_user (lock, &event);
+    ck_assert_int_eq (loop_until_event (session, &event, 2000),
+                      LK_EVENT_GRANTED);
+    ck_assert_ptr_eq (event.lock, lock);
+    ck_assert_ptr_eq (lk_lock_user (lock), &event);
+    ck_assert_int_eq (lk_lock_release_start (lock), LK_OK);
+    ck_assert_int_eq (loop_until_event (session, &event, 2000),
+                      LK_EVENT_RELEASED);
+    lk_lock_forget (&lock);
+    lk_session_destroy (&session);
+}
+END_TEST
+
+START_TEST (the_page_ends_it)
+{
+    lk_session *session = open_session ();
+    lk_lock *lock = NULL;
+    lk_lock_event event;
+    set_lease (300);
+    ck_assert_int_eq (lk_lock_wait (session, "thing", 1000, &lock), LK_OK);
+    ck_assert_int_eq (lk_session_poll (session, 200, &event), LK_EVENT_NONE);
+    set_lease (300);
+    ck_assert_int_eq (lk_session_poll (session, 200, &event), LK_EVENT_NONE);
+    ck_assert (lk_lock_held (lock));
+    ck_assert_int_eq (lk_session_poll (session, 2000, &event), LK_EVENT_LOST);
+    ck_assert_int_eq (event.error, LK_ISOLATED);
+    ck_assert (!lk_lock_held (lock));
+    lk_lock_forget (&lock);
+    lk_session_destroy (&session);
+}
+END_TEST
+
+START_TEST (another_session_ends_it)
+{
+    lk_session *session = open_session ();
+    lk_lock *lock = NULL;
+    ck_assert_int_eq (lk_lock_wait (session, "thing", 1000, &lock), LK_OK);
+    lk_lease_page_set (fake.page, 4, lk_clock_ms () + 60000);
+    ck_assert (!lk_lock_held (lock));
+    lk_session_destroy (&session);
+}
+END_TEST
+
+START_TEST (router_comes_back)
+{
+    lk_session *session = open_session ();
+    lk_lock *held = NULL, *asked = NULL;
+    lk_lock_event event;
+    ck_assert_int_eq (lk_lock_wait (session, "one", 1000, &held), LK_OK);
+    atomic_store (&fake.behaviour, SILENT);
+    ck_assert_int_eq (lk_lock_request (session, "two", 3, NULL, &asked), LK_OK);
+    ck_assert_int_eq (lk_session_poll (session, 100, &event), LK_EVENT_NONE);
+    stop_fake ();
+    atomic_store (&fake.behaviour, GRANT);
+    ck_assert_int_eq (lk_session_poll (session, 300, &event), LK_EVENT_NONE);
+    ck_assert (lk_lock_held (held));
+    start_fake ();
+    ck_assert_int_eq (lk_session_poll (session, 5000, &event),
+                      LK_EVENT_GRANTED);
+    ck_assert_ptr_eq (event.lock, asked);
+    ck_assert_int_eq (atomic_load (&fake.registered), 2);
+    ck_assert_int_eq (lk_lock_release (&held), LK_OK);
+    lk_session_destroy (&session);
+}
+END_TEST
+
+START_TEST (a_service_that_says_nothing)
+{
+    lk_session *session = open_session ();
+    lk_lock *lock = NULL;
+    lk_lock_event event;
+    lk_lock_options options = {.wait_ms = 10000};
+    atomic_store (&fake.behaviour, SILENT);
+    ck_assert_int_eq (lk_lock_request (session, "thing", 5, &options, &lock),
+                      LK_OK);
+    ck_assert_int_eq (lk_session_poll (session, 1200, &event), LK_EVENT_NONE);
+    ck_assert_int_ge (atomic_load (&fake.locks), 2);
+    atomic_store (&fake.behaviour, GRANT);
+    ck_assert_int_eq (lk_session_poll (session, 1500, &event),
+                      LK_EVENT_GRANTED);
+    lk_session_destroy (&session);
+    ck_assert_int_eq (atomic_load (&fake.unlocks), 1);
+}
+END_TEST
+
+START_TEST (no_router)
+{
+    lk_session_options options = {.endpoint = "ipc:///tmp/lk-test-none",
+                                  .connect_ms = 200};
+    int64_t began = lk_clock_ms ();
+    ck_assert_ptr_null (lk_session_new (&options));
+    ck_assert_int_eq (errno, ENOENT);
+    ck_assert_int_lt (lk_clock_ms () - began, 2000);
+    options.endpoint = "nonsense";
+    ck_assert_ptr_null (lk_session_new (&options));
+    ck_assert_int_eq (errno, EINVAL);
+}
+END_TEST
+
+int
+main (void)
+{
+    TCase *tcase = tcase_create ("session");
+    tcase_add_checked_fixture (tcase, set_up, tear_down);
+    tcase_set_timeout (tcase, 20);
+    tcase_add_test (tcase, blocking_use);
+    tcase_add_test (tcase, refusals_are_told);
+    tcase_add_test (tcase, event_loop_use);
+    tcase_add_test (tcase, the_page_ends_it);
+    tcase_add_test (tcase, another_session_ends_it);
+    tcase_add_test (tcase, router_comes_back);
+    tcase_add_test (tcase, a_service_that_says_nothing);
+    tcase_add_test (tcase, no_router);
+    Suite *suite = suite_create ("client_session");
+    suite_add_tcase (suite, tcase);
+    SRunner *runner = srunner_create (suite);
+    srunner_run_all (runner, CK_ENV);
+    const int failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
