@@ -1,0 +1,335 @@
+/*  config.c - the table of keys, and what file and command line say of them
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "net/config.h"
+
+#include "net/config_values.h"
+#include "util/alloc.h"
+#include "util/assert.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct lk_config {
+    const lk_config_key *keys;
+    lk_config_layer defaults;
+    lk_config_layer file;
+    lk_config_layer options;
+};
+
+/*  -------------------------------------------------------- values */
+
+static bool
+read_number (const char *text, int base, int64_t *number)
+{
+    char *end;
+
+    errno = 0;
+    *number = strtoll (text, &end, base);
+    return end != text && *end == '\0' && errno == 0;
+}
+
+static bool
+read_flag (const char *text, bool *flag)
+{
+    static const char *const words[] = {"no",  "yes", "false", "true",
+                                        "off", "on",  "0",     "1"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp (text, words[i]) == 0) {
+            *flag = i % 2 == 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+is_choice (const char *choices, const char *text)
+{
+    size_t size = strlen (text);
+
+    for (const char *at = choices; at; at = strchr (at, '|')) {
+        at += *at == '|';
+        if (size == strcspn (at, "|") && strncmp (at, text, size) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
+allows_number (const lk_config_key *key, const char *value, char *allowed,
+               size_t room)
+{
+    int64_t number;
+    bool is_octal = key->type == LK_CONFIG_OCTAL;
+
+    snprintf (allowed, room,
+              is_octal ? "a file mode from %llo to %llo"
+                       : "a number from %lld to %lld",
+              (long long) key->min, (long long) key->max);
+    return read_number (value, is_octal ? 8 : 10, &number)
+           && number >= key->min && number <= key->max;
+}
+
+static bool
+allows_text (const lk_config_key *key, const char *value, char *allowed,
+             size_t room)
+{
+    int64_t size = (int64_t) strlen (value);
+
+    snprintf (allowed, room, "a text of %lld to %lld bytes",
+              (long long) key->min, (long long) key->max);
+    return key->max == 0 || (size >= key->min && size <= key->max);
+}
+
+bool
+lk_config_allows (const lk_config_key *key, const char *value, char *allowed,
+                  size_t room)
+{
+    bool flag;
+
+    switch (key->type) {
+    case LK_CONFIG_TEXT:
+    case LK_CONFIG_LIST:
+        return allows_text (key, value, allowed, room);
+    case LK_CONFIG_NUMBER:
+    case LK_CONFIG_OCTAL:
+        return allows_number (key, value, allowed, room);
+    case LK_CONFIG_FLAG:
+        snprintf (allowed, room, "yes or no");
+        return read_flag (value, &flag);
+    case LK_CONFIG_CHOICE:
+        snprintf (allowed, room, "one of %s", key->choices);
+        return is_choice (key->choices, value);
+    case LK_CONFIG_FOREIGN:
+        break;
+    }
+    snprintf (allowed, room, "a section of another program");
+    return false;
+}
+
+/*  -------------------------------------------------------- layers */
+
+size_t
+lk_config_key_count (const lk_config_key *keys)
+{
+    size_t count = 0;
+
+    while (keys[count].key) {
+        count++;
+    }
+    return count;
+}
+
+size_t
+lk_config_find (const lk_config_key *keys, const char *path)
+{
+    for (size_t i = 0; keys[i].key; i++) {
+        if (strcmp (keys[i].key, path) == 0) {
+            return i;
+        }
+    }
+    return SIZE_MAX;
+}
+
+void
+lk_config_layer_init (lk_config_layer *self, const lk_config_key *keys)
+{
+    self->values =
+        lk_alloc (lk_config_key_count (keys) * sizeof self->values[0] + 1);
+}
+
+void
+lk_config_layer_clear (lk_config_layer *self, const lk_config_key *keys)
+{
+    for (size_t i = 0; keys[i].key; i++) {
+        for (size_t k = 0; k < self->values[i].count; k++) {
+            lk_free (self->values[i].items[k]);
+        }
+        lk_free (self->values[i].items);
+    }
+    lk_free (self->values);
+    self->values = NULL;
+}
+
+void
+lk_config_layer_add (lk_config_layer *self, size_t place, const char *value)
+{
+    lk_config_values *values = &self->values[place];
+
+    values->items = lk_realloc (values->items, (values->count + 1)
+                                                   * sizeof values->items[0]);
+    values->items[values->count++] = lk_strdup (value);
+}
+
+/*  -------------------------------------------------------- life */
+
+lk_config *
+lk_config_new (const lk_config_key *keys)
+{
+    lk_config *self = lk_alloc (sizeof *self);
+    char allowed[200];
+
+    self->keys = keys;
+    lk_config_layer_init (&self->defaults, keys);
+    lk_config_layer_init (&self->file, keys);
+    lk_config_layer_init (&self->options, keys);
+    for (size_t i = 0; keys[i].key; i++) {
+        if (keys[i].otherwise) {
+            LK_ASSERT (lk_config_allows (&keys[i], keys[i].otherwise, allowed,
+                                         sizeof allowed));
+            lk_config_layer_add (&self->defaults, i, keys[i].otherwise);
+        }
+    }
+    return self;
+}
+
+void
+lk_config_destroy (lk_config **self_p)
+{
+    lk_config *self = *self_p;
+
+    if (!self) {
+        return;
+    }
+    lk_config_layer_clear (&self->defaults, self->keys);
+    lk_config_layer_clear (&self->file, self->keys);
+    lk_config_layer_clear (&self->options, self->keys);
+    lk_free (self);
+    *self_p = NULL;
+}
+
+lk_err
+lk_config_load (lk_config *self, const char *path, lk_problem *problem)
+{
+    lk_config_layer fresh;
+
+    lk_config_layer_init (&fresh, self->keys);
+    lk_err error = lk_config_read_file (&fresh, self->keys, path, problem);
+    if (error == LK_OK) {
+        lk_config_layer old = self->file;
+        self->file = fresh;
+        fresh = old;
+    }
+    lk_config_layer_clear (&fresh, self->keys);
+    return error;
+}
+
+lk_err
+lk_config_set (lk_config *self, const char *key, const char *value,
+               lk_problem *problem)
+{
+    char allowed[200];
+    size_t place = lk_config_find (self->keys, key);
+
+    if (place == SIZE_MAX) {
+        return lk_problem_set (problem, LK_INVALID, "there is no setting '%s'",
+                               key);
+    }
+    if (!lk_config_allows (&self->keys[place], value, allowed,
+                           sizeof allowed)) {
+        return lk_problem_set (problem, LK_INVALID,
+                               "'%s' is no value for '%s': %s", value, key,
+                               allowed);
+    }
+    lk_config_values *values = &self->options.values[place];
+    if (self->keys[place].type != LK_CONFIG_LIST && values->count > 0) {
+        lk_free (values->items[0]);
+        values->items[0] = lk_strdup (value);
+    } else {
+        lk_config_layer_add (&self->options, place, value);
+    }
+    return LK_OK;
+}
+
+/*  -------------------------------------------------------- getters */
+
+static size_t
+place_of (const lk_config *self, const char *key)
+{
+    size_t place = lk_config_find (self->keys, key);
+
+    LK_ASSERT (place != SIZE_MAX);
+    return place;
+}
+
+static const lk_config_values *
+values_at (const lk_config *self, size_t place)
+{
+    if (self->options.values[place].count > 0) {
+        return &self->options.values[place];
+    }
+    if (self->file.values[place].count > 0) {
+        return &self->file.values[place];
+    }
+    return &self->defaults.values[place];
+}
+
+const char *
+lk_config_text (const lk_config *self, const char *key)
+{
+    size_t place = place_of (self, key);
+    const lk_config_values *values = values_at (self, place);
+
+    LK_ASSERT (self->keys[place].type == LK_CONFIG_TEXT
+               || self->keys[place].type == LK_CONFIG_CHOICE);
+    return values->count > 0 ? values->items[0] : NULL;
+}
+
+int64_t
+lk_config_number (const lk_config *self, const char *key)
+{
+    size_t place = place_of (self, key);
+    const lk_config_values *values = values_at (self, place);
+    bool is_octal = self->keys[place].type == LK_CONFIG_OCTAL;
+    int64_t number = 0;
+
+    LK_ASSERT (is_octal || self->keys[place].type == LK_CONFIG_NUMBER);
+    if (values->count > 0) {
+        bool is_good =
+            read_number (values->items[0], is_octal ? 8 : 10, &number);
+        LK_ASSERT (is_good);
+    }
+    return number;
+}
+
+bool
+lk_config_flag (const lk_config *self, const char *key)
+{
+    size_t place = place_of (self, key);
+    const lk_config_values *values = values_at (self, place);
+    bool flag = false;
+
+    LK_ASSERT (self->keys[place].type == LK_CONFIG_FLAG);
+    if (values->count > 0) {
+        bool is_good = read_flag (values->items[0], &flag);
+        LK_ASSERT (is_good);
+    }
+    return flag;
+}
+
+const char *
+lk_config_item (const lk_config *self, const char *key, size_t position)
+{
+    size_t place = place_of (self, key);
+    const lk_config_values *values = values_at (self, place);
+
+    LK_ASSERT (self->keys[place].type == LK_CONFIG_LIST);
+    return position < values->count ? values->items[position] : NULL;
+}
+
+bool
+lk_config_is_set (const lk_config *self, const char *key)
+{
+    size_t place = place_of (self, key);
+
+    return self->options.values[place].count > 0
+           || self->file.values[place].count > 0;
+}

@@ -1,0 +1,42 @@
+/*  config_values.h - what config.c and config_file.c share
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#ifndef LK_CONFIG_VALUES_H
+#define LK_CONFIG_VALUES_H
+
+#include "net/config.h"
+
+/*  What one source says about one key: more than one text for a list only. */
+typedef struct {
+    char **items;
+    size_t count;
+} lk_config_values;
+
+/*  What one source says about all keys, in the order of the table. */
+typedef struct {
+    lk_config_values *values;
+} lk_config_layer;
+
+size_t lk_config_key_count (const lk_config_key *keys);
+
+/*  The place of a key in the table; SIZE_MAX if it is not there. */
+size_t lk_config_find (const lk_config_key *keys, const char *path);
+
+/*  Whether the value is allowed; else *problem says what is: "a number from 1
+ *  to 5". `room` bytes. */
+bool lk_config_allows (const lk_config_key *key, const char *value,
+                       char *allowed, size_t room);
+
+void lk_config_layer_init (lk_config_layer *self, const lk_config_key *keys);
+void lk_config_layer_clear (lk_config_layer *self, const lk_config_key *keys);
+void lk_config_layer_add (lk_config_layer *self, size_t place,
+                          const char *value);
+
+/*  Reads a file into an empty layer. Errors as of lk_config_load. */
+lk_err lk_config_read_file (lk_config_layer *self, const lk_config_key *keys,
+                            const char *path, lk_problem *problem);
+
+#endif
