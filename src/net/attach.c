@@ -114,8 +114,8 @@ send_register (lk_attach *self)
                    && lk_link_flush (&self->link);
     lk_bytes_cut (&self->link.out, 0);
     lk_message_destroy (&message);
-    retry_at (self, lk_clock_ms ()
-                        + (is_sent ? LK_ATTACH_REGISTER_MS : LK_RETRY_MS));
+    retry_at (self,
+              lk_clock_ms () + (is_sent ? LK_ATTACH_REGISTER_MS : LK_RETRY_MS));
 }
 
 static void
@@ -242,8 +242,8 @@ turned_down (lk_attach *self, const lk_message *message)
 
     snprintf (self->reason, sizeof self->reason, "%s",
               reason ? reason : "no reason given");
-    bool is_taken = strncmp (self->reason, LK_REFUSE_TAKEN,
-                             strlen (LK_REFUSE_TAKEN)) == 0;
+    bool is_taken =
+        strncmp (self->reason, LK_REFUSE_TAKEN, strlen (LK_REFUSE_TAKEN)) == 0;
     step (self, is_taken ? EVENT_TAKEN : EVENT_REFUSAL);
 }
 
@@ -339,8 +339,7 @@ take_time (void *user)
 static bool
 check_options (const lk_attach_options *options, lk_problem *problem)
 {
-    if (!options->name
-        || !lk_address_is_name (lk_slice_of (options->name))) {
+    if (!options->name || !lk_address_is_name (lk_slice_of (options->name))) {
         (void) lk_problem_set (problem, LK_INVALID,
                                "'%s' cannot be the name of a service",
                                options->name ? options->name : "");

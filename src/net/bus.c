@@ -60,8 +60,8 @@ on_refused (void *user, const char *reason)
     lk_bus *self = user;
     char text[256];
 
-    lk_log_error ("the router refused service '%s': %s",
-                  lk_bus_service (self), reason);
+    lk_log_error ("the router refused service '%s': %s", lk_bus_service (self),
+                  reason);
     snprintf (text, sizeof text, "refused: %s", reason);
     lk_bus_leave (self, text, 1);
 }

@@ -30,8 +30,7 @@ struct lk_bus {
  *  nothing is to be cleared then. lk_service_run is this with a loop, signals
  *  and a log. */
 lk_err lk_bus_init (lk_bus *self, const lk_service *service, void *user,
-                    const char *endpoint, lk_loop *loop,
-                    lk_problem *problem);
+                    const char *endpoint, lk_loop *loop, lk_problem *problem);
 
 /*  Before the loop is destroyed. */
 void lk_bus_clear (lk_bus *self);

@@ -74,8 +74,8 @@ allows_number (const lk_config_key *key, const char *value, char *allowed,
               is_octal ? "a file mode from %llo to %llo"
                        : "a number from %lld to %lld",
               (long long) key->min, (long long) key->max);
-    return read_number (value, is_octal ? 8 : 10, &number)
-           && number >= key->min && number <= key->max;
+    return read_number (value, is_octal ? 8 : 10, &number) && number >= key->min
+           && number <= key->max;
 }
 
 static bool
@@ -164,8 +164,8 @@ lk_config_layer_add (lk_config_layer *self, size_t place, const char *value)
 {
     lk_config_values *values = &self->values[place];
 
-    values->items = lk_realloc (values->items, (values->count + 1)
-                                                   * sizeof values->items[0]);
+    values->items = lk_realloc (values->items,
+                                (values->count + 1) * sizeof values->items[0]);
     values->items[values->count++] = lk_strdup (value);
 }
 

@@ -47,8 +47,7 @@ void lk_config_destroy (lk_config **self_p);
  *  LK_SYSTEM if it cannot be read, LK_INVALID if it makes no sense; then
  *  nothing is changed. What lk_config_set has set stays above it, also when
  *  the file is loaded again. */
-lk_err lk_config_load (lk_config *self, const char *path,
-                       lk_problem *problem);
+lk_err lk_config_load (lk_config *self, const char *path, lk_problem *problem);
 
 /*  Sets a key from the command line, above any file. A list: the first call
  *  replaces the file's items, further ones add. LK_INVALID and problem. */

@@ -131,8 +131,8 @@ complain (const reading *self, const char *path, size_t nth, const char *what)
     if (line > 0) {
         snprintf (where, sizeof where, ", line %u", line);
     }
-    return lk_problem_set (self->problem, LK_INVALID, "'%s'%s: %s",
-                           self->path, where, what);
+    return lk_problem_set (self->problem, LK_INVALID, "'%s'%s: %s", self->path,
+                           where, what);
 }
 
 static lk_err
@@ -148,8 +148,8 @@ take_value (const reading *self, size_t place, const char *value)
         return complain (self, key->key, nth, what);
     }
     if (!lk_config_allows (key, value, allowed, sizeof allowed)) {
-        snprintf (what, sizeof what, "'%.60s' is no value for '%s': %s",
-                  value, key->key, allowed);
+        snprintf (what, sizeof what, "'%.60s' is no value for '%s': %s", value,
+                  key->key, allowed);
         return complain (self, key->key, nth, what);
     }
     lk_config_layer_add (self->layer, place, value);
@@ -229,8 +229,8 @@ tell_syntax (const char *path, const char *log, lk_problem *problem)
     if (said && sscanf (said, "(zconfig): (%u) %n", &line, &size) == 1
         && size > 0) {
         said += size;
-        return lk_problem_set (problem, LK_INVALID, "'%s', line %u: %.*s",
-                               path, line, (int) strcspn (said, "\n"), said);
+        return lk_problem_set (problem, LK_INVALID, "'%s', line %u: %.*s", path,
+                               line, (int) strcspn (said, "\n"), said);
     }
     return lk_problem_set (problem, LK_INVALID, "'%s' makes no sense", path);
 }

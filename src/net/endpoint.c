@@ -114,7 +114,8 @@ lk_endpoint_clear_way (const char *endpoint, lk_problem *problem)
     if (!S_ISSOCK (status.st_mode)) {
         return lk_problem_set (problem, LK_REFUSED,
                                "cannot bind '%s': there is a file that is no "
-                               "socket", endpoint);
+                               "socket",
+                               endpoint);
     }
     int probe = lk_endpoint_probe (endpoint);
     if (probe == 0) {

@@ -31,7 +31,7 @@ typedef struct {
 
 static const char page_tag[8] = {'L', 'K', 'L', 'E', 'A', 'S', 'E', '1'};
 
-_Static_assert (sizeof (page) == 24, "the layout is part of the protocol");
+_Static_assert(sizeof (page) == 24, "the layout is part of the protocol");
 
 struct lk_lease_page {
     page *page;
@@ -139,8 +139,7 @@ map_existing (const char *path, lk_problem *problem)
         && memcmp (found->tag, page_tag, sizeof page_tag) == 0) {
         return found;
     }
-    (void) lk_problem_set (problem, LK_INVALID, "'%s' is no lease page",
-                           path);
+    (void) lk_problem_set (problem, LK_INVALID, "'%s' is no lease page", path);
     if (found != MAP_FAILED) {
         munmap ((void *) (uintptr_t) found, sizeof *found);
     }

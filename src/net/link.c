@@ -42,9 +42,9 @@ watch (lk_link *self)
     if (self->loop) {
         self->reader = lk_loop_add_socket (self->loop, self->socket,
                                            self->on_messages, self->user);
-        self->monitor_reader = lk_loop_add_socket (
-            self->loop, lk_monitor_socket (self->monitor), self->on_monitor,
-            self->user);
+        self->monitor_reader =
+            lk_loop_add_socket (self->loop, lk_monitor_socket (self->monitor),
+                                self->on_monitor, self->user);
         return;
     }
     struct epoll_event event = {.events = EPOLLIN,
@@ -158,8 +158,7 @@ lk_link_wait (lk_link *self, int wait_ms)
 {
     struct epoll_event events[2];
     int bits = pending (self);
-    int count =
-        epoll_wait (self->epoll_fd, events, 2, bits ? 0 : wait_ms);
+    int count = epoll_wait (self->epoll_fd, events, 2, bits ? 0 : wait_ms);
 
     for (int i = 0; i < count; i++) {
         bits |= (int) events[i].data.u32;
@@ -208,8 +207,7 @@ lk_link_pack (lk_link *self, const lk_message *message)
     size_t before = self->out.size;
     lk_err error = lk_message_write (message, &self->out);
 
-    if (error == LK_OK && before > 0
-        && self->out.size > LK_ATTACH_FRAME_SIZE
+    if (error == LK_OK && before > 0 && self->out.size > LK_ATTACH_FRAME_SIZE
         && !send_bytes (self, before)) {
         lk_bytes_cut (&self->out, before);
         error = LK_OVERLOADED;

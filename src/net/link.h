@@ -21,12 +21,12 @@ typedef struct {
     char *endpoint;
     int linger_ms;
     lk_context *context;
-    lk_socket *socket;   /* both NULL: closed */
+    lk_socket *socket; /* both NULL: closed */
     lk_monitor *monitor;
-    lk_bytes out;        /* the frame that is being packed */
+    lk_bytes out; /* the frame that is being packed */
 
-    int epoll_fd;        /* of both sockets, for who polls on their own */
-    lk_loop *loop;       /* or that, and its readers */
+    int epoll_fd;  /* of both sockets, for who polls on their own */
+    lk_loop *loop; /* or that, and its readers */
     lk_reader *reader;
     lk_reader *monitor_reader;
     lk_loop_fn *on_messages;

@@ -93,7 +93,8 @@ bury_readers (lk_reader **list)
 {
     lk_reader *reader, *next;
 
-    DL_FOREACH_SAFE (*list, reader, next) {
+    DL_FOREACH_SAFE (*list, reader, next)
+    {
         if (reader->dead) {
             DL_DELETE (*list, reader);
             lk_free (reader);
@@ -108,7 +109,8 @@ bury (lk_loop *self)
 
     bury_readers (&self->sockets);
     bury_readers (&self->others);
-    DL_FOREACH_SAFE (self->hooks, hook, next_hook) {
+    DL_FOREACH_SAFE (self->hooks, hook, next_hook)
+    {
         if (hook->dead) {
             DL_DELETE (self->hooks, hook);
             lk_free (hook);
@@ -127,14 +129,17 @@ lk_loop_destroy (lk_loop **self_p)
     }
     LK_ASSERT (!self->is_inside);
     lk_reader *reader;
-    DL_FOREACH (self->sockets, reader) {
+    DL_FOREACH (self->sockets, reader)
+    {
         reader->dead = true;
     }
-    DL_FOREACH (self->others, reader) {
+    DL_FOREACH (self->others, reader)
+    {
         reader->dead = true;
     }
     lk_hook *hook;
-    DL_FOREACH (self->hooks, hook) {
+    DL_FOREACH (self->hooks, hook)
+    {
         hook->dead = true;
     }
     bury (self);
@@ -292,8 +297,7 @@ arm (lk_loop *self)
     }
     int64_t when = first->when_ms > 0 ? first->when_ms : 1;
     struct itimerspec time = {
-        .it_value = {.tv_sec = when / 1000,
-                     .tv_nsec = when % 1000 * 1000000},
+        .it_value = {.tv_sec = when / 1000, .tv_nsec = when % 1000 * 1000000},
     };
     int rc = timerfd_settime (self->timer_fd, TFD_TIMER_ABSTIME, &time, NULL);
     LK_ASSERT (rc == 0);
@@ -329,7 +333,8 @@ look_at_sockets (lk_loop *self, int wait_ms)
 {
     lk_reader *reader;
 
-    DL_FOREACH (self->sockets, reader) {
+    DL_FOREACH (self->sockets, reader)
+    {
         if (lk_socket_pending (reader->socket)) {
             reader->ready = true;
             wait_ms = 0;
@@ -371,7 +376,8 @@ run_readers (lk_loop *self)
 {
     lk_reader *reader;
 
-    DL_FOREACH (self->sockets, reader) {
+    DL_FOREACH (self->sockets, reader)
+    {
         if (reader->ready && !reader->dead) {
             reader->ready = false;
             reader->fn (reader->user);
@@ -389,7 +395,8 @@ run_hooks (lk_loop *self)
 {
     lk_hook *hook;
 
-    DL_FOREACH (self->hooks, hook) {
+    DL_FOREACH (self->hooks, hook)
+    {
         if (!hook->dead) {
             hook->fn (hook->user);
         }

@@ -52,8 +52,8 @@ typedef struct lk_reader lk_reader;
  *  after LK_IO_WAIT. fn receives until LK_IO_WAIT, or LK_DRAIN_MAX parts: it
  *  is called again if it left something. The socket is borrowed: remove the
  *  reader before destroying it. */
-lk_reader *lk_loop_add_socket (lk_loop *self, lk_socket *socket,
-                               lk_loop_fn *fn, void *user);
+lk_reader *lk_loop_add_socket (lk_loop *self, lk_socket *socket, lk_loop_fn *fn,
+                               void *user);
 
 /*  Calls fn while the descriptor is readable. */
 lk_reader *lk_loop_add_fd (lk_loop *self, int fd, lk_loop_fn *fn, void *user);
@@ -75,8 +75,7 @@ typedef struct {
     size_t place; /* in the heap, from 1; 0: not set */
 } lk_timer;
 
-void lk_timer_init (lk_timer *self, lk_loop *loop, lk_loop_fn *fn,
-                    void *user);
+void lk_timer_init (lk_timer *self, lk_loop *loop, lk_loop_fn *fn, void *user);
 
 /*  Calls fn once, at that time of the boot clock (lk_clock_ms) or as soon as
  *  possible if it is over; replaces the time set before. INT64_MAX: never. */

@@ -48,7 +48,8 @@ connect_pair (lk_socket *watched, const char *endpoint, lk_problem *problem)
         return NULL;
     }
     if (zmq_setsockopt (lk_socket_handle (pair), ZMQ_RCVHWM, &unlimited,
-                        sizeof unlimited) != 0
+                        sizeof unlimited)
+            != 0
         || zmq_connect (lk_socket_handle (pair), endpoint) != 0) {
         (void) lk_problem_errno (problem, "cannot watch a socket");
         lk_socket_destroy (&pair);
@@ -64,8 +65,7 @@ lk_monitor_new (lk_socket *socket, lk_problem *problem)
 
     snprintf (endpoint, sizeof endpoint, "inproc://lk-monitor-%p-%u",
               lk_socket_handle (socket), ++counter);
-    if (zmq_socket_monitor (lk_socket_handle (socket), endpoint, EVENTS)
-        != 0) {
+    if (zmq_socket_monitor (lk_socket_handle (socket), endpoint, EVENTS) != 0) {
         (void) lk_problem_errno (problem, "cannot watch a socket");
         return NULL;
     }
@@ -98,7 +98,8 @@ lk_monitor_destroy (lk_monitor **self_p)
     zmq_socket_monitor (lk_socket_handle (self->watched), NULL, 0);
     lk_socket_destroy (&self->socket);
     connection *each, *next;
-    DL_FOREACH_SAFE (self->connections, each, next) {
+    DL_FOREACH_SAFE (self->connections, each, next)
+    {
         forget (self, each);
     }
     lk_free (self);
@@ -170,9 +171,9 @@ comes_up (lk_monitor *self, const raw_event *raw, lk_monitor_event *event)
 {
     connection *each;
 
-    DL_FOREACH (self->connections, each) {
-        if (!each->is_up
-            && strcmp (each->event.endpoint, raw->endpoint) == 0) {
+    DL_FOREACH (self->connections, each)
+    {
+        if (!each->is_up && strcmp (each->event.endpoint, raw->endpoint) == 0) {
             each->is_up = true;
             *event = each->event;
             event->kind = LK_MONITOR_CONNECTED;

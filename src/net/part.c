@@ -10,13 +10,12 @@
 #include "util/assert.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-_Static_assert (sizeof (lk_part) >= sizeof (zmq_msg_t),
-                "a part is as large as a zmq_msg_t");
-_Static_assert (_Alignof (lk_part) >= _Alignof (zmq_msg_t),
-                "a part is aligned as a zmq_msg_t");
+_Static_assert(sizeof (lk_part) >= sizeof (zmq_msg_t),
+               "a part is as large as a zmq_msg_t");
+_Static_assert(_Alignof(lk_part) >= _Alignof(zmq_msg_t),
+               "a part is aligned as a zmq_msg_t");
 
 void
 lk_part_init (lk_part *self)
@@ -74,14 +73,12 @@ lk_part_share (lk_part *self, lk_part *from)
 bool
 lk_part_peer (lk_part *self, lk_peer *peer)
 {
-    const char *text =
-        zmq_msg_gets (lk_part_message (self), "Peer-Address");
+    const char *text = zmq_msg_gets (lk_part_message (self), "Peer-Address");
     const char *colon = text ? strchr (text, ':') : NULL;
     unsigned uid, gid;
     int pid, end = 0;
 
-    if (!colon
-        || sscanf (colon, ":%u:%u:%d%n", &uid, &gid, &pid, &end) != 3
+    if (!colon || sscanf (colon, ":%u:%u:%d%n", &uid, &gid, &pid, &end) != 3
         || colon[end] != '\0' || pid <= 0) {
         return false;
     }
@@ -95,6 +92,7 @@ int
 lk_part_fd (lk_part *self)
 {
     const char *text = zmq_msg_gets (lk_part_message (self), "__fd");
+    int fd = -1;
 
-    return text ? atoi (text) : -1;
+    return text && sscanf (text, "%d", &fd) == 1 ? fd : -1;
 }

@@ -21,7 +21,7 @@ struct lk_process {
     pid_t pid;
     lk_loop_fn *fn;
     void *user;
-    int fd;            /* -1: probed */
+    int fd; /* -1: probed */
     lk_reader *reader;
     lk_timer probe;
 };

@@ -19,8 +19,8 @@ typedef struct {
 } lk_problem;
 
 /*  Writes the sentence and returns `error`; NULL self is fine. */
-lk_err lk_problem_set (lk_problem *self, lk_err error, const char *format,
-                       ...) __attribute__ ((format (printf, 3, 4)));
+lk_err lk_problem_set (lk_problem *self, lk_err error, const char *format, ...)
+    __attribute__ ((format (printf, 3, 4)));
 
 /*  The same with errno's text behind a colon; returns LK_SYSTEM. */
 lk_err lk_problem_errno (lk_problem *self, const char *format, ...)

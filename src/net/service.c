@@ -37,8 +37,7 @@ lk_service_run (const lk_service *service, void *self,
     }
     lk_loop *loop = lk_loop_new ();
     lk_loop_on_signal (loop, on_signal, &bus);
-    if (lk_bus_init (&bus, service, self, endpoint, loop, &problem)
-        == LK_OK) {
+    if (lk_bus_init (&bus, service, self, endpoint, loop, &problem) == LK_OK) {
         exit_code = lk_loop_run (loop);
         lk_bus_clear (&bus);
     } else {

@@ -85,8 +85,7 @@ set_all (void *zmq, int type, const lk_socket_options *options)
     int64_t part_max =
         options->part_max ? options->part_max : LK_FRAME_SIZE_MAX;
     int send_max = options->send_max ? options->send_max : SEND_MAX;
-    int receive_max =
-        options->receive_max ? options->receive_max : RECEIVE_MAX;
+    int receive_max = options->receive_max ? options->receive_max : RECEIVE_MAX;
 
     /*  A local router is back at once or not at all: no need to ask it less
      *  and less often. */
@@ -95,8 +94,8 @@ set_all (void *zmq, int type, const lk_socket_options *options)
     return set_number (zmq, ZMQ_LINGER, options->linger_ms)
            && set_number (zmq, ZMQ_SNDHWM, send_max)
            && set_number (zmq, ZMQ_RCVHWM, receive_max)
-           && zmq_setsockopt (zmq, ZMQ_MAXMSGSIZE, &part_max,
-                              sizeof part_max) == 0
+           && zmq_setsockopt (zmq, ZMQ_MAXMSGSIZE, &part_max, sizeof part_max)
+                  == 0
            && set_number (zmq, ZMQ_IMMEDIATE, options->wait_for_peer)
            && set_number (zmq, ZMQ_RECONNECT_IVL, RECONNECT_MS)
            && set_number (zmq, ZMQ_RECONNECT_IVL_MAX, reconnect_max)
@@ -118,8 +117,8 @@ ask_fd (void *zmq)
 }
 
 lk_socket *
-lk_socket_new (lk_context *context, int type,
-               const lk_socket_options *options, lk_problem *problem)
+lk_socket_new (lk_context *context, int type, const lk_socket_options *options,
+               lk_problem *problem)
 {
     void *zmq = zmq_socket (context->zmq, type);
 
@@ -225,8 +224,7 @@ lk_socket_bind_ipc (lk_socket *self, const char *endpoint, mode_t mode,
 }
 
 lk_err
-lk_socket_bind_tcp (lk_socket *self, const char *endpoint,
-                    lk_problem *problem)
+lk_socket_bind_tcp (lk_socket *self, const char *endpoint, lk_problem *problem)
 {
     lk_err error = lk_endpoint_check (endpoint, "tcp://", problem);
 
@@ -244,8 +242,7 @@ lk_socket_endpoint (const lk_socket *self)
 }
 
 lk_err
-lk_socket_connect (lk_socket *self, const char *endpoint,
-                   lk_problem *problem)
+lk_socket_connect (lk_socket *self, const char *endpoint, lk_problem *problem)
 {
     choose_family (self, endpoint);
     if (zmq_connect (self->zmq, endpoint) != 0) {
@@ -279,7 +276,8 @@ lk_socket_dial (lk_socket *self, const char *endpoint, lk_identity *identity,
     LK_ASSERT (self->is_router);
     make_identity (self, endpoint, identity);
     if (zmq_setsockopt (self->zmq, ZMQ_CONNECT_ROUTING_ID, identity->bytes,
-                        identity->size) != 0) {
+                        identity->size)
+        != 0) {
         return lk_problem_errno (problem, "cannot dial '%s'", endpoint);
     }
     return lk_socket_connect (self, endpoint, problem);
@@ -387,8 +385,8 @@ failed_send (lk_socket *self)
 static lk_io
 send_identity (lk_socket *self, const lk_identity *to)
 {
-    while (zmq_send (self->zmq, to->bytes, to->size,
-                     ZMQ_SNDMORE | ZMQ_DONTWAIT) == -1) {
+    while (zmq_send (self->zmq, to->bytes, to->size, ZMQ_SNDMORE | ZMQ_DONTWAIT)
+           == -1) {
         if (errno != EINTR) {
             return failed_send (self);
         }

@@ -24,11 +24,11 @@
     with lk_part_init, end with lk_part_clear. Never copy the struct. */
 
 typedef struct {
-    _Alignas (void *) unsigned char storage[64];
+    _Alignas(void *) unsigned char storage[64];
 } lk_part;
 
-void lk_part_init (lk_part *self);             /* empty */
-void lk_part_clear (lk_part *self);            /* frees; empty again */
+void lk_part_init (lk_part *self);  /* empty */
+void lk_part_clear (lk_part *self); /* frees; empty again */
 void lk_part_fill (lk_part *self, const void *data, size_t size); /* copies */
 
 /*  The contents; may be written to unless the part was shared. */
@@ -82,11 +82,11 @@ void lk_context_destroy (lk_context **self_p);
 typedef struct lk_socket lk_socket;
 
 typedef struct {
-    int send_max;      /* parts that wait for a slow peer; 0: 1000 */
-    int receive_max;   /* parts that wait for us, per peer; 0: 1000 */
-    int64_t part_max;  /* bytes; a peer that sends more is cut off.
+    int send_max;       /* parts that wait for a slow peer; 0: 1000 */
+    int receive_max;    /* parts that wait for us, per peer; 0: 1000 */
+    int64_t part_max;   /* bytes; a peer that sends more is cut off.
                           0: LK_FRAME_SIZE_MAX */
-    int linger_ms;     /* how long what was sent may take after destroy */
+    int linger_ms;      /* how long what was sent may take after destroy */
     bool wait_for_peer; /* send says WAIT while there is no connection,
                            rather than queue (ZMQ_IMMEDIATE) */
 } lk_socket_options;

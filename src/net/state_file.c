@@ -43,23 +43,20 @@ take_lock (lk_state_file *self, lk_problem *problem)
 {
     char *lock_name = join (self->name, ".lock");
 
-    self->lock_fd = openat (self->dir_fd, lock_name,
-                            O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    self->lock_fd =
+        openat (self->dir_fd, lock_name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     lk_free (lock_name);
     if (self->lock_fd == -1) {
-        return lk_problem_errno (problem, "cannot open '%s.lock'",
-                                 self->path);
+        return lk_problem_errno (problem, "cannot open '%s.lock'", self->path);
     }
     if (flock (self->lock_fd, LOCK_EX | LOCK_NB) == 0) {
         return LK_OK;
     }
     if (errno != EWOULDBLOCK) {
-        return lk_problem_errno (problem, "cannot lock '%s.lock'",
-                                 self->path);
+        return lk_problem_errno (problem, "cannot lock '%s.lock'", self->path);
     }
-    lk_err error = lk_problem_set (problem, LK_REFUSED,
-                                   "'%s' is in use by another process",
-                                   self->path);
+    lk_err error = lk_problem_set (
+        problem, LK_REFUSED, "'%s' is in use by another process", self->path);
     if (problem) {
         problem->number = EWOULDBLOCK;
     }

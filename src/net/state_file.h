@@ -37,7 +37,7 @@ lk_err lk_state_file_read (lk_state_file *self, size_t size_max, char **data,
 /*  Replaces it, mode 0600. LK_OK: it is on disk and stays (file and folder
  *  are synced). LK_SYSTEM: it is the old one or the new one, unknown which:
  *  whoever depends on it has to end. */
-lk_err lk_state_file_write (lk_state_file *self, const void *data,
-                            size_t size, lk_problem *problem);
+lk_err lk_state_file_write (lk_state_file *self, const void *data, size_t size,
+                            lk_problem *problem);
 
 #endif

@@ -65,8 +65,8 @@ lk_timers_put (lk_timers *self, lk_timer *timer)
         self->count++;
         if (self->count >= self->room) {
             self->room = self->room ? self->room * 2 : 32;
-            self->heap = lk_realloc (self->heap,
-                                     self->room * sizeof self->heap[0]);
+            self->heap =
+                lk_realloc (self->heap, self->room * sizeof self->heap[0]);
         }
         timer->place = self->count;
     }
