@@ -33,18 +33,27 @@ tell_one (lk_router *self, lk_local *local, const lk_message *event,
     }
 }
 
+/*  To all subscribers but one (or NULL): nobody is told of itself. */
 static void
-tell (lk_router *self, lk_message *event)
+tell_others (lk_router *self, lk_message *event, const lk_local *but)
 {
     const lk_topic *topic =
         lk_route_topic (&self->route, lk_slice_of (lk_message_command (event)));
     if (topic != NULL) {
         const lk_slice body = lk_slice_of (lk_message_body (event));
         for (size_t i = 0; i < topic->count; i++) {
-            tell_one (self, topic->subscriber[i], event, body);
+            if (topic->subscriber[i] != but) {
+                tell_one (self, topic->subscriber[i], event, body);
+            }
         }
     }
     lk_message_destroy (&event);
+}
+
+static void
+tell (lk_router *self, lk_message *event)
+{
+    tell_others (self, event, NULL);
 }
 
 /*  -------------------------------------------------------- STATUS */
@@ -109,7 +118,7 @@ tell_neighbour (lk_router *self, lk_mesh_link *link, const lk_local *local,
 void
 lk_events_local (lk_router *self, const lk_local *local, const char *status)
 {
-    tell (self, local_status (self, "*@.", local, status));
+    tell_others (self, local_status (self, "*@.", local, status), local);
     for (size_t i = 0; i < self->mesh.count && !local->application; i++) {
         if (lk_mesh_link_is_live (self->mesh.link[i])) {
             tell_neighbour (self, self->mesh.link[i], local, status);

@@ -241,7 +241,7 @@ void
 lk_neighbour_disconnected (lk_router *self, int fd)
 {
     for (size_t i = 0; i < self->mesh.count; i++) {
-        if (self->mesh.link[i]->fd == fd) {
+        if (fd >= 0 && self->mesh.link[i]->fd == fd) {
             lk_neighbour_step (self, self->mesh.link[i], LK_LINK_DOWN);
             return;
         }
@@ -354,7 +354,8 @@ lk_neighbour_on_accept (lk_router *self, const lk_source *source,
                      source->link->address);
     } else {
         source->link->reason[0] = '\0';
-        source->link->fd = lk_part_fd (source->part);
+        const int fd = lk_part_fd (source->part);
+        source->link->fd = fd >= 0 ? fd : source->link->fd;
     }
     lk_neighbour_step (self, source->link, event);
 }

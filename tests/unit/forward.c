@@ -1,0 +1,719 @@
+/*  forward.c - tests of a whole router without its sockets
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Frames go in as from local processes and neighbours, what is in the
+ *  outboxes of their connections is looked at.
+ */
+
+#include "forward.h"
+#include "neighbour.h"
+#include "session.h"
+
+#include "net/log.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static lk_router router;
+static int opened, closed, stopped, reloaded;
+static bool reachable;
+
+/*  What is left of the frame that was looked at last, and whose it is. */
+static lk_bytes rest;
+static char rest_of[32];
+
+static void
+open_link (void *shell, lk_mesh_link *link)
+{
+    (void) shell;
+    lk_identity identity;
+    char text[32];
+    snprintf (text, sizeof text, "out%d", ++opened);
+    lk_identity_set (&identity, text, strlen (text));
+    lk_hop_init (&link->out, LK_SIDE_MESH, &identity);
+}
+
+static void
+close_link (void *shell, lk_mesh_link *link)
+{
+    (void) shell;
+    closed++;
+    link->out.identity.size = 0;
+}
+
+static lk_err
+watch (void *shell, lk_local *local)
+{
+    (void) shell;
+    return local->pid == 666 ? LK_UNKNOWN : LK_OK;
+}
+
+static void
+unwatch (void *shell, lk_local *local)
+{
+    (void) shell;
+    (void) local;
+}
+
+static bool
+reach (void *shell, lk_hop *hop)
+{
+    (void) shell;
+    lk_outbox_clear (&hop->box);
+    return reachable;
+}
+
+static void
+stop (void *shell)
+{
+    (void) shell;
+    stopped++;
+}
+
+static void
+reload (void *shell)
+{
+    (void) shell;
+    reloaded++;
+}
+
+static const lk_router_calls calls = {open_link, close_link, watch, unwatch,
+                                      reach,     stop,       reload};
+
+static void
+set_up (void)
+{
+    static const lk_router_identity own = {"h1", "10.0.0.1:1", 11, 1000};
+    lk_log_set_level (LK_LOG_ERROR);
+    lk_router_init (&router, &own, &calls, NULL);
+    router.now_ms = 5000;
+    opened = closed = stopped = reloaded = 0;
+    reachable = true;
+    lk_bytes_clear (&rest);
+}
+
+static void
+tear_down (void)
+{
+    lk_router_clear (&router);
+}
+
+/*  -------------------------------------------------------- in and out */
+
+static lk_identity
+by (const char *connection)
+{
+    lk_identity identity;
+    lk_identity_set (&identity, connection, strlen (connection));
+    return identity;
+}
+
+static void
+put (lk_side side, const char *connection, const lk_bytes *frame)
+{
+    const lk_identity identity = by (connection);
+    lk_part part;
+    lk_part_init (&part);
+    lk_part_fill (&part, frame->data, frame->size);
+    lk_forward_frame (&router, side, &identity, &part);
+    lk_part_clear (&part);
+}
+
+static void
+add (lk_bytes *frame, const char *from, const char *to, const char *command,
+     uint64_t serial, const char *body)
+{
+    const lk_frame_envelope envelope = {
+        .to = to, .from = from, .command = command, .serial = serial};
+    const size_t start = lk_frame_begin (frame, &envelope);
+    lk_bytes_add (frame, body, strlen (body));
+    ck_assert_int_eq (lk_frame_finish (frame, start), LK_OK);
+}
+
+static void
+say (lk_side side, const char *connection, const char *from, const char *to,
+     const char *command, const char *body)
+{
+    lk_bytes frame = {0};
+    add (&frame, from, to, command, 42, body);
+    put (side, connection, &frame);
+    lk_bytes_clear (&frame);
+}
+
+/*  The hop of a connection, also of a stranger's. */
+static lk_hop *
+hop_of (const char *connection)
+{
+    const lk_identity identity = by (connection);
+    for (lk_hop *hop = router.hops.first; hop != NULL; hop = hop->next) {
+        if (lk_identity_equal (&hop->identity, &identity)) {
+            return hop;
+        }
+    }
+    return NULL;
+}
+
+/*  Takes the next message that waits for a connection, as "from > to COMMAND
+ *  serial body"; "" if there is none. */
+static const char *
+next (const char *connection)
+{
+    static char text[2048];
+    lk_frame_header header;
+    const char *problem;
+    if (rest.size == 0 || strcmp (rest_of, connection) != 0) {
+        lk_hop *hop = hop_of (connection);
+        lk_part *part = hop != NULL ? lk_outbox_first (&hop->box) : NULL;
+        if (part == NULL) {
+            return "";
+        }
+        lk_bytes_cut (&rest, 0);
+        lk_bytes_add (&rest, lk_part_data (part), lk_part_size (part));
+        lk_outbox_drop (&hop->box);
+        if (lk_outbox_first (&hop->box) == NULL) {
+            lk_hops_remove (&router.hops, hop);
+        }
+        snprintf (rest_of, sizeof rest_of, "%s", connection);
+    }
+    size_t at = 0;
+    ck_assert_int_eq (
+        lk_frame_next (rest.data, rest.size, &at, &header, &problem),
+        LK_FRAME_MESSAGE);
+    snprintf (text, sizeof text, "%.*s > %.*s %.*s %llu%s%.*s",
+              (int) header.from.size, header.from.data, (int) header.to.size,
+              header.to.data, (int) header.command.size, header.command.data,
+              (unsigned long long) header.serial,
+              header.body.size > 0 ? " " : "", (int) header.body.size,
+              header.body.data);
+    memmove (rest.data, rest.data + at, rest.size - at);
+    lk_bytes_cut (&rest, rest.size - at);
+    return text;
+}
+
+#define assert_next(connection, wanted)                                        \
+    ck_assert_str_eq (next (connection), (wanted))
+
+static void
+assert_starts (const char *text, const char *start)
+{
+    ck_assert_msg (strncmp (text, start, strlen (start)) == 0,
+                   "'%s' does not start with '%s'", text, start);
+}
+
+static void
+drain (const char *connection)
+{
+    while (next (connection)[0] != '\0') {
+        continue;
+    }
+}
+
+static void
+enter (const char *name, const char *subscribe)
+{
+    char from[80], body[256];
+    snprintf (from, sizeof from, "%s@.", name);
+    snprintf (body, sizeof body,
+              "{\"service\":\"%s\",\"version\":\"1\",\"pid\":%d,"
+              "\"application\":false,\"subscribe\":[%s]}",
+              name, 1000 + (int) name[0], subscribe);
+    say (LK_SIDE_LOCAL, name, from, "router@.", "REGISTER", body);
+    char ready[80];
+    snprintf (ready, sizeof ready, "router@h1 > %s@. READY 42 ", name);
+    assert_starts (next (name), ready);
+}
+
+/*  Links a host whose connection to us is "in-HOST" and ours to it "outN",
+ *  which is returned. */
+static const char *
+link_host (const char *host)
+{
+    static char out[32];
+    char from[80], body[256], in[32];
+    snprintf (from, sizeof from, "router@%s", host);
+    snprintf (in, sizeof in, "in-%s", host);
+    snprintf (body, sizeof body,
+              "{\"host\":\"%s\",\"address\":\"%s.example:1\","
+              "\"version\":\"1\",\"incarnation\":\"00000000000000%c%c\"}",
+              host, host, host[1], host[1]);
+    say (LK_SIDE_MESH, in, from, "router@.", "CONNECT", body);
+    snprintf (out, sizeof out, "out%d", opened);
+    assert_starts (next (in), "router@h1 > router@. ACCEPT 0 ");
+    char endpoint[64];
+    snprintf (endpoint, sizeof endpoint, "tcp://%s.example:1", host);
+    lk_neighbour_connected (&router, endpoint, opened);
+    assert_starts (next (out), "router@h1 > router@. CONNECT 0 ");
+    say (LK_SIDE_MESH, out, from, "router@.", "ACCEPT", body);
+    drain (out);
+    return out;
+}
+
+/*  -------------------------------------------------------- sessions */
+
+START_TEST (register_once_and_only_properly)
+{
+    enter ("lock", "");
+    say (LK_SIDE_LOCAL, "other", "lock@.", "router@.", "REGISTER",
+         "{\"service\":\"lock\",\"pid\":7}");
+    assert_next ("other", "router@h1 > lock@. REFUSE 42 "
+                          "{\"reason\":\"name is taken by process 1108\"}");
+    say (LK_SIDE_LOCAL, "other", "x@.", "router@.", "REGISTER",
+         "{\"service\":\"router\",\"pid\":7}");
+    assert_starts (next ("other"), "router@h1 > x@. REFUSE 42 ");
+    say (LK_SIDE_LOCAL, "other", "x@.", "router@.", "REGISTER",
+         "{\"service\":\"x\"}");
+    assert_starts (next ("other"), "router@h1 > x@. REFUSE 42 ");
+    say (LK_SIDE_LOCAL, "other", "x@.", "router@.", "REGISTER",
+         "{\"service\":\"x\",\"pid\":666}");
+    assert_starts (next ("other"), "router@h1 > x@. REFUSE 42 ");
+    say (LK_SIDE_LOCAL, "other", "x@.", "router@.", "REGISTER", "{\"serv");
+    assert_starts (next ("other"), "router@h1 > x@. INVALID 42 ");
+    ck_assert_uint_eq (lk_route_count (&router.route), 1);
+
+    /*  Again by the same: the answer was lost. */
+    say (LK_SIDE_LOCAL, "lock", "lock@.", "router@.", "REGISTER",
+         "{\"service\":\"lock\",\"pid\":7}");
+    assert_starts (next ("lock"), "router@h1 > lock@. READY 42 ");
+}
+END_TEST
+
+START_TEST (a_name_whose_connection_is_gone_is_free)
+{
+    enter ("lock", "");
+    reachable = false;
+    say (LK_SIDE_LOCAL, "other", "lock@.", "router@.", "REGISTER",
+         "{\"service\":\"lock\",\"pid\":7}");
+    assert_starts (next ("other"), "router@h1 > lock@. READY 42 ");
+    ck_assert_uint_eq (lk_route_count (&router.route), 1);
+}
+END_TEST
+
+START_TEST (strangers_can_only_register)
+{
+    enter ("lock", "");
+    say (LK_SIDE_LOCAL, "nobody", "x@h1", "lock@h1", "LOCK", "{}");
+    assert_next ("nobody",
+                 "router@h1 > *@. INVALID 42 {\"reason\":\"register first\"}");
+    say (LK_SIDE_LOCAL, "nobody", "x@h1", "router@.", "STOP", "{}");
+    assert_next ("nobody",
+                 "router@h1 > x@h1 INVALID 42 {\"reason\":\"register first\"}");
+    assert_next ("lock", "");
+    ck_assert_int_eq (stopped, 0);
+}
+END_TEST
+
+START_TEST (a_lie_about_the_sender_is_not_forwarded)
+{
+    enter ("lock", "");
+    enter ("liar", "");
+    static const char *const lies[] = {"lock@h1", "liar@h2", "liar@.",
+                                       "router@h1"};
+    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+        say (LK_SIDE_LOCAL, "liar", lies[i], "lock@h1", "LOCK", "{}");
+        assert_next ("liar", "router@h1 > *@. INVALID 42 {\"reason\":\"the "
+                             "sender's address is not yours\"}");
+        assert_next ("lock", "");
+    }
+    ck_assert_uint_eq (router.count.lies, 4);
+}
+END_TEST
+
+START_TEST (the_end_of_a_process_is_told)
+{
+    enter ("watch", "\"STATUS\"");
+    enter ("lock", "");
+    assert_next ("watch", "router@h1 > watch@h1 STATUS 0 "
+                          "{\"service\":\"lock@h1\",\"status\":\"up\","
+                          "\"pid\":1108,\"version\":\"1\","
+                          "\"application\":false}");
+    enter ("late", "\"STATUS\",\"CLUSTERUP\",\"CLUSTERINCOMPLETE\"");
+    assert_starts (next ("late"), "router@h1 > late@h1 STATUS 0 "
+                                  "{\"service\":\"watch@h1\","
+                                  "\"status\":\"up\"");
+    assert_starts (next ("late"), "router@h1 > late@h1 STATUS 0 "
+                                  "{\"service\":\"lock@h1\"");
+    assert_next ("late", "router@h1 > late@h1 CLUSTERUP 0 "
+                         "{\"total\":1,\"live\":1}");
+    assert_next ("late", "");
+    drain ("watch");
+    lk_local *lock = lk_route_by_service (&router.route, lk_slice_of ("lock"));
+    lk_session_end (&router, lock, "process ended");
+    assert_starts (next ("watch"), "router@h1 > watch@h1 STATUS 0 "
+                                   "{\"service\":\"lock@h1\","
+                                   "\"status\":\"down\"");
+    enter ("lock", "");
+}
+END_TEST
+
+/*  -------------------------------------------------------- unicast */
+
+START_TEST (a_frame_for_one_goes_on_as_it_came)
+{
+    enter ("a", "");
+    enter ("b", "");
+    lk_bytes frame = {0};
+    add (&frame, "a@h1", "b@.", "ONE", 1, "");
+    add (&frame, "a@h1", "b@h1", "TWO", 2, "{}");
+    const lk_identity identity = by ("a");
+    lk_part part;
+    lk_part_init (&part);
+    lk_part_fill (&part, frame.data, frame.size);
+    const void *data = lk_part_data (&part);
+    lk_forward_frame (&router, LK_SIDE_LOCAL, &identity, &part);
+    ck_assert_ptr_eq (lk_part_data (lk_outbox_first (&hop_of ("b")->box)),
+                      data);
+    assert_next ("b", "a@h1 > b@. ONE 1");
+    assert_next ("b", "a@h1 > b@h1 TWO 2 {}");
+    lk_part_clear (&part);
+    lk_bytes_clear (&frame);
+}
+END_TEST
+
+START_TEST (a_frame_for_many_is_taken_apart)
+{
+    enter ("a", "");
+    enter ("b", "");
+    enter ("c", "");
+    lk_bytes frame = {0};
+    add (&frame, "a@h1", "b@.", "ONE", 1, "");
+    add (&frame, "a@h1", "nobody@.", "TWO", 2, "");
+    add (&frame, "a@h1", "b@.", "THREE", 3, "");
+    add (&frame, "a@h1", "c@.", "FOUR", 4, "");
+    add (&frame, "a@h1", "router@.", "ALIVE", 5, "");
+    add (&frame, "b@h1", "c@.", "LIE", 6, "");
+    add (&frame, "a@h1", "b@h7", "SEVEN", 7, "");
+    add (&frame, "a@h1", "b@.", "EIGHT", 8, "");
+    put (LK_SIDE_LOCAL, "a", &frame);
+    assert_next ("b", "a@h1 > b@. ONE 1");
+    assert_next ("b", "a@h1 > b@. THREE 3");
+    assert_next ("b", "a@h1 > b@. EIGHT 8");
+    assert_next ("b", "");
+    assert_next ("c", "a@h1 > c@. FOUR 4");
+    assert_next ("c", "");
+    assert_next ("a", "router@h1 > a@h1 UNKNOWN 2 {\"command\":\"TWO\","
+                      "\"to\":\"nobody@.\",\"reason\":\"no service 'nobody' "
+                      "on host 'h1'\"}");
+    assert_next ("a", "router@h1 > a@h1 ABSOLUTELY 5");
+    assert_starts (next ("a"), "router@h1 > *@. INVALID 6 ");
+    assert_next ("a", "router@h1 > a@h1 UNKNOWN 7 {\"command\":\"SEVEN\","
+                      "\"to\":\"b@h7\",\"reason\":\"host 'h7' is not "
+                      "connected\"}");
+    assert_next ("a", "");
+    lk_bytes_clear (&frame);
+}
+END_TEST
+
+START_TEST (what_is_broken_is_answered_and_the_rest_arrives)
+{
+    enter ("a", "");
+    enter ("b", "");
+    lk_bytes frame = {0};
+    add (&frame, "a@h1", "b@.", "ONE", 1, "");
+    const size_t whole = frame.size;
+    add (&frame, "a@h1", "b@.", "TWO", 2, "{}");
+    for (size_t size = whole + 1; size < frame.size; size++) {
+        const lk_bytes half = {frame.data, size, size};
+        put (LK_SIDE_LOCAL, "a", &half);
+        assert_next ("b", "a@h1 > b@. ONE 1");
+        assert_next ("b", "");
+        assert_starts (next ("a"), "router@h1 > *@. INVALID ");
+        assert_next ("a", "");
+    }
+    const lk_bytes empty = {frame.data, 0, 0};
+    put (LK_SIDE_LOCAL, "a", &empty);
+    assert_starts (next ("a"), "router@h1 > *@. INVALID 0 ");
+    lk_bytes_clear (&frame);
+}
+END_TEST
+
+START_TEST (unknown_and_invalid_are_never_answered)
+{
+    enter ("a", "");
+    static const char *const commands[] = {"UNKNOWN", "INVALID"};
+    for (size_t i = 0; i < 2; i++) {
+        say (LK_SIDE_LOCAL, "a", "a@h1", "nobody@.", commands[i], "{}");
+        say (LK_SIDE_LOCAL, "a", "a@h1", "b@h9", commands[i], "{}");
+        say (LK_SIDE_LOCAL, "a", "b@h1", "a@.", commands[i], "{}");
+        say (LK_SIDE_LOCAL, "a", "a@h1", "router@.", commands[i], "{");
+        say (LK_SIDE_LOCAL, "a", "a@h1", "router@.", commands[i], "{}");
+        say (LK_SIDE_LOCAL, "x", "x@.", "router@.", commands[i], "{}");
+    }
+    assert_next ("a", "");
+    assert_next ("x", "");
+}
+END_TEST
+
+START_TEST (who_does_not_read_is_not_waited_for)
+{
+    enter ("a", "");
+    enter ("b", "");
+    char body[60000];
+    memset (body, ' ', sizeof body - 1);
+    body[0] = '{';
+    body[sizeof body - 2] = '}';
+    body[sizeof body - 1] = '\0';
+    const int fits = LK_OUTBOX_SIZE_MAX / (int) sizeof body;
+    for (int i = 0; i < fits; i++) {
+        say (LK_SIDE_LOCAL, "a", "a@h1", "b@.", "MORE", body);
+    }
+    assert_next ("a", "");
+    say (LK_SIDE_LOCAL, "a", "a@h1", "b@.", "MORE", body);
+    say (LK_SIDE_LOCAL, "a", "a@h1", "b@.", "MORE", body);
+    assert_starts (next ("a"), "router@h1 > a@h1 UNKNOWN 42 "
+                               "{\"command\":\"MORE\",\"to\":\"b@.\","
+                               "\"reason\":\"the receiver does not keep up");
+    ck_assert_uint_ge (router.count.overloaded, 1);
+}
+END_TEST
+
+START_TEST (what_waited_for_one_that_ended_is_returned)
+{
+    enter ("a", "");
+    enter ("b", "");
+    say (LK_SIDE_LOCAL, "a", "a@h1", "b@.", "ONE", "{}");
+    lk_session_end (&router,
+                    lk_route_by_service (&router.route, lk_slice_of ("b")),
+                    "process ended");
+    assert_starts (next ("a"), "router@h1 > a@h1 UNKNOWN 42 "
+                               "{\"command\":\"ONE\"");
+}
+END_TEST
+
+/*  -------------------------------------------------------- the mesh */
+
+START_TEST (hosts_are_reached_by_name_by_all_and_by_any)
+{
+    enter ("a", "");
+    enter ("b", "\"NEWS\"");
+    const char *out = link_host ("h2");
+    say (LK_SIDE_LOCAL, "a", "a@h1", "lock@h2", "ONE", "{}");
+    assert_next (out, "a@h1 > lock@h2 ONE 42 {}");
+    say (LK_SIDE_LOCAL, "a", "a@h1", "*@*", "NEWS", "{}");
+    assert_next (out, "a@h1 > *@* NEWS 42 {}");
+    assert_next ("b", "a@h1 > *@* NEWS 42 {}");
+    say (LK_SIDE_LOCAL, "a", "a@h1", "*@.", "NEWS", "{}");
+    assert_next (out, "");
+    assert_next ("b", "a@h1 > *@. NEWS 42 {}");
+    say (LK_SIDE_LOCAL, "a", "a@h1", "*@h2", "NEWS", "{}");
+    assert_next (out, "a@h1 > *@h2 NEWS 42 {}");
+    assert_next ("b", "");
+    say (LK_SIDE_LOCAL, "a", "a@h1", "b@*", "TELL", "{}");
+    assert_next (out, "a@h1 > b@* TELL 42 {}");
+    assert_next ("b", "a@h1 > b@* TELL 42 {}");
+    say (LK_SIDE_LOCAL, "a", "a@h1", "b@?", "TELL", "{}");
+    assert_next ("b", "a@h1 > b@? TELL 42 {}");
+    say (LK_SIDE_LOCAL, "a", "a@h1", "c@?", "TELL", "{}");
+    assert_starts (next ("a"), "router@h1 > a@h1 UNKNOWN 42 ");
+    say (LK_SIDE_MESH, "in-h2", "router@h2", "router@h1", "STATUS",
+         "{\"service\":\"c@h2\",\"status\":\"up\",\"pid\":9}");
+    say (LK_SIDE_LOCAL, "a", "a@h1", "c@?", "TELL", "{}");
+    assert_next (out, "a@h1 > c@? TELL 42 {}");
+    say (LK_SIDE_LOCAL, "a", "a@h1", "*@?", "TELL", "{}");
+    assert_starts (next ("a"), "router@h1 > *@. INVALID 42 ");
+    assert_next ("a", "");
+}
+END_TEST
+
+START_TEST (what_crossed_the_mesh_crosses_it_no_more)
+{
+    enter ("b", "\"NEWS\"");
+    link_host ("h2");
+    const char *out3 = link_host ("h3");
+    lk_bytes frame = {0};
+    const lk_frame_envelope envelope = {
+        .to = "*@*", .from = "a@h2", .command = "NEWS", .crossed = true};
+    ck_assert_int_eq (
+        lk_frame_finish (&frame, lk_frame_begin (&frame, &envelope)), LK_OK);
+    put (LK_SIDE_MESH, "in-h2", &frame);
+    assert_next ("b", "a@h2 > *@* NEWS 0");
+    assert_next (out3, "");
+    lk_bytes_clear (&frame);
+
+    /*  Nor does what did not, or is for another host. */
+    say (LK_SIDE_MESH, "in-h2", "a@h2", "*@*", "NEWS", "{}");
+    say (LK_SIDE_MESH, "in-h2", "a@h2", "b@h3", "TELL", "{}");
+    assert_next (out3, "");
+    assert_next ("b", "");
+}
+END_TEST
+
+START_TEST (a_neighbour_speaks_for_its_own_host_only)
+{
+    enter ("b", "");
+    link_host ("h2");
+    say (LK_SIDE_MESH, "in-h2", "a@h3", "b@h1", "TELL", "{}");
+    say (LK_SIDE_MESH, "in-h2", "a@h1", "b@h1", "TELL", "{}");
+    say (LK_SIDE_MESH, "in-h4", "a@h2", "b@h1", "TELL", "{}");
+    say (LK_SIDE_MESH, "out1", "a@h2", "b@h1", "TELL", "{}");
+    assert_next ("b", "");
+    ck_assert_uint_eq (router.count.lies, 4);
+    say (LK_SIDE_MESH, "in-h2", "a@h2", "b@h1", "TELL", "{}");
+    assert_next ("b", "a@h2 > b@h1 TELL 42 {}");
+
+    /*  A process of that host is not its router. */
+    say (LK_SIDE_MESH, "in-h2", "a@h2", "router@h1", "DISCONNECTED", "{}");
+    say (LK_SIDE_MESH, "in-h2", "a@h2", "router@h1", "SHUTDOWN", "{}");
+    say (LK_SIDE_MESH, "in-h2", "a@h2", "router@h1", "STATUS",
+         "{\"service\":\"c@h2\",\"status\":\"up\",\"pid\":9}");
+    ck_assert_int_eq (stopped, 0);
+    ck_assert_int_eq (closed, 0);
+    ck_assert_ptr_null (lk_directory_find (&router.directory, NULL, "c", 1));
+    say (LK_SIDE_MESH, "in-h2", "router@h2", "router@h1", "STATUS",
+         "{\"service\":\"c@h3\",\"status\":\"up\",\"pid\":9}");
+    ck_assert_ptr_null (lk_directory_find (&router.directory, NULL, "c", 1));
+}
+END_TEST
+
+START_TEST (answers_go_back_over_the_mesh)
+{
+    const char *out = link_host ("h2");
+    say (LK_SIDE_MESH, "in-h2", "a@h2", "nobody@h1", "TELL", "{}");
+    assert_next (out, "router@h1 > a@h2 UNKNOWN 42 {\"command\":\"TELL\","
+                      "\"to\":\"nobody@h1\",\"reason\":\"no service 'nobody' "
+                      "on host 'h1'\"}");
+    say (LK_SIDE_MESH, "in-h2", "a@h2", "router@h1", "ALIVE", "{}");
+    assert_next (out, "router@h1 > a@h2 ABSOLUTELY 42");
+    say (LK_SIDE_MESH, "in-h2", "a@h2", "router@h1", "GARBAGE", "{}");
+    assert_starts (next (out), "router@h1 > a@h2 UNKNOWN 42 ");
+    say (LK_SIDE_MESH, "in-h2", "a@h2", "router@h1", "STOP", "{}");
+    assert_starts (next (out), "router@h1 > a@h2 INVALID 42 ");
+    ck_assert_int_eq (stopped, 0);
+}
+END_TEST
+
+START_TEST (a_lost_link_is_told_with_all_that_it_means)
+{
+    enter ("w", "\"STATUS\",\"HANGUP\",\"DISCONNECTED\",\"CLUSTERUP\","
+                "\"CLUSTERDOWN\",\"CLUSTERCOMPLETE\",\"CLUSTERINCOMPLETE\","
+                "\"NEWREMOTECONNECTION\"");
+    drain ("w");
+    link_host ("h2");
+    assert_next ("w", "router@h1 > w@h1 NEWREMOTECONNECTION 0 "
+                      "{\"host\":\"h2\",\"address\":\"h2.example:1\"}");
+    assert_next ("w", "router@h1 > w@h1 CLUSTERUP 0 {\"total\":2,\"live\":2}");
+    assert_next ("w", "router@h1 > w@h1 CLUSTERCOMPLETE 0 "
+                      "{\"total\":2,\"live\":2}");
+    say (LK_SIDE_MESH, "in-h2", "router@h2", "router@h1", "STATUS",
+         "{\"service\":\"lock@h2\",\"status\":\"up\",\"pid\":9}");
+    assert_starts (next ("w"), "router@h1 > w@h1 STATUS 0 "
+                               "{\"service\":\"lock@h2\",\"status\":\"up\"");
+    lk_neighbour_disconnected (&router, opened);
+    assert_starts (next ("w"),
+                   "router@h1 > w@h1 STATUS 0 "
+                   "{\"service\":\"lock@h2\",\"status\":\"unknown\"");
+    assert_next ("w", "router@h1 > w@h1 HANGUP 0 {\"host\":\"h2\","
+                      "\"reason\":\"connection lost\"}");
+    assert_next ("w",
+                 "router@h1 > w@h1 CLUSTERDOWN 0 {\"total\":2,\"live\":1}");
+    assert_next ("w", "router@h1 > w@h1 CLUSTERINCOMPLETE 0 "
+                      "{\"total\":2,\"live\":1}");
+    assert_next ("w", "");
+    say (LK_SIDE_LOCAL, "w", "w@h1", "lock@h2", "ONE", "{}");
+    assert_starts (next ("w"), "router@h1 > w@h1 UNKNOWN 42 ");
+
+    link_host ("h2");
+    drain ("w");
+    say (LK_SIDE_MESH, "in-h2", "router@h2", "router@h1", "DISCONNECTED",
+         "{\"host\":\"h2\"}");
+    assert_next ("w", "router@h1 > w@h1 DISCONNECTED 0 {\"host\":\"h2\"}");
+}
+END_TEST
+
+START_TEST (a_host_that_lost_us_is_told_so)
+{
+    say (LK_SIDE_MESH, "in-h2", "router@h2", "router@.", "ALIVE", "");
+    assert_starts (next ("in-h2"), "router@h1 > router@. REFUSE 0 ");
+}
+END_TEST
+
+START_TEST (a_second_host_of_a_name_is_refused)
+{
+    say (LK_SIDE_MESH, "x", "router@h1", "router@.", "CONNECT",
+         "{\"host\":\"h1\",\"address\":\"10.0.0.9:1\",\"version\":\"1\","
+         "\"incarnation\":\"0000000000000099\"}");
+    assert_starts (next ("x"), "router@h1 > router@. REFUSE 0 ");
+    link_host ("h2");
+    say (LK_SIDE_MESH, "y", "router@h2", "router@.", "CONNECT",
+         "{\"host\":\"h2\",\"address\":\"10.0.0.9:1\",\"version\":\"1\","
+         "\"incarnation\":\"0000000000000099\"}");
+    assert_starts (next ("y"), "router@h1 > router@. REFUSE 0 ");
+    ck_assert_uint_eq (router.cluster.live, 2);
+    say (LK_SIDE_MESH, "z", "router@h5", "router@.", "CONNECT",
+         "{\"host\":\"h5\",\"address\":\"no address\",\"version\":\"1\","
+         "\"incarnation\":\"0000000000000099\"}");
+    assert_starts (next ("z"), "router@h1 > router@. REFUSE 0 ");
+}
+END_TEST
+
+START_TEST (stop_and_shutdown)
+{
+    enter ("a", "");
+    enter ("lock", "");
+    const char *out = link_host ("h2");
+    say (LK_SIDE_LOCAL, "a", "a@h1", "router@.", "RELOADCONFIG", "{}");
+    ck_assert_int_eq (reloaded, 1);
+    say (LK_SIDE_LOCAL, "a", "a@h1", "router@.", "STOP", "{}");
+    ck_assert_int_eq (stopped, 1);
+    assert_next (out, "");
+    say (LK_SIDE_LOCAL, "a", "a@h1", "router@.", "SHUTDOWN", "{}");
+    ck_assert_int_eq (stopped, 2);
+    assert_next (out, "router@h1 > router@. SHUTDOWN 0");
+    assert_next ("lock", "router@h1 > lock@h1 STOP 0");
+    say (LK_SIDE_MESH, "in-h2", "router@h2", "router@.", "SHUTDOWN", "{}");
+    ck_assert_int_eq (stopped, 3);
+    assert_next (out, "");
+}
+END_TEST
+
+START_TEST (the_configuration_is_taken_anew)
+{
+    static const char *const two[] = {"10.0.0.2:1", "10.0.0.3:1", NULL};
+    static const char *const one[] = {"10.0.0.3:1", NULL};
+    lk_neighbour_configure (&router, two);
+    lk_neighbour_work (&router);
+    ck_assert_int_eq (opened, 2);
+    ck_assert_uint_eq (router.cluster.total, 3);
+    lk_neighbour_configure (&router, one);
+    ck_assert_int_eq (closed, 1);
+    ck_assert_uint_eq (router.cluster.total, 2);
+    ck_assert_ptr_null (lk_mesh_by_address (&router.mesh, "10.0.0.2:1"));
+}
+END_TEST
+
+int
+main (void)
+{
+    TCase *tcase = tcase_create ("forward");
+    tcase_add_checked_fixture (tcase, set_up, tear_down);
+    tcase_add_test (tcase, register_once_and_only_properly);
+    tcase_add_test (tcase, a_name_whose_connection_is_gone_is_free);
+    tcase_add_test (tcase, strangers_can_only_register);
+    tcase_add_test (tcase, a_lie_about_the_sender_is_not_forwarded);
+    tcase_add_test (tcase, the_end_of_a_process_is_told);
+    tcase_add_test (tcase, a_frame_for_one_goes_on_as_it_came);
+    tcase_add_test (tcase, a_frame_for_many_is_taken_apart);
+    tcase_add_test (tcase, what_is_broken_is_answered_and_the_rest_arrives);
+    tcase_add_test (tcase, unknown_and_invalid_are_never_answered);
+    tcase_add_test (tcase, who_does_not_read_is_not_waited_for);
+    tcase_add_test (tcase, what_waited_for_one_that_ended_is_returned);
+    tcase_add_test (tcase, hosts_are_reached_by_name_by_all_and_by_any);
+    tcase_add_test (tcase, what_crossed_the_mesh_crosses_it_no_more);
+    tcase_add_test (tcase, a_neighbour_speaks_for_its_own_host_only);
+    tcase_add_test (tcase, answers_go_back_over_the_mesh);
+    tcase_add_test (tcase, a_lost_link_is_told_with_all_that_it_means);
+    tcase_add_test (tcase, a_host_that_lost_us_is_told_so);
+    tcase_add_test (tcase, a_second_host_of_a_name_is_refused);
+    tcase_add_test (tcase, stop_and_shutdown);
+    tcase_add_test (tcase, the_configuration_is_taken_anew);
+    Suite *suite = suite_create ("forward");
+    suite_add_tcase (suite, tcase);
+    SRunner *runner = srunner_create (suite);
+    srunner_run_all (runner, CK_ENV);
+    const int failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
