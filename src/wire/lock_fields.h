@@ -89,8 +89,9 @@ typedef struct {
     void (*visit) (lk_fields *self, void *row);
 } lk_field_list;
 
-/*  Reading, the rows are zeroed scratch memory. Returns the rows; NULL if
- *  there are none. */
+/*  Reading, the rows are zeroed scratch memory, and more than `count_max` of
+ *  them are refused; writing, that is the sender's to see to. Returns the
+ *  rows; NULL if there are none. */
 void *lk_field_rows (lk_fields *self, const lk_field_list *list, void *rows,
                      size_t *count);
 

@@ -14,6 +14,10 @@
 
 #include <string.h>
 
+/*  Their fields at their longest, but for names. */
+#define TICKET_SIZE 420
+#define OP_SIZE 160
+
 /*  -------------------------------------------------------- kinds */
 
 #define COMMAND(kind, command, answer) [kind] = command,
@@ -147,6 +151,40 @@ lk_tickets_free (lk_ticket *tickets, size_t count)
 {
     (void) count;
     lk_free (tickets);
+}
+
+/*  -------------------------------------------------------- sizes */
+
+/*  What JSON makes of it. */
+static size_t
+name_size (lk_name name)
+{
+    size_t size = name.size;
+    for (size_t i = 0; i < name.size; i++) {
+        const unsigned char c = (unsigned char) name.data[i];
+        if (c < 0x20) {
+            size += 5;
+        } else if (c == '"' || c == '\\') {
+            size++;
+        }
+    }
+    return size;
+}
+
+size_t
+lk_ticket_size (const lk_ticket *self)
+{
+    return TICKET_SIZE + name_size (self->object) + name_size (self->owner);
+}
+
+size_t
+lk_op_size (const lk_op *self)
+{
+    size_t size = OP_SIZE + lk_ticket_size (&self->ticket);
+    for (size_t i = 0; i < self->ticket_count; i++) {
+        size += lk_ticket_size (&self->tickets[i]);
+    }
+    return size;
 }
 
 /*  -------------------------------------------------------- operations */

@@ -21,12 +21,13 @@
 #define LK_NAME_SIZE_MAX 4608 /* bytes of an object's key, zone included */
 #define LK_BATCH_MAX 256      /* operations in one message */
 #define LK_CHUNK_MAX 256      /* tickets in one message of a table */
-#define LK_REPORT_MAX 1024    /* tickets in one report to a reclaim */
-#define LK_NAMES_SIZE_MAX (64 * 1024) /* bytes of all names in one message */
-/*  Within these limits a message stays below a body's limit (1 MiB), even if
- *  JSON has to escape each byte of its names. Who fills a batch, a chunk or a
- *  report ends it before they are reached; the tickets of all reports in a
- *  batch count together. */
+#define LK_REPORT_MAX 8192    /* tickets in one report to a reclaim */
+
+/*  A message's operations or tickets, measured by lk_op_size () and
+ *  lk_ticket_size (), must not be over this: the body would be, and the
+ *  message could never be sent. Who fills one ends it before; a single ticket
+ *  always fits. */
+#define LK_BULK_SIZE_MAX ((size_t) 960 * 1024)
 
 typedef uint8_t lk_host;   /* index into the roster */
 typedef uint64_t lk_hosts; /* a set of them */
@@ -306,7 +307,6 @@ typedef struct {
     lk_lock_kind kind;
     lk_host from;
     lk_host to;
-    /*  LOCK, UNLOCK, LOCKED, UNLOCKED and LOCKFAILED only: */
     lk_host origin;      /* the proxy, in what a leader passes on */
     lk_host destination; /* whom it is passed on to; LK_NOBODY: `to` */
     lk_term term;        /* every kind but STARTED, PING, DATE, AGREED */
@@ -336,6 +336,10 @@ const char *lk_lock_kind_command (lk_lock_kind kind);
 
 /*  The kind's own name in lower case; "voted". Static. */
 const char *lk_lock_kind_name (lk_lock_kind kind);
+
+/*  How many bytes of a body these take, at most. */
+size_t lk_ticket_size (const lk_ticket *self);
+size_t lk_op_size (const lk_op *self);
 
 /*  Copies `source`, with all that it points to, into `copy`, which owns it:
  *  lk_lock_message_clear () frees that. Clear also fits a message that

@@ -237,19 +237,10 @@ host_fields (lk_fields *f, lk_lock_message *message)
     lk_field_count (f, "session", &message->as.host.session);
 }
 
-/*  What may come by way of another leader says whose it is. */
-static void
-way_fields (lk_fields *f, lk_lock_message *message)
-{
-    lk_field_host_if_any (f, "origin", &message->origin);
-    lk_field_host_if_any (f, "destination", &message->destination);
-}
-
 static void
 lock_fields (lk_fields *f, lk_lock_message *message)
 {
     lk_msg_request *request = &message->as.request;
-    way_fields (f, message);
     lk_field_request (f, "request", &request->ticket.request);
     lk_field_object (f, &request->ticket.object);
     lk_shape_owner (f, &request->ticket);
@@ -262,7 +253,6 @@ static void
 unlock_fields (lk_fields *f, lk_lock_message *message)
 {
     lk_msg_request *request = &message->as.request;
-    way_fields (f, message);
     lk_field_request (f, "request", &request->ticket.request);
     lk_field_object (f, &request->ticket.object);
     lk_field_flag (f, "by_key", &request->by_key);
@@ -274,7 +264,6 @@ static void
 locked_fields (lk_fields *f, lk_lock_message *message)
 {
     lk_msg_reply *reply = &message->as.reply;
-    way_fields (f, message);
     lk_field_request (f, "request", &reply->request);
     lk_field_object (f, &reply->object);
     lk_field_hex (f, "token", &reply->token);
@@ -286,7 +275,6 @@ locked_fields (lk_fields *f, lk_lock_message *message)
 static void
 unlocked_fields (lk_fields *f, lk_lock_message *message)
 {
-    way_fields (f, message);
     lk_field_request (f, "request", &message->as.reply.request);
     lk_field_object (f, &message->as.reply.object);
     lk_field_error (f, "error", &message->as.reply.error);
@@ -384,11 +372,10 @@ void
 lk_lock_shape (lk_fields *fields, lk_lock_message *message)
 {
     LK_ASSERT ((unsigned) message->kind < LK_MSG_COUNT);
-    if (!fields->writing) {
-        message->origin = message->destination = LK_NOBODY;
-    }
     if (has_term (message->kind)) {
         lk_field_term (fields, "term", &message->term);
     }
+    lk_field_host_if_any (fields, "origin", &message->origin);
+    lk_field_host_if_any (fields, "destination", &message->destination);
     shapes[message->kind](fields, message);
 }

@@ -13,6 +13,7 @@
 
 #include <check.h>
 #include <ctype.h>
+#include <lockkeeper/lockkeeper.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -476,54 +477,88 @@ END_TEST
 
 /*  -------------------------------------------------------- copies, sizes */
 
-/*  The largest that its limits allow must fit into a body: names of nothing
- *  but what JSON escapes, and every other field at its longest. */
-static void
-fits (lk_lock_message *message, lk_ticket *tickets, size_t count)
+/*  Names of nothing but what JSON escapes, each other field at its longest. */
+static lk_ticket
+large_ticket (size_t name_size)
 {
-    static char names[LK_NAME_SIZE_MAX];
-    const uint16_t each = (uint16_t) (LK_NAMES_SIZE_MAX / count);
-    memset (names, '\x01', sizeof names);
-    names[0] = names[1] = '\0';
-    for (size_t i = 0; i < count; i++) {
-        tickets[i] = (lk_ticket) {.request = {H1, COUNT_MAX, UINT64_MAX},
-                                  .object = {names, (uint16_t) (each - 10)},
-                                  .owner = {names + 2, 10},
-                                  .pid = UINT32_MAX,
-                                  .duration_ms = COUNT_MAX,
-                                  .age_ms = COUNT_MAX};
-    }
+    static char name[LK_NAME_SIZE_MAX];
+    memset (name, '\x01', sizeof name);
+    name[255] = name[511] = '\0';
+    return (lk_ticket) {.request = {H1, COUNT_MAX, UINT64_MAX},
+                        .object = {name, (uint16_t) (512 + name_size)},
+                        .owner = {name, 127},
+                        .pid = UINT32_MAX,
+                        .duration_ms = COUNT_MAX,
+                        .age_ms = COUNT_MAX};
+}
+
+static void
+fits (const lk_lock_message *message)
+{
     lk_message *bus = lk_lock_encode (message, &roster, H1);
     lk_bytes frame = {0};
     lk_message_set_from (bus, "lock@h1");
     ck_assert_int_eq (lk_message_write (bus, &frame), LK_OK);
+    ck_assert_uint_gt (frame.size, LK_BULK_SIZE_MAX / 2);
     lk_bytes_clear (&frame);
     lk_message_destroy (&bus);
 }
 
-START_TEST (largest)
+static void
+one_large_host (void)
 {
-    static lk_ticket tickets[LK_REPORT_MAX];
     char host[64];
     memset (host, 'h', 63);
     host[63] = '\0';
     lk_roster_init (&roster);
     lk_roster_intern (&roster, host, ID1);
-    lk_lock_message report = {.kind = LK_MSG_REPORT, .term = {COUNT_MAX, ID1}};
+}
+
+/*  Whatever stays below LK_BULK_SIZE_MAX can be sent. */
+START_TEST (largest_tables)
+{
+    static lk_ticket tickets[LK_REPORT_MAX];
+    const size_t name_sizes[] = {1, 100, LK_OBJECT_LEN_MAX};
+    lk_lock_message report = {.kind = LK_MSG_REPORT,
+                              .term = {COUNT_MAX, UINT64_MAX}};
     report.as.report.tickets = tickets;
-    report.as.report.ticket_count = LK_REPORT_MAX;
-    fits (&report, tickets, LK_REPORT_MAX);
-    lk_lock_message fill = {.kind = LK_MSG_MAXTICKET};
-    fill.as.chunk.tickets = tickets;
-    fill.as.chunk.ticket_count = LK_CHUNK_MAX;
-    fits (&fill, tickets, LK_CHUNK_MAX);
-    lk_op op = {.kind = LK_OP_REPORT,
-                .tickets = tickets,
-                .ticket_count = LK_REPORT_MAX};
-    lk_lock_message ops = {.kind = LK_MSG_OPS};
-    ops.as.ops.ops = &op;
-    ops.as.ops.op_count = 1;
-    fits (&ops, tickets, LK_REPORT_MAX);
+    one_large_host ();
+    for (size_t i = 0; i < 3; i++) {
+        const lk_ticket ticket = large_ticket (name_sizes[i]);
+        const size_t count = LK_BULK_SIZE_MAX / lk_ticket_size (&ticket);
+        for (size_t at = 0; at < count; at++) {
+            tickets[at] = ticket;
+        }
+        report.as.report.ticket_count = count;
+        fits (&report);
+    }
+}
+END_TEST
+
+START_TEST (largest_batches)
+{
+    static lk_op ops[LK_REPORT_MAX];
+    const lk_ticket claim = large_ticket (1);
+    lk_ticket claims[] = {claim, claim};
+    lk_lock_message message = {.kind = LK_MSG_OPS,
+                               .term = {COUNT_MAX, UINT64_MAX}};
+    message.as.ops.ops = ops;
+    one_large_host ();
+    for (int kind = 0; kind < LK_OP_COUNT; kind++) {
+        lk_op op = {.kind = (lk_op_kind) kind,
+                    .ticket = large_ticket (1),
+                    .by = claim.request,
+                    .tickets = claims,
+                    .ticket_count = kind == LK_OP_REPORT ? 2 : 0};
+        const size_t count = LK_BULK_SIZE_MAX / lk_op_size (&op);
+        for (size_t at = 0; at < count; at++) {
+            ops[at] = op;
+        }
+        message.as.ops.op_count = count;
+        if (kind != LK_OP_GONE && kind != LK_OP_OPEN) {
+            fits (&message);
+        }
+    }
 }
 END_TEST
 
@@ -544,7 +579,8 @@ main (void)
     tcase_add_test (tests, unknown_ids);
     tcase_add_test (tests, broken_leaves_no_trace);
     tcase_add_test (tests, too_many_hosts);
-    tcase_add_test (tests, largest);
+    tcase_add_test (tests, largest_tables);
+    tcase_add_test (tests, largest_batches);
 
     Suite *suite = suite_create ("lock_codec");
     suite_add_tcase (suite, tests);

@@ -368,11 +368,15 @@ END_TEST
 START_TEST (value_sessions)
 {
     take ("lock-report");
+    ck_assert_int_eq (got.origin, H3);
+    ck_assert_int_eq (got.destination, H1);
     ck_assert_uint_eq (got.as.report.session, 9);
     ck_assert_uint_eq (got.as.report.home, 1);
     are_tickets (got.as.report.tickets, got.as.report.ticket_count);
     lk_lock_message_clear (&got);
     take ("lock-reported");
+    ck_assert_int_eq (got.origin, LK_NOBODY);
+    ck_assert_int_eq (got.destination, H3);
     ck_assert_uint_eq (got.as.report.session, 3);
     ck_assert_uint_eq (got.as.report.home, 1);
     take ("lock-audit");

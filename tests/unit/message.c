@@ -192,8 +192,9 @@ START_TEST (rows)
     ck_assert_int_eq (lk_message_number (second, "n", -1), 1);
     lk_message_set_number (second, "n", 5);
     lk_message_destroy (&second);
-    ck_assert_str_eq (lk_message_body (message),
-                      "{\"rows\":[{\"n\":0},{\"n\":1},{\"n\":2}]}");
+    second = lk_message_row (message, "rows", 1);
+    ck_assert_int_eq (lk_message_number (second, "n", -1), 1);
+    lk_message_destroy (&second);
     ck_assert_ptr_null (lk_message_row (message, "rows", 3));
     ck_assert_ptr_null (lk_message_row (message, "none", 0));
 }
@@ -249,12 +250,13 @@ END_TEST
 
 START_TEST (accepted_bodies)
 {
-    static const char *const good[] = {"{}",
-                                       " { } ",
-                                       "{\"a\":[[[[[[[1]]]]]]]}",
-                                       "{\"a\":\"[[[[[[[[[[ \\\" [[[[\"}",
-                                       "{\"a\":1.5,\"b\":null}",
-                                       "{\"\":{}}"};
+    static const char *const good[] = {
+        "{}",
+        " { } ",
+        "{\"a\":[[[[[[[1]]]]]]]}",
+        "{\"a\":\"[[[[[[[[[[ \\\" [[[[[[[[[[[\"}",
+        "{\"a\":1.5,\"b\":null}",
+        "{\"\":{}}"};
     char problem[128];
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         lk_message *one = receive (good[i], strlen (good[i]), problem);
