@@ -21,6 +21,7 @@
  *  duration has the whole grace. */
 #define KILL_AFTER_LOSS_MS 1000
 #define KILL_AFTER_DURATION_MS 2000
+#define KILLED_MS 1000 /* how long the end may take after KILL */
 
 typedef struct {
     const char *name;
@@ -66,23 +67,36 @@ export_lock (const runner *self)
     setenv ("LOCKKEEPER_NAME", self->name, 1);
 }
 
+/*  Whether the command has ended by then. */
+static bool
+await_child (runner *self, int64_t wait_ms)
+{
+    int ignored;
+    int64_t until_ms = lk_clock_ms () + wait_ms;
+    while (!lk_child_ended (&self->child, &ignored)) {
+        if (lk_clock_ms () >= until_ms) {
+            return false;
+        }
+        (void) lk_watch_next (&self->watch, lk_clock_poll_ms (until_ms));
+    }
+    return true;
+}
+
 /*  The whole group, so that no child of the command goes on working. */
 static int
 stop_child (runner *self, lk_err error)
 {
     int code = lk_cli_say_lost (self->name, error);
-    int ignored;
-    int64_t until_ms =
-        lk_clock_ms ()
-        + (error == LK_TIMEDOUT ? KILL_AFTER_DURATION_MS : KILL_AFTER_LOSS_MS);
+    self->watch.session = NULL;
     lk_child_signal (&self->child, SIGTERM);
     lk_child_signal (&self->child, SIGCONT);
-    self->watch.session = NULL;
-    while (!lk_child_ended (&self->child, &ignored)
-           && lk_clock_ms () < until_ms) {
-        (void) lk_watch_next (&self->watch, lk_clock_poll_ms (until_ms));
-    }
+    bool ended =
+        await_child (self, error == LK_TIMEDOUT ? KILL_AFTER_DURATION_MS
+                                                : KILL_AFTER_LOSS_MS);
     lk_child_signal (&self->child, SIGKILL);
+    if (!ended) {
+        (void) await_child (self, KILLED_MS);
+    }
     return code;
 }
 

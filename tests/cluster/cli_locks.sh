@@ -60,8 +60,8 @@ check 'tokens only grow' sort -cnu "$work/count.tokens"
 
 #   ------------------------------------------------------------ waiting
 
-on h1 run busy -- sh -c "touch $work/has; until [ -e $work/end ]; do
-    sleep 0.02; done" &
+start_on h1 run busy -- sh -c "touch $work/has; until [ -e $work/end ]; do
+    sleep 0.02; done"
 holder=$!
 within 5 test -e "$work/has"
 check 'held: --wait 0 does not queue' says 124 'somebody else' \
@@ -70,7 +70,7 @@ began=$(now_ms)
 check 'held: --wait 0.5' says 124 'in time' on h2 run busy --wait 0.5 -- true
 took=$(($(now_ms) - began))
 check "held: --wait 0.5 took $took ms" test $took -ge 500 -a $took -lt 2500
-on h3 run busy -- true &
+start_on h3 run busy -- true
 waiter=$!
 waits () {
     on h2 list --object busy | grep -q '^waiting  *h3 '
@@ -79,18 +79,18 @@ check 'the waiter is listed' within 5 waits
 check 'the holder is listed with its process' \
     says 0 " $holder " on h2 list --object busy
 check 'list --json' says 0 '"state":"held"' on h2 list --object busy --json
-on h2 run busy -- true &
+start_on h2 run busy -- true
 stopped=$!
 sleep 0.3
-kill -INT $stopped
-check 'a waiter that is interrupted' code 130 wait $stopped
+kill -TERM $stopped
+check 'a waiter that is interrupted' code 143 wait $stopped
 touch "$work/end"
 check 'the holder ends' code 0 wait $holder
 check 'the waiter gets it' code 0 wait $waiter
 
 #   ------------------------------------------------------------ lock, unlock
 
-on h1 lock thing >"$work/lock" &
+start_on h1 lock thing >"$work/lock"
 holder=$!
 within 5 test -s "$work/lock"
 # shellcheck source=/dev/null
@@ -104,7 +104,7 @@ check 'the old key is good for nothing' code 1 on h2 unlock thing "${key:-}"
 check 'lock --json' says 0 '"key":"' timeout 1 env \
     LOCKKEEPER_ENDPOINT="$LOCKKEEPER_ENDPOINT_h1" sh -c \
     "'$lockkeeper' lock other --json & sleep 0.5; kill \$!; wait \$!"
-on h1 lock thing >/dev/null &
+start_on h1 lock thing >/dev/null
 holder=$!
 sleep 0.5
 kill -TERM $holder
@@ -134,18 +134,17 @@ read -r deaf <"$work/deaf"
 check 'and it is gone' gone "$deaf"
 check 'what it had can be had' code 0 on h2 run short --wait 1 -- true
 
-on h1 run signal -- sh -c "trap 'exit 5' HUP; touch $work/up
-    while :; do sleep 0.05; done" &
+start_on h1 run signal -- sh -c "trap 'exit 5' HUP; touch $work/up
+    while :; do sleep 0.05; done"
 holder=$!
 within 5 test -e "$work/up"
 kill -HUP $holder
 check 'a signal goes to the command' code 5 wait $holder
 
-on h1 run crash -- sh -c "echo \$\$ >$work/crash; exec sleep 60" &
+start_on h1 run crash -- sh -c "echo \$\$ >$work/crash; exec sleep 60"
 holder=$!
 within 5 test -s "$work/crash"
-LOCKKEEPER_ENDPOINT=$LOCKKEEPER_ENDPOINT_h2 "$lockkeeper" run crash -- \
-    date +%s%N >"$work/next" &
+start_on h2 run crash -- date +%s%N >"$work/next"
 waiter=$!
 sleep 0.5
 killed=$(now_ms)

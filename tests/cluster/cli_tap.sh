@@ -16,6 +16,7 @@ cases=0 bad=0
 #   Runs the script again in a sandbox of $1 hosts, unless it is in one.
 in_sandbox () {
     [ -z "${LOCKKEEPER_SANDBOX:-}" ] || return 0
+    rm -rf "$work"
     exec "$lockkeeper" sandbox --hosts "$1" -- bash "$2"
 }
 
@@ -82,6 +83,13 @@ on () {
     shift
     LOCKKEEPER_ENDPOINT=ipc://$LOCKKEEPER_SANDBOX/$host/router \
         "$lockkeeper" "$@"
+}
+
+#   start_on HOST VERB...: the same in the background; $! is its number.
+start_on () {
+    local endpoint=ipc://$LOCKKEEPER_SANDBOX/$1/router
+    shift
+    LOCKKEEPER_ENDPOINT=$endpoint "$lockkeeper" "$@" &
 }
 
 gone () {

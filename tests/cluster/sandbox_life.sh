@@ -9,9 +9,10 @@
 
 #   start OPTIONS...: a sandbox without a command, until it tells its hosts.
 start () {
+    rm -f "$work/told"
     "$lockkeeper" sandbox "$@" >"$work/told" 2>"$work/errors" &
     sandbox=$!
-    within 25 grep -q Ctrl-C "$work/told" || return 1
+    within 25 grep -qs Ctrl-C "$work/told" || return 1
     dir=$(sed -n 's/.* hosts* in \(.*\), ready.*/\1/p' "$work/told")
     pids=$(cat "$dir"/*/*.pid)
 }
