@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 #include <utlist.h>
 
 enum { LINGER_MS = 500, DIAL_AGAIN_MS = 1000 };
@@ -37,6 +38,7 @@ typedef struct {
     lk_timer timer;
     lk_shell_reload *reload;
     void *reload_user;
+    char file[PATH_MAX]; /* of the ipc endpoint, once bound */
     bool stopping;
 } lk_shell;
 
@@ -331,6 +333,24 @@ static const lk_router_calls calls = {
 };
 
 static lk_err
+bind_both (lk_shell *self, const lk_router_options *options,
+           lk_problem *problem)
+{
+    lk_err error = lk_socket_bind_tcp (self->socket[LK_SIDE_MESH],
+                                       options->listen, problem);
+    if (error == LK_OK) {
+        error =
+            lk_socket_bind_ipc (self->socket[LK_SIDE_LOCAL], options->endpoint,
+                                options->mode, options->group, problem);
+    }
+    if (error == LK_OK) {
+        snprintf (self->file, sizeof self->file, "%s",
+                  options->endpoint + strlen ("ipc://"));
+    }
+    return error;
+}
+
+static lk_err
 open_sockets (lk_shell *self, const lk_router_options *options,
               lk_problem *problem)
 {
@@ -352,13 +372,7 @@ open_sockets (lk_shell *self, const lk_router_options *options,
     if (self->monitor == NULL) {
         return LK_SYSTEM;
     }
-    const lk_err error = lk_socket_bind_tcp (self->socket[LK_SIDE_MESH],
-                                             options->listen, problem);
-    return error != LK_OK
-               ? error
-               : lk_socket_bind_ipc (self->socket[LK_SIDE_LOCAL],
-                                     options->endpoint, options->mode,
-                                     options->group, problem);
+    return bind_both (self, options, problem);
 }
 
 static void
@@ -416,6 +430,10 @@ close_all (lk_shell *self)
     lk_loop_remove_hook (self->loop, &self->hook);
     lk_loop_remove (self->loop, &self->monitor_reader);
     lk_monitor_destroy (&self->monitor);
+    if (self->file[0] != '\0') {
+        /*  While it is still ours: libzmq leaves it behind. */
+        (void) unlink (self->file);
+    }
     for (int side = 0; side < LK_SIDES; side++) {
         lk_loop_remove (self->loop, &self->reader[side]);
         lk_socket_destroy (&self->socket[side]);
