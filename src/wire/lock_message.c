@@ -110,24 +110,19 @@ ticket_place (lk_ticket *copy, const lk_ticket *source, char **room)
     name_place (&copy->owner, room);
 }
 
-/*  The block of a single ticket's names begins at object.data. */
 void
 lk_ticket_copy (lk_ticket *copy, const lk_ticket *source)
 {
-    const size_t size = ticket_text_size (source);
-    if (!size) {
-        *copy = *source;
-        copy->object.data = copy->owner.data = NULL;
-        return;
-    }
-    char *room = lk_realloc (NULL, size);
-    ticket_place (copy, source, &room);
+    *copy = *source;
+    name_own (&copy->object);
+    name_own (&copy->owner);
 }
 
 void
 lk_ticket_clear (lk_ticket *self)
 {
-    lk_free ((void *) self->object.data);
+    name_clear (&self->object);
+    name_clear (&self->owner);
     *self = (lk_ticket) {0};
 }
 

@@ -86,7 +86,7 @@ typedef enum {
 } lk_op_kind;
 
 /*  One operation of a home's stream.
- *    ADD      ticket (token, number and age unused)
+ *    ADD      ticket (token and number unused)
  *    DROP     ticket.request, ticket.object; by: who asked with the key, or
  *             host LK_NOBODY
  *    GONE     ticket.request.host and .session
@@ -348,10 +348,11 @@ void lk_lock_message_copy (lk_lock_message *copy,
                            const lk_lock_message *source);
 void lk_lock_message_clear (lk_lock_message *self);
 
-/*  Deep copies of tickets and operations, owned by the receiver. What
- *  lk_tickets_copy () made is one block with all its names: only
- *  lk_tickets_free () frees it, single tickets of it are never cleared or
- *  given away; likewise the arrays in a copied message. No tickets: NULL. */
+/*  Deep copies of tickets and operations, owned by the receiver. Each name of
+ *  a single ticket is memory of its own. What lk_tickets_copy () made is one
+ *  block with all its names: only lk_tickets_free () frees it, single tickets
+ *  of it are never cleared or given away; likewise the arrays in a copied
+ *  message. No tickets: NULL. */
 void lk_ticket_copy (lk_ticket *copy, const lk_ticket *source);
 void lk_ticket_clear (lk_ticket *self);
 lk_ticket *lk_tickets_copy (const lk_ticket *tickets, size_t count);

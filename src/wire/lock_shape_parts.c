@@ -104,6 +104,7 @@ lk_shape_op (lk_fields *f, void *row)
         lk_field_object (f, &op->ticket.object);
         lk_shape_owner (f, &op->ticket);
         lk_field_hex (f, "key", &op->ticket.key);
+        lk_field_span (f, "age_ms", &op->ticket.age_ms, 0);
         break;
     case LK_OP_DROP:
         drop_fields (f, op);

@@ -279,6 +279,7 @@ START_TEST (value_ops)
     request_eq (op[0].ticket.request, H1, 3, 1);
     NAME_EQ (op[0].ticket.object, "red\0\0backup/db-1");
     is_owner (&op[0].ticket, 60000);
+    ck_assert_int_eq (op[0].ticket.age_ms, 12);
     ck_assert_uint_eq (op[0].ticket.key, KEY);
     ck_assert_int_eq (op[1].kind, LK_OP_DROP);
     request_eq (op[1].ticket.request, H1, 3, 1);

@@ -254,7 +254,8 @@ LOCK = [
     ("ops", "ADDTICKET", "h2", TERM,
      {"home": 0, "first": 3, "hash": HASH, "ops": [
          {"op": "add", "request": HELD, "zone": "red", **OBJECT,
-          "owner": APP, "pid": 4711, "duration_ms": 60000, "key": KEY},
+          "owner": APP, "pid": 4711, "duration_ms": 60000, "key": KEY,
+          "age_ms": 12},
          {"op": "drop", "request": HELD, **OBJECT, "by": WAITS},
          {"op": "gone", "host": H3, "session": 4},
          {"op": "report", "host": H1, "session": 3, "tickets": TICKETS},
