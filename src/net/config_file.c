@@ -17,13 +17,14 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define FILE_SIZE_MAX (256 * 1024)
 #define PATH_SIZE 256 /* of a key */
 #define INDENT 4      /* blanks per level, as ZPL wants it */
 #define DEPTH_MAX 8
+#define LINE_SIZE_MAX 1000
 
 typedef struct {
     const char *path;
@@ -217,12 +218,12 @@ take_children (const reading *self, zconfig_t *parent, const char *path)
 
 /*  -------------------------------------------------------- parsing */
 
-/*  CZMQ logs "...E (zconfig): (3) invalid syntax 'x'": the number and what
+/*  CZMQ prints "... E (zconfig): (3) invalid syntax 'x'": the number and what
  *  follows is what an operator wants to know. */
 static lk_err
-tell_syntax (const char *path, const char *log, lk_problem *problem)
+tell_syntax (const char *path, const char *printed, lk_problem *problem)
 {
-    const char *said = strstr (log, "(zconfig): (");
+    const char *said = strstr (printed, "(zconfig): (");
     unsigned line;
     int size = 0;
 
@@ -235,29 +236,64 @@ tell_syntax (const char *path, const char *log, lk_problem *problem)
     return lk_problem_set (problem, LK_INVALID, "'%s' makes no sense", path);
 }
 
-/*  CZMQ takes over no signals, and what it would log comes into our hands. */
+/*  CZMQ says what is wrong with a text on the standard output and nowhere
+ *  else, so that is a file of our own meanwhile. */
+static zconfig_t *
+parse_quietly (const char *text, char *printed, size_t room)
+{
+    int memory = memfd_create ("zconfig", MFD_CLOEXEC);
+    int saved = fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+
+    fflush (stdout);
+    if (memory != -1) {
+        dup2 (memory, STDOUT_FILENO);
+    }
+    zconfig_t *root = zconfig_str_load (text);
+    fflush (stdout);
+    if (saved != -1) {
+        dup2 (saved, STDOUT_FILENO);
+        close (saved);
+    } else {
+        close (STDOUT_FILENO);
+    }
+    ssize_t size = pread (memory, printed, room - 1, 0);
+    printed[size > 0 ? size : 0] = '\0';
+    if (memory != -1) {
+        close (memory);
+    }
+    return root;
+}
+
+/*  CZMQ 4.2 reads beyond the text if a line is longer. */
+static unsigned
+too_long_line (const char *text)
+{
+    unsigned number = 1;
+
+    for (; *text; number++) {
+        size_t size = strcspn (text, "\n");
+        if (size > LINE_SIZE_MAX) {
+            return number;
+        }
+        text += size + (text[size] == '\n');
+    }
+    return 0;
+}
+
 static lk_err
 parse (const char *path, const char *text, zconfig_t **root,
        lk_problem *problem)
 {
-    char *log = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream (&log, &size);
-    lk_err error = LK_OK;
+    char printed[512];
+    unsigned line = too_long_line (text);
 
-    if (!stream) {
-        return lk_problem_errno (problem, "cannot read '%s'", path);
+    if (line > 0) {
+        return lk_problem_set (problem, LK_INVALID,
+                               "'%s', line %u: longer than %d bytes", path,
+                               line, LINE_SIZE_MAX);
     }
-    zsys_handler_set (NULL);
-    zsys_set_logstream (stream);
-    *root = zconfig_str_load (text);
-    zsys_set_logstream (NULL);
-    fclose (stream);
-    if (!*root) {
-        error = tell_syntax (path, log ? log : "", problem);
-    }
-    free (log);
-    return error;
+    *root = parse_quietly (text, printed, sizeof printed);
+    return *root ? LK_OK : tell_syntax (path, printed, problem);
 }
 
 /*  CZMQ takes a text without any setting for a mistake. */

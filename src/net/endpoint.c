@@ -160,3 +160,21 @@ lk_endpoint_set_owner (const char *endpoint, mode_t mode, gid_t gid,
     }
     return LK_OK;
 }
+
+/*  -------------------------------------------------------- the end */
+
+ino_t
+lk_endpoint_file (const char *endpoint)
+{
+    struct stat status;
+
+    return lstat (path_of (endpoint), &status) == 0 ? status.st_ino : 0;
+}
+
+void
+lk_endpoint_remove (const char *endpoint, ino_t file)
+{
+    if (lk_endpoint_file (endpoint) == file) {
+        unlink (path_of (endpoint));
+    }
+}

@@ -31,4 +31,9 @@ void lk_endpoint_unmask (mode_t old);
 lk_err lk_endpoint_set_owner (const char *endpoint, mode_t mode, gid_t gid,
                               lk_problem *problem);
 
+/*  The number of the socket file, 0 if there is none; and removes the file if
+ *  it still is that one. */
+ino_t lk_endpoint_file (const char *endpoint);
+void lk_endpoint_remove (const char *endpoint, ino_t file);
+
 #endif

@@ -36,6 +36,7 @@ struct lk_socket {
     bool touched; /* libzmq may have used up the descriptor's signal */
     bool blocked; /* the last send had to wait */
     uint64_t dialled;
+    ino_t file; /* of a bound ipc endpoint; 0: none */
     char endpoint[160];
 };
 
@@ -169,6 +170,9 @@ lk_socket_destroy (lk_socket **self_p)
     if (!self) {
         return;
     }
+    if (self->file != 0) {
+        lk_endpoint_remove (self->endpoint, self->file);
+    }
     zmq_close (self->zmq);
     lk_free (self);
     *self_p = NULL;
@@ -216,9 +220,7 @@ lk_socket_bind_ipc (lk_socket *self, const char *endpoint, mode_t mode,
     lk_endpoint_unmask (old);
     if (error == LK_OK) {
         error = lk_endpoint_set_owner (endpoint, mode, gid, problem);
-        if (error != LK_OK) {
-            zmq_unbind (self->zmq, endpoint);
-        }
+        self->file = lk_endpoint_file (endpoint);
     }
     return error;
 }

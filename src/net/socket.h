@@ -108,7 +108,9 @@ void lk_socket_destroy (lk_socket **self_p);
 
 /*  Binds ipc://PATH. A socket file of a dead process is removed, that of a
  *  live one is left alone (LK_REFUSED). `mode`: of the file, such as 0660;
- *  `group`: name or number of its group, NULL or "" for the process's. */
+ *  `group`: name or number of its group, NULL or "" for the process's.
+ *  A failure may come after the bind: then the socket is to be destroyed,
+ *  which removes the file. */
 lk_err lk_socket_bind_ipc (lk_socket *self, const char *endpoint, mode_t mode,
                            const char *group, lk_problem *problem);
 

@@ -1,0 +1,143 @@
+/*  lease_page.c - the page of the lease, written and read
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "net/lease_page.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char dir[64];
+static char path[96];
+static lk_problem problem;
+static lk_lease_page *page;
+static lk_lease_view *view;
+
+static void
+set_up (void)
+{
+    snprintf (dir, sizeof dir, "/tmp/lk-lease-XXXXXX");
+    ck_assert_ptr_nonnull (mkdtemp (dir));
+    snprintf (path, sizeof path, "%s/lock.lease", dir);
+    page = lk_lease_page_new (path, &problem);
+    ck_assert_ptr_nonnull (page);
+    view = lk_lease_view_new (path, &problem);
+    ck_assert_ptr_nonnull (view);
+}
+
+static void
+tear_down (void)
+{
+    lk_lease_view_destroy (&view);
+    lk_lease_page_destroy (&page);
+    unlink (path);
+    ck_assert_int_eq (rmdir (dir), 0);
+}
+
+START_TEST (what_is_set_is_seen)
+{
+    struct stat status;
+    ck_assert_uint_eq (lk_lease_view_session (view), 0);
+    lk_lease_page_set (page, 7, 1000);
+    ck_assert_uint_eq (lk_lease_view_session (view), 7);
+    ck_assert_int_eq (lk_lease_view_until (view, 7), 1000);
+    ck_assert_int_eq (lk_lease_view_until (view, 6), 0);
+    lk_lease_page_set (page, 7, 2000);
+    ck_assert_int_eq (lk_lease_view_until (view, 7), 2000);
+    lk_lease_page_set (page, 8, 3000);
+    ck_assert_int_eq (lk_lease_view_until (view, 7), 0);
+    ck_assert_int_eq (lk_lease_view_until (view, 8), 3000);
+    ck_assert_int_eq (stat (path, &status), 0);
+    ck_assert_uint_eq (status.st_mode & 0777, 0644);
+    ck_assert_int_eq (status.st_size, 24);
+}
+END_TEST
+
+START_TEST (restarted_writer_makes_another)
+{
+    lk_lease_page_set (page, 7, 1000);
+    lk_lease_page *second = lk_lease_page_new (path, &problem);
+    ck_assert_ptr_nonnull (second);
+    lk_lease_page_set (second, 8, 2000);
+    ck_assert_int_eq (lk_lease_view_until (view, 7), 1000);
+    ck_assert_int_eq (lk_lease_view_until (view, 8), 0);
+    lk_lease_view_destroy (&view);
+    view = lk_lease_view_new (path, &problem);
+    ck_assert_int_eq (lk_lease_view_until (view, 8), 2000);
+    lk_lease_page_destroy (&second);
+    ck_assert_int_eq (lk_lease_view_until (view, 8), 2000);
+}
+END_TEST
+
+START_TEST (files_that_are_none)
+{
+    char other[128];
+    snprintf (other, sizeof other, "%s/other", dir);
+    ck_assert_ptr_null (lk_lease_view_new (other, &problem));
+    FILE *file = fopen (other, "w");
+    fputs ("LKLEASE1 short", file);
+    fclose (file);
+    ck_assert_ptr_null (lk_lease_view_new (other, &problem));
+    ck_assert_ptr_nonnull (strstr (problem.text, "no lease page"));
+    file = fopen (other, "w");
+    fputs ("LKLEASE2 and something that is long enough", file);
+    fclose (file);
+    ck_assert_ptr_null (lk_lease_view_new (other, &problem));
+    unlink (other);
+    ck_assert_ptr_null (lk_lease_page_new ("/tmp/lk-none/x", &problem));
+}
+END_TEST
+
+/*  Session n lasts until 10 n: no reader may ever see it last longer. */
+static void *
+change (void *user)
+{
+    atomic_bool *stop = user;
+    for (uint64_t n = 1; !atomic_load (stop); n++) {
+        lk_lease_page_set (page, n, (int64_t) n * 10);
+    }
+    return NULL;
+}
+
+START_TEST (no_mixture_is_seen)
+{
+    atomic_bool stop = false;
+    pthread_t thread;
+    ck_assert_int_eq (pthread_create (&thread, NULL, change, &stop), 0);
+    for (int i = 0; i < 1000000; i++) {
+        uint64_t session = lk_lease_view_session (view);
+        int64_t until = lk_lease_view_until (view, session);
+        ck_assert (until == 0 || until == (int64_t) session * 10);
+    }
+    atomic_store (&stop, true);
+    pthread_join (thread, NULL);
+}
+END_TEST
+
+int
+main (void)
+{
+    TCase *tcase = tcase_create ("lease_page");
+    tcase_add_checked_fixture (tcase, set_up, tear_down);
+    tcase_set_timeout (tcase, 20);
+    tcase_add_test (tcase, what_is_set_is_seen);
+    tcase_add_test (tcase, restarted_writer_makes_another);
+    tcase_add_test (tcase, files_that_are_none);
+    tcase_add_test (tcase, no_mixture_is_seen);
+    Suite *suite = suite_create ("lease_page");
+    suite_add_tcase (suite, tcase);
+    SRunner *runner = srunner_create (suite);
+    srunner_run_all (runner, CK_ENV);
+    const int failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

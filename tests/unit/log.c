@@ -1,0 +1,119 @@
+/*  log.c - levels, lines, and what may not get into one
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "net/log.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char last_line[4096];
+static lk_log_level last_level;
+static int line_count;
+
+static void
+sink (lk_log_level level, const char *line)
+{
+    snprintf (last_line, sizeof last_line, "%s", line);
+    last_level = level;
+    line_count++;
+}
+
+static int
+side_effect (int *counter)
+{
+    return ++*counter;
+}
+
+START_TEST (levels_have_words)
+{
+    lk_log_level level = LK_LOG_ERROR;
+    ck_assert (lk_log_level_from_word ("debug", &level));
+    ck_assert_int_eq (level, LK_LOG_DEBUG);
+    ck_assert (!lk_log_level_from_word ("loud", &level));
+    ck_assert (!lk_log_level_from_word (NULL, &level));
+    ck_assert_int_eq (level, LK_LOG_DEBUG);
+    ck_assert_str_eq (lk_log_level_word (LK_LOG_NOTICE), "notice");
+}
+END_TEST
+
+START_TEST (level_filters_and_evaluates_nothing)
+{
+    int evaluated = 0;
+    lk_log_set_sink (sink);
+    line_count = 0;
+    lk_log_set_level (LK_LOG_WARNING);
+    lk_log_notice ("n=%d", side_effect (&evaluated));
+    ck_assert_int_eq (line_count, 0);
+    ck_assert_int_eq (evaluated, 0);
+    lk_log_warning ("n=%d", side_effect (&evaluated));
+    ck_assert_int_eq (line_count, 1);
+    ck_assert_int_eq (last_level, LK_LOG_WARNING);
+    ck_assert_str_eq (last_line, "n=1");
+}
+END_TEST
+
+START_TEST (nobody_forges_a_line)
+{
+    lk_log_set_sink (sink);
+    lk_log_error ("name=%s", "x\nerror: all is lost\033[2J\t\x7f");
+    ck_assert_str_eq (last_line, "name=x?error: all is lost?[2J??");
+    lk_log_error ("name=%s", "Zo\xc3\xab");
+    ck_assert_str_eq (last_line, "name=Zo\xc3\xab");
+}
+END_TEST
+
+START_TEST (long_lines_are_cut)
+{
+    char text[6000];
+    memset (text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    lk_log_set_sink (sink);
+    lk_log_error ("%s", text);
+    ck_assert_uint_gt (strlen (last_line), 1000);
+    ck_assert_uint_lt (strlen (last_line), sizeof text - 1);
+}
+END_TEST
+
+START_TEST (stderr_gets_program_and_level)
+{
+    int ends[2];
+    char text[200] = "";
+    ck_assert_int_eq (pipe (ends), 0);
+    int saved = dup (STDERR_FILENO);
+    ck_assert (!lk_log_is_open ());
+    lk_log_open ("tester", false);
+    ck_assert (lk_log_is_open ());
+    dup2 (ends[1], STDERR_FILENO);
+    lk_log_notice ("event: old -> new host=%s", "h1");
+    dup2 (saved, STDERR_FILENO);
+    ck_assert_int_gt (read (ends[0], text, sizeof text - 1), 0);
+    ck_assert_str_eq (text, "tester: notice: event: old -> new host=h1\n");
+    close (saved);
+    close (ends[0]);
+    close (ends[1]);
+}
+END_TEST
+
+int
+main (void)
+{
+    TCase *tcase = tcase_create ("log");
+    tcase_add_test (tcase, levels_have_words);
+    tcase_add_test (tcase, level_filters_and_evaluates_nothing);
+    tcase_add_test (tcase, nobody_forges_a_line);
+    tcase_add_test (tcase, long_lines_are_cut);
+    tcase_add_test (tcase, stderr_gets_program_and_level);
+    Suite *suite = suite_create ("log");
+    suite_add_tcase (suite, tcase);
+    SRunner *runner = srunner_create (suite);
+    srunner_run_all (runner, CK_ENV);
+    const int failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
