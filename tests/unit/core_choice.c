@@ -1,0 +1,323 @@
+/*  core_choice.c - from votes to leaders, explained by example
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Five hosts, 0 to 4; all voted, see each other and may lead, and draw the
+ *  random numbers 0 to 4: each test changes what it is about.
+ */
+
+#include "choice.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#define ALL 0x1f
+
+static lk_msg_voted vote[LK_HOSTS_MAX];
+static lk_decree previous;
+static lk_choice choice;
+static lk_decree decree;
+
+static void
+set_up (void)
+{
+    previous = (lk_decree) {.term = {.number = 7, .proposer = 0xaa},
+                            .members = ALL,
+                            .leader_count = 3,
+                            .leader = {2, 3, 4}};
+    for (lk_host host = 0; host < 5; host++) {
+        vote[host] = (lk_msg_voted) {
+            .candidate = {.priority = 8, .random = host},
+            .eligible = true,
+            .active = previous,
+            .sees = ALL};
+    }
+    choice = (lk_choice) {.vote = vote,
+                          .voted = ALL,
+                          .previous = &previous,
+                          .members = ALL,
+                          .proposer = 0,
+                          .holder = LK_NOBODY,
+                          .leaders_max = 3};
+}
+
+static void
+holds (lk_host host, uint64_t term, uint64_t length)
+{
+    vote[host].holds = (lk_holds) {.term = {.number = term, .proposer = 0xaa},
+                                   .length = length};
+}
+
+/*  Neither hears the other any more. */
+static void
+cut (lk_host a, lk_host b)
+{
+    vote[a].sees &= ~LK_HOST_BIT (b);
+    vote[b].sees &= ~LK_HOST_BIT (a);
+}
+
+static void
+leaders (const char *expected)
+{
+    char text[LK_LEADERS_MAX + 1] = "";
+    const bool any = lk_choose_leaders (&choice, &decree);
+    for (size_t place = 0; place < decree.leader_count; place++) {
+        text[place] = (char) ('0' + decree.leader[place]);
+    }
+    ck_assert_str_eq (text, expected);
+    ck_assert (any == (text[0] != '\0'));
+}
+
+/*  -------------------------------------------------------- D, the holder */
+
+START_TEST (previous_is_the_highest_active)
+{
+    vote[3].active.term.number = 8;
+    ck_assert_uint_eq (lk_choose_previous (vote, ALL), 3);
+    vote[1].active.term = (lk_term) {.number = 8, .proposer = 0xab};
+    ck_assert_uint_eq (lk_choose_previous (vote, ALL), 1);
+    ck_assert_uint_eq (lk_choose_previous (vote, 0), LK_NOBODY);
+}
+END_TEST
+
+START_TEST (nobody_holds_an_older_table)
+{
+    holds (2, 6, 900);
+    ck_assert_uint_eq (lk_choose_holder (&choice), LK_NOBODY);
+}
+END_TEST
+
+/*  A copy of a later term was made when D was sealed already: it has all. */
+START_TEST (holder_has_the_latest_term_then_the_longest_table)
+{
+    holds (2, 7, 900);
+    holds (3, 7, 901);
+    ck_assert_uint_eq (lk_choose_holder (&choice), 3);
+    holds (1, 8, 0);
+    ck_assert_uint_eq (lk_choose_holder (&choice), 1);
+}
+END_TEST
+
+START_TEST (holder_is_rather_out_of_reclaim)
+{
+    holds (2, 8, 900);
+    vote[2].holds.reclaim = true;
+    holds (3, 7, 1);
+    ck_assert_uint_eq (lk_choose_holder (&choice), 3);
+    choice.voted &= ~LK_HOST_BIT (3);
+    ck_assert_uint_eq (lk_choose_holder (&choice), 2);
+}
+END_TEST
+
+/*  The proposer need not send its own table to anybody. */
+START_TEST (holder_is_rather_the_proposer)
+{
+    holds (2, 7, 900);
+    holds (3, 7, 900);
+    choice.proposer = 3;
+    ck_assert_uint_eq (lk_choose_holder (&choice), 3);
+    choice.proposer = 2;
+    ck_assert_uint_eq (lk_choose_holder (&choice), 2);
+}
+END_TEST
+
+START_TEST (a_genesis_has_no_holder)
+{
+    previous = (lk_decree) {.members = ALL};
+    holds (2, 7, 900);
+    ck_assert_uint_eq (lk_choose_holder (&choice), LK_NOBODY);
+}
+END_TEST
+
+/*  -------------------------------------------------------- leaders */
+
+START_TEST (by_random_numbers)
+{
+    leaders ("012");
+    vote[4].candidate.random = 0; /* like host 0: then the address tells */
+    vote[0].candidate.address[15] = 9;
+    leaders ("401");
+}
+END_TEST
+
+START_TEST (as_many_as_configured)
+{
+    choice.leaders_max = 1;
+    leaders ("0");
+    choice.leaders_max = 5;
+    leaders ("01234");
+}
+END_TEST
+
+START_TEST (fewer_will_do)
+{
+    choice.voted = 0x03;
+    leaders ("01");
+    choice.voted = 0;
+    leaders ("");
+}
+END_TEST
+
+START_TEST (priority_comes_before_chance)
+{
+    vote[4].candidate.priority = 1;
+    vote[0].candidate.priority = 15;
+    leaders ("412");
+}
+END_TEST
+
+START_TEST (who_may_not_lead_does_not)
+{
+    vote[0].eligible = false;
+    vote[2].eligible = false;
+    leaders ("134");
+}
+END_TEST
+
+START_TEST (who_is_no_member_does_not)
+{
+    choice.members = 0x1c;
+    leaders ("234");
+}
+END_TEST
+
+/*  Sitting leaders that have their table count as priority 0: who leads
+ *  changes as little as possible. One that was restarted has none. */
+START_TEST (sitting_leaders_stay)
+{
+    holds (3, 7, 900);
+    holds (4, 7, 900);
+    leaders ("340");
+    choice.holder = 4;
+    leaders ("430"); /* and the holder is first: it needs no copy */
+}
+END_TEST
+
+START_TEST (the_holder_is_first_although_it_did_not_lead)
+{
+    holds (1, 8, 0);
+    vote[1].candidate.priority = 15;
+    choice.holder = 1;
+    leaders ("102");
+}
+END_TEST
+
+/*  -------------------------------------------------------- who sees whom */
+
+/*  A home that a fellow leader cannot hear would stall each grant. */
+START_TEST (leaders_see_each_other)
+{
+    cut (0, 2);
+    leaders ("013");
+}
+END_TEST
+
+START_TEST (seeing_is_mutual)
+{
+    vote[0].sees &= ~LK_HOST_BIT (1);
+    leaders ("023");
+    set_up ();
+    vote[1].sees &= ~LK_HOST_BIT (0);
+    leaders ("023");
+}
+END_TEST
+
+START_TEST (leaders_and_the_proposer_see_each_other)
+{
+    choice.proposer = 4;
+    cut (4, 0);
+    cut (4, 1);
+    leaders ("234");
+}
+END_TEST
+
+/*  The first leader gets the tickets from the holder, and must see it even if
+ *  that one may not lead. Who was passed over is not looked at again. */
+START_TEST (the_first_sees_the_holder)
+{
+    holds (4, 7, 900);
+    vote[4].eligible = false;
+    choice.holder = 4;
+    cut (0, 4);
+    leaders ("123");
+}
+END_TEST
+
+START_TEST (none_will_not_do)
+{
+    for (lk_host host = 0; host < 5; host++) {
+        vote[host].eligible = host != 0;
+        cut (0, host);
+    }
+    leaders ("");
+}
+END_TEST
+
+/*  -------------------------------------------------------- comparing */
+
+START_TEST (candidates_in_order)
+{
+    lk_candidate a = {.priority = 8, .random = 5, .port = 7, .pid = 3};
+    lk_candidate b = a;
+    ck_assert_int_eq (lk_candidate_compare (&a, 8, &b, 8), 0);
+    b.pid = 4;
+    ck_assert_int_lt (lk_candidate_compare (&a, 8, &b, 8), 0);
+    a.port = 8;
+    ck_assert_int_gt (lk_candidate_compare (&a, 8, &b, 8), 0);
+    b.address[0] = 1;
+    ck_assert_int_lt (lk_candidate_compare (&a, 8, &b, 8), 0);
+    a.random = 6;
+    ck_assert_int_gt (lk_candidate_compare (&a, 8, &b, 8), 0);
+    ck_assert_int_lt (lk_candidate_compare (&a, 0, &b, 8), 0);
+}
+END_TEST
+
+START_TEST (quorums)
+{
+    ck_assert (!lk_is_quorum (0, ALL));
+    ck_assert (lk_is_quorum (0x1, 0x1));
+    ck_assert (!lk_is_quorum (0x3, 0x1)); /* of two, both */
+    ck_assert (lk_is_quorum (0x7, 0x5));
+    ck_assert (!lk_is_quorum (0xf, 0x3));
+    ck_assert (!lk_is_quorum (0x7, 0xf9)); /* others do not count */
+}
+END_TEST
+
+/*  -------------------------------------------------------- all of it */
+
+int
+main (void)
+{
+    TCase *tests = tcase_create ("choice");
+    tcase_add_checked_fixture (tests, set_up, NULL);
+    tcase_add_test (tests, previous_is_the_highest_active);
+    tcase_add_test (tests, nobody_holds_an_older_table);
+    tcase_add_test (tests, holder_has_the_latest_term_then_the_longest_table);
+    tcase_add_test (tests, holder_is_rather_out_of_reclaim);
+    tcase_add_test (tests, holder_is_rather_the_proposer);
+    tcase_add_test (tests, a_genesis_has_no_holder);
+    tcase_add_test (tests, by_random_numbers);
+    tcase_add_test (tests, as_many_as_configured);
+    tcase_add_test (tests, fewer_will_do);
+    tcase_add_test (tests, priority_comes_before_chance);
+    tcase_add_test (tests, who_may_not_lead_does_not);
+    tcase_add_test (tests, who_is_no_member_does_not);
+    tcase_add_test (tests, sitting_leaders_stay);
+    tcase_add_test (tests, the_holder_is_first_although_it_did_not_lead);
+    tcase_add_test (tests, leaders_see_each_other);
+    tcase_add_test (tests, seeing_is_mutual);
+    tcase_add_test (tests, leaders_and_the_proposer_see_each_other);
+    tcase_add_test (tests, the_first_sees_the_holder);
+    tcase_add_test (tests, none_will_not_do);
+    tcase_add_test (tests, candidates_in_order);
+    tcase_add_test (tests, quorums);
+
+    Suite *suite = suite_create ("core_choice");
+    suite_add_tcase (suite, tests);
+    SRunner *runner = srunner_create (suite);
+    srunner_run_all (runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
