@@ -26,6 +26,7 @@ began=$(date +%s%N)
 step=0
 tell () {
     step=$((step + 1))
+    [ ! -t 1 ] || sleep 1 # somebody reads along
     echo
     echo "$step. $*"
 }

@@ -1,0 +1,139 @@
+#!/bin/bash
+#   cli_faults.sh - holders and waiters whose own daemons fail
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+
+# shellcheck source=tests/cluster/cli_tap.sh
+. "$(dirname "$0")/cli_tap.sh"
+in_sandbox 3 "$0"
+
+pid_of () {
+    cat "$LOCKKEEPER_SANDBOX/$1/$2.pid"
+}
+
+ready () {
+    on "$1" status >/dev/null 2>&1
+}
+
+#   hold HOST NAME: until there is a file NAME.end; notes when, in ms.
+hold () {
+    rm -f "$work/$2".*
+    start_on "$1" run "$2" -- sh -c "date +%s%3N >$work/$2.from
+        trap 'date +%s%3N >$work/$2.until; exit 9' TERM
+        until [ -e $work/$2.end ]; do sleep 0.02; done
+        date +%s%3N >$work/$2.until" 2>"$work/$2.err"
+    holder=$!
+    within 10 test -s "$work/$2.from"
+}
+
+#   next HOST NAME: waits for it; notes when it has it.
+next () {
+    start_on "$1" run "$2" -- sh -c "date +%s%3N >$work/$2.next" \
+        2>"$work/$2.next.err"
+    waiter=$!
+    sleep 0.3
+}
+
+no_overlap () {
+    local from until
+    until=$(cat "$work/$1.until")
+    from=$(cat "$work/$1.next")
+    [ "$until" -le "$from" ] || {
+        echo "held until $until, held again from $from"
+        return 1
+    }
+}
+
+took () {
+    echo $(($(cat "$work/$1.$3") - $(cat "$work/$1.$2")))
+}
+
+#   ------------------------------------------------------------ restarts
+
+check 'held on h2' hold h2 restart
+next h3 restart
+kill -9 "$(pid_of h2 lockd)"
+on h2 sandbox restart h2 lockd
+within 10 ready h2
+check 'its lock service was restarted: still held' kill -0 $holder
+touch "$work/restart.end"
+check 'given back by its key' code 0 wait $holder
+check 'the next one gets it' code 0 wait $waiter
+check 'no overlap' no_overlap restart
+check "at once: $(took restart until next) ms" \
+    test "$(took restart until next)" -lt 2000
+
+check 'held on h2, its router is restarted' hold h2 router
+next h2 router
+kill -9 "$(pid_of h2 router)"
+on h1 sandbox restart h2 router
+within 15 ready h2
+check 'still held' kill -0 $holder
+touch "$work/router.end"
+check 'given back' code 0 wait $holder
+check 'who waited on the same host gets it' code 0 wait $waiter
+check 'no overlap' no_overlap router
+
+check 'held on h1, waited for on h3' hold h1 wait
+next h3 wait
+kill -9 "$(pid_of h3 lockd)" "$(pid_of h3 router)"
+on h1 sandbox restart h3
+within 15 ready h3
+check 'who waits is still waiting' kill -0 $waiter
+touch "$work/wait.end"
+check 'given back' code 0 wait $holder
+check 'who waited gets it in the end' code 0 wait $waiter
+check 'no overlap' no_overlap wait
+
+#   ------------------------------------------------------------ losses
+
+#   lose TITLE NAME: the holder is stopped, then the next one gets it.
+lose () {
+    check "$1: the holder is stopped" code 122 wait $holder
+    check "$1: it is told why" grep -q "lost '$2'" "$work/$2.err"
+    check "$1: the next one gets it" code 0 wait $waiter
+    check "$1: no overlap" no_overlap "$2"
+    echo "measured: $1: next holder $(took "$2" until next) ms after the" \
+        "loss was told"
+}
+
+check 'held on h2' hold h2 dead
+next h3 dead
+kill -9 "$(pid_of h2 lockd)"
+lose 'lock service killed' dead
+on h1 sandbox restart h2 lockd
+within 10 ready h2
+
+check 'held on h2' hold h2 hung
+next h3 hung
+kill -STOP "$(pid_of h2 lockd)"
+lose 'lock service hangs' hung
+kill -CONT "$(pid_of h2 lockd)"
+within 15 ready h2
+
+check 'held on h2' hold h2 cut
+next h3 cut
+kill -STOP "$(pid_of h2 router)"
+lose 'router hangs' cut
+kill -CONT "$(pid_of h2 router)"
+check 'h2 comes back' within 15 ready h2
+
+#   ------------------------------------------------------------ no service
+
+kill -9 "$(pid_of h2 lockd)"
+check 'no lock service: status' says 1 'no lock service' on h2 status
+began=$(now_ms)
+check 'no lock service: run gives up' says 124 "'lock'" \
+    on h2 run x --wait 0.5 -- true
+check "after the wait and a margin: $(($(now_ms) - began)) ms" \
+    test $(($(now_ms) - began)) -lt 7000
+kill -9 "$(pid_of h3 lockd)"
+check 'no quorum: status says why' within 10 says 1 'sees 1 of 3' \
+    on h1 status
+check 'no quorum: run waits in vain' says 124 'in time' \
+    on h1 run x --wait 1 -- true
+on h1 sandbox restart h2 lockd
+on h1 sandbox restart h3 lockd
+check 'all is well again' within 25 code 0 on h1 run x --wait 20 -- true
+done_checking
