@@ -361,8 +361,10 @@ sim_apps_act (sim_world *world, uint8_t host, uint32_t place)
     sim_apps *self = &world->apps;
     sim_app *app = &self->app[host][place];
 
+    /*  In a hurry when it is time to give all back. */
     sim_post (world, world->now
-                  + sim_between (world, 60, self->habits.pause_ms),
+                  + sim_between (world, 60,
+                                 self->open ? self->habits.pause_ms : 200),
               SIM_EVENT_APP, host, place);
     if (!sim_host_is_up (world, host)) {
         return;

@@ -151,12 +151,12 @@ sim_host_pause (sim_world *self, uint8_t place, int64_t duration)
     sim_host *host = &self->host[place];
     int64_t until = self->now + duration;
 
-    /*  What waits for the end of a pause has a place in the queue already:
-     *  so no pause can be cut short later. */
+    /*  What waits for the end of a pause has its place in the queue already,
+     *  so that no pause can be made longer or shorter later. */
     if (until > self->storm_end) {
         until = self->storm_end;
     }
-    if (host->paused_until < until) {
+    if (!sim_host_is_paused (self, place)) {
         host->paused_until = until;
         sim_tell (self, place, "paused till %lld", (long long) until);
     }
