@@ -12,9 +12,9 @@
 typedef struct lk_asker lk_asker;
 
 /*  Attaches to the router at `endpoint` within `wait_ms`. NULL if it cannot:
- *  `problem` (may be NULL) says why. */
-lk_asker *lk_asker_new (const char *endpoint, int wait_ms, char *problem,
-                        size_t problem_size);
+ *  `text` (may be NULL) says why. */
+lk_asker *lk_asker_new (const char *endpoint, int wait_ms, char *text,
+                        size_t text_size);
 void lk_asker_destroy (lk_asker **self_p);
 
 /*  The name of the host that it is attached to. */

@@ -378,7 +378,7 @@ signal_daemon (const lk_sandbox *self, size_t host, lk_daemon daemon,
 static void
 await_end (lk_sandbox *self, size_t first, size_t end, lk_daemon daemon)
 {
-    struct timespec pause = {0, POLL_MS * 1000000};
+    struct timespec pause = {0, POLL_MS * 1000000L};
     for (int waited = 0;; waited += POLL_MS) {
         size_t left = 0;
         for (size_t i = first; i < end; i++) {

@@ -43,7 +43,7 @@ remove_entry (const char *path, const struct stat *status, int type,
 static void
 remove_tree (const char *dir)
 {
-    struct timespec pause = {0, PAUSE_MS * 1000000};
+    struct timespec pause = {0, PAUSE_MS * 1000000L};
     for (int i = 0; i < TRIES; i++) {
         if (nftw (dir, remove_entry, OPEN_DIRS, FTW_DEPTH | FTW_PHYS) == 0
             || errno == ENOENT) {

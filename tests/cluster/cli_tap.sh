@@ -12,6 +12,10 @@ BUILD=${BUILD:-$PWD/build}
 export BUILD
 lockkeeper=$BUILD/lockkeeper
 cases=0 bad=0
+[ -x "$lockkeeper" ] || {
+    echo "not ok 1 - $lockkeeper is built"
+    exit 1
+}
 
 #   Runs the script again in a sandbox of $1 hosts, unless it is in one.
 in_sandbox () {
