@@ -27,11 +27,11 @@ set_up (void)
                             .leader_count = 3,
                             .leader = {2, 3, 4}};
     for (lk_host host = 0; host < 5; host++) {
-        vote[host] = (lk_msg_voted) {
-            .candidate = {.priority = 8, .random = host},
-            .eligible = true,
-            .active = previous,
-            .sees = ALL};
+        vote[host] =
+            (lk_msg_voted) {.candidate = {.priority = 8, .random = host},
+                            .eligible = true,
+                            .active = previous,
+                            .sees = ALL};
     }
     choice = (lk_choice) {.vote = vote,
                           .voted = ALL,

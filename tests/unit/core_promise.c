@@ -28,10 +28,8 @@ term (uint64_t number, uint64_t proposer)
 static lk_decree
 decree_of (lk_term of)
 {
-    return (lk_decree) {.term = of,
-                        .members = MEMBERS,
-                        .leader_count = 3,
-                        .leader = {0, 1, 2}};
+    return (lk_decree) {
+        .term = of, .members = MEMBERS, .leader_count = 3, .leader = {0, 1, 2}};
 }
 
 /*  A node whose process starts with these facts on its disk. */

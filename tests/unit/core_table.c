@@ -401,8 +401,8 @@ START_TEST (the_chain_shows_a_changed_operation)
     static const struct {
         const char *object;
         uint64_t serial, key;
-    } variant[] = {{"x", 1, 9}, {"x", 1, 9}, {"y", 1, 9}, {"x", 2, 9},
-                   {"x", 1, 8}};
+    } variant[] = {
+        {"x", 1, 9}, {"x", 1, 9}, {"y", 1, 9}, {"x", 2, 9}, {"x", 1, 8}};
     uint64_t hash[5];
     for (size_t i = 0; i < 5; i++) {
         tear_down ();
@@ -479,10 +479,8 @@ END_TEST
 
 START_TEST (objects_are_spread_over_the_leaders)
 {
-    const lk_decree three = {.term.number = 8,
-                             .members = 7,
-                             .leader_count = 3,
-                             .leader = {0, 1, 2}};
+    const lk_decree three = {
+        .term.number = 8, .members = 7, .leader_count = 3, .leader = {0, 1, 2}};
     size_t count[3] = {0};
     for (int i = 0; i < 300; i++) {
         char text[20];
