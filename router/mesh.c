@@ -52,25 +52,26 @@ static const transition table[LK_LINK_STATES][LK_LINK_EVENTS] = {
                         [LK_LINK_UP] = {LK_LINK_ASKING, LK_DO_ASK},
                         [LK_LINK_DOWN] = {LK_LINK_CLOSED, LK_DO_CLOSE},
                         [LK_LINK_TAKEN] = {LK_LINK_ACCEPTED, 0},
-                        [LK_LINK_JOINED] = {LK_LINK_LIVE, LK_DO_LIVE},
+                        [LK_LINK_JOINED] = {LK_LINK_LIVE,
+                                            LK_DO_LIVE | LK_DO_INTRODUCE},
                         [LK_LINK_REFUSE] = {LK_LINK_REFUSED, LK_DO_CLOSE},
                         [LK_LINK_OWN] = {LK_LINK_OURSELVES, LK_DO_CLOSE},
                         [LK_LINK_TWIN] = {LK_LINK_DOUBLE, LK_DO_CLOSE},
                         [LK_LINK_MET] = {LK_LINK_ASKING, 0},
                         [LK_LINK_SILENT] = {LK_LINK_ASKING, 0},
                         [LK_LINK_LEFT] = {LK_LINK_CLOSED, LK_DO_CLOSE}},
-    [LK_LINK_ACCEPTED] = {[LK_LINK_TIME] = {LK_LINK_ACCEPTED, LK_DO_ASK},
-                          [LK_LINK_UP] = {LK_LINK_ASKING, LK_DO_ASK},
-                          [LK_LINK_DOWN] = {LK_LINK_CLOSED, LK_DO_CLOSE},
-                          [LK_LINK_TAKEN] = {LK_LINK_ACCEPTED, 0},
-                          [LK_LINK_JOINED] = {LK_LINK_LIVE, LK_DO_LIVE},
-                          [LK_LINK_REFUSE] = {LK_LINK_ASKING, LK_DO_ASK},
-                          [LK_LINK_OWN] = {LK_LINK_OURSELVES, LK_DO_CLOSE},
-                          [LK_LINK_TWIN] = {LK_LINK_DOUBLE, LK_DO_CLOSE},
-                          [LK_LINK_MET] = {LK_LINK_LIVE, LK_DO_LIVE},
-                          [LK_LINK_SILENT] = {LK_LINK_DIALING,
-                                              LK_DO_CLOSE | LK_DO_OPEN},
-                          [LK_LINK_LEFT] = {LK_LINK_CLOSED, LK_DO_CLOSE}},
+    [LK_LINK_ACCEPTED] =
+        {[LK_LINK_TIME] = {LK_LINK_ACCEPTED, LK_DO_ASK},
+         [LK_LINK_UP] = {LK_LINK_ASKING, LK_DO_ASK},
+         [LK_LINK_DOWN] = {LK_LINK_CLOSED, LK_DO_CLOSE},
+         [LK_LINK_TAKEN] = {LK_LINK_ACCEPTED, 0},
+         [LK_LINK_JOINED] = {LK_LINK_LIVE, LK_DO_LIVE | LK_DO_INTRODUCE},
+         [LK_LINK_REFUSE] = {LK_LINK_ASKING, LK_DO_ASK},
+         [LK_LINK_OWN] = {LK_LINK_OURSELVES, LK_DO_CLOSE},
+         [LK_LINK_TWIN] = {LK_LINK_DOUBLE, LK_DO_CLOSE},
+         [LK_LINK_MET] = {LK_LINK_LIVE, LK_DO_LIVE | LK_DO_INTRODUCE},
+         [LK_LINK_SILENT] = {LK_LINK_DIALING, LK_DO_CLOSE | LK_DO_OPEN},
+         [LK_LINK_LEFT] = {LK_LINK_CLOSED, LK_DO_CLOSE}},
     [LK_LINK_LIVE] =
         {[LK_LINK_TIME] = {LK_LINK_LIVE, LK_DO_BEAT},
          [LK_LINK_UP] = {LK_LINK_CLOSED, LK_DO_CLOSE | LK_DO_LOST},
@@ -80,7 +81,7 @@ static const transition table[LK_LINK_STATES][LK_LINK_EVENTS] = {
          [LK_LINK_REFUSE] = {LK_LINK_ASKING, LK_DO_LOST | LK_DO_ASK},
          [LK_LINK_OWN] = {LK_LINK_OURSELVES, LK_DO_CLOSE | LK_DO_LOST},
          [LK_LINK_TWIN] = {LK_LINK_DOUBLE, LK_DO_CLOSE | LK_DO_LOST},
-         [LK_LINK_MET] = {LK_LINK_LIVE, 0},
+         [LK_LINK_MET] = {LK_LINK_LIVE, LK_DO_INTRODUCE},
          [LK_LINK_SILENT] = {LK_LINK_DIALING, LK_DO_CLOSE | LK_DO_LOST
                                                   | LK_DO_OPEN},
          [LK_LINK_LEFT] = {LK_LINK_CLOSED, LK_DO_CLOSE | LK_DO_LOST}},
@@ -166,22 +167,13 @@ deadline_of (const lk_mesh *self, lk_mesh_state state, int64_t now_ms)
     return INT64_MAX;
 }
 
-/*  Whether the peer's connection to us is not to be relied on any more. */
+/*  Whether nothing more is to come on the peer's connection to us. When only
+ *  ours broke, its last messages may still be on their way. */
 static bool
-ends_incoming (lk_mesh_event event, unsigned effects)
+ends_incoming (lk_mesh_event event)
 {
-    switch (event) {
-    case LK_LINK_SILENT:
-    case LK_LINK_LEFT:
-    case LK_LINK_OWN:
-    case LK_LINK_TWIN:
-        return true;
-    case LK_LINK_UP:
-    case LK_LINK_DOWN:
-        return effects & LK_DO_CLOSE;
-    default:
-        return false;
-    }
+    return event == LK_LINK_SILENT || event == LK_LINK_LEFT
+           || event == LK_LINK_OWN || event == LK_LINK_TWIN;
 }
 
 unsigned
@@ -190,7 +182,7 @@ lk_mesh_step (const lk_mesh *self, lk_mesh_link *link, lk_mesh_event event,
 {
     LK_ASSERT (link->state < LK_LINK_STATES && event < LK_LINK_EVENTS);
     const transition *step = &table[link->state][event];
-    if (ends_incoming (event, step->effects)) {
+    if (ends_incoming (event)) {
         link->met = false;
     }
     if (link->state != step->next || event == LK_LINK_TIME

@@ -46,12 +46,13 @@ typedef enum {
 
 /*  What a step wants done, in this order. */
 enum {
-    LK_DO_CLOSE = 1, /* close the connection */
-    LK_DO_LOST = 2,  /* tell that the link was live and is no more */
-    LK_DO_OPEN = 4,  /* open a new connection */
-    LK_DO_ASK = 8,   /* send CONNECT */
-    LK_DO_BEAT = 16, /* send a heartbeat */
-    LK_DO_LIVE = 32  /* tell that the link is live now */
+    LK_DO_CLOSE = 1,     /* close the connection */
+    LK_DO_LOST = 2,      /* tell that the link was live and is no more */
+    LK_DO_OPEN = 4,      /* open a new connection */
+    LK_DO_ASK = 8,       /* send CONNECT */
+    LK_DO_BEAT = 16,     /* send a heartbeat */
+    LK_DO_LIVE = 32,     /* tell that the link is live now */
+    LK_DO_INTRODUCE = 64 /* tell it our services */
 };
 
 typedef struct {

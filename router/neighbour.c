@@ -184,6 +184,8 @@ carry_out (lk_router *self, lk_mesh_link *link, lk_mesh_event event,
     if (effects & LK_DO_LIVE) {
         lk_events_host (self, "NEWREMOTECONNECTION", link->host, "address",
                         link->address);
+    }
+    if (effects & LK_DO_INTRODUCE) {
         lk_events_introduce (self, link);
     }
 }
@@ -253,7 +255,9 @@ lk_neighbour_work (lk_router *self)
 {
     lk_mesh_event event;
     lk_mesh_link *link;
-    while ((link = lk_mesh_due (&self->mesh, self->now_ms, &event)) != NULL) {
+    while (!self->leaving
+           && (link = lk_mesh_due (&self->mesh, self->now_ms, &event))
+                  != NULL) {
         lk_neighbour_step (self, link, event);
     }
 }
@@ -307,6 +311,9 @@ lk_neighbour_on_connect (lk_router *self, const lk_source *source,
                          const lk_message *message)
 {
     lk_party party;
+    if (self->leaving) {
+        return;
+    }
     if (!read_party (message, &party)) {
         self->count.refused++;
         lk_neighbour_refuse (self, source,
@@ -449,6 +456,7 @@ lk_neighbour_configure (lk_router *self, const char *const *addresses)
 void
 lk_neighbour_leave (lk_router *self)
 {
+    self->leaving = true;
     for (size_t i = 0; i < self->mesh.count; i++) {
         say_good_bye (self, self->mesh.link[i]);
     }

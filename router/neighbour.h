@@ -33,7 +33,7 @@ void lk_neighbour_work (lk_router *self);
  *  that are not live. Addresses must have been checked. */
 void lk_neighbour_configure (lk_router *self, const char *const *addresses);
 
-/*  Says good bye to all. */
+/*  Says good bye to all, and takes no new ones. */
 void lk_neighbour_leave (lk_router *self);
 
 /*  The messages CONNECT, ACCEPT, REFUSE and DISCONNECTED. */

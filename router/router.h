@@ -65,6 +65,7 @@ struct lk_router {
     char name[LK_ADDRESS_LEN_MAX + 1];    /* router@HOST */
     uint64_t incarnation;
     int64_t now_ms; /* of this wake-up; the shell sets it */
+    bool leaving;   /* no new links any more */
     lk_route route;
     lk_directory directory;
     lk_mesh mesh;

@@ -24,7 +24,10 @@
 #include <unistd.h>
 #include <utlist.h>
 
-enum { LINGER_MS = 500, DIAL_AGAIN_MS = 1000 };
+/*  Who leaves waits a little, so that its neighbours hear its good bye before
+ *  they see their connections break; less than they wait before they dial
+ *  again. */
+enum { LINGER_MS = 500, DIAL_AGAIN_MS = 1000, LEAVE_MS = 50 };
 
 typedef struct {
     lk_router router;
@@ -40,6 +43,7 @@ typedef struct {
     void *reload_user;
     char file[PATH_MAX]; /* of the ipc endpoint, once bound */
     bool stopping;
+    int64_t stop_ms; /* the end, once the good bye is sent */
 } lk_shell;
 
 /*  The process of a session. */
@@ -237,7 +241,13 @@ flush (void *user)
     while (flush_pass (self)) {
         continue;
     }
-    lk_timer_set (&self->timer, lk_mesh_deadline (&self->router.mesh));
+    if (!self->stopping) {
+        lk_timer_set (&self->timer, lk_mesh_deadline (&self->router.mesh));
+    } else if (self->stop_ms == 0) {
+        self->stop_ms = self->router.now_ms
+                        + (self->router.cluster.live > 1 ? LEAVE_MS : 0);
+        lk_timer_set (&self->timer, self->stop_ms);
+    }
 }
 
 /*  -------------------------------------------------------- receiving */
@@ -277,6 +287,7 @@ read_local (void *user)
     receive (user, LK_SIDE_LOCAL);
 }
 
+/*  What a neighbour sent before its end is taken first. */
 static void
 read_monitor (void *user)
 {
@@ -287,13 +298,14 @@ read_monitor (void *user)
         if (event.kind == LK_MONITOR_CONNECTED) {
             lk_neighbour_connected (router, event.endpoint, event.fd);
         } else {
+            receive (self, LK_SIDE_MESH);
             lk_neighbour_disconnected (router, event.fd);
         }
     }
 }
 
-/*  The monitor first: what it tells is older than what comes through a
- *  connection whose descriptor has the same number. */
+/*  The monitor first: what it tells of a descriptor is older than what comes
+ *  through one of the same number. */
 static void
 read_mesh (void *user)
 {
@@ -304,7 +316,11 @@ read_mesh (void *user)
 static void
 timer_due (void *user)
 {
-    lk_neighbour_work (woken (user));
+    lk_shell *self = user;
+    lk_neighbour_work (woken (self));
+    if (self->stop_ms != 0) {
+        lk_loop_stop (self->loop, 0);
+    }
 }
 
 static void

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEAD_AFTER = 1000, NOW = 5000 };
+enum { DEAD_AFTER = 1000, NOW = 5000, LIVE = LK_DO_LIVE | LK_DO_INTRODUCE };
 
 static lk_mesh mesh;
 static const lk_party own = {"h1", "10.0.0.1:1", "1", 11};
@@ -70,7 +70,7 @@ live (const char *address, const lk_party *peer, const char *by)
     lk_mesh_link *link = asking (address);
     meet (link, peer, by);
     ck_assert_uint_eq (lk_mesh_step (&mesh, link, LK_LINK_MET, NOW), 0);
-    ck_assert_uint_eq (accepted (link, peer), LK_DO_LIVE);
+    ck_assert_uint_eq (accepted (link, peer), LIVE);
     ck_assert (lk_mesh_link_is_live (link));
     return link;
 }
@@ -97,8 +97,7 @@ START_TEST (goes_live_whoever_is_first)
     ck_assert_int_eq (link->state, LK_LINK_ACCEPTED);
     assert_count (3, 2);
     meet (link, &h3, "in3");
-    ck_assert_uint_eq (lk_mesh_step (&mesh, link, LK_LINK_MET, NOW),
-                       LK_DO_LIVE);
+    ck_assert_uint_eq (lk_mesh_step (&mesh, link, LK_LINK_MET, NOW), LIVE);
     assert_count (3, 3);
 }
 END_TEST
@@ -111,13 +110,13 @@ static const struct {
     bool met;
 } endings[] = {
     {LK_LINK_TIME, LK_LINK_LIVE, LK_DO_BEAT, true},
-    {LK_LINK_UP, LK_LINK_CLOSED, LK_DO_CLOSE | LK_DO_LOST, false},
-    {LK_LINK_DOWN, LK_LINK_CLOSED, LK_DO_CLOSE | LK_DO_LOST, false},
+    {LK_LINK_UP, LK_LINK_CLOSED, LK_DO_CLOSE | LK_DO_LOST, true},
+    {LK_LINK_DOWN, LK_LINK_CLOSED, LK_DO_CLOSE | LK_DO_LOST, true},
     {LK_LINK_REFUSE, LK_LINK_ASKING, LK_DO_LOST | LK_DO_ASK, true},
     {LK_LINK_SILENT, LK_LINK_DIALING, LK_DO_CLOSE | LK_DO_LOST | LK_DO_OPEN,
      false},
     {LK_LINK_LEFT, LK_LINK_CLOSED, LK_DO_CLOSE | LK_DO_LOST, false},
-    {LK_LINK_MET, LK_LINK_LIVE, 0, true},
+    {LK_LINK_MET, LK_LINK_LIVE, LK_DO_INTRODUCE, true},
     {LK_LINK_JOINED, LK_LINK_LIVE, 0, true},
 };
 
@@ -249,7 +248,11 @@ START_TEST (connect_is_judged)
     ck_assert_int_eq (lk_mesh_judge (&mesh, &own, &h2_elsewhere, &found),
                       LK_MEET_NAMESAKE);
 
+    /*  As long as its last messages may come, it is there. */
     lk_mesh_step (&mesh, link, LK_LINK_DOWN, NOW);
+    ck_assert_int_eq (lk_mesh_judge (&mesh, &own, &h2_elsewhere, &found),
+                      LK_MEET_NAMESAKE);
+    lk_mesh_step (&mesh, link, LK_LINK_SILENT, NOW + DEAD_AFTER);
     ck_assert_int_eq (lk_mesh_judge (&mesh, &own, &h2_elsewhere, &found),
                       LK_MEET_WELCOME);
     ck_assert_ptr_null (found);
@@ -277,7 +280,7 @@ START_TEST (two_addresses_of_one_host_are_one_host)
     lk_mesh_step (&mesh, learned, LK_LINK_MET, NOW);
     lk_mesh_step (&mesh, learned, LK_LINK_UP, NOW);
 
-    ck_assert_uint_eq (accepted (named, &h2), LK_DO_LIVE);
+    ck_assert_uint_eq (accepted (named, &h2), LIVE);
     ck_assert_uint_eq (accepted (learned, &h2), LK_DO_CLOSE);
     ck_assert_int_eq (learned->state, LK_LINK_DOUBLE);
     assert_count (2, 2);
@@ -293,8 +296,7 @@ START_TEST (restart_seen_first_by_its_accept_is_a_loss)
     ck_assert_uint_eq (accepted (link, &h2_again), LK_DO_LOST);
     ck_assert_int_eq (link->state, LK_LINK_ACCEPTED);
     meet (link, &h2_again, "in2b");
-    ck_assert_uint_eq (lk_mesh_step (&mesh, link, LK_LINK_MET, NOW),
-                       LK_DO_LIVE);
+    ck_assert_uint_eq (lk_mesh_step (&mesh, link, LK_LINK_MET, NOW), LIVE);
 }
 END_TEST
 
@@ -306,7 +308,7 @@ START_TEST (learned_hosts_count_once_they_were_live)
     lk_mesh_step (&mesh, link, LK_LINK_MET, NOW);
     lk_mesh_step (&mesh, link, LK_LINK_UP, NOW);
     ck_assert (lk_mesh_link_is_open (link));
-    ck_assert_uint_eq (accepted (link, &h2), LK_DO_LIVE);
+    ck_assert_uint_eq (accepted (link, &h2), LIVE);
     assert_count (2, 2);
     lk_mesh_step (&mesh, link, LK_LINK_DOWN, NOW);
     assert_count (2, 1);
