@@ -190,6 +190,12 @@ carry_out (lk_router *self, lk_mesh_link *link, lk_mesh_event event,
     }
 }
 
+static const char *
+name_of (const lk_mesh_link *link)
+{
+    return link->host[0] != '\0' ? link->host : "?";
+}
+
 static void
 log_step (const lk_mesh_link *link, lk_mesh_state before, lk_mesh_event event)
 {
@@ -200,8 +206,8 @@ log_step (const lk_mesh_link *link, lk_mesh_state before, lk_mesh_event event)
     LK_LOG (news ? LK_LOG_NOTICE : LK_LOG_INFO,
             "neighbour: %s: %s -> %s host=%s address=%s",
             lk_mesh_link_event_name (event), lk_mesh_link_state_name (before),
-            lk_mesh_link_state_name (link->state),
-            link->host[0] != '\0' ? link->host : "?", link->address);
+            lk_mesh_link_state_name (link->state), name_of (link),
+            link->address);
 }
 
 void
@@ -421,7 +427,7 @@ say_good_bye (lk_router *self, lk_mesh_link *link)
 static void
 drop (lk_router *self, lk_mesh_link *link)
 {
-    lk_log_notice ("neighbour: removed host=%s address=%s", link->host,
+    lk_log_notice ("neighbour: removed host=%s address=%s", name_of (link),
                    link->address);
     say_good_bye (self, link);
     (void) self->calls->reach (self->shell, &link->out);
