@@ -33,6 +33,7 @@ struct lk_attach {
     char *name;
     char *version;
     bool is_application;
+    int taken_ms;
     char *subscriptions[SUBSCRIPTIONS_MAX];
     size_t subscription_count;
 
@@ -167,7 +168,7 @@ wait_for_name (lk_attach *self)
     if (self->taken_since == 0) {
         self->taken_since = now;
     }
-    if (now - self->taken_since >= LK_ATTACH_TAKEN_MS) {
+    if (now - self->taken_since >= self->taken_ms) {
         become_refused (self);
     } else {
         retry_at (self, now + TAKEN_RETRY_MS);
@@ -358,6 +359,7 @@ copy_options (lk_attach *self, const lk_attach_options *options)
     self->name = lk_strdup (options->name);
     self->version = lk_strdup (options->version ? options->version : "");
     self->is_application = options->application;
+    self->taken_ms = options->taken_ms ? options->taken_ms : LK_ATTACH_TAKEN_MS;
     for (size_t i = 0; options->subscriptions && options->subscriptions[i];
          i++) {
         lk_attach_subscribe (self, options->subscriptions[i]);

@@ -72,6 +72,7 @@ typedef struct {
     bool application;
     const char *const *subscriptions; /* NULL at the end; or NULL */
     int linger_ms; /* how long the last messages may take at the end */
+    int taken_ms;  /* 0: LK_ATTACH_TAKEN_MS */
 } lk_attach_options;
 
 /*  Begins to seek the router. The options are copied. NULL and problem if

@@ -16,6 +16,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#define FRAMES_MAX 256 /* that wait for a router that does not read */
+
 lk_err
 lk_link_init (lk_link *self, const char *endpoint, int linger_ms,
               lk_problem *problem)
@@ -110,7 +112,8 @@ lk_link_join (lk_link *self, lk_loop *loop, lk_loop_fn *on_messages,
 lk_err
 lk_link_open (lk_link *self, lk_problem *problem)
 {
-    lk_socket_options options = {.linger_ms = self->linger_ms,
+    lk_socket_options options = {.send_max = FRAMES_MAX,
+                                 .linger_ms = self->linger_ms,
                                  .wait_for_peer = true};
     lk_err error = LK_SYSTEM;
 
