@@ -38,14 +38,23 @@ is_empty (const char *path)
     return count == 2; /* itself and its parent */
 }
 
+/*  TMPDIR, unless sockets below it would have too long a path. */
+static const char *
+base_dir (void)
+{
+    const char *base = getenv ("TMPDIR");
+    return base != NULL && base[0] == '/'
+                   && strlen (base) < LK_SANDBOX_PATH_MAX / 2
+               ? base
+               : "/tmp";
+}
+
 /*  A fresh directory, or the one that was asked for. *own: we made it. */
 static bool
 make_dir (lk_sandbox *self, const char *wanted, bool *own)
 {
-    const char *base = getenv ("TMPDIR");
     char path[4096], real[4096];
-    snprintf (path, sizeof path, "%s/lk-XXXXXX",
-              base != NULL && base[0] == '/' ? base : "/tmp");
+    snprintf (path, sizeof path, "%s/lk-XXXXXX", base_dir ());
     if (wanted == NULL) {
         *own = mkdtemp (path) != NULL;
     } else {

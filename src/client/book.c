@@ -58,13 +58,18 @@ tell (lk_lock *lock, lk_event_kind kind, lk_err error)
     lk_lock_event event = {kind, lock, error};
     if (lock->user_has_it) {
         lk_event_queue_add (&lock->book->events, &event);
+        lock->events++;
     }
 }
 
 bool
 lk_book_next_event (lk_book *self, lk_lock_event *event)
 {
-    return lk_event_queue_take (&self->events, event);
+    if (!lk_event_queue_take (&self->events, event)) {
+        return false;
+    }
+    event->lock->events--;
+    return true;
 }
 
 bool
@@ -74,9 +79,12 @@ lk_book_has_event (const lk_book *self)
 }
 
 void
-lk_book_drop_events (lk_book *self, const lk_lock *lock)
+lk_book_drop_events (lk_book *self, lk_lock *lock)
 {
-    lk_event_queue_drop (&self->events, lock);
+    if (lock->events > 0) {
+        lk_event_queue_drop (&self->events, lock);
+        lock->events = 0;
+    }
 }
 
 /*  -------------------------------------------------------- time */
@@ -85,6 +93,14 @@ static int64_t
 later (int64_t time_ms, int64_t by_ms)
 {
     return time_ms > INT64_MAX - by_ms ? INT64_MAX : time_ms + by_ms;
+}
+
+/*  Repeats come together, so that many requests do not make many ticks. */
+static int64_t
+repeat_after (int64_t now_ms)
+{
+    int64_t when_ms = now_ms + LK_REPEAT_MS + LK_REPEAT_STEP_MS - 1;
+    return when_ms - when_ms % LK_REPEAT_STEP_MS;
 }
 
 /*  When a lock ends, or a request is given up, by our own clock. */
@@ -134,7 +150,7 @@ lk_book_send_open (lk_lock *lock, int64_t now_ms)
     } else {
         lk_message_queue_add (&self->messages, lk_letter_unlock (lock));
     }
-    lock->repeat_at = later (now_ms, LK_REPEAT_MS);
+    lock->repeat_at = repeat_after (now_ms);
     schedule (self, lock);
 }
 

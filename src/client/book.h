@@ -22,6 +22,7 @@
 
 #define LK_REPEAT_MS 1000 /* until an unanswered request is sent again */
 #define LK_TIME_MAX (INT64_C (1) << 45) /* a thousand years */
+#define LK_REPEAT_STEP_MS 100
 #define LK_MARGIN_MS 5000 /* over the wait, until we give up ourselves */
 
 /*  The life of a lock. book.c has the table of what happens in each. */
@@ -45,6 +46,7 @@ struct lk_lock {
     bool by_key;      /* no lock of ours: UNLOCK with a key */
     bool user_has_it; /* else it goes when it is closed */
     bool released;    /* RELEASED was told */
+    unsigned events;  /* that wait to be taken */
     char *object;
     int64_t wait_ms;
     int64_t duration_ms;
@@ -103,7 +105,7 @@ bool lk_book_next_event (lk_book *self, lk_lock_event *event);
 bool lk_book_has_event (const lk_book *self);
 
 /*  Forgets the events of a lock, for who learned of them otherwise. */
-void lk_book_drop_events (lk_book *self, const lk_lock *lock);
+void lk_book_drop_events (lk_book *self, lk_lock *lock);
 
 /*  How many requests and locks are not closed. */
 size_t lk_book_open_count (const lk_book *self);
