@@ -90,12 +90,14 @@ typedef enum {
  *    DROP     ticket.request, ticket.object; by: who asked with the key, or
  *             host LK_NOBODY
  *    GONE     ticket.request.host and .session
- *    REPORT   ticket.request.host and .session; tickets
+ *    REPORT   ticket.request.host and .session; part, more, tickets
  *    CONFIRM  ticket.request, ticket.object, ticket.token (0: unlocked) */
 typedef struct {
     lk_op_kind kind;
     lk_ticket ticket;
     lk_request_id by;
+    uint64_t part; /* REPORT */
+    bool more;     /* REPORT */
     lk_ticket *tickets;
     size_t ticket_count;
 } lk_op;
@@ -228,7 +230,7 @@ typedef struct {
 
 typedef struct {
     lk_term previous; /* holder's table must be of it or later */
-    uint64_t chunk;   /* from 0 */
+    uint64_t chunk;   /* place of its first ticket */
 } lk_msg_getmax;
 
 /*  A chunk of a table, from holder to first leader (MAXTICKET) and from there
@@ -237,7 +239,7 @@ typedef struct {
     lk_term table;        /* MAXTICKET: term of the holder's table */
     uint64_t incarnation; /* MAXTICKET: the holder's process */
     lk_decree decree;     /* FILL: the new decree */
-    uint64_t chunk;
+    uint64_t chunk;       /* place of its first ticket in the table */
     bool more; /* another chunk follows */
     lk_ticket *tickets;
     size_t ticket_count;
@@ -282,7 +284,7 @@ typedef struct {
 typedef struct {
     lk_request_id request;
     lk_name object;
-    uint64_t token;  /* LOCKED */
+    uint64_t token;  /* LOCKED; UNLOCKED: of the grant that ended, 0: none */
     uint64_t key;    /* LOCKED */
     int64_t as_of;   /* LOCKED: latest `at` of that session at the home */
     int64_t left_ms; /* LOCKED: of the duration; -1: no limit */
@@ -292,6 +294,8 @@ typedef struct {
 typedef struct {
     uint64_t session;
     uint8_t home;       /* place in decree.leader */
+    uint64_t part;      /* from 0; the next when this one is REPORTED */
+    bool more;          /* REPORT: another part follows */
     lk_ticket *tickets; /* REPORT */
     size_t ticket_count;
 } lk_msg_report; /* REPORT; REPORTED has no tickets */

@@ -273,7 +273,7 @@ locked_fields (lk_fields *f, lk_lock_message *message)
 }
 
 static void
-unlocked_fields (lk_fields *f, lk_lock_message *message)
+ended_fields (lk_fields *f, lk_lock_message *message)
 {
     lk_field_request (f, "request", &message->as.reply.request);
     lk_field_object (f, &message->as.reply.object);
@@ -281,9 +281,16 @@ unlocked_fields (lk_fields *f, lk_lock_message *message)
 }
 
 static void
+unlocked_fields (lk_fields *f, lk_lock_message *message)
+{
+    ended_fields (f, message);
+    lk_field_hex (f, "token", &message->as.reply.token);
+}
+
+static void
 lockfailed_fields (lk_fields *f, lk_lock_message *message)
 {
-    unlocked_fields (f, message);
+    ended_fields (f, message);
     if (!f->writing && message->as.reply.error == LK_OK) {
         lk_fields_fail (f, "error", "a failure without an error");
     }
@@ -296,12 +303,14 @@ reported_fields (lk_fields *f, lk_lock_message *message)
 {
     lk_field_count (f, "session", &message->as.report.session);
     lk_shape_home (f, &message->as.report.home);
+    lk_field_count (f, "part", &message->as.report.part);
 }
 
 static void
 report_fields (lk_fields *f, lk_lock_message *message)
 {
     reported_fields (f, message);
+    lk_field_flag (f, "more", &message->as.report.more);
     lk_shape_tickets (f, &message->as.report.tickets,
                       &message->as.report.ticket_count, LK_REPORT_MAX);
 }

@@ -116,6 +116,8 @@ lk_shape_op (lk_fields *f, void *row)
     case LK_OP_REPORT:
         lk_field_host (f, "host", &op->ticket.request.host);
         lk_field_count (f, "session", &op->ticket.request.session);
+        lk_field_count (f, "part", &op->part);
+        lk_field_flag (f, "more", &op->more);
         lk_shape_tickets (f, &op->tickets, &op->ticket_count, LK_REPORT_MAX);
         break;
     case LK_OP_CONFIRM:

@@ -360,6 +360,7 @@ START_TEST (value_replies)
     request_eq (reply->request, H1, 3, 1);
     NAME_EQ (reply->object, PLAIN);
     ck_assert_int_eq (reply->error, LK_OK);
+    ck_assert_uint_eq (reply->token, TOKEN);
     lk_lock_message_clear (&got);
     take ("lock-lockfailed");
     ck_assert_int_eq (reply->error, LK_FULL);
@@ -373,6 +374,8 @@ START_TEST (value_sessions)
     ck_assert_int_eq (got.destination, H1);
     ck_assert_uint_eq (got.as.report.session, 9);
     ck_assert_uint_eq (got.as.report.home, 1);
+    ck_assert_uint_eq (got.as.report.part, 2);
+    ck_assert (got.as.report.more);
     are_tickets (got.as.report.tickets, got.as.report.ticket_count);
     lk_lock_message_clear (&got);
     take ("lock-reported");
@@ -380,6 +383,7 @@ START_TEST (value_sessions)
     ck_assert_int_eq (got.destination, H3);
     ck_assert_uint_eq (got.as.report.session, 3);
     ck_assert_uint_eq (got.as.report.home, 1);
+    ck_assert_uint_eq (got.as.report.part, 2);
     take ("lock-audit");
     request_eq (got.as.audit.request, H1, 3, 1);
     NAME_EQ (got.as.audit.object, PLAIN);

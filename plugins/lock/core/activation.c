@@ -19,7 +19,7 @@ lk_elected_send (lk_node *node)
     lk_election *self = &node->election;
     lk_lock_message *message = lk_out_message (node, LK_MSG_ELECTED);
     message->term = self->term;
-    message->as.decree = (lk_msg_decree){
+    message->as.decree = (lk_msg_decree) {
         .decree = self->decree,
         .previous = self->previous.term,
         .genesis = self->previous.leader_count == 0,
@@ -38,9 +38,9 @@ lk_active_send (lk_node *node)
     message->as.decree.decree = self->decree;
     message->as.decree.holder = LK_NOBODY;
     self->sent_ms = node->now_ms;
-    lk_out_broadcast (
-        node, message,
-        (self->previous.members | self->decree.members) & ~self->activated);
+    lk_out_broadcast (node, message,
+                      (self->previous.members | self->decree.members)
+                          & ~self->activated);
 }
 
 static void

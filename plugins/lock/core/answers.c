@@ -6,6 +6,7 @@
 
 #include "asked.h"
 #include "node_private.h"
+#include "report.h"
 
 /*  Whether an answer is for this session and not of a decree that is over. */
 static bool
@@ -25,8 +26,8 @@ give_back (lk_node *node, uint64_t serial, lk_name object)
     if (object.size == 0) {
         return;
     }
-    lk_asked *asked = lk_asked_new (node, LK_ASKED_CLOSING, serial, LK_NO_APP,
-                                    0, object);
+    lk_asked *asked =
+        lk_asked_new (node, LK_ASKED_CLOSING, serial, LK_NO_APP, 0, object);
     lk_asked_send (node, asked);
 }
 
@@ -90,6 +91,9 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
         lk_asked_remove (node, asked);
         break;
     case LK_ASKED_HELD:
+        if (reply->token != asked->ticket.token) {
+            break; /* an earlier grant of the same request */
+        }
         asked->error = reply->error ? (lk_err) reply->error : LK_LOST;
         lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, asked->error);
         lk_asked_enter (node, asked, LK_ASKED_CLOSING);
@@ -134,8 +138,21 @@ lk_on_reported (lk_node *node, const lk_lock_message *message)
     if (lk_term_equal (message->term, self->decree.term)
         && report->session == node->facts.session
         && report->home < self->decree.leader_count) {
-        self->reported |= (uint8_t) (1u << report->home);
+        lk_report_heard (node, report->home, report->part);
     }
+}
+
+/*  Whether the request has what its home says. One that is given back says
+ *  nothing: a late LOCK may make a ticket again, until UNLOCK is heard. */
+static bool
+has_ticket (const lk_asked *asked, const lk_msg_audit *audit)
+{
+    if (audit->token == 0) {
+        return asked->state == LK_ASKED_WAITING;
+    }
+    return asked->ticket.token == audit->token
+           && (asked->state == LK_ASKED_HELD
+               || asked->state == LK_ASKED_EXPIRED);
 }
 
 void
@@ -143,13 +160,16 @@ lk_on_audit (lk_node *node, const lk_lock_message *message)
 {
     const lk_msg_audit *audit = &message->as.audit;
     if (audit->request.host != node->config.self
-        || audit->request.session != node->facts.session
-        || !node->proxy.live
+        || audit->request.session != node->facts.session || !node->proxy.live
         || lk_term_compare (message->term, node->proxy.decree.term) < 0) {
         return;
     }
-    if (!lk_asked_by_serial (node, audit->request.serial)) {
+    const lk_asked *asked = lk_asked_by_serial (node, audit->request.serial);
+    if (!asked) {
         give_back (node, audit->request.serial, audit->object);
+        return;
+    }
+    if (!has_ticket (asked, audit)) {
         return;
     }
     lk_lock_message *answer = lk_out_message (node, LK_MSG_AUDITED);

@@ -135,8 +135,7 @@ lk_asked_orphan (lk_node *node, lk_asked *asked)
 /*  -------------------------------------------------------- sending */
 
 void
-lk_proxy_send (lk_node *node, lk_lock_message *message, uint8_t home,
-               int tries)
+lk_proxy_send (lk_node *node, lk_lock_message *message, uint8_t home, int tries)
 {
     const lk_decree *decree = &node->proxy.decree;
     lk_host to = decree->leader[home];
@@ -154,21 +153,19 @@ lk_proxy_send (lk_node *node, lk_lock_message *message, uint8_t home,
     lk_out_send (node, message, to);
 }
 
-void
-lk_asked_send (lk_node *node, lk_asked *asked)
+static void
+send_request (lk_node *node, lk_asked *asked, lk_lock_kind kind)
 {
     lk_proxy *proxy = &node->proxy;
     if (!proxy->live || proxy->decree.leader_count == 0) {
         return;
     }
-    bool lock = asked->state == LK_ASKED_WAITING;
-    lk_lock_message *message =
-        lk_out_message (node, lock ? LK_MSG_LOCK : LK_MSG_UNLOCK);
+    lk_lock_message *message = lk_out_message (node, kind);
     lk_msg_request *request = &message->as.request;
     request->ticket = lk_out_ticket (node, &asked->ticket);
-    request->ticket.request = (lk_request_id){.host = node->config.self,
-                                              .session = node->facts.session,
-                                              .serial = asked->serial};
+    request->ticket.request = (lk_request_id) {.host = node->config.self,
+                                               .session = node->facts.session,
+                                               .serial = asked->serial};
     request->ticket.age_ms = node->now_ms - asked->asked_ms;
     request->queue = asked->queue;
     request->by_key = asked->state == LK_ASKED_BY_KEY;
@@ -177,6 +174,20 @@ lk_asked_send (lk_node *node, lk_asked *asked)
     lk_proxy_send (node, message,
                    lk_home_of (&proxy->decree, asked->ticket.object),
                    asked->tries++);
+}
+
+void
+lk_asked_send (lk_node *node, lk_asked *asked)
+{
+    send_request (node, asked,
+                  asked->state == LK_ASKED_WAITING ? LK_MSG_LOCK
+                                                   : LK_MSG_UNLOCK);
+}
+
+void
+lk_asked_send_unlock (lk_node *node, lk_asked *asked)
+{
+    send_request (node, asked, LK_MSG_UNLOCK);
 }
 
 /*  -------------------------------------------------------- telling */

@@ -33,6 +33,9 @@ void lk_asked_orphan (lk_node *node, lk_asked *asked);
 /*  Sends its LOCK or UNLOCK now. */
 void lk_asked_send (lk_node *node, lk_asked *asked);
 
+/*  Sends an UNLOCK, once, whatever its state is: a last word. */
+void lk_asked_send_unlock (lk_node *node, lk_asked *asked);
+
 /*  What the application is told. */
 void lk_asked_tell_locked (lk_node *node, const lk_asked *asked);
 void lk_asked_tell (lk_node *node, const lk_asked *asked, lk_answer_kind kind,

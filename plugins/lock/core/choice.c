@@ -17,8 +17,7 @@ lk_choose_previous (const lk_msg_voted *vote, lk_hosts voted)
     while (voted) {
         lk_host host = lk_hosts_take (&voted);
         if (best == LK_NOBODY
-            || lk_term_compare (vote[host].active.term,
-                                vote[best].active.term)
+            || lk_term_compare (vote[host].active.term, vote[best].active.term)
                    > 0) {
             best = host;
         }

@@ -264,8 +264,7 @@ lk_on_maxticket (lk_node *node, const lk_lock_message *message)
 {
     lk_doorway *self = &node->doorway;
     const lk_msg_chunk *chunk = &message->as.chunk;
-    if (self->state != LK_DOORWAY_GETTING
-        || message->from != self->order.holder
+    if (self->state != LK_DOORWAY_GETTING || message->from != self->order.holder
         || !lk_term_equal (message->term, own_term (self))
         || !lk_term_equal (node->facts.promised, own_term (self))
         || chunk->chunk != self->next_chunk) {
@@ -282,7 +281,7 @@ lk_on_maxticket (lk_node *node, const lk_lock_message *message)
         return;
     }
     lk_transfer_take (&self->incoming, chunk, node->now_ms);
-    self->next_chunk++;
+    self->next_chunk = lk_transfer_next (chunk);
     if (chunk->more) {
         enter_state (node, LK_DOORWAY_GETTING);
     } else {
@@ -321,7 +320,7 @@ lk_on_filled (lk_node *node, const lk_lock_message *message)
     }
     fill->hash = hash;
     if (chunk.more) {
-        fill->chunk++;
+        fill->chunk = lk_transfer_next (&chunk);
         send_fill (node, (size_t) place);
     } else {
         self->filled |= LK_HOST_BIT (message->from);

@@ -10,8 +10,8 @@
 #ifndef LK_DOORWAY_H
 #define LK_DOORWAY_H
 
-#include "table.h"
 #include "node.h"
+#include "table.h"
 
 typedef enum {
     LK_DOORWAY_IDLE,
@@ -24,7 +24,7 @@ typedef enum {
 
 /*  How far one leader has been filled. */
 typedef struct {
-    uint64_t chunk; /* the one that is under way */
+    uint64_t chunk; /* place of the first ticket of the one under way */
     uint64_t hash;  /* of those before */
 } lk_fill;
 
@@ -48,6 +48,7 @@ typedef struct {
     lk_term staging_term;
     lk_table staging;
     lk_fill staged;
+    bool staged_any;
 } lk_doorway;
 
 void lk_doorway_init (lk_doorway *self);

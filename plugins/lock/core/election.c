@@ -58,8 +58,7 @@ lk_election_give_up (lk_node *node, const char *why)
         }
     }
     self->state = LK_ELECTION_IDLE;
-    self->next_try_ms =
-        node->now_ms + lk_rng_between (&node->rng, 300, 1500);
+    self->next_try_ms = node->now_ms + lk_rng_between (&node->rng, 300, 1500);
 }
 
 /*  -------------------------------------------------------- whose turn */
@@ -113,9 +112,8 @@ start_pause (lk_node *node, lk_why reason)
     lk_out_trace (node, LK_TRACE_INFO, "election: pause, in_ms=%lld",
                   (long long) in_ms);
     lk_lock_message *message = lk_out_message (node, LK_MSG_DATE);
-    message->as.date = (lk_msg_date){.in_ms = in_ms,
-                                     .promised = node->facts.promised,
-                                     .reason = reason};
+    message->as.date = (lk_msg_date) {
+        .in_ms = in_ms, .promised = node->facts.promised, .reason = reason};
     lk_out_broadcast (node, message, members);
 }
 
@@ -139,12 +137,11 @@ miss_leaders (lk_node *node)
     lk_election *self = &node->election;
     self->few_since_ms = LK_LONG_AGO;
     if (self->bad_since_ms == LK_LONG_AGO) {
-        int64_t first_ms =
-            self->known_loss
-                ? rank (node) * KNOWN_STEP_MS
-                      + lk_rng_between (&node->rng, 0, 5)
-                : PAUSE_MS + rank (node) * STEP_MS
-                      + lk_rng_between (&node->rng, 0, 80);
+        int64_t first_ms = self->known_loss
+                               ? rank (node) * KNOWN_STEP_MS
+                                     + lk_rng_between (&node->rng, 0, 5)
+                               : PAUSE_MS + rank (node) * STEP_MS
+                                     + lk_rng_between (&node->rng, 0, 80);
         self->bad_since_ms = node->now_ms;
         if (self->next_try_ms < node->now_ms + first_ms) {
             self->next_try_ms = node->now_ms + first_ms;
@@ -314,8 +311,7 @@ lk_election_deadline (const lk_node *node)
     if (self->state != LK_ELECTION_IDLE || self->ready_again > 0) {
         return node->now_ms + LK_BUSY_MS;
     }
-    if (self->bad_since_ms != LK_LONG_AGO
-        && self->next_try_ms > node->now_ms) {
+    if (self->bad_since_ms != LK_LONG_AGO && self->next_try_ms > node->now_ms) {
         return self->next_try_ms;
     }
     return INT64_MAX;

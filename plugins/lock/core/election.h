@@ -23,13 +23,13 @@ typedef enum {
 
 typedef struct {
     lk_election_state state;
-    lk_term term;       /* own, from VOTING on */
+    lk_term term; /* own, from VOTING on */
     lk_why reason;
     int64_t until_ms;   /* end of this state, then it is given up */
     int64_t vote_at_ms; /* PAUSE: agreed date */
     int64_t sent_ms;    /* last sending of this state's message */
     int64_t vote_sent_ms;
-    lk_hosts agreed;    /* PAUSE */
+    lk_hosts agreed; /* PAUSE */
 
     /*  VOTING */
     lk_hosts voted;
@@ -49,7 +49,7 @@ typedef struct {
     int64_t bad_since_ms; /* no living leaders since; LK_LONG_AGO: fine */
     int64_t few_since_ms; /* fewer leaders than could be; likewise */
     int64_t next_try_ms;
-    bool known_loss;      /* a leader is known to have ended: no need to
+    bool known_loss; /* a leader is known to have ended: no need to
                              guard against mere silence */
 
     /*  LOCKREADY is said some more times. */

@@ -36,8 +36,8 @@ make_reply (lk_node *node, lk_lock_kind kind, lk_request_id request,
 static void
 refuse (lk_node *node, const lk_ticket *ticket, lk_err error)
 {
-    lk_lock_message *message = make_reply (node, LK_MSG_LOCKFAILED,
-                                           ticket->request, ticket->object);
+    lk_lock_message *message =
+        make_reply (node, LK_MSG_LOCKFAILED, ticket->request, ticket->object);
     message->as.reply.error = (int) error;
     lk_home_send (node, message, ticket->request.host);
 }
@@ -57,15 +57,15 @@ tell_locked (lk_node *node, const lk_tell *tell)
     if (peer->as_of_session != tell->request.session) {
         return;
     }
-    lk_lock_message *message = make_reply (node, LK_MSG_LOCKED, tell->request,
-                                           entry->ticket.object);
+    lk_lock_message *message =
+        make_reply (node, LK_MSG_LOCKED, tell->request, entry->ticket.object);
     lk_msg_reply *reply = &message->as.reply;
     reply->token = tell->token;
     reply->key = entry->ticket.key;
     reply->as_of = peer->as_of;
     if (entry->ticket.duration_ms > 0) {
-        int64_t left = entry->ticket.duration_ms
-                       - (node->now_ms - entry->granted_ms);
+        int64_t left =
+            entry->ticket.duration_ms - (node->now_ms - entry->granted_ms);
         reply->left_ms = left > 0 ? left : 0;
     }
     lk_home_send (node, message, tell->request.host);
@@ -74,19 +74,21 @@ tell_locked (lk_node *node, const lk_tell *tell)
 static void
 tell_unlocked (lk_node *node, const lk_op *op, const lk_tell *tell)
 {
-    lk_lock_message *message = make_reply (node, LK_MSG_UNLOCKED,
-                                           tell->request, op->ticket.object);
+    lk_lock_message *message =
+        make_reply (node, LK_MSG_UNLOCKED, tell->request, op->ticket.object);
     message->as.reply.error = (int) tell->error;
+    message->as.reply.token = tell->token;
     lk_home_send (node, message, tell->request.host);
 }
 
 static void
-tell_reported (lk_node *node, lk_request_id request)
+tell_reported (lk_node *node, lk_request_id request, uint64_t part)
 {
     lk_lock_message *message = lk_out_message (node, LK_MSG_REPORTED);
     message->term = node->table.decree.term;
     message->as.report.session = request.session;
     message->as.report.home = (uint8_t) lk_node_place (node);
+    message->as.report.part = part;
     lk_home_send (node, message, request.host);
 }
 
@@ -103,7 +105,7 @@ lk_home_tell (lk_node *node, const lk_op *op, const lk_tells *tells)
             tell_unlocked (node, op, tell);
             break;
         case LK_TELL_REPORTED:
-            tell_reported (node, tell->request);
+            tell_reported (node, tell->request, tell->token);
             break;
         }
     }
@@ -213,7 +215,7 @@ lk_on_unlock (lk_node *node, const lk_lock_message *message)
     }
     const lk_entry *entry = lk_table_find (&node->table, ticket->request);
     if (entry) {
-        drop (node, entry, (lk_request_id){.host = LK_NOBODY});
+        drop (node, entry, (lk_request_id) {.host = LK_NOBODY});
     } else {
         confirm (node, ticket, 0);
     }
@@ -221,7 +223,19 @@ lk_on_unlock (lk_node *node, const lk_lock_message *message)
 
 /*  -------------------------------------------------------- reclaim */
 
-/*  An operation enters each report, and the first per session counts. */
+/*  How many parts of a session's report are in the table. */
+static uint64_t
+parts_of (const lk_node *node, lk_request_id request)
+{
+    const lk_table *table = &node->table;
+    int own = lk_node_place (node);
+    return table->reporting[own][request.host] == request.session
+               ? table->parts[own][request.host]
+               : 0;
+}
+
+/*  An operation enters each part of a report, and the first of each part of a
+ *  session counts. */
 void
 lk_on_report (lk_node *node, const lk_lock_message *message)
 {
@@ -237,23 +251,25 @@ lk_on_report (lk_node *node, const lk_lock_message *message)
     }
     lk_request_id request = {.host = host, .session = report->session};
     if (!(node->table.reclaim >> own & 1)) {
-        tell_reported (node, request);
+        tell_reported (node, request, report->part);
         return;
     }
     if (report->session <= node->table.gone[host]
-        || report->session <= peer->condemned
-        || report->session <= peer->closed) {
+        || report->session <= peer->condemned || report->session <= peer->closed
+        || report->session < node->table.reporting[own][host]) {
         return;
     }
-    uint64_t reported = node->table.reported[own][host];
-    if (reported == report->session) {
+    uint64_t parts = parts_of (node, request);
+    if (report->part < parts) {
         if (!lk_stream_is_busy (node)) {
-            tell_reported (node, request);
+            tell_reported (node, request, report->part);
         }
-    } else if (reported < report->session) {
+    } else if (report->part == parts) {
         lk_op op = {.kind = LK_OP_REPORT,
                     .by.host = LK_NOBODY,
                     .ticket.request = request,
+                    .part = report->part,
+                    .more = report->more,
                     .tickets = report->tickets,
                     .ticket_count = report->ticket_count};
         lk_stream_append (node, &op);

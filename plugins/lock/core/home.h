@@ -10,8 +10,8 @@
 #ifndef LK_HOME_H
 #define LK_HOME_H
 
-#include "table.h"
 #include "node.h"
+#include "table.h"
 
 #define LK_TICKETS_MAX ((size_t) 4000000) /* in one table; then overloaded */
 

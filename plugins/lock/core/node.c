@@ -56,8 +56,7 @@ lk_node_new (const lk_node_config *config, int64_t now_ms)
     lk_doorway_init (&node->doorway);
     lk_proxy_init (&node->proxy);
     lk_outlet_init (&node->outlet);
-    node->election.next_try_ms =
-        now_ms + lk_rng_between (&node->rng, 50, 300);
+    node->election.next_try_ms = now_ms + lk_rng_between (&node->rng, 50, 300);
     return node;
 }
 
@@ -160,7 +159,7 @@ on_started (lk_node *node, const lk_lock_message *message)
     lk_adopt (node, &started->active);
     if (!started->answer) {
         lk_lock_message *answer = lk_out_message (node, LK_MSG_STARTED);
-        answer->as.started = (lk_msg_started){
+        answer->as.started = (lk_msg_started) {
             .answer = true,
             .candidate = node->config.candidate,
             .eligible = node->config.eligible,

@@ -26,18 +26,18 @@ typedef struct lk_node lk_node;
 /*  -------------------------------------------------------- set-up */
 
 typedef struct {
-    lk_host self;      /* own number in the shell's roster */
-    uint64_t id;       /* own random id, as in terms */
-    bool member;       /* has a genesis: else it only serves as a proxy */
+    lk_host self; /* own number in the shell's roster */
+    uint64_t id;  /* own random id, as in terms */
+    bool member;  /* has a genesis: else it only serves as a proxy */
     lk_candidate candidate;
-    bool eligible;     /* may lead */
+    bool eligible;           /* may lead */
     uint8_t leaders_max;     /* 1, 3 or 5 */
     int64_t dead_after_ms;   /* silence until a host counts as gone: 1000 */
     int64_t leader_lease_ms; /* 2000 */
     int64_t host_lease_ms;   /* more than three leader leases: 8000 */
     int64_t grace_ms;        /* after a lock's duration, at least: 60000 */
-    uint64_t seed[2];  /* for pauses and unlock keys; secret, new each start */
-    lk_facts facts;    /* what was persisted last */
+    uint64_t seed[2]; /* for pauses and unlock keys; secret, new each start */
+    lk_facts facts;   /* what was persisted last */
     const lk_roster *roster; /* names for traces; NULL: numbers */
 } lk_node_config;
 
@@ -47,14 +47,14 @@ void lk_node_config_init (lk_node_config *self);
 /*  -------------------------------------------------------- events */
 
 typedef enum {
-    LK_ON_TICK,      /* nothing but time */
-    LK_ON_MESSAGE,   /* from another lock service */
-    LK_ON_HOST_GONE, /* the router saw that host's lock service end */
-    LK_ON_LOCK,      /* an application asks */
-    LK_ON_UNLOCK,    /* ... for the end of one of its own requests */
+    LK_ON_TICK,          /* nothing but time */
+    LK_ON_MESSAGE,       /* from another lock service */
+    LK_ON_HOST_GONE,     /* the router saw that host's lock service end */
+    LK_ON_LOCK,          /* an application asks */
+    LK_ON_UNLOCK,        /* ... for the end of one of its own requests */
     LK_ON_UNLOCK_BY_KEY, /* ... for the end of anybody's lock */
-    LK_ON_APP_GONE,  /* an application ended: gives back all it has */
-    LK_ON_STOP       /* leave in good order; the node is done afterwards */
+    LK_ON_APP_GONE,      /* an application ended: gives back all it has */
+    LK_ON_STOP           /* leave in good order; the node is done afterwards */
 } lk_event_type;
 
 /*  An application is a number that the shell chooses; (app, serial) names its
@@ -63,11 +63,11 @@ typedef struct {
     uint32_t app;
     uint64_t serial;
     lk_name object;
-    lk_name owner;        /* LOCK: the application's address */
-    uint32_t pid;         /* LOCK */
-    int64_t wait_ms;      /* 0: not queued, -1: for ever */
-    int64_t duration_ms;  /* LOCK; 0: no limit */
-    uint64_t key;         /* UNLOCK_BY_KEY */
+    lk_name owner;       /* LOCK: the application's address */
+    uint32_t pid;        /* LOCK */
+    int64_t wait_ms;     /* 0: not queued, -1: for ever */
+    int64_t duration_ms; /* LOCK; 0: no limit */
+    uint64_t key;        /* UNLOCK_BY_KEY */
 } lk_app_request;
 
 /*  `now_ms` never goes back. All else is borrowed for the call. */
@@ -92,8 +92,8 @@ typedef enum {
 
 typedef enum {
     LK_ANSWER_LOCKED,
-    LK_ANSWER_FAILED,   /* the request is over: error */
-    LK_ANSWER_UNLOCKED  /* LK_OK: as asked for; else lost: error */
+    LK_ANSWER_FAILED,  /* the request is over: error */
+    LK_ANSWER_UNLOCKED /* LK_OK: as asked for; else lost: error */
 } lk_answer_kind;
 
 typedef struct {
@@ -106,8 +106,13 @@ typedef struct {
     int64_t until_ms; /* LOCKED: the duration ends then; INT64_MAX */
 } lk_answer;
 
-typedef enum { LK_TRACE_DEBUG, LK_TRACE_INFO, LK_TRACE_NOTICE,
-               LK_TRACE_WARNING, LK_TRACE_ERROR } lk_trace_level;
+typedef enum {
+    LK_TRACE_DEBUG,
+    LK_TRACE_INFO,
+    LK_TRACE_NOTICE,
+    LK_TRACE_WARNING,
+    LK_TRACE_ERROR
+} lk_trace_level;
 
 typedef struct {
     lk_effect_type type;
@@ -141,15 +146,15 @@ int64_t lk_node_deadline (const lk_node *self);
 /*  -------------------------------------------------------- questions */
 
 typedef struct {
-    bool ready;         /* this host's requests are served now */
-    bool leads;         /* this service serves as a leader */
-    lk_decree decree;   /* latest in force that it knows; number 0: none */
+    bool ready;       /* this host's requests are served now */
+    bool leads;       /* this service serves as a leader */
+    lk_decree decree; /* latest in force that it knows; number 0: none */
     lk_hosts sees;
     uint64_t session;
     int64_t lease_until_ms; /* 0: none */
-    size_t requests;    /* of this host's applications */
-    size_t tickets;     /* in the own table */
-    const char *phase;  /* "booting" "pause" "voting" "elected" */
+    size_t requests;        /* of this host's applications */
+    size_t tickets;         /* in the own table */
+    const char *phase;      /* "booting" "pause" "voting" "elected" */
 } lk_node_status;
 
 void lk_node_get_status (const lk_node *self, lk_node_status *status);
@@ -157,8 +162,7 @@ void lk_node_get_status (const lk_node *self, lk_node_status *status);
 /*  The tickets of the own table, objects in the order of their first request,
  *  within an object in the order of the queue. Start with *cursor = 0; false
  *  at the end. Borrowed until the next step. */
-bool lk_node_next_ticket (lk_node *self, size_t *cursor,
-                          lk_ticket *ticket);
+bool lk_node_next_ticket (lk_node *self, size_t *cursor, lk_ticket *ticket);
 
 /*  Whether the own table is a serving leader's, so that the list is true. */
 bool lk_node_serves (const lk_node *self);

@@ -26,8 +26,8 @@
 
 struct lk_node {
     lk_node_config config;
-    lk_facts facts;      /* as persisted */
-    int64_t now_ms;      /* of this step */
+    lk_facts facts;       /* as persisted */
+    int64_t now_ms;       /* of this step */
     uint64_t incarnation; /* the session that this process began with */
     lk_term promised_before_start;
     int64_t promised_ms; /* when it last promised, or promised again */

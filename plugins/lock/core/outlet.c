@@ -95,10 +95,9 @@ lk_out_broadcast (lk_node *node, lk_lock_message *message, lk_hosts hosts)
     hosts &= ~LK_HOST_BIT (node->config.self);
     while (hosts) {
         lk_host host = lk_hosts_take (&hosts);
-        lk_out_send (node,
-                     lk_arena_dup (&node->outlet.arena, message,
-                                   sizeof *message),
-                     host);
+        lk_out_send (
+            node, lk_arena_dup (&node->outlet.arena, message, sizeof *message),
+            host);
     }
 }
 

@@ -35,8 +35,7 @@ lk_lock_message *lk_out_message (lk_node *node, lk_lock_kind kind);
 void lk_out_send (lk_node *node, lk_lock_message *message, lk_host to);
 
 /*  A copy for each of the hosts (but not for oneself). */
-void lk_out_broadcast (lk_node *node, lk_lock_message *message,
-                       lk_hosts hosts);
+void lk_out_broadcast (lk_node *node, lk_lock_message *message, lk_hosts hosts);
 
 lk_name lk_out_name (lk_node *node, lk_name name);
 lk_ticket lk_out_ticket (lk_node *node, const lk_ticket *ticket);
@@ -50,7 +49,7 @@ void lk_out_status (lk_node *node);
 
 /*  A host's name, for a trace. */
 const char *lk_out_host (lk_node *node, lk_host host);
-void lk_out_trace (lk_node *node, lk_trace_level level, const char *format,
-                   ...) __attribute__ ((format (printf, 3, 4)));
+void lk_out_trace (lk_node *node, lk_trace_level level, const char *format, ...)
+    __attribute__ ((format (printf, 3, 4)));
 
 #endif

@@ -132,8 +132,7 @@ lk_hears_holders (const lk_node *node)
     while (node->facts.active.leader_count > 0 && known) {
         lk_host host = lk_hosts_take (&known);
         if (lk_peer_heard (node, host)
-            && lk_term_compare (node->peer[host].table,
-                                node->facts.active.term)
+            && lk_term_compare (node->peer[host].table, node->facts.active.term)
                    >= 0) {
             holders |= LK_HOST_BIT (host);
         }
@@ -179,7 +178,7 @@ note_session (lk_peer *peer, uint64_t session, int64_t now_ms)
     if (oldest->session != 0 && oldest->heard_ms > peer->forgotten_ms) {
         peer->forgotten_ms = oldest->heard_ms;
     }
-    *oldest = (lk_session_heard){.session = session, .heard_ms = now_ms};
+    *oldest = (lk_session_heard) {.session = session, .heard_ms = now_ms};
 }
 
 static int64_t
@@ -201,10 +200,9 @@ lk_is_silent (const lk_node *node, lk_host host, uint64_t session)
         return true;
     }
     /*  Leaders before this term may have vouched until then. */
-    if (node->now_ms
-        <= node->ready_ms
-               + lk_with_margin (node->config.leader_lease_ms
-                                 + node->config.host_lease_ms)) {
+    if (node->now_ms <= node->ready_ms
+                            + lk_with_margin (node->config.leader_lease_ms
+                                              + node->config.host_lease_ms)) {
         return false;
     }
     return node->now_ms > session_heard (peer, session)

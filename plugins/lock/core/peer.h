@@ -46,9 +46,9 @@ typedef struct {
     lk_session_heard sessions[LK_SESSIONS_KEPT];
     int64_t forgotten_ms; /* latest of the sessions no longer kept */
     uint64_t as_of_session;
-    int64_t as_of;       /* latest `at` of that session */
-    uint64_t condemned;  /* sessions up to it: we said silent, this term */
-    lk_host via;         /* leader that passes its requests on; LK_NOBODY */
+    int64_t as_of;      /* latest `at` of that session */
+    uint64_t condemned; /* sessions up to it: we said silent, this term */
+    lk_host via;        /* leader that passes its requests on; LK_NOBODY */
 } lk_peer;
 
 void lk_peer_init (lk_peer *self);

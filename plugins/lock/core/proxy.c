@@ -10,11 +10,12 @@
 
 #include "asked.h"
 #include "node_private.h"
+#include "report.h"
 
 #include <string.h>
 #include <utlist.h>
 
-#define REPORT_MS 300
+#define REPORT_MS 300 /* until a part is said again */
 #define BACKOFF_MAX 3 /* doublings of the time between two LOCKs */
 
 void
@@ -30,7 +31,8 @@ free_list (lk_asked *list)
 {
     lk_asked *asked;
     lk_asked *next;
-    DL_FOREACH_SAFE (list, asked, next) {
+    DL_FOREACH_SAFE (list, asked, next)
+    {
         lk_ticket_clear (&asked->ticket);
         lk_free (asked);
     }
@@ -104,18 +106,22 @@ lk_proxy_end_session (lk_node *node, lk_err error)
                   (unsigned long long) node->facts.session,
                   lk_err_word (error));
     lk_out_lease (node, node->facts.session, 0);
-    if (node->now_ms - node->started_ms >= node->config.host_lease_ms) {
+    bool first = node->incarnation == 1;
+    if (first
+        || node->now_ms - node->started_ms >= node->config.host_lease_ms) {
         self->closed = node->facts.session;
     }
     node->facts.session++;
     lk_out_persist (node);
     self->live = false;
     self->lease_until_ms = 0;
-    self->reported = 0;
-    DL_FOREACH_SAFE (self->held, asked, next) {
+    lk_report_restart (node);
+    DL_FOREACH_SAFE (self->held, asked, next)
+    {
         end_asked (node, asked, error);
     }
-    DL_FOREACH_SAFE (self->open, asked, next) {
+    DL_FOREACH_SAFE (self->open, asked, next)
+    {
         end_asked (node, asked, error);
     }
     lk_out_status (node);
@@ -156,10 +162,10 @@ lk_proxy_hears (lk_node *node, const lk_decree *decree, uint8_t reclaim)
     }
     self->decree = *decree;
     self->reclaim = reclaim;
-    self->reported = 0;
-    self->report_ms = LK_LONG_AGO;
+    lk_report_restart (node);
     lk_asked *asked;
-    DL_FOREACH (self->open, asked) {
+    DL_FOREACH (self->open, asked)
+    {
         asked->sent_ms = LK_LONG_AGO;
         asked->tries = 0;
     }
@@ -173,8 +179,8 @@ lk_proxy_hears (lk_node *node, const lk_decree *decree, uint8_t reclaim)
 static void
 expire_asked (lk_node *node, lk_asked *asked)
 {
-    bool waits = asked->state == LK_ASKED_WAITING
-                 || asked->state == LK_ASKED_BY_KEY;
+    bool waits =
+        asked->state == LK_ASKED_WAITING || asked->state == LK_ASKED_BY_KEY;
     if (waits && asked->wait_until_ms <= node->now_ms) {
         lk_asked_tell (node, asked, LK_ANSWER_FAILED, LK_TIMEDOUT);
         if (asked->state == LK_ASKED_BY_KEY) {
@@ -210,10 +216,12 @@ lk_proxy_expire (lk_node *node)
     self->due_ms = INT64_MAX;
     lk_asked *asked;
     lk_asked *next;
-    DL_FOREACH_SAFE (self->held, asked, next) {
+    DL_FOREACH_SAFE (self->held, asked, next)
+    {
         expire_asked (node, asked);
     }
-    DL_FOREACH_SAFE (self->open, asked, next) {
+    DL_FOREACH_SAFE (self->open, asked, next)
+    {
         expire_asked (node, asked);
     }
 }
@@ -227,36 +235,7 @@ gap_ms (const lk_asked *asked)
     if (asked->state != LK_ASKED_WAITING || doublings < 0) {
         doublings = 0;
     }
-    return LK_RESEND_MS
-           << (doublings < BACKOFF_MAX ? doublings : BACKOFF_MAX);
-}
-
-/*  What this host's applications hold, to a home that begins with nothing. */
-static void
-report_to (lk_node *node, uint8_t home)
-{
-    lk_proxy *self = &node->proxy;
-    lk_lock_message *message = lk_out_message (node, LK_MSG_REPORT);
-    lk_msg_report *report = &message->as.report;
-    size_t room = HASH_CNT (by_serial, self->serials);
-    report->session = node->facts.session;
-    report->home = home;
-    report->tickets = lk_arena_alloc (&node->outlet.arena,
-                                      (room + 1) * sizeof *report->tickets);
-    lk_asked *asked;
-    DL_FOREACH (self->held, asked) {
-        if (asked->state != LK_ASKED_HELD
-            || lk_home_of (&self->decree, asked->ticket.object) != home) {
-            continue;
-        }
-        lk_ticket *ticket = &report->tickets[report->ticket_count++];
-        *ticket = lk_out_ticket (node, &asked->ticket);
-        ticket->request = (lk_request_id){.host = node->config.self,
-                                          .session = node->facts.session,
-                                          .serial = asked->serial};
-        ticket->age_ms = node->now_ms - asked->asked_ms;
-    }
-    lk_proxy_send (node, message, home, self->report_tries++);
+    return LK_RESEND_MS << (doublings < BACKOFF_MAX ? doublings : BACKOFF_MAX);
 }
 
 static void
@@ -270,7 +249,7 @@ report (lk_node *node)
     self->report_ms = node->now_ms;
     for (uint8_t home = 0; home < self->decree.leader_count; home++) {
         if (missing >> home & 1) {
-            report_to (node, home);
+            lk_report_send (node, home);
         }
     }
 }
@@ -283,7 +262,8 @@ lk_proxy_run (lk_node *node)
         return;
     }
     lk_asked *asked;
-    DL_FOREACH (self->open, asked) {
+    DL_FOREACH (self->open, asked)
+    {
         if (node->now_ms - asked->sent_ms >= gap_ms (asked)) {
             lk_asked_send (node, asked);
         }
@@ -295,10 +275,19 @@ void
 lk_proxy_stop (lk_node *node)
 {
     lk_proxy *self = &node->proxy;
-    lk_proxy_end_session (node, LK_SHUTDOWN);
     lk_asked *asked;
     lk_asked *next;
-    DL_FOREACH_SAFE (self->open, asked, next) {
+    DL_FOREACH (self->held, asked)
+    {
+        lk_asked_send_unlock (node, asked);
+    }
+    DL_FOREACH (self->open, asked)
+    {
+        lk_asked_send_unlock (node, asked);
+    }
+    lk_proxy_end_session (node, LK_SHUTDOWN);
+    DL_FOREACH_SAFE (self->open, asked, next)
+    {
         lk_asked_tell (node, asked, LK_ANSWER_FAILED, LK_SHUTDOWN);
         lk_asked_remove (node, asked);
     }

@@ -16,7 +16,8 @@
 #include "util/map.h"
 
 #define LK_REQUESTS_MAX ((size_t) 1000000) /* of all applications of a host */
-#define LK_TRY_MS 5000 /* how long a request that must not wait looks for an
+#define LK_TRY_MS                                                              \
+    5000 /* how long a request that must not wait looks for an
                           answer */
 #define LK_NO_APP ((uint32_t) 0) /* nobody is told any more */
 
@@ -43,31 +44,41 @@ typedef struct lk_asked {
     int64_t until_ms;      /* HELD: end of the duration; INT64_MAX */
     int64_t sent_ms;
     int tries;
+    uint64_t reported_in;  /* part of the report, from 1; 0: none yet */
     struct lk_asked *prev; /* in `open` or `held` */
     struct lk_asked *next;
     UT_hash_handle by_serial;
     UT_hash_handle by_name;
 } lk_asked;
 
+/*  A report to one home, part by part. What a part has is settled when it is
+ *  first sent: the home may have it already. */
+typedef struct {
+    uint64_t part;
+    bool composed;
+    bool more;
+} lk_report;
+
 typedef struct {
     /*  Session: the number itself is in node->facts. */
-    bool live;             /* a leader has vouched for it */
+    bool live; /* a leader has vouched for it */
     int64_t lease_until_ms;
-    uint64_t closed;       /* the one before, over: applications were told */
+    uint64_t closed; /* the one before, over: applications were told */
 
     /*  Latest decree in force that it knows. */
     lk_decree decree;
-    uint8_t reclaim;       /* homes that wait for a report */
-    uint8_t reported;      /* homes that have it */
+    uint8_t reclaim;                  /* homes that wait for a report */
+    uint8_t reported;                 /* homes that have it */
+    lk_report report[LK_LEADERS_MAX]; /* by home */
     int64_t report_ms;
     int report_tries;
 
     lk_asked *serials; /* maps */
     lk_asked *names;
-    lk_asked *open;    /* something is to be sent */
-    lk_asked *held;    /* HELD, EXPIRED */
+    lk_asked *open; /* something is to be sent */
+    lk_asked *held; /* HELD, EXPIRED */
     uint64_t last_serial;
-    int64_t due_ms;    /* no wait or duration ends before */
+    int64_t due_ms; /* no wait or duration ends before */
 } lk_proxy;
 
 void lk_proxy_init (lk_proxy *self);

@@ -31,16 +31,19 @@ copy (lk_node *node, const lk_lock_message *message)
             lk_out_ticket (node, &message->as.request.ticket);
         break;
     case LK_MSG_REPORT:
-        out->as.report.tickets =
-            lk_out_tickets (node, message->as.report.tickets,
-                            message->as.report.ticket_count);
+        out->as.report.tickets = lk_out_tickets (
+            node, message->as.report.tickets, message->as.report.ticket_count);
         break;
     case LK_MSG_AUDIT:
     case LK_MSG_AUDITED:
         out->as.audit.object = lk_out_name (node, message->as.audit.object);
         break;
-    default:
+    case LK_MSG_LOCKED:
+    case LK_MSG_UNLOCKED:
+    case LK_MSG_LOCKFAILED:
         out->as.reply.object = lk_out_name (node, message->as.reply.object);
+        break;
+    default:
         break;
     }
     return out;
@@ -57,9 +60,9 @@ lk_relay (lk_node *node, const lk_lock_message *message)
         }
         return false;
     }
-    bool first_hop = !is_request (message->kind)
-                     || (message->from == message->origin
-                         && lk_node_is_serving (node));
+    bool first_hop =
+        !is_request (message->kind)
+        || (message->from == message->origin && lk_node_is_serving (node));
     if (first_hop && message->from != message->destination) {
         lk_out_send (node, copy (node, message), message->destination);
     }

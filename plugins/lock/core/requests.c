@@ -53,8 +53,7 @@ admit (lk_node *node, const lk_app_request *request)
                || request->object.size > LK_NAME_SIZE_MAX
                || request->wait_ms < -1 || request->duration_ms < 0) {
         error = LK_INVALID;
-    } else if (HASH_CNT (by_serial, node->proxy.serials)
-               >= LK_REQUESTS_MAX) {
+    } else if (HASH_CNT (by_serial, node->proxy.serials) >= LK_REQUESTS_MAX) {
         error = LK_OVERLOADED;
     }
     if (error != LK_OK) {
@@ -80,8 +79,7 @@ take (lk_node *node, const lk_app_request *request, lk_asked_state state)
 void
 lk_on_app_lock (lk_node *node, const lk_app_request *request)
 {
-    lk_asked *asked =
-        lk_asked_by_name (node, request->app, request->serial);
+    lk_asked *asked = lk_asked_by_name (node, request->app, request->serial);
     if (asked) {
         answer_again (node, asked);
         return;
@@ -91,9 +89,9 @@ lk_on_app_lock (lk_node *node, const lk_app_request *request)
     }
     asked = take (node, request, LK_ASKED_WAITING);
     asked->queue = request->wait_ms != 0;
-    asked->ticket.owner = (lk_name){
-        .data = lk_memdup (request->owner.data, request->owner.size),
-        .size = request->owner.size};
+    asked->ticket.owner =
+        (lk_name) {.data = lk_memdup (request->owner.data, request->owner.size),
+                   .size = request->owner.size};
     asked->ticket.pid = request->pid;
     asked->ticket.duration_ms = request->duration_ms;
     lk_asked_send (node, asked);
@@ -120,8 +118,7 @@ lk_on_app_unlock_by_key (lk_node *node, const lk_app_request *request)
 void
 lk_on_app_unlock (lk_node *node, const lk_app_request *request)
 {
-    lk_asked *asked =
-        lk_asked_by_name (node, request->app, request->serial);
+    lk_asked *asked = lk_asked_by_name (node, request->app, request->serial);
     if (!asked && request->key != 0 && request->object.size > 0) {
         lk_on_app_unlock_by_key (node, request);
         return;

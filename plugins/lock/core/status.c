@@ -23,7 +23,7 @@ void
 lk_node_get_status (const lk_node *node, lk_node_status *status)
 {
     const lk_proxy *proxy = &node->proxy;
-    *status = (lk_node_status){
+    *status = (lk_node_status) {
         .ready = proxy->live && proxy->decree.leader_count > 0
                  && (proxy->reclaim & ~proxy->reported) == 0,
         .leads = lk_node_is_serving (node),

@@ -70,6 +70,22 @@ copy_op (lk_node *node, const lk_op *op)
     return copy;
 }
 
+/*  How many operations from `first` on one message takes. */
+static size_t
+batch_count (const lk_stream *self, size_t first)
+{
+    size_t count = 0;
+    size_t size = 0;
+    while (first + count < self->count && count < LK_BATCH_MAX) {
+        size += lk_op_size (&logged (self, first + count)->op);
+        if (count > 0 && size > LK_BULK_SIZE_MAX) {
+            break;
+        }
+        count++;
+    }
+    return count;
+}
+
 /*  One message with what a follower lacks, as much as it takes. */
 static void
 send_ops (lk_node *node, size_t place)
@@ -77,10 +93,7 @@ send_ops (lk_node *node, size_t place)
     lk_stream *self = &node->stream;
     lk_follower *follower = &self->follower[place];
     size_t first = (size_t) (follower->acked - self->committed);
-    size_t count = self->count - first;
-    if (count > LK_BATCH_MAX) {
-        count = LK_BATCH_MAX;
-    }
+    size_t count = batch_count (self, first);
     lk_lock_message *message = lk_out_message (node, LK_MSG_OPS);
     lk_msg_ops *ops = &message->as.ops;
     message->term = node->table.decree.term;
@@ -133,8 +146,7 @@ lk_stream_run (lk_node *node)
     }
     for (int place = 0; place < node->table.decree.leader_count; place++) {
         if (place != own && lacks_something (self, (size_t) place)
-            && node->now_ms - self->follower[place].sent_ms
-                   > LK_RESEND_MS) {
+            && node->now_ms - self->follower[place].sent_ms > LK_RESEND_MS) {
             send_ops (node, (size_t) place);
         }
     }
@@ -206,8 +218,8 @@ lk_stream_append (lk_node *node, const lk_op *op)
     memset (newest, 0, sizeof *newest);
     lk_op_copy (&newest->op, op);
     newest->hash_before = node->table.hash[own];
-    if (!lk_table_apply (&node->table, (uint8_t) own, &newest->op,
-                         node->now_ms, &newest->tells)) {
+    if (!lk_table_apply (&node->table, (uint8_t) own, &newest->op, node->now_ms,
+                         &newest->tells)) {
         lk_out_trace (node, LK_TRACE_ERROR,
                       "reclaim: two hosts claim one object");
     }

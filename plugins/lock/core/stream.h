@@ -12,8 +12,8 @@
 #ifndef LK_STREAM_H
 #define LK_STREAM_H
 
-#include "table.h"
 #include "node.h"
+#include "table.h"
 
 /*  An operation that not all leaders have acknowledged yet. */
 typedef struct {

@@ -19,8 +19,8 @@ lk_tells_clear (lk_tells *self)
 }
 
 static void
-tell (lk_tells *tells, lk_tell_kind kind, lk_request_id request,
-      uint64_t token, lk_err error)
+tell (lk_tells *tells, lk_tell_kind kind, lk_request_id request, uint64_t token,
+      lk_err error)
 {
     if (!tells) {
         return;
@@ -30,10 +30,8 @@ tell (lk_tells *tells, lk_tell_kind kind, lk_request_id request,
         tells->item =
             lk_realloc (tells->item, tells->room * sizeof *tells->item);
     }
-    tells->item[tells->count++] = (lk_tell){.kind = kind,
-                                            .request = request,
-                                            .token = token,
-                                            .error = error};
+    tells->item[tells->count++] = (lk_tell) {
+        .kind = kind, .request = request, .token = token, .error = error};
 }
 
 /*  -------------------------------------------------------- life */
@@ -60,21 +58,24 @@ lk_table_clear (lk_table *self)
     forget_listing (self);
     lk_entry *entry;
     lk_entry *next_entry;
-    HASH_ITER (hh, self->entries, entry, next_entry) {
+    HASH_ITER (hh, self->entries, entry, next_entry)
+    {
         HASH_DEL (self->entries, entry);
         lk_free ((void *) entry->ticket.owner.data);
         lk_free (entry);
     }
     lk_queue *queue;
     lk_queue *next_queue;
-    HASH_ITER (hh, self->queues, queue, next_queue) {
+    HASH_ITER (hh, self->queues, queue, next_queue)
+    {
         HASH_DEL (self->queues, queue);
         lk_free (queue->key);
         lk_free (queue);
     }
     lk_crowd *crowd;
     lk_crowd *next_crowd;
-    HASH_ITER (hh, self->crowds, crowd, next_crowd) {
+    HASH_ITER (hh, self->crowds, crowd, next_crowd)
+    {
         HASH_DEL (self->crowds, crowd);
         lk_free (crowd);
     }
@@ -172,7 +173,8 @@ lk_table_listing (lk_table *self)
         size_t count = 0;
         for (lk_queue *queue = self->queues; queue; queue = queue->hh.next) {
             lk_entry *entry;
-            DL_FOREACH (queue->first, entry) {
+            DL_FOREACH (queue->first, entry)
+            {
                 self->listing[count++] = entry;
             }
         }
@@ -258,7 +260,7 @@ new_entry (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
         lk_memdup (ticket->owner.data, ticket->owner.size);
     entry->queue = need_queue (self, ticket->object);
     entry->ticket.object =
-        (lk_name){.data = entry->queue->key, .size = entry->queue->size};
+        (lk_name) {.data = entry->queue->key, .size = entry->queue->size};
     entry->since_ms = now_ms - ticket->age_ms;
     make_id (entry->id, ticket->request);
     HASH_ADD (hh, self->entries, id, sizeof entry->id, entry);
@@ -341,10 +343,12 @@ apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
     lk_entry *entry = lk_table_find (self, op->ticket.request);
     bool by_key = op->by.host != LK_NOBODY;
+    uint64_t token = 0;
     if (entry) {
+        token = entry->ticket.token;
         remove_entry (self, entry);
     }
-    tell (tells, LK_TELL_UNLOCKED, op->ticket.request, 0,
+    tell (tells, LK_TELL_UNLOCKED, op->ticket.request, token,
           by_key ? LK_RELEASED : LK_TIMEDOUT);
     if (by_key) {
         tell (tells, LK_TELL_UNLOCKED, op->by, 0, LK_OK);
@@ -382,7 +386,8 @@ apply_gone (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
     }
     lk_queue *queue;
     lk_queue *next_queue;
-    HASH_ITER (hh, self->queues, queue, next_queue) {
+    HASH_ITER (hh, self->queues, queue, next_queue)
+    {
         if (queue->home == home && drop_gone (self, queue, request)) {
             activate (self, home, queue, tells);
         }
@@ -419,11 +424,21 @@ apply_report (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
 {
     lk_request_id request = op->ticket.request;
     bool fine = true;
-    self->reported[home][request.host] = request.session;
+    tell (tells, LK_TELL_REPORTED, request, op->part, LK_OK);
+    if (self->reporting[home][request.host] != request.session) {
+        self->reporting[home][request.host] = request.session;
+        self->parts[home][request.host] = 0;
+    }
+    if (self->parts[home][request.host] != op->part) {
+        return true; /* the first of each part counts */
+    }
+    self->parts[home][request.host]++;
+    if (!op->more) {
+        self->reported[home][request.host] = request.session;
+    }
     for (size_t i = 0; i < op->ticket_count; i++) {
         fine = apply_claim (self, &op->tickets[i], now_ms) && fine;
     }
-    tell (tells, LK_TELL_REPORTED, request, 0, LK_OK);
     forget_listing (self);
     return fine;
 }
@@ -443,9 +458,9 @@ uint64_t
 lk_ticket_hash (uint64_t hash, const lk_ticket *ticket)
 {
     const uint64_t key[2] = {hash, ticket->request.serial};
-    uint64_t facts[] = {
-        ticket->request.session, ticket->token, ticket->key, ticket->number,
-        lk_hash64 (ticket->object.data, ticket->object.size)};
+    uint64_t facts[] = {ticket->request.session, ticket->token, ticket->key,
+                        ticket->number,
+                        lk_hash64 (ticket->object.data, ticket->object.size)};
     return lk_siphash (key, facts, sizeof facts);
 }
 
@@ -460,8 +475,8 @@ chain (uint64_t hash, const lk_op *op)
 }
 
 bool
-lk_table_apply (lk_table *self, uint8_t home, const lk_op *op,
-                int64_t now_ms, lk_tells *tells)
+lk_table_apply (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
+                lk_tells *tells)
 {
     LK_ASSERT (home < self->decree.leader_count);
     self->sequence[home]++;
@@ -482,8 +497,7 @@ lk_table_apply (lk_table *self, uint8_t home, const lk_op *op,
         apply_open (self, home, tells);
         break;
     case LK_OP_CONFIRM:
-        tell (tells,
-              op->ticket.token ? LK_TELL_LOCKED : LK_TELL_UNLOCKED,
+        tell (tells, op->ticket.token ? LK_TELL_LOCKED : LK_TELL_UNLOCKED,
               op->ticket.request, op->ticket.token, LK_OK);
         break;
     case LK_OP_COUNT:

@@ -51,7 +51,7 @@ struct lk_queue {
 
 /*  A proxy's session that has tickets. */
 typedef struct {
-    uint64_t id[2]; /* host, session: key of the map */
+    uint64_t id[2];               /* host, session: key of the map */
     size_t count[LK_LEADERS_MAX]; /* tickets, by home */
     lk_hosts silent_by; /* leaders that told this home that they hear nothing */
     UT_hash_handle hh;
@@ -65,7 +65,9 @@ typedef struct {
     size_t count;
     uint64_t gone[LK_HOSTS_MAX]; /* sessions of a host up to it are over */
     uint8_t reclaim;             /* homes that still wait for reports */
-    uint64_t reported[LK_LEADERS_MAX][LK_HOSTS_MAX]; /* session */
+    uint64_t reported[LK_LEADERS_MAX][LK_HOSTS_MAX];  /* session, all of it */
+    uint64_t reporting[LK_LEADERS_MAX][LK_HOSTS_MAX]; /* session, in parts */
+    uint64_t parts[LK_LEADERS_MAX][LK_HOSTS_MAX];     /* how many of them */
     uint64_t sequence[LK_LEADERS_MAX];
     uint64_t hash[LK_LEADERS_MAX];
     lk_entry *watched;  /* the home's list; see lk_table_watch */
@@ -74,12 +76,17 @@ typedef struct {
 } lk_table;
 
 /*  What an operation, once acknowledged, lets the home tell. */
-typedef enum { LK_TELL_LOCKED, LK_TELL_UNLOCKED, LK_TELL_REPORTED } lk_tell_kind;
+typedef enum {
+    LK_TELL_LOCKED,
+    LK_TELL_UNLOCKED,
+    LK_TELL_REPORTED
+} lk_tell_kind;
 
 typedef struct {
     lk_tell_kind kind;
     lk_request_id request; /* REPORTED: host and session */
-    uint64_t token;        /* LOCKED */
+    uint64_t token;        /* LOCKED; UNLOCKED: of the grant that ended;
+                              REPORTED: the part */
     lk_err error;          /* UNLOCKED: why, to who did not ask for it */
 } lk_tell;
 
@@ -108,8 +115,7 @@ uint8_t lk_home_of (const lk_decree *decree, lk_name object);
 /*  Looks; NULL if there is none. */
 lk_entry *lk_table_find (const lk_table *self, lk_request_id request);
 lk_queue *lk_table_queue (const lk_table *self, lk_name object);
-lk_crowd *lk_table_crowd (const lk_table *self, lk_host host,
-                          uint64_t session);
+lk_crowd *lk_table_crowd (const lk_table *self, lk_host host, uint64_t session);
 
 /*  Applies the next operation of a home's stream. What it lets the home tell
  *  is added to `tells`, unless that is NULL. False: two reports claim one
@@ -118,8 +124,7 @@ bool lk_table_apply (lk_table *self, uint8_t home, const lk_op *op,
                      int64_t now_ms, lk_tells *tells);
 
 /*  Adds a ticket as it stands, behind those of its object: filling. */
-void lk_table_restore (lk_table *self, const lk_ticket *ticket,
-                       int64_t now_ms);
+void lk_table_restore (lk_table *self, const lk_ticket *ticket, int64_t now_ms);
 
 /*  All tickets, queue by queue; valid until the table changes. */
 lk_entry *const *lk_table_listing (lk_table *self);

@@ -13,16 +13,30 @@
 
 #include <string.h>
 
+/*  How many tickets from `first` on one message takes. */
+static size_t
+chunk_count (lk_entry *const *listing, size_t first, size_t total)
+{
+    size_t count = 0;
+    size_t size = 0;
+    while (first + count < total && count < LK_CHUNK_MAX) {
+        size += lk_ticket_size (&listing[first + count]->ticket);
+        if (count > 0 && size > LK_BULK_SIZE_MAX) {
+            break;
+        }
+        count++;
+    }
+    return count;
+}
+
 void
-lk_transfer_chunk (lk_node *node, uint64_t number, lk_msg_chunk *chunk)
+lk_transfer_chunk (lk_node *node, uint64_t first, lk_msg_chunk *chunk)
 {
     lk_table *table = &node->table;
     lk_entry *const *listing = lk_table_listing (table);
-    size_t first = (size_t) number * LK_CHUNK_MAX;
-    size_t left = first < table->count ? table->count - first : 0;
-    chunk->chunk = number;
-    chunk->ticket_count = left < LK_CHUNK_MAX ? left : LK_CHUNK_MAX;
-    chunk->more = left > LK_CHUNK_MAX;
+    chunk->chunk = first;
+    chunk->ticket_count = chunk_count (listing, (size_t) first, table->count);
+    chunk->more = lk_transfer_next (chunk) < table->count;
     chunk->reclaim = table->reclaim;
     memcpy (chunk->gone, table->gone, sizeof chunk->gone);
     chunk->tickets = lk_arena_alloc (
@@ -32,6 +46,12 @@ lk_transfer_chunk (lk_node *node, uint64_t number, lk_msg_chunk *chunk)
         chunk->tickets[i] = lk_out_ticket (node, &entry->ticket);
         chunk->tickets[i].age_ms = node->now_ms - entry->since_ms;
     }
+}
+
+uint64_t
+lk_transfer_next (const lk_msg_chunk *chunk)
+{
+    return chunk->chunk + chunk->ticket_count;
 }
 
 void
@@ -58,9 +78,9 @@ lk_transfer_hash (uint64_t hash, const lk_msg_chunk *chunk)
 lk_holds
 lk_doorway_holds (const lk_node *node)
 {
-    return (lk_holds){.term = node->table.decree.term,
-                      .reclaim = node->table.reclaim != 0,
-                      .length = lk_table_length (&node->table)};
+    return (lk_holds) {.term = node->table.decree.term,
+                       .reclaim = node->table.reclaim != 0,
+                       .length = lk_table_length (&node->table)};
 }
 
 void
@@ -86,8 +106,7 @@ lk_on_getmax (lk_node *node, const lk_lock_message *message)
     const lk_table *table = &node->table;
     if (!lk_term_equal (node->facts.promised, message->term)
         || !lk_table_is_filled (table)
-        || lk_term_compare (table->decree.term, message->as.getmax.previous)
-               < 0
+        || lk_term_compare (table->decree.term, message->as.getmax.previous) < 0
         || lk_term_compare (table->decree.term, message->term) >= 0) {
         return;
     }
@@ -99,6 +118,14 @@ lk_on_getmax (lk_node *node, const lk_lock_message *message)
     lk_out_send (node, answer, message->from);
 }
 
+/*  Whether that chunk was the last one that came. */
+static bool
+is_staged (const lk_doorway *self, const lk_lock_message *message)
+{
+    return lk_term_equal (self->staging_term, message->term) && self->staged_any
+           && lk_transfer_next (&message->as.chunk) == self->staged.chunk;
+}
+
 /*  Puts a chunk behind those that came before; false if it is not the next
  *  one, nor the last one once more. */
 static bool
@@ -106,8 +133,7 @@ stage (lk_node *node, const lk_lock_message *message)
 {
     lk_doorway *self = &node->doorway;
     const lk_msg_chunk *chunk = &message->as.chunk;
-    if (lk_term_equal (self->staging_term, message->term)
-        && chunk->chunk + 1 == self->staged.chunk) {
+    if (is_staged (self, message)) {
         return true;
     }
     if (lk_term_equal (node->table.decree.term, message->term)) {
@@ -115,7 +141,8 @@ stage (lk_node *node, const lk_lock_message *message)
     }
     if (chunk->chunk == 0) {
         self->staging_term = message->term;
-        self->staged = (lk_fill){0};
+        self->staged = (lk_fill) {0};
+        self->staged_any = false;
         lk_table_clear (&self->staging);
         lk_table_begin (&self->staging, &chunk->decree);
     }
@@ -124,7 +151,8 @@ stage (lk_node *node, const lk_lock_message *message)
         return false;
     }
     lk_transfer_take (&self->staging, chunk, node->now_ms);
-    self->staged.chunk++;
+    self->staged_any = true;
+    self->staged.chunk = lk_transfer_next (chunk);
     self->staged.hash = lk_transfer_hash (self->staged.hash, chunk);
     if (!chunk->more) {
         lk_node_install (node, &self->staging);

@@ -10,9 +10,12 @@
 #include "node.h"
 #include "table.h"
 
-/*  Fills in the tickets of a chunk of the own table, which nobody changes
- *  now; memory of this step. */
-void lk_transfer_chunk (lk_node *node, uint64_t number, lk_msg_chunk *chunk);
+/*  Fills in the chunk of the own table, which nobody changes now, that begins
+ *  with the ticket at that place; memory of this step. */
+void lk_transfer_chunk (lk_node *node, uint64_t first, lk_msg_chunk *chunk);
+
+/*  The place that the chunk behind it begins with. */
+uint64_t lk_transfer_next (const lk_msg_chunk *chunk);
 
 /*  Adds a chunk to a table that is being put together. */
 void lk_transfer_take (lk_table *table, const lk_msg_chunk *chunk,

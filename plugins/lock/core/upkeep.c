@@ -12,9 +12,9 @@
 
 #include <utlist.h>
 
-#define ASK_MS 700     /* between looks for silent hosts */
-#define AUDIT_MS 1000  /* between two questions about one ticket */
-#define AUDITS_MAX 64  /* questions at a time */
+#define ASK_MS 700    /* between looks for silent hosts */
+#define AUDIT_MS 1000 /* between two questions about one ticket */
+#define AUDITS_MAX 64 /* questions at a time */
 
 /*  -------------------------------------------------------- durations */
 
@@ -58,8 +58,7 @@ end_duration (lk_node *node, lk_entry *entry)
 static bool
 is_confirmed (const lk_entry *entry)
 {
-    return entry->confirmed
-           && entry->confirmed_token == entry->ticket.token;
+    return entry->confirmed && entry->confirmed_token == entry->ticket.token;
 }
 
 /*  A LOCKED may be lost after its proxy gave the request up: old tickets are
@@ -69,7 +68,7 @@ audit (lk_node *node, lk_entry *entry)
 {
     lk_lock_message *message = lk_out_message (node, LK_MSG_AUDIT);
     message->term = node->table.decree.term;
-    message->as.audit = (lk_msg_audit){
+    message->as.audit = (lk_msg_audit) {
         .request = entry->ticket.request,
         .object = lk_out_name (node, entry->ticket.object),
         .number = entry->ticket.number,
@@ -94,7 +93,8 @@ look_after_tickets (lk_node *node)
     int audits = 0;
     lk_entry *entry;
     lk_entry *next;
-    DL_FOREACH_SAFE2 (node->table.watched, entry, next, watch_next) {
+    DL_FOREACH_SAFE2 (node->table.watched, entry, next, watch_next)
+    {
         if (end_duration (node, entry)) {
             continue;
         }
@@ -145,8 +145,7 @@ drop_session (lk_node *node, lk_host host, uint64_t session)
     op.ticket.request.session = session;
     lk_out_trace (node, LK_TRACE_NOTICE,
                   "session over: host=%s session=%llu, its locks are free",
-                  lk_out_host (node, host),
-                  (unsigned long long) session);
+                  lk_out_host (node, host), (unsigned long long) session);
     lk_stream_append (node, &op);
 }
 
@@ -168,8 +167,7 @@ ask_leaders (lk_node *node, const lk_crowd *crowd)
     message->term = node->table.decree.term;
     message->as.host.host = (lk_host) crowd->id[0];
     message->as.host.session = crowd->id[1];
-    lk_out_broadcast (node, message,
-                      lk_decree_leaders (&node->table.decree));
+    lk_out_broadcast (node, message, lk_decree_leaders (&node->table.decree));
 }
 
 /*  Up to which session a crowd with tickets here is over; 0 if it is not, or
@@ -238,8 +236,7 @@ lk_on_silent (lk_node *node, const lk_lock_message *message)
         || !lk_term_equal (message->term, node->table.decree.term)) {
         return;
     }
-    lk_crowd *crowd =
-        lk_table_crowd (&node->table, host->host, host->session);
+    lk_crowd *crowd = lk_table_crowd (&node->table, host->host, host->session);
     if (!crowd) {
         return;
     }
@@ -256,9 +253,8 @@ end_reclaim (lk_node *node)
 {
     int own = lk_node_place (node);
     if ((node->table.reclaim >> own & 1)
-        && node->now_ms - node->ready_ms
-               > lk_with_margin (node->config.leader_lease_ms
-                                 + node->config.host_lease_ms)) {
+        && node->now_ms - node->ready_ms > lk_with_margin (
+               node->config.leader_lease_ms + node->config.host_lease_ms)) {
         lk_op op = {.kind = LK_OP_OPEN, .by.host = LK_NOBODY};
         lk_out_trace (node, LK_TRACE_NOTICE, "reclaim over");
         lk_stream_append (node, &op);

@@ -9,16 +9,16 @@
 #include "choice.h"
 #include "node_private.h"
 
-#define VOTING_MS 1500  /* then a voting is given up */
-#define OTHERS_MS 200   /* for voters that are seen but did not vote yet */
-#define RERUN_MS 3000   /* left to the one that was sent RERUN */
+#define VOTING_MS 1500 /* then a voting is given up */
+#define OTHERS_MS 200  /* for voters that are seen but did not vote yet */
+#define RERUN_MS 3000  /* left to the one that was sent RERUN */
 
 /*  -------------------------------------------------------- voters */
 
 static void
 fill_vote (lk_node *node, lk_msg_voted *vote)
 {
-    *vote = (lk_msg_voted){
+    *vote = (lk_msg_voted) {
         .candidate = node->config.candidate,
         .eligible = node->config.eligible,
         .active = node->facts.active,
@@ -95,8 +95,8 @@ lk_vote_start (lk_node *node)
 {
     lk_election *self = &node->election;
     lk_host own = node->config.self;
-    self->term = (lk_term){.number = next_number (node),
-                           .proposer = node->config.id};
+    self->term =
+        (lk_term) {.number = next_number (node), .proposer = node->config.id};
     lk_promise (node, self->term);
     node->promised_to = own;
     self->state = LK_ELECTION_VOTING;
@@ -213,9 +213,8 @@ static void
 elect (lk_node *node, const lk_choice *choice, bool reclaim)
 {
     lk_election *self = &node->election;
-    lk_decree decree = {.term = self->term,
-                        .members = choice->members,
-                        .reclaim = reclaim};
+    lk_decree decree = {
+        .term = self->term, .members = choice->members, .reclaim = reclaim};
     if (!lk_choose_leaders (choice, &decree)) {
         lk_election_give_up (node, "nobody can lead");
         return;
@@ -227,8 +226,8 @@ elect (lk_node *node, const lk_choice *choice, bool reclaim)
     self->until_ms = node->now_ms + VOTING_MS;
     lk_out_trace (node, LK_TRACE_INFO,
                   "election: elected, term=%llu leaders=%u%s",
-                  (unsigned long long) decree.term.number,
-                  decree.leader_count, reclaim ? " reclaim" : "");
+                  (unsigned long long) decree.term.number, decree.leader_count,
+                  reclaim ? " reclaim" : "");
     lk_elected_send (node);
 }
 
@@ -248,8 +247,7 @@ lk_vote_count (lk_node *node)
     if (!note_quorum (node, &previous)) {
         return;
     }
-    lk_hosts missing =
-        previous.members & lk_node_sees (node) & ~self->voted;
+    lk_hosts missing = previous.members & lk_node_sees (node) & ~self->voted;
     if (missing != 0 && node->now_ms - self->quorum_ms < OTHERS_MS) {
         return;
     }
