@@ -34,8 +34,9 @@ T ?= 60
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wwrite-strings $(if $(DEV),-Werror)
 SANITIZE = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -fPIC -fno-semantic-interposition $(WARNINGS) \
-	-DLK_VERSION='"$(VERSION)"' $(CFLAGS) $(SANITIZE)
+STANDARD = -std=gnu11 -D_GNU_SOURCE -DLK_VERSION='"$(VERSION)"'
+ALL_CFLAGS = $(STANDARD) -fPIC -fno-semantic-interposition $(WARNINGS) \
+	$(CFLAGS) $(SANITIZE)
 ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)
 
 #   Asked once, and only when something is compiled: by then the packages
@@ -81,22 +82,18 @@ lock_lib = $(B)/lock.a
 router_lib = $(B)/router.a
 test_lib = $(B)/test.a
 
-#   A program is built as soon as it has a main.
-program = $(if $(wildcard $(2)),$(B)/$(1))
-programs := $(call program,lockkeeper-router,router/main.c) \
-	$(call program,lockkeeper-lockd,plugins/lock/main.c) \
-	$(call program,lockkeeper,src/cli/*.c) \
-	$(call program,lockkeeper-greeter,plugins/greeter/*.c)
-libraries := $(if $(lib_src),$(static_lib) $(shared_lib))
+programs := $(addprefix $(B)/,lockkeeper-router lockkeeper-lockd lockkeeper)
+examples := $(B)/lockkeeper-greeter $(call bin,$(wildcard examples/*.c))
+libraries := $(static_lib) $(shared_lib)
 unit_tests := $(call bin,$(unit_src))
 fuzz_tests := $(call bin,$(fuzz_src))
 cluster_tests := $(call bin,$(cluster_src))
 benches := $(call bin,$(bench_src))
-simulator := $(if $(sim_src),$(B)/tests/sim/sim)
+simulator := $(B)/tests/sim/sim
 
 #   ------------------------------------------------------------ targets
 
-all: $(libraries) $(programs)
+all: $(libraries) $(programs) $(examples)
 
 tests: all unit-tests $(fuzz_tests) $(cluster_tests) $(simulator)
 unit-tests: $(unit_tests)
@@ -175,13 +172,13 @@ $(B)/flags: .FORCE
 
 #   Who may see which headers; tests/style/layers.sh has the rest.
 INC = -Isrc -Iinclude
-$(B)/plugins/%.o: INC = -Iinclude
+$(B)/plugins/%.o $(B)/examples/%.o: INC = -Iinclude
 $(B)/plugins/lock/%.o: INC = -Isrc -Iinclude -Iplugins/lock -Iplugins/lock/core
 $(B)/plugins/lock/core/%.o: INC = -Isrc -Iinclude -Iplugins/lock/core
 $(B)/router/%.o: INC = -Isrc -Iinclude -Irouter
 $(B)/tests/%.o: INC = -Isrc -Iinclude -Irouter -Iplugins/lock \
 	-Iplugins/lock/core -Itests
-$(B)/tests/unit/%.o: EXTRA = $(CHECK_CFLAGS)
+$(B)/tests/%.o: EXTRA = $(CHECK_CFLAGS)
 
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
@@ -236,13 +233,14 @@ $(B)/lockkeeper-lockd: $(call obj,$(lock_src)) $(core_lib) $(static_lib)
 $(B)/lockkeeper-greeter: $(call obj,$(greeter_src)) $(static_lib)
 	$(call link)
 
-parts = $(if $(testlib_src),$(test_lib)) $(if $(lock_src),$(lock_lib)) \
-	$(if $(core_src),$(core_lib)) $(if $(router_src),$(router_lib)) \
-	$(static_lib)
+$(filter $(B)/examples/%,$(examples)): $(B)/%: $(B)/%.o $(static_lib)
+	$(call link)
 
-$(unit_tests): $(B)/%: $(B)/%.o $(parts)
+parts = $(test_lib) $(lock_lib) $(core_lib) $(router_lib) $(static_lib)
+
+$(unit_tests) $(cluster_tests): $(B)/%: $(B)/%.o $(parts)
 	$(call link,$(CHECK_LIBS))
-$(cluster_tests) $(benches): $(B)/%: $(B)/%.o $(parts)
+$(benches): $(B)/%: $(B)/%.o $(parts)
 	$(call link)
 
 #   The simulator is made of the daemon's own objects, without sockets.
@@ -276,14 +274,13 @@ format:
 	$(Q)$(CLANG_FORMAT) -i $(c_files)
 
 tidy:
-	$(Q)$(CLANG_TIDY) --quiet $(filter %.c,$(c_files)) -- -std=gnu11 -D_GNU_SOURCE \
-	-DLK_VERSION='"$(VERSION)"' -Isrc -Iinclude -Irouter -Iplugins/lock \
-	-Iplugins/lock/core -Itests $(DEPS_CFLAGS)
+	$(Q)$(CLANG_TIDY) --quiet $(filter %.c,$(c_files)) -- $(STANDARD) \
+	-Isrc -Iinclude -Irouter -Iplugins/lock -Iplugins/lock/core -Itests \
+	$(DEPS_CFLAGS)
 
 #   ------------------------------------------------------------ install
 
-installed = $(addprefix $(BINDIR)/,$(notdir $(filter-out \
-	$(B)/lockkeeper-greeter,$(programs)))) \
+installed = $(addprefix $(BINDIR)/,$(notdir $(programs))) \
 	$(LIBDIR)/liblockkeeper.a $(LIBDIR)/liblockkeeper.so.$(SOVERSION) \
 	$(LIBDIR)/liblockkeeper.so $(LIBDIR)/pkgconfig/lockkeeper.pc \
 	$(addprefix $(INCLUDEDIR)/lockkeeper/,$(notdir $(headers))) \
@@ -294,8 +291,7 @@ installed = $(addprefix $(BINDIR)/,$(notdir $(filter-out \
 install: all
 	$(say) TO $(DESTDIR)$(PREFIX)
 	$(Q)install -d $(sort $(dir $(addprefix $(DESTDIR),$(installed))))
-	$(Q)install $(filter-out $(B)/lockkeeper-greeter,$(programs)) \
-	$(DESTDIR)$(BINDIR)
+	$(Q)install $(programs) $(DESTDIR)$(BINDIR)
 	$(Q)install -m 644 $(static_lib) $(shared_lib) $(DESTDIR)$(LIBDIR)
 	$(Q)ln -sf liblockkeeper.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/liblockkeeper.so
 	$(Q)sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(LIBDIR)|' \
