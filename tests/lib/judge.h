@@ -1,0 +1,58 @@
+/*  judge.h - finds in a history what a lock service must never let happen
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Pure: looks at events, knows no daemon. The rules:
+ *
+ *      overlap   two holders of one object at one time. A holding begins when
+ *                it was told; it ends when its release was asked for, when
+ *                held () was last true, or when its process ended.
+ *      token     the tokens told for an object grow
+ *      answer    each request is answered, and each release, unless the
+ *                process ended first
+ *      late      FAILED comes within the wait and 5 s
+ *      twice     nothing is answered twice, or after its end
+ *      order     no answer without its question
+ *      lost      no lock is lost but by its duration, or while something was
+ *                done to the holder's host
+ *      told      (option) a holder noticed that its lock was lost before
+ *                another got it
+ */
+
+#ifndef LK_JUDGE_H
+#define LK_JUDGE_H
+
+#include "lib/history.h"
+
+#include <stdio.h>
+
+typedef struct {
+    bool told;        /* judge by that rule, too */
+    int64_t noise_ms; /* how late a test on a busy machine may be */
+} lk_judge_options;
+
+typedef struct {
+    size_t violations;
+    size_t requests;
+    size_t granted;
+    size_t failed;
+    size_t taken_back; /* while they waited */
+    size_t released;
+    size_t ended;    /* processes */
+    size_t orphaned; /* requests or holdings that were open then */
+    size_t timedout; /* lost so */
+    size_t lost;     /* otherwise */
+    size_t faults;
+} lk_verdict;
+
+/*  Judges; one line per violation ("RULE: what") goes to `complaints`. */
+lk_verdict lk_judge (const lk_history *history, const lk_judge_options *options,
+                     FILE *complaints);
+
+/*  How long nobody got an object: the longest time without a grant of it to
+ *  a process of one of the hosts ("h1,h3"), within [from, until]. */
+int64_t lk_judge_pause (const lk_history *history, const char *hosts,
+                        const char *object, int64_t from, int64_t until);
+
+#endif
