@@ -39,6 +39,13 @@ lk_lockd_config_new (void)
     return lk_config_new (keys);
 }
 
+/*  A choice that is a number. */
+static uint8_t
+read_small (const lk_config *config, const char *key)
+{
+    return (uint8_t) strtol (lk_config_text (config, key), NULL, 10);
+}
+
 static void
 read_text (char text[PATH_MAX], const lk_config *config, const char *key)
 {
@@ -73,11 +80,10 @@ lk_lockd_options_read (lk_lockd_options *self, const lk_config *config,
     (void) lk_log_level_from_word (lk_config_text (config, "lock/log-level"),
                                    &self->log_level);
     self->syslog = lk_config_flag (config, "lock/syslog");
-    const char *priority = lk_config_text (config, "lock/priority");
-    self->eligible = strcmp (priority, "off") != 0;
-    self->priority = self->eligible ? (uint8_t) atoi (priority) : 15;
-    self->leaders_max =
-        (uint8_t) atoi (lk_config_text (config, "lock/leaders"));
+    self->eligible =
+        strcmp (lk_config_text (config, "lock/priority"), "off") != 0;
+    self->priority = self->eligible ? read_small (config, "lock/priority") : 15;
+    self->leaders_max = read_small (config, "lock/leaders");
     self->dead_after_ms = lk_config_number (config, "lock/dead-after");
     self->leader_lease_ms = lk_config_number (config, "lock/leader-lease");
     self->host_lease_ms = lk_config_number (config, "lock/host-lease");

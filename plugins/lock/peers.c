@@ -6,6 +6,7 @@
 
 #include "peers.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,8 @@ void
 lk_cluster_write (const lk_cluster *self, lk_message *message)
 {
     lk_message_set_text (message, "cluster", self->name);
+    lk_message_set_number (message, "leader_lease", self->leader_lease_ms);
+    lk_message_set_number (message, "host_lease", self->host_lease_ms);
     for (size_t i = 0; i < self->count; i++) {
         lk_message_add_item (message, "genesis", self->member[i]);
     }
@@ -96,6 +99,11 @@ lk_cluster_read (lk_cluster *self, const lk_message *message)
         return false;
     }
     memcpy (self->name, name, strlen (name) + 1);
+    self->leader_lease_ms = lk_message_number (message, "leader_lease", 0);
+    self->host_lease_ms = lk_message_number (message, "host_lease", 0);
+    if (self->leader_lease_ms <= 0 || self->host_lease_ms <= 0) {
+        return false;
+    }
     const char *member;
     for (size_t i = 0;
          (member = lk_message_item (message, "genesis", i)) != NULL; i++) {
@@ -132,27 +140,30 @@ same_members (const lk_cluster *one, const lk_cluster *other)
                   == 0;
 }
 
-/*  Whether `problem` was filled: they cannot be of one cluster. A service
- *  without a cluster fits any. */
 static bool
-clusters_differ (const lk_peers *self, const lk_other *peer,
-                 const lk_cluster *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
+names_differ (const lk_peers *self, const lk_other *peer,
+              const lk_cluster *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
 {
     const lk_cluster *ours = &self->cluster;
-    if (!ours->name[0] || !theirs->name[0]) {
+    if (strcmp (ours->name, theirs->name) == 0) {
         return false;
     }
-    if (strcmp (ours->name, theirs->name) != 0) {
-        snprintf (problem, LK_PEERS_PROBLEM_SIZE,
-                  "host '%s' is of cluster '%s', host '%s' of cluster '%s'",
-                  self->host, ours->name, peer->host, theirs->name);
-        return true;
-    }
+    snprintf (problem, LK_PEERS_PROBLEM_SIZE,
+              "host '%s' is of cluster '%s', host '%s' of cluster '%s'",
+              self->host, ours->name, peer->host, theirs->name);
+    return true;
+}
+
+static bool
+members_differ (const lk_peers *self, const lk_other *peer,
+                const lk_cluster *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
+{
+    const lk_cluster *ours = &self->cluster;
+    char our_line[150];
+    char their_line[150];
     if (same_members (ours, theirs)) {
         return false;
     }
-    char our_line[150];
-    char their_line[150];
     list_members (ours, our_line, sizeof our_line);
     list_members (theirs, their_line, sizeof their_line);
     snprintf (problem, LK_PEERS_PROBLEM_SIZE,
@@ -160,6 +171,36 @@ clusters_differ (const lk_peers *self, const lk_other *peer,
               "'%s' on host '%s'",
               our_line, self->host, their_line, peer->host);
     return true;
+}
+
+/*  Whoever waits for the end of another's lease counts with its own. */
+static bool
+leases_differ (const lk_peers *self, const lk_other *peer,
+               const lk_cluster *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
+{
+    const lk_cluster *ours = &self->cluster;
+    if (ours->leader_lease_ms == theirs->leader_lease_ms
+        && ours->host_lease_ms == theirs->host_lease_ms) {
+        return false;
+    }
+    snprintf (problem, LK_PEERS_PROBLEM_SIZE,
+              "leader-lease and host-lease differ: %" PRId64 ", %" PRId64
+              " on host '%s', %" PRId64 ", %" PRId64 " on host '%s'",
+              ours->leader_lease_ms, ours->host_lease_ms, self->host,
+              theirs->leader_lease_ms, theirs->host_lease_ms, peer->host);
+    return true;
+}
+
+/*  Whether `problem` was filled: they cannot be of one cluster. A service
+ *  without a cluster fits any that has its leases. */
+static bool
+clusters_differ (const lk_peers *self, const lk_other *peer,
+                 const lk_cluster *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
+{
+    const bool both = self->cluster.name[0] && theirs->name[0];
+    return (both && names_differ (self, peer, theirs, problem))
+           || (both && members_differ (self, peer, theirs, problem))
+           || leases_differ (self, peer, theirs, problem);
 }
 
 /*  The host that has the same id under another name, or NULL. */

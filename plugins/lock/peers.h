@@ -5,9 +5,9 @@
  *
  *  A service is known by its host's name and the random id of its state file.
  *  Nothing of it is heard before its LOCKSTARTED named the same cluster with
- *  the same genesis as ours. A service without a genesis joins the first
- *  cluster that it hears of, until its process ends. Decides and remembers;
- *  sends and logs nothing.
+ *  the same genesis and leases as ours. A service without a genesis joins the
+ *  first cluster that it hears of, until its process ends. Decides and
+ *  remembers; sends and logs nothing.
  */
 
 #ifndef LK_PEERS_H
@@ -20,9 +20,12 @@
 #define LK_PEERS_MAX 256
 #define LK_PEERS_PROBLEM_SIZE 512
 
-/*  A cluster as LOCKSTARTED names it: name, and its first members' names in
- *  alphabetical order. No name: no cluster. */
+/*  A cluster as LOCKSTARTED names it: name, its first members' names in
+ *  alphabetical order, and the leases that all its safety rests on. No name:
+ *  no cluster. */
 typedef struct {
+    int64_t leader_lease_ms;
+    int64_t host_lease_ms;
     char name[LK_CLUSTER_LEN_MAX + 1];
     size_t count;
     char member[LK_HOSTS_MAX][LK_HOST_LEN_MAX + 1];
@@ -51,7 +54,8 @@ typedef struct {
     size_t count;
 } lk_peers;
 
-/*  Starts with our own state, whose hosts are numbers of `roster`. */
+/*  Starts with our own state, whose hosts are numbers of `roster`; the leases
+ *  of self->cluster are the caller's to set. */
 void lk_peers_init (lk_peers *self, const char *host,
                     const lk_lock_state *state, const lk_roster *roster);
 
@@ -59,8 +63,8 @@ void lk_peers_init (lk_peers *self, const char *host,
  *  host's name, the id is 0, or there are too many. */
 lk_other *lk_peers_intern (lk_peers *self, const char *host, uint64_t id);
 
-/*  Writes cluster and genesis into a LOCKSTARTED, or reads them; false if
- *  they are malformed. */
+/*  Writes cluster, genesis and leases into a LOCKSTARTED, or reads them;
+ *  false if they are malformed. */
 void lk_cluster_write (const lk_cluster *self, lk_message *message);
 bool lk_cluster_read (lk_cluster *self, const lk_message *message);
 

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -112,10 +113,26 @@ read_state (lk_lockd *self)
     return read;
 }
 
+/*  The lease page is made when the router has taken us, since another lock
+ *  service may use it now; but a wrong folder shows at once. */
+static bool
+check_run_dir (const lk_lockd *self)
+{
+    const char *dir = self->options.run_dir;
+    if (access (dir, W_OK | X_OK) != 0) {
+        lk_log_error ("cannot use '%s': %s", dir, strerror (errno));
+        return false;
+    }
+    return true;
+}
+
 bool
 lk_lockd_open (lk_lockd *self)
 {
     lk_problem problem;
+    if (!check_run_dir (self)) {
+        return false;
+    }
     self->file =
         lk_state_file_open (self->options.state_dir, STATE_NAME, &problem);
     if (!self->file) {
@@ -135,13 +152,18 @@ lk_lockd_open (lk_lockd *self)
 
 /*  -------------------------------------------------------- node */
 
+/*  Applications are told its path, and have other folders. */
 static bool
 make_page (lk_lockd *self)
 {
     lk_problem problem;
-    int size = snprintf (self->page_path, sizeof self->page_path, "%s/%s",
-                         self->options.run_dir, PAGE_NAME);
-    LK_ASSERT (size > 0 && (size_t) size < sizeof self->page_path);
+    char dir[PATH_MAX];
+    if (!realpath (self->options.run_dir, dir)) {
+        lk_log_error ("cannot use '%s': %s", self->options.run_dir,
+                      strerror (errno));
+        return false;
+    }
+    snprintf (self->page_path, sizeof self->page_path, "%s/%s", dir, PAGE_NAME);
     self->page = lk_lease_page_new (self->page_path, &problem);
     if (!self->page) {
         lk_log_error ("%s", problem.text);
@@ -195,6 +217,8 @@ lk_lockd_begin (lk_lockd *self)
                         lk_state_file_path (self->file), host);
     }
     lk_peers_init (&self->peers, host, &self->state, &self->roster);
+    self->peers.cluster.leader_lease_ms = self->options.leader_lease_ms;
+    self->peers.cluster.host_lease_ms = self->options.host_lease_ms;
     make_candidate (self);
     make_node (self);
     /*  The first step persists the session before anything reveals it. */

@@ -11,6 +11,7 @@
 #include "wire/lock_codec.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,13 +108,15 @@ begin_peers (const char *cluster)
     lk_roster roster;
     lk_lock_state state = {.id = 11};
     lk_roster_init (&roster);
-    strcpy (state.cluster, cluster);
+    snprintf (state.cluster, sizeof state.cluster, "%s", cluster);
     if (cluster[0]) {
         lk_host h2 = lk_roster_intern (&roster, "h2", 0);
         lk_host h1 = lk_roster_intern (&roster, "h1", 11);
         state.genesis = LK_HOST_BIT (h1) | LK_HOST_BIT (h2);
     }
     lk_peers_init (&peers, "h1", &state, &roster);
+    peers.cluster.leader_lease_ms = 2000;
+    peers.cluster.host_lease_ms = 8000;
 }
 
 /*  What a LOCKSTARTED of that cluster says. */
@@ -123,6 +126,8 @@ hear_cluster (const char *cluster, const char *one, const char *other)
     lk_cluster heard;
     lk_message *message = lk_message_new ("lock@h1", "LOCKSTARTED");
     lk_message_set_text (message, "cluster", cluster);
+    lk_message_set_number (message, "leader_lease", 2000);
+    lk_message_set_number (message, "host_lease", 8000);
     if (one) {
         lk_message_add_item (message, "genesis", one);
         lk_message_add_item (message, "genesis", other);
@@ -173,6 +178,21 @@ START_TEST (peers_that_differ)
 }
 END_TEST
 
+START_TEST (peers_with_other_leases)
+{
+    char problem[LK_PEERS_PROBLEM_SIZE];
+    begin_peers ("blue");
+    lk_cluster blue = hear_cluster ("blue", "h1", "h2");
+    blue.host_lease_ms = 9000;
+    ck_assert_int_eq (judge ("h2", 12, blue, problem), LK_OTHER_REFUSED);
+    ck_assert_str_eq (problem, "leader-lease and host-lease differ: 2000, "
+                               "8000 on host 'h1', 2000, 9000 on host 'h2'");
+    lk_cluster proxy = hear_cluster ("", NULL, NULL);
+    proxy.leader_lease_ms = 1000;
+    ck_assert_int_eq (judge ("h3", 13, proxy, problem), LK_OTHER_REFUSED);
+}
+END_TEST
+
 START_TEST (peers_with_a_copied_state)
 {
     char problem[LK_PEERS_PROBLEM_SIZE];
@@ -212,6 +232,9 @@ START_TEST (peers_malformed)
     ck_assert_ptr_null (lk_peers_intern (&peers, "", 1));
     lk_message *message = lk_message_new ("lock@h1", "LOCKSTARTED");
     ck_assert (!lk_cluster_read (&cluster, message));
+    lk_message_set_number (message, "leader_lease", 2000);
+    lk_message_set_number (message, "host_lease", 8000);
+    ck_assert (!lk_cluster_read (&cluster, message)); /* no name */
     lk_message_set_text (message, "cluster", "blue");
     ck_assert (!lk_cluster_read (&cluster, message)); /* no members */
     lk_message_add_item (message, "genesis", "h 1");
@@ -313,6 +336,7 @@ main (void)
     TCase *others = tcase_create ("peers");
     tcase_add_test (others, peers_of_one_cluster);
     tcase_add_test (others, peers_that_differ);
+    tcase_add_test (others, peers_with_other_leases);
     tcase_add_test (others, peers_with_a_copied_state);
     tcase_add_test (others, peers_joined_by_a_proxy);
     tcase_add_test (others, peers_malformed);

@@ -1,0 +1,432 @@
+/*  lock_fake.h - a bus and a core that are scripted, around the lock service
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Defines lk_bus_* and lk_node_* itself, so that those of the library and of
+ *  the core are not linked: events are noted, effects are what a test put
+ *  there, and what is sent is kept. For one test program each.
+ */
+
+#ifndef LK_LOCK_FAKE_H
+#define LK_LOCK_FAKE_H
+
+#include "../../plugins/lock/lockd.h"
+
+#include "wire/message_frame.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SENT_MAX 64
+#define EVENTS_MAX 64
+#define OWN_ID 0x11
+
+/*  -------------------------------------------------------- bus */
+
+struct lk_bus {
+    int64_t now_ms;
+    int64_t wake_ms;
+    int stopped; /* exit code + 1 */
+    lk_err refuses;
+    lk_message *sent[SENT_MAX];
+    size_t count;
+};
+
+static lk_bus bus;
+
+lk_err
+lk_bus_send (lk_bus *self, lk_message **message_p)
+{
+    if (self->refuses) {
+        return self->refuses;
+    }
+    ck_assert_uint_lt (self->count, SENT_MAX);
+    self->sent[self->count++] = *message_p;
+    *message_p = NULL;
+    return LK_OK;
+}
+
+void
+lk_bus_subscribe (lk_bus *self, const char *command)
+{
+    (void) self;
+    (void) command;
+}
+
+const char *
+lk_bus_host (const lk_bus *self)
+{
+    (void) self;
+    return "h1";
+}
+
+const char *
+lk_bus_service (const lk_bus *self)
+{
+    (void) self;
+    return "lock";
+}
+
+int64_t
+lk_bus_now (const lk_bus *self)
+{
+    return self->now_ms;
+}
+
+void
+lk_bus_wake_at (lk_bus *self, int64_t when_ms)
+{
+    self->wake_ms = when_ms;
+}
+
+void
+lk_bus_stop (lk_bus *self, int exit_code)
+{
+    self->stopped = exit_code + 1;
+}
+
+static inline void
+forget_sent (void)
+{
+    for (size_t i = 0; i < bus.count; i++) {
+        lk_message_destroy (&bus.sent[i]);
+    }
+    bus.count = 0;
+}
+
+/*  The only message sent since then, which must be that. */
+static inline const lk_message *
+only_sent (const char *to, const char *command)
+{
+    ck_assert_uint_eq (bus.count, 1);
+    ck_assert_str_eq (lk_message_to (bus.sent[0]), to);
+    ck_assert_str_eq (lk_message_command (bus.sent[0]), command);
+    return bus.sent[0];
+}
+
+static inline void
+check_text (const lk_message *message, const char *field, const char *text)
+{
+    ck_assert_ptr_nonnull (lk_message_text (message, field));
+    ck_assert_str_eq (lk_message_text (message, field), text);
+}
+
+/*  -------------------------------------------------------- node */
+
+struct lk_node {
+    lk_node_config config;
+    lk_event event[EVENTS_MAX];
+    lk_lock_kind kind[EVENTS_MAX];
+    size_t count;
+    lk_effect effect[16]; /* of the next step */
+    size_t effect_count;
+    lk_effect done[16];
+    lk_node_status status;
+    bool serves;
+    size_t tickets;
+};
+
+static lk_node node;
+
+void
+lk_node_config_init (lk_node_config *self)
+{
+    *self = (lk_node_config) {.leaders_max = 3};
+}
+
+lk_node *
+lk_node_new (const lk_node_config *config, int64_t now_ms)
+{
+    (void) now_ms;
+    node.config = *config;
+    lk_facts facts = config->facts;
+    facts.session++;
+    node.effect[0] = (lk_effect) {.type = LK_DO_PERSIST, .facts = facts};
+    node.effect_count = 1;
+    return &node;
+}
+
+void
+lk_node_destroy (lk_node **self_p)
+{
+    *self_p = NULL;
+}
+
+void
+lk_node_step (lk_node *self, const lk_event *event, lk_effects *effects)
+{
+    ck_assert_uint_lt (self->count, EVENTS_MAX);
+    ck_assert_int_eq (event->now_ms, bus.now_ms);
+    if (event->message) {
+        self->kind[self->count] = event->message->kind;
+    }
+    self->event[self->count++] = *event;
+    memcpy (self->done, self->effect, sizeof self->done);
+    *effects = (lk_effects) {self->done, self->effect_count};
+    self->effect_count = 0;
+}
+
+int64_t
+lk_node_deadline (const lk_node *self)
+{
+    (void) self;
+    return bus.now_ms + 250;
+}
+
+void
+lk_node_get_status (const lk_node *self, lk_node_status *status)
+{
+    *status = self->status;
+    status->phase = "booting";
+}
+
+bool
+lk_node_next_ticket (lk_node *self, size_t *cursor, lk_ticket *ticket)
+{
+    if (*cursor >= self->tickets) {
+        return false;
+    }
+    *ticket = (lk_ticket) {.request = {0, 3, *cursor + 1},
+                           .object = {"\0\0o", 3},
+                           .owner = {"a@h1", 4},
+                           .pid = 77,
+                           .token = *cursor ? 0 : 0x500000001,
+                           .age_ms = 1500};
+    (*cursor)++;
+    return true;
+}
+
+bool
+lk_node_serves (const lk_node *self)
+{
+    return self->serves;
+}
+
+static inline void
+add_effect (lk_effect effect)
+{
+    node.effect[node.effect_count++] = effect;
+}
+
+static inline void
+add_answer (lk_answer_kind kind, uint32_t app, uint64_t serial, lk_err error)
+{
+    add_effect ((lk_effect) {.type = LK_DO_TELL,
+                             .answer = {.kind = kind,
+                                        .app = app,
+                                        .serial = serial,
+                                        .error = error,
+                                        .token = 0x100000002,
+                                        .key = 0xabcdef,
+                                        .until_ms = INT64_MAX}});
+}
+
+static inline const lk_event *
+last_event (lk_event_type type)
+{
+    ck_assert_uint_gt (node.count, 0);
+    const lk_event *event = &node.event[node.count - 1];
+    ck_assert_int_eq (event->type, type);
+    return event;
+}
+
+/*  -------------------------------------------------------- world */
+
+static char dir[64];
+static lk_lockd lockd;
+
+static inline void
+path_of (char path[128], const char *name)
+{
+    snprintf (path, 128, "%s/%s", dir, name);
+}
+
+static inline void
+write_genesis (const char *cluster)
+{
+    char path[128];
+    lk_roster roster;
+    lk_lock_state state = {.id = OWN_ID};
+    lk_roster_init (&roster);
+    for (int i = 1; i <= 3; i++) {
+        char name[3] = {'h', (char) ('0' + i), '\0'};
+        state.genesis |= LK_HOST_BIT (lk_roster_intern (&roster, name, 0));
+    }
+    state.facts.active.members = state.genesis;
+    snprintf (state.cluster, sizeof state.cluster, "%s", cluster);
+    char *text = lk_lock_state_encode (&state, &roster);
+    path_of (path, "lock.state");
+    FILE *file = fopen (path, "w");
+    ck_assert_ptr_nonnull (file);
+    ck_assert_int_ge (fputs (text, file), 0);
+    ck_assert_int_eq (fclose (file), 0);
+    free (text);
+}
+
+static inline void
+open_lockd (void)
+{
+    lk_lockd_options options;
+    lk_problem problem;
+    lk_config *config = lk_lockd_config_new ();
+    ck_assert (!lk_config_set (config, "lock/state", dir, &problem));
+    ck_assert (!lk_config_set (config, "lock/run", dir, &problem));
+    ck_assert (!lk_lockd_options_read (&options, config, &problem));
+    lk_config_destroy (&config);
+    lk_lockd_init (&lockd, &options);
+    ck_assert (lk_lockd_open (&lockd));
+}
+
+static inline void
+begin (void)
+{
+    memset (&bus, 0, sizeof bus);
+    memset (&node, 0, sizeof node);
+    bus.now_ms = 10000;
+    snprintf (dir, sizeof dir, "/tmp/lockd-XXXXXX");
+    ck_assert_ptr_nonnull (mkdtemp (dir));
+}
+
+static inline void
+set_up_fresh (void)
+{
+    begin ();
+    open_lockd ();
+}
+
+static inline void
+attach (void)
+{
+    lk_lockd_service.attach (&lockd, &bus);
+}
+
+static inline void
+set_up (void)
+{
+    begin ();
+    write_genesis ("blue");
+    open_lockd ();
+    attach ();
+    forget_sent ();
+    node.count = 0;
+}
+
+static inline void
+tear_down (void)
+{
+    char command[100];
+    forget_sent ();
+    lk_lockd_clear (&lockd);
+    snprintf (command, sizeof command, "rm -rf %s", dir);
+    ck_assert_int_eq (system (command), 0);
+}
+
+/*  -------------------------------------------------------- messages */
+
+static inline lk_message *
+new_message (const char *from, const char *command, uint64_t serial)
+{
+    lk_message *message = lk_message_new ("lock@h1", command);
+    lk_message_set_from (message, from);
+    lk_message_set_serial (message, serial);
+    return message;
+}
+
+static inline void
+give (lk_message *message)
+{
+    lk_lockd_service.message (&lockd, message);
+    lk_message_destroy (&message);
+}
+
+static inline lk_message *
+new_lock (const char *from, uint64_t serial, const char *object)
+{
+    lk_message *message = new_message (from, "LOCK", serial);
+    lk_message_set_text (message, "object", object);
+    lk_message_set_number (message, "pid", 77);
+    return message;
+}
+
+/*  An application asks, and the core heard so; its number. */
+static inline uint32_t
+ask (const char *from, uint64_t serial, const char *object)
+{
+    give (new_lock (from, serial, object));
+    return last_event (LK_ON_LOCK)->request.app;
+}
+
+static inline void
+unlock (const char *from, uint64_t serial, uint64_t request)
+{
+    lk_message *message = new_message (from, "UNLOCK", serial);
+    lk_message_set_text (message, "object", "o");
+    lk_message_set_number (message, "request", (int64_t) request);
+    give (message);
+}
+
+static inline void
+tick (void)
+{
+    lk_lockd_service.timer (&lockd);
+}
+
+static inline void
+report_status (const char *service, const char *status, int pid)
+{
+    lk_message *event = lk_message_new ("lock@h1", "STATUS");
+    lk_message_set_from (event, "router@h1");
+    lk_message_set_text (event, "service", service);
+    lk_message_set_text (event, "status", status);
+    lk_message_set_number (event, "pid", pid);
+    lk_lockd_service.event (&lockd, event);
+    lk_message_destroy (&event);
+}
+
+static inline void
+report_host (const char *command, const char *host)
+{
+    lk_message *event = lk_message_new ("lock@h1", command);
+    lk_message_set_from (event, "router@h1");
+    lk_message_set_text (event, "host", host);
+    lk_lockd_service.event (&lockd, event);
+    lk_message_destroy (&event);
+}
+/*  -------------------------------------------------------- suite */
+
+typedef struct {
+    const char *name;
+    const TTest *const *test;
+    size_t count;
+    void (*set_up) (void);
+} group;
+
+#define GROUP(name, tests, set_up)                                             \
+    {                                                                          \
+        name, tests, sizeof tests / sizeof tests[0], set_up                    \
+    }
+
+static inline int
+run_groups (const char *name, const group *groups, size_t count)
+{
+    Suite *suite = suite_create (name);
+    for (size_t i = 0; i < count; i++) {
+        TCase *tcase = tcase_create (groups[i].name);
+        tcase_add_checked_fixture (tcase, groups[i].set_up, tear_down);
+        for (size_t j = 0; j < groups[i].count; j++) {
+            tcase_add_test (tcase, groups[i].test[j]);
+        }
+        suite_add_tcase (suite, tcase);
+    }
+    SRunner *runner = srunner_create (suite);
+    srunner_run_all (runner, CK_NORMAL);
+    int failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+#endif
