@@ -3,14 +3,13 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  The table at the end of the life section says what happens in which state;
- *  link.c has the sockets.
+ *  attach_life.c says what happens in which state, link.c has the sockets.
  */
 
 #include "net/attach.h"
 
+#include "net/attach_life.h"
 #include "net/clock.h"
-#include "net/link.h"
 #include "util/alloc.h"
 #include "util/assert.h"
 #include "wire/message_frame.h"
@@ -18,207 +17,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-#define ROUTER "router@."
-#define SUBSCRIPTIONS_MAX 64
-#define TAKEN_RETRY_MS 100
-
-struct lk_attach {
-    lk_link link;
-    lk_attach_calls calls;
-    void *user;
-    lk_attach_state state;
-
-    char *name;
-    char *version;
-    bool is_application;
-    int taken_ms;
-    char *subscriptions[SUBSCRIPTIONS_MAX];
-    size_t subscription_count;
-
-    char host[LK_HOST_LEN_MAX + 1];
-    char address[LK_ADDRESS_LEN_MAX + 1]; /* name@host */
-    char reason[200];                     /* of the last REFUSE */
-    uint64_t serial;
-    int64_t retry_ms;    /* REGISTER again, or open again */
-    int64_t taken_since; /* first REFUSE because of the name; 0: none */
-
-    lk_loop *loop;
-    lk_timer timer;
-    lk_hook *hook;
-};
-
-static void
-retry_at (lk_attach *self, int64_t when_ms)
-{
-    self->retry_ms = when_ms;
-    if (self->loop) {
-        lk_timer_set (&self->timer, when_ms);
-    }
-}
-
-/*  -------------------------------------------------------- life
-
-    What happens to an attach. */
-
-typedef enum {
-    EVENT_UP,      /* connected with the router */
-    EVENT_DOWN,    /* the connection ended */
-    EVENT_TIME,    /* retry_ms is over */
-    EVENT_WELCOME, /* READY */
-    EVENT_TAKEN,   /* REFUSE: the name is taken */
-    EVENT_REFUSAL, /* REFUSE for any other reason */
-    EVENT_COUNT
-} attach_event;
-
-typedef void attach_handler (lk_attach *self);
-
-static void
-ignore (lk_attach *self)
-{
-    (void) self;
-}
-
-static void
-seek (lk_attach *self)
-{
-    lk_problem problem;
-
-    self->state = LK_ATTACH_SEEKING;
-    lk_link_drop (&self->link);
-    if (lk_link_open (&self->link, &problem) == LK_OK) {
-        retry_at (self, INT64_MAX);
-    } else {
-        retry_at (self, lk_clock_ms () + LK_ATTACH_REGISTER_MS);
-    }
-}
-
-/*  The handshake may be told of before libzmq lets us send: then shortly
- *  after. */
-static void
-send_register (lk_attach *self)
-{
-    lk_message *message = lk_message_new (ROUTER, "REGISTER");
-
-    lk_message_set_from (message, self->address);
-    lk_message_set_serial (message, ++self->serial);
-    lk_message_set_text (message, "service", self->name);
-    lk_message_set_text (message, "version", self->version);
-    lk_message_set_number (message, "pid", getpid ());
-    lk_message_set_flag (message, "application", self->is_application);
-    for (size_t i = 0; i < self->subscription_count; i++) {
-        lk_message_add_item (message, "subscribe", self->subscriptions[i]);
-    }
-    lk_bytes_cut (&self->link.out, 0);
-    bool is_sent = lk_link_pack (&self->link, message) == LK_OK
-                   && lk_link_flush (&self->link);
-    lk_bytes_cut (&self->link.out, 0);
-    lk_message_destroy (&message);
-    retry_at (self,
-              lk_clock_ms () + (is_sent ? LK_ATTACH_REGISTER_MS : LK_RETRY_MS));
-}
-
-static void
-begin_register (lk_attach *self)
-{
-    self->state = LK_ATTACH_REGISTERING;
-    self->taken_since = 0;
-    snprintf (self->address, sizeof self->address, "%s@.", self->name);
-    send_register (self);
-}
-
-static void
-become_ready (lk_attach *self)
-{
-    self->state = LK_ATTACH_READY;
-    retry_at (self, INT64_MAX);
-    snprintf (self->address, sizeof self->address, "%s@%s", self->name,
-              self->host);
-    if (self->calls.ready) {
-        self->calls.ready (self->user);
-    }
-}
-
-static void
-lose (lk_attach *self)
-{
-    seek (self);
-    if (self->calls.lost) {
-        self->calls.lost (self->user);
-    }
-}
-
-static void
-become_refused (lk_attach *self)
-{
-    self->state = LK_ATTACH_REFUSED;
-    lk_link_drop (&self->link);
-    retry_at (self, INT64_MAX);
-    if (self->calls.refused) {
-        self->calls.refused (self->user, self->reason);
-    }
-}
-
-static void
-wait_for_name (lk_attach *self)
-{
-    int64_t now = lk_clock_ms ();
-
-    if (self->taken_since == 0) {
-        self->taken_since = now;
-    }
-    if (now - self->taken_since >= self->taken_ms) {
-        become_refused (self);
-    } else {
-        retry_at (self, now + TAKEN_RETRY_MS);
-    }
-}
-
-static attach_handler *const life[][EVENT_COUNT] = {
-    [LK_ATTACH_SEEKING] =
-        {
-            [EVENT_UP] = begin_register,
-            [EVENT_DOWN] = ignore, /* was never up */
-            [EVENT_TIME] = seek,   /* there were no descriptors */
-            [EVENT_WELCOME] = ignore,
-            [EVENT_TAKEN] = ignore,
-            [EVENT_REFUSAL] = ignore,
-        },
-    [LK_ATTACH_REGISTERING] =
-        {
-            [EVENT_UP] = ignore,
-            [EVENT_DOWN] = seek,
-            [EVENT_TIME] = send_register,
-            [EVENT_WELCOME] = become_ready,
-            [EVENT_TAKEN] = wait_for_name,
-            [EVENT_REFUSAL] = become_refused,
-        },
-    [LK_ATTACH_READY] =
-        {
-            [EVENT_UP] = ignore,
-            [EVENT_DOWN] = lose,
-            [EVENT_TIME] = ignore,
-            [EVENT_WELCOME] = ignore, /* to a repeated REGISTER */
-            [EVENT_TAKEN] = ignore,   /* likewise: by ourselves */
-            [EVENT_REFUSAL] = ignore,
-        },
-    [LK_ATTACH_REFUSED] =
-        {
-            [EVENT_UP] = ignore,
-            [EVENT_DOWN] = ignore,
-            [EVENT_TIME] = ignore,
-            [EVENT_WELCOME] = ignore,
-            [EVENT_TAKEN] = ignore,
-            [EVENT_REFUSAL] = ignore,
-        },
-};
-
-static void
-step (lk_attach *self, attach_event event)
-{
-    life[self->state][event](self);
-}
 
 /*  -------------------------------------------------------- receiving */
 
@@ -233,7 +31,7 @@ welcomed (lk_attach *self, const lk_message *message)
     if (self->state == LK_ATTACH_REGISTERING) {
         snprintf (self->host, sizeof self->host, "%s", host);
     }
-    step (self, EVENT_WELCOME);
+    lk_attach_step (self, LK_ATTACH_WELCOME);
 }
 
 static void
@@ -245,7 +43,7 @@ turned_down (lk_attach *self, const lk_message *message)
               reason ? reason : "no reason given");
     bool is_taken =
         strncmp (self->reason, LK_REFUSE_TAKEN, strlen (LK_REFUSE_TAKEN)) == 0;
-    step (self, is_taken ? EVENT_TAKEN : EVENT_REFUSAL);
+    lk_attach_step (self, is_taken ? LK_ATTACH_NAME_TAKEN : LK_ATTACH_REFUSAL);
 }
 
 static void
@@ -315,10 +113,10 @@ take_monitor (void *user)
     while (monitor && monitor == self->link.monitor
            && lk_monitor_next (monitor, &event)) {
         if (event.kind == LK_MONITOR_CONNECTED) {
-            step (self, EVENT_UP);
+            lk_attach_step (self, LK_ATTACH_UP);
         } else {
             take_messages (self);
-            step (self, EVENT_DOWN);
+            lk_attach_step (self, LK_ATTACH_DOWN);
             break;
         }
     }
@@ -331,7 +129,7 @@ take_time (void *user)
 
     if (self->retry_ms <= lk_clock_ms ()) {
         self->retry_ms = INT64_MAX;
-        step (self, EVENT_TIME);
+        lk_attach_step (self, LK_ATTACH_TIME);
     }
 }
 
@@ -407,7 +205,7 @@ lk_attach_new (const lk_attach_options *options, const lk_attach_calls *calls,
 static void
 send_bare (lk_attach *self, const char *command)
 {
-    lk_message *message = lk_message_new (ROUTER, command);
+    lk_message *message = lk_message_new (LK_ATTACH_ROUTER, command);
 
     (void) lk_attach_send (self, &message);
 }
@@ -515,10 +313,10 @@ lk_attach_subscribe (lk_attach *self, const char *command)
             return;
         }
     }
-    LK_ASSERT (self->subscription_count < SUBSCRIPTIONS_MAX);
+    LK_ASSERT (self->subscription_count < LK_ATTACH_SUBSCRIPTIONS_MAX);
     self->subscriptions[self->subscription_count++] = lk_strdup (command);
     if (self->state == LK_ATTACH_READY) {
-        lk_message *message = lk_message_new (ROUTER, "SUBSCRIBE");
+        lk_message *message = lk_message_new (LK_ATTACH_ROUTER, "SUBSCRIBE");
         lk_message_add_item (message, "commands", command);
         (void) lk_attach_send (self, &message);
     }
@@ -542,7 +340,7 @@ lk_attach_join (lk_attach *self, lk_loop *loop)
     lk_timer_init (&self->timer, loop, take_time, self);
     self->hook = lk_loop_add_hook (loop, flush_hook, self);
     lk_link_join (&self->link, loop, take_messages, take_monitor, self);
-    retry_at (self, self->retry_ms);
+    lk_timer_set (&self->timer, self->retry_ms);
 }
 
 int

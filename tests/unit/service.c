@@ -177,7 +177,8 @@ hear (void)
                == LK_FRAME_MESSAGE) {
             take_header (&header);
         }
-        strcat (heard, "|");
+        size_t used = strlen (heard);
+        snprintf (heard + used, sizeof heard - used, "|");
     }
     lk_part_clear (&part);
 }

@@ -353,7 +353,7 @@ START_TEST (tcp_tells_its_port)
         lk_socket_bind_tcp (router, "tcp://127.0.0.1:*", &problem), LK_OK);
     const char *bound = lk_socket_endpoint (router);
     ck_assert_int_eq (strncmp (bound, "tcp://127.0.0.1:", 16), 0);
-    ck_assert_int_gt (atoi (bound + 16), 0);
+    ck_assert_int_gt (strtol (bound + 16, NULL, 10), 0);
     ck_assert_int_eq (lk_socket_bind_tcp (second, bound, &problem), LK_SYSTEM);
     ck_assert_int_eq (problem.number, EADDRINUSE);
     ck_assert_int_eq (lk_socket_bind_tcp (second, "tcp://nonsense", &problem),

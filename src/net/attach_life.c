@@ -1,0 +1,174 @@
+/*  attach_life.c - registers with the router, and again when it was away
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  The table at the end says what happens in which state.
+ */
+
+#include "net/attach_life.h"
+
+#include "net/clock.h"
+#include "wire/message_frame.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#define TAKEN_RETRY_MS 100
+
+typedef void attach_handler (lk_attach *self);
+
+static void
+retry_at (lk_attach *self, int64_t when_ms)
+{
+    self->retry_ms = when_ms;
+    if (self->loop) {
+        lk_timer_set (&self->timer, when_ms);
+    }
+}
+
+static void
+ignore (lk_attach *self)
+{
+    (void) self;
+}
+
+static void
+seek (lk_attach *self)
+{
+    lk_problem problem;
+
+    self->state = LK_ATTACH_SEEKING;
+    lk_link_drop (&self->link);
+    if (lk_link_open (&self->link, &problem) == LK_OK) {
+        retry_at (self, INT64_MAX);
+    } else {
+        retry_at (self, lk_clock_ms () + LK_ATTACH_REGISTER_MS);
+    }
+}
+
+/*  The handshake may be told of before libzmq lets us send: then shortly
+ *  after. */
+static void
+send_register (lk_attach *self)
+{
+    lk_message *message = lk_message_new (LK_ATTACH_ROUTER, "REGISTER");
+
+    lk_message_set_from (message, self->address);
+    lk_message_set_serial (message, ++self->serial);
+    lk_message_set_text (message, "service", self->name);
+    lk_message_set_text (message, "version", self->version);
+    lk_message_set_number (message, "pid", getpid ());
+    lk_message_set_flag (message, "application", self->is_application);
+    for (size_t i = 0; i < self->subscription_count; i++) {
+        lk_message_add_item (message, "subscribe", self->subscriptions[i]);
+    }
+    lk_bytes_cut (&self->link.out, 0);
+    bool is_sent = lk_link_pack (&self->link, message) == LK_OK
+                   && lk_link_flush (&self->link);
+    lk_bytes_cut (&self->link.out, 0);
+    lk_message_destroy (&message);
+    retry_at (self,
+              lk_clock_ms () + (is_sent ? LK_ATTACH_REGISTER_MS : LK_RETRY_MS));
+}
+
+static void
+begin_register (lk_attach *self)
+{
+    self->state = LK_ATTACH_REGISTERING;
+    self->taken_since = 0;
+    snprintf (self->address, sizeof self->address, "%s@.", self->name);
+    send_register (self);
+}
+
+static void
+become_ready (lk_attach *self)
+{
+    self->state = LK_ATTACH_READY;
+    retry_at (self, INT64_MAX);
+    snprintf (self->address, sizeof self->address, "%s@%s", self->name,
+              self->host);
+    if (self->calls.ready) {
+        self->calls.ready (self->user);
+    }
+}
+
+static void
+lose (lk_attach *self)
+{
+    seek (self);
+    if (self->calls.lost) {
+        self->calls.lost (self->user);
+    }
+}
+
+static void
+become_refused (lk_attach *self)
+{
+    self->state = LK_ATTACH_REFUSED;
+    lk_link_drop (&self->link);
+    retry_at (self, INT64_MAX);
+    if (self->calls.refused) {
+        self->calls.refused (self->user, self->reason);
+    }
+}
+
+static void
+wait_for_name (lk_attach *self)
+{
+    int64_t now = lk_clock_ms ();
+
+    if (self->taken_since == 0) {
+        self->taken_since = now;
+    }
+    if (now - self->taken_since >= self->taken_ms) {
+        become_refused (self);
+    } else {
+        retry_at (self, now + TAKEN_RETRY_MS);
+    }
+}
+
+static attach_handler *const life[][LK_ATTACH_EVENTS] = {
+    [LK_ATTACH_SEEKING] =
+        {
+            [LK_ATTACH_UP] = begin_register,
+            [LK_ATTACH_DOWN] = ignore, /* was never up */
+            [LK_ATTACH_TIME] = seek,   /* there were no descriptors */
+            [LK_ATTACH_WELCOME] = ignore,
+            [LK_ATTACH_NAME_TAKEN] = ignore,
+            [LK_ATTACH_REFUSAL] = ignore,
+        },
+    [LK_ATTACH_REGISTERING] =
+        {
+            [LK_ATTACH_UP] = ignore,
+            [LK_ATTACH_DOWN] = seek,
+            [LK_ATTACH_TIME] = send_register,
+            [LK_ATTACH_WELCOME] = become_ready,
+            [LK_ATTACH_NAME_TAKEN] = wait_for_name,
+            [LK_ATTACH_REFUSAL] = become_refused,
+        },
+    [LK_ATTACH_READY] =
+        {
+            [LK_ATTACH_UP] = ignore,
+            [LK_ATTACH_DOWN] = lose,
+            [LK_ATTACH_TIME] = ignore,
+            [LK_ATTACH_WELCOME] = ignore,    /* to a repeated REGISTER */
+            [LK_ATTACH_NAME_TAKEN] = ignore, /* likewise: by ourselves */
+            [LK_ATTACH_REFUSAL] = ignore,
+        },
+    [LK_ATTACH_REFUSED] =
+        {
+            [LK_ATTACH_UP] = ignore,
+            [LK_ATTACH_DOWN] = ignore,
+            [LK_ATTACH_TIME] = ignore,
+            [LK_ATTACH_WELCOME] = ignore,
+            [LK_ATTACH_NAME_TAKEN] = ignore,
+            [LK_ATTACH_REFUSAL] = ignore,
+        },
+};
+
+void
+lk_attach_step (lk_attach *self, lk_attach_event event)
+{
+    life[self->state][event](self);
+}
