@@ -19,7 +19,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SOON_MS = 5000, ROUNDS = 2000, ECHOES = 20000, HOPS = 4 };
+enum {
+    SOON_MS = 5000,
+    ROUNDS = 2000,
+    ECHOES = 20000,
+    HOPS = 4,
+    DESCRIPTORS = 400
+};
 
 static lk_fixture fixture;
 static lk_client *good; /* "a", who behaves */
@@ -125,6 +131,7 @@ survives_garbage (void)
     char endpoint[64];
     struct sockaddr_un local = {.sun_family = AF_UNIX};
     struct sockaddr_in mesh = {.sin_family = AF_INET};
+    const char *port = strchr (fixture.router[0].address, ':') + 1;
     throw_garbage (fixture.router[0].endpoint, "x@.");
     EXPECT (answers (), "garbage in frames of processes does no harm");
     tcp_endpoint (0, endpoint, sizeof endpoint);
@@ -136,10 +143,34 @@ survives_garbage (void)
     throw_bytes (AF_UNIX, (struct sockaddr *) &local, sizeof local);
     EXPECT (answers (), "nor bytes that are no frames, from processes");
     mesh.sin_addr.s_addr = htonl (INADDR_LOOPBACK);
-    mesh.sin_port =
-        htons ((uint16_t) atoi (strchr (fixture.router[0].address, ':') + 1));
+    mesh.sin_port = htons ((uint16_t) strtol (port, NULL, 10));
     throw_bytes (AF_INET, (struct sockaddr *) &mesh, sizeof mesh);
     EXPECT (answers (), "nor from routers");
+}
+
+/*  More connections than it has descriptors for. */
+static void
+survives_a_crowd (void)
+{
+    enum { CROWD = 700 };
+    static int fd[CROWD];
+    struct sockaddr_un local = {.sun_family = AF_UNIX};
+    snprintf (local.sun_path, sizeof local.sun_path, "%.100s",
+              fixture.router[0].endpoint + strlen ("ipc://"));
+    for (int i = 0; i < CROWD; i++) {
+        fd[i] = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (connect (fd[i], (struct sockaddr *) &local, sizeof local) != 0) {
+            usleep (1000);
+        }
+    }
+    usleep (100000);
+    EXPECT (answers (), "more connections than descriptors do no harm");
+    for (int i = 0; i < CROWD; i++) {
+        close (fd[i]);
+    }
+    usleep (100000);
+    lk_client *late = lk_client_enter (fixture.router[0].endpoint, "late", "");
+    lk_client_destroy (&late);
 }
 
 static void
@@ -372,6 +403,7 @@ main (void)
 {
     lk_rng_init (&rng, 1);
     lk_fixture_begin (&fixture, 2);
+    fixture.descriptors = DESCRIPTORS;
     lk_fixture_start (&fixture, 0, NULL);
     lk_fixture_start (&fixture, 1, NULL);
     good = lk_client_enter (fixture.router[0].endpoint, "a", "STATUS");
@@ -379,6 +411,7 @@ main (void)
         lk_client_enter (fixture.router[1].endpoint, "b", "STATUS");
     EXPECT (lk_client_await_live (good, 2, SOON_MS), "two hosts are linked");
     survives_garbage ();
+    survives_a_crowd ();
     answers_what_is_broken ();
     takes_no_lies ();
     sees_the_end_of_a_process ();

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -129,15 +130,18 @@ lk_fixture_end (lk_fixture *self)
 }
 
 static void
-run_router (const lk_fixture_router *router, char *const *arguments)
+run_router (const lk_fixture_router *router, unsigned long descriptors,
+            char *const *arguments)
 {
+    const struct rlimit limit = {descriptors, descriptors};
     char program[512];
     const char *build = getenv ("BUILD");
     FILE *log = freopen (router->log, "a", stderr);
     snprintf (program, sizeof program, "%s/lockkeeper-router",
               build != NULL ? build : "build");
     prctl (PR_SET_PDEATHSIG, SIGKILL);
-    if (log != NULL) {
+    if (log != NULL
+        && (descriptors == 0 || setrlimit (RLIMIT_NOFILE, &limit) == 0)) {
         execv (program, arguments);
         perror (program);
     }
@@ -174,7 +178,7 @@ lk_fixture_start (lk_fixture *self, size_t which, const char *const *more)
     router->pid = fork ();
     LK_ASSERT (router->pid >= 0);
     if (router->pid == 0) {
-        run_router (router, (char *const *) arguments);
+        run_router (router, self->descriptors, (char *const *) arguments);
     }
 }
 
@@ -363,18 +367,19 @@ lk_client_drain (lk_client *self)
     }
 }
 
-/*  ["A","B"] of "A B". */
+/*  "A","B" of "A B". */
 static void
 list_of (const char *words, char *text, size_t size)
 {
-    char copy[512];
     size_t used = 0;
-    snprintf (copy, sizeof copy, "%s", words);
     text[0] = '\0';
-    for (char *word = strtok (copy, " "); word != NULL;
-         word = strtok (NULL, " ")) {
-        used += (size_t) snprintf (text + used, size - used, "%s\"%s\"",
-                                   used > 0 ? "," : "", word);
+    for (size_t len; words[0] != '\0'; words += len) {
+        words += strspn (words, " ");
+        len = strcspn (words, " ");
+        if (len > 0) {
+            used += (size_t) snprintf (text + used, size - used, "%s\"%.*s\"",
+                                       used > 0 ? "," : "", (int) len, words);
+        }
     }
 }
 

@@ -31,6 +31,7 @@ typedef struct {
 typedef struct {
     char dir[64];
     size_t count;
+    unsigned long descriptors; /* limit of each router; 0: ours */
     lk_fixture_router router[LK_FIXTURE_ROUTERS_MAX];
 } lk_fixture;
 
