@@ -423,10 +423,10 @@ END_TEST
 /*  -------------------------------------------------------- a proxy */
 
 /*  Host 1 leads alone in term 3; this one is no member. */
-static const lk_decree decree = {.term = {3, LEADER_ID},
-                                 .members = LK_HOST_BIT (LEADER),
-                                 .leader_count = 1,
-                                 .leader = {LEADER}};
+static lk_decree decree = {.term = {3, LEADER_ID},
+                           .members = LK_HOST_BIT (LEADER),
+                           .leader_count = 1,
+                           .leader = {LEADER}};
 
 static void
 start_as_proxy (void)
@@ -489,6 +489,33 @@ leader_unlocks (uint64_t session, uint64_t serial)
     message.as.reply = (lk_msg_reply) {.request = {SELF, session, serial},
                                        .object = name ("x")};
     give (&message);
+}
+
+/*  The leader has lost its table and begins anew, asking for reports. */
+static void
+leader_begins_a_reclaim (uint64_t term)
+{
+    decree.term.number = term;
+    decree.reclaim = true;
+    lk_lock_message message = {.kind = LK_MSG_READY, .term = decree.term};
+    message.as.decree = (lk_msg_decree) {.decree = decree, .holder = LK_NOBODY};
+    give (&message);
+}
+
+static void
+leader_has_the_report (void)
+{
+    lk_lock_message message = {.kind = LK_MSG_REPORTED, .term = decree.term};
+    message.as.report.session = 1;
+    give (&message);
+}
+
+static bool
+is_ready (void)
+{
+    lk_node_status status;
+    lk_node_get_status (node, &status);
+    return status.ready;
 }
 
 /*  Nothing is sent before a leader vouches for the session. */
@@ -586,6 +613,33 @@ START_TEST (isolated)
 }
 END_TEST
 
+/*  What is held survives all leaders: the home is told of it, with its token,
+ *  and nothing of the term before counts any more. */
+START_TEST (a_reclaim)
+{
+    leader_pings (1);
+    lock (7, 1, -1, 0);
+    leader_locks (1, 1, 9, now_ms);
+    lock (8, 1, -1, 0);
+    ck_assert (is_ready ());
+    told[0] = '\0';
+    const lk_term old = decree.term;
+    leader_begins_a_reclaim (5);
+    then ("persist promised=5 active=5 session=1\n"
+          "send lock to 1 request=1/2\n"
+          "send report to 1 session=1 tickets=1\n");
+    ck_assert (!is_ready ());
+    decree.term = old;
+    leader_locks (1, 2, 10, now_ms); /* late, of the former term */
+    then ("");
+    decree.term.number = 5;
+    leader_has_the_report ();
+    ck_assert (is_ready ());
+    leader_locks (1, 2, 11, now_ms);
+    then ("tell 8: locked 1 token=3/11\n");
+}
+END_TEST
+
 /*  -------------------------------------------------------- all of it */
 
 static TCase *
@@ -617,6 +671,7 @@ proxy_tests (void)
     tcase_add_test (tests, a_grant_that_nobody_wants);
     tcase_add_test (tests, a_grant_that_is_too_old);
     tcase_add_test (tests, isolated);
+    tcase_add_test (tests, a_reclaim);
     return tests;
 }
 

@@ -386,6 +386,78 @@ START_TEST (a_closed_session_is_not_served)
 }
 END_TEST
 
+/*  -------------------------------------------------------- sizes */
+
+/*  Host 2 asks for `count` objects with names of 4000 bytes that are at home
+ *  here. */
+static void
+ask_for_long_names (uint64_t count)
+{
+    static char text[4001];
+    memset (text, 'x', sizeof text);
+    for (uint64_t serial = 1; serial <= count;) {
+        lk_lock_message message = message_of (LK_MSG_LOCK);
+        snprintf (text, 20, "%llu", (unsigned long long) rand ());
+        text[strlen (text)] = 'x';
+        const lk_name object = {text, 4000};
+        if (lk_home_of (&decree, object) == OWN_PLACE) {
+            message.as.request = (lk_msg_request) {
+                .ticket = ticket (object, serial++), .at = now_ms};
+            give (THIRD, &message);
+        }
+    }
+}
+
+/*  What gathers does not always fit into one message. */
+START_TEST (a_batch_fits_into_a_message)
+{
+    ask_for_long_names (300);
+    acked (FIRST, 2);
+    const lk_msg_ops *ops = &sent (LK_MSG_OPS, FIRST)->as.ops;
+    size_t size = 0;
+    for (size_t i = 0; i < ops->op_count; i++) {
+        size += lk_op_size (&ops->ops[i]);
+    }
+    ck_assert_uint_gt (ops->op_count, 100);
+    ck_assert_uint_le (size, LK_BULK_SIZE_MAX);
+    acked (FIRST, 2 + ops->op_count);
+    ck_assert_uint_gt (sent (LK_MSG_OPS, FIRST)->as.ops.op_count, 0);
+}
+END_TEST
+
+/*  Nor does each chunk of a table: all of it comes over all the same. */
+START_TEST (a_chunk_fits_into_a_message)
+{
+    ask_for_long_names (300);
+    lk_lock_message vote = message_of (LK_MSG_VOTE);
+    vote.term = (lk_term) {8, 0xa2};
+    give (THIRD, &vote);
+    lk_table copy;
+    lk_table_init (&copy);
+    lk_table_begin (&copy, &decree);
+    bool more = true;
+    for (uint64_t place = 0; more; place = copy.count) {
+        lk_lock_message getmax = message_of (LK_MSG_GETMAX);
+        getmax.term = vote.term;
+        getmax.as.getmax =
+            (lk_msg_getmax) {.previous = decree.term, .chunk = place};
+        give (THIRD, &getmax);
+        const lk_lock_message *answer = sent (LK_MSG_MAXTICKET, THIRD);
+        size_t size = 0;
+        ck_assert_ptr_nonnull (answer);
+        for (size_t i = 0; i < answer->as.chunk.ticket_count; i++) {
+            const lk_ticket *one = &answer->as.chunk.tickets[i];
+            size += lk_ticket_size (one);
+            lk_table_restore (&copy, one, now_ms);
+        }
+        ck_assert_uint_le (size, LK_BULK_SIZE_MAX);
+        more = answer->as.chunk.more;
+    }
+    ck_assert_uint_eq (copy.count, 300);
+    lk_table_clear (&copy);
+}
+END_TEST
+
 /*  -------------------------------------------------------- all of it */
 
 int
@@ -405,6 +477,8 @@ main (void)
     tcase_add_test (tests, no_telling_without_the_lease);
     tcase_add_test (tests, another_home_is_not_ours_to_speak_for);
     tcase_add_test (tests, a_closed_session_is_not_served);
+    tcase_add_test (tests, a_batch_fits_into_a_message);
+    tcase_add_test (tests, a_chunk_fits_into_a_message);
 
     Suite *suite = suite_create ("core_stream");
     suite_add_tcase (suite, tests);

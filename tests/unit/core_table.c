@@ -201,7 +201,7 @@ START_TEST (drop_makes_the_next_active)
     add ("x", C);
     drop_own ("x", A);
     ck_assert_uint_eq (tells.count, 2);
-    told (0, LK_TELL_UNLOCKED, A, 0, LK_TIMEDOUT);
+    told (0, LK_TELL_UNLOCKED, A, TOKEN (1), LK_TIMEDOUT);
     told (1, LK_TELL_LOCKED, B, TOKEN (4), LK_OK);
     ck_assert_uint_eq (token_of (B), TOKEN (4));
     ck_assert_uint_eq (token_of (C), 0);
@@ -256,7 +256,7 @@ START_TEST (drop_by_key_tells_both)
     add ("x", C);
     drop ("x", A, B);
     ck_assert_uint_eq (tells.count, 3);
-    told (0, LK_TELL_UNLOCKED, A, 0, LK_RELEASED);
+    told (0, LK_TELL_UNLOCKED, A, TOKEN (1), LK_RELEASED);
     told (1, LK_TELL_UNLOCKED, B, 0, LK_OK);
     told (2, LK_TELL_LOCKED, C, TOKEN (3), LK_OK);
 }
@@ -359,6 +359,35 @@ START_TEST (what_nobody_claims_is_free)
     open_home ();
     told (0, LK_TELL_LOCKED, B, TOKEN (3), LK_OK);
     ck_assert_uint_eq (table.reclaim, 0);
+}
+END_TEST
+
+/*  A long report comes in parts. The first of each counts, and the host has
+ *  reported when the last is in. */
+START_TEST (a_report_in_parts)
+{
+    lk_ticket first = claim ("x", A, 0x500000009);
+    lk_ticket other = claim ("z", C, 0x500000003);
+    lk_ticket second = claim ("y", C, 0x500000007);
+    lk_op op = {.kind = LK_OP_REPORT, .by.host = LK_NOBODY};
+    table.reclaim = 1;
+    op.ticket.request = request (1, 1, 0);
+    op.tickets = &first;
+    op.ticket_count = 1;
+    op.more = true;
+    ck_assert (apply (&op));
+    told (0, LK_TELL_REPORTED, request (1, 1, 0), 0, LK_OK);
+    ck_assert_uint_eq (table.reported[0][1], 0);
+    op.tickets = &other; /* another one as part 0: too late */
+    ck_assert (apply (&op));
+    ck_assert_uint_eq (table.count, 1);
+    op.tickets = &second;
+    op.part = 1;
+    op.more = false;
+    ck_assert (apply (&op));
+    told (0, LK_TELL_REPORTED, request (1, 1, 0), 1, LK_OK);
+    ck_assert_uint_eq (table.reported[0][1], 1);
+    ck_assert_str_eq (queue_of ("y"), "3");
 }
 END_TEST
 
@@ -544,6 +573,7 @@ copy_tests (void)
     tcase_add_checked_fixture (tests, set_up, tear_down);
     tcase_add_test (tests, a_report_claims);
     tcase_add_test (tests, what_nobody_claims_is_free);
+    tcase_add_test (tests, a_report_in_parts);
     tcase_add_test (tests, conflicting_reports);
     tcase_add_test (tests, a_claim_finds_its_own_waiting_ticket);
     tcase_add_test (tests, the_chain_shows_a_changed_operation);
