@@ -306,10 +306,15 @@ welcome (lk_router *self, const lk_source *source, const lk_party *party,
         turn_away (self, source, party, "too many neighbours");
         return;
     }
+    /*  CONNECT is repeated until both ways stand. */
+    const bool again =
+        link->met && lk_identity_equal (&link->met_by, source->identity);
     link->reason[0] = '\0';
     lk_mesh_link_meet (link, party, source->identity, self->now_ms);
     answer (self, source, introduction (self, "router@.", "ACCEPT"));
-    lk_neighbour_step (self, link, LK_LINK_MET);
+    if (!again) {
+        lk_neighbour_step (self, link, LK_LINK_MET);
+    }
 }
 
 void

@@ -227,15 +227,14 @@ enter (const char *name, const char *subscribe)
     assert_starts (next (name), ready);
 }
 
-/*  Links a host whose connection to us is "in-HOST" and ours to it "outN",
- *  which is returned. */
+/*  Links a host whose connection to us is `in`, and ours to it "outN", which
+ *  is returned. */
 static const char *
-link_host (const char *host)
+link_by (const char *host, const char *in)
 {
     static char out[32];
-    char from[80], body[256], in[32];
+    char from[80], body[256];
     snprintf (from, sizeof from, "router@%s", host);
-    snprintf (in, sizeof in, "in-%s", host);
     snprintf (body, sizeof body,
               "{\"host\":\"%s\",\"address\":\"%s.example:1\","
               "\"version\":\"1\",\"incarnation\":\"00000000000000%c%c\"}",
@@ -250,6 +249,14 @@ link_host (const char *host)
     say (LK_SIDE_MESH, out, from, "router@.", "ACCEPT", body);
     drain (out);
     return out;
+}
+
+static const char *
+link_host (const char *host)
+{
+    char in[32];
+    snprintf (in, sizeof in, "in-%s", host);
+    return link_by (host, in);
 }
 
 /*  -------------------------------------------------------- sessions */
@@ -615,9 +622,9 @@ START_TEST (a_lost_link_is_told_with_all_that_it_means)
     say (LK_SIDE_LOCAL, "w", "w@h1", "lock@h2", "ONE", "{}");
     assert_starts (next ("w"), "router@h1 > w@h1 UNKNOWN 42 ");
 
-    link_host ("h2");
+    link_by ("h2", "again");
     drain ("w");
-    say (LK_SIDE_MESH, "in-h2", "router@h2", "router@h1", "DISCONNECTED",
+    say (LK_SIDE_MESH, "again", "router@h2", "router@h1", "DISCONNECTED",
          "{\"host\":\"h2\"}");
     assert_next ("w", "router@h1 > w@h1 DISCONNECTED 0 {\"host\":\"h2\"}");
 }
