@@ -64,8 +64,10 @@ enum {
     LK_OPT_BACKGROUND = 1 << 4, /* --background, --pid */
     LK_OPT_OBJECT = 1 << 5,
     LK_OPT_INIT = 1 << 6,   /* --cluster, --members, --host, --state */
-    LK_OPT_SANDBOX = 1 << 7 /* --hosts, --dir, --keep */
+    LK_OPT_SANDBOX = 1 << 7 /* --hosts, --dir, --keep, --set */
 };
+
+#define LK_SET_MAX 32 /* times that --set may be there */
 
 typedef struct {
     const char *endpoint; /* never NULL */
@@ -77,8 +79,9 @@ typedef struct {
     const char *object, *cluster, *members, *host, *state, *dir;
     int64_t hosts; /* 3 */
     bool keep;
-    int count;       /* what is not an option */
-    char **argument; /* NULL at its end */
+    char *set[LK_SET_MAX + 1]; /* NULL at its end */
+    int count;                 /* what is not an option */
+    char **argument;           /* NULL at its end */
 } lk_options;
 
 /*  Reads the options of `verb`. False: all is said and done, and *code is

@@ -35,6 +35,7 @@ enum {
     HOSTS,
     DIR,
     KEEP,
+    SET,
     HELP
 };
 
@@ -53,6 +54,7 @@ static const known_option known[] = {
     {{"hosts", required_argument, NULL, HOSTS}, LK_OPT_SANDBOX},
     {{"dir", required_argument, NULL, DIR}, LK_OPT_SANDBOX},
     {{"keep", no_argument, NULL, KEEP}, LK_OPT_SANDBOX},
+    {{"set", required_argument, NULL, SET}, LK_OPT_SANDBOX},
     {{"help", no_argument, NULL, HELP}, ~0u},
 };
 
@@ -78,6 +80,20 @@ read_number (const char *text, int64_t *number)
     char *end;
     *number = strtoll (text, &end, 10);
     return end != text && *end == '\0' && *number > 0 && *number <= INT32_MAX;
+}
+
+static const char *
+add_setting (lk_options *self, char *value)
+{
+    size_t count = 0;
+    while (self->set[count] != NULL) {
+        count++;
+    }
+    if (count == LK_SET_MAX) {
+        return "there are too many --set";
+    }
+    self->set[count] = value;
+    return NULL;
 }
 
 /*  What is wrong with the option's value, NULL if nothing. */
@@ -112,6 +128,8 @@ take_value (lk_options *self, int option, char *value)
     case DIR:
         self->dir = value;
         return NULL;
+    case SET:
+        return add_setting (self, value);
     case KEEP:
         self->keep = true;
         return NULL;

@@ -224,9 +224,11 @@ start (lk_sandbox *self)
 }
 
 static int
-serve (lk_sandbox *self, const lk_sweeper *sweeper, char **command)
+serve (lk_sandbox *self, const lk_sweeper *sweeper, const lk_options *options)
 {
-    if (!lk_sandbox_prepare (self)) {
+    char **command = options->argument;
+    if (!lk_sandbox_prepare (self)
+        || !lk_sandbox_write_config (self, options->set)) {
         return LK_EXIT_FAILED;
     }
     self->watch.other_fd = lk_control_listen (self);
@@ -274,7 +276,7 @@ run_new (const lk_options *options)
     if (!lk_sweeper_start (&sweeper, self.dir, own, options->keep)) {
         return LK_EXIT_FAILED;
     }
-    int code = serve (&self, &sweeper, options->argument);
+    int code = serve (&self, &sweeper, options);
     lk_sweeper_finish (&sweeper);
     lk_watch_clear (&self.watch);
     return code;
@@ -313,13 +315,15 @@ run_sandbox (int argc, char **argv)
 
 const lk_verb lk_verb_sandbox = {
     "sandbox",
-    "[--hosts N] [--dir DIR] [--keep] [-- CMD...]\n"
+    "[--hosts N] [--dir DIR] [--keep] [--set K=V]... [-- CMD...]\n"
     "       lockkeeper sandbox restart HOST [router|lockd] [--dir DIR]",
     "Runs a whole cluster on this machine, to try things out",
     "  --hosts N   so many hosts, h1 to hN (default: 3, at most 15)\n"
     "  --dir DIR   in this directory, new or empty (default: a new one in "
     "$TMPDIR)\n"
-    "  --keep      leave the directory behind\n\n"
+    "  --keep      leave the directory behind\n"
+    "  --set K=V   a setting of lockkeeper.conf(5), like "
+    "lock/host-lease=3000\n\n"
     "Starts a router and a lock service per host, waits until locks can be "
     "had, and\nruns CMD, or waits for Ctrl-C. CMD finds LOCKKEEPER_ENDPOINT "
     "(that of h1),\nLOCKKEEPER_ENDPOINT_h1 and so on, and "

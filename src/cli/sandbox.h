@@ -5,6 +5,8 @@
  *
  *      sandbox.c          the verb, and what it waits for
  *      sandbox_hosts.c    the daemons: ports, starting, stopping, readiness
+ *      sandbox_config.c   their configuration
+ *      sandbox_await.c    waits until locks can be had
  *      sandbox_control.c  a socket by which `sandbox restart` asks for one
  *      sandbox_sweep.c    a child that clears up even if we are killed
  *
@@ -48,6 +50,10 @@ const char *lk_daemon_name (lk_daemon daemon); /* "router", "lockd" */
 
 /*  Makes the directories and the genesis of each host. False: said why. */
 bool lk_sandbox_prepare (lk_sandbox *self);
+
+/*  Writes the configuration: a NULL-ended list of "lock/host-lease=3000".
+ *  False: said why. */
+bool lk_sandbox_write_config (const lk_sandbox *self, char *const *settings);
 
 /*  Chooses a port for each router. False: said why. Somebody else may take
  *  one before its router does: then it is not free. */

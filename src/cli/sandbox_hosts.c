@@ -226,7 +226,7 @@ fill_arguments (const lk_sandbox *self, size_t host, lk_daemon daemon,
     add_argument (line, "%s%slockkeeper-%s", self->programs,
                   self->programs[0] != '\0' ? "/" : "",
                   lk_daemon_name (daemon));
-    add_argument (line, "--config=/dev/null");
+    add_argument (line, "--config=%s/lockkeeper.conf", self->dir);
     add_argument (line, "--endpoint=%s", endpoint);
     if (daemon == LK_LOCKD) {
         add_argument (line, "--state=%s/%s", self->dir, it->name);

@@ -6,7 +6,7 @@
 
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
-in_sandbox 1 "$0"
+in_sandbox "$0" --hosts 1
 
 check 'it compiles with nothing but the public headers' "${CC:-gcc}" -Wall \
     -Wextra -Iinclude -o "$work/watch" examples/watch.c "-L$BUILD" \

@@ -6,7 +6,8 @@
 
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
-in_sandbox 3 "$0"
+in_sandbox "$0" --hosts 3 --set lock/dead-after=300 \
+    --set lock/leader-lease=700 --set lock/host-lease=3000
 
 pid_of () {
     cat "$LOCKKEEPER_SANDBOX/$1/$2.pid"

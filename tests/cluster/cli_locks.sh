@@ -6,7 +6,7 @@
 
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
-in_sandbox 3 "$0"
+in_sandbox "$0" --hosts 3
 
 #   ------------------------------------------------------------ status, list
 

@@ -4,7 +4,7 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   Sourced. A test that needs a cluster begins with `in_sandbox N "$0"`.
+#   Sourced. A test that needs a cluster begins with `in_sandbox "$0"`.
 
 set -u
 export LC_ALL=C
@@ -17,11 +17,14 @@ cases=0 bad=0
     exit 1
 }
 
-#   Runs the script again in a sandbox of $1 hosts, unless it is in one.
+#   Runs the script $1 again in a sandbox with these options, unless it is in
+#   one.
 in_sandbox () {
+    local script=$1
+    shift
     [ -z "${LOCKKEEPER_SANDBOX:-}" ] || return 0
     rm -rf "$work"
-    exec "$lockkeeper" sandbox --hosts "$1" -- bash "$2"
+    exec "$lockkeeper" sandbox "$@" -- bash "$script"
 }
 
 #   check TITLE COMMAND...: the command has to succeed.

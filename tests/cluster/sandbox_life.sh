@@ -58,6 +58,14 @@ dir=$(cat "$work/dir")
 pids=$(cat "$work/pids")
 check 'kill -9 with a command: nothing is left' within 5 nothing_left
 
+check 'a setting of the daemons' "$lockkeeper" sandbox --hosts 1 \
+    --set lock/host-lease=7000 -- sh -c '
+    [ "$(lockkeeper status | awk "/^session/ { print \$5 }")" -le 7000 ]'
+check 'a setting that is none' says 125 'needs KEY=VALUE' \
+    "$lockkeeper" sandbox --set nonsense -- true
+check 'a setting that no daemon knows is told' says 125 'nonsense' \
+    "$lockkeeper" sandbox --set lock/nonsense=1 -- true
+
 #   ------------------------------------------------------------ directories
 
 mkdir "$work/full" "$work/empty"
