@@ -149,8 +149,12 @@ add_ticket (const lk_lockd *self, lk_message *list, const lk_ticket *ticket)
     }
     lk_message *row = lk_message_row_new ();
     set_name (row, "object", object);
-    set_name (row, "zone", zone);
-    set_name (row, "context", context);
+    if (zone.size) {
+        set_name (row, "zone", zone);
+    }
+    if (context.size) {
+        set_name (row, "context", context);
+    }
     lk_message_set_text (row, "host",
                          lk_roster_name (&self->roster, ticket->request.host));
     set_name (row, "owner", ticket->owner);
