@@ -17,6 +17,9 @@ lk_home_init (lk_home *self)
 {
     memset (self, 0, sizeof *self);
     self->asked_ms = LK_LONG_AGO;
+    for (size_t i = 0; i < LK_RELEASES_KEPT; i++) {
+        self->released[i].host = LK_NOBODY;
+    }
 }
 
 /*  -------------------------------------------------------- telling */
@@ -188,9 +191,34 @@ lk_on_lock (lk_node *node, const lk_lock_message *message)
     }
 }
 
+static bool
+was_released_by (const lk_home *self, lk_request_id by)
+{
+    for (size_t i = 0; i < LK_RELEASES_KEPT; i++) {
+        const lk_request_id *released = &self->released[i];
+        if (released->host == by.host && released->session == by.session
+            && released->serial == by.serial) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+release_by_key (lk_node *node, const lk_entry *holder, lk_request_id by)
+{
+    lk_home *self = &node->home;
+    self->released[self->released_next++ % LK_RELEASES_KEPT] = by;
+    drop (node, holder, by);
+}
+
 static void
 unlock_by_key (lk_node *node, const lk_ticket *ticket)
 {
+    if (was_released_by (&node->home, ticket->request)) {
+        confirm (node, ticket, 0);
+        return;
+    }
     const lk_queue *queue = lk_table_queue (&node->table, ticket->object);
     const lk_entry *holder = queue ? queue->first : NULL;
     if (!holder || holder->ticket.token == 0) {
@@ -198,7 +226,7 @@ unlock_by_key (lk_node *node, const lk_ticket *ticket)
     } else if (holder->ticket.key != ticket->key) {
         refuse (node, ticket, LK_DENIED);
     } else {
-        drop (node, holder, ticket->request);
+        release_by_key (node, holder, ticket->request);
     }
 }
 

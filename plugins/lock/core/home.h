@@ -15,8 +15,15 @@
 
 #define LK_TICKETS_MAX ((size_t) 4000000) /* in one table; then overloaded */
 
+#define LK_RELEASES_KEPT 64
+
 typedef struct {
     int64_t asked_ms; /* last look for silent sessions */
+
+    /*  Unlocks by key that were done lately: one that is said again is not to
+     *  be refused because the lock is gone. A ring. */
+    lk_request_id released[LK_RELEASES_KEPT];
+    size_t released_next;
 } lk_home;
 
 void lk_home_init (lk_home *self);

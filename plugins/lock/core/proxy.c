@@ -93,9 +93,26 @@ end_asked (lk_node *node, lk_asked *asked, lk_err error)
     lk_asked_remove (node, asked);
 }
 
-/*  To call a session closed says that those before it are over, too: a process
- *  that is younger than a host lease cannot know that of its predecessor's,
- *  and leaves it to the homes to hear nothing of them. */
+/*  To call a session closed says that those before it are over, too. What the
+ *  predecessor of this process was vouched for ended, by this host's clock, a
+ *  host lease after our start at the latest: until then only the homes can
+ *  find out, by hearing nothing of it. */
+static bool
+is_heir (const lk_node *node)
+{
+    return node->incarnation == 1
+           || node->now_ms - node->started_ms >= node->config.host_lease_ms;
+}
+
+static void
+close_predecessor (lk_node *node)
+{
+    uint64_t predecessor = node->incarnation - 1;
+    if (node->proxy.closed < predecessor && is_heir (node)) {
+        node->proxy.closed = predecessor;
+    }
+}
+
 void
 lk_proxy_end_session (lk_node *node, lk_err error)
 {
@@ -106,9 +123,7 @@ lk_proxy_end_session (lk_node *node, lk_err error)
                   (unsigned long long) node->facts.session,
                   lk_err_word (error));
     lk_out_lease (node, node->facts.session, 0);
-    bool first = node->incarnation == 1;
-    if (first
-        || node->now_ms - node->started_ms >= node->config.host_lease_ms) {
+    if (is_heir (node)) {
         self->closed = node->facts.session;
     }
     node->facts.session++;
@@ -207,6 +222,7 @@ void
 lk_proxy_expire (lk_node *node)
 {
     lk_proxy *self = &node->proxy;
+    close_predecessor (node);
     if (self->live && node->now_ms >= self->lease_until_ms) {
         lk_proxy_end_session (node, LK_ISOLATED);
     }
