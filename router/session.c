@@ -113,7 +113,7 @@ enter (lk_router *self, const lk_source *source, const lk_message *message,
         lk_route_add (&self->route, source->identity,
                       lk_message_text (message, "service"), local_p);
     if (error != LK_OK) {
-        return error == LK_OVERLOADED ? "too many sessions" : "name is taken";
+        return error == LK_OVERLOADED ? "too many sessions" : LK_REFUSE_TAKEN;
     }
     lk_local *local = *local_p;
     snprintf (local->version, sizeof local->version, "%s",
