@@ -137,6 +137,20 @@ START_TEST (a_start_takes_a_new_session)
 }
 END_TEST
 
+/*  Applications may go on believing what its predecessor told them, but for
+ *  no longer than a host lease: not before is that session called closed. */
+START_TEST (an_heir_closes_the_session_before)
+{
+    lk_event tick = {.type = LK_ON_TICK, .now_ms = now_ms + 7999};
+    lk_node_step (node, &tick, &effects);
+    ck_assert_uint_eq (node->proxy.closed, 0);
+    tick.now_ms++;
+    lk_node_step (node, &tick, &effects);
+    ck_assert_uint_eq (node->proxy.closed, 4);
+    ck_assert_uint_eq (node->facts.session, 5);
+}
+END_TEST
+
 /*  -------------------------------------------------------- votes */
 
 START_TEST (a_vote_is_persisted_first)
@@ -270,6 +284,7 @@ main (void)
     tcase_add_test (tests, one_vote_per_number);
     tcase_add_test (tests, a_process_does_not_lead_where_it_promised_before);
     tcase_add_test (tests, a_start_takes_a_new_session);
+    tcase_add_test (tests, an_heir_closes_the_session_before);
     tcase_add_test (tests, a_vote_is_persisted_first);
     tcase_add_test (tests, the_same_vote_again);
     tcase_add_test (tests, who_comes_too_late_is_told_what_was_promised);

@@ -458,6 +458,60 @@ START_TEST (a_chunk_fits_into_a_message)
 }
 END_TEST
 
+/*  -------------------------------------------------------- keys */
+
+/*  Host 2 holds it, and somebody on host 1 has the key. */
+static void
+hold (lk_lock_message *unlock)
+{
+    static char text[16];
+    ask (1);
+    acked (FIRST, 2);
+    acked (THIRD, 2);
+    const lk_entry *entry =
+        lk_table_find (&node->table, (lk_request_id) {THIRD, 1, 1});
+    *unlock = message_of (LK_MSG_UNLOCK);
+    unlock->as.request.ticket =
+        (lk_ticket) {.request = {FIRST, 1, 70},
+                     .object = object_at (OWN_PLACE, text),
+                     .key = entry->ticket.key};
+    unlock->as.request.by_key = true;
+    unlock->as.request.at = now_ms;
+}
+
+/*  A proxy says its UNLOCK again when it is not answered soon: the lock is
+ *  gone by then, and still it is the first one that did it. */
+START_TEST (an_unlock_by_key_said_again_is_not_refused)
+{
+    lk_lock_message unlock;
+    hold (&unlock);
+    give (FIRST, &unlock);
+    ck_assert_ptr_null (sent (LK_MSG_UNLOCKED, FIRST));
+    give (FIRST, &unlock);
+    ck_assert_ptr_null (sent (LK_MSG_LOCKFAILED, FIRST));
+    acked (FIRST, 3);
+    acked (THIRD, 3);
+    ck_assert_ptr_nonnull (sent (LK_MSG_UNLOCKED, FIRST));
+    ck_assert_int_eq (sent (LK_MSG_UNLOCKED, THIRD)->as.reply.error,
+                      LK_RELEASED);
+}
+END_TEST
+
+START_TEST (an_unlock_by_key_whose_answer_was_lost)
+{
+    lk_lock_message unlock;
+    hold (&unlock);
+    give (FIRST, &unlock);
+    acked (FIRST, 3);
+    acked (THIRD, 3);
+    give (FIRST, &unlock);
+    ck_assert_ptr_null (sent (LK_MSG_LOCKFAILED, FIRST));
+    acked (FIRST, 4);
+    acked (THIRD, 4);
+    ck_assert_int_eq (sent (LK_MSG_UNLOCKED, FIRST)->as.reply.error, LK_OK);
+}
+END_TEST
+
 /*  -------------------------------------------------------- all of it */
 
 int
@@ -477,6 +531,8 @@ main (void)
     tcase_add_test (tests, no_telling_without_the_lease);
     tcase_add_test (tests, another_home_is_not_ours_to_speak_for);
     tcase_add_test (tests, a_closed_session_is_not_served);
+    tcase_add_test (tests, an_unlock_by_key_said_again_is_not_refused);
+    tcase_add_test (tests, an_unlock_by_key_whose_answer_was_lost);
     tcase_add_test (tests, a_batch_fits_into_a_message);
     tcase_add_test (tests, a_chunk_fits_into_a_message);
 
