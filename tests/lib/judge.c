@@ -250,7 +250,8 @@ check_answered (judge *self, const request *it)
         && goes_on) {
         complain (self, "answer", it->asked, "never answered");
     }
-    if (it->unlock != NULL && it->released == NULL && goes_on) {
+    if (it->unlock != NULL && it->released == NULL && it->failed == NULL
+        && goes_on) {
         complain (self, "answer", it->unlock, "its release never answered");
     }
     if (it->failed == NULL || it->asked->number < 0) {

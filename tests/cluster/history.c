@@ -1,0 +1,187 @@
+/*  history.c - what scripts do with histories: note, kill, judge, measure
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A tool for the tests beside it, not a test.
+ */
+
+#include "lib/history.h"
+#include "lib/judge.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NS_PER_MS 1000000
+
+static const char usage[] =
+    "usage: history fault FILE HOST WORD     something is done to a host\n"
+    "       history heal FILE HOST           that is over\n"
+    "       history kill FILE HOST WORD SIGNAL PID...  a fault, and a signal\n"
+    "       history now                      the boot clock, in ns\n"
+    "       history judge [--told] [--noise MS] FILE...\n"
+    "       history pause HOSTS FROM UNTIL OBJECT[,OBJECT...] FILE...\n"
+    "       history event WHICH OBJECT AFTER FILE...  the first one's time\n";
+
+static void
+note (const char *path, const char *host, lk_history_kind kind,
+      const char *word)
+{
+    lk_history_event event = {.kind = kind};
+    snprintf (event.process, sizeof event.process, "%s", host);
+    snprintf (event.word, sizeof event.word, "%s", word);
+    const int fd = lk_history_open (path);
+    if (fd < 0) {
+        fprintf (stderr, "cannot open '%s': %s\n", path, strerror (errno));
+        exit (2);
+    }
+    lk_history_note (fd, &event);
+    close (fd);
+}
+
+/*  Prints when it began. */
+static int
+run_kill (int count, char **argument)
+{
+    if (count < 5) {
+        return 2;
+    }
+    const int number = (int) strtol (argument[3], NULL, 10);
+    const int64_t began = lk_history_now ();
+    note (argument[0], argument[1], LK_HISTORY_FAULT, argument[2]);
+    for (int i = 4; i < count; i++) {
+        if (kill ((pid_t) strtol (argument[i], NULL, 10), number) != 0) {
+            fprintf (stderr, "cannot signal %s: %s\n", argument[i],
+                     strerror (errno));
+            return 1;
+        }
+    }
+    printf ("%" PRId64 "\n", began);
+    return 0;
+}
+
+static bool
+read_all (lk_history *history, int count, char **path)
+{
+    bool good = count > 0;
+    for (int i = 0; i < count; i++) {
+        good = lk_history_read (history, path[i]) && good;
+    }
+    return good;
+}
+
+static int
+run_judge (int count, char **argument)
+{
+    lk_judge_options options = {.noise_ms = 2000};
+    lk_history history = {.count = 0};
+    while (count > 1 && strncmp (argument[0], "--", 2) == 0) {
+        if (strcmp (argument[0], "--told") == 0) {
+            options.told = true;
+        } else {
+            options.noise_ms = strtol (argument[1], NULL, 10);
+            count--, argument++;
+        }
+        count--, argument++;
+    }
+    if (!read_all (&history, count, argument)) {
+        return 2;
+    }
+    const lk_verdict it = lk_judge (&history, &options, stdout);
+    printf ("%zu requests: %zu granted, %zu failed, %zu taken back; %zu "
+            "released, %zu lost, %zu over their duration; %zu processes ended "
+            "with %zu requests open; %zu faults; %zu violations\n",
+            it.requests, it.granted, it.failed, it.taken_back, it.released,
+            it.lost, it.timedout, it.ended, it.orphaned, it.faults,
+            it.violations);
+    lk_history_clear (&history);
+    return it.violations != 0;
+}
+
+/*  Prints the longest pause, ms. */
+static int
+run_pause (int count, char **argument)
+{
+    lk_history history = {.count = 0};
+    if (count < 5 || !read_all (&history, count - 4, argument + 4)) {
+        return 2;
+    }
+    const int64_t from = strtoll (argument[1], NULL, 10);
+    const int64_t until = strtoll (argument[2], NULL, 10);
+    int64_t longest = 0;
+    for (char *object = strtok (argument[3], ","); object != NULL;
+         object = strtok (NULL, ",")) {
+        const int64_t took =
+            lk_judge_pause (&history, argument[0], object, from, until);
+        longest = took > longest ? took : longest;
+    }
+    lk_history_clear (&history);
+    printf ("%" PRId64 "\n", longest / NS_PER_MS);
+    return 0;
+}
+
+/*  Prints its time, ns. */
+static int
+run_event (int count, char **argument)
+{
+    lk_history history = {.count = 0};
+    if (count < 4 || !read_all (&history, count - 3, argument + 3)) {
+        return 2;
+    }
+    const int64_t after = strtoll (argument[2], NULL, 10);
+    for (size_t i = 0; i < history.count; i++) {
+        const lk_history_event *event = &history.event[i];
+        if (event->ns > after && strcmp (event->object, argument[1]) == 0
+            && strcmp (lk_history_word (event->kind), argument[0]) == 0) {
+            printf ("%" PRId64 "\n", event->ns);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int
+run (int count, char **argument)
+{
+    const char *verb = argument[0];
+    if (strcmp (verb, "now") == 0) {
+        printf ("%" PRId64 "\n", lk_history_now ());
+        return 0;
+    }
+    if (strcmp (verb, "fault") == 0 && count == 4) {
+        note (argument[1], argument[2], LK_HISTORY_FAULT, argument[3]);
+        return 0;
+    }
+    if (strcmp (verb, "heal") == 0 && count == 3) {
+        note (argument[1], argument[2], LK_HISTORY_HEALED, "-");
+        return 0;
+    }
+    if (strcmp (verb, "kill") == 0) {
+        return run_kill (count - 1, argument + 1);
+    }
+    if (strcmp (verb, "judge") == 0) {
+        return run_judge (count - 1, argument + 1);
+    }
+    if (strcmp (verb, "pause") == 0) {
+        return run_pause (count - 1, argument + 1);
+    }
+    if (strcmp (verb, "event") == 0) {
+        return run_event (count - 1, argument + 1);
+    }
+    return 2;
+}
+
+int
+main (int argc, char **argv)
+{
+    const int code = argc < 2 ? 2 : run (argc - 1, argv + 1);
+    if (code == 2) {
+        fputs (usage, stderr);
+    }
+    return code;
+}
