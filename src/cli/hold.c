@@ -114,7 +114,11 @@ hold_with_session (holder *self)
     if (error != LK_OK) {
         return lk_cli_say_failed (self->watch.session, self->name, error);
     }
-    return hold (self);
+    int code = hold (self);
+    if (lk_lock_token (self->lock) != 0) {
+        (void) lk_lock_release (&self->lock);
+    }
+    return code;
 }
 
 /*  `owner`: the process whose end is ours, 0: none. */

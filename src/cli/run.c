@@ -144,7 +144,11 @@ run_with_session (runner *self, const lk_options *options)
         return lk_cli_say_failed (self->watch.session, self->name, error);
     }
     int code = obtain (self);
-    return code == 0 ? run_command (self, options->argument + 1) : code;
+    if (code == 0) {
+        code = run_command (self, options->argument + 1);
+        (void) lk_lock_release (&self->lock);
+    }
+    return code;
 }
 
 static int

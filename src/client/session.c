@@ -219,7 +219,8 @@ lk_session_new (const lk_session_options *options)
 }
 
 /*  The router tells the lock service that we are gone, so nothing leaks if
- *  this does not get through. */
+ *  this does not get through. One that is just being restarted tells it late,
+ *  so that it is worth waiting for. */
 static void
 give_back_all (lk_session *self)
 {
@@ -230,8 +231,7 @@ give_back_all (lk_session *self)
         next = lk_book_next_lock (self->book, lock);
         lk_book_forget (self->book, lock, now_ms);
     }
-    while (lk_book_open_count (self->book) > 0 && lk_clock_ms () < until_ms
-           && lk_attach_get_state (self->attach) == LK_ATTACH_READY) {
+    while (lk_book_open_count (self->book) > 0 && lk_clock_ms () < until_ms) {
         lk_session_wait (self, until_ms);
     }
 }
