@@ -26,7 +26,9 @@ static const char usage[] =
     "       history now                      the boot clock, in ns\n"
     "       history judge [--told] [--noise MS] FILE...\n"
     "       history pause HOSTS FROM UNTIL OBJECT[,OBJECT...] FILE...\n"
-    "       history event WHICH OBJECT AFTER FILE...  the first one's time\n";
+    "       history event WHICH OBJECT AFTER FILE...  the first one's time\n"
+    "       history holder OBJECT FILE...    the process it was last granted\n"
+    "       history handovers OBJECT FILE... from a holder's end to the next\n";
 
 static void
 note (const char *path, const char *host, lk_history_kind kind,
@@ -114,8 +116,7 @@ run_pause (int count, char **argument)
     const int64_t from = strtoll (argument[1], NULL, 10);
     const int64_t until = strtoll (argument[2], NULL, 10);
     int64_t longest = 0;
-    for (char *object = strtok (argument[3], ","); object != NULL;
-         object = strtok (NULL, ",")) {
+    for (char *object; (object = strsep (&argument[3], ",")) != NULL;) {
         const int64_t took =
             lk_judge_pause (&history, argument[0], object, from, until);
         longest = took > longest ? took : longest;
@@ -145,6 +146,76 @@ run_event (int count, char **argument)
     return 1;
 }
 
+static const lk_history_event *
+last_grant (const lk_history *history, size_t end, const char *object)
+{
+    while (end-- > 0) {
+        const lk_history_event *event = &history->event[end];
+        if (event->kind == LK_HISTORY_GRANTED
+            && strcmp (event->object, object) == 0) {
+            return event;
+        }
+    }
+    return NULL;
+}
+
+static int
+run_holder (int count, char **argument)
+{
+    lk_history history = {.count = 0};
+    if (count < 2 || !read_all (&history, count - 1, argument + 1)) {
+        return 2;
+    }
+    const lk_history_event *grant =
+        last_grant (&history, history.count, argument[0]);
+    if (grant != NULL) {
+        puts (grant->process);
+    }
+    return grant == NULL;
+}
+
+static int
+by_size (const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *) left, b = *(const int64_t *) right;
+    return (a > b) - (a < b);
+}
+
+/*  Prints how many, and of them the median, the least and the most, us. */
+static int
+run_handovers (int count, char **argument)
+{
+    enum { MOST = 1000 };
+    static int64_t took[MOST];
+    size_t seen = 0;
+    lk_history history = {.count = 0};
+    if (count < 2 || !read_all (&history, count - 1, argument + 1)) {
+        return 2;
+    }
+    for (size_t i = 0; i < history.count && seen < MOST; i++) {
+        const lk_history_event *event = &history.event[i];
+        const lk_history_event *before = last_grant (&history, i, argument[0]);
+        if (before != NULL && event->kind == LK_HISTORY_ENDED
+            && strcmp (before->process, event->process) == 0) {
+            size_t next = i;
+            while (next < history.count
+                   && last_grant (&history, next + 1, argument[0]) == before) {
+                next++;
+            }
+            if (next < history.count) {
+                took[seen++] = (history.event[next].ns - event->ns) / 1000;
+            }
+        }
+    }
+    if (seen == 0) {
+        return 1;
+    }
+    qsort (took, seen, sizeof took[0], by_size);
+    printf ("%zu %" PRId64 " %" PRId64 " %" PRId64 "\n", seen, took[seen / 2],
+            took[0], took[seen - 1]);
+    return 0;
+}
+
 static int
 run (int count, char **argument)
 {
@@ -172,6 +243,12 @@ run (int count, char **argument)
     }
     if (strcmp (verb, "event") == 0) {
         return run_event (count - 1, argument + 1);
+    }
+    if (strcmp (verb, "holder") == 0) {
+        return run_holder (count - 1, argument + 1);
+    }
+    if (strcmp (verb, "handovers") == 0) {
+        return run_handovers (count - 1, argument + 1);
     }
     return 2;
 }

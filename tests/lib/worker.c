@@ -18,7 +18,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SLOTS_MAX = 9, TICK_MS = 2, LATE_MS = 12000, BRIEF_MS = 30 };
+enum {
+    SLOTS_MAX = 9,
+    TICK_MS = 2,
+    IDLE_MS = 50,
+    LATE_MS = 12000,
+    BRIEF_MS = 30
+};
 
 #define NS_PER_MS INT64_C (1000000)
 #define EPOCH_NS (2500 * NS_PER_MS)
@@ -321,16 +327,34 @@ is_idle (const worker *self)
     return true;
 }
 
+/*  Who holds something looks at it often. */
+static int64_t
+choose_tick_ms (const worker *self)
+{
+    const int64_t now = lk_history_now ();
+    int64_t tick_ms = IDLE_MS;
+    for (size_t i = 0; i < self->slot_count; i++) {
+        const slot *it = &self->slots[i];
+        const int64_t left_ms = (it->next_ns - now) / NS_PER_MS + 1;
+        const int64_t most_ms = it->state == HELD     ? TICK_MS
+                                : it->state == GIVING ? IDLE_MS
+                                                      : left_ms;
+        tick_ms = most_ms < tick_ms ? most_ms : tick_ms;
+    }
+    return tick_ms > 0 ? tick_ms : 0;
+}
+
 static void
 sleep_a_while (const worker *self)
 {
     struct pollfd poller = {.fd = lk_session_fd (self->session),
                             .events = POLLIN};
-    int timeout_ms = lk_session_timeout (self->session);
-    if (timeout_ms < 0 || timeout_ms > TICK_MS) {
-        timeout_ms = TICK_MS;
+    int wait_ms = (int) choose_tick_ms (self);
+    const int timeout_ms = lk_session_timeout (self->session);
+    if (timeout_ms >= 0 && timeout_ms < wait_ms) {
+        wait_ms = timeout_ms;
     }
-    (void) poll (&poller, 1, timeout_ms);
+    (void) poll (&poller, 1, wait_ms);
 }
 
 static void

@@ -1,0 +1,126 @@
+#!/bin/bash
+#   latency_faults.sh - how soon locks go on after somebody's end
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   latency_faults.sh [TIMES]: prints figures; what it asserts is only that
+#   they are no nonsense, as nobody knows how busy the machine is.
+
+export TIMES=${TIMES:-${1:-1}}
+# shellcheck source=tests/cluster/load_tap.sh
+. "$(dirname "$0")/load_tap.sh"
+in_sandbox "$0" --hosts 3
+hosts=(h1 h2 h3)
+
+#   ------------------------------------------------------------ applications
+
+handovers=20
+
+#   Whoever holds it, as soon as that is another one than before.
+holder=
+next_holder () {
+    local old=$holder
+    holder=$("$history" holder chain "$work"/*.history 2>/dev/null)
+    [ -n "$holder" ] && [ "$holder" != "$old" ]
+}
+
+#   Its supervisor is who kills it, and notes when.
+kill_holder () {
+    local pid
+    pid=$(sed -n 's/^PPid:[^0-9]*//p' "/proc/${holder#*/}/status") || return 1
+    kill -INT "$pid"
+}
+
+hand_over () {
+    local i
+    for ((i = 0; i <= handovers; i++)); do
+        start_load "chain$i" "h$((i % 3 + 1))" --style hold --object chain
+    done
+    within 5 next_holder || return 1
+    sleep 1
+    for ((i = 0; i < handovers; i++)); do
+        kill_holder || return 1
+        within 5 next_holder || return 1
+        sleep 0.05
+    done
+}
+
+check "$handovers times kill -9 of the holder: the next one gets it" hand_over
+end_loads INT "${!loads[@]}" 2>/dev/null
+read -r count median least most < <(
+    "$history" handovers chain "$work"/*.history)
+echo "measured: holder's application killed -> next holder: median" \
+    "$((median / 1000)).$((median % 1000 / 100)) ms of $count" \
+    "(from $((least / 1000)) to $((most / 1000)) ms)"
+check 'within 5 s' test "$most" -lt 5000000
+
+#   ------------------------------------------------------------ leaders
+
+all_full () {
+    local host
+    for host in "${hosts[@]}"; do
+        full 3 "$host" || {
+            cat "$work/status.$host"
+            return 1
+        }
+    done
+}
+
+#   start_survivors HOST: applications on the others; each time at something
+#   new, as what a dead lock service leaves behind is nobody's for a while.
+turn=0
+start_survivors () {
+    local host number
+    others='' objects=''
+    turn=$((turn + 1))
+    for host in "${hosts[@]}"; do
+        [ "$host" != "$1" ] || continue
+        start_load "$host" "$host" --style steady --object "$host.$turn." \
+            --objects 6
+        others+=${others:+,}$host
+        for number in 0 1 2 3 4 5; do
+            objects+=${objects:+,}$host.$turn.$number
+        done
+    done
+    sleep 1
+}
+
+#   fail HOST SIGNAL DAEMON...: prints for how long the others got nothing.
+fail () {
+    local from until
+    from=$(hit "$@") || return 1
+    sleep 3
+    until=$("$history" now)
+    "$history" pause "$others" "$from" "$until" "$objects" "$work"/*.history
+}
+
+#   measure TITLE SIGNAL DAEMON...: once per time, each on another host.
+measure () {
+    local title=$1 signal=$2 took i host
+    shift 2
+    for ((i = 0; i < TIMES; i++)); do
+        host=${hosts[turn % 3]}
+        check 'three leaders' within 25 all_full
+        start_survivors "$host"
+        took=$(fail "$host" "$signal" "$@")
+        echo "measured: $title -> grants go on: $took ms"
+        check 'within 3 s' test "$took" -lt 2900
+        check 'every application got its answers' stop_loads "${!loads[@]}"
+        if [ "$signal" = 9 ]; then
+            check 'it starts again' restart "$host" "$@"
+        else
+            hit "$host" 18 "$@" >/dev/null
+            "$history" heal "$work/faults.history" "$host"
+        fi
+    done
+}
+
+measure "leader's lock service killed" 9 lockd
+measure "leader's lock service and router killed" 9 lockd router
+measure "leader's lock service and router stopped" 19 lockd router
+check 'all are ready in the end' within 25 all_ready "${hosts[@]}"
+check 'the judge is content' judge
+echo "# $(tail -n 1 "$work/out")"
+keep_for_later
+done_checking
