@@ -24,7 +24,7 @@ typedef enum {
     FAIL,  /* closed, FAILED */
     QUIT,  /* FAILED, and UNLOCK unseen */
     LOSE,  /* LOST; closed unless the service keeps it for a grace */
-    END,   /* LOST; the service may keep it */
+    END,   /* LOST; the service may keep it unless its lease is over */
     GIVE,  /* UNLOCK, RELEASED follows */
     DROP,  /* UNLOCK unseen */
     DONE,  /* closed, RELEASED */
@@ -194,6 +194,14 @@ lose (lk_lock *lock, lk_life life, lk_err error)
     tell (lock, LK_EVENT_LOST, error);
 }
 
+/*  A session whose lease ran out is over for the service, too, as soon as it
+ *  looks at the clock; but if we could not read the page, ours may be wrong. */
+static bool
+is_over (const lk_lock *lock, lk_err error)
+{
+    return error == LK_ISOLATED && lk_lease_lives (lock->lease);
+}
+
 static void
 act (lk_lock *lock, action what, lk_err error, int64_t now_ms)
 {
@@ -226,7 +234,8 @@ act (lk_lock *lock, action what, lk_err error, int64_t now_ms)
               error);
         break;
     case END:
-        lose (lock, LK_LIFE_ENDED, error);
+        lose (lock, is_over (lock, error) ? LK_LIFE_CLOSED : LK_LIFE_ENDED,
+              error);
         break;
     case GIVE:
         start_unlock (lock, LK_LIFE_GIVING, now_ms);
