@@ -184,6 +184,9 @@ sim_apps_answered (sim_world *world, uint8_t host, const lk_answer *answer)
     sim_request *request =
         sim_apps_find (world, host, answer->app, answer->serial, &app);
 
+    if (sim_ballast_answered (world, host, answer)) {
+        return;
+    }
     if (world->options.verbose) {
         show_answer (world, who, answer);
     }
@@ -243,6 +246,7 @@ lose_service (sim_world *world, uint8_t host, sim_app *app,
 void
 sim_apps_service_gone (sim_world *world, uint8_t host, bool reboot)
 {
+    sim_ballast_service_gone (world, host);
     for (int place = 0; place < world->apps.habits.per_host; place++) {
         sim_app *app = &world->apps.app[host][place];
         if (reboot) {
@@ -306,5 +310,5 @@ sim_apps_knows (const sim_world *world, uint8_t host, lk_name object)
             return any_request (world, host, i, false);
         }
     }
-    return false;
+    return sim_ballast_knows (world, host, object);
 }

@@ -85,6 +85,8 @@ typedef struct {
     bool any_in_force;
     struct { uint64_t key, token; } returned[SIM_RETURNED_MAX];
     size_t returned_count; /* ever; the array is a ring */
+    uint8_t ballast_host; /* has that many locks more, which are only */
+    uint32_t ballast_held; /* counted */
     uint64_t grants;
     uint64_t takeovers;
     uint64_t reclaims;

@@ -86,21 +86,37 @@ check_durable (sim_checker *self, uint8_t host, uint64_t found)
     }
 }
 
+/*  Rule 4 for what is only counted. */
+static void
+check_ballast (sim_checker *self, uint8_t host, uint32_t others)
+{
+    if (others < self->ballast_held
+        && self->now < self->service[self->ballast_host].lease_until) {
+        sim_checker_fail (self, "LOST BALLAST: %u locks in the table of "
+                          "leader h%d, told are %u", others, host,
+                          self->ballast_held);
+    }
+}
+
 static void
 check_table (sim_checker *self, uint8_t host, lk_node *node)
 {
     lk_ticket ticket;
     lk_ticket before = {0};
     uint64_t found = 0;
+    uint32_t others = 0;
     size_t cursor = 0;
 
     while (lk_node_next_ticket (node, &cursor, &ticket)) {
         check_order (self, host, &before, &ticket);
         check_not_returned (self, host, &ticket);
-        found |= match_claim (self, host, &ticket);
+        uint64_t match = match_claim (self, host, &ticket);
+        others += match == 0 && ticket.token != 0;
+        found |= match;
         before = ticket;
     }
     check_durable (self, host, found);
+    check_ballast (self, host, others);
 }
 
 void

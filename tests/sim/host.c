@@ -192,11 +192,18 @@ sim_host_introduce (sim_world *self, uint8_t place)
 
 /*  -------------------------------------------------------- effects */
 
+/*  A service that cannot write its facts ends, and reveals nothing. */
 static void
 persist (sim_world *self, uint8_t place, const lk_facts *facts)
 {
     sim_host *host = &self->host[place];
 
+    if (self->stormy && sim_chance (self, self->storm.disk_fails)) {
+        self->totals.disk++;
+        sim_tell (self, place, "cannot write its facts");
+        sim_host_crash (self, place, false, sim_between (self, 20, 4000));
+        return;
+    }
     if (facts->promised.proposer == host->config.id
         && sim_term_compare (facts->promised, host->disk.promised) != 0) {
         self->totals.elections++;

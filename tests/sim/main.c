@@ -4,8 +4,9 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *      sim [--seed N] [--runs M] [--jobs J] [--nodes n] [--script NAME|all]
- *          [--keep-going] [--verbose] [--list]
+ *          [--twice] [--keep-going] [--verbose] [--list]
  *
+ *  With --twice each seed runs twice, and has to do the same both times.
  *  Prints each failing seed with the reason and the command that replays it,
  *  and in the end what was done. Exits with 1 if a seed failed.
  */
@@ -29,6 +30,7 @@ typedef struct {
     uint64_t runs;
     int jobs;
     bool keep_going;
+    bool twice;
     bool all_scripts;
     sim_options world;
 } sim_task;
@@ -48,8 +50,8 @@ usage (FILE *stream)
 {
     fprintf (stream,
              "usage: %s [--seed N] [--runs M] [--jobs J] [--nodes 1..7]\n"
-             "       [--script NAME|all] [--keep-going] [--verbose] "
-             "[--list]\n", program);
+             "       [--script NAME|all] [--twice] [--keep-going] "
+             "[--verbose] [--list]\n", program);
 }
 
 static void
@@ -104,21 +106,35 @@ add_totals (sim_totals *sum, const sim_totals *more)
     }
 }
 
-static void
-run_one (sim_world *world, const sim_options *options, uint64_t seed,
-         sim_board *board, int job)
+/*  False if a seed did not do the same again. */
+static bool
+run_again (sim_world *world, const sim_options *options, uint64_t seed)
+{
+    uint64_t digest = world->digest;
+
+    sim_world_run (world, options, seed);
+    if (world->digest != digest) {
+        sim_checker_fail (&world->checker, "the second run was another one");
+        world->totals.failures = 1;
+    }
+    return !sim_checker_failed (&world->checker);
+}
+
+static bool
+run_one (sim_world *world, const sim_task *task, const sim_options *options,
+         uint64_t seed)
 {
     note_replay (options, seed);
-    if (!sim_world_run (world, options, seed)) {
-        printf ("seed %llu: %zu members and %zu others, at %lld ms: %s\n"
-                "  replay: %s", (unsigned long long) seed,
-                world->member_count, world->host_count - world->member_count,
-                (long long) world->now, world->checker.failure, replay);
-        fflush (stdout);
-        board->failed = true;
+    if (sim_world_run (world, options, seed)
+        && (!task->twice || run_again (world, options, seed))) {
+        return true;
     }
-    add_totals (&board->totals[job], &world->totals);
-    board->digest[job] ^= world->digest;
+    printf ("seed %llu: %zu members and %zu others, at %lld ms: %s\n"
+            "  replay: %s", (unsigned long long) seed, world->member_count,
+            world->host_count - world->member_count, (long long) world->now,
+            world->checker.failure, replay);
+    fflush (stdout);
+    return false;
 }
 
 /*  Every jobs'th seed, from this job's first. */
@@ -141,7 +157,11 @@ run_job (const sim_task *task, sim_board *board, int job)
             if (task->all_scripts) {
                 options.script = &sim_scripts[i];
             }
-            run_one (&world, &options, task->seed + run, board, job);
+            if (!run_one (&world, task, &options, task->seed + run)) {
+                board->failed = true;
+            }
+            add_totals (&board->totals[job], &world.totals);
+            board->digest[job] ^= world.digest;
         }
     }
     sim_world_clear (&world);
@@ -227,6 +247,7 @@ read_options (int count, char **words, sim_task *task)
         {"jobs", required_argument, NULL, 'j'},
         {"nodes", required_argument, NULL, 'n'},
         {"script", required_argument, NULL, 'p'},
+        {"twice", no_argument, NULL, 't'},
         {"keep-going", no_argument, NULL, 'k'},
         {"verbose", no_argument, NULL, 'v'},
         {"list", no_argument, NULL, 'l'},
@@ -253,6 +274,9 @@ read_options (int count, char **words, sim_task *task)
             break;
         case 'p':
             good &= set_script (task, optarg);
+            break;
+        case 't':
+            task->twice = true;
             break;
         case 'k':
             task->keep_going = true;

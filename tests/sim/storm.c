@@ -268,6 +268,7 @@ sim_storm_begin (sim_world *world)
     draw_mix (world, self);
     self->mean_ms = means[sim_between (world, 0, 4)];
     self->forgiving = self->mean_ms >= 2500 && sim_chance (world, 600);
+    self->disk_fails = sim_chance (world, 600) ? 0 : 10;
     self->gone_told = sim_chance (world, 500) ? 900 : 0;
     change_weather (world);
     sim_post (world, sim_between (world, 1000, 6000), SIM_EVENT_STORM, 0, 0);

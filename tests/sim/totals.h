@@ -35,6 +35,7 @@
     X (mass_crash, "mass crash")                                               \
     X (pause, "pause")                                                         \
     X (stop, "stop in good order")                                             \
+    X (disk, "disk failure")                                                   \
     X (weather, "weather change")                                              \
     X (false_gone, "false end reported")                                       \
     X (at_split, "split at a message")                                         \

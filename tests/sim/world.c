@@ -194,6 +194,8 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
     self->stormy = true;
     self->totals = (sim_totals) {.seeds = 1};
     self->plot = (sim_plot) {.act = 0};
+    self->ballast = (sim_ballast) {.present = false};
+    self->storm = (sim_storm) {.gone_told = 0};
     memset (self->node, 0, sizeof self->node);
     sim_queue_reset (&self->queue);
     sim_network_reset (&self->network);
@@ -208,6 +210,7 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
     } else {
         self->storm_end = sim_between (self, 12000, 45000);
         sim_storm_begin (self);
+        sim_ballast_begin (self);
         sim_ambush_begin (self);
     }
     sim_post (self, self->storm_end, SIM_EVENT_CALM, 0, 0);
@@ -264,6 +267,9 @@ happen (sim_world *self, const sim_event *event)
         break;
     case SIM_EVENT_INTRODUCE:
         sim_host_introduce (self, event->host);
+        break;
+    case SIM_EVENT_BALLAST:
+        sim_ballast_act (self);
         break;
     case SIM_EVENT_UP:
         sim_host_up (self, event->host);

@@ -20,6 +20,7 @@
 
 #include "ambush.h"
 #include "apps.h"
+#include "ballast.h"
 #include "checker.h"
 #include "network.h"
 #include "node.h"
@@ -36,6 +37,7 @@ typedef enum {
     SIM_EVENT_CALL,     /* an application's call arrives: what = call */
     SIM_EVENT_APP,      /* an application does something: what = place */
     SIM_EVENT_INTRODUCE, /* a service tells all others of itself */
+    SIM_EVENT_BALLAST,  /* the application with many locks */
     SIM_EVENT_UP,       /* a service starts (again) */
     SIM_EVENT_GONE,     /* the router reports the end of `what`'s service */
     SIM_EVENT_STORM,    /* the next fault at random */
@@ -84,6 +86,7 @@ typedef struct sim_world {
     int64_t storm_end;
     sim_network network;
     sim_apps apps;
+    sim_ballast ballast;
     sim_storm storm;
     sim_ambush ambush;
     sim_plot plot;
