@@ -181,8 +181,9 @@ style () {
     done
 }
 
+#   Many of these wait more than they work.
 unit () {
-    local source
+    local source slots=$((2 * slots))
     for source in tests/unit/*.c; do
         [ -e "$source" ] || continue
         job count "unit/$(basename "$source" .c)" 300 "$BUILD/${source%.c}"
