@@ -130,8 +130,8 @@ demo:
 check:
 	@$(call deps,check)
 	@+$(again) tests
-	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/lib/run.sh \
-	style unit corpus simulator cluster
+	@BUILD=$(abspath $(B)) CC='$(CC)' SANITIZE='$(SANITIZE)' \
+	bash tests/lib/run.sh style unit corpus simulator cluster
 
 check-fast:
 	@+$(again) all unit-tests

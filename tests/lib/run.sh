@@ -210,6 +210,11 @@ simulator () {
     job sim sim/scripts 1800 "$sim" --script all --seed "$seed" \
         --runs $(((runs + 49) / 50)) --jobs "$slots"
     drain
+    if [ -f tests/sim/canaries.sh ]; then
+        job tap sim/canaries 1800 env CC="$CC ${SANITIZE:-}" \
+            sh tests/sim/canaries.sh
+        drain
+    fi
 }
 
 #   Real processes and real time: one after the other. Names that do not
