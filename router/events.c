@@ -105,6 +105,17 @@ remote_status (const char *to, const lk_remote *remote, const char *status)
     return message;
 }
 
+static lk_message *
+local_change (const lk_router *self, const lk_local *local, const char *status,
+              const char *why)
+{
+    lk_message *message = local_status (self, "*@.", local, status);
+    if (why != NULL) {
+        lk_message_set_text (message, "reason", why);
+    }
+    return message;
+}
+
 static void
 tell_neighbour (lk_router *self, lk_mesh_link *link, const lk_local *local,
                 const char *status)
@@ -116,9 +127,10 @@ tell_neighbour (lk_router *self, lk_mesh_link *link, const lk_local *local,
 }
 
 void
-lk_events_local (lk_router *self, const lk_local *local, const char *status)
+lk_events_local (lk_router *self, const lk_local *local, const char *status,
+                 const char *why)
 {
-    tell_others (self, local_status (self, "*@.", local, status), local);
+    tell_others (self, local_change (self, local, status, why), local);
     for (size_t i = 0; i < self->mesh.count && !local->application; i++) {
         if (lk_mesh_link_is_live (self->mesh.link[i])) {
             tell_neighbour (self, self->mesh.link[i], local, status);

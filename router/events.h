@@ -12,10 +12,10 @@
 
 #include "router.h"
 
-/*  A process of this host came ("up") or went ("down"): told here and, but
- *  for applications, to the neighbours. */
+/*  A process of this host came ("up", NULL) or went ("down", why): told here
+ *  and, but for applications, to the neighbours. */
 void lk_events_local (lk_router *self, const lk_local *local,
-                      const char *status);
+                      const char *status, const char *why);
 
 /*  A service of another host: told here. */
 void lk_events_remote (lk_router *self, const lk_remote *remote,

@@ -94,7 +94,7 @@ is_taken (lk_router *self, const char *service, char *text, size_t size)
     lk_message *probe = lk_message_new ("*@.", "ALIVE");
     lk_router_send (self, &holder->out, &probe);
     if (!self->calls->reach (self->shell, &holder->out)) {
-        lk_session_end (self, holder, "connection ended");
+        lk_session_end (self, holder, LK_SESSION_CUT);
         return false;
     }
     snprintf (text, size, LK_REFUSE_TAKEN " by process %lu",
@@ -175,7 +175,7 @@ lk_session_register (lk_router *self, const lk_source *source,
             (unsigned long) local->pid);
     say_ready (self, source, message);
     present_all (self, local, message, "subscribe");
-    lk_events_local (self, local, "up");
+    lk_events_local (self, local, "up", NULL);
 }
 
 /*  -------------------------------------------------------- SUBSCRIBE */
@@ -223,7 +223,7 @@ lk_session_end (lk_router *self, lk_local *local, const char *why)
     lk_local last = *local;
     lk_route_remove (&self->route, local);
     lk_hop_init (&last.out, LK_SIDE_LOCAL, &last.out.identity);
-    lk_events_local (self, &last, "down");
+    lk_events_local (self, &last, "down", why);
     last.out.box = box;
     lk_forward_return_all (self, &last.out, reason);
 }

@@ -10,6 +10,7 @@
 #include "neighbour.h"
 #include "session.h"
 
+#include "net/attach.h"
 #include "net/clock.h"
 #include "net/log.h"
 #include "net/loop.h"
@@ -198,7 +199,7 @@ lose_hop (lk_shell *self, lk_hop *hop)
     lk_local *local = lk_route_by_identity (&router->route, &hop->identity);
     lk_mesh_link *link = lk_mesh_by_out (&router->mesh, &hop->identity);
     if (local != NULL && hop == &local->out) {
-        lk_session_end (router, local, "connection ended");
+        lk_session_end (router, local, LK_SESSION_CUT);
         return;
     }
     const bool is_link = link != NULL && hop == &link->out;

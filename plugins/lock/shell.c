@@ -9,6 +9,8 @@
 
 #include "lockd.h"
 
+#include "net/attach.h"
+#include "net/pidfd.h"
 #include "wire/address.h"
 
 #include <stdio.h>
@@ -79,6 +81,14 @@ is_own_host (const lk_lockd *self, const char *host)
 
 /*  -------------------------------------------------------- applications */
 
+static void
+look_for_lost_apps (lk_lockd *self)
+{
+    int64_t when = lk_bus_now (self->bus) + LK_LOCKD_RETURN_MS;
+    self->return_at_ms = earlier (self->return_at_ms, when);
+    ask_for_wake (self);
+}
+
 /*  It gives back all that it has. */
 static void
 end_app (lk_lockd *self, lk_app *app)
@@ -107,23 +117,43 @@ app_is_up (lk_lockd *self, const char *address, uint32_t pid)
     }
 }
 
+/*  What a process holds goes back when it has ended, or said so itself. One
+ *  that is only cut off believes in its locks as long as we renew the lease
+ *  page: it keeps them, and attaches again. */
+static bool
+is_cut_off (const lk_app *app)
+{
+    return app->pid != 0 && lk_process_is_alive ((pid_t) app->pid);
+}
+
 static void
-app_is_down (lk_lockd *self, const char *address)
+app_is_down (lk_lockd *self, const char *address, const char *reason)
 {
     lk_app *app = lk_apps_find (&self->apps, address);
-    if (app) {
+    if (!app) {
+        return;
+    }
+    if (reason && strcmp (reason, LK_SESSION_CUT) == 0 && is_cut_off (app)) {
+        app->attached = 0;
+        look_for_lost_apps (self);
+    } else {
         end_app (self, app);
     }
 }
 
-/*  Those that did not come back to a router that did. */
+/*  Those that did not come back, to a router that did or at all. */
 static void
 end_lost_apps (lk_lockd *self)
 {
     lk_app *app, *next;
     HASH_ITER (by_number, self->apps.by_number, app, next)
     {
-        if (app->attached != self->attachment) {
+        if (app->attached == self->attachment) {
+            continue;
+        }
+        if (is_cut_off (app)) {
+            look_for_lost_apps (self);
+        } else {
             lk_log_info ("application did not come back app=%s", app->address);
             end_app (self, app);
         }
@@ -174,7 +204,7 @@ take_status (lk_lockd *self, const lk_message *event)
             int64_t pid = lk_message_number (event, "pid", 0);
             app_is_up (self, address, (uint32_t) pid);
         } else if (own && down) {
-            app_is_down (self, address);
+            app_is_down (self, address, lk_message_text (event, "reason"));
         }
     } else if (!own && up) {
         lk_lockd_announce (self, host);

@@ -35,6 +35,10 @@ typedef enum {
     LK_ATTACH_REFUSED
 } lk_attach_state;
 
+/*  Why a STATUS is down when it is the connection that ended: the process may
+ *  be alive and come back. */
+#define LK_SESSION_CUT "connection ended"
+
 /*  How REFUSE says that the name is in use; such a refusal is tried again
  *  for LK_ATTACH_TAKEN_MS, since the end of a former process of ours may not
  *  have been noticed yet. The router's reason begins with it. */

@@ -10,6 +10,7 @@
 #include "util/alloc.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -63,6 +64,20 @@ open_pidfd (pid_t pid)
     errno = ENOSYS;
     return -1;
 #endif
+}
+
+bool
+lk_process_is_alive (pid_t pid)
+{
+    int fd = open_pidfd (pid);
+
+    if (fd == -1) {
+        return errno != ESRCH && kill (pid, 0) == 0;
+    }
+    struct pollfd ended = {.fd = fd, .events = POLLIN};
+    bool alive = poll (&ended, 1, 0) == 0; /* a zombie is readable */
+    close (fd);
+    return alive;
 }
 
 lk_process *

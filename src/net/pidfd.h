@@ -12,7 +12,14 @@
 
 #include "net/loop.h"
 
+#include <stdbool.h>
+#include <sys/types.h>
+
 typedef struct lk_process lk_process;
+
+/*  Whether the process is there and has not ended; one that took over the
+ *  number is taken for it. */
+bool lk_process_is_alive (pid_t pid);
 
 /*  Calls fn once when the process ends. NULL and errno if it cannot be
  *  watched: ESRCH when it has ended already. */

@@ -6,6 +6,8 @@
 
 #include "lock_fake.h"
 
+#include <sys/wait.h>
+
 /*  -------------------------------------------------------- start */
 
 START_TEST (starts_with_a_genesis)
@@ -208,6 +210,55 @@ START_TEST (survives_the_router)
 }
 END_TEST
 
+/*  STATUS down of an application whose connection ended, not its process. */
+static void
+report_cut (const char *service, pid_t pid)
+{
+    lk_message *event = lk_message_new ("lock@h1", "STATUS");
+    lk_message_set_from (event, "router@h1");
+    lk_message_set_text (event, "service", service);
+    lk_message_set_text (event, "status", "down");
+    lk_message_set_text (event, "reason", "connection ended");
+    lk_message_set_number (event, "pid", pid);
+    lk_lockd_service.event (&lockd, event);
+    lk_message_destroy (&event);
+}
+
+/*  A process that is alive believes in its locks: it keeps them. */
+START_TEST (keeps_what_is_cut_off)
+{
+    report_status ("a@h1", "up", getpid ());
+    uint32_t app = ask ("a@h1", 4, "o");
+    size_t before = node.count;
+    report_cut ("a@h1", getpid ());
+    ck_assert_uint_eq (node.count, before);
+    bus.now_ms += LK_LOCKD_RETURN_MS;
+    tick ();
+    bus.now_ms += LK_LOCKD_RETURN_MS;
+    tick ();
+    ck_assert_uint_eq (node.count, before + 2); /* two ticks, no more */
+    report_status ("a@h1", "down", getpid ());
+    ck_assert_uint_eq (last_event (LK_ON_APP_GONE)->request.app, app);
+}
+END_TEST
+
+START_TEST (ends_what_is_cut_off_and_dead)
+{
+    pid_t pid = fork ();
+    if (pid == 0) {
+        _exit (0);
+    }
+    siginfo_t ended;
+    ck_assert_int_eq (waitid (P_PID, (id_t) pid, &ended, WEXITED | WNOWAIT),
+                      0); /* it stays a zombie */
+    report_status ("a@h1", "up", pid);
+    uint32_t app = ask ("a@h1", 4, "o");
+    report_cut ("a@h1", pid);
+    ck_assert_uint_eq (last_event (LK_ON_APP_GONE)->request.app, app);
+    ck_assert_int_eq (waitpid (pid, NULL, 0), pid);
+}
+END_TEST
+
 START_TEST (sends_again_what_was_too_much)
 {
     uint32_t app = ask ("a@h1", 4, "o");
@@ -382,8 +433,12 @@ main (void)
         publishes_the_lease,
     };
     const TTest *const endings[] = {
-        ends_applications,   ends_one_whose_name_is_taken,
-        survives_the_router, sends_again_what_was_too_much,
+        ends_applications,
+        ends_one_whose_name_is_taken,
+        survives_the_router,
+        keeps_what_is_cut_off,
+        ends_what_is_cut_off_and_dead,
+        sends_again_what_was_too_much,
         stops_in_order,
     };
     const TTest *const others[] = {hears_only_who_started,
