@@ -100,8 +100,7 @@ isolate_one (sim_world *world, lk_host host, int64_t duration)
 }
 
 static void
-split_there (sim_world *world, const lk_lock_message *message,
-             int64_t duration)
+split_there (sim_world *world, const lk_lock_message *message, int64_t duration)
 {
     lk_hosts group = lk_rng_next (&world->rng);
 
@@ -118,7 +117,8 @@ mute (sim_world *world, const lk_lock_message *message, int64_t duration)
     sim_ambush *self = &world->ambush;
 
     world->totals.at_mute++;
-    self->muted_until[message->kind] = world->now
+    self->muted_until[message->kind] =
+        world->now
         + (sim_chance (world, 400) ? sim_between (world, 3000, 20000)
                                    : duration);
     self->muted_from =
@@ -147,7 +147,8 @@ static bool
 strike (sim_world *world, const lk_lock_message *message, int kind)
 {
     int64_t duration = sim_chance (world, 500)
-        ? sim_between (world, 300, 3000) : sim_between (world, 2000, 12000);
+                           ? sim_between (world, 300, 3000)
+                           : sim_between (world, 2000, 12000);
     lk_host mostly_sender =
         sim_chance (world, 600) ? message->from : message->to;
 
@@ -164,8 +165,9 @@ strike (sim_world *world, const lk_lock_message *message, int kind)
         break;
     case 4:
         world->totals.at_pair++;
-        sim_network_split (world, LK_HOST_BIT (message->from)
-                               | LK_HOST_BIT (message->to), duration);
+        sim_network_split (
+            world, LK_HOST_BIT (message->from) | LK_HOST_BIT (message->to),
+            duration);
         break;
     case 5:
         world->totals.at_pause++;

@@ -18,11 +18,11 @@
 struct sim_world;
 
 typedef struct {
-    int per_mille;       /* of messages that set off a fault; 0: none */
-    unsigned kinds;      /* of faults that may happen, as bits */
+    int per_mille;  /* of messages that set off a fault; 0: none */
+    unsigned kinds; /* of faults that may happen, as bits */
     int64_t muted_until[LK_MSG_COUNT]; /* messages of a kind get lost ... */
     lk_host muted_from;                /* ... from this host, or anybody */
-    int lost_kind;       /* often lost, or -1 */
+    int lost_kind;                     /* often lost, or -1 */
     lk_host lost_from;
     int lost_per_mille;
     int late_kind;
@@ -33,7 +33,6 @@ void sim_ambush_begin (struct sim_world *world);
 void sim_ambush_off (sim_ambush *self);
 
 /*  Whether the message has been taken: it is lost, or comes otherwise. */
-bool sim_ambush_takes (struct sim_world *world,
-                       const lk_lock_message *message);
+bool sim_ambush_takes (struct sim_world *world, const lk_lock_message *message);
 
 #endif

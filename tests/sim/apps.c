@@ -6,12 +6,7 @@
 
 #include "world.h"
 
-#include "util/alloc.h"
-
 #include <string.h>
-
-/*  How long a LOCK that is not to be queued may look for an answer. */
-#define NO_WAIT_MS 5000
 
 static const char *const object_names[SIM_OBJECTS] = {"gate", "mill", "weir"};
 
@@ -22,21 +17,8 @@ sim_object_name (uint8_t object)
                       .size = (uint16_t) strlen (object_names[object])};
 }
 
-void
-sim_apps_init (sim_apps *self)
-{
-    memset (self, 0, sizeof *self);
-}
-
-void
-sim_apps_clear (sim_apps *self)
-{
-    lk_free (self->call);
-    sim_apps_init (self);
-}
-
-static sim_who
-who_is (uint8_t host, const sim_app *app, const sim_request *request)
+sim_who
+sim_who_is (uint8_t host, const sim_app *app, const sim_request *request)
 {
     return (sim_who) {
         .host = host, .app = app->number, .serial = request->serial};
@@ -67,117 +49,17 @@ void
 sim_apps_begin (sim_world *world)
 {
     sim_apps *self = &world->apps;
-    sim_call *call = self->call;
-    uint32_t call_count = self->call_count;
 
-    sim_apps_init (self);
-    self->call = call;
-    self->call_count = call_count;
-    for (uint32_t i = 0; i < call_count; i++) {
-        call[i].next_free = i + 1;
-    }
+    memset (self, 0, sizeof *self);
     self->open = true;
     draw_habits (world, &self->habits);
     for (uint8_t host = 0; host < world->host_count; host++) {
         for (int place = 0; place < self->habits.per_host; place++) {
             self->app[host][place].number = ++self->last_number;
-            sim_post (world, sim_between (world, 100, 900), SIM_EVENT_APP,
-                      host, (uint32_t) place);
+            sim_post (world, sim_between (world, 100, 900), SIM_EVENT_APP, host,
+                      (uint32_t) place);
         }
     }
-}
-
-/*  -------------------------------------------------------- calls */
-
-static uint32_t
-take_call (sim_apps *self)
-{
-    uint32_t place = self->first_free;
-
-    if (place == self->call_count) {
-        uint32_t count = self->call_count ? self->call_count * 2 : 32;
-        self->call = lk_realloc (self->call, count * sizeof *self->call);
-        for (uint32_t i = self->call_count; i < count; i++) {
-            self->call[i].next_free = i + 1;
-        }
-        self->call_count = count;
-    }
-    self->first_free = self->call[place].next_free;
-    return place;
-}
-
-static void
-say (sim_world *world, uint8_t host, const sim_app *app,
-     const sim_request *request, lk_event_type type)
-{
-    sim_apps *self = &world->apps;
-    uint32_t place = take_call (self);
-    sim_call *call = &self->call[place];
-
-    *call = (sim_call) {.type = type, .process = world->host[host].process};
-    call->request = (lk_app_request) {.app = app->number,
-                                      .owner = {.data = "app", .size = 3},
-                                      .pid = app->number};
-    if (request) {
-        call->request.serial = request->serial;
-        call->request.object = sim_object_name (request->object);
-        call->request.wait_ms = request->wait_ms;
-        call->request.duration_ms = request->duration_ms;
-        call->request.key = request->key;
-    }
-    sim_post (world, world->now, SIM_EVENT_CALL, host, place);
-}
-
-static int64_t
-true_duration (const sim_world *world, uint8_t host, int64_t duration)
-{
-    return duration * 1000 / world->host[host].rate;
-}
-
-/*  The service has got a LOCK for the first time, or an UNLOCK. */
-static void
-note_delivered (sim_world *world, uint8_t host, const lk_event *event)
-{
-    sim_app *app = NULL;
-    sim_request *request =
-        sim_apps_find (world, host, event->request.app,
-                       event->request.serial, &app);
-
-    if (!request || (event->type == LK_ON_LOCK
-                     && request->state != SIM_REQUEST_ASKED)) {
-        return;
-    }
-    if (event->type == LK_ON_LOCK && !request->delivered
-        && request->wait_ms >= 0) {
-        int64_t wait_ms = request->wait_ms ? request->wait_ms : NO_WAIT_MS;
-        sim_checker_waits (&world->checker, who_is (host, app, request),
-                           world->now + 1 /* rounding */
-                               + true_duration (world, host, wait_ms));
-    }
-    request->delivered = true;
-}
-
-/*  A local socket: in order and without loss, unless the service died. */
-void
-sim_apps_call_arrives (sim_world *world, uint8_t host, uint32_t place)
-{
-    sim_apps *self = &world->apps;
-    sim_call *call = &self->call[place];
-    lk_event event = {.type = call->type, .request = call->request};
-
-    if (sim_host_is_up (world, host)
-        && call->process == world->host[host].process) {
-        if (sim_host_is_paused (world, host)) {
-            sim_post (world, world->host[host].paused_until, SIM_EVENT_CALL,
-                      host, place);
-            return;
-        }
-        note_delivered (world, host, &event);
-        sim_host_step (world, host, &event);
-        call = &self->call[place];
-    }
-    call->next_free = self->first_free;
-    self->first_free = place;
 }
 
 /*  -------------------------------------------------------- deeds */
@@ -194,16 +76,17 @@ ask (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
         grace = request->duration_ms;
     }
     world->totals.requests++;
-    sim_tell (world, host, "app %u asks for %s: request %llu, wait %lld, "
-              "duration %lld", app->number, object_names[request->object],
+    sim_tell (world, host,
+              "app %u asks for %s: request %llu, wait %lld, "
+              "duration %lld",
+              app->number, object_names[request->object],
               (unsigned long long) request->serial,
               (long long) request->wait_ms, (long long) request->duration_ms);
     /*  The home counts the grace from the grant by a clock that may be a
      *  fifth faster; see checker.h. */
-    sim_checker_asked (&world->checker, who_is (host, app, request),
-                       sim_object_name (request->object),
-                       grace * 6 / 10);
-    say (world, host, app, request, LK_ON_LOCK);
+    sim_checker_asked (&world->checker, sim_who_is (host, app, request),
+                       sim_object_name (request->object), grace * 6 / 10);
+    sim_call_send (world, host, app, request, LK_ON_LOCK);
 }
 
 static void
@@ -226,15 +109,14 @@ ask_anew (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
 }
 
 static void
-give_back (sim_world *world, uint8_t host, sim_app *app,
-           sim_request *request)
+give_back (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
 {
     sim_tell (world, host, "app %u gives back request %llu", app->number,
               (unsigned long long) request->serial);
-    sim_checker_ended (&world->checker, who_is (host, app, request));
+    sim_checker_ended (&world->checker, sim_who_is (host, app, request));
     request->state = SIM_REQUEST_LEAVING;
     request->delivered = false;
-    say (world, host, app, request, LK_ON_UNLOCK);
+    sim_call_send (world, host, app, request, LK_ON_UNLOCK);
 }
 
 void
@@ -244,7 +126,7 @@ sim_apps_give_back_unknown (sim_world *world, uint8_t host, uint32_t number,
     sim_app app = {.number = number};
     sim_request request = {.serial = serial};
 
-    say (world, host, &app, &request, LK_ON_UNLOCK);
+    sim_call_send (world, host, &app, &request, LK_ON_UNLOCK);
 }
 
 static void
@@ -266,7 +148,7 @@ unlock_by_key (sim_world *world, uint8_t host, sim_app *app,
               (unsigned long long) request->serial,
               request->made_up ? ", made up" : "");
     sim_checker_key_used (&world->checker, request->key);
-    say (world, host, app, request, LK_ON_UNLOCK_BY_KEY);
+    sim_call_send (world, host, app, request, LK_ON_UNLOCK_BY_KEY);
 }
 
 /*  Dies, and begins a new life under another number. */
@@ -275,13 +157,12 @@ vanish (sim_world *world, uint8_t host, sim_app *app)
 {
     sim_tell (world, host, "app %u dies", app->number);
     sim_checker_app_gone (&world->checker, host, app->number);
-    say (world, host, app, NULL, LK_ON_APP_GONE);
+    sim_call_send (world, host, app, NULL, LK_ON_APP_GONE);
     *app = (sim_app) {.number = ++world->apps.last_number};
 }
 
 static bool
-act_on_free (sim_world *world, uint8_t host, sim_app *app,
-             sim_request *request)
+act_on_free (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
 {
     sim_apps *self = &world->apps;
     uint8_t object = (uint8_t) sim_between (world, 0, SIM_OBJECTS - 1);
@@ -302,13 +183,12 @@ static bool
 act_on_orphan (sim_world *world, uint8_t host, sim_app *app,
                sim_request *request)
 {
-    bool over = !world->apps.open
-        || world->now >= request->orphan_until;
+    bool over = !world->apps.open || world->now >= request->orphan_until;
 
     if (!over && !sim_chance (world, 200)) {
         return false;
     }
-    sim_checker_ended (&world->checker, who_is (host, app, request));
+    sim_checker_ended (&world->checker, sim_who_is (host, app, request));
     if (over) {
         request->state = SIM_REQUEST_NONE;
         return false;
@@ -335,7 +215,7 @@ act_on (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
             return true;
         }
         if (sim_chance (world, self->habits.repeat)) {
-            say (world, host, app, request, LK_ON_LOCK);
+            sim_call_send (world, host, app, request, LK_ON_LOCK);
             return true;
         }
         return false;
@@ -362,10 +242,11 @@ sim_apps_act (sim_world *world, uint8_t host, uint32_t place)
     sim_app *app = &self->app[host][place];
 
     /*  In a hurry when it is time to give all back. */
-    sim_post (world, world->now
-                  + sim_between (world, 60,
-                                 self->open ? self->habits.pause_ms : 200),
-              SIM_EVENT_APP, host, place);
+    sim_post (
+        world,
+        world->now
+            + sim_between (world, 60, self->open ? self->habits.pause_ms : 200),
+        SIM_EVENT_APP, host, place);
     if (!sim_host_is_up (world, host)) {
         return;
     }

@@ -41,22 +41,14 @@ typedef struct {
     uint64_t token;
     uint64_t key;
     int64_t orphan_until; /* true time */
-    bool delivered;  /* the service has got the LOCK, or UNLOCK */
-    bool made_up;    /* KEY: nobody ever had that key */
+    bool delivered;       /* the service has got the LOCK, or UNLOCK */
+    bool made_up;         /* KEY: nobody ever had that key */
 } sim_request;
 
 typedef struct {
     uint32_t number; /* as its lock service knows it; new in each life */
     sim_request request[SIM_REQUESTS_MAX];
 } sim_app;
-
-/*  An application's word to its lock service, on its way. */
-typedef struct {
-    lk_event_type type;
-    lk_app_request request;
-    uint32_t process; /* of the service that it is meant for */
-    uint32_t next_free;
-} sim_call;
 
 /*  How they behave in this run. */
 typedef struct {
@@ -67,8 +59,8 @@ typedef struct {
     int repeat;
     int use_key;
     int vanish;
-    int limited;      /* of LOCKs have a duration */
-    int bounded;      /* of LOCKs wait for a time only */
+    int limited; /* of LOCKs have a duration */
+    int bounded; /* of LOCKs wait for a time only */
 } sim_habits;
 
 typedef struct {
@@ -79,23 +71,17 @@ typedef struct {
     sim_app app[SIM_HOSTS_MAX][SIM_APPS_MAX];
     uint64_t posted_key[SIM_OBJECTS];   /* for all to read */
     int64_t lease_until[SIM_HOSTS_MAX]; /* as published, in true time */
-    sim_call *call;
-    uint32_t call_count;
-    uint32_t first_free;
 } sim_apps;
 
-void sim_apps_init (sim_apps *self);
-void sim_apps_clear (sim_apps *self);
+/*  A request's name. */
+sim_who sim_who_is (uint8_t host, const sim_app *app,
+                    const sim_request *request);
 
 /*  New applications with habits drawn from the seed; posts their events. */
 void sim_apps_begin (struct sim_world *world);
 
 /*  An application's next deed. */
 void sim_apps_act (struct sim_world *world, uint8_t host, uint32_t place);
-
-/*  A call arrives at the lock service, or there is none to get it. */
-void sim_apps_call_arrives (struct sim_world *world, uint8_t host,
-                            uint32_t call);
 
 /*  The lock service answers. */
 void sim_apps_answered (struct sim_world *world, uint8_t host,
@@ -109,8 +95,7 @@ void sim_apps_give_back_unknown (struct sim_world *world, uint8_t host,
 void sim_apps_lease (struct sim_world *world, uint8_t host, int64_t until);
 
 /*  The lock service, or with `reboot` the host, is gone. */
-void sim_apps_service_gone (struct sim_world *world, uint8_t host,
-                            bool reboot);
+void sim_apps_service_gone (struct sim_world *world, uint8_t host, bool reboot);
 
 /*  An open request, and its application; NULL if there is none. */
 sim_request *sim_apps_find (struct sim_world *world, uint8_t host,

@@ -8,13 +8,6 @@
 
 #include <string.h>
 
-static sim_who
-who_is (uint8_t host, const sim_app *app, const sim_request *request)
-{
-    return (sim_who) {
-        .host = host, .app = app->number, .serial = request->serial};
-}
-
 static sim_app *
 find_app (sim_world *world, uint8_t host, uint32_t number)
 {
@@ -39,8 +32,8 @@ find_request (sim_app *app, uint64_t serial)
 }
 
 sim_request *
-sim_apps_find (sim_world *world, uint8_t host, uint32_t number,
-               uint64_t serial, sim_app **app)
+sim_apps_find (sim_world *world, uint8_t host, uint32_t number, uint64_t serial,
+               sim_app **app)
 {
     *app = find_app (world, host, number);
     return *app ? find_request (*app, serial) : NULL;
@@ -70,15 +63,17 @@ told_locked (sim_world *world, sim_who who, sim_request *request,
         break;
     case SIM_REQUEST_LEAVING:
         if (request->delivered) {
-            sim_checker_fail (checker, "LOCKED for request %llu of h%d after "
-                              "its UNLOCK", (unsigned long long) who.serial,
-                              who.host);
+            sim_checker_fail (checker,
+                              "LOCKED for request %llu of h%d after "
+                              "its UNLOCK",
+                              (unsigned long long) who.serial, who.host);
         }
         break;
     default:
-        sim_checker_fail (checker, "LOCKED for request %llu of h%d, which "
-                          "is no open LOCK", (unsigned long long) who.serial,
-                          who.host);
+        sim_checker_fail (checker,
+                          "LOCKED for request %llu of h%d, which "
+                          "is no open LOCK",
+                          (unsigned long long) who.serial, who.host);
     }
 }
 
@@ -89,13 +84,14 @@ told_failed (sim_world *world, sim_who who, sim_request *request,
     sim_checker *checker = &world->checker;
 
     /*  A duration may be over when LOCKED arrives, long before the wait. */
-    if (request->state == SIM_REQUEST_ASKED
-        && answer->error == LK_TIMEDOUT && request->duration_ms == 0) {
+    if (request->state == SIM_REQUEST_ASKED && answer->error == LK_TIMEDOUT
+        && request->duration_ms == 0) {
         sim_checker_timed_out (checker, who);
     } else if (request->state == SIM_REQUEST_ASKED) {
         sim_checker_ended (checker, who);
     } else if (request->state == SIM_REQUEST_HELD) {
-        sim_checker_fail (checker, "LOCKFAILED for request %llu of h%d, "
+        sim_checker_fail (checker,
+                          "LOCKFAILED for request %llu of h%d, "
                           "which was told LOCKED",
                           (unsigned long long) who.serial, who.host);
     }
@@ -109,16 +105,16 @@ told_lost (sim_world *world, sim_who who, sim_request *request,
 {
     sim_checker *checker = &world->checker;
 
-    if (answer->error == LK_TIMEDOUT
-        && request->state == SIM_REQUEST_HELD) {
+    if (answer->error == LK_TIMEDOUT && request->state == SIM_REQUEST_HELD) {
         sim_checker_expired (checker, who);
         request->state = SIM_REQUEST_EXPIRED;
         return;
     }
     if (answer->error == LK_OK) {
-        sim_checker_fail (checker, "UNLOCKED for request %llu of h%d, which "
-                          "nobody gave back", (unsigned long long) who.serial,
-                          who.host);
+        sim_checker_fail (checker,
+                          "UNLOCKED for request %llu of h%d, which "
+                          "nobody gave back",
+                          (unsigned long long) who.serial, who.host);
     } else if (answer->error == LK_RELEASED) {
         sim_checker_released (checker, who);
     }
@@ -144,7 +140,8 @@ told_unlocked (sim_world *world, sim_who who, sim_request *request,
     }
     if (state == SIM_REQUEST_KEY && answer->error == LK_OK
         && request->made_up) {
-        sim_checker_fail (checker, "WRONG KEY: request %llu of h%d unlocked "
+        sim_checker_fail (checker,
+                          "WRONG KEY: request %llu of h%d unlocked "
                           "with a made-up key",
                           (unsigned long long) who.serial, who.host);
     }
@@ -157,29 +154,27 @@ show_answer (sim_world *world, sim_who who, const lk_answer *answer)
 {
     static const char *const kinds[] = {"LOCKED", "LOCKFAILED", "UNLOCKED"};
 
-    sim_tell (world, who.host, "app %u is told %s of request %llu: %s, token "
-              "%llx", who.app, kinds[answer->kind],
-              (unsigned long long) who.serial, lk_err_word (answer->error),
-              (unsigned long long) answer->token);
+    sim_tell (world, who.host,
+              "app %u is told %s of request %llu: %s, token "
+              "%llx",
+              who.app, kinds[answer->kind], (unsigned long long) who.serial,
+              lk_err_word (answer->error), (unsigned long long) answer->token);
 }
 
 /*  A LOCKED that nobody waits for any more, as when a repeated LOCK and its
  *  answer crossed, is given back. */
 static void
-decline (sim_world *world, uint8_t host, sim_app *app,
-         const lk_answer *answer)
+decline (sim_world *world, uint8_t host, sim_app *app, const lk_answer *answer)
 {
     if (answer->kind == LK_ANSWER_LOCKED) {
-        sim_apps_give_back_unknown (world, host, app->number,
-                                    answer->serial);
+        sim_apps_give_back_unknown (world, host, app->number, answer->serial);
     }
 }
 
 void
 sim_apps_answered (sim_world *world, uint8_t host, const lk_answer *answer)
 {
-    sim_who who = {
-        .host = host, .app = answer->app, .serial = answer->serial};
+    sim_who who = {.host = host, .app = answer->app, .serial = answer->serial};
     sim_app *app;
     sim_request *request =
         sim_apps_find (world, host, answer->app, answer->serial, &app);
@@ -231,13 +226,13 @@ lose_service (sim_world *world, uint8_t host, sim_app *app,
         break;
     case SIM_REQUEST_ASKED:
     case SIM_REQUEST_AGAIN:
-        request->state = sim_chance (world, 500) ? SIM_REQUEST_AGAIN
-                                                 : SIM_REQUEST_NONE;
+        request->state =
+            sim_chance (world, 500) ? SIM_REQUEST_AGAIN : SIM_REQUEST_NONE;
         break;
     case SIM_REQUEST_EXPIRED:
     case SIM_REQUEST_LEAVING:
     case SIM_REQUEST_KEY:
-        sim_checker_ended (&world->checker, who_is (host, app, request));
+        sim_checker_ended (&world->checker, sim_who_is (host, app, request));
         request->state = SIM_REQUEST_NONE;
         break;
     }

@@ -75,8 +75,7 @@ sim_ballast_act (sim_world *world)
     }
     if (!sim_host_is_up (world, self->host)
         || sim_host_is_paused (world, self->host)) {
-        sim_post (world, world->now + ACT_MS, SIM_EVENT_BALLAST, self->host,
-                  0);
+        sim_post (world, world->now + ACT_MS, SIM_EVENT_BALLAST, self->host, 0);
         return;
     }
     if (!world->apps.open) {
@@ -85,7 +84,8 @@ sim_ballast_act (sim_world *world)
     }
     /*  A fault at one of the messages may end the service in between. */
     for (uint32_t i = 0; self->open + self->held < self->size
-         && sim_host_is_up (world, self->host); i++) {
+                         && sim_host_is_up (world, self->host);
+         i++) {
         ask (world, i);
     }
     sim_post (world, world->now + ACT_MS, SIM_EVENT_BALLAST, self->host, 0);
@@ -132,7 +132,6 @@ sim_ballast_knows (const sim_world *world, uint8_t host, lk_name object)
 {
     const sim_ballast *self = &world->ballast;
 
-    return self->present && host == self->host
-        && object.size > strlen (PREFIX)
-        && memcmp (object.data, PREFIX, strlen (PREFIX)) == 0;
+    return self->present && host == self->host && object.size > strlen (PREFIX)
+           && memcmp (object.data, PREFIX, strlen (PREFIX)) == 0;
 }

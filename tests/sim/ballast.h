@@ -19,8 +19,8 @@ typedef struct {
     bool present;
     uint8_t host;
     uint32_t app;
-    uint32_t size;  /* locks that it wants */
-    uint32_t open;  /* asked for, not answered */
+    uint32_t size; /* locks that it wants */
+    uint32_t open; /* asked for, not answered */
     uint32_t held;
     uint64_t last_serial;
 } sim_ballast;

@@ -39,8 +39,8 @@ check_leader_count (sim_world *world, const lk_decree *decree)
         wanted = can;
     }
     if (decree->leader_count < wanted) {
-        FAIL (world, "LIVENESS: %d leaders, could be %d",
-              decree->leader_count, wanted);
+        FAIL (world, "LIVENESS: %d leaders, could be %d", decree->leader_count,
+              wanted);
     }
 }
 
@@ -57,9 +57,11 @@ check_leader (sim_world *world, const lk_decree *decree, uint8_t host)
     lk_node_get_status (node, &status);
     if (!lk_node_serves (node)
         || sim_term_compare (status.decree.term, decree->term) != 0) {
-        FAIL (world, "LIVENESS: leader h%d does not serve decree %llu (%s, "
-              "knows %llu)", host, (unsigned long long) decree->term.number,
-              status.phase, (unsigned long long) status.decree.term.number);
+        FAIL (world,
+              "LIVENESS: leader h%d does not serve decree %llu (%s, "
+              "knows %llu)",
+              host, (unsigned long long) decree->term.number, status.phase,
+              (unsigned long long) status.decree.term.number);
     }
     if (world->checker.service[host].reclaim != 0) {
         FAIL (world, "LIVENESS: reclaim on h%d never ends", host);
@@ -72,9 +74,9 @@ static bool
 same_ticket (const lk_ticket *a, const lk_ticket *b)
 {
     return a->request.host == b->request.host
-        && a->request.session == b->request.session
-        && a->request.serial == b->request.serial && a->token == b->token
-        && a->number == b->number && a->key == b->key;
+           && a->request.session == b->request.session
+           && a->request.serial == b->request.serial && a->token == b->token
+           && a->number == b->number && a->key == b->key;
 }
 
 static void
@@ -108,9 +110,10 @@ check_no_leak (sim_world *world, uint8_t leader)
         uint8_t host = ticket.request.host;
         if (host >= world->host_count || !world->host[host].node
             || !sim_apps_knows (world, host, ticket.object)) {
-            FAIL (world, "LIVENESS: ticket of h%d for %.*s, session %llu "
-                  "serial %llu token %llx, that nobody knows of", host,
-                  (int) ticket.object.size, ticket.object.data,
+            FAIL (world,
+                  "LIVENESS: ticket of h%d for %.*s, session %llu "
+                  "serial %llu token %llx, that nobody knows of",
+                  host, (int) ticket.object.size, ticket.object.data,
                   (unsigned long long) ticket.request.session,
                   (unsigned long long) ticket.request.serial,
                   (unsigned long long) ticket.token);
@@ -121,8 +124,7 @@ check_no_leak (sim_world *world, uint8_t leader)
 /*  -------------------------------------------------------- hosts */
 
 static bool
-reaches_a_leader (const sim_world *world, const lk_decree *decree,
-                  uint8_t host)
+reaches_a_leader (const sim_world *world, const lk_decree *decree, uint8_t host)
 {
     for (size_t i = 0; i < decree->leader_count; i++) {
         uint8_t leader = decree->leader[i];
@@ -149,9 +151,10 @@ check_host (sim_world *world, uint8_t host)
         FAIL (world, "LIVENESS: h%d has no lease", host);
     }
     if (request) {
-        FAIL (world, "LIVENESS: request %llu of h%d is not answered (state "
-              "%d)", (unsigned long long) request->serial, host,
-              (int) request->state);
+        FAIL (world,
+              "LIVENESS: request %llu of h%d is not answered (state "
+              "%d)",
+              (unsigned long long) request->serial, host, (int) request->state);
     }
 }
 
@@ -164,10 +167,11 @@ check_all_told (sim_world *world)
         if (claim->held && world->host[claim->who.host].node
             && !sim_claim_believed (&world->checker, claim)
             && claim->process
-                == world->checker.service[claim->who.host].process) {
-            FAIL (world, "LIVENESS: request %llu of h%d lost its lock and "
-                  "was never told", (unsigned long long) claim->who.serial,
-                  claim->who.host);
+                   == world->checker.service[claim->who.host].process) {
+            FAIL (world,
+                  "LIVENESS: request %llu of h%d lost its lock and "
+                  "was never told",
+                  (unsigned long long) claim->who.serial, claim->who.host);
         }
     }
 }
@@ -191,8 +195,7 @@ sim_calm_check (sim_world *world)
     }
     check_no_leak (world, decree->leader[0]);
     for (uint8_t host = 0; host < world->host_count; host++) {
-        if (world->host[host].node
-            && reaches_a_leader (world, decree, host)) {
+        if (world->host[host].node && reaches_a_leader (world, decree, host)) {
             check_host (world, host);
         }
     }

@@ -82,7 +82,7 @@ bool
 sim_claim_believed (const sim_checker *self, const sim_claim *claim)
 {
     return claim->held && !claim->key_used && !claim->expired
-        && self->now < claim->lease_until && self->now < claim->until;
+           && self->now < claim->lease_until && self->now < claim->until;
 }
 
 void
@@ -140,8 +140,10 @@ check_alone (sim_checker *self, const sim_claim *claim)
                 (unsigned long long) claim->token);
         } else if (self->now - other->until < other->grace_ms) {
             sim_checker_fail (
-                self, "NO GRACE: %s given to h%d, %lld ms after the duration "
-                "of h%d", self->object[claim->object].name, claim->who.host,
+                self,
+                "NO GRACE: %s given to h%d, %lld ms after the duration "
+                "of h%d",
+                self->object[claim->object].name, claim->who.host,
                 (long long) (self->now - other->until), other->who.host);
         }
     }
@@ -165,9 +167,10 @@ check_token (sim_checker *self, const sim_claim *claim)
         if (known->in_force && known->in_force_at < claim->asked_at
             && known->decree.term.number > claim->token >> 32) {
             sim_checker_fail (
-                self, "OLD TERM: %s asked for when decree %llu was in force, "
-                "got with token %llx", object->name,
-                (unsigned long long) known->decree.term.number,
+                self,
+                "OLD TERM: %s asked for when decree %llu was in force, "
+                "got with token %llx",
+                object->name, (unsigned long long) known->decree.term.number,
                 (unsigned long long) claim->token);
             return;
         }
@@ -182,25 +185,27 @@ sim_checker_locked (sim_checker *self, sim_who who, uint64_t token,
     sim_claim *claim = find_claim (self, who);
 
     if (!claim) {
-        sim_checker_fail (self, "LOCKED for request %llu of h%d, which is "
-                          "not open", (unsigned long long) who.serial,
-                          who.host);
+        sim_checker_fail (self,
+                          "LOCKED for request %llu of h%d, which is "
+                          "not open",
+                          (unsigned long long) who.serial, who.host);
         return;
     }
     if (claim->held) {
         if (claim->token != token || claim->key != key) {
-            sim_checker_fail (self, "LOCKED twice for request %llu of h%d, "
+            sim_checker_fail (self,
+                              "LOCKED twice for request %llu of h%d, "
                               "not with the same token and key",
                               (unsigned long long) who.serial, who.host);
         }
         return;
     }
     if (self->now >= service->lease_until) {
-        sim_checker_fail (self, "LOCKED on h%d, which has no lease",
-                          who.host);
+        sim_checker_fail (self, "LOCKED on h%d, which has no lease", who.host);
     }
     if (self->now > claim->wait_until) {
-        sim_checker_fail (self, "LOCKED for request %llu of h%d, %lld ms "
+        sim_checker_fail (self,
+                          "LOCKED for request %llu of h%d, %lld ms "
                           "after it should have timed out",
                           (unsigned long long) who.serial, who.host,
                           (long long) (self->now - claim->wait_until));
@@ -235,9 +240,10 @@ sim_checker_timed_out (sim_checker *self, sim_who who)
     sim_claim *claim = find_claim (self, who);
 
     if (claim && self->now + 2 < claim->wait_until) {
-        sim_checker_fail (self, "request %llu of h%d failed as timed out, "
-                          "too early", (unsigned long long) who.serial,
-                          who.host);
+        sim_checker_fail (self,
+                          "request %llu of h%d failed as timed out, "
+                          "too early",
+                          (unsigned long long) who.serial, who.host);
     }
     sim_checker_ended (self, who);
 }
@@ -248,7 +254,8 @@ sim_checker_released (sim_checker *self, sim_who who)
     sim_claim *claim = find_claim (self, who);
 
     if (claim && !claim->key_used) {
-        sim_checker_fail (self, "WRONG KEY: request %llu of h%d was released,"
+        sim_checker_fail (self,
+                          "WRONG KEY: request %llu of h%d was released,"
                           " but nobody used its key",
                           (unsigned long long) who.serial, who.host);
     }
@@ -264,8 +271,10 @@ sim_checker_expired (sim_checker *self, sim_who who)
         return;
     }
     if (self->now < claim->until) {
-        sim_checker_fail (self, "request %llu of h%d timed out %lld ms too "
-                          "early", (unsigned long long) who.serial, who.host,
+        sim_checker_fail (self,
+                          "request %llu of h%d timed out %lld ms too "
+                          "early",
+                          (unsigned long long) who.serial, who.host,
                           (long long) (claim->until - self->now));
     }
     claim->expired = true;
@@ -325,8 +334,10 @@ sim_checker_lease (sim_checker *self, uint8_t host, uint64_t session,
     sim_service *service = &self->service[host];
 
     if (session > service->facts.session) {
-        sim_checker_fail (self, "h%d uses session %llu, which is not on its "
-                          "disk", host, (unsigned long long) session);
+        sim_checker_fail (self,
+                          "h%d uses session %llu, which is not on its "
+                          "disk",
+                          host, (unsigned long long) session);
     }
     service->session = session;
     service->lease_until = until;

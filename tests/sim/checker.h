@@ -37,12 +37,12 @@ typedef struct {
     sim_who who;
     uint8_t object;
     int64_t asked_at;
-    int64_t wait_until;  /* SIM_FOREVER: waits for ever */
-    int64_t grace_ms;    /* that nobody else gets it after its duration */
+    int64_t wait_until; /* SIM_FOREVER: waits for ever */
+    int64_t grace_ms;   /* that nobody else gets it after its duration */
     bool held;
-    bool key_used;       /* somebody with the key gave it back */
-    bool expired;        /* was told that its duration is over */
-    uint32_t process;    /* of the service that told it */
+    bool key_used;    /* somebody with the key gave it back */
+    bool expired;     /* was told that its duration is over */
+    uint32_t process; /* of the service that told it */
     uint64_t session;
     uint64_t token;
     uint64_t key;
@@ -61,9 +61,9 @@ typedef struct {
     uint32_t process;
     uint64_t session;
     int64_t lease_until;
-    lk_facts facts;     /* on its disk */
-    lk_term table;      /* of its last ping */
-    uint8_t reclaim;    /* of its last ping */
+    lk_facts facts;  /* on its disk */
+    lk_term table;   /* of its last ping */
+    uint8_t reclaim; /* of its last ping */
 } sim_service;
 
 typedef struct {
@@ -81,11 +81,13 @@ typedef struct {
     sim_service service[SIM_HOSTS_MAX];
     sim_known_decree known[SIM_DECREES_MAX];
     size_t known_count;
-    size_t latest;     /* place of the latest decree in force */
+    size_t latest; /* place of the latest decree in force */
     bool any_in_force;
-    struct { uint64_t key, token; } returned[SIM_RETURNED_MAX];
+    struct {
+        uint64_t key, token;
+    } returned[SIM_RETURNED_MAX];
     size_t returned_count; /* ever; the array is a ring */
-    uint8_t ballast_host; /* has that many locks more, which are only */
+    uint8_t ballast_host;  /* has that many locks more, which are only */
     uint32_t ballast_held; /* counted */
     uint64_t grants;
     uint64_t takeovers;
@@ -145,8 +147,8 @@ void sim_checker_lease (sim_checker *self, uint8_t host, uint64_t session,
                         int64_t until);
 
 /*  It wrote these facts to its disk; `first` when the world begins. */
-void sim_checker_facts (sim_checker *self, uint8_t host,
-                        const lk_facts *facts, bool first);
+void sim_checker_facts (sim_checker *self, uint8_t host, const lk_facts *facts,
+                        bool first);
 
 /*  It sends a message. */
 void sim_checker_sent (sim_checker *self, uint8_t host,

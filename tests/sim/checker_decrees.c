@@ -74,7 +74,8 @@ check_quorum (sim_checker *self, const lk_decree *decree)
         if (decree->members & LK_HOST_BIT (host)) {
             members++;
             have += sim_term_compare (self->service[host].facts.active.term,
-                                      decree->term) >= 0;
+                                      decree->term)
+                    >= 0;
         }
     }
     if (have < members / 2 + 1) {
@@ -105,7 +106,8 @@ note_in_force (sim_checker *self, const lk_decree *decree)
     self->takeovers++;
     if (!self->any_in_force
         || sim_term_compare (self->known[self->latest].decree.term,
-                             decree->term) < 0) {
+                             decree->term)
+               < 0) {
         self->latest = (size_t) (known - self->known);
         self->any_in_force = true;
     }
@@ -137,8 +139,10 @@ sim_checker_facts (sim_checker *self, uint8_t host, const lk_facts *facts,
             sim_checker_fail (self, "ACTIVE of h%d goes back", host);
         }
         if (sim_term_compare (facts->active.term, facts->promised) > 0) {
-            sim_checker_fail (self, "h%d has an active decree beyond its "
-                              "promise", host);
+            sim_checker_fail (self,
+                              "h%d has an active decree beyond its "
+                              "promise",
+                              host);
         }
         if (facts->session < old->session) {
             sim_checker_fail (self, "SESSION of h%d goes back", host);
@@ -171,8 +175,7 @@ check_ping (sim_checker *self, uint8_t host, const lk_msg_ping *ping)
 
 /*  What a message says of its sender's promise has to be on its disk. */
 static void
-check_promised (sim_checker *self, uint8_t host,
-                const lk_lock_message *message)
+check_promised (sim_checker *self, uint8_t host, const lk_lock_message *message)
 {
     const lk_facts *facts = &self->service[host].facts;
 
@@ -208,8 +211,10 @@ sim_checker_sent (sim_checker *self, uint8_t host,
         break;
     case LK_MSG_ACTIVATED:
         if (sim_term_compare (facts->active.term, message->term) < 0) {
-            sim_checker_fail (self, "h%d acknowledges a decree that is not "
-                              "on its disk", host);
+            sim_checker_fail (self,
+                              "h%d acknowledges a decree that is not "
+                              "on its disk",
+                              host);
         }
         break;
     case LK_MSG_ELECTED:

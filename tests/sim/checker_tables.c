@@ -18,18 +18,21 @@ check_order (sim_checker *self, uint8_t host, const lk_ticket *before,
 {
     if (!before->object.data || before->object.size != ticket->object.size
         || memcmp (before->object.data, ticket->object.data,
-                   ticket->object.size) != 0) {
+                   ticket->object.size)
+               != 0) {
         return;
     }
     if (ticket->token != 0) {
-        sim_checker_fail (self, "h%d's table: %.*s is held by one that is "
-                          "not the first", host, (int) ticket->object.size,
-                          ticket->object.data);
+        sim_checker_fail (self,
+                          "h%d's table: %.*s is held by one that is "
+                          "not the first",
+                          host, (int) ticket->object.size, ticket->object.data);
     }
     if (before->token == 0 && ticket->number <= before->number) {
-        sim_checker_fail (self, "h%d's table: the queue of %.*s is not in "
-                          "the order of numbers", host,
-                          (int) ticket->object.size, ticket->object.data);
+        sim_checker_fail (self,
+                          "h%d's table: the queue of %.*s is not in "
+                          "the order of numbers",
+                          host, (int) ticket->object.size, ticket->object.data);
     }
 }
 
@@ -39,9 +42,10 @@ check_not_returned (sim_checker *self, uint8_t host, const lk_ticket *ticket)
     for (size_t i = 0; i < SIM_RETURNED_MAX; i++) {
         if (self->returned[i].key == ticket->key
             && self->returned[i].token == ticket->token && ticket->token) {
-            sim_checker_fail (self, "UNLOCKED was told, but h%d still has "
-                              "the ticket with token %llx", host,
-                              (unsigned long long) ticket->token);
+            sim_checker_fail (self,
+                              "UNLOCKED was told, but h%d still has "
+                              "the ticket with token %llx",
+                              host, (unsigned long long) ticket->token);
         }
     }
 }
@@ -59,9 +63,10 @@ match_claim (sim_checker *self, uint8_t host, const lk_ticket *ticket)
             continue;
         }
         if (claim->token != ticket->token) {
-            sim_checker_fail (self, "h%d's table has token %llx for what was "
-                              "told as %llx", host,
-                              (unsigned long long) ticket->token,
+            sim_checker_fail (self,
+                              "h%d's table has token %llx for what was "
+                              "told as %llx",
+                              host, (unsigned long long) ticket->token,
                               (unsigned long long) claim->token);
         }
         return (uint64_t) 1 << i;
@@ -77,7 +82,8 @@ check_durable (sim_checker *self, uint8_t host, uint64_t found)
         const sim_claim *claim = &self->claim[i];
         if (!(found >> i & 1) && sim_claim_believed (self, claim)) {
             sim_checker_fail (
-                self, "LOST LOCK: %s of h%d, request %llu token %llx, is not "
+                self,
+                "LOST LOCK: %s of h%d, request %llu token %llx, is not "
                 "in the table of leader h%d",
                 self->object[claim->object].name, claim->who.host,
                 (unsigned long long) claim->who.serial,
@@ -92,9 +98,10 @@ check_ballast (sim_checker *self, uint8_t host, uint32_t others)
 {
     if (others < self->ballast_held
         && self->now < self->service[self->ballast_host].lease_until) {
-        sim_checker_fail (self, "LOST BALLAST: %u locks in the table of "
-                          "leader h%d, told are %u", others, host,
-                          self->ballast_held);
+        sim_checker_fail (self,
+                          "LOST BALLAST: %u locks in the table of "
+                          "leader h%d, told are %u",
+                          others, host, self->ballast_held);
     }
 }
 

@@ -12,8 +12,7 @@
 int64_t
 sim_host_clock (const sim_world *self, uint8_t host)
 {
-    return self->host[host].offset
-        + self->now * self->host[host].rate / 1000;
+    return self->host[host].offset + self->now * self->host[host].rate / 1000;
 }
 
 int64_t
@@ -177,11 +176,10 @@ sim_host_introduce (sim_world *self, uint8_t place)
     if (!host->node || sim_host_is_paused (self, place)) {
         return;
     }
-    message.as.started = (lk_msg_started) {
-        .candidate = host->config.candidate,
-        .eligible = host->config.eligible,
-        .incarnation = host->process,
-        .active = host->disk.active};
+    message.as.started = (lk_msg_started) {.candidate = host->config.candidate,
+                                           .eligible = host->config.eligible,
+                                           .incarnation = host->process,
+                                           .active = host->disk.active};
     for (uint8_t to = 0; to < self->host_count; to++) {
         message.to = to;
         if (to != place) {
@@ -243,7 +241,8 @@ carry_out (sim_world *self, uint8_t place, const lk_effect *effect)
         break;
     case LK_DO_LEASE:
         until = effect->lease_until_ms > 0
-            ? sim_true_time (self, place, effect->lease_until_ms) : 0;
+                    ? sim_true_time (self, place, effect->lease_until_ms)
+                    : 0;
         sim_checker_lease (&self->checker, place, effect->session, until);
         sim_apps_lease (self, place, until);
         break;
@@ -297,7 +296,7 @@ sim_host_step (sim_world *self, uint8_t place, lk_event *event)
     lk_node_step (host->node, event, &effects);
     self->totals.steps++;
     mix_digest (self, (uint64_t) self->now << 16 ^ effects.count << 8
-                    ^ (uint64_t) event->type << 4 ^ place);
+                          ^ (uint64_t) event->type << 4 ^ place);
     self->stepping = place;
     for (size_t i = 0; i < effects.count && !host->doomed; i++) {
         carry_out (self, place, &effects.item[i]);

@@ -51,7 +51,8 @@ usage (FILE *stream)
     fprintf (stream,
              "usage: %s [--seed N] [--runs M] [--jobs J] [--nodes 1..7]\n"
              "       [--script NAME|all] [--twice] [--keep-going] "
-             "[--verbose] [--list]\n", program);
+             "[--verbose] [--list]\n",
+             program);
 }
 
 static void
@@ -81,8 +82,10 @@ die_with_seed (int number)
 static void
 note_replay (const sim_options *options, uint64_t seed)
 {
-    int used = snprintf (replay, sizeof replay, "%s --seed %llu --runs 1 "
-                         "--verbose", program, (unsigned long long) seed);
+    int used = snprintf (replay, sizeof replay,
+                         "%s --seed %llu --runs 1 "
+                         "--verbose",
+                         program, (unsigned long long) seed);
 
     if (options->members > 0) {
         used += snprintf (replay + used, sizeof replay - (size_t) used,
@@ -130,7 +133,8 @@ run_one (sim_world *world, const sim_task *task, const sim_options *options,
         return true;
     }
     printf ("seed %llu: %zu members and %zu others, at %lld ms: %s\n"
-            "  replay: %s", (unsigned long long) seed, world->member_count,
+            "  replay: %s",
+            (unsigned long long) seed, world->member_count,
             world->host_count - world->member_count, (long long) world->now,
             world->checker.failure, replay);
     fflush (stdout);
@@ -227,6 +231,16 @@ seconds_now (void)
 
 /*  -------------------------------------------------------- options */
 
+/*  0 for what is not a number from 1 to 99. */
+static int
+small_number (const char *text)
+{
+    char *end;
+    long value = strtol (text, &end, 10);
+
+    return *end == '\0' && value >= 1 && value <= 99 ? (int) value : 0;
+}
+
 static bool
 set_script (sim_task *task, const char *name)
 {
@@ -265,11 +279,11 @@ read_options (int count, char **words, sim_task *task)
             task->runs = strtoull (optarg, NULL, 10);
             break;
         case 'j':
-            task->jobs = atoi (optarg);
+            task->jobs = small_number (optarg);
             good &= task->jobs >= 1 && task->jobs <= JOBS_MAX;
             break;
         case 'n':
-            task->world.members = atoi (optarg);
+            task->world.members = small_number (optarg);
             good &= task->world.members >= 1 && task->world.members <= 7;
             break;
         case 'p':

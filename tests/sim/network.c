@@ -49,8 +49,7 @@ take_letter (sim_network *self)
 
     if (place == self->letter_count) {
         uint32_t count = self->letter_count ? self->letter_count * 2 : 64;
-        self->letter = lk_realloc (self->letter,
-                                   count * sizeof *self->letter);
+        self->letter = lk_realloc (self->letter, count * sizeof *self->letter);
         for (uint32_t i = self->letter_count; i < count; i++) {
             self->letter[i].copies = 0;
             self->letter[i].next_free = i + 1;
@@ -75,8 +74,8 @@ release_letter (sim_network *self, uint32_t place)
 
 /*  Puts a message, or one more copy of a letter, on its way. */
 static void
-dispatch (sim_world *world, const lk_lock_message *message,
-          uint32_t *place, int64_t at)
+dispatch (sim_world *world, const lk_lock_message *message, uint32_t *place,
+          int64_t at)
 {
     sim_network *self = &world->network;
 
@@ -160,8 +159,9 @@ sim_network_send (sim_world *world, const lk_lock_message *message)
     uint32_t place = UINT32_MAX;
 
     world->totals.messages++;
-    if (world->stormy && (sim_plot_takes (world, message)
-                          || sim_ambush_takes (world, message))) {
+    if (world->stormy
+        && (sim_plot_takes (world, message)
+            || sim_ambush_takes (world, message))) {
         return;
     }
     if (sim_network_is_cut (world, message->from, message->to)) {
@@ -173,10 +173,9 @@ sim_network_send (sim_world *world, const lk_lock_message *message)
     }
     dispatch (world, message, &place, world->now + delay (world));
     if (sim_chance (world, weather->repeated)) {
-        int64_t late = sim_chance (world, 300)
-            ? sim_between (world, 0, 12000) : 0;
-        dispatch (world, message, &place,
-                  world->now + delay (world) + late);
+        int64_t late =
+            sim_chance (world, 300) ? sim_between (world, 0, 12000) : 0;
+        dispatch (world, message, &place, world->now + delay (world) + late);
     }
 }
 
@@ -189,8 +188,7 @@ sim_network_is_cut (const sim_world *world, uint8_t from, uint8_t to)
 }
 
 void
-sim_network_cut (sim_world *world, uint8_t from, uint8_t to,
-                 int64_t duration)
+sim_network_cut (sim_world *world, uint8_t from, uint8_t to, int64_t duration)
 {
     sim_network *self = &world->network;
     int64_t end = duration == SIM_FOREVER ? duration : world->now + duration;

@@ -47,8 +47,7 @@ void sim_network_clear (sim_network *self);
 void sim_network_reset (sim_network *self);
 
 /*  Lets chance and faults decide what becomes of a message. */
-void sim_network_send (struct sim_world *world,
-                       const lk_lock_message *message);
+void sim_network_send (struct sim_world *world, const lk_lock_message *message);
 
 /*  Delivers the message at this true time whatever the weather. */
 void sim_network_deliver_at (struct sim_world *world,

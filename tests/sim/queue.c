@@ -43,8 +43,8 @@ sim_queue_put (sim_queue *self, sim_event event)
 
     if (self->count == self->capacity) {
         self->capacity = self->capacity ? self->capacity * 2 : 256;
-        self->item = lk_realloc (self->item,
-                                 self->capacity * sizeof *self->item);
+        self->item =
+            lk_realloc (self->item, self->capacity * sizeof *self->item);
     }
     event.order = self->order++;
     place = self->count++;

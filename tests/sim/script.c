@@ -18,8 +18,7 @@ begin_act (sim_world *world, int act)
 {
     world->plot.act = act;
     world->plot.since = world->now;
-    sim_tell (world, -1, "script %s: act %d", world->options.script->name,
-              act);
+    sim_tell (world, -1, "script %s: act %d", world->options.script->name, act);
 }
 
 static int64_t
@@ -53,8 +52,8 @@ home_of (sim_world *world, uint8_t object, lk_decree *decree)
     if (decree->leader_count == 0) {
         return LK_NOBODY;
     }
-    return decree->leader[lk_hash64 (name.data, name.size)
-                          % decree->leader_count];
+    return decree
+        ->leader[lk_hash64 (name.data, name.size) % decree->leader_count];
 }
 
 /*  -------------------------------------------------------- late LOCKED */
@@ -71,8 +70,8 @@ late_locked (sim_world *world, const lk_lock_message *message)
         && (message->destination == LK_NOBODY
             || message->destination == OUTSIDER)) {
         plot->who = message->from;
-        sim_network_deliver_at (world, message, world->now
-                                    + sim_between (world, 2500, 7000));
+        sim_network_deliver_at (world, message,
+                                world->now + sim_between (world, 2500, 7000));
         sim_network_split (world, LK_HOST_BIT (message->from), SIM_FOREVER);
         begin_act (world, 1);
         return true;
@@ -97,8 +96,8 @@ late_mark (sim_world *world, const lk_lock_message *message)
         plot->whom = message->to;
         plot->term = message->term;
         for (int copy = 0; copy < 6; copy++) {
-            sim_network_deliver_at (world, message, world->now
-                                        + sim_between (world, 200, 4000));
+            sim_network_deliver_at (
+                world, message, world->now + sim_between (world, 200, 4000));
         }
         sim_network_split (world, LK_HOST_BIT (message->from), 5000);
         begin_act (world, 2);
@@ -159,11 +158,11 @@ leave_one (sim_world *world, bool spare_last)
                 plot->whom = leader;
             }
         }
-        plot->count = (int) ((script->leader_lease_ms + script->host_lease_ms)
-                             * 5 / 4);
+        plot->count =
+            (int) ((script->leader_lease_ms + script->host_lease_ms) * 5 / 4);
         sim_network_link (world, OUTSIDER, home, false);
-        sim_network_link (world, OUTSIDER,
-                          spare_last ? plot->who : plot->whom, false);
+        sim_network_link (world, OUTSIDER, spare_last ? plot->who : plot->whom,
+                          false);
         plot->term.number = home;
         begin_act (world, 1);
         return;
@@ -188,8 +187,8 @@ static bool
 heard_while_answering (sim_world *world, const lk_lock_message *message)
 {
     sim_plot *plot = &world->plot;
-    bool answer = message->kind == LK_MSG_SILENT
-        && message->from == plot->whom && plot->act >= 1 && plot->act <= 2;
+    bool answer = message->kind == LK_MSG_SILENT && message->from == plot->whom
+                  && plot->act >= 1 && plot->act <= 2;
 
     if (plot->act == 0 && world->now > 2500) {
         leave_one (world, false);
@@ -240,9 +239,9 @@ leader_with_holder (sim_world *world, const lk_lock_message *message)
             lk_host home = home_of (world, object, &decree);
             if (world->now > 2500 && home != LK_NOBODY && home != host
                 && sim_apps_holds (world, host, object)) {
-                sim_network_split (
-                    world, LK_HOST_BIT (home) | LK_HOST_BIT (host),
-                    sim_between (world, 3000, 11000));
+                sim_network_split (world,
+                                   LK_HOST_BIT (home) | LK_HOST_BIT (host),
+                                   sim_between (world, 3000, 11000));
                 begin_act (world, 1);
                 return false;
             }
@@ -257,19 +256,17 @@ leader_with_holder (sim_world *world, const lk_lock_message *message)
 static const struct {
     lk_lock_kind kind;
     bool sent;
-} election[] = {{LK_MSG_DATE, true},    {LK_MSG_AGREED, false},
-                {LK_MSG_VOTE, true},    {LK_MSG_VOTED, false},
-                {LK_MSG_ELECTED, true}, {LK_MSG_EXITING, false},
-                {LK_MSG_ACTIVE, true},  {LK_MSG_ACTIVATED, false},
-                {LK_MSG_READY, true}};
+} election[] = {
+    {LK_MSG_DATE, true},   {LK_MSG_AGREED, false},    {LK_MSG_VOTE, true},
+    {LK_MSG_VOTED, false}, {LK_MSG_ELECTED, true},    {LK_MSG_EXITING, false},
+    {LK_MSG_ACTIVE, true}, {LK_MSG_ACTIVATED, false}, {LK_MSG_READY, true}};
 #define ELECTION_COUNT ((int) (sizeof election / sizeof election[0]))
 
 static bool
 proposer_dies (sim_world *world, const lk_lock_message *message)
 {
     sim_plot *plot = &world->plot;
-    int stage = (int) ((world->seed + (uint64_t) plot->count)
-                       % ELECTION_COUNT);
+    int stage = (int) ((world->seed + (uint64_t) plot->count) % ELECTION_COUNT);
 
     if (plot->act == 0 && world->now > 3000 && act_age (world) > 2500) {
         stir (world);
@@ -295,8 +292,7 @@ restart_after_fill (sim_world *world, const lk_lock_message *message)
     static const lk_lock_kind kinds[] = {LK_MSG_FILLED, LK_MSG_EXITING,
                                          LK_MSG_FILL};
     sim_plot *plot = &world->plot;
-    lk_lock_kind kind =
-        kinds[(world->seed + (uint64_t) plot->count) % 3];
+    lk_lock_kind kind = kinds[(world->seed + (uint64_t) plot->count) % 3];
 
     if (plot->act == 0 && world->now > 3000 && act_age (world) > 2500) {
         stir (world);
@@ -322,10 +318,10 @@ const sim_script sim_scripts[] = {
      800, 8000, 50, late_locked},
     {"late-mark", "a decree reaches who has promised a later one", 5, 1, 1,
      1500, 5000, 300, late_mark},
-    {"heard-by-another", "a host is heard again by who called it silent", 3,
-     1, 3, 1500, 5000, 4, heard_by_another},
-    {"heard-while-answering", "the same while that answer is under way", 3,
-     1, 3, 1500, 5000, 4, heard_while_answering},
+    {"heard-by-another", "a host is heard again by who called it silent", 3, 1,
+     3, 1500, 5000, 4, heard_by_another},
+    {"heard-while-answering", "the same while that answer is under way", 3, 1,
+     3, 1500, 5000, 4, heard_while_answering},
     {"heard-while-asking", "the home hears a host while its question travels",
      3, 1, 3, 1500, 5000, 4, heard_while_asking},
     {"leader-with-holder", "a holder is cut off together with the home", 5, 1,

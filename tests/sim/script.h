@@ -20,11 +20,11 @@ typedef struct {
     const char *name;
     const char *story;
     int members;
-    int others;      /* hosts that are not members */
+    int others; /* hosts that are not members */
     int leaders_max;
     int64_t leader_lease_ms;
     int64_t host_lease_ms;
-    int give_back;   /* per mille: see sim_habits */
+    int give_back; /* per mille: see sim_habits */
     bool (*takes) (struct sim_world *world, const lk_lock_message *message);
 } sim_script;
 

@@ -84,8 +84,8 @@ cut_leaders (sim_world *world)
         group |= LK_HOST_BIT (sim_any_host (world));
     }
     world->totals.leaders_cut++;
-    sim_tell (world, -1, "leaders cut off: %llx%s",
-              (unsigned long long) group, only_out ? ", out" : "");
+    sim_tell (world, -1, "leaders cut off: %llx%s", (unsigned long long) group,
+              only_out ? ", out" : "");
     if (!only_out) {
         sim_network_split (world, group, duration);
         return;
@@ -148,8 +148,9 @@ crash_leaders (sim_world *world)
     }
     world->totals.leader_crash++;
     if (sim_chance (world, 600)) {
-        crash_one (world, decree.leader[sim_between (
-                              world, 0, decree.leader_count - 1)]);
+        crash_one (
+            world,
+            decree.leader[sim_between (world, 0, decree.leader_count - 1)]);
         return;
     }
     for (size_t i = 0; i < decree.leader_count; i++) {
@@ -180,9 +181,8 @@ pause_one (sim_world *world)
     }
     world->totals.pause++;
     sim_host_pause (world, host,
-                    sim_chance (world, 500)
-                        ? sim_between (world, 100, 1500)
-                        : sim_between (world, 1500, 14000));
+                    sim_chance (world, 500) ? sim_between (world, 100, 1500)
+                                            : sim_between (world, 1500, 14000));
 }
 
 static void
@@ -200,14 +200,16 @@ change_weather (sim_world *world)
     sim_weather *weather = &world->network.weather;
 
     world->totals.weather++;
-    weather->lost = sim_chance (world, 400) ? 0
-        : sim_chance (world, 500)           ? 20
-                                            : 150;
+    weather->lost = sim_chance (world, 400)   ? 0
+                    : sim_chance (world, 500) ? 20
+                                              : 150;
     weather->repeated = sim_chance (world, 500) ? 0 : 80;
     weather->slow = sim_chance (world, 400) ? 10 : 200;
     weather->very_slow = sim_chance (world, 500) ? 0 : 10;
-    sim_tell (world, -1, "weather: %d lost, %d repeated, %d slow, %d very "
-              "slow", weather->lost, weather->repeated, weather->slow,
+    sim_tell (world, -1,
+              "weather: %d lost, %d repeated, %d slow, %d very "
+              "slow",
+              weather->lost, weather->repeated, weather->slow,
               weather->very_slow);
 }
 
@@ -239,9 +241,9 @@ sim_storm_report_gone (sim_world *world, uint8_t about)
 /*  -------------------------------------------------------- the storm */
 
 static void (*const kinds[SIM_STORM_KINDS]) (sim_world *) = {
-    split,      one_way,       isolate,    cut_leaders,
-    crash,      crash_leaders, crash_most, pause_one,
-    stop,       change_weather, report_falsely, cut_host_with_leaders};
+    split, one_way,        isolate,        cut_leaders,
+    crash, crash_leaders,  crash_most,     pause_one,
+    stop,  change_weather, report_falsely, cut_host_with_leaders};
 
 static const int usual_weights[SIM_STORM_KINDS] = {22, 12, 10, 6, 12, 8,
                                                    3,  13, 4,  8, 4,  4};
@@ -308,58 +310,6 @@ sim_storm_strike (sim_world *world)
     sim_post (world,
               world->now + 1
                   + self->mean_ms * sim_between (world, 1, 100)
-                      * sim_between (world, 1, 100) / 2500,
+                        * sim_between (world, 1, 100) / 2500,
               SIM_EVENT_STORM, 0, 0);
-}
-
-/*  -------------------------------------------------------- its end */
-
-/*  A minority of the members goes and does not come back; somebody who may
- *  lead stays. */
-static void
-lose_minority (sim_world *world)
-{
-    int64_t left = sim_between (world, 0,
-                                ((int64_t) world->member_count - 1) / 2);
-
-    for (; left > 0; left--) {
-        uint8_t host = (uint8_t) sim_between (
-            world, 0, (int64_t) world->member_count - 1);
-        int eligible = 0;
-        for (uint8_t i = 0; i < world->member_count; i++) {
-            eligible += i != host && !world->host[i].gone_for_good
-                && world->host[i].config.eligible;
-        }
-        if (!world->host[host].gone_for_good && eligible > 0) {
-            world->host[host].gone_for_good = true;
-            sim_host_crash (world, host, true, SIM_FOREVER);
-        }
-    }
-}
-
-void
-sim_storm_end (sim_world *world)
-{
-    int64_t fate = sim_between (world, 0, 3);
-
-    sim_tell (world, -1, "the storm is over");
-    sim_network_mend (world);
-    world->network.weather = (sim_weather) {0};
-    for (uint8_t host = 0; host < world->host_count; host++) {
-        if (!sim_host_is_up (world, host)) {
-            sim_post (world, world->now + sim_between (world, 1, 200),
-                      SIM_EVENT_UP, host, 0);
-        }
-    }
-    if (fate == 1) {
-        lose_minority (world);
-    } else if (fate == 2 && world->member_count > 2) {
-        uint8_t from = sim_any_host (world);
-        uint8_t to = sim_any_host (world);
-        sim_network_cut (world, from, to, SIM_FOREVER);
-        if (sim_chance (world, 500)) {
-            sim_network_cut (world, to, from, SIM_FOREVER);
-        }
-        sim_tell (world, -1, "link h%d to h%d stays cut", from, to);
-    }
 }

@@ -21,8 +21,8 @@ typedef struct {
     int64_t mean_ms; /* between two faults */
     bool forgiving;  /* each fault ends the ones before */
     int weight[SIM_STORM_KINDS];
-    int disk_fails;  /* per mille of writes */
-    int gone_told;   /* per mille of ended services that routers report */
+    int disk_fails; /* per mille of writes */
+    int gone_told;  /* per mille of ended services that routers report */
 } sim_storm;
 
 /*  Draws the mix and posts the first fault. */

@@ -22,7 +22,8 @@ tell_request (const lk_lock_message *message, const lk_request_id *request,
          (int) object->size, object->data, (number) token,
          message->destination != LK_NOBODY
                  && message->destination != message->to
-             ? ", to be passed on" : "");
+             ? ", to be passed on"
+             : "");
 }
 
 static void
@@ -46,11 +47,13 @@ tell_vote (const lk_lock_message *message, char *text)
 {
     const lk_msg_voted *vote = &message->as.voted;
 
-    SAY (text, "voted of %llu: active %llu, holds %llu%s length %llu, sees "
-         "%llx", (number) message->term.number,
-         (number) vote->active.term.number, (number) vote->holds.term.number,
-         vote->holds.reclaim ? " in reclaim" : "",
-         (number) vote->holds.length, (number) vote->sees);
+    SAY (text,
+         "voted of %llu: active %llu, holds %llu%s length %llu, sees "
+         "%llx",
+         (number) message->term.number, (number) vote->active.term.number,
+         (number) vote->holds.term.number,
+         vote->holds.reclaim ? " in reclaim" : "", (number) vote->holds.length,
+         (number) vote->sees);
 }
 
 void
@@ -98,15 +101,13 @@ sim_story_of (const lk_lock_message *message, char *text)
     case LK_MSG_HOST:
     case LK_MSG_SILENT:
         SAY (text, "%s of %llu: h%d session %llu",
-             lk_lock_kind_name (message->kind),
-             (number) message->term.number, message->as.host.host,
-             (number) message->as.host.session);
+             lk_lock_kind_name (message->kind), (number) message->term.number,
+             message->as.host.host, (number) message->as.host.session);
         break;
     case LK_MSG_REPORT:
     case LK_MSG_REPORTED:
         SAY (text, "%s of %llu: session %llu home %d, %zu tickets",
-             lk_lock_kind_name (message->kind),
-             (number) message->term.number,
+             lk_lock_kind_name (message->kind), (number) message->term.number,
              (number) message->as.report.session, message->as.report.home,
              message->as.report.ticket_count);
         break;

@@ -22,7 +22,7 @@ sim_world_init (sim_world *self)
     memset (self, 0, sizeof *self);
     sim_queue_init (&self->queue);
     sim_network_init (&self->network);
-    sim_apps_init (&self->apps);
+    sim_calls_init (&self->calls);
 }
 
 void
@@ -30,7 +30,7 @@ sim_world_clear (sim_world *self)
 {
     sim_queue_clear (&self->queue);
     sim_network_clear (&self->network);
-    sim_apps_clear (&self->apps);
+    sim_calls_clear (&self->calls);
 }
 
 /*  -------------------------------------------------------- helpers */
@@ -45,7 +45,7 @@ bool
 sim_chance (sim_world *self, int per_mille)
 {
     return per_mille > 0
-        && lk_rng_next (&self->rng) % 1000 < (uint64_t) per_mille;
+           && lk_rng_next (&self->rng) % 1000 < (uint64_t) per_mille;
 }
 
 uint8_t
@@ -116,8 +116,8 @@ static void
 draw_candidate (sim_world *self, uint8_t place, lk_candidate *candidate)
 {
     *candidate = (lk_candidate) {
-        .priority = sim_chance (self, 600)
-            ? 8 : (uint8_t) sim_between (self, 1, 15),
+        .priority =
+            sim_chance (self, 600) ? 8 : (uint8_t) sim_between (self, 1, 15),
         .random = (uint32_t) sim_between (self, 0, (1 << 28) - 1),
         .address = {10, 0, 0, place},
         .port = 7000,
@@ -199,6 +199,7 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
     memset (self->node, 0, sizeof self->node);
     sim_queue_reset (&self->queue);
     sim_network_reset (&self->network);
+    sim_calls_reset (&self->calls);
     sim_checker_init (&self->checker);
     sim_ambush_off (&self->ambush);
     draw_hosts (self);
@@ -260,7 +261,7 @@ happen (sim_world *self, const sim_event *event)
         sim_network_arrive (self, event->host, event->what);
         break;
     case SIM_EVENT_CALL:
-        sim_apps_call_arrives (self, event->host, event->what);
+        sim_call_arrive (self, event->host, event->what);
         break;
     case SIM_EVENT_APP:
         sim_apps_act (self, event->host, event->what);

@@ -10,7 +10,8 @@
  *  although their lock service died, until their host ends.
  *
  *  The rest of the world, each in a file of its own: network (messages on
- *  their way), apps (who wants locks), storm (faults at random), ambush
+ *  their way), apps (who wants locks),
+ *  calls (their words on the way), storm (faults at random), ambush
  *  (faults placed on single messages), script (orders of faults told by
  *  hand), checker (the judge), calm (what must hold in the end).
  */
@@ -21,6 +22,7 @@
 #include "ambush.h"
 #include "apps.h"
 #include "ballast.h"
+#include "calls.h"
 #include "checker.h"
 #include "network.h"
 #include "node.h"
@@ -32,17 +34,17 @@
 #include "util/rng.h"
 
 typedef enum {
-    SIM_EVENT_TICK,     /* a service's deadline */
-    SIM_EVENT_LETTER,   /* a message arrives: what = letter */
-    SIM_EVENT_CALL,     /* an application's call arrives: what = call */
-    SIM_EVENT_APP,      /* an application does something: what = place */
+    SIM_EVENT_TICK,      /* a service's deadline */
+    SIM_EVENT_LETTER,    /* a message arrives: what = letter */
+    SIM_EVENT_CALL,      /* an application's call arrives: what = call */
+    SIM_EVENT_APP,       /* an application does something: what = place */
     SIM_EVENT_INTRODUCE, /* a service tells all others of itself */
-    SIM_EVENT_BALLAST,  /* the application with many locks */
-    SIM_EVENT_UP,       /* a service starts (again) */
-    SIM_EVENT_GONE,     /* the router reports the end of `what`'s service */
-    SIM_EVENT_STORM,    /* the next fault at random */
-    SIM_EVENT_CALM,     /* the storm is over */
-    SIM_EVENT_APPS_END, /* applications give back all and ask no more */
+    SIM_EVENT_BALLAST,   /* the application with many locks */
+    SIM_EVENT_UP,        /* a service starts (again) */
+    SIM_EVENT_GONE,      /* the router reports the end of `what`'s service */
+    SIM_EVENT_STORM,     /* the next fault at random */
+    SIM_EVENT_CALM,      /* the storm is over */
+    SIM_EVENT_APPS_END,  /* applications give back all and ask no more */
     SIM_EVENT_END
 } sim_event_type;
 
@@ -64,7 +66,7 @@ typedef struct {
 
 /*  What a run is to be like; the same options and seed are the same run. */
 typedef struct {
-    int members; /* 0: the seed says */
+    int members;              /* 0: the seed says */
     const sim_script *script; /* NULL: a random storm */
     bool verbose;
 } sim_options;
@@ -73,7 +75,7 @@ typedef struct sim_world {
     sim_options options;
     uint64_t seed;
     lk_rng rng;
-    int64_t now; /* true time, ms */
+    int64_t now;     /* true time, ms */
     uint64_t digest; /* of all that happened */
     sim_queue queue;
     sim_host host[SIM_HOSTS_MAX];
@@ -86,6 +88,7 @@ typedef struct sim_world {
     int64_t storm_end;
     sim_network network;
     sim_apps apps;
+    sim_calls calls;
     sim_ballast ballast;
     sim_storm storm;
     sim_ambush ambush;
@@ -98,8 +101,7 @@ void sim_world_init (sim_world *self);
 void sim_world_clear (sim_world *self);
 
 /*  One run. True if nothing was violated; else checker.failure tells. */
-bool sim_world_run (sim_world *self, const sim_options *options,
-                    uint64_t seed);
+bool sim_world_run (sim_world *self, const sim_options *options, uint64_t seed);
 
 /*  -------------------------------------------------------- chance */
 
@@ -116,8 +118,8 @@ int64_t sim_host_clock (const sim_world *self, uint8_t host);
  *  SIM_FOREVER stays that. */
 int64_t sim_true_time (const sim_world *self, uint8_t host, int64_t clock);
 
-void sim_post (sim_world *self, int64_t at, sim_event_type type,
-               uint8_t host, uint32_t what);
+void sim_post (sim_world *self, int64_t at, sim_event_type type, uint8_t host,
+               uint32_t what);
 
 /*  -------------------------------------------------------- hosts */
 
@@ -137,8 +139,7 @@ void sim_host_pause (sim_world *self, uint8_t host, int64_t duration);
 
 /*  Ends the service; with `reboot` the host and its applications too. It
  *  starts again after `away` ms (SIM_FOREVER: never). */
-void sim_host_crash (sim_world *self, uint8_t host, bool reboot,
-                     int64_t away);
+void sim_host_crash (sim_world *self, uint8_t host, bool reboot, int64_t away);
 
 /*  The same in good order. */
 void sim_host_stop (sim_world *self, uint8_t host, int64_t away);

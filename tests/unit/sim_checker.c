@@ -41,8 +41,7 @@ static void
 get (uint8_t host, uint64_t serial, uint64_t token, int64_t until)
 {
     sim_checker_asked (&checker, who (host, serial), gate, 600);
-    sim_checker_locked (&checker, who (host, serial), token, token + 7,
-                        until);
+    sim_checker_locked (&checker, who (host, serial), token, token + 7, until);
 }
 
 static void

@@ -1,0 +1,126 @@
+/*  calls.c - what applications say to their lock service, on its way
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "world.h"
+
+#include "util/alloc.h"
+
+#include <string.h>
+
+/*  How long a LOCK that is not to be queued may look for an answer. */
+#define NO_WAIT_MS 5000
+
+void
+sim_calls_init (sim_calls *self)
+{
+    memset (self, 0, sizeof *self);
+}
+
+void
+sim_calls_clear (sim_calls *self)
+{
+    lk_free (self->item);
+    sim_calls_init (self);
+}
+
+void
+sim_calls_reset (sim_calls *self)
+{
+    for (uint32_t i = 0; i < self->count; i++) {
+        self->item[i].next_free = i + 1;
+    }
+    self->first_free = 0;
+}
+
+static uint32_t
+take_call (sim_calls *self)
+{
+    uint32_t place = self->first_free;
+
+    if (place == self->count) {
+        uint32_t count = self->count ? self->count * 2 : 32;
+        self->item = lk_realloc (self->item, count * sizeof *self->item);
+        for (uint32_t i = self->count; i < count; i++) {
+            self->item[i].next_free = i + 1;
+        }
+        self->count = count;
+    }
+    self->first_free = self->item[place].next_free;
+    return place;
+}
+
+void
+sim_call_send (sim_world *world, uint8_t host, const sim_app *app,
+               const sim_request *request, lk_event_type type)
+{
+    sim_calls *self = &world->calls;
+    uint32_t place = take_call (self);
+    sim_call *call = &self->item[place];
+
+    *call = (sim_call) {.type = type, .process = world->host[host].process};
+    call->request = (lk_app_request) {.app = app->number,
+                                      .owner = {.data = "app", .size = 3},
+                                      .pid = app->number};
+    if (request) {
+        call->request.serial = request->serial;
+        call->request.object = sim_object_name (request->object);
+        call->request.wait_ms = request->wait_ms;
+        call->request.duration_ms = request->duration_ms;
+        call->request.key = request->key;
+    }
+    sim_post (world, world->now, SIM_EVENT_CALL, host, place);
+}
+
+static int64_t
+true_duration (const sim_world *world, uint8_t host, int64_t duration)
+{
+    return duration * 1000 / world->host[host].rate;
+}
+
+/*  The service has got a LOCK for the first time, or an UNLOCK. */
+static void
+note_delivered (sim_world *world, uint8_t host, const lk_event *event)
+{
+    sim_app *app = NULL;
+    sim_request *request = sim_apps_find (world, host, event->request.app,
+                                          event->request.serial, &app);
+
+    if (!request
+        || (event->type == LK_ON_LOCK && request->state != SIM_REQUEST_ASKED)) {
+        return;
+    }
+    if (event->type == LK_ON_LOCK && !request->delivered
+        && request->wait_ms >= 0) {
+        int64_t wait_ms = request->wait_ms ? request->wait_ms : NO_WAIT_MS;
+        sim_checker_waits (&world->checker, sim_who_is (host, app, request),
+                           world->now + 1 /* rounding */
+                               + true_duration (world, host, wait_ms));
+    }
+    request->delivered = true;
+}
+
+/*  A local socket: in order and without loss, unless the service died. */
+void
+sim_call_arrive (sim_world *world, uint8_t host, uint32_t place)
+{
+    sim_calls *self = &world->calls;
+    sim_call *call = &self->item[place];
+    lk_event event = {.type = call->type, .request = call->request};
+
+    if (sim_host_is_up (world, host)
+        && call->process == world->host[host].process) {
+        if (sim_host_is_paused (world, host)) {
+            sim_post (world, world->host[host].paused_until, SIM_EVENT_CALL,
+                      host, place);
+            return;
+        }
+        note_delivered (world, host, &event);
+        sim_host_step (world, host, &event);
+        call = &self->item[place];
+    }
+    call->next_free = self->first_free;
+    self->first_free = place;
+}
