@@ -66,6 +66,10 @@ void lk_bus_subscribe (lk_bus *self, const char *command);
 const char *lk_bus_host (const lk_bus *self);
 const char *lk_bus_service (const lk_bus *self);
 
+/*  How other hosts' routers reach this host's, "10.0.0.1:4040"; "" if the
+ *  router did not say. */
+const char *lk_bus_address (const lk_bus *self);
+
 /*  Milliseconds of the host's boot clock; runs while it is suspended. */
 int64_t lk_bus_now (const lk_bus *self);
 

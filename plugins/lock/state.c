@@ -9,6 +9,7 @@
 
 #include "lockd.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +172,30 @@ make_page (lk_lockd *self)
     return self->page != NULL;
 }
 
+/*  The router's address, "10.0.0.1:4040" or "[fe80::1]:4040"; a name of DNS
+ *  has none, and then other things tell candidates apart. */
+static void
+read_address (lk_candidate *candidate, const char *text)
+{
+    char host[LK_ADDRESS_LEN_MAX + 1];
+    const char *colon = strrchr (text, ':');
+    bool bracketed = text[0] == '[';
+    if (!colon || colon - text < (bracketed ? 2 : 1)) {
+        return;
+    }
+    snprintf (host, sizeof host, "%.*s",
+              (int) (colon - text) - (bracketed ? 2 : 0),
+              text + (bracketed ? 1 : 0));
+    struct in_addr v4;
+    if (inet_pton (AF_INET, host, &v4) == 1) {
+        memset (candidate->address + 10, 0xff, 2);
+        memcpy (candidate->address + 12, &v4, sizeof v4);
+    } else if (inet_pton (AF_INET6, host, candidate->address) != 1) {
+        return;
+    }
+    candidate->port = (uint16_t) strtoul (colon + 1, NULL, 10);
+}
+
 static void
 make_candidate (lk_lockd *self)
 {
@@ -180,6 +205,7 @@ make_candidate (lk_lockd *self)
     self->candidate = (lk_candidate) {.priority = self->options.priority,
                                       .random = random >> 4,
                                       .pid = (uint32_t) getpid ()};
+    read_address (&self->candidate, lk_bus_address (self->bus));
 }
 
 static void
@@ -200,6 +226,7 @@ make_node (lk_lockd *self)
     config.grace_ms = options->grace_ms;
     draw_random (config.seed, sizeof config.seed);
     config.facts = self->state.facts;
+    config.roster = &self->roster;
     self->node = lk_node_new (&config, lk_bus_now (self->bus));
 }
 

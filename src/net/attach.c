@@ -29,7 +29,10 @@ welcomed (lk_attach *self, const lk_message *message)
         return;
     }
     if (self->state == LK_ATTACH_REGISTERING) {
+        const char *address = lk_message_text (message, "address");
         snprintf (self->host, sizeof self->host, "%s", host);
+        snprintf (self->router_address, sizeof self->router_address, "%s",
+                  address ? address : "");
     }
     lk_attach_step (self, LK_ATTACH_WELCOME);
 }
@@ -244,6 +247,12 @@ const char *
 lk_attach_host (const lk_attach *self)
 {
     return self->host;
+}
+
+const char *
+lk_attach_router_address (const lk_attach *self)
+{
+    return self->router_address;
 }
 
 const char *

@@ -95,6 +95,10 @@ lk_attach_state lk_attach_get_state (const lk_attach *self);
 const char *lk_attach_host (const lk_attach *self);
 const char *lk_attach_name (const lk_attach *self);
 
+/*  How other routers reach this host's, "10.0.0.1:4040", from the last READY;
+ *  "" if it did not say. */
+const char *lk_attach_router_address (const lk_attach *self);
+
 /*  Why we are not READY, in a sentence ("no router at 'ipc://...': no such
  *  file or directory", "the router at '...' does not answer", "the router
  *  refused: ..."), and errno-like: ENOENT, ECONNREFUSED, EACCES, ETIMEDOUT. */

@@ -27,6 +27,7 @@ struct lk_attach {
     size_t subscription_count;
 
     char host[LK_HOST_LEN_MAX + 1];
+    char router_address[LK_ADDRESS_LEN_MAX + 1];
     char address[LK_ADDRESS_LEN_MAX + 1]; /* name@host */
     char reason[200];                     /* of the last REFUSE */
     uint64_t serial;

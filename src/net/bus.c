@@ -184,6 +184,12 @@ lk_bus_host (const lk_bus *self)
 }
 
 const char *
+lk_bus_address (const lk_bus *self)
+{
+    return lk_attach_router_address (self->attach);
+}
+
+const char *
 lk_bus_service (const lk_bus *self)
 {
     return self->service->name;

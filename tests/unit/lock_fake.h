@@ -37,6 +37,7 @@ struct lk_bus {
 };
 
 static lk_bus bus;
+static const char *bus_address = "10.1.2.3:4040";
 
 lk_err
 lk_bus_send (lk_bus *self, lk_message **message_p)
@@ -62,6 +63,13 @@ lk_bus_host (const lk_bus *self)
 {
     (void) self;
     return "h1";
+}
+
+const char *
+lk_bus_address (const lk_bus *self)
+{
+    (void) self;
+    return bus_address;
 }
 
 const char *

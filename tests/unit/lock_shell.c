@@ -44,6 +44,14 @@ START_TEST (greets_when_attached)
 }
 END_TEST
 
+START_TEST (knows_its_address)
+{
+    static const uint8_t v4[16] = {[10] = 0xff, 0xff, 10, 1, 2, 3};
+    ck_assert_mem_eq (node.config.candidate.address, v4, sizeof v4);
+    ck_assert_uint_eq (node.config.candidate.port, 4040);
+}
+END_TEST
+
 START_TEST (starts_without_a_genesis)
 {
     attach ();
@@ -428,9 +436,9 @@ main (void)
                                   refuses_a_broken_state,
                                   proxies_the_first_cluster};
     const TTest *const effects[] = {
-        starts_with_a_genesis, greets_when_attached,    refuses_a_state_in_use,
-        persists_what_follows, ends_if_it_cannot_write, sends_to_peers,
-        publishes_the_lease,
+        starts_with_a_genesis,  knows_its_address,     greets_when_attached,
+        refuses_a_state_in_use, persists_what_follows, ends_if_it_cannot_write,
+        sends_to_peers,         publishes_the_lease,
     };
     const TTest *const endings[] = {
         ends_applications,
