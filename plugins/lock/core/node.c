@@ -317,6 +317,8 @@ let_time_pass (lk_node *node)
         lk_ping_send (node);
         lk_home_run (node);
         lk_proxy_run (node);
+    } else if (node->proxy.is_behind) {
+        lk_proxy_run (node);
     }
 }
 

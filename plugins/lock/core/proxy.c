@@ -15,8 +15,9 @@
 #include <string.h>
 #include <utlist.h>
 
-#define REPORT_MS 300 /* until a part is said again */
-#define BACKOFF_MAX 3 /* doublings of the time between two LOCKs */
+#define REPORT_MS 300  /* until a part is said again */
+#define BACKOFF_MAX 3  /* doublings of the time until it is said again */
+#define AT_A_TIME 1024 /* requests sent in one run */
 
 void
 lk_proxy_init (lk_proxy *self)
@@ -61,6 +62,9 @@ lk_proxy_deadline (const lk_node *node)
 {
     const lk_proxy *self = &node->proxy;
     int64_t deadline = self->due_ms;
+    if (self->is_behind && node->now_ms + LK_BUSY_MS < deadline) {
+        deadline = node->now_ms + LK_BUSY_MS;
+    }
     if (self->live && self->lease_until_ms < deadline) {
         deadline = self->lease_until_ms;
     }
@@ -242,16 +246,39 @@ lk_proxy_expire (lk_node *node)
     }
 }
 
-/*  UNLOCK is said again at a steady pace; LOCK ever more seldom, since a home
- *  that has the ticket calls back. */
+/*  Ever more seldom: a home that has the ticket calls back, and one that is
+ *  behind is not helped by hearing it again. */
 static int64_t
 gap_ms (const lk_asked *asked)
 {
-    int doublings = asked->tries - 1;
-    if (asked->state != LK_ASKED_WAITING || doublings < 0) {
-        doublings = 0;
-    }
+    int doublings = asked->tries > 0 ? asked->tries - 1 : 0;
     return LK_RESEND_MS << (doublings < BACKOFF_MAX ? doublings : BACKOFF_MAX);
+}
+
+/*  Sends what is due, the longest unsaid first, but only so much at a time
+ *  that pings go on. */
+static void
+send_due (lk_node *node)
+{
+    lk_proxy *self = &node->proxy;
+    lk_asked *asked;
+    lk_asked *next;
+    int sent = 0;
+    self->is_behind = false;
+    DL_FOREACH_SAFE (self->open, asked, next)
+    {
+        if (node->now_ms - asked->sent_ms < gap_ms (asked)) {
+            continue;
+        }
+        if (sent == AT_A_TIME) {
+            self->is_behind = true;
+            return;
+        }
+        sent++;
+        lk_asked_send (node, asked);
+        DL_DELETE (self->open, asked);
+        DL_APPEND (self->open, asked);
+    }
 }
 
 static void
@@ -277,13 +304,7 @@ lk_proxy_run (lk_node *node)
     if (!self->live || self->decree.leader_count == 0) {
         return;
     }
-    lk_asked *asked;
-    DL_FOREACH (self->open, asked)
-    {
-        if (node->now_ms - asked->sent_ms >= gap_ms (asked)) {
-            lk_asked_send (node, asked);
-        }
-    }
+    send_due (node);
     report (node);
 }
 

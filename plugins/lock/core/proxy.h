@@ -77,6 +77,7 @@ typedef struct {
     lk_asked *names;
     lk_asked *open; /* something is to be sent */
     lk_asked *held; /* HELD, EXPIRED */
+    bool is_behind; /* not all that was due could be sent at once */
     uint64_t last_serial;
     int64_t due_ms; /* no wait or duration ends before */
 } lk_proxy;

@@ -156,7 +156,7 @@ lk_on_app_gone (lk_node *node, uint32_t app)
             lk_asked_remove (node, asked);
         } else if (asked->state != LK_ASKED_CLOSING) {
             lk_asked_enter (node, asked, LK_ASKED_CLOSING);
-            lk_asked_send (node, asked);
         }
     }
+    lk_proxy_run (node);
 }
