@@ -36,6 +36,7 @@ typedef struct {
     lk_host whom;
     lk_term term;
     int count;
+    int64_t limit_ms;
 } sim_plot;
 
 extern const sim_script sim_scripts[];
@@ -46,5 +47,34 @@ const sim_script *sim_script_find (const char *name);
 
 /*  Whether the script of this run has taken the message. */
 bool sim_plot_takes (struct sim_world *world, const lk_lock_message *message);
+
+/*  -------------------------------------------------------- for scripts */
+
+void sim_begin_act (struct sim_world *world, int act);
+int64_t sim_act_age (const struct sim_world *world);
+
+/*  Ends a leader's service, so that there will be an election. */
+void sim_stir (struct sim_world *world);
+
+/*  The leader that orders an object's tickets; LK_NOBODY without any. */
+lk_host sim_home_of (struct sim_world *world, uint8_t object,
+                     lk_decree *decree);
+
+bool sim_late_locked (struct sim_world *world, const lk_lock_message *message);
+bool sim_late_mark (struct sim_world *world, const lk_lock_message *message);
+bool sim_heard_by_another (struct sim_world *world,
+                           const lk_lock_message *message);
+bool sim_heard_while_answering (struct sim_world *world,
+                                const lk_lock_message *message);
+bool sim_heard_while_asking (struct sim_world *world,
+                             const lk_lock_message *message);
+bool sim_leader_with_holder (struct sim_world *world,
+                             const lk_lock_message *message);
+bool sim_proposer_dies (struct sim_world *world,
+                        const lk_lock_message *message);
+bool sim_restart_after_fill (struct sim_world *world,
+                             const lk_lock_message *message);
+bool sim_leader_vanishes (struct sim_world *world,
+                          const lk_lock_message *message);
 
 #endif
