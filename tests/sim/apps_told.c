@@ -117,6 +117,8 @@ told_lost (sim_world *world, sim_who who, sim_request *request,
                           (unsigned long long) who.serial, who.host);
     } else if (answer->error == LK_RELEASED) {
         sim_checker_released (checker, who);
+    } else if (answer->error == LK_ISOLATED) {
+        sim_plot_isolated (world, who.host);
     }
     sim_checker_ended (checker, who);
     request->state = SIM_REQUEST_NONE;
@@ -144,6 +146,9 @@ told_unlocked (sim_world *world, sim_who who, sim_request *request,
                           "WRONG KEY: request %llu of h%d unlocked "
                           "with a made-up key",
                           (unsigned long long) who.serial, who.host);
+    }
+    if (state == SIM_REQUEST_KEY && answer->error == LK_OK) {
+        sim_checker_key_done (checker, request->key);
     }
     sim_checker_ended (checker, who);
     request->state = SIM_REQUEST_NONE;

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#define TELL_MS 15000 /* to tell a holder that its lock was released */
 #define FAIL(world, ...) sim_checker_fail (&(world)->checker, __VA_ARGS__)
 
 static bool
@@ -172,6 +173,18 @@ check_all_told (sim_world *world)
                   "LIVENESS: request %llu of h%d lost its lock and "
                   "was never told",
                   (unsigned long long) claim->who.serial, claim->who.host);
+        }
+    }
+}
+
+void
+sim_calm_check_releases (sim_world *world)
+{
+    const lk_decree *decree = sim_checker_latest (&world->checker);
+
+    for (uint8_t host = 0; decree && host < world->host_count; host++) {
+        if (world->host[host].node && reaches_a_leader (world, decree, host)) {
+            sim_checker_releases (&world->checker, host, TELL_MS);
         }
     }
 }

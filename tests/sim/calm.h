@@ -11,6 +11,9 @@
 
 struct sim_world;
 
+/*  In the middle of the calm: who lost a lock has been told. */
+void sim_calm_check_releases (struct sim_world *world);
+
 /*  Violations go to the checker, as "LIVENESS: ...". */
 void sim_calm_check (struct sim_world *world);
 

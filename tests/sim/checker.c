@@ -81,8 +81,8 @@ find_object (sim_checker *self, lk_name name)
 bool
 sim_claim_believed (const sim_checker *self, const sim_claim *claim)
 {
-    return claim->held && !claim->key_used && !claim->expired
-           && self->now < claim->lease_until && self->now < claim->until;
+    return claim->held && !claim->expired && self->now < claim->lease_until
+           && self->now < claim->until;
 }
 
 void
@@ -125,7 +125,7 @@ check_alone (sim_checker *self, const sim_claim *claim)
     for (size_t i = 0; i < self->claim_count; i++) {
         const sim_claim *other = &self->claim[i];
         if (other == claim || other->object != claim->object || !other->held
-            || other->key_used || self->now >= other->lease_until) {
+            || self->now >= other->lease_until) {
             continue;
         }
         if (sim_claim_believed (self, other)) {
@@ -138,7 +138,8 @@ check_alone (sim_checker *self, const sim_claim *claim)
                 (unsigned long long) other->token, claim->who.host,
                 (unsigned long long) claim->who.serial,
                 (unsigned long long) claim->token);
-        } else if (self->now - other->until < other->grace_ms) {
+        } else if (!other->key_used
+                   && self->now - other->until < other->grace_ms) {
             sim_checker_fail (
                 self,
                 "NO GRACE: %s given to h%d, %lld ms after the duration "
@@ -295,6 +296,32 @@ sim_checker_key_used (sim_checker *self, uint64_t key)
     for (size_t i = 0; i < self->claim_count; i++) {
         if (self->claim[i].held && self->claim[i].key == key) {
             self->claim[i].key_used = true;
+        }
+    }
+}
+
+void
+sim_checker_key_done (sim_checker *self, uint64_t key)
+{
+    for (size_t i = 0; i < self->claim_count; i++) {
+        if (self->claim[i].held && self->claim[i].key == key) {
+            self->claim[i].key_done_at = self->now;
+        }
+    }
+}
+
+void
+sim_checker_releases (sim_checker *self, uint8_t host, int64_t ms)
+{
+    for (size_t i = 0; i < self->claim_count; i++) {
+        const sim_claim *claim = &self->claim[i];
+        if (claim->who.host == host && claim->key_done_at > 0
+            && self->now - claim->key_done_at > ms && !claim->expired
+            && claim->process == self->service[host].process) {
+            sim_checker_fail (self,
+                              "RELEASED with its key, but request %llu of "
+                              "h%d was never told",
+                              (unsigned long long) claim->who.serial, host);
         }
     }
 }

@@ -40,9 +40,10 @@ typedef struct {
     int64_t wait_until; /* SIM_FOREVER: waits for ever */
     int64_t grace_ms;   /* that nobody else gets it after its duration */
     bool held;
-    bool key_used;    /* somebody with the key gave it back */
-    bool expired;     /* was told that its duration is over */
-    uint32_t process; /* of the service that told it */
+    int64_t key_done_at; /* ... and was told that it is done; 0: not yet */
+    bool key_used;       /* somebody asked for its end with its key */
+    bool expired;        /* was told that its duration is over */
+    uint32_t process;    /* of the service that told it */
     uint64_t session;
     uint64_t token;
     uint64_t key;
@@ -132,6 +133,12 @@ void sim_checker_returned (sim_checker *self, uint64_t key, uint64_t token);
 
 /*  Somebody asks for the end of a lock with this key, right or wrong. */
 void sim_checker_key_used (sim_checker *self, uint64_t key);
+
+/*  They were told that it is done. */
+void sim_checker_key_done (sim_checker *self, uint64_t key);
+
+/*  No lock may be released for so long without its holder being told. */
+void sim_checker_releases (sim_checker *self, uint8_t host, int64_t ms);
 
 /*  The application ended. */
 void sim_checker_app_gone (sim_checker *self, uint8_t host, uint32_t app);

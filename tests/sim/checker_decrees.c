@@ -185,6 +185,21 @@ check_promised (sim_checker *self, uint8_t host, const lk_lock_message *message)
     }
 }
 
+/*  What gives a lock away comes behind what ends it. */
+static void
+check_ended (sim_checker *self, uint8_t host, uint64_t key)
+{
+    for (size_t i = 0; i < self->claim_count && key != 0; i++) {
+        const sim_claim *claim = &self->claim[i];
+        if (claim->key == key && sim_claim_believed (self, claim)) {
+            sim_checker_fail (self,
+                              "h%d sends UNLOCK of request %llu, which its "
+                              "application still believes in",
+                              host, (unsigned long long) claim->who.serial);
+        }
+    }
+}
+
 void
 sim_checker_sent (sim_checker *self, uint8_t host,
                   const lk_lock_message *message)
@@ -221,6 +236,11 @@ sim_checker_sent (sim_checker *self, uint8_t host,
     case LK_MSG_SITTING:
     case LK_MSG_ACTIVE:
         learn (self, &message->as.decree.decree);
+        break;
+    case LK_MSG_UNLOCK:
+        if (!message->as.request.by_key) {
+            check_ended (self, host, message->as.request.ticket.key);
+        }
         break;
     case LK_MSG_READY:
         note_in_force (self, &message->as.decree.decree);

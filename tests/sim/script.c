@@ -55,23 +55,25 @@ sim_home_of (sim_world *world, uint8_t object, lk_decree *decree)
 
 const sim_script sim_scripts[] = {
     {"late-locked", "a LOCKED comes after the report to a reclaim", 3, 1, 1,
-     800, 8000, 50, sim_late_locked},
+     800, 8000, 50, true, sim_late_locked},
     {"late-mark", "a decree reaches who has promised a later one", 5, 1, 1,
-     1500, 5000, 300, sim_late_mark},
+     1500, 5000, 300, true, sim_late_mark},
     {"heard-by-another", "a host is heard again by who called it silent", 3, 1,
-     3, 1500, 5000, 4, sim_heard_by_another},
+     3, 1500, 5000, 4, true, sim_heard_by_another},
     {"heard-while-answering", "the same while that answer is under way", 3, 1,
-     3, 1500, 5000, 4, sim_heard_while_answering},
+     3, 1500, 5000, 4, true, sim_heard_while_answering},
     {"heard-while-asking", "the home hears a host while its question travels",
-     3, 1, 3, 1500, 5000, 4, sim_heard_while_asking},
+     3, 1, 3, 1500, 5000, 4, true, sim_heard_while_asking},
     {"leader-with-holder", "a holder is cut off together with the home", 5, 1,
-     3, 1500, 5000, 50, sim_leader_with_holder},
+     3, 1500, 5000, 50, true, sim_leader_with_holder},
+    {"two-reclaims", "a reclaim is cut short by another takeover", 5, 1, 3, 800,
+     8000, 50, false, sim_two_reclaims},
     {"proposer-dies", "at each message of an election", 5, 0, 3, 1500, 5000,
-     200, sim_proposer_dies},
+     200, true, sim_proposer_dies},
     {"restart-after-fill", "a leader forgets what it said it has", 5, 0, 3,
-     1500, 5000, 200, sim_restart_after_fill},
+     1500, 5000, 200, true, sim_restart_after_fill},
     {"leader-vanishes", "there are new leaders in good time", 5, 0, 3, 1500,
-     5000, 200, sim_leader_vanishes},
+     5000, 200, true, sim_leader_vanishes},
 };
 const size_t sim_script_count = sizeof sim_scripts / sizeof sim_scripts[0];
 
@@ -92,4 +94,16 @@ sim_plot_takes (sim_world *world, const lk_lock_message *message)
     const sim_script *script = world->options.script;
 
     return script && script->takes (world, message);
+}
+
+void
+sim_plot_isolated (sim_world *world, uint8_t host)
+{
+    const sim_script *script = world->options.script;
+
+    if (script && !script->isolates && world->stormy) {
+        sim_checker_fail (&world->checker,
+                          "ISOLATED: h%d, which was connected all the time",
+                          host);
+    }
 }

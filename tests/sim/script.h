@@ -25,6 +25,7 @@ typedef struct {
     int64_t leader_lease_ms;
     int64_t host_lease_ms;
     int give_back; /* per mille: see sim_habits */
+    bool isolates; /* hosts may lose their leases */
     bool (*takes) (struct sim_world *world, const lk_lock_message *message);
 } sim_script;
 
@@ -48,6 +49,9 @@ const sim_script *sim_script_find (const char *name);
 /*  Whether the script of this run has taken the message. */
 bool sim_plot_takes (struct sim_world *world, const lk_lock_message *message);
 
+/*  A lock of this host was told lost because its session is over. */
+void sim_plot_isolated (struct sim_world *world, uint8_t host);
+
 /*  -------------------------------------------------------- for scripts */
 
 void sim_begin_act (struct sim_world *world, int act);
@@ -68,6 +72,7 @@ bool sim_heard_while_answering (struct sim_world *world,
                                 const lk_lock_message *message);
 bool sim_heard_while_asking (struct sim_world *world,
                              const lk_lock_message *message);
+bool sim_two_reclaims (struct sim_world *world, const lk_lock_message *message);
 bool sim_leader_with_holder (struct sim_world *world,
                              const lk_lock_message *message);
 bool sim_proposer_dies (struct sim_world *world,

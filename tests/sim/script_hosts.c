@@ -136,6 +136,48 @@ sim_heard_while_asking (sim_world *world, const lk_lock_message *message)
     return false;
 }
 
+/*  -------------------------------------------------------- reclaims */
+
+/*  All leaders forget their tables at once; when what hosts report has just
+ *  been gathered, one of the new leaders ends, too. Hosts that were there all
+ *  the time lose nothing. */
+static bool
+end_leaders (sim_world *world, bool all)
+{
+    lk_decree decree;
+
+    sim_leaders (world, &decree);
+    world->plot.term = decree.term;
+    for (size_t i = 0; i < decree.leader_count && (all || i == 0); i++) {
+        sim_host_crash (world, decree.leader[i], false,
+                        sim_between (world, 20, 200));
+    }
+    return decree.leader_count > 0;
+}
+
+bool
+sim_two_reclaims (sim_world *world, const lk_lock_message *message)
+{
+    sim_plot *plot = &world->plot;
+    const lk_decree *latest = sim_checker_latest (&world->checker);
+
+    (void) message;
+    if (plot->act == 0 && sim_act_age (world) > 9000
+        && end_leaders (world, true)) {
+        plot->limit_ms = sim_between (world, 300, 3000);
+        sim_begin_act (world, 1);
+    } else if (plot->act == 1 && latest->reclaim
+               && sim_term_compare (latest->term, plot->term) > 0) {
+        sim_begin_act (world, 2);
+    } else if (plot->act == 2 && sim_act_age (world) > plot->limit_ms) {
+        end_leaders (world, false);
+        sim_begin_act (world, 3);
+    } else if (plot->act == 3 && sim_act_age (world) > 15000) {
+        sim_begin_act (world, 0);
+    }
+    return false;
+}
+
 /*  -------------------------------------------------------- the holder */
 
 /*  A holder's host is cut off together with the home of its lock. */

@@ -289,6 +289,7 @@ happen (sim_world *self, const sim_event *event)
         sim_storm_end (self);
         break;
     case SIM_EVENT_APPS_END:
+        sim_calm_check_releases (self);
         self->apps.open = false;
         break;
     case SIM_EVENT_END:

@@ -178,6 +178,40 @@ START_TEST (released_without_its_key)
 }
 END_TEST
 
+START_TEST (a_used_key_does_not_end_belief)
+{
+    get (0, 1, 100, SIM_FOREVER);
+    sim_checker_key_used (&checker, 107);
+    get (1, 2, 101, SIM_FOREVER);
+    expect ("TWO HOLDERS");
+}
+END_TEST
+
+START_TEST (released_and_never_told)
+{
+    get (0, 1, 100, SIM_FOREVER);
+    sim_checker_key_used (&checker, 107);
+    sim_checker_key_done (&checker, 107);
+    checker.now += 500;
+    sim_checker_releases (&checker, 0, 500);
+    expect_nothing ();
+    checker.now++;
+    sim_checker_releases (&checker, 0, 500);
+    expect ("never told");
+}
+END_TEST
+
+START_TEST (given_away_before_its_holder_is_told)
+{
+    lk_lock_message message = {.kind = LK_MSG_UNLOCK};
+
+    get (0, 1, 100, SIM_FOREVER);
+    message.as.request.ticket.key = 107;
+    sim_checker_sent (&checker, 0, &message);
+    expect ("still believes");
+}
+END_TEST
+
 /*  -------------------------------------------------------- decrees */
 
 static lk_decree
@@ -289,6 +323,9 @@ main (void)
     tcase_add_test (test_case, tokens_grow);
     tcase_add_test (test_case, told_again_with_another_token);
     tcase_add_test (test_case, released_without_its_key);
+    tcase_add_test (test_case, a_used_key_does_not_end_belief);
+    tcase_add_test (test_case, released_and_never_told);
+    tcase_add_test (test_case, given_away_before_its_holder_is_told);
     tcase_add_test (test_case, in_force_needs_a_quorum);
     tcase_add_test (test_case, two_decrees_of_one_term);
     tcase_add_test (test_case, one_promise_per_number);
