@@ -5,6 +5,7 @@
  */
 
 #include "lib/example.h"
+#include "peers.h"
 #include "util/assert.h"
 
 #include <string.h>
@@ -31,4 +32,20 @@ lk_example_take (const char *name, lk_roster *roster, lk_lock_message *message)
     const lk_err error = lk_lock_decode (bus, roster, H1, message);
     LK_ASSERT (error == LK_OK);
     lk_message_destroy (&bus);
+}
+
+lk_message *
+lk_example_encode (const lk_vector *example, const lk_lock_message *message,
+                   const lk_roster *roster)
+{
+    lk_message *bus = lk_lock_encode (message, roster, message->from);
+    if (message->kind == LK_MSG_STARTED) {
+        lk_cluster cluster;
+        lk_message *read = lk_vector_message (example);
+        const bool good = lk_cluster_read (&cluster, read);
+        LK_ASSERT (good);
+        lk_cluster_write (&cluster, bus);
+        lk_message_destroy (&read);
+    }
+    return bus;
 }

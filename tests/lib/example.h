@@ -27,4 +27,10 @@ void lk_example_roster (lk_roster *roster);
 void lk_example_take (const char *name, lk_roster *roster,
                       lk_lock_message *message);
 
+/*  Encodes it as its sender does. What LOCKSTARTED names around the core, the
+ *  cluster, is that of the example. */
+lk_message *lk_example_encode (const lk_vector *example,
+                               const lk_lock_message *message,
+                               const lk_roster *roster);
+
 #endif

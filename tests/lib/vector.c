@@ -168,3 +168,52 @@ lk_vector_message (const lk_vector *self)
     LK_ASSERT (message);
     return message;
 }
+
+/*  -------------------------------------------------------- comparing */
+
+static json_t *
+body_of (const lk_message *message)
+{
+    char problem[128];
+    const lk_slice text = lk_slice_of (lk_message_body (message));
+    return text.size ? lk_json_read (text, problem, sizeof problem)
+                     : json_object ();
+}
+
+/*  The first field of `one` that the other has not, or not so. */
+static const char *
+odd_field (json_t *one, json_t *other)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach (one, name, value)
+    {
+        if (!json_equal (value, json_object_get (other, name))) {
+            return name;
+        }
+    }
+    return NULL;
+}
+
+const char *
+lk_vector_differs (const lk_vector *self, const lk_message *message)
+{
+    static char text[2048];
+    json_t *body = body_of (message);
+    const char *odd = odd_field (self->body, body);
+    odd = odd ? odd : odd_field (body, self->body);
+    text[0] = '\0';
+    if (odd || strcmp (self->to, lk_message_to (message)) != 0
+        || strcmp (self->from, lk_message_from (message)) != 0
+        || !lk_message_is (message, self->command)
+        || lk_message_serial (message) != self->serial) {
+        snprintf (text, sizeof text,
+                  "%s%s%s: not the example, but %s > %s %s %" PRIu64 " %s",
+                  self->name, odd ? ", field " : "", odd ? odd : "",
+                  lk_message_from (message), lk_message_to (message),
+                  lk_message_command (message), lk_message_serial (message),
+                  lk_message_body (message));
+    }
+    json_decref (body);
+    return text;
+}

@@ -34,6 +34,11 @@ const lk_vector *lk_vector_find (const char *name);
 /*  Reads its frame, which has to be whole and well. Owned by the caller. */
 lk_message *lk_vector_message (const lk_vector *self);
 
+/*  Where a message, its sender set, is not what the example says; "" if it is,
+ *  whatever the order of its fields. */
+const char *lk_vector_differs (const lk_vector *self,
+                               const lk_message *message);
+
 /*  The bytes of a file of tests/vectors, with a NUL behind them. */
 lk_bytes lk_vector_file (const char *name);
 

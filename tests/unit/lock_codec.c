@@ -8,6 +8,7 @@
  */
 
 #include "lib/example.h"
+#include "peers.h"
 #include "wire/message_frame.h"
 #include "wire/message_private.h"
 
@@ -42,6 +43,16 @@ take (const char *name)
     lk_example_take (name, &roster, &got);
 }
 
+/*  What LOCKSTARTED names around the core. */
+static lk_err
+check_cluster (const lk_message *message, lk_lock_kind kind)
+{
+    lk_cluster cluster;
+    return kind != LK_MSG_STARTED || lk_cluster_read (&cluster, message)
+               ? LK_OK
+               : LK_INVALID;
+}
+
 /*  Decodes the message with that body instead of its own, which is given
  *  away. */
 static lk_err
@@ -50,8 +61,9 @@ decode_body (lk_message *message, json_t *body)
     lk_lock_message read;
     json_t *own = message->body;
     message->body = body;
-    const lk_err error = lk_lock_decode (message, &roster, H1, &read);
+    lk_err error = lk_lock_decode (message, &roster, H1, &read);
     if (error == LK_OK) {
+        error = check_cluster (message, read.kind);
         lk_lock_message_clear (&read);
     }
     message->body = own;
@@ -70,7 +82,7 @@ START_TEST (examples)
             continue;
         }
         take (all[i].name);
-        lk_message *again = lk_lock_encode (&got, &roster, got.from);
+        lk_message *again = lk_example_encode (&all[i], &got, &roster);
         json_t *body = again->body;
         ck_assert_msg (json_equal (body, all[i].body), "%s: another body: %s",
                        all[i].name, lk_message_body (again));

@@ -1,0 +1,403 @@
+/*  vectors_router.c - the examples of tests/vectors are what routers say
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Examples that a router hears are put in as they are; what it says then has
+ *  to be an example, field by field. The router is that of h1, or of h2.
+ */
+
+#include "router_fake.h"
+
+#include "lib/vector.h"
+
+#define IN "in-neighbour" /* the connection of a neighbour to us */
+
+/*  -------------------------------------------------------- in and out */
+
+static void
+hear (lk_side side, const char *connection, const char *example)
+{
+    put (side, connection, &lk_vector_find (example)->frame);
+}
+
+/*  The next message for a connection; the caller owns it. */
+static lk_message *
+said (const char *connection, const char *example, bool *crossed)
+{
+    lk_frame_header header;
+    char problem[128], from[LK_ADDRESS_LEN_MAX + 1];
+    ck_assert_msg (next_header (connection, &header), "%s: nothing was said",
+                   example);
+    *crossed = header.crossed;
+    lk_message *message = lk_message_read (&header, problem, sizeof problem);
+    ck_assert_ptr_nonnull (message);
+    lk_slice_keep (header.from, from, sizeof from);
+    lk_message_set_from (message, from);
+    return message;
+}
+
+static void
+compare (lk_message *message, bool crossed, const char *example)
+{
+    const lk_vector *wanted = lk_vector_find (example);
+    const char *own =
+        json_string_value (json_object_get (wanted->body, "version"));
+    const char *version = lk_message_text (message, "version");
+    if (own && version && strcmp (version, LK_VERSION) == 0) {
+        lk_message_set_text (message, "version", own);
+    }
+    const char *difference = lk_vector_differs (wanted, message);
+    ck_assert_msg (difference[0] == '\0', "%s", difference);
+    ck_assert_msg (crossed == wanted->crossed, "%s: crossed", example);
+    lk_message_destroy (&message);
+}
+
+/*  The next message for a connection is the example. */
+static void
+says (const char *connection, const char *example)
+{
+    bool crossed;
+    lk_message *message = said (connection, example, &crossed);
+    compare (message, crossed, example);
+}
+
+static void
+is_quiet (const char *connection)
+{
+    ck_assert_str_eq (next (connection), "");
+}
+
+/*  -------------------------------------------------------- hosts */
+
+static void
+set_up_h1 (void)
+{
+    begin ("h1", "10.0.0.1:7200", 0x5d3c8a9e01f72b64u);
+}
+
+static void
+set_up_h2 (void)
+{
+    begin ("h2", "10.0.0.2:7200", 0xe07b4412c9aa6d18u);
+}
+
+/*  The neighbours that h1 is configured with; the first is dialled by "out1",
+ *  and stands; h2 has not connected to us yet. */
+static void
+dial (bool two)
+{
+    const char *const addresses[] = {"10.0.0.2:7200",
+                                     two ? "10.0.0.3:7200" : NULL, NULL};
+    lk_neighbour_configure (&router, addresses);
+    lk_neighbour_work (&router);
+    lk_neighbour_connected (&router, "tcp://10.0.0.2:7200", 1);
+}
+
+/*  h2 takes us, and we take it: live. */
+static void
+link_h2 (void)
+{
+    says ("out1", "connect");
+    hear (LK_SIDE_MESH, "out1", "accept");
+    say (LK_SIDE_MESH, IN, "router@h2", "router@.", "CONNECT",
+         "{\"host\":\"h2\",\"address\":\"10.0.0.2:7200\",\"version\":"
+         "\"0.1.0\",\"incarnation\":\"e07b4412c9aa6d18\"}");
+    assert_starts (next (IN), "router@h1 > router@. ACCEPT 0 ");
+}
+
+static void
+start_greeter (void)
+{
+    hear (LK_SIDE_LOCAL, "greeter", "register");
+    says ("greeter", "ready");
+    drain ("greeter");
+}
+
+static void
+start_lock (int pid)
+{
+    char body[256];
+    snprintf (body, sizeof body,
+              "{\"service\":\"lock\",\"version\":\"0.1.0\",\"pid\":%d,"
+              "\"application\":false,\"subscribe\":[]}",
+              pid);
+    say (LK_SIDE_LOCAL, "lock", "lock@.", "router@.", "REGISTER", body);
+    drain ("lock");
+}
+
+/*  -------------------------------------------------------- own host */
+
+START_TEST (sessions)
+{
+    hear (LK_SIDE_LOCAL, "greeter", "register");
+    says ("greeter", "ready");
+    hear (LK_SIDE_LOCAL, "other", "register");
+    says ("other", "refuse");
+    hear (LK_SIDE_LOCAL, "greeter", "unregister");
+    ck_assert_uint_eq (lk_route_count (&router.route), 0);
+}
+END_TEST
+
+START_TEST (small_questions)
+{
+    static const char *const pairs[][2] = {{"alive", "absolutely"},
+                                           {"commands", "commands-answer"},
+                                           {"log", "log-answer"}};
+    start_greeter ();
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        hear (LK_SIDE_LOCAL, "greeter", pairs[i][0]);
+        says ("greeter", pairs[i][1]);
+        is_quiet ("greeter");
+    }
+}
+END_TEST
+
+START_TEST (what_is_not_delivered)
+{
+    start_greeter ();
+    lk_bytes frame = {0};
+    add (&frame, "greeter@h1", "nobody@.", "HELLO", 13, "{}");
+    add (&frame, "lock@h1", "nobody@.", "HELLO", 14, "{}");
+    put (LK_SIDE_LOCAL, "greeter", &frame);
+    says ("greeter", "unknown");
+    says ("greeter", "invalid");
+    lk_bytes_clear (&frame);
+}
+END_TEST
+
+START_TEST (the_end_of_a_service)
+{
+    start_greeter ();
+    hear (LK_SIDE_LOCAL, "greeter", "subscribe");
+    start_lock (4020);
+    drain ("greeter");
+    lk_session_end (&router,
+                    lk_route_by_service (&router.route, lk_slice_of ("lock")),
+                    "process ended");
+    says ("greeter", "status-down");
+    is_quiet ("greeter");
+}
+END_TEST
+
+START_TEST (orders)
+{
+    start_greeter ();
+    start_lock (4020);
+    dial (false);
+    link_h2 ();
+    drain ("out1");
+    hear (LK_SIDE_LOCAL, "greeter", "reloadconfig");
+    ck_assert_int_eq (reloaded, 1);
+    hear (LK_SIDE_LOCAL, "greeter", "stop");
+    ck_assert_int_eq (stopped, 1);
+    is_quiet ("out1");
+    hear (LK_SIDE_LOCAL, "greeter", "shutdown");
+    ck_assert_int_eq (stopped, 2);
+    says ("lock", "stop-service");
+    says ("out1", "shutdown-mesh");
+}
+END_TEST
+
+START_TEST (own_commands_of_services)
+{
+    start_greeter ();
+    say (LK_SIDE_LOCAL, "backup", "backup-4711@.", "router@.", "REGISTER",
+         "{\"service\":\"backup-4711\",\"pid\":4712,\"application\":true}");
+    drain ("backup");
+    dial (false);
+    link_h2 ();
+    drain ("greeter");
+    drain ("out1");
+    hear (LK_SIDE_LOCAL, "backup", "hello");
+    says ("greeter", "hello");
+    hear (LK_SIDE_LOCAL, "greeter", "greeting");
+    says ("backup", "greeting");
+    lk_bytes frame = {0};
+    add (&frame, "backup-4711@h1", "greeter@*", "HELLO", 16,
+         "{\"name\":\"all\"}");
+    put (LK_SIDE_LOCAL, "backup", &frame);
+    says ("out1", "hello-mesh");
+    lk_bytes_clear (&frame);
+}
+END_TEST
+
+/*  -------------------------------------------------------- the cluster */
+
+/*  Two of three hosts are linked. */
+static void
+link_two_of_three (void)
+{
+    start_greeter ();
+    start_lock (4020);
+    dial (true);
+    link_h2 ();
+    drain ("out1");
+    hear (LK_SIDE_MESH, IN, "status-mesh");
+    drain ("greeter");
+}
+
+/*  Counters are what they are; each has to be there. */
+static void
+settle_counters (lk_message *status)
+{
+    json_t *wanted = lk_vector_find ("routerstatus-answer")->body;
+#define SETTLE(name)                                                           \
+    ck_assert_int_ge (lk_message_number (status, #name, -1), 0);               \
+    lk_message_set_number (                                                    \
+        status, #name, json_integer_value (json_object_get (wanted, #name)));
+    LK_ROUTER_COUNTERS (SETTLE)
+#undef SETTLE
+}
+
+START_TEST (questions_about_the_cluster)
+{
+    bool crossed;
+    link_two_of_three ();
+    hear (LK_SIDE_LOCAL, "greeter", "clusterstatus");
+    says ("greeter", "clusterup");
+    says ("greeter", "clusterincomplete");
+    hear (LK_SIDE_LOCAL, "greeter", "servicestatus");
+    says ("greeter", "status");
+    hear (LK_SIDE_LOCAL, "greeter", "routerstatus");
+    lk_message *status = said ("greeter", "routerstatus-answer", &crossed);
+    settle_counters (status);
+    compare (status, crossed, "routerstatus-answer");
+    is_quiet ("greeter");
+}
+END_TEST
+
+/*  h3 as well, whose own connection to us is "in-h3". */
+static void
+link_h3 (void)
+{
+    static const char body[] =
+        "{\"host\":\"h3\",\"address\":\"10.0.0.3:7200\",\"version\":"
+        "\"0.1.0\",\"incarnation\":\"0000000000000033\"}";
+    lk_neighbour_connected (&router, "tcp://10.0.0.3:7200", 2);
+    say (LK_SIDE_MESH, "out2", "router@h3", "router@.", "ACCEPT", body);
+    say (LK_SIDE_MESH, "in-h3", "router@h3", "router@.", "CONNECT", body);
+}
+
+START_TEST (events_of_hosts)
+{
+    start_greeter ();
+    hear (LK_SIDE_LOCAL, "greeter", "subscribe");
+    dial (true);
+    drain ("greeter");
+    link_h2 ();
+    says ("greeter", "newremoteconnection");
+    drain ("greeter");
+    link_h3 ();
+    assert_starts (next ("greeter"), "router@h1 > greeter@h1 NEWREMOTE");
+    assert_starts (next ("greeter"), "router@h1 > greeter@h1 CLUSTERUP");
+    says ("greeter", "clustercomplete");
+    router.now_ms += 600;
+    say (LK_SIDE_MESH, IN, "router@h2", "router@.", "ALIVE", "");
+    router.now_ms += 600;
+    lk_neighbour_work (&router);
+    says ("greeter", "hangup");
+    drain ("greeter");
+    hear (LK_SIDE_MESH, IN, "disconnected-mesh");
+    says ("greeter", "disconnected");
+    says ("greeter", "clusterdown");
+}
+END_TEST
+
+/*  -------------------------------------------------------- the mesh */
+
+START_TEST (a_link_begins)
+{
+    dial (false);
+    says ("out1", "connect");
+    hear (LK_SIDE_MESH, "out1", "accept");
+    is_quiet ("out1");
+    ck_assert_str_eq (lk_mesh_link_state_name (router.mesh.link[0]->state),
+                      "accepted");
+}
+END_TEST
+
+START_TEST (heartbeats)
+{
+    dial (false);
+    link_h2 ();
+    drain ("out1");
+    router.now_ms += 250;
+    lk_neighbour_work (&router);
+    says ("out1", "alive-mesh");
+}
+END_TEST
+
+START_TEST (h2_takes_h1)
+{
+    start_lock (4021);
+    hear (LK_SIDE_MESH, IN, "connect");
+    says (IN, "accept");
+    lk_neighbour_work (&router);
+    lk_neighbour_connected (&router, "tcp://10.0.0.1:7200", 1);
+    assert_starts (next ("out1"), "router@h2 > router@. CONNECT 0 ");
+    say (LK_SIDE_MESH, "out1", "router@h1", "router@.", "ACCEPT",
+         "{\"host\":\"h1\",\"address\":\"10.0.0.1:7200\",\"version\":"
+         "\"0.1.0\",\"incarnation\":\"5d3c8a9e01f72b64\"}");
+    says ("out1", "status-mesh");
+    is_quiet ("out1");
+
+    hear (LK_SIDE_MESH, IN, "alive-mesh");
+    is_quiet (IN);
+    hear (LK_SIDE_MESH, IN, "shutdown-mesh");
+    ck_assert_int_eq (stopped, 1);
+
+    /*  A second h1. */
+    say (LK_SIDE_MESH, "x", "router@h1", "router@.", "CONNECT",
+         "{\"host\":\"h1\",\"address\":\"10.0.0.9:7200\",\"version\":"
+         "\"0.1.0\",\"incarnation\":\"0000000000000099\"}");
+    says ("x", "refuse-mesh");
+
+    lk_neighbour_leave (&router);
+    says ("out1", "disconnected-mesh");
+}
+END_TEST
+
+START_TEST (a_refusal_is_understood)
+{
+    dial (false);
+    says ("out1", "connect");
+    hear (LK_SIDE_MESH, "out1", "refuse-mesh");
+    ck_assert_str_eq (lk_mesh_link_state_name (router.mesh.link[0]->state),
+                      "refused");
+    ck_assert_str_eq (router.mesh.link[0]->reason,
+                      "another live host is called 'h1'");
+}
+END_TEST
+
+/*  -------------------------------------------------------- suite */
+
+int
+main (void)
+{
+    TCase *h1 = tcase_create ("h1");
+    tcase_add_checked_fixture (h1, set_up_h1, tear_down);
+    tcase_add_test (h1, sessions);
+    tcase_add_test (h1, small_questions);
+    tcase_add_test (h1, what_is_not_delivered);
+    tcase_add_test (h1, the_end_of_a_service);
+    tcase_add_test (h1, orders);
+    tcase_add_test (h1, own_commands_of_services);
+    tcase_add_test (h1, questions_about_the_cluster);
+    tcase_add_test (h1, events_of_hosts);
+    tcase_add_test (h1, a_link_begins);
+    tcase_add_test (h1, heartbeats);
+    tcase_add_test (h1, a_refusal_is_understood);
+    TCase *h2 = tcase_create ("h2");
+    tcase_add_checked_fixture (h2, set_up_h2, tear_down);
+    tcase_add_test (h2, h2_takes_h1);
+
+    Suite *suite = suite_create ("vectors_router");
+    suite_add_tcase (suite, h1);
+    suite_add_tcase (suite, h2);
+    SRunner *runner = srunner_create (suite);
+    srunner_run_all (runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
