@@ -138,7 +138,7 @@ integer (lk_fields *self, const char *name, int64_t value, int64_t least,
 void
 lk_field_clock (lk_fields *self, const char *name, int64_t *value)
 {
-    *value = integer (self, name, *value, INT64_MIN, INT64_MAX);
+    *value = integer (self, name, *value, -LK_COUNT_MAX, LK_COUNT_MAX);
 }
 
 void

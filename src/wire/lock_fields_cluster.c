@@ -173,7 +173,7 @@ term_parse (lk_slice text, lk_term *term)
 {
     const lk_slice number = cut (&text, ':');
     return lk_decimal_parse (number.data, number.size, &term->number)
-           && term->number <= LK_COUNT_MAX
+           && term->number <= LK_TERM_NUMBER_MAX
            && lk_hex_parse (text.data, text.size, &term->proposer);
 }
 

@@ -20,7 +20,7 @@
 #define LK_LEADERS_MAX 5
 #define LK_NAME_SIZE_MAX 4608 /* bytes of an object's key, zone included */
 #define LK_BATCH_MAX 256      /* operations in one message */
-#define LK_CHUNK_MAX 256      /* tickets in one message of a table */
+#define LK_CHUNK_MAX 1024      /* tickets in one message of a table */
 #define LK_REPORT_MAX 8192    /* tickets in one report to a reclaim */
 
 /*  A message's operations or tickets, measured by lk_op_size () and
@@ -28,6 +28,9 @@
  *  message could never be sent. Who fills one ends it before; a single ticket
  *  always fits. */
 #define LK_BULK_SIZE_MAX ((size_t) 960 * 1024)
+
+/*  Tokens are number << 32 | sequence, and stay below 2^53. */
+#define LK_TERM_NUMBER_MAX (((uint64_t) 1 << 21) - 1)
 
 typedef uint8_t lk_host;   /* index into the roster */
 typedef uint64_t lk_hosts; /* a set of them */

@@ -411,8 +411,8 @@ START_TEST (it_stops)
     told[0] = '\0';
     stop ();
     then ("lease over session=1\n"
-          "persist promised=1 active=1 session=2\n"
           "tell 7: unlocked 1 shutdown\n"
+          "persist promised=1 active=1 session=2\n"
           "tell 8: failed 1 shutdown\n");
     ck_assert_int_eq (lk_node_deadline (node), INT64_MAX);
     lock (9, 1, -1, 0);
@@ -538,7 +538,7 @@ START_TEST (a_host_that_is_no_member)
 }
 END_TEST
 
-/*  LOCK ever more seldom, since a home that has it calls back. */
+/*  Ever more seldom, since a home that has it calls back. */
 START_TEST (what_is_not_answered_is_said_again)
 {
     leader_pings (1);
@@ -558,7 +558,6 @@ START_TEST (what_is_not_answered_is_said_again)
         leader_pings (1);
     }
     then ("send unlock to 1 request=1/1\n"
-          "send unlock to 1 request=1/1\n"
           "send unlock to 1 request=1/1\n");
 }
 END_TEST
@@ -567,10 +566,15 @@ END_TEST
 START_TEST (a_grant_that_nobody_wants)
 {
     leader_pings (1);
+    lock (7, 1, -1, 0);
+    app_gone (7);
+    leader_unlocks (1, 1);
     told[0] = '\0';
-    leader_locks (1, 5, 9, now_ms);
-    then ("send unlock to 1 request=1/5\n");
-    leader_locks (2, 6, 9, now_ms); /* of another session */
+    leader_locks (1, 1, 9, now_ms); /* was late */
+    then ("send unlock to 1 request=1/1\n");
+    leader_locks (1, 5, 9, now_ms); /* was never asked for */
+    then ("");
+    leader_locks (2, 1, 9, now_ms); /* of another session */
     then ("");
 }
 END_TEST
@@ -603,8 +607,8 @@ START_TEST (isolated)
     told[0] = '\0';
     wait_ms (1);
     then ("lease over session=1\n"
-          "persist promised=3 active=3 session=2\n"
-          "tell 7: unlocked 1 isolated\n");
+          "tell 7: unlocked 1 isolated\n"
+          "persist promised=3 active=3 session=2\n");
     leader_pings (1); /* for a session that is over: too late */
     then ("");
     now_ms++;

@@ -249,14 +249,14 @@ START_TEST (a_request_has_one_ticket)
 }
 END_TEST
 
-/*  The holder is told who it was: somebody with the key. */
+/*  Who asked for it with the key is told, too. */
 START_TEST (drop_by_key_tells_both)
 {
     add ("x", A);
     add ("x", C);
     drop ("x", A, B);
     ck_assert_uint_eq (tells.count, 3);
-    told (0, LK_TELL_UNLOCKED, A, TOKEN (1), LK_RELEASED);
+    told (0, LK_TELL_UNLOCKED, A, TOKEN (1), LK_TIMEDOUT);
     told (1, LK_TELL_UNLOCKED, B, 0, LK_OK);
     told (2, LK_TELL_LOCKED, C, TOKEN (3), LK_OK);
 }

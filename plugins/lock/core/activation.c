@@ -87,6 +87,21 @@ check_in_force (lk_node *node)
     ready_send (node, node->config.self);
 }
 
+/*  A copy that makes progress is no stall. */
+void
+lk_election_progress (lk_node *node, const lk_lock_message *message)
+{
+    lk_election *self = &node->election;
+    uint64_t progress = message->as.entered.holds.length;
+    if (self->state == LK_ELECTION_ELECTED
+        && message->from == self->decree.leader[0]
+        && lk_term_equal (message->term, self->term)
+        && progress > self->progress) {
+        self->progress = progress;
+        self->until_ms = node->now_ms + ACTIVATING_MS;
+    }
+}
+
 void
 lk_on_exiting (lk_node *node, const lk_lock_message *message)
 {

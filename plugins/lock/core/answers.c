@@ -23,8 +23,10 @@ is_current (const lk_node *node, const lk_lock_message *message)
 static void
 give_back (lk_node *node, uint64_t serial, lk_name object)
 {
-    if (object.size == 0) {
-        return;
+    const lk_proxy *proxy = &node->proxy;
+    if (object.size == 0 || serial > proxy->last_serial
+        || HASH_CNT (by_serial, proxy->serials) >= LK_REQUESTS_MAX) {
+        return; /* it is none of ours, or has to wait for the next time */
     }
     lk_asked *asked =
         lk_asked_new (node, LK_ASKED_CLOSING, serial, LK_NO_APP, 0, object);
@@ -60,7 +62,8 @@ lk_on_locked (lk_node *node, const lk_lock_message *message)
 {
     const lk_msg_reply *reply = &message->as.reply;
     if (!is_current (node, message) || !node->proxy.live
-        || node->now_ms - reply->as_of >= node->config.host_lease_ms) {
+        || reply->as_of > node->now_ms
+        || reply->as_of <= node->now_ms - node->config.host_lease_ms) {
         return;
     }
     lk_asked *asked = lk_asked_by_serial (node, reply->request.serial);
@@ -82,9 +85,13 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
     if (!asked) {
         return;
     }
+    bool asks_back = reply->error == LK_RELEASED;
     switch (asked->state) {
     case LK_ASKED_CLOSING:
     case LK_ASKED_BY_KEY:
+        if (asks_back) {
+            break; /* UNLOCK is on its way */
+        }
         if (asked->tell_unlocked || asked->state == LK_ASKED_BY_KEY) {
             lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_OK);
         }
@@ -97,10 +104,12 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
         asked->error = reply->error ? (lk_err) reply->error : LK_LOST;
         lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, asked->error);
         lk_asked_enter (node, asked, LK_ASKED_CLOSING);
+        lk_asked_send (node, asked);
         break;
     case LK_ASKED_EXPIRED:
         asked->error = LK_TIMEDOUT;
         lk_asked_enter (node, asked, LK_ASKED_CLOSING);
+        lk_asked_send (node, asked);
         break;
     case LK_ASKED_WAITING:
     case LK_ASKED_STATES:

@@ -145,6 +145,30 @@ lk_doorway_run (lk_node *node)
     }
 }
 
+/*  How far it has come: grows with each answer of the others. */
+static uint64_t
+progress (const lk_doorway *self)
+{
+    uint64_t steps = self->state + self->next_chunk
+                     + (uint64_t) lk_hosts_count (self->entered)
+                     + (uint64_t) lk_hosts_count (self->filled);
+    for (size_t place = 0; place < LK_LEADERS_MAX; place++) {
+        steps += self->fill[place].chunk;
+    }
+    return steps;
+}
+
+static void
+send_progress (lk_node *node)
+{
+    lk_doorway *self = &node->doorway;
+    lk_lock_message *message = lk_out_message (node, LK_MSG_ENTERED);
+    message->term = own_term (self);
+    message->as.entered.holds = lk_doorway_holds (node);
+    message->as.entered.holds.length = progress (self);
+    lk_out_send (node, message, self->proposer);
+}
+
 /*  -------------------------------------------------------- entering */
 
 static void
@@ -174,7 +198,7 @@ take_tickets (lk_node *node, lk_table *source)
     lk_entry *const *listing = lk_table_listing (source);
     for (size_t i = 0; i < source->count; i++) {
         lk_ticket ticket = listing[i]->ticket;
-        ticket.age_ms = node->now_ms - listing[i]->since_ms;
+        ticket.age_ms = lk_entry_age (listing[i], node->now_ms);
         if (ticket.request.session > table.gone[ticket.request.host]) {
             lk_table_restore (&table, &ticket, node->now_ms);
         }
@@ -230,6 +254,7 @@ lk_on_elected (lk_node *node, const lk_lock_message *message)
         send_exiting (node);
     }
     if (again && self->state != LK_DOORWAY_IDLE) {
+        send_progress (node);
         return;
     }
     if (lk_term_equal (node->table.decree.term, message->term)) {
@@ -238,6 +263,9 @@ lk_on_elected (lk_node *node, const lk_lock_message *message)
     self->order = message->as.decree;
     self->proposer = message->from;
     self->entered = 0;
+    self->filled = 0;
+    self->next_chunk = 0;
+    memset (self->fill, 0, sizeof self->fill);
     enter_state (node, LK_DOORWAY_ENTERING);
     if (others (node) == 0) {
         get_tickets (node);
@@ -248,6 +276,7 @@ void
 lk_on_entered (lk_node *node, const lk_lock_message *message)
 {
     lk_doorway *self = &node->doorway;
+    lk_election_progress (node, message);
     if (self->state != LK_DOORWAY_ENTERING
         || !lk_term_equal (message->term, own_term (self))
         || !lk_term_equal (node->facts.promised, own_term (self))) {

@@ -304,17 +304,25 @@ lk_election_run (lk_node *node)
     run[self->state](node);
 }
 
+bool
+lk_election_is_busy (const lk_node *node)
+{
+    const lk_election *self = &node->election;
+    return self->state != LK_ELECTION_IDLE || self->ready_again > 0;
+}
+
 int64_t
 lk_election_deadline (const lk_node *node)
 {
     const lk_election *self = &node->election;
-    if (self->state != LK_ELECTION_IDLE || self->ready_again > 0) {
-        return node->now_ms + LK_BUSY_MS;
+    int64_t when = INT64_MAX;
+    if (self->state == LK_ELECTION_PAUSE) {
+        when = self->vote_at_ms;
+    } else if (self->state == LK_ELECTION_IDLE
+               && self->bad_since_ms != LK_LONG_AGO) {
+        when = self->next_try_ms;
     }
-    if (self->bad_since_ms != LK_LONG_AGO && self->next_try_ms > node->now_ms) {
-        return self->next_try_ms;
-    }
-    return INT64_MAX;
+    return when > node->now_ms ? when : INT64_MAX;
 }
 
 void

@@ -44,6 +44,7 @@ typedef struct {
     lk_decree previous;
     lk_host holder;
     lk_hosts activated;
+    uint64_t progress; /* ELECTED: how far the first leader has come */
 
     /*  When to try next. */
     int64_t bad_since_ms; /* no living leaders since; LK_LONG_AGO: fine */
@@ -63,7 +64,10 @@ void lk_election_init (lk_election *self);
 /*  Does what time asks for; call it after whatever may have changed. */
 void lk_election_run (lk_node *node);
 
-/*  When to run it next. */
+/*  Has to be run every LK_BUSY_MS now. */
+bool lk_election_is_busy (const lk_node *node);
+
+/*  When to run it next, besides. */
 int64_t lk_election_deadline (const lk_node *node);
 
 /*  A decree was adopted: give it time before its leaders are missed. */
@@ -82,6 +86,9 @@ void lk_on_voted (lk_node *node, const lk_lock_message *message);
 void lk_on_desist (lk_node *node, const lk_lock_message *message);
 void lk_on_retire (lk_node *node, const lk_lock_message *message);
 void lk_on_rerun (lk_node *node, const lk_lock_message *message);
+/*  The first leader is at work in the doorway, and so far. */
+void lk_election_progress (lk_node *node, const lk_lock_message *message);
+
 void lk_on_sitting (lk_node *node, const lk_lock_message *message);
 void lk_on_exiting (lk_node *node, const lk_lock_message *message);
 void lk_on_active (lk_node *node, const lk_lock_message *message);

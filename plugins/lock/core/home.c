@@ -139,6 +139,18 @@ is_mine (lk_node *node, const lk_lock_message *message)
            || node->table.reported[own][id.host] == id.session;
 }
 
+/*  The request's ticket, if it is for that object. */
+static const lk_entry *
+find (const lk_node *node, const lk_ticket *ticket)
+{
+    const lk_entry *entry = lk_table_find (&node->table, ticket->request);
+    return entry
+                   && entry->queue
+                          == lk_table_queue (&node->table, ticket->object)
+               ? entry
+               : NULL;
+}
+
 static void
 confirm (lk_node *node, const lk_ticket *ticket, uint64_t token)
 {
@@ -149,12 +161,17 @@ confirm (lk_node *node, const lk_ticket *ticket, uint64_t token)
     lk_stream_append (node, &op);
 }
 
+/*  The ticket goes; whoever asked for that by key is told, too. */
 static void
-drop (lk_node *node, const lk_entry *entry, lk_request_id by)
+drop (lk_node *node, const lk_entry *entry)
 {
-    lk_op op = {.kind = LK_OP_DROP, .by = by};
+    lk_home *self = &node->home;
+    lk_op op = {.kind = LK_OP_DROP, .by = entry->release_by};
     op.ticket.request = entry->ticket.request;
     op.ticket.object = entry->ticket.object;
+    if (op.by.host != LK_NOBODY) {
+        self->released[self->released_next++ % LK_RELEASES_KEPT] = op.by;
+    }
     lk_stream_append (node, &op);
 }
 
@@ -176,7 +193,7 @@ lk_on_lock (lk_node *node, const lk_lock_message *message)
     if (!is_mine (node, message)) {
         return;
     }
-    const lk_entry *entry = lk_table_find (&node->table, ticket->request);
+    const lk_entry *entry = find (node, ticket);
     if (entry) {
         if (entry->ticket.token != 0) {
             confirm (node, ticket, entry->ticket.token);
@@ -204,12 +221,18 @@ was_released_by (const lk_home *self, lk_request_id by)
     return false;
 }
 
+/*  The holder's proxy has to give it back, which it does for its application
+ *  as soon as it hears of this: so nobody gets the object while that one
+ *  believes in it. Said again whenever the asker does. */
 static void
-release_by_key (lk_node *node, const lk_entry *holder, lk_request_id by)
+ask_back (lk_node *node, lk_entry *holder, lk_request_id by)
 {
-    lk_home *self = &node->home;
-    self->released[self->released_next++ % LK_RELEASES_KEPT] = by;
-    drop (node, holder, by);
+    holder->release_by = by;
+    lk_lock_message *message = make_reply (
+        node, LK_MSG_UNLOCKED, holder->ticket.request, holder->ticket.object);
+    message->as.reply.error = LK_RELEASED;
+    message->as.reply.token = holder->ticket.token;
+    lk_home_send (node, message, holder->ticket.request.host);
 }
 
 static void
@@ -220,13 +243,13 @@ unlock_by_key (lk_node *node, const lk_ticket *ticket)
         return;
     }
     const lk_queue *queue = lk_table_queue (&node->table, ticket->object);
-    const lk_entry *holder = queue ? queue->first : NULL;
+    lk_entry *holder = queue ? queue->first : NULL;
     if (!holder || holder->ticket.token == 0) {
         refuse (node, ticket, LK_UNKNOWN);
     } else if (holder->ticket.key != ticket->key) {
         refuse (node, ticket, LK_DENIED);
     } else {
-        release_by_key (node, holder, ticket->request);
+        ask_back (node, holder, ticket->request);
     }
 }
 
@@ -241,15 +264,30 @@ lk_on_unlock (lk_node *node, const lk_lock_message *message)
         unlock_by_key (node, ticket);
         return;
     }
-    const lk_entry *entry = lk_table_find (&node->table, ticket->request);
+    const lk_entry *entry = find (node, ticket);
     if (entry) {
-        drop (node, entry, (lk_request_id) {.host = LK_NOBODY});
+        drop (node, entry);
     } else {
         confirm (node, ticket, 0);
     }
 }
 
 /*  -------------------------------------------------------- reclaim */
+
+/*  Whether all that it claims is the session's own, held, and of this home. */
+static bool
+is_sound (const lk_node *node, lk_host host, const lk_msg_report *report)
+{
+    for (size_t i = 0; i < report->ticket_count; i++) {
+        const lk_ticket *ticket = &report->tickets[i];
+        if (ticket->request.host != host
+            || ticket->request.session != report->session || ticket->token == 0
+            || lk_table_home (&node->table, ticket->object) != report->home) {
+            return false;
+        }
+    }
+    return true;
+}
 
 /*  How many parts of a session's report are in the table. */
 static uint64_t
@@ -274,7 +312,7 @@ lk_on_report (lk_node *node, const lk_lock_message *message)
     int own = lk_node_place (node);
     if (!lk_node_is_serving (node)
         || !lk_term_equal (message->term, node->table.decree.term)
-        || report->home != own) {
+        || report->home != own || !is_sound (node, host, report)) {
         return;
     }
     lk_request_id request = {.host = host, .session = report->session};
@@ -288,18 +326,19 @@ lk_on_report (lk_node *node, const lk_lock_message *message)
         return;
     }
     uint64_t parts = parts_of (node, request);
-    if (report->part < parts) {
-        if (!lk_stream_is_busy (node)) {
-            tell_reported (node, request, report->part);
-        }
-    } else if (report->part == parts) {
-        lk_op op = {.kind = LK_OP_REPORT,
-                    .by.host = LK_NOBODY,
-                    .ticket.request = request,
-                    .part = report->part,
-                    .more = report->more,
-                    .tickets = report->tickets,
-                    .ticket_count = report->ticket_count};
-        lk_stream_append (node, &op);
+    if (report->part > parts
+        || (report->part == parts
+            && node->table.reported[own][host] == report->session)) {
+        return;
     }
+    lk_op op = {.kind = LK_OP_REPORT,
+                .by.host = LK_NOBODY,
+                .ticket.request = request,
+                .part = report->part,
+                .more = report->more};
+    if (report->part == parts) { /* else it is in, and only told again */
+        op.tickets = report->tickets;
+        op.ticket_count = report->ticket_count;
+    }
+    lk_stream_append (node, &op);
 }

@@ -43,6 +43,7 @@ lk_node_new (const lk_node_config *config, int64_t now_ms)
     node->now_ms = now_ms;
     node->started_ms = now_ms;
     node->next_ping_ms = now_ms;
+    node->deadline_ms = now_ms;
     node->known = LK_HOST_BIT (config->self);
     lk_rng_init (&node->rng, config->seed[0] ^ config->seed[1]);
     for (size_t host = 0; host < LK_HOSTS_MAX; host++) {
@@ -311,6 +312,7 @@ handle (lk_node *node, const lk_event *event)
 static void
 let_time_pass (lk_node *node)
 {
+    node->next_look_ms = node->now_ms + LK_BUSY_MS;
     lk_election_run (node);
     lk_doorway_run (node);
     if (node->now_ms >= node->next_ping_ms) {
@@ -322,11 +324,39 @@ let_time_pass (lk_node *node)
     }
 }
 
+static int64_t
+earlier (int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool
+is_busy (const lk_node *node)
+{
+    return lk_election_is_busy (node) || lk_doorway_is_busy (node)
+           || node->proxy.is_behind;
+}
+
+/*  A point in time that stands still, however many messages come before. */
+static int64_t
+find_deadline (const lk_node *node)
+{
+    int64_t deadline = node->next_ping_ms;
+    deadline = earlier (deadline, lk_election_deadline (node));
+    deadline = earlier (deadline, lk_proxy_deadline (node));
+    if (is_busy (node)) {
+        deadline = earlier (deadline, node->next_look_ms);
+    }
+    return node->stopped ? INT64_MAX : deadline;
+}
+
 void
 lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
 {
     lk_outlet *outlet = &node->outlet;
     LK_ASSERT (event->now_ms >= node->now_ms);
+    bool due =
+        event->type != LK_ON_MESSAGE || event->now_ms >= node->deadline_ms;
     lk_outlet_reset (outlet);
     node->now_ms = event->now_ms;
     if (!node->started) {
@@ -336,35 +366,19 @@ lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
         lk_proxy_expire (node);
         handle (node, event);
     }
-    if (!node->stopped
-        && (event->type != LK_ON_MESSAGE
-            || node->now_ms >= node->next_ping_ms)) {
+    if (due && !node->stopped) {
         let_time_pass (node);
     }
     for (size_t i = 0; i < outlet->loop_count; i++) {
         receive (node, outlet->loop[i]);
     }
+    node->deadline_ms = find_deadline (node);
     effects->item = outlet->item;
     effects->count = outlet->count;
-}
-
-static int64_t
-earlier (int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 int64_t
 lk_node_deadline (const lk_node *node)
 {
-    if (node->stopped) {
-        return INT64_MAX;
-    }
-    int64_t deadline = node->next_ping_ms;
-    deadline = earlier (deadline, lk_election_deadline (node));
-    deadline = earlier (deadline, lk_proxy_deadline (node));
-    if (lk_doorway_is_busy (node)) {
-        deadline = earlier (deadline, node->now_ms + LK_BUSY_MS);
-    }
-    return deadline;
+    return node->deadline_ms;
 }

@@ -36,6 +36,8 @@ struct lk_node {
     int64_t started_ms;
     bool stopped;
     int64_t next_ping_ms;
+    int64_t next_look_ms; /* while an election or the doorway is busy */
+    int64_t deadline_ms;  /* when time has something to do, at the latest */
     lk_rng rng;
     uint64_t keys_made;
 

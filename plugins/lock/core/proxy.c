@@ -62,9 +62,6 @@ lk_proxy_deadline (const lk_node *node)
 {
     const lk_proxy *self = &node->proxy;
     int64_t deadline = self->due_ms;
-    if (self->is_behind && node->now_ms + LK_BUSY_MS < deadline) {
-        deadline = node->now_ms + LK_BUSY_MS;
-    }
     if (self->live && self->lease_until_ms < deadline) {
         deadline = self->lease_until_ms;
     }
@@ -73,28 +70,41 @@ lk_proxy_deadline (const lk_node *node)
 
 /*  -------------------------------------------------------- session */
 
-/*  What becomes of one request when its session ends. */
+/*  Applications are told first, then what they had may be given away. */
 static void
-end_asked (lk_node *node, lk_asked *asked, lk_err error)
+tell_end (lk_node *node, const lk_asked *asked, lk_err error)
 {
-    switch (asked->state) {
-    case LK_ASKED_WAITING:
-    case LK_ASKED_BY_KEY:
-        lk_asked_renumber (node, asked);
-        return;
-    case LK_ASKED_HELD:
+    if (asked->state == LK_ASKED_HELD
+        || (asked->state == LK_ASKED_CLOSING && asked->tell_unlocked)) {
         lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, error);
-        break;
-    case LK_ASKED_CLOSING:
-        if (asked->tell_unlocked) {
-            lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, error);
-        }
-        break;
-    case LK_ASKED_EXPIRED:
-    case LK_ASKED_STATES:
-        break;
     }
-    lk_asked_remove (node, asked);
+}
+
+/*  What still waits goes into the next session. */
+static void
+carry_over (lk_node *node, lk_asked *asked)
+{
+    if (asked->state == LK_ASKED_WAITING || asked->state == LK_ASKED_BY_KEY) {
+        lk_asked_renumber (node, asked);
+    } else {
+        lk_asked_remove (node, asked);
+    }
+}
+
+static void
+tell_all (lk_node *node, lk_err error)
+{
+    lk_proxy *self = &node->proxy;
+    const lk_asked *asked;
+    lk_out_lease (node, node->facts.session, 0);
+    DL_FOREACH (self->held, asked)
+    {
+        tell_end (node, asked, error);
+    }
+    DL_FOREACH (self->open, asked)
+    {
+        tell_end (node, asked, error);
+    }
 }
 
 /*  To call a session closed says that those before it are over, too. What the
@@ -117,8 +127,8 @@ close_predecessor (lk_node *node)
     }
 }
 
-void
-lk_proxy_end_session (lk_node *node, lk_err error)
+static void
+begin_session (lk_node *node, lk_err error)
 {
     lk_proxy *self = &node->proxy;
     lk_asked *asked;
@@ -126,7 +136,6 @@ lk_proxy_end_session (lk_node *node, lk_err error)
     lk_out_trace (node, LK_TRACE_WARNING, "session over: session=%llu why=%s",
                   (unsigned long long) node->facts.session,
                   lk_err_word (error));
-    lk_out_lease (node, node->facts.session, 0);
     if (is_heir (node)) {
         self->closed = node->facts.session;
     }
@@ -137,13 +146,20 @@ lk_proxy_end_session (lk_node *node, lk_err error)
     lk_report_restart (node);
     DL_FOREACH_SAFE (self->held, asked, next)
     {
-        end_asked (node, asked, error);
+        carry_over (node, asked);
     }
     DL_FOREACH_SAFE (self->open, asked, next)
     {
-        end_asked (node, asked, error);
+        carry_over (node, asked);
     }
     lk_out_status (node);
+}
+
+static void
+end_session (lk_node *node, lk_err error)
+{
+    tell_all (node, error);
+    begin_session (node, error);
 }
 
 void
@@ -228,7 +244,7 @@ lk_proxy_expire (lk_node *node)
     lk_proxy *self = &node->proxy;
     close_predecessor (node);
     if (self->live && node->now_ms >= self->lease_until_ms) {
-        lk_proxy_end_session (node, LK_ISOLATED);
+        end_session (node, LK_ISOLATED);
     }
     if (node->now_ms < self->due_ms) {
         return;
@@ -314,6 +330,7 @@ lk_proxy_stop (lk_node *node)
     lk_proxy *self = &node->proxy;
     lk_asked *asked;
     lk_asked *next;
+    tell_all (node, LK_SHUTDOWN);
     DL_FOREACH (self->held, asked)
     {
         lk_asked_send_unlock (node, asked);
@@ -322,7 +339,7 @@ lk_proxy_stop (lk_node *node)
     {
         lk_asked_send_unlock (node, asked);
     }
-    lk_proxy_end_session (node, LK_SHUTDOWN);
+    begin_session (node, LK_SHUTDOWN);
     DL_FOREACH_SAFE (self->open, asked, next)
     {
         lk_asked_tell (node, asked, LK_ANSWER_FAILED, LK_SHUTDOWN);

@@ -99,11 +99,8 @@ void lk_proxy_vouched (lk_node *node, lk_term term, int64_t at);
  *  reports. */
 void lk_proxy_hears (lk_node *node, const lk_decree *decree, uint8_t reclaim);
 
-/*  Ends the session: all applications are told that their locks are gone,
- *  and why. */
-void lk_proxy_end_session (lk_node *node, lk_err error);
-
-/*  Leaves: as above, and nobody is served any more. */
+/*  Leaves: all applications are told that their locks are gone, then what they
+ *  had is given back, and nobody is served any more. */
 void lk_proxy_stop (lk_node *node);
 
 /*  Requests of applications. */

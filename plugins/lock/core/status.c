@@ -45,7 +45,7 @@ lk_node_next_ticket (lk_node *node, size_t *cursor, lk_ticket *ticket)
     }
     const lk_entry *entry = lk_table_listing (&node->table)[*cursor];
     *ticket = entry->ticket;
-    ticket->age_ms = node->now_ms - entry->since_ms;
+    ticket->age_ms = lk_entry_age (entry, node->now_ms);
     (*cursor)++;
     return true;
 }

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <utlist.h>
 
+#define AGE_MAX_MS (INT64_C (366) * 24 * 3600 * 1000)
+
 /*  -------------------------------------------------------- tells */
 
 void
@@ -249,6 +251,18 @@ count_crowd (lk_table *self, const lk_entry *entry, int change)
     lk_free (crowd);
 }
 
+static int64_t
+clamp_age (int64_t age_ms)
+{
+    return age_ms < 0 ? 0 : age_ms < AGE_MAX_MS ? age_ms : AGE_MAX_MS;
+}
+
+int64_t
+lk_entry_age (const lk_entry *entry, int64_t now_ms)
+{
+    return clamp_age (now_ms - entry->since_ms);
+}
+
 /*  A new entry that is in no queue yet. */
 static lk_entry *
 new_entry (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
@@ -261,7 +275,8 @@ new_entry (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
     entry->queue = need_queue (self, ticket->object);
     entry->ticket.object =
         (lk_name) {.data = entry->queue->key, .size = entry->queue->size};
-    entry->since_ms = now_ms - ticket->age_ms;
+    entry->since_ms = now_ms - clamp_age (ticket->age_ms);
+    entry->release_by.host = LK_NOBODY;
     make_id (entry->id, ticket->request);
     HASH_ADD (hh, self->entries, id, sizeof entry->id, entry);
     self->count++;
@@ -342,15 +357,13 @@ static void
 apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
     lk_entry *entry = lk_table_find (self, op->ticket.request);
-    bool by_key = op->by.host != LK_NOBODY;
     uint64_t token = 0;
-    if (entry) {
+    if (entry && entry->queue->home == home) {
         token = entry->ticket.token;
         remove_entry (self, entry);
     }
-    tell (tells, LK_TELL_UNLOCKED, op->ticket.request, token,
-          by_key ? LK_RELEASED : LK_TIMEDOUT);
-    if (by_key) {
+    tell (tells, LK_TELL_UNLOCKED, op->ticket.request, token, LK_TIMEDOUT);
+    if (op->by.host != LK_NOBODY) {
         tell (tells, LK_TELL_UNLOCKED, op->by, 0, LK_OK);
     }
     activate (self, home, lk_table_queue (self, op->ticket.object), tells);
@@ -400,10 +413,13 @@ static bool
 apply_claim (lk_table *self, const lk_ticket *claim, int64_t now_ms)
 {
     lk_entry *entry = lk_table_find (self, claim->request);
+    lk_queue *queue = lk_table_queue (self, claim->object);
+    if (entry && entry->queue != queue) {
+        return false; /* it is for another object */
+    }
     if (entry && entry->ticket.token != 0) {
         return true;
     }
-    lk_queue *queue = lk_table_queue (self, claim->object);
     if (queue && queue->first->ticket.token != 0) {
         return false;
     }

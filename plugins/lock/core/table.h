@@ -35,6 +35,7 @@ struct lk_entry {
     bool confirmed;           /* its proxy knows of it */
     uint64_t confirmed_token; /* as what: 0 waiting */
     int64_t audit_ms;         /* last asked for */
+    lk_request_id release_by; /* who asked for its end by key; LK_NOBODY */
     bool watched;             /* in the home's list */
     lk_entry *watch_prev;
     lk_entry *watch_next;
@@ -136,6 +137,9 @@ void lk_table_unwatch (lk_table *self, lk_entry *entry);
 
 /*  Operations applied, over all streams. */
 uint64_t lk_table_length (const lk_table *self);
+
+/*  Since it was asked for, in ms, at most a year. */
+int64_t lk_entry_age (const lk_entry *entry, int64_t now_ms);
 
 /*  The next link of a chain of hashes over tickets that travel. */
 uint64_t lk_ticket_hash (uint64_t hash, const lk_ticket *ticket);

@@ -44,7 +44,7 @@ lk_transfer_chunk (lk_node *node, uint64_t first, lk_msg_chunk *chunk)
     for (size_t i = 0; i < chunk->ticket_count; i++) {
         const lk_entry *entry = listing[first + i];
         chunk->tickets[i] = lk_out_ticket (node, &entry->ticket);
-        chunk->tickets[i].age_ms = node->now_ms - entry->since_ms;
+        chunk->tickets[i].age_ms = lk_entry_age (entry, node->now_ms);
     }
 }
 

@@ -37,11 +37,8 @@ end_duration (lk_node *node, lk_entry *entry)
     if (entry->ticket.duration_ms == 0 || entry->ticket.token == 0) {
         return false;
     }
-    if (entry->granted_ms == 0) {
-        if (!lk_stream_is_busy (node)) {
-            entry->granted_ms = node->now_ms;
-        }
-        return false;
+    if (entry->granted_ms == 0) { /* a copy: what is left is told from here */
+        entry->granted_ms = node->now_ms;
     }
     if (node->now_ms - entry->granted_ms <= kept_ms (node, &entry->ticket)) {
         return false;

@@ -95,8 +95,14 @@ lk_vote_start (lk_node *node)
 {
     lk_election *self = &node->election;
     lk_host own = node->config.self;
-    self->term =
-        (lk_term) {.number = next_number (node), .proposer = node->config.id};
+    uint64_t number = next_number (node);
+    if (number > LK_TERM_NUMBER_MAX) {
+        lk_out_trace (node, LK_TRACE_ERROR, "no more terms: promised=%llu",
+                      (unsigned long long) (number - 1));
+        lk_election_give_up (node, "no more terms");
+        return;
+    }
+    self->term = (lk_term) {.number = number, .proposer = node->config.id};
     lk_promise (node, self->term);
     node->promised_to = own;
     self->state = LK_ELECTION_VOTING;
@@ -208,6 +214,13 @@ may_reclaim (lk_node *node, const lk_decree *previous)
     return true;
 }
 
+/*  A reclaim that was not over begins again with the new decree. */
+static bool
+is_in_reclaim (const lk_election *self, lk_host holder)
+{
+    return holder != LK_NOBODY && self->vote[holder].holds.reclaim;
+}
+
 /*  The decree that follows from the votes is LOCKLEADERS, stage elected. */
 static void
 elect (lk_node *node, const lk_choice *choice, bool reclaim)
@@ -222,6 +235,7 @@ elect (lk_node *node, const lk_choice *choice, bool reclaim)
     self->decree = decree;
     self->previous = *choice->previous;
     self->holder = choice->holder;
+    self->progress = 0;
     self->state = LK_ELECTION_ELECTED;
     self->until_ms = node->now_ms + VOTING_MS;
     lk_out_trace (node, LK_TRACE_INFO,
@@ -260,8 +274,8 @@ lk_vote_count (lk_node *node)
         .leaders_max = node->config.leaders_max,
     };
     choice.holder = lk_choose_holder (&choice);
-    bool reclaim = previous.leader_count > 0 && choice.holder == LK_NOBODY;
-    if (!reclaim || may_reclaim (node, &previous)) {
-        elect (node, &choice, reclaim);
+    bool lost = previous.leader_count > 0 && choice.holder == LK_NOBODY;
+    if (!lost || may_reclaim (node, &previous)) {
+        elect (node, &choice, lost || is_in_reclaim (self, choice.holder));
     }
 }
