@@ -136,6 +136,7 @@ struct lk_node {
     lk_node_status status;
     bool serves;
     size_t tickets;
+    const lk_ticket *ticket; /* these, else some */
 };
 
 static lk_node node;
@@ -189,7 +190,7 @@ void
 lk_node_get_status (const lk_node *self, lk_node_status *status)
 {
     *status = self->status;
-    status->phase = "booting";
+    status->phase = status->phase ? status->phase : "booting";
 }
 
 bool
@@ -197,6 +198,10 @@ lk_node_next_ticket (lk_node *self, size_t *cursor, lk_ticket *ticket)
 {
     if (*cursor >= self->tickets) {
         return false;
+    }
+    if (self->ticket) {
+        *ticket = self->ticket[(*cursor)++];
+        return true;
     }
     *ticket = (lk_ticket) {.request = {0, 3, *cursor + 1},
                            .object = {"\0\0o", 3},

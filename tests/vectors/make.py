@@ -220,7 +220,7 @@ APPLICATION = [
     ("app-locklist", "who holds and who waits", "lock@.", APP, "LOCKLIST", 5,
      {"cursor": 0}),
     ("app-locklist-answer", "these", APP, LOCK1, "LOCKLIST", 5,
-     {"cursor": 2, "served_by": "h1", "tickets": [
+     {"served_by": "h1", "tickets": [
          {"object": "backup/db-1", "host": "h1", "owner": APP, "pid": 4711,
           "state": "held", "since_ms": 5210, "token": TOKEN, "session": 3},
          {"object": "backup/db-1", "zone": "red", "context": "nightly",

@@ -1,0 +1,315 @@
+/*  vectors_lock.c - the examples of tests/vectors are what is said of locks
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Between applications and their lock service: what the library asks and the
+ *  service answers is compared field by field, and the service hears the
+ *  questions of the examples. Between lock services it is LOCKSTARTED alone;
+ *  lock_codec.c has the others.
+ */
+
+#include "lock_fake.h"
+
+#include "client/book.h"
+#include "client/letter.h"
+#include "lib/example.h"
+
+#define APP "backup-4711@h1"
+#define LEASE_PAGE "/run/lockkeeper/lock.lease"
+#define TOKEN 0x0000000700000004u
+#define KEY 0xc0ffee5eed1e55a7u
+
+/*  -------------------------------------------------------- in and out */
+
+static void
+hear (const char *example)
+{
+    give (lk_vector_message (lk_vector_find (example)));
+}
+
+static void
+compare (lk_message *message, const char *example)
+{
+    const lk_vector *wanted = lk_vector_find (example);
+    lk_message_set_from (message, wanted->from);
+    const char *difference = lk_vector_differs (wanted, message);
+    ck_assert_msg (difference[0] == '\0', "%s", difference);
+}
+
+/*  What the service said is the example, and nothing else. */
+static void
+says (const char *example)
+{
+    ck_assert_uint_eq (bus.count, 1);
+    compare (bus.sent[0], example);
+    forget_sent ();
+}
+
+static void
+set_up_demo (void)
+{
+    begin ();
+    write_genesis ("demo");
+    open_lockd ();
+    attach ();
+    forget_sent ();
+    node.count = 0;
+}
+
+/*  -------------------------------------------------------- locks */
+
+static void
+answer (lk_answer_kind kind, lk_err error)
+{
+    const uint32_t app = lk_apps_find (&lockd.apps, APP)->number;
+    add_answer (kind, app, 1, error);
+    node.effect[node.effect_count - 1].answer.token = TOKEN;
+    node.effect[node.effect_count - 1].answer.key = KEY;
+    tick ();
+}
+
+static void
+lock (void)
+{
+    hear ("app-lock");
+    const lk_app_request *asked = &last_event (LK_ON_LOCK)->request;
+    ck_assert_uint_eq (asked->serial, 1);
+    ck_assert_int_eq (asked->wait_ms, 10000);
+    ck_assert_int_eq (asked->duration_ms, 0);
+    ck_assert_uint_eq (asked->pid, 4711);
+}
+
+static void
+grant (void)
+{
+    add_effect ((lk_effect) {
+        .type = LK_DO_LEASE, .session = 3, .lease_until_ms = 86408000});
+    answer (LK_ANSWER_LOCKED, LK_OK);
+    ck_assert_uint_eq (bus.count, 1);
+    lk_message_set_text (bus.sent[0], "lease_page", LEASE_PAGE);
+    says ("app-locked");
+}
+
+START_TEST (locked_and_unlocked)
+{
+    lock ();
+    grant ();
+    hear ("app-unlock");
+    ck_assert_uint_eq (last_event (LK_ON_UNLOCK)->request.serial, 1);
+    answer (LK_ANSWER_UNLOCKED, LK_OK);
+    says ("app-unlocked");
+}
+END_TEST
+
+START_TEST (failed)
+{
+    lock ();
+    answer (LK_ANSWER_FAILED, LK_TIMEDOUT);
+    says ("app-lockfailed");
+}
+END_TEST
+
+START_TEST (lost)
+{
+    lock ();
+    grant ();
+    answer (LK_ANSWER_UNLOCKED, LK_ISOLATED);
+    says ("app-unlocked-lost");
+}
+END_TEST
+
+START_TEST (unlocked_by_key)
+{
+    hear ("app-unlock-key");
+    const lk_app_request *asked = &last_event (LK_ON_UNLOCK_BY_KEY)->request;
+    ck_assert_uint_eq (asked->serial, 3);
+    ck_assert_uint_eq (asked->key, KEY);
+}
+END_TEST
+
+/*  -------------------------------------------------------- the library */
+
+/*  What it asks; its number and process are its own. */
+static void
+library_asks (lk_message *message, uint64_t serial, const char *example)
+{
+    lk_message_set_serial (message, serial);
+    if (lk_message_has (message, "pid")) {
+        lk_message_set_number (message, "pid", 4711);
+    }
+    compare (message, example);
+    lk_message_destroy (&message);
+}
+
+START_TEST (questions_of_the_library)
+{
+    char object[] = "backup/db-1";
+    lk_lock one = {.serial = 2, .object = object, .wait_ms = 10000};
+    library_asks (lk_letter_lock (&one, 0), 1, "app-lock");
+
+    one = (lk_lock) {.serial = 1, .object = object, .token = TOKEN, .key = KEY};
+    library_asks (lk_letter_unlock (&one), 2, "app-unlock");
+
+    one = (lk_lock) {.object = object, .by_key = true, .key = KEY};
+    library_asks (lk_letter_unlock (&one), 3, "app-unlock-key");
+
+    lk_message *grant = lk_vector_message (lk_vector_find ("app-locked"));
+    library_asks (lk_letter_give_back (grant), 2, "app-unlock");
+    lk_message_destroy (&grant);
+}
+END_TEST
+
+START_TEST (answers_to_the_library)
+{
+    lk_grant grant;
+    lk_message *locked = lk_vector_message (lk_vector_find ("app-locked"));
+    ck_assert (lk_letter_read_grant (locked, &grant));
+    ck_assert_uint_eq (grant.token, TOKEN);
+    ck_assert_uint_eq (grant.key, KEY);
+    ck_assert_uint_eq (grant.session, 3);
+    ck_assert_int_eq (grant.until_ms, INT64_MAX);
+    ck_assert_int_eq (grant.lease_until_ms, 86408000);
+    ck_assert_str_eq (grant.lease_page, LEASE_PAGE);
+    lk_message_destroy (&locked);
+}
+END_TEST
+
+/*  -------------------------------------------------------- questions */
+
+/*  DECREE of make.py: of term 7, by h1; h2, h1 and h3 lead. */
+static void
+elect (void)
+{
+    const lk_host h2 = lk_roster_find (&lockd.roster, "h2", 0);
+    const lk_host h3 = lk_roster_find (&lockd.roster, "h3", 0);
+    node.status = (lk_node_status) {.decree = {.term = {7, OWN_ID},
+                                               .members = lockd.state.genesis,
+                                               .leader_count = 3,
+                                               .leader = {h2, lockd.self, h3}},
+                                    .sees = lockd.state.genesis,
+                                    .session = 3,
+                                    .requests = 1,
+                                    .tickets = 2};
+}
+
+START_TEST (status_ready)
+{
+    elect ();
+    node.status.ready = node.status.leads = true;
+    node.status.phase = "elected";
+    node.status.lease_until_ms = bus.now_ms + 7800;
+    hear ("app-lockstatus");
+    says ("app-lockready");
+}
+END_TEST
+
+START_TEST (status_not_ready)
+{
+    elect ();
+    node.status.phase = "pause";
+    node.status.sees = LK_HOST_BIT (lockd.self);
+    hear ("app-lockstatus");
+    says ("app-nolock");
+}
+END_TEST
+
+START_TEST (list_of_tickets)
+{
+    const lk_host h2 = lk_roster_find (&lockd.roster, "h2", 0);
+    const lk_ticket tickets[] = {{.request = {lockd.self, 3, 1},
+                                  .object = {"\0\0backup/db-1", 13},
+                                  .owner = {APP, sizeof APP - 1},
+                                  .pid = 4711,
+                                  .token = TOKEN,
+                                  .age_ms = 5210},
+                                 {.request = {h2, 9, 1},
+                                  .object = {"red\0nightly\0backup/db-1", 23},
+                                  .owner = {"run-88@h2", 9},
+                                  .pid = 88,
+                                  .age_ms = 310}};
+    node.serves = true;
+    node.ticket = tickets;
+    node.tickets = 2;
+    hear ("app-locklist");
+    says ("app-locklist-answer");
+}
+END_TEST
+
+START_TEST (list_is_elsewhere)
+{
+    elect ();
+    node.status.decree.leader_count = 2;
+    node.status.decree.leader[1] = node.status.decree.leader[2];
+    hear ("app-locklist");
+    says ("app-locklist-elsewhere");
+}
+END_TEST
+
+/*  -------------------------------------------------------- LOCKSTARTED */
+
+/*  Own values differ; each field is there, and what is around the core is
+ *  the same. */
+START_TEST (started)
+{
+    static const char *const same[] = {"stage",      "answer",  "eligible",
+                                       "cluster",    "genesis", "leader_lease",
+                                       "host_lease", NULL};
+    const lk_vector *wanted = lk_vector_find ("lock-started");
+    lk_lockd_announce (&lockd, "*");
+    const lk_message *message = only_sent ("lock@*", wanted->command);
+    char problem[128];
+    json_t *body = lk_json_read (lk_slice_of (lk_message_body (message)),
+                                 problem, sizeof problem);
+    const char *name;
+    json_t *value;
+    json_object_foreach (wanted->body, name, value)
+    {
+        /*  To all: to nobody's id. */
+        ck_assert_msg (json_object_get (body, name)
+                           || strcmp (name, "to_id") == 0,
+                       "no %s", name);
+    }
+    json_object_foreach (body, name, value)
+    {
+        ck_assert_msg (json_object_get (wanted->body, name) != NULL,
+                       "%s is not in the example", name);
+    }
+    for (size_t i = 0; same[i]; i++) {
+        ck_assert_msg (json_equal (json_object_get (body, same[i]),
+                                   json_object_get (wanted->body, same[i])),
+                       "another %s", same[i]);
+    }
+    json_decref (body);
+}
+END_TEST
+
+/*  h1 of the example's cluster takes it. */
+START_TEST (started_is_heard)
+{
+    hear ("lock-started");
+    ck_assert_int_eq (lk_peers_intern (&lockd.peers, "h2", ID2)->state,
+                      LK_OTHER_ACCEPTED);
+    ck_assert_uint_eq (bus.count, 0);
+}
+END_TEST
+
+int
+main (void)
+{
+    const TTest *const locks[] = {locked_and_unlocked, failed, lost,
+                                  unlocked_by_key};
+    const TTest *const library[] = {questions_of_the_library,
+                                    answers_to_the_library};
+    const TTest *const questions[] = {status_ready, status_not_ready,
+                                      list_of_tickets, list_is_elsewhere};
+    const TTest *const services[] = {started, started_is_heard};
+    const group groups[] = {
+        GROUP ("locks", locks, set_up_demo),
+        GROUP ("library", library, set_up_demo),
+        GROUP ("questions", questions, set_up_demo),
+        GROUP ("services", services, set_up_demo),
+    };
+    return run_groups ("vectors_lock", groups,
+                       sizeof groups / sizeof groups[0]);
+}
