@@ -52,7 +52,8 @@ read_text (char text[PATH_MAX], const lk_config *config, const char *key)
     snprintf (text, PATH_MAX, "%s", lk_config_text (config, key));
 }
 
-/*  The members of a cluster rest on these relations, see PROTOCOL.md 4. */
+/*  The members of a cluster rest on these relations: lockkeeper-protocol(7),
+ *  Sessions and hosts. */
 static lk_err
 check (const lk_lockd_options *self, lk_problem *problem)
 {

@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  The proposer's way behind the doorway, and the members' part in it.
- *  PROTOCOL.md 3, end of Takeover.
+ *  lockkeeper-protocol(7), Takeover.
  */
 
 #include "node_private.h"
@@ -123,10 +123,7 @@ void
 lk_on_active (lk_node *node, const lk_lock_message *message)
 {
     if (!lk_promise_fits (node, message->term)) {
-        lk_lock_message *answer = lk_out_message (node, LK_MSG_DESIST);
-        answer->term = message->term;
-        answer->as.desist.promised = node->facts.promised;
-        lk_out_send (node, answer, message->from);
+        lk_desist (node, message);
         return;
     }
     lk_adopt (node, &message->as.decree.decree);

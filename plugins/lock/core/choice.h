@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Pure functions of the votes. PROTOCOL.md 3, "elected".
+ *  Pure functions of the votes. lockkeeper-protocol(7), Election.
  */
 
 #ifndef LK_CHOICE_H

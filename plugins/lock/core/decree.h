@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Pure values. PROTOCOL.md 1 and 3.
+ *  Pure values. lockkeeper-protocol(7), Decrees.
  */
 
 #ifndef LK_DECREE_H

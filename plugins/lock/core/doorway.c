@@ -237,10 +237,7 @@ lk_on_elected (lk_node *node, const lk_lock_message *message)
 {
     lk_doorway *self = &node->doorway;
     if (!lk_promise_fits (node, message->term)) {
-        lk_lock_message *answer = lk_out_message (node, LK_MSG_DESIST);
-        answer->term = message->term;
-        answer->as.desist.promised = node->facts.promised;
-        lk_out_send (node, answer, message->from);
+        lk_desist (node, message);
         return;
     }
     if (!lk_may_lead (node, message->term)

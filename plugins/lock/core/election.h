@@ -3,8 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  PROTOCOL.md 3, Election. What happens between "elected" and "active" is
- *  the doorway's (doorway.h).
+ *  lockkeeper-protocol(7), Election. What happens between "elected" and
+ *  "active" is the doorway's (doorway.h).
  */
 
 #ifndef LK_ELECTION_H

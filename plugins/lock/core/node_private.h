@@ -20,7 +20,7 @@
 #include "table.h"
 #include "util/rng.h"
 
-#define LK_PING_MS 250   /* PROTOCOL.md 3: every quarter second */
+#define LK_PING_MS 250   /* every quarter second */
 #define LK_BUSY_MS 20    /* between looks while an election is under way */
 #define LK_RESEND_MS 400 /* until what is not answered is said again */
 
@@ -65,7 +65,7 @@ void lk_node_ready (lk_node *node, lk_term term);
 void lk_node_install (lk_node *node, lk_table *table);
 
 /*  How long to wait for the end of another host's time: its clock may be
- *  10 % slow and ours 10 % fast (PROTOCOL.md 2). */
+ *  10 % slow and ours 10 % fast. */
 int64_t lk_with_margin (int64_t ms);
 
 /*  A number nobody can guess, never 0: unlock keys. */

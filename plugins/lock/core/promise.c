@@ -15,6 +15,15 @@ lk_promise_fits (const lk_node *node, lk_term term)
            || term.number > node->facts.promised.number;
 }
 
+void
+lk_desist (lk_node *node, const lk_lock_message *message)
+{
+    lk_lock_message *answer = lk_out_message (node, LK_MSG_DESIST);
+    answer->term = message->term;
+    answer->as.desist.promised = node->facts.promised;
+    lk_out_send (node, answer, message->from);
+}
+
 /*  The own echo stops with a promise above the table's term; what it said
  *  until now still counts for the leader lease. */
 static void

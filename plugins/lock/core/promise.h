@@ -3,7 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Both are persisted before any message reveals them. PROTOCOL.md 3.
+ *  Both are persisted before any message reveals them.
+ *  lockkeeper-protocol(7), Decrees.
  */
 
 #ifndef LK_PROMISE_H
@@ -14,6 +15,9 @@
 /*  May a message of this term be honoured? The term promised, or one with a
  *  higher number: one vote per number. */
 bool lk_promise_fits (const lk_node *node, lk_term term);
+
+/*  Answers a message whose term does not fit: DESIST. */
+void lk_desist (lk_node *node, const lk_lock_message *message);
 
 /*  Promises a term that fits; from now on all older ones are sealed. */
 void lk_promise (lk_node *node, lk_term term);

@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Used by proxy.c; PROTOCOL.md 3, Reclaim.
+ *  Used by proxy.c; lockkeeper-protocol(7), Reclaim.
  */
 
 #ifndef LK_REPORT_H

@@ -6,7 +6,8 @@
  *  A home applies an operation to its own table at once, sends it to the
  *  other leaders, and tells what follows from it when all have it. Operations
  *  that come while a message is under way travel together in the next.
- *  PROTOCOL.md 4: one stream per home per term; every leader acknowledges.
+ *  lockkeeper-protocol(7), Streams: one per home per term, and every
+ *  leader acknowledges.
  */
 
 #ifndef LK_STREAM_H

@@ -323,7 +323,7 @@ stamp (const lk_table *self, uint8_t home)
 }
 
 /*  The one rule of granting: the first in the queue holds the object, unless
- *  its home is still in reclaim (PROTOCOL.md 3, "Nothing is activated"). */
+ *  its home is still in reclaim. */
 static void
 activate (lk_table *self, uint8_t home, lk_queue *queue, lk_tells *tells)
 {

@@ -5,7 +5,7 @@
  *
  *  A table changes by operations alone, in the order of each home's stream,
  *  so that all leaders of a decree have the same one. It knows nothing of
- *  messages, leases or who may ask. PROTOCOL.md 4.
+ *  messages, leases or who may ask. lockkeeper-protocol(7), Streams.
  */
 
 #ifndef LK_TABLE_H

@@ -87,10 +87,7 @@ void
 lk_on_entering (lk_node *node, const lk_lock_message *message)
 {
     if (!lk_promise_fits (node, message->term)) {
-        lk_lock_message *answer = lk_out_message (node, LK_MSG_DESIST);
-        answer->term = message->term;
-        answer->as.desist.promised = node->facts.promised;
-        lk_out_send (node, answer, message->from);
+        lk_desist (node, message);
         return;
     }
     lk_promise (node, message->term);

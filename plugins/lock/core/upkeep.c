@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  Durations, tickets that nobody knows of any more (audit), sessions that
- *  fell silent, the end of a reclaim. PROTOCOL.md 4.
+ *  fell silent, the end of a reclaim. lockkeeper-protocol(7), Locking.
  */
 
 #include "home.h"

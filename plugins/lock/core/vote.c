@@ -28,20 +28,11 @@ fill_vote (lk_node *node, lk_msg_voted *vote)
     };
 }
 
-static void
-desist (lk_node *node, const lk_lock_message *message)
-{
-    lk_lock_message *answer = lk_out_message (node, LK_MSG_DESIST);
-    answer->term = message->term;
-    answer->as.desist.promised = node->facts.promised;
-    lk_out_send (node, answer, message->from);
-}
-
 void
 lk_on_vote (lk_node *node, const lk_lock_message *message)
 {
     if (!lk_promise_fits (node, message->term)) {
-        desist (node, message);
+        lk_desist (node, message);
         return;
     }
     lk_promise (node, message->term);

@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Used by election.c; PROTOCOL.md 3, "voting" to LOCKREADY.
+ *  Used by election.c; lockkeeper-protocol(7), Election.
  */
 
 #ifndef LK_VOTE_H
