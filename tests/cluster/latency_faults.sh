@@ -57,16 +57,6 @@ check 'within 5 s' test "$most" -lt 5000000
 
 #   ------------------------------------------------------------ leaders
 
-all_full () {
-    local host
-    for host in "${hosts[@]}"; do
-        full 3 "$host" || {
-            cat "$work/status.$host"
-            return 1
-        }
-    done
-}
-
 #   start_survivors HOST: applications on the others; each time at something
 #   new, as what a dead lock service leaves behind is nobody's for a while.
 turn=0
@@ -101,7 +91,7 @@ measure () {
     shift 2
     for ((i = 0; i < TIMES; i++)); do
         host=${hosts[turn % 3]}
-        check 'three leaders' within 25 all_full
+        check 'three leaders' hosts_get all_full
         start_survivors "$host"
         took=$(fail "$host" "$signal" "$@")
         echo "measured: $title -> grants go on: $took ms"
@@ -119,7 +109,7 @@ measure () {
 measure "leader's lock service killed" 9 lockd
 measure "leader's lock service and router killed" 9 lockd router
 measure "leader's lock service and router stopped" 19 lockd router
-check 'all are ready in the end' within 25 all_ready "${hosts[@]}"
+check 'all are ready in the end' hosts_get all_ready
 check 'the judge is content' judge
 echo "# $(tail -n 1 "$work/out")"
 keep_for_later

@@ -6,7 +6,7 @@
 #
 #   Sourced. A host's applications write $work/HOST*.history; what a script
 #   does to hosts is in $work/faults.history. All times are the boot clock's,
-#   in ns, unless a name says ms.
+#   in ns, unless a name says ms. Who sources it sets the names of all hosts.
 
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
@@ -24,21 +24,37 @@ ready () {
         >"$work/status.$1" 2>&1
 }
 
-all_ready () {
-    local host
-    for host in "$@"; do
-        ready "$host" || {
-            sed "s/^/$host: /" "$work/status.$host"
-            return 1
-        }
-    done
-}
-
 #   full N HOST: the host is ready, with N leaders.
 full () {
     ready "$2" && awk -v n="$1" '
         $1 == "leaders" { count = NF - 1 }
         END { exit count != n }' "$work/status.$2"
+}
+
+all_ready () {
+    local host
+    for host in "${hosts[@]}"; do
+        ready "$host" || return 1
+    done
+}
+
+#   All are ready, with three leaders.
+all_full () {
+    local host
+    for host in "${hosts[@]}"; do
+        full 3 "$host" || return 1
+    done
+}
+
+#   hosts_get STATE: all_ready or all_full, in the end; else says why not.
+hosts_get () {
+    local host
+    within 25 "$1" && return
+    for host in "${hosts[@]}"; do
+        ready "$host"
+        sed "s/^/$host: /" "$work/status.$host"
+    done
+    return 1
 }
 
 #   Every daemon.
