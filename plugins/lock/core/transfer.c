@@ -136,15 +136,14 @@ stage (lk_node *node, const lk_lock_message *message)
     if (lk_term_equal (node->table.decree.term, message->term)) {
         return false; /* there is no refilling within a term */
     }
-    if (chunk->chunk == 0) {
+    if (!lk_term_equal (self->staging_term, message->term)) {
         self->staging_term = message->term;
         self->staged = (lk_fill) {0};
         self->staged_any = false;
         lk_table_clear (&self->staging);
         lk_table_begin (&self->staging, &chunk->decree);
     }
-    if (!lk_term_equal (self->staging_term, message->term)
-        || chunk->chunk != self->staged.chunk) {
+    if (chunk->chunk != self->staged.chunk) {
         return false;
     }
     lk_transfer_take (&self->staging, chunk, node->now_ms);
