@@ -105,28 +105,84 @@ make_state (lk_lock_state *state, const char *cluster, const lk_roster *roster,
     return true;
 }
 
+/*  What is there already stays who it is: a state that a lock service made
+ *  without a genesis, as a proxy, may be given one as long as it had no part in
+ *  any decree. */
 static bool
-write_state (lk_state_file *file, const lk_lock_state *state,
-             const lk_roster *roster, const complaint *problem)
+take_over (lk_lock_state *state, const lk_state_file *file, lk_slice text,
+           const complaint *problem)
+{
+    lk_roster roster;
+    lk_lock_state old;
+    char why[256];
+    lk_roster_init (&roster);
+    if (lk_lock_state_decode (text.data, text.size, &roster, &old, why,
+                              sizeof why)
+        != LK_OK) {
+        return complain (problem,
+                         "'%s' is there already, makes no sense (%s), and is "
+                         "not overwritten",
+                         lk_state_file_path (file), why);
+    }
+    if (old.cluster[0] != '\0') {
+        return complain (problem,
+                         "'%s' is there already, of a member of '%s', and is "
+                         "not overwritten: without it this host would be "
+                         "another member",
+                         lk_state_file_path (file), old.cluster);
+    }
+    if (old.facts.promised.number != 0 || old.facts.active.term.number != 0) {
+        return complain (problem,
+                         "'%s' is there already, has followed the leaders of "
+                         "a cluster, and is not overwritten",
+                         lk_state_file_path (file));
+    }
+    state->id = old.id;
+    state->facts.session = old.facts.session;
+    return true;
+}
+
+static bool
+write_state (lk_state_file *file, lk_lock_state *state, const lk_roster *roster,
+             const complaint *problem)
 {
     lk_problem reason = {0};
     char *old = NULL;
     size_t size;
     lk_err error = lk_state_file_read (file, 1 << 20, &old, &size, &reason);
-    lk_free (old);
-    if (error == LK_OK || error == LK_INVALID) {
+    if (error == LK_INVALID) {
         return complain (problem,
-                         "'%s' is there already, and is not overwritten: "
-                         "without it this host would be another member",
+                         "'%s' is there already, too large for a state, and "
+                         "is not overwritten",
                          lk_state_file_path (file));
     }
-    if (error != LK_UNKNOWN) {
+    if (error != LK_OK && error != LK_UNKNOWN) {
         return complain (problem, "%s", reason.text);
+    }
+    bool good = error == LK_UNKNOWN
+                || take_over (state, file, (lk_slice) {old, size}, problem);
+    lk_free (old);
+    if (!good) {
+        return false;
     }
     char *text = lk_lock_state_encode (state, roster);
     error = lk_state_file_write (file, text, strlen (text), &reason);
     lk_free (text);
     return error == LK_OK || complain (problem, "%s", reason.text);
+}
+
+static lk_state_file *
+open_state (const char *dir, const complaint *problem)
+{
+    lk_problem reason = {0};
+    lk_state_file *file = lk_state_file_open (dir, STATE_NAME, &reason);
+    if (file == NULL) {
+        (void) complain (problem, "%s%s", reason.text,
+                         reason.number == EWOULDBLOCK
+                             ? ": stop lockkeeper-lockd first"
+                             : "");
+    }
+    return file;
 }
 
 bool
@@ -136,7 +192,6 @@ lk_genesis_write (const char *dir, const char *cluster, const char *members,
     const complaint problem = {text, text_size};
     lk_roster roster;
     lk_lock_state state;
-    lk_problem reason = {0};
     if (!read_members (&roster, members, &problem)
         || !make_state (&state, cluster, &roster, &problem)) {
         return false;
@@ -151,9 +206,9 @@ lk_genesis_write (const char *dir, const char *cluster, const char *members,
         return complain (&problem, "cannot make '%s': %s", dir,
                          strerror (errno));
     }
-    lk_state_file *file = lk_state_file_open (dir, STATE_NAME, &reason);
+    lk_state_file *file = open_state (dir, &problem);
     if (file == NULL) {
-        return complain (&problem, "%s", reason.text);
+        return false;
     }
     bool done = write_state (file, &state, &roster, &problem);
     lk_state_file_destroy (&file);

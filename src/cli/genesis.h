@@ -15,8 +15,9 @@
 
 #define LK_GENESIS_MEMBERS_MAX 15
 
-/*  Writes DIR/lock.state for `host`; `members` is "h1,h2,h3". Refuses to
- *  overwrite. False: nothing was written, and `problem` says why. */
+/*  Writes DIR/lock.state for `host`; `members` is "h1,h2,h3". Gives a genesis
+ *  to the state of a proxy, and refuses to overwrite any other. False: nothing
+ *  was written, and `problem` says why. */
 bool lk_genesis_write (const char *dir, const char *cluster,
                        const char *members, const char *host, char *problem,
                        size_t problem_size);

@@ -69,7 +69,8 @@ const lk_verb lk_verb_init = {
     "first dot)\n"
     "  --state DIR     where lockkeeper-lockd keeps its state\n"
     "                  (default: /var/lib/lockkeeper)\n\n"
-    "Run it once on each member, before its lockkeeper-lockd starts. It "
-    "refuses to\noverwrite: a host whose state is lost is another member.\n",
+    "Run it once on each member, before its lockkeeper-lockd starts. A "
+    "state that\nlockkeeper-lockd made as a proxy becomes that of a member; no "
+    "other is\noverwritten: a host whose state is lost is another member.\n",
     run_init,
 };
