@@ -217,35 +217,51 @@ simulator () {
     fi
 }
 
-#   Real processes and real time: one after the other. Names that do not
-#   begin with test_ (or end in .sh) are what these tests share.
-cluster () {
-    local test pids
-    for test in tests/cluster/*.sh tests/cluster/test_*; do
+#   What the tests so far left running is a failure, and is ended.
+clean_up_after () {
+    local pid pids
+    pids=$(left_behind)
+    [ -n "$pids" ] || return
+    echo "FAIL  $1 left processes behind:"
+    for pid in $pids; do
+        echo "      | $pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"
+        kill -9 "$pid" 2>/dev/null
+    done
+    failed=$((failed + 1))
+}
+
+#   The cluster tests: executables, and test_*.c. Names that do not begin
+#   with test_ (or end in .sh) are what these tests share.
+cluster_tests () {
+    local test
+    for test in tests/cluster/*; do
         case $test in
-            *'*'*) continue ;;
-            tests/cluster/test_*.sh | tests/cluster/*.sh) ;;
-            *.c) test=$BUILD/${test%.c} ;;
+            tests/cluster/test_*.c) echo "$BUILD/${test%.c}" ;;
+            *.sh | tests/cluster/test_*) [ ! -x "$test" ] || echo "$test" ;;
         esac
-        [ "${seen_cluster/"|$test|"/}" = "$seen_cluster" ] || continue
-        seen_cluster+="|$test|"
-        if [ "${test%.sh}" != "$test" ] && [ ! -x "$test" ]; then
-            continue
-        fi
-        job script "cluster/$(basename "${test%.sh}")" 900 "$test"
-        drain
-        pids=$(left_behind)
-        if [ -n "$pids" ]; then
-            echo "FAIL  $(basename "$test") left processes behind:"
-            for pid in $pids; do
-                echo "      | $pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"
-                kill -9 "$pid" 2>/dev/null
-            done
-            failed=$((failed + 1))
-        fi
     done
 }
-seen_cluster=
+
+#   Real processes and real time. Those that wait for the most part run two
+#   at a time; those that measure or cut have the machine to themselves.
+cluster () {
+    local test alone=() slots=2
+    while IFS= read -r test; do
+        case ${test##*/} in
+            cli_* | sandbox_* | kill_*)
+                job script "cluster/$(basename "${test%.sh}")" 900 "$test"
+                ;;
+            *) alone+=("$test") ;;
+        esac
+    done < <(cluster_tests)
+    drain
+    clean_up_after 'a cluster test of those'
+    for test in "${alone[@]}"; do
+        job script "cluster/$(basename "${test%.sh}")" 900 "$test"
+        drain
+        clean_up_after "$(basename "$test")"
+    done
+}
 
 for suite in "$@"; do
     case $suite in
