@@ -93,11 +93,25 @@ sent (lk_lock_kind kind, lk_host to)
 
 /*  -------------------------------------------------------- set-up */
 
+/*  What an honest follower says. */
+static uint64_t
+hash_behind (uint64_t sequence)
+{
+    const lk_stream *stream = &node->stream;
+    size_t position = (size_t) (sequence - stream->committed);
+    return position < stream->count
+               ? stream->log[(stream->head + position) % stream->room]
+                     .hash_before
+               : node->table.hash[OWN_PLACE];
+}
+
 static void
 acked (lk_host from, uint64_t sequence)
 {
     lk_lock_message message = message_of (LK_MSG_ACKED);
-    message.as.acked = (lk_msg_acked) {.home = OWN_PLACE, .sequence = sequence};
+    message.as.acked = (lk_msg_acked) {.home = OWN_PLACE,
+                                       .sequence = sequence,
+                                       .hash = hash_behind (sequence)};
     give (from, &message);
 }
 

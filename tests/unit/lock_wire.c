@@ -473,7 +473,7 @@ END_TEST
 START_TEST (story_has_all)
 {
     size_t kinds[LK_MSG_COUNT] = {0}, relayed = 0;
-    for (uint64_t seed = 1; seed <= 4; seed++) {
+    for (uint64_t seed = 1; seed <= 16; seed++) {
         begin (&copied, false, seed);
         play (&copied);
         for (int kind = 0; kind < LK_MSG_COUNT; kind++) {

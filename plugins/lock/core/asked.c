@@ -142,6 +142,9 @@ lk_proxy_send (lk_node *node, lk_lock_message *message, uint8_t home, int tries)
     int others = decree->leader_count - 1;
     message->origin = node->config.self;
     message->term = decree->term;
+    if (to == node->config.self) {
+        others = 0; /* no detour to oneself */
+    }
     if (others > 0 && !lk_peer_mutual (node, to)) {
         tries++;
     }

@@ -180,7 +180,7 @@ pass_if_filled (lk_node *node)
     }
 }
 
-/*  The tickets are here, in `source`: ours, a holder's, or none at all. They
+/*  The tickets are here, in `source`: our own table, a holder's, or none. They
  *  become the table of the new decree: what belongs to sessions that are over
  *  stays behind, and a reclaim that was not over begins again. */
 static void

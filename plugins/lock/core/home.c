@@ -36,9 +36,13 @@ make_reply (lk_node *node, lk_lock_kind kind, lk_request_id request,
     return message;
 }
 
+/*  Without its lease a home tells nothing: the proxy asks again. */
 static void
 refuse (lk_node *node, const lk_ticket *ticket, lk_err error)
 {
+    if (!lk_lease_holds (node)) {
+        return;
+    }
     lk_lock_message *message =
         make_reply (node, LK_MSG_LOCKFAILED, ticket->request, ticket->object);
     message->as.reply.error = (int) error;
@@ -123,10 +127,9 @@ is_mine (lk_node *node, const lk_lock_message *message)
 {
     const lk_msg_request *request = &message->as.request;
     lk_request_id id = request->ticket.request;
-    lk_host origin =
-        message->origin != LK_NOBODY ? message->origin : message->from;
     int own = lk_node_place (node);
-    if (!lk_node_is_serving (node) || id.host != origin
+    if (!lk_node_is_serving (node) || id.host != lk_origin (message)
+        || node->stream.count >= LK_STREAM_MAX
         || lk_table_home (&node->table, request->ticket.object) != own) {
         return false;
     }
@@ -306,8 +309,7 @@ void
 lk_on_report (lk_node *node, const lk_lock_message *message)
 {
     const lk_msg_report *report = &message->as.report;
-    lk_host host =
-        message->origin != LK_NOBODY ? message->origin : message->from;
+    lk_host host = lk_origin (message);
     const lk_peer *peer = &node->peer[host];
     int own = lk_node_place (node);
     if (!lk_node_is_serving (node)

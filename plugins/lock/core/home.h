@@ -38,6 +38,9 @@ void lk_home_tell (lk_node *node, const lk_op *op, const lk_tells *tells);
 /*  To a host's proxy: directly, and by another leader where that may fail. */
 void lk_home_send (lk_node *node, lk_lock_message *message, lk_host host);
 
+/*  The proxy that a request comes from, be it by another leader. */
+lk_host lk_origin (const lk_lock_message *message);
+
 /*  Passes on what is for another host; true if it was. */
 bool lk_relay (lk_node *node, const lk_lock_message *message);
 

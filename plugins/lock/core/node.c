@@ -120,6 +120,19 @@ lk_node_install (lk_node *node, lk_table *table)
     lk_out_status (node);
 }
 
+void
+lk_node_drop_old (lk_node *node)
+{
+    const lk_decree *decree = &node->proxy.decree;
+    if (lk_table_is_filled (&node->table)
+        && lk_term_compare (node->table.decree.term, decree->term) < 0
+        && lk_decree_place (decree, node->config.self) < 0) {
+        lk_table none;
+        lk_table_init (&none);
+        lk_node_install (node, &none);
+    }
+}
+
 /*  What waited while the old leaders were gone becomes active now, by an
  *  operation like any other; in a reclaim that comes later (upkeep.c). */
 void

@@ -64,6 +64,10 @@ void lk_node_ready (lk_node *node, lk_term term);
 /*  A filled table of a decree becomes the own one; takes all of `table`. */
 void lk_node_install (lk_node *node, lk_table *table);
 
+/*  Drops a table that no takeover can ask for any more: a later decree is in
+ *  force, and others lead. */
+void lk_node_drop_old (lk_node *node);
+
 /*  How long to wait for the end of another host's time: its clock may be
  *  10 % slow and ours 10 % fast. */
 int64_t lk_with_margin (int64_t ms);

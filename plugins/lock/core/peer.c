@@ -15,7 +15,7 @@ lk_peer_init (lk_peer *self)
 {
     memset (self, 0, sizeof *self);
     self->heard_ms = LK_LONG_AGO;
-    self->leader_heard_ms = LK_LONG_AGO;
+
     self->echoed_ms = LK_LONG_AGO;
     self->forgotten_ms = LK_LONG_AGO;
     self->as_of = LK_LONG_AGO;
@@ -40,6 +40,9 @@ lk_node_sees (const lk_node *node)
         if (lk_peer_heard (node, host)) {
             sees |= LK_HOST_BIT (host);
         }
+    }
+    if (lk_node_is_serving (node)) {
+        sees &= ~lk_stream_stalled_by (node);
     }
     return sees;
 }
@@ -87,7 +90,8 @@ lk_node_is_serving (const lk_node *node)
 bool
 lk_node_is_well (lk_node *node)
 {
-    if (!lk_node_is_serving (node) || !lk_lease_holds (node)) {
+    if (!lk_node_is_serving (node) || !lk_lease_holds (node)
+        || lk_stream_stalled_by (node) != 0) {
         return false;
     }
     const lk_decree *decree = &node->table.decree;
@@ -286,9 +290,7 @@ note_ping (lk_node *node, lk_host host, const lk_msg_ping *ping)
     peer->has_at = true;
     peer->at = ping->at;
     peer->heard_ms = node->now_ms;
-    if (lk_term_equal (ping->table.term, node->facts.active.term)) {
-        peer->leader_heard_ms = node->now_ms;
-    }
+
     peer->session = ping->session;
     peer->well = ping->well;
     peer->table = ping->table.term;

@@ -21,11 +21,9 @@ typedef struct {
 } lk_session_heard;
 
 typedef struct {
-    bool known; /* it said LOCKSTARTED, or a ping */
     lk_candidate candidate;
     bool eligible;
-    int64_t heard_ms;        /* last ping; LK_LONG_AGO */
-    int64_t leader_heard_ms; /* last ping with a table of the active decree */
+    int64_t heard_ms; /* last ping; LK_LONG_AGO */
 
     /*  Its latest ping. */
     uint64_t incarnation;
@@ -56,7 +54,8 @@ void lk_peer_init (lk_peer *self);
 /*  Heard within dead_after; one always hears oneself. */
 bool lk_peer_heard (const lk_node *node, lk_host host);
 
-/*  All hosts heard, itself included. */
+/*  All hosts heard, itself included; for a leader without those that stall its
+ *  stream, so that others can lead in their place. */
 lk_hosts lk_node_sees (const lk_node *node);
 
 /*  Hears the host and is heard by it, as far as both say. */
@@ -72,7 +71,8 @@ bool lk_lease_holds (lk_node *node);
 /*  Serves: has the term's table, no later promise, and knows it in force. */
 bool lk_node_is_serving (const lk_node *node);
 
-/*  Serves, has the lease, and hears all fellow leaders have the same term. */
+/*  Serves, has the lease, hears all fellow leaders have the same term, and
+ *  has their acknowledgements. */
 bool lk_node_is_well (lk_node *node);
 
 /*  Sees living leaders: promised nothing later than the active decree, and

@@ -197,6 +197,7 @@ lk_proxy_hears (lk_node *node, const lk_decree *decree, uint8_t reclaim)
     }
     self->decree = *decree;
     self->reclaim = reclaim;
+    lk_node_drop_old (node);
     lk_report_restart (node);
     lk_asked *asked;
     DL_FOREACH (self->open, asked)

@@ -17,6 +17,12 @@ is_request (lk_lock_kind kind)
            || kind == LK_MSG_REPORT;
 }
 
+lk_host
+lk_origin (const lk_lock_message *message)
+{
+    return message->origin != LK_NOBODY ? message->origin : message->from;
+}
+
 /*  A copy in the memory of this step: `message` is only borrowed. */
 static lk_lock_message *
 copy (lk_node *node, const lk_lock_message *message)

@@ -47,11 +47,9 @@ static bool
 admit (lk_node *node, const lk_app_request *request)
 {
     lk_err error = LK_OK;
-    if (node->stopped) {
-        error = LK_SHUTDOWN;
-    } else if (request->app == LK_NO_APP || request->object.size == 0
-               || request->object.size > LK_NAME_SIZE_MAX
-               || request->wait_ms < -1 || request->duration_ms < 0) {
+    if (request->app == LK_NO_APP || request->object.size == 0
+        || request->object.size > LK_NAME_SIZE_MAX || request->wait_ms < -1
+        || request->duration_ms < 0) {
         error = LK_INVALID;
     } else if (HASH_CNT (by_serial, node->proxy.serials) >= LK_REQUESTS_MAX) {
         error = LK_OVERLOADED;

@@ -51,6 +51,9 @@ lk_stream_restart (lk_node *node)
     }
     self->committed = 0;
     memset (self->follower, 0, sizeof self->follower);
+    for (size_t place = 0; place < LK_LEADERS_MAX; place++) {
+        self->follower[place].lacks_since_ms = LK_LONG_AGO;
+    }
 }
 
 bool
@@ -107,6 +110,9 @@ send_ops (lk_node *node, size_t place)
     }
     follower->sent = follower->acked + count;
     follower->sent_ms = node->now_ms;
+    if (follower->lacks_since_ms == LK_LONG_AGO) {
+        follower->lacks_since_ms = node->now_ms;
+    }
     lk_out_send (node, message, node->table.decree.leader[place]);
 }
 
@@ -114,6 +120,21 @@ static bool
 lacks_something (const lk_stream *self, size_t place)
 {
     return self->follower[place].acked < self->committed + self->count;
+}
+
+lk_hosts
+lk_stream_stalled_by (const lk_node *node)
+{
+    const lk_decree *decree = &node->table.decree;
+    int64_t limit_ms = 2 * node->config.dead_after_ms + 1000;
+    lk_hosts hosts = 0;
+    for (size_t place = 0; place < decree->leader_count; place++) {
+        int64_t since_ms = node->stream.follower[place].lacks_since_ms;
+        if (since_ms != LK_LONG_AGO && node->now_ms - since_ms > limit_ms) {
+            hosts |= LK_HOST_BIT (decree->leader[place]);
+        }
+    }
+    return hosts;
 }
 
 /*  Nothing is under way to it: what it has acknowledged is all it was sent. */
@@ -150,6 +171,16 @@ lk_stream_run (lk_node *node)
             send_ops (node, (size_t) place);
         }
     }
+}
+
+/*  The chain behind a sequence that not all have yet, or the last one. */
+static uint64_t
+hash_behind (const lk_node *node, uint64_t sequence)
+{
+    const lk_stream *self = &node->stream;
+    size_t position = (size_t) (sequence - self->committed);
+    return position < self->count ? logged (self, position)->hash_before
+                                  : node->table.hash[lk_node_place (node)];
 }
 
 /*  -------------------------------------------------------- committing */
@@ -240,7 +271,17 @@ lk_on_acked (lk_node *node, const lk_lock_message *message)
         || acked->sequence <= self->follower[place].acked) {
         return;
     }
-    self->follower[place].acked = acked->sequence;
+    if (acked->hash != hash_behind (node, acked->sequence)) {
+        lk_out_trace (node, LK_TRACE_ERROR,
+                      "stream differs: host=%s sequence=%llu, not counted",
+                      lk_out_host (node, message->from),
+                      (unsigned long long) acked->sequence);
+        return;
+    }
+    lk_follower *follower = &self->follower[place];
+    follower->acked = acked->sequence;
+    follower->lacks_since_ms =
+        lacks_something (self, (size_t) place) ? node->now_ms : LK_LONG_AGO;
     lk_stream_commit (node);
     if (lk_node_is_serving (node)) {
         send_to_idle (node);

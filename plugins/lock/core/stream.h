@@ -16,6 +16,8 @@
 #include "node.h"
 #include "table.h"
 
+#define LK_STREAM_MAX ((size_t) 1000000) /* operations that not all have */
+
 /*  An operation that not all leaders have acknowledged yet. */
 typedef struct {
     lk_op op;
@@ -28,6 +30,8 @@ typedef struct {
     uint64_t acked; /* sequence that it has */
     uint64_t sent;
     int64_t sent_ms;
+    int64_t lacks_since_ms; /* it was sent something and acknowledged nothing
+                               since; LK_LONG_AGO: nothing to acknowledge */
 } lk_follower;
 
 typedef struct {
@@ -51,6 +55,10 @@ void lk_stream_append (lk_node *node, const lk_op *op);
 /*  Says again what was not acknowledged for a while. */
 void lk_stream_run (lk_node *node);
 bool lk_stream_is_busy (const lk_node *node);
+
+/*  Fellow leaders that have acknowledged nothing for too long, though they may
+ *  well be heard: with them nothing can be granted. */
+lk_hosts lk_stream_stalled_by (const lk_node *node);
 
 /*  Tells what all leaders have acknowledged, if it may be told now: call it
  *  when the leader lease may have been renewed, too. */

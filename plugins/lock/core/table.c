@@ -474,8 +474,11 @@ uint64_t
 lk_ticket_hash (uint64_t hash, const lk_ticket *ticket)
 {
     const uint64_t key[2] = {hash, ticket->request.serial};
-    uint64_t facts[] = {ticket->request.session, ticket->token, ticket->key,
+    uint64_t facts[] = {ticket->request.session,
+                        ticket->token,
+                        ticket->key,
                         ticket->number,
+                        (uint64_t) ticket->duration_ms,
                         lk_hash64 (ticket->object.data, ticket->object.size)};
     return lk_siphash (key, facts, sizeof facts);
 }
@@ -483,7 +486,8 @@ lk_ticket_hash (uint64_t hash, const lk_ticket *ticket)
 static uint64_t
 chain (uint64_t hash, const lk_op *op)
 {
-    hash = lk_ticket_hash (hash ^ (uint64_t) op->kind, &op->ticket);
+    hash = lk_ticket_hash (hash ^ (uint64_t) op->kind ^ op->part << 8,
+                           &op->ticket);
     for (size_t i = 0; i < op->ticket_count; i++) {
         hash = lk_ticket_hash (hash, &op->tickets[i]);
     }

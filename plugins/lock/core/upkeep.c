@@ -59,7 +59,7 @@ is_confirmed (const lk_entry *entry)
 }
 
 /*  A LOCKED may be lost after its proxy gave the request up: old tickets are
- *  named to their proxy once, which gives back what it lacks. */
+ *  named to their proxy until it knows of them or gives them back. */
 static void
 audit (lk_node *node, lk_entry *entry)
 {
