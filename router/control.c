@@ -127,8 +127,7 @@ static void
 stop_services (lk_router *self)
 {
     lk_local *local, *next;
-    HASH_ITER (by_service, self->route.by_service, local, next)
-    {
+    HASH_ITER (by_service, self->route.by_service, local, next) {
         if (!local->application) {
             char to[LK_ADDRESS_LEN_MAX + 1];
             snprintf (to, sizeof to, "%s@%s", local->service, self->host);

@@ -148,8 +148,7 @@ void
 lk_events_introduce (lk_router *self, lk_mesh_link *link)
 {
     lk_local *local, *next;
-    HASH_ITER (by_service, self->route.by_service, local, next)
-    {
+    HASH_ITER (by_service, self->route.by_service, local, next) {
         if (!local->application) {
             tell_neighbour (self, link, local, "up");
         }
@@ -210,8 +209,7 @@ static void
 present_status (lk_router *self, lk_local *to, const char *address)
 {
     lk_local *local, *next;
-    HASH_ITER (by_service, self->route.by_service, local, next)
-    {
+    HASH_ITER (by_service, self->route.by_service, local, next) {
         if (local != to) {
             lk_message *status = local_status (self, address, local, "up");
             lk_router_send (self, &to->out, &status);

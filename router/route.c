@@ -21,8 +21,7 @@ void
 lk_route_clear (lk_route *self)
 {
     lk_local *local, *next;
-    HASH_ITER (by_service, self->by_service, local, next)
-    {
+    HASH_ITER (by_service, self->by_service, local, next) {
         lk_route_remove (self, local);
     }
 }

@@ -215,8 +215,7 @@ flush_pass (lk_shell *self)
 {
     bool more = false;
     lk_hop *hop, *next;
-    DL_FOREACH_SAFE (self->router.hops.first, hop, next)
-    {
+    DL_FOREACH_SAFE (self->router.hops.first, hop, next) {
         switch (flush_hop (self, hop)) {
         case LK_IO_DONE:
             lk_hops_remove (&self->router.hops, hop);
@@ -438,8 +437,7 @@ static void
 close_all (lk_shell *self)
 {
     lk_local *local, *next;
-    HASH_ITER (by_service, self->router.route.by_service, local, next)
-    {
+    HASH_ITER (by_service, self->router.route.by_service, local, next) {
         unwatch_process (self, local);
     }
     lk_router_clear (&self->router);

@@ -62,18 +62,14 @@ bool lk_message_flag (const lk_message *self, const char *name);
 const char *lk_message_item (const lk_message *self, const char *name,
                              size_t position);
 
-void lk_message_set_text (lk_message *self, const char *name,
-                          const char *text);
-void lk_message_set_number (lk_message *self, const char *name,
-                            int64_t number);
+void lk_message_set_text (lk_message *self, const char *name, const char *text);
+void lk_message_set_number (lk_message *self, const char *name, int64_t number);
 void lk_message_set_flag (lk_message *self, const char *name, bool flag);
-void lk_message_add_item (lk_message *self, const char *name,
-                          const char *text);
+void lk_message_add_item (lk_message *self, const char *name, const char *text);
 
 /*  64-bit keys and tokens travel as 16 hexadecimal digits, since many JSON
  *  readers know only doubles. Returns false if absent or not such a text. */
-bool lk_message_hex (const lk_message *self, const char *name,
-                     uint64_t *value);
+bool lk_message_hex (const lk_message *self, const char *name, uint64_t *value);
 void lk_message_set_hex (lk_message *self, const char *name, uint64_t value);
 
 /*  The body as JSON text, for printing; belongs to the message, valid until

@@ -151,8 +151,7 @@ lk_lockd_resend (lk_lockd *self, lk_app *app)
     if (app->unsent == 0) {
         return;
     }
-    HASH_ITER (hh, app->requests, request, next)
-    {
+    HASH_ITER (hh, app->requests, request, next) {
         if (request->unsent) {
             lk_answer answer = request->answer;
             deliver (self, app, request, &answer);

@@ -146,8 +146,7 @@ static void
 end_lost_apps (lk_lockd *self)
 {
     lk_app *app, *next;
-    HASH_ITER (by_number, self->apps.by_number, app, next)
-    {
+    HASH_ITER (by_number, self->apps.by_number, app, next) {
         if (app->attached == self->attachment) {
             continue;
         }
@@ -164,8 +163,7 @@ static void
 resend_all (lk_lockd *self)
 {
     lk_app *app, *next;
-    HASH_ITER (by_number, self->apps.by_number, app, next)
-    {
+    HASH_ITER (by_number, self->apps.by_number, app, next) {
         lk_lockd_resend (self, app);
     }
 }

@@ -304,8 +304,7 @@ lk_book_destroy (lk_book **self_p)
         return;
     }
     lk_lock *lock, *next;
-    HASH_ITER (hh, self->locks, lock, next)
-    {
+    HASH_ITER (hh, self->locks, lock, next) {
         destroy_lock (lock);
     }
     lk_message *message;
@@ -398,8 +397,7 @@ lk_book_tick (lk_book *self, int64_t now_ms)
     }
     self->tick_at = INT64_MAX;
     lk_lock *lock, *next;
-    HASH_ITER (hh, self->locks, lock, next)
-    {
+    HASH_ITER (hh, self->locks, lock, next) {
         if (now_ms >= expires_at (lock)) {
             lk_book_occur (lock, LK_ON_EXPIRED, expiry_reason (lock, now_ms),
                            now_ms);
@@ -415,8 +413,7 @@ void
 lk_book_repeat (lk_book *self, int64_t now_ms)
 {
     lk_lock *lock, *next;
-    HASH_ITER (hh, self->locks, lock, next)
-    {
+    HASH_ITER (hh, self->locks, lock, next) {
         if (lock->repeat_at != INT64_MAX) {
             lk_book_send_open (lock, now_ms);
         }
@@ -427,8 +424,7 @@ void
 lk_book_give_up (lk_book *self, int64_t now_ms)
 {
     lk_lock *lock, *next;
-    HASH_ITER (hh, self->locks, lock, next)
-    {
+    HASH_ITER (hh, self->locks, lock, next) {
         if (lock->repeat_at != INT64_MAX) {
             lock->error = LK_REFUSED;
             lk_book_occur (lock, LK_ON_REFUSED, LK_REFUSED, now_ms);

@@ -93,8 +93,7 @@ bury_readers (lk_reader **list)
 {
     lk_reader *reader, *next;
 
-    DL_FOREACH_SAFE (*list, reader, next)
-    {
+    DL_FOREACH_SAFE (*list, reader, next) {
         if (reader->dead) {
             DL_DELETE (*list, reader);
             lk_free (reader);
@@ -109,8 +108,7 @@ bury (lk_loop *self)
 
     bury_readers (&self->sockets);
     bury_readers (&self->others);
-    DL_FOREACH_SAFE (self->hooks, hook, next_hook)
-    {
+    DL_FOREACH_SAFE (self->hooks, hook, next_hook) {
         if (hook->dead) {
             DL_DELETE (self->hooks, hook);
             lk_free (hook);
@@ -129,17 +127,14 @@ lk_loop_destroy (lk_loop **self_p)
     }
     LK_ASSERT (!self->is_inside);
     lk_reader *reader;
-    DL_FOREACH (self->sockets, reader)
-    {
+    DL_FOREACH (self->sockets, reader) {
         reader->dead = true;
     }
-    DL_FOREACH (self->others, reader)
-    {
+    DL_FOREACH (self->others, reader) {
         reader->dead = true;
     }
     lk_hook *hook;
-    DL_FOREACH (self->hooks, hook)
-    {
+    DL_FOREACH (self->hooks, hook) {
         hook->dead = true;
     }
     bury (self);
@@ -333,8 +328,7 @@ look_at_sockets (lk_loop *self, int wait_ms)
 {
     lk_reader *reader;
 
-    DL_FOREACH (self->sockets, reader)
-    {
+    DL_FOREACH (self->sockets, reader) {
         if (lk_socket_pending (reader->socket)) {
             reader->ready = true;
             wait_ms = 0;
@@ -376,8 +370,7 @@ run_readers (lk_loop *self)
 {
     lk_reader *reader;
 
-    DL_FOREACH (self->sockets, reader)
-    {
+    DL_FOREACH (self->sockets, reader) {
         if (reader->ready && !reader->dead) {
             reader->ready = false;
             reader->fn (reader->user);
@@ -395,8 +388,7 @@ run_hooks (lk_loop *self)
 {
     lk_hook *hook;
 
-    DL_FOREACH (self->hooks, hook)
-    {
+    DL_FOREACH (self->hooks, hook) {
         if (!hook->dead) {
             hook->fn (hook->user);
         }

@@ -98,8 +98,7 @@ lk_monitor_destroy (lk_monitor **self_p)
     zmq_socket_monitor (lk_socket_handle (self->watched), NULL, 0);
     lk_socket_destroy (&self->socket);
     connection *each, *next;
-    DL_FOREACH_SAFE (self->connections, each, next)
-    {
+    DL_FOREACH_SAFE (self->connections, each, next) {
         forget (self, each);
     }
     lk_free (self);
@@ -171,8 +170,7 @@ comes_up (lk_monitor *self, const raw_event *raw, lk_monitor_event *event)
 {
     connection *each;
 
-    DL_FOREACH (self->connections, each)
-    {
+    DL_FOREACH (self->connections, each) {
         if (!each->is_up && strcmp (each->event.endpoint, raw->endpoint) == 0) {
             each->is_up = true;
             *event = each->event;

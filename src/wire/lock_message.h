@@ -20,7 +20,7 @@
 #define LK_LEADERS_MAX 5
 #define LK_NAME_SIZE_MAX 4608 /* bytes of an object's key, zone included */
 #define LK_BATCH_MAX 256      /* operations in one message */
-#define LK_CHUNK_MAX 1024      /* tickets in one message of a table */
+#define LK_CHUNK_MAX 1024     /* tickets in one message of a table */
 #define LK_REPORT_MAX 8192    /* tickets in one report to a reclaim */
 
 /*  A message's operations or tickets, measured by lk_op_size () and
@@ -243,7 +243,7 @@ typedef struct {
     uint64_t incarnation; /* MAXTICKET: the holder's process */
     lk_decree decree;     /* FILL: the new decree */
     uint64_t chunk;       /* place of its first ticket in the table */
-    bool more; /* another chunk follows */
+    bool more;            /* another chunk follows */
     lk_ticket *tickets;
     size_t ticket_count;
     uint8_t reclaim;             /* homes in reclaim, bits */

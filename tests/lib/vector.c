@@ -186,8 +186,7 @@ odd_field (json_t *one, json_t *other)
 {
     const char *name;
     json_t *value;
-    json_object_foreach (one, name, value)
-    {
+    json_object_foreach (one, name, value) {
         if (!json_equal (value, json_object_get (other, name))) {
             return name;
         }

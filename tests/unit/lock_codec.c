@@ -199,8 +199,7 @@ try_all (walk *self, json_t *value)
         json_t *names = json_deep_copy (value);
         const char *name;
         json_t *ignored;
-        json_object_foreach (names, name, ignored)
-        {
+        json_object_foreach (names, name, ignored) {
             try_field (self, value, name);
             try_all (self, json_object_get (value, name));
         }

@@ -298,8 +298,7 @@ START_TEST (map)
     }
     int at = 0;
     entry *found, *next;
-    HASH_ITER (hh, map_head, found, next)
-    {
+    HASH_ITER (hh, map_head, found, next) {
         ck_assert_ptr_eq (found, &entries[at++]);
     }
     const int key = 7 * 42;

@@ -263,15 +263,13 @@ START_TEST (started)
                                  problem, sizeof problem);
     const char *name;
     json_t *value;
-    json_object_foreach (wanted->body, name, value)
-    {
+    json_object_foreach (wanted->body, name, value) {
         /*  To all: to nobody's id. */
         ck_assert_msg (json_object_get (body, name)
                            || strcmp (name, "to_id") == 0,
                        "no %s", name);
     }
-    json_object_foreach (body, name, value)
-    {
+    json_object_foreach (body, name, value) {
         ck_assert_msg (json_object_get (wanted->body, name) != NULL,
                        "%s is not in the example", name);
     }
