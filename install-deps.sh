@@ -15,6 +15,7 @@ set -eu
 demo="gcc libc6-dev pkg-config libzmq3-dev libczmq-dev libjansson-dev"
 demo="$demo uthash-dev"
 check="$demo g++ check mandoc groff-base autoconf automake procps"
+check="$check iproute2 nftables"
 
 case ${1:-} in
 demo) wanted=$demo ;;

@@ -231,10 +231,10 @@ clean_up_after () {
 }
 
 #   The cluster tests: executables, and test_*.c. Names that do not begin
-#   with test_ (or end in .sh) are what these tests share.
+#   with test_ (or end in .sh) are what these tests share. The longest first.
 cluster_tests () {
     local test
-    for test in tests/cluster/*; do
+    for test in tests/cluster/k* tests/cluster/[!k]*; do
         case $test in
             tests/cluster/test_*.c) echo "$BUILD/${test%.c}" ;;
             *.sh | tests/cluster/test_*) [ ! -x "$test" ] || echo "$test" ;;
