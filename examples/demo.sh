@@ -132,8 +132,8 @@ on $b list | sed 's/^/   | /'
 tell "Now $home fails: kill -9 for its lock service and its router."
 read -r lockd_pid <"$LOCKKEEPER_SANDBOX/$home/lockd.pid"
 read -r router_pid <"$LOCKKEEPER_SANDBOX/$home/router.pid"
-kill -9 "$lockd_pid" "$router_pid" || broken "they could not be killed"
 killed=$(now_ms)
+kill -9 "$lockd_pid" "$router_pid" || broken "they could not be killed"
 leaders_left () {
     leaders=$(on $a status | awk '$1 == "leaders"')
     case "$leaders" in *$home*) return 1 ;; esac
@@ -151,8 +151,8 @@ on $a list --object "$lock" | grep -q "^held  *$a .* $token_a " \
     || broken "A is not listed with token $token_a"
 
 tell "A is done and gives the lock back."
-touch "$play/A.done"
 given=$(now_ms)
+touch "$play/A.done"
 wait "$pid_A" || broken "A ended with code $?"
 await 5 'B has the lock' has_lock B
 token_b=$(token_of B)
@@ -171,8 +171,8 @@ on $home list | sed 's/^/   | /'
 tell "Application C on $home waits; then B is killed with -9."
 application C $home
 await 5 'C waits in the queue' waits $home $a
-kill -9 "$pid_B"
 killed=$(now_ms)
+kill -9 "$pid_B"
 wait "$pid_B" 2>/dev/null
 await 5 'C has the lock' has_lock C
 token_c=$(token_of C)
