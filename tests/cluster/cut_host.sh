@@ -18,7 +18,7 @@ probe () {
     unshare "$@" $inside sh -c 'mount -t tmpfs none /run && mkdir /run/netns &&
         ip netns add a && ip link add v0 type veth peer name v1 netns a &&
         ip link add bridge0 type bridge && nft add table ip t &&
-        nsenter --net=/run/netns/a true' >/dev/null 2>&1
+        nsenter --net=/run/netns/a setpriv true' >/dev/null 2>&1
 }
 
 if [ -z "${CUT_INSIDE:-}" ] && [ -z "${LOCKKEEPER_SANDBOX:-}" ] &&
@@ -29,7 +29,12 @@ if [ -z "${CUT_INSIDE:-}" ] && [ -z "${LOCKKEEPER_SANDBOX:-}" ] &&
     probe || { probe --user --map-root-user && user='--user --map-root-user'; }
     if [ $? = 0 ]; then
         # shellcheck disable=SC2086
-        CUT_INSIDE=1 exec unshare $user $inside bash "$0"
+        CUT_INSIDE=1 setpriv --pdeathsig KILL unshare $user $inside \
+            bash "$0" &
+        trap 'kill -9 $! 2>/dev/null' EXIT
+        trap 'exit 1' TERM INT HUP
+        wait $!
+        exit
     fi
     export CUT_STOP=1
 fi

@@ -35,9 +35,9 @@ round () {
     esac
     echo "$host ${what[*]}"
     hit "$host" 9 "${what[@]}" >/dev/null || return 1
-    sleep "0.$((RANDOM % 5 + 1))"
+    sleep "0.$((RANDOM % 4))"
     restart "$host" "${what[@]}" || return 1
-    sleep "0.$((RANDOM % 8 + 2))"
+    sleep "0.$((RANDOM % 7 + 2))"
     all_live
 }
 

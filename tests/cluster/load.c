@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 30000, LIFE_MS = 8000 };
+enum { PATIENCE_MS = 30000, LIFE_MS = 15000 };
 
 typedef struct {
     lk_worker_options worker;

@@ -22,7 +22,7 @@ enum {
     SLOTS_MAX = 9,
     TICK_MS = 2,
     IDLE_MS = 50,
-    LATE_MS = 12000,
+    LATE_MS = 14000,
     BRIEF_MS = 30
 };
 
@@ -108,8 +108,8 @@ choose_object (worker *self, slot *it)
     } else if (options->style == LK_WORKER_STEADY) {
         snprintf (name, size, "%s%d", options->object,
                   (int) (it - self->slots));
-    } else if (chance (self, 3)) {
-        snprintf (name, size, "%s-late", options->object);
+    } else if (chance (self, 6)) {
+        snprintf (name, size, "%s-late%d", options->object, number);
         it->late = true;
     } else if (chance (self, 30)) {
         snprintf (name, size, "%s%d", options->object, number);
@@ -142,7 +142,7 @@ choose_hold_ms (worker *self, const slot *it)
         return 0;
     }
     if (it->late) {
-        return between (self, 0, LATE_MS);
+        return between (self, LATE_MS / 4, LATE_MS);
     }
     return chance (self, 5) ? between (self, 0, 200)
                             : between (self, 0, BRIEF_MS);
