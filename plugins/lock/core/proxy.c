@@ -32,8 +32,7 @@ free_list (lk_asked *list)
 {
     lk_asked *asked;
     lk_asked *next;
-    DL_FOREACH_SAFE (list, asked, next)
-    {
+    DL_FOREACH_SAFE (list, asked, next) {
         lk_ticket_clear (&asked->ticket);
         lk_free (asked);
     }
@@ -97,12 +96,10 @@ tell_all (lk_node *node, lk_err error)
     lk_proxy *self = &node->proxy;
     const lk_asked *asked;
     lk_out_lease (node, node->facts.session, 0);
-    DL_FOREACH (self->held, asked)
-    {
+    DL_FOREACH (self->held, asked) {
         tell_end (node, asked, error);
     }
-    DL_FOREACH (self->open, asked)
-    {
+    DL_FOREACH (self->open, asked) {
         tell_end (node, asked, error);
     }
 }
@@ -144,12 +141,10 @@ begin_session (lk_node *node, lk_err error)
     self->live = false;
     self->lease_until_ms = 0;
     lk_report_restart (node);
-    DL_FOREACH_SAFE (self->held, asked, next)
-    {
+    DL_FOREACH_SAFE (self->held, asked, next) {
         carry_over (node, asked);
     }
-    DL_FOREACH_SAFE (self->open, asked, next)
-    {
+    DL_FOREACH_SAFE (self->open, asked, next) {
         carry_over (node, asked);
     }
     lk_out_status (node);
@@ -200,8 +195,7 @@ lk_proxy_hears (lk_node *node, const lk_decree *decree, uint8_t reclaim)
     lk_node_drop_old (node);
     lk_report_restart (node);
     lk_asked *asked;
-    DL_FOREACH (self->open, asked)
-    {
+    DL_FOREACH (self->open, asked) {
         asked->sent_ms = LK_LONG_AGO;
         asked->tries = 0;
     }
@@ -253,12 +247,10 @@ lk_proxy_expire (lk_node *node)
     self->due_ms = INT64_MAX;
     lk_asked *asked;
     lk_asked *next;
-    DL_FOREACH_SAFE (self->held, asked, next)
-    {
+    DL_FOREACH_SAFE (self->held, asked, next) {
         expire_asked (node, asked);
     }
-    DL_FOREACH_SAFE (self->open, asked, next)
-    {
+    DL_FOREACH_SAFE (self->open, asked, next) {
         expire_asked (node, asked);
     }
 }
@@ -282,8 +274,7 @@ send_due (lk_node *node)
     lk_asked *next;
     int sent = 0;
     self->is_behind = false;
-    DL_FOREACH_SAFE (self->open, asked, next)
-    {
+    DL_FOREACH_SAFE (self->open, asked, next) {
         if (node->now_ms - asked->sent_ms < gap_ms (asked)) {
             continue;
         }
@@ -332,17 +323,14 @@ lk_proxy_stop (lk_node *node)
     lk_asked *asked;
     lk_asked *next;
     tell_all (node, LK_SHUTDOWN);
-    DL_FOREACH (self->held, asked)
-    {
+    DL_FOREACH (self->held, asked) {
         lk_asked_send_unlock (node, asked);
     }
-    DL_FOREACH (self->open, asked)
-    {
+    DL_FOREACH (self->open, asked) {
         lk_asked_send_unlock (node, asked);
     }
     begin_session (node, LK_SHUTDOWN);
-    DL_FOREACH_SAFE (self->open, asked, next)
-    {
+    DL_FOREACH_SAFE (self->open, asked, next) {
         lk_asked_tell (node, asked, LK_ANSWER_FAILED, LK_SHUTDOWN);
         lk_asked_remove (node, asked);
     }

@@ -23,8 +23,7 @@ lk_report_restart (lk_node *node)
     proxy->reported = 0;
     proxy->report_ms = LK_LONG_AGO;
     memset (proxy->report, 0, sizeof proxy->report);
-    DL_FOREACH (proxy->held, asked)
-    {
+    DL_FOREACH (proxy->held, asked) {
         asked->reported_in = 0;
     }
 }
@@ -46,8 +45,7 @@ compose (lk_node *node, uint8_t home)
     lk_asked *asked;
     self->composed = true;
     self->more = false;
-    DL_FOREACH (node->proxy.held, asked)
-    {
+    DL_FOREACH (node->proxy.held, asked) {
         if (asked->reported_in != 0 || !belongs (node, asked, home)) {
             continue;
         }
@@ -73,8 +71,7 @@ count_part (const lk_node *node, uint8_t home)
 {
     size_t count = 0;
     const lk_asked *asked;
-    DL_FOREACH (node->proxy.held, asked)
-    {
+    DL_FOREACH (node->proxy.held, asked) {
         count += is_in_part (node, asked, home);
     }
     return count;
@@ -108,8 +105,7 @@ lk_report_send (lk_node *node, uint8_t home)
     report->tickets = lk_arena_alloc (
         &node->outlet.arena, count_part (node, home) * sizeof *report->tickets);
     lk_asked *asked;
-    DL_FOREACH (proxy->held, asked)
-    {
+    DL_FOREACH (proxy->held, asked) {
         if (is_in_part (node, asked, home)) {
             add_ticket (node, report, asked);
         }

@@ -60,24 +60,21 @@ lk_table_clear (lk_table *self)
     forget_listing (self);
     lk_entry *entry;
     lk_entry *next_entry;
-    HASH_ITER (hh, self->entries, entry, next_entry)
-    {
+    HASH_ITER (hh, self->entries, entry, next_entry) {
         HASH_DEL (self->entries, entry);
         lk_free ((void *) entry->ticket.owner.data);
         lk_free (entry);
     }
     lk_queue *queue;
     lk_queue *next_queue;
-    HASH_ITER (hh, self->queues, queue, next_queue)
-    {
+    HASH_ITER (hh, self->queues, queue, next_queue) {
         HASH_DEL (self->queues, queue);
         lk_free (queue->key);
         lk_free (queue);
     }
     lk_crowd *crowd;
     lk_crowd *next_crowd;
-    HASH_ITER (hh, self->crowds, crowd, next_crowd)
-    {
+    HASH_ITER (hh, self->crowds, crowd, next_crowd) {
         HASH_DEL (self->crowds, crowd);
         lk_free (crowd);
     }
@@ -175,8 +172,7 @@ lk_table_listing (lk_table *self)
         size_t count = 0;
         for (lk_queue *queue = self->queues; queue; queue = queue->hh.next) {
             lk_entry *entry;
-            DL_FOREACH (queue->first, entry)
-            {
+            DL_FOREACH (queue->first, entry) {
                 self->listing[count++] = entry;
             }
         }
@@ -399,8 +395,7 @@ apply_gone (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
     }
     lk_queue *queue;
     lk_queue *next_queue;
-    HASH_ITER (hh, self->queues, queue, next_queue)
-    {
+    HASH_ITER (hh, self->queues, queue, next_queue) {
         if (queue->home == home && drop_gone (self, queue, request)) {
             activate (self, home, queue, tells);
         }

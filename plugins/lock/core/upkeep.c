@@ -90,8 +90,7 @@ look_after_tickets (lk_node *node)
     int audits = 0;
     lk_entry *entry;
     lk_entry *next;
-    DL_FOREACH_SAFE2 (node->table.watched, entry, next, watch_next)
-    {
+    DL_FOREACH_SAFE2 (node->table.watched, entry, next, watch_next) {
         if (end_duration (node, entry)) {
             continue;
         }
