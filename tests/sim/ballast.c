@@ -18,11 +18,11 @@ sim_ballast_begin (sim_world *world)
 {
     sim_ballast *self = &world->ballast;
 
-    *self = (sim_ballast) {.present = sim_chance (world, 25)};
+    *self = (sim_ballast) {.present = sim_chance (world, 15)};
     if (self->present) {
         self->host = sim_any_host (world);
         self->app = NUMBER;
-        self->size = (uint32_t) sim_between (world, 200, 700);
+        self->size = (uint32_t) sim_between (world, 200, 1800);
         sim_post (world, 3000, SIM_EVENT_BALLAST, self->host, 0);
     }
 }
