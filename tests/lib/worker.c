@@ -26,6 +26,8 @@ enum {
     BRIEF_MS = 30
 };
 
+#define LATE_PERCENT 15 /* of what the first slot asks for */
+
 #define NS_PER_MS INT64_C (1000000)
 #define EPOCH_NS (2500 * NS_PER_MS)
 
@@ -108,7 +110,7 @@ choose_object (worker *self, slot *it)
     } else if (options->style == LK_WORKER_STEADY) {
         snprintf (name, size, "%s%d", options->object,
                   (int) (it - self->slots));
-    } else if (chance (self, 6)) {
+    } else if (chance (self, it == self->slots ? LATE_PERCENT : 0)) {
         snprintf (name, size, "%s-late%d", options->object, number);
         it->late = true;
     } else if (chance (self, 30)) {
@@ -163,7 +165,7 @@ rest (worker *self, slot *it)
     it->lock = NULL;
     wait_until (
         it, IDLE,
-        self->options->style == LK_WORKER_STEADY ? 1 : between (self, 0, 40));
+        self->options->style == LK_WORKER_STEADY ? 1 : between (self, 0, 20));
 }
 
 static void
