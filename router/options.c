@@ -7,6 +7,8 @@
 #include "options.h"
 #include "neighbour.h"
 
+#include "net/paths.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +21,7 @@ static const lk_config_key keys[] = {
      "tcp://127.0.0.1:7411"},
     {"router/address", LK_CONFIG_TEXT, 1, LK_ADDRESS_LEN_MAX, NULL, NULL},
     {"router/endpoint", LK_CONFIG_TEXT, 1, PATH_MAX - 1, NULL,
-     "ipc:///run/lockkeeper/router"},
+     LK_PATH_ENDPOINT},
     {"router/mode", LK_CONFIG_OCTAL, 0, 0777, NULL, "0660"},
     {"router/group", LK_CONFIG_TEXT, 1, 63, NULL, NULL},
     {"router/neighbour", LK_CONFIG_LIST, 1, LK_ADDRESS_LEN_MAX, NULL, NULL},

@@ -6,6 +6,8 @@
 
 #include "options.h"
 
+#include "net/paths.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +19,9 @@
 /*  Times are milliseconds. A ping goes out every 250 ms: what is silent for
  *  less is not dead. */
 static const lk_config_key keys[] = {
-    {"lock/endpoint", LK_CONFIG_TEXT, 1, PATH, NULL,
-     "ipc:///run/lockkeeper/router"},
-    {"lock/state", LK_CONFIG_TEXT, 1, PATH, NULL, "/var/lib/lockkeeper"},
-    {"lock/run", LK_CONFIG_TEXT, 1, PATH, NULL, "/run/lockkeeper"},
+    {"lock/endpoint", LK_CONFIG_TEXT, 1, PATH, NULL, LK_PATH_ENDPOINT},
+    {"lock/state", LK_CONFIG_TEXT, 1, PATH, NULL, LK_PATH_STATE_DIR},
+    {"lock/run", LK_CONFIG_TEXT, 1, PATH, NULL, LK_PATH_RUN_DIR},
     {"lock/log-level", LK_CONFIG_CHOICE, 0, 0, LEVELS, "notice"},
     {"lock/syslog", LK_CONFIG_FLAG, 0, 0, NULL, "no"},
     {"lock/priority", LK_CONFIG_CHOICE, 0, 0, PRIORITIES, "8"},

@@ -9,6 +9,8 @@
 
 #include "lockd.h"
 
+#include "net/paths.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
@@ -18,9 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STATE_NAME "lock.state"
 #define STATE_SIZE_MAX (256 * 1024)
-#define PAGE_NAME "lock.lease"
 
 /*  The kernel's own; that it has none is no state to go on from. */
 static void
@@ -134,8 +134,8 @@ lk_lockd_open (lk_lockd *self)
     if (!check_run_dir (self)) {
         return false;
     }
-    self->file =
-        lk_state_file_open (self->options.state_dir, STATE_NAME, &problem);
+    self->file = lk_state_file_open (self->options.state_dir,
+                                     LK_PATH_STATE_FILE, &problem);
     if (!self->file) {
         lk_log_error ("%s", problem.text);
         return false;
@@ -164,7 +164,8 @@ make_page (lk_lockd *self)
                       strerror (errno));
         return false;
     }
-    snprintf (self->page_path, sizeof self->page_path, "%s/%s", dir, PAGE_NAME);
+    snprintf (self->page_path, sizeof self->page_path, "%s/%s", dir,
+              LK_PATH_LEASE_FILE);
     self->page = lk_lease_page_new (self->page_path, &problem);
     if (!self->page) {
         lk_log_error ("%s", problem.text);

@@ -6,6 +6,7 @@
 
 #include "cli/genesis.h"
 
+#include "net/paths.h"
 #include "net/state_file.h"
 #include "util/alloc.h"
 #include "wire/address.h"
@@ -17,8 +18,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-
-#define STATE_NAME "lock.state"
 
 typedef struct {
     char *text;
@@ -175,7 +174,7 @@ static lk_state_file *
 open_state (const char *dir, const complaint *problem)
 {
     lk_problem reason = {0};
-    lk_state_file *file = lk_state_file_open (dir, STATE_NAME, &reason);
+    lk_state_file *file = lk_state_file_open (dir, LK_PATH_STATE_FILE, &reason);
     if (file == NULL) {
         (void) complain (problem, "%s%s", reason.text,
                          reason.number == EWOULDBLOCK

@@ -5,6 +5,7 @@
  */
 
 #include "cli/cli.h"
+#include "net/paths.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,8 +62,8 @@ print_overview (void)
     }
     puts ("\n`lockkeeper help VERB` tells more. Every verb that talks to a "
           "router takes\n--endpoint ipc://PATH; without it "
-          "$LOCKKEEPER_ENDPOINT says where that is,\nthen "
-          "ipc:///run/lockkeeper/router.");
+          "$LOCKKEEPER_ENDPOINT says where that is,\nthen " LK_PATH_ENDPOINT
+          ".");
 }
 
 static int

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/genesis.h"
+#include "net/paths.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -49,12 +50,13 @@ run_init (int argc, char **argv)
                            options.host, problem, sizeof problem)) {
         return lk_cli_fail (LK_EXIT_FAILED, "%s", problem);
     }
-    printf ("'%s' is now a member of cluster '%s' (state in %s/lock.state).\n"
+    printf ("'%s' is now a member of cluster '%s' (state in %s/%s).\n"
             "Next: run this with the same --cluster and --members on each "
             "other of %s,\nthen start lockkeeper-router and lockkeeper-lockd "
             "on all of them;\n`lockkeeper status` tells when locks can be "
             "had.\n",
-            options.host, options.cluster, options.state, options.members);
+            options.host, options.cluster, options.state, LK_PATH_STATE_FILE,
+            options.members);
     return LK_EXIT_OK;
 }
 
@@ -68,7 +70,7 @@ const lk_verb lk_verb_init = {
     "  --host NAME     this host's name (default: the machine's, up to its "
     "first dot)\n"
     "  --state DIR     where lockkeeper-lockd keeps its state\n"
-    "                  (default: /var/lib/lockkeeper)\n\n"
+    "                  (default: " LK_PATH_STATE_DIR ")\n\n"
     "Run it once on each member, before its lockkeeper-lockd starts. A "
     "state that\nlockkeeper-lockd made as a proxy becomes that of a member; no "
     "other is\noverwritten: a host whose state is lost is another member.\n",

@@ -5,13 +5,12 @@
  */
 
 #include "cli/cli.h"
+#include "net/paths.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEFAULT_ENDPOINT "ipc:///run/lockkeeper/router"
-#define DEFAULT_STATE "/var/lib/lockkeeper"
 #define SECONDS_MAX (100.0 * 365 * 24 * 3600)
 
 typedef struct {
@@ -159,9 +158,9 @@ set_defaults (lk_options *self)
     memset (self, 0, sizeof *self);
     const char *endpoint = getenv ("LOCKKEEPER_ENDPOINT");
     self->endpoint =
-        endpoint != NULL && endpoint[0] != '\0' ? endpoint : DEFAULT_ENDPOINT;
+        endpoint != NULL && endpoint[0] != '\0' ? endpoint : LK_PATH_ENDPOINT;
     self->wait_ms = LK_FOREVER;
-    self->state = DEFAULT_STATE;
+    self->state = LK_PATH_STATE_DIR;
     self->hosts = 3;
 }
 

@@ -5,6 +5,7 @@
  */
 
 #include "cli/cli.h"
+#include "net/paths.h"
 
 #include <errno.h>
 #include <string.h>
@@ -23,7 +24,7 @@ advice (int problem)
         return "join the group that the router's socket belongs to (its "
                "option --group)";
     case EINVAL:
-        return "an endpoint looks like ipc:///run/lockkeeper/router";
+        return "an endpoint looks like " LK_PATH_ENDPOINT;
     default:
         return "the router's log may tell more";
     }

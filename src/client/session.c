@@ -7,6 +7,7 @@
 #include "client/session.h"
 
 #include "net/clock.h"
+#include "net/paths.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -15,7 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEFAULT_ENDPOINT "ipc:///run/lockkeeper/router"
 #define CONNECT_MS 5000
 #define LINGER_MS 500
 #define GIVE_BACK_MS 1000 /* how long destroy waits for UNLOCKED */
@@ -202,7 +202,7 @@ lk_session_new (const lk_session_options *options)
         endpoint = getenv ("LOCKKEEPER_ENDPOINT");
     }
     if (endpoint == NULL || endpoint[0] == '\0') {
-        endpoint = DEFAULT_ENDPOINT;
+        endpoint = LK_PATH_ENDPOINT;
     }
     lk_session *self = new_session (
         endpoint,

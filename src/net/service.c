@@ -6,10 +6,9 @@
 
 #include "net/bus.h"
 #include "net/log.h"
+#include "net/paths.h"
 
 #include <signal.h>
-
-#define DEFAULT_ENDPOINT "ipc:///run/lockkeeper/router"
 
 static void
 on_signal (void *user, int signal_number)
@@ -27,7 +26,7 @@ lk_service_run (const lk_service *service, void *self,
                 const lk_service_options *options)
 {
     const char *endpoint =
-        options->endpoint ? options->endpoint : DEFAULT_ENDPOINT;
+        options->endpoint ? options->endpoint : LK_PATH_ENDPOINT;
     lk_problem problem;
     lk_bus bus;
     int exit_code = 1;

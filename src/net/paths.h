@@ -1,0 +1,23 @@
+/*  paths.h - where the programs of a host find each other by default
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Options, lockkeeper.conf(5) or $LOCKKEEPER_ENDPOINT say otherwise.
+ */
+
+#ifndef LK_PATHS_H
+#define LK_PATHS_H
+
+#define LK_PATH_CONFIG "/etc/lockkeeper/lockkeeper.conf"
+#define LK_PATH_STATE_DIR "/var/lib/lockkeeper"
+#define LK_PATH_RUN_DIR "/run/lockkeeper"
+
+/*  Of the router, for this host's processes. */
+#define LK_PATH_ENDPOINT "ipc://" LK_PATH_RUN_DIR "/router"
+
+/*  In the state and run folders: the lock service's own. */
+#define LK_PATH_STATE_FILE "lock.state"
+#define LK_PATH_LEASE_FILE "lock.lease"
+
+#endif
