@@ -7,8 +7,8 @@
 #   Each host is a network namespace on a bridge; a cut is a rule at whoever
 #   would receive, so no sender is told. All is inside of namespaces of our
 #   own (pid, mount, net), so nothing is left when we are killed. Where that
-#   is not permitted, a host's daemons are stopped with SIGSTOP instead. CUT_ALL=1
-#   does one cut more.
+#   is not permitted, a host's daemons are stopped with SIGSTOP instead.
+#   CUT_ALL=1 does one cut more.
 
 inside='--mount --net --pid --fork --kill-child --mount-proc'
 

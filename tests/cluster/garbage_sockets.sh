@@ -22,7 +22,7 @@ for host in "${hosts[@]}"; do
             "$work/status.$host")")
     start_load "$host" "$host" --seed $((GARBAGE_SEED + ${#endpoints[@]}))
 done
-pids=$(cat "$where"/*/*.pid)
+numbers=$(cat "$where"/*/*.pid)
 
 throw () {
     "$BUILD/tests/cluster/garbage" "$GARBAGE_SEED" "$GARBAGE_SECONDS" \
@@ -30,7 +30,7 @@ throw () {
 }
 
 same_daemons () {
-    all_live && [ "$pids" = "$(cat "$where"/*/*.pid)" ]
+    all_live && [ "$numbers" = "$(cat "$where"/*/*.pid)" ]
 }
 
 #   Nobody was led to believe that the cluster has other members or leaders.
