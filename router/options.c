@@ -13,8 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LEVELS "error|warning|notice|info|debug"
-
 static const lk_config_key keys[] = {
     {"router/host", LK_CONFIG_TEXT, 1, LK_HOST_LEN_MAX, NULL, NULL},
     {"router/listen", LK_CONFIG_TEXT, 1, LK_ADDRESS_LEN_MAX, NULL,
@@ -26,7 +24,7 @@ static const lk_config_key keys[] = {
     {"router/group", LK_CONFIG_TEXT, 1, 63, NULL, NULL},
     {"router/neighbour", LK_CONFIG_LIST, 1, LK_ADDRESS_LEN_MAX, NULL, NULL},
     {"router/dead-after", LK_CONFIG_NUMBER, 100, 60000, NULL, "1000"},
-    {"router/log-level", LK_CONFIG_CHOICE, 0, 0, LEVELS, "notice"},
+    {"router/log-level", LK_CONFIG_CHOICE, 0, 0, LK_LOG_LEVELS, "notice"},
     {"router/syslog", LK_CONFIG_FLAG, 0, 0, NULL, "no"},
     {"lock", LK_CONFIG_FOREIGN, 0, 0, NULL, NULL},
     {NULL, LK_CONFIG_TEXT, 0, 0, NULL, NULL},

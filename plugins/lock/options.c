@@ -14,7 +14,6 @@
 
 #define PATH (PATH_MAX - 1)
 #define PRIORITIES "off|1|2|3|4|5|6|7|8|9|10|11|12|13|14|15"
-#define LEVELS "error|warning|notice|info|debug"
 
 /*  Times are milliseconds. A ping goes out every 250 ms: what is silent for
  *  less is not dead. */
@@ -22,7 +21,7 @@ static const lk_config_key keys[] = {
     {"lock/endpoint", LK_CONFIG_TEXT, 1, PATH, NULL, LK_PATH_ENDPOINT},
     {"lock/state", LK_CONFIG_TEXT, 1, PATH, NULL, LK_PATH_STATE_DIR},
     {"lock/run", LK_CONFIG_TEXT, 1, PATH, NULL, LK_PATH_RUN_DIR},
-    {"lock/log-level", LK_CONFIG_CHOICE, 0, 0, LEVELS, "notice"},
+    {"lock/log-level", LK_CONFIG_CHOICE, 0, 0, LK_LOG_LEVELS, "notice"},
     {"lock/syslog", LK_CONFIG_FLAG, 0, 0, NULL, "no"},
     {"lock/priority", LK_CONFIG_CHOICE, 0, 0, PRIORITIES, "8"},
     {"lock/leaders", LK_CONFIG_CHOICE, 0, 0, "1|3|5", "3"},

@@ -3,8 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  A line is a message and key=value pairs: `neighbour: dialling -> linked
- *  host=h2 address=10.0.0.2:7000`. Bytes that could forge a line are shown
+ *  A line is a message and key=value pairs: `session: none -> up
+ *  service=backup pid=4711`. Bytes that could forge a line are shown
  *  as '?'. The client library never logs.
  */
 
@@ -30,7 +30,10 @@ bool lk_log_is_open (void);
 void lk_log_set_level (lk_log_level level);
 lk_log_level lk_log_get_level (void);
 
-/*  "error" ... "debug"; false if the word is none of them. */
+/*  Their words, as a choice in a table of lk_config_key. */
+#define LK_LOG_LEVELS "error|warning|notice|info|debug"
+
+/*  The level of a word; false if it is none of them. */
 bool lk_log_level_from_word (const char *word, lk_log_level *level);
 const char *lk_log_level_word (lk_log_level level);
 

@@ -1,0 +1,85 @@
+/*  arguments.c - the command line of a daemon, above its configuration
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "net/arguments.h"
+
+#include "net/paths.h"
+
+#include <stdio.h>
+
+#define KEY_SIZE 64
+
+int
+lk_arguments_complain (const lk_arguments *self, const lk_problem *problem)
+{
+    fprintf (stderr, "%s: %s\n", self->program, problem->text);
+    return LK_ARGUMENTS_WRONG;
+}
+
+/*  -1, or the exit code. */
+static int
+set_key (const lk_arguments *self, lk_config *config, const char *name,
+         const char *value)
+{
+    char key[KEY_SIZE];
+    lk_problem problem;
+    snprintf (key, sizeof key, "%s/%s", self->section, name);
+    return lk_config_set (config, key, value, &problem) == LK_OK
+               ? -1
+               : lk_arguments_complain (self, &problem);
+}
+
+/*  What one option does: -1, or the exit code. */
+static int
+take_option (const lk_arguments *self, lk_config *config, const char **path,
+             int kind, const char *name)
+{
+    switch (kind) {
+    case LK_ARGUMENT_KEY:
+        return set_key (self, config, name, optarg);
+    case LK_ARGUMENT_YES:
+        return set_key (self, config, name, "yes");
+    case LK_ARGUMENT_CONFIG:
+        *path = optarg;
+        return -1;
+    case LK_ARGUMENT_HELP:
+        fputs (self->usage, stdout);
+        return 0;
+    case LK_ARGUMENT_VERSION:
+        printf ("%s %s\n", self->program, LK_VERSION);
+        return 0;
+    default: /* getopt_long has said why */
+        return LK_ARGUMENTS_WRONG;
+    }
+}
+
+int
+lk_arguments_read (const lk_arguments *self, lk_config *config,
+                   const char **path, int argc, char **argv)
+{
+    int kind, place = 0, code = -1;
+    *path = NULL;
+    while (code < 0
+           && (kind = getopt_long (argc, argv, "", self->options, &place))
+                  != -1) {
+        code =
+            take_option (self, config, path, kind, self->options[place].name);
+    }
+    if (code < 0 && optind < argc) {
+        fprintf (stderr, "%s: what is '%s'? See --help\n", self->program,
+                 argv[optind]);
+        return LK_ARGUMENTS_WRONG;
+    }
+    return code;
+}
+
+lk_err
+lk_arguments_load (lk_config *config, const char *path, lk_problem *problem)
+{
+    const lk_err error =
+        lk_config_load (config, path != NULL ? path : LK_PATH_CONFIG, problem);
+    return error == LK_UNKNOWN && path == NULL ? LK_OK : error;
+}

@@ -1,0 +1,51 @@
+/*  arguments.h - the command line of a daemon, above its configuration
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Most options are settings: each has the name of a key in the daemon's
+ *  section of lockkeeper.conf(5). What the settings mean, the daemon knows.
+ */
+
+#ifndef LK_ARGUMENTS_H
+#define LK_ARGUMENTS_H
+
+#include "net/config.h"
+
+#include <getopt.h>
+
+/*  Exit code for what is wrong with options or configuration. */
+#define LK_ARGUMENTS_WRONG 2
+
+/*  What an option is, as its `val`. */
+typedef enum {
+    LK_ARGUMENT_KEY,    /* sets the key of its name */
+    LK_ARGUMENT_YES,    /* sets it to "yes" */
+    LK_ARGUMENT_CONFIG, /* the file to read */
+    LK_ARGUMENT_HELP,
+    LK_ARGUMENT_VERSION
+} lk_argument;
+
+typedef struct {
+    const char *program;          /* "lockkeeper-router" */
+    const char *section;          /* "router" */
+    const char *usage;            /* for --help */
+    const struct option *options; /* as getopt_long wants them */
+} lk_arguments;
+
+/*  Sets in `config` what the command line says, and *path to the file of
+ *  --config, NULL if there is none. -1: go on; else the exit code, and all is
+ *  said: the help or version, or what is wrong. */
+int lk_arguments_read (const lk_arguments *self, lk_config *config,
+                       const char **path, int argc, char **argv);
+
+/*  Loads that file; the default one, which may be absent, if `path` is NULL.
+ *  Errors as of lk_config_load. */
+lk_err lk_arguments_load (lk_config *config, const char *path,
+                          lk_problem *problem)
+    __attribute__ ((warn_unused_result));
+
+/*  Says it on stderr; returns LK_ARGUMENTS_WRONG. */
+int lk_arguments_complain (const lk_arguments *self, const lk_problem *problem);
+
+#endif
