@@ -16,12 +16,12 @@
 #include "net/loop.h"
 #include "net/monitor.h"
 #include "net/pidfd.h"
+#include "net/random.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 #include <utlist.h>
 
@@ -411,20 +411,13 @@ open_router (lk_shell *self, const lk_router_options *options,
              lk_problem *problem)
 {
     char address[LK_ADDRESS_LEN_MAX + 1];
-    uint64_t incarnation = 0;
-    while (incarnation == 0) {
-        if (getrandom (&incarnation, sizeof incarnation, 0)
-            != (ssize_t) sizeof incarnation) {
-            return lk_problem_errno (problem, "no random number");
-        }
-    }
     const lk_err error = lk_router_options_address (
         options, lk_socket_endpoint (self->socket[LK_SIDE_MESH]), address,
         sizeof address, problem);
     if (error == LK_OK) {
         const lk_router_identity identity = {.host = options->host,
                                              .address = address,
-                                             .incarnation = incarnation,
+                                             .incarnation = lk_random_id (),
                                              .dead_after_ms =
                                                  options->dead_after_ms};
         lk_router_init (&self->router, &identity, &calls, self);

@@ -10,28 +10,17 @@
 #include "lockd.h"
 
 #include "net/paths.h"
+#include "net/random.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define STATE_SIZE_MAX (256 * 1024)
-
-/*  The kernel's own; that it has none is no state to go on from. */
-static void
-draw_random (void *place, size_t size)
-{
-    ssize_t got;
-    do {
-        got = getrandom (place, size, 0);
-    } while (got < 0 && errno == EINTR);
-    LK_ASSERT (got == (ssize_t) size);
-}
 
 void
 lk_lockd_init (lk_lockd *self, const lk_lockd_options *options)
@@ -73,9 +62,7 @@ lk_lockd_persist (lk_lockd *self)
 static bool
 make_fresh (lk_lockd *self)
 {
-    while (self->state.id == 0) {
-        draw_random (&self->state.id, sizeof self->state.id);
-    }
+    self->state.id = lk_random_id ();
     return lk_lockd_persist (self);
 }
 
@@ -201,7 +188,7 @@ static void
 make_candidate (lk_lockd *self)
 {
     uint32_t random;
-    draw_random (&random, sizeof random);
+    lk_random_fill (&random, sizeof random);
     self->eligible = self->options.eligible && self->state.cluster[0];
     self->candidate = (lk_candidate) {.priority = self->options.priority,
                                       .random = random >> 4,
@@ -225,7 +212,7 @@ make_node (lk_lockd *self)
     config.leader_lease_ms = options->leader_lease_ms;
     config.host_lease_ms = options->host_lease_ms;
     config.grace_ms = options->grace_ms;
-    draw_random (config.seed, sizeof config.seed);
+    lk_random_fill (config.seed, sizeof config.seed);
     config.facts = self->state.facts;
     config.roster = &self->roster;
     self->node = lk_node_new (&config, lk_bus_now (self->bus));

@@ -7,6 +7,7 @@
 #include "cli/genesis.h"
 
 #include "net/paths.h"
+#include "net/random.h"
 #include "net/state_file.h"
 #include "util/alloc.h"
 #include "wire/address.h"
@@ -16,7 +17,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
 typedef struct {
@@ -90,13 +90,7 @@ make_state (lk_lock_state *state, const char *cluster, const lk_roster *roster,
     }
     lk_slice_keep (lk_slice_of (cluster), state->cluster,
                    sizeof state->cluster);
-    while (state->id == 0) {
-        if (getrandom (&state->id, sizeof state->id, 0)
-            != (ssize_t) sizeof state->id) {
-            return complain (problem, "the system has no random numbers: %s",
-                             strerror (errno));
-        }
-    }
+    state->id = lk_random_id ();
     for (size_t i = 0; i < roster->count; i++) {
         state->genesis |= LK_HOST_BIT (i);
     }

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/genesis.h"
 #include "cli/sandbox.h"
+#include "net/random.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -104,8 +104,8 @@ find_port (const lk_sandbox *self, size_t count)
 {
     int limit = port_limit ();
     for (int i = 0; i < PORT_TRIES; i++) {
-        uint32_t random = 0;
-        (void) !getrandom (&random, sizeof random, 0);
+        uint32_t random;
+        lk_random_fill (&random, sizeof random);
         int port = PORT_LOW + (int) (random % (uint32_t) (limit - PORT_LOW));
         if (!is_taken (self, count, port) && is_free (port)) {
             return port;

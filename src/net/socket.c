@@ -8,6 +8,7 @@
 
 #include "net/endpoint.h"
 #include "net/part.h"
+#include "net/random.h"
 #include "util/alloc.h"
 #include "util/assert.h"
 #include "wire/frame.h"
@@ -15,7 +16,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define SEND_MAX 1000
 #define RECEIVE_MAX 1000
@@ -261,9 +261,8 @@ make_identity (lk_socket *self, const char *endpoint, lk_identity *identity)
 {
     uint64_t secret[2];
     char text[LK_IDENTITY_SIZE_MAX + 1];
-    ssize_t got = getrandom (secret, sizeof secret, 0);
 
-    LK_ASSERT (got == (ssize_t) sizeof secret);
+    lk_random_fill (secret, sizeof secret);
     int size = snprintf (text, sizeof text, "%.120s#%llu#%016llx%016llx",
                          endpoint, (unsigned long long) ++self->dialled,
                          (unsigned long long) secret[0],
