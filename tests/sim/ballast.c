@@ -14,17 +14,13 @@
 #define ACT_MS 900
 
 void
-sim_ballast_begin (sim_world *world)
+sim_ballast_begin (sim_world *world, uint32_t size)
 {
-    sim_ballast *self = &world->ballast;
-
-    *self = (sim_ballast) {.present = sim_chance (world, 15)};
-    if (self->present) {
-        self->host = sim_any_host (world);
-        self->app = NUMBER;
-        self->size = (uint32_t) sim_between (world, 200, 1800);
-        sim_post (world, 3000, SIM_EVENT_BALLAST, self->host, 0);
-    }
+    world->ballast = (sim_ballast) {.present = size > 0,
+                                    .host = sim_any_host (world),
+                                    .app = NUMBER,
+                                    .size = size};
+    sim_post (world, 3000, SIM_EVENT_BALLAST, world->ballast.host, 0);
 }
 
 /*  The judge counts what is told and still believed. */

@@ -25,8 +25,8 @@ typedef struct {
     uint64_t last_serial;
 } sim_ballast;
 
-/*  Draws whether there is one, and posts its first event. */
-void sim_ballast_begin (struct sim_world *world);
+/*  There is one that wants so many locks, or none (0). */
+void sim_ballast_begin (struct sim_world *world, uint32_t size);
 
 /*  Asks for all, if it has none; in the end it ends. */
 void sim_ballast_act (struct sim_world *world);

@@ -90,7 +90,7 @@ canary no-sealing 8000 peer.c \
     's/&& lk_term_equal (node->facts\.promised, node->table\.decree\.term)\n           && lk_node_place/\&\& lk_node_place/'
 canary few-leaders-for-ever 100 election.c \
     's/if (!leaders_are_few (node))/if (!leaders_are_few (node) || 1)/'
-canary first-chunk-only 2000 transfer.c \
+canary first-chunk-only many-tickets transfer.c \
     's/chunk->more = lk_transfer_next (chunk) < table->count;/chunk->more = false;/'
 
 #   ------------------------------------------------------------ leases

@@ -24,8 +24,9 @@ typedef struct {
     int leaders_max;
     int64_t leader_lease_ms;
     int64_t host_lease_ms;
-    int give_back; /* per mille: see sim_habits */
-    bool isolates; /* hosts may lose their leases */
+    int give_back;    /* per mille: see sim_habits */
+    bool isolates;    /* hosts may lose their leases */
+    uint32_t ballast; /* locks of the application with very many */
     bool (*takes) (struct sim_world *world, const lk_lock_message *message);
 } sim_script;
 
@@ -73,6 +74,7 @@ bool sim_heard_while_answering (struct sim_world *world,
 bool sim_heard_while_asking (struct sim_world *world,
                              const lk_lock_message *message);
 bool sim_two_reclaims (struct sim_world *world, const lk_lock_message *message);
+bool sim_many_tickets (struct sim_world *world, const lk_lock_message *message);
 bool sim_leader_with_holder (struct sim_world *world,
                              const lk_lock_message *message);
 bool sim_proposer_dies (struct sim_world *world,

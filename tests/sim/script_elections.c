@@ -76,6 +76,18 @@ sim_proposer_dies (sim_world *world, const lk_lock_message *message)
     return false;
 }
 
+/*  Leaders end and come back empty, one after the other. */
+bool
+sim_many_tickets (sim_world *world, const lk_lock_message *message)
+{
+    (void) message;
+    if (sim_act_age (world) > 6000) {
+        sim_stir (world);
+        sim_begin_act (world, world->plot.act + 1);
+    }
+    return false;
+}
+
 /*  A leader forgets, by a restart, the table that it has said it has. */
 bool
 sim_restart_after_fill (sim_world *world, const lk_lock_message *message)

@@ -12,9 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CALM_MS 42000     /* after the storm */
-#define APPS_END_MS 28000 /* after the storm: then nobody asks any more */
-#define TABLES_EVERY 16   /* steps between looks into the tables */
+#define CALM_MS 42000        /* after the storm */
+#define APPS_END_MS 28000    /* after the storm: then nobody asks any more */
+#define TABLES_EVERY 16      /* steps between looks into the tables ... */
+#define BIG_TABLES_EVERY 256 /* ... and into those with ballast */
 
 void
 sim_world_init (sim_world *self)
@@ -194,7 +195,6 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
     self->stormy = true;
     self->totals = (sim_totals) {.seeds = 1};
     self->plot = (sim_plot) {.act = 0};
-    self->ballast = (sim_ballast) {.present = false};
     self->storm = (sim_storm) {.gone_told = 0};
     memset (self->node, 0, sizeof self->node);
     sim_queue_reset (&self->queue);
@@ -208,10 +208,13 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
     if (options->script) {
         self->apps.habits.give_back = options->script->give_back;
         self->storm_end = 40000;
+        sim_ballast_begin (self, options->script->ballast);
     } else {
         self->storm_end = sim_between (self, 12000, 45000);
         sim_storm_begin (self);
-        sim_ballast_begin (self);
+        sim_ballast_begin (self, sim_chance (self, 25)
+                                     ? (uint32_t) sim_between (self, 200, 1500)
+                                     : 0);
         sim_ambush_begin (self);
     }
     sim_post (self, self->storm_end, SIM_EVENT_CALM, 0, 0);
@@ -320,11 +323,12 @@ sim_world_run (sim_world *self, const sim_options *options, uint64_t seed)
     set_out (self, options, seed);
     while (!sim_checker_failed (&self->checker)
            && sim_queue_take (&self->queue, &event)) {
+        uint64_t every =
+            self->ballast.present ? BIG_TABLES_EVERY : TABLES_EVERY;
         self->now = event.at;
         self->checker.now = event.at;
         happen (self, &event);
-        if (self->checker.grants != grants
-            || self->totals.steps % TABLES_EVERY == 0) {
+        if (self->checker.grants != grants || self->totals.steps % every == 0) {
             grants = self->checker.grants;
             sim_checker_tables (&self->checker, self->node, self->host_count);
         }
