@@ -27,13 +27,7 @@ answer (lk_router *self, const lk_source *source, lk_message *message)
         lk_router_post (self, &message);
         return;
     }
-    lk_hop *hop = lk_router_hop_of (self, source->side, source->identity);
-    if (hop != NULL) {
-        lk_router_send (self, hop, &message);
-    } else {
-        self->count.lost++;
-        lk_message_destroy (&message);
-    }
+    lk_router_answer (self, source, &message);
 }
 
 static void
@@ -67,11 +61,11 @@ static void
 on_answer (lk_router *self, const lk_source *source, const lk_message *message)
 {
     (void) self;
+    (void) source;
     const char *reason = lk_message_text (message, "reason");
     LK_LOG (lk_message_is (message, "ABSOLUTELY") ? LK_LOG_DEBUG : LK_LOG_INFO,
-            "router: was told %s: %s from=%s bit=%d",
-            lk_message_command (message), reason != NULL ? reason : "",
-            lk_message_from (message), (int) source->from);
+            "router: was told %s: %s from=%s", lk_message_command (message),
+            reason != NULL ? reason : "", lk_message_from (message));
 }
 
 static void

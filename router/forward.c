@@ -37,9 +37,10 @@ is_answered (const lk_frame_header *header)
            && !lk_slice_is (header->to_parts.host, "*");
 }
 
-void
-lk_forward_undelivered (lk_router *self, const lk_frame_header *header,
-                        const char *reason)
+/*  With UNKNOWN, unless it is one that is never answered. */
+static void
+answer_undelivered (lk_router *self, const lk_frame_header *header,
+                    const char *reason)
 {
     if (!is_answered (header)) {
         self->count.lost++;
@@ -66,7 +67,7 @@ undeliver_each (lk_router *self, const void *data, size_t size,
     size_t at = 0;
     while (lk_frame_next (data, size, &at, &header, &problem)
            == LK_FRAME_MESSAGE) {
-        lk_forward_undelivered (self, &header, reason);
+        answer_undelivered (self, &header, reason);
     }
 }
 
@@ -86,20 +87,10 @@ lk_forward_return_all (lk_router *self, lk_hop *hop, const char *reason)
 static void
 answer_invalid (const carrier *self, uint64_t serial, const char *reason)
 {
-    lk_router *router = self->router;
-    const lk_source *source = &self->source;
-    lk_hop *hop =
-        source->local != NULL
-            ? &source->local->out
-            : lk_router_hop_of (router, source->side, source->identity);
-    if (hop == NULL) {
-        router->count.lost++;
-        return;
-    }
     lk_message *answer = lk_message_new ("*@.", "INVALID");
     lk_message_set_serial (answer, serial);
     lk_message_set_text (answer, "reason", reason);
-    lk_router_send (router, hop, &answer);
+    lk_router_answer (self->router, &self->source, &answer);
 }
 
 /*  -------------------------------------------------------- runs */
@@ -206,7 +197,7 @@ static void
 undelivered (carrier *self, const lk_frame_header *header, const char *reason)
 {
     self->router->count.unknown++;
-    lk_forward_undelivered (self->router, header, reason);
+    answer_undelivered (self->router, header, reason);
 }
 
 static void

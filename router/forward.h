@@ -11,7 +11,6 @@
 #define LK_FORWARD_H
 
 #include "router.h"
-#include "source.h"
 
 /*  Takes in a frame of a connection; what it holds is moved on or copied,
  *  the caller clears it. */
@@ -22,12 +21,8 @@ void lk_forward_frame (lk_router *self, lk_side side,
 void lk_forward_broken (lk_router *self, lk_side side,
                         const lk_identity *identity, const char *reason);
 
-/*  Answers a message that cannot be delivered with UNKNOWN, unless it is
- *  one that is never answered. The reason is a sentence. */
-void lk_forward_undelivered (lk_router *self, const lk_frame_header *header,
-                             const char *reason);
-
-/*  Does that for all that waits for a hop, and drops it. */
+/*  Answers all that waits for a hop with UNKNOWN (what is never answered is
+ *  counted as lost), and drops it. The reason is a sentence. */
 void lk_forward_return_all (lk_router *self, lk_hop *hop, const char *reason);
 
 #endif

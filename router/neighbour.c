@@ -7,45 +7,14 @@
 #include "neighbour.h"
 #include "events.h"
 #include "forward.h"
+#include "hostport.h"
 
 #include "net/log.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { REFUSAL_LOG_MS = 60000 };
-
-/*  -------------------------------------------------------- addresses */
-
-bool
-lk_neighbour_is_address (const char *text)
-{
-    const char *colon = strrchr (text, ':');
-    if (strlen (text) > LK_ADDRESS_LEN_MAX || colon == NULL || colon == text) {
-        return false;
-    }
-    for (const char *at = text; at < colon; at++) {
-        if (!isalnum ((unsigned char) *at) && !strchr (".-_:[]%", *at)) {
-            return false;
-        }
-    }
-    char *end;
-    const long port = strtol (colon + 1, &end, 10);
-    return isdigit ((unsigned char) colon[1]) && *end == '\0' && port >= 1
-           && port <= 65535;
-}
-
-/*  A name, not numbers: the monitor may tell of it by its number. */
-static bool
-has_name (const lk_mesh_link *link)
-{
-    const char *colon = strrchr (link->address, ':');
-    return link->address[0] != '['
-           && strspn (link->address, "0123456789.")
-                  != (size_t) (colon - link->address);
-}
 
 /*  -------------------------------------------------------- messages */
 
@@ -74,26 +43,13 @@ send_heartbeat (lk_router *self, lk_mesh_link *link)
     lk_router_send (self, &link->out, &message);
 }
 
-/*  On the connection that something came through. */
-static void
-answer (lk_router *self, const lk_source *source, lk_message *message)
-{
-    lk_hop *hop = lk_router_hop_of (self, source->side, source->identity);
-    if (hop != NULL) {
-        lk_router_send (self, hop, &message);
-    } else {
-        self->count.lost++;
-        lk_message_destroy (&message);
-    }
-}
-
 void
 lk_neighbour_refuse (lk_router *self, const lk_source *source,
                      const char *reason)
 {
     lk_message *message = introduction (self, "router@.", "REFUSE");
     lk_message_set_text (message, "reason", reason);
-    answer (self, source, message);
+    lk_router_answer (self, source, &message);
 }
 
 /*  Reads who the peer is; false if a field is missing or makes no sense. */
@@ -107,7 +63,7 @@ read_party (const lk_message *message, lk_party *party)
            && party->version != NULL
            && lk_message_hex (message, "incarnation", &party->incarnation)
            && lk_address_is_name (lk_slice_of (party->host))
-           && lk_neighbour_is_address (party->address);
+           && lk_hostport_is_valid (party->address);
 }
 
 /*  -------------------------------------------------------- stepping */
@@ -236,10 +192,12 @@ lk_neighbour_connected (lk_router *self, const char *endpoint, int fd)
         lk_neighbour_step (self, link, LK_LINK_UP);
         return;
     }
-    /*  One of those with a name; whose, its ACCEPT will tell. */
+    /*  One of those with a name, of which the monitor may tell by its number;
+     *  whose, its ACCEPT will tell. */
     for (size_t i = 0; i < self->mesh.count; i++) {
         link = self->mesh.link[i];
-        if (link->state == LK_LINK_DIALING && has_name (link)) {
+        if (link->state == LK_LINK_DIALING
+            && lk_hostport_has_name (link->address)) {
             lk_neighbour_step (self, link, LK_LINK_UP);
         }
     }
@@ -311,7 +269,8 @@ welcome (lk_router *self, const lk_source *source, const lk_party *party,
         link->met && lk_identity_equal (&link->met_by, source->identity);
     link->reason[0] = '\0';
     lk_mesh_link_meet (link, party, source->identity, self->now_ms);
-    answer (self, source, introduction (self, "router@.", "ACCEPT"));
+    lk_message *accept = introduction (self, "router@.", "ACCEPT");
+    lk_router_answer (self, source, &accept);
     if (!again) {
         lk_neighbour_step (self, link, LK_LINK_MET);
     }

@@ -11,10 +11,6 @@
 #define LK_NEIGHBOUR_H
 
 #include "router.h"
-#include "source.h"
-
-/*  Whether that can be dialled: host:port, [v6]:port. */
-bool lk_neighbour_is_address (const char *text);
 
 /*  One event of a link, with all that follows from it. */
 void lk_neighbour_step (lk_router *self, lk_mesh_link *link,

@@ -5,9 +5,10 @@
  */
 
 #include "options.h"
-#include "neighbour.h"
+#include "hostport.h"
 
 #include "net/paths.h"
+#include "wire/address.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -76,7 +77,7 @@ read_neighbours (lk_router_options *self, const lk_config *config,
             return lk_problem_set (problem, LK_INVALID,
                                    "more than %d neighbours", LK_LINKS_MAX);
         }
-        if (!lk_neighbour_is_address (address)) {
+        if (!lk_hostport_is_valid (address)) {
             return lk_problem_set (problem, LK_INVALID,
                                    "'%s' is not a neighbour's HOST:PORT",
                                    address);
@@ -134,14 +135,6 @@ lk_router_options_read (lk_router_options *self, const lk_config *config,
 
 /*  -------------------------------------------------------- address */
 
-static bool
-is_wildcard (const char *address)
-{
-    return behind (address, "*:") != NULL
-           || behind (address, "0.0.0.0:") != NULL
-           || behind (address, "[::]:") != NULL;
-}
-
 lk_err
 lk_router_options_address (const lk_router_options *self, const char *bound,
                            char *address, size_t size, lk_problem *problem)
@@ -156,13 +149,13 @@ lk_router_options_address (const lk_router_options *self, const char *bound,
     const bool open = len > 2 && strcmp (wanted + len - 2, ":*") == 0;
     snprintf (address, size, "%.*s%s", (int) (open ? len - 2 : len), wanted,
               open ? port : "");
-    if (is_wildcard (address)) {
+    if (lk_hostport_is_wildcard (address)) {
         return lk_problem_set (problem, LK_INVALID,
                                "'%s' is no address to be dialled at: set "
                                "router/address",
                                address);
     }
-    return lk_neighbour_is_address (address)
+    return lk_hostport_is_valid (address)
                ? LK_OK
                : lk_problem_set (problem, LK_INVALID,
                                  "'%s' is not HOST:PORT: router/address",

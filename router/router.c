@@ -46,8 +46,9 @@ lk_router_party (const lk_router *self)
 
 /*  -------------------------------------------------------- hops */
 
-lk_hop *
-lk_router_hop (lk_router *self, const lk_address *address)
+/*  Where a name leads: a session or a neighbour's link; NULL: nowhere. */
+static lk_hop *
+hop_to (lk_router *self, const lk_address *address)
 {
     if (lk_slice_is (address->host, self->host)
         || lk_slice_is (address->host, ".")) {
@@ -58,8 +59,10 @@ lk_router_hop (lk_router *self, const lk_address *address)
     return link != NULL && lk_mesh_link_is_open (link) ? &link->out : NULL;
 }
 
-lk_hop *
-lk_router_hop_of (lk_router *self, lk_side side, const lk_identity *identity)
+/*  The hop of a connection: a session's, a link's, or a stranger's. NULL:
+ *  there are too many strangers. */
+static lk_hop *
+hop_back (lk_router *self, lk_side side, const lk_identity *identity)
 {
     if (side == LK_SIDE_LOCAL) {
         lk_local *local = lk_route_by_identity (&self->route, identity);
@@ -95,18 +98,32 @@ lk_router_send (lk_router *self, lk_hop *hop, lk_message **message_p)
     lk_message_destroy (message_p);
 }
 
-void
-lk_router_post (lk_router *self, lk_message **message_p)
+static void
+send_or_drop (lk_router *self, lk_hop *hop, lk_message **message_p)
 {
-    lk_address address;
-    lk_hop *hop = NULL;
-    if (lk_address_split (lk_slice_of (lk_message_to (*message_p)), &address)) {
-        hop = lk_router_hop (self, &address);
-    }
     if (hop != NULL) {
         lk_router_send (self, hop, message_p);
     } else {
         self->count.lost++;
         lk_message_destroy (message_p);
     }
+}
+
+void
+lk_router_answer (lk_router *self, const lk_source *source,
+                  lk_message **message_p)
+{
+    lk_hop *hop = hop_back (self, source->side, source->identity);
+    send_or_drop (self, hop, message_p);
+}
+
+void
+lk_router_post (lk_router *self, lk_message **message_p)
+{
+    lk_address address;
+    lk_hop *hop = NULL;
+    if (lk_address_split (lk_slice_of (lk_message_to (*message_p)), &address)) {
+        hop = hop_to (self, &address);
+    }
+    send_or_drop (self, hop, message_p);
 }

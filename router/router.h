@@ -16,6 +16,7 @@
 #include "hop.h"
 #include "mesh.h"
 #include "route.h"
+#include "source.h"
 
 #include "wire/message_frame.h"
 
@@ -103,12 +104,8 @@ void lk_router_send (lk_router *self, lk_hop *hop, lk_message **message_p);
 /*  The same, to wherever its address leads: a local service, a neighbour. */
 void lk_router_post (lk_router *self, lk_message **message_p);
 
-/*  Where a name leads: a session or a neighbour's link; NULL: nowhere. */
-lk_hop *lk_router_hop (lk_router *self, const lk_address *address);
-
-/*  The hop of a connection: a session's, a link's, or a stranger's. NULL:
- *  there are too many strangers. */
-lk_hop *lk_router_hop_of (lk_router *self, lk_side side,
-                          const lk_identity *identity);
+/*  The same, on the connection that something came through. */
+void lk_router_answer (lk_router *self, const lk_source *source,
+                       lk_message **message_p);
 
 #endif

@@ -17,18 +17,6 @@
 /*  -------------------------------------------------------- answers */
 
 static void
-answer (lk_router *self, const lk_source *source, lk_message *message)
-{
-    lk_hop *hop = lk_router_hop_of (self, source->side, source->identity);
-    if (hop != NULL) {
-        lk_router_send (self, hop, &message);
-    } else {
-        self->count.lost++;
-        lk_message_destroy (&message);
-    }
-}
-
-static void
 refuse (lk_router *self, const lk_source *source, const lk_message *request,
         const char *reason)
 {
@@ -37,7 +25,7 @@ refuse (lk_router *self, const lk_source *source, const lk_message *request,
                  lk_message_from (request));
     lk_message *message = lk_message_reply (request, "REFUSE");
     lk_message_set_text (message, "reason", reason);
-    answer (self, source, message);
+    lk_router_answer (self, source, &message);
 }
 
 static void
@@ -47,7 +35,7 @@ say_ready (lk_router *self, const lk_source *source, const lk_message *request)
     lk_message_set_text (message, "host", self->host);
     lk_message_set_text (message, "version", LK_VERSION);
     lk_message_set_text (message, "address", self->address);
-    answer (self, source, message);
+    lk_router_answer (self, source, &message);
 }
 
 /*  -------------------------------------------------------- REGISTER */

@@ -11,7 +11,6 @@
 #define LK_SESSION_H
 
 #include "router.h"
-#include "source.h"
 
 /*  REGISTER: answered with READY or REFUSE. From a session that is there
  *  already, too: REGISTER is repeated until it is answered. */
