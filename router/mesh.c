@@ -12,216 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REDIAL_MS = 100, DOUBLE_MS = 30000 };
-
-/*  -------------------------------------------------------- the table */
-
-typedef struct {
-    lk_mesh_state next;
-    unsigned effects;
-} transition;
-
-/*  What comes late, for a connection that is closed already, changes
- *  nothing. */
-static const transition table[LK_LINK_STATES][LK_LINK_EVENTS] = {
-    [LK_LINK_CLOSED] = {[LK_LINK_TIME] = {LK_LINK_DIALING, LK_DO_OPEN},
-                        [LK_LINK_UP] = {LK_LINK_CLOSED, 0},
-                        [LK_LINK_DOWN] = {LK_LINK_CLOSED, 0},
-                        [LK_LINK_TAKEN] = {LK_LINK_CLOSED, 0},
-                        [LK_LINK_JOINED] = {LK_LINK_CLOSED, 0},
-                        [LK_LINK_REFUSE] = {LK_LINK_CLOSED, 0},
-                        [LK_LINK_OWN] = {LK_LINK_CLOSED, 0},
-                        [LK_LINK_TWIN] = {LK_LINK_CLOSED, 0},
-                        [LK_LINK_MET] = {LK_LINK_DIALING, LK_DO_OPEN},
-                        [LK_LINK_SILENT] = {LK_LINK_CLOSED, 0},
-                        [LK_LINK_LEFT] = {LK_LINK_CLOSED, 0}},
-    [LK_LINK_DIALING] = {[LK_LINK_TIME] = {LK_LINK_DIALING,
-                                           LK_DO_CLOSE | LK_DO_OPEN},
-                         [LK_LINK_UP] = {LK_LINK_ASKING, LK_DO_ASK},
-                         [LK_LINK_DOWN] = {LK_LINK_DIALING, 0},
-                         [LK_LINK_TAKEN] = {LK_LINK_DIALING, 0},
-                         [LK_LINK_JOINED] = {LK_LINK_DIALING, 0},
-                         [LK_LINK_REFUSE] = {LK_LINK_DIALING, 0},
-                         [LK_LINK_OWN] = {LK_LINK_DIALING, 0},
-                         [LK_LINK_TWIN] = {LK_LINK_DIALING, 0},
-                         [LK_LINK_MET] = {LK_LINK_DIALING,
-                                          LK_DO_CLOSE | LK_DO_OPEN},
-                         [LK_LINK_SILENT] = {LK_LINK_DIALING, 0},
-                         [LK_LINK_LEFT] = {LK_LINK_DIALING, 0}},
-    [LK_LINK_ASKING] = {[LK_LINK_TIME] = {LK_LINK_DIALING,
-                                          LK_DO_CLOSE | LK_DO_OPEN},
-                        [LK_LINK_UP] = {LK_LINK_ASKING, LK_DO_ASK},
-                        [LK_LINK_DOWN] = {LK_LINK_CLOSED, LK_DO_CLOSE},
-                        [LK_LINK_TAKEN] = {LK_LINK_ACCEPTED, 0},
-                        [LK_LINK_JOINED] = {LK_LINK_LIVE,
-                                            LK_DO_LIVE | LK_DO_INTRODUCE},
-                        [LK_LINK_REFUSE] = {LK_LINK_REFUSED, LK_DO_CLOSE},
-                        [LK_LINK_OWN] = {LK_LINK_OURSELVES, LK_DO_CLOSE},
-                        [LK_LINK_TWIN] = {LK_LINK_DOUBLE, LK_DO_CLOSE},
-                        [LK_LINK_MET] = {LK_LINK_ASKING, 0},
-                        [LK_LINK_SILENT] = {LK_LINK_ASKING, 0},
-                        [LK_LINK_LEFT] = {LK_LINK_CLOSED, LK_DO_CLOSE}},
-    [LK_LINK_ACCEPTED] =
-        {[LK_LINK_TIME] = {LK_LINK_ACCEPTED, LK_DO_ASK},
-         [LK_LINK_UP] = {LK_LINK_ASKING, LK_DO_ASK},
-         [LK_LINK_DOWN] = {LK_LINK_CLOSED, LK_DO_CLOSE},
-         [LK_LINK_TAKEN] = {LK_LINK_ACCEPTED, 0},
-         [LK_LINK_JOINED] = {LK_LINK_LIVE, LK_DO_LIVE | LK_DO_INTRODUCE},
-         [LK_LINK_REFUSE] = {LK_LINK_ASKING, LK_DO_ASK},
-         [LK_LINK_OWN] = {LK_LINK_OURSELVES, LK_DO_CLOSE},
-         [LK_LINK_TWIN] = {LK_LINK_DOUBLE, LK_DO_CLOSE},
-         [LK_LINK_MET] = {LK_LINK_LIVE, LK_DO_LIVE | LK_DO_INTRODUCE},
-         [LK_LINK_SILENT] = {LK_LINK_DIALING, LK_DO_CLOSE | LK_DO_OPEN},
-         [LK_LINK_LEFT] = {LK_LINK_CLOSED, LK_DO_CLOSE}},
-    [LK_LINK_LIVE] =
-        {[LK_LINK_TIME] = {LK_LINK_LIVE, LK_DO_BEAT},
-         [LK_LINK_UP] = {LK_LINK_CLOSED, LK_DO_CLOSE | LK_DO_LOST},
-         [LK_LINK_DOWN] = {LK_LINK_CLOSED, LK_DO_CLOSE | LK_DO_LOST},
-         [LK_LINK_TAKEN] = {LK_LINK_ACCEPTED, LK_DO_LOST},
-         [LK_LINK_JOINED] = {LK_LINK_LIVE, 0},
-         [LK_LINK_REFUSE] = {LK_LINK_ASKING, LK_DO_LOST | LK_DO_ASK},
-         [LK_LINK_OWN] = {LK_LINK_OURSELVES, LK_DO_CLOSE | LK_DO_LOST},
-         [LK_LINK_TWIN] = {LK_LINK_DOUBLE, LK_DO_CLOSE | LK_DO_LOST},
-         [LK_LINK_MET] = {LK_LINK_LIVE, LK_DO_INTRODUCE},
-         [LK_LINK_SILENT] = {LK_LINK_DIALING, LK_DO_CLOSE | LK_DO_LOST
-                                                  | LK_DO_OPEN},
-         [LK_LINK_LEFT] = {LK_LINK_CLOSED, LK_DO_CLOSE | LK_DO_LOST}},
-    [LK_LINK_REFUSED] = {[LK_LINK_TIME] = {LK_LINK_DIALING, LK_DO_OPEN},
-                         [LK_LINK_UP] = {LK_LINK_REFUSED, 0},
-                         [LK_LINK_DOWN] = {LK_LINK_REFUSED, 0},
-                         [LK_LINK_TAKEN] = {LK_LINK_REFUSED, 0},
-                         [LK_LINK_JOINED] = {LK_LINK_REFUSED, 0},
-                         [LK_LINK_REFUSE] = {LK_LINK_REFUSED, 0},
-                         [LK_LINK_OWN] = {LK_LINK_REFUSED, 0},
-                         [LK_LINK_TWIN] = {LK_LINK_REFUSED, 0},
-                         [LK_LINK_MET] = {LK_LINK_REFUSED, 0},
-                         [LK_LINK_SILENT] = {LK_LINK_REFUSED, 0},
-                         [LK_LINK_LEFT] = {LK_LINK_REFUSED, 0}},
-    [LK_LINK_OURSELVES] = {[LK_LINK_TIME] = {LK_LINK_OURSELVES, 0},
-                           [LK_LINK_UP] = {LK_LINK_OURSELVES, 0},
-                           [LK_LINK_DOWN] = {LK_LINK_OURSELVES, 0},
-                           [LK_LINK_TAKEN] = {LK_LINK_OURSELVES, 0},
-                           [LK_LINK_JOINED] = {LK_LINK_OURSELVES, 0},
-                           [LK_LINK_REFUSE] = {LK_LINK_OURSELVES, 0},
-                           [LK_LINK_OWN] = {LK_LINK_OURSELVES, 0},
-                           [LK_LINK_TWIN] = {LK_LINK_OURSELVES, 0},
-                           [LK_LINK_MET] = {LK_LINK_DIALING, LK_DO_OPEN},
-                           [LK_LINK_SILENT] = {LK_LINK_OURSELVES, 0},
-                           [LK_LINK_LEFT] = {LK_LINK_OURSELVES, 0}},
-    [LK_LINK_DOUBLE] = {[LK_LINK_TIME] = {LK_LINK_DIALING, LK_DO_OPEN},
-                        [LK_LINK_UP] = {LK_LINK_DOUBLE, 0},
-                        [LK_LINK_DOWN] = {LK_LINK_DOUBLE, 0},
-                        [LK_LINK_TAKEN] = {LK_LINK_DOUBLE, 0},
-                        [LK_LINK_JOINED] = {LK_LINK_DOUBLE, 0},
-                        [LK_LINK_REFUSE] = {LK_LINK_DOUBLE, 0},
-                        [LK_LINK_OWN] = {LK_LINK_DOUBLE, 0},
-                        [LK_LINK_TWIN] = {LK_LINK_DOUBLE, 0},
-                        [LK_LINK_MET] = {LK_LINK_DIALING, LK_DO_OPEN},
-                        [LK_LINK_SILENT] = {LK_LINK_DOUBLE, 0},
-                        [LK_LINK_LEFT] = {LK_LINK_DOUBLE, 0}},
-};
-
-const char *
-lk_mesh_link_state_name (lk_mesh_state state)
-{
-    static const char *const names[LK_LINK_STATES] = {
-        "closed", "dialing", "asking",    "accepted",
-        "live",   "refused", "ourselves", "double",
-    };
-    LK_ASSERT (state < LK_LINK_STATES);
-    return names[state];
-}
-
-const char *
-lk_mesh_link_event_name (lk_mesh_event event)
-{
-    static const char *const names[LK_LINK_EVENTS] = {
-        "time",     "connected", "broken", "accepted", "accepted", "refused",
-        "own name", "twin",      "met",    "silent",   "left",
-    };
-    LK_ASSERT (event < LK_LINK_EVENTS);
-    return names[event];
-}
-
-/*  -------------------------------------------------------- one link */
-
-static int64_t
-deadline_of (const lk_mesh *self, lk_mesh_state state, int64_t now_ms)
-{
-    switch (state) {
-    case LK_LINK_CLOSED:
-        return now_ms + REDIAL_MS;
-    case LK_LINK_ASKING:
-        return now_ms + self->dead_after_ms;
-    case LK_LINK_ACCEPTED:
-    case LK_LINK_LIVE:
-        return now_ms + self->dead_after_ms / 4;
-    case LK_LINK_REFUSED:
-        return now_ms + self->dead_after_ms;
-    case LK_LINK_DOUBLE:
-        return now_ms + DOUBLE_MS;
-    case LK_LINK_DIALING: /* libzmq goes on trying by itself */
-    case LK_LINK_OURSELVES:
-    case LK_LINK_STATES:
-        break;
-    }
-    return INT64_MAX;
-}
-
-/*  Whether nothing more is to come on the peer's connection to us. When only
- *  ours broke, its last messages may still be on their way. */
-static bool
-ends_incoming (lk_mesh_event event)
-{
-    return event == LK_LINK_SILENT || event == LK_LINK_LEFT
-           || event == LK_LINK_OWN || event == LK_LINK_TWIN;
-}
-
-unsigned
-lk_mesh_step (const lk_mesh *self, lk_mesh_link *link, lk_mesh_event event,
-              int64_t now_ms)
-{
-    LK_ASSERT (link->state < LK_LINK_STATES && event < LK_LINK_EVENTS);
-    const transition *step = &table[link->state][event];
-    if (ends_incoming (event)) {
-        link->met = false;
-    }
-    if (link->state != step->next || event == LK_LINK_TIME
-        || (step->effects & LK_DO_ASK)) {
-        link->deadline_ms = deadline_of (self, step->next, now_ms);
-    }
-    if (step->next == LK_LINK_LIVE) {
-        link->known = true;
-    }
-    link->state = step->next;
-    LK_ASSERT (link->state != LK_LINK_LIVE || link->met);
-    return step->effects;
-}
-
-static bool
-is_taken (const lk_mesh_link *link)
-{
-    return link->state == LK_LINK_ACCEPTED || link->state == LK_LINK_LIVE;
-}
-
-static bool
-is_linked (const lk_mesh_link *link)
-{
-    return link->met || is_taken (link);
-}
-
-bool
-lk_mesh_link_is_open (const lk_mesh_link *self)
-{
-    return self->met && (is_taken (self) || self->state == LK_LINK_ASKING);
-}
-
-bool
-lk_mesh_link_is_live (const lk_mesh_link *self)
-{
-    return self->state == LK_LINK_LIVE;
-}
-
 /*  -------------------------------------------------------- the set */
 
 void
@@ -309,7 +99,7 @@ lk_mesh_link *
 lk_mesh_by_host (const lk_mesh *self, lk_slice host)
 {
     for (size_t i = 0; i < self->count; i++) {
-        if (is_linked (self->link[i])
+        if (lk_mesh_link_is_linked (self->link[i])
             && lk_slice_is (host, self->link[i]->host)) {
             return self->link[i];
         }
@@ -339,7 +129,7 @@ lk_mesh_judge (const lk_mesh *self, const lk_party *own, const lk_party *peer,
         link = lk_mesh_by_address (self, peer->address);
     }
     *link_p = link;
-    return link != NULL && is_linked (link)
+    return link != NULL && lk_mesh_link_is_linked (link)
                    && link->incarnation != peer->incarnation
                ? LK_MEET_RESTARTED
                : LK_MEET_WELCOME;
@@ -373,7 +163,7 @@ settle_twin (lk_mesh_link *link, lk_mesh_link *other, const lk_party *peer)
                   "another live host is called '%s'", peer->host);
         return LK_LINK_REFUSE;
     }
-    if (is_taken (other)) {
+    if (lk_mesh_link_is_taken (other)) {
         return LK_LINK_TWIN;
     }
     link->met_by = other->met_by;
@@ -416,7 +206,8 @@ lk_mesh_accepted (lk_mesh *self, lk_mesh_link *link, const lk_party *own,
 static int64_t
 silence_of (const lk_mesh *self, const lk_mesh_link *link)
 {
-    return is_linked (link) ? link->heard_ms + self->dead_after_ms : INT64_MAX;
+    return lk_mesh_link_is_linked (link) ? link->heard_ms + self->dead_after_ms
+                                         : INT64_MAX;
 }
 
 lk_mesh_link *

@@ -7,6 +7,9 @@
  *  two halves. The outgoing one, a connection that we opened, is a table of
  *  [state][event]. The incoming one is who it is that opened a connection to
  *  us (`met`). It is live when both are there.
+ *
+ *      mesh_link.c   the life of one link
+ *      mesh.c        all of them, and who they are
  */
 
 #ifndef LK_MESH_H
@@ -67,7 +70,7 @@ typedef struct {
     bool met;
     lk_identity met_by; /* its connection to us, while met */
     int64_t heard_ms;
-    char reason[LK_REASON_LEN_MAX + 1]; /* why REFUSED, for people */
+    char reason[LK_REASON_LEN_MAX + 1]; /* why its ACCEPT was not taken */
     lk_hop out;                         /* our connection to it */
     int fd;                             /* that of it; -1: not known */
 } lk_mesh_link;
@@ -103,6 +106,10 @@ lk_mesh_link *lk_mesh_by_host (const lk_mesh *self, lk_slice host);
 /*  Carries out one event; returns what is to be done (LK_DO_...). */
 unsigned lk_mesh_step (const lk_mesh *self, lk_mesh_link *link,
                        lk_mesh_event event, int64_t now_ms);
+
+/*  Whether the peer has accepted us; whether that, or we have met it. */
+bool lk_mesh_link_is_taken (const lk_mesh_link *self);
+bool lk_mesh_link_is_linked (const lk_mesh_link *self);
 
 /*  Whether messages may be sent to it: it met us, and our CONNECT went out
  *  ahead of them on the same connection. */

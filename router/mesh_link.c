@@ -1,0 +1,220 @@
+/*  mesh_link.c - the life of one link: a table of [state][event]
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "mesh.h"
+
+#include "util/assert.h"
+
+enum { REDIAL_MS = 100, DOUBLE_MS = 30000 };
+
+/*  -------------------------------------------------------- the table */
+
+typedef struct {
+    lk_mesh_state next;
+    unsigned effects;
+} transition;
+
+/*  What comes late, for a connection that is closed already, changes
+ *  nothing. */
+static const transition table[LK_LINK_STATES][LK_LINK_EVENTS] = {
+    [LK_LINK_CLOSED] = {[LK_LINK_TIME] = {LK_LINK_DIALING, LK_DO_OPEN},
+                        [LK_LINK_UP] = {LK_LINK_CLOSED, 0},
+                        [LK_LINK_DOWN] = {LK_LINK_CLOSED, 0},
+                        [LK_LINK_TAKEN] = {LK_LINK_CLOSED, 0},
+                        [LK_LINK_JOINED] = {LK_LINK_CLOSED, 0},
+                        [LK_LINK_REFUSE] = {LK_LINK_CLOSED, 0},
+                        [LK_LINK_OWN] = {LK_LINK_CLOSED, 0},
+                        [LK_LINK_TWIN] = {LK_LINK_CLOSED, 0},
+                        [LK_LINK_MET] = {LK_LINK_DIALING, LK_DO_OPEN},
+                        [LK_LINK_SILENT] = {LK_LINK_CLOSED, 0},
+                        [LK_LINK_LEFT] = {LK_LINK_CLOSED, 0}},
+    [LK_LINK_DIALING] = {[LK_LINK_TIME] = {LK_LINK_DIALING,
+                                           LK_DO_CLOSE | LK_DO_OPEN},
+                         [LK_LINK_UP] = {LK_LINK_ASKING, LK_DO_ASK},
+                         [LK_LINK_DOWN] = {LK_LINK_DIALING, 0},
+                         [LK_LINK_TAKEN] = {LK_LINK_DIALING, 0},
+                         [LK_LINK_JOINED] = {LK_LINK_DIALING, 0},
+                         [LK_LINK_REFUSE] = {LK_LINK_DIALING, 0},
+                         [LK_LINK_OWN] = {LK_LINK_DIALING, 0},
+                         [LK_LINK_TWIN] = {LK_LINK_DIALING, 0},
+                         [LK_LINK_MET] = {LK_LINK_DIALING,
+                                          LK_DO_CLOSE | LK_DO_OPEN},
+                         [LK_LINK_SILENT] = {LK_LINK_DIALING, 0},
+                         [LK_LINK_LEFT] = {LK_LINK_DIALING, 0}},
+    [LK_LINK_ASKING] = {[LK_LINK_TIME] = {LK_LINK_DIALING,
+                                          LK_DO_CLOSE | LK_DO_OPEN},
+                        [LK_LINK_UP] = {LK_LINK_ASKING, LK_DO_ASK},
+                        [LK_LINK_DOWN] = {LK_LINK_CLOSED, LK_DO_CLOSE},
+                        [LK_LINK_TAKEN] = {LK_LINK_ACCEPTED, 0},
+                        [LK_LINK_JOINED] = {LK_LINK_LIVE,
+                                            LK_DO_LIVE | LK_DO_INTRODUCE},
+                        [LK_LINK_REFUSE] = {LK_LINK_REFUSED, LK_DO_CLOSE},
+                        [LK_LINK_OWN] = {LK_LINK_OURSELVES, LK_DO_CLOSE},
+                        [LK_LINK_TWIN] = {LK_LINK_DOUBLE, LK_DO_CLOSE},
+                        [LK_LINK_MET] = {LK_LINK_ASKING, 0},
+                        [LK_LINK_SILENT] = {LK_LINK_ASKING, 0},
+                        [LK_LINK_LEFT] = {LK_LINK_CLOSED, LK_DO_CLOSE}},
+    [LK_LINK_ACCEPTED] =
+        {[LK_LINK_TIME] = {LK_LINK_ACCEPTED, LK_DO_ASK},
+         [LK_LINK_UP] = {LK_LINK_ASKING, LK_DO_ASK},
+         [LK_LINK_DOWN] = {LK_LINK_CLOSED, LK_DO_CLOSE},
+         [LK_LINK_TAKEN] = {LK_LINK_ACCEPTED, 0},
+         [LK_LINK_JOINED] = {LK_LINK_LIVE, LK_DO_LIVE | LK_DO_INTRODUCE},
+         [LK_LINK_REFUSE] = {LK_LINK_ASKING, LK_DO_ASK},
+         [LK_LINK_OWN] = {LK_LINK_OURSELVES, LK_DO_CLOSE},
+         [LK_LINK_TWIN] = {LK_LINK_DOUBLE, LK_DO_CLOSE},
+         [LK_LINK_MET] = {LK_LINK_LIVE, LK_DO_LIVE | LK_DO_INTRODUCE},
+         [LK_LINK_SILENT] = {LK_LINK_DIALING, LK_DO_CLOSE | LK_DO_OPEN},
+         [LK_LINK_LEFT] = {LK_LINK_CLOSED, LK_DO_CLOSE}},
+    [LK_LINK_LIVE] =
+        {[LK_LINK_TIME] = {LK_LINK_LIVE, LK_DO_BEAT},
+         [LK_LINK_UP] = {LK_LINK_CLOSED, LK_DO_CLOSE | LK_DO_LOST},
+         [LK_LINK_DOWN] = {LK_LINK_CLOSED, LK_DO_CLOSE | LK_DO_LOST},
+         [LK_LINK_TAKEN] = {LK_LINK_ACCEPTED, LK_DO_LOST},
+         [LK_LINK_JOINED] = {LK_LINK_LIVE, 0},
+         [LK_LINK_REFUSE] = {LK_LINK_ASKING, LK_DO_LOST | LK_DO_ASK},
+         [LK_LINK_OWN] = {LK_LINK_OURSELVES, LK_DO_CLOSE | LK_DO_LOST},
+         [LK_LINK_TWIN] = {LK_LINK_DOUBLE, LK_DO_CLOSE | LK_DO_LOST},
+         [LK_LINK_MET] = {LK_LINK_LIVE, LK_DO_INTRODUCE},
+         [LK_LINK_SILENT] = {LK_LINK_DIALING, LK_DO_CLOSE | LK_DO_LOST
+                                                  | LK_DO_OPEN},
+         [LK_LINK_LEFT] = {LK_LINK_CLOSED, LK_DO_CLOSE | LK_DO_LOST}},
+    [LK_LINK_REFUSED] = {[LK_LINK_TIME] = {LK_LINK_DIALING, LK_DO_OPEN},
+                         [LK_LINK_UP] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_DOWN] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_TAKEN] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_JOINED] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_REFUSE] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_OWN] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_TWIN] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_MET] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_SILENT] = {LK_LINK_REFUSED, 0},
+                         [LK_LINK_LEFT] = {LK_LINK_REFUSED, 0}},
+    [LK_LINK_OURSELVES] = {[LK_LINK_TIME] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_UP] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_DOWN] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_TAKEN] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_JOINED] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_REFUSE] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_OWN] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_TWIN] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_MET] = {LK_LINK_DIALING, LK_DO_OPEN},
+                           [LK_LINK_SILENT] = {LK_LINK_OURSELVES, 0},
+                           [LK_LINK_LEFT] = {LK_LINK_OURSELVES, 0}},
+    [LK_LINK_DOUBLE] = {[LK_LINK_TIME] = {LK_LINK_DIALING, LK_DO_OPEN},
+                        [LK_LINK_UP] = {LK_LINK_DOUBLE, 0},
+                        [LK_LINK_DOWN] = {LK_LINK_DOUBLE, 0},
+                        [LK_LINK_TAKEN] = {LK_LINK_DOUBLE, 0},
+                        [LK_LINK_JOINED] = {LK_LINK_DOUBLE, 0},
+                        [LK_LINK_REFUSE] = {LK_LINK_DOUBLE, 0},
+                        [LK_LINK_OWN] = {LK_LINK_DOUBLE, 0},
+                        [LK_LINK_TWIN] = {LK_LINK_DOUBLE, 0},
+                        [LK_LINK_MET] = {LK_LINK_DIALING, LK_DO_OPEN},
+                        [LK_LINK_SILENT] = {LK_LINK_DOUBLE, 0},
+                        [LK_LINK_LEFT] = {LK_LINK_DOUBLE, 0}},
+};
+
+const char *
+lk_mesh_link_state_name (lk_mesh_state state)
+{
+    static const char *const names[LK_LINK_STATES] = {
+        "closed", "dialing", "asking",    "accepted",
+        "live",   "refused", "ourselves", "double",
+    };
+    LK_ASSERT (state < LK_LINK_STATES);
+    return names[state];
+}
+
+const char *
+lk_mesh_link_event_name (lk_mesh_event event)
+{
+    static const char *const names[LK_LINK_EVENTS] = {
+        "time",     "connected", "broken", "accepted", "accepted", "refused",
+        "own name", "twin",      "met",    "silent",   "left",
+    };
+    LK_ASSERT (event < LK_LINK_EVENTS);
+    return names[event];
+}
+
+/*  -------------------------------------------------------- one link */
+
+static int64_t
+deadline_of (const lk_mesh *self, lk_mesh_state state, int64_t now_ms)
+{
+    switch (state) {
+    case LK_LINK_CLOSED:
+        return now_ms + REDIAL_MS;
+    case LK_LINK_ASKING:
+        return now_ms + self->dead_after_ms;
+    case LK_LINK_ACCEPTED:
+    case LK_LINK_LIVE:
+        return now_ms + self->dead_after_ms / 4;
+    case LK_LINK_REFUSED:
+        return now_ms + self->dead_after_ms;
+    case LK_LINK_DOUBLE:
+        return now_ms + DOUBLE_MS;
+    case LK_LINK_DIALING: /* libzmq goes on trying by itself */
+    case LK_LINK_OURSELVES:
+    case LK_LINK_STATES:
+        break;
+    }
+    return INT64_MAX;
+}
+
+/*  Whether nothing more is to come on the peer's connection to us. When only
+ *  ours broke, its last messages may still be on their way. */
+static bool
+ends_incoming (lk_mesh_event event)
+{
+    return event == LK_LINK_SILENT || event == LK_LINK_LEFT
+           || event == LK_LINK_OWN || event == LK_LINK_TWIN;
+}
+
+unsigned
+lk_mesh_step (const lk_mesh *self, lk_mesh_link *link, lk_mesh_event event,
+              int64_t now_ms)
+{
+    LK_ASSERT (link->state < LK_LINK_STATES && event < LK_LINK_EVENTS);
+    const transition *step = &table[link->state][event];
+    if (ends_incoming (event)) {
+        link->met = false;
+    }
+    if (link->state != step->next || event == LK_LINK_TIME
+        || (step->effects & LK_DO_ASK)) {
+        link->deadline_ms = deadline_of (self, step->next, now_ms);
+    }
+    if (step->next == LK_LINK_LIVE) {
+        link->known = true;
+    }
+    link->state = step->next;
+    LK_ASSERT (link->state != LK_LINK_LIVE || link->met);
+    return step->effects;
+}
+
+bool
+lk_mesh_link_is_taken (const lk_mesh_link *self)
+{
+    return self->state == LK_LINK_ACCEPTED || self->state == LK_LINK_LIVE;
+}
+
+bool
+lk_mesh_link_is_linked (const lk_mesh_link *self)
+{
+    return self->met || lk_mesh_link_is_taken (self);
+}
+
+bool
+lk_mesh_link_is_open (const lk_mesh_link *self)
+{
+    return self->met
+           && (lk_mesh_link_is_taken (self) || self->state == LK_LINK_ASKING);
+}
+
+bool
+lk_mesh_link_is_live (const lk_mesh_link *self)
+{
+    return self->state == LK_LINK_LIVE;
+}
