@@ -70,7 +70,7 @@ typedef struct {
     bool met;
     lk_identity met_by; /* its connection to us, while met */
     int64_t heard_ms;
-    char reason[LK_REASON_LEN_MAX + 1]; /* why its ACCEPT was not taken */
+    char reason[LK_REASON_LEN_MAX + 1]; /* why REFUSED, for people */
     lk_hop out;                         /* our connection to it */
     int fd;                             /* that of it; -1: not known */
 } lk_mesh_link;

@@ -267,6 +267,7 @@ welcome (lk_router *self, const lk_source *source, const lk_party *party,
     /*  CONNECT is repeated until both ways stand. */
     const bool again =
         link->met && lk_identity_equal (&link->met_by, source->identity);
+    link->reason[0] = '\0';
     lk_mesh_link_meet (link, party, source->identity, self->now_ms);
     lk_message *accept = introduction (self, "router@.", "ACCEPT");
     lk_router_answer (self, source, &accept);
@@ -329,6 +330,7 @@ lk_neighbour_on_accept (lk_router *self, const lk_source *source,
         log_refusal (self, "not taken", source->link->reason, party.host,
                      source->link->address);
     } else {
+        source->link->reason[0] = '\0';
         const int fd = lk_part_fd (source->part);
         source->link->fd = fd >= 0 ? fd : source->link->fd;
     }
@@ -352,6 +354,7 @@ lk_neighbour_on_refuse (lk_router *self, const lk_source *source,
     if (link->state == LK_LINK_ASKING) {
         log_refusal (self, "refused by it", reason, host != NULL ? host : "?",
                      link->address);
+        snprintf (link->reason, sizeof link->reason, "%s", reason);
     }
     lk_neighbour_step (self, link, LK_LINK_REFUSE);
 }
