@@ -131,6 +131,20 @@ is_others_turn (lk_node *node)
     return node->now_ms - node->promised_ms < turn_ms;
 }
 
+/*  Why there is an election: for whoever reads the log afterwards. */
+static void
+say_missing (lk_node *node)
+{
+    lk_host host = lk_missing_leader (node);
+    if (host != LK_NOBODY) {
+        const char *why = !lk_peer_heard (node, host)
+                              ? node->election.known_loss ? "ended" : "silent"
+                              : "not well";
+        lk_out_trace (node, LK_TRACE_NOTICE, "leader missed: host=%s why=%s",
+                      lk_out_host (node, host), why);
+    }
+}
+
 static void
 miss_leaders (lk_node *node)
 {
@@ -153,6 +167,7 @@ miss_leaders (lk_node *node)
     }
     self->next_try_ms =
         node->now_ms + 500 + lk_rng_between (&node->rng, 0, 500);
+    say_missing (node);
     start_pause (node, LK_WHY_LOST);
 }
 

@@ -106,14 +106,10 @@ lk_node_is_well (lk_node *node)
     return true;
 }
 
-bool
-lk_sees_leaders (lk_node *node)
+lk_host
+lk_missing_leader (lk_node *node)
 {
     const lk_decree *active = &node->facts.active;
-    if (active->leader_count == 0
-        || !lk_term_equal (node->facts.promised, active->term)) {
-        return false;
-    }
     for (size_t place = 0; place < active->leader_count; place++) {
         lk_host host = active->leader[place];
         const lk_peer *peer = &node->peer[host];
@@ -122,10 +118,19 @@ lk_sees_leaders (lk_node *node)
                         : lk_peer_heard (node, host) && peer->well
                               && lk_term_equal (peer->table, active->term);
         if (!fine) {
-            return false;
+            return host;
         }
     }
-    return true;
+    return LK_NOBODY;
+}
+
+bool
+lk_sees_leaders (lk_node *node)
+{
+    const lk_decree *active = &node->facts.active;
+    return active->leader_count > 0
+           && lk_term_equal (node->facts.promised, active->term)
+           && lk_missing_leader (node) == LK_NOBODY;
 }
 
 lk_hosts

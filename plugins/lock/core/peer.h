@@ -75,6 +75,9 @@ bool lk_node_is_serving (const lk_node *node);
  *  has their acknowledgements. */
 bool lk_node_is_well (lk_node *node);
 
+/*  The first leader of the active decree that does not say well; LK_NOBODY. */
+lk_host lk_missing_leader (lk_node *node);
+
 /*  Sees living leaders: promised nothing later than the active decree, and
  *  all of its leaders say well. */
 bool lk_sees_leaders (lk_node *node);
