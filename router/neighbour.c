@@ -9,6 +9,7 @@
 #include "forward.h"
 #include "hostport.h"
 
+#include "net/endpoint.h"
 #include "net/log.h"
 
 #include <stdio.h>
@@ -182,10 +183,9 @@ lk_neighbour_step (lk_router *self, lk_mesh_link *link, lk_mesh_event event)
 void
 lk_neighbour_connected (lk_router *self, const char *endpoint, int fd)
 {
-    const char *tcp = "tcp://";
     lk_mesh_link *link = NULL;
-    if (strncmp (endpoint, tcp, strlen (tcp)) == 0) {
-        link = lk_mesh_by_address (&self->mesh, endpoint + strlen (tcp));
+    if (strncmp (endpoint, LK_TCP, strlen (LK_TCP)) == 0) {
+        link = lk_mesh_by_address (&self->mesh, endpoint + strlen (LK_TCP));
     }
     if (link != NULL) {
         link->fd = fd;

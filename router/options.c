@@ -7,6 +7,7 @@
 #include "options.h"
 #include "hostport.h"
 
+#include "net/endpoint.h"
 #include "net/paths.h"
 #include "wire/address.h"
 
@@ -97,12 +98,12 @@ behind (const char *text, const char *start)
 static lk_err
 check_endpoints (const lk_router_options *self, lk_problem *problem)
 {
-    if (behind (self->endpoint, "ipc://") == NULL) {
+    if (behind (self->endpoint, LK_IPC) == NULL) {
         return lk_problem_set (problem, LK_INVALID,
                                "'%s' is not ipc://PATH: router/endpoint",
                                self->endpoint);
     }
-    if (behind (self->listen, "tcp://") == NULL) {
+    if (behind (self->listen, LK_TCP) == NULL) {
         return lk_problem_set (problem, LK_INVALID,
                                "'%s' is not tcp://ADDRESS:PORT: "
                                "router/listen",
@@ -139,7 +140,7 @@ lk_err
 lk_router_options_address (const lk_router_options *self, const char *bound,
                            char *address, size_t size, lk_problem *problem)
 {
-    const char *found = behind (bound, "tcp://");
+    const char *found = behind (bound, LK_TCP);
     const char *port = found != NULL ? strrchr (found, ':') : NULL;
     if (port == NULL) {
         return lk_problem_set (problem, LK_INVALID, "'%s' has no port", bound);

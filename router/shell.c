@@ -12,6 +12,7 @@
 
 #include "net/attach.h"
 #include "net/clock.h"
+#include "net/endpoint.h"
 #include "net/log.h"
 #include "net/loop.h"
 #include "net/monitor.h"
@@ -66,7 +67,7 @@ woken (lk_shell *self)
 static void
 endpoint_of (const lk_mesh_link *link, char *endpoint, size_t size)
 {
-    snprintf (endpoint, size, "tcp://%s", link->address);
+    snprintf (endpoint, size, LK_TCP "%s", link->address);
 }
 
 static void

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define REPEAT_STEP_MS 100
+
 /*  -------------------------------------------------------- the table */
 
 typedef enum {
@@ -99,8 +101,8 @@ later (int64_t time_ms, int64_t by_ms)
 static int64_t
 repeat_after (int64_t now_ms)
 {
-    int64_t when_ms = now_ms + LK_REPEAT_MS + LK_REPEAT_STEP_MS - 1;
-    return when_ms - when_ms % LK_REPEAT_STEP_MS;
+    int64_t when_ms = now_ms + LK_REPEAT_MS + REPEAT_STEP_MS - 1;
+    return when_ms - when_ms % REPEAT_STEP_MS;
 }
 
 /*  When a lock ends, or a request is given up, by our own clock. */

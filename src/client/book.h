@@ -20,9 +20,7 @@
 #include <lockkeeper/lockkeeper.h>
 #include <lockkeeper/message.h>
 
-#define LK_REPEAT_MS 1000 /* until an unanswered request is sent again */
-#define LK_TIME_MAX (INT64_C (1) << 45) /* a thousand years */
-#define LK_REPEAT_STEP_MS 100
+#define LK_REPEAT_MS 1000 /* until what is unanswered is sent again */
 #define LK_MARGIN_MS 5000 /* over the wait, until we give up ourselves */
 
 /*  The life of a lock. book.c has the table of what happens in each. */

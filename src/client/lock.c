@@ -12,6 +12,9 @@
 
 #define RELEASE_MS 5000 /* how long a release waits for its confirmation */
 
+/*  Milliseconds, a thousand years: waits and durations at most. */
+#define TIME_MAX (INT64_C (1) << 45)
+
 static int64_t
 time_after (int64_t wait_ms)
 {
@@ -68,8 +71,8 @@ lk_lock_request (lk_session *self, const char *object, size_t len,
                                 "the name of a lock is 1 to 4096 bytes of "
                                 "UTF-8 text");
     }
-    if (options->wait_ms < LK_FOREVER || options->wait_ms > LK_TIME_MAX
-        || options->duration_ms < 0 || options->duration_ms > LK_TIME_MAX) {
+    if (options->wait_ms < LK_FOREVER || options->wait_ms > TIME_MAX
+        || options->duration_ms < 0 || options->duration_ms > TIME_MAX) {
         return lk_session_fail (self, LK_INVALID,
                                 "a wait or duration is out of range");
     }

@@ -10,6 +10,7 @@
 
 #include "net/attach_life.h"
 #include "net/clock.h"
+#include "net/endpoint.h"
 #include "util/alloc.h"
 #include "util/assert.h"
 #include "wire/message_frame.h"

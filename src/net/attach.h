@@ -48,9 +48,6 @@ typedef enum {
 /*  REGISTER is repeated that often until it is answered. */
 #define LK_ATTACH_REGISTER_MS 500
 
-/*  What one wake-up sends leaves in frames up to this size. */
-#define LK_ATTACH_FRAME_SIZE (256 * 1024)
-
 /*  Called from lk_attach_work and lk_attach_wait (or the loop), and from
  *  nothing else. They may send and subscribe, but not destroy. NULL is
  *  fine for each. */

@@ -117,8 +117,8 @@ lk_config_allows (const lk_config_key *key, const char *value, char *allowed,
 
 /*  -------------------------------------------------------- layers */
 
-size_t
-lk_config_key_count (const lk_config_key *keys)
+static size_t
+count_keys (const lk_config_key *keys)
 {
     size_t count = 0;
 
@@ -139,15 +139,14 @@ lk_config_find (const lk_config_key *keys, const char *path)
     return SIZE_MAX;
 }
 
-void
-lk_config_layer_init (lk_config_layer *self, const lk_config_key *keys)
+static void
+layer_init (lk_config_layer *self, const lk_config_key *keys)
 {
-    self->values =
-        lk_alloc (lk_config_key_count (keys) * sizeof self->values[0] + 1);
+    self->values = lk_alloc (count_keys (keys) * sizeof self->values[0] + 1);
 }
 
-void
-lk_config_layer_clear (lk_config_layer *self, const lk_config_key *keys)
+static void
+layer_clear (lk_config_layer *self, const lk_config_key *keys)
 {
     for (size_t i = 0; keys[i].key; i++) {
         for (size_t k = 0; k < self->values[i].count; k++) {
@@ -178,9 +177,9 @@ lk_config_new (const lk_config_key *keys)
     char allowed[200];
 
     self->keys = keys;
-    lk_config_layer_init (&self->defaults, keys);
-    lk_config_layer_init (&self->file, keys);
-    lk_config_layer_init (&self->options, keys);
+    layer_init (&self->defaults, keys);
+    layer_init (&self->file, keys);
+    layer_init (&self->options, keys);
     for (size_t i = 0; keys[i].key; i++) {
         if (keys[i].otherwise) {
             LK_ASSERT (lk_config_allows (&keys[i], keys[i].otherwise, allowed,
@@ -199,9 +198,9 @@ lk_config_destroy (lk_config **self_p)
     if (!self) {
         return;
     }
-    lk_config_layer_clear (&self->defaults, self->keys);
-    lk_config_layer_clear (&self->file, self->keys);
-    lk_config_layer_clear (&self->options, self->keys);
+    layer_clear (&self->defaults, self->keys);
+    layer_clear (&self->file, self->keys);
+    layer_clear (&self->options, self->keys);
     lk_free (self);
     *self_p = NULL;
 }
@@ -211,14 +210,14 @@ lk_config_load (lk_config *self, const char *path, lk_problem *problem)
 {
     lk_config_layer fresh;
 
-    lk_config_layer_init (&fresh, self->keys);
+    layer_init (&fresh, self->keys);
     lk_err error = lk_config_read_file (&fresh, self->keys, path, problem);
     if (error == LK_OK) {
         lk_config_layer old = self->file;
         self->file = fresh;
         fresh = old;
     }
-    lk_config_layer_clear (&fresh, self->keys);
+    layer_clear (&fresh, self->keys);
     return error;
 }
 

@@ -1,15 +1,14 @@
-/*  endpoint.c - socket files: alive or left behind, whose, and for whom
+/*  endpoint.c - what endpoints take besides libzmq
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  libzmq removes whatever is at the path before it binds, and leaves mode
- *  and group to the umask; hence this.
+ *  Socket files: alive or left behind, whose, and for whom. libzmq removes
+ *  whatever is at the path before it binds, and leaves mode and group to the
+ *  umask.
  */
 
 #include "net/endpoint.h"
-
-#include "net/socket.h"
 
 #include <errno.h>
 #include <grp.h>

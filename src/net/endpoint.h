@@ -1,4 +1,4 @@
-/*  endpoint.h - what binding an ipc endpoint takes besides libzmq
+/*  endpoint.h - what endpoints take besides libzmq
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #define LK_IPC "ipc://"
+#define LK_TCP "tcp://"
 
 /*  Whether the endpoint begins with `transport` and goes on. */
 lk_err lk_endpoint_check (const char *endpoint, const char *transport,
@@ -20,6 +21,10 @@ lk_err lk_endpoint_check (const char *endpoint, const char *transport,
 /*  The number of a group by its name or number; (gid_t) -1 for NULL, "". */
 lk_err lk_endpoint_find_group (const char *group, gid_t *gid,
                                lk_problem *problem);
+
+/*  Whether somebody answers at ipc://PATH: 0, or errno of the attempt
+ *  (ENOENT, ECONNREFUSED, EACCES). 0 for other transports: not tried. */
+int lk_endpoint_probe (const char *endpoint);
 
 /*  Checks ipc://PATH and removes the socket file of a dead process. */
 lk_err lk_endpoint_clear_way (const char *endpoint, lk_problem *problem);

@@ -6,7 +6,6 @@
 
 #include "net/link.h"
 
-#include "net/attach.h"
 #include "net/clock.h"
 #include "util/alloc.h"
 #include "wire/message_frame.h"
@@ -210,7 +209,7 @@ lk_link_pack (lk_link *self, const lk_message *message)
     size_t before = self->out.size;
     lk_err error = lk_message_write (message, &self->out);
 
-    if (error == LK_OK && before > 0 && self->out.size > LK_ATTACH_FRAME_SIZE
+    if (error == LK_OK && before > 0 && self->out.size > LK_LINK_FRAME_SIZE
         && !send_bytes (self, before)) {
         lk_bytes_cut (&self->out, before);
         error = LK_OVERLOADED;

@@ -17,6 +17,9 @@
 
 #include <lockkeeper/message.h>
 
+/*  What one wake-up sends leaves in frames up to this size. */
+#define LK_LINK_FRAME_SIZE (256 * 1024)
+
 typedef struct {
     char *endpoint;
     int linger_ms;

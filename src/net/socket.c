@@ -228,7 +228,7 @@ lk_socket_bind_ipc (lk_socket *self, const char *endpoint, mode_t mode,
 lk_err
 lk_socket_bind_tcp (lk_socket *self, const char *endpoint, lk_problem *problem)
 {
-    lk_err error = lk_endpoint_check (endpoint, "tcp://", problem);
+    lk_err error = lk_endpoint_check (endpoint, LK_TCP, problem);
 
     if (error != LK_OK) {
         return error;

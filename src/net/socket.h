@@ -173,10 +173,6 @@ bool lk_socket_pending (lk_socket *self);
 #define LK_RETRY_MS 10
 bool lk_socket_was_blocked (lk_socket *self);
 
-/*  Whether somebody answers at ipc://PATH: 0, or errno of the attempt
- *  (ENOENT, ECONNREFUSED, EACCES). 0 for other transports: not tried. */
-int lk_endpoint_probe (const char *endpoint);
-
 /*  For monitor.c: libzmq's own, and a socket of any of libzmq's types. */
 void *lk_socket_handle (lk_socket *self);
 void lk_socket_touch (lk_socket *self); /* after using the handle */

@@ -23,8 +23,9 @@ struct lk_scratch {
     max_align_t data[];
 };
 
-void *
-lk_fields_alloc (lk_fields *self, size_t size)
+/*  Zeroed memory until clear. */
+static void *
+get_memory (lk_fields *self, size_t size)
 {
     lk_scratch *block = lk_alloc (sizeof *block + size);
     block->next = self->scratch;
@@ -299,7 +300,7 @@ lk_field_object (lk_fields *self, lk_name *key)
         lk_fields_fail (self, "object", "not an object's name");
         return;
     }
-    char *copy = lk_fields_alloc (self, whole.size);
+    char *copy = get_memory (self, whole.size);
     memcpy (copy, whole.data, whole.size);
     *key = (lk_name) {copy, whole.size};
 }
@@ -375,7 +376,7 @@ lk_field_rows (lk_fields *self, const lk_field_list *list, void *rows,
         *count = 0;
         return NULL;
     }
-    rows = lk_fields_alloc (self, *count * list->row_size);
+    rows = get_memory (self, *count * list->row_size);
     read_rows (self, list, items, rows);
     return rows;
 }

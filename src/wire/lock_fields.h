@@ -38,9 +38,6 @@ void lk_fields_clear (lk_fields *self);
 bool lk_fields_failed (const lk_fields *self);
 void lk_fields_fail (lk_fields *self, const char *name, const char *what);
 
-/*  Zeroed memory until clear. */
-void *lk_fields_alloc (lk_fields *self, size_t size);
-
 /*  For an optional field: writing, whether it is wanted; reading, whether it
  *  is there. */
 bool lk_fields_has (const lk_fields *self, const char *name, bool wanted);

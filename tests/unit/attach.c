@@ -5,6 +5,7 @@
  */
 
 #include "net/attach.h"
+#include "net/link.h"
 
 #include "net/clock.h"
 #include "util/alloc.h"
@@ -119,7 +120,7 @@ fake_take (lk_part *part)
         fake.last = message;
     }
     ck_assert_uint_eq (at, lk_part_size (part));
-    ck_assert_uint_le (at, LK_ATTACH_FRAME_SIZE);
+    ck_assert_uint_le (at, LK_LINK_FRAME_SIZE);
     fake.frames++;
     size_t used = strlen (fake.log);
     snprintf (fake.log + used, sizeof fake.log - used, "|");

@@ -5,6 +5,7 @@
  */
 
 #include "net/socket.h"
+#include "net/endpoint.h"
 
 #include "net/clock.h"
 #include "net/loop.h"
