@@ -79,7 +79,7 @@ canary active-not-persisted 100 promise.c \
     's/lk_out_persist (node);//2'
 canary two-votes-of-one-number 100 promise.c \
     's/term\.number > node->facts\.promised\.number;/lk_term_compare (term, node->facts.promised) > 0;/'
-canary leads-what-it-promised-before 8000 promise.c \
+canary leads-what-it-promised-before late-fill promise.c \
     's/return lk_term_compare (term, node->promised_before_start) > 0;/return true;/'
 
 #   ------------------------------------------------------------ decrees

@@ -68,6 +68,8 @@ const sim_script sim_scripts[] = {
      3, 1500, 5000, 50, true, 0, sim_leader_with_holder},
     {"two-reclaims", "a reclaim is cut short by another takeover", 5, 1, 3, 800,
      8000, 50, false, 0, sim_two_reclaims},
+    {"late-fill", "a leader restarts, and is sent its old table once more", 5,
+     0, 3, 1500, 5000, 200, true, 0, sim_late_fill},
     {"many-tickets", "takeovers of a table in several chunks", 3, 1, 3, 2000,
      8000, 200, true, 1500, sim_many_tickets},
     {"proposer-dies", "at each message of an election", 5, 0, 3, 1500, 5000,

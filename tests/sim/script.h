@@ -74,6 +74,7 @@ bool sim_heard_while_answering (struct sim_world *world,
 bool sim_heard_while_asking (struct sim_world *world,
                              const lk_lock_message *message);
 bool sim_two_reclaims (struct sim_world *world, const lk_lock_message *message);
+bool sim_late_fill (struct sim_world *world, const lk_lock_message *message);
 bool sim_many_tickets (struct sim_world *world, const lk_lock_message *message);
 bool sim_leader_with_holder (struct sim_world *world,
                              const lk_lock_message *message);

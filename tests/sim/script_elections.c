@@ -76,6 +76,34 @@ sim_proposer_dies (sim_world *world, const lk_lock_message *message)
     return false;
 }
 
+/*  A leader that serves restarts, and gets the tables it was filled with once
+ *  more: what it has acknowledged since then is not in them. */
+bool
+sim_late_fill (sim_world *world, const lk_lock_message *message)
+{
+    sim_plot *plot = &world->plot;
+
+    if (plot->act == 0 && world->now > 3000 && sim_act_age (world) > 2500) {
+        sim_stir (world);
+        sim_begin_act (world, 1);
+    } else if (plot->act == 1 && message->kind == LK_MSG_FILL) {
+        plot->whom = message->to;
+        plot->limit_ms = sim_between (world, 300, 2000);
+        for (int copy = 0; copy < 6; copy++) {
+            sim_network_deliver_at (world, message,
+                                    world->now + plot->limit_ms
+                                        + sim_between (world, 20, 400));
+        }
+        sim_begin_act (world, 2);
+    } else if (plot->act == 2 && sim_act_age (world) > plot->limit_ms) {
+        sim_host_crash (world, plot->whom, false, sim_between (world, 5, 60));
+        sim_begin_act (world, 0);
+    } else if (plot->act == 1 && sim_act_age (world) > 6000) {
+        sim_begin_act (world, 0);
+    }
+    return false;
+}
+
 /*  Leaders end and come back empty, one after the other. */
 bool
 sim_many_tickets (sim_world *world, const lk_lock_message *message)

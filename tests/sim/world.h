@@ -9,11 +9,12 @@
  *  thing that a restart leaves it. Applications believe what they were told
  *  although their lock service died, until their host ends.
  *
- *  The rest of the world, each in a file of its own: network (messages on
- *  their way), apps (who wants locks),
- *  calls (their words on the way), storm (faults at random), ambush
- *  (faults placed on single messages), script (orders of faults told by
- *  hand), checker (the judge), calm (what must hold in the end).
+ *  The rest of the world, each in a file of its own: host (the shell around
+ *  one service), network (messages on their way), apps (who wants locks), calls
+ *  (their words on the way), ballast (who wants very many), storm (faults at
+ *  random), ambush (faults placed on single messages), script (orders of
+ *  faults told by hand), checker (the judge), calm (what must hold in the
+ *  end), story (for people).
  */
 
 #ifndef SIM_WORLD_H
