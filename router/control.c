@@ -35,8 +35,7 @@ answer_invalid (lk_router *self, const lk_source *source,
                 const lk_message *message, const char *reason)
 {
     self->count.broken++;
-    if (lk_message_is (message, "UNKNOWN")
-        || lk_message_is (message, "INVALID")) {
+    if (lk_message_is_complaint (message)) {
         return;
     }
     lk_message *invalid = lk_message_reply (message, "INVALID");

@@ -31,7 +31,7 @@ send_to_peer (lk_lockd *self, const lk_lock_message *message)
     }
     lk_message *sealed = lk_lock_encode (message, &self->roster, self->self);
     if (message->kind == LK_MSG_STARTED) {
-        lk_cluster_write (&self->peers.cluster, sealed);
+        lk_charter_write (&self->peers.charter, sealed);
     }
     (void) lk_lockd_send (self, sealed);
 }

@@ -7,7 +7,7 @@
  *  and its effects are carried out in their order: to the state file, the bus,
  *  the lease page and the log. It decides nothing about locks.
  *
- *      main.c      process: options, state file, lk_service_run
+ *      main.c      the process: options, then lk_service_run
  *      options.c   configuration
  *      shell.c     callbacks of a service -> events
  *      effects.c   effects -> the world
@@ -113,6 +113,8 @@ void lk_lockd_fail (lk_lockd *self, const lk_message *request, lk_err error,
 /*  The present state, as an answer to `request` or, if that is NULL, to
  *  everybody on this host who wants to know. */
 void lk_lockd_tell_status (lk_lockd *self, const lk_message *request);
+
+/*  Answers LOCKLIST with the tickets, or with the leaders that have them. */
 void lk_lockd_tell_list (lk_lockd *self, const lk_message *request);
 
 /*  From the lock service of `host`. */

@@ -7,6 +7,7 @@
 #include "options.h"
 
 #include "net/paths.h"
+#include "wire/lock_message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +84,8 @@ lk_lockd_options_read (lk_lockd_options *self, const lk_config *config,
     self->syslog = lk_config_flag (config, "lock/syslog");
     self->eligible =
         strcmp (lk_config_text (config, "lock/priority"), "off") != 0;
-    self->priority = self->eligible ? read_small (config, "lock/priority") : 15;
+    self->priority =
+        self->eligible ? read_small (config, "lock/priority") : LK_PRIORITY_MAX;
     self->leaders_max = read_small (config, "lock/leaders");
     self->dead_after_ms = lk_config_number (config, "lock/dead-after");
     self->leader_lease_ms = lk_config_number (config, "lock/leader-lease");

@@ -24,7 +24,7 @@ typedef struct {
     lk_log_level log_level;
     bool syslog;
     bool eligible;    /* priority is not "off" */
-    uint8_t priority; /* 1..15 */
+    uint8_t priority; /* 1..LK_PRIORITY_MAX */
     uint8_t leaders_max;
     int64_t dead_after_ms;
     int64_t leader_lease_ms;
@@ -37,6 +37,7 @@ lk_config *lk_lockd_config_new (void);
 
 /*  What they come to. LK_INVALID and problem if they do not fit each other. */
 lk_err lk_lockd_options_read (lk_lockd_options *self, const lk_config *config,
-                              lk_problem *problem);
+                              lk_problem *problem)
+    __attribute__ ((warn_unused_result));
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "peers.h"
 
+#include "wire/address.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,18 +20,18 @@ compare_names (const void *one, const void *other)
 }
 
 static bool
-cluster_add (lk_cluster *self, const char *name)
+add_member (lk_charter *self, const char *name)
 {
-    size_t size = strlen (name);
-    if (size == 0 || size > LK_HOST_LEN_MAX || self->count == LK_HOSTS_MAX) {
+    if (self->count == LK_HOSTS_MAX
+        || !lk_address_is_name (lk_slice_of (name))) {
         return false;
     }
-    memcpy (self->member[self->count++], name, size + 1);
+    memcpy (self->member[self->count++], name, strlen (name) + 1);
     return true;
 }
 
 static void
-cluster_sort (lk_cluster *self)
+sort_members (lk_charter *self)
 {
     qsort (self->member, self->count, sizeof self->member[0], compare_names);
 }
@@ -41,24 +43,14 @@ lk_peers_init (lk_peers *self, const char *host, const lk_lock_state *state,
     memset (self, 0, sizeof *self);
     snprintf (self->host, sizeof self->host, "%s", host);
     self->id = state->id;
-    memcpy (self->cluster.name, state->cluster, sizeof state->cluster);
+    memcpy (self->charter.name, state->cluster, sizeof state->cluster);
     for (size_t i = 0; i < roster->count; i++) {
         if (state->genesis & LK_HOST_BIT (i)) {
-            (void) cluster_add (&self->cluster,
-                                lk_roster_name (roster, (lk_host) i));
+            (void) add_member (&self->charter,
+                               lk_roster_name (roster, (lk_host) i));
         }
     }
-    cluster_sort (&self->cluster);
-}
-
-static bool
-is_host_name (const char *name)
-{
-    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                  "abcdefghijklmnopqrstuvwxyz0123456789._-";
-    size_t size = strlen (name);
-    return size > 0 && size <= LK_HOST_LEN_MAX && strspn (name, allowed) == size
-           && strcmp (name, ".") != 0;
+    sort_members (&self->charter);
 }
 
 lk_other *
@@ -70,7 +62,8 @@ lk_peers_intern (lk_peers *self, const char *host, uint64_t id)
             return peer;
         }
     }
-    if (id == 0 || self->count == LK_PEERS_MAX || !is_host_name (host)) {
+    if (id == 0 || self->count == LK_PEERS_MAX
+        || !lk_address_is_name (lk_slice_of (host))) {
         return NULL;
     }
     lk_other *peer = &self->other[self->count++];
@@ -80,7 +73,7 @@ lk_peers_intern (lk_peers *self, const char *host, uint64_t id)
 }
 
 void
-lk_cluster_write (const lk_cluster *self, lk_message *message)
+lk_charter_write (const lk_charter *self, lk_message *message)
 {
     lk_message_set_text (message, "cluster", self->name);
     lk_message_set_number (message, "leader_lease", self->leader_lease_ms);
@@ -91,7 +84,7 @@ lk_cluster_write (const lk_cluster *self, lk_message *message)
 }
 
 bool
-lk_cluster_read (lk_cluster *self, const lk_message *message)
+lk_charter_read (lk_charter *self, const lk_message *message)
 {
     memset (self, 0, sizeof *self);
     const char *name = lk_message_text (message, "cluster");
@@ -107,23 +100,23 @@ lk_cluster_read (lk_cluster *self, const lk_message *message)
     const char *member;
     for (size_t i = 0;
          (member = lk_message_item (message, "genesis", i)) != NULL; i++) {
-        if (!is_host_name (member) || !cluster_add (self, member)) {
+        if (!add_member (self, member)) {
             return false;
         }
     }
-    cluster_sort (self);
+    sort_members (self);
     return (self->name[0] != '\0') == (self->count > 0);
 }
 
 /*  The members in a line; what does not fit is left off. */
 static void
-list_members (const lk_cluster *cluster, char *line, size_t size)
+list_members (const lk_charter *charter, char *line, size_t size)
 {
     size_t used = 0;
     line[0] = '\0';
-    for (size_t i = 0; i < cluster->count; i++) {
+    for (size_t i = 0; i < charter->count; i++) {
         int more = snprintf (line + used, size - used, "%s%s", i ? "," : "",
-                             cluster->member[i]);
+                             charter->member[i]);
         if (more < 0 || (size_t) more >= size - used) {
             return;
         }
@@ -132,7 +125,7 @@ list_members (const lk_cluster *cluster, char *line, size_t size)
 }
 
 static bool
-same_members (const lk_cluster *one, const lk_cluster *other)
+same_members (const lk_charter *one, const lk_charter *other)
 {
     return one->count == other->count
            && memcmp (one->member, other->member,
@@ -142,9 +135,9 @@ same_members (const lk_cluster *one, const lk_cluster *other)
 
 static bool
 names_differ (const lk_peers *self, const lk_other *peer,
-              const lk_cluster *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
+              const lk_charter *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
 {
-    const lk_cluster *ours = &self->cluster;
+    const lk_charter *ours = &self->charter;
     if (strcmp (ours->name, theirs->name) == 0) {
         return false;
     }
@@ -156,9 +149,9 @@ names_differ (const lk_peers *self, const lk_other *peer,
 
 static bool
 members_differ (const lk_peers *self, const lk_other *peer,
-                const lk_cluster *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
+                const lk_charter *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
 {
-    const lk_cluster *ours = &self->cluster;
+    const lk_charter *ours = &self->charter;
     char our_line[150];
     char their_line[150];
     if (same_members (ours, theirs)) {
@@ -176,9 +169,9 @@ members_differ (const lk_peers *self, const lk_other *peer,
 /*  Whoever waits for the end of another's lease counts with its own. */
 static bool
 leases_differ (const lk_peers *self, const lk_other *peer,
-               const lk_cluster *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
+               const lk_charter *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
 {
-    const lk_cluster *ours = &self->cluster;
+    const lk_charter *ours = &self->charter;
     if (ours->leader_lease_ms == theirs->leader_lease_ms
         && ours->host_lease_ms == theirs->host_lease_ms) {
         return false;
@@ -194,10 +187,10 @@ leases_differ (const lk_peers *self, const lk_other *peer,
 /*  Whether `problem` was filled: they cannot be of one cluster. A service
  *  without a cluster fits any that has its leases. */
 static bool
-clusters_differ (const lk_peers *self, const lk_other *peer,
-                 const lk_cluster *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
+charters_differ (const lk_peers *self, const lk_other *peer,
+                 const lk_charter *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
 {
-    const bool both = self->cluster.name[0] && theirs->name[0];
+    const bool both = self->charter.name[0] && theirs->name[0];
     return (both && names_differ (self, peer, theirs, problem))
            || (both && members_differ (self, peer, theirs, problem))
            || leases_differ (self, peer, theirs, problem);
@@ -236,17 +229,17 @@ is_copy (const lk_peers *self, const lk_other *peer,
 }
 
 lk_other_state
-lk_peers_judge (lk_peers *self, lk_other *peer, const lk_cluster *theirs,
+lk_peers_judge (lk_peers *self, lk_other *peer, const lk_charter *theirs,
                 bool *joined, char problem[LK_PEERS_PROBLEM_SIZE])
 {
     *joined = false;
     if (is_copy (self, peer, problem)
-        || clusters_differ (self, peer, theirs, problem)) {
+        || charters_differ (self, peer, theirs, problem)) {
         peer->state = LK_OTHER_REFUSED;
         return peer->state;
     }
-    if (!self->cluster.name[0] && theirs->name[0]) {
-        self->cluster = *theirs;
+    if (!self->charter.name[0] && theirs->name[0]) {
+        self->charter = *theirs;
         *joined = true;
     }
     peer->state = LK_OTHER_ACCEPTED;

@@ -20,16 +20,17 @@
 #define LK_PEERS_MAX 256
 #define LK_PEERS_PROBLEM_SIZE 512
 
-/*  A cluster as LOCKSTARTED names it: name, its first members' names in
- *  alphabetical order, and the leases that all its safety rests on. No name:
- *  no cluster. */
+/*  What all lock services of a cluster agree upon from the start, and say in
+ *  LOCKSTARTED: its name, the names of its first members in alphabetical
+ *  order, and the leases that all its safety rests on. No name: a service
+ *  without a cluster, so far. */
 typedef struct {
     int64_t leader_lease_ms;
     int64_t host_lease_ms;
     char name[LK_CLUSTER_LEN_MAX + 1];
     size_t count;
     char member[LK_HOSTS_MAX][LK_HOST_LEN_MAX + 1];
-} lk_cluster;
+} lk_charter;
 
 typedef enum {
     LK_OTHER_NEW,
@@ -49,13 +50,13 @@ typedef struct {
 typedef struct {
     char host[LK_HOST_LEN_MAX + 1]; /* ours */
     uint64_t id;                    /* ours */
-    lk_cluster cluster;
+    lk_charter charter;
     lk_other other[LK_PEERS_MAX];
     size_t count;
 } lk_peers;
 
 /*  Starts with our own state, whose hosts are numbers of `roster`; the leases
- *  of self->cluster are the caller's to set. */
+ *  of self->charter are the caller's to set. */
 void lk_peers_init (lk_peers *self, const char *host,
                     const lk_lock_state *state, const lk_roster *roster);
 
@@ -63,16 +64,16 @@ void lk_peers_init (lk_peers *self, const char *host,
  *  host's name, the id is 0, or there are too many. */
 lk_other *lk_peers_intern (lk_peers *self, const char *host, uint64_t id);
 
-/*  Writes cluster, genesis and leases into a LOCKSTARTED, or reads them;
- *  false if they are malformed. */
-void lk_cluster_write (const lk_cluster *self, lk_message *message);
-bool lk_cluster_read (lk_cluster *self, const lk_message *message);
+/*  Writes the charter into a LOCKSTARTED, or reads it; false if it is
+ *  malformed. */
+void lk_charter_write (const lk_charter *self, lk_message *message);
+bool lk_charter_read (lk_charter *self, const lk_message *message);
 
-/*  Judges a peer by the cluster that its LOCKSTARTED names and sets its
- *  state. If it is refused, `problem` names the difference. True in *joined
- *  if that cluster has become ours. */
+/*  Judges a peer by the charter in its LOCKSTARTED and sets its state. If it
+ *  is refused, `problem` names the difference. True in *joined if its cluster
+ *  has become ours. */
 lk_other_state lk_peers_judge (lk_peers *self, lk_other *peer,
-                               const lk_cluster *theirs, bool *joined,
+                               const lk_charter *theirs, bool *joined,
                                char problem[LK_PEERS_PROBLEM_SIZE]);
 
 #endif

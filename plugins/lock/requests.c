@@ -16,8 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ZONE_LEN_MAX 255
-#define CONTEXT_LEN_MAX 255
 #define TIME_MAX (INT64_C (1) << 45) /* ms: a thousand years */
 
 /*  The checks of one message: the first that fails leaves its sentence. */
@@ -91,8 +89,8 @@ static lk_name
 read_object (lk_check *self)
 {
     const char *object = read_text (self, "object", LK_OBJECT_LEN_MAX);
-    const char *zone = read_text (self, "zone", ZONE_LEN_MAX);
-    const char *context = read_text (self, "context", CONTEXT_LEN_MAX);
+    const char *zone = read_text (self, "zone", LK_OBJECT_PART_LEN_MAX);
+    const char *context = read_text (self, "context", LK_OBJECT_PART_LEN_MAX);
     if (!object[0]) {
         complain (self, "object", "is missing or empty");
     }
@@ -303,8 +301,7 @@ lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local)
         lk_lockd_tell_status (self, message);
     } else if (lk_message_is (message, "LOCKLIST")) {
         lk_lockd_tell_list (self, message);
-    } else if (!lk_message_is (message, "UNKNOWN")
-               && !lk_message_is (message, "INVALID")) {
+    } else if (!lk_message_is_complaint (message)) {
         answer_unknown (self, message);
     }
 }

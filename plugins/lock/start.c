@@ -10,6 +10,8 @@
 
 #include "lockd.h"
 
+#include "wire/message_frame.h"
+
 #include <stdio.h>
 
 #define ASK_AGAIN_MS 250 /* the same service to introduce itself */
@@ -40,7 +42,7 @@ write_started (const lk_lockd *self, const char *host)
     snprintf (entry->name, sizeof entry->name, "%s", host);
     entry->id = 0;
     lk_message *started = lk_lock_encode (&message, &wider, self->self);
-    lk_cluster_write (&self->peers.cluster, started);
+    lk_charter_write (&self->peers.charter, started);
     return started;
 }
 
@@ -120,10 +122,10 @@ static bool
 check_started (lk_lockd *self, lk_other *other, const lk_message *message)
 {
     char problem[LK_PEERS_PROBLEM_SIZE];
-    lk_cluster theirs;
+    lk_charter theirs;
     bool joined;
     lk_other_state before = other->state;
-    if (!lk_cluster_read (&theirs, message)) {
+    if (!lk_charter_read (&theirs, message)) {
         drop (self, other->host, message);
         return false;
     }
@@ -170,20 +172,12 @@ may_enter (lk_lockd *self, lk_other *other, const lk_message *message)
     return other->state == LK_OTHER_ACCEPTED;
 }
 
-/*  What the router or a service without our commands answers to ours. */
-static bool
-is_noise (const lk_message *message)
-{
-    return lk_message_is (message, "UNKNOWN")
-           || lk_message_is (message, "INVALID");
-}
-
 void
 lk_lockd_from_peer (lk_lockd *self, const char *host, const lk_message *message)
 {
     uint64_t id;
-    if (is_noise (message)) {
-        return;
+    if (lk_message_is_complaint (message)) {
+        return; /* of the router, or a service without our commands */
     }
     lk_other *other = lk_message_hex (message, "id", &id)
                           ? lk_peers_intern (&self->peers, host, id)

@@ -20,8 +20,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define STATE_SIZE_MAX (256 * 1024)
-
 void
 lk_lockd_init (lk_lockd *self, const lk_lockd_options *options)
 {
@@ -86,8 +84,8 @@ read_state (lk_lockd *self)
     char *text = NULL;
     size_t size;
     lk_problem problem = {0};
-    lk_err error =
-        lk_state_file_read (self->file, STATE_SIZE_MAX, &text, &size, &problem);
+    lk_err error = lk_state_file_read (self->file, LK_LOCK_STATE_SIZE_MAX,
+                                       &text, &size, &problem);
     if (error == LK_UNKNOWN) {
         return make_fresh (self);
     }
@@ -232,8 +230,8 @@ lk_lockd_begin (lk_lockd *self)
                         lk_state_file_path (self->file), host);
     }
     lk_peers_init (&self->peers, host, &self->state, &self->roster);
-    self->peers.cluster.leader_lease_ms = self->options.leader_lease_ms;
-    self->peers.cluster.host_lease_ms = self->options.host_lease_ms;
+    self->peers.charter.leader_lease_ms = self->options.leader_lease_ms;
+    self->peers.charter.host_lease_ms = self->options.host_lease_ms;
     make_candidate (self);
     make_node (self);
     /*  The first step persists the session before anything reveals it. */

@@ -14,6 +14,8 @@
 
 #define LIST_COUNT_MAX 500         /* tickets in one answer */
 #define LIST_SIZE_MAX (512 * 1024) /* bytes, about */
+#define ROW_SIZE 300               /* of a ticket without its names, at most */
+#define BYTE_SIZE 6                /* of a name's byte in JSON, at most */
 
 /*  -------------------------------------------------------- status */
 
@@ -112,7 +114,7 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
     lk_message *message = request ? lk_message_reply (request, command)
                                   : lk_message_new ("*@.", command);
     lk_message_set_text (message, "host", lk_bus_host (self->bus));
-    lk_message_set_text (message, "cluster", self->peers.cluster.name);
+    lk_message_set_text (message, "cluster", self->peers.charter.name);
     lk_message_set_flag (message, "member", self->state.cluster[0] != '\0');
     lk_message_set_flag (message, "ready", status.ready);
     lk_message_set_flag (message, "leads", status.leads);
@@ -175,7 +177,8 @@ add_tickets (lk_lockd *self, lk_message *list, size_t cursor)
     for (size_t count = 0; lk_node_next_ticket (self->node, &cursor, &ticket);
          count++) {
         add_ticket (self, list, &ticket);
-        size += 300 + 6 * ((size_t) ticket.object.size + ticket.owner.size);
+        size += ROW_SIZE
+                + BYTE_SIZE * ((size_t) ticket.object.size + ticket.owner.size);
         if (count + 1 == LIST_COUNT_MAX || size > LIST_SIZE_MAX) {
             lk_message_set_number (list, "cursor", (int64_t) cursor);
             return;

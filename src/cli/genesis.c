@@ -142,7 +142,8 @@ write_state (lk_state_file *file, lk_lock_state *state, const lk_roster *roster,
     lk_problem reason = {0};
     char *old = NULL;
     size_t size;
-    lk_err error = lk_state_file_read (file, 1 << 20, &old, &size, &reason);
+    lk_err error =
+        lk_state_file_read (file, LK_LOCK_STATE_SIZE_MAX, &old, &size, &reason);
     if (error == LK_INVALID) {
         return complain (problem,
                          "'%s' is there already, too large for a state, and "

@@ -171,9 +171,7 @@ ask_status (report *self, const char *to, const char *command)
 {
     lk_message *question = lk_message_new (to, command);
     lk_message *answer = lk_asker_ask (self->asker, &question, ANSWER_MS);
-    if (answer != NULL
-        && (lk_message_is (answer, "UNKNOWN")
-            || lk_message_is (answer, "INVALID"))) {
+    if (answer != NULL && lk_message_is_complaint (answer)) {
         lk_message_destroy (&answer);
     }
     return answer;

@@ -17,7 +17,6 @@
 #include <string.h>
 
 #define SERVICE "lock"
-#define PART_LEN_MAX 255 /* bytes of a zone or context */
 
 /*  -------------------------------------------------------- commands */
 
@@ -167,8 +166,9 @@ lk_object_key (const char *zone, const char *context, const char *object,
     const size_t context_len = strlen (context);
     const size_t object_len = object ? strlen (object) : 0;
     const size_t whole = zone_len + 1 + context_len + 1 + object_len;
-    if (!object_len || object_len > LK_OBJECT_LEN_MAX || zone_len > PART_LEN_MAX
-        || context_len > PART_LEN_MAX || whole > size) {
+    if (!object_len || object_len > LK_OBJECT_LEN_MAX
+        || zone_len > LK_OBJECT_PART_LEN_MAX
+        || context_len > LK_OBJECT_PART_LEN_MAX || whole > size) {
         return (lk_name) {0};
     }
     char *place = add_part (buffer, zone, zone_len);
@@ -177,7 +177,8 @@ lk_object_key (const char *zone, const char *context, const char *object,
     return (lk_name) {buffer, (uint16_t) whole};
 }
 
-_Static_assert(2 * (PART_LEN_MAX + 1) + LK_OBJECT_LEN_MAX <= LK_NAME_SIZE_MAX,
+_Static_assert(2 * (LK_OBJECT_PART_LEN_MAX + 1) + LK_OBJECT_LEN_MAX
+                   <= LK_NAME_SIZE_MAX,
                "the longest key fits");
 
 /*  Takes the part ahead of the next NUL off `rest`. */

@@ -105,9 +105,11 @@ typedef struct {
     size_t ticket_count;
 } lk_op;
 
+#define LK_PRIORITY_MAX 15
+
 /*  160 bits that sort candidates, then what tells equal ones apart. */
 typedef struct {
-    uint8_t priority; /* 1..15 */
+    uint8_t priority; /* 1..LK_PRIORITY_MAX, the least goes first */
     uint32_t random;  /* 28 bits */
     uint8_t address[16];
     uint16_t port;

@@ -9,14 +9,13 @@
 #include "wire/lock_shape.h"
 
 #define HOME_MAX (LK_LEADERS_MAX - 1)
-#define PRIORITY_MAX 15
 #define RANDOM_MAX ((1 << 28) - 1)
 
 void
 lk_shape_candidate (lk_fields *f, lk_candidate *candidate)
 {
     json_t *outer = lk_field_enter (f, "candidate");
-    lk_field_small (f, "priority", &candidate->priority, PRIORITY_MAX);
+    lk_field_small (f, "priority", &candidate->priority, LK_PRIORITY_MAX);
     lk_field_number32 (f, "random", &candidate->random, RANDOM_MAX);
     lk_field_ip (f, "address", candidate->address);
     lk_field_port (f, "port", &candidate->port);

@@ -11,6 +11,7 @@
 #include "wire/roster.h"
 
 #define LK_CLUSTER_LEN_MAX 63
+#define LK_LOCK_STATE_SIZE_MAX (256 * 1024) /* bytes of its text */
 
 /*  The core's own facts: fsynced before any message reveals them. */
 typedef struct {

@@ -30,6 +30,10 @@ lk_message *lk_message_read (const lk_frame_header *header, char *problem,
 /*  Whether a field is there at all, of any type. */
 bool lk_message_has (const lk_message *self, const char *name);
 
+/*  Whether it is UNKNOWN or INVALID, which are never answered: two who do not
+ *  understand each other would go on like that for ever. */
+bool lk_message_is_complaint (const lk_message *self);
+
 /*  How many items (or rows) a list has; 0 if it is none. */
 size_t lk_message_item_count (const lk_message *self, const char *name);
 

@@ -40,11 +40,11 @@ lk_example_encode (const lk_vector *example, const lk_lock_message *message,
 {
     lk_message *bus = lk_lock_encode (message, roster, message->from);
     if (message->kind == LK_MSG_STARTED) {
-        lk_cluster cluster;
+        lk_charter cluster;
         lk_message *read = lk_vector_message (example);
-        const bool good = lk_cluster_read (&cluster, read);
+        const bool good = lk_charter_read (&cluster, read);
         LK_ASSERT (good);
-        lk_cluster_write (&cluster, bus);
+        lk_charter_write (&cluster, bus);
         lk_message_destroy (&read);
     }
     return bus;

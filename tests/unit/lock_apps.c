@@ -115,15 +115,15 @@ begin_peers (const char *cluster)
         state.genesis = LK_HOST_BIT (h1) | LK_HOST_BIT (h2);
     }
     lk_peers_init (&peers, "h1", &state, &roster);
-    peers.cluster.leader_lease_ms = 2000;
-    peers.cluster.host_lease_ms = 8000;
+    peers.charter.leader_lease_ms = 2000;
+    peers.charter.host_lease_ms = 8000;
 }
 
 /*  What a LOCKSTARTED of that cluster says. */
-static lk_cluster
+static lk_charter
 hear_cluster (const char *cluster, const char *one, const char *other)
 {
-    lk_cluster heard;
+    lk_charter heard;
     lk_message *message = lk_message_new ("lock@h1", "LOCKSTARTED");
     lk_message_set_text (message, "cluster", cluster);
     lk_message_set_number (message, "leader_lease", 2000);
@@ -132,13 +132,13 @@ hear_cluster (const char *cluster, const char *one, const char *other)
         lk_message_add_item (message, "genesis", one);
         lk_message_add_item (message, "genesis", other);
     }
-    ck_assert (lk_cluster_read (&heard, message));
+    ck_assert (lk_charter_read (&heard, message));
     lk_message_destroy (&message);
     return heard;
 }
 
 static lk_other_state
-judge (const char *host, uint64_t id, lk_cluster theirs, char *problem)
+judge (const char *host, uint64_t id, lk_charter theirs, char *problem)
 {
     bool joined;
     lk_other *other = lk_peers_intern (&peers, host, id);
@@ -182,12 +182,12 @@ START_TEST (peers_with_other_leases)
 {
     char problem[LK_PEERS_PROBLEM_SIZE];
     begin_peers ("blue");
-    lk_cluster blue = hear_cluster ("blue", "h1", "h2");
+    lk_charter blue = hear_cluster ("blue", "h1", "h2");
     blue.host_lease_ms = 9000;
     ck_assert_int_eq (judge ("h2", 12, blue, problem), LK_OTHER_REFUSED);
     ck_assert_str_eq (problem, "leader-lease and host-lease differ: 2000, "
                                "8000 on host 'h1', 2000, 9000 on host 'h2'");
-    lk_cluster proxy = hear_cluster ("", NULL, NULL);
+    lk_charter proxy = hear_cluster ("", NULL, NULL);
     proxy.leader_lease_ms = 1000;
     ck_assert_int_eq (judge ("h3", 13, proxy, problem), LK_OTHER_REFUSED);
 }
@@ -197,7 +197,7 @@ START_TEST (peers_with_a_copied_state)
 {
     char problem[LK_PEERS_PROBLEM_SIZE];
     begin_peers ("blue");
-    lk_cluster blue = hear_cluster ("blue", "h1", "h2");
+    lk_charter blue = hear_cluster ("blue", "h1", "h2");
     ck_assert_int_eq (judge ("h2", 11, blue, problem), LK_OTHER_REFUSED);
     ck_assert_ptr_nonnull (strstr (problem, "'h1' and 'h2'"));
     ck_assert_int_eq (judge ("h2", 12, blue, problem), LK_OTHER_ACCEPTED);
@@ -211,12 +211,12 @@ START_TEST (peers_joined_by_a_proxy)
     char problem[LK_PEERS_PROBLEM_SIZE];
     bool joined;
     begin_peers ("");
-    lk_cluster blue = hear_cluster ("blue", "h1", "h2");
+    lk_charter blue = hear_cluster ("blue", "h1", "h2");
     lk_other *h2 = lk_peers_intern (&peers, "h2", 12);
     ck_assert_int_eq (lk_peers_judge (&peers, h2, &blue, &joined, problem),
                       LK_OTHER_ACCEPTED);
     ck_assert (joined);
-    ck_assert_str_eq (peers.cluster.name, "blue");
+    ck_assert_str_eq (peers.charter.name, "blue");
     ck_assert_int_eq (
         judge ("h4", 14, hear_cluster ("red", "h4", "h5"), problem),
         LK_OTHER_REFUSED);
@@ -225,20 +225,20 @@ END_TEST
 
 START_TEST (peers_malformed)
 {
-    lk_cluster cluster;
+    lk_charter cluster;
     begin_peers ("blue");
     ck_assert_ptr_null (lk_peers_intern (&peers, "h2", 0));
     ck_assert_ptr_null (lk_peers_intern (&peers, "h 2", 1));
     ck_assert_ptr_null (lk_peers_intern (&peers, "", 1));
     lk_message *message = lk_message_new ("lock@h1", "LOCKSTARTED");
-    ck_assert (!lk_cluster_read (&cluster, message));
+    ck_assert (!lk_charter_read (&cluster, message));
     lk_message_set_number (message, "leader_lease", 2000);
     lk_message_set_number (message, "host_lease", 8000);
-    ck_assert (!lk_cluster_read (&cluster, message)); /* no name */
+    ck_assert (!lk_charter_read (&cluster, message)); /* no name */
     lk_message_set_text (message, "cluster", "blue");
-    ck_assert (!lk_cluster_read (&cluster, message)); /* no members */
+    ck_assert (!lk_charter_read (&cluster, message)); /* no members */
     lk_message_add_item (message, "genesis", "h 1");
-    ck_assert (!lk_cluster_read (&cluster, message));
+    ck_assert (!lk_charter_read (&cluster, message));
     lk_message_destroy (&message);
 }
 END_TEST

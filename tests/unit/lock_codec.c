@@ -47,8 +47,8 @@ take (const char *name)
 static lk_err
 check_cluster (const lk_message *message, lk_lock_kind kind)
 {
-    lk_cluster cluster;
-    return kind != LK_MSG_STARTED || lk_cluster_read (&cluster, message)
+    lk_charter cluster;
+    return kind != LK_MSG_STARTED || lk_charter_read (&cluster, message)
                ? LK_OK
                : LK_INVALID;
 }

@@ -397,7 +397,7 @@ START_TEST (proxies_the_first_cluster)
     attach ();
     forget_sent ();
     give (new_started ("blue", 0x22));
-    ck_assert_str_eq (lockd.peers.cluster.name, "blue");
+    ck_assert_str_eq (lockd.peers.charter.name, "blue");
     report_host ("NEWREMOTECONNECTION", "h7");
     check_text (only_sent ("lock@h7", "LOCKSTARTED"), "cluster", "blue");
 }
