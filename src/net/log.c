@@ -9,11 +9,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <syslog.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LINE_SIZE 2048
+#define TIME_SIZE 40
 
 static const struct {
     const char *word;
@@ -103,14 +106,33 @@ disarm (char *line)
     }
 }
 
+/*  The time of a daemon's line, UTC, so that the logs of several hosts can be
+ *  laid side by side; journald has its own. */
+static void
+write_time (char text[TIME_SIZE])
+{
+    struct timespec now;
+    struct tm utc;
+    text[0] = '\0';
+    if (!is_open || getenv ("JOURNAL_STREAM")
+        || clock_gettime (CLOCK_REALTIME, &now) == -1
+        || !gmtime_r (&now.tv_sec, &utc)) {
+        return;
+    }
+    size_t size = strftime (text, TIME_SIZE, "%FT%T", &utc);
+    snprintf (text + size, TIME_SIZE - size, ".%03ldZ ", now.tv_nsec / 1000000);
+}
+
 /*  One write per line, so that the lines of processes that share a terminal
  *  or a file do not mix. A line that cannot be written is lost. */
 static void
 write_stderr (lk_log_level level, const char *line)
 {
-    char text[LINE_SIZE + 128];
-    int size = snprintf (text, sizeof text, "%s: %s: %s\n", program_name,
-                         levels[level].word, line);
+    char text[LINE_SIZE + 160];
+    char time[TIME_SIZE];
+    write_time (time);
+    int size = snprintf (text, sizeof text, "%s%s: %s: %s\n", time,
+                         program_name, levels[level].word, line);
     if (size >= (int) sizeof text) {
         size = (int) sizeof text - 1;
     }

@@ -22,8 +22,9 @@ typedef enum {
 } lk_log_level;
 
 /*  Where lines go from now on, and who writes them: to stderr as
- *  `program: level: line`, or to syslog (facility daemon). Before it, lines
- *  up to NOTICE go to stderr as from "lockkeeper". */
+ *  `time program: level: line` (UTC; without the time where journald reads
+ *  it), or to syslog (facility daemon). Before it, lines up to NOTICE go to
+ *  stderr as from "lockkeeper", without the time. */
 void lk_log_open (const char *program, bool to_syslog);
 bool lk_log_is_open (void);
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static char last_line[4096];
@@ -80,23 +81,40 @@ START_TEST (long_lines_are_cut)
 }
 END_TEST
 
-START_TEST (stderr_gets_program_and_level)
+/*  What one line is on stderr. */
+static void
+print (char *text, size_t size)
 {
     int ends[2];
-    char text[200] = "";
     ck_assert_int_eq (pipe (ends), 0);
     int saved = dup (STDERR_FILENO);
-    ck_assert (!lk_log_is_open ());
-    lk_log_open ("tester", false);
-    ck_assert (lk_log_is_open ());
     dup2 (ends[1], STDERR_FILENO);
     lk_log_notice ("event: old -> new host=%s", "h1");
     dup2 (saved, STDERR_FILENO);
-    ck_assert_int_gt (read (ends[0], text, sizeof text - 1), 0);
-    ck_assert_str_eq (text, "tester: notice: event: old -> new host=h1\n");
+    memset (text, 0, size);
+    ck_assert_int_gt (read (ends[0], text, size - 1), 0);
     close (saved);
     close (ends[0]);
     close (ends[1]);
+}
+
+START_TEST (stderr_gets_time_program_and_level)
+{
+    static const char line[] = "tester: notice: event: old -> new host=h1\n";
+    char text[200];
+    struct tm utc;
+    ck_assert (!lk_log_is_open ());
+    lk_log_open ("tester", false);
+    ck_assert (lk_log_is_open ());
+    unsetenv ("JOURNAL_STREAM");
+    print (text, sizeof text);
+    const char *rest = strptime (text, "%Y-%m-%dT%H:%M:%S", &utc);
+    ck_assert_ptr_nonnull (rest);
+    ck_assert_int_eq (rest[0], '.');
+    ck_assert_str_eq (rest + strlen (".123Z "), line);
+    setenv ("JOURNAL_STREAM", "8:1", 1); /* journald has its own time */
+    print (text, sizeof text);
+    ck_assert_str_eq (text, line);
 }
 END_TEST
 
@@ -108,7 +126,7 @@ main (void)
     tcase_add_test (tcase, level_filters_and_evaluates_nothing);
     tcase_add_test (tcase, nobody_forges_a_line);
     tcase_add_test (tcase, long_lines_are_cut);
-    tcase_add_test (tcase, stderr_gets_program_and_level);
+    tcase_add_test (tcase, stderr_gets_time_program_and_level);
     Suite *suite = suite_create ("log");
     suite_add_tcase (suite, tcase);
     SRunner *runner = srunner_create (suite);
