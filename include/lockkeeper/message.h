@@ -20,20 +20,22 @@
 extern "C" {
 #endif
 
-#define LK_SERVICE_LEN_MAX 63 /* bytes of a service's name */
-#define LK_HOST_LEN_MAX 63    /* bytes of a host's name */
-#define LK_ADDRESS_LEN_MAX 127
-#define LK_COMMAND_LEN_MAX 31
-#define LK_BODY_SIZE_MAX (1024 * 1024)
+#define LK_SERVICE_LEN_MAX 63          /* bytes of a service's name */
+#define LK_HOST_LEN_MAX 63             /* bytes of a host's name */
+#define LK_ADDRESS_LEN_MAX 127         /* bytes of service@host */
+#define LK_COMMAND_LEN_MAX 31          /* bytes of a command */
+#define LK_BODY_SIZE_MAX (1024 * 1024) /* bytes of a body as JSON text */
 
 typedef struct lk_message lk_message;
 
 /*  A new message for `to` ("lock@h2", "lock@.", "*@*"), with an empty body.
- *  Never NULL; an address or command over its limit is a caller's mistake
- *  and asserts. The caller owns it. */
+ *  Names and commands are of A-Z a-z 0-9 . _ - and within the limits above;
+ *  what is not is a caller's mistake and asserts, so check what comes from
+ *  others. Never NULL; the caller owns it. */
 lk_message *lk_message_new (const char *to, const char *command);
 
-/*  An answer to `request`: its sender as receiver, its serial. */
+/*  An answer to `request`, which was received: its sender as receiver, its
+ *  serial. The caller owns it. */
 lk_message *lk_message_reply (const lk_message *request, const char *command);
 
 /*  Frees the message and sets the pointer to NULL; NULL is fine. */
@@ -62,6 +64,9 @@ bool lk_message_flag (const lk_message *self, const char *name);
 const char *lk_message_item (const lk_message *self, const char *name,
                              size_t position);
 
+/*  Sets a field in place of one of that name; add_item adds to a list of texts,
+ *  which it begins if need be. Names and texts are UTF-8 and copied. A text
+ *  that is NULL or no UTF-8 unsets the field, or is not added. */
 void lk_message_set_text (lk_message *self, const char *name, const char *text);
 void lk_message_set_number (lk_message *self, const char *name, int64_t number);
 void lk_message_set_flag (lk_message *self, const char *name, bool flag);

@@ -5,8 +5,9 @@
  *
  *  A service is a set of callbacks and knows no socket. What runs it, a
  *  process of its own (lk_service_run) or one day the router's own loop,
- *  calls them from one thread, one at a time. plugins/greeter is a small
- *  example with comments; plugins/lock is the large one.
+ *  calls them from one thread, one at a time; what is NULL is not called.
+ *  plugins/greeter is a small example with comments; plugins/lock is the
+ *  large one.
  */
 
 #ifndef LOCKKEEPER_SERVICE_H
@@ -24,9 +25,10 @@ typedef struct lk_bus lk_bus;
 
 typedef struct {
     const char *name;    /* as in name@host; one per host */
-    const char *version; /* shown by STATUS */
+    const char *version; /* shown by STATUS, up to 31 bytes; NULL: "" */
 
-    /*  Broadcast commands and cluster events to be given, NULL at the end:
+    /*  Broadcast commands and cluster events to be given, NULL at the end
+     *  (up to 64, those of lk_bus_subscribe included: more asserts):
      *  CLUSTERUP CLUSTERDOWN CLUSTERCOMPLETE CLUSTERINCOMPLETE HANGUP
      *  DISCONNECTED NEWREMOTECONNECTION STATUS, or any of your own. */
     const char *const *subscriptions;
@@ -56,13 +58,15 @@ typedef struct {
 /*  Sends and destroys *message_p (destroys it also when it fails); the
  *  sender's address is filled in. What one callback sends leaves together
  *  when it returns. LK_DISCONNECTED if there is no router now, LK_OVERLOADED
- *  if its queue is full: nothing was sent then. */
+ *  if its queue is full or the body over LK_BODY_SIZE_MAX: nothing was sent
+ *  then. */
 lk_err lk_bus_send (lk_bus *self, lk_message **message_p);
 
-/*  Subscribes to one more broadcast command. */
+/*  Subscribes to one more broadcast command, for good. */
 void lk_bus_subscribe (lk_bus *self, const char *command);
 
-/*  The name of this host, and of this service. */
+/*  The name of this host ("" before the first attach), and of this service.
+ *  They belong to the bus. */
 const char *lk_bus_host (const lk_bus *self);
 const char *lk_bus_service (const lk_bus *self);
 
@@ -81,13 +85,18 @@ void lk_bus_wake_at (lk_bus *self, int64_t when_ms);
 void lk_bus_stop (lk_bus *self, int exit_code);
 
 typedef struct {
-    const char *endpoint; /* the router's, "ipc:///run/lockkeeper/router" */
-    const char *program;  /* for the log */
+    const char *endpoint; /* the router's; NULL: the host's
+                             ipc:///run/lockkeeper/router */
+    const char *program;  /* for the log; NULL: "lockkeeper" */
 } lk_service_options;
 
 /*  Runs one service as this process until lk_bus_stop, SIGTERM, SIGINT, or
  *  STOP from the router. Waits for a router that is not there yet and
- *  attaches again to one that comes back. Returns the exit code. */
+ *  attaches again to one that comes back. Takes these signals and SIGHUP, which
+ *  does nothing, and ignores SIGPIPE: call it before there are threads.
+ *  Returns the exit code: that of lk_bus_stop; 0 after a signal or STOP; 1,
+ *  and why in the log, if endpoint or name make no sense or the router
+ *  refuses. */
 int lk_service_run (const lk_service *service, void *self,
                     const lk_service_options *options);
 
