@@ -6,6 +6,7 @@
 
 #include "cli/child.h"
 
+#include "cli/cli.h"
 #include "cli/watch.h"
 
 #include <errno.h>
@@ -49,7 +50,7 @@ become (const lk_child *self, char **argv, int report_fd)
     execvp (argv[0], argv);
     int problem = errno;
     (void) !write (report_fd, &problem, sizeof problem);
-    _exit (127);
+    _exit (LK_EXIT_NOT_FOUND);
 }
 
 bool
@@ -104,8 +105,8 @@ lk_child_ended (lk_child *self, int *code)
         if (self->has_terminal) {
             give_terminal (getpgrp ());
         }
-        *code =
-            WIFEXITED (status) ? WEXITSTATUS (status) : 128 + WTERMSIG (status);
+        *code = WIFEXITED (status) ? WEXITSTATUS (status)
+                                   : LK_EXIT_SIGNAL + WTERMSIG (status);
         return true;
     }
     return false;

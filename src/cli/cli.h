@@ -10,6 +10,8 @@
 #ifndef LK_CLI_H
 #define LK_CLI_H
 
+#include "cli/ask.h"
+
 #include <getopt.h>
 #include <lockkeeper/lockkeeper.h>
 #include <stdbool.h>
@@ -93,6 +95,17 @@ bool lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
 
 /*  A session at that endpoint; NULL after having said why not. */
 lk_session *lk_cli_session (const char *endpoint);
+
+/*  Questions at that endpoint; NULL after having said why not. */
+lk_asker *lk_cli_asker (const char *endpoint);
+
+/*  Asks for the lock that the first argument names, with --wait and
+ *  --duration. LK_EXIT_OK, or the exit code after having said why not. */
+int lk_cli_request (lk_session *session, const lk_options *options,
+                    lk_lock **lock_p);
+
+/*  Why a command cannot be run (errno), said; the exit code for it. */
+int lk_cli_say_not_run (const char *command);
 
 /*  Why a lock was not obtained, said; the exit code for it. */
 int lk_cli_say_failed (const lk_session *session, const char *name,

@@ -11,13 +11,10 @@
 #include "cli/cli.h"
 #include "cli/watch.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <lockkeeper/message.h>
-#include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -82,8 +79,7 @@ hold (holder *self)
         if (saw == LK_SAW_OTHER) {
             return LK_EXIT_OK;
         }
-        if (saw == LK_SAW_SIGNAL && self->watch.signal != SIGCHLD
-            && self->watch.signal != SIGCONT) {
+        if (saw == LK_SAW_SIGNAL && lk_watch_is_end (self->watch.signal)) {
             return lk_lock_held (self->lock)
                        ? LK_EXIT_OK
                        : LK_EXIT_SIGNAL + self->watch.signal;
@@ -108,13 +104,11 @@ hold (holder *self)
 static int
 hold_with_session (holder *self)
 {
-    lk_lock_options wish = {self->options->wait_ms, self->options->duration_ms};
-    lk_err error = lk_lock_request (self->watch.session, self->name,
-                                    strlen (self->name), &wish, &self->lock);
-    if (error != LK_OK) {
-        return lk_cli_say_failed (self->watch.session, self->name, error);
+    int code = lk_cli_request (self->watch.session, self->options, &self->lock);
+    if (code != LK_EXIT_OK) {
+        return code;
     }
-    int code = hold (self);
+    code = hold (self);
     if (lk_lock_token (self->lock) != 0) {
         (void) lk_lock_release (&self->lock);
     }

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ATTACH_MS 5000
 #define ANSWER_MS 2000
 #define LIST_HEAD                                                              \
     "STATE    HOST              PID"                                           \
@@ -200,7 +199,6 @@ run_list (int argc, char **argv)
 {
     lk_options options;
     int code;
-    char problem[256];
     if (!lk_options_read (&options, &lk_verb_list,
                           LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_OBJECT, argc,
                           argv, &code)) {
@@ -213,10 +211,9 @@ run_list (int argc, char **argv)
                                options.argument[0]);
     }
     lister self = {.options = &options, .to = "lock@."};
-    self.asker =
-        lk_asker_new (options.endpoint, ATTACH_MS, problem, sizeof problem);
+    self.asker = lk_cli_asker (options.endpoint);
     if (self.asker == NULL) {
-        return lk_cli_fail (LK_EXIT_FAILED, "%s", problem);
+        return LK_EXIT_FAILED;
     }
     code = list_all (&self);
     if (code == LK_EXIT_OK && self.count == 0 && !options.json) {

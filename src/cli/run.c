@@ -9,12 +9,10 @@
 #include "cli/watch.h"
 #include "net/clock.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /*  From TERM to KILL. Who is cut off from the cluster has a quarter of the
  *  host lease (8 s) until somebody else can get the lock, who outlives the
@@ -30,26 +28,20 @@ typedef struct {
     lk_child child;
 } runner;
 
-static bool
-is_end (int signal)
-{
-    return signal != SIGCHLD && signal != SIGCONT;
-}
-
-/*  0, or the exit code if there will be no lock. */
+/*  LK_EXIT_OK, or the exit code if there will be no lock. */
 static int
 obtain (runner *self)
 {
     for (;;) {
         lk_saw saw = lk_watch_next (&self->watch, LK_FOREVER);
-        if (saw == LK_SAW_SIGNAL && is_end (self->watch.signal)) {
+        if (saw == LK_SAW_SIGNAL && lk_watch_is_end (self->watch.signal)) {
             return LK_EXIT_SIGNAL + self->watch.signal;
         }
         if (saw != LK_SAW_EVENT) {
             continue;
         }
         if (self->watch.event.kind == LK_EVENT_GRANTED) {
-            return 0;
+            return LK_EXIT_OK;
         }
         return lk_cli_say_failed (self->watch.session, self->name,
                                   self->watch.event.error);
@@ -127,9 +119,7 @@ run_command (runner *self, char **command)
 {
     export_lock (self);
     if (!lk_child_start (&self->child, command)) {
-        return lk_cli_fail (
-            errno == ENOENT ? LK_EXIT_NOT_FOUND : LK_EXIT_NOT_RUN,
-            "cannot run '%s': %s", command[0], strerror (errno));
+        return lk_cli_say_not_run (command[0]);
     }
     return attend (self);
 }
@@ -137,14 +127,11 @@ run_command (runner *self, char **command)
 static int
 run_with_session (runner *self, const lk_options *options)
 {
-    lk_lock_options wish = {options->wait_ms, options->duration_ms};
-    lk_err error = lk_lock_request (self->watch.session, self->name,
-                                    strlen (self->name), &wish, &self->lock);
-    if (error != LK_OK) {
-        return lk_cli_say_failed (self->watch.session, self->name, error);
+    int code = lk_cli_request (self->watch.session, options, &self->lock);
+    if (code == LK_EXIT_OK) {
+        code = obtain (self);
     }
-    int code = obtain (self);
-    if (code == 0) {
+    if (code == LK_EXIT_OK) {
         code = run_command (self, options->argument + 1);
         (void) lk_lock_release (&self->lock);
     }

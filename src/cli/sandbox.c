@@ -136,12 +136,6 @@ print_hosts (const lk_sandbox *self, FILE *out)
 
 /*  -------------------------------------------------------- the loop */
 
-static bool
-is_end (int signal)
-{
-    return signal != SIGCHLD && signal != SIGCONT;
-}
-
 /*  The signal that ends it. */
 static int
 wait_for_signal (lk_sandbox *self)
@@ -150,7 +144,8 @@ wait_for_signal (lk_sandbox *self)
         lk_saw saw = lk_watch_next (&self->watch, LK_FOREVER);
         if (saw == LK_SAW_OTHER) {
             lk_control_serve (self);
-        } else if (saw == LK_SAW_SIGNAL && is_end (self->watch.signal)) {
+        } else if (saw == LK_SAW_SIGNAL
+                   && lk_watch_is_end (self->watch.signal)) {
             return self->watch.signal;
         } else {
             lk_sandbox_reap (self);
@@ -191,9 +186,7 @@ run_command (lk_sandbox *self, const lk_sweeper *sweeper, char **command)
     export_hosts (self);
     self->quiet = true;
     if (!lk_child_start (&child, command)) {
-        return lk_cli_fail (
-            errno == ENOENT ? LK_EXIT_NOT_FOUND : LK_EXIT_NOT_RUN,
-            "cannot run '%s': %s", command[0], strerror (errno));
+        return lk_cli_say_not_run (command[0]);
     }
     lk_sweeper_note (sweeper, child.pid);
     int code = attend (self, &child);

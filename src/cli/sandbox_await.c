@@ -9,7 +9,6 @@
 #include "cli/sandbox.h"
 #include "net/clock.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,7 +73,7 @@ static bool
 still_good (lk_sandbox *self, int pause_ms)
 {
     while (lk_watch_next (&self->watch, pause_ms) == LK_SAW_SIGNAL) {
-        if (self->watch.signal != SIGCHLD && self->watch.signal != SIGCONT) {
+        if (lk_watch_is_end (self->watch.signal)) {
             self->interrupted = self->watch.signal;
             return false;
         }

@@ -20,7 +20,9 @@
 #include <unistd.h>
 
 #define LINE_SIZE 128
-#define PATIENCE_S 10
+#define PATIENCE_S 10 /* with the sandbox, which may have to stop a daemon */
+#define ASKER_PATIENCE_S 1 /* with who asks */
+#define BACKLOG 8
 
 static int
 open_socket (const char *dir, struct sockaddr_un *address)
@@ -64,7 +66,7 @@ lk_control_listen (const lk_sandbox *self)
     struct sockaddr_un address;
     int fd = open_socket (self->dir, &address);
     if (fd < 0 || bind (fd, (struct sockaddr *) &address, sizeof address) != 0
-        || listen (fd, 8) != 0) {
+        || listen (fd, BACKLOG) != 0) {
         lk_cli_fail (0, "cannot listen at '%s/control': %m", self->dir);
         if (fd >= 0) {
             close (fd);
@@ -111,7 +113,7 @@ void
 lk_control_serve (lk_sandbox *self)
 {
     char line[LINE_SIZE], name[LINE_SIZE] = "", what[LINE_SIZE] = "";
-    struct timeval patience = {1, 0};
+    struct timeval patience = {ASKER_PATIENCE_S, 0};
     int fd = accept4 (self->watch.other_fd, NULL, NULL, SOCK_CLOEXEC);
     if (fd < 0) {
         return;

@@ -27,7 +27,8 @@
 
 #define PORT_LOW 10240
 #define PORT_TRIES 1000
-#define STOP_MS 2000 /* from TERM to KILL */
+#define PORT_LIMIT 32768 /* if the kernel does not tell what it gives */
+#define STOP_MS 2000     /* from TERM to KILL */
 #define POLL_MS 10
 #define PATH_SIZE 160
 #define ARGUMENTS_MAX (8 + LK_SANDBOX_HOSTS_MAX)
@@ -70,7 +71,7 @@ port_limit (void)
         }
         fclose (file);
     }
-    return low > PORT_LOW + PORT_TRIES ? low : 32768;
+    return low > PORT_LOW + PORT_TRIES ? low : PORT_LIMIT;
 }
 
 static bool

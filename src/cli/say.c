@@ -1,4 +1,4 @@
-/*  say.c - opening a session, and saying why a lock is not there
+/*  say.c - opening a session, asking for a lock, and saying why not
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -9,6 +9,8 @@
 
 #include <errno.h>
 #include <string.h>
+
+#define ATTACH_MS 5000
 
 static const char *
 advice (int problem)
@@ -42,6 +44,37 @@ lk_cli_session (const char *endpoint)
                      advice (problem));
     }
     return session;
+}
+
+lk_asker *
+lk_cli_asker (const char *endpoint)
+{
+    char problem[256];
+    lk_asker *asker =
+        lk_asker_new (endpoint, ATTACH_MS, problem, sizeof problem);
+    if (asker == NULL) {
+        lk_cli_fail (0, "%s", problem);
+    }
+    return asker;
+}
+
+int
+lk_cli_request (lk_session *session, const lk_options *options,
+                lk_lock **lock_p)
+{
+    const char *name = options->argument[0];
+    lk_lock_options wish = {options->wait_ms, options->duration_ms};
+    lk_err error =
+        lk_lock_request (session, name, strlen (name), &wish, lock_p);
+    return error == LK_OK ? LK_EXIT_OK
+                          : lk_cli_say_failed (session, name, error);
+}
+
+int
+lk_cli_say_not_run (const char *command)
+{
+    return lk_cli_fail (errno == ENOENT ? LK_EXIT_NOT_FOUND : LK_EXIT_NOT_RUN,
+                        "cannot run '%s': %m", command);
 }
 
 int

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ATTACH_MS 5000
 #define ANSWER_MS 3000
 #define LABEL "%-12s"
 
@@ -182,7 +181,6 @@ run_status (int argc, char **argv)
 {
     lk_options options;
     int code;
-    char problem[256];
     if (!lk_options_read (&options, &lk_verb_status,
                           LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_OBJECT, argc,
                           argv, &code)) {
@@ -195,10 +193,9 @@ run_status (int argc, char **argv)
                                options.argument[0]);
     }
     report self = {.options = &options};
-    self.asker =
-        lk_asker_new (options.endpoint, ATTACH_MS, problem, sizeof problem);
+    self.asker = lk_cli_asker (options.endpoint);
     if (self.asker == NULL) {
-        return lk_cli_fail (LK_EXIT_FAILED, "%s", problem);
+        return LK_EXIT_FAILED;
     }
     self.router = ask_status (&self, "router@.", "ROUTERSTATUS");
     self.lock = ask_status (&self, "lock@.", "LOCKSTATUS");

@@ -53,6 +53,12 @@ lk_watch_unblock (void)
     sigprocmask (SIG_UNBLOCK, &set, NULL);
 }
 
+bool
+lk_watch_is_end (int signal)
+{
+    return signal != SIGCHLD && signal != SIGCONT;
+}
+
 static int
 time_to_sleep (const lk_watch *self, int64_t until_ms)
 {

@@ -32,6 +32,9 @@ void lk_watch_clear (lk_watch *self);
 /*  Waits at most `wait_ms` (LK_FOREVER) for the first of them. */
 lk_saw lk_watch_next (lk_watch *self, int wait_ms);
 
+/*  Whether a signal of these asks for the end: all but CHLD and CONT do. */
+bool lk_watch_is_end (int signal);
+
 /*  Undoes the blocking, for a child before it runs something else. */
 void lk_watch_unblock (void);
 
