@@ -10,6 +10,7 @@
 #include "session.h"
 
 #include "net/log.h"
+#include "wire/message_frame.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -12,6 +12,8 @@
 
 #include "router.h"
 
+#include "wire/frame.h"
+
 /*  A message to router@. : carries it out, or answers UNKNOWN or INVALID. */
 void lk_control_message (lk_router *self, const lk_source *source,
                          const lk_frame_header *header);

@@ -6,6 +6,8 @@
 
 #include "events.h"
 
+#include "wire/frame.h"
+
 #include <stdio.h>
 #include <string.h>
 

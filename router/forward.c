@@ -7,6 +7,8 @@
 #include "forward.h"
 #include "control.h"
 
+#include "wire/frame.h"
+
 #include <stdio.h>
 #include <string.h>
 

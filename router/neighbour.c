@@ -11,6 +11,7 @@
 
 #include "net/endpoint.h"
 #include "net/log.h"
+#include "wire/address.h"
 
 #include <stdio.h>
 #include <string.h>

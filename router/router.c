@@ -6,6 +6,8 @@
 
 #include "router.h"
 
+#include "wire/message_frame.h"
+
 #include <stdio.h>
 
 void

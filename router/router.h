@@ -18,8 +18,6 @@
 #include "route.h"
 #include "source.h"
 
-#include "wire/message_frame.h"
-
 typedef struct lk_router lk_router;
 
 /*  What the router asks of the outside. */

@@ -8,8 +8,9 @@
 #include "events.h"
 #include "forward.h"
 
-#include "net/attach.h"
 #include "net/log.h"
+#include "wire/address.h"
+#include "wire/reasons.h"
 
 #include <stdio.h>
 #include <string.h>

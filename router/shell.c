@@ -10,7 +10,6 @@
 #include "neighbour.h"
 #include "session.h"
 
-#include "net/attach.h"
 #include "net/clock.h"
 #include "net/endpoint.h"
 #include "net/log.h"
@@ -18,6 +17,7 @@
 #include "net/monitor.h"
 #include "net/pidfd.h"
 #include "net/random.h"
+#include "wire/reasons.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -10,6 +10,9 @@
 
 #include "lockd.h"
 
+#include "net/log.h"
+#include "wire/lock_codec.h"
+
 #define RESEND_MS 100
 
 /*  -------------------------------------------------------- messages */

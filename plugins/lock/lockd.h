@@ -25,11 +25,9 @@
 #include "node.h"
 #include "options.h"
 #include "peers.h"
-#include "wire/lock_codec.h"
 #include "wire/lock_state.h"
 
 #include "net/lease_page.h"
-#include "net/log.h"
 #include "net/state_file.h"
 
 #include <lockkeeper/service.h>

@@ -9,6 +9,7 @@
 
 #include "lockd.h"
 
+#include "wire/lock_codec.h"
 #include "wire/message_frame.h"
 
 #include <lockkeeper/lockkeeper.h>

@@ -9,9 +9,10 @@
 
 #include "lockd.h"
 
-#include "net/attach.h"
+#include "net/log.h"
 #include "net/pidfd.h"
 #include "wire/address.h"
+#include "wire/reasons.h"
 
 #include <stdio.h>
 #include <string.h>

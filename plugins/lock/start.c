@@ -10,6 +10,8 @@
 
 #include "lockd.h"
 
+#include "net/log.h"
+#include "wire/lock_codec.h"
 #include "wire/message_frame.h"
 
 #include <stdio.h>

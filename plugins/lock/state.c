@@ -9,6 +9,7 @@
 
 #include "lockd.h"
 
+#include "net/log.h"
 #include "net/paths.h"
 #include "net/random.h"
 
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 void

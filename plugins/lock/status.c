@@ -6,9 +6,9 @@
 
 #include "lockd.h"
 
+#include "wire/lock_codec.h"
 #include "wire/message_frame.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

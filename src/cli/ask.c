@@ -9,6 +9,7 @@
 #include "net/attach.h"
 #include "net/clock.h"
 #include "util/alloc.h"
+#include "wire/message_frame.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef LK_ASK_H
 #define LK_ASK_H
 
-#include "wire/message_frame.h"
+#include <lockkeeper/message.h>
 
 typedef struct lk_asker lk_asker;
 

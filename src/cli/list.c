@@ -8,6 +8,7 @@
 
 #include "cli/ask.h"
 #include "cli/cli.h"
+#include "wire/message_frame.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,7 +10,6 @@
 #include "net/clock.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define READY_MS 20000
 #define ASK_MS 1000

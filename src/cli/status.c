@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "util/hash.h"
 #include "wire/lock_codec.h"
+#include "wire/message_frame.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -12,7 +12,6 @@
 #include "client/letter.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define REPEAT_STEP_MS 100
 

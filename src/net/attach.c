@@ -14,6 +14,7 @@
 #include "util/alloc.h"
 #include "util/assert.h"
 #include "wire/message_frame.h"
+#include "wire/reasons.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -35,14 +35,8 @@ typedef enum {
     LK_ATTACH_REFUSED
 } lk_attach_state;
 
-/*  Why a STATUS is down when it is the connection that ended: the process may
- *  be alive and come back. */
-#define LK_SESSION_CUT "connection ended"
-
-/*  How REFUSE says that the name is in use; such a refusal is tried again
- *  for LK_ATTACH_TAKEN_MS, since the end of a former process of ours may not
- *  have been noticed yet. The router's reason begins with it. */
-#define LK_REFUSE_TAKEN "name is taken"
+/*  A refusal because the name is taken is tried again for so long, since the
+ *  end of a former process of ours may not have been noticed yet. */
 #define LK_ATTACH_TAKEN_MS 5000
 
 /*  REGISTER is repeated that often until it is answered. */

@@ -10,12 +10,12 @@
 
 #include "net/monitor.h"
 
-#include "net/part.h"
 #include "util/alloc.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <utlist.h>
+#include <zmq.h>
 
 #define EVENT_SIZE 6 /* uint16_t event, uint32_t value */
 #define EVENTS                                                                 \

@@ -16,9 +16,6 @@
 
 #define LK_FRAME_SIZE_MAX (4 * 1024 * 1024)
 #define LK_FRAME_HEADER_SIZE 20
-#define LK_FRAME_MESSAGE_SIZE_MAX                                              \
-    (LK_FRAME_HEADER_SIZE + 2 * LK_ADDRESS_LEN_MAX + LK_COMMAND_LEN_MAX        \
-     + LK_BODY_SIZE_MAX)
 
 typedef enum { LK_BODY_NONE, LK_BODY_JSON } lk_body_kind;
 

@@ -5,7 +5,6 @@
  */
 
 #include "wire/json.h"
-#include "util/alloc.h"
 #include "util/assert.h"
 
 #include <stdio.h>

@@ -7,7 +7,6 @@
  */
 
 #include "wire/lock_codec.h"
-#include "util/assert.h"
 #include "wire/address.h"
 #include "wire/lock_shape.h"
 #include "wire/message_private.h"

@@ -6,6 +6,7 @@
 
 #include "net/attach.h"
 #include "net/link.h"
+#include "wire/reasons.h"
 
 #include "net/clock.h"
 #include "util/alloc.h"

@@ -15,6 +15,7 @@
 #include "session.h"
 
 #include "net/log.h"
+#include "wire/message_frame.h"
 
 #include <check.h>
 #include <stdio.h>

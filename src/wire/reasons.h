@@ -1,0 +1,20 @@
+/*  reasons.h - reasons of the router that others act upon
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  The field "reason" is a sentence for people; these are part of the
+ *  protocol.
+ */
+
+#ifndef LK_REASONS_H
+#define LK_REASONS_H
+
+/*  Why a STATUS is down when it is the connection that ended: the process may
+ *  be alive and come back. */
+#define LK_SESSION_CUT "connection ended"
+
+/*  How REFUSE says that the name is in use; the reason begins with it. */
+#define LK_REFUSE_TAKEN "name is taken"
+
+#endif
