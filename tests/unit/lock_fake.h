@@ -13,6 +13,7 @@
 
 #include "../../plugins/lock/lockd.h"
 
+#include "wire/lock_codec.h"
 #include "wire/message_frame.h"
 
 #include <check.h>
