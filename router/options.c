@@ -8,12 +8,12 @@
 #include "hostport.h"
 
 #include "net/endpoint.h"
+#include "net/host_name.h"
 #include "net/paths.h"
 #include "wire/address.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const lk_config_key keys[] = {
     {"router/host", LK_CONFIG_TEXT, 1, LK_HOST_LEN_MAX, NULL, NULL},
@@ -47,17 +47,13 @@ read_text (char *text, size_t size, const lk_config *config, const char *key)
     snprintf (text, size, "%s", value != NULL ? value : "");
 }
 
-/*  Without one, the system's name up to the first dot. */
 static lk_err
 read_host (lk_router_options *self, const lk_config *config,
            lk_problem *problem)
 {
     read_text (self->host, sizeof self->host, config, "router/host");
     if (self->host[0] == '\0') {
-        char name[HOST_NAME_MAX + 1] = "";
-        (void) gethostname (name, sizeof name - 1);
-        name[strcspn (name, ".")] = '\0';
-        snprintf (self->host, sizeof self->host, "%.*s", LK_HOST_LEN_MAX, name);
+        lk_host_name (self->host);
     }
     return lk_address_is_name (lk_slice_of (self->host))
                ? LK_OK

@@ -116,9 +116,7 @@ lk_asker_ask (lk_asker *self, lk_message **question_p, int wait_ms)
     int64_t until_ms = lk_clock_ms () + wait_ms;
     lk_message_destroy (&self->answer);
     lk_message_set_serial (*question_p, ++self->serial);
-    if (lk_attach_send (self->attach, question_p) != LK_OK) {
-        lk_message_destroy (question_p);
-    }
+    (void) lk_attach_send (self->attach, question_p);
     lk_attach_flush (self->attach);
     while (self->answer == NULL && lk_clock_ms () < until_ms) {
         lk_attach_wait (self->attach, until_ms);

@@ -6,30 +6,17 @@
 
 #include "cli/cli.h"
 #include "cli/genesis.h"
+#include "net/host_name.h"
 #include "net/paths.h"
 
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-/*  The name of this machine up to its first dot. */
-static const char *
-own_name (char *buffer, size_t size)
-{
-    if (gethostname (buffer, size) != 0) {
-        return NULL;
-    }
-    buffer[size - 1] = '\0';
-    buffer[strcspn (buffer, ".")] = '\0';
-    return buffer;
-}
 
 static int
 run_init (int argc, char **argv)
 {
     lk_options options;
     int code;
-    char problem[256], name[65];
+    char problem[256], name[LK_HOST_LEN_MAX + 1];
     if (!lk_options_read (&options, &lk_verb_init, LK_OPT_INIT, argc, argv,
                           &code)) {
         return code;
@@ -40,11 +27,13 @@ run_init (int argc, char **argv)
                                               "--members, and nothing else");
     }
     if (options.host == NULL) {
-        options.host = own_name (name, sizeof name);
-    }
-    if (options.host == NULL) {
-        return lk_cli_misused (&lk_verb_init, "this machine has no name: say "
-                                              "--host NAME");
+        lk_host_name (name);
+        if (name[0] == '\0') {
+            return lk_cli_misused (&lk_verb_init,
+                                   "this machine has no name: say --host "
+                                   "NAME");
+        }
+        options.host = name;
     }
     if (!lk_genesis_write (options.state, options.cluster, options.members,
                            options.host, problem, sizeof problem)) {

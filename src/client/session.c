@@ -8,6 +8,7 @@
 
 #include "net/clock.h"
 #include "net/paths.h"
+#include "wire/address.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -85,9 +86,7 @@ send_all (lk_session *self)
 {
     lk_message *message;
     while ((message = lk_book_next_message (self->book)) != NULL) {
-        if (lk_attach_send (self->attach, &message) != LK_OK) {
-            lk_message_destroy (&message);
-        }
+        (void) lk_attach_send (self->attach, &message);
     }
     lk_attach_flush (self->attach);
 }
@@ -124,13 +123,6 @@ lk_session_fail (lk_session *self, lk_err error, const char *text)
 
 /*  -------------------------------------------------------- life */
 
-static bool
-is_name_char (char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
-           || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-}
-
 /*  "backup-1234-1": unlike that of any other session of this host. */
 static void
 make_name (const char *base, char *name)
@@ -142,7 +134,7 @@ make_name (const char *base, char *name)
     size_t room = LK_SERVICE_LEN_MAX - strlen (tail);
     size_t size = 0;
     for (; size < room && base[size] != '\0'; size++) {
-        name[size] = is_name_char (base[size]) ? base[size] : '_';
+        name[size] = lk_address_allows (base[size]) ? base[size] : '_';
     }
     snprintf (name + size, sizeof tail, "%s", tail);
 }

@@ -28,6 +28,12 @@ struct lk_context {
     void *zmq;
 };
 
+/*  An endpoint that this socket connects to. */
+typedef struct lk_dial {
+    struct lk_dial *next;
+    char endpoint[];
+} lk_dial;
+
 struct lk_socket {
     lk_context *context;
     void *zmq;
@@ -36,7 +42,8 @@ struct lk_socket {
     bool touched; /* libzmq may have used up the descriptor's signal */
     bool blocked; /* the last send had to wait */
     uint64_t dialled;
-    ino_t file; /* of a bound ipc endpoint; 0: none */
+    lk_dial *dials; /* what connect or dial began */
+    ino_t file;     /* of a bound ipc endpoint; 0: none */
     char endpoint[160];
 };
 
@@ -162,6 +169,31 @@ lk_socket_set_linger (lk_socket *self, int linger_ms)
     set_number (self->zmq, ZMQ_LINGER, linger_ms);
 }
 
+static void
+note_dial (lk_socket *self, const char *endpoint)
+{
+    size_t size = strlen (endpoint) + 1;
+    lk_dial *dial = lk_alloc (sizeof *dial + size);
+    memcpy (dial->endpoint, endpoint, size);
+    dial->next = self->dials;
+    self->dials = dial;
+}
+
+/*  False if it was not dialled. */
+static bool
+forget_dial (lk_socket *self, const char *endpoint)
+{
+    for (lk_dial **at = &self->dials; *at; at = &(*at)->next) {
+        lk_dial *dial = *at;
+        if (strcmp (dial->endpoint, endpoint) == 0) {
+            *at = dial->next;
+            lk_free (dial);
+            return true;
+        }
+    }
+    return false;
+}
+
 void
 lk_socket_destroy (lk_socket **self_p)
 {
@@ -172,6 +204,9 @@ lk_socket_destroy (lk_socket **self_p)
     }
     if (self->file != 0) {
         lk_endpoint_remove (self->endpoint, self->file);
+    }
+    while (self->dials) {
+        forget_dial (self, self->dials->endpoint);
     }
     zmq_close (self->zmq);
     lk_free (self);
@@ -250,6 +285,7 @@ lk_socket_connect (lk_socket *self, const char *endpoint, lk_problem *problem)
     if (zmq_connect (self->zmq, endpoint) != 0) {
         return lk_problem_errno (problem, "cannot connect to '%s'", endpoint);
     }
+    note_dial (self, endpoint);
     self->touched = true;
     return LK_OK;
 }
@@ -284,9 +320,16 @@ lk_socket_dial (lk_socket *self, const char *endpoint, lk_identity *identity,
     return lk_socket_connect (self, endpoint, problem);
 }
 
+/*  zmq_disconnect ends all that goes by the endpoint's text, or by the address
+ *  that it resolves to: what we listen on, too. So a connection to ourselves
+ *  stays, and only what was dialled is ended. */
 void
 lk_socket_disconnect (lk_socket *self, const char *endpoint)
 {
+    if (!forget_dial (self, endpoint)
+        || strcmp (endpoint, self->endpoint) == 0) {
+        return;
+    }
     zmq_disconnect (self->zmq, endpoint);
     self->touched = true;
 }

@@ -16,6 +16,12 @@ static const bool allowed[256] = {
 #undef DIGITS
 #undef LETTERS
 
+bool
+lk_address_allows (char c)
+{
+    return allowed[(unsigned char) c];
+}
+
 static bool
 is_word (lk_slice text, size_t len_max)
 {
@@ -23,7 +29,7 @@ is_word (lk_slice text, size_t len_max)
         return false;
     }
     for (size_t i = 0; i < text.size; i++) {
-        if (!allowed[(unsigned char) text.data[i]]) {
+        if (!lk_address_allows (text.data[i])) {
             return false;
         }
     }

@@ -24,6 +24,9 @@ bool lk_address_is_name (lk_slice text);
 /*  Whether that may be a command: 1..31 of the same. */
 bool lk_address_is_command (lk_slice text);
 
+/*  Whether such names may have that character. */
+bool lk_address_allows (char c);
+
 /*  Splits a receiver's address. False if it is none. */
 bool lk_address_split (lk_slice text, lk_address *address);
 

@@ -142,9 +142,8 @@ lk_tickets_copy (const lk_ticket *tickets, size_t count)
 }
 
 void
-lk_tickets_free (lk_ticket *tickets, size_t count)
+lk_tickets_free (lk_ticket *tickets)
 {
-    (void) count;
     lk_free (tickets);
 }
 
@@ -196,7 +195,7 @@ void
 lk_op_clear (lk_op *self)
 {
     lk_ticket_clear (&self->ticket);
-    lk_tickets_free (self->tickets, self->ticket_count);
+    lk_tickets_free (self->tickets);
     *self = (lk_op) {0};
 }
 
@@ -286,7 +285,7 @@ lk_lock_message_clear (lk_lock_message *self)
     switch (self->kind) {
     case LK_MSG_MAXTICKET:
     case LK_MSG_FILL:
-        lk_free (self->as.chunk.tickets);
+        lk_tickets_free (self->as.chunk.tickets);
         break;
     case LK_MSG_OPS:
         lk_free (self->as.ops.ops);
@@ -302,7 +301,7 @@ lk_lock_message_clear (lk_lock_message *self)
         break;
     case LK_MSG_REPORT:
     case LK_MSG_REPORTED:
-        lk_free (self->as.report.tickets);
+        lk_tickets_free (self->as.report.tickets);
         break;
     case LK_MSG_AUDIT:
     case LK_MSG_AUDITED:

@@ -365,7 +365,7 @@ void lk_lock_message_clear (lk_lock_message *self);
 void lk_ticket_copy (lk_ticket *copy, const lk_ticket *source);
 void lk_ticket_clear (lk_ticket *self);
 lk_ticket *lk_tickets_copy (const lk_ticket *tickets, size_t count);
-void lk_tickets_free (lk_ticket *tickets, size_t count);
+void lk_tickets_free (lk_ticket *tickets);
 void lk_op_copy (lk_op *copy, const lk_op *source);
 void lk_op_clear (lk_op *self);
 

@@ -438,7 +438,7 @@ START_TEST (copies_of_parts)
     are_tickets (op.tickets, op.ticket_count);
     lk_op_clear (&op);
     are_tickets (tickets, 2);
-    lk_tickets_free (tickets, 2);
+    lk_tickets_free (tickets);
     NAME_EQ (one.object, "red\0\0backup/db-1");
     is_owner (&one, 60000);
     lk_ticket_clear (&one);
@@ -447,7 +447,7 @@ START_TEST (copies_of_parts)
     ck_assert_uint_eq (one.pid, 5);
     lk_ticket_clear (&one);
     ck_assert_ptr_null (lk_tickets_copy (NULL, 0));
-    lk_tickets_free (NULL, 0);
+    lk_tickets_free (NULL);
     lk_op_copy (&op, &(lk_op) {.kind = LK_OP_OPEN});
     lk_op_clear (&op);
 }
