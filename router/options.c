@@ -72,11 +72,12 @@ read_neighbours (lk_router_options *self, const lk_config *config,
          i++) {
         if (i == LK_LINKS_MAX) {
             return lk_problem_set (problem, LK_INVALID,
-                                   "more than %d neighbours", LK_LINKS_MAX);
+                                   "more than %d neighbours: router/neighbour",
+                                   LK_LINKS_MAX);
         }
         if (!lk_hostport_is_valid (address)) {
             return lk_problem_set (problem, LK_INVALID,
-                                   "'%s' is not a neighbour's HOST:PORT",
+                                   "'%s' is not HOST:PORT: router/neighbour",
                                    address);
         }
         self->neighbour[i] = address;
