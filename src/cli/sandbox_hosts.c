@@ -236,10 +236,8 @@ fill_arguments (const lk_sandbox *self, size_t host, lk_daemon daemon,
     }
     add_argument (line, "--host=%s", it->name);
     add_argument (line, "--listen=tcp://127.0.0.1:%d", it->port);
-    for (size_t i = 0; i < self->count; i++) {
-        if (i != host) {
-            add_argument (line, "--neighbour=127.0.0.1:%d", self->host[i].port);
-        }
+    for (size_t i = 0; i < self->count; i++) { /* the same list for all */
+        add_argument (line, "--neighbour=127.0.0.1:%d", self->host[i].port);
     }
 }
 

@@ -77,9 +77,13 @@ print_router (const report *self)
             lk_asker_host (self->asker), text_or (self->router, "version", "?"),
             text_or (self->router, "address", "no address"));
     const char *host;
+    const char *label = "hosts";
     for (size_t i = 0;
          (host = lk_message_item (self->router, "hosts", i)) != NULL; i++) {
-        printf (LABEL " %s\n", i == 0 ? "hosts" : "", host);
+        if (strstr (host, " ourselves ") == NULL) { /* a list for all hosts */
+            printf (LABEL " %s\n", label, host);
+            label = "";
+        }
     }
     print_list (self->router, "services", "services");
 }

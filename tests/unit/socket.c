@@ -419,6 +419,31 @@ START_TEST (monitor_hears_of_what_we_opened)
 END_TEST
 
 /*  At once and many times, the peer there or not. */
+/*  A host may list its own address among its neighbours': it dials itself,
+ *  finds out, and must not stop listening with that. */
+START_TEST (dialling_oneself)
+{
+    lk_identity name;
+    ck_assert_int_eq (
+        lk_socket_bind_tcp (router, "tcp://127.0.0.1:*", &problem), LK_OK);
+    char own[160], by_name[170];
+    snprintf (own, sizeof own, "%s", lk_socket_endpoint (router));
+    snprintf (by_name, sizeof by_name, "tcp://localhost%s", strrchr (own, ':'));
+    const char *const texts[] = {own, by_name};
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_int_eq (lk_socket_dial (router, texts[i], &name, &problem),
+                          LK_OK);
+        lk_socket_disconnect (router, texts[i]);
+        lk_socket_disconnect (router, texts[i]); /* is not dialled any more */
+    }
+    lk_socket *near = lk_socket_router_new (context, &options, &problem);
+    ck_assert_int_eq (lk_socket_dial (near, own, &name, &problem), LK_OK);
+    ck_assert_int_eq (send_text (near, &name, "still there"), LK_IO_DONE);
+    expect (router, "still there");
+    lk_socket_destroy (&near);
+}
+END_TEST
+
 START_TEST (redial)
 {
     lk_identity last = {0}, name;
@@ -503,6 +528,7 @@ add_tests (TCase *tcase)
     tcase_add_test (tcase, tcp_tells_its_port);
     tcase_add_test (tcase, monitor_hears_of_what_we_opened);
     tcase_add_test (tcase, redial);
+    tcase_add_test (tcase, dialling_oneself);
     tcase_add_test (tcase, loop_forgets_nothing);
 }
 
