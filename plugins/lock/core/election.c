@@ -17,6 +17,7 @@
 #define STEP_MS 150         /* between the ranks of proposers */
 #define KNOWN_STEP_MS 60    /* the same when an end is known */
 #define FEW_LEADERS_MS 3000 /* before an election to fill up */
+#define AGREED_TURN_MS 400  /* behind a date that we agreed to */
 #define OTHERS_TURN_MS 1200 /* left to somebody else whom we promised */
 #define SEQUENCE_FULL ((uint64_t) 1 << 31)
 
@@ -371,7 +372,7 @@ void
 lk_on_date (lk_node *node, const lk_lock_message *message)
 {
     const lk_msg_date *date = &message->as.date;
-    const lk_election *self = &node->election;
+    lk_election *self = &node->election;
     if (!lk_term_equal (node->facts.promised, node->facts.active.term)
         && node->promised_to != message->from
         && node->now_ms - node->promised_ms < 1000) {
@@ -386,6 +387,10 @@ lk_on_date (lk_node *node, const lk_lock_message *message)
         return;
     }
     int64_t in_ms = date->in_ms;
+    int64_t turn_ms = node->now_ms + in_ms + AGREED_TURN_MS;
+    if (self->state == LK_ELECTION_IDLE && self->next_try_ms < turn_ms) {
+        self->next_try_ms = turn_ms; /* it is the asker's turn */
+    }
     if (self->state == LK_ELECTION_PAUSE
         && self->vote_at_ms - node->now_ms < in_ms) {
         in_ms = self->vote_at_ms > node->now_ms
