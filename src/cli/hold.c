@@ -15,6 +15,8 @@
 #include <inttypes.h>
 #include <lockkeeper/message.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -140,7 +142,8 @@ hold_for (const lk_options *options, pid_t owner, int report_fd)
     return code;
 }
 
-/*  Forks before there is a session: threads do not survive a fork. */
+/*  Forks before there is a session: threads do not survive a fork. Returns in
+ *  the parent only. */
 static int
 hold_in_background (const lk_options *options)
 {
@@ -156,7 +159,7 @@ hold_in_background (const lk_options *options)
     if (child == 0) {
         close (report[0]);
         setsid ();
-        return hold_for (options, owner, report[1]);
+        exit (hold_for (options, owner, report[1]));
     }
     close (report[1]);
     unsigned char code;
@@ -169,24 +172,46 @@ hold_in_background (const lk_options *options)
 }
 
 static int
-run_lock (int argc, char **argv)
+take_lock (lk_options *options, int argc, char **argv)
 {
-    lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_lock,
+    if (!lk_options_read (options, &lk_verb_lock,
                           LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_WAIT
                               | LK_OPT_DURATION | LK_OPT_BACKGROUND,
                           argc, argv, &code)) {
         return code;
     }
-    if (options.count != 1) {
+    if (options->count != 1) {
         return lk_cli_misused (&lk_verb_lock,
                                "'lock' needs the name of one lock");
     }
-    if (options.background) {
-        return hold_in_background (&options);
+    if (options->background) {
+        return hold_in_background (options);
     }
-    return hold_for (&options, (pid_t) options.pid, -1);
+    return hold_for (options, (pid_t) options->pid, -1);
+}
+
+/*  A mistake may stand before the option. */
+static bool
+is_for_eval (const lk_options *options, char **argv)
+{
+    bool background = options->background;
+    for (; *argv != NULL; argv++) {
+        background = background || strcmp (*argv, "--background") == 0;
+    }
+    return background && !options->json;
+}
+
+/*  A shell that evaluates nothing takes it for success. */
+static int
+run_lock (int argc, char **argv)
+{
+    lk_options options;
+    int code = take_lock (&options, argc, argv);
+    if (code != LK_EXIT_OK && is_for_eval (&options, argv)) {
+        puts ("false");
+    }
+    return code;
 }
 
 const lk_verb lk_verb_lock = {
@@ -201,8 +226,9 @@ const lk_verb lk_verb_lock = {
     "  --pid PID      until process PID ends instead\n"
     "  --json         print a JSON object\n"
     "  --endpoint E   where the router is\n\n"
-    "Prints 'key=KEY token=TOKEN'. The lock is given back by `lockkeeper "
-    "unlock NAME\nKEY`, or by a signal to the process that holds it.\n\n"
+    "Prints 'key=KEY token=TOKEN'; --background prints 'false' if it fails, "
+    "so that a\nshell's eval does, too. The lock is given back by `lockkeeper "
+    "unlock NAME KEY`, or\nby a signal to the process that holds it.\n\n"
     "Exit code: 0 held and given back; 122 lost; 124 not obtained in time; "
     "125 failed.\n",
     run_lock,

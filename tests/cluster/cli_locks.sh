@@ -120,6 +120,35 @@ check 'lock --background, then unlock' bash -c "
     '$lockkeeper' unlock bg \"\$key\" &&
     '$lockkeeper' run bg --wait 1 -- true"
 
+#   The example of lockkeeper(1), word for word but that it does not wait.
+{
+    echo "PATH=$BUILD:\$PATH; deploy () { echo \"\$2\" >$work/deployed; }"
+    sed -n '/^Several steps/,/^\.Ed/ { /^[S.]/d; s/--background/--wait 0 &/; p; }' \
+        "$(dirname "$0")/../../man/lockkeeper.1"
+} >"$work/example"
+check 'the example of the page' bash "$work/example"
+check 'it had a token' grep -q '^[1-9]' "$work/deployed"
+rm -f "$work/deployed"
+check 'it gave back the lock' code 0 on h2 run deploy --wait 0 -- true
+start_on h2 lock deploy >"$work/lock"
+holder=$!
+within 5 test -s "$work/lock"
+check 'the example while another has the lock' code 124 bash "$work/example"
+check 'goes no further' test ! -e "$work/deployed"
+for shell in bash dash; do
+    check "lock --background fails an eval ($shell)" says 3 'somebody else' \
+        "$shell" -c "eval \"\$('$lockkeeper' lock deploy --wait 0 \
+        --background)\" || exit 3"
+done
+check 'and says it once' test "$("$lockkeeper" lock deploy --wait 0 \
+    --background 2>"$work/said")" = false
+check 'not as JSON' test -z "$("$lockkeeper" lock deploy --wait 0 \
+    --background --json 2>"$work/said")"
+check 'a usage that is wrong fails it, too' test "$("$lockkeeper" lock deploy \
+    --nonsense --background 2>"$work/said")" = false
+kill "$holder"
+wait "$holder"
+
 #   ------------------------------------------------------------ ends
 
 began=$(now_ms)
