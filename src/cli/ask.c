@@ -66,11 +66,10 @@ await_router (lk_asker *self, int64_t until_ms)
 }
 
 lk_asker *
-lk_asker_new (const char *endpoint, int wait_ms, char *text, size_t text_size)
+lk_asker_new (const char *endpoint, int wait_ms, lk_problem *problem)
 {
     static unsigned count;
     char name[LK_SERVICE_LEN_MAX + 1];
-    lk_problem problem = {0};
     snprintf (name, sizeof name, "lockkeeper-%d-a%u", (int) getpid (), ++count);
     lk_attach_options options = {.endpoint = endpoint,
                                  .name = name,
@@ -78,14 +77,11 @@ lk_asker_new (const char *endpoint, int wait_ms, char *text, size_t text_size)
                                  .application = true,
                                  .linger_ms = LINGER_MS};
     lk_asker *self = lk_alloc (sizeof *self);
-    self->attach = lk_attach_new (&options, &calls, self, &problem);
+    self->attach = lk_attach_new (&options, &calls, self, problem);
     if (self->attach == NULL
         || !await_router (self, lk_clock_ms () + wait_ms)) {
-        if (self->attach != NULL) {
-            lk_attach_problem (self->attach, &problem);
-        }
-        if (text != NULL) {
-            snprintf (text, text_size, "%s", problem.text);
+        if (self->attach != NULL && problem != NULL) {
+            lk_attach_problem (self->attach, problem);
         }
         lk_asker_destroy (&self);
     }

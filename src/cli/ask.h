@@ -7,14 +7,15 @@
 #ifndef LK_ASK_H
 #define LK_ASK_H
 
+#include "net/problem.h"
+
 #include <lockkeeper/message.h>
 
 typedef struct lk_asker lk_asker;
 
 /*  Attaches to the router at `endpoint` within `wait_ms`. NULL if it cannot:
- *  `text` (may be NULL) says why. */
-lk_asker *lk_asker_new (const char *endpoint, int wait_ms, char *text,
-                        size_t text_size);
+ *  `problem` (may be NULL) says why. */
+lk_asker *lk_asker_new (const char *endpoint, int wait_ms, lk_problem *problem);
 void lk_asker_destroy (lk_asker **self_p);
 
 /*  The name of the host that it is attached to. */

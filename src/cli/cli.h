@@ -11,6 +11,7 @@
 #define LK_CLI_H
 
 #include "cli/ask.h"
+#include "cli/show.h"
 
 #include <getopt.h>
 #include <lockkeeper/lockkeeper.h>
@@ -45,7 +46,7 @@ extern const lk_verb lk_verb_run, lk_verb_lock, lk_verb_unlock, lk_verb_status,
 const lk_verb *lk_verb_find (const char *name);
 const lk_verb *lk_verb_at (size_t position);
 
-/*  Says "lockkeeper: ..." on stderr and returns `code`. */
+/*  Says "lockkeeper: ..." on stderr, as lk_show does, and returns `code`. */
 int lk_cli_fail (int code, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
 
@@ -92,6 +93,9 @@ bool lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
                       int argc, char **argv, int *code);
 
 /*  -------------------------------------------------------- sessions */
+
+/*  LK_EXIT_OK, or LK_EXIT_FAILED after having said what names a lock. */
+int lk_cli_check_name (const char *name);
 
 /*  A session at that endpoint; NULL after having said why not. */
 lk_session *lk_cli_session (const char *endpoint);

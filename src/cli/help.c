@@ -10,11 +10,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#define LINE_SIZE 2000
+
 static void
 say (const char *format, va_list arguments)
 {
+    char line[LINE_SIZE];
+    vsnprintf (line, sizeof line, format, arguments);
     fputs ("lockkeeper: ", stderr);
-    vfprintf (stderr, format, arguments);
+    lk_show (stderr, line);
     fputc ('\n', stderr);
 }
 
@@ -75,7 +79,8 @@ run_help (int argc, char **argv)
     }
     const lk_verb *verb = lk_verb_find (argv[1]);
     if (verb == NULL) {
-        return lk_cli_fail (LK_EXIT_FAILED, "there is no verb '%s'", argv[1]);
+        return lk_cli_fail (LK_EXIT_FAILED, "there is no verb '%s'",
+                            lk_shown_name (argv[1]).text);
     }
     lk_cli_print_help (verb);
     return LK_EXIT_OK;
@@ -84,8 +89,15 @@ run_help (int argc, char **argv)
 static int
 run_version (int argc, char **argv)
 {
-    (void) argc;
-    (void) argv;
+    lk_options options;
+    int code;
+    if (!lk_options_read (&options, &lk_verb_version, 0, argc, argv, &code)) {
+        return code;
+    }
+    if (options.count != 0) {
+        return lk_cli_misused (&lk_verb_version, "'version' takes no '%s'",
+                               lk_shown_name (options.argument[0]).text);
+    }
     printf ("lockkeeper %s\n", lk_version ());
     return LK_EXIT_OK;
 }

@@ -185,6 +185,9 @@ take_lock (lk_options *options, int argc, char **argv)
         return lk_cli_misused (&lk_verb_lock,
                                "'lock' needs the name of one lock");
     }
+    if (lk_cli_check_name (options->argument[0]) != LK_EXIT_OK) {
+        return LK_EXIT_FAILED;
+    }
     if (options->background) {
         return hold_in_background (options);
     }

@@ -42,21 +42,6 @@ print_time (int64_t since_ms)
     printf (" %10s", text);
 }
 
-/*  A lock's name may hold control characters; a terminal must not see them. */
-static void
-print_name (const char *name)
-{
-    for (; *name != '\0'; name++) {
-        unsigned char c = (unsigned char) *name;
-        if (c < ' ' || c == 127) {
-            printf ("\\x%02x", c);
-        } else {
-            putchar (c);
-        }
-    }
-    putchar ('\n');
-}
-
 static const char *
 text_of (const lk_message *row, const char *field)
 {
@@ -80,7 +65,8 @@ print_row (lister *self, const lk_message *row)
     } else {
         printf (" %18s ", "-");
     }
-    print_name (text_of (row, "object"));
+    lk_show (stdout, text_of (row, "object"));
+    putchar ('\n');
 }
 
 static void
@@ -209,7 +195,11 @@ run_list (int argc, char **argv)
         return lk_cli_misused (&lk_verb_list,
                                "'list' takes no '%s'; "
                                "--object NAME lists one lock",
-                               options.argument[0]);
+                               lk_shown_name (options.argument[0]).text);
+    }
+    if (options.object != NULL
+        && lk_cli_check_name (options.object) != LK_EXIT_OK) {
+        return LK_EXIT_FAILED;
     }
     lister self = {.options = &options, .to = "lock@."};
     self.asker = lk_cli_asker (options.endpoint);

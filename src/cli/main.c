@@ -48,7 +48,7 @@ main (int argc, char **argv)
         return lk_cli_fail (LK_EXIT_FAILED,
                             "there is no verb '%s'; `lockkeeper help` lists "
                             "those that there are",
-                            name);
+                            lk_shown_name (name).text);
     }
     if (argc > 1) {
         argc--;

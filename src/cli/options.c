@@ -59,17 +59,19 @@ static const known_option known[] = {
 
 #define KNOWN_COUNT (sizeof known / sizeof known[0])
 
-/*  "1.5" -> 1500; false if it is no number of seconds that makes sense. */
+/*  "1.5" -> 1500; false if it is no number of seconds that makes sense. Less
+ *  than a millisecond is not nothing. */
 static bool
 read_seconds (const char *text, int64_t *ms)
 {
     char *end;
     double seconds = strtod (text, &end);
-    if (end == text || *end != '\0' || !isfinite (seconds) || seconds < 0
-        || seconds > SECONDS_MAX) {
+    if (strspn (text, "0123456789.") != strlen (text) || end == text
+        || *end != '\0' || !isfinite (seconds) || seconds > SECONDS_MAX) {
         return false;
     }
     *ms = (int64_t) (seconds * 1000 + 0.5);
+    *ms += *ms == 0 && seconds > 0;
     return true;
 }
 
@@ -78,7 +80,8 @@ read_number (const char *text, int64_t *number)
 {
     char *end;
     *number = strtoll (text, &end, 10);
-    return end != text && *end == '\0' && *number > 0 && *number <= INT32_MAX;
+    return strspn (text, "0123456789") == strlen (text) && end != text
+           && *number > 0 && *number <= INT32_MAX;
 }
 
 static const char *
@@ -188,17 +191,18 @@ lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
         }
         if (option == ':') {
             lk_cli_misused (verb, "option '%s' needs a value",
-                            argv[optind - 1]);
+                            lk_shown_name (argv[optind - 1]).text);
             return false;
         }
         if (option == '?') {
-            lk_cli_misused (verb, "'%s' is no option of '%s'", argv[optind - 1],
-                            verb->name);
+            lk_cli_misused (verb, "'%s' is no option of '%s'",
+                            lk_shown_name (argv[optind - 1]).text, verb->name);
             return false;
         }
         const char *problem = take_value (self, option, optarg);
         if (problem != NULL) {
-            lk_cli_misused (verb, "%s, not '%s'", problem, optarg);
+            lk_cli_misused (verb, "%s, not '%s'", problem,
+                            lk_shown_name (optarg).text);
             return false;
         }
     }

@@ -152,6 +152,9 @@ run_run (int argc, char **argv)
         return lk_cli_misused (&lk_verb_run, "'run' needs the name of a lock "
                                              "and a command");
     }
+    if (lk_cli_check_name (options.argument[0]) != LK_EXIT_OK) {
+        return LK_EXIT_FAILED;
+    }
     runner self = {.name = options.argument[0]};
     if (lk_watch_init (&self.watch) != 0) {
         return lk_cli_fail (LK_EXIT_FAILED, "cannot watch signals: %m");

@@ -92,7 +92,7 @@ attach (lk_sandbox *self, size_t host, int64_t until_ms)
     lk_sandbox_endpoint (self, host, endpoint, sizeof endpoint);
     lk_asker *asker = NULL;
     while (asker == NULL && lk_clock_ms () < until_ms && still_good (self, 0)) {
-        asker = lk_asker_new (endpoint, ASK_MS, NULL, 0);
+        asker = lk_asker_new (endpoint, ASK_MS, NULL);
     }
     return asker;
 }

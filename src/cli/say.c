@@ -5,7 +5,9 @@
  */
 
 #include "cli/cli.h"
+#include "net/endpoint.h"
 #include "net/paths.h"
+#include "util/utf8.h"
 
 #include <errno.h>
 #include <string.h>
@@ -25,23 +27,49 @@ advice (int problem)
     case EPERM:
         return "join the group that the router's socket belongs to (its "
                "option --group)";
-    case EINVAL:
-        return "an endpoint looks like " LK_PATH_ENDPOINT;
     default:
         return "the router's log may tell more";
     }
+}
+
+/*  The same for all verbs. */
+static void
+say_no_router (const char *endpoint, int number)
+{
+    lk_problem problem;
+    errno = number;
+    (void) lk_problem_errno (&problem, "cannot reach the router at '%s'",
+                             endpoint);
+    if (number == ETIMEDOUT || number == EINVAL) {
+        (void) lk_problem_set (
+            &problem, LK_REFUSED, "the router at '%s' %s", endpoint,
+            number == EINVAL ? "refuses this process" : "does not answer");
+    }
+    lk_cli_fail (0, "%s; %s", problem.text, advice (number));
+}
+
+static bool
+is_endpoint (const char *endpoint)
+{
+    if (lk_endpoint_check (endpoint, LK_IPC, NULL) == LK_OK) {
+        return true;
+    }
+    lk_cli_fail (
+        0, "'%s' is no endpoint of a router: one looks like " LK_PATH_ENDPOINT,
+        lk_shown_name (endpoint).text);
+    return false;
 }
 
 lk_session *
 lk_cli_session (const char *endpoint)
 {
     lk_session_options options = {.endpoint = endpoint};
+    if (!is_endpoint (endpoint)) {
+        return NULL;
+    }
     lk_session *session = lk_session_new (&options);
     if (session == NULL) {
-        int problem = errno;
-        lk_cli_fail (0, "cannot reach the router at '%s': %s; %s", endpoint,
-                     problem == ETIMEDOUT ? "no answer" : strerror (problem),
-                     advice (problem));
+        say_no_router (endpoint, errno);
     }
     return session;
 }
@@ -49,13 +77,28 @@ lk_cli_session (const char *endpoint)
 lk_asker *
 lk_cli_asker (const char *endpoint)
 {
-    char problem[256];
-    lk_asker *asker =
-        lk_asker_new (endpoint, ATTACH_MS, problem, sizeof problem);
+    lk_problem problem = {0};
+    if (!is_endpoint (endpoint)) {
+        return NULL;
+    }
+    lk_asker *asker = lk_asker_new (endpoint, ATTACH_MS, &problem);
     if (asker == NULL) {
-        lk_cli_fail (0, "%s", problem);
+        say_no_router (endpoint, problem.number);
     }
     return asker;
+}
+
+int
+lk_cli_check_name (const char *name)
+{
+    size_t size = strlen (name);
+    if (size > 0 && size <= LK_OBJECT_LEN_MAX && lk_utf8_is_text (name, size)) {
+        return LK_EXIT_OK;
+    }
+    return lk_cli_fail (LK_EXIT_FAILED,
+                        "'%s' cannot name a lock: that takes 1 to %d bytes of "
+                        "UTF-8 text",
+                        lk_shown_name (name).text, LK_OBJECT_LEN_MAX);
 }
 
 int
@@ -81,20 +124,22 @@ int
 lk_cli_say_failed (const lk_session *session, const char *name, lk_err error)
 {
     const char *problem = lk_session_problem (session);
+    const lk_shown shown = lk_shown_name (name);
     if (error == LK_TIMEDOUT) {
         return lk_cli_fail (LK_EXIT_LATE,
                             "did not get '%s' in time%s%s; `lockkeeper list` "
                             "shows who has it, `lockkeeper status` how the "
                             "service is",
-                            name, problem[0] != '\0' ? ": " : "", problem);
+                            shown.text, problem[0] != '\0' ? ": " : "",
+                            problem);
     }
     if (error == LK_FULL) {
         return lk_cli_fail (LK_EXIT_LATE,
                             "did not get '%s': somebody else holds it; "
                             "`lockkeeper list` shows who, --wait S waits",
-                            name);
+                            shown.text);
     }
-    return lk_cli_fail (LK_EXIT_FAILED, "did not get '%s': %s%s%s", name,
+    return lk_cli_fail (LK_EXIT_FAILED, "did not get '%s': %s%s%s", shown.text,
                         lk_err_text (error), problem[0] != '\0' ? ": " : "",
                         problem);
 }
@@ -102,10 +147,7 @@ lk_cli_say_failed (const lk_session *session, const char *name, lk_err error)
 int
 lk_cli_say_lost (const char *name, lk_err error)
 {
-    if (error == LK_TIMEDOUT) {
-        return lk_cli_fail (LK_EXIT_LOST, "lost '%s': its --duration is over",
-                            name);
-    }
-    return lk_cli_fail (LK_EXIT_LOST, "lost '%s': %s", name,
-                        lk_err_text (error));
+    return lk_cli_fail (
+        LK_EXIT_LOST, "lost '%s': %s", lk_shown_name (name).text,
+        error == LK_TIMEDOUT ? "its --duration is over" : lk_err_text (error));
 }

@@ -195,7 +195,11 @@ run_status (int argc, char **argv)
         return lk_cli_misused (&lk_verb_status,
                                "'status' takes no '%s'; "
                                "--object NAME asks for one lock",
-                               options.argument[0]);
+                               lk_shown_name (options.argument[0]).text);
+    }
+    if (options.object != NULL
+        && lk_cli_check_name (options.object) != LK_EXIT_OK) {
+        return LK_EXIT_FAILED;
     }
     report self = {.options = &options};
     self.asker = lk_cli_asker (options.endpoint);

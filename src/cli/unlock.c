@@ -24,6 +24,7 @@ read_key (const char *text, uint64_t *key)
 static int
 say_result (const lk_session *session, const char *name, lk_err error)
 {
+    const lk_shown shown = lk_shown_name (name);
     switch (error) {
     case LK_OK:
         return LK_EXIT_OK;
@@ -32,15 +33,15 @@ say_result (const lk_session *session, const char *name, lk_err error)
         return lk_cli_fail (LK_EXIT_NO,
                             "did not unlock '%s': nobody holds it with that "
                             "key; `lockkeeper list` shows who does",
-                            name);
+                            shown.text);
     case LK_TIMEDOUT:
         return lk_cli_fail (LK_EXIT_LATE,
                             "did not unlock '%s' in time: %s; `lockkeeper "
                             "status` shows how the service is",
-                            name, lk_session_problem (session));
+                            shown.text, lk_session_problem (session));
     default:
-        return lk_cli_fail (LK_EXIT_FAILED, "did not unlock '%s': %s", name,
-                            lk_err_text (error));
+        return lk_cli_fail (LK_EXIT_FAILED, "did not unlock '%s': %s",
+                            shown.text, lk_err_text (error));
     }
 }
 
@@ -63,7 +64,10 @@ run_unlock (int argc, char **argv)
         return lk_cli_misused (&lk_verb_unlock,
                                "'%s' is no key: a key is up to 16 "
                                "hexadecimal digits",
-                               options.argument[1]);
+                               lk_shown_name (options.argument[1]).text);
+    }
+    if (lk_cli_check_name (options.argument[0]) != LK_EXIT_OK) {
+        return LK_EXIT_FAILED;
     }
     lk_session *session = lk_cli_session (options.endpoint);
     if (session == NULL) {

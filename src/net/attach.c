@@ -149,11 +149,9 @@ check_options (const lk_attach_options *options, lk_problem *problem)
                                options->name ? options->name : "");
         return false;
     }
-    if (!options->endpoint || !*options->endpoint) {
-        (void) lk_problem_set (problem, LK_INVALID, "no endpoint is given");
-        return false;
-    }
-    return true;
+    return lk_endpoint_check (options->endpoint ? options->endpoint : "",
+                              LK_IPC, problem)
+           == LK_OK;
 }
 
 static void

@@ -39,23 +39,33 @@ second_fits (uint8_t first, uint8_t second)
     }
 }
 
+size_t
+lk_utf8_first (const char *data, size_t size)
+{
+    const uint8_t *bytes = (const uint8_t *) data;
+    const int behind = size > 0 ? bytes_behind (bytes[0]) : -1;
+    if (behind < 0 || (size_t) behind >= size
+        || (behind && !second_fits (bytes[0], bytes[1]))) {
+        return 0;
+    }
+    for (int i = 1; i <= behind; i++) {
+        if ((bytes[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    return (size_t) behind + 1;
+}
+
 bool
 lk_utf8_is_text (const char *data, size_t size)
 {
-    const uint8_t *bytes = (const uint8_t *) data;
     size_t at = 0;
     while (at < size) {
-        const uint8_t first = bytes[at++];
-        const int behind = bytes_behind (first);
-        if (behind < 0 || (size_t) behind > size - at
-            || (behind && !second_fits (first, bytes[at]))) {
+        const size_t first = lk_utf8_first (data + at, size - at);
+        if (first == 0) {
             return false;
         }
-        for (int i = 0; i < behind; i++) {
-            if ((bytes[at++] & 0xc0) != 0x80) {
-                return false;
-            }
-        }
+        at += first;
     }
     return true;
 }

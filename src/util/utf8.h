@@ -14,4 +14,7 @@
  *  nothing over U+10FFFF) without NUL. Empty is. */
 bool lk_utf8_is_text (const char *data, size_t size);
 
+/*  Bytes of the character that they begin with, 0 if that is none. */
+size_t lk_utf8_first (const char *data, size_t size);
+
 #endif

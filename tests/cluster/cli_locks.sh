@@ -66,6 +66,8 @@ holder=$!
 within 5 test -e "$work/has"
 check 'held: --wait 0 does not queue' says 124 'somebody else' \
     on h2 run busy --wait 0 -- true
+check 'held: --wait 0.0004 does queue' says 124 'in time' \
+    on h2 run busy --wait 0.0004 -- true
 began=$(now_ms)
 check 'held: --wait 0.5' says 124 'in time' on h2 run busy --wait 0.5 -- true
 took=$(($(now_ms) - began))

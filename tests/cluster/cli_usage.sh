@@ -36,19 +36,75 @@ check 'unlock with what is no key' says 125 'is no key' \
     "$lockkeeper" unlock x hello
 check 'sandbox of too many hosts' says 125 'at most 15' \
     "$lockkeeper" sandbox --hosts 16
+check 'wait in hexadecimal' says 125 'needs seconds' \
+    "$lockkeeper" run x --wait 0x10 -- true
+check 'wait with a blank' says 125 'needs seconds' \
+    "$lockkeeper" run x --wait ' 1' -- true
+check 'process with a sign' says 125 'number of a process' \
+    "$lockkeeper" lock x --background --pid +1
+check 'version takes nothing' says 125 "takes no 'x'" "$lockkeeper" version x
+check 'version --nonsense' says 125 "'--nonsense' is no option" \
+    "$lockkeeper" version --nonsense
 check 'restart without a sandbox' says 125 'cannot reach a sandbox' \
     "$lockkeeper" sandbox restart h1 --dir "$work"
 
 #   ------------------------------------------------------------ no router
 
 export LOCKKEEPER_ENDPOINT=ipc://$work/none
-check 'no router: status says where' says 125 "$work/none" \
-    "$lockkeeper" status
-check 'no router: list' says 125 "$work/none" "$lockkeeper" list
-check 'no router: run' says 125 'is lockkeeper-router running' \
-    "$lockkeeper" run x -- true
-check 'no endpoint at all' says 125 "'nowhere'" \
-    "$lockkeeper" run x --endpoint nowhere -- true
+none="cannot reach the router at 'ipc://$work/none': no such file or directory;"
+none="$none is lockkeeper-router running there? --endpoint or"
+while IFS='|' read -r verb rest; do
+    # shellcheck disable=SC2086
+    code 125 "$lockkeeper" $verb $rest >"$work/none.$verb" 2>&1 &
+    for endpoint in '' nowhere tcp://127.0.0.1:7411 ipc://; do
+        # shellcheck disable=SC2086
+        check "$verb --endpoint '$endpoint'" says 125 \
+            "'$endpoint' is no endpoint of a router: one looks like ipc:///" \
+            timeout 2 "$lockkeeper" $verb --endpoint "$endpoint" $rest
+    done
+done <<'end'
+run|x -- true
+lock|x
+unlock|x 1
+status|
+list|
+end
+wait
+for verb in run lock unlock status list; do
+    check "no router: $verb" test "$(grep -cF -- "$none" \
+        "$work/none.$verb") $(wc -l <"$work/none.$verb")" = '1 1'
+done
+
+#   ------------------------------------------------------------ names
+
+#   Refused before a router is looked for.
+while IFS='|' read -r verb rest; do
+    for name in '' "$(printf '%04097d' 7)" $'bad\xff'; do
+        # shellcheck disable=SC2086
+        check "$verb: a name of ${#name} bytes" says 125 \
+            'cannot name a lock: that takes 1 to 4096 bytes of UTF-8 text' \
+            timeout 2 "$lockkeeper" $verb "$name" $rest
+        check 'which is not said at length' \
+            test "$(wc -c <"$work/said")" -lt 250
+    done
+done <<'end'
+run|-- true
+lock|
+unlock|1
+status --object|
+list --object|
+end
+#   raw TEXT: what was said has that.
+raw () {
+    grep -qaF -- "$1" "$work/said"
+}
+# shellcheck disable=SC2034
+escape=$'esc\e[31mred\xff\xc2\x9bz'
+check 'a name with control characters is shown' says 125 \
+    'esc\x1b[31mred\xff\xc2\x9bz' "$lockkeeper" run "$escape" -- true
+check 'and none of them goes out' code 1 raw $'\e'
+check 'nor in what is no verb' says 125 'esc\x1b' "$lockkeeper" "$escape"
+check 'letters are letters' says 125 "'Käse" "$lockkeeper" 'Käse'
 
 #   ------------------------------------------------------------ init
 

@@ -413,6 +413,8 @@ START_TEST (options_that_make_no_sense)
     options.endpoint = "nonsense";
     ck_assert_ptr_null (lk_attach_new (&options, &calls, NULL, &problem));
     ck_assert_ptr_nonnull (strstr (problem.text, "'nonsense'"));
+    options.endpoint = "tcp://127.0.0.1:7411";
+    ck_assert_ptr_null (lk_attach_new (&options, &calls, NULL, &problem));
     options.endpoint = "";
     ck_assert_ptr_null (lk_attach_new (&options, &calls, NULL, &problem));
 }

@@ -263,6 +263,11 @@ START_TEST (utf8)
                        i);
     }
     ck_assert (!lk_utf8_is_text ("a\0b", 3));
+    ck_assert_uint_eq (lk_utf8_first ("ab", 2), 1);
+    ck_assert_uint_eq (lk_utf8_first ("\xc3\xa9z", 3), 2);
+    ck_assert_uint_eq (lk_utf8_first ("\xc3\xa9z", 1), 0);
+    ck_assert_uint_eq (lk_utf8_first ("\xa9z", 2), 0);
+    ck_assert_uint_eq (lk_utf8_first ("", 0), 0);
 }
 END_TEST
 
