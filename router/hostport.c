@@ -13,22 +13,41 @@
 
 #define PORT_MAX 65535
 
-bool
-lk_hostport_is_valid (const char *text)
+static bool
+is_host (const char *text, const char *end)
 {
-    const char *colon = strrchr (text, ':');
-    if (strlen (text) > LK_ADDRESS_LEN_MAX || colon == NULL || colon == text) {
-        return false;
-    }
-    for (const char *at = text; at < colon; at++) {
+    for (const char *at = text; at < end; at++) {
         if (!isalnum ((unsigned char) *at) && !strchr (".-_:[]%", *at)) {
             return false;
         }
     }
+    return text < end;
+}
+
+static bool
+is_port (const char *text)
+{
     char *end;
-    const long port = strtol (colon + 1, &end, 10);
-    return isdigit ((unsigned char) colon[1]) && *end == '\0' && port >= 1
+    const long port = strtol (text, &end, 10);
+    return isdigit ((unsigned char) *text) && *end == '\0' && port >= 1
            && port <= PORT_MAX;
+}
+
+bool
+lk_hostport_is_valid (const char *text)
+{
+    const char *colon = strrchr (text, ':');
+    return strlen (text) <= LK_ADDRESS_LEN_MAX && colon != NULL
+           && is_host (text, colon) && is_port (colon + 1);
+}
+
+bool
+lk_hostport_is_open (const char *text)
+{
+    const char *colon = strrchr (text, ':');
+    return strlen (text) <= LK_ADDRESS_LEN_MAX && colon != NULL
+           && (is_host (text, colon) || (text[0] == '*' && colon == text + 1))
+           && (is_port (colon + 1) || strcmp (colon, ":*") == 0);
 }
 
 bool

@@ -52,33 +52,37 @@ read_host (lk_router_options *self, const lk_config *config,
            lk_problem *problem)
 {
     read_text (self->host, sizeof self->host, config, "router/host");
-    if (self->host[0] == '\0') {
+    const bool told = self->host[0] != '\0';
+    if (!told) {
         lk_host_name (self->host);
     }
-    return lk_address_is_name (lk_slice_of (self->host))
-               ? LK_OK
-               : lk_problem_set (problem, LK_INVALID,
-                                 "'%s' cannot name a host: router/host",
-                                 self->host);
+    if (lk_address_is_name (lk_slice_of (self->host))) {
+        return LK_OK;
+    }
+    return told ? lk_config_refuse (config, "router/host", 0,
+                                    "1 to 63 of A-Z a-z 0-9 . _ -", problem)
+                : lk_problem_set (problem, LK_INVALID,
+                                  "the system's name, '%s', cannot name a "
+                                  "host: set 'router/host'",
+                                  self->host);
 }
 
 static lk_err
 read_neighbours (lk_router_options *self, const lk_config *config,
                  lk_problem *problem)
 {
-    const char *address;
-    for (size_t i = 0;
-         (address = lk_config_item (config, "router/neighbour", i)) != NULL;
+    const char *key = "router/neighbour", *address;
+    for (size_t i = 0; (address = lk_config_item (config, key, i)) != NULL;
          i++) {
         if (i == LK_LINKS_MAX) {
-            return lk_problem_set (problem, LK_INVALID,
-                                   "more than %d neighbours: router/neighbour",
-                                   LK_LINKS_MAX);
+            char most[32];
+            snprintf (most, sizeof most, "%d at most", LK_LINKS_MAX);
+            return lk_config_refuse (config, key, i, most, problem);
         }
         if (!lk_hostport_is_valid (address)) {
-            return lk_problem_set (problem, LK_INVALID,
-                                   "'%s' is not HOST:PORT: router/neighbour",
-                                   address);
+            return lk_config_refuse (config, key, i,
+                                     "HOST:PORT, with a port from 1 to 65535",
+                                     problem);
         }
         self->neighbour[i] = address;
     }
@@ -93,18 +97,27 @@ behind (const char *text, const char *start)
 }
 
 static lk_err
-check_endpoints (const lk_router_options *self, lk_problem *problem)
+check_endpoints (const lk_router_options *self, const lk_config *config,
+                 lk_problem *problem)
 {
-    if (behind (self->endpoint, LK_IPC) == NULL) {
-        return lk_problem_set (problem, LK_INVALID,
-                               "'%s' is not ipc://PATH: router/endpoint",
-                               self->endpoint);
+    if (lk_endpoint_check (self->endpoint, LK_IPC, NULL) != LK_OK) {
+        return lk_config_refuse (config, "router/endpoint", 0, "ipc://PATH",
+                                 problem);
     }
-    if (behind (self->listen, LK_TCP) == NULL) {
-        return lk_problem_set (problem, LK_INVALID,
-                               "'%s' is not tcp://ADDRESS:PORT: "
-                               "router/listen",
-                               self->listen);
+    const char *listen = behind (self->listen, LK_TCP);
+    if (listen == NULL || !lk_hostport_is_open (listen)) {
+        return lk_config_refuse (config, "router/listen", 0,
+                                 "tcp://ADDRESS:PORT, with a port from 1 to "
+                                 "65535 or *",
+                                 problem);
+    }
+    if (self->address[0] != '\0'
+        && (!lk_hostport_is_open (self->address)
+            || lk_hostport_is_wildcard (self->address))) {
+        return lk_config_refuse (config, "router/address", 0,
+                                 "ADDRESS:PORT, where others can dial it, with "
+                                 "a port from 1 to 65535 or *",
+                                 problem);
     }
     return LK_OK;
 }
@@ -126,7 +139,7 @@ lk_router_options_read (lk_router_options *self, const lk_config *config,
     self->syslog = lk_config_flag (config, "router/syslog");
     lk_err error = read_host (self, config, problem);
     if (error == LK_OK) {
-        error = check_endpoints (self, problem);
+        error = check_endpoints (self, config, problem);
     }
     return error == LK_OK ? read_neighbours (self, config, problem) : error;
 }

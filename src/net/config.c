@@ -142,7 +142,8 @@ lk_config_find (const lk_config_key *keys, const char *path)
 static void
 layer_init (lk_config_layer *self, const lk_config_key *keys)
 {
-    self->values = lk_alloc (count_keys (keys) * sizeof self->values[0] + 1);
+    *self = (lk_config_layer) {
+        .values = lk_alloc (count_keys (keys) * sizeof self->values[0] + 1)};
 }
 
 static void
@@ -155,7 +156,9 @@ layer_clear (lk_config_layer *self, const lk_config_key *keys)
         lk_free (self->values[i].items);
     }
     lk_free (self->values);
-    self->values = NULL;
+    lk_free (self->path);
+    lk_free (self->text);
+    *self = (lk_config_layer) {0};
 }
 
 void
@@ -322,6 +325,28 @@ lk_config_item (const lk_config *self, const char *key, size_t position)
 
     LK_ASSERT (self->keys[place].type == LK_CONFIG_LIST);
     return position < values->count ? values->items[position] : NULL;
+}
+
+lk_err
+lk_config_refuse (const lk_config *self, const char *key, size_t position,
+                  const char *allowed, lk_problem *problem)
+{
+    const lk_config_values *values = values_at (self, place_of (self, key));
+    const lk_config_layer *file = &self->file;
+    const bool from_file = values == &file->values[place_of (self, key)];
+    const char *value = position < values->count ? values->items[position] : "";
+
+    if (from_file) {
+        return lk_problem_set (problem, LK_INVALID,
+                               "'%s', line %u: '%.60s' is no value for '%s': "
+                               "%s",
+                               file->path,
+                               lk_config_line (file->text, key, position),
+                               value, key, allowed);
+    }
+    return lk_problem_set (problem, LK_INVALID,
+                           "'%.60s' is no value for '%s': %s", value, key,
+                           allowed);
 }
 
 bool

@@ -64,6 +64,13 @@ bool lk_config_flag (const lk_config *self, const char *key);
 const char *lk_config_item (const lk_config *self, const char *key,
                             size_t position);
 
+/*  What else is wrong with a value (of a list: the one at `position`; else 0)
+ *  than its type tells; with file and line, if it comes from there. Returns
+ *  LK_INVALID. */
+lk_err lk_config_refuse (const lk_config *self, const char *key,
+                         size_t position, const char *allowed,
+                         lk_problem *problem);
+
 /*  Whether file or command line say something about it. */
 bool lk_config_is_set (const lk_config *self, const char *key);
 

@@ -99,9 +99,8 @@ is_path (const lk_slice names[], size_t level, const char *path)
     return *path == '\0';
 }
 
-/*  The line in which that key is for the nth time (from 0); 0: not found. */
-static unsigned
-line_of (const char *text, const char *path, size_t nth)
+unsigned
+lk_config_line (const char *text, const char *path, size_t nth)
 {
     lk_slice names[DEPTH_MAX] = {{NULL, 0}};
     unsigned number = 1;
@@ -126,7 +125,7 @@ line_of (const char *text, const char *path, size_t nth)
 static lk_err
 complain (const reading *self, const char *path, size_t nth, const char *what)
 {
-    unsigned line = line_of (self->text, path, nth);
+    unsigned line = lk_config_line (self->text, path, nth);
     char where[32] = "";
 
     if (line > 0) {
@@ -218,10 +217,21 @@ take_children (const reading *self, zconfig_t *parent, const char *path)
 
 /*  -------------------------------------------------------- parsing */
 
+static bool
+is_indented_by_tab (const char *text, unsigned line)
+{
+    while (line-- > 1) {
+        text += strcspn (text, "\n");
+        text += *text == '\n';
+    }
+    return text[strspn (text, " ")] == '\t';
+}
+
 /*  CZMQ prints "... E (zconfig): (3) invalid syntax 'x'": the number and what
  *  follows is what an operator wants to know. */
 static lk_err
-tell_syntax (const char *path, const char *printed, lk_problem *problem)
+tell_syntax (const char *path, const char *text, const char *printed,
+             lk_problem *problem)
 {
     const char *said = strstr (printed, "(zconfig): (");
     unsigned line;
@@ -230,6 +240,12 @@ tell_syntax (const char *path, const char *printed, lk_problem *problem)
     if (said && sscanf (said, "(zconfig): (%u) %n", &line, &size) == 1
         && size > 0) {
         said += size;
+        if (is_indented_by_tab (text, line)) {
+            return lk_problem_set (problem, LK_INVALID,
+                                   "'%s', line %u: indented by a tab; it takes "
+                                   "four spaces",
+                                   path, line);
+        }
         return lk_problem_set (problem, LK_INVALID, "'%s', line %u: %.*s", path,
                                line, (int) strcspn (said, "\n"), said);
     }
@@ -293,7 +309,7 @@ parse (const char *path, const char *text, zconfig_t **root,
                                line, LINE_SIZE_MAX);
     }
     *root = parse_quietly (text, printed, sizeof printed);
-    return *root ? LK_OK : tell_syntax (path, printed, problem);
+    return *root ? LK_OK : tell_syntax (path, text, printed, problem);
 }
 
 /*  CZMQ takes a text without any setting for a mistake. */
@@ -334,6 +350,8 @@ lk_config_read_file (lk_config_layer *self, const lk_config_key *keys,
         error = take_children (&all, root, "");
         zconfig_destroy (&root);
     }
+    self->path = lk_strdup (path);
+    self->text = lk_strdup (text);
     lk_free (text);
     return error;
 }

@@ -18,6 +18,7 @@ typedef struct {
 /*  What one source says about all keys, in the order of the table. */
 typedef struct {
     lk_config_values *values;
+    char *path, *text; /* of a file, NULL else */
 } lk_config_layer;
 
 /*  The place of a key in the table; SIZE_MAX if it is not there. */
@@ -31,6 +32,10 @@ bool lk_config_allows (const lk_config_key *key, const char *value,
 /*  Adds what a source says about the key at that place. The text is copied. */
 void lk_config_layer_add (lk_config_layer *self, size_t place,
                           const char *value);
+
+/*  The line of a file's text in which that key is for the nth time, from 0; 0
+ *  if it is not there. */
+unsigned lk_config_line (const char *text, const char *path, size_t nth);
 
 /*  Reads a file into an empty layer. Errors as of lk_config_load. */
 lk_err lk_config_read_file (lk_config_layer *self, const lk_config_key *keys,

@@ -183,10 +183,40 @@ START_TEST (broken_syntax_is_named)
 {
     refused ("router\n  port = 1\n", "line 2", "indent");
     refused ("router\n    host = \"h1\n", "line 2", "\"");
+    refused ("router\n\thost = h1\n", "line 2", "by a tab");
+    refused ("router\n    host = h1\n    \tport = 1\n", "line 3", "by a tab");
     refused ("router\n    host h1\n", "line 2", "h1");
     refused ("\xff\xfe\x01", "line 1", "");
     refused ("router\n        port = 1\n            x = 1\n", "line 2",
              "indentation");
+}
+END_TEST
+
+/*  Of a value that its reader does not like. */
+static void
+is_refused (const char *key, size_t position, const char *sentence)
+{
+    ck_assert_int_eq (lk_config_refuse (config, key, position, "no", &problem),
+                      LK_INVALID);
+    ck_assert_msg (strstr (problem.text, sentence) != NULL, "%s", problem.text);
+}
+
+START_TEST (values_are_refused_with_their_place)
+{
+    ck_assert_int_eq (load ("router\n    neighbour = a:1\n#\n"
+                            "    neighbour = b:1\n    host = h\n"),
+                      LK_OK);
+    is_refused ("router/neighbour", 0, ", line 2: 'a:1' is no value for ");
+    is_refused ("router/neighbour", 1, ", line 4: 'b:1' is no value for ");
+    is_refused ("router/host", 0,
+                ", line 5: 'h' is no value for 'router/host'");
+    is_refused ("router/host", 0, path);
+    ck_assert_int_eq (lk_config_set (config, "router/host", "i", &problem),
+                      LK_OK);
+    is_refused ("router/host", 0, "'i' is no value for 'router/host': no");
+    ck_assert_ptr_null (strstr (problem.text, "line"));
+    is_refused ("router/port", 0, "'7411' is no value for 'router/port': no");
+    ck_assert_ptr_null (strstr (problem.text, "line"));
 }
 END_TEST
 
@@ -238,6 +268,7 @@ main (void)
     tcase_add_test (tcase, nothing_is_fine);
     tcase_add_test (tcase, mistakes_are_named);
     tcase_add_test (tcase, broken_syntax_is_named);
+    tcase_add_test (tcase, values_are_refused_with_their_place);
     tcase_add_test (tcase, long_lines_are_refused);
     tcase_add_test (tcase, files_that_cannot_be_read);
     tcase_add_test (tcase, options_are_checked);

@@ -1,0 +1,153 @@
+/*  router_options.c - what a router's configuration may say, and is told
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "options.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char path[] = "/tmp/lk-options-XXXXXX";
+static lk_config *config;
+static lk_router_options options;
+static lk_problem problem;
+
+static void
+set_up (void)
+{
+    snprintf (path, sizeof path, "/tmp/lk-options-XXXXXX");
+    int fd = mkstemp (path);
+    ck_assert_int_ne (fd, -1);
+    close (fd);
+    config = lk_router_config_new ();
+}
+
+static void
+tear_down (void)
+{
+    lk_config_destroy (&config);
+    unlink (path);
+}
+
+/*  As line 3 of the file. */
+static lk_err
+read_line (const char *line)
+{
+    FILE *file = fopen (path, "w");
+    ck_assert_ptr_nonnull (file);
+    fprintf (file, "router\n    mode = 0600\n    %s\n", line);
+    fclose (file);
+    ck_assert_int_eq (lk_config_load (config, path, &problem), LK_OK);
+    return lk_router_options_read (&options, config, &problem);
+}
+
+static void
+taken (const char *line)
+{
+    ck_assert_msg (read_line (line) == LK_OK, "%s: %s", line, problem.text);
+}
+
+static void
+refused (const char *line, const char *key)
+{
+    char place[100];
+    ck_assert_msg (read_line (line) == LK_INVALID, "taken: %s", line);
+    snprintf (place, sizeof place, "'%s', line 3: '", path);
+    ck_assert_msg (strncmp (problem.text, place, strlen (place)) == 0
+                       && strstr (problem.text, key) != NULL,
+                   "%s: %s", line, problem.text);
+}
+
+START_TEST (places_to_listen)
+{
+    taken ("listen = \"tcp://127.0.0.1:7411\"");
+    taken ("listen = \"tcp://127.0.0.1:*\"");
+    taken ("listen = \"tcp://*:65535\"");
+    taken ("listen = \"tcp://*:*\"");
+    taken ("listen = \"tcp://[::1]:1\"");
+    taken ("listen = \"tcp://eth0:7411\"");
+    refused ("listen = \"tcp://127.0.0.1:99999\"", "'router/listen'");
+    refused ("listen = \"tcp://127.0.0.1:65536\"", "1 to 65535");
+    refused ("listen = \"tcp://127.0.0.1:0\"", "'router/listen'");
+    refused ("listen = \"tcp://127.0.0.1\"", "'router/listen'");
+    refused ("listen = \"tcp://*x:7411\"", "'router/listen'");
+    refused ("listen = \"tcp://:7411\"", "'router/listen'");
+    refused ("listen = \"tcp://\"", "'router/listen'");
+    refused ("listen = \"ipc:///tmp/x\"", "'router/listen'");
+}
+END_TEST
+
+START_TEST (other_addresses)
+{
+    taken ("neighbour = \"h2:7411\"");
+    refused ("neighbour = \"h2\"", "'router/neighbour'");
+    refused ("neighbour = \"h2:65536\"", "'router/neighbour'");
+    refused ("neighbour = \"*:7411\"", "'router/neighbour'");
+    taken ("address = \"h1:7411\"");
+    taken ("address = \"h1:*\"");
+    refused ("address = \"*:7411\"", "'router/address'");
+    refused ("address = \"h1\"", "'router/address'");
+    taken ("endpoint = \"ipc:///tmp/x\"");
+    refused ("endpoint = \"ipc://\"", "'router/endpoint'");
+    refused ("endpoint = \"tcp://127.0.0.1:1\"", "'router/endpoint'");
+}
+END_TEST
+
+START_TEST (names_of_the_host)
+{
+    taken ("host = h-1.x_y");
+    refused ("host = \"h 1\"", "'router/host'");
+}
+END_TEST
+
+START_TEST (neighbour_over_the_limit)
+{
+    char line[4096] = "neighbour = \"h0:1\"";
+    for (int i = 1; i <= LK_LINKS_MAX; i++) {
+        size_t size = strlen (line);
+        snprintf (line + size, sizeof line - size,
+                  "\n    neighbour = \"h%d:1\"", i);
+    }
+    char last[32];
+    snprintf (last, sizeof last, "line %d: 'h%d:1'", 3 + LK_LINKS_MAX,
+              LK_LINKS_MAX);
+    ck_assert_int_eq (read_line (line), LK_INVALID);
+    ck_assert_ptr_nonnull (strstr (problem.text, last));
+}
+END_TEST
+
+START_TEST (options_have_no_line)
+{
+    taken ("host = h1");
+    ck_assert_int_eq (lk_config_set (config, "router/host", "h@", &problem),
+                      LK_OK);
+    ck_assert_int_eq (lk_router_options_read (&options, config, &problem),
+                      LK_INVALID);
+    ck_assert_ptr_null (strstr (problem.text, "line"));
+    ck_assert_ptr_nonnull (strstr (problem.text, "'h@'"));
+}
+END_TEST
+
+int
+main (void)
+{
+    TCase *tcase = tcase_create ("router_options");
+    tcase_add_checked_fixture (tcase, set_up, tear_down);
+    tcase_add_test (tcase, places_to_listen);
+    tcase_add_test (tcase, other_addresses);
+    tcase_add_test (tcase, names_of_the_host);
+    tcase_add_test (tcase, neighbour_over_the_limit);
+    tcase_add_test (tcase, options_have_no_line);
+    Suite *suite = suite_create ("router_options");
+    suite_add_tcase (suite, tcase);
+    SRunner *runner = srunner_create (suite);
+    srunner_run_all (runner, CK_ENV);
+    const int failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
