@@ -97,6 +97,25 @@ lk_endpoint_probe (const char *endpoint)
     return connect_and_close (&address);
 }
 
+/*  What bind says then would be of the file, which is not there yet. */
+static lk_err
+check_folder (const char *endpoint, lk_problem *problem)
+{
+    const char *path = path_of (endpoint);
+    const char *slash = strrchr (path, '/');
+    int size = slash ? (int) (slash - path) : 0;
+    char folder[sizeof ((struct sockaddr_un *) 0)->sun_path];
+
+    snprintf (folder, sizeof folder, "%.*s", size, path);
+    if (size > 0 && access (folder, F_OK) != 0 && errno == ENOENT) {
+        return lk_problem_set (problem, LK_SYSTEM,
+                               "cannot bind '%s': there is no folder '%s'; "
+                               "make it, writable for this process",
+                               endpoint, folder);
+    }
+    return LK_OK;
+}
+
 lk_err
 lk_endpoint_clear_way (const char *endpoint, lk_problem *problem)
 {
@@ -108,7 +127,7 @@ lk_endpoint_clear_way (const char *endpoint, lk_problem *problem)
     }
     const char *path = path_of (endpoint);
     if (lstat (path, &status) != 0) {
-        return LK_OK; /* what else is wrong, bind says */
+        return check_folder (endpoint, problem); /* what else, bind says */
     }
     if (!S_ISSOCK (status.st_mode)) {
         return lk_problem_set (problem, LK_REFUSED,
