@@ -40,8 +40,11 @@ typedef struct {
     /*  A message for this service (borrowed for the call). */
     void (*message) (void *self, const lk_message *message);
 
-    /*  A message from a router itself: a cluster event, or the answer to what
-     *  was sent to `router@...` (borrowed for the call). */
+    /*  A message from a router itself (borrowed for the call): a cluster
+     *  event, the answer to what was sent to `router@...`, or UNKNOWN about a
+     *  message that it could not deliver. ALIVE comes while another process
+     *  asks for this service's name, ten times a second, and needs no answer:
+     *  leave what you do not know alone. */
     void (*event) (void *self, const lk_message *event);
 
     /*  The time of lk_bus_wake_at has come; also after a message that
@@ -91,9 +94,10 @@ typedef struct {
 } lk_service_options;
 
 /*  Runs one service as this process until lk_bus_stop, SIGTERM, SIGINT, or
- *  STOP from the router. Waits for a router that is not there yet and
- *  attaches again to one that comes back. Takes these signals and SIGHUP, which
- *  does nothing, and ignores SIGPIPE: call it before there are threads.
+ *  STOP from the router of this host; from anybody else that is answered with
+ *  INVALID, and no callback sees it. Waits for a router that is not there yet
+ *  and attaches again to one that comes back. Takes these signals and SIGHUP,
+ *  which does nothing, and ignores SIGPIPE: call it before there are threads.
  *  Returns the exit code: that of lk_bus_stop; 0 after a signal or STOP; 1,
  *  and why in the log, if endpoint or name make no sense or the router
  *  refuses. */

@@ -72,6 +72,29 @@ is_from_router (const lk_message *message)
     return strncmp (lk_message_from (message), "router@", 7) == 0;
 }
 
+/*  Routers let nobody speak as another, so this is who it was. */
+static bool
+is_from_own_router (const lk_bus *self, const lk_message *message)
+{
+    return is_from_router (message)
+           && strcmp (lk_message_from (message) + 7, lk_bus_host (self)) == 0;
+}
+
+static void
+on_stop (lk_bus *self, const lk_message *message)
+{
+    if (is_from_own_router (self, message)) {
+        lk_log_notice ("told to stop: by=%s", lk_message_from (message));
+        lk_bus_leave (self, "stop", 0);
+        return;
+    }
+    lk_log_info ("not told to stop by its router: by=%s",
+                 lk_message_from (message));
+    lk_message *answer = lk_message_reply (message, "INVALID");
+    lk_message_set_text (answer, "reason", "that is not yours to say");
+    (void) lk_bus_send (self, &answer);
+}
+
 static void
 on_message (void *user, const lk_message *message)
 {
@@ -82,8 +105,7 @@ on_message (void *user, const lk_message *message)
         return;
     }
     if (lk_message_is (message, "STOP")) {
-        lk_log_notice ("told to stop: by=%s", lk_message_from (message));
-        lk_bus_leave (self, "stop", 0);
+        on_stop (self, message);
     } else if (is_from_router (message)) {
         if (service->event) {
             service->event (self->self, message);

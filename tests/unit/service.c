@@ -281,10 +281,27 @@ END_TEST
 START_TEST (stop_message)
 {
     until (said, "timer");
-    send_command ("STOP", "cli@h1");
+    send_command ("STOP", "router@h1");
     ck_assert_int_eq (exit_code (), 0);
     ck_assert_ptr_nonnull (strstr (said, "detach stop;"));
     until (heard, "BYE |UNREGISTER |");
+}
+END_TEST
+
+START_TEST (stop_message_of_others)
+{
+    static const char *const others[] = {
+        "cli@h1",     "tested@h1",  "cli@h2",  "router@h2",
+        "router@h11", "router1@h1", "router@h"};
+    until (said, "timer");
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        heard[0] = '\0';
+        send_command ("STOP", others[i]);
+        until (heard, "INVALID |");
+    }
+    send_command ("HELLO", "other@h2");
+    until (said, "message HELLO;"); /* it goes on, and was not told */
+    ck_assert_str_eq (said, "attach h1;timer tested;message HELLO;");
 }
 END_TEST
 
@@ -343,6 +360,7 @@ main (void)
     tcase_set_timeout (tcase, 20);
     tcase_add_test (tcase, callbacks);
     tcase_add_test (tcase, stop_message);
+    tcase_add_test (tcase, stop_message_of_others);
     tcase_add_test (tcase, stop_signal);
     tcase_add_test (tcase, router_lost_and_found);
     tcase_add_test (tcase, refused);
