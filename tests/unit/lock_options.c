@@ -1,0 +1,151 @@
+/*  lock_options.c - what a lock service was told reaches its node and others
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "lock_fake.h"
+
+#define RANDOM_BITS 28
+
+static void
+prepare (void)
+{
+    begin ();
+    write_genesis ("blue");
+}
+
+/*  Pairs of key and value, NULL at the end. */
+static void
+start_with (const char *const (*settings)[2])
+{
+    lk_lockd_options options;
+    lk_problem problem;
+    lk_config *config = lk_lockd_config_new ();
+    ck_assert (!lk_config_set (config, "lock/state", dir, &problem));
+    ck_assert (!lk_config_set (config, "lock/run", dir, &problem));
+    for (; (*settings)[0]; settings++) {
+        ck_assert (
+            !lk_config_set (config, (*settings)[0], (*settings)[1], &problem));
+    }
+    ck_assert (!lk_lockd_options_read (&options, config, &problem));
+    lk_config_destroy (&config);
+    lk_lockd_init (&lockd, &options);
+    ck_assert (lk_lockd_open (&lockd));
+    attach ();
+}
+
+static const char *const nothing[][2] = {{NULL, NULL}};
+
+/*  What other hosts hear of us, at once after the start. */
+static lk_msg_started
+started (void)
+{
+    lk_lock_message decoded;
+    lk_roster roster = lockd.roster;
+    ck_assert_uint_ge (bus.count, 1);
+    ck_assert_str_eq (lk_message_command (bus.sent[0]), "LOCKSTARTED");
+    lk_message_set_from (bus.sent[0], "lock@h1");
+    ck_assert_int_eq (
+        lk_lock_decode (bus.sent[0], &roster, lockd.self, &decoded), LK_OK);
+    lk_msg_started as = decoded.as.started;
+    lk_lock_message_clear (&decoded);
+    return as;
+}
+
+/*  -------------------------------------------------------- tests */
+
+START_TEST (all_are_taken)
+{
+    static const char *const settings[][2] = {
+        {"lock/priority", "3"},
+        {"lock/leaders", "5"},
+        {"lock/dead-after", "700"},
+        {"lock/leader-lease", "1500"},
+        {"lock/host-lease", "5000"},
+        {"lock/grace", "12345"},
+        {NULL, NULL},
+    };
+    start_with (settings);
+    ck_assert (node.config.eligible);
+    ck_assert_uint_eq (node.config.candidate.priority, 3);
+    ck_assert_uint_eq (node.config.leaders_max, 5);
+    ck_assert_int_eq (node.config.dead_after_ms, 700);
+    ck_assert_int_eq (node.config.leader_lease_ms, 1500);
+    ck_assert_int_eq (node.config.host_lease_ms, 5000);
+    ck_assert_int_eq (node.config.grace_ms, 12345);
+    ck_assert_uint_eq (started ().candidate.priority, 3);
+    ck_assert (started ().eligible);
+    ck_assert_int_eq (lk_message_number (bus.sent[0], "leader_lease", 0), 1500);
+    ck_assert_int_eq (lk_message_number (bus.sent[0], "host_lease", 0), 5000);
+}
+END_TEST
+
+START_TEST (defaults_reach_the_node)
+{
+    start_with (nothing);
+    ck_assert (node.config.eligible);
+    ck_assert_uint_eq (node.config.candidate.priority, 8);
+    ck_assert_uint_eq (node.config.leaders_max, 3);
+    ck_assert_int_eq (node.config.dead_after_ms, 1000);
+    ck_assert_int_eq (node.config.leader_lease_ms, 2000);
+    ck_assert_int_eq (node.config.host_lease_ms, 8000);
+    ck_assert_int_eq (node.config.grace_ms, 60000);
+}
+END_TEST
+
+START_TEST (one_leader_will_do)
+{
+    static const char *const settings[][2] = {{"lock/leaders", "1"},
+                                              {NULL, NULL}};
+    start_with (settings);
+    ck_assert_uint_eq (node.config.leaders_max, 1);
+}
+END_TEST
+
+/*  A member all the same: it votes. */
+START_TEST (priority_off_is_no_candidate)
+{
+    static const char *const settings[][2] = {{"lock/priority", "off"},
+                                              {NULL, NULL}};
+    start_with (settings);
+    ck_assert (!node.config.eligible);
+    ck_assert (node.config.member);
+    ck_assert (!started ().eligible);
+}
+END_TEST
+
+/*  In many starts each bit is 0 and 1, and no two nodes begin alike. */
+START_TEST (chance_is_drawn_at_each_start)
+{
+    uint32_t ones = 0, zeroes = 0;
+    uint8_t seed[sizeof node.config.seed] = {0};
+    for (int i = 0; i < 64; i++) {
+        start_with (nothing);
+        ones |= node.config.candidate.random;
+        zeroes |= ~node.config.candidate.random;
+        ck_assert_mem_ne (node.config.seed, seed, sizeof seed);
+        memcpy (seed, node.config.seed, sizeof seed);
+        forget_sent ();
+        node.count = 0;
+        lk_lockd_clear (&lockd);
+    }
+    ck_assert_uint_eq (ones, (1u << RANDOM_BITS) - 1);
+    ck_assert_uint_eq (zeroes, UINT32_MAX);
+    start_with (nothing);
+}
+END_TEST
+
+int
+main (void)
+{
+    const TTest *const tests[] = {
+        all_are_taken,
+        defaults_reach_the_node,
+        one_leader_will_do,
+        priority_off_is_no_candidate,
+        chance_is_drawn_at_each_start,
+    };
+    const group groups[] = {GROUP ("options", tests, prepare)};
+    return run_groups ("lock_options", groups, 1);
+}
