@@ -296,11 +296,18 @@ read_monitor (void *user)
     lk_router *router = woken (self);
     lk_monitor_event event;
     while (lk_monitor_next (self->monitor, &event)) {
-        if (event.kind == LK_MONITOR_CONNECTED) {
+        switch (event.kind) {
+        case LK_MONITOR_CONNECTED:
             lk_neighbour_connected (router, event.endpoint, event.fd);
-        } else {
+            break;
+        case LK_MONITOR_DISCONNECTED:
             receive (self, LK_SIDE_MESH);
             lk_neighbour_disconnected (router, event.fd);
+            break;
+        case LK_MONITOR_UNRESOLVED:
+            lk_log_warning ("neighbour: its name does not resolve address=%s",
+                            event.endpoint + strlen (LK_TCP));
+            break;
         }
     }
 }

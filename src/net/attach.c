@@ -119,7 +119,7 @@ take_monitor (void *user)
            && lk_monitor_next (monitor, &event)) {
         if (event.kind == LK_MONITOR_CONNECTED) {
             lk_attach_step (self, LK_ATTACH_UP);
-        } else {
+        } else if (event.kind == LK_MONITOR_DISCONNECTED) {
             take_messages (self);
             lk_attach_step (self, LK_ATTACH_DOWN);
             break;

@@ -107,7 +107,8 @@ check_folder (const char *endpoint, lk_problem *problem)
     char folder[sizeof ((struct sockaddr_un *) 0)->sun_path];
 
     snprintf (folder, sizeof folder, "%.*s", size, path);
-    if (size > 0 && access (folder, F_OK) != 0 && errno == ENOENT) {
+    if (size > 0 && size < (int) sizeof folder && access (folder, F_OK) != 0
+        && errno == ENOENT) {
         return lk_problem_set (problem, LK_SYSTEM,
                                "cannot bind '%s': there is no folder '%s'; "
                                "make it, writable for this process",

@@ -6,10 +6,15 @@
  *  libzmq tells of a connection first that it is there (with its descriptor),
  *  then that its handshake is done (without), then that it ended (with). The
  *  list of those that we opened puts that together again.
+ *
+ *  A name that does not resolve has no event of its own. But then there is no
+ *  socket: what is tried again twice, with no word of one in between, has no
+ *  address. (Once is the pause after the end of a connection.)
  */
 
 #include "net/monitor.h"
 
+#include "net/endpoint.h"
 #include "util/alloc.h"
 
 #include <stdio.h>
@@ -20,7 +25,11 @@
 #define EVENT_SIZE 6 /* uint16_t event, uint32_t value */
 #define EVENTS                                                                 \
     (ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_ACCEPTED  \
-     | ZMQ_EVENT_DISCONNECTED)
+     | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_DELAYED | ZMQ_EVENT_CLOSED   \
+     | ZMQ_EVENT_CONNECT_RETRIED)
+#define TRIES 2
+#define ATTEMPTS_MAX                                                           \
+    256 /* of those that nobody dials any more, the oldest go */
 
 typedef struct connection connection;
 struct connection {
@@ -29,10 +38,20 @@ struct connection {
     bool is_up;
 };
 
+/*  An endpoint that is tried again, how often without a socket. */
+typedef struct attempt attempt;
+struct attempt {
+    attempt *prev, *next;
+    int tries;
+    char endpoint[sizeof ((lk_monitor_event *) 0)->endpoint];
+};
+
 struct lk_monitor {
     lk_socket *watched;
     lk_socket *socket; /* PAIR, where libzmq tells */
     connection *connections;
+    attempt *attempts;
+    size_t attempt_count;
 };
 
 /*  No limit for what waits: libzmq's I/O thread would wait for us. */
@@ -100,6 +119,10 @@ lk_monitor_destroy (lk_monitor **self_p)
     connection *each, *next;
     DL_FOREACH_SAFE (self->connections, each, next) {
         forget (self, each);
+    }
+    attempt *try, *other;
+    DL_FOREACH_SAFE (self->attempts, try, other) {
+        lk_free (try);
     }
     lk_free (self);
     *self_p = NULL;
@@ -196,6 +219,69 @@ goes_down (lk_monitor *self, const raw_event *raw, lk_monitor_event *event)
     return was_up;
 }
 
+static attempt *
+find_attempt (lk_monitor *self, const char *endpoint)
+{
+    attempt *each;
+
+    DL_FOREACH (self->attempts, each) {
+        if (strcmp (each->endpoint, endpoint) == 0) {
+            return each;
+        }
+    }
+    return NULL;
+}
+
+static void
+drop_attempt (lk_monitor *self, attempt *gone)
+{
+    DL_DELETE (self->attempts, gone);
+    self->attempt_count--;
+    lk_free (gone);
+}
+
+/*  There is a socket, or was one. */
+static void
+end_attempt (lk_monitor *self, const char *endpoint)
+{
+    attempt *found = find_attempt (self, endpoint);
+
+    if (found) {
+        drop_attempt (self, found);
+    }
+}
+
+static attempt *
+begin_attempt (lk_monitor *self, const raw_event *raw)
+{
+    attempt *fresh = lk_alloc (sizeof *fresh);
+
+    if (self->attempt_count == ATTEMPTS_MAX) {
+        drop_attempt (self, self->attempts);
+    }
+    memcpy (fresh->endpoint, raw->endpoint, sizeof raw->endpoint);
+    DL_APPEND (self->attempts, fresh);
+    self->attempt_count++;
+    return fresh;
+}
+
+static bool
+tried_again (lk_monitor *self, const raw_event *raw, lk_monitor_event *event)
+{
+    attempt *found = find_attempt (self, raw->endpoint);
+
+    if (strncmp (raw->endpoint, LK_TCP, strlen (LK_TCP)) != 0) {
+        return false;
+    }
+    if (!found) {
+        found = begin_attempt (self, raw);
+    }
+    found->tries += found->tries <= TRIES;
+    *event = (lk_monitor_event) {.kind = LK_MONITOR_UNRESOLVED, .fd = -1};
+    memcpy (event->endpoint, raw->endpoint, sizeof raw->endpoint);
+    return found->tries == TRIES;
+}
+
 /*  Whether that is an event for our caller. A descriptor that comes up again
  *  belongs to another connection by now: after lk_socket_disconnect nobody
  *  tells of the end of the old one. */
@@ -212,9 +298,16 @@ take (lk_monitor *self, const raw_event *raw, lk_monitor_event *event)
             forget (self, old);
         }
         if (raw->kind == ZMQ_EVENT_CONNECTED) {
+            end_attempt (self, raw->endpoint);
             remember (self, raw);
         }
         return false;
+    case ZMQ_EVENT_CONNECT_DELAYED:
+    case ZMQ_EVENT_CLOSED:
+        end_attempt (self, raw->endpoint);
+        return false;
+    case ZMQ_EVENT_CONNECT_RETRIED:
+        return tried_again (self, raw, event);
     case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
         return comes_up (self, raw, event);
     case ZMQ_EVENT_DISCONNECTED:

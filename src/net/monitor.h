@@ -4,7 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  Only connections that we opened are reported: those that others opened to
- *  us end with their process (pidfd) or with silence.
+ *  us end with their process (pidfd) or with silence. And names that do not
+ *  resolve, since libzmq tries again without a word.
  */
 
 #ifndef LK_MONITOR_H
@@ -13,13 +14,15 @@
 #include "net/socket.h"
 
 typedef enum {
-    LK_MONITOR_CONNECTED,   /* the handshake is done */
-    LK_MONITOR_DISCONNECTED /* one that was CONNECTED ended */
+    LK_MONITOR_CONNECTED,    /* the handshake is done */
+    LK_MONITOR_DISCONNECTED, /* one that was CONNECTED ended */
+    LK_MONITOR_UNRESOLVED    /* tcp: no address for that name; once, until
+                                that changes */
 } lk_monitor_kind;
 
 typedef struct {
     lk_monitor_kind kind;
-    int fd; /* tells connections apart; see lk_part_fd */
+    int fd; /* tells connections apart, see lk_part_fd; not of UNRESOLVED */
 
     /*  As given to connect. But libzmq tells an endpoint with a host name by
      *  its numeric address if it had to try more than once: who dials names

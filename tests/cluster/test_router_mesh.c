@@ -232,6 +232,22 @@ refuses_a_second_host_of_a_name (void)
 }
 
 static void
+says_whose_name_does_not_resolve (void)
+{
+    char neighbour[128];
+    const char *const more[] = {"--neighbour", neighbour, NULL};
+    snprintf (neighbour, sizeof neighbour, "%080d.example:7411", 0);
+    lk_fixture_start (&fixture, 3, more);
+    EXPECT (lk_fixture_logged (&fixture, 3,
+                               "warning: neighbour: its name does not resolve "
+                               "address=000",
+                               SOON_MS),
+            "a neighbour's name that does not resolve is logged");
+    lk_fixture_signal (&fixture, 3, SIGTERM);
+    lk_fixture_wait (&fixture, 3, SOON_MS);
+}
+
+static void
 shuts_all_down (void)
 {
     lk_client_say (client[0], "a@h1", "router@.", "SHUTDOWN", 1, NULL);
@@ -257,6 +273,7 @@ main (void)
     tells_of_silence ();
     leaves_in_good_order ();
     refuses_a_second_host_of_a_name ();
+    says_whose_name_does_not_resolve ();
     shuts_all_down ();
     for (size_t i = 0; i < 3; i++) {
         lk_client_destroy (&client[i]);

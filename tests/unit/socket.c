@@ -419,7 +419,36 @@ START_TEST (monitor_hears_of_what_we_opened)
 }
 END_TEST
 
-/*  At once and many times, the peer there or not. */
+/*  A label of more than 63 characters is nobody's, and no server is asked. */
+START_TEST (monitor_hears_of_names_without_address)
+{
+    lk_socket *far = lk_socket_router_new (context, &options, &problem);
+    lk_monitor_event event;
+    lk_identity name;
+    char bound[128], lost[128];
+    lk_monitor *monitor = lk_monitor_new (router, &problem);
+    ck_assert_int_eq (lk_socket_bind_tcp (far, "tcp://127.0.0.1:*", &problem),
+                      LK_OK);
+    snprintf (bound, sizeof bound, "%s", lk_socket_endpoint (far));
+    snprintf (lost, sizeof lost, "tcp://%080d.example:7411", 0);
+    ck_assert_int_eq (lk_socket_dial (router, lost, &name, &problem), LK_OK);
+    ck_assert (next_event (monitor, &event));
+    ck_assert_int_eq (event.kind, LK_MONITOR_UNRESOLVED);
+    ck_assert_str_eq (event.endpoint, lost);
+    ck_assert (!next_event (monitor, &event)); /* once */
+
+    /*  An address where nobody is resolves, and so does one that was lost. */
+    ck_assert_int_eq (lk_socket_dial (router, bound, &name, &problem), LK_OK);
+    ck_assert (next_event (monitor, &event));
+    ck_assert_int_eq (event.kind, LK_MONITOR_CONNECTED);
+    lk_socket_destroy (&far);
+    ck_assert (next_event (monitor, &event));
+    ck_assert_int_eq (event.kind, LK_MONITOR_DISCONNECTED);
+    ck_assert (!next_event (monitor, &event));
+    lk_monitor_destroy (&monitor);
+}
+END_TEST
+
 /*  A host may list its own address among its neighbours': it dials itself,
  *  finds out, and must not stop listening with that. */
 START_TEST (dialling_oneself)
@@ -445,6 +474,7 @@ START_TEST (dialling_oneself)
 }
 END_TEST
 
+/*  At once and many times, the peer there or not. */
 START_TEST (redial)
 {
     lk_identity last = {0}, name;
@@ -528,6 +558,7 @@ add_tests (TCase *tcase)
     tcase_add_test (tcase, ipc_that_cannot_be);
     tcase_add_test (tcase, tcp_tells_its_port);
     tcase_add_test (tcase, monitor_hears_of_what_we_opened);
+    tcase_add_test (tcase, monitor_hears_of_names_without_address);
     tcase_add_test (tcase, redial);
     tcase_add_test (tcase, dialling_oneself);
     tcase_add_test (tcase, loop_forgets_nothing);
