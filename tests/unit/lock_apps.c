@@ -272,9 +272,47 @@ set_and_read (lk_lockd_options *options, const char *const (*set)[2])
     return error;
 }
 
+static const char *const nothing[][2] = {{NULL, NULL}};
+
+/*  Those of the pages. */
+START_TEST (options_have_defaults)
+{
+    lk_lockd_options options;
+    ck_assert_int_eq (set_and_read (&options, nothing), LK_OK);
+    ck_assert_str_eq (options.endpoint, "ipc:///run/lockkeeper/router");
+    ck_assert_str_eq (options.state_dir, "/var/lib/lockkeeper");
+    ck_assert_str_eq (options.run_dir, "/run/lockkeeper");
+    ck_assert_int_eq (options.log_level, LK_LOG_NOTICE);
+    ck_assert (!options.syslog);
+    ck_assert (options.eligible);
+    ck_assert_uint_eq (options.priority, 8);
+    ck_assert_uint_eq (options.leaders_max, 3);
+    ck_assert_int_eq (options.dead_after_ms, 1000);
+    ck_assert_int_eq (options.leader_lease_ms, 2000);
+    ck_assert_int_eq (options.host_lease_ms, 8000);
+    ck_assert_int_eq (options.grace_ms, 60000);
+}
+END_TEST
+
+/*  The core's own, with which the simulator runs it, are the same. */
+START_TEST (the_core_has_the_same_defaults)
+{
+    lk_lockd_options options;
+    lk_node_config config;
+    ck_assert_int_eq (set_and_read (&options, nothing), LK_OK);
+    lk_node_config_init (&config);
+    ck_assert (config.eligible == options.eligible);
+    ck_assert_uint_eq (config.candidate.priority, options.priority);
+    ck_assert_uint_eq (config.leaders_max, options.leaders_max);
+    ck_assert_int_eq (config.dead_after_ms, options.dead_after_ms);
+    ck_assert_int_eq (config.leader_lease_ms, options.leader_lease_ms);
+    ck_assert_int_eq (config.host_lease_ms, options.host_lease_ms);
+    ck_assert_int_eq (config.grace_ms, options.grace_ms);
+}
+END_TEST
+
 START_TEST (options_are_set)
 {
-    static const char *const nothing[][2] = {{NULL, NULL}};
     static const char *const all[][2] = {
         {"lock/dead-after", "500"},
         {"lock/host-lease", "9000"},
@@ -287,11 +325,6 @@ START_TEST (options_are_set)
     static const char *const off[][2] = {{"lock/priority", "off"},
                                          {NULL, NULL}};
     lk_lockd_options options;
-    ck_assert_int_eq (set_and_read (&options, nothing), LK_OK);
-    ck_assert (options.eligible);
-    ck_assert_uint_eq (options.priority, 8);
-    ck_assert_int_eq (options.dead_after_ms, 1000);
-    ck_assert_str_eq (options.state_dir, "/var/lib/lockkeeper");
     ck_assert_int_eq (set_and_read (&options, all), LK_OK);
     ck_assert_int_eq (options.dead_after_ms, 500);
     ck_assert_int_eq (options.host_lease_ms, 9000);
@@ -343,6 +376,8 @@ main (void)
     tcase_add_test (others, peers_are_limited);
     suite_add_tcase (suite, others);
     TCase *options = tcase_create ("options");
+    tcase_add_test (options, options_have_defaults);
+    tcase_add_test (options, the_core_has_the_same_defaults);
     tcase_add_test (options, options_are_set);
     tcase_add_test (options, options_are_refused);
     suite_add_tcase (suite, options);

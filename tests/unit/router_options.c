@@ -63,6 +63,27 @@ refused (const char *line, const char *key)
                    "%s: %s", line, problem.text);
 }
 
+/*  Those of the pages. */
+START_TEST (defaults)
+{
+    char name[HOST_NAME_MAX + 1];
+    ck_assert_int_eq (lk_router_options_read (&options, config, &problem),
+                      LK_OK);
+    ck_assert_str_eq (options.endpoint, "ipc:///run/lockkeeper/router");
+    ck_assert_uint_eq (options.mode, 0660);
+    ck_assert_str_eq (options.group, "");
+    ck_assert_str_eq (options.listen, "tcp://127.0.0.1:7411");
+    ck_assert_str_eq (options.address, "");
+    ck_assert_int_eq (options.dead_after_ms, 1000);
+    ck_assert_int_eq (options.log_level, LK_LOG_NOTICE);
+    ck_assert (!options.syslog);
+    ck_assert_ptr_null (options.neighbour[0]);
+    ck_assert_int_eq (gethostname (name, sizeof name), 0);
+    name[strcspn (name, ".")] = '\0';
+    ck_assert_str_eq (options.host, name);
+}
+END_TEST
+
 START_TEST (places_to_listen)
 {
     taken ("listen = \"tcp://127.0.0.1:7411\"");
@@ -138,6 +159,7 @@ main (void)
 {
     TCase *tcase = tcase_create ("router_options");
     tcase_add_checked_fixture (tcase, set_up, tear_down);
+    tcase_add_test (tcase, defaults);
     tcase_add_test (tcase, places_to_listen);
     tcase_add_test (tcase, other_addresses);
     tcase_add_test (tcase, names_of_the_host);
