@@ -84,6 +84,12 @@ lk_apps_remove (lk_apps *self, lk_app *app)
     lk_free (app);
 }
 
+lk_name
+lk_app_owner (const lk_app *self)
+{
+    return (lk_name) {self->address, (uint16_t) strlen (self->address)};
+}
+
 lk_request *
 lk_app_find (const lk_app *self, uint64_t serial)
 {

@@ -55,6 +55,9 @@ typedef struct {
 void lk_apps_init (lk_apps *self);
 void lk_apps_clear (lk_apps *self);
 
+/*  Its address, as its tickets show it; belongs to the application. */
+lk_name lk_app_owner (const lk_app *self);
+
 /*  NULL if it is not there. */
 lk_app *lk_apps_find (const lk_apps *self, const char *address);
 lk_app *lk_apps_by_number (const lk_apps *self, uint32_t number);

@@ -217,7 +217,7 @@ take_lock (lk_lockd *self, const lk_message *message)
     request->over = false; /* who asks again wants to be told again */
     core.app = app->number;
     core.object = request->key;
-    core.owner = (lk_name) {app->address, (uint16_t) strlen (app->address)};
+    core.owner = lk_app_owner (app);
     step_request (self, LK_ON_LOCK, app, &core);
 }
 
@@ -243,6 +243,7 @@ unlock_by_key (lk_lockd *self, const lk_message *message, lk_app *app,
     }
     core->app = app->number;
     core->object = request->key;
+    core->owner = lk_app_owner (app);
     step_request (self, LK_ON_UNLOCK_BY_KEY, app, core);
 }
 

@@ -279,7 +279,7 @@ typedef struct {
 /*  Requests of a proxy: LOCK, UNLOCK. Also `at` and session for as_of. */
 typedef struct {
     lk_ticket ticket; /* request, object; LOCK: owner, pid, duration_ms,
-                          age_ms; UNLOCK by key: key */
+                          age_ms; UNLOCK: owner; by key: key */
     bool queue;       /* LOCK: false: answer full rather than wait */
     bool by_key;      /* UNLOCK: whoever holds it with ticket.key */
     int64_t at;       /* sender's clock */

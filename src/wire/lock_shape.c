@@ -257,6 +257,7 @@ unlock_fields (lk_fields *f, lk_lock_message *message)
     lk_field_object (f, &request->ticket.object);
     lk_field_flag (f, "by_key", &request->by_key);
     lk_field_hex (f, "key", &request->ticket.key);
+    lk_field_text (f, "owner", &request->ticket.owner, LK_ADDRESS_LEN_MAX);
     lk_field_clock (f, "at", &request->at);
 }
 

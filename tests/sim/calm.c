@@ -48,7 +48,7 @@ check_leader_count (sim_world *world, const lk_decree *decree)
 static void
 check_leader (sim_world *world, const lk_decree *decree, uint8_t host)
 {
-    const lk_node *node = world->host[host].node;
+    lk_node *node = world->host[host].node;
     lk_node_status status;
 
     if (!node) {

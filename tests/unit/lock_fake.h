@@ -188,7 +188,7 @@ lk_node_deadline (const lk_node *self)
 }
 
 void
-lk_node_get_status (const lk_node *self, lk_node_status *status)
+lk_node_get_status (lk_node *self, lk_node_status *status)
 {
     *status = self->status;
     status->phase = status->phase ? status->phase : "booting";

@@ -313,7 +313,7 @@ LOCK = [
       "duration_ms": 0, "age_ms": 12, "queue": True, "at": 86400250}),
     ("unlock", "UNLOCK", "h2", TERM,
      {"origin": H2, "request": WAITS, **OBJECT, "by_key": True, "key": KEY,
-      "at": 86400250}),
+      "owner": "run-88@h2", "at": 86400250}),
     ("locked", "LOCKED", "h2", TERM,
      {"request": HELD, **OBJECT, "token": TOKEN, "key": KEY,
       "as_of": 512000, "left_ms": -1}),

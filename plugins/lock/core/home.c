@@ -238,6 +238,18 @@ ask_back (lk_node *node, lk_entry *holder, lk_request_id by)
     lk_home_send (node, message, holder->ticket.request.host);
 }
 
+/*  The holder gives back what it had in a former session of its host, whose
+ *  lock service was restarted: there is nobody else to be asked. */
+static bool
+is_holder_itself (const lk_ticket *held, const lk_ticket *asking)
+{
+    return held->request.host == asking->request.host
+           && held->request.session < asking->request.session
+           && held->owner.size > 0 && held->owner.size == asking->owner.size
+           && memcmp (held->owner.data, asking->owner.data, held->owner.size)
+                  == 0;
+}
+
 static void
 unlock_by_key (lk_node *node, const lk_ticket *ticket)
 {
@@ -251,6 +263,9 @@ unlock_by_key (lk_node *node, const lk_ticket *ticket)
         refuse (node, ticket, LK_UNKNOWN);
     } else if (holder->ticket.key != ticket->key) {
         refuse (node, ticket, LK_DENIED);
+    } else if (is_holder_itself (&holder->ticket, ticket)) {
+        holder->release_by = ticket->request;
+        drop (node, holder);
     } else {
         ask_back (node, holder, ticket->request);
     }

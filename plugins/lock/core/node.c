@@ -323,6 +323,16 @@ handle (lk_node *node, const lk_event *event)
 }
 
 static void
+say_readiness (lk_node *node)
+{
+    bool is_served = lk_node_is_ready (node);
+    if (is_served != node->was_served) {
+        node->was_served = is_served;
+        lk_out_status (node);
+    }
+}
+
+static void
 let_time_pass (lk_node *node)
 {
     node->next_look_ms = node->now_ms + LK_BUSY_MS;
@@ -335,6 +345,7 @@ let_time_pass (lk_node *node)
     } else if (node->proxy.is_behind) {
         lk_proxy_run (node);
     }
+    say_readiness (node);
 }
 
 static int64_t

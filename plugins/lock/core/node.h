@@ -64,7 +64,7 @@ typedef struct {
     uint32_t app;
     uint64_t serial;
     lk_name object;
-    lk_name owner;       /* LOCK: the application's address */
+    lk_name owner;       /* the application's address */
     uint32_t pid;        /* LOCK */
     int64_t wait_ms;     /* 0: not queued, -1: for ever */
     int64_t duration_ms; /* LOCK; 0: no limit */
@@ -148,7 +148,7 @@ int64_t lk_node_deadline (const lk_node *self);
 
 typedef struct {
     bool ready;       /* this host's requests are served now */
-    bool leads;       /* this service serves as a leader */
+    bool leads;       /* this service serves as a leader, and has its lease */
     lk_decree decree; /* latest in force that it knows; number 0: none */
     lk_hosts sees;
     uint64_t session;
@@ -158,7 +158,7 @@ typedef struct {
     const char *phase;      /* "booting" "pause" "voting" "elected" */
 } lk_node_status;
 
-void lk_node_get_status (const lk_node *self, lk_node_status *status);
+void lk_node_get_status (lk_node *self, lk_node_status *status);
 
 /*  The tickets of the own table, objects in the order of their first request,
  *  within an object in the order of the queue. Start with *cursor = 0; false

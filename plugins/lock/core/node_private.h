@@ -46,6 +46,7 @@ struct lk_node {
 
     lk_table table;
     bool ready;       /* the table's decree is in force, as far as known */
+    bool was_served;  /* what was last said of lk_node_is_ready */
     int64_t ready_ms; /* since when */
     lk_stream stream;
     lk_home home;
@@ -54,6 +55,9 @@ struct lk_node {
     lk_proxy proxy;
     lk_outlet outlet;
 };
+
+/*  Whether this host's requests are served now. */
+bool lk_node_is_ready (lk_node *node);
 
 /*  Own place among the leaders of the own table, or -1. */
 int lk_node_place (const lk_node *node);

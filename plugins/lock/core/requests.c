@@ -67,6 +67,9 @@ take (lk_node *node, const lk_app_request *request, lk_asked_state state)
     lk_asked *asked =
         lk_asked_new (node, state, ++node->proxy.last_serial, request->app,
                       request->serial, request->object);
+    asked->ticket.owner =
+        (lk_name) {.data = lk_memdup (request->owner.data, request->owner.size),
+                   .size = request->owner.size};
     if (wait_ms > 0 && wait_ms < INT64_MAX - node->now_ms) {
         asked->wait_until_ms = node->now_ms + wait_ms;
         lk_proxy_due (node, asked->wait_until_ms);
@@ -87,9 +90,6 @@ lk_on_app_lock (lk_node *node, const lk_app_request *request)
     }
     asked = take (node, request, LK_ASKED_WAITING);
     asked->queue = request->wait_ms != 0;
-    asked->ticket.owner =
-        (lk_name) {.data = lk_memdup (request->owner.data, request->owner.size),
-                   .size = request->owner.size};
     asked->ticket.pid = request->pid;
     asked->ticket.duration_ms = request->duration_ms;
     lk_asked_send (node, asked);

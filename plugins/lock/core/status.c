@@ -19,14 +19,37 @@ phase (const lk_node *node)
     }
 }
 
+/*  A leader that says well: without one nothing is granted. */
+static bool
+hears_leader (lk_node *node)
+{
+    const lk_decree *decree = &node->proxy.decree;
+    for (size_t place = 0; place < decree->leader_count; place++) {
+        lk_host host = decree->leader[place];
+        if (host == node->config.self
+                ? lk_node_is_well (node)
+                : lk_peer_heard (node, host) && node->peer[host].well) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+lk_node_is_ready (lk_node *node)
+{
+    const lk_proxy *proxy = &node->proxy;
+    return proxy->live && (proxy->reclaim & ~proxy->reported) == 0
+           && hears_leader (node);
+}
+
 void
-lk_node_get_status (const lk_node *node, lk_node_status *status)
+lk_node_get_status (lk_node *node, lk_node_status *status)
 {
     const lk_proxy *proxy = &node->proxy;
     *status = (lk_node_status) {
-        .ready = proxy->live && proxy->decree.leader_count > 0
-                 && (proxy->reclaim & ~proxy->reported) == 0,
-        .leads = lk_node_is_serving (node),
+        .ready = lk_node_is_ready (node),
+        .leads = lk_node_is_serving (node) && lk_lease_holds (node),
         .decree = proxy->decree,
         .sees = lk_node_sees (node),
         .session = node->facts.session,
