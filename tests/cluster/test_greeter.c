@@ -1,0 +1,183 @@
+/*  test_greeter.c - the example of a service, as a process on two hosts' bus
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  What service.h promises a service that includes nothing else, and that
+ *  only its own router can stop it.
+ */
+
+#include "lib/router_fixture.h"
+
+#include "util/assert.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SOON_MS = 5000 };
+
+static lk_fixture fixture;
+static char told[96]; /* what the greeter writes */
+static pid_t greeter;
+
+static void
+start_greeter (void)
+{
+    const char *build = getenv ("BUILD");
+    char program[512];
+    snprintf (program, sizeof program, "%s/lockkeeper-greeter",
+              build != NULL ? build : "build");
+    snprintf (told, sizeof told, "%s/greeter", fixture.dir);
+    greeter = fork ();
+    LK_ASSERT (greeter >= 0);
+    if (greeter == 0) {
+        prctl (PR_SET_PDEATHSIG, SIGKILL);
+        const int fd = open (told, O_WRONLY | O_CREAT | O_APPEND, 0600);
+        dup2 (fd, STDOUT_FILENO);
+        dup2 (fd, STDERR_FILENO);
+        execl (program, program, fixture.router[0].endpoint, (char *) NULL);
+        _exit (127);
+    }
+}
+
+/*  Whether it writes that line, within the time. */
+static bool
+tells (const char *wanted)
+{
+    for (int tries = 0; tries < SOON_MS / 10; tries++) {
+        char line[200];
+        bool found = false;
+        FILE *file = fopen (told, "r");
+        while (file != NULL && !found
+               && fgets (line, sizeof line, file) != NULL) {
+            line[strcspn (line, "\n")] = '\0';
+            found = strcmp (line, wanted) == 0;
+        }
+        if (file != NULL) {
+            fclose (file);
+        }
+        if (found) {
+            return true;
+        }
+        usleep (10000);
+    }
+    return false;
+}
+
+/*  Its exit code; -1 if it does not end by itself. */
+static int
+end_of_greeter (void)
+{
+    int status;
+    for (int tries = 0; tries < SOON_MS / 10; tries++) {
+        if (waitpid (greeter, &status, WNOHANG) == greeter) {
+            greeter = 0;
+            return WIFEXITED (status) ? WEXITSTATUS (status) : -1;
+        }
+        usleep (10000);
+    }
+    return -1;
+}
+
+static bool
+has_text (const lk_message *message, const char *field, const char *text)
+{
+    const char *has = message ? lk_message_text (message, field) : NULL;
+    return has != NULL && strcmp (has, text) == 0;
+}
+
+/*  -------------------------------------------------------- the story */
+
+static void
+counts_the_hosts (void)
+{
+    lk_fixture_start (&fixture, 0, NULL);
+    start_greeter ();
+    EXPECT (tells ("greeting as greeter@h1"), "the greeter attaches");
+    lk_fixture_start (&fixture, 1, NULL);
+    EXPECT (tells ("hosts alive: 2 of 2"), "it counts the hosts");
+}
+
+static void
+greets (lk_client *client)
+{
+    lk_client_say (client, "a@h2", "greeter@?", "HELLO", 7,
+                   "{\"name\":\"Ada\"}");
+    const lk_message *answer = lk_client_await (client, "GREETING", SOON_MS);
+    EXPECT (has_text (answer, "text", "Hello, Ada. This is h1."),
+            "HELLO is answered with a greeting, on another host too");
+    EXPECT (answer != NULL && lk_message_serial (answer) == 7
+                && strcmp (lk_message_from (answer), "greeter@h1") == 0
+                && lk_message_number (answer, "hosts", 0) == 2,
+            "with the serial, the sender and the number of hosts");
+    lk_client_say (client, "a@h2", "greeter@h1", "HELLO", 8, NULL);
+    EXPECT (has_text (lk_client_await (client, "GREETING", SOON_MS), "text",
+                      "Hello, stranger. This is h1."),
+            "whoever tells no name is a stranger");
+    lk_client_say (client, "a@h2", "greeter@h1", "NONSENSE", 9, NULL);
+    answer = lk_client_await (client, "UNKNOWN", SOON_MS);
+    EXPECT (has_text (answer, "reason", "greeter knows HELLO only")
+                && has_text (answer, "command", "NONSENSE"),
+            "what it does not understand is answered with UNKNOWN");
+}
+
+static void
+goes_on (lk_client *client)
+{
+    lk_client_say (client, "a@h2", "greeter@h1", "STOP", 10, NULL);
+    EXPECT (has_text (lk_client_await (client, "INVALID", SOON_MS), "reason",
+                      "that is not yours to say"),
+            "STOP from another host is refused");
+    lk_client *near = lk_client_enter (fixture.router[0].endpoint, "b", "");
+    lk_client_say (near, "b@h1", "greeter@.", "STOP", 11, NULL);
+    EXPECT (lk_client_await (near, "INVALID", SOON_MS) != NULL,
+            "and so is that of a process of its own host");
+    lk_client_say (near, "b@h1", "greeter@.", "HELLO", 12, NULL);
+    EXPECT (lk_client_await (near, "GREETING", SOON_MS) != NULL,
+            "it greets all the same");
+    lk_client_destroy (&near);
+}
+
+static void
+ends (void)
+{
+    lk_fixture_signal (&fixture, 1, SIGKILL);
+    lk_fixture_wait (&fixture, 1, SOON_MS);
+    EXPECT (tells ("hosts alive: 1 of 2"), "it counts a host less");
+    kill (greeter, SIGTERM);
+    EXPECT (end_of_greeter () == 0, "SIGTERM ends it");
+    EXPECT (tells ("detached: signal"), "it detaches");
+    (void) unlink (told);
+    start_greeter ();
+    EXPECT (tells ("hosts alive: 1 of 2"), "the next one attaches");
+    lk_client *client = lk_client_enter (fixture.router[0].endpoint, "b", "");
+    lk_client_say (client, "b@h1", "router@.", "SHUTDOWN", 1, NULL);
+    EXPECT (end_of_greeter () == 0, "SHUTDOWN ends it");
+    EXPECT (tells ("detached: stop"), "told by its router");
+    lk_client_destroy (&client);
+}
+
+int
+main (void)
+{
+    lk_fixture_begin (&fixture, 2);
+    counts_the_hosts ();
+    lk_client *client = lk_client_enter (fixture.router[1].endpoint, "a", "");
+    EXPECT (lk_client_await_live (client, 2, SOON_MS), "h2 sees both hosts");
+    greets (client);
+    goes_on (client);
+    lk_client_destroy (&client);
+    ends ();
+    if (greeter > 0) {
+        kill (greeter, SIGKILL);
+        waitpid (greeter, NULL, 0);
+    }
+    (void) unlink (told);
+    return lk_fixture_end (&fixture);
+}
