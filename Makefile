@@ -106,6 +106,7 @@ help:
 	@echo 'make deps        installs the Debian packages that all this needs'
 	@echo 'make check-style, check-man, format-check, tidy'
 	@echo 'make sim SEED=n RUNS=m    the simulator'
+	@echo 'make canaries            the simulator against planted mistakes'
 	@echo 'make fuzz T=60            each fuzz target for T seconds (clang)'
 	@echo 'make bench'
 	@echo 'make install PREFIX=/usr/local DESTDIR=, uninstall, dist, clean'
@@ -146,6 +147,9 @@ check-man:
 
 sim: $(simulator)
 	$(simulator) --seed $(SEED) --runs $(or $(RUNS),1)
+
+canaries: $(simulator)
+	@BUILD=$(abspath $(B)) SEEDS_MAX=100000 sh tests/sim/canaries.sh
 
 bench: all $(benches)
 	@set -e; for b in $(benches); do BUILD=$(abspath $(B)) $$b; done
@@ -316,7 +320,7 @@ clean:
 	rm -rf $(B) $(B)-fuzz
 
 .FORCE:
-.PHONY: all tests unit-tests help deps demo check check-fast check-style \
+.PHONY: all tests canaries unit-tests help deps demo check check-fast check-style \
 	check-man sim bench fuzz fuzz-run format format-check tidy install uninstall \
 	dist clean .FORCE
 .DELETE_ON_ERROR:

@@ -6,6 +6,9 @@
 #
 #   BUILD=build sh tests/sim/canaries.sh [NAME...]
 #
+#   Those that need more than a thousand seeds are run by name only, or with
+#   SEEDS_MAX=100000 (make canaries).
+#
 #   Each canary is a copy of one file of the core with a mistake in it, linked
 #   with the other objects of the simulator. The simulator has to fail within
 #   the seeds (or the script) that are said here; a mistake that can no longer
@@ -18,6 +21,7 @@ jobs=$(nproc 2>/dev/null || echo 2)
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/canaries.XXXXXX") || exit 2
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
+seeds_max=${SEEDS_MAX:-1000}
 number=0
 failed=0
 wanted=" $* "
@@ -47,6 +51,10 @@ canary () {    # name, seeds or script, file of the core, sed expression
     case $wanted in
     "  " | *" $1 "*) ;;
     *) return ;;
+    esac
+    case $2 in
+    *[!0-9]*) ;;
+    *) [ "$2" -le "$seeds_max" ] || [ "$wanted" != "  " ] || return ;;
     esac
     sed -z "$4" "plugins/lock/core/$3" >"$scratch/changed.c"
     if cmp -s "$scratch/changed.c" "plugins/lock/core/$3"; then
@@ -97,7 +105,7 @@ canary first-chunk-only many-tickets transfer.c \
 
 canary no-margin 300 node.c \
     's/return ms + ms \/ 4;/return ms * 95 \/ 100;/'
-canary vouches-without-lease 4000 peer.c \
+canary vouches-without-lease 30000 peer.c \
     's/!node->ready || !lk_lease_holds (node)/!node->ready/'
 canary vouches-after-silent heard-by-another peer.c \
     's/session <= peer->condemned ||/0 ||/'
