@@ -236,6 +236,7 @@ lk_peers_judge (lk_peers *self, lk_other *peer, const lk_charter *theirs,
     if (is_copy (self, peer, problem)
         || charters_differ (self, peer, theirs, problem)) {
         peer->state = LK_OTHER_REFUSED;
+        snprintf (peer->why, sizeof peer->why, "%s", problem);
         return peer->state;
     }
     if (!self->charter.name[0] && theirs->name[0]) {
@@ -244,5 +245,27 @@ lk_peers_judge (lk_peers *self, lk_other *peer, const lk_charter *theirs,
     }
     peer->state = LK_OTHER_ACCEPTED;
     peer->said = false;
+    peer->why[0] = '\0';
     return peer->state;
+}
+
+const char *
+lk_peers_refusal (const lk_peers *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (self->other[i].why[0] != '\0') {
+            return self->other[i].why;
+        }
+    }
+    return "";
+}
+
+void
+lk_peers_gone (lk_peers *self, const char *host)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (strcmp (self->other[i].host, host) == 0) {
+            self->other[i].why[0] = '\0';
+        }
+    }
 }

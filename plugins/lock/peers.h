@@ -42,8 +42,9 @@ typedef struct {
     char host[LK_HOST_LEN_MAX + 1];
     uint64_t id;
     lk_other_state state;
-    bool said;  /* why it is refused is in the log */
-    bool asked; /* for its LOCKSTARTED, at asked_ms */
+    bool said;                       /* why it is refused is in the log */
+    char why[LK_PEERS_PROBLEM_SIZE]; /* it is refused, or refuses us; or "" */
+    bool asked;                      /* for its LOCKSTARTED, at asked_ms */
     int64_t asked_ms;
 } lk_other;
 
@@ -64,14 +65,20 @@ void lk_peers_init (lk_peers *self, const char *host,
  *  host's name, the id is 0, or there are too many. */
 lk_other *lk_peers_intern (lk_peers *self, const char *host, uint64_t id);
 
+/*  Why we and some other refuse each other; "" if all that are there agree. */
+const char *lk_peers_refusal (const lk_peers *self);
+
+/*  What ran on that host has ended. */
+void lk_peers_gone (lk_peers *self, const char *host);
+
 /*  Writes the charter into a LOCKSTARTED, or reads it; false if it is
  *  malformed. */
 void lk_charter_write (const lk_charter *self, lk_message *message);
 bool lk_charter_read (lk_charter *self, const lk_message *message);
 
 /*  Judges a peer by the charter in its LOCKSTARTED and sets its state. If it
- *  is refused, `problem` names the difference. True in *joined if its cluster
- *  has become ours. */
+ *  is refused, `problem` and its `why` name the difference. True in *joined if
+ *  its cluster has become ours. */
 lk_other_state lk_peers_judge (lk_peers *self, lk_other *peer,
                                const lk_charter *theirs, bool *joined,
                                char problem[LK_PEERS_PROBLEM_SIZE]);

@@ -175,6 +175,7 @@ resend_all (lk_lockd *self)
 static void
 host_is_gone (lk_lockd *self, const char *host)
 {
+    lk_peers_gone (&self->peers, host);
     for (size_t i = 0; i < self->roster.count; i++) {
         if (i != self->self
             && strcmp (lk_roster_name (&self->roster, (lk_host) i), host)

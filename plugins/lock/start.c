@@ -11,10 +11,12 @@
 #include "lockd.h"
 
 #include "net/log.h"
+#include "util/utf8.h"
 #include "wire/lock_codec.h"
 #include "wire/message_frame.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define ASK_AGAIN_MS 250 /* the same service to introduce itself */
 
@@ -147,15 +149,27 @@ check_started (lk_lockd *self, lk_other *other, const lk_message *message)
     return true;
 }
 
+/*  As much as there is room for, in whole characters. */
+static void
+keep_reason (lk_other *other, const char *reason)
+{
+    snprintf (other->why, sizeof other->why, "%s", reason);
+    for (size_t size = strlen (other->why); !lk_utf8_is_text (other->why, size);
+         size--) {
+        other->why[size - 1] = '\0';
+    }
+}
+
 /*  The other side refuses us; it says why, and we say so once. */
 static void
 take_refuse (lk_other *other, const lk_message *message)
 {
     const char *reason = lk_message_text (message, "reason");
+    keep_reason (other, reason ? reason : "it does not say why");
     if (!other->said) {
         other->said = true;
         lk_log_error ("the lock service of host=%s refuses us: %s", other->host,
-                      reason ? reason : "it does not say why");
+                      other->why);
     }
 }
 

@@ -71,7 +71,9 @@ decode (lk_lockd *self, const char *text, size_t size)
     if (lk_lock_state_decode (text, size, &self->roster, &self->state, problem,
                               sizeof problem)
         != LK_OK) {
-        lk_log_error ("'%s' makes no sense: %s",
+        lk_log_error ("'%s' makes no sense: %s; an old copy of it may break "
+                      "locks: move it away, and this host serves as a proxy, "
+                      "without its vote",
                       lk_state_file_path (self->file), problem);
         return false;
     }

@@ -79,6 +79,17 @@ describe_wait (const lk_lockd *self, const lk_node_status *status, char *line,
     }
 }
 
+/*  Most likely that is why. */
+static void
+add_refusal (const lk_lockd *self, char *line, size_t size)
+{
+    const char *why = lk_peers_refusal (&self->peers);
+    if (why[0] != '\0') {
+        const size_t used = strlen (line);
+        snprintf (line + used, size - used, "; refused: %s", why);
+    }
+}
+
 static void
 write_numbers (const lk_lockd *self, lk_message *message,
                const lk_node_status *status)
@@ -124,8 +135,9 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
     write_numbers (self, message, &status);
     lk_message_set_flag (message, "answering", request != NULL);
     if (!status.ready) {
-        char reason[120];
+        char reason[160 + LK_PEERS_PROBLEM_SIZE];
         describe_wait (self, &status, reason, sizeof reason);
+        add_refusal (self, reason, sizeof reason);
         lk_message_set_text (message, "reason", reason);
     }
     (void) lk_lockd_send (self, message);

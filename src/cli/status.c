@@ -96,8 +96,9 @@ print_readiness (const report *self)
                 lk_message_flag (self->lock, "leads") ? ", this host leads"
                                                       : "");
     } else {
-        printf (LABEL " not ready: %s\n", "locks",
-                text_or (self->lock, "reason", "no reason told"));
+        printf (LABEL " not ready: ", "locks");
+        lk_show (stdout, text_or (self->lock, "reason", "no reason told"));
+        putchar ('\n');
     }
 }
 
@@ -106,9 +107,10 @@ print_lock (const report *self)
 {
     const lk_message *lock = self->lock;
     print_readiness (self);
-    printf (LABEL " %s%s\n", "cluster",
-            text_or (lock, "cluster", "none: `lockkeeper init` was not run"),
-            lk_message_flag (lock, "member") ? "" : " (not a member)");
+    printf (LABEL " ", "cluster");
+    lk_show (stdout,
+             text_or (lock, "cluster", "none: `lockkeeper init` was not run"));
+    puts (lk_message_flag (lock, "member") ? "" : " (not a member)");
     printf (LABEL " %" PRId64 ", proposed by %s; %s\n", "term",
             lk_message_number (lock, "term", 0),
             text_or (lock, "proposer", "nobody"), text_or (lock, "phase", "?"));

@@ -6,6 +6,8 @@
 
 #include "lock_fake.h"
 
+#include "net/log.h"
+
 #include <sys/wait.h>
 
 /*  -------------------------------------------------------- start */
@@ -79,6 +81,15 @@ START_TEST (refuses_a_state_in_use)
 }
 END_TEST
 
+static char last_line[500];
+
+static void
+keep_line (lk_log_level level, const char *line)
+{
+    (void) level;
+    snprintf (last_line, sizeof last_line, "%s", line);
+}
+
 START_TEST (refuses_a_broken_state)
 {
     char path[128];
@@ -90,7 +101,11 @@ START_TEST (refuses_a_broken_state)
     fclose (file);
     lk_lockd_options options = lockd.options;
     lk_lockd_init (&lockd, &options);
+    lk_log_set_sink (keep_line);
     ck_assert (!lk_lockd_open (&lockd));
+    lk_log_set_sink (NULL);
+    ck_assert_ptr_nonnull (strstr (last_line, "makes no sense"));
+    ck_assert_ptr_nonnull (strstr (last_line, "move it away"));
 }
 END_TEST
 
@@ -379,6 +394,31 @@ START_TEST (refuses_another_cluster)
 }
 END_TEST
 
+/*  NOLOCK's reason: what it says of the sight, and `more` behind it. */
+static void
+check_reason (const char *more)
+{
+    char reason[200];
+    node.status.sees = LK_HOST_BIT (lockd.self);
+    node.status.decree.members = lockd.state.genesis;
+    snprintf (reason, sizeof reason, "sees 1 of 3 members, needs 2%s", more);
+    forget_sent ();
+    give (new_message ("a@h1", "LOCKSTATUS", 3));
+    check_text (only_sent ("a@h1", "NOLOCK"), "reason", reason);
+    forget_sent ();
+}
+
+START_TEST (tells_why_it_refuses)
+{
+    check_reason ("");
+    give (new_started ("red", 0x22));
+    check_reason ("; refused: host 'h1' is of cluster 'blue', host 'h2' of "
+                  "cluster 'red'");
+    give (new_started ("blue", 0x22));
+    check_reason ("");
+}
+END_TEST
+
 START_TEST (takes_a_refusal)
 {
     lk_message *message = new_message ("lock@h2", "REFUSE", 0);
@@ -389,6 +429,22 @@ START_TEST (takes_a_refusal)
     give (new_message ("lock@h2", "UNKNOWN", 0));
     ck_assert_uint_eq (bus.count, 0);
     ck_assert_uint_eq (node.count, 0);
+    check_reason ("; refused: we differ");
+
+    /*  One that is too long is cut between its characters. */
+    char longest[2000] = "";
+    while (strlen (longest) + 3 < sizeof longest) {
+        snprintf (longest + strlen (longest), 3, "\xc3\xa9");
+    }
+    message = new_message ("lock@h2", "REFUSE", 0);
+    lk_message_set_hex (message, "id", 0x22);
+    lk_message_set_text (message, "reason", longest);
+    give (message);
+    give (new_message ("a@h1", "LOCKSTATUS", 3));
+    ck_assert_ptr_nonnull (strstr (
+        lk_message_text (only_sent ("a@h1", "NOLOCK"), "reason"), "\xc3\xa9"));
+    report_host ("HANGUP", "h2");
+    check_reason ("");
 }
 END_TEST
 
@@ -449,9 +505,9 @@ main (void)
         sends_again_what_was_too_much,
         stops_in_order,
     };
-    const TTest *const others[] = {hears_only_who_started,
-                                   refuses_another_cluster, takes_a_refusal,
-                                   hears_of_hosts};
+    const TTest *const others[] = {
+        hears_only_who_started, refuses_another_cluster, tells_why_it_refuses,
+        takes_a_refusal, hears_of_hosts};
     const group groups[] = {
         GROUP ("fresh", fresh, set_up_fresh),
         GROUP ("effects", effects, set_up),
