@@ -26,6 +26,7 @@ typedef enum {
     QUIT,  /* FAILED, and UNLOCK unseen */
     LOSE,  /* LOST; closed unless the service keeps it for a grace */
     END,   /* LOST; the service may keep it unless its lease is over */
+    OVER,  /* closed unless the service keeps it for a grace */
     GIVE,  /* UNLOCK, RELEASED follows */
     DROP,  /* UNLOCK unseen */
     DONE,  /* closed, RELEASED */
@@ -38,7 +39,7 @@ static const action table[LK_LIFE_COUNT][LK_ON_COUNT] = {
     /*  on                grant  refuse unlock lost   expiry free   forget */
     [LK_LIFE_ASKED]    = {GRANT, FAIL,  NONE,  FAIL,  QUIT,  GIVE,  DROP},
     [LK_LIFE_HELD]     = {BACK,  NONE,  LOSE,  LOSE,  END,   GIVE,  DROP},
-    [LK_LIFE_ENDED]    = {BACK,  CLOSE, CLOSE, CLOSE, NONE,  GIVE,  DROP},
+    [LK_LIFE_ENDED]    = {BACK,  CLOSE, OVER,  CLOSE, NONE,  GIVE,  DROP},
     [LK_LIFE_GIVING]   = {LEARN, DONE,  DONE,  DONE,  NONE,  NONE,  UNSEE},
     [LK_LIFE_DROPPING] = {LEARN, CLOSE, CLOSE, CLOSE, NONE,  NONE,  UNSEE},
     [LK_LIFE_CLOSED]   = {BACK,  NONE,  NONE,  NONE,  NONE,  DONE,  UNSEE},
@@ -237,6 +238,11 @@ act (lk_lock *lock, action what, lk_err error, int64_t now_ms)
     case END:
         lose (lock, is_over (lock, error) ? LK_LIFE_CLOSED : LK_LIFE_ENDED,
               error);
+        break;
+    case OVER:
+        if (error != LK_TIMEDOUT) {
+            close_lock (lock);
+        }
         break;
     case GIVE:
         start_unlock (lock, LK_LIFE_GIVING, now_ms);

@@ -352,6 +352,25 @@ START_TEST (after_its_duration_it_is_given_back)
 }
 END_TEST
 
+/*  Our clock was first, then the service says so too: it keeps the lock for
+ *  its grace all the same, until it is given back. */
+START_TEST (after_its_duration_the_service_says_so_too)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get_until (&w, START + 500);
+    pass (&w, 500);
+    expect_event (&w, LK_EVENT_LOST, lock, LK_TIMEDOUT);
+    say (&w, "UNLOCKED", lock->serial, "timedout");
+    expect_nothing_sent (&w);
+    lk_book_forget (w.book, lock, w.now);
+    expect_sent (&w, "UNLOCK");
+    say (&w, "UNLOCKED", w.serial, NULL);
+    ck_assert_ptr_null (lk_book_next_lock (w.book, NULL));
+    tear_down (&w);
+}
+END_TEST
+
 START_TEST (released_by_somebody_else)
 {
     world w;
@@ -519,6 +538,7 @@ make_suite (void)
     tcase_add_test (plain, lost_is_told_once);
     tcase_add_test (plain, lease_ends_by_the_clock);
     tcase_add_test (plain, after_its_duration_it_is_given_back);
+    tcase_add_test (plain, after_its_duration_the_service_says_so_too);
     tcase_add_test (plain, released_by_somebody_else);
     tcase_add_test (plain, lost_before_it_was_told);
     tcase_add_test (plain, grant_that_nobody_asked_for_goes_back);
