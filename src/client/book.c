@@ -39,7 +39,7 @@ static const action table[LK_LIFE_COUNT][LK_ON_COUNT] = {
     /*  on                grant  refuse unlock lost   expiry free   forget */
     [LK_LIFE_ASKED]    = {GRANT, FAIL,  NONE,  FAIL,  QUIT,  GIVE,  DROP},
     [LK_LIFE_HELD]     = {BACK,  NONE,  LOSE,  LOSE,  END,   GIVE,  DROP},
-    [LK_LIFE_ENDED]    = {BACK,  CLOSE, OVER,  CLOSE, NONE,  GIVE,  DROP},
+    [LK_LIFE_ENDED]    = {BACK,  CLOSE, CLOSE, OVER,  NONE,  GIVE,  DROP},
     [LK_LIFE_GIVING]   = {LEARN, DONE,  DONE,  DONE,  NONE,  NONE,  UNSEE},
     [LK_LIFE_DROPPING] = {LEARN, CLOSE, CLOSE, CLOSE, NONE,  NONE,  UNSEE},
     [LK_LIFE_CLOSED]   = {BACK,  NONE,  NONE,  NONE,  NONE,  DONE,  UNSEE},
