@@ -66,8 +66,25 @@ take_message (lk_attach *self, const lk_frame_header *header,
     }
 }
 
-/*  The router passes on frames that it could read; a body that is none is
- *  another process's mistake and of no use to ours. */
+/*  The router passes on what it could read, which the body is not part of:
+ *  its sender is told, unless it is a complaint itself. */
+static void
+complain (lk_attach *self, const lk_frame_header *header, const char *problem)
+{
+    char to[LK_ADDRESS_LEN_MAX + 1];
+
+    if (self->state != LK_ATTACH_READY
+        || lk_slice_is (header->command, "INVALID")
+        || lk_slice_is (header->command, "UNKNOWN")) {
+        return;
+    }
+    lk_slice_keep (header->from, to, sizeof to);
+    lk_message *message = lk_message_new (to, "INVALID");
+    lk_message_set_serial (message, header->serial);
+    lk_message_set_text (message, "reason", problem);
+    (void) lk_attach_send (self, &message);
+}
+
 static void
 take_frame (lk_attach *self, lk_part *part)
 {
@@ -84,6 +101,8 @@ take_frame (lk_attach *self, lk_part *part)
         if (message) {
             take_message (self, &header, message);
             lk_message_destroy (&message);
+        } else {
+            complain (self, &header, problem);
         }
     }
 }

@@ -523,6 +523,27 @@ START_TEST (takes_what_is_whole)
 END_TEST
 
 /*  Only a router can say who we are. */
+/*  Who sends a body that nobody can read is told so, by its serial. */
+START_TEST (answers_a_body_that_is_none)
+{
+    lk_bytes frame = {0};
+    begin_ready ();
+    const lk_frame_envelope envelope = {
+        .to = "tester@h1", .from = "other@h1", .command = "LOCK", .serial = 77};
+    const size_t start = lk_frame_begin (&frame, &envelope);
+    lk_bytes_add (&frame, "{\"object\":", 10);
+    ck_assert_int_eq (lk_frame_finish (&frame, start), LK_OK);
+    fake_send_bytes (frame.data, frame.size);
+    until (&fake.messages, fake.messages + 1);
+    ck_assert (lk_message_is (fake.last, "INVALID"));
+    ck_assert_str_eq (lk_message_to (fake.last), "other@h1");
+    ck_assert_uint_eq (lk_message_serial (fake.last), 77);
+    ck_assert_ptr_nonnull (lk_message_text (fake.last, "reason"));
+    ck_assert_int_eq (seen.messages, 0);
+    lk_bytes_clear (&frame);
+}
+END_TEST
+
 START_TEST (false_ready)
 {
     fake.answer = NULL;
@@ -637,6 +658,7 @@ add_tests (TCase *tcase)
     tcase_add_test (tcase, full_queue);
     tcase_add_test (tcase, subscribes_again);
     tcase_add_test (tcase, takes_what_is_whole);
+    tcase_add_test (tcase, answers_a_body_that_is_none);
     tcase_add_test (tcase, false_ready);
     tcase_add_test (tcase, own_poll);
     tcase_add_test (tcase, idle_means_asleep);
