@@ -47,8 +47,7 @@ seek (lk_attach *self)
     }
 }
 
-/*  The handshake may be told of before libzmq lets us send: then shortly
- *  after. */
+/*  What libzmq does not take now is sent shortly after. */
 static void
 send_register (lk_attach *self)
 {

@@ -112,8 +112,7 @@ lk_err
 lk_link_open (lk_link *self, lk_problem *problem)
 {
     lk_socket_options options = {.send_max = FRAMES_MAX,
-                                 .linger_ms = self->linger_ms,
-                                 .wait_for_peer = true};
+                                 .linger_ms = self->linger_ms};
     lk_err error = LK_SYSTEM;
 
     self->socket = lk_socket_dealer_new (self->context, &options, problem);

@@ -95,7 +95,9 @@ set_all (void *zmq, int type, const lk_socket_options *options)
     int send_max = options->send_max ? options->send_max : SEND_MAX;
     int receive_max = options->receive_max ? options->receive_max : RECEIVE_MAX;
 
-    /*  A local router is back at once or not at all: no need to ask it less
+    /*  Not ZMQ_IMMEDIATE: at the end of a connection it drops what came over
+     *  it and was not yet read, such as the last words of a router.
+     *  A local router is back at once or not at all: no need to ask it less
      *  and less often. */
     int reconnect_max = type == ZMQ_ROUTER ? RECONNECT_MAX_MS : RECONNECT_MS;
 
@@ -104,7 +106,7 @@ set_all (void *zmq, int type, const lk_socket_options *options)
            && set_number (zmq, ZMQ_RCVHWM, receive_max)
            && zmq_setsockopt (zmq, ZMQ_MAXMSGSIZE, &part_max, sizeof part_max)
                   == 0
-           && set_number (zmq, ZMQ_IMMEDIATE, options->wait_for_peer)
+           && set_number (zmq, ZMQ_IMMEDIATE, 0)
            && set_number (zmq, ZMQ_RECONNECT_IVL, RECONNECT_MS)
            && set_number (zmq, ZMQ_RECONNECT_IVL_MAX, reconnect_max)
            && set_number (zmq, ZMQ_CONNECT_TIMEOUT, CONNECT_MS)

@@ -82,13 +82,11 @@ void lk_context_destroy (lk_context **self_p);
 typedef struct lk_socket lk_socket;
 
 typedef struct {
-    int send_max;       /* parts that wait for a slow peer; 0: 1000 */
-    int receive_max;    /* parts that wait for us, per peer; 0: 1000 */
-    int64_t part_max;   /* bytes; a peer that sends more is cut off.
-                          0: LK_FRAME_SIZE_MAX */
-    int linger_ms;      /* how long what was sent may take after destroy */
-    bool wait_for_peer; /* send says WAIT while there is no connection,
-                           rather than queue (ZMQ_IMMEDIATE) */
+    int send_max;     /* parts that wait for a slow peer; 0: 1000 */
+    int receive_max;  /* parts that wait for us, per peer; 0: 1000 */
+    int64_t part_max; /* bytes; a peer that sends more is cut off.
+                        0: LK_FRAME_SIZE_MAX */
+    int linger_ms;    /* how long what was sent may take after destroy */
 } lk_socket_options;
 
 /*  ROUTER with ROUTER_MANDATORY; may bind and connect. A peer that comes

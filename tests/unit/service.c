@@ -26,6 +26,7 @@
 
 static int told; /* the end of the pipe that callbacks write to */
 static lk_bus *bus;
+static bool is_tired; /* the next timer takes its time */
 
 static void
 tell (const char *callback, const char *text)
@@ -62,6 +63,9 @@ message (void *self, const lk_message *message)
     tell ("message", lk_message_command (message));
     if (lk_message_is (message, "QUIT")) {
         lk_bus_stop (bus, *(int *) self);
+    } else if (lk_message_is (message, "NAP")) {
+        is_tired = true;
+        lk_bus_wake_at (bus, lk_bus_now (bus));
     }
 }
 
@@ -77,6 +81,7 @@ timer (void *self)
 {
     (void) self;
     tell ("timer", lk_bus_service (bus));
+    usleep (is_tired ? 200000 : 0);
 }
 
 static void
@@ -288,6 +293,21 @@ START_TEST (stop_message)
 }
 END_TEST
 
+/*  A router that says so and ends: both have come when the service looks. */
+START_TEST (stop_message_at_last)
+{
+    until (said, "timer");
+    lk_socket_set_linger (router, 1000);
+    send_command ("NAP", "other@h2");
+    until (said, "message NAP;timer tested;");
+    send_command ("STOP", "router@h1");
+    lk_socket_destroy (&router);
+    ck_assert_int_eq (exit_code (), 0);
+    ck_assert_str_eq (said, "attach h1;timer tested;message NAP;"
+                            "timer tested;detach stop;");
+}
+END_TEST
+
 START_TEST (stop_message_of_others)
 {
     static const char *const others[] = {
@@ -360,6 +380,7 @@ main (void)
     tcase_set_timeout (tcase, 20);
     tcase_add_test (tcase, callbacks);
     tcase_add_test (tcase, stop_message);
+    tcase_add_test (tcase, stop_message_at_last);
     tcase_add_test (tcase, stop_message_of_others);
     tcase_add_test (tcase, stop_signal);
     tcase_add_test (tcase, router_lost_and_found);

@@ -155,10 +155,6 @@ END_TEST
 
 START_TEST (waits_for_a_peer)
 {
-    lk_socket_options strict = {.wait_for_peer = true};
-    lk_socket_destroy (&dealer);
-    dealer = lk_socket_dealer_new (context, &strict, &problem);
-    ck_assert_int_eq (lk_socket_connect (dealer, endpoint, &problem), LK_OK);
     ck_assert_int_eq (send_text (dealer, NULL, "x"), LK_IO_WAIT);
     ck_assert_uint_eq (lk_part_size (&part), 1);
     ck_assert (lk_socket_was_blocked (dealer));
