@@ -7,9 +7,11 @@
 #include "net/log.h"
 
 #include <check.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <syslog.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,6 +32,38 @@ side_effect (int *counter)
 {
     return ++*counter;
 }
+
+/*  -------------------------------------------------------- libc's syslog */
+
+static char syslog_name[64], syslog_line[200];
+static int syslog_options, syslog_facility, syslog_priority, syslog_count;
+
+void
+openlog (const char *name, int options, int facility)
+{
+    snprintf (syslog_name, sizeof syslog_name, "%s", name);
+    syslog_options = options;
+    syslog_facility = facility;
+}
+
+void
+closelog (void)
+{
+    syslog_name[0] = '\0';
+}
+
+void
+syslog (int priority, const char *format, ...)
+{
+    va_list arguments;
+    va_start (arguments, format);
+    vsnprintf (syslog_line, sizeof syslog_line, format, arguments);
+    va_end (arguments);
+    syslog_priority = priority;
+    syslog_count++;
+}
+
+/*  -------------------------------------------------------- tests */
 
 START_TEST (levels_have_words)
 {
@@ -118,6 +152,33 @@ START_TEST (stderr_gets_time_program_and_level)
 }
 END_TEST
 
+START_TEST (syslog_gets_level_and_line)
+{
+    lk_log_open ("tester", true);
+    ck_assert_str_eq (syslog_name, "tester");
+    ck_assert_int_eq (syslog_options, LOG_PID);
+    ck_assert_int_eq (syslog_facility, LOG_DAEMON);
+    lk_log_set_level (LK_LOG_DEBUG);
+    lk_log_notice ("name=%s", "100%s\n");
+    ck_assert_str_eq (syslog_line, "name=100%s?");
+    ck_assert_int_eq (syslog_priority, LOG_NOTICE);
+    lk_log_error ("x");
+    ck_assert_int_eq (syslog_priority, LOG_ERR);
+    lk_log_warning ("x");
+    ck_assert_int_eq (syslog_priority, LOG_WARNING);
+    lk_log_info ("x");
+    ck_assert_int_eq (syslog_priority, LOG_INFO);
+    lk_log_debug ("x");
+    ck_assert_int_eq (syslog_priority, LOG_DEBUG);
+    ck_assert_int_eq (syslog_count, 5);
+    lk_log_open ("tester", false);
+    ck_assert_str_eq (syslog_name, ""); /* closed */
+    char text[200];
+    print (text, sizeof text);
+    ck_assert_int_eq (syslog_count, 5);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -127,6 +188,7 @@ main (void)
     tcase_add_test (tcase, nobody_forges_a_line);
     tcase_add_test (tcase, long_lines_are_cut);
     tcase_add_test (tcase, stderr_gets_time_program_and_level);
+    tcase_add_test (tcase, syslog_gets_level_and_line);
     Suite *suite = suite_create ("log");
     suite_add_tcase (suite, tcase);
     SRunner *runner = srunner_create (suite);

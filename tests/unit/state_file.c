@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,9 +25,46 @@ static char dir[64];
 static lk_state_file *file;
 static lk_problem problem;
 
+/*  What was synced and renamed, in order: 'f' a file, 'd' a folder, 'r'.
+ *  These are called rather than libc's. */
+static char disk_log[32];
+static int failing; /* 'f' or 'd': a sync that fails */
+
+static void
+note (int what)
+{
+    const size_t used = strlen (disk_log);
+    ck_assert_uint_lt (used + 1, sizeof disk_log);
+    disk_log[used] = (char) what;
+    disk_log[used + 1] = '\0';
+}
+
+int
+fsync (int fd)
+{
+    struct stat status;
+    ck_assert_int_eq (fstat (fd, &status), 0);
+    const int what = S_ISDIR (status.st_mode) ? 'd' : 'f';
+    if (what == failing) {
+        errno = EIO;
+        return -1;
+    }
+    note (what);
+    return (int) syscall (SYS_fsync, fd);
+}
+
+int
+renameat (int old_dir, const char *old, int new_dir, const char *new)
+{
+    note ('r');
+    return (int) syscall (SYS_renameat2, old_dir, old, new_dir, new, 0);
+}
+
 static void
 set_up (void)
 {
+    disk_log[0] = '\0';
+    failing = 0;
     snprintf (dir, sizeof dir, "/tmp/lk-state-XXXXXX");
     ck_assert_ptr_nonnull (mkdtemp (dir));
     file = lk_state_file_open (dir, "lock.state", &problem);
@@ -131,6 +169,31 @@ START_TEST (failed_write_keeps_the_old)
 }
 END_TEST
 
+/*  A power cut after that leaves the new contents under the name. */
+START_TEST (synced_before_and_behind_the_rename)
+{
+    ck_assert_int_eq (lk_state_file_write (file, "one", 3, &problem), LK_OK);
+    ck_assert_str_eq (disk_log, "frd");
+    ck_assert_int_eq (lk_state_file_write (file, "two", 3, &problem), LK_OK);
+    ck_assert_str_eq (disk_log, "frdfrd");
+}
+END_TEST
+
+START_TEST (failed_sync_is_told)
+{
+    ck_assert_int_eq (lk_state_file_write (file, "old", 3, &problem), LK_OK);
+    failing = 'f';
+    ck_assert_int_eq (lk_state_file_write (file, "new", 3, &problem),
+                      LK_SYSTEM);
+    ck_assert_int_eq (problem.number, EIO);
+    expect ("old");
+    failing = 'd';
+    ck_assert_int_eq (lk_state_file_write (file, "new", 3, &problem),
+                      LK_SYSTEM);
+    ck_assert_int_eq (problem.number, EIO);
+}
+END_TEST
+
 /*  A writer that is killed at any moment leaves one of the two. */
 START_TEST (killed_writer)
 {
@@ -143,6 +206,7 @@ START_TEST (killed_writer)
         pid_t pid = fork ();
         if (pid == 0) {
             for (;;) {
+                disk_log[0] = '\0';
                 (void) lk_state_file_write (file, b, sizeof b, NULL);
                 (void) lk_state_file_write (file, a, sizeof a, NULL);
             }
@@ -169,6 +233,8 @@ main (void)
     tcase_add_test (tcase, only_one_process_has_it);
     tcase_add_test (tcase, folder_that_is_not_there);
     tcase_add_test (tcase, failed_write_keeps_the_old);
+    tcase_add_test (tcase, synced_before_and_behind_the_rename);
+    tcase_add_test (tcase, failed_sync_is_told);
     tcase_add_test (tcase, killed_writer);
     Suite *suite = suite_create ("state_file");
     suite_add_tcase (suite, tcase);
