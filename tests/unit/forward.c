@@ -336,9 +336,27 @@ START_TEST (answers_go_back_over_the_mesh)
     assert_next (out, "router@h1 > a@h2 ABSOLUTELY 42");
     say (LK_SIDE_MESH, "in-h2", "a@h2", "router@h1", "GARBAGE", "{}");
     assert_starts (next (out), "router@h1 > a@h2 UNKNOWN 42 ");
-    say (LK_SIDE_MESH, "in-h2", "a@h2", "router@h1", "STOP", "{}");
-    assert_starts (next (out), "router@h1 > a@h2 INVALID 42 ");
+}
+END_TEST
+
+START_TEST (other_hosts_do_not_rule)
+{
+    static const char *const commands[] = {"STOP", "SHUTDOWN", "RELOADCONFIG",
+                                           "LOG", "UNREGISTER"};
+    const char *out = link_host ("h2");
+    const lk_log_level level = lk_log_get_level ();
+    enter ("lock", "");
+    drain (out);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        say (LK_SIDE_MESH, "in-h2", "a@h2", "router@h1", commands[i],
+             "{\"level\":\"debug\"}");
+        assert_next (out, "router@h1 > a@h2 INVALID 42 {\"reason\":\"that is "
+                          "not yours to say\"}");
+    }
     ck_assert_int_eq (stopped, 0);
+    ck_assert_int_eq (reloaded, 0);
+    ck_assert_int_eq (lk_log_get_level (), level);
+    ck_assert_uint_eq (lk_route_count (&router.route), 1);
 }
 END_TEST
 
@@ -461,6 +479,7 @@ main (void)
     tcase_add_test (tcase, what_crossed_the_mesh_crosses_it_no_more);
     tcase_add_test (tcase, a_neighbour_speaks_for_its_own_host_only);
     tcase_add_test (tcase, answers_go_back_over_the_mesh);
+    tcase_add_test (tcase, other_hosts_do_not_rule);
     tcase_add_test (tcase, a_lost_link_is_told_with_all_that_it_means);
     tcase_add_test (tcase, a_host_that_lost_us_is_told_so);
     tcase_add_test (tcase, a_second_host_of_a_name_is_refused);

@@ -112,6 +112,14 @@ START_TEST (refuses_other_hosts_and_commands)
 {
     give (new_lock ("a@h2", 1, "o"));
     check_text (only_sent ("a@h2", "LOCKFAILED"), "error", "invalid");
+    check_text (bus.sent[0], "text", "ask the lock service of your own host");
+    forget_sent ();
+    lk_message *unlock_there = new_message ("a@h2", "UNLOCK", 2);
+    lk_message_set_text (unlock_there, "object", "o");
+    lk_message_set_hex (unlock_there, "key", 0xabcdef);
+    give (unlock_there);
+    check_text (only_sent ("a@h2", "LOCKFAILED"), "text",
+                "ask the lock service of your own host");
     forget_sent ();
     give (new_message ("a@h1", "VOTE", 4));
     check_text (only_sent ("a@h1", "UNKNOWN"), "command", "VOTE");
