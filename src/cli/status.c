@@ -43,6 +43,21 @@ home_of (const report *self, const char *object)
 
 /*  -------------------------------------------------------- for people */
 
+/*  One per line, but for those with `unwanted` in them. */
+static void
+print_rows (const lk_message *message, const char *label, const char *field,
+            const char *unwanted)
+{
+    const char *item;
+    for (size_t i = 0; (item = lk_message_item (message, field, i)) != NULL;
+         i++) {
+        if (unwanted == NULL || strstr (item, unwanted) == NULL) {
+            printf (LABEL " %s\n", label, item);
+            label = "";
+        }
+    }
+}
+
 static void
 print_list (const lk_message *message, const char *label, const char *field)
 {
@@ -76,16 +91,9 @@ print_router (const report *self)
     printf (LABEL " %s (router %s at %s)\n", "host",
             lk_asker_host (self->asker), text_or (self->router, "version", "?"),
             text_or (self->router, "address", "no address"));
-    const char *host;
-    const char *label = "hosts";
-    for (size_t i = 0;
-         (host = lk_message_item (self->router, "hosts", i)) != NULL; i++) {
-        if (strstr (host, " ourselves ") == NULL) { /* a list for all hosts */
-            printf (LABEL " %s\n", label, host);
-            label = "";
-        }
-    }
-    print_list (self->router, "services", "services");
+    /*  Ourselves: from a list that all hosts have alike. */
+    print_rows (self->router, "hosts", "hosts", " ourselves ");
+    print_rows (self->router, "services", "services", NULL);
 }
 
 static void
