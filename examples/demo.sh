@@ -4,8 +4,9 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   `make demo` runs it, and so does `lockkeeper sandbox -- examples/demo.sh`.
-#   Ends with an error as soon as something else happens than it tells.
+#   `make demo` runs it, and so does `lockkeeper sandbox -- examples/demo.sh`:
+#   in the sandbox that it finds itself in, else in one of its own. Ends with
+#   an error as soon as something else happens than it tells.
 
 set -u
 lockkeeper=${BUILD:+$BUILD/}lockkeeper
@@ -13,12 +14,17 @@ if [ -z "${LOCKKEEPER_SANDBOX:-}" ]; then
     echo 'Starting a router and a lock service for each of three hosts, all'
     echo 'on this machine, in a directory that is removed in the end.'
     echo
+    DEMO_OWN=yes
+    export DEMO_OWN
     exec "$lockkeeper" sandbox --hosts 3 -- sh "$0"
+fi
+if [ -z "${DEMO_OWN:-}" ]; then
+    echo "This is played in the sandbox that it was started in,"
+    echo "$LOCKKEEPER_SANDBOX: one of its hosts will be killed, and come back."
 fi
 
 lock=nightly-backup
-play=$LOCKKEEPER_SANDBOX/demo
-mkdir "$play" || exit 1
+play=$(mktemp -d "$LOCKKEEPER_SANDBOX/demo.XXXXXX") || exit 1
 began=$(date +%s%N)
 
 #   ------------------------------------------------------------ telling
