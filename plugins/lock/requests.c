@@ -243,7 +243,6 @@ unlock_by_key (lk_lockd *self, const lk_message *message, lk_app *app,
     }
     core->app = app->number;
     core->object = request->key;
-    core->owner = lk_app_owner (app);
     step_request (self, LK_ON_UNLOCK_BY_KEY, app, core);
 }
 
@@ -278,6 +277,9 @@ take_unlock (lk_lockd *self, const lk_message *message)
     if (request && !request->by_key && same_key (request->key, core.object)) {
         unlock_own (self, app, request, core.serial);
     } else if (has_key) {
+        if (named != 0) {
+            core.owner = lk_app_owner (app); /* it gives back its own */
+        }
         unlock_by_key (self, message, app, &core);
     } else {
         lk_lockd_fail (self, message, LK_UNKNOWN,

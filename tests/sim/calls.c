@@ -64,6 +64,9 @@ sim_call_send (sim_world *world, uint8_t host, const sim_app *app,
     call->request = (lk_app_request) {.app = app->number,
                                       .owner = {.data = "app", .size = 3},
                                       .pid = app->number};
+    if (type == LK_ON_UNLOCK_BY_KEY) {
+        call->request.owner.size = 0; /* it may be anybody's */
+    }
     if (request) {
         call->request.serial = request->serial;
         call->request.object = sim_object_name (request->object);

@@ -238,8 +238,8 @@ ask_back (lk_node *node, lk_entry *holder, lk_request_id by)
     lk_home_send (node, message, holder->ticket.request.host);
 }
 
-/*  The holder gives back what it had in a former session of its host, whose
- *  lock service was restarted: there is nobody else to be asked. */
+/*  The holder itself gives back what it had in a former session of its host,
+ *  whose lock service was restarted: there is nobody else to be asked. */
 static bool
 is_holder_itself (const lk_ticket *held, const lk_ticket *asking)
 {

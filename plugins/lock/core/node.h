@@ -64,7 +64,9 @@ typedef struct {
     uint32_t app;
     uint64_t serial;
     lk_name object;
-    lk_name owner;       /* the application's address */
+    lk_name owner;       /* LOCK: the application's address; UNLOCK_BY_KEY:
+                             likewise if the lock is its own and it does not
+                             believe in it any more; else empty */
     uint32_t pid;        /* LOCK */
     int64_t wait_ms;     /* 0: not queued, -1: for ever */
     int64_t duration_ms; /* LOCK; 0: no limit */
