@@ -32,21 +32,6 @@ lk_term_is_zero (lk_term term)
     return term.number == 0;
 }
 
-bool
-lk_decree_equal (const lk_decree *a, const lk_decree *b)
-{
-    if (!lk_term_equal (a->term, b->term) || a->members != b->members
-        || a->leader_count != b->leader_count || a->reclaim != b->reclaim) {
-        return false;
-    }
-    for (size_t place = 0; place < a->leader_count; place++) {
-        if (a->leader[place] != b->leader[place]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 int
 lk_decree_place (const lk_decree *self, lk_host host)
 {

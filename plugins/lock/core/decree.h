@@ -18,8 +18,6 @@ bool lk_term_equal (lk_term a, lk_term b);
 /*  Number 0: the genesis, or nothing at all. */
 bool lk_term_is_zero (lk_term term);
 
-bool lk_decree_equal (const lk_decree *a, const lk_decree *b);
-
 /*  The place of a host among the leaders, or -1. */
 int lk_decree_place (const lk_decree *self, lk_host host);
 

@@ -56,12 +56,6 @@ lk_stream_restart (lk_node *node)
     }
 }
 
-bool
-lk_stream_is_busy (const lk_node *node)
-{
-    return node->stream.count > 0;
-}
-
 /*  -------------------------------------------------------- sending */
 
 static lk_op

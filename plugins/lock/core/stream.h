@@ -54,7 +54,6 @@ void lk_stream_append (lk_node *node, const lk_op *op);
 
 /*  Says again what was not acknowledged for a while. */
 void lk_stream_run (lk_node *node);
-bool lk_stream_is_busy (const lk_node *node);
 
 /*  Fellow leaders that have acknowledged nothing for too long, though they may
  *  well be heard: with them nothing can be granted. */
