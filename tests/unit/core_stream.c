@@ -370,6 +370,73 @@ START_TEST (no_telling_without_the_lease)
 }
 END_TEST
 
+/*  A follower whose chain differs has not got what we sent. */
+START_TEST (another_hash_acknowledges_nothing)
+{
+    ask (1);
+    acked (FIRST, 2);
+    lk_lock_message wrong = message_of (LK_MSG_ACKED);
+    wrong.as.acked = (lk_msg_acked) {
+        .home = OWN_PLACE, .sequence = 2, .hash = hash_behind (2) ^ 1};
+    give (THIRD, &wrong);
+    ck_assert_ptr_null (sent (LK_MSG_LOCKED, THIRD));
+    acked (THIRD, 2);
+    ck_assert_ptr_nonnull (sent (LK_MSG_LOCKED, THIRD));
+}
+END_TEST
+
+/*  It pings, and acknowledges nothing: nothing could be granted any more, so
+ *  others have to lead in its place. */
+START_TEST (who_does_not_acknowledge_is_not_seen)
+{
+    ask (1);
+    acked (FIRST, 2);
+    ck_assert (lk_node_is_well (node));
+    for (int64_t end = now_ms + 3500; now_ms < end; now_ms += 250) {
+        ping (FIRST);
+        ping (THIRD);
+    }
+    ck_assert (lk_peer_heard (node, THIRD));
+    ck_assert (!lk_node_is_well (node));
+    ck_assert_uint_eq (lk_node_sees (node),
+                       LK_HOST_BIT (0) | LK_HOST_BIT (FIRST));
+    acked (THIRD, 2);
+    ck_assert (lk_node_is_well (node));
+    ck_assert_uint_eq (lk_node_sees (node), 7);
+}
+END_TEST
+
+/*  Serving by its table is not enough to say so: the lease is needed. */
+START_TEST (without_the_lease_it_does_not_lead)
+{
+    lk_node_status status;
+    lk_node_get_status (node, &status);
+    ck_assert (status.leads);
+    now_ms += node->config.leader_lease_ms;
+    tick ();
+    lk_node_get_status (node, &status);
+    ck_assert (!status.leads && !status.ready);
+}
+END_TEST
+
+/*  A later decree is in force and others lead: nobody asks for our table. */
+START_TEST (an_old_table_is_dropped)
+{
+    lk_decree later = {.term = {8, 0xa1},
+                       .members = 7,
+                       .leader_count = 2,
+                       .leader = {FIRST, THIRD}};
+    lk_lock_message ready = message_of (LK_MSG_READY);
+    ready.term = later.term;
+    ready.as.decree = (lk_msg_decree) {.decree = later, .holder = LK_NOBODY};
+    ask (1);
+    ck_assert_uint_eq (node->table.count, 1);
+    give (FIRST, &ready);
+    ck_assert_uint_eq (node->table.count, 0);
+    ck_assert (!lk_table_is_filled (&node->table));
+}
+END_TEST
+
 START_TEST (another_home_is_not_ours_to_speak_for)
 {
     char text[16];
@@ -565,6 +632,10 @@ main (void)
     tcase_add_test (tests, a_closed_session_is_not_served);
     tcase_add_test (tests, an_unlock_by_key_asks_the_holder);
     tcase_add_test (tests, an_unlock_by_key_whose_answer_was_lost);
+    tcase_add_test (tests, another_hash_acknowledges_nothing);
+    tcase_add_test (tests, who_does_not_acknowledge_is_not_seen);
+    tcase_add_test (tests, without_the_lease_it_does_not_lead);
+    tcase_add_test (tests, an_old_table_is_dropped);
     tcase_add_test (tests, a_batch_fits_into_a_message);
     tcase_add_test (tests, a_chunk_fits_into_a_message);
 
