@@ -25,6 +25,33 @@ draw_kind (sim_world *world, int first)
     return (int) sim_between (world, first, LK_MSG_COUNT - 1);
 }
 
+/*  All are drawn, so that one that is left out changes no other. */
+static void
+draw_unlucky_kinds (sim_world *world, sim_ambush *self)
+{
+    int lost = draw_kind (world, LK_MSG_STARTED);
+    int late = draw_kind (world, LK_MSG_DATE);
+    int twin = draw_kind (world, LK_MSG_DATE);
+
+    self->lost_per_mille = sim_chance (world, 500) ? 600 : 950;
+    self->lost_from = sim_any_host (world);
+    if (!sim_chance (world, 600)) {
+        self->lost_from = LK_NOBODY;
+    }
+    if (sim_chance (world, 300)
+        && sim_fault_happens (world, SIM_FAULT_LOST_KIND)) {
+        self->lost_kind = lost;
+    }
+    if (sim_chance (world, 300)
+        && sim_fault_happens (world, SIM_FAULT_LATE_KIND)) {
+        self->late_kind = late;
+    }
+    if (sim_chance (world, 300)
+        && sim_fault_happens (world, SIM_FAULT_TWIN_KIND)) {
+        self->twin_kind = twin;
+    }
+}
+
 void
 sim_ambush_begin (sim_world *world)
 {
@@ -41,19 +68,7 @@ sim_ambush_begin (sim_world *world)
         world->storm.mean_ms = 8000;
         world->storm.forgiving = true;
     }
-    if (sim_chance (world, 300)) {
-        self->lost_kind = draw_kind (world, LK_MSG_STARTED);
-        self->lost_per_mille = sim_chance (world, 500) ? 600 : 950;
-        if (sim_chance (world, 600)) {
-            self->lost_from = sim_any_host (world);
-        }
-    }
-    if (sim_chance (world, 300)) {
-        self->late_kind = draw_kind (world, LK_MSG_DATE);
-    }
-    if (sim_chance (world, 300)) {
-        self->twin_kind = draw_kind (world, LK_MSG_DATE);
-    }
+    draw_unlucky_kinds (world, self);
 }
 
 /*  Messages of every day seldom set off anything. */
@@ -228,13 +243,15 @@ has_ill_luck (sim_world *world, const lk_lock_message *message)
 }
 
 bool
-sim_ambush_takes (sim_world *world, const lk_lock_message *message)
+sim_ambush_takes (sim_world *world, const lk_lock_message *message,
+                  uint64_t name)
 {
     sim_ambush *self = &world->ambush;
 
     if (self->per_mille > 0 && is_due (world, message)) {
         int kind = (int) sim_between (world, 0, FAULT_KINDS - 1);
-        if (self->kinds >> kind & 1) {
+        if (self->kinds >> kind & 1
+            && sim_fault_happens (world, SIM_FAULT_AT (name))) {
             sim_tell (world, -1, "ambush %d at %s, h%d to h%d", kind,
                       lk_lock_kind_name (message->kind), message->from,
                       message->to);

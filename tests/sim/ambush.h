@@ -32,7 +32,9 @@ typedef struct {
 void sim_ambush_begin (struct sim_world *world);
 void sim_ambush_off (sim_ambush *self);
 
-/*  Whether the message has been taken: it is lost, or comes otherwise. */
-bool sim_ambush_takes (struct sim_world *world, const lk_lock_message *message);
+/*  Whether the message, which has this name (dice.h), has been taken: it is
+ *  lost, or comes otherwise. */
+bool sim_ambush_takes (struct sim_world *world, const lk_lock_message *message,
+                       uint64_t name);
 
 #endif

@@ -55,6 +55,10 @@ sim_apps_begin (sim_world *world)
     draw_habits (world, &self->habits);
     for (uint8_t host = 0; host < world->host_count; host++) {
         for (int place = 0; place < self->habits.per_host; place++) {
+            if (!(world->options.apps >> sim_app_bit (host, place) & 1)) {
+                continue;
+            }
+            sim_dice_take (world, SIM_DIE_APP, sim_app_bit (host, place));
             self->app[host][place].number = ++self->last_number;
             sim_post (world, sim_between (world, 100, 900), SIM_EVENT_APP, host,
                       (uint32_t) place);

@@ -73,6 +73,9 @@ typedef struct {
     int64_t lease_until[SIM_HOSTS_MAX]; /* as published, in true time */
 } sim_apps;
 
+/*  The place of an application among all of them, from 0. */
+#define sim_app_bit(host, place) ((unsigned) (host) *SIM_APPS_MAX + (place))
+
 /*  A request's name. */
 sim_who sim_who_is (uint8_t host, const sim_app *app,
                     const sim_request *request);

@@ -4,7 +4,6 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "story.h"
 #include "world.h"
 
 #define INTRODUCE_MS 2000
@@ -70,11 +69,15 @@ start (sim_world *self, uint8_t place)
 {
     sim_host *host = &self->host[place];
     lk_event event = {.type = LK_ON_TICK};
+    lk_rng former;
 
+    host->process++;
+    former = sim_dice_take (self, SIM_DIE_START,
+                            (uint64_t) place << 32 | host->process);
     host->config.facts = host->disk;
     host->config.seed[0] = lk_rng_next (&self->rng);
     host->config.seed[1] = lk_rng_next (&self->rng);
-    host->process++;
+    self->rng = former;
     host->tick_at = SIM_FOREVER;
     host->doomed = false;
     host->paused_until = 0;

@@ -318,7 +318,8 @@ read_options (int count, char **words, sim_task *task)
 int
 main (int count, char **words)
 {
-    sim_task task = {.seed = 1, .runs = 1, .jobs = 1};
+    sim_task task = {
+        .seed = 1, .runs = 1, .jobs = 1, .world = SIM_OPTIONS_NONE};
     sim_totals sum = {0};
     uint64_t digest = 0;
     sim_board *board;

@@ -152,16 +152,16 @@ send_into_cut (sim_world *world, const lk_lock_message *message)
     }
 }
 
-void
-sim_network_send (sim_world *world, const lk_lock_message *message)
+/*  Lets chance and faults decide about the message of this name. */
+static void
+send_named (sim_world *world, const lk_lock_message *message, uint64_t name)
 {
     const sim_weather *weather = &world->network.weather;
     uint32_t place = UINT32_MAX;
 
-    world->totals.messages++;
     if (world->stormy
         && (sim_plot_takes (world, message)
-            || sim_ambush_takes (world, message))) {
+            || sim_ambush_takes (world, message, name))) {
         return;
     }
     if (sim_network_is_cut (world, message->from, message->to)) {
@@ -177,6 +177,17 @@ sim_network_send (sim_world *world, const lk_lock_message *message)
             sim_chance (world, 300) ? sim_between (world, 0, 12000) : 0;
         dispatch (world, message, &place, world->now + delay (world) + late);
     }
+}
+
+void
+sim_network_send (sim_world *world, const lk_lock_message *message)
+{
+    uint64_t name = sim_dice_name_letter (world, message);
+    lk_rng former = sim_dice_take (world, SIM_DIE_LETTER, name);
+
+    world->totals.messages++;
+    send_named (world, message, name);
+    world->rng = former;
 }
 
 /*  -------------------------------------------------------- cuts */

@@ -270,10 +270,15 @@ sim_storm_begin (sim_world *world)
     draw_mix (world, self);
     self->mean_ms = means[sim_between (world, 0, 4)];
     self->forgiving = self->mean_ms >= 2500 && sim_chance (world, 600);
-    self->disk_fails = sim_chance (world, 600) ? 0 : 10;
+    self->disk_fails = 0;
+    if (!sim_chance (world, 600) && sim_fault_happens (world, SIM_FAULT_DISK)) {
+        self->disk_fails = 10;
+    }
     self->gone_told = sim_chance (world, 500) ? 900 : 0;
-    change_weather (world);
     sim_post (world, sim_between (world, 1000, 6000), SIM_EVENT_STORM, 0, 0);
+    if (sim_fault_happens (world, SIM_FAULT_WEATHER)) {
+        change_weather (world);
+    }
 }
 
 static int
@@ -300,16 +305,19 @@ draw_kind (sim_world *world)
 void
 sim_storm_strike (sim_world *world)
 {
-    const sim_storm *self = &world->storm;
-
-    if (self->forgiving) {
-        sim_network_mend (world);
-    }
-    kinds[draw_kind (world)](world);
+    sim_storm *self = &world->storm;
     /*  Many short gaps and a few long ones. */
-    sim_post (world,
-              world->now + 1
+    int64_t gap = 1
                   + self->mean_ms * sim_between (world, 1, 100)
-                        * sim_between (world, 1, 100) / 2500,
-              SIM_EVENT_STORM, 0, 0);
+                        * sim_between (world, 1, 100) / 2500;
+
+    if (sim_fault_happens (world, SIM_FAULT_STRIKE (++self->strikes))) {
+        if (self->forgiving) {
+            sim_network_mend (world);
+        }
+        kinds[draw_kind (world)](world);
+    } else if (world->options.close_gaps) {
+        gap = 0;
+    }
+    sim_post (world, world->now + gap, SIM_EVENT_STORM, 0, 0);
 }

@@ -19,7 +19,8 @@ struct sim_world;
 
 typedef struct {
     int64_t mean_ms; /* between two faults */
-    bool forgiving;  /* each fault ends the ones before */
+    uint32_t strikes;
+    bool forgiving; /* each fault ends the ones before */
     int weight[SIM_STORM_KINDS];
     int disk_fails; /* per mille of writes */
     int gone_told;  /* per mille of ended services that routers report */

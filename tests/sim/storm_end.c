@@ -33,6 +33,7 @@ void
 sim_storm_end (sim_world *world)
 {
     int64_t fate = sim_between (world, 0, 3);
+    bool mended = !sim_fault_happens (world, SIM_FAULT_AFTERMATH);
 
     sim_tell (world, -1, "the storm is over");
     sim_network_mend (world);
@@ -42,6 +43,9 @@ sim_storm_end (sim_world *world)
             sim_post (world, world->now + sim_between (world, 1, 200),
                       SIM_EVENT_UP, host, 0);
         }
+    }
+    if (mended) {
+        return;
     }
     if (fate == 1) {
         lose_minority (world);

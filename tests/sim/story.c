@@ -7,10 +7,21 @@
 #include "story.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define SAY(text, ...) snprintf ((text), SIM_STORY_SIZE, __VA_ARGS__)
 
 typedef unsigned long long number;
+
+const char *
+sim_story_kind (lk_lock_kind kind)
+{
+#define WORD(name, command, answer) #name,
+    static const char *const words[] = {LK_LOCK_KINDS (WORD)};
+#undef WORD
+
+    return words[kind] + strlen ("LK_MSG_");
+}
 
 static void
 tell_request (const lk_lock_message *message, const lk_request_id *request,

@@ -11,6 +11,9 @@
 
 #define SIM_STORY_SIZE 160
 
+/*  The name of a kind: "VOTED". */
+const char *sim_story_kind (lk_lock_kind kind);
+
 /*  What the message says, in one line of at most SIM_STORY_SIZE bytes with
  *  its end. */
 void sim_story_of (const lk_lock_message *message, char *text);

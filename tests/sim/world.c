@@ -36,25 +36,6 @@ sim_world_clear (sim_world *self)
 
 /*  -------------------------------------------------------- helpers */
 
-int64_t
-sim_between (sim_world *self, int64_t low, int64_t high)
-{
-    return lk_rng_between (&self->rng, low, high);
-}
-
-bool
-sim_chance (sim_world *self, int per_mille)
-{
-    return per_mille > 0
-           && lk_rng_next (&self->rng) % 1000 < (uint64_t) per_mille;
-}
-
-uint8_t
-sim_any_host (sim_world *self)
-{
-    return (uint8_t) sim_between (self, 0, (int64_t) self->host_count - 1);
-}
-
 void
 sim_post (sim_world *self, int64_t at, sim_event_type type, uint8_t host,
           uint32_t what)
@@ -127,13 +108,17 @@ draw_candidate (sim_world *self, uint8_t place, lk_candidate *candidate)
 
 static void
 draw_host (sim_world *self, uint8_t place, const lk_node_config *common,
-           bool extreme_clocks)
+           bool extreme_clocks, bool wrong_clocks)
 {
     sim_host *host = &self->host[place];
 
     memset (host, 0, sizeof *host);
+    sim_dice_take (self, SIM_DIE_HOST, place);
     host->rate = extreme_clocks ? (sim_chance (self, 500) ? 900 : 1100)
                                 : sim_between (self, 900, 1100);
+    if (!wrong_clocks) {
+        host->rate = 1000;
+    }
     host->offset = sim_between (self, 1000000, 9000000);
     host->tick_at = SIM_FOREVER;
     host->config = *common;
@@ -155,6 +140,7 @@ draw_hosts (sim_world *self)
 {
     const sim_script *script = self->options.script;
     bool extreme_clocks = sim_chance (self, 500);
+    bool wrong_clocks = sim_fault_happens (self, SIM_FAULT_CLOCKS);
     bool leadable = false;
     lk_node_config common;
 
@@ -162,6 +148,9 @@ draw_hosts (sim_world *self)
     self->host_count = (size_t) sim_between (self, 0, 2);
     if (self->options.members > 0) {
         self->member_count = (size_t) self->options.members;
+    }
+    if (self->options.others >= 0) {
+        self->host_count = (size_t) self->options.others;
     }
     if (self->member_count == 1 && self->host_count == 0) {
         self->host_count = 1;
@@ -173,7 +162,7 @@ draw_hosts (sim_world *self)
     self->host_count += self->member_count;
     draw_config (self, &common);
     for (uint8_t place = 0; place < self->host_count; place++) {
-        draw_host (self, place, &common, extreme_clocks);
+        draw_host (self, place, &common, extreme_clocks, wrong_clocks);
     }
     for (size_t place = 0; place < self->member_count; place++) {
         leadable |= self->host[place].config.eligible;
@@ -183,12 +172,51 @@ draw_hosts (sim_world *self)
     }
 }
 
+/*  How long the storm is, and what it brings. */
+static void
+draw_course (sim_world *self)
+{
+    const sim_script *script = self->options.script;
+    uint32_t ballast;
+
+    sim_dice_take (self, SIM_DIE_SCENE, 1);
+    sim_apps_begin (self);
+    sim_dice_take (self, SIM_DIE_STORM, 0);
+    self->late_ms =
+        sim_chance (self, 500) && sim_fault_happens (self, SIM_FAULT_LATE_TICKS)
+            ? 3
+            : 0;
+    self->storm_end = sim_between (self, 12000, 45000);
+    ballast = (uint32_t) sim_between (self, 200, 1500);
+    if (script) {
+        self->apps.habits.give_back = script->give_back;
+        self->storm_end = 40000;
+        ballast = script->ballast;
+    } else if (!sim_chance (self, 25)) {
+        ballast = 0;
+    }
+    if (self->options.storm_ms > 0) {
+        self->storm_end = self->options.storm_ms;
+    }
+    if (ballast && !sim_fault_happens (self, SIM_FAULT_BALLAST)) {
+        ballast = 0;
+    }
+    sim_ballast_begin (self, ballast);
+    if (!script) {
+        sim_storm_begin (self);
+        sim_dice_take (self, SIM_DIE_AMBUSH, 0);
+        sim_ambush_begin (self);
+    }
+}
+
 static void
 set_out (sim_world *self, const sim_options *options, uint64_t seed)
 {
     self->options = *options;
     self->seed = seed;
-    lk_rng_init (&self->rng, seed * 0x9e3779b97f4a7c15u + 12345);
+    self->dice_seed = seed * 0x9e3779b97f4a7c15u + 12345;
+    self->dice = (sim_dice) {.event = {{{0}}}};
+    self->faults.count = 0;
     self->now = 0;
     self->digest = seed;
     self->stepping = -1;
@@ -202,21 +230,9 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
     sim_calls_reset (&self->calls);
     sim_checker_init (&self->checker);
     sim_ambush_off (&self->ambush);
+    sim_dice_take (self, SIM_DIE_SCENE, 0);
     draw_hosts (self);
-    sim_apps_begin (self);
-    self->late_ms = sim_chance (self, 500) ? 0 : 3;
-    if (options->script) {
-        self->apps.habits.give_back = options->script->give_back;
-        self->storm_end = 40000;
-        sim_ballast_begin (self, options->script->ballast);
-    } else {
-        self->storm_end = sim_between (self, 12000, 45000);
-        sim_storm_begin (self);
-        sim_ballast_begin (self, sim_chance (self, 25)
-                                     ? (uint32_t) sim_between (self, 200, 1500)
-                                     : 0);
-        sim_ambush_begin (self);
-    }
+    draw_course (self);
     sim_post (self, self->storm_end, SIM_EVENT_CALM, 0, 0);
     sim_post (self, self->storm_end + APPS_END_MS, SIM_EVENT_APPS_END, 0, 0);
     sim_post (self, self->storm_end + CALM_MS, SIM_EVENT_END, 0, 0);
@@ -256,6 +272,8 @@ report_gone (sim_world *self, const sim_event *cause)
 static void
 happen (sim_world *self, const sim_event *event)
 {
+    sim_dice_for_event (self, event->type, event->host,
+                        event->type == SIM_EVENT_APP ? event->what : 0);
     switch ((sim_event_type) event->type) {
     case SIM_EVENT_TICK:
         tick (self, event);
@@ -297,6 +315,8 @@ happen (sim_world *self, const sim_event *event)
         break;
     case SIM_EVENT_END:
         sim_calm_check (self);
+        break;
+    case SIM_EVENT_COUNT:
         break;
     }
 }

@@ -25,11 +25,14 @@
 #include "ballast.h"
 #include "calls.h"
 #include "checker.h"
+#include "dice.h"
+#include "faults.h"
 #include "network.h"
 #include "node.h"
 #include "queue.h"
 #include "script.h"
 #include "storm.h"
+#include "story.h"
 #include "totals.h"
 
 #include "util/rng.h"
@@ -46,7 +49,8 @@ typedef enum {
     SIM_EVENT_STORM,     /* the next fault at random */
     SIM_EVENT_CALM,      /* the storm is over */
     SIM_EVENT_APPS_END,  /* applications give back all and ask no more */
-    SIM_EVENT_END
+    SIM_EVENT_END,
+    SIM_EVENT_COUNT
 } sim_event_type;
 
 typedef struct {
@@ -67,17 +71,25 @@ typedef struct {
 
 /*  What a run is to be like; the same options and seed are the same run. */
 typedef struct {
-    int members;              /* 0: the seed says */
-    const sim_script *script; /* NULL: a random storm */
+    int members;                 /* 0: the seed says */
+    int others;                  /* hosts that are not members; -1: the same */
+    const sim_script *script;    /* NULL: a random storm */
+    const sim_fault_set *faults; /* only these happen; NULL: all */
+    uint32_t apps;               /* only these, as bits (see sim_app_bit) */
+    int64_t storm_ms;            /* 0: the seed says */
+    bool close_gaps;             /* no time for faults that are left out */
     bool verbose;
 } sim_options;
 
 typedef struct sim_world {
     sim_options options;
     uint64_t seed;
-    lk_rng rng;
-    int64_t now;     /* true time, ms */
-    uint64_t digest; /* of all that happened */
+    uint64_t dice_seed;
+    lk_rng rng; /* the die that is in use */
+    sim_dice dice;
+    sim_fault_set faults; /* that happened */
+    int64_t now;          /* true time, ms */
+    uint64_t digest;      /* of all that happened */
     sim_queue queue;
     sim_host host[SIM_HOSTS_MAX];
     lk_node *node[SIM_HOSTS_MAX]; /* the same services, for the checker */
@@ -98,17 +110,17 @@ typedef struct sim_world {
     sim_totals totals; /* of this run */
 } sim_world;
 
+/*  The seed alone says what the run is like. */
+#define SIM_OPTIONS_NONE                                                       \
+    {                                                                          \
+        .others = -1, .apps = UINT32_MAX                                       \
+    }
+
 void sim_world_init (sim_world *self);
 void sim_world_clear (sim_world *self);
 
 /*  One run. True if nothing was violated; else checker.failure tells. */
 bool sim_world_run (sim_world *self, const sim_options *options, uint64_t seed);
-
-/*  -------------------------------------------------------- chance */
-
-int64_t sim_between (sim_world *self, int64_t low, int64_t high);
-bool sim_chance (sim_world *self, int per_mille);
-uint8_t sim_any_host (sim_world *self);
 
 /*  -------------------------------------------------------- time */
 
