@@ -4,165 +4,43 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   Each host is a network namespace on a bridge; a cut is a rule at whoever
-#   would receive, so no sender is told. All is inside of namespaces of our
-#   own (pid, mount, net), so nothing is left when we are killed. Where that
-#   is not permitted, a host's daemons are stopped with SIGSTOP instead.
-#   CUT_ALL=1 does one cut more.
+#   How long others wait, with the leases that are the default. Where cuts
+#   cannot be had (hosts.sh), a host's daemons are stopped with SIGSTOP
+#   instead. CUT_ALL=1 does one cut more.
 
-inside='--mount --net --pid --fork --kill-child --mount-proc'
-
-#   probe OPTIONS...: may we, and is there all that it takes?
-probe () {
-    # shellcheck disable=SC2086
-    unshare "$@" $inside sh -c 'mount -t tmpfs none /run && mkdir /run/netns &&
-        ip netns add a && ip link add v0 type veth peer name v1 netns a &&
-        ip link add bridge0 type bridge && nft add table ip t &&
-        nsenter --net=/run/netns/a setpriv true' >/dev/null 2>&1
-}
-
-if [ -z "${CUT_INSIDE:-}" ] && [ -z "${LOCKKEEPER_SANDBOX:-}" ] &&
-    [ -z "${CUT_STOP:-}" ]; then
-    BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-    export BUILD
-    user=
-    probe || { probe --user --map-root-user && user='--user --map-root-user'; }
-    if [ $? = 0 ]; then
-        # shellcheck disable=SC2086
-        CUT_INSIDE=1 setpriv --pdeathsig KILL unshare $user $inside \
-            bash "$0" &
-        trap 'kill -9 $! 2>/dev/null' EXIT
-        trap 'exit 1' TERM INT HUP
-        wait $!
-        exit
-    fi
-    export CUT_STOP=1
-fi
-if [ -n "${CUT_INSIDE:-}" ]; then
-    mount -t tmpfs none /run || exit 1
-    mkdir /run/netns /run/lk
-    export TMPDIR=/run
-fi
-# shellcheck source=tests/cluster/load_tap.sh
-. "$(dirname "$0")/load_tap.sh"
-[ -n "${CUT_INSIDE:-}" ] || in_sandbox "$0" --hosts 3
-hosts=(h1 h2 h3)
-declare -A address=([h1]=10.77.0.1 [h2]=10.77.0.2 [h3]=10.77.0.3)
-
-#   ------------------------------------------------------------ hosts
-
-#   in_host HOST COMMAND...
-in_host () {
-    local host=$1
-    shift
-    nsenter --net=/run/netns/"$host" "$@"
-}
-
-plug () {
-    local host=$1
-    ip netns add "$host" &&
-        ip link add "to-$host" type veth peer name eth0 netns "$host" &&
-        ip link set "to-$host" master bridge0 up &&
-        in_host "$host" ip link set lo up &&
-        in_host "$host" ip addr add "${address[$host]}/24" dev eth0 &&
-        in_host "$host" ip link set eth0 up &&
-        in_host "$host" nft -f - <<'RULES'
-table ip cut {
-    set deaf_to { type ipv4_addr; }
-    chain in {
-        type filter hook input priority 0;
-        ip saddr @deaf_to drop
-    }
-}
-RULES
-}
-
-#   daemon HOST NAME OPTIONS...: starts it.
-daemon () {
-    local host=$1 name=$2
-    shift 2
-    in_host "$host" "$BUILD/lockkeeper-$name" --config=/dev/null \
-        "--endpoint=ipc://$where/$host/router" "$@" \
-        >>"$where/$host/$name.log" 2>&1 &
-    echo $! >"$where/$host/$name.pid"
-}
-
-boot () {
-    local host=$1 other neighbours=()
-    for other in "${hosts[@]}"; do
-        [ "$other" = "$host" ] ||
-            neighbours+=("--neighbour=${address[$other]}:7411")
-    done
-    mkdir "$where/$host" &&
-        "$lockkeeper" init --cluster cut --members h1,h2,h3 --host "$host" \
-            --state "$where/$host" || return 1
-    daemon "$host" router --host="$host" \
-        --listen="tcp://${address[$host]}:7411" "${neighbours[@]}"
-    daemon "$host" lockd --state="$where/$host" --run="$where/$host"
-}
-
-build_cluster () {
-    local host
-    where=/run/lk
-    ip link add bridge0 type bridge && ip link set bridge0 up || return 1
-    for host in "${hosts[@]}"; do
-        plug "$host" || return 1
-    done
-    for host in "${hosts[@]}"; do
-        boot "$host" || return 1
-    done
-}
+# shellcheck source=tests/cluster/hosts.sh
+. "$(dirname "$0")/hosts.sh"
+dead_after_ms=1000 leader_lease_ms=2000 host_lease_ms=8000
+make_hosts 3
 
 #   ------------------------------------------------------------ cuts
 
-#   deaf HOST OTHER...: it hears nothing from them any more.
-deaf () {
-    local host=$1 other
-    shift
-    for other in "$@"; do
-        in_host "$host" nft add element ip cut deaf_to \
-            "{ ${address[$other]} }" || return 1
-    done
-}
-
-#   others_of HOST
-others_of () {
-    printf '%s\n' "${hosts[@]}" | grep -vx "$1"
-}
-
-#   cut HOST HOW: prints when it began.
-cut () {
-    local host=$1 how=$2 other others
-    mapfile -t others < <(others_of "$host")
-    if [ -n "${CUT_STOP:-}" ]; then
-        hit "$host" 19 router lockd
+#   sever HOST HOW: prints when it began.
+sever () {
+    local host=$1 how=$2 others
+    others=$(others_of "$host")
+    if [ "$mode" = loopback ]; then
+        pause "$host" router lockd
         return
     fi
     "$history" now
-    "$history" fault "$work/faults.history" "$host" "$how"
     case $how in
-        whole | deaf) deaf "$host" "${others[@]}" ;;
-    esac
-    case $how in
-        whole | mute)
-            for other in "${others[@]}"; do
-                deaf "$other" "$host"
-            done
+        whole) cut "$host" "$others" ;;
+        deaf)
+            one_way "$others" "$host"
+            note_fault "$host" deaf
             ;;
-        link) deaf "${others[0]}" "$host" ;;
+        mute) one_way "$host" "$others" ;;
+        link) one_way "$host" "${others%% *}" ;;
     esac
 }
 
-heal () {
-    local host
-    if [ -n "${CUT_STOP:-}" ]; then
-        hit "$1" 18 router lockd >/dev/null
+mend () {
+    if [ "$mode" = loopback ]; then
+        resume "$1" router lockd
     else
-        for host in "${hosts[@]}"; do
-            in_host "$host" nft flush set ip cut deaf_to || return 1
-        done
+        heal
     fi
-    "$history" heal "$work/faults.history" "$1"
 }
 
 #   ------------------------------------------------------------ applications
@@ -188,19 +66,6 @@ paused () {
     "$history" pause "$at" "$1" "$2" "$objects" "$work"/*.history
 }
 
-happened () {
-    "$history" event "$1" "$2" "${3:-0}" "$work"/*.history
-}
-
-#   ms_from T0 T1
-ms_from () {
-    echo $((($2 - $1) / 1000000))
-}
-
-names_of () {
-    printf '%s\n' "${!loads[@]}" | grep "^$1"
-}
-
 stop_steady () {
     # shellcheck disable=SC2046
     stop_loads $(names_of steady)
@@ -209,17 +74,11 @@ stop_steady () {
 came_back () {
     local from
     from=$("$history" now)
-    heal "$1"
+    mend "$1"
     check 'healed: all are ready again' hosts_get all_ready
     echo "measured: healed -> all ready:" \
         "$(ms_from "$from" "$("$history" now)") ms"
 }
-
-[ -n "${CUT_STOP:-}" ] || check 'three hosts on a bridge' build_cluster
-[ -z "${CUT_STOP:-}" ] ||
-    echo '# no namespaces here: hosts are stopped instead of cut off'
-check 'three leaders' hosts_get all_full
-[ "$bad" = 0 ] || done_checking
 
 #   ------------------------------------------------------------ a whole host
 
@@ -227,14 +86,14 @@ check 'three leaders' hosts_get all_full
 #   is held there, and hold something themselves.
 victim=$(LOCKKEEPER_ENDPOINT=ipc://$where/h1/router "$lockkeeper" \
     status --object gone | awk '$1 == "home" { print $2 }')
-mapfile -t others < <(others_of "$victim")
+read -ra others < <(others_of "$victim")
 start_load holder "$victim" --style hold --object gone
 check 'a holder on the host' within 5 happened granted gone
 start_load waiter "${others[0]}" --style hold --object gone
 start_load keeper "${others[1]}" --style hold --object kept
 check 'a holder elsewhere' within 5 happened granted kept
 steady 1 "${others[@]}"
-began=$(cut "$victim" whole)
+began=$(sever "$victim" whole)
 sleep 3
 until=$("$history" now)
 took=$(paused "$began" "$until")
@@ -244,7 +103,7 @@ check 'no answer is missing' stop_steady
 check 'the one who waited for the lock of the cut off holder has it' \
     within 30 happened granted gone "$began"
 next=$(happened granted gone "$began")
-if [ -z "${CUT_STOP:-}" ]; then
+if [ "$mode" = namespaces ]; then
     check 'the holder was told: it is isolated' \
         grep -q ' lost .* gone .* isolated$' "$work/$victim-holder.history"
 fi
@@ -257,19 +116,19 @@ check 'every application got its answers' stop_loads "${!loads[@]}"
 
 #   ------------------------------------------------------------ one way
 
-#   one_way HOW TITLE HOST...: cut that way, with applications at HOST...
+#   cut_one_way HOW TITLE HOST...: cut that way, with applications at HOST...
 turn=2
-one_way () {
+cut_one_way () {
     local how=$1 title=$2 host=${hosts[turn % 3]}
     check "$title: three leaders" hosts_get all_full
-    mapfile -t others < <(others_of "$host")
+    read -ra others < <(others_of "$host")
     if [ "$how" = link ]; then
         steady $turn "${hosts[@]}"
     else
         steady $turn "${others[@]}"
     fi
     turn=$((turn + 1))
-    began=$(cut "$host" "$how")
+    began=$(sever "$host" "$how")
     sleep 3
     until=$("$history" now)
     took=$(paused "$began" "$until")
@@ -280,14 +139,10 @@ one_way () {
     check "$title: every application got its answers" stop_steady
 }
 
-if [ -z "${CUT_STOP:-}" ]; then
-    one_way mute 'a host that nobody hears'
-    one_way link 'a link that is dead one way'
-    [ -z "${CUT_ALL:-}" ] || one_way deaf 'a host that hears nobody'
+if [ "$mode" = namespaces ]; then
+    cut_one_way mute 'a host that nobody hears'
+    cut_one_way link 'a link that is dead one way'
+    [ -z "${CUT_ALL:-}" ] || cut_one_way deaf 'a host that hears nobody'
 fi
 
-check 'the judge is content: holders were told before others got it' \
-    judge --told
-echo "# $(tail -n 1 "$work/out")"
-keep_for_later
-done_checking
+finish_test --told

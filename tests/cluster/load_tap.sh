@@ -12,7 +12,10 @@
 . "$(dirname "$0")/cli_tap.sh"
 history=$BUILD/tests/cluster/history
 load=$BUILD/tests/cluster/load
-declare -A loads=() # pid of each by its name
+declare -A loads=()     # pid of each by its name
+# shellcheck disable=SC2034
+declare -A load_host=() # and its host
+leaders=3               # that all_full wants
 where=${LOCKKEEPER_SANDBOX:-$work}
 
 pid_of () {
@@ -38,11 +41,11 @@ all_ready () {
     done
 }
 
-#   All are ready, with three leaders.
+#   All are ready, with as many leaders as there can be.
 all_full () {
     local host
     for host in "${hosts[@]}"; do
-        full 3 "$host" || return 1
+        full "$leaders" "$host" || return 1
     done
 }
 
@@ -76,7 +79,7 @@ start_load () {
     shift 2
     "$load" --host "$host" --endpoint "ipc://$where/$host/router" \
         --history "$work/$host-$name.history" "$@" 2>>"$work/load.errors" &
-    loads[$name]=$!
+    loads[$name]=$! load_host[$name]=$host
 }
 
 #   stop_loads NAME...: all must have had their answers.
@@ -104,6 +107,21 @@ kill_loads () {
     for name in "${!loads[@]}"; do
         kill -9 "${loads[$name]}" 2>/dev/null
     done
+}
+
+#   happened WHICH OBJECT [AFTER]: prints when that was first in a history.
+happened () {
+    "$history" event "$1" "$2" "${3:-0}" "$work"/*.history
+}
+
+#   ms_from T0 T1
+ms_from () {
+    echo $((($2 - $1) / 1000000))
+}
+
+#   Loads whose names begin so.
+names_of () {
+    printf '%s\n' "${!loads[@]}" | grep "^$1"
 }
 
 judge () {

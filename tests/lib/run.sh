@@ -248,7 +248,7 @@ cluster () {
     local test alone=() slots=2
     while IFS= read -r test; do
         case ${test##*/} in
-            cli_* | sandbox_* | kill_*)
+            cli_* | sandbox_* | kill_* | faults_*)
                 job script "cluster/$(basename "${test%.sh}")" 900 "$test"
                 ;;
             *) alone+=("$test") ;;

@@ -1,0 +1,101 @@
+#!/bin/bash
+#   faults_partition.sh - links and hosts are cut in every way, under load
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   faults_partition.sh [SEED]; ROUNDS=N cuts. Five hosts; on each an
+#   application wants the hot lock, one wants a lock of its own again and
+#   again, and one lives and dies with many. Where a majority is left that
+#   sees each other, its grants go on.
+
+# shellcheck source=tests/cluster/hosts.sh
+. "$(dirname "$0")/hosts.sh"
+seed=${1:-$((RANDOM * 32768 + RANDOM))}
+rounds=${ROUNDS:-4}
+[ "$mode" = namespaces ] || skip_test 'cuts take network namespaces'
+echo "# $0 $seed"
+host_lease_ms=3500
+make_hosts 5
+
+for host in "${hosts[@]}"; do
+    start_load "hot-$host" "$host" --style steady --object hot --objects 2
+    start_load "own-$host" "$host" --style steady --object "$host." --objects 2
+    start_load "mixed-$host" "$host" --seed "$((seed + ${#loads[@]}))" \
+        --objects 9
+done
+sleep 1
+
+#   The longest that one of these hosts got nothing, ms.
+pause_of () {
+    local from=$1 until longest=0 host took
+    until=$("$history" now)
+    shift
+    for host in "$@"; do
+        took=$("$history" pause "$host" "$from" "$until" \
+            "$host.0,$host.1" "$work"/*.history)
+        [ "$took" -le "$longest" ] || longest=$took
+    done
+    echo "$longest"
+}
+
+#   The majority goes on while the others are away.
+majority_goes_on () {
+    local from=$1 took
+    shift
+    took=$(pause_of "$from" "$@")
+    echo "the majority got nothing for $took ms"
+    [ "$took" -lt $((dead_after_ms + 3000)) ]
+}
+
+leaders_now () {
+    status_of h1 | awk '$1 == "leaders" { $1 = ""; print }'
+}
+
+#   All hosts in some order, a leader first.
+mix () {
+    local left=("${hosts[@]}") i now
+    read -ra now < <(leaders_now)
+    mixed=("${now[RANDOM % ${#now[@]}]}")
+    while [ ${#left[@]} -gt 0 ]; do
+        i=$((RANDOM % ${#left[@]}))
+        [ "${left[i]}" = "${mixed[0]}" ] || mixed+=("${left[i]}")
+        left=("${left[@]:0:i}" "${left[@]:i+1}")
+    done
+}
+
+#   The first one is longer than the lease of a host.
+round () {
+    local number=$1 two many lasts=3
+    mix
+    two="${mixed[*]:0:2}" many="${mixed[*]:2}"
+    from=$("$history" now)
+    case $((number % 4)) in
+        0)
+            check "cut: $two | $many" cut "$two" "$many"
+            lasts=$((host_lease_ms / 1000 + 2))
+            ;;
+        1) check "nobody hears $two" one_way "$two" "$many" ;;
+        2) check "cut: ${two/ / and } only" cut "${mixed[0]}" "${mixed[1]}" ;;
+        3)
+            check "${mixed[0]} hears nobody" one_way "${mixed[*]:1}" \
+                "${mixed[0]}"
+            note_fault "${mixed[0]}" deaf
+            ;;
+    esac
+    sleep "$lasts.$((RANDOM % 10))"
+    # shellcheck disable=SC2086
+    check 'grants go on' majority_goes_on "$from" $many
+    echo "measured: $(cat "$work/out")"
+    heal
+    sleep "0.$((RANDOM % 10))"
+    check 'all are ready again' hosts_get all_ready
+}
+
+RANDOM=$seed
+for ((number = 0; number < rounds; number++)); do
+    round "$number"
+done
+check 'five hosts, three leaders in the end' hosts_get all_full
+check 'every application got its answers' stop_loads "${!loads[@]}"
+finish_test
