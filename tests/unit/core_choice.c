@@ -256,6 +256,22 @@ END_TEST
 
 /*  -------------------------------------------------------- comparing */
 
+/*  Three of five are left, and 1 and 2 do not hear each other: only 0 will be
+ *  echoed by a quorum. */
+START_TEST (who_can_have_no_lease_does_not_lead)
+{
+    holds (1, 7, 5);
+    choice.voted = 0x7;
+    for (lk_host host = 0; host < 3; host++) {
+        vote[host].sees = 0x7;
+    }
+    vote[2].sees &= ~LK_HOST_BIT (1);
+    leaders ("0");
+    vote[1].sees = ALL; /* 3 and 4, who did not vote, may hear it */
+    leaders ("01");
+}
+END_TEST
+
 START_TEST (candidates_in_order)
 {
     lk_candidate a = {.priority = 8, .random = 5, .port = 7, .pid = 3};
@@ -310,6 +326,7 @@ main (void)
     tcase_add_test (tests, leaders_and_the_proposer_see_each_other);
     tcase_add_test (tests, the_first_sees_the_holder);
     tcase_add_test (tests, none_will_not_do);
+    tcase_add_test (tests, who_can_have_no_lease_does_not_lead);
     tcase_add_test (tests, candidates_in_order);
     tcase_add_test (tests, quorums);
 

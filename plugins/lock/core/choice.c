@@ -128,11 +128,27 @@ mutual (const lk_choice *choice, lk_host a, lk_host b)
                && lk_hosts_has (choice->vote[b].sees, a));
 }
 
+/*  Whether enough members will echo its pings. Who did not vote may hear it. */
+static bool
+can_have_lease (const lk_choice *choice, lk_host host)
+{
+    lk_hosts echo = choice->vote[host].sees | LK_HOST_BIT (host);
+    lk_hosts voted = choice->voted & ~LK_HOST_BIT (host);
+    while (voted) {
+        lk_host voter = lk_hosts_take (&voted);
+        if (!lk_hosts_has (choice->vote[voter].sees, host)) {
+            echo &= ~LK_HOST_BIT (voter);
+        }
+    }
+    return lk_is_quorum (choice->members, echo);
+}
+
 /*  Whether a candidate sees, and is seen by, all that it has to work with. */
 static bool
 fits (const lk_choice *choice, const lk_decree *decree, lk_host host)
 {
-    if (!mutual (choice, host, choice->proposer)) {
+    if (!mutual (choice, host, choice->proposer)
+        || !can_have_lease (choice, host)) {
         return false;
     }
     if (decree->leader_count == 0 && choice->holder != LK_NOBODY

@@ -172,6 +172,22 @@ miss_leaders (lk_node *node)
     start_pause (node, LK_WHY_LOST);
 }
 
+/*  Whether enough members hear it and are heard by it, as far as they say. */
+static bool
+has_quorum (const lk_node *node, lk_host host)
+{
+    lk_hosts echo = node->peer[host].sees | LK_HOST_BIT (host);
+    lk_hosts others = lk_node_sees (node)
+                      & ~(LK_HOST_BIT (host) | LK_HOST_BIT (node->config.self));
+    while (others) {
+        lk_host other = lk_hosts_take (&others);
+        if (!lk_hosts_has (node->peer[other].sees, host)) {
+            echo &= ~LK_HOST_BIT (other);
+        }
+    }
+    return lk_is_quorum (node->facts.active.members, echo);
+}
+
 /*  A member that all leaders see and are seen by, and that may lead. */
 static bool
 could_lead (const lk_node *node, lk_host host)
@@ -179,7 +195,7 @@ could_lead (const lk_node *node, lk_host host)
     const lk_decree *active = &node->facts.active;
     const lk_peer *peer = &node->peer[host];
     if (lk_decree_place (active, host) >= 0 || !peer->eligible
-        || !lk_peer_heard (node, host)) {
+        || !lk_peer_heard (node, host) || !has_quorum (node, host)) {
         return false;
     }
     for (size_t place = 0; place < active->leader_count; place++) {
