@@ -54,15 +54,23 @@ sim_apps_begin (sim_world *world)
     self->open = true;
     draw_habits (world, &self->habits);
     for (uint8_t host = 0; host < world->host_count; host++) {
-        for (int place = 0; place < self->habits.per_host; place++) {
-            if (!(world->options.apps >> sim_app_bit (host, place) & 1)) {
-                continue;
-            }
-            sim_dice_take (world, SIM_DIE_APP, sim_app_bit (host, place));
-            self->app[host][place].number = ++self->last_number;
-            sim_post (world, sim_between (world, 100, 900), SIM_EVENT_APP, host,
-                      (uint32_t) place);
+        sim_apps_begin_on (world, host);
+    }
+}
+
+void
+sim_apps_begin_on (sim_world *world, uint8_t host)
+{
+    sim_apps *self = &world->apps;
+
+    for (int place = 0; place < self->habits.per_host; place++) {
+        if (!(world->options.apps >> sim_app_bit (host, place) & 1)) {
+            continue;
         }
+        sim_dice_take (world, SIM_DIE_APP, sim_app_bit (host, place));
+        self->app[host][place].number = ++self->last_number;
+        sim_post (world, world->now + sim_between (world, 100, 900),
+                  SIM_EVENT_APP, host, (uint32_t) place);
     }
 }
 
@@ -251,7 +259,7 @@ sim_apps_act (sim_world *world, uint8_t host, uint32_t place)
         world->now
             + sim_between (world, 60, self->open ? self->habits.pause_ms : 200),
         SIM_EVENT_APP, host, place);
-    if (!sim_host_is_up (world, host)) {
+    if (!sim_host_is_up (world, host) || sim_host_is_frozen (world, host)) {
         return;
     }
     if (self->open && sim_chance (world, self->habits.vanish)) {

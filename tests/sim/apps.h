@@ -83,6 +83,9 @@ sim_who sim_who_is (uint8_t host, const sim_app *app,
 /*  New applications with habits drawn from the seed; posts their events. */
 void sim_apps_begin (struct sim_world *world);
 
+/*  Those of a host that is new. */
+void sim_apps_begin_on (struct sim_world *world, uint8_t host);
+
 /*  An application's next deed. */
 void sim_apps_act (struct sim_world *world, uint8_t host, uint32_t place);
 

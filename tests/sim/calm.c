@@ -13,31 +13,49 @@
 #define FAIL(world, ...) sim_checker_fail (&(world)->checker, __VA_ARGS__)
 
 static bool
-is_dead_link (const sim_world *world)
+is_whole (const sim_world *world, uint8_t a, uint8_t b)
 {
-    for (uint8_t from = 0; from < world->host_count; from++) {
-        for (uint8_t to = 0; to < world->host_count; to++) {
-            if (sim_network_is_cut (world, from, to)) {
-                return true;
-            }
-        }
-    }
-    return false;
+    return !sim_network_is_cut (world, a, b)
+           && !sim_network_is_cut (world, b, a);
 }
 
-/*  As many leaders as can be; one less where a link is dead. */
+lk_hosts
+sim_calm_candidates (const sim_world *world, const lk_decree *decree)
+{
+    lk_hosts found = 0;
+
+    for (uint8_t host = 0; host < world->host_count; host++) {
+        int reached = 0;
+        for (uint8_t other = 0; other < world->host_count; other++) {
+            reached += (decree->members >> other & 1) && world->host[other].node
+                       && is_whole (world, host, other);
+        }
+        if ((decree->members >> host & 1) && !world->host[host].gone_for_good
+            && world->host[host].config.eligible
+            && reached > __builtin_popcountll (decree->members) / 2) {
+            found |= LK_HOST_BIT (host);
+        }
+    }
+    return found;
+}
+
+/*  As many leaders as can be; one less where a link between two is dead. */
 static void
 check_leader_count (sim_world *world, const lk_decree *decree)
 {
-    int can = 0;
-    int wanted = world->host[0].config.leaders_max;
+    lk_hosts can = sim_calm_candidates (world, decree);
+    int count = __builtin_popcountll (can);
+    int wanted = world->common.leaders_max;
+    bool whole = true;
 
-    for (size_t host = 0; host < world->member_count; host++) {
-        can += world->host[host].node && world->host[host].config.eligible;
+    for (uint8_t a = 0; a < world->host_count; a++) {
+        for (uint8_t b = 0; b < a; b++) {
+            whole &= !(can >> a & can >> b & 1) || is_whole (world, a, b);
+        }
     }
-    can -= is_dead_link (world);
-    if (wanted > can) {
-        wanted = can;
+    count -= !whole;
+    if (wanted > count) {
+        wanted = count;
     }
     if (decree->leader_count < wanted) {
         FAIL (world, "LIVENESS: %d leaders, could be %d", decree->leader_count,
@@ -129,8 +147,7 @@ reaches_a_leader (const sim_world *world, const lk_decree *decree, uint8_t host)
 {
     for (size_t i = 0; i < decree->leader_count; i++) {
         uint8_t leader = decree->leader[i];
-        if (!sim_network_is_cut (world, host, leader)
-            && !sim_network_is_cut (world, leader, host)) {
+        if (is_whole (world, host, leader)) {
             return true;
         }
     }

@@ -9,7 +9,13 @@
 #ifndef SIM_CALM_H
 #define SIM_CALM_H
 
+#include "wire/lock_message.h"
+
 struct sim_world;
+
+/*  Members that stay, may lead, and reach a quorum. */
+lk_hosts sim_calm_candidates (const struct sim_world *world,
+                              const lk_decree *decree);
 
 /*  In the middle of the calm: who lost a lock has been told. */
 void sim_calm_check_releases (struct sim_world *world);

@@ -19,7 +19,7 @@
 
 #include "node.h"
 
-#define SIM_HOSTS_MAX 9
+#define SIM_HOSTS_MAX 12
 #define SIM_OBJECTS_MAX 8
 #define SIM_CLAIMS_MAX 64
 #define SIM_DECREES_MAX 512

@@ -28,6 +28,7 @@ struct sim_world;
     X (CLOCKS, "clocks")         /* that go wrong */                           \
     X (LATE_TICKS, "late-ticks") /* services woken late */                     \
     X (DISK, "disk")             /* writes that fail */                        \
+    X (POWER, "power")           /* hosts that end while they write */         \
     X (LOST_KIND, "lost-kind")   /* a kind of message mostly lost ... */       \
     X (LATE_KIND, "late-kind")   /* ... late ... */                            \
     X (TWIN_KIND, "twin-kind")   /* ... repeated */                            \

@@ -136,6 +136,20 @@ sim_host_crash (sim_world *self, uint8_t place, bool reboot, int64_t away)
 }
 
 void
+sim_host_lose_disk (sim_world *self, uint8_t place, int64_t away)
+{
+    uint8_t fresh = (uint8_t) self->host_count++;
+    lk_rng die = self->rng;
+
+    self->host[place].gone_for_good = true;
+    sim_host_crash (self, place, true, SIM_FOREVER);
+    sim_tell (self, place, "loses its disk, will be h%d", fresh);
+    sim_host_draw (self, fresh, false, self->now + away);
+    sim_apps_begin_on (self, fresh);
+    self->rng = die;
+}
+
+void
 sim_host_stop (sim_world *self, uint8_t place, int64_t away)
 {
     lk_event event = {.type = LK_ON_STOP};
@@ -162,6 +176,21 @@ sim_host_pause (sim_world *self, uint8_t place, int64_t duration)
         host->paused_until = until;
         sim_tell (self, place, "paused till %lld", (long long) until);
     }
+}
+
+void
+sim_host_freeze (sim_world *self, uint8_t place, int64_t duration)
+{
+    if (!sim_host_is_paused (self, place)) {
+        sim_host_pause (self, place, duration);
+        self->host[place].frozen_until = self->host[place].paused_until;
+    }
+}
+
+bool
+sim_host_is_frozen (const sim_world *self, uint8_t host)
+{
+    return self->now < self->host[host].frozen_until;
 }
 
 /*  What the daemon's shell does when a router was found or a host appears:
@@ -193,16 +222,38 @@ sim_host_introduce (sim_world *self, uint8_t place)
 
 /*  -------------------------------------------------------- effects */
 
-/*  A service that cannot write its facts ends, and reveals nothing. */
+/*  A service that cannot write its facts ends, and reveals nothing. A host
+ *  may also end while it writes: then the disk has what was there before, or
+ *  what nobody else has heard of. */
+static bool
+is_written (sim_world *self, uint8_t place)
+{
+    if (!self->stormy) {
+        return true;
+    }
+    if (sim_chance (self, self->storm.disk_fails)) {
+        self->totals.disk++;
+        sim_tell (self, place, "cannot write its facts");
+        sim_host_crash (self, place, false, sim_between (self, 20, 4000));
+        return false;
+    }
+    if (sim_chance (self, self->storm.power_fails)) {
+        bool written = sim_chance (self, 500);
+        self->totals.power++;
+        sim_tell (self, place, "loses power %s its facts are on disk",
+                  written ? "as" : "before");
+        sim_host_crash (self, place, true, sim_between (self, 20, 4000));
+        return written;
+    }
+    return true;
+}
+
 static void
 persist (sim_world *self, uint8_t place, const lk_facts *facts)
 {
     sim_host *host = &self->host[place];
 
-    if (self->stormy && sim_chance (self, self->storm.disk_fails)) {
-        self->totals.disk++;
-        sim_tell (self, place, "cannot write its facts");
-        sim_host_crash (self, place, false, sim_between (self, 20, 4000));
+    if (!is_written (self, place)) {
         return;
     }
     if (facts->promised.proposer == host->config.id

@@ -30,6 +30,7 @@ sim_network_reset (sim_network *self)
     self->weather = (sim_weather) {0};
     memset (self->cut_until, 0, sizeof self->cut_until);
     memset (self->held_back, 0, sizeof self->held_back);
+    memset (self->clogged_until, 0, sizeof self->clogged_until);
 }
 
 void
@@ -156,7 +157,8 @@ send_into_cut (sim_world *world, const lk_lock_message *message)
 static void
 send_named (sim_world *world, const lk_lock_message *message, uint64_t name)
 {
-    const sim_weather *weather = &world->network.weather;
+    const sim_network *self = &world->network;
+    const sim_weather *weather = &self->weather;
     uint32_t place = UINT32_MAX;
 
     if (world->stormy
@@ -166,6 +168,11 @@ send_named (sim_world *world, const lk_lock_message *message, uint64_t name)
     }
     if (sim_network_is_cut (world, message->from, message->to)) {
         send_into_cut (world, message);
+        return;
+    }
+    if (world->now < self->clogged_until[message->from][message->to]) {
+        sim_network_deliver_at (
+            world, message, self->clogged_until[message->from][message->to]);
         return;
     }
     if (sim_chance (world, weather->lost)) {
@@ -242,6 +249,14 @@ sim_network_split (sim_world *world, lk_hosts group, int64_t duration)
 }
 
 void
+sim_network_clog (sim_world *world, uint8_t from, uint8_t to, int64_t duration)
+{
+    if (from != to) {
+        world->network.clogged_until[from][to] = world->now + duration;
+    }
+}
+
+void
 sim_network_link (sim_world *world, uint8_t a, uint8_t b, bool whole)
 {
     int64_t end = whole ? 0 : SIM_FOREVER;
@@ -254,4 +269,6 @@ void
 sim_network_mend (sim_world *world)
 {
     memset (world->network.cut_until, 0, sizeof world->network.cut_until);
+    memset (world->network.clogged_until, 0,
+            sizeof world->network.clogged_until);
 }

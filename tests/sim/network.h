@@ -5,7 +5,8 @@
  *
  *  Delays, loses, repeats and reorders, by the weather; links may be cut in
  *  one direction, for a time or for good, and some of what was sent into a
- *  cut comes out at its end, all at once. It looks into no message.
+ *  cut comes out at its end; a clogged link loses nothing, and bursts. It
+ *  looks into no message.
  */
 
 #ifndef SIM_NETWORK_H
@@ -35,6 +36,7 @@ typedef struct {
     sim_weather weather;
     int64_t cut_until[SIM_HOSTS_MAX][SIM_HOSTS_MAX]; /* from, to */
     bool held_back[SIM_HOSTS_MAX][SIM_HOSTS_MAX]; /* nothing lost in the cut */
+    int64_t clogged_until[SIM_HOSTS_MAX][SIM_HOSTS_MAX]; /* from, to */
     sim_letter *letter;
     uint32_t letter_count;
     uint32_t first_free; /* letter_count: none */
@@ -69,6 +71,10 @@ void sim_network_isolate (struct sim_world *world, uint8_t host, bool in,
 /*  Cuts all links between the hosts of the set and the others. */
 void sim_network_split (struct sim_world *world, lk_hosts group,
                         int64_t duration);
+
+/*  Keeps all that is sent on the link, to deliver it at once in the end. */
+void sim_network_clog (struct sim_world *world, uint8_t from, uint8_t to,
+                       int64_t duration);
 
 /*  Both directions, at once whole or cut for good. */
 void sim_network_link (struct sim_world *world, uint8_t a, uint8_t b,

@@ -6,24 +6,14 @@
 
 #include "world.h"
 
-#include <string.h>
-
-/*  How long a fault lasts. */
-static int64_t
-draw_duration (sim_world *world)
+int64_t
+sim_storm_duration (sim_world *world)
 {
     if (sim_chance (world, 700)) {
         return sim_between (world, 200, 3000);
     }
     return sim_chance (world, 700) ? sim_between (world, 2000, 9000)
                                    : sim_between (world, 8000, 18000);
-}
-
-static int64_t
-draw_away (sim_world *world)
-{
-    return sim_chance (world, 500) ? sim_between (world, 20, 400)
-                                   : sim_between (world, 300, 7000);
 }
 
 static lk_hosts
@@ -42,13 +32,13 @@ split (sim_world *world)
 
     world->totals.split++;
     sim_tell (world, -1, "split %llx", (unsigned long long) group);
-    sim_network_split (world, group, draw_duration (world));
+    sim_network_split (world, group, sim_storm_duration (world));
 }
 
 static void
 one_way (sim_world *world)
 {
-    int64_t duration = draw_duration (world);
+    int64_t duration = sim_storm_duration (world);
 
     for (int64_t left = sim_between (world, 1, 3); left > 0; left--) {
         uint8_t from = sim_any_host (world);
@@ -57,6 +47,50 @@ one_way (sim_world *world)
         sim_tell (world, -1, "link h%d to h%d cut for %lld ms", from, to,
                   (long long) duration);
         sim_network_cut (world, from, to, duration);
+    }
+}
+
+/*  Some pairs are cut, and all others see both of them. */
+static void
+part (sim_world *world)
+{
+    int64_t duration = sim_storm_duration (world);
+    lk_decree decree;
+
+    sim_leaders (world, &decree);
+    for (int64_t left = sim_between (world, 1, 3); left > 0; left--) {
+        uint8_t a = sim_any_host (world);
+        uint8_t b = sim_any_host (world);
+        if (decree.leader_count > 0 && sim_chance (world, 500)) {
+            a = decree.leader[sim_between (world, 0, decree.leader_count - 1)];
+        }
+        world->totals.part++;
+        sim_tell (world, -1, "h%d and h%d parted for %lld ms", a, b,
+                  (long long) duration);
+        sim_network_cut (world, a, b, duration);
+        sim_network_cut (world, b, a, duration);
+    }
+}
+
+/*  A link, all that a host sends, or everything comes late, at once. */
+static void
+choke (sim_world *world)
+{
+    int64_t duration = sim_storm_duration (world);
+    uint8_t host = sim_any_host (world);
+    uint8_t other = sim_any_host (world);
+    int64_t extent = sim_between (world, 0, 4);
+
+    world->totals.clog++;
+    sim_tell (world, -1, "links clogged, %lld of h%d, for %lld ms",
+              (long long) extent, host, (long long) duration);
+    for (uint8_t from = 0; from < world->host_count; from++) {
+        for (uint8_t to = 0; to < world->host_count; to++) {
+            if (extent == 4 || (from == host && (extent > 1 || to == other))
+                || (to == host && extent == 3)) {
+                sim_network_clog (world, from, to, duration);
+            }
+        }
     }
 }
 
@@ -70,14 +104,14 @@ isolate (sim_world *world)
     world->totals.isolated++;
     sim_tell (world, -1, "h%d isolated:%s%s", host, in ? " in" : "",
               out ? " out" : "");
-    sim_network_isolate (world, host, in, out, draw_duration (world));
+    sim_network_isolate (world, host, in, out, sim_storm_duration (world));
 }
 
 static void
 cut_leaders (sim_world *world)
 {
     lk_hosts group = sim_leaders (world, NULL);
-    int64_t duration = draw_duration (world);
+    int64_t duration = sim_storm_duration (world);
     bool only_out = sim_chance (world, 300);
 
     if (sim_chance (world, 500)) {
@@ -122,76 +156,6 @@ cut_host_with_leaders (sim_world *world)
                            : sim_between (world, 1000, 6000));
 }
 
-/*  -------------------------------------------------------- processes */
-
-static void
-crash_one (sim_world *world, uint8_t host)
-{
-    sim_host_crash (world, host, sim_chance (world, 300), draw_away (world));
-}
-
-static void
-crash (sim_world *world)
-{
-    world->totals.crash++;
-    crash_one (world, sim_any_host (world));
-}
-
-static void
-crash_leaders (sim_world *world)
-{
-    lk_decree decree;
-
-    sim_leaders (world, &decree);
-    if (decree.leader_count == 0) {
-        return;
-    }
-    world->totals.leader_crash++;
-    if (sim_chance (world, 600)) {
-        crash_one (
-            world,
-            decree.leader[sim_between (world, 0, decree.leader_count - 1)]);
-        return;
-    }
-    for (size_t i = 0; i < decree.leader_count; i++) {
-        crash_one (world, decree.leader[i]);
-    }
-}
-
-static void
-crash_most (sim_world *world)
-{
-    world->totals.mass_crash++;
-    for (uint8_t host = 0; host < world->host_count; host++) {
-        if (sim_chance (world, 700)) {
-            crash_one (world, host);
-        }
-    }
-}
-
-static void
-pause_one (sim_world *world)
-{
-    lk_decree decree;
-    uint8_t host = sim_any_host (world);
-
-    sim_leaders (world, &decree);
-    if (decree.leader_count > 0 && sim_chance (world, 400)) {
-        host = decree.leader[sim_between (world, 0, decree.leader_count - 1)];
-    }
-    world->totals.pause++;
-    sim_host_pause (world, host,
-                    sim_chance (world, 500) ? sim_between (world, 100, 1500)
-                                            : sim_between (world, 1500, 14000));
-}
-
-static void
-stop (sim_world *world)
-{
-    world->totals.stop++;
-    sim_host_stop (world, sim_any_host (world), draw_away (world));
-}
-
 /*  -------------------------------------------------------- the rest */
 
 static void
@@ -200,10 +164,14 @@ change_weather (sim_world *world)
     sim_weather *weather = &world->network.weather;
 
     world->totals.weather++;
-    weather->lost = sim_chance (world, 400)   ? 0
-                    : sim_chance (world, 500) ? 20
-                                              : 150;
-    weather->repeated = sim_chance (world, 500) ? 0 : 80;
+    weather->lost = sim_chance (world, 400) ? 0
+                    : sim_chance (world, 500)
+                        ? 20
+                        : (int) sim_between (world, 50, 300);
+    weather->repeated = sim_chance (world, 500) ? 0
+                        : sim_chance (world, 700)
+                            ? 80
+                            : (int) sim_between (world, 80, 500);
     weather->slow = sim_chance (world, 400) ? 10 : 200;
     weather->very_slow = sim_chance (world, 500) ? 0 : 10;
     sim_tell (world, -1,
@@ -240,24 +208,37 @@ sim_storm_report_gone (sim_world *world, uint8_t about)
 
 /*  -------------------------------------------------------- the storm */
 
-static void (*const kinds[SIM_STORM_KINDS]) (sim_world *) = {
-    split, one_way,        isolate,        cut_leaders,
-    crash, crash_leaders,  crash_most,     pause_one,
-    stop,  change_weather, report_falsely, cut_host_with_leaders};
-
-static const int usual_weights[SIM_STORM_KINDS] = {22, 12, 10, 6, 12, 8,
-                                                   3,  13, 4,  8, 4,  4};
+static const struct {
+    void (*strike) (sim_world *);
+    int usual_weight;
+} kinds[SIM_STORM_KINDS] = {
+    {split, 22},
+    {one_way, 12},
+    {part, 8},
+    {isolate, 10},
+    {cut_leaders, 6},
+    {cut_host_with_leaders, 4},
+    {choke, 6},
+    {change_weather, 8},
+    {report_falsely, 4},
+    {sim_storm_crash, 12},
+    {sim_storm_crash_leaders, 8},
+    {sim_storm_crash_most, 3},
+    {sim_storm_pause, 13},
+    {sim_storm_stop, 4},
+    {sim_storm_lose_disk, 1},
+};
 
 static void
 draw_mix (sim_world *world, sim_storm *self)
 {
-    memcpy (self->weight, usual_weights, sizeof self->weight);
-    if (sim_chance (world, 400)) {
-        return;
-    }
+    bool usual = sim_chance (world, 400);
+
     for (int kind = 0; kind < SIM_STORM_KINDS; kind++) {
-        self->weight[kind] =
-            sim_chance (world, 450) ? 0 : (int) sim_between (world, 1, 10);
+        self->weight[kind] = usual ? kinds[kind].usual_weight
+                             : sim_chance (world, 450)
+                                 ? 0
+                                 : (int) sim_between (world, 1, 10);
     }
 }
 
@@ -273,6 +254,11 @@ sim_storm_begin (sim_world *world)
     self->disk_fails = 0;
     if (!sim_chance (world, 600) && sim_fault_happens (world, SIM_FAULT_DISK)) {
         self->disk_fails = 10;
+    }
+    self->power_fails = 0;
+    if (!sim_chance (world, 600)
+        && sim_fault_happens (world, SIM_FAULT_POWER)) {
+        self->power_fails = 10;
     }
     self->gone_told = sim_chance (world, 500) ? 900 : 0;
     sim_post (world, sim_between (world, 1000, 6000), SIM_EVENT_STORM, 0, 0);
@@ -315,7 +301,7 @@ sim_storm_strike (sim_world *world)
         if (self->forgiving) {
             sim_network_mend (world);
         }
-        kinds[draw_kind (world)](world);
+        kinds[draw_kind (world)].strike (world);
     } else if (world->options.close_gaps) {
         gap = 0;
     }

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SIM_STORM_KINDS 12
+#define SIM_STORM_KINDS 15
 
 struct sim_world;
 
@@ -22,8 +22,9 @@ typedef struct {
     uint32_t strikes;
     bool forgiving; /* each fault ends the ones before */
     int weight[SIM_STORM_KINDS];
-    int disk_fails; /* per mille of writes */
-    int gone_told;  /* per mille of ended services that routers report */
+    int disk_fails;  /* per mille of writes */
+    int power_fails; /* per mille of writes, in the midst of them */
+    int gone_told;   /* per mille of ended services that routers report */
 } sim_storm;
 
 /*  Draws the mix and posts the first fault. */
@@ -37,5 +38,19 @@ void sim_storm_end (struct sim_world *world);
 
 /*  Some or all of the other hosts' services are told that this one ended. */
 void sim_storm_report_gone (struct sim_world *world, uint8_t host);
+
+/*  How long a fault lasts. */
+int64_t sim_storm_duration (struct sim_world *world);
+
+/*  Faults of services, hosts and disks: storm_hosts.c. */
+void sim_storm_crash (struct sim_world *world);
+void sim_storm_crash_leaders (struct sim_world *world);
+void sim_storm_crash_most (struct sim_world *world);
+void sim_storm_pause (struct sim_world *world);
+void sim_storm_stop (struct sim_world *world);
+void sim_storm_lose_disk (struct sim_world *world);
+
+/*  Some of the members that the others can do without end for good. */
+void sim_storm_lose_minority (struct sim_world *world);
 
 #endif

@@ -4,28 +4,26 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
+#include "calm.h"
 #include "world.h"
 
-/*  A minority of the members goes and does not come back; somebody who may
- *  lead stays. */
+/*  One link stays dead, if there can be leaders without it. */
 static void
-lose_minority (sim_world *world)
+lose_link (sim_world *world)
 {
-    int64_t left =
-        sim_between (world, 0, ((int64_t) world->member_count - 1) / 2);
+    uint8_t from = sim_any_host (world);
+    uint8_t to = sim_any_host (world);
+    lk_decree decree;
 
-    for (; left > 0; left--) {
-        uint8_t host =
-            (uint8_t) sim_between (world, 0, (int64_t) world->member_count - 1);
-        int eligible = 0;
-        for (uint8_t i = 0; i < world->member_count; i++) {
-            eligible += i != host && !world->host[i].gone_for_good
-                        && world->host[i].config.eligible;
-        }
-        if (!world->host[host].gone_for_good && eligible > 0) {
-            world->host[host].gone_for_good = true;
-            sim_host_crash (world, host, true, SIM_FOREVER);
-        }
+    sim_leaders (world, &decree);
+    sim_network_cut (world, from, to, SIM_FOREVER);
+    if (sim_chance (world, 500)) {
+        sim_network_cut (world, to, from, SIM_FOREVER);
+    }
+    if (sim_calm_candidates (world, &decree) == 0) {
+        sim_network_mend (world);
+    } else {
+        sim_tell (world, -1, "link h%d to h%d stays cut", from, to);
     }
 }
 
@@ -48,14 +46,8 @@ sim_storm_end (sim_world *world)
         return;
     }
     if (fate == 1) {
-        lose_minority (world);
+        sim_storm_lose_minority (world);
     } else if (fate == 2 && world->member_count > 2) {
-        uint8_t from = sim_any_host (world);
-        uint8_t to = sim_any_host (world);
-        sim_network_cut (world, from, to, SIM_FOREVER);
-        if (sim_chance (world, 500)) {
-            sim_network_cut (world, to, from, SIM_FOREVER);
-        }
-        sim_tell (world, -1, "link h%d to h%d stays cut", from, to);
+        lose_link (world);
     }
 }

@@ -27,6 +27,7 @@
 #define SIM_FAULTS(X)                                                          \
     X (split, "split")                                                         \
     X (one_way, "one-way cut")                                                 \
+    X (part, "pair parted")                                                    \
     X (isolated, "host isolated")                                              \
     X (leaders_cut, "leaders cut off")                                         \
     X (hosts_cut, "host with leaders cut off")                                 \
@@ -35,7 +36,11 @@
     X (mass_crash, "mass crash")                                               \
     X (pause, "pause")                                                         \
     X (stop, "stop in good order")                                             \
+    X (freeze, "pause of a whole host")                                        \
     X (disk, "disk failure")                                                   \
+    X (power, "power failure at a write")                                      \
+    X (disk_lost, "state file lost")                                           \
+    X (clog, "links clogged")                                                  \
     X (weather, "weather change")                                              \
     X (false_gone, "false end reported")                                       \
     X (at_split, "split at a message")                                         \

@@ -106,44 +106,42 @@ draw_candidate (sim_world *self, uint8_t place, lk_candidate *candidate)
         .pid = place};
 }
 
-static void
-draw_host (sim_world *self, uint8_t place, const lk_node_config *common,
-           bool extreme_clocks, bool wrong_clocks)
+void
+sim_host_draw (sim_world *self, uint8_t place, bool member, int64_t up_at)
 {
     sim_host *host = &self->host[place];
 
     memset (host, 0, sizeof *host);
     sim_dice_take (self, SIM_DIE_HOST, place);
-    host->rate = extreme_clocks ? (sim_chance (self, 500) ? 900 : 1100)
-                                : sim_between (self, 900, 1100);
-    if (!wrong_clocks) {
+    host->rate = self->extreme_clocks ? (sim_chance (self, 500) ? 900 : 1100)
+                                      : sim_between (self, 900, 1100);
+    if (!self->wrong_clocks) {
         host->rate = 1000;
     }
     host->offset = sim_between (self, 1000000, 9000000);
     host->tick_at = SIM_FOREVER;
-    host->config = *common;
+    host->config = self->common;
     host->config.self = place;
     host->config.id = lk_rng_next (&self->rng) | 1;
-    host->config.member = place < self->member_count;
+    host->config.member = member;
     host->config.eligible = self->options.script || !sim_chance (self, 120);
     draw_candidate (self, place, &host->config.candidate);
     if (host->config.member) {
         host->disk.active.members = LK_HOST_BIT (self->member_count) - 1;
     }
     sim_checker_facts (&self->checker, place, &host->disk, true);
-    sim_post (self, sim_between (self, 0, 300), SIM_EVENT_UP, place, 0);
-    sim_post (self, 300, SIM_EVENT_INTRODUCE, place, 0);
+    sim_post (self, up_at, SIM_EVENT_UP, place, 0);
+    sim_post (self, self->now + 300, SIM_EVENT_INTRODUCE, place, 0);
 }
 
 static void
 draw_hosts (sim_world *self)
 {
     const sim_script *script = self->options.script;
-    bool extreme_clocks = sim_chance (self, 500);
-    bool wrong_clocks = sim_fault_happens (self, SIM_FAULT_CLOCKS);
     bool leadable = false;
-    lk_node_config common;
 
+    self->extreme_clocks = sim_chance (self, 500);
+    self->wrong_clocks = sim_fault_happens (self, SIM_FAULT_CLOCKS);
     self->member_count = (size_t) sim_between (self, 1, 7);
     self->host_count = (size_t) sim_between (self, 0, 2);
     if (self->options.members > 0) {
@@ -160,9 +158,10 @@ draw_hosts (sim_world *self)
         self->host_count = (size_t) script->others;
     }
     self->host_count += self->member_count;
-    draw_config (self, &common);
+    draw_config (self, &self->common);
     for (uint8_t place = 0; place < self->host_count; place++) {
-        draw_host (self, place, &common, extreme_clocks, wrong_clocks);
+        sim_host_draw (self, place, place < self->member_count,
+                       sim_between (self, 0, 300));
     }
     for (size_t place = 0; place < self->member_count; place++) {
         leadable |= self->host[place].config.eligible;
@@ -186,7 +185,8 @@ draw_course (sim_world *self)
         sim_chance (self, 500) && sim_fault_happens (self, SIM_FAULT_LATE_TICKS)
             ? 3
             : 0;
-    self->storm_end = sim_between (self, 12000, 45000);
+    self->storm_end = sim_chance (self, 30) ? sim_between (self, 60000, 300000)
+                                            : sim_between (self, 12000, 45000);
     ballast = (uint32_t) sim_between (self, 200, 1500);
     if (script) {
         self->apps.habits.give_back = script->give_back;

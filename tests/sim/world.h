@@ -61,6 +61,7 @@ typedef struct {
     lk_node *node;        /* NULL: no service runs */
     uint32_t process;     /* how many services have run here */
     int64_t paused_until; /* true time; the service's process only */
+    int64_t frozen_until; /* ... and everything on the host */
     int64_t tick_at;      /* true time of the next valid TICK */
     int spins;            /* TICKs in a row that were due at once */
     bool doomed;          /* ends before its next effect */
@@ -75,7 +76,7 @@ typedef struct {
     int others;                  /* hosts that are not members; -1: the same */
     const sim_script *script;    /* NULL: a random storm */
     const sim_fault_set *faults; /* only these happen; NULL: all */
-    uint32_t apps;               /* only these, as bits (see sim_app_bit) */
+    uint64_t apps;               /* only these, as bits (see sim_app_bit) */
     int64_t storm_ms;            /* 0: the seed says */
     bool close_gaps;             /* no time for faults that are left out */
     bool verbose;
@@ -87,9 +88,12 @@ typedef struct sim_world {
     uint64_t dice_seed;
     lk_rng rng; /* the die that is in use */
     sim_dice dice;
-    sim_fault_set faults; /* that happened */
-    int64_t now;          /* true time, ms */
-    uint64_t digest;      /* of all that happened */
+    sim_fault_set faults;  /* that happened */
+    int64_t now;           /* true time, ms */
+    uint64_t digest;       /* of all that happened */
+    lk_node_config common; /* what all hosts have in common */
+    bool extreme_clocks;
+    bool wrong_clocks;
     sim_queue queue;
     sim_host host[SIM_HOSTS_MAX];
     lk_node *node[SIM_HOSTS_MAX]; /* the same services, for the checker */
@@ -113,7 +117,7 @@ typedef struct sim_world {
 /*  The seed alone says what the run is like. */
 #define SIM_OPTIONS_NONE                                                       \
     {                                                                          \
-        .others = -1, .apps = UINT32_MAX                                       \
+        .others = -1, .apps = UINT64_MAX                                       \
     }
 
 void sim_world_init (sim_world *self);
@@ -139,6 +143,9 @@ void sim_post (sim_world *self, int64_t at, sim_event_type type, uint8_t host,
 /*  Sends LOCKSTARTED, now and every so often. */
 void sim_host_introduce (sim_world *self, uint8_t host);
 
+/*  Makes a host that has never been there; its service starts at `up_at`. */
+void sim_host_draw (sim_world *self, uint8_t host, bool member, int64_t up_at);
+
 /*  Starts its service unless it runs. */
 void sim_host_up (sim_world *self, uint8_t host);
 
@@ -150,9 +157,16 @@ bool sim_host_is_up (const sim_world *self, uint8_t host);
 bool sim_host_is_paused (const sim_world *self, uint8_t host);
 void sim_host_pause (sim_world *self, uint8_t host, int64_t duration);
 
+/*  Pauses the whole host; its clock goes on. */
+void sim_host_freeze (sim_world *self, uint8_t host, int64_t duration);
+bool sim_host_is_frozen (const sim_world *self, uint8_t host);
+
 /*  Ends the service; with `reboot` the host and its applications too. It
  *  starts again after `away` ms (SIM_FOREVER: never). */
 void sim_host_crash (sim_world *self, uint8_t host, bool reboot, int64_t away);
+
+/*  Ends the host, which comes back without its disk: as another one. */
+void sim_host_lose_disk (sim_world *self, uint8_t host, int64_t away);
 
 /*  The same in good order. */
 void sim_host_stop (sim_world *self, uint8_t host, int64_t away);

@@ -1,0 +1,143 @@
+/*  storm_hosts.c - faults at random times: of services, hosts and disks
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "world.h"
+
+static int64_t
+draw_away (sim_world *world)
+{
+    return sim_chance (world, 500) ? sim_between (world, 20, 400)
+                                   : sim_between (world, 300, 7000);
+}
+
+static void
+crash_one (sim_world *world, uint8_t host)
+{
+    sim_host_crash (world, host, sim_chance (world, 300), draw_away (world));
+}
+
+void
+sim_storm_crash (sim_world *world)
+{
+    world->totals.crash++;
+    crash_one (world, sim_any_host (world));
+}
+
+void
+sim_storm_crash_leaders (sim_world *world)
+{
+    lk_decree decree;
+
+    sim_leaders (world, &decree);
+    if (decree.leader_count == 0) {
+        return;
+    }
+    world->totals.leader_crash++;
+    if (sim_chance (world, 600)) {
+        crash_one (
+            world,
+            decree.leader[sim_between (world, 0, decree.leader_count - 1)]);
+        return;
+    }
+    for (size_t i = 0; i < decree.leader_count; i++) {
+        crash_one (world, decree.leader[i]);
+    }
+}
+
+void
+sim_storm_crash_most (sim_world *world)
+{
+    world->totals.mass_crash++;
+    for (uint8_t host = 0; host < world->host_count; host++) {
+        if (sim_chance (world, 700)) {
+            crash_one (world, host);
+        }
+    }
+}
+
+/*  From 10 ms to minutes. */
+static int64_t
+draw_pause (sim_world *world)
+{
+    int64_t draw = sim_between (world, 0, 99);
+
+    return draw < 15   ? sim_between (world, 10, 100)
+           : draw < 50 ? sim_between (world, 100, 1500)
+           : draw < 95 ? sim_between (world, 1500, 14000)
+                       : sim_between (world, 14000, 200000);
+}
+
+void
+sim_storm_pause (sim_world *world)
+{
+    lk_decree decree;
+    uint8_t host = sim_any_host (world);
+
+    sim_leaders (world, &decree);
+    if (decree.leader_count > 0 && sim_chance (world, 400)) {
+        host = decree.leader[sim_between (world, 0, decree.leader_count - 1)];
+    }
+    if (sim_chance (world, 300)) {
+        world->totals.freeze++;
+        sim_host_freeze (world, host, draw_pause (world));
+    } else {
+        world->totals.pause++;
+        sim_host_pause (world, host, draw_pause (world));
+    }
+}
+
+void
+sim_storm_stop (sim_world *world)
+{
+    world->totals.stop++;
+    sim_host_stop (world, sim_any_host (world), draw_away (world));
+}
+
+/*  Whether the others can go on without this host for good. */
+static bool
+is_dispensable (const sim_world *world, uint8_t host)
+{
+    int members = 0;
+    int left = 0;
+    int eligible = 0;
+
+    for (uint8_t i = 0; i < world->host_count; i++) {
+        const sim_host *other = &world->host[i];
+        bool stays = i != host && !other->gone_for_good;
+        members += other->config.member;
+        left += stays && other->config.member;
+        eligible += stays && other->config.member && other->config.eligible;
+    }
+    return !world->host[host].gone_for_good && left > members / 2
+           && eligible > 0;
+}
+
+void
+sim_storm_lose_disk (sim_world *world)
+{
+    uint8_t host = sim_any_host (world);
+
+    if (world->host_count < SIM_HOSTS_MAX && is_dispensable (world, host)) {
+        world->totals.disk_lost++;
+        sim_host_lose_disk (world, host, draw_away (world));
+    }
+}
+
+void
+sim_storm_lose_minority (sim_world *world)
+{
+    int64_t left =
+        sim_between (world, 0, ((int64_t) world->member_count - 1) / 2);
+
+    for (; left > 0; left--) {
+        uint8_t host =
+            (uint8_t) sim_between (world, 0, (int64_t) world->member_count - 1);
+        if (is_dispensable (world, host)) {
+            world->host[host].gone_for_good = true;
+            sim_host_crash (world, host, true, SIM_FOREVER);
+        }
+    }
+}
