@@ -212,6 +212,8 @@ carry_out (lk_lockd *self, const lk_effect *effect)
     case LK_DO_STATUS:
         self->status_changed = true;
         break;
+    case LK_DO_CHANGED:
+        break;
     case LK_DO_TRACE:
         trace (effect);
         break;

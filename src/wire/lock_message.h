@@ -18,6 +18,7 @@
 
 #define LK_HOSTS_MAX 64 /* hosts that one lock service can tell apart */
 #define LK_LEADERS_MAX 5
+#define LK_MEMBERS_MAX 15
 #define LK_NAME_SIZE_MAX 4608 /* bytes of an object's key, zone included */
 #define LK_BATCH_MAX 256      /* operations in one message */
 #define LK_CHUNK_MAX 1024     /* tickets in one message of a table */

@@ -302,6 +302,11 @@ carry_out (sim_world *self, uint8_t place, const lk_effect *effect)
         break;
     case LK_DO_STATUS:
         break;
+    case LK_DO_CHANGED:
+        self->totals.changed += effect->error == LK_OK;
+        sim_tell (self, place, "change answered: %s, %s",
+                  lk_err_word (effect->error), effect->text);
+        break;
     case LK_DO_TRACE:
         sim_tell (self, place, "%s", effect->text);
         break;

@@ -208,6 +208,8 @@ sim_storm_report_gone (sim_world *world, uint8_t about)
 
 /*  -------------------------------------------------------- the storm */
 
+enum { LOSE_DISK = SIM_STORM_KINDS - 3, CHANGE, DUEL };
+
 static const struct {
     void (*strike) (sim_world *);
     int usual_weight;
@@ -227,8 +229,12 @@ static const struct {
     {sim_storm_pause, 13},
     {sim_storm_stop, 4},
     {sim_storm_lose_disk, 1},
+    {sim_storm_change_members, 10},
+    {sim_storm_duel, 5},
 };
 
+/*  In every other seed the members stay the same; in the others no disk is
+ *  lost, since two members may be left that cannot do without it. */
 static void
 draw_mix (sim_world *world, sim_storm *self)
 {
@@ -239,6 +245,11 @@ draw_mix (sim_world *world, sim_storm *self)
                              : sim_chance (world, 450)
                                  ? 0
                                  : (int) sim_between (world, 1, 10);
+    }
+    if (sim_chance (world, 500)) {
+        self->weight[CHANGE] = self->weight[DUEL] = 0;
+    } else {
+        self->weight[LOSE_DISK] = 0;
     }
 }
 

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SIM_STORM_KINDS 15
+#define SIM_STORM_KINDS 17
 
 struct sim_world;
 
@@ -52,5 +52,13 @@ void sim_storm_lose_disk (struct sim_world *world);
 
 /*  Some of the members that the others can do without end for good. */
 void sim_storm_lose_minority (struct sim_world *world);
+
+/*  Changes of membership: storm_members.c. Somebody is asked for one; two
+ *  are asked at once. */
+void sim_storm_change_members (struct sim_world *world);
+void sim_storm_duel (struct sim_world *world);
+
+/*  The members, or 0 if they may be others in a moment. */
+lk_hosts sim_storm_members (const struct sim_world *world);
 
 #endif

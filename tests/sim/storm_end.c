@@ -47,7 +47,8 @@ sim_storm_end (sim_world *world)
     }
     if (fate == 1) {
         sim_storm_lose_minority (world);
-    } else if (fate == 2 && world->member_count > 2) {
+    } else if (fate == 2
+               && __builtin_popcountll (sim_storm_members (world)) > 2) {
         lose_link (world);
     }
 }

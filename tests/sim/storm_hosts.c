@@ -98,7 +98,7 @@ sim_storm_stop (sim_world *world)
 
 /*  Whether the others can go on without this host for good. */
 static bool
-is_dispensable (const sim_world *world, uint8_t host)
+is_dispensable (const sim_world *world, lk_hosts set, uint8_t host)
 {
     int members = 0;
     int left = 0;
@@ -106,13 +106,25 @@ is_dispensable (const sim_world *world, uint8_t host)
 
     for (uint8_t i = 0; i < world->host_count; i++) {
         const sim_host *other = &world->host[i];
-        bool stays = i != host && !other->gone_for_good;
-        members += other->config.member;
-        left += stays && other->config.member;
-        eligible += stays && other->config.member && other->config.eligible;
+        bool is_member = set >> i & 1;
+        bool stays = is_member && i != host && !other->gone_for_good;
+        members += is_member;
+        left += stays;
+        eligible += stays && other->config.eligible;
     }
     return !world->host[host].gone_for_good && left > members / 2
            && eligible > 0;
+}
+
+static lk_hosts
+first_members (const sim_world *world)
+{
+    lk_hosts members = 0;
+
+    for (uint8_t host = 0; host < world->host_count; host++) {
+        members |= (lk_hosts) world->host[host].config.member << host;
+    }
+    return members;
 }
 
 void
@@ -120,7 +132,8 @@ sim_storm_lose_disk (sim_world *world)
 {
     uint8_t host = sim_any_host (world);
 
-    if (world->host_count < SIM_HOSTS_MAX && is_dispensable (world, host)) {
+    if (world->host_count < SIM_HOSTS_MAX
+        && is_dispensable (world, first_members (world), host)) {
         world->totals.disk_lost++;
         sim_host_lose_disk (world, host, draw_away (world));
     }
@@ -129,13 +142,12 @@ sim_storm_lose_disk (sim_world *world)
 void
 sim_storm_lose_minority (sim_world *world)
 {
-    int64_t left =
-        sim_between (world, 0, ((int64_t) world->member_count - 1) / 2);
+    lk_hosts members = sim_storm_members (world);
+    int64_t left = sim_between (world, 0, __builtin_popcountll (members) / 2);
 
     for (; left > 0; left--) {
-        uint8_t host =
-            (uint8_t) sim_between (world, 0, (int64_t) world->member_count - 1);
-        if (is_dispensable (world, host)) {
+        uint8_t host = sim_any_host (world);
+        if ((members >> host & 1) && is_dispensable (world, members, host)) {
             world->host[host].gone_for_good = true;
             sim_host_crash (world, host, true, SIM_FOREVER);
         }

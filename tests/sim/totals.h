@@ -42,6 +42,8 @@
     X (disk_lost, "state file lost")                                           \
     X (clog, "links clogged")                                                  \
     X (weather, "weather change")                                              \
+    X (change, "change of members asked for")                                  \
+    X (changed, "change of members made")                                      \
     X (false_gone, "false end reported")                                       \
     X (at_split, "split at a message")                                         \
     X (at_isolated, "isolated at a message")                                   \

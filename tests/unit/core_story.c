@@ -111,6 +111,9 @@ say_effect (const lk_effect *effect)
             say ("lease over session=%" PRIu64 "\n", effect->session);
         }
         break;
+    case LK_DO_CHANGED:
+        say ("changed %s: %s\n", lk_err_word (effect->error), effect->text);
+        break;
     case LK_DO_STATUS:
     case LK_DO_TRACE:
         break;

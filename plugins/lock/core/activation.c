@@ -81,6 +81,7 @@ check_in_force (lk_node *node)
     self->state = LK_ELECTION_IDLE;
     self->ready_again = READY_AGAIN;
     self->in_force = self->decree;
+    lk_change_in_force (node, &self->decree, &self->previous);
     lk_out_trace (node, LK_TRACE_NOTICE, "decree in force: term=%llu",
                   (unsigned long long) self->term.number);
     ready_send (node, LK_NOBODY);

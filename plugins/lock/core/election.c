@@ -232,6 +232,11 @@ see_leaders (lk_node *node)
     lk_election *self = &node->election;
     self->bad_since_ms = LK_LONG_AGO;
     self->known_loss = false;
+    if (lk_change_is_due (node)) {
+        lk_change_try (node);
+        start_pause (node, LK_WHY_CHANGE);
+        return;
+    }
     if (node->now_ms < self->next_try_ms) {
         return;
     }

@@ -54,6 +54,7 @@ lk_node_new (const lk_node_config *config, int64_t now_ms)
     lk_stream_init (&node->stream);
     lk_home_init (&node->home);
     lk_election_init (&node->election);
+    lk_change_init (&node->change);
     lk_doorway_init (&node->doorway);
     lk_proxy_init (&node->proxy);
     lk_outlet_init (&node->outlet);
@@ -316,6 +317,9 @@ handle (lk_node *node, const lk_event *event)
     case LK_ON_APP_GONE:
         lk_on_app_gone (node, event->request.app);
         break;
+    case LK_ON_CHANGE:
+        lk_on_change (node, event);
+        break;
     case LK_ON_STOP:
         stop (node);
         break;
@@ -396,6 +400,7 @@ lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
     for (size_t i = 0; i < outlet->loop_count; i++) {
         receive (node, outlet->loop[i]);
     }
+    lk_change_run (node);
     node->deadline_ms = find_deadline (node);
     effects->item = outlet->item;
     effects->count = outlet->count;

@@ -55,6 +55,7 @@ typedef enum {
     LK_ON_UNLOCK,        /* ... for the end of one of its own requests */
     LK_ON_UNLOCK_BY_KEY, /* ... for the end of anybody's lock */
     LK_ON_APP_GONE,      /* an application ended: gives back all it has */
+    LK_ON_CHANGE,        /* of members is asked for: add or remove a host */
     LK_ON_STOP           /* leave in good order; the node is done afterwards */
 } lk_event_type;
 
@@ -78,7 +79,8 @@ typedef struct {
     lk_event_type type;
     int64_t now_ms;
     const lk_lock_message *message; /* MESSAGE */
-    lk_host host;                   /* HOST_GONE */
+    lk_host host;                   /* HOST_GONE, CHANGE */
+    bool add;                       /* CHANGE: else remove */
     lk_app_request request; /* LOCK, UNLOCK, UNLOCK_BY_KEY; APP_GONE: app */
 } lk_event;
 
@@ -90,6 +92,7 @@ typedef enum {
     LK_DO_TELL,    /* `answer` to the application */
     LK_DO_LEASE,   /* publish: locks of this host end at `lease_until_ms` */
     LK_DO_STATUS,  /* ready or not, leaders, term have changed */
+    LK_DO_CHANGED, /* the answer to LK_ON_CHANGE: `error`, and why: `text` */
     LK_DO_TRACE    /* `text`, a line for the log; `level` */
 } lk_effect_type;
 
@@ -124,8 +127,9 @@ typedef struct {
     lk_answer answer;
     uint64_t session;       /* LEASE */
     int64_t lease_until_ms; /* LEASE: by the clock of now_ms; 0: ended */
+    lk_err error;           /* CHANGED */
     lk_trace_level level;
-    const char *text;
+    const char *text; /* TRACE, CHANGED */
 } lk_effect;
 
 /*  Belongs to the node, valid until its next step. */

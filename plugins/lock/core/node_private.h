@@ -7,6 +7,7 @@
 #ifndef LK_NODE_PRIVATE_H
 #define LK_NODE_PRIVATE_H
 
+#include "change.h"
 #include "decree.h"
 #include "doorway.h"
 #include "election.h"
@@ -51,6 +52,7 @@ struct lk_node {
     lk_stream stream;
     lk_home home;
     lk_election election;
+    lk_change change;
     lk_doorway doorway;
     lk_proxy proxy;
     lk_outlet outlet;

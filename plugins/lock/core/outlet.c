@@ -159,6 +159,15 @@ lk_out_status (lk_node *node)
     add_effect (node, LK_DO_STATUS);
 }
 
+/*  `text` is static. */
+void
+lk_out_changed (lk_node *node, lk_err error, const char *text)
+{
+    lk_effect *effect = add_effect (node, LK_DO_CHANGED);
+    effect->error = error;
+    effect->text = text;
+}
+
 const char *
 lk_out_host (lk_node *node, lk_host host)
 {

@@ -46,6 +46,7 @@ void lk_out_persist (lk_node *node);
 void lk_out_answer (lk_node *node, const lk_answer *answer);
 void lk_out_lease (lk_node *node, uint64_t session, int64_t until_ms);
 void lk_out_status (lk_node *node);
+void lk_out_changed (lk_node *node, lk_err error, const char *text);
 
 /*  A host's name, for a trace. */
 const char *lk_out_host (lk_node *node, lk_host host);

@@ -140,12 +140,14 @@ lk_on_desist (lk_node *node, const lk_lock_message *message)
 
 /*  -------------------------------------------------------- counting */
 
-/*  Notes since when q of D's members have voted; false if they have not. */
+/*  Notes since when q of D's members, and q of the new ones, have voted; false
+ *  if they have not. */
 static bool
-note_quorum (lk_node *node, const lk_decree *previous)
+note_quorum (lk_node *node, const lk_decree *previous, lk_hosts members)
 {
     lk_election *self = &node->election;
-    if (!lk_is_quorum (previous->members, self->voted)) {
+    if (!lk_is_quorum (previous->members, self->voted)
+        || !lk_is_quorum (members, self->voted)) {
         self->quorum_ms = LK_LONG_AGO;
         return false;
     }
@@ -250,10 +252,12 @@ lk_vote_count (lk_node *node)
         lk_election_give_up (node, "newer decree");
         return;
     }
-    if (!note_quorum (node, &previous)) {
+    lk_hosts members = lk_change_members (node, &previous);
+    if (!note_quorum (node, &previous, members)) {
         return;
     }
-    lk_hosts missing = previous.members & lk_node_sees (node) & ~self->voted;
+    lk_hosts missing =
+        (previous.members | members) & lk_node_sees (node) & ~self->voted;
     if (missing != 0 && node->now_ms - self->quorum_ms < OTHERS_MS) {
         return;
     }
@@ -261,7 +265,7 @@ lk_vote_count (lk_node *node)
         .vote = self->vote,
         .voted = self->voted,
         .previous = &previous,
-        .members = previous.members,
+        .members = members,
         .proposer = node->config.self,
         .leaders_max = node->config.leaders_max,
     };

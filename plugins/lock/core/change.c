@@ -1,0 +1,159 @@
+/*  change.c - one member more or less
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "change.h"
+
+#include "node_private.h"
+
+#include <string.h>
+
+#define CHANGE_MS 30000 /* until it is given up: two elections, a reclaim */
+#define AGAIN_MS 1000   /* between elections for it */
+
+void
+lk_change_init (lk_change *self)
+{
+    memset (self, 0, sizeof *self);
+    self->host = LK_NOBODY;
+}
+
+/*  -------------------------------------------------------- the wish */
+
+/*  What the wish makes of these members; the same if it changes nothing, or
+ *  asks for too many or none. */
+static lk_hosts
+apply_wish (const lk_change *self, lk_hosts members)
+{
+    if (self->host == LK_NOBODY) {
+        return members;
+    }
+    lk_hosts bit = LK_HOST_BIT (self->host);
+    lk_hosts wanted = self->add ? members | bit : members & ~bit;
+    bool fits = wanted != 0 && lk_hosts_count (wanted) <= LK_MEMBERS_MAX;
+    return fits ? wanted : members;
+}
+
+/*  The latest decree in force, as far as known, has it so. */
+static bool
+is_so (const lk_node *node, lk_host host, bool add)
+{
+    const lk_decree *decree = &node->proxy.decree;
+    return decree->leader_count > 0
+           && lk_hosts_has (decree->members, host) == add;
+}
+
+/*  Why this cannot be, or NULL. */
+static const char *
+find_problem (const lk_node *node, lk_host host, bool add)
+{
+    lk_hosts members = node->facts.active.members;
+    if (!lk_hosts_has (members, node->config.self)) {
+        return "this host is no member itself";
+    }
+    if (node->proxy.decree.leader_count == 0) {
+        return "no leaders are known";
+    }
+    if (add && !lk_peer_heard (node, host)) {
+        return "its lock service is not heard";
+    }
+    if (add && lk_hosts_count (members) >= LK_MEMBERS_MAX) {
+        return "there are as many members as there can be";
+    }
+    if (!add && lk_hosts_count (members) < 2) {
+        return "it is the last member";
+    }
+    return NULL;
+}
+
+static void
+finish (lk_node *node, lk_err error, const char *text)
+{
+    lk_change *self = &node->change;
+    lk_out_trace (node, LK_TRACE_NOTICE, "change of members: %s host=%s: %s",
+                  self->add ? "add" : "remove", lk_out_host (node, self->host),
+                  text);
+    self->host = LK_NOBODY;
+    lk_out_changed (node, error, text);
+}
+
+void
+lk_on_change (lk_node *node, const lk_event *event)
+{
+    lk_change *self = &node->change;
+    if (self->host != LK_NOBODY) {
+        lk_out_changed (node, LK_OVERLOADED, "another change is under way");
+        return;
+    }
+    self->host = event->host;
+    self->add = event->add;
+    self->until_ms = node->now_ms + CHANGE_MS;
+    self->next_ms = node->now_ms;
+    const char *problem = find_problem (node, event->host, event->add);
+    if (is_so (node, event->host, event->add)) {
+        finish (node, LK_OK, "is so already");
+    } else if (problem) {
+        finish (node, LK_REFUSED, problem);
+    } else {
+        lk_out_trace (
+            node, LK_TRACE_NOTICE, "change of members: %s host=%s: begins",
+            event->add ? "add" : "remove", lk_out_host (node, event->host));
+        lk_election_run (node);
+    }
+}
+
+void
+lk_change_run (lk_node *node)
+{
+    const lk_change *self = &node->change;
+    if (self->host == LK_NOBODY) {
+        return;
+    }
+    const char *problem = find_problem (node, self->host, self->add);
+    if (is_so (node, self->host, self->add)) {
+        finish (node, LK_OK, "done");
+    } else if (node->now_ms > self->until_ms) {
+        finish (node, LK_TIMEDOUT, "not in time, but it may still come true");
+    } else if (problem && node->election.state == LK_ELECTION_IDLE) {
+        finish (node, LK_REFUSED, problem);
+    }
+}
+
+/*  -------------------------------------------------------- elections */
+
+/*  A takeover during a reclaim would begin that again. */
+bool
+lk_change_is_due (const lk_node *node)
+{
+    const lk_change *self = &node->change;
+    lk_hosts members = node->facts.active.members;
+    return apply_wish (self, members) != members
+           && node->now_ms >= self->next_ms && node->proxy.reclaim == 0;
+}
+
+void
+lk_change_try (lk_node *node)
+{
+    node->change.next_ms =
+        node->now_ms + AGAIN_MS + lk_rng_between (&node->rng, 0, AGAIN_MS / 2);
+}
+
+lk_hosts
+lk_change_members (const lk_node *node, const lk_decree *previous)
+{
+    const lk_change *self = &node->change;
+    bool may = lk_term_equal (previous->term, self->plain);
+    return may ? apply_wish (self, previous->members) : previous->members;
+}
+
+void
+lk_change_in_force (lk_node *node, const lk_decree *decree,
+                    const lk_decree *previous)
+{
+    if (decree->members == previous->members) {
+        node->change.plain = decree->term;
+        node->change.next_ms = node->now_ms;
+    }
+}
