@@ -106,6 +106,7 @@ end_service (sim_world *self, uint8_t place, bool reboot, int64_t away)
     self->node[place] = NULL;
     host->tick_at = SIM_FOREVER;
     host->doomed = false;
+    host->changes = 0;
     sim_tell (self, place, reboot ? "reboots" : "ends");
     sim_apps_service_gone (self, place, reboot);
     sim_checker_service_gone (&self->checker, place, reboot);
@@ -303,6 +304,7 @@ carry_out (sim_world *self, uint8_t place, const lk_effect *effect)
     case LK_DO_STATUS:
         break;
     case LK_DO_CHANGED:
+        self->host[place].changes--;
         self->totals.changed += effect->error == LK_OK;
         sim_tell (self, place, "change answered: %s, %s",
                   lk_err_word (effect->error), effect->text);

@@ -15,6 +15,7 @@ ask (sim_world *world, uint8_t host, uint8_t whom, bool add)
         return;
     }
     world->totals.change++;
+    world->host[host].changes++;
     sim_tell (world, host, "is asked to %s h%d", add ? "add" : "remove", whom);
     sim_host_step (world, host, &event);
 }
@@ -44,10 +45,16 @@ sim_storm_duel (sim_world *world)
     }
 }
 
-/*  A decree with other members may be on some disk and come into force yet. */
+/*  A change may be under way, or a decree with other members be on some disk
+ *  and come into force yet. */
 static bool
 is_settled (const sim_world *world, const lk_decree *latest)
 {
+    for (size_t host = 0; host < world->host_count; host++) {
+        if (world->host[host].changes != 0) {
+            return false;
+        }
+    }
     for (size_t i = 0; i < world->checker.known_count; i++) {
         const lk_decree *decree = &world->checker.known[i].decree;
         if (sim_term_compare (decree->term, latest->term) > 0

@@ -68,6 +68,7 @@ typedef struct {
     bool doom_reboot;
     int64_t doom_away;
     bool gone_for_good;
+    int changes; /* of members that it was asked for and has not answered */
 } sim_host;
 
 /*  What a run is to be like; the same options and seed are the same run. */

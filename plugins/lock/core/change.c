@@ -121,6 +121,14 @@ lk_change_run (lk_node *node)
     }
 }
 
+void
+lk_change_stop (lk_node *node)
+{
+    if (node->change.host != LK_NOBODY) {
+        finish (node, LK_SHUTDOWN, "not done, but it may still come true");
+    }
+}
+
 /*  -------------------------------------------------------- elections */
 
 /*  A takeover during a reclaim would begin that again. */

@@ -30,6 +30,9 @@ void lk_on_change (lk_node *node, const lk_event *event);
 /*  Answers if the change has come true, by whomever, or is given up. */
 void lk_change_run (lk_node *node);
 
+/*  Answers what is under way: the service stops. */
+void lk_change_stop (lk_node *node);
+
 /*  It is time for an election on its behalf. */
 bool lk_change_is_due (const lk_node *node);
 

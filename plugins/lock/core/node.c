@@ -287,6 +287,7 @@ stop (lk_node *node)
     if (node->election.state != LK_ELECTION_IDLE) {
         lk_election_give_up (node, "stopping");
     }
+    lk_change_stop (node);
     lk_proxy_stop (node);
     lk_ping_send (node); /* tells that the session is closed */
     node->stopped = true;
