@@ -68,7 +68,8 @@ sim_src := $(wildcard tests/sim/*.c)
 fuzz_src := $(wildcard tests/fuzz/*.c)
 cluster_src := $(wildcard tests/cluster/*.c)
 bench_src := $(wildcard tests/bench/*.c)
-testlib_src := $(filter-out tests/lib/replay.c,$(wildcard tests/lib/*.c))
+testlib_src := $(filter-out tests/lib/replay.c,$(wildcard tests/lib/*.c)) \
+	$(wildcard tests/sim/checker*.c)
 headers := $(wildcard include/lockkeeper/*.h)
 man_pages := $(wildcard man/*.[1-8])
 

@@ -280,15 +280,6 @@ log_has () {
 
 #   ------------------------------------------------------------ pauses
 
-#   The applications of a host, and who watches over them.
-apps_of () {
-    local name pid
-    for name in "${!loads[@]}"; do
-        pid=${loads[$name]}
-        [ "${load_host[$name]}" = "$1" ] &&
-            echo "$pid $(cat "/proc/$pid/task/$pid/children")"
-    done
-}
 
 #   pids_on HOST WHAT...
 pids_on () {
@@ -398,7 +389,7 @@ finish_test () {
     local file
     for file in "$work"/*-*.history; do
         [ -e "$file" ] || continue
-        check 'the judge is content' judge "$@"
+        check 'the judge is content' judge --lease "$host_lease_ms" "$@"
         echo "# $(tail -n 1 "$work/out")"
         break
     done

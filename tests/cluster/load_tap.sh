@@ -13,7 +13,6 @@
 history=$BUILD/tests/cluster/history
 load=$BUILD/tests/cluster/load
 declare -A loads=()     # pid of each by its name
-# shellcheck disable=SC2034
 declare -A load_host=() # and its host
 leaders=3               # that all_full wants
 where=${LOCKKEEPER_SANDBOX:-$work}
@@ -80,6 +79,16 @@ start_load () {
     "$load" --host "$host" --endpoint "ipc://$where/$host/router" \
         --history "$work/$host-$name.history" "$@" 2>>"$work/load.errors" &
     loads[$name]=$! load_host[$name]=$host
+}
+
+#   The applications of a host, and who watches over them.
+apps_of () {
+    local name pid
+    for name in "${!loads[@]}"; do
+        pid=${loads[$name]}
+        [ "${load_host[$name]}" = "$1" ] &&
+            echo "$pid $(cat "/proc/$pid/task/$pid/children")"
+    done
 }
 
 #   stop_loads NAME...: all must have had their answers.

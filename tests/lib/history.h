@@ -23,11 +23,11 @@
 
 /*  What NUMBER and WORD say, and when NS is taken. */
 #define LK_HISTORY_KINDS(X)                                                    \
-    X (ASKED, "asked")     /* before; NUMBER: wait in ms */                    \
-    X (GRANTED, "granted") /* after; NUMBER: token */                          \
+    X (ASKED, "asked")     /* before; NUMBER: wait, WORD: duration, in ms */   \
+    X (GRANTED, "granted") /* after; NUMBER: token; WORD: until, in ms */      \
     X (FAILED, "failed")   /* after; WORD: why */                              \
-    X (UNHELD, "unheld")   /* held () is false; NUMBER: NS of the last true  \
-                                one, 0: there was none */ \
+    X (UNHELD, "unheld")   /* held () is false; NUMBER: NS when it was last  \
+                                true, 0: never */ \
     X (LOST, "lost")       /* after; NUMBER as of unheld; WORD: why */         \
     X (UNLOCK, "unlock")   /* before; of what is held or asked for */          \
     X (RELEASED, "released") /* after */                                       \

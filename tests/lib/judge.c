@@ -3,12 +3,14 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  First the events of each request are put together, in the order of time;
- *  then the holdings of each object are.
+ *  The events of each request are put together, in the order of time, and
+ *  judged one by one. What requests have to do with each other is for the
+ *  simulator's checker, which is told what they believed and when (told.h).
  */
 
 #include "lib/judge.h"
 
+#include "lib/told.h"
 #include "util/alloc.h"
 
 #include <inttypes.h>
@@ -17,6 +19,7 @@
 #include <string.h>
 
 #define ANSWER_MS 5000 /* from the end of the wait to FAILED */
+#define GRACE_MS 20000 /* after a duration, if it was not given back */
 #define NS_PER_MS INT64_C (1000000)
 
 /*  What became of one request; 0: did not happen. */
@@ -32,20 +35,14 @@ typedef struct {
 } request;
 
 typedef struct {
-    const request *of;
-    int64_t from;
-    int64_t until;
-} holding;
-
-typedef struct {
     const lk_history *history;
     const lk_judge_options *options;
     FILE *complaints;
     lk_verdict verdict;
     request *requests;
     size_t count;
-    holding *holdings;
-    size_t holding_count;
+    lk_told told;
+    char host[SIM_HOSTS_MAX][32];
 } judge;
 
 static void __attribute__ ((format (printf, 4, 5)))
@@ -218,13 +215,15 @@ gather_all (judge *self)
     lk_free (sorted);
 }
 
-/*  Whether something was done to the host in that time. */
+/*  Whether something was done to the host in that time, or so shortly before
+ *  that its lease may end by it; `what`: of that kind, NULL: anything. */
 static bool
 has_fault (const judge *self, const lk_history_event *from,
-           const lk_history_event *until)
+           const lk_history_event *until, const char *what)
 {
     bool open = false;
     const size_t size = host_size (from);
+    const int64_t since = from->ns - self->options->lease_ms * NS_PER_MS;
     for (size_t i = 0; i < self->history->count; i++) {
         const lk_history_event *event = &self->history->event[i];
         if (event->ns > until->ns) {
@@ -234,8 +233,8 @@ has_fault (const judge *self, const lk_history_event *from,
             continue;
         }
         if (event->kind == LK_HISTORY_FAULT) {
-            open = true;
-        } else if (event->kind == LK_HISTORY_HEALED && event->ns < from->ns) {
+            open = open || what == NULL || strstr (event->word, what) != NULL;
+        } else if (event->kind == LK_HISTORY_HEALED && event->ns < since) {
             open = false;
         }
     }
@@ -260,22 +259,30 @@ check_answered (judge *self, const request *it)
     const int64_t took_ms = (it->failed->ns - it->asked->ns) / NS_PER_MS;
     const int64_t limit_ms =
         it->asked->number + ANSWER_MS + self->options->noise_ms;
-    if (took_ms > limit_ms) {
+    if (took_ms > limit_ms
+        && !has_fault (self, it->asked, it->failed, "apps")) {
         complain (self, "late", it->failed,
                   "failed after %" PRId64 " ms, its wait was %" PRId64 " ms",
                   took_ms, it->asked->number);
     }
 }
 
+/*  Whether it was told that its duration is over. */
+static bool
+is_timed_out (const request *it)
+{
+    return it->lost != NULL && strcmp (it->lost->word, "timedout") == 0;
+}
+
 static void
 check_loss (judge *self, const request *it)
 {
-    if (strcmp (it->lost->word, "timedout") == 0) {
+    if (is_timed_out (it)) {
         self->verdict.timedout++;
         return;
     }
     self->verdict.lost++;
-    if (!has_fault (self, it->asked, it->lost)) {
+    if (!has_fault (self, it->asked, it->lost, NULL)) {
         complain (self, "lost", it->lost, "lost ('%s') without a cause",
                   it->lost->word);
     }
@@ -295,7 +302,7 @@ count_request (judge *self, const request *it)
                          && it->released == NULL && it->lost == NULL;
 }
 
-/*  -------------------------------------------------------- holdings */
+/*  -------------------------------------------------------- the checker */
 
 static int64_t
 earlier (int64_t a, int64_t b)
@@ -303,72 +310,128 @@ earlier (int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/*  Nothing, if held () was never true. */
-static void
-add_holding (judge *self, const request *it)
+static sim_who
+who_is (judge *self, const lk_history_event *event)
+{
+    const size_t size = host_size (event);
+    uint8_t host = 0;
+    while (host < SIM_HOSTS_MAX && self->host[host][0] != '\0'
+           && !is_host (event, self->host[host], strlen (self->host[host]))) {
+        host++;
+    }
+    if (host == SIM_HOSTS_MAX) {
+        complain (self, "hosts", event, "more than the checker knows");
+        host = 0;
+    } else if (self->host[host][0] == '\0') {
+        memcpy (self->host[host], event->process, size);
+    }
+    return (sim_who) {
+        .host = host,
+        .app = (uint32_t) strtoul (event->process + size + 1, NULL, 10),
+        .serial = event->request};
+}
+
+/*  The end of its duration; SIM_FOREVER without one. */
+static int64_t
+duration_until_ms (const request *it)
+{
+    return strcmp (it->granted->word, "-") == 0
+               ? SIM_FOREVER
+               : strtoll (it->granted->word, NULL, 10);
+}
+
+/*  Until when it believed to hold it; whether a duration has to end that is
+ *  the checker's own business. */
+static int64_t
+believed_until (const judge *self, const request *it)
 {
     int64_t until = it->ended;
     if (it->unlock != NULL) {
         until = earlier (until, it->unlock->ns);
     }
-    if (it->unheld != NULL) {
+    if (it->unheld != NULL && !is_timed_out (it)
+        && it->unheld->ns / NS_PER_MS < duration_until_ms (it)) {
         until = earlier (until, self->options->told ? it->unheld->ns
                                                     : it->unheld->number);
     }
-    if (until > it->granted->ns) {
-        self->holdings[self->holding_count++] =
-            (holding) {it, it->granted->ns, until};
-    }
-}
-
-/*  By object, then by time. */
-static int
-by_object (const void *left, const void *right)
-{
-    const holding *a = left, *b = right;
-    const int order = strcmp (a->of->granted->object, b->of->granted->object);
-    if (order != 0) {
-        return order;
-    }
-    return (a->from > b->from) - (a->from < b->from);
+    return until;
 }
 
 static void
-check_pair (judge *self, const holding *first, const holding *second)
+tell (judge *self, lk_told_kind kind, const lk_history_event *event, int64_t ns,
+      lk_told_moment moment)
 {
-    const lk_history_event *one = first->of->granted;
-    const lk_history_event *two = second->of->granted;
-    if (second->from < first->until) {
-        complain (self, self->options->told ? "told" : "overlap", two,
-                  "%s %" PRIu64 " holds it from %" PRId64 " to %" PRId64,
-                  one->process, one->request, first->from, first->until);
+    moment.kind = kind;
+    moment.ns = ns;
+    moment.object = event->object;
+    moment.who = who_is (self, event);
+    moment.user = event;
+    lk_told_add (&self->told, &moment);
+}
+
+static int64_t
+wait_until_ms (const lk_history_event *asked, int64_t more_ms)
+{
+    return asked->number < 0 ? SIM_FOREVER
+                             : asked->ns / NS_PER_MS + asked->number + more_ms;
+}
+
+/*  What was never held is nobody's. */
+static void
+tell_grant (judge *self, const request *it)
+{
+    const lk_history_event *granted = it->granted;
+    const int64_t until = believed_until (self, it);
+    if (until > granted->ns) {
+        tell (self, LK_TOLD_LOCKED, granted, granted->ns,
+              (lk_told_moment) {.token = (uint64_t) granted->number,
+                                .until_ms = duration_until_ms (it)});
     }
-    if (two->number <= one->number) {
-        complain (self, "token", two, "%" PRId64 " after %" PRId64, two->number,
-                  one->number);
+    if (is_timed_out (it) && it->lost->ns < until) {
+        tell (self, LK_TOLD_EXPIRED, it->lost, it->lost->ns,
+              (lk_told_moment) {.token = 0});
+    }
+    if (until < INT64_MAX) {
+        tell (self, LK_TOLD_ENDED, granted,
+              until > granted->ns ? until : granted->ns,
+              (lk_told_moment) {.token = 0});
     }
 }
 
-/*  Each against the one before it that lasts longest. */
+/*  Something that was done to the host may have ended its session, and then
+ *  there is no grace. A duration may be over when LOCKED arrives, and then it
+ *  fails as timed out long before its wait is over. */
 static void
-check_holdings (judge *self)
+tell_request (judge *self, const request *it)
 {
-    qsort (self->holdings, self->holding_count, sizeof *self->holdings,
-           by_object);
-    const holding *longest = NULL;
-    for (size_t i = 0; i < self->holding_count; i++) {
-        const holding *it = &self->holdings[i];
-        const bool same =
-            longest != NULL
-            && strcmp (longest->of->granted->object, it->of->granted->object)
-                   == 0;
-        if (same) {
-            check_pair (self, longest, it);
-        }
-        if (!same || it->until > longest->until) {
-            longest = it;
-        }
+    const lk_history_event *asked = it->asked;
+    const bool limited = it->granted != NULL
+                         && duration_until_ms (it) < SIM_FOREVER
+                         && it->unlock != NULL;
+    const bool graceful = limited && !has_fault (self, asked, it->unlock, NULL);
+    tell (self, LK_TOLD_ASKED, asked, asked->ns,
+          (lk_told_moment) {.until_ms = wait_until_ms (
+                                asked, ANSWER_MS + self->options->noise_ms),
+                            .grace_ms = graceful ? GRACE_MS : 0});
+    if (it->granted != NULL) {
+        tell_grant (self, it);
+    } else if (it->failed != NULL) {
+        const bool timed_out = strcmp (it->failed->word, "timedout") == 0
+                               && strcmp (asked->word, "-") == 0;
+        tell (self, timed_out ? LK_TOLD_FAILED : LK_TOLD_ENDED, it->failed,
+              it->failed->ns,
+              (lk_told_moment) {.until_ms = wait_until_ms (asked, 0)});
+    } else if (it->unlock != NULL || it->ended != INT64_MAX) {
+        tell (self, LK_TOLD_ENDED, asked,
+              it->unlock != NULL ? it->unlock->ns : it->ended,
+              (lk_told_moment) {.token = 0});
     }
+}
+
+static void
+take_failure (void *data, const lk_told_moment *moment, const char *failure)
+{
+    complain (data, "checker", moment->user, "%s", failure);
 }
 
 lk_verdict
@@ -378,7 +441,6 @@ lk_judge (const lk_history *history, const lk_judge_options *options,
     judge self = {
         .history = history, .options = options, .complaints = complaints};
     gather_all (&self);
-    self.holdings = lk_alloc ((self.count + 1) * sizeof *self.holdings);
     for (size_t i = 0; i < self.count; i++) {
         const request *it = &self.requests[i];
         count_request (&self, it);
@@ -386,12 +448,10 @@ lk_judge (const lk_history *history, const lk_judge_options *options,
         if (it->lost != NULL) {
             check_loss (&self, it);
         }
-        if (it->granted != NULL) {
-            add_holding (&self, it);
-        }
+        tell_request (&self, it);
     }
-    check_holdings (&self);
-    lk_free (self.holdings);
+    lk_told_play (&self.told, take_failure, &self);
+    lk_told_clear (&self.told);
     lk_free (self.requests);
     return self.verdict;
 }

@@ -5,19 +5,22 @@
  *
  *  Pure: looks at events, knows no daemon. The rules:
  *
- *      overlap   two holders of one object at one time. A holding begins when
- *                it was told; it ends when its release was asked for, when
- *                held () was last true, or when its process ended.
- *      token     the tokens told for an object grow
+ *      checker   the simulator's checker (tests/sim/checker.h), told what the
+ *                applications saw: two holders of one object at one time,
+ *                tokens that do not grow, an object given to another in the
+ *                grace after its duration, a duration or wait that ends too
+ *                early, LOCKED long after its wait. A lock is believed in
+ *                from when it was told until its release was asked for, held
+ *                () was last true, its duration is over or its process ended
  *      answer    each request is answered, and each release, unless the
  *                process ended first
- *      late      FAILED comes within the wait and 5 s
+ *      late      FAILED comes within the wait and 5 s, unless somebody
+ *                stopped the application
  *      twice     nothing is answered twice, or after its end
  *      order     no answer without its question
  *      lost      no lock is lost but by its duration, or while something was
  *                done to the holder's host
- *      told      (option) a holder noticed that its lock was lost before
- *                another got it
+ *      hosts     there are no more of them than the checker knows
  */
 
 #ifndef LK_JUDGE_H
@@ -28,8 +31,9 @@
 #include <stdio.h>
 
 typedef struct {
-    bool told;        /* judge by that rule, too */
+    bool told;        /* a lost lock is believed in until that was noticed */
     int64_t noise_ms; /* how late a test on a busy machine may be */
+    int64_t lease_ms; /* of a host: so long a fault may have an effect */
 } lk_judge_options;
 
 typedef struct {

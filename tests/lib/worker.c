@@ -11,6 +11,7 @@
 
 #include <lockkeeper/lockkeeper.h>
 
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -183,7 +184,14 @@ look (worker *self, slot *it)
 static void
 be_granted (worker *self, slot *it)
 {
-    note (self, LK_HISTORY_GRANTED, it, (int64_t) lk_lock_token (it->lock), "");
+    char until[24] = "";
+    const int64_t now_ms = lk_history_now () / NS_PER_MS;
+    const int64_t left_ms = lk_lock_left (it->lock);
+    if (left_ms >= 0) {
+        snprintf (until, sizeof until, "%" PRId64, now_ms + left_ms);
+    }
+    note (self, LK_HISTORY_GRANTED, it, (int64_t) lk_lock_token (it->lock),
+          until);
     if (it->state == ASKED) {
         look (self, it);
         wait_until (it, HELD, choose_hold_ms (self, it));
@@ -247,7 +255,11 @@ begin_request (worker *self, slot *it)
     it->last_true_ns = 0;
     choose_object (self, it);
     const lk_lock_options times = choose_times (self);
-    note (self, LK_HISTORY_ASKED, it, times.wait_ms, "");
+    char duration[24] = "";
+    if (times.duration_ms > 0) {
+        snprintf (duration, sizeof duration, "%" PRId64, times.duration_ms);
+    }
+    note (self, LK_HISTORY_ASKED, it, times.wait_ms, duration);
     return times;
 }
 
