@@ -57,8 +57,9 @@ run_kill (int count, char **argument)
     const int64_t began = lk_history_now ();
     note (argument[0], argument[1], LK_HISTORY_FAULT, argument[2]);
     for (int i = 4; i < count; i++) {
-        if (kill ((pid_t) strtol (argument[i], NULL, 10), number) != 0) {
-            fprintf (stderr, "cannot signal %s: %s\n", argument[i],
+        const pid_t pid = (pid_t) strtol (argument[i], NULL, 10);
+        if (pid <= 1 || kill (pid, number) != 0) {
+            fprintf (stderr, "cannot signal '%s': %s\n", argument[i],
                      strerror (errno));
             return 1;
         }

@@ -9,7 +9,7 @@
 #   in ns, unless a name says ms. Who sources it sets the names of all hosts.
 
 # shellcheck source=tests/cluster/cli_tap.sh
-. "$(dirname "$0")/cli_tap.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/cli_tap.sh"
 history=$BUILD/tests/cluster/history
 load=$BUILD/tests/cluster/load
 declare -A loads=()     # pid of each by its name
