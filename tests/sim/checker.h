@@ -65,6 +65,9 @@ typedef struct {
     lk_facts facts;  /* on its disk */
     lk_term table;   /* of its last ping */
     uint8_t reclaim; /* of its last ping */
+    lk_term filling; /* the table that it was sent the last part of */
+    uint64_t last_part;
+    lk_term filled; /* ... and acknowledged */
 } sim_service;
 
 typedef struct {
@@ -160,6 +163,10 @@ void sim_checker_facts (sim_checker *self, uint8_t host, const lk_facts *facts,
 /*  It sends a message. */
 void sim_checker_sent (sim_checker *self, uint8_t host,
                        const lk_lock_message *message);
+
+/*  ... and what that says of the doorway (checker_doorway.c). */
+void sim_checker_doorway (sim_checker *self, uint8_t host,
+                          const lk_lock_message *message);
 
 /*  Compares all claims with the tables of those nodes that serve the latest
  *  decree in force. Nodes by host, NULL where none runs. */

@@ -206,6 +206,7 @@ sim_checker_sent (sim_checker *self, uint8_t host,
 {
     const lk_facts *facts = &self->service[host].facts;
 
+    sim_checker_doorway (self, host, message);
     switch (message->kind) {
     case LK_MSG_PING:
         check_ping (self, host, &message->as.ping);

@@ -78,6 +78,18 @@ const sim_script sim_scripts[] = {
      1500, 5000, 200, true, 0, sim_restart_after_fill},
     {"leader-vanishes", "there are new leaders in good time", 5, 0, 3, 1500,
      5000, 200, true, 0, sim_leader_vanishes},
+    {"voted-out", "a leader is out of office while it is asked for locks", 3, 1,
+     1, 2600, 8000, 300, true, 0, sim_voted_out},
+    {"slow-fill", "one of the new leaders gets its table late", 5, 0, 3, 1500,
+     5000, 200, true, 0, sim_slow_fill},
+    {"holder-out-of-sight", "who has the tickets is heard by one voter only", 5,
+     0, 3, 800, 5000, 200, true, 0, sim_holder_out_of_sight},
+    {"holder-comes-back", "... and a reclaim has been begun without it", 5, 0,
+     3, 800, 5000, 200, true, 0, sim_holder_comes_back},
+    {"another-boot", "echoes of a leader's clock before it booted", 3, 1, 1,
+     800, 3000, 200, true, 0, sim_another_boot},
+    {"always-late", "one kind of message, by the seed", 5, 1, 3, 1500, 5000,
+     200, true, 0, sim_always_late},
 };
 const size_t sim_script_count = sizeof sim_scripts / sizeof sim_scripts[0];
 

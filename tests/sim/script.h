@@ -36,9 +36,12 @@ typedef struct {
     int64_t since; /* true time at which the act began */
     lk_host who;
     lk_host whom;
+    lk_host with;
     lk_term term;
+    lk_term voted;
     int count;
     int64_t limit_ms;
+    lk_lock_message kept; /* a ping, which owns nothing */
 } sim_plot;
 
 extern const sim_script sim_scripts[];
@@ -84,5 +87,13 @@ bool sim_restart_after_fill (struct sim_world *world,
                              const lk_lock_message *message);
 bool sim_leader_vanishes (struct sim_world *world,
                           const lk_lock_message *message);
+bool sim_voted_out (struct sim_world *world, const lk_lock_message *message);
+bool sim_slow_fill (struct sim_world *world, const lk_lock_message *message);
+bool sim_holder_out_of_sight (struct sim_world *world,
+                              const lk_lock_message *message);
+bool sim_holder_comes_back (struct sim_world *world,
+                            const lk_lock_message *message);
+bool sim_another_boot (struct sim_world *world, const lk_lock_message *message);
+bool sim_always_late (struct sim_world *world, const lk_lock_message *message);
 
 #endif

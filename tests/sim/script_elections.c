@@ -43,15 +43,37 @@ sim_late_mark (sim_world *world, const lk_lock_message *message)
 
 /*  -------------------------------------------------------- elections */
 
-/*  Those messages of an election that its proposer sends or gets. */
+/*  The messages of an election. Its proposer sends or gets them, or (NEITHER)
+ *  others do while it waits. */
+typedef enum { SENT, GOT, NEITHER } sim_part;
+
 static const struct {
     lk_lock_kind kind;
-    bool sent;
-} election[] = {
-    {LK_MSG_DATE, true},   {LK_MSG_AGREED, false},    {LK_MSG_VOTE, true},
-    {LK_MSG_VOTED, false}, {LK_MSG_ELECTED, true},    {LK_MSG_EXITING, false},
-    {LK_MSG_ACTIVE, true}, {LK_MSG_ACTIVATED, false}, {LK_MSG_READY, true}};
+    sim_part part;
+} election[] = {{LK_MSG_DATE, SENT},         {LK_MSG_AGREED, GOT},
+                {LK_MSG_VOTE, SENT},         {LK_MSG_VOTED, GOT},
+                {LK_MSG_ELECTED, SENT},      {LK_MSG_ENTERING, NEITHER},
+                {LK_MSG_ENTERED, NEITHER},   {LK_MSG_GETMAX, NEITHER},
+                {LK_MSG_MAXTICKET, NEITHER}, {LK_MSG_FILL, NEITHER},
+                {LK_MSG_FILLED, NEITHER},    {LK_MSG_EXITING, GOT},
+                {LK_MSG_ACTIVE, SENT},       {LK_MSG_ACTIVATED, GOT},
+                {LK_MSG_READY, SENT}};
 #define ELECTION_COUNT ((int) (sizeof election / sizeof election[0]))
+
+static lk_host
+proposer_at (const sim_plot *plot, sim_part part,
+             const lk_lock_message *message)
+{
+    switch (part) {
+    case SENT:
+        return message->from;
+    case GOT:
+        return message->to;
+    case NEITHER:
+        break;
+    }
+    return plot->whom;
+}
 
 bool
 sim_proposer_dies (sim_world *world, const lk_lock_message *message)
@@ -59,18 +81,22 @@ sim_proposer_dies (sim_world *world, const lk_lock_message *message)
     sim_plot *plot = &world->plot;
     int stage = (int) ((world->seed + (uint64_t) plot->count) % ELECTION_COUNT);
 
+    if (message->kind == LK_MSG_VOTE) {
+        plot->whom = message->from;
+    }
     if (plot->act == 0 && world->now > 3000 && sim_act_age (world) > 2500) {
         sim_stir (world);
         sim_begin_act (world, 1);
     } else if (plot->act == 1 && message->kind == election[stage].kind) {
         bool passes = sim_chance (world, 500);
         sim_host_crash (world,
-                        election[stage].sent ? message->from : message->to,
+                        proposer_at (plot, election[stage].part, message),
                         false, sim_between (world, 20, 5000));
         plot->count++;
         sim_begin_act (world, 0);
         return !passes;
     } else if (plot->act == 1 && sim_act_age (world) > 6000) {
+        plot->count++;
         sim_begin_act (world, 0);
     }
     return false;

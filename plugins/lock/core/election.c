@@ -458,7 +458,8 @@ lk_on_retire (lk_node *node, const lk_lock_message *message)
 void
 lk_on_rerun (lk_node *node, const lk_lock_message *message)
 {
-    (void) message;
+    lk_on_retire (node, message);
     node->election.next_try_ms = node->now_ms;
     node->election.bad_since_ms = node->now_ms;
+    lk_election_run (node);
 }
