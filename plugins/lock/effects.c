@@ -217,6 +217,9 @@ carry_out (lk_lockd *self, const lk_effect *effect)
     case LK_DO_TRACE:
         trace (effect);
         break;
+    case LK_DO_ALERT:
+        lk_lockd_alert (self, effect);
+        break;
     }
 }
 

@@ -14,6 +14,7 @@
  *      state.c     the state file, and the node that begins with it
  *      requests.c  what applications ask
  *      status.c    LOCKSTATUS, LOCKLIST
+ *      alerts.c    LOCKALERT
  *      start.c     LOCKSTARTED, REFUSE, and whose messages count
  *      apps.c      table of applications;  peers.c  table of lock services
  */
@@ -64,6 +65,8 @@ typedef struct {
     int64_t resend_at_ms; /* answers that the bus did not take; INT64_MAX */
     bool status_changed;  /* to be pushed when the step is carried out */
     uint64_t dropped;     /* messages that made no sense */
+    uint64_t alerts;      /* tables that were wrong, of any leader */
+    char alert[320];      /* the last one, with its time (UTC) */
 } lk_lockd;
 
 /*  -------------------------------------------------------- life */
@@ -111,6 +114,10 @@ void lk_lockd_fail (lk_lockd *self, const lk_message *request, lk_err error,
 /*  The present state, as an answer to `request` or, if that is NULL, to
  *  everybody on this host who wants to know. */
 void lk_lockd_tell_status (lk_lockd *self, const lk_message *request);
+
+/*  A leader's table was wrong: for the log, LOCKSTATUS and who has subscribed
+ *  to LOCKALERT. */
+void lk_lockd_alert (lk_lockd *self, const lk_effect *effect);
 
 /*  Answers LOCKLIST with the tickets, or with the leaders that have them. */
 void lk_lockd_tell_list (lk_lockd *self, const lk_message *request);

@@ -30,6 +30,7 @@ static const lk_config_key keys[] = {
     {"lock/leader-lease", LK_CONFIG_NUMBER, 600, 600000, NULL, "2000"},
     {"lock/host-lease", LK_CONFIG_NUMBER, 1900, 3600000, NULL, "8000"},
     {"lock/grace", LK_CONFIG_NUMBER, 0, 86400000, NULL, "60000"},
+    {"lock/digest", LK_CONFIG_NUMBER, 250, 86400000, NULL, "10000"},
     {"router", LK_CONFIG_FOREIGN, 0, 0, NULL, NULL},
     {NULL, LK_CONFIG_TEXT, 0, 0, NULL, NULL},
 };
@@ -91,5 +92,6 @@ lk_lockd_options_read (lk_lockd_options *self, const lk_config *config,
     self->leader_lease_ms = lk_config_number (config, "lock/leader-lease");
     self->host_lease_ms = lk_config_number (config, "lock/host-lease");
     self->grace_ms = lk_config_number (config, "lock/grace");
+    self->digest_ms = lk_config_number (config, "lock/digest");
     return check (self, problem);
 }

@@ -30,6 +30,7 @@ typedef struct {
     int64_t leader_lease_ms;
     int64_t host_lease_ms;
     int64_t grace_ms;
+    int64_t digest_ms;
 } lk_lockd_options;
 
 /*  All keys, with their defaults; the caller loads and sets them. */

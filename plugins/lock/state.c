@@ -212,6 +212,7 @@ make_node (lk_lockd *self)
     config.leader_lease_ms = options->leader_lease_ms;
     config.host_lease_ms = options->host_lease_ms;
     config.grace_ms = options->grace_ms;
+    config.digest_ms = options->digest_ms;
     lk_random_fill (config.seed, sizeof config.seed);
     config.facts = self->state.facts;
     config.roster = &self->roster;

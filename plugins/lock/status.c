@@ -100,6 +100,10 @@ write_numbers (const lk_lockd *self, lk_message *message,
     lk_message_set_number (message, "lease_left", leased ? left : 0);
     lk_message_set_number (message, "requests", (int64_t) status->requests);
     lk_message_set_number (message, "tickets", (int64_t) status->tickets);
+    lk_message_set_number (message, "alerts", (int64_t) self->alerts);
+    if (self->alerts > 0) {
+        lk_message_set_text (message, "alert", self->alert);
+    }
 }
 
 static void

@@ -132,6 +132,12 @@ print_lock (const report *self)
                   "table\n",
             "requests", lk_message_number (lock, "requests", 0),
             lk_message_number (lock, "tickets", 0));
+    if (lk_message_number (lock, "alerts", 0) > 0) {
+        printf (LABEL " %" PRId64 " times a leader's table was wrong; at last ",
+                "alerts", lk_message_number (lock, "alerts", 0));
+        lk_show (stdout, text_or (lock, "alert", "?"));
+        putchar ('\n');
+    }
 }
 
 static void

@@ -42,6 +42,13 @@ static const char *const names[LK_MSG_COUNT] = {
     [LK_MSG_UNLOCKED] = "unlocked",   [LK_MSG_LOCKFAILED] = "lockfailed",
     [LK_MSG_REPORT] = "report",       [LK_MSG_REPORTED] = "reported",
     [LK_MSG_AUDIT] = "audit",         [LK_MSG_AUDITED] = "audited",
+    [LK_MSG_ALERT] = "alert",         [LK_MSG_ALERTED] = "alerted",
+};
+
+const char *const lk_alert_words[LK_ALERT_CAUSES] = {
+    [LK_ALERT_STREAM] = "stream",
+    [LK_ALERT_TABLE] = "table",
+    [LK_ALERT_FILLING] = "filling",
 };
 
 const char *

@@ -86,6 +86,8 @@ typedef enum {
     LK_OP_REPORT,  /* a host's report to a reclaim */
     LK_OP_OPEN,    /* what waits and may be active becomes so */
     LK_OP_CONFIRM, /* changes nothing; once acknowledged, tells again */
+    LK_OP_DIGEST,  /* changes nothing; all that the home orders goes into
+                      the chain */
     LK_OP_COUNT
 } lk_op_kind;
 
@@ -159,7 +161,9 @@ typedef struct {
     X (LK_MSG_REPORT, "LOCKTICKETS", false)                                    \
     X (LK_MSG_REPORTED, "LOCKTICKETS", true)                                   \
     X (LK_MSG_AUDIT, "LOCKTICKETS", false)                                     \
-    X (LK_MSG_AUDITED, "LOCKTICKETS", true)
+    X (LK_MSG_AUDITED, "LOCKTICKETS", true)                                    \
+    X (LK_MSG_ALERT, "LOCKALERT", false)                                       \
+    X (LK_MSG_ALERTED, "LOCKALERT", true)
 /*  Where command and answer are equal, the field "stage" of the body tells
  *  them apart: the lower-case rest of the kind's name ("sitting", "fill",
  *  "ops", "audit", ...). lk_lock_codec writes it always. */
@@ -313,6 +317,26 @@ typedef struct {
     uint64_t token;
 } lk_msg_audit; /* AUDIT, AUDITED: one ticket each */
 
+typedef enum {
+    LK_ALERT_STREAM,  /* its chain is another than its fellows' */
+    LK_ALERT_TABLE,   /* its table is not what its operations made it */
+    LK_ALERT_FILLING, /* its copy is another than it was sent */
+    LK_ALERT_CAUSES
+} lk_alert_cause; /* "stream" "table" "filling" */
+
+/*  A leader's table is wrong, and is dropped; the message's term is the
+ *  table's. Incarnation and number name the alert, along with the sender. */
+typedef struct {
+    uint64_t incarnation; /* of the sender's process */
+    uint64_t number;      /* from 1, of that process */
+    lk_alert_cause cause;
+    lk_host host;      /* whose table it is */
+    lk_host home;      /* whose stream, or who filled it */
+    uint64_t sequence; /* of that stream; FILLING: the chunk */
+    uint64_t hash;     /* what it has there */
+    uint64_t expected;
+} lk_msg_alert; /* ALERT; ALERTED has incarnation and number only */
+
 typedef struct {
     lk_lock_kind kind;
     lk_host from;
@@ -338,6 +362,7 @@ typedef struct {
         lk_msg_reply reply;
         lk_msg_report report;
         lk_msg_audit audit;
+        lk_msg_alert alert;
     } as;
 } lk_lock_message;
 
@@ -346,6 +371,9 @@ const char *lk_lock_kind_command (lk_lock_kind kind);
 
 /*  The kind's own name in lower case; "voted". Static. */
 const char *lk_lock_kind_name (lk_lock_kind kind);
+
+/*  What is wrong, as alerts name it. */
+extern const char *const lk_alert_words[LK_ALERT_CAUSES];
 
 /*  How many bytes of a body these take, at most. */
 size_t lk_ticket_size (const lk_ticket *self);

@@ -325,6 +325,30 @@ audit_fields (lk_fields *f, lk_lock_message *message)
     lk_field_hex (f, "token", &message->as.audit.token);
 }
 
+/*  -------------------------------------------------------- alerts */
+
+static void
+alerted_fields (lk_fields *f, lk_lock_message *message)
+{
+    lk_field_count (f, "incarnation", &message->as.alert.incarnation);
+    lk_field_count (f, "number", &message->as.alert.number);
+}
+
+static void
+alert_fields (lk_fields *f, lk_lock_message *message)
+{
+    lk_msg_alert *alert = &message->as.alert;
+    int cause = (int) alert->cause;
+    alerted_fields (f, message);
+    lk_field_word (f, "cause", &cause, lk_alert_words, LK_ALERT_CAUSES);
+    alert->cause = (lk_alert_cause) cause;
+    lk_field_host (f, "host", &alert->host);
+    lk_field_host (f, "home", &alert->home);
+    lk_field_count (f, "sequence", &alert->sequence);
+    lk_field_hex (f, "hash", &alert->hash);
+    lk_field_hex (f, "expected", &alert->expected);
+}
+
 /*  -------------------------------------------------------- all kinds */
 
 static void
@@ -369,6 +393,8 @@ static void (*const shapes[LK_MSG_COUNT]) (lk_fields *, lk_lock_message *) = {
     [LK_MSG_REPORTED] = reported_fields,
     [LK_MSG_AUDIT] = audit_fields,
     [LK_MSG_AUDITED] = audit_fields,
+    [LK_MSG_ALERT] = alert_fields,
+    [LK_MSG_ALERTED] = alerted_fields,
 };
 
 static bool

@@ -72,9 +72,10 @@ lk_shape_tickets (lk_fields *f, lk_ticket **tickets, size_t *count,
 /*  -------------------------------------------------------- operations */
 
 static const char *const op_words[LK_OP_COUNT] = {
-    [LK_OP_ADD] = "add",   [LK_OP_DROP] = "drop",
-    [LK_OP_GONE] = "gone", [LK_OP_REPORT] = "report",
-    [LK_OP_OPEN] = "open", [LK_OP_CONFIRM] = "confirm",
+    [LK_OP_ADD] = "add",       [LK_OP_DROP] = "drop",
+    [LK_OP_GONE] = "gone",     [LK_OP_REPORT] = "report",
+    [LK_OP_OPEN] = "open",     [LK_OP_CONFIRM] = "confirm",
+    [LK_OP_DIGEST] = "digest",
 };
 
 static void
@@ -125,6 +126,7 @@ lk_shape_op (lk_fields *f, void *row)
         lk_field_hex (f, "token", &op->ticket.token);
         break;
     case LK_OP_OPEN:
+    case LK_OP_DIGEST:
     case LK_OP_COUNT:
         break;
     }

@@ -309,6 +309,11 @@ carry_out (sim_world *self, uint8_t place, const lk_effect *effect)
         sim_tell (self, place, "change answered: %s, %s",
                   lk_err_word (effect->error), effect->text);
         break;
+    case LK_DO_ALERT:
+        sim_tell (self, place, "%s", effect->text);
+        sim_checker_fail (&self->checker, "ALERT of h%d: %s", place,
+                          effect->text);
+        break;
     case LK_DO_TRACE:
         sim_tell (self, place, "%s", effect->text);
         break;

@@ -87,6 +87,7 @@ draw_config (sim_world *self, lk_node_config *config)
     config->leader_lease_ms = leases[lease].leader_ms;
     config->host_lease_ms = leases[lease].host_ms;
     config->grace_ms = sim_between (self, 500, 4000);
+    config->digest_ms = 300 + (int64_t) (self->seed % 7) * 1500;
     if (script) {
         config->leaders_max = (uint8_t) script->leaders_max;
         config->leader_lease_ms = script->leader_lease_ms;

@@ -115,6 +115,7 @@ say_effect (const lk_effect *effect)
         say ("changed %s: %s\n", lk_err_word (effect->error), effect->text);
         break;
     case LK_DO_STATUS:
+    case LK_DO_ALERT:
     case LK_DO_TRACE:
         break;
     }
@@ -232,6 +233,7 @@ start_alone (void)
     lk_node_config config;
     lk_node_config_init (&config);
     config.member = true;
+    config.digest_ms = 0;
     config.facts.active.members = LK_HOST_BIT (SELF);
     start (&config);
 }

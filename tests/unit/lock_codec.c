@@ -566,7 +566,7 @@ START_TEST (largest_batches)
             ops[at] = op;
         }
         message.as.ops.op_count = count;
-        if (kind != LK_OP_GONE && kind != LK_OP_OPEN) {
+        if (kind != LK_OP_GONE && kind != LK_OP_OPEN && kind != LK_OP_DIGEST) {
             fits (&message);
         }
     }

@@ -274,7 +274,7 @@ START_TEST (value_ops)
     ck_assert_uint_eq (got.as.ops.home, 0);
     ck_assert_uint_eq (got.as.ops.first, 3);
     ck_assert_uint_eq (got.as.ops.hash, HASH);
-    ck_assert_uint_eq (got.as.ops.op_count, 6);
+    ck_assert_uint_eq (got.as.ops.op_count, 7);
     ck_assert_int_eq (op[0].kind, LK_OP_ADD);
     request_eq (op[0].ticket.request, H1, 3, 1);
     NAME_EQ (op[0].ticket.object, "red\0\0backup/db-1");
@@ -295,6 +295,7 @@ START_TEST (value_ops)
     request_eq (op[5].ticket.request, H1, 3, 1);
     NAME_EQ (op[5].ticket.object, PLAIN);
     ck_assert_uint_eq (op[5].ticket.token, TOKEN);
+    ck_assert_int_eq (op[6].kind, LK_OP_DIGEST);
 }
 END_TEST
 
@@ -389,6 +390,24 @@ START_TEST (value_sessions)
     NAME_EQ (got.as.audit.object, PLAIN);
     ck_assert_uint_eq (got.as.audit.number, 0x0000000700000003u);
     ck_assert_uint_eq (got.as.audit.token, TOKEN);
+}
+END_TEST
+
+START_TEST (value_alerts)
+{
+    take ("lock-alert");
+    const lk_msg_alert *alert = &got.as.alert;
+    ck_assert_uint_eq (alert->incarnation, 9);
+    ck_assert_uint_eq (alert->number, 1);
+    ck_assert_int_eq (alert->cause, LK_ALERT_STREAM);
+    ck_assert_int_eq (alert->host, H3);
+    ck_assert_int_eq (alert->home, H2);
+    ck_assert_uint_eq (alert->sequence, 9);
+    ck_assert_uint_eq (alert->hash, HASH);
+    ck_assert_uint_eq (alert->expected, KEY);
+    take ("lock-alerted");
+    ck_assert_uint_eq (alert->incarnation, 9);
+    ck_assert_uint_eq (alert->number, 1);
 }
 END_TEST
 
@@ -507,6 +526,7 @@ main (void)
     tcase_add_test (tests, value_unlock);
     tcase_add_test (tests, value_replies);
     tcase_add_test (tests, value_sessions);
+    tcase_add_test (tests, value_alerts);
     tcase_add_test (tests, copies);
     tcase_add_test (tests, copies_of_parts);
     tcase_add_test (tests, object_keys);

@@ -9,6 +9,7 @@
  *  and the codec does not carry shows here.
  */
 
+#include "lib/corrupt.h"
 #include "lib/example.h"
 #include "util/alloc.h"
 #include "util/rng.h"
@@ -151,6 +152,7 @@ carry_out (world *w, lk_host self, const lk_effect *effect)
     case LK_DO_LEASE:
         tell (w, "%d lease %" PRId64, self, effect->lease_until_ms);
         break;
+    case LK_DO_ALERT:
     case LK_DO_TRACE:
         tell (w, "%d trace %s", self, effect->text);
         break;
@@ -316,6 +318,17 @@ cut_leaders (world *w)
     }
 }
 
+/*  Every leader hears of it, and so does every other host. */
+static void
+corrupt_leader (world *w)
+{
+    const lk_decree decree = latest_decree (w);
+    lk_node *node = w->hosts[decree.leader[0]].node;
+    if (node) {
+        (void) lk_corrupt (node, LK_CORRUPT_CHAIN, 0, 0);
+    }
+}
+
 static void
 start_all (world *w)
 {
@@ -349,6 +362,9 @@ turn (world *w, int64_t tenths)
         break;
     case 200:
         stop_leaders (w, LK_LEADERS_MAX);
+        break;
+    case 450:
+        corrupt_leader (w);
         break;
     case 460:
         stop_leaders (w, 2);

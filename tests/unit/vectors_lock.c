@@ -199,8 +199,35 @@ START_TEST (status_ready)
     node.status.ready = node.status.leads = true;
     node.status.phase = "elected";
     node.status.lease_until_ms = bus.now_ms + 7800;
+    lockd.alerts = 1;
+    snprintf (lockd.alert, sizeof lockd.alert,
+              "2026-11-20T12:00:00Z wrong table: host=h3");
     hear ("app-lockstatus");
     says ("app-lockready");
+}
+END_TEST
+
+START_TEST (alert)
+{
+    const lk_host h2 = lk_roster_find (&lockd.roster, "h2", 0);
+    const lk_lock_message message = {
+        .kind = LK_MSG_ALERT,
+        .from = h2,
+        .term = {7, OWN_ID},
+        .as.alert = {.cause = LK_ALERT_STREAM,
+                     .host = lk_roster_find (&lockd.roster, "h3", 0),
+                     .home = h2,
+                     .sequence = 9,
+                     .hash = 0x9e1c5ad2037b84f6u,
+                     .expected = KEY}};
+    const lk_effect effect = {.type = LK_DO_ALERT,
+                              .message = &message,
+                              .text = "wrong table: host=h3"};
+    lk_lockd_alert (&lockd, &effect);
+    says ("app-lockalert");
+    ck_assert_uint_eq (lockd.alerts, 1);
+    ck_assert_ptr_nonnull (strstr (lockd.alert, "Z wrong table: host=h3"));
+    ck_assert (lockd.status_changed);
 }
 END_TEST
 
@@ -300,7 +327,8 @@ main (void)
     const TTest *const library[] = {questions_of_the_library,
                                     answers_to_the_library};
     const TTest *const questions[] = {status_ready, status_not_ready,
-                                      list_of_tickets, list_is_elsewhere};
+                                      list_of_tickets, list_is_elsewhere,
+                                      alert};
     const TTest *const services[] = {started, started_is_heard};
     const group groups[] = {
         GROUP ("locks", locks, set_up_demo),

@@ -188,10 +188,14 @@ take_tickets (lk_node *node, lk_table *source)
 {
     lk_doorway *self = &node->doorway;
     const lk_decree *decree = &self->order.decree;
+    uint64_t gone[LK_HOSTS_MAX];
     lk_table table;
     lk_table_init (&table);
     lk_table_begin (&table, decree);
-    memcpy (table.gone, source->gone, sizeof table.gone);
+    for (lk_host host = 0; host < LK_HOSTS_MAX; host++) {
+        gone[host] = lk_table_gone (source, host);
+    }
+    lk_table_set_gone (&table, gone);
     if (decree->reclaim || source->reclaim) {
         table.reclaim = (uint8_t) ((1u << decree->leader_count) - 1);
     }
@@ -199,7 +203,7 @@ take_tickets (lk_node *node, lk_table *source)
     for (size_t i = 0; i < source->count; i++) {
         lk_ticket ticket = listing[i]->ticket;
         ticket.age_ms = lk_entry_age (listing[i], node->now_ms);
-        if (ticket.request.session > table.gone[ticket.request.host]) {
+        if (ticket.request.session > gone[ticket.request.host]) {
             lk_table_restore (&table, &ticket, node->now_ms);
         }
     }
@@ -337,10 +341,12 @@ lk_on_filled (lk_node *node, const lk_lock_message *message)
     lk_transfer_chunk (node, fill->chunk, &chunk);
     uint64_t hash = lk_transfer_hash (fill->hash, &chunk);
     if (hash != filled->hash) {
-        lk_out_trace (node, LK_TRACE_ERROR,
-                      "filling: copy differs, host=%s chunk=%llu",
-                      lk_out_host (node, message->from),
-                      (unsigned long long) fill->chunk);
+        lk_alert_raise (node, &(lk_msg_alert) {.cause = LK_ALERT_FILLING,
+                                               .host = message->from,
+                                               .home = node->config.self,
+                                               .sequence = fill->chunk,
+                                               .hash = filled->hash,
+                                               .expected = hash});
         leave (node);
         return;
     }

@@ -17,6 +17,7 @@ lk_home_init (lk_home *self)
 {
     memset (self, 0, sizeof *self);
     self->asked_ms = LK_LONG_AGO;
+    self->digest_ms = LK_LONG_AGO;
     for (size_t i = 0; i < LK_RELEASES_KEPT; i++) {
         self->released[i].host = LK_NOBODY;
     }
@@ -134,7 +135,7 @@ is_mine (lk_node *node, const lk_lock_message *message)
         return false;
     }
     lk_peer_clock (node, id.host, id.session, request->at);
-    if (id.session <= node->table.gone[id.host]
+    if (id.session <= lk_table_gone (&node->table, id.host)
         || id.session <= node->peer[id.host].closed) {
         return false;
     }
@@ -337,7 +338,7 @@ lk_on_report (lk_node *node, const lk_lock_message *message)
         tell_reported (node, request, report->part);
         return;
     }
-    if (report->session <= node->table.gone[host]
+    if (report->session <= lk_table_gone (&node->table, host)
         || report->session <= peer->condemned || report->session <= peer->closed
         || report->session < node->table.reporting[own][host]) {
         return;

@@ -18,7 +18,8 @@
 #define LK_RELEASES_KEPT 64
 
 typedef struct {
-    int64_t asked_ms; /* last look for silent sessions */
+    int64_t asked_ms;  /* last look for silent sessions */
+    int64_t digest_ms; /* last digest */
 
     /*  Unlocks by key that were done lately: one that is said again is not to
      *  be refused because the lock is gone. A ring. */

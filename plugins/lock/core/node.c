@@ -25,6 +25,7 @@ lk_node_config_init (lk_node_config *self)
     self->leader_lease_ms = 2000;
     self->host_lease_ms = 8000;
     self->grace_ms = 60000;
+    self->digest_ms = 10000;
 }
 
 lk_node *
@@ -57,6 +58,7 @@ lk_node_new (const lk_node_config *config, int64_t now_ms)
     lk_change_init (&node->change);
     lk_doorway_init (&node->doorway);
     lk_proxy_init (&node->proxy);
+    lk_alert_init (&node->alerts);
     lk_outlet_init (&node->outlet);
     node->election.next_try_ms = now_ms + lk_rng_between (&node->rng, 50, 300);
     return node;
@@ -229,6 +231,8 @@ static handler *const handlers[LK_MSG_COUNT] = {
     [LK_MSG_REPORTED] = lk_on_reported,
     [LK_MSG_AUDIT] = lk_on_audit,
     [LK_MSG_AUDITED] = lk_on_audited,
+    [LK_MSG_ALERT] = lk_on_alert,
+    [LK_MSG_ALERTED] = lk_on_alerted,
 };
 
 /*  A decree travels under its own term. */
@@ -347,6 +351,7 @@ let_time_pass (lk_node *node)
         lk_ping_send (node);
         lk_home_run (node);
         lk_proxy_run (node);
+        lk_alert_run (node);
     } else if (node->proxy.is_behind) {
         lk_proxy_run (node);
     }

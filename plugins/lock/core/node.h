@@ -37,6 +37,7 @@ typedef struct {
     int64_t leader_lease_ms; /* 2000 */
     int64_t host_lease_ms;   /* more than three leader leases: 8000 */
     int64_t grace_ms;        /* after a lock's duration, at least: 60000 */
+    int64_t digest_ms;       /* between digests of a home: 10000; 0: none */
     uint64_t seed[2]; /* for pauses and unlock keys; secret, new each start */
     lk_facts facts;   /* what was persisted last */
     const lk_roster *roster; /* names for traces; NULL: numbers */
@@ -93,7 +94,8 @@ typedef enum {
     LK_DO_LEASE,   /* publish: locks of this host end at `lease_until_ms` */
     LK_DO_STATUS,  /* ready or not, leaders, term have changed */
     LK_DO_CHANGED, /* the answer to LK_ON_CHANGE: `error`, and why: `text` */
-    LK_DO_TRACE    /* `text`, a line for the log; `level` */
+    LK_DO_TRACE,   /* `text`, a line for the log; `level` */
+    LK_DO_ALERT    /* a table was wrong: `message` (ALERT), `text` */
 } lk_effect_type;
 
 typedef enum {

@@ -7,6 +7,7 @@
 #ifndef LK_NODE_PRIVATE_H
 #define LK_NODE_PRIVATE_H
 
+#include "alert.h"
 #include "change.h"
 #include "decree.h"
 #include "doorway.h"
@@ -55,6 +56,7 @@ struct lk_node {
     lk_change change;
     lk_doorway doorway;
     lk_proxy proxy;
+    lk_alerts alerts;
     lk_outlet outlet;
 };
 

@@ -181,6 +181,28 @@ lk_out_host (lk_node *node, lk_host host)
 }
 
 void
+lk_out_alert (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_alert *alert = &message->as.alert;
+    char *text = lk_arena_alloc (&node->outlet.arena, TRACE_SIZE);
+    snprintf (text, TRACE_SIZE,
+              "wrong table: host=%s cause=%s home=%s term=%llu sequence=%llu "
+              "hash=%016llx expected=%016llx found by=%s",
+              lk_out_host (node, alert->host), lk_alert_words[alert->cause],
+              lk_out_host (node, alert->home),
+              (unsigned long long) message->term.number,
+              (unsigned long long) alert->sequence,
+              (unsigned long long) alert->hash,
+              (unsigned long long) alert->expected,
+              lk_out_host (node, message->from));
+    lk_effect *effect = add_effect (node, LK_DO_ALERT);
+    effect->message =
+        lk_arena_dup (&node->outlet.arena, message, sizeof *message);
+    effect->level = LK_TRACE_ERROR;
+    effect->text = text;
+}
+
+void
 lk_out_trace (lk_node *node, lk_trace_level level, const char *format, ...)
 {
     char *text = lk_arena_alloc (&node->outlet.arena, TRACE_SIZE);

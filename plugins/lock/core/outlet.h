@@ -48,6 +48,9 @@ void lk_out_lease (lk_node *node, uint64_t session, int64_t until_ms);
 void lk_out_status (lk_node *node);
 void lk_out_changed (lk_node *node, lk_err error, const char *text);
 
+/*  A leader's table is wrong: an ALERT, own or heard. */
+void lk_out_alert (lk_node *node, const lk_lock_message *message);
+
 /*  A host's name, for a trace. */
 const char *lk_out_host (lk_node *node, lk_host host);
 void lk_out_trace (lk_node *node, lk_trace_level level, const char *format, ...)

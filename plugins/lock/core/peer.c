@@ -157,7 +157,7 @@ lk_can_vouch (lk_node *node, lk_host host, uint64_t session)
     const lk_peer *peer = &node->peer[host];
     const lk_table *table = &node->table;
     if (session == 0 || !node->ready || !lk_lease_holds (node)
-        || session <= peer->condemned || session <= table->gone[host]
+        || session <= peer->condemned || session <= lk_table_gone (table, host)
         || session <= peer->closed) {
         return false;
     }

@@ -46,6 +46,7 @@ lk_promise (lk_node *node, lk_term term)
         raise (node, term);
         node->promised_to = LK_NOBODY;
         lk_out_persist (node);
+        lk_alert_look (node);
     }
 }
 

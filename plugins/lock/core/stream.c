@@ -6,9 +6,12 @@
 
 #include "stream.h"
 
+#include "digest.h"
 #include "node_private.h"
 
 #include <string.h>
+
+#define JUDGE_MS 1000 /* for what other followers say of a difference */
 
 void
 lk_stream_init (lk_stream *self)
@@ -50,6 +53,7 @@ lk_stream_restart (lk_node *node)
         drop_oldest (self);
     }
     self->committed = 0;
+    self->judged = false;
     memset (self->follower, 0, sizeof self->follower);
     for (size_t place = 0; place < LK_LEADERS_MAX; place++) {
         self->follower[place].lacks_since_ms = LK_LONG_AGO;
@@ -151,6 +155,120 @@ send_to_idle (lk_node *node)
     }
 }
 
+/*  The chain behind a sequence that not all have yet, or the last one. */
+static uint64_t
+hash_behind (const lk_node *node, uint64_t sequence)
+{
+    const lk_stream *self = &node->stream;
+    size_t position = (size_t) (sequence - self->committed);
+    return position < self->count ? logged (self, position)->hash_before
+                                  : node->table.hash[lk_node_place (node)];
+}
+
+/*  -------------------------------------------------------- differences */
+
+/*  What leaders say of the chain: how many agree with ours behind the first
+ *  difference, ourselves among them, and how many differ. */
+typedef struct {
+    int agree;
+    int differ;
+    uint64_t first_at;
+    int64_t since_ms;
+} lk_opinion;
+
+/*  Whether it has said so of the chain as ours is now. */
+static bool
+agrees (const lk_node *node, size_t place, uint64_t first_at)
+{
+    const lk_follower *follower = &node->stream.follower[place];
+    return !follower->differs && follower->acked >= first_at
+           && follower->acked_hash == hash_behind (node, follower->acked);
+}
+
+static lk_opinion
+hear_opinions (const lk_node *node)
+{
+    const lk_stream *self = &node->stream;
+    size_t own = (size_t) lk_node_place (node);
+    size_t count = node->table.decree.leader_count;
+    lk_opinion heard = {.agree = 1, .first_at = UINT64_MAX};
+    for (size_t place = 0; place < count; place++) {
+        const lk_follower *follower = &self->follower[place];
+        if (follower->differs && follower->differs_at < heard.first_at) {
+            heard.first_at = follower->differs_at;
+            heard.since_ms = follower->differs_ms;
+        }
+        heard.differ += follower->differs;
+    }
+    for (size_t place = 0; place < count; place++) {
+        heard.agree += place != own && agrees (node, place, heard.first_at);
+    }
+    return heard;
+}
+
+static void
+raise_alert (lk_node *node, const lk_follower *follower, lk_host host)
+{
+    bool own = host == node->config.self;
+    lk_alert_raise (node,
+                    &(lk_msg_alert) {
+                        .cause = LK_ALERT_STREAM,
+                        .host = host,
+                        .home = node->config.self,
+                        .sequence = follower->differs_at,
+                        .hash = own ? follower->expected : follower->hash,
+                        .expected = own ? follower->hash : follower->expected});
+}
+
+/*  A chain differs, and nothing behind that is told. A home whose own table
+ *  is not what its operations made it is wrong, and so is one from which more
+ *  leaders differ than agree with it; else those who differ are. */
+static void
+judge (lk_node *node)
+{
+    lk_stream *self = &node->stream;
+    const lk_decree *decree = &node->table.decree;
+    uint64_t digest;
+    uint8_t own = (uint8_t) lk_node_place (node);
+    lk_opinion heard = hear_opinions (node);
+    if (heard.differ == 0 || self->judged) {
+        return;
+    }
+    if (!lk_digest_share (&node->table, own, &digest)) {
+        lk_alert_unsound (node, own);
+        return;
+    }
+    if (heard.agree + heard.differ < decree->leader_count
+        && node->now_ms - heard.since_ms < JUDGE_MS) {
+        return;
+    }
+    self->judged = true;
+    for (size_t place = 0; place < decree->leader_count; place++) {
+        const lk_follower *follower = &self->follower[place];
+        if (follower->differs && heard.differ > heard.agree) {
+            raise_alert (node, follower, node->config.self);
+            return; /* the table is gone */
+        }
+        if (follower->differs) {
+            raise_alert (node, follower, decree->leader[place]);
+        }
+    }
+}
+
+static void
+note_difference (lk_node *node, int place, const lk_msg_acked *acked)
+{
+    lk_follower *follower = &node->stream.follower[place];
+    if (!follower->differs) {
+        follower->differs = true;
+        follower->differs_ms = node->now_ms;
+        follower->differs_at = acked->sequence;
+        follower->hash = acked->hash;
+        follower->expected = hash_behind (node, acked->sequence);
+    }
+    judge (node);
+}
+
 void
 lk_stream_run (lk_node *node)
 {
@@ -165,16 +283,7 @@ lk_stream_run (lk_node *node)
             send_ops (node, (size_t) place);
         }
     }
-}
-
-/*  The chain behind a sequence that not all have yet, or the last one. */
-static uint64_t
-hash_behind (const lk_node *node, uint64_t sequence)
-{
-    const lk_stream *self = &node->stream;
-    size_t position = (size_t) (sequence - self->committed);
-    return position < self->count ? logged (self, position)->hash_before
-                                  : node->table.hash[lk_node_place (node)];
+    judge (node);
 }
 
 /*  -------------------------------------------------------- committing */
@@ -248,6 +357,10 @@ lk_stream_append (lk_node *node, const lk_op *op)
         lk_out_trace (node, LK_TRACE_ERROR,
                       "reclaim: two hosts claim one object");
     }
+    if (node->table.unsound) {
+        lk_alert_unsound (node, (uint8_t) own);
+        return;
+    }
     send_to_idle (node);
     lk_stream_commit (node);
 }
@@ -262,50 +375,44 @@ lk_on_acked (lk_node *node, const lk_lock_message *message)
     if (own < 0 || place < 0 || place == own || acked->home != own
         || !lk_term_equal (message->term, node->table.decree.term)
         || acked->sequence > self->committed + self->count
-        || acked->sequence <= self->follower[place].acked) {
+        || acked->sequence < self->follower[place].acked) {
         return;
     }
     if (acked->hash != hash_behind (node, acked->sequence)) {
-        lk_out_trace (node, LK_TRACE_ERROR,
-                      "stream differs: host=%s sequence=%llu, not counted",
-                      lk_out_host (node, message->from),
-                      (unsigned long long) acked->sequence);
+        note_difference (node, place, acked);
         return;
     }
     lk_follower *follower = &self->follower[place];
+    if (acked->sequence == follower->acked) {
+        return;
+    }
     follower->acked = acked->sequence;
+    follower->acked_hash = acked->hash;
     follower->lacks_since_ms =
         lacks_something (self, (size_t) place) ? node->now_ms : LK_LONG_AGO;
     lk_stream_commit (node);
     if (lk_node_is_serving (node)) {
         send_to_idle (node);
+        judge (node);
     }
 }
 
 /*  -------------------------------------------------------- following */
 
-/*  A leader whose chain differs says that it holds nothing; the next takeover
- *  fills it anew. */
-static void
-diverged (lk_node *node, const lk_lock_message *message)
-{
-    lk_out_trace (node, LK_TRACE_ERROR,
-                  "stream differs: home=%s sequence=%llu, table dropped",
-                  lk_out_host (node, message->from),
-                  (unsigned long long) message->as.ops.first);
-    lk_table none;
-    lk_table_init (&none);
-    lk_node_install (node, &none);
-}
-
-static void
+/*  False if its table turned out to be wrong, and is gone. */
+static bool
 apply_new (lk_node *node, const lk_msg_ops *ops)
 {
     uint64_t have = node->table.sequence[ops->home];
     for (size_t i = (size_t) (have - ops->first); i < ops->op_count; i++) {
         lk_table_apply (&node->table, ops->home, &ops->ops[i], node->now_ms,
                         NULL);
+        if (node->table.unsound) {
+            lk_alert_unsound (node, ops->home);
+            return false;
+        }
     }
+    return true;
 }
 
 void
@@ -321,13 +428,13 @@ lk_on_ops (lk_node *node, const lk_lock_message *message)
         return;
     }
     lk_node_ready (node, message->term);
+    /*  One whose chain differs says so by what it acknowledges: the home
+     *  hears all, and judges. */
     uint64_t have = table->sequence[ops->home];
-    if (have == ops->first && table->hash[ops->home] != ops->hash) {
-        diverged (node, message);
+    bool differs = have == ops->first && table->hash[ops->home] != ops->hash;
+    if (!differs && have >= ops->first && have < ops->first + ops->op_count
+        && !apply_new (node, ops)) {
         return;
-    }
-    if (have >= ops->first && have < ops->first + ops->op_count) {
-        apply_new (node, ops);
     }
     lk_lock_message *answer = lk_out_message (node, LK_MSG_ACKED);
     answer->term = message->term;

@@ -27,11 +27,19 @@ typedef struct {
 
 /*  What this home knows of one leader. */
 typedef struct {
-    uint64_t acked; /* sequence that it has */
+    uint64_t acked;      /* sequence that it has */
+    uint64_t acked_hash; /* the chain there, as it said */
     uint64_t sent;
     int64_t sent_ms;
     int64_t lacks_since_ms; /* it was sent something and acknowledged nothing
                                since; LK_LONG_AGO: nothing to acknowledge */
+
+    /*  Its chain differs from ours: what it said of it first. */
+    bool differs;
+    int64_t differs_ms;
+    uint64_t differs_at; /* sequence */
+    uint64_t hash;       /* its own there; */
+    uint64_t expected;   /* ours */
 } lk_follower;
 
 typedef struct {
@@ -41,6 +49,7 @@ typedef struct {
     size_t count;
     uint64_t committed; /* sequence that all have: the one before the oldest */
     lk_follower follower[LK_LEADERS_MAX]; /* by place; own: unused */
+    bool judged;                          /* who of them is wrong */
 } lk_stream;
 
 void lk_stream_init (lk_stream *self);

@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "table.h"
+#include "digest.h"
 
 #include <string.h>
 #include <utlist.h>
@@ -20,10 +20,11 @@ lk_tells_clear (lk_tells *self)
     memset (self, 0, sizeof *self);
 }
 
+/*  Notes what the operation did, for the chain and for the home to tell. */
 static void
-tell (lk_tells *tells, lk_tell_kind kind, lk_request_id request, uint64_t token,
-      lk_err error)
+tell (lk_table *self, lk_tells *tells, const lk_tell *what)
 {
+    self->did += lk_digest_tell (what);
     if (!tells) {
         return;
     }
@@ -32,8 +33,7 @@ tell (lk_tells *tells, lk_tell_kind kind, lk_request_id request, uint64_t token,
         tells->item =
             lk_realloc (tells->item, tells->room * sizeof *tells->item);
     }
-    tells->item[tells->count++] = (lk_tell) {
-        .kind = kind, .request = request, .token = token, .error = error};
+    tells->item[tells->count++] = *what;
 }
 
 /*  -------------------------------------------------------- life */
@@ -101,6 +101,26 @@ bool
 lk_table_is_filled (const lk_table *self)
 {
     return self->decree.leader_count > 0;
+}
+
+uint64_t
+lk_table_gone (const lk_table *self, lk_host host)
+{
+    uint64_t session = 0;
+    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
+        if (session < self->gone[home][host]) {
+            session = self->gone[home][host];
+        }
+    }
+    return session;
+}
+
+void
+lk_table_set_gone (lk_table *self, const uint64_t gone[LK_HOSTS_MAX])
+{
+    for (size_t home = 0; home < self->decree.leader_count; home++) {
+        memcpy (self->gone[home], gone, sizeof self->gone[home]);
+    }
 }
 
 uint64_t
@@ -276,6 +296,7 @@ new_entry (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
     make_id (entry->id, ticket->request);
     HASH_ADD (hh, self->entries, id, sizeof entry->id, entry);
     self->count++;
+    self->sum[entry->queue->home] += lk_digest_ticket (&entry->ticket);
     count_crowd (self, entry, 1);
     watch (self, entry);
     return entry;
@@ -288,6 +309,7 @@ remove_entry (lk_table *self, lk_entry *entry)
     lk_queue *queue = entry->queue;
     lk_table_unwatch (self, entry);
     count_crowd (self, entry, -1);
+    self->sum[queue->home] -= lk_digest_ticket (&entry->ticket);
     DL_DELETE (queue->first, entry);
     HASH_DEL (self->entries, entry);
     self->count--;
@@ -327,11 +349,15 @@ activate (lk_table *self, uint8_t home, lk_queue *queue, lk_tells *tells)
     if (!entry || entry->ticket.token != 0 || (self->reclaim >> home & 1)) {
         return;
     }
+    self->sum[home] -= lk_digest_grant (&entry->ticket);
     entry->ticket.token = stamp (self, home);
+    self->sum[home] += lk_digest_grant (&entry->ticket);
     entry->confirmed = false;
     watch (self, entry);
-    tell (tells, LK_TELL_LOCKED, entry->ticket.request, entry->ticket.token,
-          LK_OK);
+    tell (self, tells,
+          &(lk_tell) {.kind = LK_TELL_LOCKED,
+                      .request = entry->ticket.request,
+                      .token = entry->ticket.token});
 }
 
 static void
@@ -358,9 +384,14 @@ apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
         token = entry->ticket.token;
         remove_entry (self, entry);
     }
-    tell (tells, LK_TELL_UNLOCKED, op->ticket.request, token, LK_TIMEDOUT);
+    tell (self, tells,
+          &(lk_tell) {.kind = LK_TELL_UNLOCKED,
+                      .request = op->ticket.request,
+                      .token = token,
+                      .error = LK_TIMEDOUT});
     if (op->by.host != LK_NOBODY) {
-        tell (tells, LK_TELL_UNLOCKED, op->by, 0, LK_OK);
+        tell (self, tells,
+              &(lk_tell) {.kind = LK_TELL_UNLOCKED, .request = op->by});
     }
     activate (self, home, lk_table_queue (self, op->ticket.object), tells);
 }
@@ -390,8 +421,8 @@ static void
 apply_gone (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
     lk_request_id request = op->ticket.request;
-    if (self->gone[request.host] < request.session) {
-        self->gone[request.host] = request.session;
+    if (self->gone[home][request.host] < request.session) {
+        self->gone[home][request.host] = request.session;
     }
     lk_queue *queue;
     lk_queue *next_queue;
@@ -419,8 +450,11 @@ apply_claim (lk_table *self, const lk_ticket *claim, int64_t now_ms)
         return false;
     }
     if (entry) {
+        uint64_t *sum = &self->sum[entry->queue->home];
+        *sum -= lk_digest_ticket (&entry->ticket);
         entry->ticket.token = claim->token;
         entry->ticket.key = claim->key;
+        *sum += lk_digest_ticket (&entry->ticket);
         DL_DELETE (queue->first, entry);
     } else {
         entry = new_entry (self, claim, now_ms);
@@ -435,7 +469,9 @@ apply_report (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
 {
     lk_request_id request = op->ticket.request;
     bool fine = true;
-    tell (tells, LK_TELL_REPORTED, request, op->part, LK_OK);
+    tell (self, tells,
+          &(lk_tell) {
+              .kind = LK_TELL_REPORTED, .request = request, .token = op->part});
     if (self->reporting[home][request.host] != request.session) {
         self->reporting[home][request.host] = request.session;
         self->parts[home][request.host] = 0;
@@ -465,37 +501,18 @@ apply_open (lk_table *self, uint8_t home, lk_tells *tells)
     }
 }
 
-uint64_t
-lk_ticket_hash (uint64_t hash, const lk_ticket *ticket)
+/*  All that the home orders goes into the chain: a leader whose table is
+ *  another has another chain from here on. */
+static void
+apply_digest (lk_table *self, uint8_t home)
 {
-    const uint64_t key[2] = {hash, ticket->request.serial};
-    uint64_t facts[] = {ticket->request.session,
-                        ticket->token,
-                        ticket->key,
-                        ticket->number,
-                        (uint64_t) ticket->duration_ms,
-                        lk_hash64 (ticket->object.data, ticket->object.size)};
-    return lk_siphash (key, facts, sizeof facts);
+    self->unsound = !lk_digest_share (self, home, &self->did);
 }
 
-static uint64_t
-chain (uint64_t hash, const lk_op *op)
+static bool
+apply_any (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
+           lk_tells *tells)
 {
-    hash = lk_ticket_hash (hash ^ (uint64_t) op->kind ^ op->part << 8,
-                           &op->ticket);
-    for (size_t i = 0; i < op->ticket_count; i++) {
-        hash = lk_ticket_hash (hash, &op->tickets[i]);
-    }
-    return hash;
-}
-
-bool
-lk_table_apply (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
-                lk_tells *tells)
-{
-    LK_ASSERT (home < self->decree.leader_count);
-    self->sequence[home]++;
-    self->hash[home] = chain (self->hash[home], op);
     switch (op->kind) {
     case LK_OP_ADD:
         apply_add (self, home, op, now_ms, tells);
@@ -512,11 +529,30 @@ lk_table_apply (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
         apply_open (self, home, tells);
         break;
     case LK_OP_CONFIRM:
-        tell (tells, op->ticket.token ? LK_TELL_LOCKED : LK_TELL_UNLOCKED,
-              op->ticket.request, op->ticket.token, LK_OK);
+        tell (self, tells,
+              &(lk_tell) {.kind = op->ticket.token ? LK_TELL_LOCKED
+                                                   : LK_TELL_UNLOCKED,
+                          .request = op->ticket.request,
+                          .token = op->ticket.token});
+        break;
+    case LK_OP_DIGEST:
+        apply_digest (self, home);
         break;
     case LK_OP_COUNT:
         LK_ASSERT (op->kind != LK_OP_COUNT);
     }
     return true;
+}
+
+bool
+lk_table_apply (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
+                lk_tells *tells)
+{
+    LK_ASSERT (home < self->decree.leader_count);
+    self->sequence[home]++;
+    self->did = 0;
+    bool fine = apply_any (self, home, op, now_ms, tells);
+    self->hash[home] =
+        lk_digest_did (lk_digest_op (self->hash[home], op), self->did);
+    return fine;
 }

@@ -64,13 +64,17 @@ typedef struct {
     lk_entry *entries;
     lk_crowd *crowds;
     size_t count;
-    uint64_t gone[LK_HOSTS_MAX]; /* sessions of a host up to it are over */
-    uint8_t reclaim;             /* homes that still wait for reports */
+    uint64_t gone[LK_LEADERS_MAX][LK_HOSTS_MAX]; /* sessions up to it are
+                                                    over, says that home */
+    uint8_t reclaim; /* homes that still wait for reports */
     uint64_t reported[LK_LEADERS_MAX][LK_HOSTS_MAX];  /* session, all of it */
     uint64_t reporting[LK_LEADERS_MAX][LK_HOSTS_MAX]; /* session, in parts */
     uint64_t parts[LK_LEADERS_MAX][LK_HOSTS_MAX];     /* how many of them */
     uint64_t sequence[LK_LEADERS_MAX];
     uint64_t hash[LK_LEADERS_MAX];
+    uint64_t sum[LK_LEADERS_MAX]; /* of the tickets, by home: digest.h */
+    uint64_t did;       /* what the operation that is applied did so far */
+    bool unsound;       /* a digest found that the tickets have another sum */
     lk_entry *watched;  /* the home's list; see lk_table_watch */
     uint8_t watch_home; /* whose tickets go into it; none: LK_LEADERS_MAX */
     lk_entry **listing; /* lk_table_listing */
@@ -118,6 +122,10 @@ lk_entry *lk_table_find (const lk_table *self, lk_request_id request);
 lk_queue *lk_table_queue (const lk_table *self, lk_name object);
 lk_crowd *lk_table_crowd (const lk_table *self, lk_host host, uint64_t session);
 
+/*  Sessions of a host up to it are over, whichever home said so. */
+uint64_t lk_table_gone (const lk_table *self, lk_host host);
+void lk_table_set_gone (lk_table *self, const uint64_t gone[LK_HOSTS_MAX]);
+
 /*  Applies the next operation of a home's stream. What it lets the home tell
  *  is added to `tells`, unless that is NULL. False: two reports claim one
  *  object, the second was left out. */
@@ -140,8 +148,5 @@ uint64_t lk_table_length (const lk_table *self);
 
 /*  Since it was asked for, in ms, at most a year. */
 int64_t lk_entry_age (const lk_entry *entry, int64_t now_ms);
-
-/*  The next link of a chain of hashes over tickets that travel. */
-uint64_t lk_ticket_hash (uint64_t hash, const lk_ticket *ticket);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "transfer.h"
 
+#include "digest.h"
 #include "node_private.h"
 
 #include <string.h>
@@ -38,7 +39,9 @@ lk_transfer_chunk (lk_node *node, uint64_t first, lk_msg_chunk *chunk)
     chunk->ticket_count = chunk_count (listing, (size_t) first, table->count);
     chunk->more = lk_transfer_next (chunk) < table->count;
     chunk->reclaim = table->reclaim;
-    memcpy (chunk->gone, table->gone, sizeof chunk->gone);
+    for (lk_host host = 0; host < LK_HOSTS_MAX; host++) {
+        chunk->gone[host] = lk_table_gone (table, host);
+    }
     chunk->tickets = lk_arena_alloc (
         &node->outlet.arena, chunk->ticket_count * sizeof *chunk->tickets);
     for (size_t i = 0; i < chunk->ticket_count; i++) {
@@ -61,7 +64,7 @@ lk_transfer_take (lk_table *table, const lk_msg_chunk *chunk, int64_t now_ms)
         lk_table_restore (table, &chunk->tickets[i], now_ms);
     }
     table->reclaim = chunk->reclaim;
-    memcpy (table->gone, chunk->gone, sizeof table->gone);
+    lk_table_set_gone (table, chunk->gone);
 }
 
 uint64_t

@@ -15,6 +15,7 @@
 #define ASK_MS 700    /* between looks for silent hosts */
 #define AUDIT_MS 1000 /* between two questions about one ticket */
 #define AUDITS_MAX 64 /* questions at a time */
+#define DIGEST_TICKETS_PER_MS 25
 
 /*  -------------------------------------------------------- durations */
 
@@ -176,8 +177,9 @@ over_up_to (lk_node *node, const lk_crowd *crowd)
     if (crowd->count[lk_node_place (node)] == 0) {
         return 0;
     }
-    if (session <= node->table.gone[host]) {
-        return node->table.gone[host];
+    uint64_t gone = lk_table_gone (&node->table, host);
+    if (session <= gone) {
+        return gone;
     }
     return session <= node->peer[host].closed || is_agreed (node, crowd)
                ? session
@@ -242,6 +244,34 @@ lk_on_silent (lk_node *node, const lk_lock_message *message)
     }
 }
 
+/*  -------------------------------------------------------- digests */
+
+/*  Rarer for large tables, which take their time: all homes' digests together
+ *  are to cost less than a hundredth of it. */
+static int64_t
+digest_interval (const lk_node *node)
+{
+    int64_t least_ms = (int64_t) (node->table.count / DIGEST_TICKETS_PER_MS);
+    return least_ms > node->config.digest_ms ? least_ms
+                                             : node->config.digest_ms;
+}
+
+/*  One at a time; the first when the term is as old as they are apart. */
+static void
+make_digest (lk_node *node)
+{
+    lk_home *self = &node->home;
+    if (node->config.digest_ms == 0
+        || node->now_ms - node->ready_ms < digest_interval (node)
+        || node->now_ms - self->digest_ms < digest_interval (node)
+        || node->stream.count >= LK_STREAM_MAX) {
+        return;
+    }
+    lk_op op = {.kind = LK_OP_DIGEST, .by.host = LK_NOBODY};
+    self->digest_ms = node->now_ms;
+    lk_stream_append (node, &op);
+}
+
 /*  -------------------------------------------------------- all of it */
 
 static void
@@ -264,9 +294,13 @@ lk_home_run (lk_node *node)
         return;
     }
     lk_stream_run (node);
+    if (!lk_node_is_serving (node)) {
+        return; /* its table was wrong */
+    }
     end_reclaim (node);
     look_after_tickets (node);
     if (node->now_ms - node->home.asked_ms > ASK_MS) {
         look_for_silent (node);
     }
+    make_digest (node);
 }

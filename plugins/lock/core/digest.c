@@ -1,0 +1,139 @@
+/*  digest.c - hashes of operations, tickets and tables
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "digest.h"
+
+#include <utlist.h>
+
+/*  Cheap, since it guards against accidents, not against who aims at it. */
+static uint64_t
+mix (uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 32;
+}
+
+static uint64_t
+hash_name (lk_name name)
+{
+    return lk_hash64 (name.data, name.size);
+}
+
+/*  -------------------------------------------------------- operations */
+
+uint64_t
+lk_ticket_hash (uint64_t hash, const lk_ticket *ticket)
+{
+    const uint64_t key[2] = {hash, ticket->request.serial};
+    uint64_t facts[] = {ticket->request.session,
+                        ticket->token,
+                        ticket->key,
+                        ticket->number,
+                        (uint64_t) ticket->duration_ms,
+                        ticket->pid,
+                        hash_name (ticket->object),
+                        hash_name (ticket->owner)};
+    return lk_siphash (key, facts, sizeof facts);
+}
+
+uint64_t
+lk_digest_op (uint64_t hash, const lk_op *op)
+{
+    hash = lk_ticket_hash (hash ^ (uint64_t) op->kind ^ op->part << 8,
+                           &op->ticket);
+    for (size_t i = 0; i < op->ticket_count; i++) {
+        hash = lk_ticket_hash (hash, &op->tickets[i]);
+    }
+    return hash;
+}
+
+uint64_t
+lk_digest_did (uint64_t hash, uint64_t did)
+{
+    return did ? mix (hash, did) : hash;
+}
+
+uint64_t
+lk_digest_tell (const lk_tell *tell)
+{
+    uint64_t hash = mix (tell->kind + 1, tell->request.session);
+    return mix (mix (hash, tell->request.serial), tell->token);
+}
+
+/*  -------------------------------------------------------- tickets */
+
+uint64_t
+lk_digest_grant (const lk_ticket *ticket)
+{
+    return mix (mix (ticket->request.serial, ticket->number), ticket->token);
+}
+
+/*  But for the number of its host, which is this process's own. */
+static uint64_t
+digest_shared (const lk_ticket *ticket)
+{
+    uint64_t hash = mix (hash_name (ticket->object), hash_name (ticket->owner));
+    hash = mix (hash, ticket->pid);
+    hash = mix (hash, ticket->request.session);
+    hash = mix (hash, ticket->request.serial);
+    hash = mix (hash, ticket->number);
+    hash = mix (hash, ticket->key);
+    hash = mix (hash, (uint64_t) ticket->duration_ms);
+    return hash + lk_digest_grant (ticket);
+}
+
+static uint64_t
+digest_host (const lk_ticket *ticket)
+{
+    return mix (mix (ticket->request.host, ticket->request.serial), 1);
+}
+
+uint64_t
+lk_digest_ticket (const lk_ticket *ticket)
+{
+    return digest_shared (ticket) + digest_host (ticket);
+}
+
+/*  -------------------------------------------------------- tables */
+
+/*  Sessions that are over, and how far a reclaim has come. */
+static uint64_t
+digest_sessions (const lk_table *table, uint8_t home)
+{
+    uint64_t digest = table->reclaim >> home & 1;
+    for (size_t host = 0; host < LK_HOSTS_MAX; host++) {
+        digest +=
+            table->gone[home][host] ? mix (2, table->gone[home][host]) : 0;
+        if (table->reporting[home][host]) {
+            uint64_t hash = mix (3, table->reporting[home][host]);
+            hash = mix (hash, table->parts[home][host]);
+            digest += mix (hash, table->reported[home][host]);
+        }
+    }
+    return digest;
+}
+
+bool
+lk_digest_share (const lk_table *table, uint8_t home, uint64_t *digest)
+{
+    uint64_t sum = 0;
+    uint64_t all = digest_sessions (table, home);
+    for (const lk_queue *queue = table->queues; queue; queue = queue->hh.next) {
+        uint64_t line = 0;
+        const lk_entry *entry;
+        if (queue->home != home) {
+            continue;
+        }
+        DL_FOREACH (queue->first, entry) {
+            uint64_t shared = digest_shared (&entry->ticket);
+            sum += shared + digest_host (&entry->ticket);
+            line = mix (line, shared);
+        }
+        all += line;
+    }
+    *digest = mix (all, sum == table->sum[home]);
+    return sum == table->sum[home];
+}

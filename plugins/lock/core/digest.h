@@ -1,0 +1,42 @@
+/*  digest.h - hashes of operations, tickets and tables
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A stream's chain has every operation, what each of them did, and now and
+ *  then a digest of all that its home orders. Beside it a table keeps, for
+ *  each home, a sum over its tickets that every change of one adjusts: a
+ *  table whose tickets have another sum was changed by something else.
+ *  lockkeeper-protocol(7), Digests. Hosts are left out of what travels, since
+ *  each process has its own numbers for them: an owner's address has its host.
+ */
+
+#ifndef LK_DIGEST_H
+#define LK_DIGEST_H
+
+#include "table.h"
+
+/*  Tickets that a voter looks through before it says what it holds. */
+#define LK_SOUND_MAX ((size_t) 100000)
+
+/*  The next link of a chain of hashes over tickets that travel. */
+uint64_t lk_ticket_hash (uint64_t hash, const lk_ticket *ticket);
+
+/*  The next link of a stream's chain: the operation, and what it did. */
+uint64_t lk_digest_op (uint64_t hash, const lk_op *op);
+uint64_t lk_digest_did (uint64_t hash, uint64_t did);
+
+/*  Something that an operation did; several are added up. */
+uint64_t lk_digest_tell (const lk_tell *tell);
+
+/*  What a ticket adds to the sum of its home, and how much of that its token
+ *  is. */
+uint64_t lk_digest_ticket (const lk_ticket *ticket);
+uint64_t lk_digest_grant (const lk_ticket *ticket);
+
+/*  All that a home orders, in the order of its queues; the same on every
+ *  leader at the same sequence. False: its tickets do not have the sum that
+ *  the operations made. */
+bool lk_digest_share (const lk_table *table, uint8_t home, uint64_t *digest);
+
+#endif

@@ -1,0 +1,76 @@
+/*  digest.c - what a digest of all tickets costs a leader
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  One line per table: of three homes, all of whose digests it applies.
+ */
+
+#include "digest.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#define HOMES 3
+#define ROUNDS 5
+
+static const lk_decree decree = {.term = {7, 0xa1},
+                                 .members = 7,
+                                 .leader_count = HOMES,
+                                 .leader = {0, 1, 2}};
+
+/*  Of this process alone: other work on the machine does not count. */
+static int64_t
+clock_us (void)
+{
+    struct timespec now;
+    clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static void
+add (lk_table *table, size_t number)
+{
+    char text[32];
+    int size = snprintf (text, sizeof text, "backup/db-%08zu", number);
+    lk_op op = {.kind = LK_OP_ADD, .by.host = LK_NOBODY};
+    op.ticket = (lk_ticket) {.request = {(lk_host) (number % 64), 3, number},
+                             .object = {text, (uint16_t) size},
+                             .owner = {"backup-4711@h1", 14},
+                             .pid = 4711,
+                             .key = number * 0x9e3779b97f4a7c15u};
+    lk_table_apply (table, lk_table_home (table, op.ticket.object), &op, 1000,
+                    NULL);
+}
+
+static void
+measure (size_t tickets)
+{
+    lk_table table;
+    lk_op op = {.kind = LK_OP_DIGEST, .by.host = LK_NOBODY};
+    lk_table_init (&table);
+    lk_table_begin (&table, &decree);
+    int64_t start_us = clock_us ();
+    for (size_t number = 0; number < tickets; number++) {
+        add (&table, number);
+    }
+    int64_t filled_us = clock_us ();
+    for (int i = 0; i < ROUNDS * HOMES; i++) {
+        lk_table_apply (&table, (uint8_t) (i % HOMES), &op, 1000, NULL);
+    }
+    double all_us = (double) (clock_us () - filled_us) / ROUNDS;
+    printf ("digest of %7zu tickets: %.0f us for %d homes, %.3f us a ticket "
+            "(%.3f us to add one)\n",
+            tickets, all_us, HOMES, all_us / (double) tickets,
+            (double) (filled_us - start_us) / (double) tickets);
+    lk_table_clear (&table);
+}
+
+int
+main (void)
+{
+    measure (10000);
+    measure (100000);
+    measure (1000000);
+    return 0;
+}

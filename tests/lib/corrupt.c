@@ -1,0 +1,93 @@
+/*  corrupt.c - makes one leader's table wrong, for tests
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "lib/corrupt.h"
+
+#include "node_private.h"
+
+#include <string.h>
+
+lk_corrupt_kind
+lk_corrupt_find (const char *word)
+{
+#define WORD(kind, word) word,
+    static const char *const words[] = {LK_CORRUPT_KINDS (WORD)};
+#undef WORD
+    int kind = 0;
+    while (kind < LK_CORRUPT_COUNT && strcmp (words[kind], word) != 0) {
+        kind++;
+    }
+    return (lk_corrupt_kind) kind;
+}
+
+/*  The held ticket at that place; with `count`, how many there are. */
+static lk_entry *
+held (const lk_table *table, uint8_t home, uint64_t place, uint64_t *count)
+{
+    uint64_t seen = 0;
+    for (lk_queue *queue = table->queues; queue; queue = queue->hh.next) {
+        if (queue->home == home && queue->first->ticket.token != 0) {
+            if (!count && seen == place) {
+                return queue->first;
+            }
+            seen++;
+        }
+    }
+    if (count) {
+        *count = seen;
+    }
+    return NULL;
+}
+
+/*  Leaves no trace in the stream; in the sum only where it is to. */
+static void
+lose (lk_table *table, uint8_t home, const lk_entry *entry, bool slip,
+      int64_t now_ms)
+{
+    uint64_t hash = table->hash[home];
+    uint64_t sum = table->sum[home];
+    lk_op op = {.kind = LK_OP_DROP, .by.host = LK_NOBODY};
+    char object[LK_NAME_SIZE_MAX];
+    op.ticket.request = entry->ticket.request;
+    memcpy (object, entry->ticket.object.data, entry->ticket.object.size);
+    op.ticket.object = (lk_name) {object, entry->ticket.object.size};
+    lk_table_apply (table, home, &op, now_ms, NULL);
+    table->sequence[home]--;
+    table->hash[home] = hash;
+    if (!slip) {
+        table->sum[home] = sum;
+    }
+}
+
+bool
+lk_corrupt (lk_node *node, lk_corrupt_kind kind, uint8_t home, uint64_t nth)
+{
+    lk_table *table = &node->table;
+    uint64_t count = 0;
+    if (!lk_node_is_serving (node) || home >= table->decree.leader_count) {
+        return false;
+    }
+    held (table, home, 0, &count);
+    lk_entry *entry = count ? held (table, home, nth % count, NULL) : NULL;
+    if (kind == LK_CORRUPT_CHAIN) {
+        table->hash[home] ^= 1;
+        return true;
+    }
+    if (!entry) {
+        return false;
+    }
+    switch (kind) {
+    case LK_CORRUPT_TOKEN:
+        entry->ticket.token ^= 1u << nth % 16;
+        break;
+    case LK_CORRUPT_KEY:
+        entry->ticket.key ^= (uint64_t) 1 << nth % 64;
+        break;
+    default:
+        lose (table, home, entry, kind == LK_CORRUPT_SLIP, node->now_ms);
+    }
+    return true;
+}

@@ -1,0 +1,218 @@
+/*  core_alert.c - a table is wrong: who finds it, who judges, who is told
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  leader.h is the world: host 0 leads, hosts 1 and 2 are played by the test.
+ *  First it is told, then it is the home and judges.
+ */
+
+#include "leader.h"
+
+/*  -------------------------------------------------------- being told */
+
+/*  An alert says whose table is wrong. */
+static void
+alert (lk_host from, lk_host host, uint64_t number)
+{
+    lk_lock_message message = message_of (LK_MSG_ALERT);
+    message.as.alert = (lk_msg_alert) {
+        .incarnation = 1, .number = number, .host = host, .home = from};
+    give (from, &message);
+}
+
+static int
+alerts_told (void)
+{
+    int count = 0;
+    for (size_t i = 0; i < effects.count; i++) {
+        count += effects.item[i].type == LK_DO_ALERT;
+    }
+    return count;
+}
+
+/*  It says what it has and does nothing more: the home judges, since it hears
+ *  all of them. */
+START_TEST (another_chain)
+{
+    lk_op ops[4];
+    uint64_t hash[5];
+    stream_of_first (ops, hash, 4);
+    ck_assert_int_eq (follow (ops, hash, 0, 1), 1);
+    const uint64_t own = hash[1];
+    hash[1] ^= 1;
+    ck_assert_int_eq (follow (ops, hash, 1, 1), 1);
+    ck_assert_uint_eq (sent (LK_MSG_ACKED, FIRST)->as.acked.hash, own);
+    ck_assert (lk_table_is_filled (&node->table));
+}
+END_TEST
+
+/*  If it is wrong it drops its table, and says in its pings that it has none:
+ *  the others see that it is not well, and an election fills it anew. */
+START_TEST (told_that_it_is_wrong)
+{
+    alert (FIRST, 0, 1);
+    ck_assert (!lk_table_is_filled (&node->table));
+    ck_assert (lk_term_is_zero (sent (LK_MSG_PING, FIRST)->as.ping.table.term));
+    ck_assert_uint_eq (sent (LK_MSG_ALERTED, FIRST)->as.alert.number, 1);
+    ck_assert_int_eq (alerts_told (), 1);
+}
+END_TEST
+
+/*  Each alert counts once, and is confirmed each time. */
+START_TEST (told_that_another_is_wrong)
+{
+    alert (FIRST, THIRD, 1);
+    ck_assert (lk_table_is_filled (&node->table));
+    ck_assert_int_eq (alerts_told (), 1);
+    alert (FIRST, THIRD, 1);
+    ck_assert_ptr_nonnull (sent (LK_MSG_ALERTED, FIRST));
+    ck_assert_int_eq (alerts_told (), 0);
+    alert (FIRST, FIRST, 2);
+    alert (THIRD, FIRST, 1);
+    ck_assert_int_eq (alerts_told (), 1);
+}
+END_TEST
+
+/*  Of a table that is no more. */
+START_TEST (an_alert_of_a_former_term)
+{
+    lk_lock_message message = message_of (LK_MSG_ALERT);
+    message.term.number--;
+    message.as.alert = (lk_msg_alert) {.incarnation = 1, .number = 1};
+    give (FIRST, &message);
+    ck_assert_int_eq (alerts_told (), 1);
+    ck_assert (lk_table_is_filled (&node->table));
+}
+END_TEST
+
+/*  -------------------------------------------------------- judging */
+
+static void
+acked_otherwise (lk_host from, uint64_t sequence)
+{
+    lk_lock_message wrong = message_of (LK_MSG_ACKED);
+    wrong.as.acked = (lk_msg_acked) {.home = OWN_PLACE,
+                                     .sequence = sequence,
+                                     .hash = hash_behind (sequence) ^ 1};
+    give (from, &wrong);
+}
+
+static const lk_msg_alert *
+alert_to (lk_host host)
+{
+    const lk_lock_message *message = sent (LK_MSG_ALERT, host);
+    return message ? &message->as.alert : NULL;
+}
+
+/*  A follower whose chain differs has not got what we sent. */
+START_TEST (another_hash_acknowledges_nothing)
+{
+    ask (1);
+    acked (FIRST, 2);
+    acked_otherwise (THIRD, 2);
+    ck_assert_ptr_null (sent (LK_MSG_LOCKED, THIRD));
+    ck_assert_uint_eq (alert_to (THIRD)->host, THIRD);
+    ck_assert_uint_eq (alert_to (THIRD)->sequence, 2);
+    ck_assert_uint_eq (alert_to (THIRD)->hash, hash_behind (2) ^ 1);
+    ck_assert_uint_eq (alert_to (THIRD)->expected, hash_behind (2));
+    ck_assert_uint_eq (alert_to (FIRST)->host, THIRD);
+    ck_assert_int_eq (alerts_told (), 1);
+    ck_assert (lk_table_is_filled (&node->table));
+}
+END_TEST
+
+/*  What the other one says is waited for. */
+START_TEST (the_third_decides)
+{
+    ask (1);
+    acked_otherwise (THIRD, 2);
+    ck_assert_ptr_null (alert_to (THIRD));
+    acked (FIRST, 2);
+    ck_assert_uint_eq (alert_to (THIRD)->host, THIRD);
+    ck_assert_ptr_null (sent (LK_MSG_LOCKED, THIRD));
+}
+END_TEST
+
+START_TEST (two_against_the_home)
+{
+    ask (1);
+    acked_otherwise (THIRD, 2);
+    ck_assert (lk_table_is_filled (&node->table));
+    acked_otherwise (FIRST, 2);
+    ck_assert_uint_eq (alert_to (THIRD)->host, 0);
+    ck_assert_ptr_null (sent (LK_MSG_LOCKED, THIRD));
+    ck_assert (!lk_table_is_filled (&node->table));
+}
+END_TEST
+
+/*  ... but not for ever: then it is one against one, and the home counts. */
+START_TEST (the_third_is_silent)
+{
+    ask (1);
+    acked_otherwise (THIRD, 2);
+    now_ms += 1250;
+    tick ();
+    ck_assert_uint_eq (alert_to (FIRST)->host, THIRD);
+    now_ms += 250;
+    tick ();
+    ck_assert_ptr_nonnull (alert_to (FIRST)); /* until it is confirmed */
+    lk_lock_message alerted = message_of (LK_MSG_ALERTED);
+    alerted.as.alert.incarnation = node->incarnation;
+    alerted.as.alert.number = alert_to (FIRST)->number;
+    give (FIRST, &alerted);
+    now_ms += 250;
+    tick ();
+    ck_assert_ptr_null (alert_to (FIRST));
+    ck_assert_ptr_nonnull (alert_to (THIRD));
+}
+END_TEST
+
+/*  A home whose own memory is wrong does not ask who is right. */
+START_TEST (a_home_that_is_unsound)
+{
+    ask (1);
+    node->table.entries->ticket.key ^= 1;
+    acked_otherwise (THIRD, 2);
+    ck_assert_uint_eq (alert_to (THIRD)->host, 0);
+    ck_assert_int_eq (alert_to (THIRD)->cause, LK_ALERT_TABLE);
+    ck_assert (!lk_table_is_filled (&node->table));
+}
+END_TEST
+
+START_TEST (a_digest_every_so_often)
+{
+    now_ms += 9000;
+    tick ();
+    ck_assert_ptr_null (sent (LK_MSG_OPS, FIRST));
+    now_ms += 1250;
+    tick ();
+    const lk_lock_message *ops = sent (LK_MSG_OPS, FIRST);
+    ck_assert_ptr_nonnull (ops);
+    ck_assert_int_eq (ops->as.ops.ops[0].kind, LK_OP_DIGEST);
+}
+END_TEST
+
+int
+main (void)
+{
+    TCase *tests = tcase_create ("alert");
+    tcase_add_checked_fixture (tests, set_up, tear_down);
+    tcase_add_test (tests, another_chain);
+    tcase_add_test (tests, told_that_it_is_wrong);
+    tcase_add_test (tests, told_that_another_is_wrong);
+    tcase_add_test (tests, an_alert_of_a_former_term);
+    tcase_add_test (tests, another_hash_acknowledges_nothing);
+    tcase_add_test (tests, the_third_decides);
+    tcase_add_test (tests, two_against_the_home);
+    tcase_add_test (tests, the_third_is_silent);
+    tcase_add_test (tests, a_home_that_is_unsound);
+    tcase_add_test (tests, a_digest_every_so_often);
+    Suite *suite = suite_create ("core_alert");
+    suite_add_tcase (suite, tests);
+    SRunner *runner = srunner_create (suite);
+    srunner_run_all (runner, CK_ENV);
+    int failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed != 0;
+}

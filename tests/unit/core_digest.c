@@ -1,0 +1,431 @@
+/*  core_digest.c - one leader's table is made wrong, and nothing is lost
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Up to five whole nodes in one process, without any fault but the one that
+ *  a test plants. Each host has locks; then a leader's table is corrupted, and
+ *  every host has to hear of it once, of the right leader; its copy is filled
+ *  anew, and all that was told LOCKED is in every leader's table.
+ */
+
+#include "lib/corrupt.h"
+
+#include "digest.h"
+#include "node_private.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOSTS_MAX 5
+#define LOCKS 6 /* of each host */
+#define FLIGHTS_MAX 4096
+#define STEP_MS 5
+
+typedef struct {
+    lk_node *node;
+    uint64_t token[LOCKS + 1]; /* told LOCKED with it */
+    int failed;
+    int lost; /* told UNLOCKED with an error */
+    int alerts;
+    lk_msg_alert alert;
+} host;
+
+static host hosts[HOSTS_MAX];
+static lk_host host_count;
+static int64_t now_ms;
+static lk_lock_message flights[FLIGHTS_MAX];
+static size_t flight_count;
+
+/*  -------------------------------------------------------- world */
+
+static void
+told (host *self, const lk_answer *answer)
+{
+    switch (answer->kind) {
+    case LK_ANSWER_LOCKED:
+        self->token[answer->serial - 1] = answer->token;
+        break;
+    case LK_ANSWER_FAILED:
+        self->failed++;
+        break;
+    case LK_ANSWER_UNLOCKED:
+        self->lost += answer->error != LK_OK;
+    }
+}
+
+static void
+carry_out (host *self, const lk_effect *effect)
+{
+    if (effect->type == LK_DO_SEND) {
+        ck_assert_uint_lt (flight_count, FLIGHTS_MAX);
+        lk_lock_message_copy (&flights[flight_count++], effect->message);
+    } else if (effect->type == LK_DO_TELL) {
+        told (self, &effect->answer);
+    } else if (effect->type == LK_DO_ALERT) {
+        self->alerts++;
+        self->alert = effect->message->as.alert;
+    }
+}
+
+static void
+step (lk_host place, lk_event *event)
+{
+    lk_effects effects;
+    event->now_ms = now_ms;
+    lk_node_step (hosts[place].node, event, &effects);
+    for (size_t i = 0; i < effects.count; i++) {
+        carry_out (&hosts[place], &effects.item[i]);
+    }
+}
+
+/*  What was said until now arrives; what that brings about, later. */
+static void
+deliver (void)
+{
+    static lk_lock_message arriving[FLIGHTS_MAX];
+    size_t count = flight_count;
+    memcpy (arriving, flights, count * sizeof *flights);
+    flight_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        lk_event event = {.type = LK_ON_MESSAGE, .message = &arriving[i]};
+        step (arriving[i].to, &event);
+        lk_lock_message_clear (&arriving[i]);
+    }
+}
+
+static void
+run (int64_t ms)
+{
+    for (int64_t end = now_ms + ms; now_ms < end; now_ms += STEP_MS) {
+        deliver ();
+        for (lk_host place = 0; place < host_count; place++) {
+            lk_event event = {.type = LK_ON_TICK};
+            if (lk_node_deadline (hosts[place].node) <= now_ms) {
+                step (place, &event);
+            }
+        }
+    }
+}
+
+static void
+start (lk_host place, uint8_t leaders, int64_t digest_ms)
+{
+    lk_node_config config;
+    lk_node_config_init (&config);
+    config.self = place;
+    config.id = 0xa0u + place;
+    config.member = true;
+    config.candidate.random = place;
+    config.candidate.address[15] = place;
+    config.leaders_max = leaders;
+    config.digest_ms = digest_ms;
+    config.seed[0] = place + 1u;
+    config.facts.active.members = LK_HOST_BIT (host_count) - 1;
+    hosts[place].node = lk_node_new (&config, now_ms);
+}
+
+static void
+introduce (lk_host from, lk_host to)
+{
+    lk_lock_message message = {.kind = LK_MSG_STARTED,
+                               .from = from,
+                               .to = to,
+                               .origin = LK_NOBODY,
+                               .destination = LK_NOBODY};
+    const lk_node_config *config = &hosts[from].node->config;
+    message.as.started =
+        (lk_msg_started) {.candidate = config->candidate,
+                          .eligible = true,
+                          .incarnation = 1,
+                          .active = hosts[from].node->facts.active};
+    flights[flight_count++] = message;
+}
+
+static const lk_decree *
+leaders (void)
+{
+    return &hosts[0].node->facts.active;
+}
+
+static bool
+all_ready (void)
+{
+    for (lk_host place = 0; place < host_count; place++) {
+        if (!lk_node_is_ready (hosts[place].node)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void
+tear_down (void)
+{
+    for (lk_host place = 0; place < host_count; place++) {
+        lk_node_destroy (&hosts[place].node);
+    }
+    for (size_t i = 0; i < flight_count; i++) {
+        lk_lock_message_clear (&flights[i]);
+    }
+}
+
+/*  -------------------------------------------------------- locks */
+
+/*  An object of that number, at home at that place; 12 bytes. */
+static lk_name
+object_at (int home, int number, char text[24])
+{
+    for (int i = 0;; i++) {
+        snprintf (text, 24, "object-%02d-%02d", number, i);
+        const lk_name name = {text, 12};
+        if (lk_home_of (leaders (), name) == home) {
+            return name;
+        }
+    }
+}
+
+static void
+ask (lk_host place, uint64_t serial, lk_name object, int64_t wait_ms)
+{
+    lk_event event = {.type = LK_ON_LOCK};
+    event.request = (lk_app_request) {.app = 1,
+                                      .serial = serial,
+                                      .object = object,
+                                      .owner = {"app@h", 5},
+                                      .wait_ms = wait_ms};
+    step (place, &event);
+}
+
+/*  So many hosts have locks of every home. */
+static void
+begin (int count, uint8_t leaders_max, int64_t digest_ms)
+{
+    char text[24];
+    memset (hosts, 0, sizeof hosts);
+    flight_count = 0;
+    now_ms = 1000;
+    host_count = (lk_host) count;
+    for (lk_host place = 0; place < host_count; place++) {
+        start (place, leaders_max, digest_ms);
+    }
+    for (lk_host from = 0; from < host_count; from++) {
+        for (lk_host to = 0; to < host_count; to++) {
+            if (from != to) {
+                introduce (from, to);
+            }
+        }
+    }
+    run (8000);
+    ck_assert (all_ready ());
+    ck_assert_uint_eq (leaders ()->leader_count,
+                       count < leaders_max ? count : leaders_max);
+    for (int i = 0; i < LOCKS * count; i++) {
+        lk_name object = object_at (i % leaders ()->leader_count, i, text);
+        ask ((lk_host) (i % count), (uint64_t) (i / count) + 1, object, -1);
+    }
+    run (500);
+}
+
+static const lk_entry *
+entry_of (lk_host leader, lk_host place, uint64_t serial)
+{
+    const lk_table *table = &hosts[leader].node->table;
+    for (const lk_entry *entry = table->entries; entry;
+         entry = entry->hh.next) {
+        if (entry->ticket.request.host == place
+            && entry->ticket.token == hosts[place].token[serial - 1]) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+/*  All of a host's locks are in all leaders' tables, with what was told, and
+ *  its applications were told nothing else. */
+static void
+has_all (lk_host place)
+{
+    const lk_decree *decree = leaders ();
+    ck_assert_int_eq (hosts[place].lost, 0);
+    for (uint64_t serial = 1; serial <= LOCKS; serial++) {
+        ck_assert_uint_ne (hosts[place].token[serial - 1], 0);
+        for (size_t i = 0; i < decree->leader_count; i++) {
+            ck_assert_ptr_nonnull (entry_of (decree->leader[i], place, serial));
+        }
+    }
+}
+
+static void
+tables_are_equal (void)
+{
+    const lk_decree *decree = leaders ();
+    for (uint8_t home = 0; home < decree->leader_count; home++) {
+        uint64_t first;
+        uint64_t other;
+        ck_assert (lk_digest_share (&hosts[decree->leader[0]].node->table, home,
+                                    &first));
+        for (size_t i = 1; i < decree->leader_count; i++) {
+            const lk_node *node = hosts[decree->leader[i]].node;
+            ck_assert (lk_node_is_serving (node));
+            ck_assert (lk_digest_share (&node->table, home, &other));
+            ck_assert_uint_eq (first, other);
+        }
+    }
+}
+
+/*  Every host was told once, of that leader; nothing is lost. */
+static void
+all_is_well_but (lk_host wrong, lk_alert_cause cause)
+{
+    for (lk_host place = 0; place < host_count; place++) {
+        ck_assert_int_eq (hosts[place].alerts, 1);
+        ck_assert_uint_eq (hosts[place].alert.host, wrong);
+        ck_assert_int_eq (hosts[place].alert.cause, cause);
+        ck_assert_uint_ne (hosts[place].alert.hash,
+                           hosts[place].alert.expected);
+        has_all (place);
+    }
+    ck_assert (all_ready ());
+    tables_are_equal ();
+}
+
+/*  -------------------------------------------------------- no fault */
+
+START_TEST (nothing_is_found_where_nothing_is_wrong)
+{
+    begin (4, 3, 300);
+    uint64_t before = hosts[leaders ()->leader[0]].node->table.sequence[0];
+    lk_term term = leaders ()->term;
+    run (5000);
+    ck_assert_uint_gt (hosts[leaders ()->leader[0]].node->table.sequence[0],
+                       before + 8);
+    ck_assert (lk_term_equal (leaders ()->term, term));
+    for (lk_host place = 0; place < host_count; place++) {
+        ck_assert_int_eq (hosts[place].alerts, 0);
+        has_all (place);
+    }
+}
+END_TEST
+
+/*  -------------------------------------------------------- faults */
+
+/*  Three leaders; all kinds, on the home and on others. */
+START_TEST (one_of_three)
+{
+    lk_corrupt_kind kind = (lk_corrupt_kind) (_i / 3);
+    uint8_t place = (uint8_t) (_i % 3);
+    begin (5, 3, 1000);
+    lk_term term = leaders ()->term;
+    lk_host wrong = leaders ()->leader[place];
+    ck_assert (lk_corrupt (hosts[wrong].node, kind, 1, 5));
+    run (10000);
+    bool by_itself = kind != LK_CORRUPT_SLIP && kind != LK_CORRUPT_CHAIN;
+    all_is_well_but (wrong, by_itself ? LK_ALERT_TABLE : LK_ALERT_STREAM);
+    ck_assert (!lk_term_equal (leaders ()->term, term));
+    ck_assert_uint_eq (leaders ()->leader_count, 3);
+}
+END_TEST
+
+/*  Two: each knows by itself whether its memory is sound. */
+START_TEST (one_of_two)
+{
+    lk_corrupt_kind kind = (lk_corrupt_kind) (_i / 2);
+    begin (2, 3, 1000);
+    lk_host wrong = leaders ()->leader[_i % 2];
+    ck_assert (lk_corrupt (hosts[wrong].node, kind, 1, 2));
+    run (10000);
+    all_is_well_but (wrong, LK_ALERT_TABLE);
+}
+END_TEST
+
+/*  What an operation did on one side only nobody knows: the home's counts. */
+START_TEST (two_that_differ)
+{
+    begin (2, 3, 1000);
+    lk_host other = leaders ()->leader[0];
+    ck_assert (lk_corrupt (hosts[other].node, LK_CORRUPT_SLIP, 1, 2));
+    run (10000);
+    all_is_well_but (other, LK_ALERT_STREAM);
+}
+END_TEST
+
+/*  Alone: it drops its table all the same, and asks those who hold. */
+START_TEST (the_only_one)
+{
+    begin (3, 1, 1000);
+    lk_host wrong = leaders ()->leader[0];
+    ck_assert (lk_corrupt (hosts[wrong].node, LK_CORRUPT_LOST, 0, 2));
+    run (40000);
+    all_is_well_but (wrong, LK_ALERT_TABLE);
+}
+END_TEST
+
+/*  Without digests, too, a home is not believed that does something else than
+ *  the others do: what it would grant is held. */
+START_TEST (a_second_holder_is_not_told)
+{
+    char text[24];
+    begin (4, 3, 0);
+    lk_host wrong = leaders ()->leader[1];
+    const lk_table *table = &hosts[wrong].node->table;
+    ck_assert (lk_corrupt (hosts[wrong].node,
+                           _i ? LK_CORRUPT_SLIP : LK_CORRUPT_LOST, 1, 0));
+    size_t left = table->count;
+    ck_assert_uint_eq (left, LOCKS * 4 - 1);
+    for (int i = 1; i < LOCKS * 4; i += 3) { /* all that are at home there */
+        lk_name object = object_at (1, i, text);
+        ask (2, (uint64_t) i + 100, object, 300);
+    }
+    ck_assert_int_eq (hosts[2].failed, 0);
+    run (10000);
+    all_is_well_but (wrong, _i ? LK_ALERT_STREAM : LK_ALERT_TABLE);
+    ck_assert_int_eq (hosts[2].failed, LOCKS * 4 / 3);
+}
+END_TEST
+
+/*  Whoever is sealed looks before it says what it holds. */
+START_TEST (a_voter_looks_at_its_table)
+{
+    begin (3, 3, 0);
+    lk_host wrong = leaders ()->leader[_i];
+    lk_host other = leaders ()->leader[(_i + 1) % 3];
+    lk_lock_message vote = {.kind = LK_MSG_VOTE,
+                            .from = other,
+                            .to = wrong,
+                            .origin = LK_NOBODY,
+                            .destination = LK_NOBODY,
+                            .term = {leaders ()->term.number + 1, 0xffu}};
+    ck_assert (lk_corrupt (hosts[wrong].node, LK_CORRUPT_KEY, 0, 3));
+    flights[flight_count++] = vote;
+    run (STEP_MS);
+    ck_assert_uint_eq (hosts[wrong].node->facts.promised.proposer, 0xffu);
+    ck_assert (!lk_table_is_filled (&hosts[wrong].node->table));
+    run (10000);
+    all_is_well_but (wrong, LK_ALERT_TABLE);
+}
+END_TEST
+
+int
+main (void)
+{
+    TCase *tests = tcase_create ("digest");
+    tcase_set_timeout (tests, 60);
+    tcase_add_checked_fixture (tests, NULL, tear_down);
+    tcase_add_test (tests, nothing_is_found_where_nothing_is_wrong);
+    tcase_add_loop_test (tests, one_of_three, 0, 3 * LK_CORRUPT_COUNT);
+    tcase_add_loop_test (tests, one_of_two, 0, 2 * LK_CORRUPT_SLIP);
+    tcase_add_test (tests, two_that_differ);
+    tcase_add_test (tests, the_only_one);
+    tcase_add_loop_test (tests, a_second_holder_is_not_told, 0, 2);
+    tcase_add_loop_test (tests, a_voter_looks_at_its_table, 0, 3);
+    Suite *suite = suite_create ("core_digest");
+    suite_add_tcase (suite, tests);
+    SRunner *runner = srunner_create (suite);
+    srunner_run_all (runner, CK_ENV);
+    int failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed != 0;
+}
