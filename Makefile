@@ -107,6 +107,7 @@ help:
 	@echo 'make deps        installs the Debian packages that all this needs'
 	@echo 'make check-style, check-man, format-check, tidy'
 	@echo 'make sim SEED=n RUNS=m    the simulator'
+	@echo 'make sim-long SEED=n STEPS=m   ... for hours'
 	@echo 'make canaries            the simulator against planted mistakes'
 	@echo 'make fuzz T=60            each fuzz target for T seconds (clang)'
 	@echo 'make bench'
@@ -148,6 +149,11 @@ check-man:
 
 sim: $(simulator)
 	$(simulator) --seed $(SEED) --runs $(or $(RUNS),1)
+
+#   Goes on from SEED for STEPS steps of the core; ^C ends it with its report.
+sim-long: $(simulator)
+	$(simulator) --seed $(SEED) --steps $(or $(STEPS),10000000000) \
+	--jobs $(jobs) --progress 60 --keep-going
 
 canaries: $(simulator)
 	@BUILD=$(abspath $(B)) SEEDS_MAX=100000 sh tests/sim/canaries.sh
@@ -322,7 +328,7 @@ clean:
 
 .FORCE:
 .PHONY: all tests canaries unit-tests help deps demo check check-fast check-style \
-	check-man sim bench fuzz fuzz-run format format-check tidy install uninstall \
+	check-man sim sim-long bench fuzz fuzz-run format format-check tidy install uninstall \
 	dist clean .FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

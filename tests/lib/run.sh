@@ -128,7 +128,7 @@ judge () {
         tail -n 15 "$log" | sed 's/^/      : /'
         echo "      the whole log: $log"
     else
-        grep -aE '^(measured: |seeds [0-9])' "$log" | sed 's/^/      /'
+        grep -aE '^(measured: |(seeds|took) [0-9]|faults: )' "$log" | sed 's/^/      /'
     fi
     unset "job_name[$1]" "job_kind[$1]" "job_log[$1]" "job_start[$1]"
 }
@@ -202,19 +202,21 @@ corpus () {
 
 #   Random seeds, and the scripts that place faults on single messages.
 simulator () {
-    local sim=$BUILD/tests/sim/sim runs=${RUNS:-10000} seed=${SEED:-1}
+    local sim=$BUILD/tests/sim/sim steps=${STEPS:-100000000} seed=${SEED:-1}
+    local script
     ls tests/sim/*.c >/dev/null 2>&1 || return
-    job sim sim/seeds 1800 "$sim" --seed "$seed" --runs "$runs" \
+    job sim sim/seeds 1800 "$sim" --seed "$seed" --steps "$steps" \
         --jobs "$slots"
     drain
     job sim sim/scripts 1800 "$sim" --script all --seed "$seed" \
-        --runs $(((runs + 49) / 50)) --jobs "$slots"
+        --runs $((1 + steps / 500000)) --jobs "$slots"
     drain
-    if [ -f tests/sim/canaries.sh ]; then
-        job tap sim/canaries 1800 env CC="$CC ${SANITIZE:-}" \
-            sh tests/sim/canaries.sh
+    for script in canaries shrinking repeatable; do
+        [ -f "tests/sim/$script.sh" ] || continue
+        job tap "sim/$script" 1800 env CC="$CC ${SANITIZE:-}" \
+            sh "tests/sim/$script.sh"
         drain
-    fi
+    done
 }
 
 #   What the tests so far left running is a failure, and is ended.

@@ -157,6 +157,13 @@ crash_one (sim_world *world, lk_host host)
                                             : sim_between (world, 300, 7000));
 }
 
+static const char *const fault_words[FAULT_KINDS] = {
+    "its sender is cut off",   "its sender is cut off",
+    "its receiver is cut off", "hosts are split",
+    "both are cut off",        "one of both is paused",
+    "one of both crashes",     "that kind is lost for a while",
+    "it comes late",           "it comes several times"};
+
 /*  True if the message itself is taken. */
 static bool
 strike (sim_world *world, const lk_lock_message *message, int kind)
@@ -252,9 +259,9 @@ sim_ambush_takes (sim_world *world, const lk_lock_message *message,
         int kind = (int) sim_between (world, 0, FAULT_KINDS - 1);
         if (self->kinds >> kind & 1
             && sim_fault_happens (world, SIM_FAULT_AT (name))) {
-            sim_tell (world, -1, "ambush %d at %s, h%d to h%d", kind,
-                      lk_lock_kind_name (message->kind), message->from,
-                      message->to);
+            sim_tell (world, -1, "at %s from h%d to h%d: %s",
+                      sim_story_kind (message->kind), message->from,
+                      message->to, fault_words[kind]);
             if (strike (world, message, kind)) {
                 return true;
             }

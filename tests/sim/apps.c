@@ -74,6 +74,19 @@ sim_apps_begin_on (sim_world *world, uint8_t host)
     }
 }
 
+uint32_t
+sim_apps_present (const sim_world *world)
+{
+    uint32_t present = 0;
+
+    for (uint8_t host = 0; host < world->host_count; host++) {
+        for (int place = 0; place < world->apps.habits.per_host; place++) {
+            present |= 1u << sim_app_bit (host, place);
+        }
+    }
+    return present & world->options.apps;
+}
+
 /*  -------------------------------------------------------- deeds */
 
 /*  Sends a LOCK, again if the service that got the first one is gone. */

@@ -86,6 +86,9 @@ void sim_apps_begin (struct sim_world *world);
 /*  Those of a host that is new. */
 void sim_apps_begin_on (struct sim_world *world, uint8_t host);
 
+/*  Those that there are, as bits. */
+uint32_t sim_apps_present (const struct sim_world *world);
+
 /*  An application's next deed. */
 void sim_apps_act (struct sim_world *world, uint8_t host, uint32_t place);
 

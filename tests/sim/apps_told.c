@@ -187,7 +187,7 @@ sim_apps_answered (sim_world *world, uint8_t host, const lk_answer *answer)
     if (sim_ballast_answered (world, host, answer)) {
         return;
     }
-    if (world->options.verbose) {
+    if (world->options.story) {
         show_answer (world, who, answer);
     }
     if (!request) {

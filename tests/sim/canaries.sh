@@ -68,8 +68,9 @@ canary () {    # name, seeds or script, file of the core, sed expression
         return
     fi
     case $2 in
-    *[!0-9]*) "$scratch/sim" --script "$2" --runs 300 --jobs "$jobs" ;;
-    *) "$scratch/sim" --runs "$2" --jobs "$jobs" ;;
+    *[!0-9]*) "$scratch/sim" --script "$2" --runs 300 --jobs "$jobs" \
+        --no-shrink ;;
+    *) "$scratch/sim" --runs "$2" --jobs "$jobs" --no-shrink ;;
     esac >"$scratch/out" 2>"$scratch/error"
     if [ $? -eq 0 ]; then
         say 'not ok' "$1" "not noticed ($2)"

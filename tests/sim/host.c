@@ -223,6 +223,25 @@ sim_host_introduce (sim_world *self, uint8_t place)
 
 /*  -------------------------------------------------------- effects */
 
+/*  What is new on the disk, in words. */
+static void
+tell_facts (sim_world *self, uint8_t place, const lk_facts *facts)
+{
+    const lk_facts *former = &self->host[place].disk;
+
+    if (sim_term_compare (facts->promised, former->promised) != 0) {
+        sim_tell (self, place, "promises term %llu%s",
+                  (unsigned long long) facts->promised.number,
+                  facts->promised.proposer == self->host[place].config.id
+                      ? ", its own"
+                      : "");
+    }
+    if (facts->session != former->session) {
+        sim_tell (self, place, "takes session %llu for its applications",
+                  (unsigned long long) facts->session);
+    }
+}
+
 /*  A service that cannot write its facts ends, and reveals nothing. A host
  *  may also end while it writes: then the disk has what was there before, or
  *  what nobody else has heard of. */
@@ -261,6 +280,7 @@ persist (sim_world *self, uint8_t place, const lk_facts *facts)
         && sim_term_compare (facts->promised, host->disk.promised) != 0) {
         self->totals.elections++;
     }
+    tell_facts (self, place, facts);
     sim_checker_facts (&self->checker, place, facts, false);
     host->disk = *facts;
 }

@@ -313,8 +313,8 @@ sim_storm_strike (sim_world *world)
             sim_network_mend (world);
         }
         kinds[draw_kind (world)].strike (world);
-    } else if (world->options.close_gaps) {
-        gap = 0;
+    } else if (gap > world->options.gap_ms) {
+        gap = 1 + world->options.gap_ms;
     }
     sim_post (world, world->now + gap, SIM_EVENT_STORM, 0, 0);
 }

@@ -14,6 +14,7 @@
 #define SIM_TOTALS(X)                                                          \
     X (seeds, "seeds")                                                         \
     X (failures, "failures")                                                   \
+    X (simulated_ms, "simulated ms")                                           \
     X (steps, "steps")                                                         \
     X (messages, "messages")                                                   \
     X (requests, "requests")                                                   \

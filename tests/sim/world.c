@@ -51,14 +51,13 @@ sim_tell (sim_world *self, int host, const char *format, ...)
 {
     va_list arguments;
 
-    if (!self->options.verbose) {
+    if (!self->options.story) {
         return;
     }
     if (host < 0) {
         printf ("%8lld ---- ", (long long) self->now);
     } else {
-        printf ("%8lld h%d [%lld] ", (long long) self->now, host,
-                (long long) sim_host_clock (self, (uint8_t) host));
+        printf ("%8lld h%d   ", (long long) self->now, host);
     }
     va_start (arguments, format);
     vprintf (format, arguments);
@@ -92,6 +91,9 @@ draw_config (sim_world *self, lk_node_config *config)
         config->leaders_max = (uint8_t) script->leaders_max;
         config->leader_lease_ms = script->leader_lease_ms;
         config->host_lease_ms = script->host_lease_ms;
+    }
+    if (self->options.leaders > 0) {
+        config->leaders_max = (uint8_t) self->options.leaders;
     }
 }
 
@@ -332,6 +334,7 @@ end_all (sim_world *self)
     self->totals.grants = self->checker.grants;
     self->totals.takeovers = self->checker.takeovers;
     self->totals.reclaims = self->checker.reclaims;
+    self->totals.simulated_ms = (uint64_t) self->now;
     self->totals.failures = sim_checker_failed (&self->checker);
 }
 

@@ -79,8 +79,10 @@ typedef struct {
     const sim_fault_set *faults; /* only these happen; NULL: all */
     uint64_t apps;               /* only these, as bits (see sim_app_bit) */
     int64_t storm_ms;            /* 0: the seed says */
-    bool close_gaps;             /* no time for faults that are left out */
-    bool verbose;
+    int64_t gap_ms;              /* at most, after a fault that is left out */
+    int leaders;                 /* 0: the seed says */
+    bool story;                  /* tell what happens ... */
+    bool verbose;                /* ... and each message */
 } sim_options;
 
 typedef struct sim_world {

@@ -1,0 +1,41 @@
+#!/bin/sh
+#   repeatable.sh - the same seed is the same run, bit for bit
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   BUILD=build sh tests/sim/repeatable.sh
+#
+#   The digest is over all steps, effects and times of all seeds. Prints TAP.
+
+cd "$(dirname "$0")/../.." || exit 2
+sim=${SIM:-${BUILD:-build}/tests/sim/sim}
+number=0
+failed=0
+
+same () {    # what, options of one run, options of another
+    # shellcheck disable=SC2086
+    one=$("$sim" $2 | grep -a -o 'digest [0-9a-f]*$')
+    # shellcheck disable=SC2086
+    other=$("$sim" $3 | grep -a -o 'digest [0-9a-f]*$')
+    number=$((number + 1))
+    if [ -n "$one" ] && [ "$one" = "$other" ]; then
+        echo "ok $number - $1"
+    else
+        failed=$((failed + 1))
+        echo "not ok $number - $1: $one, $other"
+    fi
+}
+
+range='--seed 4000 --runs 60'
+same 'on one process and on three' "$range" "$range --jobs 3"
+same 'twice in one process' "$range" "$range --twice"
+same 'told and not' "$range" "$range --story"
+same 'told with each message and not' "$range" "$range --verbose --jobs 2"
+same 'scripts, on one process and on two' \
+    '--script all --runs 3' '--script all --runs 3 --jobs 2'
+same 'with what the seed says said again' '--seed 3' \
+    '--seed 3 --members 5 --others 1'
+
+echo "1..$number"
+[ "$failed" -eq 0 ]

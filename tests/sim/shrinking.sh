@@ -1,0 +1,90 @@
+#!/bin/sh
+#   shrinking.sh - a failing seed is made small, and its command replays it
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   BUILD=build sh tests/sim/shrinking.sh
+#
+#   Mistakes are planted in copies of files of the core, as canaries.sh does.
+#   The command that is printed has to fail in the same way, after far fewer
+#   steps, and each time with the same digest. Prints TAP.
+
+cd "$(dirname "$0")/../.." || exit 2
+build=${BUILD:-build}
+compiler=${CC:-cc}
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/shrinking.XXXXXX") || exit 2
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' INT TERM
+number=0
+failed=0
+
+say () {    # 0 if good, what
+    number=$((number + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $number - $2"
+    else
+        failed=$((failed + 1))
+        echo "not ok $number - $2"
+        sed 's/^/# /' "$scratch/out"
+    fi
+}
+
+plant () {    # file of the core, sed expression: makes $scratch/sim
+    sed -z "$2" "plugins/lock/core/$1" >"$scratch/changed.c"
+    objects=
+    for source in tests/sim/*.c plugins/lock/core/*.c src/util/*.c \
+        src/wire/lock_message.c; do
+        case $source in
+        "plugins/lock/core/$1") objects="$objects $scratch/changed.o" ;;
+        *) objects="$objects $build/${source%.c}.o" ;;
+        esac
+    done
+    cmp -s "$scratch/changed.c" "plugins/lock/core/$1" && return 1
+    $compiler -std=gnu11 -O2 -w -Isrc -Iinclude -Iplugins/lock/core \
+        -c -o "$scratch/changed.o" "$scratch/changed.c" || return 1
+    # shellcheck disable=SC2086
+    $compiler -o "$scratch/sim" $objects
+}
+
+#   The first words of a failure, in capitals, of "... at 12 ms: WORD ..."
+kind () {
+    sed 's/.* ms: //; s/[a-z0-9:].*//'
+}
+
+shrunk () {    # name, most steps, file of the core, sed expression
+    plant "$3" "$4"
+    say $? "$1: can be planted"
+    "$scratch/sim" --runs 2000 >"$scratch/out" 2>&1
+    first=$(grep -m 1 '^seed ' "$scratch/out" | kind)
+    small=$(grep -m 1 '^    at [0-9]* ms: ' "$scratch/out" | kind)
+    command=$(sed -n 's/^  shrunk replay: //p' "$scratch/out")
+    steps=$(sed -n 's/.* \([0-9]*\) steps of [0-9]*,$/\1/p' "$scratch/out")
+    [ -n "$first" ] && [ "$first" = "$small" ]
+    say $? "$1: fails small as it did large: $first"
+    [ -n "$steps" ] && [ "$steps" -le "$2" ]
+    say $? "$1: within $2 steps: $steps"
+    grep -q '^  | .* FAILS: ' "$scratch/out"
+    say $? "$1: its story is told to the end"
+    $command --jobs 1 >"$scratch/one" 2>&1
+    grep -q "^seed .*$small" "$scratch/one"
+    say $? "$1: the command replays it"
+    ${command% --story} --no-shrink >"$scratch/two" 2>&1
+    ${command% --story} --verbose >"$scratch/three" 2>&1
+    one=$(grep -o 'digest.*' "$scratch/one")
+    [ -n "$one" ] && [ "$one" = "$(grep -o 'digest.*' "$scratch/two")" ] &&
+        [ "$one" = "$(grep -o 'digest.*' "$scratch/three")" ]
+    say $? "$1: bit for bit, told or not"
+}
+
+shrunk no-grace 1000 upkeep.c \
+    's/return ticket->duration_ms + grace;/return ticket->duration_ms;/'
+shrunk no-audit 6000 upkeep.c \
+    's/return node->now_ms - entry->since_ms > lease_ms/return 0 \&\& node->now_ms > lease_ms/'
+shrunk restart-closes 1000 node.c \
+    's/lk_outlet_init (&node->outlet);/&\n    node->proxy.closed = config->facts.session;/'
+shrunk gives-up 1500 upkeep.c \
+    's/lk_out_trace (node, LK_TRACE_NOTICE, "reclaim over");/&\n        LK_ASSERT (node->facts.session < 2);/; s/#include "node_private.h"/#include "util\/assert.h"\n&/'
+
+echo "1..$number"
+[ "$failed" -eq 0 ]
