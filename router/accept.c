@@ -8,10 +8,16 @@
  *  This takes the place of the C library's accept4 in the router: a
  *  connection above the limit is closed at once, and libzmq told that it was
  *  aborted, which it takes calmly. What is kept back is for pidfds and for
- *  connections that the router opens itself.
+ *  connections that the router opens itself. When even that is gone one
+ *  spare descriptor is given up for a moment, to take a connection and close
+ *  it, or it would wake libzmq for ever.
  */
 
+#include "net/log.h"
+
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -30,15 +36,57 @@ descriptors_for_others (void)
     return limit.rlim_cur - (part < KEPT_BACK_MAX ? part : KEPT_BACK_MAX);
 }
 
+/*  Once when it begins and once when it is over. libzmq's I/O thread accepts,
+ *  and nobody else comes here. */
+static void
+note_short (bool now)
+{
+    static bool is_short;
+    if (now && !is_short) {
+        lk_log_warning ("router: no descriptors left, connections of this "
+                        "host's processes and of neighbours are closed");
+    } else if (!now && is_short) {
+        lk_log_notice ("router: there are descriptors again");
+    }
+    is_short = now;
+}
+
+static int
+turn_away (int accepted)
+{
+    if (accepted >= 0) {
+        (void) close (accepted);
+    }
+    note_short (true);
+    errno = ECONNABORTED;
+    return -1;
+}
+
 int
 accept4 (int fd, __SOCKADDR_ARG address, socklen_t *restrict length, int flags)
 {
-    const int accepted =
+    static int spare = -1;
+    if (spare == -1) {
+        spare = open ("/dev/null", O_RDONLY | O_CLOEXEC);
+    }
+    int accepted =
         (int) syscall (SYS_accept4, fd, address.__sockaddr__, length, flags);
-    if (accepted >= 0 && (rlim_t) accepted >= descriptors_for_others ()) {
-        (void) close (accepted);
+    if (accepted == -1 && (errno == EMFILE || errno == ENFILE)) {
+        if (spare != -1) {
+            (void) close (spare);
+            accepted = (int) syscall (SYS_accept4, fd, address.__sockaddr__,
+                                      length, flags);
+        }
+        (void) turn_away (accepted);
+        spare = open ("/dev/null", O_RDONLY | O_CLOEXEC);
         errno = ECONNABORTED;
         return -1;
+    }
+    if (accepted >= 0 && (rlim_t) accepted >= descriptors_for_others ()) {
+        return turn_away (accepted);
+    }
+    if (accepted >= 0) {
+        note_short (false);
     }
     return accepted;
 }

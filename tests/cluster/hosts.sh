@@ -45,7 +45,7 @@
 #       pause HOST WHAT..., resume HOST              SIGSTOP; WHAT: router,
 #                               lockd, apps (those of start_load), as one
 #       fill_disk HOST, empty_disk HOST              of its state file
-#       descriptors HOST router|lockd N              may have no more open
+#       descriptors HOST router|lockd N|all          may open N more
 #   Looks: hosts_get all_ready|all_full, status_of HOST, log_has HOST DAEMON
 #   TEXT, pid_of HOST DAEMON, on HOST VERB...; applications: load_tap.sh.
 
@@ -373,12 +373,23 @@ empty_disk () {
     rm -f "$where/$1/state/ballast"
 }
 
-#   descriptors HOST DAEMON N; prints the limit that it had.
+#   descriptors HOST DAEMON N: it may open N more, but not change that; or
+#   all that it could before.
 descriptors () {
-    local pid
+    local pid left=$3 next=0
     pid=$(pid_of "$1" "$2")
-    prlimit --pid "$pid" --nofile --noheadings --output SOFT
-    prlimit --pid "$pid" --nofile="$3":
+    if [ "$3" = all ]; then
+        prlimit --pid "$pid" --nofile="$(cat "$work/nofile.$pid")":
+        return
+    fi
+    [ -e "$work/nofile.$pid" ] ||
+        prlimit --pid "$pid" --nofile --noheadings --output SOFT \
+            >"$work/nofile.$pid"
+    while [ -e "/proc/$pid/fd/$next" ] || [ $((left--)) -gt 0 ]; do
+        next=$((next + 1))
+    done
+    note_fault "$1" "descriptors-$2"
+    prlimit --pid "$pid" --nofile="$next":
 }
 
 #   ------------------------------------------------------------ the end
