@@ -254,12 +254,16 @@ $(unit_tests) $(cluster_tests): $(B)/%: $(B)/%.o $(parts)
 $(benches): $(B)/%: $(B)/%.o $(parts)
 	$(call link)
 
-#   The simulator is made of the daemon's own objects, without sockets.
-$(simulator): $(call obj,$(sim_src) $(core_src) $(wildcard src/util/*.c) \
-	src/wire/lock_message.c)
+#   The simulator is made of the daemon's and the library's own objects,
+#   without sockets. It leaves a list of them for who puts another in.
+$(simulator): $(call obj,$(sim_src) $(core_src) \
+	$(wildcard src/util/*.c src/wire/*.c) \
+	$(addprefix plugins/lock/,requests.c apps.c effects.c) \
+	$(addprefix src/client/,book.c book_answers.c letter.c queues.c lease.c))
 	@mkdir -p $(@D)
 	$(say) LD $@
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lm
+	@echo $^ >$(@D)/objects
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(DEPS_LIBS) -lm
 
 #   With clang's libFuzzer a target searches, else it replays its corpus.
 ifneq ($(findstring fuzzer,$(SAN)),)

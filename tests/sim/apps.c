@@ -8,13 +8,28 @@
 
 #include <string.h>
 
-static const char *const object_names[SIM_OBJECTS] = {"gate", "mill", "weir"};
+/*  The names behind an empty zone and an empty context. */
+#define PREFIX "\0\0"
+#define PREFIX_SIZE 2
+
+static const char *const object_keys[SIM_OBJECTS] = {
+    PREFIX "gate", PREFIX "mill", PREFIX "weir"};
+
+lk_name
+sim_object_word (uint8_t object)
+{
+    const char *word = object_keys[object] + PREFIX_SIZE;
+
+    return (lk_name) {.data = word, .size = (uint16_t) strlen (word)};
+}
 
 lk_name
 sim_object_name (uint8_t object)
 {
-    return (lk_name) {.data = object_names[object],
-                      .size = (uint16_t) strlen (object_names[object])};
+    lk_name word = sim_object_word (object);
+
+    return (lk_name) {.data = object_keys[object],
+                      .size = (uint16_t) (word.size + PREFIX_SIZE)};
 }
 
 sim_who
@@ -104,7 +119,7 @@ ask (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
     sim_tell (world, host,
               "app %u asks for %s: request %llu, wait %lld, "
               "duration %lld",
-              app->number, object_names[request->object],
+              app->number, sim_object_word (request->object).data,
               (unsigned long long) request->serial,
               (long long) request->wait_ms, (long long) request->duration_ms);
     /*  The home counts the grace from the grant by a clock that may be a
@@ -169,7 +184,7 @@ unlock_by_key (sim_world *world, uint8_t host, sim_app *app,
     }
     world->totals.keys++;
     sim_tell (world, host, "app %u unlocks %s by key: request %llu%s",
-              app->number, object_names[object],
+              app->number, sim_object_word (object).data,
               (unsigned long long) request->serial,
               request->made_up ? ", made up" : "");
     sim_checker_key_used (&world->checker, request->key);

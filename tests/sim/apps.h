@@ -74,7 +74,8 @@ typedef struct {
 } sim_apps;
 
 /*  The place of an application among all of them, from 0. */
-#define sim_app_bit(host, place) ((unsigned) (host) *SIM_APPS_MAX + (place))
+#define sim_app_bit(host, place)                                               \
+    ((unsigned) (host) * (SIM_APPS_MAX + 1) + (unsigned) (place))
 
 /*  A request's name. */
 sim_who sim_who_is (uint8_t host, const sim_app *app,
@@ -122,6 +123,8 @@ bool sim_apps_holds (const struct sim_world *world, uint8_t host,
 bool sim_apps_knows (const struct sim_world *world, uint8_t host,
                      lk_name object);
 
+/*  As the core knows it, and as applications do. */
 lk_name sim_object_name (uint8_t object);
+lk_name sim_object_word (uint8_t object);
 
 #endif

@@ -69,6 +69,7 @@ sim_call_send (sim_world *world, uint8_t host, const sim_app *app,
     }
     if (request) {
         call->request.serial = request->serial;
+        call->request.pid = (uint32_t) request->serial;
         call->request.object = sim_object_name (request->object);
         call->request.wait_ms = request->wait_ms;
         call->request.duration_ms = request->duration_ms;

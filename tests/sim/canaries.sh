@@ -34,17 +34,10 @@ say () {    # ok|not ok, name, what
 
 #   All objects of the simulator, the changed one in place of the core's.
 link_with () {    # file of the core
-    objects=
-    for source in tests/sim/*.c plugins/lock/core/*.c src/util/*.c \
-        src/wire/lock_message.c; do
-        if [ "$source" = "plugins/lock/core/$1" ]; then
-            objects="$objects $scratch/changed.o"
-        else
-            objects="$objects $build/${source%.c}.o"
-        fi
-    done
+    objects=$(tr ' ' '\n' <"$build/tests/sim/objects" \
+        | sed "s|.*/plugins/lock/core/${1%.c}.o\$|$scratch/changed.o|")
     # shellcheck disable=SC2086
-    $compiler -o "$scratch/sim" $objects
+    $compiler -o "$scratch/sim" $objects -ljansson -lm
 }
 
 canary () {    # name, seeds or script, file of the core, sed expression

@@ -64,18 +64,34 @@ find_object (sim_checker *self, lk_name name)
     size_t i;
 
     for (i = 0; i < self->object_count; i++) {
-        if (strlen (self->object[i].name) == name.size
+        if (self->object[i].size == name.size
             && memcmp (self->object[i].name, name.data, name.size) == 0) {
             return (uint8_t) i;
         }
     }
-    if (i == SIM_OBJECTS_MAX || name.size >= sizeof self->object[i].name) {
+    if (i == SIM_OBJECTS_MAX || name.size > sizeof self->object[i].name) {
         sim_checker_fail (self, "an object that nobody asked for");
         return 0;
     }
     memcpy (self->object[i].name, name.data, name.size);
+    self->object[i].size = name.size;
     self->object_count++;
     return (uint8_t) i;
+}
+
+const char *
+sim_checker_title (const sim_checker *self, uint8_t object)
+{
+    static char text[sizeof self->object[0].name + 1];
+    const sim_object *named = &self->object[object];
+    size_t begin = named->size;
+
+    while (begin > 0 && named->name[begin - 1] != '\0') {
+        begin--;
+    }
+    memcpy (text, named->name + begin, named->size - begin);
+    text[named->size - begin] = '\0';
+    return text;
 }
 
 bool
@@ -106,6 +122,60 @@ sim_checker_asked (sim_checker *self, sim_who who, lk_name object,
 }
 
 void
+sim_checker_persists (sim_checker *self, sim_who who)
+{
+    sim_claim *claim = find_claim (self, who);
+
+    if (claim) {
+        claim->persists = true;
+    }
+}
+
+static bool
+same_app (sim_who a, sim_who b)
+{
+    return a.host == b.host && a.app == b.app;
+}
+
+void
+sim_checker_works (sim_checker *self, sim_who who, lk_name object,
+                   int64_t until)
+{
+    sim_work *place = NULL;
+
+    for (size_t i = 0; i < SIM_WORKS_MAX; i++) {
+        sim_work *work = &self->work[i];
+        if (same_app (work->who, who)) {
+            place = work;
+            break;
+        }
+        if (work->until <= self->now) {
+            place = work;
+        }
+    }
+    if (place) {
+        *place = (sim_work) {
+            .who = who, .object = find_object (self, object), .until = until};
+    }
+}
+
+void
+sim_checker_updated (sim_checker *self, lk_name name, uint64_t value)
+{
+    sim_object *object = &self->object[find_object (self, name)];
+
+    if (value != object->value + 1) {
+        sim_checker_fail (
+            self,
+            "LOST UPDATE: the register of %s was at %llu, a "
+            "writer makes it %llu",
+            sim_checker_title (self, (uint8_t) (object - self->object)),
+            (unsigned long long) object->value, (unsigned long long) value);
+    }
+    object->value = value;
+}
+
+void
 sim_checker_waits (sim_checker *self, sim_who who, int64_t until)
 {
     sim_claim *claim = find_claim (self, who);
@@ -133,7 +203,7 @@ check_alone (sim_checker *self, const sim_claim *claim)
                 self,
                 "TWO HOLDERS of %s: h%d request %llu token %llx, and now h%d "
                 "request %llu token %llx",
-                self->object[claim->object].name, other->who.host,
+                sim_checker_title (self, claim->object), other->who.host,
                 (unsigned long long) other->who.serial,
                 (unsigned long long) other->token, claim->who.host,
                 (unsigned long long) claim->who.serial,
@@ -144,7 +214,7 @@ check_alone (sim_checker *self, const sim_claim *claim)
                 self,
                 "NO GRACE: %s given to h%d, %lld ms after the duration "
                 "of h%d",
-                self->object[claim->object].name, claim->who.host,
+                sim_checker_title (self, claim->object), claim->who.host,
                 (long long) (self->now - other->until), other->who.host);
         }
     }
@@ -159,7 +229,8 @@ check_token (sim_checker *self, const sim_claim *claim)
 
     if (claim->token <= object->last_token) {
         sim_checker_fail (self, "TOKEN of %s does not grow: %llx after %llx",
-                          object->name, (unsigned long long) claim->token,
+                          sim_checker_title (self, claim->object),
+                          (unsigned long long) claim->token,
                           (unsigned long long) object->last_token);
     }
     object->last_token = claim->token;
@@ -171,9 +242,27 @@ check_token (sim_checker *self, const sim_claim *claim)
                 self,
                 "OLD TERM: %s asked for when decree %llu was in force, "
                 "got with token %llx",
-                object->name, (unsigned long long) known->decree.term.number,
+                sim_checker_title (self, claim->object),
+                (unsigned long long) known->decree.term.number,
                 (unsigned long long) claim->token);
             return;
+        }
+    }
+}
+
+static void
+check_no_work (sim_checker *self, const sim_claim *claim)
+{
+    for (size_t i = 0; i < SIM_WORKS_MAX; i++) {
+        const sim_work *work = &self->work[i];
+        if (work->object == claim->object && self->now < work->until
+            && !same_app (work->who, claim->who)) {
+            sim_checker_fail (self,
+                              "STILL WORKING: %s given to h%d, and a child on "
+                              "h%d works under it for %lld ms more",
+                              sim_checker_title (self, claim->object),
+                              claim->who.host, work->who.host,
+                              (long long) (work->until - self->now));
         }
     }
 }
@@ -183,6 +272,19 @@ sim_checker_locked (sim_checker *self, sim_who who, uint64_t token,
                     uint64_t key, int64_t until)
 {
     const sim_service *service = &self->service[who.host];
+
+    sim_checker_granted (self, who,
+                         &(sim_grant) {.token = token,
+                                       .key = key,
+                                       .until = until,
+                                       .process = service->process,
+                                       .session = service->session,
+                                       .lease_until = service->lease_until});
+}
+
+void
+sim_checker_granted (sim_checker *self, sim_who who, const sim_grant *grant)
+{
     sim_claim *claim = find_claim (self, who);
 
     if (!claim) {
@@ -193,7 +295,7 @@ sim_checker_locked (sim_checker *self, sim_who who, uint64_t token,
         return;
     }
     if (claim->held) {
-        if (claim->token != token || claim->key != key) {
+        if (claim->token != grant->token || claim->key != grant->key) {
             sim_checker_fail (self,
                               "LOCKED twice for request %llu of h%d, "
                               "not with the same token and key",
@@ -201,7 +303,7 @@ sim_checker_locked (sim_checker *self, sim_who who, uint64_t token,
         }
         return;
     }
-    if (self->now >= service->lease_until) {
+    if (self->now >= grant->lease_until) {
         sim_checker_fail (self, "LOCKED on h%d, which has no lease", who.host);
     }
     if (self->now > claim->wait_until) {
@@ -212,15 +314,16 @@ sim_checker_locked (sim_checker *self, sim_who who, uint64_t token,
                           (long long) (self->now - claim->wait_until));
     }
     claim->held = true;
-    claim->process = service->process;
-    claim->session = service->session;
-    claim->lease_until = service->lease_until;
-    claim->token = token;
-    claim->key = key;
-    claim->until = until;
+    claim->process = grant->process;
+    claim->session = grant->session;
+    claim->lease_until = grant->lease_until;
+    claim->token = grant->token;
+    claim->key = grant->key;
+    claim->until = grant->until;
     self->grants++;
     check_token (self, claim);
     check_alone (self, claim);
+    check_no_work (self, claim);
 }
 
 /*  -------------------------------------------------------- ends */
@@ -335,6 +438,11 @@ sim_checker_app_gone (sim_checker *self, uint8_t host, uint32_t app)
             drop_claim (self, &self->claim[i]);
         }
     }
+    for (size_t i = 0; i < SIM_WORKS_MAX; i++) {
+        if (same_app (self->work[i].who, (sim_who) {host, app, 0})) {
+            self->work[i].until = 0;
+        }
+    }
 }
 
 void
@@ -344,8 +452,14 @@ sim_checker_service_gone (sim_checker *self, uint8_t host, bool reboot)
 
     for (size_t i = self->claim_count; i-- > 0;) {
         sim_claim *claim = &self->claim[i];
-        if (claim->who.host == host && (reboot || !claim->held)) {
+        if (claim->who.host == host
+            && (reboot || (!claim->held && !claim->persists))) {
             drop_claim (self, claim);
+        }
+    }
+    for (size_t i = 0; reboot && i < SIM_WORKS_MAX; i++) {
+        if (self->work[i].who.host == host) {
+            self->work[i].until = 0;
         }
     }
     service->process++;

@@ -21,7 +21,8 @@
 
 #define SIM_HOSTS_MAX 12
 #define SIM_OBJECTS_MAX 8
-#define SIM_CLAIMS_MAX 64
+#define SIM_CLAIMS_MAX 128
+#define SIM_WORKS_MAX 16
 #define SIM_DECREES_MAX 512
 #define SIM_RETURNED_MAX 16
 #define SIM_FOREVER INT64_MAX
@@ -40,7 +41,9 @@ typedef struct {
     int64_t wait_until; /* SIM_FOREVER: waits for ever */
     int64_t grace_ms;   /* that nobody else gets it after its duration */
     bool held;
+    bool persists;       /* its application asks again until it is answered */
     int64_t key_done_at; /* ... and was told that it is done; 0: not yet */
+    uint64_t found;      /* in that look into a table */
     bool key_used;       /* somebody asked for its end with its key */
     bool expired;        /* was told that its duration is over */
     uint32_t process;    /* of the service that told it */
@@ -72,14 +75,35 @@ typedef struct {
 
 typedef struct {
     char name[16];
+    size_t size;
     uint64_t last_token;
+    uint64_t value; /* of the register that it guards */
 } sim_object;
+
+/*  What was told with LOCKED, and by whom. */
+typedef struct {
+    uint64_t token;
+    uint64_t key;
+    int64_t until;    /* end of the duration */
+    uint32_t process; /* of the service */
+    uint64_t session;
+    int64_t lease_until;
+} sim_grant;
+
+/*  A child works under a lock. */
+typedef struct {
+    sim_who who;
+    uint8_t object;
+    int64_t until;
+} sim_work;
 
 typedef struct {
     int64_t now;
     char failure[256]; /* the first; empty: none */
     sim_claim claim[SIM_CLAIMS_MAX];
     size_t claim_count;
+    uint64_t look; /* tables looked into */
+    sim_work work[SIM_WORKS_MAX];
     sim_object object[SIM_OBJECTS_MAX];
     size_t object_count;
     sim_service service[SIM_HOSTS_MAX];
@@ -118,6 +142,21 @@ void sim_checker_waits (sim_checker *self, sim_who who, int64_t until);
 /*  LOCKED was told; `until` is the end of its duration. */
 void sim_checker_locked (sim_checker *self, sim_who who, uint64_t token,
                          uint64_t key, int64_t until);
+
+/*  The same where the service that told it may be gone by now. */
+void sim_checker_granted (sim_checker *self, sim_who who,
+                          const sim_grant *grant);
+
+/*  Its application asks again when its lock service was restarted. */
+void sim_checker_persists (sim_checker *self, sim_who who);
+
+/*  A child of the application works under the lock till then, and nobody else
+ *  may be granted it before; 0: not any more. */
+void sim_checker_works (sim_checker *self, sim_who who, lk_name object,
+                        int64_t until);
+
+/*  A register took a new value: the one after that which its writer read. */
+void sim_checker_updated (sim_checker *self, lk_name object, uint64_t value);
 
 /*  The application gave it back, or was told that it failed or is lost. */
 void sim_checker_ended (sim_checker *self, sim_who who);
@@ -175,6 +214,9 @@ void sim_checker_tables (sim_checker *self, lk_node *const *nodes,
 
 /*  The latest decree in force; NULL if there was none. */
 const lk_decree *sim_checker_latest (const sim_checker *self);
+
+/*  The name of one without its zone and context; overwritten by the next. */
+const char *sim_checker_title (const sim_checker *self, uint8_t object);
 
 /*  Whether the lock of a claim is believed in now. */
 bool sim_claim_believed (const sim_checker *self, const sim_claim *claim);

@@ -24,15 +24,15 @@ check_order (sim_checker *self, uint8_t host, const lk_ticket *before,
     }
     if (ticket->token != 0) {
         sim_checker_fail (self,
-                          "h%d's table: %.*s is held by one that is "
+                          "h%d's table: an object is held by one that is "
                           "not the first",
-                          host, (int) ticket->object.size, ticket->object.data);
+                          host);
     }
     if (before->token == 0 && ticket->number <= before->number) {
         sim_checker_fail (self,
-                          "h%d's table: the queue of %.*s is not in "
-                          "the order of numbers",
-                          host, (int) ticket->object.size, ticket->object.data);
+                          "h%d's table: a queue is not in the order of "
+                          "numbers",
+                          host);
     }
 }
 
@@ -50,15 +50,15 @@ check_not_returned (sim_checker *self, uint8_t host, const lk_ticket *ticket)
     }
 }
 
-/*  The claim that a held ticket bears out, as a bit. */
-static uint64_t
+/*  Notes the claim that a held ticket bears out; false if there is none. */
+static bool
 match_claim (sim_checker *self, uint8_t host, const lk_ticket *ticket)
 {
     if (ticket->token == 0) {
-        return 0;
+        return false;
     }
     for (size_t i = 0; i < self->claim_count; i++) {
-        const sim_claim *claim = &self->claim[i];
+        sim_claim *claim = &self->claim[i];
         if (!claim->held || claim->key != ticket->key) {
             continue;
         }
@@ -69,23 +69,24 @@ match_claim (sim_checker *self, uint8_t host, const lk_ticket *ticket)
                               host, (unsigned long long) ticket->token,
                               (unsigned long long) claim->token);
         }
-        return (uint64_t) 1 << i;
+        claim->found = self->look;
+        return true;
     }
-    return 0;
+    return false;
 }
 
 /*  Rule 4. */
 static void
-check_durable (sim_checker *self, uint8_t host, uint64_t found)
+check_durable (sim_checker *self, uint8_t host)
 {
     for (size_t i = 0; i < self->claim_count; i++) {
         const sim_claim *claim = &self->claim[i];
-        if (!(found >> i & 1) && sim_claim_believed (self, claim)) {
+        if (claim->found != self->look && sim_claim_believed (self, claim)) {
             sim_checker_fail (
                 self,
                 "LOST LOCK: %s of h%d, request %llu token %llx, is not "
                 "in the table of leader h%d",
-                self->object[claim->object].name, claim->who.host,
+                sim_checker_title (self, claim->object), claim->who.host,
                 (unsigned long long) claim->who.serial,
                 (unsigned long long) claim->token, host);
         }
@@ -110,19 +111,17 @@ check_table (sim_checker *self, uint8_t host, lk_node *node)
 {
     lk_ticket ticket;
     lk_ticket before = {0};
-    uint64_t found = 0;
     uint32_t others = 0;
     size_t cursor = 0;
 
+    self->look++;
     while (lk_node_next_ticket (node, &cursor, &ticket)) {
         check_order (self, host, &before, &ticket);
         check_not_returned (self, host, &ticket);
-        uint64_t match = match_claim (self, host, &ticket);
-        others += match == 0 && ticket.token != 0;
-        found |= match;
+        others += !match_claim (self, host, &ticket) && ticket.token != 0;
         before = ticket;
     }
-    check_durable (self, host, found);
+    check_durable (self, host);
     check_ballast (self, host, others);
 }
 

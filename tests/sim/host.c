@@ -83,6 +83,8 @@ start (sim_world *self, uint8_t place)
     host->paused_until = 0;
     host->node = lk_node_new (&host->config, sim_host_clock (self, place));
     self->node[place] = host->node;
+    sim_desk_open (self, place);
+    sim_client_service_up (self, place);
     sim_tell (self, place, "starts, process %u", host->process);
     sim_host_step (self, place, &event);
 }
@@ -109,6 +111,8 @@ end_service (sim_world *self, uint8_t place, bool reboot, int64_t away)
     host->changes = 0;
     sim_tell (self, place, reboot ? "reboots" : "ends");
     sim_apps_service_gone (self, place, reboot);
+    sim_desk_close (self, place);
+    sim_client_service_gone (self, place, reboot);
     sim_checker_service_gone (&self->checker, place, reboot);
     sim_storm_report_gone (self, place);
     if (reboot) {
@@ -147,6 +151,7 @@ sim_host_lose_disk (sim_world *self, uint8_t place, int64_t away)
     sim_tell (self, place, "loses its disk, will be h%d", fresh);
     sim_host_draw (self, fresh, false, self->now + away);
     sim_apps_begin_on (self, fresh);
+    sim_client_begin (self, fresh);
     self->rng = die;
 }
 
@@ -185,6 +190,7 @@ sim_host_freeze (sim_world *self, uint8_t place, int64_t duration)
     if (!sim_host_is_paused (self, place)) {
         sim_host_pause (self, place, duration);
         self->host[place].frozen_until = self->host[place].paused_until;
+        sim_client_excuse (self, place);
     }
 }
 
@@ -312,7 +318,9 @@ carry_out (sim_world *self, uint8_t place, const lk_effect *effect)
         send (self, place, effect->message);
         break;
     case LK_DO_TELL:
-        sim_apps_answered (self, place, &effect->answer);
+        if (!sim_desk_carry_out (self, place, effect)) {
+            sim_apps_answered (self, place, &effect->answer);
+        }
         break;
     case LK_DO_LEASE:
         until = effect->lease_until_ms > 0
@@ -320,6 +328,7 @@ carry_out (sim_world *self, uint8_t place, const lk_effect *effect)
                     : 0;
         sim_checker_lease (&self->checker, place, effect->session, until);
         sim_apps_lease (self, place, until);
+        (void) sim_desk_carry_out (self, place, effect);
         break;
     case LK_DO_STATUS:
         break;

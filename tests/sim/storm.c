@@ -227,6 +227,7 @@ static const struct {
     {sim_storm_crash_leaders, 8},
     {sim_storm_crash_most, 3},
     {sim_storm_pause, 13},
+    {sim_storm_pause_client, 8},
     {sim_storm_stop, 4},
     {sim_storm_lose_disk, 1},
     {sim_storm_change_members, 10},

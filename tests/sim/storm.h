@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SIM_STORM_KINDS 17
+#define SIM_STORM_KINDS 18
 
 struct sim_world;
 
@@ -47,6 +47,7 @@ void sim_storm_crash (struct sim_world *world);
 void sim_storm_crash_leaders (struct sim_world *world);
 void sim_storm_crash_most (struct sim_world *world);
 void sim_storm_pause (struct sim_world *world);
+void sim_storm_pause_client (struct sim_world *world);
 void sim_storm_stop (struct sim_world *world);
 void sim_storm_lose_disk (struct sim_world *world);
 

@@ -90,6 +90,13 @@ sim_storm_pause (sim_world *world)
 }
 
 void
+sim_storm_pause_client (sim_world *world)
+{
+    world->totals.client_pause++;
+    sim_client_pause (world, sim_any_host (world), draw_pause (world));
+}
+
+void
 sim_storm_stop (sim_world *world)
 {
     world->totals.stop++;

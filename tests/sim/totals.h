@@ -23,7 +23,9 @@
     X (takeovers, "takeovers")                                                 \
     X (reclaims, "reclaims")                                                   \
     X (lost, "locks told lost")                                                \
-    X (keys, "unlocks by key")
+    X (keys, "unlocks by key")                                                 \
+    X (updates, "register updates")                                            \
+    X (refused, "older tokens refused")
 
 #define SIM_FAULTS(X)                                                          \
     X (split, "split")                                                         \
@@ -37,6 +39,7 @@
     X (mass_crash, "mass crash")                                               \
     X (pause, "pause")                                                         \
     X (stop, "stop in good order")                                             \
+    X (client_pause, "pause of a client")                                      \
     X (freeze, "pause of a whole host")                                        \
     X (disk, "disk failure")                                                   \
     X (power, "power failure at a write")                                      \

@@ -32,6 +32,9 @@ sim_world_clear (sim_world *self)
     sim_queue_clear (&self->queue);
     sim_network_clear (&self->network);
     sim_calls_clear (&self->calls);
+    sim_clients_clear (self);
+    sim_desks_clear (self);
+    sim_registers_clear (&self->registers);
 }
 
 /*  -------------------------------------------------------- helpers */
@@ -118,6 +121,9 @@ sim_host_draw (sim_world *self, uint8_t place, bool member, int64_t up_at)
     sim_dice_take (self, SIM_DIE_HOST, place);
     host->rate = self->extreme_clocks ? (sim_chance (self, 500) ? 900 : 1100)
                                       : sim_between (self, 900, 1100);
+    if (self->fair_clocks) {
+        host->rate = sim_between (self, 970, 1030);
+    }
     if (!self->wrong_clocks) {
         host->rate = 1000;
     }
@@ -144,6 +150,7 @@ draw_hosts (sim_world *self)
     bool leadable = false;
 
     self->extreme_clocks = sim_chance (self, 500);
+    self->fair_clocks = sim_chance (self, 300);
     self->wrong_clocks = sim_fault_happens (self, SIM_FAULT_CLOCKS);
     self->member_count = (size_t) sim_between (self, 1, 7);
     self->host_count = (size_t) sim_between (self, 0, 2);
@@ -183,6 +190,7 @@ draw_course (sim_world *self)
 
     sim_dice_take (self, SIM_DIE_SCENE, 1);
     sim_apps_begin (self);
+    sim_clients_begin (self);
     sim_dice_take (self, SIM_DIE_STORM, 0);
     self->late_ms =
         sim_chance (self, 500) && sim_fault_happens (self, SIM_FAULT_LATE_TICKS)
@@ -231,6 +239,7 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
     sim_queue_reset (&self->queue);
     sim_network_reset (&self->network);
     sim_calls_reset (&self->calls);
+    sim_registers_reset (&self->registers);
     sim_checker_init (&self->checker);
     sim_ambush_off (&self->ambush);
     sim_dice_take (self, SIM_DIE_SCENE, 0);
@@ -289,6 +298,15 @@ happen (sim_world *self, const sim_event *event)
         break;
     case SIM_EVENT_APP:
         sim_apps_act (self, event->host, event->what);
+        break;
+    case SIM_EVENT_CLIENT:
+        sim_client_wake (self, event->host);
+        break;
+    case SIM_EVENT_DESK:
+        sim_desk_arrive (self, event->host);
+        break;
+    case SIM_EVENT_ERRAND:
+        sim_register_arrive (self, event->what);
         break;
     case SIM_EVENT_INTRODUCE:
         sim_host_introduce (self, event->host);

@@ -25,6 +25,8 @@
 #include "ballast.h"
 #include "calls.h"
 #include "checker.h"
+#include "client.h"
+#include "desk.h"
 #include "dice.h"
 #include "faults.h"
 #include "network.h"
@@ -42,6 +44,9 @@ typedef enum {
     SIM_EVENT_LETTER,    /* a message arrives: what = letter */
     SIM_EVENT_CALL,      /* an application's call arrives: what = call */
     SIM_EVENT_APP,       /* an application does something: what = place */
+    SIM_EVENT_CLIENT,    /* an application with the library wakes up */
+    SIM_EVENT_DESK,      /* a service reads what clients said */
+    SIM_EVENT_ERRAND,    /* to a register or back: what = errand */
     SIM_EVENT_INTRODUCE, /* a service tells all others of itself */
     SIM_EVENT_BALLAST,   /* the application with many locks */
     SIM_EVENT_UP,        /* a service starts (again) */
@@ -97,6 +102,7 @@ typedef struct sim_world {
     lk_node_config common; /* what all hosts have in common */
     bool extreme_clocks;
     bool wrong_clocks;
+    bool fair_clocks; /* wrong by 3 % at most */
     sim_queue queue;
     sim_host host[SIM_HOSTS_MAX];
     lk_node *node[SIM_HOSTS_MAX]; /* the same services, for the checker */
@@ -110,6 +116,9 @@ typedef struct sim_world {
     sim_apps apps;
     sim_calls calls;
     sim_ballast ballast;
+    sim_clients clients;
+    sim_desk *desk[SIM_HOSTS_MAX];
+    sim_registers registers;
     sim_storm storm;
     sim_ambush ambush;
     sim_plot plot;

@@ -1,0 +1,319 @@
+/*  client.c - applications with the library: their life and their sessions
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  The shell around a book, as src/client/session.c is one.
+ */
+
+#include "client.h"
+
+#include "wire/message_frame.h"
+#include "world.h"
+
+#include <stdio.h>
+#include <string.h>
+
+sim_who
+sim_client_who (uint8_t host, const sim_client *client)
+{
+    return (sim_who) {.host = host,
+                      .app = client->number,
+                      .serial = client->lock ? client->lock->serial : 0};
+}
+
+/*  -------------------------------------------------------- life */
+
+static void
+wake_at (sim_world *world, uint8_t host, int64_t at)
+{
+    sim_client *self = &world->clients.item[host];
+
+    if (at <= world->now) {
+        at = world->now;
+    }
+    if (at < self->wake_at) {
+        self->wake_at = at;
+        sim_post (world, at, SIM_EVENT_CLIENT, host, SIM_CLIENT_PLACE);
+    }
+}
+
+static void
+new_life (sim_world *world, uint8_t host)
+{
+    sim_client *self = &world->clients.item[host];
+    sim_client_kind kind = self->kind;
+
+    *self = (sim_client) {.kind = kind,
+                          .number = ++world->apps.last_number,
+                          .wake_at = SIM_FOREVER,
+                          .deed_at = world->now + 100};
+    snprintf (self->address, sizeof self->address, "c%u@h%u", self->number,
+              host);
+    self->book = lk_book_new ((uint64_t) self->number << 20);
+}
+
+static void
+end_life (sim_client *self)
+{
+    lk_message *message;
+
+    lk_book_destroy (&self->book);
+    while ((message = lk_message_queue_take (&self->letters))) {
+        lk_message_destroy (&message);
+    }
+    self->number = 0;
+}
+
+void
+sim_client_begin (sim_world *world, uint8_t host)
+{
+    sim_client *self = &world->clients.item[host];
+    unsigned bit = sim_app_bit (host, SIM_CLIENT_PLACE);
+
+    if (!(world->options.apps >> bit & 1)) {
+        return;
+    }
+    sim_dice_take (world, SIM_DIE_APP, bit);
+    if (sim_chance (world, 300)) {
+        return;
+    }
+    self->kind = (sim_client_kind) sim_between (world, 0, 2);
+    new_life (world, host);
+    wake_at (world, host, world->now + sim_between (world, 100, 900));
+}
+
+void
+sim_clients_begin (sim_world *world)
+{
+    sim_clients_clear (world);
+    for (uint8_t host = 0; host < world->host_count; host++) {
+        sim_client_begin (world, host);
+    }
+}
+
+void
+sim_clients_clear (sim_world *world)
+{
+    for (uint8_t host = 0; host < SIM_HOSTS_MAX; host++) {
+        if (world->clients.item[host].number) {
+            end_life (&world->clients.item[host]);
+        }
+    }
+    memset (&world->clients, 0, sizeof world->clients);
+}
+
+/*  Killed, and its child with it; another one begins. */
+static void
+die (sim_world *world, uint8_t host)
+{
+    sim_client *self = &world->clients.item[host];
+
+    sim_tell (world, host, "client %u dies", self->number);
+    sim_checker_app_gone (&world->checker, host, self->number);
+    sim_desk_send (world, host, self->address, NULL);
+    end_life (self);
+    new_life (world, host);
+    wake_at (world, host, world->now + sim_between (world, 50, 500));
+}
+
+/*  -------------------------------------------------------- waking up */
+
+/*  Who granted it: the book keeps only the lease. */
+static void
+note_grant (sim_client *self, const lk_message *message)
+{
+    const char *page = lk_message_text (message, "lease_page");
+    unsigned host;
+
+    if (self->lock && self->lock->life == LK_LIFE_ASKED && page
+        && lk_message_is (message, "LOCKED")
+        && lk_message_serial (message) == self->lock->serial) {
+        sscanf (page, "%u.%u", &host, &self->process);
+        self->session = (uint64_t) lk_message_number (message, "session", 0);
+    }
+}
+
+static void
+read_all (sim_world *world, uint8_t host)
+{
+    sim_client *self = &world->clients.item[host];
+    int64_t now_ms = sim_host_clock (world, host);
+    lk_message *message;
+
+    if (self->repeat) {
+        self->repeat = false;
+        lk_book_repeat (self->book, now_ms);
+    }
+    while ((message = lk_message_queue_take (&self->letters))) {
+        note_grant (self, message);
+        (void) lk_book_message (self->book, message, now_ms);
+        lk_message_destroy (&message);
+    }
+    lk_book_tick (self->book, now_ms);
+}
+
+static void
+send_all (sim_world *world, uint8_t host)
+{
+    sim_client *self = &world->clients.item[host];
+    lk_message *message;
+
+    while ((message = lk_book_next_message (self->book))) {
+        sim_desk_send (world, host, self->address, message);
+    }
+}
+
+static void
+schedule (sim_world *world, uint8_t host)
+{
+    const sim_client *self = &world->clients.item[host];
+    int64_t due = sim_true_time (world, host, lk_book_deadline (self->book));
+
+    wake_at (world, host, due <= world->now ? world->now + 1 : due);
+    wake_at (world, host, self->deed_at);
+    if (self->child_until > world->now) {
+        wake_at (world, host, self->child_until);
+    }
+}
+
+static void
+work (sim_world *world, uint8_t host)
+{
+    sim_client *self = &world->clients.item[host];
+    lk_lock_event event;
+
+    read_all (world, host);
+    while (lk_book_next_event (self->book, &event)) {
+        sim_client_told (world, host, &event);
+    }
+    if (world->now >= self->deed_at) {
+        if (world->apps.open && sim_chance (world, world->apps.habits.vanish)) {
+            die (world, host);
+            return;
+        }
+        sim_client_act (world, host);
+    }
+    send_all (world, host);
+    schedule (world, host);
+}
+
+void
+sim_client_wake (sim_world *world, uint8_t host)
+{
+    sim_client *self = &world->clients.item[host];
+    int64_t until = world->host[host].frozen_until;
+
+    if (!self->number || self->wake_at != world->now
+        || world->host[host].gone_for_good) {
+        return;
+    }
+    self->wake_at = SIM_FOREVER;
+    if (until < self->paused_until) {
+        until = self->paused_until;
+    }
+    if (world->now < until) {
+        wake_at (world, host, until);
+        return;
+    }
+    work (world, host);
+}
+
+/*  -------------------------------------------------------- from outside */
+
+void
+sim_client_deliver (sim_world *world, uint8_t host, lk_message *message)
+{
+    sim_client *self = &world->clients.item[host];
+
+    if (!self->number || strcmp (lk_message_to (message), self->address) != 0) {
+        lk_message_destroy (&message);
+        return;
+    }
+    if (world->options.verbose) {
+        const char *error = lk_message_text (message, "error");
+        sim_tell (world, host, "client %u is sent %s of request %llu: %s",
+                  self->number, lk_message_command (message),
+                  (unsigned long long) lk_message_serial (message),
+                  error ? error : "ok");
+    }
+    lk_message_queue_add (&self->letters, message);
+    wake_at (world, host, world->now);
+}
+
+void
+sim_client_service_up (sim_world *world, uint8_t host)
+{
+    sim_client *self = &world->clients.item[host];
+
+    if (self->number) {
+        self->repeat = true;
+        wake_at (world, host, world->now);
+    }
+}
+
+void
+sim_client_service_gone (sim_world *world, uint8_t host, bool reboot)
+{
+    sim_client *self = &world->clients.item[host];
+
+    if (self->number && reboot) {
+        end_life (self);
+        new_life (world, host);
+        wake_at (world, host, world->now + 300);
+    }
+}
+
+void
+sim_client_excuse (sim_world *world, uint8_t host)
+{
+    sim_client *self = &world->clients.item[host];
+
+    if (self->child_until > 0) {
+        sim_checker_works (&world->checker, sim_client_who (host, self),
+                           sim_object_name (self->object), 0);
+        self->child_excused = true;
+    }
+}
+
+void
+sim_client_pause (sim_world *world, uint8_t host, int64_t duration)
+{
+    sim_client *self = &world->clients.item[host];
+    int64_t until = world->now + duration;
+
+    if (self->number && world->now >= self->paused_until) {
+        self->paused_until =
+            until < world->storm_end ? until : world->storm_end;
+        sim_tell (world, host, "client %u paused till %lld", self->number,
+                  (long long) self->paused_until);
+        sim_client_excuse (world, host);
+    }
+}
+
+/*  -------------------------------------------------------- questions */
+
+bool
+sim_client_knows (const sim_world *world, uint8_t host, lk_name object)
+{
+    const sim_client *self = &world->clients.item[host];
+    lk_name own = sim_object_name (self->object);
+
+    return self->number && lk_book_open_count (self->book) > 0
+           && own.size == object.size
+           && memcmp (own.data, object.data, own.size) == 0;
+}
+
+bool
+sim_client_waits (const sim_world *world, uint8_t host)
+{
+    const sim_client *self = &world->clients.item[host];
+    const lk_lock *lock = NULL;
+
+    while (self->number && (lock = lk_book_next_lock (self->book, lock))) {
+        if (lock->life != LK_LIFE_HELD && lock->life != LK_LIFE_CLOSED) {
+            return true;
+        }
+    }
+    return false;
+}

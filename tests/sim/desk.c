@@ -1,0 +1,273 @@
+/*  desk.c - where clients are served: the shell of the daemon, without sockets
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "desk.h"
+
+#include "../../plugins/lock/lockd.h"
+#include "client/queues.h"
+#include "net/lease_page.h"
+#include "net/log.h"
+#include "util/alloc.h"
+#include "util/assert.h"
+#include "wire/lock_codec.h"
+#include "wire/message_frame.h"
+#include "world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_NUMBER ((uint32_t) 1 << 30) /* as the core knows clients */
+#define PAGES 256                         /* of a host, one per process */
+
+struct lk_lease_page {
+    uint64_t session;
+    int64_t until_ms;
+};
+
+struct lk_bus {
+    sim_world *world;
+    uint8_t host;
+};
+
+struct sim_desk {
+    lk_lockd lockd;
+    lk_bus bus;
+    lk_message_queue inbox;
+};
+
+static lk_lease_page pages[SIM_HOSTS_MAX][PAGES];
+
+/*  -------------------------------------------------------- the net */
+
+lk_err
+lk_bus_send (lk_bus *self, lk_message **message_p)
+{
+    sim_client_deliver (self->world, self->host, *message_p);
+    *message_p = NULL;
+    return LK_OK;
+}
+
+int64_t
+lk_bus_now (const lk_bus *self)
+{
+    return sim_host_clock (self->world, self->host);
+}
+
+void
+lk_bus_stop (lk_bus *self, int exit_code)
+{
+    sim_checker_fail (&self->world->checker, "the desk of h%d stops with %d",
+                      self->host, exit_code);
+}
+
+void
+lk_lease_page_set (lk_lease_page *self, uint64_t session, int64_t until_ms)
+{
+    *self = (lk_lease_page) {.session = session, .until_ms = until_ms};
+}
+
+/*  A view is the page itself. */
+lk_lease_view *
+lk_lease_view_new (const char *path, lk_problem *problem)
+{
+    unsigned host, process;
+
+    (void) problem;
+    if (sscanf (path, "%u.%u", &host, &process) != 2 || host >= SIM_HOSTS_MAX) {
+        return NULL;
+    }
+    return (lk_lease_view *) &pages[host][process % PAGES];
+}
+
+void
+lk_lease_view_destroy (lk_lease_view **self_p)
+{
+    *self_p = NULL;
+}
+
+int64_t
+lk_lease_view_until (const lk_lease_view *self, uint64_t session)
+{
+    const lk_lease_page *page = (const lk_lease_page *) self;
+
+    return page->session == session ? page->until_ms : 0;
+}
+
+lk_log_level
+lk_log_get_level (void)
+{
+    return LK_LOG_ERROR;
+}
+
+void
+lk_log_write (lk_log_level level, const char *format, ...)
+{
+    (void) level;
+    (void) format;
+}
+
+/*  -------------------------------------------------------- the daemon */
+
+void
+lk_lockd_step (lk_lockd *self, lk_event *event)
+{
+    if (event->type == LK_ON_LOCK) {
+        event->request.pid = (uint32_t) event->request.serial;
+    }
+    sim_host_step (self->bus->world, self->bus->host, event);
+}
+
+/*  What the simulator carries out itself. */
+bool
+lk_lockd_persist (lk_lockd *self)
+{
+    LK_ASSERT (!self);
+    return false;
+}
+
+void
+lk_charter_write (const lk_charter *charter, lk_message *message)
+{
+    (void) charter;
+    LK_ASSERT (!message);
+}
+
+void
+lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
+{
+    (void) self;
+    LK_ASSERT (!request);
+}
+
+void
+lk_lockd_tell_list (lk_lockd *self, const lk_message *request)
+{
+    (void) self;
+    LK_ASSERT (!request);
+}
+
+/*  -------------------------------------------------------- the desk */
+
+void
+sim_desk_open (sim_world *world, uint8_t host)
+{
+    sim_desk *self = world->desk[host];
+    uint32_t process = world->checker.service[host].process;
+
+    if (!self) {
+        self = world->desk[host] = lk_alloc (sizeof *self);
+    }
+    memset (&self->lockd, 0, sizeof self->lockd);
+    self->bus = (lk_bus) {.world = world, .host = host};
+    self->lockd.bus = &self->bus;
+    self->lockd.attached = true;
+    self->lockd.attachment = 1;
+    self->lockd.page = &pages[host][process % PAGES];
+    *self->lockd.page = (lk_lease_page) {.session = 0};
+    snprintf (self->lockd.page_path, sizeof self->lockd.page_path, "%u.%u",
+              host, process);
+    lk_apps_init (&self->lockd.apps);
+    self->lockd.apps.last_number = FIRST_NUMBER;
+}
+
+void
+sim_desk_close (sim_world *world, uint8_t host)
+{
+    sim_desk *self = world->desk[host];
+    lk_message *message;
+
+    if (!self) {
+        return;
+    }
+    while ((message = lk_message_queue_take (&self->inbox))) {
+        lk_message_destroy (&message);
+    }
+    lk_apps_clear (&self->lockd.apps);
+    lk_apps_init (&self->lockd.apps);
+}
+
+void
+sim_desk_send (sim_world *world, uint8_t host, const char *client,
+               lk_message *message)
+{
+    sim_desk *self = world->desk[host];
+
+    if (!message) {
+        message = lk_message_new ("lock@.", "GONE");
+    }
+    lk_message_set_from (message, client);
+    if (!sim_host_is_up (world, host)) {
+        lk_message_destroy (&message);
+        return;
+    }
+    lk_message_queue_add (&self->inbox, message);
+    sim_post (world, world->now, SIM_EVENT_DESK, host, 0);
+}
+
+/*  As plugins/lock/shell.c does when a process ended. */
+static void
+end_app (sim_desk *self, const char *address)
+{
+    lk_app *app = lk_apps_find (&self->lockd.apps, address);
+    lk_event event = {.type = LK_ON_APP_GONE};
+
+    if (app) {
+        bool known = app->asked;
+        event.request.app = app->number;
+        lk_apps_remove (&self->lockd.apps, app);
+        if (known) {
+            lk_lockd_step (&self->lockd, &event);
+        }
+    }
+}
+
+void
+sim_desk_arrive (sim_world *world, uint8_t host)
+{
+    sim_desk *self = world->desk[host];
+    lk_message *message;
+
+    if (sim_host_is_paused (world, host)) {
+        sim_post (world, world->host[host].paused_until, SIM_EVENT_DESK, host,
+                  0);
+        return;
+    }
+    /*  The service may end in the midst of it. */
+    while (sim_host_is_up (world, host)
+           && (message = lk_message_queue_take (&self->inbox))) {
+        if (lk_message_is (message, "GONE")) {
+            end_app (self, lk_message_from (message));
+        } else {
+            lk_lockd_from_app (&self->lockd, message, true);
+        }
+        lk_message_destroy (&message);
+    }
+}
+
+bool
+sim_desk_carry_out (sim_world *world, uint8_t host, const lk_effect *effect)
+{
+    lk_effects effects = {effect, 1};
+
+    if (effect->type == LK_DO_TELL
+        && (effect->answer.app < FIRST_NUMBER
+            || effect->answer.app == UINT32_MAX)) {
+        return false;
+    }
+    lk_lockd_carry_out (&world->desk[host]->lockd, &effects);
+    return true;
+}
+
+void
+sim_desks_clear (sim_world *world)
+{
+    for (uint8_t host = 0; host < SIM_HOSTS_MAX; host++) {
+        sim_desk_close (world, host);
+        lk_free (world->desk[host]);
+        world->desk[host] = NULL;
+    }
+}
