@@ -137,6 +137,13 @@ lk_charter_write (const lk_charter *charter, lk_message *message)
 }
 
 void
+lk_lockd_alert (lk_lockd *self, const lk_effect *effect)
+{
+    (void) self;
+    LK_ASSERT (!effect);
+}
+
+void
 lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
 {
     (void) self;
