@@ -89,6 +89,7 @@ libraries := $(static_lib) $(shared_lib)
 unit_tests := $(call bin,$(unit_src))
 fuzz_tests := $(call bin,$(fuzz_src))
 cluster_tests := $(call bin,$(cluster_src))
+hooked := $(B)/tests/hooks/lockkeeper-lockd
 benches := $(call bin,$(bench_src))
 simulator := $(B)/tests/sim/sim
 
@@ -96,7 +97,7 @@ simulator := $(B)/tests/sim/sim
 
 all: $(libraries) $(programs) $(examples)
 
-tests: all unit-tests $(fuzz_tests) $(cluster_tests) $(simulator)
+tests: all unit-tests $(fuzz_tests) $(cluster_tests) $(hooked) $(simulator)
 unit-tests: $(unit_tests)
 
 help:
@@ -246,6 +247,11 @@ $(B)/lockkeeper-greeter: $(call obj,$(greeter_src)) $(static_lib)
 
 $(filter $(B)/examples/%,$(examples)): $(B)/%: $(B)/%.o $(static_lib)
 	$(call link)
+
+#   A second lock service for tests, with a hook that no other program has.
+$(hooked): $(B)/tests/hooks/lockd.o $(B)/tests/lib/corrupt.o \
+		$(call obj,$(lock_src)) $(core_lib) $(static_lib)
+	$(call link,-Wl$(comma)--wrap=lk_lockd_from_app)
 
 parts = $(test_lib) $(lock_lib) $(core_lib) $(router_lib) $(static_lib)
 

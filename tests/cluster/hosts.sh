@@ -28,6 +28,7 @@
 #                    others have no state: they are proxies, and ready too.
 #       leaders      how many leaders all_full expects; by default 3, or as
 #                    many as an odd number of members allows
+#       lockd        another program as lock service
 #       leases       options of routers and lock services: dead_after_ms,
 #                    leader_lease_ms, host_lease_ms; options=(...) of lockd
 #   More hosts later: add_host h8 (all others have to know its address by
@@ -160,11 +161,13 @@ options_of () {
 #   state's alone.
 launch () {
     local host=$1 name=$2 line into=(setpriv --pdeathsig KILL)
+    local program=$BUILD/lockkeeper-$name
+    [ "$name" = router ] || program=${lockd:-$program}
     [ "$mode" = loopback ] || into=(nsenter --net=/run/netns/"$host")
     mapfile -t line < <(options_of "$host" "$name")
     (
         trap '' XFSZ
-        exec "${into[@]}" "$BUILD/lockkeeper-$name" --config=/dev/null \
+        exec "${into[@]}" "$program" --config=/dev/null \
             "--endpoint=ipc://$where/$host/router" "${line[@]}"
     ) > >(exec cat >>"$where/$host/$name.log") 2>&1 &
     echo $! >"$where/$host/$name.pid"

@@ -27,6 +27,10 @@ verdict 'external names begin with lk_' "$(
     nm -A --defined-only -g "$BUILD/liblockkeeper.a" "$BUILD/core.a" \
         2>/dev/null | awk 'NF >= 3 { print $1, $NF }' |
     grep -vE ' (lk_|__(asan|odr_asan|ubsan|gcov))|^$')"
+verdict 'what corrupts tables is in no program that is installed' "$(
+    grep -ali corrupt "$BUILD"/lockkeeper*
+    grep -aqi lockcorrupt "$BUILD/tests/hooks/lockkeeper-lockd" ||
+        echo 'and not in that of the tests, either')"
 verdict 'the shared library has its name' "$(
     readelf -d "$library" | grep -q 'soname.*liblockkeeper\.so\.1' ||
         echo "$library: no soname liblockkeeper.so.1")"

@@ -386,6 +386,39 @@ START_TEST (a_second_holder_is_not_told)
 }
 END_TEST
 
+/*  A table with one lock; `token` is for a memory that is wrong. */
+static uint64_t
+chain_of_confirm (uint64_t token, bool told)
+{
+    const lk_decree decree = {.term = {7, 1}, .members = 1, .leader_count = 1};
+    lk_op op = {.kind = LK_OP_ADD, .by.host = LK_NOBODY};
+    lk_table table;
+    lk_table_init (&table);
+    lk_table_begin (&table, &decree);
+    op.ticket = (lk_ticket) {.request = {0, 1, 1},
+                             .object = {"object", 6},
+                             .owner = {"app@h", 5},
+                             .key = 9};
+    lk_table_apply (&table, 0, &op, now_ms, NULL);
+    op.ticket.token = told ? table.entries->ticket.token : 0;
+    table.entries->ticket.token ^= token;
+    op.kind = LK_OP_CONFIRM;
+    lk_table_apply (&table, 0, &op, now_ms, NULL);
+    uint64_t hash = table.hash[0];
+    lk_table_clear (&table);
+    return hash;
+}
+
+/*  What is told again is compared. */
+START_TEST (a_wrong_token_is_not_confirmed)
+{
+    ck_assert_uint_eq (chain_of_confirm (0, true), chain_of_confirm (0, true));
+    ck_assert_uint_ne (chain_of_confirm (0, true), chain_of_confirm (1, true));
+    ck_assert_uint_ne (chain_of_confirm (0, false),
+                       chain_of_confirm (1, false));
+}
+END_TEST
+
 /*  Whoever is sealed looks before it says what it holds. */
 START_TEST (a_voter_looks_at_its_table)
 {
@@ -420,6 +453,7 @@ main (void)
     tcase_add_test (tests, two_that_differ);
     tcase_add_test (tests, the_only_one);
     tcase_add_loop_test (tests, a_second_holder_is_not_told, 0, 2);
+    tcase_add_test (tests, a_wrong_token_is_not_confirmed);
     tcase_add_loop_test (tests, a_voter_looks_at_its_table, 0, 3);
     Suite *suite = suite_create ("core_digest");
     suite_add_tcase (suite, tests);

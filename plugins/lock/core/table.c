@@ -501,6 +501,21 @@ apply_open (lk_table *self, uint8_t home, lk_tells *tells)
     }
 }
 
+/*  It changes nothing, but what is told has to be so on every leader. */
+static void
+apply_confirm (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
+{
+    const lk_entry *entry = lk_table_find (self, op->ticket.request);
+    if (entry && entry->queue->home == home) {
+        self->did += lk_digest_grant (&entry->ticket) + entry->ticket.key;
+    }
+    tell (self, tells,
+          &(lk_tell) {.kind =
+                          op->ticket.token ? LK_TELL_LOCKED : LK_TELL_UNLOCKED,
+                      .request = op->ticket.request,
+                      .token = op->ticket.token});
+}
+
 /*  All that the home orders goes into the chain: a leader whose table is
  *  another has another chain from here on. */
 static void
@@ -529,11 +544,7 @@ apply_any (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
         apply_open (self, home, tells);
         break;
     case LK_OP_CONFIRM:
-        tell (self, tells,
-              &(lk_tell) {.kind = op->ticket.token ? LK_TELL_LOCKED
-                                                   : LK_TELL_UNLOCKED,
-                          .request = op->ticket.request,
-                          .token = op->ticket.token});
+        apply_confirm (self, home, op, tells);
         break;
     case LK_OP_DIGEST:
         apply_digest (self, home);
