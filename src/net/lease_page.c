@@ -43,7 +43,8 @@ struct lk_lease_view {
 
 /*  -------------------------------------------------------- writer */
 
-/*  Maps a fresh file under a name of its own; NULL and errno. */
+/*  Maps a fresh file under a name of its own; NULL and errno. Its bytes are
+ *  there before it is mapped, or a full disk would end us by SIGBUS. */
 static page *
 map_fresh (const char *path)
 {
@@ -53,11 +54,13 @@ map_fresh (const char *path)
         return NULL;
     }
     page *fresh = MAP_FAILED;
-    if (fchmod (fd, 0644) == 0 && ftruncate (fd, sizeof *fresh) == 0) {
+    int error =
+        fchmod (fd, 0644) == 0 ? posix_fallocate (fd, 0, sizeof *fresh) : errno;
+    if (error == 0) {
         fresh = mmap (NULL, sizeof *fresh, PROT_READ | PROT_WRITE, MAP_SHARED,
                       fd, 0);
+        error = errno;
     }
-    int error = errno;
     close (fd);
     errno = error;
     if (fresh == MAP_FAILED) {
@@ -84,6 +87,7 @@ lk_lease_page_new (const char *path, lk_problem *problem)
     }
     if (!fresh) {
         (void) lk_problem_errno (problem, "cannot make '%s'", path);
+        unlink (temporary);
         lk_free (temporary);
         return NULL;
     }

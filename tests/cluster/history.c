@@ -24,7 +24,7 @@ static const char usage[] =
     "       history heal FILE HOST           that is over\n"
     "       history kill FILE HOST WORD SIGNAL PID...  a fault, and a signal\n"
     "       history now                      the boot clock, in ns\n"
-    "       history judge [--told] [--lease MS] FILE...\n"
+    "       history judge [--told] [--lease MS] [--grace MS] FILE...\n"
     "       history pause HOSTS FROM UNTIL OBJECT[,OBJECT...] FILE...\n"
     "       history event WHICH OBJECT AFTER FILE...  the first one's time\n"
     "       history holder OBJECT FILE...    the process it was last granted\n"
@@ -81,13 +81,16 @@ read_all (lk_history *history, int count, char **path)
 static int
 run_judge (int count, char **argument)
 {
-    lk_judge_options options = {.noise_ms = 2000, .lease_ms = 8000};
+    lk_judge_options options = {
+        .noise_ms = 2000, .grace_ms = 36000, .lease_ms = 8000};
     lk_history history = {.count = 0};
     while (count > 1 && strncmp (argument[0], "--", 2) == 0) {
         if (strcmp (argument[0], "--told") == 0) {
             options.told = true;
         } else {
-            options.lease_ms = strtol (argument[1], NULL, 10);
+            *(strcmp (argument[0], "--grace") == 0 ? &options.grace_ms
+                                                   : &options.lease_ms) =
+                strtol (argument[1], NULL, 10);
             count--, argument++;
         }
         count--, argument++;

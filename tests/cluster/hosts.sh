@@ -29,8 +29,8 @@
 #       leaders      how many leaders all_full expects; by default 3, or as
 #                    many as an odd number of members allows
 #       lockd        another program as lock service
-#       leases       options of routers and lock services: dead_after_ms,
-#                    leader_lease_ms, host_lease_ms; options=(...) of lockd
+#       dead_after_ms, leader_lease_ms, host_lease_ms, grace_ms;
+#       options=(...)   more options of lock services
 #   More hosts later: add_host h8 (all others have to know its address by
 #   then, so make_hosts as many as there will ever be, and start them later:
 #   idle='h6 h7' before make_hosts leaves them down; start_host h6).
@@ -45,7 +45,8 @@
 #       stop_daemon, kill_daemon, start_daemon HOST router|lockd
 #       pause HOST WHAT..., resume HOST              SIGSTOP; WHAT: router,
 #                               lockd, apps (those of start_load), as one
-#       fill_disk HOST, empty_disk HOST              of its state file
+#       fill_disk HOST state|run, empty_disk HOST state|run   of state file
+#                               or lease page
 #       descriptors HOST router|lockd N|all          may open N more
 #   Looks: hosts_get all_ready|all_full, status_of HOST, log_has HOST DAEMON
 #   TEXT, pid_of HOST DAEMON, on HOST VERB...; applications: load_tap.sh.
@@ -92,7 +93,7 @@ fi
 . "$(dirname "${BASH_SOURCE[0]}")/load_tap.sh"
 where=$work/hosts
 export LOCKKEEPER_SANDBOX=$where
-dead_after_ms=500 leader_lease_ms=1000 host_lease_ms=4000
+dead_after_ms=500 leader_lease_ms=1000 host_lease_ms=4000 grace_ms=60000
 hosts=() options=() idle='' members='' leaders=
 declare -A address=()
 [ "$mode" = namespaces ] ||
@@ -107,12 +108,13 @@ in_host () {
     nsenter --net=/run/netns/"$host" "$@"
 }
 
-#   A host's name, its own disk of 64 KiB for the state, and its plug.
+#   A host's own disks of 64 KiB for state and lease page, and its plug.
 plug () {
     local host=$1
-    mkdir -p "$where/$host/state" || return 1
+    mkdir -p "$where/$host/state" "$where/$host/run" || return 1
     [ "$mode" = namespaces ] || return 0
     mount -t tmpfs -o size=64k "$host" "$where/$host/state" &&
+        mount -t tmpfs -o size=64k "$host" "$where/$host/run" &&
         ip netns add "$host" &&
         ip link add "to-$host" type veth peer name eth0 netns "$host" &&
         ip link set "to-$host" master bridge0 up &&
@@ -151,9 +153,9 @@ options_of () {
             printf '%s\n' "--neighbour=${address[$other]}:7411"
         done
     else
-        printf '%s\n' "--state=$where/$host/state" "--run=$where/$host" \
+        printf '%s\n' "--state=$where/$host/state" "--run=$where/$host/run" \
             "--dead-after=$dead_after_ms" "--leader-lease=$leader_lease_ms" \
-            "--host-lease=$host_lease_ms" "${options[@]}"
+            "--host-lease=$host_lease_ms" "--grace=$grace_ms" "${options[@]}"
     fi
 }
 
@@ -361,19 +363,19 @@ heal () {
 
 #   ------------------------------------------------------------ what runs out
 
-#   Without disks of our own the state may just have no bytes.
+#   Without disks of our own its files may just have no bytes.
 fill_disk () {
     note_fault "$1" full-disk
     if [ "$mode" = loopback ]; then
         prlimit --pid "$(pid_of "$1" lockd)" --fsize=1
     else
-        ! cat /dev/zero >"$where/$1/state/ballast" 2>/dev/null
+        ! cat /dev/zero >"$where/$1/$2/ballast" 2>/dev/null
     fi
 }
 
 #   Without disks of our own the limit ends with the process.
 empty_disk () {
-    rm -f "$where/$1/state/ballast"
+    rm -f "$where/$1/$2/ballast"
 }
 
 #   descriptors HOST DAEMON N: it may open N more, but not change that; or
@@ -403,7 +405,8 @@ finish_test () {
     local file
     for file in "$work"/*-*.history; do
         [ -e "$file" ] || continue
-        check 'the judge is content' judge --lease "$host_lease_ms" "$@"
+        check 'the judge is content' judge --lease "$host_lease_ms" \
+            --grace $((grace_ms * 6 / 10)) "$@"
         echo "# $(tail -n 1 "$work/out")"
         break
     done
@@ -426,7 +429,7 @@ end_hosts () {
     for file in "$where"/*/*.pid; do
         [ ! -e "$file" ] || kill -9 "$(cat "$file")" 2>/dev/null
     done
-    [ "$mode" = loopback ] || umount -l "$where"/*/state 2>/dev/null
+    [ "$mode" = loopback ] || umount -l "$where"/*/state "$where"/*/run 2>/dev/null
     rm -rf "$work"
 }
 

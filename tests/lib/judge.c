@@ -19,7 +19,6 @@
 #include <string.h>
 
 #define ANSWER_MS 5000 /* from the end of the wait to FAILED */
-#define GRACE_MS 20000 /* after a duration, if it was not given back */
 #define NS_PER_MS INT64_C (1000000)
 
 /*  What became of one request; 0: did not happen. */
@@ -410,9 +409,10 @@ tell_request (judge *self, const request *it)
                          && it->unlock != NULL;
     const bool graceful = limited && !has_fault (self, asked, it->unlock, NULL);
     tell (self, LK_TOLD_ASKED, asked, asked->ns,
-          (lk_told_moment) {.until_ms = wait_until_ms (
-                                asked, ANSWER_MS + self->options->noise_ms),
-                            .grace_ms = graceful ? GRACE_MS : 0});
+          (lk_told_moment) {
+              .until_ms =
+                  wait_until_ms (asked, ANSWER_MS + self->options->noise_ms),
+              .grace_ms = graceful ? self->options->grace_ms : 0});
     if (it->granted != NULL) {
         tell_grant (self, it);
     } else if (it->failed != NULL) {

@@ -33,6 +33,8 @@
 typedef struct {
     bool told;        /* a lost lock is believed in until that was noticed */
     int64_t noise_ms; /* how late a test on a busy machine may be */
+    int64_t grace_ms; /* nobody gets what was not given back so soon after its
+                         duration */
     int64_t lease_ms; /* of a host: so long a fault may have an effect */
 } lk_judge_options;
 

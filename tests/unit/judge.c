@@ -34,7 +34,7 @@ read_text (lk_history *history, const char *text)
 static void
 judge_with (const char *text, bool told)
 {
-    const lk_judge_options options = {.told = told, .noise_ms = 0};
+    const lk_judge_options options = {.told = told, .grace_ms = 100};
     lk_history history = {.count = 0};
     size_t size;
     read_text (&history, text);
