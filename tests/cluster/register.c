@@ -242,9 +242,8 @@ take_a_turn (application *self)
 static int
 run (application *self)
 {
-    const lk_session_options options = {.endpoint = self->endpoint,
-                                        .name = "register",
-                                        .connect_ms = 10000};
+    const lk_session_options options = {
+        .endpoint = self->endpoint, .name = "register", .connect_ms = 10000};
     struct sigaction action = {.sa_handler = note_signal};
     sigaction (SIGTERM, &action, NULL);
     snprintf (self->process, sizeof self->process, "%s/%d", self->host,
