@@ -146,8 +146,7 @@ start_job (const sim_task *task, sim_board *board, int job)
         signal (SIGINT, SIG_IGN); /* the parent tells when to stop */
         signal (SIGTERM, SIG_DFL);
         run_job (task, board, job);
-        fflush (stdout);
-        _exit (0);
+        exit (0);
     }
     if (child < 0) {
         perror ("fork");

@@ -1,0 +1,131 @@
+#   coverage.awk - branches of the core that were not taken
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   awk -v listed=unreached.txt -f coverage.awk UNIT SIM
+#
+#   UNIT and SIM are what gcov -b -c -t says of the core after its unit tests
+#   and after the simulator. Branches of assertions do not count, since the
+#   false one is our own mistake, nor do those inside of uthash's and utlist's
+#   macros. Prints a table by file; each branch that only unit tests take;
+#   each that nobody takes and that is not listed, and each listed line
+#   that needs it no more: the status is 1 if there are any of these two.
+
+function trim (text) {
+    gsub (/^[ \t]+|[ \t]+$/, "", text)
+    return text
+}
+
+function read_list (    text, place) {
+    while ((getline text < listed) > 0) {
+        if (text ~ /^#/ || text !~ /[^ \t]/) {
+            continue
+        }
+        if (text ~ /^ /) {
+            reason[place] = reason[place] trim (text)
+        } else {
+            place = text
+            reason[place] = ""
+        }
+    }
+}
+
+function begin_file (path) {
+    file = path
+    sub (/.*\//, "", file)
+    if (!(file in total) && file ~ /\.c$/) {
+        files[++file_count] = file
+        total[file] = hit[file] = unit[file] = known[file] = missed[file] = 0
+    }
+}
+
+function judge (    place) {
+    place = file "|" source
+    total[file]++
+    if (taken > 0) {
+        hit[file]++
+    } else if ((file, line, branch) in by_unit) {
+        unit[file]++
+        text = "only by unit tests: " file ":" line ": " source
+        if (text != last_text) {
+            print text
+        }
+        last_text = text
+    } else if (place in reason) {
+        known[file]++
+        used[place] = 1
+    } else {
+        missed[file]++
+        where[++misses] = file ":" line ": branch " branch ": " source
+    }
+}
+
+BEGIN {
+    read_list ()
+}
+
+FNR == 1 {
+    pass++
+}
+
+#   "        5:  123:    source" or "    #####:  123:    source"
+/^ *[-#=0-9*]+: *[0-9]+:/ {
+    line = $0
+    sub (/^[^:]*: */, "", line)
+    source = line
+    sub (/:.*/, "", line)
+    sub (/^[0-9]+:/, "", source)
+    branch = -1
+    if (line == 0) {
+        if (source ~ /^Source:/) {
+            begin_file(source)
+        }
+        next
+    }
+    source = trim (source)
+    if (source ~ /LK_ASSERT|HASH_(ADD|DEL|FIND)|DL_[A-Z]/) {
+        within = 1
+    }
+    quiet = within
+    if (source ~ /[;{}]$/) {
+        within = 0
+    }
+    next
+}
+
+/^branch / && !quiet && file ~ /\.c$/ {
+    branch++
+    taken = $3 == "taken" ? $4 : 0
+    if (pass == 2) {
+        judge ()
+    } else if (taken > 0) {
+        by_unit[file, line, branch] = 1
+    }
+}
+
+END {
+    form = "%-16s %9s %9s %11s %9s %9s\n"
+    printf form, "file", "branches", "simulator", "only unit", "listed", \
+        "not taken"
+    for (i = 1; i <= file_count; i++) {
+        f = files[i]
+        printf form, f, total[f], hit[f], unit[f], known[f], missed[f]
+        all += total[f]; all_hit += hit[f]; all_unit += unit[f]
+        all_known += known[f]; all_missed += missed[f]
+    }
+    printf form, "all", all, all_hit, all_unit, all_known, all_missed
+    for (i = 1; i <= misses; i++) {
+        print "not taken: " where[i]
+    }
+    for (place in reason) {
+        if (!(place in used)) {
+            print "listed, but taken or gone: " place
+            stale++
+        } else if (reason[place] == "") {
+            print "listed without a reason: " place
+            stale++
+        }
+    }
+    exit misses + stale > 0
+}
