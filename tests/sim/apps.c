@@ -89,15 +89,16 @@ sim_apps_begin_on (sim_world *world, uint8_t host)
     }
 }
 
-uint32_t
+uint64_t
 sim_apps_present (const sim_world *world)
 {
-    uint32_t present = 0;
+    uint64_t present = 0;
 
     for (uint8_t host = 0; host < world->host_count; host++) {
         for (int place = 0; place < world->apps.habits.per_host; place++) {
-            present |= 1u << sim_app_bit (host, place);
+            present |= 1ull << sim_app_bit (host, place);
         }
+        present |= 1ull << sim_app_bit (host, SIM_CLIENT_PLACE);
     }
     return present & world->options.apps;
 }

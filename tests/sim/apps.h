@@ -73,9 +73,12 @@ typedef struct {
     int64_t lease_until[SIM_HOSTS_MAX]; /* as published, in true time */
 } sim_apps;
 
+/*  Of a host, with the one that uses the library (client.h). */
+#define SIM_ACTORS_MAX (SIM_APPS_MAX + 1)
+
 /*  The place of an application among all of them, from 0. */
 #define sim_app_bit(host, place)                                               \
-    ((unsigned) (host) * (SIM_APPS_MAX + 1) + (unsigned) (place))
+    ((unsigned) (host) *SIM_ACTORS_MAX + (unsigned) (place))
 
 /*  A request's name. */
 sim_who sim_who_is (uint8_t host, const sim_app *app,
@@ -88,7 +91,7 @@ void sim_apps_begin (struct sim_world *world);
 void sim_apps_begin_on (struct sim_world *world, uint8_t host);
 
 /*  Those that there are, as bits. */
-uint32_t sim_apps_present (const struct sim_world *world);
+uint64_t sim_apps_present (const struct sim_world *world);
 
 /*  An application's next deed. */
 void sim_apps_act (struct sim_world *world, uint8_t host, uint32_t place);

@@ -20,7 +20,7 @@ typedef struct {
     char failure[256];
     size_t members;
     size_t others;
-    uint32_t apps; /* that there were, as bits */
+    uint64_t apps; /* that there were, as bits */
     int64_t now;
     uint64_t steps;
     sim_fault_set faults; /* that happened */

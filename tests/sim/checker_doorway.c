@@ -15,7 +15,9 @@ note_fill (sim_checker *self, const lk_lock_message *message)
 {
     sim_service *service = &self->service[message->to];
 
-    if (!message->as.chunk.more) {
+    /*  One who was left behind may still fill for a lower term. */
+    if (!message->as.chunk.more
+        && sim_term_compare (message->term, service->filling) >= 0) {
         service->filling = message->term;
         service->last_part = message->as.chunk.chunk;
     }

@@ -88,7 +88,7 @@ try_apps (sim_shrinking *self, const sim_items *items)
 
     options.apps = 0;
     for (size_t i = 0; i < items->count; i++) {
-        options.apps |= 1u << items->item[i];
+        options.apps |= 1ull << items->item[i];
     }
     return attempt (self, &options);
 }
@@ -162,7 +162,7 @@ thin_apps (sim_shrinking *self)
     size_t hosts = self->smallest.members + self->smallest.others;
 
     items.count = 0;
-    for (size_t bit = 0; bit < hosts * SIM_APPS_MAX; bit++) {
+    for (size_t bit = 0; bit < hosts * SIM_ACTORS_MAX; bit++) {
         if (self->smallest.apps >> bit & 1) {
             items.item[items.count++] = bit;
         }
@@ -194,7 +194,7 @@ fewer_others (sim_shrinking *self)
         options.members = (int) self->smallest.members;
         options.others = others;
         if (attempt (self, &options)) {
-            return true;
+            return (int) self->smallest.others == others;
         }
     }
     return false;
@@ -297,9 +297,9 @@ look_elsewhere (sim_shrinking *self)
 /*  -------------------------------------------------------- report */
 
 static int
-count_bits (uint32_t bits)
+count_bits (uint64_t bits)
 {
-    return __builtin_popcount (bits);
+    return __builtin_popcountll (bits);
 }
 
 /*  The last lines of what the run tells. */

@@ -32,19 +32,13 @@ say () {    # 0 if good, what
 
 plant () {    # file of the core, sed expression: makes $scratch/sim
     sed -z "$2" "plugins/lock/core/$1" >"$scratch/changed.c"
-    objects=
-    for source in tests/sim/*.c plugins/lock/core/*.c src/util/*.c \
-        src/wire/lock_message.c; do
-        case $source in
-        "plugins/lock/core/$1") objects="$objects $scratch/changed.o" ;;
-        *) objects="$objects $build/${source%.c}.o" ;;
-        esac
-    done
+    objects=$(tr ' ' '\n' <"$build/tests/sim/objects" |
+        sed "s|.*/plugins/lock/core/${1%.c}.o\$|$scratch/changed.o|")
     cmp -s "$scratch/changed.c" "plugins/lock/core/$1" && return 1
     $compiler -std=gnu11 -O2 -w -Isrc -Iinclude -Iplugins/lock/core \
         -c -o "$scratch/changed.o" "$scratch/changed.c" || return 1
     # shellcheck disable=SC2086
-    $compiler -o "$scratch/sim" $objects
+    $compiler -o "$scratch/sim" $objects -ljansson -lm
 }
 
 #   The first words of a failure, in capitals, of "... at 12 ms: WORD ..."
@@ -77,11 +71,11 @@ shrunk () {    # name, most steps, file of the core, sed expression
     say $? "$1: bit for bit, told or not"
 }
 
-shrunk no-grace 1000 upkeep.c \
+shrunk no-grace 2000 upkeep.c \
     's/return ticket->duration_ms + grace;/return ticket->duration_ms;/'
 shrunk no-audit 6000 upkeep.c \
     's/return node->now_ms - entry->since_ms > lease_ms/return 0 \&\& node->now_ms > lease_ms/'
-shrunk restart-closes 1000 node.c \
+shrunk restart-closes 2000 node.c \
     's/lk_outlet_init (&node->outlet);/&\n    node->proxy.closed = config->facts.session;/'
 shrunk gives-up 1500 upkeep.c \
     's/lk_out_trace (node, LK_TRACE_NOTICE, "reclaim over");/&\n        LK_ASSERT (node->facts.session < 2);/; s/#include "node_private.h"/#include "util\/assert.h"\n&/'

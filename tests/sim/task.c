@@ -81,8 +81,8 @@ set_apps (sim_task *self, const char *text)
         return true;
     }
     while (sscanf (text, "%u.%u%n", &host, &place, &used) == 2
-           && host < SIM_HOSTS_MAX && place < SIM_APPS_MAX) {
-        self->world.apps |= 1u << sim_app_bit (host, place);
+           && host < SIM_HOSTS_MAX && place < SIM_ACTORS_MAX) {
+        self->world.apps |= 1ull << sim_app_bit (host, place);
         text += used;
         if (*text == '\0') {
             return true;
@@ -250,15 +250,15 @@ add_faults (char *text, const sim_fault_set *faults)
 }
 
 static void
-add_apps (char *text, uint32_t apps)
+add_apps (char *text, uint64_t apps)
 {
     const char *comma = "";
 
     add (text, " --apps %s", apps ? "" : "none");
-    for (unsigned bit = 0; bit < SIM_HOSTS_MAX * SIM_APPS_MAX; bit++) {
+    for (unsigned bit = 0; bit < SIM_HOSTS_MAX * SIM_ACTORS_MAX; bit++) {
         if (apps >> bit & 1) {
-            add (text, "%s%u.%u", comma, bit / SIM_APPS_MAX,
-                 bit % SIM_APPS_MAX);
+            add (text, "%s%u.%u", comma, bit / SIM_ACTORS_MAX,
+                 bit % SIM_ACTORS_MAX);
             comma = ",";
         }
     }
@@ -285,7 +285,7 @@ sim_command (const char *program, const sim_options *options, uint64_t seed,
     if (options->faults) {
         add_faults (text, options->faults);
     }
-    if (options->apps != UINT32_MAX) {
+    if (options->apps != UINT64_MAX) {
         add_apps (text, options->apps);
     }
     if (options->storm_ms > 0) {

@@ -129,7 +129,7 @@ typedef struct sim_world {
 /*  The seed alone says what the run is like. */
 #define SIM_OPTIONS_NONE                                                       \
     {                                                                          \
-        .others = -1, .apps = UINT64_MAX                                       \
+        .others = -1, .apps = UINT64_MAX, .gap_ms = SIM_FOREVER                \
     }
 
 void sim_world_init (sim_world *self);
