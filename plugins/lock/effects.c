@@ -213,6 +213,7 @@ carry_out (lk_lockd *self, const lk_effect *effect)
         self->status_changed = true;
         break;
     case LK_DO_CHANGED:
+        lk_lockd_changed (self, effect->error, effect->text);
         break;
     case LK_DO_TRACE:
         trace (effect);

@@ -15,6 +15,7 @@
  *      requests.c  what applications ask
  *      status.c    LOCKSTATUS, LOCKLIST
  *      alerts.c    LOCKALERT
+ *      members.c   LOCKMEMBERS: who is a member, and changes of that
  *      start.c     LOCKSTARTED, REFUSE, and whose messages count
  *      apps.c      table of applications;  peers.c  table of lock services
  */
@@ -37,6 +38,14 @@
  *  report are gone. */
 #define LK_LOCKD_RETURN_MS 2000
 
+/*  A change of members that the core is at, and whom to answer then. */
+typedef struct {
+    char asker[LK_ADDRESS_LEN_MAX + 1]; /* "": there is none */
+    uint64_t serial;                    /* of its latest question */
+    char host[LK_HOST_LEN_MAX + 1];
+    bool add; /* else remove */
+} lk_asked_change;
+
 typedef struct {
     lk_lockd_options options;
     lk_bus *bus;
@@ -50,7 +59,7 @@ typedef struct {
 
     lk_node *node;
     lk_candidate candidate;
-    bool eligible;        /* may lead: has a genesis, priority is not off */
+    bool eligible;        /* may lead, as a member: priority is not off */
     uint64_t incarnation; /* session that this process began with */
 
     lk_lease_page *page;
@@ -60,6 +69,7 @@ typedef struct {
 
     lk_peers peers;
     lk_apps apps;
+    lk_asked_change change;
     uint32_t attachment;  /* counts routers found */
     int64_t return_at_ms; /* look for lost applications; INT64_MAX */
     int64_t resend_at_ms; /* answers that the bus did not take; INT64_MAX */
@@ -87,6 +97,13 @@ bool lk_lockd_begin (lk_lockd *self);
 
 /*  Writes the state file; false: it could not, and everything is over. */
 bool lk_lockd_persist (lk_lockd *self);
+
+/*  Writes the charter of our peers into the state file: it is that of the
+ *  cluster that we have joined. False: it could not, and everything is over. */
+bool lk_lockd_keep_charter (lk_lockd *self);
+
+/*  Whether we are a member by that decree. */
+bool lk_lockd_is_member (const lk_lockd *self, const lk_decree *decree);
 
 /*  -------------------------------------------------------- steps */
 
@@ -121,6 +138,21 @@ void lk_lockd_alert (lk_lockd *self, const lk_effect *effect);
 
 /*  Answers LOCKLIST with the tickets, or with the leaders that have them. */
 void lk_lockd_tell_list (lk_lockd *self, const lk_message *request);
+
+/*  Answers LOCKMEMBERS, at once or when the change is made. */
+void lk_lockd_tell_members (lk_lockd *self, const lk_message *request);
+
+/*  The core has made the change of members, or says why not. */
+void lk_lockd_changed (lk_lockd *self, lk_err error, const char *text);
+
+/*  The latest decree in force; before any is known to be, the one on disk: it
+ *  may be the genesis. */
+const lk_decree *lk_lockd_decree (const lk_lockd *self,
+                                  const lk_node_status *status);
+
+/*  Lists the names of its leaders in the field "leaders". */
+void lk_lockd_add_leaders (const lk_lockd *self, lk_message *message,
+                           const lk_decree *decree);
 
 /*  From the lock service of `host`. */
 void lk_lockd_from_peer (lk_lockd *self, const char *host,

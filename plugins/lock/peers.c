@@ -228,6 +228,19 @@ is_copy (const lk_peers *self, const lk_other *peer,
     return true;
 }
 
+/*  The others that we took before had no cluster either, and may have another
+ *  by now. */
+static void
+join (lk_peers *self, const lk_charter *theirs)
+{
+    self->charter = *theirs;
+    for (size_t i = 0; i < self->count; i++) {
+        if (self->other[i].state == LK_OTHER_ACCEPTED) {
+            self->other[i].state = LK_OTHER_NEW;
+        }
+    }
+}
+
 lk_other_state
 lk_peers_judge (lk_peers *self, lk_other *peer, const lk_charter *theirs,
                 bool *joined, char problem[LK_PEERS_PROBLEM_SIZE])
@@ -240,7 +253,7 @@ lk_peers_judge (lk_peers *self, lk_other *peer, const lk_charter *theirs,
         return peer->state;
     }
     if (!self->charter.name[0] && theirs->name[0]) {
-        self->charter = *theirs;
+        join (self, theirs);
         *joined = true;
     }
     peer->state = LK_OTHER_ACCEPTED;

@@ -5,9 +5,9 @@
  *
  *  A service is known by its host's name and the random id of its state file.
  *  Nothing of it is heard before its LOCKSTARTED named the same cluster with
- *  the same genesis and leases as ours. A service without a genesis joins the
- *  first cluster that it hears of, until its process ends. Decides and
- *  remembers; sends and logs nothing.
+ *  the same genesis and leases as ours. A service without a cluster joins the
+ *  first one that it hears of, for good. Decides and remembers; sends and logs
+ *  nothing.
  */
 
 #ifndef LK_PEERS_H
@@ -78,7 +78,8 @@ bool lk_charter_read (lk_charter *self, const lk_message *message);
 
 /*  Judges a peer by the charter in its LOCKSTARTED and sets its state. If it
  *  is refused, `problem` and its `why` name the difference. True in *joined if
- *  its cluster has become ours. */
+ *  its cluster has become ours: that is to be kept and told to all before
+ *  anything else is said. */
 lk_other_state lk_peers_judge (lk_peers *self, lk_other *peer,
                                const lk_charter *theirs, bool *joined,
                                char problem[LK_PEERS_PROBLEM_SIZE]);

@@ -305,6 +305,8 @@ lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local)
         lk_lockd_tell_status (self, message);
     } else if (lk_message_is (message, "LOCKLIST")) {
         lk_lockd_tell_list (self, message);
+    } else if (lk_message_is (message, "LOCKMEMBERS")) {
+        lk_lockd_tell_members (self, message);
     } else if (!lk_message_is_complaint (message)) {
         answer_unknown (self, message);
     }

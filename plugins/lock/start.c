@@ -121,6 +121,22 @@ refuse (lk_lockd *self, lk_other *other, const char *problem)
     }
 }
 
+/*  Its cluster is ours from now on, also after a restart: nobody hears of us
+ *  as one of it before that is on disk. */
+static bool
+join (lk_lockd *self, const lk_other *other)
+{
+    if (!lk_lockd_keep_charter (self)) {
+        self->failed = true;
+        lk_bus_stop (self->bus, 1);
+        return false;
+    }
+    lk_log_notice ("of cluster '%s' now, heard from host=%s",
+                   self->state.cluster, other->host);
+    lk_lockd_announce (self, "*");
+    return true;
+}
+
 /*  Whether the LOCKSTARTED is one of this cluster. */
 static bool
 check_started (lk_lockd *self, lk_other *other, const lk_message *message)
@@ -138,9 +154,8 @@ check_started (lk_lockd *self, lk_other *other, const lk_message *message)
         refuse (self, other, problem);
         return false;
     }
-    if (joined) {
-        lk_log_notice ("proxy of cluster '%s', heard from host=%s", theirs.name,
-                       other->host);
+    if (joined && !join (self, other)) {
+        return false;
     }
     if (before != LK_OTHER_ACCEPTED) {
         lk_log_info ("lock service host=%s id=%016llx: new -> known",
@@ -160,12 +175,16 @@ keep_reason (lk_other *other, const char *reason)
     }
 }
 
-/*  The other side refuses us; it says why, and we say so once. */
+/*  The other side refuses us; it says why, and we say so once. Before it has
+ *  said again who it is we do not hear it either. */
 static void
 take_refuse (lk_other *other, const lk_message *message)
 {
     const char *reason = lk_message_text (message, "reason");
     keep_reason (other, reason ? reason : "it does not say why");
+    if (other->state == LK_OTHER_ACCEPTED) {
+        other->state = LK_OTHER_NEW;
+    }
     if (!other->said) {
         other->said = true;
         lk_log_error ("the lock service of host=%s refuses us: %s", other->host,

@@ -3,8 +3,9 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  The file DIR/lock.state. `lockkeeper init` writes one with a genesis; one
- *  that we make ourselves has none, and we only serve as a proxy.
+ *  The file DIR/lock.state. `lockkeeper init` writes one with a genesis. One
+ *  that we make ourselves has none: we serve as a proxy of the first cluster
+ *  that we hear of, keep that, and may be made a member of it.
  */
 
 #include "lockd.h"
@@ -55,6 +56,24 @@ lk_lockd_persist (lk_lockd *self)
         lk_log_error ("%s: the lock service ends", problem.text);
     }
     return error == LK_OK;
+}
+
+bool
+lk_lockd_keep_charter (lk_lockd *self)
+{
+    const lk_charter *charter = &self->peers.charter;
+    lk_lock_state *state = &self->state;
+    state->genesis = 0;
+    for (size_t i = 0; i < charter->count; i++) {
+        lk_host host = lk_roster_intern (&self->roster, charter->member[i], 0);
+        if (host == LK_NOBODY) {
+            lk_log_error ("too many hosts to join cluster '%s'", charter->name);
+            return false;
+        }
+        state->genesis |= LK_HOST_BIT (host);
+    }
+    memcpy (state->cluster, charter->name, sizeof state->cluster);
+    return lk_lockd_persist (self);
 }
 
 static bool
@@ -131,8 +150,9 @@ lk_lockd_open (lk_lockd *self)
         return false;
     }
     if (!self->state.cluster[0]) {
-        lk_log_notice ("no genesis in '%s': serving as a proxy only; "
-                       "a member needs `lockkeeper init`",
+        lk_log_notice ("no cluster in '%s': serving as a proxy of the first "
+                       "that is heard of; members need `lockkeeper init` or "
+                       "`lockkeeper cluster add`",
                        lk_state_file_path (self->file));
     }
     return true;
@@ -189,11 +209,17 @@ make_candidate (lk_lockd *self)
 {
     uint32_t random;
     lk_random_fill (&random, sizeof random);
-    self->eligible = self->options.eligible && self->state.cluster[0];
+    self->eligible = self->options.eligible;
     self->candidate = (lk_candidate) {.priority = self->options.priority,
                                       .random = random >> 4,
                                       .pid = (uint32_t) getpid ()};
     read_address (&self->candidate, lk_bus_address (self->bus));
+}
+
+bool
+lk_lockd_is_member (const lk_lockd *self, const lk_decree *decree)
+{
+    return (decree->members & LK_HOST_BIT (self->self)) != 0;
 }
 
 static void
@@ -204,7 +230,7 @@ make_node (lk_lockd *self)
     lk_node_config_init (&config);
     config.self = self->self;
     config.id = self->state.id;
-    config.member = self->state.cluster[0] != '\0';
+    config.member = lk_lockd_is_member (self, &self->state.facts.active);
     config.candidate = self->candidate;
     config.eligible = self->eligible;
     config.leaders_max = options->leaders_max;
@@ -227,8 +253,9 @@ lk_lockd_begin (lk_lockd *self)
     if (self->self == LK_NOBODY || !make_page (self)) {
         return false;
     }
-    if (self->state.genesis
-        && !(self->state.genesis & LK_HOST_BIT (self->self))) {
+    const lk_decree *active = &self->state.facts.active;
+    if (active->members && active->leader_count == 0
+        && !lk_lockd_is_member (self, active)) {
         lk_log_warning ("the genesis in '%s' does not name this host, '%s'",
                         lk_state_file_path (self->file), host);
     }

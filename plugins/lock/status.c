@@ -31,8 +31,9 @@ add_hosts (const lk_lockd *self, lk_message *message, const char *field,
     }
 }
 
-static void
-add_leaders (const lk_lockd *self, lk_message *message, const lk_decree *decree)
+void
+lk_lockd_add_leaders (const lk_lockd *self, lk_message *message,
+                      const lk_decree *decree)
 {
     for (size_t i = 0; i < decree->leader_count; i++) {
         lk_message_add_item (message, "leaders",
@@ -46,10 +47,8 @@ count_hosts (lk_hosts hosts)
     return __builtin_popcountll (hosts);
 }
 
-/*  Before any decree is known to be in force, the one on disk: it may be the
- *  genesis. */
-static const lk_decree *
-latest_decree (const lk_lockd *self, const lk_node_status *status)
+const lk_decree *
+lk_lockd_decree (const lk_lockd *self, const lk_node_status *status)
 {
     return status->decree.leader_count > 0 ? &status->decree
                                            : &self->state.facts.active;
@@ -60,7 +59,7 @@ static void
 describe_wait (const lk_lockd *self, const lk_node_status *status, char *line,
                size_t size)
 {
-    lk_hosts members = latest_decree (self, status)->members;
+    lk_hosts members = lk_lockd_decree (self, status)->members;
     int seen = count_hosts (status->sees & members);
     int total = count_hosts (members);
     if (!self->attached) {
@@ -116,7 +115,7 @@ write_decree (const lk_lockd *self, lk_message *message,
         lk_message_set_text (message, "proposer",
                              lk_roster_name (&self->roster, proposer));
     }
-    add_leaders (self, message, decree);
+    lk_lockd_add_leaders (self, message, decree);
     add_hosts (self, message, "members", decree->members);
 }
 
@@ -130,11 +129,12 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
                                   : lk_message_new ("*@.", command);
     lk_message_set_text (message, "host", lk_bus_host (self->bus));
     lk_message_set_text (message, "cluster", self->peers.charter.name);
-    lk_message_set_flag (message, "member", self->state.cluster[0] != '\0');
+    const lk_decree *decree = lk_lockd_decree (self, &status);
+    lk_message_set_flag (message, "member", lk_lockd_is_member (self, decree));
     lk_message_set_flag (message, "ready", status.ready);
     lk_message_set_flag (message, "leads", status.leads);
     lk_message_set_text (message, "phase", status.phase);
-    write_decree (self, message, latest_decree (self, &status));
+    write_decree (self, message, decree);
     add_hosts (self, message, "sees", status.sees);
     write_numbers (self, message, &status);
     lk_message_set_flag (message, "answering", request != NULL);
@@ -222,7 +222,7 @@ lk_lockd_tell_list (lk_lockd *self, const lk_message *request)
     } else {
         lk_node_status status;
         lk_node_get_status (self->node, &status);
-        add_leaders (self, list, &status.decree);
+        lk_lockd_add_leaders (self, list, &status.decree);
     }
     (void) lk_lockd_send (self, list);
 }

@@ -39,7 +39,8 @@ typedef struct {
 } lk_verb;
 
 extern const lk_verb lk_verb_run, lk_verb_lock, lk_verb_unlock, lk_verb_status,
-    lk_verb_list, lk_verb_init, lk_verb_sandbox, lk_verb_version, lk_verb_help;
+    lk_verb_list, lk_verb_init, lk_verb_cluster, lk_verb_sandbox,
+    lk_verb_version, lk_verb_help;
 
 /*  The verb of that name, NULL if there is none; by position, NULL behind
  *  the last. */
@@ -67,7 +68,7 @@ enum {
     LK_OPT_BACKGROUND = 1 << 4, /* --background, --pid */
     LK_OPT_OBJECT = 1 << 5,
     LK_OPT_INIT = 1 << 6,   /* --cluster, --members, --host, --state */
-    LK_OPT_SANDBOX = 1 << 7 /* --hosts, --dir, --keep, --set */
+    LK_OPT_SANDBOX = 1 << 7 /* --hosts, --members, ... */
 };
 
 #define LK_SET_MAX 32 /* times that --set may be there */

@@ -100,7 +100,8 @@ make_state (lk_lock_state *state, const char *cluster, const lk_roster *roster,
 
 /*  What is there already stays who it is: a state that a lock service made
  *  without a genesis, as a proxy, may be given one as long as it had no part in
- *  any decree. */
+ *  any decree. It may have heard of a cluster by then: of this one, if the
+ *  others were started first. */
 static bool
 take_over (lk_lock_state *state, const lk_state_file *file, lk_slice text,
            const complaint *problem)
@@ -117,11 +118,11 @@ take_over (lk_lock_state *state, const lk_state_file *file, lk_slice text,
                          "not overwritten",
                          lk_state_file_path (file), why);
     }
-    if (old.cluster[0] != '\0') {
+    if (old.cluster[0] != '\0' && old.facts.active.members != 0) {
         return complain (problem,
-                         "'%s' is there already, of a member of '%s', and is "
-                         "not overwritten: without it this host would be "
-                         "another member",
+                         "'%s' is there already, of a host of cluster '%s', "
+                         "and is not overwritten: without it this host would "
+                         "be another member",
                          lk_state_file_path (file), old.cluster);
     }
     if (old.facts.promised.number != 0 || old.facts.active.term.number != 0) {

@@ -249,12 +249,32 @@ serve (lk_sandbox *self, const lk_sweeper *sweeper, const lk_options *options)
     return code;
 }
 
+/*  How many of the hosts are members from the start. */
+static bool
+read_members (lk_sandbox *self, const char *text)
+{
+    char *end;
+    self->members = self->count;
+    if (text != NULL) {
+        self->members = strtoul (text, &end, 10);
+        return *end == '\0' && text[0] >= '1' && text[0] <= '9'
+               && self->members <= self->count;
+    }
+    return true;
+}
+
 static int
 run_new (const lk_options *options)
 {
     lk_sandbox self = {.count = (size_t) options->hosts};
     lk_sweeper sweeper;
     bool own;
+    if (!read_members (&self, options->members)) {
+        return lk_cli_misused (&lk_verb_sandbox,
+                               "--members needs a number, up to that of the "
+                               "hosts, not '%s'",
+                               lk_shown_name (options->members).text);
+    }
     if (options->hosts > LK_SANDBOX_HOSTS_MAX) {
         return lk_cli_misused (&lk_verb_sandbox,
                                "a sandbox has at most %d hosts",
@@ -308,10 +328,13 @@ run_sandbox (int argc, char **argv)
 
 const lk_verb lk_verb_sandbox = {
     "sandbox",
-    "[--hosts N] [--dir DIR] [--keep] [--set K=V]... [-- CMD...]\n"
+    "[--hosts N] [--members M] [--dir DIR] [--keep] [--set K=V]...\n"
+    "                          [-- CMD...]\n"
     "       lockkeeper sandbox restart HOST [router|lockd] [--dir DIR]",
     "Runs a whole cluster on this machine, to try things out",
     "  --hosts N   so many hosts, h1 to hN (default: 3, at most 15)\n"
+    "  --members M only the first M are members (default: all); `lockkeeper "
+    "cluster\n              add` makes another one a member\n"
     "  --dir DIR   in this directory, new or empty (default: a new one in "
     "$TMPDIR)\n"
     "  --keep      leave the directory behind\n"

@@ -38,6 +38,7 @@ typedef struct {
     char dir[LK_SANDBOX_PATH_MAX];
     char programs[400]; /* folder of the daemons, "" for PATH */
     size_t count;
+    size_t members; /* so many of them, the first, have a genesis */
     lk_sandbox_host host[LK_SANDBOX_HOSTS_MAX];
     lk_watch watch;  /* other_fd: the control socket */
     int interrupted; /* the signal that asks for the end; 0 */
@@ -48,7 +49,7 @@ typedef struct {
 
 const char *lk_daemon_name (lk_daemon daemon); /* "router", "lockd" */
 
-/*  Makes the directories and the genesis of each host. False: said why. */
+/*  Makes the directories, and the genesis of each member. False: said why. */
 bool lk_sandbox_prepare (lk_sandbox *self);
 
 /*  Writes the configuration: a NULL-ended list of "lock/host-lease=3000".

@@ -151,8 +151,9 @@ prepare_host (lk_sandbox *self, size_t host, const char *members)
         lk_cli_fail (0, "cannot make '%s': %m", dir);
         return false;
     }
-    if (!lk_genesis_write (dir, "sandbox", members, it->name, problem,
-                           sizeof problem)) {
+    if (host < self->members
+        && !lk_genesis_write (dir, "sandbox", members, it->name, problem,
+                              sizeof problem)) {
         lk_cli_fail (0, "%s", problem);
         return false;
     }
@@ -186,8 +187,10 @@ lk_sandbox_prepare (lk_sandbox *self)
         lk_sandbox_host *host = &self->host[i];
         snprintf (host->name, sizeof host->name, "h%d", (int) i + 1);
         size_t size = strlen (members);
-        snprintf (members + size, sizeof members - size, "%s%s",
-                  i > 0 ? "," : "", host->name);
+        if (i < self->members) {
+            snprintf (members + size, sizeof members - size, "%s%s",
+                      i > 0 ? "," : "", host->name);
+        }
     }
     for (size_t i = 0; i < self->count; i++) {
         if (!prepare_host (self, i, members)) {

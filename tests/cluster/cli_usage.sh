@@ -13,7 +13,7 @@ check 'version' says 0 'lockkeeper 0.' "$lockkeeper" version
 check '--version' says 0 'lockkeeper 0.' "$lockkeeper" --version
 check 'help lists the verbs' says 0 'sandbox' "$lockkeeper" help
 check 'no verb: help' says 0 'sandbox' "$lockkeeper"
-for verb in run lock unlock status list init sandbox; do
+for verb in run lock unlock status list init cluster sandbox; do
     check "help $verb" says 0 "usage: lockkeeper $verb" \
         "$lockkeeper" help "$verb"
     check "$verb --help" says 0 "usage: lockkeeper $verb" \
@@ -172,14 +172,14 @@ check 'init of what lockd made' says 0 'now a member' init_proxy
 check 'it keeps its id' test "$(field id)" = "$id"
 check 'it keeps its session' test "$(field session)" = 7
 check 'it has a cluster' test "$(field cluster)" = '"one"'
-check 'init does not overwrite that' says 125 "of a member of 'one'" init_proxy
+check 'init does not overwrite that' says 125 "of a host of cluster 'one'" init_proxy
 "$BUILD/lockkeeper-lockd" --endpoint "ipc://$work/none" --state "$proxy" \
     --run "$proxy" >"$work/lockd" 2>&1 &
 lockd=$!
 sleep 0.5
 check 'lockd goes on with it' kill "$lockd"
 wait "$lockd"
-check 'as a member' bash -c "! grep 'no genesis' '$work/lockd'"
+check 'as a member' bash -c "! grep 'no cluster' '$work/lockd'"
 
 #   not_over SAYS SED: the state of a proxy, changed so, is refused.
 not_over () {
@@ -189,6 +189,12 @@ not_over () {
     check 'what was there is still there' \
         cmp "$work/before" "$proxy/lock.state"
 }
+#   It has heard of a cluster, but not of its leaders: that may be this one.
+sed -e 's/"cluster": ""/"cluster": "two"/' \
+    -e 's/"genesis": \[\]/"genesis": [ "h7" ]/' \
+    "$work/fresh" >"$proxy/lock.state"
+check 'init of a proxy that heard of a cluster' says 0 'now a member' init_proxy
+check 'it has this cluster' test "$(field cluster)" = '"one"'
 not_over 'has followed the leaders' \
     's/"promised": "0:0*"/"promised": "7:1f0e6a5b9c3d2871"/'
 not_over 'makes no sense' 's/"format": 1/"format": 2/'

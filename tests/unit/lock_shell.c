@@ -58,7 +58,7 @@ START_TEST (starts_without_a_genesis)
 {
     attach ();
     ck_assert (!node.config.member);
-    ck_assert (!node.config.eligible);
+    ck_assert (node.config.eligible); /* once it is one */
     uint64_t id = lockd.state.id;
     ck_assert_uint_ne (id, 0);
     lk_lockd_clear (&lockd);
@@ -448,14 +448,112 @@ START_TEST (takes_a_refusal)
 }
 END_TEST
 
+/*  It keeps it before anybody hears so, and tells all. */
 START_TEST (proxies_the_first_cluster)
 {
     attach ();
     forget_sent ();
     give (new_started ("blue", 0x22));
     ck_assert_str_eq (lockd.peers.charter.name, "blue");
+    check_text (only_sent ("lock@*", "LOCKSTARTED"), "cluster", "blue");
+    forget_sent ();
     report_host ("NEWREMOTECONNECTION", "h7");
     check_text (only_sent ("lock@h7", "LOCKSTARTED"), "cluster", "blue");
+}
+END_TEST
+
+static void
+restart (void)
+{
+    forget_sent ();
+    lk_lockd_clear (&lockd);
+    memset (&node, 0, sizeof node);
+    open_lockd ();
+    attach ();
+    forget_sent ();
+    node.count = 0;
+}
+
+START_TEST (keeps_its_cluster)
+{
+    attach ();
+    give (new_started ("blue", 0x22));
+    restart ();
+    ck_assert_str_eq (lockd.peers.charter.name, "blue");
+    ck_assert_uint_eq (lockd.peers.charter.count, 3);
+    ck_assert_str_eq (lockd.peers.charter.member[2], "h3");
+    ck_assert (!node.config.member);
+    give (new_started ("red", 0x22));
+    ck_assert_uint_eq (node.count, 0);
+    only_sent ("lock@h2", "REFUSE");
+    forget_sent ();
+    give (new_started ("blue", 0x23));
+    ck_assert_uint_eq (node.count, 1);
+}
+END_TEST
+
+/*  What the core was told of a decree makes it a member, not the genesis. */
+START_TEST (comes_back_as_a_member)
+{
+    attach ();
+    give (new_started ("blue", 0x22));
+    lk_facts facts = {.promised = {7, OWN_ID}, .session = 9};
+    facts.active = (lk_decree) {.term = {7, OWN_ID},
+                                .members = LK_HOST_BIT (lockd.self),
+                                .leader_count = 1,
+                                .leader = {lockd.self}};
+    add_effect ((lk_effect) {.type = LK_DO_PERSIST, .facts = facts});
+    tick ();
+    restart ();
+    ck_assert (node.config.member);
+    ck_assert (node.config.eligible);
+}
+END_TEST
+
+START_TEST (ends_if_it_cannot_keep_its_cluster)
+{
+    char command[100];
+    attach ();
+    forget_sent ();
+    node.count = 0;
+    snprintf (command, sizeof command, "rm -rf %s", dir);
+    ck_assert_int_eq (system (command), 0);
+    give (new_started ("blue", 0x22));
+    ck_assert_int_eq (bus.stopped, 1 + 1);
+    ck_assert_uint_eq (node.count, 0);
+    ck_assert_uint_eq (bus.count, 0);
+}
+END_TEST
+
+/*  Two that had no cluster may have two by now. */
+START_TEST (asks_who_was_taken_without_a_cluster)
+{
+    attach ();
+    lk_message *nobody = new_started ("", 0x33);
+    lk_message_set_from (nobody, "lock@h3");
+    lk_message_set_text (nobody, "genesis", NULL);
+    give (nobody);
+    give (new_started ("blue", 0x22));
+    ck_assert_int_eq (lk_peers_intern (&lockd.peers, "h3", 0x33)->state,
+                      LK_OTHER_NEW);
+    ck_assert_int_eq (lk_peers_intern (&lockd.peers, "h2", 0x22)->state,
+                      LK_OTHER_ACCEPTED);
+}
+END_TEST
+
+/*  Who refuses us is not heard before it has said again who it is. */
+START_TEST (does_not_hear_who_refuses)
+{
+    give (new_started ("blue", 0x22));
+    lk_message *message = new_message ("lock@h2", "REFUSE", 0);
+    lk_message_set_hex (message, "id", 0x22);
+    lk_message_set_text (message, "reason", "we differ");
+    give (message);
+    give (new_retire (0x22));
+    ck_assert_uint_eq (node.count, 1);
+    give (new_started ("blue", 0x22));
+    give (new_retire (0x22));
+    ck_assert_uint_eq (node.count, 3);
 }
 END_TEST
 
@@ -490,7 +588,11 @@ main (void)
 {
     const TTest *const fresh[] = {starts_without_a_genesis,
                                   refuses_a_broken_state,
-                                  proxies_the_first_cluster};
+                                  proxies_the_first_cluster,
+                                  keeps_its_cluster,
+                                  comes_back_as_a_member,
+                                  ends_if_it_cannot_keep_its_cluster,
+                                  asks_who_was_taken_without_a_cluster};
     const TTest *const effects[] = {
         starts_with_a_genesis,  knows_its_address,     greets_when_attached,
         refuses_a_state_in_use, persists_what_follows, ends_if_it_cannot_write,
@@ -506,8 +608,8 @@ main (void)
         stops_in_order,
     };
     const TTest *const others[] = {
-        hears_only_who_started, refuses_another_cluster, tells_why_it_refuses,
-        takes_a_refusal, hears_of_hosts};
+        hears_only_who_started, refuses_another_cluster,   tells_why_it_refuses,
+        takes_a_refusal,        does_not_hear_who_refuses, hears_of_hosts};
     const group groups[] = {
         GROUP ("fresh", fresh, set_up_fresh),
         GROUP ("effects", effects, set_up),

@@ -45,6 +45,25 @@ is_so (const lk_node *node, lk_host host, bool add)
            && lk_hosts_has (decree->members, host) == add;
 }
 
+/*  Whether enough of these members are heard, and one of them may lead: else no
+ *  election could end well, and each would only hold up all locks. */
+static bool
+could_do (const lk_node *node, lk_hosts members)
+{
+    lk_hosts seen = lk_node_sees (node) & members;
+    if (!lk_is_quorum (members, seen)) {
+        return false;
+    }
+    while (seen) {
+        lk_host host = lk_hosts_take (&seen);
+        if (host == node->config.self ? node->config.eligible
+                                      : node->peer[host].eligible) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /*  Why this cannot be, or NULL. */
 static const char *
 find_problem (const lk_node *node, lk_host host, bool add)
@@ -91,11 +110,16 @@ lk_on_change (lk_node *node, const lk_event *event)
     self->add = event->add;
     self->until_ms = node->now_ms + CHANGE_MS;
     self->next_ms = node->now_ms;
+    lk_hosts active = node->facts.active.members;
     const char *problem = find_problem (node, event->host, event->add);
     if (is_so (node, event->host, event->add)) {
         finish (node, LK_OK, "is so already");
     } else if (problem) {
         finish (node, LK_REFUSED, problem);
+    } else if (!could_do (node, apply_wish (self, active))) {
+        finish (node, LK_REFUSED,
+                "too few of the members that there would be are heard, or none "
+                "of them may lead");
     } else {
         lk_out_trace (
             node, LK_TRACE_NOTICE, "change of members: %s host=%s: begins",
@@ -137,8 +161,9 @@ lk_change_is_due (const lk_node *node)
 {
     const lk_change *self = &node->change;
     lk_hosts members = node->facts.active.members;
-    return apply_wish (self, members) != members
-           && node->now_ms >= self->next_ms && node->proxy.reclaim == 0;
+    lk_hosts wanted = apply_wish (self, members);
+    return wanted != members && node->now_ms >= self->next_ms
+           && node->proxy.reclaim == 0 && could_do (node, wanted);
 }
 
 void

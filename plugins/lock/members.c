@@ -1,0 +1,285 @@
+/*  members.c - LOCKMEMBERS: who is a member, and changes of that
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Every lock service tells the members as it knows them. A change is made by
+ *  the first leader alone, one at a time; any other names the leaders. People
+ *  say names: which state file's host is meant is found out here.
+ */
+
+#include "lockd.h"
+
+#include "net/log.h"
+#include "wire/address.h"
+#include "wire/message_frame.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*  -------------------------------------------------------- the list */
+
+static void
+add_row (const lk_lockd *self, lk_message *message,
+         const lk_node_status *status, lk_host host, const char *role)
+{
+    lk_message *row = lk_message_row_new ();
+    uint64_t id = lk_roster_id (&self->roster, host);
+    lk_message_set_text (row, "host", lk_roster_name (&self->roster, host));
+    if (id != 0) {
+        lk_message_set_hex (row, "id", id);
+    }
+    lk_message_set_text (row, "role", role);
+    lk_message_set_flag (row, "seen", (status->sees & LK_HOST_BIT (host)) != 0);
+    lk_message_add_row (message, "members", &row);
+}
+
+static lk_hosts
+leaders_of (const lk_decree *decree)
+{
+    lk_hosts leaders = 0;
+    for (size_t i = 0; i < decree->leader_count; i++) {
+        leaders |= LK_HOST_BIT (decree->leader[i]);
+    }
+    return leaders;
+}
+
+/*  Leaders in their order, the other members, and who is none but heard. */
+static void
+add_members (const lk_lockd *self, lk_message *message,
+             const lk_node_status *status)
+{
+    const lk_decree *decree = lk_lockd_decree (self, status);
+    lk_hosts leaders = leaders_of (decree);
+    for (size_t i = 0; i < decree->leader_count; i++) {
+        add_row (self, message, status, decree->leader[i],
+                 i == 0 ? "first leader" : "leader");
+    }
+    for (size_t i = 0; i < self->roster.count; i++) {
+        if (decree->members & ~leaders & LK_HOST_BIT (i)) {
+            add_row (self, message, status, (lk_host) i, "member");
+        }
+    }
+    for (size_t i = 0; i < self->roster.count; i++) {
+        if (status->sees & ~decree->members & LK_HOST_BIT (i)) {
+            add_row (self, message, status, (lk_host) i, "proxy");
+        }
+    }
+}
+
+/*  -------------------------------------------------------- answers */
+
+/*  To whoever asked last. */
+static lk_message *
+new_answer (const lk_asked_change *asked, const char *command)
+{
+    lk_message *answer = lk_message_new (asked->asker, command);
+    lk_message_set_serial (answer, asked->serial);
+    return answer;
+}
+
+static void
+fail (lk_lockd *self, const lk_asked_change *asked, lk_err error,
+      const char *text)
+{
+    lk_message *answer = new_answer (asked, "LOCKFAILED");
+    lk_message_set_text (answer, "host", asked->host);
+    lk_message_set_text (answer, "error", lk_err_word (error));
+    lk_message_set_text (answer, "text", text);
+    (void) lk_lockd_send (self, answer);
+}
+
+/*  Who is what; or, as an answer to who wants a change that is not ours to
+ *  make, the leaders alone. */
+static void
+answer (lk_lockd *self, const lk_asked_change *asked,
+        const lk_node_status *status, bool list)
+{
+    const lk_decree *decree = lk_lockd_decree (self, status);
+    lk_message *message = new_answer (asked, "LOCKMEMBERS");
+    lk_message_set_text (message, "served_by", lk_bus_host (self->bus));
+    lk_message_set_number (message, "term", (int64_t) decree->term.number);
+    if (list) {
+        add_members (self, message, status);
+    }
+    lk_lockd_add_leaders (self, message, decree);
+    (void) lk_lockd_send (self, message);
+}
+
+/*  -------------------------------------------------------- names */
+
+/*  How many of these are called so; *host is the last of them. */
+static int
+count_named (const lk_lockd *self, lk_hosts hosts, const char *name,
+             lk_host *host)
+{
+    int count = 0;
+    for (size_t i = 0; i < self->roster.count; i++) {
+        if ((hosts & LK_HOST_BIT (i))
+            && strcmp (lk_roster_name (&self->roster, (lk_host) i), name)
+                   == 0) {
+            *host = (lk_host) i;
+            count++;
+        }
+    }
+    return count;
+}
+
+/*  Who is to be added; else why not, in *problem. */
+static lk_err
+find_new (const lk_lockd *self, const lk_node_status *status, const char *name,
+          lk_host *host, const char **problem)
+{
+    lk_hosts members = status->decree.members;
+    lk_host member;
+    bool is_member = count_named (self, members, name, &member) > 0;
+    int count = count_named (self, status->sees & ~members, name, host);
+    if (count > 1) {
+        *problem = "two lock services of that name were heard of late: ask "
+                   "again";
+        return LK_OVERLOADED;
+    }
+    if (count == 1 && is_member) {
+        *problem = "there is a member of that name with another state file: "
+                   "remove that one first";
+        return LK_REFUSED;
+    }
+    if (is_member) {
+        *host = member;
+    } else if (count == 0) {
+        *problem = "no lock service of that name is heard: are its router and "
+                   "lockkeeper-lockd running, and of this cluster?";
+        return LK_UNKNOWN;
+    }
+    return LK_OK;
+}
+
+/*  Who is to be removed, likewise. One that was a member is none any more:
+ *  who asks again is told so. */
+static lk_err
+find_old (const lk_lockd *self, const lk_node_status *status, const char *name,
+          lk_host *host, const char **problem)
+{
+    if (count_named (self, status->decree.members, name, host) == 0
+        && count_named (self, ~(lk_hosts) 0, name, host) == 0) {
+        *problem = "there is no member of that name";
+        return LK_UNKNOWN;
+    }
+    return LK_OK;
+}
+
+/*  -------------------------------------------------------- changes */
+
+static bool
+is_first_leader (const lk_lockd *self, const lk_node_status *status)
+{
+    return status->decree.leader_count > 0
+           && status->decree.leader[0] == self->self;
+}
+
+/*  What is asked for, without its receiver's judgement. False: answered. */
+static bool
+read_change (lk_lockd *self, const lk_message *request, lk_asked_change *asked)
+{
+    bool add = lk_message_has (request, "add");
+    const char *host = lk_message_text (request, add ? "add" : "remove");
+    memset (asked, 0, sizeof *asked);
+    if ((add && lk_message_has (request, "remove")) || !host
+        || !lk_address_is_name (lk_slice_of (host))) {
+        lk_lockd_fail (self, request, LK_INVALID,
+                       "name one host, to 'add' or to 'remove'");
+        return false;
+    }
+    asked->add = add;
+    asked->serial = lk_message_serial (request);
+    snprintf (asked->asker, sizeof asked->asker, "%s",
+              lk_message_from (request));
+    snprintf (asked->host, sizeof asked->host, "%s", host);
+    return true;
+}
+
+static bool
+is_repeated (const lk_asked_change *one, const lk_asked_change *other)
+{
+    return one->add == other->add && strcmp (one->host, other->host) == 0
+           && strcmp (one->asker, other->asker) == 0;
+}
+
+/*  The core answers now or later, to the latest question of this asker. */
+static void
+begin (lk_lockd *self, const lk_asked_change *asked,
+       const lk_node_status *status)
+{
+    lk_host host = LK_NOBODY;
+    const char *problem;
+    lk_err error = asked->add
+                       ? find_new (self, status, asked->host, &host, &problem)
+                       : find_old (self, status, asked->host, &host, &problem);
+    if (error != LK_OK) {
+        fail (self, asked, error, problem);
+        return;
+    }
+    lk_log_notice ("asked to %s host=%s by=%s", asked->add ? "add" : "remove",
+                   asked->host, asked->asker);
+    self->change = *asked;
+    lk_event event = {.type = LK_ON_CHANGE, .host = host, .add = asked->add};
+    lk_lockd_step (self, &event);
+}
+
+static void
+take_change (lk_lockd *self, const lk_asked_change *asked,
+             const lk_node_status *status)
+{
+    char problem[160];
+    lk_asked_change *change = &self->change;
+    if (change->asker[0] != '\0' && is_repeated (change, asked)) {
+        change->serial = asked->serial;
+    } else if (change->asker[0] != '\0') {
+        snprintf (problem, sizeof problem,
+                  "another change is under way: %s '%s'",
+                  change->add ? "add" : "remove", change->host);
+        fail (self, asked, LK_OVERLOADED, problem);
+    } else if (is_first_leader (self, status)) {
+        begin (self, asked, status);
+    } else if (status->decree.leader_count > 0) {
+        answer (self, asked, status, false);
+    } else {
+        fail (self, asked, LK_ISOLATED, "no leaders are known here");
+    }
+}
+
+void
+lk_lockd_tell_members (lk_lockd *self, const lk_message *request)
+{
+    lk_node_status status;
+    lk_asked_change asked = {.serial = lk_message_serial (request)};
+    lk_node_get_status (self->node, &status);
+    if (lk_message_has (request, "add") || lk_message_has (request, "remove")) {
+        if (read_change (self, request, &asked)) {
+            take_change (self, &asked, &status);
+        }
+        return;
+    }
+    snprintf (asked.asker, sizeof asked.asker, "%s", lk_message_from (request));
+    answer (self, &asked, &status, true);
+}
+
+/*  One that does not lead any more sends its asker on. */
+void
+lk_lockd_changed (lk_lockd *self, lk_err error, const char *text)
+{
+    lk_node_status status;
+    lk_asked_change asked = self->change;
+    memset (&self->change, 0, sizeof self->change);
+    if (asked.asker[0] == '\0') {
+        return;
+    }
+    lk_node_get_status (self->node, &status);
+    if (error == LK_OK) {
+        answer (self, &asked, &status, true);
+    } else if (error == LK_REFUSED && !is_first_leader (self, &status)) {
+        answer (self, &asked, &status, false);
+    } else {
+        fail (self, &asked, error, text);
+    }
+}

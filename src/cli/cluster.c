@@ -1,0 +1,378 @@
+/*  cluster.c - `lockkeeper cluster`: who is a member, and changes of that
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  The first leader hears all hosts and makes changes; the lock service of
+ *  this host tells who that is. If it goes away we ask its successor: to ask
+ *  for what is so already does no harm.
+ */
+
+#include "cli/ask.h"
+#include "cli/cli.h"
+#include "net/clock.h"
+#include "wire/address.h"
+#include "wire/message_frame.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WAIT_MS 60000 /* unless --wait says otherwise */
+#define ANSWER_MS 2000
+#define PAUSE_MS 250
+#define OWN_SERVICE "lock@."
+#define WHY_SIZE 256
+
+static const char *
+text_of (const lk_message *message, const char *field)
+{
+    const char *text = lk_message_text (message, field);
+    return text != NULL ? text : "?";
+}
+
+static bool
+has_members (const lk_message *answer)
+{
+    return answer != NULL && lk_message_is (answer, "LOCKMEMBERS")
+           && lk_message_has (answer, "members");
+}
+
+/*  -------------------------------------------------------- members */
+
+static void
+print_row (const lk_message *row)
+{
+    char id[9];
+    snprintf (id, sizeof id, "%s",
+              lk_message_has (row, "id") ? text_of (row, "id") : "-");
+    printf ("%-16s %-8s  %-12s  %s\n", text_of (row, "host"), id,
+            text_of (row, "role"),
+            lk_message_flag (row, "seen") ? "seen" : "silent");
+}
+
+/*  How many members; *seen of them. */
+static size_t
+count_members (const lk_message *answer, size_t *seen)
+{
+    lk_message *row;
+    size_t members = 0;
+    *seen = 0;
+    for (size_t i = 0; (row = lk_message_row (answer, "members", i)) != NULL;
+         i++) {
+        if (strcmp (text_of (row, "role"), "proxy") != 0) {
+            members++;
+            *seen += lk_message_flag (row, "seen");
+        }
+        lk_message_destroy (&row);
+    }
+    return members;
+}
+
+static void
+print_members (const lk_message *answer, bool json)
+{
+    lk_message *row;
+    if (!json) {
+        puts ("HOST             ID        ROLE");
+    }
+    for (size_t i = 0; (row = lk_message_row (answer, "members", i)) != NULL;
+         i++) {
+        if (json) {
+            puts (lk_message_body (row));
+        } else {
+            print_row (row);
+        }
+        lk_message_destroy (&row);
+    }
+    if (!json) {
+        size_t seen;
+        size_t count = count_members (answer, &seen);
+        printf ("%zu member%s, %zu seen, %zu needed\n", count,
+                count == 1 ? "" : "s", seen, count / 2 + 1);
+    }
+}
+
+static lk_message *
+ask (lk_asker *asker, const char *to, int64_t wait_ms)
+{
+    lk_message *question = lk_message_new (to, "LOCKMEMBERS");
+    return lk_asker_ask (asker, &question, (int) wait_ms);
+}
+
+/*  What the first leader says is better than what our own service knows, since
+ *  it hears all. */
+static lk_message *
+ask_first_leader (lk_asker *asker, lk_message *own)
+{
+    char to[LK_ADDRESS_LEN_MAX + 1];
+    const char *leader = lk_message_item (own, "leaders", 0);
+    if (leader == NULL || strcmp (leader, text_of (own, "served_by")) == 0) {
+        return own;
+    }
+    snprintf (to, sizeof to, "lock@%s", leader);
+    lk_message *answer = ask (asker, to, ANSWER_MS);
+    if (!has_members (answer)) {
+        lk_cli_fail (0,
+                     "the first leader, '%s', does not answer: this is what "
+                     "host '%s' knows",
+                     leader, text_of (own, "served_by"));
+        lk_message_destroy (&answer);
+        return own;
+    }
+    lk_message_destroy (&own);
+    return answer;
+}
+
+static int
+say_no_answer (const lk_message *answer)
+{
+    if (answer == NULL) {
+        return lk_cli_fail (LK_EXIT_LATE,
+                            "the lock service of this host does not answer; "
+                            "`lockkeeper status` shows how it is");
+    }
+    if (lk_message_is (answer, "LOCKMEMBERS")) {
+        return lk_cli_fail (LK_EXIT_NO, "no member of a cluster was heard yet");
+    }
+    return lk_cli_fail (LK_EXIT_FAILED,
+                        "%s; is lockkeeper-lockd running on this host?",
+                        text_of (answer, "reason"));
+}
+
+static int
+list_members (lk_asker *asker, const lk_options *options)
+{
+    size_t seen;
+    lk_message *answer = ask (asker, OWN_SERVICE, ANSWER_MS);
+    if (!has_members (answer) || count_members (answer, &seen) == 0) {
+        int code = say_no_answer (answer);
+        lk_message_destroy (&answer);
+        return code;
+    }
+    answer = ask_first_leader (asker, answer);
+    print_members (answer, options->json);
+    lk_message_destroy (&answer);
+    return LK_EXIT_OK;
+}
+
+/*  -------------------------------------------------------- changes */
+
+typedef struct {
+    lk_asker *asker;
+    const char *verb; /* "add", "remove" */
+    const char *host;
+    int64_t until_ms;
+    char to[LK_ADDRESS_LEN_MAX + 1];
+    bool given;         /* a leader had it and did not answer */
+    char why[WHY_SIZE]; /* it takes so long */
+} changer;
+
+static bool
+adds (const changer *self)
+{
+    return strcmp (self->verb, "add") == 0;
+}
+
+/*  Asks on at our own service; says why, but not again and again. */
+static void
+ask_on (changer *self, const char *why)
+{
+    if (strcmp (why, self->why) != 0) {
+        snprintf (self->why, sizeof self->why, "%s", why);
+        lk_cli_fail (0, "not yet: %s", why);
+    }
+    snprintf (self->to, sizeof self->to, "%s", OWN_SERVICE);
+    poll (NULL, 0, PAUSE_MS);
+}
+
+static int
+say_done (const changer *self)
+{
+    printf ("'%s' is %s member now\n", self->host, adds (self) ? "a" : "no");
+    return LK_EXIT_OK;
+}
+
+/*  No answer in time. That of a leader comes when it is done. */
+static void
+take_silence (changer *self)
+{
+    char why[WHY_SIZE];
+    if (strcmp (self->to, OWN_SERVICE) == 0) {
+        ask_on (self, "the lock service of this host does not answer");
+        return;
+    }
+    self->given = true;
+    snprintf (why, sizeof why, "%s is at it, or does not answer", self->to);
+    ask_on (self, why);
+}
+
+/*  -1: ask on. */
+static int
+take_failure (changer *self, const lk_message *answer)
+{
+    const char *text = text_of (answer, "text");
+    switch (lk_err_from_word (text_of (answer, "error"))) {
+    case LK_OVERLOADED:
+    case LK_ISOLATED:
+    case LK_TIMEDOUT:
+    case LK_SHUTDOWN:
+        ask_on (self, text);
+        return -1;
+    case LK_UNKNOWN:
+        if (self->given && !adds (self)) {
+            return say_done (self); /* its first leader forgot it since */
+        }
+        break;
+    default:
+        break;
+    }
+    return lk_cli_fail (LK_EXIT_NO, "cannot %s '%s': %s", self->verb,
+                        self->host, text);
+}
+
+/*  Not its to do: on to the first leader. */
+static void
+go_to_leader (changer *self, const lk_message *answer)
+{
+    char to[sizeof self->to];
+    const char *leader = lk_message_item (answer, "leaders", 0);
+    if (leader == NULL) {
+        ask_on (self, "no leaders are known");
+        return;
+    }
+    snprintf (to, sizeof to, "lock@%s", leader);
+    if (strcmp (self->to, OWN_SERVICE) != 0) {
+        ask_on (self, "the leaders change");
+    }
+    snprintf (self->to, sizeof self->to, "%s", to);
+}
+
+/*  -1: ask on. */
+static int
+take_answer (changer *self, const lk_message *answer, bool first)
+{
+    if (answer == NULL) {
+        take_silence (self);
+    } else if (has_members (answer)) {
+        return say_done (self);
+    } else if (lk_message_is (answer, "LOCKMEMBERS")) {
+        go_to_leader (self, answer);
+    } else if (lk_message_is (answer, "LOCKFAILED")) {
+        return take_failure (self, answer);
+    } else if (first) {
+        return say_no_answer (answer);
+    } else {
+        ask_on (self, text_of (answer, "reason"));
+    }
+    return -1;
+}
+
+static int
+change (changer *self)
+{
+    int code = -1;
+    bool first = true;
+    snprintf (self->to, sizeof self->to, "%s", OWN_SERVICE);
+    do {
+        int64_t left_ms = self->until_ms - lk_clock_ms ();
+        lk_message *question = lk_message_new (self->to, "LOCKMEMBERS");
+        lk_message_set_text (question, self->verb, self->host);
+        lk_message *answer = lk_asker_ask (
+            self->asker, &question,
+            (int) (left_ms < ANSWER_MS ? left_ms + 1 : ANSWER_MS));
+        code = take_answer (self, answer, first);
+        first = false;
+        lk_message_destroy (&answer);
+    } while (code < 0 && lk_clock_ms () < self->until_ms);
+    if (code < 0) {
+        code = lk_cli_fail (LK_EXIT_LATE,
+                            "did not %s '%s' in time: %s; it may still "
+                            "happen, `lockkeeper cluster members` shows it",
+                            self->verb, self->host, self->why);
+    }
+    return code;
+}
+
+/*  -------------------------------------------------------- the verb */
+
+static int
+run_on (lk_asker *asker, const lk_options *options)
+{
+    const char *verb = options->argument[0];
+    if (strcmp (verb, "members") == 0) {
+        return list_members (asker, options);
+    }
+    int64_t wait_ms =
+        options->wait_ms == LK_FOREVER ? WAIT_MS : options->wait_ms;
+    changer self = {.asker = asker,
+                    .verb = verb,
+                    .host = options->argument[1],
+                    .until_ms = lk_clock_ms () + wait_ms,
+                    .why = "there was no time"};
+    return change (&self);
+}
+
+/*  Whether the arguments make sense; else said why not. */
+static bool
+check_arguments (const lk_options *options)
+{
+    const char *verb = options->count > 0 ? options->argument[0] : "";
+    bool lists = strcmp (verb, "members") == 0;
+    bool changes = strcmp (verb, "add") == 0 || strcmp (verb, "remove") == 0;
+    if (!lists && !changes) {
+        lk_cli_misused (&lk_verb_cluster,
+                        "'cluster' needs 'members', 'add' or 'remove'");
+    } else if (options->count != (lists ? 1 : 2)) {
+        lk_cli_misused (&lk_verb_cluster, "'cluster %s' %s", verb,
+                        lists ? "takes nothing more"
+                              : "needs the name of one host");
+    } else if (changes
+               && !lk_address_is_name (lk_slice_of (options->argument[1]))) {
+        lk_cli_misused (&lk_verb_cluster, "'%s' is no name of a host",
+                        lk_shown_name (options->argument[1]).text);
+    } else {
+        return true;
+    }
+    return false;
+}
+
+static int
+run_cluster (int argc, char **argv)
+{
+    lk_options options;
+    int code;
+    if (!lk_options_read (&options, &lk_verb_cluster,
+                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_WAIT, argc,
+                          argv, &code)) {
+        return code;
+    }
+    if (!check_arguments (&options)) {
+        return LK_EXIT_FAILED;
+    }
+    lk_asker *asker = lk_cli_asker (options.endpoint);
+    if (asker == NULL) {
+        return LK_EXIT_FAILED;
+    }
+    code = run_on (asker, &options);
+    lk_asker_destroy (&asker);
+    return code;
+}
+
+const lk_verb lk_verb_cluster = {
+    "cluster",
+    "members [--json]\n"
+    "       lockkeeper cluster add HOST [--wait S]\n"
+    "       lockkeeper cluster remove HOST [--wait S]",
+    "Shows and changes which hosts are members of the cluster",
+    "  --json         print a JSON object per host\n"
+    "  --wait S       give up after S seconds (default: 60)\n"
+    "  --endpoint E   where the router is; any host of the cluster will do\n\n"
+    "Members elect the leaders; more than half of them have to be there. A "
+    "host that\nis to be added runs its router and lockkeeper-lockd already, "
+    "as a proxy; one that\nis removed may be dead. Locks are kept; for a "
+    "second or two none is granted.\n\n"
+    "Exit code: 0 so it is; 1 it cannot be; 124 not confirmed in time; 125 "
+    "failed.\n",
+    run_cluster,
+};
