@@ -164,7 +164,7 @@ typedef struct {
     const char *host;
     int64_t until_ms;
     char to[LK_ADDRESS_LEN_MAX + 1];
-    bool given;         /* a leader had it and did not answer */
+    bool given;         /* a leader was at it, as far as we know */
     char why[WHY_SIZE]; /* it takes so long */
 } changer;
 
@@ -212,20 +212,26 @@ static int
 take_failure (changer *self, const lk_message *answer)
 {
     const char *text = text_of (answer, "text");
-    switch (lk_err_from_word (text_of (answer, "error"))) {
-    case LK_OVERLOADED:
-    case LK_ISOLATED:
+    lk_err error = lk_err_from_word (text_of (answer, "error"));
+    switch (error) {
     case LK_TIMEDOUT:
     case LK_SHUTDOWN:
+        self->given = true;
         ask_on (self, text);
         return -1;
-    case LK_UNKNOWN:
-        if (self->given && !adds (self)) {
-            return say_done (self); /* its first leader forgot it since */
-        }
-        break;
+    case LK_OVERLOADED:
+    case LK_ISOLATED:
+        ask_on (self, text);
+        return -1;
     default:
         break;
+    }
+    if (error == LK_UNKNOWN && self->given && adds (self)) {
+        ask_on (self, text); /* another leader, who does not hear it yet */
+        return -1;
+    }
+    if (error == LK_UNKNOWN && self->given) {
+        return say_done (self); /* another leader, who never heard of it */
     }
     return lk_cli_fail (LK_EXIT_NO, "cannot %s '%s': %s", self->verb,
                         self->host, text);

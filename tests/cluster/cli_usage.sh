@@ -172,7 +172,8 @@ check 'init of what lockd made' says 0 'now a member' init_proxy
 check 'it keeps its id' test "$(field id)" = "$id"
 check 'it keeps its session' test "$(field session)" = 7
 check 'it has a cluster' test "$(field cluster)" = '"one"'
-check 'init does not overwrite that' says 125 "of a host of cluster 'one'" init_proxy
+check 'init does not overwrite that' says 125 "of a host of cluster 'one'" \
+    init_proxy
 "$BUILD/lockkeeper-lockd" --endpoint "ipc://$work/none" --state "$proxy" \
     --run "$proxy" >"$work/lockd" 2>&1 &
 lockd=$!

@@ -15,6 +15,7 @@
 #define ID1 0x1f0e6a5b9c3d2871u
 #define ID2 0x2ad94c07e1b85f36u
 #define ID3 0x3b72f8d05e4961cau
+#define ID4 0x44e10d92b7af6c53u
 
 enum { H1, H2, H3 };
 

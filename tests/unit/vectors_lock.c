@@ -273,6 +273,52 @@ START_TEST (list_is_elsewhere)
 }
 END_TEST
 
+/*  DECREE again, but h2 and h1 alone lead, and h3 is silent; h4 is heard. */
+static void
+elect_two (void)
+{
+    const lk_host h2 = lk_roster_intern (&lockd.roster, "h2", ID2);
+    const lk_host h3 = lk_roster_intern (&lockd.roster, "h3", ID3);
+    const lk_host h4 = lk_roster_intern (&lockd.roster, "h4", ID4);
+    elect ();
+    lockd.roster.entry[lockd.self].id = ID1;
+    node.status.decree.leader_count = 2;
+    node.status.sees &= ~LK_HOST_BIT (h3);
+    node.status.sees |= LK_HOST_BIT (h4);
+    node.status.decree.leader[0] = h2;
+}
+
+START_TEST (list_of_members)
+{
+    elect_two ();
+    hear ("app-lockmembers");
+    says ("app-lockmembers-answer");
+}
+END_TEST
+
+START_TEST (members_elsewhere)
+{
+    elect_two ();
+    hear ("app-lockmembers-add");
+    says ("app-lockmembers-elsewhere");
+    ck_assert_uint_eq (node.count, 0);
+}
+END_TEST
+
+START_TEST (members_not_changed)
+{
+    elect_two ();
+    node.status.decree.leader[0] = lockd.self;
+    hear ("app-lockmembers-remove");
+    ck_assert (!last_event (LK_ON_CHANGE)->add);
+    add_effect ((lk_effect) {.type = LK_DO_CHANGED,
+                             .error = LK_REFUSED,
+                             .text = "it is the last member"});
+    tick ();
+    says ("app-lockmembers-failed");
+}
+END_TEST
+
 /*  -------------------------------------------------------- LOCKSTARTED */
 
 /*  Own values differ; each field is there, and what is around the core is
@@ -326,9 +372,10 @@ main (void)
                                   unlocked_by_key};
     const TTest *const library[] = {questions_of_the_library,
                                     answers_to_the_library};
-    const TTest *const questions[] = {status_ready, status_not_ready,
-                                      list_of_tickets, list_is_elsewhere,
-                                      alert};
+    const TTest *const questions[] = {status_ready,        status_not_ready,
+                                      list_of_tickets,     list_is_elsewhere,
+                                      list_of_members,     members_elsewhere,
+                                      members_not_changed, alert};
     const TTest *const services[] = {started, started_is_heard};
     const group groups[] = {
         GROUP ("locks", locks, set_up_demo),

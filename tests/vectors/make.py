@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CORPUS = os.path.join(HERE, "..", "fuzz", "corpus")
 
 ID = {"h1": "1f0e6a5b9c3d2871", "h2": "2ad94c07e1b85f36",
-      "h3": "3b72f8d05e4961ca"}
+      "h3": "3b72f8d05e4961ca", "h4": "44e10d92b7af6c53"}
 H1, H2, H3 = (f"{name}:{ID[name]}" for name in ("h1", "h2", "h3"))
 TERM = f"7:{ID['h1']}"
 NEXT = f"8:{ID['h2']}"
@@ -234,6 +234,24 @@ APPLICATION = [
           "since_ms": 310, "token": "0000000000000000", "session": 9}]}),
     ("app-locklist-elsewhere", "it does not lead, ask one of these", APP,
      LOCK1, "LOCKLIST", 5, {"served_by": "h1", "leaders": ["h2", "h3"]}),
+    ("app-lockmembers", "who is a member", "lock@.", APP, "LOCKMEMBERS", 6),
+    ("app-lockmembers-answer", "these, and who is heard besides", APP, LOCK1,
+     "LOCKMEMBERS", 6,
+     {"served_by": "h1", "term": 7, "members": [
+         {"host": "h2", "id": ID["h2"], "role": "first leader", "seen": True},
+         {"host": "h1", "id": ID["h1"], "role": "leader", "seen": True},
+         {"host": "h3", "id": ID["h3"], "role": "member", "seen": False},
+         {"host": "h4", "id": ID["h4"], "role": "proxy", "seen": True}],
+      "leaders": ["h2", "h1"]}),
+    ("app-lockmembers-add", "may this host be one", "lock@h2", APP,
+     "LOCKMEMBERS", 7, {"add": "h4"}),
+    ("app-lockmembers-remove", "or this one none", "lock@h2", APP,
+     "LOCKMEMBERS", 8, {"remove": "h3"}),
+    ("app-lockmembers-elsewhere", "it is not the first leader, ask that one",
+     APP, LOCK1, "LOCKMEMBERS", 7,
+     {"served_by": "h1", "term": 7, "leaders": ["h2", "h1"]}),
+    ("app-lockmembers-failed", "it cannot be", APP, LOCK1, "LOCKFAILED", 8,
+     {"host": "h3", "error": "refused", "text": "it is the last member"}),
 ]
 
 #   ------------------------------------------------------------ lock services

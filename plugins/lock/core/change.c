@@ -45,15 +45,17 @@ is_so (const lk_node *node, lk_host host, bool add)
            && lk_hosts_has (decree->members, host) == add;
 }
 
-/*  Whether enough of these members are heard, and one of them may lead: else no
- *  election could end well, and each would only hold up all locks. */
 static bool
-could_do (const lk_node *node, lk_hosts members)
+enough_heard (const lk_node *node, lk_hosts members)
+{
+    return lk_is_quorum (members, lk_node_sees (node));
+}
+
+/*  Whether one of these members is heard and may lead. */
+static bool
+some_may_lead (const lk_node *node, lk_hosts members)
 {
     lk_hosts seen = lk_node_sees (node) & members;
-    if (!lk_is_quorum (members, seen)) {
-        return false;
-    }
     while (seen) {
         lk_host host = lk_hosts_take (&seen);
         if (host == node->config.self ? node->config.eligible
@@ -64,27 +66,54 @@ could_do (const lk_node *node, lk_hosts members)
     return false;
 }
 
-/*  Why this cannot be, or NULL. */
-static const char *
-find_problem (const lk_node *node, lk_host host, bool add)
+/*  What is in the way now, and why; or LK_OK. */
+static lk_err
+find_problem (const lk_node *node, lk_host host, bool add, const char **text)
 {
     lk_hosts members = node->facts.active.members;
     if (!lk_hosts_has (members, node->config.self)) {
-        return "this host is no member itself";
-    }
-    if (node->proxy.decree.leader_count == 0) {
-        return "no leaders are known";
-    }
-    if (add && !lk_peer_heard (node, host)) {
-        return "its lock service is not heard";
+        *text = "this host is no member itself";
+        return LK_REFUSED;
     }
     if (add && lk_hosts_count (members) >= LK_MEMBERS_MAX) {
-        return "there are as many members as there can be";
+        *text = "there are as many members as there can be";
+        return LK_REFUSED;
     }
     if (!add && lk_hosts_count (members) < 2) {
-        return "it is the last member";
+        *text = "it is the last member";
+        return LK_REFUSED;
     }
-    return NULL;
+    if (node->proxy.decree.leader_count == 0) {
+        *text = "no leaders are known";
+        return LK_ISOLATED;
+    }
+    if (add && !lk_peer_heard (node, host)) {
+        *text = "its lock service is not heard";
+        return LK_ISOLATED;
+    }
+    return LK_OK;
+}
+
+/*  The same of what is only looked at before it begins. */
+static lk_err
+find_first_problem (const lk_node *node, const char **text)
+{
+    lk_hosts active = node->facts.active.members;
+    lk_hosts wanted = apply_wish (&node->change, active);
+    lk_err error =
+        find_problem (node, node->change.host, node->change.add, text);
+    if (error != LK_OK) {
+        return error;
+    }
+    if (!enough_heard (node, active) || !enough_heard (node, wanted)) {
+        *text = "too few of the members before or after it are heard";
+        return LK_ISOLATED;
+    }
+    if (!some_may_lead (node, wanted)) {
+        *text = "none of the members that are left and heard may lead";
+        return LK_REFUSED;
+    }
+    return LK_OK;
 }
 
 static void
@@ -110,16 +139,12 @@ lk_on_change (lk_node *node, const lk_event *event)
     self->add = event->add;
     self->until_ms = node->now_ms + CHANGE_MS;
     self->next_ms = node->now_ms;
-    lk_hosts active = node->facts.active.members;
-    const char *problem = find_problem (node, event->host, event->add);
+    const char *problem;
+    lk_err error = find_first_problem (node, &problem);
     if (is_so (node, event->host, event->add)) {
         finish (node, LK_OK, "is so already");
-    } else if (problem) {
-        finish (node, LK_REFUSED, problem);
-    } else if (!could_do (node, apply_wish (self, active))) {
-        finish (node, LK_REFUSED,
-                "too few of the members that there would be are heard, or none "
-                "of them may lead");
+    } else if (error != LK_OK) {
+        finish (node, error, problem);
     } else {
         lk_out_trace (
             node, LK_TRACE_NOTICE, "change of members: %s host=%s: begins",
@@ -135,13 +160,14 @@ lk_change_run (lk_node *node)
     if (self->host == LK_NOBODY) {
         return;
     }
-    const char *problem = find_problem (node, self->host, self->add);
+    const char *problem;
+    lk_err error = find_problem (node, self->host, self->add, &problem);
     if (is_so (node, self->host, self->add)) {
         finish (node, LK_OK, "done");
     } else if (node->now_ms > self->until_ms) {
         finish (node, LK_TIMEDOUT, "not in time, but it may still come true");
-    } else if (problem && node->election.state == LK_ELECTION_IDLE) {
-        finish (node, LK_REFUSED, problem);
+    } else if (error != LK_OK && node->election.state == LK_ELECTION_IDLE) {
+        finish (node, error, problem);
     }
 }
 
@@ -155,7 +181,8 @@ lk_change_stop (lk_node *node)
 
 /*  -------------------------------------------------------- elections */
 
-/*  A takeover during a reclaim would begin that again. */
+/*  A takeover during a reclaim would begin that again; one that cannot end well
+ *  would only hold up all locks. */
 bool
 lk_change_is_due (const lk_node *node)
 {
@@ -163,7 +190,8 @@ lk_change_is_due (const lk_node *node)
     lk_hosts members = node->facts.active.members;
     lk_hosts wanted = apply_wish (self, members);
     return wanted != members && node->now_ms >= self->next_ms
-           && node->proxy.reclaim == 0 && could_do (node, wanted);
+           && node->proxy.reclaim == 0 && enough_heard (node, wanted)
+           && some_may_lead (node, wanted);
 }
 
 void
@@ -177,7 +205,8 @@ lk_hosts
 lk_change_members (const lk_node *node, const lk_decree *previous)
 {
     const lk_change *self = &node->change;
-    bool may = lk_term_equal (previous->term, self->plain);
+    bool may = !lk_term_is_zero (self->plain)
+               && lk_term_equal (previous->term, self->plain);
     return may ? apply_wish (self, previous->members) : previous->members;
 }
 
