@@ -157,6 +157,21 @@ lk_lockd_tell_list (lk_lockd *self, const lk_message *request)
     LK_ASSERT (!request);
 }
 
+void
+lk_lockd_tell_members (lk_lockd *self, const lk_message *request)
+{
+    (void) self;
+    LK_ASSERT (!request);
+}
+
+void
+lk_lockd_changed (lk_lockd *self, lk_err error, const char *text)
+{
+    (void) self;
+    (void) error;
+    LK_ASSERT (!text);
+}
+
 /*  -------------------------------------------------------- the desk */
 
 void

@@ -3,9 +3,9 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  First the rule that keeps quorums from sharing nobody; then host 0, the sole
- *  member of its cluster, is asked for changes, and the test plays host 1, which
- *  becomes one; then what cannot be.
+ *  First the rule that keeps quorums from sharing nobody. Then host 0, which is
+ *  all of its cluster, is asked for changes, and the test plays host 1, which
+ *  becomes a member; then what cannot be.
  */
 
 #include "node_private.h"
