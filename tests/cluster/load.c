@@ -25,12 +25,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 30000, LIFE_MS = 15000 };
+enum { PATIENCE_MS = 30000 };
 
 typedef struct {
     lk_worker_options worker;
     const char *style;
     const char *history;
+    int life_ms;
     lk_rng rng;
     sigset_t signals;
     pid_t pid;
@@ -39,7 +40,8 @@ typedef struct {
 static const char usage[] =
     "usage: load --host H --endpoint IPC --history FILE [--seed N]\n"
     "            [--object NAME] [--objects N] "
-    "[--style mixed|steady|hold]\n";
+    "[--style mixed|steady|hold]\n"
+    "            [--life MS]\n";
 
 /*  -------------------------------------------------------- options */
 
@@ -50,7 +52,8 @@ read_options (load *self, int argc, char **argv)
         {"host", 1, NULL, 'h'},    {"endpoint", 1, NULL, 'e'},
         {"history", 1, NULL, 'f'}, {"seed", 1, NULL, 's'},
         {"object", 1, NULL, 'o'},  {"objects", 1, NULL, 'n'},
-        {"style", 1, NULL, 'y'},   {NULL, 0, NULL, 0}};
+        {"style", 1, NULL, 'y'},   {"life", 1, NULL, 'l'},
+        {NULL, 0, NULL, 0}};
     lk_worker_options *worker = &self->worker;
     for (int option;
          (option = getopt_long (argc, argv, "", table, NULL)) != -1;) {
@@ -73,6 +76,9 @@ read_options (load *self, int argc, char **argv)
         case 'n':
             worker->objects = (int) strtol (optarg, NULL, 10);
             break;
+        case 'l':
+            self->life_ms = (int) strtol (optarg, NULL, 10);
+            break;
         case 'y':
             self->style = optarg;
             break;
@@ -81,8 +87,9 @@ read_options (load *self, int argc, char **argv)
         }
     }
     return worker->host != NULL && worker->endpoint != NULL
-           && self->history != NULL && worker->objects >= 2
-           && worker->objects <= 9;
+           && self->history != NULL && worker->objects >= 1
+           && worker->objects
+                  <= (strcmp (self->style, "steady") == 0 ? 9 : 999);
 }
 
 /*  -------------------------------------------------------- one life */
@@ -101,7 +108,7 @@ choose_life (load *self)
     }
     worker->style = lk_rng_between (&self->rng, 0, 2) == 0 ? LK_WORKER_BLOCKING
                                                            : LK_WORKER_EVENTS;
-    worker->life_ms = (int) lk_rng_between (&self->rng, 200, LIFE_MS);
+    worker->life_ms = (int) lk_rng_between (&self->rng, 200, self->life_ms);
     const int64_t end = lk_rng_between (&self->rng, 0, 2);
     if (end == 0) {
         return worker->life_ms;
@@ -194,6 +201,7 @@ int
 main (int argc, char **argv)
 {
     load self = {.style = "mixed",
+                 .life_ms = 15000,
                  .worker = {.object = "o", .objects = 5, .seed = 1}};
     int code = 0;
     if (!read_options (&self, argc, argv)) {

@@ -106,7 +106,7 @@ choose_object (worker *self, slot *it)
     char *name = it->object;
     const size_t size = sizeof it->object;
     it->late = false;
-    if (options->style == LK_WORKER_HOLD) {
+    if (options->style == LK_WORKER_HOLD || options->objects == 1) {
         snprintf (name, size, "%s", options->object);
     } else if (options->style == LK_WORKER_STEADY) {
         snprintf (name, size, "%s%d", options->object,
@@ -277,7 +277,8 @@ ask (worker *self, slot *it)
     }
     lk_lock_set_user (it->lock, it);
     const bool impatient =
-        self->options->style == LK_WORKER_EVENTS && chance (self, 4);
+        self->options->style == LK_WORKER_EVENTS
+        && chance (self, self->options->objects == 1 ? 30 : 4);
     wait_until (it, ASKED, impatient ? between (self, 0, 500) : INT32_MAX);
 }
 

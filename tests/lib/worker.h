@@ -29,7 +29,8 @@ typedef struct {
     const char *host;
     const char *endpoint;
     const char *object; /* names begin with this; HOLD: this alone */
-    int objects;        /* so many at a time */
+    int objects;        /* so many at a time; 1: all want the same, and many
+                           do not wait for it long */
     int history_fd;
     uint64_t seed;
     lk_worker_style style;

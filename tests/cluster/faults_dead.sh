@@ -1,0 +1,48 @@
+#!/bin/bash
+#   faults_dead.sh - holders and waiters die and give up, at one lock and many
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   faults_dead.sh [SEED]; SECONDS_OF_LIFE=N. A crowd of applications wants
+#   one lock, others want a thousand; all are killed, leave or vanish soon
+#   and come again. What they leave behind is nobody's at once.
+
+# shellcheck source=tests/cluster/hosts.sh
+. "$(dirname "$0")/hosts.sh"
+seed=${1:-$((RANDOM * 32768 + RANDOM))}
+echo "# $0 $seed"
+make_hosts 3
+
+for number in 1 2 3 4 5 6 7 8 9; do
+    start_load "hot$number" "h$((number % 3 + 1))" --seed $((seed + number)) \
+        --object hot --objects 1 --life 2000
+done
+for number in 1 2 3; do
+    start_load "cold$number" "h$number" --seed $((seed - number)) \
+        --object cold --objects 999 --life 4000
+done
+
+#   granted_times PATTERN: how often that was granted.
+granted_times () {
+    cat "$work"/*.history | grep -c " granted [0-9]* $1"
+}
+
+no_tickets () {
+    [ -z "$(on h1 list --json)" ]
+}
+
+sleep "${SECONDS_OF_LIFE:-6}"
+# shellcheck disable=SC2046
+check 'the crowd had its answers' stop_loads $(names_of hot | head -n 5)
+check 'the rest is killed' end_loads INT "${!loads[@]}"
+check 'nobody is left in the tables' within 5 no_tickets
+hot=$(granted_times hot) cold=$(granted_times cold)
+echo "measured: $hot grants of the hot lock, $cold of many others"
+check 'there was load at one' test "$hot" -gt 100
+check 'and at many' test "$cold" -gt 100
+start_load last h2 --style hold --object hot
+check 'who comes last gets it' within 5 happened granted hot \
+    "$("$history" now)"
+check 'and had its answer' stop_loads last
+finish_test
