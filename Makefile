@@ -110,6 +110,7 @@ help:
 	@echo 'make sim SEED=n RUNS=m    the simulator'
 	@echo 'make sim-long SEED=n STEPS=m   ... for hours'
 	@echo 'make canaries            the simulator against planted mistakes'
+	@echo 'make cluster-long ROUNDS=n  faults of real processes, for longer'
 	@echo 'make fuzz T=60            each fuzz target for T seconds (clang)'
 	@echo 'make bench'
 	@echo 'make install PREFIX=/usr/local DESTDIR=, uninstall, dist, clean'
@@ -136,6 +137,10 @@ check:
 	@+$(again) tests
 	@BUILD=$(abspath $(B)) CC='$(CC)' SANITIZE='$(SANITIZE)' \
 	bash tests/lib/run.sh style unit corpus simulator cluster
+
+cluster-long: tests
+	@BUILD=$(abspath $(B)) ROUNDS=$(or $(ROUNDS),40) \
+	bash tests/lib/run.sh cluster_long
 
 check-fast:
 	@+$(again) all unit-tests
@@ -337,7 +342,7 @@ clean:
 	rm -rf $(B) $(B)-fuzz
 
 .FORCE:
-.PHONY: all tests canaries unit-tests help deps demo check check-fast check-style \
+.PHONY: all tests cluster-long canaries unit-tests help deps demo check check-fast check-style \
 	check-man sim sim-long bench fuzz fuzz-run format format-check tidy install uninstall \
 	dist clean .FORCE
 .DELETE_ON_ERROR:

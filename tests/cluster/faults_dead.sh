@@ -4,7 +4,7 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   faults_dead.sh [SEED]; SECONDS_OF_LIFE=N. A crowd of applications wants
+#   faults_dead.sh [SEED]; ROUNDS=N of 6 s. A crowd of applications wants
 #   one lock, others want a thousand; all are killed, leave or vanish soon
 #   and come again. What they leave behind is nobody's at once.
 
@@ -32,7 +32,7 @@ no_tickets () {
     [ -z "$(on h1 list --json)" ]
 }
 
-sleep "${SECONDS_OF_LIFE:-6}"
+sleep $((${ROUNDS:-1} * 6))
 # shellcheck disable=SC2046
 check 'the crowd had its answers' stop_loads $(names_of hot | head -n 5)
 check 'the rest is killed' end_loads INT "${!loads[@]}"

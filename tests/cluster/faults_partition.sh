@@ -69,6 +69,8 @@ round () {
     local number=$1 two many lasts=3
     mix
     two="${mixed[*]:0:2}" many="${mixed[*]:2}"
+    check "${mixed[0]} holds what all want" contend "kept$number" "${mixed[0]}"
+    sleep 0.5
     from=$("$history" now)
     case $((number % 4)) in
         0)

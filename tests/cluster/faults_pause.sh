@@ -47,6 +47,8 @@ round () {
         2) what=router ;;
         3) what=apps ;;
     esac
+    check "$host holds what all want" contend "kept$1" "$host"
+    sleep 0.5
     # shellcheck disable=SC2086
     from=$(pause "$host" $what)
     sleep "$((host_lease_ms * 5 / 4000)).$((RANDOM % 10))"

@@ -81,6 +81,16 @@ start_load () {
     loads[$name]=$! load_host[$name]=$host
 }
 
+#   contend OBJECT HOST: somebody there holds it, others on all hosts wait.
+contend () {
+    local object=$1 host=$2
+    start_load "$object-1" "$host" --style hold --object "$object"
+    within 10 happened granted "$object" >/dev/null || return 1
+    for host in "${hosts[@]}"; do
+        start_load "$object-$host" "$host" --style hold --object "$object"
+    done
+}
+
 #   The applications of a host, and who watches over them.
 apps_of () {
     local name pid

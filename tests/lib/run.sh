@@ -5,7 +5,7 @@
 #   SPDX-License-Identifier: MPL-2.0
 #
 #   run.sh SUITE...       style style_fast unit corpus simulator cluster
-#                         (see the Makefile; BUILD is set)
+#                         cluster_long (see the Makefile; BUILD is set)
 #
 #   Tests are found by their sources, so one that was not built fails. Each
 #   writes to a log of its own in $BUILD/check; what it printed is counted:
@@ -265,10 +265,25 @@ cluster () {
     done
 }
 
+#   Faults of real processes alone, for as long as $ROUNDS makes them.
+cluster_long () {
+    local test slots=2
+    while IFS= read -r test; do
+        case ${test##*/} in
+            faults_* | kill_*)
+                job script "cluster/$(basename "${test%.sh}")" 86400 \
+                    env KILL_ROUNDS="$ROUNDS" "$test"
+                ;;
+        esac
+    done < <(cluster_tests)
+    drain
+    clean_up_after 'a cluster test'
+}
+
 for suite in "$@"; do
     case $suite in
         style | style_fast | unit | corpus) "$suite" ;;
-        simulator | cluster)
+        simulator | cluster | cluster_long)
             drain
             "$suite"
             ;;

@@ -24,7 +24,8 @@ enum {
     TICK_MS = 2,
     IDLE_MS = 50,
     LATE_MS = 14000,
-    BRIEF_MS = 30
+    BRIEF_MS = 30,
+    LINGER_MS = 1500 /* some give back late what is over its duration */
 };
 
 #define LATE_PERCENT 15 /* of what the first slot asks for */
@@ -217,7 +218,9 @@ lose (worker *self, slot *it, lk_err error)
         return;
     }
     if (error == LK_TIMEDOUT || chance (self, 30)) {
-        wait_until (it, HELD, between (self, 0, BRIEF_MS));
+        wait_until (
+            it, HELD,
+            between (self, 0, chance (self, 30) ? LINGER_MS : BRIEF_MS));
         return;
     }
     lk_lock_forget (&it->lock);
