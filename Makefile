@@ -162,7 +162,8 @@ sim-long: $(simulator)
 	--jobs $(jobs) --progress 60 --keep-going
 
 canaries: $(simulator)
-	@BUILD=$(abspath $(B)) SEEDS_MAX=100000 sh tests/sim/canaries.sh
+	@BUILD=$(abspath $(B)) SEEDS_MAX=100000 TABLE=1 \
+		sh tests/sim/canaries.sh
 
 bench: all $(benches)
 	@set -e; for b in $(benches); do BUILD=$(abspath $(B)) $$b; done

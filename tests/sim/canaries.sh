@@ -6,13 +6,13 @@
 #
 #   BUILD=build sh tests/sim/canaries.sh [NAME...]
 #
-#   Those that need more than a thousand seeds are run by name only, or with
-#   SEEDS_MAX=100000 (make canaries).
-#
-#   Each canary is a copy of one file of the core with a mistake in it, linked
-#   with the other objects of the simulator. The simulator has to fail within
-#   the seeds (or the script) that are said here; a mistake that can no longer
-#   be made, because the core has changed, fails too. Prints TAP.
+#   Each canary is a copy of a file or two of the core with a mistake in it,
+#   linked with the other objects of the simulator, which has to fail within
+#   the seeds said here, of the storm or of a script. A mistake that can no
+#   longer be made, because the core has changed, fails too, and so does one
+#   that the table in lockkeeper-internals(7) lacks. Those that may need more
+#   than SEEDS_MAX seeds of the storm are tried by name only, or by `make
+#   canaries`, which tries all and ends with the table. Prints TAP.
 
 cd "$(dirname "$0")/../.." || exit 2
 build=${BUILD:-build}
@@ -21,116 +21,233 @@ jobs=$(nproc 2>/dev/null || echo 2)
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/canaries.XXXXXX") || exit 2
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
-seeds_max=${SEEDS_MAX:-1000}
+seeds_max=${SEEDS_MAX:-300}
+page=man/lockkeeper-internals.7
 number=0
 failed=0
+waiting=
 wanted=" $* "
 
-say () {    # ok|not ok, name, what
-    number=$((number + 1))
-    [ "$1" = ok ] || failed=$((failed + 1))
-    echo "$1 $number - $2: $3"
-}
-
-#   All objects of the simulator, the changed one in place of the core's.
-link_with () {    # file of the core
-    objects=$(tr ' ' '\n' <"$build/tests/sim/objects" \
-        | sed "s|.*/plugins/lock/core/${1%.c}.o\$|$scratch/changed.o|")
+#   All objects of the simulator, the changed ones in place of the core's.
+link_with () {    # folder
+    objects=
+    for object in $(cat "$build/tests/sim/objects"); do
+        changed=$1/$(basename "$object")
+        case $object in
+        */plugins/lock/core/*) [ ! -f "$changed" ] || object=$changed ;;
+        esac
+        objects="$objects $object"
+    done
     # shellcheck disable=SC2086
-    $compiler -o "$scratch/sim" $objects -ljansson -lm
+    $compiler -o "$1/sim" $objects -ljansson -lm
 }
 
-canary () {    # name, seeds or script, file of the core, sed expression
+#   Says what came of it in the file `result`: ok or not ok, seeds, words.
+try () {    # name, most seeds, storm or script, file and sed expression, ...
+    folder=$scratch/$1
+    most=$2 where=$3
+    shift 3
+    while [ $# -gt 0 ]; do
+        sed -z "$2" "plugins/lock/core/$1" >"$folder/$1"
+        if cmp -s "$folder/$1" "plugins/lock/core/$1"; then
+            echo "not_ok - $1 has no place for this mistake any more"
+            return
+        fi
+        $compiler -std=gnu11 -O1 -w -Isrc -Iinclude -Iplugins/lock/core \
+            -c -o "$folder/${1%.c}.o" "$folder/$1" || {
+            echo 'not_ok - does not compile'
+            return
+        }
+        shift 2
+    done
+    link_with "$folder" || {
+        echo 'not_ok - does not link'
+        return
+    }
+    options="--runs $most --no-shrink"
+    [ "$where" = storm ] || options="$options --script $where"
+    # shellcheck disable=SC2086
+    if "$folder/sim" $options >"$folder/out" 2>&1; then
+        echo "not_ok - not noticed in $most seeds ($where)"
+        return
+    fi
+    seeds=$(sed -n 's/.*--seed \([0-9]*\).*/\1/p' "$folder/out" | head -n 1)
+    words=$(sed -n 's/^seed [0-9]*: .* ms: //p' "$folder/out" | head -n 1)
+    echo "ok ${seeds:-?} ${words:-a failed assertion}"
+}
+
+#   Results of those that are under way, in their order.
+gather () {
+    wait
+    for name in $waiting; do
+        number=$((number + 1))
+        read -r verdict seeds words <"$scratch/$name/result"
+        [ "$verdict" = ok ] || failed=$((failed + 1))
+        [ "$verdict" = ok ] || verdict='not ok'
+        echo "$verdict $number - $name: $words"
+        read -r file where <"$scratch/$name/about"
+        printf '%-34s %-14s %-22s %6s  %s\n' "$name" "$file" "$where" \
+            "$seeds" "$words" >>"$scratch/table"
+        rm -rf "${scratch:?}/$name"
+    done
+    waiting=
+}
+
+canary () {    # name, most seeds, storm or script, file, sed expression, ...
+    echo "$1" >>"$scratch/names"
     case $wanted in
-    "  " | *" $1 "*) ;;
+    "  ") [ "$3" != storm ] || [ "$2" -le "$seeds_max" ] || return ;;
+    *" $1 "*) ;;
     *) return ;;
     esac
-    case $2 in
-    *[!0-9]*) ;;
-    *) [ "$2" -le "$seeds_max" ] || [ "$wanted" != "  " ] || return ;;
-    esac
-    sed -z "$4" "plugins/lock/core/$3" >"$scratch/changed.c"
-    if cmp -s "$scratch/changed.c" "plugins/lock/core/$3"; then
-        say 'not ok' "$1" "$3 has no place for this mistake any more"
-        return
-    fi
-    if ! $compiler -std=gnu11 -O2 -w -Isrc -Iinclude -Iplugins/lock/core \
-        -c -o "$scratch/changed.o" "$scratch/changed.c" || ! link_with "$3"
-    then
-        say 'not ok' "$1" 'does not compile'
-        return
-    fi
-    case $2 in
-    *[!0-9]*) "$scratch/sim" --script "$2" --runs 300 --jobs "$jobs" \
-        --no-shrink ;;
-    *) "$scratch/sim" --runs "$2" --jobs "$jobs" --no-shrink ;;
-    esac >"$scratch/out" 2>"$scratch/error"
-    if [ $? -eq 0 ]; then
-        say 'not ok' "$1" "not noticed ($2)"
-    else
-        say ok "$1" "$(cat "$scratch/out" "$scratch/error" \
-            | grep -m 1 -e '^seed ' -e mistake)"
-    fi
+    mkdir "$scratch/$1"
+    echo "$4 $3" >"$scratch/$1/about"
+    try "$@" >"$scratch/$1/result" 2>"$scratch/$1/error" &
+    waiting="$waiting $1"
+    set -- $waiting
+    [ $# -lt "$jobs" ] || gather
 }
 
 #   ------------------------------------------------------------ on disk first
 
-canary promise-not-persisted 100 promise.c \
+canary promise-not-persisted 20 storm promise.c \
     's/lk_out_persist (node);//'
-canary active-not-persisted 100 promise.c \
+canary active-not-persisted 20 storm promise.c \
     's/lk_out_persist (node);//2'
-canary two-votes-of-one-number 100 promise.c \
+canary session-not-persisted 60 storm proxy.c \
+    's/node->facts\.session++;\n    lk_out_persist (node);/node->facts.session++;/'
+canary two-votes-of-one-number 60 storm promise.c \
     's/term\.number > node->facts\.promised\.number;/lk_term_compare (term, node->facts.promised) > 0;/'
-canary leads-what-it-promised-before late-fill promise.c \
+canary a-lower-term-is-accepted 20 storm promise.c \
+    's/|| term\.number > node->facts\.promised\.number;/|| term.number > 0;/'
+canary leads-what-it-promised-before 60 late-fill promise.c \
     's/return lk_term_compare (term, node->promised_before_start) > 0;/return true;/'
 
 #   ------------------------------------------------------------ decrees
 
-canary in-force-without-a-quorum 100 activation.c \
+canary half-is-a-quorum 60 storm decree.c \
+    's,/ 2 + 1,/ 2,'
+canary in-force-without-a-quorum 20 storm activation.c \
     's/if (!lk_is_quorum (self->previous/if (0 \&\& !lk_is_quorum (self->previous/; s/|| !lk_is_quorum (self->decree/\&\& !lk_is_quorum (self->decree/'
-canary no-sealing 8000 peer.c \
+canary two-decrees-of-one-term 60 storm vote.c \
+    's/self->state != LK_ELECTION_VOTING\n        || !lk_term_equal (m/!lk_term_equal (m/; s/self->state != LK_ELECTION_VOTING\n        || !lk_term_equal (n/!lk_term_equal (n/'
+canary the-earliest-decree-counts 100 storm choice.c \
+    's/vote\[best\]\.active\.term)\n                   > 0/vote[best].active.term)\n                   < 0/'
+canary no-sealing 60 voted-out peer.c \
     's/&& lk_term_equal (node->facts\.promised, node->table\.decree\.term)\n           && lk_node_place/\&\& lk_node_place/'
-canary few-leaders-for-ever 100 election.c \
+canary change-off-any-decree 100 two-changes change.c \
+    's/bool may = lk_term_equal (previous->term, self->plain);/bool may = true;/'
+canary removal-by-the-old-quorum 20 last-mark activation.c \
+    's/\n        || !lk_is_quorum (self->decree\.members, self->activated)//' \
+    vote.c \
+    's/\n        || !lk_is_quorum (members, self->voted)//'
+canary few-leaders-for-ever 100 storm election.c \
     's/if (!leaders_are_few (node))/if (!leaders_are_few (node) || 1)/'
-canary first-chunk-only many-tickets transfer.c \
+
+#   ------------------------------------------------------------ takeovers
+
+canary amnesiac-counts-as-holding 60 storm transfer.c \
+    's/\.term = node->table\.decree\.term,/.term = node->facts.active.term,/' \
+    doorway.c \
+    's/lk_table_is_filled (&node->table)\n               && [^;]*>= 0) {/1) {/'
+canary an-old-table-is-as-good 300 storm choice.c \
+    's/return !lk_term_is_zero (term)\n           && [^;]*;/return !lk_term_is_zero (term);/'
+canary a-holder-in-reclaim-is-preferred 20 holder-comes-back choice.c \
+    's/return !x->reclaim;/return x->reclaim;/'
+canary no-rerun 20 holder-out-of-sight vote.c \
+    's/if (host != LK_NOBODY) {/if (0) {/'
+canary doorway-left-early 20 slow-fill doorway.c \
+    's/if ((lk_decree_leaders (&self->order\.decree) & ~self->filled) == 0) {/if (1) {/'
+canary first-chunk-only 10 many-tickets transfer.c \
     's/chunk->more = lk_transfer_next (chunk) < table->count;/chunk->more = false;/'
+canary bakery-as-in-snaplock 20 storm doorway.c \
+    's/if ((others (node) & ~self->entered) == 0) {/if (1) {/; s/if ((lk_decree_leaders (&self->order\.decree) & ~self->filled) == 0) {/if (lk_hosts_count (self->filled) >= 2 || others (node) == 0) {/' \
+    stream.c \
+    's/if (place != own && self->follower\[place\]\.acked < acked) {/if (place != own \&\& self->follower[place].acked == acked) {\n            break;\n        }\n        if (0) {/'
+canary reclaim-is-over-at-once 200 storm upkeep.c \
+    's/&& node->now_ms - node->ready_ms > lk_with_margin (/\&\& 1 + lk_with_margin (/'
+canary grants-in-a-reclaim 200 storm table.c \
+    's/if (!entry || entry->ticket\.token != 0 || (self->reclaim >> home & 1)) {/if (!entry || entry->ticket.token != 0) {/'
 
 #   ------------------------------------------------------------ leases
 
-canary no-margin 300 node.c \
+canary no-margin 1000 storm node.c \
     's/return ms + ms \/ 4;/return ms * 95 \/ 100;/'
-canary vouches-without-lease 30000 peer.c \
+canary echo-of-another-process 20 another-boot peer.c \
+    's/ || ping->echo_incarnation != node->incarnation//'
+canary vouches-without-lease 20 heard-by-former peer.c \
     's/!node->ready || !lk_lease_holds (node)/!node->ready/'
-canary vouches-after-silent heard-by-another peer.c \
+canary vouches-after-silent 100 heard-by-another peer.c \
     's/session <= peer->condemned ||/0 ||/'
-canary time-left-from-arrival 3000 answers.c \
+canary vouches-in-a-reclaim 60 report-lost peer.c \
+    's/if ((table->reclaim >> home & 1)\n            && table->reported\[home\]\[host\] != session) {/if (0) {/'
+canary silent-for-a-new-leader 20 heard-by-former peer.c \
+    's/if (node->now_ms <= node->ready_ms\n[^{]*{/if (0) {/'
+canary one-says-silent-for-all 200 storm upkeep.c \
+    's/return (others & ~crowd->silent_by) == 0\n           && lk_is_silent/return lk_is_silent/'
+canary time-left-from-arrival 3000 storm answers.c \
     's/reply->as_of + reply->left_ms/node->now_ms + reply->left_ms/'
-canary restart-closes 500 node.c \
+canary restart-closes 500 storm node.c \
     's/lk_outlet_init (&node->outlet);/&\n    node->proxy.closed = config->facts.session;/'
 
 #   ------------------------------------------------------------ streams
 
-canary one-acknowledgement-for-all 100 stream.c \
+canary one-acknowledgement-for-all 60 storm stream.c \
     's/if (place != own && self->follower\[place\]\.acked < acked) {/if (place != own \&\& self->follower[place].acked == acked) {\n            break;\n        }\n        if (0) {/'
-canary repeated-lock-not-confirmed 100 home.c \
+canary tells-without-lease 3000 storm stream.c \
+    's/if (self->committed == acked || !lk_lease_holds (node)) {/if (self->committed == acked) {/'
+canary repeated-lock-not-confirmed 60 storm home.c \
     's/confirm (node, ticket, entry->ticket\.token);/lk_tell now = {.request = ticket->request,\n                           .token = entry->ticket.token};\n            tell_locked (node, \&now);/'
-canary last-come-first-served 100 table.c \
+canary repeated-lock-granted-twice 60 storm home.c \
+    's/const lk_entry \*entry = find (node, ticket);\n    if (entry) {\n        if/const lk_entry *entry = NULL;\n    if (entry) {\n        if/' \
+    table.c \
+    's/if (lk_table_find (self, op->ticket\.request)) {\n        return;/if (0) {\n        return;/'
+canary last-come-first-served 60 storm table.c \
     's/DL_APPEND (entry->queue->first, entry);\n    activate/DL_PREPEND (entry->queue->first, entry);\n    activate/'
-canary any-key 200 home.c \
+canary tickets-in-order-of-arrival 60 storm table.c \
+    's/ticket\.number = stamp (self, home);/ticket.number = (uint64_t) now_ms;/'
+canary copies-in-another-order 60 storm table.c \
+    's/DL_APPEND (entry->queue->first, entry);\n}/DL_PREPEND (entry->queue->first, entry);\n}/'
+canary any-key 200 storm home.c \
     's/holder->ticket\.key != ticket->key/0/'
-canary no-grace 200 upkeep.c \
+canary by-key-at-once 200 storm home.c \
+    's/ask_back (node, holder, ticket->request);/holder->release_by = ticket->request;\n        drop (node, holder);/'
+canary no-grace 200 storm upkeep.c \
     's/return ticket->duration_ms + grace;/return ticket->duration_ms;/'
+canary unlocked-told-at-once 60 storm home.c \
+    's/    lk_stream_append (node, &op);\n}\n\nstatic void\nadd/    lk_tell now = {.request = op.ticket.request, .token = entry->ticket.token};\n    tell_unlocked (node, \&op, \&now);\n&/'
 
 #   ------------------------------------------------------------ proxies
 
-canary session-ignored 6000 answers.c \
+canary session-ignored 6000 storm answers.c \
     's/&& reply->request\.session == node->facts\.session//'
-canary answers-of-older-terms late-locked answers.c \
+canary answers-of-older-terms 60 late-locked answers.c \
     's/&& lk_term_compare (message->term, node->proxy\.decree\.term) >= 0;/;/'
-canary unlocked-before-acknowledged 100 requests.c \
+canary unlocked-before-acknowledged 60 storm requests.c \
     's/asked->tell_unlocked = true;/lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_OK);/'
-canary no-audit 500 upkeep.c \
+canary no-audit 500 storm upkeep.c \
     's/return node->now_ms - entry->since_ms > lease_ms/return 0 \&\& node->now_ms > lease_ms/'
 
+gather
+
+#   ------------------------------------------------------------ the page
+
+if [ "$wanted" = "  " ]; then
+    number=$((number + 1))
+    lacks=
+    while read -r name; do
+        grep -q "^$name " "$page" || lacks="$lacks $name"
+    done <"$scratch/names"
+    if [ -z "$lacks" ]; then
+        echo "ok $number - each canary is in $page"
+    else
+        echo "not ok $number - $page lacks:$lacks"
+        failed=$((failed + 1))
+    fi
+fi
 echo "1..$number"
+if [ -n "${TABLE:-}" ]; then
+    printf '\n%-34s %-14s %-22s %6s  %s\n' rule file where seed found
+    cat "$scratch/table"
+fi
 [ "$failed" -eq 0 ]

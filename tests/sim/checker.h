@@ -58,6 +58,9 @@ typedef struct {
     lk_decree decree;
     bool in_force;
     int64_t in_force_at;
+    bool parted; /* the last part of its table was sent, from there on */
+    uint64_t last_part;
+    lk_hosts filled; /* who acknowledged that part */
 } sim_known_decree;
 
 /*  What is known of a host's lock service. */
@@ -68,9 +71,6 @@ typedef struct {
     lk_facts facts;  /* on its disk */
     lk_term table;   /* of its last ping */
     uint8_t reclaim; /* of its last ping */
-    lk_term filling; /* the table that it was sent the last part of */
-    uint64_t last_part;
-    lk_term filled; /* ... and acknowledged */
 } sim_service;
 
 typedef struct {
@@ -202,6 +202,11 @@ void sim_checker_facts (sim_checker *self, uint8_t host, const lk_facts *facts,
 /*  It sends a message. */
 void sim_checker_sent (sim_checker *self, uint8_t host,
                        const lk_lock_message *message);
+
+/*  The entry of a decree, new if need be; NULL if it is the genesis or
+ *  contradicts one that is known, which is noted. */
+sim_known_decree *sim_checker_learn (sim_checker *self,
+                                     const lk_decree *decree);
 
 /*  ... and what that says of the doorway (checker_doorway.c). */
 void sim_checker_doorway (sim_checker *self, uint8_t host,

@@ -32,10 +32,8 @@ same_decree (const lk_decree *a, const lk_decree *b)
 
 /*  -------------------------------------------------------- decrees */
 
-/*  The entry of a decree, new if need be; NULL if it is the genesis or
- *  contradicts one that is known. */
-static sim_known_decree *
-learn (sim_checker *self, const lk_decree *decree)
+sim_known_decree *
+sim_checker_learn (sim_checker *self, const lk_decree *decree)
 {
     sim_known_decree *known;
 
@@ -88,7 +86,7 @@ check_quorum (sim_checker *self, const lk_decree *decree)
 static void
 note_in_force (sim_checker *self, const lk_decree *decree)
 {
-    sim_known_decree *known = learn (self, decree);
+    sim_known_decree *known = sim_checker_learn (self, decree);
 
     if (!known || known->in_force) {
         return;
@@ -128,7 +126,7 @@ sim_checker_facts (sim_checker *self, uint8_t host, const lk_facts *facts,
     lk_facts *old = &self->service[host].facts;
     bool new_promise = sim_term_compare (facts->promised, old->promised) != 0;
 
-    learn (self, &facts->active);
+    sim_checker_learn (self, &facts->active);
     if (!first) {
         if (new_promise && facts->promised.number <= old->promised.number) {
             sim_checker_fail (self, "h%d promises %llu after %llu", host,
@@ -164,8 +162,8 @@ check_ping (sim_checker *self, uint8_t host, const lk_msg_ping *ping)
         || ping->session > facts->session) {
         sim_checker_fail (self, "h%d pings what is not on its disk", host);
     }
-    learn (self, &ping->active);
-    learn (self, &ping->table);
+    sim_checker_learn (self, &ping->active);
+    sim_checker_learn (self, &ping->table);
     if (ping->ready) {
         note_in_force (self, &ping->table);
     }
@@ -216,7 +214,7 @@ sim_checker_sent (sim_checker *self, uint8_t host,
             sim_checker_fail (self, "h%d votes for what it did not promise",
                               host);
         }
-        learn (self, &message->as.voted.active);
+        sim_checker_learn (self, &message->as.voted.active);
         break;
     case LK_MSG_VOTE:
     case LK_MSG_ENTERING:
@@ -236,7 +234,7 @@ sim_checker_sent (sim_checker *self, uint8_t host,
     case LK_MSG_ELECTED:
     case LK_MSG_SITTING:
     case LK_MSG_ACTIVE:
-        learn (self, &message->as.decree.decree);
+        sim_checker_learn (self, &message->as.decree.decree);
         break;
     case LK_MSG_UNLOCK:
         if (!message->as.request.by_key) {

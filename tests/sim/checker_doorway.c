@@ -13,33 +13,35 @@
 static void
 note_fill (sim_checker *self, const lk_lock_message *message)
 {
-    sim_service *service = &self->service[message->to];
+    const lk_msg_chunk *chunk = &message->as.chunk;
+    sim_known_decree *known = sim_checker_learn (self, &chunk->decree);
 
-    /*  One who was left behind may still fill for a lower term. */
-    if (!message->as.chunk.more
-        && sim_term_compare (message->term, service->filling) >= 0) {
-        service->filling = message->term;
-        service->last_part = message->as.chunk.chunk;
+    if (known && !chunk->more) {
+        known->parted = true;
+        known->last_part = chunk->chunk;
     }
 }
 
 static void
 note_filled (sim_checker *self, uint8_t host, const lk_lock_message *message)
 {
-    sim_service *service = &self->service[host];
-
-    if (sim_term_compare (service->filling, message->term) == 0
-        && service->last_part == message->as.filled.chunk) {
-        service->filled = message->term;
+    for (size_t i = self->known_count; i-- > 0;) {
+        sim_known_decree *known = &self->known[i];
+        if (sim_term_compare (known->decree.term, message->term) == 0
+            && known->parted && known->last_part == message->as.filled.chunk) {
+            known->filled |= LK_HOST_BIT (host);
+        }
     }
 }
 
 static void
 check_active (sim_checker *self, const lk_decree *decree)
 {
-    for (size_t place = 1; place < decree->leader_count; place++) {
+    const sim_known_decree *known = sim_checker_learn (self, decree);
+
+    for (size_t place = 1; known && place < decree->leader_count; place++) {
         uint8_t host = decree->leader[place];
-        if (sim_term_compare (self->service[host].filled, decree->term) != 0) {
+        if (!(known->filled >> host & 1)) {
             sim_checker_fail (self,
                               "UNFILLED: decree %llu is brought into force, "
                               "its leader h%d never said that it has the table",

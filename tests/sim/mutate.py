@@ -159,9 +159,10 @@ def run(command, seconds, env=None):
 class Bench:
     """The core as a library that one file can be put in front of."""
 
-    def __init__(self, folder, longer):
+    def __init__(self, folder, longer, unit):
         self.folder = folder
         self.longer = longer
+        self.unit = unit
         sources = (glob.glob(CORE + "/*.c") + glob.glob("src/util/*.c")
                    + ["src/wire/lock_message.c"])
         library = folder + "/libcore.so"
@@ -184,6 +185,8 @@ class Bench:
     def commands(self):
         for name in self.tests:
             yield [name], 20
+        if self.unit:
+            return
         if not self.longer:
             yield [self.sim, "--runs", "100"], 60
             yield [self.sim, "--script", "all", "--runs", "2"], 60
@@ -219,6 +222,8 @@ def main():
                         help="limits off by one, sums, times not noted, too")
     parser.add_argument("--again")
     parser.add_argument("--only", default="", help="lines that match this")
+    parser.add_argument("--unit", action="store_true",
+                        help="the unit tests alone")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--log", help="who noticed each")
     parser.add_argument("sources", nargs="*")
@@ -242,7 +247,7 @@ def main():
     log = open(options.log, "w") if options.log else None
     with tempfile.TemporaryDirectory() as folder, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        bench = Bench(folder, again is not None)
+        bench = Bench(folder, again is not None, options.unit)
         results = pool.map(lambda item: (item[1][1], bench.noticed(
             item[0], *item[1])), enumerate(todo))
         for mutant, by in results:

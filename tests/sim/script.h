@@ -37,6 +37,7 @@ typedef struct {
     lk_host who;
     lk_host whom;
     lk_host with;
+    lk_hosts members;
     lk_term term;
     lk_term voted;
     int count;
@@ -94,6 +95,11 @@ bool sim_holder_out_of_sight (struct sim_world *world,
 bool sim_holder_comes_back (struct sim_world *world,
                             const lk_lock_message *message);
 bool sim_another_boot (struct sim_world *world, const lk_lock_message *message);
+bool sim_two_changes (struct sim_world *world, const lk_lock_message *message);
+bool sim_last_mark (struct sim_world *world, const lk_lock_message *message);
+bool sim_report_lost (struct sim_world *world, const lk_lock_message *message);
+bool sim_heard_by_former (struct sim_world *world,
+                          const lk_lock_message *message);
 bool sim_always_late (struct sim_world *world, const lk_lock_message *message);
 
 #endif

@@ -178,7 +178,54 @@ sim_two_reclaims (sim_world *world, const lk_lock_message *message)
     return false;
 }
 
+/*  All leaders forget their tables, and nothing that one of the holders has to
+ *  report arrives: it must not be vouched for. */
+bool
+sim_report_lost (sim_world *world, const lk_lock_message *message)
+{
+    sim_plot *plot = &world->plot;
+
+    if (plot->act == 0 && world->now > 3000
+        && (sim_apps_holds (world, OUTSIDER, 0)
+            || sim_apps_holds (world, OUTSIDER, 1)
+            || sim_apps_holds (world, OUTSIDER, 2))
+        && message->from == OUTSIDER && end_leaders (world, true)) {
+        sim_begin_act (world, 1);
+    }
+    return plot->act == 1 && message->kind == LK_MSG_REPORT
+           && (message->from == OUTSIDER || message->origin == OUTSIDER);
+}
+
 /*  -------------------------------------------------------- the holder */
+
+/*  A holder's host is heard by one leader alone, for long; then that leader
+ *  and the host are cut off, and others lead, who never heard it. */
+bool
+sim_heard_by_former (sim_world *world, const lk_lock_message *message)
+{
+    sim_plot *plot = &world->plot;
+    lk_host outsider = (lk_host) (world->host_count - 1);
+    int64_t silent_ms = world->options.script->host_lease_ms * 3 / 2;
+    lk_decree decree;
+
+    (void) message;
+    if (plot->act == 0 && world->now > 2500
+        && sim_leaders (world, &decree) != 0) {
+        plot->who = decree.leader[0];
+        for (lk_host host = 0; host < world->member_count; host++) {
+            sim_network_link (world, outsider, host, host == plot->who);
+        }
+        sim_begin_act (world, 1);
+    } else if (plot->act == 1 && sim_act_age (world) > silent_ms
+               && (sim_apps_holds (world, outsider, 0)
+                   || sim_apps_holds (world, outsider, 1)
+                   || sim_apps_holds (world, outsider, 2))) {
+        sim_network_split (
+            world, LK_HOST_BIT (plot->who) | LK_HOST_BIT (outsider), 15000);
+        sim_begin_act (world, 2);
+    }
+    return false;
+}
 
 /*  A holder's host is cut off together with the home of its lock. */
 bool

@@ -56,6 +56,8 @@ void sim_storm_lose_minority (struct sim_world *world);
 
 /*  Changes of membership: storm_members.c. Somebody is asked for one; two
  *  are asked at once. */
+void sim_ask_change (struct sim_world *world, uint8_t host, uint8_t whom,
+                     bool add);
 void sim_storm_change_members (struct sim_world *world);
 void sim_storm_duel (struct sim_world *world);
 

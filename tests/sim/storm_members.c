@@ -6,8 +6,8 @@
 
 #include "world.h"
 
-static void
-ask (sim_world *world, uint8_t host, uint8_t whom, bool add)
+void
+sim_ask_change (sim_world *world, uint8_t host, uint8_t whom, bool add)
 {
     lk_event event = {.type = LK_ON_CHANGE, .host = whom, .add = add};
 
@@ -26,7 +26,7 @@ sim_storm_change_members (sim_world *world)
     uint8_t whom = sim_any_host (world);
     bool add = sim_chance (world, 550);
 
-    ask (world, sim_any_host (world), whom, add);
+    sim_ask_change (world, sim_any_host (world), whom, add);
 }
 
 /*  Two members, who may not see each other, change the same decree. */

@@ -1,0 +1,700 @@
+/*  core_doorway.c - a takeover, as its first leader, its holder, and others
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Host 0 of five members; hosts 1, 2 and 3 led term 7. Host 1 proposes term
+ *  8 with the leaders 0, 2 and 3, and host 4 has the tickets. What is said
+ *  here by the others is mostly what must not count.
+ */
+
+#include "core_fake.h"
+
+#include "digest.h"
+
+#include <stdio.h>
+
+#define MEMBERS 0x1f
+#define PROPOSER 1
+#define HOLDER 4
+
+static lk_decree former; /* of term 7 */
+static lk_decree next;   /* of term 8 */
+static lk_ticket ticket[3000];
+static char names[3000][12];
+
+static void
+set_up (void)
+{
+    former = decree_of (term_of (7, 1), MEMBERS, 1, 2, 3);
+    next = decree_of (term_of (8, PROPOSER), MEMBERS, 0, 2, 3);
+    start_with (former.term, &former);
+    for (size_t i = 0; i < 3000; i++) {
+        snprintf (names[i], sizeof names[i], "x%zu", i);
+        ticket[i] = (lk_ticket) {
+            .request = {.host = (lk_host) (i % 2), .session = 3, .serial = i},
+            .object = {names[i], (uint16_t) strlen (names[i])},
+            .number = (uint64_t) 7 << 32 | (i + 1),
+            .token = (uint64_t) 7 << 32 | (i + 1),
+            .key = i + 100};
+    }
+}
+
+static void
+give_vote (uint64_t number)
+{
+    give_plain (2, LK_MSG_VOTE, term_of (number, 2));
+}
+
+/*  -------------------------------------------------------- first leader */
+
+static void
+elect_with (const lk_decree *decree, lk_host holder)
+{
+    lk_lock_message message = message_of (LK_MSG_ELECTED, decree->term);
+    message.as.decree = (lk_msg_decree) {
+        .decree = *decree, .previous = former.term, .holder = holder};
+    give (PROPOSER, &message);
+}
+
+static void
+elect (void)
+{
+    elect_with (&next, HOLDER);
+}
+
+static void
+enter_all (void)
+{
+    give_plain (2, LK_MSG_ENTERED, next.term);
+    give_plain (3, LK_MSG_ENTERED, next.term);
+    give_plain (HOLDER, LK_MSG_ENTERED, next.term);
+}
+
+static lk_lock_message
+chunk_of (lk_lock_kind kind, size_t first, size_t count, bool more)
+{
+    lk_lock_message message = message_of (kind, next.term);
+    message.as.chunk = (lk_msg_chunk) {.table = former.term,
+                                       .incarnation = 9,
+                                       .decree = next,
+                                       .chunk = first,
+                                       .more = more,
+                                       .tickets = ticket + first,
+                                       .ticket_count = count};
+    return message;
+}
+
+static void
+give_chunk (size_t first, size_t count, bool more)
+{
+    lk_lock_message message = chunk_of (LK_MSG_MAXTICKET, first, count, more);
+    give (HOLDER, &message);
+}
+
+static uint64_t
+hash_of (size_t count)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < count; i++) {
+        hash = lk_ticket_hash (hash, &ticket[i]);
+    }
+    return hash;
+}
+
+static void
+give_filled (lk_host from, lk_term term, uint64_t chunk, uint64_t hash)
+{
+    lk_lock_message message = message_of (LK_MSG_FILLED, term);
+    message.as.filled = (lk_msg_filled) {.chunk = chunk, .hash = hash};
+    give (from, &message);
+}
+
+/*  Both others are filled with those tickets. */
+static void
+fill_all (size_t count)
+{
+    give_filled (2, next.term, 0, hash_of (count));
+    give_filled (3, next.term, 0, hash_of (count));
+}
+
+START_TEST (it_promises_before_it_enters)
+{
+    elect ();
+    ck_assert (persists (next.term));
+    ck_assert_int_eq (effects.item[0].type, LK_DO_PERSIST);
+    ck_assert_ptr_nonnull (sent (LK_MSG_ENTERING, 2));
+    ck_assert_ptr_nonnull (sent (LK_MSG_ENTERING, 3));
+    ck_assert_ptr_nonnull (sent (LK_MSG_ENTERING, HOLDER));
+}
+END_TEST
+
+START_TEST (the_whole_doorway)
+{
+    elect ();
+    enter_all ();
+    const lk_lock_message *getmax = sent (LK_MSG_GETMAX, HOLDER);
+    ck_assert_ptr_nonnull (getmax);
+    ck_assert (lk_term_equal (getmax->as.getmax.previous, former.term));
+    give_chunk (0, 4, false);
+    const lk_lock_message *fill = sent (LK_MSG_FILL, 2);
+    ck_assert_ptr_nonnull (sent (LK_MSG_FILL, 3));
+    ck_assert_uint_eq (fill->as.chunk.ticket_count, 4);
+    ck_assert_mem_eq (&fill->as.chunk.decree, &next, sizeof next);
+    ck_assert (!says (LK_MSG_EXITING));
+    fill_all (4);
+    ck_assert_ptr_nonnull (sent (LK_MSG_EXITING, PROPOSER));
+    ck_assert_uint_eq (node->table.count, 4);
+}
+END_TEST
+
+START_TEST (who_promised_more_does_not_enter)
+{
+    give_vote (9);
+    elect ();
+    ck_assert (!says (LK_MSG_ENTERING));
+    ck_assert_ptr_nonnull (sent (LK_MSG_DESIST, PROPOSER));
+}
+END_TEST
+
+START_TEST (who_is_not_the_first_does_not_enter)
+{
+    lk_decree other = decree_of (next.term, MEMBERS, 2, 0, 3);
+    elect_with (&other, HOLDER);
+    ck_assert (!says (LK_MSG_ENTERING));
+    ck_assert_uint_eq (node->facts.promised.number, 7);
+}
+END_TEST
+
+START_TEST (who_promised_before_it_started_does_not_enter)
+{
+    start_with (next.term, &former);
+    elect ();
+    ck_assert (!says (LK_MSG_ENTERING));
+}
+END_TEST
+
+START_TEST (all_have_to_enter)
+{
+    elect ();
+    give_plain (2, LK_MSG_ENTERED, next.term);
+    give_plain (2, LK_MSG_ENTERED, next.term);
+    give_plain (3, LK_MSG_ENTERED, next.term);
+    give_plain (1, LK_MSG_ENTERED, next.term);
+    give_plain (HOLDER, LK_MSG_ENTERED, term_of (8, 3));
+    ck_assert_int_eq (node->doorway.state, LK_DOORWAY_ENTERING);
+    ck_assert (!says (LK_MSG_GETMAX));
+    wait_ms (201); /* who did not answer is asked again, nobody else */
+    ck_assert_ptr_nonnull (sent (LK_MSG_ENTERING, HOLDER));
+    ck_assert_ptr_null (sent (LK_MSG_ENTERING, 2));
+    give_plain (HOLDER, LK_MSG_ENTERED, next.term);
+    ck_assert_ptr_nonnull (sent (LK_MSG_GETMAX, HOLDER));
+}
+END_TEST
+
+/*  From then on nothing that it hears leads any further. */
+START_TEST (another_promise_ends_it_while_entering)
+{
+    elect ();
+    give_plain (2, LK_MSG_ENTERED, next.term);
+    give_plain (3, LK_MSG_ENTERED, next.term);
+    give_vote (9);
+    give_plain (HOLDER, LK_MSG_ENTERED, next.term);
+    ck_assert (!says (LK_MSG_GETMAX));
+    wait_ms (201);
+    ck_assert_int_eq (node->doorway.state, LK_DOORWAY_IDLE);
+}
+END_TEST
+
+START_TEST (another_promise_ends_it_while_getting)
+{
+    elect ();
+    enter_all ();
+    give_vote (9);
+    give_chunk (0, 4, false);
+    ck_assert (!says (LK_MSG_FILL));
+    ck_assert (!lk_table_is_filled (&node->table));
+}
+END_TEST
+
+START_TEST (another_promise_ends_it_while_filling)
+{
+    elect ();
+    enter_all ();
+    give_chunk (0, 4, false);
+    give_vote (9);
+    fill_all (4);
+    ck_assert (!says (LK_MSG_EXITING));
+}
+END_TEST
+
+START_TEST (whose_chunks_count)
+{
+    elect ();
+    enter_all ();
+    lk_lock_message message = chunk_of (LK_MSG_MAXTICKET, 0, 4, false);
+    give (2, &message); /* not the holder */
+    message.term = term_of (8, 3);
+    give (HOLDER, &message);
+    message.term = next.term;
+    message.as.chunk.chunk = 2;
+    give (HOLDER, &message);
+    ck_assert (!says (LK_MSG_FILL));
+    ck_assert_int_eq (node->doorway.state, LK_DOORWAY_GETTING);
+    ck_assert (!lk_table_is_filled (&node->table));
+}
+END_TEST
+
+START_TEST (chunks_before_all_have_entered)
+{
+    elect ();
+    give_chunk (0, 4, false);
+    ck_assert_int_eq (node->doorway.state, LK_DOORWAY_ENTERING);
+    ck_assert (!says (LK_MSG_FILL));
+}
+END_TEST
+
+START_TEST (chunk_by_chunk)
+{
+    elect ();
+    enter_all ();
+    give_chunk (0, 3, true);
+    const lk_lock_message *getmax = sent (LK_MSG_GETMAX, HOLDER);
+    ck_assert_ptr_nonnull (getmax);
+    ck_assert_uint_eq (getmax->as.getmax.chunk, 3);
+    give_chunk (0, 3, true); /* again */
+    ck_assert (!says (LK_MSG_FILL));
+    give_chunk (3, 3, false);
+    ck_assert_uint_eq (node->table.count, 6);
+    ck_assert_ptr_nonnull (sent (LK_MSG_FILL, 2));
+}
+END_TEST
+
+/*  Half of one table and half of another is none. */
+START_TEST (the_holder_has_another_table)
+{
+    elect ();
+    enter_all ();
+    give_chunk (0, 3, true);
+    lk_lock_message message = chunk_of (LK_MSG_MAXTICKET, 3, 3, false);
+    message.as.chunk.table = term_of (7, 2);
+    give (HOLDER, &message);
+    ck_assert (!says (LK_MSG_FILL));
+    ck_assert_int_eq (node->doorway.state, LK_DOORWAY_IDLE);
+}
+END_TEST
+
+START_TEST (the_holder_is_another_process)
+{
+    elect ();
+    enter_all ();
+    give_chunk (0, 3, true);
+    lk_lock_message message = chunk_of (LK_MSG_MAXTICKET, 3, 3, false);
+    message.as.chunk.incarnation = 10;
+    give (HOLDER, &message);
+    ck_assert (!says (LK_MSG_FILL));
+    ck_assert_int_eq (node->doorway.state, LK_DOORWAY_IDLE);
+}
+END_TEST
+
+START_TEST (a_table_in_many_chunks_goes_out_in_many)
+{
+    elect ();
+    enter_all ();
+    give_chunk (0, 1024, true);
+    give_chunk (1024, 1000, false);
+    const lk_lock_message *fill = sent (LK_MSG_FILL, 3);
+    ck_assert_uint_eq (fill->as.chunk.ticket_count, LK_CHUNK_MAX);
+    ck_assert (fill->as.chunk.more);
+    give_filled (2, next.term, 0, hash_of (1024));
+    ck_assert_uint_eq (sent (LK_MSG_FILL, 2)->as.chunk.chunk, 1024);
+    ck_assert_ptr_null (sent (LK_MSG_FILL, 3));
+    give_filled (2, next.term, 0, hash_of (1024)); /* again */
+    ck_assert (!says (LK_MSG_FILL));
+    give_filled (2, next.term, 1024, hash_of (2024));
+    give_filled (3, next.term, 0, hash_of (1024));
+    ck_assert (!says (LK_MSG_EXITING));
+    give_filled (3, next.term, 1024, hash_of (2024));
+    ck_assert_ptr_nonnull (sent (LK_MSG_EXITING, PROPOSER));
+}
+END_TEST
+
+START_TEST (all_have_to_be_filled)
+{
+    elect ();
+    enter_all ();
+    give_chunk (0, 4, false);
+    give_filled (2, next.term, 0, hash_of (4));
+    give_filled (2, next.term, 0, hash_of (4));
+    give_filled (HOLDER, next.term, 0, hash_of (4));
+    give_filled (1, next.term, 0, hash_of (4));
+    give_filled (3, term_of (8, 3), 0, hash_of (4));
+    give_filled (3, next.term, 4, hash_of (4));
+    ck_assert (!says (LK_MSG_EXITING));
+    ck_assert_int_eq (node->doorway.state, LK_DOORWAY_FILLING);
+    wait_ms (201);
+    ck_assert_ptr_nonnull (sent (LK_MSG_FILL, 3));
+    ck_assert_ptr_null (sent (LK_MSG_FILL, 2));
+    give_filled (3, next.term, 0, hash_of (4));
+    ck_assert_ptr_nonnull (sent (LK_MSG_EXITING, PROPOSER));
+}
+END_TEST
+
+START_TEST (a_copy_that_differs_ends_it)
+{
+    elect ();
+    enter_all ();
+    give_chunk (0, 4, false);
+    give_filled (2, next.term, 0, hash_of (4) ^ 1);
+    ck_assert_int_eq (node->doorway.state, LK_DOORWAY_IDLE);
+    fill_all (4);
+    ck_assert (!says (LK_MSG_EXITING));
+}
+END_TEST
+
+START_TEST (filled_before_there_was_anything_to_fill)
+{
+    elect ();
+    enter_all ();
+    give_filled (2, next.term, 0, 0);
+    give_filled (3, next.term, 0, 0);
+    ck_assert (!says (LK_MSG_EXITING));
+    give_chunk (0, 4, false);
+    ck_assert (!says (LK_MSG_EXITING));
+    ck_assert_int_eq (node->doorway.state, LK_DOORWAY_FILLING);
+}
+END_TEST
+
+START_TEST (elected_once_more)
+{
+    elect ();
+    elect ();
+    ck_assert (!says (LK_MSG_ENTERING));
+    ck_assert_ptr_nonnull (sent (LK_MSG_ENTERED, PROPOSER)); /* so far */
+    const uint64_t steps =
+        sent (LK_MSG_ENTERED, PROPOSER)->as.entered.holds.length;
+    enter_all ();
+    elect ();
+    ck_assert_uint_gt (sent (LK_MSG_ENTERED, PROPOSER)->as.entered.holds.length,
+                       steps);
+    ck_assert (!says (LK_MSG_EXITING));
+    give_chunk (0, 4, false);
+    fill_all (4);
+    elect ();
+    ck_assert_ptr_nonnull (sent (LK_MSG_EXITING, PROPOSER));
+    ck_assert (!says (LK_MSG_ENTERING));
+}
+END_TEST
+
+/*  There is no refilling within a term. */
+START_TEST (elected_again_after_it_left)
+{
+    elect ();
+    enter_all ();
+    give_chunk (0, 4, false);
+    give_filled (2, next.term, 0, hash_of (4) ^ 1);
+    elect ();
+    ck_assert (!says (LK_MSG_ENTERING));
+    ck_assert_int_eq (node->doorway.state, LK_DOORWAY_IDLE);
+}
+END_TEST
+
+START_TEST (the_holder_itself_that_holds_nothing)
+{
+    elect_with (&next, 0);
+    enter_all ();
+    ck_assert (!says (LK_MSG_FILL));
+    ck_assert_int_eq (node->doorway.state, LK_DOORWAY_IDLE);
+    ck_assert (!lk_table_is_filled (&node->table));
+}
+END_TEST
+
+/*  Its table is older than the decree before: it is not what D had. */
+START_TEST (the_holder_itself_with_an_old_table)
+{
+    next = decree_of (term_of (8, PROPOSER), MEMBERS, 2, 0, 3);
+    lk_lock_message message = chunk_of (LK_MSG_FILL, 0, 4, false);
+    give (2, &message);
+    ck_assert_uint_eq (node->table.count, 4);
+    former.term = term_of (9, 3);
+    next = decree_of (term_of (10, PROPOSER), MEMBERS, 0, 2, 3);
+    elect_with (&next, 0);
+    give_plain (2, LK_MSG_ENTERED, next.term);
+    give_plain (3, LK_MSG_ENTERED, next.term);
+    ck_assert (!says (LK_MSG_FILL));
+    ck_assert_uint_eq (node->table.decree.term.number, 8);
+}
+END_TEST
+
+/*  Who has entered enters no second time: what is filled stays that. */
+START_TEST (entered_once_more)
+{
+    elect ();
+    enter_all ();
+    give_chunk (0, 4, false);
+    give_filled (2, next.term, 0, hash_of (4));
+    enter_all ();
+    ck_assert (!says (LK_MSG_GETMAX));
+    ck_assert_int_eq (node->doorway.state, LK_DOORWAY_FILLING);
+    give_filled (3, next.term, 0, hash_of (4));
+    ck_assert_ptr_nonnull (sent (LK_MSG_EXITING, PROPOSER));
+}
+END_TEST
+
+START_TEST (nobody_holds_anything)
+{
+    elect_with (&next, LK_NOBODY);
+    give_plain (2, LK_MSG_ENTERED, next.term);
+    ck_assert (!says (LK_MSG_FILL));
+    give_plain (3, LK_MSG_ENTERED, next.term);
+    ck_assert_ptr_nonnull (sent (LK_MSG_FILL, 2));
+    ck_assert_uint_eq (node->table.count, 0);
+}
+END_TEST
+
+START_TEST (what_is_over_stays_behind)
+{
+    elect ();
+    enter_all ();
+    lk_lock_message message = chunk_of (LK_MSG_MAXTICKET, 0, 4, false);
+    message.as.chunk.gone[1] = 3;
+    message.as.chunk.gone[0] = 2;
+    give (HOLDER, &message);
+    ck_assert_uint_eq (node->table.count, 2);
+    ck_assert_uint_eq (lk_table_gone (&node->table, 1), 3);
+    ck_assert_uint_eq (sent (LK_MSG_FILL, 2)->as.chunk.gone[1], 3);
+}
+END_TEST
+
+START_TEST (a_reclaim_goes_on)
+{
+    elect ();
+    enter_all ();
+    lk_lock_message message = chunk_of (LK_MSG_MAXTICKET, 0, 4, false);
+    message.as.chunk.reclaim = 2;
+    give (HOLDER, &message);
+    ck_assert_uint_eq (node->table.reclaim, 7);
+    ck_assert_uint_eq (sent (LK_MSG_FILL, 2)->as.chunk.reclaim, 7);
+}
+END_TEST
+
+START_TEST (a_reclaim_begins)
+{
+    next.reclaim = true;
+    elect_with (&next, LK_NOBODY);
+    give_plain (2, LK_MSG_ENTERED, next.term);
+    give_plain (3, LK_MSG_ENTERED, next.term);
+    ck_assert_uint_eq (node->table.reclaim, 7);
+}
+END_TEST
+
+START_TEST (somebody_in_the_doorway_desists)
+{
+    lk_lock_message message = message_of (LK_MSG_DESIST, term_of (8, 3));
+    message.as.desist.promised = term_of (30, 3);
+    elect ();
+    give (2, &message);
+    ck_assert_int_eq (node->doorway.state, LK_DOORWAY_ENTERING);
+    message.term = next.term;
+    give (2, &message);
+    const lk_lock_message *desist = sent (LK_MSG_DESIST, PROPOSER);
+    ck_assert_ptr_nonnull (desist);
+    ck_assert (lk_term_equal (desist->term, next.term));
+    ck_assert_uint_eq (desist->as.desist.promised.number, 30);
+    ck_assert_int_eq (node->doorway.state, LK_DOORWAY_IDLE);
+}
+END_TEST
+
+/*  -------------------------------------------------------- the others */
+
+static void
+make_second (void)
+{
+    next = decree_of (term_of (8, PROPOSER), MEMBERS, 2, 0, 3);
+}
+
+static const lk_lock_message *
+fill (size_t first, size_t count, bool more)
+{
+    lk_lock_message message = chunk_of (LK_MSG_FILL, first, count, more);
+    give (2, &message);
+    return sent (LK_MSG_FILLED, 2);
+}
+
+START_TEST (it_is_filled)
+{
+    make_second ();
+    const lk_lock_message *filled = fill (0, 4, false);
+    ck_assert (persists (next.term));
+    ck_assert_ptr_nonnull (filled);
+    ck_assert_uint_eq (filled->as.filled.hash, hash_of (4));
+    ck_assert_uint_eq (node->table.count, 4);
+    ck_assert (lk_term_equal (node->table.decree.term, next.term));
+    ck_assert (!lk_node_is_serving (node));     /* it is not in force yet */
+    ck_assert_ptr_nonnull (fill (0, 4, false)); /* the answer was lost */
+    ck_assert_uint_eq (node->table.count, 4);
+}
+END_TEST
+
+START_TEST (it_is_filled_in_order)
+{
+    make_second ();
+    ck_assert_ptr_null (fill (3, 3, true));
+    ck_assert_ptr_nonnull (fill (0, 3, true));
+    ck_assert (!lk_table_is_filled (&node->table));
+    ck_assert_ptr_null (fill (4, 2, false));
+    ck_assert_ptr_nonnull (fill (0, 3, true));
+    ck_assert_uint_eq (fill (3, 3, false)->as.filled.hash, hash_of (6));
+    ck_assert_uint_eq (node->table.count, 6);
+}
+END_TEST
+
+START_TEST (what_another_term_began_is_no_part_of_it)
+{
+    make_second ();
+    fill (0, 3, true);
+    next.term = term_of (9, 2);
+    ck_assert_ptr_null (fill (3, 3, false));
+    ck_assert_uint_eq (fill (0, 2, false)->as.filled.hash, hash_of (2));
+    ck_assert_uint_eq (node->table.count, 2);
+}
+END_TEST
+
+START_TEST (filled_once_per_term)
+{
+    make_second ();
+    fill (0, 4, false);
+    ck_assert_ptr_null (fill (4, 2, false));
+    ck_assert_ptr_null (fill (0, 2, false));
+    ck_assert_uint_eq (node->table.count, 4);
+}
+END_TEST
+
+START_TEST (no_filling_below_the_promise)
+{
+    make_second ();
+    give_vote (9);
+    ck_assert_ptr_null (fill (0, 4, false));
+    ck_assert (!lk_table_is_filled (&node->table));
+}
+END_TEST
+
+START_TEST (no_filling_of_who_does_not_lead)
+{
+    next = decree_of (term_of (8, PROPOSER), MEMBERS, 2, 1, 3);
+    ck_assert_ptr_null (fill (0, 4, false));
+    ck_assert (!lk_table_is_filled (&node->table));
+    ck_assert_uint_eq (node->facts.promised.number, 7);
+}
+END_TEST
+
+START_TEST (no_filling_of_who_promised_before_it_started)
+{
+    make_second ();
+    start_with (next.term, &former);
+    ck_assert_ptr_null (fill (0, 4, false));
+    ck_assert (!lk_table_is_filled (&node->table));
+}
+END_TEST
+
+START_TEST (entering)
+{
+    give_plain (2, LK_MSG_ENTERING, next.term);
+    ck_assert (persists (next.term));
+    ck_assert_ptr_nonnull (sent (LK_MSG_ENTERED, 2));
+    give_vote (9);
+    give_plain (2, LK_MSG_ENTERING, next.term);
+    ck_assert_ptr_null (sent (LK_MSG_ENTERED, 2));
+    ck_assert_ptr_nonnull (sent (LK_MSG_DESIST, 2));
+}
+END_TEST
+
+/*  -------------------------------------------------------- the holder */
+
+static const lk_lock_message *
+get_table (lk_term term, lk_term previous)
+{
+    lk_lock_message message = message_of (LK_MSG_GETMAX, term);
+    message.as.getmax.previous = previous;
+    give (2, &message);
+    return sent (LK_MSG_MAXTICKET, 2);
+}
+
+START_TEST (a_sealed_table_is_given)
+{
+    make_second ();
+    fill (0, 4, false);
+    const lk_term ninth = term_of (9, 3);
+    ck_assert_ptr_null (get_table (ninth, next.term)); /* not sealed */
+    give_plain (2, LK_MSG_ENTERING, ninth);
+    const lk_lock_message *answer = get_table (ninth, next.term);
+    ck_assert_ptr_nonnull (answer);
+    ck_assert_uint_eq (answer->as.chunk.ticket_count, 4);
+    ck_assert (lk_term_equal (answer->as.chunk.table, next.term));
+    ck_assert_uint_eq (answer->as.chunk.incarnation, node->incarnation);
+    ck_assert_ptr_null (get_table (term_of (9, 2), next.term));
+    ck_assert_ptr_null (get_table (ninth, term_of (8, PROPOSER + 1)));
+}
+END_TEST
+
+START_TEST (no_table_is_given_for_its_own_term)
+{
+    make_second ();
+    fill (0, 4, false);
+    ck_assert_ptr_null (get_table (next.term, former.term));
+}
+END_TEST
+
+START_TEST (who_has_no_table_gives_none)
+{
+    give_plain (2, LK_MSG_ENTERING, next.term);
+    ck_assert_ptr_null (get_table (next.term, (lk_term) {0, 0}));
+}
+END_TEST
+
+int
+main (void)
+{
+    TCase *tests = tcase_create ("doorway");
+    tcase_add_checked_fixture (tests, set_up, stop);
+    tcase_add_test (tests, it_promises_before_it_enters);
+    tcase_add_test (tests, the_whole_doorway);
+    tcase_add_test (tests, who_promised_more_does_not_enter);
+    tcase_add_test (tests, who_is_not_the_first_does_not_enter);
+    tcase_add_test (tests, who_promised_before_it_started_does_not_enter);
+    tcase_add_test (tests, all_have_to_enter);
+    tcase_add_test (tests, another_promise_ends_it_while_entering);
+    tcase_add_test (tests, another_promise_ends_it_while_getting);
+    tcase_add_test (tests, another_promise_ends_it_while_filling);
+    tcase_add_test (tests, whose_chunks_count);
+    tcase_add_test (tests, chunks_before_all_have_entered);
+    tcase_add_test (tests, chunk_by_chunk);
+    tcase_add_test (tests, the_holder_has_another_table);
+    tcase_add_test (tests, the_holder_is_another_process);
+    tcase_add_test (tests, a_table_in_many_chunks_goes_out_in_many);
+    tcase_add_test (tests, all_have_to_be_filled);
+    tcase_add_test (tests, a_copy_that_differs_ends_it);
+    tcase_add_test (tests, filled_before_there_was_anything_to_fill);
+    tcase_add_test (tests, elected_once_more);
+    tcase_add_test (tests, elected_again_after_it_left);
+    tcase_add_test (tests, the_holder_itself_that_holds_nothing);
+    tcase_add_test (tests, the_holder_itself_with_an_old_table);
+    tcase_add_test (tests, entered_once_more);
+    tcase_add_test (tests, nobody_holds_anything);
+    tcase_add_test (tests, what_is_over_stays_behind);
+    tcase_add_test (tests, a_reclaim_goes_on);
+    tcase_add_test (tests, a_reclaim_begins);
+    tcase_add_test (tests, somebody_in_the_doorway_desists);
+    tcase_add_test (tests, it_is_filled);
+    tcase_add_test (tests, it_is_filled_in_order);
+    tcase_add_test (tests, what_another_term_began_is_no_part_of_it);
+    tcase_add_test (tests, filled_once_per_term);
+    tcase_add_test (tests, no_filling_below_the_promise);
+    tcase_add_test (tests, no_filling_of_who_does_not_lead);
+    tcase_add_test (tests, no_filling_of_who_promised_before_it_started);
+    tcase_add_test (tests, entering);
+    tcase_add_test (tests, a_sealed_table_is_given);
+    tcase_add_test (tests, no_table_is_given_for_its_own_term);
+    tcase_add_test (tests, who_has_no_table_gives_none);
+    return run_tests ("core_doorway", tests);
+}

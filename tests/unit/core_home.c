@@ -1,0 +1,604 @@
+/*  core_home.c - a home, and what proxies ask that it must not do
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Host 0 is the only leader of term 7, with the members 1 and 2; hosts 5 and
+ *  6 have applications. Whatever it does, nobody else has to acknowledge it.
+ */
+
+#include "core_fake.h"
+
+#define MEMBERS 0x7
+
+static lk_decree decree;
+
+static void
+ping_from (lk_host from, uint64_t session, uint64_t closed)
+{
+    lk_lock_message message = ping_of (from, 0xff);
+    message.as.ping.session = session;
+    message.as.ping.closed = closed;
+    give (from, &message);
+}
+
+/*  The members, so that it has its lease, and hosts 5 and 6 in session 3. */
+static void
+pings (void)
+{
+    ping_from (1, 1, 0);
+    ping_from (5, 3, 0);
+    ping_from (6, 3, 0);
+}
+
+static void
+lead (bool reclaim)
+{
+    lk_decree genesis = {.members = MEMBERS};
+    decree = (lk_decree) {.term = term_of (7, 1),
+                          .members = MEMBERS,
+                          .leader_count = 1,
+                          .reclaim = reclaim};
+    start_with ((lk_term) {0, 0}, &genesis);
+    lk_lock_message fill = message_of (LK_MSG_FILL, decree.term);
+    fill.as.chunk.decree = decree;
+    fill.as.chunk.reclaim = reclaim;
+    give (1, &fill);
+    give_decree (1, LK_MSG_READY, &decree);
+    pings ();
+    ck_assert (lk_node_is_serving (node) && lk_lease_holds (node));
+}
+
+static void
+set_up (void)
+{
+    lead (false);
+}
+
+/*  -------------------------------------------------------- requests */
+
+static lk_lock_message
+request_of (lk_lock_kind kind, lk_host host, uint64_t session, uint64_t serial,
+            const char *object)
+{
+    lk_lock_message message = message_of (kind, decree.term);
+    message.as.request.ticket =
+        (lk_ticket) {.request = {host, session, serial},
+                     .object = {object, (uint16_t) strlen (object)},
+                     .owner = {"app@h5", 6}};
+    message.as.request.queue = true;
+    message.as.request.at = now_ms;
+    return message;
+}
+
+static const lk_lock_message *
+lock (lk_host host, uint64_t serial, const char *object)
+{
+    lk_lock_message message = request_of (LK_MSG_LOCK, host, 3, serial, object);
+    give (host, &message);
+    return sent (LK_MSG_LOCKED, host);
+}
+
+static const lk_lock_message *
+unlock (lk_host host, uint64_t serial, const char *object)
+{
+    lk_lock_message message =
+        request_of (LK_MSG_UNLOCK, host, 3, serial, object);
+    give (host, &message);
+    return sent (LK_MSG_UNLOCKED, host);
+}
+
+START_TEST (granted_once)
+{
+    const uint64_t token = lock (5, 1, "x")->as.reply.token;
+    const uint64_t key = sent (LK_MSG_LOCKED, 5)->as.reply.key;
+    ck_assert_uint_ne (token, 0);
+    ck_assert_uint_ne (key, 0);
+    const lk_lock_message *again = lock (5, 1, "x");
+    ck_assert_uint_eq (again->as.reply.token, token);
+    ck_assert_uint_eq (again->as.reply.key, key);
+    ck_assert_uint_eq (node->table.count, 1);
+    ck_assert_ptr_null (lock (6, 1, "x"));
+    ck_assert_ptr_null (lock (6, 1, "x")); /* it waits: nothing to confirm */
+    ck_assert_uint_eq (node->table.count, 2);
+}
+END_TEST
+
+START_TEST (in_the_order_of_asking)
+{
+    lock (5, 1, "x");
+    lock (6, 1, "x");
+    lock (5, 2, "x");
+    const uint64_t first = node->table.queues->first->ticket.token;
+    unlock (5, 1, "x");
+    const lk_lock_message *next = sent (LK_MSG_LOCKED, 6);
+    ck_assert_ptr_nonnull (next);
+    ck_assert_ptr_null (sent (LK_MSG_LOCKED, 5));
+    ck_assert_uint_gt (next->as.reply.token, first);
+    unlock (6, 1, "x");
+    ck_assert_ptr_nonnull (sent (LK_MSG_LOCKED, 5));
+}
+END_TEST
+
+/*  The same number for another object is somebody's mistake. */
+START_TEST (a_request_is_for_one_object)
+{
+    lock (5, 1, "x");
+    ck_assert_ptr_null (lock (5, 1, "y"));
+    ck_assert_uint_eq (node->table.count, 1);
+    unlock (5, 1, "y");
+    ck_assert_uint_eq (node->table.count, 1);
+}
+END_TEST
+
+START_TEST (nobody_asks_for_another_host)
+{
+    lk_lock_message message = request_of (LK_MSG_LOCK, 5, 3, 1, "x");
+    give (6, &message);
+    ck_assert_uint_eq (node->table.count, 0);
+    message.origin = 5; /* but a leader that passes it on does */
+    give (1, &message);
+    ck_assert_uint_eq (node->table.count, 1);
+    message = request_of (LK_MSG_UNLOCK, 5, 3, 1, "x");
+    give (6, &message);
+    ck_assert_uint_eq (node->table.count, 1);
+}
+END_TEST
+
+START_TEST (sessions_that_are_over_are_not_served)
+{
+    lk_lock_message message = request_of (LK_MSG_LOCK, 5, 3, 1, "x");
+    node->table.gone[0][5] = 3;
+    give (5, &message);
+    ck_assert_uint_eq (node->table.count, 0);
+    node->table.gone[0][5] = 2;
+    now_ms++;
+    ping_from (5, 4, 3);
+    give (5, &message);
+    ck_assert_uint_eq (node->table.count, 0);
+    message.as.request.ticket.request.session = 4;
+    give (5, &message);
+    ck_assert_uint_eq (node->table.count, 1);
+}
+END_TEST
+
+START_TEST (who_is_sealed_serves_nobody)
+{
+    give_plain (1, LK_MSG_VOTE, term_of (8, 1));
+    ck_assert_ptr_null (lock (5, 1, "x"));
+    ck_assert_uint_eq (node->table.count, 0);
+}
+END_TEST
+
+START_TEST (without_its_lease_it_tells_nothing)
+{
+    lock (5, 1, "x");
+    lk_lock_message message = request_of (LK_MSG_LOCK, 6, 3, 1, "x");
+    message.as.request.queue = false;
+    wait_ms (2000);
+    give (6, &message);
+    ck_assert_ptr_null (sent (LK_MSG_LOCKFAILED, 6));
+    ck_assert_ptr_null (unlock (5, 1, "x"));
+    ck_assert_ptr_null (lock (6, 2, "y"));
+    ping_from (1, 1, 0);
+    ck_assert_ptr_nonnull (sent (LK_MSG_UNLOCKED, 5));
+    ck_assert_ptr_nonnull (sent (LK_MSG_LOCKED, 6));
+    lock (5, 3, "z");
+    message = request_of (LK_MSG_LOCK, 6, 3, 3, "z");
+    message.as.request.queue = false;
+    give (6, &message);
+    ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, 6)->as.reply.error, LK_FULL);
+    ck_assert_uint_eq (node->table.count, 2);
+}
+END_TEST
+
+/*  All have it, and the lease is there again: but another term may have begun
+ *  without it. */
+START_TEST (who_is_sealed_tells_nothing)
+{
+    wait_ms (2000);
+    ck_assert_ptr_null (lock (5, 1, "x"));
+    give_plain (2, LK_MSG_VOTE, term_of (8, 2));
+    ping_from (1, 1, 0);
+    ck_assert (lk_lease_holds (node));
+    ck_assert_ptr_null (sent (LK_MSG_LOCKED, 5));
+}
+END_TEST
+
+/*  What was acknowledged too late is not told any more: another holds it. */
+START_TEST (a_grant_that_is_over_is_not_told)
+{
+    wait_ms (2000);
+    lock (5, 1, "x");
+    unlock (5, 1, "x");
+    lock (6, 1, "x");
+    ping_from (1, 1, 0);
+    ck_assert_ptr_null (sent (LK_MSG_LOCKED, 5));
+    ck_assert_ptr_nonnull (sent (LK_MSG_UNLOCKED, 5));
+    ck_assert_ptr_nonnull (sent (LK_MSG_LOCKED, 6));
+}
+END_TEST
+
+/*  Its time left would count from another session's clock. */
+START_TEST (as_of_is_of_the_same_session)
+{
+    lock (5, 1, "x");
+    now_ms++;
+    ping_from (5, 4, 0);
+    ck_assert_ptr_null (lock (5, 1, "x"));
+}
+END_TEST
+
+/*  -------------------------------------------------------- keys */
+
+static lk_lock_message
+by_key (lk_host host, uint64_t session, uint64_t key)
+{
+    lk_lock_message message = request_of (LK_MSG_UNLOCK, host, session, 9, "x");
+    message.as.request.by_key = true;
+    message.as.request.ticket.key = key;
+    return message;
+}
+
+START_TEST (another_key)
+{
+    const uint64_t key = lock (5, 1, "x")->as.reply.key;
+    lk_lock_message message = by_key (6, 3, key ^ 1);
+    give (6, &message);
+    ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, 6)->as.reply.error, LK_DENIED);
+    ck_assert_ptr_null (sent (LK_MSG_UNLOCKED, 5));
+    ck_assert_uint_eq (node->table.count, 1);
+}
+END_TEST
+
+START_TEST (a_key_for_what_nobody_holds)
+{
+    lk_lock_message message = by_key (6, 3, 77);
+    give (6, &message);
+    ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, 6)->as.reply.error, LK_UNKNOWN);
+}
+END_TEST
+
+/*  Who has the lock is told first, and gives it back itself; only who had it
+ *  in a former session of its host need not be told. */
+static bool
+goes_at_once (lk_host host, uint64_t session, const char *owner)
+{
+    lead (false);
+    const uint64_t key = lock (5, 1, "x")->as.reply.key;
+    now_ms++;
+    ping_from (host, session, 0);
+    lk_lock_message message = by_key (host, session, key);
+    message.as.request.ticket.owner =
+        (lk_name) {owner, (uint16_t) strlen (owner)};
+    give (host, &message);
+    if (node->table.count == 1) {
+        ck_assert_int_eq (sent (LK_MSG_UNLOCKED, 5)->as.reply.error,
+                          LK_RELEASED);
+    }
+    return node->table.count == 0;
+}
+
+START_TEST (who_need_not_be_told)
+{
+    ck_assert (goes_at_once (5, 4, "app@h5"));
+    ck_assert (!goes_at_once (5, 3, "app@h5"));
+    ck_assert (!goes_at_once (6, 4, "app@h5"));
+    ck_assert (!goes_at_once (5, 4, "app@h6"));
+    ck_assert (!goes_at_once (5, 4, "another@h5"));
+    ck_assert (!goes_at_once (5, 4, ""));
+}
+END_TEST
+
+START_TEST (no_owner_is_nobody)
+{
+    lk_lock_message message = request_of (LK_MSG_LOCK, 5, 3, 1, "x");
+    message.as.request.ticket.owner.size = 0;
+    give (5, &message);
+    const uint64_t key = sent (LK_MSG_LOCKED, 5)->as.reply.key;
+    now_ms++;
+    ping_from (5, 4, 0);
+    message = by_key (5, 4, key);
+    message.as.request.ticket.owner.size = 0;
+    give (5, &message);
+    ck_assert_uint_eq (node->table.count, 1);
+}
+END_TEST
+
+START_TEST (another_who_says_it_is_not_confirmed)
+{
+    const uint64_t key = lock (5, 1, "x")->as.reply.key;
+    lk_lock_message message = by_key (6, 3, key);
+    give (6, &message);
+    unlock (5, 1, "x");
+    ck_assert_int_eq (sent (LK_MSG_UNLOCKED, 6)->as.reply.error, LK_OK);
+    give (6, &message);
+    ck_assert_ptr_nonnull (sent (LK_MSG_UNLOCKED, 6));
+    message = by_key (5, 3, key); /* the same serial, another host */
+    give (5, &message);
+    ck_assert_ptr_null (sent (LK_MSG_UNLOCKED, 5));
+    ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, 5)->as.reply.error, LK_UNKNOWN);
+    now_ms++;
+    ping_from (6, 4, 0);
+    message = by_key (6, 4, key); /* another session */
+    give (6, &message);
+    ck_assert_ptr_nonnull (sent (LK_MSG_LOCKFAILED, 6));
+}
+END_TEST
+
+/*  -------------------------------------------------------- durations */
+
+START_TEST (kept_for_the_grace)
+{
+    lk_lock_message message = request_of (LK_MSG_LOCK, 5, 3, 1, "x");
+    message.as.request.ticket.duration_ms = 1000;
+    give (5, &message);
+    ck_assert_int_eq (sent (LK_MSG_LOCKED, 5)->as.reply.left_ms, 1000);
+    message = request_of (LK_MSG_LOCK, 6, 3, 1, "x");
+    message.as.request.ticket.duration_ms = 1000;
+    give (6, &message);
+    const int64_t end = now_ms + 1000 + 60000;
+    while (now_ms < end) {
+        now_ms += now_ms + 240 < end ? 240 : end - now_ms;
+        pings ();
+        wait_ms (0);
+        ck_assert_uint_eq (node->table.count, 2);
+    }
+    now_ms += 260;
+    pings ();
+    wait_ms (0);
+    ck_assert_uint_eq (node->table.count, 1);
+}
+END_TEST
+
+/*  -------------------------------------------------------- audits */
+
+/*  Time passes, and both hosts ping; whether host 5 is asked. */
+static bool
+is_audited (int64_t ms)
+{
+    const int before = said[LK_MSG_AUDIT];
+    const int64_t end = now_ms + ms;
+    while (now_ms < end) {
+        now_ms += now_ms + 240 < end ? 240 : end - now_ms;
+        pings ();
+        wait_ms (0);
+    }
+    return said[LK_MSG_AUDIT] > before;
+}
+
+static void
+say_audited (lk_term term, uint64_t token)
+{
+    lk_lock_message message = message_of (LK_MSG_AUDITED, term);
+    message.as.audit = (lk_msg_audit) {
+        .request = {5, 3, 1}, .object = {"x", 1}, .token = token};
+    give (5, &message);
+}
+
+START_TEST (asked_until_it_answers)
+{
+    is_audited (8200);
+    const uint64_t token = lock (5, 1, "x")->as.reply.token;
+    ck_assert (!is_audited (8000));
+    ck_assert (is_audited (500));
+    ck_assert (is_audited (1500));
+    say_audited (decree.term, token + 1);
+    ck_assert (is_audited (1500));
+    say_audited (term_of (6, 1), token);
+    ck_assert (is_audited (1500));
+    say_audited (decree.term, token);
+    ck_assert (!is_audited (5000));
+}
+END_TEST
+
+/*  Who waits is asked, too, and once more when it holds. */
+START_TEST (asked_again_with_its_token)
+{
+    is_audited (8200);
+    lock (6, 1, "x");
+    lock (5, 1, "x");
+    is_audited (9000);
+    say_audited (decree.term, 0);
+    lk_lock_message message = message_of (LK_MSG_AUDITED, decree.term);
+    message.as.audit =
+        (lk_msg_audit) {.request = {6, 3, 1},
+                        .object = {"x", 1},
+                        .token = node->table.queues->first->ticket.token};
+    give (6, &message);
+    ck_assert (!is_audited (3000));
+    unlock (6, 1, "x");
+    ck_assert (is_audited (2000));
+}
+END_TEST
+
+/*  -------------------------------------------------------- reclaims */
+
+static lk_ticket claimed;
+
+static lk_lock_message
+report_of (lk_host host, uint64_t session, uint64_t part, bool more)
+{
+    lk_lock_message message = message_of (LK_MSG_REPORT, decree.term);
+    claimed = (lk_ticket) {.request = {host, session, part + 1},
+                           .object = {part ? "y" : "x", 1},
+                           .token = (uint64_t) 6 << 32 | (part + 1),
+                           .number = (uint64_t) 6 << 32 | 1,
+                           .key = 50};
+    message.as.report = (lk_msg_report) {.session = session,
+                                         .part = part,
+                                         .more = more,
+                                         .tickets = &claimed,
+                                         .ticket_count = 1};
+    return message;
+}
+
+static bool
+reports (lk_lock_message *message)
+{
+    give (5, message);
+    return sent (LK_MSG_REPORTED, 5) != NULL;
+}
+
+START_TEST (a_report_is_entered)
+{
+    lead (true);
+    lk_lock_message message = report_of (5, 3, 0, false);
+    ck_assert (!lock (5, 9, "z")); /* first it has to report */
+    ck_assert_uint_eq (node->table.count, 0);
+    ck_assert (reports (&message));
+    ck_assert_uint_eq (node->table.count, 1);
+    ck_assert_uint_eq (node->table.queues->first->ticket.token, claimed.token);
+    ck_assert_uint_eq (node->table.queues->first->ticket.key, 50);
+    lock (5, 9, "z");
+    ck_assert_uint_eq (node->table.count, 2);
+    ck_assert_ptr_null (sent (LK_MSG_LOCKED, 5)); /* the reclaim is not over */
+}
+END_TEST
+
+START_TEST (the_first_report_counts)
+{
+    lead (true);
+    lk_lock_message message = report_of (5, 3, 0, false);
+    reports (&message);
+    claimed.object.data = "z";
+    claimed.request.serial = 8;
+    reports (&message);
+    ck_assert_uint_eq (node->table.count, 1);
+}
+END_TEST
+
+START_TEST (reports_that_are_not_sound)
+{
+    lead (true);
+    lk_lock_message message = report_of (5, 3, 0, false);
+    claimed.request.host = 6;
+    ck_assert (!reports (&message));
+    message = report_of (5, 3, 0, false);
+    claimed.request.session = 2;
+    ck_assert (!reports (&message));
+    message = report_of (5, 3, 0, false);
+    claimed.token = 0;
+    ck_assert (!reports (&message));
+    message = report_of (5, 3, 0, false);
+    message.as.report.home = 1;
+    ck_assert (!reports (&message));
+    message = report_of (5, 3, 0, false);
+    message.term = term_of (6, 1);
+    ck_assert (!reports (&message));
+    ck_assert_uint_eq (node->table.count, 0);
+}
+END_TEST
+
+START_TEST (reports_of_sessions_that_are_over)
+{
+    lead (true);
+    lk_lock_message message = report_of (5, 3, 0, false);
+    node->table.gone[0][5] = 3;
+    ck_assert (!reports (&message));
+    node->table.gone[0][5] = 0;
+    node->peer[5].condemned = 3;
+    ck_assert (!reports (&message));
+    node->peer[5].condemned = 0;
+    node->peer[5].closed = 3;
+    ck_assert (!reports (&message));
+    node->peer[5].closed = 2;
+    ck_assert (reports (&message));
+}
+END_TEST
+
+START_TEST (an_older_session_reports_too_late)
+{
+    lead (true);
+    lk_lock_message message = report_of (5, 4, 0, false);
+    ck_assert (reports (&message));
+    message = report_of (5, 3, 0, false);
+    ck_assert (!reports (&message));
+    ck_assert_uint_eq (node->table.reported[0][5], 4);
+}
+END_TEST
+
+START_TEST (part_by_part)
+{
+    lead (true);
+    lk_lock_message message = report_of (5, 3, 1, false);
+    ck_assert (!reports (&message));
+    ck_assert_uint_eq (node->table.reported[0][5], 0);
+    message = report_of (5, 3, 0, true);
+    ck_assert (reports (&message));
+    ck_assert_uint_eq (node->table.reported[0][5], 0);
+    ck_assert (reports (&message)); /* told again, entered once */
+    ck_assert_uint_eq (node->table.parts[0][5], 1);
+    message = report_of (5, 3, 1, false);
+    ck_assert (reports (&message));
+    ck_assert_uint_eq (node->table.reported[0][5], 3);
+    ck_assert_uint_eq (node->table.count, 2);
+    message = report_of (5, 3, 2, false);
+    ck_assert (!reports (&message));
+    ck_assert_uint_eq (node->table.count, 2);
+}
+END_TEST
+
+START_TEST (a_report_after_the_reclaim)
+{
+    lk_lock_message message = report_of (5, 3, 0, false);
+    ck_assert (reports (&message));
+    ck_assert_uint_eq (node->table.count, 0);
+}
+END_TEST
+
+START_TEST (a_reclaim_ends)
+{
+    lead (true);
+    const int64_t end = now_ms + 12500;
+    lk_lock_message message = report_of (5, 3, 0, false);
+    reports (&message);
+    lock (5, 9, "z");
+    const int told = said[LK_MSG_LOCKED];
+    while (now_ms < end) {
+        now_ms += now_ms + 240 < end ? 240 : end - now_ms;
+        pings ();
+        wait_ms (0);
+        ck_assert_uint_eq (node->table.reclaim, 1);
+    }
+    now_ms += 250;
+    pings ();
+    wait_ms (0);
+    ck_assert_uint_eq (node->table.reclaim, 0);
+    ck_assert_int_gt (said[LK_MSG_LOCKED], told);
+}
+END_TEST
+
+int
+main (void)
+{
+    TCase *tests = tcase_create ("home");
+    tcase_add_checked_fixture (tests, set_up, stop);
+    tcase_add_test (tests, granted_once);
+    tcase_add_test (tests, in_the_order_of_asking);
+    tcase_add_test (tests, a_request_is_for_one_object);
+    tcase_add_test (tests, nobody_asks_for_another_host);
+    tcase_add_test (tests, sessions_that_are_over_are_not_served);
+    tcase_add_test (tests, who_is_sealed_serves_nobody);
+    tcase_add_test (tests, without_its_lease_it_tells_nothing);
+    tcase_add_test (tests, who_is_sealed_tells_nothing);
+    tcase_add_test (tests, a_grant_that_is_over_is_not_told);
+    tcase_add_test (tests, as_of_is_of_the_same_session);
+    tcase_add_test (tests, another_key);
+    tcase_add_test (tests, a_key_for_what_nobody_holds);
+    tcase_add_test (tests, who_need_not_be_told);
+    tcase_add_test (tests, no_owner_is_nobody);
+    tcase_add_test (tests, another_who_says_it_is_not_confirmed);
+    tcase_add_test (tests, kept_for_the_grace);
+    tcase_add_test (tests, asked_until_it_answers);
+    tcase_add_test (tests, asked_again_with_its_token);
+    tcase_add_test (tests, a_report_is_entered);
+    tcase_add_test (tests, the_first_report_counts);
+    tcase_add_test (tests, reports_that_are_not_sound);
+    tcase_add_test (tests, reports_of_sessions_that_are_over);
+    tcase_add_test (tests, an_older_session_reports_too_late);
+    tcase_add_test (tests, part_by_part);
+    tcase_add_test (tests, a_report_after_the_reclaim);
+    tcase_add_test (tests, a_reclaim_ends);
+    return run_tests ("core_home", tests);
+}

@@ -1,0 +1,596 @@
+/*  core_proxy.c - a proxy, and what it must not believe
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Host 0 is no member; hosts 1, 2 and 3 lead term 7. Application 11 asks for
+ *  locks, and the leaders answer too late, too early, or somebody else.
+ */
+
+#include "core_fake.h"
+
+#define MEMBERS 0xe
+#define APP 11
+#define TOKEN (((uint64_t) 7 << 32) | 5)
+#define KEY 99
+
+static lk_decree decree;
+
+static void
+ping_with (lk_host from, const lk_decree *table, uint64_t vouch, int64_t at)
+{
+    lk_lock_message message = ping_of (from, 0xf);
+    message.as.ping.active = *table;
+    message.as.ping.promised = table->term;
+    message.as.ping.table = *table;
+    message.as.ping.ready = true;
+    message.as.ping.well = true;
+    message.as.ping.vouch = vouch;
+    message.as.ping.echo_at = at;
+    give (from, &message);
+}
+
+static void
+vouch (lk_host from)
+{
+    ping_with (from, &decree, node->facts.session, now_ms);
+}
+
+static void
+set_up (void)
+{
+    lk_decree none = {0};
+    decree = decree_of (term_of (7, 1), MEMBERS, 1, 2, 3);
+    start_with ((lk_term) {0, 0}, &none);
+    give_decree (1, LK_MSG_READY, &decree);
+    vouch (1);
+    vouch (2);
+    vouch (3);
+    ck_assert (node->proxy.live);
+}
+
+/*  -------------------------------------------------------- what it is told */
+
+/*  The last thing that it told the application; NULL: nothing. */
+static const lk_answer *
+told (void)
+{
+    const lk_answer *found = NULL;
+    for (size_t i = 0; i < effects.count; i++) {
+        if (effects.item[i].type == LK_DO_TELL) {
+            found = &effects.item[i].answer;
+        }
+    }
+    return found;
+}
+
+static void
+app (lk_event_type type, uint64_t serial, int64_t wait, int64_t duration)
+{
+    const lk_event event = {.type = type,
+                            .now_ms = now_ms,
+                            .request = {.app = APP,
+                                        .serial = serial,
+                                        .object = {"x", 1},
+                                        .owner = {"app@h0", 6},
+                                        .wait_ms = wait,
+                                        .duration_ms = duration,
+                                        .key = KEY}};
+    step (&event);
+}
+
+static void
+ask (uint64_t serial)
+{
+    app (LK_ON_LOCK, serial, -1, 0);
+}
+
+static lk_lock_message
+reply_of (lk_lock_kind kind, uint64_t serial)
+{
+    lk_lock_message message = message_of (kind, decree.term);
+    message.as.reply = (lk_msg_reply) {
+        .request = {.session = node->facts.session, .serial = serial},
+        .object = {"x", 1},
+        .token = TOKEN,
+        .key = KEY,
+        .as_of = now_ms,
+        .left_ms = -1};
+    return message;
+}
+
+static const lk_answer *
+locked (uint64_t serial)
+{
+    lk_lock_message message = reply_of (LK_MSG_LOCKED, serial);
+    give (1, &message);
+    return told ();
+}
+
+static const lk_answer *
+unlocked (uint64_t serial, lk_err error, uint64_t token)
+{
+    lk_lock_message message = reply_of (LK_MSG_UNLOCKED, serial);
+    message.as.reply.error = (int) error;
+    message.as.reply.token = token;
+    give (1, &message);
+    return told ();
+}
+
+/*  To any leader. */
+static const lk_lock_message *
+sent_to_any (lk_lock_kind kind)
+{
+    for (lk_host host = 1; host < 4; host++) {
+        if (sent (kind, host)) {
+            return sent (kind, host);
+        }
+    }
+    return NULL;
+}
+
+/*  -------------------------------------------------------- LOCKED */
+
+START_TEST (a_grant)
+{
+    ask (1);
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_LOCK));
+    const lk_answer *answer = locked (1);
+    ck_assert_int_eq (answer->kind, LK_ANSWER_LOCKED);
+    ck_assert_uint_eq (answer->token, TOKEN);
+    ck_assert_uint_eq (answer->key, KEY);
+    ck_assert_ptr_null (locked (1)); /* it is told once */
+}
+END_TEST
+
+START_TEST (grants_for_others)
+{
+    ask (1);
+    lk_lock_message message = reply_of (LK_MSG_LOCKED, 1);
+    message.as.reply.request.host = 5;
+    give (1, &message);
+    ck_assert_ptr_null (told ());
+    message = reply_of (LK_MSG_LOCKED, 1);
+    message.as.reply.request.session--;
+    give (1, &message);
+    ck_assert_ptr_null (told ());
+    message.as.reply.request.session += 2;
+    give (1, &message);
+    ck_assert_ptr_null (told ());
+    ck_assert (!says (LK_MSG_UNLOCK));
+}
+END_TEST
+
+START_TEST (a_grant_of_an_older_term)
+{
+    ask (1);
+    lk_lock_message message = reply_of (LK_MSG_LOCKED, 1);
+    lk_decree later = decree_of (term_of (8, 1), MEMBERS, 1, 2, 3);
+    give_decree (1, LK_MSG_READY, &later);
+    give (1, &message);
+    ck_assert_ptr_null (told ());
+    message.term = later.term;
+    give (1, &message);
+    ck_assert_ptr_nonnull (told ());
+}
+END_TEST
+
+START_TEST (a_grant_as_of_too_long_ago)
+{
+    ask (1);
+    lk_lock_message message = reply_of (LK_MSG_LOCKED, 1);
+    now_ms += 7999;
+    vouch (2);
+    message.as.reply.as_of = now_ms - 8000;
+    give (1, &message);
+    ck_assert_ptr_null (told ());
+    message.as.reply.as_of = now_ms + 1;
+    give (1, &message);
+    ck_assert_ptr_null (told ());
+    message.as.reply.as_of = now_ms - 7999;
+    give (1, &message);
+    ck_assert_ptr_nonnull (told ());
+}
+END_TEST
+
+START_TEST (what_is_left_counts_from_as_of)
+{
+    app (LK_ON_LOCK, 1, -1, 1000);
+    now_ms += 400;
+    lk_lock_message message = reply_of (LK_MSG_LOCKED, 1);
+    message.as.reply.as_of = now_ms - 300;
+    message.as.reply.left_ms = 700;
+    give (1, &message);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_LOCKED);
+    ck_assert_int_eq (told ()->until_ms, now_ms + 400);
+    wait_ms (399);
+    ck_assert_ptr_null (told ());
+    wait_ms (1);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_UNLOCKED);
+    ck_assert_int_eq (told ()->error, LK_TIMEDOUT);
+    ck_assert_ptr_null (sent_to_any (LK_MSG_UNLOCK)); /* it is kept */
+}
+END_TEST
+
+START_TEST (nothing_is_left)
+{
+    app (LK_ON_LOCK, 1, -1, 1000);
+    now_ms += 400;
+    lk_lock_message message = reply_of (LK_MSG_LOCKED, 1);
+    message.as.reply.as_of = now_ms - 300;
+    message.as.reply.left_ms = 300;
+    give (1, &message);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
+}
+END_TEST
+
+START_TEST (a_grant_that_nobody_waits_for)
+{
+    ask (1);
+    app (LK_ON_UNLOCK, 1, 0, 0);
+    ck_assert_ptr_null (locked (1));
+    unlocked (1, LK_OK, 0);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_UNLOCKED);
+    ck_assert_ptr_null (locked (1));
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
+    ck_assert_ptr_null (locked (2)); /* never asked for here */
+    ck_assert_ptr_null (sent_to_any (LK_MSG_UNLOCK));
+}
+END_TEST
+
+/*  -------------------------------------------------------- ends */
+
+START_TEST (unlocked_when_the_home_says_so)
+{
+    ask (1);
+    locked (1);
+    app (LK_ON_UNLOCK, 1, 0, 0);
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
+    ck_assert_ptr_null (told ());
+    ck_assert_ptr_null (unlocked (1, LK_RELEASED, TOKEN));
+    const lk_answer *answer = unlocked (1, LK_OK, TOKEN);
+    ck_assert_int_eq (answer->kind, LK_ANSWER_UNLOCKED);
+    ck_assert_int_eq (answer->error, LK_OK);
+}
+END_TEST
+
+START_TEST (unlocked_for_others)
+{
+    ask (1);
+    locked (1);
+    app (LK_ON_UNLOCK, 1, 0, 0);
+    lk_lock_message message = reply_of (LK_MSG_UNLOCKED, 1);
+    message.as.reply.request.session--;
+    give (1, &message);
+    ck_assert_ptr_null (told ());
+    message = reply_of (LK_MSG_UNLOCKED, 1);
+    message.term = term_of (6, 1);
+    give (1, &message);
+    ck_assert_ptr_null (told ());
+}
+END_TEST
+
+START_TEST (released_by_its_key)
+{
+    ask (1);
+    locked (1);
+    ck_assert_ptr_null (unlocked (1, LK_RELEASED, TOKEN - 1));
+    ck_assert_ptr_null (sent_to_any (LK_MSG_UNLOCK));
+    const lk_answer *answer = unlocked (1, LK_RELEASED, TOKEN);
+    ck_assert_int_eq (answer->kind, LK_ANSWER_UNLOCKED);
+    ck_assert_int_eq (answer->error, LK_RELEASED);
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
+}
+END_TEST
+
+START_TEST (who_waits_is_not_unlocked)
+{
+    ask (1);
+    ck_assert_ptr_null (unlocked (1, LK_TIMEDOUT, TOKEN));
+    ck_assert_ptr_nonnull (locked (1));
+}
+END_TEST
+
+START_TEST (failed)
+{
+    ask (1);
+    lk_lock_message message = reply_of (LK_MSG_LOCKFAILED, 1);
+    message.as.reply.error = LK_FULL;
+    message.as.reply.request.session--;
+    give (1, &message);
+    ck_assert_ptr_null (told ());
+    message.as.reply.request.session++;
+    give (1, &message);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
+    ck_assert_int_eq (told ()->error, LK_FULL);
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
+    ask (2);
+    locked (2);
+    message = reply_of (LK_MSG_LOCKFAILED, 2);
+    message.as.reply.error = LK_FULL;
+    give (1, &message); /* what it holds does not fail */
+    ck_assert_ptr_null (told ());
+}
+END_TEST
+
+START_TEST (the_key_of_another)
+{
+    app (LK_ON_UNLOCK_BY_KEY, 1, -1, 0);
+    const lk_lock_message *message = sent_to_any (LK_MSG_UNLOCK);
+    ck_assert (message->as.request.by_key);
+    ck_assert_uint_eq (message->as.request.ticket.key, KEY);
+    ck_assert_ptr_null (unlocked (1, LK_RELEASED, TOKEN));
+    ck_assert_int_eq (unlocked (1, LK_OK, 0)->kind, LK_ANSWER_UNLOCKED);
+}
+END_TEST
+
+START_TEST (the_key_of_another_in_vain)
+{
+    app (LK_ON_UNLOCK_BY_KEY, 1, 500, 0);
+    wait_ms (499);
+    ck_assert_ptr_null (told ());
+    wait_ms (1);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
+    ck_assert_uint_eq (HASH_CNT (by_serial, node->proxy.serials), 0);
+}
+END_TEST
+
+/*  -------------------------------------------------------- audits */
+
+static bool
+answers_audit (lk_request_id request, lk_term term, uint64_t token)
+{
+    lk_lock_message message = message_of (LK_MSG_AUDIT, term);
+    message.as.audit =
+        (lk_msg_audit) {.request = request, .object = {"x", 1}, .token = token};
+    give (1, &message);
+    return sent (LK_MSG_AUDITED, 1) != NULL;
+}
+
+static lk_request_id
+request (uint64_t serial)
+{
+    return (lk_request_id) {.session = node->facts.session, .serial = serial};
+}
+
+START_TEST (what_it_knows_of)
+{
+    ask (1);
+    ck_assert (answers_audit (request (1), decree.term, 0));
+    ck_assert (!answers_audit (request (1), decree.term, TOKEN));
+    locked (1);
+    ck_assert (answers_audit (request (1), decree.term, TOKEN));
+    ck_assert (!answers_audit (request (1), decree.term, TOKEN - 1));
+    ck_assert (!answers_audit (request (1), decree.term, 0));
+    app (LK_ON_UNLOCK, 1, 0, 0);
+    ck_assert (!answers_audit (request (1), decree.term, TOKEN));
+}
+END_TEST
+
+START_TEST (what_is_expired_is_known)
+{
+    app (LK_ON_LOCK, 1, -1, 100);
+    lk_lock_message message = reply_of (LK_MSG_LOCKED, 1);
+    message.as.reply.left_ms = 100;
+    give (1, &message);
+    wait_ms (100);
+    ck_assert (answers_audit (request (1), decree.term, TOKEN));
+}
+END_TEST
+
+START_TEST (what_it_does_not_know_it_gives_back)
+{
+    ask (1);
+    app (LK_ON_UNLOCK, 1, 0, 0);
+    unlocked (1, LK_OK, 0);
+    ck_assert (!answers_audit (request (1), decree.term, TOKEN));
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
+    lk_request_id other = request (1);
+    other.session--;
+    ck_assert (!answers_audit (other, decree.term, TOKEN));
+    ck_assert (!says (LK_MSG_UNLOCK));
+    other = request (1);
+    other.host = 5;
+    ck_assert (!answers_audit (other, decree.term, TOKEN));
+    ck_assert (!says (LK_MSG_UNLOCK));
+    ck_assert (!answers_audit (request (7), decree.term, TOKEN));
+    ck_assert (!says (LK_MSG_UNLOCK));
+}
+END_TEST
+
+START_TEST (asked_in_an_older_term)
+{
+    ask (1);
+    locked (1);
+    ck_assert (!answers_audit (request (1), term_of (6, 1), TOKEN));
+}
+END_TEST
+
+/*  -------------------------------------------------------- the session */
+
+START_TEST (a_vouch_counts_from_what_it_echoes)
+{
+    const uint64_t session = node->facts.session;
+    now_ms += 5000;
+    ping_with (1, &decree, session, now_ms - 2000);
+    ck_assert_int_eq (node->proxy.lease_until_ms, now_ms + 6000);
+    now_ms++;
+    ping_with (2, &decree, session, now_ms - 4000); /* an older one */
+    ck_assert_int_eq (node->proxy.lease_until_ms, now_ms - 1 + 6000);
+    now_ms++;
+    ping_with (2, &decree, session - 1, now_ms);
+    ping_with (3, &decree, session + 1, now_ms);
+    ck_assert_int_eq (node->proxy.lease_until_ms, now_ms - 2 + 6000);
+}
+END_TEST
+
+START_TEST (a_vouch_of_an_older_term)
+{
+    const int64_t until_ms = node->proxy.lease_until_ms;
+    lk_decree later = decree_of (term_of (8, 1), MEMBERS, 1, 2, 3);
+    now_ms += 1000;
+    give_decree (1, LK_MSG_READY, &later);
+    vouch (2); /* of term 7 */
+    ck_assert_int_eq (node->proxy.lease_until_ms, until_ms);
+    now_ms++;
+    ping_with (1, &later, node->facts.session, now_ms);
+    ck_assert_int_eq (node->proxy.lease_until_ms, now_ms + 8000);
+}
+END_TEST
+
+START_TEST (a_decree_that_is_older)
+{
+    lk_decree older = decree_of (term_of (6, 1), MEMBERS, 3, 2, 1);
+    give_decree (1, LK_MSG_READY, &older);
+    ck_assert (lk_term_equal (node->proxy.decree.term, decree.term));
+    ask (1);
+    ck_assert (lk_term_equal (sent_to_any (LK_MSG_LOCK)->term, decree.term));
+}
+END_TEST
+
+/*  The applications are told before anybody else can hear of it. */
+START_TEST (a_session_ends)
+{
+    const uint64_t session = node->facts.session;
+    ask (1);
+    locked (1);
+    ask (2);
+    wait_ms (8000);
+    ck_assert_uint_eq (node->facts.session, session + 1);
+    ck_assert (!node->proxy.live);
+    ck_assert_int_eq (told ()->error, LK_ISOLATED);
+    ck_assert_uint_eq (told ()->serial, 1);
+    int told_at = -1;
+    int persisted_at = -1;
+    for (size_t i = 0; i < effects.count; i++) {
+        const lk_effect *effect = &effects.item[i];
+        told_at = effect->type == LK_DO_TELL ? (int) i : told_at;
+        if (effect->type == LK_DO_PERSIST) {
+            persisted_at = (int) i;
+            ck_assert_uint_eq (effect->facts.session, session + 1);
+        }
+        ck_assert (effect->type != LK_DO_SEND
+                   || (told_at >= 0 && persisted_at >= 0));
+    }
+    vouch (1);
+    vouch (2);
+    ck_assert_uint_eq (HASH_CNT (by_serial, node->proxy.serials), 1);
+    ck_assert_ptr_null (locked (2)); /* it has another number now */
+    ck_assert_ptr_nonnull (locked (3));
+}
+END_TEST
+
+START_TEST (no_grant_without_a_session)
+{
+    ask (1);
+    wait_ms (8000);
+    ck_assert_ptr_null (locked (2));
+}
+END_TEST
+
+/*  -------------------------------------------------------- reports */
+
+static void
+reported (lk_host home, uint64_t session, lk_term term)
+{
+    lk_lock_message message = message_of (LK_MSG_REPORTED, term);
+    message.as.report = (lk_msg_report) {.session = session, .home = home};
+    give (1, &message);
+}
+
+START_TEST (all_homes_have_to_have_the_report)
+{
+    lk_decree later = decree_of (term_of (8, 1), MEMBERS, 1, 2, 3);
+    later.reclaim = true;
+    ask (1);
+    locked (1);
+    const int reports = said[LK_MSG_REPORT];
+    give_decree (1, LK_MSG_READY, &later);
+    ck_assert_int_eq (said[LK_MSG_REPORT] - reports, 3);
+    const uint64_t session = node->facts.session;
+    reported (0, session, later.term);
+    reported (1, session, later.term);
+    reported (2, session, decree.term);
+    reported (2, session - 1, later.term);
+    reported (3, session, later.term);
+    reported (4, session, later.term);
+    ck_assert_uint_eq (node->proxy.reported, 3);
+    ck_assert (!lk_node_is_ready (node));
+    reported (2, session, later.term);
+    ck_assert_uint_eq (node->proxy.reported, 7);
+    const int enough = said[LK_MSG_REPORT];
+    wait_ms (2000);
+    ck_assert_int_eq (said[LK_MSG_REPORT], enough);
+}
+END_TEST
+
+/*  Tickets in the reports of this step, which are of this session. */
+static size_t
+claims (void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < effects.count; i++) {
+        const lk_lock_message *message = effects.item[i].message;
+        if (effects.item[i].type == LK_DO_SEND
+            && message->kind == LK_MSG_REPORT) {
+            count += message->as.report.ticket_count;
+            ck_assert_uint_eq (message->as.report.session, node->facts.session);
+        }
+    }
+    return count;
+}
+
+/*  What it had in a session that is over is not claimed in the next. */
+START_TEST (a_new_session_reports_anew)
+{
+    lk_decree later = decree_of (term_of (8, 1), MEMBERS, 1, 2, 3);
+    later.reclaim = true;
+    ask (1);
+    locked (1);
+    give_decree (1, LK_MSG_READY, &later);
+    ck_assert_uint_eq (claims (), 1);
+    for (uint8_t home = 0; home < 3; home++) {
+        reported (home, node->facts.session, later.term);
+    }
+    wait_ms (8000);
+    ck_assert_uint_eq (node->proxy.reported, 0);
+    const int reports = said[LK_MSG_REPORT];
+    ping_with (1, &later, node->facts.session, now_ms);
+    ck_assert_int_eq (said[LK_MSG_REPORT] - reports, 3);
+    ck_assert_uint_eq (claims (), 0);
+}
+END_TEST
+
+int
+main (void)
+{
+    TCase *tests = tcase_create ("proxy");
+    tcase_add_checked_fixture (tests, set_up, stop);
+    tcase_add_test (tests, a_grant);
+    tcase_add_test (tests, grants_for_others);
+    tcase_add_test (tests, a_grant_of_an_older_term);
+    tcase_add_test (tests, a_grant_as_of_too_long_ago);
+    tcase_add_test (tests, what_is_left_counts_from_as_of);
+    tcase_add_test (tests, nothing_is_left);
+    tcase_add_test (tests, a_grant_that_nobody_waits_for);
+    tcase_add_test (tests, unlocked_when_the_home_says_so);
+    tcase_add_test (tests, unlocked_for_others);
+    tcase_add_test (tests, released_by_its_key);
+    tcase_add_test (tests, who_waits_is_not_unlocked);
+    tcase_add_test (tests, failed);
+    tcase_add_test (tests, the_key_of_another);
+    tcase_add_test (tests, the_key_of_another_in_vain);
+    tcase_add_test (tests, what_it_knows_of);
+    tcase_add_test (tests, what_is_expired_is_known);
+    tcase_add_test (tests, what_it_does_not_know_it_gives_back);
+    tcase_add_test (tests, asked_in_an_older_term);
+    tcase_add_test (tests, a_vouch_counts_from_what_it_echoes);
+    tcase_add_test (tests, a_vouch_of_an_older_term);
+    tcase_add_test (tests, a_decree_that_is_older);
+    tcase_add_test (tests, a_session_ends);
+    tcase_add_test (tests, no_grant_without_a_session);
+    tcase_add_test (tests, all_homes_have_to_have_the_report);
+    tcase_add_test (tests, a_new_session_reports_anew);
+    return run_tests ("core_proxy", tests);
+}
