@@ -22,7 +22,7 @@ static lk_node *node;
 static lk_effects effects;
 static int64_t now_ms;
 static int64_t leader_lease_ms = 2000;
-static int said[LK_MSG_COUNT]; /* messages of each kind, ever */
+static int said[LK_MSG_COUNT]; /* messages of each kind since start_with */
 
 /*  -------------------------------------------------------- messages */
 
@@ -153,6 +153,7 @@ start_with (lk_term promised, const lk_decree *active)
     config.facts =
         (lk_facts) {.promised = promised, .active = *active, .session = 4};
     now_ms = 50000;
+    memset (said, 0, sizeof said);
     lk_node_destroy (&node);
     node = lk_node_new (&config, now_ms);
     wait_ms (0);

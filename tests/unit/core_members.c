@@ -345,27 +345,6 @@ START_TEST (one_at_a_time)
 }
 END_TEST
 
-START_TEST (what_cannot_be)
-{
-    ck_assert_int_eq (ask (OTHER, true), LK_REFUSED); /* not heard */
-    begin (0x7fff);
-    pings ();
-    now_ms += 1;
-    lk_lock_message message = ping_of (20, 1);
-    give (20, &message);
-    ck_assert_int_eq (ask (20, true), LK_REFUSED); /* too many */
-    latest = (lk_decree) {
-        .term = term_of (7, 1), .members = 1, .leader_count = 1, .leader = {0}};
-    start_with (latest.term, &latest);
-    ck_assert_int_eq (ask (OTHER, true), LK_REFUSED); /* no leaders known */
-    give_decree (1, LK_MSG_READY, &latest);
-    ck_assert_int_eq (ask (0, false), LK_REFUSED); /* the last one */
-    begin (0xe);
-    pings ();
-    ck_assert_int_eq (ask (OTHER, true), LK_REFUSED); /* no member itself */
-}
-END_TEST
-
 START_TEST (not_in_time)
 {
     pings ();
@@ -406,7 +385,6 @@ main (void)
     tcase_add_test (tests, not_during_a_reclaim);
     tcase_add_test (tests, what_is_so_already);
     tcase_add_test (tests, one_at_a_time);
-    tcase_add_test (tests, what_cannot_be);
     tcase_add_test (tests, not_in_time);
     tcase_add_test (tests, it_stops);
     return run_tests ("core_members", tests);
