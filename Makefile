@@ -268,7 +268,7 @@ $(benches): $(B)/%: $(B)/%.o $(parts)
 
 #   The simulator is made of the daemon's and the library's own objects,
 #   without sockets. It leaves a list of them for who puts another in.
-$(simulator): $(call obj,$(sim_src) $(core_src) \
+$(simulator): $(call obj,$(sim_src) tests/lib/corrupt.c $(core_src) \
 	$(wildcard src/util/*.c src/wire/*.c) \
 	$(addprefix plugins/lock/,requests.c apps.c effects.c) \
 	$(addprefix src/client/,book.c book_answers.c letter.c queues.c lease.c))

@@ -117,6 +117,8 @@ typedef struct {
     size_t returned_count; /* ever; the array is a ring */
     uint8_t ballast_host;  /* has that many locks more, which are only */
     uint32_t ballast_held; /* counted */
+    uint8_t spoilt;        /* whose table was made wrong, */
+    lk_term spoilt_term;   /* of that term */
     uint64_t grants;
     uint64_t takeovers;
     uint64_t reclaims;
@@ -216,6 +218,9 @@ void sim_checker_doorway (sim_checker *self, uint8_t host,
  *  decree in force. Nodes by host, NULL where none runs. */
 void sim_checker_tables (sim_checker *self, lk_node *const *nodes,
                          size_t count);
+
+/*  This host's table of that term was made wrong, and is not looked at. */
+void sim_checker_spoils (sim_checker *self, uint8_t host, lk_term term);
 
 /*  The latest decree in force; NULL if there was none. */
 const lk_decree *sim_checker_latest (const sim_checker *self);

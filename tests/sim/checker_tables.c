@@ -126,6 +126,21 @@ check_table (sim_checker *self, uint8_t host, lk_node *node)
 }
 
 void
+sim_checker_spoils (sim_checker *self, uint8_t host, lk_term term)
+{
+    self->spoilt = host;
+    self->spoilt_term = term;
+}
+
+static bool
+is_spoilt (const sim_checker *self, uint8_t host)
+{
+    return host == self->spoilt
+           && sim_term_compare (self->service[host].table, self->spoilt_term)
+                  == 0;
+}
+
+void
 sim_checker_tables (sim_checker *self, lk_node *const *nodes, size_t count)
 {
     const lk_decree *latest = sim_checker_latest (self);
@@ -137,6 +152,7 @@ sim_checker_tables (sim_checker *self, lk_node *const *nodes, size_t count)
         uint8_t host = latest->leader[place];
         const sim_service *service = &self->service[host];
         if (host < count && nodes[host] && service->reclaim == 0
+            && !is_spoilt (self, host)
             && sim_term_compare (service->table, latest->term) == 0
             && lk_node_serves (nodes[host])) {
             check_table (self, host, nodes[host]);

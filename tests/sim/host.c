@@ -340,8 +340,7 @@ carry_out (sim_world *self, uint8_t place, const lk_effect *effect)
         break;
     case LK_DO_ALERT:
         sim_tell (self, place, "%s", effect->text);
-        sim_checker_fail (&self->checker, "ALERT of h%d: %s", place,
-                          effect->text);
+        sim_plot_alerted (self, place, effect->message);
         break;
     case LK_DO_TRACE:
         sim_tell (self, place, "%s", effect->text);

@@ -98,6 +98,8 @@ const sim_script sim_scripts[] = {
      1500, 5000, 200, true, 0, sim_last_mark},
     {"always-late", "one kind of message, by the seed", 5, 1, 3, 1500, 5000,
      200, true, 0, sim_always_late},
+    {"wrong-table", "one leader's table is not what it should be", 5, 1, 3,
+     2000, 8000, 100, false, 0, sim_wrong_table},
 };
 const size_t sim_script_count = sizeof sim_scripts / sizeof sim_scripts[0];
 

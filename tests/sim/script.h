@@ -40,6 +40,7 @@ typedef struct {
     lk_hosts members;
     lk_term term;
     lk_term voted;
+    lk_hosts heard; /* of a wrong table */
     int count;
     int64_t limit_ms;
     lk_lock_message kept; /* a ping, which owns nothing */
@@ -53,6 +54,10 @@ const sim_script *sim_script_find (const char *name);
 
 /*  Whether the script of this run has taken the message. */
 bool sim_plot_takes (struct sim_world *world, const lk_lock_message *message);
+
+/*  A host hears that a leader's table is wrong. */
+void sim_plot_alerted (struct sim_world *world, uint8_t host,
+                       const lk_lock_message *message);
 
 /*  A lock of this host was told lost because its session is over. */
 void sim_plot_isolated (struct sim_world *world, uint8_t host);
@@ -69,6 +74,7 @@ void sim_stir (struct sim_world *world);
 lk_host sim_home_of (struct sim_world *world, uint8_t object,
                      lk_decree *decree);
 
+bool sim_wrong_table (struct sim_world *world, const lk_lock_message *message);
 bool sim_late_locked (struct sim_world *world, const lk_lock_message *message);
 bool sim_late_mark (struct sim_world *world, const lk_lock_message *message);
 bool sim_heard_by_another (struct sim_world *world,

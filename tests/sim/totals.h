@@ -48,6 +48,7 @@
     X (weather, "weather change")                                              \
     X (change, "change of members asked for")                                  \
     X (changed, "change of members made")                                      \
+    X (wrong_table, "table made wrong")                                        \
     X (false_gone, "false end reported")                                       \
     X (at_split, "split at a message")                                         \
     X (at_isolated, "isolated at a message")                                   \

@@ -60,7 +60,8 @@ uint64_t
 lk_digest_tell (const lk_tell *tell)
 {
     uint64_t hash = mix (tell->kind + 1, tell->request.session);
-    return mix (mix (hash, tell->request.serial), tell->token);
+    hash = mix (mix (hash, tell->request.serial), tell->token);
+    return mix (hash, tell->key);
 }
 
 /*  -------------------------------------------------------- tickets */

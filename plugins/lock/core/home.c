@@ -69,7 +69,7 @@ tell_locked (lk_node *node, const lk_tell *tell)
         make_reply (node, LK_MSG_LOCKED, tell->request, entry->ticket.object);
     lk_msg_reply *reply = &message->as.reply;
     reply->token = tell->token;
-    reply->key = entry->ticket.key;
+    reply->key = tell->key;
     reply->as_of = peer->as_of;
     if (entry->ticket.duration_ms > 0) {
         int64_t left =

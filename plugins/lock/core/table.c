@@ -357,7 +357,8 @@ activate (lk_table *self, uint8_t home, lk_queue *queue, lk_tells *tells)
     tell (self, tells,
           &(lk_tell) {.kind = LK_TELL_LOCKED,
                       .request = entry->ticket.request,
-                      .token = entry->ticket.token});
+                      .token = entry->ticket.token,
+                      .key = entry->ticket.key});
 }
 
 static void
@@ -506,14 +507,16 @@ static void
 apply_confirm (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
     const lk_entry *entry = lk_table_find (self, op->ticket.request);
-    if (entry && entry->queue->home == home) {
-        self->did += lk_digest_grant (&entry->ticket) + entry->ticket.key;
+    bool is_there = entry && entry->queue->home == home;
+    if (is_there) {
+        self->did += lk_digest_grant (&entry->ticket);
     }
     tell (self, tells,
           &(lk_tell) {.kind =
                           op->ticket.token ? LK_TELL_LOCKED : LK_TELL_UNLOCKED,
                       .request = op->ticket.request,
-                      .token = op->ticket.token});
+                      .token = op->ticket.token,
+                      .key = is_there ? entry->ticket.key : 0});
 }
 
 /*  All that the home orders goes into the chain: a leader whose table is

@@ -92,6 +92,7 @@ typedef struct {
     lk_request_id request; /* REPORTED: host and session */
     uint64_t token;        /* LOCKED; UNLOCKED: of the grant that ended;
                               REPORTED: the part */
+    uint64_t key;          /* LOCKED: its ticket's */
     lk_err error;          /* UNLOCKED: why, to who did not ask for it */
 } lk_tell;
 
