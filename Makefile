@@ -111,6 +111,7 @@ help:
 	@echo 'make sim-long SEED=n STEPS=m   ... for hours'
 	@echo 'make canaries            the simulator against planted mistakes'
 	@echo 'make cluster-long ROUNDS=n  faults of real processes, for longer'
+	@echo 'make model               SPIN tries the protocol in every order'
 	@echo 'make fuzz T=60            each fuzz target for T seconds (clang)'
 	@echo 'make bench'
 	@echo 'make install PREFIX=/usr/local DESTDIR=, uninstall, dist, clean'
@@ -136,7 +137,7 @@ check:
 	@$(call deps,check)
 	@+$(again) tests
 	@BUILD=$(abspath $(B)) CC='$(CC)' SANITIZE='$(SANITIZE)' \
-	bash tests/lib/run.sh style unit corpus simulator cluster
+	bash tests/lib/run.sh style unit corpus model simulator cluster
 
 cluster-long: tests
 	@BUILD=$(abspath $(B)) ROUNDS=$(or $(ROUNDS),40) \
@@ -164,6 +165,10 @@ sim-long: $(simulator)
 canaries: $(simulator)
 	@BUILD=$(abspath $(B)) SEEDS_MAX=100000 TABLE=1 \
 		sh tests/sim/canaries.sh
+
+model:
+	@$(call deps,model)
+	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/model/run.sh
 
 bench: all $(benches)
 	@set -e; for b in $(benches); do BUILD=$(abspath $(B)) $$b; done
@@ -343,7 +348,7 @@ clean:
 	rm -rf $(B) $(B)-fuzz
 
 .FORCE:
-.PHONY: all tests cluster-long canaries unit-tests help deps demo check check-fast check-style \
+.PHONY: all tests cluster-long canaries model unit-tests help deps demo check check-fast check-style \
 	check-man sim sim-long bench fuzz fuzz-run format format-check tidy install uninstall \
 	dist clean .FORCE
 .DELETE_ON_ERROR:

@@ -4,7 +4,7 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   install-deps.sh demo | check
+#   install-deps.sh demo | check | model
 #
 #   Tests what is missing and calls apt-get for that alone; says what it
 #   installs. Without root or sudo it prints the command and fails. On a
@@ -15,13 +15,15 @@ set -eu
 demo="gcc libc6-dev pkg-config libzmq3-dev libczmq-dev libjansson-dev"
 demo="$demo uthash-dev"
 check="$demo g++ check mandoc groff-base autoconf automake procps"
-check="$check iproute2 nftables"
+check="$check iproute2 nftables spin"
+model="gcc libc6-dev spin"
 
 case ${1:-} in
 demo) wanted=$demo ;;
 check) wanted=$check ;;
+model) wanted=$model ;;
 *)
-    echo "usage: $0 demo | check" >&2
+    echo "usage: $0 demo | check | model" >&2
     exit 2
     ;;
 esac

@@ -4,7 +4,7 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   run.sh SUITE...       style style_fast unit corpus simulator cluster
+#   run.sh SUITE...       style style_fast unit corpus model simulator cluster
 #                         cluster_long (see the Makefile; BUILD is set)
 #
 #   Tests are found by their sources, so one that was not built fails. Each
@@ -200,6 +200,12 @@ corpus () {
     done
 }
 
+#   A small part of `make model`.
+model () {
+    [ ! -f tests/model/run.sh ] ||
+        job tap model/quick 600 bash tests/model/run.sh quick
+}
+
 #   Random seeds, and the scripts that place faults on single messages.
 simulator () {
     local sim=$BUILD/tests/sim/sim steps=${STEPS:-100000000} seed=${SEED:-1}
@@ -282,7 +288,7 @@ cluster_long () {
 
 for suite in "$@"; do
     case $suite in
-        style | style_fast | unit | corpus) "$suite" ;;
+        style | style_fast | unit | corpus | model) "$suite" ;;
         simulator | cluster | cluster_long)
             drain
             "$suite"
