@@ -146,6 +146,10 @@ find_new (const lk_lockd *self, const lk_node_status *status, const char *name,
     }
     if (is_member) {
         *host = member;
+    } else if (count == 0
+               && count_named (self, ~(lk_hosts) 0, name, host) > 0) {
+        *problem = "its lock service is not heard";
+        return LK_ISOLATED;
     } else if (count == 0) {
         *problem = "no lock service of that name is heard: are its router and "
                    "lockkeeper-lockd running, and of this cluster?";

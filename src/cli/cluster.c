@@ -20,7 +20,10 @@
 
 #define WAIT_MS 60000 /* unless --wait says otherwise */
 #define ANSWER_MS 2000
-#define PAUSE_MS 250
+#define AGAIN_MS 500 /* a change that is not answered is asked for again */
+#define SILENT_MAX 6 /* times at one leader */
+#define PAUSE_MS 100
+#define PATIENCE_MS 2000 /* before we say why it takes so long */
 #define OWN_SERVICE "lock@."
 #define WHY_SIZE 256
 
@@ -162,10 +165,13 @@ typedef struct {
     lk_asker *asker;
     const char *verb; /* "add", "remove" */
     const char *host;
+    int64_t began_ms;
     int64_t until_ms;
     char to[LK_ADDRESS_LEN_MAX + 1];
     bool given;         /* a leader was at it, as far as we know */
     char why[WHY_SIZE]; /* it takes so long */
+    bool said;
+    int silent; /* times that `to` did not answer */
 } changer;
 
 static bool
@@ -174,15 +180,21 @@ adds (const changer *self)
     return strcmp (self->verb, "add") == 0;
 }
 
-/*  Asks on at our own service; says why, but not again and again. */
+/*  Asks on at `to`; says why, but not again and again. */
 static void
-ask_on (changer *self, const char *why)
+ask_on (changer *self, const char *to, const char *why)
 {
-    if (strcmp (why, self->why) != 0) {
-        snprintf (self->why, sizeof self->why, "%s", why);
+    bool news = strcmp (why, self->why) != 0;
+    snprintf (self->why, sizeof self->why, "%s", why);
+    if ((news || !self->said)
+        && lk_clock_ms () - self->began_ms > PATIENCE_MS) {
+        self->said = true;
         lk_cli_fail (0, "not yet: %s", why);
     }
-    snprintf (self->to, sizeof self->to, "%s", OWN_SERVICE);
+    if (strcmp (self->to, to) != 0) {
+        self->silent = 0;
+        snprintf (self->to, sizeof self->to, "%s", to);
+    }
     poll (NULL, 0, PAUSE_MS);
 }
 
@@ -193,18 +205,19 @@ say_done (const changer *self)
     return LK_EXIT_OK;
 }
 
-/*  No answer in time. That of a leader comes when it is done. */
+/*  No answer in time. That of a leader comes when it is done, also if it is not
+ *  the first one any more: two who were at it would be in each other's way. One
+ *  that is gone is told of by the router. */
 static void
 take_silence (changer *self)
 {
     char why[WHY_SIZE];
-    if (strcmp (self->to, OWN_SERVICE) == 0) {
-        ask_on (self, "the lock service of this host does not answer");
-        return;
-    }
+    bool own = strcmp (self->to, OWN_SERVICE) == 0;
+    bool patient = ++self->silent < SILENT_MAX;
     self->given = true;
-    snprintf (why, sizeof why, "%s is at it, or does not answer", self->to);
-    ask_on (self, why);
+    snprintf (why, sizeof why, "%s is at it, or does not answer",
+              own ? "the lock service of this host" : self->to);
+    ask_on (self, patient ? self->to : OWN_SERVICE, why);
 }
 
 /*  -1: ask on. */
@@ -217,17 +230,18 @@ take_failure (changer *self, const lk_message *answer)
     case LK_TIMEDOUT:
     case LK_SHUTDOWN:
         self->given = true;
-        ask_on (self, text);
+        ask_on (self, OWN_SERVICE, text);
         return -1;
     case LK_OVERLOADED:
     case LK_ISOLATED:
-        ask_on (self, text);
+        ask_on (self, OWN_SERVICE, text);
         return -1;
     default:
         break;
     }
     if (error == LK_UNKNOWN && self->given && adds (self)) {
-        ask_on (self, text); /* another leader, who does not hear it yet */
+        ask_on (self, OWN_SERVICE,
+                text); /* another leader, who does not hear it yet */
         return -1;
     }
     if (error == LK_UNKNOWN && self->given) {
@@ -244,13 +258,14 @@ go_to_leader (changer *self, const lk_message *answer)
     char to[sizeof self->to];
     const char *leader = lk_message_item (answer, "leaders", 0);
     if (leader == NULL) {
-        ask_on (self, "no leaders are known");
+        ask_on (self, OWN_SERVICE, "no leaders are known");
         return;
     }
     snprintf (to, sizeof to, "lock@%s", leader);
     if (strcmp (self->to, OWN_SERVICE) != 0) {
-        ask_on (self, "the leaders change");
+        ask_on (self, to, "the leaders change");
     }
+    self->silent = 0;
     snprintf (self->to, sizeof self->to, "%s", to);
 }
 
@@ -269,7 +284,7 @@ take_answer (changer *self, const lk_message *answer, bool first)
     } else if (first) {
         return say_no_answer (answer);
     } else {
-        ask_on (self, text_of (answer, "reason"));
+        ask_on (self, OWN_SERVICE, text_of (answer, "reason"));
     }
     return -1;
 }
@@ -284,9 +299,9 @@ change (changer *self)
         int64_t left_ms = self->until_ms - lk_clock_ms ();
         lk_message *question = lk_message_new (self->to, "LOCKMEMBERS");
         lk_message_set_text (question, self->verb, self->host);
-        lk_message *answer = lk_asker_ask (
-            self->asker, &question,
-            (int) (left_ms < ANSWER_MS ? left_ms + 1 : ANSWER_MS));
+        lk_message *answer =
+            lk_asker_ask (self->asker, &question,
+                          (int) (left_ms < AGAIN_MS ? left_ms + 1 : AGAIN_MS));
         code = take_answer (self, answer, first);
         first = false;
         lk_message_destroy (&answer);
@@ -314,6 +329,7 @@ run_on (lk_asker *asker, const lk_options *options)
     changer self = {.asker = asker,
                     .verb = verb,
                     .host = options->argument[1],
+                    .began_ms = lk_clock_ms (),
                     .until_ms = lk_clock_ms () + wait_ms,
                     .why = "there was no time"};
     return change (&self);

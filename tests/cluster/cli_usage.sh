@@ -36,6 +36,20 @@ check 'unlock with what is no key' says 125 'is no key' \
     "$lockkeeper" unlock x hello
 check 'sandbox of too many hosts' says 125 'at most 15' \
     "$lockkeeper" sandbox --hosts 16
+check 'sandbox of too many members' says 125 '--members needs a number' \
+    "$lockkeeper" sandbox --members 4
+check 'sandbox without members' says 125 '--members needs a number' \
+    "$lockkeeper" sandbox --members 0
+check 'cluster of nothing' says 125 "needs 'members', 'add' or 'remove'" \
+    "$lockkeeper" cluster
+check 'cluster add of nobody' says 125 'needs the name of one host' \
+    "$lockkeeper" cluster add
+check 'cluster remove of two' says 125 'needs the name of one host' \
+    "$lockkeeper" cluster remove h1 h2
+check 'cluster members of one' says 125 'takes nothing more' \
+    "$lockkeeper" cluster members h1
+check 'cluster add of what is no name' says 125 'is no name of a host' \
+    "$lockkeeper" cluster add 'h 1'
 check 'wait in hexadecimal' says 125 'needs seconds' \
     "$lockkeeper" run x --wait 0x10 -- true
 check 'wait with a blank' says 125 'needs seconds' \
@@ -68,9 +82,10 @@ lock|x
 unlock|x 1
 status|
 list|
+cluster|members
 end
 wait
-for verb in run lock unlock status list; do
+for verb in run lock unlock status list cluster; do
     check "no router: $verb" test "$(grep -cF -- "$none" \
         "$work/none.$verb") $(wc -l <"$work/none.$verb")" = '1 1'
 done

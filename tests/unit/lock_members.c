@@ -175,7 +175,7 @@ START_TEST (refuses_what_it_does_not_know)
     check_failed (APP, 4, "unknown", "no member of that name");
     node.status.sees &= ~LK_HOST_BIT (h4);
     ask_for (APP, 5, "add", "h4");
-    check_failed (APP, 5, "unknown", "is heard");
+    check_failed (APP, 5, "isolated", "is not heard");
     ck_assert_uint_eq (node.count, 0);
 }
 END_TEST
