@@ -10,6 +10,8 @@
 #ifndef SIM_STORM_H
 #define SIM_STORM_H
 
+#include "wire/lock_message.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
