@@ -194,8 +194,8 @@ check_host (sim_world *world, uint8_t host)
 }
 
 /*  Each lock that was told and ended by its lease was told to be lost. */
-static void
-check_all_told (sim_world *world)
+void
+sim_calm_check_told (sim_world *world)
 {
     for (size_t i = 0; i < world->checker.claim_count; i++) {
         const sim_claim *claim = &world->checker.claim[i];
@@ -247,5 +247,5 @@ sim_calm_check (sim_world *world)
             check_host (world, host);
         }
     }
-    check_all_told (world);
+    sim_calm_check_told (world);
 }

@@ -20,6 +20,9 @@ lk_hosts sim_calm_candidates (const struct sim_world *world,
 /*  In the middle of the calm: who lost a lock has been told. */
 void sim_calm_check_releases (struct sim_world *world);
 
+/*  Who had a lock that ended with its lease has been told. */
+void sim_calm_check_told (struct sim_world *world);
+
 /*  Violations go to the checker, as "LIVENESS: ...". */
 void sim_calm_check (struct sim_world *world);
 

@@ -131,6 +131,66 @@ sim_checker_persists (sim_checker *self, sim_who who)
     }
 }
 
+void
+sim_checker_answered (sim_checker *self, sim_who who)
+{
+    sim_claim *claim = find_claim (self, who);
+
+    if (claim) {
+        claim->answered = true;
+    }
+}
+
+/*  Those that wait on this host have lost their places. */
+static void
+unqueue (sim_checker *self, uint8_t host)
+{
+    for (size_t i = 0; i < self->claim_count; i++) {
+        if (self->claim[i].who.host == host) {
+            self->claim[i].queued_at = 0;
+            self->claim[i].queued_by = 0;
+        }
+    }
+}
+
+/*  Whether somebody waits for the object and nobody has it, be it as one
+ *  whose duration is over. */
+static bool
+is_idle (const sim_checker *self, size_t object)
+{
+    bool wanted = false;
+
+    for (size_t i = 0; i < self->claim_count; i++) {
+        const sim_claim *claim = &self->claim[i];
+        if (claim->object == object) {
+            if (claim->held) {
+                return false;
+            }
+            wanted |= claim->queued_at > 0 && !claim->answered;
+        }
+    }
+    return wanted;
+}
+
+void
+sim_checker_idle (sim_checker *self, int64_t ms)
+{
+    for (size_t i = 0; i < self->object_count; i++) {
+        sim_object *object = &self->object[i];
+        if (!is_idle (self, i)) {
+            object->idle_since = 0;
+        } else if (object->idle_since == 0) {
+            object->idle_since = self->now;
+        } else if (self->now - object->idle_since > ms) {
+            sim_checker_fail (self,
+                              "IDLE: nobody has %s for %lld ms, though "
+                              "somebody waits",
+                              sim_checker_title (self, (uint8_t) i),
+                              (long long) (self->now - object->idle_since));
+        }
+    }
+}
+
 static bool
 same_app (sim_who a, sim_who b)
 {
@@ -216,6 +276,30 @@ check_alone (sim_checker *self, const sim_claim *claim)
                 "of h%d",
                 sim_checker_title (self, claim->object), claim->who.host,
                 (long long) (self->now - other->until), other->who.host);
+        }
+    }
+}
+
+/*  Rule 5, as applications see it: who was in the tables of all leaders when
+ *  this one asked goes first, through all failovers that one of the leaders
+ *  survives. */
+static void
+check_not_passed (sim_checker *self, const sim_claim *claim)
+{
+    for (size_t i = 0; i < self->claim_count; i++) {
+        const sim_claim *other = &self->claim[i];
+        const sim_service *service = &self->service[other->who.host];
+        if (other->object == claim->object && !other->held && !other->answered
+            && other->queued_at > 0 && other->queued_at < claim->asked_at
+            && other->queued_session == service->session
+            && self->now < service->lease_until) {
+            sim_checker_fail (
+                self,
+                "PASSED: %s given to request %llu of h%d, asked "
+                "for after request %llu of h%d was in the queue",
+                sim_checker_title (self, claim->object),
+                (unsigned long long) claim->who.serial, claim->who.host,
+                (unsigned long long) other->who.serial, other->who.host);
         }
     }
 }
@@ -324,6 +408,8 @@ sim_checker_granted (sim_checker *self, sim_who who, const sim_grant *grant)
     check_token (self, claim);
     check_alone (self, claim);
     check_no_work (self, claim);
+    check_not_passed (self, claim);
+    self->object[claim->object].idle_since = 0;
 }
 
 /*  -------------------------------------------------------- ends */
@@ -462,6 +548,7 @@ sim_checker_service_gone (sim_checker *self, uint8_t host, bool reboot)
             self->work[i].until = 0;
         }
     }
+    unqueue (self, host);
     service->process++;
     service->session = 0;
     service->lease_until = 0;
@@ -479,6 +566,9 @@ sim_checker_lease (sim_checker *self, uint8_t host, uint64_t session,
                           "h%d uses session %llu, which is not on its "
                           "disk",
                           host, (unsigned long long) session);
+    }
+    if (until == 0 || session != service->session) {
+        unqueue (self, host);
     }
     service->session = session;
     service->lease_until = until;

@@ -41,6 +41,10 @@ typedef struct {
     int64_t wait_until; /* SIM_FOREVER: waits for ever */
     int64_t grace_ms;   /* that nobody else gets it after its duration */
     bool held;
+    uint64_t queued_by; /* leaders (bits) whose table has it waiting */
+    int64_t queued_at;  /* since when all have; 0: not */
+    uint64_t queued_session;
+    bool answered;       /* was told, or will be when its process wakes up */
     bool persists;       /* its application asks again until it is answered */
     int64_t key_done_at; /* ... and was told that it is done; 0: not yet */
     uint64_t found;      /* in that look into a table */
@@ -71,13 +75,16 @@ typedef struct {
     lk_facts facts;  /* on its disk */
     lk_term table;   /* of its last ping */
     uint8_t reclaim; /* of its last ping */
+    uint64_t seen;  /* its table: operations when it was last looked into ... */
+    size_t seen_in; /* ... as that of this decree, by its place; 0: never */
 } sim_service;
 
 typedef struct {
     char name[16];
     size_t size;
     uint64_t last_token;
-    uint64_t value; /* of the register that it guards */
+    uint64_t value;     /* of the register that it guards */
+    int64_t idle_since; /* somebody waits, and nobody has it; 0: not so */
 } sim_object;
 
 /*  What was told with LOCKED, and by whom. */
@@ -157,6 +164,13 @@ void sim_checker_persists (sim_checker *self, sim_who who);
 void sim_checker_works (sim_checker *self, sim_who who, lk_name object,
                         int64_t until);
 
+/*  Its lock service has sent it an answer, which it has not read yet. */
+void sim_checker_answered (sim_checker *self, sim_who who);
+
+/*  Nothing has been amiss for long: nobody may wait so long for what nobody
+ *  has. To be asked every now and then. */
+void sim_checker_idle (sim_checker *self, int64_t ms);
+
 /*  A register took a new value: the one after that which its writer read. */
 void sim_checker_updated (sim_checker *self, lk_name object, uint64_t value);
 
@@ -221,6 +235,9 @@ void sim_checker_tables (sim_checker *self, lk_node *const *nodes,
 
 /*  This host's table of that term was made wrong, and is not looked at. */
 void sim_checker_spoils (sim_checker *self, uint8_t host, lk_term term);
+
+/*  The same for one node that has made a step, if its table has changed. */
+void sim_checker_stepped (sim_checker *self, uint8_t host, lk_node *node);
 
 /*  The latest decree in force; NULL if there was none. */
 const lk_decree *sim_checker_latest (const sim_checker *self);

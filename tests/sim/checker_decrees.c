@@ -83,6 +83,19 @@ check_quorum (sim_checker *self, const lk_decree *decree)
     }
 }
 
+/*  The tables are those of others now; after a reclaim, who waits may be in
+ *  another order. */
+static void
+forget_queues (sim_checker *self, bool order)
+{
+    for (size_t i = 0; i < self->claim_count; i++) {
+        self->claim[i].queued_by = 0;
+        if (order) {
+            self->claim[i].queued_at = 0;
+        }
+    }
+}
+
 static void
 note_in_force (sim_checker *self, const lk_decree *decree)
 {
@@ -101,6 +114,7 @@ note_in_force (sim_checker *self, const lk_decree *decree)
     check_quorum (self, decree);
     known->in_force = true;
     known->in_force_at = self->now;
+    forget_queues (self, decree->reclaim);
     self->takeovers++;
     if (!self->any_in_force
         || sim_term_compare (self->known[self->latest].decree.term,

@@ -28,11 +28,39 @@ check_order (sim_checker *self, uint8_t host, const lk_ticket *before,
                           "not the first",
                           host);
     }
-    if (before->token == 0 && ticket->number <= before->number) {
+    if (ticket->number <= before->number) {
         sim_checker_fail (self,
                           "h%d's table: a queue is not in the order of "
                           "numbers",
                           host);
+    }
+}
+
+/*  Notes that a request waits in this leader's table; or that it does not any
+ *  more: it may lose what it was granted before it is told. */
+static void
+note_queued (sim_checker *self, size_t place, const lk_ticket *ticket)
+{
+    uint64_t all =
+        ((uint64_t) 1 << sim_checker_latest (self)->leader_count) - 1;
+
+    for (size_t i = 0; i < self->claim_count; i++) {
+        sim_claim *claim = &self->claim[i];
+        if ((uint32_t) claim->who.serial != ticket->pid || claim->held
+            || claim->who.host != ticket->request.host) {
+            continue;
+        }
+        if (ticket->token != 0) {
+            claim->queued_at = 0;
+            claim->queued_by = 0;
+            return;
+        }
+        claim->queued_by |= (uint64_t) 1 << place;
+        if (claim->queued_by == all && claim->queued_at == 0) {
+            claim->queued_at = self->now;
+            claim->queued_session = ticket->request.session;
+        }
+        return;
     }
 }
 
@@ -107,8 +135,9 @@ check_ballast (sim_checker *self, uint8_t host, uint32_t others)
 }
 
 static void
-check_table (sim_checker *self, uint8_t host, lk_node *node)
+check_table (sim_checker *self, size_t place, lk_node *node)
 {
+    uint8_t host = sim_checker_latest (self)->leader[place];
     lk_ticket ticket;
     lk_ticket before = {0};
     uint32_t others = 0;
@@ -118,6 +147,7 @@ check_table (sim_checker *self, uint8_t host, lk_node *node)
     while (lk_node_next_ticket (node, &cursor, &ticket)) {
         check_order (self, host, &before, &ticket);
         check_not_returned (self, host, &ticket);
+        note_queued (self, place, &ticket);
         others += !match_claim (self, host, &ticket) && ticket.token != 0;
         before = ticket;
     }
@@ -140,22 +170,47 @@ is_spoilt (const sim_checker *self, uint8_t host)
                   == 0;
 }
 
+/*  Whether the node serves the latest decree, and is past its reclaim. */
+static bool
+is_valid (const sim_checker *self, uint8_t host, const lk_node *node)
+{
+    const sim_service *service = &self->service[host];
+
+    return node && service->reclaim == 0 && !is_spoilt (self, host)
+           && sim_term_compare (service->table, sim_checker_latest (self)->term)
+                  == 0
+           && lk_node_serves (node);
+}
+
 void
 sim_checker_tables (sim_checker *self, lk_node *const *nodes, size_t count)
 {
     const lk_decree *latest = sim_checker_latest (self);
 
-    if (!latest) {
-        return;
-    }
-    for (size_t place = 0; place < latest->leader_count; place++) {
+    for (size_t place = 0; latest && place < latest->leader_count; place++) {
         uint8_t host = latest->leader[place];
-        const sim_service *service = &self->service[host];
-        if (host < count && nodes[host] && service->reclaim == 0
-            && !is_spoilt (self, host)
-            && sim_term_compare (service->table, latest->term) == 0
-            && lk_node_serves (nodes[host])) {
-            check_table (self, host, nodes[host]);
+        if (host < count && is_valid (self, host, nodes[host])) {
+            check_table (self, place, nodes[host]);
+        }
+    }
+}
+
+void
+sim_checker_stepped (sim_checker *self, uint8_t host, lk_node *node)
+{
+    const lk_decree *latest = sim_checker_latest (self);
+    sim_service *service = &self->service[host];
+    uint64_t length;
+
+    for (size_t place = 0; latest && place < latest->leader_count; place++) {
+        if (latest->leader[place] == host && is_valid (self, host, node)) {
+            length = lk_node_table_length (node);
+            if (length != service->seen
+                || self->latest + 1 != service->seen_in) {
+                service->seen = length;
+                service->seen_in = self->latest + 1;
+                check_table (self, place, node);
+            }
         }
     }
 }

@@ -230,6 +230,11 @@ sim_client_deliver (sim_world *world, uint8_t host, lk_message *message)
         lk_message_destroy (&message);
         return;
     }
+    if (self->lock
+        && (lk_message_serial (message) & ~UINT64_C (1))
+               == self->lock->serial) {
+        sim_checker_answered (&world->checker, sim_client_who (host, self));
+    }
     if (world->options.verbose) {
         const char *error = lk_message_text (message, "error");
         sim_tell (world, host, "client %u is sent %s of request %llu: %s",

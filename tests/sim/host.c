@@ -94,7 +94,7 @@ sim_host_up (sim_world *self, uint8_t place)
 {
     sim_host *host = &self->host[place];
 
-    if (!host->node && !host->gone_for_good) {
+    if (!host->node && !host->gone_for_good && !host->dried) {
         start (self, place);
     }
 }
@@ -400,5 +400,8 @@ sim_host_step (sim_world *self, uint8_t place, lk_event *event)
         end_service (self, place, host->doom_reboot, host->doom_away);
     } else {
         schedule (self, place);
+        if (!self->ballast.present) {
+            sim_checker_stepped (&self->checker, place, host->node);
+        }
     }
 }

@@ -35,6 +35,11 @@ void sim_storm_begin (struct sim_world *world);
 /*  One fault; posts the next. */
 void sim_storm_strike (struct sim_world *world);
 
+/*  At times too few members are left for a while when the storm ends; false if
+ *  not. Checks that nothing is granted then and that who had locks knows. */
+bool sim_drought_begin (struct sim_world *world);
+void sim_drought_check (struct sim_world *world);
+
 /*  Mends all but, at times, one link or a minority that stay away for good. */
 void sim_storm_end (struct sim_world *world);
 

@@ -43,6 +43,7 @@
     X (freeze, "pause of a whole host")                                        \
     X (disk, "disk failure")                                                   \
     X (power, "power failure at a write")                                      \
+    X (drought, "drought: no quorum for long")                                 \
     X (disk_lost, "state file lost")                                           \
     X (clog, "links clogged")                                                  \
     X (weather, "weather change")                                              \

@@ -12,8 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CALM_MS 42000        /* after the storm */
-#define APPS_END_MS 28000    /* after the storm: then nobody asks any more */
+#define CALM_MS 42000     /* after the storm */
+#define APPS_END_MS 28000 /* after the storm: then nobody asks any more */
+#define SETTLED_MS 18000  /* after it: who died is forgotten everywhere */
+#define WATCH_MS 500
+#define IDLE_MS 4000         /* nobody has what somebody waits for, at most */
 #define TABLES_EVERY 16      /* steps between looks into the tables ... */
 #define BIG_TABLES_EVERY 256 /* ... and into those with ballast */
 
@@ -246,8 +249,6 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
     draw_hosts (self);
     draw_course (self);
     sim_post (self, self->storm_end, SIM_EVENT_CALM, 0, 0);
-    sim_post (self, self->storm_end + APPS_END_MS, SIM_EVENT_APPS_END, 0, 0);
-    sim_post (self, self->storm_end + CALM_MS, SIM_EVENT_END, 0, 0);
 }
 
 /*  -------------------------------------------------------- going on */
@@ -278,6 +279,26 @@ report_gone (sim_world *self, const sim_event *cause)
     if (sim_host_is_up (self, cause->host)
         && !sim_host_is_paused (self, cause->host)) {
         sim_host_step (self, cause->host, &event);
+    }
+}
+
+static void
+begin_calm (sim_world *self)
+{
+    sim_storm_end (self);
+    sim_post (self, self->now + SETTLED_MS, SIM_EVENT_WATCH, 0, 0);
+    sim_post (self, self->now + APPS_END_MS, SIM_EVENT_APPS_END, 0, 0);
+    sim_post (self, self->now + CALM_MS, SIM_EVENT_END, 0, 0);
+}
+
+/*  A dead waiter costs nobody time, and neither does a message that is lost on
+ *  a dead link: it goes another way. */
+static void
+watch (sim_world *self)
+{
+    if (self->apps.open) {
+        sim_checker_idle (&self->checker, IDLE_MS);
+        sim_post (self, self->now + WATCH_MS, SIM_EVENT_WATCH, 0, 0);
     }
 }
 
@@ -328,7 +349,19 @@ happen (sim_world *self, const sim_event *event)
     case SIM_EVENT_CALM:
         self->stormy = false;
         sim_ambush_off (&self->ambush);
-        sim_storm_end (self);
+        if (!sim_drought_begin (self)) {
+            begin_calm (self);
+        }
+        break;
+    case SIM_EVENT_WATCH:
+        watch (self);
+        break;
+    case SIM_EVENT_DRY:
+        self->dry_grants = self->checker.grants;
+        break;
+    case SIM_EVENT_RAIN:
+        sim_drought_check (self);
+        begin_calm (self);
         break;
     case SIM_EVENT_APPS_END:
         sim_calm_check_releases (self);

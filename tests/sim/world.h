@@ -53,6 +53,9 @@ typedef enum {
     SIM_EVENT_GONE,      /* the router reports the end of `what`'s service */
     SIM_EVENT_STORM,     /* the next fault at random */
     SIM_EVENT_CALM,      /* the storm is over */
+    SIM_EVENT_WATCH,     /* nobody waits in vain, in the calm */
+    SIM_EVENT_DRY,       /* in a drought: nothing is granted any more */
+    SIM_EVENT_RAIN,      /* the end of a drought */
     SIM_EVENT_APPS_END,  /* applications give back all and ask no more */
     SIM_EVENT_END,
     SIM_EVENT_COUNT
@@ -73,6 +76,7 @@ typedef struct {
     bool doom_reboot;
     int64_t doom_away;
     bool gone_for_good;
+    bool dried;  /* stays away till the end of a drought */
     int changes; /* of members that it was asked for and has not answered */
 } sim_host;
 
@@ -112,6 +116,7 @@ typedef struct sim_world {
     bool stormy;  /* until the calm */
     int late_ms;  /* ticks come up to so much late */
     int64_t storm_end;
+    uint64_t dry_grants; /* when no quorum was left for long */
     sim_network network;
     sim_apps apps;
     sim_calls calls;

@@ -173,6 +173,10 @@ void lk_node_get_status (lk_node *self, lk_node_status *status);
  *  at the end. Borrowed until the next step. */
 bool lk_node_next_ticket (lk_node *self, size_t *cursor, lk_ticket *ticket);
 
+/*  How many operations the own table has seen in its term: the same number is
+ *  the same table. */
+uint64_t lk_node_table_length (const lk_node *self);
+
 /*  Whether the own table is a serving leader's, so that the list is true. */
 bool lk_node_serves (const lk_node *self);
 
