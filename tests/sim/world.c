@@ -16,7 +16,7 @@
 #define APPS_END_MS 28000 /* after the storm: then nobody asks any more */
 #define SETTLED_MS 18000  /* after it: who died is forgotten everywhere */
 #define WATCH_MS 500
-#define IDLE_MS 4000         /* nobody has what somebody waits for, at most */
+#define IDLE_MS 2500         /* nobody has what somebody waits for, at most */
 #define TABLES_EVERY 16      /* steps between looks into the tables ... */
 #define BIG_TABLES_EVERY 256 /* ... and into those with ballast */
 
