@@ -155,8 +155,8 @@ check_no_leak (sim_world *world, uint8_t leader)
 
 /*  -------------------------------------------------------- hosts */
 
-static bool
-reaches_a_leader (const sim_world *world, const lk_decree *decree, uint8_t host)
+bool
+sim_calm_reaches (const sim_world *world, const lk_decree *decree, uint8_t host)
 {
     for (size_t i = 0; i < decree->leader_count; i++) {
         uint8_t leader = decree->leader[i];
@@ -199,7 +199,7 @@ sim_calm_check_told (sim_world *world)
 {
     for (size_t i = 0; i < world->checker.claim_count; i++) {
         const sim_claim *claim = &world->checker.claim[i];
-        if (claim->held && world->host[claim->who.host].node
+        if (claim->held && !claim->expired && world->host[claim->who.host].node
             && !sim_claim_believed (&world->checker, claim)
             && claim->process
                    == world->checker.service[claim->who.host].process) {
@@ -217,7 +217,7 @@ sim_calm_check_releases (sim_world *world)
     const lk_decree *decree = sim_checker_latest (&world->checker);
 
     for (uint8_t host = 0; decree && host < world->host_count; host++) {
-        if (world->host[host].node && reaches_a_leader (world, decree, host)) {
+        if (world->host[host].node && sim_calm_reaches (world, decree, host)) {
             sim_checker_releases (&world->checker, host, TELL_MS);
         }
     }
@@ -243,7 +243,7 @@ sim_calm_check (sim_world *world)
     }
     check_no_leak (world, decree->leader[0]);
     for (uint8_t host = 0; host < world->host_count; host++) {
-        if (world->host[host].node && reaches_a_leader (world, decree, host)) {
+        if (world->host[host].node && sim_calm_reaches (world, decree, host)) {
             check_host (world, host);
         }
     }

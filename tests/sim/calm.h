@@ -11,6 +11,8 @@
 
 #include "wire/lock_message.h"
 
+#include <stdbool.h>
+
 struct sim_world;
 
 /*  Members that stay, may lead, and reach a quorum. */
@@ -19,6 +21,10 @@ lk_hosts sim_calm_candidates (const struct sim_world *world,
 
 /*  In the middle of the calm: who lost a lock has been told. */
 void sim_calm_check_releases (struct sim_world *world);
+
+/*  Whether the host hears some leader and is heard by it. */
+bool sim_calm_reaches (const struct sim_world *world, const lk_decree *decree,
+                       uint8_t host);
 
 /*  Who had a lock that ended with its lease has been told. */
 void sim_calm_check_told (struct sim_world *world);

@@ -173,11 +173,11 @@ is_idle (const sim_checker *self, size_t object)
 }
 
 void
-sim_checker_idle (sim_checker *self, int64_t ms)
+sim_checker_idle (sim_checker *self, lk_hosts alive, int64_t ms)
 {
     for (size_t i = 0; i < self->object_count; i++) {
         sim_object *object = &self->object[i];
-        if (!is_idle (self, i)) {
+        if (!is_idle (self, i) || !(alive >> object->holder & 1)) {
             object->idle_since = 0;
         } else if (object->idle_since == 0) {
             object->idle_since = self->now;

@@ -84,6 +84,7 @@ typedef struct {
     size_t size;
     uint64_t last_token;
     uint64_t value;     /* of the register that it guards */
+    uint8_t holder;     /* host of the ticket that is active, in some table */
     int64_t idle_since; /* somebody waits, and nobody has it; 0: not so */
 } sim_object;
 
@@ -168,8 +169,9 @@ void sim_checker_works (sim_checker *self, sim_who who, lk_name object,
 void sim_checker_answered (sim_checker *self, sim_who who);
 
 /*  Nothing has been amiss for long: nobody may wait so long for what nobody
- *  has. To be asked every now and then. */
-void sim_checker_idle (sim_checker *self, int64_t ms);
+ *  has, unless it is a host that is not alive. To be asked every now and
+ *  then. */
+void sim_checker_idle (sim_checker *self, lk_hosts alive, int64_t ms);
 
 /*  A register took a new value: the one after that which its writer read. */
 void sim_checker_updated (sim_checker *self, lk_name object, uint64_t value);

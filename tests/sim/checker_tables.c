@@ -65,6 +65,18 @@ note_queued (sim_checker *self, size_t place, const lk_ticket *ticket)
 }
 
 static void
+note_holder (sim_checker *self, const lk_ticket *ticket)
+{
+    for (size_t i = 0; ticket->token != 0 && i < self->object_count; i++) {
+        sim_object *object = &self->object[i];
+        if (object->size == ticket->object.size
+            && memcmp (object->name, ticket->object.data, object->size) == 0) {
+            object->holder = ticket->request.host;
+        }
+    }
+}
+
+static void
 check_not_returned (sim_checker *self, uint8_t host, const lk_ticket *ticket)
 {
     for (size_t i = 0; i < SIM_RETURNED_MAX; i++) {
@@ -148,6 +160,7 @@ check_table (sim_checker *self, size_t place, lk_node *node)
         check_order (self, host, &before, &ticket);
         check_not_returned (self, host, &ticket);
         note_queued (self, place, &ticket);
+        note_holder (self, &ticket);
         others += !match_claim (self, host, &ticket) && ticket.token != 0;
         before = ticket;
     }

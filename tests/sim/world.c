@@ -296,8 +296,17 @@ begin_calm (sim_world *self)
 static void
 watch (sim_world *self)
 {
+    const lk_decree *latest = sim_checker_latest (&self->checker);
+    lk_hosts alive = 0;
+
+    for (uint8_t host = 0; latest && host < self->host_count; host++) {
+        if (sim_host_is_up (self, host)
+            && sim_calm_reaches (self, latest, host)) {
+            alive |= LK_HOST_BIT (host);
+        }
+    }
     if (self->apps.open) {
-        sim_checker_idle (&self->checker, IDLE_MS);
+        sim_checker_idle (&self->checker, alive, IDLE_MS);
         sim_post (self, self->now + WATCH_MS, SIM_EVENT_WATCH, 0, 0);
     }
 }
