@@ -212,6 +212,87 @@ START_TEST (given_away_before_its_holder_is_told)
 }
 END_TEST
 
+/*  -------------------------------------------------------- work, queues */
+
+START_TEST (a_child_still_works)
+{
+    get (0, 1, 100, SIM_FOREVER);
+    sim_checker_works (&checker, who (0, 1), gate, 1500);
+    sim_checker_ended (&checker, who (0, 1));
+    get (1, 2, 101, SIM_FOREVER);
+    expect ("STILL WORKING");
+    set_up ();
+    get (0, 1, 100, SIM_FOREVER);
+    sim_checker_works (&checker, who (0, 1), gate, 1500);
+    sim_checker_ended (&checker, who (0, 1));
+    checker.now = 1500;
+    get (1, 2, 101, SIM_FOREVER);
+    expect_nothing ();
+}
+END_TEST
+
+START_TEST (an_update_is_lost)
+{
+    sim_checker_updated (&checker, gate, 1);
+    sim_checker_updated (&checker, gate, 2);
+    expect_nothing ();
+    sim_checker_updated (&checker, gate, 2);
+    expect ("LOST UPDATE");
+}
+END_TEST
+
+/*  Request 1 of host 0 is in the tables of all leaders. */
+static void
+wait_in_queue (void)
+{
+    sim_checker_asked (&checker, who (0, 1), gate, 600);
+    checker.claim[0].queued_at = checker.now;
+    checker.claim[0].queued_session = 5;
+    checker.now++;
+}
+
+START_TEST (a_waiter_is_passed)
+{
+    wait_in_queue ();
+    get (1, 2, 101, SIM_FOREVER);
+    expect ("PASSED");
+}
+END_TEST
+
+START_TEST (a_place_is_lost_with_its_session)
+{
+    wait_in_queue ();
+    sim_checker_lease (&checker, 0, 5, 0);
+    get (1, 2, 101, SIM_FOREVER);
+    expect_nothing ();
+}
+END_TEST
+
+START_TEST (who_asked_first_may_go_first)
+{
+    sim_checker_asked (&checker, who (1, 2), gate, 600);
+    wait_in_queue ();
+    checker.claim[1].queued_at = checker.now;
+    checker.claim[1].queued_session = 5;
+    sim_checker_locked (&checker, who (1, 2), 101, 108, SIM_FOREVER);
+    expect_nothing ();
+}
+END_TEST
+
+START_TEST (nobody_has_it_and_somebody_waits)
+{
+    wait_in_queue ();
+    sim_checker_idle (&checker, 1, 100);
+    checker.now += 101;
+    sim_checker_idle (&checker, 0, 100);
+    expect_nothing ();
+    sim_checker_idle (&checker, 1, 100);
+    checker.now += 101;
+    sim_checker_idle (&checker, 1, 100);
+    expect ("IDLE");
+}
+END_TEST
+
 /*  -------------------------------------------------------- decrees */
 
 static lk_decree
@@ -326,6 +407,12 @@ main (void)
     tcase_add_test (test_case, a_used_key_does_not_end_belief);
     tcase_add_test (test_case, released_and_never_told);
     tcase_add_test (test_case, given_away_before_its_holder_is_told);
+    tcase_add_test (test_case, a_child_still_works);
+    tcase_add_test (test_case, an_update_is_lost);
+    tcase_add_test (test_case, a_waiter_is_passed);
+    tcase_add_test (test_case, a_place_is_lost_with_its_session);
+    tcase_add_test (test_case, who_asked_first_may_go_first);
+    tcase_add_test (test_case, nobody_has_it_and_somebody_waits);
     tcase_add_test (test_case, in_force_needs_a_quorum);
     tcase_add_test (test_case, two_decrees_of_one_term);
     tcase_add_test (test_case, one_promise_per_number);
