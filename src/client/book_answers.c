@@ -101,6 +101,9 @@ lk_book_message (lk_book *self, const lk_message *message, int64_t now_ms)
     uint64_t serial = lk_message_serial (message);
     uint64_t lock_serial = serial & ~(uint64_t) 1;
     lk_lock *lock;
+    if (serial % 2 == 1 && lk_message_is (message, "LOCKED")) {
+        return false; /* no LOCK of ours has such a serial */
+    }
     HASH_FIND (hh, self->locks, &lock_serial, sizeof lock_serial, lock);
     if (lock == NULL) {
         if (lk_message_is (message, "LOCKED")) {

@@ -409,6 +409,22 @@ START_TEST (grant_that_nobody_asked_for_goes_back)
 }
 END_TEST
 
+/*  The serial of an UNLOCK: giving that back would take the serial of the
+ *  LOCK behind it. */
+START_TEST (grant_of_no_request_is_none)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = ask (&w, LK_FOREVER);
+    say_locked (&w, lock->serial + 1, 66, -1);
+    expect_no_event (&w);
+    expect_nothing_sent (&w);
+    say_locked (&w, lock->serial + 3, 66, -1);
+    expect_nothing_sent (&w);
+    tear_down (&w);
+}
+END_TEST
+
 START_TEST (second_grant_goes_back)
 {
     world w;
@@ -542,6 +558,7 @@ make_suite (void)
     tcase_add_test (plain, released_by_somebody_else);
     tcase_add_test (plain, lost_before_it_was_told);
     tcase_add_test (plain, grant_that_nobody_asked_for_goes_back);
+    tcase_add_test (plain, grant_of_no_request_is_none);
     tcase_add_test (plain, second_grant_goes_back);
     tcase_add_test (plain, grant_without_key_is_none);
     tcase_add_test (plain, unlock_by_key);
