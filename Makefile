@@ -112,7 +112,7 @@ help:
 	@echo 'make canaries            the simulator against planted mistakes'
 	@echo 'make cluster-long ROUNDS=n  faults of real processes, for longer'
 	@echo 'make model               SPIN tries the protocol in every order'
-	@echo 'make fuzz T=60            each fuzz target for T seconds (clang)'
+	@echo 'make fuzz T=60 [F=core]   each fuzz target for T seconds (clang)'
 	@echo 'make bench'
 	@echo 'make install PREFIX=/usr/local DESTDIR=, uninstall, dist, clean'
 	@echo 'DEV=1 warnings are errors; SAN=address,undefined; V=1 commands;'
@@ -173,16 +173,19 @@ model:
 bench: all $(benches)
 	@set -e; for b in $(benches); do BUILD=$(abspath $(B)) $$b; done
 
-fuzz:
+fuzz fuzz-keep:
+	@$(call deps,fuzz)
 	@+$(again) B=$(B)-fuzz CC=clang SAN=fuzzer-no-link,address,undefined \
-		fuzz-run
+		$@-run
 
+#   All targets, or those that F names.
+fuzz_names = $(if $(F),$(F),$(notdir $(fuzz_tests)))
 fuzz-run: $(fuzz_tests)
-	@set -e; for t in $(fuzz_tests); do n=$$(basename $$t); \
-	mkdir -p $(B)/corpus/$$n tests/fuzz/corpus/$$n; \
-	echo "  FUZZ  $$n"; $$t -max_total_time=$(T) -verbosity=0 \
-	-print_final_stats=1 -artifact_prefix=$(B)/crash-$$n- \
-	$(B)/corpus/$$n tests/fuzz/corpus/$$n; done
+	@BUILD=$(abspath $(B)) bash tests/lib/fuzz.sh run $(T) $(fuzz_names)
+
+.PHONY: fuzz-keep fuzz-keep-run
+fuzz-keep-run: $(fuzz_tests)
+	@BUILD=$(abspath $(B)) bash tests/lib/fuzz.sh keep $(fuzz_names)
 
 #   ------------------------------------------------------------ rules
 

@@ -4,7 +4,7 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   install-deps.sh demo | check | model
+#   install-deps.sh demo | check | model | fuzz
 #
 #   Tests what is missing and calls apt-get for that alone; says what it
 #   installs. Without root or sudo it prints the command and fails. On a
@@ -17,13 +17,15 @@ demo="$demo uthash-dev"
 check="$demo g++ check mandoc groff-base autoconf automake procps"
 check="$check iproute2 nftables spin"
 model="gcc libc6-dev spin"
+fuzz="$demo check clang libclang-rt-14-dev"
 
 case ${1:-} in
 demo) wanted=$demo ;;
 check) wanted=$check ;;
 model) wanted=$model ;;
+fuzz) wanted=$fuzz ;;
 *)
-    echo "usage: $0 demo | check | model" >&2
+    echo "usage: $0 demo | check | model | fuzz" >&2
     exit 2
     ;;
 esac

@@ -5,8 +5,9 @@
  *
  *  Gives the target every file that is named, and every file of a folder that
  *  is named (by default tests/fuzz/corpus/<name of the program>): as it is,
- *  and some hundred times with bytes changed, cut or doubled. The same on
- *  every run. What does not end the program has passed.
+ *  and a hundred times with bytes changed, cut or doubled. The same on
+ *  every run. What does not end the program has passed; what does is written
+ *  to a file, to be given to it alone.
  */
 
 #include "util/alloc.h"
@@ -14,18 +15,40 @@
 #include "util/rng.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#define VARIANTS 300
+#define VARIANTS 100
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 static size_t file_count;
 static size_t input_count;
+
+/*  What the target has now, and where that goes if it does not come back. */
+static const uint8_t *tried;
+static size_t tried_size;
+static char finding[4096];
+
+static void
+keep_finding (int number)
+{
+    static const char said[] = "replay: the input is kept in ";
+    const int fd = open (finding, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    if (fd >= 0 && write (fd, tried, tried_size) == (ssize_t) tried_size) {
+        (void) !write (STDERR_FILENO, said, sizeof said - 1);
+        (void) !write (STDERR_FILENO, finding, strlen (finding));
+        (void) !write (STDERR_FILENO, "\n", 1);
+    }
+    signal (number, SIG_DFL);
+    raise (number);
+}
 
 /*  In memory of exactly that size, so that a sanitizer sees its end. */
 static void
@@ -35,6 +58,8 @@ try_input (const uint8_t *data, size_t size)
     if (size) {
         memcpy (copy, data, size);
     }
+    tried = copy;
+    tried_size = size;
     LLVMFuzzerTestOneInput (copy, size);
     lk_free (copy);
     input_count++;
@@ -153,9 +178,11 @@ int
 main (int argc, char **argv)
 {
     const char *slash = strrchr (argv[0], '/');
+    const char *name = slash ? slash + 1 : argv[0];
     char folder[4096];
-    snprintf (folder, sizeof folder, "tests/fuzz/corpus/%s",
-              slash ? slash + 1 : argv[0]);
+    snprintf (folder, sizeof folder, "tests/fuzz/corpus/%s", name);
+    snprintf (finding, sizeof finding, "%s-finding", argv[0]);
+    signal (SIGABRT, keep_finding);
     if (argc < 2) {
         try_path (folder);
     }

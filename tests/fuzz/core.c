@@ -1,0 +1,304 @@
+/*  core.c - fuzz target: bytes as what happens to lock services
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Up to three services: messages between them come late, twice, never, or
+ *  changed by somebody hostile; applications ask; hosts stop, end between two
+ *  effects, and lose their disks; time goes on or jumps. The first byte is the
+ *  plan, each step is one byte and what it needs.
+ */
+
+#include "lib/core_world.h"
+#include "lib/fuel.h"
+#include "lib/hostile.h"
+#include "util/assert.h"
+
+#include <string.h>
+
+#define STEPS_MAX 1500
+#define CLOCK_MAX (INT64_C (1) << 46)
+#define TIME_MAX (INT64_C (1) << 45) /* what the shell lets through */
+
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
+
+typedef struct {
+    lk_fuel fuel;
+    lk_core_world core;
+} world;
+
+static size_t
+draw_place (world *self)
+{
+    return lk_fuel_below (&self->fuel, self->core.count);
+}
+
+/*  -------------------------------------------------------- messages */
+
+/*  One that is on its way, comes: then, again, or not at all. */
+static void
+deliver (world *self, bool arrives, bool leaves)
+{
+    lk_core_world *core = &self->core;
+    if (core->flight_count == 0) {
+        return;
+    }
+    const size_t place = lk_fuel_byte (&self->fuel) % core->flight_count;
+    lk_lock_message message;
+    if (leaves) {
+        message = lk_core_world_take (core, place);
+    } else {
+        lk_lock_message_copy (&message, &core->flight[place]);
+    }
+    if (arrives) {
+        lk_core_world_deliver (core, &message);
+    }
+    lk_lock_message_clear (&message);
+}
+
+static void
+lose_all (world *self)
+{
+    while (self->core.flight_count > 0) {
+        lk_lock_message lost = lk_core_world_take (&self->core, 0);
+        lk_lock_message_clear (&lost);
+    }
+}
+
+/*  One that nobody sent so far. */
+static lk_lock_message
+make_fresh (lk_lock_kind kind)
+{
+    lk_lock_message message = {
+        .kind = kind, .origin = LK_NOBODY, .destination = LK_NOBODY};
+    const lk_name object = {"\0\0a", 3};
+    switch (kind) {
+    case LK_MSG_LOCK:
+    case LK_MSG_UNLOCK:
+        message.as.request.ticket.object = object;
+        break;
+    case LK_MSG_LOCKED:
+    case LK_MSG_UNLOCKED:
+    case LK_MSG_LOCKFAILED:
+        message.as.reply.object = object;
+        break;
+    case LK_MSG_AUDIT:
+    case LK_MSG_AUDITED:
+        message.as.audit.object = object;
+        break;
+    default:
+        break;
+    }
+    return message;
+}
+
+/*  What was said before, or was not, is said to somebody with other words. */
+static void
+be_hostile (world *self)
+{
+    lk_core_world *core = &self->core;
+    static lk_hostile_room room;
+    const lk_lock_kind kind =
+        (lk_lock_kind) lk_fuel_below (&self->fuel, LK_MSG_COUNT);
+    lk_lock_message message =
+        core->has_seen[kind] ? core->seen[kind] : make_fresh (kind);
+    lk_lock_message heard;
+    message.from = (lk_host) (lk_fuel_byte (&self->fuel) % core->roster.count);
+    message.to = core->host[draw_place (self)].config.self;
+    for (size_t edits = lk_fuel_below (&self->fuel, 4); edits > 0; edits--) {
+        lk_hostile_edit (&self->fuel, &message, &core->roster, &room);
+    }
+    if (message.from != message.to
+        && lk_hostile_travel (&message, &core->roster, &heard)) {
+        core->confused = true;
+        lk_core_world_deliver (core, &heard);
+        lk_lock_message_clear (&heard);
+    }
+}
+
+/*  -------------------------------------------------------- applications */
+
+static lk_app_request
+draw_request (world *self)
+{
+    const uint8_t which = lk_fuel_byte (&self->fuel);
+    return (lk_app_request) {.app = 1 + which % 4,
+                             .serial = 1 + which / 4 % 8,
+                             .pid = 77,
+                             .object = lk_hostile_object (&self->fuel),
+                             .owner = {"a@h1", 4}};
+}
+
+static void
+ask (world *self)
+{
+    const size_t place = draw_place (self);
+    lk_event event = {.type = LK_ON_LOCK, .request = draw_request (self)};
+    const int64_t wait = (int64_t) lk_fuel_number (&self->fuel);
+    const int64_t duration = (int64_t) lk_fuel_number (&self->fuel);
+    event.request.wait_ms = wait < 0 || wait > TIME_MAX ? -1 : wait;
+    event.request.duration_ms =
+        duration < 0 || duration > TIME_MAX ? 0 : duration;
+    self->core.asked = event.request.object;
+    lk_core_world_step (&self->core, place, &event);
+}
+
+static void
+give_back (world *self, bool by_key)
+{
+    const size_t place = draw_place (self);
+    const uint8_t which = lk_fuel_byte (&self->fuel);
+    const lk_core_key *known = &self->core.key[which % LK_CORE_KEYS_MAX];
+    lk_event event = {.type = by_key ? LK_ON_UNLOCK_BY_KEY : LK_ON_UNLOCK,
+                      .request = draw_request (self)};
+    if (which & 64) {
+        event.request.owner.size = 0;
+    }
+    if (which & 128 && known->object.size > 0) {
+        event.request.key = known->key;
+        event.request.object = known->object;
+    } else {
+        event.request.key = which / 4 % 4;
+    }
+    lk_core_world_step (&self->core, place, &event);
+}
+
+static void
+end_application (world *self)
+{
+    const size_t place = draw_place (self);
+    lk_event event = {.type = LK_ON_APP_GONE,
+                      .request.app = 1 + lk_fuel_byte (&self->fuel) % 4};
+    lk_core_world_step (&self->core, place, &event);
+}
+
+/*  -------------------------------------------------------- hosts */
+
+static void
+lose_sight (world *self)
+{
+    const size_t place = draw_place (self);
+    lk_event event = {.type = LK_ON_HOST_GONE};
+    event.host =
+        (lk_host) (lk_fuel_byte (&self->fuel) % self->core.roster.count);
+    if (event.host != self->core.host[place].config.self) {
+        lk_core_world_step (&self->core, place, &event);
+    }
+}
+
+static void
+plain_event (world *self, lk_event_type type)
+{
+    lk_event event = {.type = type};
+    lk_core_world_step (&self->core, draw_place (self), &event);
+}
+
+static void
+change_members (world *self)
+{
+    const size_t place = draw_place (self);
+    const uint8_t which = lk_fuel_byte (&self->fuel);
+    lk_event event = {.type = LK_ON_CHANGE,
+                      .add = which & 128,
+                      .host = (lk_host) (which % self->core.roster.count)};
+    lk_core_world_step (&self->core, place, &event);
+}
+
+static void
+jump (world *self)
+{
+    const uint64_t ms = lk_fuel_number (&self->fuel);
+    if (ms < (uint64_t) (CLOCK_MAX - self->core.now_ms)) {
+        self->core.now_ms += (int64_t) ms;
+    }
+}
+
+static void
+step (world *self)
+{
+    lk_core_world *core = &self->core;
+    size_t place;
+    switch (lk_fuel_below (&self->fuel, 20)) {
+    case 0:
+        lk_core_world_run (core, 1 + lk_fuel_byte (&self->fuel), STEPS_MAX);
+        break;
+    case 1:
+        lk_core_world_run (core, 25 * lk_fuel_byte (&self->fuel), STEPS_MAX);
+        break;
+    case 2:
+        deliver (self, true, true);
+        break;
+    case 3:
+        deliver (self, true, false);
+        break;
+    case 4:
+        deliver (self, false, true);
+        break;
+    case 5:
+        lose_all (self);
+        break;
+    case 6:
+        jump (self);
+        break;
+    case 7:
+        plain_event (self, LK_ON_TICK);
+        break;
+    case 8:
+        ask (self);
+        break;
+    case 9:
+        give_back (self, false);
+        break;
+    case 10:
+        give_back (self, true);
+        break;
+    case 11:
+        end_application (self);
+        break;
+    case 12:
+        lose_sight (self);
+        break;
+    case 13:
+        plain_event (self, LK_ON_STOP);
+        break;
+    case 14:
+        place = draw_place (self);
+        lk_core_world_restart (core, place, lk_fuel_byte (&self->fuel) > 200);
+        break;
+    case 15:
+        place = draw_place (self);
+        core->host[place].doom = lk_fuel_byte (&self->fuel) % 16;
+        break;
+    case 16:
+        core->cut = lk_fuel_byte (&self->fuel);
+        break;
+    case 17:
+        be_hostile (self);
+        break;
+    case 18:
+        change_members (self);
+        break;
+    default:
+        lk_core_world_introduce (core, draw_place (self));
+    }
+}
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+{
+    static world self;
+    static const uint8_t leaders[] = {1, 3, 5, 3};
+    self.fuel = (lk_fuel) {data, size};
+    const uint8_t how = lk_fuel_byte (&self.fuel);
+    const lk_core_plan plan = {.services = 1 + how % LK_CORE_HOSTS_MAX,
+                               .ghost = how / 3 & 1,
+                               .guest = how / 6 & 1,
+                               .leaders = leaders[how / 12 % 4],
+                               .strict = how / 48 & 1};
+    lk_core_world_init (&self.core, &plan);
+    while (lk_fuel_burns (&self.fuel) && self.core.steps < STEPS_MAX) {
+        step (&self);
+    }
+    lk_core_world_clear (&self.core);
+    return 0;
+}

@@ -1,0 +1,282 @@
+/*  lockd.c - fuzz target: bytes as what the bus brings to a lock service
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Requests of applications field by field or as any JSON, lock services that
+ *  introduce themselves and say anything, events of the router, a bus that
+ *  takes nothing, a disk that fails. The first byte says how many members the
+ *  cluster has, each step is one byte and what it needs.
+ */
+
+#include "lib/fuel.h"
+#include "lib/hostile.h"
+#include "lockd_fake.h"
+#include "util/alloc.h"
+#include "util/assert.h"
+#include "wire/lock_codec.h"
+#include "wire/message_frame.h"
+
+#include <lockkeeper/lockkeeper.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BODY_SIZE 4096
+#define STEPS_MAX 200
+
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
+
+#define COUNT(array) (sizeof (array) / sizeof (array)[0])
+
+static const char *const apps[] = {"a@h1", "b@h1", "a@h2", "lock@h2",
+                                   "lock@h1"};
+static const char *const objects[] = {"o", "p", "", "q"};
+
+/*  -------------------------------------------------------- applications */
+
+static lk_message *
+new_request (lk_fuel *fuel, const char *command)
+{
+    const uint8_t who = lk_fuel_byte (fuel);
+    lk_message *message = lk_message_new ("lock@h1", command);
+    lk_message_set_from (message, apps[who % 8 < COUNT (apps) ? who % 8 : 0]);
+    lk_message_set_serial (message, lk_fuel_byte (fuel) % 16);
+    lk_message_set_text (message, "object", objects[who / 8 % COUNT (objects)]);
+    if (who & 128) {
+        lk_message_set_text (message, "zone", "z");
+    }
+    return message;
+}
+
+static void
+add_number (lk_fuel *fuel, lk_message *message, const char *field)
+{
+    lk_message_set_number (message, field, (int64_t) lk_fuel_number (fuel));
+}
+
+static void
+ask (lk_fuel *fuel)
+{
+    lk_message *message = new_request (fuel, "LOCK");
+    const uint8_t has = lk_fuel_byte (fuel);
+    if (has & 1) {
+        add_number (fuel, message, "wait");
+    }
+    if (has & 2) {
+        add_number (fuel, message, "duration");
+    }
+    if (has & 4) {
+        add_number (fuel, message, "pid");
+    }
+    if (has & 8) {
+        lk_message_set_text (message, "type",
+                             has & 16 ? "exclusive" : "shared");
+    }
+    fake_give (message, false);
+}
+
+static void
+give_back (lk_fuel *fuel)
+{
+    lk_message *message = new_request (fuel, "UNLOCK");
+    const uint8_t has = lk_fuel_byte (fuel);
+    if (has & 1) {
+        lk_message_set_number (message, "request", has / 16);
+    }
+    if (has & 2) {
+        lk_message_set_hex (message, "key",
+                            has & 4 ? world.key : lk_fuel_number (fuel));
+    }
+    if (has & 8) {
+        add_number (fuel, message, "wait");
+    }
+    fake_give (message, false);
+}
+
+/*  Any body under any command, if it can be read at all. */
+static lk_message *
+read_any (lk_fuel *fuel, const char *from, const char *command)
+{
+    char body[BODY_SIZE], problem[128];
+    const char *why;
+    lk_bytes frame = {0};
+    lk_frame_header header;
+    size_t at = 0;
+    const lk_frame_envelope envelope = {.to = "lock@h1",
+                                        .from = from,
+                                        .command = command,
+                                        .serial = lk_fuel_byte (fuel) % 16};
+    const size_t start = lk_frame_begin (&frame, &envelope);
+    lk_fuel_text (fuel, body, sizeof body);
+    lk_bytes_add (&frame, body, strlen (body));
+    lk_message *message = NULL;
+    if (lk_frame_finish (&frame, start) == LK_OK
+        && lk_frame_next (frame.data, frame.size, &at, &header, &why)
+               == LK_FRAME_MESSAGE) {
+        message = lk_message_read (&header, problem, sizeof problem);
+    }
+    lk_bytes_clear (&frame);
+    return message;
+}
+
+static void
+say_anything (lk_fuel *fuel)
+{
+    static const char *const commands[] = {
+        "LOCK",    "UNLOCK",      "LOCKSTATUS", "LOCKLIST", "HELLO",
+        "UNKNOWN", "LOCKSTARTED", "LOCKPING",   "REFUSE",   "LOCKTICKETS"};
+    const uint8_t what = lk_fuel_byte (fuel);
+    lk_message *message = read_any (fuel, apps[what / 16 % COUNT (apps)],
+                                    commands[what % 16 % COUNT (commands)]);
+    if (message != NULL) {
+        fake_give (message, false);
+    }
+}
+
+/*  -------------------------------------------------------- the router */
+
+static void
+hear_of_service (lk_fuel *fuel)
+{
+    static const char *const states[] = {"up", "down", "unknown"};
+    static const char *const reasons[] = {"connection lost", "unregistered"};
+    const uint8_t what = lk_fuel_byte (fuel);
+    lk_message *event = lk_message_new ("lock@h1", "STATUS");
+    lk_message_set_from (event, "router@h1");
+    lk_message_set_text (event, "service", apps[what % 4]);
+    lk_message_set_text (event, "status", states[what / 4 % 3]);
+    lk_message_set_number (event, "pid", what / 16 % 4);
+    lk_message_set_text (event, "reason", reasons[what / 64 % 2]);
+    fake_give (event, true);
+}
+
+static void
+hear_of_host (lk_fuel *fuel)
+{
+    static const char *const commands[] = {"HANGUP", "DISCONNECTED",
+                                           "NEWREMOTECONNECTION", "CLUSTERUP"};
+    static const char *const hosts[] = {"h2", "h3", "h9", "h1"};
+    const uint8_t what = lk_fuel_byte (fuel);
+    lk_message *event = lk_message_new ("lock@h1", commands[what % 4]);
+    lk_message_set_from (event, "router@h1");
+    lk_message_set_text (event, "host", hosts[what / 4 % 4]);
+    fake_give (event, true);
+}
+
+static void
+lose_router (lk_fuel *fuel)
+{
+    if (world.lockd.attached) {
+        fake_detach (lk_fuel_byte (fuel) > 250 ? "stop" : "router lost");
+    } else if (!world.stopped) {
+        fake_attach ();
+    }
+}
+
+/*  -------------------------------------------------------- lock services */
+
+/*  The names and ids of the others, as they have them themselves. */
+static void
+know_others (lk_roster *roster)
+{
+    lk_roster_init (roster);
+    (void) lk_roster_intern (roster, "h1", world.lockd.state.id);
+    (void) lk_roster_intern (roster, "h2", 2);
+    (void) lk_roster_intern (roster, "h3", 3);
+    (void) lk_roster_intern (roster, "h2", 22);
+}
+
+static bool
+has_object (lk_lock_kind kind)
+{
+    return (kind >= LK_MSG_LOCK && kind <= LK_MSG_LOCKFAILED)
+           || kind == LK_MSG_AUDIT || kind == LK_MSG_AUDITED;
+}
+
+static void
+hear_peer (lk_fuel *fuel, lk_lock_kind kind)
+{
+    static lk_hostile_room room;
+    const lk_name object = {"\0\0o", 3};
+    char from[16];
+    lk_roster roster;
+    lk_lock_message message = {
+        .kind = kind, .from = 1, .origin = LK_NOBODY, .destination = LK_NOBODY};
+    if (has_object (kind) && kind < LK_MSG_LOCKED) {
+        message.as.request.ticket.object = object;
+    } else if (has_object (kind) && kind <= LK_MSG_LOCKFAILED) {
+        message.as.reply.object = object;
+    } else if (has_object (kind)) {
+        message.as.audit.object = object;
+    }
+    know_others (&roster);
+    for (size_t edits = lk_fuel_below (fuel, 6); edits > 0; edits--) {
+        lk_hostile_edit (fuel, &message, &roster, &room);
+    }
+    snprintf (from, sizeof from, "lock@%s",
+              lk_roster_name (&roster, message.from));
+    lk_message *bus = lk_lock_encode (&message, &roster, message.from);
+    lk_message_set_from (bus, from);
+    if (kind == LK_MSG_STARTED) {
+        lk_charter_write (&world.lockd.peers.charter, bus);
+    }
+    fake_give (bus, false);
+}
+
+/*  -------------------------------------------------------- steps */
+
+static void
+step (lk_fuel *fuel)
+{
+    switch (lk_fuel_below (fuel, 14)) {
+    case 0:
+    case 1:
+        ask (fuel);
+        break;
+    case 2:
+        give_back (fuel);
+        break;
+    case 3:
+        say_anything (fuel);
+        break;
+    case 4:
+        hear_of_service (fuel);
+        break;
+    case 5:
+        hear_of_host (fuel);
+        break;
+    case 6:
+        hear_peer (fuel, LK_MSG_STARTED);
+        break;
+    case 7:
+    case 8:
+        hear_peer (fuel, (lk_lock_kind) lk_fuel_below (fuel, LK_MSG_COUNT));
+        break;
+    case 9:
+        fake_run (25 * lk_fuel_byte (fuel));
+        break;
+    case 10:
+        fake_run (lk_fuel_byte (fuel));
+        break;
+    case 11:
+        world.refuses = world.refuses == LK_OK ? LK_OVERLOADED : LK_OK;
+        break;
+    case 12:
+        lose_router (fuel);
+        break;
+    default:
+        world.disk_fails = lk_fuel_byte (fuel) > 200;
+    }
+}
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+{
+    lk_fuel fuel = {data, size};
+    fake_init (lk_fuel_below (&fuel, 4));
+    for (int i = 0; i < STEPS_MAX && lk_fuel_burns (&fuel); i++) {
+        step (&fuel);
+    }
+    fake_clear ();
+    return 0;
+}

@@ -1,0 +1,207 @@
+/*  core_checks.c - what no step of a lock service may ever do
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "lib/core_checks.h"
+
+#include "digest.h"
+#include "node_private.h"
+
+/*  -------------------------------------------------------- facts */
+
+void
+lk_core_check_facts (const lk_facts *disk, const lk_facts *facts)
+{
+    LK_ASSERT (facts->session >= disk->session);
+    LK_ASSERT (lk_term_equal (facts->promised, disk->promised)
+               || facts->promised.number > disk->promised.number);
+    LK_ASSERT (lk_term_compare (facts->active.term, disk->active.term) >= 0);
+    LK_ASSERT (facts->active.leader_count <= LK_LEADERS_MAX);
+}
+
+static bool
+is_promised (const lk_facts *disk, lk_term term)
+{
+    return lk_term_compare (disk->promised, term) >= 0;
+}
+
+/*  Said by its own proxy, not passed on for somebody else's. */
+static bool
+is_own (const lk_lock_message *message)
+{
+    return message->origin == LK_NOBODY || message->origin == message->from;
+}
+
+/*  -------------------------------------------------------- messages */
+
+void
+lk_core_check_sent (const lk_node_config *config, const lk_facts *disk,
+                    const lk_lock_message *message)
+{
+    LK_ASSERT (message != NULL && message->kind < LK_MSG_COUNT);
+    LK_ASSERT (message->from == config->self && message->to != config->self);
+    LK_ASSERT (message->to < config->roster->count);
+    switch (message->kind) {
+    case LK_MSG_STARTED:
+        LK_ASSERT (
+            lk_term_equal (message->as.started.active.term, disk->active.term));
+        break;
+    case LK_MSG_PING:
+        LK_ASSERT (
+            lk_term_equal (message->as.ping.active.term, disk->active.term));
+        LK_ASSERT (lk_term_equal (message->as.ping.promised, disk->promised));
+        LK_ASSERT (message->as.ping.session <= disk->session);
+        break;
+    case LK_MSG_VOTED:
+        LK_ASSERT (lk_term_equal (disk->promised, message->term));
+        break;
+    case LK_MSG_VOTE:
+    case LK_MSG_ENTERING:
+    case LK_MSG_ENTERED:
+    case LK_MSG_GETMAX:
+    case LK_MSG_FILL:
+    case LK_MSG_FILLED:
+    case LK_MSG_EXITING:
+    case LK_MSG_OPS:
+    case LK_MSG_ACKED:
+        LK_ASSERT (is_promised (disk, message->term));
+        break;
+    case LK_MSG_DESIST:
+        LK_ASSERT (lk_term_equal (message->as.desist.promised, disk->promised));
+        break;
+    case LK_MSG_ACTIVATED:
+        LK_ASSERT (lk_term_compare (disk->active.term, message->term) >= 0);
+        break;
+    case LK_MSG_LOCK:
+        LK_ASSERT (!is_own (message)
+                   || message->as.request.ticket.request.session
+                          <= disk->session);
+        break;
+    case LK_MSG_REPORT:
+        LK_ASSERT (!is_own (message)
+                   || message->as.report.session <= disk->session);
+        break;
+    default:
+        break;
+    }
+}
+
+/*  -------------------------------------------------------- the others */
+
+static void
+check_answer (const lk_answer *answer)
+{
+    LK_ASSERT (answer->app != LK_NO_APP);
+    LK_ASSERT ((unsigned) answer->error < LK_ERROR_COUNT);
+    switch (answer->kind) {
+    case LK_ANSWER_LOCKED:
+        LK_ASSERT (answer->token != 0 && answer->error == LK_OK);
+        LK_ASSERT (answer->until_ms > 0);
+        break;
+    case LK_ANSWER_FAILED:
+        LK_ASSERT (answer->error != LK_OK);
+        break;
+    case LK_ANSWER_UNLOCKED:
+        break;
+    default:
+        LK_ASSERT (!"an answer of no kind");
+    }
+}
+
+void
+lk_core_check_effect (const lk_facts *disk, const lk_effect *effect,
+                      bool honest)
+{
+    switch (effect->type) {
+    case LK_DO_TELL:
+        check_answer (&effect->answer);
+        break;
+    case LK_DO_LEASE:
+        LK_ASSERT (effect->session != 0 && effect->session <= disk->session);
+        LK_ASSERT (effect->lease_until_ms >= 0);
+        break;
+    case LK_DO_ALERT:
+        LK_ASSERT (!honest && effect->text != NULL);
+        LK_ASSERT (effect->message != NULL
+                   && effect->message->kind == LK_MSG_ALERT);
+        LK_ASSERT (effect->message->as.alert.cause < LK_ALERT_CAUSES);
+        break;
+    case LK_DO_CHANGED:
+        LK_ASSERT ((unsigned) effect->error < LK_ERROR_COUNT);
+        LK_ASSERT (effect->error == LK_OK || effect->text != NULL);
+        break;
+    case LK_DO_TRACE:
+        LK_ASSERT (effect->text != NULL && effect->text[0] != '\0');
+        LK_ASSERT (effect->level <= LK_TRACE_ERROR);
+        break;
+    default:
+        LK_ASSERT (effect->type <= LK_DO_ALERT);
+    }
+}
+
+/*  -------------------------------------------------------- tables */
+
+static size_t
+check_queue (const lk_table *table, const lk_queue *queue, bool honest)
+{
+    const lk_entry *entry = queue->first;
+    size_t count = 0;
+    LK_ASSERT (entry != NULL && queue->home < table->decree.leader_count);
+    LK_ASSERT (queue->home
+               == lk_table_home (table, (lk_name) {queue->key, queue->size}));
+    for (; entry != NULL; entry = entry->next) {
+        LK_ASSERT (entry->queue == queue);
+        LK_ASSERT (lk_table_find (table, entry->ticket.request) == entry);
+        LK_ASSERT (lk_table_crowd (table, entry->ticket.request.host,
+                                   entry->ticket.request.session)
+                   != NULL);
+        if (honest && entry != queue->first) {
+            LK_ASSERT (entry->ticket.token == 0);
+            LK_ASSERT (entry->prev->ticket.token != 0
+                       || entry->prev->ticket.number < entry->ticket.number);
+        }
+        count++;
+    }
+    return count;
+}
+
+static void
+check_table (const lk_table *table, bool honest)
+{
+    size_t queued = 0, crowded = 0;
+    LK_ASSERT (table->decree.leader_count <= LK_LEADERS_MAX);
+    LK_ASSERT (lk_table_is_filled (table) || table->count == 0);
+    LK_ASSERT (HASH_COUNT (table->entries) == table->count);
+    for (const lk_queue *queue = table->queues; queue != NULL;
+         queue = queue->hh.next) {
+        queued += check_queue (table, queue, honest);
+    }
+    for (const lk_crowd *crowd = table->crowds; crowd != NULL;
+         crowd = crowd->hh.next) {
+        for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
+            crowded += crowd->count[home];
+        }
+    }
+    LK_ASSERT (queued == table->count && crowded == table->count);
+    for (uint8_t home = 0; home < table->decree.leader_count; home++) {
+        uint64_t digest;
+        LK_ASSERT (lk_digest_share (table, home, &digest));
+    }
+}
+
+void
+lk_core_check_node (lk_node *node, bool honest)
+{
+    lk_node_status status;
+    check_table (&node->table, honest);
+    lk_node_get_status (node, &status);
+    LK_ASSERT (status.tickets == node->table.count);
+    LK_ASSERT (!status.ready || status.decree.leader_count > 0);
+    LK_ASSERT (status.session == node->facts.session);
+    LK_ASSERT (status.lease_until_ms >= 0);
+    LK_ASSERT (lk_hosts_has (status.sees, node->config.self));
+    LK_ASSERT (HASH_CNT (by_serial, node->proxy.serials)
+               >= HASH_CNT (by_name, node->proxy.names));
+}

@@ -1,0 +1,460 @@
+/*  hostile.c - messages that no lock service in its right mind would send
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "lib/hostile.h"
+
+#include "util/assert.h"
+#include "wire/lock_codec.h"
+#include "wire/lock_fields.h"
+#include "wire/message_frame.h"
+
+#include <lockkeeper/error.h>
+#include <stdio.h>
+#include <string.h>
+
+/*  -------------------------------------------------------- names */
+
+lk_name
+lk_hostile_object (lk_fuel *fuel)
+{
+    static const lk_name objects[] = {
+        {"\0\0a", 3}, {"\0\0b", 3}, {"\0\0c", 3}, {"z\0x\0a", 5}};
+    return objects[lk_fuel_below (fuel, sizeof objects / sizeof objects[0])];
+}
+
+lk_name
+lk_hostile_owner (lk_fuel *fuel)
+{
+    static const lk_name owners[] = {{"a@h1", 4}, {"b@h2", 4}, {"", 0}};
+    return owners[lk_fuel_below (fuel, sizeof owners / sizeof owners[0])];
+}
+
+/*  -------------------------------------------------------- values */
+
+static uint64_t
+draw_number (lk_fuel *fuel, uint64_t was)
+{
+    switch (lk_fuel_below (fuel, 4)) {
+    case 0:
+        return was + 1;
+    case 1:
+        return was - 1;
+    default:
+        return lk_fuel_number (fuel);
+    }
+}
+
+/*  What can travel as a count, or as a time of somebody's clock. */
+static uint64_t
+draw_count (lk_fuel *fuel, uint64_t was)
+{
+    return draw_number (fuel, was) & LK_COUNT_MAX;
+}
+
+static int64_t
+draw_clock (lk_fuel *fuel, int64_t was)
+{
+    return (int64_t) draw_number (fuel, (uint64_t) was) % LK_COUNT_MAX;
+}
+
+static lk_host
+draw_host (lk_fuel *fuel, const lk_roster *roster)
+{
+    return (lk_host) (lk_fuel_byte (fuel) % roster->count);
+}
+
+static lk_hosts
+draw_hosts (lk_fuel *fuel, const lk_roster *roster)
+{
+    const lk_hosts all = roster->count < LK_HOSTS_MAX
+                             ? LK_HOST_BIT (roster->count) - 1
+                             : ~(lk_hosts) 0;
+    return lk_fuel_number (fuel) & all;
+}
+
+static lk_term
+draw_term (lk_fuel *fuel, const lk_roster *roster, lk_term was)
+{
+    const uint8_t how = lk_fuel_byte (fuel);
+    lk_term term = was;
+    if (how & 1) {
+        term.number = draw_number (fuel, was.number) & LK_TERM_NUMBER_MAX;
+    }
+    if (how & 2) {
+        term.proposer = lk_roster_id (roster, draw_host (fuel, roster));
+    } else if (how & 4) {
+        term.proposer = draw_number (fuel, was.proposer);
+    }
+    return term;
+}
+
+static void
+draw_decree (lk_fuel *fuel, const lk_roster *roster, lk_decree *decree)
+{
+    switch (lk_fuel_below (fuel, 5)) {
+    case 0:
+        decree->term = draw_term (fuel, roster, decree->term);
+        break;
+    case 1:
+        decree->members = draw_hosts (fuel, roster);
+        break;
+    case 2:
+        decree->leader_count =
+            (uint8_t) lk_fuel_below (fuel, LK_LEADERS_MAX + 1);
+        for (size_t i = 0; i < decree->leader_count; i++) {
+            decree->leader[i] = draw_host (fuel, roster);
+        }
+        break;
+    case 3:
+        decree->leader[lk_fuel_below (fuel, LK_LEADERS_MAX)] =
+            draw_host (fuel, roster);
+        break;
+    default:
+        decree->reclaim = !decree->reclaim;
+    }
+}
+
+static void
+draw_request (lk_fuel *fuel, const lk_roster *roster, lk_request_id *request)
+{
+    const uint8_t how = lk_fuel_byte (fuel);
+    if (how & 1 || request->host >= roster->count) {
+        request->host = draw_host (fuel, roster);
+    }
+    if (how & 2) {
+        request->session = draw_count (fuel, request->session);
+    }
+    if (how & 4) {
+        request->serial = draw_count (fuel, request->serial);
+    }
+}
+
+static lk_ticket
+draw_ticket (lk_fuel *fuel, const lk_roster *roster)
+{
+    lk_ticket ticket = {.object = lk_hostile_object (fuel),
+                        .owner = lk_hostile_owner (fuel),
+                        .request = {0, 1, 1}};
+    draw_request (fuel, roster, &ticket.request);
+    ticket.number = lk_fuel_number (fuel);
+    ticket.token = lk_fuel_number (fuel);
+    ticket.key = lk_fuel_byte (fuel);
+    ticket.duration_ms = (int64_t) draw_count (fuel, 0);
+    ticket.age_ms = (int64_t) draw_count (fuel, 0);
+    return ticket;
+}
+
+static size_t
+draw_tickets (lk_fuel *fuel, const lk_roster *roster, lk_hostile_room *room)
+{
+    const size_t count = lk_fuel_below (fuel, LK_HOSTILE_ROWS + 1);
+    for (size_t i = 0; i < count; i++) {
+        room->ticket[i] = draw_ticket (fuel, roster);
+    }
+    return count;
+}
+
+static lk_op
+draw_op (lk_fuel *fuel, const lk_roster *roster, lk_hostile_room *room)
+{
+    lk_op op = {.kind = (lk_op_kind) lk_fuel_below (fuel, LK_OP_COUNT),
+                .by.host = LK_NOBODY};
+    op.ticket = draw_ticket (fuel, roster);
+    if (op.kind == LK_OP_DROP && lk_fuel_byte (fuel) & 1) {
+        draw_request (fuel, roster, &op.by);
+    } else if (op.kind == LK_OP_REPORT) {
+        op.part = draw_count (fuel, 0);
+        op.more = lk_fuel_byte (fuel) & 1;
+        op.ticket_count = draw_tickets (fuel, roster, room);
+        op.tickets = room->ticket;
+    }
+    return op;
+}
+
+/*  -------------------------------------------------------- fields */
+
+typedef enum {
+    TERM,
+    DECREE,
+    HOST,
+    HOST_OR_NOBODY,
+    HOSTS,
+    HEX,
+    COUNT,
+    CLOCK,
+    RANDOM,
+    FLAG,
+    PRIORITY,
+    PLACE,
+    PLACES,
+    WHY,
+    CAUSE,
+    FAULT,
+    OBJECT,
+    OWNER,
+    REQUEST,
+    TICKETS,
+    OPS,
+    GONE
+} field_type;
+
+typedef struct {
+    uint64_t kinds; /* that have it, as bits */
+    field_type type;
+    size_t offset;
+} field;
+
+#define K(kind) ((uint64_t) 1 << LK_MSG_##kind)
+#define ALL (~(uint64_t) 0)
+#define FIELD(kinds, type, member)                                             \
+    {                                                                          \
+        kinds, type, offsetof (lk_lock_message, member)                        \
+    }
+
+#define DECREES (K (ELECTED) | K (SITTING) | K (ACTIVE) | K (READY))
+#define CHUNKS (K (MAXTICKET) | K (FILL))
+#define REQUESTS (K (LOCK) | K (UNLOCK))
+#define REPLIES (K (LOCKED) | K (UNLOCKED) | K (LOCKFAILED))
+#define REPORTS (K (REPORT) | K (REPORTED))
+#define AUDITS (K (AUDIT) | K (AUDITED))
+#define ALERTS (K (ALERT) | K (ALERTED))
+
+static const field fields[] = {
+    FIELD (ALL, HOST, from),
+    FIELD (ALL, HOST_OR_NOBODY, origin),
+    FIELD (ALL, HOST_OR_NOBODY, destination),
+    FIELD (ALL, TERM, term),
+    FIELD (K (STARTED), FLAG, as.started.answer),
+    FIELD (K (STARTED), PRIORITY, as.started.candidate.priority),
+    FIELD (K (STARTED), FLAG, as.started.eligible),
+    FIELD (K (STARTED), COUNT, as.started.incarnation),
+    FIELD (K (STARTED), DECREE, as.started.active),
+    FIELD (K (PING), CLOCK, as.ping.at),
+    FIELD (K (PING), COUNT, as.ping.incarnation),
+    FIELD (K (PING), FLAG, as.ping.has_echo),
+    FIELD (K (PING), CLOCK, as.ping.echo_at),
+    FIELD (K (PING), COUNT, as.ping.echo_incarnation),
+    FIELD (K (PING), DECREE, as.ping.active),
+    FIELD (K (PING), TERM, as.ping.promised),
+    FIELD (K (PING), DECREE, as.ping.table),
+    FIELD (K (PING), FLAG, as.ping.ready),
+    FIELD (K (PING), FLAG, as.ping.well),
+    FIELD (K (PING), PLACES, as.ping.reclaim),
+    FIELD (K (PING), FLAG, as.ping.eligible),
+    FIELD (K (PING), HOSTS, as.ping.sees),
+    FIELD (K (PING), COUNT, as.ping.session),
+    FIELD (K (PING), COUNT, as.ping.closed),
+    FIELD (K (PING), COUNT, as.ping.vouch),
+    FIELD (K (DATE) | K (AGREED), COUNT, as.date.in_ms),
+    FIELD (K (DATE), TERM, as.date.promised),
+    FIELD (K (DATE), WHY, as.date.reason),
+    FIELD (K (VOTED), PRIORITY, as.voted.candidate.priority),
+    FIELD (K (VOTED), RANDOM, as.voted.candidate.random),
+    FIELD (K (VOTED), FLAG, as.voted.eligible),
+    FIELD (K (VOTED), DECREE, as.voted.active),
+    FIELD (K (VOTED), TERM, as.voted.holds.term),
+    FIELD (K (VOTED), FLAG, as.voted.holds.reclaim),
+    FIELD (K (VOTED), COUNT, as.voted.holds.length),
+    FIELD (K (VOTED), HOSTS, as.voted.hears),
+    FIELD (K (VOTED), HOSTS, as.voted.sees),
+    FIELD (K (DESIST), TERM, as.desist.promised),
+    FIELD (DECREES, DECREE, as.decree.decree),
+    FIELD (K (ELECTED), TERM, as.decree.previous),
+    FIELD (K (ELECTED), FLAG, as.decree.genesis),
+    FIELD (K (ELECTED), HOST_OR_NOBODY, as.decree.holder),
+    FIELD (K (ENTERED), TERM, as.entered.holds.term),
+    FIELD (K (ENTERED), FLAG, as.entered.holds.reclaim),
+    FIELD (K (ENTERED), COUNT, as.entered.holds.length),
+    FIELD (K (GETMAX), TERM, as.getmax.previous),
+    FIELD (K (GETMAX), COUNT, as.getmax.chunk),
+    FIELD (K (MAXTICKET), TERM, as.chunk.table),
+    FIELD (K (MAXTICKET), COUNT, as.chunk.incarnation),
+    FIELD (K (FILL), DECREE, as.chunk.decree),
+    FIELD (CHUNKS, COUNT, as.chunk.chunk),
+    FIELD (CHUNKS, FLAG, as.chunk.more),
+    FIELD (CHUNKS, TICKETS, as.chunk),
+    FIELD (CHUNKS, PLACES, as.chunk.reclaim),
+    FIELD (CHUNKS, GONE, as.chunk.gone),
+    FIELD (K (FILLED), COUNT, as.filled.chunk),
+    FIELD (K (FILLED), HEX, as.filled.hash),
+    FIELD (K (OPS), PLACE, as.ops.home),
+    FIELD (K (OPS), COUNT, as.ops.first),
+    FIELD (K (OPS), HEX, as.ops.hash),
+    FIELD (K (OPS), OPS, as.ops),
+    FIELD (K (ACKED), PLACE, as.acked.home),
+    FIELD (K (ACKED), COUNT, as.acked.sequence),
+    FIELD (K (ACKED), HEX, as.acked.hash),
+    FIELD (K (HOST) | K (SILENT), HOST, as.host.host),
+    FIELD (K (HOST) | K (SILENT), COUNT, as.host.session),
+    FIELD (REQUESTS, REQUEST, as.request.ticket.request),
+    FIELD (REQUESTS, OBJECT, as.request.ticket.object),
+    FIELD (REQUESTS, OWNER, as.request.ticket.owner),
+    FIELD (REQUESTS, HEX, as.request.ticket.key),
+    FIELD (REQUESTS, CLOCK, as.request.at),
+    FIELD (K (LOCK), COUNT, as.request.ticket.duration_ms),
+    FIELD (K (LOCK), COUNT, as.request.ticket.age_ms),
+    FIELD (K (LOCK), FLAG, as.request.queue),
+    FIELD (K (UNLOCK), FLAG, as.request.by_key),
+    FIELD (REPLIES, REQUEST, as.reply.request),
+    FIELD (REPLIES, OBJECT, as.reply.object),
+    FIELD (REPLIES, HEX, as.reply.token),
+    FIELD (K (LOCKED), HEX, as.reply.key),
+    FIELD (K (LOCKED), CLOCK, as.reply.as_of),
+    FIELD (K (LOCKED), COUNT, as.reply.left_ms),
+    FIELD (REPLIES, FAULT, as.reply.error),
+    FIELD (REPORTS, COUNT, as.report.session),
+    FIELD (REPORTS, PLACE, as.report.home),
+    FIELD (REPORTS, COUNT, as.report.part),
+    FIELD (K (REPORT), FLAG, as.report.more),
+    FIELD (K (REPORT), TICKETS, as.report),
+    FIELD (ALERTS, COUNT, as.alert.incarnation),
+    FIELD (ALERTS, COUNT, as.alert.number),
+    FIELD (K (ALERT), CAUSE, as.alert.cause),
+    FIELD (K (ALERT), HOST, as.alert.host),
+    FIELD (K (ALERT), HOST, as.alert.home),
+    FIELD (K (ALERT), COUNT, as.alert.sequence),
+    FIELD (K (ALERT), HEX, as.alert.hash),
+    FIELD (AUDITS, REQUEST, as.audit.request),
+    FIELD (AUDITS, OBJECT, as.audit.object),
+    FIELD (AUDITS, HEX, as.audit.number),
+    FIELD (AUDITS, HEX, as.audit.token),
+};
+
+#define FIELD_COUNT (sizeof fields / sizeof fields[0])
+
+_Static_assert(LK_MSG_COUNT <= 64, "kinds fit into bits");
+
+static void
+edit_tickets (lk_fuel *fuel, lk_lock_message *message, const lk_roster *roster,
+              lk_hostile_room *room)
+{
+    const size_t count = draw_tickets (fuel, roster, room);
+    if (message->kind == LK_MSG_REPORT) {
+        message->as.report.tickets = room->ticket;
+        message->as.report.ticket_count = count;
+    } else {
+        message->as.chunk.tickets = room->ticket;
+        message->as.chunk.ticket_count = count;
+    }
+}
+
+static void
+edit_ops (lk_fuel *fuel, lk_lock_message *message, const lk_roster *roster,
+          lk_hostile_room *room)
+{
+    const size_t count = lk_fuel_below (fuel, LK_HOSTILE_ROWS + 1);
+    for (size_t i = 0; i < count; i++) {
+        room->op[i] = draw_op (fuel, roster, room);
+    }
+    message->as.ops.ops = room->op;
+    message->as.ops.op_count = count;
+}
+
+static void
+edit_value (lk_fuel *fuel, field_type type, void *at, const lk_roster *roster)
+{
+    switch (type) {
+    case TERM:
+        *(lk_term *) at = draw_term (fuel, roster, *(lk_term *) at);
+        break;
+    case DECREE:
+        draw_decree (fuel, roster, at);
+        break;
+    case HOST:
+        *(lk_host *) at = draw_host (fuel, roster);
+        break;
+    case HOST_OR_NOBODY:
+        *(lk_host *) at =
+            lk_fuel_byte (fuel) & 1 ? LK_NOBODY : draw_host (fuel, roster);
+        break;
+    case HOSTS:
+        *(lk_hosts *) at = draw_hosts (fuel, roster);
+        break;
+    case HEX:
+        *(uint64_t *) at = draw_number (fuel, *(uint64_t *) at);
+        break;
+    case COUNT:
+        *(uint64_t *) at = draw_count (fuel, *(uint64_t *) at);
+        break;
+    case CLOCK:
+        *(int64_t *) at = draw_clock (fuel, *(int64_t *) at);
+        break;
+    case RANDOM:
+        *(uint32_t *) at = lk_fuel_number (fuel) & 0xfffffff;
+        break;
+    case FLAG:
+        *(bool *) at = !*(bool *) at;
+        break;
+    case PRIORITY:
+        *(uint8_t *) at = lk_fuel_byte (fuel) & LK_PRIORITY_MAX;
+        break;
+    case PLACE:
+        *(uint8_t *) at = (uint8_t) lk_fuel_below (fuel, LK_LEADERS_MAX);
+        break;
+    case PLACES:
+        *(uint8_t *) at = lk_fuel_byte (fuel) % (1 << LK_LEADERS_MAX);
+        break;
+    case WHY:
+        *(lk_why *) at = (lk_why) lk_fuel_below (fuel, LK_WHY_COUNT);
+        break;
+    case CAUSE:
+        *(lk_alert_cause *) at =
+            (lk_alert_cause) lk_fuel_below (fuel, LK_ALERT_CAUSES);
+        break;
+    case FAULT:
+        *(int *) at = (int) lk_fuel_below (fuel, LK_ERROR_COUNT);
+        break;
+    case OBJECT:
+        *(lk_name *) at = lk_hostile_object (fuel);
+        break;
+    case OWNER:
+        *(lk_name *) at = lk_hostile_owner (fuel);
+        break;
+    case REQUEST:
+        draw_request (fuel, roster, at);
+        break;
+    case GONE:
+        ((uint64_t *) at)[draw_host (fuel, roster)] = draw_count (fuel, 0);
+        break;
+    case TICKETS:
+    case OPS:
+        break;
+    }
+}
+
+void
+lk_hostile_edit (lk_fuel *fuel, lk_lock_message *message,
+                 const lk_roster *roster, lk_hostile_room *room)
+{
+    size_t at = lk_fuel_below (fuel, FIELD_COUNT);
+    while (!(fields[at].kinds >> message->kind & 1)) {
+        at = (at + 1) % FIELD_COUNT;
+    }
+    if (fields[at].type == TICKETS) {
+        edit_tickets (fuel, message, roster, room);
+    } else if (fields[at].type == OPS) {
+        edit_ops (fuel, message, roster, room);
+    } else {
+        edit_value (fuel, fields[at].type, (char *) message + fields[at].offset,
+                    roster);
+    }
+}
+
+/*  -------------------------------------------------------- the wire */
+
+bool
+lk_hostile_travel (const lk_lock_message *message, lk_roster *roster,
+                   lk_lock_message *out)
+{
+    char from[LK_ADDRESS_LEN_MAX + 1];
+    snprintf (from, sizeof from, "lock@%s",
+              lk_roster_name (roster, message->from));
+    lk_message *bus = lk_lock_encode (message, roster, message->from);
+    lk_message_set_from (bus, from);
+    const lk_err error = lk_lock_decode (bus, roster, message->to, out);
+    lk_message_destroy (&bus);
+    return error == LK_OK;
+}

@@ -1,0 +1,264 @@
+/*  router_world.c - a whole router without its sockets, and what must hold
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "lib/router_world.h"
+
+#include "net/log.h"
+#include "util/assert.h"
+#include "wire/frame.h"
+#include "wire/reasons.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <utlist.h>
+
+/*  -------------------------------------------------------- calls */
+
+static void
+open_link (void *user, lk_mesh_link *link)
+{
+    lk_router_world *self = user;
+    lk_identity identity;
+    char text[32];
+    snprintf (text, sizeof text, "out%u", ++self->dialled);
+    lk_identity_set (&identity, text, strlen (text));
+    lk_hop_init (&link->out, LK_SIDE_MESH, &identity);
+}
+
+static void
+close_link (void *user, lk_mesh_link *link)
+{
+    (void) user;
+    link->out.identity.size = 0;
+}
+
+static lk_err
+watch (void *user, lk_local *local)
+{
+    (void) user;
+    local->watch = local;
+    return local->pid == 666 ? LK_UNKNOWN : LK_OK;
+}
+
+static void
+unwatch (void *user, lk_local *local)
+{
+    (void) user;
+    LK_ASSERT (local->watch == local);
+    local->watch = NULL;
+}
+
+static bool
+reach (void *user, lk_hop *hop)
+{
+    const lk_router_world *self = user;
+    lk_outbox_clear (&hop->box);
+    return self->reachable;
+}
+
+static void
+stop (void *user)
+{
+    lk_router_world *self = user;
+    self->stopped = true;
+}
+
+static void
+reload (void *user)
+{
+    (void) user;
+}
+
+static const lk_router_calls calls = {open_link, close_link, watch, unwatch,
+                                      reach,     stop,       reload};
+
+/*  -------------------------------------------------------- life */
+
+void
+lk_router_world_init (lk_router_world *self)
+{
+    const lk_router_identity own = {"h1", "h1.example:1", 11, 1000};
+    *self = (lk_router_world) {.reachable = true};
+    lk_log_set_level (LK_LOG_ERROR);
+    lk_router_init (&self->router, &own, &calls, self);
+    self->router.now_ms = 5000;
+}
+
+void
+lk_router_world_clear (lk_router_world *self)
+{
+    lk_router_clear (&self->router);
+}
+
+lk_identity
+lk_router_world_from (unsigned number)
+{
+    lk_identity identity;
+    char text[32];
+    snprintf (text, sizeof text, "in%u", number);
+    lk_identity_set (&identity, text, strlen (text));
+    return identity;
+}
+
+void
+lk_router_world_put (lk_router_world *self, lk_side side,
+                     const lk_identity *identity, const void *data, size_t size)
+{
+    lk_part part;
+    lk_part_init (&part);
+    lk_part_fill (&part, data, size);
+    lk_forward_frame (&self->router, side, identity, &part);
+    lk_part_clear (&part);
+}
+
+/*  -------------------------------------------------------- sending */
+
+static void
+flush_hop (lk_hop *hop)
+{
+    const char *problem;
+    lk_part *part;
+    while ((part = lk_outbox_first (&hop->box)) != NULL) {
+        LK_ASSERT (lk_frame_check (lk_part_data (part), lk_part_size (part),
+                                   &problem));
+        lk_outbox_drop (&hop->box);
+    }
+    LK_ASSERT (hop->box.count == 0 && hop->box.size == 0);
+}
+
+void
+lk_router_world_flush (lk_router_world *self)
+{
+    lk_hop *hop, *next;
+    DL_FOREACH_SAFE (self->router.hops.first, hop, next) {
+        flush_hop (hop);
+        lk_hops_remove (&self->router.hops, hop);
+    }
+}
+
+/*  As the shell does it. */
+void
+lk_router_world_lose (lk_router_world *self, unsigned place)
+{
+    lk_router *router = &self->router;
+    lk_hop *hop = router->hops.first;
+    while (hop != NULL && place-- > 0) {
+        hop = hop->next;
+    }
+    if (hop == NULL) {
+        return;
+    }
+    lk_local *local = lk_route_by_identity (&router->route, &hop->identity);
+    lk_mesh_link *link = lk_mesh_by_out (&router->mesh, &hop->identity);
+    if (local != NULL && hop == &local->out) {
+        lk_session_end (router, local, LK_SESSION_CUT);
+        return;
+    }
+    const bool is_link = link != NULL && hop == &link->out;
+    lk_hops_remove (&router->hops, hop);
+    if (is_link) {
+        lk_neighbour_step (router, link, LK_LINK_DOWN);
+    }
+}
+
+/*  -------------------------------------------------------- checks */
+
+static bool
+is_subscriber (const lk_topic *topic, const lk_local *local)
+{
+    for (size_t i = 0; i < topic->count; i++) {
+        if (topic->subscriber[i] == local) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t
+check_local (const lk_route *route, const lk_local *local)
+{
+    LK_ASSERT (lk_route_by_identity (route, &local->out.identity) == local);
+    LK_ASSERT (lk_route_by_service (route, lk_slice_of (local->service))
+               == local);
+    LK_ASSERT (local->watch == local && !local->out.stranger);
+    LK_ASSERT (local->topic_count <= LK_SUBSCRIPTIONS_MAX);
+    for (size_t i = 0; i < local->topic_count; i++) {
+        LK_ASSERT (is_subscriber (local->topic[i], local));
+    }
+    return local->topic_count;
+}
+
+static void
+check_route (const lk_route *route)
+{
+    size_t subscribed = 0, subscribers = 0;
+    LK_ASSERT (HASH_CNT (by_identity, route->by_identity)
+               == HASH_CNT (by_service, route->by_service));
+    for (const lk_local *local = route->by_service; local != NULL;
+         local = local->by_service.next) {
+        subscribed += check_local (route, local);
+    }
+    for (const lk_topic *topic = route->topics; topic != NULL;
+         topic = topic->hh.next) {
+        LK_ASSERT (topic->count > 0);
+        subscribers += topic->count;
+    }
+    LK_ASSERT (subscribed == subscribers);
+}
+
+static void
+check_hops (const lk_router *router)
+{
+    size_t strangers = 0;
+    for (const lk_hop *hop = router->hops.first; hop != NULL; hop = hop->next) {
+        strangers += hop->stranger;
+        LK_ASSERT (hop->hops == &router->hops);
+        LK_ASSERT (hop->box.count <= LK_OUTBOX_FRAMES_MAX
+                   && hop->box.size <= LK_OUTBOX_SIZE_MAX);
+    }
+    LK_ASSERT (strangers == router->hops.strangers
+               && strangers <= LK_STRANGERS_MAX);
+}
+
+static void
+check_link (const lk_mesh *mesh, const lk_mesh_link *link)
+{
+    LK_ASSERT (link->state < LK_LINK_STATES);
+    LK_ASSERT (link->state != LK_LINK_LIVE || (link->met && link->known));
+    LK_ASSERT (!lk_mesh_link_is_linked (link) || link->host[0] != '\0');
+    LK_ASSERT (lk_mesh_by_address (mesh, link->address) == link);
+    LK_ASSERT (!link->met || lk_mesh_by_met (mesh, &link->met_by) == link);
+    LK_ASSERT (!lk_mesh_link_is_linked (link)
+               || lk_mesh_by_host (mesh, lk_slice_of (link->host)) == link);
+}
+
+/*  Services are known of hosts that have met us only. */
+static void
+check_directory (const lk_router *router)
+{
+    for (const lk_remote *remote = router->directory.first; remote != NULL;
+         remote = remote->next) {
+        const lk_mesh_link *link =
+            lk_mesh_by_host (&router->mesh, lk_slice_of (remote->host));
+        LK_ASSERT (link != NULL && link->met);
+    }
+}
+
+void
+lk_router_world_check (const lk_router_world *self)
+{
+    const lk_router *router = &self->router;
+    size_t total, live;
+    check_route (&router->route);
+    check_hops (router);
+    for (size_t i = 0; i < router->mesh.count; i++) {
+        check_link (&router->mesh, router->mesh.link[i]);
+    }
+    check_directory (router);
+    lk_mesh_count (&router->mesh, &total, &live);
+    LK_ASSERT (live <= total && total <= LK_LINKS_MAX + 1);
+    LK_ASSERT (total == router->cluster.total && live == router->cluster.live);
+}
