@@ -33,7 +33,8 @@ T ?= 60
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wwrite-strings $(if $(DEV),-Werror)
-SANITIZE = $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer)
+SANITIZE = $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined \
+	-fno-omit-frame-pointer)
 STANDARD = -std=gnu11 -D_GNU_SOURCE -DLK_VERSION='"$(VERSION)"'
 ALL_CFLAGS = $(STANDARD) -fPIC -fno-semantic-interposition $(WARNINGS) \
 	$(CFLAGS) $(SANITIZE)

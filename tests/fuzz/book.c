@@ -211,7 +211,8 @@ add_fields (world *self, lk_message *message)
     }
     for (size_t i = 0; i < 4; i++) {
         if (has >> i & 4) {
-            const int64_t number = (int64_t) lk_fuel_number (&self->fuel);
+            const int64_t number =
+                (int64_t) (lk_fuel_number (&self->fuel) & INT64_MAX) / 2;
             lk_message_set_number (message, numbers[i],
                                    i == 0 ? number : self->now_ms + number);
         }
