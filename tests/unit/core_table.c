@@ -8,6 +8,7 @@
  *  tell come out.
  */
 
+#include "digest.h"
 #include "table.h"
 
 #include <check.h>
@@ -525,6 +526,29 @@ START_TEST (objects_are_spread_over_the_leaders)
 }
 END_TEST
 
+/*  What the stream of another home says of an object changes nothing. */
+START_TEST (a_home_grants_its_own_objects_only)
+{
+    const lk_decree three = {
+        .term.number = 8, .members = 7, .leader_count = 3, .leader = {0, 1, 2}};
+    lk_op op = {.kind = LK_OP_ADD, .by.host = LK_NOBODY};
+    uint64_t digest;
+    lk_table_clear (&table);
+    lk_table_begin (&table, &three);
+    const uint8_t home = lk_table_home (&table, name ("x"));
+    table.reclaim = (uint8_t) (1u << home);
+    op.ticket = (lk_ticket) {.request = A, .object = name ("x"), .key = 1};
+    ck_assert (lk_table_apply (&table, home, &op, NOW, NULL));
+    op.kind = LK_OP_DROP;
+    op.ticket.request = B;
+    ck_assert (lk_table_apply (&table, (home + 1) % 3, &op, NOW, NULL));
+    ck_assert_uint_eq (lk_table_find (&table, A)->ticket.token, 0);
+    for (uint8_t place = 0; place < 3; place++) {
+        ck_assert (lk_digest_share (&table, place, &digest));
+    }
+}
+END_TEST
+
 /*  A home keeps an eye on its tickets until their proxies confirmed them. */
 START_TEST (watched_when_new_or_changed)
 {
@@ -581,6 +605,7 @@ copy_tests (void)
     tcase_add_test (tests, listing_and_restore);
     tcase_add_test (tests, the_listing_goes_queue_by_queue);
     tcase_add_test (tests, objects_are_spread_over_the_leaders);
+    tcase_add_test (tests, a_home_grants_its_own_objects_only);
     tcase_add_test (tests, watched_when_new_or_changed);
     return tests;
 }

@@ -341,12 +341,13 @@ stamp (const lk_table *self, uint8_t home)
 }
 
 /*  The one rule of granting: the first in the queue holds the object, unless
- *  its home is still in reclaim. */
+ *  its home is still in reclaim. A home grants what it orders itself. */
 static void
 activate (lk_table *self, uint8_t home, lk_queue *queue, lk_tells *tells)
 {
     lk_entry *entry = queue ? queue->first : NULL;
-    if (!entry || entry->ticket.token != 0 || (self->reclaim >> home & 1)) {
+    if (!entry || queue->home != home || entry->ticket.token != 0
+        || (self->reclaim >> home & 1)) {
         return;
     }
     self->sum[home] -= lk_digest_grant (&entry->ticket);
