@@ -93,6 +93,20 @@ give_back (lk_fuel *fuel)
     fake_give (message, false);
 }
 
+/*  Who is a member, or that somebody is to become or to be none. */
+static void
+ask_for_members (lk_fuel *fuel)
+{
+    static const char *const hosts[] = {"h1", "h2", "h3", "h9", "@"};
+    lk_message *message = new_request (fuel, "LOCKMEMBERS");
+    const uint8_t what = lk_fuel_byte (fuel);
+    if (what & 3) {
+        lk_message_set_text (message, what & 1 ? "add" : "remove",
+                             hosts[what / 4 % COUNT (hosts)]);
+    }
+    fake_give (message, false);
+}
+
 /*  Any body under any command, if it can be read at all. */
 static lk_message *
 read_any (lk_fuel *fuel, const char *from, const char *command)
@@ -230,8 +244,10 @@ step (lk_fuel *fuel)
 {
     switch (lk_fuel_below (fuel, 14)) {
     case 0:
-    case 1:
         ask (fuel);
+        break;
+    case 1:
+        ask_for_members (fuel);
         break;
     case 2:
         give_back (fuel);
