@@ -22,7 +22,7 @@
  *  interest here. */
 #include "../../src/cli/options.c"
 
-#define ARGUMENTS_MAX 64
+#define ARGUMENTS_MAX 128
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
