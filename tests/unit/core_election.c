@@ -279,6 +279,49 @@ START_TEST (a_decree_as_late_as_its_own_ends_it)
 }
 END_TEST
 
+/*  ... even if its votes would be enough. */
+START_TEST (a_decree_as_late_in_the_last_vote)
+{
+    to_voting (0x6);
+    vote (2, former.term);
+    lk_lock_message message = vote_of (1, term_of (own.number, 4));
+    message.as.voted.active.term = term_of (own.number, 4);
+    give (1, &message);
+    ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
+    ck_assert (!says (LK_MSG_ELECTED));
+}
+END_TEST
+
+START_TEST (nobody_can_lead)
+{
+    node->config.eligible = false;
+    to_voting (0x6);
+    for (lk_host host = 1; host < 3; host++) {
+        lk_lock_message message = vote_of (host, former.term);
+        message.as.voted.eligible = false;
+        give (host, &message);
+    }
+    ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
+    ck_assert (!says (LK_MSG_ELECTED));
+    ck_assert_ptr_nonnull (sent (LK_MSG_RETIRE, 1));
+}
+END_TEST
+
+/*  Leaders that do not see each other could grant nothing. */
+START_TEST (leaders_see_each_other)
+{
+    to_voting (0x6);
+    vote (1, former.term);
+    lk_lock_message message = vote_of (2, former.term);
+    message.as.voted.sees = MEMBERS & ~LK_HOST_BIT (1);
+    give (2, &message);
+    ck_assert_int_eq (node->election.state, LK_ELECTION_ELECTED);
+    ck_assert_int_eq (lk_decree_place (&node->election.decree, 1), 0);
+    ck_assert_int_eq (lk_decree_place (&node->election.decree, 0), 1);
+    ck_assert_int_eq (lk_decree_place (&node->election.decree, 2), -1);
+}
+END_TEST
+
 /*  D is the latest active decree of the voters, not one's own: its table
  *  counts, not that of term 7. */
 START_TEST (the_latest_decree_among_the_votes_counts)
@@ -484,6 +527,7 @@ START_TEST (a_doorway_passed_before_it_was_elected)
     to_voting (0x6);
     give_plain (1, LK_MSG_EXITING, own);
     ck_assert (!says (LK_MSG_ACTIVE));
+    ck_assert_int_eq (node->election.state, LK_ELECTION_VOTING);
 }
 END_TEST
 
@@ -605,113 +649,6 @@ START_TEST (what_is_no_progress)
 }
 END_TEST
 
-/*  -------------------------------------------------------- a member */
-
-static void
-ask_date (lk_host from, lk_why reason, lk_term promised)
-{
-    lk_lock_message message = message_of (LK_MSG_DATE, (lk_term) {0, 0});
-    message.as.date =
-        (lk_msg_date) {.in_ms = 100, .reason = reason, .promised = promised};
-    give (from, &message);
-}
-
-static void
-see_leaders (void)
-{
-    for (lk_host host = 1; host < 4; host++) {
-        lk_lock_message message = ping_of (host, MEMBERS);
-        message.as.ping.table = former;
-        message.as.ping.ready = true;
-        message.as.ping.well = true;
-        give (host, &message);
-    }
-}
-
-START_TEST (who_sees_the_leaders_says_so)
-{
-    see_leaders ();
-    ask_date (4, LK_WHY_LOST, former.term);
-    ck_assert_ptr_nonnull (sent (LK_MSG_SITTING, 4));
-    ck_assert_ptr_null (sent (LK_MSG_AGREED, 4));
-    ask_date (4, LK_WHY_FILL, former.term);
-    ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 4));
-    ask_date (4, LK_WHY_FULL, former.term);
-    ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 4));
-    ask_date (4, LK_WHY_LOST, term_of (8, 4)); /* can take no part else */
-    ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 4));
-    ask_date (4, LK_WHY_LOST, term_of (6, 4)); /* will hear of the decree */
-    ck_assert_ptr_null (sent (LK_MSG_AGREED, 4));
-}
-END_TEST
-
-START_TEST (one_leader_that_is_not_well_is_enough_to_agree)
-{
-    see_leaders ();
-    lk_lock_message message = ping_of (2, MEMBERS);
-    message.as.ping.at = now_ms + 1;
-    message.as.ping.table = former;
-    give (2, &message);
-    ask_date (4, LK_WHY_LOST, former.term);
-    ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 4));
-}
-END_TEST
-
-/*  What its vote says: it hears host 3 alone have the table. */
-START_TEST (whom_it_hears_hold)
-{
-    lk_lock_message message = ping_of (3, MEMBERS);
-    message.as.ping.table = former;
-    give (3, &message);
-    message = ping_of (2, MEMBERS);
-    message.as.ping.table = former;
-    message.as.ping.table.term = term_of (6, 2);
-    give (2, &message);
-    ping (1);
-    give_plain (4, LK_MSG_VOTE, term_of (8, 4));
-    ck_assert_uint_eq (sent (LK_MSG_VOTED, 4)->as.voted.hears, 0x8);
-    ck_assert_uint_eq (sent (LK_MSG_VOTED, 4)->as.voted.sees, 0xf);
-    wait_ms (1000);
-    give_plain (4, LK_MSG_VOTE, term_of (8, 4));
-    ck_assert_uint_eq (sent (LK_MSG_VOTED, 4)->as.voted.hears, 0);
-    ck_assert_uint_eq (sent (LK_MSG_VOTED, 4)->as.voted.sees, 0x1);
-}
-END_TEST
-
-/*  Its promise says that none of these will be active here. */
-START_TEST (no_decree_below_the_promise_whoever_says_it)
-{
-    lk_decree eighth = former;
-    eighth.term = term_of (8, 2);
-    give_plain (4, LK_MSG_VOTE, term_of (9, 4));
-    give_decree (1, LK_MSG_READY, &eighth);
-    give_decree (1, LK_MSG_SITTING, &eighth);
-    lk_lock_message message = ping_of (1, MEMBERS);
-    message.as.ping.active = eighth;
-    give (1, &message);
-    eighth.term = term_of (9, 3);
-    give_decree (1, LK_MSG_READY, &eighth);
-    ck_assert_uint_eq (node->facts.active.term.number, 7);
-    ck_assert (lk_term_equal (node->facts.promised, term_of (9, 4)));
-}
-END_TEST
-
-START_TEST (it_is_the_turn_of_whom_it_promised)
-{
-    give_plain (3, LK_MSG_VOTE, term_of (8, 3));
-    ask_date (4, LK_WHY_LOST, former.term);
-    ck_assert (!says (LK_MSG_AGREED));
-    ask_date (3, LK_WHY_LOST, former.term);
-    ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 3));
-    give_plain (3, LK_MSG_RETIRE, term_of (7, 3)); /* of an older one */
-    ask_date (4, LK_WHY_LOST, former.term);
-    ck_assert (!says (LK_MSG_AGREED));
-    give_plain (3, LK_MSG_RETIRE, term_of (8, 3));
-    ask_date (4, LK_WHY_LOST, former.term);
-    ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 4));
-}
-END_TEST
-
 int
 main (void)
 {
@@ -729,6 +666,9 @@ main (void)
     tcase_add_test (tests, all_that_it_sees_is_enough);
     tcase_add_test (tests, a_late_vote_changes_nothing);
     tcase_add_test (tests, a_decree_as_late_as_its_own_ends_it);
+    tcase_add_test (tests, a_decree_as_late_in_the_last_vote);
+    tcase_add_test (tests, nobody_can_lead);
+    tcase_add_test (tests, leaders_see_each_other);
     tcase_add_test (tests, the_latest_decree_among_the_votes_counts);
     tcase_add_test (tests, who_desists_ends_it);
     tcase_add_test (tests, who_promises_more_retires);
@@ -752,10 +692,5 @@ main (void)
     tcase_add_test (tests, ready_is_said_some_more_times);
     tcase_add_test (tests, a_copy_that_makes_progress_is_no_stall);
     tcase_add_test (tests, what_is_no_progress);
-    tcase_add_test (tests, who_sees_the_leaders_says_so);
-    tcase_add_test (tests, one_leader_that_is_not_well_is_enough_to_agree);
-    tcase_add_test (tests, whom_it_hears_hold);
-    tcase_add_test (tests, no_decree_below_the_promise_whoever_says_it);
-    tcase_add_test (tests, it_is_the_turn_of_whom_it_promised);
     return run_tests ("core_election", tests);
 }

@@ -219,6 +219,22 @@ START_TEST (a_grant_that_is_over_is_not_told)
 }
 END_TEST
 
+/*  Asked for, given back and asked for once more by a LOCK that was late: the
+ *  first grant is not what it has. */
+START_TEST (the_grant_that_stands_is_told)
+{
+    wait_ms (2000);
+    lock (5, 1, "x");
+    unlock (5, 1, "x");
+    lock (5, 1, "x");
+    const uint64_t token = node->table.queues->first->ticket.token;
+    const int before = said[LK_MSG_LOCKED];
+    ping_from (1, 1, 0);
+    ck_assert_int_eq (said[LK_MSG_LOCKED] - before, 1);
+    ck_assert_uint_eq (sent (LK_MSG_LOCKED, 5)->as.reply.token, token);
+}
+END_TEST
+
 /*  Its time left would count from another session's clock. */
 START_TEST (as_of_is_of_the_same_session)
 {
@@ -351,6 +367,67 @@ START_TEST (kept_for_the_grace)
 }
 END_TEST
 
+/*  Both hosts and a member ping, till then. */
+static void
+pass (int64_t ms)
+{
+    const int64_t end = now_ms + ms;
+    while (now_ms < end) {
+        now_ms += now_ms + 240 < end ? 240 : end - now_ms;
+        pings ();
+        wait_ms (0);
+    }
+}
+
+START_TEST (kept_for_as_long_again)
+{
+    lk_lock_message message = request_of (LK_MSG_LOCK, 5, 3, 1, "x");
+    message.as.request.ticket.duration_ms = 90000;
+    give (5, &message);
+    pass (180000);
+    ck_assert_uint_eq (node->table.count, 1);
+    pass (260);
+    ck_assert_uint_eq (node->table.count, 0);
+}
+END_TEST
+
+START_TEST (without_a_duration_it_is_kept)
+{
+    lock (5, 1, "x");
+    lk_lock_message message = request_of (LK_MSG_LOCK, 6, 3, 1, "x");
+    message.as.request.ticket.duration_ms = 1000;
+    give (6, &message); /* its time begins when it holds */
+    pass (150000);
+    ck_assert_uint_eq (node->table.count, 2);
+    unlock (5, 1, "x");
+    ck_assert_int_eq (sent (LK_MSG_LOCKED, 6)->as.reply.left_ms, 1000);
+}
+END_TEST
+
+/*  Nobody knows how long it was held before this term. */
+START_TEST (a_copy_has_its_whole_time)
+{
+    lk_ticket copied = {.request = {5, 3, 1},
+                        .object = {"x", 1},
+                        .number = 1,
+                        .token = (uint64_t) 7 << 32 | 1,
+                        .key = 5,
+                        .duration_ms = 1000,
+                        .age_ms = 500000};
+    decree.term = term_of (8, 1);
+    lk_lock_message fill = message_of (LK_MSG_FILL, decree.term);
+    fill.as.chunk.decree = decree;
+    fill.as.chunk.tickets = &copied;
+    fill.as.chunk.ticket_count = 1;
+    give (1, &fill);
+    give_decree (1, LK_MSG_READY, &decree);
+    pass (60000);
+    ck_assert_uint_eq (node->table.count, 1);
+    pass (2000);
+    ck_assert_uint_eq (node->table.count, 0);
+}
+END_TEST
+
 /*  -------------------------------------------------------- audits */
 
 /*  Time passes, and both hosts ping; whether host 5 is asked. */
@@ -358,12 +435,7 @@ static bool
 is_audited (int64_t ms)
 {
     const int before = said[LK_MSG_AUDIT];
-    const int64_t end = now_ms + ms;
-    while (now_ms < end) {
-        now_ms += now_ms + 240 < end ? 240 : end - now_ms;
-        pings ();
-        wait_ms (0);
-    }
+    pass (ms);
     return said[LK_MSG_AUDIT] > before;
 }
 
@@ -583,6 +655,7 @@ main (void)
     tcase_add_test (tests, without_its_lease_it_tells_nothing);
     tcase_add_test (tests, who_is_sealed_tells_nothing);
     tcase_add_test (tests, a_grant_that_is_over_is_not_told);
+    tcase_add_test (tests, the_grant_that_stands_is_told);
     tcase_add_test (tests, as_of_is_of_the_same_session);
     tcase_add_test (tests, another_key);
     tcase_add_test (tests, a_key_for_what_nobody_holds);
@@ -590,6 +663,9 @@ main (void)
     tcase_add_test (tests, no_owner_is_nobody);
     tcase_add_test (tests, another_who_says_it_is_not_confirmed);
     tcase_add_test (tests, kept_for_the_grace);
+    tcase_add_test (tests, kept_for_as_long_again);
+    tcase_add_test (tests, without_a_duration_it_is_kept);
+    tcase_add_test (tests, a_copy_has_its_whole_time);
     tcase_add_test (tests, asked_until_it_answers);
     tcase_add_test (tests, asked_again_with_its_token);
     tcase_add_test (tests, a_report_is_entered);

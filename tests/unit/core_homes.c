@@ -9,127 +9,154 @@
 
 #include "core_fake.h"
 
-static const lk_decree decree = {
-    .term = {7, 0xaa}, .members = 3, .leader_count = 2, .leader = {0, 1}};
+static const lk_decree decree = {.term = {7, 0xaa},
+                                 .members = 3,
+                                 .leader_count = 2,
+                                 .leader = {0, 1}};
 
 static lk_table table;
 static char names[2][2] = {"a", "a"}; /* an object of each home */
 
-static lk_name object(uint8_t home) { return (lk_name){names[home], 1}; }
+static lk_name
+object (uint8_t home)
+{
+    return (lk_name) {names[home], 1};
+}
 
-static void set_up(void) {
-  lk_table_init(&table);
-  lk_table_begin(&table, &decree);
-  for (uint8_t home = 0; home < 2; home++) {
-    while (lk_home_of(&decree, object(home)) != home) {
-      names[home][0]++;
+static void
+set_up (void)
+{
+    lk_table_init (&table);
+    lk_table_begin (&table, &decree);
+    for (uint8_t home = 0; home < 2; home++) {
+        while (lk_home_of (&decree, object (home)) != home) {
+            names[home][0]++;
+        }
     }
-  }
 }
 
-static void tear_down(void) { lk_table_clear(&table); }
-
-static bool apply(uint8_t home, lk_op *op) {
-  op->by.host = LK_NOBODY;
-  return lk_table_apply(&table, home, op, 1000, NULL);
+static void
+tear_down (void)
+{
+    lk_table_clear (&table);
 }
 
-static void add(uint8_t home, uint64_t serial) {
-  lk_op op = {.kind = LK_OP_ADD,
-              .ticket = {.request = {5, 3, serial},
-                         .object = object(home),
-                         .key = serial}};
-  apply(home, &op);
+static bool
+apply (uint8_t home, lk_op *op)
+{
+    op->by.host = LK_NOBODY;
+    return lk_table_apply (&table, home, op, 1000, NULL);
 }
 
-static uint64_t token_of(uint64_t serial) {
-  const lk_entry *entry = lk_table_find(&table, (lk_request_id){5, 3, serial});
-  ck_assert_ptr_nonnull(entry);
-  return entry->ticket.token;
+static void
+add (uint8_t home, uint64_t serial)
+{
+    lk_op op = {.kind = LK_OP_ADD,
+                .ticket = {.request = {5, 3, serial},
+                           .object = object (home),
+                           .key = serial}};
+    apply (home, &op);
 }
 
-START_TEST(a_drop_of_the_other_home) {
-  lk_op op = {.kind = LK_OP_DROP,
-              .ticket = {.request = {5, 3, 1}, .object = object(0)}};
-  add(0, 1);
-  apply(1, &op);
-  ck_assert_uint_eq(table.count, 1);
-  apply(0, &op);
-  ck_assert_uint_eq(table.count, 0);
+static uint64_t
+token_of (uint64_t serial)
+{
+    const lk_entry *entry =
+        lk_table_find (&table, (lk_request_id) {5, 3, serial});
+    ck_assert_ptr_nonnull (entry);
+    return entry->ticket.token;
+}
+
+START_TEST (a_drop_of_the_other_home)
+{
+    lk_op op = {.kind = LK_OP_DROP,
+                .ticket = {.request = {5, 3, 1}, .object = object (0)}};
+    add (0, 1);
+    apply (1, &op);
+    ck_assert_uint_eq (table.count, 1);
+    apply (0, &op);
+    ck_assert_uint_eq (table.count, 0);
 }
 END_TEST
 
-START_TEST(a_session_is_gone_home_by_home) {
-  lk_op op = {.kind = LK_OP_GONE, .ticket.request = {5, 3, 0}};
-  add(0, 1);
-  add(1, 2);
-  apply(1, &op);
-  ck_assert_uint_eq(table.count, 1);
-  ck_assert_uint_ne(token_of(1), 0);
-  apply(0, &op);
-  ck_assert_uint_eq(table.count, 0);
+START_TEST (a_session_is_gone_home_by_home)
+{
+    lk_op op = {.kind = LK_OP_GONE, .ticket.request = {5, 3, 0}};
+    add (0, 1);
+    add (1, 2);
+    apply (1, &op);
+    ck_assert_uint_eq (table.count, 1);
+    ck_assert_uint_ne (token_of (1), 0);
+    apply (0, &op);
+    ck_assert_uint_eq (table.count, 0);
 }
 END_TEST
 
 /*  -------------------------------------------------------- claims */
 
-static bool claim(uint8_t home, uint64_t part, uint64_t serial,
-                  uint64_t token) {
-  lk_ticket ticket = {.request = {5, 3, serial},
-                      .object = object(home),
-                      .token = token,
-                      .key = 77};
-  lk_op op = {.kind = LK_OP_REPORT,
-              .ticket.request = {5, 3, 0},
-              .part = part,
-              .more = true,
-              .tickets = &ticket,
-              .ticket_count = 1};
-  return apply(0, &op);
+static bool
+claim (uint8_t home, uint64_t part, uint64_t serial, uint64_t token)
+{
+    lk_ticket ticket = {.request = {5, 3, serial},
+                        .object = object (home),
+                        .token = token,
+                        .key = 77};
+    lk_op op = {.kind = LK_OP_REPORT,
+                .ticket.request = {5, 3, 0},
+                .part = part,
+                .more = true,
+                .tickets = &ticket,
+                .ticket_count = 1};
+    return apply (0, &op);
 }
 
-START_TEST(a_claim_for_another_object) {
-  table.reclaim = 3;
-  add(1, 1);
-  ck_assert(!claim(0, 0, 1, 600));
-  ck_assert_uint_eq(table.count, 1);
-  ck_assert_uint_eq(token_of(1), 0);
+START_TEST (a_claim_for_another_object)
+{
+    table.reclaim = 3;
+    add (1, 1);
+    ck_assert (!claim (0, 0, 1, 600));
+    ck_assert_uint_eq (table.count, 1);
+    ck_assert_uint_eq (token_of (1), 0);
 }
 END_TEST
 
-START_TEST(a_claim_for_what_is_held_already) {
-  table.reclaim = 3;
-  ck_assert(claim(0, 0, 1, 600));
-  ck_assert(claim(0, 1, 1, 601));
-  ck_assert_uint_eq(table.count, 1);
-  ck_assert_uint_eq(token_of(1), 600);
-  ck_assert(!claim(0, 2, 2, 602)); /* another request for it */
-  ck_assert_uint_eq(table.count, 1);
+START_TEST (a_claim_for_what_is_held_already)
+{
+    table.reclaim = 3;
+    ck_assert (claim (0, 0, 1, 600));
+    ck_assert (claim (0, 1, 1, 601));
+    ck_assert_uint_eq (table.count, 1);
+    ck_assert_uint_eq (token_of (1), 600);
+    ck_assert (!claim (0, 2, 2, 602)); /* another request for it */
+    ck_assert_uint_eq (table.count, 1);
 }
 END_TEST
 
 /*  Nothing is granted before the home's reclaim is over, and only by it. */
-START_TEST(a_reclaim_is_over_home_by_home) {
-  lk_op op = {.kind = LK_OP_OPEN};
-  table.reclaim = 3;
-  add(0, 1);
-  add(1, 2);
-  apply(1, &op);
-  ck_assert_uint_eq(table.reclaim, 1);
-  ck_assert_uint_eq(token_of(1), 0);
-  ck_assert_uint_ne(token_of(2), 0);
-  apply(0, &op);
-  ck_assert_uint_ne(token_of(1), 0);
+START_TEST (a_reclaim_is_over_home_by_home)
+{
+    lk_op op = {.kind = LK_OP_OPEN};
+    table.reclaim = 3;
+    add (0, 1);
+    add (1, 2);
+    apply (1, &op);
+    ck_assert_uint_eq (table.reclaim, 1);
+    ck_assert_uint_eq (token_of (1), 0);
+    ck_assert_uint_ne (token_of (2), 0);
+    apply (0, &op);
+    ck_assert_uint_ne (token_of (1), 0);
 }
 END_TEST
 
-int main(void) {
-  TCase *tests = tcase_create("homes");
-  tcase_add_checked_fixture(tests, set_up, tear_down);
-  tcase_add_test(tests, a_drop_of_the_other_home);
-  tcase_add_test(tests, a_session_is_gone_home_by_home);
-  tcase_add_test(tests, a_claim_for_another_object);
-  tcase_add_test(tests, a_claim_for_what_is_held_already);
-  tcase_add_test(tests, a_reclaim_is_over_home_by_home);
-  return run_tests("core_homes", tests);
+int
+main (void)
+{
+    TCase *tests = tcase_create ("homes");
+    tcase_add_checked_fixture (tests, set_up, tear_down);
+    tcase_add_test (tests, a_drop_of_the_other_home);
+    tcase_add_test (tests, a_session_is_gone_home_by_home);
+    tcase_add_test (tests, a_claim_for_another_object);
+    tcase_add_test (tests, a_claim_for_what_is_held_already);
+    tcase_add_test (tests, a_reclaim_is_over_home_by_home);
+    return run_tests ("core_homes", tests);
 }

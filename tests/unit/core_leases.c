@@ -219,6 +219,21 @@ START_TEST (well)
 }
 END_TEST
 
+/*  Its fellows are there, but nobody says to have heard it. */
+START_TEST (not_well_without_its_lease)
+{
+    for (int i = 0; i < 5; i++) {
+        now_ms += 400;
+        for (lk_host host = 1; host < 3; host++) {
+            lk_lock_message message = leader_ping (host);
+            message.as.ping.has_echo = false;
+            give (host, &message);
+        }
+        ck_assert (lk_node_is_well (node) == (i < 4));
+    }
+}
+END_TEST
+
 START_TEST (whom_it_misses)
 {
     ck_assert (lk_sees_leaders (node));
@@ -527,6 +542,7 @@ main (void)
     tcase_add_test (tests, a_ping_that_is_not_newer);
     tcase_add_test (tests, its_own_promise_ends_its_lease);
     tcase_add_test (tests, well);
+    tcase_add_test (tests, not_well_without_its_lease);
     tcase_add_test (tests, whom_it_misses);
     tcase_add_test (tests, it_vouches);
     tcase_add_test (tests, not_for_what_is_closed);

@@ -254,6 +254,21 @@ START_TEST (an_addition_needs_a_quorum_of_who_was_there)
 }
 END_TEST
 
+START_TEST (votes_of_who_was_there)
+{
+    pings ();
+    ask (OTHER, true);
+    first_election (0xe);
+    until_vote ();
+    vote (0x2 | LK_HOST_BIT (OTHER), &latest); /* 3 of 5, but 2 of 4 */
+    wait_ms (200);
+    ck_assert_int_eq (node->election.state, LK_ELECTION_VOTING);
+    vote (0x4, &latest);
+    wait_ms (200);
+    ck_assert_int_eq (node->election.state, LK_ELECTION_ELECTED);
+}
+END_TEST
+
 /*  Somebody else's decree came in between: who proposed that one may change
  *  members off it, we may not. */
 START_TEST (not_off_a_decree_of_others)
@@ -378,6 +393,7 @@ main (void)
     tcase_add_test (tests, a_removal_needs_a_quorum_of_who_stays);
     tcase_add_test (tests, votes_of_who_stays);
     tcase_add_test (tests, an_addition_needs_a_quorum_of_who_was_there);
+    tcase_add_test (tests, votes_of_who_was_there);
     tcase_add_test (tests, not_off_a_decree_of_others);
     tcase_add_test (tests, one_change_after_another_takes_four_elections);
     tcase_add_test (tests, not_off_a_decree_that_is_not_in_force);

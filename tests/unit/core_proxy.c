@@ -384,8 +384,6 @@ START_TEST (what_it_does_not_know_it_gives_back)
     ask (1);
     app (LK_ON_UNLOCK, 1, 0, 0);
     unlocked (1, LK_OK, 0);
-    ck_assert (!answers_audit (request (1), decree.term, TOKEN));
-    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
     lk_request_id other = request (1);
     other.session--;
     ck_assert (!answers_audit (other, decree.term, TOKEN));
@@ -396,6 +394,8 @@ START_TEST (what_it_does_not_know_it_gives_back)
     ck_assert (!says (LK_MSG_UNLOCK));
     ck_assert (!answers_audit (request (7), decree.term, TOKEN));
     ck_assert (!says (LK_MSG_UNLOCK));
+    ck_assert (!answers_audit (request (1), decree.term, TOKEN));
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
 }
 END_TEST
 
@@ -478,6 +478,53 @@ START_TEST (a_session_ends)
     ck_assert_uint_eq (HASH_CNT (by_serial, node->proxy.serials), 1);
     ck_assert_ptr_null (locked (2)); /* it has another number now */
     ck_assert_ptr_nonnull (locked (3));
+}
+END_TEST
+
+/*  It asked for the end, and gets one. */
+START_TEST (a_session_ends_before_the_answer)
+{
+    ask (1);
+    locked (1);
+    app (LK_ON_UNLOCK, 1, 0, 0);
+    app (LK_ON_LOCK, 2, 1000, 0);
+    wait_ms (1000); /* told that it failed; given back all the same */
+    wait_ms (7000);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_UNLOCKED);
+    ck_assert_uint_eq (told ()->serial, 1);
+    ck_assert_int_eq (told ()->error, LK_ISOLATED);
+}
+END_TEST
+
+/*  The applications of the process before may not know yet. */
+START_TEST (a_young_process_closes_nothing)
+{
+    const lk_event event = {.type = LK_ON_STOP, .now_ms = now_ms};
+    step (&event);
+    ck_assert_ptr_nonnull (sent (LK_MSG_PING, 1));
+    ck_assert_uint_eq (sent (LK_MSG_PING, 1)->as.ping.closed, 0);
+}
+END_TEST
+
+START_TEST (an_older_one_closes_its_session)
+{
+    const uint64_t session = node->facts.session;
+    now_ms += 4000;
+    vouch (1);
+    wait_ms (4000);
+    const lk_event event = {.type = LK_ON_STOP, .now_ms = now_ms};
+    step (&event);
+    ck_assert_uint_eq (sent (LK_MSG_PING, 1)->as.ping.closed, session);
+}
+END_TEST
+
+START_TEST (answers_to_nobody)
+{
+    ck_assert_ptr_null (unlocked (9, LK_OK, TOKEN));
+    lk_lock_message message = reply_of (LK_MSG_LOCKFAILED, 9);
+    message.as.reply.error = LK_FULL;
+    give (1, &message);
+    ck_assert_ptr_null (told ());
 }
 END_TEST
 
@@ -589,6 +636,10 @@ main (void)
     tcase_add_test (tests, a_vouch_of_an_older_term);
     tcase_add_test (tests, a_decree_that_is_older);
     tcase_add_test (tests, a_session_ends);
+    tcase_add_test (tests, a_session_ends_before_the_answer);
+    tcase_add_test (tests, a_young_process_closes_nothing);
+    tcase_add_test (tests, an_older_one_closes_its_session);
+    tcase_add_test (tests, answers_to_nobody);
     tcase_add_test (tests, no_grant_without_a_session);
     tcase_add_test (tests, all_homes_have_to_have_the_report);
     tcase_add_test (tests, a_new_session_reports_anew);
