@@ -15,14 +15,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NS_PER_MS 1000000
+#define STALL_NS (INT64_C (700) * NS_PER_MS)
 
 static const char usage[] =
     "usage: history fault FILE HOST WORD     something is done to a host\n"
     "       history heal FILE HOST           that is over\n"
     "       history kill FILE HOST WORD SIGNAL PID...  a fault, and a signal\n"
+    "       history stalls FILE HOST...      notes when the machine stalls\n"
     "       history now                      the boot clock, in ns\n"
     "       history judge [--told] [--lease MS] [--grace MS] FILE...\n"
     "       history pause HOSTS FROM UNTIL OBJECT[,OBJECT...] FILE...\n"
@@ -31,10 +34,10 @@ static const char usage[] =
     "       history handovers OBJECT FILE... from a holder's end to the next\n";
 
 static void
-note (const char *path, const char *host, lk_history_kind kind,
-      const char *word)
+note_at (int64_t ns, const char *path, const char *host, lk_history_kind kind,
+         const char *word)
 {
-    lk_history_event event = {.kind = kind};
+    lk_history_event event = {.ns = ns, .kind = kind};
     snprintf (event.process, sizeof event.process, "%s", host);
     snprintf (event.word, sizeof event.word, "%s", word);
     const int fd = lk_history_open (path);
@@ -44,6 +47,30 @@ note (const char *path, const char *host, lk_history_kind kind,
     }
     lk_history_note (fd, &event);
     close (fd);
+}
+
+static void
+note (const char *path, const char *host, lk_history_kind kind,
+      const char *word)
+{
+    note_at (0, path, host, kind, word);
+}
+
+/*  For ever: looks at the clock, and notes as a fault of all hosts if the
+ *  machine left it no time to do so. */
+static void __attribute__ ((noreturn)) run_stalls (int count, char **argument)
+{
+    const struct timespec beat = {.tv_nsec = 100 * NS_PER_MS};
+    for (int64_t before = lk_history_now ();;) {
+        nanosleep (&beat, NULL);
+        const int64_t now = lk_history_now ();
+        for (int i = 1; i < count && now - before > STALL_NS; i++) {
+            note_at (before, argument[0], argument[i], LK_HISTORY_FAULT,
+                     "stalled-apps");
+            note_at (now, argument[0], argument[i], LK_HISTORY_HEALED, "-");
+        }
+        before = now;
+    }
 }
 
 /*  Prints when it began. */
@@ -235,6 +262,9 @@ run (int count, char **argument)
     if (strcmp (verb, "heal") == 0 && count == 3) {
         note (argument[1], argument[2], LK_HISTORY_HEALED, "-");
         return 0;
+    }
+    if (strcmp (verb, "stalls") == 0 && count > 1) {
+        run_stalls (count - 1, argument + 1);
     }
     if (strcmp (verb, "kill") == 0) {
         return run_kill (count - 1, argument + 1);

@@ -94,7 +94,7 @@ fi
 where=$work/hosts
 export LOCKKEEPER_SANDBOX=$where
 dead_after_ms=500 leader_lease_ms=1000 host_lease_ms=4000 grace_ms=60000
-hosts=() options=() idle='' members='' leaders=
+hosts=() options=() idle='' members='' leaders='' watch=''
 declare -A address=()
 [ "$mode" = namespaces ] ||
     echo "# namespaces not permitted: the hosts are processes over loopback"
@@ -199,6 +199,10 @@ make_hosts () {
     local host count
     choose_addresses "$1"
     check "$1 hosts, $mode" build_hosts
+    setpriv --pdeathsig KILL "$history" stalls "$work/stalls.history" \
+        "${hosts[@]}" &
+    watch=$!
+    disown
     count=$(wc -w <<<"$members")
     leaders=${leaders:-$((count < 3 ? 1 : 3))}
     for host in "${hosts[@]}"; do
@@ -426,6 +430,7 @@ skip_test () {
 end_hosts () {
     local file
     kill_loads
+    [ -z "$watch" ] || kill "$watch" 2>/dev/null
     for file in "$where"/*/*.pid; do
         [ ! -e "$file" ] || kill -9 "$(cat "$file")" 2>/dev/null
     done

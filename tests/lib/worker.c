@@ -131,7 +131,9 @@ choose_times (worker *self)
         times.wait_ms = kind == 0  ? 0
                         : kind < 7 ? between (self, 1, 2000)
                                    : LK_FOREVER;
-        times.duration_ms = chance (self, 5) ? between (self, 20, 100) : 0;
+        times.duration_ms = chance (self, self->options->objects == 1 ? 25 : 5)
+                                ? between (self, 5, 100)
+                                : 0;
     }
     return times;
 }
