@@ -12,7 +12,8 @@
 make_hosts 3
 
 for host in "${hosts[@]}"; do
-    start_load "own-$host" "$host" --style steady --object "$host." --objects 2
+    start_load "own-$host" "$host" --style steady --object "$host." \
+        --objects 2 --rest 10
 done
 start_load keeper h2 --style hold --object kept
 check 'a holder on h2' within 5 happened granted kept

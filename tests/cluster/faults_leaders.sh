@@ -16,7 +16,8 @@ dead_after_ms=400 leader_lease_ms=800 host_lease_ms=3600
 make_hosts 5
 
 for host in "${hosts[@]}"; do
-    start_load "own-$host" "$host" --style steady --object "$host." --objects 2
+    start_load "own-$host" "$host" --style steady --object "$host." \
+        --objects 2 --rest 10
     start_load "mixed-$host" "$host" --seed "$((seed + ${#loads[@]}))"
     start_load "keeper-$host" "$host" --style hold --object "kept-$host"
 done

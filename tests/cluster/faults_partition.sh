@@ -19,8 +19,10 @@ host_lease_ms=3500
 make_hosts 5
 
 for host in "${hosts[@]}"; do
-    start_load "hot-$host" "$host" --style steady --object hot --objects 2
-    start_load "own-$host" "$host" --style steady --object "$host." --objects 2
+    start_load "hot-$host" "$host" --style steady --object hot --objects 2 \
+        --rest 10
+    start_load "own-$host" "$host" --style steady --object "$host." \
+        --objects 2 --rest 10
     start_load "mixed-$host" "$host" --seed "$((seed + ${#loads[@]}))" \
         --objects 9
 done

@@ -58,7 +58,8 @@ note (const char *path, const char *host, lk_history_kind kind,
 
 /*  For ever: looks at the clock, and notes as a fault of all hosts if the
  *  machine left it no time to do so. */
-static void __attribute__ ((noreturn)) run_stalls (int count, char **argument)
+static void
+run_stalls (int count, char **argument)
 {
     const struct timespec beat = {.tv_nsec = 100 * NS_PER_MS};
     for (int64_t before = lk_history_now ();;) {
@@ -265,6 +266,7 @@ run (int count, char **argument)
     }
     if (strcmp (verb, "stalls") == 0 && count > 1) {
         run_stalls (count - 1, argument + 1);
+        return 0;
     }
     if (strcmp (verb, "kill") == 0) {
         return run_kill (count - 1, argument + 1);

@@ -41,7 +41,7 @@ static const char usage[] =
     "usage: load --host H --endpoint IPC --history FILE [--seed N]\n"
     "            [--object NAME] [--objects N] "
     "[--style mixed|steady|hold]\n"
-    "            [--life MS]\n";
+    "            [--life MS] [--rest MS]\n";
 
 /*  -------------------------------------------------------- options */
 
@@ -53,7 +53,7 @@ read_options (load *self, int argc, char **argv)
         {"history", 1, NULL, 'f'}, {"seed", 1, NULL, 's'},
         {"object", 1, NULL, 'o'},  {"objects", 1, NULL, 'n'},
         {"style", 1, NULL, 'y'},   {"life", 1, NULL, 'l'},
-        {NULL, 0, NULL, 0}};
+        {"rest", 1, NULL, 'r'},    {NULL, 0, NULL, 0}};
     lk_worker_options *worker = &self->worker;
     for (int option;
          (option = getopt_long (argc, argv, "", table, NULL)) != -1;) {
@@ -75,6 +75,9 @@ read_options (load *self, int argc, char **argv)
             break;
         case 'n':
             worker->objects = (int) strtol (optarg, NULL, 10);
+            break;
+        case 'r':
+            worker->rest_ms = (int) strtol (optarg, NULL, 10);
             break;
         case 'l':
             self->life_ms = (int) strtol (optarg, NULL, 10);
@@ -200,9 +203,10 @@ live (load *self, int *code)
 int
 main (int argc, char **argv)
 {
-    load self = {.style = "mixed",
-                 .life_ms = 15000,
-                 .worker = {.object = "o", .objects = 5, .seed = 1}};
+    load self = {
+        .style = "mixed",
+        .life_ms = 15000,
+        .worker = {.object = "o", .objects = 5, .seed = 1, .rest_ms = 1}};
     int code = 0;
     if (!read_options (&self, argc, argv)) {
         fputs (usage, stderr);

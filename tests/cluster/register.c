@@ -175,7 +175,7 @@ update (application *self, uint64_t token)
         return;
     }
     sleep_ms (lk_rng_between (&self->rng, 1, 20));
-    if (lk_rng_between (&self->rng, 0, 99) < 12) {
+    if (lk_rng_between (&self->rng, 0, 99) < (self->guarded ? 12 : 40)) {
         raise (SIGSTOP);
     }
     const uint32_t number = (uint32_t) lk_rng_next (&self->rng);
@@ -301,24 +301,29 @@ has (const contents *it, uint32_t number)
     return false;
 }
 
+/*  While others write: what was acknowledged is read before the rest. */
 static int
 count (const char *path, const char *acknowledged_path)
 {
     static contents it;
-    uint32_t number;
-    unsigned acknowledged = 0, lost = 0;
-    load (open_register (path), &it);
+    static uint32_t number[NUMBERS_MAX];
     FILE *file = fopen (acknowledged_path, "re");
     if (file == NULL) {
         perror ("register");
         return 2;
     }
-    while (fread (&number, sizeof number, 1, file) == 1) {
-        acknowledged++;
-        lost += !has (&it, number);
-    }
+    const size_t acknowledged =
+        fread (number, sizeof number[0], NUMBERS_MAX, file);
+    size_t lost = 0;
     fclose (file);
-    printf ("%u updates acknowledged, %u lost\n", acknowledged, lost);
+    const int fd = open_register (path);
+    flock (fd, LOCK_SH);
+    load (fd, &it);
+    close (fd);
+    for (size_t i = 0; i < acknowledged; i++) {
+        lost += !has (&it, number[i]);
+    }
+    printf ("%zu updates acknowledged, %zu lost\n", acknowledged, lost);
     return lost != 0;
 }
 

@@ -250,10 +250,10 @@ cluster_tests () {
     done
 }
 
-#   Real processes and real time. Those that wait for the most part run two
+#   Real processes and real time. Those that wait for the most part run three
 #   at a time; those that measure or cut have the machine to themselves.
 cluster () {
-    local test alone=() slots=2
+    local test alone=() slots=3
     while IFS= read -r test; do
         case ${test##*/} in
             cli_* | sandbox_* | kill_* | faults_*)

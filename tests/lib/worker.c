@@ -167,9 +167,10 @@ static void
 rest (worker *self, slot *it)
 {
     it->lock = NULL;
-    wait_until (
-        it, IDLE,
-        self->options->style == LK_WORKER_STEADY ? 1 : between (self, 0, 20));
+    wait_until (it, IDLE,
+                self->options->style == LK_WORKER_STEADY
+                    ? self->options->rest_ms
+                    : between (self, 0, 20));
 }
 
 static void

@@ -36,6 +36,7 @@ typedef struct {
     lk_worker_style style;
     lk_worker_end end;
     int life_ms; /* unless it stays */
+    int rest_ms; /* STEADY: before it asks again */
 } lk_worker_options;
 
 /*  Runs; sets a handler of SIGTERM and blocks no signal. Returns the process'
