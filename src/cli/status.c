@@ -117,7 +117,7 @@ print_lock (const report *self)
     print_readiness (self);
     printf (LABEL " ", "cluster");
     lk_show (stdout,
-             text_or (lock, "cluster", "none: `lockkeeper init` was not run"));
+             text_or (lock, "cluster", "none yet: no member of one was heard"));
     puts (lk_message_flag (lock, "member") ? "" : " (not a member)");
     printf (LABEL " %" PRId64 ", proposed by %s; %s\n", "term",
             lk_message_number (lock, "term", 0),

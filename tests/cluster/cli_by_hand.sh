@@ -1,5 +1,5 @@
 #!/bin/bash
-#   cli_by_hand.sh - the commands of lockkeeper-router(8), on three new hosts
+#   cli_by_hand.sh - the commands of lockkeeper-router(8), on four new hosts
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
@@ -47,7 +47,7 @@ block () {
 
 ip link set lo up
 declare -A pid
-for n in 1 2 3; do
+for n in 1 2 3 4; do
     ip addr add "10.0.0.$n/24" dev lo || exit 1
     mkdir "/mnt/h$n"
     cp -a /etc "/mnt/h$n/etc"
@@ -101,6 +101,16 @@ for host in h1 h2 h3; do
 done
 check 'all see each other' within 10 says 0 'sees         h1 h2 h3' \
     at h2 lockkeeper status
+#   Another host, later.
+check 'h4: user and folders' follow h4 1
+check 'h4: the file' follow h4 6
+check 'h4: router and lock service' follow h4 4
+check 'h4: locks can be had' within 20 at h4 lockkeeper status
+check 'h4: as the page says' follow h4 5
+check 'h4: it is no member' says 0 'one (not a member)' at h4 lockkeeper status
+check 'h4: is added' follow h4 7
+check 'four members' within 10 says 0 '4 members, 4 seen, 3 needed' \
+    at h2 lockkeeper cluster members
 check 'who is not in the group may not' says 125 'join the group' \
     at h1 runuser -u nobody -- lockkeeper status
 check 'who is may' at h1 sh -ec 'usermod -aG lockkeeper nobody
