@@ -124,6 +124,21 @@ close_predecessor (lk_node *node)
     }
 }
 
+/*  Homes may give away at once what a closed session had: not before the
+ *  applications could stop what they do, as long as they have when a host
+ *  falls silent. Who leaves gives back all by itself. */
+static void
+close_session (lk_node *node, lk_err error)
+{
+    lk_proxy *self = &node->proxy;
+    if (error == LK_SHUTDOWN) {
+        self->closed = node->facts.session;
+    } else {
+        self->closing = node->facts.session;
+        self->closing_ms = node->now_ms + node->config.host_lease_ms / 4;
+    }
+}
+
 static void
 begin_session (lk_node *node, lk_err error)
 {
@@ -134,7 +149,7 @@ begin_session (lk_node *node, lk_err error)
                   (unsigned long long) node->facts.session,
                   lk_err_word (error));
     if (is_heir (node)) {
-        self->closed = node->facts.session;
+        close_session (node, error);
     }
     node->facts.session++;
     lk_out_persist (node);
@@ -238,6 +253,9 @@ lk_proxy_expire (lk_node *node)
 {
     lk_proxy *self = &node->proxy;
     close_predecessor (node);
+    if (self->closing > self->closed && node->now_ms >= self->closing_ms) {
+        self->closed = self->closing;
+    }
     if (self->live && node->now_ms >= self->lease_until_ms) {
         end_session (node, LK_ISOLATED);
     }

@@ -64,7 +64,9 @@ typedef struct {
     /*  Session: the number itself is in node->facts. */
     bool live; /* a leader has vouched for it */
     int64_t lease_until_ms;
-    uint64_t closed; /* the one before, over: applications were told */
+    uint64_t closed;  /* the one before, over: applications were told */
+    uint64_t closing; /* will be closed when who was told had time to stop */
+    int64_t closing_ms;
 
     /*  Latest decree in force that it knows. */
     lk_decree decree;
