@@ -110,6 +110,7 @@ help:
 	@echo 'make check-style, check-man, format-check, tidy'
 	@echo 'make sim SEED=n RUNS=m    the simulator'
 	@echo 'make sim-long SEED=n STEPS=m   ... for hours'
+	@echo 'make sim-coverage        branches of the core that it takes'
 	@echo 'make canaries            the simulator against planted mistakes'
 	@echo 'make cluster-long ROUNDS=n  faults of real processes, for longer'
 	@echo 'make model               SPIN tries the protocol in every order'
@@ -157,6 +158,16 @@ check-man:
 
 sim: $(simulator)
 	$(simulator) --seed $(SEED) --runs $(or $(RUNS),1)
+
+#   Which branches of the core it takes; see tests/sim/unreached.txt.
+coverage = CFLAGS='-O0 -g --coverage' LDFLAGS=--coverage
+sim-coverage:
+	@+$(again) B=$(B)-coverage $(coverage) $(B)-coverage/tests/sim/sim
+	@+$(again) B=$(B)-coverage-unit $(coverage) core-tests
+	@sh tests/sim/coverage.sh $(B)-coverage $(B)-coverage-unit
+
+.PHONY: sim-coverage core-tests
+core-tests: $(filter $(B)/tests/unit/core_% $(B)/tests/unit/lock_%,$(unit_tests))
 
 #   Goes on from SEED for STEPS steps of the core; ^C ends it with its report.
 sim-long: $(simulator)
@@ -349,7 +360,7 @@ dist:
 	-o $(B)/lockkeeper-$(VERSION).tar.gz HEAD
 
 clean:
-	rm -rf $(B) $(B)-fuzz
+	rm -rf $(B) $(B)-fuzz $(B)-coverage $(B)-coverage-unit
 
 .FORCE:
 .PHONY: all tests cluster-long canaries model unit-tests help deps demo check check-fast check-style \

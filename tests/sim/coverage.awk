@@ -10,7 +10,8 @@
 #   false one is our own mistake, nor do those inside of uthash's and utlist's
 #   macros. Prints a table by file; each branch that only unit tests take;
 #   each that nobody takes and that is not listed, and each listed line
-#   that needs it no more: the status is 1 if there are any of these two.
+#   that needs it no more: the status is 1 if there are any of these two. One
+#   that is listed as "open" may be taken.
 
 function trim (text) {
     gsub (/^[ \t]+|[ \t]+$/, "", text)
@@ -119,7 +120,9 @@ END {
         print "not taken: " where[i]
     }
     for (place in reason) {
-        if (!(place in used)) {
+        if (!(place in used) && reason[place] ~ /^open/) {
+            print "open, but taken now: " place
+        } else if (!(place in used)) {
             print "listed, but taken or gone: " place
             stale++
         } else if (reason[place] == "") {
