@@ -21,8 +21,9 @@ comes_behind (const sim_world *world, lk_host leader)
 
     for (lk_host host = 0; host < world->member_count; host++) {
         const lk_candidate *other = &world->host[host].config.candidate;
-        if (lk_candidate_compare (own, own->priority, other, other->priority)
-            < 0) {
+        if (own->priority != other->priority
+                ? own->priority < other->priority
+                : lk_candidate_compare (own, other) < 0) {
             return host;
         }
     }

@@ -74,12 +74,8 @@ lk_choose_holder (const lk_choice *choice)
 /*  -------------------------------------------------------- the leaders */
 
 int
-lk_candidate_compare (const lk_candidate *a, uint8_t a_priority,
-                      const lk_candidate *b, uint8_t b_priority)
+lk_candidate_compare (const lk_candidate *a, const lk_candidate *b)
 {
-    if (a_priority != b_priority) {
-        return a_priority < b_priority ? -1 : 1;
-    }
     if (a->random != b->random) {
         return a->random < b->random ? -1 : 1;
     }
@@ -115,8 +111,8 @@ comes_before (const lk_choice *choice, lk_host a, lk_host b)
     if (x != y) {
         return x < y;
     }
-    return lk_candidate_compare (&choice->vote[a].candidate, 0,
-                                 &choice->vote[b].candidate, 0)
+    return lk_candidate_compare (&choice->vote[a].candidate,
+                                 &choice->vote[b].candidate)
            < 0;
 }
 

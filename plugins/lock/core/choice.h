@@ -31,8 +31,7 @@ lk_host lk_choose_holder (const lk_choice *choice);
 /*  Fills in `decree`'s leaders; false if nobody can lead. */
 bool lk_choose_leaders (const lk_choice *choice, lk_decree *decree);
 
-/*  Sorts candidates: 160 bits (with that priority), then port and pid. */
-int lk_candidate_compare (const lk_candidate *a, uint8_t a_priority,
-                          const lk_candidate *b, uint8_t b_priority);
+/*  Sorts candidates of one rank: random bits, address, then port and pid. */
+int lk_candidate_compare (const lk_candidate *a, const lk_candidate *b);
 
 #endif
