@@ -527,6 +527,58 @@ START_TEST (the_next_session_is_not)
 }
 END_TEST
 
+/*  -------------------------------------------------------- filling up */
+
+/*  Host 0 leads alone, though 1 and 2 could as well. */
+static void
+lead_alone (uint8_t reclaim)
+{
+    lk_decree genesis = {.members = MEMBERS};
+    decree = (lk_decree) {.term = term_of (7, 1),
+                          .members = MEMBERS,
+                          .leader_count = 1,
+                          .reclaim = reclaim != 0};
+    start_with ((lk_term) {0, 0}, &genesis);
+    lk_table table;
+    lk_table_init (&table);
+    table.decree = decree;
+    table.reclaim = reclaim;
+    lk_promise (node, decree.term);
+    lk_node_install (node, &table);
+    give_decree (1, LK_MSG_READY, &decree);
+}
+
+/*  Whether an election with that reason is asked for within so long. */
+static bool
+asks_to_fill (int64_t ms)
+{
+    const int before = said[LK_MSG_DATE];
+    for (; ms > 0 && said[LK_MSG_DATE] == before; ms -= 250) {
+        now_ms += 250;
+        ping (1);
+        ping (2);
+    }
+    return said[LK_MSG_DATE] != before && node->election.reason == LK_WHY_FILL;
+}
+
+START_TEST (few_leaders_become_more)
+{
+    lead_alone (0);
+    ck_assert (!asks_to_fill (3000));
+    ck_assert (asks_to_fill (2000));
+}
+END_TEST
+
+/*  That would begin the reclaim again. */
+START_TEST (few_leaders_wait_for_the_end_of_a_reclaim)
+{
+    lead_alone (1);
+    ck_assert (!asks_to_fill (8000));
+    node->table.reclaim = 0;
+    ck_assert (asks_to_fill (5000));
+}
+END_TEST
+
 int
 main (void)
 {
@@ -562,5 +614,7 @@ main (void)
     tcase_add_test (tests, sealed_meanwhile);
     tcase_add_test (tests, a_session_that_is_closed_is_dropped_unasked);
     tcase_add_test (tests, the_next_session_is_not);
+    tcase_add_test (tests, few_leaders_become_more);
+    tcase_add_test (tests, few_leaders_wait_for_the_end_of_a_reclaim);
     return run_tests ("core_leases", tests);
 }

@@ -209,13 +209,14 @@ could_lead (const lk_node *node, lk_host host)
     return true;
 }
 
+/*  A takeover during a reclaim would begin that again: it waits. */
 static bool
 leaders_are_few (const lk_node *node)
 {
     const lk_decree *active = &node->facts.active;
     lk_hosts members = active->members;
     if (active->leader_count >= node->config.leaders_max
-        || active->leader[0] != node->config.self) {
+        || active->leader[0] != node->config.self || node->table.reclaim != 0) {
         return false;
     }
     while (members) {
