@@ -154,9 +154,10 @@ lie (thrower *self, lk_client *liar)
               below (self, 3) == 0 ? "router" : "lock",
               choose_host (self, true));
     const bool honest = below (self, 2) == 0 && liar->address[0] != '\0';
-    /*  Who has the right to may end a router: not here. */
+    /*  Who has the right to may end a router or remove a member: not here. */
     if (strcmp (example->command, "STOP") != 0
-        && strcmp (example->command, "SHUTDOWN") != 0) {
+        && strcmp (example->command, "SHUTDOWN") != 0
+        && strcmp (example->command, "LOCKMEMBERS") != 0) {
         lk_client_say (liar, honest ? liar->address : from, to,
                        example->command, lk_rng_next (&self->rng), body);
     }

@@ -167,7 +167,7 @@ canary bakery-as-in-snaplock 20 storm doorway.c \
 canary reclaim-is-over-at-once 200 storm upkeep.c \
     's/&& node->now_ms - node->ready_ms > lk_with_margin (/\&\& 1 + lk_with_margin (/'
 canary grants-in-a-reclaim 200 storm table.c \
-    's/if (!entry || entry->ticket\.token != 0 || (self->reclaim >> home & 1)) {/if (!entry || entry->ticket.token != 0) {/'
+    's/entry->ticket\.token != 0\n *|| (self->reclaim >> home & 1)) {/entry->ticket.token != 0) {/'
 
 #   ------------------------------------------------------------ leases
 

@@ -247,6 +247,8 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
     sim_ambush_off (&self->ambush);
     sim_dice_take (self, SIM_DIE_SCENE, 0);
     draw_hosts (self);
+    sim_tell (self, -1, "%zu members and %zu others", self->member_count,
+              self->host_count - self->member_count);
     draw_course (self);
     sim_post (self, self->storm_end, SIM_EVENT_CALM, 0, 0);
 }
