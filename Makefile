@@ -107,7 +107,7 @@ help:
 	@echo 'make check       all tests (under five minutes)'
 	@echo 'make check-fast  style and unit tests (under fifteen seconds)'
 	@echo 'make deps        installs the Debian packages that all this needs'
-	@echo 'make check-style, check-man, format-check, tidy'
+	@echo 'make check-style, check-man, format-check, format, tidy'
 	@echo 'make sim SEED=n RUNS=m    the simulator'
 	@echo 'make sim-long SEED=n STEPS=m   ... for hours'
 	@echo 'make sim-coverage        branches of the core that it takes'
@@ -115,7 +115,8 @@ help:
 	@echo 'make cluster-long ROUNDS=n  faults of real processes, for longer'
 	@echo 'make model               SPIN tries the protocol in every order'
 	@echo 'make fuzz T=60 [F=core]   each fuzz target for T seconds (clang)'
-	@echo 'make bench'
+	@echo 'make fuzz-keep [F=core]   what they found that is new, kept'
+	@echo 'make bench               one line per figure'
 	@echo 'make install PREFIX=/usr/local DESTDIR=, uninstall, dist, clean'
 	@echo 'DEV=1 warnings are errors; SAN=address,undefined; V=1 commands;'
 	@echo 'B=DIR build there; NO_DEPS=1 demo and check install no packages'
@@ -166,7 +167,6 @@ sim-coverage:
 	@+$(again) B=$(B)-coverage-unit $(coverage) core-tests
 	@sh tests/sim/coverage.sh $(B)-coverage $(B)-coverage-unit
 
-.PHONY: sim-coverage core-tests
 core-tests: $(filter $(B)/tests/unit/core_% $(B)/tests/unit/lock_%,$(unit_tests))
 
 #   Goes on from SEED for STEPS steps of the core; ^C ends it with its report.
@@ -195,7 +195,6 @@ fuzz_names = $(if $(F),$(F),$(notdir $(fuzz_tests)))
 fuzz-run: $(fuzz_tests)
 	@BUILD=$(abspath $(B)) bash tests/lib/fuzz.sh run $(T) $(fuzz_names)
 
-.PHONY: fuzz-keep fuzz-keep-run
 fuzz-keep-run: $(fuzz_tests)
 	@BUILD=$(abspath $(B)) bash tests/lib/fuzz.sh keep $(fuzz_names)
 
@@ -363,9 +362,10 @@ clean:
 	rm -rf $(B) $(B)-fuzz $(B)-coverage $(B)-coverage-unit
 
 .FORCE:
-.PHONY: all tests cluster-long canaries model unit-tests help deps demo check check-fast check-style \
-	check-man sim sim-long bench fuzz fuzz-run format format-check tidy install uninstall \
-	dist clean .FORCE
+.PHONY: all tests unit-tests core-tests help deps demo check cluster-long \
+	check-fast check-style check-man sim sim-coverage sim-long canaries \
+	model bench fuzz fuzz-run fuzz-keep fuzz-keep-run format-check format \
+	tidy install uninstall dist clean .FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 

@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Rules 1, 2, 4 and 6 of PROTOCOL.md 5, as far as applications see them.
+ *  Rules 1, 2, 4 and 6, as far as applications see them.
  */
 
 #include "checker.h"

@@ -1,13 +1,14 @@
-/*  checker.h - the judge: what must always hold (PROTOCOL.md 5, 1 to 6)
+/*  checker.h - the judge: what must always hold
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  It stands apart from the simulator: it knows no network, no faults and no
- *  node from within. It is told what applications asked for and were told,
- *  what services published, wrote to disk and sent, and may look at the
- *  tables of those that serve. All times are true time in ms; whoever feeds
- *  it converts the clocks of hosts.
+ *  The numbered rules are those of lockkeeper-protocol(7), What must always
+ *  hold; 7 is for calm.h. It stands apart from the simulator: it knows no
+ *  network, no faults and no node from within. It is told what applications
+ *  asked for and were told, what services published, wrote to disk and sent,
+ *  and may look at the tables of those that serve. All times are true time in
+ *  ms; whoever feeds it converts the clocks of hosts.
  *
  *  A *claim* is a request that an application has open, or the lock that it
  *  was told. The lock is *believed* until the application gave it back, was

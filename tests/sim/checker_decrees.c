@@ -3,8 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Rule 3 of PROTOCOL.md 5, and that nothing is revealed before it is on
- *  disk.
+ *  Rule 3, and that nothing is revealed before it is on disk.
  */
 
 #include "checker.h"

@@ -3,8 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Rules 1, 4 and 5 of PROTOCOL.md 5: of every leader that serves the latest
- *  decree in force, unless it is in reclaim.
+ *  Rules 1, 4 and 5: of every leader that serves the latest decree in force,
+ *  unless it is in reclaim.
  */
 
 #include "checker.h"

@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Row E5: nothing is granted, and holders are told.
+ *  Nothing is granted, and holders are told.
  */
 
 #include "calm.h"

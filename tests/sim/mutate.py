@@ -13,9 +13,9 @@
 #
 #       tests/sim/mutate.py [--list] [--again FILE] [--jobs N] [SOURCE...]
 #
-#   After `make tests`. Prints a line for each that nobody noticed, and in the end how many there
-#   were. --again tries only the mutants whose lines are in FILE, for longer.
-#   Needs python3-clang-14.
+#   After `make tests`. Prints a line for each that nobody noticed, and in the
+#   end how many there were. --again tries only the mutants whose lines are in
+#   FILE, for longer. Needs python3-clang-14.
 
 import argparse
 import concurrent.futures
@@ -178,7 +178,8 @@ class Bench:
         for source in sorted(glob.glob("tests/unit/core_*.c")):
             name = folder + "/" + os.path.basename(source)[:-2]
             if run(["gcc", "-O1", "-w", *FLAGS, "-o", name, source,
-                    *glob.glob("tests/lib/corrupt.c"), *link, "-lcheck", "-lsubunit", "-lrt", "-lm", "-lpthread"], 120):
+                    "tests/lib/corrupt.c", *link, "-lcheck", "-lsubunit",
+                    "-lrt", "-lm", "-lpthread"], 120):
                 self.tests.append(name)
             else:
                 print(f"{source}: left out, it needs more than the core",
