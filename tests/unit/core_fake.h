@@ -183,17 +183,23 @@ ping_of (lk_host from, lk_hosts sees)
     return message;
 }
 
+FAKE int
+run_suite (Suite *suite)
+{
+    SRunner *runner = srunner_create (suite);
+    srunner_run_all (runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 /*  Runs the tests of a file. */
 FAKE int
 run_tests (const char *name, TCase *tests)
 {
     Suite *suite = suite_create (name);
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return run_suite (suite);
 }
 
 #endif
