@@ -112,6 +112,9 @@ add="HOSTS=4 MEMBERS=3"
         $add LEADERS=0 TERMS=4 CHANGE=4
     slow holds 'the decrees of four hosts, all members first' \
         $four LEADERS=0 TERMS=4 CHANGE=4
+    order=-DCOLLAPSE \
+        slow holds 'the same with one election more, changes in two' \
+        $four LEADERS=0 TERMS=5 CHANGE=3
 
     slow found 'goal: told in term 1 or 2, term 3 in force' \
         $three LEADERS=2 TERMS=3 OPERATION=1 GOAL=1
