@@ -612,7 +612,7 @@ START_TEST (by_who_is_no_member)
 {
     follow (BIT (1), 1);
     change (true, 0);
-    then ("refused: this host is no member itself\n");
+    then ("isolated: the leader that was asked is no member any more\n");
 }
 END_TEST
 

@@ -255,7 +255,7 @@ START_TEST (sends_on_who_waits)
 {
     ask_for (APP, 3, "remove", "h3");
     node.status.decree.leader[0] = h2;
-    done (LK_REFUSED, "this host is no member itself");
+    done (LK_REFUSED, "it is the last member");
     const lk_message *answer = only_sent (APP, "LOCKMEMBERS");
     ck_assert_str_eq (lk_message_item (answer, "leaders", 0), "h2");
     ck_assert (!lk_message_has (answer, "members"));

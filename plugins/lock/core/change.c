@@ -72,8 +72,8 @@ find_problem (const lk_node *node, lk_host host, bool add, const char **text)
 {
     lk_hosts members = node->facts.active.members;
     if (!lk_hosts_has (members, node->config.self)) {
-        *text = "this host is no member itself";
-        return LK_REFUSED;
+        *text = "the leader that was asked is no member any more";
+        return LK_ISOLATED; /* its successor may */
     }
     if (add && lk_hosts_count (members) >= LK_MEMBERS_MAX) {
         *text = "there are as many members as there can be";
