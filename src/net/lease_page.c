@@ -35,6 +35,7 @@ _Static_assert(sizeof (page) == 24, "the layout is part of the protocol");
 
 struct lk_lease_page {
     page *page;
+    int fd; /* with the writer's lock */
 };
 
 struct lk_lease_view {
@@ -43,57 +44,92 @@ struct lk_lease_view {
 
 /*  -------------------------------------------------------- writer */
 
-/*  Maps a fresh file under a name of its own; NULL and errno. Its bytes are
- *  there before it is mapped, or a full disk would end us by SIGBUS. */
-static page *
-map_fresh (const char *path)
+/*  Whether another writer lives. Only who may write to the file can hold a
+ *  lock that we see so; one of a reader is none of our business. */
+static bool
+is_in_use (const char *path)
 {
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    int fd = open (path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+    if (fd == -1) {
+        return false;
+    }
+    bool locked = fcntl (fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_WRLCK;
+    close (fd);
+    return locked;
+}
+
+/*  A fresh file, with our lock. Its bytes are there before it is mapped, or a
+ *  full disk would end us by SIGBUS. -1 and errno. */
+static int
+open_fresh (const char *path)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int fd = open (path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 
     if (fd == -1) {
-        return NULL;
+        return -1;
     }
-    page *fresh = MAP_FAILED;
-    int error =
-        fchmod (fd, 0644) == 0 ? posix_fallocate (fd, 0, sizeof *fresh) : errno;
-    if (error == 0) {
-        fresh = mmap (NULL, sizeof *fresh, PROT_READ | PROT_WRITE, MAP_SHARED,
-                      fd, 0);
-        error = errno;
+    int error = fcntl (fd, F_OFD_SETLK, &lock) == 0 && fchmod (fd, 0644) == 0
+                    ? posix_fallocate (fd, 0, sizeof (page))
+                    : errno;
+    if (error != 0) {
+        close (fd);
+        errno = error;
+        return -1;
     }
-    close (fd);
-    errno = error;
+    return fd;
+}
+
+/*  Maps it under its name; false and errno. */
+static bool
+publish (lk_lease_page *self, const char *temporary, const char *path)
+{
+    void *fresh = mmap (NULL, sizeof (page), PROT_READ | PROT_WRITE, MAP_SHARED,
+                        self->fd, 0);
+
     if (fresh == MAP_FAILED) {
-        return NULL;
+        return false;
     }
-    memcpy (fresh->tag, page_tag, sizeof page_tag);
-    return fresh;
+    self->page = fresh;
+    memcpy (self->page->tag, page_tag, sizeof page_tag);
+    return rename (temporary, path) == 0;
+}
+
+static lk_lease_page *
+make_page (const char *temporary, const char *path)
+{
+    lk_lease_page *self = lk_alloc (sizeof *self);
+
+    self->page = NULL;
+    self->fd = open_fresh (temporary);
+    if (self->fd == -1 || !publish (self, temporary, path)) {
+        int error = errno;
+        lk_lease_page_destroy (&self);
+        errno = error;
+    }
+    return self;
 }
 
 lk_lease_page *
 lk_lease_page_new (const char *path, lk_problem *problem)
 {
-    size_t size = strlen (path) + sizeof ".new";
-    char *temporary = lk_alloc (size);
-
-    snprintf (temporary, size, "%s.new", path);
-    unlink (temporary);
-    page *fresh = map_fresh (temporary);
-    if (fresh && rename (temporary, path) != 0) {
-        int error = errno;
-        munmap (fresh, sizeof *fresh);
-        fresh = NULL;
-        errno = error;
-    }
-    if (!fresh) {
-        (void) lk_problem_errno (problem, "cannot make '%s'", path);
-        unlink (temporary);
-        lk_free (temporary);
+    if (is_in_use (path)) {
+        (void) lk_problem_set (problem, LK_REFUSED,
+                               "'%s' is in use by another process", path);
         return NULL;
     }
+    size_t size = strlen (path) + sizeof ".new";
+    char *temporary = lk_alloc (size);
+    snprintf (temporary, size, "%s.new", path);
+    unlink (temporary);
+    lk_lease_page *self = make_page (temporary, path);
+    if (!self) {
+        (void) lk_problem_errno (problem, "cannot make '%s'", path);
+        unlink (temporary);
+    }
     lk_free (temporary);
-    lk_lease_page *self = lk_alloc (sizeof *self);
-    self->page = fresh;
     return self;
 }
 
@@ -105,7 +141,12 @@ lk_lease_page_destroy (lk_lease_page **self_p)
     if (!self) {
         return;
     }
-    munmap (self->page, sizeof *self->page);
+    if (self->page) {
+        munmap (self->page, sizeof *self->page);
+    }
+    if (self->fd != -1) {
+        close (self->fd);
+    }
     lk_free (self);
     *self_p = NULL;
 }

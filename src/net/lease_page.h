@@ -22,7 +22,8 @@
 typedef struct lk_lease_page lk_lease_page;
 
 /*  Makes the file anew, readable for all, in place of an old one; session 0,
- *  over. NULL and problem. */
+ *  over. NULL and problem, also if another process writes to the old one:
+ *  applications would take the lease of one lock service for the other's. */
 lk_lease_page *lk_lease_page_new (const char *path, lk_problem *problem);
 
 /*  Unmaps it and leaves the file: set until_ms to 0 before if the lease ends

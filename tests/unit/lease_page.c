@@ -7,12 +7,14 @@
 #include "net/lease_page.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,6 +67,7 @@ END_TEST
 START_TEST (restarted_writer_makes_another)
 {
     lk_lease_page_set (page, 7, 1000);
+    lk_lease_page_destroy (&page);
     lk_lease_page *second = lk_lease_page_new (path, &problem);
     ck_assert_ptr_nonnull (second);
     lk_lease_page_set (second, 8, 2000);
@@ -75,6 +78,31 @@ START_TEST (restarted_writer_makes_another)
     ck_assert_int_eq (lk_lease_view_until (view, 8), 2000);
     lk_lease_page_destroy (&second);
     ck_assert_int_eq (lk_lease_view_until (view, 8), 2000);
+}
+END_TEST
+
+START_TEST (second_writer_is_refused)
+{
+    ck_assert_ptr_null (lk_lease_page_new (path, &problem));
+    ck_assert_ptr_nonnull (strstr (problem.text, "in use by another process"));
+    lk_lease_page_set (page, 7, 1000);
+    lk_lease_view_destroy (&view);
+    view = lk_lease_view_new (path, &problem);
+    ck_assert_int_eq (lk_lease_view_until (view, 7), 1000);
+}
+END_TEST
+
+/*  Anybody may open the page, and lock what is open. */
+START_TEST (no_reader_keeps_a_writer_away)
+{
+    struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+    lk_lease_page_destroy (&page);
+    int fd = open (path, O_RDONLY);
+    ck_assert_int_eq (fcntl (fd, F_OFD_SETLK, &lock), 0);
+    ck_assert_int_eq (flock (fd, LOCK_EX), 0);
+    page = lk_lease_page_new (path, &problem);
+    ck_assert_ptr_nonnull (page);
+    close (fd);
 }
 END_TEST
 
@@ -131,6 +159,8 @@ main (void)
     tcase_set_timeout (tcase, 20);
     tcase_add_test (tcase, what_is_set_is_seen);
     tcase_add_test (tcase, restarted_writer_makes_another);
+    tcase_add_test (tcase, second_writer_is_refused);
+    tcase_add_test (tcase, no_reader_keeps_a_writer_away);
     tcase_add_test (tcase, files_that_are_none);
     tcase_add_test (tcase, no_mixture_is_seen);
     Suite *suite = suite_create ("lease_page");
