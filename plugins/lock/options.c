@@ -6,6 +6,7 @@
 
 #include "options.h"
 
+#include "net/endpoint.h"
 #include "net/paths.h"
 #include "wire/lock_message.h"
 
@@ -57,8 +58,13 @@ read_text (char text[PATH_MAX], const lk_config *config, const char *key)
 /*  The members of a cluster rest on these relations: lockkeeper-protocol(7),
  *  Sessions and hosts. */
 static lk_err
-check (const lk_lockd_options *self, lk_problem *problem)
+check (const lk_lockd_options *self, const lk_config *config,
+       lk_problem *problem)
 {
+    if (lk_endpoint_check (self->endpoint, LK_IPC, NULL) != LK_OK) {
+        return lk_config_refuse (config, "lock/endpoint", 0, "ipc://PATH",
+                                 problem);
+    }
     if (self->leader_lease_ms < 2 * self->dead_after_ms) {
         return lk_problem_set (problem, LK_INVALID,
                                "'lock/leader-lease' is less than two times "
@@ -93,5 +99,5 @@ lk_lockd_options_read (lk_lockd_options *self, const lk_config *config,
     self->host_lease_ms = lk_config_number (config, "lock/host-lease");
     self->grace_ms = lk_config_number (config, "lock/grace");
     self->digest_ms = lk_config_number (config, "lock/digest");
-    return check (self, problem);
+    return check (self, config, problem);
 }

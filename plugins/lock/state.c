@@ -111,8 +111,7 @@ read_state (lk_lockd *self)
         return make_fresh (self);
     }
     if (error != LK_OK) {
-        lk_log_error ("cannot read '%s': %s", lk_state_file_path (self->file),
-                      problem.text[0] ? problem.text : lk_err_text (error));
+        lk_log_error ("%s", problem.text);
         return false;
     }
     bool read = decode (self, text, size);

@@ -159,7 +159,9 @@ lk_err
 lk_state_file_read (lk_state_file *self, size_t size_max, char **data,
                     size_t *size, lk_problem *problem)
 {
-    int fd = openat (self->dir_fd, self->name, O_RDONLY | O_CLOEXEC);
+    /*  A pipe of that name must not make us wait for its writer. */
+    int fd =
+        openat (self->dir_fd, self->name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
     if (fd == -1 && errno == ENOENT) {
         return lk_problem_set (problem, LK_UNKNOWN, "there is no '%s'",

@@ -94,6 +94,28 @@ START_TEST (defaults_reach_the_node)
 }
 END_TEST
 
+START_TEST (what_makes_no_sense)
+{
+    static const char *const settings[][3] = {
+        {"lock/endpoint", "tcp://h1:7411", "'lock/endpoint': ipc://PATH"},
+        {"lock/endpoint", "ipc://", "'lock/endpoint': ipc://PATH"},
+        {"lock/leader-lease", "1999", "two times 'lock/dead-after'"},
+        {"lock/host-lease", "6000", "three times 'lock/leader-lease'"},
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        lk_lockd_options options;
+        lk_problem problem;
+        lk_config *config = lk_lockd_config_new ();
+        ck_assert (
+            !lk_config_set (config, settings[i][0], settings[i][1], &problem));
+        ck_assert_int_eq (lk_lockd_options_read (&options, config, &problem),
+                          LK_INVALID);
+        ck_assert_ptr_nonnull (strstr (problem.text, settings[i][2]));
+        lk_config_destroy (&config);
+    }
+}
+END_TEST
+
 START_TEST (one_leader_will_do)
 {
     static const char *const settings[][2] = {{"lock/leaders", "1"},
@@ -142,6 +164,7 @@ main (void)
     const TTest *const tests[] = {
         all_are_taken,
         defaults_reach_the_node,
+        what_makes_no_sense,
         one_leader_will_do,
         priority_off_is_no_candidate,
         chance_is_drawn_at_each_start,

@@ -131,6 +131,18 @@ START_TEST (too_large_to_read)
 }
 END_TEST
 
+START_TEST (a_pipe_is_not_waited_for)
+{
+    char *data;
+    size_t size;
+    ck_assert_int_eq (mkfifo (lk_state_file_path (file), 0600), 0);
+    ck_assert_int_eq (lk_state_file_read (file, 4, &data, &size, &problem),
+                      LK_OK);
+    ck_assert_uint_eq (size, 0);
+    lk_free (data);
+}
+END_TEST
+
 START_TEST (only_one_process_has_it)
 {
     ck_assert_ptr_null (lk_state_file_open (dir, "lock.state", &problem));
@@ -230,6 +242,7 @@ main (void)
     tcase_add_checked_fixture (tcase, set_up, tear_down);
     tcase_add_test (tcase, absent_written_and_read);
     tcase_add_test (tcase, too_large_to_read);
+    tcase_add_test (tcase, a_pipe_is_not_waited_for);
     tcase_add_test (tcase, only_one_process_has_it);
     tcase_add_test (tcase, folder_that_is_not_there);
     tcase_add_test (tcase, failed_write_keeps_the_old);
