@@ -223,6 +223,23 @@ START_TEST (a_vote_for_another_term_is_none)
 }
 END_TEST
 
+/*  Its file was lost: it knows no genesis, and not what it promised. */
+START_TEST (a_genesis_is_known_by_its_members)
+{
+    former = (lk_decree) {.members = MEMBERS};
+    start_with (former.term, &former);
+    to_voting (0x6);
+    vote (1, former.term);
+    lk_lock_message message = vote_of (2, former.term);
+    message.as.voted.active.members = 0;
+    give (2, &message);
+    wait_ms (300);
+    ck_assert (!says (LK_MSG_ELECTED) && said[LK_MSG_ELECTED] == 0);
+    vote (2, former.term);
+    ck_assert_int_gt (node->election.state, LK_ELECTION_VOTING);
+}
+END_TEST
+
 START_TEST (a_vote_twice_is_one)
 {
     to_voting (0x6);
@@ -661,6 +678,7 @@ main (void)
     tcase_add_test (tests, there_is_a_last_number);
     tcase_add_test (tests, a_quorum_of_votes_elects);
     tcase_add_test (tests, a_vote_for_another_term_is_none);
+    tcase_add_test (tests, a_genesis_is_known_by_its_members);
     tcase_add_test (tests, a_vote_twice_is_one);
     tcase_add_test (tests, others_that_it_sees_get_a_moment);
     tcase_add_test (tests, all_that_it_sees_is_enough);

@@ -140,14 +140,32 @@ lk_on_desist (lk_node *node, const lk_lock_message *message)
 
 /*  -------------------------------------------------------- counting */
 
+/*  Whose votes count. A genesis knows its members by name alone: whoever votes
+ *  under such a name and does not know it has lost its file, and with it what
+ *  it may have promised. */
+static lk_hosts
+voters (const lk_election *self, const lk_decree *previous)
+{
+    lk_hosts found = self->voted;
+    lk_hosts voted = self->voted;
+    while (previous->leader_count == 0 && voted) {
+        lk_host host = lk_hosts_take (&voted);
+        if (self->vote[host].active.members == 0) {
+            found &= ~LK_HOST_BIT (host);
+        }
+    }
+    return found;
+}
+
 /*  Notes since when q of D's members, and q of the new ones, have voted; false
  *  if they have not. */
 static bool
 note_quorum (lk_node *node, const lk_decree *previous, lk_hosts members)
 {
     lk_election *self = &node->election;
-    if (!lk_is_quorum (previous->members, self->voted)
-        || !lk_is_quorum (members, self->voted)) {
+    lk_hosts voted = voters (self, previous);
+    if (!lk_is_quorum (previous->members, voted)
+        || !lk_is_quorum (members, voted)) {
         self->quorum_ms = LK_LONG_AGO;
         return false;
     }
