@@ -35,6 +35,7 @@ struct lk_bus {
     lk_err refuses;
     lk_message *sent[SENT_MAX];
     size_t count;
+    void (*look) (void); /* ahead of each sending */
 };
 
 static lk_bus bus;
@@ -45,6 +46,9 @@ lk_bus_send (lk_bus *self, lk_message **message_p)
 {
     if (self->refuses) {
         return self->refuses;
+    }
+    if (self->look) {
+        self->look ();
     }
     ck_assert_uint_lt (self->count, SENT_MAX);
     self->sent[self->count++] = *message_p;
