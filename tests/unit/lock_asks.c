@@ -203,6 +203,19 @@ START_TEST (unlocks_after_the_duration)
 }
 END_TEST
 
+/*  The word that it ran out may be lost: who asks again is told again. */
+START_TEST (tells_again_that_it_ran_out)
+{
+    uint32_t app = ask ("a@h1", 4, "o");
+    for (int times = 0; times < 3; times++) {
+        add_answer (LK_ANSWER_UNLOCKED, app, 4, LK_TIMEDOUT);
+        ck_assert_uint_eq (ask ("a@h1", 4, "o"), app);
+        check_text (only_sent ("a@h1", "UNLOCKED"), "error", "timedout");
+        forget_sent ();
+    }
+}
+END_TEST
+
 START_TEST (unlocks_by_key)
 {
     lk_message *message = new_message ("b@h1", "UNLOCK", 9);
@@ -212,12 +225,38 @@ START_TEST (unlocks_by_key)
     const lk_app_request *request = &last_event (LK_ON_UNLOCK_BY_KEY)->request;
     ck_assert_uint_eq (request->key, 0xabcdef);
     ck_assert_uint_eq (request->serial, 9);
+    ck_assert_uint_eq (request->owner.size, 0);
     uint32_t app = request->app;
     add_answer (LK_ANSWER_FAILED, app, 9, LK_DENIED);
     tick ();
     const lk_message *failed = only_sent ("b@h1", "LOCKFAILED");
     check_text (failed, "error", "denied");
     ck_assert_uint_eq (lk_message_serial (failed), 9);
+}
+END_TEST
+
+/*  One that we know nothing of, having been restarted: its own all the same. */
+START_TEST (unlocks_what_it_had_before)
+{
+    lk_message *message = new_message ("b@h1", "UNLOCK", 9);
+    lk_message_set_text (message, "object", "o");
+    lk_message_set_number (message, "request", 8);
+    lk_message_set_hex (message, "key", 0xabcdef);
+    give (message);
+    const lk_app_request *request = &last_event (LK_ON_UNLOCK_BY_KEY)->request;
+    ck_assert_uint_eq (request->owner.size, strlen ("b@h1"));
+    ck_assert_mem_eq (request->owner.data, "b@h1", request->owner.size);
+}
+END_TEST
+
+/*  A serial that is right, with an object that is not. */
+START_TEST (unlocks_nothing_else)
+{
+    ask ("a@h1", 1, "other");
+    size_t before = node.count;
+    unlock ("a@h1", 2, 1);
+    check_text (only_sent ("a@h1", "LOCKFAILED"), "error", "unknown");
+    ck_assert_uint_eq (node.count, before);
 }
 END_TEST
 
@@ -330,7 +369,10 @@ main (void)
         tells_a_failure,
         tells_a_loss,
         unlocks_after_the_duration,
+        tells_again_that_it_ran_out,
         unlocks_by_key,
+        unlocks_what_it_had_before,
+        unlocks_nothing_else,
         refuses_bad_unlocks,
     };
     const TTest *const status[] = {tells_its_status, lists_tickets,

@@ -40,6 +40,7 @@ struct lk_bus {
 
 static lk_bus bus;
 static const char *bus_address = "10.1.2.3:4040";
+static const char *bus_host = "h1";
 
 lk_err
 lk_bus_send (lk_bus *self, lk_message **message_p)
@@ -67,7 +68,7 @@ const char *
 lk_bus_host (const lk_bus *self)
 {
     (void) self;
-    return "h1";
+    return bus_host;
 }
 
 const char *

@@ -6,10 +6,9 @@
 
 #include "lock_fake.h"
 
-#include "net/lease_page.h"
 #include "net/log.h"
 
-#include <sys/stat.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 /*  -------------------------------------------------------- start */
@@ -56,6 +55,20 @@ START_TEST (knows_its_address)
 }
 END_TEST
 
+/*  Its host is in its promises: under another name it would be another. */
+START_TEST (ends_if_its_host_has_another_name)
+{
+    lk_lockd_service.detach (&lockd, "router lost");
+    bus_host = "h9";
+    attach ();
+    ck_assert_int_eq (bus.stopped, 1 + 1);
+    ck_assert_uint_eq (bus.count, 0);
+    size_t steps = node.count;
+    tick ();
+    ck_assert_uint_eq (node.count, steps);
+}
+END_TEST
+
 START_TEST (starts_without_a_genesis)
 {
     attach ();
@@ -71,43 +84,6 @@ START_TEST (starts_without_a_genesis)
     ck_assert_uint_eq (lockd.state.id, id);
     ck_assert_uint_eq (node.config.facts.session, 1);
     ck_assert_uint_eq (lockd.incarnation, 2);
-}
-END_TEST
-
-/*  What it promised before its start, above all. */
-START_TEST (gives_the_core_what_it_has)
-{
-    lk_facts facts = {.promised = {7, OWN_ID}, .session = 9};
-    facts.active = lockd.state.facts.active;
-    add_effect ((lk_effect) {.type = LK_DO_PERSIST, .facts = facts});
-    tick ();
-    uint64_t seed = node.config.seed[0];
-    lk_lockd_options options = lockd.options;
-    options.leaders_max = 5;
-    options.dead_after_ms = 700;
-    options.leader_lease_ms = 1500;
-    options.host_lease_ms = 5000;
-    options.grace_ms = 7000;
-    options.digest_ms = 300;
-    forget_sent ();
-    lk_lockd_clear (&lockd);
-    memset (&node, 0, sizeof node);
-    lk_lockd_init (&lockd, &options);
-    ck_assert (lk_lockd_open (&lockd));
-    attach ();
-    ck_assert_uint_eq (node.config.facts.promised.number, 7);
-    ck_assert_uint_eq (node.config.facts.promised.proposer, OWN_ID);
-    ck_assert_uint_eq (node.config.facts.session, 9);
-    ck_assert_uint_eq (node.config.facts.active.members, facts.active.members);
-    ck_assert_uint_eq (node.config.leaders_max, 5);
-    ck_assert_int_eq (node.config.dead_after_ms, 700);
-    ck_assert_int_eq (node.config.leader_lease_ms, 1500);
-    ck_assert_int_eq (node.config.host_lease_ms, 5000);
-    ck_assert_int_eq (node.config.grace_ms, 7000);
-    ck_assert_int_eq (node.config.digest_ms, 300);
-    /*  Keys come from it: nobody must be able to guess them. */
-    ck_assert_uint_ne (node.config.seed[0], seed);
-    ck_assert_uint_ne (node.config.seed[0], node.config.seed[1]);
 }
 END_TEST
 
@@ -148,154 +124,6 @@ START_TEST (refuses_a_broken_state)
 }
 END_TEST
 
-/*  One that cannot be read, being far too large here, is not made anew. */
-START_TEST (refuses_an_unreadable_state)
-{
-    char path[128];
-    lk_lockd_clear (&lockd);
-    path_of (path, "lock.state");
-    ck_assert_int_eq (truncate (path, LK_LOCK_STATE_SIZE_MAX + 1), 0);
-    lk_lockd_options options = lockd.options;
-    lk_lockd_init (&lockd, &options);
-    ck_assert (!lk_lockd_open (&lockd));
-    struct stat status;
-    ck_assert_int_eq (stat (path, &status), 0);
-    ck_assert_int_eq (status.st_size, LK_LOCK_STATE_SIZE_MAX + 1);
-}
-END_TEST
-
-/*  -------------------------------------------------------- effects */
-
-START_TEST (persists_what_follows)
-{
-    lk_facts facts = {.promised = {7, OWN_ID}, .session = 9};
-    facts.active = lockd.state.facts.active;
-    add_effect ((lk_effect) {.type = LK_DO_PERSIST, .facts = facts});
-    tick ();
-    lk_lockd_clear (&lockd);
-    open_lockd ();
-    ck_assert_uint_eq (lockd.state.facts.promised.number, 7);
-    ck_assert_uint_eq (lockd.state.facts.session, 9);
-}
-END_TEST
-
-static uint64_t written[4]; /* promises on the disk at each sending */
-
-static void
-look_at_file (void)
-{
-    char path[128], text[LK_LOCK_STATE_SIZE_MAX], problem[256];
-    path_of (path, "lock.state");
-    FILE *file = fopen (path, "r");
-    ck_assert_ptr_nonnull (file);
-    size_t size = fread (text, 1, sizeof text, file);
-    fclose (file);
-    lk_roster roster;
-    lk_lock_state state;
-    lk_roster_init (&roster);
-    ck_assert_int_eq (lk_lock_state_decode (text, size, &roster, &state,
-                                            problem, sizeof problem),
-                      LK_OK);
-    written[bus.count] = state.facts.promised.number;
-}
-
-static void
-add_promise (uint64_t number)
-{
-    lk_facts facts = lockd.state.facts;
-    facts.promised = (lk_term) {number, OWN_ID};
-    add_effect ((lk_effect) {.type = LK_DO_PERSIST, .facts = facts});
-}
-
-static void
-add_retire (lk_lock_message *message)
-{
-    *message = (lk_lock_message) {.kind = LK_MSG_RETIRE,
-                                  .from = lockd.self,
-                                  .to = lk_roster_find (&lockd.roster, "h2", 0),
-                                  .origin = LK_NOBODY,
-                                  .destination = LK_NOBODY,
-                                  .term = {5, OWN_ID}};
-    add_effect ((lk_effect) {.type = LK_DO_SEND, .message = message});
-}
-
-/*  Each fact ahead of the very message that reveals it. */
-START_TEST (persists_each_before_what_follows)
-{
-    lk_lock_message retire;
-    add_promise (7);
-    add_retire (&retire);
-    add_promise (8);
-    add_retire (&retire);
-    bus.look = look_at_file;
-    tick ();
-    ck_assert_uint_eq (bus.count, 2);
-    ck_assert_uint_eq (written[0], 7);
-    ck_assert_uint_eq (written[1], 8);
-}
-END_TEST
-
-START_TEST (ends_if_it_cannot_write)
-{
-    char command[100];
-    lk_lock_message retire;
-    lk_lease_view *view = lk_lease_view_new (lockd.page_path, NULL);
-    snprintf (command, sizeof command, "rm -rf %s", dir);
-    ck_assert_int_eq (system (command), 0);
-    uint32_t app = ask ("a@h1", 1, "o");
-    add_effect (
-        (lk_effect) {.type = LK_DO_PERSIST, .facts = lockd.state.facts});
-    add_answer (LK_ANSWER_LOCKED, app, 1, LK_OK);
-    add_effect ((lk_effect) {
-        .type = LK_DO_LEASE, .session = 4, .lease_until_ms = 15000});
-    add_retire (&retire);
-    tick ();
-    ck_assert_int_eq (bus.stopped, 1 + 1);
-    ck_assert_uint_eq (bus.count, 0);
-    ck_assert_int_eq (lk_lease_view_until (view, 4), 0);
-    lk_lease_view_destroy (&view);
-    size_t steps = node.count;
-    tick ();
-    give (new_lock ("a@h1", 2, "o"));
-    lk_lockd_service.detach (&lockd, "stop");
-    ck_assert_uint_eq (node.count, steps);
-    ck_assert_uint_eq (bus.count, 0);
-}
-END_TEST
-
-START_TEST (sends_to_peers)
-{
-    lk_lock_message retire;
-    add_retire (&retire);
-    tick ();
-    only_sent ("lock@h2", "RETIRE");
-}
-END_TEST
-
-START_TEST (publishes_the_lease)
-{
-    add_effect ((lk_effect) {
-        .type = LK_DO_LEASE, .session = 4, .lease_until_ms = 15000});
-    tick ();
-    uint32_t app = ask ("a@h1", 1, "o");
-    add_answer (LK_ANSWER_LOCKED, app, 1, LK_OK);
-    tick ();
-    const lk_message *locked = only_sent ("a@h1", "LOCKED");
-    ck_assert_int_eq (lk_message_number (locked, "session", 0), 4);
-    ck_assert_int_eq (lk_message_number (locked, "lease_until", 0), 15000);
-    lk_lease_view *view =
-        lk_lease_view_new (lk_message_text (locked, "lease_page"), NULL);
-    ck_assert_ptr_nonnull (view);
-    ck_assert_int_eq (lk_lease_view_until (view, 4), 15000);
-    ck_assert_int_eq (lk_lease_view_until (view, 3), 0);
-    /*  Also when it ends ahead of its time, as in a stop. */
-    add_effect ((lk_effect) {.type = LK_DO_LEASE, .session = 4});
-    tick ();
-    ck_assert_int_eq (lk_lease_view_until (view, 4), 0);
-    lk_lease_view_destroy (&view);
-}
-END_TEST
-
 /*  -------------------------------------------------------- endings */
 
 START_TEST (ends_applications)
@@ -305,6 +133,8 @@ START_TEST (ends_applications)
     report_status ("b@h1", "down", 50);
     report_status ("a@h2", "down", 50);
     ck_assert_uint_eq (node.count, 1);
+    report_status ("a@h2", "up", 50);
+    ck_assert_ptr_null (lk_apps_find (&lockd.apps, "a@h2"));
     report_status ("a@h1", "down", 50);
     ck_assert_uint_eq (last_event (LK_ON_APP_GONE)->request.app, app);
     add_answer (LK_ANSWER_LOCKED, app, 4, LK_OK);
@@ -403,6 +233,32 @@ START_TEST (ends_what_is_cut_off_and_dead)
 }
 END_TEST
 
+/*  Nobody else tells when that one ends: it is looked after again and again. */
+START_TEST (ends_what_is_cut_off_and_dies_later)
+{
+    pid_t pid = fork ();
+    if (pid == 0) {
+        pause ();
+        _exit (0);
+    }
+    report_status ("a@h1", "up", pid);
+    uint32_t app = ask ("a@h1", 4, "o");
+    report_cut ("a@h1", pid);
+    for (int looks = 0; looks < 3; looks++) {
+        bus.now_ms += LK_LOCKD_RETURN_MS;
+        tick ();
+        last_event (LK_ON_TICK);
+    }
+    ck_assert_int_eq (kill (pid, SIGKILL), 0);
+    ck_assert_int_eq (waitpid (pid, NULL, 0), pid);
+    bus.now_ms += LK_LOCKD_RETURN_MS;
+    size_t before = node.count;
+    tick ();
+    ck_assert_int_eq (node.event[before].type, LK_ON_APP_GONE);
+    ck_assert_uint_eq (node.event[before].request.app, app);
+}
+END_TEST
+
 START_TEST (sends_again_what_was_too_much)
 {
     uint32_t app = ask ("a@h1", 4, "o");
@@ -493,6 +349,27 @@ START_TEST (hears_only_who_started)
     ck_assert_int_eq (node.kind[1], LK_MSG_RETIRE);
     give (new_retire (0x23)); /* another state file */
     ck_assert_uint_eq (node.count, 2);
+}
+END_TEST
+
+/*  Its own broadcasts come back to it; and other services have other names. */
+START_TEST (hears_lock_services_of_other_hosts_only)
+{
+    give (new_started ("blue", 0x22));
+    size_t before = node.count;
+    lk_message *message = new_started ("blue", OWN_ID);
+    lk_message_set_from (message, "lock@h1");
+    give (message);
+    ck_assert_uint_eq (bus.count, 0);
+    static const char *const others[] = {"lock1@h2", "loc@h2", "a@h2"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        message = new_retire (0x22);
+        lk_message_set_from (message, others[i]);
+        give (message);
+        only_sent (others[i], "UNKNOWN");
+        forget_sent ();
+    }
+    ck_assert_uint_eq (node.count, before);
 }
 END_TEST
 
@@ -690,6 +567,8 @@ START_TEST (hears_of_hosts)
     report_status ("lock@h1", "down", 5);
     ck_assert_uint_eq (bus.count, 0);
     ck_assert_uint_eq (node.count, 0);
+    report_status ("lock@h2", "unknown", 5);
+    ck_assert_uint_eq (node.count, 0);
     report_status ("lock@h2", "down", 5);
     ck_assert_uint_eq (node.count, 1);
     report_host ("HANGUP", "h3");
@@ -709,23 +588,17 @@ main (void)
 {
     const TTest *const fresh[] = {starts_without_a_genesis,
                                   refuses_a_broken_state,
-                                  refuses_an_unreadable_state,
                                   proxies_the_first_cluster,
                                   keeps_its_cluster,
                                   comes_back_as_a_member,
                                   ends_if_it_cannot_keep_its_cluster,
                                   asks_who_was_taken_without_a_cluster};
-    const TTest *const effects[] = {
+    const TTest *const starts[] = {
+        ends_if_its_host_has_another_name,
         starts_with_a_genesis,
         knows_its_address,
         greets_when_attached,
         refuses_a_state_in_use,
-        persists_what_follows,
-        ends_if_it_cannot_write,
-        sends_to_peers,
-        publishes_the_lease,
-        persists_each_before_what_follows,
-        gives_the_core_what_it_has,
     };
     const TTest *const endings[] = {
         ends_applications,
@@ -733,15 +606,18 @@ main (void)
         survives_the_router,
         keeps_what_is_cut_off,
         ends_what_is_cut_off_and_dead,
+        ends_what_is_cut_off_and_dies_later,
         sends_again_what_was_too_much,
         stops_in_order,
     };
     const TTest *const others[] = {
-        hears_only_who_started, refuses_another_cluster,   tells_why_it_refuses,
-        takes_a_refusal,        does_not_hear_who_refuses, hears_of_hosts};
+        hears_only_who_started,  hears_lock_services_of_other_hosts_only,
+        refuses_another_cluster, tells_why_it_refuses,
+        takes_a_refusal,         does_not_hear_who_refuses,
+        hears_of_hosts};
     const group groups[] = {
         GROUP ("fresh", fresh, set_up_fresh),
-        GROUP ("effects", effects, set_up),
+        GROUP ("starts", starts, set_up),
         GROUP ("endings", endings, set_up),
         GROUP ("peers", others, set_up),
     };
