@@ -336,7 +336,9 @@ START_TEST (lease_ends_by_the_clock)
 }
 END_TEST
 
-START_TEST (after_its_duration_it_is_given_back)
+/*  By whichever call: that ends the grace. */
+static void
+give_back_after_duration (bool release)
 {
     world w;
     set_up (&w);
@@ -344,11 +346,26 @@ START_TEST (after_its_duration_it_is_given_back)
     pass (&w, 500);
     expect_event (&w, LK_EVENT_LOST, lock, LK_TIMEDOUT);
     expect_nothing_sent (&w);
-    lk_book_forget (w.book, lock, w.now);
-    expect_sent (&w, "UNLOCK"); /* ends the grace */
+    if (release) {
+        lk_book_release (w.book, lock, w.now);
+    } else {
+        lk_book_forget (w.book, lock, w.now);
+    }
+    expect_sent (&w, "UNLOCK");
+    ck_assert_uint_eq (w.request, lock->serial);
     say (&w, "UNLOCKED", w.serial, NULL);
+    if (release) {
+        expect_event (&w, LK_EVENT_RELEASED, lock, LK_OK);
+        lk_book_forget (w.book, lock, w.now);
+    }
     ck_assert_ptr_null (lk_book_next_lock (w.book, NULL));
     tear_down (&w);
+}
+
+START_TEST (after_its_duration_it_is_given_back)
+{
+    give_back_after_duration (false);
+    give_back_after_duration (true);
 }
 END_TEST
 
