@@ -167,11 +167,14 @@ check 'run --duration: stopped' says 122 'duration' \
     on h1 run short --duration 0.5 -- sleep 60
 took=$(($(now_ms) - began))
 check "run --duration 0.5 took $took ms" test $took -lt 4000
+began=$(now_ms)
 check 'run --duration: stopped although it ignores TERM' code 122 \
     on h1 run short --duration 0.5 -- sh -c \
     "trap '' TERM; echo \$\$ >$work/deaf; while :; do sleep 0.1; done"
 read -r deaf <"$work/deaf"
 check 'and it is gone' gone "$deaf"
+took=$(($(now_ms) - began))
+check "run --duration 0.5, TERM is ignored: took $took ms" test $took -lt 10000
 check 'what it had can be had' code 0 on h2 run short --wait 1 -- true
 
 start_on h1 run signal -- sh -c "trap 'exit 5' HUP; touch $work/up

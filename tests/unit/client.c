@@ -395,6 +395,11 @@ START_TEST (released_by_somebody_else)
     lk_lock *lock = get (&w);
     say (&w, "UNLOCKED", lock->serial, "released");
     expect_event (&w, LK_EVENT_LOST, lock, LK_RELEASED);
+    ck_assert (!lk_book_held (lock, w.now));
+    lock = get (&w);
+    say (&w, "UNLOCKED", lock->serial, NULL); /* it does not say why */
+    expect_event (&w, LK_EVENT_LOST, lock, LK_RELEASED);
+    ck_assert (!lk_book_held (lock, w.now));
     tear_down (&w);
 }
 END_TEST

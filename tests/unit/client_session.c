@@ -24,7 +24,7 @@
 
 /*  -------------------------------------------------------- the other side */
 
-typedef enum { GRANT, REFUSE, SILENT } behaviour;
+typedef enum { GRANT, REFUSE, SILENT, FORGE } behaviour;
 
 static struct {
     char dir[32];
@@ -39,6 +39,7 @@ static struct {
     lk_identity client;
     atomic_int behaviour;
     atomic_int registered, locks, unlocks;
+    _Atomic uint64_t serial; /* of the last LOCK */
 } fake;
 
 static void
@@ -67,11 +68,13 @@ answer_register (const lk_message *message)
     send_back (answer, "router@h1");
 }
 
+static const char *sender = "lock@h1";
+
 static void
 answer_lock (const lk_message *message)
 {
     int count = atomic_fetch_add (&fake.locks, 1);
-    bool granted = atomic_load (&fake.behaviour) == GRANT;
+    bool granted = atomic_load (&fake.behaviour) != REFUSE;
     lk_message *answer =
         lk_message_reply (message, granted ? "LOCKED" : "LOCKFAILED");
     lk_message_set_text (answer, "object", lk_message_text (message, "object"));
@@ -79,14 +82,30 @@ answer_lock (const lk_message *message)
         lk_message_set_hex (answer, "token", (uint64_t) count + 1);
         lk_message_set_hex (answer, "key", 77);
         lk_message_set_number (answer, "session", 3);
-        lk_message_set_number (answer, "until", -1);
+        int64_t duration_ms = lk_message_number (message, "duration", 0);
+        lk_message_set_number (
+            answer, "until",
+            duration_ms > 0 ? lk_clock_ms () + duration_ms - 100 : -1);
         lk_message_set_number (answer, "lease_until", lk_clock_ms () + 5000);
         lk_message_set_text (answer, "lease_page", fake.page_path);
     } else {
         lk_message_set_text (answer, "error", "full");
         lk_message_set_text (answer, "text", "h2 holds it");
     }
-    send_back (answer, "lock@h1");
+    send_back (answer, sender);
+}
+
+/*  Those who are not the lock service of this host say that it is granted. */
+static void
+forge_locked (const lk_message *message)
+{
+    static const char *const others[] = {"lock@h2",  "lock1@h1", "loc@h1",
+                                         "lock@h11", "app@h1",   "router@h2"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        sender = others[i];
+        answer_lock (message);
+    }
+    sender = "lock@h1";
 }
 
 static void
@@ -109,10 +128,16 @@ static void
 take_message (const lk_message *message)
 {
     bool silent = atomic_load (&fake.behaviour) == SILENT;
+    if (lk_message_is (message, "LOCK")) {
+        atomic_store (&fake.serial, lk_message_serial (message));
+    }
     if (lk_message_is (message, "REGISTER")) {
         answer_register (message);
     } else if (lk_message_is (message, "LOCK") && silent) {
         atomic_fetch_add (&fake.locks, 1);
+    } else if (lk_message_is (message, "LOCK")
+               && atomic_load (&fake.behaviour) == FORGE) {
+        forge_locked (message);
     } else if (lk_message_is (message, "LOCK")) {
         answer_lock (message);
     } else if (lk_message_is (message, "UNLOCK") && !silent) {
@@ -245,6 +270,64 @@ START_TEST (blocking_use)
     ck_assert_int_eq (atomic_load (&fake.unlocks), 1);
     lk_session_destroy (&session);
     ck_assert_ptr_null (session);
+}
+END_TEST
+
+START_TEST (nobody_else_grants)
+{
+    lk_session *session = open_session ();
+    lk_lock *lock = NULL;
+    lk_lock_event event;
+    atomic_store (&fake.behaviour, FORGE);
+    ck_assert_int_eq (lk_lock_request (session, "thing", 5, NULL, &lock),
+                      LK_OK);
+    ck_assert_int_eq (lk_session_poll (session, 500, &event), LK_EVENT_NONE);
+    ck_assert_int_gt (atomic_load (&fake.locks), 0);
+    ck_assert (!lk_lock_held (lock));
+    atomic_store (&fake.behaviour, GRANT); /* it is asked again */
+    ck_assert_int_eq (lk_session_poll (session, 5000, &event),
+                      LK_EVENT_GRANTED);
+    lk_lock_forget (&lock);
+    lk_session_destroy (&session);
+}
+END_TEST
+
+/*  A serial names a request for ever: a process may have the name and number
+ *  of one before it. */
+START_TEST (serials_of_their_own)
+{
+    uint64_t before = 0;
+    for (int i = 0; i < 3; i++) {
+        lk_session *session = open_session ();
+        lk_lock *lock = NULL;
+        ck_assert_int_eq (lk_lock_wait (session, "thing", 1000, &lock), LK_OK);
+        ck_assert_uint_ne (atomic_load (&fake.serial), before);
+        before = atomic_load (&fake.serial);
+        ck_assert_int_eq (lk_lock_release (&lock), LK_OK);
+        lk_session_destroy (&session);
+        usleep (2000);
+    }
+}
+END_TEST
+
+/*  What is left is what the service said, and gets less. */
+START_TEST (time_that_is_left)
+{
+    lk_session *session = open_session ();
+    lk_lock_options options = {LK_FOREVER, 400};
+    lk_lock *lock = NULL;
+    lk_lock_event event;
+    ck_assert_int_eq (lk_lock_request (session, "thing", 5, &options, &lock),
+                      LK_OK);
+    ck_assert_int_eq (lk_session_poll (session, 2000, &event),
+                      LK_EVENT_GRANTED);
+    int64_t left_ms = lk_lock_left (lock);
+    ck_assert_int_le (left_ms, 300);
+    ck_assert_int_eq (lk_session_poll (session, 2000, &event), LK_EVENT_LOST);
+    ck_assert_int_eq (event.error, LK_TIMEDOUT);
+    ck_assert_int_eq (lk_lock_left (lock), 0);
+    lk_lock_forget (&lock);
+    lk_session_destroy (&session);
 }
 END_TEST
 
@@ -396,6 +479,9 @@ main (void)
     tcase_add_checked_fixture (tcase, set_up, tear_down);
     tcase_set_timeout (tcase, 20);
     tcase_add_test (tcase, blocking_use);
+    tcase_add_test (tcase, time_that_is_left);
+    tcase_add_test (tcase, nobody_else_grants);
+    tcase_add_test (tcase, serials_of_their_own);
     tcase_add_test (tcase, refusals_are_told);
     tcase_add_test (tcase, event_loop_use);
     tcase_add_test (tcase, the_page_ends_it);

@@ -259,11 +259,31 @@ by_key (lk_host host, uint64_t session, uint64_t key)
 START_TEST (another_key)
 {
     const uint64_t key = lock (5, 1, "x")->as.reply.key;
-    lk_lock_message message = by_key (6, 3, key ^ 1);
+    for (int bit = 0; bit < 64; bit++) {
+        lk_lock_message message = by_key (6, 3, key ^ (uint64_t) 1 << bit);
+        give (6, &message);
+        const lk_lock_message *failed = sent (LK_MSG_LOCKFAILED, 6);
+        ck_assert_ptr_nonnull (failed);
+        ck_assert_int_eq (failed->as.reply.error, LK_DENIED);
+        ck_assert_ptr_null (sent (LK_MSG_UNLOCKED, 5));
+        ck_assert_uint_eq (node->table.count, 1);
+    }
+}
+END_TEST
+
+/*  Whoever waits behind it. */
+START_TEST (the_key_is_that_of_the_holder)
+{
+    const uint64_t key = lock (5, 1, "x")->as.reply.key;
+    lock (6, 1, "x");
+    lock (6, 2, "x");
+    lk_lock_message message = by_key (6, 3, key);
     give (6, &message);
-    ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, 6)->as.reply.error, LK_DENIED);
-    ck_assert_ptr_null (sent (LK_MSG_UNLOCKED, 5));
-    ck_assert_uint_eq (node->table.count, 1);
+    const lk_lock_message *asked = sent (LK_MSG_UNLOCKED, 5);
+    ck_assert_ptr_nonnull (asked);
+    ck_assert_int_eq (asked->as.reply.error, LK_RELEASED);
+    ck_assert_uint_eq (asked->as.reply.request.serial, 1);
+    ck_assert_ptr_null (sent (LK_MSG_LOCKFAILED, 6));
 }
 END_TEST
 
@@ -378,6 +398,25 @@ pass (int64_t ms)
         wait_ms (0);
     }
 }
+
+/*  A LOCKED that is said again brings no more time: it has run since the grant
+ *  was acknowledged. */
+START_TEST (time_runs_from_the_grant)
+{
+    lk_lock_message message = request_of (LK_MSG_LOCK, 5, 3, 1, "x");
+    message.as.request.ticket.duration_ms = 10000;
+    give (5, &message);
+    for (int64_t left = 10000; left >= 6000; left -= 1000) {
+        message.as.request.at = now_ms;
+        give (5, &message);
+        ck_assert_int_eq (sent (LK_MSG_LOCKED, 5)->as.reply.left_ms, left);
+        pass (1000);
+    }
+    pass (10000);
+    give (5, &message);
+    ck_assert_int_eq (sent (LK_MSG_LOCKED, 5)->as.reply.left_ms, 0);
+}
+END_TEST
 
 START_TEST (kept_for_as_long_again)
 {
@@ -658,12 +697,14 @@ main (void)
     tcase_add_test (tests, the_grant_that_stands_is_told);
     tcase_add_test (tests, as_of_is_of_the_same_session);
     tcase_add_test (tests, another_key);
+    tcase_add_test (tests, the_key_is_that_of_the_holder);
     tcase_add_test (tests, a_key_for_what_nobody_holds);
     tcase_add_test (tests, who_need_not_be_told);
     tcase_add_test (tests, no_owner_is_nobody);
     tcase_add_test (tests, another_who_says_it_is_not_confirmed);
     tcase_add_test (tests, kept_for_the_grace);
     tcase_add_test (tests, kept_for_as_long_again);
+    tcase_add_test (tests, time_runs_from_the_grant);
     tcase_add_test (tests, without_a_duration_it_is_kept);
     tcase_add_test (tests, a_copy_has_its_whole_time);
     tcase_add_test (tests, asked_until_it_answers);

@@ -339,6 +339,17 @@ START_TEST (answers_go_back_over_the_mesh)
 }
 END_TEST
 
+/*  Who is not linked yet speaks as a router or not at all. */
+START_TEST (callers_speak_as_routers)
+{
+    say (LK_SIDE_MESH, "in-h7", "a@h7", "router@h1", "CONNECT",
+         "{\"host\":\"h7\",\"address\":\"h7:1\",\"version\":\"1\","
+         "\"incarnation\":\"00000000000000aa\"}");
+    assert_starts (next ("in-h7"), "router@h1 > *@. INVALID 42 ");
+    ck_assert_uint_eq (router.count.lies, 1);
+}
+END_TEST
+
 START_TEST (other_hosts_do_not_rule)
 {
     static const char *const commands[] = {"STOP", "SHUTDOWN", "RELOADCONFIG",
@@ -480,6 +491,7 @@ main (void)
     tcase_add_test (tcase, a_neighbour_speaks_for_its_own_host_only);
     tcase_add_test (tcase, answers_go_back_over_the_mesh);
     tcase_add_test (tcase, other_hosts_do_not_rule);
+    tcase_add_test (tcase, callers_speak_as_routers);
     tcase_add_test (tcase, a_lost_link_is_told_with_all_that_it_means);
     tcase_add_test (tcase, a_host_that_lost_us_is_told_so);
     tcase_add_test (tcase, a_second_host_of_a_name_is_refused);

@@ -276,10 +276,12 @@ START_TEST (callbacks)
     until (said, "event CLUSTERUP;");
     send_command ("HELLO", "other@h2");
     until (said, "message HELLO;");
+    send_command ("STATUS", "router1@h1"); /* is none, whatever it says */
+    until (said, "message STATUS;");
     send_command ("QUIT", "other@h2");
     ck_assert_int_eq (exit_code (), 5);
     ck_assert_str_eq (said, "attach h1;timer tested;event CLUSTERUP;"
-                            "message HELLO;message QUIT;");
+                            "message HELLO;message STATUS;message QUIT;");
 }
 END_TEST
 
