@@ -259,8 +259,9 @@ by_key (lk_host host, uint64_t session, uint64_t key)
 START_TEST (another_key)
 {
     const uint64_t key = lock (5, 1, "x")->as.reply.key;
-    for (int bit = 0; bit < 64; bit++) {
-        lk_lock_message message = by_key (6, 3, key ^ (uint64_t) 1 << bit);
+    for (int bit = 0; bit <= 64; bit++) {
+        lk_lock_message message =
+            by_key (6, 3, bit < 64 ? key ^ (uint64_t) 1 << bit : 0);
         give (6, &message);
         const lk_lock_message *failed = sent (LK_MSG_LOCKFAILED, 6);
         ck_assert_ptr_nonnull (failed);
