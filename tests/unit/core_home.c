@@ -327,6 +327,34 @@ START_TEST (who_need_not_be_told)
 }
 END_TEST
 
+/*  What was done in a term that is over may be lost with it. */
+START_TEST (it_is_gone_in_this_term_only)
+{
+    lk_ticket copied = {.request = {5, 3, 1},
+                        .object = {"x", 1},
+                        .owner = {"app@h5", 6},
+                        .number = 1,
+                        .token = (uint64_t) 7 << 32 | 1,
+                        .key = lock (5, 1, "x")->as.reply.key};
+    now_ms++;
+    ping_from (5, 4, 0);
+    lk_lock_message message = by_key (5, 4, copied.key);
+    give (5, &message);
+    ck_assert_uint_eq (node->table.count, 0);
+    decree.term = term_of (8, 1);
+    lk_lock_message fill = message_of (LK_MSG_FILL, decree.term);
+    fill.as.chunk.decree = decree;
+    fill.as.chunk.tickets = &copied;
+    fill.as.chunk.ticket_count = 1;
+    give (1, &fill);
+    give_decree (1, LK_MSG_READY, &decree);
+    ck_assert_uint_eq (node->table.count, 1);
+    message.term = decree.term;
+    give (5, &message);
+    ck_assert_uint_eq (node->table.count, 0);
+}
+END_TEST
+
 START_TEST (no_owner_is_nobody)
 {
     lk_lock_message message = request_of (LK_MSG_LOCK, 5, 3, 1, "x");
@@ -701,6 +729,7 @@ main (void)
     tcase_add_test (tests, the_key_is_that_of_the_holder);
     tcase_add_test (tests, a_key_for_what_nobody_holds);
     tcase_add_test (tests, who_need_not_be_told);
+    tcase_add_test (tests, it_is_gone_in_this_term_only);
     tcase_add_test (tests, no_owner_is_nobody);
     tcase_add_test (tests, another_who_says_it_is_not_confirmed);
     tcase_add_test (tests, kept_for_the_grace);

@@ -312,6 +312,20 @@ START_TEST (not_for_what_it_condemned)
 }
 END_TEST
 
+/*  In the next term it may vouch for it again. */
+START_TEST (condemned_in_one_term)
+{
+    lk_table table;
+    lk_decree later = decree;
+    later.term = term_of (8, 1);
+    node->peer[HOST].condemned = 3;
+    lk_table_init (&table);
+    lk_table_begin (&table, &later);
+    lk_node_install (node, &table);
+    ck_assert_uint_eq (node->peer[HOST].condemned, 0);
+}
+END_TEST
+
 START_TEST (not_without_its_lease)
 {
     host_ping (3, 0);
@@ -600,6 +614,7 @@ main (void)
     tcase_add_test (tests, not_for_what_is_closed);
     tcase_add_test (tests, not_for_what_is_gone);
     tcase_add_test (tests, not_for_what_it_condemned);
+    tcase_add_test (tests, condemned_in_one_term);
     tcase_add_test (tests, not_without_its_lease);
     tcase_add_test (tests, not_before_its_decree_is_in_force);
     tcase_add_test (tests, in_a_reclaim_for_whom_has_reported_to_all);

@@ -482,6 +482,52 @@ START_TEST (a_session_ends)
 END_TEST
 
 /*  It asked for the end, and gets one. */
+/*  A step ends the leases that have run out, then looks at its message. */
+START_TEST (a_session_ends_ahead_of_a_message)
+{
+    const uint64_t session = node->facts.session;
+    ask (1);
+    locked (1);
+    now_ms += 8000;
+    ping_with (1, &decree, session, now_ms - 1000);
+    ck_assert_int_eq (told ()->error, LK_ISOLATED);
+    ck_assert_uint_eq (node->facts.session, session + 1);
+    ck_assert (!node->proxy.live);
+}
+END_TEST
+
+/*  It wants to be woken when a lease or a duration ends, not by its pings. */
+START_TEST (ends_are_waited_for)
+{
+    ask (1);
+    lk_lock_message message = reply_of (LK_MSG_LOCKED, 1);
+    message.as.reply.left_ms = 90;
+    give (1, &message);
+    ck_assert_int_le (lk_node_deadline (node), now_ms + 90);
+    wait_ms (90);
+    ck_assert_int_eq (told ()->error, LK_TIMEDOUT);
+    const int64_t end = node->proxy.lease_until_ms;
+    wait_ms (end - now_ms - 20);
+    ck_assert (node->proxy.live);
+    ck_assert_int_le (lk_node_deadline (node), end);
+}
+END_TEST
+
+/*  Its ticket may stand in a queue. */
+START_TEST (a_wait_that_is_over_goes_back)
+{
+    bool unlocks = false;
+    app (LK_ON_LOCK, 1, 500, 0);
+    wait_ms (500);
+    ck_assert_int_eq (told ()->error, LK_TIMEDOUT);
+    for (int i = 0; i < 4; i++) {
+        unlocks = unlocks || sent_to_any (LK_MSG_UNLOCK) != NULL;
+        wait_ms (250);
+    }
+    ck_assert (unlocks);
+}
+END_TEST
+
 START_TEST (a_session_ends_before_the_answer)
 {
     ask (1);
@@ -637,6 +683,9 @@ main (void)
     tcase_add_test (tests, a_decree_that_is_older);
     tcase_add_test (tests, a_session_ends);
     tcase_add_test (tests, a_session_ends_before_the_answer);
+    tcase_add_test (tests, a_session_ends_ahead_of_a_message);
+    tcase_add_test (tests, ends_are_waited_for);
+    tcase_add_test (tests, a_wait_that_is_over_goes_back);
     tcase_add_test (tests, a_young_process_closes_nothing);
     tcase_add_test (tests, an_older_one_closes_its_session);
     tcase_add_test (tests, answers_to_nobody);
