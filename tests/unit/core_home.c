@@ -428,6 +428,23 @@ pass (int64_t ms)
     }
 }
 
+/*  Sequences are the lower half of tokens: another term, long before they are
+ *  used up. */
+START_TEST (a_stream_that_is_full)
+{
+    pass (1500);
+    node->table.sequence[0] = (uint64_t) 1 << 31;
+    pass (250);
+    ck_assert_int_eq (said[LK_MSG_DATE], 0);
+    node->table.sequence[0]++;
+    now_ms += 250;
+    pings ();
+    wait_ms (0);
+    ck_assert_int_eq (said[LK_MSG_DATE], 2);
+    ck_assert_int_eq (node->election.reason, LK_WHY_FULL);
+}
+END_TEST
+
 /*  A LOCKED that is said again brings no more time: it has run since the grant
  *  was acknowledged. */
 START_TEST (time_runs_from_the_grant)
@@ -734,6 +751,7 @@ main (void)
     tcase_add_test (tests, another_who_says_it_is_not_confirmed);
     tcase_add_test (tests, kept_for_the_grace);
     tcase_add_test (tests, kept_for_as_long_again);
+    tcase_add_test (tests, a_stream_that_is_full);
     tcase_add_test (tests, time_runs_from_the_grant);
     tcase_add_test (tests, without_a_duration_it_is_kept);
     tcase_add_test (tests, a_copy_has_its_whole_time);

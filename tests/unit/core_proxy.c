@@ -490,6 +490,7 @@ START_TEST (a_session_ends_ahead_of_a_message)
     locked (1);
     now_ms += 8000;
     ping_with (1, &decree, session, now_ms - 1000);
+    ck_assert_ptr_nonnull (told ());
     ck_assert_int_eq (told ()->error, LK_ISOLATED);
     ck_assert_uint_eq (node->facts.session, session + 1);
     ck_assert (!node->proxy.live);
