@@ -239,13 +239,13 @@ take_failure (changer *self, const lk_message *answer)
     default:
         break;
     }
+    /*  Another leader, who does not hear it yet, or never heard of it. */
     if (error == LK_UNKNOWN && self->given && adds (self)) {
-        ask_on (self, OWN_SERVICE,
-                text); /* another leader, who does not hear it yet */
+        ask_on (self, OWN_SERVICE, text);
         return -1;
     }
     if (error == LK_UNKNOWN && self->given) {
-        return say_done (self); /* another leader, who never heard of it */
+        return say_done (self);
     }
     return lk_cli_fail (LK_EXIT_NO, "cannot %s '%s': %s", self->verb,
                         self->host, text);

@@ -34,10 +34,6 @@ make_hosts 5
 
 #   ------------------------------------------------------------ looks
 
-leaders_of () {
-    status_of "$1" | awk '$1 == "leaders" { $1 = ""; print }'
-}
-
 alerts_of () {
     status_of "$1" | awk '$1 == "alerts" { n = $2 } END { print n + 0 }'
 }

@@ -12,8 +12,7 @@
 make_hosts 3
 
 for host in "${hosts[@]}"; do
-    start_load "own-$host" "$host" --style steady --object "$host." \
-        --objects 2 --rest 10
+    start_own "$host"
 done
 start_load keeper h1 --style hold --object kept
 check 'a holder on h1' within 5 happened granted kept
@@ -34,10 +33,6 @@ without () {
 
 restart_both () {
     start_daemon h1 lockd && start_daemon h2 lockd
-}
-
-granted_since () {
-    happened granted "$1" "$2" >/dev/null
 }
 
 for left in 0 2; do

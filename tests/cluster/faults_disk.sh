@@ -12,15 +12,10 @@
 make_hosts 3
 
 for host in "${hosts[@]}"; do
-    start_load "own-$host" "$host" --style steady --object "$host." \
-        --objects 2 --rest 10
+    start_own "$host"
 done
 start_load keeper h2 --style hold --object kept
 check 'a holder on h2' within 5 happened granted kept
-
-granted_since () {
-    happened granted "$1" "$2" >/dev/null
-}
 
 #   start_again HOST: lock service; so that what its log says is of this one.
 start_again () {

@@ -16,16 +16,11 @@ dead_after_ms=400 leader_lease_ms=800 host_lease_ms=3600
 make_hosts 5
 
 for host in "${hosts[@]}"; do
-    start_load "own-$host" "$host" --style steady --object "$host." \
-        --objects 2 --rest 10
+    start_own "$host"
     start_load "mixed-$host" "$host" --seed "$((seed + ${#loads[@]}))"
     start_load "keeper-$host" "$host" --style hold --object "kept-$host"
 done
 sleep 1
-
-leaders_now () {
-    status_of h1 | awk '$1 == "leaders" { $1 = ""; print }'
-}
 
 #   kill_all DAEMONS HOST...: at one time.
 kill_all () {
@@ -63,7 +58,7 @@ nobody_else_lost () {
 all_granted_since () {
     local host
     for host in "${hosts[@]}"; do
-        happened granted "$host.0" "$1" >/dev/null || return 1
+        granted_since "$host.0" "$1" || return 1
     done
 }
 
@@ -86,13 +81,13 @@ strike () {
 
 RANDOM=$seed
 for ((number = 0; number < rounds; number++)); do
-    read -ra now < <(leaders_now)
+    read -ra now < <(leaders_of h1)
     strike 'a leader' lockd "${now[RANDOM % 3]}"
-    read -ra now < <(leaders_now)
+    read -ra now < <(leaders_of h1)
     strike "a leader's host" 'router lockd' "${now[RANDOM % 3]}"
-    read -ra now < <(leaders_now)
+    read -ra now < <(leaders_of h1)
     strike 'all leaders' lockd "${now[@]}"
-    read -ra now < <(leaders_now)
+    read -ra now < <(leaders_of h1)
     strike 'two leaders' 'router lockd' "${now[@]:0:2}"
 done
 check 'every application got its answers' stop_loads "${!loads[@]}"

@@ -21,8 +21,7 @@ make_hosts 5
 for host in "${hosts[@]}"; do
     start_load "hot-$host" "$host" --style steady --object hot --objects 2 \
         --rest 10
-    start_load "own-$host" "$host" --style steady --object "$host." \
-        --objects 2 --rest 10
+    start_own "$host"
     start_load "mixed-$host" "$host" --seed "$((seed + ${#loads[@]}))" \
         --objects 9
 done
@@ -50,14 +49,10 @@ majority_goes_on () {
     [ "$took" -lt $((dead_after_ms + 3000)) ]
 }
 
-leaders_now () {
-    status_of h1 | awk '$1 == "leaders" { $1 = ""; print }'
-}
-
 #   All hosts in some order, a leader first.
 mix () {
     local left=("${hosts[@]}") i now
-    read -ra now < <(leaders_now)
+    read -ra now < <(leaders_of h1)
     mixed=("${now[RANDOM % ${#now[@]}]}")
     while [ ${#left[@]} -gt 0 ]; do
         i=$((RANDOM % ${#left[@]}))

@@ -17,8 +17,7 @@ dead_after_ms=400 leader_lease_ms=800 host_lease_ms=2600
 make_hosts 3
 
 for host in "${hosts[@]}"; do
-    start_load "own-$host" "$host" --style steady --object "$host." \
-        --objects 2 --rest 10
+    start_own "$host"
     start_load "mixed-$host" "$host" --seed "$((seed + ${#loads[@]}))"
 done
 sleep 1

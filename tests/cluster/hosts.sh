@@ -49,7 +49,9 @@
 #                               or lease page
 #       descriptors HOST router|lockd N|all          may open N more
 #   Looks: hosts_get all_ready|all_full, status_of HOST, log_has HOST DAEMON
-#   TEXT, pid_of HOST DAEMON, on HOST VERB...; applications: load_tap.sh.
+#   TEXT, leaders_of HOST, pid_of HOST DAEMON, on HOST VERB...
+#   Applications: load_tap.sh; start_own HOST has two locks, HOST.0 and
+#   HOST.1, taken and given back again and again.
 
 inside='--mount --net --pid --fork --kill-child --mount-proc'
 
@@ -283,12 +285,20 @@ status_of () {
     cat "$work/status.$1"
 }
 
+leaders_of () {
+    status_of "$1" | awk '$1 == "leaders" { $1 = ""; print }'
+}
+
 log_has () {
     grep -qF -- "$3" "$where/$1/$2.log"
 }
 
-#   ------------------------------------------------------------ pauses
+start_own () {
+    start_load "own-$1" "$1" --style steady --object "$1." --objects 2 \
+        --rest 10
+}
 
+#   ------------------------------------------------------------ pauses
 
 #   pids_on HOST WHAT...
 pids_on () {
@@ -434,7 +444,8 @@ end_hosts () {
     for file in "$where"/*/*.pid; do
         [ ! -e "$file" ] || kill -9 "$(cat "$file")" 2>/dev/null
     done
-    [ "$mode" = loopback ] || umount -l "$where"/*/state "$where"/*/run 2>/dev/null
+    [ "$mode" = loopback ] ||
+        umount -l "$where"/*/state "$where"/*/run 2>/dev/null
     rm -rf "$work"
 }
 

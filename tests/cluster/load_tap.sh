@@ -133,6 +133,11 @@ happened () {
     "$history" event "$1" "$2" "${3:-0}" "$work"/*.history
 }
 
+#   granted_since OBJECT NS: whether it was.
+granted_since () {
+    happened granted "$1" "$2" >/dev/null
+}
+
 #   ms_from T0 T1
 ms_from () {
     echo $((($2 - $1) / 1000000))

@@ -128,7 +128,8 @@ judge () {
         tail -n 15 "$log" | sed 's/^/      : /'
         echo "      the whole log: $log"
     else
-        grep -aE '^(measured: |(seeds|took) [0-9]|faults: )' "$log" | sed 's/^/      /'
+        grep -aE '^(measured: |(seeds|took) [0-9]|faults: )' "$log" |
+            sed 's/^/      /'
     fi
     unset "job_name[$1]" "job_kind[$1]" "job_log[$1]" "job_start[$1]"
 }

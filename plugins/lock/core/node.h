@@ -130,8 +130,8 @@ typedef struct {
     uint64_t session;       /* LEASE */
     int64_t lease_until_ms; /* LEASE: by the clock of now_ms; 0: ended */
     lk_err error;           /* CHANGED */
-    lk_trace_level level;
-    const char *text; /* TRACE, CHANGED */
+    lk_trace_level level;   /* TRACE, ALERT */
+    const char *text;       /* TRACE, ALERT, CHANGED */
 } lk_effect;
 
 /*  Belongs to the node, valid until its next step. */
