@@ -63,8 +63,8 @@ lk_history_note (int fd, const lk_history_event *event)
 
 /*  -------------------------------------------------------- reading */
 
-void
-lk_history_add (lk_history *self, const lk_history_event *event)
+static void
+add_event (lk_history *self, const lk_history_event *event)
 {
     if (self->count == self->size) {
         self->size = self->size * 2 + 1024;
@@ -124,7 +124,7 @@ lk_history_read (lk_history *self, const char *path)
          number++) {
         good = read_line (line, &event);
         if (good) {
-            lk_history_add (self, &event);
+            add_event (self, &event);
         } else {
             fprintf (stderr, "%s:%d: no event: %s", path, number, line);
         }

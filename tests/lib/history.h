@@ -68,9 +68,6 @@ void lk_history_note (int fd, const lk_history_event *event);
 
 const char *lk_history_word (lk_history_kind kind);
 
-/*  Adds an event behind the others. */
-void lk_history_add (lk_history *self, const lk_history_event *event);
-
 /*  Adds a file's events and sorts all. False, with a line on stderr, if it
  *  can't be read or is no history. */
 bool lk_history_read (lk_history *self, const char *path);

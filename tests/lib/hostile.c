@@ -25,8 +25,9 @@ lk_hostile_object (lk_fuel *fuel)
     return objects[lk_fuel_below (fuel, sizeof objects / sizeof objects[0])];
 }
 
-lk_name
-lk_hostile_owner (lk_fuel *fuel)
+/*  An application's address. Static. */
+static lk_name
+owner_of (lk_fuel *fuel)
 {
     static const lk_name owners[] = {{"a@h1", 4}, {"b@h2", 4}, {"", 0}};
     return owners[lk_fuel_below (fuel, sizeof owners / sizeof owners[0])];
@@ -136,7 +137,7 @@ static lk_ticket
 draw_ticket (lk_fuel *fuel, const lk_roster *roster)
 {
     lk_ticket ticket = {.object = lk_hostile_object (fuel),
-                        .owner = lk_hostile_owner (fuel),
+                        .owner = owner_of (fuel),
                         .request = {0, 1, 1}};
     draw_request (fuel, roster, &ticket.request);
     ticket.number = lk_fuel_number (fuel);
@@ -411,7 +412,7 @@ edit_value (lk_fuel *fuel, field_type type, void *at, const lk_roster *roster)
         *(lk_name *) at = lk_hostile_object (fuel);
         break;
     case OWNER:
-        *(lk_name *) at = lk_hostile_owner (fuel);
+        *(lk_name *) at = owner_of (fuel);
         break;
     case REQUEST:
         draw_request (fuel, roster, at);

@@ -22,9 +22,8 @@ typedef struct {
     lk_op op[LK_HOSTILE_ROWS];
 } lk_hostile_room;
 
-/*  An object's key, and an application's address. Static. */
+/*  An object's key. Static. */
 lk_name lk_hostile_object (lk_fuel *fuel);
-lk_name lk_hostile_owner (lk_fuel *fuel);
 
 /*  Changes one field. */
 void lk_hostile_edit (lk_fuel *fuel, lk_lock_message *message,

@@ -27,9 +27,3 @@ lk_memory_file_set (lk_memory_file *self, const void *data, size_t size)
     const ssize_t written = pwrite (self->fd, data, size, 0);
     LK_ASSERT (cut == 0 && written == (ssize_t) size);
 }
-
-void
-lk_memory_file_close (lk_memory_file *self)
-{
-    close (self->fd);
-}

@@ -11,13 +11,13 @@
 
 typedef struct {
     int fd;
-    char path[64]; /* as long as it is open, of this process only */
+    char path[64]; /* of this process only */
 } lk_memory_file;
 
+/*  Until the process ends. */
 void lk_memory_file_open (lk_memory_file *self);
 
 /*  These bytes and nothing else are in it from now on. */
 void lk_memory_file_set (lk_memory_file *self, const void *data, size_t size);
-void lk_memory_file_close (lk_memory_file *self);
 
 #endif

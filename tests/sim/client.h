@@ -89,8 +89,5 @@ void sim_client_told (struct sim_world *world, uint8_t host,
 void sim_client_act (struct sim_world *world, uint8_t host);
 
 sim_who sim_client_who (uint8_t host, const sim_client *client);
-void sim_client_forget (struct sim_world *world, uint8_t host);
-void sim_client_stop_child (struct sim_world *world, uint8_t host,
-                            lk_err error);
 
 #endif

@@ -23,11 +23,24 @@ start_child (sim_world *world, uint8_t host)
     }
 }
 
+static void
+forget (sim_world *world, uint8_t host)
+{
+    sim_client *self = &world->clients.item[host];
+
+    sim_checker_ended (&world->checker, sim_client_who (host, self));
+    lk_book_forget (self->book, self->lock, sim_host_clock (world, host));
+    self->lock = NULL;
+    self->held = self->by_key = self->made_up = false;
+    self->errand = self->has_read = false;
+    self->child_until = 0;
+}
+
 /*  TERM, and KILL later: an eighth of a host lease is the second that
  *  `lockkeeper run` allows where that lease is 8 s. Who leaves in good order
  *  gives all back at once, that is known. */
-void
-sim_client_stop_child (sim_world *world, uint8_t host, lk_err error)
+static void
+stop_child (sim_world *world, uint8_t host, lk_err error)
 {
     sim_client *self = &world->clients.item[host];
     int64_t kill_ms = error == LK_TIMEDOUT ? world->common.grace_ms / 4
@@ -87,7 +100,7 @@ told_lost (sim_world *world, uint8_t host, lk_err error)
     }
     self->held = false;
     if (self->child_until > world->now) {
-        sim_client_stop_child (world, host, error);
+        stop_child (world, host, error);
         self->deed_at = self->child_until;
     }
 }
@@ -125,10 +138,10 @@ sim_client_told (sim_world *world, uint8_t host, const lk_lock_event *event)
         } else if (self->by_key && self->lock->error == LK_OK) {
             sim_checker_key_done (&world->checker, self->lock->key);
         }
-        sim_client_forget (world, host);
+        forget (world, host);
         break;
     case LK_EVENT_FAILED:
-        sim_client_forget (world, host);
+        forget (world, host);
         break;
     }
 }
@@ -148,19 +161,6 @@ sim_client_errand_done (sim_world *world, const sim_errand *errand)
 }
 
 /*  -------------------------------------------------------- wants */
-
-void
-sim_client_forget (sim_world *world, uint8_t host)
-{
-    sim_client *self = &world->clients.item[host];
-
-    sim_checker_ended (&world->checker, sim_client_who (host, self));
-    lk_book_forget (self->book, self->lock, sim_host_clock (world, host));
-    self->lock = NULL;
-    self->held = self->by_key = self->made_up = false;
-    self->errand = self->has_read = false;
-    self->child_until = 0;
-}
 
 static void
 release (sim_world *world, uint8_t host)
@@ -305,7 +305,7 @@ act_on_lost (sim_world *world, uint8_t host)
         && sim_chance (world, 500)) {
         count_on (world, host);
     } else if (self->child_until <= world->now) {
-        sim_client_forget (world, host);
+        forget (world, host);
     }
 }
 

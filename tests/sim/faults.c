@@ -14,8 +14,8 @@
 static const char *const words[] = {SIM_CIRCUMSTANCES (SIM_WORD)};
 #undef SIM_WORD
 
-bool
-sim_fault_set_has (const sim_fault_set *self, sim_fault fault)
+static bool
+has_fault (const sim_fault_set *self, sim_fault fault)
 {
     for (size_t i = 0; i < self->count; i++) {
         if (self->item[i] == fault) {
@@ -25,8 +25,9 @@ sim_fault_set_has (const sim_fault_set *self, sim_fault fault)
     return false;
 }
 
-void
-sim_fault_set_add (sim_fault_set *self, sim_fault fault)
+/*  No-op at the limit. */
+static void
+add_fault (sim_fault_set *self, sim_fault fault)
 {
     if (self->count < SIM_FAULTS_MAX) {
         self->item[self->count++] = fault;
@@ -38,10 +39,10 @@ sim_fault_happens (sim_world *world, sim_fault fault)
 {
     const sim_fault_set *only = world->options.faults;
 
-    if (only && !sim_fault_set_has (only, fault)) {
+    if (only && !has_fault (only, fault)) {
         return false;
     }
-    sim_fault_set_add (&world->faults, fault);
+    add_fault (&world->faults, fault);
     return true;
 }
 
@@ -123,7 +124,7 @@ sim_fault_set_read (sim_fault_set *self, const char *text)
         if (!read_one (word, &fault)) {
             return false;
         }
-        sim_fault_set_add (self, fault);
+        add_fault (self, fault);
     }
     return self->count > 0;
 }

@@ -55,11 +55,6 @@ typedef struct {
 /*  Notes the fault; false if it is to be left out. */
 bool sim_fault_happens (struct sim_world *world, sim_fault fault);
 
-bool sim_fault_set_has (const sim_fault_set *self, sim_fault fault);
-
-/*  No-op at the limit. */
-void sim_fault_set_add (sim_fault_set *self, sim_fault fault);
-
 /*  Writes the name, at most SIM_FAULT_NAME_MAX bytes with its end. */
 void sim_fault_name (sim_fault fault, char *text);
 

@@ -6,8 +6,9 @@
 
 #include "world.h"
 
-int64_t
-sim_storm_duration (sim_world *world)
+/*  How long a fault lasts. */
+static int64_t
+duration_of (sim_world *world)
 {
     if (sim_chance (world, 700)) {
         return sim_between (world, 200, 3000);
@@ -32,13 +33,13 @@ split (sim_world *world)
 
     world->totals.split++;
     sim_tell (world, -1, "split %llx", (unsigned long long) group);
-    sim_network_split (world, group, sim_storm_duration (world));
+    sim_network_split (world, group, duration_of (world));
 }
 
 static void
 one_way (sim_world *world)
 {
-    int64_t duration = sim_storm_duration (world);
+    int64_t duration = duration_of (world);
 
     for (int64_t left = sim_between (world, 1, 3); left > 0; left--) {
         uint8_t from = sim_any_host (world);
@@ -54,7 +55,7 @@ one_way (sim_world *world)
 static void
 part (sim_world *world)
 {
-    int64_t duration = sim_storm_duration (world);
+    int64_t duration = duration_of (world);
     lk_decree decree;
 
     sim_leaders (world, &decree);
@@ -76,7 +77,7 @@ part (sim_world *world)
 static void
 choke (sim_world *world)
 {
-    int64_t duration = sim_storm_duration (world);
+    int64_t duration = duration_of (world);
     uint8_t host = sim_any_host (world);
     uint8_t other = sim_any_host (world);
     int64_t extent = sim_between (world, 0, 4);
@@ -104,14 +105,14 @@ isolate (sim_world *world)
     world->totals.isolated++;
     sim_tell (world, -1, "h%d isolated:%s%s", host, in ? " in" : "",
               out ? " out" : "");
-    sim_network_isolate (world, host, in, out, sim_storm_duration (world));
+    sim_network_isolate (world, host, in, out, duration_of (world));
 }
 
 static void
 cut_leaders (sim_world *world)
 {
     lk_hosts group = sim_leaders (world, NULL);
-    int64_t duration = sim_storm_duration (world);
+    int64_t duration = duration_of (world);
     bool only_out = sim_chance (world, 300);
 
     if (sim_chance (world, 500)) {

@@ -46,9 +46,6 @@ void sim_storm_end (struct sim_world *world);
 /*  Some or all of the other hosts' services are told that this one ended. */
 void sim_storm_report_gone (struct sim_world *world, uint8_t host);
 
-/*  How long a fault lasts. */
-int64_t sim_storm_duration (struct sim_world *world);
-
 /*  Faults of services, hosts and disks: storm_hosts.c. */
 void sim_storm_crash (struct sim_world *world);
 void sim_storm_crash_leaders (struct sim_world *world);
