@@ -10,6 +10,24 @@
 #include "net/paths.h"
 
 #include <stdio.h>
+#include <string.h>
+
+static void
+say_next (const lk_options *options)
+{
+    printf ("'%s' is now a member of cluster '%s' (state in %s/%s).\n",
+            options->host, options->cluster, options->state,
+            LK_PATH_STATE_FILE);
+    if (strchr (options->members, ',') == NULL) {
+        puts ("Next: start lockkeeper-router and lockkeeper-lockd here;");
+    } else {
+        printf ("Next: run this with the same --cluster and --members on each "
+                "other of %s,\nthen start lockkeeper-router and "
+                "lockkeeper-lockd on all of them;\n",
+                options->members);
+    }
+    puts ("`lockkeeper status` tells when locks can be had.");
+}
 
 static int
 run_init (int argc, char **argv)
@@ -39,13 +57,7 @@ run_init (int argc, char **argv)
                            options.host, problem, sizeof problem)) {
         return lk_cli_fail (LK_EXIT_FAILED, "%s", problem);
     }
-    printf ("'%s' is now a member of cluster '%s' (state in %s/%s).\n"
-            "Next: run this with the same --cluster and --members on each "
-            "other of %s,\nthen start lockkeeper-router and lockkeeper-lockd "
-            "on all of them;\n`lockkeeper status` tells when locks can be "
-            "had.\n",
-            options.host, options.cluster, options.state, LK_PATH_STATE_FILE,
-            options.members);
+    say_next (&options);
     return LK_EXIT_OK;
 }
 

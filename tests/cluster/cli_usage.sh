@@ -152,6 +152,8 @@ no_init 'needs --cluster' --members h1 --host h1
 check 'none of these wrote anything' test ! -e "$work/other/lock.state"
 check 'init of fifteen' says 0 'member' "$lockkeeper" init --cluster c \
     --members a,b,c,d,e,f,g,h,i,j,k,l,m,n,o --host o --state "$work/many"
+check 'init of one' says 0 'Next: start lockkeeper-router' "$lockkeeper" \
+    init --cluster c --members a --host a --state "$work/one"
 check 'two of one cluster differ' bash -c "
     '$lockkeeper' init --cluster c --members h1,h2 --host h1 --state $work/1
     '$lockkeeper' init --cluster c --members h1,h2 --host h2 --state $work/2
