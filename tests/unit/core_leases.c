@@ -198,6 +198,38 @@ END_TEST
 
 /*  -------------------------------------------------------- well */
 
+/*  It ended with the first promise: one more does not begin it again. */
+START_TEST (another_promise_lends_it_nothing)
+{
+    give_plain (2, LK_MSG_VOTE, term_of (8, 2));
+    wait_ms (1900);
+    give_plain (2, LK_MSG_VOTE, term_of (9, 2));
+    ping (1);
+    ck_assert (lk_lease_holds (node));
+    wait_ms (100);
+    ck_assert (!lk_lease_holds (node));
+}
+END_TEST
+
+/*  The lease is that of the term of its table, whatever is active by now. */
+START_TEST (echoes_of_a_later_decree)
+{
+    lk_decree later = decree_of (term_of (8, 2), MEMBERS, 1, 2, 2);
+    later.leader_count = 2;
+    give_decree (2, LK_MSG_ACTIVE, &later);
+    ck_assert (lk_term_equal (node->facts.active.term, later.term));
+    wait_ms (1000);
+    for (lk_host from = 1; from < 3; from++) {
+        lk_lock_message message = leader_ping (from);
+        message.as.ping.promised = later.term;
+        message.as.ping.echo_at = now_ms;
+        give (from, &message);
+    }
+    wait_ms (1000);
+    ck_assert (!lk_lease_holds (node));
+}
+END_TEST
+
 START_TEST (well)
 {
     ck_assert (lk_node_is_well (node));
@@ -607,6 +639,8 @@ main (void)
     tcase_add_test (tests, an_older_echo_takes_nothing_away);
     tcase_add_test (tests, a_ping_that_is_not_newer);
     tcase_add_test (tests, its_own_promise_ends_its_lease);
+    tcase_add_test (tests, another_promise_lends_it_nothing);
+    tcase_add_test (tests, echoes_of_a_later_decree);
     tcase_add_test (tests, well);
     tcase_add_test (tests, not_well_without_its_lease);
     tcase_add_test (tests, whom_it_misses);
