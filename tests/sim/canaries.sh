@@ -130,7 +130,7 @@ canary half-is-a-quorum 60 storm decree.c \
 canary in-force-without-a-quorum 20 storm activation.c \
     's/if (!lk_is_quorum (self->previous/if (0 \&\& !lk_is_quorum (self->previous/; s/|| !lk_is_quorum (self->decree/\&\& !lk_is_quorum (self->decree/'
 canary two-decrees-of-one-term 60 storm vote.c \
-    's/self->state != LK_ELECTION_VOTING\n        || !lk_term_equal (m/!lk_term_equal (m/; s/self->state != LK_ELECTION_VOTING\n        || !lk_term_equal (n/!lk_term_equal (n/'
+    's/self->state != LK_ELECTION_VOTING\n        || !lk_term_equal (m/!lk_term_equal (m/'
 canary the-earliest-decree-counts 100 storm choice.c \
     's/vote\[best\]\.active\.term)\n                   > 0/vote[best].active.term)\n                   < 0/'
 canary no-sealing 60 voted-out peer.c \

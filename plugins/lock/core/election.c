@@ -331,9 +331,6 @@ lk_election_run (lk_node *node)
         [LK_ELECTION_ACTIVATING] = run_activating,
     };
     lk_election *self = &node->election;
-    if (node->stopped) {
-        return;
-    }
     lk_ready_repeat (node);
     if (self->state > LK_ELECTION_PAUSE
         && !lk_term_equal (node->facts.promised, self->term)) {

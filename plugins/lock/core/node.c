@@ -117,6 +117,7 @@ lk_node_install (lk_node *node, lk_table *table)
         node->peer[host].condemned = 0;
     }
     int place = lk_node_place (node);
+    LK_ASSERT (place >= 0 || !lk_table_is_filled (&node->table));
     if (place >= 0) {
         lk_table_watch_home (&node->table, (uint8_t) place);
     }
@@ -150,9 +151,6 @@ lk_node_ready (lk_node *node, lk_term term)
     node->ready = true;
     node->ready_ms = node->now_ms;
     lk_out_status (node);
-    if (place < 0) {
-        return;
-    }
     lk_out_trace (node, LK_TRACE_NOTICE, "leading: term=%llu tickets=%zu%s",
                   (unsigned long long) term.number, node->table.count,
                   node->table.reclaim ? " reclaim" : "");

@@ -177,7 +177,7 @@ lk_proxy_vouched (lk_node *node, lk_term term, int64_t at)
 {
     lk_proxy *self = &node->proxy;
     int64_t until_ms = at + node->config.host_lease_ms;
-    if (node->stopped || lk_term_compare (term, self->decree.term) < 0
+    if (lk_term_compare (term, self->decree.term) < 0
         || until_ms <= node->now_ms || until_ms <= self->lease_until_ms) {
         return;
     }

@@ -99,7 +99,7 @@ lk_home_send (lk_node *node, lk_lock_message *message, lk_host host)
     if (by == LK_NOBODY && !lk_peer_mutual (node, host)) {
         by = helper (node, host);
     }
-    if (by != LK_NOBODY && by != host && by != node->config.self) {
+    if (by != LK_NOBODY) {
         lk_lock_message *second =
             lk_arena_dup (&node->outlet.arena, message, sizeof *message);
         lk_out_send (node, second, by);

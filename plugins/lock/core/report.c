@@ -12,7 +12,8 @@
 #include <string.h>
 #include <utlist.h>
 
-/*  Of one part: as an operation it shares a message with others. */
+/*  Of one part: as an operation it shares a message with others. Far fewer
+ *  tickets than LK_REPORT_MAX are as large as that. */
 #define PART_SIZE_MAX (LK_BULK_SIZE_MAX / 2)
 
 void
@@ -41,7 +42,6 @@ compose (lk_node *node, uint8_t home)
 {
     lk_report *self = &node->proxy.report[home];
     size_t size = 0;
-    size_t count = 0;
     lk_asked *asked;
     self->composed = true;
     self->more = false;
@@ -50,8 +50,7 @@ compose (lk_node *node, uint8_t home)
             continue;
         }
         size += lk_ticket_size (&asked->ticket);
-        count++;
-        if (count > LK_REPORT_MAX || size > PART_SIZE_MAX) {
+        if (size > PART_SIZE_MAX) {
             self->more = true;
             return;
         }

@@ -274,9 +274,6 @@ lk_stream_run (lk_node *node)
 {
     lk_stream *self = &node->stream;
     int own = lk_node_place (node);
-    if (!lk_node_is_serving (node)) {
-        return;
-    }
     for (int place = 0; place < node->table.decree.leader_count; place++) {
         if (place != own && lacks_something (self, (size_t) place)
             && node->now_ms - self->follower[place].sent_ms > LK_RESEND_MS) {

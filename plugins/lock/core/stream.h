@@ -61,7 +61,7 @@ void lk_stream_restart (lk_node *node);
 /*  Adds an operation to the own stream; it is copied. */
 void lk_stream_append (lk_node *node, const lk_op *op);
 
-/*  Says again what was not acknowledged for a while. */
+/*  Says again what was not acknowledged for a while; a home that serves. */
 void lk_stream_run (lk_node *node);
 
 /*  Fellow leaders that have acknowledged nothing for too long, though they may

@@ -260,8 +260,7 @@ void
 lk_vote_count (lk_node *node)
 {
     lk_election *self = &node->election;
-    if (self->state != LK_ELECTION_VOTING
-        || !lk_term_equal (node->facts.promised, self->term)) {
+    if (!lk_term_equal (node->facts.promised, self->term)) {
         return;
     }
     lk_decree previous =

@@ -17,7 +17,7 @@ void lk_vote_start (lk_node *node);
 /*  Asks again, every 300 ms until LOCKREADY or RETIRE. */
 void lk_vote_repeat (lk_node *node);
 
-/*  Goes on to "elected" if the votes are enough by now. */
+/*  Goes on from voting to "elected" if the votes are enough by now. */
 void lk_vote_count (lk_node *node);
 
 /*  LOCKLEADERS to the first leader; to the members; LOCKREADY to all. */
