@@ -9,6 +9,8 @@
 
 #include "leader.h"
 
+#include "digest.h"
+
 /*  -------------------------------------------------------- being told */
 
 /*  An alert says whose table is wrong. */
@@ -83,6 +85,30 @@ START_TEST (an_alert_of_a_former_term)
     give (FIRST, &message);
     ck_assert_int_eq (alerts_told (), 1);
     ck_assert (lk_table_is_filled (&node->table));
+}
+END_TEST
+
+/*  Its table is gone by the first of them. */
+START_TEST (told_twice_that_it_is_wrong)
+{
+    alert (FIRST, 0, 1);
+    alert (THIRD, 0, 1);
+    ck_assert_int_eq (alerts_told (), 1);
+    ck_assert_ptr_null (sent (LK_MSG_PING, FIRST));
+}
+END_TEST
+
+/*  A process numbers its alerts from 1 on. */
+START_TEST (what_is_another_alert)
+{
+    alert (FIRST, THIRD, 0);
+    ck_assert_ptr_null (sent (LK_MSG_ALERTED, FIRST));
+    alert (FIRST, THIRD, 1);
+    lk_lock_message message = message_of (LK_MSG_ALERT);
+    message.as.alert = (lk_msg_alert) {
+        .incarnation = 2, .number = 1, .host = THIRD, .home = FIRST};
+    give (FIRST, &message);
+    ck_assert_int_eq (alerts_told (), 1);
 }
 END_TEST
 
@@ -180,6 +206,118 @@ START_TEST (a_home_that_is_unsound)
 }
 END_TEST
 
+/*  The same when it is time that judges. */
+START_TEST (a_home_that_becomes_unsound)
+{
+    ask (1);
+    acked_otherwise (THIRD, 2);
+    node->table.entries->ticket.key ^= 1;
+    now_ms += 250;
+    tick ();
+    ck_assert_int_eq (alert_to (THIRD)->cause, LK_ALERT_TABLE);
+    ck_assert (!lk_table_is_filled (&node->table));
+}
+END_TEST
+
+/*  What it says again is no other difference. */
+START_TEST (a_difference_is_noted_once)
+{
+    ask (1);
+    acked_otherwise (THIRD, 2);
+    const int64_t noted_ms = now_ms;
+    now_ms += 100;
+    acked_otherwise (THIRD, 2);
+    ck_assert_int_eq (node->stream.follower[2].differs_ms, noted_ms);
+}
+END_TEST
+
+/*  -------------------------------------------------------- raising */
+
+/*  A vote for a later term: it looks at its table before that is copied. */
+static void
+seal (void)
+{
+    lk_lock_message message = message_of (LK_MSG_VOTE);
+    message.term.number++;
+    give (FIRST, &message);
+}
+
+START_TEST (a_table_is_looked_at_before_it_is_copied)
+{
+    ask (1);
+    node->table.entries->ticket.key ^= 1;
+    seal ();
+    ck_assert_int_eq (alert_to (THIRD)->cause, LK_ALERT_TABLE);
+    ck_assert (!lk_table_is_filled (&node->table));
+}
+END_TEST
+
+/*  That would hold up the election. */
+START_TEST (a_large_table_is_not)
+{
+    ask (1);
+    node->table.entries->ticket.key ^= 1;
+    const size_t count = node->table.count;
+    node->table.count = LK_SOUND_MAX + 1;
+    seal ();
+    node->table.count = count;
+    ck_assert_ptr_null (alert_to (THIRD));
+    ck_assert (lk_table_is_filled (&node->table));
+}
+END_TEST
+
+static bool
+raises (lk_host host)
+{
+    const uint64_t before = node->alerts.raised_count;
+    lk_alert_raise (node,
+                    &(lk_msg_alert) {.cause = LK_ALERT_STREAM, .host = host});
+    return node->alerts.raised_count > before;
+}
+
+START_TEST (one_alert_per_term_and_leader)
+{
+    ck_assert (raises (THIRD));
+    ck_assert (!raises (THIRD));
+    ck_assert (raises (FIRST));
+    node->table.decree.term.number++;
+    ck_assert (raises (THIRD));
+}
+END_TEST
+
+static void
+say_alerted (uint64_t incarnation)
+{
+    lk_lock_message alerted = message_of (LK_MSG_ALERTED);
+    alerted.as.alert.incarnation = incarnation;
+    alerted.as.alert.number = 1;
+    give (FIRST, &alerted);
+    now_ms += 250;
+    tick ();
+}
+
+START_TEST (said_again_until_it_is_confirmed_to_this_process)
+{
+    raises (THIRD);
+    say_alerted (node->incarnation + 1);
+    ck_assert_ptr_nonnull (alert_to (FIRST));
+    say_alerted (node->incarnation);
+    ck_assert_ptr_null (alert_to (FIRST));
+}
+END_TEST
+
+START_TEST (but_not_for_ever)
+{
+    raises (THIRD);
+    now_ms += LK_ALERT_MS - 1;
+    tick ();
+    ck_assert_ptr_nonnull (alert_to (FIRST));
+    now_ms += 250;
+    tick ();
+    ck_assert_ptr_null (alert_to (FIRST));
+}
+END_TEST
+
 START_TEST (a_digest_every_so_often)
 {
     now_ms += 9000;
@@ -202,11 +340,20 @@ main (void)
     tcase_add_test (tests, told_that_it_is_wrong);
     tcase_add_test (tests, told_that_another_is_wrong);
     tcase_add_test (tests, an_alert_of_a_former_term);
+    tcase_add_test (tests, told_twice_that_it_is_wrong);
+    tcase_add_test (tests, what_is_another_alert);
     tcase_add_test (tests, another_hash_acknowledges_nothing);
     tcase_add_test (tests, the_third_decides);
     tcase_add_test (tests, two_against_the_home);
     tcase_add_test (tests, the_third_is_silent);
     tcase_add_test (tests, a_home_that_is_unsound);
+    tcase_add_test (tests, a_home_that_becomes_unsound);
+    tcase_add_test (tests, a_difference_is_noted_once);
+    tcase_add_test (tests, a_table_is_looked_at_before_it_is_copied);
+    tcase_add_test (tests, a_large_table_is_not);
+    tcase_add_test (tests, one_alert_per_term_and_leader);
+    tcase_add_test (tests, said_again_until_it_is_confirmed_to_this_process);
+    tcase_add_test (tests, but_not_for_ever);
     tcase_add_test (tests, a_digest_every_so_often);
     Suite *suite = suite_create ("core_alert");
     suite_add_tcase (suite, tests);

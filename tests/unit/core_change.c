@@ -342,6 +342,18 @@ START_TEST (needs_the_vote_of_the_new_one)
 }
 END_TEST
 
+/*  Whoever may lead now may not an hour later: it is looked at each time. */
+START_TEST (needs_somebody_who_may_lead)
+{
+    wish (true, 1);
+    ck_assert (lk_change_is_due (node));
+    node->config.eligible = false;
+    ck_assert (lk_change_is_due (node));
+    node->peer[1].eligible = false;
+    ck_assert (!lk_change_is_due (node));
+}
+END_TEST
+
 START_TEST (needs_the_mark_of_the_new_one)
 {
     markers[0] = 0;
@@ -675,9 +687,10 @@ main (void)
               only_off_unchanged_members, never_off_a_genesis,
               never_none_and_never_too_many, before_there_are_leaders);
     ADD_CASE (suite, leading, adds_and_removes, takes_two_elections,
-              needs_the_vote_of_the_new_one, needs_the_mark_of_the_new_one,
-              one_at_a_time, a_new_one_that_falls_silent, stops_in_the_middle,
-              the_last_member, who_is_not_heard);
+              needs_the_vote_of_the_new_one, needs_somebody_who_may_lead,
+              needs_the_mark_of_the_new_one, one_at_a_time,
+              a_new_one_that_falls_silent, stops_in_the_middle, the_last_member,
+              who_is_not_heard);
     ADD_CASE (suite, four, one_of_four, the_new_one_takes_part,
               a_removal_needs_votes_of_who_stays,
               a_removal_needs_a_quorum_of_who_stays,

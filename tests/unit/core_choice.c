@@ -279,12 +279,21 @@ START_TEST (candidates_in_order)
     ck_assert_int_eq (lk_candidate_compare (&a, &b), 0);
     b.pid = 4;
     ck_assert_int_lt (lk_candidate_compare (&a, &b), 0);
+    ck_assert_int_gt (lk_candidate_compare (&b, &a), 0);
     a.port = 8;
     ck_assert_int_gt (lk_candidate_compare (&a, &b), 0);
+    ck_assert_int_lt (lk_candidate_compare (&b, &a), 0);
     b.address[0] = 1;
     ck_assert_int_lt (lk_candidate_compare (&a, &b), 0);
     a.random = 6;
     ck_assert_int_gt (lk_candidate_compare (&a, &b), 0);
+}
+END_TEST
+
+START_TEST (nobody_is_in_no_set)
+{
+    ck_assert (lk_hosts_has (ALL, 2));
+    ck_assert (!lk_hosts_has (ALL, LK_NOBODY));
 }
 END_TEST
 
@@ -327,6 +336,7 @@ main (void)
     tcase_add_test (tests, none_will_not_do);
     tcase_add_test (tests, who_can_have_no_lease_does_not_lead);
     tcase_add_test (tests, candidates_in_order);
+    tcase_add_test (tests, nobody_is_in_no_set);
     tcase_add_test (tests, quorums);
 
     Suite *suite = suite_create ("core_choice");

@@ -176,6 +176,37 @@ START_TEST (the_number_is_above_all_promises_seen)
 }
 END_TEST
 
+/*  No state file has that, but if one had. */
+START_TEST (the_number_is_above_the_active_decree)
+{
+    start_with (term_of (3, 1), &former);
+    to_voting (0x6);
+    ck_assert_uint_gt (own.number, 7);
+}
+END_TEST
+
+/*  The first quorum is of D's members; then a change is wished for, and it is
+ *  none any more until one more has voted. */
+START_TEST (a_quorum_that_was_lost)
+{
+    to_voting (0x1e);
+    vote (1, former.term);
+    vote (2, former.term);
+    const int64_t first_ms = node->election.first_quorum_ms;
+    ck_assert_int_eq (node->election.quorum_ms, now_ms);
+    node->change.plain = former.term;
+    node->change.host = 5;
+    node->change.add = true;
+    node->change.until_ms = now_ms + 10000;
+    now_ms += 10;
+    vote (2, former.term);
+    ck_assert_int_eq (node->election.quorum_ms, LK_LONG_AGO);
+    vote (3, former.term);
+    ck_assert_int_eq (node->election.quorum_ms, now_ms);
+    ck_assert_int_eq (node->election.first_quorum_ms, first_ms);
+}
+END_TEST
+
 START_TEST (there_is_a_last_number)
 {
     start_with (term_of (LK_TERM_NUMBER_MAX, 1), &former);
@@ -675,6 +706,8 @@ main (void)
     tcase_add_test (tests, all_agreed_is_at_once);
     tcase_add_test (tests, who_sees_no_quorum_asks_nobody);
     tcase_add_test (tests, the_number_is_above_all_promises_seen);
+    tcase_add_test (tests, the_number_is_above_the_active_decree);
+    tcase_add_test (tests, a_quorum_that_was_lost);
     tcase_add_test (tests, there_is_a_last_number);
     tcase_add_test (tests, a_quorum_of_votes_elects);
     tcase_add_test (tests, a_vote_for_another_term_is_none);

@@ -79,6 +79,7 @@ START_TEST (whose_acknowledgement_counts)
     ck_assert_uint_eq (node->stream.count, 1);
     give (3, &message); /* does not lead */
     give (HOST, &message);
+    give (0, &message); /* in its own name */
     ck_assert_uint_eq (node->stream.count, 1);
     message.as.acked.home = 0; /* of another stream */
     give (2, &message);
@@ -147,6 +148,7 @@ START_TEST (whose_operations_count)
 {
     ck_assert (!answers_ops (2, 0, decree.term));
     ck_assert (!answers_ops (3, 0, decree.term));
+    ck_assert (!answers_ops (0, OWN_PLACE, decree.term));
     ck_assert (!answers_ops (1, 3, decree.term));
     ck_assert (!answers_ops (1, 4, decree.term));
     ck_assert (!answers_ops (1, 0, term_of (6, 1)));
@@ -364,6 +366,15 @@ START_TEST (who_is_no_member_holds_no_election)
 }
 END_TEST
 
+START_TEST (nobody_says_nothing)
+{
+    lk_lock_message message = ack_of (1);
+    give (1, &message);
+    give (LK_HOSTS_MAX, &message);
+    ck_assert_uint_eq (node->stream.count, 1);
+}
+END_TEST
+
 START_TEST (who_has_stopped_says_nothing)
 {
     const lk_event event = {.type = LK_ON_STOP, .now_ms = now_ms};
@@ -397,6 +408,7 @@ main (void)
     tcase_add_test (tests, an_answer_is_passed_on);
     tcase_add_test (tests, an_audit_is_passed_on_by_its_proxy_alone);
     tcase_add_test (tests, who_is_no_member_holds_no_election);
+    tcase_add_test (tests, nobody_says_nothing);
     tcase_add_test (tests, who_has_stopped_says_nothing);
     return run_tests ("core_follow", tests);
 }

@@ -92,6 +92,37 @@ START_TEST (a_session_is_gone_home_by_home)
 }
 END_TEST
 
+/*  It is told what the home says, but no key of the other home. */
+START_TEST (a_confirmation_of_the_other_home)
+{
+    lk_op op = {.kind = LK_OP_CONFIRM,
+                .by.host = LK_NOBODY,
+                .ticket = {.request = {5, 3, 1}, .object = object (0)}};
+    lk_tells tells = {0};
+    add (0, 1);
+    op.ticket.token = token_of (1);
+    lk_table_apply (&table, 1, &op, 1000, &tells);
+    lk_table_apply (&table, 0, &op, 1000, &tells);
+    ck_assert_uint_eq (tells.count, 2);
+    ck_assert_uint_eq (tells.item[0].key, 0);
+    ck_assert_uint_eq (tells.item[1].key, 1);
+    lk_tells_clear (&tells);
+}
+END_TEST
+
+START_TEST (ages_have_an_end)
+{
+    const int64_t year_ms = INT64_C (366) * 24 * 3600 * 1000;
+    add (0, 1);
+    lk_entry *entry = table.entries;
+    entry->since_ms = 1000;
+    ck_assert_int_eq (lk_entry_age (entry, 999), 0);
+    ck_assert_int_eq (lk_entry_age (entry, 1999), 999);
+    ck_assert_int_eq (lk_entry_age (entry, 1000 + year_ms), year_ms);
+    ck_assert_int_eq (lk_entry_age (entry, 2000 + year_ms), year_ms);
+}
+END_TEST
+
 /*  -------------------------------------------------------- claims */
 
 static bool
@@ -155,6 +186,8 @@ main (void)
     tcase_add_checked_fixture (tests, set_up, tear_down);
     tcase_add_test (tests, a_drop_of_the_other_home);
     tcase_add_test (tests, a_session_is_gone_home_by_home);
+    tcase_add_test (tests, a_confirmation_of_the_other_home);
+    tcase_add_test (tests, ages_have_an_end);
     tcase_add_test (tests, a_claim_for_another_object);
     tcase_add_test (tests, a_claim_for_what_is_held_already);
     tcase_add_test (tests, a_reclaim_is_over_home_by_home);

@@ -367,6 +367,16 @@ START_TEST (not_without_its_lease)
 }
 END_TEST
 
+START_TEST (without_a_table_there_is_no_lease)
+{
+    lk_decree none = {.members = MEMBERS};
+    start_with ((lk_term) {0, 0}, &none);
+    ping (1);
+    ping (2);
+    ck_assert (!lk_lease_holds (node));
+}
+END_TEST
+
 START_TEST (not_before_its_decree_is_in_force)
 {
     host_ping (3, 0);
@@ -451,6 +461,20 @@ START_TEST (sessions_that_it_keeps_no_more)
     wait_ms (1);
     ck_assert (says_silent (3, decree.term));
     ck_assert (!says_silent (4, decree.term));
+}
+END_TEST
+
+/*  Not that of the last one: a host with an older state file is back for a
+ *  moment in a session that was over. */
+START_TEST (the_latest_time_of_those_that_are_not_kept)
+{
+    const uint64_t sessions[] = {20, 21, 22, 23, 5, 24, 25};
+    wait_ms (MARGIN_BOTH);
+    for (size_t i = 0; i < 7; i++) {
+        now_ms += 100;
+        host_ping (sessions[i], 0);
+    }
+    ck_assert_int_eq (node->peer[HOST].forgotten_ms, now_ms - 200);
 }
 END_TEST
 
@@ -615,6 +639,22 @@ START_TEST (few_leaders_become_more)
 }
 END_TEST
 
+/*  Tokens are of the term and the sequence, which has 32 bits. */
+START_TEST (a_stream_that_is_nearly_full_asks_for_another_term)
+{
+    lead_alone (0);
+    node->config.leaders_max = 1;
+    node->table.sequence[0] = (uint64_t) 1 << 31;
+    ck_assert (!asks_to_fill (3000));
+    ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
+    node->table.sequence[0]++;
+    const int before = said[LK_MSG_DATE];
+    ck_assert (!asks_to_fill (500));
+    ck_assert_int_gt (said[LK_MSG_DATE], before);
+    ck_assert_int_eq (node->election.reason, LK_WHY_FULL);
+}
+END_TEST
+
 /*  That would begin the reclaim again. */
 START_TEST (few_leaders_wait_for_the_end_of_a_reclaim)
 {
@@ -650,12 +690,14 @@ main (void)
     tcase_add_test (tests, not_for_what_it_condemned);
     tcase_add_test (tests, condemned_in_one_term);
     tcase_add_test (tests, not_without_its_lease);
+    tcase_add_test (tests, without_a_table_there_is_no_lease);
     tcase_add_test (tests, not_before_its_decree_is_in_force);
     tcase_add_test (tests, in_a_reclaim_for_whom_has_reported_to_all);
     tcase_add_test (tests, it_has_to_serve_for_long);
     tcase_add_test (tests, it_has_to_hear_nothing_for_long);
     tcase_add_test (tests, another_session_is_another_matter);
     tcase_add_test (tests, sessions_that_it_keeps_no_more);
+    tcase_add_test (tests, the_latest_time_of_those_that_are_not_kept);
     tcase_add_test (tests, what_is_closed_is_silent_at_once);
     tcase_add_test (tests, asked_in_another_term);
     tcase_add_test (tests, all_have_to_say_silent);
@@ -664,6 +706,7 @@ main (void)
     tcase_add_test (tests, a_session_that_is_closed_is_dropped_unasked);
     tcase_add_test (tests, the_next_session_is_not);
     tcase_add_test (tests, few_leaders_become_more);
+    tcase_add_test (tests, a_stream_that_is_nearly_full_asks_for_another_term);
     tcase_add_test (tests, few_leaders_wait_for_the_end_of_a_reclaim);
     return run_tests ("core_leases", tests);
 }

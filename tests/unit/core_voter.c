@@ -132,6 +132,45 @@ START_TEST (it_is_the_turn_of_whom_it_promised)
 }
 END_TEST
 
+/*  A decree that nobody can lead is no decree. */
+START_TEST (a_decree_without_leaders_is_not_marked)
+{
+    lk_decree none = {.term = term_of (8, 1), .members = MEMBERS};
+    give_decree (1, LK_MSG_ACTIVE, &none);
+    ck_assert (!says (LK_MSG_ACTIVATED));
+    ck_assert_uint_eq (node->facts.active.term.number, 7);
+    lk_decree eighth = decree_of (term_of (8, 1), MEMBERS, 1, 2, 3);
+    give_decree (1, LK_MSG_ACTIVE, &eighth);
+    ck_assert (says (LK_MSG_ACTIVATED));
+}
+END_TEST
+
+/*  How long it leaves the first try to others: they all have its address. */
+static int64_t
+first_try_ms (uint16_t own_port, uint32_t own_pid)
+{
+    start_with (former.term, &former);
+    node->config.candidate.port = own_port;
+    node->config.candidate.pid = own_pid;
+    for (lk_host host = 1; host < 5; host++) {
+        node->peer[host].candidate = (lk_candidate) {.port = 5, .pid = 5};
+        ping (host);
+    }
+    node->election.bad_since_ms = LK_LONG_AGO; /* as if it saw them just now */
+    node->election.next_try_ms = LK_LONG_AGO;
+    wait_ms (0);
+    return node->election.next_try_ms - now_ms;
+}
+
+START_TEST (whose_turn_it_is)
+{
+    ck_assert_int_lt (first_try_ms (4, 9), 400);
+    ck_assert_int_lt (first_try_ms (5, 4), 400);
+    ck_assert_int_ge (first_try_ms (6, 1), 300 + 4 * 150);
+    ck_assert_int_ge (first_try_ms (5, 6), 300 + 4 * 150);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -142,5 +181,7 @@ main (void)
     tcase_add_test (tests, whom_it_hears_hold);
     tcase_add_test (tests, no_decree_below_the_promise_whoever_says_it);
     tcase_add_test (tests, it_is_the_turn_of_whom_it_promised);
+    tcase_add_test (tests, a_decree_without_leaders_is_not_marked);
+    tcase_add_test (tests, whose_turn_it_is);
     return run_tests ("core_voter", tests);
 }

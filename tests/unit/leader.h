@@ -176,7 +176,7 @@ ticket (lk_name object, uint64_t serial)
 }
 
 /*  What host 1's stream is, as host 1 has it: `count` tickets added. */
-static void
+__attribute__ ((unused)) static void
 stream_of_first (lk_op *ops, uint64_t *hash, size_t count)
 {
     static char text[16];
@@ -195,7 +195,7 @@ stream_of_first (lk_op *ops, uint64_t *hash, size_t count)
 
 /*  Gives `count` operations behind sequence `first`, and says what it is told
  *  it has; -1: nothing. */
-static int
+__attribute__ ((unused)) static int
 follow (lk_op *ops, const uint64_t *hash, size_t first, size_t count)
 {
     lk_lock_message message = message_of (LK_MSG_OPS);
