@@ -163,6 +163,7 @@ sim: $(simulator)
 #   Which branches of the core it takes; see tests/sim/unreached.txt.
 coverage = CFLAGS='-O0 -g --coverage' LDFLAGS=--coverage
 sim-coverage:
+	@$(call deps,check)
 	@+$(again) B=$(B)-coverage $(coverage) $(B)-coverage/tests/sim/sim
 	@+$(again) B=$(B)-coverage-unit $(coverage) core-tests
 	@sh tests/sim/coverage.sh $(B)-coverage $(B)-coverage-unit

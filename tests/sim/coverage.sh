@@ -4,7 +4,8 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   coverage.sh SIM-BUILD UNIT-BUILD      (make sim-coverage builds them)
+#   RUNS=n SCRIPT_RUNS=n coverage.sh SIM-BUILD UNIT-BUILD
+#   (make sim-coverage builds them)
 #
 #   Runs seeds and all scripts in the one, the core's unit tests in the other,
 #   both built with gcc --coverage. A branch that neither takes has to be in
@@ -18,20 +19,23 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/coverage.XXXXXX") || exit 2
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM
 
+#   What gcov knows of the core after the runs of a build.
+count () {    # build
+    for source in plugins/lock/core/*.c; do
+        gcov -b -c -t -o "$1/plugins/lock/core" "$source" 2>/dev/null
+    done
+}
+
+command -v gcov >/dev/null || { echo "gcov is missing: it is in gcc"; exit 2; }
 find "$sim_build" "$unit_build" -name '*.gcda' -delete
-"$sim_build/tests/sim/sim" --runs "${RUNS:-3000}" --jobs "$jobs" || exit 1
-"$sim_build/tests/sim/sim" --script all --runs "${SCRIPT_RUNS:-20}" \
+"$sim_build/tests/sim/sim" --runs "${RUNS:-1000}" --jobs "$jobs" || exit 1
+"$sim_build/tests/sim/sim" --script all --runs "${SCRIPT_RUNS:-10}" \
     --jobs "$jobs" || exit 1
 for source in tests/unit/core_*.c tests/unit/lock_*.c; do
-    "$unit_build/${source%.c}" >/dev/null || exit 1
+    CK_TIMEOUT_MULTIPLIER=10 "$unit_build/${source%.c}" \
+        >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 done
-for source in plugins/lock/core/*.c; do
-    for kind in sim unit; do
-        build=$sim_build
-        [ "$kind" = sim ] || build=$unit_build
-        gcov -b -c -t -o "$build/plugins/lock/core" "$source" \
-            >>"$scratch/$kind" 2>/dev/null
-    done
-done
+count "$sim_build" >"$scratch/sim"
+count "$unit_build" >"$scratch/unit"
 awk -v listed=tests/sim/unreached.txt -f tests/sim/coverage.awk \
     "$scratch/unit" "$scratch/sim"

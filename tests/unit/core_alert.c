@@ -88,11 +88,14 @@ START_TEST (an_alert_of_a_former_term)
 }
 END_TEST
 
-/*  Its table is gone by the first of them. */
+/*  Its table is gone by the first of them; the other one is of no table. */
 START_TEST (told_twice_that_it_is_wrong)
 {
     alert (FIRST, 0, 1);
-    alert (THIRD, 0, 1);
+    lk_lock_message message = message_of (LK_MSG_ALERT);
+    message.term = (lk_term) {0, 0};
+    message.as.alert = (lk_msg_alert) {.incarnation = 1, .number = 2};
+    give (FIRST, &message);
     ck_assert_int_eq (alerts_told (), 1);
     ck_assert_ptr_null (sent (LK_MSG_PING, FIRST));
 }
@@ -206,13 +209,14 @@ START_TEST (a_home_that_is_unsound)
 }
 END_TEST
 
-/*  The same when it is time that judges. */
+/*  The same when it is time that judges: and then there is no table for the
+ *  digest that is due. */
 START_TEST (a_home_that_becomes_unsound)
 {
     ask (1);
     acked_otherwise (THIRD, 2);
     node->table.entries->ticket.key ^= 1;
-    now_ms += 250;
+    now_ms += 11000;
     tick ();
     ck_assert_int_eq (alert_to (THIRD)->cause, LK_ALERT_TABLE);
     ck_assert (!lk_table_is_filled (&node->table));

@@ -79,7 +79,6 @@ START_TEST (whose_acknowledgement_counts)
     ck_assert_uint_eq (node->stream.count, 1);
     give (3, &message); /* does not lead */
     give (HOST, &message);
-    give (0, &message); /* in its own name */
     ck_assert_uint_eq (node->stream.count, 1);
     message.as.acked.home = 0; /* of another stream */
     give (2, &message);
@@ -101,6 +100,32 @@ START_TEST (whose_acknowledgement_counts)
     message = ack_of (1);
     give (2, &message);
     ck_assert_uint_eq (node->stream.count, 0);
+}
+END_TEST
+
+static void
+ops_from (lk_host from, uint8_t home)
+{
+    lk_op op = {.kind = LK_OP_OPEN, .by.host = LK_NOBODY};
+    lk_lock_message message = message_of (LK_MSG_OPS, decree.term);
+    message.as.ops = (lk_msg_ops) {.home = home,
+                                   .first = node->table.sequence[home],
+                                   .hash = node->table.hash[home],
+                                   .ops = &op,
+                                   .op_count = 1};
+    give (from, &message);
+}
+
+START_TEST (in_its_own_name)
+{
+    lk_lock_message message = ack_of (1);
+    message.as.acked.hash ^= 1;
+    give (0, &message);
+    ck_assert (!node->stream.follower[OWN_PLACE].differs);
+    ops_from (0, OWN_PLACE);
+    ck_assert_uint_eq (node->table.sequence[OWN_PLACE], 1);
+    ops_from (1, 0);
+    ck_assert_uint_eq (node->table.sequence[0], 1);
 }
 END_TEST
 
@@ -148,7 +173,6 @@ START_TEST (whose_operations_count)
 {
     ck_assert (!answers_ops (2, 0, decree.term));
     ck_assert (!answers_ops (3, 0, decree.term));
-    ck_assert (!answers_ops (0, OWN_PLACE, decree.term));
     ck_assert (!answers_ops (1, 3, decree.term));
     ck_assert (!answers_ops (1, 4, decree.term));
     ck_assert (!answers_ops (1, 0, term_of (6, 1)));
@@ -368,10 +392,11 @@ END_TEST
 
 START_TEST (nobody_says_nothing)
 {
-    lk_lock_message message = ack_of (1);
-    give (1, &message);
-    give (LK_HOSTS_MAX, &message);
-    ck_assert_uint_eq (node->stream.count, 1);
+    lk_lock_message message = message_of (LK_MSG_STARTED, (lk_term) {0, 0});
+    const lk_hosts known = node->known;
+    give (LK_HOSTS_MAX + 6, &message);
+    ck_assert (!says (LK_MSG_STARTED));
+    ck_assert_uint_eq (node->known, known);
 }
 END_TEST
 
@@ -391,6 +416,7 @@ main (void)
     TCase *tests = tcase_create ("follow");
     tcase_add_checked_fixture (tests, set_up, stop);
     tcase_add_test (tests, whose_acknowledgement_counts);
+    tcase_add_test (tests, in_its_own_name);
     tcase_add_test (tests, all_have_to_acknowledge);
     tcase_add_test (tests, an_older_acknowledgement_takes_nothing_back);
     tcase_add_test (tests, whose_operations_count);
