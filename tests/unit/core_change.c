@@ -348,9 +348,10 @@ START_TEST (needs_somebody_who_may_lead)
     wish (true, 1);
     ck_assert (lk_change_is_due (node));
     node->config.eligible = false;
-    ck_assert (lk_change_is_due (node));
     node->peer[1].eligible = false;
     ck_assert (!lk_change_is_due (node));
+    node->peer[1].eligible = true;
+    ck_assert (lk_change_is_due (node));
 }
 END_TEST
 
