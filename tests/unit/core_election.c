@@ -148,6 +148,28 @@ START_TEST (all_agreed_is_at_once)
 }
 END_TEST
 
+static const char *
+phase (void)
+{
+    lk_node_status status;
+    lk_node_get_status (node, &status);
+    return status.phase;
+}
+
+START_TEST (what_it_says_of_itself)
+{
+    ck_assert_str_eq (phase (), "booting");
+    wait_for (LK_MSG_DATE, 0x6);
+    ck_assert_str_eq (phase (), "pause");
+    agree (1);
+    agree (2);
+    for (int i = 0; i < 100 && !says (LK_MSG_VOTE); i++) {
+        wait_ms (5);
+    }
+    ck_assert_str_eq (phase (), "voting");
+}
+END_TEST
+
 START_TEST (who_sees_no_quorum_asks_nobody)
 {
     for (int i = 0; i < 200; i++) {
@@ -706,6 +728,7 @@ main (void)
     tcase_add_checked_fixture (tests, set_up, stop);
     tcase_add_test (tests, without_a_quorum_of_agreements_nobody_votes);
     tcase_add_test (tests, all_agreed_is_at_once);
+    tcase_add_test (tests, what_it_says_of_itself);
     tcase_add_test (tests, who_sees_no_quorum_asks_nobody);
     tcase_add_test (tests, the_number_is_above_all_promises_seen);
     tcase_add_test (tests, the_number_is_above_the_active_decree);

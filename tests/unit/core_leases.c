@@ -639,22 +639,6 @@ START_TEST (few_leaders_become_more)
 }
 END_TEST
 
-/*  Tokens are of the term and the sequence, which has 32 bits. */
-START_TEST (a_stream_that_is_nearly_full_asks_for_another_term)
-{
-    lead_alone (0);
-    node->config.leaders_max = 1;
-    node->table.sequence[0] = (uint64_t) 1 << 31;
-    ck_assert (!asks_to_fill (3000));
-    ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
-    node->table.sequence[0]++;
-    const int before = said[LK_MSG_DATE];
-    ck_assert (!asks_to_fill (500));
-    ck_assert_int_gt (said[LK_MSG_DATE], before);
-    ck_assert_int_eq (node->election.reason, LK_WHY_FULL);
-}
-END_TEST
-
 /*  That would begin the reclaim again. */
 START_TEST (few_leaders_wait_for_the_end_of_a_reclaim)
 {
@@ -706,7 +690,6 @@ main (void)
     tcase_add_test (tests, a_session_that_is_closed_is_dropped_unasked);
     tcase_add_test (tests, the_next_session_is_not);
     tcase_add_test (tests, few_leaders_become_more);
-    tcase_add_test (tests, a_stream_that_is_nearly_full_asks_for_another_term);
     tcase_add_test (tests, few_leaders_wait_for_the_end_of_a_reclaim);
     return run_tests ("core_leases", tests);
 }
