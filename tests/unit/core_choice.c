@@ -290,6 +290,17 @@ START_TEST (candidates_in_order)
 }
 END_TEST
 
+START_TEST (terms_in_order)
+{
+    const lk_term term = {.number = 7, .proposer = 5};
+    ck_assert_int_eq (lk_term_compare (term, term), 0);
+    ck_assert_int_lt (lk_term_compare (term, (lk_term) {7, 6}), 0);
+    ck_assert_int_gt (lk_term_compare (term, (lk_term) {7, 4}), 0);
+    ck_assert_int_lt (lk_term_compare (term, (lk_term) {8, 4}), 0);
+    ck_assert_int_gt (lk_term_compare (term, (lk_term) {6, 6}), 0);
+}
+END_TEST
+
 START_TEST (nobody_is_in_no_set)
 {
     ck_assert (lk_hosts_has (ALL, 2));
@@ -336,6 +347,7 @@ main (void)
     tcase_add_test (tests, none_will_not_do);
     tcase_add_test (tests, who_can_have_no_lease_does_not_lead);
     tcase_add_test (tests, candidates_in_order);
+    tcase_add_test (tests, terms_in_order);
     tcase_add_test (tests, nobody_is_in_no_set);
     tcase_add_test (tests, quorums);
 
