@@ -515,6 +515,29 @@ claims (void)
     return count;
 }
 
+/*  Also what has a time of its own, until that is over; and what does not go
+ *  into one part goes into the next. */
+START_TEST (all_that_is_held_is_claimed)
+{
+    lk_decree later = decree_of (term_of (8, 1), MEMBERS, 1, 2, 3);
+    later.reclaim = true;
+    for (uint64_t i = 1; i <= 2000; i++) {
+        ask (i);
+        lk_lock_message message = reply_of (LK_MSG_LOCKED, i);
+        message.as.reply.left_ms = 700;
+        give (1, &message);
+    }
+    give_decree (1, LK_MSG_READY, &later);
+    const size_t first = claims ();
+    ck_assert_uint_gt (first, 0);
+    ck_assert_uint_lt (first, 2000);
+    const uint8_t home = lk_home_of (&later, (lk_name) {"x", 1});
+    reported (home, node->facts.session, later.term);
+    ck_assert_uint_eq (claims (), 2000 - first);
+    ck_assert_uint_eq (node->proxy.reported, 0);
+}
+END_TEST
+
 /*  What it had in a session that is over is not claimed in the next. */
 START_TEST (a_new_session_reports_anew)
 {
@@ -572,6 +595,7 @@ main (void)
     tcase_add_test (tests, answers_to_nobody);
     tcase_add_test (tests, no_grant_without_a_session);
     tcase_add_test (tests, all_homes_have_to_have_the_report);
+    tcase_add_test (tests, all_that_is_held_is_claimed);
     tcase_add_test (tests, a_new_session_reports_anew);
     return run_tests ("core_proxy", tests);
 }
