@@ -118,6 +118,20 @@ fill_all (size_t count)
     give_filled (3, next.term, 0, hash_of (count));
 }
 
+/*  Its proposer has retired from that term: it fills nobody any more. */
+START_TEST (who_retires_ends_the_doorway)
+{
+    elect ();
+    enter_all ();
+    give_chunk (0, 3, false);
+    ck_assert (lk_doorway_is_busy (node));
+    give_plain (PROPOSER, LK_MSG_RETIRE, term_of (7, PROPOSER));
+    ck_assert (lk_doorway_is_busy (node));
+    give_plain (PROPOSER, LK_MSG_RETIRE, next.term);
+    ck_assert (!lk_doorway_is_busy (node));
+}
+END_TEST
+
 START_TEST (it_promises_before_it_enters)
 {
     elect ();
@@ -657,6 +671,7 @@ main (void)
 {
     TCase *tests = tcase_create ("doorway");
     tcase_add_checked_fixture (tests, set_up, stop);
+    tcase_add_test (tests, who_retires_ends_the_doorway);
     tcase_add_test (tests, it_promises_before_it_enters);
     tcase_add_test (tests, the_whole_doorway);
     tcase_add_test (tests, who_promised_more_does_not_enter);

@@ -65,6 +65,28 @@ START_TEST (who_sees_the_leaders_says_so)
 }
 END_TEST
 
+/*  A VOTE does, since its proposer says it again as long as it is at it; a
+ *  first leader may go on filling when its proposer has long retired. */
+START_TEST (filling_keeps_nobody_from_another_election)
+{
+    lk_lock_message fill = message_of (LK_MSG_FILL, term_of (8, 1));
+    fill.as.chunk.decree = decree_of (term_of (8, 1), MEMBERS, 2, 0, 3);
+    give_plain (1, LK_MSG_VOTE, term_of (8, 1));
+    for (int i = 0; i < 5; i++) {
+        ask_date (4, LK_WHY_LOST, former.term);
+        ck_assert_ptr_null (sent (LK_MSG_AGREED, 4));
+        now_ms += 200;
+        give (2, &fill);
+        give_plain (2, LK_MSG_ENTERING, term_of (8, 1));
+    }
+    ask_date (4, LK_WHY_LOST, former.term);
+    ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 4));
+    give_plain (1, LK_MSG_VOTE, term_of (8, 1));
+    ask_date (4, LK_WHY_LOST, former.term);
+    ck_assert_ptr_null (sent (LK_MSG_AGREED, 4));
+}
+END_TEST
+
 START_TEST (one_leader_that_is_not_well_is_enough_to_agree)
 {
     see_leaders ();
@@ -177,6 +199,7 @@ main (void)
     TCase *tests = tcase_create ("voter");
     tcase_add_checked_fixture (tests, set_up, stop);
     tcase_add_test (tests, who_sees_the_leaders_says_so);
+    tcase_add_test (tests, filling_keeps_nobody_from_another_election);
     tcase_add_test (tests, one_leader_that_is_not_well_is_enough_to_agree);
     tcase_add_test (tests, whom_it_hears_hold);
     tcase_add_test (tests, no_decree_below_the_promise_whoever_says_it);

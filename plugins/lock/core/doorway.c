@@ -361,6 +361,15 @@ lk_on_filled (lk_node *node, const lk_lock_message *message)
 }
 
 void
+lk_doorway_retired (lk_node *node, lk_term term)
+{
+    if (lk_doorway_is_busy (node)
+        && lk_term_equal (term, own_term (&node->doorway))) {
+        leave (node);
+    }
+}
+
+void
 lk_doorway_desist (lk_node *node, const lk_lock_message *message)
 {
     lk_doorway *self = &node->doorway;

@@ -69,6 +69,9 @@ void lk_on_maxticket (lk_node *node, const lk_lock_message *message);
 void lk_on_fill (lk_node *node, const lk_lock_message *message);
 void lk_on_filled (lk_node *node, const lk_lock_message *message);
 
+/*  The proposer of that term has retired: nothing will come of it. */
+void lk_doorway_retired (lk_node *node, lk_term term);
+
 /*  Somebody in the doorway has promised more: the proposer has to know. */
 void lk_doorway_desist (lk_node *node, const lk_lock_message *message);
 

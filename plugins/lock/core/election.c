@@ -54,6 +54,7 @@ lk_election_give_up (lk_node *node, const char *why)
         lk_lock_message *message = lk_out_message (node, LK_MSG_RETIRE);
         message->term = self->term;
         lk_out_broadcast (node, message, node->known);
+        lk_doorway_retired (node, self->term);
         if (lk_term_equal (node->facts.promised, self->term)) {
             node->promised_ms = LK_LONG_AGO;
         }
@@ -447,6 +448,7 @@ lk_on_sitting (lk_node *node, const lk_lock_message *message)
 void
 lk_on_retire (lk_node *node, const lk_lock_message *message)
 {
+    lk_doorway_retired (node, message->term);
     if (lk_term_equal (node->facts.promised, message->term)
         && !lk_term_equal (node->facts.active.term, message->term)) {
         node->promised_ms = LK_LONG_AGO;

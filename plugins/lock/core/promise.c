@@ -41,8 +41,8 @@ void
 lk_promise (lk_node *node, lk_term term)
 {
     LK_ASSERT (lk_promise_fits (node, term));
-    node->promised_ms = node->now_ms;
     if (!lk_term_equal (term, node->facts.promised)) {
+        node->promised_ms = node->now_ms;
         raise (node, term);
         node->promised_to = LK_NOBODY;
         lk_out_persist (node);

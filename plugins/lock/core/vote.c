@@ -36,6 +36,7 @@ lk_on_vote (lk_node *node, const lk_lock_message *message)
         return;
     }
     lk_promise (node, message->term);
+    node->promised_ms = node->now_ms; /* its proposer is still at it */
     node->promised_to = message->from;
     lk_lock_message *answer = lk_out_message (node, LK_MSG_VOTED);
     answer->term = message->term;
