@@ -374,8 +374,7 @@ lk_doorway_desist (lk_node *node, const lk_lock_message *message)
 {
     lk_doorway *self = &node->doorway;
     if (!lk_doorway_is_busy (node)
-        || !lk_term_equal (message->term, own_term (self))
-        || self->proposer == node->config.self) {
+        || !lk_term_equal (message->term, own_term (self))) {
         return;
     }
     lk_lock_message *answer = lk_out_message (node, LK_MSG_DESIST);
