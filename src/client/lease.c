@@ -17,12 +17,24 @@ struct lk_lease {
     lk_lease_view *view;
 };
 
+/*  Whether it is the one that this LOCKED speaks of. A page that says less than
+ *  the LOCKED is that of another lock service: of one whose state file was
+ *  lost since, which counts its sessions from 1 again. */
+static bool
+is_same (const lk_lease *known, uint64_t session, int64_t until_ms)
+{
+    if (known == NULL || known->session != session) {
+        return false;
+    }
+    return known->view != NULL ? lk_lease_until (known) >= until_ms
+                               : known->until_ms == until_ms;
+}
+
 lk_lease *
 lk_lease_take (lk_lease *known, const char *path, uint64_t session,
                int64_t until_ms)
 {
-    if (known != NULL && known->session == session
-        && (known->view != NULL || known->until_ms == until_ms)) {
+    if (is_same (known, session, until_ms)) {
         known->users++;
         return known;
     }

@@ -18,8 +18,9 @@
 
 typedef struct lk_lease lk_lease;
 
-/*  The lease of `session`; never NULL. Takes `known` again if that is it
- *  (NULL: none known), else maps the page at `path`. Where that cannot be
+/*  The lease of `session`, which a LOCKED said to last until `until_ms`; never
+ *  NULL. Takes `known` again if that is it (NULL: none known), else maps the
+ *  page at `path`. Where that cannot be
  *  read, the lease ends at `until_ms` for good. Each take needs one drop. */
 lk_lease *lk_lease_take (lk_lease *known, const char *path, uint64_t session,
                          int64_t until_ms);

@@ -42,7 +42,8 @@ static void
 check_lease (void)
 {
     lk_lease *first = lk_lease_take (NULL, file.path, 1, UNTIL_MS);
-    lk_lease *again = lk_lease_take (first, file.path, 1, UNTIL_MS);
+    lk_lease *again =
+        lk_lease_take (first, file.path, 1, lk_lease_until (first));
     lk_lease *other = lk_lease_take (first, file.path, 2, UNTIL_MS);
     LK_ASSERT (first == again && first != other);
     LK_ASSERT (lk_lease_lives (first) || lk_lease_until (first) == UNTIL_MS);

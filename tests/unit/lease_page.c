@@ -5,6 +5,7 @@
  */
 
 #include "net/lease_page.h"
+#include "client/lease.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -44,6 +45,26 @@ tear_down (void)
     unlink (path);
     ck_assert_int_eq (rmdir (dir), 0);
 }
+
+/*  Its state file was lost: the next one's first session has the number of
+ *  its own first one. */
+START_TEST (another_lock_service_with_a_session_of_that_number)
+{
+    lk_lease_page_set (page, 1, 1000);
+    lk_lease *old = lk_lease_take (NULL, path, 1, 900);
+    lk_lease *same = lk_lease_take (old, path, 1, 1000);
+    ck_assert_ptr_eq (same, old);
+    lk_lease_page_destroy (&page);
+    page = lk_lease_page_new (path, &problem);
+    lk_lease_page_set (page, 1, 3000);
+    lk_lease *next = lk_lease_take (old, path, 1, 2000);
+    ck_assert_int_eq (lk_lease_until (next), 3000);
+    ck_assert_int_eq (lk_lease_until (old), 1000);
+    lk_lease_drop (&same);
+    lk_lease_drop (&old);
+    lk_lease_drop (&next);
+}
+END_TEST
 
 START_TEST (what_is_set_is_seen)
 {
@@ -157,6 +178,7 @@ main (void)
     TCase *tcase = tcase_create ("lease_page");
     tcase_add_checked_fixture (tcase, set_up, tear_down);
     tcase_set_timeout (tcase, 20);
+    tcase_add_test (tcase, another_lock_service_with_a_session_of_that_number);
     tcase_add_test (tcase, what_is_set_is_seen);
     tcase_add_test (tcase, restarted_writer_makes_another);
     tcase_add_test (tcase, second_writer_is_refused);
