@@ -28,6 +28,10 @@ extern "C" {
     X (LK_LOST, "lost", "no surviving leader knew of the lock")                \
     X (LK_UNKNOWN, "unknown", "nobody knows of that")                          \
     X (LK_REFUSED, "refused", "the other side refused")                        \
+    X (LK_LATE, "late", "it was given back after its time was over")           \
+    X (LK_FORCED, "forced", "an operator took the lock away")                  \
+    X (LK_QUORUM, "quorum", "too few hosts of the cluster are left")           \
+    X (LK_DEADLOCK, "deadlock", "both would wait for each other for ever")     \
     X (LK_SYSTEM, "system", "the operating system refused")
 
 #define LK_ERROR_NUMBER(number, word, text) number,

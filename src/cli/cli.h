@@ -71,7 +71,7 @@ enum {
     LK_OPT_SANDBOX = 1 << 7 /* --hosts, --members, ... */
 };
 
-#define LK_SET_MAX 32 /* times that --set may be there */
+#define LK_SETTINGS_MAX 32 /* times that --set may be there */
 
 typedef struct {
     const char *endpoint; /* never NULL */
@@ -83,7 +83,7 @@ typedef struct {
     const char *object, *cluster, *members, *host, *state, *dir;
     int64_t hosts; /* 3 */
     bool keep;
-    char *set[LK_SET_MAX + 1]; /* NULL at its end */
+    char *set[LK_SETTINGS_MAX + 1]; /* NULL at its end */
     int count;                 /* what is not an option */
     char **argument;           /* NULL at its end */
 } lk_options;

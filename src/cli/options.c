@@ -92,7 +92,7 @@ add_setting (lk_options *self, char *value)
     while (self->set[count] != NULL) {
         count++;
     }
-    if (count == LK_SET_MAX) {
+    if (count == LK_SETTINGS_MAX) {
         return "there are too many --set";
     }
     self->set[count] = value;

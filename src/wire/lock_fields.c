@@ -114,6 +114,14 @@ lk_field_flag (lk_fields *self, const char *name, bool *value)
     }
 }
 
+void
+lk_field_flag_if_set (lk_fields *self, const char *name, bool *value)
+{
+    if (lk_fields_has (self, name, *value)) {
+        lk_field_flag (self, name, value);
+    }
+}
+
 /*  All integers pass here. Returns the number, or `value` if there is none. */
 static int64_t
 integer (lk_fields *self, const char *name, int64_t value, int64_t least,
@@ -171,6 +179,15 @@ lk_field_number32 (lk_fields *self, const char *name, uint32_t *value,
                    uint32_t most)
 {
     *value = (uint32_t) integer (self, name, *value, 0, most);
+}
+
+void
+lk_field_number32_if_any (lk_fields *self, const char *name, uint32_t *value,
+                          uint32_t most)
+{
+    if (lk_fields_has (self, name, *value != 0)) {
+        lk_field_number32 (self, name, value, most);
+    }
 }
 
 void

@@ -45,6 +45,8 @@ bool lk_fields_has (const lk_fields *self, const char *name, bool wanted);
 /*  -------------------------------------------------------- plain values */
 
 void lk_field_flag (lk_fields *self, const char *name, bool *value);
+/*  Absent if it is false. */
+void lk_field_flag_if_set (lk_fields *self, const char *name, bool *value);
 void lk_field_clock (lk_fields *self, const char *name, int64_t *value);
 void lk_field_span (lk_fields *self, const char *name, int64_t *value,
                     int64_t least); /* milliseconds, from `least` on */
@@ -54,6 +56,9 @@ void lk_field_small (lk_fields *self, const char *name, uint8_t *value,
 void lk_field_port (lk_fields *self, const char *name, uint16_t *value);
 void lk_field_number32 (lk_fields *self, const char *name, uint32_t *value,
                         uint32_t most);
+/*  Absent if it is 0. */
+void lk_field_number32_if_any (lk_fields *self, const char *name,
+                               uint32_t *value, uint32_t most);
 void lk_field_hex (lk_fields *self, const char *name, uint64_t *value);
 void lk_field_ip (lk_fields *self, const char *name, uint8_t bytes[16]);
 

@@ -16,6 +16,7 @@
 
 /*  Their fields at their longest, but for names. */
 #define TICKET_SIZE 420
+#define MODE_SIZE 280
 #define OP_SIZE 160
 
 /*  -------------------------------------------------------- kinds */
@@ -172,10 +173,21 @@ name_size (lk_name name)
     return size;
 }
 
+/*  Whether all that a plain exclusive lock does not have is absent. */
+static bool
+is_plain (const lk_ticket *ticket)
+{
+    const lk_lock_mode *mode = &ticket->mode;
+    return mode->type == LK_EXCLUSIVE && !mode->soft && !mode->lenient
+           && !mode->is_static && mode->bound == 0 && ticket->turn == 0
+           && ticket->rest == 0;
+}
+
 size_t
 lk_ticket_size (const lk_ticket *self)
 {
-    return TICKET_SIZE + name_size (self->object) + name_size (self->owner);
+    return TICKET_SIZE + (is_plain (self) ? 0 : MODE_SIZE)
+           + name_size (self->object) + name_size (self->owner);
 }
 
 size_t
@@ -266,11 +278,15 @@ lk_lock_message_copy (lk_lock_message *copy, const lk_lock_message *source)
     case LK_MSG_LOCK:
     case LK_MSG_UNLOCK:
         lk_ticket_copy (&copy->as.request.ticket, &source->as.request.ticket);
+        copy->as.request.rest = lk_tickets_copy (source->as.request.rest,
+                                                 source->as.request.rest_count);
+        name_own (&copy->as.request.reason);
         break;
     case LK_MSG_LOCKED:
     case LK_MSG_UNLOCKED:
     case LK_MSG_LOCKFAILED:
         name_own (&copy->as.reply.object);
+        name_own (&copy->as.reply.reason);
         break;
     case LK_MSG_REPORT:
     case LK_MSG_REPORTED:
@@ -300,11 +316,14 @@ lk_lock_message_clear (lk_lock_message *self)
     case LK_MSG_LOCK:
     case LK_MSG_UNLOCK:
         lk_ticket_clear (&self->as.request.ticket);
+        lk_tickets_free (self->as.request.rest);
+        name_clear (&self->as.request.reason);
         break;
     case LK_MSG_LOCKED:
     case LK_MSG_UNLOCKED:
     case LK_MSG_LOCKFAILED:
         name_clear (&self->as.reply.object);
+        name_clear (&self->as.reply.reason);
         break;
     case LK_MSG_REPORT:
     case LK_MSG_REPORTED:

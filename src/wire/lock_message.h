@@ -12,6 +12,7 @@
 #ifndef LK_LOCK_MESSAGE_H
 #define LK_LOCK_MESSAGE_H
 
+#include <lockkeeper/mode.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,8 @@
 #define LK_BATCH_MAX 256      /* operations in one message */
 #define LK_CHUNK_MAX 1024     /* tickets in one message of a table */
 #define LK_REPORT_MAX 8192    /* tickets in one report to a reclaim */
+#define LK_SET_MAX 128        /* locks that are asked for all at once */
+#define LK_REASON_MAX 255     /* bytes of what an operator says */
 
 /*  A message's operations or tickets, measured by lk_op_size () and
  *  lk_ticket_size (), must not be over this: the body would be, and the
@@ -77,6 +80,13 @@ typedef struct {
     uint64_t key;        /* unlock key */
     int64_t duration_ms; /* 0: no limit */
     int64_t age_ms;      /* since it was asked for, for people */
+    lk_lock_mode mode;   /* .bound: the stored one */
+    uint32_t ordinal; /* held: by how many, itself too, when it was granted */
+    uint32_t turn;    /* times that its type was changed */
+    bool upgrade;     /* held shared, waits to be exclusive */
+    bool kept;        /* static, and its application knows it */
+    uint16_t rest;    /* of its set: how many follow behind it, under the
+                            serials that follow its own */
 } lk_ticket;
 
 typedef enum {
@@ -86,18 +96,24 @@ typedef enum {
     LK_OP_REPORT,  /* a host's report to a reclaim */
     LK_OP_OPEN,    /* what waits and may be active becomes so */
     LK_OP_CONFIRM, /* changes nothing; once acknowledged, tells again */
+    LK_OP_RIPE,    /* a quiet time is over: active, if it is its turn */
+    LK_OP_CONVERT, /* a held ticket gets another type, or waits for it */
+    LK_OP_KEEP,    /* a static ticket is its proxy's no more */
     LK_OP_DIGEST,  /* changes nothing; all that the home orders goes into
                       the chain */
     LK_OP_COUNT
 } lk_op_kind;
 
 /*  One operation of a home's stream.
- *    ADD      ticket (token and number unused)
+ *    ADD      ticket (token and number unused); tickets: the rest of a set
  *    DROP     ticket.request, ticket.object; by: who asked with the key, or
  *             host LK_NOBODY
  *    GONE     ticket.request.host and .session
  *    REPORT   ticket.request.host and .session; part, more, tickets
- *    CONFIRM  ticket.request, ticket.object, ticket.token (0: unlocked) */
+ *    CONFIRM  ticket.request, ticket.object, ticket.token (0: unlocked)
+ *    RIPE     ticket.request, ticket.object
+ *    CONVERT  ticket.request, ticket.object, ticket.mode.type, ticket.turn
+ *    KEEP     ticket.request, ticket.object */
 typedef struct {
     lk_op_kind kind;
     lk_ticket ticket;
@@ -284,21 +300,32 @@ typedef struct {
 /*  Requests of a proxy: LOCK, UNLOCK. Also `at` and session for as_of. */
 typedef struct {
     lk_ticket ticket; /* request, object; LOCK: owner, pid, duration_ms,
-                          age_ms; UNLOCK: owner; by key: key */
-    bool queue;       /* LOCK: false: answer full rather than wait */
-    bool by_key;      /* UNLOCK: whoever holds it with ticket.key */
-    int64_t at;       /* sender's clock */
+                          age_ms, mode, turn, rest; UNLOCK: owner; by key:
+                          key; forced: token, 0: of all holders */
+    lk_ticket *rest;  /* LOCK: the rest of a set, as far as this home goes */
+    size_t rest_count;
+    bool queue;     /* LOCK: false: answer full rather than wait */
+    bool keep;      /* LOCK: of a held static one: its application knows it */
+    bool by_key;    /* UNLOCK: whoever holds it with ticket.key */
+    bool force;     /* UNLOCK: an operator's; */
+    lk_name reason; /* ... and what he says */
+    int64_t at;     /* sender's clock */
 } lk_msg_request;
 
 /*  Answers of a home: LOCKED, UNLOCKED, LOCKFAILED. */
 typedef struct {
     lk_request_id request;
     lk_name object;
-    uint64_t token;  /* LOCKED; UNLOCKED: of the grant that ended, 0: none */
-    uint64_t key;    /* LOCKED */
-    int64_t as_of;   /* LOCKED: latest `at` of that session at the home */
-    int64_t left_ms; /* LOCKED: of the duration; -1: no limit */
-    int error;       /* lk_err; UNLOCKED, LOCKFAILED */
+    uint64_t token;    /* LOCKED; UNLOCKED: of the grant that ended, 0: none */
+    uint64_t key;      /* LOCKED */
+    int64_t as_of;     /* LOCKED: latest `at` of that session at the home */
+    int64_t left_ms;   /* LOCKED: of the duration; -1: no limit */
+    int error;         /* lk_err; UNLOCKED, LOCKFAILED */
+    lk_lock_type type; /* LOCKED: as which it is held */
+    uint32_t ordinal;  /* LOCKED */
+    uint32_t turn;     /* LOCKED, LOCKFAILED */
+    bool kept;         /* LOCKED */
+    lk_name reason;    /* UNLOCKED by force: what the operator said */
 } lk_msg_reply;
 
 typedef struct {

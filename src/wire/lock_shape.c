@@ -245,7 +245,13 @@ lock_fields (lk_fields *f, lk_lock_message *message)
     lk_field_object (f, &request->ticket.object);
     lk_shape_owner (f, &request->ticket);
     lk_field_span (f, "age_ms", &request->ticket.age_ms, 0);
+    lk_shape_turn (f, &request->ticket.turn);
+    if (lk_fields_has (f, "tickets", request->rest_count > 0)) {
+        lk_shape_tickets (f, &request->rest, &request->rest_count,
+                          LK_SET_MAX - 1);
+    }
     lk_field_flag (f, "queue", &request->queue);
+    lk_field_flag_if_set (f, "keep", &request->keep);
     lk_field_clock (f, "at", &request->at);
 }
 
@@ -256,6 +262,11 @@ unlock_fields (lk_fields *f, lk_lock_message *message)
     lk_field_request (f, "request", &request->ticket.request);
     lk_field_object (f, &request->ticket.object);
     lk_field_flag (f, "by_key", &request->by_key);
+    lk_field_flag_if_set (f, "force", &request->force);
+    if (request->force) {
+        lk_field_hex (f, "token", &request->ticket.token);
+        lk_field_text (f, "reason", &request->reason, LK_REASON_MAX);
+    }
     lk_field_hex (f, "key", &request->ticket.key);
     lk_field_text (f, "owner", &request->ticket.owner, LK_ADDRESS_LEN_MAX);
     lk_field_clock (f, "at", &request->at);
@@ -271,6 +282,10 @@ locked_fields (lk_fields *f, lk_lock_message *message)
     lk_field_hex (f, "key", &reply->key);
     lk_field_clock (f, "as_of", &reply->as_of);
     lk_field_span (f, "left_ms", &reply->left_ms, -1);
+    lk_shape_type (f, &reply->type);
+    lk_field_number32_if_any (f, "ordinal", &reply->ordinal, UINT32_MAX);
+    lk_shape_turn (f, &reply->turn);
+    lk_field_flag_if_set (f, "kept", &reply->kept);
 }
 
 static void
@@ -284,14 +299,19 @@ ended_fields (lk_fields *f, lk_lock_message *message)
 static void
 unlocked_fields (lk_fields *f, lk_lock_message *message)
 {
+    lk_msg_reply *reply = &message->as.reply;
     ended_fields (f, message);
-    lk_field_hex (f, "token", &message->as.reply.token);
+    lk_field_hex (f, "token", &reply->token);
+    if (lk_fields_has (f, "reason", reply->reason.size > 0)) {
+        lk_field_text (f, "reason", &reply->reason, LK_REASON_MAX);
+    }
 }
 
 static void
 lockfailed_fields (lk_fields *f, lk_lock_message *message)
 {
     ended_fields (f, message);
+    lk_shape_turn (f, &message->as.reply.turn);
     if (!f->writing && message->as.reply.error == LK_OK) {
         lk_fields_fail (f, "error", "a failure without an error");
     }

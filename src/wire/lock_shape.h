@@ -22,8 +22,11 @@ void lk_shape_candidate (lk_fields *fields, lk_candidate *candidate);
 void lk_shape_holds (lk_fields *fields, lk_holds *holds);
 void lk_shape_home (lk_fields *fields, uint8_t *home);
 
-/*  Whose a ticket is, and how long it may be held. */
+/*  Whose a ticket is, and how and how long it may be held. What is not there
+ *  is 0, false, exclusive. */
 void lk_shape_owner (lk_fields *fields, lk_ticket *ticket);
+void lk_shape_type (lk_fields *fields, lk_lock_type *type);
+void lk_shape_turn (lk_fields *fields, uint32_t *turn);
 void lk_shape_tickets (lk_fields *fields, lk_ticket **tickets, size_t *count,
                        size_t count_max);
 void lk_shape_op (lk_fields *fields, void *op);

@@ -40,11 +40,46 @@ lk_shape_home (lk_fields *f, uint8_t *home)
 }
 
 void
+lk_shape_type (lk_fields *f, lk_lock_type *type)
+{
+#define WORD(number, word) word,
+    static const char *const words[] = {LK_LOCK_TYPES (WORD)};
+#undef WORD
+    int number = (int) *type;
+    if (lk_fields_has (f, "type", number != LK_EXCLUSIVE)) {
+        lk_field_word (f, "type", &number, words, LK_LOCK_TYPE_COUNT);
+        *type = (lk_lock_type) number;
+    }
+}
+
+void
+lk_shape_turn (lk_fields *f, uint32_t *turn)
+{
+    lk_field_number32_if_any (f, "turn", turn, UINT32_MAX);
+}
+
+static void
+mode_fields (lk_fields *f, lk_lock_mode *mode)
+{
+    lk_shape_type (f, &mode->type);
+    lk_field_flag_if_set (f, "soft", &mode->soft);
+    lk_field_number32_if_any (f, "quiet_ms", &mode->quiet_ms, LK_QUIET_MAX_MS);
+    lk_field_number32_if_any (f, "limit", &mode->limit, LK_LIMIT_MAX);
+    lk_field_number32_if_any (f, "bound", &mode->bound, LK_LIMIT_MAX);
+    lk_field_flag_if_set (f, "lenient", &mode->lenient);
+    lk_field_flag_if_set (f, "static", &mode->is_static);
+}
+
+void
 lk_shape_owner (lk_fields *f, lk_ticket *ticket)
 {
+    uint32_t rest = ticket->rest;
     lk_field_text (f, "owner", &ticket->owner, LK_ADDRESS_LEN_MAX);
     lk_field_number32 (f, "pid", &ticket->pid, UINT32_MAX);
     lk_field_span (f, "duration_ms", &ticket->duration_ms, 0);
+    mode_fields (f, &ticket->mode);
+    lk_field_number32_if_any (f, "rest", &rest, LK_SET_MAX - 1);
+    ticket->rest = (uint16_t) rest;
 }
 
 static void
@@ -58,6 +93,10 @@ ticket_fields (lk_fields *f, void *row)
     lk_field_hex (f, "token", &ticket->token);
     lk_field_hex (f, "key", &ticket->key);
     lk_field_span (f, "age_ms", &ticket->age_ms, 0);
+    lk_field_number32_if_any (f, "ordinal", &ticket->ordinal, UINT32_MAX);
+    lk_shape_turn (f, &ticket->turn);
+    lk_field_flag_if_set (f, "upgrade", &ticket->upgrade);
+    lk_field_flag_if_set (f, "kept", &ticket->kept);
 }
 
 void
@@ -72,17 +111,45 @@ lk_shape_tickets (lk_fields *f, lk_ticket **tickets, size_t *count,
 /*  -------------------------------------------------------- operations */
 
 static const char *const op_words[LK_OP_COUNT] = {
-    [LK_OP_ADD] = "add",       [LK_OP_DROP] = "drop",
-    [LK_OP_GONE] = "gone",     [LK_OP_REPORT] = "report",
-    [LK_OP_OPEN] = "open",     [LK_OP_CONFIRM] = "confirm",
-    [LK_OP_DIGEST] = "digest",
+    [LK_OP_ADD] = "add",         [LK_OP_DROP] = "drop",
+    [LK_OP_GONE] = "gone",       [LK_OP_REPORT] = "report",
+    [LK_OP_OPEN] = "open",       [LK_OP_CONFIRM] = "confirm",
+    [LK_OP_DIGEST] = "digest",   [LK_OP_RIPE] = "ripe",
+    [LK_OP_CONVERT] = "convert", [LK_OP_KEEP] = "keep",
 };
+
+static void
+name_fields (lk_fields *f, lk_ticket *ticket)
+{
+    lk_field_request (f, "request", &ticket->request);
+    lk_field_object (f, &ticket->object);
+}
+
+static void
+add_fields (lk_fields *f, void *row)
+{
+    lk_ticket *ticket = row;
+    name_fields (f, ticket);
+    lk_shape_owner (f, ticket);
+    lk_field_hex (f, "key", &ticket->key);
+    lk_field_span (f, "age_ms", &ticket->age_ms, 0);
+}
+
+static void
+add_set_fields (lk_fields *f, lk_op *op)
+{
+    static const lk_field_list list = {"tickets", LK_SET_MAX - 1,
+                                       sizeof (lk_ticket), add_fields};
+    add_fields (f, &op->ticket);
+    if (lk_fields_has (f, "tickets", op->ticket_count > 0)) {
+        op->tickets = lk_field_rows (f, &list, op->tickets, &op->ticket_count);
+    }
+}
 
 static void
 drop_fields (lk_fields *f, lk_op *op)
 {
-    lk_field_request (f, "request", &op->ticket.request);
-    lk_field_object (f, &op->ticket.object);
+    name_fields (f, &op->ticket);
     if (lk_fields_has (f, "by", op->by.host != LK_NOBODY)) {
         lk_field_request (f, "by", &op->by);
     }
@@ -100,11 +167,7 @@ lk_shape_op (lk_fields *f, void *row)
     }
     switch (op->kind) {
     case LK_OP_ADD:
-        lk_field_request (f, "request", &op->ticket.request);
-        lk_field_object (f, &op->ticket.object);
-        lk_shape_owner (f, &op->ticket);
-        lk_field_hex (f, "key", &op->ticket.key);
-        lk_field_span (f, "age_ms", &op->ticket.age_ms, 0);
+        add_set_fields (f, op);
         break;
     case LK_OP_DROP:
         drop_fields (f, op);
@@ -121,9 +184,17 @@ lk_shape_op (lk_fields *f, void *row)
         lk_shape_tickets (f, &op->tickets, &op->ticket_count, LK_REPORT_MAX);
         break;
     case LK_OP_CONFIRM:
-        lk_field_request (f, "request", &op->ticket.request);
-        lk_field_object (f, &op->ticket.object);
+        name_fields (f, &op->ticket);
         lk_field_hex (f, "token", &op->ticket.token);
+        break;
+    case LK_OP_CONVERT:
+        name_fields (f, &op->ticket);
+        lk_shape_type (f, &op->ticket.mode.type);
+        lk_shape_turn (f, &op->ticket.turn);
+        break;
+    case LK_OP_RIPE:
+    case LK_OP_KEEP:
+        name_fields (f, &op->ticket);
         break;
     case LK_OP_OPEN:
     case LK_OP_DIGEST:

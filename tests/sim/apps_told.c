@@ -206,6 +206,9 @@ sim_apps_answered (sim_world *world, uint8_t host, const lk_answer *answer)
     case LK_ANSWER_UNLOCKED:
         told_unlocked (world, who, request, answer);
         break;
+    case LK_ANSWER_JEOPARDY:
+    case LK_ANSWER_CHECKED:
+        break;
     }
 }
 

@@ -106,6 +106,9 @@ sim_ballast_answered (sim_world *world, uint8_t host, const lk_answer *answer)
     case LK_ANSWER_UNLOCKED:
         self->held--;
         break;
+    case LK_ANSWER_JEOPARDY:
+    case LK_ANSWER_CHECKED:
+        break;
     }
     tell_checker (world);
     return true;

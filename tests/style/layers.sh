@@ -62,7 +62,7 @@ mapfile -t files < <(in_folder src/wire)
 layer src/wire "\"(util|wire)/[a-z0-9_]+\\.h\"|$public|<jansson\\.h>|$system" \
     '<(czmq|zmq|uthash|poll|sys/.*|time|unistd)\.h>' "${files[@]}"
 mapfile -t files < <(in_folder src/wire | grep -E '/lock_(message|state)\.h$')
-layer 'the plain structs' "\"(util|wire)/[a-z0-9_]+\\.h\"|$standard" \
+layer 'the plain structs' "\"(util|wire)/[a-z0-9_]+\\.h\"|<lockkeeper/mode\\.h>|$standard" \
     '"wire/(message|frame|lock_codec)\.h"' "${files[@]}"
 
 mapfile -t files < <(in_folder src/net)
@@ -88,7 +88,7 @@ layer plugins/lock \
 
 mapfile -t files < <(in_folder plugins/lock/core)
 layer plugins/lock/core \
-    "\"util/[a-z0-9_]+\\.h\"|\"wire/lock_(message|state)\\.h\"|$local_header|<lockkeeper/error\\.h>|<utlist\\.h>|$standard" \
+    "\"util/[a-z0-9_]+\\.h\"|\"wire/lock_(message|state)\\.h\"|$local_header|<lockkeeper/(error|mode)\\.h>|<utlist\\.h>|$standard" \
     '<errno\.h>' "${files[@]}"
 
 for folder in plugins/*/ examples/; do

@@ -53,6 +53,10 @@ told (host *self, const lk_answer *answer)
         break;
     case LK_ANSWER_UNLOCKED:
         self->lost += answer->error != LK_OK;
+        break;
+    case LK_ANSWER_JEOPARDY:
+    case LK_ANSWER_CHECKED:
+        break;
     }
 }
 

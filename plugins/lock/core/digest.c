@@ -24,6 +24,20 @@ hash_name (lk_name name)
 
 /*  -------------------------------------------------------- operations */
 
+/*  What decides who may have the lock beside it. */
+static uint64_t
+digest_mode (const lk_ticket *ticket)
+{
+    const lk_lock_mode *mode = &ticket->mode;
+    uint64_t hash =
+        (uint64_t) mode->type | (uint64_t) mode->soft << 2
+        | (uint64_t) mode->lenient << 3 | (uint64_t) mode->is_static << 4
+        | (uint64_t) ticket->upgrade << 5 | (uint64_t) ticket->kept << 6
+        | (uint64_t) ticket->rest << 8 | (uint64_t) ticket->turn << 32;
+    hash = mix (hash, (uint64_t) mode->limit << 32 | mode->bound);
+    return mix (hash, mode->quiet_ms);
+}
+
 uint64_t
 lk_ticket_hash (uint64_t hash, const lk_ticket *ticket)
 {
@@ -33,6 +47,7 @@ lk_ticket_hash (uint64_t hash, const lk_ticket *ticket)
                         ticket->key,
                         ticket->number,
                         (uint64_t) ticket->duration_ms,
+                        digest_mode (ticket),
                         ticket->pid,
                         hash_name (ticket->object),
                         hash_name (ticket->owner)};
@@ -69,7 +84,8 @@ lk_digest_tell (const lk_tell *tell)
 uint64_t
 lk_digest_grant (const lk_ticket *ticket)
 {
-    return mix (mix (ticket->request.serial, ticket->number), ticket->token);
+    uint64_t hash = mix (ticket->request.serial, ticket->number);
+    return mix (hash ^ ticket->ordinal, ticket->token);
 }
 
 /*  But for the number of its host, which is this process's own. */
@@ -83,6 +99,7 @@ digest_shared (const lk_ticket *ticket)
     hash = mix (hash, ticket->number);
     hash = mix (hash, ticket->key);
     hash = mix (hash, (uint64_t) ticket->duration_ms);
+    hash = mix (hash, digest_mode (ticket));
     return hash + lk_digest_grant (ticket);
 }
 

@@ -317,6 +317,9 @@ handle (lk_node *node, const lk_event *event)
     case LK_ON_UNLOCK_BY_KEY:
         lk_on_app_unlock_by_key (node, &event->request);
         break;
+    case LK_ON_FORCE:
+    case LK_ON_CHECK:
+        break; /* no shell asks for them yet */
     case LK_ON_APP_GONE:
         lk_on_app_gone (node, event->request.app);
         break;

@@ -55,17 +55,24 @@ typedef enum {
     LK_ON_LOCK,          /* an application asks */
     LK_ON_UNLOCK,        /* ... for the end of one of its own requests */
     LK_ON_UNLOCK_BY_KEY, /* ... for the end of anybody's lock */
+    LK_ON_FORCE,         /* ... likewise, as an operator */
+    LK_ON_CHECK,         /* ... whether a token is still a holder's */
     LK_ON_APP_GONE,      /* an application ended: gives back all it has */
     LK_ON_CHANGE,        /* of members is asked for: add or remove a host */
     LK_ON_STOP           /* leave in good order; the node is done afterwards */
 } lk_event_type;
 
 /*  An application is a number that the shell chooses; (app, serial) names its
- *  request, and a repeated one is answered again. */
+ *  request, and a repeated one is answered again. A LOCK of a serial that is
+ *  held, with the next turn, asks for a change of its type (upgrade, shared
+ *  to exclusive, or downgrade): what is told of that has that turn, and a
+ *  failure of it leaves the lock held as it was. */
 typedef struct {
     uint32_t app;
     uint64_t serial;
     lk_name object;
+    const lk_name *rest; /* LOCK of a set: its other names, all or nothing */
+    size_t rest_count;   /* less than LK_SET_MAX */
     lk_name owner;       /* LOCK: the application's address; UNLOCK_BY_KEY:
                              likewise if the lock is its own and it does not
                              believe in it any more; else empty */
@@ -73,6 +80,11 @@ typedef struct {
     int64_t wait_ms;     /* 0: not queued, -1: for ever */
     int64_t duration_ms; /* LOCK; 0: no limit */
     uint64_t key;        /* UNLOCK_BY_KEY */
+    lk_lock_mode mode;   /* LOCK */
+    uint32_t turn;       /* LOCK: 0, or of the change of type that it asks */
+    int64_t linger_ms;   /* LOCK: kept for so long when the application ends */
+    uint64_t token;      /* CHECK; FORCE: of one holder, 0: of all */
+    lk_name reason;      /* FORCE: for the holder to see */
 } lk_app_request;
 
 /*  `now_ms` never goes back. All else is borrowed for the call. */
@@ -100,9 +112,19 @@ typedef enum {
 
 typedef enum {
     LK_ANSWER_LOCKED,
-    LK_ANSWER_FAILED,  /* the request is over: error */
-    LK_ANSWER_UNLOCKED /* LK_OK: as asked for; else lost: error */
+    LK_ANSWER_FAILED,   /* the request is over: error */
+    LK_ANSWER_UNLOCKED, /* LK_OK: as asked for; LK_LATE: likewise, but its
+                           duration was over; else lost: error */
+    LK_ANSWER_JEOPARDY, /* held, and may soon be lost: `danger`; or not */
+    LK_ANSWER_CHECKED
 } lk_answer_kind;
+
+/*  One lock of a set. */
+typedef struct {
+    lk_name object;
+    uint64_t token;
+    uint64_t key;
+} lk_granted;
 
 typedef struct {
     lk_answer_kind kind;
@@ -111,7 +133,16 @@ typedef struct {
     lk_err error;
     uint64_t token;
     uint64_t key;
-    int64_t until_ms; /* LOCKED: the duration ends then; INT64_MAX */
+    int64_t until_ms;      /* LOCKED: the duration ends then; INT64_MAX */
+    lk_lock_type type;     /* LOCKED: as which it is held */
+    uint32_t ordinal;      /* LOCKED: held by how many, when it was granted */
+    uint32_t turn;         /* LOCKED, FAILED */
+    const lk_granted *set; /* LOCKED: all locks of a set, in the order of */
+    size_t set_count;      /* their keys; borrowed like the effect */
+    lk_name reason;        /* UNLOCKED by force; borrowed */
+    bool danger;           /* JEOPARDY */
+    bool held;             /* CHECKED */
+    uint64_t newest;       /* CHECKED */
 } lk_answer;
 
 typedef enum {

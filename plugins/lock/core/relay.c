@@ -35,6 +35,9 @@ copy (lk_node *node, const lk_lock_message *message)
     case LK_MSG_UNLOCK:
         out->as.request.ticket =
             lk_out_ticket (node, &message->as.request.ticket);
+        out->as.request.rest = lk_out_tickets (node, message->as.request.rest,
+                                               message->as.request.rest_count);
+        out->as.request.reason = lk_out_name (node, message->as.request.reason);
         break;
     case LK_MSG_REPORT:
         out->as.report.tickets = lk_out_tickets (
@@ -48,6 +51,7 @@ copy (lk_node *node, const lk_lock_message *message)
     case LK_MSG_UNLOCKED:
     case LK_MSG_LOCKFAILED:
         out->as.reply.object = lk_out_name (node, message->as.reply.object);
+        out->as.reply.reason = lk_out_name (node, message->as.reply.reason);
         break;
     default:
         break;
