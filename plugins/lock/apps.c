@@ -6,7 +6,7 @@
 
 #include "apps.h"
 
-#include "wire/lock_codec.h"
+#include "wire/object_name.h"
 
 #include <string.h>
 
@@ -108,10 +108,10 @@ lk_app_add (lk_apps *apps, lk_app *self, uint64_t serial, lk_name key)
     lk_request *request = lk_alloc (sizeof *request);
     request->serial = serial;
     request->key = (lk_name) {lk_memdup (key.data, key.size), key.size};
-    lk_name zone, context, object;
-    bool whole = lk_object_parts (request->key, &zone, &context, &object);
+    lk_name zone, context;
+    bool whole =
+        lk_object_parts (request->key, &zone, &context, &request->object);
     LK_ASSERT (whole);
-    request->object = object.data; /* lk_memdup put a NUL behind it */
     HASH_ADD (hh, self->requests, serial, sizeof request->serial, request);
     return request;
 }

@@ -27,8 +27,8 @@ typedef struct {
     uint64_t unlock; /* LOCK: serial of the UNLOCK that waits; 0 */
     bool unsent;     /* `answer` has to be sent again */
     lk_answer answer;
-    lk_name key;        /* the object's, with zone and context */
-    const char *object; /* the object's name alone, a part of `key` */
+    lk_name key;    /* the object's, with zone and context */
+    lk_name object; /* the object's name alone, a part of `key` */
     UT_hash_handle hh;
 } lk_request;
 

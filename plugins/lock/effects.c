@@ -12,6 +12,7 @@
 
 #include "net/log.h"
 #include "wire/lock_codec.h"
+#include "wire/object_name.h"
 
 #define RESEND_MS 100
 
@@ -47,7 +48,7 @@ new_answer (const lk_app *app, const lk_request *request, const char *command,
 {
     lk_message *answer = lk_message_new (app->address, command);
     lk_message_set_serial (answer, serial);
-    lk_message_set_text (answer, "object", request->object);
+    lk_object_set (answer, request->object);
     return answer;
 }
 

@@ -9,8 +9,8 @@
 
 #include "lockd.h"
 
-#include "wire/lock_codec.h"
 #include "wire/message_frame.h"
+#include "wire/object_name.h"
 
 #include <lockkeeper/lockkeeper.h>
 
@@ -89,12 +89,14 @@ read_type (lk_check *self)
 static lk_name
 read_object (lk_check *self)
 {
-    const char *object = read_text (self, "object", LK_OBJECT_LEN_MAX);
+    char room[LK_OBJECT_LEN_MAX];
+    lk_name object = {0};
+    lk_flaw flaw;
+    if (!lk_object_get (self->message, room, &object, &flaw)) {
+        complain (self, flaw.field, flaw.what);
+    }
     const char *zone = read_text (self, "zone", LK_OBJECT_PART_LEN_MAX);
     const char *context = read_text (self, "context", LK_OBJECT_PART_LEN_MAX);
-    if (!object[0]) {
-        complain (self, "object", "is missing or empty");
-    }
     return lk_object_key (zone, context, object, self->key, sizeof self->key);
 }
 
@@ -116,9 +118,11 @@ lk_lockd_fail (lk_lockd *self, const lk_message *request, lk_err error,
                const char *text)
 {
     lk_message *answer = lk_message_reply (request, "LOCKFAILED");
-    const char *object = lk_message_text (request, "object");
-    if (object) {
-        lk_message_set_text (answer, "object", object);
+    char room[LK_OBJECT_LEN_MAX];
+    lk_name object;
+    lk_flaw flaw;
+    if (lk_object_get (request, room, &object, &flaw)) {
+        lk_object_set (answer, object);
     }
     lk_message_set_text (answer, "error", lk_err_word (error));
     lk_message_set_text (answer, "text", text);

@@ -6,8 +6,8 @@
 
 #include "lockd.h"
 
-#include "wire/lock_codec.h"
 #include "wire/message_frame.h"
+#include "wire/object_name.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -166,7 +166,7 @@ add_ticket (const lk_lockd *self, lk_message *list, const lk_ticket *ticket)
         return;
     }
     lk_message *row = lk_message_row_new ();
-    set_name (row, "object", object);
+    lk_object_set (row, object);
     if (zone.size) {
         set_name (row, "zone", zone);
     }

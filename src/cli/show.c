@@ -9,34 +9,21 @@
 
 #include "cli/show.h"
 
+#include "util/escape.h"
 #include "util/utf8.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #define NAME_SIZE_MAX 80
-#define C1_FIRST 0xc2 /* 0xc2 0x80 to 0xc2 0x9f: control characters, too */
-#define C1_END 0xa0
-
-static bool
-is_control (const char *character, size_t size)
-{
-    const unsigned char *bytes = (const unsigned char *) character;
-    return bytes[0] < ' ' || bytes[0] == 127
-           || (size == 2 && bytes[0] == C1_FIRST && bytes[1] < C1_END);
-}
 
 void
 lk_show (FILE *file, const char *text)
 {
+    char shown[LK_ESCAPE_SIZE];
     size_t left = strlen (text);
     while (left > 0) {
-        size_t size = lk_utf8_first (text, left);
-        const bool plain = size > 0 && !is_control (text, size);
-        size += size == 0;
-        for (size_t i = 0; i < size; i++) {
-            fprintf (file, plain ? "%c" : "\\x%02x", (unsigned char) text[i]);
-        }
+        const size_t size = lk_escape_first (text, left, shown);
+        fputs (shown, file);
         text += size;
         left -= size;
     }

@@ -7,10 +7,11 @@
 #include "cli/ask.h"
 #include "cli/cli.h"
 #include "util/hash.h"
-#include "wire/lock_codec.h"
 #include "wire/message_frame.h"
+#include "wire/object_name.h"
 
 #include <inttypes.h>
+#include <lockkeeper/lockkeeper.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,9 +33,14 @@ home_of (const report *self, const char *object)
 {
     size_t leaders =
         self->lock == NULL ? 0 : lk_message_item_count (self->lock, "leaders");
+    const size_t size = strlen (object);
+    if (leaders == 0 || size > LK_OBJECT_LEN_MAX) {
+        return NULL;
+    }
     char buffer[LK_NAME_SIZE_MAX];
-    lk_name key = lk_object_key ("", "", object, buffer, sizeof buffer);
-    if (leaders == 0 || key.data == NULL) {
+    const lk_name name = {object, (uint16_t) size};
+    lk_name key = lk_object_key ("", "", name, buffer, sizeof buffer);
+    if (key.data == NULL) {
         return NULL;
     }
     return lk_message_item (self->lock, "leaders",

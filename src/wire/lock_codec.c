@@ -11,7 +11,6 @@
 #include "wire/lock_shape.h"
 #include "wire/message_private.h"
 
-#include <lockkeeper/lockkeeper.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -143,64 +142,4 @@ lk_lock_decode (const lk_message *message, lk_roster *roster, lk_host self,
     }
     lk_fields_clear (&fields);
     return good ? LK_OK : LK_INVALID;
-}
-
-/*  -------------------------------------------------------- object keys */
-
-/*  Puts `part` and a NUL behind what is there. */
-static char *
-add_part (char *place, const char *part, size_t len)
-{
-    memcpy (place, part, len);
-    place[len] = '\0';
-    return place + len + 1;
-}
-
-lk_name
-lk_object_key (const char *zone, const char *context, const char *object,
-               char *buffer, size_t size)
-{
-    zone = zone ? zone : "";
-    context = context ? context : "";
-    const size_t zone_len = strlen (zone);
-    const size_t context_len = strlen (context);
-    const size_t object_len = object ? strlen (object) : 0;
-    const size_t whole = zone_len + 1 + context_len + 1 + object_len;
-    if (!object_len || object_len > LK_OBJECT_LEN_MAX
-        || zone_len > LK_OBJECT_PART_LEN_MAX
-        || context_len > LK_OBJECT_PART_LEN_MAX || whole > size) {
-        return (lk_name) {0};
-    }
-    char *place = add_part (buffer, zone, zone_len);
-    place = add_part (place, context, context_len);
-    memcpy (place, object, object_len);
-    return (lk_name) {buffer, (uint16_t) whole};
-}
-
-_Static_assert(2 * (LK_OBJECT_PART_LEN_MAX + 1) + LK_OBJECT_LEN_MAX
-                   <= LK_NAME_SIZE_MAX,
-               "the longest key fits");
-
-/*  Takes the part ahead of the next NUL off `rest`. */
-static bool
-take_part (lk_name *rest, lk_name *part)
-{
-    const char *end = rest->size ? memchr (rest->data, '\0', rest->size) : NULL;
-    if (!end) {
-        return false;
-    }
-    const uint16_t size = (uint16_t) (end - rest->data);
-    *part = (lk_name) {rest->data, size};
-    *rest = (lk_name) {end + 1, (uint16_t) (rest->size - size - 1)};
-    return true;
-}
-
-bool
-lk_object_parts (lk_name key, lk_name *zone, lk_name *context, lk_name *object)
-{
-    if (!take_part (&key, zone) || !take_part (&key, context)) {
-        return false;
-    }
-    *object = key;
-    return key.size && !memchr (key.data, '\0', key.size);
 }

@@ -32,17 +32,4 @@ lk_message *lk_lock_encode (const lk_lock_message *message,
 lk_err lk_lock_decode (const lk_message *message, lk_roster *roster,
                        lk_host self, lk_lock_message *out);
 
-/*  Bytes of a zone or context at most. */
-#define LK_OBJECT_PART_LEN_MAX 255
-
-/*  An object's key as the core has it, in `buffer`: zone NUL context NUL
- *  object; NULL for zone or context is "". Empty if the object is missing, or
- *  one of them over its limit. */
-lk_name lk_object_key (const char *zone, const char *context,
-                       const char *object, char *buffer, size_t size);
-
-/*  The parts of such a key; pointers into `key`. False if it is none. */
-bool lk_object_parts (lk_name key, lk_name *zone, lk_name *context,
-                      lk_name *object);
-
 #endif

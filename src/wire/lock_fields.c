@@ -10,7 +10,7 @@
 #include "util/alloc.h"
 #include "util/assert.h"
 #include "util/digits.h"
-#include "wire/lock_codec.h"
+#include "wire/object_json.h"
 
 #include <lockkeeper/lockkeeper.h>
 #include <stdio.h>
@@ -290,33 +290,47 @@ put_part (lk_fields *self, const char *name, lk_name part)
 static const char *
 get_part (lk_fields *self, const char *name)
 {
-    return lk_fields_has (self, name, true) ? get_text (self, name).data : NULL;
+    if (!lk_fields_has (self, name, true)) {
+        return NULL;
+    }
+    const lk_slice text = get_text (self, name);
+    if (text.size > LK_OBJECT_PART_LEN_MAX) {
+        lk_fields_fail (self, name, "too long");
+    }
+    return text.data;
+}
+
+static void
+put_key (lk_fields *self, lk_name key)
+{
+    lk_name zone, context, object = {0};
+    LK_ASSERT (lk_object_parts (key, &zone, &context, &object));
+    put_part (self, "zone", zone);
+    put_part (self, "context", context);
+    lk_json_set_name (self->object, object);
 }
 
 void
 lk_field_object (lk_fields *self, lk_name *key)
 {
-    lk_name zone, context, object = {0};
     if (self->writing) {
-        LK_ASSERT (lk_object_parts (*key, &zone, &context, &object));
-        put_part (self, "zone", zone);
-        put_part (self, "context", context);
-        lk_field_text (self, "object", &object, LK_OBJECT_LEN_MAX);
+        put_key (self, *key);
         return;
     }
-    const char *zone_text = get_part (self, "zone");
-    const char *context_text = get_part (self, "context");
-    lk_field_text (self, "object", &object, LK_OBJECT_LEN_MAX);
+    char room[LK_OBJECT_LEN_MAX], buffer[LK_NAME_SIZE_MAX];
+    const char *zone = get_part (self, "zone");
+    const char *context = get_part (self, "context");
+    lk_name object = {0};
+    lk_flaw flaw;
+    if (!lk_json_get_name (self->object, room, &object, &flaw)) {
+        lk_fields_fail (self, flaw.field, flaw.what);
+    }
     if (lk_fields_failed (self)) {
         return;
     }
-    char buffer[LK_NAME_SIZE_MAX];
-    const lk_name whole = lk_object_key (zone_text, context_text, object.data,
-                                         buffer, sizeof buffer);
-    if (!whole.data) {
-        lk_fields_fail (self, "object", "not an object's name");
-        return;
-    }
+    const lk_name whole =
+        lk_object_key (zone, context, object, buffer, sizeof buffer);
+    LK_ASSERT (whole.data);
     char *copy = get_memory (self, whole.size);
     memcpy (copy, whole.data, whole.size);
     *key = (lk_name) {copy, whole.size};

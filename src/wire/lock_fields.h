@@ -73,7 +73,7 @@ void lk_field_error (lk_fields *self, const char *name, int *value);
 void lk_field_text (lk_fields *self, const char *name, lk_name *value,
                     size_t size_max);
 
-/*  The three fields of an object's key: zone, context, object. */
+/*  The fields of an object's key: zone, context, object or object_hex. */
 void lk_field_object (lk_fields *self, lk_name *key);
 
 /*  -------------------------------------------------------- nesting */

@@ -11,6 +11,8 @@
 #include "wire/lock_message.h"
 #include "util/alloc.h"
 #include "util/assert.h"
+#include "util/utf8.h"
+#include "wire/object_name.h"
 
 #include <string.h>
 
@@ -18,6 +20,7 @@
 #define TICKET_SIZE 420
 #define MODE_SIZE 280
 #define OP_SIZE 160
+#define HEX_FIELD_SIZE 16
 
 /*  -------------------------------------------------------- kinds */
 
@@ -157,9 +160,9 @@ lk_tickets_free (lk_ticket *tickets)
 
 /*  -------------------------------------------------------- sizes */
 
-/*  What JSON makes of it. */
+/*  What JSON makes of a text. */
 static size_t
-name_size (lk_name name)
+text_size (lk_name name)
 {
     size_t size = name.size;
     for (size_t i = 0; i < name.size; i++) {
@@ -171,6 +174,19 @@ name_size (lk_name name)
         }
     }
     return size;
+}
+
+/*  An object's key: its name may have to be "object_hex", two digits each. */
+static size_t
+key_size (lk_name key)
+{
+    lk_name zone, context, object;
+    if (!lk_object_parts (key, &zone, &context, &object)
+        || lk_utf8_is_text (object.data, object.size)) {
+        return text_size (key);
+    }
+    return text_size (zone) + text_size (context) + HEX_FIELD_SIZE
+           + 2 * (size_t) object.size;
 }
 
 /*  Whether all that a plain exclusive lock does not have is absent. */
@@ -187,7 +203,7 @@ size_t
 lk_ticket_size (const lk_ticket *self)
 {
     return TICKET_SIZE + (is_plain (self) ? 0 : MODE_SIZE)
-           + name_size (self->object) + name_size (self->owner);
+           + key_size (self->object) + text_size (self->owner);
 }
 
 size_t

@@ -94,6 +94,50 @@ START_TEST (refuses_long_names)
 }
 END_TEST
 
+/*  Whatever is said of a lock, its name is the one that was asked for. */
+START_TEST (names_of_bytes)
+{
+    lk_message *message = new_message ("a@h1", "LOCK", 4);
+    lk_message_set_text (message, "object_hex", "00ff6f");
+    give (message);
+    const lk_app_request *request = &last_event (LK_ON_LOCK)->request;
+    ck_assert_uint_eq (request->object.size, 5);
+    ck_assert_mem_eq (request->object.data,
+                      "\0\0\0\xff"
+                      "o",
+                      5);
+    add_answer (LK_ANSWER_LOCKED, request->app, 4, LK_OK);
+    tick ();
+    check_text (only_sent ("a@h1", "LOCKED"), "object_hex", "00ff6f");
+    ck_assert (!lk_message_has (bus.sent[0], "object"));
+    forget_sent ();
+    message = new_message ("a@h1", "UNLOCK", 5);
+    lk_message_set_text (message, "object_hex", "00fe6f");
+    lk_message_set_number (message, "request", 4);
+    give (message);
+    check_text (only_sent ("a@h1", "LOCKFAILED"), "object_hex", "00fe6f");
+    check_text (bus.sent[0], "error", "unknown");
+}
+END_TEST
+
+START_TEST (lists_names_of_bytes)
+{
+    const lk_ticket ticket = {.request = {0, 3, 1},
+                              .object = {"z\0\0\xff\0", 5},
+                              .owner = {"a@h1", 4}};
+    node.serves = true;
+    node.tickets = 1;
+    node.ticket = &ticket;
+    give (new_message ("a@h1", "LOCKLIST", 3));
+    lk_message *row =
+        lk_message_row (only_sent ("a@h1", "LOCKLIST"), "tickets", 0);
+    check_text (row, "object_hex", "ff00");
+    check_text (row, "zone", "z");
+    ck_assert (!lk_message_has (row, "object"));
+    lk_message_destroy (&row);
+}
+END_TEST
+
 START_TEST (refuses_too_many)
 {
     lockd.apps.requests_max = 1;
@@ -363,6 +407,7 @@ main (void)
         repeats_go_to_the_core,
         refuses_bad_locks,
         refuses_long_names,
+        names_of_bytes,
         refuses_too_many,
         refuses_other_hosts_and_commands,
         tells_what_was_asked_for,
@@ -376,7 +421,7 @@ main (void)
         refuses_bad_unlocks,
     };
     const TTest *const status[] = {tells_its_status, lists_tickets,
-                                   names_leaders_instead};
+                                   lists_names_of_bytes, names_leaders_instead};
     const group groups[] = {
         GROUP ("requests", requests, set_up),
         GROUP ("status", status, set_up),

@@ -133,12 +133,23 @@ END_TEST
 
 /*  -------------------------------------------------------- every field */
 
+/*  Of that object. Tickets are all that is in a table; in a request, or in the
+ *  operation that it becomes, they are the rest of a set. */
 static bool
-may_be_absent (const char *name)
+may_be_absent (const json_t *object, const char *name)
 {
-    static const char *const names[] = {"to_id",  "zone",        "context",
-                                        "by",     "echo",        "table",
-                                        "origin", "destination", "holder"};
+    static const char *const names[] = {
+        "to_id",  "zone",     "context", "by",    "echo",   "table",
+        "origin", "holder",   "type",    "soft",  "limit",  "destination",
+        "bound",  "quiet_ms", "lenient", "rest",  "static", "turn",
+        "kept",   "ordinal",  "keep",    "force", "upgrade"};
+    if (strcmp (name, "tickets") == 0) {
+        const char *op = json_string_value (json_object_get (object, "op"));
+        return json_object_get (object, "queue") || (op && !strcmp (op, "add"));
+    }
+    if (strcmp (name, "reason") == 0) {
+        return json_object_get (object, "error") != NULL;
+    }
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp (name, names[i]) == 0) {
             return true;
@@ -169,7 +180,7 @@ try_field (walk *self, json_t *object, const char *name)
     json_t *value = json_incref (json_object_get (object, name));
     /*  "table" is a text in one message and an object in another. */
     const bool optional =
-        may_be_absent (name)
+        may_be_absent (object, name)
         && !(json_is_string (value) && strcmp (name, "table") == 0);
     self->fields++;
 
@@ -312,6 +323,25 @@ static const struct {
     {"lock-locked", NULL, "request", "\"h1/3/18446744073709551616\"", false},
     {"lock-locked", NULL, "object", "\"\"", false},
     {"lock-locked", NULL, "zone", "\"\"", true},
+    {"lock-locked", NULL, "object_hex", "\"6f\"", false},
+    {"lock-locked-shared", NULL, "object_hex", "\"6f\"", true},
+    {"lock-locked-shared", NULL, "object_hex", "\"6F00\"", true},
+    {"lock-locked-shared", NULL, "object_hex", "\"6f0\"", false},
+    {"lock-locked-shared", NULL, "object_hex", "\"\"", false},
+    {"lock-locked-shared", NULL, "object_hex", "\"6x\"", false},
+    {"lock-locked-shared", NULL, "object", "\"o\"", false},
+    {"lock-locked-shared", NULL, "type", "\"exclusive\"", true},
+    {"lock-locked-shared", NULL, "type", "\"common\"", false},
+    {"lock-locked-shared", NULL, "ordinal", "-1", false},
+    {"lock-locked-shared", NULL, "turn", "4294967296", false},
+    {"lock-lock-semaphore", NULL, "limit", "1000000000", true},
+    {"lock-lock-semaphore", NULL, "limit", "1000000001", false},
+    {"lock-lock-semaphore", NULL, "bound", "1000000001", false},
+    {"lock-lock-soft", NULL, "quiet_ms", "86400000", true},
+    {"lock-lock-soft", NULL, "quiet_ms", "86400001", false},
+    {"lock-lock-set", NULL, "rest", "127", true},
+    {"lock-lock-set", NULL, "rest", "128", false},
+    {"lock-unlock-force", NULL, "token", "\"7\"", false},
     {"lock-lock", NULL, "duration_ms", "-1", false},
     {"lock-unlocked", NULL, "error", "\"never heard of\"", true},
     {"lock-lockfailed", NULL, "error", "\"ok\"", false},
@@ -375,6 +405,7 @@ START_TEST (counts)
     try_count ("lock-ops", "ops", LK_BATCH_MAX);
     try_count ("lock-fill", "tickets", LK_CHUNK_MAX);
     try_count ("lock-report", "tickets", LK_REPORT_MAX);
+    try_count ("lock-lock-set", "tickets", LK_SET_MAX - 1);
 }
 END_TEST
 
@@ -391,6 +422,28 @@ decode_object (const char *zone, size_t object_len)
     lk_message_destroy (&message);
     return error;
 }
+
+static lk_err
+decode_reason (size_t size)
+{
+    lk_message *message =
+        lk_vector_message (lk_vector_find ("lock-unlock-force"));
+    char reason[LK_REASON_MAX + 2];
+    memset (reason, 'r', size);
+    reason[size] = '\0';
+    lk_message_set_text (message, "reason", reason);
+    const lk_err error = lk_lock_decode (message, &roster, H1, &got);
+    lk_message_destroy (&message);
+    return error;
+}
+
+START_TEST (reason_sizes)
+{
+    ck_assert_int_eq (decode_reason (LK_REASON_MAX + 1), LK_INVALID);
+    ck_assert_int_eq (decode_reason (LK_REASON_MAX), LK_OK);
+    ck_assert_uint_eq (got.as.request.reason.size, LK_REASON_MAX);
+}
+END_TEST
 
 START_TEST (object_sizes)
 {
@@ -500,7 +553,33 @@ large_ticket (size_t name_size)
                         .owner = {name, 127},
                         .pid = UINT32_MAX,
                         .duration_ms = COUNT_MAX,
-                        .age_ms = COUNT_MAX};
+                        .age_ms = COUNT_MAX,
+                        .ordinal = UINT32_MAX};
+}
+
+/*  What only other locks than plain exclusive ones have, at its longest. */
+static const lk_lock_mode large_mode = {.type = LK_SEMAPHORE,
+                                        .soft = true,
+                                        .quiet_ms = LK_QUIET_MAX_MS,
+                                        .limit = LK_LIMIT_MAX,
+                                        .bound = LK_LIMIT_MAX,
+                                        .lenient = true,
+                                        .is_static = true};
+
+/*  Likewise, and a name that is no text. */
+static lk_ticket
+large_kind (size_t name_size)
+{
+    static char name[LK_NAME_SIZE_MAX];
+    lk_ticket ticket = large_ticket (name_size);
+    memcpy (name, ticket.object.data, ticket.object.size);
+    memset (name + 512, '\xff', name_size);
+    ticket.object.data = name;
+    ticket.mode = large_mode;
+    ticket.turn = UINT32_MAX;
+    ticket.upgrade = ticket.kept = true;
+    ticket.rest = LK_SET_MAX - 1;
+    return ticket;
 }
 
 static void
@@ -525,24 +604,54 @@ one_large_host (void)
     lk_roster_intern (&roster, host, ID1);
 }
 
+/*  As many of it as a message takes. */
+static void
+report_fits (const lk_ticket *ticket)
+{
+    static lk_ticket tickets[LK_REPORT_MAX];
+    lk_lock_message report = {.kind = LK_MSG_REPORT,
+                              .term = {COUNT_MAX, UINT64_MAX}};
+    const size_t count = LK_BULK_SIZE_MAX / lk_ticket_size (ticket);
+    for (size_t at = 0; at < count; at++) {
+        tickets[at] = *ticket;
+    }
+    report.as.report.tickets = tickets;
+    report.as.report.ticket_count = count;
+    fits (&report);
+}
+
 /*  Whatever stays below LK_BULK_SIZE_MAX can be sent. */
 START_TEST (largest_tables)
 {
-    static lk_ticket tickets[LK_REPORT_MAX];
     const size_t name_sizes[] = {1, 100, LK_OBJECT_LEN_MAX};
-    lk_lock_message report = {.kind = LK_MSG_REPORT,
-                              .term = {COUNT_MAX, UINT64_MAX}};
-    report.as.report.tickets = tickets;
     one_large_host ();
     for (size_t i = 0; i < 3; i++) {
-        const lk_ticket ticket = large_ticket (name_sizes[i]);
-        const size_t count = LK_BULK_SIZE_MAX / lk_ticket_size (&ticket);
-        for (size_t at = 0; at < count; at++) {
-            tickets[at] = ticket;
-        }
-        report.as.report.ticket_count = count;
-        fits (&report);
+        const lk_ticket plain = large_ticket (name_sizes[i]);
+        const lk_ticket kind = large_kind (name_sizes[i]);
+        report_fits (&plain);
+        report_fits (&kind);
     }
+}
+END_TEST
+
+/*  A set of the longest names is one message, too. */
+START_TEST (largest_set)
+{
+    lk_ticket rest[LK_SET_MAX - 1];
+    lk_lock_message message = {.kind = LK_MSG_LOCK,
+                               .term = {COUNT_MAX, UINT64_MAX}};
+    lk_op op = {.kind = LK_OP_ADD, .ticket = large_kind (LK_OBJECT_LEN_MAX)};
+    one_large_host ();
+    for (size_t i = 0; i < LK_SET_MAX - 1; i++) {
+        rest[i] = op.ticket;
+    }
+    message.as.request.ticket = op.ticket;
+    message.as.request.rest = op.tickets = rest;
+    message.as.request.rest_count = op.ticket_count = LK_SET_MAX - 1;
+    ck_assert_uint_gt (lk_op_size (&op), LK_BULK_SIZE_MAX);
+    message.as.request.rest_count = op.ticket_count = 70;
+    ck_assert_uint_lt (lk_op_size (&op), LK_BULK_SIZE_MAX);
+    fits (&message);
 }
 END_TEST
 
@@ -585,12 +694,14 @@ main (void)
     tcase_add_loop_test (tests, range, 0, sizeof ranges / sizeof ranges[0]);
     tcase_add_test (tests, counts);
     tcase_add_test (tests, object_sizes);
+    tcase_add_test (tests, reason_sizes);
     tcase_add_test (tests, another_receiver);
     tcase_add_test (tests, another_sender);
     tcase_add_test (tests, unknown_ids);
     tcase_add_test (tests, broken_leaves_no_trace);
     tcase_add_test (tests, too_many_hosts);
     tcase_add_test (tests, largest_tables);
+    tcase_add_test (tests, largest_set);
     tcase_add_test (tests, largest_batches);
 
     Suite *suite = suite_create ("lock_codec");

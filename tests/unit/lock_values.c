@@ -472,41 +472,6 @@ START_TEST (copies_of_parts)
 }
 END_TEST
 
-/*  -------------------------------------------------------- object keys */
-
-START_TEST (object_keys)
-{
-    char buffer[LK_NAME_SIZE_MAX];
-    lk_name zone, context, object;
-    lk_name key = lk_object_key ("z", "c", "o", buffer, sizeof buffer);
-    NAME_EQ (key, "z\0c\0o");
-    ck_assert (lk_object_parts (key, &zone, &context, &object));
-    NAME_EQ (zone, "z");
-    NAME_EQ (context, "c");
-    NAME_EQ (object, "o");
-    key = lk_object_key (NULL, NULL, "o", buffer, sizeof buffer);
-    NAME_EQ (key, "\0\0o");
-    ck_assert (lk_object_parts (key, &zone, &context, &object));
-    ck_assert_uint_eq (zone.size + context.size, 0);
-    NAME_EQ (lk_object_key ("z", "c", "o", buffer, 5), "z\0c\0o");
-    ck_assert_ptr_null (lk_object_key ("z", "c", "o", buffer, 4).data);
-    ck_assert_ptr_null (lk_object_key ("z", "c", "", buffer, 99).data);
-    ck_assert_ptr_null (lk_object_key ("z", "c", NULL, buffer, 99).data);
-}
-END_TEST
-
-START_TEST (no_object_keys)
-{
-    lk_name z, c, o;
-    static const lk_name bad[] = {{"", 0},       {"o", 1},      {"\0o", 2},
-                                  {"\0\0", 2},   {"z\0c\0", 4}, {NULL, 0},
-                                  {"\0\0o\0", 4}};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        ck_assert_msg (!lk_object_parts (bad[i], &z, &c, &o), "key %zu", i);
-    }
-}
-END_TEST
-
 int
 main (void)
 {
@@ -529,8 +494,6 @@ main (void)
     tcase_add_test (tests, value_alerts);
     tcase_add_test (tests, copies);
     tcase_add_test (tests, copies_of_parts);
-    tcase_add_test (tests, object_keys);
-    tcase_add_test (tests, no_object_keys);
 
     Suite *suite = suite_create ("lock_values");
     suite_add_tcase (suite, tests);

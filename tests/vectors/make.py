@@ -34,9 +34,6 @@ CANDIDATE = {"priority": 8, "random": 190427651,
 #   Of LOCKSTARTED, written around the core.
 CLUSTER = {"cluster": "demo", "leader_lease": 2000, "host_lease": 8000,
            "genesis": ["h1", "h2", "h3"]}
-#   Of LOCKSTARTED, written around the core.
-CLUSTER = {"cluster": "demo", "leader_lease": 2000, "host_lease": 8000,
-           "genesis": ["h1", "h2", "h3"]}
 HASH = "9e1c5ad2037b84f6"
 KEY = "c0ffee5eed1e55a7"
 TOKEN = "0000000700000004"
@@ -257,17 +254,37 @@ APPLICATION = [
 #   ------------------------------------------------------------ lock services
 
 
+#   The order in which a lock service writes a ticket.
+TICKET = ["request", "zone", "context", "object", "object_hex", "owner", "pid",
+          "duration_ms", "type", "soft", "quiet_ms", "limit", "bound",
+          "lenient", "static", "rest", "number", "token", "key", "age_ms",
+          "ordinal", "turn", "upgrade", "kept"]
+
+
 def ticket(request, token, **more):
-    return {"request": request, **more, "object": "backup/db-1",
-            "owner": APP, "pid": 4711, "duration_ms": 0,
-            "number": "0000000700000003", "token": token, "key": KEY,
-            "age_ms": 5210}
+    fields = {"request": request, "owner": APP, "pid": 4711,
+              "duration_ms": 0, "number": "0000000700000003", "token": token,
+              "key": KEY, "age_ms": 5210, **more}
+    if "object_hex" not in more:
+        fields["object"] = "backup/db-1"
+    return {name: fields[name] for name in TICKET if name in fields}
 
 
 HELD = f"{H1}/3/1"
 WAITS = f"{H2}/9/18446744073709551615"
 TICKETS = [ticket(HELD, TOKEN),
            ticket(WAITS, "0000000000000000", zone="red", context="nightly")]
+#   A reader, a unit of a semaphore, one that waits to write, and a static lock
+#   whose application knows of it, by a name that is no text.
+KINDS = [
+    ticket(HELD, TOKEN, type="shared", ordinal=2, upgrade=True),
+    ticket(f"{H2}/9/2", TOKEN, type="semaphore", limit=5, bound=3,
+           lenient=True, ordinal=3, rest=2),
+    ticket(WAITS, "0000000000000000", soft=True, quiet_ms=500, turn=2),
+    ticket(f"{H3}/5/8", TOKEN, static=True, ordinal=1, kept=True,
+           object_hex="00ff6b65790a"),
+]
+BYTES = {"object_hex": "00ff6b65790a"}
 GONE = [{"host": H3, "session": 4}]
 HOLDS = {"term": TERM, "reclaim": False, "length": 812}
 
@@ -328,6 +345,18 @@ LOCK = [
      {"home": 4, "first": 5, "hash": HASH,
       "ops": [{"op": "confirm", "request": HELD, **OBJECT,
                "token": "0000000000000000"}, {"op": "open"}]}),
+    ("ops-kinds", "ADDTICKET", "h2", TERM,
+     {"home": 2, "first": 6, "hash": HASH, "ops": [
+         {"op": "add", "request": HELD, **OBJECT, "owner": APP, "pid": 4711,
+          "duration_ms": 0, "rest": 1, "key": KEY, "age_ms": 12,
+          "tickets": [{"request": f"{H1}/3/2", **BYTES, "owner": APP,
+                       "pid": 4711, "duration_ms": 0, "type": "shared",
+                       "key": HASH, "age_ms": 12}]},
+         {"op": "ripe", "request": HELD, **OBJECT},
+         {"op": "convert", "request": HELD, **OBJECT, "type": "shared",
+          "turn": 1},
+         {"op": "convert", "request": HELD, **OBJECT, "turn": 2},
+         {"op": "keep", "request": HELD, **BYTES}]}),
     ("acked", "TICKETADDED", "h3", TERM,
      {"home": 0, "sequence": 9, "hash": HASH}),
     ("host", "LOCKHOST", "h2", TERM, {"host": H3, "session": 4}),
@@ -336,19 +365,60 @@ LOCK = [
      {"origin": H3, "destination": H1, "request": f"{H3}/5/77",
       "context": "nightly", **OBJECT, "owner": "run-88@h3", "pid": 88,
       "duration_ms": 0, "age_ms": 12, "queue": True, "at": 86400250}),
+    ("lock-semaphore", "LOCK", "h2", TERM,
+     {"request": f"{H2}/9/4", **BYTES, "owner": "run-88@h2", "pid": 88,
+      "duration_ms": 60000, "type": "semaphore", "limit": 5, "bound": 3,
+      "lenient": True, "age_ms": 0, "queue": False, "at": 86400250}),
+    ("lock-soft", "LOCK", "h2", TERM,
+     {"request": f"{H2}/9/5", **OBJECT, "owner": "run-88@h2", "pid": 88,
+      "duration_ms": 0, "soft": True, "quiet_ms": 500, "age_ms": 0,
+      "queue": True, "at": 86400250}),
+    ("lock-turn", "LOCK", "h2", TERM,
+     {"request": f"{H2}/9/4", **OBJECT, "owner": "run-88@h2", "pid": 88,
+      "duration_ms": 0, "type": "shared", "age_ms": 0, "turn": 2,
+      "queue": True, "at": 86400250}),
+    ("lock-static", "LOCK", "h2", TERM,
+     {"request": f"{H2}/9/6", **OBJECT, "owner": "run-88@h2", "pid": 88,
+      "duration_ms": 0, "static": True, "age_ms": 0, "queue": True,
+      "keep": True, "at": 86400250}),
+    ("lock-set", "LOCK", "h2", TERM,
+     {"request": f"{H2}/9/7", **OBJECT, "owner": "run-88@h2", "pid": 88,
+      "duration_ms": 0, "rest": 2, "age_ms": 0, "tickets": [
+          ticket(f"{H2}/9/{serial}", "0000000000000000", **more)
+          for serial, more in ((8, {"zone": "red", "rest": 1}),
+                               (9, {"type": "shared", "zone": "rot"}))],
+      "queue": True, "at": 86400250}),
     ("unlock", "UNLOCK", "h2", TERM,
      {"origin": H2, "request": WAITS, **OBJECT, "by_key": True, "key": KEY,
       "owner": "run-88@h2", "at": 86400250}),
+    ("unlock-force", "UNLOCK", "h2", TERM,
+     {"origin": H2, "request": WAITS, **OBJECT, "by_key": False,
+      "force": True, "token": TOKEN, "reason": "hung since noon",
+      "key": "0000000000000000", "owner": "", "at": 86400250}),
     ("locked", "LOCKED", "h2", TERM,
      {"request": HELD, **OBJECT, "token": TOKEN, "key": KEY,
       "as_of": 512000, "left_ms": -1}),
+    ("locked-shared", "LOCKED", "h2", TERM,
+     {"request": HELD, **BYTES, "token": TOKEN, "key": KEY,
+      "as_of": 512000, "left_ms": 1000, "type": "shared", "ordinal": 2,
+      "turn": 1}),
+    ("locked-kept", "LOCKED", "h2", TERM,
+     {"request": HELD, **OBJECT, "token": TOKEN, "key": KEY,
+      "as_of": 512000, "left_ms": -1, "ordinal": 1, "kept": True}),
     ("unlocked", "UNLOCKED", "h2", TERM,
      {"request": HELD, **OBJECT, "error": "ok", "token": TOKEN}),
+    ("unlocked-forced", "UNLOCKED", "h2", TERM,
+     {"request": HELD, **OBJECT, "error": "forced", "token": TOKEN,
+      "reason": "hung since noon"}),
     ("lockfailed", "LOCKFAILED", "h2", TERM,
      {"request": HELD, **OBJECT, "error": "full"}),
+    ("lockfailed-turn", "LOCKFAILED", "h2", TERM,
+     {"request": HELD, **OBJECT, "error": "deadlock", "turn": 1}),
     ("report", "LOCKTICKETS", "h2", NEXT,
      {"origin": H3, "destination": H1, "session": 9, "home": 1,
       "part": 2, "more": True, "tickets": TICKETS}),
+    ("report-kinds", "LOCKTICKETS", "h2", NEXT,
+     {"session": 9, "home": 0, "part": 0, "more": False, "tickets": KINDS}),
     ("reported", "LOCKTICKETS", "h2", NEXT,
      {"destination": H3, "session": 3, "home": 1, "part": 2}),
     ("audit", "LOCKTICKETS", "h2", TERM,
