@@ -166,8 +166,8 @@ canary bakery-as-in-snaplock 20 storm doorway.c \
     's/if (place != own && self->follower\[place\]\.acked < acked) {/if (place != own \&\& self->follower[place].acked == acked) {\n            break;\n        }\n        if (0) {/'
 canary reclaim-is-over-at-once 200 storm upkeep.c \
     's/&& node->now_ms - node->ready_ms > lk_with_margin (/\&\& 1 + lk_with_margin (/'
-canary grants-in-a-reclaim 200 storm table.c \
-    's/entry->ticket\.token != 0\n *|| (self->reclaim >> home & 1)) {/entry->ticket.token != 0) {/'
+canary grants-in-a-reclaim 200 storm apply.c \
+    's/queue->home != home || (self->reclaim >> home & 1)) {/queue->home != home) {/'
 
 #   ------------------------------------------------------------ leases
 
@@ -200,14 +200,14 @@ canary repeated-lock-not-confirmed 60 storm home.c \
     's/confirm (node, ticket, entry->ticket\.token);/lk_tell now = {.request = ticket->request,\n                           .token = entry->ticket.token};\n            tell_locked (node, \&now);/'
 canary repeated-lock-granted-twice 60 storm home.c \
     's/const lk_entry \*entry = find (node, ticket);\n    if (entry) {\n        if/const lk_entry *entry = NULL;\n    if (entry) {\n        if/' \
-    table.c \
+    apply.c \
     's/if (lk_table_find (self, op->ticket\.request)) {\n        return;/if (0) {\n        return;/'
-canary last-come-first-served 60 storm table.c \
-    's/DL_APPEND (entry->queue->first, entry);\n    activate/DL_PREPEND (entry->queue->first, entry);\n    activate/'
-canary tickets-in-order-of-arrival 60 storm table.c \
+canary last-come-first-served 60 storm grant.c \
+    's/(self->first, self->pending, entry);\n        if (!self->waiting) {/(self->first, self->waiting, entry);\n        if (1) {/'
+canary tickets-in-order-of-arrival 60 storm apply.c \
     's/ticket\.number = stamp (self, home);/ticket.number = (uint64_t) now_ms;/'
-canary copies-in-another-order 60 storm table.c \
-    's/DL_APPEND (entry->queue->first, entry);\n}/DL_PREPEND (entry->queue->first, entry);\n}/'
+canary copies-in-another-order 60 storm entry.c \
+    's/        lk_entry_new (self, ticket, now_ms);/        lk_entry *entry = lk_entry_new (self, ticket, now_ms);\n        lk_queue *queue = entry->queue;\n        if (queue->waiting != entry \&\& entry->ticket.token == 0) {\n            DL_DELETE (queue->first, entry);\n            DL_PREPEND_ELEM (queue->first, queue->waiting, entry);\n            queue->waiting = entry;\n        }/'
 canary any-key 200 storm home.c \
     's/holder->ticket\.key != ticket->key/0/'
 canary by-key-at-once 200 storm home.c \

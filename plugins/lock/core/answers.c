@@ -49,6 +49,8 @@ grant (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
     }
     asked->ticket.token = reply->token;
     asked->ticket.key = reply->key;
+    asked->ticket.mode.type = reply->type;
+    asked->ticket.ordinal = reply->ordinal;
     asked->until_ms = until_ms;
     lk_asked_enter (node, asked, LK_ASKED_HELD);
     lk_proxy_due (node, until_ms);

@@ -218,6 +218,8 @@ lk_asked_tell_locked (lk_node *node, const lk_asked *asked)
                         .serial = asked->name[1],
                         .token = asked->ticket.token,
                         .key = asked->ticket.key,
-                        .until_ms = asked->until_ms};
+                        .until_ms = asked->until_ms,
+                        .type = asked->ticket.mode.type,
+                        .ordinal = asked->ticket.ordinal};
     lk_out_answer (node, &answer);
 }

@@ -79,7 +79,9 @@ lk_digest_tell (const lk_tell *tell)
 {
     uint64_t hash = mix (tell->kind + 1, tell->request.session);
     hash = mix (mix (hash, tell->request.serial), tell->token);
-    return mix (hash, tell->key);
+    hash = mix (hash, (uint64_t) tell->ordinal << 32 | tell->turn);
+    return mix (mix (hash, tell->key),
+                (uint64_t) tell->type << 1 | (uint64_t) tell->kept);
 }
 
 /*  -------------------------------------------------------- tickets */
@@ -88,7 +90,8 @@ uint64_t
 lk_digest_grant (const lk_ticket *ticket)
 {
     uint64_t hash = mix (ticket->request.serial, ticket->number);
-    return mix (hash ^ ticket->ordinal, ticket->token);
+    hash = mix (hash ^ ticket->ordinal, ticket->token);
+    return mix (mix (hash, ticket->key), digest_mode (ticket));
 }
 
 /*  But for the number of its host, which is this process's own. */
@@ -99,10 +102,7 @@ digest_shared (const lk_ticket *ticket)
     hash = mix (hash, ticket->pid);
     hash = mix (hash, ticket->request.session);
     hash = mix (hash, ticket->request.serial);
-    hash = mix (hash, ticket->number);
-    hash = mix (hash, ticket->key);
     hash = mix (hash, (uint64_t) ticket->duration_ms);
-    hash = mix (hash, digest_mode (ticket));
     return hash + lk_digest_grant (ticket);
 }
 

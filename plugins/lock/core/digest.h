@@ -29,8 +29,8 @@ uint64_t lk_digest_did (uint64_t hash, uint64_t did);
 /*  Something that an operation did; several are added up. */
 uint64_t lk_digest_tell (const lk_tell *tell);
 
-/*  What a ticket adds to the sum of its home, and how much of that its token
- *  is. */
+/*  What a ticket adds to the sum of its home, and how much of that is what
+ *  may change: its token, number, key and mode. */
 uint64_t lk_digest_ticket (const lk_ticket *ticket);
 uint64_t lk_digest_grant (const lk_ticket *ticket);
 

@@ -8,6 +8,7 @@
 
 #include "home.h"
 
+#include "grant.h"
 #include "node_private.h"
 
 #include <string.h>
@@ -47,6 +48,7 @@ refuse (lk_node *node, const lk_ticket *ticket, lk_err error)
     lk_lock_message *message =
         make_reply (node, LK_MSG_LOCKFAILED, ticket->request, ticket->object);
     message->as.reply.error = (int) error;
+    message->as.reply.turn = ticket->turn;
     lk_home_send (node, message, ticket->request.host);
 }
 
@@ -70,6 +72,10 @@ tell_locked (lk_node *node, const lk_tell *tell)
     lk_msg_reply *reply = &message->as.reply;
     reply->token = tell->token;
     reply->key = tell->key;
+    reply->type = tell->type;
+    reply->ordinal = tell->ordinal;
+    reply->turn = tell->turn;
+    reply->kept = tell->kept;
     reply->as_of = peer->as_of;
     if (entry->ticket.duration_ms > 0) {
         int64_t left =
@@ -185,8 +191,26 @@ add (lk_node *node, const lk_ticket *ticket)
     lk_op op = {.kind = LK_OP_ADD, .by.host = LK_NOBODY, .ticket = *ticket};
     op.ticket.number = 0;
     op.ticket.token = 0;
+    op.ticket.turn = 0;
+    op.ticket.upgrade = false;
+    op.ticket.kept = false;
     op.ticket.key = lk_node_make_key (node);
     lk_stream_append (node, &op);
+}
+
+/*  LK_OK: it may have a ticket. */
+static lk_err
+admit (const lk_node *node, const lk_msg_request *request)
+{
+    const lk_ticket *ticket = &request->ticket;
+    const lk_queue *queue = lk_table_queue (&node->table, ticket->object);
+    if (!lk_grant_is_sound (&ticket->mode)) {
+        return LK_INVALID;
+    }
+    if (!request->queue && !lk_grant_at_once (queue, &ticket->mode)) {
+        return LK_FULL;
+    }
+    return node->table.count >= LK_TICKETS_MAX ? LK_OVERLOADED : LK_OK;
 }
 
 void
@@ -202,11 +226,11 @@ lk_on_lock (lk_node *node, const lk_lock_message *message)
         if (entry->ticket.token != 0) {
             confirm (node, ticket, entry->ticket.token);
         }
-    } else if (!request->queue
-               && lk_table_queue (&node->table, ticket->object)) {
-        refuse (node, ticket, LK_FULL);
-    } else if (node->table.count >= LK_TICKETS_MAX) {
-        refuse (node, ticket, LK_OVERLOADED);
+        return;
+    }
+    lk_err error = admit (node, request);
+    if (error != LK_OK) {
+        refuse (node, ticket, error);
     } else {
         add (node, ticket);
     }

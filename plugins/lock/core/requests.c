@@ -5,6 +5,7 @@
  */
 
 #include "asked.h"
+#include "grant.h"
 #include "node_private.h"
 
 static void
@@ -42,6 +43,16 @@ answer_again (lk_node *node, lk_asked *asked)
     }
 }
 
+/*  Whether what it asks for can ever be had. */
+static bool
+is_sound (const lk_app_request *request)
+{
+    const lk_lock_mode *mode = &request->mode;
+    return lk_grant_is_sound (mode)
+           && (mode->quiet_ms == 0 || request->wait_ms != 0)
+           && (!mode->lenient || request->duration_ms > 0);
+}
+
 /*  Whether the request can be taken; if not, it was answered. */
 static bool
 admit (lk_node *node, const lk_app_request *request)
@@ -49,7 +60,7 @@ admit (lk_node *node, const lk_app_request *request)
     lk_err error = LK_OK;
     if (request->app == LK_NO_APP || request->object.size == 0
         || request->object.size > LK_NAME_SIZE_MAX || request->wait_ms < -1
-        || request->duration_ms < 0) {
+        || request->duration_ms < 0 || !is_sound (request)) {
         error = LK_INVALID;
     } else if (HASH_CNT (by_serial, node->proxy.serials) >= LK_REQUESTS_MAX) {
         error = LK_OVERLOADED;
@@ -92,6 +103,7 @@ lk_on_app_lock (lk_node *node, const lk_app_request *request)
     asked->queue = request->wait_ms != 0;
     asked->ticket.pid = request->pid;
     asked->ticket.duration_ms = request->duration_ms;
+    asked->ticket.mode = request->mode;
     lk_asked_send (node, asked);
 }
 

@@ -24,7 +24,7 @@ typedef struct lk_queue lk_queue;
 struct lk_entry {
     lk_ticket ticket; /* owns owner; object is the queue's */
     lk_queue *queue;
-    lk_entry *prev; /* in the queue, by number; active ones first */
+    lk_entry *prev; /* in the queue: grant.h */
     lk_entry *next;
     uint64_t id[3]; /* request, as key of the map */
     UT_hash_handle hh;
@@ -47,6 +47,11 @@ struct lk_queue {
     uint16_t size;
     uint8_t home; /* place of its leader */
     lk_entry *first;
+    lk_entry *waiting; /* the first that is not active; grant.h */
+    lk_entry *pending; /* the first that has no number yet */
+    lk_entry *upgrade; /* held, waits to be exclusive */
+    size_t active[LK_LOCK_TYPE_COUNT];
+    size_t readers_waiting;
     UT_hash_handle hh;
 };
 
@@ -92,7 +97,11 @@ typedef struct {
     lk_request_id request; /* REPORTED: host and session */
     uint64_t token;        /* LOCKED; UNLOCKED: of the grant that ended;
                               REPORTED: the part */
-    uint64_t key;          /* LOCKED: its ticket's */
+    uint64_t key;          /* LOCKED: its ticket's, and how it is held */
+    lk_lock_type type;     /* LOCKED */
+    uint32_t ordinal;      /* LOCKED */
+    uint32_t turn;         /* LOCKED */
+    bool kept;             /* LOCKED */
     lk_err error;          /* UNLOCKED: why, to who did not ask for it */
 } lk_tell;
 
@@ -128,12 +137,12 @@ uint64_t lk_table_gone (const lk_table *self, lk_host host);
 void lk_table_set_gone (lk_table *self, const uint64_t gone[LK_HOSTS_MAX]);
 
 /*  Applies the next operation of a home's stream. What it lets the home tell
- *  is added to `tells`, unless that is NULL. False: two reports claim one
- *  object, the second was left out. */
+ *  is added to `tells`, unless that is NULL. False: two reports claim what does
+ *  not go together, the second was left out. */
 bool lk_table_apply (lk_table *self, uint8_t home, const lk_op *op,
                      int64_t now_ms, lk_tells *tells);
 
-/*  Adds a ticket as it stands, behind those of its object: filling. */
+/*  Adds a ticket as it stands, behind those that are like it: filling. */
 void lk_table_restore (lk_table *self, const lk_ticket *ticket, int64_t now_ms);
 
 /*  All tickets, queue by queue; valid until the table changes. */

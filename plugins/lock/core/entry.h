@@ -1,0 +1,27 @@
+/*  entry.h - one ticket of a table, and its place there
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  For the table's own files: whoever changes a ticket takes it out of its
+ *  queue first and puts it in again, so that queue and sum stay true.
+ */
+
+#ifndef LK_ENTRY_H
+#define LK_ENTRY_H
+
+#include "table.h"
+
+/*  A new entry in its queue, where its token and number put it. */
+lk_entry *lk_entry_new (lk_table *table, const lk_ticket *ticket,
+                        int64_t now_ms);
+void lk_entry_remove (lk_table *table, lk_entry *entry);
+
+/*  Around each change of a ticket's token, number, key or mode. */
+void lk_entry_take (lk_table *table, lk_entry *entry);
+void lk_entry_put (lk_table *table, lk_entry *entry);
+
+/*  The listing is made anew when it is next asked for. */
+void lk_table_forget_listing (lk_table *table);
+
+#endif

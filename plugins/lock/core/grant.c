@@ -1,0 +1,198 @@
+/*  grant.c - who may have a lock: the one rule, for every kind
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "grant.h"
+
+#include <utlist.h>
+
+/*  -------------------------------------------------------- the queue */
+
+static bool
+is_active (const lk_entry *entry)
+{
+    return entry->ticket.token != 0;
+}
+
+static bool
+is_pending (const lk_entry *entry)
+{
+    return entry->ticket.token == 0 && entry->ticket.number == 0;
+}
+
+/*  Shared tickets that wait are counted: without any nobody is passed. */
+static void
+count (lk_queue *self, const lk_entry *entry, int change)
+{
+    lk_lock_type type = entry->ticket.mode.type;
+    if (is_active (entry)) {
+        self->active[type] += (size_t) change;
+    } else if (type == LK_SHARED && !is_pending (entry)) {
+        self->readers_waiting += (size_t) change;
+    }
+}
+
+void
+lk_queue_put (lk_queue *self, lk_entry *entry)
+{
+    count (self, entry, 1);
+    if (is_active (entry)) {
+        lk_entry *behind = self->waiting ? self->waiting : self->pending;
+        DL_PREPEND_ELEM (self->first, behind, entry);
+        if (entry->ticket.upgrade) {
+            self->upgrade = entry;
+        }
+    } else if (is_pending (entry)) {
+        DL_APPEND (self->first, entry);
+        if (!self->pending) {
+            self->pending = entry;
+        }
+    } else {
+        DL_PREPEND_ELEM (self->first, self->pending, entry);
+        if (!self->waiting) {
+            self->waiting = entry;
+        }
+    }
+}
+
+void
+lk_queue_take (lk_queue *self, lk_entry *entry)
+{
+    count (self, entry, -1);
+    if (self->waiting == entry) {
+        self->waiting = entry->next != self->pending ? entry->next : NULL;
+    }
+    if (self->pending == entry) {
+        self->pending = entry->next;
+    }
+    if (self->upgrade == entry) {
+        self->upgrade = NULL;
+    }
+    DL_DELETE (self->first, entry);
+}
+
+size_t
+lk_queue_active (const lk_queue *self)
+{
+    return self->active[LK_EXCLUSIVE] + self->active[LK_SHARED]
+           + self->active[LK_SEMAPHORE];
+}
+
+/*  -------------------------------------------------------- the rule */
+
+bool
+lk_grant_is_sound (const lk_lock_mode *mode)
+{
+    if (mode->type == LK_SEMAPHORE ? mode->limit == 0 && mode->bound == 0
+                                   : mode->limit != 0 || mode->bound != 0) {
+        return false;
+    }
+    return mode->type < LK_LOCK_TYPE_COUNT && mode->limit <= LK_LIMIT_MAX
+           && mode->bound <= LK_LIMIT_MAX && mode->quiet_ms <= LK_QUIET_MAX_MS
+           && (!mode->soft || mode->type == LK_EXCLUSIVE)
+           && (mode->quiet_ms == 0 || mode->soft);
+}
+
+/*  Types that differ exclude each other, and exclusive ones everybody. */
+bool
+lk_grant_agrees (const lk_queue *queue, lk_lock_type type)
+{
+    size_t alike = type == LK_EXCLUSIVE ? 0 : queue->active[type];
+    return lk_queue_active (queue) == alike;
+}
+
+/*  The smaller of the caller's limit and the stored bound; 0 is none. */
+static size_t
+units (const lk_lock_mode *mode)
+{
+    bool by_bound =
+        mode->limit == 0 || (mode->bound != 0 && mode->bound < mode->limit);
+    return by_bound ? mode->bound : mode->limit;
+}
+
+static bool
+fits (const lk_queue *queue, const lk_lock_mode *mode)
+{
+    return lk_grant_agrees (queue, mode->type)
+           && (mode->type != LK_SEMAPHORE
+               || queue->active[LK_SEMAPHORE] < units (mode));
+}
+
+static bool
+is_soft (const lk_lock_mode *mode)
+{
+    return mode->type == LK_EXCLUSIVE && mode->soft;
+}
+
+/*  Its home says when it is time for it: LK_OP_RIPE. */
+static bool
+is_quiet (const lk_lock_mode *mode)
+{
+    return is_soft (mode) && mode->quiet_ms > 0;
+}
+
+/*  Whether it is granted, once all before it were or are passed. */
+static bool
+is_next (const lk_queue *queue, const lk_lock_mode *mode, bool passing)
+{
+    return fits (queue, mode) && !is_quiet (mode)
+           && (!passing || mode->type == LK_SHARED);
+}
+
+lk_grant_scan
+lk_grant_begin (const lk_queue *queue)
+{
+    return (lk_grant_scan) {.at = queue->waiting};
+}
+
+lk_entry *
+lk_grant_next (const lk_queue *queue, lk_grant_scan *scan)
+{
+    if (queue->upgrade) { /* it is served first, and nobody beside it */
+        return lk_queue_active (queue) == 1 ? queue->upgrade : NULL;
+    }
+    while (scan->at && scan->at != queue->pending) {
+        lk_entry *entry = scan->at;
+        const lk_lock_mode *mode = &entry->ticket.mode;
+        scan->at = entry->next;
+        if (is_next (queue, mode, scan->passing)) {
+            return entry;
+        }
+        if (!is_soft (mode) || queue->readers_waiting == 0
+            || !lk_grant_agrees (queue, LK_SHARED)) {
+            break; /* who waits is passed by nobody */
+        }
+        scan->passing = true; /* but a soft one, by shared ones */
+    }
+    return NULL;
+}
+
+/*  Whether all who wait may be passed by a shared one. */
+static bool
+all_are_soft (const lk_queue *queue)
+{
+    const lk_entry *entry = queue->waiting;
+    while (entry && entry != queue->pending) {
+        if (!is_soft (&entry->ticket.mode)) {
+            return false;
+        }
+        entry = entry->next;
+    }
+    return true;
+}
+
+bool
+lk_grant_at_once (const lk_queue *queue, const lk_lock_mode *mode)
+{
+    if (!queue) {
+        return !is_quiet (mode);
+    }
+    lk_lock_mode bounded = *mode;
+    if (queue->first->ticket.mode.bound != 0) {
+        bounded.bound = queue->first->ticket.mode.bound;
+    }
+    return !queue->upgrade && is_next (queue, &bounded, queue->waiting != NULL)
+           && (!queue->waiting || all_are_soft (queue));
+}
