@@ -7,6 +7,7 @@
 #include "asked.h"
 #include "node_private.h"
 #include "report.h"
+#include "set.h"
 
 /*  Whether an answer is for this session and not of a decree that is over. */
 static bool
@@ -51,6 +52,10 @@ grant (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
     asked->ticket.key = reply->key;
     asked->ticket.mode.type = reply->type;
     asked->ticket.ordinal = reply->ordinal;
+    if (asked->set) {
+        lk_set_locked (node, asked);
+        return;
+    }
     asked->until_ms = until_ms;
     lk_asked_enter (node, asked, LK_ASKED_HELD);
     lk_proxy_due (node, until_ms);
@@ -76,6 +81,21 @@ lk_on_locked (lk_node *node, const lk_lock_message *message)
     }
 }
 
+/*  One of a set: with it all of that ends. */
+static void
+unlocked_member (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
+{
+    if (asked->state == LK_ASKED_CLOSING) {
+        if (reply->error != LK_RELEASED) {
+            lk_set_given_back (node, asked);
+        }
+    } else if (asked->ticket.token != 0
+               && reply->token == asked->ticket.token) {
+        lk_set_failed (node, asked->set,
+                       reply->error ? (lk_err) reply->error : LK_LOST);
+    }
+}
+
 void
 lk_on_unlocked (lk_node *node, const lk_lock_message *message)
 {
@@ -88,6 +108,10 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
         return;
     }
     bool asks_back = reply->error == LK_RELEASED;
+    if (asked->set) {
+        unlocked_member (node, asked, reply);
+        return;
+    }
     switch (asked->state) {
     case LK_ASKED_CLOSING:
     case LK_ASKED_BY_KEY:
@@ -114,6 +138,7 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
         lk_asked_send (node, asked);
         break;
     case LK_ASKED_WAITING:
+    case LK_ASKED_LATER:
     case LK_ASKED_STATES:
         break;
     }
@@ -133,6 +158,8 @@ lk_on_lockfailed (lk_node *node, const lk_lock_message *message)
     if (asked->state == LK_ASKED_BY_KEY) {
         lk_asked_tell (node, asked, LK_ANSWER_FAILED, (lk_err) reply->error);
         lk_asked_remove (node, asked);
+    } else if (asked->set && asked->state == LK_ASKED_WAITING) {
+        lk_set_failed (node, asked->set, (lk_err) reply->error);
     } else if (asked->state == LK_ASKED_WAITING) {
         asked->error = (lk_err) reply->error;
         lk_asked_tell (node, asked, LK_ANSWER_FAILED, asked->error);
@@ -159,7 +186,8 @@ static bool
 has_ticket (const lk_asked *asked, const lk_msg_audit *audit)
 {
     if (audit->token == 0) {
-        return asked->state == LK_ASKED_WAITING;
+        return asked->state == LK_ASKED_WAITING
+               || asked->state == LK_ASKED_LATER;
     }
     return asked->ticket.token == audit->token
            && (asked->state == LK_ASKED_HELD

@@ -7,6 +7,7 @@
 #include "asked.h"
 
 #include "node_private.h"
+#include "set.h"
 
 #include <string.h>
 #include <utlist.h>
@@ -16,7 +17,8 @@
 static bool
 is_open (lk_asked_state state)
 {
-    return state != LK_ASKED_HELD && state != LK_ASKED_EXPIRED;
+    return state != LK_ASKED_HELD && state != LK_ASKED_EXPIRED
+           && state != LK_ASKED_LATER;
 }
 
 static void
@@ -174,6 +176,9 @@ send_request (lk_node *node, lk_asked *asked, lk_lock_kind kind)
     request->by_key = asked->state == LK_ASKED_BY_KEY;
     request->at = node->now_ms;
     asked->sent_ms = node->now_ms;
+    if (asked->set && kind == LK_MSG_LOCK) {
+        lk_set_add_rest (node, asked, request);
+    }
     lk_proxy_send (node, message,
                    lk_home_of (&proxy->decree, asked->ticket.object),
                    asked->tries++);

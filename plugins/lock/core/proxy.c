@@ -11,6 +11,7 @@
 #include "asked.h"
 #include "node_private.h"
 #include "report.h"
+#include "set.h"
 
 #include <string.h>
 #include <utlist.h>
@@ -43,6 +44,7 @@ lk_proxy_clear (lk_proxy *self)
 {
     HASH_CLEAR (by_serial, self->serials);
     HASH_CLEAR (by_name, self->names);
+    lk_sets_clear (self);
     free_list (self->open);
     free_list (self->held);
     lk_proxy_init (self);
@@ -83,6 +85,9 @@ tell_end (lk_node *node, const lk_asked *asked, lk_err error)
 static void
 carry_over (lk_node *node, lk_asked *asked)
 {
+    if (asked->set) {
+        return;
+    }
     if (asked->state == LK_ASKED_WAITING || asked->state == LK_ASKED_BY_KEY) {
         lk_asked_renumber (node, asked);
     } else {
@@ -102,6 +107,7 @@ tell_all (lk_node *node, lk_err error)
     DL_FOREACH (self->open, asked) {
         tell_end (node, asked, error);
     }
+    lk_sets_tell_end (node, error);
 }
 
 /*  To call a session closed says that those before it are over, too. What the
@@ -162,6 +168,7 @@ begin_session (lk_node *node, lk_err error)
     DL_FOREACH_SAFE (self->open, asked, next) {
         carry_over (node, asked);
     }
+    lk_sets_carry_over (node);
     lk_out_status (node);
 }
 
@@ -271,6 +278,7 @@ lk_proxy_expire (lk_node *node)
     DL_FOREACH_SAFE (self->open, asked, next) {
         expire_asked (node, asked);
     }
+    lk_sets_expire (node);
 }
 
 /*  Ever more seldom: a home that has the ticket calls back, and one that is
@@ -340,6 +348,7 @@ lk_proxy_stop (lk_node *node)
     lk_proxy *self = &node->proxy;
     lk_asked *asked;
     lk_asked *next;
+    lk_sets_leave (node);
     tell_all (node, LK_SHUTDOWN);
     DL_FOREACH (self->held, asked) {
         lk_asked_send_unlock (node, asked);

@@ -24,6 +24,7 @@
 
 typedef enum {
     LK_ASKED_WAITING, /* LOCK is sent until answered */
+    LK_ASKED_LATER,   /* of a set: not its turn yet */
     LK_ASKED_HELD,    /* the application was told LOCKED */
     LK_ASKED_EXPIRED, /* its duration is over, it was told so */
     LK_ASKED_CLOSING, /* UNLOCK is sent until answered */
@@ -46,6 +47,8 @@ typedef struct lk_asked {
     int64_t sent_ms;
     int tries;
     uint64_t reported_in;  /* part of the report, from 1; 0: none yet */
+    struct lk_set *set;    /* that it is a member of; NULL; it is told then */
+    size_t place;          /* ... there */
     struct lk_asked *prev; /* in `open` or `held` */
     struct lk_asked *next;
     UT_hash_handle by_serial;
@@ -79,7 +82,8 @@ typedef struct {
     lk_asked *serials; /* maps */
     lk_asked *names;
     lk_asked *open; /* something is to be sent */
-    lk_asked *held; /* HELD, EXPIRED */
+    lk_asked *held; /* HELD, EXPIRED, LATER */
+    struct lk_set *sets; /* map */
     bool is_behind; /* not all that was due could be sent at once */
     uint64_t last_serial;
     int64_t due_ms; /* no wait or duration ends before */

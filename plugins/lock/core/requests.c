@@ -7,6 +7,7 @@
 #include "asked.h"
 #include "grant.h"
 #include "node_private.h"
+#include "set.h"
 
 static void
 answer (lk_node *node, const lk_app_request *request, lk_answer_kind kind,
@@ -37,6 +38,7 @@ answer_again (lk_node *node, lk_asked *asked)
         }
         break;
     case LK_ASKED_WAITING:
+    case LK_ASKED_LATER:
     case LK_ASKED_BY_KEY:
     case LK_ASKED_STATES:
         break;
@@ -62,7 +64,10 @@ admit (lk_node *node, const lk_app_request *request)
         || request->object.size > LK_NAME_SIZE_MAX || request->wait_ms < -1
         || request->duration_ms < 0 || !is_sound (request)) {
         error = LK_INVALID;
-    } else if (HASH_CNT (by_serial, node->proxy.serials) >= LK_REQUESTS_MAX) {
+    } else if (request->rest_count > 0 && !lk_set_is_sound (node, request)) {
+        error = LK_INVALID;
+    } else if (HASH_CNT (by_serial, node->proxy.serials) + request->rest_count
+               >= LK_REQUESTS_MAX) {
         error = LK_OVERLOADED;
     }
     if (error != LK_OK) {
@@ -92,11 +97,20 @@ void
 lk_on_app_lock (lk_node *node, const lk_app_request *request)
 {
     lk_asked *asked = lk_asked_by_name (node, request->app, request->serial);
+    const lk_set *set = lk_set_by_name (node, request->app, request->serial);
     if (asked) {
         answer_again (node, asked);
         return;
     }
+    if (set) {
+        lk_set_answer_again (node, set);
+        return;
+    }
     if (!admit (node, request)) {
+        return;
+    }
+    if (request->rest_count > 0) {
+        lk_set_ask (node, request);
         return;
     }
     asked = take (node, request, LK_ASKED_WAITING);
@@ -110,7 +124,8 @@ lk_on_app_lock (lk_node *node, const lk_app_request *request)
 void
 lk_on_app_unlock_by_key (lk_node *node, const lk_app_request *request)
 {
-    if (lk_asked_by_name (node, request->app, request->serial)) {
+    if (lk_asked_by_name (node, request->app, request->serial)
+        || lk_set_by_name (node, request->app, request->serial)) {
         return; /* is under way */
     }
     if (request->key == 0) {
@@ -129,6 +144,11 @@ void
 lk_on_app_unlock (lk_node *node, const lk_app_request *request)
 {
     lk_asked *asked = lk_asked_by_name (node, request->app, request->serial);
+    lk_set *set = lk_set_by_name (node, request->app, request->serial);
+    if (set) {
+        lk_set_unlock (node, set);
+        return;
+    }
     if (!asked && request->key != 0 && request->object.size > 0) {
         lk_on_app_unlock_by_key (node, request);
         return;
@@ -168,5 +188,6 @@ lk_on_app_gone (lk_node *node, uint32_t app)
             lk_asked_enter (node, asked, LK_ASKED_CLOSING);
         }
     }
+    lk_sets_app_gone (node, app);
     lk_proxy_run (node);
 }

@@ -1,0 +1,460 @@
+/*  set.c - several locks that an application asks for at once: all or none
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "set.h"
+
+#include "node_private.h"
+
+#include <string.h>
+
+/*  Of the names in one LOCK: as an operation it shares a message with others.
+ *  The members behind are asked for when these are held. */
+#define RUN_SIZE_MAX (LK_BULK_SIZE_MAX / 2)
+
+/*  -------------------------------------------------------- names */
+
+static int
+compare_names (const void *a, const void *b)
+{
+    const lk_name *x = a;
+    const lk_name *y = b;
+    const size_t common = x->size < y->size ? x->size : y->size;
+    const int order = memcmp (x->data, y->data, common);
+    return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+/*  All names of a request in their order. */
+static lk_name *
+sort_names (lk_node *node, const lk_app_request *request)
+{
+    const size_t count = request->rest_count + 1;
+    lk_name *names =
+        lk_arena_alloc (&node->outlet.arena, count * sizeof *names);
+    names[0] = request->object;
+    memcpy (names + 1, request->rest, request->rest_count * sizeof *names);
+    qsort (names, count, sizeof *names, compare_names);
+    return names;
+}
+
+bool
+lk_set_is_sound (lk_node *node, const lk_app_request *request)
+{
+    const lk_lock_mode *mode = &request->mode;
+    if (request->rest_count >= LK_SET_MAX || request->linger_ms != 0
+        || request->turn != 0 || request->key != 0 || mode->lenient
+        || mode->is_static || mode->quiet_ms != 0) {
+        return false;
+    }
+    const lk_name *names = sort_names (node, request);
+    for (size_t i = 0; i <= request->rest_count; i++) {
+        if (names[i].size == 0 || names[i].size > LK_NAME_SIZE_MAX
+            || (i > 0 && compare_names (&names[i - 1], &names[i]) == 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*  -------------------------------------------------------- life */
+
+lk_set *
+lk_set_by_name (const lk_node *node, uint32_t app, uint64_t app_serial)
+{
+    uint64_t name[2] = {app, app_serial};
+    lk_set *set = NULL;
+    HASH_FIND (hh, node->proxy.sets, name, sizeof name, set);
+    return set;
+}
+
+static void
+destroy (lk_proxy *proxy, lk_set *self)
+{
+    HASH_DEL (proxy->sets, self);
+    lk_free (self->member);
+    lk_free (self);
+}
+
+void
+lk_sets_clear (lk_proxy *proxy)
+{
+    while (proxy->sets) {
+        destroy (proxy, proxy->sets);
+    }
+}
+
+/*  Time ends it then, in the state that it has now. */
+static void
+set_until (lk_node *node, lk_set *self, int64_t span_ms)
+{
+    self->until_ms = span_ms > 0 && span_ms < INT64_MAX - node->now_ms
+                         ? node->now_ms + span_ms
+                         : INT64_MAX;
+    lk_proxy_due (node, self->until_ms);
+}
+
+static void
+add_member (lk_node *node, lk_set *self, lk_name object,
+            const lk_app_request *request)
+{
+    lk_asked *member =
+        lk_asked_new (node, self->left == 0 ? LK_ASKED_WAITING : LK_ASKED_LATER,
+                      ++node->proxy.last_serial, LK_NO_APP, 0, object);
+    member->set = self;
+    member->place = self->left;
+    member->queue = request->wait_ms != 0;
+    member->ticket.owner.data =
+        lk_memdup (request->owner.data, request->owner.size);
+    member->ticket.owner.size = request->owner.size;
+    member->ticket.pid = request->pid;
+    member->ticket.mode = request->mode;
+    member->ticket.rest = (uint16_t) (self->count - 1 - self->left);
+    self->member[self->left++] = member;
+}
+
+void
+lk_set_ask (lk_node *node, const lk_app_request *request)
+{
+    const lk_name *names = sort_names (node, request);
+    lk_set *self = lk_alloc (sizeof *self);
+    self->name[0] = request->app;
+    self->name[1] = request->serial;
+    self->duration_ms = request->duration_ms;
+    self->count = request->rest_count + 1;
+    self->member = lk_alloc (self->count * sizeof (lk_asked *));
+    HASH_ADD (hh, node->proxy.sets, name, sizeof self->name, self);
+    while (self->left < self->count) {
+        add_member (node, self, names[self->left], request);
+    }
+    set_until (node, self,
+               request->wait_ms == 0 ? LK_TRY_MS : request->wait_ms);
+    lk_asked_send (node, self->member[0]);
+}
+
+/*  -------------------------------------------------------- telling */
+
+static void
+tell (lk_node *node, const lk_set *self, lk_answer_kind kind, lk_err error)
+{
+    lk_answer answer = {.kind = kind,
+                        .app = (uint32_t) self->name[0],
+                        .serial = self->name[1],
+                        .error = error,
+                        .until_ms = INT64_MAX};
+    lk_out_answer (node, &answer);
+}
+
+static void
+tell_locked (lk_node *node, const lk_set *self)
+{
+    lk_granted *set =
+        lk_arena_alloc (&node->outlet.arena, self->count * sizeof *set);
+    for (size_t i = 0; i < self->count; i++) {
+        const lk_ticket *ticket = &self->member[i]->ticket;
+        set[i] = (lk_granted) {.object = lk_out_name (node, ticket->object),
+                               .token = ticket->token,
+                               .key = ticket->key};
+    }
+    lk_answer answer = {.kind = LK_ANSWER_LOCKED,
+                        .app = (uint32_t) self->name[0],
+                        .serial = self->name[1],
+                        .until_ms = self->until_ms,
+                        .type = self->member[0]->ticket.mode.type,
+                        .set = set,
+                        .set_count = self->count};
+    lk_out_answer (node, &answer);
+}
+
+void
+lk_set_answer_again (lk_node *node, const lk_set *self)
+{
+    switch (self->state) {
+    case LK_SET_WAITING:
+        break;
+    case LK_SET_HELD:
+        tell_locked (node, self);
+        break;
+    case LK_SET_ENDED:
+        tell (node, self, LK_ANSWER_UNLOCKED, self->error);
+        break;
+    case LK_SET_CLOSING:
+        if (!self->tell_unlocked) {
+            tell (node, self, LK_ANSWER_FAILED, self->error);
+        }
+        break;
+    }
+}
+
+/*  -------------------------------------------------------- its end */
+
+static void
+enter_all (lk_node *node, lk_set *self, lk_asked_state state)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (self->member[i]) {
+            lk_asked_enter (node, self->member[i], state);
+        }
+    }
+}
+
+static void
+give_back (lk_node *node, lk_set *self)
+{
+    self->state = LK_SET_CLOSING;
+    self->until_ms = INT64_MAX;
+    enter_all (node, self, LK_ASKED_CLOSING);
+    for (size_t i = 0; i < self->count; i++) {
+        lk_asked_send (node, self->member[i]);
+    }
+}
+
+/*  It is over; the application is told so once. */
+void
+lk_set_failed (lk_node *node, lk_set *self, lk_err error)
+{
+    if (self->state == LK_SET_CLOSING) {
+        return;
+    }
+    if (self->state != LK_SET_ENDED) {
+        self->error = error;
+        tell (node, self,
+              self->state == LK_SET_HELD ? LK_ANSWER_UNLOCKED
+                                         : LK_ANSWER_FAILED,
+              error);
+    }
+    give_back (node, self);
+}
+
+/*  The application was told, and has some time to stop what it does. */
+static void
+end (lk_node *node, lk_set *self, lk_err error, int64_t grace_ms)
+{
+    tell (node, self, LK_ANSWER_UNLOCKED, error);
+    self->error = error;
+    self->state = LK_SET_ENDED;
+    enter_all (node, self, LK_ASKED_EXPIRED);
+    set_until (node, self, grace_ms);
+}
+
+void
+lk_set_unlock (lk_node *node, lk_set *self)
+{
+    self->tell_unlocked = true;
+    if (self->state != LK_SET_CLOSING) {
+        self->late = self->state == LK_SET_ENDED && self->error == LK_TIMEDOUT;
+        give_back (node, self);
+    }
+}
+
+/*  Its members go back one by one, and nobody is told. */
+static void
+let_go (lk_node *node, lk_set *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        lk_asked *member = self->member[i];
+        if (member) {
+            member->set = NULL;
+            if (member->state != LK_ASKED_CLOSING) {
+                lk_asked_enter (node, member, LK_ASKED_CLOSING);
+            }
+        }
+    }
+    destroy (&node->proxy, self);
+}
+
+void
+lk_sets_app_gone (lk_node *node, uint32_t app)
+{
+    lk_set *set;
+    lk_set *next;
+    for (set = node->proxy.sets; set; set = next) {
+        next = set->hh.next;
+        if (set->name[0] == app) {
+            let_go (node, set);
+        }
+    }
+}
+
+/*  -------------------------------------------------------- homes */
+
+static uint8_t
+home_of (const lk_node *node, const lk_asked *member)
+{
+    return lk_home_of (&node->proxy.decree, member->ticket.object);
+}
+
+void
+lk_set_add_rest (lk_node *node, const lk_asked *member, lk_msg_request *request)
+{
+    lk_set *self = member->set;
+    size_t first = member->place + 1;
+    size_t size = lk_ticket_size (&member->ticket);
+    self->asked = first;
+    self->asked_in = node->proxy.decree.term;
+    request->rest = lk_arena_alloc (
+        &node->outlet.arena, (self->count - first) * sizeof *request->rest);
+    while (self->asked < self->count) {
+        const lk_asked *next = self->member[self->asked];
+        size += lk_ticket_size (&next->ticket);
+        if (home_of (node, next) != home_of (node, member)
+            || size > RUN_SIZE_MAX) {
+            break;
+        }
+        lk_ticket *ticket = &request->rest[request->rest_count++];
+        *ticket = lk_out_ticket (node, &next->ticket);
+        ticket->request = request->ticket.request;
+        ticket->request.serial = next->serial;
+        ticket->age_ms = request->ticket.age_ms;
+        self->asked++;
+    }
+}
+
+/*  The next one is asked for; but if it was, along with one before it, its
+ *  home is going on with it by itself. */
+static void
+ask_next (lk_node *node, lk_set *self, int tries)
+{
+    lk_asked *next = self->member[self->held];
+    lk_asked_enter (node, next, LK_ASKED_WAITING);
+    if (self->held < self->asked
+        && lk_term_equal (self->asked_in, node->proxy.decree.term)) {
+        next->sent_ms = node->now_ms;
+        next->tries = tries;
+    } else {
+        lk_asked_send (node, next);
+    }
+}
+
+void
+lk_set_locked (lk_node *node, lk_asked *member)
+{
+    lk_set *self = member->set;
+    int tries = member->tries;
+    LK_ASSERT (self->state == LK_SET_WAITING && self->held == member->place);
+    lk_asked_enter (node, member, LK_ASKED_HELD);
+    self->held++;
+    if (self->held < self->count) {
+        ask_next (node, self, tries);
+        return;
+    }
+    self->state = LK_SET_HELD;
+    set_until (node, self, self->duration_ms);
+    tell_locked (node, self);
+}
+
+void
+lk_set_given_back (lk_node *node, lk_asked *member)
+{
+    lk_set *self = member->set;
+    self->member[member->place] = NULL;
+    lk_asked_remove (node, member);
+    self->left--;
+    if (self->left == 0) {
+        if (self->tell_unlocked) {
+            tell (node, self, LK_ANSWER_UNLOCKED, self->late ? LK_LATE : LK_OK);
+        }
+        destroy (&node->proxy, self);
+    }
+}
+
+/*  -------------------------------------------------------- time */
+
+static void
+expire (lk_node *node, lk_set *self)
+{
+    int64_t grace_ms = node->config.grace_ms;
+    if (grace_ms < self->duration_ms) {
+        grace_ms = self->duration_ms;
+    }
+    switch (self->state) {
+    case LK_SET_WAITING:
+        lk_set_failed (node, self, LK_TIMEDOUT);
+        break;
+    case LK_SET_HELD:
+        end (node, self, LK_TIMEDOUT, grace_ms);
+        break;
+    case LK_SET_ENDED:
+        give_back (node, self);
+        break;
+    case LK_SET_CLOSING:
+        break;
+    }
+}
+
+void
+lk_sets_expire (lk_node *node)
+{
+    for (lk_set *set = node->proxy.sets; set; set = set->hh.next) {
+        if (set->until_ms <= node->now_ms) {
+            expire (node, set);
+        }
+        lk_proxy_due (node, set->until_ms);
+    }
+}
+
+/*  -------------------------------------------------------- sessions */
+
+void
+lk_sets_tell_end (lk_node *node, lk_err error)
+{
+    for (lk_set *set = node->proxy.sets; set; set = set->hh.next) {
+        if (set->state == LK_SET_HELD
+            || (set->state == LK_SET_CLOSING && set->tell_unlocked)) {
+            tell (node, set, LK_ANSWER_UNLOCKED, error);
+        }
+    }
+}
+
+/*  From its first name on, whatever it held of it: that is gone. */
+static void
+begin_anew (lk_node *node, lk_set *self)
+{
+    self->held = 0;
+    self->asked = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        lk_asked *member = self->member[i];
+        lk_asked_renumber (node, member);
+        lk_asked_enter (node, member,
+                        i == 0 ? LK_ASKED_WAITING : LK_ASKED_LATER);
+    }
+}
+
+static void
+forget (lk_node *node, lk_set *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (self->member[i]) {
+            lk_asked_remove (node, self->member[i]);
+        }
+    }
+    destroy (&node->proxy, self);
+}
+
+void
+lk_sets_carry_over (lk_node *node)
+{
+    lk_set *set;
+    lk_set *next;
+    for (set = node->proxy.sets; set; set = next) {
+        next = set->hh.next;
+        if (set->state == LK_SET_WAITING) {
+            begin_anew (node, set);
+        } else {
+            forget (node, set);
+        }
+    }
+}
+
+void
+lk_sets_leave (lk_node *node)
+{
+    for (lk_set *set = node->proxy.sets; set; set = set->hh.next) {
+        if (set->state == LK_SET_HELD) {
+            end (node, set, LK_SHUTDOWN, 0);
+        } else if (set->state == LK_SET_WAITING) {
+            lk_set_failed (node, set, LK_SHUTDOWN);
+        }
+    }
+}

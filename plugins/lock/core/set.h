@@ -1,0 +1,82 @@
+/*  set.h - several locks that an application asks for at once: all or none
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Each member is a request of its own on the wire (asked.h), under serials
+ *  that follow each other in the order of the names. A set waits for one name
+ *  at a time and holds none behind it: so no two sets ever wait for each
+ *  other, wherever the names are at home. lockkeeper-protocol(7), Sets.
+ */
+
+#ifndef LK_SET_H
+#define LK_SET_H
+
+#include "asked.h"
+
+typedef enum {
+    LK_SET_WAITING,
+    LK_SET_HELD,   /* all of it; the application was told */
+    LK_SET_ENDED,  /* likewise, that it is over; kept until it says UNLOCK */
+    LK_SET_CLOSING /* all members are given back */
+} lk_set_state;
+
+typedef struct lk_set {
+    uint64_t name[2]; /* app and its own serial */
+    lk_set_state state;
+    lk_err error;       /* ENDED, CLOSING: what it was told */
+    bool tell_unlocked; /* CLOSING: the application waits for UNLOCKED */
+    bool late;          /* ... and its duration was over */
+    int64_t duration_ms;
+    int64_t until_ms;  /* WAITING: of the wait; HELD: of the duration; ENDED:
+                          given back then; INT64_MAX */
+    lk_asked **member; /* by name; NULL: was given back */
+    size_t count;
+    size_t left;      /* that are not given back */
+    size_t held;      /* the first ones */
+    size_t asked;     /* so many, from the first on, were asked for */
+    lk_term asked_in; /* ... in this term */
+    UT_hash_handle hh;
+} lk_set;
+
+/*  Whether these names, and what is asked of them, make a set. */
+bool lk_set_is_sound (lk_node *node, const lk_app_request *request);
+
+lk_set *lk_set_by_name (const lk_node *node, uint32_t app, uint64_t app_serial);
+
+/*  Begins to ask for the locks of a sound request. */
+void lk_set_ask (lk_node *node, const lk_app_request *request);
+
+/*  The application says LOCK again: its answer may have been lost. */
+void lk_set_answer_again (lk_node *node, const lk_set *self);
+
+/*  The application wants no more of it, or is gone. */
+void lk_set_unlock (lk_node *node, lk_set *self);
+void lk_sets_app_gone (lk_node *node, uint32_t app);
+
+/*  What a LOCK of a member asks for, too: the members behind it, as far as
+ *  they have the same home, which goes on with them by itself. */
+void lk_set_add_rest (lk_node *node, const lk_asked *member,
+                      lk_msg_request *request);
+
+/*  What a home said of a member: it is held; refused or lost, which ends all
+ *  of the set; given back. */
+void lk_set_locked (lk_node *node, lk_asked *member);
+void lk_set_failed (lk_node *node, lk_set *self, lk_err error);
+void lk_set_given_back (lk_node *node, lk_asked *member);
+
+/*  Ends what has run out. */
+void lk_sets_expire (lk_node *node);
+
+/*  The session is over: the applications are told; then what still waits
+ *  begins anew in the next one, and the others are forgotten. */
+void lk_sets_tell_end (lk_node *node, lk_err error);
+void lk_sets_carry_over (lk_node *node);
+
+/*  The service leaves: nobody waits or holds any more. */
+void lk_sets_leave (lk_node *node);
+
+/*  Frees the sets, but not their members. */
+void lk_sets_clear (lk_proxy *proxy);
+
+#endif

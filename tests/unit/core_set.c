@@ -1,0 +1,765 @@
+/*  core_set.c - a proxy that asks for several locks at once
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Application 11 asks for sets (proxied.h), of names that are one letter
+ *  each; the test is all homes. What homes do with it is in core_chain.c.
+ */
+
+#include "proxied.h"
+#include "set.h"
+
+#include <stdio.h>
+
+/*  -------------------------------------------------------- names */
+
+static char letters[26]; /* that each name is a pointer into */
+
+static lk_name
+name_of (char letter)
+{
+    letters[letter - 'a'] = letter;
+    return (lk_name) {&letters[letter - 'a'], 1};
+}
+
+static int
+home_of (char letter)
+{
+    return lk_home_of (&decree, name_of (letter));
+}
+
+/*  Letters in their order, the home of each as `homes` says: "00" are the
+ *  first two of the home at place 0, "01" one of each, ... */
+static const char *
+pick (const char *homes)
+{
+    static char picked[27];
+    size_t count = 0;
+    for (char letter = 'a'; letter <= 'z' && homes[count]; letter++) {
+        if (home_of (letter) == homes[count] - '0') {
+            picked[count++] = letter;
+        }
+    }
+    ck_assert (!homes[count]);
+    picked[count] = '\0';
+    return picked;
+}
+
+/*  -------------------------------------------------------- asking */
+
+static void
+ask_set (uint64_t serial, const char *names, int64_t wait, int64_t duration)
+{
+    lk_name rest[26];
+    const size_t count = strlen (names) - 1;
+    for (size_t i = 0; i < count; i++) {
+        rest[i] = name_of (names[i + 1]);
+    }
+    const lk_event event = {.type = LK_ON_LOCK,
+                            .now_ms = now_ms,
+                            .request = {.app = APP,
+                                        .serial = serial,
+                                        .object = name_of (names[0]),
+                                        .rest = rest,
+                                        .rest_count = count,
+                                        .owner = {"app@h0", 6},
+                                        .wait_ms = wait,
+                                        .duration_ms = duration}};
+    step (&event);
+}
+
+/*  What the proxy sends in the last step, LOCKs or UNLOCKs: "abc>1 d>2". */
+static const char *
+sent_names (lk_lock_kind kind)
+{
+    static char text[512];
+    size_t size = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < effects.count; i++) {
+        const lk_effect *effect = &effects.item[i];
+        if (effect->type != LK_DO_SEND || effect->message->kind != kind) {
+            continue;
+        }
+        const lk_msg_request *request = &effect->message->as.request;
+        size +=
+            (size_t) snprintf (text + size, sizeof text - size, "%s%c",
+                               size ? " " : "", *request->ticket.object.data);
+        for (size_t k = 0; k < request->rest_count; k++) {
+            size += (size_t) snprintf (text + size, sizeof text - size, "%c",
+                                       *request->rest[k].object.data);
+        }
+        const lk_host to = effect->message->destination != LK_NOBODY
+                               ? effect->message->destination
+                               : effect->message->to;
+        size += (size_t) snprintf (text + size, sizeof text - size, ">%d", to);
+    }
+    return text;
+}
+
+/*  As sent_names says it: each letter of `names` in a message of its own to
+ *  its home. */
+static const char *
+each (const char *names)
+{
+    static char text[512];
+    size_t size = 0;
+    for (; *names; names++) {
+        size += (size_t) snprintf (text + size, sizeof text - size, "%s%c>%d",
+                                   size ? " " : "", *names,
+                                   decree.leader[home_of (*names)]);
+    }
+    return text;
+}
+
+static lk_lock_message
+reply_for (lk_lock_kind kind, uint64_t serial, char letter)
+{
+    lk_lock_message message = reply_of (kind, serial);
+    message.as.reply.object = name_of (letter);
+    message.as.reply.token = TOKEN + serial;
+    message.as.reply.key = KEY + serial;
+    return message;
+}
+
+static const lk_answer *
+got (uint64_t serial, char letter)
+{
+    lk_lock_message message = reply_for (LK_MSG_LOCKED, serial, letter);
+    give (1, &message);
+    return told ();
+}
+
+static const lk_answer *
+over (uint64_t serial, char letter, lk_err error)
+{
+    lk_lock_message message = reply_for (LK_MSG_UNLOCKED, serial, letter);
+    message.as.reply.error = (int) error;
+    give (1, &message);
+    return told ();
+}
+
+static const lk_answer *
+refused (uint64_t serial, char letter, lk_err error)
+{
+    lk_lock_message message = reply_for (LK_MSG_LOCKFAILED, serial, letter);
+    message.as.reply.error = (int) error;
+    give (1, &message);
+    return told ();
+}
+
+static void
+hold (const char *names)
+{
+    ask_set (1, names, -1, 0);
+    for (size_t i = 0; names[i]; i++) {
+        got (i + 1, names[i]);
+    }
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_LOCKED);
+}
+
+/*  What the proxy says that it gives back, and that nothing is left when its
+ *  homes have said so. */
+static const lk_answer *
+all_goes_back (const char *names)
+{
+    const size_t count = strlen (names);
+    ck_assert_str_eq (sent_names (LK_MSG_UNLOCK), each (names));
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0) {
+            ck_assert_ptr_null (told ());
+        }
+        over (i + 1, names[i], LK_OK);
+    }
+    ck_assert_ptr_null (node->proxy.sets);
+    ck_assert_ptr_null (node->proxy.serials);
+    ck_assert_ptr_null (node->proxy.open);
+    ck_assert_ptr_null (node->proxy.held);
+    return told ();
+}
+
+static void
+app_says (lk_event_type type, uint64_t serial)
+{
+    const lk_event event = {.type = type,
+                            .now_ms = now_ms,
+                            .request = {.app = APP, .serial = serial}};
+    step (&event);
+}
+
+static void
+keep_alive (int64_t ms)
+{
+    for (; ms > 0; ms -= 500) {
+        wait_ms (500);
+        vouch (2);
+    }
+}
+
+/*  -------------------------------------------------------- getting it */
+
+START_TEST (one_home_is_asked_once)
+{
+    const char *names = pick ("000");
+    const char mixed[] = {names[2], names[0], names[1], '\0'};
+    char expected[8];
+    ask_set (1, mixed, -1, 0);
+    snprintf (expected, sizeof expected, "%s>1", names);
+    ck_assert_str_eq (sent_names (LK_MSG_LOCK), expected);
+    const lk_msg_request *request = &sent_to_any (LK_MSG_LOCK)->as.request;
+    ck_assert (request->queue);
+    ck_assert_uint_eq (request->ticket.request.serial, 1);
+    ck_assert_uint_eq (request->rest[0].request.serial, 2);
+    ck_assert_uint_eq (request->rest[1].request.serial, 3);
+    ck_assert_uint_eq (request->rest[1].request.session, node->facts.session);
+    ck_assert_uint_eq (request->ticket.rest, 2);
+    ck_assert_uint_eq (request->rest[0].rest, 1);
+    ck_assert_uint_eq (request->rest[1].rest, 0);
+    ck_assert_ptr_null (got (1, names[0]));
+    ck_assert_ptr_null (got (2, names[1]));
+    const lk_answer *answer = got (3, names[2]);
+    ck_assert_int_eq (answer->kind, LK_ANSWER_LOCKED);
+    ck_assert_uint_eq (answer->serial, 1);
+    ck_assert_uint_eq (answer->set_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_int_eq (*answer->set[i].object.data, names[i]);
+        ck_assert_uint_eq (answer->set[i].token, TOKEN + i + 1);
+        ck_assert_uint_eq (answer->set[i].key, KEY + i + 1);
+    }
+    ck_assert_int_eq (said[LK_MSG_LOCK], 1);
+}
+END_TEST
+
+START_TEST (each_home_in_its_turn)
+{
+    const char *names = pick ("0110");
+    char expected[8];
+    ask_set (1, names, -1, 0);
+    snprintf (expected, sizeof expected, "%c>1", names[0]);
+    ck_assert_str_eq (sent_names (LK_MSG_LOCK), expected);
+    got (1, names[0]);
+    snprintf (expected, sizeof expected, "%c%c>2", names[1], names[2]);
+    ck_assert_str_eq (sent_names (LK_MSG_LOCK), expected);
+    got (2, names[1]);
+    ck_assert (!says (LK_MSG_LOCK));
+    got (3, names[2]);
+    snprintf (expected, sizeof expected, "%c>1", names[3]);
+    ck_assert_str_eq (sent_names (LK_MSG_LOCK), expected);
+    ck_assert_int_eq (got (4, names[3])->kind, LK_ANSWER_LOCKED);
+    ck_assert_int_eq (said[LK_MSG_LOCK], 3);
+}
+END_TEST
+
+/*  It waits for a minute, and says LOCK no more often than anybody else: every
+ *  3.2 s, and not anew with each name. */
+START_TEST (it_does_not_ask_over_and_over)
+{
+    const char *names = pick ("000");
+    ask_set (1, names, -1, 0);
+    keep_alive (20000);
+    const int plain = said[LK_MSG_LOCK];
+    ck_assert_int_le (plain, 10);
+    got (1, names[0]);
+    keep_alive (20000);
+    got (2, names[1]);
+    keep_alive (20000);
+    ck_assert_int_le (said[LK_MSG_LOCK], plain + 14);
+    ck_assert_int_eq (got (3, names[2])->kind, LK_ANSWER_LOCKED);
+}
+END_TEST
+
+/*  LOCKED of the one before was lost, or comes later. */
+START_TEST (one_after_the_other)
+{
+    const char *names = pick ("00");
+    ask_set (1, names, -1, 0);
+    ck_assert_ptr_null (got (2, names[1]));
+    ck_assert_ptr_null (got (1, names[0]));
+    ck_assert_ptr_null (got (1, names[0]));
+    ck_assert (!says (LK_MSG_UNLOCK));
+    keep_alive (500);
+    ck_assert_int_eq (said[LK_MSG_LOCK], 2);
+    ck_assert_int_eq (got (2, names[1])->kind, LK_ANSWER_LOCKED);
+    ck_assert_ptr_null (got (2, names[1]));
+}
+END_TEST
+
+/*  So many names that an operation could not take them all. */
+START_TEST (long_names)
+{
+    static char text[100][4608];
+    lk_name rest[100];
+    lk_decree one = decree;
+    one.term.number++;
+    one.leader_count = 1;
+    give_decree (1, LK_MSG_READY, &one);
+    for (size_t i = 0; i < 100; i++) {
+        memset (text[i], '"', sizeof text[i]);
+        text[i][0] = (char) ('\x80' + i);
+        rest[i] = (lk_name) {text[i], sizeof text[i]};
+    }
+    const lk_event event = {.type = LK_ON_LOCK,
+                            .now_ms = now_ms,
+                            .request = {.app = APP,
+                                        .serial = 1,
+                                        .object = {"x", 1},
+                                        .rest = rest,
+                                        .rest_count = 100,
+                                        .wait_ms = -1}};
+    step (&event);
+    const lk_msg_request *request = &sent (LK_MSG_LOCK, 1)->as.request;
+    size_t size = lk_ticket_size (&request->ticket);
+    for (size_t i = 0; i < request->rest_count; i++) {
+        size += lk_ticket_size (&request->rest[i]);
+    }
+    ck_assert_uint_gt (size, LK_BULK_SIZE_MAX / 2 - 30000);
+    ck_assert_uint_lt (size, LK_BULK_SIZE_MAX / 2);
+    ck_assert_uint_lt (request->rest_count, 100);
+}
+END_TEST
+
+/*  -------------------------------------------------------- not getting it */
+
+START_TEST (refused_at_once)
+{
+    const char *names = pick ("001");
+    ask_set (1, names, 0, 0);
+    ck_assert (!sent_to_any (LK_MSG_LOCK)->as.request.queue);
+    got (1, names[0]);
+    const lk_answer *answer = refused (2, names[1], LK_FULL);
+    ck_assert_int_eq (answer->kind, LK_ANSWER_FAILED);
+    ck_assert_int_eq (answer->error, LK_FULL);
+    ck_assert_ptr_null (all_goes_back (names));
+}
+END_TEST
+
+START_TEST (a_refusal_that_comes_too_late)
+{
+    const char *names = pick ("00");
+    ask_set (1, names, 0, 0);
+    got (1, names[0]);
+    ck_assert_ptr_null (refused (1, names[0], LK_FULL));
+    ck_assert_int_eq (got (2, names[1])->kind, LK_ANSWER_LOCKED);
+}
+END_TEST
+
+START_TEST (its_wait_is_over)
+{
+    const char *names = pick ("011");
+    ask_set (1, names, 3000, 0);
+    got (1, names[0]);
+    keep_alive (2500);
+    ck_assert_ptr_null (told ());
+    wait_ms (500);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
+    ck_assert_int_eq (told ()->error, LK_TIMEDOUT);
+    ck_assert_str_eq (sent_names (LK_MSG_UNLOCK), each (names));
+    ask_set (1, names, 3000, 0); /* it is told again, and nothing is asked */
+    ck_assert_int_eq (told ()->error, LK_TIMEDOUT);
+    ck_assert (!says (LK_MSG_LOCK));
+    ck_assert_ptr_null (got (2, names[1])); /* too late */
+    app_says (LK_ON_UNLOCK, 1);
+    over (1, names[0], LK_OK);
+    over (2, names[1], LK_RELEASED); /* somebody asks for it: it is coming */
+    ck_assert_ptr_nonnull (node->proxy.sets);
+    over (2, names[1], LK_OK);
+    ck_assert_int_eq (over (3, names[2], LK_OK)->kind, LK_ANSWER_UNLOCKED);
+    ck_assert_ptr_null (node->proxy.serials);
+}
+END_TEST
+
+START_TEST (a_try_finds_no_home)
+{
+    ask_set (1, pick ("01"), 0, 0);
+    keep_alive (4500);
+    ck_assert_ptr_null (told ());
+    wait_ms (500);
+    ck_assert_int_eq (told ()->error, LK_TIMEDOUT);
+}
+END_TEST
+
+/*  One that it holds already is taken away. */
+START_TEST (a_member_is_lost_while_it_waits)
+{
+    const char *names = pick ("012");
+    ask_set (1, names, -1, 0);
+    got (1, names[0]);
+    over (1, names[0], LK_LOST);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
+    ck_assert_int_eq (told ()->error, LK_LOST);
+    ck_assert_ptr_null (all_goes_back (names));
+}
+END_TEST
+
+START_TEST (it_is_unlocked_while_it_waits)
+{
+    const char *names = pick ("010");
+    ask_set (1, names, -1, 0);
+    got (1, names[0]);
+    app_says (LK_ON_UNLOCK, 1);
+    const lk_answer *answer = all_goes_back (names);
+    ck_assert_int_eq (answer->kind, LK_ANSWER_UNLOCKED);
+    ck_assert_int_eq (answer->error, LK_OK);
+}
+END_TEST
+
+START_TEST (its_application_ends)
+{
+    const char *names = pick ("010");
+    ask_set (1, names, -1, 0);
+    got (1, names[0]);
+    app_says (LK_ON_APP_GONE, 0);
+    ck_assert_ptr_null (all_goes_back (names));
+    ask_set (1, names, -1, 0);
+    ck_assert (says (LK_MSG_LOCK)); /* it is forgotten */
+}
+END_TEST
+
+START_TEST (its_application_ends_while_it_holds)
+{
+    const char *names = pick ("01");
+    hold (names);
+    app_says (LK_ON_APP_GONE, 0);
+    ck_assert_ptr_null (all_goes_back (names));
+}
+END_TEST
+
+/*  What makes no sense is refused, and leaves nothing behind. */
+START_TEST (unsound)
+{
+    static const lk_lock_mode modes[] = {
+        {.soft = true, .quiet_ms = 5}, {.lenient = true}, {.is_static = true}};
+    lk_name rest[LK_SET_MAX] = {{"b", 1}, {"a", 1}};
+    lk_event event = {.type = LK_ON_LOCK,
+                      .now_ms = now_ms,
+                      .request = {.app = APP,
+                                  .serial = 1,
+                                  .object = {"a", 1},
+                                  .rest = rest,
+                                  .rest_count = 2,
+                                  .wait_ms = -1}};
+    for (int i = 0; i < 9; i++) {
+        lk_event bad = event;
+        rest[1] = (lk_name) {i == 0 ? "a" : i == 1 ? "" : "ab", i == 1 ? 0 : 2};
+        rest[1].size = i == 0 ? 1 : rest[1].size;
+        rest[0].size = i == 2 ? LK_NAME_SIZE_MAX + 1 : 1;
+        bad.request.rest_count = i == 3 ? LK_SET_MAX : 2;
+        bad.request.linger_ms = i == 4;
+        bad.request.key = i == 5;
+        bad.request.mode = i >= 6 ? modes[i - 6] : event.request.mode;
+        step (&bad);
+        ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
+        ck_assert_int_eq (told ()->error, LK_INVALID);
+        ck_assert_ptr_null (node->proxy.serials);
+    }
+    rest[0].size = 1;
+    step (&event);
+    ck_assert_ptr_null (told ());
+    ck_assert_ptr_nonnull (node->proxy.sets);
+}
+END_TEST
+
+/*  -------------------------------------------------------- holding it */
+
+START_TEST (said_again)
+{
+    const char *names = pick ("01");
+    ask_set (1, names, -1, 0);
+    ask_set (1, names, -1, 0);
+    ck_assert_ptr_null (told ());
+    ck_assert (!says (LK_MSG_LOCK));
+    got (1, names[0]);
+    got (2, names[1]);
+    ask_set (1, names, -1, 0);
+    ck_assert_uint_eq (told ()->set_count, 2);
+    app_says (LK_ON_UNLOCK, 1);
+    ck_assert_str_eq (sent_names (LK_MSG_UNLOCK), each (names));
+    app_says (LK_ON_UNLOCK, 1);
+    ask_set (1, names, -1, 0);
+    ck_assert_ptr_null (told ()); /* UNLOCKED will come */
+    over (1, names[0], LK_OK);
+    ck_assert_int_eq (over (2, names[1], LK_OK)->error, LK_OK);
+    app_says (LK_ON_UNLOCK, 1);
+    ck_assert_int_eq (told ()->error, LK_UNKNOWN);
+}
+END_TEST
+
+START_TEST (one_is_released_by_its_key)
+{
+    const char *names = pick ("012");
+    hold (names);
+    ck_assert_ptr_null (over (9, names[1], LK_RELEASED));
+    lk_lock_message message = reply_for (LK_MSG_UNLOCKED, 2, names[1]);
+    message.as.reply.error = LK_RELEASED;
+    message.as.reply.token--;
+    give (1, &message); /* an earlier grant */
+    ck_assert_ptr_null (told ());
+    over (2, names[1], LK_RELEASED);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_UNLOCKED);
+    ck_assert_int_eq (told ()->error, LK_RELEASED);
+    ck_assert_ptr_null (all_goes_back (names));
+}
+END_TEST
+
+START_TEST (its_duration_is_over)
+{
+    const char *names = pick ("01");
+    ask_set (1, names, -1, 5000);
+    ck_assert_int_eq (sent_to_any (LK_MSG_LOCK)->as.request.ticket.duration_ms,
+                      0);
+    got (1, names[0]);
+    keep_alive (3000);
+    ck_assert_int_eq (got (2, names[1])->until_ms, now_ms + 5000);
+    keep_alive (4500);
+    ck_assert_ptr_null (told ());
+    wait_ms (500);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_UNLOCKED);
+    ck_assert_int_eq (told ()->error, LK_TIMEDOUT);
+    ck_assert (!says (LK_MSG_UNLOCK));
+    ask_set (1, names, -1, 5000);
+    ck_assert_int_eq (told ()->error, LK_TIMEDOUT);
+    app_says (LK_ON_UNLOCK, 1);
+    ck_assert_int_eq (all_goes_back (names)->error, LK_LATE);
+}
+END_TEST
+
+START_TEST (its_grace_is_over)
+{
+    const char *names = pick ("01");
+    ask_set (1, names, -1, 5000);
+    got (1, names[0]);
+    got (2, names[1]);
+    keep_alive (64500);
+    ck_assert (!says (LK_MSG_UNLOCK));
+    ck_assert_int_eq (said[LK_MSG_UNLOCK], 0);
+    wait_ms (500);
+    ck_assert_ptr_null (told ());
+    ck_assert_ptr_null (all_goes_back (names));
+}
+END_TEST
+
+/*  It is over, but the application may still believe in it: whoever wants one
+ *  of the locks gets all back. */
+START_TEST (released_after_its_duration)
+{
+    const char *names = pick ("01");
+    ask_set (1, names, -1, 500);
+    got (1, names[0]);
+    got (2, names[1]);
+    keep_alive (1000);
+    ck_assert_ptr_null (over (1, names[0], LK_RELEASED));
+    ck_assert_ptr_null (all_goes_back (names));
+}
+END_TEST
+
+/*  -------------------------------------------------------- audits, reports */
+
+static const lk_lock_message *
+audited (uint64_t serial, char letter, uint64_t token)
+{
+    lk_lock_message message = message_of (LK_MSG_AUDIT, decree.term);
+    message.as.audit = (lk_msg_audit) {
+        .request = {.session = node->facts.session, .serial = serial},
+        .object = name_of (letter),
+        .token = token};
+    give (1, &message);
+    return sent_to_any (LK_MSG_AUDITED);
+}
+
+START_TEST (what_it_says_of_its_members)
+{
+    const char *names = pick ("0001");
+    ask_set (1, names, -1, 0);
+    got (1, names[0]);
+    ck_assert_ptr_nonnull (audited (1, names[0], TOKEN + 1));
+    ck_assert_ptr_null (audited (1, names[0], 0));
+    ck_assert_ptr_nonnull (audited (2, names[1], 0));
+    ck_assert_ptr_nonnull (audited (3, names[2], 0)); /* not its turn yet */
+    ck_assert_ptr_null (audited (3, names[2], TOKEN + 3));
+    app_says (LK_ON_UNLOCK, 1);
+    all_goes_back (names); /* and a late LOCK made a ticket again */
+    ck_assert_ptr_null (audited (3, names[2], 0));
+    ck_assert_str_eq (sent_names (LK_MSG_UNLOCK),
+                      each ((char[]) {names[2], '\0'}));
+}
+END_TEST
+
+static void
+later (bool reclaim)
+{
+    decree.term.number++;
+    decree.reclaim = reclaim;
+    give_decree (1, LK_MSG_READY, &decree);
+}
+
+START_TEST (a_reclaim_while_it_waits)
+{
+    const char *names = pick ("0000");
+    ask_set (1, names, -1, 0);
+    got (1, names[0]);
+    got (2, names[1]);
+    later (true);
+    const lk_msg_report *report = &sent (LK_MSG_REPORT, 1)->as.report;
+    ck_assert_uint_eq (report->ticket_count, 2);
+    ck_assert_uint_eq (report->tickets[0].token, TOKEN + 1);
+    ck_assert_uint_eq (report->tickets[1].token, TOKEN + 2);
+    char expected[8];
+    snprintf (expected, sizeof expected, "%s>1", names + 2);
+    ck_assert_str_eq (sent_names (LK_MSG_LOCK), expected);
+}
+END_TEST
+
+/*  -------------------------------------------------------- takeovers */
+
+/*  Homes change: what is asked for goes by those of the new decree, from the
+ *  first name on that is not held. */
+START_TEST (a_takeover_while_it_waits)
+{
+    const char *names = pick ("0000");
+    char expected[8];
+    ask_set (1, names, -1, 0);
+    got (1, names[0]);
+    decree.leader_count = 1;
+    decree.leader[0] = 2;
+    later (false);
+    snprintf (expected, sizeof expected, "%s>2", names + 1);
+    ck_assert_str_eq (sent_names (LK_MSG_LOCK), expected);
+    got (2, names[1]);
+    ck_assert (!says (LK_MSG_LOCK)); /* its home goes on by itself */
+    got (3, names[2]);
+    ck_assert_int_eq (got (4, names[3])->kind, LK_ANSWER_LOCKED);
+    ck_assert_uint_eq (told ()->set_count, 4);
+}
+END_TEST
+
+/*  What was asked for of the former homes is nothing that these know. */
+START_TEST (a_takeover_that_parts_the_names)
+{
+    lk_decree three = decree;
+    decree.leader_count = 1;
+    later (false);
+    const char names[] = {'a', 'b', 'c', 'd', '\0'};
+    ask_set (1, names, -1, 0);
+    ck_assert_str_eq (sent_names (LK_MSG_LOCK), "abcd>1");
+    three.term.number = decree.term.number + 1;
+    decree = three;
+    give_decree (1, LK_MSG_READY, &decree);
+    for (uint64_t serial = 1; serial < 4; serial++) {
+        const char last = names[serial - 1];
+        got (serial, last);
+        ck_assert (says (LK_MSG_LOCK)
+                   == (home_of (names[serial]) != home_of (last)));
+    }
+    ck_assert_int_eq (got (4, 'd')->kind, LK_ANSWER_LOCKED);
+}
+END_TEST
+
+/*  -------------------------------------------------------- sessions */
+
+START_TEST (its_session_ends_while_it_waits)
+{
+    const char *names = pick ("001");
+    ask_set (1, names, -1, 0);
+    ask (2);
+    ck_assert_uint_eq (node->proxy.last_serial, 4);
+    got (1, names[0]);
+    const uint64_t session = node->facts.session;
+    wait_ms (8000);
+    ck_assert_uint_eq (node->facts.session, session + 1);
+    ck_assert_ptr_null (told ());
+    vouch (1);
+    const lk_set *set = node->proxy.sets;
+    ck_assert_uint_eq (set->held, 0);
+    const uint64_t first = set->member[0]->serial;
+    ck_assert_uint_gt (first, 4);
+    ck_assert_uint_eq (set->member[1]->serial, first + 1);
+    ck_assert_uint_eq (set->member[2]->serial, first + 2);
+    ck_assert_ptr_nonnull (strstr (sent_names (LK_MSG_LOCK),
+                                   (char[]) {names[0], names[1], '>', '\0'}));
+    got (first, names[0]);
+    got (first + 1, names[1]);
+    ck_assert_int_eq (got (first + 2, names[2])->set_count, 3);
+}
+END_TEST
+
+START_TEST (its_session_ends_while_it_holds)
+{
+    hold (pick ("001"));
+    wait_ms (8000);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_UNLOCKED);
+    ck_assert_int_eq (told ()->error, LK_ISOLATED);
+    ck_assert_ptr_null (node->proxy.sets);
+    ck_assert_ptr_null (node->proxy.serials);
+}
+END_TEST
+
+START_TEST (its_session_ends_while_it_goes_back)
+{
+    const char *names = pick ("001");
+    hold (names);
+    app_says (LK_ON_UNLOCK, 1);
+    over (1, names[0], LK_OK);
+    wait_ms (8000);
+    ck_assert_int_eq (told ()->error, LK_ISOLATED);
+    ck_assert_ptr_null (node->proxy.serials);
+}
+END_TEST
+
+START_TEST (the_service_leaves)
+{
+    const char *names = pick ("0011");
+    const char first[] = {names[0], names[2], '\0'};
+    const char second[] = {names[1], names[3], '\0'};
+    hold (first);
+    ask_set (2, second, -1, 0);
+    app_says (LK_ON_STOP, 0);
+    int ended = 0;
+    for (size_t i = 0; i < effects.count; i++) {
+        if (effects.item[i].type == LK_DO_TELL) {
+            const lk_answer *answer = &effects.item[i].answer;
+            ck_assert_int_eq (answer->error, LK_SHUTDOWN);
+            ck_assert_int_eq (answer->kind, answer->serial == 1
+                                                ? LK_ANSWER_UNLOCKED
+                                                : LK_ANSWER_FAILED);
+            ended++;
+        }
+    }
+    ck_assert_int_eq (ended, 2);
+    ck_assert_ptr_nonnull (strchr (sent_names (LK_MSG_UNLOCK), second[0]));
+}
+END_TEST
+
+int
+main (void)
+{
+    TCase *tests = tcase_create ("set");
+    tcase_add_checked_fixture (tests, set_up, stop);
+    tcase_add_test (tests, one_home_is_asked_once);
+    tcase_add_test (tests, each_home_in_its_turn);
+    tcase_add_test (tests, it_does_not_ask_over_and_over);
+    tcase_add_test (tests, one_after_the_other);
+    tcase_add_test (tests, long_names);
+    tcase_add_test (tests, refused_at_once);
+    tcase_add_test (tests, a_refusal_that_comes_too_late);
+    tcase_add_test (tests, its_wait_is_over);
+    tcase_add_test (tests, a_try_finds_no_home);
+    tcase_add_test (tests, a_member_is_lost_while_it_waits);
+    tcase_add_test (tests, it_is_unlocked_while_it_waits);
+    tcase_add_test (tests, its_application_ends);
+    tcase_add_test (tests, its_application_ends_while_it_holds);
+    tcase_add_test (tests, unsound);
+    tcase_add_test (tests, said_again);
+    tcase_add_test (tests, one_is_released_by_its_key);
+    tcase_add_test (tests, its_duration_is_over);
+    tcase_add_test (tests, its_grace_is_over);
+    tcase_add_test (tests, released_after_its_duration);
+    tcase_add_test (tests, what_it_says_of_its_members);
+    tcase_add_test (tests, a_reclaim_while_it_waits);
+    tcase_add_test (tests, a_takeover_while_it_waits);
+    tcase_add_test (tests, a_takeover_that_parts_the_names);
+    tcase_add_test (tests, its_session_ends_while_it_waits);
+    tcase_add_test (tests, its_session_ends_while_it_holds);
+    tcase_add_test (tests, its_session_ends_while_it_goes_back);
+    tcase_add_test (tests, the_service_leaves);
+    return run_tests ("core_set", tests);
+}
