@@ -241,6 +241,7 @@ expire_asked (lk_node *node, lk_asked *asked)
         }
         asked->error = LK_TIMEDOUT;
         lk_asked_enter (node, asked, LK_ASKED_CLOSING);
+        lk_asked_send (node, asked); /* others may wait behind it */
     } else if (asked->state == LK_ASKED_HELD
                && asked->until_ms <= node->now_ms) {
         lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_TIMEDOUT);

@@ -51,7 +51,6 @@ is_sound (const lk_app_request *request)
 {
     const lk_lock_mode *mode = &request->mode;
     return lk_grant_is_sound (mode)
-           && (mode->quiet_ms == 0 || request->wait_ms != 0)
            && (!mode->lenient || request->duration_ms > 0);
 }
 
