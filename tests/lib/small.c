@@ -1,0 +1,546 @@
+/*  small.c - a small cluster: whole cores in one process, one seed
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "lib/small.h"
+
+#include "lib/core_checks.h"
+#include "table.h"
+#include "util/alloc.h"
+#include "util/assert.h"
+
+#include <string.h>
+
+#define START_MS 10000000
+#define SPINS_MAX 100 /* ticks in one place of time */
+#define READY_MS 30000
+
+/*  -------------------------------------------------------- told */
+
+static lk_name
+copy_name (lk_name name)
+{
+    return (lk_name) {.data = lk_memdup (name.data, name.size),
+                      .size = name.size};
+}
+
+static void
+hear (lk_small *self, lk_host host, const lk_answer *answer)
+{
+    if (self->told_count == self->told_room) {
+        self->told_room = self->told_room ? self->told_room * 2 : 64;
+        self->told =
+            lk_realloc (self->told, self->told_room * sizeof *self->told);
+    }
+    lk_small_told *told = &self->told[self->told_count++];
+    *told = (lk_small_told) {
+        .host = host, .at_ms = self->now_ms, .answer = *answer};
+    told->answer.reason = copy_name (answer->reason);
+    if (answer->set_count > 0) {
+        lk_granted *set = lk_alloc (answer->set_count * sizeof *set);
+        for (size_t i = 0; i < answer->set_count; i++) {
+            set[i] = answer->set[i];
+            set[i].object = copy_name (answer->set[i].object);
+        }
+        told->answer.set = set;
+    }
+}
+
+void
+lk_small_forget (lk_small *self)
+{
+    for (size_t i = 0; i < self->told_count; i++) {
+        lk_answer *answer = &self->told[i].answer;
+        for (size_t k = 0; k < answer->set_count; k++) {
+            lk_free ((void *) answer->set[k].object.data);
+        }
+        lk_free ((void *) answer->set);
+        lk_free ((void *) answer->reason.data);
+    }
+    self->told_count = 0;
+}
+
+const lk_answer *
+lk_small_last (const lk_small *self, lk_host host, uint32_t app,
+               uint64_t serial)
+{
+    for (size_t i = self->told_count; i-- > 0;) {
+        const lk_small_told *told = &self->told[i];
+        if (told->host == host && told->answer.app == app
+            && told->answer.serial == serial) {
+            return &told->answer;
+        }
+    }
+    return NULL;
+}
+
+/*  -------------------------------------------------------- messages */
+
+static void
+launch (lk_small *self, const lk_lock_message *message)
+{
+    const lk_host from = message->from, to = message->to;
+    LK_ASSERT (from < self->hosts && to < self->hosts);
+    self->sent[message->kind]++;
+    if (self->cut[from][to]) {
+        return;
+    }
+    if (self->flights == self->flight_room) {
+        self->flight_room = self->flight_room ? self->flight_room * 2 : 64;
+        self->flight =
+            lk_realloc (self->flight, self->flight_room * sizeof *self->flight);
+    }
+    int64_t at_ms = self->now_ms;
+    if (self->delay_ms > 0) {
+        at_ms += lk_rng_between (&self->rng, 0, self->delay_ms);
+    }
+    if (at_ms < self->last_ms[from][to]) {
+        at_ms = self->last_ms[from][to];
+    }
+    self->last_ms[from][to] = at_ms;
+    lk_small_flight *flight = lk_alloc (sizeof *flight);
+    flight->at_ms = at_ms;
+    lk_lock_message_copy (&flight->message, message);
+    self->flight[self->flights++] = flight;
+}
+
+static void
+carry_out (lk_small *self, lk_host host, const lk_effect *effect)
+{
+    lk_small_host *it = &self->host[host];
+    switch (effect->type) {
+    case LK_DO_PERSIST:
+        lk_core_check_facts (&it->disk, &effect->facts);
+        it->disk = effect->facts;
+        break;
+    case LK_DO_SEND:
+        launch (self, effect->message);
+        break;
+    case LK_DO_TELL:
+        hear (self, host, &effect->answer);
+        break;
+    default:
+        break;
+    }
+}
+
+void
+lk_small_step (lk_small *self, lk_host host, lk_event *event)
+{
+    lk_effects effects;
+    if (!self->host[host].node) {
+        return;
+    }
+    event->now_ms = self->now_ms;
+    lk_node_step (self->host[host].node, event, &effects);
+    for (size_t i = 0; i < effects.count; i++) {
+        carry_out (self, host, &effects.item[i]);
+    }
+}
+
+/*  What is due on a link of chance, the first there; NULL: nothing is due. */
+static lk_small_flight *
+take_flight (lk_small *self)
+{
+    size_t due = 0, at = 0;
+    for (size_t i = 0; i < self->flights; i++) {
+        due += self->flight[i]->at_ms <= self->now_ms;
+    }
+    if (due == 0) {
+        return NULL;
+    }
+    size_t nth = (size_t) lk_rng_between (&self->rng, 0, (int64_t) due - 1);
+    while (self->flight[at]->at_ms > self->now_ms || nth-- > 0) {
+        at++;
+    }
+    const lk_lock_message *chosen = &self->flight[at]->message;
+    for (size_t i = 0; i < at; i++) {
+        const lk_lock_message *message = &self->flight[i]->message;
+        if (message->from == chosen->from && message->to == chosen->to) {
+            at = i;
+        }
+    }
+    lk_small_flight *flight = self->flight[at];
+    self->flights--;
+    memmove (self->flight + at, self->flight + at + 1,
+             (self->flights - at) * sizeof *self->flight);
+    return flight;
+}
+
+static void
+drop_flight (lk_small_flight *flight)
+{
+    lk_lock_message_clear (&flight->message);
+    lk_free (flight);
+}
+
+static bool
+deliver (lk_small *self)
+{
+    lk_small_flight *flight = take_flight (self);
+    if (!flight) {
+        return false;
+    }
+    const lk_lock_message *message = &flight->message;
+    lk_event event = {.type = LK_ON_MESSAGE, .message = message};
+    if (!self->cut[message->from][message->to]) {
+        lk_small_step (self, message->to, &event);
+    }
+    drop_flight (flight);
+    return true;
+}
+
+/*  -------------------------------------------------------- time */
+
+static bool
+tick (lk_small *self)
+{
+    bool ticked = false;
+    for (lk_host host = 0; host < self->hosts; host++) {
+        const lk_node *node = self->host[host].node;
+        if (node && lk_node_deadline (node) <= self->now_ms) {
+            lk_event event = {.type = LK_ON_TICK};
+            lk_small_step (self, host, &event);
+            ticked = true;
+        }
+    }
+    return ticked;
+}
+
+void
+lk_small_settle (lk_small *self)
+{
+    for (size_t spins = 0;; spins++) {
+        while (deliver (self)) {
+        }
+        if (!tick (self)) {
+            return;
+        }
+        LK_ASSERT (spins < SPINS_MAX);
+    }
+}
+
+/*  When something happens next, `end_ms` at the latest. */
+static int64_t
+next_ms (const lk_small *self, int64_t end_ms)
+{
+    for (size_t i = 0; i < self->flights; i++) {
+        if (self->flight[i]->at_ms < end_ms) {
+            end_ms = self->flight[i]->at_ms;
+        }
+    }
+    for (size_t host = 0; host < self->hosts; host++) {
+        const lk_node *node = self->host[host].node;
+        if (node && lk_node_deadline (node) < end_ms) {
+            end_ms = lk_node_deadline (node);
+        }
+    }
+    return end_ms > self->now_ms ? end_ms : self->now_ms + 1;
+}
+
+void
+lk_small_run (lk_small *self, int64_t ms)
+{
+    const int64_t end_ms = self->now_ms + ms;
+    lk_small_settle (self);
+    while (self->now_ms < end_ms) {
+        self->now_ms = next_ms (self, end_ms);
+        lk_small_settle (self);
+    }
+}
+
+static bool
+is_under_way (const lk_small *self)
+{
+    for (size_t i = 0; i < self->flights; i++) {
+        if (self->flight[i]->message.kind != LK_MSG_PING) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void
+lk_small_rest (lk_small *self, int64_t ms)
+{
+    const int64_t end_ms = self->now_ms + ms;
+    lk_small_settle (self);
+    while (self->now_ms < end_ms && is_under_way (self)) {
+        self->now_ms = next_ms (self, end_ms);
+        lk_small_settle (self);
+    }
+}
+
+/*  -------------------------------------------------------- life */
+
+static void
+introduce (lk_small *self, lk_host from)
+{
+    const lk_small_host *host = &self->host[from];
+    lk_lock_message message = {
+        .kind = LK_MSG_STARTED,
+        .from = from,
+        .origin = LK_NOBODY,
+        .destination = LK_NOBODY,
+        .as.started = {.candidate = host->config.candidate,
+                       .eligible = host->config.eligible,
+                       .incarnation = host->disk.session,
+                       .active = host->disk.active}};
+    for (lk_host to = 0; to < self->hosts; to++) {
+        message.to = to;
+        if (to != from) {
+            launch (self, &message);
+        }
+    }
+}
+
+static void
+start (lk_small *self, lk_host place)
+{
+    lk_small_host *host = &self->host[place];
+    lk_event event = {.type = LK_ON_TICK};
+    host->config.facts = host->disk;
+    host->config.seed[1]++;
+    host->node = lk_node_new (&host->config, self->now_ms);
+    lk_small_step (self, place, &event);
+    introduce (self, place);
+}
+
+static void
+set_up (lk_small *self, lk_host place, const lk_small_plan *plan)
+{
+    lk_small_host *host = &self->host[place];
+    lk_node_config *config = &host->config;
+    lk_node_config_init (config);
+    config->self = place;
+    config->id = 0xa0u + place;
+    config->member = true;
+    config->candidate.random = (uint32_t) place;
+    config->candidate.address[15] = place;
+    config->leaders_max = plan->leaders ? plan->leaders : 3;
+    config->seed[0] = plan->seed + place;
+    if (plan->host_lease_ms > 0) {
+        config->host_lease_ms = plan->host_lease_ms;
+    }
+    if (plan->grace_ms > 0) {
+        config->grace_ms = plan->grace_ms;
+    }
+    host->disk.active.members = LK_HOST_BIT (plan->hosts) - 1;
+}
+
+void
+lk_small_init (lk_small *self, const lk_small_plan *plan)
+{
+    memset (self, 0, sizeof *self);
+    LK_ASSERT (plan->hosts > 0 && plan->hosts <= LK_SMALL_HOSTS_MAX);
+    self->hosts = plan->hosts;
+    self->now_ms = START_MS;
+    lk_rng_init (&self->rng, plan->seed);
+    for (lk_host host = 0; host < self->hosts; host++) {
+        set_up (self, host, plan);
+        start (self, host);
+    }
+    LK_ASSERT (lk_small_wait_ready (self, READY_MS));
+    self->delay_ms = plan->delay_ms;
+}
+
+void
+lk_small_clear (lk_small *self)
+{
+    lk_small_forget (self);
+    lk_free (self->told);
+    for (size_t i = 0; i < self->flights; i++) {
+        drop_flight (self->flight[i]);
+    }
+    lk_free (self->flight);
+    for (size_t host = 0; host < self->hosts; host++) {
+        lk_node_destroy (&self->host[host].node);
+    }
+    memset (self, 0, sizeof *self);
+}
+
+/*  -------------------------------------------------------- faults */
+
+void
+lk_small_kill (lk_small *self, lk_host host, bool seen)
+{
+    size_t left = 0;
+    lk_node_destroy (&self->host[host].node);
+    for (size_t i = 0; i < self->flights; i++) {
+        const lk_lock_message *message = &self->flight[i]->message;
+        if (message->from == host || message->to == host) {
+            drop_flight (self->flight[i]);
+        } else {
+            self->flight[left++] = self->flight[i];
+        }
+    }
+    self->flights = left;
+    for (lk_host other = 0; other < self->hosts && seen; other++) {
+        lk_event event = {.type = LK_ON_HOST_GONE, .host = host};
+        lk_small_step (self, other, &event);
+    }
+}
+
+void
+lk_small_start (lk_small *self, lk_host host)
+{
+    if (!self->host[host].node) {
+        start (self, host);
+    }
+}
+
+void
+lk_small_isolate (lk_small *self, lk_host host, bool cut)
+{
+    for (size_t other = 0; other < self->hosts; other++) {
+        self->cut[host][other] = self->cut[other][host] = cut;
+    }
+}
+
+static bool
+is_ready (lk_small *self)
+{
+    const lk_decree *decree = lk_small_leaders (self);
+    size_t running = 0, odd;
+    for (size_t host = 0; host < self->hosts; host++) {
+        lk_node_status status;
+        if (!self->host[host].node) {
+            continue;
+        }
+        running++;
+        lk_node_get_status (self->host[host].node, &status);
+        if (!status.ready || status.decree.term.number != decree->term.number) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < decree->leader_count; i++) {
+        if (!self->host[decree->leader[i]].node) {
+            return false;
+        }
+    }
+    odd = self->host[0].config.leaders_max;
+    while (odd > running) {
+        odd--;
+    }
+    return decree->leader_count >= odd;
+}
+
+bool
+lk_small_wait_ready (lk_small *self, int64_t ms)
+{
+    for (int64_t end_ms = self->now_ms + ms; !is_ready (self);) {
+        if (self->now_ms >= end_ms) {
+            return false;
+        }
+        lk_small_run (self, 20);
+    }
+    return true;
+}
+
+/*  -------------------------------------------------------- applications */
+
+lk_app_request
+lk_small_request (uint32_t app, uint64_t serial, const char *object)
+{
+    return (lk_app_request) {.app = app,
+                             .serial = serial,
+                             .object = {object, (uint16_t) strlen (object)},
+                             .owner = {"app@host", 8},
+                             .wait_ms = -1};
+}
+
+void
+lk_small_ask (lk_small *self, lk_host host, lk_event_type type,
+              const lk_app_request *request)
+{
+    lk_event event = {.type = type, .request = *request};
+    lk_small_step (self, host, &event);
+}
+
+/*  -------------------------------------------------------- questions */
+
+const lk_decree *
+lk_small_leaders (const lk_small *self)
+{
+    const lk_decree *best = &self->host[0].disk.active;
+    for (size_t host = 1; host < self->hosts; host++) {
+        const lk_decree *active = &self->host[host].disk.active;
+        if (active->term.number > best->term.number) {
+            best = active;
+        }
+    }
+    return best;
+}
+
+lk_host
+lk_small_home (const lk_small *self, lk_name object)
+{
+    const lk_decree *decree = lk_small_leaders (self);
+    return decree->leader[lk_home_of (decree, object)];
+}
+
+size_t
+lk_small_tickets (const lk_small *self, lk_name object, lk_ticket *tickets,
+                  size_t room)
+{
+    lk_node *home = self->host[lk_small_home (self, object)].node;
+    size_t cursor = 0, count = 0;
+    lk_ticket ticket;
+    while (home && lk_node_next_ticket (home, &cursor, &ticket)) {
+        if (ticket.object.size != object.size
+            || memcmp (ticket.object.data, object.data, object.size) != 0) {
+            continue;
+        }
+        if (count < room) {
+            tickets[count] = ticket;
+        }
+        count++;
+    }
+    return count;
+}
+
+long
+lk_small_count (const lk_small *self)
+{
+    const lk_decree *decree = lk_small_leaders (self);
+    long count = -1;
+    for (size_t i = 0; i < decree->leader_count; i++) {
+        lk_node_status status;
+        lk_node *node = self->host[decree->leader[i]].node;
+        if (!node) {
+            continue;
+        }
+        lk_node_get_status (node, &status);
+        if (count >= 0 && count != (long) status.tickets) {
+            return -1;
+        }
+        count = (long) status.tickets;
+    }
+    return count;
+}
+
+bool
+lk_small_wait_gone (lk_small *self, lk_host host, int64_t ms)
+{
+    const uint64_t session = self->host[host].disk.session;
+    const bool runs = self->host[host].node != NULL;
+    for (int64_t end_ms = self->now_ms + ms;; lk_small_run (self, 100)) {
+        const lk_decree *decree = lk_small_leaders (self);
+        bool gone = true;
+        for (size_t i = 0; i < decree->leader_count; i++) {
+            lk_node *node = self->host[decree->leader[i]].node;
+            size_t cursor = 0;
+            lk_ticket ticket;
+            while (node && lk_node_next_ticket (node, &cursor, &ticket)) {
+                gone = gone
+                       && (ticket.kept || ticket.request.host != host
+                           || (runs && ticket.request.session == session));
+            }
+        }
+        if (gone || self->now_ms >= end_ms) {
+            return gone;
+        }
+    }
+}
