@@ -295,7 +295,8 @@ $(benches): $(B)/%: $(B)/%.o $(parts)
 $(simulator): $(call obj,$(sim_src) tests/lib/corrupt.c $(core_src) \
 	$(wildcard src/util/*.c src/wire/*.c) \
 	$(addprefix plugins/lock/,requests.c apps.c effects.c) \
-	$(addprefix src/client/,book.c book_answers.c letter.c queues.c lease.c))
+	$(wildcard src/client/book*.c) \
+	$(addprefix src/client/,letter.c queues.c lease.c))
 	@mkdir -p $(@D)
 	$(say) LD $@
 	@echo $^ >$(@D)/objects

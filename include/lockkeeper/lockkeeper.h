@@ -22,12 +22,16 @@
  *  Requests are repeated until they are answered, and the session finds a
  *  router or lock service again that was restarted; all that an application
  *  has to watch for is lk_lock_held (), or LK_EVENT_LOST.
+ *
+ *  Names of locks are bytes, 1 to LK_OBJECT_LEN_MAX of them, of any value;
+ *  where only a pointer is taken it is a text up to its NUL.
  */
 
 #ifndef LOCKKEEPER_LOCKKEEPER_H
 #define LOCKKEEPER_LOCKKEEPER_H
 
 #include <lockkeeper/error.h>
+#include <lockkeeper/mode.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,8 +62,9 @@ typedef struct {
  *  refused; or what else the system says). */
 lk_session *lk_session_new (const lk_session_options *options);
 
-/*  Gives back all locks and leaves; its locks are freed, too. Waits for the
- *  lock service for up to a second. NULL-safe; sets the pointer to NULL. */
+/*  Gives back all locks but static ones that are held, and leaves; its locks
+ *  are freed, too. Waits for the lock service for up to a second. NULL-safe;
+ *  sets the pointer to NULL. */
 void lk_session_destroy (lk_session **self_p);
 
 /*  The last failure in a sentence; empty if there was none. Belongs to the
@@ -81,16 +86,21 @@ int lk_session_timeout (const lk_session *self);
 
 typedef enum {
     LK_EVENT_NONE,
-    LK_EVENT_GRANTED, /* the lock is held */
-    LK_EVENT_FAILED,  /* it is not, and why */
-    LK_EVENT_LOST,    /* it was held and is no more, and why; told once */
-    LK_EVENT_RELEASED /* the release that was asked for is done */
+    LK_EVENT_GRANTED,   /* the lock is held */
+    LK_EVENT_FAILED,    /* it is not, and why */
+    LK_EVENT_LOST,      /* it was held and is no more, and why; told once */
+    LK_EVENT_RELEASED,  /* the release that was asked for is done */
+    LK_EVENT_CHANGED,   /* it is of the type that was asked for */
+    LK_EVENT_UNCHANGED, /* it is not, and why; still held as it was */
+    LK_EVENT_JEOPARDY,  /* still held, but may soon be lost: come to an end */
+    LK_EVENT_SAFE       /* that is over */
 } lk_event_kind;
 
 typedef struct {
     lk_event_kind kind;
     lk_lock *lock; /* valid until lk_lock_release or _forget */
-    lk_err error;  /* of FAILED and LOST */
+    lk_err error;  /* of FAILED, LOST and UNCHANGED; of RELEASED: LK_OK, or
+                      LK_LATE if its duration was over */
 } lk_lock_event;
 
 /*  Does what is to do and takes the next event; waits for it at most
@@ -99,40 +109,80 @@ typedef struct {
 lk_event_kind lk_session_poll (lk_session *self, int wait_ms,
                                lk_lock_event *event);
 
-/*  -------------------------------------------------------- locks */
+/*  -------------------------------------------------------- asking */
 
+/*  How a lock is wanted. All zeroes is an exclusive lock without limit of
+ *  duration for which we do not want to wait. In place of a NULL pointer the
+ *  same is asked for, but we wait for ever. */
 typedef struct {
     int64_t wait_ms;     /* 0: not queued, LK_FOREVER */
     int64_t duration_ms; /* 0: no limit */
+    lk_lock_mode mode;   /* exclusive, shared, semaphore; see mode.h */
+    const char *context; /* a name of the same bytes in another context is
+                            another lock; up to 255 bytes of UTF-8. NULL: "" */
+    int64_t linger_ms;   /* kept for so long if this process ends; 0: given
+                            back at once */
+    bool reentrant;      /* what this session has asked for already, with the
+                            same name, context and type, is counted up and given
+                            once more; each of them is to be released. Wait,
+                            duration and all else are those of the first one */
+    uint64_t key;        /* takes over the lock of that key which lingers on
+                            this host; 0: none */
 } lk_lock_options;
 
-/*  Asks for an exclusive lock and returns at once; GRANTED or FAILED follows.
- *  NULL options: wait for ever, no limit of duration. `object` is `len`
- *  bytes of UTF-8 text without NUL, copied. FAILED comes at the latest 5 s
- *  after the wait is over, even if nobody answers. LK_INVALID: the name or a
- *  time makes no sense. LK_REFUSED: the router refused us for good.
+/*  Asks for a lock and returns at once; GRANTED or FAILED follows. `object` is
+ *  its name: `len` bytes of any value, copied. FAILED comes at the latest 5 s
+ *  after the wait is over, even if nobody answers. LK_INVALID: the name or the
+ *  options make no sense. LK_REFUSED: the router refused us for good.
  *
- *  When a duration is over the lock is LOST with LK_TIMEDOUT; nobody else
- *  gets it until it is released (or forgotten), or a grace is over, too: stop
- *  your work, then release. */
+ *  While it is held the host prolongs it by itself, without end: nothing is to
+ *  be renewed. When a duration is over the lock is LOST with LK_TIMEDOUT;
+ *  nobody else gets it until it is released (or forgotten), or a grace is
+ *  over, too: stop your work, then release. */
 lk_err lk_lock_request (lk_session *self, const char *object, size_t len,
                         const lk_lock_options *options, lk_lock **lock_p);
 
-/*  The same and waits, at most wait_ms (0: not queued, LK_FOREVER) and the 5 s:
- *  LK_OK and the lock; or, without a lock, why not: LK_FULL (wait_ms is 0 and
- *  somebody holds it), LK_TIMEDOUT, or what else error.h has. GRANTED and
- *  FAILED are not told as events then; those of other locks are kept for
- *  later. */
+/*  The same and waits, at most options->wait_ms and the 5 s: LK_OK and the
+ *  lock; or, without a lock, why not: LK_FULL (we did not want to wait, and it
+ *  is not free), LK_TIMEDOUT, or what else error.h has. GRANTED and FAILED are
+ *  not told as events then; those of other locks are kept for later. */
+lk_err lk_lock_acquire (lk_session *self, const char *object, size_t len,
+                        const lk_lock_options *options, lk_lock **lock_p);
+
+/*  The same for an exclusive lock, with a text as its name. */
 lk_err lk_lock_wait (lk_session *self, const char *object, int64_t wait_ms,
                      lk_lock **lock_p);
 
+/*  Bytes that name a lock. */
+typedef struct {
+    const char *object;
+    size_t len; /* 0: up to the NUL */
+} lk_object_name;
+
+/*  Several locks, all or nothing, as one lk_lock: held when all of them are,
+ *  lost when one is. Whatever the order of the names, sets do not wait for
+ *  each other in a circle. `count` is 1 to LK_SET_MAX, and no name is there
+ *  twice. The options hold for all; lenient, static, quiet_ms, linger_ms,
+ *  reentrant and key are not for sets. */
+lk_err lk_lock_request_all (lk_session *self, const lk_object_name *names,
+                            size_t count, const lk_lock_options *options,
+                            lk_lock **lock_p);
+lk_err lk_lock_acquire_all (lk_session *self, const lk_object_name *names,
+                            size_t count, const lk_lock_options *options,
+                            lk_lock **lock_p);
+
+/*  -------------------------------------------------------- holding */
+
 /*  Whether this process may still act as the holder, by the host's own
  *  clock: false as soon as the lease of the host or the duration is over,
- *  even if nobody could tell us. Cheap: ask it often. */
+ *  even if nobody could tell us. Cheap: ask it often. A static lock needs no
+ *  lease; a lenient one no duration. */
 bool lk_lock_held (const lk_lock *self);
 
-/*  The fencing token: grows with every grant of the object. 0 if not held
- *  yet. Give it to whatever the lock protects. */
+/*  The fencing token: grows with every grant of the object (shared ones that
+ *  are granted together have the same), and when a shared lock becomes
+ *  exclusive. 0 if not held yet. Give it to whatever the lock protects. Of a
+ *  set: that of its first name. */
 uint64_t lk_lock_token (const lk_lock *self);
 
 /*  The unlock key: who has it may unlock, from anywhere. 0 if not held yet. */
@@ -141,18 +191,61 @@ uint64_t lk_lock_key (const lk_lock *self);
 /*  Milliseconds until the lock ends by its duration; -1: no limit. */
 int64_t lk_lock_left (const lk_lock *self);
 
-/*  The lock's name, with a NUL behind it. Belongs to the lock. */
+/*  As which it is held; while it is not: as which it was asked for. */
+lk_lock_type lk_lock_get_type (const lk_lock *self);
+
+/*  By how many it was held when it was granted, itself too: which unit of a
+ *  semaphore it is, if none was given back meanwhile. 0 if not held yet. */
+uint32_t lk_lock_ordinal (const lk_lock *self);
+
+/*  Whether JEOPARDY was told and SAFE was not. */
+bool lk_lock_in_jeopardy (const lk_lock *self);
+
+/*  What the operator said who took it away by force; else "". Belongs to the
+ *  lock. */
+const char *lk_lock_reason (const lk_lock *self);
+
+/*  The lock's name, with a NUL behind it. Belongs to the lock. Of a set: its
+ *  first name. */
 const char *lk_lock_object (const lk_lock *self);
+
+/*  How many names the lock has: 1, but for sets. And each of them, in the
+ *  order of asking, with its length and its fencing token; NULL and 0 behind
+ *  the last one. `len_p` may be NULL. */
+size_t lk_lock_count (const lk_lock *self);
+const char *lk_lock_object_at (const lk_lock *self, size_t at, size_t *len_p);
+uint64_t lk_lock_token_at (const lk_lock *self, size_t at);
 
 /*  Your own pointer, for finding your way back from an event. */
 void lk_lock_set_user (lk_lock *self, void *user);
 void *lk_lock_user (const lk_lock *self);
 
+/*  -------------------------------------------------------- changing */
+
+/*  Makes a shared lock exclusive, or an exclusive one shared, without giving
+ *  it back; waits at most wait_ms (0: not queued, LK_FOREVER). LK_OK; or why
+ *  not, while the lock is still held as it was: LK_DEADLOCK (another holder
+ *  waits to be exclusive already: release), LK_FULL, LK_TIMEDOUT. LK_INVALID:
+ *  it is not held, or is a set or semaphore. If it is lost meanwhile the loss
+ *  is returned, and told as an event, too.
+ *
+ *  Who waits to be exclusive is served before all who wait for the lock, and
+ *  keeps its share meanwhile. From asking for it to be shared on it counts as
+ *  such. */
+lk_err lk_lock_change (lk_lock *self, lk_lock_type type, int64_t wait_ms);
+
+/*  The same without waiting: CHANGED or UNCHANGED follows. It takes the place
+ *  of a change that is still open, of which nothing is told then. */
+lk_err lk_lock_change_start (lk_lock *self, lk_lock_type type, int64_t wait_ms);
+
+/*  -------------------------------------------------------- giving back */
+
 /*  Gives the lock back (or takes back the request), waits until the leaders
  *  have it in writing, frees it and sets the pointer to NULL. LK_OK, also if
- *  it was lost or failed before; or LK_TIMEDOUT if nobody confirmed within
- *  5 s: it is given back all the same, while the session lasts by asking on,
- *  else it may take until the end of the host's lease. NULL-safe. */
+ *  it was lost or failed before; LK_LATE if it was given back after its
+ *  duration was over; or LK_TIMEDOUT if nobody confirmed within 5 s: it is
+ *  given back all the same, while the session lasts by asking on, else it may
+ *  take until the end of the host's lease. NULL-safe. */
 lk_err lk_lock_release (lk_lock **self_p);
 
 /*  The same without waiting: always LK_OK, and RELEASED follows, once; then
@@ -163,12 +256,40 @@ lk_err lk_lock_release_start (lk_lock *self);
  *  other is given back unseen. NULL-safe; sets the pointer to NULL. */
 void lk_lock_forget (lk_lock **self_p);
 
+/*  Frees a static lock and leaves it held: from now on only its key, an
+ *  operator or its duration ends it. So does ending the session. LK_INVALID:
+ *  it is no static one, is not held, or was requested more than once. */
+lk_err lk_lock_leave (lk_lock **self_p);
+
+/*  -------------------------------------------------------- locks of others */
+
+/*  A lock as others see it. */
+typedef struct {
+    const char *object;
+    size_t len;          /* 0: up to the NUL */
+    const char *context; /* NULL: "" */
+} lk_lock_name;
+
 /*  Releases a lock that somebody else holds, with its key, from any host of
  *  the cluster. LK_DENIED if the key is not the holder's, LK_UNKNOWN if nobody
  *  holds it, LK_INVALID if the name makes no sense, LK_TIMEDOUT if nobody
  *  answers within wait_ms: it may still happen then. */
-lk_err lk_session_unlock (lk_session *self, const char *object, uint64_t key,
-                          int64_t wait_ms);
+lk_err lk_session_unlock (lk_session *self, const lk_lock_name *name,
+                          uint64_t key, int64_t wait_ms);
+
+/*  Takes a lock away from its holders, as an operator; or from those with that
+ *  token (0: from all). They see `reason` (NULL: none), up to LK_REASON_MAX
+ *  bytes of text. LK_OK when the last one is gone; LK_UNKNOWN if there is
+ *  none; LK_INVALID, LK_TIMEDOUT as above. */
+lk_err lk_session_force (lk_session *self, const lk_lock_name *name,
+                         uint64_t token, const char *reason, int64_t wait_ms);
+
+/*  For who guards a resource: whether a lock is held with that fencing token
+ *  now. LK_OK; LK_DENIED if not. `newest_p`, which may be NULL, gets the
+ *  highest token that is held, 0 if none is. LK_INVALID, LK_TIMEDOUT as
+ *  above. */
+lk_err lk_session_check (lk_session *self, const lk_lock_name *name,
+                         uint64_t token, int64_t wait_ms, uint64_t *newest_p);
 
 /*  The library's version, "0.1.0". Static. */
 const char *lk_version (void);

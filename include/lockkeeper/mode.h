@@ -31,6 +31,8 @@ typedef enum {
 
 #define LK_QUIET_MAX_MS 86400000 /* a day */
 #define LK_LIMIT_MAX 1000000000
+#define LK_SET_MAX 128    /* locks that are asked for all at once */
+#define LK_REASON_MAX 255 /* bytes of what an operator says */
 
 typedef struct {
     lk_lock_type type;

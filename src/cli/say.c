@@ -106,7 +106,8 @@ lk_cli_request (lk_session *session, const lk_options *options,
                 lk_lock **lock_p)
 {
     const char *name = options->argument[0];
-    lk_lock_options wish = {options->wait_ms, options->duration_ms};
+    lk_lock_options wish = {.wait_ms = options->wait_ms,
+                            .duration_ms = options->duration_ms};
     lk_err error =
         lk_lock_request (session, name, strlen (name), &wish, lock_p);
     return error == LK_OK ? LK_EXIT_OK

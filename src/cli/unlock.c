@@ -73,8 +73,9 @@ run_unlock (int argc, char **argv)
     if (session == NULL) {
         return LK_EXIT_FAILED;
     }
+    const lk_lock_name name = {.object = options.argument[0]};
     lk_err error = lk_session_unlock (
-        session, options.argument[0], key,
+        session, &name, key,
         options.wait_ms == LK_FOREVER ? WAIT_MS : options.wait_ms);
     code = say_result (session, options.argument[0], error);
     lk_session_destroy (&session);

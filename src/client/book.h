@@ -23,10 +23,12 @@
 #define LK_REPEAT_MS 1000 /* until what is unanswered is sent again */
 #define LK_MARGIN_MS 5000 /* over the wait, until we give up ourselves */
 
-/*  The life of a lock. book.c has the table of what happens in each. */
+/*  The life of a lock. book_life.c has the table of what happens in each. */
 typedef enum {
     LK_LIFE_ASKED,    /* LOCK is open */
     LK_LIFE_HELD,     /* LOCKED came, nothing has ended it */
+    LK_LIFE_CHANGING, /* held, and LOCK is open for another type */
+    LK_LIFE_UNDOING,  /* likewise, to take back an upgrade, unseen */
     LK_LIFE_ENDED,    /* the user was told LOST, the service may keep it */
     LK_LIFE_GIVING,   /* UNLOCK is open, the user is told when it is done */
     LK_LIFE_DROPPING, /* UNLOCK is open, nobody waits for that */
@@ -34,27 +36,77 @@ typedef enum {
     LK_LIFE_COUNT
 } lk_life;
 
+/*  What an entry of the book is about. All but the first are no lock of ours:
+ *  they are GIVING until they are answered. */
+typedef enum {
+    LK_DEED_LOCK,
+    LK_DEED_UNLOCK, /* by its key, whoever holds it */
+    LK_DEED_FORCE,  /* an operator's UNLOCK */
+    LK_DEED_CHECK   /* LOCKCHECK */
+} lk_deed;
+
 typedef struct lk_book lk_book;
+
+/*  One name of a set behind its first. */
+typedef struct {
+    char *object; /* a NUL behind it */
+    size_t len;
+    uint64_t token;
+} lk_further;
+
+/*  The change of type that was asked for last. */
+typedef struct {
+    lk_lock_type type;
+    lk_lock_type from;
+    int64_t wait_ms;
+    int64_t asked_at;
+} lk_change;
+
+/*  Whether a lock may soon be lost: what the lock service says, what the lease
+ *  page says, and what the user was told. */
+typedef struct {
+    bool said;
+    bool seen;
+    bool told;
+    int64_t look_at; /* at the page, next; INT64_MAX: never */
+} lk_danger;
 
 struct lk_lock {
     lk_book *book;
     lk_session *session; /* for session.c */
-    uint64_t serial;     /* even, of its LOCK; its UNLOCK has the next one */
+    lk_deed deed;
+    uint64_t serial; /* even, of its LOCK; what ends it has the next one */
     lk_life life;
-    bool by_key;      /* no lock of ours: UNLOCK with a key */
-    bool user_has_it; /* else it goes when it is closed */
-    bool released;    /* RELEASED was told */
-    unsigned events;  /* that wait to be taken */
-    char *object;
-    int64_t wait_ms;
-    int64_t duration_ms;
+    unsigned users;  /* requests that gave this pointer, not forgotten yet; 0:
+                        it goes when it is closed */
+    unsigned given;  /* how many of them gave it back already */
+    bool released;   /* RELEASED was told for the last one */
+    bool is_unit;    /* canal.c keeps it */
+    unsigned events; /* that wait to be taken */
+    char *object;    /* a NUL behind it */
+    size_t len;
+    lk_further *others; /* of a set */
+    size_t other_count;
+    char *context;
+    lk_lock_options wish; /* its context is the one above */
     int64_t asked_at;
     int64_t repeat_at; /* INT64_MAX: nothing is open */
-    uint64_t token;
+    uint64_t token;    /* also what to CHECK or FORCE */
     uint64_t key;
+    lk_lock_type type;
+    uint32_t ordinal;
+    uint32_t turn; /* of the last change that was asked for */
+    lk_change change;
+    bool is_static;   /* held without a lease */
     int64_t until_ms; /* of the duration; INT64_MAX: no limit */
     lk_lease *lease;
-    lk_err error; /* why it failed or was lost */
+    int64_t lease_ms; /* its length; 0: unknown */
+    lk_danger danger;
+    lk_err error; /* why it failed or was lost, or the last change failed */
+    bool late;    /* given back after its duration */
+    bool checked; /* CHECK: it is held with that token */
+    uint64_t newest;
+    char *reason; /* FORCE: ours; else an operator's; NULL: none */
     void *user;
     UT_hash_handle hh;
 };
@@ -63,15 +115,34 @@ struct lk_lock {
 lk_book *lk_book_new (uint64_t serial);
 void lk_book_destroy (lk_book **self_p);
 
-/*  The user's wishes. `object` is copied. */
-lk_lock *lk_book_lock (lk_book *self, const char *object,
+/*  The user's wishes, which make sense (wish.h). Everything is copied. */
+
+/*  Names count from 1; with `reentrant`, the lock may be one that is there. */
+lk_lock *lk_book_lock (lk_book *self, const lk_object_name *names, size_t count,
                        const lk_lock_options *options, int64_t now_ms);
-lk_lock *lk_book_unlock_by_key (lk_book *self, const char *object, uint64_t key,
-                                int64_t now_ms);
+lk_lock *lk_book_unlock_by_key (lk_book *self, const lk_lock_name *name,
+                                uint64_t key, int64_t now_ms);
+lk_lock *lk_book_force (lk_book *self, const lk_lock_name *name, uint64_t token,
+                        const char *reason, int64_t now_ms);
+lk_lock *lk_book_check (lk_book *self, const lk_lock_name *name, uint64_t token,
+                        int64_t now_ms);
+
+/*  Of a lock that is held (lk_book_holds), no set and no semaphore. */
+void lk_book_change (lk_book *self, lk_lock *lock, lk_lock_type type,
+                     int64_t wait_ms, int64_t now_ms);
 void lk_book_release (lk_book *self, lk_lock *lock, int64_t now_ms);
 
-/*  The user lets go of the pointer; what is open is given back unseen. */
+/*  One of several requests that gave this lock gives it back; false if there
+ *  is no other: release it then. */
+bool lk_book_count_down (lk_lock *lock);
+
+/*  The user lets go of the pointer; what is open is given back unseen. With
+ *  other requests that gave this lock, it is only counted. */
 void lk_book_forget (lk_book *self, lk_lock *lock, int64_t now_ms);
+
+/*  The session ends: whatever the user has of it is given back unseen, but a
+ *  static lock that is held stays so. */
+void lk_book_abandon (lk_book *self, lk_lock *lock, int64_t now_ms);
 
 /*  Frees it as it is: nothing of it is repeated any more. */
 void lk_book_discard (lk_book *self, lk_lock *lock);
@@ -92,6 +163,9 @@ void lk_book_give_up (lk_book *self, int64_t now_ms);
 /*  When lk_book_tick is due at the latest; INT64_MAX: never. */
 int64_t lk_book_deadline (const lk_book *self);
 
+/*  Whether it was granted, and nothing that was said or seen has ended it. */
+bool lk_book_holds (const lk_lock *lock);
+
 /*  Whether the user may still act as the holder. */
 bool lk_book_held (const lk_lock *lock, int64_t now_ms);
 
@@ -102,14 +176,18 @@ lk_message *lk_book_next_message (lk_book *self);
 bool lk_book_next_event (lk_book *self, lk_lock_event *event);
 bool lk_book_has_event (const lk_book *self);
 
-/*  Forgets the events of a lock, for who learned of them otherwise. */
-void lk_book_drop_events (lk_book *self, lk_lock *lock);
+/*  Takes an event of that kind of a lock out, if there is one, for who learned
+ *  of it otherwise; NONE: all of its events. */
+void lk_book_drop_events (lk_book *self, lk_lock *lock, lk_event_kind kind);
 
 /*  How many requests and locks are not closed. */
 size_t lk_book_open_count (const lk_book *self);
 
 /*  The next lock after `lock` (NULL: the first) in the order of asking. */
 lk_lock *lk_book_next_lock (const lk_book *self, const lk_lock *lock);
+
+/*  The newest unit of a canal of that name; NULL: none. */
+lk_lock *lk_book_newest_unit (const lk_book *self, const char *object);
 
 /*  What was said last about a request that is not granted; "" if nothing. */
 const char *lk_book_remark (const lk_book *self);

@@ -8,13 +8,26 @@
 
 #include "client/letter.h"
 
+#include <string.h>
+
+/*  -------------------------------------------------------- LOCKED */
+
 static void
 store_grant (lk_lock *lock, const lk_grant *grant)
 {
     lk_book *self = lock->book;
-    lock->token = grant->token;
-    lock->key = grant->key;
+    if (!grant->is_set) {
+        lock->token = grant->token;
+        lock->key = grant->key;
+    }
+    if (grant->type != LK_LOCK_TYPE_COUNT) {
+        lock->type = grant->type;
+    }
+    lock->ordinal = grant->ordinal;
+    lock->turn = grant->turn;
+    lock->is_static = grant->is_static;
     lock->until_ms = grant->until_ms;
+    lock->lease_ms = grant->lease_ms;
     lk_lease_drop (&lock->lease);
     lock->lease = lk_lease_take (self->lease, grant->lease_page, grant->session,
                                  grant->lease_until_ms);
@@ -32,6 +45,31 @@ give_back (lk_book *self, const lk_message *grant)
     }
 }
 
+/*  Whether it is the answer to the change of type that is open. */
+static bool
+is_of_change (const lk_lock *lock, uint32_t turn)
+{
+    return turn > 0 && turn == lock->turn && lk_book_holds (lock);
+}
+
+static void
+take_change (lk_lock *lock, const lk_grant *grant, int64_t now_ms)
+{
+    if (grant->type == lock->change.type || grant->type == LK_LOCK_TYPE_COUNT) {
+        lock->token = grant->token;
+        lk_book_occur (lock, LK_ON_CHANGED, LK_OK, now_ms);
+    }
+}
+
+/*  A set is granted by a row for each of its names, any other lock by what
+ *  the message itself says. */
+static bool
+read_grant (const lk_message *message, lk_lock *lock, lk_grant *grant)
+{
+    return lk_letter_read_grant (message, grant)
+           && grant->is_set == (lock->other_count > 0);
+}
+
 /*  A request that a restarted service knows anew may be granted twice, each
  *  time with its own key; what we do not hold goes back. */
 static void
@@ -39,32 +77,54 @@ take_grant (lk_lock *lock, const lk_message *message, int64_t now_ms)
 {
     lk_grant_use use = lk_book_grant_use (lock);
     lk_grant grant;
-    if (!lk_letter_read_grant (message, &grant)) {
+    if (!read_grant (message, lock, &grant)) {
         return;
     }
     if (use == LK_GRANT_SECOND && grant.key != lock->key) {
         give_back (lock->book, message);
-    } else if (use == LK_GRANT_WANTED) {
+    } else if (use == LK_GRANT_SECOND && is_of_change (lock, grant.turn)) {
+        take_change (lock, &grant, now_ms);
+    } else if (use == LK_GRANT_WANTED
+               && (!grant.is_set || lk_letter_read_set (message, lock))) {
         lk_book_set_remark (lock->book, "");
         store_grant (lock, &grant);
         lk_book_occur (lock, LK_ON_GRANTED, LK_OK, now_ms);
-    } else if (use == LK_GRANT_KEY && !lock->by_key && lock->token == 0) {
+    } else if (use == LK_GRANT_KEY && lock->deed == LK_DEED_LOCK
+               && lock->token == 0 && !grant.is_set) {
         store_grant (lock, &grant);
         lk_book_send_open (lock, now_ms);
     }
 }
 
+/*  -------------------------------------------------------- LOCKFAILED */
+
 /*  An UNLOCK is over when the service says that there is nothing to unlock;
  *  any other failure is a reason to ask again. */
 static void
-take_failure (lk_lock *lock, bool of_unlock, lk_err error, int64_t now_ms)
+fail_unlock (lk_lock *lock, lk_err error, int64_t now_ms)
 {
-    if (!of_unlock) {
-        lk_book_occur (lock, LK_ON_REFUSED, error, now_ms);
-    } else if (error == LK_DENIED || error == LK_INVALID
-               || error == LK_UNKNOWN) {
+    if (error == LK_DENIED || error == LK_INVALID || error == LK_UNKNOWN) {
         lock->error = error;
         lk_book_occur (lock, LK_ON_UNLOCKED, error, now_ms);
+    }
+}
+
+/*  INVALID does not repeat the turn; but what is open then is the change. */
+static void
+take_failure (lk_lock *lock, const lk_message *message, lk_err error,
+              int64_t now_ms)
+{
+    const int64_t turn = lk_message_is (message, "INVALID")
+                             ? lock->turn
+                             : lk_message_number (message, "turn", 0);
+    if (lk_message_serial (message) % 2 == 1) {
+        fail_unlock (lock, error, now_ms);
+    } else if (lk_book_holds (lock)) {
+        if (turn == lock->turn) {
+            lk_book_occur (lock, LK_ON_UNCHANGED, error, now_ms);
+        }
+    } else {
+        lk_book_occur (lock, LK_ON_REFUSED, error, now_ms);
     }
 }
 
@@ -85,14 +145,80 @@ note_remark (lk_book *self, const lk_message *message)
     lk_book_set_remark (self, text != NULL ? text : "");
 }
 
+/*  -------------------------------------------------------- UNLOCKED */
+
+/*  Says why it was taken away, for as long as we have it. */
 static void
-take_unlocked (lk_lock *lock, lk_err error, int64_t now_ms)
+note_reason (lk_lock *lock, const lk_message *message)
 {
-    if (error == LK_OK && lock->life == LK_LIFE_HELD) {
+    const char *reason = lk_message_text (message, "reason");
+    if (reason != NULL && lock->deed == LK_DEED_LOCK) {
+        lk_free (lock->reason);
+        lock->reason = lk_strdup (reason);
+    }
+}
+
+static void
+take_unlocked (lk_lock *lock, const lk_message *message, int64_t now_ms)
+{
+    lk_err error = error_of (message);
+    note_reason (lock, message);
+    lock->late |= lk_message_flag (message, "late");
+    if (error == LK_OK && lk_book_holds (lock)) {
         error = LK_RELEASED;
     }
     lk_book_occur (lock, error == LK_OK ? LK_ON_UNLOCKED : LK_ON_LOST, error,
                    now_ms);
+}
+
+/*  -------------------------------------------------------- all of them */
+
+static void
+take_checked (lk_lock *lock, const lk_message *message, int64_t now_ms)
+{
+    uint64_t newest;
+    if (lock->deed != LK_DEED_CHECK
+        || !lk_message_hex (message, "newest", &newest)) {
+        return;
+    }
+    lock->newest = newest;
+    lock->checked = lk_message_flag (message, "held");
+    lk_book_occur (lock, LK_ON_UNLOCKED, LK_OK, now_ms);
+}
+
+static void
+take_danger (lk_lock *lock, const lk_message *message, int64_t now_ms)
+{
+    if (lk_book_holds (lock)) {
+        lk_book_set_danger (lock, lk_message_flag (message, "danger"), now_ms);
+    }
+}
+
+static bool
+take_answer (lk_lock *lock, const lk_message *message, int64_t now_ms)
+{
+    const bool of_unlock = lk_message_serial (message) % 2 == 1;
+    if (lk_message_is (message, "LOCKED")) {
+        take_grant (lock, message, now_ms);
+    } else if (lk_message_is (message, "UNLOCKED")) {
+        take_unlocked (lock, message, now_ms);
+    } else if (lk_message_is (message, "LOCKFAILED")) {
+        note_remark (lock->book, message);
+        take_failure (lock, message, error_of (message), now_ms);
+    } else if (lk_message_is (message, "INVALID")) {
+        note_remark (lock->book, message);
+        take_failure (lock, message, LK_INVALID, now_ms);
+    } else if (lk_message_is (message, "UNKNOWN")) {
+        /*  No lock service now; it may come: go on asking. */
+        note_remark (lock->book, message);
+    } else if (lk_message_is (message, "LOCKJEOPARDY") && !of_unlock) {
+        take_danger (lock, message, now_ms);
+    } else if (lk_message_is (message, "LOCKCHECK") && of_unlock) {
+        take_checked (lock, message, now_ms);
+    } else {
+        return false;
+    }
+    return true;
 }
 
 bool
@@ -105,28 +231,12 @@ lk_book_message (lk_book *self, const lk_message *message, int64_t now_ms)
         return false; /* no LOCK of ours has such a serial */
     }
     HASH_FIND (hh, self->locks, &lock_serial, sizeof lock_serial, lock);
-    if (lock == NULL) {
-        if (lk_message_is (message, "LOCKED")) {
-            give_back (self, message);
-            return true;
-        }
-        return false;
+    if (lock != NULL) {
+        return take_answer (lock, message, now_ms);
     }
     if (lk_message_is (message, "LOCKED")) {
-        take_grant (lock, message, now_ms);
-    } else if (lk_message_is (message, "UNLOCKED")) {
-        take_unlocked (lock, error_of (message), now_ms);
-    } else if (lk_message_is (message, "LOCKFAILED")) {
-        note_remark (self, message);
-        take_failure (lock, serial % 2 == 1, error_of (message), now_ms);
-    } else if (lk_message_is (message, "INVALID")) {
-        note_remark (self, message);
-        take_failure (lock, serial % 2 == 1, LK_INVALID, now_ms);
-    } else if (lk_message_is (message, "UNKNOWN")) {
-        /*  No lock service now; it may come: go on asking. */
-        note_remark (self, message);
-    } else {
-        return false;
+        give_back (self, message);
+        return true;
     }
-    return true;
+    return false;
 }

@@ -3,7 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *      book.c          the table of what happens to a lock, and time
+ *      book_life.c     the table of what happens to a lock, and time
+ *      book.c          the user's wishes -> that
  *      book_answers.c  messages of the lock service -> that
  */
 
@@ -25,13 +26,19 @@ struct lk_book {
 
 /*  What can happen to a lock. */
 typedef enum {
-    LK_ON_GRANTED,  /* LOCKED */
-    LK_ON_REFUSED,  /* LOCKFAILED of the LOCK */
-    LK_ON_UNLOCKED, /* UNLOCKED, or there is nothing (more) to unlock */
-    LK_ON_LOST,     /* UNLOCKED with an error: the service ended it */
-    LK_ON_EXPIRED,  /* by our own clock: the wait, the lease, the duration */
-    LK_ON_RELEASE,  /* the user gives it back */
-    LK_ON_FORGET,   /* the user lets go of the pointer */
+    LK_ON_GRANTED,   /* LOCKED */
+    LK_ON_REFUSED,   /* LOCKFAILED of the LOCK */
+    LK_ON_UNLOCKED,  /* UNLOCKED, or there is nothing (more) to unlock */
+    LK_ON_LOST,      /* UNLOCKED with an error: the service ended it */
+    LK_ON_EXPIRED,   /* by our own clock: the wait, the lease, the duration */
+    LK_ON_CHANGE,    /* the user wants another type */
+    LK_ON_CHANGED,   /* LOCKED of the change of type */
+    LK_ON_UNCHANGED, /* LOCKFAILED of it */
+    LK_ON_OVERDUE,   /* by our own clock: the wait for it */
+    LK_ON_DANGER,    /* it may soon be lost */
+    LK_ON_SAFE,      /* that is over */
+    LK_ON_RELEASE,   /* the user gives it back */
+    LK_ON_FORGET,    /* the user lets go of the pointer */
     LK_ON_COUNT
 } lk_occurrence;
 
@@ -50,6 +57,15 @@ void lk_book_occur (lk_lock *lock, lk_occurrence what, lk_err error,
 
 /*  Sends the LOCK or UNLOCK that is open, once more. */
 void lk_book_send_open (lk_lock *lock, int64_t now_ms);
+
+/*  Tells the user of a lock. */
+void lk_book_tell (lk_lock *lock, lk_event_kind kind, lk_err error);
+
+/*  Frees it at once. */
+void lk_book_destroy_lock (lk_lock *lock);
+
+/*  What the lock service says of the danger that a held lock is in. */
+void lk_book_set_danger (lk_lock *lock, bool danger, int64_t now_ms);
 
 void lk_book_set_remark (lk_book *self, const char *text);
 

@@ -6,44 +6,186 @@
 
 #include "client/letter.h"
 
+#include "wire/message_frame.h"
+#include "wire/object_name.h"
+
+#include <string.h>
 #include <unistd.h>
 
 #define LOCK_SERVICE "lock@."
 
-static int64_t
-wait_left (const lk_lock *lock, int64_t now_ms)
+/*  -------------------------------------------------------- fields */
+
+static lk_message *
+new_letter (const char *command, uint64_t serial)
 {
-    if (lock->wait_ms <= 0) {
-        return lock->wait_ms;
+    lk_message *message = lk_message_new (LOCK_SERVICE, command);
+    lk_message_set_serial (message, serial);
+    return message;
+}
+
+/*  What a lock service takes for granted is not said. */
+static void
+set_number_if_any (lk_message *message, const char *name, int64_t number)
+{
+    if (number != 0) {
+        lk_message_set_number (message, name, number);
     }
-    int64_t left = lock->asked_at + lock->wait_ms - now_ms;
+}
+
+static void
+set_flag_if_any (lk_message *message, const char *name, bool flag)
+{
+    if (flag) {
+        lk_message_set_flag (message, name, true);
+    }
+}
+
+static lk_name
+name_of (const char *object, size_t len)
+{
+    return (lk_name) {object, (uint16_t) len};
+}
+
+static void
+set_name (lk_message *message, const lk_lock *lock)
+{
+    lk_object_set (message, name_of (lock->object, lock->len));
+    if (lock->context[0] != '\0') {
+        lk_message_set_text (message, "context", lock->context);
+    }
+}
+
+static void
+add_name (lk_message *message, const char *object, size_t len)
+{
+    lk_message *row = lk_message_row_new ();
+    lk_object_set (row, name_of (object, len));
+    lk_message_add_row (message, "locks", &row);
+}
+
+/*  One name, or those of a set. */
+static void
+set_names (lk_message *message, const lk_lock *lock)
+{
+    if (lock->other_count == 0) {
+        set_name (message, lock);
+        return;
+    }
+    add_name (message, lock->object, lock->len);
+    for (size_t i = 0; i < lock->other_count; i++) {
+        add_name (message, lock->others[i].object, lock->others[i].len);
+    }
+    if (lock->context[0] != '\0') {
+        lk_message_set_text (message, "context", lock->context);
+    }
+}
+
+static const char *const type_word[] = {
+#define LK_LOCK_TYPE_WORD(number, word) [number] = (word),
+    LK_LOCK_TYPES (LK_LOCK_TYPE_WORD)
+#undef LK_LOCK_TYPE_WORD
+};
+
+static void
+set_mode (lk_message *message, const lk_lock_mode *mode)
+{
+    lk_message_set_text (message, "type", type_word[mode->type]);
+    if (mode->soft) {
+        lk_message_set_text (message, "policy", "soft");
+    }
+    set_number_if_any (message, "quiet", mode->quiet_ms);
+    set_number_if_any (message, "limit", mode->limit);
+    set_number_if_any (message, "bound", mode->bound);
+    set_flag_if_any (message, "lenient", mode->lenient);
+    set_flag_if_any (message, "static", mode->is_static);
+}
+
+/*  -------------------------------------------------------- LOCK */
+
+static int64_t
+wait_left (int64_t wait_ms, int64_t since_ms, int64_t now_ms)
+{
+    if (wait_ms <= 0) {
+        return wait_ms;
+    }
+    int64_t left = since_ms + wait_ms - now_ms;
     return left > 0 ? left : 0;
 }
 
 lk_message *
 lk_letter_lock (const lk_lock *lock, int64_t now_ms)
 {
-    lk_message *message = lk_message_new (LOCK_SERVICE, "LOCK");
-    lk_message_set_serial (message, lock->serial);
-    lk_message_set_text (message, "object", lock->object);
-    lk_message_set_text (message, "type", "exclusive");
-    lk_message_set_number (message, "wait", wait_left (lock, now_ms));
-    lk_message_set_number (message, "duration", lock->duration_ms);
+    const lk_lock_options *wish = &lock->wish;
+    lk_message *message = new_letter ("LOCK", lock->serial);
+    set_names (message, lock);
+    set_mode (message, &wish->mode);
+    lk_message_set_number (message, "wait",
+                           wait_left (wish->wait_ms, lock->asked_at, now_ms));
+    lk_message_set_number (message, "duration", wish->duration_ms);
+    set_number_if_any (message, "linger", wish->linger_ms);
+    if (wish->key != 0) {
+        lk_message_set_hex (message, "key", wish->key);
+    }
     lk_message_set_number (message, "pid", getpid ());
     return message;
 }
 
 lk_message *
-lk_letter_unlock (const lk_lock *lock)
+lk_letter_change (const lk_lock *lock, int64_t now_ms)
 {
-    lk_message *message = lk_message_new (LOCK_SERVICE, "UNLOCK");
-    lk_message_set_serial (message, lock->serial + 1);
-    lk_message_set_text (message, "object", lock->object);
-    if (!lock->by_key) {
-        lk_message_set_number (message, "request", (int64_t) lock->serial);
+    const lk_change *change = &lock->change;
+    lk_message *message = new_letter ("LOCK", lock->serial);
+    set_name (message, lock);
+    lk_message_set_text (message, "type", type_word[change->type]);
+    lk_message_set_number (
+        message, "wait", wait_left (change->wait_ms, change->asked_at, now_ms));
+    lk_message_set_number (message, "turn", lock->turn);
+    lk_message_set_number (message, "pid", getpid ());
+    return message;
+}
+
+/*  -------------------------------------------------------- UNLOCK */
+
+/*  Of our own request; and with the key, if that is known, in case that the
+ *  lock service is another one by now. A set goes by its request alone. */
+static void
+set_own (lk_message *message, const lk_lock *lock)
+{
+    lk_message_set_number (message, "request", (int64_t) lock->serial);
+    if (lock->other_count == 0) {
+        set_name (message, lock);
+        if (lock->token != 0) {
+            lk_message_set_hex (message, "key", lock->key);
+        }
     }
-    if (lock->by_key || lock->token != 0) {
+}
+
+lk_message *
+lk_letter_end (const lk_lock *lock)
+{
+    lk_message *message = new_letter (
+        lock->deed == LK_DEED_CHECK ? "LOCKCHECK" : "UNLOCK", lock->serial + 1);
+    switch (lock->deed) {
+    case LK_DEED_LOCK:
+        set_own (message, lock);
+        break;
+    case LK_DEED_UNLOCK:
+        set_name (message, lock);
         lk_message_set_hex (message, "key", lock->key);
+        break;
+    case LK_DEED_FORCE:
+        set_name (message, lock);
+        lk_message_set_flag (message, "force", true);
+        lk_message_set_text (message, "reason", lock->reason);
+        if (lock->token != 0) {
+            lk_message_set_hex (message, "token", lock->token);
+        }
+        break;
+    case LK_DEED_CHECK:
+        set_name (message, lock);
+        lk_message_set_hex (message, "token", lock->token);
+        break;
     }
     return message;
 }
@@ -51,18 +193,85 @@ lk_letter_unlock (const lk_lock *lock)
 lk_message *
 lk_letter_give_back (const lk_message *grant)
 {
-    const char *object = lk_message_text (grant, "object");
+    char room[LK_OBJECT_LEN_MAX];
+    lk_name object;
+    lk_flaw flaw;
     uint64_t key;
-    if (object == NULL || !lk_message_hex (grant, "key", &key)) {
+    const uint64_t serial = lk_message_serial (grant);
+    const bool is_set = lk_message_has (grant, "locks");
+    if (!is_set
+        && (!lk_object_get (grant, room, &object, &flaw)
+            || !lk_message_hex (grant, "key", &key))) {
         return NULL;
     }
-    uint64_t serial = lk_message_serial (grant);
-    lk_message *message = lk_message_new (LOCK_SERVICE, "UNLOCK");
-    lk_message_set_serial (message, serial + 1);
-    lk_message_set_text (message, "object", object);
+    lk_message *message = new_letter ("UNLOCK", serial + 1);
     lk_message_set_number (message, "request", (int64_t) serial);
-    lk_message_set_hex (message, "key", key);
+    if (!is_set) {
+        lk_object_set (message, object);
+        lk_message_set_text (message, "context",
+                             lk_message_text (grant, "context"));
+        lk_message_set_hex (message, "key", key);
+    }
     return message;
+}
+
+/*  -------------------------------------------------------- LOCKED */
+
+/*  The token of a name of a set; 0: that row is missing or broken. */
+static uint64_t
+token_in (const lk_message *message, const char *object, size_t len)
+{
+    char room[LK_OBJECT_LEN_MAX];
+    uint64_t token = 0;
+    lk_message *row;
+    for (size_t at = 0; (row = lk_message_row (message, "locks", at)) != NULL;
+         at++) {
+        lk_name name;
+        lk_flaw flaw;
+        if (!lk_object_get (row, room, &name, &flaw) || name.size != len
+            || memcmp (name.data, object, len) != 0
+            || !lk_message_hex (row, "token", &token)) {
+            token = 0;
+        }
+        lk_message_destroy (&row);
+        if (token != 0) {
+            return token;
+        }
+    }
+    return 0;
+}
+
+bool
+lk_letter_read_set (const lk_message *message, lk_lock *lock)
+{
+    const uint64_t token = token_in (message, lock->object, lock->len);
+    bool whole = token != 0;
+    for (size_t i = 0; whole && i < lock->other_count; i++) {
+        lk_further *other = &lock->others[i];
+        other->token = token_in (message, other->object, other->len);
+        whole = other->token != 0;
+    }
+    lock->token = whole ? token : 0;
+    return whole;
+}
+
+static lk_lock_type
+read_type (const lk_message *message)
+{
+    const char *word = lk_message_text (message, "type");
+    lk_lock_type type = 0;
+    while (type < LK_LOCK_TYPE_COUNT
+           && (word == NULL || strcmp (word, type_word[type]) != 0)) {
+        type++;
+    }
+    return type;
+}
+
+static uint32_t
+read_small (const lk_message *message, const char *name)
+{
+    const int64_t number = lk_message_number (message, name, 0);
+    return number > 0 && number <= UINT32_MAX ? (uint32_t) number : 0;
 }
 
 /*  A session is a number in LOCKED, as in LOCKREADY. */
@@ -70,13 +279,23 @@ bool
 lk_letter_read_grant (const lk_message *message, lk_grant *grant)
 {
     int64_t session = lk_message_number (message, "session", 0);
-    grant->session = (uint64_t) session;
-    grant->until_ms = lk_message_number (message, "until", -1);
+    *grant = (lk_grant) {.session = (uint64_t) session,
+                         .until_ms = lk_message_number (message, "until", -1),
+                         .lease_until_ms =
+                             lk_message_number (message, "lease_until", 0),
+                         .lease_ms = lk_message_number (message, "lease", 0),
+                         .lease_page = lk_message_text (message, "lease_page"),
+                         .type = read_type (message),
+                         .ordinal = read_small (message, "ordinal"),
+                         .turn = read_small (message, "turn"),
+                         .is_static = lk_message_flag (message, "static"),
+                         .is_set = lk_message_has (message, "locks")};
     if (grant->until_ms < 0) {
         grant->until_ms = INT64_MAX;
     }
-    grant->lease_until_ms = lk_message_number (message, "lease_until", 0);
-    grant->lease_page = lk_message_text (message, "lease_page");
-    return session > 0 && lk_message_hex (message, "token", &grant->token)
-           && grant->token != 0 && lk_message_hex (message, "key", &grant->key);
+    return session > 0
+           && (grant->is_set
+               || (lk_message_hex (message, "token", &grant->token)
+                   && grant->token != 0
+                   && lk_message_hex (message, "key", &grant->key)));
 }

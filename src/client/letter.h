@@ -14,22 +14,38 @@
 /*  LOCK, with what is left of the wait at `now_ms`. The caller owns it. */
 lk_message *lk_letter_lock (const lk_lock *lock, int64_t now_ms);
 
-/*  UNLOCK: of our own request, and with its key if that is known. */
-lk_message *lk_letter_unlock (const lk_lock *lock);
+/*  LOCK of a held lock for its change of type, likewise. */
+lk_message *lk_letter_change (const lk_lock *lock, int64_t now_ms);
 
-/*  UNLOCK for a grant (LOCKED) that nobody here has asked for any more. */
+/*  What ends it: UNLOCK of our own request, with its key if that is known; or
+ *  UNLOCK by a key, or by force, or LOCKCHECK, as the deed is. */
+lk_message *lk_letter_end (const lk_lock *lock);
+
+/*  UNLOCK for a grant (LOCKED) that nobody here has asked for any more; NULL
+ *  if it does not say what it grants. */
 lk_message *lk_letter_give_back (const lk_message *grant);
 
-/*  What a grant says; false if it lacks its token, key or session. */
+/*  What a grant says. */
 typedef struct {
-    uint64_t token;
+    uint64_t token; /* 0: of a set */
     uint64_t key;
     uint64_t session;
     int64_t until_ms; /* of the duration, boot clock; INT64_MAX: no limit */
     int64_t lease_until_ms;
+    int64_t lease_ms;       /* length of a lease; 0: not said */
     const char *lease_page; /* belongs to the message; NULL: none */
+    lk_lock_type type;      /* LK_LOCK_TYPE_COUNT: not said */
+    uint32_t ordinal;
+    uint32_t turn;
+    bool is_static;
+    bool is_set;
 } lk_grant;
 
+/*  False if it lacks its session, or its token or key and is no set. */
 bool lk_letter_read_grant (const lk_message *message, lk_grant *grant);
+
+/*  The tokens of all names of a set, into the lock; false if one is missing:
+ *  then its token is 0. */
+bool lk_letter_read_set (const lk_message *message, lk_lock *lock);
 
 #endif

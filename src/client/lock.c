@@ -5,15 +5,12 @@
  */
 
 #include "client/session.h"
+#include "client/wish.h"
 #include "net/clock.h"
-#include "util/utf8.h"
 
 #include <string.h>
 
 #define RELEASE_MS 5000 /* how long a release waits for its confirmation */
-
-/*  Milliseconds, a thousand years: waits and durations at most. */
-#define TIME_MAX (INT64_C (1) << 45)
 
 static int64_t
 time_after (int64_t wait_ms)
@@ -30,7 +27,8 @@ take_event (lk_session *self, lk_lock_event *event)
 {
     if (!lk_book_next_event (self->book, event)) {
         *event = (lk_lock_event) {.kind = LK_EVENT_NONE};
-    } else if (event->kind == LK_EVENT_FAILED) {
+    } else if (event->kind == LK_EVENT_FAILED
+               || event->kind == LK_EVENT_UNCHANGED) {
         (void) lk_session_fail (self, event->error, NULL);
     } else if (event->kind == LK_EVENT_LOST) {
         (void) lk_session_fail (self, event->error, lk_err_text (event->error));
@@ -52,64 +50,146 @@ lk_session_poll (lk_session *self, int wait_ms, lk_lock_event *event)
 
 /*  -------------------------------------------------------- asking */
 
-static bool
-is_object (const char *object, size_t len)
-{
-    return len > 0 && len <= LK_OBJECT_LEN_MAX && lk_utf8_is_text (object, len);
-}
+static const lk_lock_options defaults = {.wait_ms = LK_FOREVER};
 
-lk_err
-lk_lock_request (lk_session *self, const char *object, size_t len,
-                 const lk_lock_options *options, lk_lock **lock_p)
+/*  Names and options make sense: asks. */
+static lk_err
+ask (lk_session *self, const lk_object_name *names, size_t count,
+     const lk_lock_options *options, lk_lock **lock_p)
 {
-    const lk_lock_options defaults = {.wait_ms = LK_FOREVER};
-    if (options == NULL) {
-        options = &defaults;
-    }
-    if (!is_object (object, len)) {
-        return lk_session_fail (self, LK_INVALID,
-                                "the name of a lock is 1 to 4096 bytes of "
-                                "UTF-8 text");
-    }
-    if (options->wait_ms < LK_FOREVER || options->wait_ms > TIME_MAX
-        || options->duration_ms < 0 || options->duration_ms > TIME_MAX) {
-        return lk_session_fail (self, LK_INVALID,
-                                "a wait or duration is out of range");
+    const char *problem = lk_wish_check_options (options);
+    if (problem != NULL) {
+        return lk_session_fail (self, LK_INVALID, problem);
     }
     if (lk_attach_get_state (self->attach) == LK_ATTACH_REFUSED) {
         return lk_session_fail (self, LK_REFUSED, self->problem);
     }
-    char *text = lk_memdup (object, len);
-    lk_lock *lock = lk_book_lock (self->book, text, options, lk_clock_ms ());
+    lk_lock *lock =
+        lk_book_lock (self->book, names, count, options, lk_clock_ms ());
     lock->session = self;
-    lk_free (text);
     lk_session_work (self);
     *lock_p = lock;
     return LK_OK;
 }
 
 lk_err
-lk_lock_wait (lk_session *self, const char *object, int64_t wait_ms,
-              lk_lock **lock_p)
+lk_lock_request (lk_session *self, const char *object, size_t len,
+                 const lk_lock_options *options, lk_lock **lock_p)
 {
-    lk_lock_options options = {.wait_ms = wait_ms};
-    lk_lock *lock = NULL;
-    lk_err error =
-        lk_lock_request (self, object, strlen (object), &options, &lock);
-    if (error != LK_OK) {
-        return error;
+    const lk_object_name name = {object, len};
+    const char *problem = lk_wish_check_name (object, len);
+    if (problem != NULL) {
+        return lk_session_fail (self, LK_INVALID, problem);
     }
+    return ask (self, &name, 1, options != NULL ? options : &defaults, lock_p);
+}
+
+lk_err
+lk_lock_request_all (lk_session *self, const lk_object_name *names,
+                     size_t count, const lk_lock_options *options,
+                     lk_lock **lock_p)
+{
+    if (options == NULL) {
+        options = &defaults;
+    }
+    const char *problem = lk_wish_check_set (names, count, options);
+    if (problem != NULL) {
+        return lk_session_fail (self, LK_INVALID, problem);
+    }
+    return ask (self, names, count, options, lock_p);
+}
+
+/*  Waits for the answer; the user is told by what is returned. */
+static lk_err
+await_grant (lk_session *self, lk_lock *lock, lk_lock **lock_p)
+{
     while (lock->life == LK_LIFE_ASKED) {
         lk_session_wait (self, INT64_MAX);
     }
-    lk_book_drop_events (self->book, lock);
-    if (lock->life != LK_LIFE_HELD) {
-        error = lk_session_fail (self, lock->error, NULL);
+    if (!lk_book_holds (lock)) {
+        lk_err error = lk_session_fail (self, lock->error, NULL);
         lk_lock_forget (&lock);
         return error;
     }
+    lk_book_drop_events (self->book, lock, LK_EVENT_GRANTED);
     *lock_p = lock;
     return LK_OK;
+}
+
+lk_err
+lk_lock_acquire (lk_session *self, const char *object, size_t len,
+                 const lk_lock_options *options, lk_lock **lock_p)
+{
+    lk_lock *lock = NULL;
+    lk_err error = lk_lock_request (self, object, len, options, &lock);
+    return error == LK_OK ? await_grant (self, lock, lock_p) : error;
+}
+
+lk_err
+lk_lock_acquire_all (lk_session *self, const lk_object_name *names,
+                     size_t count, const lk_lock_options *options,
+                     lk_lock **lock_p)
+{
+    lk_lock *lock = NULL;
+    lk_err error = lk_lock_request_all (self, names, count, options, &lock);
+    return error == LK_OK ? await_grant (self, lock, lock_p) : error;
+}
+
+lk_err
+lk_lock_wait (lk_session *self, const char *object, int64_t wait_ms,
+              lk_lock **lock_p)
+{
+    const lk_lock_options options = {.wait_ms = wait_ms};
+    return lk_lock_acquire (self, object, strlen (object), &options, lock_p);
+}
+
+/*  -------------------------------------------------------- changing */
+
+static const char *
+check_change (const lk_lock *self, lk_lock_type type, int64_t wait_ms)
+{
+    if (!lk_book_holds (self)) {
+        return "a lock that is not held cannot change its type";
+    }
+    if (self->other_count > 0) {
+        return "a set cannot change its type";
+    }
+    if (self->type == LK_SEMAPHORE
+        || (type != LK_EXCLUSIVE && type != LK_SHARED)) {
+        return "only between exclusive and shared can a type change";
+    }
+    return wait_ms < LK_FOREVER || wait_ms > LK_WISH_TIME_MAX
+               ? "a wait is out of range"
+               : NULL;
+}
+
+lk_err
+lk_lock_change_start (lk_lock *self, lk_lock_type type, int64_t wait_ms)
+{
+    const char *problem = check_change (self, type, wait_ms);
+    if (problem != NULL) {
+        return lk_session_fail (self->session, LK_INVALID, problem);
+    }
+    lk_book_change (self->book, self, type, wait_ms, lk_clock_ms ());
+    lk_session_work (self->session);
+    return LK_OK;
+}
+
+lk_err
+lk_lock_change (lk_lock *self, lk_lock_type type, int64_t wait_ms)
+{
+    lk_err error = lk_lock_change_start (self, type, wait_ms);
+    if (error != LK_OK) {
+        return error;
+    }
+    while (self->life == LK_LIFE_CHANGING) {
+        lk_session_wait (self->session, INT64_MAX);
+    }
+    lk_book_drop_events (self->book, self, LK_EVENT_CHANGED);
+    lk_book_drop_events (self->book, self, LK_EVENT_UNCHANGED);
+    return self->error == LK_OK
+               ? LK_OK
+               : lk_session_fail (self->session, self->error, NULL);
 }
 
 /*  -------------------------------------------------------- giving back */
@@ -134,6 +214,20 @@ lk_lock_forget (lk_lock **self_p)
     }
 }
 
+lk_err
+lk_lock_leave (lk_lock **self_p)
+{
+    lk_lock *self = *self_p;
+    if (!self->is_static || !lk_book_holds (self) || self->users > 1) {
+        return lk_session_fail (self->session, LK_INVALID,
+                                "only a static lock can be left, which is "
+                                "held, and was requested once");
+    }
+    lk_book_discard (self->book, self);
+    *self_p = NULL;
+    return LK_OK;
+}
+
 /*  Waits until nothing of it is open; false if that takes too long. */
 static bool
 await_closed (lk_lock *self, int64_t until_ms)
@@ -148,34 +242,102 @@ lk_err
 lk_lock_release (lk_lock **self_p)
 {
     lk_lock *self = *self_p;
-    if (self == NULL) {
+    if (self == NULL || lk_book_count_down (self)) {
+        *self_p = NULL;
         return LK_OK;
     }
     lk_session *session = self->session;
     lk_book_release (self->book, self, lk_clock_ms ());
-    bool closed = await_closed (self, time_after (RELEASE_MS));
+    const bool closed = await_closed (self, time_after (RELEASE_MS));
+    const bool late = self->late;
     lk_lock_forget (self_p);
-    return closed ? LK_OK
-                  : lk_session_fail (session, LK_TIMEDOUT,
-                                     "nobody confirmed the release in time");
+    if (!closed) {
+        return lk_session_fail (session, LK_TIMEDOUT,
+                                "nobody confirmed the release in time");
+    }
+    return late ? lk_session_fail (session, LK_LATE, lk_err_text (LK_LATE))
+                : LK_OK;
 }
 
-lk_err
-lk_session_unlock (lk_session *self, const char *object, uint64_t key,
-                   int64_t wait_ms)
+/*  -------------------------------------------------------- locks of others */
+
+/*  Its name, as it is said to the book. */
+static lk_err
+check_name (lk_session *self, const lk_lock_name *name)
 {
-    if (!is_object (object, strlen (object))) {
-        return lk_session_fail (self, LK_INVALID,
-                                "the name of a lock is 1 to 4096 bytes of "
-                                "UTF-8 text");
+    const size_t len = name->len > 0 || name->object == NULL
+                           ? name->len
+                           : strlen (name->object);
+    const char *problem = lk_wish_check_name (name->object, len);
+    if (problem == NULL) {
+        problem = lk_wish_check_context (name->context);
     }
-    lk_lock *lock =
-        lk_book_unlock_by_key (self->book, object, key, lk_clock_ms ());
+    return problem == NULL ? LK_OK
+                           : lk_session_fail (self, LK_INVALID, problem);
+}
+
+/*  Waits for the answer to what was asked about the lock of others. The entry
+ *  is the caller's to discard. */
+static lk_err
+await_answer (lk_session *self, lk_lock *lock, int64_t wait_ms)
+{
     lock->session = self;
     bool closed = await_closed (lock, time_after (wait_ms));
     lk_err error = closed ? lock->error : LK_TIMEDOUT;
-    lk_book_discard (self->book, lock);
     return error == LK_OK ? LK_OK : lk_session_fail (self, error, NULL);
+}
+
+lk_err
+lk_session_unlock (lk_session *self, const lk_lock_name *name, uint64_t key,
+                   int64_t wait_ms)
+{
+    lk_err error = check_name (self, name);
+    if (error == LK_OK) {
+        lk_lock *lock =
+            lk_book_unlock_by_key (self->book, name, key, lk_clock_ms ());
+        error = await_answer (self, lock, wait_ms);
+        lk_book_discard (self->book, lock);
+    }
+    return error;
+}
+
+lk_err
+lk_session_force (lk_session *self, const lk_lock_name *name, uint64_t token,
+                  const char *reason, int64_t wait_ms)
+{
+    lk_err error = check_name (self, name);
+    if (error == LK_OK && !lk_wish_is_reason (reason)) {
+        error = lk_session_fail (self, LK_INVALID,
+                                 "a reason is up to 255 bytes of UTF-8 text");
+    }
+    if (error == LK_OK) {
+        lk_lock *lock =
+            lk_book_force (self->book, name, token, reason, lk_clock_ms ());
+        error = await_answer (self, lock, wait_ms);
+        lk_book_discard (self->book, lock);
+    }
+    return error;
+}
+
+lk_err
+lk_session_check (lk_session *self, const lk_lock_name *name, uint64_t token,
+                  int64_t wait_ms, uint64_t *newest_p)
+{
+    lk_err error = check_name (self, name);
+    if (error != LK_OK) {
+        return error;
+    }
+    lk_lock *lock = lk_book_check (self->book, name, token, lk_clock_ms ());
+    error = await_answer (self, lock, wait_ms);
+    if (error == LK_OK && newest_p != NULL) {
+        *newest_p = lock->newest;
+    }
+    if (error == LK_OK && !lock->checked) {
+        error = lk_session_fail (self, LK_DENIED,
+                                 "nobody holds the lock with that token");
+    }
+    lk_book_discard (self->book, lock);
+    return error;
 }
 
 /*  -------------------------------------------------------- questions */
@@ -208,10 +370,60 @@ lk_lock_left (const lk_lock *self)
     return left > 0 ? left : 0;
 }
 
+lk_lock_type
+lk_lock_get_type (const lk_lock *self)
+{
+    return self->type;
+}
+
+uint32_t
+lk_lock_ordinal (const lk_lock *self)
+{
+    return self->ordinal;
+}
+
+bool
+lk_lock_in_jeopardy (const lk_lock *self)
+{
+    return lk_book_holds (self) && self->danger.told;
+}
+
+const char *
+lk_lock_reason (const lk_lock *self)
+{
+    return self->reason != NULL ? self->reason : "";
+}
+
 const char *
 lk_lock_object (const lk_lock *self)
 {
     return self->object;
+}
+
+size_t
+lk_lock_count (const lk_lock *self)
+{
+    return self->other_count + 1;
+}
+
+const char *
+lk_lock_object_at (const lk_lock *self, size_t at, size_t *len_p)
+{
+    const bool is_there = at <= self->other_count;
+    const lk_further *other = at > 0 && is_there ? &self->others[at - 1] : NULL;
+    if (len_p != NULL) {
+        *len_p = other != NULL ? other->len : is_there ? self->len : 0;
+    }
+    return other != NULL ? other->object : is_there ? self->object : NULL;
+}
+
+uint64_t
+lk_lock_token_at (const lk_lock *self, size_t at)
+{
+    if (at > self->other_count) {
+        return 0;
+    }
+    return at > 0 ? self->others[at - 1].token : self->token;
 }
 
 void

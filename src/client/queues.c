@@ -70,15 +70,22 @@ lk_event_queue_take (lk_event_queue *self, lk_lock_event *event)
     return true;
 }
 
-void
-lk_event_queue_drop (lk_event_queue *self, const lk_lock *lock)
+unsigned
+lk_event_queue_drop (lk_event_queue *self, const lk_lock *lock,
+                     lk_event_kind kind)
 {
     lk_event_queue kept = {NULL, NULL};
     lk_lock_event event;
+    unsigned dropped = 0;
     while (lk_event_queue_take (self, &event)) {
-        if (event.lock != lock) {
+        if (event.lock == lock
+            && (kind == LK_EVENT_NONE
+                || (event.kind == kind && dropped == 0))) {
+            dropped++;
+        } else {
             lk_event_queue_add (&kept, &event);
         }
     }
     *self = kept;
+    return dropped;
 }

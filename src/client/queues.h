@@ -32,7 +32,9 @@ lk_message *lk_message_queue_take (lk_message_queue *self);
 void lk_event_queue_add (lk_event_queue *self, const lk_lock_event *event);
 bool lk_event_queue_take (lk_event_queue *self, lk_lock_event *event);
 
-/*  Takes out all that are about that lock. */
-void lk_event_queue_drop (lk_event_queue *self, const lk_lock *lock);
+/*  Takes out the first of that kind about that lock; NONE: all about it.
+ *  Returns how many that were. */
+unsigned lk_event_queue_drop (lk_event_queue *self, const lk_lock *lock,
+                              lk_event_kind kind);
 
 #endif

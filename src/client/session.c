@@ -221,7 +221,7 @@ give_back_all (lk_session *self)
     lk_lock *lock, *next = lk_book_next_lock (self->book, NULL);
     while ((lock = next) != NULL) {
         next = lk_book_next_lock (self->book, lock);
-        lk_book_forget (self->book, lock, now_ms);
+        lk_book_abandon (self->book, lock, now_ms);
     }
     while (lk_book_open_count (self->book) > 0 && lk_clock_ms () < until_ms) {
         lk_session_wait (self, until_ms);

@@ -24,8 +24,6 @@
 #define LK_BATCH_MAX 256      /* operations in one message */
 #define LK_CHUNK_MAX 1024     /* tickets in one message of a table */
 #define LK_REPORT_MAX 8192    /* tickets in one report to a reclaim */
-#define LK_SET_MAX 128        /* locks that are asked for all at once */
-#define LK_REASON_MAX 255     /* bytes of what an operator says */
 
 /*  A message's operations or tickets, measured by lk_op_size () and
  *  lk_ticket_size (), must not be over this: the body would be, and the

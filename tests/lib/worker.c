@@ -308,6 +308,10 @@ take_events (worker *self)
             be_released (self, it);
             break;
         case LK_EVENT_NONE:
+        case LK_EVENT_CHANGED:
+        case LK_EVENT_UNCHANGED:
+        case LK_EVENT_JEOPARDY:
+        case LK_EVENT_SAFE:
             break;
         }
     }

@@ -108,8 +108,9 @@ told_lost (sim_world *world, uint8_t host, lk_err error)
 void
 sim_client_told (sim_world *world, uint8_t host, const lk_lock_event *event)
 {
-    static const char *const kinds[] = {"NONE", "GRANTED", "FAILED", "LOST",
-                                        "RELEASED"};
+    static const char *const kinds[] = {"NONE",      "GRANTED",  "FAILED",
+                                        "LOST",      "RELEASED", "CHANGED",
+                                        "UNCHANGED", "JEOPARDY", "SAFE"};
     sim_client *self = &world->clients.item[host];
 
     sim_tell (world, host, "client %u: %s, request %llu, %s", self->number,
@@ -122,6 +123,10 @@ sim_client_told (sim_world *world, uint8_t host, const lk_lock_event *event)
     }
     switch (event->kind) {
     case LK_EVENT_NONE:
+    case LK_EVENT_CHANGED:
+    case LK_EVENT_UNCHANGED:
+    case LK_EVENT_JEOPARDY:
+    case LK_EVENT_SAFE:
         break;
     case LK_EVENT_GRANTED:
         told_granted (world, host);
@@ -178,7 +183,8 @@ static void
 use_key (sim_world *world, uint8_t host, uint64_t key)
 {
     sim_client *self = &world->clients.item[host];
-    lk_name name = sim_object_word (self->object);
+    const lk_name word = sim_object_word (self->object);
+    const lk_lock_name name = {.object = word.data, .len = word.size};
 
     self->by_key = true;
     self->made_up = sim_chance (world, 400);
@@ -187,7 +193,7 @@ use_key (sim_world *world, uint8_t host, uint64_t key)
     }
     world->totals.keys++;
     sim_checker_key_used (&world->checker, key);
-    self->lock = lk_book_unlock_by_key (self->book, name.data, key,
+    self->lock = lk_book_unlock_by_key (self->book, &name, key,
                                         sim_host_clock (world, host));
 }
 
@@ -198,7 +204,8 @@ ask (sim_world *world, uint8_t host)
     const sim_habits *habits = &world->apps.habits;
     lk_lock_options options = {.wait_ms = LK_FOREVER};
     int64_t grace = world->common.grace_ms;
-    lk_name name = sim_object_word (self->object);
+    const lk_name word = sim_object_word (self->object);
+    const lk_object_name name = {word.data, word.size};
 
     if (sim_chance (world, habits->bounded)) {
         options.wait_ms =
@@ -210,12 +217,13 @@ ask (sim_world *world, uint8_t host)
     if (grace < options.duration_ms) {
         grace = options.duration_ms;
     }
-    self->lock = lk_book_lock (self->book, name.data, &options,
+    self->lock = lk_book_lock (self->book, &name, 1, &options,
                                sim_host_clock (world, host));
     world->totals.requests++;
     sim_tell (world, host,
               "client %u asks for %s: request %llu, wait %lld, duration %lld",
-              self->number, name.data, (unsigned long long) self->lock->serial,
+              self->number, name.object,
+              (unsigned long long) self->lock->serial,
               (long long) options.wait_ms, (long long) options.duration_ms);
     sim_checker_asked (&world->checker, sim_client_who (host, self),
                        sim_object_name (self->object), grace * 6 / 10);

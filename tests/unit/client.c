@@ -27,6 +27,9 @@ typedef struct {
     int64_t wait;
 } world;
 
+static const lk_object_name thing = {"thing", 0};
+static const lk_lock_name stranger = {.object = "thing"};
+
 static void
 set_up (world *self)
 {
@@ -118,8 +121,8 @@ expect_no_event (world *self)
 static lk_lock *
 ask (world *self, int64_t wait_ms)
 {
-    lk_lock_options options = {wait_ms, 0};
-    lk_lock *lock = lk_book_lock (self->book, "thing", &options, self->now);
+    const lk_lock_options options = {.wait_ms = wait_ms};
+    lk_lock *lock = lk_book_lock (self->book, &thing, 1, &options, self->now);
     expect_sent (self, "LOCK");
     ck_assert_uint_eq (self->serial, lock->serial);
     return lock;
@@ -355,7 +358,7 @@ give_back_after_duration (bool release)
     ck_assert_uint_eq (w.request, lock->serial);
     say (&w, "UNLOCKED", w.serial, NULL);
     if (release) {
-        expect_event (&w, LK_EVENT_RELEASED, lock, LK_OK);
+        expect_event (&w, LK_EVENT_RELEASED, lock, LK_LATE);
         lk_book_forget (w.book, lock, w.now);
     }
     ck_assert_ptr_null (lk_book_next_lock (w.book, NULL));
@@ -480,7 +483,7 @@ START_TEST (unlock_by_key)
 {
     world w;
     set_up (&w);
-    lk_lock *lock = lk_book_unlock_by_key (w.book, "thing", 99, w.now);
+    lk_lock *lock = lk_book_unlock_by_key (w.book, &stranger, 99, w.now);
     expect_sent (&w, "UNLOCK");
     ck_assert_uint_eq (w.key, 99);
     ck_assert_uint_eq (w.request, 0);
@@ -526,8 +529,9 @@ do_anything (world *self, lk_rng *rng, lk_lock **lock)
         break;
     default:
         if (*lock == NULL) {
-            lk_lock_options options = {lk_rng_between (rng, -1, 3000), 0};
-            *lock = lk_book_lock (self->book, "thing", &options, self->now);
+            const lk_lock_options options = {
+                .wait_ms = lk_rng_between (rng, -1, 3000)};
+            *lock = lk_book_lock (self->book, &thing, 1, &options, self->now);
         }
     }
 }

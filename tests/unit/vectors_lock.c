@@ -144,15 +144,21 @@ library_asks (lk_message *message, uint64_t serial, const char *example)
 
 START_TEST (questions_of_the_library)
 {
-    char object[] = "backup/db-1";
-    lk_lock one = {.serial = 2, .object = object, .wait_ms = 10000};
+    char object[] = "backup/db-1", context[] = "";
+    const lk_lock plain = {
+        .object = object, .len = strlen (object), .context = context};
+    lk_lock one = plain;
+    one.wish.wait_ms = 10000;
     library_asks (lk_letter_lock (&one, 0), 1, "app-lock");
 
-    one = (lk_lock) {.serial = 1, .object = object, .token = TOKEN, .key = KEY};
-    library_asks (lk_letter_unlock (&one), 2, "app-unlock");
+    one = plain;
+    one.serial = 1;
+    one.token = TOKEN;
+    one.key = KEY;
+    library_asks (lk_letter_end (&one), 2, "app-unlock");
 
-    one = (lk_lock) {.object = object, .by_key = true, .key = KEY};
-    library_asks (lk_letter_unlock (&one), 3, "app-unlock-key");
+    one.deed = LK_DEED_UNLOCK;
+    library_asks (lk_letter_end (&one), 3, "app-unlock-key");
 
     lk_message *grant = lk_vector_message (lk_vector_find ("app-locked"));
     library_asks (lk_letter_give_back (grant), 2, "app-unlock");

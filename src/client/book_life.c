@@ -1,0 +1,490 @@
+/*  book_life.c - what happens to a lock, and when
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Whatever happens to a lock is one of the columns below; the table says what
+ *  is done then, in each state of its life.
+ */
+
+#include "client/book_private.h"
+
+#include "client/letter.h"
+
+#include <stdio.h>
+
+#define REPEAT_STEP_MS 100
+
+/*  -------------------------------------------------------- the table */
+
+typedef enum {
+    NONE,
+    GRANT, /* held, GRANTED */
+    BACK,  /* another grant of what we have: give that one back */
+    LEARN, /* the key, for the UNLOCK that is open */
+    FAIL,  /* closed, FAILED */
+    QUIT,  /* FAILED, and UNLOCK unseen */
+    LOSE,  /* LOST; closed unless the service keeps it for a grace */
+    END,   /* LOST; the service may keep it unless its lease is over */
+    OVER,  /* closed unless the service keeps it for a grace */
+    SHIFT, /* LOCK for another type */
+    MADE,  /* of that type, CHANGED */
+    STAY,  /* of the type that it had, UNCHANGED */
+    UNDO,  /* UNCHANGED, and LOCK to be shared, unseen */
+    REST,  /* held as before, unseen */
+    WARN,  /* JEOPARDY */
+    CALM,  /* SAFE */
+    GIVE,  /* UNLOCK, RELEASED follows */
+    DROP,  /* UNLOCK unseen */
+    DONE,  /* closed, RELEASED */
+    CLOSE, /* closed, unseen */
+    UNSEE  /* goes on without the user */
+} action;
+
+/* clang-format off */
+static const action table[LK_LIFE_COUNT][LK_ON_COUNT] = {
+    /*  on                grant  refuse unlock lost   expiry
+                          change made   stays  late   danger safe
+                          free   forget */
+    [LK_LIFE_ASKED]    = {GRANT, FAIL,  NONE,  FAIL,  QUIT,
+                          NONE,  NONE,  NONE,  NONE,  NONE,  NONE,
+                          GIVE,  DROP},
+    [LK_LIFE_HELD]     = {BACK,  NONE,  LOSE,  LOSE,  END,
+                          SHIFT, NONE,  NONE,  NONE,  WARN,  CALM,
+                          GIVE,  DROP},
+    [LK_LIFE_CHANGING] = {BACK,  NONE,  LOSE,  LOSE,  END,
+                          SHIFT, MADE,  STAY,  UNDO,  WARN,  CALM,
+                          GIVE,  DROP},
+    [LK_LIFE_UNDOING]  = {BACK,  NONE,  LOSE,  LOSE,  END,
+                          SHIFT, REST,  REST,  NONE,  WARN,  CALM,
+                          GIVE,  DROP},
+    [LK_LIFE_ENDED]    = {BACK,  CLOSE, CLOSE, OVER,  NONE,
+                          NONE,  NONE,  NONE,  NONE,  NONE,  NONE,
+                          GIVE,  DROP},
+    [LK_LIFE_GIVING]   = {LEARN, DONE,  DONE,  DONE,  NONE,
+                          NONE,  NONE,  NONE,  NONE,  NONE,  NONE,
+                          NONE,  UNSEE},
+    [LK_LIFE_DROPPING] = {LEARN, CLOSE, CLOSE, CLOSE, NONE,
+                          NONE,  NONE,  NONE,  NONE,  NONE,  NONE,
+                          NONE,  UNSEE},
+    [LK_LIFE_CLOSED]   = {BACK,  NONE,  NONE,  NONE,  NONE,
+                          NONE,  NONE,  NONE,  NONE,  NONE,  NONE,
+                          DONE,  UNSEE},
+};
+/* clang-format on */
+
+bool
+lk_book_holds (const lk_lock *lock)
+{
+    return lock->life == LK_LIFE_HELD || lock->life == LK_LIFE_CHANGING
+           || lock->life == LK_LIFE_UNDOING;
+}
+
+/*  -------------------------------------------------------- time */
+
+static int64_t
+later (int64_t time_ms, int64_t by_ms)
+{
+    return time_ms > INT64_MAX - by_ms ? INT64_MAX : time_ms + by_ms;
+}
+
+static int64_t
+sooner (int64_t one_ms, int64_t other_ms)
+{
+    return one_ms < other_ms ? one_ms : other_ms;
+}
+
+/*  Repeats come together, so that many requests do not make many ticks. */
+static int64_t
+repeat_after (int64_t now_ms)
+{
+    int64_t when_ms = now_ms + LK_REPEAT_MS + REPEAT_STEP_MS - 1;
+    return when_ms - when_ms % REPEAT_STEP_MS;
+}
+
+/*  When a duration ends the lock by our own clock. A lenient one is asked back
+ *  by its home. */
+static int64_t
+ends_at (const lk_lock *lock)
+{
+    return lock->wish.mode.lenient ? INT64_MAX : lock->until_ms;
+}
+
+/*  When a lock ends, or a request is given up, by our own clock. */
+static int64_t
+expires_at (const lk_lock *lock)
+{
+    if (lock->life == LK_LIFE_ASKED && lock->wish.wait_ms >= 0) {
+        return later (later (lock->asked_at, lock->wish.wait_ms), LK_MARGIN_MS);
+    }
+    if (lk_book_holds (lock)) {
+        return lock->is_static
+                   ? ends_at (lock)
+                   : sooner (ends_at (lock), lk_lease_until (lock->lease));
+    }
+    return INT64_MAX;
+}
+
+/*  When we give up to wait for another type. A downgrade does not wait. */
+static int64_t
+overdue_at (const lk_lock *lock)
+{
+    const lk_change *change = &lock->change;
+    if (lock->life != LK_LIFE_CHANGING || change->type != LK_EXCLUSIVE
+        || change->wait_ms < 0) {
+        return INT64_MAX;
+    }
+    return later (later (change->asked_at, change->wait_ms), LK_MARGIN_MS);
+}
+
+static int64_t
+look_at (const lk_lock *lock)
+{
+    return lk_book_holds (lock) ? lock->danger.look_at : INT64_MAX;
+}
+
+static void
+schedule (lk_book *self, const lk_lock *lock)
+{
+    int64_t due = sooner (expires_at (lock), overdue_at (lock));
+    due = sooner (due, sooner (look_at (lock), lock->repeat_at));
+    self->tick_at = sooner (due, self->tick_at);
+}
+
+int64_t
+lk_book_deadline (const lk_book *self)
+{
+    return self->tick_at;
+}
+
+bool
+lk_book_held (const lk_lock *lock, int64_t now_ms)
+{
+    return lk_book_holds (lock) && now_ms < expires_at (lock);
+}
+
+/*  -------------------------------------------------------- danger */
+
+static void
+weigh_danger (lk_lock *lock, int64_t now_ms)
+{
+    const bool danger = lock->danger.said || lock->danger.seen;
+    if (danger != lock->danger.told) {
+        lk_book_occur (lock, danger ? LK_ON_DANGER : LK_ON_SAFE, LK_OK, now_ms);
+    }
+}
+
+/*  There is danger when less than half of the lease is left: the host renews
+ *  it much sooner. */
+static void
+look_at_lease (lk_lock *lock, int64_t now_ms)
+{
+    if (lock->is_static || lock->lease_ms <= 0) {
+        lock->danger.look_at = INT64_MAX;
+        return;
+    }
+    const int64_t half_at = lk_lease_until (lock->lease) - lock->lease_ms / 2;
+    lock->danger.seen = now_ms > half_at;
+    lock->danger.look_at =
+        lock->danger.seen ? now_ms + lock->lease_ms / 16 + 1 : half_at + 1;
+    weigh_danger (lock, now_ms);
+}
+
+void
+lk_book_set_danger (lk_lock *lock, bool danger, int64_t now_ms)
+{
+    lock->danger.said = danger;
+    weigh_danger (lock, now_ms);
+}
+
+/*  -------------------------------------------------------- actions */
+
+void
+lk_book_tell (lk_lock *lock, lk_event_kind kind, lk_err error)
+{
+    lk_lock_event event = {kind, lock, error};
+    if (lock->users > 0) {
+        lk_event_queue_add (&lock->book->events, &event);
+        lock->events++;
+    }
+}
+
+/*  Each of the requests that gave this lock. */
+static void
+tell_all (lk_lock *lock, lk_event_kind kind, lk_err error)
+{
+    for (unsigned i = 0; i < lock->users; i++) {
+        lk_book_tell (lock, kind, error);
+    }
+}
+
+static lk_message *
+open_letter (const lk_lock *lock, int64_t now_ms)
+{
+    if (lock->life == LK_LIFE_ASKED) {
+        return lk_letter_lock (lock, now_ms);
+    }
+    return lk_book_holds (lock) ? lk_letter_change (lock, now_ms)
+                                : lk_letter_end (lock);
+}
+
+void
+lk_book_send_open (lk_lock *lock, int64_t now_ms)
+{
+    lk_book *self = lock->book;
+    lk_message_queue_add (&self->messages, open_letter (lock, now_ms));
+    lock->repeat_at = repeat_after (now_ms);
+    schedule (self, lock);
+}
+
+static void
+open_lock (lk_lock *lock, lk_life life, int64_t now_ms)
+{
+    lock->life = life;
+    lk_book_send_open (lock, now_ms);
+}
+
+static void
+settle (lk_lock *lock, lk_life life)
+{
+    lock->life = life;
+    lock->repeat_at = INT64_MAX;
+}
+
+void
+lk_book_set_remark (lk_book *self, const char *text)
+{
+    snprintf (self->remark, sizeof self->remark, "%s", text);
+}
+
+static void
+hold (lk_lock *lock, int64_t now_ms)
+{
+    settle (lock, LK_LIFE_HELD);
+    lock->danger = (lk_danger) {0};
+    tell_all (lock, LK_EVENT_GRANTED, LK_OK);
+    look_at_lease (lock, now_ms);
+    schedule (lock->book, lock);
+}
+
+static void
+quit (lk_lock *lock, lk_err error, int64_t now_ms)
+{
+    lock->error = error;
+    if (lock->book->remark[0] == '\0') {
+        lk_book_set_remark (lock->book, "the lock service does not answer");
+    }
+    tell_all (lock, LK_EVENT_FAILED, error);
+    open_lock (lock, LK_LIFE_DROPPING, now_ms);
+}
+
+/*  Whether the service keeps what it ended, until it is given back: for its
+ *  grace, or while it stops. */
+static bool
+is_kept (lk_err error)
+{
+    return error == LK_TIMEDOUT || error == LK_SHUTDOWN;
+}
+
+static void
+lose (lk_lock *lock, lk_life life, lk_err error)
+{
+    settle (lock, life);
+    lock->error = error;
+    lock->late |= error == LK_TIMEDOUT;
+    lk_book_tell (lock, LK_EVENT_LOST, error);
+}
+
+/*  A session whose lease ran out is over for the service, too, as soon as it
+ *  looks at the clock; but if we could not read the page, ours may be wrong. */
+static bool
+is_over (const lk_lock *lock, lk_err error)
+{
+    return error == LK_ISOLATED && lk_lease_lives (lock->lease);
+}
+
+/*  -------------------------------------------------------- other types */
+
+/*  It counts as shared from here on. */
+static void
+shift (lk_lock *lock, lk_life life, int64_t now_ms)
+{
+    lock->turn++;
+    lock->change.from = lock->type;
+    if (lock->change.type == LK_SHARED) {
+        lock->type = LK_SHARED;
+    }
+    open_lock (lock, life, now_ms);
+}
+
+static void
+tell_change (lk_lock *lock, lk_event_kind kind, lk_err error)
+{
+    lock->error = error;
+    lk_book_tell (lock, kind, error);
+}
+
+static void
+undo (lk_lock *lock, lk_err error, int64_t now_ms)
+{
+    tell_change (lock, LK_EVENT_UNCHANGED, error);
+    lock->change = (lk_change) {.type = LK_SHARED};
+    shift (lock, LK_LIFE_UNDOING, now_ms);
+}
+
+/*  -------------------------------------------------------- as it says */
+
+static void
+tell_danger (lk_lock *lock, bool danger)
+{
+    lock->danger.told = danger;
+    lk_book_tell (lock, danger ? LK_EVENT_JEOPARDY : LK_EVENT_SAFE, LK_OK);
+}
+
+static void
+finish (lk_lock *lock)
+{
+    settle (lock, LK_LIFE_CLOSED);
+    if (!lock->released) {
+        lock->released = true;
+        lk_book_tell (lock, LK_EVENT_RELEASED, lock->late ? LK_LATE : LK_OK);
+    }
+}
+
+static void
+act (lk_lock *lock, action what, lk_err error, int64_t now_ms)
+{
+    switch (what) {
+    case NONE:
+    case BACK: /* need the message itself: take_grant */
+    case LEARN:
+        break;
+    case GRANT:
+        hold (lock, now_ms);
+        break;
+    case FAIL:
+        settle (lock, LK_LIFE_CLOSED);
+        lock->error = error;
+        tell_all (lock, LK_EVENT_FAILED, error);
+        break;
+    case QUIT:
+        quit (lock, error, now_ms);
+        break;
+    case LOSE:
+        lose (lock, is_kept (error) ? LK_LIFE_ENDED : LK_LIFE_CLOSED, error);
+        break;
+    case END:
+        lose (lock, is_over (lock, error) ? LK_LIFE_CLOSED : LK_LIFE_ENDED,
+              error);
+        break;
+    case OVER:
+        if (!is_kept (error)) {
+            settle (lock, LK_LIFE_CLOSED);
+        }
+        break;
+    case SHIFT:
+        shift (lock, LK_LIFE_CHANGING, now_ms);
+        break;
+    case MADE:
+        lock->type = lock->change.type;
+        settle (lock, LK_LIFE_HELD);
+        tell_change (lock, LK_EVENT_CHANGED, LK_OK);
+        break;
+    case STAY:
+        lock->type = lock->change.from;
+        settle (lock, LK_LIFE_HELD);
+        tell_change (lock, LK_EVENT_UNCHANGED, error);
+        break;
+    case UNDO:
+        undo (lock, error, now_ms);
+        break;
+    case REST:
+        settle (lock, LK_LIFE_HELD);
+        break;
+    case WARN:
+    case CALM:
+        tell_danger (lock, what == WARN);
+        break;
+    case GIVE:
+        open_lock (lock, LK_LIFE_GIVING, now_ms);
+        break;
+    case DROP:
+        open_lock (lock, LK_LIFE_DROPPING, now_ms);
+        break;
+    case DONE:
+        finish (lock);
+        break;
+    case CLOSE:
+        settle (lock, LK_LIFE_CLOSED);
+        break;
+    case UNSEE:
+        if (lock->life == LK_LIFE_GIVING) {
+            lock->life = LK_LIFE_DROPPING;
+        }
+        break;
+    }
+}
+
+void
+lk_book_occur (lk_lock *lock, lk_occurrence what, lk_err error, int64_t now_ms)
+{
+    LK_ASSERT (lock->life < LK_LIFE_COUNT && what < LK_ON_COUNT);
+    act (lock, table[lock->life][what], error, now_ms);
+    if (lock->life == LK_LIFE_CLOSED && lock->users == 0) {
+        lk_book_destroy_lock (lock);
+    }
+}
+
+lk_grant_use
+lk_book_grant_use (const lk_lock *lock)
+{
+    switch (table[lock->life][LK_ON_GRANTED]) {
+    case GRANT:
+        return LK_GRANT_WANTED;
+    case LEARN:
+        return LK_GRANT_KEY;
+    default:
+        return LK_GRANT_SECOND;
+    }
+}
+
+/*  -------------------------------------------------------- time passes */
+
+static lk_err
+expiry_reason (const lk_lock *lock, int64_t now_ms)
+{
+    return lk_book_holds (lock) && now_ms < ends_at (lock) ? LK_ISOLATED
+                                                           : LK_TIMEDOUT;
+}
+
+static void
+tick_lock (lk_lock *lock, int64_t now_ms)
+{
+    if (now_ms >= expires_at (lock)) {
+        lk_book_occur (lock, LK_ON_EXPIRED, expiry_reason (lock, now_ms),
+                       now_ms);
+        return;
+    }
+    if (now_ms >= look_at (lock)) {
+        look_at_lease (lock, now_ms);
+    }
+    if (now_ms >= overdue_at (lock)) {
+        lk_book_occur (lock, LK_ON_OVERDUE, LK_TIMEDOUT, now_ms);
+    } else if (now_ms >= lock->repeat_at) {
+        lk_book_send_open (lock, now_ms);
+    }
+    schedule (lock->book, lock);
+}
+
+void
+lk_book_tick (lk_book *self, int64_t now_ms)
+{
+    if (now_ms < self->tick_at) {
+        return;
+    }
+    self->tick_at = INT64_MAX;
+    lk_lock *lock, *next;
+    HASH_ITER (hh, self->locks, lock, next) {
+        tick_lock (lock, now_ms);
+    }
+}
