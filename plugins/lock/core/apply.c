@@ -35,7 +35,7 @@ tell (lk_table *self, lk_tells *tells, const lk_tell *what)
     tells->item[tells->count++] = *what;
 }
 
-/*  -------------------------------------------------------- operations */
+/*  -------------------------------------------------------- granting */
 
 static uint64_t
 stamp (const lk_table *self, uint8_t home)
@@ -59,6 +59,22 @@ tell_locked (lk_table *self, lk_tells *tells, const lk_entry *entry)
                       .kept = ticket->kept});
 }
 
+/*  It is active: its set goes on behind it before the operation is over. */
+static void
+note_going (lk_table *self, lk_entry *entry)
+{
+    if (entry->ticket.rest == 0) {
+        return;
+    }
+    entry->next_going = NULL;
+    if (self->going) {
+        self->last_going->next_going = entry;
+    } else {
+        self->going = entry;
+    }
+    self->last_going = entry;
+}
+
 /*  From now on it is held, or held otherwise. */
 static void
 activate (lk_table *self, uint8_t home, lk_entry *entry, lk_tells *tells)
@@ -74,6 +90,7 @@ activate (lk_table *self, uint8_t home, lk_entry *entry, lk_tells *tells)
     lk_entry_put (self, entry);
     entry->confirmed = false;
     tell_locked (self, tells, entry);
+    note_going (self, entry);
 }
 
 /*  Whoever may have the object now gets it, unless its home is still in
@@ -91,18 +108,64 @@ grant (lk_table *self, uint8_t home, lk_queue *queue, lk_tells *tells)
     }
 }
 
+/*  -------------------------------------------------------- sets */
+
+/*  It is its turn, if it was not before. One that is active already, while
+ *  the rest of its set was added behind it, lets that go on. */
+static void
+enqueue (lk_table *self, uint8_t home, lk_entry *entry, lk_tells *tells)
+{
+    if (entry->queue->home != home) {
+        return;
+    }
+    if (entry->ticket.token != 0) {
+        note_going (self, entry);
+    } else if (entry->ticket.number == 0) {
+        lk_entry_take (self, entry);
+        entry->ticket.number = stamp (self, home);
+        lk_entry_put (self, entry);
+        self->did += lk_digest_grant (&entry->ticket);
+        grant (self, home, entry->queue, tells);
+    }
+}
+
+/*  Whoever waits for one name of a set waits for the next one when it has it,
+ *  and holds none behind: so sets never wait for each other in a circle. If
+ *  the next one is at another home, its proxy asks there. */
+static void
+go_on (lk_table *self, uint8_t home, lk_tells *tells)
+{
+    while (self->going) {
+        lk_entry *entry = self->going;
+        self->going = entry->next_going;
+        lk_request_id next = entry->ticket.request;
+        next.serial++;
+        entry = lk_table_find (self, next);
+        if (entry) {
+            enqueue (self, home, entry, tells);
+        }
+    }
+}
+
+/*  -------------------------------------------------------- operations */
+
+/*  The tickets of a set under serials that follow each other; those that are
+ *  there stay as they are. */
 static void
 apply_add (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
            lk_tells *tells)
 {
-    if (lk_table_find (self, op->ticket.request)) {
-        return;
+    lk_request_id request = op->ticket.request;
+    for (size_t i = 0; i <= op->ticket_count; i++, request.serial++) {
+        lk_ticket ticket = i == 0 ? op->ticket : op->tickets[i - 1];
+        if (!lk_table_find (self, request)) {
+            ticket.request = request;
+            ticket.number = 0;
+            ticket.token = 0;
+            lk_entry_new (self, &ticket, now_ms);
+        }
     }
-    lk_ticket ticket = op->ticket;
-    ticket.number = stamp (self, home);
-    ticket.token = 0;
-    const lk_entry *entry = lk_entry_new (self, &ticket, now_ms);
-    grant (self, home, entry->queue, tells);
+    enqueue (self, home, lk_table_find (self, op->ticket.request), tells);
 }
 
 static void
@@ -302,6 +365,7 @@ lk_table_apply (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
     self->sequence[home]++;
     self->did = 0;
     bool fine = apply_any (self, home, op, now_ms, tells);
+    go_on (self, home, tells);
     self->hash[home] =
         lk_digest_did (lk_digest_op (self->hash[home], op), self->did);
     return fine;

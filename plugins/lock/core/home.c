@@ -140,6 +140,11 @@ is_mine (lk_node *node, const lk_lock_message *message)
         || lk_table_home (&node->table, request->ticket.object) != own) {
         return false;
     }
+    for (size_t i = 0; i < request->rest_count; i++) {
+        if (lk_table_home (&node->table, request->rest[i].object) != own) {
+            return false; /* it goes by the homes of another decree */
+        }
+    }
     lk_peer_clock (node, id.host, id.session, request->at);
     if (id.session <= lk_table_gone (&node->table, id.host)
         || id.session <= node->peer[id.host].closed) {
@@ -185,54 +190,96 @@ drop (lk_node *node, const lk_entry *entry)
     lk_stream_append (node, &op);
 }
 
-static void
-add (lk_node *node, const lk_ticket *ticket)
+/*  A ticket as it is asked for, with nothing that its home decides. */
+static lk_ticket
+make_ticket (lk_node *node, const lk_ticket *asked)
 {
-    lk_op op = {.kind = LK_OP_ADD, .by.host = LK_NOBODY, .ticket = *ticket};
-    op.ticket.number = 0;
-    op.ticket.token = 0;
-    op.ticket.turn = 0;
-    op.ticket.upgrade = false;
-    op.ticket.kept = false;
-    op.ticket.key = lk_node_make_key (node);
+    lk_ticket ticket = *asked;
+    ticket.number = 0;
+    ticket.token = 0;
+    ticket.turn = 0;
+    ticket.upgrade = false;
+    ticket.kept = false;
+    ticket.key = lk_node_make_key (node);
+    return ticket;
+}
+
+static void
+add (lk_node *node, const lk_msg_request *request)
+{
+    lk_op op = {.kind = LK_OP_ADD, .by.host = LK_NOBODY};
+    op.ticket = make_ticket (node, &request->ticket);
+    op.ticket_count = request->rest_count;
+    op.tickets = lk_arena_alloc (&node->outlet.arena,
+                                 request->rest_count * sizeof *op.tickets);
+    for (size_t i = 0; i < request->rest_count; i++) {
+        op.tickets[i] = make_ticket (node, &request->rest[i]);
+    }
     lk_stream_append (node, &op);
 }
 
-/*  LK_OK: it may have a ticket. */
+/*  What is asked for, the rest of a set behind the first. */
+static lk_ticket
+asked_for (const lk_msg_request *request, size_t place)
+{
+    lk_ticket ticket = place == 0 ? request->ticket : request->rest[place - 1];
+    ticket.request = request->ticket.request;
+    ticket.request.serial += place;
+    return ticket;
+}
+
+/*  LK_OK: it may have its tickets, or has them. */
 static lk_err
 admit (const lk_node *node, const lk_msg_request *request)
 {
-    const lk_ticket *ticket = &request->ticket;
-    const lk_queue *queue = lk_table_queue (&node->table, ticket->object);
-    if (!lk_grant_is_sound (&ticket->mode)) {
-        return LK_INVALID;
+    for (size_t i = 0; i <= request->rest_count; i++) {
+        const lk_ticket ticket = asked_for (request, i);
+        const lk_queue *queue = lk_table_queue (&node->table, ticket.object);
+        const lk_entry *entry = find (node, &ticket);
+        if (!lk_grant_is_sound (&ticket.mode)) {
+            return LK_INVALID;
+        }
+        if (!request->queue && !(entry && entry->ticket.token != 0)
+            && !lk_grant_at_once (queue, &ticket.mode)) {
+            return LK_FULL;
+        }
     }
-    if (!request->queue && !lk_grant_at_once (queue, &ticket->mode)) {
-        return LK_FULL;
+    return node->table.count + request->rest_count >= LK_TICKETS_MAX
+               ? LK_OVERLOADED
+               : LK_OK;
+}
+
+/*  Tells what is held already; false if the table has all that is asked for,
+ *  and the first waits or is held. */
+static bool
+lacks_any (lk_node *node, const lk_msg_request *request)
+{
+    bool lacks = false;
+    for (size_t i = 0; i <= request->rest_count; i++) {
+        const lk_ticket ticket = asked_for (request, i);
+        const lk_entry *entry = find (node, &ticket);
+        lacks = lacks || !entry
+                || (i == 0 && entry->ticket.number == 0
+                    && entry->ticket.token == 0);
+        if (entry && entry->ticket.token != 0) {
+            confirm (node, &ticket, entry->ticket.token);
+        }
     }
-    return node->table.count >= LK_TICKETS_MAX ? LK_OVERLOADED : LK_OK;
+    return lacks;
 }
 
 void
 lk_on_lock (lk_node *node, const lk_lock_message *message)
 {
     const lk_msg_request *request = &message->as.request;
-    const lk_ticket *ticket = &request->ticket;
-    if (!is_mine (node, message)) {
-        return;
-    }
-    const lk_entry *entry = find (node, ticket);
-    if (entry) {
-        if (entry->ticket.token != 0) {
-            confirm (node, ticket, entry->ticket.token);
-        }
+    if (!is_mine (node, message) || !lacks_any (node, request)) {
         return;
     }
     lk_err error = admit (node, request);
     if (error != LK_OK) {
-        refuse (node, ticket, error);
+        refuse (node, &request->ticket, error);
     } else {
-        add (node, ticket);
+        add (node, request);
     }
 }
 

@@ -26,7 +26,8 @@ struct lk_entry {
     lk_queue *queue;
     lk_entry *prev; /* in the queue: grant.h */
     lk_entry *next;
-    uint64_t id[3]; /* request, as key of the map */
+    lk_entry *next_going; /* apply.c */
+    uint64_t id[3];       /* request, as key of the map */
     UT_hash_handle hh;
     int64_t since_ms; /* clock of this leader */
 
@@ -78,7 +79,9 @@ typedef struct {
     uint64_t sequence[LK_LEADERS_MAX];
     uint64_t hash[LK_LEADERS_MAX];
     uint64_t sum[LK_LEADERS_MAX]; /* of the tickets, by home: digest.h */
-    uint64_t did;       /* what the operation that is applied did so far */
+    uint64_t did;    /* what the operation that is applied did so far */
+    lk_entry *going; /* ... and active ones whose set goes on behind them */
+    lk_entry *last_going;
     bool unsound;       /* a digest found that the tickets have another sum */
     lk_entry *watched;  /* the home's list; see lk_table_watch */
     uint8_t watch_home; /* whose tickets go into it; none: LK_LEADERS_MAX */
