@@ -179,6 +179,14 @@ lk_err lk_lock_acquire_all (lk_session *self, const lk_object_name *names,
  *  lease; a lenient one no duration. */
 bool lk_lock_held (const lk_lock *self);
 
+/*  Until when that is so if nobody is heard any more (CLOCK_BOOTTIME, ms);
+ *  while all is well it moves on. 0: it is not held; INT64_MAX: no limit. */
+int64_t lk_lock_until (const lk_lock *self);
+
+/*  For how long after the end of the host's lease nobody else gets the lock:
+ *  what is left to end in, ms. Stays what it was when the lock is lost. */
+int64_t lk_lock_spare (const lk_lock *self);
+
 /*  The fencing token: grows with every grant of the object (shared ones that
  *  are granted together have the same), and when a shared lock becomes
  *  exclusive. 0 if not held yet. Give it to whatever the lock protects. Of a

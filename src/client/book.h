@@ -166,6 +166,10 @@ int64_t lk_book_deadline (const lk_book *self);
 /*  Whether it was granted, and nothing that was said or seen has ended it. */
 bool lk_book_holds (const lk_lock *lock);
 
+/*  Until when the user may act as the holder if nothing more is heard; 0: not
+ *  at all. */
+int64_t lk_book_until (const lk_lock *lock);
+
 /*  Whether the user may still act as the holder. */
 bool lk_book_held (const lk_lock *lock, int64_t now_ms);
 

@@ -157,10 +157,16 @@ lk_book_deadline (const lk_book *self)
     return self->tick_at;
 }
 
+int64_t
+lk_book_until (const lk_lock *lock)
+{
+    return lk_book_holds (lock) ? expires_at (lock) : 0;
+}
+
 bool
 lk_book_held (const lk_lock *lock, int64_t now_ms)
 {
-    return lk_book_holds (lock) && now_ms < expires_at (lock);
+    return now_ms < lk_book_until (lock);
 }
 
 /*  -------------------------------------------------------- danger */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define RELEASE_MS 5000 /* how long a release waits for its confirmation */
+#define DEFAULT_SPARE_MS 500 /* where the length of a lease is not known */
 
 static int64_t
 time_after (int64_t wait_ms)
@@ -346,6 +347,18 @@ bool
 lk_lock_held (const lk_lock *self)
 {
     return lk_book_held (self, lk_clock_ms ());
+}
+
+int64_t
+lk_lock_until (const lk_lock *self)
+{
+    return lk_book_until (self);
+}
+
+int64_t
+lk_lock_spare (const lk_lock *self)
+{
+    return self->lease_ms > 0 ? self->lease_ms / 4 : DEFAULT_SPARE_MS;
 }
 
 uint64_t
