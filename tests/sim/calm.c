@@ -167,6 +167,18 @@ sim_calm_reaches (const sim_world *world, const lk_decree *decree, uint8_t host)
     return false;
 }
 
+bool
+sim_calm_reaches_all (const sim_world *world, const lk_decree *decree,
+                      uint8_t host)
+{
+    for (size_t i = 0; i < decree->leader_count; i++) {
+        if (!is_whole (world, host, decree->leader[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void
 check_host (sim_world *world, uint8_t host)
 {

@@ -26,6 +26,10 @@ void sim_calm_check_releases (struct sim_world *world);
 bool sim_calm_reaches (const struct sim_world *world, const lk_decree *decree,
                        uint8_t host);
 
+/*  The same of all leaders: of whoever is the home of an object. */
+bool sim_calm_reaches_all (const struct sim_world *world,
+                           const lk_decree *decree, uint8_t host);
+
 /*  Who had a lock that ended with its lease has been told. */
 void sim_calm_check_told (struct sim_world *world);
 

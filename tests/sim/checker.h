@@ -11,8 +11,10 @@
  *  ms; whoever feeds it converts the clocks of hosts.
  *
  *  A *claim* is a request that an application has open, or the lock that it
- *  was told. The lock is *believed* until the application gave it back, was
- *  told that it is lost, or can see that its time or lease is over.
+ *  was told; a set is as many as it has names. The lock is *believed* until
+ *  the application gave it back, was told that it is lost, or can see that its
+ *  time or lease is over; no lease ends a static one. It is *owed* as long as
+ *  it is believed, or lingers behind an application that is gone.
  */
 
 #ifndef SIM_CHECKER_H
@@ -26,6 +28,8 @@
 #define SIM_WORKS_MAX 16
 #define SIM_DECREES_MAX 512
 #define SIM_RETURNED_MAX 16
+#define SIM_PAST_MAX 32
+#define SIM_QUEUE_MAX 192 /* tickets of an object */
 #define SIM_FOREVER INT64_MAX
 
 /*  Who asks: an application's request on a host. */
@@ -41,9 +45,23 @@ typedef struct {
     int64_t asked_at;
     int64_t wait_until; /* SIM_FOREVER: waits for ever */
     int64_t grace_ms;   /* that nobody else gets it after its duration */
+    lk_lock_mode mode;  /* as asked for; its type: as it is held */
     bool held;
-    uint64_t queued_by; /* leaders (bits) whose table has it waiting */
-    int64_t queued_at;  /* since when all have; 0: not */
+    int64_t held_at;     /* since then */
+    uint32_t ordinal;    /* as told; 0: not known */
+    uint32_t turn;       /* of the type that was told last */
+    uint32_t asked_turn; /* ... and of the one that was asked for last */
+    lk_lock_type asked_type;
+    int64_t changes_at;    /* when that was asked for */
+    bool kept;             /* held, static: no lease ends it */
+    bool fragile;          /* ... but a reclaim may, if its session ends */
+    bool orphan;           /* ... and its application is gone */
+    int64_t linger_ms;     /* at least, when its application ends */
+    int64_t lingers_until; /* its application is gone; 0: not so */
+    uint64_t heir_of;      /* key of a lingering lock that it may get */
+    bool in_set;           /* not alone: all of its request, or none */
+    uint64_t queued_by;    /* leaders (bits) whose table has it waiting */
+    int64_t queued_at;     /* since when all have; 0: not */
     uint64_t queued_session;
     bool answered;       /* was told, or will be when its process wakes up */
     bool persists;       /* its application asks again until it is answered */
@@ -68,6 +86,15 @@ typedef struct {
     lk_hosts filled; /* who acknowledged that part */
 } sim_known_decree;
 
+/*  What a leader's table said of an object when it was last looked into. */
+typedef struct {
+    size_t active;
+    uint64_t top; /* highest token */
+    lk_request_id upgrade;
+    uint32_t upgrade_turn; /* 0: nobody waits to be exclusive */
+    int64_t stuck_since;   /* somebody waits who need not; 0: not so */
+} sim_seen;
+
 /*  What is known of a host's lock service. */
 typedef struct {
     uint32_t process;
@@ -78,21 +105,40 @@ typedef struct {
     uint8_t reclaim; /* of its last ping */
     uint64_t seen;  /* its table: operations when it was last looked into ... */
     size_t seen_in; /* ... as that of this decree, by its place; 0: never */
+    sim_seen of[SIM_OBJECTS_MAX];
 } sim_service;
+
+/*  A claim that is no more. */
+typedef struct {
+    int64_t at;
+    lk_lock_type type;
+    uint32_t bound;
+    bool held;
+    bool changed; /* it was to be of another type */
+} sim_past;
 
 typedef struct {
     char name[16];
     size_t size;
-    uint64_t last_token;
+    uint64_t last_token[LK_LOCK_TYPE_COUNT]; /* told */
     uint64_t value;     /* of the register that it guards */
     uint8_t holder;     /* host of the ticket that is active, in some table */
     int64_t idle_since; /* somebody waits, and nobody has it; 0: not so */
+    int64_t shared_at;  /* held shared by somebody who believed in it */
+    int64_t wanted_at;  /* somebody waited who does no more */
+    int64_t forced_at;  /* an operator asked for its end */
+    sim_past past[SIM_PAST_MAX]; /* a ring */
+    size_t past_count;           /* ever */
 } sim_object;
 
 /*  What was told with LOCKED, and by whom. */
 typedef struct {
+    lk_name object; /* of a set; else it may be empty */
     uint64_t token;
     uint64_t key;
+    lk_lock_type type;
+    uint32_t ordinal; /* 0: not known */
+    uint32_t turn;
     int64_t until;    /* end of the duration */
     uint32_t process; /* of the service */
     uint64_t session;
@@ -103,6 +149,7 @@ typedef struct {
 typedef struct {
     sim_who who;
     uint8_t object;
+    lk_lock_type type;
     int64_t until;
 } sim_work;
 
@@ -128,6 +175,7 @@ typedef struct {
     uint32_t ballast_held; /* counted */
     uint8_t spoilt;        /* whose table was made wrong, */
     lk_term spoilt_term;   /* of that term */
+    int64_t settled_at;    /* since then nothing is amiss; 0: not so */
     uint64_t grants;
     uint64_t takeovers;
     uint64_t reclaims;
@@ -147,16 +195,38 @@ bool sim_checker_failed (const sim_checker *self);
 void sim_checker_asked (sim_checker *self, sim_who who, lk_name object,
                         int64_t grace_ms);
 
+/*  It is not for a plain exclusive lock; that lingers for so long at least
+ *  when its application ends. */
+void sim_checker_mode (sim_checker *self, sim_who who, const lk_lock_mode *mode,
+                       int64_t linger_ms);
+
+/*  It gets the lock that lingers under this key, if there is one. */
+void sim_checker_inherits (sim_checker *self, sim_who who, uint64_t key);
+
+/*  What it holds is to be of another type. It acts as if a weaker one were
+ *  granted already, as a stronger one not before it is told. */
+void sim_checker_changes (sim_checker *self, sim_who who, lk_lock_type type,
+                          uint32_t turn);
+
+/*  It was told that this change failed, and why. */
+void sim_checker_unchanged (sim_checker *self, sim_who who, uint32_t turn,
+                            lk_err error);
+
 /*  Its lock service has got it, and has to answer by then. */
 void sim_checker_waits (sim_checker *self, sim_who who, int64_t until);
 
-/*  LOCKED was told; `until` is the end of its duration. */
+/*  LOCKED was told of a lock as it was asked for, by the host's service;
+ *  `until` is the end of its duration. */
 void sim_checker_locked (sim_checker *self, sim_who who, uint64_t token,
                          uint64_t key, int64_t until);
 
-/*  The same where the service that told it may be gone by now. */
+/*  The same with all that can be told. */
 void sim_checker_granted (sim_checker *self, sim_who who,
                           const sim_grant *grant);
+
+/*  The same of all locks of a set. */
+void sim_checker_granted_all (sim_checker *self, sim_who who,
+                              const sim_grant *grants, size_t count);
 
 /*  Its application asks again when its lock service was restarted. */
 void sim_checker_persists (sim_checker *self, sim_who who);
@@ -183,8 +253,14 @@ void sim_checker_ended (sim_checker *self, sim_who who);
 /*  It was told that its wait is over. */
 void sim_checker_timed_out (sim_checker *self, sim_who who);
 
+/*  It was told that it would have to wait. */
+void sim_checker_full (sim_checker *self, sim_who who);
+
 /*  It was told that somebody else gave it back with its key. */
 void sim_checker_released (sim_checker *self, sim_who who);
+
+/*  It was told that an operator ended it. */
+void sim_checker_forced (sim_checker *self, sim_who who);
 
 /*  It was told that its duration is over. */
 void sim_checker_expired (sim_checker *self, sim_who who);
@@ -197,6 +273,22 @@ void sim_checker_key_used (sim_checker *self, uint64_t key);
 
 /*  They were told that it is done. */
 void sim_checker_key_done (sim_checker *self, uint64_t key);
+
+/*  An operator asks for the end of locks of an object. */
+void sim_checker_forces (sim_checker *self, lk_name object);
+
+/*  He was told that it is done, as he asked then: for all holders, or for the
+ *  one with this token. */
+void sim_checker_forces_done (sim_checker *self, lk_name object, uint64_t token,
+                              int64_t asked_at);
+
+/*  Somebody who asked then was told whether a token is a holder's. */
+void sim_checker_checked (sim_checker *self, lk_name object, uint64_t token,
+                          bool held, uint64_t newest, int64_t asked_at);
+
+/*  A decree in force begins a reclaim: what is static is lost unless its
+ *  host's service claims it. */
+void sim_checker_reclaim (sim_checker *self);
 
 /*  No lock may be released for so long without its holder being told. */
 void sim_checker_releases (sim_checker *self, uint8_t host, int64_t ms);
@@ -236,6 +328,14 @@ void sim_checker_doorway (sim_checker *self, uint8_t host,
 void sim_checker_tables (sim_checker *self, lk_node *const *nodes,
                          size_t count);
 
+/*  One object's tickets, as a leader has them (checker_queues.c): the rule of
+ *  granting. The tickets were granted by a home that is not in reclaim. */
+void sim_checker_queue (sim_checker *self, uint8_t host,
+                        const lk_ticket *tickets, size_t count);
+
+/*  Who of them waits, though it need not; NULL if nobody does. */
+const lk_ticket *sim_queue_stuck (const lk_ticket *tickets, size_t count);
+
 /*  This host's table of that term was made wrong, and is not looked at. */
 void sim_checker_spoils (sim_checker *self, uint8_t host, lk_term term);
 
@@ -248,8 +348,29 @@ const lk_decree *sim_checker_latest (const sim_checker *self);
 /*  The name of one without its zone and context; overwritten by the next. */
 const char *sim_checker_title (const sim_checker *self, uint8_t object);
 
-/*  Whether the lock of a claim is believed in now. */
+/*  Whether the lock of a claim is believed in now; or owed. */
 bool sim_claim_believed (const sim_checker *self, const sim_claim *claim);
+bool sim_claim_owed (const sim_checker *self, const sim_claim *claim);
+
+/*  Whether its host's service knows of it no more: nobody will be told of the
+ *  end of what is static then. */
+bool sim_claim_unknown (const sim_checker *self, const sim_claim *claim);
+
+/*  Whether two may hold one object at a time, as far as their types go. */
+bool sim_types_agree (lk_lock_type a, lk_lock_type b);
+
+/*  -------------------------------------------------------- for the judge */
+
+/*  checker.c: the claim of a request; of a set: that of this object, or with
+ *  SIM_ANY_OBJECT the next one behind `claim`. NULL if there is none. */
+#define SIM_ANY_OBJECT UINT8_MAX
+sim_claim *sim_checker_claim (sim_checker *self, sim_who who, uint8_t object);
+sim_claim *sim_checker_next_claim (sim_checker *self, sim_who who,
+                                   const sim_claim *claim);
+void sim_checker_drop (sim_checker *self, sim_claim *claim);
+
+/*  The place of an object; SIM_ANY_OBJECT if nobody asked for it. */
+uint8_t sim_checker_object (const sim_checker *self, lk_name name);
 
 int sim_term_compare (lk_term a, lk_term b);
 

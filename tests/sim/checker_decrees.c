@@ -114,6 +114,9 @@ note_in_force (sim_checker *self, const lk_decree *decree)
     known->in_force = true;
     known->in_force_at = self->now;
     forget_queues (self, decree->reclaim);
+    if (decree->reclaim) {
+        sim_checker_reclaim (self);
+    }
     self->takeovers++;
     if (!self->any_in_force
         || sim_term_compare (self->known[self->latest].decree.term,
@@ -202,7 +205,7 @@ check_ended (sim_checker *self, uint8_t host, uint64_t key)
 {
     for (size_t i = 0; i < self->claim_count && key != 0; i++) {
         const sim_claim *claim = &self->claim[i];
-        if (claim->key == key && sim_claim_believed (self, claim)) {
+        if (claim->key == key && sim_claim_owed (self, claim)) {
             sim_checker_fail (self,
                               "h%d sends UNLOCK of request %llu, which its "
                               "application still believes in",

@@ -9,69 +9,59 @@
 
 #include "checker.h"
 
+#include "util/hash.h"
+
 #include <string.h>
 
-/*  Within an object: numbers grow, and only the first is held. */
-static void
-check_order (sim_checker *self, uint8_t host, const lk_ticket *before,
-             const lk_ticket *ticket)
+#define STUCK_MS 2000 /* where nothing is amiss */
+
+/*  The request of a ticket that is not held yet, if its host's session is
+ *  still that of the ticket. */
+static sim_claim *
+find_waiting (sim_checker *self, uint8_t object, const lk_ticket *ticket)
 {
-    if (!before->object.data || before->object.size != ticket->object.size
-        || memcmp (before->object.data, ticket->object.data,
-                   ticket->object.size)
-               != 0) {
-        return;
+    const sim_service *service = &self->service[ticket->request.host];
+
+    if (ticket->request.session != service->session
+        || self->now >= service->lease_until) {
+        return NULL;
     }
-    if (ticket->token != 0) {
-        sim_checker_fail (self,
-                          "h%d's table: an object is held by one that is "
-                          "not the first",
-                          host);
+    for (size_t i = 0; i < self->claim_count; i++) {
+        sim_claim *claim = &self->claim[i];
+        if ((uint32_t) claim->who.serial == ticket->pid && !claim->held
+            && claim->object == object
+            && claim->who.host == ticket->request.host) {
+            return claim;
+        }
     }
-    if (ticket->number <= before->number) {
-        sim_checker_fail (self,
-                          "h%d's table: a queue is not in the order of "
-                          "numbers",
-                          host);
-    }
+    return NULL;
 }
 
 /*  Notes that a request waits in this leader's table; or that it does not any
- *  more: it may lose what it was granted before it is told. */
+ *  more: it may lose what it was granted before it is told. In another session
+ *  it begins anew. */
 static void
-note_queued (sim_checker *self, size_t place, const lk_ticket *ticket)
+note_queued (sim_checker *self, size_t place, uint8_t object,
+             const lk_ticket *ticket)
 {
     uint64_t all =
         ((uint64_t) 1 << sim_checker_latest (self)->leader_count) - 1;
+    sim_claim *claim =
+        ticket->number ? find_waiting (self, object, ticket) : NULL;
 
-    for (size_t i = 0; i < self->claim_count; i++) {
-        sim_claim *claim = &self->claim[i];
-        if ((uint32_t) claim->who.serial != ticket->pid || claim->held
-            || claim->who.host != ticket->request.host) {
-            continue;
-        }
-        if (ticket->token != 0) {
-            claim->queued_at = 0;
-            claim->queued_by = 0;
-            return;
-        }
+    if (!claim) {
+        return;
+    }
+    if (ticket->token != 0
+        || claim->queued_session != ticket->request.session) {
+        claim->queued_at = 0;
+        claim->queued_by = 0;
+        claim->queued_session = ticket->request.session;
+    }
+    if (ticket->token == 0) {
         claim->queued_by |= (uint64_t) 1 << place;
         if (claim->queued_by == all && claim->queued_at == 0) {
             claim->queued_at = self->now;
-            claim->queued_session = ticket->request.session;
-        }
-        return;
-    }
-}
-
-static void
-note_holder (sim_checker *self, const lk_ticket *ticket)
-{
-    for (size_t i = 0; ticket->token != 0 && i < self->object_count; i++) {
-        sim_object *object = &self->object[i];
-        if (object->size == ticket->object.size
-            && memcmp (object->name, ticket->object.data, object->size) == 0) {
-            object->holder = ticket->request.host;
         }
     }
 }
@@ -90,6 +80,16 @@ check_not_returned (sim_checker *self, uint8_t host, const lk_ticket *ticket)
     }
 }
 
+/*  What is told of a change of type comes later than the change, or is that
+ *  it failed: then the change back is under way. */
+static bool
+is_token_of (const sim_claim *claim, const lk_ticket *ticket)
+{
+    return claim->token == ticket->token
+           || (claim->asked_turn > 0 && ticket->turn > 0
+               && claim->token < ticket->token);
+}
+
 /*  Notes the claim that a held ticket bears out; false if there is none. */
 static bool
 match_claim (sim_checker *self, uint8_t host, const lk_ticket *ticket)
@@ -102,14 +102,22 @@ match_claim (sim_checker *self, uint8_t host, const lk_ticket *ticket)
         if (!claim->held || claim->key != ticket->key) {
             continue;
         }
-        if (claim->token != ticket->token) {
+        if (!is_token_of (claim, ticket)) {
             sim_checker_fail (self,
                               "h%d's table has token %llx for what was "
                               "told as %llx",
                               host, (unsigned long long) ticket->token,
                               (unsigned long long) claim->token);
         }
+        if (claim->kept && !ticket->kept) {
+            sim_checker_fail (self,
+                              "h%d's table has a static lock of h%d, token "
+                              "%llx, that is not kept",
+                              host, claim->who.host,
+                              (unsigned long long) claim->token);
+        }
         claim->found = self->look;
+        claim->fragile = false;
         return true;
     }
     return false;
@@ -121,7 +129,7 @@ check_durable (sim_checker *self, uint8_t host)
 {
     for (size_t i = 0; i < self->claim_count; i++) {
         const sim_claim *claim = &self->claim[i];
-        if (claim->found != self->look && sim_claim_believed (self, claim)) {
+        if (claim->found != self->look && sim_claim_owed (self, claim)) {
             sim_checker_fail (
                 self,
                 "LOST LOCK: %s of h%d, request %llu token %llx, is not "
@@ -146,26 +154,240 @@ check_ballast (sim_checker *self, uint8_t host, uint32_t others)
     }
 }
 
-static void
-check_table (sim_checker *self, size_t place, lk_node *node)
+/*  -------------------------------------------------------- since last time */
+
+static bool
+same_request (const lk_request_id *a, const lk_request_id *b)
 {
-    uint8_t host = sim_checker_latest (self)->leader[place];
+    return a->serial == b->serial && a->session == b->session
+           && a->host == b->host;
+}
+
+static sim_seen
+look_at (const lk_ticket *tickets, size_t count)
+{
+    sim_seen seen = {.active = 0};
+
+    for (size_t i = 0; i < count && tickets[i].token != 0; i++) {
+        seen.active++;
+        if (seen.top < tickets[i].token) {
+            seen.top = tickets[i].token;
+        }
+        if (tickets[i].upgrade) {
+            seen.upgrade = tickets[i].request;
+            seen.upgrade_turn = tickets[i].turn + 1;
+        }
+    }
+    return seen;
+}
+
+/*  Nobody waits who need not. When a home begins, those of sessions that are
+ *  over are left out; what becomes of that is an operation, which comes soon
+ *  where nothing is amiss. */
+static void
+check_stuck (sim_checker *self, uint8_t host, const sim_seen *former,
+             sim_seen *seen, const lk_ticket *stuck)
+{
+    bool was_well = former && former->stuck_since == 0;
+
+    if (!stuck) {
+        return;
+    }
+    seen->stuck_since = former && !was_well ? former->stuck_since : self->now;
+    if (was_well
+        || (self->settled_at > 0 && self->now - seen->stuck_since > STUCK_MS)) {
+        sim_checker_fail (
+            self,
+            "STUCK: in h%d's table ticket %llx of h%d, type %d, waits, though "
+            "it need not (%zu hold it)",
+            host, (unsigned long long) stuck->number, stuck->request.host,
+            (int) stuck->mode.type, seen->active);
+    }
+}
+
+/*  Who waits to be exclusive is passed by nobody; and nobody is told that more
+ *  hold it than did. */
+static void
+check_since (sim_checker *self, uint8_t host, const sim_seen *former,
+             const sim_seen *seen, const lk_ticket *tickets)
+{
+    size_t fresh = 0;
+
+    if (seen->upgrade_turn != 0 && seen->upgrade_turn == former->upgrade_turn
+        && same_request (&seen->upgrade, &former->upgrade)
+        && seen->top > former->top) {
+        sim_checker_fail (self,
+                          "PASSED: in h%d's table one of h%d waits to be "
+                          "exclusive, and token %llx was granted",
+                          host, seen->upgrade.host,
+                          (unsigned long long) seen->top);
+    }
+    for (size_t i = 0; i < seen->active; i++) {
+        fresh += tickets[i].token > former->top;
+    }
+    for (size_t i = 0; i < seen->active; i++) {
+        if (tickets[i].token > former->top
+            && tickets[i].ordinal > former->active + fresh) {
+            sim_checker_fail (self,
+                              "ORDINAL: %u of a ticket of h%d in h%d's table, "
+                              "is %zu or less",
+                              tickets[i].ordinal, tickets[i].request.host, host,
+                              former->active + fresh);
+        }
+    }
+}
+
+/*  -------------------------------------------------------- one table */
+
+/*  A leader's table, while it is read. */
+typedef struct {
+    sim_checker *checker;
+    uint8_t host;
+    size_t place; /* of the leader */
+    bool again;   /* of the same decree as last time */
+    uint32_t others;
+    sim_seen seen[SIM_OBJECTS_MAX];
+    lk_ticket tickets[SIM_QUEUE_MAX]; /* of one object */
+    size_t count;
+    lk_ticket pending[SIM_QUEUE_MAX]; /* of sets, not asked for yet */
+    size_t pending_count;
+} sim_reading;
+
+static void
+note_pending (sim_reading *self, const lk_ticket *ticket)
+{
+    if (ticket->number == 0 && ticket->token == 0
+        && self->pending_count < SIM_QUEUE_MAX) {
+        self->pending[self->pending_count++] = *ticket;
+    }
+}
+
+/*  With what it was when it was read last time. */
+static void
+compare_queue (sim_reading *self, uint8_t object)
+{
+    sim_checker *checker = self->checker;
+    const sim_seen *former =
+        self->again ? &checker->service[self->host].of[object] : NULL;
+    sim_seen *seen = &self->seen[object];
+
+    *seen = look_at (self->tickets, self->count);
+    if (former) {
+        check_since (checker, self->host, former, seen, self->tickets);
+    }
+    check_stuck (checker, self->host, former, seen,
+                 sim_queue_stuck (self->tickets, self->count));
+    if (seen->active > 0) {
+        checker->object[object].holder = self->tickets[0].request.host;
+    }
+}
+
+/*  All tickets of an object have been read. */
+static void
+end_queue (sim_reading *self)
+{
+    sim_checker *checker = self->checker;
+    uint8_t object = self->count > 0
+                         ? sim_checker_object (checker, self->tickets[0].object)
+                         : SIM_ANY_OBJECT;
+
+    for (size_t i = 0; i < self->count; i++) {
+        const lk_ticket *ticket = &self->tickets[i];
+        check_not_returned (checker, self->host, ticket);
+        note_queued (checker, self->place, object, ticket);
+        note_pending (self, ticket);
+        self->others +=
+            !match_claim (checker, self->host, ticket) && ticket->token != 0;
+    }
+    sim_checker_queue (checker, self->host, self->tickets, self->count);
+    if (object != SIM_ANY_OBJECT) {
+        compare_queue (self, object);
+    }
+    self->count = 0;
+}
+
+static bool
+same_object (const lk_ticket *a, const lk_ticket *b)
+{
+    return a->object.size == b->object.size
+           && memcmp (a->object.data, b->object.data, a->object.size) == 0;
+}
+
+/*  The place of an object's home: any leader will do that orders both. */
+static size_t
+home_of (const sim_checker *self, lk_name object)
+{
+    return lk_hash64 (object.data, object.size)
+           % sim_checker_latest (self)->leader_count;
+}
+
+/*  Who was granted in this term in front of a pending one of its set, with the
+ *  same home, took it along. */
+static void
+check_pending (const sim_reading *self, const lk_ticket *ticket)
+{
+    uint64_t term = sim_checker_latest (self->checker)->term.number;
+
+    for (size_t i = 0; i < self->pending_count; i++) {
+        const lk_ticket *next = &self->pending[i];
+        if (ticket->token >> 32 == term && ticket->rest > 0
+            && ticket->request.serial + 1 == next->request.serial
+            && ticket->request.session == next->request.session
+            && ticket->request.host == next->request.host
+            && home_of (self->checker, ticket->object)
+                   == home_of (self->checker, next->object)) {
+            sim_checker_fail (self->checker,
+                              "LEFT BEHIND: in h%d's table serial %llu of h%d "
+                              "is held, and the next of its set does not wait",
+                              self->host,
+                              (unsigned long long) ticket->request.serial,
+                              ticket->request.host);
+        }
+    }
+}
+
+static void
+read_sets (const sim_reading *self, lk_node *node)
+{
     lk_ticket ticket;
-    lk_ticket before = {0};
-    uint32_t others = 0;
     size_t cursor = 0;
 
+    while (self->pending_count > 0
+           && lk_node_next_ticket (node, &cursor, &ticket)) {
+        check_pending (self, &ticket);
+    }
+}
+
+static void
+check_table (sim_checker *self, size_t place, lk_node *node, bool again)
+{
+    static sim_reading reading;
+    sim_service *service;
+    lk_ticket ticket;
+    size_t cursor = 0;
+
+    reading.checker = self;
+    reading.host = sim_checker_latest (self)->leader[place];
+    reading.place = place;
+    reading.again = again;
+    reading.others = 0;
+    reading.count = reading.pending_count = 0;
+    memset (reading.seen, 0, sizeof reading.seen);
+    service = &self->service[reading.host];
     self->look++;
     while (lk_node_next_ticket (node, &cursor, &ticket)) {
-        check_order (self, host, &before, &ticket);
-        check_not_returned (self, host, &ticket);
-        note_queued (self, place, &ticket);
-        note_holder (self, &ticket);
-        others += !match_claim (self, host, &ticket) && ticket.token != 0;
-        before = ticket;
+        if (reading.count > 0
+            && (reading.count == SIM_QUEUE_MAX
+                || !same_object (&reading.tickets[0], &ticket))) {
+            end_queue (&reading);
+        }
+        reading.tickets[reading.count++] = ticket;
     }
-    check_durable (self, host);
-    check_ballast (self, host, others);
+    end_queue (&reading);
+    read_sets (&reading, node);
+    memcpy (service->of, reading.seen, sizeof service->of);
+    check_durable (self, reading.host);
+    check_ballast (self, reading.host, reading.others);
 }
 
 void
@@ -195,6 +417,24 @@ is_valid (const sim_checker *self, uint8_t host, const lk_node *node)
            && lk_node_serves (node);
 }
 
+/*  Looks into a table if it has changed since the last look into it. */
+static void
+look_into (sim_checker *self, size_t place, lk_node *node, bool changed)
+{
+    sim_service *service =
+        &self->service[sim_checker_latest (self)->leader[place]];
+    uint64_t length = lk_node_table_length (node);
+    bool again =
+        self->latest + 1 == service->seen_in && service->seen <= length;
+
+    if (changed && again && service->seen == length) {
+        return;
+    }
+    service->seen = length;
+    service->seen_in = self->latest + 1;
+    check_table (self, place, node, again);
+}
+
 void
 sim_checker_tables (sim_checker *self, lk_node *const *nodes, size_t count)
 {
@@ -203,7 +443,7 @@ sim_checker_tables (sim_checker *self, lk_node *const *nodes, size_t count)
     for (size_t place = 0; latest && place < latest->leader_count; place++) {
         uint8_t host = latest->leader[place];
         if (host < count && is_valid (self, host, nodes[host])) {
-            check_table (self, place, nodes[host]);
+            look_into (self, place, nodes[host], false);
         }
     }
 }
@@ -212,18 +452,10 @@ void
 sim_checker_stepped (sim_checker *self, uint8_t host, lk_node *node)
 {
     const lk_decree *latest = sim_checker_latest (self);
-    sim_service *service = &self->service[host];
-    uint64_t length;
 
     for (size_t place = 0; latest && place < latest->leader_count; place++) {
         if (latest->leader[place] == host && is_valid (self, host, node)) {
-            length = lk_node_table_length (node);
-            if (length != service->seen
-                || self->latest + 1 != service->seen_in) {
-                service->seen = length;
-                service->seen_in = self->latest + 1;
-                check_table (self, place, node);
-            }
+            look_into (self, place, node, true);
         }
     }
 }

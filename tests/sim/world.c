@@ -294,16 +294,20 @@ begin_calm (sim_world *self)
 }
 
 /*  A dead waiter costs nobody time, and neither does a message that is lost on
- *  a dead link: it goes another way. */
+ *  a dead link: it goes another way. But a home that does not hear a host ends
+ *  its former session by its own clock alone. */
 static void
 watch (sim_world *self)
 {
     const lk_decree *latest = sim_checker_latest (&self->checker);
     lk_hosts alive = 0;
 
+    if (self->checker.settled_at == 0) {
+        self->checker.settled_at = self->now;
+    }
     for (uint8_t host = 0; latest && host < self->host_count; host++) {
         if (sim_host_is_up (self, host)
-            && sim_calm_reaches (self, latest, host)) {
+            && sim_calm_reaches_all (self, latest, host)) {
             alive |= LK_HOST_BIT (host);
         }
     }

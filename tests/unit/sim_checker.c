@@ -7,11 +7,11 @@
  *  the canaries, which break the core itself.
  */
 
-#include "../sim/checker.c"
-#include "../sim/checker_decrees.c"
+#include "sim/checker.h"
 
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
 static sim_checker checker;
 

@@ -1,0 +1,363 @@
+/*  checker_ends.c - the judge: how locks and requests end
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Rule 6, and that nothing is ended too early, or without a cause, or
+ *  without its holder being told.
+ */
+
+#include "checker.h"
+
+#define ALL_APPS UINT32_MAX
+#define WANTED_MS 60000 /* an answer may be on its way for so long */
+
+void
+sim_checker_ended (sim_checker *self, sim_who who)
+{
+    sim_claim *claim;
+
+    while ((claim = sim_checker_next_claim (self, who, NULL))) {
+        sim_checker_drop (self, claim);
+    }
+}
+
+void
+sim_checker_timed_out (sim_checker *self, sim_who who)
+{
+    const sim_claim *claim = sim_checker_next_claim (self, who, NULL);
+
+    if (claim && self->now + 2 < claim->wait_until) {
+        sim_checker_fail (self,
+                          "request %llu of h%d failed as timed out, "
+                          "too early",
+                          (unsigned long long) who.serial, who.host);
+    }
+    sim_checker_ended (self, who);
+}
+
+/*  -------------------------------------------------------- by others */
+
+void
+sim_checker_released (sim_checker *self, sim_who who)
+{
+    const sim_claim *claim = NULL;
+    bool used = false;
+    bool any = false;
+
+    while ((claim = sim_checker_next_claim (self, who, claim))) {
+        any = true;
+        used |= claim->key_used;
+    }
+    if (any && !used) {
+        sim_checker_fail (self,
+                          "WRONG KEY: request %llu of h%d was released,"
+                          " but nobody used its key",
+                          (unsigned long long) who.serial, who.host);
+    }
+    sim_checker_ended (self, who);
+}
+
+void
+sim_checker_forced (sim_checker *self, sim_who who)
+{
+    const sim_claim *claim = NULL;
+    bool forced = false;
+    bool any = false;
+
+    while ((claim = sim_checker_next_claim (self, who, claim))) {
+        any = true;
+        forced |= self->object[claim->object].forced_at > 0;
+    }
+    if (any && !forced) {
+        sim_checker_fail (self,
+                          "FORCED: request %llu of h%d, but no operator asked "
+                          "for it",
+                          (unsigned long long) who.serial, who.host);
+    }
+    sim_checker_ended (self, who);
+}
+
+void
+sim_checker_key_used (sim_checker *self, uint64_t key)
+{
+    for (size_t i = 0; i < self->claim_count; i++) {
+        sim_claim *claim = &self->claim[i];
+        if (claim->held && claim->key == key) {
+            claim->key_used = true;
+        }
+    }
+}
+
+void
+sim_checker_key_done (sim_checker *self, uint64_t key)
+{
+    for (size_t i = self->claim_count; i-- > 0;) {
+        sim_claim *claim = &self->claim[i];
+        if (claim->held && claim->key == key) {
+            claim->key_done_at = self->now;
+            if (claim->orphan) {
+                sim_checker_drop (self, claim);
+            }
+        }
+    }
+}
+
+void
+sim_checker_forces (sim_checker *self, lk_name object)
+{
+    uint8_t place = sim_checker_object (self, object);
+
+    if (place != SIM_ANY_OBJECT) {
+        self->object[place].forced_at = self->now;
+    }
+}
+
+void
+sim_checker_forces_done (sim_checker *self, lk_name object, uint64_t token,
+                         int64_t asked_at)
+{
+    uint8_t place = sim_checker_object (self, object);
+
+    for (size_t i = self->claim_count; i-- > 0;) {
+        sim_claim *claim = &self->claim[i];
+        if (claim->object != place || !claim->held || claim->held_at >= asked_at
+            || claim->asked_turn > 0 || (token != 0 && claim->token != token)) {
+            continue;
+        }
+        if (sim_claim_believed (self, claim) && !claim->answered) {
+            sim_checker_fail (self,
+                              "FORCED is done, but request %llu of h%d was "
+                              "not told",
+                              (unsigned long long) claim->who.serial,
+                              claim->who.host);
+        } else if (claim->orphan) {
+            sim_checker_drop (self, claim);
+        }
+    }
+}
+
+void
+sim_checker_releases (sim_checker *self, uint8_t host, int64_t ms)
+{
+    for (size_t i = 0; i < self->claim_count; i++) {
+        const sim_claim *claim = &self->claim[i];
+        if (claim->who.host == host && claim->key_done_at > 0
+            && self->now - claim->key_done_at > ms && !claim->expired
+            && claim->lingers_until == 0
+            && claim->process == self->service[host].process) {
+            sim_checker_fail (self,
+                              "RELEASED with its key, but request %llu of "
+                              "h%d was never told",
+                              (unsigned long long) claim->who.serial, host);
+        }
+    }
+}
+
+void
+sim_checker_returned (sim_checker *self, uint64_t key, uint64_t token)
+{
+    size_t place = self->returned_count++ % SIM_RETURNED_MAX;
+
+    self->returned[place].key = key;
+    self->returned[place].token = token;
+}
+
+/*  -------------------------------------------------------- by time */
+
+/*  Whether somebody else waited for the object, since then. */
+static bool
+was_wanted (const sim_checker *self, const sim_claim *claim, int64_t since)
+{
+    for (size_t i = 0; i < self->claim_count; i++) {
+        const sim_claim *other = &self->claim[i];
+        if (other != claim && other->object == claim->object
+            && (!other->held || other->asked_turn != other->turn)) {
+            return true;
+        }
+    }
+    return self->object[claim->object].wanted_at >= since;
+}
+
+void
+sim_checker_expired (sim_checker *self, sim_who who)
+{
+    sim_claim *claim = NULL;
+
+    while ((claim = sim_checker_next_claim (self, who, claim))) {
+        if (self->now < claim->until) {
+            sim_checker_fail (self,
+                              "request %llu of h%d timed out %lld ms too "
+                              "early",
+                              (unsigned long long) who.serial, who.host,
+                              (long long) (claim->until - self->now));
+        }
+        if (claim->mode.lenient
+            && !was_wanted (self, claim, claim->until - WANTED_MS)) {
+            sim_checker_fail (self,
+                              "LENIENT: request %llu of h%d is asked back, "
+                              "though nobody waits",
+                              (unsigned long long) who.serial, who.host);
+        }
+        claim->expired = true;
+    }
+}
+
+/*  -------------------------------------------------------- with others */
+
+/*  What becomes of a claim whose application is gone. */
+static void
+leave (sim_checker *self, sim_claim *claim)
+{
+    if (claim->kept) {
+        claim->orphan = true;
+    } else if (claim->linger_ms > 0 && sim_claim_believed (self, claim)) {
+        claim->lingers_until = self->now + claim->linger_ms;
+    } else {
+        sim_checker_drop (self, claim);
+    }
+}
+
+static void
+end_works (sim_checker *self, uint8_t host, uint32_t app)
+{
+    for (size_t i = 0; i < SIM_WORKS_MAX; i++) {
+        sim_work *work = &self->work[i];
+        if (work->who.host == host
+            && (app == ALL_APPS || work->who.app == app)) {
+            work->until = 0;
+        }
+    }
+}
+
+void
+sim_checker_app_gone (sim_checker *self, uint8_t host, uint32_t app)
+{
+    for (size_t i = self->claim_count; i-- > 0;) {
+        const sim_who *who = &self->claim[i].who;
+        if (who->host == host && who->app == app
+            && self->claim[i].lingers_until == 0) {
+            leave (self, &self->claim[i]);
+        }
+    }
+    end_works (self, host, app);
+}
+
+/*  Those that wait on this host have lost their places, and in a reclaim
+ *  nobody claims what was static there. */
+static void
+end_session (sim_checker *self, uint8_t host)
+{
+    for (size_t i = 0; i < self->claim_count; i++) {
+        sim_claim *claim = &self->claim[i];
+        if (claim->who.host == host) {
+            claim->queued_at = 0;
+            claim->queued_by = 0;
+            claim->kept &= !claim->fragile;
+        }
+    }
+}
+
+void
+sim_checker_service_gone (sim_checker *self, uint8_t host, bool reboot)
+{
+    sim_service *service = &self->service[host];
+
+    end_session (self, host);
+    for (size_t i = self->claim_count; i-- > 0;) {
+        sim_claim *claim = &self->claim[i];
+        if (claim->who.host != host) {
+            continue;
+        }
+        if (reboot && claim->kept) {
+            claim->orphan = true;
+        } else if (reboot || (!claim->held && !claim->persists)) {
+            sim_checker_drop (self, claim);
+        }
+    }
+    if (reboot) {
+        end_works (self, host, ALL_APPS);
+    }
+    service->process++;
+    service->session = 0;
+    service->lease_until = 0;
+    service->table = (lk_term) {0, 0};
+}
+
+void
+sim_checker_lease (sim_checker *self, uint8_t host, uint64_t session,
+                   int64_t until)
+{
+    sim_service *service = &self->service[host];
+
+    if (session > service->facts.session) {
+        sim_checker_fail (self,
+                          "h%d uses session %llu, which is not on its "
+                          "disk",
+                          host, (unsigned long long) session);
+    }
+    if (until == 0 || session != service->session) {
+        end_session (self, host);
+    }
+    service->session = session;
+    service->lease_until = until;
+    for (size_t i = 0; i < self->claim_count; i++) {
+        sim_claim *claim = &self->claim[i];
+        if (claim->held && claim->who.host == host
+            && claim->process == service->process) {
+            claim->lease_until = claim->session == session ? until : 0;
+        }
+    }
+}
+
+/*  In a reclaim only what services still know of is claimed. */
+void
+sim_checker_reclaim (sim_checker *self)
+{
+    for (size_t i = self->claim_count; i-- > 0;) {
+        sim_claim *claim = &self->claim[i];
+        if (!claim->kept) {
+            continue;
+        }
+        if (sim_claim_unknown (self, claim)) {
+            claim->kept = false;
+            if (claim->orphan) {
+                sim_checker_drop (self, claim);
+            }
+        } else {
+            claim->fragile = true;
+        }
+    }
+}
+
+/*  -------------------------------------------------------- checks */
+
+void
+sim_checker_checked (sim_checker *self, lk_name object, uint64_t token,
+                     bool held, uint64_t newest, int64_t asked_at)
+{
+    uint8_t place = sim_checker_object (self, object);
+
+    for (size_t i = 0; i < self->claim_count; i++) {
+        const sim_claim *claim = &self->claim[i];
+        if (claim->object != place || claim->held_at >= asked_at
+            || claim->asked_turn > 0 || !sim_claim_believed (self, claim)) {
+            continue;
+        }
+        if ((claim->token == token && !held) || newest < claim->token) {
+            sim_checker_fail (
+                self,
+                "CHECK: token %llx of %s is %s, the newest is "
+                "%llx, but h%d holds it with %llx",
+                (unsigned long long) token, sim_checker_title (self, place),
+                held ? "held" : "not held", (unsigned long long) newest,
+                claim->who.host, (unsigned long long) claim->token);
+        }
+    }
+    if (held && newest < token) {
+        sim_checker_fail (
+            self, "CHECK: token %llx of %s is held, the newest is %llx",
+            (unsigned long long) token, sim_checker_title (self, place),
+            (unsigned long long) newest);
+    }
+}

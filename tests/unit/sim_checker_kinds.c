@@ -1,0 +1,546 @@
+/*  sim_checker_kinds.c - the judge notices what is wrong with locks of a kind
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Short histories of what is told, and queues as tables may have them.
+ */
+
+#include "sim/checker.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static sim_checker checker;
+
+static const lk_name gate = {.data = "gate", .size = 4};
+static const lk_name mill = {.data = "mill", .size = 4};
+
+static const lk_lock_mode shared = {.type = LK_SHARED};
+static const lk_lock_mode soft = {.soft = true};
+
+static lk_lock_mode
+units (uint32_t limit)
+{
+    return (lk_lock_mode) {.type = LK_SEMAPHORE, .limit = limit};
+}
+
+static sim_who
+who (uint8_t host, uint64_t serial)
+{
+    return (sim_who) {.host = host, .app = 1, .serial = serial};
+}
+
+/*  Three hosts with a session and a lease until 10 s. */
+static void
+set_up (void)
+{
+    lk_facts facts = {.session = 5};
+
+    sim_checker_init (&checker);
+    for (uint8_t host = 0; host < 3; host++) {
+        sim_checker_facts (&checker, host, &facts, true);
+        sim_checker_lease (&checker, host, 5, 10000);
+    }
+    checker.now = 1000;
+}
+
+static void
+ask (uint8_t host, uint64_t serial, lk_lock_mode mode)
+{
+    sim_checker_asked (&checker, who (host, serial), gate, 600);
+    sim_checker_mode (&checker, who (host, serial), &mode, 0);
+}
+
+static sim_grant
+grant_of (uint64_t token, uint32_t ordinal, lk_lock_type type)
+{
+    return (sim_grant) {.token = token,
+                        .key = token * 10 + ordinal,
+                        .type = type,
+                        .ordinal = ordinal,
+                        .until = SIM_FOREVER,
+                        .session = 5,
+                        .lease_until = 10000};
+}
+
+static void
+get (uint8_t host, uint64_t serial, lk_lock_mode mode, uint64_t token,
+     uint32_t ordinal)
+{
+    sim_grant grant = grant_of (token, ordinal, mode.type);
+
+    ask (host, serial, mode);
+    sim_checker_granted (&checker, who (host, serial), &grant);
+}
+
+static void
+change (uint8_t host, uint64_t serial, lk_lock_type type, uint32_t turn,
+        sim_grant grant)
+{
+    sim_checker_changes (&checker, who (host, serial), type, turn);
+    grant.turn = turn;
+    grant.type = type;
+    sim_checker_granted (&checker, who (host, serial), &grant);
+}
+
+static void
+expect (const char *reason)
+{
+    ck_assert_msg (strstr (checker.failure, reason), "'%s' is not '%s'",
+                   checker.failure, reason);
+    set_up ();
+}
+
+static void
+expect_nothing (void)
+{
+    ck_assert_str_eq (checker.failure, "");
+    set_up ();
+}
+
+/*  -------------------------------------------------------- together */
+
+START_TEST (readers_go_together)
+{
+    get (0, 1, shared, 100, 1);
+    get (1, 2, shared, 101, 2);
+    expect_nothing ();
+    get (0, 1, shared, 101, 2);
+    get (1, 2, shared, 100, 1); /* told later, granted earlier */
+    expect_nothing ();
+    get (0, 1, shared, 100, 1);
+    get (1, 2, (lk_lock_mode) {.type = LK_EXCLUSIVE}, 101, 1);
+    expect ("TWO HOLDERS");
+    get (0, 1, shared, 100, 1);
+    get (1, 2, units (5), 101, 2);
+    expect ("TWO HOLDERS");
+}
+END_TEST
+
+START_TEST (units_are_counted)
+{
+    get (0, 1, units (2), 100, 1);
+    get (1, 2, units (2), 101, 2);
+    expect_nothing ();
+    get (0, 1, units (2), 100, 1);
+    get (1, 2, units (1), 101, 1);
+    expect ("TOO MANY");
+    get (1, 2, units (5), 101, 2);
+    get (0, 1, units (1), 100, 1); /* there was one when that was granted */
+    expect_nothing ();
+    get (1, 2, units (5), 100, 1);
+    get (0, 1, units (1), 101, 1);
+    expect ("TOO MANY");
+    get (0, 1, units (5), 100, 1);
+    get (1, 2, units (5), 101, 1);
+    expect ("ORDINAL");
+    get (0, 1, units (5), 100, 1);
+    get (1, 2, units (5), 100, 1);
+    expect ("told twice");
+    get (0, 1, units (5), 100, 6);
+    expect ("ordinal 6");
+}
+END_TEST
+
+START_TEST (tokens_grow_between_those_that_exclude_each_other)
+{
+    get (0, 1, shared, 100, 1);
+    sim_checker_ended (&checker, who (0, 1));
+    get (1, 2, (lk_lock_mode) {.type = LK_EXCLUSIVE}, 100, 1);
+    expect ("TOKEN");
+    get (0, 1, (lk_lock_mode) {.type = LK_EXCLUSIVE}, 100, 1);
+    sim_checker_ended (&checker, who (0, 1));
+    get (1, 2, shared, 99, 1);
+    expect ("TOKEN");
+}
+END_TEST
+
+/*  -------------------------------------------------------- time */
+
+START_TEST (a_quiet_time)
+{
+    lk_lock_mode quiet = {.soft = true, .quiet_ms = 500};
+
+    ask (0, 1, quiet);
+    checker.now += 440;
+    sim_grant grant = grant_of (100, 1, LK_EXCLUSIVE);
+    sim_checker_granted (&checker, who (0, 1), &grant);
+    expect ("NOT QUIET");
+    ask (0, 1, quiet);
+    checker.now += 460;
+    sim_checker_granted (&checker, who (0, 1), &grant);
+    expect_nothing ();
+    get (1, 2, shared, 99, 1);
+    ask (0, 1, quiet);
+    checker.now += 460;
+    sim_checker_ended (&checker, who (1, 2));
+    sim_checker_granted (&checker, who (0, 1), &grant);
+    expect ("NOT QUIET");
+}
+END_TEST
+
+START_TEST (lenient_while_nobody_waits)
+{
+    lk_lock_mode lenient = {.lenient = true};
+    sim_grant grant = grant_of (100, 1, LK_EXCLUSIVE);
+
+    grant.until = 2000;
+    ask (0, 1, lenient);
+    sim_checker_granted (&checker, who (0, 1), &grant);
+    checker.now = 2001;
+    checker.object[0].wanted_at = -60001;
+    sim_checker_expired (&checker, who (0, 1));
+    expect ("LENIENT");
+    ask (0, 1, lenient);
+    sim_checker_granted (&checker, who (0, 1), &grant);
+    ask (1, 2, lenient);
+    checker.now = 2001;
+    sim_checker_expired (&checker, who (0, 1));
+    expect_nothing ();
+}
+END_TEST
+
+/*  -------------------------------------------------------- passing */
+
+static void
+wait_in_queue (lk_lock_mode mode)
+{
+    ask (0, 1, mode);
+    checker.claim[0].queued_at = checker.now;
+    checker.claim[0].queued_session = 5;
+    checker.now++;
+}
+
+START_TEST (who_waits_is_passed_by_nobody)
+{
+    wait_in_queue ((lk_lock_mode) {.type = LK_EXCLUSIVE});
+    get (1, 2, shared, 101, 1);
+    expect ("PASSED");
+    wait_in_queue (soft);
+    get (1, 2, shared, 101, 1);
+    expect_nothing ();
+    wait_in_queue (soft);
+    get (1, 2, units (2), 101, 1);
+    expect ("PASSED");
+    wait_in_queue (shared);
+    get (1, 2, shared, 101, 1);
+    expect ("PASSED");
+}
+END_TEST
+
+/*  -------------------------------------------------------- types */
+
+START_TEST (a_change_of_type)
+{
+    get (0, 1, shared, 100, 1);
+    change (0, 1, LK_EXCLUSIVE, 1, grant_of (100, 1, LK_EXCLUSIVE));
+    expect ("TOKEN");
+    get (0, 1, shared, 100, 1);
+    sim_grant grant = grant_of (100, 1, LK_EXCLUSIVE);
+    grant.token = 103;
+    change (0, 1, LK_EXCLUSIVE, 1, grant);
+    change (0, 1, LK_SHARED, 2, grant);
+    get (1, 2, shared, 104, 2);
+    expect_nothing ();
+    get (0, 1, shared, 100, 1);
+    get (1, 2, shared, 101, 2);
+    change (0, 1, LK_EXCLUSIVE, 1, grant);
+    expect ("TWO HOLDERS");
+}
+END_TEST
+
+START_TEST (an_upgrade_that_was_not_asked_for)
+{
+    sim_grant grant = grant_of (100, 1, LK_EXCLUSIVE);
+
+    get (0, 1, shared, 100, 1);
+    grant.token = 103;
+    sim_checker_granted (&checker, who (0, 1), &grant);
+    expect ("LOCKED twice");
+    get (0, 1, shared, 100, 1);
+    sim_checker_changes (&checker, who (0, 1), LK_EXCLUSIVE, 1);
+    sim_checker_unchanged (&checker, who (0, 1), 1, LK_DEADLOCK);
+    expect ("DEADLOCK");
+    get (0, 1, shared, 100, 1);
+    get (1, 2, shared, 101, 2);
+    sim_checker_changes (&checker, who (1, 2), LK_EXCLUSIVE, 1);
+    sim_checker_changes (&checker, who (0, 1), LK_EXCLUSIVE, 1);
+    sim_checker_unchanged (&checker, who (0, 1), 1, LK_DEADLOCK);
+    expect_nothing ();
+}
+END_TEST
+
+/*  -------------------------------------------------------- sets */
+
+static void
+ask_both (void)
+{
+    sim_checker_asked (&checker, who (0, 1), gate, 600);
+    sim_checker_asked (&checker, who (0, 1), mill, 600);
+}
+
+START_TEST (all_of_a_set_or_none)
+{
+    sim_grant grants[2] = {grant_of (100, 1, LK_EXCLUSIVE),
+                           grant_of (200, 1, LK_EXCLUSIVE)};
+
+    grants[0].object = gate;
+    grants[1].object = mill;
+    ask_both ();
+    sim_checker_granted_all (&checker, who (0, 1), grants, 2);
+    expect_nothing ();
+    ask_both ();
+    sim_checker_granted_all (&checker, who (0, 1), grants, 1);
+    expect ("open are 2");
+    ask_both ();
+    grants[1].object = gate;
+    sim_checker_granted_all (&checker, who (0, 1), grants, 2);
+    expect ("LOCKED twice");
+}
+END_TEST
+
+/*  -------------------------------------------------------- lives */
+
+START_TEST (a_static_lock_outlives_its_host)
+{
+    lk_lock_mode mode = {.is_static = true};
+
+    get (0, 1, mode, 100, 1);
+    sim_checker_service_gone (&checker, 0, true);
+    checker.now = 50000;
+    sim_checker_lease (&checker, 1, 5, 60000);
+    ask (1, 2, shared);
+    sim_grant grant = grant_of (101, 1, LK_SHARED);
+    grant.lease_until = 60000;
+    sim_checker_granted (&checker, who (1, 2), &grant);
+    expect ("TWO HOLDERS");
+    get (0, 1, mode, 100, 1);
+    sim_checker_service_gone (&checker, 0, true);
+    sim_checker_key_used (&checker, 1001);
+    get (1, 2, shared, 101, 1);
+    expect_nothing ();
+    get (0, 1, mode, 100, 1);
+    sim_checker_service_gone (&checker, 0, true);
+    sim_checker_reclaim (&checker); /* nobody was left who knew of it */
+    get (1, 2, shared, 101, 1);
+    expect_nothing ();
+}
+END_TEST
+
+START_TEST (a_lock_lingers)
+{
+    lk_lock_mode mode = {.type = LK_EXCLUSIVE};
+    sim_grant grant = grant_of (100, 1, LK_EXCLUSIVE);
+
+    for (int heir = 0; heir < 2; heir++) {
+        ask (0, 1, mode);
+        sim_checker_mode (&checker, who (0, 1), &mode, 300);
+        sim_checker_granted (&checker, who (0, 1), &grant);
+        sim_checker_app_gone (&checker, 0, 1);
+        sim_checker_asked (&checker, (sim_who) {0, 2, 2}, gate, 600);
+        sim_checker_inherits (&checker, (sim_who) {0, 2, 2}, grant.key);
+        checker.now += 299;
+        if (heir) {
+            sim_checker_granted (&checker, (sim_who) {0, 2, 2}, &grant);
+            expect_nothing ();
+        } else {
+            get (1, 3, mode, 101, 1);
+            expect ("TWO HOLDERS");
+        }
+    }
+}
+END_TEST
+
+START_TEST (force_tells_the_holder)
+{
+    get (0, 1, shared, 100, 1);
+    sim_checker_forced (&checker, who (0, 1));
+    expect ("no operator");
+    get (0, 1, shared, 100, 1);
+    checker.now++;
+    sim_checker_forces (&checker, gate);
+    sim_checker_forces_done (&checker, gate, 0, checker.now);
+    expect ("FORCED is done");
+    get (0, 1, shared, 100, 1);
+    checker.now++;
+    sim_checker_forces (&checker, gate);
+    sim_checker_forced (&checker, who (0, 1));
+    sim_checker_forces_done (&checker, gate, 0, checker.now);
+    expect_nothing ();
+}
+END_TEST
+
+START_TEST (a_token_is_checked)
+{
+    get (0, 1, shared, 100, 1);
+    checker.now++;
+    sim_checker_checked (&checker, gate, 100, true, 100, checker.now);
+    sim_checker_checked (&checker, gate, 99, false, 100, checker.now);
+    expect_nothing ();
+    get (0, 1, shared, 100, 1);
+    checker.now++;
+    sim_checker_checked (&checker, gate, 100, false, 101, checker.now);
+    expect ("CHECK");
+    get (0, 1, shared, 100, 1);
+    checker.now++;
+    sim_checker_checked (&checker, gate, 7, false, 0, checker.now);
+    expect ("CHECK");
+}
+END_TEST
+
+START_TEST (what_is_free_is_not_refused)
+{
+    checker.now = 50000;
+    checker.settled_at = 1;
+    ask (0, 1, units (1));
+    sim_checker_full (&checker, who (0, 1));
+    expect ("FULL");
+    checker.now = 50000;
+    checker.settled_at = 1;
+    sim_checker_lease (&checker, 1, 5, 60000);
+    ask (1, 2, units (1));
+    sim_grant grant = grant_of (100, 1, LK_SEMAPHORE);
+    grant.lease_until = 60000;
+    sim_checker_granted (&checker, who (1, 2), &grant);
+    ask (0, 1, units (1));
+    sim_checker_full (&checker, who (0, 1));
+    expect_nothing ();
+}
+END_TEST
+
+/*  -------------------------------------------------------- queues */
+
+static lk_ticket queue[4];
+
+static lk_ticket
+ticket_of (uint64_t number, uint64_t token, uint32_t ordinal, lk_lock_mode mode)
+{
+    return (lk_ticket) {
+        .number = number, .token = token, .ordinal = ordinal, .mode = mode};
+}
+
+static void
+look (size_t count)
+{
+    sim_checker_queue (&checker, 0, queue, count);
+}
+
+START_TEST (who_holds_it_in_a_table)
+{
+    lk_lock_mode exclusive = {.type = LK_EXCLUSIVE};
+
+    queue[0] = ticket_of (1, 1, 1, shared);
+    queue[1] = ticket_of (2, 2, 2, shared);
+    queue[2] = ticket_of (3, 0, 0, exclusive);
+    look (3);
+    expect_nothing ();
+    queue[1] = ticket_of (2, 2, 2, exclusive);
+    look (3);
+    expect ("held by type 1");
+    queue[1] = ticket_of (2, 2, 1, shared);
+    look (2);
+    expect ("ORDINAL");
+    queue[0] = ticket_of (1, 1, 1, units (2));
+    queue[1] = ticket_of (2, 2, 2, units (1));
+    look (2);
+    expect ("TOO MANY");
+    queue[1] = ticket_of (2, 2, 2, units (2));
+    queue[1].mode.bound = 1;
+    look (2);
+    expect ("TOO MANY");
+    queue[0].mode.bound = 3;
+    queue[1].mode.bound = 4;
+    look (2);
+    expect ("BOUND");
+}
+END_TEST
+
+START_TEST (the_order_of_a_queue)
+{
+    lk_lock_mode exclusive = {.type = LK_EXCLUSIVE};
+
+    queue[0] = ticket_of (3, 3, 1, exclusive);
+    queue[1] = ticket_of (1, 0, 0, exclusive);
+    look (2);
+    expect ("PASSED");
+    queue[0] = ticket_of (3, 3, 1, shared);
+    look (2);
+    expect ("PASSED");
+    queue[1].mode = soft;
+    look (2);
+    expect_nothing ();
+    queue[1] = ticket_of (5, 0, 0, exclusive);
+    queue[2] = ticket_of (4, 0, 0, exclusive);
+    look (3);
+    expect ("order of numbers");
+    queue[2] = ticket_of (6, 6, 2, shared);
+    look (3);
+    expect ("behind one that waits");
+}
+END_TEST
+
+START_TEST (who_need_not_wait)
+{
+    lk_lock_mode exclusive = {.type = LK_EXCLUSIVE};
+    lk_lock_mode quiet = {.soft = true, .quiet_ms = 100};
+
+    queue[0] = ticket_of (1, 0, 0, exclusive);
+    ck_assert_ptr_eq (sim_queue_stuck (queue, 1), &queue[0]);
+    queue[0].mode = quiet;
+    queue[1] = ticket_of (2, 0, 0, exclusive);
+    queue[2] = ticket_of (3, 0, 0, shared);
+    ck_assert_ptr_null (sim_queue_stuck (queue, 2));
+    ck_assert_ptr_eq (sim_queue_stuck (queue, 3), &queue[2]);
+    queue[0] = ticket_of (1, 1, 1, units (2));
+    queue[1] = ticket_of (2, 0, 0, units (1));
+    queue[2] = ticket_of (3, 0, 0, units (2));
+    ck_assert_ptr_null (sim_queue_stuck (queue, 3));
+    queue[1].number = 0; /* of a set, not asked for yet */
+    ck_assert_ptr_eq (sim_queue_stuck (queue, 3), &queue[2]);
+    queue[0] = ticket_of (1, 1, 1, shared);
+    queue[0].upgrade = true;
+    queue[1] = ticket_of (2, 0, 0, shared);
+    ck_assert_ptr_eq (sim_queue_stuck (queue, 2), &queue[0]);
+    queue[1] = ticket_of (2, 2, 2, shared);
+    ck_assert_ptr_null (sim_queue_stuck (queue, 3));
+    queue[1].upgrade = true;
+    look (2);
+    expect ("2 wait to be exclusive");
+}
+END_TEST
+
+int
+main (void)
+{
+    Suite *suite = suite_create ("sim_checker_kinds");
+    TCase *test_case = tcase_create ("kinds");
+    SRunner *runner = srunner_create (suite);
+    int failed;
+
+    suite_add_tcase (suite, test_case);
+    tcase_add_checked_fixture (test_case, set_up, NULL);
+    tcase_add_test (test_case, readers_go_together);
+    tcase_add_test (test_case, units_are_counted);
+    tcase_add_test (test_case,
+                    tokens_grow_between_those_that_exclude_each_other);
+    tcase_add_test (test_case, a_quiet_time);
+    tcase_add_test (test_case, lenient_while_nobody_waits);
+    tcase_add_test (test_case, who_waits_is_passed_by_nobody);
+    tcase_add_test (test_case, a_change_of_type);
+    tcase_add_test (test_case, an_upgrade_that_was_not_asked_for);
+    tcase_add_test (test_case, all_of_a_set_or_none);
+    tcase_add_test (test_case, a_static_lock_outlives_its_host);
+    tcase_add_test (test_case, a_lock_lingers);
+    tcase_add_test (test_case, force_tells_the_holder);
+    tcase_add_test (test_case, a_token_is_checked);
+    tcase_add_test (test_case, what_is_free_is_not_refused);
+    tcase_add_test (test_case, who_holds_it_in_a_table);
+    tcase_add_test (test_case, the_order_of_a_queue);
+    tcase_add_test (test_case, who_need_not_wait);
+    srunner_run_all (runner, CK_NORMAL);
+    failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
