@@ -213,7 +213,7 @@ canary any-key 200 storm home.c \
 canary by-key-at-once 200 storm home.c \
     's/ask_back (node, holder, ticket->request);/holder->release_by = ticket->request;\n        drop (node, holder);/'
 canary no-grace 200 storm upkeep.c \
-    's/return ticket->duration_ms + grace;/return ticket->duration_ms;/'
+    's/return ticket->duration_ms + grace_of/return ticket->duration_ms + 0 * grace_of/'
 canary unlocked-told-at-once 60 storm home.c \
     's/    lk_stream_append (node, &op);\n}\n\nstatic void\nadd/    lk_tell now = {.request = op.ticket.request, .token = entry->ticket.token};\n    tell_unlocked (node, \&op, \&now);\n&/'
 

@@ -3,171 +3,11 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  One object and one home. What a queue looks like is a line of text: "1:1
- *  2:2 | 3 4" has request 1 with ordinal 1 and request 2 with ordinal 2
- *  active, and 3 and 4 wait. lockkeeper-protocol(7), Granting.
+ *  Who has which type and who keeps to whose policy; changes of type are in
+ *  core_grant_turns.c. lockkeeper-protocol(7), Granting.
  */
 
-#include "digest.h"
-#include "grant.h"
-
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static const lk_decree decree = {.term = {.number = 7, .proposer = 0xaa},
-                                 .members = 1,
-                                 .leader_count = 1,
-                                 .leader = {0}};
-
-static const lk_name object = {"x", 1};
-
-static lk_table table;
-static lk_tells tells;
-
-static void
-set_up (void)
-{
-    lk_table_init (&table);
-    lk_table_begin (&table, &decree);
-}
-
-static void
-tear_down (void)
-{
-    lk_tells_clear (&tells);
-    lk_table_clear (&table);
-}
-
-/*  -------------------------------------------------------- saying things */
-
-#define EXCLUSIVE ((lk_lock_mode) {.type = LK_EXCLUSIVE})
-#define SHARED ((lk_lock_mode) {.type = LK_SHARED})
-#define SOFT ((lk_lock_mode) {.type = LK_EXCLUSIVE, .soft = true})
-#define QUIET                                                                  \
-    ((lk_lock_mode) {.type = LK_EXCLUSIVE, .soft = true, .quiet_ms = 500})
-
-static lk_lock_mode
-units (uint32_t limit)
-{
-    return (lk_lock_mode) {.type = LK_SEMAPHORE, .limit = limit};
-}
-
-static lk_lock_mode
-bound (uint32_t limit, uint32_t stored)
-{
-    return (lk_lock_mode) {
-        .type = LK_SEMAPHORE, .limit = limit, .bound = stored};
-}
-
-/*  Odd requests are host 1's, even ones host 2's. */
-static lk_request_id
-request (uint64_t serial)
-{
-    return (lk_request_id) {serial % 2 ? 1 : 2, 1, serial};
-}
-
-static void
-apply (const lk_op *op)
-{
-    lk_tells_clear (&tells);
-    ck_assert (lk_table_apply (&table, 0, op, 1000, &tells));
-    uint64_t digest;
-    ck_assert (lk_digest_share (&table, 0, &digest));
-}
-
-static lk_op
-operation (lk_op_kind kind, uint64_t serial)
-{
-    return (lk_op) {.kind = kind,
-                    .by.host = LK_NOBODY,
-                    .ticket.request = request (serial),
-                    .ticket.object = object};
-}
-
-static void
-add (uint64_t serial, lk_lock_mode mode)
-{
-    lk_op op = operation (LK_OP_ADD, serial);
-    op.ticket.owner = (lk_name) {"app@h1", 6};
-    op.ticket.key = 1000 + serial;
-    op.ticket.mode = mode;
-    apply (&op);
-}
-
-static void
-drop (uint64_t serial)
-{
-    const lk_op op = operation (LK_OP_DROP, serial);
-    apply (&op);
-}
-
-static void
-gone (lk_host host)
-{
-    lk_op op = operation (LK_OP_GONE, 0);
-    op.ticket.request = (lk_request_id) {.host = host, .session = 1};
-    apply (&op);
-}
-
-static bool
-claim (uint64_t serial, lk_lock_mode mode)
-{
-    lk_ticket ticket = {.request = request (serial),
-                        .object = object,
-                        .owner = {"app@h1", 6},
-                        .token = 70 + serial,
-                        .ordinal = 9,
-                        .mode = mode};
-    lk_op op = operation (LK_OP_REPORT, serial);
-    op.part = table.parts[0][op.ticket.request.host];
-    op.more = true;
-    op.tickets = &ticket;
-    op.ticket_count = 1;
-    return lk_table_apply (&table, 0, &op, 1000, NULL);
-}
-
-/*  -------------------------------------------------------- looking */
-
-static const char *
-queue (void)
-{
-    static char text[200];
-    const lk_queue *self = lk_table_queue (&table, object);
-    size_t used = 0;
-    text[0] = '\0';
-    for (const lk_entry *entry = self ? self->first : NULL; entry;
-         entry = entry->next) {
-        const lk_ticket *ticket = &entry->ticket;
-        const char *space = used > 0 ? " " : "";
-        const char *bar = entry == self->waiting ? "| " : "";
-        used += (size_t) snprintf (text + used, sizeof text - used, "%s%s%llu",
-                                   space, bar,
-                                   (unsigned long long) ticket->request.serial);
-        if (ticket->token != 0) {
-            used += (size_t) snprintf (text + used, sizeof text - used, ":%u",
-                                       ticket->ordinal);
-        }
-    }
-    return text;
-}
-
-#define QUEUE(text) ck_assert_str_eq (queue (), text)
-
-static const lk_ticket *
-ticket (uint64_t serial)
-{
-    const lk_entry *entry = lk_table_find (&table, request (serial));
-    ck_assert_ptr_nonnull (entry);
-    return &entry->ticket;
-}
-
-static bool
-at_once (lk_lock_mode mode)
-{
-    return lk_grant_at_once (lk_table_queue (&table, object), &mode);
-}
+#include "grant_fake.h"
 
 /*  -------------------------------------------------------- types */
 
@@ -489,14 +329,6 @@ START_TEST (what_makes_no_sense)
 }
 END_TEST
 
-static TCase *
-make_case (const char *text)
-{
-    TCase *tests = tcase_create (text);
-    tcase_add_checked_fixture (tests, set_up, tear_down);
-    return tests;
-}
-
 static void
 add_types (Suite *suite)
 {
@@ -540,9 +372,5 @@ main (void)
     Suite *suite = suite_create ("core_grant");
     add_types (suite);
     add_order (suite);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    int failures = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite (suite);
 }

@@ -149,6 +149,16 @@ go_on (lk_table *self, uint8_t home, lk_tells *tells)
 
 /*  -------------------------------------------------------- operations */
 
+/*  The operation's ticket, if it is held, and of that home. */
+static lk_entry *
+find_held (const lk_table *self, uint8_t home, const lk_op *op)
+{
+    lk_entry *entry = lk_table_find (self, op->ticket.request);
+    return entry && entry->queue->home == home && entry->ticket.token != 0
+               ? entry
+               : NULL;
+}
+
 /*  The tickets of a set under serials that follow each other; those that are
  *  there stay as they are. */
 static void
@@ -189,7 +199,7 @@ apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
     grant (self, home, lk_table_queue (self, op->ticket.object), tells);
 }
 
-/*  Drops a host's tickets up to a session; false if the queue went with them.
+/*  Drops a host's tickets up to a session, but for kept ones; false if the queue went with them.
  *  It is the operation's session that counts, not `gone`, which the streams
  *  of other homes raise, too: that order is not the same on all leaders. */
 static bool
@@ -200,7 +210,8 @@ drop_gone (lk_table *self, lk_queue *queue, lk_request_id gone)
     while (entry) {
         lk_entry *next = entry->next;
         if (entry->ticket.request.host != gone.host
-            || entry->ticket.request.session > gone.session) {
+            || entry->ticket.request.session > gone.session
+            || entry->ticket.kept) {
             left++;
         } else {
             lk_entry_remove (self, entry);
@@ -254,8 +265,8 @@ apply_claim (lk_table *self, const lk_ticket *claim, int64_t now_ms)
     entry->ticket.mode = claim->mode;
     entry->ticket.ordinal = claim->ordinal;
     entry->ticket.turn = claim->turn;
-    entry->ticket.kept = claim->kept;
     lk_entry_put (self, entry);
+    lk_entry_set_kept (self, entry, claim->kept);
     return true;
 }
 
@@ -291,8 +302,59 @@ apply_open (lk_table *self, uint8_t home, lk_tells *tells)
     self->reclaim &= (uint8_t) ~(1u << home);
     for (lk_queue *queue = self->queues; queue; queue = queue->hh.next) {
         if (queue->home == home) {
+            queue->shared_ms = self->now_ms; /* before, nobody knows */
             grant (self, home, queue, tells);
         }
+    }
+}
+
+/*  Another type for who holds it, or the wish for it: of two who wait to be
+ *  exclusive each would wait for the other, so that there is only one. Each
+ *  turn has one outcome: one that was refused is over, too. */
+static void
+apply_convert (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
+{
+    lk_entry *entry = find_held (self, home, op);
+    lk_lock_type type = op->ticket.mode.type;
+    if (!entry || op->ticket.turn <= entry->ticket.turn
+        || entry->ticket.mode.type == LK_SEMAPHORE || type == LK_SEMAPHORE) {
+        return;
+    }
+    lk_ticket *ticket = &entry->ticket;
+    lk_queue *queue = entry->queue;
+    bool wished = ticket->upgrade;
+    lk_lock_type held = ticket->mode.type;
+    lk_entry_take (self, entry);
+    ticket->turn = op->ticket.turn;
+    ticket->upgrade =
+        type == LK_EXCLUSIVE && held == LK_SHARED && !queue->upgrade;
+    if (type == LK_SHARED) {
+        ticket->mode.type = LK_SHARED;
+    }
+    lk_entry_put (self, entry);
+    if (!ticket->upgrade && (wished || held != ticket->mode.type)) {
+        tell_locked (self, tells, entry);
+    }
+    grant (self, home, queue, tells);
+}
+
+static void
+apply_ripe (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
+{
+    lk_entry *entry = lk_table_find (self, op->ticket.request);
+    if (entry && entry->queue->home == home && !(self->reclaim >> home & 1)
+        && lk_grant_is_ripe (entry)) {
+        activate (self, home, entry, tells);
+    }
+}
+
+static void
+apply_keep (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
+{
+    lk_entry *entry = find_held (self, home, op);
+    if (entry && entry->ticket.mode.is_static) {
+        lk_entry_set_kept (self, entry, true);
+        tell_locked (self, tells, entry);
     }
 }
 
@@ -348,8 +410,13 @@ apply_any (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
         apply_digest (self, home);
         break;
     case LK_OP_RIPE:
+        apply_ripe (self, home, op, tells);
+        break;
     case LK_OP_CONVERT:
-    case LK_OP_KEEP: /* no home says them yet */
+        apply_convert (self, home, op, tells);
+        break;
+    case LK_OP_KEEP:
+        apply_keep (self, home, op, tells);
         break;
     case LK_OP_COUNT:
         LK_ASSERT (op->kind != LK_OP_COUNT);
@@ -364,6 +431,7 @@ lk_table_apply (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
     LK_ASSERT (home < self->decree.leader_count);
     self->sequence[home]++;
     self->did = 0;
+    self->now_ms = now_ms;
     bool fine = apply_any (self, home, op, now_ms, tells);
     go_on (self, home, tells);
     self->hash[home] =

@@ -53,6 +53,7 @@ need_queue (lk_table *self, lk_name object)
         queue->key = lk_memdup (object.data, object.size);
         queue->size = object.size;
         queue->home = lk_table_home (self, object);
+        queue->shared_ms = INT64_MIN;
         HASH_ADD_KEYPTR (hh, self->queues, queue->key, queue->size, queue);
     }
     return queue;
@@ -141,9 +142,19 @@ lk_entry_new (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
     lk_queue_put (entry->queue, entry);
     self->sum[entry->queue->home] += lk_digest_ticket (&entry->ticket);
     share_bound (self, entry);
-    count_crowd (self, entry, 1);
+    if (!ticket->kept) {
+        count_crowd (self, entry, 1);
+    }
     watch (self, entry);
     return entry;
+}
+
+static void
+note_shared (const lk_table *self, const lk_entry *entry)
+{
+    if (entry->ticket.token != 0 && entry->ticket.mode.type == LK_SHARED) {
+        entry->queue->shared_ms = self->now_ms;
+    }
 }
 
 void
@@ -152,7 +163,10 @@ lk_entry_remove (lk_table *self, lk_entry *entry)
     lk_table_forget_listing (self);
     lk_queue *queue = entry->queue;
     lk_table_unwatch (self, entry);
-    count_crowd (self, entry, -1);
+    note_shared (self, entry);
+    if (!entry->ticket.kept) {
+        count_crowd (self, entry, -1);
+    }
     self->sum[queue->home] -= lk_digest_ticket (&entry->ticket);
     lk_queue_take (queue, entry);
     HASH_DEL (self->entries, entry);
@@ -170,6 +184,7 @@ void
 lk_entry_take (lk_table *self, lk_entry *entry)
 {
     lk_table_forget_listing (self);
+    note_shared (self, entry);
     self->sum[entry->queue->home] -= lk_digest_grant (&entry->ticket);
     lk_queue_take (entry->queue, entry);
 }
@@ -184,9 +199,21 @@ lk_entry_put (lk_table *self, lk_entry *entry)
 }
 
 void
+lk_entry_set_kept (lk_table *self, lk_entry *entry, bool kept)
+{
+    if (entry->ticket.kept != kept) {
+        lk_entry_take (self, entry);
+        entry->ticket.kept = kept;
+        lk_entry_put (self, entry);
+        count_crowd (self, entry, kept ? -1 : 1);
+    }
+}
+
+/*  When it was held shared nobody knows any more: quiet times begin again. */
+void
 lk_table_restore (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
 {
     if (!lk_table_find (self, ticket->request)) {
-        lk_entry_new (self, ticket, now_ms);
+        lk_entry_new (self, ticket, now_ms)->queue->shared_ms = now_ms;
     }
 }

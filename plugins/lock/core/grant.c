@@ -133,6 +133,28 @@ is_quiet (const lk_lock_mode *mode)
     return is_soft (mode) && mode->quiet_ms > 0;
 }
 
+bool
+lk_grant_is_quiet (const lk_entry *entry)
+{
+    return !is_active (entry) && !is_pending (entry)
+           && is_quiet (&entry->ticket.mode);
+}
+
+bool
+lk_grant_is_ripe (const lk_entry *entry)
+{
+    const lk_queue *queue = entry->queue;
+    if (!lk_grant_is_quiet (entry) || queue->upgrade
+        || !fits (queue, &entry->ticket.mode)) {
+        return false;
+    }
+    const lk_entry *before = queue->waiting;
+    while (before != entry && is_quiet (&before->ticket.mode)) {
+        before = before->next;
+    }
+    return before == entry;
+}
+
 /*  Whether it is granted, once all before it were or are passed. */
 static bool
 is_next (const lk_queue *queue, const lk_lock_mode *mode, bool passing)

@@ -38,6 +38,11 @@ bool lk_grant_agrees (const lk_queue *queue, lk_lock_type type);
 /*  Whether a new ticket would be active at once; `queue` may be NULL. */
 bool lk_grant_at_once (const lk_queue *queue, const lk_lock_mode *mode);
 
+/*  Whether it waits for its quiet time, and whether, when that is over, it is
+ *  its turn: those before it wait for theirs. */
+bool lk_grant_is_quiet (const lk_entry *entry);
+bool lk_grant_is_ripe (const lk_entry *entry);
+
 /*  Goes through those that wait: whoever it returns is to be made active
  *  before it is asked again; NULL: that was the last. */
 typedef struct {

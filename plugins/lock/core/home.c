@@ -19,6 +19,7 @@ lk_home_init (lk_home *self)
     memset (self, 0, sizeof *self);
     self->asked_ms = LK_LONG_AGO;
     self->digest_ms = LK_LONG_AGO;
+    self->ripe_ms = INT64_MAX;
     for (size_t i = 0; i < LK_RELEASES_KEPT; i++) {
         self->released[i].host = LK_NOBODY;
     }
@@ -77,7 +78,7 @@ tell_locked (lk_node *node, const lk_tell *tell)
     reply->turn = tell->turn;
     reply->kept = tell->kept;
     reply->as_of = peer->as_of;
-    if (entry->ticket.duration_ms > 0) {
+    if (entry->ticket.duration_ms > 0 && !entry->ticket.mode.lenient) {
         int64_t left =
             entry->ticket.duration_ms - (node->now_ms - entry->granted_ms);
         reply->left_ms = left > 0 ? left : 0;
@@ -93,6 +94,17 @@ tell_unlocked (lk_node *node, const lk_op *op, const lk_tell *tell)
     message->as.reply.error = (int) tell->error;
     message->as.reply.token = tell->token;
     lk_home_send (node, message, tell->request.host);
+}
+
+void
+lk_home_ask_back (lk_node *node, const lk_entry *entry, lk_err error)
+{
+    const lk_ticket *ticket = &entry->ticket;
+    lk_lock_message *message =
+        make_reply (node, LK_MSG_UNLOCKED, ticket->request, ticket->object);
+    message->as.reply.error = (int) error;
+    message->as.reply.token = ticket->token;
+    lk_home_send (node, message, ticket->request.host);
 }
 
 static void
@@ -166,12 +178,19 @@ find (const lk_node *node, const lk_ticket *ticket)
                : NULL;
 }
 
+static lk_op
+about (lk_op_kind kind, const lk_ticket *ticket)
+{
+    return (lk_op) {.kind = kind,
+                    .by.host = LK_NOBODY,
+                    .ticket.request = ticket->request,
+                    .ticket.object = ticket->object};
+}
+
 static void
 confirm (lk_node *node, const lk_ticket *ticket, uint64_t token)
 {
-    lk_op op = {.kind = LK_OP_CONFIRM, .by.host = LK_NOBODY};
-    op.ticket.request = ticket->request;
-    op.ticket.object = ticket->object;
+    lk_op op = about (LK_OP_CONFIRM, ticket);
     op.ticket.token = token;
     lk_stream_append (node, &op);
 }
@@ -181,9 +200,8 @@ static void
 drop (lk_node *node, const lk_entry *entry)
 {
     lk_home *self = &node->home;
-    lk_op op = {.kind = LK_OP_DROP, .by = entry->release_by};
-    op.ticket.request = entry->ticket.request;
-    op.ticket.object = entry->ticket.object;
+    lk_op op = about (LK_OP_DROP, &entry->ticket);
+    op.by = entry->release_by;
     if (op.by.host != LK_NOBODY) {
         self->released[self->released_next++ % LK_RELEASES_KEPT] = op.by;
     }
@@ -216,7 +234,72 @@ add (lk_node *node, const lk_msg_request *request)
         op.tickets[i] = make_ticket (node, &request->rest[i]);
     }
     lk_stream_append (node, &op);
+    if (request->ticket.mode.quiet_ms > 0) {
+        lk_home_ripen (node);
+    }
 }
+
+/*  -------------------------------------------------------- LOCK of a held one */
+
+/*  Why it is not upgraded; LK_OK: it is, or will be. */
+static lk_err
+refusal (const lk_entry *entry, bool waits)
+{
+    const lk_queue *queue = entry->queue;
+    if (queue->upgrade && queue->upgrade != entry) {
+        return LK_DEADLOCK;
+    }
+    return waits || lk_queue_active (queue) == 1 ? LK_OK : LK_FULL;
+}
+
+/*  A refusal takes the turn, too, so that the same LOCK, late, finds no other
+ *  answer. */
+static void
+convert (lk_node *node, const lk_msg_request *request, const lk_entry *entry)
+{
+    const lk_ticket *ticket = &request->ticket;
+    lk_err error = LK_OK;
+    if (ticket->mode.type == LK_SEMAPHORE
+        || entry->ticket.mode.type == LK_SEMAPHORE) {
+        refuse (node, ticket, LK_INVALID);
+        return;
+    }
+    if (ticket->mode.type == LK_EXCLUSIVE
+        && entry->ticket.mode.type == LK_SHARED) {
+        error = refusal (entry, request->queue);
+    }
+    lk_op op = about (LK_OP_CONVERT, ticket);
+    op.ticket.mode.type = error == LK_OK ? ticket->mode.type : LK_SHARED;
+    op.ticket.turn = ticket->turn;
+    lk_stream_append (node, &op);
+    if (error != LK_OK) {
+        refuse (node, ticket, error);
+    }
+}
+
+/*  The proxy says it again, or wants another type, or says that its
+ *  application knows that the lock is static. */
+static void
+ask_holder (lk_node *node, const lk_msg_request *request,
+            const lk_ticket *ticket, const lk_entry *entry)
+{
+    const lk_ticket *held = &entry->ticket;
+    if (ticket->turn > held->turn) {
+        convert (node, request, entry);
+    } else if (held->upgrade) {
+        return; /* it waits */
+    } else if (ticket->turn == held->turn && ticket->turn > 0
+               && ticket->mode.type != held->mode.type) {
+        refuse (node, ticket, request->queue ? LK_DEADLOCK : LK_FULL);
+    } else if (request->keep && held->mode.is_static && !held->kept) {
+        const lk_op op = about (LK_OP_KEEP, ticket);
+        lk_stream_append (node, &op);
+    } else {
+        confirm (node, ticket, held->token);
+    }
+}
+
+/*  -------------------------------------------------------- LOCK of a new one */
 
 /*  What is asked for, the rest of a set behind the first. */
 static lk_ticket
@@ -262,7 +345,7 @@ lacks_any (lk_node *node, const lk_msg_request *request)
                 || (i == 0 && entry->ticket.number == 0
                     && entry->ticket.token == 0);
         if (entry && entry->ticket.token != 0) {
-            confirm (node, &ticket, entry->ticket.token);
+            ask_holder (node, request, &ticket, entry);
         }
     }
     return lacks;
@@ -303,11 +386,7 @@ static void
 ask_back (lk_node *node, lk_entry *holder, lk_request_id by)
 {
     holder->release_by = by;
-    lk_lock_message *message = make_reply (
-        node, LK_MSG_UNLOCKED, holder->ticket.request, holder->ticket.object);
-    message->as.reply.error = LK_RELEASED;
-    message->as.reply.token = holder->ticket.token;
-    lk_home_send (node, message, holder->ticket.request.host);
+    lk_home_ask_back (node, holder, LK_RELEASED);
 }
 
 /*  The holder itself gives back what it had in a former session of its host,

@@ -20,6 +20,7 @@
 typedef struct {
     int64_t asked_ms;  /* last look for silent sessions */
     int64_t digest_ms; /* last digest */
+    int64_t ripe_ms;   /* a quiet time may be over then; INT64_MAX */
 
     /*  Unlocks by key that were done lately: one that is said again is not to
      *  be refused because the lock is gone. A ring. */
@@ -32,6 +33,12 @@ void lk_home_init (lk_home *self);
 /*  Does what time asks for: ends durations, drops silent hosts' tickets, asks
  *  proxies about old ones, ends a reclaim. */
 void lk_home_run (lk_node *node);
+
+/*  Grants those whose quiet time is over. */
+void lk_home_ripen (lk_node *node);
+
+/*  Asks the holder's proxy for it, which is told what for. */
+void lk_home_ask_back (lk_node *node, const lk_entry *entry, lk_err error);
 
 /*  An operation is acknowledged by all: tells what follows from it. */
 void lk_home_tell (lk_node *node, const lk_op *op, const lk_tells *tells);

@@ -356,6 +356,9 @@ let_time_pass (lk_node *node)
     } else if (node->proxy.is_behind) {
         lk_proxy_run (node);
     }
+    if (node->now_ms >= node->home.ripe_ms) {
+        lk_home_ripen (node);
+    }
     say_readiness (node);
 }
 
@@ -379,6 +382,7 @@ find_deadline (const lk_node *node)
     int64_t deadline = node->next_ping_ms;
     deadline = earlier (deadline, lk_election_deadline (node));
     deadline = earlier (deadline, lk_proxy_deadline (node));
+    deadline = earlier (deadline, node->home.ripe_ms);
     if (is_busy (node)) {
         deadline = earlier (deadline, node->next_look_ms);
     }

@@ -37,6 +37,8 @@ struct lk_entry {
     uint64_t confirmed_token; /* as what: 0 waiting */
     int64_t audit_ms;         /* last asked for */
     lk_request_id release_by; /* who asked for its end by key; LK_NOBODY */
+    int64_t over_ms;          /* lenient, asked back since then; 0: not yet */
+    int64_t over_said_ms;     /* ... and last asked again */
     bool watched;             /* in the home's list */
     lk_entry *watch_prev;
     lk_entry *watch_next;
@@ -53,6 +55,8 @@ struct lk_queue {
     lk_entry *upgrade; /* held, waits to be exclusive */
     size_t active[LK_LOCK_TYPE_COUNT];
     size_t readers_waiting;
+    int64_t shared_ms; /* the last one that held it shared left, as far as
+                          this leader knows */
     UT_hash_handle hh;
 };
 
@@ -82,6 +86,7 @@ typedef struct {
     uint64_t did;    /* what the operation that is applied did so far */
     lk_entry *going; /* ... and active ones whose set goes on behind them */
     lk_entry *last_going;
+    int64_t now_ms;     /* of that operation */
     bool unsound;       /* a digest found that the tickets have another sum */
     lk_entry *watched;  /* the home's list; see lk_table_watch */
     uint8_t watch_home; /* whose tickets go into it; none: LK_LEADERS_MAX */

@@ -3,10 +3,11 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Durations, tickets that nobody knows of any more (audit), sessions that
+ *  Durations, quiet times, tickets that nobody knows of any more (audit), sessions that
  *  fell silent, the end of a reclaim. lockkeeper-protocol(7), Locking.
  */
 
+#include "grant.h"
 #include "home.h"
 #include "node_private.h"
 
@@ -19,16 +20,53 @@
 
 /*  -------------------------------------------------------- durations */
 
+static int64_t
+grace_of (const lk_node *node, const lk_ticket *ticket)
+{
+    int64_t grace = node->config.grace_ms;
+    return grace < ticket->duration_ms ? ticket->duration_ms : grace;
+}
+
 /*  The proxy ended the lock for its holder already; here the object is kept
  *  from others until the holder unlocked or the grace is over, too. */
 static int64_t
 kept_ms (const lk_node *node, const lk_ticket *ticket)
 {
-    int64_t grace = node->config.grace_ms;
-    if (grace < ticket->duration_ms) {
-        grace = ticket->duration_ms;
+    return ticket->duration_ms + grace_of (node, ticket);
+}
+
+/*  A lenient one ends only for somebody who waits. Its proxy is asked, and
+ *  ends it for its holder, who has the same grace from then on. */
+static bool
+is_over_for_others (lk_node *node, lk_entry *entry)
+{
+    const lk_ticket *ticket = &entry->ticket;
+    if (entry->over_ms == 0) {
+        const lk_queue *queue = entry->queue;
+        bool wanted =
+            queue->waiting || (queue->upgrade && queue->upgrade != entry);
+        if (!wanted || node->now_ms - entry->granted_ms < ticket->duration_ms) {
+            return false;
+        }
+        entry->over_ms = node->now_ms;
+        entry->over_said_ms = LK_LONG_AGO;
     }
-    return ticket->duration_ms + grace;
+    if (node->now_ms - entry->over_ms > grace_of (node, ticket)) {
+        return true;
+    }
+    if (node->now_ms - entry->over_said_ms >= AUDIT_MS) {
+        entry->over_said_ms = node->now_ms;
+        lk_home_ask_back (node, entry, LK_TIMEDOUT);
+    }
+    return false;
+}
+
+static bool
+is_over (lk_node *node, lk_entry *entry)
+{
+    return entry->ticket.mode.lenient ? is_over_for_others (node, entry)
+                                      : node->now_ms - entry->granted_ms
+                                            > kept_ms (node, &entry->ticket);
 }
 
 /*  True if the ticket's time is over and it was dropped. */
@@ -41,7 +79,7 @@ end_duration (lk_node *node, lk_entry *entry)
     if (entry->granted_ms == 0) { /* a copy: what is left is told from here */
         entry->granted_ms = node->now_ms;
     }
-    if (node->now_ms - entry->granted_ms <= kept_ms (node, &entry->ticket)) {
+    if (!is_over (node, entry)) {
         return false;
     }
     lk_op op = {.kind = LK_OP_DROP, .by.host = LK_NOBODY};
@@ -51,12 +89,63 @@ end_duration (lk_node *node, lk_entry *entry)
     return true;
 }
 
+/*  -------------------------------------------------------- quiet times */
+
+/*  Counted from the request, and from when the last one left that held the
+ *  object shared. */
+static int64_t
+quiet_until (const lk_entry *entry)
+{
+    int64_t since_ms = entry->queue->shared_ms;
+    if (since_ms < entry->since_ms) {
+        since_ms = entry->since_ms;
+    }
+    return since_ms + entry->ticket.mode.quiet_ms;
+}
+
+void
+lk_home_ripen (lk_node *node)
+{
+    node->home.ripe_ms = INT64_MAX;
+    if (!lk_node_is_serving (node)
+        || (node->table.reclaim >> lk_node_place (node) & 1)) {
+        return;
+    }
+    lk_entry *entry;
+    DL_FOREACH2 (node->table.watched, entry, watch_next) {
+        if (!lk_grant_is_ripe (entry)) {
+            continue; /* looked at again with the next ping */
+        }
+        int64_t until_ms = quiet_until (entry);
+        if (until_ms > node->now_ms) {
+            if (until_ms < node->home.ripe_ms) {
+                node->home.ripe_ms = until_ms;
+            }
+            continue;
+        }
+        lk_op op = {.kind = LK_OP_RIPE, .by.host = LK_NOBODY};
+        op.ticket.request = entry->ticket.request;
+        op.ticket.object = entry->ticket.object;
+        lk_stream_append (node, &op);
+    }
+}
+
 /*  -------------------------------------------------------- audit */
 
 static bool
 is_confirmed (const lk_entry *entry)
 {
-    return entry->confirmed && entry->confirmed_token == entry->ticket.token;
+    return entry->ticket.kept
+           || (entry->confirmed
+               && entry->confirmed_token == entry->ticket.token);
+}
+
+/*  Whether time does something to it, whoever knows of it. */
+static bool
+is_timed (const lk_entry *entry)
+{
+    return entry->ticket.token != 0 ? entry->ticket.duration_ms > 0
+                                    : lk_grant_is_quiet (entry);
 }
 
 /*  A LOCKED may be lost after its proxy gave the request up: old tickets are
@@ -96,7 +185,7 @@ look_after_tickets (lk_node *node)
             continue;
         }
         if (is_confirmed (entry)) {
-            if (entry->ticket.duration_ms == 0 || entry->ticket.token == 0) {
+            if (!is_timed (entry)) {
                 lk_table_unwatch (&node->table, entry);
             }
         } else if (audits < AUDITS_MAX && is_due (node, entry)) {
@@ -299,6 +388,7 @@ lk_home_run (lk_node *node)
     }
     end_reclaim (node);
     look_after_tickets (node);
+    lk_home_ripen (node);
     if (node->now_ms - node->home.asked_ms > ASK_MS) {
         look_for_silent (node);
     }
