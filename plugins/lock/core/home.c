@@ -239,7 +239,7 @@ add (lk_node *node, const lk_msg_request *request)
     }
 }
 
-/*  -------------------------------------------------------- LOCK of a held one */
+/*  -------------------------------------------------------- LOCK of a holder */
 
 /*  Why it is not upgraded; LK_OK: it is, or will be. */
 static lk_err
@@ -299,7 +299,7 @@ ask_holder (lk_node *node, const lk_msg_request *request,
     }
 }
 
-/*  -------------------------------------------------------- LOCK of a new one */
+/*  -------------------------------------------------------- LOCK */
 
 /*  What is asked for, the rest of a set behind the first. */
 static lk_ticket

@@ -3,8 +3,9 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Durations, quiet times, tickets that nobody knows of any more (audit), sessions that
- *  fell silent, the end of a reclaim. lockkeeper-protocol(7), Locking.
+ *  Durations, quiet times, tickets that nobody knows of any more (audit),
+ *  sessions that fell silent, the end of a reclaim. lockkeeper-protocol(7),
+ *  Locking.
  */
 
 #include "grant.h"
