@@ -199,9 +199,10 @@ apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
     grant (self, home, lk_table_queue (self, op->ticket.object), tells);
 }
 
-/*  Drops a host's tickets up to a session, but for kept ones; false if the queue went with them.
- *  It is the operation's session that counts, not `gone`, which the streams
- *  of other homes raise, too: that order is not the same on all leaders. */
+/*  Drops a host's tickets up to a session, but for kept ones; false if the
+ *  queue went with them. It is the operation's session that counts, not `gone`,
+ *  which the streams of other homes raise, too: that order is not the same on
+ *  all leaders. */
 static bool
 drop_gone (lk_table *self, lk_queue *queue, lk_request_id gone)
 {
