@@ -8,6 +8,29 @@
 
 #include "leader.h"
 
+/*  -------------------------------------------------------- sets */
+
+/*  It goes by the homes of another decree: its proxy asks again, by those of
+ *  this one. */
+START_TEST (a_set_that_is_not_all_at_home_here)
+{
+    char text[2][16];
+    lk_ticket rest = ticket (object_at (OWN_PLACE + 1, text[0]), 2);
+    lk_lock_message message = message_of (LK_MSG_LOCK);
+    message.as.request =
+        (lk_msg_request) {.ticket = ticket (object_at (OWN_PLACE, text[1]), 1),
+                          .rest = &rest,
+                          .rest_count = 1,
+                          .queue = true,
+                          .at = now_ms};
+    give (THIRD, &message);
+    ck_assert_uint_eq (node->table.count, 0);
+    message.as.request.rest_count = 0;
+    give (THIRD, &message);
+    ck_assert_uint_eq (node->table.count, 1);
+}
+END_TEST
+
 /*  -------------------------------------------------------- limits */
 
 /*  As if so many operations were not acknowledged. */
@@ -189,6 +212,7 @@ main (void)
 {
     TCase *tests = tcase_create ("limits");
     tcase_add_checked_fixture (tests, set_up, tear_down);
+    tcase_add_test (tests, a_set_that_is_not_all_at_home_here);
     tcase_add_test (tests, a_full_stream_takes_nothing);
     tcase_add_test (tests, a_full_stream_makes_no_digest);
     tcase_add_test (tests, a_full_table);

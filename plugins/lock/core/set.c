@@ -292,7 +292,6 @@ lk_set_add_rest (lk_node *node, const lk_asked *member, lk_msg_request *request)
     size_t first = member->place + 1;
     size_t size = lk_ticket_size (&member->ticket);
     self->asked = first;
-    self->asked_in = node->proxy.decree.term;
     request->rest = lk_arena_alloc (
         &node->outlet.arena, (self->count - first) * sizeof *request->rest);
     while (self->asked < self->count) {
@@ -318,8 +317,7 @@ ask_next (lk_node *node, lk_set *self, int tries)
 {
     lk_asked *next = self->member[self->held];
     lk_asked_enter (node, next, LK_ASKED_WAITING);
-    if (self->held < self->asked
-        && lk_term_equal (self->asked_in, node->proxy.decree.term)) {
+    if (self->held < self->asked) {
         next->sent_ms = node->now_ms;
         next->tries = tries;
     } else {

@@ -32,10 +32,9 @@ typedef struct lk_set {
                           given back then; INT64_MAX */
     lk_asked **member; /* by name; NULL: was given back */
     size_t count;
-    size_t left;      /* that are not given back */
-    size_t held;      /* the first ones */
-    size_t asked;     /* so many, from the first on, were asked for */
-    lk_term asked_in; /* ... in this term */
+    size_t left;  /* that are not given back */
+    size_t held;  /* the first ones */
+    size_t asked; /* so many, from the first on, were asked for */
     UT_hash_handle hh;
 } lk_set;
 
