@@ -366,6 +366,24 @@ START_TEST (a_reclaim_is_over)
 }
 END_TEST
 
+/*  As if a late LOCK had made the first one's ticket again, while the second
+ *  was not given back yet: they wait on their own, and both are granted. */
+START_TEST (both_at_once)
+{
+    const lk_op open = {.kind = LK_OP_OPEN, .by.host = LK_NOBODY};
+    lk_ticket waiting = {
+        .request = request (11), .object = name_of (a), .number = 7, .rest = 2};
+    lk_table_restore (&table, &waiting, 1000);
+    waiting.request.serial++;
+    waiting.object = name_of (b);
+    waiting.rest--;
+    lk_table_restore (&table, &waiting, 1000);
+    apply (HOME, &open);
+    ck_assert_str_eq (told (), "11 12");
+    ck_assert_ptr_null (table.going);
+}
+END_TEST
+
 /*  A copy has the same lines, and what is pending stays so. */
 START_TEST (it_is_copied)
 {
@@ -430,6 +448,7 @@ main (void)
     tcase_add_test (tests, one_goes_before_its_turn);
     tcase_add_test (tests, its_host_is_gone);
     tcase_add_test (tests, a_reclaim_is_over);
+    tcase_add_test (tests, both_at_once);
     tcase_add_test (tests, it_is_copied);
     tcase_add_test (tests, going_on_is_in_the_chain);
     Suite *suite = suite_create ("core_chain");

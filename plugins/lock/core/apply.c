@@ -110,17 +110,12 @@ grant (lk_table *self, uint8_t home, lk_queue *queue, lk_tells *tells)
 
 /*  -------------------------------------------------------- sets */
 
-/*  It is its turn, if it was not before. One that is active already, while
- *  the rest of its set was added behind it, lets that go on. */
+/*  It is its turn, if it was not before. */
 static void
 enqueue (lk_table *self, uint8_t home, lk_entry *entry, lk_tells *tells)
 {
-    if (entry->queue->home != home) {
-        return;
-    }
-    if (entry->ticket.token != 0) {
-        note_going (self, entry);
-    } else if (entry->ticket.number == 0) {
+    if (entry->queue->home == home && entry->ticket.token == 0
+        && entry->ticket.number == 0) {
         lk_entry_take (self, entry);
         entry->ticket.number = stamp (self, home);
         lk_entry_put (self, entry);
@@ -160,7 +155,7 @@ find_held (const lk_table *self, uint8_t home, const lk_op *op)
 }
 
 /*  The tickets of a set under serials that follow each other; those that are
- *  there stay as they are. */
+ *  there stay as they are. It is the first one's turn that is not held. */
 static void
 apply_add (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
            lk_tells *tells)
@@ -175,7 +170,13 @@ apply_add (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
             lk_entry_new (self, &ticket, now_ms);
         }
     }
-    enqueue (self, home, lk_table_find (self, op->ticket.request), tells);
+    lk_entry *entry = lk_table_find (self, op->ticket.request);
+    request = op->ticket.request;
+    for (size_t i = 0; i < op->ticket_count && entry->ticket.token != 0; i++) {
+        request.serial++;
+        entry = lk_table_find (self, request);
+    }
+    enqueue (self, home, entry, tells);
 }
 
 static void
