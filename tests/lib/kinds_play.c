@@ -281,16 +281,36 @@ pass (lk_play *self, int64_t ms)
 
 /*  -------------------------------------------------------- deeds */
 
+static bool
+ends_then (const lk_play *self, int64_t until_ms)
+{
+    bool ends = false;
+    for (size_t name = 0; name < self->plan->names; name++) {
+        const lk_model *model = &self->model[name];
+        for (size_t i = 0; i < model->count; i++) {
+            ends = ends || model->ticket[i].until_ms == until_ms;
+        }
+    }
+    return ends;
+}
+
+/*  No two waits end at the same time, and none near the end of a quiet time:
+ *  nobody says who is first then. */
 static int64_t
-any_wait (lk_play *self)
+any_wait (lk_play *self, const lk_lock_mode *mode)
 {
     const int64_t dice = lk_rng_between (&self->rng, 0, 999);
     if (dice < self->plan->try_now) {
         return 0;
     }
-    return dice < self->plan->try_now + self->plan->wait
-               ? lk_rng_between (&self->rng, 1, WAIT_MAX_MS)
-               : -1;
+    if (dice >= self->plan->try_now + self->plan->wait || mode->quiet_ms > 0) {
+        return -1;
+    }
+    int64_t wait_ms = lk_rng_between (&self->rng, 1, WAIT_MAX_MS);
+    while (ends_then (self, self->cluster.now_ms + wait_ms)) {
+        wait_ms++;
+    }
+    return wait_ms;
 }
 
 static void
@@ -302,8 +322,8 @@ ask (lk_play *self, int who)
     caller->serial = ++self->serials;
     lk_app_request request =
         lk_small_request (caller->app, caller->serial, text_of (caller->name));
-    request.wait_ms = any_wait (self);
     request.mode = self->plan->mode (&self->rng);
+    request.wait_ms = any_wait (self, &request.mode);
     const lk_model_request asked = {
         .who = who, .mode = request.mode, .wait_ms = request.wait_ms};
     lk_model_ask (&self->model[caller->name], &asked, self->cluster.now_ms,
@@ -330,9 +350,9 @@ convert (lk_play *self, int who, const lk_model_ticket *ticket)
     const bool down = ticket->mode.type == LK_EXCLUSIVE || ticket->upgrade;
     lk_app_request request =
         lk_small_request (caller->app, caller->serial, text_of (caller->name));
-    request.wait_ms = any_wait (self);
     request.turn = ticket->turn + 1;
     request.mode.type = down ? LK_SHARED : LK_EXCLUSIVE;
+    request.wait_ms = any_wait (self, &request.mode);
     const lk_model_request asked = {
         .who = who, .mode = request.mode, .wait_ms = request.wait_ms};
     lk_model_convert (&self->model[caller->name], &asked, self->cluster.now_ms,

@@ -275,6 +275,7 @@ lk_small_rest (lk_small *self, int64_t ms)
 
 /*  -------------------------------------------------------- life */
 
+/*  As a shell does when its router sees another host. */
 static void
 introduce (lk_small *self, lk_host from)
 {
@@ -396,6 +397,11 @@ lk_small_isolate (lk_small *self, lk_host host, bool cut)
 {
     for (size_t other = 0; other < self->hosts; other++) {
         self->cut[host][other] = self->cut[other][host] = cut;
+    }
+    for (lk_host other = 0; other < self->hosts && !cut; other++) {
+        if (self->host[other].node) {
+            introduce (self, other);
+        }
     }
 }
 

@@ -7,7 +7,7 @@
  *  units per resource, resources) says which unit it was or "full", at once;
  *  the newest unit is released first; what a dead holder had is free, once.
  *  Random histories are compared with a model that counts on its fingers.
- *  KINDS_OPERATIONS=1000000 makes the history as long as that.
+ *  KINDS_OPERATIONS=20000 makes the history as long as that.
  */
 
 #include "lib/small.h"
@@ -495,8 +495,8 @@ all_can_be_filled (void)
 START_TEST (a_long_history_is_the_models)
 {
     lk_rng rng;
-    const long count = operations (30000);
-    const long between = count / 12 + 1;
+    const long count = operations (1000000);
+    const long between = count / 50 + 1;
     lk_rng_init (&rng, 11);
     begin (4, 11, 0);
     for (long i = 1; i <= count; i++) {

@@ -1,0 +1,405 @@
+/*  kinds_storm.c - every type at once, while hosts die and messages take time
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Here many requests are under way at a time, so nobody can say what has to
+ *  be told next; but never may who was told LOCKED share it with whom it
+ *  excludes, or be one too many; everybody gets an answer in the end; and
+ *  when all is quiet nothing is left, and each name can be filled to the last
+ *  unit. KINDS_STORMS=1000 tries as many seeds.
+ */
+
+#include "lib/small.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HOSTS 5
+#define CALLERS 60
+#define NAMES 4
+#define STEPS 2500
+#define UNITS 12
+#define DRAIN_MS 300000
+
+typedef enum { IDLE, ASKED, HELD, ENDING } state;
+
+typedef struct {
+    state state;
+    lk_host host;
+    uint32_t app;
+    uint64_t serial;
+    int name;
+    lk_lock_mode mode;
+    uint64_t token;
+    uint32_t ordinal;
+} caller;
+
+static lk_small cluster;
+static lk_rng rng;
+static caller callers[CALLERS];
+static uint32_t apps;
+static uint64_t serials;
+static bool cut[HOSTS];
+static uint64_t storm_seed;
+static long granted, lost, failures;
+
+static bool
+chance (int per_mille)
+{
+    return lk_rng_between (&rng, 1, 1000) <= per_mille;
+}
+
+static const char *
+text_of (int name)
+{
+    static const char *const names[NAMES] = {"units", "readers", "one", "any"};
+    return names[name];
+}
+
+/*  -------------------------------------------------------- what is told */
+
+/*  Whether the other one was granted before this one. */
+static bool
+is_before (const caller *other, const caller *self)
+{
+    return other->token < self->token
+           || (other->token == self->token && other->ordinal < self->ordinal);
+}
+
+static void
+check_grant (const caller *self)
+{
+    uint32_t before = 0;
+    for (const caller *other = callers; other < callers + CALLERS; other++) {
+        if (other == self || other->state != HELD
+            || other->name != self->name) {
+            continue;
+        }
+        ck_assert_int_eq (other->mode.type, self->mode.type);
+        ck_assert_int_ne (self->mode.type, LK_EXCLUSIVE);
+        before += is_before (other, self);
+    }
+    ck_assert_uint_lt (before, self->ordinal);
+    if (self->mode.type == LK_SEMAPHORE && self->mode.limit > 0) {
+        ck_assert_uint_le (self->ordinal, self->mode.limit);
+    }
+}
+
+static void
+hear_locked (caller *self, const lk_answer *answer)
+{
+    ck_assert_int_eq (self->state, ASKED);
+    ck_assert_int_eq (answer->type, self->mode.type);
+    self->state = HELD;
+    self->token = answer->token;
+    self->ordinal = answer->ordinal;
+    granted++;
+    check_grant (self);
+}
+
+static void
+hear (const lk_small_told *told)
+{
+    const lk_answer *answer = &told->answer;
+    caller *self = callers;
+    while (self < callers + CALLERS
+           && (self->host != told->host || self->app != answer->app
+               || self->serial != answer->serial)) {
+        self++;
+    }
+    if (self == callers + CALLERS || answer->kind == LK_ANSWER_JEOPARDY
+        || self->state == IDLE) {
+        return; /* it is dead, or has been told the end of it */
+    }
+    if (answer->kind == LK_ANSWER_LOCKED) {
+        hear_locked (self, answer);
+        return;
+    }
+    if (answer->kind == LK_ANSWER_FAILED) {
+        ck_assert (self->state == ASKED || self->state == ENDING);
+        if (self->state == ENDING && answer->error != LK_UNKNOWN) {
+            return; /* its UNLOCK comes just after that */
+        }
+    } else if (answer->error != LK_OK) {
+        lost += self->state == HELD;
+    } else {
+        ck_assert_int_eq (self->state, ENDING);
+    }
+    self->state = IDLE;
+}
+
+static void
+hear_all (void)
+{
+    for (size_t i = 0; i < cluster.told_count; i++) {
+        hear (&cluster.told[i]);
+    }
+    lk_small_forget (&cluster);
+}
+
+static void
+let_pass (int64_t ms)
+{
+    lk_small_run (&cluster, ms);
+    hear_all ();
+}
+
+/*  -------------------------------------------------------- deeds */
+
+static lk_lock_mode
+mode_of (int name)
+{
+    const bool any = name == 3;
+    lk_lock_mode mode = {.type = LK_EXCLUSIVE};
+    if (name == 0 || (any && chance (500))) {
+        mode.type = LK_SEMAPHORE;
+        mode.limit = (uint32_t) lk_rng_between (&rng, 1, UNITS);
+        mode.bound = chance (200) ? UNITS : 0;
+    } else if ((name == 1 || any) && chance (800)) {
+        mode.type = LK_SHARED;
+    } else if (name != 2) {
+        mode.soft = chance (500);
+    }
+    return mode;
+}
+
+static void
+ask (caller *self)
+{
+    self->name = (int) lk_rng_between (&rng, 0, NAMES - 1);
+    self->serial = ++serials;
+    self->mode = mode_of (self->name);
+    self->state = ASKED;
+    lk_app_request request =
+        lk_small_request (self->app, self->serial, text_of (self->name));
+    request.mode = self->mode;
+    request.wait_ms = chance (200)   ? 0
+                      : chance (300) ? lk_rng_between (&rng, 1, 2000)
+                                     : -1;
+    lk_small_ask (&cluster, self->host, LK_ON_LOCK, &request);
+}
+
+static void
+end (caller *self)
+{
+    const lk_app_request request =
+        lk_small_request (self->app, self->serial, text_of (self->name));
+    self->state = ENDING;
+    lk_small_ask (&cluster, self->host, LK_ON_UNLOCK, &request);
+}
+
+/*  Another one comes in its place. */
+static void
+die (caller *self)
+{
+    const lk_app_request request = {.app = self->app};
+    lk_small_ask (&cluster, self->host, LK_ON_APP_GONE, &request);
+    self->app = ++apps;
+    self->state = IDLE;
+}
+
+static void
+do_something (void)
+{
+    caller *self = &callers[lk_rng_between (&rng, 0, CALLERS - 1)];
+    hear_all ();
+    if (!cluster.host[self->host].node) {
+        return;
+    }
+    if (chance (20)) {
+        die (self);
+    } else if (self->state == IDLE) {
+        ask (self);
+    } else if (self->state == HELD || (self->state == ASKED && chance (50))) {
+        end (self);
+    }
+}
+
+/*  -------------------------------------------------------- failures */
+
+static void
+kill_one (lk_host host)
+{
+    lk_small_kill (&cluster, host, chance (500));
+    for (caller *self = callers; self < callers + CALLERS; self++) {
+        if (self->host == host) {
+            self->app = ++apps;
+            self->state = IDLE;
+        }
+    }
+}
+
+/*  Seldom more than two of five, so that there are leaders. */
+static lk_host
+choose_host (void)
+{
+    lk_host troubled = HOSTS;
+    int count = 0;
+    for (lk_host host = 0; host < HOSTS; host++) {
+        if (cut[host] || !cluster.host[host].node) {
+            count++;
+            troubled = troubled == HOSTS || chance (500) ? host : troubled;
+        }
+    }
+    return count >= 2 && chance (950)
+               ? troubled
+               : (lk_host) lk_rng_between (&rng, 0, HOSTS - 1);
+}
+
+static void
+disturb (void)
+{
+    const lk_host host = choose_host ();
+    failures++;
+    if (!cluster.host[host].node) {
+        lk_small_start (&cluster, host);
+    } else if (cut[host] || chance (500)) {
+        cut[host] = !cut[host];
+        lk_small_isolate (&cluster, host, cut[host]);
+    } else {
+        kill_one (host);
+    }
+    for (lk_host other = 0; other < HOSTS; other++) {
+        if (cut[other]) {
+            lk_small_isolate (&cluster, other, true);
+        }
+    }
+}
+
+static void
+heal (void)
+{
+    for (lk_host host = 0; host < HOSTS; host++) {
+        cut[host] = false;
+        lk_small_isolate (&cluster, host, false);
+        lk_small_start (&cluster, host);
+    }
+    ck_assert_msg (lk_small_wait_ready (&cluster, 60000),
+                   "seed %d: not all are ready", (int) storm_seed);
+}
+
+/*  -------------------------------------------------------- the end */
+
+static int
+count_busy (void)
+{
+    int busy = 0;
+    for (const caller *self = callers; self < callers + CALLERS; self++) {
+        busy += self->state != IDLE;
+    }
+    return busy;
+}
+
+/*  Who waits gets it as soon as who holds gives back. */
+static void
+drain (void)
+{
+    const int64_t end_ms = cluster.now_ms + DRAIN_MS;
+    while (count_busy () > 0 && cluster.now_ms < end_ms) {
+        for (caller *self = callers; self < callers + CALLERS; self++) {
+            if (self->state == HELD) {
+                end (self);
+            }
+        }
+        let_pass (50);
+    }
+    ck_assert_int_eq (count_busy (), 0);
+    while (lk_small_count (&cluster) != 0 && cluster.now_ms < end_ms) {
+        let_pass (500);
+    }
+    ck_assert_int_eq (lk_small_count (&cluster), 0);
+}
+
+static void
+fill (int name)
+{
+    const uint32_t app = ++apps;
+    for (uint32_t i = 1; i <= UNITS + 1; i++) {
+        lk_app_request request =
+            lk_small_request (app, ++serials, text_of (name));
+        request.wait_ms = 0;
+        request.mode = (lk_lock_mode) {.type = LK_SEMAPHORE, .limit = UNITS};
+        lk_small_ask (&cluster, 0, LK_ON_LOCK, &request);
+        lk_small_run (&cluster, 200);
+        const lk_answer *answer = lk_small_last (&cluster, 0, app, serials);
+        ck_assert_ptr_nonnull (answer);
+        ck_assert_int_eq (answer->kind,
+                          i <= UNITS ? LK_ANSWER_LOCKED : LK_ANSWER_FAILED);
+        ck_assert (i > UNITS || answer->ordinal == i);
+    }
+    lk_small_forget (&cluster);
+}
+
+static void
+set_up (uint64_t seed)
+{
+    memset (cut, 0, sizeof cut);
+    storm_seed = seed;
+    apps = 0;
+    serials = 0;
+    lk_rng_init (&rng, seed);
+    lk_small_init (&cluster, &(lk_small_plan) {.hosts = HOSTS,
+                                               .leaders = seed % 4 ? 3 : 5,
+                                               .seed = seed,
+                                               .delay_ms = 25});
+    for (int i = 0; i < CALLERS; i++) {
+        callers[i] = (caller) {.host = (lk_host) (i % HOSTS), .app = ++apps};
+    }
+}
+
+static void
+storm (uint64_t seed)
+{
+    set_up (seed);
+    for (int step = 1; step <= STEPS; step++) {
+        for (int deed = 0; deed < 4; deed++) {
+            do_something ();
+        }
+        let_pass (lk_rng_between (&rng, 0, 60));
+        if (step % 50 == 0 && chance (500)) {
+            disturb ();
+        }
+        if (step % 500 == 0) {
+            heal ();
+        }
+    }
+    heal ();
+    drain ();
+    for (int name = 0; name < NAMES; name++) {
+        fill (name);
+    }
+    lk_small_clear (&cluster);
+}
+
+START_TEST (storms)
+{
+    const char *text = getenv ("KINDS_STORMS");
+    const uint64_t seeds = text ? strtoull (text, NULL, 10) : 100;
+    const char *first = getenv ("KINDS_SEED");
+    for (uint64_t seed = first ? strtoull (first, NULL, 10) : 1; seed <= seeds;
+         seed++) {
+        mark_point ();
+        storm (seed);
+    }
+    printf ("%d storms: %ld granted, %ld lost, %ld failures\n", (int) seeds,
+            granted, lost, failures);
+}
+END_TEST
+
+int
+main (void)
+{
+    Suite *suite = suite_create ("kinds_storm");
+    TCase *tests = tcase_create ("storm");
+    tcase_set_timeout (tests, 600);
+    tcase_add_test (tests, storms);
+    suite_add_tcase (suite, tests);
+    SRunner *runner = srunner_create (suite);
+    srunner_run_all (runner, CK_ENV);
+    const int failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
