@@ -51,6 +51,12 @@ typedef struct {
      *  changed it to the past. */
     void (*timer) (void *self);
 
+    /*  The service is to stop ("stop", "signal"), and has something to do
+     *  before: it goes on, and calls lk_bus_stop itself when that is done. Told
+     *  so once more it has no time left: detach follows. NULL: detach, at
+     *  once. Not called before the first attach. */
+    void (*leave) (void *self, const char *reason);
+
     /*  The router is gone ("router lost"), or the service has to stop ("stop",
      *  "signal", "refused: ..."; also while there is no router). The last
      *  messages sent here still go out. Not called before the first attach,

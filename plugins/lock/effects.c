@@ -98,14 +98,15 @@ write_end (const lk_app *app, const lk_request *request,
 }
 
 /*  One that ran out of its duration keeps its object until it is unlocked or
- *  the grace is over too: so its UNLOCK must still be understood. */
+ *  the grace is over too, one that is lost because we stop for a while, too: so
+ *  its UNLOCK must still be understood. */
 static bool
 is_last_word (const lk_request *request, const lk_answer *answer)
 {
-    bool ran_out = answer->kind == LK_ANSWER_UNLOCKED
-                   && answer->error == LK_TIMEDOUT && !request->by_key
-                   && request->unlock == 0;
-    return answer->kind != LK_ANSWER_LOCKED && !ran_out;
+    bool keeps = answer->error == LK_TIMEDOUT || answer->error == LK_SHUTDOWN;
+    bool ended = answer->kind == LK_ANSWER_UNLOCKED && keeps && !request->by_key
+                 && request->unlock == 0;
+    return answer->kind != LK_ANSWER_LOCKED && !ended;
 }
 
 /*  Sends an answer or keeps it for later; forgets a request that is over. */

@@ -50,7 +50,8 @@ typedef struct {
     lk_lockd_options options;
     lk_bus *bus;
     bool attached; /* the bus has a router */
-    bool failed;   /* could not write: does nothing any more */
+    bool leaving;  /* was told to stop */
+    bool failed;   /* could not write, or has left: does nothing any more */
 
     lk_state_file *file;
     lk_lock_state state;

@@ -39,6 +39,14 @@ ask_for_wake (lk_lockd *self)
     lk_bus_wake_at (self->bus, when);
 }
 
+/*  Nothing is done any more. */
+static void
+end (lk_lockd *self, int exit_code)
+{
+    self->failed = true;
+    lk_bus_stop (self->bus, exit_code);
+}
+
 void
 lk_lockd_step (lk_lockd *self, lk_event *event)
 {
@@ -47,6 +55,9 @@ lk_lockd_step (lk_lockd *self, lk_event *event)
     lk_node_step (self->node, event, &effects);
     lk_lockd_carry_out (self, &effects);
     ask_for_wake (self);
+    if (self->leaving && !self->failed && lk_node_is_stopped (self->node)) {
+        end (self, 0);
+    }
 }
 
 static void
@@ -222,16 +233,14 @@ on_attach (void *context, lk_bus *bus)
     self->bus = bus;
     self->attached = true;
     if (self->failed || (!self->node && !lk_lockd_begin (self))) {
-        self->failed = true;
-        lk_bus_stop (bus, 1);
+        end (self, 1);
         return;
     }
     if (!is_own_host (self, lk_roster_name (&self->roster, self->self))) {
         lk_log_error ("the router is that of another host: %s -> %s",
                       lk_roster_name (&self->roster, self->self),
                       lk_bus_host (bus));
-        self->failed = true;
-        lk_bus_stop (bus, 1);
+        end (self, 1);
         return;
     }
     self->attachment++;
@@ -298,6 +307,26 @@ on_timer (void *context)
     step_tick (self);
 }
 
+/*  Holders have some time to stop what they do: shell and node go on until
+ *  that is over. Without a router nobody can be told, nor give anything
+ *  back. */
+static void
+on_leave (void *context, const char *reason)
+{
+    lk_lockd *self = context;
+    (void) reason;
+    if (!self->node || self->failed) {
+        end (self, 0);
+        return;
+    }
+    lk_event event = {.type = LK_ON_STOP};
+    self->leaving = true;
+    lk_lockd_step (self, &event);
+    if (!self->attached && !self->failed) {
+        end (self, 0);
+    }
+}
+
 static void
 on_detach (void *context, const char *reason)
 {
@@ -311,6 +340,9 @@ on_detach (void *context, const char *reason)
     self->attached = false;
     self->return_at_ms = INT64_MAX;
     self->resend_at_ms = INT64_MAX;
+    if (self->leaving && !self->failed) {
+        end (self, 0);
+    }
 }
 
 const lk_service lk_lockd_service = {
@@ -321,5 +353,6 @@ const lk_service lk_lockd_service = {
     .message = on_message,
     .event = on_event,
     .timer = on_timer,
+    .leave = on_leave,
     .detach = on_detach,
 };

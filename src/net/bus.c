@@ -63,7 +63,7 @@ on_refused (void *user, const char *reason)
     lk_log_error ("the router refused service '%s': %s", lk_bus_service (self),
                   reason);
     snprintf (text, sizeof text, "refused: %s", reason);
-    lk_bus_leave (self, text, 1);
+    lk_bus_end (self, text, 1);
 }
 
 static bool
@@ -85,7 +85,7 @@ on_stop (lk_bus *self, const lk_message *message)
 {
     if (is_from_own_router (self, message)) {
         lk_log_notice ("told to stop: by=%s", lk_message_from (message));
-        lk_bus_leave (self, "stop", 0);
+        lk_bus_leave (self, "stop");
         return;
     }
     lk_log_info ("not told to stop by its router: by=%s",
@@ -176,7 +176,18 @@ lk_bus_clear (lk_bus *self)
 }
 
 void
-lk_bus_leave (lk_bus *self, const char *reason, int exit_code)
+lk_bus_leave (lk_bus *self, const char *reason)
+{
+    if (!self->service->leave || !self->was_attached || self->leaving) {
+        lk_bus_end (self, reason, 0);
+    } else if (!self->stopping) {
+        self->leaving = true;
+        self->service->leave (self->self, reason);
+    }
+}
+
+void
+lk_bus_end (lk_bus *self, const char *reason, int exit_code)
 {
     if (self->stopping) {
         return;

@@ -23,6 +23,7 @@ struct lk_bus {
     lk_timer timer;    /* lk_bus_wake_at */
     lk_timer patience; /* for a word about a router that does not come */
     bool was_attached;
+    bool leaving; /* the service was told so, and stops by itself */
     bool stopping;
 };
 
@@ -35,8 +36,12 @@ lk_err lk_bus_init (lk_bus *self, const lk_service *service, void *user,
 /*  Before the loop is destroyed. */
 void lk_bus_clear (lk_bus *self);
 
+/*  The service is to stop: if attach ever was called, its leave, which stops
+ *  the loop later; without one, or a second time, lk_bus_end with code 0. */
+void lk_bus_leave (lk_bus *self, const char *reason);
+
 /*  Calls detach with the reason, if attach ever was called, and stops the
  *  loop; what detach sends still leaves. Only the first time. */
-void lk_bus_leave (lk_bus *self, const char *reason, int exit_code);
+void lk_bus_end (lk_bus *self, const char *reason, int exit_code);
 
 #endif

@@ -69,7 +69,7 @@ sim_ballast_act (sim_world *world)
     if (!self->present || world->host[self->host].gone_for_good) {
         return;
     }
-    if (!sim_host_is_up (world, self->host)
+    if (!sim_host_is_up (world, self->host) || world->host[self->host].leaving
         || sim_host_is_paused (world, self->host)) {
         sim_post (world, world->now + ACT_MS, SIM_EVENT_BALLAST, self->host, 0);
         return;

@@ -224,7 +224,9 @@ canary session-ignored 6000 storm answers.c \
 canary answers-of-older-terms 60 late-locked answers.c \
     's/&& lk_term_compare (message->term, node->proxy\.decree\.term) >= 0;/;/'
 canary unlocked-before-acknowledged 60 storm requests.c \
-    's/asked->tell_unlocked = true;/lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_OK);/'
+    's/lk_asked_await_unlocked (node, asked);/lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_OK);/'
+canary stops-at-once 1000 storm proxy.c \
+    's/self->leave_ms = [^;]*;/self->leave_ms = node->now_ms;/'
 canary no-audit 500 storm upkeep.c \
     's/return node->now_ms - entry->since_ms > lease_ms/return 0 \&\& node->now_ms > lease_ms/'
 

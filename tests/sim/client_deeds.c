@@ -37,8 +37,7 @@ forget (sim_world *world, uint8_t host)
 }
 
 /*  TERM, and KILL later: an eighth of a host lease is the second that
- *  `lockkeeper run` allows where that lease is 8 s. Who leaves in good order
- *  gives all back at once, that is known. */
+ *  `lockkeeper run` allows where that lease is 8 s. */
 static void
 stop_child (sim_world *world, uint8_t host, lk_err error)
 {
@@ -52,8 +51,7 @@ stop_child (sim_world *world, uint8_t host, lk_err error)
     }
     if (!self->child_excused) {
         sim_checker_works (&world->checker, sim_client_who (host, self),
-                           sim_object_name (self->object),
-                           error == LK_SHUTDOWN ? 0 : self->child_until);
+                           sim_object_name (self->object), self->child_until);
     }
 }
 

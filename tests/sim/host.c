@@ -108,6 +108,7 @@ end_service (sim_world *self, uint8_t place, bool reboot, int64_t away)
     self->node[place] = NULL;
     host->tick_at = SIM_FOREVER;
     host->doomed = false;
+    host->leaving = false;
     host->changes = 0;
     sim_tell (self, place, reboot ? "reboots" : "ends");
     sim_apps_service_gone (self, place, reboot);
@@ -158,13 +159,16 @@ sim_host_lose_disk (sim_world *self, uint8_t place, int64_t away)
 void
 sim_host_stop (sim_world *self, uint8_t place, int64_t away)
 {
+    sim_host *host = &self->host[place];
     lk_event event = {.type = LK_ON_STOP};
 
-    if (!sim_host_is_up (self, place) || sim_host_is_paused (self, place)) {
+    if (!sim_host_is_up (self, place) || sim_host_is_paused (self, place)
+        || host->leaving) {
         return;
     }
+    host->leaving = true;
+    host->leave_away = away;
     sim_host_step (self, place, &event);
-    sim_host_crash (self, place, false, away);
 }
 
 void
@@ -398,6 +402,8 @@ sim_host_step (sim_world *self, uint8_t place, lk_event *event)
     self->stepping = -1;
     if (host->doomed) {
         end_service (self, place, host->doom_reboot, host->doom_away);
+    } else if (host->leaving && lk_node_is_stopped (host->node)) {
+        end_service (self, place, false, host->leave_away);
     } else {
         schedule (self, place);
         if (!self->ballast.present) {

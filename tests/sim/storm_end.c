@@ -41,6 +41,9 @@ sim_storm_end (sim_world *world)
             sim_post (world, world->now + sim_between (world, 1, 200),
                       SIM_EVENT_UP, host, 0);
         }
+        if (world->host[host].leave_away != SIM_FOREVER) {
+            world->host[host].leave_away = 100;
+        }
     }
     if (mended) {
         return;

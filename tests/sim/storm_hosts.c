@@ -96,11 +96,20 @@ sim_storm_pause_client (sim_world *world)
     sim_client_pause (world, sim_any_host (world), draw_pause (world));
 }
 
+/*  Rather one where a child works, if there is any. */
 void
 sim_storm_stop (sim_world *world)
 {
+    uint8_t host = sim_any_host (world);
+
+    for (uint8_t other = 0; other < world->host_count; other++) {
+        if (world->clients.item[other].child_until > world->now
+            && sim_chance (world, 500)) {
+            host = other;
+        }
+    }
     world->totals.stop++;
-    sim_host_stop (world, sim_any_host (world), draw_away (world));
+    sim_host_stop (world, host, draw_away (world));
 }
 
 /*  Whether the others can go on without this host for good. */

@@ -75,6 +75,8 @@ typedef struct {
     bool doomed;          /* ends before its next effect */
     bool doom_reboot;
     int64_t doom_away;
+    bool leaving;       /* was told to stop ... */
+    int64_t leave_away; /* ... for so long */
     bool gone_for_good;
     bool dried;  /* stays away till the end of a drought */
     int changes; /* of members that it was asked for and has not answered */

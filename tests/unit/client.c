@@ -391,6 +391,26 @@ START_TEST (after_its_duration_the_service_says_so_too)
 }
 END_TEST
 
+/*  The service waits so long for whoever has to stop first. */
+START_TEST (given_back_to_a_service_that_stops)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    say (&w, "UNLOCKED", lock->serial, "shutdown");
+    expect_event (&w, LK_EVENT_LOST, lock, LK_SHUTDOWN);
+    expect_nothing_sent (&w);
+    lk_book_release (w.book, lock, w.now);
+    expect_sent (&w, "UNLOCK");
+    ck_assert_uint_eq (w.request, lock->serial);
+    say (&w, "UNLOCKED", w.serial, NULL);
+    expect_event (&w, LK_EVENT_RELEASED, lock, LK_OK);
+    lk_book_forget (w.book, lock, w.now);
+    ck_assert_ptr_null (lk_book_next_lock (w.book, NULL));
+    tear_down (&w);
+}
+END_TEST
+
 START_TEST (released_by_somebody_else)
 {
     world w;
@@ -581,6 +601,7 @@ make_suite (void)
     tcase_add_test (plain, lease_ends_by_the_clock);
     tcase_add_test (plain, after_its_duration_it_is_given_back);
     tcase_add_test (plain, after_its_duration_the_service_says_so_too);
+    tcase_add_test (plain, given_back_to_a_service_that_stops);
     tcase_add_test (plain, released_by_somebody_else);
     tcase_add_test (plain, lost_before_it_was_told);
     tcase_add_test (plain, grant_that_nobody_asked_for_goes_back);

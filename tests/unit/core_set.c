@@ -725,6 +725,11 @@ START_TEST (the_service_leaves)
     }
     ck_assert_int_eq (ended, 2);
     ck_assert_ptr_nonnull (strchr (sent_names (LK_MSG_UNLOCK), second[0]));
+    ck_assert_ptr_null (strchr (sent_names (LK_MSG_UNLOCK), first[0]));
+    ck_assert (!lk_node_is_stopped (node));
+    app_says (LK_ON_UNLOCK, 1);
+    ck_assert_ptr_nonnull (strchr (sent_names (LK_MSG_UNLOCK), first[0]));
+    ck_assert (!lk_node_is_stopped (node));
 }
 END_TEST
 

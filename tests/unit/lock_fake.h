@@ -141,6 +141,7 @@ struct lk_node {
     lk_effect done[16];
     lk_node_status status;
     bool serves;
+    bool stopped;
     size_t tickets;
     const lk_ticket *ticket; /* these, else some */
 };
@@ -183,6 +184,12 @@ lk_node_step (lk_node *self, const lk_event *event, lk_effects *effects)
     memcpy (self->done, self->effect, sizeof self->done);
     *effects = (lk_effects) {self->done, self->effect_count};
     self->effect_count = 0;
+}
+
+bool
+lk_node_is_stopped (const lk_node *self)
+{
+    return self->stopped;
 }
 
 int64_t

@@ -278,16 +278,80 @@ START_TEST (sends_again_what_was_too_much)
 }
 END_TEST
 
+static void
+does_nothing (void)
+{
+    size_t steps = node.count;
+    tick ();
+    give (new_lock ("a@h1", 40, "o"));
+    ck_assert_uint_eq (node.count, steps);
+}
+
+static void
+has_ended (void)
+{
+    ck_assert_int_eq (bus.stopped, 1);
+    does_nothing ();
+}
+
 START_TEST (stops_in_order)
 {
     uint32_t app = ask ("a@h1", 4, "o");
     add_answer (LK_ANSWER_FAILED, app, 4, LK_SHUTDOWN);
-    lk_lockd_service.detach (&lockd, "stop");
+    node.stopped = true;
+    lk_lockd_service.leave (&lockd, "stop");
     last_event (LK_ON_STOP);
     check_text (only_sent ("a@h1", "LOCKFAILED"), "error", "shutdown");
-    size_t steps = node.count;
+    has_ended ();
+}
+END_TEST
+
+/*  Whoever holds a lock is understood until it has given it back. */
+START_TEST (stops_when_holders_have)
+{
+    uint32_t app = ask ("a@h1", 4, "o");
+    add_answer (LK_ANSWER_UNLOCKED, app, 4, LK_SHUTDOWN);
+    lk_lockd_service.leave (&lockd, "signal");
+    check_text (only_sent ("a@h1", "UNLOCKED"), "error", "shutdown");
+    ck_assert_int_eq (bus.stopped, 0);
     tick ();
-    ck_assert_uint_eq (node.count, steps);
+    last_event (LK_ON_TICK);
+    forget_sent ();
+    add_answer (LK_ANSWER_UNLOCKED, app, 4, LK_OK);
+    node.stopped = true;
+    unlock ("a@h1", 5, 4);
+    ck_assert_uint_eq (last_event (LK_ON_UNLOCK)->request.serial, 4);
+    ck_assert (!lk_message_has (only_sent ("a@h1", "UNLOCKED"), "error"));
+    has_ended ();
+}
+END_TEST
+
+START_TEST (stops_at_once_without_a_router)
+{
+    ask ("a@h1", 4, "o");
+    lk_lockd_service.leave (&lockd, "signal");
+    ck_assert_int_eq (bus.stopped, 0);
+    lk_lockd_service.detach (&lockd, "router lost");
+    has_ended ();
+}
+END_TEST
+
+START_TEST (stops_at_once_when_the_router_is_lost)
+{
+    lk_lockd_service.detach (&lockd, "router lost");
+    lk_lockd_service.leave (&lockd, "signal");
+    last_event (LK_ON_STOP);
+    has_ended ();
+}
+END_TEST
+
+START_TEST (stops_at_once_when_told_twice)
+{
+    ask ("a@h1", 4, "o");
+    lk_lockd_service.leave (&lockd, "signal");
+    lk_lockd_service.detach (&lockd, "signal");
+    last_event (LK_ON_STOP);
+    does_nothing ();
 }
 END_TEST
 
@@ -609,6 +673,10 @@ main (void)
         ends_what_is_cut_off_and_dies_later,
         sends_again_what_was_too_much,
         stops_in_order,
+        stops_when_holders_have,
+        stops_at_once_without_a_router,
+        stops_at_once_when_the_router_is_lost,
+        stops_at_once_when_told_twice,
     };
     const TTest *const others[] = {
         hears_only_who_started,  hears_lock_services_of_other_hosts_only,

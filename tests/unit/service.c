@@ -58,11 +58,22 @@ attach (void *self, lk_bus *given)
 }
 
 static void
+leave (void *self, const char *reason)
+{
+    (void) self;
+    tell ("leave", reason);
+}
+
+static lk_service service;
+
+static void
 message (void *self, const lk_message *message)
 {
     tell ("message", lk_message_command (message));
     if (lk_message_is (message, "QUIT")) {
         lk_bus_stop (bus, *(int *) self);
+    } else if (lk_message_is (message, "BE_POLITE")) {
+        service.leave = leave;
     } else if (lk_message_is (message, "NAP")) {
         is_tired = true;
         lk_bus_wake_at (bus, lk_bus_now (bus));
@@ -93,7 +104,7 @@ detach (void *self, const char *reason)
 }
 
 static const char *const subscriptions[] = {"CLUSTERUP", NULL};
-static const lk_service service = {
+static lk_service service = {
     .name = "tested",
     .version = "1",
     .subscriptions = subscriptions,
@@ -339,6 +350,38 @@ START_TEST (stop_signal)
 }
 END_TEST
 
+/*  It stops when it has done what there was to do. */
+START_TEST (stop_later)
+{
+    until (said, "timer");
+    send_command ("BE_POLITE", "other@h2");
+    until (said, "BE_POLITE;");
+    said[0] = '\0';
+    kill (child, SIGTERM);
+    until (said, "leave signal;");
+    send_command ("HELLO", "other@h2");
+    until (said, "message HELLO;");
+    send_command ("QUIT", "other@h2");
+    ck_assert_int_eq (exit_code (), 5);
+    ck_assert_str_eq (said, "leave signal;message HELLO;message QUIT;");
+}
+END_TEST
+
+START_TEST (stop_now)
+{
+    until (said, "timer");
+    send_command ("BE_POLITE", "other@h2");
+    until (said, "BE_POLITE;");
+    said[0] = '\0';
+    send_command ("STOP", "router@h1");
+    until (said, "leave stop;");
+    kill (child, SIGTERM);
+    ck_assert_int_eq (exit_code (), 0);
+    ck_assert_str_eq (said, "leave stop;detach signal;");
+    until (heard, "BYE |UNREGISTER |");
+}
+END_TEST
+
 START_TEST (router_lost_and_found)
 {
     until (said, "timer");
@@ -385,6 +428,8 @@ main (void)
     tcase_add_test (tcase, stop_message_at_last);
     tcase_add_test (tcase, stop_message_of_others);
     tcase_add_test (tcase, stop_signal);
+    tcase_add_test (tcase, stop_later);
+    tcase_add_test (tcase, stop_now);
     tcase_add_test (tcase, router_lost_and_found);
     tcase_add_test (tcase, refused);
     tcase_add_test (tcase, no_router_and_a_signal);

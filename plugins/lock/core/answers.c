@@ -132,8 +132,7 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
         lk_asked_enter (node, asked, LK_ASKED_CLOSING);
         lk_asked_send (node, asked);
         break;
-    case LK_ASKED_EXPIRED:
-        asked->error = LK_TIMEDOUT;
+    case LK_ASKED_ENDED:
         lk_asked_enter (node, asked, LK_ASKED_CLOSING);
         lk_asked_send (node, asked);
         break;
@@ -190,8 +189,7 @@ has_ticket (const lk_asked *asked, const lk_msg_audit *audit)
                || asked->state == LK_ASKED_LATER;
     }
     return asked->ticket.token == audit->token
-           && (asked->state == LK_ASKED_HELD
-               || asked->state == LK_ASKED_EXPIRED);
+           && (asked->state == LK_ASKED_HELD || asked->state == LK_ASKED_ENDED);
 }
 
 void

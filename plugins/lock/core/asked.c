@@ -17,7 +17,7 @@
 static bool
 is_open (lk_asked_state state)
 {
-    return state != LK_ASKED_HELD && state != LK_ASKED_EXPIRED
+    return state != LK_ASKED_HELD && state != LK_ASKED_ENDED
            && state != LK_ASKED_LATER;
 }
 
@@ -80,8 +80,23 @@ lk_asked_new (lk_node *node, lk_asked_state state, uint64_t serial,
 }
 
 void
+lk_asked_await_unlocked (lk_node *node, lk_asked *asked)
+{
+    node->proxy.unlocking += !asked->tell_unlocked;
+    asked->tell_unlocked = true;
+}
+
+static void
+await_nothing (lk_node *node, lk_asked *asked)
+{
+    node->proxy.unlocking -= asked->tell_unlocked;
+    asked->tell_unlocked = false;
+}
+
+void
 lk_asked_remove (lk_node *node, lk_asked *asked)
 {
+    await_nothing (node, asked);
     link_out (&node->proxy, asked);
     map_out (&node->proxy, asked);
     lk_ticket_clear (&asked->ticket);
@@ -129,6 +144,7 @@ lk_asked_renumber (lk_node *node, lk_asked *asked)
 void
 lk_asked_orphan (lk_node *node, lk_asked *asked)
 {
+    await_nothing (node, asked);
     map_out (&node->proxy, asked);
     asked->name[0] = LK_NO_APP;
     map_in (&node->proxy, asked);

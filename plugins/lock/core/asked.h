@@ -27,6 +27,9 @@ void lk_asked_enter (lk_node *node, lk_asked *asked, lk_asked_state state);
 /*  Another number: it goes into another session. */
 void lk_asked_renumber (lk_node *node, lk_asked *asked);
 
+/*  Its application waits for UNLOCKED. */
+void lk_asked_await_unlocked (lk_node *node, lk_asked *asked);
+
 /*  Nobody waits for news of it any more. */
 void lk_asked_orphan (lk_node *node, lk_asked *asked);
 

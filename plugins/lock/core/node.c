@@ -284,6 +284,15 @@ start (lk_node *node)
 }
 
 static void
+begin_to_stop (lk_node *node)
+{
+    if (!node->proxy.leaving) {
+        lk_out_trace (node, LK_TRACE_INFO, "leaving");
+        lk_proxy_leave (node);
+    }
+}
+
+static void
 stop (lk_node *node)
 {
     if (node->election.state != LK_ELECTION_IDLE) {
@@ -327,7 +336,7 @@ handle (lk_node *node, const lk_event *event)
         lk_on_change (node, event);
         break;
     case LK_ON_STOP:
-        stop (node);
+        begin_to_stop (node);
         break;
     }
 }
@@ -411,10 +420,19 @@ lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
     for (size_t i = 0; i < outlet->loop_count; i++) {
         receive (node, outlet->loop[i]);
     }
+    if (node->proxy.leaving && !node->stopped && lk_proxy_has_left (node)) {
+        stop (node);
+    }
     lk_change_run (node);
     node->deadline_ms = find_deadline (node);
     effects->item = outlet->item;
     effects->count = outlet->count;
+}
+
+bool
+lk_node_is_stopped (const lk_node *node)
+{
+    return node->stopped;
 }
 
 int64_t

@@ -59,7 +59,7 @@ typedef enum {
     LK_ON_CHECK,         /* ... whether a token is still a holder's */
     LK_ON_APP_GONE,      /* an application ended: gives back all it has */
     LK_ON_CHANGE,        /* of members is asked for: add or remove a host */
-    LK_ON_STOP           /* leave in good order; the node is done afterwards */
+    LK_ON_STOP           /* leave in good order, see lk_node_is_stopped */
 } lk_event_type;
 
 /*  An application is a number that the shell chooses; (app, serial) names its
@@ -182,6 +182,12 @@ void lk_node_step (lk_node *self, const lk_event *event, lk_effects *effects);
 
 /*  When to give it LK_ON_TICK at the latest. */
 int64_t lk_node_deadline (const lk_node *self);
+
+/*  Whether it has left in good order: it does nothing any more. After
+ *  LK_ON_STOP that may take a quarter of a host lease, since who holds a lock
+ *  has so long to stop what it does; until then it goes on as before, but for
+ *  its own applications. */
+bool lk_node_is_stopped (const lk_node *self);
 
 /*  -------------------------------------------------------- questions */
 

@@ -66,10 +66,19 @@ lk_proxy_deadline (const lk_node *node)
     if (self->live && self->lease_until_ms < deadline) {
         deadline = self->lease_until_ms;
     }
+    if (self->leaving && self->leave_ms < deadline) {
+        deadline = self->leave_ms;
+    }
     return deadline;
 }
 
 /*  -------------------------------------------------------- session */
+
+static bool
+waits (const lk_asked *asked)
+{
+    return asked->state == LK_ASKED_WAITING || asked->state == LK_ASKED_BY_KEY;
+}
 
 /*  Applications are told first, then what they had may be given away. */
 static void
@@ -88,7 +97,7 @@ carry_over (lk_node *node, lk_asked *asked)
     if (asked->set) {
         return;
     }
-    if (asked->state == LK_ASKED_WAITING || asked->state == LK_ASKED_BY_KEY) {
+    if (waits (asked)) {
         lk_asked_renumber (node, asked);
     } else {
         lk_asked_remove (node, asked);
@@ -191,7 +200,9 @@ lk_proxy_vouched (lk_node *node, lk_term term, int64_t at)
     bool begins = !self->live;
     self->live = true;
     self->lease_until_ms = until_ms;
-    lk_out_lease (node, node->facts.session, until_ms);
+    if (!self->leaving) { /* else its applications have nothing any more */
+        lk_out_lease (node, node->facts.session, until_ms);
+    }
     if (begins) {
         lk_out_trace (node, LK_TRACE_INFO, "session begins: session=%llu",
                       (unsigned long long) node->facts.session);
@@ -229,25 +240,36 @@ lk_proxy_hears (lk_node *node, const lk_decree *decree, uint8_t reclaim)
 /*  -------------------------------------------------------- time */
 
 static void
+end_asked (lk_node *node, lk_asked *asked, lk_err error)
+{
+    asked->error = error;
+    lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, error);
+    lk_asked_enter (node, asked, LK_ASKED_ENDED);
+}
+
+static void
+fail_asked (lk_node *node, lk_asked *asked, lk_err error)
+{
+    lk_asked_tell (node, asked, LK_ANSWER_FAILED, error);
+    if (asked->state == LK_ASKED_BY_KEY) {
+        lk_asked_remove (node, asked);
+        return;
+    }
+    asked->error = error;
+    lk_asked_enter (node, asked, LK_ASKED_CLOSING);
+    lk_asked_send (node, asked); /* others may wait behind it */
+}
+
+static void
 expire_asked (lk_node *node, lk_asked *asked)
 {
-    bool waits =
-        asked->state == LK_ASKED_WAITING || asked->state == LK_ASKED_BY_KEY;
-    if (waits && asked->wait_until_ms <= node->now_ms) {
-        lk_asked_tell (node, asked, LK_ANSWER_FAILED, LK_TIMEDOUT);
-        if (asked->state == LK_ASKED_BY_KEY) {
-            lk_asked_remove (node, asked);
-            return;
-        }
-        asked->error = LK_TIMEDOUT;
-        lk_asked_enter (node, asked, LK_ASKED_CLOSING);
-        lk_asked_send (node, asked); /* others may wait behind it */
+    if (waits (asked) && asked->wait_until_ms <= node->now_ms) {
+        fail_asked (node, asked, LK_TIMEDOUT);
     } else if (asked->state == LK_ASKED_HELD
                && asked->until_ms <= node->now_ms) {
-        lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_TIMEDOUT);
-        lk_asked_enter (node, asked, LK_ASKED_EXPIRED);
+        end_asked (node, asked, LK_TIMEDOUT);
     } else {
-        if (waits) {
+        if (waits (asked)) {
             lk_proxy_due (node, asked->wait_until_ms);
         }
         if (asked->state == LK_ASKED_HELD) {
@@ -343,13 +365,45 @@ lk_proxy_run (lk_node *node)
     report (node);
 }
 
+/*  -------------------------------------------------------- leaving */
+
+void
+lk_proxy_leave (lk_node *node)
+{
+    lk_proxy *self = &node->proxy;
+    lk_asked *asked;
+    lk_asked *next;
+    self->leaving = true;
+    self->leave_ms = node->now_ms + node->config.host_lease_ms / 4;
+    lk_out_lease (node, node->facts.session, 0);
+    lk_sets_leave (node);
+    DL_FOREACH_SAFE (self->held, asked, next) {
+        if (asked->state == LK_ASKED_HELD) {
+            end_asked (node, asked, LK_SHUTDOWN);
+        }
+    }
+    DL_FOREACH_SAFE (self->open, asked, next) {
+        if (waits (asked)) {
+            fail_asked (node, asked, LK_SHUTDOWN);
+        }
+    }
+    lk_out_status (node);
+    lk_proxy_run (node);
+}
+
+bool
+lk_proxy_has_left (const lk_node *node)
+{
+    const lk_proxy *self = &node->proxy;
+    return !self->live || node->now_ms >= self->leave_ms
+           || (!self->held && self->unlocking == 0);
+}
+
 void
 lk_proxy_stop (lk_node *node)
 {
     lk_proxy *self = &node->proxy;
     lk_asked *asked;
-    lk_asked *next;
-    lk_sets_leave (node);
     tell_all (node, LK_SHUTDOWN);
     DL_FOREACH (self->held, asked) {
         lk_asked_send_unlock (node, asked);
@@ -358,8 +412,4 @@ lk_proxy_stop (lk_node *node)
         lk_asked_send_unlock (node, asked);
     }
     begin_session (node, LK_SHUTDOWN);
-    DL_FOREACH_SAFE (self->open, asked, next) {
-        lk_asked_tell (node, asked, LK_ANSWER_FAILED, LK_SHUTDOWN);
-        lk_asked_remove (node, asked);
-    }
 }

@@ -26,7 +26,8 @@ typedef enum {
     LK_ASKED_WAITING, /* LOCK is sent until answered */
     LK_ASKED_LATER,   /* of a set: not its turn yet */
     LK_ASKED_HELD,    /* the application was told LOCKED */
-    LK_ASKED_EXPIRED, /* its duration is over, it was told so */
+    LK_ASKED_ENDED,   /* the application was told so, and why: `error`; kept
+                         until it says UNLOCK, too */
     LK_ASKED_CLOSING, /* UNLOCK is sent until answered */
     LK_ASKED_BY_KEY,  /* UNLOCK of somebody else's lock, likewise */
     LK_ASKED_STATES
@@ -39,7 +40,7 @@ typedef struct lk_asked {
     lk_asked_state state;
     bool queue;
     bool tell_unlocked; /* CLOSING: the application waits for UNLOCKED */
-    lk_err error;       /* CLOSING: what it was told */
+    lk_err error;       /* CLOSING, ENDED: what it was told */
     lk_ticket ticket;   /* owns object and owner; token, key when held */
     int64_t asked_ms;
     int64_t wait_until_ms; /* WAITING, BY_KEY */
@@ -70,6 +71,8 @@ typedef struct {
     uint64_t closed;  /* the one before, over: applications were told */
     uint64_t closing; /* will be closed when who was told had time to stop */
     int64_t closing_ms;
+    bool leaving;     /* nobody is served any more ... */
+    int64_t leave_ms; /* ... nor waited for from then on */
 
     /*  Latest decree in force that it knows. */
     lk_decree decree;
@@ -81,10 +84,11 @@ typedef struct {
 
     lk_asked *serials; /* maps */
     lk_asked *names;
-    lk_asked *open; /* something is to be sent */
-    lk_asked *held; /* HELD, EXPIRED, LATER */
+    lk_asked *open;      /* something is to be sent */
+    lk_asked *held;      /* HELD, ENDED, LATER */
     struct lk_set *sets; /* map */
-    bool is_behind; /* not all that was due could be sent at once */
+    bool is_behind;      /* not all that was due could be sent at once */
+    size_t unlocking;    /* whose applications wait for UNLOCKED */
     uint64_t last_serial;
     int64_t due_ms; /* no wait or duration ends before */
 } lk_proxy;
@@ -106,8 +110,16 @@ void lk_proxy_vouched (lk_node *node, lk_term term, int64_t at);
  *  reports. */
 void lk_proxy_hears (lk_node *node, const lk_decree *decree, uint8_t reclaim);
 
-/*  Leaves: all applications are told that their locks are gone, then what they
- *  had is given back, and nobody is served any more. */
+/*  Begins to leave: all applications are told that their locks are gone, and
+ *  nobody is served any more. What they held stays theirs until they say
+ *  UNLOCK, or a quarter of a host lease is over: who has to stop what it does
+ *  under a lock has that long. */
+void lk_proxy_leave (lk_node *node);
+
+/*  Whether nobody has to be waited for (any more). */
+bool lk_proxy_has_left (const lk_node *node);
+
+/*  Gives back what is left, and ends the session. */
 void lk_proxy_stop (lk_node *node);
 
 /*  Requests of applications. */

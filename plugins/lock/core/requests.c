@@ -29,8 +29,8 @@ answer_again (lk_node *node, lk_asked *asked)
     case LK_ASKED_HELD:
         lk_asked_tell_locked (node, asked);
         break;
-    case LK_ASKED_EXPIRED:
-        lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_TIMEDOUT);
+    case LK_ASKED_ENDED:
+        lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, asked->error);
         break;
     case LK_ASKED_CLOSING:
         if (!asked->tell_unlocked) {
@@ -65,6 +65,8 @@ admit (lk_node *node, const lk_app_request *request)
         error = LK_INVALID;
     } else if (request->rest_count > 0 && !lk_set_is_sound (node, request)) {
         error = LK_INVALID;
+    } else if (node->proxy.leaving) {
+        error = LK_SHUTDOWN;
     } else if (HASH_CNT (by_serial, node->proxy.serials) + request->rest_count
                >= LK_REQUESTS_MAX) {
         error = LK_OVERLOADED;
@@ -159,7 +161,7 @@ lk_on_app_unlock (lk_node *node, const lk_app_request *request)
     if (asked->state == LK_ASKED_BY_KEY) {
         return;
     }
-    asked->tell_unlocked = true;
+    lk_asked_await_unlocked (node, asked);
     if (asked->state != LK_ASKED_CLOSING) {
         lk_asked_enter (node, asked, LK_ASKED_CLOSING);
         lk_asked_send (node, asked);

@@ -72,6 +72,7 @@ lk_set_by_name (const lk_node *node, uint32_t app, uint64_t app_serial)
 static void
 destroy (lk_proxy *proxy, lk_set *self)
 {
+    proxy->unlocking -= self->tell_unlocked;
     HASH_DEL (proxy->sets, self);
     lk_free (self->member);
     lk_free (self);
@@ -234,13 +235,14 @@ end (lk_node *node, lk_set *self, lk_err error, int64_t grace_ms)
     tell (node, self, LK_ANSWER_UNLOCKED, error);
     self->error = error;
     self->state = LK_SET_ENDED;
-    enter_all (node, self, LK_ASKED_EXPIRED);
+    enter_all (node, self, LK_ASKED_ENDED);
     set_until (node, self, grace_ms);
 }
 
 void
 lk_set_unlock (lk_node *node, lk_set *self)
 {
+    node->proxy.unlocking += !self->tell_unlocked;
     self->tell_unlocked = true;
     if (self->state != LK_SET_CLOSING) {
         self->late = self->state == LK_SET_ENDED && self->error == LK_TIMEDOUT;

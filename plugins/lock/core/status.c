@@ -39,8 +39,8 @@ bool
 lk_node_is_ready (lk_node *node)
 {
     const lk_proxy *proxy = &node->proxy;
-    return proxy->live && (proxy->reclaim & ~proxy->reported) == 0
-           && hears_leader (node);
+    return proxy->live && !proxy->leaving
+           && (proxy->reclaim & ~proxy->reported) == 0 && hears_leader (node);
 }
 
 void
