@@ -150,12 +150,18 @@ serve (lk_model *self, int64_t now_ms, lk_model_tolds *tolds)
 
 /*  -------------------------------------------------------- time */
 
-/*  When its quiet time is over, if nobody comes in between. */
+/*  When its quiet time is over, if nobody comes in between. It passes only
+ *  those whose quiet time is not over. */
 static int64_t
 ripe_ms (const lk_model *self, const lk_model_ticket *ticket)
 {
     if (ticket->held || ticket->mode.quiet_ms == 0 || holders (self) > 0) {
         return INT64_MAX;
+    }
+    for (size_t i = 0; &self->ticket[i] != ticket; i++) {
+        if (self->ticket[i].mode.quiet_ms == 0) {
+            return INT64_MAX;
+        }
     }
     const int64_t from_ms =
         ticket->asked_ms > self->read_ms ? ticket->asked_ms : self->read_ms;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define NO_NAME (-1)
-#define SLACK_MS 60 /* until a home sees that a quiet time is over */
+#define SLACK_MS 260 /* until a home sees that a quiet time is over */
 #define WAIT_MAX_MS 400
 #define QUIET_MAX_MS 1000
 #define HOSTS_GONE_MS 60000
@@ -313,6 +313,18 @@ any_wait (lk_play *self, const lk_lock_mode *mode)
     return wait_ms;
 }
 
+/*  Nobody says who of two is first whose quiet times end together. */
+static bool
+has_quiet_one (const lk_model *model)
+{
+    bool has = false;
+    for (size_t i = 0; i < model->count; i++) {
+        has = has
+              || (!model->ticket[i].held && model->ticket[i].mode.quiet_ms > 0);
+    }
+    return has;
+}
+
 static void
 ask (lk_play *self, int who)
 {
@@ -323,6 +335,9 @@ ask (lk_play *self, int who)
     lk_app_request request =
         lk_small_request (caller->app, caller->serial, text_of (caller->name));
     request.mode = self->plan->mode (&self->rng);
+    if (has_quiet_one (&self->model[caller->name])) {
+        request.mode.quiet_ms = 0;
+    }
     request.wait_ms = any_wait (self, &request.mode);
     const lk_model_request asked = {
         .who = who, .mode = request.mode, .wait_ms = request.wait_ms};
