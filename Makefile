@@ -294,7 +294,8 @@ $(benches): $(B)/%: $(B)/%.o $(parts)
 #   without sockets. It leaves a list of them for who puts another in.
 $(simulator): $(call obj,$(sim_src) tests/lib/corrupt.c $(core_src) \
 	$(wildcard src/util/*.c src/wire/*.c) \
-	$(addprefix plugins/lock/,requests.c apps.c effects.c) \
+	$(addprefix plugins/lock/,requests.c request_fields.c apps.c \
+	replies.c effects.c) \
 	$(wildcard src/client/book*.c) \
 	$(addprefix src/client/,letter.c queues.c lease.c))
 	@mkdir -p $(@D)

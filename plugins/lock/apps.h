@@ -19,16 +19,26 @@
 #define LK_APPS_MAX 20000          /* applications of one host */
 #define LK_APP_REQUESTS_MAX 100000 /* requests of one application */
 
-/*  A LOCK, until its last answer was sent, or an UNLOCK by key. */
+/*  An answer that the router did not take, with all that it points to. */
+typedef struct lk_kept lk_kept;
+
+/*  One of LOCKED, LOCKFAILED and so on, and behind it one LOCKJEOPARDY. */
+#define LK_KEPT_SLOTS 2
+
+/*  Until its last answer was sent. */
 typedef struct {
-    uint64_t serial; /* its own; first for the map */
-    bool by_key;     /* an UNLOCK by key */
-    bool over;       /* its application was told that it is lost */
-    uint64_t unlock; /* LOCK: serial of the UNLOCK that waits; 0 */
-    bool unsent;     /* `answer` has to be sent again */
-    lk_answer answer;
-    lk_name key;    /* the object's, with zone and context */
-    lk_name object; /* the object's name alone, a part of `key` */
+    uint64_t serial;    /* its own; first for the map */
+    lk_event_type asks; /* LK_ON_LOCK, _UNLOCK_BY_KEY, _FORCE, _CHECK */
+    bool over;          /* its application was told that it is lost */
+    bool is_set;        /* LOCK: asked for as a list, and told so */
+    bool is_static;     /* LOCK */
+    uint64_t unlock;    /* LOCK: serial of the UNLOCK that waits; 0 */
+    uint64_t token;     /* CHECK, FORCE */
+    lk_name key;        /* the object's, with zone and context */
+    lk_name object;     /* the object's name alone, a part of `key` */
+    lk_name *rest;      /* LOCK: keys of the other locks of a set */
+    size_t rest_count;
+    lk_kept *kept[LK_KEPT_SLOTS]; /* have to be sent again, in this order */
     UT_hash_handle hh;
 } lk_request;
 
@@ -38,7 +48,7 @@ typedef struct {
     uint32_t pid;      /* as the router said; 0: it did not yet */
     bool asked;        /* the core knows it */
     uint32_t attached; /* seen since this attachment to the router */
-    size_t unsent;     /* requests with an answer to send again */
+    size_t unsent;     /* answers to send again */
     lk_request *requests;
     UT_hash_handle by_address;
     UT_hash_handle by_number;
@@ -68,14 +78,21 @@ void lk_apps_remove (lk_apps *self, lk_app *app);
 
 lk_request *lk_app_find (const lk_app *self, uint64_t serial);
 
-/*  Adds a request for that object (copied, an lk_object_key); NULL at the
+/*  Adds what is asked, with copies of its names (lk_object_keys); NULL at the
  *  limit of requests. Its serial must not be in use. */
-lk_request *lk_app_add (lk_apps *apps, lk_app *self, uint64_t serial,
-                        lk_name key);
+lk_request *lk_app_add (lk_apps *apps, lk_app *self, lk_event_type asks,
+                        const lk_app_request *asked);
 void lk_app_remove (lk_app *self, lk_request *request);
 
-/*  Keeps an answer until lk_app_sent; a later one replaces it. */
+/*  Whether it is that which is asked, once more: the same of the same. */
+bool lk_request_is (const lk_request *self, lk_event_type asks,
+                    const lk_app_request *asked);
+
+/*  Keeps an answer until lk_app_sent; a later one of its slot replaces it. */
 void lk_app_keep (lk_app *self, lk_request *request, const lk_answer *answer);
-void lk_app_sent (lk_app *self, lk_request *request);
+void lk_app_sent (lk_app *self, lk_request *request, const lk_answer *answer);
+
+/*  What is kept there, until then; NULL: nothing. */
+const lk_answer *lk_request_kept (const lk_request *self, size_t slot);
 
 #endif

@@ -12,7 +12,8 @@
  *      shell.c     callbacks of a service -> events
  *      effects.c   effects -> the world
  *      state.c     the state file, and the node that begins with it
- *      requests.c  what applications ask
+ *      requests.c  what applications ask;  request_fields.c  its fields
+ *      replies.c   what they are told
  *      status.c    LOCKSTATUS, LOCKLIST
  *      alerts.c    LOCKALERT
  *      members.c   LOCKMEMBERS: who is a member, and changes of that
@@ -116,6 +117,9 @@ void lk_lockd_carry_out (lk_lockd *self, const lk_effects *effects);
 
 /*  Sends and destroys; false: the bus did not take it. */
 bool lk_lockd_send (lk_lockd *self, lk_message *message);
+
+/*  Tells an application what the core answers. */
+void lk_lockd_tell (lk_lockd *self, const lk_answer *answer);
 
 /*  Answers to an application that the bus did not take, again. */
 void lk_lockd_resend (lk_lockd *self, lk_app *app);

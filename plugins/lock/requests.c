@@ -1,13 +1,15 @@
-/*  requests.c - what applications ask, checked field by field
+/*  requests.c - what applications ask
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  LOCK and UNLOCK become events of the core, which answers repeated ones
- *  again. What makes no sense is answered here and never gets there.
+ *  LOCK, UNLOCK and LOCKCHECK become events of the core, which answers
+ *  repeated ones again. What makes no sense is answered here and never gets
+ *  there.
  */
 
 #include "lockd.h"
+#include "request_fields.h"
 
 #include "wire/message_frame.h"
 #include "wire/object_name.h"
@@ -15,104 +17,11 @@
 #include <lockkeeper/lockkeeper.h>
 
 #include <stdio.h>
-#include <string.h>
-
-#define TIME_MAX (INT64_C (1) << 45) /* ms: a thousand years */
-
-/*  The checks of one message: the first that fails leaves its sentence. */
-typedef struct {
-    const lk_message *message;
-    char problem[160];
-    char key[LK_NAME_SIZE_MAX];
-} lk_check;
-
-/*  -------------------------------------------------------- checks */
-
-static bool
-is_fine (const lk_check *self)
-{
-    return self->problem[0] == '\0';
-}
-
-static void
-complain (lk_check *self, const char *field, const char *what)
-{
-    if (is_fine (self)) {
-        snprintf (self->problem, sizeof self->problem, "the field '%s' %s",
-                  field, what);
-    }
-}
-
-static const char *
-read_text (lk_check *self, const char *field, size_t len_max)
-{
-    const char *text = lk_message_text (self->message, field);
-    if (!text) {
-        if (lk_message_has (self->message, field)) {
-            complain (self, field, "is no text");
-        }
-        return "";
-    }
-    if (strlen (text) > len_max) {
-        complain (self, field, "is too long");
-        return "";
-    }
-    return text;
-}
-
-static int64_t
-read_number (lk_check *self, const char *field, int64_t low, int64_t high,
-             int64_t otherwise)
-{
-    if (!lk_message_has (self->message, field)) {
-        return otherwise;
-    }
-    int64_t number = lk_message_number (self->message, field, INT64_MIN);
-    if (number == INT64_MIN) {
-        complain (self, field, "is no whole number");
-    } else if (number < low || number > high) {
-        complain (self, field, "is out of range");
-    }
-    return number;
-}
-
-static void
-read_type (lk_check *self)
-{
-    const char *type = read_text (self, "type", LK_COMMAND_LEN_MAX);
-    if (type[0] && strcmp (type, "exclusive") != 0) {
-        complain (self, "type", "is not 'exclusive', the only type there is");
-    }
-}
-
-/*  Zone, context and name as the object's key, in self->key. */
-static lk_name
-read_object (lk_check *self)
-{
-    char room[LK_OBJECT_LEN_MAX];
-    lk_name object = {0};
-    lk_flaw flaw;
-    if (!lk_object_get (self->message, room, &object, &flaw)) {
-        complain (self, flaw.field, flaw.what);
-    }
-    const char *zone = read_text (self, "zone", LK_OBJECT_PART_LEN_MAX);
-    const char *context = read_text (self, "context", LK_OBJECT_PART_LEN_MAX);
-    return lk_object_key (zone, context, object, self->key, sizeof self->key);
-}
-
-static uint64_t
-read_serial (lk_check *self)
-{
-    uint64_t serial = lk_message_serial (self->message);
-    if (serial == 0 && is_fine (self)) {
-        snprintf (self->problem, sizeof self->problem,
-                  "a request needs a serial that is not 0");
-    }
-    return serial;
-}
 
 /*  -------------------------------------------------------- answers */
 
+/*  A change of type that is refused leaves the lock as it was, so that its
+ *  number goes along. */
 void
 lk_lockd_fail (lk_lockd *self, const lk_message *request, lk_err error,
                const char *text)
@@ -123,6 +32,10 @@ lk_lockd_fail (lk_lockd *self, const lk_message *request, lk_err error,
     lk_flaw flaw;
     if (lk_object_get (request, room, &object, &flaw)) {
         lk_object_set (answer, object);
+    }
+    const int64_t turn = lk_message_number (request, "turn", 0);
+    if (turn > 0) {
+        lk_message_set_number (answer, "turn", turn);
     }
     lk_message_set_text (answer, "error", lk_err_word (error));
     lk_message_set_text (answer, "text", text);
@@ -143,15 +56,6 @@ answer_unknown (lk_lockd *self, const lk_message *message)
 
 /*  -------------------------------------------------------- requests */
 
-static void
-step_request (lk_lockd *self, lk_event_type type, lk_app *app,
-              const lk_app_request *request)
-{
-    app->asked = true;
-    lk_event event = {.type = type, .request = *request};
-    lk_lockd_step (self, &event);
-}
-
 /*  The application of a request, at its limit answered. */
 static lk_app *
 find_app (lk_lockd *self, const lk_message *message)
@@ -167,145 +71,182 @@ find_app (lk_lockd *self, const lk_message *message)
     return app;
 }
 
-static bool
-same_key (lk_name one, lk_name other)
-{
-    return one.size == other.size
-           && memcmp (one.data, other.data, one.size) == 0;
-}
-
 /*  The entry of a request, new or repeated; NULL if it was answered. */
 static lk_request *
-enter_request (lk_lockd *self, const lk_message *message, lk_app *app,
-               lk_name key, bool by_key)
+enter_request (lk_lockd *self, lk_event_type asks, const lk_ask *ask,
+               lk_app *app)
 {
-    uint64_t serial = lk_message_serial (message);
-    lk_request *request = lk_app_find (app, serial);
+    lk_request *request = lk_app_find (app, ask->core.serial);
     if (!request) {
-        request = lk_app_add (&self->apps, app, serial, key);
+        request = lk_app_add (&self->apps, app, asks, &ask->core);
         if (!request) {
-            lk_lockd_fail (self, message, LK_OVERLOADED,
+            lk_lockd_fail (self, ask->message, LK_OVERLOADED,
                            "this application has too many requests");
             return NULL;
         }
-        request->by_key = by_key;
-    } else if (request->by_key != by_key || !same_key (request->key, key)) {
-        lk_lockd_fail (self, message, LK_INVALID,
+        request->is_set = ask->is_set;
+    } else if (request->is_set != ask->is_set
+               || !lk_request_is (request, asks, &ask->core)) {
+        lk_lockd_fail (self, ask->message, LK_INVALID,
                        "the serial is that of another request");
         return NULL;
     }
     return request;
 }
 
+/*  With the names of the entry, which stay. */
 static void
-take_lock (lk_lockd *self, const lk_message *message)
+step_request (lk_lockd *self, lk_event_type type, lk_app *app,
+              const lk_request *request, const lk_app_request *core)
 {
-    lk_check check = {.message = message};
-    lk_app_request core = {.serial = read_serial (&check)};
-    core.object = read_object (&check);
-    core.wait_ms =
-        read_number (&check, "wait", LK_FOREVER, TIME_MAX, LK_FOREVER);
-    core.duration_ms = read_number (&check, "duration", 0, TIME_MAX, 0);
-    core.pid = (uint32_t) read_number (&check, "pid", 0, UINT32_MAX, 0);
-    read_type (&check);
-    if (!is_fine (&check)) {
-        lk_lockd_fail (self, message, LK_INVALID, check.problem);
-        return;
-    }
-    lk_app *app = find_app (self, message);
-    lk_request *request =
-        app ? enter_request (self, message, app, core.object, false) : NULL;
-    if (!request) {
-        return;
-    }
-    request->over = false; /* who asks again wants to be told again */
-    core.app = app->number;
-    core.object = request->key;
-    core.owner = lk_app_owner (app);
-    step_request (self, LK_ON_LOCK, app, &core);
+    lk_event event = {.type = type, .request = *core};
+    app->asked = true;
+    event.request.app = app->number;
+    event.request.serial = request->serial;
+    event.request.object = request->key;
+    event.request.rest = request->rest;
+    event.request.rest_count = request->rest_count;
+    lk_lockd_step (self, &event);
 }
 
 static void
-unlock_own (lk_lockd *self, lk_app *app, lk_request *request, uint64_t serial)
+fail_unknown (lk_lockd *self, const lk_message *message)
 {
-    request->unlock = serial;
-    lk_app_request core = {.app = app->number,
-                           .serial = request->serial,
-                           .object = request->key,
-                           .wait_ms = LK_FOREVER};
-    step_request (self, LK_ON_UNLOCK, app, &core);
+    lk_lockd_fail (self, message, LK_UNKNOWN,
+                   "there is no such request (any more)");
+}
+
+/*  A change of type is one of a lock that we know. */
+static void
+lock (lk_lockd *self, lk_ask *ask)
+{
+    lk_app *app = find_app (self, ask->message);
+    if (!app) {
+        return;
+    }
+    if (ask->core.turn > 0 && !lk_app_find (app, ask->core.serial)) {
+        fail_unknown (self, ask->message);
+        return;
+    }
+    lk_request *request = enter_request (self, LK_ON_LOCK, ask, app);
+    if (request) {
+        request->over = false; /* who asks again wants to be told again */
+        ask->core.owner = lk_app_owner (app);
+        step_request (self, LK_ON_LOCK, app, request, &ask->core);
+    }
+}
+
+/*  What is asked under a serial of its own, and over with its answer. */
+static void
+ask_once (lk_lockd *self, lk_event_type type, const lk_ask *ask, lk_app *app)
+{
+    lk_request *request = enter_request (self, type, ask, app);
+    if (request) {
+        step_request (self, type, app, request, &ask->core);
+    }
 }
 
 static void
-unlock_by_key (lk_lockd *self, const lk_message *message, lk_app *app,
-               lk_app_request *core)
+check (lk_lockd *self, lk_ask *ask)
 {
-    lk_request *request =
-        enter_request (self, message, app, core->object, true);
-    if (!request) {
-        return;
+    lk_app *app = find_app (self, ask->message);
+    if (app) {
+        ask_once (self, LK_ON_CHECK, ask, app);
     }
-    core->app = app->number;
-    core->object = request->key;
-    step_request (self, LK_ON_UNLOCK_BY_KEY, app, core);
+}
+
+static void
+unlock_own (lk_lockd *self, lk_app *app, lk_request *request, const lk_ask *ask)
+{
+    const lk_app_request core = {.wait_ms = LK_FOREVER};
+    request->unlock = ask->core.serial;
+    step_request (self, LK_ON_UNLOCK, app, request, &core);
+}
+
+/*  Whether an UNLOCK means that request. A set has no name. */
+static bool
+is_meant (const lk_request *request, const lk_ask *ask)
+{
+    if (request->asks != LK_ON_LOCK || request->is_set) {
+        return request->asks == LK_ON_LOCK && !ask->has_object;
+    }
+    return lk_request_is (request, LK_ON_LOCK, &ask->core);
 }
 
 /*  `request` names one of the application's own; if we do not know it, having
  *  been restarted since, or if there is none, it goes by `key`. */
 static void
-take_unlock (lk_lockd *self, const lk_message *message)
+unlock_named (lk_lockd *self, lk_app *app, lk_ask *ask)
 {
-    lk_check check = {.message = message};
-    lk_app_request core = {.serial = read_serial (&check)};
-    core.object = read_object (&check);
-    core.wait_ms =
-        read_number (&check, "wait", LK_FOREVER, TIME_MAX, LK_FOREVER);
-    uint64_t named =
-        (uint64_t) read_number (&check, "request", 1, INT64_MAX, 0);
-    bool has_key = lk_message_hex (message, "key", &core.key);
-    if (!has_key && lk_message_has (message, "key")) {
-        complain (&check, "key", "is not 16 hexadecimal digits");
-    }
-    if (!has_key && named == 0) {
-        complain (&check, "request", "is missing, and so is 'key'");
-    }
-    if (!is_fine (&check)) {
-        lk_lockd_fail (self, message, LK_INVALID, check.problem);
-        return;
-    }
-    lk_app *app = find_app (self, message);
-    if (!app) {
-        return;
-    }
-    lk_request *request = named ? lk_app_find (app, named) : NULL;
-    if (request && !request->by_key && same_key (request->key, core.object)) {
-        unlock_own (self, app, request, core.serial);
-    } else if (has_key) {
-        if (named != 0) {
-            core.owner = lk_app_owner (app); /* it gives back its own */
+    lk_request *request = ask->named ? lk_app_find (app, ask->named) : NULL;
+    if (request && is_meant (request, ask)) {
+        unlock_own (self, app, request, ask);
+    } else if (ask->has_key) {
+        if (ask->named != 0) {
+            ask->core.owner = lk_app_owner (app); /* it gives back its own */
         }
-        unlock_by_key (self, message, app, &core);
+        ask_once (self, LK_ON_UNLOCK_BY_KEY, ask, app);
+    } else if (request && !ask->has_object) {
+        lk_lockd_fail (self, ask->message, LK_INVALID,
+                       "the field 'object' is missing or empty");
     } else {
-        lk_lockd_fail (self, message, LK_UNKNOWN,
-                       "there is no such request (any more)");
+        fail_unknown (self, ask->message);
+    }
+}
+
+static void
+unlock (lk_lockd *self, lk_ask *ask)
+{
+    lk_app *app = find_app (self, ask->message);
+    if (app && ask->force) {
+        ask_once (self, LK_ON_FORCE, ask, app);
+    } else if (app) {
+        unlock_named (self, app, ask);
     }
 }
 
 /*  -------------------------------------------------------- dispatch */
 
+/*  Which messages are such, how they are read and what is done then. */
+typedef struct {
+    const char *command;
+    bool (*read) (lk_ask *ask, const lk_message *message);
+    void (*take) (lk_lockd *self, lk_ask *ask);
+} asking;
+
+static const asking askings[] = {
+    {"LOCK", lk_ask_lock, lock},
+    {"UNLOCK", lk_ask_unlock, unlock},
+    {"LOCKCHECK", lk_ask_check, check},
+};
+
+static void
+take (lk_lockd *self, const asking *row, const lk_message *message, bool local)
+{
+    lk_ask ask;
+    if (!local) {
+        lk_lockd_fail (self, message, LK_INVALID,
+                       "ask the lock service of your own host");
+        return;
+    }
+    if (row->read (&ask, message)) {
+        row->take (self, &ask);
+    } else {
+        lk_lockd_fail (self, message, LK_INVALID, ask.problem);
+    }
+    lk_ask_clear (&ask);
+}
+
 void
 lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local)
 {
-    bool asks =
-        lk_message_is (message, "LOCK") || lk_message_is (message, "UNLOCK");
-    if (asks && !local) {
-        lk_lockd_fail (self, message, LK_INVALID,
-                       "ask the lock service of your own host");
-    } else if (lk_message_is (message, "LOCK")) {
-        take_lock (self, message);
-    } else if (lk_message_is (message, "UNLOCK")) {
-        take_unlock (self, message);
-    } else if (lk_message_is (message, "LOCKSTATUS")) {
+    for (size_t i = 0; i < sizeof askings / sizeof askings[0]; i++) {
+        if (lk_message_is (message, askings[i].command)) {
+            take (self, &askings[i], message, local);
+            return;
+        }
+    }
+    if (lk_message_is (message, "LOCKSTATUS")) {
         lk_lockd_tell_status (self, message);
     } else if (lk_message_is (message, "LOCKLIST")) {
         lk_lockd_tell_list (self, message);

@@ -14,7 +14,7 @@
 
 #define LIST_COUNT_MAX 500         /* tickets in one answer */
 #define LIST_SIZE_MAX (512 * 1024) /* bytes, about */
-#define ROW_SIZE 300               /* of a ticket without its names, at most */
+#define ROW_SIZE 560               /* of a ticket without its names, at most */
 #define BYTE_SIZE 6                /* of a name's byte in JSON, at most */
 
 /*  -------------------------------------------------------- status */
@@ -159,11 +159,55 @@ set_name (lk_message *row, const char *field, lk_name name)
 }
 
 static void
-add_ticket (const lk_lockd *self, lk_message *list, const lk_ticket *ticket)
+set_if_any (lk_message *row, const char *field, int64_t number)
+{
+    if (number > 0) {
+        lk_message_set_number (row, field, number);
+    }
+}
+
+static void
+set_if_so (lk_message *row, const char *field, bool flag)
+{
+    if (flag) {
+        lk_message_set_flag (row, field, true);
+    }
+}
+
+/*  A lock of a set is asked for when those ahead of it are held. */
+static const char *
+state_of (const lk_ticket *ticket)
+{
+    const bool later = ticket->token == 0 && ticket->number == 0;
+    return ticket->token != 0 ? "held" : later ? "later" : "waiting";
+}
+
+/*  What a plain exclusive lock does not have is left out. */
+static void
+add_mode (lk_message *row, const lk_ticket *ticket)
+{
+    const lk_lock_mode *mode = &ticket->mode;
+    lk_message_set_text (row, "type", lk_lock_type_words[mode->type]);
+    if (mode->soft) {
+        lk_message_set_text (row, "policy", "soft");
+    }
+    set_if_any (row, "quiet", mode->quiet_ms);
+    set_if_any (row, "limit", mode->limit);
+    set_if_any (row, "bound", mode->bound);
+    set_if_so (row, "lenient", mode->lenient);
+    set_if_so (row, "static", mode->is_static);
+    set_if_any (row, "ordinal", ticket->ordinal);
+    set_if_any (row, "turn", ticket->turn);
+    set_if_so (row, "upgrade", ticket->upgrade);
+    set_if_any (row, "duration", ticket->duration_ms);
+}
+
+static lk_message *
+new_row (const lk_lockd *self, const lk_ticket *ticket)
 {
     lk_name zone, context, object;
     if (!lk_object_parts (ticket->object, &zone, &context, &object)) {
-        return;
+        return NULL;
     }
     lk_message *row = lk_message_row_new ();
     lk_object_set (row, object);
@@ -177,11 +221,27 @@ add_ticket (const lk_lockd *self, lk_message *list, const lk_ticket *ticket)
                          lk_roster_name (&self->roster, ticket->request.host));
     set_name (row, "owner", ticket->owner);
     lk_message_set_number (row, "pid", ticket->pid);
-    lk_message_set_text (row, "state", ticket->token ? "held" : "waiting");
+    lk_message_set_text (row, "state", state_of (ticket));
     lk_message_set_number (row, "since_ms", ticket->age_ms);
     lk_message_set_hex (row, "token", ticket->token);
     lk_message_set_number (row, "session", (int64_t) ticket->request.session);
-    lk_message_add_row (list, "tickets", &row);
+    add_mode (row, ticket);
+    return row;
+}
+
+/*  The ticket ahead of the cursor. */
+static void
+add_ticket (lk_lockd *self, lk_message *list, const lk_ticket *ticket,
+            size_t cursor)
+{
+    const int64_t left_ms = lk_node_ticket_left (self->node, cursor);
+    lk_message *row = new_row (self, ticket);
+    if (row && left_ms >= 0) {
+        lk_message_set_number (row, "left_ms", left_ms);
+    }
+    if (row) {
+        lk_message_add_row (list, "tickets", &row);
+    }
 }
 
 /*  From `cursor` on, until the answer is large enough. */
@@ -192,7 +252,7 @@ add_tickets (lk_lockd *self, lk_message *list, size_t cursor)
     size_t size = 0;
     for (size_t count = 0; lk_node_next_ticket (self->node, &cursor, &ticket);
          count++) {
-        add_ticket (self, list, &ticket);
+        add_ticket (self, list, &ticket, cursor);
         size += ROW_SIZE
                 + BYTE_SIZE * ((size_t) ticket.object.size + ticket.owner.size);
         if (count + 1 == LIST_COUNT_MAX || size > LIST_SIZE_MAX) {

@@ -49,6 +49,11 @@ static const char *const names[LK_MSG_COUNT] = {
     [LK_MSG_ALERT] = "alert",         [LK_MSG_ALERTED] = "alerted",
 };
 
+#define WORD(number, word) word,
+const char *const lk_lock_type_words[LK_LOCK_TYPE_COUNT] = {
+    LK_LOCK_TYPES (WORD)};
+#undef WORD
+
 const char *const lk_alert_words[LK_ALERT_CAUSES] = {
     [LK_ALERT_STREAM] = "stream",
     [LK_ALERT_TABLE] = "table",

@@ -397,6 +397,9 @@ const char *lk_lock_kind_command (lk_lock_kind kind);
 /*  The kind's own name in lower case; "voted". Static. */
 const char *lk_lock_kind_name (lk_lock_kind kind);
 
+/*  The types of locks, as everybody names them. */
+extern const char *const lk_lock_type_words[LK_LOCK_TYPE_COUNT];
+
 /*  What is wrong, as alerts name it. */
 extern const char *const lk_alert_words[LK_ALERT_CAUSES];
 

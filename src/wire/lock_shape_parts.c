@@ -42,12 +42,10 @@ lk_shape_home (lk_fields *f, uint8_t *home)
 void
 lk_shape_type (lk_fields *f, lk_lock_type *type)
 {
-#define WORD(number, word) word,
-    static const char *const words[] = {LK_LOCK_TYPES (WORD)};
-#undef WORD
     int number = (int) *type;
     if (lk_fields_has (f, "type", number != LK_EXCLUSIVE)) {
-        lk_field_word (f, "type", &number, words, LK_LOCK_TYPE_COUNT);
+        lk_field_word (f, "type", &number, lk_lock_type_words,
+                       LK_LOCK_TYPE_COUNT);
         *type = (lk_lock_type) number;
     }
 }

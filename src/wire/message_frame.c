@@ -61,6 +61,12 @@ lk_message_has (const lk_message *self, const char *name)
 }
 
 bool
+lk_message_is_flag (const lk_message *self, const char *name)
+{
+    return json_is_boolean (json_object_get (self->body, name));
+}
+
+bool
 lk_message_is_complaint (const lk_message *self)
 {
     return lk_message_is (self, "UNKNOWN") || lk_message_is (self, "INVALID");

@@ -30,6 +30,9 @@ lk_message *lk_message_read (const lk_frame_header *header, char *problem,
 /*  Whether a field is there at all, of any type. */
 bool lk_message_has (const lk_message *self, const char *name);
 
+/*  Whether a field is there and is a flag. */
+bool lk_message_is_flag (const lk_message *self, const char *name);
+
 /*  Whether it is UNKNOWN or INVALID, which are never answered: two who do not
  *  understand each other would go on like that for ever. */
 bool lk_message_is_complaint (const lk_message *self);

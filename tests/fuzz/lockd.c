@@ -45,6 +45,10 @@ new_request (lk_fuel *fuel, const char *command)
     if (who & 128) {
         lk_message_set_text (message, "zone", "z");
     }
+    if (who & 64) {
+        lk_message_set_text (message, "object", NULL);
+        lk_message_set_text (message, "object_hex", who & 32 ? "ff00" : "6f");
+    }
     return message;
 }
 
@@ -52,6 +56,47 @@ static void
 add_number (lk_fuel *fuel, lk_message *message, const char *field)
 {
     lk_message_set_number (message, field, (int64_t) lk_fuel_number (fuel));
+}
+
+/*  What other locks than plain exclusive ones have. */
+static void
+add_mode (lk_fuel *fuel, lk_message *message)
+{
+    static const char *const types[] = {"exclusive", "shared", "semaphore",
+                                        "common"};
+    static const char *const numbers[] = {"quiet", "limit", "bound", "linger",
+                                          "turn"};
+    const uint8_t has = lk_fuel_byte (fuel);
+    const uint8_t small = lk_fuel_byte (fuel);
+    lk_message_set_text (message, "type", types[has % COUNT (types)]);
+    if (has & 4) {
+        lk_message_set_text (message, "policy", has & 8 ? "soft" : "hard");
+    }
+    if (has & 16) {
+        lk_message_set_flag (message, has & 32 ? "static" : "lenient", true);
+    }
+    if (has & 64) {
+        lk_message_set_number (message, numbers[small % COUNT (numbers)],
+                               small / 8);
+    }
+    if (has & 128) {
+        lk_message_set_hex (message, "key", world.key);
+    }
+}
+
+/*  Several names instead of one. */
+static void
+add_set (lk_fuel *fuel, lk_message *message)
+{
+    size_t count = lk_fuel_below (fuel, 6);
+    lk_message_set_text (message, "object", NULL);
+    while (count-- > 0) {
+        const uint8_t which = lk_fuel_byte (fuel);
+        lk_message *row = lk_message_row_new ();
+        lk_message_set_text (row, which & 128 ? "object_hex" : "object",
+                             which & 64 ? "00" : objects[which % 4]);
+        lk_message_add_row (message, "locks", &row);
+    }
 }
 
 static void
@@ -72,9 +117,16 @@ ask (lk_fuel *fuel)
         lk_message_set_text (message, "type",
                              has & 16 ? "exclusive" : "shared");
     }
+    if (has & 32) {
+        add_mode (fuel, message);
+    }
+    if (has & 64) {
+        add_set (fuel, message);
+    }
     fake_give (message, false);
 }
 
+/*  Of a lock with its key or number, of a set, or by force. */
 static void
 give_back (lk_fuel *fuel)
 {
@@ -90,6 +142,23 @@ give_back (lk_fuel *fuel)
     if (has & 8) {
         add_number (fuel, message, "wait");
     }
+    if (has % 8 == 1 && lk_fuel_byte (fuel) & 1) {
+        lk_message_set_text (message, "object", NULL);
+    }
+    if (has % 8 == 0) {
+        lk_message_set_flag (message, "force", true);
+        lk_message_set_text (message, "reason", "it hangs");
+        lk_message_set_hex (message, "token", lk_fuel_byte (fuel) % 4);
+    }
+    fake_give (message, false);
+}
+
+static void
+check (lk_fuel *fuel)
+{
+    lk_message *message = new_request (fuel, "LOCKCHECK");
+    lk_message_set_hex (message, "token",
+                        (uint64_t) 1 << 32 | lk_fuel_byte (fuel));
     fake_give (message, false);
 }
 
@@ -137,7 +206,7 @@ static void
 say_anything (lk_fuel *fuel)
 {
     static const char *const commands[] = {
-        "LOCK",    "UNLOCK",      "LOCKSTATUS", "LOCKLIST", "HELLO",
+        "LOCK",    "UNLOCK",      "LOCKSTATUS", "LOCKLIST", "LOCKCHECK",
         "UNKNOWN", "LOCKSTARTED", "LOCKPING",   "REFUSE",   "LOCKTICKETS"};
     const uint8_t what = lk_fuel_byte (fuel);
     lk_message *message = read_any (fuel, apps[what / 16 % COUNT (apps)],
@@ -242,7 +311,7 @@ hear_peer (lk_fuel *fuel, lk_lock_kind kind)
 static void
 step (lk_fuel *fuel)
 {
-    switch (lk_fuel_below (fuel, 14)) {
+    switch (lk_fuel_below (fuel, 15)) {
     case 0:
         ask (fuel);
         break;
@@ -279,6 +348,9 @@ step (lk_fuel *fuel)
         break;
     case 12:
         lose_router (fuel);
+        break;
+    case 13:
+        check (fuel);
         break;
     default:
         world.disk_fails = lk_fuel_byte (fuel) > 200;

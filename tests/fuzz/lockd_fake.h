@@ -293,7 +293,7 @@ check_apps (void)
         size_t unsent = 0;
         for (const lk_request *request = app->requests; request != NULL;
              request = request->hh.next) {
-            unsent += request->unsent;
+            unsent += (request->kept[0] != NULL) + (request->kept[1] != NULL);
         }
         LK_ASSERT (unsent == app->unsent);
         LK_ASSERT (lk_apps_find (&world.lockd.apps, app->address) == app);

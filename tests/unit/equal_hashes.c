@@ -143,7 +143,9 @@ START_TEST (separate_applications)
     for (uint32_t i = 0; i < 3; i++) {
         lk_app *app = lk_apps_intern (&apps, addresses[i]);
         ck_assert_uint_eq (app->number, i + 1);
-        ck_assert_ptr_nonnull (lk_app_add (&apps, app, i, name_of (i)));
+        ck_assert_ptr_nonnull (lk_app_add (
+            &apps, app, LK_ON_LOCK,
+            &(lk_app_request) {.serial = i, .object = name_of (i)}));
     }
     for (uint32_t i = 0; i < 3; i++) {
         const lk_app *app = lk_apps_find (&apps, addresses[i]);

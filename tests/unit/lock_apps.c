@@ -17,11 +17,15 @@
 
 /*  -------------------------------------------------------- applications */
 
-static lk_name
-make_key (char buffer[LK_NAME_SIZE_MAX], const char *object)
+static lk_request *
+add (lk_apps *apps, lk_app *app, uint64_t serial, const char *object)
 {
+    char buffer[LK_NAME_SIZE_MAX];
     const lk_name name = {object, (uint16_t) strlen (object)};
-    return lk_object_key ("z", "c", name, buffer, LK_NAME_SIZE_MAX);
+    const lk_app_request asked = {
+        .serial = serial,
+        .object = lk_object_key ("z", "c", name, buffer, sizeof buffer)};
+    return lk_app_add (apps, app, LK_ON_LOCK, &asked);
 }
 
 START_TEST (apps_have_numbers)
@@ -57,18 +61,17 @@ END_TEST
 START_TEST (apps_are_limited)
 {
     lk_apps apps;
-    char buffer[LK_NAME_SIZE_MAX];
     lk_apps_init (&apps);
     apps.apps_max = 1;
     apps.requests_max = 2;
     lk_app *a = lk_apps_intern (&apps, "a@h1");
     ck_assert_ptr_null (lk_apps_intern (&apps, "b@h1"));
     ck_assert_ptr_eq (lk_apps_intern (&apps, "a@h1"), a);
-    ck_assert_ptr_nonnull (lk_app_add (&apps, a, 1, make_key (buffer, "o")));
-    ck_assert_ptr_nonnull (lk_app_add (&apps, a, 2, make_key (buffer, "o")));
-    ck_assert_ptr_null (lk_app_add (&apps, a, 3, make_key (buffer, "o")));
+    ck_assert_ptr_nonnull (add (&apps, a, 1, "o"));
+    ck_assert_ptr_nonnull (add (&apps, a, 2, "o"));
+    ck_assert_ptr_null (add (&apps, a, 3, "o"));
     lk_app_remove (a, lk_app_find (a, 1));
-    ck_assert_ptr_nonnull (lk_app_add (&apps, a, 3, make_key (buffer, "o")));
+    ck_assert_ptr_nonnull (add (&apps, a, 3, "o"));
     lk_apps_clear (&apps);
 }
 END_TEST
@@ -76,11 +79,10 @@ END_TEST
 START_TEST (apps_keep_answers)
 {
     lk_apps apps;
-    char buffer[LK_NAME_SIZE_MAX];
     lk_apps_init (&apps);
     lk_app *a = lk_apps_intern (&apps, "a@h1");
-    lk_request *one = lk_app_add (&apps, a, 7, make_key (buffer, "one"));
-    lk_request *two = lk_app_add (&apps, a, 8, make_key (buffer, "two"));
+    lk_request *one = add (&apps, a, 7, "one");
+    lk_request *two = add (&apps, a, 8, "two");
     ck_assert_uint_eq (one->object.size, 3);
     ck_assert_mem_eq (one->object.data, "one", 3);
     ck_assert_uint_eq (one->key.size, strlen ("z") + strlen ("c") + 5);
@@ -90,9 +92,9 @@ START_TEST (apps_keep_answers)
     lk_app_keep (a, one, &answer);
     lk_app_keep (a, two, &answer);
     ck_assert_uint_eq (a->unsent, 2);
-    ck_assert_uint_eq (one->answer.token, 6);
-    lk_app_sent (a, one);
-    lk_app_sent (a, one);
+    ck_assert_uint_eq (lk_request_kept (one, 0)->token, 6);
+    lk_app_sent (a, one, &answer);
+    lk_app_sent (a, one, &answer);
     ck_assert_uint_eq (a->unsent, 1);
     lk_app_remove (a, two);
     ck_assert_uint_eq (a->unsent, 0);

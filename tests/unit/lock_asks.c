@@ -40,60 +40,6 @@ START_TEST (repeats_go_to_the_core)
 }
 END_TEST
 
-START_TEST (refuses_bad_locks)
-{
-    for (int i = 0; i < 9; i++) {
-        lk_message *message =
-            new_lock ("a@h1", i == 0 ? 0 : 5, i == 1 ? "" : "o");
-        switch (i) {
-        case 2:
-            lk_message_set_number (message, "object", 1);
-            break;
-        case 3:
-            lk_message_set_number (message, "wait", -2);
-            break;
-        case 4:
-            lk_message_set_text (message, "wait", "10");
-            break;
-        case 5:
-            lk_message_set_number (message, "duration", -1);
-            break;
-        case 6:
-            lk_message_set_text (message, "type", "shared");
-            break;
-        case 7:
-            lk_message_set_number (message, "pid", -1);
-            break;
-        case 8:
-            lk_message_set_flag (message, "zone", true);
-            break;
-        default:
-            break;
-        }
-        give (message);
-        const lk_message *failed = only_sent ("a@h1", "LOCKFAILED");
-        check_text (failed, "error", "invalid");
-        ck_assert_ptr_nonnull (lk_message_text (failed, "text"));
-        ck_assert_uint_eq (lk_message_serial (failed), i == 0 ? 0 : 5);
-        forget_sent ();
-    }
-    ck_assert_uint_eq (node.count, 0);
-}
-END_TEST
-
-START_TEST (refuses_long_names)
-{
-    char name[LK_NAME_SIZE_MAX + 1];
-    memset (name, 'x', sizeof name);
-    name[4097] = '\0';
-    give (new_lock ("a@h1", 1, name));
-    check_text (only_sent ("a@h1", "LOCKFAILED"), "error", "invalid");
-    name[4096] = '\0';
-    give (new_lock ("a@h1", 1, name));
-    ck_assert_uint_eq (last_event (LK_ON_LOCK)->request.object.size, 4098);
-}
-END_TEST
-
 /*  Whatever is said of a lock, its name is the one that was asked for. */
 START_TEST (names_of_bytes)
 {
@@ -304,25 +250,6 @@ START_TEST (unlocks_nothing_else)
 }
 END_TEST
 
-START_TEST (refuses_bad_unlocks)
-{
-    lk_message *message = new_message ("a@h1", "UNLOCK", 9);
-    lk_message_set_text (message, "object", "o");
-    give (message);
-    check_text (only_sent ("a@h1", "LOCKFAILED"), "error", "invalid");
-    forget_sent ();
-    message = new_message ("a@h1", "UNLOCK", 9);
-    lk_message_set_text (message, "object", "o");
-    lk_message_set_text (message, "key", "0xzz");
-    give (message);
-    check_text (only_sent ("a@h1", "LOCKFAILED"), "error", "invalid");
-    forget_sent ();
-    unlock ("a@h1", 9, 4);
-    check_text (only_sent ("a@h1", "LOCKFAILED"), "error", "unknown");
-    ck_assert_uint_eq (node.count, 0);
-}
-END_TEST
-
 /*  -------------------------------------------------------- status */
 
 START_TEST (tells_its_status)
@@ -405,8 +332,6 @@ main (void)
     const TTest *const requests[] = {
         takes_a_lock,
         repeats_go_to_the_core,
-        refuses_bad_locks,
-        refuses_long_names,
         names_of_bytes,
         refuses_too_many,
         refuses_other_hosts_and_commands,
@@ -418,7 +343,6 @@ main (void)
         unlocks_by_key,
         unlocks_what_it_had_before,
         unlocks_nothing_else,
-        refuses_bad_unlocks,
     };
     const TTest *const status[] = {tells_its_status, lists_tickets,
                                    lists_names_of_bytes, names_leaders_instead};

@@ -135,6 +135,7 @@ struct lk_node {
     lk_node_config config;
     lk_event event[EVENTS_MAX];
     lk_lock_kind kind[EVENTS_MAX];
+    char reason[LK_REASON_MAX];
     size_t count;
     lk_effect effect[16]; /* of the next step */
     size_t effect_count;
@@ -180,7 +181,13 @@ lk_node_step (lk_node *self, const lk_event *event, lk_effects *effects)
     if (event->message) {
         self->kind[self->count] = event->message->kind;
     }
-    self->event[self->count++] = *event;
+    lk_event *noted = &self->event[self->count++];
+    *noted = *event;
+    if (event->request.reason.size > 0) { /* it is the message's */
+        memcpy (self->reason, event->request.reason.data,
+                event->request.reason.size);
+        noted->request.reason.data = self->reason;
+    }
     memcpy (self->done, self->effect, sizeof self->done);
     *effects = (lk_effects) {self->done, self->effect_count};
     self->effect_count = 0;
@@ -224,6 +231,15 @@ lk_node_next_ticket (lk_node *self, size_t *cursor, lk_ticket *ticket)
                            .age_ms = 1500};
     (*cursor)++;
     return true;
+}
+
+int64_t
+lk_node_ticket_left (lk_node *self, size_t cursor)
+{
+    const lk_ticket *ticket = self->ticket ? &self->ticket[cursor - 1] : NULL;
+    return ticket && ticket->token && ticket->duration_ms
+               ? ticket->duration_ms - 1
+               : -1;
 }
 
 bool

@@ -19,6 +19,7 @@
 #define LEASE_PAGE "/run/lockkeeper/lock.lease"
 #define TOKEN 0x0000000700000004u
 #define KEY 0xc0ffee5eed1e55a7u
+#define HASH 0x9e1c5ad2037b84f6u
 
 /*  -------------------------------------------------------- in and out */
 
@@ -59,36 +60,67 @@ set_up_demo (void)
 
 /*  -------------------------------------------------------- locks */
 
-static void
-answer (lk_answer_kind kind, lk_err error)
+/*  The core's answer to the application's request 1, or 3. */
+static lk_answer *
+next_answer (lk_answer_kind kind, uint64_t serial, lk_err error)
 {
     const uint32_t app = lk_apps_find (&lockd.apps, APP)->number;
-    add_answer (kind, app, 1, error);
-    node.effect[node.effect_count - 1].answer.token = TOKEN;
-    node.effect[node.effect_count - 1].answer.key = KEY;
-    tick ();
+    add_answer (kind, app, serial, error);
+    lk_answer *answer = &node.effect[node.effect_count - 1].answer;
+    answer->token = TOKEN;
+    answer->key = KEY;
+    answer->ordinal = 1;
+    return answer;
 }
 
 static void
-lock (void)
+answer (lk_answer_kind kind, lk_err error)
 {
-    hear ("app-lock");
+    (void) next_answer (kind, 1, error);
+    tick ();
+}
+
+static const lk_app_request *
+ask_for (const char *example)
+{
+    hear (example);
     const lk_app_request *asked = &last_event (LK_ON_LOCK)->request;
     ck_assert_uint_eq (asked->serial, 1);
-    ck_assert_int_eq (asked->wait_ms, 10000);
-    ck_assert_int_eq (asked->duration_ms, 0);
-    ck_assert_uint_eq (asked->pid, 4711);
+    return asked;
+}
+
+static lk_answer *
+next_grant (void)
+{
+    add_effect ((lk_effect) {
+        .type = LK_DO_LEASE, .session = 3, .lease_until_ms = 86408000});
+    return next_answer (LK_ANSWER_LOCKED, 1, LK_OK);
+}
+
+/*  It is told the grant that next_grant () gave. */
+static void
+granted (const char *example)
+{
+    tick ();
+    ck_assert_uint_eq (bus.count, 1);
+    lk_message_set_text (bus.sent[0], "lease_page", LEASE_PAGE);
+    says (example);
 }
 
 static void
 grant (void)
 {
-    add_effect ((lk_effect) {
-        .type = LK_DO_LEASE, .session = 3, .lease_until_ms = 86408000});
-    answer (LK_ANSWER_LOCKED, LK_OK);
-    ck_assert_uint_eq (bus.count, 1);
-    lk_message_set_text (bus.sent[0], "lease_page", LEASE_PAGE);
-    says ("app-locked");
+    (void) next_grant ();
+    granted ("app-locked");
+}
+
+static void
+lock (void)
+{
+    const lk_app_request *asked = ask_for ("app-lock");
+    ck_assert_int_eq (asked->wait_ms, 10000);
+    ck_assert_int_eq (asked->duration_ms, 0);
+    ck_assert_uint_eq (asked->pid, 4711);
 }
 
 START_TEST (locked_and_unlocked)
@@ -99,6 +131,17 @@ START_TEST (locked_and_unlocked)
     ck_assert_uint_eq (last_event (LK_ON_UNLOCK)->request.serial, 1);
     answer (LK_ANSWER_UNLOCKED, LK_OK);
     says ("app-unlocked");
+}
+END_TEST
+
+START_TEST (late)
+{
+    lock ();
+    grant ();
+    hear ("app-unlock");
+    answer (LK_ANSWER_UNLOCKED, LK_LATE);
+    says ("app-unlocked-late");
+    ck_assert_ptr_null (lk_apps_find (&lockd.apps, APP)->requests);
 }
 END_TEST
 
@@ -119,12 +162,169 @@ START_TEST (lost)
 }
 END_TEST
 
+START_TEST (forced)
+{
+    lock ();
+    grant ();
+    next_answer (LK_ANSWER_UNLOCKED, 1, LK_FORCED)->reason =
+        (lk_name) {"hung since noon", 15};
+    tick ();
+    says ("app-unlocked-forced");
+}
+END_TEST
+
+START_TEST (jeopardy)
+{
+    lock ();
+    grant ();
+    next_answer (LK_ANSWER_JEOPARDY, 1, LK_OK)->danger = true;
+    tick ();
+    says ("app-lockjeopardy");
+    answer (LK_ANSWER_JEOPARDY, LK_OK);
+    ck_assert (!lk_message_flag (only_sent (APP, "LOCKJEOPARDY"), "danger"));
+}
+END_TEST
+
 START_TEST (unlocked_by_key)
 {
     hear ("app-unlock-key");
     const lk_app_request *asked = &last_event (LK_ON_UNLOCK_BY_KEY)->request;
     ck_assert_uint_eq (asked->serial, 3);
     ck_assert_uint_eq (asked->key, KEY);
+    (void) next_answer (LK_ANSWER_UNLOCKED, 3, LK_OK);
+    tick ();
+    says ("app-unlocked-key");
+}
+END_TEST
+
+START_TEST (unlocked_by_force)
+{
+    hear ("app-unlock-force");
+    const lk_app_request *asked = &last_event (LK_ON_FORCE)->request;
+    ck_assert_uint_eq (asked->serial, 3);
+    ck_assert_uint_eq (asked->token, TOKEN);
+    ck_assert_uint_eq (asked->reason.size, 15);
+    ck_assert_mem_eq (asked->reason.data, "hung since noon", 15);
+    (void) next_answer (LK_ANSWER_UNLOCKED, 3, LK_OK);
+    tick ();
+    says ("app-unlocked-key");
+}
+END_TEST
+
+START_TEST (checked)
+{
+    hear ("app-lockcheck");
+    const lk_app_request *asked = &last_event (LK_ON_CHECK)->request;
+    ck_assert_uint_eq (asked->token, TOKEN);
+    next_answer (LK_ANSWER_CHECKED, 3, LK_OK)->newest = 0x700000009;
+    tick ();
+    says ("app-lockcheck-answer");
+    ck_assert_ptr_null (lk_apps_find (&lockd.apps, APP)->requests);
+}
+END_TEST
+
+/*  -------------------------------------------------------- other kinds */
+
+START_TEST (name_of_bytes)
+{
+    const lk_app_request *asked = ask_for ("app-lock-bytes");
+    ck_assert_uint_eq (asked->object.size, 18);
+    ck_assert_mem_eq (asked->object.data, "red\0nightly\0\0\xffkey\n", 18);
+    (void) next_grant ();
+    granted ("app-locked-bytes");
+}
+END_TEST
+
+START_TEST (semaphore)
+{
+    const lk_app_request *asked = ask_for ("app-lock-semaphore");
+    ck_assert_int_eq (asked->mode.type, LK_SEMAPHORE);
+    ck_assert_uint_eq (asked->mode.limit, 5);
+    ck_assert_uint_eq (asked->mode.bound, 3);
+    ck_assert (asked->mode.lenient);
+    ck_assert_int_eq (asked->wait_ms, 0);
+    lk_answer *told = next_grant ();
+    told->type = LK_SEMAPHORE;
+    told->ordinal = 2;
+    told->until_ms = 70000;
+    granted ("app-locked-semaphore");
+}
+END_TEST
+
+START_TEST (soft)
+{
+    const lk_app_request *asked = ask_for ("app-lock-soft");
+    ck_assert (asked->mode.soft);
+    ck_assert_uint_eq (asked->mode.quiet_ms, 500);
+}
+END_TEST
+
+START_TEST (static_lock)
+{
+    ck_assert (ask_for ("app-lock-static")->mode.is_static);
+    (void) next_grant ();
+    granted ("app-locked-static");
+}
+END_TEST
+
+START_TEST (lingering)
+{
+    const lk_app_request *asked = ask_for ("app-lock-key");
+    ck_assert_uint_eq (asked->key, KEY);
+    ck_assert_int_eq (asked->linger_ms, 5000);
+}
+END_TEST
+
+START_TEST (turned)
+{
+    lock ();
+    grant ();
+    const lk_app_request *asked = ask_for ("app-lock-turn");
+    ck_assert_uint_eq (asked->turn, 1);
+    ck_assert_int_eq (asked->mode.type, LK_SHARED);
+    lk_answer *told = next_grant ();
+    told->type = LK_SHARED;
+    told->turn = 1;
+    granted ("app-locked-turn");
+}
+END_TEST
+
+START_TEST (not_turned)
+{
+    lock ();
+    grant ();
+    (void) ask_for ("app-lock-turn");
+    next_answer (LK_ANSWER_FAILED, 1, LK_DEADLOCK)->turn = 1;
+    tick ();
+    says ("app-lockfailed-turn");
+    hear ("app-unlock");
+    ck_assert_uint_eq (last_event (LK_ON_UNLOCK)->request.serial, 1);
+}
+END_TEST
+
+START_TEST (set)
+{
+    const lk_granted all[] = {{{"\0\0backup/db-1", 13}, TOKEN, KEY},
+                              {{"\0\0backup/db-2", 13}, TOKEN + 1, HASH}};
+    const lk_app_request *asked = ask_for ("app-lock-set");
+    ck_assert_uint_eq (asked->rest_count, 1);
+    ck_assert_mem_eq (asked->rest[0].data, "\0\0backup/db-2", 13);
+    lk_answer *told = next_grant ();
+    told->set = all;
+    told->set_count = 2;
+    granted ("app-locked-set");
+    hear ("app-unlock-set");
+    ck_assert_uint_eq (last_event (LK_ON_UNLOCK)->request.serial, 1);
+    answer (LK_ANSWER_UNLOCKED, LK_OK);
+    says ("app-unlocked-set");
+}
+END_TEST
+
+START_TEST (set_failed)
+{
+    (void) ask_for ("app-lock-set");
+    answer (LK_ANSWER_FAILED, LK_FULL);
+    says ("app-lockfailed-set");
 }
 END_TEST
 
@@ -224,7 +424,7 @@ START_TEST (alert)
                      .host = lk_roster_find (&lockd.roster, "h3", 0),
                      .home = h2,
                      .sequence = 9,
-                     .hash = 0x9e1c5ad2037b84f6u,
+                     .hash = HASH,
                      .expected = KEY}};
     const lk_effect effect = {.type = LK_DO_ALERT,
                               .message = &message,
@@ -250,20 +450,43 @@ END_TEST
 START_TEST (list_of_tickets)
 {
     const lk_host h2 = lk_roster_find (&lockd.roster, "h2", 0);
-    const lk_ticket tickets[] = {{.request = {lockd.self, 3, 1},
-                                  .object = {"\0\0backup/db-1", 13},
-                                  .owner = {APP, sizeof APP - 1},
-                                  .pid = 4711,
-                                  .token = TOKEN,
-                                  .age_ms = 5210},
-                                 {.request = {h2, 9, 1},
-                                  .object = {"red\0nightly\0backup/db-1", 23},
-                                  .owner = {"run-88@h2", 9},
-                                  .pid = 88,
-                                  .age_ms = 310}};
+    const lk_ticket tickets[] = {
+        {.request = {lockd.self, 3, 1},
+         .object = {"\0\0backup/db-1", 13},
+         .owner = {APP, sizeof APP - 1},
+         .pid = 4711,
+         .duration_ms = 60000,
+         .token = TOKEN,
+         .ordinal = 1,
+         .age_ms = 5210},
+        {.request = {h2, 9, 1},
+         .object = {"red\0nightly\0backup/db-1", 23},
+         .owner = {"run-88@h2", 9},
+         .pid = 88,
+         .number = TOKEN + 1,
+         .mode = {.soft = true, .quiet_ms = 500},
+         .age_ms = 310},
+        {.request = {h2, 9, 2},
+         .object = {"\0\0backup/db-2", 13},
+         .owner = {"run-89@h2", 9},
+         .pid = 89,
+         .number = TOKEN + 1,
+         .token = TOKEN,
+         .mode = {.type = LK_SHARED, .is_static = true},
+         .ordinal = 3,
+         .turn = 1,
+         .upgrade = true,
+         .age_ms = 310},
+        {.request = {h2, 9, 3},
+         .object = {"\0\0\0\xffkey\n", 8},
+         .owner = {"run-90@h2", 9},
+         .pid = 90,
+         .mode =
+             {.type = LK_SEMAPHORE, .limit = 5, .bound = 3, .lenient = true},
+         .age_ms = 310}};
     node.serves = true;
     node.ticket = tickets;
-    node.tickets = 2;
+    node.tickets = 4;
     hear ("app-locklist");
     says ("app-locklist-answer");
 }
@@ -374,8 +597,18 @@ END_TEST
 int
 main (void)
 {
-    const TTest *const locks[] = {locked_and_unlocked, failed, lost,
-                                  unlocked_by_key};
+    const TTest *const locks[] = {locked_and_unlocked,
+                                  late,
+                                  failed,
+                                  lost,
+                                  forced,
+                                  jeopardy,
+                                  unlocked_by_key,
+                                  unlocked_by_force,
+                                  checked};
+    const TTest *const kinds[] = {name_of_bytes, semaphore, soft,
+                                  static_lock,   lingering, turned,
+                                  not_turned,    set,       set_failed};
     const TTest *const library[] = {questions_of_the_library,
                                     answers_to_the_library};
     const TTest *const questions[] = {status_ready,        status_not_ready,
@@ -385,6 +618,7 @@ main (void)
     const TTest *const services[] = {started, started_is_heard};
     const group groups[] = {
         GROUP ("locks", locks, set_up_demo),
+        GROUP ("kinds", kinds, set_up_demo),
         GROUP ("library", library, set_up_demo),
         GROUP ("questions", questions, set_up_demo),
         GROUP ("services", services, set_up_demo),

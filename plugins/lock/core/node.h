@@ -210,6 +210,10 @@ void lk_node_get_status (lk_node *self, lk_node_status *status);
  *  at the end. Borrowed until the next step. */
 bool lk_node_next_ticket (lk_node *self, size_t *cursor, lk_ticket *ticket);
 
+/*  What is left of the duration of the ticket ahead of the cursor, as far as
+ *  the own leader knows: its home does; -1: it does not, or there is none. */
+int64_t lk_node_ticket_left (lk_node *self, size_t cursor);
+
 /*  How many operations the own table has seen in its term: the same number is
  *  the same table. */
 uint64_t lk_node_table_length (const lk_node *self);

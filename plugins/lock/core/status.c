@@ -73,6 +73,19 @@ lk_node_next_ticket (lk_node *node, size_t *cursor, lk_ticket *ticket)
     return true;
 }
 
+int64_t
+lk_node_ticket_left (lk_node *node, size_t cursor)
+{
+    const lk_entry *entry = lk_table_listing (&node->table)[cursor - 1];
+    if (entry->ticket.token == 0 || entry->ticket.duration_ms == 0
+        || entry->granted_ms == 0) {
+        return -1;
+    }
+    const int64_t left =
+        entry->ticket.duration_ms - (node->now_ms - entry->granted_ms);
+    return left > 0 ? left : 0;
+}
+
 bool
 lk_node_serves (const lk_node *node)
 {
