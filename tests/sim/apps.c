@@ -32,6 +32,14 @@ sim_object_name (uint8_t object)
                       .size = (uint16_t) (word.size + PREFIX_SIZE)};
 }
 
+size_t
+sim_request_objects (const sim_request *request, uint8_t objects[SIM_OBJECTS])
+{
+    objects[0] = request->object;
+    memcpy (objects + 1, request->rest, request->rest_count);
+    return request->rest_count + 1;
+}
+
 sim_who
 sim_who_is (uint8_t host, const sim_app *app, const sim_request *request)
 {
@@ -58,6 +66,7 @@ draw_habits (sim_world *world, sim_habits *habits)
         .limited = sim_chance (world, 650) ? 0 : 600,
         .bounded = sim_chance (world, 400) ? 0 : 400,
     };
+    sim_kinds_draw (world, habits);
 }
 
 void
@@ -105,28 +114,45 @@ sim_apps_present (const sim_world *world)
 
 /*  -------------------------------------------------------- deeds */
 
+/*  What the judge has to know of a LOCK. */
+static void
+tell_checker (sim_world *world, sim_who who, const sim_request *request)
+{
+    sim_checker *checker = &world->checker;
+    int64_t grace = world->host[who.host].config.grace_ms;
+    uint8_t objects[SIM_OBJECTS];
+    size_t count = sim_request_objects (request, objects);
+
+    if (grace < request->duration_ms) {
+        grace = request->duration_ms;
+    }
+    for (size_t i = 0; i < count; i++) {
+        /*  The home counts the grace from the grant by a clock that may be a
+         *  fifth faster; see checker.h. */
+        sim_checker_asked (checker, who, sim_object_name (objects[i]),
+                           grace * 6 / 10);
+    }
+    sim_checker_mode (checker, who, &request->mode,
+                      request->linger_ms * 9 / 10);
+    if (request->heir_of) {
+        sim_checker_inherits (checker, who, request->heir_of);
+    }
+}
+
 /*  Sends a LOCK, again if the service that got the first one is gone. */
 static void
 ask (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
 {
-    int64_t grace = world->host[host].config.grace_ms;
-
     request->state = SIM_REQUEST_ASKED;
     request->delivered = false;
-    if (grace < request->duration_ms) {
-        grace = request->duration_ms;
-    }
     world->totals.requests++;
     sim_tell (world, host,
-              "app %u asks for %s: request %llu, wait %lld, "
+              "app %u asks for %s%s: request %llu, wait %lld, "
               "duration %lld",
               app->number, sim_object_word (request->object).data,
-              (unsigned long long) request->serial,
+              sim_kinds_words (request), (unsigned long long) request->serial,
               (long long) request->wait_ms, (long long) request->duration_ms);
-    /*  The home counts the grace from the grant by a clock that may be a
-     *  fifth faster; see checker.h. */
-    sim_checker_asked (&world->checker, sim_who_is (host, app, request),
-                       sim_object_name (request->object), grace * 6 / 10);
+    tell_checker (world, sim_who_is (host, app, request), request);
     sim_call_send (world, host, app, request, LK_ON_LOCK);
 }
 
@@ -146,6 +172,9 @@ ask_anew (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
     if (sim_chance (world, habits->limited)) {
         request->duration_ms = sim_between (world, 300, 3000);
     }
+    if (habits->kinds) {
+        sim_kinds_wish (world, host, request);
+    }
     ask (world, host, app, request);
 }
 
@@ -155,7 +184,9 @@ give_back (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
     sim_tell (world, host, "app %u gives back request %llu", app->number,
               (unsigned long long) request->serial);
     sim_checker_ended (&world->checker, sim_who_is (host, app, request));
+    request->expired = request->state == SIM_REQUEST_EXPIRED;
     request->state = SIM_REQUEST_LEAVING;
+    request->changing = false;
     request->delivered = false;
     sim_call_send (world, host, app, request, LK_ON_UNLOCK);
 }
@@ -170,26 +201,18 @@ sim_apps_give_back_unknown (sim_world *world, uint8_t host, uint32_t number,
     sim_call_send (world, host, &app, &request, LK_ON_UNLOCK);
 }
 
+/*  A right key, or a wrong one. */
 static void
 unlock_by_key (sim_world *world, uint8_t host, sim_app *app,
-               sim_request *request, uint8_t object, uint64_t key)
+               sim_request *request, sim_left left)
 {
-    *request = (sim_request) {.state = SIM_REQUEST_KEY,
-                              .serial = ++world->apps.last_serial,
-                              .object = object,
-                              .wait_ms = -1,
-                              .key = key};
-    if (sim_chance (world, 400)) {
-        request->key = lk_rng_next (&world->rng) | 1;
-        request->made_up = true;
+    bool made_up = sim_chance (world, 400);
+
+    if (made_up) {
+        left.key = lk_rng_next (&world->rng) | 1;
     }
-    world->totals.keys++;
-    sim_tell (world, host, "app %u unlocks %s by key: request %llu%s",
-              app->number, sim_object_word (object).data,
-              (unsigned long long) request->serial,
-              request->made_up ? ", made up" : "");
-    sim_checker_key_used (&world->checker, request->key);
-    sim_call_send (world, host, app, request, LK_ON_UNLOCK_BY_KEY);
+    sim_kinds_unlock (world, host, app, request, &left);
+    request->made_up = made_up;
 }
 
 /*  Dies, and begins a new life under another number. */
@@ -197,6 +220,9 @@ static void
 vanish (sim_world *world, uint8_t host, sim_app *app)
 {
     sim_tell (world, host, "app %u dies", app->number);
+    for (int i = 0; i < SIM_REQUESTS_MAX; i++) {
+        sim_kinds_leave (world, host, &app->request[i]);
+    }
     sim_checker_app_gone (&world->checker, host, app->number);
     sim_call_send (world, host, app, NULL, LK_ON_APP_GONE);
     *app = (sim_app) {.number = ++world->apps.last_number};
@@ -208,12 +234,15 @@ act_on_free (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
     sim_apps *self = &world->apps;
     uint8_t object = (uint8_t) sim_between (world, 0, SIM_OBJECTS - 1);
 
+    if (self->habits.kinds && sim_kinds_act_free (world, host, app, request)) {
+        return true;
+    }
     if (!self->open) {
         return false;
     }
     if (self->posted_key[object] && sim_chance (world, self->habits.use_key)) {
-        unlock_by_key (world, host, app, request, object,
-                       self->posted_key[object]);
+        unlock_by_key (world, host, app, request,
+                       (sim_left) {object, self->posted_key[object]});
     } else {
         ask_anew (world, host, app, request);
     }
@@ -234,7 +263,8 @@ act_on_orphan (sim_world *world, uint8_t host, sim_app *app,
         request->state = SIM_REQUEST_NONE;
         return false;
     }
-    unlock_by_key (world, host, app, request, request->object, request->key);
+    unlock_by_key (world, host, app, request,
+                   (sim_left) {request->object, request->key});
     return true;
 }
 
@@ -266,11 +296,14 @@ act_on (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
             give_back (world, host, app, request);
             return true;
         }
-        return false;
+        return self->habits.kinds
+               && sim_kinds_act_held (world, host, app, request);
     case SIM_REQUEST_ORPHAN:
         return act_on_orphan (world, host, app, request);
     case SIM_REQUEST_LEAVING:
     case SIM_REQUEST_KEY:
+    case SIM_REQUEST_FORCE:
+    case SIM_REQUEST_CHECK:
         break;
     }
     return false;

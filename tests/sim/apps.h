@@ -6,7 +6,9 @@
  *  Each host has a few. Now and then one asks for a lock, gives one back,
  *  loses patience, asks again for what it asked for, hands its key to others
  *  or dies. They use few objects, so that they are in each other's way. An
- *  application outlives its lock service, but not its host.
+ *  application outlives its lock service, but not its host. In part of the
+ *  runs they ask for plain exclusive locks alone, in the others for every kind
+ *  (apps_kinds.c).
  */
 
 #ifndef SIM_APPS_H
@@ -18,6 +20,7 @@
 #define SIM_APPS_MAX 3     /* on a host */
 #define SIM_REQUESTS_MAX 2 /* of an application */
 #define SIM_OBJECTS 3
+#define SIM_LEFT_MAX 64 /* static locks that nobody keeps */
 
 struct sim_world;
 
@@ -29,8 +32,19 @@ typedef enum {
     SIM_REQUEST_EXPIRED, /* its duration is over; not given back yet */
     SIM_REQUEST_ORPHAN,  /* held; the service that told it is gone */
     SIM_REQUEST_LEAVING, /* UNLOCK is sent */
-    SIM_REQUEST_KEY      /* an UNLOCK by key is sent */
+    SIM_REQUEST_KEY,     /* an UNLOCK by key is sent */
+    SIM_REQUEST_FORCE,   /* ... as an operator */
+    SIM_REQUEST_CHECK    /* a LOCKCHECK is sent */
 } sim_request_state;
+
+/*  What an object is used for. */
+typedef enum {
+    SIM_PLAIN, /* exclusive locks */
+    SIM_READ,  /* shared ones, and some exclusive */
+    SIM_UNITS, /* a semaphore, of whose size nobody is sure */
+    SIM_MIXED,
+    SIM_FLAVOURS
+} sim_flavour;
 
 typedef struct {
     sim_request_state state;
@@ -43,6 +57,21 @@ typedef struct {
     int64_t orphan_until; /* true time */
     bool delivered;       /* the service has got the LOCK, or UNLOCK */
     bool made_up;         /* KEY: nobody ever had that key */
+    lk_lock_mode mode;    /* as asked for */
+    int64_t linger_ms;
+    uint64_t heir_of; /* key of a lock that lingers, it is hoped */
+    uint8_t rest[SIM_OBJECTS];
+    size_t rest_count; /* of a set, behind `object` */
+    lk_granted granted[SIM_OBJECTS];
+    size_t granted_count;
+    lk_lock_type type; /* as it is held */
+    lk_lock_type asked_type;
+    uint32_t turn; /* of the last change of type that was asked for */
+    bool changing; /* ... which is not answered */
+    bool danger;   /* JEOPARDY was told */
+    bool expired;  /* its duration was over when it was given back */
+    int64_t until; /* of its duration, in true time */
+    int64_t sent_at;
 } sim_request;
 
 typedef struct {
@@ -61,7 +90,23 @@ typedef struct {
     int vanish;
     int limited; /* of LOCKs have a duration */
     int bounded; /* of LOCKs wait for a time only */
+    bool kinds;  /* else all locks are plain exclusive ones */
+    sim_flavour flavour[SIM_OBJECTS];
+    int change; /* of type, at each deed, of what may be changed */
+    int set;    /* of LOCKs are for several objects */
+    int keep;   /* ... are for static locks */
+    int linger; /* ... go on for a while when their application ends */
+    int lenient;
+    int stored; /* ... of units say how many there are for all */
+    int force;
+    int check;
 } sim_habits;
+
+/*  A static lock whose application is gone. */
+typedef struct {
+    uint8_t object;
+    uint64_t key;
+} sim_left;
 
 typedef struct {
     sim_habits habits;
@@ -70,6 +115,10 @@ typedef struct {
     uint32_t last_number;
     sim_app app[SIM_HOSTS_MAX][SIM_APPS_MAX];
     uint64_t posted_key[SIM_OBJECTS];   /* for all to read */
+    uint64_t posted_token[SIM_OBJECTS]; /* ... likewise */
+    sim_left left[SIM_LEFT_MAX];
+    size_t left_count;
+    sim_left lingers[SIM_HOSTS_MAX];    /* the last one of a host */
     int64_t lease_until[SIM_HOSTS_MAX]; /* as published, in true time */
 } sim_apps;
 
@@ -83,6 +132,10 @@ typedef struct {
 /*  A request's name. */
 sim_who sim_who_is (uint8_t host, const sim_app *app,
                     const sim_request *request);
+
+/*  The names of a request; of a set, several. */
+size_t sim_request_objects (const sim_request *request,
+                            uint8_t objects[SIM_OBJECTS]);
 
 /*  New applications with habits drawn from the seed; posts their events. */
 void sim_apps_begin (struct sim_world *world);
@@ -125,6 +178,40 @@ bool sim_apps_holds (const struct sim_world *world, uint8_t host,
 /*  Whether some application of the host has to do with the object. */
 bool sim_apps_knows (const struct sim_world *world, uint8_t host,
                      lk_name object);
+
+/*  -------------------------------------------------------- every kind */
+
+/*  apps_kinds.c: habits of a run with every kind of lock. */
+void sim_kinds_draw (struct sim_world *world, sim_habits *habits);
+
+/*  What kind of lock a new request is for. */
+void sim_kinds_wish (struct sim_world *world, uint8_t host,
+                     sim_request *request);
+
+/*  The same in words; overwritten by the next. */
+const char *sim_kinds_words (const sim_request *request);
+
+/*  What else one may do with a free request, or a held one; false: nothing. */
+bool sim_kinds_act_free (struct sim_world *world, uint8_t host, sim_app *app,
+                         sim_request *request);
+bool sim_kinds_act_held (struct sim_world *world, uint8_t host, sim_app *app,
+                         sim_request *request);
+
+/*  Its application, or the service that knows of it, is gone: what is static
+ *  is left to whoever finds its key. */
+void sim_kinds_leave (struct sim_world *world, uint8_t host,
+                      const sim_request *request);
+
+/*  Somebody asks for its end with that key. */
+void sim_kinds_unlock (struct sim_world *world, uint8_t host, sim_app *app,
+                       sim_request *request, const sim_left *left);
+
+/*  Its end by key was answered. */
+void sim_kinds_freed (struct sim_world *world, const sim_request *request,
+                      lk_err error);
+
+/*  In the calm: an operator ends what is static and nobody knows of. */
+void sim_kinds_tidy (struct sim_world *world);
 
 /*  As the core knows it, and as applications do. */
 lk_name sim_object_name (uint8_t object);

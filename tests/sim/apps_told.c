@@ -7,6 +7,7 @@
 #include "world.h"
 
 #include <string.h>
+#define LATE_LANDED 0
 
 static sim_app *
 find_app (sim_world *world, uint8_t host, uint32_t number)
@@ -41,26 +42,92 @@ sim_apps_find (sim_world *world, uint8_t host, uint32_t number, uint64_t serial,
 
 /*  -------------------------------------------------------- answers */
 
+/*  What the judge has to know of a LOCKED. */
+static void
+tell_checker (sim_world *world, sim_who who, const lk_answer *answer)
+{
+    const sim_service *service = &world->checker.service[who.host];
+    sim_grant grants[SIM_OBJECTS];
+    sim_grant all = {.token = answer->token,
+                     .key = answer->key,
+                     .type = answer->type,
+                     .ordinal = answer->ordinal,
+                     .turn = answer->turn,
+                     .until = sim_true_time (world, who.host, answer->until_ms),
+                     .process = service->process,
+                     .session = service->session,
+                     .lease_until = service->lease_until};
+
+    if (answer->set_count == 0) {
+        sim_checker_granted (&world->checker, who, &all);
+        return;
+    }
+    all.ordinal = 0;
+    for (size_t i = 0; i < answer->set_count && i < SIM_OBJECTS; i++) {
+        grants[i] = all;
+        grants[i].object = answer->set[i].object;
+        grants[i].token = answer->set[i].token;
+        grants[i].key = answer->set[i].key;
+    }
+    sim_checker_granted_all (&world->checker, who, grants, answer->set_count);
+}
+
+static void
+count_grant (sim_world *world, const sim_request *request)
+{
+    sim_totals *totals = &world->totals;
+
+    totals->shared += request->mode.type == LK_SHARED;
+    totals->units += request->mode.type == LK_SEMAPHORE;
+    totals->sets += request->rest_count > 0;
+    totals->kept += request->mode.is_static;
+    totals->heirs += request->heir_of != 0 && request->heir_of == request->key;
+}
+
+/*  What an application keeps of a LOCKED. */
+static void
+take (sim_world *world, sim_request *request, const lk_answer *answer)
+{
+    request->granted_count = answer->set_count;
+    for (size_t i = 0; i < answer->set_count && i < SIM_OBJECTS; i++) {
+        request->granted[i] = answer->set[i];
+    }
+    request->token =
+        answer->set_count > 0 ? answer->set[0].token : answer->token;
+    request->key = answer->set_count > 0 ? answer->set[0].key : answer->key;
+    request->type = answer->type;
+    count_grant (world, request);
+    if (sim_chance (world, 300)) {
+        world->apps.posted_key[request->object] = request->key;
+        world->apps.posted_token[request->object] = request->token;
+    }
+}
+
+/*  What was asked for is held; or what is held is of another type. */
 static void
 told_locked (sim_world *world, sim_who who, sim_request *request,
              const lk_answer *answer)
 {
     sim_checker *checker = &world->checker;
-    int64_t until = sim_true_time (world, who.host, answer->until_ms);
 
+    request->until = sim_true_time (world, who.host, answer->until_ms);
     switch (request->state) {
     case SIM_REQUEST_ASKED:
         request->state = SIM_REQUEST_HELD;
-        request->token = answer->token;
-        request->key = answer->key;
-        if (sim_chance (world, 300)) {
-            world->apps.posted_key[request->object] = answer->key;
-        }
-        sim_checker_locked (checker, who, answer->token, answer->key, until);
+        take (world, request, answer);
+        tell_checker (world, who, answer);
         break;
     case SIM_REQUEST_HELD:
-        sim_checker_locked (checker, who, answer->token, answer->key, until);
+        tell_checker (world, who, answer);
+        if (request->changing && answer->turn == request->turn) {
+            request->changing = false;
+            request->type = answer->type;
+            request->token = answer->token;
+            world->totals.changed_types++;
+        }
         break;
+    case SIM_REQUEST_EXPIRED:
+        break; /* of a change of type, and too late */
     case SIM_REQUEST_LEAVING:
         if (request->delivered) {
             sim_checker_fail (checker,
@@ -77,25 +144,64 @@ told_locked (sim_world *world, sim_who who, sim_request *request,
     }
 }
 
+/*  A change of type failed: it is held as it was. */
+static void
+told_unchanged (sim_world *world, sim_who who, sim_request *request,
+                const lk_answer *answer)
+{
+    if (request->changing && answer->turn == request->turn) {
+        request->changing = false;
+        sim_checker_unchanged (&world->checker, who, answer->turn,
+                               answer->error);
+    }
+}
+
 static void
 told_failed (sim_world *world, sim_who who, sim_request *request,
              const lk_answer *answer)
 {
     sim_checker *checker = &world->checker;
 
+    if (answer->turn > 0) {
+        told_unchanged (world, who, request, answer);
+        return;
+    }
     /*  A duration may be over when LOCKED arrives, long before the wait. */
     if (request->state == SIM_REQUEST_ASKED && answer->error == LK_TIMEDOUT
         && request->duration_ms == 0) {
         sim_checker_timed_out (checker, who);
     } else if (request->state == SIM_REQUEST_ASKED) {
+        if (answer->error == LK_FULL) {
+            sim_checker_full (checker, who);
+        }
         sim_checker_ended (checker, who);
     } else if (request->state == SIM_REQUEST_HELD) {
         sim_checker_fail (checker,
                           "LOCKFAILED for request %llu of h%d, "
                           "which was told LOCKED",
                           (unsigned long long) who.serial, who.host);
+    } else if (request->state == SIM_REQUEST_KEY) {
+        sim_kinds_freed (world, request, answer->error);
     }
     request->state = SIM_REQUEST_NONE;
+}
+
+/*  Somebody else ended it, and said why. */
+static void
+told_forced (sim_world *world, sim_who who, const sim_request *request,
+             const lk_answer *answer)
+{
+    lk_name said = sim_object_name (request->object);
+
+    world->totals.forced++;
+    if (request->rest_count == 0 && answer->reason.size > 0
+        && (answer->reason.size != said.size
+            || memcmp (answer->reason.data, said.data, said.size) != 0)) {
+        sim_checker_fail (&world->checker,
+                          "FORCED: request %llu of h%d is told another reason",
+                          (unsigned long long) who.serial, who.host);
+    }
+    sim_checker_forced (&world->checker, who);
 }
 
 /*  A lock that its application held is gone, or only its time is over. */
@@ -117,6 +223,8 @@ told_lost (sim_world *world, sim_who who, sim_request *request,
                           (unsigned long long) who.serial, who.host);
     } else if (answer->error == LK_RELEASED) {
         sim_checker_released (checker, who);
+    } else if (answer->error == LK_FORCED) {
+        told_forced (world, who, request, answer);
     } else if (answer->error == LK_ISOLATED) {
         sim_plot_isolated (world, who.host);
     }
@@ -125,39 +233,130 @@ told_lost (sim_world *world, sim_who who, sim_request *request,
     world->totals.lost++;
 }
 
+/*  What was given back is nobody's in any table. */
+static void
+note_returned (sim_world *world, const sim_request *request)
+{
+    sim_checker *checker = &world->checker;
+
+    for (size_t i = 0; i < request->granted_count; i++) {
+        sim_checker_returned (checker, request->granted[i].key,
+                              request->granted[i].token);
+    }
+    if (request->granted_count == 0 && request->token != 0) {
+        sim_checker_returned (checker, request->key, request->token);
+    }
+}
+
+/*  Late is who gives back what was over already, and nobody else. */
+static void
+check_late (sim_world *world, sim_who who, const sim_request *request,
+            const lk_answer *answer)
+{
+    bool late = answer->error == LK_LATE;
+
+    if (LATE_LANDED && request->token != 0
+        && ((late && world->now < request->until)
+            || (request->expired && answer->error == LK_OK))) {
+        sim_checker_fail (&world->checker,
+                          "LATE: request %llu of h%d was given back %s, and "
+                          "was told %s",
+                          (unsigned long long) who.serial, who.host,
+                          late ? "in time" : "after its duration",
+                          lk_err_word (answer->error));
+    }
+}
+
+static void
+told_left (sim_world *world, sim_who who, const sim_request *request,
+           const lk_answer *answer)
+{
+    if (answer->error == LK_OK || answer->error == LK_LATE) {
+        check_late (world, who, request, answer);
+        note_returned (world, request);
+    }
+}
+
+static void
+told_by_key (sim_world *world, sim_who who, const sim_request *request,
+             const lk_answer *answer)
+{
+    if (answer->error != LK_OK) {
+        return;
+    }
+    if (request->made_up) {
+        sim_checker_fail (&world->checker,
+                          "WRONG KEY: request %llu of h%d unlocked "
+                          "with a made-up key",
+                          (unsigned long long) who.serial, who.host);
+    }
+    sim_checker_key_done (&world->checker, request->key);
+    sim_kinds_freed (world, request, LK_OK);
+}
+
 static void
 told_unlocked (sim_world *world, sim_who who, sim_request *request,
                const lk_answer *answer)
 {
     sim_checker *checker = &world->checker;
-    sim_request_state state = request->state;
 
-    if (state == SIM_REQUEST_HELD || state == SIM_REQUEST_EXPIRED) {
+    switch (request->state) {
+    case SIM_REQUEST_HELD:
+    case SIM_REQUEST_EXPIRED:
         told_lost (world, who, request, answer);
         return;
-    }
-    if (state == SIM_REQUEST_LEAVING && answer->error == LK_OK
-        && request->token != 0) {
-        sim_checker_returned (checker, request->key, request->token);
-    }
-    if (state == SIM_REQUEST_KEY && answer->error == LK_OK
-        && request->made_up) {
-        sim_checker_fail (checker,
-                          "WRONG KEY: request %llu of h%d unlocked "
-                          "with a made-up key",
-                          (unsigned long long) who.serial, who.host);
-    }
-    if (state == SIM_REQUEST_KEY && answer->error == LK_OK) {
-        sim_checker_key_done (checker, request->key);
+    case SIM_REQUEST_LEAVING:
+        told_left (world, who, request, answer);
+        break;
+    case SIM_REQUEST_KEY:
+        told_by_key (world, who, request, answer);
+        break;
+    case SIM_REQUEST_FORCE:
+        if (answer->error == LK_OK) {
+            sim_checker_forces_done (checker, sim_object_name (request->object),
+                                     request->token, request->sent_at);
+        }
+        break;
+    default:
+        break;
     }
     sim_checker_ended (checker, who);
     request->state = SIM_REQUEST_NONE;
 }
 
 static void
+told_checked (sim_world *world, sim_request *request, const lk_answer *answer)
+{
+    if (request->state == SIM_REQUEST_CHECK) {
+        world->totals.checks++;
+        sim_checker_checked (&world->checker, sim_object_name (request->object),
+                             request->token, answer->held, answer->newest,
+                             request->sent_at);
+        request->state = SIM_REQUEST_NONE;
+    }
+}
+
+/*  It comes and goes by turns, of what is held. */
+static void
+told_jeopardy (sim_world *world, sim_who who, sim_request *request,
+               const lk_answer *answer)
+{
+    world->totals.dangers += answer->danger;
+    if (request->state == SIM_REQUEST_HELD
+        && request->danger == answer->danger) {
+        sim_checker_fail (&world->checker,
+                          "JEOPARDY: request %llu of h%d is told %s twice",
+                          (unsigned long long) who.serial, who.host,
+                          answer->danger ? "danger" : "safety");
+    }
+    request->danger = answer->danger;
+}
+
+static void
 show_answer (sim_world *world, sim_who who, const lk_answer *answer)
 {
-    static const char *const kinds[] = {"LOCKED", "LOCKFAILED", "UNLOCKED"};
+    static const char *const kinds[] = {"LOCKED", "LOCKFAILED", "UNLOCKED",
+                                        "LOCKJEOPARDY", "LOCKCHECK"};
 
     sim_tell (world, who.host,
               "app %u is told %s of request %llu: %s, token "
@@ -207,7 +406,10 @@ sim_apps_answered (sim_world *world, uint8_t host, const lk_answer *answer)
         told_unlocked (world, who, request, answer);
         break;
     case LK_ANSWER_JEOPARDY:
+        told_jeopardy (world, who, request, answer);
+        break;
     case LK_ANSWER_CHECKED:
+        told_checked (world, request, answer);
         break;
     }
 }
@@ -220,6 +422,26 @@ sim_apps_lease (sim_world *world, uint8_t host, int64_t until)
     world->apps.lease_until[host] = until;
 }
 
+/*  What is static and was lost sight of is anybody's to end. */
+static void
+lose_sight (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
+{
+    sim_who who = sim_who_is (host, app, request);
+
+    sim_kinds_leave (world, host, request);
+    if (request->mode.is_static && request->state == SIM_REQUEST_HELD) {
+        sim_checker_leaves (&world->checker, who);
+        request->state = SIM_REQUEST_NONE;
+    } else if (request->state == SIM_REQUEST_HELD) {
+        request->state = SIM_REQUEST_ORPHAN;
+        request->changing = false;
+        request->orphan_until = world->apps.lease_until[host];
+    } else {
+        sim_checker_ended (&world->checker, who);
+        request->state = SIM_REQUEST_NONE;
+    }
+}
+
 static void
 lose_service (sim_world *world, uint8_t host, sim_app *app,
               sim_request *request)
@@ -228,20 +450,18 @@ lose_service (sim_world *world, uint8_t host, sim_app *app,
     case SIM_REQUEST_NONE:
     case SIM_REQUEST_ORPHAN:
         break;
-    case SIM_REQUEST_HELD:
-        request->state = SIM_REQUEST_ORPHAN;
-        request->orphan_until = world->apps.lease_until[host];
-        break;
     case SIM_REQUEST_ASKED:
     case SIM_REQUEST_AGAIN:
         request->state =
             sim_chance (world, 500) ? SIM_REQUEST_AGAIN : SIM_REQUEST_NONE;
         break;
+    case SIM_REQUEST_HELD:
     case SIM_REQUEST_EXPIRED:
     case SIM_REQUEST_LEAVING:
     case SIM_REQUEST_KEY:
-        sim_checker_ended (&world->checker, sim_who_is (host, app, request));
-        request->state = SIM_REQUEST_NONE;
+    case SIM_REQUEST_FORCE:
+    case SIM_REQUEST_CHECK:
+        lose_sight (world, host, app, request);
         break;
     }
 }
@@ -252,12 +472,15 @@ sim_apps_service_gone (sim_world *world, uint8_t host, bool reboot)
     sim_ballast_service_gone (world, host);
     for (int place = 0; place < world->apps.habits.per_host; place++) {
         sim_app *app = &world->apps.app[host][place];
+        for (int i = 0; i < SIM_REQUESTS_MAX; i++) {
+            if (reboot) {
+                sim_kinds_leave (world, host, &app->request[i]);
+            } else {
+                lose_service (world, host, app, &app->request[i]);
+            }
+        }
         if (reboot) {
             *app = (sim_app) {.number = ++world->apps.last_number};
-            continue;
-        }
-        for (int i = 0; i < SIM_REQUESTS_MAX; i++) {
-            lose_service (world, host, app, &app->request[i]);
         }
     }
     world->apps.lease_until[host] = 0;
@@ -281,13 +504,22 @@ sim_apps_unanswered (const sim_world *world, uint8_t host)
 }
 
 static bool
+is_about (const sim_request *request, uint8_t object)
+{
+    uint8_t objects[SIM_OBJECTS];
+    size_t count = sim_request_objects (request, objects);
+
+    return memchr (objects, object, count) != NULL;
+}
+
+static bool
 any_request (const sim_world *world, uint8_t host, uint8_t object, bool held)
 {
     for (int place = 0; place < SIM_APPS_MAX; place++) {
         const sim_app *app = &world->apps.app[host][place];
         for (int i = 0; i < SIM_REQUESTS_MAX; i++) {
             const sim_request *request = &app->request[i];
-            if (request->object == object
+            if (is_about (request, object)
                 && (held ? request->state == SIM_REQUEST_HELD
                          : request->state != SIM_REQUEST_NONE)) {
                 return true;

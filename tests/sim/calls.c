@@ -52,6 +52,31 @@ take_call (sim_calls *self)
     return place;
 }
 
+static void
+fill_in (sim_call *call, const sim_request *request)
+{
+    lk_app_request *said = &call->request;
+
+    said->serial = request->serial;
+    said->pid = (uint32_t) request->serial;
+    said->object = sim_object_name (request->object);
+    said->wait_ms = request->wait_ms;
+    said->duration_ms = request->duration_ms;
+    said->key = call->type == LK_ON_LOCK ? request->heir_of : request->key;
+    said->token = request->token;
+    said->mode = request->mode;
+    said->linger_ms = request->linger_ms;
+    said->reason = said->object; /* any words will do */
+    said->rest_count = request->rest_count;
+    for (size_t i = 0; i < request->rest_count; i++) {
+        call->rest[i] = sim_object_name (request->rest[i]);
+    }
+    if (request->changing) {
+        said->mode = (lk_lock_mode) {.type = request->asked_type};
+        said->turn = request->turn;
+    }
+}
+
 void
 sim_call_send (sim_world *world, uint8_t host, const sim_app *app,
                const sim_request *request, lk_event_type type)
@@ -68,12 +93,7 @@ sim_call_send (sim_world *world, uint8_t host, const sim_app *app,
         call->request.owner.size = 0; /* it may be anybody's */
     }
     if (request) {
-        call->request.serial = request->serial;
-        call->request.pid = (uint32_t) request->serial;
-        call->request.object = sim_object_name (request->object);
-        call->request.wait_ms = request->wait_ms;
-        call->request.duration_ms = request->duration_ms;
-        call->request.key = request->key;
+        fill_in (call, request);
     }
     sim_post (world, world->now, SIM_EVENT_CALL, host, place);
 }
@@ -121,6 +141,7 @@ sim_call_arrive (sim_world *world, uint8_t host, uint32_t place)
                       host, place);
             return;
         }
+        event.request.rest = call->rest;
         note_delivered (world, host, &event);
         sim_host_step (world, host, &event);
         call = &self->item[place];

@@ -18,7 +18,8 @@ struct sim_world;
 typedef struct {
     lk_event_type type;
     lk_app_request request;
-    uint32_t process; /* of the service that it is meant for */
+    lk_name rest[SIM_OBJECTS]; /* of a set */
+    uint32_t process;          /* of the service that it is meant for */
     uint32_t next_free;
 } sim_call;
 

@@ -89,7 +89,8 @@ typedef struct {
 /*  What a leader's table said of an object when it was last looked into. */
 typedef struct {
     size_t active;
-    uint64_t top; /* highest token */
+    uint64_t top;   /* highest token */
+    uint32_t bound; /* of those that hold it */
     lk_request_id upgrade;
     uint32_t upgrade_turn; /* 0: nobody waits to be exclusive */
     int64_t stuck_since;   /* somebody waits who need not; 0: not so */
@@ -293,6 +294,9 @@ void sim_checker_reclaim (sim_checker *self);
 /*  No lock may be released for so long without its holder being told. */
 void sim_checker_releases (sim_checker *self, uint8_t host, int64_t ms);
 
+/*  The application keeps no more of it: what is static is held on. */
+void sim_checker_leaves (sim_checker *self, sim_who who);
+
 /*  The application ended. */
 void sim_checker_app_gone (sim_checker *self, uint8_t host, uint32_t app);
 
@@ -358,6 +362,10 @@ bool sim_claim_unknown (const sim_checker *self, const sim_claim *claim);
 
 /*  Whether two may hold one object at a time, as far as their types go. */
 bool sim_types_agree (lk_lock_type a, lk_lock_type b);
+
+/*  Whether one may be granted although the other has waited for longer. */
+bool sim_modes_may_pass (const lk_lock_mode *holder,
+                         const lk_lock_mode *waiter);
 
 /*  -------------------------------------------------------- for the judge */
 

@@ -218,6 +218,16 @@ leave (sim_checker *self, sim_claim *claim)
     }
 }
 
+void
+sim_checker_leaves (sim_checker *self, sim_who who)
+{
+    sim_claim *claim = sim_checker_claim (self, who, SIM_ANY_OBJECT);
+
+    if (claim) {
+        leave (self, claim);
+    }
+}
+
 static void
 end_works (sim_checker *self, uint8_t host, uint32_t app)
 {

@@ -26,7 +26,8 @@ waits (const lk_ticket *ticket)
 
 /*  -------------------------------------------------------- order */
 
-/*  Who holds it comes first, then who waits, by number. */
+/*  Who holds it comes first, then who waits, by number: one operation may
+ *  queue members of several sets. */
 static void
 check_order (sim_checker *self, uint8_t host, const lk_ticket *tickets,
              size_t count)
@@ -41,7 +42,7 @@ check_order (sim_checker *self, uint8_t host, const lk_ticket *tickets,
                               "behind one that waits",
                               host);
         }
-        if (before && waits (ticket) && ticket->number <= before->number) {
+        if (before && waits (ticket) && ticket->number < before->number) {
             sim_checker_fail (self,
                               "h%d's table: a queue is not in the order of "
                               "numbers",
@@ -53,16 +54,26 @@ check_order (sim_checker *self, uint8_t host, const lk_ticket *tickets,
     }
 }
 
-/*  Whether the one holds it although the other was there before, and waits:
- *  only shared ones pass a soft exclusive one. Whose type was changed came
- *  another way. */
+/*  Only shared ones pass a soft exclusive one, and of two that wait for a quiet
+ *  time either may be the first. */
+bool
+sim_modes_may_pass (const lk_lock_mode *holder, const lk_lock_mode *waiter)
+{
+    if (waiter->type != LK_EXCLUSIVE || !waiter->soft) {
+        return false;
+    }
+    return holder->type == LK_SHARED
+           || (holder->quiet_ms > 0 && waiter->quiet_ms > 0);
+}
+
+/*  Whether the one holds it although the other was there before, and waits.
+ *  Whose type was changed came another way. */
 static bool
 has_passed (const lk_ticket *holder, const lk_ticket *waiter)
 {
     return waiter->number < holder->number && waiter->number < holder->token
            && holder->turn == 0 && !holder->upgrade
-           && !(holder->mode.type == LK_SHARED
-                && waiter->mode.type == LK_EXCLUSIVE && waiter->mode.soft);
+           && !sim_modes_may_pass (&holder->mode, &waiter->mode);
 }
 
 static void
@@ -116,22 +127,18 @@ check_ordinal (sim_checker *self, uint8_t host, const lk_ticket *tickets,
                size_t count, const lk_ticket *ticket)
 {
     uint32_t rank = rank_of (tickets, count, ticket);
-    uint32_t limit = ticket->mode.type == LK_SEMAPHORE
-                         ? limit_of (&ticket->mode)
-                         : UINT32_MAX;
-
     if (ticket->ordinal < rank) {
         sim_checker_fail (self,
                           "ORDINAL: %u of a ticket of h%d in h%d's table, is "
                           "%u or more",
                           ticket->ordinal, ticket->request.host, host, rank);
     }
-    if (ticket->ordinal > limit) {
+    if (ticket->mode.limit != 0 && ticket->ordinal > ticket->mode.limit) {
         sim_checker_fail (self,
-                          "TOO MANY: h%d's table has unit %u of h%d, limit "
-                          "%u, bound %u",
+                          "TOO MANY: h%d's table has unit %u of h%d, "
+                          "limit %u",
                           host, ticket->ordinal, ticket->request.host,
-                          ticket->mode.limit, ticket->mode.bound);
+                          ticket->mode.limit);
     }
 }
 
@@ -224,11 +231,11 @@ sim_queue_stuck (const lk_ticket *tickets, size_t count)
     }
     for (size_t i = held; i < count; i++) {
         const lk_ticket *ticket = &tickets[i];
-        if (!waits (ticket)
-            || (only_shared && ticket->mode.type != LK_SHARED)) {
+        if (!waits (ticket)) {
             continue;
         }
-        if (ticket->mode.quiet_ms == 0 && fits (tickets, held, ticket)) {
+        if (ticket->mode.quiet_ms == 0 && fits (tickets, held, ticket)
+            && (!only_shared || ticket->mode.type == LK_SHARED)) {
             return ticket;
         }
         if (ticket->mode.type != LK_EXCLUSIVE || !ticket->mode.soft) {

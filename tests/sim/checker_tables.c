@@ -173,6 +173,9 @@ look_at (const lk_ticket *tickets, size_t count)
         if (seen.top < tickets[i].token) {
             seen.top = tickets[i].token;
         }
+        if (tickets[i].mode.bound != 0) {
+            seen.bound = tickets[i].mode.bound;
+        }
         if (tickets[i].upgrade) {
             seen.upgrade = tickets[i].request;
             seen.upgrade_turn = tickets[i].turn + 1;
@@ -226,8 +229,19 @@ check_since (sim_checker *self, uint8_t host, const sim_seen *former,
         fresh += tickets[i].token > former->top;
     }
     for (size_t i = 0; i < seen->active; i++) {
-        if (tickets[i].token > former->top
-            && tickets[i].ordinal > former->active + fresh) {
+        if (tickets[i].token <= former->top) {
+            continue;
+        }
+        if (tickets[i].mode.type == LK_SEMAPHORE && former->bound != 0
+            && tickets[i].mode.bound == former->bound
+            && tickets[i].ordinal > former->bound) {
+            sim_checker_fail (self,
+                              "TOO MANY: h%d's table has unit %u of h%d, the "
+                              "stored bound was %u",
+                              host, tickets[i].ordinal, tickets[i].request.host,
+                              former->bound);
+        }
+        if (tickets[i].ordinal > former->active + fresh) {
             sim_checker_fail (self,
                               "ORDINAL: %u of a ticket of h%d in h%d's table, "
                               "is %zu or less",
@@ -245,6 +259,7 @@ typedef struct {
     uint8_t host;
     size_t place; /* of the leader */
     bool again;   /* of the same decree as last time */
+    bool next;    /* ... and by one operation longer */
     uint32_t others;
     sim_seen seen[SIM_OBJECTS_MAX];
     lk_ticket tickets[SIM_QUEUE_MAX]; /* of one object */
@@ -272,7 +287,7 @@ compare_queue (sim_reading *self, uint8_t object)
     sim_seen *seen = &self->seen[object];
 
     *seen = look_at (self->tickets, self->count);
-    if (former) {
+    if (former && self->next) {
         check_since (checker, self->host, former, seen, self->tickets);
     }
     check_stuck (checker, self->host, former, seen,
@@ -359,7 +374,8 @@ read_sets (const sim_reading *self, lk_node *node)
 }
 
 static void
-check_table (sim_checker *self, size_t place, lk_node *node, bool again)
+check_table (sim_checker *self, size_t place, lk_node *node, bool again,
+             bool next)
 {
     static sim_reading reading;
     sim_service *service;
@@ -370,6 +386,7 @@ check_table (sim_checker *self, size_t place, lk_node *node, bool again)
     reading.host = sim_checker_latest (self)->leader[place];
     reading.place = place;
     reading.again = again;
+    reading.next = next;
     reading.others = 0;
     reading.count = reading.pending_count = 0;
     memset (reading.seen, 0, sizeof reading.seen);
@@ -427,12 +444,13 @@ look_into (sim_checker *self, size_t place, lk_node *node, bool changed)
     bool again =
         self->latest + 1 == service->seen_in && service->seen <= length;
 
-    if (changed && again && service->seen == length) {
+    uint64_t former = service->seen;
+    if (changed && again && former == length) {
         return;
     }
     service->seen = length;
     service->seen_in = self->latest + 1;
-    check_table (self, place, node, again);
+    check_table (self, place, node, again, again && former + 1 == length);
 }
 
 void

@@ -67,10 +67,14 @@ check_together (sim_checker *self, const sim_claim *claim)
 
 /*  -------------------------------------------------------- units */
 
+/*  As far as it is known: the members of a set are told without ordinals. */
 static bool
 is_before (const sim_claim *a, const sim_claim *b)
 {
-    return a->token != b->token ? a->token < b->token : a->ordinal < b->ordinal;
+    if (a->token != b->token) {
+        return a->token < b->token;
+    }
+    return a->ordinal != 0 && a->ordinal < b->ordinal;
 }
 
 /*  Units that were held already when this one was granted, and still are. Its
@@ -126,18 +130,9 @@ check_units (sim_checker *self, uint8_t object)
 
 /*  -------------------------------------------------------- order */
 
-/*  Whether the one may be granted although the other has waited for longer:
- *  shared requests pass a soft exclusive one. */
-static bool
-may_pass (const sim_claim *claim, const sim_claim *other)
-{
-    return claim->mode.type == LK_SHARED && other->mode.type == LK_EXCLUSIVE
-           && other->mode.soft;
-}
-
 /*  Rule 5, as applications see it: who was in the tables of all leaders when
  *  this one asked goes first, through all failovers that one of the leaders
- *  survives. */
+ *  survives. Of two that go together either may be told first. */
 static void
 check_not_passed (sim_checker *self, const sim_claim *claim)
 {
@@ -147,7 +142,9 @@ check_not_passed (sim_checker *self, const sim_claim *claim)
         if (other->object == claim->object && !other->held && !other->answered
             && other->queued_at > 0 && other->queued_at < claim->asked_at
             && other->queued_session == service->session
-            && self->now < service->lease_until && !may_pass (claim, other)) {
+            && self->now < service->lease_until
+            && !sim_modes_may_pass (&claim->mode, &other->mode)
+            && !sim_types_agree (claim->mode.type, other->mode.type)) {
             sim_checker_fail (
                 self,
                 "PASSED: %s given to request %llu of h%d, asked "

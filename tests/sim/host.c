@@ -296,15 +296,28 @@ persist (sim_world *self, uint8_t place, const lk_facts *facts)
 }
 
 static void
-send (sim_world *self, uint8_t place, const lk_lock_message *message)
+tell_message (sim_world *self, uint8_t place, const lk_lock_message *message)
 {
     char story[SIM_STORY_SIZE];
 
+    if (message->kind == LK_MSG_PING || message->kind == LK_MSG_STARTED) {
+        return;
+    }
+    sim_story_of (message, story);
+    sim_tell (self, place, "-> h%d %s", message->to, story);
+    for (size_t i = 0;
+         message->kind == LK_MSG_OPS && i < message->as.ops.op_count; i++) {
+        sim_story_op (&message->as.ops.ops[i], story);
+        sim_tell (self, place, "%s", story);
+    }
+}
+
+static void
+send (sim_world *self, uint8_t place, const lk_lock_message *message)
+{
     sim_checker_sent (&self->checker, place, message);
-    if (self->options.verbose && message->kind != LK_MSG_PING
-        && message->kind != LK_MSG_STARTED) {
-        sim_story_of (message, story);
-        sim_tell (self, place, "-> h%d %s", message->to, story);
+    if (self->options.verbose) {
+        tell_message (self, place, message);
     }
     sim_network_send (self, message);
 }

@@ -28,6 +28,7 @@ typedef struct {
     bool isolates;    /* hosts may lose their leases */
     uint32_t ballast; /* locks of the application with very many */
     bool (*takes) (struct sim_world *world, const lk_lock_message *message);
+    bool kinds; /* applications ask for locks of every kind */
 } sim_script;
 
 /*  How far the story has come. */

@@ -23,14 +23,43 @@ sim_story_kind (lk_lock_kind kind)
     return words[kind] + strlen ("LK_MSG_");
 }
 
+/*  Without zone and context. */
+static const char *
+title (const lk_name *object, int *size)
+{
+    const char *begin = object->data;
+
+    *size = object->size;
+    while (*size > 0 && *begin == '\0') {
+        begin++;
+        --*size;
+    }
+    return begin;
+}
+
+static const char *
+type_of (const lk_lock_mode *mode)
+{
+    static const char *const words[] = {"exclusive", "shared", "units"};
+    static const char *const soft[] = {"soft", "quiet"};
+
+    if (mode->soft) {
+        return soft[mode->quiet_ms > 0];
+    }
+    return words[mode->type % LK_LOCK_TYPE_COUNT];
+}
+
 static void
 tell_request (const lk_lock_message *message, const lk_request_id *request,
               const lk_name *object, uint64_t token, char *text)
 {
+    int size;
+    const char *name = title (object, &size);
+
     SAY (text, "%s of %llu: h%d session %llu serial %llu, %.*s, token %llx%s",
          lk_lock_kind_name (message->kind), (number) message->term.number,
          request->host, (number) request->session, (number) request->serial,
-         (int) object->size, object->data, (number) token,
+         size, name, (number) token,
          message->destination != LK_NOBODY
                  && message->destination != message->to
              ? ", to be passed on"
@@ -126,4 +155,38 @@ sim_story_of (const lk_lock_message *message, char *text)
         SAY (text, "%s of %llu", lk_lock_kind_name (message->kind),
              (number) message->term.number);
     }
+}
+
+void
+sim_story_op (const lk_op *op, char *text)
+{
+    static const char *const words[] = {"add",  "drop",    "gone", "report",
+                                        "open", "confirm", "ripe", "convert",
+                                        "keep", "digest"};
+    const lk_ticket *ticket = &op->ticket;
+    int size;
+    const char *name = title (&ticket->object, &size);
+
+    SAY (text, "   %s h%d session %llu serial %llu, %.*s %s, turn %u, %zu more",
+         words[op->kind % LK_OP_COUNT], ticket->request.host,
+         (number) ticket->request.session, (number) ticket->request.serial,
+         size, name, type_of (&ticket->mode), ticket->turn, op->ticket_count);
+}
+
+void
+sim_story_ticket (const lk_ticket *ticket, char *text)
+{
+    int size;
+    const char *name = title (&ticket->object, &size);
+
+    SAY (
+        text,
+        "   %.*s %s %u %u h%d session %llu serial %llu: number %llx token %llx "
+        "ordinal %u turn %u rest %u%s%s",
+        size, name, type_of (&ticket->mode), ticket->mode.limit,
+        ticket->mode.bound, ticket->request.host,
+        (number) ticket->request.session, (number) ticket->request.serial,
+        (number) ticket->number, (number) ticket->token, ticket->ordinal,
+        ticket->turn, ticket->rest, ticket->upgrade ? " upgrade" : "",
+        ticket->kept ? " kept" : "");
 }

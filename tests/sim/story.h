@@ -9,7 +9,7 @@
 
 #include "wire/lock_message.h"
 
-#define SIM_STORY_SIZE 160
+#define SIM_STORY_SIZE 240
 
 /*  The name of a kind: "VOTED". */
 const char *sim_story_kind (lk_lock_kind kind);
@@ -17,5 +17,9 @@ const char *sim_story_kind (lk_lock_kind kind);
 /*  What the message says, in one line of at most SIM_STORY_SIZE bytes with
  *  its end. */
 void sim_story_of (const lk_lock_message *message, char *text);
+
+/*  The same of an operation, and of a ticket as a table has it. */
+void sim_story_op (const lk_op *op, char *text);
+void sim_story_ticket (const lk_ticket *ticket, char *text);
 
 #endif

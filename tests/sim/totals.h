@@ -24,6 +24,17 @@
     X (reclaims, "reclaims")                                                   \
     X (lost, "locks told lost")                                                \
     X (keys, "unlocks by key")                                                 \
+    X (shared, "shared grants")                                                \
+    X (units, "units granted")                                                 \
+    X (sets, "sets granted")                                                   \
+    X (kept, "static grants")                                                  \
+    X (heirs, "locks handed on")                                               \
+    X (changes, "changes of type asked for")                                   \
+    X (changed_types, "... made")                                              \
+    X (forces, "forced ends asked for")                                        \
+    X (forced, "... told")                                                     \
+    X (checks, "tokens checked")                                               \
+    X (dangers, "jeopardies")                                                  \
     X (updates, "register updates")                                            \
     X (refused, "older tokens refused")
 

@@ -311,10 +311,11 @@ watch (sim_world *self)
             alive |= LK_HOST_BIT (host);
         }
     }
+    sim_kinds_tidy (self);
     if (self->apps.open) {
         sim_checker_idle (&self->checker, alive, IDLE_MS);
-        sim_post (self, self->now + WATCH_MS, SIM_EVENT_WATCH, 0, 0);
     }
+    sim_post (self, self->now + WATCH_MS, SIM_EVENT_WATCH, 0, 0);
 }
 
 static void
@@ -390,9 +391,32 @@ happen (sim_world *self, const sim_event *event)
     }
 }
 
+/*  What the leaders' tables are when something was violated. */
+static void
+tell_tables (sim_world *self)
+{
+    const lk_decree *latest = sim_checker_latest (&self->checker);
+    char story[SIM_STORY_SIZE];
+    lk_ticket ticket;
+
+    for (size_t place = 0; latest && place < latest->leader_count; place++) {
+        uint8_t host = latest->leader[place];
+        size_t cursor = 0;
+        sim_tell (self, host, "its table:");
+        while (self->node[host]
+               && lk_node_next_ticket (self->node[host], &cursor, &ticket)) {
+            sim_story_ticket (&ticket, story);
+            sim_tell (self, host, "%s", story);
+        }
+    }
+}
+
 static void
 end_all (sim_world *self)
 {
+    if (sim_checker_failed (&self->checker) && self->options.verbose) {
+        tell_tables (self);
+    }
     for (size_t host = 0; host < self->host_count; host++) {
         lk_node_destroy (&self->host[host].node);
         self->node[host] = NULL;

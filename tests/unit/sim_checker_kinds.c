@@ -224,9 +224,9 @@ START_TEST (who_waits_is_passed_by_nobody)
     wait_in_queue (soft);
     get (1, 2, units (2), 101, 1);
     expect ("PASSED");
-    wait_in_queue (shared);
+    wait_in_queue (shared); /* may be told later */
     get (1, 2, shared, 101, 1);
-    expect ("PASSED");
+    expect_nothing ();
 }
 END_TEST
 
@@ -447,9 +447,6 @@ START_TEST (who_holds_it_in_a_table)
     look (2);
     expect ("TOO MANY");
     queue[1] = ticket_of (2, 2, 2, units (2));
-    queue[1].mode.bound = 1;
-    look (2);
-    expect ("TOO MANY");
     queue[0].mode.bound = 3;
     queue[1].mode.bound = 4;
     look (2);
@@ -491,8 +488,12 @@ START_TEST (who_need_not_wait)
     queue[0].mode = quiet;
     queue[1] = ticket_of (2, 0, 0, exclusive);
     queue[2] = ticket_of (3, 0, 0, shared);
-    ck_assert_ptr_null (sim_queue_stuck (queue, 2));
+    ck_assert_ptr_null (sim_queue_stuck (queue, 3));
+    queue[1].mode = soft;
     ck_assert_ptr_eq (sim_queue_stuck (queue, 3), &queue[2]);
+    queue[2] = ticket_of (3, 0, 0, exclusive);
+    queue[3] = ticket_of (4, 0, 0, shared);
+    ck_assert_ptr_null (sim_queue_stuck (queue, 4));
     queue[0] = ticket_of (1, 1, 1, units (2));
     queue[1] = ticket_of (2, 0, 0, units (1));
     queue[2] = ticket_of (3, 0, 0, units (2));
