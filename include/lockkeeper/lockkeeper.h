@@ -120,8 +120,8 @@ typedef struct {
     lk_lock_mode mode;   /* exclusive, shared, semaphore; see mode.h */
     const char *context; /* a name of the same bytes in another context is
                             another lock; up to 255 bytes of UTF-8. NULL: "" */
-    int64_t linger_ms;   /* kept for so long if this process ends; 0: given
-                            back at once */
+    int64_t linger_ms;   /* kept for so long when this process ends, unless it
+                            gave it back; 0: not at all */
     bool reentrant;      /* what this session has asked for already, with the
                             same name, context and type, is counted up and given
                             once more; each of them is to be released. Wait,
@@ -193,7 +193,8 @@ int64_t lk_lock_spare (const lk_lock *self);
  *  set: that of its first name. */
 uint64_t lk_lock_token (const lk_lock *self);
 
-/*  The unlock key: who has it may unlock, from anywhere. 0 if not held yet. */
+/*  The unlock key: who has it may unlock, from anywhere. 0 if not held yet, and
+ *  of a set. */
 uint64_t lk_lock_key (const lk_lock *self);
 
 /*  Milliseconds until the lock ends by its duration; -1: no limit. */
@@ -264,9 +265,11 @@ lk_err lk_lock_release_start (lk_lock *self);
  *  other is given back unseen. NULL-safe; sets the pointer to NULL. */
 void lk_lock_forget (lk_lock **self_p);
 
-/*  Frees a static lock and leaves it held: from now on only its key, an
- *  operator or its duration ends it. So does ending the session. LK_INVALID:
- *  it is no static one, is not held, or was requested more than once. */
+/*  Frees a lock that is static, or lingers, and leaves it held: a static one,
+ *  which ending the session leaves, too, is ended only by its key, an operator
+ *  or its duration from now on; the other one after linger_ms from the end of
+ *  the session. LK_INVALID: it is neither, is not held, or was requested more
+ *  than once. */
 lk_err lk_lock_leave (lk_lock **self_p);
 
 /*  -------------------------------------------------------- locks of others */

@@ -263,6 +263,15 @@ lk_book_release (lk_book *self, lk_lock *lock, int64_t now_ms)
     lk_book_occur (lock, LK_ON_RELEASE, LK_OK, now_ms);
 }
 
+static void
+let_go (lk_lock *lock, lk_occurrence how, int64_t now_ms)
+{
+    lk_book_drop_events (lock->book, lock, LK_EVENT_NONE);
+    lock->users = lock->given = 0;
+    lock->user = NULL;
+    lk_book_occur (lock, how, LK_OK, now_ms);
+}
+
 void
 lk_book_forget (lk_book *self, lk_lock *lock, int64_t now_ms)
 {
@@ -272,21 +281,24 @@ lk_book_forget (lk_book *self, lk_lock *lock, int64_t now_ms)
         lock->given -= lock->given > 0;
         return;
     }
-    lk_book_drop_events (self, lock, LK_EVENT_NONE);
-    lock->users = lock->given = 0;
-    lock->user = NULL;
-    lk_book_occur (lock, LK_ON_FORGET, LK_OK, now_ms);
+    let_go (lock, LK_ON_FORGET, now_ms);
+}
+
+void
+lk_book_leave (lk_book *self, lk_lock *lock, int64_t now_ms)
+{
+    LK_ASSERT (lock->book == self && lk_book_holds (lock));
+    let_go (lock, LK_ON_LEAVE, now_ms);
 }
 
 void
 lk_book_abandon (lk_book *self, lk_lock *lock, int64_t now_ms)
 {
-    if (lock->is_static && lk_book_holds (lock)) {
-        lk_book_destroy_lock (lock);
-    } else {
-        lock->users = 1;
-        lk_book_forget (self, lock, now_ms);
-    }
+    LK_ASSERT (lock->book == self);
+    let_go (lock,
+            lock->is_static && lk_book_holds (lock) ? LK_ON_LEAVE
+                                                    : LK_ON_FORGET,
+            now_ms);
 }
 
 void
@@ -329,7 +341,7 @@ lk_book_open_count (const lk_book *self)
     size_t count = 0;
     const lk_lock *lock = NULL;
     while ((lock = lk_book_next_lock (self, lock)) != NULL) {
-        count += lock->life != LK_LIFE_CLOSED;
+        count += lock->life != LK_LIFE_CLOSED && lock->life != LK_LIFE_LEFT;
     }
     return count;
 }

@@ -32,6 +32,8 @@ typedef enum {
     LK_LIFE_ENDED,    /* the user was told LOST, the service may keep it */
     LK_LIFE_GIVING,   /* UNLOCK is open, the user is told when it is done */
     LK_LIFE_DROPPING, /* UNLOCK is open, nobody waits for that */
+    LK_LIFE_LEFT,     /* held, and no more of this process; remembered, since
+                         LOCKED may come once more */
     LK_LIFE_CLOSED,   /* nothing is open */
     LK_LIFE_COUNT
 } lk_life;
@@ -140,6 +142,9 @@ bool lk_book_count_down (lk_lock *lock);
  *  other requests that gave this lock, it is only counted. */
 void lk_book_forget (lk_book *self, lk_lock *lock, int64_t now_ms);
 
+/*  The user leaves a lock that is held as it is. */
+void lk_book_leave (lk_book *self, lk_lock *lock, int64_t now_ms);
+
 /*  The session ends: whatever the user has of it is given back unseen, but a
  *  static lock that is held stays so. */
 void lk_book_abandon (lk_book *self, lk_lock *lock, int64_t now_ms);
@@ -184,7 +189,7 @@ bool lk_book_has_event (const lk_book *self);
  *  of it otherwise; NONE: all of its events. */
 void lk_book_drop_events (lk_book *self, lk_lock *lock, lk_event_kind kind);
 
-/*  How many requests and locks are not closed. */
+/*  How many requests and locks are not closed, but for those that were left. */
 size_t lk_book_open_count (const lk_book *self);
 
 /*  The next lock after `lock` (NULL: the first) in the order of asking. */

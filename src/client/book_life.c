@@ -34,6 +34,7 @@ typedef enum {
     REST,  /* held as before, unseen */
     WARN,  /* JEOPARDY */
     CALM,  /* SAFE */
+    LEAVE, /* held on, without the user */
     GIVE,  /* UNLOCK, RELEASED follows */
     DROP,  /* UNLOCK unseen */
     DONE,  /* closed, RELEASED */
@@ -45,31 +46,34 @@ typedef enum {
 static const action table[LK_LIFE_COUNT][LK_ON_COUNT] = {
     /*  on                grant  refuse unlock lost   expiry
                           change made   stays  late   danger safe
-                          free   forget */
+                          leave  free   forget */
     [LK_LIFE_ASKED]    = {GRANT, FAIL,  NONE,  FAIL,  QUIT,
                           NONE,  NONE,  NONE,  NONE,  NONE,  NONE,
-                          GIVE,  DROP},
+                          NONE,  GIVE,  DROP},
     [LK_LIFE_HELD]     = {BACK,  NONE,  LOSE,  LOSE,  END,
                           SHIFT, NONE,  NONE,  NONE,  WARN,  CALM,
-                          GIVE,  DROP},
+                          LEAVE, GIVE,  DROP},
     [LK_LIFE_CHANGING] = {BACK,  NONE,  LOSE,  LOSE,  END,
                           SHIFT, MADE,  STAY,  UNDO,  WARN,  CALM,
-                          GIVE,  DROP},
+                          LEAVE, GIVE,  DROP},
     [LK_LIFE_UNDOING]  = {BACK,  NONE,  LOSE,  LOSE,  END,
                           SHIFT, REST,  REST,  NONE,  WARN,  CALM,
-                          GIVE,  DROP},
+                          LEAVE, GIVE,  DROP},
     [LK_LIFE_ENDED]    = {BACK,  CLOSE, CLOSE, OVER,  NONE,
                           NONE,  NONE,  NONE,  NONE,  NONE,  NONE,
-                          GIVE,  DROP},
+                          NONE,  GIVE,  DROP},
     [LK_LIFE_GIVING]   = {LEARN, DONE,  DONE,  DONE,  NONE,
                           NONE,  NONE,  NONE,  NONE,  NONE,  NONE,
-                          NONE,  UNSEE},
+                          NONE,  NONE,  UNSEE},
     [LK_LIFE_DROPPING] = {LEARN, CLOSE, CLOSE, CLOSE, NONE,
                           NONE,  NONE,  NONE,  NONE,  NONE,  NONE,
-                          NONE,  UNSEE},
+                          NONE,  NONE,  UNSEE},
+    [LK_LIFE_LEFT]     = {BACK,  NONE,  CLOSE, CLOSE, NONE,
+                          NONE,  NONE,  NONE,  NONE,  NONE,  NONE,
+                          NONE,  NONE,  NONE},
     [LK_LIFE_CLOSED]   = {BACK,  NONE,  NONE,  NONE,  NONE,
                           NONE,  NONE,  NONE,  NONE,  NONE,  NONE,
-                          DONE,  UNSEE},
+                          NONE,  DONE,  UNSEE},
 };
 /* clang-format on */
 
@@ -410,6 +414,9 @@ act (lk_lock *lock, action what, lk_err error, int64_t now_ms)
     case WARN:
     case CALM:
         tell_danger (lock, what == WARN);
+        break;
+    case LEAVE:
+        settle (lock, LK_LIFE_LEFT);
         break;
     case GIVE:
         open_lock (lock, LK_LIFE_GIVING, now_ms);

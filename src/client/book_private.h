@@ -37,6 +37,7 @@ typedef enum {
     LK_ON_OVERDUE,   /* by our own clock: the wait for it */
     LK_ON_DANGER,    /* it may soon be lost */
     LK_ON_SAFE,      /* that is over */
+    LK_ON_LEAVE,     /* the user leaves it held */
     LK_ON_RELEASE,   /* the user gives it back */
     LK_ON_FORGET,    /* the user lets go of the pointer */
     LK_ON_COUNT

@@ -109,6 +109,8 @@ await_grant (lk_session *self, lk_lock *lock, lk_lock **lock_p)
     }
     if (!lk_book_holds (lock)) {
         lk_err error = lk_session_fail (self, lock->error, NULL);
+        lk_book_drop_events (self->book, lock, LK_EVENT_GRANTED);
+        lk_book_drop_events (self->book, lock, LK_EVENT_FAILED);
         lk_lock_forget (&lock);
         return error;
     }
@@ -219,12 +221,13 @@ lk_err
 lk_lock_leave (lk_lock **self_p)
 {
     lk_lock *self = *self_p;
-    if (!self->is_static || !lk_book_holds (self) || self->users > 1) {
+    if ((!self->is_static && self->wish.linger_ms == 0) || !lk_book_holds (self)
+        || self->users > 1) {
         return lk_session_fail (self->session, LK_INVALID,
-                                "only a static lock can be left, which is "
-                                "held, and was requested once");
+                                "what can be left is a static or lingering "
+                                "lock that is held and was requested once");
     }
-    lk_book_discard (self->book, self);
+    lk_book_leave (self->book, self, lk_clock_ms ());
     *self_p = NULL;
     return LK_OK;
 }

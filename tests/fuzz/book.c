@@ -28,8 +28,9 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 /*  A lock that the user has. */
 typedef struct {
     lk_lock *lock;
+    size_t requests;                /* that gave it */
     size_t told[LK_EVENT_SAFE + 1]; /* events, by their kind */
-    bool asked_back;
+    size_t asked_back;
 } owned;
 
 typedef struct {
@@ -41,6 +42,7 @@ typedef struct {
 } world;
 
 static const lk_object_name thing = {"thing", 0};
+static const lk_object_name pair[] = {{"a", 0}, {"\xff\0", 2}};
 static const lk_lock_name stranger = {.object = "thing"};
 
 static lk_memory_file page;
@@ -53,11 +55,15 @@ check_lock (const world *self, const lk_lock *lock)
     LK_ASSERT (lock->book == self->book && lock->life < LK_LIFE_COUNT);
     LK_ASSERT (lock->life != LK_LIFE_CLOSED || lock->repeat_at == INT64_MAX);
     LK_ASSERT (lock->users > 0 || lock->events == 0);
-    LK_ASSERT (lock->life != LK_LIFE_HELD
+    LK_ASSERT (lock->given <= lock->users);
+    LK_ASSERT (!lk_book_holds (lock)
                || (lock->token != 0 && lock->lease != NULL));
     LK_ASSERT (
         !lk_book_held (lock, self->now_ms)
-        || (lock->life == LK_LIFE_HELD && self->now_ms < lock->until_ms));
+        || (lk_book_holds (lock)
+            && (lock->wish.mode.lenient || self->now_ms < lock->until_ms)));
+    LK_ASSERT (lock->life != LK_LIFE_LEFT
+               || (lock->users == 0 && lock->repeat_at == INT64_MAX));
     LK_ASSERT (lock->repeat_at >= lk_book_deadline (self->book));
     LK_ASSERT (lock->serial % 2 == 0);
 }
@@ -69,7 +75,7 @@ check_all (const world *self)
     size_t open = 0, unread = 0;
     while ((lock = lk_book_next_lock (self->book, lock)) != NULL) {
         check_lock (self, lock);
-        open += lock->life != LK_LIFE_CLOSED;
+        open += lock->life != LK_LIFE_CLOSED && lock->life != LK_LIFE_LEFT;
         unread += lock->events;
     }
     LK_ASSERT (open == lk_book_open_count (self->book));
@@ -81,10 +87,13 @@ static void
 check_told (const owned *own)
 {
     const size_t *told = own->told;
-    LK_ASSERT (told[LK_EVENT_GRANTED] <= 1 && told[LK_EVENT_FAILED] <= 1);
-    LK_ASSERT (told[LK_EVENT_GRANTED] + told[LK_EVENT_FAILED] <= 1);
-    LK_ASSERT (told[LK_EVENT_LOST] <= told[LK_EVENT_GRANTED]);
+    LK_ASSERT (told[LK_EVENT_GRANTED] <= own->requests
+               && told[LK_EVENT_FAILED] <= own->requests);
+    LK_ASSERT (told[LK_EVENT_GRANTED] == 0 || told[LK_EVENT_FAILED] == 0);
+    LK_ASSERT (told[LK_EVENT_LOST] <= (told[LK_EVENT_GRANTED] > 0));
     LK_ASSERT (told[LK_EVENT_RELEASED] <= own->asked_back);
+    LK_ASSERT (told[LK_EVENT_SAFE] <= told[LK_EVENT_JEOPARDY]
+               && told[LK_EVENT_JEOPARDY] <= told[LK_EVENT_SAFE] + 1);
 }
 
 /*  -------------------------------------------------------- the user */
@@ -99,7 +108,24 @@ pick (world *self)
 static void
 own_it (world *self, lk_lock *lock, bool asked_back)
 {
-    self->own[self->count++] = (owned) {.lock = lock, .asked_back = asked_back};
+    for (size_t i = 0; i < self->count; i++) {
+        if (self->own[i].lock == lock) {
+            self->own[i].requests++; /* re-entrant */
+            return;
+        }
+    }
+    self->own[self->count++] =
+        (owned) {.lock = lock, .requests = 1, .asked_back = asked_back};
+}
+
+static lk_lock_mode
+choose_mode (world *self)
+{
+    const uint8_t how = lk_fuel_byte (&self->fuel);
+    return (lk_lock_mode) {.type = how % LK_LOCK_TYPE_COUNT,
+                           .limit = how % 5,
+                           .lenient = (how & 32) != 0,
+                           .is_static = (how & 64) != 0};
 }
 
 static void
@@ -109,23 +135,51 @@ ask (world *self)
     const int64_t duration = (int64_t) lk_fuel_number (&self->fuel);
     const lk_lock_options options = {
         .wait_ms = wait < LK_FOREVER || wait > TIME_MAX ? LK_FOREVER : wait,
-        .duration_ms = duration < 0 || duration > TIME_MAX ? 0 : duration};
+        .duration_ms = duration < 0 || duration > TIME_MAX ? 0 : duration,
+        .mode = choose_mode (self),
+        .reentrant = lk_fuel_byte (&self->fuel) % 4 == 0};
+    const bool many = !options.reentrant && options.mode.limit == 4;
     if (self->count < LOCKS_MAX) {
         own_it (self,
-                lk_book_lock (self->book, &thing, 1, &options, self->now_ms),
+                lk_book_lock (self->book, many ? pair : &thing, many ? 2 : 1,
+                              &options, self->now_ms),
                 false);
     }
 }
 
 static void
-unlock_by_key (world *self)
+begin_deed (world *self)
 {
-    const uint64_t key = lk_fuel_number (&self->fuel);
-    if (self->count < LOCKS_MAX) {
-        own_it (
-            self,
-            lk_book_unlock_by_key (self->book, &stranger, key, self->now_ms),
-            true);
+    const uint64_t number = lk_fuel_number (&self->fuel);
+    lk_lock *deed;
+    if (self->count == LOCKS_MAX) {
+        return;
+    }
+    switch (number % 3) {
+    case 0:
+        deed =
+            lk_book_unlock_by_key (self->book, &stranger, number, self->now_ms);
+        break;
+    case 1:
+        deed = lk_book_force (self->book, &stranger, number & 4,
+                              number & 8 ? "why" : NULL, self->now_ms);
+        break;
+    default:
+        deed = lk_book_check (self->book, &stranger, number, self->now_ms);
+    }
+    own_it (self, deed, true);
+}
+
+static void
+change (world *self)
+{
+    const int64_t wait = (int64_t) lk_fuel_number (&self->fuel);
+    owned *own = pick (self);
+    if (own != NULL && lk_book_holds (own->lock)) {
+        lk_book_change (self->book, own->lock, wait & 1,
+                        wait < LK_FOREVER || wait > TIME_MAX ? LK_FOREVER
+                                                             : wait,
+                        self->now_ms);
     }
 }
 
@@ -134,7 +188,7 @@ release (world *self)
 {
     owned *own = pick (self);
     if (own != NULL) {
-        own->asked_back = true;
+        own->asked_back++;
         lk_book_release (self->book, own->lock, self->now_ms);
     }
 }
@@ -148,8 +202,26 @@ let_go (world *self, bool discard)
     }
     if (discard) {
         lk_book_discard (self->book, own->lock);
+    } else if (own->lock->users > 1) {
+        lk_book_forget (self->book, own->lock, self->now_ms);
+        return;
     } else {
         lk_book_forget (self->book, own->lock, self->now_ms);
+    }
+    *own = self->own[--self->count];
+}
+
+static void
+leave (world *self, bool abandon)
+{
+    owned *own = pick (self);
+    if (own == NULL || (!abandon && !lk_book_holds (own->lock))) {
+        return;
+    }
+    if (abandon) {
+        lk_book_abandon (self->book, own->lock, self->now_ms);
+    } else {
+        lk_book_leave (self->book, own->lock, self->now_ms);
     }
     *own = self->own[--self->count];
 }
@@ -187,7 +259,8 @@ take_messages (world *self)
     while ((message = lk_book_next_message (self->book)) != NULL) {
         lk_bytes frame = {0};
         const bool asks = lk_message_is (message, "LOCK");
-        LK_ASSERT (asks || lk_message_is (message, "UNLOCK"));
+        LK_ASSERT (asks || lk_message_is (message, "UNLOCK")
+                   || lk_message_is (message, "LOCKCHECK"));
         LK_ASSERT (lk_message_serial (message) % 2 == !asks);
         LK_ASSERT (!asks || lk_message_number (message, "wait", -9) >= -1);
         lk_message_set_from (message, "a@h1");
@@ -199,6 +272,40 @@ take_messages (world *self)
 }
 
 /*  -------------------------------------------------------- the service */
+
+static void
+add_row (lk_message *message, const char *field, const char *name)
+{
+    lk_message *row = lk_message_row_new ();
+    lk_message_set_text (row, field, name);
+    lk_message_set_hex (row, "token", 3);
+    lk_message_add_row (message, "locks", &row);
+}
+
+static void
+add_more_fields (world *self, lk_message *message)
+{
+    static const char *const types[] = {"exclusive", "shared", "semaphore",
+                                        "?"};
+    const uint8_t has = lk_fuel_byte (&self->fuel);
+    if (has & 3) {
+        lk_message_set_text (message, "type", types[has & 3]);
+    }
+    if (has & 4) {
+        lk_message_set_number (message, "turn", lk_fuel_byte (&self->fuel) % 4);
+    }
+    lk_message_set_flag (message, "static", (has & 24) == 24);
+    lk_message_set_flag (message, "danger", (has & 8) != 0);
+    lk_message_set_flag (message, "late", (has & 16) != 0);
+    if (has & 32) {
+        lk_message_set_hex (message, "newest", has);
+    }
+    if (has & 64) {
+        add_row (message, "object_hex", "ff00");
+        add_row (message, "object", "a");
+    }
+    lk_message_set_number (message, "lease", has & 128 ? 8000 : 0);
+}
 
 static void
 add_fields (world *self, lk_message *message)
@@ -226,6 +333,7 @@ add_fields (world *self, lk_message *message)
         lk_message_set_text (message, "lease_page",
                              which == 3 ? page.path : pages[which]);
     }
+    add_more_fields (self, message);
     if (has & 128) {
         lk_message_set_text (
             message, "error",
@@ -237,9 +345,10 @@ add_fields (world *self, lk_message *message)
 static void
 hear (world *self)
 {
-    static const char *const commands[] = {"LOCKED",  "UNLOCKED", "LOCKFAILED",
-                                           "INVALID", "UNKNOWN",  "ALIVE"};
-    const size_t which = lk_fuel_below (&self->fuel, 6);
+    static const char *const commands[] = {
+        "LOCKED",  "UNLOCKED", "LOCKFAILED",   "INVALID",
+        "UNKNOWN", "ALIVE",    "LOCKJEOPARDY", "LOCKCHECK"};
+    const size_t which = lk_fuel_below (&self->fuel, 8);
     const uint64_t serial = SERIAL + lk_fuel_byte (&self->fuel) % 32;
     lk_message *message = lk_message_new ("a@h1", commands[which]);
     lk_message_set_serial (message, serial);
@@ -263,6 +372,7 @@ hear_grant (world *self)
                            1 + lk_fuel_byte (&self->fuel) % 4);
     lk_message_set_number (message, "until", -1);
     lk_message_set_number (message, "lease_until", self->now_ms + 8000);
+    lk_message_set_number (message, "lease", 8000);
     lk_message_set_text (message, "lease_page", page.path);
     (void) lk_book_message (self->book, message, self->now_ms);
     lk_message_destroy (&message);
@@ -301,7 +411,8 @@ pass_time (world *self)
 static void
 step (world *self)
 {
-    switch (lk_fuel_below (&self->fuel, 14)) {
+    const size_t which = lk_fuel_below (&self->fuel, 18);
+    switch (which) {
     case 0:
     case 1:
         ask (self);
@@ -326,7 +437,7 @@ step (world *self)
         let_go (self, true);
         break;
     case 9:
-        unlock_by_key (self);
+        begin_deed (self);
         break;
     case 10:
         write_page (self);
@@ -337,8 +448,15 @@ step (world *self)
     case 12:
         lk_book_give_up (self->book, self->now_ms);
         break;
-    default:
+    case 13:
         drop_events (self);
+        break;
+    case 14:
+    case 15:
+        change (self);
+        break;
+    default:
+        leave (self, which == 16);
     }
 }
 

@@ -342,9 +342,9 @@ START_TEST (refusals_are_told)
     ck_assert_ptr_null (lock);
     ck_assert_str_eq (lk_session_problem (session), "h2 holds it");
     ck_assert_int_eq (lk_lock_wait (session, "", 0, &lock), LK_INVALID);
-    ck_assert_int_eq (lk_lock_request (session, long_name, sizeof long_name,
-                                       NULL, &lock),
-                      LK_INVALID);
+    ck_assert_int_eq (
+        lk_lock_request (session, long_name, sizeof long_name, NULL, &lock),
+        LK_INVALID);
     ck_assert_int_eq (lk_session_unlock (session, &stranger, 76, 1000),
                       LK_DENIED);
     ck_assert_int_eq (lk_session_unlock (session, &stranger, 77, 1000), LK_OK);
