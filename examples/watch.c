@@ -28,6 +28,10 @@ take_events (lk_session *session)
         } else if (event.kind == LK_EVENT_FAILED
                    || event.kind == LK_EVENT_LOST) {
             fprintf (stderr, "not ours: %s\n", lk_err_text (event.error));
+        } else if (event.kind == LK_EVENT_JEOPARDY) {
+            fprintf (stderr, "may be lost soon\n");
+        } else if (event.kind == LK_EVENT_SAFE) {
+            fprintf (stderr, "safe again\n");
         }
     }
 }

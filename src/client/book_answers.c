@@ -186,14 +186,6 @@ take_checked (lk_lock *lock, const lk_message *message, int64_t now_ms)
     lk_book_occur (lock, LK_ON_UNLOCKED, LK_OK, now_ms);
 }
 
-static void
-take_danger (lk_lock *lock, const lk_message *message, int64_t now_ms)
-{
-    if (lk_book_holds (lock)) {
-        lk_book_set_danger (lock, lk_message_flag (message, "danger"), now_ms);
-    }
-}
-
 static bool
 take_answer (lk_lock *lock, const lk_message *message, int64_t now_ms)
 {
@@ -212,7 +204,7 @@ take_answer (lk_lock *lock, const lk_message *message, int64_t now_ms)
         /*  No lock service now; it may come: go on asking. */
         note_remark (lock->book, message);
     } else if (lk_message_is (message, "LOCKJEOPARDY") && !of_unlock) {
-        take_danger (lock, message, now_ms);
+        lk_book_set_danger (lock, lk_message_flag (message, "danger"), now_ms);
     } else if (lk_message_is (message, "LOCKCHECK") && of_unlock) {
         take_checked (lock, message, now_ms);
     } else {

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define RELEASE_MS 5000 /* how long a release waits for its confirmation */
+#define RELEASE_MS 5000      /* how long a release waits for its confirmation */
 #define DEFAULT_SPARE_MS 500 /* where the length of a lease is not known */
 
 static int64_t

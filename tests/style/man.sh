@@ -5,8 +5,9 @@
 #   SPDX-License-Identifier: MPL-2.0
 #
 #   groff and mandoc must have no complaint (mandoc's "STYLE" left out). Each
-#   option, verb, message, error word and config key in the code is in its
-#   page; each option in a page is in the code.
+#   option, verb, message, error word, config key and public function in the code
+#   is in its page; each option in a page is in the code, and each example of
+#   the library in a file that is compiled.
 
 # shellcheck source=tests/lib/style.sh
 . "${LIB_DIR:-$(dirname "$0")/../lib}/style.sh"
@@ -98,4 +99,37 @@ verdict 'lockkeeper.conf(5) has every key' "$(
     grep -hoE '"(router|lock|log|mesh|cluster)/[a-z_-]+"' /dev/null \
         "${code[@]}" |
         tr -d '"' | sed 's/.*\///' | sort -u | missing key $conf)"
+
+mapfile -t library < <(printf '%s\n' "${pages[@]}" | grep '\.3$')
+verdict 'every function of the library is in a page' "$(
+    sed -n 's/^[a-z].*[ *]\(lk_[a-z0-9_]*\) (.*/\1/p' \
+        include/lockkeeper/{lockkeeper,canal}.h | sort -u |
+        while read -r function; do
+            grep -qsE "^\.Nm $function( ,)?\$" /dev/null "${library[@]}" ||
+                echo "man: no page of section 3 has '$function'"
+        done)"
+
+#   An example says in a comment of which file it is a part.
+verdict 'examples of the library are lines of the files that they name' "$(
+    awk '
+        function text_of(file, line, text) {
+            while ((getline line <file) > 0) { text = text line "\n" }
+            close (file)
+            return text
+        }
+        /^\.Ed/ && shows {
+            if (index (text_of(file), block) == 0 || block == "") {
+                print FILENAME ":" begin ": this is not in " file
+            }
+            shows = 0
+            file = ""
+        }
+        shows { gsub (/\\e/, "\\"); block = block $0 "\n" }
+        /^\.Bd -literal/ {
+            if (file == "") { print FILENAME ":" FNR ": of which file?" }
+            begin = FNR + 1
+            block = ""
+            shows = file != ""
+        }
+        /^\.\\" from / { file = $3 }' /dev/null "${library[@]}")"
 done_checking

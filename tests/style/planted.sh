@@ -167,6 +167,28 @@ echo 'int a;' >"$work/tree/router/planted.c"
 sees 'a file without a head' text 'planted\.c:1: does not begin'
 echo '/*  planted.c - here */' >"$work/tree/router/planted.c"
 sees 'a file without SPDX' text 'router/planted\.c$'
+
+#   ------------------------------------------------------------ pages
+
+printf '%s\n' 'void lk_planted (void);' \
+    >"$work/tree/include/lockkeeper/canal.h"
+sees 'a function without a page' man "no page of section 3 has 'lk_planted'"
+mkdir "$work/tree/examples"
+printf '%s\n' 'int a;' 'int b;' >"$work/tree/examples/a.c"
+page () {
+    printf '%s\n' '.\" from examples/a.c' '.Bd -literal' "$@" '.Ed' \
+        >"$work/tree/man/a.3"
+}
+page 'int a;' 'int b; '
+sees 'an example that is not that of its file' man 'a\.3:3: this is not in'
+mkdir "$work/tree/examples"
+page
+sees 'an example of nothing' man 'a\.3:3: this is not in'
+printf '%s\n' '.Bd -literal' 'int a;' '.Ed' >"$work/tree/man/a.3"
+sees 'an example of no file' man 'a\.3:1: of which file'
+
+#   ------------------------------------------------------------ folders
+
 mkdir "$work/tree/src/helpers"
 sees 'a folder for odds and ends' text 'src/helpers'
 done_checking

@@ -348,18 +348,26 @@ END_TEST
 START_TEST (canal_has_its_own)
 {
     const lk_lock_options unit = {.mode = {.type = LK_SEMAPHORE, .limit = 9}};
+    lk_lock_options again = unit;
     lk_session *session = open_session ();
     lk_lock *lock = NULL;
+    again.reentrant = true;
     ck_assert_int_eq (lk_lock_acquire (session, "db", 2, &unit, &lock), LK_OK);
     ck_assert_int_eq (lk_canal_release (session, "db", 3, 3), LK_UNKNOWN);
     ck_assert_int_eq (lk_canal_acquire (session, "db", 3, 3, NULL), LK_OK);
     ck_assert_int_eq (lk_canal_acquire (session, "other", 3, 3, NULL), LK_OK);
+    ck_assert_int_eq (lk_lock_acquire (session, "other", 5, &again, &lock),
+                      LK_OK);
+    ck_assert_int_eq (atomic_load (&locks), 4); /* a unit more */
+    ck_assert_int_eq (lk_lock_release (&lock), LK_OK);
+    ck_assert_int_eq (lk_lock_acquire (session, "db", 2, &again, &lock), LK_OK);
+    ck_assert_int_eq (atomic_load (&locks), 4); /* the first one */
     ck_assert_int_eq (lk_canal_release (session, "db", 3, 3), LK_OK);
     ck_assert_int_eq (lk_canal_release (session, "db", 3, 3), LK_UNKNOWN);
     ck_assert (lk_lock_held (lock));
     ck_assert_int_eq (lk_canal_acquire (session, "db", 0, 1, NULL), LK_INVALID);
     ck_assert_int_eq (lk_canal_acquire (session, "db", 1, 0, NULL), LK_INVALID);
-    ck_assert_int_eq (lk_canal_acquire (session, "db", 65536, 65536, NULL),
+    ck_assert_int_eq (lk_canal_acquire (session, "db", 65536, 65537, NULL),
                       LK_INVALID);
     ck_assert_int_eq (lk_canal_release (session, "other", 1, 0), LK_INVALID);
     ck_assert_int_eq (lk_canal_acquire (session, "", 1, 1, NULL), LK_INVALID);

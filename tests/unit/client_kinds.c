@@ -320,6 +320,23 @@ START_TEST (last_change_counts)
 }
 END_TEST
 
+/*  Though it is what is wanted once more. */
+START_TEST (answer_to_a_change_before)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get_as (&w, LK_SHARED);
+    lk_book_change (w.book, lock, LK_EXCLUSIVE, LK_FOREVER, w.now);
+    lk_book_change (w.book, lock, LK_SHARED, LK_FOREVER, w.now);
+    lk_book_change (w.book, lock, LK_EXCLUSIVE, LK_FOREVER, w.now);
+    answer_change (&w, lock, 1, "exclusive");
+    expect_no_event (&w);
+    answer_change (&w, lock, 3, "exclusive");
+    expect_event (&w, LK_EVENT_CHANGED, lock, LK_OK);
+    tear_down (&w);
+}
+END_TEST
+
 START_TEST (lost_while_changing)
 {
     world w;
@@ -479,6 +496,25 @@ START_TEST (counted_up_and_down)
     expect_event (&w, LK_EVENT_RELEASED, lock, LK_OK);
     lk_book_forget (w.book, lock, w.now);
     ck_assert_ptr_null (lk_book_next_lock (w.book, NULL));
+    tear_down (&w);
+}
+END_TEST
+
+/*  One that was given back and forgotten is not counted twice. */
+START_TEST (three_in_any_order)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    join (&w, lock);
+    join (&w, lock);
+    lk_book_release (w.book, lock, w.now);
+    lk_book_forget (w.book, lock, w.now);
+    lk_book_release (w.book, lock, w.now);
+    ck_assert (lk_book_held (lock, w.now));
+    expect_nothing_sent (&w);
+    lk_book_release (w.book, lock, w.now);
+    expect_sent (&w, "UNLOCK");
     tear_down (&w);
 }
 END_TEST
@@ -777,6 +813,32 @@ START_TEST (set_is_granted_whole)
 }
 END_TEST
 
+START_TEST (names_that_begin_alike)
+{
+    static const lk_object_name alike[] = {{"b", 0}, {"bb", 0}};
+    const lk_lock_options options = {0};
+    world w;
+    set_up (&w);
+    lk_lock *lock = lk_book_lock (w.book, alike, 2, &options, w.now);
+    lk_message *message = new_locked ();
+    add_row (message, "object", "bb", 2);
+    deliver (&w, message, lock->serial);
+    expect_no_event (&w);
+    message = new_locked ();
+    add_row (message, "object", "b", 1);
+    deliver (&w, message, lock->serial);
+    expect_no_event (&w);
+    message = new_locked ();
+    add_row (message, "object", "bb", 2);
+    add_row (message, "object", "b", 1);
+    deliver (&w, message, lock->serial);
+    expect_event (&w, LK_EVENT_GRANTED, lock, LK_OK);
+    ck_assert_uint_eq (lk_lock_token_at (lock, 0), 1);
+    ck_assert_uint_eq (lk_lock_token_at (lock, 1), 2);
+    tear_down (&w);
+}
+END_TEST
+
 START_TEST (set_that_nobody_asked_for)
 {
     world w;
@@ -819,7 +881,12 @@ START_TEST (forcing)
     ck_assert_int_eq (deed->error, LK_OK);
 
     deed = lk_book_force (w.book, &stranger, 0, NULL, w.now);
-    expect_letter (&w, "UNLOCK", 105, "{\"object\":\"thing\",\"force\":true}");
+    say_locked (&w, 104, 55, -1);
+    pass (&w, 1000);
+    for (int i = 0; i < 2; i++) {
+        expect_letter (&w, "UNLOCK", 105,
+                       "{\"object\":\"thing\",\"force\":true}");
+    }
     say (&w, "LOCKFAILED", 105, "unknown");
     ck_assert_int_eq (deed->error, LK_UNKNOWN);
     tear_down (&w);
@@ -866,11 +933,13 @@ make_suite (void)
     tcase_add_test (kinds, upgrade_without_answer);
     tcase_add_test (kinds, downgraded_at_once);
     tcase_add_test (kinds, last_change_counts);
+    tcase_add_test (kinds, answer_to_a_change_before);
     tcase_add_test (kinds, lost_while_changing);
     tcase_add_test (kinds, refused_for_good_while_changing);
     tcase_add_test (kinds, danger_is_told);
     tcase_add_test (kinds, danger_is_seen);
     tcase_add_test (kinds, counted_up_and_down);
+    tcase_add_test (kinds, three_in_any_order);
     tcase_add_test (kinds, joined_while_waiting);
     tcase_add_test (kinds, another_lock_is_not_joined);
     tcase_add_test (kinds, late_by_the_service);
@@ -882,6 +951,7 @@ make_suite (void)
     tcase_add_test (kinds, static_and_left);
     tcase_add_test (kinds, static_at_the_end_of_a_session);
     tcase_add_test (kinds, set_is_granted_whole);
+    tcase_add_test (kinds, names_that_begin_alike);
     tcase_add_test (kinds, set_that_nobody_asked_for);
     tcase_add_test (kinds, forcing);
     tcase_add_test (kinds, checking);
