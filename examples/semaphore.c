@@ -9,9 +9,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <lockkeeper/lockkeeper.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /*  The bound stays as it is while anybody has a unit or waits for one,
  *  whatever others say meanwhile. */
@@ -25,7 +25,7 @@ work (lk_session *session, const char *name)
         lk_lock_acquire (session, name, strlen (name), &options, &unit);
     if (error == LK_OK) {
         printf ("at work, %" PRIu32 " of 3\n", lk_lock_ordinal (unit));
-        usleep (300000);
+        (void) poll (NULL, 0, 300);
         error = lk_lock_release (&unit);
     }
     return error;

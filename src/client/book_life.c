@@ -334,6 +334,20 @@ tell_change (lk_lock *lock, lk_event_kind kind, lk_err error)
     lk_book_tell (lock, kind, error);
 }
 
+/*  LK_OK: it is of the type that was wanted. */
+static void
+end_change (lk_lock *lock, lk_err error)
+{
+    settle (lock, LK_LIFE_HELD);
+    if (error == LK_OK) {
+        lock->type = lock->change.type;
+        tell_change (lock, LK_EVENT_CHANGED, LK_OK);
+    } else {
+        lock->type = lock->change.from;
+        tell_change (lock, LK_EVENT_UNCHANGED, error);
+    }
+}
+
 static void
 undo (lk_lock *lock, lk_err error, int64_t now_ms)
 {
@@ -396,14 +410,8 @@ act (lk_lock *lock, action what, lk_err error, int64_t now_ms)
         shift (lock, LK_LIFE_CHANGING, now_ms);
         break;
     case MADE:
-        lock->type = lock->change.type;
-        settle (lock, LK_LIFE_HELD);
-        tell_change (lock, LK_EVENT_CHANGED, LK_OK);
-        break;
     case STAY:
-        lock->type = lock->change.from;
-        settle (lock, LK_LIFE_HELD);
-        tell_change (lock, LK_EVENT_UNCHANGED, error);
+        end_change (lock, what == MADE ? LK_OK : error);
         break;
     case UNDO:
         undo (lock, error, now_ms);

@@ -5,9 +5,9 @@
 #   SPDX-License-Identifier: MPL-2.0
 #
 #   groff and mandoc must have no complaint (mandoc's "STYLE" left out). Each
-#   option, verb, message, error word, config key and public function in the code
-#   is in its page; each option in a page is in the code, and each example of
-#   the library in a file that is compiled.
+#   option, verb, message, error word, config key and public function in the
+#   code is in its page; each option in a page is in the code, and each example
+#   of the library in a file that is compiled.
 
 # shellcheck source=tests/lib/style.sh
 . "${LIB_DIR:-$(dirname "$0")/../lib}/style.sh"

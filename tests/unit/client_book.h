@@ -156,4 +156,74 @@ pass (world *self, int64_t ms)
     lk_book_tick (self->book, self->now);
 }
 
+/*  -------------------------------------------------------- every kind */
+
+/*  The next message has that command, serial and body; the process's number
+ *  is 1. */
+FAKE void
+expect_letter (world *self, const char *command, uint64_t serial,
+               const char *body)
+{
+    lk_message *message = lk_book_next_message (self->book);
+    ck_assert_ptr_nonnull (message);
+    ck_assert_str_eq (lk_message_command (message), command);
+    ck_assert_uint_eq (lk_message_serial (message), serial);
+    if (lk_message_has (message, "pid")) {
+        lk_message_set_number (message, "pid", 1);
+    }
+    ck_assert_str_eq (lk_message_body (message), body);
+    lk_message_destroy (&message);
+}
+
+FAKE lk_message *
+new_locked (void)
+{
+    lk_message *message = lk_message_new ("app@.", "LOCKED");
+    lk_message_set_text (message, "object", "thing");
+    lk_message_set_hex (message, "token", 7);
+    lk_message_set_hex (message, "key", 55);
+    lk_message_set_number (message, "session", 3);
+    lk_message_set_number (message, "until", -1);
+    lk_message_set_number (message, "lease_until", START + LEASE);
+    return message;
+}
+
+FAKE lk_lock *
+wish (world *self, const lk_lock_options *options)
+{
+    lk_lock *lock = lk_book_lock (self->book, &thing, 1, options, self->now);
+    expect_sent (self, "LOCK");
+    return lock;
+}
+
+FAKE void
+grant_as (world *self, const lk_lock *lock, const char *type)
+{
+    lk_message *message = new_locked ();
+    lk_message_set_text (message, "type", type);
+    deliver (self, message, lock->serial);
+}
+
+FAKE lk_lock *
+get_as (world *self, lk_lock_type type)
+{
+    const lk_lock_options options = {.wait_ms = LK_FOREVER,
+                                     .mode = {.type = type, .limit = 0}};
+    lk_lock *lock = wish (self, &options);
+    grant_as (self, lock, type == LK_SHARED ? "shared" : "exclusive");
+    expect_event (self, LK_EVENT_GRANTED, lock, LK_OK);
+    return lock;
+}
+
+FAKE const lk_lock_options again = {.wait_ms = LK_FOREVER, .reentrant = true};
+
+FAKE lk_lock *
+join (world *self, lk_lock *lock)
+{
+    lk_lock *other = lk_book_lock (self->book, &thing, 1, &again, self->now);
+    ck_assert_ptr_eq (other, lock);
+    expect_nothing_sent (self);
+    return other;
+}
+
 #endif

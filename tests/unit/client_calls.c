@@ -94,7 +94,7 @@ serve_unlock (const lk_message *message)
 }
 
 static void
-serve (const lk_message *message)
+serve_all (const lk_message *message)
 {
     uint64_t token = 0;
     if (lk_message_is (message, "LOCK")) {
@@ -445,6 +445,7 @@ main (void)
 {
     TCase *tcase = tcase_create ("calls");
     tcase_add_checked_fixture (tcase, set_up, tear_down);
+    serve = serve_all;
     tcase_set_timeout (tcase, 20);
     tcase_add_test (tcase, acquiring);
     tcase_add_test (tcase, given_back_late);

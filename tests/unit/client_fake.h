@@ -4,7 +4,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  The test plays the lock service: serve () is called in the thread. For one
+ *  The test plays the lock service: `serve` is called in the thread. For one
  *  test program each.
  */
 
@@ -29,7 +29,7 @@
 #define FAKE __attribute__ ((unused)) static
 
 /*  LOCK, UNLOCK and all else for the lock service. */
-static void serve (const lk_message *message);
+static void (*serve) (const lk_message *message);
 
 /*  -------------------------------------------------------- the other side */
 

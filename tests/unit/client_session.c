@@ -74,7 +74,7 @@ answer_unlock (const lk_message *message)
 }
 
 static void
-serve (const lk_message *message)
+serve_all (const lk_message *message)
 {
     bool silent = atomic_load (&behaviour) == SILENT;
     if (lk_message_is (message, "LOCK")) {
@@ -318,6 +318,7 @@ main (void)
 {
     TCase *tcase = tcase_create ("session");
     tcase_add_checked_fixture (tcase, set_up, tear_down);
+    serve = serve_all;
     tcase_set_timeout (tcase, 20);
     tcase_add_test (tcase, blocking_use);
     tcase_add_test (tcase, time_that_is_left);
