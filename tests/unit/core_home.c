@@ -336,18 +336,6 @@ START_TEST (kept_for_the_grace)
 }
 END_TEST
 
-/*  Both hosts and a member ping, till then. */
-static void
-pass (int64_t ms)
-{
-    const int64_t end = now_ms + ms;
-    while (now_ms < end) {
-        now_ms += now_ms + 240 < end ? 240 : end - now_ms;
-        pings ();
-        wait_ms (0);
-    }
-}
-
 /*  Sequences are the lower half of tokens: another term, long before they are
  *  used up. */
 START_TEST (a_stream_that_is_full)

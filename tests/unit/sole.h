@@ -92,4 +92,16 @@ unlock (lk_host host, uint64_t serial, const char *object)
     return sent (LK_MSG_UNLOCKED, host);
 }
 
+/*  Both hosts and a member ping, till then. */
+FAKE void
+pass (int64_t ms)
+{
+    const int64_t end = now_ms + ms;
+    while (now_ms < end) {
+        now_ms += now_ms + 240 < end ? 240 : end - now_ms;
+        pings ();
+        wait_ms (0);
+    }
+}
+
 #endif

@@ -261,10 +261,14 @@ apply_claim (lk_table *self, const lk_ticket *claim, int64_t now_ms)
         lk_entry_new (self, &ticket, now_ms);
         return true;
     }
+    uint32_t bound = entry->ticket.mode.bound;
     lk_entry_take (self, entry);
     entry->ticket.token = claim->token;
     entry->ticket.key = claim->key;
     entry->ticket.mode = claim->mode;
+    if (bound != 0) {
+        entry->ticket.mode.bound = bound;
+    }
     entry->ticket.ordinal = claim->ordinal;
     entry->ticket.turn = claim->turn;
     lk_entry_put (self, entry);

@@ -1,0 +1,529 @@
+/*  core_grant_model.c - random operations, and the rule as plainly as it goes
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Every operation goes to a table and to the model (grant_model.h); after it
+ *  their queues are the same. A second table gets the streams of the two homes
+ *  later, in another interleaving and with nobody to tell anything: at times
+ *  both have the same digests. Then it may be thrown away, for one that is
+ *  filled from the first one's listing.
+ */
+
+#include "digest.h"
+#include "grant.h"
+#include "grant_model.h"
+#include "util/rng.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LIVES 700
+#define OPERATIONS 1600 /* of each */
+#define CROWDED 36      /* tickets at most; sets may come on top */
+#define LATER 64        /* operations that the second table is behind */
+
+static const lk_decree decree = {.term = {.number = 7, .proposer = 0xaa},
+                                 .members = 3,
+                                 .leader_count = 2,
+                                 .leader = {0, 1}};
+
+/*  An assertion of Check writes to a file, even where it holds. */
+#define HOLDS(fact)                                                            \
+    do {                                                                       \
+        if (!(fact)) {                                                         \
+            ck_abort_msg ("not so: %s", #fact);                                \
+        }                                                                      \
+    } while (0)
+#define SAME(a, b) HOLDS ((a) == (b))
+
+static lk_rng rng;
+static lk_table table;
+static lk_table second;
+static model plain;
+static char names[MODEL_OBJECTS][16];
+static uint64_t last_serial;
+static size_t crowded; /* tickets in this life: then one is dropped */
+static uint64_t done[LK_OP_COUNT];
+static uint64_t grants;
+static uint64_t grants_at_once[2];
+
+static lk_op later[2][LATER]; /* by home: for the second table */
+static size_t later_count[2];
+
+static uint32_t
+below (uint32_t limit)
+{
+    return (uint32_t) lk_rng_between (&rng, 0, (int64_t) limit - 1);
+}
+
+static lk_name
+name_of (int object)
+{
+    return (lk_name) {names[object], (uint16_t) strlen (names[object])};
+}
+
+/*  Objects of both homes in turn. */
+static void
+find_names (void)
+{
+    int tried = 0;
+    for (int object = 0; object < MODEL_OBJECTS; object++) {
+        do {
+            snprintf (names[object], sizeof names[object], "n%d", tried++);
+        } while (lk_home_of (&decree, name_of (object)) != object % 2);
+    }
+}
+
+/*  -------------------------------------------------------- comparing */
+
+static void
+compare_ticket (const lk_ticket *ticket, const model_ticket *t)
+{
+    SAME (ticket->request.serial, t->request.serial);
+    SAME (ticket->request.session, t->request.session);
+    SAME (ticket->number, t->number);
+    SAME (ticket->token, t->token);
+    SAME (ticket->ordinal, t->ordinal);
+    SAME (ticket->turn, t->turn);
+    SAME (ticket->upgrade, t->upgrade);
+    SAME (ticket->kept, t->kept);
+    SAME (ticket->mode.type, t->mode.type);
+    SAME (ticket->mode.bound, plain.stored[t->object]);
+}
+
+/*  Active ones, then those that wait, then those whose turn has not come. */
+static void
+compare_queue (const lk_table *self, int object)
+{
+    const lk_queue *queue = lk_table_queue (self, name_of (object));
+    const lk_entry *entry = queue ? queue->first : NULL;
+    const model_state order[] = {ACTIVE, WAITING, PENDING};
+    for (size_t i = 0; i < 3; i++) {
+        const model_ticket *t;
+        for (size_t n = 0; (t = model_nth (&plain, object, order[i], n)); n++) {
+            HOLDS (entry);
+            compare_ticket (&entry->ticket, t);
+            entry = entry->next;
+        }
+    }
+    HOLDS (!entry);
+}
+
+/*  Who was granted, and nobody else, is told so. */
+static void
+compare_tells (const lk_tells *tells)
+{
+    size_t told = 0;
+    for (size_t i = 0; i < tells->count; i++) {
+        const lk_tell *tell = &tells->item[i];
+        if (tell->kind != LK_TELL_LOCKED || tell->token != plain.stamp) {
+            continue;
+        }
+        const model_ticket *t = model_find (&plain, tell->request);
+        HOLDS (t);
+        SAME (tell->token, t->token);
+        SAME (tell->ordinal, t->ordinal);
+        SAME (tell->turn, t->turn);
+        SAME (tell->type, t->mode.type);
+        told++;
+    }
+    SAME (told, plain.granted_count);
+    grants += told;
+}
+
+static void
+compare_tables (void)
+{
+    for (uint8_t home = 0; home < 2; home++) {
+        uint64_t one = 0;
+        uint64_t other = 0;
+        HOLDS (lk_digest_share (&table, home, &one));
+        HOLDS (lk_digest_share (&second, home, &other));
+        SAME (one, other);
+        SAME (table.hash[home], second.hash[home]);
+        SAME (table.sum[home], second.sum[home]);
+    }
+}
+
+/*  -------------------------------------------------------- both tables */
+
+static void
+catch_up_one (uint8_t home)
+{
+    lk_op *op = &later[home][0];
+    lk_table_apply (&second, home, op, 5000, NULL);
+    lk_op_clear (op);
+    later_count[home]--;
+    memmove (op, op + 1, later_count[home] * sizeof *op);
+}
+
+static void
+catch_up (void)
+{
+    while (later_count[0] + later_count[1] > 0) {
+        const uint8_t home = (uint8_t) below (2);
+        if (later_count[home] > 0) {
+            catch_up_one (home);
+        }
+    }
+    compare_tables ();
+}
+
+/*  A copy: its tickets by the listing, and what else a leader knows. */
+static void
+refill (void)
+{
+    lk_table copy;
+    lk_table_init (&copy);
+    lk_table_begin (&copy, &decree);
+    lk_entry *const *listing = lk_table_listing (&table);
+    for (size_t i = 0; i < table.count; i++) {
+        lk_table_restore (&copy, &listing[i]->ticket, 7000);
+    }
+    copy.reclaim = table.reclaim;
+    memcpy (copy.gone, table.gone, sizeof copy.gone);
+    memcpy (copy.reported, table.reported, sizeof copy.reported);
+    memcpy (copy.reporting, table.reporting, sizeof copy.reporting);
+    memcpy (copy.parts, table.parts, sizeof copy.parts);
+    memcpy (copy.sequence, table.sequence, sizeof copy.sequence);
+    memcpy (copy.hash, table.hash, sizeof copy.hash);
+    lk_table_move (&second, &copy);
+    for (int object = 0; object < MODEL_OBJECTS; object++) {
+        compare_queue (&second, object);
+    }
+    compare_tables ();
+}
+
+static void
+begin (uint8_t home)
+{
+    const uint64_t sequence = table.sequence[home] + 1;
+    model_begin (&plain, decree.term.number << 32 | sequence);
+}
+
+/*  After `begin` and the model. */
+static bool
+apply (uint8_t home, const lk_op *op)
+{
+    lk_tells tells = {0};
+    const bool fine = lk_table_apply (&table, home, op, 5000, &tells);
+    done[op->kind]++;
+    compare_tells (&tells);
+    lk_tells_clear (&tells);
+    for (int object = home; object < MODEL_OBJECTS; object += 2) {
+        compare_queue (&table, object);
+    }
+    lk_op_copy (&later[home][later_count[home]++], op);
+    if (later_count[home] == LATER) {
+        catch_up_one (home);
+    }
+    return fine;
+}
+
+/*  -------------------------------------------------------- operations */
+
+static lk_op
+about (lk_op_kind kind, const model_ticket *t)
+{
+    return (lk_op) {.kind = kind,
+                    .by.host = LK_NOBODY,
+                    .ticket.request = t->request,
+                    .ticket.object = name_of (t->object)};
+}
+
+static lk_lock_mode
+random_mode (void)
+{
+    lk_lock_mode mode = {.type = below (LK_LOCK_TYPE_COUNT),
+                         .is_static = below (4) == 0};
+    if (mode.type == LK_EXCLUSIVE) {
+        mode.soft = below (2) == 0;
+        mode.quiet_ms = mode.soft && below (2) == 0 ? 100 : 0;
+    } else if (mode.type == LK_SEMAPHORE) {
+        mode.limit = below (5);
+        mode.bound = below (3) == 0 || mode.limit == 0 ? 1 + below (5) : 0;
+    }
+    return mode;
+}
+
+static lk_ticket
+random_ticket (int object)
+{
+    return (lk_ticket) {
+        .request = {(lk_host) (5 + below (3)), 1 + below (3), ++last_serial},
+        .object = name_of (object),
+        .owner = {"app@h1", 6},
+        .key = 1000 + last_serial,
+        .mode = random_mode ()};
+}
+
+/*  Whether it would be granted at once is known ahead. */
+static void
+add_one (int object)
+{
+    const uint8_t home = (uint8_t) (object % 2);
+    lk_op op = {.kind = LK_OP_ADD, .by.host = LK_NOBODY};
+    op.ticket = random_ticket (object);
+    const bool at_once = lk_grant_at_once (
+        lk_table_queue (&table, op.ticket.object), &op.ticket.mode);
+    begin (home);
+    model_ticket *t = model_new (&plain, &op.ticket, object);
+    model_enqueue (&plain, t);
+    model_go_on (&plain);
+    HOLDS (apply (home, &op));
+    if (!plain.reclaim[home]) {
+        SAME (at_once, t->state == ACTIVE);
+        grants_at_once[at_once]++;
+    }
+}
+
+/*  A set whose names have one home; at times its first is there already. */
+static void
+add_set (int home)
+{
+    lk_ticket rest[MODEL_OBJECTS / 2];
+    lk_op op = {.kind = LK_OP_ADD, .by.host = LK_NOBODY, .tickets = rest};
+    op.ticket = random_ticket (home);
+    begin ((uint8_t) home);
+    for (int object = home; object < MODEL_OBJECTS; object += 2) {
+        lk_ticket ticket = random_ticket (object);
+        ticket.request = op.ticket.request;
+        ticket.request.serial += op.ticket_count + (object > home);
+        ticket.rest = (uint16_t) ((MODEL_OBJECTS - 1 - object) / 2);
+        model_new (&plain, &ticket, object);
+        if (object == home) {
+            op.ticket = ticket;
+        } else {
+            rest[op.ticket_count++] = ticket;
+        }
+    }
+    last_serial += MODEL_OBJECTS;
+    model_enqueue (&plain, model_find (&plain, op.ticket.request));
+    model_go_on (&plain);
+    HOLDS (apply ((uint8_t) home, &op));
+}
+
+/*  Said again: whose turn had not come is queued. */
+static void
+add_again (model_ticket *t)
+{
+    lk_op op = about (LK_OP_ADD, t);
+    begin ((uint8_t) (t->object % 2));
+    model_enqueue (&plain, t);
+    model_go_on (&plain);
+    HOLDS (apply ((uint8_t) (t->object % 2), &op));
+}
+
+static void
+drop (model_ticket *t)
+{
+    const lk_op op = about (LK_OP_DROP, t);
+    const uint8_t home = (uint8_t) (t->object % 2);
+    begin (home);
+    model_drop (&plain, t);
+    HOLDS (apply (home, &op));
+}
+
+static void
+gone (int home)
+{
+    lk_op op = {.kind = LK_OP_GONE, .by.host = LK_NOBODY};
+    op.ticket.request.host = (lk_host) (5 + below (3));
+    op.ticket.request.session = 1 + below (2);
+    begin ((uint8_t) home);
+    model_gone (&plain, op.ticket.request, home);
+    HOLDS (apply ((uint8_t) home, &op));
+}
+
+static void
+convert (model_ticket *t)
+{
+    lk_op op = about (LK_OP_CONVERT, t);
+    op.ticket.mode.type = below (12) == 0 ? LK_SEMAPHORE : below (2);
+    op.ticket.turn = t->turn + below (3);
+    begin ((uint8_t) (t->object % 2));
+    model_convert (&plain, t, op.ticket.mode.type, op.ticket.turn);
+    HOLDS (apply ((uint8_t) (t->object % 2), &op));
+}
+
+static void
+ripe (model_ticket *t)
+{
+    const lk_op op = about (LK_OP_RIPE, t);
+    begin ((uint8_t) (t->object % 2));
+    model_ripe (&plain, t);
+    HOLDS (apply ((uint8_t) (t->object % 2), &op));
+}
+
+static void
+keep (model_ticket *t)
+{
+    const lk_op op = about (LK_OP_KEEP, t);
+    begin ((uint8_t) (t->object % 2));
+    model_keep (&plain, t);
+    HOLDS (apply ((uint8_t) (t->object % 2), &op));
+}
+
+/*  -------------------------------------------------------- reclaims */
+
+/*  Of somebody who waits, or of somebody new. */
+static void
+claim (int object)
+{
+    const uint8_t home = (uint8_t) (object % 2);
+    model_ticket *t = model_nth (&plain, object, WAITING, below (4));
+    lk_ticket ticket = random_ticket (object);
+    if (t) {
+        ticket.request = t->request;
+    }
+    ticket.token = 100 + last_serial;
+    ticket.ordinal = below (9);
+    ticket.turn = below (3);
+    ticket.kept = ticket.mode.is_static && below (2) == 0;
+    ticket.upgrade = below (2) == 0;
+    const lk_host host = ticket.request.host;
+    lk_op op = {.kind = LK_OP_REPORT,
+                .by.host = LK_NOBODY,
+                .ticket.request = ticket.request,
+                .more = true,
+                .tickets = &ticket,
+                .ticket_count = 1};
+    if (table.reporting[home][host] == ticket.request.session) {
+        op.part = table.parts[home][host];
+    }
+    begin (home);
+    const bool fine = model_claim (&plain, &ticket, object);
+    SAME (apply (home, &op), fine);
+}
+
+static void
+open_home (int home)
+{
+    const lk_op op = {.kind = LK_OP_OPEN, .by.host = LK_NOBODY};
+    begin ((uint8_t) home);
+    plain.reclaim[home] = false;
+    model_settle_all (&plain, home);
+    HOLDS (apply ((uint8_t) home, &op));
+}
+
+/*  -------------------------------------------------------- a life */
+
+static model_ticket *
+anybody (void)
+{
+    model_ticket *found[MODEL_MAX];
+    uint32_t count = 0;
+    EACH (&plain, t)
+    {
+        found[count++] = t;
+    }
+    return count > 0 ? found[below (count)] : NULL;
+}
+
+static void
+change (model_ticket *t, uint32_t what)
+{
+    if (what < 50) {
+        drop (t);
+    } else if (what < 75) {
+        convert (t);
+    } else if (what < 85) {
+        ripe (t);
+    } else if (what < 90) {
+        add_again (t);
+    } else {
+        keep (t);
+    }
+}
+
+static void
+do_something (void)
+{
+    const uint32_t what = table.count < crowded ? below (200) : 199;
+    const int object = (int) below (MODEL_OBJECTS);
+    model_ticket *t = anybody ();
+    if (plain.reclaim[object % 2] && what < 66) {
+        claim (object);
+    } else if (what < 4) {
+        gone (object % 2);
+    } else if (what < 12) {
+        add_set (object % 2);
+    } else if (what < 90 || !t) {
+        add_one (object);
+    } else {
+        change (t, what < 199 ? below (100) : 0);
+    }
+}
+
+static void
+live (bool with_reclaim)
+{
+    memset (&plain, 0, sizeof plain);
+    crowded = 4 + below (CROWDED - 4);
+    lk_table_init (&table);
+    lk_table_init (&second);
+    lk_table_begin (&table, &decree);
+    lk_table_begin (&second, &decree);
+    if (with_reclaim) {
+        table.reclaim = second.reclaim = 3;
+        plain.reclaim[0] = plain.reclaim[1] = true;
+    }
+    for (int i = 0; i < OPERATIONS; i++) {
+        do_something ();
+        for (int home = 0; home < 2; home++) {
+            if (plain.reclaim[home] && below (100) == 0) {
+                open_home (home);
+            }
+        }
+        if (below (100) == 0) {
+            catch_up ();
+            if (below (2) == 0) {
+                refill ();
+            }
+        }
+    }
+    catch_up ();
+    lk_table_clear (&table);
+    lk_table_clear (&second);
+}
+
+START_TEST (a_million_operations)
+{
+    lk_rng_init (&rng, 20261120);
+    find_names ();
+    for (int i = 0; i < LIVES; i++) {
+        live (i % 3 == 0);
+    }
+    uint64_t all = 0;
+    for (int kind = 0; kind < LK_OP_COUNT; kind++) {
+        all += done[kind];
+    }
+    printf ("# %llu operations, %llu grants\n", (unsigned long long) all,
+            (unsigned long long) grants);
+    ck_assert_uint_ge (all, 1000000);
+    ck_assert_uint_ge (done[LK_OP_CONVERT], 50000);
+    ck_assert_uint_ge (done[LK_OP_RIPE], 20000);
+    ck_assert_uint_ge (done[LK_OP_KEEP], 20000);
+    ck_assert_uint_ge (done[LK_OP_GONE], 10000);
+    ck_assert_uint_ge (done[LK_OP_REPORT], 5000);
+    ck_assert_uint_ge (grants_at_once[0], 100000);
+    ck_assert_uint_ge (grants_at_once[1], 50000);
+}
+END_TEST
+
+int
+main (void)
+{
+    Suite *suite = suite_create ("core_grant_model");
+    TCase *tests = tcase_create ("model");
+    tcase_set_timeout (tests, 60);
+    tcase_add_test (tests, a_million_operations);
+    suite_add_tcase (suite, tests);
+    SRunner *runner = srunner_create (suite);
+    srunner_run_all (runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
