@@ -39,22 +39,27 @@ give_terminal (pid_t group)
 
 /*  Killed along with us: without a holder the lock goes to the next one. */
 static _Noreturn void
-become (const lk_child *self, char **argv, int report_fd)
+become (const lk_child *self, char **argv, lk_child_prepare *prepare,
+        void *user, int report_fd)
 {
+    int problem = ECANCELED;
     setpgid (0, 0);
     if (self->has_terminal) {
         give_terminal (getpid ());
     }
     prctl (PR_SET_PDEATHSIG, SIGKILL);
-    lk_watch_unblock ();
-    execvp (argv[0], argv);
-    int problem = errno;
+    if (prepare == NULL || prepare (user)) {
+        lk_watch_unblock ();
+        execvp (argv[0], argv);
+        problem = errno;
+    }
     (void) !write (report_fd, &problem, sizeof problem);
     _exit (LK_EXIT_NOT_FOUND);
 }
 
 bool
-lk_child_start (lk_child *self, char **argv)
+lk_child_start (lk_child *self, char **argv, lk_child_prepare *prepare,
+                void *user)
 {
     int report[2];
     if (pipe2 (report, O_CLOEXEC) != 0) {
@@ -63,7 +68,7 @@ lk_child_start (lk_child *self, char **argv)
     self->has_terminal = have_terminal ();
     self->pid = fork ();
     if (self->pid == 0) {
-        become (self, argv, report[1]);
+        become (self, argv, prepare, user, report[1]);
     }
     close (report[1]);
     int problem = self->pid < 0 ? errno : 0;
@@ -90,24 +95,33 @@ lk_child_signal (const lk_child *self, int signal)
     (void) kill (-self->pid, signal);
 }
 
+lk_child_state
+lk_child_take (lk_child *self, int status, int *code)
+{
+    const bool stopped = WIFSTOPPED (status);
+    if (self->has_terminal) {
+        give_terminal (getpgrp ());
+    }
+    if (stopped) {
+        return self->has_terminal ? LK_CHILD_STOPPED : LK_CHILD_RUNS;
+    }
+    *code = WIFEXITED (status) ? WEXITSTATUS (status)
+                               : LK_EXIT_SIGNAL + WTERMSIG (status);
+    return LK_CHILD_ENDED;
+}
+
 bool
 lk_child_ended (lk_child *self, int *code)
 {
     int status;
     while (waitpid (self->pid, &status, WNOHANG | WUNTRACED) == self->pid) {
-        if (WIFSTOPPED (status)) {
-            if (self->has_terminal) {
-                give_terminal (getpgrp ());
-                raise (SIGSTOP);
-            }
-            continue;
+        const lk_child_state state = lk_child_take (self, status, code);
+        if (state == LK_CHILD_ENDED) {
+            return true;
         }
-        if (self->has_terminal) {
-            give_terminal (getpgrp ());
+        if (state == LK_CHILD_STOPPED) {
+            raise (SIGSTOP);
         }
-        *code = WIFEXITED (status) ? WEXITSTATUS (status)
-                                   : LK_EXIT_SIGNAL + WTERMSIG (status);
-        return true;
     }
     return false;
 }

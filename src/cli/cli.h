@@ -38,9 +38,26 @@ typedef struct {
     int (*run) (int argc, char **argv); /* argv[0] is the verb */
 } lk_verb;
 
-extern const lk_verb lk_verb_run, lk_verb_lock, lk_verb_unlock, lk_verb_status,
-    lk_verb_list, lk_verb_init, lk_verb_cluster, lk_verb_sandbox,
-    lk_verb_version, lk_verb_help;
+extern const lk_verb lk_verb_run, lk_verb_lock, lk_verb_unlock, lk_verb_check,
+    lk_verb_acquire, lk_verb_release, lk_verb_status, lk_verb_list,
+    lk_verb_init, lk_verb_cluster, lk_verb_sandbox, lk_verb_version,
+    lk_verb_help;
+
+/*  What `run` and `lock` have in common. */
+#define LK_HELP_KIND                                                           \
+    "  --wait S       give up after S seconds; 0: do not queue (default: "     \
+    "wait for ever)\n"                                                         \
+    "  --duration S   the lock ends S seconds after it was got\n"              \
+    "  --lenient      but only when somebody waits for it\n"                   \
+    "  --shared       together with other shared holders\n"                    \
+    "  --semaphore N  together with others, N at most at a time\n"             \
+    "  --bound N      likewise, but kept with the lock: the first one counts " \
+    "for all\n"                                                                \
+    "  --policy P     hard: shared requests do not pass us while we wait "     \
+    "(default);\n                 soft: they do\n"                             \
+    "  --quiet S      soft, and only S seconds after the last shared holder\n" \
+    "  --context C    the name means another lock in each context\n"           \
+    "  --on-busy N    exit with N instead of 124 if it was not obtained\n"
 
 /*  The verb of that name, NULL if there is none; by position, NULL behind
  *  the last. */
@@ -64,11 +81,15 @@ enum {
     LK_OPT_ENDPOINT = 1 << 0,
     LK_OPT_JSON = 1 << 1,
     LK_OPT_WAIT = 1 << 2,
-    LK_OPT_DURATION = 1 << 3,
-    LK_OPT_BACKGROUND = 1 << 4, /* --background, --pid */
-    LK_OPT_OBJECT = 1 << 5,
-    LK_OPT_INIT = 1 << 6,   /* --cluster, --members, --host, --state */
-    LK_OPT_SANDBOX = 1 << 7 /* --hosts, --members, ... */
+    LK_OPT_KIND = 1 << 3,     /* --shared, --duration, --all, ... */
+    LK_OPT_CONTEXT = 1 << 4,  /* --context */
+    LK_OPT_JEOPARDY = 1 << 5, /* --on-jeopardy */
+    LK_OPT_HOLD = 1 << 6,     /* --background, --static, --linger, ... */
+    LK_OPT_OWNER = 1 << 7,    /* --pid */
+    LK_OPT_FORCE = 1 << 8,    /* --force, --reason, --token */
+    LK_OPT_OBJECT = 1 << 9,
+    LK_OPT_INIT = 1 << 10,   /* --cluster, --members, --host, --state */
+    LK_OPT_SANDBOX = 1 << 11 /* --hosts, --members, ... */
 };
 
 #define LK_SETTINGS_MAX 32 /* times that --set may be there */
@@ -76,22 +97,45 @@ enum {
 typedef struct {
     const char *endpoint; /* never NULL */
     bool json;
-    int64_t wait_ms;     /* LK_FOREVER */
+    int64_t wait_ms; /* LK_FOREVER */
+
+    /*  How a lock is wanted. */
     int64_t duration_ms; /* 0 */
+    bool shared;
+    int64_t limit, bound; /* 0: not there */
+    const char *policy;
+    int64_t quiet_ms;
+    bool lenient, is_static, all;
+    const char *context;
+    int64_t linger_ms;
+    uint64_t key; /* 0: none */
+
+    int64_t on_busy;     /* LK_EXIT_LATE */
+    int64_t on_jeopardy; /* 0: no signal */
     bool background;
     int64_t pid; /* 0: none */
+    bool force;
+    const char *reason;
+    uint64_t token; /* 0: none */
+
     const char *object, *cluster, *members, *host, *state, *dir;
     int64_t hosts; /* 3 */
-    bool keep;
+    bool keep, help;
     char *set[LK_SETTINGS_MAX + 1]; /* NULL at its end */
-    int count;                 /* what is not an option */
-    char **argument;           /* NULL at its end */
+    int count;                      /* what is not an option */
+    char **argument;                /* NULL at its end */
+    bool is_split;                  /* there was a "--" */
+    int names; /* how many are before it; all, if there was none */
 } lk_options;
 
 /*  Reads the options of `verb`. False: all is said and done, and *code is
  *  how to exit (usage, --help). Texts belong to argv or the environment. */
 bool lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
                       int argc, char **argv, int *code);
+
+/*  A fencing token; an unlock key. False if it is none. */
+bool lk_cli_read_token (const char *text, uint64_t *token);
+bool lk_cli_read_key (const char *text, uint64_t *key);
 
 /*  -------------------------------------------------------- sessions */
 
@@ -104,19 +148,27 @@ lk_session *lk_cli_session (const char *endpoint);
 /*  Questions at that endpoint; NULL after having said why not. */
 lk_asker *lk_cli_asker (const char *endpoint);
 
-/*  Asks for the lock that the first argument names, with --wait and
- *  --duration. LK_EXIT_OK, or the exit code after having said why not. */
+/*  Asks for the lock, or the locks, that the first `names` arguments name,
+ *  with all that the options say. LK_EXIT_OK, or the exit code after having
+ *  said why not. */
 int lk_cli_request (lk_session *session, const lk_options *options,
                     lk_lock **lock_p);
+
+/*  Whether those options go together; else says what is wrong. */
+bool lk_cli_check_kind (const lk_verb *verb, const lk_options *options);
+
+/*  Whether these are names of locks: LK_EXIT_OK, or says it. */
+int lk_cli_check_names (char **name, int count);
 
 /*  Why a command cannot be run (errno), said; the exit code for it. */
 int lk_cli_say_not_run (const char *command);
 
 /*  Why a lock was not obtained, said; the exit code for it. */
-int lk_cli_say_failed (const lk_session *session, const char *name,
+int lk_cli_say_failed (const lk_session *session, const lk_options *options,
                        lk_err error);
 
 /*  Why it was lost, said; LK_EXIT_LOST. */
-int lk_cli_say_lost (const char *name, lk_err error);
+int lk_cli_say_lost (const lk_options *options, const lk_lock *lock,
+                     lk_err error);
 
 #endif

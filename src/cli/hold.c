@@ -22,27 +22,49 @@
 #include <unistd.h>
 
 typedef struct {
-    const char *name;
     const lk_options *options;
     lk_watch watch;
     lk_lock *lock;
     int report_fd; /* background: tells the parent how it went; else -1 */
 } holder;
 
+/*  For a shell; the tokens of a set, too. */
+static void
+print_plain (const lk_lock *lock)
+{
+    const size_t count = lk_lock_count (lock);
+    printf ("key=%016" PRIx64 " token=%" PRIu64, lk_lock_key (lock),
+            lk_lock_token (lock));
+    for (size_t i = 0; count > 1 && i < count; i++) {
+        printf ("%s%" PRIu64 "%s", i == 0 ? " tokens='" : " ",
+                lk_lock_token_at (lock, i), i == count - 1 ? "'" : "");
+    }
+    putchar ('\n');
+}
+
+/*  An object for each name. */
+static void
+print_json (const lk_lock *lock)
+{
+    for (size_t i = 0; i < lk_lock_count (lock); i++) {
+        lk_message *message = lk_message_new ("lock@.", "LOCKED");
+        lk_message_set_text (message, "object",
+                             lk_lock_object_at (lock, i, NULL));
+        lk_message_set_hex (message, "key", lk_lock_key (lock));
+        lk_message_set_number (message, "token",
+                               (int64_t) lk_lock_token_at (lock, i));
+        puts (lk_message_body (message));
+        lk_message_destroy (&message);
+    }
+}
+
 static void
 print_lock (const holder *self)
 {
-    uint64_t token = lk_lock_token (self->lock);
-    uint64_t key = lk_lock_key (self->lock);
-    if (!self->options->json) {
-        printf ("key=%016" PRIx64 " token=%" PRIu64 "\n", key, token);
+    if (self->options->json) {
+        print_json (self->lock);
     } else {
-        lk_message *message = lk_message_new ("lock@.", "LOCKED");
-        lk_message_set_text (message, "object", self->name);
-        lk_message_set_hex (message, "key", key);
-        lk_message_set_number (message, "token", (int64_t) token);
-        puts (lk_message_body (message));
-        lk_message_destroy (&message);
+        print_plain (self->lock);
     }
     fflush (stdout);
 }
@@ -69,7 +91,30 @@ ended (const holder *self, lk_err error)
     if (error == LK_RELEASED) {
         return LK_EXIT_OK;
     }
-    return lk_cli_say_lost (self->name, error);
+    return lk_cli_say_lost (self->options, self->lock, error);
+}
+
+/*  We are told to end, or our owner has ended. Who lingers gives nothing back:
+ *  not even the session may do so. */
+static int
+leave (const holder *self, int code)
+{
+    if (lk_lock_held (self->lock)) {
+        if (self->options->linger_ms > 0) {
+            _exit (LK_EXIT_OK);
+        }
+        return LK_EXIT_OK;
+    }
+    return code;
+}
+
+/*  It is granted. False: there is nothing more to do here. */
+static bool
+begin (holder *self)
+{
+    print_lock (self);
+    go_background (self);
+    return !self->options->is_static || lk_lock_leave (&self->lock) != LK_OK;
 }
 
 /*  Until it is granted, and then until it is over. */
@@ -79,26 +124,27 @@ hold (holder *self)
     for (;;) {
         lk_saw saw = lk_watch_next (&self->watch, LK_FOREVER);
         if (saw == LK_SAW_OTHER) {
-            return LK_EXIT_OK;
+            return leave (self, LK_EXIT_OK);
         }
         if (saw == LK_SAW_SIGNAL && lk_watch_is_end (self->watch.signal)) {
-            return lk_lock_held (self->lock)
-                       ? LK_EXIT_OK
-                       : LK_EXIT_SIGNAL + self->watch.signal;
+            return leave (self, LK_EXIT_SIGNAL + self->watch.signal);
         }
         if (saw != LK_SAW_EVENT) {
             continue;
         }
         switch (self->watch.event.kind) {
         case LK_EVENT_GRANTED:
-            print_lock (self);
-            go_background (self);
+            if (!begin (self)) {
+                return LK_EXIT_OK;
+            }
             break;
         case LK_EVENT_LOST:
             return ended (self, self->watch.event.error);
-        default:
-            return lk_cli_say_failed (self->watch.session, self->name,
+        case LK_EVENT_FAILED:
+            return lk_cli_say_failed (self->watch.session, self->options,
                                       self->watch.event.error);
+        default:
+            break;
         }
     }
 }
@@ -111,7 +157,7 @@ hold_with_session (holder *self)
         return code;
     }
     code = hold (self);
-    if (lk_lock_token (self->lock) != 0) {
+    if (self->lock != NULL && lk_lock_token (self->lock) != 0) {
         (void) lk_lock_release (&self->lock);
     }
     return code;
@@ -121,9 +167,7 @@ hold_with_session (holder *self)
 static int
 hold_for (const lk_options *options, pid_t owner, int report_fd)
 {
-    holder self = {.name = options->argument[0],
-                   .options = options,
-                   .report_fd = report_fd};
+    holder self = {.options = options, .report_fd = report_fd};
     if (lk_watch_init (&self.watch) != 0) {
         return lk_cli_fail (LK_EXIT_FAILED, "cannot watch signals: %m");
     }
@@ -177,15 +221,18 @@ take_lock (lk_options *options, int argc, char **argv)
     int code;
     if (!lk_options_read (options, &lk_verb_lock,
                           LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_WAIT
-                              | LK_OPT_DURATION | LK_OPT_BACKGROUND,
+                              | LK_OPT_KIND | LK_OPT_CONTEXT | LK_OPT_HOLD,
                           argc, argv, &code)) {
         return code;
     }
-    if (options->count != 1) {
-        return lk_cli_misused (&lk_verb_lock,
-                               "'lock' needs the name of one lock");
+    if (options->names < 1 || options->is_split
+        || (options->names > 1 && !options->all)) {
+        return lk_cli_misused (&lk_verb_lock, "'lock' needs the name of one "
+                                              "lock; --all takes several");
     }
-    if (lk_cli_check_name (options->argument[0]) != LK_EXIT_OK) {
+    if (!lk_cli_check_kind (&lk_verb_lock, options)
+        || lk_cli_check_names (options->argument, options->names)
+               != LK_EXIT_OK) {
         return LK_EXIT_FAILED;
     }
     if (options->background) {
@@ -198,11 +245,12 @@ take_lock (lk_options *options, int argc, char **argv)
 static bool
 is_for_eval (const lk_options *options, char **argv)
 {
-    bool background = options->background;
+    bool is = options->background || options->is_static;
     for (; *argv != NULL; argv++) {
-        background = background || strcmp (*argv, "--background") == 0;
+        is = is || strcmp (*argv, "--background") == 0
+             || strcmp (*argv, "--static") == 0;
     }
-    return background && !options->json;
+    return is && !options->json;
 }
 
 /*  A shell that evaluates nothing takes it for success. */
@@ -219,20 +267,23 @@ run_lock (int argc, char **argv)
 
 const lk_verb lk_verb_lock = {
     "lock",
-    "NAME [--wait S] [--duration S] [--background] [--pid PID]",
+    "NAME [options]",
     "Gets a lock, prints its key and token, and holds it",
-    "  --wait S       give up after S seconds; 0: do not queue (default: "
-    "wait for ever)\n"
-    "  --duration S   the lock ends S seconds after it was got\n"
+    LK_HELP_KIND
+    "  --all          several names, all or none of them: lock --all A B\n"
     "  --background   return as soon as it is held; a child holds on until "
     "the\n                 calling shell ends\n"
     "  --pid PID      until process PID ends instead\n"
-    "  --json         print a JSON object\n"
+    "  --linger S     keep it for S seconds after that\n"
+    "  --key KEY      take over the lingering lock of this host that has KEY\n"
+    "  --static       print and return: it is held until it is unlocked\n"
+    "  --json         print a JSON object for each name\n"
     "  --endpoint E   where the router is\n\n"
-    "Prints 'key=KEY token=TOKEN'; --background prints 'false' if it fails, "
-    "so that a\nshell's eval does, too. The lock is given back by `lockkeeper "
-    "unlock NAME KEY`, or\nby a signal to the process that holds it.\n\n"
-    "Exit code: 0 held and given back; 122 lost; 124 not obtained in time; "
-    "125 failed.\n",
+    "Prints 'key=KEY token=TOKEN'; with --all also tokens='T1 T2 ...'; "
+    "--background\nand --static print 'false' if they fail, so that a shell's "
+    "eval does, too. The\nlock is given back by `lockkeeper unlock NAME KEY`, "
+    "or by a signal to the process\nthat holds it.\n\n"
+    "Exit code: 0 held and given back; 122 lost; 124, or that of --on-busy, "
+    "not\nobtained in time; 125 failed.\n",
     run_lock,
 };

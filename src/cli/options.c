@@ -8,57 +8,166 @@
 #include "net/paths.h"
 
 #include <math.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define SECONDS_MAX (100.0 * 365 * 24 * 3600)
+#define OPT_FIRST 256
+
+/*  What an option's value is, and so what it is kept as. */
+typedef enum {
+    FLAG,    /* bool */
+    TEXT,    /* const char * */
+    SECONDS, /* int64_t, ms */
+    SOME,    /* likewise, but not 0 */
+    NUMBER,  /* int64_t, from 1 on */
+    TOKEN,   /* uint64_t, likewise */
+    KEY,     /* uint64_t, in hexadecimal */
+    CODE,    /* int64_t: an exit code */
+    SIGNAL,  /* int64_t */
+    SETTING  /* one more in `set` */
+} value_kind;
 
 typedef struct {
     struct option option;
     unsigned bit;
+    value_kind kind;
+    size_t place; /* in lk_options */
+    const char *problem;
 } known_option;
 
-enum {
-    OPT_FIRST = 256,
-    ENDPOINT,
-    JSON,
-    WAIT,
-    DURATION,
-    BACKGROUND,
-    PID,
-    OBJECT,
-    CLUSTER,
-    MEMBERS,
-    HOST,
-    STATE,
-    HOSTS,
-    DIR,
-    KEEP,
-    SET,
-    HELP
-};
+#define AT(field) offsetof (lk_options, field)
+#define NEEDS_SECONDS(name) "--" name " needs seconds, like 10 or 0.5"
 
 static const known_option known[] = {
-    {{"endpoint", required_argument, NULL, ENDPOINT}, LK_OPT_ENDPOINT},
-    {{"json", no_argument, NULL, JSON}, LK_OPT_JSON},
-    {{"wait", required_argument, NULL, WAIT}, LK_OPT_WAIT},
-    {{"duration", required_argument, NULL, DURATION}, LK_OPT_DURATION},
-    {{"background", no_argument, NULL, BACKGROUND}, LK_OPT_BACKGROUND},
-    {{"pid", required_argument, NULL, PID}, LK_OPT_BACKGROUND},
-    {{"object", required_argument, NULL, OBJECT}, LK_OPT_OBJECT},
-    {{"cluster", required_argument, NULL, CLUSTER}, LK_OPT_INIT},
-    {{"members", required_argument, NULL, MEMBERS},
-     LK_OPT_INIT | LK_OPT_SANDBOX},
-    {{"host", required_argument, NULL, HOST}, LK_OPT_INIT},
-    {{"state", required_argument, NULL, STATE}, LK_OPT_INIT},
-    {{"hosts", required_argument, NULL, HOSTS}, LK_OPT_SANDBOX},
-    {{"dir", required_argument, NULL, DIR}, LK_OPT_SANDBOX},
-    {{"keep", no_argument, NULL, KEEP}, LK_OPT_SANDBOX},
-    {{"set", required_argument, NULL, SET}, LK_OPT_SANDBOX},
-    {{"help", no_argument, NULL, HELP}, ~0u},
+    {{"endpoint", required_argument, NULL, 0},
+     LK_OPT_ENDPOINT,
+     TEXT,
+     AT (endpoint),
+     NULL},
+    {{"json", no_argument, NULL, 0}, LK_OPT_JSON, FLAG, AT (json), NULL},
+    {{"wait", required_argument, NULL, 0},
+     LK_OPT_WAIT,
+     SECONDS,
+     AT (wait_ms),
+     NEEDS_SECONDS ("wait")},
+    {{"duration", required_argument, NULL, 0},
+     LK_OPT_KIND,
+     SOME,
+     AT (duration_ms),
+     NEEDS_SECONDS ("duration")},
+    {{"shared", no_argument, NULL, 0}, LK_OPT_KIND, FLAG, AT (shared), NULL},
+    {{"semaphore", required_argument, NULL, 0},
+     LK_OPT_KIND,
+     NUMBER,
+     AT (limit),
+     "--semaphore needs a number of holders"},
+    {{"bound", required_argument, NULL, 0},
+     LK_OPT_KIND,
+     NUMBER,
+     AT (bound),
+     "--bound needs a number of holders"},
+    {{"policy", required_argument, NULL, 0},
+     LK_OPT_KIND,
+     TEXT,
+     AT (policy),
+     NULL},
+    {{"quiet", required_argument, NULL, 0},
+     LK_OPT_KIND,
+     SOME,
+     AT (quiet_ms),
+     NEEDS_SECONDS ("quiet")},
+    {{"lenient", no_argument, NULL, 0}, LK_OPT_KIND, FLAG, AT (lenient), NULL},
+    {{"all", no_argument, NULL, 0}, LK_OPT_KIND, FLAG, AT (all), NULL},
+    {{"on-busy", required_argument, NULL, 0},
+     LK_OPT_KIND,
+     CODE,
+     AT (on_busy),
+     "--on-busy needs an exit code, 0 to 255"},
+    {{"context", required_argument, NULL, 0},
+     LK_OPT_CONTEXT,
+     TEXT,
+     AT (context),
+     NULL},
+    {{"on-jeopardy", required_argument, NULL, 0},
+     LK_OPT_JEOPARDY,
+     SIGNAL,
+     AT (on_jeopardy),
+     "--on-jeopardy needs a signal, like USR1 or 10"},
+    {{"static", no_argument, NULL, 0}, LK_OPT_HOLD, FLAG, AT (is_static), NULL},
+    {{"linger", required_argument, NULL, 0},
+     LK_OPT_HOLD,
+     SOME,
+     AT (linger_ms),
+     NEEDS_SECONDS ("linger")},
+    {{"key", required_argument, NULL, 0},
+     LK_OPT_HOLD,
+     KEY,
+     AT (key),
+     "--key needs the key of a lock, up to 16 hexadecimal digits"},
+    {{"background", no_argument, NULL, 0},
+     LK_OPT_HOLD,
+     FLAG,
+     AT (background),
+     NULL},
+    {{"pid", required_argument, NULL, 0},
+     LK_OPT_HOLD | LK_OPT_OWNER,
+     NUMBER,
+     AT (pid),
+     "--pid needs the number of a process"},
+    {{"force", no_argument, NULL, 0}, LK_OPT_FORCE, FLAG, AT (force), NULL},
+    {{"reason", required_argument, NULL, 0},
+     LK_OPT_FORCE,
+     TEXT,
+     AT (reason),
+     NULL},
+    {{"token", required_argument, NULL, 0},
+     LK_OPT_FORCE,
+     TOKEN,
+     AT (token),
+     "--token needs the token of a holder"},
+    {{"object", required_argument, NULL, 0},
+     LK_OPT_OBJECT,
+     TEXT,
+     AT (object),
+     NULL},
+    {{"cluster", required_argument, NULL, 0},
+     LK_OPT_INIT,
+     TEXT,
+     AT (cluster),
+     NULL},
+    {{"members", required_argument, NULL, 0},
+     LK_OPT_INIT | LK_OPT_SANDBOX,
+     TEXT,
+     AT (members),
+     NULL},
+    {{"host", required_argument, NULL, 0}, LK_OPT_INIT, TEXT, AT (host), NULL},
+    {{"state", required_argument, NULL, 0},
+     LK_OPT_INIT,
+     TEXT,
+     AT (state),
+     NULL},
+    {{"hosts", required_argument, NULL, 0},
+     LK_OPT_SANDBOX,
+     NUMBER,
+     AT (hosts),
+     "--hosts needs a number"},
+    {{"dir", required_argument, NULL, 0}, LK_OPT_SANDBOX, TEXT, AT (dir), NULL},
+    {{"keep", no_argument, NULL, 0}, LK_OPT_SANDBOX, FLAG, AT (keep), NULL},
+    {{"set", required_argument, NULL, 0},
+     LK_OPT_SANDBOX,
+     SETTING,
+     AT (set),
+     "there are too many --set"},
+    {{"help", no_argument, NULL, 0}, ~0u, FLAG, AT (help), NULL},
 };
 
 #define KNOWN_COUNT (sizeof known / sizeof known[0])
+
+/*  -------------------------------------------------------- values */
 
 /*  "1.5" -> 1500; false if it is no number of seconds that makes sense. Less
  *  than a millisecond is not nothing. */
@@ -77,15 +186,58 @@ read_seconds (const char *text, int64_t *ms)
 }
 
 static bool
-read_number (const char *text, int64_t *number)
+read_number (const char *text, int64_t least, int64_t most, int64_t *number)
 {
     char *end;
     *number = strtoll (text, &end, 10);
     return strspn (text, "0123456789") == strlen (text) && end != text
-           && *number > 0 && *number <= INT32_MAX;
+           && *number >= least && *number <= most;
 }
 
-static const char *
+bool
+lk_cli_read_token (const char *text, uint64_t *token)
+{
+    int64_t number;
+    const bool good = read_number (text, 1, INT64_MAX, &number);
+    *token = (uint64_t) number;
+    return good;
+}
+
+bool
+lk_cli_read_key (const char *text, uint64_t *key)
+{
+    char *end;
+    *key = strtoull (text, &end, 16);
+    return *end == '\0' && end != text
+           && strspn (text, "0123456789abcdefABCDEF") == strlen (text)
+           && strlen (text) <= 16;
+}
+
+/*  With or without "sig", or its number. */
+static bool
+read_signal (const char *text, int64_t *number)
+{
+    static const struct {
+        const char *name;
+        int number;
+    } names[] = {{"hup", SIGHUP},   {"int", SIGINT},   {"quit", SIGQUIT},
+                 {"usr1", SIGUSR1}, {"usr2", SIGUSR2}, {"alrm", SIGALRM},
+                 {"term", SIGTERM}, {"cont", SIGCONT}, {"urg", SIGURG},
+                 {"winch", SIGWINCH}};
+    if (read_number (text, 1, SIGRTMAX, number)) {
+        return true;
+    }
+    const char *name = strncasecmp (text, "sig", 3) == 0 ? text + 3 : text;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcasecmp (name, names[i].name) == 0) {
+            *number = names[i].number;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool
 add_setting (lk_options *self, char *value)
 {
     size_t count = 0;
@@ -93,68 +245,45 @@ add_setting (lk_options *self, char *value)
         count++;
     }
     if (count == LK_SETTINGS_MAX) {
-        return "there are too many --set";
+        return false;
     }
     self->set[count] = value;
-    return NULL;
+    return true;
 }
 
-/*  What is wrong with the option's value, NULL if nothing. */
-static const char *
-take_value (lk_options *self, int option, char *value)
+/*  False: that is no value of it. */
+static bool
+take_value (lk_options *self, const known_option *option, char *value)
 {
-    switch (option) {
-    case ENDPOINT:
-        self->endpoint = value;
-        return NULL;
-    case JSON:
-        self->json = true;
-        return NULL;
-    case BACKGROUND:
-        self->background = true;
-        return NULL;
-    case OBJECT:
-        self->object = value;
-        return NULL;
-    case CLUSTER:
-        self->cluster = value;
-        return NULL;
-    case MEMBERS:
-        self->members = value;
-        return NULL;
-    case HOST:
-        self->host = value;
-        return NULL;
-    case STATE:
-        self->state = value;
-        return NULL;
-    case DIR:
-        self->dir = value;
-        return NULL;
-    case SET:
+    void *place = (char *) self + option->place;
+    switch (option->kind) {
+    case FLAG:
+        *(bool *) place = true;
+        return true;
+    case TEXT:
+        *(const char **) place = value;
+        return true;
+    case SECONDS:
+        return read_seconds (value, place);
+    case SOME:
+        return read_seconds (value, place) && *(int64_t *) place > 0;
+    case NUMBER:
+        return read_number (value, 1, INT32_MAX, place);
+    case TOKEN:
+        return lk_cli_read_token (value, place);
+    case KEY:
+        return lk_cli_read_key (value, place);
+    case CODE:
+        return read_number (value, 0, 255, place);
+    case SIGNAL:
+        return read_signal (value, place);
+    case SETTING:
         return add_setting (self, value);
-    case KEEP:
-        self->keep = true;
-        return NULL;
-    case WAIT:
-        return read_seconds (value, &self->wait_ms)
-                   ? NULL
-                   : "--wait needs seconds, like 10 or 0.5";
-    case DURATION:
-        return read_seconds (value, &self->duration_ms) && self->duration_ms > 0
-                   ? NULL
-                   : "--duration needs seconds, like 10 or 0.5";
-    case PID:
-        return read_number (value, &self->pid)
-                   ? NULL
-                   : "--pid needs the number of a process";
-    case HOSTS:
-        return read_number (value, &self->hosts) ? NULL
-                                                 : "--hosts needs a number";
-    default:
-        return "unknown option";
     }
+    return false;
 }
+
+/*  -------------------------------------------------------- all of them */
 
 static void
 set_defaults (lk_options *self)
@@ -166,30 +295,48 @@ set_defaults (lk_options *self)
     self->wait_ms = LK_FOREVER;
     self->state = LK_PATH_STATE_DIR;
     self->hosts = 3;
+    self->on_busy = LK_EXIT_LATE;
+}
+
+/*  What of this is for that verb, for getopt_long. */
+static void
+choose (struct option *options, unsigned takes)
+{
+    for (size_t i = 0; i < KNOWN_COUNT; i++) {
+        if ((known[i].bit & takes) != 0) {
+            *options = known[i].option;
+            options->val = OPT_FIRST + (int) i;
+            options++;
+        }
+    }
+    *options = (struct option) {0};
+}
+
+/*  How many arguments there are behind the first "--"; -1: there is none. */
+static int
+count_behind (int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp (argv[i], "--") == 0) {
+            return argc - i - 1;
+        }
+    }
+    return -1;
 }
 
 bool
 lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
                  int argc, char **argv, int *code)
 {
-    struct option options[KNOWN_COUNT + 1] = {{0}};
-    size_t count = 0;
-    for (size_t i = 0; i < KNOWN_COUNT; i++) {
-        if ((known[i].bit & takes) != 0) {
-            options[count++] = known[i].option;
-        }
-    }
+    struct option options[KNOWN_COUNT + 1];
+    const int behind = count_behind (argc, argv);
+    choose (options, takes);
     set_defaults (self);
     *code = LK_EXIT_FAILED;
     opterr = 0;
     optind = 1;
     int option;
     while ((option = getopt_long (argc, argv, ":h", options, NULL)) != -1) {
-        if (option == HELP || option == 'h') {
-            lk_cli_print_help (verb);
-            *code = LK_EXIT_OK;
-            return false;
-        }
         if (option == ':') {
             lk_cli_misused (verb, "option '%s' needs a value",
                             lk_shown_name (argv[optind - 1]).text);
@@ -200,14 +347,22 @@ lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
                             lk_shown_name (argv[optind - 1]).text, verb->name);
             return false;
         }
-        const char *problem = take_value (self, option, optarg);
-        if (problem != NULL) {
-            lk_cli_misused (verb, "%s, not '%s'", problem,
+        const known_option *it = option == 'h' ? &known[KNOWN_COUNT - 1]
+                                               : &known[option - OPT_FIRST];
+        if (!take_value (self, it, optarg)) {
+            lk_cli_misused (verb, "%s, not '%s'", it->problem,
                             lk_shown_name (optarg).text);
+            return false;
+        }
+        if (self->help) {
+            lk_cli_print_help (verb);
+            *code = LK_EXIT_OK;
             return false;
         }
     }
     self->argument = argv + optind;
     self->count = argc - optind;
+    self->is_split = behind >= 0;
+    self->names = self->count - (self->is_split ? behind : 0);
     return true;
 }

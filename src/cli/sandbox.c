@@ -185,7 +185,7 @@ run_command (lk_sandbox *self, const lk_sweeper *sweeper, char **command)
     lk_child child;
     export_hosts (self);
     self->quiet = true;
-    if (!lk_child_start (&child, command)) {
+    if (!lk_child_start (&child, command, NULL, NULL)) {
         return lk_cli_say_not_run (command[0]);
     }
     lk_sweeper_note (sweeper, child.pid);

@@ -10,6 +10,7 @@
 #include "util/utf8.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define ATTACH_MS 5000
@@ -102,16 +103,14 @@ lk_cli_check_name (const char *name)
 }
 
 int
-lk_cli_request (lk_session *session, const lk_options *options,
-                lk_lock **lock_p)
+lk_cli_check_names (char **name, int count)
 {
-    const char *name = options->argument[0];
-    lk_lock_options wish = {.wait_ms = options->wait_ms,
-                            .duration_ms = options->duration_ms};
-    lk_err error =
-        lk_lock_request (session, name, strlen (name), &wish, lock_p);
-    return error == LK_OK ? LK_EXIT_OK
-                          : lk_cli_say_failed (session, name, error);
+    for (int i = 0; i < count; i++) {
+        if (lk_cli_check_name (name[i]) != LK_EXIT_OK) {
+            return LK_EXIT_FAILED;
+        }
+    }
+    return LK_EXIT_OK;
 }
 
 int
@@ -121,13 +120,27 @@ lk_cli_say_not_run (const char *command)
                         "cannot run '%s': %m", command);
 }
 
+/*  All names of a request. */
+static lk_shown
+title_of (const lk_options *options)
+{
+    char text[2 * sizeof (lk_shown)];
+    size_t used = 0;
+    for (int i = 0; i < options->names && used < sizeof text; i++) {
+        used += (size_t) snprintf (text + used, sizeof text - used, "%s%s",
+                                   i > 0 ? " " : "", options->argument[i]);
+    }
+    return lk_shown_name (text);
+}
+
 int
-lk_cli_say_failed (const lk_session *session, const char *name, lk_err error)
+lk_cli_say_failed (const lk_session *session, const lk_options *options,
+                   lk_err error)
 {
     const char *problem = lk_session_problem (session);
-    const lk_shown shown = lk_shown_name (name);
+    const lk_shown shown = title_of (options);
     if (error == LK_TIMEDOUT) {
-        return lk_cli_fail (LK_EXIT_LATE,
+        return lk_cli_fail ((int) options->on_busy,
                             "did not get '%s' in time%s%s; `lockkeeper list` "
                             "shows who has it, `lockkeeper status` how the "
                             "service is",
@@ -135,7 +148,7 @@ lk_cli_say_failed (const lk_session *session, const char *name, lk_err error)
                             problem);
     }
     if (error == LK_FULL) {
-        return lk_cli_fail (LK_EXIT_LATE,
+        return lk_cli_fail ((int) options->on_busy,
                             "did not get '%s': somebody else holds it; "
                             "`lockkeeper list` shows who, --wait S waits",
                             shown.text);
@@ -146,9 +159,11 @@ lk_cli_say_failed (const lk_session *session, const char *name, lk_err error)
 }
 
 int
-lk_cli_say_lost (const char *name, lk_err error)
+lk_cli_say_lost (const lk_options *options, const lk_lock *lock, lk_err error)
 {
+    const char *reason = lk_lock_reason (lock);
     return lk_cli_fail (
-        LK_EXIT_LOST, "lost '%s': %s", lk_shown_name (name).text,
-        error == LK_TIMEDOUT ? "its --duration is over" : lk_err_text (error));
+        LK_EXIT_LOST, "lost '%s': %s%s%s", title_of (options).text,
+        error == LK_TIMEDOUT ? "its --duration is over" : lk_err_text (error),
+        reason[0] != '\0' ? ": " : "", reason);
 }

@@ -1,39 +1,31 @@
-/*  unlock.c - `lockkeeper unlock`: ends a lock with its key
+/*  unlock.c - `lockkeeper unlock`: ends a lock of somebody else
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  With its key; or without, as an operator, who says why.
  */
 
 #include "cli/cli.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define WAIT_MS 10000 /* unless --wait says otherwise */
 
-static bool
-read_key (const char *text, uint64_t *key)
-{
-    char *end;
-    *key = strtoull (text, &end, 16);
-    return *end == '\0' && end != text
-           && strspn (text, "0123456789abcdefABCDEF") == strlen (text)
-           && strlen (text) <= 16;
-}
-
 static int
-say_result (const lk_session *session, const char *name, lk_err error)
+say_result (const lk_session *session, const lk_options *options, lk_err error)
 {
-    const lk_shown shown = lk_shown_name (name);
+    const lk_shown shown = lk_shown_name (options->argument[0]);
     switch (error) {
     case LK_OK:
         return LK_EXIT_OK;
     case LK_DENIED:
     case LK_UNKNOWN:
         return lk_cli_fail (LK_EXIT_NO,
-                            "did not unlock '%s': nobody holds it with that "
-                            "key; `lockkeeper list` shows who does",
-                            shown.text);
+                            "did not unlock '%s': nobody holds it%s; "
+                            "`lockkeeper list` shows who does",
+                            shown.text,
+                            !options->force       ? " with that key"
+                            : options->token != 0 ? " with that token"
+                                                  : "");
     case LK_TIMEDOUT:
         return lk_cli_fail (LK_EXIT_LATE,
                             "did not unlock '%s' in time: %s; `lockkeeper "
@@ -41,8 +33,41 @@ say_result (const lk_session *session, const char *name, lk_err error)
                             shown.text, lk_session_problem (session));
     default:
         return lk_cli_fail (LK_EXIT_FAILED, "did not unlock '%s': %s",
-                            shown.text, lk_err_text (error));
+                            shown.text, lk_session_problem (session));
     }
+}
+
+/*  What is wrong with the arguments, NULL if nothing. */
+static const char *
+find_problem (const lk_options *options)
+{
+    if (!options->force && (options->reason != NULL || options->token != 0)) {
+        return "--reason and --token go with --force";
+    }
+    if (options->force && options->count != 1) {
+        return "'unlock --force' needs the name of a lock, and no key";
+    }
+    if (options->force && options->reason == NULL) {
+        return "--force needs a --reason, which the holders will see";
+    }
+    if (!options->force && options->count != 2) {
+        return "'unlock' needs the name of a lock and its key";
+    }
+    return NULL;
+}
+
+static int
+unlock (lk_session *session, const lk_options *options, uint64_t key)
+{
+    const int64_t wait_ms =
+        options->wait_ms == LK_FOREVER ? WAIT_MS : options->wait_ms;
+    const lk_lock_name name = {.object = options->argument[0],
+                               .context = options->context};
+    const lk_err error = options->force
+                             ? lk_session_force (session, &name, options->token,
+                                                 options->reason, wait_ms)
+                             : lk_session_unlock (session, &name, key, wait_ms);
+    return say_result (session, options, error);
 }
 
 static int
@@ -50,17 +75,18 @@ run_unlock (int argc, char **argv)
 {
     lk_options options;
     int code;
-    uint64_t key;
+    uint64_t key = 0;
     if (!lk_options_read (&options, &lk_verb_unlock,
-                          LK_OPT_ENDPOINT | LK_OPT_WAIT, argc, argv, &code)) {
+                          LK_OPT_ENDPOINT | LK_OPT_WAIT | LK_OPT_CONTEXT
+                              | LK_OPT_FORCE,
+                          argc, argv, &code)) {
         return code;
     }
-    if (options.count != 2) {
-        return lk_cli_misused (&lk_verb_unlock,
-                               "'unlock' needs the name of a lock and its "
-                               "key");
+    const char *problem = find_problem (&options);
+    if (problem != NULL) {
+        return lk_cli_misused (&lk_verb_unlock, "%s", problem);
     }
-    if (!read_key (options.argument[1], &key)) {
+    if (!options.force && !lk_cli_read_key (options.argument[1], &key)) {
         return lk_cli_misused (&lk_verb_unlock,
                                "'%s' is no key: a key is up to 16 "
                                "hexadecimal digits",
@@ -73,22 +99,23 @@ run_unlock (int argc, char **argv)
     if (session == NULL) {
         return LK_EXIT_FAILED;
     }
-    const lk_lock_name name = {.object = options.argument[0]};
-    lk_err error = lk_session_unlock (
-        session, &name, key,
-        options.wait_ms == LK_FOREVER ? WAIT_MS : options.wait_ms);
-    code = say_result (session, options.argument[0], error);
+    code = unlock (session, &options, key);
     lk_session_destroy (&session);
     return code;
 }
 
 const lk_verb lk_verb_unlock = {
     "unlock",
-    "NAME KEY [--wait S]",
-    "Ends a lock, with its key",
+    "NAME KEY | NAME --force --reason TEXT [--token T]",
+    "Ends a lock, with its key, or as an operator",
+    "  --force        take it away from all who hold it, without a key\n"
+    "  --reason TEXT  why: up to 255 bytes, which they are told\n"
+    "  --token T      only from who holds it with that fencing token\n"
+    "  --context C    the name's context\n"
     "  --wait S       give up after S seconds (default: 10)\n"
     "  --endpoint E   where the router is; any host of the cluster will do\n\n"
-    "Exit code: 0 unlocked; 1 nobody holds it with that key; 124 not "
-    "confirmed in\ntime; 125 failed.\n",
+    "Exit code: 0 unlocked: nobody holds it any more; 1 nobody holds it with "
+    "that key\n(or that token, or at all); 124 not confirmed in time; 125 "
+    "failed.\n",
     run_unlock,
 };

@@ -1,0 +1,310 @@
+/*  guard.c - ends the command of `run` when `run` itself cannot
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  The guard is a fork of `run` with all of its memory, so it can ask the lock
+ *  itself; it must not touch the session, whose thread it has not.
+ */
+
+#include "cli/guard.h"
+
+#include "cli/descriptors.h"
+#include "net/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAUSE_MIN_MS 10
+#define PAUSE_MAX_MS 60000
+
+/*  What is said to the guard, and its answer to the first. */
+enum { ADMIT = 'a', LOOK = 'l' };
+
+/*  Shared by `run`, the guard, and the command before it is one. */
+struct lk_guard_page {
+    _Atomic int64_t beat_ms;  /* when `run` was there */
+    _Atomic int64_t until_ms; /* until when the lock is good, as it knows */
+    _Atomic int64_t kill_ms;  /* INT64_MAX: no end is under way */
+    _Atomic bool suspended;
+    _Atomic bool has_killed;
+    _Atomic pid_t group;
+};
+
+typedef struct {
+    const lk_lock *lock;
+    lk_job job;
+    lk_guard_page *page;
+    int control_fd, kill_fd, alive_fd;
+    int64_t spare_ms;
+    int64_t kill_ms; /* as soon as TERM was sent; else INT64_MAX */
+    timer_t timer;
+    bool has_timer;
+} guard;
+
+/*  ------------------------------------------------------ the kernel's part */
+
+/*  The group is killed when alive_fd, which nobody else has, is closed. */
+static void
+arm_pipe (guard *self)
+{
+    (void) fcntl (self->kill_fd, F_SETOWN, -self->job.group);
+    (void) fcntl (self->kill_fd, F_SETSIG, SIGKILL);
+    (void) fcntl (self->kill_fd, F_SETFL, O_ASYNC);
+}
+
+static void
+disarm_pipe (int kill_fd)
+{
+    (void) fcntl (kill_fd, F_SETFL, 0);
+    (void) fcntl (kill_fd, F_SETOWN, 0);
+}
+
+static void
+make_timer (guard *self)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL,
+                             .sigev_signo = SIGKILL};
+    self->has_timer = timer_create (CLOCK_BOOTTIME, &event, &self->timer) == 0;
+}
+
+static void
+set_timer (guard *self, int64_t when_ms)
+{
+    const struct itimerspec when = {
+        .it_value = {when_ms / 1000, when_ms % 1000 * 1000000}};
+    if (self->has_timer) {
+        (void) timer_settime (self->timer, TIMER_ABSTIME, &when, NULL);
+    }
+}
+
+/*  -------------------------------------------------------- its time */
+
+static int64_t
+later (int64_t when_ms, int64_t ms)
+{
+    return when_ms > INT64_MAX - ms ? INT64_MAX : when_ms + ms;
+}
+
+/*  When the lock is over, if nothing more is heard. */
+static int64_t
+lock_ends (const guard *self)
+{
+    int64_t until_ms = lk_lock_until (self->lock);
+    const int64_t said_ms = atomic_load (&self->page->until_ms);
+    if (said_ms > until_ms) {
+        until_ms = said_ms;
+    }
+    const int64_t deaf_ms =
+        later (atomic_load (&self->page->beat_ms), 4 * self->spare_ms);
+    return atomic_load (&self->page->suspended) || until_ms < deaf_ms ? until_ms
+                                                                      : deaf_ms;
+}
+
+/*  Sends TERM, if it is time and `run` has not. */
+static void
+begin_end (guard *self, int64_t ends_ms, int64_t now_ms)
+{
+    const int64_t noted_ms = atomic_load (&self->page->kill_ms);
+    if (self->kill_ms != INT64_MAX) {
+        return;
+    }
+    if (noted_ms != INT64_MAX) {
+        self->kill_ms = noted_ms;
+    } else if (now_ms >= later (ends_ms, self->spare_ms / 8)) {
+        self->kill_ms = later (ends_ms, self->spare_ms / 2);
+        lk_job_terminate (&self->job);
+    }
+}
+
+/*  Looks whether it is time for anything; how long to wait, ms. */
+static int64_t
+guard_on (guard *self)
+{
+    const int64_t now_ms = lk_clock_ms ();
+    const int64_t ends_ms = lock_ends (self);
+    begin_end (self, ends_ms, now_ms);
+    if (now_ms >= self->kill_ms) {
+        atomic_store (&self->page->has_killed, true);
+        lk_job_kill (&self->job);
+        disarm_pipe (self->kill_fd);
+        _exit (0);
+    }
+    const int64_t kill_ms = self->kill_ms != INT64_MAX
+                                ? self->kill_ms
+                                : later (ends_ms, self->spare_ms / 2);
+    set_timer (self, later (kill_ms, self->spare_ms / 4));
+    if (self->kill_ms != INT64_MAX) {
+        return self->kill_ms - now_ms;
+    }
+    const int64_t left = later (ends_ms, self->spare_ms / 8) - now_ms;
+    return left / 2 < PAUSE_MIN_MS ? PAUSE_MIN_MS : left / 2;
+}
+
+/*  -------------------------------------------------------- what it is told */
+
+static void
+say (int control_fd, char word)
+{
+    (void) !send (control_fd, &word, 1, MSG_NOSIGNAL);
+}
+
+static void
+admit (guard *self)
+{
+    self->job.group = atomic_load (&self->page->group);
+    arm_pipe (self);
+    make_timer (self);
+    (void) guard_on (self);
+    say (self->control_fd, ADMIT);
+}
+
+static void
+listen_to (guard *self)
+{
+    char word;
+    const ssize_t size = read (self->control_fd, &word, 1);
+    if (size == 0 && self->job.group != 0) {
+        lk_job_kill_orphans (&self->job);
+    }
+    if (size == 0) {
+        disarm_pipe (self->kill_fd);
+        _exit (0);
+    }
+    if (size > 0 && word == ADMIT) {
+        admit (self);
+    }
+}
+
+static _Noreturn void
+run_guard (guard *self)
+{
+    struct pollfd control = {self->control_fd, POLLIN, 0};
+    for (;;) {
+        const int64_t pause =
+            self->job.group == 0 ? PAUSE_MAX_MS : guard_on (self);
+        if (poll (&control, 1,
+                  (int) (pause < PAUSE_MAX_MS ? pause : PAUSE_MAX_MS))
+            > 0) {
+            listen_to (self);
+        }
+    }
+}
+
+static _Noreturn void
+become_guard (guard *self)
+{
+    const int kept[3] = {self->control_fd, self->kill_fd, self->alive_fd};
+    setsid ();
+    prctl (PR_SET_NAME, "lk-guard");
+    lk_descriptors_keep (kept, 3);
+    self->job.guard = getpid ();
+    run_guard (self);
+}
+
+/*  -------------------------------------------------------- `run`'s side */
+
+static lk_guard_page *
+make_page (const lk_lock *lock)
+{
+    lk_guard_page *page = mmap (NULL, sizeof *page, PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) {
+        return NULL;
+    }
+    atomic_store (&page->kill_ms, INT64_MAX);
+    atomic_store (&page->beat_ms, lk_clock_ms ());
+    atomic_store (&page->until_ms, lk_lock_until (lock));
+    return page;
+}
+
+bool
+lk_guard_start (lk_guard *self, const lk_lock *lock, const lk_job *job)
+{
+    int control[2], life[2];
+    *self = (lk_guard) {.page = make_page (lock)};
+    if (self->page == NULL
+        || socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0) {
+        return false;
+    }
+    if (pipe2 (life, O_CLOEXEC) != 0) {
+        close (control[0]);
+        close (control[1]);
+        return false;
+    }
+    guard child = {.lock = lock,
+                   .job = *job,
+                   .page = self->page,
+                   .control_fd = control[1],
+                   .kill_fd = life[0],
+                   .alive_fd = life[1],
+                   .spare_ms = lk_lock_spare (lock),
+                   .kill_ms = INT64_MAX};
+    self->pid = fork ();
+    if (self->pid == 0) {
+        become_guard (&child);
+    }
+    close (control[1]);
+    close (life[1]);
+    self->control_fd = control[0];
+    self->kill_fd = life[0];
+    return self->pid > 0;
+}
+
+bool
+lk_guard_admit (const lk_guard *self)
+{
+    char answer;
+    atomic_store (&self->page->group, getpid ());
+    say (self->control_fd, ADMIT);
+    return read (self->control_fd, &answer, 1) == 1;
+}
+
+void
+lk_guard_beat (const lk_guard *self, const lk_lock *lock)
+{
+    atomic_store (&self->page->until_ms, lk_lock_until (lock));
+    atomic_store (&self->page->beat_ms, lk_clock_ms ());
+}
+
+void
+lk_guard_suspend (const lk_guard *self, bool suspended)
+{
+    atomic_store (&self->page->beat_ms, lk_clock_ms ());
+    atomic_store (&self->page->suspended, suspended);
+}
+
+void
+lk_guard_note_end (const lk_guard *self, int64_t kill_ms)
+{
+    atomic_store (&self->page->kill_ms, kill_ms);
+    say (self->control_fd, LOOK);
+}
+
+bool
+lk_guard_has_killed (const lk_guard *self)
+{
+    return atomic_load (&self->page->has_killed);
+}
+
+/*  It may be stopped. */
+void
+lk_guard_finish (lk_guard *self)
+{
+    disarm_pipe (self->kill_fd);
+    (void) kill (self->pid, SIGKILL);
+    while (waitpid (self->pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    close (self->control_fd);
+    close (self->kill_fd);
+    munmap (self->page, sizeof *self->page);
+}
