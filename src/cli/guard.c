@@ -32,9 +32,8 @@ enum { ADMIT = 'a', LOOK = 'l' };
 
 /*  Shared by `run`, the guard, and the command before it is one. */
 struct lk_guard_page {
-    _Atomic int64_t beat_ms;  /* when `run` was there */
-    _Atomic int64_t until_ms; /* until when the lock is good, as it knows */
-    _Atomic int64_t kill_ms;  /* INT64_MAX: no end is under way */
+    _Atomic int64_t beat_ms; /* when `run` was there */
+    _Atomic int64_t kill_ms; /* INT64_MAX: no end is under way */
     _Atomic bool suspended;
     _Atomic bool has_killed;
     _Atomic pid_t group;
@@ -46,6 +45,7 @@ typedef struct {
     lk_guard_page *page;
     int control_fd, kill_fd, alive_fd;
     int64_t spare_ms;
+    int64_t good_ms; /* when we saw last that the lock was good */
     int64_t kill_ms; /* as soon as TERM was sent; else INT64_MAX */
     timer_t timer;
     bool has_timer;
@@ -95,15 +95,11 @@ later (int64_t when_ms, int64_t ms)
     return when_ms > INT64_MAX - ms ? INT64_MAX : when_ms + ms;
 }
 
-/*  When the lock is over, if nothing more is heard. */
+/*  When the lock is over, if nothing more is heard of it or of `run`. */
 static int64_t
 lock_ends (const guard *self)
 {
-    int64_t until_ms = lk_lock_until (self->lock);
-    const int64_t said_ms = atomic_load (&self->page->until_ms);
-    if (said_ms > until_ms) {
-        until_ms = said_ms;
-    }
+    const int64_t until_ms = lk_lock_until (self->lock);
     const int64_t deaf_ms =
         later (atomic_load (&self->page->beat_ms), 4 * self->spare_ms);
     return atomic_load (&self->page->suspended) || until_ms < deaf_ms ? until_ms
@@ -126,12 +122,18 @@ begin_end (guard *self, int64_t ends_ms, int64_t now_ms)
     }
 }
 
-/*  Looks whether it is time for anything; how long to wait, ms. */
+/*  Looks whether it is time for anything; how long to wait, ms. A lease can
+ *  also be over before its end: then that was after we last looked. */
 static int64_t
 guard_on (guard *self)
 {
     const int64_t now_ms = lk_clock_ms ();
-    const int64_t ends_ms = lock_ends (self);
+    int64_t ends_ms = lock_ends (self);
+    if (ends_ms > now_ms) {
+        self->good_ms = now_ms;
+    } else if (ends_ms < self->good_ms) {
+        ends_ms = self->good_ms;
+    }
     begin_end (self, ends_ms, now_ms);
     if (now_ms >= self->kill_ms) {
         atomic_store (&self->page->has_killed, true);
@@ -139,15 +141,12 @@ guard_on (guard *self)
         disarm_pipe (self->kill_fd);
         _exit (0);
     }
-    const int64_t kill_ms = self->kill_ms != INT64_MAX
-                                ? self->kill_ms
-                                : later (ends_ms, self->spare_ms / 2);
-    set_timer (self, later (kill_ms, self->spare_ms / 4));
-    if (self->kill_ms != INT64_MAX) {
-        return self->kill_ms - now_ms;
-    }
-    const int64_t left = later (ends_ms, self->spare_ms / 8) - now_ms;
-    return left / 2 < PAUSE_MIN_MS ? PAUSE_MIN_MS : left / 2;
+    const bool is_end = self->kill_ms != INT64_MAX;
+    set_timer (self, later (is_end ? self->kill_ms
+                                   : later (ends_ms, self->spare_ms / 2),
+                            self->spare_ms / 4));
+    const int64_t pause = is_end ? self->kill_ms - now_ms : self->spare_ms / 8;
+    return pause < PAUSE_MIN_MS ? PAUSE_MIN_MS : pause;
 }
 
 /*  -------------------------------------------------------- what it is told */
@@ -214,7 +213,7 @@ become_guard (guard *self)
 /*  -------------------------------------------------------- `run`'s side */
 
 static lk_guard_page *
-make_page (const lk_lock *lock)
+make_page (void)
 {
     lk_guard_page *page = mmap (NULL, sizeof *page, PROT_READ | PROT_WRITE,
                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -223,7 +222,6 @@ make_page (const lk_lock *lock)
     }
     atomic_store (&page->kill_ms, INT64_MAX);
     atomic_store (&page->beat_ms, lk_clock_ms ());
-    atomic_store (&page->until_ms, lk_lock_until (lock));
     return page;
 }
 
@@ -231,7 +229,7 @@ bool
 lk_guard_start (lk_guard *self, const lk_lock *lock, const lk_job *job)
 {
     int control[2], life[2];
-    *self = (lk_guard) {.page = make_page (lock)};
+    *self = (lk_guard) {.page = make_page ()};
     if (self->page == NULL
         || socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) != 0) {
         return false;
@@ -248,6 +246,7 @@ lk_guard_start (lk_guard *self, const lk_lock *lock, const lk_job *job)
                    .kill_fd = life[0],
                    .alive_fd = life[1],
                    .spare_ms = lk_lock_spare (lock),
+                   .good_ms = lk_clock_ms (),
                    .kill_ms = INT64_MAX};
     self->pid = fork ();
     if (self->pid == 0) {
@@ -270,9 +269,8 @@ lk_guard_admit (const lk_guard *self)
 }
 
 void
-lk_guard_beat (const lk_guard *self, const lk_lock *lock)
+lk_guard_beat (const lk_guard *self)
 {
-    atomic_store (&self->page->until_ms, lk_lock_until (lock));
     atomic_store (&self->page->beat_ms, lk_clock_ms ());
 }
 

@@ -45,8 +45,8 @@ bool lk_guard_start (lk_guard *self, const lk_lock *lock, const lk_job *job);
  *  returns when it is guarded; false if there is no guard any more. */
 bool lk_guard_admit (const lk_guard *self);
 
-/*  We are there, and so is the lock. */
-void lk_guard_beat (const lk_guard *self, const lk_lock *lock);
+/*  We are there. */
+void lk_guard_beat (const lk_guard *self);
 
 /*  We will stop ourselves along with the command, or go on. */
 void lk_guard_suspend (const lk_guard *self, bool suspended);

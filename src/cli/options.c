@@ -220,9 +220,9 @@ read_signal (const char *text, int64_t *number)
     static const struct {
         const char *name;
         int number;
-    } names[] = {{"hup", SIGHUP},   {"int", SIGINT},   {"quit", SIGQUIT},
-                 {"usr1", SIGUSR1}, {"usr2", SIGUSR2}, {"alrm", SIGALRM},
-                 {"term", SIGTERM}, {"cont", SIGCONT}, {"urg", SIGURG},
+    } names[] = {{"hup", SIGHUP},    {"int", SIGINT},   {"quit", SIGQUIT},
+                 {"usr1", SIGUSR1},  {"usr2", SIGUSR2}, {"alrm", SIGALRM},
+                 {"term", SIGTERM},  {"cont", SIGCONT}, {"urg", SIGURG},
                  {"winch", SIGWINCH}};
     if (read_number (text, 1, SIGRTMAX, number)) {
         return true;
@@ -312,16 +312,14 @@ choose (struct option *options, unsigned takes)
     *options = (struct option) {0};
 }
 
-/*  How many arguments there are behind the first "--"; -1: there is none. */
+/*  Where the first "--" is from `at` on; argc: there is none. */
 static int
-count_behind (int argc, char **argv)
+find_dashes (int argc, char **argv, int at)
 {
-    for (int i = 1; i < argc; i++) {
-        if (strcmp (argv[i], "--") == 0) {
-            return argc - i - 1;
-        }
+    while (at < argc && strcmp (argv[at], "--") != 0) {
+        at++;
     }
-    return -1;
+    return at;
 }
 
 bool
@@ -329,7 +327,8 @@ lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
                  int argc, char **argv, int *code)
 {
     struct option options[KNOWN_COUNT + 1];
-    const int behind = count_behind (argc, argv);
+    int dashes_at = find_dashes (argc, argv, 1);
+    const char *dashes = argv[dashes_at];
     choose (options, takes);
     set_defaults (self);
     *code = LK_EXIT_FAILED;
@@ -362,7 +361,7 @@ lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
     }
     self->argument = argv + optind;
     self->count = argc - optind;
-    self->is_split = behind >= 0;
-    self->names = self->count - (self->is_split ? behind : 0);
+    self->is_split = dashes != NULL;
+    self->names = self->count - (dashes != NULL ? argc - dashes_at - 1 : 0);
     return true;
 }

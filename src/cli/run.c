@@ -209,14 +209,16 @@ conclude (runner *self)
         return lose (self, why_lost (self));
     }
     if (is_killed || self->is_deserted) {
-        self->code = lk_cli_fail (
+        const int code = lk_cli_fail (
             LK_EXIT_FAILED,
             is_killed ? "the command was killed: lockkeeper was stopped for "
                         "too long to guard it"
                       : "the command was killed: its guard was killed, or "
                         "stopped for too long");
         end_job (self);
-    } else if (lk_job_is_left (&self->job)) {
+        return code;
+    }
+    if (lk_job_is_left (&self->job)) {
         end_job (self);
     }
     return self->code;
@@ -255,7 +257,7 @@ attend (runner *self)
               : beat_ms > BEAT_MAX_MS ? BEAT_MAX_MS
                                       : beat_ms;
     for (;;) {
-        lk_guard_beat (&self->guard, self->lock);
+        lk_guard_beat (&self->guard);
         const lk_saw saw = lk_watch_next (&self->watch, (int) beat_ms);
         if (saw == LK_SAW_EVENT && self->watch.event.kind == LK_EVENT_LOST) {
             return lose (self, self->watch.event.error);

@@ -153,6 +153,8 @@ read_verb (line *given, unsigned takes)
     LK_ASSERT (options.wait_ms >= LK_FOREVER && options.duration_ms >= 0);
     LK_ASSERT (options.count >= 0 && options.hosts > 0);
     LK_ASSERT (options.argument[options.count] == NULL);
+    LK_ASSERT (options.names >= 0 && options.names <= options.count);
+    LK_ASSERT (options.on_busy >= 0 && options.on_busy <= 255);
     for (int i = 0; i < options.count; i++) {
         LK_ASSERT (options.argument[i] != NULL);
     }
@@ -162,8 +164,8 @@ int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
     static const unsigned takes[] = {
-        LK_OPT_ENDPOINT | LK_OPT_WAIT | LK_OPT_DURATION | LK_OPT_BACKGROUND,
-        LK_OPT_INIT, LK_OPT_SANDBOX, LK_OPT_JSON | LK_OPT_OBJECT, ~0u};
+        LK_OPT_ENDPOINT | LK_OPT_WAIT | LK_OPT_KIND | LK_OPT_HOLD, LK_OPT_INIT,
+        LK_OPT_SANDBOX, LK_OPT_JSON | LK_OPT_OBJECT, ~0u};
     lk_fuel fuel = {data, size};
     line given;
     const uint8_t program = lk_fuel_byte (&fuel);
