@@ -163,14 +163,15 @@ unlock_own (lk_lockd *self, lk_app *app, lk_request *request, const lk_ask *ask)
     step_request (self, LK_ON_UNLOCK, app, request, &core);
 }
 
-/*  Whether an UNLOCK means that request. A set has no name. */
+/*  Whether an UNLOCK means that request. A name need not be said, and a set has
+ *  none. */
 static bool
 is_meant (const lk_request *request, const lk_ask *ask)
 {
-    if (request->asks != LK_ON_LOCK || request->is_set) {
-        return request->asks == LK_ON_LOCK && !ask->has_object;
+    if (!ask->has_object) {
+        return request->asks == LK_ON_LOCK;
     }
-    return lk_request_is (request, LK_ON_LOCK, &ask->core);
+    return !request->is_set && lk_request_is (request, LK_ON_LOCK, &ask->core);
 }
 
 /*  `request` names one of the application's own; if we do not know it, having
@@ -186,9 +187,6 @@ unlock_named (lk_lockd *self, lk_app *app, lk_ask *ask)
             ask->core.owner = lk_app_owner (app); /* it gives back its own */
         }
         ask_once (self, LK_ON_UNLOCK_BY_KEY, ask, app);
-    } else if (request && !ask->has_object) {
-        lk_lockd_fail (self, ask->message, LK_INVALID,
-                       "the field 'object' is missing or empty");
     } else {
         fail_unknown (self, ask->message);
     }

@@ -39,10 +39,7 @@ store_grant (lk_lock *lock, const lk_grant *grant)
 static void
 give_back (lk_book *self, const lk_message *grant)
 {
-    lk_message *message = lk_letter_give_back (grant);
-    if (message != NULL) {
-        lk_message_queue_add (&self->messages, message);
-    }
+    lk_message_queue_add (&self->messages, lk_letter_give_back (grant));
 }
 
 /*  Whether it is the answer to the change of type that is open. */

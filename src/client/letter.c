@@ -190,28 +190,14 @@ lk_letter_end (const lk_lock *lock)
     return message;
 }
 
+/*  A lock service that does not know the request is not the one that granted
+ *  it: then it is given back already. */
 lk_message *
 lk_letter_give_back (const lk_message *grant)
 {
-    char room[LK_OBJECT_LEN_MAX];
-    lk_name object;
-    lk_flaw flaw;
-    uint64_t key;
     const uint64_t serial = lk_message_serial (grant);
-    const bool is_set = lk_message_has (grant, "locks");
-    if (!is_set
-        && (!lk_object_get (grant, room, &object, &flaw)
-            || !lk_message_hex (grant, "key", &key))) {
-        return NULL;
-    }
     lk_message *message = new_letter ("UNLOCK", serial + 1);
     lk_message_set_number (message, "request", (int64_t) serial);
-    if (!is_set) {
-        lk_object_set (message, object);
-        lk_message_set_text (message, "context",
-                             lk_message_text (grant, "context"));
-        lk_message_set_hex (message, "key", key);
-    }
     return message;
 }
 

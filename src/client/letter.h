@@ -21,8 +21,7 @@ lk_message *lk_letter_change (const lk_lock *lock, int64_t now_ms);
  *  UNLOCK by a key, or by force, or LOCKCHECK, as the deed is. */
 lk_message *lk_letter_end (const lk_lock *lock);
 
-/*  UNLOCK for a grant (LOCKED) that nobody here has asked for any more; NULL
- *  if it does not say what it grants. */
+/*  UNLOCK for a grant (LOCKED) that nobody here has asked for any more. */
 lk_message *lk_letter_give_back (const lk_message *grant);
 
 /*  What a grant says. */

@@ -7,6 +7,8 @@
 
 #include "client_book.h"
 
+#include "lib/vector.h"
+
 /*  -------------------------------------------------------- late */
 
 START_TEST (late_by_the_service)
@@ -158,8 +160,7 @@ START_TEST (static_and_left)
     expect_nothing_sent (&w);
     expect_no_event (&w);
     say_locked (&w, serial, 56, -1);
-    expect_sent (&w, "UNLOCK");
-    ck_assert_uint_eq (w.key, 56);
+    expect_letter (&w, "UNLOCK", serial + 1, "{\"request\":102}");
     say (&w, "UNLOCKED", serial, "released");
     ck_assert_ptr_null (lk_book_next_lock (w.book, NULL));
     expect_no_event (&w);
@@ -355,6 +356,76 @@ START_TEST (checking)
 }
 END_TEST
 
+/*  -------------------------------------------------------- as on the page */
+
+/*  An example of lockkeeper-protocol(7), as the answer to that serial. */
+static void
+hear (world *self, const char *example, uint64_t serial)
+{
+    deliver (self, lk_vector_message (lk_vector_find (example)), serial);
+}
+
+static lk_lock *
+get_example (world *self, const char *example, lk_lock_type type)
+{
+    const lk_object_name names[] = {{"backup/db-1", 0}, {"backup/db-2", 0}};
+    const lk_lock_options options = {.wait_ms = LK_FOREVER, .mode.type = type};
+    const bool is_set = strcmp (example, "app-locked-set") == 0;
+    self->now = 86400000;
+    lk_lock *lock =
+        lk_book_lock (self->book, names, is_set ? 2 : 1, &options, self->now);
+    hear (self, example, lock->serial);
+    expect_event (self, LK_EVENT_GRANTED, lock, LK_OK);
+    return lock;
+}
+
+START_TEST (examples_of_the_page)
+{
+    world w;
+    set_up (&w);
+    lk_lock *set = get_example (&w, "app-locked-set", LK_EXCLUSIVE);
+    ck_assert_uint_eq (lk_lock_token_at (set, 1), 0x700000005);
+    lk_lock *unit = get_example (&w, "app-locked-semaphore", LK_SEMAPHORE);
+    ck_assert_uint_eq (lk_lock_ordinal (unit), 2);
+    lk_lock *kept = get_example (&w, "app-locked-static", LK_EXCLUSIVE);
+    ck_assert (kept->is_static && !set->is_static);
+    ck_assert_int_eq (kept->lease_ms, 8000);
+    hear (&w, "app-lockjeopardy", set->serial);
+    expect_event (&w, LK_EVENT_JEOPARDY, set, LK_OK);
+    hear (&w, "app-unlocked-lost", set->serial);
+    expect_event (&w, LK_EVENT_LOST, set, LK_ISOLATED);
+    hear (&w, "app-unlocked-forced", kept->serial);
+    expect_event (&w, LK_EVENT_LOST, kept, LK_FORCED);
+    ck_assert_str_eq (lk_lock_reason (kept), "hung since noon");
+    lk_book_release (w.book, unit, w.now);
+    hear (&w, "app-unlocked-late", unit->serial + 1);
+    expect_event (&w, LK_EVENT_RELEASED, unit, LK_LATE);
+    lk_lock *deed = lk_book_check (w.book, &stranger, 1, w.now);
+    hear (&w, "app-lockcheck-answer", deed->serial + 1);
+    ck_assert (deed->life == LK_LIFE_CLOSED && !deed->checked);
+    ck_assert_uint_eq (deed->newest, 0x700000009);
+    tear_down (&w);
+}
+END_TEST
+
+START_TEST (examples_of_changes)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get_example (&w, "app-locked", LK_EXCLUSIVE);
+    lk_book_change (w.book, lock, LK_SHARED, 0, w.now);
+    hear (&w, "app-locked-turn", lock->serial);
+    expect_event (&w, LK_EVENT_CHANGED, lock, LK_OK);
+    lk_book_change (w.book, lock, LK_EXCLUSIVE, 0, w.now);
+    lk_message *refused =
+        lk_vector_message (lk_vector_find ("app-lockfailed-turn"));
+    lk_message_set_number (refused, "turn", 2);
+    deliver (&w, refused, lock->serial);
+    expect_event (&w, LK_EVENT_UNCHANGED, lock, LK_DEADLOCK);
+    tear_down (&w);
+}
+END_TEST
+
 static Suite *
 make_suite (void)
 {
@@ -373,6 +444,8 @@ make_suite (void)
     tcase_add_test (kinds, set_that_nobody_asked_for);
     tcase_add_test (kinds, forcing);
     tcase_add_test (kinds, checking);
+    tcase_add_test (kinds, examples_of_the_page);
+    tcase_add_test (kinds, examples_of_changes);
     suite_add_tcase (suite, kinds);
     return suite;
 }

@@ -58,11 +58,8 @@ START_TEST (names_are_bytes)
     expect_letter (&w, "LOCK", lock->serial,
                    "{\"object_hex\":\"6100ff\",\"type\":\"exclusive\","
                    "\"wait\":0,\"duration\":0,\"pid\":1}");
-    lk_book_discard (w.book, lock);
-    lk_message *message = new_locked ();
-    lk_message_set_text (message, "object", NULL);
-    lk_message_set_text (message, "object_hex", "6100ff");
-    deliver (&w, message, 102); /* nobody knows of it any more */
+    say_locked (&w, lock->serial, 55, -1);
+    lk_book_release (w.book, lock, w.now);
     expect_letter (&w, "UNLOCK", 103,
                    "{\"request\":102,\"object_hex\":\"6100ff\","
                    "\"key\":\"0000000000000037\"}");

@@ -360,8 +360,16 @@ START_TEST (questions_of_the_library)
     one.deed = LK_DEED_UNLOCK;
     library_asks (lk_letter_end (&one), 3, "app-unlock-key");
 
+    char reason[] = "hung since noon";
+    one.deed = LK_DEED_FORCE;
+    one.reason = reason;
+    library_asks (lk_letter_end (&one), 3, "app-unlock-force");
+
+    one.deed = LK_DEED_CHECK;
+    library_asks (lk_letter_end (&one), 3, "app-lockcheck");
+
     lk_message *grant = lk_vector_message (lk_vector_find ("app-locked"));
-    library_asks (lk_letter_give_back (grant), 2, "app-unlock");
+    library_asks (lk_letter_give_back (grant), 2, "app-unlock-set");
     lk_message_destroy (&grant);
 }
 END_TEST
