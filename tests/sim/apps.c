@@ -132,8 +132,9 @@ tell_checker (sim_world *world, sim_who who, const sim_request *request)
         sim_checker_asked (checker, who, sim_object_name (objects[i]),
                            grace * 6 / 10);
     }
-    sim_checker_mode (checker, who, &request->mode,
-                      request->linger_ms * 9 / 10);
+    sim_checker_kind (checker, who,
+                      &(sim_kind) {request->mode, request->duration_ms * 9 / 10,
+                                   request->linger_ms * 9 / 10});
     if (request->heir_of) {
         sim_checker_inherits (checker, who, request->heir_of);
     }

@@ -232,14 +232,14 @@ sim_checker_asked (sim_checker *self, sim_who who, lk_name object,
 }
 
 void
-sim_checker_mode (sim_checker *self, sim_who who, const lk_lock_mode *mode,
-                  int64_t linger_ms)
+sim_checker_kind (sim_checker *self, sim_who who, const sim_kind *kind)
 {
     sim_claim *claim = NULL;
 
     while ((claim = sim_checker_next_claim (self, who, claim))) {
-        claim->mode = *mode;
-        claim->linger_ms = linger_ms;
+        claim->mode = kind->mode;
+        claim->duration_ms = kind->duration_ms;
+        claim->linger_ms = kind->linger_ms;
     }
 }
 

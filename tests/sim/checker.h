@@ -56,6 +56,7 @@ typedef struct {
     bool kept;             /* held, static: no lease ends it */
     bool fragile;          /* ... but a reclaim may, if its session ends */
     bool orphan;           /* ... and its application is gone */
+    int64_t duration_ms;   /* lenient: at least, from its request on */
     int64_t linger_ms;     /* at least, when its application ends */
     int64_t lingers_until; /* its application is gone; 0: not so */
     uint64_t heir_of;      /* key of a lingering lock that it may get */
@@ -196,10 +197,14 @@ bool sim_checker_failed (const sim_checker *self);
 void sim_checker_asked (sim_checker *self, sim_who who, lk_name object,
                         int64_t grace_ms);
 
-/*  It is not for a plain exclusive lock; that lingers for so long at least
- *  when its application ends. */
-void sim_checker_mode (sim_checker *self, sim_who who, const lk_lock_mode *mode,
-                       int64_t linger_ms);
+/*  It is not for a plain exclusive lock; that lasts for `duration_ms` at least
+ *  (if it is lenient), and lingers when its application ends. */
+typedef struct {
+    lk_lock_mode mode;
+    int64_t duration_ms;
+    int64_t linger_ms;
+} sim_kind;
+void sim_checker_kind (sim_checker *self, sim_who who, const sim_kind *kind);
 
 /*  It gets the lock that lingers under this key, if there is one. */
 void sim_checker_inherits (sim_checker *self, sim_who who, uint64_t key);

@@ -185,21 +185,25 @@ sim_checker_expired (sim_checker *self, sim_who who)
     sim_claim *claim = NULL;
 
     while ((claim = sim_checker_next_claim (self, who, claim))) {
-        if (self->now < claim->until) {
+        int64_t until = claim->mode.lenient
+                            ? claim->asked_at + claim->duration_ms
+                            : claim->until;
+        if (self->now < until) {
             sim_checker_fail (self,
                               "request %llu of h%d timed out %lld ms too "
                               "early",
                               (unsigned long long) who.serial, who.host,
-                              (long long) (claim->until - self->now));
+                              (long long) (until - self->now));
         }
         if (claim->mode.lenient
-            && !was_wanted (self, claim, claim->until - WANTED_MS)) {
+            && !was_wanted (self, claim, self->now - WANTED_MS)) {
             sim_checker_fail (self,
                               "LENIENT: request %llu of h%d is asked back, "
                               "though nobody waits",
                               (unsigned long long) who.serial, who.host);
         }
         claim->expired = true;
+        claim->until = until;
     }
 }
 

@@ -22,11 +22,13 @@ sim_types_agree (lk_lock_type a, lk_lock_type b)
     return a == b && a != LK_EXCLUSIVE;
 }
 
-/*  Whether its end is so recent that its holder may not have seen it. */
+/*  Whether its end is so recent that its holder may not have seen it. That of
+ *  a lenient one is told, and nobody sees it himself. */
 static bool
 is_in_grace (const sim_checker *self, const sim_claim *claim)
 {
-    return claim->held && claim->lingers_until == 0 && !claim->key_used
+    return claim->held && !claim->mode.lenient && claim->lingers_until == 0
+           && !claim->key_used
            && self->object[claim->object].forced_at < claim->asked_at
            && (claim->kept || self->now < claim->lease_until)
            && self->now - claim->until < claim->grace_ms;

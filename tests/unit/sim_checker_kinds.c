@@ -50,7 +50,8 @@ static void
 ask (uint8_t host, uint64_t serial, lk_lock_mode mode)
 {
     sim_checker_asked (&checker, who (host, serial), gate, 600);
-    sim_checker_mode (&checker, who (host, serial), &mode, 0);
+    sim_checker_kind (&checker, who (host, serial),
+                      &(sim_kind) {mode, 1000, 0});
 }
 
 static sim_grant
@@ -186,7 +187,11 @@ START_TEST (lenient_while_nobody_waits)
     lk_lock_mode lenient = {.lenient = true};
     sim_grant grant = grant_of (100, 1, LK_EXCLUSIVE);
 
-    grant.until = 2000;
+    ask (0, 1, lenient);
+    sim_checker_granted (&checker, who (0, 1), &grant);
+    checker.now = 1999;
+    sim_checker_expired (&checker, who (0, 1));
+    expect ("too early");
     ask (0, 1, lenient);
     sim_checker_granted (&checker, who (0, 1), &grant);
     checker.now = 2001;
@@ -336,7 +341,7 @@ START_TEST (a_lock_lingers)
 
     for (int heir = 0; heir < 2; heir++) {
         ask (0, 1, mode);
-        sim_checker_mode (&checker, who (0, 1), &mode, 300);
+        sim_checker_kind (&checker, who (0, 1), &(sim_kind) {mode, 0, 300});
         sim_checker_granted (&checker, who (0, 1), &grant);
         sim_checker_app_gone (&checker, 0, 1);
         sim_checker_asked (&checker, (sim_who) {0, 2, 2}, gate, 600);
