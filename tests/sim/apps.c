@@ -282,7 +282,9 @@ act_on (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
         ask (world, host, app, request);
         return true;
     case SIM_REQUEST_ASKED:
-        if (sim_chance (world, self->habits.lose_patience)) {
+        /*  In the calm a set is waited for to the end: it has to come. */
+        if ((world->stormy || request->rest_count == 0)
+            && sim_chance (world, self->habits.lose_patience)) {
             give_back (world, host, app, request);
             return true;
         }

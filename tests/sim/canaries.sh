@@ -230,6 +230,41 @@ canary stops-at-once 1000 storm proxy.c \
 canary no-audit 500 storm upkeep.c \
     's/return node->now_ms - entry->since_ms > lease_ms/return 0 \&\& node->now_ms > lease_ms/'
 
+#   ------------------------------------------------------------ every kind
+
+canary reader-passes-a-hard-writer 60 storm grant.c \
+    's/if (!is_soft (mode) || queue->readers_waiting == 0/if (queue->readers_waiting == 0/'
+canary all-pass-a-soft-writer 60 storm grant.c \
+    's/scan->passing = true;/scan->passing = false;/'
+canary one-unit-too-many 60 storm grant.c \
+    's/queue->active\[LK_SEMAPHORE\] < units (mode)/queue->active[LK_SEMAPHORE] <= units (mode)/'
+canary stored-bound-ignored 60 storm grant.c \
+    's/mode->limit == 0 || (mode->bound != 0 && mode->bound < mode->limit);/mode->limit == 0;/'
+canary second-definition-wins 60 storm entry.c \
+    's/if (other->ticket\.mode\.bound != 0) {/if (0) {/'
+canary each-its-own-definition 60 storm entry.c \
+    's/    share_bound (self, entry);\n//g'
+canary writer-beside-readers 60 storm grant.c \
+    's/type == LK_EXCLUSIVE ? 0 : queue/queue/; s/queue->active\[type\];\n    return/queue->active[type]\n                   + (type == LK_EXCLUSIVE ? queue->active[LK_SHARED] : 0);\n    return/'
+canary units-beside-readers 60 storm grant.c \
+    's/type == LK_EXCLUSIVE ? 0 : queue->active\[type\];/type == LK_EXCLUSIVE ? 0 : queue->active[LK_SHARED] + queue->active[LK_SEMAPHORE];/'
+canary ordinals-start-again 60 storm apply.c \
+    's/(uint32_t) lk_queue_active (entry->queue) + 1;/1;/'
+canary a-unit-is-lost-with-its-host 60 storm apply.c \
+    's/if (queue->home == home && drop_gone (self, queue, request)) {/if (queue->home == home \&\& drop_gone (self, queue, request) \&\& 0) {/'
+canary quiet-time-from-the-request 200 storm upkeep.c \
+    's/int64_t since_ms = entry->queue->shared_ms;/int64_t since_ms = 0;/'
+canary no-quiet-time 60 storm upkeep.c \
+    's/return since_ms + entry->ticket\.mode\.quiet_ms;/return since_ms;/'
+canary set-told-with-one-missing 60 storm set.c \
+    's/if (self->held < self->count) {\n        ask_next/if (self->held + 1 < self->count) {\n        ask_next/'
+canary set-leaves-one-behind 200 storm set.c \
+    's/for (size_t i = 0; i < self->count; i++) {\n        if (self->member\[i\]) {\n            lk_asked_enter/for (size_t i = 1; i < self->count; i++) {\n        if (self->member[i]) {\n            lk_asked_enter/'
+canary set-in-any-order 200 storm set.c \
+    's/qsort (/(void) (/'
+canary going-on-forgotten 60 storm apply.c \
+    's/        if (entry) {\n            enqueue/        if (0) {\n            enqueue/'
+
 gather
 
 #   ------------------------------------------------------------ the page
