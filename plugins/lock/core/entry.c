@@ -45,7 +45,7 @@ lk_table_watch_home (lk_table *self, uint8_t home)
 /*  -------------------------------------------------------- tickets */
 
 static lk_queue *
-need_queue (lk_table *self, lk_name object)
+need_queue (lk_table *self, lk_name object, int64_t now_ms)
 {
     lk_queue *queue = lk_table_queue (self, object);
     if (!queue) {
@@ -53,7 +53,7 @@ need_queue (lk_table *self, lk_name object)
         queue->key = lk_memdup (object.data, object.size);
         queue->size = object.size;
         queue->home = lk_table_home (self, object);
-        queue->shared_ms = INT64_MIN;
+        queue->shared_ms = now_ms; /* it may have been held before */
         HASH_ADD_KEYPTR (hh, self->queues, queue->key, queue->size, queue);
     }
     return queue;
@@ -129,7 +129,7 @@ lk_entry_new (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
     entry->ticket = *ticket;
     entry->ticket.owner.data =
         lk_memdup (ticket->owner.data, ticket->owner.size);
-    entry->queue = need_queue (self, ticket->object);
+    entry->queue = need_queue (self, ticket->object, now_ms);
     entry->ticket.object =
         (lk_name) {.data = entry->queue->key, .size = entry->queue->size};
     entry->since_ms = now_ms - clamp_age (ticket->age_ms);
@@ -214,6 +214,6 @@ void
 lk_table_restore (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
 {
     if (!lk_table_find (self, ticket->request)) {
-        lk_entry_new (self, ticket, now_ms)->queue->shared_ms = now_ms;
+        lk_entry_new (self, ticket, now_ms);
     }
 }
