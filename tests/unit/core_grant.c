@@ -221,6 +221,8 @@ START_TEST (a_quiet_one_is_not_granted_by_others)
     add (3, EXCLUSIVE);
     add (4, units (1));
     QUEUE ("| 1 3 4");
+    add (5, SHARED); /* nor does the shared one let those before it pass */
+    QUEUE ("| 1 3 4 5");
 }
 END_TEST
 

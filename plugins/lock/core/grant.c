@@ -144,8 +144,7 @@ bool
 lk_grant_is_ripe (const lk_entry *entry)
 {
     const lk_queue *queue = entry->queue;
-    if (!lk_grant_is_quiet (entry) || queue->upgrade
-        || !fits (queue, &entry->ticket.mode)) {
+    if (!lk_grant_is_quiet (entry) || !fits (queue, &entry->ticket.mode)) {
         return false;
     }
     const lk_entry *before = queue->waiting;
