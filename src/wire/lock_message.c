@@ -44,6 +44,7 @@ static const char *const names[LK_MSG_COUNT] = {
     [LK_MSG_SILENT] = "silent",       [LK_MSG_LOCK] = "lock",
     [LK_MSG_UNLOCK] = "unlock",       [LK_MSG_LOCKED] = "locked",
     [LK_MSG_UNLOCKED] = "unlocked",   [LK_MSG_LOCKFAILED] = "lockfailed",
+    [LK_MSG_CHECK] = "check",         [LK_MSG_CHECKED] = "checked",
     [LK_MSG_REPORT] = "report",       [LK_MSG_REPORTED] = "reported",
     [LK_MSG_AUDIT] = "audit",         [LK_MSG_AUDITED] = "audited",
     [LK_MSG_ALERT] = "alert",         [LK_MSG_ALERTED] = "alerted",
@@ -314,6 +315,10 @@ lk_lock_message_copy (lk_lock_message *copy, const lk_lock_message *source)
         copy->as.report.tickets = lk_tickets_copy (
             source->as.report.tickets, source->as.report.ticket_count);
         break;
+    case LK_MSG_CHECK:
+    case LK_MSG_CHECKED:
+        name_own (&copy->as.check.object);
+        break;
     case LK_MSG_AUDIT:
     case LK_MSG_AUDITED:
         name_own (&copy->as.audit.object);
@@ -349,6 +354,10 @@ lk_lock_message_clear (lk_lock_message *self)
     case LK_MSG_REPORT:
     case LK_MSG_REPORTED:
         lk_tickets_free (self->as.report.tickets);
+        break;
+    case LK_MSG_CHECK:
+    case LK_MSG_CHECKED:
+        name_clear (&self->as.check.object);
         break;
     case LK_MSG_AUDIT:
     case LK_MSG_AUDITED:

@@ -172,6 +172,8 @@ typedef struct {
     X (LK_MSG_LOCKED, "LOCKED", true)                                          \
     X (LK_MSG_UNLOCKED, "UNLOCKED", true)                                      \
     X (LK_MSG_LOCKFAILED, "LOCKFAILED", true)                                  \
+    X (LK_MSG_CHECK, "LOCKCHECK", false)                                       \
+    X (LK_MSG_CHECKED, "LOCKCHECK", true)                                      \
     X (LK_MSG_REPORT, "LOCKTICKETS", false)                                    \
     X (LK_MSG_REPORTED, "LOCKTICKETS", true)                                   \
     X (LK_MSG_AUDIT, "LOCKTICKETS", false)                                     \
@@ -326,6 +328,15 @@ typedef struct {
     lk_name reason;    /* UNLOCKED by force: what the operator said */
 } lk_msg_reply;
 
+/*  Whether a token is still a holder's. */
+typedef struct {
+    lk_request_id request;
+    lk_name object;
+    uint64_t token;
+    bool held;       /* CHECKED: somebody holds the object with it */
+    uint64_t newest; /* CHECKED: the highest that anybody holds it with; 0 */
+} lk_msg_check;      /* CHECK, CHECKED */
+
 typedef struct {
     uint64_t session;
     uint8_t home;       /* place in decree.leader */
@@ -385,6 +396,7 @@ typedef struct {
         lk_msg_host host;
         lk_msg_request request;
         lk_msg_reply reply;
+        lk_msg_check check;
         lk_msg_report report;
         lk_msg_audit audit;
         lk_msg_alert alert;

@@ -317,6 +317,23 @@ lockfailed_fields (lk_fields *f, lk_lock_message *message)
     }
 }
 
+static void
+check_fields (lk_fields *f, lk_lock_message *message)
+{
+    lk_msg_check *check = &message->as.check;
+    lk_field_request (f, "request", &check->request);
+    lk_field_object (f, &check->object);
+    lk_field_hex (f, "token", &check->token);
+}
+
+static void
+checked_fields (lk_fields *f, lk_lock_message *message)
+{
+    check_fields (f, message);
+    lk_field_flag (f, "held", &message->as.check.held);
+    lk_field_hex (f, "newest", &message->as.check.newest);
+}
+
 /*  -------------------------------------------------------- sessions */
 
 static void
@@ -409,6 +426,8 @@ static void (*const shapes[LK_MSG_COUNT]) (lk_fields *, lk_lock_message *) = {
     [LK_MSG_LOCKED] = locked_fields,
     [LK_MSG_UNLOCKED] = unlocked_fields,
     [LK_MSG_LOCKFAILED] = lockfailed_fields,
+    [LK_MSG_CHECK] = check_fields,
+    [LK_MSG_CHECKED] = checked_fields,
     [LK_MSG_REPORT] = report_fields,
     [LK_MSG_REPORTED] = reported_fields,
     [LK_MSG_AUDIT] = audit_fields,

@@ -225,7 +225,7 @@ told_lost (sim_world *world, sim_who who, sim_request *request,
         sim_checker_released (checker, who);
     } else if (answer->error == LK_FORCED) {
         told_forced (world, who, request, answer);
-    } else if (answer->error == LK_ISOLATED) {
+    } else if (answer->error == LK_ISOLATED || answer->error == LK_QUORUM) {
         sim_plot_isolated (world, who.host);
     }
     sim_checker_ended (checker, who);

@@ -197,7 +197,7 @@ canary one-acknowledgement-for-all 60 storm stream.c \
 canary tells-without-lease 3000 storm stream.c \
     's/if (self->committed == acked || !lk_lease_holds (node)) {/if (self->committed == acked) {/'
 canary repeated-lock-not-confirmed 60 storm home.c \
-    's/confirm (node, ticket, entry->ticket\.token);/lk_tell now = {.request = ticket->request,\n                           .token = entry->ticket.token};\n            tell_locked (node, \&now);/'
+    's/lk_home_confirm (node, ticket, held->token);/lk_tell now = {.request = ticket->request, .token = held->token};\n        tell_locked (node, \&now);/'
 canary repeated-lock-granted-twice 60 storm home.c \
     's/const lk_entry \*entry = find (node, ticket);\n    if (entry) {\n        if/const lk_entry *entry = NULL;\n    if (entry) {\n        if/' \
     apply.c \
@@ -208,19 +208,19 @@ canary tickets-in-order-of-arrival 60 storm apply.c \
     's/ticket\.number = stamp (self, home);/ticket.number = (uint64_t) now_ms;/'
 canary copies-in-another-order 60 storm entry.c \
     's/        lk_entry_new (self, ticket, now_ms);/        lk_entry *entry = lk_entry_new (self, ticket, now_ms);\n        lk_queue *queue = entry->queue;\n        if (queue->waiting != entry \&\& entry->ticket.token == 0) {\n            DL_DELETE (queue->first, entry);\n            DL_PREPEND_ELEM (queue->first, queue->waiting, entry);\n            queue->waiting = entry;\n        }/'
-canary any-key 200 storm home.c \
+canary any-key 200 storm release.c \
     's/holder->ticket\.key != ticket->key/0/'
-canary by-key-at-once 200 storm home.c \
-    's/ask_back (node, holder, ticket->request);/holder->release_by = ticket->request;\n        drop (node, holder);/'
+canary by-key-at-once 200 storm release.c \
+    's/lk_home_ask_back (node, holder, LK_RELEASED, (lk_name) {0});/drop (node, holder);/'
 canary no-grace 200 storm upkeep.c \
     's/return ticket->duration_ms + grace_of/return ticket->duration_ms + 0 * grace_of/'
-canary unlocked-told-at-once 60 storm home.c \
-    's/    lk_stream_append (node, &op);\n}\n\nstatic void\nadd/    lk_tell now = {.request = op.ticket.request, .token = entry->ticket.token};\n    tell_unlocked (node, \&op, \&now);\n&/'
+canary unlocked-told-at-once 60 storm release.c \
+    's/    lk_stream_append (node, &op);\n}/    lk_tell now = {.kind = LK_TELL_UNLOCKED, .request = op.ticket.request, .token = entry->ticket.token};\n    lk_home_tell (node, \&op, \&(lk_tells) {\&now, 1, 1});\n&/'
 
 #   ------------------------------------------------------------ proxies
 
 canary session-ignored 6000 storm answers.c \
-    's/&& reply->request\.session == node->facts\.session//'
+    's/&& request\.session == node->facts\.session//'
 canary answers-of-older-terms 60 late-locked answers.c \
     's/&& lk_term_compare (message->term, node->proxy\.decree\.term) >= 0;/;/'
 canary unlocked-before-acknowledged 60 storm requests.c \

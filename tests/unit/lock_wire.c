@@ -279,6 +279,9 @@ act (world *w)
     case 3:
         ask (w, self, LK_ON_LOCK, app, 0);
         break;
+    case 4:
+        ask (w, self, LK_ON_CHECK, app, 1000);
+        break;
     default:
         ask (w, self, LK_ON_LOCK, app, -1);
     }

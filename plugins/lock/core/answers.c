@@ -11,12 +11,18 @@
 
 /*  Whether an answer is for this session and not of a decree that is over. */
 static bool
+is_for_us (const lk_node *node, const lk_lock_message *message,
+           lk_request_id request)
+{
+    return request.host == node->config.self
+           && request.session == node->facts.session
+           && lk_term_compare (message->term, node->proxy.decree.term) >= 0;
+}
+
+static bool
 is_current (const lk_node *node, const lk_lock_message *message)
 {
-    const lk_msg_reply *reply = &message->as.reply;
-    return reply->request.host == node->config.self
-           && reply->request.session == node->facts.session
-           && lk_term_compare (message->term, node->proxy.decree.term) >= 0;
+    return is_for_us (node, message, message->as.reply.request);
 }
 
 /*  A ticket that nobody here asks for (any more): an UNLOCK is kept and
@@ -81,18 +87,61 @@ lk_on_locked (lk_node *node, const lk_lock_message *message)
     }
 }
 
+/*  Whether the ticket is still there, and its home wants it back. */
+static bool
+asks_back (const lk_msg_reply *reply)
+{
+    return reply->error == LK_RELEASED || reply->error == LK_FORCED
+           || reply->error == LK_LATE;
+}
+
+static void
+say_forced (lk_node *node, const lk_asked *asked, const lk_msg_reply *reply)
+{
+    if (reply->error == LK_FORCED) {
+        lk_out_trace (node, LK_TRACE_NOTICE,
+                      "taken away by force: lock=%s from=%s reason=\"%s\"",
+                      lk_out_escaped (node, asked->ticket.object),
+                      lk_out_escaped (node, asked->ticket.owner),
+                      lk_out_escaped (node, reply->reason));
+    }
+}
+
 /*  One of a set: with it all of that ends. */
 static void
 unlocked_member (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
 {
     if (asked->state == LK_ASKED_CLOSING) {
-        if (reply->error != LK_RELEASED) {
+        if (!asks_back (reply)) {
             lk_set_given_back (node, asked);
         }
     } else if (asked->ticket.token != 0
                && reply->token == asked->ticket.token) {
+        say_forced (node, asked, reply);
         lk_set_failed (node, asked->set,
-                       reply->error ? (lk_err) reply->error : LK_LOST);
+                       reply->error ? (lk_err) reply->error : LK_LOST,
+                       reply->reason);
+    }
+}
+
+/*  The end of a held one. A lenient lock that somebody else waits for is only
+ *  asked for: its application gives it back, as after any duration. */
+static void
+lose (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
+{
+    bool ran_out = reply->error == LK_LATE;
+    asked->error = ran_out        ? LK_TIMEDOUT
+                   : reply->error ? (lk_err) reply->error
+                                  : LK_LOST;
+    say_forced (node, asked, reply);
+    lk_asked_answer (node, asked,
+                     (lk_answer) {.kind = LK_ANSWER_UNLOCKED,
+                                  .error = asked->error,
+                                  .until_ms = INT64_MAX,
+                                  .reason = lk_out_name (node, reply->reason)});
+    lk_asked_enter (node, asked, ran_out ? LK_ASKED_ENDED : LK_ASKED_CLOSING);
+    if (!ran_out) {
+        lk_asked_send (node, asked);
     }
 }
 
@@ -105,20 +154,22 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
     }
     lk_asked *asked = lk_asked_by_serial (node, reply->request.serial);
     if (!asked) {
+        if (asks_back (reply)) {
+            give_back (node, reply->request.serial, reply->object);
+        }
         return;
     }
-    bool asks_back = reply->error == LK_RELEASED;
     if (asked->set) {
         unlocked_member (node, asked, reply);
         return;
     }
     switch (asked->state) {
     case LK_ASKED_CLOSING:
-    case LK_ASKED_BY_KEY:
-        if (asks_back) {
+    case LK_ASKED_ERRAND:
+        if (asks_back (reply)) {
             break; /* UNLOCK is on its way */
         }
-        if (asked->tell_unlocked || asked->state == LK_ASKED_BY_KEY) {
+        if (asked->tell_unlocked || asked->state == LK_ASKED_ERRAND) {
             lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_OK);
         }
         lk_asked_remove (node, asked);
@@ -127,12 +178,12 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
         if (reply->token != asked->ticket.token) {
             break; /* an earlier grant of the same request */
         }
-        asked->error = reply->error ? (lk_err) reply->error : LK_LOST;
-        lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, asked->error);
-        lk_asked_enter (node, asked, LK_ASKED_CLOSING);
-        lk_asked_send (node, asked);
+        lose (node, asked, reply);
         break;
     case LK_ASKED_ENDED:
+        if (reply->error == LK_LATE) {
+            break; /* its application knows */
+        }
         lk_asked_enter (node, asked, LK_ASKED_CLOSING);
         lk_asked_send (node, asked);
         break;
@@ -154,16 +205,35 @@ lk_on_lockfailed (lk_node *node, const lk_lock_message *message)
     if (!asked) {
         return;
     }
-    if (asked->state == LK_ASKED_BY_KEY) {
+    if (asked->state == LK_ASKED_ERRAND) {
         lk_asked_tell (node, asked, LK_ANSWER_FAILED, (lk_err) reply->error);
         lk_asked_remove (node, asked);
     } else if (asked->set && asked->state == LK_ASKED_WAITING) {
-        lk_set_failed (node, asked->set, (lk_err) reply->error);
+        lk_set_failed (node, asked->set, (lk_err) reply->error, (lk_name) {0});
     } else if (asked->state == LK_ASKED_WAITING) {
         asked->error = (lk_err) reply->error;
         lk_asked_tell (node, asked, LK_ANSWER_FAILED, asked->error);
         lk_asked_enter (node, asked, LK_ASKED_CLOSING);
         lk_asked_send (node, asked);
+    }
+}
+
+void
+lk_on_checked (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_check *check = &message->as.check;
+    if (!is_for_us (node, message, check->request)) {
+        return;
+    }
+    lk_asked *asked = lk_asked_by_serial (node, check->request.serial);
+    if (asked && asked->errand == LK_ERRAND_CHECK) {
+        lk_asked_answer (node, asked,
+                         (lk_answer) {.kind = LK_ANSWER_CHECKED,
+                                      .until_ms = INT64_MAX,
+                                      .token = asked->ticket.token,
+                                      .held = check->held,
+                                      .newest = check->newest});
+        lk_asked_remove (node, asked);
     }
 }
 

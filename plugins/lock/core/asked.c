@@ -94,13 +94,20 @@ await_nothing (lk_node *node, lk_asked *asked)
 }
 
 void
+lk_asked_free (lk_asked *asked)
+{
+    lk_ticket_clear (&asked->ticket);
+    lk_free ((char *) asked->reason.data);
+    lk_free (asked);
+}
+
+void
 lk_asked_remove (lk_node *node, lk_asked *asked)
 {
     await_nothing (node, asked);
     link_out (&node->proxy, asked);
     map_out (&node->proxy, asked);
-    lk_ticket_clear (&asked->ticket);
-    lk_free (asked);
+    lk_asked_free (asked);
 }
 
 lk_asked *
@@ -174,35 +181,73 @@ lk_proxy_send (lk_node *node, lk_lock_message *message, uint8_t home, int tries)
     lk_out_send (node, message, to);
 }
 
+static lk_request_id
+request_id (const lk_node *node, const lk_asked *asked)
+{
+    return (lk_request_id) {.host = node->config.self,
+                            .session = node->facts.session,
+                            .serial = asked->serial};
+}
+
+/*  By whichever leader it is time for; nothing is sent outside of a session. */
+static bool
+can_send (const lk_node *node)
+{
+    return node->proxy.live && node->proxy.decree.leader_count > 0;
+}
+
+static void
+send_to_home (lk_node *node, lk_asked *asked, lk_lock_message *message)
+{
+    asked->sent_ms = node->now_ms;
+    lk_proxy_send (node, message,
+                   lk_home_of (&node->proxy.decree, asked->ticket.object),
+                   asked->tries++);
+}
+
+static void
+send_check (lk_node *node, lk_asked *asked)
+{
+    if (!can_send (node)) {
+        return;
+    }
+    lk_lock_message *message = lk_out_message (node, LK_MSG_CHECK);
+    message->as.check =
+        (lk_msg_check) {.request = request_id (node, asked),
+                        .object = lk_out_name (node, asked->ticket.object),
+                        .token = asked->ticket.token};
+    send_to_home (node, asked, message);
+}
+
 static void
 send_request (lk_node *node, lk_asked *asked, lk_lock_kind kind)
 {
-    lk_proxy *proxy = &node->proxy;
-    if (!proxy->live || proxy->decree.leader_count == 0) {
+    if (!can_send (node)) {
         return;
     }
     lk_lock_message *message = lk_out_message (node, kind);
     lk_msg_request *request = &message->as.request;
     request->ticket = lk_out_ticket (node, &asked->ticket);
-    request->ticket.request = (lk_request_id) {.host = node->config.self,
-                                               .session = node->facts.session,
-                                               .serial = asked->serial};
+    request->ticket.request = request_id (node, asked);
     request->ticket.age_ms = node->now_ms - asked->asked_ms;
     request->queue = asked->queue;
-    request->by_key = asked->state == LK_ASKED_BY_KEY;
+    request->by_key = asked->errand == LK_ERRAND_BY_KEY;
+    request->force = asked->errand == LK_ERRAND_FORCE;
+    request->reason = lk_out_name (node, asked->reason);
     request->at = node->now_ms;
-    asked->sent_ms = node->now_ms;
     if (asked->set && kind == LK_MSG_LOCK) {
         lk_set_add_rest (node, asked, request);
     }
-    lk_proxy_send (node, message,
-                   lk_home_of (&proxy->decree, asked->ticket.object),
-                   asked->tries++);
+    send_to_home (node, asked, message);
 }
 
 void
 lk_asked_send (lk_node *node, lk_asked *asked)
 {
+    if (asked->errand == LK_ERRAND_CHECK) {
+        send_check (node, asked);
+        return;
+    }
     send_request (node, asked,
                   asked->state == LK_ASKED_WAITING ? LK_MSG_LOCK
                                                    : LK_MSG_UNLOCK);
@@ -211,36 +256,40 @@ lk_asked_send (lk_node *node, lk_asked *asked)
 void
 lk_asked_send_unlock (lk_node *node, lk_asked *asked)
 {
-    send_request (node, asked, LK_MSG_UNLOCK);
+    if (asked->errand == LK_ERRAND_NONE) {
+        send_request (node, asked, LK_MSG_UNLOCK);
+    }
 }
 
 /*  -------------------------------------------------------- telling */
 
 void
+lk_asked_answer (lk_node *node, const lk_asked *asked, lk_answer answer)
+{
+    if (asked->name[0] != LK_NO_APP) {
+        answer.app = (uint32_t) asked->name[0];
+        answer.serial = asked->name[1];
+        lk_out_answer (node, &answer);
+    }
+}
+
+void
 lk_asked_tell (lk_node *node, const lk_asked *asked, lk_answer_kind kind,
                lk_err error)
 {
-    if (asked->name[0] == LK_NO_APP) {
-        return;
-    }
-    lk_answer answer = {.kind = kind,
-                        .app = (uint32_t) asked->name[0],
-                        .serial = asked->name[1],
-                        .error = error,
-                        .until_ms = INT64_MAX};
-    lk_out_answer (node, &answer);
+    lk_asked_answer (
+        node, asked,
+        (lk_answer) {.kind = kind, .error = error, .until_ms = INT64_MAX});
 }
 
 void
 lk_asked_tell_locked (lk_node *node, const lk_asked *asked)
 {
-    lk_answer answer = {.kind = LK_ANSWER_LOCKED,
-                        .app = (uint32_t) asked->name[0],
-                        .serial = asked->name[1],
-                        .token = asked->ticket.token,
-                        .key = asked->ticket.key,
-                        .until_ms = asked->until_ms,
-                        .type = asked->ticket.mode.type,
-                        .ordinal = asked->ticket.ordinal};
-    lk_out_answer (node, &answer);
+    lk_asked_answer (node, asked,
+                     (lk_answer) {.kind = LK_ANSWER_LOCKED,
+                                  .token = asked->ticket.token,
+                                  .key = asked->ticket.key,
+                                  .until_ms = asked->until_ms,
+                                  .type = asked->ticket.mode.type,
+                                  .ordinal = asked->ticket.ordinal});
 }

@@ -12,10 +12,13 @@
 
 #include "proxy.h"
 
-/*  A new request, in state WAITING, CLOSING or BY_KEY. */
+/*  A new request, in state WAITING, CLOSING or ERRAND. */
 lk_asked *lk_asked_new (lk_node *node, lk_asked_state state, uint64_t serial,
                         uint32_t app, uint64_t app_serial, lk_name object);
 void lk_asked_remove (lk_node *node, lk_asked *asked);
+
+/*  Its memory; it is in no map or list (any more). */
+void lk_asked_free (lk_asked *asked);
 
 lk_asked *lk_asked_by_serial (const lk_node *node, uint64_t serial);
 lk_asked *lk_asked_by_name (const lk_node *node, uint32_t app,
@@ -33,7 +36,7 @@ void lk_asked_await_unlocked (lk_node *node, lk_asked *asked);
 /*  Nobody waits for news of it any more. */
 void lk_asked_orphan (lk_node *node, lk_asked *asked);
 
-/*  Sends its LOCK or UNLOCK now. */
+/*  Sends its LOCK, UNLOCK or LOCKCHECK now. */
 void lk_asked_send (lk_node *node, lk_asked *asked);
 
 /*  Sends an UNLOCK, once, whatever its state is: a last word. */
@@ -43,6 +46,9 @@ void lk_asked_send_unlock (lk_node *node, lk_asked *asked);
 void lk_asked_tell_locked (lk_node *node, const lk_asked *asked);
 void lk_asked_tell (lk_node *node, const lk_asked *asked, lk_answer_kind kind,
                     lk_err error);
+
+/*  ... with more than that, of the kind that `answer` says. */
+void lk_asked_answer (lk_node *node, const lk_asked *asked, lk_answer answer);
 
 /*  The proxy looks at deadlines at `when_ms` at the latest. */
 void lk_proxy_due (lk_node *node, int64_t when_ms);

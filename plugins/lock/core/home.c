@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  What time does to tickets is in upkeep.c.
+ *  What ends a lock is in release.c, what time does to tickets in upkeep.c.
  */
 
 #include "home.h"
@@ -21,7 +21,7 @@ lk_home_init (lk_home *self)
     self->digest_ms = LK_LONG_AGO;
     self->ripe_ms = INT64_MAX;
     for (size_t i = 0; i < LK_RELEASES_KEPT; i++) {
-        self->released[i].host = LK_NOBODY;
+        self->released[i].by.host = LK_NOBODY;
     }
 }
 
@@ -39,9 +39,8 @@ make_reply (lk_node *node, lk_lock_kind kind, lk_request_id request,
     return message;
 }
 
-/*  Without its lease a home tells nothing: the proxy asks again. */
-static void
-refuse (lk_node *node, const lk_ticket *ticket, lk_err error)
+void
+lk_home_refuse (lk_node *node, const lk_ticket *ticket, lk_err error)
 {
     if (!lk_lease_holds (node)) {
         return;
@@ -97,13 +96,15 @@ tell_unlocked (lk_node *node, const lk_op *op, const lk_tell *tell)
 }
 
 void
-lk_home_ask_back (lk_node *node, const lk_entry *entry, lk_err error)
+lk_home_ask_back (lk_node *node, const lk_entry *entry, lk_err error,
+                  lk_name reason)
 {
     const lk_ticket *ticket = &entry->ticket;
     lk_lock_message *message =
         make_reply (node, LK_MSG_UNLOCKED, ticket->request, ticket->object);
     message->as.reply.error = (int) error;
     message->as.reply.token = ticket->token;
+    message->as.reply.reason = lk_out_name (node, reason);
     lk_home_send (node, message, ticket->request.host);
 }
 
@@ -139,10 +140,8 @@ lk_home_tell (lk_node *node, const lk_op *op, const lk_tells *tells)
 
 /*  -------------------------------------------------------- requests */
 
-/*  Whether this leader may act on a request of that session for that object
- *  now. If not, the proxy asks again, somebody else or later. */
-static bool
-is_mine (lk_node *node, const lk_lock_message *message)
+bool
+lk_home_may_act (lk_node *node, const lk_lock_message *message)
 {
     const lk_msg_request *request = &message->as.request;
     lk_request_id id = request->ticket.request;
@@ -166,11 +165,10 @@ is_mine (lk_node *node, const lk_lock_message *message)
            || node->table.reported[own][id.host] == id.session;
 }
 
-/*  The request's ticket, if it is for that object. */
-static const lk_entry *
-find (const lk_node *node, const lk_ticket *ticket)
+lk_entry *
+lk_home_find (const lk_node *node, const lk_ticket *ticket)
 {
-    const lk_entry *entry = lk_table_find (&node->table, ticket->request);
+    lk_entry *entry = lk_table_find (&node->table, ticket->request);
     return entry
                    && entry->queue
                           == lk_table_queue (&node->table, ticket->object)
@@ -178,8 +176,8 @@ find (const lk_node *node, const lk_ticket *ticket)
                : NULL;
 }
 
-static lk_op
-about (lk_op_kind kind, const lk_ticket *ticket)
+lk_op
+lk_op_about (lk_op_kind kind, const lk_ticket *ticket)
 {
     return (lk_op) {.kind = kind,
                     .by.host = LK_NOBODY,
@@ -187,24 +185,11 @@ about (lk_op_kind kind, const lk_ticket *ticket)
                     .ticket.object = ticket->object};
 }
 
-static void
-confirm (lk_node *node, const lk_ticket *ticket, uint64_t token)
+void
+lk_home_confirm (lk_node *node, const lk_ticket *ticket, uint64_t token)
 {
-    lk_op op = about (LK_OP_CONFIRM, ticket);
+    lk_op op = lk_op_about (LK_OP_CONFIRM, ticket);
     op.ticket.token = token;
-    lk_stream_append (node, &op);
-}
-
-/*  The ticket goes; whoever asked for that by key is told, too. */
-static void
-drop (lk_node *node, const lk_entry *entry)
-{
-    lk_home *self = &node->home;
-    lk_op op = about (LK_OP_DROP, &entry->ticket);
-    op.by = entry->release_by;
-    if (op.by.host != LK_NOBODY) {
-        self->released[self->released_next++ % LK_RELEASES_KEPT] = op.by;
-    }
     lk_stream_append (node, &op);
 }
 
@@ -261,19 +246,19 @@ convert (lk_node *node, const lk_msg_request *request, const lk_entry *entry)
     lk_err error = LK_OK;
     if (ticket->mode.type == LK_SEMAPHORE
         || entry->ticket.mode.type == LK_SEMAPHORE) {
-        refuse (node, ticket, LK_INVALID);
+        lk_home_refuse (node, ticket, LK_INVALID);
         return;
     }
     if (ticket->mode.type == LK_EXCLUSIVE
         && entry->ticket.mode.type == LK_SHARED) {
         error = refusal (entry, request->queue);
     }
-    lk_op op = about (LK_OP_CONVERT, ticket);
+    lk_op op = lk_op_about (LK_OP_CONVERT, ticket);
     op.ticket.mode.type = error == LK_OK ? ticket->mode.type : LK_SHARED;
     op.ticket.turn = ticket->turn;
     lk_stream_append (node, &op);
     if (error != LK_OK) {
-        refuse (node, ticket, error);
+        lk_home_refuse (node, ticket, error);
     }
 }
 
@@ -290,12 +275,12 @@ ask_holder (lk_node *node, const lk_msg_request *request,
         return; /* it waits */
     } else if (ticket->turn == held->turn && ticket->turn > 0
                && ticket->mode.type != held->mode.type) {
-        refuse (node, ticket, request->queue ? LK_DEADLOCK : LK_FULL);
+        lk_home_refuse (node, ticket, request->queue ? LK_DEADLOCK : LK_FULL);
     } else if (request->keep && held->mode.is_static && !held->kept) {
-        const lk_op op = about (LK_OP_KEEP, ticket);
+        const lk_op op = lk_op_about (LK_OP_KEEP, ticket);
         lk_stream_append (node, &op);
     } else {
-        confirm (node, ticket, held->token);
+        lk_home_confirm (node, ticket, held->token);
     }
 }
 
@@ -318,7 +303,7 @@ admit (const lk_node *node, const lk_msg_request *request)
     for (size_t i = 0; i <= request->rest_count; i++) {
         const lk_ticket ticket = asked_for (request, i);
         const lk_queue *queue = lk_table_queue (&node->table, ticket.object);
-        const lk_entry *entry = find (node, &ticket);
+        const lk_entry *entry = lk_home_find (node, &ticket);
         if (!lk_grant_is_sound (&ticket.mode)) {
             return LK_INVALID;
         }
@@ -340,7 +325,7 @@ lacks_any (lk_node *node, const lk_msg_request *request)
     bool lacks = false;
     for (size_t i = 0; i <= request->rest_count; i++) {
         const lk_ticket ticket = asked_for (request, i);
-        const lk_entry *entry = find (node, &ticket);
+        const lk_entry *entry = lk_home_find (node, &ticket);
         lacks = lacks || !entry
                 || (i == 0 && entry->ticket.number == 0
                     && entry->ticket.token == 0);
@@ -355,89 +340,14 @@ void
 lk_on_lock (lk_node *node, const lk_lock_message *message)
 {
     const lk_msg_request *request = &message->as.request;
-    if (!is_mine (node, message) || !lacks_any (node, request)) {
+    if (!lk_home_may_act (node, message) || !lacks_any (node, request)) {
         return;
     }
     lk_err error = admit (node, request);
     if (error != LK_OK) {
-        refuse (node, &request->ticket, error);
+        lk_home_refuse (node, &request->ticket, error);
     } else {
         add (node, request);
-    }
-}
-
-static bool
-was_released_by (const lk_home *self, lk_request_id by)
-{
-    for (size_t i = 0; i < LK_RELEASES_KEPT; i++) {
-        const lk_request_id *released = &self->released[i];
-        if (released->host == by.host && released->session == by.session
-            && released->serial == by.serial) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/*  The holder's proxy has to give it back, which it does for its application
- *  as soon as it hears of this: so nobody gets the object while that one
- *  believes in it. Said again whenever the asker does. */
-static void
-ask_back (lk_node *node, lk_entry *holder, lk_request_id by)
-{
-    holder->release_by = by;
-    lk_home_ask_back (node, holder, LK_RELEASED);
-}
-
-/*  The holder itself gives back what it had in a former session of its host,
- *  whose lock service was restarted: there is nobody else to be asked. */
-static bool
-is_holder_itself (const lk_ticket *held, const lk_ticket *asking)
-{
-    return held->request.host == asking->request.host
-           && held->request.session < asking->request.session
-           && held->owner.size > 0 && held->owner.size == asking->owner.size
-           && memcmp (held->owner.data, asking->owner.data, held->owner.size)
-                  == 0;
-}
-
-static void
-unlock_by_key (lk_node *node, const lk_ticket *ticket)
-{
-    if (was_released_by (&node->home, ticket->request)) {
-        confirm (node, ticket, 0);
-        return;
-    }
-    const lk_queue *queue = lk_table_queue (&node->table, ticket->object);
-    lk_entry *holder = queue ? queue->first : NULL;
-    if (!holder || holder->ticket.token == 0) {
-        refuse (node, ticket, LK_UNKNOWN);
-    } else if (holder->ticket.key != ticket->key) {
-        refuse (node, ticket, LK_DENIED);
-    } else if (is_holder_itself (&holder->ticket, ticket)) {
-        holder->release_by = ticket->request;
-        drop (node, holder);
-    } else {
-        ask_back (node, holder, ticket->request);
-    }
-}
-
-void
-lk_on_unlock (lk_node *node, const lk_lock_message *message)
-{
-    const lk_ticket *ticket = &message->as.request.ticket;
-    if (!is_mine (node, message)) {
-        return;
-    }
-    if (message->as.request.by_key) {
-        unlock_by_key (node, ticket);
-        return;
-    }
-    const lk_entry *entry = find (node, ticket);
-    if (entry) {
-        drop (node, entry);
-    } else {
-        confirm (node, ticket, 0);
     }
 }
 

@@ -17,14 +17,21 @@
 
 #define LK_RELEASES_KEPT 64
 
+/*  Somebody else than the holder asked for the end of a lock. */
+typedef struct {
+    lk_request_id by;
+    uint64_t up_to; /* by force: tokens of those that held it then; by key: 0,
+                       and it is done */
+} lk_release;
+
 typedef struct {
     int64_t asked_ms;  /* last look for silent sessions */
     int64_t digest_ms; /* last digest */
     int64_t ripe_ms;   /* a quiet time may be over then; INT64_MAX */
 
-    /*  Unlocks by key that were done lately: one that is said again is not to
-     *  be refused because the lock is gone. A ring. */
-    lk_request_id released[LK_RELEASES_KEPT];
+    /*  Of these, the latest: one that is said again is not to be refused
+     *  because the lock is gone, nor to end the next one. A ring. */
+    lk_release released[LK_RELEASES_KEPT];
     size_t released_next;
 } lk_home;
 
@@ -37,8 +44,27 @@ void lk_home_run (lk_node *node);
 /*  Grants those whose quiet time is over. */
 void lk_home_ripen (lk_node *node);
 
-/*  Asks the holder's proxy for it, which is told what for. */
-void lk_home_ask_back (lk_node *node, const lk_entry *entry, lk_err error);
+/*  Asks the holder's proxy for it, which is told what for: RELEASED, FORCED or
+ *  LATE, which no operation tells. */
+void lk_home_ask_back (lk_node *node, const lk_entry *entry, lk_err error,
+                       lk_name reason);
+
+/*  Whether this leader may act on a request of that session for that object
+ *  now. If not, the proxy asks again, somebody else or later. */
+bool lk_home_may_act (lk_node *node, const lk_lock_message *message);
+
+/*  The request's ticket, if it is for that object. */
+lk_entry *lk_home_find (const lk_node *node, const lk_ticket *ticket);
+
+/*  Tells a request that it fails; without its lease a home tells nothing: the
+ *  proxy asks again. */
+void lk_home_refuse (lk_node *node, const lk_ticket *ticket, lk_err error);
+
+/*  Tells it, by an operation, that it is held with that token; 0: is gone. */
+void lk_home_confirm (lk_node *node, const lk_ticket *ticket, uint64_t token);
+
+/*  An operation with that ticket's request and object. */
+lk_op lk_op_about (lk_op_kind kind, const lk_ticket *ticket);
 
 /*  An operation is acknowledged by all: tells what follows from it. */
 void lk_home_tell (lk_node *node, const lk_op *op, const lk_tells *tells);
@@ -54,6 +80,7 @@ bool lk_relay (lk_node *node, const lk_lock_message *message);
 
 void lk_on_lock (lk_node *node, const lk_lock_message *message);
 void lk_on_unlock (lk_node *node, const lk_lock_message *message);
+void lk_on_check (lk_node *node, const lk_lock_message *message);
 void lk_on_report (lk_node *node, const lk_lock_message *message);
 void lk_on_audited (lk_node *node, const lk_lock_message *message);
 void lk_on_host (lk_node *node, const lk_lock_message *message);

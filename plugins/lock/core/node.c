@@ -225,6 +225,8 @@ static handler *const handlers[LK_MSG_COUNT] = {
     [LK_MSG_LOCKED] = lk_on_locked,
     [LK_MSG_UNLOCKED] = lk_on_unlocked,
     [LK_MSG_LOCKFAILED] = lk_on_lockfailed,
+    [LK_MSG_CHECK] = lk_on_check,
+    [LK_MSG_CHECKED] = lk_on_checked,
     [LK_MSG_REPORT] = lk_on_report,
     [LK_MSG_REPORTED] = lk_on_reported,
     [LK_MSG_AUDIT] = lk_on_audit,
@@ -327,8 +329,11 @@ handle (lk_node *node, const lk_event *event)
         lk_on_app_unlock_by_key (node, &event->request);
         break;
     case LK_ON_FORCE:
+        lk_on_app_force (node, &event->request);
+        break;
     case LK_ON_CHECK:
-        break; /* no shell asks for them yet */
+        lk_on_app_check (node, &event->request);
+        break;
     case LK_ON_APP_GONE:
         lk_on_app_gone (node, event->request.app);
         break;

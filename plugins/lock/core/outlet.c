@@ -8,12 +8,13 @@
 
 #include "node_private.h"
 #include "util/alloc.h"
+#include "util/escape.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#define TRACE_SIZE 256
+#define TRACE_SIZE 1024
 
 void
 lk_outlet_init (lk_outlet *self)
@@ -178,6 +179,19 @@ lk_out_host (lk_node *node, lk_host host)
     char *text = lk_arena_alloc (&node->outlet.arena, 8);
     snprintf (text, 8, "#%u", host);
     return text;
+}
+
+const char *
+lk_out_escaped (lk_node *node, lk_name name)
+{
+    size_t from = 0;
+    while (from < name.size && name.data[from] == '\0') {
+        from++;
+    }
+    size_t size = name.size - from;
+    size_t room = LK_ESCAPE_ROOM (size);
+    char *text = lk_arena_alloc (&node->outlet.arena, room);
+    return lk_escape (name.data + from, size, text, room);
 }
 
 void

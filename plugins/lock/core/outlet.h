@@ -51,6 +51,10 @@ void lk_out_changed (lk_node *node, lk_err error, const char *text);
 /*  A leader's table is wrong: an ALERT, own or heard. */
 void lk_out_alert (lk_node *node, const lk_lock_message *message);
 
+/*  Bytes of others, for a trace; of a name without zone and context only
+ *  that. */
+const char *lk_out_escaped (lk_node *node, lk_name name);
+
 /*  A host's name, for a trace. */
 const char *lk_out_host (lk_node *node, lk_host host);
 void lk_out_trace (lk_node *node, lk_trace_level level, const char *format, ...)

@@ -34,8 +34,7 @@ free_list (lk_asked *list)
     lk_asked *asked;
     lk_asked *next;
     DL_FOREACH_SAFE (list, asked, next) {
-        lk_ticket_clear (&asked->ticket);
-        lk_free (asked);
+        lk_asked_free (asked);
     }
 }
 
@@ -77,7 +76,7 @@ lk_proxy_deadline (const lk_node *node)
 static bool
 waits (const lk_asked *asked)
 {
-    return asked->state == LK_ASKED_WAITING || asked->state == LK_ASKED_BY_KEY;
+    return asked->state == LK_ASKED_WAITING || asked->state == LK_ASKED_ERRAND;
 }
 
 /*  Applications are told first, then what they had may be given away. */
@@ -251,7 +250,7 @@ static void
 fail_asked (lk_node *node, lk_asked *asked, lk_err error)
 {
     lk_asked_tell (node, asked, LK_ANSWER_FAILED, error);
-    if (asked->state == LK_ASKED_BY_KEY) {
+    if (asked->state == LK_ASKED_ERRAND) {
         lk_asked_remove (node, asked);
         return;
     }
@@ -278,6 +277,17 @@ expire_asked (lk_node *node, lk_asked *asked)
     }
 }
 
+/*  Who hears other members, but too few of them, is not cut off by itself. */
+static lk_err
+why_over (const lk_node *node)
+{
+    lk_hosts members = node->proxy.decree.members;
+    lk_hosts heard = lk_node_sees (node) & members;
+    bool hears_others = (heard & ~LK_HOST_BIT (node->config.self)) != 0;
+    return hears_others && !lk_is_quorum (members, heard) ? LK_QUORUM
+                                                          : LK_ISOLATED;
+}
+
 void
 lk_proxy_expire (lk_node *node)
 {
@@ -287,7 +297,7 @@ lk_proxy_expire (lk_node *node)
         self->closed = self->closing;
     }
     if (self->live && node->now_ms >= self->lease_until_ms) {
-        end_session (node, LK_ISOLATED);
+        end_session (node, why_over (node));
     }
     if (node->now_ms < self->due_ms) {
         return;

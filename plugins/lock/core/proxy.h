@@ -29,21 +29,30 @@ typedef enum {
     LK_ASKED_ENDED,   /* the application was told so, and why: `error`; kept
                          until it says UNLOCK, too */
     LK_ASKED_CLOSING, /* UNLOCK is sent until answered */
-    LK_ASKED_BY_KEY,  /* UNLOCK of somebody else's lock, likewise */
+    LK_ASKED_ERRAND,  /* about anybody's lock, likewise */
     LK_ASKED_STATES
 } lk_asked_state;
+
+typedef enum {
+    LK_ERRAND_NONE,
+    LK_ERRAND_BY_KEY, /* UNLOCK with ticket.key */
+    LK_ERRAND_FORCE,  /* UNLOCK, as an operator */
+    LK_ERRAND_CHECK   /* LOCKCHECK of ticket.token */
+} lk_errand;
 
 /*  A request of an application. */
 typedef struct lk_asked {
     uint64_t serial;  /* on the wire: of this session */
     uint64_t name[2]; /* app and its own serial */
     lk_asked_state state;
+    lk_errand errand;
+    lk_name reason; /* FORCE */
     bool queue;
     bool tell_unlocked; /* CLOSING: the application waits for UNLOCKED */
     lk_err error;       /* CLOSING, ENDED: what it was told */
     lk_ticket ticket;   /* owns object and owner; token, key when held */
     int64_t asked_ms;
-    int64_t wait_until_ms; /* WAITING, BY_KEY */
+    int64_t wait_until_ms; /* WAITING, ERRAND */
     int64_t until_ms;      /* HELD: end of the duration; INT64_MAX */
     int64_t sent_ms;
     int tries;
@@ -126,12 +135,15 @@ void lk_proxy_stop (lk_node *node);
 void lk_on_app_lock (lk_node *node, const lk_app_request *request);
 void lk_on_app_unlock (lk_node *node, const lk_app_request *request);
 void lk_on_app_unlock_by_key (lk_node *node, const lk_app_request *request);
+void lk_on_app_force (lk_node *node, const lk_app_request *request);
+void lk_on_app_check (lk_node *node, const lk_app_request *request);
 void lk_on_app_gone (lk_node *node, uint32_t app);
 
 /*  Answers of homes. */
 void lk_on_locked (lk_node *node, const lk_lock_message *message);
 void lk_on_unlocked (lk_node *node, const lk_lock_message *message);
 void lk_on_lockfailed (lk_node *node, const lk_lock_message *message);
+void lk_on_checked (lk_node *node, const lk_lock_message *message);
 void lk_on_reported (lk_node *node, const lk_lock_message *message);
 void lk_on_audit (lk_node *node, const lk_lock_message *message);
 

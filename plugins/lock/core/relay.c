@@ -13,7 +13,7 @@
 static bool
 is_request (lk_lock_kind kind)
 {
-    return kind == LK_MSG_LOCK || kind == LK_MSG_UNLOCK
+    return kind == LK_MSG_LOCK || kind == LK_MSG_UNLOCK || kind == LK_MSG_CHECK
            || kind == LK_MSG_REPORT;
 }
 
@@ -42,6 +42,10 @@ copy (lk_node *node, const lk_lock_message *message)
     case LK_MSG_REPORT:
         out->as.report.tickets = lk_out_tickets (
             node, message->as.report.tickets, message->as.report.ticket_count);
+        break;
+    case LK_MSG_CHECK:
+    case LK_MSG_CHECKED:
+        out->as.check.object = lk_out_name (node, message->as.check.object);
         break;
     case LK_MSG_AUDIT:
     case LK_MSG_AUDITED:

@@ -8,6 +8,7 @@
 #include "grant.h"
 #include "node_private.h"
 #include "set.h"
+#include "util/utf8.h"
 
 static void
 answer (lk_node *node, const lk_app_request *request, lk_answer_kind kind,
@@ -39,7 +40,7 @@ answer_again (lk_node *node, lk_asked *asked)
         break;
     case LK_ASKED_WAITING:
     case LK_ASKED_LATER:
-    case LK_ASKED_BY_KEY:
+    case LK_ASKED_ERRAND:
     case LK_ASKED_STATES:
         break;
     }
@@ -122,24 +123,56 @@ lk_on_app_lock (lk_node *node, const lk_app_request *request)
     lk_asked_send (node, asked);
 }
 
-void
-lk_on_app_unlock_by_key (lk_node *node, const lk_app_request *request)
+/*  -------------------------------------------------------- about others */
+
+static void
+run_errand (lk_node *node, const lk_app_request *request, lk_errand errand)
 {
     if (lk_asked_by_name (node, request->app, request->serial)
         || lk_set_by_name (node, request->app, request->serial)) {
         return; /* is under way */
     }
-    if (request->key == 0) {
-        answer (node, request, LK_ANSWER_FAILED, LK_DENIED);
-        return;
-    }
     if (!admit (node, request)) {
         return;
     }
-    lk_asked *asked = take (node, request, LK_ASKED_BY_KEY);
+    lk_asked *asked = take (node, request, LK_ASKED_ERRAND);
+    asked->errand = errand;
     asked->ticket.key = request->key;
+    asked->ticket.token = request->token;
+    asked->reason.data = lk_memdup (request->reason.data, request->reason.size);
+    asked->reason.size = request->reason.size;
     lk_asked_send (node, asked);
 }
+
+void
+lk_on_app_unlock_by_key (lk_node *node, const lk_app_request *request)
+{
+    if (request->key == 0) {
+        answer (node, request, LK_ANSWER_FAILED, LK_DENIED);
+    } else {
+        run_errand (node, request, LK_ERRAND_BY_KEY);
+    }
+}
+
+void
+lk_on_app_force (lk_node *node, const lk_app_request *request)
+{
+    const lk_name *reason = &request->reason;
+    if (reason->size > LK_REASON_MAX
+        || !lk_utf8_is_text (reason->data, reason->size)) {
+        answer (node, request, LK_ANSWER_FAILED, LK_INVALID);
+    } else {
+        run_errand (node, request, LK_ERRAND_FORCE);
+    }
+}
+
+void
+lk_on_app_check (lk_node *node, const lk_app_request *request)
+{
+    run_errand (node, request, LK_ERRAND_CHECK);
+}
+
+/*  -------------------------------------------------------- giving back */
 
 void
 lk_on_app_unlock (lk_node *node, const lk_app_request *request)
@@ -158,7 +191,7 @@ lk_on_app_unlock (lk_node *node, const lk_app_request *request)
         answer (node, request, LK_ANSWER_FAILED, LK_UNKNOWN);
         return;
     }
-    if (asked->state == LK_ASKED_BY_KEY) {
+    if (asked->state == LK_ASKED_ERRAND) {
         return;
     }
     lk_asked_await_unlocked (node, asked);
@@ -183,7 +216,7 @@ lk_on_app_gone (lk_node *node, uint32_t app)
             continue;
         }
         lk_asked_orphan (node, asked);
-        if (asked->state == LK_ASKED_BY_KEY) {
+        if (asked->state == LK_ASKED_ERRAND) {
             lk_asked_remove (node, asked);
         } else if (asked->state != LK_ASKED_CLOSING) {
             lk_asked_enter (node, asked, LK_ASKED_CLOSING);

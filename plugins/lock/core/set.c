@@ -137,14 +137,22 @@ lk_set_ask (lk_node *node, const lk_app_request *request)
 /*  -------------------------------------------------------- telling */
 
 static void
-tell (lk_node *node, const lk_set *self, lk_answer_kind kind, lk_err error)
+tell_why (lk_node *node, const lk_set *self, lk_answer_kind kind, lk_err error,
+          lk_name reason)
 {
     lk_answer answer = {.kind = kind,
                         .app = (uint32_t) self->name[0],
                         .serial = self->name[1],
                         .error = error,
-                        .until_ms = INT64_MAX};
+                        .until_ms = INT64_MAX,
+                        .reason = lk_out_name (node, reason)};
     lk_out_answer (node, &answer);
+}
+
+static void
+tell (lk_node *node, const lk_set *self, lk_answer_kind kind, lk_err error)
+{
+    tell_why (node, self, kind, error, (lk_name) {0});
 }
 
 static void
@@ -213,17 +221,17 @@ give_back (lk_node *node, lk_set *self)
 
 /*  It is over; the application is told so once. */
 void
-lk_set_failed (lk_node *node, lk_set *self, lk_err error)
+lk_set_failed (lk_node *node, lk_set *self, lk_err error, lk_name reason)
 {
     if (self->state == LK_SET_CLOSING) {
         return;
     }
     if (self->state != LK_SET_ENDED) {
         self->error = error;
-        tell (node, self,
-              self->state == LK_SET_HELD ? LK_ANSWER_UNLOCKED
-                                         : LK_ANSWER_FAILED,
-              error);
+        tell_why (node, self,
+                  self->state == LK_SET_HELD ? LK_ANSWER_UNLOCKED
+                                             : LK_ANSWER_FAILED,
+                  error, reason);
     }
     give_back (node, self);
 }
@@ -370,7 +378,7 @@ expire (lk_node *node, lk_set *self)
     }
     switch (self->state) {
     case LK_SET_WAITING:
-        lk_set_failed (node, self, LK_TIMEDOUT);
+        lk_set_failed (node, self, LK_TIMEDOUT, (lk_name) {0});
         break;
     case LK_SET_HELD:
         end (node, self, LK_TIMEDOUT, grace_ms);
@@ -454,7 +462,7 @@ lk_sets_leave (lk_node *node)
         if (set->state == LK_SET_HELD) {
             end (node, set, LK_SHUTDOWN, 0);
         } else if (set->state == LK_SET_WAITING) {
-            lk_set_failed (node, set, LK_SHUTDOWN);
+            lk_set_failed (node, set, LK_SHUTDOWN, (lk_name) {0});
         }
     }
 }

@@ -57,7 +57,7 @@ is_over_for_others (lk_node *node, lk_entry *entry)
     }
     if (node->now_ms - entry->over_said_ms >= AUDIT_MS) {
         entry->over_said_ms = node->now_ms;
-        lk_home_ask_back (node, entry, LK_TIMEDOUT);
+        lk_home_ask_back (node, entry, LK_LATE, (lk_name) {0});
     }
     return false;
 }

@@ -1,0 +1,281 @@
+/*  release.c - how a home takes tickets back
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  UNLOCK by the holder, by whoever has the key, by an operator; and LOCKCHECK,
+ *  which only looks. lockkeeper-protocol(7), Locking.
+ */
+
+#include "home.h"
+#include "node_private.h"
+
+#include <string.h>
+
+/*  -------------------------------------------------------- who asked */
+
+static bool
+same_request (lk_request_id a, lk_request_id b)
+{
+    return a.host == b.host && a.session == b.session && a.serial == b.serial;
+}
+
+static const lk_release *
+find_release (const lk_home *self, lk_request_id by)
+{
+    for (size_t i = 0; i < LK_RELEASES_KEPT; i++) {
+        if (same_request (self->released[i].by, by)) {
+            return &self->released[i];
+        }
+    }
+    return NULL;
+}
+
+static const lk_release *
+note_release (lk_home *self, lk_request_id by, uint64_t up_to)
+{
+    lk_release *release =
+        &self->released[self->released_next++ % LK_RELEASES_KEPT];
+    *release = (lk_release) {.by = by, .up_to = up_to};
+    return release;
+}
+
+/*  -------------------------------------------------------- the ticket goes */
+
+static lk_entry *
+first_active (const lk_node *node, lk_name object)
+{
+    const lk_queue *queue = lk_table_queue (&node->table, object);
+    return queue && queue->first->ticket.token != 0 ? queue->first : NULL;
+}
+
+static lk_entry *
+next_active (const lk_entry *entry)
+{
+    return entry->next && entry->next->ticket.token != 0 ? entry->next : NULL;
+}
+
+/*  Whether another one of the queue has to go for the same request. */
+static bool
+is_not_the_last (const lk_node *node, const lk_entry *entry)
+{
+    const lk_entry *other =
+        first_active (node, (lk_name) {entry->queue->key, entry->queue->size});
+    for (; other; other = next_active (other)) {
+        if (other != entry
+            && same_request (other->release_by, entry->release_by)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*  Whoever asked for that, by key or by force, is told, too. */
+static void
+drop (lk_node *node, const lk_entry *entry)
+{
+    lk_op op = lk_op_about (LK_OP_DROP, &entry->ticket);
+    if (entry->release_by.host != LK_NOBODY && !is_not_the_last (node, entry)) {
+        op.by = entry->release_by;
+        if (!find_release (&node->home, op.by)) {
+            note_release (&node->home, op.by, 0);
+        }
+    }
+    lk_stream_append (node, &op);
+}
+
+/*  -------------------------------------------------------- by somebody else */
+
+/*  The holder itself gives back what it had in a former session of its host,
+ *  whose lock service was restarted: there is nobody else to be asked. */
+static bool
+is_holder_itself (const lk_ticket *held, const lk_ticket *asking)
+{
+    return held->request.host == asking->request.host
+           && held->request.session < asking->request.session
+           && held->owner.size > 0 && held->owner.size == asking->owner.size
+           && memcmp (held->owner.data, asking->owner.data, held->owner.size)
+                  == 0;
+}
+
+/*  Its proxy knows nothing of it any more: it was static, and outlived it. */
+static bool
+is_nobodys (const lk_node *node, const lk_ticket *held)
+{
+    lk_request_id id = held->request;
+    return id.session <= lk_table_gone (&node->table, id.host)
+           || id.session <= node->peer[id.host].closed;
+}
+
+/*  The holder's proxy has to give it back, which it does for its application
+ *  as soon as it hears of this: so nobody gets the object while that one
+ *  believes in it. Said again whenever the asker does. */
+static void
+take_back (lk_node *node, lk_entry *holder, const lk_msg_request *request)
+{
+    holder->release_by = request->ticket.request;
+    if (is_nobodys (node, &holder->ticket)
+        || (!request->force
+            && is_holder_itself (&holder->ticket, &request->ticket))) {
+        drop (node, holder);
+    } else if (request->force) {
+        lk_home_ask_back (node, holder, LK_FORCED, request->reason);
+    } else {
+        lk_home_ask_back (node, holder, LK_RELEASED, (lk_name) {0});
+    }
+}
+
+static void
+unlock_by_key (lk_node *node, const lk_msg_request *request)
+{
+    const lk_ticket *ticket = &request->ticket;
+    if (find_release (&node->home, ticket->request)) {
+        lk_home_confirm (node, ticket, 0);
+        return;
+    }
+    lk_entry *holder = first_active (node, ticket->object);
+    lk_err error = holder ? LK_DENIED : LK_UNKNOWN;
+    while (holder && holder->ticket.key != ticket->key) {
+        holder = next_active (holder);
+    }
+    if (holder) {
+        take_back (node, holder, request);
+    } else {
+        lk_home_refuse (node, ticket, error);
+    }
+}
+
+/*  Those that held it when it was first said: tokens grow. */
+static bool
+has_to_go (const lk_entry *holder, const lk_msg_request *request,
+           const lk_release *release)
+{
+    const lk_ticket *held = &holder->ticket;
+    return same_request (holder->release_by, release->by)
+           || (held->token <= release->up_to
+               && (request->ticket.token == 0
+                   || request->ticket.token == held->token));
+}
+
+static uint64_t
+newest_token (const lk_node *node, lk_name object)
+{
+    uint64_t newest = 0;
+    const lk_entry *holder = first_active (node, object);
+    for (; holder; holder = next_active (holder)) {
+        if (holder->ticket.token > newest) {
+            newest = holder->ticket.token;
+        }
+    }
+    return newest;
+}
+
+static bool
+is_held_with (const lk_node *node, lk_name object, uint64_t token)
+{
+    const lk_entry *holder = first_active (node, object);
+    while (holder && holder->ticket.token != token) {
+        holder = next_active (holder);
+    }
+    return holder != NULL;
+}
+
+static void
+say_forced (lk_node *node, const lk_msg_request *request)
+{
+    lk_out_trace (node, LK_TRACE_NOTICE,
+                  "taken away by force: lock=%s by=%s reason=\"%s\"",
+                  lk_out_escaped (node, request->ticket.object),
+                  lk_out_escaped (node, request->ticket.owner),
+                  lk_out_escaped (node, request->reason));
+}
+
+/*  NULL: it was refused, since nobody holds that. */
+static const lk_release *
+begin_force (lk_node *node, const lk_msg_request *request)
+{
+    const lk_ticket *ticket = &request->ticket;
+    uint64_t newest = newest_token (node, ticket->object);
+    if (newest == 0
+        || (ticket->token != 0
+            && !is_held_with (node, ticket->object, ticket->token))) {
+        lk_home_refuse (node, ticket, LK_UNKNOWN);
+        return NULL;
+    }
+    say_forced (node, request);
+    return note_release (&node->home, ticket->request, newest);
+}
+
+static void
+unlock_by_force (lk_node *node, const lk_msg_request *request)
+{
+    const lk_ticket *ticket = &request->ticket;
+    const lk_release *release = find_release (&node->home, ticket->request);
+    bool any = false;
+    if (!release) {
+        release = begin_force (node, request);
+    }
+    if (!release) {
+        return;
+    }
+    lk_entry *holder = first_active (node, ticket->object);
+    while (holder) {
+        lk_entry *next = next_active (holder);
+        if (has_to_go (holder, request, release)) {
+            any = true;
+            take_back (node, holder, request);
+        }
+        holder = next;
+    }
+    if (!any) {
+        lk_home_confirm (node, ticket, 0);
+    }
+}
+
+/*  -------------------------------------------------------- messages */
+
+void
+lk_on_unlock (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_request *request = &message->as.request;
+    if (!lk_home_may_act (node, message)) {
+        return;
+    }
+    if (request->force) {
+        unlock_by_force (node, request);
+        return;
+    }
+    if (request->by_key) {
+        unlock_by_key (node, request);
+        return;
+    }
+    const lk_entry *entry = lk_home_find (node, &request->ticket);
+    if (entry) {
+        drop (node, entry);
+    } else {
+        lk_home_confirm (node, &request->ticket, 0);
+    }
+}
+
+/*  In a reclaim a home does not know yet who holds what. */
+void
+lk_on_check (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_check *check = &message->as.check;
+    const lk_table *table = &node->table;
+    int own = lk_node_place (node);
+    if (!lk_node_is_serving (node) || !lk_lease_holds (node)
+        || check->request.host != lk_origin (message)
+        || lk_table_home (table, check->object) != own
+        || (table->reclaim >> own & 1)) {
+        return;
+    }
+    lk_lock_message *answer = lk_out_message (node, LK_MSG_CHECKED);
+    answer->term = table->decree.term;
+    answer->as.check = *check;
+    answer->as.check.object = lk_out_name (node, check->object);
+    answer->as.check.newest = newest_token (node, check->object);
+    answer->as.check.held =
+        check->token != 0 && is_held_with (node, check->object, check->token);
+    lk_home_send (node, answer, check->request.host);
+}
