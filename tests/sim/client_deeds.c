@@ -57,28 +57,53 @@ stop_child (sim_world *world, uint8_t host, lk_err error)
 
 /*  -------------------------------------------------------- told */
 
+static sim_grant
+grant_of (const sim_world *world, uint8_t host)
+{
+    const sim_client *self = &world->clients.item[host];
+    const lk_lock *lock = self->lock;
+
+    return (sim_grant) {.token = lock->token,
+                        .key = lock->key,
+                        .type = lock->type,
+                        .ordinal = lock->ordinal,
+                        .until = sim_true_time (world, host, lock->until_ms),
+                        .process = self->process,
+                        .session = self->session,
+                        .lease_until = sim_true_time (
+                            world, host, lk_lease_until (lock->lease))};
+}
+
 static void
 told_granted (sim_world *world, uint8_t host)
 {
     sim_client *self = &world->clients.item[host];
-    const lk_lock *lock = self->lock;
+    sim_grant grant;
 
     /*  Who slept may be told what is over already. */
-    if (!lk_book_held (lock, sim_host_clock (world, host))) {
+    if (!lk_book_held (self->lock, sim_host_clock (world, host))) {
         return;
     }
     self->held = true;
-    sim_checker_granted (
-        &world->checker, sim_client_who (host, self),
-        &(sim_grant) {.token = lock->token,
-                      .key = lock->key,
-                      .until = sim_true_time (world, host, lock->until_ms),
-                      .process = self->process,
-                      .session = self->session,
-                      .lease_until = sim_true_time (
-                          world, host, lk_lease_until (lock->lease))});
+    grant = grant_of (world, host);
+    sim_checker_granted (&world->checker, sim_client_who (host, self), &grant);
     if (self->kind == SIM_RUNNER) {
         start_child (world, host);
+    }
+}
+
+static void
+told_changed (sim_world *world, uint8_t host)
+{
+    sim_client *self = &world->clients.item[host];
+    sim_grant grant;
+
+    if (self->held && lk_book_held (self->lock, sim_host_clock (world, host))) {
+        grant = grant_of (world, host);
+        grant.turn = self->lock->turn;
+        world->totals.changed_types++;
+        sim_checker_granted (&world->checker, sim_client_who (host, self),
+                             &grant);
     }
 }
 
@@ -93,6 +118,8 @@ told_lost (sim_world *world, uint8_t host, lk_err error)
         sim_checker_expired (&world->checker, who);
     } else if (error == LK_RELEASED) {
         sim_checker_released (&world->checker, who);
+    } else if (error == LK_FORCED) {
+        sim_checker_forced (&world->checker, who);
     } else {
         sim_checker_ended (&world->checker, who);
     }
@@ -121,10 +148,15 @@ sim_client_told (sim_world *world, uint8_t host, const lk_lock_event *event)
     }
     switch (event->kind) {
     case LK_EVENT_NONE:
-    case LK_EVENT_CHANGED:
-    case LK_EVENT_UNCHANGED:
     case LK_EVENT_JEOPARDY:
     case LK_EVENT_SAFE:
+        break;
+    case LK_EVENT_CHANGED:
+        told_changed (world, host);
+        break;
+    case LK_EVENT_UNCHANGED:
+        sim_checker_unchanged (&world->checker, sim_client_who (host, self),
+                               self->lock->turn, event->error);
         break;
     case LK_EVENT_GRANTED:
         told_granted (world, host);
@@ -195,13 +227,47 @@ use_key (sim_world *world, uint8_t host, uint64_t key)
                                         sim_host_clock (world, host));
 }
 
+/*  What the judge has to know of a LOCK. */
+static void
+tell_checker (sim_world *world, uint8_t host, const lk_lock_options *options)
+{
+    sim_client *self = &world->clients.item[host];
+    sim_who who = sim_client_who (host, self);
+    int64_t grace = world->common.grace_ms;
+
+    if (grace < options->duration_ms) {
+        grace = options->duration_ms;
+    }
+    sim_checker_asked (&world->checker, who, sim_object_name (self->object),
+                       grace * 6 / 10);
+    sim_checker_kind (
+        &world->checker, who,
+        &(sim_kind) {.mode = options->mode,
+                     .duration_ms = options->duration_ms * 9 / 10});
+    sim_checker_persists (&world->checker, who);
+}
+
+/*  As applications do, but for one name, and nothing that outlives it. */
+static lk_lock_mode
+wish_mode (sim_world *world, uint8_t host, int64_t duration_ms)
+{
+    const sim_client *self = &world->clients.item[host];
+    sim_request wish = {.object = self->object, .duration_ms = duration_ms};
+
+    if (!world->apps.habits.kinds || self->kind == SIM_WRITER) {
+        return (lk_lock_mode) {.type = LK_EXCLUSIVE};
+    }
+    sim_kinds_wish (world, host, &wish);
+    wish.mode.is_static = false;
+    return wish.mode;
+}
+
 static void
 ask (sim_world *world, uint8_t host)
 {
     sim_client *self = &world->clients.item[host];
     const sim_habits *habits = &world->apps.habits;
     lk_lock_options options = {.wait_ms = LK_FOREVER};
-    int64_t grace = world->common.grace_ms;
     const lk_name word = sim_object_word (self->object);
     const lk_object_name name = {word.data, word.size};
 
@@ -212,20 +278,17 @@ ask (sim_world *world, uint8_t host)
     if (sim_chance (world, habits->limited)) {
         options.duration_ms = sim_between (world, 300, 3000);
     }
-    if (grace < options.duration_ms) {
-        grace = options.duration_ms;
-    }
+    options.mode = wish_mode (world, host, options.duration_ms);
     self->lock = lk_book_lock (self->book, &name, 1, &options,
                                sim_host_clock (world, host));
     world->totals.requests++;
     sim_tell (world, host,
-              "client %u asks for %s: request %llu, wait %lld, duration %lld",
+              "client %u asks for %s%s: request %llu, wait %lld, duration %lld",
               self->number, name.object,
+              sim_kinds_words (&(sim_request) {.mode = options.mode}),
               (unsigned long long) self->lock->serial,
               (long long) options.wait_ms, (long long) options.duration_ms);
-    sim_checker_asked (&world->checker, sim_client_who (host, self),
-                       sim_object_name (self->object), grace * 6 / 10);
-    sim_checker_persists (&world->checker, sim_client_who (host, self));
+    tell_checker (world, host, &options);
 }
 
 static void
@@ -270,6 +333,30 @@ count_on (sim_world *world, uint8_t host)
     sim_register_ask (world, &errand);
 }
 
+/*  Asks for another type. */
+static void
+change (sim_world *world, uint8_t host)
+{
+    sim_client *self = &world->clients.item[host];
+    lk_lock_type type =
+        self->lock->type == LK_SHARED ? LK_EXCLUSIVE : LK_SHARED;
+
+    if (self->lock->type == LK_SEMAPHORE || !lk_book_holds (self->lock)
+        || !sim_chance (world, world->apps.habits.change)) {
+        return;
+    }
+    world->totals.changes++;
+    lk_book_change (self->book, self->lock, type,
+                    sim_chance (world, 500) ? LK_FOREVER
+                                            : sim_between (world, 0, 2000),
+                    sim_host_clock (world, host));
+    sim_tell (world, host, "client %u wants request %llu %s", self->number,
+              (unsigned long long) self->lock->serial,
+              type == LK_SHARED ? "shared" : "exclusive");
+    sim_checker_changes (&world->checker, sim_client_who (host, self), type,
+                         self->lock->turn);
+}
+
 static void
 act_on_held (sim_world *world, uint8_t host)
 {
@@ -281,6 +368,8 @@ act_on_held (sim_world *world, uint8_t host)
     case SIM_WORKER:
         if (enough) {
             release (world, host);
+        } else if (world->apps.habits.kinds) {
+            change (world, host);
         }
         break;
     case SIM_WRITER:
