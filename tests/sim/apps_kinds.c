@@ -47,6 +47,12 @@ sim_kinds_draw (sim_world *world, sim_habits *habits)
     habits->stored = now_and_then (world, 500, 400);
     habits->force = now_and_then (world, 600, 10);
     habits->check = now_and_then (world, 500, 60);
+    if (world->options.script) { /* all of it, and often */
+        habits->change = 300;
+        habits->set = 300;
+        habits->keep = 200;
+        habits->linger = 100;
+    }
     habits->change = habits->keep = habits->linger = habits->lenient = 0;
     habits->force = habits->check = 0;
     world->rng = former;

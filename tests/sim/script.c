@@ -100,6 +100,14 @@ const sim_script sim_scripts[] = {
      200, true, 0, sim_always_late, false},
     {"wrong-table", "one leader's table is not what it should be", 5, 1, 3,
      2000, 8000, 100, false, 0, sim_wrong_table, false},
+    {"upgrade-untold", "a lock is exclusive, and its proxy says shared", 3, 1,
+     1, 800, 8000, 50, true, 0, sim_upgrade_untold, true},
+    {"late-turns", "each LOCK comes once more, after other turns", 3, 1, 3,
+     1500, 5000, 60, true, 0, sim_late_turns, true},
+    {"set-moves", "leaders change between two locks of a set", 5, 1, 3, 1500,
+     5000, 200, true, 0, sim_set_moves, true},
+    {"kept-untold", "a static lock that nobody knows of", 3, 1, 3, 1500, 5000,
+     100, true, 0, sim_kept_untold, true},
 };
 const size_t sim_script_count = sizeof sim_scripts / sizeof sim_scripts[0];
 

@@ -107,6 +107,11 @@ bool sim_last_mark (struct sim_world *world, const lk_lock_message *message);
 bool sim_report_lost (struct sim_world *world, const lk_lock_message *message);
 bool sim_heard_by_former (struct sim_world *world,
                           const lk_lock_message *message);
+bool sim_upgrade_untold (struct sim_world *world,
+                         const lk_lock_message *message);
+bool sim_late_turns (struct sim_world *world, const lk_lock_message *message);
+bool sim_set_moves (struct sim_world *world, const lk_lock_message *message);
+bool sim_kept_untold (struct sim_world *world, const lk_lock_message *message);
 bool sim_always_late (struct sim_world *world, const lk_lock_message *message);
 
 #endif
