@@ -244,6 +244,15 @@ START_TEST (try_goes_by_the_same_rule)
 }
 END_TEST
 
+/*  Where nothing is active but a quiet one waits, shared ones alone may. */
+START_TEST (try_beside_a_quiet_one)
+{
+    add (1, QUIET);
+    ck_assert (at_once (SHARED));
+    ck_assert (!at_once (EXCLUSIVE) && !at_once (SOFT) && !at_once (units (1)));
+}
+END_TEST
+
 START_TEST (try_goes_by_the_stored_bound)
 {
     add (1, bound (0, 2));
@@ -362,6 +371,7 @@ add_order (Suite *suite)
     tcase_add_test (tests, a_quiet_one_is_not_granted_by_others);
     tcase_add_test (tests, try_goes_by_the_same_rule);
     tcase_add_test (tests, try_goes_by_the_stored_bound);
+    tcase_add_test (tests, try_beside_a_quiet_one);
     tcase_add_test (tests, claims_that_go_together);
     tcase_add_test (tests, claims_over_the_limit);
     tcase_add_test (tests, a_claim_goes_ahead_of_who_waits);
