@@ -11,6 +11,7 @@
  *      ask L NAME [OPTION...]      asks, and does not
  *      all L NAME... [-- OPTION...]  as get, all or nothing
  *      wait L MS                   the next that is told of it, or "nothing"
+ *      end L MS                    likewise, whatever jeopardy is told before
  *      change L TYPE MS, release L, leave L
  *      held L, token L, key L, ordinal L, type L, left L, reason L
  *      unlock NAME KEY [context=C], force NAME [REASON], check NAME TOKEN
@@ -261,21 +262,30 @@ say_event (const lk_lock_event *event)
     }
 }
 
+static bool
+is_alarm (const lk_lock_event *event)
+{
+    return event->kind == LK_EVENT_JEOPARDY || event->kind == LK_EVENT_SAFE;
+}
+
 static void
 wait_event (void)
 {
     slot *it = slot_of (word[1]);
-    const int wait_ms = (int) strtol (word[2], NULL, 10);
-    for (int waited = 0; it->events == 0 && waited <= wait_ms; waited += 10) {
-        poll_events (10);
-    }
-    if (it->events == 0) {
-        say ("nothing");
-        return;
-    }
-    const lk_lock_event event = it->event[0];
-    it->events--;
-    memmove (it->event, it->event + 1, it->events * sizeof it->event[0]);
+    int wait_ms = (int) strtol (word[2], NULL, 10);
+    lk_lock_event event = {.kind = LK_EVENT_NONE};
+    do {
+        for (; it->events == 0 && wait_ms >= 0; wait_ms -= 10) {
+            poll_events (10);
+        }
+        if (it->events == 0) {
+            say ("nothing");
+            return;
+        }
+        event = it->event[0];
+        it->events--;
+        memmove (it->event, it->event + 1, it->events * sizeof it->event[0]);
+    } while (is_alarm (&event) && strcmp (word[0], "end") == 0);
     say_event (&event);
 }
 
@@ -361,9 +371,10 @@ do_command (void)
     static const struct {
         const char *verb;
         void (*handler) (void);
-    } verbs[] = {{"get", get},           {"ask", ask},       {"all", get_all},
-                 {"wait", wait_event},   {"unlock", unlock}, {"force", force},
-                 {"check", check_token}, {NULL, NULL}};
+    } verbs[] = {
+        {"get", get},         {"ask", ask},           {"all", get_all},
+        {"wait", wait_event}, {"end", wait_event},    {"unlock", unlock},
+        {"force", force},     {"check", check_token}, {NULL, NULL}};
     for (int i = 0; verbs[i].verb; i++) {
         if (strcmp (word[0], verbs[i].verb) == 0) {
             verbs[i].handler ();

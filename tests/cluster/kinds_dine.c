@@ -122,7 +122,7 @@ take_forks (client *self)
 {
     for (size_t at = 0; at < lk_lock_count (self->lock); at++) {
         const char *name = lk_lock_object_at (self->lock, at, NULL);
-        const int number = atoi (name + 5);
+        const int number = (int) strtol (name + 5, NULL, 10);
         const unsigned long long token = lk_lock_token_at (self->lock, at);
         if (atomic_fetch_add (&shared->users[number], 1) != 0
             || atomic_exchange (&shared->token[number], token) >= token) {

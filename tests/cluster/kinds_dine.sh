@@ -10,6 +10,8 @@
 
 # shellcheck source=tests/cluster/hosts.sh
 . "$(dirname "$0")/hosts.sh"
+# shellcheck source=tests/cluster/kinds_tap.sh
+. "$(dirname "$0")/kinds_tap.sh"
 seconds=${1:-3}
 make_hosts 4
 
@@ -20,9 +22,6 @@ dine () {
     return "${PIPESTATUS[0]}"
 }
 
-no_tickets () {
-    [ -z "$(on h1 list --json)" ]
-}
 
 #   Nobody has locks there.
 disturb () {

@@ -93,25 +93,6 @@ expect ok f release s6
 expect 'locked 1' f get s6 device semaphore bound=7 context=get-config
 expect ok f release s6
 
-#   "Looks for dead entries while we are waiting to acquire": who is over its
-#   duration keeps the lock until then, and is told that it is late.
-expect 'locked 1' a get old device context=clean duration=500 lenient
-sleep 0.8
-expect yes a held old
-expect full c get new device context=clean
-expect ok c ask new device context=clean wait=-1
-expect 'lost timedout' a wait old 5000
-expect nothing c wait new 300
-expect late a release old
-expect granted c wait new 5000
-expect ok c release new
-#   And one who has died is cleaned up.
-client dead h2
-expect 'locked 1' dead get old device context=clean duration=500 lenient
-kill_client dead
-expect 'locked 1' c get new device context=clean wait=5000
-expect ok c release new
-
 #   acquire_all (locks, total_wait): all or nothing.
 expect 'locked 1' a get fork fork2
 expect timedout c all forks fork1 fork2 fork3 -- wait=500
@@ -149,21 +130,6 @@ expect full e get gate gate
 check 'every lock has a key of its own' test "$(reply c key gate)" != "$key"
 expect ok c release gate
 expect unknown e unlock gate "$key"
-
-#   "Those that survive a disconnect": it outlives its process.
-client static h3
-expect 'locked 1' static get keep keep static
-key=$(reply static key keep)
-token=$(reply static token keep)
-kill_client static
-sleep 0.3
-expect full a get keep keep
-expect "ok $token" a check keep "$token"
-expect ok a unlock keep "$key"
-expect unknown a unlock keep "$key"
-expect 'locked 1' a get keep keep
-expect "denied $(reply a token keep)" c check keep "$token"
-expect ok a release keep
 
 #   Another lock "is released automatically if the caller loses connectivity".
 client plain h3
