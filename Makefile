@@ -90,7 +90,7 @@ libraries := $(static_lib) $(shared_lib)
 unit_tests := $(call bin,$(unit_src))
 fuzz_tests := $(call bin,$(fuzz_src))
 cluster_tests := $(call bin,$(cluster_src))
-hooked := $(B)/tests/hooks/lockkeeper-lockd
+hooked := $(B)/tests/hooks/lockkeeper-lockd $(B)/tests/hooks/sim
 benches := $(call bin,$(bench_src))
 simulator := $(B)/tests/sim/sim
 
@@ -275,7 +275,7 @@ $(filter $(B)/examples/%,$(examples)): $(B)/%: $(B)/%.o $(static_lib)
 	$(call link)
 
 #   A second lock service for tests, with a hook that no other program has.
-$(hooked): $(B)/tests/hooks/lockd.o $(B)/tests/lib/corrupt.o \
+$(firstword $(hooked)): $(B)/tests/hooks/lockd.o $(B)/tests/lib/corrupt.o \
 		$(call obj,$(lock_src)) $(core_lib) $(static_lib)
 	$(call link,-Wl$(comma)--wrap=lk_lockd_from_app)
 
@@ -292,16 +292,23 @@ $(benches): $(B)/%: $(B)/%.o $(parts)
 
 #   The simulator is made of the daemon's and the library's own objects,
 #   without sockets. It leaves a list of them for who puts another in.
-$(simulator): $(call obj,$(sim_src) tests/lib/corrupt.c $(core_src) \
+sim_obj = $(call obj,$(sim_src) tests/lib/corrupt.c $(core_src) \
 	$(wildcard src/util/*.c src/wire/*.c) \
 	$(addprefix plugins/lock/,requests.c request_fields.c apps.c \
 	replies.c effects.c) \
 	$(wildcard src/client/book*.c) \
 	$(addprefix src/client/,letter.c queues.c lease.c))
+$(simulator): $(sim_obj)
 	@mkdir -p $(@D)
 	$(say) LD $@
 	@echo $^ >$(@D)/objects
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(DEPS_LIBS) -lm
+
+#   A second one, with a hash that most names share.
+$(lastword $(hooked)): $(sim_obj) $(B)/tests/hooks/weak_hash.o
+	@mkdir -p $(@D)
+	$(say) LD $@
+	$(Q)$(CC) $(ALL_LDFLAGS) -Wl,--wrap=lk_hash64 -o $@ $^ $(DEPS_LIBS) -lm
 
 #   With clang's libFuzzer a target searches, else it replays its corpus.
 ifneq ($(findstring fuzzer,$(SAN)),)

@@ -218,6 +218,9 @@ simulator () {
     job sim sim/scripts 1800 "$sim" --script all --seed "$seed" \
         --runs $((1 + steps / 500000)) --jobs "$slots"
     drain
+    job sim sim/equal_hashes 300 "$BUILD/tests/hooks/sim" --seed "$seed" \
+        --runs 1000 --jobs "$slots"
+    drain
     for script in canaries shrinking repeatable; do
         [ -f "tests/sim/$script.sh" ] || continue
         job tap "sim/$script" 1800 env CC="$CC ${SANITIZE:-}" \
