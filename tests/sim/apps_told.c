@@ -383,7 +383,8 @@ sim_apps_answered (sim_world *world, uint8_t host, const lk_answer *answer)
     sim_request *request =
         sim_apps_find (world, host, answer->app, answer->serial, &app);
 
-    if (sim_ballast_answered (world, host, answer)) {
+    if (sim_ballast_answered (world, host, answer)
+        || sim_dining_answered (world, host, answer)) {
         return;
     }
     if (world->options.story) {
@@ -545,5 +546,6 @@ sim_apps_knows (const sim_world *world, uint8_t host, lk_name object)
             return any_request (world, host, i, false);
         }
     }
-    return sim_ballast_knows (world, host, object);
+    return sim_ballast_knows (world, host, object)
+           || sim_dining_knows (world, host, object);
 }

@@ -197,6 +197,9 @@ check_host (sim_world *world, uint8_t host)
         FAIL (world, "LIVENESS: a request of the client of h%d is not answered",
               host);
     }
+    if (sim_dining_waits (world, host)) {
+        FAIL (world, "LIVENESS: a diner of h%d is not served", host);
+    }
     if (request) {
         FAIL (world,
               "LIVENESS: request %llu of h%d is not answered (state "

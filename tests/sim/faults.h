@@ -33,6 +33,7 @@ struct sim_world;
     X (LATE_KIND, "late-kind")   /* ... late ... */                            \
     X (TWIN_KIND, "twin-kind")   /* ... repeated */                            \
     X (BALLAST, "ballast")       /* very many locks */                         \
+    X (DINERS, "diners")         /* who want several locks at once */          \
     X (DROUGHT, "drought")       /* no quorum for a while after the storm */   \
     X (AFTERMATH, "aftermath")   /* what is not mended after the storm */
 

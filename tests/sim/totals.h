@@ -35,6 +35,7 @@
     X (forced, "... told")                                                     \
     X (checks, "tokens checked")                                               \
     X (dangers, "jeopardies")                                                  \
+    X (dinners, "sets served to diners")                                       \
     X (updates, "register updates")                                            \
     X (refused, "older tokens refused")
 

@@ -184,6 +184,14 @@ draw_hosts (sim_world *self)
     }
 }
 
+static void
+begin_dining (sim_world *self, bool may)
+{
+    lk_rng former = sim_dice_take (self, SIM_DIE_DINERS, 0);
+    sim_dining_begin (self, may && sim_chance (self, 150));
+    self->rng = former;
+}
+
 /*  How long the storm is, and what it brings. */
 static void
 draw_course (sim_world *self)
@@ -216,6 +224,7 @@ draw_course (sim_world *self)
         ballast = 0;
     }
     sim_ballast_begin (self, ballast);
+    begin_dining (self, !script && !ballast);
     if (!script) {
         sim_storm_begin (self);
         sim_dice_take (self, SIM_DIE_AMBUSH, 0);
@@ -350,6 +359,9 @@ happen (sim_world *self, const sim_event *event)
         break;
     case SIM_EVENT_BALLAST:
         sim_ballast_act (self);
+        break;
+    case SIM_EVENT_DINER:
+        sim_dining_act (self, event->what);
         break;
     case SIM_EVENT_UP:
         sim_host_up (self, event->host);

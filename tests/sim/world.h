@@ -11,7 +11,8 @@
  *
  *  The rest of the world, each in a file of its own: host (the shell around
  *  one service), network (messages on their way), apps (who wants locks), calls
- *  (their words on the way), ballast (who wants very many), storm (faults at
+ *  (their words on the way), ballast (who wants very many), dining
+ *  (who wants several at once), storm (faults at
  *  random), ambush (faults placed on single messages), script (orders of
  *  faults told by hand), checker (the judge), calm (what must hold in the
  *  end), story (for people).
@@ -28,6 +29,7 @@
 #include "client.h"
 #include "desk.h"
 #include "dice.h"
+#include "dining.h"
 #include "faults.h"
 #include "network.h"
 #include "node.h"
@@ -58,6 +60,7 @@ typedef enum {
     SIM_EVENT_RAIN,      /* the end of a drought */
     SIM_EVENT_APPS_END,  /* applications give back all and ask no more */
     SIM_EVENT_END,
+    SIM_EVENT_DINER, /* what = place */
     SIM_EVENT_COUNT
 } sim_event_type;
 
@@ -123,6 +126,7 @@ typedef struct sim_world {
     sim_apps apps;
     sim_calls calls;
     sim_ballast ballast;
+    sim_dining dining;
     sim_clients clients;
     sim_desk *desk[SIM_HOSTS_MAX];
     sim_registers registers;

@@ -249,17 +249,23 @@ START_TEST (the_next_one_is_elsewhere)
     const char other[] = {elsewhere, '\0'};
     add (11, names, 1);
     drop (11, a);
-    lk_table_restore (
-        &table,
-        &(lk_ticket) {.request = request (12), .object = name_of (elsewhere)},
-        1000);
+    lk_table_restore (&table,
+                      &(lk_ticket) {.request = request (12),
+                                    .object = name_of (elsewhere),
+                                    .rest = 1},
+                      1000);
     ck_assert_str_eq (line (elsewhere), "(12)");
     add (11, names, 1);
     ck_assert_str_eq (line (a), "11!");
     ck_assert_str_eq (line (elsewhere), "(12)");
-    add (12, other, 0); /* its proxy asks there */
+    add (12, other, 1); /* its proxy asks there */
     ck_assert_str_eq (line (elsewhere), "12!");
     ck_assert_str_eq (told (), "12");
+    lk_table_restore (
+        &table, &(lk_ticket) {.request = request (13), .object = name_of (b)},
+        1000);
+    add (11, names, 2); /* whether 12 is held is not for this stream to see */
+    ck_assert_str_eq (line (b), "(13)");
 }
 END_TEST
 
@@ -294,6 +300,10 @@ START_TEST (it_is_asked_for_again)
     drop (13, c);
     add (11, names, 0); /* LOCKED was lost: the others go on behind it */
     ck_assert_str_eq (told (), "12 13");
+    drop (11, a);
+    drop (13, c);
+    add (11, names, 0); /* a late one, while all goes back */
+    ck_assert_str_eq (told (), "11 13");
 }
 END_TEST
 

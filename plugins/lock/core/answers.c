@@ -82,7 +82,8 @@ lk_on_locked (lk_node *node, const lk_lock_message *message)
     lk_asked *asked = lk_asked_by_serial (node, reply->request.serial);
     if (!asked) {
         give_back (node, reply->request.serial, reply->object);
-    } else if (asked->state == LK_ASKED_WAITING) {
+    } else if (asked->state == LK_ASKED_WAITING
+               || asked->state == LK_ASKED_LATER) {
         grant (node, asked, reply);
     }
 }

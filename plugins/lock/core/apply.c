@@ -110,11 +110,19 @@ grant (lk_table *self, uint8_t home, lk_queue *queue, lk_tells *tells)
 
 /*  -------------------------------------------------------- sets */
 
-/*  It is its turn, if it was not before. */
+/*  It is the turn of the first one of a set, from this one on, that is not
+ *  held; but not if it is at another home: its proxy asks there. */
 static void
-enqueue (lk_table *self, uint8_t home, lk_entry *entry, lk_tells *tells)
+queue_first (lk_table *self, uint8_t home, lk_request_id request,
+             lk_tells *tells)
 {
-    if (entry->queue->home == home && entry->ticket.token == 0
+    lk_entry *entry = lk_table_find (self, request);
+    while (entry && entry->queue->home == home && entry->ticket.token != 0
+           && entry->ticket.rest > 0) {
+        request.serial++;
+        entry = lk_table_find (self, request);
+    }
+    if (entry && entry->queue->home == home && entry->ticket.token == 0
         && entry->ticket.number == 0) {
         lk_entry_take (self, entry);
         entry->ticket.number = stamp (self, home);
@@ -125,20 +133,14 @@ enqueue (lk_table *self, uint8_t home, lk_entry *entry, lk_tells *tells)
 }
 
 /*  Whoever waits for one name of a set waits for the next one when it has it,
- *  and holds none behind: so sets never wait for each other in a circle. If
- *  the next one is at another home, its proxy asks there. */
+ *  and holds none behind: so sets never wait for each other in a circle. */
 static void
 go_on (lk_table *self, uint8_t home, lk_tells *tells)
 {
     while (self->going) {
-        lk_entry *entry = self->going;
+        const lk_entry *entry = self->going;
         self->going = entry->next_going;
-        lk_request_id next = entry->ticket.request;
-        next.serial++;
-        entry = lk_table_find (self, next);
-        if (entry) {
-            enqueue (self, home, entry, tells);
-        }
+        queue_first (self, home, entry->ticket.request, tells);
     }
 }
 
@@ -155,7 +157,7 @@ find_held (const lk_table *self, uint8_t home, const lk_op *op)
 }
 
 /*  The tickets of a set under serials that follow each other; those that are
- *  there stay as they are. It is the first one's turn that is not held. */
+ *  there stay as they are. */
 static void
 apply_add (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
            lk_tells *tells)
@@ -170,13 +172,7 @@ apply_add (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
             lk_entry_new (self, &ticket, now_ms);
         }
     }
-    lk_entry *entry = lk_table_find (self, op->ticket.request);
-    request = op->ticket.request;
-    for (size_t i = 0; i < op->ticket_count && entry->ticket.token != 0; i++) {
-        request.serial++;
-        entry = lk_table_find (self, request);
-    }
-    enqueue (self, home, entry, tells);
+    queue_first (self, home, op->ticket.request, tells);
 }
 
 static void

@@ -226,6 +226,7 @@ lk_proxy_hears (lk_node *node, const lk_decree *decree, uint8_t reclaim)
     self->reclaim = reclaim;
     lk_node_drop_old (node);
     lk_report_restart (node);
+    lk_sets_new_decree (node);
     lk_asked *asked;
     DL_FOREACH (self->open, asked) {
         asked->sent_ms = LK_LONG_AGO;

@@ -335,14 +335,21 @@ ask_next (lk_node *node, lk_set *self, int tries)
     }
 }
 
+/*  One that is not its turn yet is told before the one ahead of it where
+ *  messages overtake each other. It is kept in mind, but not held: a reclaim
+ *  must not claim it without that one. */
 void
 lk_set_locked (lk_node *node, lk_asked *member)
 {
     lk_set *self = member->set;
     int tries = member->tries;
-    LK_ASSERT (self->state == LK_SET_WAITING && self->held == member->place);
-    lk_asked_enter (node, member, LK_ASKED_HELD);
-    self->held++;
+    if (member->state != LK_ASKED_WAITING) {
+        return;
+    }
+    while (self->held < self->count
+           && self->member[self->held]->ticket.token != 0) {
+        lk_asked_enter (node, self->member[self->held++], LK_ASKED_HELD);
+    }
     if (self->held < self->count) {
         ask_next (node, self, tries);
         return;
@@ -350,6 +357,25 @@ lk_set_locked (lk_node *node, lk_asked *member)
     self->state = LK_SET_HELD;
     set_until (node, self, self->duration_ms);
     tell_locked (node, self);
+}
+
+/*  What was told ahead of its turn. */
+static void
+forget_early (lk_set *self)
+{
+    for (size_t i = self->held; i < self->count; i++) {
+        self->member[i]->ticket.token = 0;
+    }
+}
+
+void
+lk_sets_new_decree (lk_node *node)
+{
+    for (lk_set *set = node->proxy.sets; set; set = set->hh.next) {
+        if (set->state == LK_SET_WAITING) {
+            forget_early (set);
+        }
+    }
 }
 
 void
@@ -421,6 +447,7 @@ begin_anew (lk_node *node, lk_set *self)
 {
     self->held = 0;
     self->asked = 0;
+    forget_early (self);
     for (size_t i = 0; i < self->count; i++) {
         lk_asked *member = self->member[i];
         lk_asked_renumber (node, member);

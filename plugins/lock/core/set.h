@@ -58,6 +58,9 @@ void lk_sets_app_gone (lk_node *node, uint32_t app);
 void lk_set_add_rest (lk_node *node, const lk_asked *member,
                       lk_msg_request *request);
 
+/*  A decree is in force: what not all of its leaders may have is forgotten. */
+void lk_sets_new_decree (lk_node *node);
+
 /*  What a home said of a member: it is held; refused or lost, which ends all
  *  of the set; given back. */
 void lk_set_locked (lk_node *node, lk_asked *member);
