@@ -353,3 +353,12 @@ sim_dining_waits (const sim_world *world, uint8_t host)
     }
     return false;
 }
+
+void
+sim_dining_end (sim_world *world)
+{
+    if (world->dining.count > 0) {
+        sim_tell (world, -1, "%zu diners, longest wait in the calm: %lld ms",
+                  world->dining.count, (long long) world->dining.longest_ms);
+    }
+}

@@ -67,4 +67,7 @@ bool sim_dining_knows (const struct sim_world *world, uint8_t host,
 /*  Whether one of that host is still not served. */
 bool sim_dining_waits (const struct sim_world *world, uint8_t host);
 
+/*  Tells how long they waited. */
+void sim_dining_end (struct sim_world *world);
+
 #endif

@@ -426,6 +426,7 @@ tell_tables (sim_world *self)
 static void
 end_all (sim_world *self)
 {
+    sim_dining_end (self);
     if (sim_checker_failed (&self->checker) && self->options.verbose) {
         tell_tables (self);
     }
