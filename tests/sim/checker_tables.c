@@ -264,14 +264,14 @@ typedef struct {
     sim_seen seen[SIM_OBJECTS_MAX];
     lk_ticket tickets[SIM_QUEUE_MAX]; /* of one object */
     size_t count;
-    lk_ticket pending[SIM_QUEUE_MAX]; /* of sets, not held */
+    lk_ticket pending[SIM_QUEUE_MAX]; /* of sets, not asked for yet */
     size_t pending_count;
 } sim_reading;
 
 static void
 note_pending (sim_reading *self, const lk_ticket *ticket)
 {
-    if (ticket->token == 0 && (ticket->number == 0 || ticket->rest > 0)
+    if (ticket->number == 0 && ticket->token == 0
         && self->pending_count < SIM_QUEUE_MAX) {
         self->pending[self->pending_count++] = *ticket;
     }
@@ -336,24 +336,6 @@ home_of (const sim_checker *self, lk_name object)
            % sim_checker_latest (self)->leader_count;
 }
 
-/*  Whether one ahead of it in its set is not held: a late LOCK made that again
- *  while the set is given back. */
-static bool
-is_given_back (const sim_reading *self, const lk_ticket *ticket)
-{
-    for (size_t i = 0; i < self->pending_count; i++) {
-        const lk_ticket *before = &self->pending[i];
-        if (before->request.host == ticket->request.host
-            && before->request.session == ticket->request.session
-            && before->request.serial < ticket->request.serial
-            && before->request.serial + before->rest
-                   == ticket->request.serial + ticket->rest) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /*  Who was granted in this term in front of a pending one of its set, with the
  *  same home, took it along. */
 static void
@@ -363,8 +345,7 @@ check_pending (const sim_reading *self, const lk_ticket *ticket)
 
     for (size_t i = 0; i < self->pending_count; i++) {
         const lk_ticket *next = &self->pending[i];
-        if (ticket->token >> 32 == term && ticket->rest > 0 && next->number == 0
-            && !is_given_back (self, ticket)
+        if (ticket->token >> 32 == term && ticket->rest > 0
             && ticket->request.serial + 1 == next->request.serial
             && ticket->request.session == next->request.session
             && ticket->request.host == next->request.host

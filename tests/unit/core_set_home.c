@@ -148,6 +148,19 @@ START_TEST (said_again)
 }
 END_TEST
 
+/*  All of it is being given back, and one is not there any more. */
+START_TEST (said_too_late)
+{
+    ck_assert_int_eq (lock_set (5, 1, "abc"), 3);
+    unlock (5, 1, "a");
+    ck_assert_int_eq (lock_set (5, 1, "abc"), 0);
+    ck_assert_uint_eq (node->table.count, 2);
+    unlock (5, 3, "c");
+    unlock (5, 2, "b");
+    ck_assert_uint_eq (node->table.count, 0);
+}
+END_TEST
+
 /*  A takeover has parted the set, or joined it with more of its names. */
 START_TEST (after_a_takeover)
 {
@@ -322,6 +335,7 @@ main (void)
     tcase_add_test (tests, it_waits_without_asking);
     tcase_add_test (tests, what_is_free_by_then);
     tcase_add_test (tests, said_again);
+    tcase_add_test (tests, said_too_late);
     tcase_add_test (tests, after_a_takeover);
     tcase_add_test (tests, a_try_is_all_or_nothing);
     tcase_add_test (tests, a_try_past_a_set_that_waits);

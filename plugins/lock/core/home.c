@@ -318,7 +318,8 @@ admit (const lk_node *node, const lk_msg_request *request)
 }
 
 /*  Tells what is held already; false if the table has all that is asked for,
- *  and the first waits or is held. */
+ *  and the first waits or is held. One that is held behind one that is not is
+ *  of a set that is given back: the LOCK is late. */
 static bool
 lacks_any (lk_node *node, const lk_msg_request *request)
 {
@@ -326,10 +327,11 @@ lacks_any (lk_node *node, const lk_msg_request *request)
     for (size_t i = 0; i <= request->rest_count; i++) {
         const lk_ticket ticket = asked_for (request, i);
         const lk_entry *entry = lk_home_find (node, &ticket);
-        lacks = lacks || !entry
-                || (i == 0 && entry->ticket.number == 0
-                    && entry->ticket.token == 0);
-        if (entry && entry->ticket.token != 0) {
+        if (!entry || entry->ticket.token == 0) {
+            lacks = lacks || !entry || (i == 0 && entry->ticket.number == 0);
+        } else if (lacks) {
+            return false;
+        } else {
             ask_holder (node, request, &ticket, entry);
         }
     }
