@@ -302,6 +302,16 @@ begin_calm (sim_world *self)
     sim_post (self, self->now + CALM_MS, SIM_EVENT_END, 0, 0);
 }
 
+static void
+end_storm (sim_world *self)
+{
+    self->stormy = false;
+    sim_ambush_off (&self->ambush);
+    if (!sim_drought_begin (self)) {
+        begin_calm (self);
+    }
+}
+
 /*  A dead waiter costs nobody time, and neither does a message that is lost on
  *  a dead link: it goes another way. But a home that does not hear a host ends
  *  its former session by its own clock alone. */
@@ -375,11 +385,7 @@ happen (sim_world *self, const sim_event *event)
         }
         break;
     case SIM_EVENT_CALM:
-        self->stormy = false;
-        sim_ambush_off (&self->ambush);
-        if (!sim_drought_begin (self)) {
-            begin_calm (self);
-        }
+        end_storm (self);
         break;
     case SIM_EVENT_WATCH:
         watch (self);
