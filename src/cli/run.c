@@ -37,6 +37,7 @@ typedef struct {
     lk_job job;
     lk_guard guard;
     lk_child child;
+    int64_t until_ms; /* when we looked last the lock was good until then */
     bool has_ended;   /* the command, with `code` */
     bool is_deserted; /* the guard has ended */
     int code;
@@ -144,12 +145,15 @@ reap (runner *self)
     }
 }
 
-/*  TERM to all that is left of it, then KILL in time, and the guard does so
- *  should we not be able to. */
+/*  TERM to all that is left of it, then KILL in time: at once if we are late,
+ *  as after a time in which the host stood still. The guard does so should we
+ *  not be able to. */
 static void
 end_job (runner *self)
 {
-    const int64_t kill_ms = lk_clock_ms () + lk_lock_spare (self->lock) / 2;
+    const int64_t now_ms = lk_clock_ms ();
+    const int64_t ends_ms = self->until_ms < now_ms ? self->until_ms : now_ms;
+    const int64_t kill_ms = ends_ms + lk_lock_spare (self->lock) / 2;
     lk_guard_note_end (&self->guard, kill_ms);
     lk_job_terminate (&self->job);
     while (lk_job_is_left (&self->job) && lk_clock_ms () < kill_ms) {
@@ -257,6 +261,9 @@ attend (runner *self)
               : beat_ms > BEAT_MAX_MS ? BEAT_MAX_MS
                                       : beat_ms;
     for (;;) {
+        if (lk_lock_held (self->lock)) {
+            self->until_ms = lk_lock_until (self->lock);
+        }
         lk_guard_beat (&self->guard);
         const lk_saw saw = lk_watch_next (&self->watch, (int) beat_ms);
         if (saw == LK_SAW_EVENT && self->watch.event.kind == LK_EVENT_LOST) {
