@@ -109,6 +109,7 @@ pids () {
 }
 
 #   strike FAULT: at $victim.
+# shellcheck disable=SC2046,SC2086
 strike () {
     case $1 in
         kill-lockd) kill -9 "$(pids lockd)" ;;
@@ -120,7 +121,6 @@ strike () {
             sleep "0.$((RANDOM % 10))"
             strike "${1#*+}"
             ;;
-        # shellcheck disable=SC2046,SC2086
         *) kill -STOP -- $(pids $1) ;;
     esac
 }
