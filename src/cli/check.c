@@ -21,7 +21,7 @@ print_result (const lk_options *options, uint64_t token, bool held,
         return;
     }
     lk_message *message = lk_message_new ("lock@.", "LOCKCHECK");
-    lk_message_set_text (message, "object", options->argument[0]);
+    lk_cli_set_object (message, options->argument[0]);
     lk_message_set_number (message, "token", (int64_t) token);
     lk_message_set_flag (message, "held", held);
     lk_message_set_number (message, "newest", (int64_t) newest);

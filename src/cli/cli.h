@@ -15,6 +15,7 @@
 
 #include <getopt.h>
 #include <lockkeeper/lockkeeper.h>
+#include <lockkeeper/message.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -156,6 +157,9 @@ int lk_cli_request (lk_session *session, const lk_options *options,
 
 /*  Whether those options go together; else says what is wrong. */
 bool lk_cli_check_kind (const lk_verb *verb, const lk_options *options);
+
+/*  A name from the command line, into a message. */
+void lk_cli_set_object (lk_message *message, const char *name);
 
 /*  Whether these are names of locks: LK_EXIT_OK, or says it. */
 int lk_cli_check_names (char **name, int count);

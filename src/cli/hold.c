@@ -48,8 +48,7 @@ print_json (const lk_lock *lock)
 {
     for (size_t i = 0; i < lk_lock_count (lock); i++) {
         lk_message *message = lk_message_new ("lock@.", "LOCKED");
-        lk_message_set_text (message, "object",
-                             lk_lock_object_at (lock, i, NULL));
+        lk_cli_set_object (message, lk_lock_object_at (lock, i, NULL));
         lk_message_set_hex (message, "key", lk_lock_key (lock));
         lk_message_set_number (message, "token",
                                (int64_t) lk_lock_token_at (lock, i));

@@ -9,6 +9,7 @@
 #include "cli/ask.h"
 #include "cli/cli.h"
 #include "wire/message_frame.h"
+#include "wire/object_name.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,8 +17,8 @@
 
 #define ANSWER_MS 2000
 #define LIST_HEAD                                                              \
-    "STATE    HOST              PID"                                           \
-    "      SINCE              TOKEN NAME"
+    "STATE    HOST              PID      SINCE       LEFT TYPE             "   \
+    "LIMIT   NTH              TOKEN NAME"
 
 typedef struct {
     const lk_options *options;
@@ -28,16 +29,16 @@ typedef struct {
 
 /*  -------------------------------------------------------- printing */
 
+/*  -1: none. */
 static void
-print_time (int64_t since_ms)
+print_time (int64_t ms)
 {
-    char text[32];
-    if (since_ms < 100000) {
-        snprintf (text, sizeof text, "%.1f s", (double) since_ms / 1000);
-    } else {
+    char text[32] = "-";
+    if (ms >= 0 && ms < 100000) {
+        snprintf (text, sizeof text, "%.1f s", (double) ms / 1000);
+    } else if (ms >= 0) {
         snprintf (text, sizeof text, "%" PRId64 ":%02" PRId64 ":%02" PRId64,
-                  since_ms / 3600000, since_ms / 60000 % 60,
-                  since_ms / 1000 % 60);
+                  ms / 3600000, ms / 60000 % 60, ms / 1000 % 60);
     }
     printf (" %10s", text);
 }
@@ -47,6 +48,71 @@ text_of (const lk_message *row, const char *field)
 {
     const char *text = lk_message_text (row, field);
     return text != NULL ? text : "?";
+}
+
+/*  The type, and what else is special. */
+static void
+print_type (const lk_message *row)
+{
+    char text[64];
+    const char *policy = lk_message_text (row, "policy");
+    snprintf (text, sizeof text, "%s%s%s%s%s%s", text_of (row, "type"),
+              policy != NULL ? "," : "", policy != NULL ? policy : "",
+              lk_message_flag (row, "upgrade") ? ",upgrade" : "",
+              lk_message_flag (row, "lenient") ? ",lenient" : "",
+              lk_message_flag (row, "static") ? ",static" : "");
+    printf (" %-16s", text);
+}
+
+/*  The caller's limit and the stored one. */
+static void
+print_limit (const lk_message *row)
+{
+    char text[48] = "-";
+    const int64_t limit = lk_message_number (row, "limit", 0);
+    const int64_t bound = lk_message_number (row, "bound", 0);
+    if (limit > 0 && bound > 0) {
+        snprintf (text, sizeof text, "%" PRId64 "/%" PRId64, limit, bound);
+    } else if (limit > 0) {
+        snprintf (text, sizeof text, "%" PRId64, limit);
+    } else if (bound > 0) {
+        snprintf (text, sizeof text, "/%" PRId64, bound);
+    }
+    printf (" %5s", text);
+}
+
+static void
+print_number (int64_t number, int width)
+{
+    if (number != 0) {
+        printf (" %*" PRId64, width, number);
+    } else {
+        printf (" %*s", width, "-");
+    }
+}
+
+/*  The name's bytes; empty if the row has none. */
+static lk_name
+name_of (const lk_message *row, char *room)
+{
+    lk_name name;
+    lk_flaw flaw;
+    return lk_object_get (row, room, &name, &flaw) ? name : (lk_name) {0};
+}
+
+static void
+print_name (const lk_message *row)
+{
+    char room[LK_OBJECT_LEN_MAX];
+    const lk_name name = name_of (row, room);
+    const char *context = lk_message_text (row, "context");
+    putchar (' ');
+    lk_show_bytes (stdout, (const char *) name.data, name.size);
+    if (context != NULL) {
+        fputs (" in ", stdout);
+        lk_show (stdout, context);
+    }
+    putchar ('\n');
 }
 
 static void
@@ -60,13 +126,23 @@ print_row (lister *self, const lk_message *row)
     printf ("%-8s %-12s %8" PRId64, text_of (row, "state"),
             text_of (row, "host"), lk_message_number (row, "pid", 0));
     print_time (lk_message_number (row, "since_ms", 0));
-    if (token != 0) {
-        printf (" %18" PRIu64 " ", token);
-    } else {
-        printf (" %18s ", "-");
-    }
-    lk_show (stdout, text_of (row, "object"));
-    putchar ('\n');
+    print_time (lk_message_number (row, "left_ms", -1));
+    print_type (row);
+    print_limit (row);
+    print_number (lk_message_number (row, "ordinal", 0), 5);
+    print_number ((int64_t) token, 18);
+    print_name (row);
+}
+
+static bool
+is_wanted (const lister *self, const lk_message *row)
+{
+    char room[LK_OBJECT_LEN_MAX];
+    const char *wanted = self->options->object;
+    const lk_name name = name_of (row, room);
+    return wanted == NULL
+           || (name.size == strlen (wanted)
+               && memcmp (name.data, wanted, name.size) == 0);
 }
 
 static void
@@ -75,8 +151,7 @@ print_rows (lister *self, const lk_message *answer)
     lk_message *row;
     for (size_t i = 0; (row = lk_message_row (answer, "tickets", i)) != NULL;
          i++) {
-        if (self->options->object != NULL
-            && strcmp (self->options->object, text_of (row, "object")) != 0) {
+        if (!is_wanted (self, row)) {
             /*  not asked for */
         } else if (self->options->json) {
             uint64_t token = 0;

@@ -84,6 +84,16 @@ export_tokens (const lk_lock *lock)
     lk_free (text);
 }
 
+/*  By which the guard knows the command's children when we are gone. */
+static void
+export_mark (runner *self)
+{
+    static const char name[] = "LOCKKEEPER_RUN";
+    snprintf (self->job.mark, sizeof self->job.mark, "%s=%d.%" PRId64, name,
+              (int) getpid (), lk_clock_ms ());
+    setenv (name, self->job.mark + sizeof name, 1);
+}
+
 /*  In seconds of the boot clock, as /proc/uptime has it. */
 static void
 export_deadline (const lk_lock *lock)
@@ -106,8 +116,8 @@ export_lock (runner *self)
     setenv ("LOCKKEEPER_TOKEN", text, 1);
     snprintf (text, sizeof text, "%016" PRIx64, lk_lock_key (self->lock));
     setenv ("LOCKKEEPER_KEY", text, 1);
-    snprintf (self->job.mark, sizeof self->job.mark, "LOCKKEEPER_KEY=%s", text);
     setenv ("LOCKKEEPER_NAME", self->options->argument[0], 1);
+    export_mark (self);
     export_tokens (self->lock);
     export_deadline (self->lock);
 }
@@ -347,11 +357,11 @@ split (lk_options *options)
     if (!options->is_split && !options->all && options->names > 1) {
         options->names = 1;
     }
-    if (options->names < 1 || options->count == options->names) {
-        return "'run' needs the name of a lock and a command";
-    }
     if (options->all && !options->is_split) {
         return "--all needs '--' between the names and the command";
+    }
+    if (options->names < 1 || options->count == options->names) {
+        return "'run' needs the name of a lock and a command";
     }
     if (!options->all && options->names > 1) {
         return "several names need --all";

@@ -7,7 +7,7 @@
 #include "cli/cli.h"
 #include "net/endpoint.h"
 #include "net/paths.h"
-#include "util/utf8.h"
+#include "wire/object_name.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -93,13 +93,19 @@ int
 lk_cli_check_name (const char *name)
 {
     size_t size = strlen (name);
-    if (size > 0 && size <= LK_OBJECT_LEN_MAX && lk_utf8_is_text (name, size)) {
+    if (size > 0 && size <= LK_OBJECT_LEN_MAX) {
         return LK_EXIT_OK;
     }
     return lk_cli_fail (LK_EXIT_FAILED,
-                        "'%s' cannot name a lock: that takes 1 to %d bytes of "
-                        "UTF-8 text",
+                        "'%s' cannot name a lock: that takes 1 to %d bytes",
                         lk_shown_name (name).text, LK_OBJECT_LEN_MAX);
+}
+
+void
+lk_cli_set_object (lk_message *message, const char *name)
+{
+    lk_object_set (message,
+                   (lk_name) {.data = name, .size = (uint16_t) strlen (name)});
 }
 
 int

@@ -19,13 +19,18 @@
 void
 lk_show (FILE *file, const char *text)
 {
+    lk_show_bytes (file, text, strlen (text));
+}
+
+void
+lk_show_bytes (FILE *file, const char *data, size_t size)
+{
     char shown[LK_ESCAPE_SIZE];
-    size_t left = strlen (text);
-    while (left > 0) {
-        const size_t size = lk_escape_first (text, left, shown);
+    size_t done;
+    while ((done = lk_escape_first (data, size, shown)) > 0) {
         fputs (shown, file);
-        text += size;
-        left -= size;
+        data += done;
+        size -= done;
     }
 }
 

@@ -12,6 +12,9 @@
 /*  Prints a text: control characters, and what is no UTF-8, as \xHH. */
 void lk_show (FILE *file, const char *text);
 
+/*  The same for any bytes. */
+void lk_show_bytes (FILE *file, const char *data, size_t size);
+
 /*  A name as short as a message wants it; `...` stands for the rest. */
 typedef struct {
     char text[84];

@@ -179,7 +179,7 @@ print_json (const report *self)
                          self->lock != NULL
                              && lk_message_is (self->lock, "LOCKREADY"));
     if (self->options->object != NULL) {
-        lk_message_set_text (all, "object", self->options->object);
+        lk_cli_set_object (all, self->options->object);
         lk_message_set_text (all, "home", home != NULL ? home : "");
     }
     printf ("%s\n%s\n%s\n", lk_message_body (all),

@@ -203,9 +203,11 @@ lk_letter_give_back (const lk_message *grant)
 
 /*  -------------------------------------------------------- LOCKED */
 
-/*  The token of a name of a set; 0: that row is missing or broken. */
+/*  The token of a name of a set, and its key; 0: that row is missing or
+ *  broken. */
 static uint64_t
-token_in (const lk_message *message, const char *object, size_t len)
+token_in (const lk_message *message, const char *object, size_t len,
+          uint64_t *key)
 {
     char room[LK_OBJECT_LEN_MAX];
     uint64_t token = 0;
@@ -216,7 +218,8 @@ token_in (const lk_message *message, const char *object, size_t len)
         lk_flaw flaw;
         if (!lk_object_get (row, room, &name, &flaw) || name.size != len
             || memcmp (name.data, object, len) != 0
-            || !lk_message_hex (row, "token", &token)) {
+            || !lk_message_hex (row, "token", &token)
+            || !lk_message_hex (row, "key", key)) {
             token = 0;
         }
         lk_message_destroy (&row);
@@ -230,14 +233,17 @@ token_in (const lk_message *message, const char *object, size_t len)
 bool
 lk_letter_read_set (const lk_message *message, lk_lock *lock)
 {
-    const uint64_t token = token_in (message, lock->object, lock->len);
+    uint64_t first_key = 0, key;
+    const uint64_t token =
+        token_in (message, lock->object, lock->len, &first_key);
     bool whole = token != 0;
     for (size_t i = 0; whole && i < lock->other_count; i++) {
         lk_further *other = &lock->others[i];
-        other->token = token_in (message, other->object, other->len);
+        other->token = token_in (message, other->object, other->len, &key);
         whole = other->token != 0;
     }
     lock->token = whole ? token : 0;
+    lock->set_key = whole ? first_key : 0;
     return whole;
 }
 

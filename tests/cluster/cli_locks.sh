@@ -45,7 +45,9 @@ check 'run: a name of 4096 bytes' code 0 on h1 run "$long" -- true
 check 'run: a longer name' says 125 '4096 bytes' on h1 run "${long}8" -- true
 check 'run: no name' code 125 on h1 run '' -- true
 check 'run: a name with anything' code 0 on h1 run $'\t"\\ \xc3\xa9 %s' -- true
-check 'run: a name that is no text' says 125 'UTF-8' on h1 run $'\xff' -- true
+check 'run: a name that is no text' on h1 run $'a\xff\e' -- sh -c '
+    [ "$(printf "a\377\033")" = "$LOCKKEEPER_NAME" ] &&
+    "$BUILD/lockkeeper" list | grep -F "a\xff\x1b"'
 
 #   Each reads, adds and writes: an overlap loses a count.
 echo 0 >"$work/count"

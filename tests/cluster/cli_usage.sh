@@ -13,7 +13,8 @@ check 'version' says 0 'lockkeeper 0.' "$lockkeeper" version
 check '--version' says 0 'lockkeeper 0.' "$lockkeeper" --version
 check 'help lists the verbs' says 0 'sandbox' "$lockkeeper" help
 check 'no verb: help' says 0 'sandbox' "$lockkeeper"
-for verb in run lock unlock status list init cluster sandbox; do
+for verb in run lock unlock check acquire release status list init cluster \
+    sandbox; do
     check "help $verb" says 0 "usage: lockkeeper $verb" \
         "$lockkeeper" help "$verb"
     check "$verb --help" says 0 "usage: lockkeeper $verb" \
@@ -34,6 +35,59 @@ check 'option without its value' says 125 'needs a value' \
 check 'unlock without a key' says 125 'and its key' "$lockkeeper" unlock x
 check 'unlock with what is no key' says 125 'is no key' \
     "$lockkeeper" unlock x hello
+
+#   misused TEXT VERB ARGUMENTS...: said before a router is looked for.
+misused () {
+    local text=$1
+    shift
+    check "$*" says 125 "$text" timeout 2 "$lockkeeper" "$@"
+}
+misused '--semaphore needs a number of holders' run x --semaphore 0 -- true
+misused '--bound needs a number of holders' run x --bound many -- true
+misused '1000000000 at most' run x --bound 1000000001 -- true
+misused 'does not go with --semaphore' run x --shared --bound 1 -- true
+misused "--policy is 'hard' or 'soft'" run x --policy tender -- true
+misused 'are for exclusive locks' run x --policy soft --shared -- true
+misused 'are for exclusive locks' lock x --quiet 1 --semaphore 2
+misused '--quiet needs seconds' run x --quiet 0 -- true
+misused '--quiet is a day at most' run x --quiet 86401 -- true
+misused '--quiet makes a soft policy' run x --policy hard --quiet 1 -- true
+misused '--lenient needs a --duration' run x --lenient -- true
+misused '--on-busy needs an exit code' run x --on-busy 256 -- true
+misused '--on-jeopardy needs a signal' run x --on-jeopardy FEAR -- true
+misused 'several names need --all' run x y -- true
+misused "--all needs '--'" run --all x y true
+misused 'needs the name of a lock and a command' run --all x y --
+for option in '--lenient --duration 1' '--quiet 1'; do
+    # shellcheck disable=SC2086
+    misused '--all does not go with' run --all x y $option -- true
+done
+for option in --static '--linger 1' '--key 1'; do
+    # shellcheck disable=SC2086
+    misused '--all does not go with' lock --all x y $option
+done
+misused '--linger needs seconds' lock x --linger 0
+misused '--key needs the key of a lock' lock x --key hello
+misused '--all takes several' lock x y
+misused 'needs the name of one lock' lock
+misused 'is no option' lock x --on-jeopardy USR1
+misused 'is no option' run x --static -- true
+misused 'needs a --reason' unlock x --force
+misused 'go with --force' unlock x 1 --reason why
+misused 'go with --force' unlock x 1 --token 1
+misused 'and no key' unlock x 1 --force --reason why
+misused '--token needs the token' unlock x --force --reason why --token 0
+misused 'needs the name of a lock and a token' check x
+misused 'a token is a number' check x y
+misused 'how many units a resource has' acquire x 1
+misused 'how many units a resource has' release x 1 2 3
+misused 'is no number from 1 on' acquire x 0 1
+misused 'is no number from 1 on' release x 1 -- -1
+misused '1000000000 units at most' acquire x 100000 10001
+misused 'there is no process 2147483647' acquire x 1 1 --pid 2147483647
+check 'a value that looks like the end of options' says 125 \
+    'needs the name of a lock and a command' \
+    "$lockkeeper" run --context -- x
 check 'sandbox of too many hosts' says 125 'at most 15' \
     "$lockkeeper" sandbox --hosts 16
 check 'sandbox of too many members' says 125 '--members needs a number' \
@@ -80,12 +134,14 @@ done <<'end'
 run|x -- true
 lock|x
 unlock|x 1
+check|x 1
+acquire|x 1 1
 status|
 list|
 cluster|members
 end
 wait
-for verb in run lock unlock status list cluster; do
+for verb in run lock unlock check acquire status list cluster; do
     check "no router: $verb" test "$(grep -cF -- "$none" \
         "$work/none.$verb") $(wc -l <"$work/none.$verb")" = '1 1'
 done
@@ -94,10 +150,10 @@ done
 
 #   Refused before a router is looked for.
 while IFS='|' read -r verb rest; do
-    for name in '' "$(printf '%04097d' 7)" $'bad\xff'; do
+    for name in '' "$(printf '%04097d' 7)"; do
         # shellcheck disable=SC2086
         check "$verb: a name of ${#name} bytes" says 125 \
-            'cannot name a lock: that takes 1 to 4096 bytes of UTF-8 text' \
+            'cannot name a lock: that takes 1 to 4096 bytes' \
             timeout 2 "$lockkeeper" $verb "$name" $rest
         check 'which is not said at length' \
             test "$(wc -c <"$work/said")" -lt 250
@@ -106,6 +162,11 @@ done <<'end'
 run|-- true
 lock|
 unlock|1
+unlock --force --reason why|
+check|1
+acquire|1 1
+release|1 1
+run --all x|-- true
 status --object|
 list --object|
 end
@@ -116,7 +177,7 @@ raw () {
 # shellcheck disable=SC2034
 escape=$'esc\e[31mred\xff\xc2\x9bz'
 check 'a name with control characters is shown' says 125 \
-    'esc\x1b[31mred\xff\xc2\x9bz' "$lockkeeper" run "$escape" -- true
+    'esc\x1b[31mred\xff\xc2\x9bz' "$lockkeeper" list "$escape"
 check 'and none of them goes out' code 1 raw $'\e'
 check 'nor in what is no verb' says 125 'esc\x1b' "$lockkeeper" "$escape"
 check 'letters are letters' says 125 "'Käse" "$lockkeeper" 'Käse'
