@@ -53,8 +53,7 @@ sim_kinds_draw (sim_world *world, sim_habits *habits)
         habits->keep = 200;
         habits->linger = 100;
     }
-    habits->change = habits->keep = habits->linger = habits->lenient = 0;
-    habits->force = habits->check = 0;
+    habits->change = habits->keep = habits->linger = 0;
     world->rng = former;
 }
 

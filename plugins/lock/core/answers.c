@@ -125,6 +125,20 @@ unlocked_member (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
     }
 }
 
+/*  Nobody else gets it before it is given back; if its application does not do
+ *  so in time, that is up to us. */
+static void
+begin_grace (lk_node *node, lk_asked *asked)
+{
+    int64_t grace_ms = node->config.grace_ms;
+    if (grace_ms < asked->ticket.duration_ms) {
+        grace_ms = asked->ticket.duration_ms;
+    }
+    lk_asked_enter (node, asked, LK_ASKED_ENDED);
+    asked->until_ms = node->now_ms + grace_ms;
+    lk_proxy_due (node, asked->until_ms);
+}
+
 /*  The end of a held one. A lenient lock that somebody else waits for is only
  *  asked for: its application gives it back, as after any duration. */
 static void
@@ -140,10 +154,12 @@ lose (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
                                   .error = asked->error,
                                   .until_ms = INT64_MAX,
                                   .reason = lk_out_name (node, reply->reason)});
-    lk_asked_enter (node, asked, ran_out ? LK_ASKED_ENDED : LK_ASKED_CLOSING);
-    if (!ran_out) {
-        lk_asked_send (node, asked);
+    if (ran_out) {
+        begin_grace (node, asked);
+        return;
     }
+    lk_asked_enter (node, asked, LK_ASKED_CLOSING);
+    lk_asked_send (node, asked);
 }
 
 void

@@ -49,6 +49,10 @@ void lk_home_ripen (lk_node *node);
 void lk_home_ask_back (lk_node *node, const lk_entry *entry, lk_err error,
                        lk_name reason);
 
+/*  Whether its proxy knows nothing of it any more: it was static, and outlived
+ *  it. */
+bool lk_home_is_nobodys (const lk_node *node, const lk_ticket *held);
+
 /*  Whether this leader may act on a request of that session for that object
  *  now. If not, the proxy asks again, somebody else or later. */
 bool lk_home_may_act (lk_node *node, const lk_lock_message *message);

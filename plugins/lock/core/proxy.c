@@ -243,6 +243,7 @@ static void
 end_asked (lk_node *node, lk_asked *asked, lk_err error)
 {
     asked->error = error;
+    asked->until_ms = INT64_MAX; /* the home ends it when the grace is over */
     lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, error);
     lk_asked_enter (node, asked, LK_ASKED_ENDED);
 }
@@ -268,11 +269,15 @@ expire_asked (lk_node *node, lk_asked *asked)
     } else if (asked->state == LK_ASKED_HELD
                && asked->until_ms <= node->now_ms) {
         end_asked (node, asked, LK_TIMEDOUT);
+    } else if (asked->state == LK_ASKED_ENDED
+               && asked->until_ms <= node->now_ms) {
+        lk_asked_enter (node, asked, LK_ASKED_CLOSING);
+        lk_asked_send (node, asked);
     } else {
         if (waits (asked)) {
             lk_proxy_due (node, asked->wait_until_ms);
         }
-        if (asked->state == LK_ASKED_HELD) {
+        if (asked->state == LK_ASKED_HELD || asked->state == LK_ASKED_ENDED) {
             lk_proxy_due (node, asked->until_ms);
         }
     }

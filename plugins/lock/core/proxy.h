@@ -53,7 +53,8 @@ typedef struct lk_asked {
     lk_ticket ticket;   /* owns object and owner; token, key when held */
     int64_t asked_ms;
     int64_t wait_until_ms; /* WAITING, ERRAND */
-    int64_t until_ms;      /* HELD: end of the duration; INT64_MAX */
+    int64_t until_ms;      /* HELD: end of the duration; ENDED: of the grace,
+                              if nobody else ends that; INT64_MAX */
     int64_t sent_ms;
     int tries;
     uint64_t reported_in;  /* part of the report, from 1; 0: none yet */

@@ -98,9 +98,8 @@ is_holder_itself (const lk_ticket *held, const lk_ticket *asking)
                   == 0;
 }
 
-/*  Its proxy knows nothing of it any more: it was static, and outlived it. */
-static bool
-is_nobodys (const lk_node *node, const lk_ticket *held)
+bool
+lk_home_is_nobodys (const lk_node *node, const lk_ticket *held)
 {
     lk_request_id id = held->request;
     return id.session <= lk_table_gone (&node->table, id.host)
@@ -114,7 +113,7 @@ static void
 take_back (lk_node *node, lk_entry *holder, const lk_msg_request *request)
 {
     holder->release_by = request->ticket.request;
-    if (is_nobodys (node, &holder->ticket)
+    if (lk_home_is_nobodys (node, &holder->ticket)
         || (!request->force
             && is_holder_itself (&holder->ticket, &request->ticket))) {
         drop (node, holder);

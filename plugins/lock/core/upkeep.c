@@ -36,8 +36,9 @@ kept_ms (const lk_node *node, const lk_ticket *ticket)
     return ticket->duration_ms + grace_of (node, ticket);
 }
 
-/*  A lenient one ends only for somebody who waits. Its proxy is asked, and
- *  ends it for its holder, who has the same grace from then on. */
+/*  A lenient one ends only for somebody who waits. Its holder does not see that
+ *  himself: so its proxy is asked, until it gives it back, and the grace alone
+ *  ends only what no proxy knows of. */
 static bool
 is_over_for_others (lk_node *node, lk_entry *entry)
 {
@@ -52,8 +53,8 @@ is_over_for_others (lk_node *node, lk_entry *entry)
         entry->over_ms = node->now_ms;
         entry->over_said_ms = LK_LONG_AGO;
     }
-    if (node->now_ms - entry->over_ms > grace_of (node, ticket)) {
-        return true;
+    if (lk_home_is_nobodys (node, ticket)) {
+        return node->now_ms - entry->over_ms > grace_of (node, ticket);
     }
     if (node->now_ms - entry->over_said_ms >= AUDIT_MS) {
         entry->over_said_ms = node->now_ms;
