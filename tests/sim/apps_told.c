@@ -191,7 +191,7 @@ static void
 told_forced (sim_world *world, sim_who who, const sim_request *request,
              const lk_answer *answer)
 {
-    lk_name said = sim_object_name (request->object);
+    lk_name said = sim_object_word (request->object);
 
     world->totals.forced++;
     if (request->rest_count == 0 && answer->reason.size > 0

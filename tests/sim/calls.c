@@ -66,7 +66,7 @@ fill_in (sim_call *call, const sim_request *request)
     said->token = request->token;
     said->mode = request->mode;
     said->linger_ms = request->linger_ms;
-    said->reason = said->object; /* any words will do */
+    said->reason = sim_object_word (request->object); /* any words will do */
     said->rest_count = request->rest_count;
     for (size_t i = 0; i < request->rest_count; i++) {
         call->rest[i] = sim_object_name (request->rest[i]);

@@ -106,8 +106,8 @@ sim_checker_object (const sim_checker *self, lk_name name)
     return SIM_ANY_OBJECT;
 }
 
-static uint8_t
-need_object (sim_checker *self, lk_name name)
+uint8_t
+sim_checker_need_object (sim_checker *self, lk_name name)
 {
     uint8_t place = sim_checker_object (self, name);
     sim_object *object = &self->object[self->object_count];
@@ -141,10 +141,27 @@ sim_checker_title (const sim_checker *self, uint8_t object)
 }
 
 static bool
-was_taken (const sim_checker *self, const sim_claim *claim)
+same_request (const sim_who *a, const sim_who *b)
 {
-    return claim->key_used
-           || self->object[claim->object].forced_at >= claim->asked_at;
+    return a->serial == b->serial && a->host == b->host && a->app == b->app;
+}
+
+/*  Of a set all is gone when one of it is. */
+bool
+sim_claim_taken (const sim_checker *self, const sim_claim *claim)
+{
+    for (size_t i = 0; i < self->claim_count; i++) {
+        const sim_claim *other = &self->claim[i];
+        if (other != claim
+            && !(claim->in_set && same_request (&other->who, &claim->who))) {
+            continue;
+        }
+        if (other->key_used
+            || self->object[other->object].forced_at >= other->asked_at) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool
@@ -165,7 +182,7 @@ is_in_force (const sim_checker *self, const sim_claim *claim)
     if (!claim->kept) {
         return self->now < claim->lease_until;
     }
-    return !was_taken (self, claim) || !sim_claim_unknown (self, claim);
+    return !sim_claim_taken (self, claim) || !sim_claim_unknown (self, claim);
 }
 
 bool
@@ -179,7 +196,8 @@ bool
 sim_claim_owed (const sim_checker *self, const sim_claim *claim)
 {
     return sim_claim_believed (self, claim)
-           || (self->now < claim->lingers_until && !was_taken (self, claim)
+           || (self->now < claim->lingers_until
+               && !sim_claim_taken (self, claim)
                && self->now < claim->lease_until && self->now < claim->until);
 }
 
@@ -212,7 +230,7 @@ void
 sim_checker_asked (sim_checker *self, sim_who who, lk_name object,
                    int64_t grace_ms)
 {
-    uint8_t place = need_object (self, object);
+    uint8_t place = sim_checker_need_object (self, object);
     sim_claim *claim = sim_checker_claim (self, who, place);
 
     sweep (self);
@@ -270,6 +288,16 @@ sim_checker_answered (sim_checker *self, sim_who who)
 
     while ((claim = sim_checker_next_claim (self, who, claim))) {
         claim->answered = true;
+    }
+}
+
+void
+sim_checker_ending (sim_checker *self, sim_who who)
+{
+    sim_claim *claim = NULL;
+
+    while ((claim = sim_checker_next_claim (self, who, claim))) {
+        claim->expired = claim->held;
     }
 }
 
@@ -360,7 +388,7 @@ sim_checker_works (sim_checker *self, sim_who who, lk_name object,
     }
     if (place) {
         *place = (sim_work) {.who = who,
-                             .object = need_object (self, object),
+                             .object = sim_checker_need_object (self, object),
                              .type = type_of_work (self, who, place),
                              .until = until};
     }
@@ -369,7 +397,7 @@ sim_checker_works (sim_checker *self, sim_who who, lk_name object,
 void
 sim_checker_updated (sim_checker *self, lk_name name, uint64_t value)
 {
-    sim_object *object = &self->object[need_object (self, name)];
+    sim_object *object = &self->object[sim_checker_need_object (self, name)];
 
     if (value != object->value + 1) {
         sim_checker_fail (

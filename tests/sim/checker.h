@@ -245,6 +245,10 @@ void sim_checker_works (sim_checker *self, sim_who who, lk_name object,
 /*  Its lock service has sent it an answer, which it has not read yet. */
 void sim_checker_answered (sim_checker *self, sim_who who);
 
+/*  The same, and that it is lost: who sleeps cannot know, and nobody waits for
+ *  that. */
+void sim_checker_ending (sim_checker *self, sim_who who);
+
 /*  Nothing has been amiss for long: nobody may wait so long for what nobody
  *  has, unless it is a host that is not alive. To be asked every now and
  *  then. */
@@ -361,6 +365,9 @@ const char *sim_checker_title (const sim_checker *self, uint8_t object);
 bool sim_claim_believed (const sim_checker *self, const sim_claim *claim);
 bool sim_claim_owed (const sim_checker *self, const sim_claim *claim);
 
+/*  Whether somebody asked for its end who is not its holder. */
+bool sim_claim_taken (const sim_checker *self, const sim_claim *claim);
+
 /*  Whether its host's service knows of it no more: nobody will be told of the
  *  end of what is static then. */
 bool sim_claim_unknown (const sim_checker *self, const sim_claim *claim);
@@ -382,8 +389,10 @@ sim_claim *sim_checker_next_claim (sim_checker *self, sim_who who,
                                    const sim_claim *claim);
 void sim_checker_drop (sim_checker *self, sim_claim *claim);
 
-/*  The place of an object; SIM_ANY_OBJECT if nobody asked for it. */
+/*  The place of an object; if nobody asked for it: SIM_ANY_OBJECT, or it is
+ *  noted now. */
 uint8_t sim_checker_object (const sim_checker *self, lk_name name);
+uint8_t sim_checker_need_object (sim_checker *self, lk_name name);
 
 int sim_term_compare (lk_term a, lk_term b);
 

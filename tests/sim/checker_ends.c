@@ -106,11 +106,7 @@ sim_checker_key_done (sim_checker *self, uint64_t key)
 void
 sim_checker_forces (sim_checker *self, lk_name object)
 {
-    uint8_t place = sim_checker_object (self, object);
-
-    if (place != SIM_ANY_OBJECT) {
-        self->object[place].forced_at = self->now;
-    }
+    self->object[sim_checker_need_object (self, object)].forced_at = self->now;
 }
 
 void

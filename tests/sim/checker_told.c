@@ -28,8 +28,7 @@ static bool
 is_in_grace (const sim_checker *self, const sim_claim *claim)
 {
     return claim->held && !claim->mode.lenient && claim->lingers_until == 0
-           && !claim->key_used
-           && self->object[claim->object].forced_at < claim->asked_at
+           && !sim_claim_taken (self, claim)
            && (claim->kept || self->now < claim->lease_until)
            && self->now - claim->until < claim->grace_ms;
 }

@@ -221,6 +221,22 @@ sim_client_wake (sim_world *world, uint8_t host)
 
 /*  -------------------------------------------------------- from outside */
 
+static void
+note_answered (sim_world *world, uint8_t host, const lk_message *message)
+{
+    sim_client *self = &world->clients.item[host];
+    const char *error = lk_message_text (message, "error");
+    sim_who who = sim_client_who (host, self);
+
+    sim_checker_answered (&world->checker, who);
+    if (lk_message_is (message, "UNLOCKED") && error
+        && (strcmp (error, lk_err_word (LK_FORCED)) == 0
+            || strcmp (error, lk_err_word (LK_TIMEDOUT)) == 0
+            || strcmp (error, lk_err_word (LK_RELEASED)) == 0)) {
+        sim_checker_ending (&world->checker, who);
+    }
+}
+
 void
 sim_client_deliver (sim_world *world, uint8_t host, lk_message *message)
 {
@@ -233,7 +249,7 @@ sim_client_deliver (sim_world *world, uint8_t host, lk_message *message)
     if (self->lock
         && (lk_message_serial (message) & ~UINT64_C (1))
                == self->lock->serial) {
-        sim_checker_answered (&world->checker, sim_client_who (host, self));
+        note_answered (world, host, message);
     }
     if (world->options.verbose) {
         const char *error = lk_message_text (message, "error");

@@ -37,7 +37,8 @@ forget (sim_world *world, uint8_t host)
 }
 
 /*  TERM, and KILL later: an eighth of a host lease is the second that
- *  `lockkeeper run` allows where that lease is 8 s. */
+ *  `lockkeeper run` allows where that lease is 8 s. Nobody waits for it where
+ *  somebody else took the lock away. */
 static void
 stop_child (sim_world *world, uint8_t host, lk_err error)
 {
@@ -50,8 +51,10 @@ stop_child (sim_world *world, uint8_t host, lk_err error)
         self->child_until = end;
     }
     if (!self->child_excused) {
-        sim_checker_works (&world->checker, sim_client_who (host, self),
-                           sim_object_name (self->object), self->child_until);
+        sim_checker_works (
+            &world->checker, sim_client_who (host, self),
+            sim_object_name (self->object),
+            error == LK_FORCED || error == LK_RELEASED ? 0 : self->child_until);
     }
 }
 

@@ -429,12 +429,34 @@ tell_tables (sim_world *self)
     }
 }
 
+/*  ... and what applications have, says the judge. */
+static void
+tell_claims (sim_world *self)
+{
+    const sim_checker *checker = &self->checker;
+
+    for (size_t i = 0; i < checker->claim_count; i++) {
+        const sim_claim *claim = &checker->claim[i];
+        sim_tell (self, claim->who.host,
+                  "app %u: %s, request %llu asked at %lld%s%s%s, token %llx "
+                  "ordinal %u turn %u",
+                  claim->who.app, sim_checker_title (checker, claim->object),
+                  (unsigned long long) claim->who.serial,
+                  (long long) claim->asked_at, claim->held ? ", held" : "",
+                  sim_claim_believed (checker, claim) ? ", believed" : "",
+                  claim->kept ? ", kept" : "",
+                  (unsigned long long) claim->token, claim->ordinal,
+                  claim->turn);
+    }
+}
+
 static void
 end_all (sim_world *self)
 {
     sim_dining_end (self);
     if (sim_checker_failed (&self->checker) && self->options.verbose) {
         tell_tables (self);
+        tell_claims (self);
     }
     for (size_t host = 0; host < self->host_count; host++) {
         lk_node_destroy (&self->host[host].node);

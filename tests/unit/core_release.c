@@ -237,6 +237,26 @@ START_TEST (one_of_several_by_force)
 }
 END_TEST
 
+/*  Some of them are nobody's any more, and go at once. */
+START_TEST (the_last_one_by_force)
+{
+    lk_lock_message message = request_of (LK_MSG_LOCK, 5, 3, 1, "x");
+    message.as.request.ticket.mode.type = LK_SHARED;
+    message.as.request.ticket.mode.is_static = true;
+    give (5, &message);
+    message.as.request.keep = true;
+    give (5, &message);
+    share (7, 1);
+    node->peer[5].closed = 3;
+    force (6, 9, 0);
+    ck_assert (is_asked (7, 1, LK_FORCED));
+    ck_assert (!is_done (6, 9));
+    ck_assert_uint_eq (node->table.count, 1);
+    unlock (7, 1, "x");
+    ck_assert (is_done (6, 9));
+}
+END_TEST
+
 START_TEST (nobody_to_be_forced)
 {
     force (6, 9, 0);
@@ -368,6 +388,7 @@ main (void)
     tcase_add_test (tests, the_next_one_keeps_it);
     tcase_add_test (tests, gone_by_other_ways);
     tcase_add_test (tests, one_of_several_by_force);
+    tcase_add_test (tests, the_last_one_by_force);
     tcase_add_test (tests, nobody_to_be_forced);
     tcase_add_test (tests, two_operators);
     tcase_add_test (tests, a_kept_one_by_force);

@@ -206,6 +206,19 @@ begin_force (lk_node *node, const lk_msg_request *request)
 }
 
 static void
+take_all_back (lk_node *node, const lk_msg_request *request)
+{
+    lk_entry *holder = first_active (node, request->ticket.object);
+    while (holder) {
+        lk_entry *next = next_active (holder);
+        if (same_request (holder->release_by, request->ticket.request)) {
+            take_back (node, holder, request);
+        }
+        holder = next;
+    }
+}
+
+static void
 unlock_by_force (lk_node *node, const lk_msg_request *request)
 {
     const lk_ticket *ticket = &request->ticket;
@@ -218,15 +231,15 @@ unlock_by_force (lk_node *node, const lk_msg_request *request)
         return;
     }
     lk_entry *holder = first_active (node, ticket->object);
-    while (holder) {
-        lk_entry *next = next_active (holder);
+    for (; holder; holder = next_active (holder)) {
         if (has_to_go (holder, request, release)) {
             any = true;
-            take_back (node, holder, request);
+            holder->release_by = release->by; /* who is the last tells */
         }
-        holder = next;
     }
-    if (!any) {
+    if (any) {
+        take_all_back (node, request);
+    } else {
         lk_home_confirm (node, ticket, 0);
     }
 }
