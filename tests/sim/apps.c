@@ -7,7 +7,6 @@
 #include "world.h"
 
 #include <string.h>
-#define SETS_LATER 1
 
 /*  The names behind an empty zone and an empty context. */
 #define PREFIX "\0\0"
@@ -284,7 +283,7 @@ act_on (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
         return true;
     case SIM_REQUEST_ASKED:
         /*  In the calm a set is waited for to the end: it has to come. */
-        if ((world->stormy || request->rest_count == 0 || SETS_LATER)
+        if ((world->stormy || request->rest_count == 0)
             && sim_chance (world, self->habits.lose_patience)) {
             give_back (world, host, app, request);
             return true;

@@ -260,9 +260,23 @@ canary set-told-with-one-missing 60 storm set.c \
     's/if (self->held < self->count) {\n        ask_next/if (self->held + 1 < self->count) {\n        ask_next/'
 canary set-leaves-one-behind 200 storm set.c \
     's/for (size_t i = 0; i < self->count; i++) {\n        if (self->member\[i\]) {\n            lk_asked_enter/for (size_t i = 1; i < self->count; i++) {\n        if (self->member[i]) {\n            lk_asked_enter/'
+canary set-in-any-order 60 storm set.c \
+    's/qsort (/(void) (/'
 canary going-on-forgotten 60 storm apply.c \
-    's/        if (entry) {\n            enqueue/        if (0) {\n            enqueue/'
+    's/queue_first (self, home, entry->ticket\.request, tells);/(void) entry, (void) home, (void) tells;/'
 
+canary lenient-taken-in-peace 200 storm upkeep.c \
+    's/if (!wanted || node->now_ms/if (node->now_ms/'
+canary lenient-dropped-by-its-home 200 storm upkeep.c \
+    's/if (lk_home_is_nobodys (node, ticket)) {\n/if (1) {\n/'
+canary forced-and-not-told 60 storm answers.c \
+    's/    lk_asked_answer (node, asked,\n                     (lk_answer) {.kind = LK_ANSWER_UNLOCKED,/    if (reply->error != LK_FORCED)\n&/'
+canary force-does-not-ask 60 storm release.c \
+    's/} else if (request->force) {\n *lk_home_ask_back[^;]*;/} else if (request->force) {\n        drop (node, holder);/'
+canary forced-is-done-early 60 storm release.c \
+    's/ && !is_not_the_last (node, entry)//'
+canary check-finds-nobody 60 storm release.c \
+    's/return holder != NULL;/return false;/'
 gather
 
 #   ------------------------------------------------------------ the page

@@ -10,7 +10,8 @@
 #include "checker.h"
 
 #define ALL_APPS UINT32_MAX
-#define WANTED_MS 60000 /* an answer may be on its way for so long */
+#define WANTED_MS 60000     /* an answer may be on its way for so long, ... */
+#define WANTED_CALM_MS 3000 /* ... where nothing is amiss */
 
 void
 sim_checker_ended (sim_checker *self, sim_who who)
@@ -192,7 +193,10 @@ sim_checker_expired (sim_checker *self, sim_who who)
                               (long long) (until - self->now));
         }
         if (claim->mode.lenient
-            && !was_wanted (self, claim, self->now - WANTED_MS)) {
+            && !was_wanted (
+                self, claim,
+                self->now
+                    - (self->settled_at > 0 ? WANTED_CALM_MS : WANTED_MS))) {
             sim_checker_fail (self,
                               "LENIENT: request %llu of h%d is asked back, "
                               "though nobody waits",

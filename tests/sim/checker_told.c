@@ -27,8 +27,8 @@ sim_types_agree (lk_lock_type a, lk_lock_type b)
 static bool
 is_in_grace (const sim_checker *self, const sim_claim *claim)
 {
-    return claim->held && !claim->mode.lenient && claim->lingers_until == 0
-           && !sim_claim_taken (self, claim)
+    return claim->held && !claim->mode.lenient && claim->until != SIM_FOREVER
+           && claim->lingers_until == 0 && !sim_claim_taken (self, claim)
            && (claim->kept || self->now < claim->lease_until)
            && self->now - claim->until < claim->grace_ms;
 }
