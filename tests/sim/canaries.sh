@@ -264,6 +264,10 @@ canary set-in-any-order 60 storm set.c \
     's/qsort (/(void) (/'
 canary going-on-forgotten 60 storm apply.c \
     's/queue_first (self, home, entry->ticket\.request, tells);/(void) entry, (void) home, (void) tells;/'
+canary going-on-elsewhere 60 storm apply.c \
+    's/if (entry && entry->queue->home == home && entry->ticket.token == 0/if (entry \&\& entry->ticket.token == 0/'
+canary waits-for-all-at-once 60 storm apply.c \
+    's/ticket.number = 0;\n            ticket.token = 0;\n            lk_entry_new (self, &ticket, now_ms);/ticket.number = stamp (self, home);\n            ticket.token = 0;\n            grant (self, home, lk_entry_new (self, \&ticket, now_ms)->queue, tells);/'
 
 canary lenient-taken-in-peace 200 storm upkeep.c \
     's/if (!wanted || node->now_ms/if (node->now_ms/'

@@ -268,7 +268,9 @@ told_locked (sim_world *world, sim_diner *diner, const lk_answer *answer)
     diner->state = SIM_DINER_HELD;
     diner->until = sim_true_time (world, diner->host, answer->until_ms);
     world->totals.dinners++;
-    if (!world->stormy && waited_ms > self->longest_ms) {
+    if (world->checker.settled_at != 0
+        && diner->asked_at >= world->checker.settled_at
+        && waited_ms > self->longest_ms) {
         self->longest_ms = waited_ms;
     }
 }
@@ -358,7 +360,8 @@ void
 sim_dining_end (sim_world *world)
 {
     if (world->dining.count > 0) {
-        sim_tell (world, -1, "%zu diners, longest wait in the calm: %lld ms",
+        sim_tell (world, -1,
+                  "%zu diners, longest wait when all was well: %lld ms",
                   world->dining.count, (long long) world->dining.longest_ms);
     }
 }

@@ -46,7 +46,7 @@ typedef struct {
 typedef struct {
     size_t count;
     uint32_t last_number;
-    int64_t longest_ms; /* wait for all dishes, in the calm */
+    int64_t longest_ms; /* wait for all dishes, when nothing is amiss */
     sim_diner diner[SIM_DINERS_MAX];
 } sim_dining;
 
