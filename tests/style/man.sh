@@ -95,6 +95,19 @@ verdict 'lockkeeper-protocol(7) has every error' "$(
     sed -nE 's/^ *X \(LK_[A-Z]+, "([a-z]+)".*/\1/p' \
         include/lockkeeper/error.h | missing error $protocol)"
 
+#   As the fields of requests are refused; the page's lines are one.
+verdict 'lockkeeper-protocol(7) has every refusal' "$(
+    told=$(tr -s '\n' ' ' 2>/dev/null <$protocol)
+    grep -hoE '"(is|has|names|needs|makes|cannot) [^"]*"' /dev/null \
+        plugins/lock/request_fields.c src/wire/object_name.c |
+        tr -d '"' | sort -u |
+        while read -r what; do
+            case $told in
+                *"$what"*) ;;
+                *) echo "$protocol: no refusal that '$what'" ;;
+            esac
+        done)"
+
 verdict 'lockkeeper.conf(5) has every key' "$(
     grep -hoE '"(router|lock|log|mesh|cluster)/[a-z_-]+"' /dev/null \
         "${code[@]}" |

@@ -173,6 +173,10 @@ sees 'a file without SPDX' text 'router/planted\.c$'
 printf '%s\n' 'void lk_planted (void);' \
     >"$work/tree/include/lockkeeper/canal.h"
 sees 'a function without a page' man "no page of section 3 has 'lk_planted'"
+echo 'complain (self, "x", "is green");' \
+    >"$work/tree/plugins/lock/request_fields.c"
+: >"$work/tree/man/lockkeeper-protocol.7"
+sees 'a refusal without a page' man "no refusal that 'is green'"
 mkdir "$work/tree/examples"
 printf '%s\n' 'int a;' 'int b;' >"$work/tree/examples/a.c"
 page () {
