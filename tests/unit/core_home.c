@@ -432,13 +432,22 @@ is_audited (int64_t ms)
     return said[LK_MSG_AUDIT] > before;
 }
 
+/*  Of the operation that added it. */
+static uint64_t
+number_of (lk_host host)
+{
+    return lk_table_find (&node->table, (lk_request_id) {host, 3, 1})->added;
+}
+
 static void
-say_audited (lk_term term, uint64_t token)
+say_audited (lk_term term, lk_host host, uint64_t number, uint64_t token)
 {
     lk_lock_message message = message_of (LK_MSG_AUDITED, term);
-    message.as.audit = (lk_msg_audit) {
-        .request = {5, 3, 1}, .object = {"x", 1}, .token = token};
-    give (5, &message);
+    message.as.audit = (lk_msg_audit) {.request = {host, 3, 1},
+                                       .object = {"x", 1},
+                                       .number = number,
+                                       .token = token};
+    give (host, &message);
 }
 
 START_TEST (asked_until_it_answers)
@@ -448,11 +457,12 @@ START_TEST (asked_until_it_answers)
     ck_assert (!is_audited (8000));
     ck_assert (is_audited (500));
     ck_assert (is_audited (1500));
-    say_audited (decree.term, token + 1);
+    const uint64_t number = number_of (5);
+    say_audited (decree.term, 5, number, token + 1);
     ck_assert (is_audited (1500));
-    say_audited (term_of (6, 1), token);
+    say_audited (term_of (6, 1), 5, number, token);
     ck_assert (is_audited (1500));
-    say_audited (decree.term, token);
+    say_audited (decree.term, 5, number, token);
     ck_assert (!is_audited (5000));
 }
 END_TEST
@@ -464,16 +474,32 @@ START_TEST (asked_again_with_its_token)
     lock (6, 1, "x");
     lock (5, 1, "x");
     is_audited (9000);
-    say_audited (decree.term, 0);
-    lk_lock_message message = message_of (LK_MSG_AUDITED, decree.term);
-    message.as.audit =
-        (lk_msg_audit) {.request = {6, 3, 1},
-                        .object = {"x", 1},
-                        .token = node->table.queues->first->ticket.token};
-    give (6, &message);
+    say_audited (decree.term, 5, number_of (5), 0);
+    say_audited (decree.term, 6, number_of (6),
+                 node->table.queues->first->ticket.token);
     ck_assert (!is_audited (3000));
     unlock (6, 1, "x");
     ck_assert (is_audited (2000));
+}
+END_TEST
+
+/*  A late LOCK made it again after it was given back: what its proxy said of
+ *  the first one is late, too. */
+START_TEST (asked_again_when_it_comes_again)
+{
+    is_audited (8200);
+    lock (6, 1, "x");
+    lock (5, 1, "x");
+    const uint64_t number = number_of (5);
+    unlock (5, 1, "x");
+    lock (5, 1, "x");
+    is_audited (9000);
+    say_audited (decree.term, 6, number_of (6),
+                 node->table.queues->first->ticket.token);
+    say_audited (decree.term, 5, number, 0);
+    ck_assert (is_audited (2000));
+    say_audited (decree.term, 5, number_of (5), 0);
+    ck_assert (!is_audited (2000));
 }
 END_TEST
 
@@ -665,6 +691,7 @@ main (void)
     tcase_add_test (tests, a_copy_has_its_whole_time);
     tcase_add_test (tests, asked_until_it_answers);
     tcase_add_test (tests, asked_again_with_its_token);
+    tcase_add_test (tests, asked_again_when_it_comes_again);
     tcase_add_test (tests, a_report_is_entered);
     tcase_add_test (tests, the_first_report_counts);
     tcase_add_test (tests, reports_that_are_not_sound);

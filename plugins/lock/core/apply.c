@@ -169,7 +169,7 @@ apply_add (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
             ticket.request = request;
             ticket.number = 0;
             ticket.token = 0;
-            lk_entry_new (self, &ticket, now_ms);
+            lk_entry_new (self, &ticket, now_ms)->added = stamp (self, home);
         }
     }
     queue_first (self, home, op->ticket.request, tells);

@@ -30,6 +30,7 @@ struct lk_entry {
     uint64_t id[3];       /* request, as key of the map */
     UT_hash_handle hh;
     int64_t since_ms; /* clock of this leader */
+    uint64_t added;   /* by the operation of that stamp; 0: in a former term */
 
     /*  What its home remembers of it. */
     int64_t granted_ms;       /* the grant was acknowledged; 0: not yet */

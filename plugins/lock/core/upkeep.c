@@ -160,7 +160,7 @@ audit (lk_node *node, lk_entry *entry)
     message->as.audit = (lk_msg_audit) {
         .request = entry->ticket.request,
         .object = lk_out_name (node, entry->ticket.object),
-        .number = entry->ticket.number,
+        .number = entry->added,
         .token = entry->ticket.token,
     };
     entry->audit_ms = node->now_ms;
@@ -217,7 +217,8 @@ lk_on_audited (lk_node *node, const lk_lock_message *message)
         return;
     }
     lk_entry *entry = lk_table_find (&node->table, audited->request);
-    if (entry && entry->ticket.token == audited->token) {
+    if (entry && entry->added == audited->number
+        && entry->ticket.token == audited->token) {
         entry->confirmed = true;
         entry->confirmed_token = audited->token;
     }
