@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define LINGERED_MS 60000 /* as long as it may matter that it did */
+#define FORCE_MS 60000
 
 void
 sim_checker_init (sim_checker *self)
@@ -89,6 +90,9 @@ sim_checker_drop (sim_checker *self, sim_claim *claim)
         if (claim->until < end && claim->until + claim->grace_ms < end) {
             end = claim->until + claim->grace_ms;
         }
+        if (claim->expired && claim->expired_at < end) {
+            end = claim->expired_at;
+        }
         object->shared_at = end > object->shared_at ? end : object->shared_at;
     }
     *claim = self->claim[--self->claim_count];
@@ -146,6 +150,15 @@ same_request (const sim_who *a, const sim_who *b)
     return a->serial == b->serial && a->host == b->host && a->app == b->app;
 }
 
+/*  An operator's word may take as long as that to be heard. */
+static bool
+was_forced (const sim_checker *self, const sim_claim *claim)
+{
+    int64_t at = self->object[claim->object].forced_at;
+
+    return at > 0 && at + FORCE_MS > claim->asked_at;
+}
+
 /*  Of a set all is gone when one of it is. */
 bool
 sim_claim_taken (const sim_checker *self, const sim_claim *claim)
@@ -156,8 +169,7 @@ sim_claim_taken (const sim_checker *self, const sim_claim *claim)
             && !(claim->in_set && same_request (&other->who, &claim->who))) {
             continue;
         }
-        if (other->key_used
-            || self->object[other->object].forced_at >= other->asked_at) {
+        if (other->key_used || was_forced (self, other)) {
             return true;
         }
     }
@@ -298,6 +310,7 @@ sim_checker_ending (sim_checker *self, sim_who who)
 
     while ((claim = sim_checker_next_claim (self, who, claim))) {
         claim->expired = claim->held;
+        claim->expired_at = self->now;
     }
 }
 

@@ -70,6 +70,7 @@ typedef struct {
     uint64_t found;      /* in that look into a table */
     bool key_used;       /* somebody asked for its end with its key */
     bool expired;        /* was told that its duration is over */
+    int64_t expired_at;
     uint32_t process;    /* of the service that told it */
     uint64_t session;
     uint64_t token;

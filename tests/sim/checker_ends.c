@@ -203,6 +203,7 @@ sim_checker_expired (sim_checker *self, sim_who who)
                               (unsigned long long) who.serial, who.host);
         }
         claim->expired = true;
+        claim->expired_at = self->now;
         claim->until = until;
     }
 }

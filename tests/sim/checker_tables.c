@@ -15,21 +15,52 @@
 
 #define STUCK_MS 2000 /* where nothing is amiss */
 
+/*  A leader's table, while it is read. */
+typedef struct {
+    sim_checker *checker;
+    uint8_t host;
+    size_t place; /* of the leader */
+    bool again;   /* of the same decree as last time */
+    bool next;    /* ... and by one operation longer */
+    uint32_t others;
+    sim_seen seen[SIM_OBJECTS_MAX];
+    lk_ticket tickets[SIM_QUEUE_MAX]; /* of one object */
+    size_t count;
+    sim_claim *claims[SIM_CLAIMS_MAX]; /* of that object */
+    size_t claim_count;
+    lk_ticket pending[SIM_QUEUE_MAX]; /* of sets, not asked for yet */
+    size_t pending_count;
+} sim_reading;
+
+/*  All claims of the object that is read. */
+static void
+gather_claims (sim_reading *self, uint8_t object)
+{
+    sim_checker *checker = self->checker;
+
+    self->claim_count = 0;
+    for (size_t i = 0; i < checker->claim_count; i++) {
+        if (checker->claim[i].object == object) {
+            self->claims[self->claim_count++] = &checker->claim[i];
+        }
+    }
+}
+
 /*  The request of a ticket that is not held yet, if its host's session is
  *  still that of the ticket. */
 static sim_claim *
-find_waiting (sim_checker *self, uint8_t object, const lk_ticket *ticket)
+find_waiting (const sim_reading *self, const lk_ticket *ticket)
 {
-    const sim_service *service = &self->service[ticket->request.host];
+    const sim_checker *checker = self->checker;
+    const sim_service *service = &checker->service[ticket->request.host];
 
     if (ticket->request.session != service->session
-        || self->now >= service->lease_until) {
+        || checker->now >= service->lease_until) {
         return NULL;
     }
     for (size_t i = 0; i < self->claim_count; i++) {
-        sim_claim *claim = &self->claim[i];
+        sim_claim *claim = self->claims[i];
         if ((uint32_t) claim->who.serial == ticket->pid && !claim->held
-            && claim->object == object
             && claim->who.host == ticket->request.host) {
             return claim;
         }
@@ -41,13 +72,11 @@ find_waiting (sim_checker *self, uint8_t object, const lk_ticket *ticket)
  *  more: it may lose what it was granted before it is told. In another session
  *  it begins anew. */
 static void
-note_queued (sim_checker *self, size_t place, uint8_t object,
-             const lk_ticket *ticket)
+note_queued (const sim_reading *self, const lk_ticket *ticket)
 {
-    uint64_t all =
-        ((uint64_t) 1 << sim_checker_latest (self)->leader_count) - 1;
-    sim_claim *claim =
-        ticket->number ? find_waiting (self, object, ticket) : NULL;
+    size_t leaders = sim_checker_latest (self->checker)->leader_count;
+    uint64_t all = ((uint64_t) 1 << leaders) - 1;
+    sim_claim *claim = ticket->number ? find_waiting (self, ticket) : NULL;
 
     if (!claim) {
         return;
@@ -59,9 +88,9 @@ note_queued (sim_checker *self, size_t place, uint8_t object,
         claim->queued_session = ticket->request.session;
     }
     if (ticket->token == 0) {
-        claim->queued_by |= (uint64_t) 1 << place;
+        claim->queued_by |= (uint64_t) 1 << self->place;
         if (claim->queued_by == all && claim->queued_at == 0) {
-            claim->queued_at = self->now;
+            claim->queued_at = self->checker->now;
         }
     }
 }
@@ -71,7 +100,7 @@ check_not_returned (sim_checker *self, uint8_t host, const lk_ticket *ticket)
 {
     for (size_t i = 0; i < SIM_RETURNED_MAX; i++) {
         if (self->returned[i].key == ticket->key
-            && self->returned[i].token == ticket->token && ticket->token) {
+            && self->returned[i].token == ticket->token) {
             sim_checker_fail (self,
                               "UNLOCKED was told, but h%d still has "
                               "the ticket with token %llx",
@@ -92,31 +121,28 @@ is_token_of (const sim_claim *claim, const lk_ticket *ticket)
 
 /*  Notes the claim that a held ticket bears out; false if there is none. */
 static bool
-match_claim (sim_checker *self, uint8_t host, const lk_ticket *ticket)
+match_claim (const sim_reading *self, const lk_ticket *ticket)
 {
-    if (ticket->token == 0) {
-        return false;
-    }
     for (size_t i = 0; i < self->claim_count; i++) {
-        sim_claim *claim = &self->claim[i];
+        sim_claim *claim = self->claims[i];
         if (!claim->held || claim->key != ticket->key) {
             continue;
         }
         if (!is_token_of (claim, ticket)) {
-            sim_checker_fail (self,
+            sim_checker_fail (self->checker,
                               "h%d's table has token %llx for what was "
                               "told as %llx",
-                              host, (unsigned long long) ticket->token,
+                              self->host, (unsigned long long) ticket->token,
                               (unsigned long long) claim->token);
         }
         if (claim->kept && !ticket->kept) {
-            sim_checker_fail (self,
+            sim_checker_fail (self->checker,
                               "h%d's table has a static lock of h%d, token "
                               "%llx, that is not kept",
-                              host, claim->who.host,
+                              self->host, claim->who.host,
                               (unsigned long long) claim->token);
         }
-        claim->found = self->look;
+        claim->found = self->checker->look;
         claim->fragile = false;
         return true;
     }
@@ -253,21 +279,6 @@ check_since (sim_checker *self, uint8_t host, const sim_seen *former,
 
 /*  -------------------------------------------------------- one table */
 
-/*  A leader's table, while it is read. */
-typedef struct {
-    sim_checker *checker;
-    uint8_t host;
-    size_t place; /* of the leader */
-    bool again;   /* of the same decree as last time */
-    bool next;    /* ... and by one operation longer */
-    uint32_t others;
-    sim_seen seen[SIM_OBJECTS_MAX];
-    lk_ticket tickets[SIM_QUEUE_MAX]; /* of one object */
-    size_t count;
-    lk_ticket pending[SIM_QUEUE_MAX]; /* of sets, not asked for yet */
-    size_t pending_count;
-} sim_reading;
-
 static void
 note_pending (sim_reading *self, const lk_ticket *ticket)
 {
@@ -306,13 +317,15 @@ end_queue (sim_reading *self)
                          ? sim_checker_object (checker, self->tickets[0].object)
                          : SIM_ANY_OBJECT;
 
+    gather_claims (self, object);
     for (size_t i = 0; i < self->count; i++) {
         const lk_ticket *ticket = &self->tickets[i];
-        check_not_returned (checker, self->host, ticket);
-        note_queued (checker, self->place, object, ticket);
+        note_queued (self, ticket);
         note_pending (self, ticket);
-        self->others +=
-            !match_claim (checker, self->host, ticket) && ticket->token != 0;
+        if (ticket->token != 0) {
+            check_not_returned (checker, self->host, ticket);
+            self->others += !match_claim (self, ticket);
+        }
     }
     sim_checker_queue (checker, self->host, self->tickets, self->count);
     if (object != SIM_ANY_OBJECT) {
