@@ -3,198 +3,11 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Application 11 asks for sets (proxied.h), of names that are one letter
- *  each; the test is all homes. What homes do with it is in core_chain.c.
+ *  set_fake.h is the world. What homes do with it is in core_set_home.c, what
+ *  takeovers and ends of sessions do in core_set_ends.c.
  */
 
-#include "proxied.h"
-#include "set.h"
-
-#include <stdio.h>
-
-/*  -------------------------------------------------------- names */
-
-static char letters[26]; /* that each name is a pointer into */
-
-static lk_name
-name_of (char letter)
-{
-    letters[letter - 'a'] = letter;
-    return (lk_name) {&letters[letter - 'a'], 1};
-}
-
-static int
-home_of (char letter)
-{
-    return lk_home_of (&decree, name_of (letter));
-}
-
-/*  Letters in their order, the home of each as `homes` says: "00" are the
- *  first two of the home at place 0, "01" one of each, ... */
-static const char *
-pick (const char *homes)
-{
-    static char picked[27];
-    size_t count = 0;
-    for (char letter = 'a'; letter <= 'z' && homes[count]; letter++) {
-        if (home_of (letter) == homes[count] - '0') {
-            picked[count++] = letter;
-        }
-    }
-    ck_assert (!homes[count]);
-    picked[count] = '\0';
-    return picked;
-}
-
-/*  -------------------------------------------------------- asking */
-
-static void
-ask_set (uint64_t serial, const char *names, int64_t wait, int64_t duration)
-{
-    lk_name rest[26];
-    const size_t count = strlen (names) - 1;
-    for (size_t i = 0; i < count; i++) {
-        rest[i] = name_of (names[i + 1]);
-    }
-    const lk_event event = {.type = LK_ON_LOCK,
-                            .now_ms = now_ms,
-                            .request = {.app = APP,
-                                        .serial = serial,
-                                        .object = name_of (names[0]),
-                                        .rest = rest,
-                                        .rest_count = count,
-                                        .owner = {"app@h0", 6},
-                                        .wait_ms = wait,
-                                        .duration_ms = duration}};
-    step (&event);
-}
-
-/*  What the proxy sends in the last step, LOCKs or UNLOCKs: "abc>1 d>2". */
-static const char *
-sent_names (lk_lock_kind kind)
-{
-    static char text[512];
-    size_t size = 0;
-    text[0] = '\0';
-    for (size_t i = 0; i < effects.count; i++) {
-        const lk_effect *effect = &effects.item[i];
-        if (effect->type != LK_DO_SEND || effect->message->kind != kind) {
-            continue;
-        }
-        const lk_msg_request *request = &effect->message->as.request;
-        size +=
-            (size_t) snprintf (text + size, sizeof text - size, "%s%c",
-                               size ? " " : "", *request->ticket.object.data);
-        for (size_t k = 0; k < request->rest_count; k++) {
-            size += (size_t) snprintf (text + size, sizeof text - size, "%c",
-                                       *request->rest[k].object.data);
-        }
-        const lk_host to = effect->message->destination != LK_NOBODY
-                               ? effect->message->destination
-                               : effect->message->to;
-        size += (size_t) snprintf (text + size, sizeof text - size, ">%d", to);
-    }
-    return text;
-}
-
-/*  As sent_names says it: each letter of `names` in a message of its own to
- *  its home. */
-static const char *
-each (const char *names)
-{
-    static char text[512];
-    size_t size = 0;
-    for (; *names; names++) {
-        size += (size_t) snprintf (text + size, sizeof text - size, "%s%c>%d",
-                                   size ? " " : "", *names,
-                                   decree.leader[home_of (*names)]);
-    }
-    return text;
-}
-
-static lk_lock_message
-reply_for (lk_lock_kind kind, uint64_t serial, char letter)
-{
-    lk_lock_message message = reply_of (kind, serial);
-    message.as.reply.object = name_of (letter);
-    message.as.reply.token = TOKEN + serial;
-    message.as.reply.key = KEY + serial;
-    return message;
-}
-
-static const lk_answer *
-got (uint64_t serial, char letter)
-{
-    lk_lock_message message = reply_for (LK_MSG_LOCKED, serial, letter);
-    give (1, &message);
-    return told ();
-}
-
-static const lk_answer *
-over (uint64_t serial, char letter, lk_err error)
-{
-    lk_lock_message message = reply_for (LK_MSG_UNLOCKED, serial, letter);
-    message.as.reply.error = (int) error;
-    give (1, &message);
-    return told ();
-}
-
-static const lk_answer *
-refused (uint64_t serial, char letter, lk_err error)
-{
-    lk_lock_message message = reply_for (LK_MSG_LOCKFAILED, serial, letter);
-    message.as.reply.error = (int) error;
-    give (1, &message);
-    return told ();
-}
-
-static void
-hold (const char *names)
-{
-    ask_set (1, names, -1, 0);
-    for (size_t i = 0; names[i]; i++) {
-        got (i + 1, names[i]);
-    }
-    ck_assert_int_eq (told ()->kind, LK_ANSWER_LOCKED);
-}
-
-/*  What the proxy says that it gives back, and that nothing is left when its
- *  homes have said so. */
-static const lk_answer *
-all_goes_back (const char *names)
-{
-    const size_t count = strlen (names);
-    ck_assert_str_eq (sent_names (LK_MSG_UNLOCK), each (names));
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0) {
-            ck_assert_ptr_null (told ());
-        }
-        over (i + 1, names[i], LK_OK);
-    }
-    ck_assert_ptr_null (node->proxy.sets);
-    ck_assert_ptr_null (node->proxy.serials);
-    ck_assert_ptr_null (node->proxy.open);
-    ck_assert_ptr_null (node->proxy.held);
-    return told ();
-}
-
-static void
-app_says (lk_event_type type, uint64_t serial)
-{
-    const lk_event event = {.type = type,
-                            .now_ms = now_ms,
-                            .request = {.app = APP, .serial = serial}};
-    step (&event);
-}
-
-static void
-keep_alive (int64_t ms)
-{
-    for (; ms > 0; ms -= 500) {
-        wait_ms (500);
-        vouch (2);
-    }
-}
+#include "set_fake.h"
 
 /*  -------------------------------------------------------- getting it */
 
@@ -438,6 +251,24 @@ START_TEST (its_application_ends_while_it_holds)
 }
 END_TEST
 
+START_TEST (its_application_ends_while_it_goes_back)
+{
+    const char *names = pick ("010");
+    const lk_event other = {
+        .type = LK_ON_APP_GONE, .now_ms = now_ms, .request = {.app = APP + 1}};
+    hold (names);
+    step (&other);
+    ck_assert (!says (LK_MSG_UNLOCK)); /* it is none of its */
+    app_says (LK_ON_UNLOCK, 1);
+    over (2, names[1], LK_OK);
+    app_says (LK_ON_APP_GONE, 0);
+    ck_assert_ptr_null (node->proxy.sets);
+    ck_assert_ptr_null (over (1, names[0], LK_OK));
+    ck_assert_ptr_null (over (3, names[2], LK_OK));
+    ck_assert_ptr_null (node->proxy.serials);
+}
+END_TEST
+
 /*  What makes no sense is refused, and leaves nothing behind. */
 START_TEST (unsound)
 {
@@ -552,6 +383,20 @@ START_TEST (its_grace_is_over)
 }
 END_TEST
 
+/*  ... which is as long as its duration was. */
+START_TEST (its_grace_is_long)
+{
+    const char *names = pick ("01");
+    ask_set (1, names, INT64_MAX - 1, 90000);
+    got (1, names[0]);
+    got (2, names[1]);
+    keep_alive (179500);
+    ck_assert_int_eq (said[LK_MSG_UNLOCK], 0);
+    wait_ms (500);
+    ck_assert_ptr_null (all_goes_back (names));
+}
+END_TEST
+
 /*  It is over, but the application may still believe in it: whoever wants one
  *  of the locks gets all back. */
 START_TEST (released_after_its_duration)
@@ -563,196 +408,6 @@ START_TEST (released_after_its_duration)
     keep_alive (1000);
     ck_assert_ptr_null (over (1, names[0], LK_RELEASED));
     ck_assert_ptr_null (all_goes_back (names));
-}
-END_TEST
-
-/*  -------------------------------------------------------- audits, reports */
-
-static const lk_lock_message *
-audited (uint64_t serial, char letter, uint64_t token)
-{
-    lk_lock_message message = message_of (LK_MSG_AUDIT, decree.term);
-    message.as.audit = (lk_msg_audit) {
-        .request = {.session = node->facts.session, .serial = serial},
-        .object = name_of (letter),
-        .token = token};
-    give (1, &message);
-    return sent_to_any (LK_MSG_AUDITED);
-}
-
-START_TEST (what_it_says_of_its_members)
-{
-    const char *names = pick ("0001");
-    ask_set (1, names, -1, 0);
-    got (1, names[0]);
-    ck_assert_ptr_nonnull (audited (1, names[0], TOKEN + 1));
-    ck_assert_ptr_null (audited (1, names[0], 0));
-    ck_assert_ptr_nonnull (audited (2, names[1], 0));
-    ck_assert_ptr_nonnull (audited (3, names[2], 0)); /* not its turn yet */
-    ck_assert_ptr_null (audited (3, names[2], TOKEN + 3));
-    app_says (LK_ON_UNLOCK, 1);
-    all_goes_back (names); /* and a late LOCK made a ticket again */
-    ck_assert_ptr_null (audited (3, names[2], 0));
-    ck_assert_str_eq (sent_names (LK_MSG_UNLOCK),
-                      each ((char[]) {names[2], '\0'}));
-}
-END_TEST
-
-static void
-later (bool reclaim)
-{
-    decree.term.number++;
-    decree.reclaim = reclaim;
-    give_decree (1, LK_MSG_READY, &decree);
-}
-
-START_TEST (a_reclaim_while_it_waits)
-{
-    const char *names = pick ("0000");
-    ask_set (1, names, -1, 0);
-    got (1, names[0]);
-    got (2, names[1]);
-    got (4, names[3]); /* too early to be claimed without the third */
-    later (true);
-    const lk_msg_report *report = &sent (LK_MSG_REPORT, 1)->as.report;
-    ck_assert_uint_eq (report->ticket_count, 2);
-    ck_assert_uint_eq (report->tickets[0].token, TOKEN + 1);
-    ck_assert_uint_eq (report->tickets[1].token, TOKEN + 2);
-    char expected[8];
-    snprintf (expected, sizeof expected, "%s>1", names + 2);
-    ck_assert_str_eq (sent_names (LK_MSG_LOCK), expected);
-    ck_assert_ptr_null (got (3, names[2]));
-    ck_assert_int_eq (got (4, names[3])->kind, LK_ANSWER_LOCKED);
-}
-END_TEST
-
-/*  -------------------------------------------------------- takeovers */
-
-/*  Homes change: what is asked for goes by those of the new decree, from the
- *  first name on that is not held. */
-START_TEST (a_takeover_while_it_waits)
-{
-    const char *names = pick ("0000");
-    char expected[8];
-    ask_set (1, names, -1, 0);
-    got (1, names[0]);
-    decree.leader_count = 1;
-    decree.leader[0] = 2;
-    later (false);
-    snprintf (expected, sizeof expected, "%s>2", names + 1);
-    ck_assert_str_eq (sent_names (LK_MSG_LOCK), expected);
-    got (2, names[1]);
-    ck_assert (!says (LK_MSG_LOCK)); /* its home goes on by itself */
-    got (3, names[2]);
-    ck_assert_int_eq (got (4, names[3])->kind, LK_ANSWER_LOCKED);
-    ck_assert_uint_eq (told ()->set_count, 4);
-}
-END_TEST
-
-/*  What was asked for of the former homes is nothing that these know. */
-START_TEST (a_takeover_that_parts_the_names)
-{
-    lk_decree three = decree;
-    decree.leader_count = 1;
-    later (false);
-    const char names[] = {'a', 'b', 'c', 'd', '\0'};
-    ask_set (1, names, -1, 0);
-    ck_assert_str_eq (sent_names (LK_MSG_LOCK), "abcd>1");
-    three.term.number = decree.term.number + 1;
-    decree = three;
-    give_decree (1, LK_MSG_READY, &decree);
-    for (uint64_t serial = 1; serial < 4; serial++) {
-        const char last = names[serial - 1];
-        got (serial, last);
-        ck_assert (says (LK_MSG_LOCK)
-                   == (home_of (names[serial]) != home_of (last)));
-    }
-    ck_assert_int_eq (got (4, 'd')->kind, LK_ANSWER_LOCKED);
-}
-END_TEST
-
-/*  -------------------------------------------------------- sessions */
-
-START_TEST (its_session_ends_while_it_waits)
-{
-    const char *names = pick ("0001");
-    char expected[8];
-    ask_set (1, names, -1, 0);
-    ask (2);
-    ck_assert_uint_eq (node->proxy.last_serial, 5);
-    got (1, names[0]);
-    got (3, names[2]); /* too early */
-    const uint64_t session = node->facts.session;
-    wait_ms (8000);
-    ck_assert_uint_eq (node->facts.session, session + 1);
-    ck_assert_ptr_null (told ());
-    vouch (1);
-    const lk_set *set = node->proxy.sets;
-    ck_assert_uint_eq (set->held, 0);
-    const uint64_t first = set->member[0]->serial;
-    ck_assert_uint_gt (first, 5);
-    for (size_t i = 1; i < 4; i++) {
-        ck_assert_uint_eq (set->member[i]->serial, first + i);
-    }
-    snprintf (expected, sizeof expected, "%.3s>", names);
-    ck_assert_ptr_nonnull (strstr (sent_names (LK_MSG_LOCK), expected));
-    got (first, names[0]);
-    got (first + 1, names[1]);
-    ck_assert_uint_eq (set->held, 2);
-    got (first + 2, names[2]);
-    ck_assert_int_eq (got (first + 3, names[3])->set_count, 4);
-}
-END_TEST
-
-START_TEST (its_session_ends_while_it_holds)
-{
-    hold (pick ("001"));
-    wait_ms (8000);
-    ck_assert_int_eq (told ()->kind, LK_ANSWER_UNLOCKED);
-    ck_assert_int_eq (told ()->error, LK_ISOLATED);
-    ck_assert_ptr_null (node->proxy.sets);
-    ck_assert_ptr_null (node->proxy.serials);
-}
-END_TEST
-
-START_TEST (its_session_ends_while_it_goes_back)
-{
-    const char *names = pick ("001");
-    hold (names);
-    app_says (LK_ON_UNLOCK, 1);
-    over (1, names[0], LK_OK);
-    wait_ms (8000);
-    ck_assert_int_eq (told ()->error, LK_ISOLATED);
-    ck_assert_ptr_null (node->proxy.serials);
-}
-END_TEST
-
-START_TEST (the_service_leaves)
-{
-    const char *names = pick ("0011");
-    const char first[] = {names[0], names[2], '\0'};
-    const char second[] = {names[1], names[3], '\0'};
-    hold (first);
-    ask_set (2, second, -1, 0);
-    app_says (LK_ON_STOP, 0);
-    int ended = 0;
-    for (size_t i = 0; i < effects.count; i++) {
-        if (effects.item[i].type == LK_DO_TELL) {
-            const lk_answer *answer = &effects.item[i].answer;
-            ck_assert_int_eq (answer->error, LK_SHUTDOWN);
-            ck_assert_int_eq (answer->kind, answer->serial == 1
-                                                ? LK_ANSWER_UNLOCKED
-                                                : LK_ANSWER_FAILED);
-            ended++;
-        }
-    }
-    ck_assert_int_eq (ended, 2);
-    ck_assert_ptr_nonnull (strchr (sent_names (LK_MSG_UNLOCK), second[0]));
-    ck_assert_ptr_null (strchr (sent_names (LK_MSG_UNLOCK), first[0]));
-    ck_assert (!lk_node_is_stopped (node));
-    app_says (LK_ON_UNLOCK, 1);
-    ck_assert_ptr_nonnull (strchr (sent_names (LK_MSG_UNLOCK), first[0]));
-    ck_assert (!lk_node_is_stopped (node));
 }
 END_TEST
 
@@ -775,19 +430,13 @@ main (void)
     tcase_add_test (tests, it_is_unlocked_while_it_waits);
     tcase_add_test (tests, its_application_ends);
     tcase_add_test (tests, its_application_ends_while_it_holds);
+    tcase_add_test (tests, its_application_ends_while_it_goes_back);
     tcase_add_test (tests, unsound);
     tcase_add_test (tests, said_again);
     tcase_add_test (tests, one_is_released_by_its_key);
     tcase_add_test (tests, its_duration_is_over);
     tcase_add_test (tests, its_grace_is_over);
+    tcase_add_test (tests, its_grace_is_long);
     tcase_add_test (tests, released_after_its_duration);
-    tcase_add_test (tests, what_it_says_of_its_members);
-    tcase_add_test (tests, a_reclaim_while_it_waits);
-    tcase_add_test (tests, a_takeover_while_it_waits);
-    tcase_add_test (tests, a_takeover_that_parts_the_names);
-    tcase_add_test (tests, its_session_ends_while_it_waits);
-    tcase_add_test (tests, its_session_ends_while_it_holds);
-    tcase_add_test (tests, its_session_ends_while_it_goes_back);
-    tcase_add_test (tests, the_service_leaves);
     return run_tests ("core_set", tests);
 }

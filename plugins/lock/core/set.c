@@ -223,9 +223,6 @@ give_back (lk_node *node, lk_set *self)
 void
 lk_set_failed (lk_node *node, lk_set *self, lk_err error, lk_name reason)
 {
-    if (self->state == LK_SET_CLOSING) {
-        return;
-    }
     if (self->state != LK_SET_ENDED) {
         self->error = error;
         tell_why (node, self,

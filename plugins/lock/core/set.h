@@ -62,7 +62,7 @@ void lk_set_add_rest (lk_node *node, const lk_asked *member,
 void lk_sets_new_decree (lk_node *node);
 
 /*  What a home said of a member: it is held; refused or lost, which ends all
- *  of the set; given back. */
+ *  of a set that is not CLOSING; given back. */
 void lk_set_locked (lk_node *node, lk_asked *member);
 void lk_set_failed (lk_node *node, lk_set *self, lk_err error, lk_name reason);
 void lk_set_given_back (lk_node *node, lk_asked *member);
