@@ -254,6 +254,31 @@ START_TEST (a_quiet_time_from_the_last_shared)
 }
 END_TEST
 
+/*  However long ago its proxy said that it knows of it. */
+START_TEST (a_long_quiet_time)
+{
+    want (6, LK_SHARED, 0);
+    lk_lock_message message = quiet (5, 600);
+    ask (&message);
+    pass (17000);
+    for (lk_host host = 5; host <= 6; host++) {
+        const lk_request_id request = {host, 3, 1};
+        const lk_entry *entry = lk_table_find (&node->table, request);
+        lk_lock_message audited = message_of (LK_MSG_AUDITED, decree.term);
+        audited.as.audit = (lk_msg_audit) {.request = request,
+                                           .object = {"x", 1},
+                                           .number = entry->added,
+                                           .token = entry->ticket.token};
+        give (host, &audited);
+        ck_assert (entry->confirmed);
+    }
+    pass (5000);
+    unlock (6, 1, "x");
+    pass (1000);
+    ck_assert_uint_ne (ticket_of (5)->token, 0);
+}
+END_TEST
+
 START_TEST (a_quiet_time_must_be_waited)
 {
     lk_lock_message message = quiet (5, 1);
@@ -400,6 +425,7 @@ START_TEST (kept_when_its_proxy_says_so)
 {
     lk_lock_message message = lasting (false);
     ck_assert (!ask (&message)->kept);
+    ck_assert (!ask (&message)->kept);
     ck_assert (!ticket_of (5)->kept);
     message = lasting (true);
     ck_assert (ask (&message)->kept);
@@ -485,6 +511,7 @@ time_tests (void)
     tcase_add_test (tests, a_quiet_time_from_the_request);
     tcase_add_test (tests, a_quiet_time_from_the_first_ticket);
     tcase_add_test (tests, a_quiet_time_from_the_last_shared);
+    tcase_add_test (tests, a_long_quiet_time);
     tcase_add_test (tests, a_quiet_time_must_be_waited);
     tcase_add_test (tests, a_quiet_time_begins_again);
     tcase_add_test (tests, nobody_is_ripe_in_a_reclaim);

@@ -518,7 +518,7 @@ main (void)
 {
     Suite *suite = suite_create ("core_grant_model");
     TCase *tests = tcase_create ("model");
-    tcase_set_timeout (tests, 60);
+    tcase_set_timeout (tests, 300);
     tcase_add_test (tests, a_million_operations);
     suite_add_tcase (suite, tests);
     SRunner *runner = srunner_create (suite);

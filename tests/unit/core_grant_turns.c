@@ -85,6 +85,20 @@ START_TEST (a_turn_counts_once)
 }
 END_TEST
 
+START_TEST (an_upgrade_of_another_turn)
+{
+    add (1, SHARED);
+    add (2, SHARED);
+    convert (1, LK_EXCLUSIVE, 1);
+    convert (1, LK_EXCLUSIVE, 2); /* waits still: there is nothing to tell */
+    ck_assert (ticket (1)->upgrade);
+    ck_assert_uint_eq (tells.count, 0);
+    drop (2);
+    ck_assert_uint_eq (tells.count, 2);
+    ck_assert_uint_eq (tells.item[1].turn, 2);
+}
+END_TEST
+
 START_TEST (an_upgrade_is_taken_back)
 {
     add (1, SHARED);
@@ -209,6 +223,31 @@ START_TEST (not_beside_an_upgrade)
 }
 END_TEST
 
+/*  When the last one left that held it shared; before the end of a reclaim
+ *  nobody knows. */
+START_TEST (shared_until)
+{
+    table.reclaim = 1;
+    add (1, SHARED);
+    now_ms = 2000;
+    const lk_op op = operation (LK_OP_OPEN, 0);
+    apply (&op);
+    const lk_queue *self = lk_table_queue (&table, object);
+    ck_assert_int_eq (self->shared_ms, 2000);
+    add (2, QUIET);
+    now_ms = 3000;
+    convert (1, LK_EXCLUSIVE, 1);
+    ck_assert_int_eq (self->shared_ms, 3000);
+    now_ms = 4000;
+    drop (1);
+    ck_assert_int_eq (self->shared_ms, 3000);
+    add (3, SHARED);
+    now_ms = 5000;
+    drop (3);
+    ck_assert_int_eq (self->shared_ms, 5000);
+}
+END_TEST
+
 /*  -------------------------------------------------------- keeping */
 
 static lk_lock_mode
@@ -236,6 +275,21 @@ START_TEST (kept_is_nobodys)
 }
 END_TEST
 
+START_TEST (kept_in_a_copy)
+{
+    const lk_ticket copied = {.request = {1, 1, 1},
+                              .object = object,
+                              .number = 5,
+                              .token = 5,
+                              .mode.is_static = true,
+                              .kept = true};
+    lk_table_restore (&table, &copied, now_ms);
+    ck_assert_ptr_null (lk_table_crowd (&table, 1, 1));
+    drop (1);
+    QUEUE ("");
+}
+END_TEST
+
 START_TEST (only_static_ones_are_kept)
 {
     add (1, EXCLUSIVE);
@@ -245,6 +299,42 @@ START_TEST (only_static_ones_are_kept)
     ck_assert (!ticket (1)->kept && !ticket (3)->kept);
     gone (1);
     QUEUE ("");
+}
+END_TEST
+
+/*  -------------------------------------------------------- digests */
+
+/*  All that decides who may have the lock beside it is in the sum. */
+START_TEST (digests_know_how_it_is_held)
+{
+    const lk_ticket plain = {.request = {1, 1, 1}, .object = object};
+    lk_ticket other[13];
+    for (size_t i = 0; i < 13; i++) {
+        other[i] = plain;
+    }
+    other[0].mode.type = LK_SHARED;
+    other[1].mode.soft = true;
+    other[2].mode.quiet_ms = 1;
+    other[3].mode.limit = 1;
+    other[4].mode.bound = 1;
+    other[5].mode.lenient = true;
+    other[6].mode.is_static = true;
+    other[7].ordinal = 1;
+    other[8].turn = 1;
+    other[9].upgrade = true;
+    other[10].kept = true;
+    other[11].rest = 1;
+    other[12].number = 1;
+    for (size_t i = 0; i < 13; i++) {
+        ck_assert_msg (lk_digest_ticket (&other[i])
+                           != lk_digest_ticket (&plain),
+                       "field %zu", i);
+        for (size_t j = 0; j < i; j++) {
+            ck_assert_msg (lk_digest_ticket (&other[i])
+                               != lk_digest_ticket (&other[j]),
+                           "fields %zu and %zu", i, j);
+        }
+    }
 }
 END_TEST
 
@@ -258,6 +348,7 @@ make_suite (void)
     tcase_add_test (tests, nobody_is_granted_beside_an_upgrade);
     tcase_add_test (tests, of_two_upgrades_one_is_refused);
     tcase_add_test (tests, a_turn_counts_once);
+    tcase_add_test (tests, an_upgrade_of_another_turn);
     tcase_add_test (tests, an_upgrade_is_taken_back);
     tcase_add_test (tests, downgraded);
     tcase_add_test (tests, who_cannot_change);
@@ -267,8 +358,11 @@ make_suite (void)
     tcase_add_test (tests, ripe_is_no_priority);
     tcase_add_test (tests, only_quiet_ones_are_ripe);
     tcase_add_test (tests, not_beside_an_upgrade);
+    tcase_add_test (tests, shared_until);
     tcase_add_test (tests, kept_is_nobodys);
+    tcase_add_test (tests, kept_in_a_copy);
     tcase_add_test (tests, only_static_ones_are_kept);
+    tcase_add_test (tests, digests_know_how_it_is_held);
     suite_add_tcase (suite, tests);
     return suite;
 }

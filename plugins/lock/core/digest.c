@@ -37,7 +37,7 @@ digest_mode (const lk_ticket *ticket)
         | (uint64_t) mode->lenient << 3 | (uint64_t) mode->is_static << 4
         | (uint64_t) ticket->upgrade << 5 | (uint64_t) ticket->kept << 6
         | (uint64_t) ticket->rest << 8 | (uint64_t) ticket->turn << 32;
-    hash = mix (hash, (uint64_t) mode->limit << 32 | mode->bound);
+    hash = mix (mix (hash, 0), (uint64_t) mode->limit << 32 | mode->bound);
     return mix (hash, mode->quiet_ms);
 }
 
@@ -90,7 +90,7 @@ uint64_t
 lk_digest_grant (const lk_ticket *ticket)
 {
     uint64_t hash = mix (ticket->request.serial, ticket->number);
-    hash = mix (hash ^ ticket->ordinal, ticket->token);
+    hash = mix (mix (hash, ticket->ordinal), ticket->token);
     return mix (mix (hash, ticket->key), digest_mode (ticket));
 }
 

@@ -209,7 +209,6 @@ lk_entry_set_kept (lk_table *self, lk_entry *entry, bool kept)
     }
 }
 
-/*  When it was held shared nobody knows any more: quiet times begin again. */
 void
 lk_table_restore (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
 {

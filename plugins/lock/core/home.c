@@ -276,7 +276,7 @@ ask_holder (lk_node *node, const lk_msg_request *request,
     } else if (ticket->turn == held->turn && ticket->turn > 0
                && ticket->mode.type != held->mode.type) {
         lk_home_refuse (node, ticket, request->queue ? LK_DEADLOCK : LK_FULL);
-    } else if (request->keep && held->mode.is_static && !held->kept) {
+    } else if (request->keep && held->mode.is_static) {
         const lk_op op = lk_op_about (LK_OP_KEEP, ticket);
         lk_stream_append (node, &op);
     } else {
