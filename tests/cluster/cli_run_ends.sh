@@ -27,7 +27,7 @@ lose () {
     check "$1: taken back" code 0 on h1 unlock "$2" "$key"
     began=$(now_ms)
     check "$1: run says that it is lost" code 122 wait $holder
-    check "$1: nothing works on" within 3 gone "$pid"
+    check "$1: nothing works on" within 3 ended "$pid"
     check "$1: in time" test $(($(now_ms) - began)) -lt 3000
     kill -9 "$pid" 2>/dev/null
 }
@@ -45,4 +45,79 @@ hold still "trap 'touch $work/tidy; exit 3' TERM; echo \$\$ >$work/pid
 within 5 grep -q '^[0-9]* ([^)]*) T' "/proc/$pid/stat"
 lose 'a command that is stopped' still
 check 'a command that is stopped: it had its TERM' test -e "$work/tidy"
+
+#   One in a session of its own, whose parent is gone. Where there is a control
+#   group it is there; without one it is a descendant of run.
+daemon="setsid bash -c 'trap \"\" TERM; (trap \"\" TERM; echo \$BASHPID >$work/pid
+    while :; do sleep 0.1; done) &'"
+#   Without cgroup v2 in sight.
+bare=("$lockkeeper")
+# shellcheck disable=SC2016
+if unshare --mount sh -c 'umount -l "$(findmnt -nt cgroup2 -o TARGET)"' \
+    2>/dev/null; then
+    bare=(unshare --mount sh -c 'umount -l "$(findmnt -nt cgroup2 -o TARGET)"
+        exec "$@"' sh "$lockkeeper")
+fi
+
+#   hold_bare NAME SCRIPT: as hold.
+hold_bare () {
+    rm -f "$work/key" "$work/pid"
+    "${bare[@]}" run "$1" -- bash -c \
+        "echo \"\$LOCKKEEPER_KEY\" >$work/key; $2" &
+    holder=$!
+    within 5 test -s "$work/pid"
+    key=$(cat "$work/key")
+    pid=$(cat "$work/pid")
+}
+
+#   no_group TITLE: no control group of $holder is left.
+no_group () {
+    check "$1: no control group is left" within 1 has_no_group
+}
+
+has_no_group () {
+    [ -z "$(find /sys/fs/cgroup -name "lockkeeper-run-$holder" 2>/dev/null)" ]
+}
+
+#   left_behind: run kills what its command has left, before others get the
+#   lock.
+left_behind () {
+    check "$1: left by a command that ended" code 3 wait $holder
+    check "$1: nothing works on" ended "$pid"
+    no_group "$1"
+}
+
+#   killed TITLE: so does the guard, if run is killed.
+killed () {
+    kill -9 $holder
+    check "$1: run is killed" code 137 wait $holder
+    check "$1: nothing works on after that" within 1 ended "$pid"
+    no_group "$1"
+}
+
+for kind in hold hold_bare; do
+    $kind daemon "$daemon; sleep 60"
+    lose "$kind: a daemon" daemon
+    $kind daemon "$daemon; until [ -s $work/pid ]; do sleep 0.01; done; exit 3"
+    left_behind "$kind: a daemon"
+    $kind daemon "$daemon; sleep 60"
+    killed "$kind: a daemon"
+    $kind child "(trap '' TERM; echo \$BASHPID >$work/pid; while :; do sleep 0.1
+        done) & until [ -s $work/pid ]; do sleep 0.01; done; exit 3"
+    left_behind "$kind: a child"
+done
+
+#   The guard.
+hold guard "echo \$\$ >$work/pid; exec sleep 60"
+kill -9 "$(pgrep -P $holder -x lk-guard)"
+check 'its guard is killed: so is the command' code 125 wait $holder
+check 'nothing works on' ended "$pid"
+hold guard "echo \$\$ >$work/pid; exec sleep 60"
+guard=$(pgrep -P $holder -x lk-guard)
+kill -STOP "$holder" "$guard"
+check 'run and its guard are stopped: the kernel ends both' \
+    within 12 ended "$pid"
+kill -CONT "$holder"
+check 'run says so' code 125 wait $holder
+check 'and nobody is left' ended "$guard"
 done_checking

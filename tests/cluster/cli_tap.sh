@@ -103,6 +103,12 @@ gone () {
     ! kill -0 "$1" 2>/dev/null
 }
 
+#   ended PID: it is gone, or nobody has asked for its exit code yet.
+ended () {
+    gone "$1" || grep -q '^[0-9]* ([^)]*) Z' "/proc/$1/stat" 2>/dev/null ||
+        gone "$1"
+}
+
 done_checking () {
     echo "1..$cases"
     rm -rf "$work"
