@@ -48,7 +48,7 @@ check 'a command that is stopped: it had its TERM' test -e "$work/tidy"
 
 #   One in a session of its own, whose parent is gone. Where there is a control
 #   group it is there; without one it is a descendant of run.
-daemon="setsid bash -c 'trap \"\" TERM; (trap \"\" TERM; echo \$BASHPID >$work/pid
+daemon="setsid bash -c '(trap \"\" TERM; echo \$BASHPID >$work/pid
     while :; do sleep 0.1; done) &'"
 #   Without cgroup v2 in sight.
 bare=("$lockkeeper")
