@@ -81,16 +81,10 @@ set_names (lk_message *message, const lk_lock *lock)
     }
 }
 
-static const char *const type_word[] = {
-#define LK_LOCK_TYPE_WORD(number, word) [number] = (word),
-    LK_LOCK_TYPES (LK_LOCK_TYPE_WORD)
-#undef LK_LOCK_TYPE_WORD
-};
-
 static void
 set_mode (lk_message *message, const lk_lock_mode *mode)
 {
-    lk_message_set_text (message, "type", type_word[mode->type]);
+    lk_message_set_text (message, "type", lk_lock_type_words[mode->type]);
     if (mode->soft) {
         lk_message_set_text (message, "policy", "soft");
     }
@@ -137,7 +131,7 @@ lk_letter_change (const lk_lock *lock, int64_t now_ms)
     const lk_change *change = &lock->change;
     lk_message *message = new_letter ("LOCK", lock->serial);
     set_name (message, lock);
-    lk_message_set_text (message, "type", type_word[change->type]);
+    lk_message_set_text (message, "type", lk_lock_type_words[change->type]);
     lk_message_set_number (
         message, "wait", wait_left (change->wait_ms, change->asked_at, now_ms));
     lk_message_set_number (message, "turn", lock->turn);
@@ -253,7 +247,7 @@ read_type (const lk_message *message)
     const char *word = lk_message_text (message, "type");
     lk_lock_type type = 0;
     while (type < LK_LOCK_TYPE_COUNT
-           && (word == NULL || strcmp (word, type_word[type]) != 0)) {
+           && (word == NULL || strcmp (word, lk_lock_type_words[type]) != 0)) {
         type++;
     }
     return type;
