@@ -193,8 +193,8 @@ int64_t lk_lock_spare (const lk_lock *self);
  *  set: that of its first name. */
 uint64_t lk_lock_token (const lk_lock *self);
 
-/*  The unlock key: who has it may unlock, from anywhere. 0 if not held yet, and
- *  of a set. */
+/*  The unlock key: who has it may unlock, from anywhere. 0 if not held yet. Of
+ *  a set: that of its first name, which ends all of it. */
 uint64_t lk_lock_key (const lk_lock *self);
 
 /*  Milliseconds until the lock ends by its duration; -1: no limit. */

@@ -94,8 +94,7 @@ struct lk_lock {
     int64_t asked_at;
     int64_t repeat_at; /* INT64_MAX: nothing is open */
     uint64_t token;    /* also what to CHECK or FORCE */
-    uint64_t key;      /* 0 of a set, which goes back by its request alone */
-    uint64_t set_key;  /* of its first name, for others */
+    uint64_t key;      /* of a set: that of its first name */
     lk_lock_type type;
     uint32_t ordinal;
     uint32_t turn; /* of the last change that was asked for */

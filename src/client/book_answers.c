@@ -16,10 +16,8 @@ static void
 store_grant (lk_lock *lock, const lk_grant *grant)
 {
     lk_book *self = lock->book;
-    if (!grant->is_set) {
-        lock->token = grant->token;
-        lock->key = grant->key;
-    }
+    lock->token = grant->token;
+    lock->key = grant->key;
     if (grant->type != LK_LOCK_TYPE_COUNT) {
         lock->type = grant->type;
     }
@@ -64,7 +62,8 @@ static bool
 read_grant (const lk_message *message, lk_lock *lock, lk_grant *grant)
 {
     return lk_letter_read_grant (message, grant)
-           && grant->is_set == (lock->other_count > 0);
+           && grant->is_set == (lock->other_count > 0)
+           && (!grant->is_set || lk_letter_read_first (message, lock, grant));
 }
 
 /*  A request that a restarted service knows anew may be granted twice, each
@@ -82,12 +81,12 @@ take_grant (lk_lock *lock, const lk_message *message, int64_t now_ms)
     } else if (use == LK_GRANT_SECOND && is_of_change (lock, grant.turn)) {
         take_change (lock, &grant, now_ms);
     } else if (use == LK_GRANT_WANTED
-               && (!grant.is_set || lk_letter_read_set (message, lock))) {
+               && lk_letter_read_others (message, lock)) {
         lk_book_set_remark (lock->book, "");
         store_grant (lock, &grant);
         lk_book_occur (lock, LK_ON_GRANTED, LK_OK, now_ms);
     } else if (use == LK_GRANT_KEY && lock->deed == LK_DEED_LOCK
-               && lock->token == 0 && !grant.is_set) {
+               && lock->token == 0) {
         store_grant (lock, &grant);
         lk_book_send_open (lock, now_ms);
     }

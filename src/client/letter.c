@@ -197,47 +197,48 @@ lk_letter_give_back (const lk_message *grant)
 
 /*  -------------------------------------------------------- LOCKED */
 
-/*  The token of a name of a set, and its key; 0: that row is missing or
+/*  What a set is granted of one of its names; false if that row is missing or
  *  broken. */
-static uint64_t
-token_in (const lk_message *message, const char *object, size_t len,
+static bool
+find_row (const lk_message *message, lk_name name, uint64_t *token,
           uint64_t *key)
 {
     char room[LK_OBJECT_LEN_MAX];
-    uint64_t token = 0;
+    bool found = false;
     lk_message *row;
-    for (size_t at = 0; (row = lk_message_row (message, "locks", at)) != NULL;
+    for (size_t at = 0;
+         !found && (row = lk_message_row (message, "locks", at)) != NULL;
          at++) {
-        lk_name name;
+        lk_name other;
         lk_flaw flaw;
-        if (!lk_object_get (row, room, &name, &flaw) || name.size != len
-            || memcmp (name.data, object, len) != 0
-            || !lk_message_hex (row, "token", &token)
-            || !lk_message_hex (row, "key", key)) {
-            token = 0;
-        }
+        found = lk_object_get (row, room, &other, &flaw)
+                && other.size == name.size
+                && memcmp (other.data, name.data, name.size) == 0
+                && lk_message_hex (row, "token", token) && *token != 0
+                && lk_message_hex (row, "key", key);
         lk_message_destroy (&row);
-        if (token != 0) {
-            return token;
-        }
     }
-    return 0;
+    return found;
 }
 
 bool
-lk_letter_read_set (const lk_message *message, lk_lock *lock)
+lk_letter_read_first (const lk_message *message, const lk_lock *lock,
+                      lk_grant *grant)
 {
-    uint64_t first_key = 0, key;
-    const uint64_t token =
-        token_in (message, lock->object, lock->len, &first_key);
-    bool whole = token != 0;
+    return find_row (message, name_of (lock->object, lock->len), &grant->token,
+                     &grant->key);
+}
+
+bool
+lk_letter_read_others (const lk_message *message, lk_lock *lock)
+{
+    uint64_t key;
+    bool whole = true;
     for (size_t i = 0; whole && i < lock->other_count; i++) {
         lk_further *other = &lock->others[i];
-        other->token = token_in (message, other->object, other->len, &key);
-        whole = other->token != 0;
+        whole = find_row (message, name_of (other->object, other->len),
+                          &other->token, &key);
     }
-    lock->token = whole ? token : 0;
-    lock->set_key = whole ? first_key : 0;
     return whole;
 }
 

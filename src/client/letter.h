@@ -26,7 +26,7 @@ lk_message *lk_letter_give_back (const lk_message *grant);
 
 /*  What a grant says. */
 typedef struct {
-    uint64_t token; /* 0: of a set */
+    uint64_t token; /* of a set: not read yet, nor the key */
     uint64_t key;
     uint64_t session;
     int64_t until_ms; /* of the duration, boot clock; INT64_MAX: no limit */
@@ -43,8 +43,11 @@ typedef struct {
 /*  False if it lacks its session, or its token or key and is no set. */
 bool lk_letter_read_grant (const lk_message *message, lk_grant *grant);
 
-/*  The tokens of all names of a set, into the lock; false if one is missing:
- *  then its token is 0. */
-bool lk_letter_read_set (const lk_message *message, lk_lock *lock);
+/*  Of a set: token and key of its first name, into the grant; tokens of its
+ *  other names, into the lock (true if there are none). False if one is
+ *  missing. */
+bool lk_letter_read_first (const lk_message *message, const lk_lock *lock,
+                           lk_grant *grant);
+bool lk_letter_read_others (const lk_message *message, lk_lock *lock);
 
 #endif

@@ -373,7 +373,7 @@ lk_lock_token (const lk_lock *self)
 uint64_t
 lk_lock_key (const lk_lock *self)
 {
-    return self->other_count > 0 ? self->set_key : self->key;
+    return self->key;
 }
 
 int64_t

@@ -62,10 +62,12 @@ unescape (char *text)
 static void
 split (char *line)
 {
+    char *next;
     words = 0;
-    for (char *next = strtok (line, " \n"); next && words < WORDS_MAX;
-         next = strtok (NULL, " \n")) {
-        word[words++] = next;
+    while ((next = strsep (&line, " \n")) != NULL && words < WORDS_MAX) {
+        if (next[0] != '\0') {
+            word[words++] = next;
+        }
     }
     word[words] = NULL;
 }

@@ -208,7 +208,7 @@ add_row (lk_message *message, const char *field, const char *name,
     lk_message *row = lk_message_row_new ();
     lk_message_set_text (row, field, name);
     lk_message_set_hex (row, "token", token);
-    lk_message_set_hex (row, "key", 1);
+    lk_message_set_hex (row, "key", token + 1);
     lk_message_add_row (message, "locks", &row);
 }
 
@@ -240,7 +240,12 @@ START_TEST (set_is_granted_whole)
     ck_assert_uint_eq (lk_lock_token_at (lock, 1), 11);
     ck_assert_str_eq (lk_lock_object_at (lock, 1, &len), "\xff");
     ck_assert_uint_eq (len, 1);
+    ck_assert_uint_eq (lk_lock_key (lock), 13);
     deliver (&w, new_pair (12), lock->serial);
+    expect_nothing_sent (&w);
+    deliver (&w, new_pair (20), lock->serial); /* with another key */
+    expect_letter (&w, "UNLOCK", lock->serial + 1, "{\"request\":102}");
+    ck_assert_uint_eq (lk_lock_token (lock), 12);
     lk_book_release (w.book, lock, w.now);
     expect_letter (&w, "UNLOCK", lock->serial + 1, "{\"request\":102}");
     say (&w, "UNLOCKED", lock->serial + 1, NULL);

@@ -1,0 +1,110 @@
+# shellcheck shell=bash
+#   actor_tap.sh - processes with the library that do what a test says (TAP)
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   Sourced, in place of cli_tap.sh, by a test that begins with
+#   `in_sandbox "$0"`; actor.c has what they understand.
+
+# shellcheck source=tests/cluster/cli_tap.sh
+. "$(dirname "$0")/cli_tap.sh"
+
+declare -A to from pid
+
+#   start NAME HOST
+start () {
+    local name=$1 in out
+    mkfifo "$work/$name.in" "$work/$name.out"
+    (
+        for fd in "${to[@]}" "${from[@]}"; do
+            exec {fd}>&- # else others would not see their ends
+        done
+        LOCKKEEPER_ENDPOINT=ipc://$LOCKKEEPER_SANDBOX/$2/router \
+            exec "$BUILD/tests/cluster/actor"
+    ) <"$work/$name.in" >"$work/$name.out" &
+    pid[$name]=$!
+    exec {in}>"$work/$name.in" {out}<"$work/$name.out"
+    to[$name]=$in
+    from[$name]=$out
+    rm "$work/$name.in" "$work/$name.out"
+}
+
+#   tell NAME WORDS...: prints what it answers.
+tell () {
+    local name=$1 answer in out
+    shift
+    in=${to[$name]} out=${from[$name]}
+    echo "$*" >&"$in"
+    read -r -t 30 answer <&"$out" || answer='no answer'
+    echo "$answer"
+}
+
+let_go () {
+    local in=${to[$1]} out=${from[$1]}
+    exec {in}>&- {out}<&-
+    unset "to[$1]" "from[$1]"
+}
+
+#   end NAME: in good order. kill_actor NAME: at once.
+end () {
+    let_go "$1"
+    wait "${pid[$1]}"
+}
+
+kill_actor () {
+    kill -9 "${pid[$1]}"
+    wait "${pid[$1]}" 2>/dev/null
+    let_go "$1"
+}
+
+#   answers PATTERN NAME WORDS...
+answers () {
+    local wanted=$1 answer
+    shift
+    answer=$(tell "$@")
+    # shellcheck disable=SC2254
+    case $answer in
+        $wanted) ;;
+        *)
+            echo "'$answer', not '$wanted'"
+            return 1
+            ;;
+    esac
+}
+
+#   play TITLE, and on standard input lines such as
+#       NAME WORDS... -> PATTERN
+#   All of them are one case.
+play () {
+    local title=$1 line name words answer bad_lines=''
+    while read -r line; do
+        name=${line%% *}
+        words=${line#* }
+        # shellcheck disable=SC2086
+        answer=$(answers "${words#*-> }" "$name" ${words%%->*}) ||
+            bad_lines="$bad_lines$line: $answer
+"
+    done
+    cases=$((cases + 1))
+    if [ -z "$bad_lines" ]; then
+        echo "ok $cases - $title"
+    else
+        printf '%s' "$bad_lines" | sed 's/^/# /'
+        echo "not ok $cases - $title"
+        bad=$((bad + 1))
+    fi
+}
+
+#   a, b and c, one for each host.
+start_all () {
+    start a h1
+    start b h2
+    start c h3
+}
+
+end_all () {
+    for name in a b c; do
+        end $name
+    done
+}
