@@ -158,7 +158,9 @@ check (lk_lockd *self, lk_ask *ask)
 static void
 unlock_own (lk_lockd *self, lk_app *app, lk_request *request, const lk_ask *ask)
 {
-    const lk_app_request core = {.wait_ms = LK_FOREVER};
+    const lk_app_request core = {.wait_ms = LK_FOREVER,
+                                 .key = ask->core.key,
+                                 .owner = lk_app_owner (app)};
     request->unlock = ask->core.serial;
     step_request (self, LK_ON_UNLOCK, app, request, &core);
 }

@@ -53,7 +53,6 @@ sim_kinds_draw (sim_world *world, sim_habits *habits)
         habits->keep = 200;
         habits->linger = 100;
     }
-    habits->change = habits->keep = habits->linger = 0;
     world->rng = former;
 }
 

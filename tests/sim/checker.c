@@ -208,7 +208,7 @@ bool
 sim_claim_owed (const sim_checker *self, const sim_claim *claim)
 {
     return sim_claim_believed (self, claim)
-           || (self->now < claim->lingers_until
+           || (self->now < claim->lingers_until && !claim->mode.lenient
                && !sim_claim_taken (self, claim)
                && self->now < claim->lease_until && self->now < claim->until);
 }

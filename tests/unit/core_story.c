@@ -373,7 +373,7 @@ START_TEST (a_duration_and_an_unlock)
     unlock (7, 1);
     then ("tell 7: locked 1 token=1/2\n"
           "tell 7: unlocked 1 timedout\n"
-          "tell 7: unlocked 1 ok\n"
+          "tell 7: unlocked 1 late\n"
           "tell 8: locked 1 token=1/4\n");
 }
 END_TEST

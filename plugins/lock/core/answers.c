@@ -8,6 +8,7 @@
 #include "node_private.h"
 #include "report.h"
 #include "set.h"
+#include "turn.h"
 
 /*  Whether an answer is for this session and not of a decree that is over. */
 static bool
@@ -41,6 +42,15 @@ give_back (lk_node *node, uint64_t serial, lk_name object)
 }
 
 static void
+hold (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
+{
+    asked->ticket.kept = reply->kept;
+    lk_asked_ask_no_more (node, asked);
+    lk_asked_enter (node, asked, LK_ASKED_HELD);
+    lk_asked_tell_locked (node, asked);
+}
+
+static void
 grant (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
 {
     int64_t until_ms = INT64_MAX;
@@ -63,9 +73,13 @@ grant (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
         return;
     }
     asked->until_ms = until_ms;
-    lk_asked_enter (node, asked, LK_ASKED_HELD);
     lk_proxy_due (node, until_ms);
-    lk_asked_tell_locked (node, asked);
+    if (asked->ticket.mode.is_static && !reply->kept) {
+        lk_asked_enter (node, asked, LK_ASKED_KEEPING);
+        lk_asked_ask_on (node, asked);
+    } else {
+        hold (node, asked, reply);
+    }
 }
 
 /*  The time left counts from `as_of`, and a LOCKED whose `as_of` is a host
@@ -80,11 +94,18 @@ lk_on_locked (lk_node *node, const lk_lock_message *message)
         return;
     }
     lk_asked *asked = lk_asked_by_serial (node, reply->request.serial);
-    if (!asked) {
+    if (!asked && !reply->kept) {
         give_back (node, reply->request.serial, reply->object);
-    } else if (asked->state == LK_ASKED_WAITING
-               || asked->state == LK_ASKED_LATER) {
+    } else if (asked
+               && (asked->state == LK_ASKED_WAITING
+                   || asked->state == LK_ASKED_LATER)) {
         grant (node, asked, reply);
+    } else if (asked && asked->state == LK_ASKED_KEEPING) {
+        if (reply->kept) {
+            hold (node, asked, reply);
+        }
+    } else if (asked && asked->asks_on) {
+        lk_turn_locked (node, asked, reply);
     }
 }
 
@@ -144,17 +165,22 @@ begin_grace (lk_node *node, lk_asked *asked)
 static void
 lose (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
 {
-    bool ran_out = reply->error == LK_LATE;
-    asked->error = ran_out        ? LK_TIMEDOUT
-                   : reply->error ? (lk_err) reply->error
-                                  : LK_LOST;
+    bool is_late = reply->error == LK_LATE;
+    bool ran_out = is_late && asked->state == LK_ASKED_HELD;
+    lk_answer_kind kind = asked->state == LK_ASKED_KEEPING ? LK_ANSWER_FAILED
+                                                           : LK_ANSWER_UNLOCKED;
+    asked->error = reply->error ? (lk_err) reply->error : LK_LOST;
+    if (is_late) {
+        asked->error = LK_TIMEDOUT;
+    }
     say_forced (node, asked, reply);
     lk_asked_answer (node, asked,
-                     (lk_answer) {.kind = LK_ANSWER_UNLOCKED,
+                     (lk_answer) {.kind = kind,
                                   .error = asked->error,
                                   .until_ms = INT64_MAX,
                                   .reason = lk_out_name (node, reply->reason)});
     if (ran_out) {
+        lk_turn_give_up (node, asked);
         begin_grace (node, asked);
         return;
     }
@@ -187,10 +213,13 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
             break; /* UNLOCK is on its way */
         }
         if (asked->tell_unlocked || asked->state == LK_ASKED_ERRAND) {
-            lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_OK);
+            lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED,
+                           asked->late ? LK_LATE : LK_OK);
         }
         lk_asked_remove (node, asked);
         break;
+    case LK_ASKED_KEEPING:
+    case LK_ASKED_LINGERING:
     case LK_ASKED_HELD:
         if (reply->token != asked->ticket.token) {
             break; /* an earlier grant of the same request */
@@ -201,6 +230,7 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
         if (reply->error == LK_LATE) {
             break; /* its application knows */
         }
+        asked->late = asked->error == LK_TIMEDOUT;
         lk_asked_enter (node, asked, LK_ASKED_CLOSING);
         lk_asked_send (node, asked);
         break;
@@ -209,6 +239,17 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
     case LK_ASKED_STATES:
         break;
     }
+}
+
+/*  What it wanted to give back by its key is gone: that is as good. */
+static void
+end_errand (lk_node *node, lk_asked *asked, lk_err error)
+{
+    bool is_done =
+        asked->tell_unlocked && (error == LK_UNKNOWN || error == LK_DENIED);
+    lk_asked_tell (node, asked, is_done ? LK_ANSWER_UNLOCKED : LK_ANSWER_FAILED,
+                   is_done ? LK_OK : error);
+    lk_asked_remove (node, asked);
 }
 
 void
@@ -223,8 +264,9 @@ lk_on_lockfailed (lk_node *node, const lk_lock_message *message)
         return;
     }
     if (asked->state == LK_ASKED_ERRAND) {
-        lk_asked_tell (node, asked, LK_ANSWER_FAILED, (lk_err) reply->error);
-        lk_asked_remove (node, asked);
+        end_errand (node, asked, (lk_err) reply->error);
+    } else if (asked->asks_on && asked->state != LK_ASKED_KEEPING) {
+        lk_turn_failed (node, asked, reply);
     } else if (asked->set && asked->state == LK_ASKED_WAITING) {
         lk_set_failed (node, asked->set, (lk_err) reply->error, (lk_name) {0});
     } else if (asked->state == LK_ASKED_WAITING) {
@@ -276,7 +318,9 @@ has_ticket (const lk_asked *asked, const lk_msg_audit *audit)
                || asked->state == LK_ASKED_LATER;
     }
     return asked->ticket.token == audit->token
-           && (asked->state == LK_ASKED_HELD || asked->state == LK_ASKED_ENDED);
+           && (asked->state == LK_ASKED_HELD || asked->state == LK_ASKED_ENDED
+               || asked->state == LK_ASKED_KEEPING
+               || asked->state == LK_ASKED_LINGERING);
 }
 
 void

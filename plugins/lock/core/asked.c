@@ -17,8 +17,8 @@
 static bool
 is_open (lk_asked_state state)
 {
-    return state != LK_ASKED_HELD && state != LK_ASKED_ENDED
-           && state != LK_ASKED_LATER;
+    return state == LK_ASKED_WAITING || state == LK_ASKED_CLOSING
+           || state == LK_ASKED_ERRAND;
 }
 
 static void
@@ -73,6 +73,8 @@ lk_asked_new (lk_node *node, lk_asked_state state, uint64_t serial,
     asked->asked_ms = node->now_ms;
     asked->wait_until_ms = INT64_MAX;
     asked->until_ms = INT64_MAX;
+    asked->linger_until_ms = INT64_MAX;
+    asked->turn.until_ms = INT64_MAX;
     asked->sent_ms = LK_LONG_AGO;
     link_in (&node->proxy, asked);
     map_in (&node->proxy, asked);
@@ -105,6 +107,7 @@ void
 lk_asked_remove (lk_node *node, lk_asked *asked)
 {
     await_nothing (node, asked);
+    lk_asked_ask_no_more (node, asked);
     link_out (&node->proxy, asked);
     map_out (&node->proxy, asked);
     lk_asked_free (asked);
@@ -135,6 +138,29 @@ lk_asked_enter (lk_node *node, lk_asked *asked, lk_asked_state state)
     asked->sent_ms = LK_LONG_AGO;
     asked->tries = 0;
     link_in (&node->proxy, asked);
+    if (is_open (state)) {
+        lk_asked_ask_no_more (node, asked);
+    }
+}
+
+void
+lk_asked_ask_on (lk_node *node, lk_asked *asked)
+{
+    if (!asked->asks_on) {
+        asked->asks_on = true;
+        DL_APPEND2 (node->proxy.asking, asked, asking_prev, asking_next);
+    }
+    asked->tries = 0;
+    lk_asked_send (node, asked);
+}
+
+void
+lk_asked_ask_no_more (lk_node *node, lk_asked *asked)
+{
+    if (asked->asks_on) {
+        asked->asks_on = false;
+        DL_DELETE2 (node->proxy.asking, asked, asking_prev, asking_next);
+    }
 }
 
 void
@@ -149,12 +175,29 @@ lk_asked_renumber (lk_node *node, lk_asked *asked)
 }
 
 void
+lk_asked_rename (lk_node *node, lk_asked *asked, uint32_t app,
+                 uint64_t app_serial)
+{
+    map_out (&node->proxy, asked);
+    asked->name[0] = app;
+    asked->name[1] = app_serial;
+    map_in (&node->proxy, asked);
+}
+
+void
 lk_asked_orphan (lk_node *node, lk_asked *asked)
 {
     await_nothing (node, asked);
-    map_out (&node->proxy, asked);
-    asked->name[0] = LK_NO_APP;
-    map_in (&node->proxy, asked);
+    lk_asked_rename (node, asked, LK_NO_APP, 0);
+}
+
+void
+lk_asked_become_errand (lk_node *node, lk_asked *asked)
+{
+    lk_asked_enter (node, asked, LK_ASKED_ERRAND);
+    asked->errand = LK_ERRAND_BY_KEY;
+    asked->wait_until_ms = INT64_MAX;
+    lk_asked_renumber (node, asked);
 }
 
 /*  -------------------------------------------------------- sending */
@@ -231,6 +274,12 @@ send_request (lk_node *node, lk_asked *asked, lk_lock_kind kind)
     request->ticket.request = request_id (node, asked);
     request->ticket.age_ms = node->now_ms - asked->asked_ms;
     request->queue = asked->queue;
+    request->keep = asked->state == LK_ASKED_KEEPING;
+    if (asked->asks_on && !request->keep) {
+        request->ticket.mode.type = asked->turn.type;
+        request->ticket.turn = asked->turn.sent;
+        request->queue = asked->turn.queue;
+    }
     request->by_key = asked->errand == LK_ERRAND_BY_KEY;
     request->force = asked->errand == LK_ERRAND_FORCE;
     request->reason = lk_out_name (node, asked->reason);
@@ -249,8 +298,9 @@ lk_asked_send (lk_node *node, lk_asked *asked)
         return;
     }
     send_request (node, asked,
-                  asked->state == LK_ASKED_WAITING ? LK_MSG_LOCK
-                                                   : LK_MSG_UNLOCK);
+                  asked->state == LK_ASKED_WAITING || asked->asks_on
+                      ? LK_MSG_LOCK
+                      : LK_MSG_UNLOCK);
 }
 
 void
@@ -291,5 +341,6 @@ lk_asked_tell_locked (lk_node *node, const lk_asked *asked)
                                   .key = asked->ticket.key,
                                   .until_ms = asked->until_ms,
                                   .type = asked->ticket.mode.type,
-                                  .ordinal = asked->ticket.ordinal});
+                                  .ordinal = asked->ticket.ordinal,
+                                  .turn = asked->turn.told});
 }

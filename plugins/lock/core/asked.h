@@ -27,6 +27,18 @@ lk_asked *lk_asked_by_name (const lk_node *node, uint32_t app,
 /*  Another state; it is sent, or not, accordingly. */
 void lk_asked_enter (lk_node *node, lk_asked *asked, lk_asked_state state);
 
+/*  What is held goes on to ask its home: LOCK is said until
+ *  lk_asked_ask_no_more, or in another state it is not held any more. */
+void lk_asked_ask_on (lk_node *node, lk_asked *asked);
+void lk_asked_ask_no_more (lk_node *node, lk_asked *asked);
+
+/*  Gives back by its key, in the next session, what is not bound to any. */
+void lk_asked_become_errand (lk_node *node, lk_asked *asked);
+
+/*  Another application gets it. */
+void lk_asked_rename (lk_node *node, lk_asked *asked, uint32_t app,
+                      uint64_t app_serial);
+
 /*  Another number: it goes into another session. */
 void lk_asked_renumber (lk_node *node, lk_asked *asked);
 

@@ -9,9 +9,11 @@
 #include "proxy.h"
 
 #include "asked.h"
+#include "jeopardy.h"
 #include "node_private.h"
 #include "report.h"
 #include "set.h"
+#include "turn.h"
 
 #include <string.h>
 #include <utlist.h>
@@ -76,29 +78,72 @@ lk_proxy_deadline (const lk_node *node)
 static bool
 waits (const lk_asked *asked)
 {
-    return asked->state == LK_ASKED_WAITING || asked->state == LK_ASKED_ERRAND;
+    return asked->state == LK_ASKED_WAITING || asked->state == LK_ASKED_ERRAND
+           || asked->state == LK_ASKED_KEEPING;
+}
+
+/*  A static lock may be bound to no session, and be its application's no
+ *  more: then it is given back by its key. */
+static bool
+has_to_go_back (const lk_asked *asked)
+{
+    return asked->ticket.mode.is_static && asked->ticket.token != 0
+           && (asked->state == LK_ASKED_CLOSING
+               || asked->state == LK_ASKED_KEEPING);
 }
 
 /*  Applications are told first, then what they had may be given away. */
 static void
 tell_end (lk_node *node, const lk_asked *asked, lk_err error)
 {
-    if (asked->state == LK_ASKED_HELD
-        || (asked->state == LK_ASKED_CLOSING && asked->tell_unlocked)) {
+    if ((asked->state == LK_ASKED_HELD && !asked->ticket.mode.is_static)
+        || (asked->state == LK_ASKED_CLOSING && asked->tell_unlocked
+            && !has_to_go_back (asked))) {
         lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, error);
     }
 }
 
+/*  It was not told yet, and may be static already: the application goes on to
+ *  wait, for another ticket, behind the one that has to go back. */
+static void
+begin_anew (lk_node *node, lk_asked *asked)
+{
+    lk_name name = asked->ticket.object;
+    uint32_t app = (uint32_t) asked->name[0];
+    uint64_t serial = asked->name[1];
+    lk_asked_orphan (node, asked);
+    lk_asked *again = lk_asked_new (
+        node, LK_ASKED_WAITING, ++node->proxy.last_serial, app, serial, name);
+    again->queue = asked->queue;
+    again->asked_ms = asked->asked_ms;
+    again->wait_until_ms = asked->wait_until_ms;
+    again->ticket.owner.data =
+        lk_memdup (asked->ticket.owner.data, asked->ticket.owner.size);
+    again->ticket.owner.size = asked->ticket.owner.size;
+    again->ticket.pid = asked->ticket.pid;
+    again->ticket.duration_ms = asked->ticket.duration_ms;
+    again->ticket.mode = asked->ticket.mode;
+}
+
 /*  What still waits goes into the next session. */
 static void
-carry_over (lk_node *node, lk_asked *asked)
+carry_over (lk_node *node, lk_asked *asked, lk_err error)
 {
     if (asked->set) {
         return;
     }
-    if (waits (asked)) {
+    if (asked->state == LK_ASKED_KEEPING) {
+        begin_anew (node, asked);
+    }
+    if (has_to_go_back (asked)) {
+        lk_asked_become_errand (node, asked);
+    } else if (asked->state == LK_ASKED_WAITING
+               || asked->state == LK_ASKED_ERRAND) {
         lk_asked_renumber (node, asked);
     } else {
+        if (asked->state == LK_ASKED_HELD && asked->ticket.mode.is_static) {
+            lk_turn_forget (node, asked, error);
+        }
         lk_asked_remove (node, asked);
     }
 }
@@ -171,10 +216,10 @@ begin_session (lk_node *node, lk_err error)
     self->lease_until_ms = 0;
     lk_report_restart (node);
     DL_FOREACH_SAFE (self->held, asked, next) {
-        carry_over (node, asked);
+        carry_over (node, asked, error);
     }
     DL_FOREACH_SAFE (self->open, asked, next) {
-        carry_over (node, asked);
+        carry_over (node, asked, error);
     }
     lk_sets_carry_over (node);
     lk_out_status (node);
@@ -203,6 +248,7 @@ lk_proxy_vouched (lk_node *node, lk_term term, int64_t at)
         lk_out_lease (node, node->facts.session, until_ms);
     }
     if (begins) {
+        lk_jeopardy_restart (node);
         lk_out_trace (node, LK_TRACE_INFO, "session begins: session=%llu",
                       (unsigned long long) node->facts.session);
         lk_out_status (node);
@@ -232,6 +278,11 @@ lk_proxy_hears (lk_node *node, const lk_decree *decree, uint8_t reclaim)
         asked->sent_ms = LK_LONG_AGO;
         asked->tries = 0;
     }
+    DL_FOREACH2 (self->asking, asked, asking_next) {
+        asked->sent_ms = LK_LONG_AGO;
+        asked->tries = 0;
+    }
+    lk_jeopardy_restart (node);
     lk_out_status (node);
     lk_ping_send (node); /* the new leaders' leases rest on it */
     lk_proxy_run (node);
@@ -245,6 +296,7 @@ end_asked (lk_node *node, lk_asked *asked, lk_err error)
     asked->error = error;
     asked->until_ms = INT64_MAX; /* the home ends it when the grace is over */
     lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, error);
+    lk_turn_give_up (node, asked);
     lk_asked_enter (node, asked, LK_ASKED_ENDED);
 }
 
@@ -261,6 +313,30 @@ fail_asked (lk_node *node, lk_asked *asked, lk_err error)
     lk_asked_send (node, asked); /* others may wait behind it */
 }
 
+static int64_t
+linger_until (const lk_asked *asked)
+{
+    return asked->until_ms < asked->linger_until_ms ? asked->until_ms
+                                                    : asked->linger_until_ms;
+}
+
+static void
+wait_for_end (lk_node *node, const lk_asked *asked)
+{
+    if (waits (asked)) {
+        lk_proxy_due (node, asked->wait_until_ms);
+    }
+    if (asked->state == LK_ASKED_HELD || asked->state == LK_ASKED_ENDED) {
+        lk_proxy_due (node, asked->until_ms);
+    }
+    if (asked->state == LK_ASKED_HELD && asked->asks_on) {
+        lk_proxy_due (node, asked->turn.until_ms);
+    }
+    if (asked->state == LK_ASKED_LINGERING) {
+        lk_proxy_due (node, linger_until (asked));
+    }
+}
+
 static void
 expire_asked (lk_node *node, lk_asked *asked)
 {
@@ -271,15 +347,18 @@ expire_asked (lk_node *node, lk_asked *asked)
         end_asked (node, asked, LK_TIMEDOUT);
     } else if (asked->state == LK_ASKED_ENDED
                && asked->until_ms <= node->now_ms) {
+        asked->late = asked->error == LK_TIMEDOUT;
+        lk_asked_enter (node, asked, LK_ASKED_CLOSING);
+        lk_asked_send (node, asked);
+    } else if (asked->state == LK_ASKED_HELD
+               && asked->turn.until_ms <= node->now_ms && asked->asks_on) {
+        lk_turn_expire (node, asked);
+    } else if (asked->state == LK_ASKED_LINGERING
+               && linger_until (asked) <= node->now_ms) {
         lk_asked_enter (node, asked, LK_ASKED_CLOSING);
         lk_asked_send (node, asked);
     } else {
-        if (waits (asked)) {
-            lk_proxy_due (node, asked->wait_until_ms);
-        }
-        if (asked->state == LK_ASKED_HELD || asked->state == LK_ASKED_ENDED) {
-            lk_proxy_due (node, asked->until_ms);
-        }
+        wait_for_end (node, asked);
     }
 }
 
@@ -354,6 +433,18 @@ send_due (lk_node *node)
     }
 }
 
+/*  Those that hold what they ask about, few as they are. */
+static void
+ask_on (lk_node *node)
+{
+    lk_asked *asked;
+    DL_FOREACH2 (node->proxy.asking, asked, asking_next) {
+        if (node->now_ms - asked->sent_ms >= gap_ms (asked)) {
+            lk_asked_send (node, asked);
+        }
+    }
+}
+
 static void
 report (lk_node *node)
 {
@@ -378,10 +469,30 @@ lk_proxy_run (lk_node *node)
         return;
     }
     send_due (node);
+    ask_on (node);
     report (node);
+    lk_jeopardy_run (node);
 }
 
 /*  -------------------------------------------------------- leaving */
+
+/*  What is static stays its application's; what has none goes back. */
+static void
+leave_held (lk_node *node, lk_asked *asked)
+{
+    if (asked->state == LK_ASKED_HELD && asked->ticket.mode.is_static) {
+        lk_turn_forget (node, asked, LK_SHUTDOWN);
+        lk_asked_remove (node, asked);
+    } else if (asked->state == LK_ASKED_HELD) {
+        end_asked (node, asked, LK_SHUTDOWN);
+    } else if (asked->state == LK_ASKED_KEEPING) {
+        fail_asked (node, asked, LK_SHUTDOWN);
+        lk_asked_orphan (node, asked);
+        lk_asked_await_unlocked (node, asked);
+    } else if (asked->state == LK_ASKED_LINGERING) {
+        lk_asked_enter (node, asked, LK_ASKED_CLOSING);
+    }
+}
 
 void
 lk_proxy_leave (lk_node *node)
@@ -394,9 +505,7 @@ lk_proxy_leave (lk_node *node)
     lk_out_lease (node, node->facts.session, 0);
     lk_sets_leave (node);
     DL_FOREACH_SAFE (self->held, asked, next) {
-        if (asked->state == LK_ASKED_HELD) {
-            end_asked (node, asked, LK_SHUTDOWN);
-        }
+        leave_held (node, asked);
     }
     DL_FOREACH_SAFE (self->open, asked, next) {
         if (waits (asked)) {

@@ -23,13 +23,15 @@
 #define LK_NO_APP ((uint32_t) 0) /* nobody is told any more */
 
 typedef enum {
-    LK_ASKED_WAITING, /* LOCK is sent until answered */
-    LK_ASKED_LATER,   /* of a set: not its turn yet */
-    LK_ASKED_HELD,    /* the application was told LOCKED */
-    LK_ASKED_ENDED,   /* the application was told so, and why: `error`; kept
+    LK_ASKED_WAITING,   /* LOCK is sent until answered */
+    LK_ASKED_LATER,     /* of a set: not its turn yet */
+    LK_ASKED_KEEPING,   /* held and static: LOCK says so until its home knows */
+    LK_ASKED_HELD,      /* the application was told LOCKED */
+    LK_ASKED_ENDED,     /* the application was told so, and why: `error`; kept
                          until it says UNLOCK, too */
-    LK_ASKED_CLOSING, /* UNLOCK is sent until answered */
-    LK_ASKED_ERRAND,  /* about anybody's lock, likewise */
+    LK_ASKED_LINGERING, /* its application is gone, another may get it */
+    LK_ASKED_CLOSING,   /* UNLOCK is sent until answered */
+    LK_ASKED_ERRAND,    /* about anybody's lock, likewise */
     LK_ASKED_STATES
 } lk_asked_state;
 
@@ -40,6 +42,17 @@ typedef enum {
     LK_ERRAND_CHECK   /* LOCKCHECK of ticket.token */
 } lk_errand;
 
+/*  Changes of a held lock's type (turn.h). */
+typedef struct {
+    uint32_t sent;  /* the latest that was said to its home */
+    uint32_t asked; /* the application's, under way; 0: it waits for none */
+    uint32_t told;  /* the application's latest that is over ... */
+    lk_err error;   /* ... and why it failed */
+    lk_lock_type type;
+    bool queue;
+    int64_t until_ms; /* of the wait */
+} lk_turn;
+
 /*  A request of an application. */
 typedef struct lk_asked {
     uint64_t serial;  /* on the wire: of this session */
@@ -48,13 +61,18 @@ typedef struct lk_asked {
     lk_errand errand;
     lk_name reason; /* FORCE */
     bool queue;
-    bool tell_unlocked; /* CLOSING: the application waits for UNLOCKED */
-    lk_err error;       /* CLOSING, ENDED: what it was told */
-    lk_ticket ticket;   /* owns object and owner; token, key when held */
+    bool tell_unlocked; /* CLOSING, ERRAND: the application waits for that */
+    bool late;          /* ... and its duration was over */
+    bool danger;        /* HELD: it was told so */
+    lk_turn turn;
+    int64_t linger_ms;
+    lk_err error;     /* CLOSING, ENDED: what it was told */
+    lk_ticket ticket; /* owns object and owner; token, key when held */
     int64_t asked_ms;
     int64_t wait_until_ms; /* WAITING, ERRAND */
-    int64_t until_ms;      /* HELD: end of the duration; ENDED: of the grace,
-                              if nobody else ends that; INT64_MAX */
+    int64_t until_ms;      /* of the duration; ENDED: of the grace, if nobody
+                              else ends that; INT64_MAX */
+    int64_t linger_until_ms;
     int64_t sent_ms;
     int tries;
     uint64_t reported_in;  /* part of the report, from 1; 0: none yet */
@@ -62,6 +80,9 @@ typedef struct lk_asked {
     size_t place;          /* ... there */
     struct lk_asked *prev; /* in `open` or `held` */
     struct lk_asked *next;
+    bool asks_on; /* in `asking`, too */
+    struct lk_asked *asking_prev;
+    struct lk_asked *asking_next;
     UT_hash_handle by_serial;
     UT_hash_handle by_name;
 } lk_asked;
@@ -81,8 +102,10 @@ typedef struct {
     uint64_t closed;  /* the one before, over: applications were told */
     uint64_t closing; /* will be closed when who was told had time to stop */
     int64_t closing_ms;
-    bool leaving;     /* nobody is served any more ... */
-    int64_t leave_ms; /* ... nor waited for from then on */
+    int64_t heard_ms[LK_LEADERS_MAX]; /* homes: jeopardy.h */
+    uint8_t danger;                   /* homes whose locks are in danger */
+    bool leaving;                     /* nobody is served any more ... */
+    int64_t leave_ms;                 /* ... nor waited for from then on */
 
     /*  Latest decree in force that it knows. */
     lk_decree decree;
@@ -95,7 +118,8 @@ typedef struct {
     lk_asked *serials; /* maps */
     lk_asked *names;
     lk_asked *open;      /* something is to be sent */
-    lk_asked *held;      /* HELD, ENDED, LATER */
+    lk_asked *held;      /* all others */
+    lk_asked *asking;    /* held, and LOCK is said until answered */
     struct lk_set *sets; /* map */
     bool is_behind;      /* not all that was due could be sent at once */
     size_t unlocking;    /* whose applications wait for UNLOCKED */

@@ -32,7 +32,10 @@ lk_report_restart (lk_node *node)
 static bool
 belongs (const lk_node *node, const lk_asked *asked, uint8_t home)
 {
-    return asked->state == LK_ASKED_HELD
+    bool is_held = asked->state == LK_ASKED_HELD
+                   || asked->state == LK_ASKED_KEEPING
+                   || asked->state == LK_ASKED_LINGERING;
+    return is_held
            && lk_home_of (&node->proxy.decree, asked->ticket.object) == home;
 }
 

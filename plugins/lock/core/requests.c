@@ -8,7 +8,11 @@
 #include "grant.h"
 #include "node_private.h"
 #include "set.h"
+#include "turn.h"
 #include "util/utf8.h"
+
+#include <string.h>
+#include <utlist.h>
 
 static void
 answer (lk_node *node, const lk_app_request *request, lk_answer_kind kind,
@@ -18,13 +22,14 @@ answer (lk_node *node, const lk_app_request *request, lk_answer_kind kind,
                       .app = request->app,
                       .serial = request->serial,
                       .error = error,
+                      .turn = request->turn,
                       .until_ms = INT64_MAX};
     lk_out_answer (node, &told);
 }
 
 /*  The application says it again: its answer may have been lost. */
 static void
-answer_again (lk_node *node, lk_asked *asked)
+answer_again (lk_node *node, const lk_asked *asked)
 {
     switch (asked->state) {
     case LK_ASKED_HELD:
@@ -40,9 +45,28 @@ answer_again (lk_node *node, lk_asked *asked)
         break;
     case LK_ASKED_WAITING:
     case LK_ASKED_LATER:
+    case LK_ASKED_KEEPING:
+    case LK_ASKED_LINGERING:
     case LK_ASKED_ERRAND:
     case LK_ASKED_STATES:
         break;
+    }
+}
+
+/*  A LOCK of a request that is known: again, or of another type. */
+static void
+ask_again (lk_node *node, lk_asked *asked, const lk_app_request *request)
+{
+    bool waits =
+        asked->state == LK_ASKED_WAITING || asked->state == LK_ASKED_KEEPING;
+    if (request->turn == 0) {
+        answer_again (node, asked);
+    } else if (asked->state == LK_ASKED_HELD) {
+        lk_turn_ask (node, asked, request);
+    } else if (waits) {
+        lk_turn_refuse (node, asked, request);
+    } else {
+        answer_again (node, asked);
     }
 }
 
@@ -62,7 +86,8 @@ admit (lk_node *node, const lk_app_request *request)
     lk_err error = LK_OK;
     if (request->app == LK_NO_APP || request->object.size == 0
         || request->object.size > LK_NAME_SIZE_MAX || request->wait_ms < -1
-        || request->duration_ms < 0 || !is_sound (request)) {
+        || request->duration_ms < 0 || request->linger_ms < 0
+        || !is_sound (request)) {
         error = LK_INVALID;
     } else if (request->rest_count > 0 && !lk_set_is_sound (node, request)) {
         error = LK_INVALID;
@@ -95,20 +120,55 @@ take (lk_node *node, const lk_app_request *request, lk_asked_state state)
     return asked;
 }
 
+/*  Whether it has the key of a lock that lingers, of the type that it asks for:
+ *  that one is its own now. */
+static bool
+inherit (lk_node *node, const lk_app_request *request)
+{
+    lk_asked *asked;
+    if (request->key == 0 || request->mode.is_static) {
+        return false;
+    }
+    DL_FOREACH (node->proxy.held, asked) {
+        const lk_name *object = &asked->ticket.object;
+        if (asked->state == LK_ASKED_LINGERING
+            && asked->ticket.key == request->key
+            && asked->ticket.mode.type == request->mode.type
+            && object->size == request->object.size
+            && memcmp (object->data, request->object.data, object->size) == 0) {
+            break;
+        }
+    }
+    if (asked) {
+        asked->linger_ms = request->linger_ms;
+        asked->turn.told = 0;
+        asked->turn.asked = 0;
+        asked->danger = false;
+        lk_asked_rename (node, asked, request->app, request->serial);
+        lk_asked_enter (node, asked, LK_ASKED_HELD);
+        lk_asked_tell_locked (node, asked);
+    }
+    return asked != NULL;
+}
+
 void
 lk_on_app_lock (lk_node *node, const lk_app_request *request)
 {
     lk_asked *asked = lk_asked_by_name (node, request->app, request->serial);
     const lk_set *set = lk_set_by_name (node, request->app, request->serial);
     if (asked) {
-        answer_again (node, asked);
+        ask_again (node, asked, request);
+        return;
+    }
+    if (request->turn != 0) {
+        answer (node, request, LK_ANSWER_FAILED, set ? LK_INVALID : LK_UNKNOWN);
         return;
     }
     if (set) {
         lk_set_answer_again (node, set);
         return;
     }
-    if (!admit (node, request)) {
+    if (!admit (node, request) || inherit (node, request)) {
         return;
     }
     if (request->rest_count > 0) {
@@ -120,6 +180,7 @@ lk_on_app_lock (lk_node *node, const lk_app_request *request)
     asked->ticket.pid = request->pid;
     asked->ticket.duration_ms = request->duration_ms;
     asked->ticket.mode = request->mode;
+    asked->linger_ms = request->linger_ms;
     lk_asked_send (node, asked);
 }
 
@@ -194,6 +255,8 @@ lk_on_app_unlock (lk_node *node, const lk_app_request *request)
     if (asked->state == LK_ASKED_ERRAND) {
         return;
     }
+    asked->late |=
+        asked->state == LK_ASKED_ENDED && asked->error == LK_TIMEDOUT;
     lk_asked_await_unlocked (node, asked);
     if (asked->state != LK_ASKED_CLOSING) {
         lk_asked_enter (node, asked, LK_ASKED_CLOSING);
@@ -201,7 +264,31 @@ lk_on_app_unlock (lk_node *node, const lk_app_request *request)
     }
 }
 
-/*  All that an application has goes back, and nobody is told. */
+/*  What becomes of it when its application is gone: nobody is told. */
+static void
+leave_behind (lk_node *node, lk_asked *asked)
+{
+    bool is_held = asked->state == LK_ASKED_HELD;
+    bool is_static = asked->ticket.mode.is_static
+                     && (is_held || asked->state == LK_ASKED_ENDED);
+    bool gives_back = asked->tell_unlocked;
+    lk_asked_orphan (node, asked);
+    if (is_static || (asked->state == LK_ASKED_ERRAND && !gives_back)) {
+        lk_asked_remove (node, asked);
+    } else if (is_held && asked->linger_ms > 0) {
+        lk_turn_give_up (node, asked);
+        lk_asked_enter (node, asked, LK_ASKED_LINGERING);
+        asked->linger_until_ms = asked->linger_ms < INT64_MAX - node->now_ms
+                                     ? node->now_ms + asked->linger_ms
+                                     : INT64_MAX;
+        lk_proxy_due (node, asked->linger_until_ms);
+    } else if (asked->state != LK_ASKED_CLOSING
+               && asked->state != LK_ASKED_ERRAND) {
+        lk_asked_enter (node, asked, LK_ASKED_CLOSING);
+    }
+}
+
+/*  All that an application has goes back, but for what is to stay. */
 void
 lk_on_app_gone (lk_node *node, uint32_t app)
 {
@@ -215,12 +302,7 @@ lk_on_app_gone (lk_node *node, uint32_t app)
         if (asked->name[0] != app) {
             continue;
         }
-        lk_asked_orphan (node, asked);
-        if (asked->state == LK_ASKED_ERRAND) {
-            lk_asked_remove (node, asked);
-        } else if (asked->state != LK_ASKED_CLOSING) {
-            lk_asked_enter (node, asked, LK_ASKED_CLOSING);
-        }
+        leave_behind (node, asked);
     }
     lk_sets_app_gone (node, app);
     lk_proxy_run (node);

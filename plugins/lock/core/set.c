@@ -407,6 +407,7 @@ expire (lk_node *node, lk_set *self)
         end (node, self, LK_TIMEDOUT, grace_ms);
         break;
     case LK_SET_ENDED:
+        self->late = true;
         give_back (node, self);
         break;
     case LK_SET_CLOSING:
@@ -475,6 +476,26 @@ lk_sets_carry_over (lk_node *node)
             begin_anew (node, set);
         } else {
             forget (node, set);
+        }
+    }
+}
+
+void
+lk_sets_in_danger (lk_node *node, uint8_t homes)
+{
+    for (lk_set *set = node->proxy.sets; set; set = set->hh.next) {
+        bool danger = false;
+        for (size_t i = 0; i < set->count && set->state == LK_SET_HELD; i++) {
+            danger |= homes >> home_of (node, set->member[i]) & 1;
+        }
+        if (set->state == LK_SET_HELD && set->danger != danger) {
+            lk_answer answer = {.kind = LK_ANSWER_JEOPARDY,
+                                .app = (uint32_t) set->name[0],
+                                .serial = set->name[1],
+                                .until_ms = INT64_MAX,
+                                .danger = danger};
+            set->danger = danger;
+            lk_out_answer (node, &answer);
         }
     }
 }

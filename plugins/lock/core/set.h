@@ -27,6 +27,7 @@ typedef struct lk_set {
     lk_err error;       /* ENDED, CLOSING: what it was told */
     bool tell_unlocked; /* CLOSING: the application waits for UNLOCKED */
     bool late;          /* ... and its duration was over */
+    bool danger;        /* HELD: it was told so */
     int64_t duration_ms;
     int64_t until_ms;  /* WAITING: of the wait; HELD: of the duration; ENDED:
                           given back then; INT64_MAX */
@@ -74,6 +75,9 @@ void lk_sets_expire (lk_node *node);
  *  begins anew in the next one, and the others are forgotten. */
 void lk_sets_tell_end (lk_node *node, lk_err error);
 void lk_sets_carry_over (lk_node *node);
+
+/*  Homes (bits) whose locks are in danger. */
+void lk_sets_in_danger (lk_node *node, uint8_t homes);
 
 /*  The service leaves: nobody waits or holds any more. */
 void lk_sets_leave (lk_node *node);

@@ -1,0 +1,21 @@
+/*  jeopardy.h - who holds a lock hears that it may soon be lost
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  lockkeeper-protocol(7), Sessions and hosts.
+ */
+
+#ifndef LK_JEOPARDY_H
+#define LK_JEOPARDY_H
+
+#include "node.h"
+
+/*  A session or decree begins: silence counts from now on. */
+void lk_jeopardy_restart (lk_node *node);
+
+/*  Tells those whose homes fell silent, or are heard again; for all, if the
+ *  session has less than half of its lease left. */
+void lk_jeopardy_run (lk_node *node);
+
+#endif

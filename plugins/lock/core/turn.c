@@ -1,0 +1,143 @@
+/*  turn.c - a held lock's change of type, at its proxy
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "turn.h"
+
+#include "node_private.h"
+
+static void
+tell_failed (lk_node *node, const lk_asked *asked, uint32_t turn, lk_err error)
+{
+    lk_asked_answer (node, asked,
+                     (lk_answer) {.kind = LK_ANSWER_FAILED,
+                                  .error = error,
+                                  .turn = turn,
+                                  .until_ms = INT64_MAX});
+}
+
+/*  The application's turn is over; it is told so unless nobody waits. */
+static void
+fail (lk_node *node, lk_asked *asked, lk_err error)
+{
+    lk_turn *self = &asked->turn;
+    if (self->asked != 0) {
+        self->told = self->asked;
+        self->asked = 0;
+        self->error = error;
+        tell_failed (node, asked, self->told, error);
+    }
+}
+
+/*  Who gives up what it alone has does so at once: its home may share it out
+ *  before it says so. */
+static void
+begin (lk_node *node, lk_asked *asked, lk_lock_type type, int64_t wait_ms)
+{
+    lk_turn *self = &asked->turn;
+    self->sent++;
+    self->type = type;
+    self->queue = wait_ms != 0;
+    self->until_ms = INT64_MAX;
+    if (type == LK_SHARED) {
+        asked->ticket.mode.type = LK_SHARED;
+    } else if (wait_ms >= 0 && wait_ms < INT64_MAX - node->now_ms) {
+        self->until_ms = node->now_ms + (wait_ms > 0 ? wait_ms : LK_TRY_MS);
+        lk_proxy_due (node, self->until_ms);
+    }
+    lk_asked_ask_on (node, asked);
+}
+
+void
+lk_turn_refuse (lk_node *node, const lk_asked *asked,
+                const lk_app_request *request)
+{
+    tell_failed (node, asked, request->turn, LK_INVALID);
+}
+
+static void
+answer_again (lk_node *node, const lk_asked *asked, uint32_t turn)
+{
+    const lk_turn *self = &asked->turn;
+    if (turn == self->told && self->error != LK_OK) {
+        tell_failed (node, asked, turn, self->error);
+    } else {
+        lk_asked_tell_locked (node, asked);
+    }
+}
+
+void
+lk_turn_ask (lk_node *node, lk_asked *asked, const lk_app_request *request)
+{
+    lk_turn *self = &asked->turn;
+    lk_lock_type type = request->mode.type;
+    if (request->turn <= self->told) {
+        answer_again (node, asked, request->turn);
+    } else if (asked->ticket.mode.type == LK_SEMAPHORE
+               || (type != LK_SHARED && type != LK_EXCLUSIVE)
+               || request->wait_ms < -1) {
+        lk_turn_refuse (node, asked, request);
+    } else if (request->turn > self->asked) {
+        self->asked = request->turn;
+        begin (node, asked, type, request->wait_ms);
+    }
+}
+
+/*  The duration goes on as it was counted from the first grant. */
+void
+lk_turn_locked (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
+{
+    lk_turn *self = &asked->turn;
+    lk_ticket *ticket = &asked->ticket;
+    if (reply->turn != self->sent || reply->type != self->type) {
+        return; /* a turn that was given up, or refused: that is said, too */
+    }
+    lk_asked_ask_no_more (node, asked);
+    ticket->turn = reply->turn;
+    ticket->token = reply->token;
+    ticket->key = reply->key;
+    ticket->mode.type = reply->type;
+    ticket->ordinal = reply->ordinal;
+    if (self->asked != 0) {
+        self->told = self->asked;
+        self->asked = 0;
+        self->error = LK_OK;
+        lk_asked_tell_locked (node, asked);
+    }
+}
+
+void
+lk_turn_failed (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
+{
+    if (reply->turn != asked->turn.sent) {
+        return;
+    }
+    lk_asked_ask_no_more (node, asked);
+    asked->ticket.turn = reply->turn;
+    fail (node, asked, (lk_err) reply->error);
+}
+
+void
+lk_turn_forget (lk_node *node, lk_asked *asked, lk_err error)
+{
+    fail (node, asked, error);
+}
+
+/*  It may have been granted just now: so its home is told. */
+void
+lk_turn_expire (lk_node *node, lk_asked *asked)
+{
+    fail (node, asked, LK_TIMEDOUT);
+    begin (node, asked, LK_SHARED, -1);
+}
+
+void
+lk_turn_give_up (lk_node *node, lk_asked *asked)
+{
+    if (asked->asks_on && asked->turn.type == LK_EXCLUSIVE) {
+        asked->turn.asked = 0;
+        begin (node, asked, LK_SHARED, -1);
+    }
+}
