@@ -191,10 +191,14 @@ sim_claim_unknown (const sim_checker *self, const sim_claim *claim)
 static bool
 is_in_force (const sim_checker *self, const sim_claim *claim)
 {
+    bool over = claim->mode.lenient
+                && self->now >= claim->asked_at + claim->duration_ms;
+
     if (!claim->kept) {
         return self->now < claim->lease_until;
     }
-    return !sim_claim_taken (self, claim) || !sim_claim_unknown (self, claim);
+    return !sim_claim_unknown (self, claim)
+           || !(over || sim_claim_taken (self, claim));
 }
 
 bool
