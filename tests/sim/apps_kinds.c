@@ -235,7 +235,7 @@ sim_kinds_act_free (sim_world *world, uint8_t host, sim_app *app,
     sim_apps *self = &world->apps;
     const sim_habits *habits = &self->habits;
 
-    if (self->left_count > 0 && (!world->stormy || sim_chance (world, 100))) {
+    if (self->left_count > 0 && (!world->stormy || sim_chance (world, 20))) {
         size_t place =
             (size_t) sim_between (world, 0, (int64_t) self->left_count - 1);
         sim_kinds_unlock (world, host, app, request, &self->left[place]);

@@ -71,7 +71,7 @@ typedef struct {
     bool key_used;       /* somebody asked for its end with its key */
     bool expired;        /* was told that its duration is over */
     int64_t expired_at;
-    uint32_t process;    /* of the service that told it */
+    uint32_t process; /* of the service that told it */
     uint64_t session;
     uint64_t token;
     uint64_t key;

@@ -108,6 +108,8 @@ const sim_script sim_scripts[] = {
      5000, 200, true, 0, sim_set_moves, true},
     {"kept-untold", "a static lock that nobody knows of", 3, 1, 3, 1500, 5000,
      100, true, 0, sim_kept_untold, true},
+    {"kept-outlives", "a static lock after its host and its leaders", 3, 1, 3,
+     800, 3000, 20, true, 0, sim_kept_outlives, true},
 };
 const size_t sim_script_count = sizeof sim_scripts / sizeof sim_scripts[0];
 

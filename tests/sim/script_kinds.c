@@ -100,3 +100,26 @@ sim_kept_untold (sim_world *world, const lk_lock_message *message)
     lose (world, message->as.reply.request.host);
     return true;
 }
+
+/*  The holder's host reboots; when its session is long over there are other
+ *  leaders. The lock is what it was. */
+bool
+sim_kept_outlives (sim_world *world, const lk_lock_message *message)
+{
+    sim_plot *plot = &world->plot;
+
+    if (plot->act == 0 && world->now > 2500 && message->kind == LK_MSG_LOCKED
+        && message->as.reply.kept) {
+        plot->who = message->as.reply.request.host;
+        sim_begin_act (world, 1);
+    } else if (plot->act == 1 && sim_act_age (world) > 100) {
+        sim_host_crash (world, plot->who, true, 1500);
+        sim_begin_act (world, 2);
+    } else if (plot->act == 2 && sim_act_age (world) > 7000) {
+        sim_stir (world);
+        sim_begin_act (world, 3);
+    } else if (plot->act == 3 && sim_act_age (world) > AGAIN_MS) {
+        sim_begin_act (world, 0);
+    }
+    return false;
+}
