@@ -281,6 +281,31 @@ canary forced-is-done-early 60 storm release.c \
     's/ && !is_not_the_last (node, entry)//'
 canary check-finds-nobody 60 storm release.c \
     's/return holder != NULL;/return false;/'
+canary upgrade-beside-a-reader 60 storm grant.c \
+    's/return lk_queue_active (queue) == 1 ? queue->upgrade : NULL;/return queue->upgrade;/'
+canary others-beside-an-upgrade 60 storm grant.c \
+    's/if (queue->upgrade) {/if (queue->upgrade \&\& lk_queue_active (queue) == 1) {/'
+canary two-wait-to-be-exclusive 60 storm apply.c \
+    's/held == LK_SHARED && !queue->upgrade;/held == LK_SHARED;/' \
+    home.c \
+    's/if (queue->upgrade && queue->upgrade != entry) {/if (0) {/'
+canary upgrade-keeps-its-token 60 storm apply.c \
+    's/    ticket->token = stamp (self, home);/    if (ticket->token == 0) {\n        ticket->token = stamp (self, home);\n    }/'
+canary downgrade-lets-nobody-in 60 storm apply.c \
+    's/tell_locked (self, tells, entry);\n    }\n    grant (self, home, queue, tells);/tell_locked (self, tells, entry);\n    }/'
+canary late-turn-counts 60 late-turns apply.c \
+    's/op->ticket\.turn <= entry->ticket\.turn/op->ticket.turn == entry->ticket.turn/' \
+    home.c \
+    's/if (ticket->turn > held->turn) {/if (ticket->turn != held->turn) {/'
+canary kept-goes-with-its-host 60 kept-outlives apply.c \
+    's/\n *|| entry->ticket\.kept) {/) {/'
+canary kept-forgotten-by-filling 100 kept-outlives doorway.c \
+    's/if (ticket\.kept || ticket/if (ticket/'
+canary told-before-it-is-kept 200 storm answers.c \
+    's/LK_ASKED_KEEPING/LK_ASKED_HELD/'
+canary lingers-not-at-all 60 storm proxy.c \
+    's/return asked->until_ms < asked->linger_until_ms ? asked->until_ms\n *: asked->linger_until_ms;/return 0;/'
+
 gather
 
 #   ------------------------------------------------------------ the page

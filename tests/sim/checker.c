@@ -85,13 +85,16 @@ sim_checker_drop (sim_checker *self, sim_claim *claim)
                     .changed = claim->asked_turn > 0};
     if (!claim->held) {
         object->wanted_at = end;
-    } else if (claim->mode.type == LK_SHARED) {
+    } else if (claim->told_type == LK_SHARED) {
         end = end < claim->lease_until ? end : claim->lease_until;
         if (claim->until < end && claim->until + claim->grace_ms < end) {
             end = claim->until + claim->grace_ms;
         }
         if (claim->expired && claim->expired_at < end) {
             end = claim->expired_at;
+        }
+        if (claim->upgrades_at > 0 && claim->upgrades_at < end) {
+            end = claim->upgrades_at;
         }
         object->shared_at = end > object->shared_at ? end : object->shared_at;
     }

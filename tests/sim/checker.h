@@ -47,12 +47,14 @@ typedef struct {
     int64_t grace_ms;   /* that nobody else gets it after its duration */
     lk_lock_mode mode;  /* as asked for; its type: as it is held */
     bool held;
-    int64_t held_at;     /* since then */
-    uint32_t ordinal;    /* as told; 0: not known */
-    uint32_t turn;       /* of the type that was told last */
+    int64_t held_at;  /* since then */
+    uint32_t ordinal; /* as told; 0: not known */
+    uint32_t turn;    /* of the type that was told last */
+    lk_lock_type told_type;
     uint32_t asked_turn; /* ... and of the one that was asked for last */
     lk_lock_type asked_type;
     int64_t changes_at;    /* when that was asked for */
+    int64_t upgrades_at;   /* may be exclusive since then; 0: no */
     bool kept;             /* held, static: no lease ends it */
     bool fragile;          /* ... but a reclaim may, if its session ends */
     bool orphan;           /* ... and its application is gone */

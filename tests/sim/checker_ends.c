@@ -107,7 +107,14 @@ sim_checker_key_done (sim_checker *self, uint64_t key)
 void
 sim_checker_forces (sim_checker *self, lk_name object)
 {
-    self->object[sim_checker_need_object (self, object)].forced_at = self->now;
+    uint8_t place = sim_checker_need_object (self, object);
+
+    self->object[place].forced_at = self->now;
+    for (size_t i = 0; i < SIM_WORKS_MAX; i++) {
+        if (self->work[i].object == place) {
+            self->work[i].until = 0; /* nobody waits for them */
+        }
+    }
 }
 
 void

@@ -304,6 +304,7 @@ note_grant (sim_checker *self, sim_claim *claim, const sim_grant *grant)
     claim->key = grant->key;
     claim->until = grant->until;
     claim->ordinal = grant->ordinal;
+    claim->told_type = grant->type;
     self->grants++;
     former = claim->heir_of ? find_heritage (self, claim) : NULL;
     if (former) {
@@ -367,10 +368,14 @@ note_again (sim_checker *self, sim_claim *claim, const sim_grant *grant)
     }
     claim->turn = grant->turn;
     claim->ordinal = grant->ordinal;
+    claim->told_type = grant->type;
+    if (grant->type == LK_SHARED) {
+        claim->upgrades_at = 0;
+    }
     if (grant->type == LK_EXCLUSIVE && claim->mode.type != LK_EXCLUSIVE) {
         sim_object *object = &self->object[claim->object];
-        if (object->shared_at < claim->changes_at) {
-            object->shared_at = claim->changes_at;
+        if (object->shared_at < claim->upgrades_at) {
+            object->shared_at = claim->upgrades_at;
         }
         claim->mode.type = LK_EXCLUSIVE;
         if (!is_still_exclusive (object, claim, grant)) {
@@ -457,6 +462,8 @@ sim_checker_changes (sim_checker *self, sim_who who, lk_lock_type type,
         claim->changes_at = self->now;
         if (type == LK_SHARED) {
             claim->mode.type = type;
+        } else if (claim->upgrades_at == 0) {
+            claim->upgrades_at = self->now;
         }
     }
 }

@@ -229,11 +229,16 @@ note_answered (sim_world *world, uint8_t host, const lk_message *message)
     sim_who who = sim_client_who (host, self);
 
     sim_checker_answered (&world->checker, who);
-    if (lk_message_is (message, "UNLOCKED") && error
-        && (strcmp (error, lk_err_word (LK_FORCED)) == 0
-            || strcmp (error, lk_err_word (LK_TIMEDOUT)) == 0
-            || strcmp (error, lk_err_word (LK_RELEASED)) == 0)) {
+    if (!lk_message_is (message, "UNLOCKED") || !error) {
+        return;
+    }
+    if (strcmp (error, lk_err_word (LK_TIMEDOUT)) == 0) {
         sim_checker_ending (&world->checker, who);
+    } else if (strcmp (error, lk_err_word (LK_FORCED)) == 0
+               || strcmp (error, lk_err_word (LK_RELEASED)) == 0) {
+        sim_checker_ending (&world->checker, who);
+        sim_checker_works (&world->checker, who, sim_object_name (self->object),
+                           0);
     }
 }
 
