@@ -267,7 +267,7 @@ canary going-on-forgotten 60 storm apply.c \
 canary going-on-elsewhere 60 storm apply.c \
     's/if (entry && entry->queue->home == home && entry->ticket.token == 0/if (entry \&\& entry->ticket.token == 0/'
 canary waits-for-all-at-once 60 storm apply.c \
-    's/ticket.number = 0;\n            ticket.token = 0;\n            lk_entry_new (self, &ticket, now_ms);/ticket.number = stamp (self, home);\n            ticket.token = 0;\n            grant (self, home, lk_entry_new (self, \&ticket, now_ms)->queue, tells);/'
+    's/\(            \)ticket.number = 0;\n\(            ticket.token = 0;\n\)\([^;]*;\n\)/\1ticket.number = stamp (self, home);\n\2\3\1grant (self, home, lk_table_queue (self, ticket.object), tells);\n/'
 
 canary lenient-taken-in-peace 200 storm upkeep.c \
     's/if (!wanted || node->now_ms/if (node->now_ms/'
