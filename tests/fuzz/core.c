@@ -71,23 +71,9 @@ make_fresh (lk_lock_kind kind)
 {
     lk_lock_message message = {
         .kind = kind, .origin = LK_NOBODY, .destination = LK_NOBODY};
-    const lk_name object = {"\0\0a", 3};
-    switch (kind) {
-    case LK_MSG_LOCK:
-    case LK_MSG_UNLOCK:
-        message.as.request.ticket.object = object;
-        break;
-    case LK_MSG_LOCKED:
-    case LK_MSG_UNLOCKED:
-    case LK_MSG_LOCKFAILED:
-        message.as.reply.object = object;
-        break;
-    case LK_MSG_AUDIT:
-    case LK_MSG_AUDITED:
-        message.as.audit.object = object;
-        break;
-    default:
-        break;
+    lk_name *object = lk_hostile_object_of (&message);
+    if (object != NULL) {
+        *object = (lk_name) {"\0\0a", 3};
     }
     return message;
 }
@@ -129,11 +115,33 @@ draw_request (world *self)
                              .owner = {"a@h1", 4}};
 }
 
+/*  What only other locks than plain exclusive ones have. */
+static void
+draw_kind (world *self, lk_app_request *request, lk_name rest[3])
+{
+    const uint8_t how = lk_fuel_byte (&self->fuel);
+    request->mode = lk_hostile_mode (&self->fuel);
+    request->turn = how % 4;
+    request->linger_ms = how & 16 ? 100 * lk_fuel_byte (&self->fuel) : 0;
+    request->key = how & 32 ? self->core.key[0].key : 0;
+    if (how & 64) {
+        request->rest = rest;
+        request->rest_count = how / 4 % 4;
+    }
+    for (size_t i = 0; i < request->rest_count; i++) {
+        rest[i] = lk_hostile_object (&self->fuel);
+    }
+}
+
 static void
 ask (world *self)
 {
     const size_t place = draw_place (self);
+    lk_name rest[3];
     lk_event event = {.type = LK_ON_LOCK, .request = draw_request (self)};
+    if (event.request.serial % 2 == 0) {
+        draw_kind (self, &event.request, rest);
+    }
     const int64_t wait = (int64_t) lk_fuel_number (&self->fuel);
     const int64_t duration = (int64_t) lk_fuel_number (&self->fuel);
     event.request.wait_ms = wait < 0 || wait > TIME_MAX ? -1 : wait;
@@ -160,6 +168,20 @@ give_back (world *self, bool by_key)
     } else {
         event.request.key = which / 4 % 4;
     }
+    lk_core_world_step (&self->core, place, &event);
+}
+
+static void
+force_or_check (world *self)
+{
+    const size_t place = draw_place (self);
+    const uint8_t how = lk_fuel_byte (&self->fuel);
+    lk_event event = {.type = how & 1 ? LK_ON_FORCE : LK_ON_CHECK,
+                      .request = draw_request (self)};
+    event.request.wait_ms = how & 2 ? 100 : -1;
+    event.request.token = how & 4 ? lk_fuel_number (&self->fuel) : 0;
+    event.request.reason = (lk_name) {"it hangs", how & 8 ? 8 : 0};
+    event.request.owner.size = 0;
     lk_core_world_step (&self->core, place, &event);
 }
 
@@ -218,7 +240,7 @@ step (world *self)
 {
     lk_core_world *core = &self->core;
     size_t place;
-    switch (lk_fuel_below (&self->fuel, 20)) {
+    switch (lk_fuel_below (&self->fuel, 21)) {
     case 0:
         lk_core_world_run (core, 1 + lk_fuel_byte (&self->fuel), STEPS_MAX);
         break;
@@ -277,6 +299,9 @@ step (world *self)
         break;
     case 18:
         change_members (self);
+        break;
+    case 19:
+        force_or_check (self);
         break;
     default:
         lk_core_world_introduce (core, draw_place (self));

@@ -269,28 +269,17 @@ know_others (lk_roster *roster)
     (void) lk_roster_intern (roster, "h2", 22);
 }
 
-static bool
-has_object (lk_lock_kind kind)
-{
-    return (kind >= LK_MSG_LOCK && kind <= LK_MSG_LOCKFAILED)
-           || kind == LK_MSG_AUDIT || kind == LK_MSG_AUDITED;
-}
-
 static void
 hear_peer (lk_fuel *fuel, lk_lock_kind kind)
 {
     static lk_hostile_room room;
-    const lk_name object = {"\0\0o", 3};
     char from[16];
     lk_roster roster;
     lk_lock_message message = {
         .kind = kind, .from = 1, .origin = LK_NOBODY, .destination = LK_NOBODY};
-    if (has_object (kind) && kind < LK_MSG_LOCKED) {
-        message.as.request.ticket.object = object;
-    } else if (has_object (kind) && kind <= LK_MSG_LOCKFAILED) {
-        message.as.reply.object = object;
-    } else if (has_object (kind)) {
-        message.as.audit.object = object;
+    lk_name *object = lk_hostile_object_of (&message);
+    if (object != NULL) {
+        *object = (lk_name) {"\0\0o", 3};
     }
     know_others (&roster);
     for (size_t edits = lk_fuel_below (fuel, 6); edits > 0; edits--) {

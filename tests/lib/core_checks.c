@@ -99,11 +99,18 @@ check_answer (const lk_answer *answer)
     case LK_ANSWER_LOCKED:
         LK_ASSERT (answer->token != 0 && answer->error == LK_OK);
         LK_ASSERT (answer->until_ms > 0);
+        LK_ASSERT (answer->type < LK_LOCK_TYPE_COUNT);
+        LK_ASSERT ((answer->set != NULL) == (answer->set_count > 0));
         break;
     case LK_ANSWER_FAILED:
         LK_ASSERT (answer->error != LK_OK);
         break;
     case LK_ANSWER_UNLOCKED:
+        LK_ASSERT (answer->reason.size <= LK_REASON_MAX);
+        break;
+    case LK_ANSWER_JEOPARDY:
+    case LK_ANSWER_CHECKED:
+        LK_ASSERT (answer->error == LK_OK);
         break;
     default:
         LK_ASSERT (!"an answer of no kind");
@@ -143,6 +150,31 @@ lk_core_check_effect (const lk_facts *disk, const lk_effect *effect,
 
 /*  -------------------------------------------------------- tables */
 
+/*  Active ones, then those that wait by their numbers, then those of sets
+ *  whose turn has not come. */
+static void
+check_order (const lk_entry *entry)
+{
+    const lk_ticket *before = &entry->prev->ticket, *ticket = &entry->ticket;
+    if (ticket->token != 0) {
+        LK_ASSERT (before->token != 0);
+        LK_ASSERT (before->mode.type == ticket->mode.type
+                   && ticket->mode.type != LK_EXCLUSIVE);
+    } else if (before->token == 0 && ticket->number != 0) {
+        LK_ASSERT (before->number != 0 && before->number < ticket->number);
+    }
+}
+
+/*  A kept ticket is of no session any more. */
+static bool
+has_crowd (const lk_table *table, const lk_ticket *ticket)
+{
+    return ticket->kept
+           || lk_table_crowd (table, ticket->request.host,
+                              ticket->request.session)
+                  != NULL;
+}
+
 static size_t
 check_queue (const lk_table *table, const lk_queue *queue, bool honest)
 {
@@ -154,13 +186,9 @@ check_queue (const lk_table *table, const lk_queue *queue, bool honest)
     for (; entry != NULL; entry = entry->next) {
         LK_ASSERT (entry->queue == queue);
         LK_ASSERT (lk_table_find (table, entry->ticket.request) == entry);
-        LK_ASSERT (lk_table_crowd (table, entry->ticket.request.host,
-                                   entry->ticket.request.session)
-                   != NULL);
+        LK_ASSERT (has_crowd (table, &entry->ticket));
         if (honest && entry != queue->first) {
-            LK_ASSERT (entry->ticket.token == 0);
-            LK_ASSERT (entry->prev->ticket.token != 0
-                       || entry->prev->ticket.number < entry->ticket.number);
+            check_order (entry);
         }
         count++;
     }
@@ -170,7 +198,7 @@ check_queue (const lk_table *table, const lk_queue *queue, bool honest)
 static void
 check_table (const lk_table *table, bool honest)
 {
-    size_t queued = 0, crowded = 0;
+    size_t queued = 0, crowded = 0, kept = 0;
     LK_ASSERT (table->decree.leader_count <= LK_LEADERS_MAX);
     LK_ASSERT (lk_table_is_filled (table) || table->count == 0);
     LK_ASSERT (HASH_COUNT (table->entries) == table->count);
@@ -184,7 +212,11 @@ check_table (const lk_table *table, bool honest)
             crowded += crowd->count[home];
         }
     }
-    LK_ASSERT (queued == table->count && crowded == table->count);
+    for (const lk_entry *entry = table->entries; entry != NULL;
+         entry = entry->hh.next) {
+        kept += entry->ticket.kept;
+    }
+    LK_ASSERT (queued == table->count && crowded + kept == table->count);
     for (uint8_t home = 0; home < table->decree.leader_count; home++) {
         uint64_t digest;
         LK_ASSERT (lk_digest_share (table, home, &digest));

@@ -25,6 +25,28 @@ lk_hostile_object (lk_fuel *fuel)
     return objects[lk_fuel_below (fuel, sizeof objects / sizeof objects[0])];
 }
 
+lk_name *
+lk_hostile_object_of (lk_lock_message *message)
+{
+    switch (message->kind) {
+    case LK_MSG_LOCK:
+    case LK_MSG_UNLOCK:
+        return &message->as.request.ticket.object;
+    case LK_MSG_LOCKED:
+    case LK_MSG_UNLOCKED:
+    case LK_MSG_LOCKFAILED:
+        return &message->as.reply.object;
+    case LK_MSG_AUDIT:
+    case LK_MSG_AUDITED:
+        return &message->as.audit.object;
+    case LK_MSG_CHECK:
+    case LK_MSG_CHECKED:
+        return &message->as.check.object;
+    default:
+        return NULL;
+    }
+}
+
 /*  An application's address. Static. */
 static lk_name
 owner_of (lk_fuel *fuel)
@@ -133,6 +155,39 @@ draw_request (lk_fuel *fuel, const lk_roster *roster, lk_request_id *request)
     }
 }
 
+lk_lock_mode
+lk_hostile_mode (lk_fuel *fuel)
+{
+    const uint8_t how = lk_fuel_byte (fuel);
+    return (lk_lock_mode) {.type = (lk_lock_type) (how % LK_LOCK_TYPE_COUNT),
+                           .soft = how & 4,
+                           .quiet_ms = how & 8 ? lk_fuel_byte (fuel) : 0,
+                           .limit = how & 16 ? lk_fuel_byte (fuel) % 4 : 0,
+                           .bound = how & 32 ? lk_fuel_byte (fuel) % 4 : 0,
+                           .lenient = how & 64,
+                           .is_static = how & 128};
+}
+
+static lk_name
+draw_reason (lk_fuel *fuel)
+{
+    static const lk_name reasons[] = {{"", 0}, {"it hangs", 8}};
+    return reasons[lk_fuel_below (fuel, 2)];
+}
+
+/*  What only other locks than plain exclusive ones have. */
+static void
+draw_kind (lk_fuel *fuel, lk_ticket *ticket)
+{
+    const uint8_t how = lk_fuel_byte (fuel);
+    ticket->mode = lk_hostile_mode (fuel);
+    ticket->ordinal = how & 7;
+    ticket->turn = how / 8 & 3;
+    ticket->upgrade = how & 32;
+    ticket->kept = how & 64;
+    ticket->rest = how & 128 ? lk_fuel_byte (fuel) % 4 : 0;
+}
+
 static lk_ticket
 draw_ticket (lk_fuel *fuel, const lk_roster *roster)
 {
@@ -145,6 +200,9 @@ draw_ticket (lk_fuel *fuel, const lk_roster *roster)
     ticket.key = lk_fuel_byte (fuel);
     ticket.duration_ms = (int64_t) draw_count (fuel, 0);
     ticket.age_ms = (int64_t) draw_count (fuel, 0);
+    if (lk_fuel_byte (fuel) & 1) {
+        draw_kind (fuel, &ticket);
+    }
     return ticket;
 }
 
@@ -166,6 +224,9 @@ draw_op (lk_fuel *fuel, const lk_roster *roster, lk_hostile_room *room)
     op.ticket = draw_ticket (fuel, roster);
     if (op.kind == LK_OP_DROP && lk_fuel_byte (fuel) & 1) {
         draw_request (fuel, roster, &op.by);
+    } else if (op.kind == LK_OP_ADD && lk_fuel_byte (fuel) & 1) {
+        op.ticket_count = draw_tickets (fuel, roster, room);
+        op.tickets = room->ticket;
     } else if (op.kind == LK_OP_REPORT) {
         op.part = draw_count (fuel, 0);
         op.more = lk_fuel_byte (fuel) & 1;
@@ -197,6 +258,10 @@ typedef enum {
     OBJECT,
     OWNER,
     REQUEST,
+    MODE,
+    TYPE,
+    SMALL,
+    REASON,
     TICKETS,
     OPS,
     GONE
@@ -219,6 +284,7 @@ typedef struct {
 #define CHUNKS (K (MAXTICKET) | K (FILL))
 #define REQUESTS (K (LOCK) | K (UNLOCK))
 #define REPLIES (K (LOCKED) | K (UNLOCKED) | K (LOCKFAILED))
+#define CHECKS (K (CHECK) | K (CHECKED))
 #define REPORTS (K (REPORT) | K (REPORTED))
 #define AUDITS (K (AUDIT) | K (AUDITED))
 #define ALERTS (K (ALERT) | K (ALERTED))
@@ -298,7 +364,14 @@ static const field fields[] = {
     FIELD (K (LOCK), COUNT, as.request.ticket.duration_ms),
     FIELD (K (LOCK), COUNT, as.request.ticket.age_ms),
     FIELD (K (LOCK), FLAG, as.request.queue),
+    FIELD (K (LOCK), MODE, as.request.ticket.mode),
+    FIELD (K (LOCK), SMALL, as.request.ticket.turn),
+    FIELD (K (LOCK), FLAG, as.request.keep),
+    FIELD (K (LOCK), TICKETS, as.request),
     FIELD (K (UNLOCK), FLAG, as.request.by_key),
+    FIELD (K (UNLOCK), FLAG, as.request.force),
+    FIELD (K (UNLOCK), HEX, as.request.ticket.token),
+    FIELD (K (UNLOCK), REASON, as.request.reason),
     FIELD (REPLIES, REQUEST, as.reply.request),
     FIELD (REPLIES, OBJECT, as.reply.object),
     FIELD (REPLIES, HEX, as.reply.token),
@@ -306,6 +379,16 @@ static const field fields[] = {
     FIELD (K (LOCKED), CLOCK, as.reply.as_of),
     FIELD (K (LOCKED), COUNT, as.reply.left_ms),
     FIELD (REPLIES, FAULT, as.reply.error),
+    FIELD (K (LOCKED), TYPE, as.reply.type),
+    FIELD (K (LOCKED), SMALL, as.reply.ordinal),
+    FIELD (K (LOCKED) | K (LOCKFAILED), SMALL, as.reply.turn),
+    FIELD (K (LOCKED), FLAG, as.reply.kept),
+    FIELD (K (UNLOCKED), REASON, as.reply.reason),
+    FIELD (CHECKS, REQUEST, as.check.request),
+    FIELD (CHECKS, OBJECT, as.check.object),
+    FIELD (CHECKS, HEX, as.check.token),
+    FIELD (K (CHECKED), FLAG, as.check.held),
+    FIELD (K (CHECKED), HEX, as.check.newest),
     FIELD (REPORTS, COUNT, as.report.session),
     FIELD (REPORTS, PLACE, as.report.home),
     FIELD (REPORTS, COUNT, as.report.part),
@@ -336,6 +419,10 @@ edit_tickets (lk_fuel *fuel, lk_lock_message *message, const lk_roster *roster,
     if (message->kind == LK_MSG_REPORT) {
         message->as.report.tickets = room->ticket;
         message->as.report.ticket_count = count;
+    } else if (message->kind == LK_MSG_LOCK) {
+        message->as.request.ticket.rest = (uint16_t) count;
+        message->as.request.rest = room->ticket;
+        message->as.request.rest_count = count;
     } else {
         message->as.chunk.tickets = room->ticket;
         message->as.chunk.ticket_count = count;
@@ -355,7 +442,8 @@ edit_ops (lk_fuel *fuel, lk_lock_message *message, const lk_roster *roster,
 }
 
 static void
-edit_value (lk_fuel *fuel, field_type type, void *at, const lk_roster *roster)
+edit_of_cluster (lk_fuel *fuel, field_type type, void *at,
+                 const lk_roster *roster)
 {
     switch (type) {
     case TERM:
@@ -374,6 +462,21 @@ edit_value (lk_fuel *fuel, field_type type, void *at, const lk_roster *roster)
     case HOSTS:
         *(lk_hosts *) at = draw_hosts (fuel, roster);
         break;
+    case REQUEST:
+        draw_request (fuel, roster, at);
+        break;
+    case GONE:
+        ((uint64_t *) at)[draw_host (fuel, roster)] = draw_count (fuel, 0);
+        break;
+    default:
+        break;
+    }
+}
+
+static void
+edit_value (lk_fuel *fuel, field_type type, void *at)
+{
+    switch (type) {
     case HEX:
         *(uint64_t *) at = draw_number (fuel, *(uint64_t *) at);
         break;
@@ -385,6 +488,9 @@ edit_value (lk_fuel *fuel, field_type type, void *at, const lk_roster *roster)
         break;
     case RANDOM:
         *(uint32_t *) at = lk_fuel_number (fuel) & 0xfffffff;
+        break;
+    case SMALL:
+        *(uint32_t *) at = lk_fuel_byte (fuel) % 4;
         break;
     case FLAG:
         *(bool *) at = !*(bool *) at;
@@ -398,6 +504,15 @@ edit_value (lk_fuel *fuel, field_type type, void *at, const lk_roster *roster)
     case PLACES:
         *(uint8_t *) at = lk_fuel_byte (fuel) % (1 << LK_LEADERS_MAX);
         break;
+    default:
+        break;
+    }
+}
+
+static void
+edit_of_lock (lk_fuel *fuel, field_type type, void *at)
+{
+    switch (type) {
     case WHY:
         *(lk_why *) at = (lk_why) lk_fuel_below (fuel, LK_WHY_COUNT);
         break;
@@ -414,14 +529,17 @@ edit_value (lk_fuel *fuel, field_type type, void *at, const lk_roster *roster)
     case OWNER:
         *(lk_name *) at = owner_of (fuel);
         break;
-    case REQUEST:
-        draw_request (fuel, roster, at);
+    case REASON:
+        *(lk_name *) at = draw_reason (fuel);
         break;
-    case GONE:
-        ((uint64_t *) at)[draw_host (fuel, roster)] = draw_count (fuel, 0);
+    case MODE:
+        *(lk_lock_mode *) at = lk_hostile_mode (fuel);
         break;
-    case TICKETS:
-    case OPS:
+    case TYPE:
+        *(lk_lock_type *) at =
+            (lk_lock_type) lk_fuel_below (fuel, LK_LOCK_TYPE_COUNT);
+        break;
+    default:
         break;
     }
 }
@@ -439,8 +557,10 @@ lk_hostile_edit (lk_fuel *fuel, lk_lock_message *message,
     } else if (fields[at].type == OPS) {
         edit_ops (fuel, message, roster, room);
     } else {
-        edit_value (fuel, fields[at].type, (char *) message + fields[at].offset,
-                    roster);
+        void *place = (char *) message + fields[at].offset;
+        edit_of_cluster (fuel, fields[at].type, place, roster);
+        edit_value (fuel, fields[at].type, place);
+        edit_of_lock (fuel, fields[at].type, place);
     }
 }
 

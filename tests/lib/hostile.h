@@ -25,6 +25,12 @@ typedef struct {
 /*  An object's key. Static. */
 lk_name lk_hostile_object (lk_fuel *fuel);
 
+/*  Where a message of that kind has its object; NULL: it has none. */
+lk_name *lk_hostile_object_of (lk_lock_message *message);
+
+/*  A mode that may make no sense. */
+lk_lock_mode lk_hostile_mode (lk_fuel *fuel);
+
 /*  Changes one field. */
 void lk_hostile_edit (lk_fuel *fuel, lk_lock_message *message,
                       const lk_roster *roster, lk_hostile_room *room);
