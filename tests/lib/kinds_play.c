@@ -180,10 +180,23 @@ show (const lk_play *self)
     }
 }
 
+/*  Danger comes with failures, and is no answer. */
+static void
+pass_over_danger (lk_play *self)
+{
+    for (size_t k = 0; k < self->cluster.told_count; k++) {
+        lk_answer *answer = &self->cluster.told[k].answer;
+        if (answer->kind == LK_ANSWER_JEOPARDY) {
+            answer->app = 0;
+        }
+    }
+}
+
 /*  Each of what is expected was told, once; nothing else was. */
 static void
 compare (lk_play *self)
 {
+    pass_over_danger (self);
     for (size_t i = 0; i < self->tolds.count && is_fine (); i++) {
         const lk_model_told *expected = &self->tolds.item[i];
         const lk_play_caller *caller = &self->caller[expected->who];
@@ -447,7 +460,8 @@ lose_touch (lk_play *self, lk_host host)
 }
 
 /*  When nobody waits for a time, and no quiet time is running; after it a
- *  home may count quiet times anew. */
+ *  home may count quiet times anew. Nobody says when exactly a dead reader was
+ *  gone. */
 static void
 disturb (lk_play *self)
 {
@@ -457,10 +471,14 @@ disturb (lk_play *self)
     while (is_fine () && next_ms (self, &name) != INT64_MAX) {
         pass (self, 2 * QUIET_MAX_MS);
     }
-    if (lk_rng_between (&self->rng, 0, 1)) {
-        lose_touch (self, host);
-    } else {
+    bool kills = lk_rng_between (&self->rng, 0, 1);
+    for (size_t i = 0; i < self->plan->names; i++) {
+        kills = kills && !has_quiet_one (&self->model[i]);
+    }
+    if (kills) {
         kill_one (self, host);
+    } else {
+        lose_touch (self, host);
     }
     compare (self);
     if (next_ms (self, &name) == INT64_MAX) {

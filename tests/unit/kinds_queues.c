@@ -152,7 +152,7 @@ static const lk_play_plan plans[] = {
      .convert = 200,
      .pause_ms = 200},
 };
-#define PLANS 6
+#define PLANS ((int) (sizeof plans / sizeof plans[0]))
 
 static long
 number (const char *name, long otherwise)
