@@ -167,6 +167,22 @@ expect invalid c get none hex:
 expect ok c release less
 expect ok a release big
 
+#   On the command line: all that an argument can have.
+bytes=$(printf '\\x%02x' {1..255})
+printf -v bytes '%b' "$bytes"
+on h2 run "$bytes" -- sleep 60 &
+holder=$!
+is_held () {
+    [ "$(reply a get name "hex:$(printf '%02x' {1..255})")" = full ]
+}
+check 'run: a name of all bytes' within 3 is_held
+check 'list shows it' says 0 '\xff' on h1 list
+kill $holder
+wait $holder
+printf -v long '%*s' 4096 ''
+check 'run: 4096 bytes' code 0 on h1 run "$long" -- true
+check 'run: 4097 bytes' code 125 on h1 run "$long-" -- true
+check 'run: no byte' code 125 on h1 run '' -- true
 check 'nothing is left' within 3 no_tickets
 for app in a b c d e f; do
     end_client $app

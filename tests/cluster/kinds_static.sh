@@ -6,8 +6,7 @@
 #
 #   Static locks that outlive their process, its lock service, its host and
 #   the home of the lock; locks that linger and are handed on; over-age holders
-#   that are cleaned up when somebody waits; force, and checks of tokens; names
-#   of any bytes on the command line.
+#   that are cleaned up when somebody waits; force, and checks of tokens.
 
 # shellcheck source=tests/cluster/hosts.sh
 . "$(dirname "$0")/hosts.sh"
@@ -78,7 +77,7 @@ kill_client static
 check 'its lock service is killed' kill_daemon $host lockd
 sleep 4
 check 'a static lock outlives it' is_kept
-check 'and its host' kill_host $host
+check 'and its host' kill_daemon $host router
 sleep 1
 check 'still' is_kept
 start_host $host
@@ -191,23 +190,5 @@ expect 'lost forced' c end u 3000
 expect 'disk full' c reason u
 check 'c gives it back' starts_with ok c release u
 
-#   ------------------------------------------------------------ bytes
-
-#   All that an argument can have.
-bytes=$(printf '\\x%02x' {1..255})
-printf -v bytes '%b' "$bytes"
-on h2 run "$bytes" -- sleep 60 &
-holder=$!
-is_held () {
-    [ "$(reply a get name "hex:$(printf '%02x' {1..255})")" = full ]
-}
-check 'run: a name of all bytes' within 3 is_held
-check 'list shows it' says 0 '\xff' on h1 list
-kill $holder
-wait $holder
-printf -v long '%*s' 4096 ''
-check 'run: 4096 bytes' code 0 on h1 run "$long" -- true
-check 'run: 4097 bytes' code 125 on h1 run "$long-" -- true
-check 'run: no byte' code 125 on h1 run '' -- true
 check 'nothing is left' within 3 no_tickets
 finish_test
