@@ -35,6 +35,7 @@ typedef struct {
     lk_lock_mode mode;
     uint64_t token;
     uint32_t ordinal;
+    uint32_t turn; /* of the last change of type that it asked for */
 } caller;
 
 static lk_small cluster;
@@ -44,7 +45,7 @@ static uint32_t apps;
 static uint64_t serials;
 static bool cut[HOSTS];
 static uint64_t storm_seed;
-static long granted, lost, failures;
+static long granted, changed, lost, failures;
 
 static bool
 chance (int per_mille)
@@ -82,7 +83,7 @@ check_grant (const caller *self)
         ck_assert_int_ne (self->mode.type, LK_EXCLUSIVE);
         before += is_before (other, self);
     }
-    ck_assert_uint_lt (before, self->ordinal);
+    ck_assert (before < self->ordinal || self->turn > 0);
     if (self->mode.type == LK_SEMAPHORE && self->mode.limit > 0) {
         ck_assert_uint_le (self->ordinal, self->mode.limit);
     }
@@ -100,6 +101,20 @@ hear_locked (caller *self, const lk_answer *answer)
     check_grant (self);
 }
 
+/*  It is of another type, or of that again; as shared it shares already. */
+static void
+hear_changed (caller *self, const lk_answer *answer)
+{
+    if (self->state != HELD || answer->turn != self->turn) {
+        return; /* it asked for something else since */
+    }
+    self->mode.type = answer->type;
+    self->token = answer->token;
+    self->ordinal = answer->ordinal;
+    changed++;
+    check_grant (self);
+}
+
 static void
 hear (const lk_small_told *told)
 {
@@ -114,9 +129,16 @@ hear (const lk_small_told *told)
         || self->state == IDLE) {
         return; /* it is dead, or has been told the end of it */
     }
+    if (answer->kind == LK_ANSWER_LOCKED && answer->turn > 0) {
+        hear_changed (self, answer);
+        return;
+    }
     if (answer->kind == LK_ANSWER_LOCKED) {
         hear_locked (self, answer);
         return;
+    }
+    if (answer->turn > 0) {
+        return; /* it stays what it is */
     }
     if (answer->kind == LK_ANSWER_FAILED) {
         ck_assert (self->state == ASKED || self->state == ENDING);
@@ -173,12 +195,28 @@ ask (caller *self)
     self->serial = ++serials;
     self->mode = mode_of (self->name);
     self->state = ASKED;
+    self->turn = 0;
     lk_app_request request =
         lk_small_request (self->app, self->serial, text_of (self->name));
     request.mode = self->mode;
     request.wait_ms = chance (200)   ? 0
                       : chance (300) ? lk_rng_between (&rng, 1, 2000)
                                      : -1;
+    lk_small_ask (&cluster, self->host, LK_ON_LOCK, &request);
+}
+
+/*  From asking for it on it counts as shared. */
+static void
+change (caller *self)
+{
+    lk_app_request request =
+        lk_small_request (self->app, self->serial, text_of (self->name));
+    request.turn = ++self->turn;
+    request.wait_ms = chance (500) ? lk_rng_between (&rng, 0, 2000) : -1;
+    request.mode.type = self->mode.type == LK_SHARED ? LK_EXCLUSIVE : LK_SHARED;
+    if (self->mode.type == LK_EXCLUSIVE) {
+        self->mode.type = LK_SHARED;
+    }
     lk_small_ask (&cluster, self->host, LK_ON_LOCK, &request);
 }
 
@@ -213,6 +251,9 @@ do_something (void)
         die (self);
     } else if (self->state == IDLE) {
         ask (self);
+    } else if (self->state == HELD && self->mode.type != LK_SEMAPHORE
+               && chance (400)) {
+        change (self);
     } else if (self->state == HELD || (self->state == ASKED && chance (50))) {
         end (self);
     }
@@ -384,8 +425,8 @@ START_TEST (storms)
         mark_point ();
         storm (seed);
     }
-    printf ("%d storms: %ld granted, %ld lost, %ld failures\n", (int) seeds,
-            granted, lost, failures);
+    printf ("%d storms: %ld granted, %ld changed, %ld lost, %ld failures\n",
+            (int) seeds, granted, changed, lost, failures);
 }
 END_TEST
 
