@@ -453,6 +453,7 @@ lose_touch (lk_play *self, lk_host host)
     lk_small_isolate (&self->cluster, host, true);
     lk_small_run (&self->cluster, lk_rng_between (&self->rng, 10, 4000));
     lk_small_isolate (&self->cluster, host, false);
+    lk_small_run (&self->cluster, 2000); /* what was not heard is said again */
     if (!lk_small_wait_ready (&self->cluster, HOSTS_GONE_MS)) {
         complain (self, "not all are ready after host %d was out of touch",
                   host);

@@ -433,6 +433,7 @@ disturb (lk_rng *rng)
         lk_small_run (&cluster, lk_rng_between (rng, 10, 4000));
         lk_small_isolate (&cluster, host, false);
         ck_assert (lk_small_wait_ready (&cluster, 30000));
+        lk_small_run (&cluster, 2000); /* what was not heard is said again */
     } else {
         lk_small_kill (&cluster, host, lk_rng_between (rng, 0, 1));
         lk_small_run (&cluster, lk_rng_between (rng, 0, 4000));
