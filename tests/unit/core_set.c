@@ -329,6 +329,25 @@ START_TEST (said_again)
 }
 END_TEST
 
+/*  A set is of one type as long as it lasts. */
+START_TEST (no_change_of_its_type)
+{
+    lk_event event = {.type = LK_ON_LOCK,
+                      .now_ms = now_ms,
+                      .request = {.app = APP,
+                                  .serial = 1,
+                                  .object = {"x", 1},
+                                  .wait_ms = -1,
+                                  .turn = 1}};
+    hold (pick ("01"));
+    step (&event);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
+    ck_assert_int_eq (told ()->error, LK_INVALID);
+    ck_assert_uint_eq (told ()->turn, 1);
+    ck_assert_int_eq (node->proxy.sets->state, LK_SET_HELD);
+}
+END_TEST
+
 START_TEST (one_is_released_by_its_key)
 {
     const char *names = pick ("012");
@@ -433,6 +452,7 @@ main (void)
     tcase_add_test (tests, its_application_ends_while_it_goes_back);
     tcase_add_test (tests, unsound);
     tcase_add_test (tests, said_again);
+    tcase_add_test (tests, no_change_of_its_type);
     tcase_add_test (tests, one_is_released_by_its_key);
     tcase_add_test (tests, its_duration_is_over);
     tcase_add_test (tests, its_grace_is_over);

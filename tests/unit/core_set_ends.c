@@ -113,6 +113,66 @@ START_TEST (a_takeover_that_parts_the_names)
 }
 END_TEST
 
+/*  -------------------------------------------------------- danger */
+
+/*  All leaders but one ping for so long, or until something is told. */
+static void
+keep_alive_but (lk_host silent, int64_t ms)
+{
+    for (; ms > 0; ms -= 500) {
+        wait_ms (500);
+        for (lk_host host = 1; host < 4 && !told (); host++) {
+            if (host != silent) {
+                vouch (host);
+            }
+        }
+        if (told ()) {
+            return;
+        }
+    }
+}
+
+/*  The home of one of its locks is not heard. */
+START_TEST (it_is_in_danger)
+{
+    const char *names = pick ("010");
+    hold (names);
+    keep_alive_but (3, 8000); /* that one is home of none of them */
+    ck_assert_ptr_null (told ());
+    keep_alive_but (2, 8000);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_JEOPARDY);
+    ck_assert_uint_eq (told ()->serial, 1);
+    ck_assert (told ()->danger);
+    keep_alive_but (2, 2000); /* it is told once */
+    ck_assert_ptr_null (told ());
+    keep_alive_but (0, 1000);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_JEOPARDY);
+    ck_assert (!told ()->danger);
+}
+END_TEST
+
+START_TEST (in_danger_when_it_goes_back)
+{
+    const char *names = pick ("010");
+    hold (names);
+    keep_alive_but (2, 8000);
+    ck_assert (told ()->danger);
+    app_says (LK_ON_UNLOCK, 1);
+    keep_alive_but (0, 2000);
+    ck_assert_ptr_null (told ()); /* not that it is safe */
+}
+END_TEST
+
+START_TEST (in_danger_while_it_waits)
+{
+    const char *names = pick ("010");
+    ask_set (1, names, -1, 0);
+    got (1, names[0]);
+    keep_alive_but (1, 8000);
+    ck_assert_ptr_null (told ());
+}
+END_TEST
+
 /*  -------------------------------------------------------- sessions */
 
 START_TEST (its_session_ends_while_it_waits)
@@ -236,6 +296,9 @@ main (void)
     tcase_add_test (tests, a_reclaim_while_it_waits);
     tcase_add_test (tests, a_takeover_while_it_waits);
     tcase_add_test (tests, a_takeover_that_parts_the_names);
+    tcase_add_test (tests, it_is_in_danger);
+    tcase_add_test (tests, in_danger_when_it_goes_back);
+    tcase_add_test (tests, in_danger_while_it_waits);
     tcase_add_test (tests, its_session_ends_while_it_waits);
     tcase_add_test (tests, its_session_ends_while_it_holds);
     tcase_add_test (tests, its_session_ends_while_it_goes_back);
