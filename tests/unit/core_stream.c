@@ -103,6 +103,39 @@ START_TEST (all_acknowledge_then_it_is_told)
 }
 END_TEST
 
+static void
+unlock (uint64_t serial, uint64_t key)
+{
+    static char text[16];
+    lk_lock_message message = message_of (LK_MSG_UNLOCK);
+    message.as.request.ticket = ticket (object_at (OWN_PLACE, text), serial);
+    message.as.request.ticket.key = key;
+    message.as.request.by_key = key != 0;
+    message.as.request.at = now_ms;
+    give (THIRD, &message);
+}
+
+/*  That nobody holds it is true when all leaders have that in writing. */
+START_TEST (what_is_gone_is_told_when_all_know)
+{
+    ask (1);
+    acked (FIRST, 2);
+    acked (THIRD, 2);
+    unlock (1, 0);
+    for (int times = 0; times < 2; times++) {
+        unlock (9, 77);
+        ck_assert_ptr_null (sent (LK_MSG_LOCKFAILED, THIRD));
+    }
+    acked (FIRST, 3);
+    acked (THIRD, 3);
+    unlock (9, 77);
+    ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, THIRD)->as.reply.error,
+                      LK_UNKNOWN);
+    unlock (10, 77);
+    ck_assert_ptr_nonnull (sent (LK_MSG_LOCKFAILED, THIRD));
+}
+END_TEST
+
 START_TEST (what_gathers_travels_together)
 {
     ask (1);
@@ -382,6 +415,7 @@ main (void)
     tcase_add_test (tests, sealed);
     tcase_add_test (tests, nobody_speaks_for_the_home);
     tcase_add_test (tests, all_acknowledge_then_it_is_told);
+    tcase_add_test (tests, what_is_gone_is_told_when_all_know);
     tcase_add_test (tests, what_gathers_travels_together);
     tcase_add_test (tests, what_is_not_acknowledged_is_said_again);
     tcase_add_test (tests, no_telling_without_the_lease);

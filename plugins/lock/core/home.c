@@ -22,6 +22,7 @@ lk_home_init (lk_home *self)
     self->ripe_ms = INT64_MAX;
     for (size_t i = 0; i < LK_RELEASES_KEPT; i++) {
         self->released[i].by.host = LK_NOBODY;
+        self->refused[i].by.host = LK_NOBODY;
     }
 }
 

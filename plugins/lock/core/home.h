@@ -21,7 +21,7 @@
 typedef struct {
     lk_request_id by;
     uint64_t up_to; /* by force: tokens of those that held it then; by key: 0,
-                       and it is done */
+                       and it is done; refused: an operation's stamp */
 } lk_release;
 
 typedef struct {
@@ -33,6 +33,10 @@ typedef struct {
      *  because the lock is gone, nor to end the next one. A ring. */
     lk_release released[LK_RELEASES_KEPT];
     size_t released_next;
+
+    /*  Likewise, what is refused when all before `up_to` is acknowledged. */
+    lk_release refused[LK_RELEASES_KEPT];
+    size_t refused_next;
 } lk_home;
 
 void lk_home_init (lk_home *self);

@@ -40,6 +40,34 @@ note_release (lk_home *self, lk_request_id by, uint64_t up_to)
     return release;
 }
 
+/*  Nobody holds it, says a table of which not all is acknowledged yet: what is
+ *  told must not be undone by a takeover. The asker says it again. */
+static bool
+is_certain (lk_node *node, lk_request_id by)
+{
+    lk_home *self = &node->home;
+    uint64_t committed =
+        node->table.decree.term.number << 32 | node->stream.committed;
+    for (size_t i = 0; i < LK_RELEASES_KEPT; i++) {
+        if (same_request (self->refused[i].by, by)) {
+            return self->refused[i].up_to <= committed;
+        }
+    }
+    if (node->stream.count > 0) {
+        self->refused[self->refused_next++ % LK_RELEASES_KEPT] =
+            (lk_release) {.by = by, .up_to = committed + node->stream.count};
+    }
+    return node->stream.count == 0;
+}
+
+static void
+refuse (lk_node *node, const lk_ticket *ticket, lk_err error)
+{
+    if (is_certain (node, ticket->request)) {
+        lk_home_refuse (node, ticket, error);
+    }
+}
+
 /*  -------------------------------------------------------- the ticket goes */
 
 static lk_entry *
@@ -140,7 +168,7 @@ unlock_by_key (lk_node *node, const lk_msg_request *request)
     if (holder) {
         take_back (node, holder, request);
     } else {
-        lk_home_refuse (node, ticket, error);
+        refuse (node, ticket, error);
     }
 }
 
@@ -198,7 +226,7 @@ begin_force (lk_node *node, const lk_msg_request *request)
     if (newest == 0
         || (ticket->token != 0
             && !is_held_with (node, ticket->object, ticket->token))) {
-        lk_home_refuse (node, ticket, LK_UNKNOWN);
+        refuse (node, ticket, LK_UNKNOWN);
         return NULL;
     }
     say_forced (node, request);
