@@ -131,7 +131,7 @@ canary in-force-without-a-quorum 20 storm activation.c \
     's/if (!lk_is_quorum (self->previous/if (0 \&\& !lk_is_quorum (self->previous/; s/|| !lk_is_quorum (self->decree/\&\& !lk_is_quorum (self->decree/'
 canary two-decrees-of-one-term 60 storm vote.c \
     's/self->state != LK_ELECTION_VOTING\n        || !lk_term_equal (m/!lk_term_equal (m/'
-canary the-earliest-decree-counts 100 storm choice.c \
+canary the-earliest-decree-counts 300 storm choice.c \
     's/vote\[best\]\.active\.term)\n                   > 0/vote[best].active.term)\n                   < 0/'
 canary no-sealing 60 voted-out peer.c \
     's/&& lk_term_equal (node->facts\.promised, node->table\.decree\.term)\n           && lk_node_place/\&\& lk_node_place/'
@@ -199,13 +199,13 @@ canary tells-without-lease 3000 storm stream.c \
 canary repeated-lock-not-confirmed 60 storm home.c \
     's/lk_home_confirm (node, ticket, held->token);/lk_tell now = {.request = ticket->request, .token = held->token};\n        tell_locked (node, \&now);/'
 canary repeated-lock-granted-twice 60 storm home.c \
-    's/const lk_entry \*entry = find (node, ticket);\n    if (entry) {\n        if/const lk_entry *entry = NULL;\n    if (entry) {\n        if/' \
+    's/|| !lacks_any (node, request)) {/|| (lacks_any (node, request), 0)) {/' \
     apply.c \
-    's/if (lk_table_find (self, op->ticket\.request)) {\n        return;/if (0) {\n        return;/'
+    's/if (!lk_table_find (self, request)) {\n            ticket/if (1) {\n            ticket/'
 canary last-come-first-served 60 storm grant.c \
     's/(self->first, self->pending, entry);\n        if (!self->waiting) {/(self->first, self->waiting, entry);\n        if (1) {/'
 canary tickets-in-order-of-arrival 60 storm apply.c \
-    's/ticket\.number = stamp (self, home);/ticket.number = (uint64_t) now_ms;/'
+    's/ticket\.number = stamp (self, home);/ticket.number = (uint64_t) self->now_ms;/'
 canary copies-in-another-order 60 storm entry.c \
     's/        lk_entry_new (self, ticket, now_ms);/        lk_entry *entry = lk_entry_new (self, ticket, now_ms);\n        lk_queue *queue = entry->queue;\n        if (queue->waiting != entry \&\& entry->ticket.token == 0) {\n            DL_DELETE (queue->first, entry);\n            DL_PREPEND_ELEM (queue->first, queue->waiting, entry);\n            queue->waiting = entry;\n        }/'
 canary any-key 200 storm release.c \
@@ -274,7 +274,7 @@ canary lenient-taken-in-peace 200 storm upkeep.c \
 canary lenient-dropped-by-its-home 200 storm upkeep.c \
     's/if (lk_home_is_nobodys (node, ticket)) {\n/if (1) {\n/'
 canary forced-and-not-told 60 storm answers.c \
-    's/    lk_asked_answer (node, asked,\n                     (lk_answer) {.kind = LK_ANSWER_UNLOCKED,/    if (reply->error != LK_FORCED)\n&/'
+    's/    lk_asked_answer (node, asked,\n                     (lk_answer) {.kind = kind,/    if (reply->error != LK_FORCED)\n&/'
 canary force-does-not-ask 60 storm release.c \
     's/} else if (request->force) {\n *lk_home_ask_back[^;]*;/} else if (request->force) {\n        drop (node, holder);/'
 canary forced-is-done-early 60 storm release.c \
