@@ -225,7 +225,7 @@ canary answers-of-older-terms 60 late-locked answers.c \
     's/&& lk_term_compare (message->term, node->proxy\.decree\.term) >= 0;/;/'
 canary unlocked-before-acknowledged 60 storm requests.c \
     's/lk_asked_await_unlocked (node, asked);/lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_OK);/'
-canary stops-at-once 1000 storm proxy.c \
+canary stops-at-once 3000 storm proxy.c \
     's/self->leave_ms = [^;]*;/self->leave_ms = node->now_ms;/'
 canary no-audit 500 storm upkeep.c \
     's/return node->now_ms - entry->since_ms > lease_ms/return 0 \&\& node->now_ms > lease_ms/'
@@ -269,6 +269,14 @@ canary going-on-elsewhere 60 storm apply.c \
 canary waits-for-all-at-once 60 storm apply.c \
     's/\(            \)ticket.number = 0;\n\(            ticket.token = 0;\n\)\([^;]*;\n\)/\1ticket.number = stamp (self, home);\n\2\3\1grant (self, home, lk_table_queue (self, ticket.object), tells);\n/'
 
+canary an-older-turn-counts 200 storm turn.c \
+    's/reply->turn != self->sent || reply->type != self->type/0/'
+canary told-before-it-is-kept 200 storm answers.c \
+    's/if (asked->ticket\.mode\.is_static && !reply->kept) {/if (0) {/'
+canary kept-ends-with-its-application 200 storm requests.c \
+    's/bool is_static = asked->ticket\.mode\.is_static\n[^;]*;/bool is_static = false;/'
+canary does-not-linger 300 storm requests.c \
+    's/else if (is_held && asked->linger_ms > 0) {/else if (0) {/'
 canary lenient-taken-in-peace 200 storm upkeep.c \
     's/if (!wanted || node->now_ms/if (node->now_ms/'
 canary lenient-dropped-by-its-home 200 storm upkeep.c \
