@@ -157,7 +157,8 @@ START_TEST (who_gets_a_lock_in_danger)
 }
 END_TEST
 
-START_TEST (a_set)
+static void
+hold_set (int64_t duration)
 {
     const lk_name rest[] = {{"y", 1}, {"z", 1}};
     const lk_event event = {.type = LK_ON_LOCK,
@@ -167,11 +168,17 @@ START_TEST (a_set)
                                         .object = {"x", 1},
                                         .rest = rest,
                                         .rest_count = 2,
-                                        .wait_ms = -1}};
+                                        .wait_ms = -1,
+                                        .duration_ms = duration}};
     step (&event);
     locked (1);
     locked (2);
     ck_assert_int_eq (locked (3)->kind, LK_ANSWER_LOCKED);
+}
+
+START_TEST (a_set)
+{
+    hold_set (0);
     count (all () & ~LK_HOST_BIT (home ()), 10000);
     ck_assert_int_eq (dangers, 1);
     count (all (), 1000);
@@ -222,6 +229,19 @@ START_TEST (after_the_grace)
     ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
     app (LK_ON_UNLOCK, 1, 0, 0);
     ck_assert_int_eq (unlocked (1, LK_OK, TOKEN)->error, LK_LATE);
+}
+END_TEST
+
+START_TEST (a_set_after_the_grace)
+{
+    hold_set (1000);
+    hear (all (), 62000);
+    app (LK_ON_UNLOCK, 1, 0, 0);
+    unlocked (1, LK_OK, TOKEN);
+    unlocked (2, LK_OK, TOKEN);
+    const lk_answer *answer = unlocked (3, LK_OK, TOKEN);
+    ck_assert_int_eq (answer->kind, LK_ANSWER_UNLOCKED);
+    ck_assert_int_eq (answer->error, LK_LATE);
 }
 END_TEST
 
@@ -284,6 +304,7 @@ main (void)
     tcase_add_test (tests, given_back_late);
     tcase_add_test (tests, given_back_in_time);
     tcase_add_test (tests, after_the_grace);
+    tcase_add_test (tests, a_set_after_the_grace);
     tcase_add_test (tests, nobody_else_wants_it);
     tcase_add_test (tests, somebody_else_wants_it);
     return run_tests ("core_jeopardy", tests);

@@ -568,6 +568,26 @@ START_TEST (a_change_of_type_is_not_inherited)
 }
 END_TEST
 
+START_TEST (nor_is_one_that_is_under_way)
+{
+    ask_lingering (1, 700, 0);
+    locked (1);
+    say (LK_ON_LOCK, APP,
+         &(lk_app_request) {
+             .serial = 1, .wait_ms = -1, .turn = 1, .mode.type = LK_SHARED});
+    app (LK_ON_APP_GONE, 0, 0, 0);
+    ck_assert_int_eq (inherit (5, KEY, LK_SHARED)->kind, LK_ANSWER_LOCKED);
+    lk_lock_message message = reply_of (LK_MSG_LOCKED, 1);
+    message.as.reply.type = LK_SHARED;
+    message.as.reply.turn = 1;
+    give (1, &message);
+    ck_assert_ptr_null (told ());
+    say (LK_ON_LOCK, HEIR,
+         &(lk_app_request) {.serial = 5, .wait_ms = -1, .turn = 1});
+    ck_assert_uint_eq (sent_for (LK_MSG_LOCK, 1)->ticket.turn, 2);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -601,5 +621,6 @@ main (void)
     tcase_add_test (tests, nobody_stays_for_it);
     tcase_add_test (tests, no_such_time);
     tcase_add_test (tests, a_change_of_type_is_not_inherited);
+    tcase_add_test (tests, nor_is_one_that_is_under_way);
     return run_tests ("core_outlive", tests);
 }

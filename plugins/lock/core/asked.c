@@ -306,9 +306,7 @@ lk_asked_send (lk_node *node, lk_asked *asked)
 void
 lk_asked_send_unlock (lk_node *node, lk_asked *asked)
 {
-    if (asked->errand == LK_ERRAND_NONE) {
-        send_request (node, asked, LK_MSG_UNLOCK);
-    }
+    send_request (node, asked, LK_MSG_UNLOCK);
 }
 
 /*  -------------------------------------------------------- telling */
