@@ -119,6 +119,21 @@ START_TEST (the_key_of_one_of_several)
 }
 END_TEST
 
+/*  Its host falls silent, and nobody can tell the holder. */
+START_TEST (the_key_of_one_whose_host_is_silent)
+{
+    const uint64_t key = keep (5, 1)->as.reply.key;
+    use_key (6, 9, key);
+    ck_assert (is_asked (5, 1, LK_RELEASED));
+    now_ms += 1001;
+    ping_from (1, 1, 0); /* keeps its lease */
+    ping_from (6, 3, 0);
+    use_key (6, 9, key);
+    ck_assert (is_done (6, 9));
+    ck_assert_uint_eq (node->table.count, 0);
+}
+END_TEST
+
 /*  Its host's session is over, and nobody else knows of it. */
 START_TEST (the_key_of_one_that_outlived_its_holder)
 {
@@ -127,10 +142,6 @@ START_TEST (the_key_of_one_that_outlived_its_holder)
     ck_assert (is_asked (5, 1, LK_RELEASED));
     now_ms++;
     ping_from (5, 4, 0);
-    use_key (6, 9, key);
-    ck_assert (!is_done (6, 9)); /* applications may not know yet */
-    now_ms++;
-    ping_from (5, 4, 3);
     ck_assert_uint_eq (node->table.count, 1);
     use_key (6, 9, key);
     ck_assert (is_done (6, 9));
@@ -381,6 +392,7 @@ main (void)
     TCase *tests = tcase_create ("release");
     tcase_add_checked_fixture (tests, set_up, stop);
     tcase_add_test (tests, the_key_of_one_of_several);
+    tcase_add_test (tests, the_key_of_one_whose_host_is_silent);
     tcase_add_test (tests, the_key_of_one_that_outlived_its_holder);
     tcase_add_test (tests, a_kept_one_whose_session_is_gone);
     tcase_add_test (tests, by_force);

@@ -126,12 +126,26 @@ is_holder_itself (const lk_ticket *held, const lk_ticket *asking)
                   == 0;
 }
 
+/*  Whether the proxy of a static lock cannot be asked: it lives in another
+ *  session, or is not heard. Waiting for the end of that session helps nobody,
+ *  since the holder is not told of it. */
+static bool
+has_outlived (const lk_node *node, const lk_ticket *held)
+{
+    lk_host host = held->request.host;
+    uint64_t session = host == node->config.self ? node->facts.session
+                                                 : node->peer[host].session;
+    return held->kept
+           && (!lk_peer_heard (node, host) || held->request.session < session);
+}
+
 bool
 lk_home_is_nobodys (const lk_node *node, const lk_ticket *held)
 {
     lk_request_id id = held->request;
     return id.session <= lk_table_gone (&node->table, id.host)
-           || id.session <= node->peer[id.host].closed;
+           || id.session <= node->peer[id.host].closed
+           || has_outlived (node, held);
 }
 
 /*  The holder's proxy has to give it back, which it does for its application
