@@ -259,7 +259,7 @@ canary no-quiet-time 60 storm upkeep.c \
 canary set-told-with-one-missing 60 storm set.c \
     's/if (self->held < self->count) {\n        ask_next/if (self->held + 1 < self->count) {\n        ask_next/'
 canary set-leaves-one-behind 200 storm set.c \
-    's/for (size_t i = 0; i < self->count; i++) {\n        if (self->member\[i\]) {\n            lk_asked_enter/for (size_t i = 1; i < self->count; i++) {\n        if (self->member[i]) {\n            lk_asked_enter/'
+    's/for (size_t i = 0; i < self->count; i++) {\n        lk_asked_enter/for (size_t i = 1; i < self->count; i++) {\n        lk_asked_enter/'
 canary set-in-any-order 60 storm set.c \
     's/qsort (/(void) (/'
 canary going-on-forgotten 60 storm apply.c \

@@ -109,6 +109,38 @@ START_TEST (a_confirmation_of_the_other_home)
 }
 END_TEST
 
+/*  Nor does it change what is at home with another, or not there. */
+START_TEST (a_change_of_the_other_home)
+{
+    lk_op op = {.kind = LK_OP_CONVERT,
+                .ticket = {.request = {5, 3, 1},
+                           .object = object (0),
+                           .mode.type = LK_SHARED,
+                           .turn = 1}};
+    add (0, 1);
+    apply (1, &op);
+    ck_assert_int_eq (table.entries->ticket.mode.type, LK_EXCLUSIVE);
+    op.kind = LK_OP_RIPE;
+    apply (1, &op);
+    ck_assert_uint_eq (table.entries->ticket.turn, 0);
+    op.ticket.request.serial = 2; /* it is gone */
+    apply (0, &op);
+    ck_assert_uint_eq (table.count, 1);
+}
+END_TEST
+
+START_TEST (a_confirmation_of_what_is_gone)
+{
+    lk_op op = {
+        .kind = LK_OP_CONFIRM,
+        .by.host = LK_NOBODY,
+        .ticket = {.request = {5, 3, 1}, .object = object (0), .token = 9}};
+    lk_tells tells = {0};
+    lk_table_apply (&table, 0, &op, 1000, &tells);
+    ck_assert_uint_eq (tells.count, 0);
+}
+END_TEST
+
 START_TEST (ages_have_an_end)
 {
     const int64_t year_ms = INT64_C (366) * 24 * 3600 * 1000;
@@ -183,6 +215,8 @@ main (void)
 {
     TCase *tests = tcase_create ("homes");
     tcase_add_checked_fixture (tests, set_up, tear_down);
+    tcase_add_test (tests, a_change_of_the_other_home);
+    tcase_add_test (tests, a_confirmation_of_what_is_gone);
     tcase_add_test (tests, a_drop_of_the_other_home);
     tcase_add_test (tests, a_session_is_gone_home_by_home);
     tcase_add_test (tests, a_confirmation_of_the_other_home);

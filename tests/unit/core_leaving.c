@@ -58,6 +58,9 @@ check_stopped (uint64_t session)
     ck_assert_int_eq (lk_node_deadline (node), INT64_MAX);
     ask (9);
     ck_assert_uint_eq (effects.count, 0);
+    lk_lock_message message = reply_of (LK_MSG_LOCKED, 9);
+    give (1, &message);
+    ck_assert_uint_eq (effects.count, 0);
 }
 
 START_TEST (who_holds_nothing_has_left)

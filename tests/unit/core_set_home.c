@@ -69,6 +69,17 @@ try_set (lk_host host, uint64_t serial, const char *names)
     return failed ? (lk_err) failed->as.reply.error : LK_OK;
 }
 
+/*  The same, of which the first one has its answer already. */
+static lk_err
+try_set_from (lk_host host, uint64_t serial, const char *names)
+{
+    lk_lock_message message = set_of (host, serial, names);
+    message.as.request.queue = false;
+    give (host, &message);
+    const lk_lock_message *failed = sent (LK_MSG_LOCKFAILED, host);
+    return failed ? (lk_err) failed->as.reply.error : LK_OK;
+}
+
 static uint64_t
 operations (void)
 {
@@ -209,6 +220,42 @@ START_TEST (a_try_past_a_set_that_waits)
 }
 END_TEST
 
+/*  The first of them has a ticket from when it was asked for alone, because
+ *  the next had another home then: held, or waiting. */
+START_TEST (a_try_of_what_is_there_in_part)
+{
+    lock (5, 1, "a");
+    ck_assert_int_eq (try_set_from (5, 1, "ab"), LK_OK);
+    lock (6, 1, "c");
+    lock (5, 3, "c");
+    ck_assert_int_eq (try_set_from (5, 3, "cd"), LK_FULL);
+}
+END_TEST
+
+/*  What is listed of the time that is left. */
+START_TEST (time_left)
+{
+    lk_ticket listed;
+    size_t cursor = 0;
+    lk_lock_message message = request_of (LK_MSG_LOCK, 5, 3, 1, "a");
+    message.as.request.ticket.duration_ms = 1000;
+    give (5, &message);
+    lock (6, 1, "a");
+    lock (6, 2, "b");
+    wait_ms (300);
+    ck_assert (lk_node_next_ticket (node, &cursor, &listed));
+    ck_assert_int_eq (lk_node_ticket_left (node, cursor), 700);
+    ck_assert (lk_node_next_ticket (node, &cursor, &listed));
+    ck_assert_int_eq (lk_node_ticket_left (node, cursor), -1);
+    ck_assert (lk_node_next_ticket (node, &cursor, &listed));
+    ck_assert_int_eq (lk_node_ticket_left (node, cursor), -1);
+    wait_ms (900);
+    ck_assert_int_eq (lk_node_ticket_left (node, 1), 0);
+    node->table.entries->granted_ms = 0;
+    ck_assert_int_eq (lk_node_ticket_left (node, 1), -1);
+}
+END_TEST
+
 START_TEST (what_makes_no_sense)
 {
     lk_lock_message message = set_of (5, 1, "abc");
@@ -331,6 +378,8 @@ main (void)
 {
     TCase *tests = tcase_create ("set_home");
     tcase_add_checked_fixture (tests, set_up, stop);
+    tcase_add_test (tests, a_try_of_what_is_there_in_part);
+    tcase_add_test (tests, time_left);
     tcase_add_test (tests, free_ones_are_one_operation);
     tcase_add_test (tests, it_waits_without_asking);
     tcase_add_test (tests, what_is_free_by_then);

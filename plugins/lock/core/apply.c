@@ -268,7 +268,9 @@ apply_claim (lk_table *self, const lk_ticket *claim, int64_t now_ms)
     entry->ticket.ordinal = claim->ordinal;
     entry->ticket.turn = claim->turn;
     lk_entry_put (self, entry);
-    lk_entry_set_kept (self, entry, claim->kept);
+    if (claim->kept) {
+        lk_entry_keep (self, entry);
+    }
     return true;
 }
 
@@ -355,7 +357,7 @@ apply_keep (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
     lk_entry *entry = find_held (self, home, op);
     if (entry && entry->ticket.mode.is_static) {
-        lk_entry_set_kept (self, entry, true);
+        lk_entry_keep (self, entry);
         tell_locked (self, tells, entry);
     }
 }

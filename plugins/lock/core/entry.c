@@ -199,13 +199,13 @@ lk_entry_put (lk_table *self, lk_entry *entry)
 }
 
 void
-lk_entry_set_kept (lk_table *self, lk_entry *entry, bool kept)
+lk_entry_keep (lk_table *self, lk_entry *entry)
 {
-    if (entry->ticket.kept != kept) {
+    if (!entry->ticket.kept) {
         lk_entry_take (self, entry);
-        entry->ticket.kept = kept;
+        entry->ticket.kept = true;
         lk_entry_put (self, entry);
-        count_crowd (self, entry, kept ? -1 : 1);
+        count_crowd (self, entry, -1);
     }
 }
 

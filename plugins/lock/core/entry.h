@@ -21,8 +21,8 @@ void lk_entry_remove (lk_table *table, lk_entry *entry);
 void lk_entry_take (lk_table *table, lk_entry *entry);
 void lk_entry_put (lk_table *table, lk_entry *entry);
 
-/*  A kept one is not its session's any more. */
-void lk_entry_set_kept (lk_table *table, lk_entry *entry, bool kept);
+/*  It is kept: it is not its session's any more. */
+void lk_entry_keep (lk_table *table, lk_entry *entry);
 
 /*  The listing is made anew when it is next asked for. */
 void lk_table_forget_listing (lk_table *table);

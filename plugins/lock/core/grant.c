@@ -16,10 +16,11 @@ is_active (const lk_entry *entry)
     return entry->ticket.token != 0;
 }
 
+/*  Of one that is not active. */
 static bool
 is_pending (const lk_entry *entry)
 {
-    return entry->ticket.token == 0 && entry->ticket.number == 0;
+    return entry->ticket.number == 0;
 }
 
 /*  Shared tickets that wait are counted: without any nobody is passed. */

@@ -44,8 +44,8 @@ lk_set_is_sound (lk_node *node, const lk_app_request *request)
 {
     const lk_lock_mode *mode = &request->mode;
     if (request->rest_count >= LK_SET_MAX || request->linger_ms != 0
-        || request->turn != 0 || request->key != 0 || mode->lenient
-        || mode->is_static || mode->quiet_ms != 0) {
+        || request->key != 0 || mode->lenient || mode->is_static
+        || mode->quiet_ms != 0) {
         return false;
     }
     const lk_name *names = sort_names (node, request);
@@ -202,9 +202,7 @@ static void
 enter_all (lk_node *node, lk_set *self, lk_asked_state state)
 {
     for (size_t i = 0; i < self->count; i++) {
-        if (self->member[i]) {
-            lk_asked_enter (node, self->member[i], state);
-        }
+        lk_asked_enter (node, self->member[i], state);
     }
 }
 
