@@ -220,9 +220,7 @@ add (lk_node *node, const lk_msg_request *request)
         op.tickets[i] = make_ticket (node, &request->rest[i]);
     }
     lk_stream_append (node, &op);
-    if (request->ticket.mode.quiet_ms > 0) {
-        lk_home_ripen (node);
-    }
+    lk_home_await_quiet (node, lk_home_find (node, &request->ticket));
 }
 
 /*  -------------------------------------------------------- LOCK of a holder */

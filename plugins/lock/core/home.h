@@ -45,8 +45,10 @@ void lk_home_init (lk_home *self);
  *  proxies about old ones, ends a reclaim. */
 void lk_home_run (lk_node *node);
 
-/*  Grants those whose quiet time is over. */
+/*  Grants those whose quiet time is over; looks when that will be, of one
+ *  (NULL: of none) that is new. */
 void lk_home_ripen (lk_node *node);
+void lk_home_await_quiet (lk_node *node, const lk_entry *entry);
 
 /*  Asks the holder's proxy for it, which is told what for: RELEASED, FORCED or
  *  LATE, which no operation tells. */

@@ -84,9 +84,7 @@ end_duration (lk_node *node, lk_entry *entry)
     if (!is_over (node, entry)) {
         return false;
     }
-    lk_op op = {.kind = LK_OP_DROP, .by.host = LK_NOBODY};
-    op.ticket.request = entry->ticket.request;
-    op.ticket.object = entry->ticket.object;
+    const lk_op op = lk_op_about (LK_OP_DROP, &entry->ticket);
     lk_stream_append (node, &op);
     return true;
 }
@@ -106,6 +104,15 @@ quiet_until (const lk_entry *entry)
 }
 
 void
+lk_home_await_quiet (lk_node *node, const lk_entry *entry)
+{
+    if (entry && lk_grant_is_ripe (entry)
+        && quiet_until (entry) < node->home.ripe_ms) {
+        node->home.ripe_ms = quiet_until (entry);
+    }
+}
+
+void
 lk_home_ripen (lk_node *node)
 {
     node->home.ripe_ms = INT64_MAX;
@@ -118,16 +125,11 @@ lk_home_ripen (lk_node *node)
         if (!lk_grant_is_ripe (entry)) {
             continue; /* looked at again with the next ping */
         }
-        int64_t until_ms = quiet_until (entry);
-        if (until_ms > node->now_ms) {
-            if (until_ms < node->home.ripe_ms) {
-                node->home.ripe_ms = until_ms;
-            }
+        if (quiet_until (entry) > node->now_ms) {
+            lk_home_await_quiet (node, entry);
             continue;
         }
-        lk_op op = {.kind = LK_OP_RIPE, .by.host = LK_NOBODY};
-        op.ticket.request = entry->ticket.request;
-        op.ticket.object = entry->ticket.object;
+        const lk_op op = lk_op_about (LK_OP_RIPE, &entry->ticket);
         lk_stream_append (node, &op);
     }
 }
