@@ -191,7 +191,7 @@ lk_out_escaped (lk_node *node, lk_name name)
     size_t size = name.size - from;
     size_t room = LK_ESCAPE_ROOM (size);
     char *text = lk_arena_alloc (&node->outlet.arena, room);
-    return lk_escape (name.data + from, size, text, room);
+    return lk_escape (size > 0 ? name.data + from : "", size, text, room);
 }
 
 void
