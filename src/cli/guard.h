@@ -13,7 +13,7 @@
  *      E            `run` sends TERM, and notes when it will send KILL
  *      E + S / 8    the guard sends TERM, unless `run` did
  *      E + S / 2    `run` sends KILL, and so does the guard
- *      E + S * 3/4  the kernel kills the guard, should it be stopped, by a
+ *      E + S * 5/8  the kernel kills the guard, should it be stopped, by a
  *                   timer that the guard sets anew all the time
  *      E + S        others may get the lock
  *
