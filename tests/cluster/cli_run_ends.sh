@@ -107,6 +107,15 @@ for kind in hold hold_bare; do
     left_behind "$kind: a child"
 done
 
+#   Nothing tells whose it is but its control group.
+if "$lockkeeper" run probe -- grep -q '^0::.*lockkeeper-run-' /proc/self/cgroup
+then
+    hold stranger "env -i setsid bash -c '
+        (trap \"\" TERM; echo \$BASHPID >$work/pid
+        while :; do sleep 0.1; done) &'; sleep 60"
+    killed 'a daemon without an environment'
+fi
+
 #   The guard.
 hold guard "echo \$\$ >$work/pid; exec sleep 60"
 kill -9 "$(pgrep -P $holder -x lk-guard)"

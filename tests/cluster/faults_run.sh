@@ -95,6 +95,13 @@ token_after () {
     [ "$token" -gt "$1" ]
 }
 
+#   works_after TOKEN: likewise, and it is at work; sets $run and $group, too.
+works_after () {
+    token_after "$1" && run=$(cat "$work/run.$host") &&
+        group=$(ps -o pgid= -p "$command" | tr -d ' ') &&
+        [ -n "$(pgrep -P "$run" -x lk-guard)" ]
+}
+
 #   pids WHAT...: of the host that had the lock, $victim.
 pids () {
     local what
@@ -152,11 +159,9 @@ hand_over () {
 
 round () {
     local token host command before victim run group fault=$1
-    check "$fault: somebody holds the lock" within 20 token_after "$last"
-    before=$token
-    run=$(cat "$work/run.$host")
-    group=$(ps -o pgid= -p "$command" | tr -d ' ')
+    check "$fault: somebody holds the lock" within 20 works_after "$last"
     sleep "0.$((RANDOM % 5))"
+    before=$token
     victim=$host
     echo "$host $token $(cat "$work/form") $fault" >>"$work/rounds"
     strike "$fault"
