@@ -22,10 +22,10 @@ expect 'locked 2' r2 get a doc shared
 expect full w get a doc
 expect full w get a doc soft
 expect full w get a doc semaphore limit=9
-expect ok w ask a doc wait=-1
+check 'w waits' queued 1 w a doc wait=-1
 expect full r3 get a doc shared
 expect timedout r3 get a doc shared wait=200
-expect ok r3 ask a doc shared wait=-1
+check 'r3 waits behind it' queued 2 r3 a doc shared wait=-1
 expect ok r1 release a
 expect nothing w wait a 200
 expect ok r2 release a
@@ -37,9 +37,9 @@ expect ok r3 release a
 
 #   A writer that gives up lets in who came behind it.
 expect 'locked 1' r1 get a doc shared
-expect ok w ask a doc wait=400
+check 'w waits' queued 1 w a doc wait=1500
 expect ok r3 ask a doc shared wait=-1
-expect 'failed timedout' w wait a 2000
+expect 'failed timedout' w wait a 4000
 expect granted r3 wait a 2000
 expect ok r1 release a
 expect ok r3 release a
@@ -47,7 +47,7 @@ expect ok r3 release a
 #   ------------------------------------------------------------ soft
 
 expect 'locked 1' r1 get a doc shared
-expect ok w ask a doc soft wait=-1
+check 'w waits' queued 1 w a doc soft wait=-1
 expect 'locked 2' r2 get a doc shared
 expect ok r1 release a
 expect 'locked 2' r3 get a doc shared
@@ -77,6 +77,33 @@ expect ok w release a
 expect timedout w get a doc soft quiet=800 wait=300
 expect 'locked 1' w get a doc soft quiet=300 wait=-1
 expect ok w release a
+
+#   ------------------------------------------------------------ changes
+
+expect 'locked 1' r1 get a doc shared
+expect 'locked 2' r2 get a doc shared
+expect full r1 change a exclusive 0
+expect timedout r1 change a exclusive 300
+expect yes r1 held a
+expect shared r1 type a
+token=$(reply r1 token a)
+expect ok r2 release a
+expect ok r1 change a exclusive 0
+expect exclusive r1 type a
+check 'its token is a new one' test "$(reply r1 token a)" -gt "$token"
+expect full r2 get a doc shared
+expect ok r2 ask a doc shared wait=-1
+expect ok r1 change a shared 0
+expect granted r2 wait a 2000
+#   Of two upgraders one is refused at once, while the other waits on.
+echo 'change a exclusive 5000' >&"${client_in[r1]}"
+sleep 0.5
+expect deadlock r2 change a exclusive 5000
+expect ok r2 release a
+read -rt 5 line <&"${client_out[r1]}"
+check 'r1 is exclusive when the other is gone' test "$line" = ok
+expect exclusive r1 type a
+expect ok r1 release a
 
 #   ------------------------------------------------------------ refusals
 

@@ -122,7 +122,7 @@ expect denied c unlock gate 0
 expect unknown c unlock other "$key"
 expect full c get gate gate
 expect ok e unlock gate "$key"
-expect 'lost released' a wait gate 2000
+expect 'lost released' a end gate 2000
 expect ok a release gate
 expect 'locked 1' c get gate gate
 expect denied e unlock gate "$key"
@@ -141,7 +141,7 @@ expect ok a release keep
 #   "Locks can also have a time-limit."
 expect 'locked 1' a get short short duration=400
 expect ok c ask short short wait=-1
-expect 'lost timedout' a wait short 3000
+expect 'lost timedout' a end short 3000
 expect nothing c wait short 300
 expect late a release short
 expect granted c wait short 3000

@@ -27,7 +27,7 @@ sleep 0.8
 expect yes a held old
 expect full c get new device context=clean
 expect ok c ask new device context=clean wait=-1
-expect 'lost timedout' a wait old 5000
+expect 'lost timedout' a end old 5000
 expect nothing c wait new 300
 expect late a release old
 expect granted c wait new 5000
@@ -148,10 +148,10 @@ expect 'locked 1' c get x x
 expect ok c release x
 
 client short h1
-expect 'locked 1' short get x x linger=700
+expect 'locked 1' short get x x linger=2000
 kill_client short
 expect full c get x x
-expect 'locked 1' c get x x wait=5000
+expect 'locked 1' c get x x wait=8000
 expect ok c release x
 
 client short h1

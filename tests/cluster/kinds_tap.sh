@@ -60,6 +60,17 @@ expect () {
     check "$*: $wanted" is_reply "$wanted" "$@"
 }
 
+are_waiting () {
+    [ "$(on h1 list --object "$2" 2>/dev/null | grep -c '^waiting')" = "$1" ]
+}
+
+#   queued N NAME L OBJECT OPTION...: it asks, and is one of N who wait.
+queued () {
+    local count=$1
+    shift
+    is_reply ok "$1" ask "${@:2}" && within 5 are_waiting "$count" "$3"
+}
+
 #   starts_with WORD NAME COMMAND...: whatever stands behind it.
 starts_with () {
     local wanted=$1 got

@@ -415,6 +415,19 @@ is_unlocked (uint32_t who, uint64_t key, lk_answer_kind kind)
     ck_assert_int_eq (told (who)->kind, kind);
 }
 
+/*  Others of the same session, at all homes, that go with it. */
+static void
+lock_others (uint32_t who)
+{
+    static const char *const names[] = {"y1", "y2", "y3", "y4", "y5",
+                                        "y6", "y7", "y8", "y9", "y10"};
+    for (uint64_t i = 0; i < 10; i++) {
+        const lk_app_request request = lk_small_request (who, 10 + i, names[i]);
+        say (who, LK_ON_LOCK, &request);
+    }
+    ck_assert_int_eq (lk_small_count (&cluster), 11);
+}
+
 /*  Application, lock service, home: all are gone, and it is held. */
 START_TEST (a_static_lock_outlives_them_all)
 {
@@ -423,12 +436,14 @@ START_TEST (a_static_lock_outlives_them_all)
     locked (one, LK_EXCLUSIVE, 0);
     const uint64_t key = told (one)->key;
     const uint64_t token = told (one)->token;
+    lock_others (one);
     if (_i == 0) {
         say (one, LK_ON_APP_GONE, &(lk_app_request) {.app = one});
     }
     lk_small_kill (&cluster, host_of (one), true);
     lk_small_run (&cluster, 20000);
     is_full (other);
+    ck_assert_int_eq (lk_small_count (&cluster), 1);
     lk_small_start (&cluster, host_of (one));
     ck_assert (lk_small_wait_ready (&cluster, 30000));
     is_full (other);
