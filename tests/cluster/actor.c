@@ -292,13 +292,13 @@ do_with_others (void)
     uint64_t newest = 0;
     if (strcmp (word[0], "unlock") == 0) {
         say (lk_session_unlock (session, &name, strtoull (word[2], NULL, 16),
-                                10000));
+                                30000));
     } else if (strcmp (word[0], "force") == 0) {
         say (lk_session_force (session, &name, strtoull (word[2], NULL, 10),
-                               word[3], 10000));
+                               word[3], 30000));
     } else {
         lk_err error = lk_session_check (
-            session, &name, strtoull (word[2], NULL, 10), 10000, &newest);
+            session, &name, strtoull (word[2], NULL, 10), 30000, &newest);
         printf ("%s %" PRIu64 "\n", lk_err_word (error), newest);
     }
 }

@@ -36,7 +36,7 @@ tell () {
     shift
     in=${to[$name]} out=${from[$name]}
     echo "$*" >&"$in"
-    read -r -t 30 answer <&"$out" || answer='no answer'
+    read -r -t 40 answer <&"$out" || answer='no answer'
     echo "$answer"
 }
 
