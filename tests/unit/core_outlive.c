@@ -285,6 +285,28 @@ START_TEST (a_session_ends_before_it_was_told)
 }
 END_TEST
 
+/*  Nobody else has that key. */
+START_TEST (the_service_stops_before_it_is_given_back)
+{
+    ask_static (1);
+    locked (1);
+    lose_session ();
+    vouched ();
+    app (LK_ON_APP_GONE, 0, 0, 0);
+    wait_ms (3200);
+    const lk_event event = {.type = LK_ON_STOP, .now_ms = now_ms};
+    step (&event);
+    ck_assert_ptr_null (told ());
+    bool by_key = false;
+    for (uint64_t serial = 2; serial < 6; serial++) {
+        const lk_msg_request *back = sent_for (LK_MSG_UNLOCK, serial);
+        by_key |= back && back->by_key && back->ticket.key == KEY;
+    }
+    ck_assert (by_key);
+    ck_assert (lk_node_is_stopped (node));
+}
+END_TEST
+
 /*  What became of the UNLOCK nobody knows: now it goes by the key, and that it
  *  is gone is as good. */
 START_TEST (a_session_ends_before_it_is_given_back)
@@ -603,6 +625,7 @@ main (void)
     tcase_add_test (tests, given_back);
     tcase_add_test (tests, a_session_ends);
     tcase_add_test (tests, a_session_ends_before_it_was_told);
+    tcase_add_test (tests, the_service_stops_before_it_is_given_back);
     tcase_add_test (tests, a_session_ends_before_it_is_given_back);
     tcase_add_test (tests, a_session_ends_and_it_never_had_it);
     tcase_add_test (tests, what_is_reported_of_it);

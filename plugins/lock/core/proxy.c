@@ -476,6 +476,13 @@ lk_proxy_run (lk_node *node)
 
 /*  -------------------------------------------------------- leaving */
 
+/*  What nobody else could end is given back as long as there is time. */
+static bool
+is_last_word (const lk_asked *asked)
+{
+    return asked->errand == LK_ERRAND_BY_KEY && asked->name[0] == LK_NO_APP;
+}
+
 /*  What is static stays its application's; what has none goes back. */
 static void
 leave_held (lk_node *node, lk_asked *asked)
@@ -508,7 +515,7 @@ lk_proxy_leave (lk_node *node)
         leave_held (node, asked);
     }
     DL_FOREACH_SAFE (self->open, asked, next) {
-        if (waits (asked)) {
+        if (waits (asked) && !is_last_word (asked)) {
             fail_asked (node, asked, LK_SHUTDOWN);
         }
     }
