@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #define PAUSE_MIN_MS 10
+#define KILLING_MS 1000 /* of which the timer must not be in the middle */
 #define NICE (-20) /* where it may: others must not keep it from its work */
 #define PAUSE_MAX_MS 60000
 
@@ -139,6 +140,7 @@ guard_on (guard *self)
     begin_end (self, ends_ms, now_ms);
     if (now_ms >= self->kill_ms) {
         atomic_store (&self->page->has_killed, true);
+        set_timer (self, later (now_ms, KILLING_MS));
         lk_job_kill (&self->job);
         disarm_pipe (self->kill_fd);
         _exit (0);

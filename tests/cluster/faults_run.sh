@@ -14,7 +14,7 @@
 # shellcheck source=tests/cluster/hosts.sh
 . "$(dirname "$0")/hosts.sh"
 seed=${1:-$((RANDOM * 32768 + RANDOM))}
-rounds=${ROUNDS:-9}
+rounds=${ROUNDS:-6}
 echo "# $0 $seed"
 dead_after_ms=400 leader_lease_ms=800 host_lease_ms=3200
 beats=$BUILD/tests/cluster/beats
