@@ -69,12 +69,16 @@ fake cluster a.sh 'sleep 20 >/dev/null 2>&1 &'
 expect 'what a test left behind fails and is killed' '1 passed, 1 failed' 1
 fake fuzz a 'echo 7 passed, 0 failed'
 fake unit b "echo '$summary'"
-fake sim sim 'echo "seeds $4, failures 0, steps 9"'
-expect 'everything is added up' '14 passed, 0 failed' 0
-fake sim sim 'echo "seeds $4, failures 1, steps 9"'
-expect 'a seed that fails, fails' '0 passed, 2 failed' 1
-fake sim sim 'echo "seeds 0, failures 0, steps 9"'
-expect 'a simulator without seeds fails' '0 passed, 2 failed' 1
+fake_simulators () {    # ANSWER
+    fake sim sim "echo \"$1\""
+    fake hooks sim "echo \"$1\""
+}
+fake_simulators 'seeds $4, failures 0, steps 9'
+expect 'everything is added up' '15 passed, 0 failed' 0
+fake_simulators 'seeds $4, failures 1, steps 9'
+expect 'a seed that fails, fails' '0 passed, 3 failed' 1
+fake_simulators 'seeds 0, failures 0, steps 9'
+expect 'a simulator without seeds fails' '0 passed, 3 failed' 1
 mkdir -p "$work/tests"
 expect 'no test at all is a failure' '0 passed, 0 failed' 1
 done_checking
