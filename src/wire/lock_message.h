@@ -305,7 +305,8 @@ typedef struct {
     lk_ticket *rest;  /* LOCK: the rest of a set, as far as this home goes */
     size_t rest_count;
     bool queue;     /* LOCK: false: answer full rather than wait */
-    bool keep;      /* LOCK: of a held static one: its application knows it */
+    bool keep;      /* LOCK: of a held static one: its application knows it;
+                       UNLOCK: unless it is kept */
     bool by_key;    /* UNLOCK: whoever holds it with ticket.key */
     bool force;     /* UNLOCK: an operator's; */
     lk_name reason; /* ... and what he says */

@@ -261,6 +261,7 @@ unlock_fields (lk_fields *f, lk_lock_message *message)
     lk_msg_request *request = &message->as.request;
     lk_field_request (f, "request", &request->ticket.request);
     lk_field_object (f, &request->ticket.object);
+    lk_field_flag_if_set (f, "keep", &request->keep);
     lk_field_flag (f, "by_key", &request->by_key);
     lk_field_flag_if_set (f, "force", &request->force);
     if (request->force) {

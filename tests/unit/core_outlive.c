@@ -204,6 +204,28 @@ START_TEST (its_application_ends)
 }
 END_TEST
 
+/*  What was said of it before it was kept comes late, when nobody here knows
+ *  of it any more. */
+START_TEST (an_old_word_does_not_end_it)
+{
+    hold_static ();
+    app (LK_ON_APP_GONE, 0, 0, 0);
+    locked (1);
+    ck_assert (sent_for (LK_MSG_UNLOCK, 1)->keep);
+    lk_lock_message audit = message_of (LK_MSG_AUDIT, decree.term);
+    audit.as.audit.request = reply_of (LK_MSG_LOCKED, 1).as.reply.request;
+    audit.as.audit.object = (lk_name) {"x", 1};
+    audit.as.audit.token = TOKEN;
+    unlocked (1, LK_OK, 0);
+    ck_assert_uint_eq (known (), 0);
+    give (1, &audit);
+    ck_assert (sent_for (LK_MSG_UNLOCK, 1)->keep);
+    unlocked (1, LK_OK, 0);
+    unlocked (1, LK_RELEASED, TOKEN);
+    ck_assert (!sent_for (LK_MSG_UNLOCK, 1)->keep);
+}
+END_TEST
+
 START_TEST (it_ends_when_its_time_is_over)
 {
     say (LK_ON_LOCK, APP,
@@ -621,6 +643,7 @@ main (void)
     tcase_add_test (tests, taken_away_before_it_was_told);
     tcase_add_test (tests, gone_before_it_was_told);
     tcase_add_test (tests, its_application_ends);
+    tcase_add_test (tests, an_old_word_does_not_end_it);
     tcase_add_test (tests, it_ends_when_its_time_is_over);
     tcase_add_test (tests, given_back);
     tcase_add_test (tests, a_session_ends);

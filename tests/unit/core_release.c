@@ -119,6 +119,25 @@ START_TEST (the_key_of_one_of_several)
 }
 END_TEST
 
+/*  Its proxy gives back what it does not know, unless it is kept by now. */
+START_TEST (a_kept_one_that_its_proxy_forgot)
+{
+    keep (5, 1);
+    lk_lock_message message = request_of (LK_MSG_UNLOCK, 5, 3, 1, "x");
+    message.as.request.keep = true;
+    give (5, &message);
+    ck_assert (is_done (5, 1)); /* it need not ask again */
+    ck_assert_uint_eq (node->table.count, 1);
+    unlock (5, 1, "x");
+    ck_assert_uint_eq (node->table.count, 0);
+    share (5, 2);
+    message = request_of (LK_MSG_UNLOCK, 5, 3, 2, "x");
+    message.as.request.keep = true;
+    give (5, &message);
+    ck_assert_uint_eq (node->table.count, 0);
+}
+END_TEST
+
 /*  Its host falls silent, and nobody can tell the holder. */
 START_TEST (the_key_of_one_whose_host_is_silent)
 {
@@ -392,6 +411,7 @@ main (void)
     TCase *tests = tcase_create ("release");
     tcase_add_checked_fixture (tests, set_up, stop);
     tcase_add_test (tests, the_key_of_one_of_several);
+    tcase_add_test (tests, a_kept_one_that_its_proxy_forgot);
     tcase_add_test (tests, the_key_of_one_whose_host_is_silent);
     tcase_add_test (tests, the_key_of_one_that_outlived_its_holder);
     tcase_add_test (tests, a_kept_one_whose_session_is_gone);

@@ -27,9 +27,10 @@ is_current (const lk_node *node, const lk_lock_message *message)
 }
 
 /*  A ticket that nobody here asks for (any more): an UNLOCK is kept and
- *  repeated like any other. */
+ *  repeated like any other. What was said of it may be old: a static lock that
+ *  was kept since outlived its application, and stays. */
 static void
-give_back (lk_node *node, uint64_t serial, lk_name object)
+give_back (lk_node *node, uint64_t serial, lk_name object, bool unless_kept)
 {
     const lk_proxy *proxy = &node->proxy;
     if (object.size == 0 || serial > proxy->last_serial
@@ -38,6 +39,7 @@ give_back (lk_node *node, uint64_t serial, lk_name object)
     }
     lk_asked *asked =
         lk_asked_new (node, LK_ASKED_CLOSING, serial, LK_NO_APP, 0, object);
+    asked->unless_kept = unless_kept;
     lk_asked_send (node, asked);
 }
 
@@ -95,7 +97,7 @@ lk_on_locked (lk_node *node, const lk_lock_message *message)
     }
     lk_asked *asked = lk_asked_by_serial (node, reply->request.serial);
     if (!asked && !reply->kept) {
-        give_back (node, reply->request.serial, reply->object);
+        give_back (node, reply->request.serial, reply->object, true);
     } else if (asked
                && (asked->state == LK_ASKED_WAITING
                    || asked->state == LK_ASKED_LATER)) {
@@ -198,7 +200,7 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
     lk_asked *asked = lk_asked_by_serial (node, reply->request.serial);
     if (!asked) {
         if (asks_back (reply)) {
-            give_back (node, reply->request.serial, reply->object);
+            give_back (node, reply->request.serial, reply->object, false);
         }
         return;
     }
@@ -334,7 +336,7 @@ lk_on_audit (lk_node *node, const lk_lock_message *message)
     }
     const lk_asked *asked = lk_asked_by_serial (node, audit->request.serial);
     if (!asked) {
-        give_back (node, audit->request.serial, audit->object);
+        give_back (node, audit->request.serial, audit->object, true);
         return;
     }
     if (!has_ticket (asked, audit)) {

@@ -274,7 +274,7 @@ send_request (lk_node *node, lk_asked *asked, lk_lock_kind kind)
     request->ticket.request = request_id (node, asked);
     request->ticket.age_ms = node->now_ms - asked->asked_ms;
     request->queue = asked->queue;
-    request->keep = asked->state == LK_ASKED_KEEPING;
+    request->keep = asked->state == LK_ASKED_KEEPING || asked->unless_kept;
     if (asked->asks_on && !request->keep) {
         request->ticket.mode.type = asked->turn.type;
         request->ticket.turn = asked->turn.sent;

@@ -63,6 +63,7 @@ typedef struct lk_asked {
     bool queue;
     bool tell_unlocked; /* CLOSING, ERRAND: the application waits for that */
     bool late;          /* ... and its duration was over */
+    bool unless_kept;   /* CLOSING: but for a static lock that is kept */
     bool danger;        /* HELD: it was told so */
     lk_turn turn;
     int64_t linger_ms;

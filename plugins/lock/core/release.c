@@ -304,7 +304,7 @@ lk_on_unlock (lk_node *node, const lk_lock_message *message)
         return;
     }
     const lk_entry *entry = lk_home_find (node, &request->ticket);
-    if (entry) {
+    if (entry && !(request->keep && entry->ticket.kept)) {
         drop (node, entry);
     } else {
         lk_home_confirm (node, &request->ticket, 0);
