@@ -309,8 +309,6 @@ canary kept-goes-with-its-host 60 kept-outlives apply.c \
     's/\n *|| entry->ticket\.kept) {/) {/'
 canary kept-forgotten-by-filling 100 kept-outlives doorway.c \
     's/if (ticket\.kept || ticket/if (ticket/'
-canary told-before-it-is-kept 200 storm answers.c \
-    's/LK_ASKED_KEEPING/LK_ASKED_HELD/'
 canary lingers-not-at-all 60 storm proxy.c \
     's/return asked->until_ms < asked->linger_until_ms ? asked->until_ms\n *: asked->linger_until_ms;/return 0;/'
 

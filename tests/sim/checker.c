@@ -189,8 +189,8 @@ sim_claim_unknown (const sim_checker *self, const sim_claim *claim)
            || self->now >= service->lease_until;
 }
 
-/*  No lease ends what is static, but somebody may whom its service cannot tell
- *  it of. */
+/*  No lease ends what is static, but somebody may of whom its service cannot
+ *  tell it: whoever takes it away where its host is silent does not wait. */
 static bool
 is_in_force (const sim_checker *self, const sim_claim *claim)
 {
@@ -200,8 +200,8 @@ is_in_force (const sim_checker *self, const sim_claim *claim)
     if (!claim->kept) {
         return self->now < claim->lease_until;
     }
-    return !sim_claim_unknown (self, claim)
-           || !(over || sim_claim_taken (self, claim));
+    return !(over && sim_claim_unknown (self, claim))
+           && !sim_claim_taken (self, claim);
 }
 
 bool

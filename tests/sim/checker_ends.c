@@ -148,7 +148,7 @@ sim_checker_releases (sim_checker *self, uint8_t host, int64_t ms)
         const sim_claim *claim = &self->claim[i];
         if (claim->who.host == host && claim->key_done_at > 0
             && self->now - claim->key_done_at > ms && !claim->expired
-            && claim->lingers_until == 0
+            && claim->lingers_until == 0 && !claim->kept
             && claim->process == self->service[host].process) {
             sim_checker_fail (self,
                               "RELEASED with its key, but request %llu of "
@@ -192,7 +192,8 @@ sim_checker_expired (sim_checker *self, sim_who who)
         int64_t until = claim->mode.lenient
                             ? claim->asked_at + claim->duration_ms
                             : claim->until;
-        if (self->now < until) {
+        if (self->now < until
+            && !(claim->kept && sim_claim_taken (self, claim))) {
             sim_checker_fail (self,
                               "request %llu of h%d timed out %lld ms too "
                               "early",

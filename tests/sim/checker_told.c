@@ -382,7 +382,7 @@ note_again (sim_checker *self, sim_claim *claim, const sim_grant *grant)
             claim->token = grant->token;
             check_token_grows (self, claim);
         }
-        check_term (self, claim, claim->changes_at);
+        check_term (self, claim, claim->upgrades_at);
         check_together (self, claim);
         check_no_work (self, claim);
     }

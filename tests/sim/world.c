@@ -17,7 +17,7 @@
 #define SETTLED_MS 18000  /* after it: who died is forgotten everywhere */
 #define WATCH_MS 500
 #define IDLE_MS 2500         /* nobody has what somebody waits for, at most */
-#define TABLES_EVERY 16      /* steps between looks into the tables ... */
+#define TABLES_EVERY 64      /* steps between looks into the tables ... */
 #define BIG_TABLES_EVERY 256 /* ... and into those with ballast */
 
 void

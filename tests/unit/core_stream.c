@@ -136,6 +136,34 @@ START_TEST (what_is_gone_is_told_when_all_know)
 }
 END_TEST
 
+/*  A static lock's host is not heard here any more, but by another leader: its
+ *  proxy is asked for the lock, and its application is told. */
+START_TEST (who_is_heard_by_another_is_asked)
+{
+    static char text[16];
+    lk_lock_message message = message_of (LK_MSG_LOCK);
+    message.as.request =
+        (lk_msg_request) {.ticket = ticket (object_at (OWN_PLACE, text), 1),
+                          .queue = true,
+                          .at = now_ms};
+    message.as.request.ticket.mode.is_static = true;
+    for (uint64_t sequence = 2; sequence < 4; sequence++) {
+        give (THIRD, &message);
+        acked (FIRST, sequence);
+        acked (THIRD, sequence);
+        message.as.request.keep = true;
+    }
+    const lk_msg_reply kept = sent (LK_MSG_LOCKED, THIRD)->as.reply;
+    ck_assert (kept.kept);
+    now_ms += 1200;
+    ping (FIRST);
+    unlock (9, kept.key);
+    ck_assert_int_eq (sent (LK_MSG_UNLOCKED, THIRD)->as.reply.error,
+                      LK_RELEASED);
+    ck_assert_uint_eq (node->table.count, 1);
+}
+END_TEST
+
 START_TEST (what_gathers_travels_together)
 {
     ask (1);
@@ -416,6 +444,7 @@ main (void)
     tcase_add_test (tests, nobody_speaks_for_the_home);
     tcase_add_test (tests, all_acknowledge_then_it_is_told);
     tcase_add_test (tests, what_is_gone_is_told_when_all_know);
+    tcase_add_test (tests, who_is_heard_by_another_is_asked);
     tcase_add_test (tests, what_gathers_travels_together);
     tcase_add_test (tests, what_is_not_acknowledged_is_said_again);
     tcase_add_test (tests, no_telling_without_the_lease);

@@ -126,6 +126,21 @@ is_holder_itself (const lk_ticket *held, const lk_ticket *asking)
                   == 0;
 }
 
+/*  Whether no leader hears the host: who hears it can pass on what is for it. */
+static bool
+is_out_of_reach (const lk_node *node, lk_host host)
+{
+    const lk_decree *decree = &node->table.decree;
+    for (size_t i = 0; i < decree->leader_count; i++) {
+        lk_host leader = decree->leader[i];
+        if (leader != node->config.self && lk_peer_heard (node, leader)
+            && lk_hosts_has (node->peer[leader].sees, host)) {
+            return false;
+        }
+    }
+    return !lk_peer_heard (node, host);
+}
+
 /*  Whether the proxy of a static lock cannot be asked: it lives in another
  *  session, or is not heard. Waiting for the end of that session helps nobody,
  *  since the holder is not told of it. */
@@ -136,7 +151,7 @@ has_outlived (const lk_node *node, const lk_ticket *held)
     uint64_t session = host == node->config.self ? node->facts.session
                                                  : node->peer[host].session;
     return held->kept
-           && (!lk_peer_heard (node, host) || held->request.session < session);
+           && (is_out_of_reach (node, host) || held->request.session < session);
 }
 
 bool
