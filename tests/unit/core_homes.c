@@ -126,6 +126,10 @@ START_TEST (a_change_of_the_other_home)
     op.ticket.request.serial = 2; /* it is gone */
     apply (0, &op);
     ck_assert_uint_eq (table.count, 1);
+    add (0, 2); /* and one that waits has no other type */
+    op.kind = LK_OP_CONVERT;
+    apply (0, &op);
+    ck_assert_uint_eq (token_of (2), 0);
 }
 END_TEST
 

@@ -69,6 +69,10 @@ give_back_in_the_next_session (void)
 
 START_TEST (lenient_without_a_duration)
 {
+    say (LK_ON_LOCK, APP, /* and units of which there are none */
+         &(lk_app_request) {
+             .serial = 1, .wait_ms = -1, .mode.type = LK_SEMAPHORE});
+    is_refused (LK_INVALID);
     say (LK_ON_LOCK, APP,
          &(lk_app_request) {.serial = 1, .wait_ms = -1, .mode.lenient = true});
     is_refused (LK_INVALID);

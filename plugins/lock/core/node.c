@@ -262,8 +262,7 @@ is_relayed (lk_lock_kind kind)
 static void
 receive (lk_node *node, const lk_lock_message *message)
 {
-    if (node->stopped || message->from >= LK_HOSTS_MAX
-        || !is_consistent (message)
+    if (message->from >= LK_HOSTS_MAX || !is_consistent (message)
         || (is_relayed (message->kind) && lk_relay (node, message))) {
         return;
     }

@@ -150,8 +150,8 @@ has_outlived (const lk_node *node, const lk_ticket *held)
     lk_host host = held->request.host;
     uint64_t session = host == node->config.self ? node->facts.session
                                                  : node->peer[host].session;
-    return held->kept
-           && (is_out_of_reach (node, host) || held->request.session < session);
+    bool is_over = held->request.session < session;
+    return held->kept && (is_over || is_out_of_reach (node, host));
 }
 
 bool
