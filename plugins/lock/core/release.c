@@ -126,7 +126,7 @@ is_holder_itself (const lk_ticket *held, const lk_ticket *asking)
                   == 0;
 }
 
-/*  Whether no leader hears the host: who hears it can pass on what is for it. */
+/*  Whether no leader hears the host: one that does passes on what is for it. */
 static bool
 is_out_of_reach (const lk_node *node, lk_host host)
 {
