@@ -168,6 +168,24 @@ START_TEST (an_answer_to_another_question)
 }
 END_TEST
 
+START_TEST (the_serial_is_that_of_a_set)
+{
+    const lk_name rest[] = {{"y", 1}};
+    const lk_event event = {.type = LK_ON_LOCK,
+                            .now_ms = now_ms,
+                            .request = {.app = APP,
+                                        .serial = 1,
+                                        .object = {"x", 1},
+                                        .rest = rest,
+                                        .rest_count = 1,
+                                        .wait_ms = -1}};
+    step (&event);
+    check (1, -1);
+    ck_assert (!says (LK_MSG_CHECK));
+    ck_assert_ptr_null (told ());
+}
+END_TEST
+
 START_TEST (who_asked_is_gone)
 {
     check (1, -1);
@@ -284,6 +302,7 @@ main (void)
     tcase_add_test (tests, a_question);
     tcase_add_test (tests, a_question_that_nobody_answers);
     tcase_add_test (tests, an_answer_to_another_question);
+    tcase_add_test (tests, the_serial_is_that_of_a_set);
     tcase_add_test (tests, who_asked_is_gone);
     tcase_add_test (tests, the_service_stops);
     tcase_add_test (tests, a_holder_hears_why);

@@ -130,6 +130,10 @@ START_TEST (told_when_its_home_knows)
     ck_assert_ptr_nonnull (sent_for (LK_MSG_LOCK, 1));
     ck_assert (sent_for (LK_MSG_LOCK, 1)->keep);
     ck_assert_ptr_null (locked (1));
+    lk_lock_message message = reply_of (LK_MSG_LOCKFAILED, 1);
+    message.as.reply.error = LK_FULL;
+    give (1, &message); /* of its first LOCK, late */
+    ck_assert_ptr_null (told ());
     wait_ms (400); /* said till it is answered */
     ck_assert (sent_for (LK_MSG_LOCK, 1)->keep);
     const lk_answer *answer = kept (1);
@@ -358,6 +362,34 @@ START_TEST (a_session_ends_before_it_is_given_back)
 }
 END_TEST
 
+START_TEST (it_is_given_back_though_nobody_waits_for_that)
+{
+    hold_static ();
+    app (LK_ON_UNLOCK, 1, 0, 0);
+    lose_session ();
+    vouched ();
+    app (LK_ON_APP_GONE, 0, 0, 0);
+    ck_assert_uint_eq (known (), 1);
+    wait_ms (3200);
+    ck_assert (sent_for (LK_MSG_UNLOCK, node->proxy.open->serial)->by_key);
+}
+END_TEST
+
+START_TEST (why_it_is_not_given_back)
+{
+    hold_static ();
+    app (LK_ON_UNLOCK, 1, 0, 0);
+    lose_session ();
+    vouched ();
+    lk_lock_message message =
+        reply_of (LK_MSG_LOCKFAILED, node->proxy.open->serial);
+    message.as.reply.error = LK_OVERLOADED;
+    give (1, &message);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
+    ck_assert_int_eq (told ()->error, LK_OVERLOADED);
+}
+END_TEST
+
 /*  It had nothing yet: the session's end is that of its request. */
 START_TEST (a_session_ends_and_it_never_had_it)
 {
@@ -477,6 +509,18 @@ START_TEST (no_longer_than_its_duration)
 }
 END_TEST
 
+START_TEST (it_lingers_for_ever)
+{
+    leave_it (INT64_MAX, 0);
+    ck_assert_int_eq (node->proxy.held->linger_until_ms, INT64_MAX);
+    for (int i = 0; i < 10; i++) {
+        wait_ms (2000);
+        vouched ();
+    }
+    ck_assert_int_eq (inherit (5, KEY, LK_EXCLUSIVE)->kind, LK_ANSWER_LOCKED);
+}
+END_TEST
+
 START_TEST (what_was_never_held_does_not_linger)
 {
     ask_lingering (1, 700, 0);
@@ -511,18 +555,21 @@ END_TEST
 START_TEST (of_another_name)
 {
     leave_it (700, 0);
-    const lk_event event = {.type = LK_ON_LOCK,
-                            .now_ms = now_ms,
-                            .request = {.app = HEIR,
-                                        .serial = 5,
-                                        .object = {"y", 1},
-                                        .wait_ms = -1,
-                                        .key = KEY}};
-    step (&event);
-    ck_assert_ptr_null (told ());
+    for (uint16_t size = 1; size < 3; size++) {
+        const lk_event event = {
+            .type = LK_ON_LOCK,
+            .now_ms = now_ms,
+            .request = {.app = HEIR,
+                        .serial = 4 + (uint64_t) size,
+                        .object = {size == 1 ? "y" : "xx", size},
+                        .wait_ms = -1,
+                        .key = KEY}};
+        step (&event);
+        ck_assert_ptr_null (told ());
+    }
     say (LK_ON_LOCK, HEIR,
          &(lk_app_request) {
-             .serial = 6, .wait_ms = -1, .key = KEY, .mode.is_static = true});
+             .serial = 7, .wait_ms = -1, .key = KEY, .mode.is_static = true});
     ck_assert_ptr_null (told ());
 }
 END_TEST
@@ -650,6 +697,8 @@ main (void)
     tcase_add_test (tests, a_session_ends_before_it_was_told);
     tcase_add_test (tests, the_service_stops_before_it_is_given_back);
     tcase_add_test (tests, a_session_ends_before_it_is_given_back);
+    tcase_add_test (tests, it_is_given_back_though_nobody_waits_for_that);
+    tcase_add_test (tests, why_it_is_not_given_back);
     tcase_add_test (tests, a_session_ends_and_it_never_had_it);
     tcase_add_test (tests, what_is_reported_of_it);
     tcase_add_test (tests, the_service_stops);
@@ -657,6 +706,7 @@ main (void)
     tcase_add_test (tests, a_change_of_type_ends_with_the_session);
     tcase_add_test (tests, it_lingers);
     tcase_add_test (tests, no_longer_than_its_duration);
+    tcase_add_test (tests, it_lingers_for_ever);
     tcase_add_test (tests, what_was_never_held_does_not_linger);
     tcase_add_test (tests, another_gets_it);
     tcase_add_test (tests, of_another_name);

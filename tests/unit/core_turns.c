@@ -174,9 +174,12 @@ START_TEST (refused)
     ck_assert_ptr_null (failed (1, 1, LK_FULL));
     want (1, 1, LK_EXCLUSIVE, 0);
     check_failed (told (), 1, LK_FULL);
-    want (1, 2, LK_EXCLUSIVE, -1);
+    want (1, 2, LK_EXCLUSIVE, INT64_MAX);
     check_asked (2, LK_EXCLUSIVE, true);
+    ck_assert_int_eq (node->proxy.held->turn.until_ms, INT64_MAX);
     check_failed (failed (1, 2, LK_DEADLOCK), 2, LK_DEADLOCK);
+    want (1, 1, LK_EXCLUSIVE, 0); /* long over: it is held like this */
+    check_locked (told (), LK_SHARED, 2, TOKEN);
     ck_assert_int_eq (held_as (), LK_SHARED);
     wait_ms (3200);
     ck_assert (!says (LK_MSG_LOCK));
