@@ -48,7 +48,8 @@ guarded () {
     trap 'kill -9 $!; exit' TERM
     while :; do
         LOCKKEEPER_ENDPOINT=ipc://$where/$host/router "$lockkeeper" run \
-            job -- "$beats" write "$file" "$host" "$(cat "$work/form")" &
+            job -- sh -c 'exec "$0" write "$1" "$2" "$(cat "$3")"' \
+            "$beats" "$file" "$host" "$work/form" &
         echo $! >"$work/run.$host"
         wait $!
     done
