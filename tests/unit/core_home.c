@@ -372,6 +372,31 @@ START_TEST (time_runs_from_the_grant)
 }
 END_TEST
 
+/*  As its home lists it: of those that are held, and have one. */
+START_TEST (what_is_left_is_listed)
+{
+    size_t cursor = 0;
+    lk_ticket ticket;
+    lk_lock_message message = request_of (LK_MSG_LOCK, 5, 3, 1, "x");
+    message.as.request.ticket.duration_ms = 10000;
+    give (5, &message);
+    message.as.request.ticket.request.serial = 2;
+    give (5, &message);
+    message = request_of (LK_MSG_LOCK, 5, 3, 3, "y");
+    give (5, &message);
+    pass (1000);
+    static const int64_t left[] = {9000, -1, -1};
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert (lk_node_next_ticket (node, &cursor, &ticket));
+        ck_assert_int_eq (lk_node_ticket_left (node, cursor), left[i]);
+    }
+    lk_table_find (&node->table, (lk_request_id) {5, 3, 1})->granted_ms = 0;
+    ck_assert_int_eq (lk_node_ticket_left (node, 1), -1);
+    lk_table_find (&node->table, (lk_request_id) {5, 3, 1})->granted_ms = 1;
+    ck_assert_int_eq (lk_node_ticket_left (node, 1), 0);
+}
+END_TEST
+
 START_TEST (kept_for_as_long_again)
 {
     lk_lock_message message = request_of (LK_MSG_LOCK, 5, 3, 1, "x");
@@ -687,6 +712,7 @@ main (void)
     tcase_add_test (tests, kept_for_as_long_again);
     tcase_add_test (tests, a_stream_that_is_full);
     tcase_add_test (tests, time_runs_from_the_grant);
+    tcase_add_test (tests, what_is_left_is_listed);
     tcase_add_test (tests, without_a_duration_it_is_kept);
     tcase_add_test (tests, a_copy_has_its_whole_time);
     tcase_add_test (tests, asked_until_it_answers);
