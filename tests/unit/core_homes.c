@@ -145,6 +145,24 @@ START_TEST (a_confirmation_of_what_is_gone)
 }
 END_TEST
 
+/*  Nor does another home change how it is held. */
+START_TEST (changes_by_the_other_home)
+{
+    lk_op op = {.kind = LK_OP_CONVERT,
+                .by.host = LK_NOBODY,
+                .ticket = {.request = {5, 3, 1}, .object = object (0)}};
+    add (0, 1);
+    op.ticket.mode.type = LK_SHARED;
+    op.ticket.turn = 1;
+    apply (1, &op);
+    ck_assert_uint_eq (table.entries->ticket.turn, 0);
+    table.entries->ticket.mode.is_static = true;
+    op.kind = LK_OP_KEEP;
+    apply (1, &op);
+    ck_assert (!table.entries->ticket.kept);
+}
+END_TEST
+
 START_TEST (ages_have_an_end)
 {
     const int64_t year_ms = INT64_C (366) * 24 * 3600 * 1000;
@@ -224,6 +242,7 @@ main (void)
     tcase_add_test (tests, a_drop_of_the_other_home);
     tcase_add_test (tests, a_session_is_gone_home_by_home);
     tcase_add_test (tests, a_confirmation_of_the_other_home);
+    tcase_add_test (tests, changes_by_the_other_home);
     tcase_add_test (tests, ages_have_an_end);
     tcase_add_test (tests, a_claim_for_another_object);
     tcase_add_test (tests, a_claim_for_what_is_held_already);
