@@ -309,6 +309,13 @@ lk_book_discard (lk_book *self, lk_lock *lock)
 }
 
 void
+lk_book_desert (lk_book *self, bool deserted)
+{
+    self->deserted = deserted;
+    self->tick_at = 0; /* what is told, and when, may be another */
+}
+
+void
 lk_book_repeat (lk_book *self, int64_t now_ms)
 {
     lk_lock *lock, *next;

@@ -159,6 +159,10 @@ bool lk_book_message (lk_book *self, const lk_message *message, int64_t now_ms);
 /*  Ends what has run out, repeats what is due. */
 void lk_book_tick (lk_book *self, int64_t now_ms);
 
+/*  Whether the lock service is gone, or the router: what ends with the host's
+ *  lease is lost as DISCONNECTED then. */
+void lk_book_desert (lk_book *self, bool deserted);
+
 /*  The service or the router is back: repeats all that is open. */
 void lk_book_repeat (lk_book *self, int64_t now_ms);
 

@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 
+#define WORD_MS 50 /* for the lock service to say why a lease ended */
 #define REPEAT_STEP_MS 100
 
 /*  -------------------------------------------------------- the table */
@@ -147,10 +148,21 @@ look_at (const lk_lock *lock)
     return lk_book_holds (lock) ? lock->danger.look_at : INT64_MAX;
 }
 
+/*  When that is told. The lock service, which knows why a lease ended, has the
+ *  first word as long as there is one. */
+static int64_t
+told_at (const lk_lock *lock)
+{
+    int64_t expires = expires_at (lock);
+    bool by_lease = lk_book_holds (lock) && expires < ends_at (lock);
+    return by_lease && !lock->book->deserted ? later (expires, WORD_MS)
+                                             : expires;
+}
+
 static void
 schedule (lk_book *self, const lk_lock *lock)
 {
-    int64_t due = sooner (expires_at (lock), overdue_at (lock));
+    int64_t due = sooner (told_at (lock), overdue_at (lock));
     due = sooner (due, sooner (look_at (lock), lock->repeat_at));
     self->tick_at = sooner (due, self->tick_at);
 }
@@ -310,7 +322,8 @@ lose (lk_lock *lock, lk_life life, lk_err error)
 static bool
 is_over (const lk_lock *lock, lk_err error)
 {
-    return error == LK_ISOLATED && lk_lease_lives (lock->lease);
+    return (error == LK_ISOLATED || error == LK_DISCONNECTED)
+           && lk_lease_lives (lock->lease);
 }
 
 /*  -------------------------------------------------------- other types */
@@ -474,14 +487,16 @@ lk_book_grant_use (const lk_lock *lock)
 static lk_err
 expiry_reason (const lk_lock *lock, int64_t now_ms)
 {
-    return lk_book_holds (lock) && now_ms < ends_at (lock) ? LK_ISOLATED
-                                                           : LK_TIMEDOUT;
+    if (!lk_book_holds (lock) || now_ms >= ends_at (lock)) {
+        return LK_TIMEDOUT;
+    }
+    return lock->book->deserted ? LK_DISCONNECTED : LK_ISOLATED;
 }
 
 static void
 tick_lock (lk_lock *lock, int64_t now_ms)
 {
-    if (now_ms >= expires_at (lock)) {
+    if (now_ms >= told_at (lock)) {
         lk_book_occur (lock, LK_ON_EXPIRED, expiry_reason (lock, now_ms),
                        now_ms);
         return;

@@ -18,6 +18,7 @@ struct lk_book {
     lk_lock *locks; /* all, by serial, in the order of asking */
     uint64_t serial;
     lk_lease *lease; /* the latest that was seen */
+    bool deserted;   /* the lock service, or the way there, is gone */
     int64_t tick_at; /* nothing is due before; may be too early */
     lk_message_queue messages;
     lk_event_queue events;

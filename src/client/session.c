@@ -33,6 +33,13 @@ on_ready (void *user)
 }
 
 static void
+on_lost (void *user)
+{
+    lk_session *self = user;
+    lk_book_desert (self->book, true);
+}
+
+static void
 on_refused (void *user, const char *reason)
 {
     lk_session *self = user;
@@ -49,14 +56,21 @@ is_from (const lk_session *self, const char *address, const char *service)
            && strcmp (address + size + 1, lk_attach_host (self->attach)) == 0;
 }
 
-/*  This host's lock service has come (back): it knows of nothing. */
-static bool
-is_service_up (const lk_session *self, const lk_message *message)
+/*  This host's lock service ended, or has come (back): then it knows of
+ *  nothing. */
+static void
+take_status (lk_session *self, const lk_message *message)
 {
     const char *service = lk_message_text (message, "service");
     const char *status = lk_message_text (message, "status");
-    return service != NULL && status != NULL && strcmp (status, "up") == 0
-           && is_from (self, service, "lock");
+    if (service == NULL || status == NULL || !is_from (self, service, "lock")) {
+        return;
+    }
+    bool is_up = strcmp (status, "up") == 0;
+    lk_book_desert (self->book, !is_up);
+    if (is_up) {
+        lk_book_repeat (self->book, lk_clock_ms ());
+    }
 }
 
 static void
@@ -70,13 +84,14 @@ on_message (void *user, const lk_message *message)
     } else if (is_from (self, from, "router")) {
         if (!lk_message_is (message, "STATUS")) {
             (void) lk_book_message (self->book, message, now_ms);
-        } else if (is_service_up (self, message)) {
-            lk_book_repeat (self->book, now_ms);
+        } else {
+            take_status (self, message);
         }
     }
 }
 
-static const lk_attach_calls calls = {on_ready, NULL, on_refused, on_message};
+static const lk_attach_calls calls = {on_ready, on_lost, on_refused,
+                                      on_message};
 
 /*  -------------------------------------------------------- work */
 

@@ -188,10 +188,49 @@ START_TEST (lease_ends_by_the_clock)
     ck_assert (lk_book_held (lock, w.now));
     w.now += 1;
     ck_assert (!lk_book_held (lock, w.now));
-    pass (&w, 0);
+    pass (&w, WORD_MS - 1);
+    expect_no_event (&w); /* the lock service has the first word */
+    pass (&w, 1);
     expect_event (&w, LK_EVENT_LOST, lock, LK_ISOLATED);
     say (&w, "UNLOCKED", lock->serial, "isolated");
     expect_no_event (&w);
+    tear_down (&w);
+}
+END_TEST
+
+START_TEST (the_service_says_why_its_lease_ended)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    pass (&w, LEASE);
+    say (&w, "UNLOCKED", lock->serial, "quorum");
+    expect_event (&w, LK_EVENT_LOST, lock, LK_QUORUM);
+    pass (&w, WORD_MS);
+    expect_no_event (&w);
+    tear_down (&w);
+}
+END_TEST
+
+/*  Nobody is there who could say more. */
+START_TEST (lease_ends_without_a_service)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    lk_book_desert (w.book, true);
+    pass (&w, LEASE - 1);
+    ck_assert (lk_book_held (lock, w.now));
+    pass (&w, 1);
+    expect_event (&w, LK_EVENT_LOST, lock, LK_DISCONNECTED);
+    tear_down (&w);
+
+    set_up (&w);
+    lock = get (&w);
+    lk_book_desert (w.book, true);
+    lk_book_desert (w.book, false);
+    pass (&w, LEASE + WORD_MS);
+    expect_event (&w, LK_EVENT_LOST, lock, LK_ISOLATED);
     tear_down (&w);
 }
 END_TEST
@@ -453,6 +492,8 @@ make_suite (void)
     tcase_add_test (plain, no_service_is_no_answer);
     tcase_add_test (plain, lost_is_told_once);
     tcase_add_test (plain, lease_ends_by_the_clock);
+    tcase_add_test (plain, the_service_says_why_its_lease_ended);
+    tcase_add_test (plain, lease_ends_without_a_service);
     tcase_add_test (plain, after_its_duration_it_is_given_back);
     tcase_add_test (plain, after_its_duration_the_service_says_so_too);
     tcase_add_test (plain, given_back_to_a_service_that_stops);

@@ -19,6 +19,7 @@
 
 #define START 1000000 /* the boot clock when a test begins */
 #define LEASE 8000
+#define WORD_MS 50 /* for the lock service to say why a lease ended */
 
 typedef struct {
     lk_book *book;

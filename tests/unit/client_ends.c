@@ -71,7 +71,7 @@ START_TEST (lenient_and_late_all_the_same)
 
     set_up (&w);
     lock = get_lenient (&w);
-    pass (&w, LEASE);
+    pass (&w, LEASE + WORD_MS);
     expect_event (&w, LK_EVENT_LOST, lock, LK_ISOLATED);
     tear_down (&w);
 }
