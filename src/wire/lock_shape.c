@@ -280,6 +280,9 @@ locked_fields (lk_fields *f, lk_lock_message *message)
     lk_field_request (f, "request", &reply->request);
     lk_field_object (f, &reply->object);
     lk_field_hex (f, "token", &reply->token);
+    if (!f->writing && reply->token == 0) {
+        lk_fields_fail (f, "token", "a grant without a token");
+    }
     lk_field_hex (f, "key", &reply->key);
     lk_field_clock (f, "as_of", &reply->as_of);
     lk_field_span (f, "left_ms", &reply->left_ms, -1);

@@ -323,6 +323,7 @@ static const struct {
     {"lock-locked", NULL, "request", "\"h1/3/18446744073709551616\"", false},
     {"lock-locked", NULL, "object", "\"\"", false},
     {"lock-locked", NULL, "zone", "\"\"", true},
+    {"lock-locked", NULL, "token", "\"0000000000000000\"", false},
     {"lock-locked", NULL, "object_hex", "\"6f\"", false},
     {"lock-locked-shared", NULL, "object_hex", "\"6f\"", true},
     {"lock-locked-shared", NULL, "object_hex", "\"6F00\"", true},
