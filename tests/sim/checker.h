@@ -66,12 +66,13 @@ typedef struct {
     uint64_t queued_by;    /* leaders (bits) whose table has it waiting */
     int64_t queued_at;     /* since when all have; 0: not */
     uint64_t queued_session;
-    bool answered;       /* was told, or will be when its process wakes up */
-    bool persists;       /* its application asks again until it is answered */
-    int64_t key_done_at; /* ... and was told that it is done; 0: not yet */
-    uint64_t found;      /* in that look into a table */
-    bool key_used;       /* somebody asked for its end with its key */
-    bool expired;        /* was told that its duration is over */
+    bool answered;         /* was told, or will be when its process wakes up */
+    bool persists;         /* its application asks again until it is answered */
+    int64_t key_done_at;   /* ... and was told that it is done; 0: not yet */
+    uint64_t found;        /* in that look into a table */
+    uint32_t stored_bound; /* of its ticket, when it was found */
+    bool key_used;         /* somebody asked for its end with its key */
+    bool expired;          /* was told that its duration is over */
     int64_t expired_at;
     uint32_t process; /* of the service that told it */
     uint64_t session;

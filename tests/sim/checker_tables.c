@@ -143,6 +143,7 @@ match_claim (const sim_reading *self, const lk_ticket *ticket)
                               (unsigned long long) claim->token);
         }
         claim->found = self->checker->look;
+        claim->stored_bound = ticket->mode.bound;
         claim->fragile = false;
         return true;
     }

@@ -564,6 +564,7 @@ least_limit (const sim_checker *self, const sim_claim *claim)
     for (size_t i = 0; i < self->claim_count; i++) {
         if (self->claim[i].object == claim->object) {
             limit = at_most (limit, self->claim[i].mode.bound);
+            limit = at_most (limit, self->claim[i].stored_bound);
         }
     }
     for (size_t i = 0; i < SIM_PAST_MAX; i++) {
