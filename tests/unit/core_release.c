@@ -119,6 +119,22 @@ START_TEST (the_key_of_one_of_several)
 }
 END_TEST
 
+/*  UNLOCK overtook LOCK, or LOCK was said twice. */
+START_TEST (what_was_ended_comes_late)
+{
+    unlock (5, 1, "x");
+    ck_assert (is_done (5, 1));
+    share (5, 1);
+    ck_assert_uint_eq (node->table.count, 0);
+    share (5, 2);
+    unlock (5, 2, "x");
+    share (5, 2);
+    ck_assert_uint_eq (node->table.count, 0);
+    share (5, 2 + LK_ENDED_KEPT);
+    ck_assert_uint_eq (node->table.count, 1);
+}
+END_TEST
+
 /*  Its proxy gives back what it does not know, unless it is kept by now. */
 START_TEST (a_kept_one_that_its_proxy_forgot)
 {
@@ -411,6 +427,7 @@ main (void)
     TCase *tests = tcase_create ("release");
     tcase_add_checked_fixture (tests, set_up, stop);
     tcase_add_test (tests, the_key_of_one_of_several);
+    tcase_add_test (tests, what_was_ended_comes_late);
     tcase_add_test (tests, a_kept_one_that_its_proxy_forgot);
     tcase_add_test (tests, the_key_of_one_whose_host_is_silent);
     tcase_add_test (tests, the_key_of_one_that_outlived_its_holder);

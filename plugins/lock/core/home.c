@@ -341,7 +341,9 @@ void
 lk_on_lock (lk_node *node, const lk_lock_message *message)
 {
     const lk_msg_request *request = &message->as.request;
-    if (!lk_home_may_act (node, message) || !lacks_any (node, request)) {
+    if (!lk_home_may_act (node, message)
+        || lk_home_has_ended (&node->home, request->ticket.request)
+        || !lacks_any (node, request)) {
         return;
     }
     lk_err error = admit (node, request);

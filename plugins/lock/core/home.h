@@ -16,6 +16,7 @@
 #define LK_TICKETS_MAX ((size_t) 4000000) /* in one table; then overloaded */
 
 #define LK_RELEASES_KEPT 64
+#define LK_ENDED_KEPT 1024
 
 /*  Somebody else than the holder asked for the end of a lock. */
 typedef struct {
@@ -37,6 +38,10 @@ typedef struct {
     /*  Likewise, what is refused when all before `up_to` is acknowledged. */
     lk_release refused[LK_RELEASES_KEPT];
     size_t refused_next;
+
+    /*  Requests that were ended by UNLOCK, the latest of each place: a LOCK of
+     *  one that comes after it makes no ticket. Serial 0: none. */
+    lk_request_id ended[LK_ENDED_KEPT];
 } lk_home;
 
 void lk_home_init (lk_home *self);
@@ -87,6 +92,10 @@ lk_host lk_origin (const lk_lock_message *message);
 
 /*  Passes on what is for another host; true if it was. */
 bool lk_relay (lk_node *node, const lk_lock_message *message);
+
+/*  Whether it was ended by UNLOCK lately; and that it is. */
+bool lk_home_has_ended (const lk_home *self, lk_request_id request);
+void lk_home_note_end (lk_home *self, lk_request_id request);
 
 void lk_on_lock (lk_node *node, const lk_lock_message *message);
 void lk_on_unlock (lk_node *node, const lk_lock_message *message);

@@ -68,6 +68,26 @@ refuse (lk_node *node, const lk_ticket *ticket, lk_err error)
     }
 }
 
+/*  Serials follow each other: of one session's requests many have a place. */
+static size_t
+place_of (lk_request_id request)
+{
+    return (size_t) (request.serial + request.session * 31 + request.host * 97)
+           % LK_ENDED_KEPT;
+}
+
+bool
+lk_home_has_ended (const lk_home *self, lk_request_id request)
+{
+    return same_request (self->ended[place_of (request)], request);
+}
+
+void
+lk_home_note_end (lk_home *self, lk_request_id request)
+{
+    self->ended[place_of (request)] = request;
+}
+
 /*  -------------------------------------------------------- the ticket goes */
 
 static lk_entry *
@@ -319,7 +339,11 @@ lk_on_unlock (lk_node *node, const lk_lock_message *message)
         return;
     }
     const lk_entry *entry = lk_home_find (node, &request->ticket);
-    if (entry && !(request->keep && entry->ticket.kept)) {
+    bool stays = entry && request->keep && entry->ticket.kept;
+    if (!stays) {
+        lk_home_note_end (&node->home, request->ticket.request);
+    }
+    if (entry && !stays) {
         drop (node, entry);
     } else {
         lk_home_confirm (node, &request->ticket, 0);
