@@ -151,9 +151,10 @@ static lk_entry *
 find_held (const lk_table *self, uint8_t home, const lk_op *op)
 {
     lk_entry *entry = lk_table_find (self, op->ticket.request);
-    return entry && entry->queue->home == home && entry->ticket.token != 0
-               ? entry
-               : NULL;
+    if (!entry || entry->queue->home != home || entry->ticket.token == 0) {
+        return NULL;
+    }
+    return entry;
 }
 
 /*  The tickets of a set under serials that follow each other; those that are
