@@ -61,7 +61,7 @@ unguarded () {
     trap 'kill -9 $!; exit' TERM
     while :; do
         grant=$(LOCKKEEPER_ENDPOINT=ipc://$where/$host/router "$lockkeeper" \
-            lock job --background --pid $BASHPID) || continue
+            lock job --wait 20 --background --pid $BASHPID) || continue
         LOCKKEEPER_TOKEN=${grant#*token=} "$beats" write "$file" "$host" \
             plain 8000 &
         wait $!
@@ -191,10 +191,11 @@ check 'there was a successor each time' \
 file=$work/control
 start_jobs unguarded
 check 'control: somebody holds the lock' within 20 token_after 0
-pause "$host" lockd >/dev/null
+victim=$host
+pause "$victim" lockd >/dev/null
 check 'control: somebody else gets it' within 20 token_after "$token"
 sleep 1
-resume "$host" lockd
+resume "$victim" lockd
 stop_jobs
 check 'control: an overlap is seen' code 1 "$beats" judge "$file"
 echo "measured: control: $(tail -n 1 "$work/out")"
