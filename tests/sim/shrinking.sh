@@ -73,7 +73,7 @@ shrunk () {    # name, most steps, file of the core, sed expression
 
 shrunk no-grace 2000 upkeep.c \
     's/return ticket->duration_ms + grace_of (node, ticket);/return ticket->duration_ms;/'
-shrunk no-audit 9000 upkeep.c \
+shrunk no-audit 15000 upkeep.c \
     's/return node->now_ms - entry->since_ms > lease_ms/return 0 \&\& node->now_ms > lease_ms/'
 shrunk restart-closes 2000 node.c \
     's/lk_outlet_init (&node->outlet);/&\n    node->proxy.closed = config->facts.session;/'
