@@ -1,0 +1,75 @@
+#!/bin/bash
+#   table.sh - one table of all figures, beside the bare bus and the peers
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   table.sh FILE...      files of figures, see lib.sh; the later ones count
+#
+#   A column x NAME is lockkeeper's figure divided by that one's: below 1 is
+#   good for times, above 1 for rates. The bare bus's is the median of ratios
+#   of single rounds where there is one (NAME.ratio), else the ratio of the
+#   two medians. The peers' keys are lockkeeper's names without lock., home.
+#   and lockd.: peer.etcd.latency.p50 stands beside lock.home.latency.p50.
+
+set -u
+export LC_ALL=C
+cat "$@" | awk '
+    $1 != "figure" || NF != 4 { next }
+    $2 ~ /\.ratio$/ { ratio[substr ($2, 1, length ($2) - 6)] = $3; next }
+    {
+        if (!($2 in value)) { order[++count] = $2 }
+        value[$2] = $3; unit[$2] = $4
+    }
+    $2 ~ /^peer\./ {
+        split ($2, part, ".")
+        if (!seen[part[2]]++) { who[++peers] = part[2] }
+    }
+
+    #   What the bare bus has to compare with, or nothing.
+    function base (name) {
+        if (name !~ /^lock\./) { return "" }
+        if (match (name, /(latency|unlock)\.p[0-9]+$/)) {
+            sub (/.*\./, "", name)
+            return "chain.latency." name
+        }
+        if (match (name, /inflight[0-9]+\.ops$/)) {
+            return "chain.five." substr (name, RSTART)
+        }
+        return name ~ /handover[0-9]+\.rate$/ ? "chain.inflight1.ops" : ""
+    }
+
+    function key (name) {
+        sub (/^lock\./, "", name)
+        sub (/^home\./, "", name)
+        sub (/^failover\.lockd\./, "failover.", name)
+        return name
+    }
+
+    function over (name, other) {
+        if (!(other in value) || value[other] + 0 == 0) { return "" }
+        return sprintf ("%.2f", value[name] / value[other])
+    }
+
+    function bare (name) {
+        if (name in ratio) { return sprintf ("%.2f", ratio[name]) }
+        return over(name, base(name))
+    }
+
+    END {
+        printf "%-38s %12s %-8s %8s", "figure", "value", "", "x bare"
+        for (p = 1; p <= peers; p++) { printf " %12s", "x " who[p] }
+        print ""
+        for (i = 1; i <= count; i++) {
+            name = order[i]
+            if (name ~ /^peer\./) { continue }
+            line = sprintf ("%-38s %12.6g %-8s %8s", name, value[name],
+                unit[name], bare(name))
+            for (p = 1; p <= peers; p++) {
+                line = line sprintf (" %12s",
+                    over(name, "peer." who[p] "." key(name)))
+            }
+            sub (/ +$/, "", line)
+            print line
+        }
+    }'
