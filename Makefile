@@ -116,7 +116,7 @@ help:
 	@echo 'make model               SPIN tries the protocol in every order'
 	@echo 'make fuzz T=60 [F=core]   each fuzz target for T seconds (clang)'
 	@echo 'make fuzz-keep [F=core]   what they found that is new, kept'
-	@echo 'make bench               one line per figure'
+	@echo 'make bench               one line per figure, then a table'
 	@echo 'make install PREFIX=/usr/local DESTDIR=, uninstall, dist, clean'
 	@echo 'DEV=1 warnings are errors; SAN=address,undefined; V=1 commands;'
 	@echo 'B=DIR build there; NO_DEPS=1 demo and check install no packages'
@@ -183,8 +183,12 @@ model:
 	@$(call deps,model)
 	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/model/run.sh
 
+#   Parts, and the seconds that each may take.
+bench_parts = tables:30 lock:120 failover:90 scale:50
+bench_there = $(foreach p,$(bench_parts),$(if $(wildcard \
+	tests/bench/$(firstword $(subst :, ,$p)).sh),$p))
 bench: all $(benches)
-	@set -e; for b in $(benches); do BUILD=$(abspath $(B)) $$b; done
+	@BUILD=$(abspath $(B)) bash tests/bench/run.sh $(bench_there)
 
 fuzz fuzz-keep:
 	@$(call deps,fuzz)

@@ -3,14 +3,14 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  One line per kind: one object, a queue of that many. Each step one leaves
- *  and one comes, so that the length stays.
+ *  One object, a queue of that many. Each step one leaves and one comes, so
+ *  that the length stays. In a mixed queue all but every tenth are shared.
  */
 
+#include "lib/figures.h"
 #include "table.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #define STEPS 100000
 
@@ -18,14 +18,6 @@ static const lk_decree decree = {.term = {7, 0xa1},
                                  .members = 1,
                                  .leader_count = 1,
                                  .leader = {0}};
-
-static int64_t
-clock_us (void)
-{
-    struct timespec now;
-    clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (int64_t) now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
 
 static void
 apply (lk_table *table, lk_op_kind kind, size_t number,
@@ -55,14 +47,14 @@ measure (const char *what, size_t length, const lk_lock_mode *a,
         last++;
         apply (&table, LK_OP_ADD, last, last % other == 0 ? b : a);
     }
-    int64_t start_us = clock_us ();
+    int64_t start = lk_figures_cpu_ns ();
     for (size_t i = 0; i < STEPS; i++) {
         last++;
         apply (&table, LK_OP_DROP, last - length, a);
         apply (&table, LK_OP_ADD, last, last % other == 0 ? b : a);
     }
-    printf ("grants: %-34s %6zu in the queue: %.3f us to leave and come\n",
-            what, length, (double) (clock_us () - start_us) / STEPS);
+    lk_figure (NULL, lk_figures_us (start) / STEPS, "us",
+               "core.grant.%s.queue%zu", what, length);
     lk_table_clear (&table);
 }
 
@@ -77,12 +69,11 @@ main (void)
     for (size_t i = 0; i < 3; i++) {
         const size_t length = lengths[i];
         measure ("exclusive", length, &exclusive, &exclusive, 1);
-        measure ("semaphore of 8", length, &units, &units, 1);
+        measure ("semaphore8", length, &units, &units, 1);
         measure ("shared", length, &shared, &shared, 1);
         measure ("soft", length, &soft, &soft, 1);
-        measure ("shared, every 10th exclusive", length, &shared, &exclusive,
-                 10);
+        measure ("mixed", length, &shared, &exclusive, 10);
     }
-    measure ("shared, every 10th soft", 1000, &shared, &soft, 10);
+    measure ("mixedsoft", 1000, &shared, &soft, 10);
     return 0;
 }

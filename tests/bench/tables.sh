@@ -1,0 +1,11 @@
+#!/bin/bash
+#   tables.sh - the tables of a leader alone: what grants and digests cost
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+
+# shellcheck source=tests/bench/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+on_near "$BUILD/tests/bench/grants" || exit 1
+on_near "$BUILD/tests/bench/digest" || exit 1

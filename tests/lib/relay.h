@@ -1,0 +1,54 @@
+/*  relay.h - the bare bus: dumb forwarders in the place of lockkeeper
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A router and a service for each of two or three hosts, processes of their
+ *  own, with libzmq's sockets as lockkeeper's are: ROUTER to ROUTER by tcp, a
+ *  connection in each direction, and ROUTER to DEALER by ipc. A question of
+ *  the application takes ten hops:
+ *
+ *      application, router, service, router, router, service and back
+ *
+ *  With two followers the service asks both others and answers when both
+ *  have. It reads one byte where lockkeeper reads a header and a body, and
+ *  knows nothing of locks. This shows what the bus alone costs.
+ */
+
+#ifndef LK_RELAY_H
+#define LK_RELAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LK_RELAY_PARTS_MAX 5
+
+typedef struct {
+    int parts;     /* of a message: 1 to 5 */
+    int followers; /* 1 or 2 */
+    int near_core; /* of the application and the first host */
+    int far_core;  /* of the others */
+
+    /*  Bytes of: the question, what a follower is asked, its answer, the
+     *  answer to the question. */
+    size_t size[4];
+} lk_relay_options;
+
+typedef struct lk_relay lk_relay;
+
+/*  Pins this process, which is the application, too. What fails ends the
+ *  program; whatever ends the program ends the others. */
+lk_relay *lk_relay_start (const lk_relay_options *options);
+void lk_relay_stop (lk_relay **self_p);
+
+/*  Asks. */
+void lk_relay_send (lk_relay *self);
+
+/*  Takes an answer. Waits for one if there is none, unless told not to: then
+ *  false says that there is none. */
+bool lk_relay_receive (lk_relay *self, bool wait);
+
+/*  Waits until there is an answer. */
+void lk_relay_await (lk_relay *self);
+
+#endif
