@@ -51,6 +51,11 @@ typedef struct {
      *  changed it to the past. */
     void (*timer) (void *self);
 
+    /*  All that this wake-up brought was given: what is sent now leaves along
+     *  with what was sent before. Once per wake-up, whether or not it brought
+     *  anything, and not before the first attach. */
+    void (*settle) (void *self);
+
     /*  The service is to stop ("stop", "signal"), and has something to do
      *  before: it goes on, and calls lk_bus_stop itself when that is done. Told
      *  so once more it has no time left: detach follows. NULL: detach, at

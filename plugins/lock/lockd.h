@@ -76,6 +76,7 @@ typedef struct {
     int64_t return_at_ms; /* look for lost applications; INT64_MAX */
     int64_t resend_at_ms; /* answers that the bus did not take; INT64_MAX */
     bool status_changed;  /* to be pushed when the step is carried out */
+    bool stepped;         /* in this wake-up: what waits is to be sent */
     uint64_t dropped;     /* messages that made no sense */
     uint64_t alerts;      /* tables that were wrong, of any leader */
     char alert[320];      /* the last one, with its time (UTC) */
@@ -109,7 +110,8 @@ bool lk_lockd_is_member (const lk_lockd *self, const lk_decree *decree);
 
 /*  -------------------------------------------------------- steps */
 
-/*  Gives the core an event (now_ms is filled in) and does what it says. */
+/*  Gives the core an event (now_ms is filled in) and does what it says; what
+ *  travels together waits for the end of the wake-up. */
 void lk_lockd_step (lk_lockd *self, lk_event *event);
 
 /*  Carries out the effects of a step. */

@@ -47,14 +47,21 @@ end (lk_lockd *self, int exit_code)
     lk_bus_stop (self->bus, exit_code);
 }
 
-void
-lk_lockd_step (lk_lockd *self, lk_event *event)
+static void
+step (lk_lockd *self, lk_event *event)
 {
     lk_effects effects;
     event->now_ms = lk_bus_now (self->bus);
     lk_node_step (self->node, event, &effects);
     lk_lockd_carry_out (self, &effects);
-    ask_for_wake (self);
+}
+
+void
+lk_lockd_step (lk_lockd *self, lk_event *event)
+{
+    event->more = true;
+    self->stepped = true;
+    step (self, event);
     if (self->leaving && !self->failed && lk_node_is_stopped (self->node)) {
         end (self, 0);
     }
@@ -307,6 +314,19 @@ on_timer (void *context)
     step_tick (self);
 }
 
+/*  The end of a wake-up, however many messages it brought. */
+static void
+on_settle (void *context)
+{
+    lk_lockd *self = context;
+    if (self->stepped && !self->failed) {
+        lk_event event = {.type = LK_ON_FLUSH};
+        self->stepped = false;
+        step (self, &event);
+        ask_for_wake (self);
+    }
+}
+
 /*  Holders have some time to stop what they do: shell and node go on until
  *  that is over. Without a router nobody can be told, nor give anything
  *  back. */
@@ -353,6 +373,7 @@ const lk_service lk_lockd_service = {
     .message = on_message,
     .event = on_event,
     .timer = on_timer,
+    .settle = on_settle,
     .leave = on_leave,
     .detach = on_detach,
 };

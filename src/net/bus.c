@@ -126,6 +126,16 @@ on_timer (void *user)
 }
 
 static void
+on_settled (void *user)
+{
+    lk_bus *self = user;
+
+    if (self->was_attached && !self->stopping && self->service->settle) {
+        self->service->settle (self->self);
+    }
+}
+
+static void
 on_patience (void *user)
 {
     lk_bus *self = user;
@@ -163,6 +173,7 @@ lk_bus_init (lk_bus *self, const lk_service *service, void *user,
     lk_timer_init (&self->timer, loop, on_timer, self);
     lk_timer_init (&self->patience, loop, on_patience, self);
     lk_timer_set (&self->patience, lk_clock_ms () + PATIENCE_MS);
+    self->settled = lk_loop_add_hook (loop, on_settled, self);
     lk_attach_join (self->attach, loop);
     return LK_OK;
 }
@@ -172,6 +183,7 @@ lk_bus_clear (lk_bus *self)
 {
     lk_timer_clear (&self->timer);
     lk_timer_clear (&self->patience);
+    lk_loop_remove_hook (self->loop, &self->settled);
     lk_attach_destroy (&self->attach);
 }
 

@@ -22,6 +22,7 @@ struct lk_bus {
     lk_attach *attach;
     lk_timer timer;    /* lk_bus_wake_at */
     lk_timer patience; /* for a word about a router that does not come */
+    lk_hook *settled;  /* ahead of the attach's, which sends */
     bool was_attached;
     bool leaving; /* the service was told so, and stops by itself */
     bool stopping;

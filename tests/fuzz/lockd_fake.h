@@ -240,6 +240,7 @@ fake_attach (void)
 {
     static int bus; /* nobody looks into it */
     lk_lockd_service.attach (&world.lockd, (lk_bus *) &bus);
+    lk_lockd_service.settle (&world.lockd);
 }
 
 static inline void
@@ -300,12 +301,22 @@ check_apps (void)
     }
 }
 
+/*  A wake-up may bring several messages: their serials say whether it does. */
+static inline void
+fake_settle (const lk_message *message)
+{
+    if (!world.stopped && (!message || lk_message_serial (message) % 4 != 3)) {
+        lk_lockd_service.settle (&world.lockd);
+    }
+}
+
 static inline void
 fake_give (lk_message *message, bool is_event)
 {
     if (world.lockd.attached && !world.stopped) {
         (is_event ? lk_lockd_service.event
                   : lk_lockd_service.message) (&world.lockd, message);
+        fake_settle (message);
         check_apps ();
     }
     lk_message_destroy (&message);
@@ -324,6 +335,7 @@ fake_run (int64_t ms)
              spins++) {
             LK_ASSERT (spins < SPINS_MAX);
             lk_lockd_service.timer (&world.lockd);
+            fake_settle (NULL);
         }
         if (world.lockd.failed) {
             world.now_ms = end_ms;

@@ -80,6 +80,7 @@ start (sim_world *self, uint8_t place)
     self->rng = former;
     host->tick_at = SIM_FOREVER;
     host->doomed = false;
+    host->batch = 0;
     host->paused_until = 0;
     host->node = lk_node_new (&host->config, sim_host_clock (self, place));
     self->node[place] = host->node;
@@ -397,12 +398,47 @@ mix_digest (sim_world *self, uint64_t value)
     self->digest ^= self->digest >> 29;
 }
 
+/*  Some services wake up for each event. A wake-up of the others has all that
+ *  comes before its end, which is behind what has a place in the queue. */
+static bool
+is_followed (sim_world *self, uint8_t place, const lk_event *event)
+{
+    sim_host *host = &self->host[place];
+
+    if (host->batch_ms < 0 || event->type == LK_ON_FLUSH) {
+        return false;
+    }
+    if (host->batch++ == 0) {
+        sim_post (self, self->now + host->batch_ms, SIM_EVENT_FLUSH, place, 0);
+    }
+    return true;
+}
+
+void
+sim_host_flush (sim_world *self, uint8_t place)
+{
+    sim_host *host = &self->host[place];
+    lk_event event = {.type = LK_ON_FLUSH};
+
+    if (!host->node || host->batch == 0) {
+        return;
+    }
+    if (sim_host_is_paused (self, place)) {
+        sim_post (self, host->paused_until, SIM_EVENT_FLUSH, place, 0);
+        return;
+    }
+    self->totals.batches += host->batch > 1;
+    host->batch = 0;
+    sim_host_step (self, place, &event);
+}
+
 void
 sim_host_step (sim_world *self, uint8_t place, lk_event *event)
 {
     sim_host *host = &self->host[place];
     lk_effects effects;
 
+    event->more = is_followed (self, place, event);
     event->now_ms = sim_host_clock (self, place);
     lk_node_step (host->node, event, &effects);
     self->totals.steps++;

@@ -37,7 +37,8 @@
     X (dangers, "jeopardies")                                                  \
     X (dinners, "sets served to diners")                                       \
     X (updates, "register updates")                                            \
-    X (refused, "older tokens refused")
+    X (refused, "older tokens refused")                                        \
+    X (batches, "wake-ups of several events")
 
 #define SIM_FAULTS(X)                                                          \
     X (split, "split")                                                         \

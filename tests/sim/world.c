@@ -141,6 +141,8 @@ sim_host_draw (sim_world *self, uint8_t place, bool member, int64_t up_at)
     if (host->config.member) {
         host->disk.active.members = LK_HOST_BIT (self->member_count) - 1;
     }
+    host->batch_ms =
+        self->options.script ? -1 : (int) sim_between (self, -3, 3);
     sim_checker_facts (&self->checker, place, &host->disk, true);
     sim_post (self, up_at, SIM_EVENT_UP, place, 0);
     sim_post (self, self->now + 300, SIM_EVENT_INTRODUCE, place, 0);
@@ -369,6 +371,9 @@ happen (sim_world *self, const sim_event *event)
         break;
     case SIM_EVENT_BALLAST:
         sim_ballast_act (self);
+        break;
+    case SIM_EVENT_FLUSH:
+        sim_host_flush (self, event->host);
         break;
     case SIM_EVENT_DINER:
         sim_dining_act (self, event->what);

@@ -61,6 +61,7 @@ typedef enum {
     SIM_EVENT_APPS_END,  /* applications give back all and ask no more */
     SIM_EVENT_END,
     SIM_EVENT_DINER, /* what = place */
+    SIM_EVENT_FLUSH, /* the end of a service's wake-up */
     SIM_EVENT_COUNT
 } sim_event_type;
 
@@ -75,6 +76,8 @@ typedef struct {
     int64_t frozen_until; /* ... and everything on the host */
     int64_t tick_at;      /* true time of the next valid TICK */
     int spins;            /* TICKs in a row that were due at once */
+    int batch_ms;         /* a wake-up takes so long; -1: one for each event */
+    int batch;            /* events of this wake-up */
     bool doomed;          /* ends before its next effect */
     bool doom_reboot;
     int64_t doom_away;
@@ -175,6 +178,9 @@ void sim_host_up (sim_world *self, uint8_t host);
 /*  Gives the service of a host an event and carries out the effects. The
  *  event's time is filled in. */
 void sim_host_step (sim_world *self, uint8_t host, lk_event *event);
+
+/*  The end of a wake-up: what was to travel together does. */
+void sim_host_flush (sim_world *self, uint8_t host);
 
 bool sim_host_is_up (const sim_world *self, uint8_t host);
 bool sim_host_is_paused (const sim_world *self, uint8_t host);

@@ -50,7 +50,7 @@ give (lk_host from, lk_lock_message *message)
     lk_node_step (node, &event, &effects);
 }
 
-static void
+__attribute__ ((unused)) static void
 tick (void)
 {
     const lk_event event = {.type = LK_ON_TICK, .now_ms = now_ms};
@@ -211,7 +211,7 @@ follow (lk_op *ops, const uint64_t *hash, size_t first, size_t count)
 /*  -------------------------------------------------------- a home */
 
 /*  Host 2 asks for an object that is at home here. */
-static void
+__attribute__ ((unused)) static void
 ask (uint64_t serial)
 {
     char text[16];

@@ -137,6 +137,7 @@ struct lk_node {
     lk_lock_kind kind[EVENTS_MAX];
     char reason[LK_REASON_MAX];
     size_t count;
+    size_t flushes;       /* steps that are nothing but the end of others */
     lk_effect effect[16]; /* of the next step */
     size_t effect_count;
     lk_effect done[16];
@@ -178,6 +179,12 @@ lk_node_step (lk_node *self, const lk_event *event, lk_effects *effects)
 {
     ck_assert_uint_lt (self->count, EVENTS_MAX);
     ck_assert_int_eq (event->now_ms, bus.now_ms);
+    ck_assert (event->more == (event->type != LK_ON_FLUSH));
+    if (event->type == LK_ON_FLUSH) {
+        self->flushes++;
+        *effects = (lk_effects) {NULL, 0};
+        return;
+    }
     if (event->message) {
         self->kind[self->count] = event->message->kind;
     }
@@ -341,9 +348,16 @@ set_up_fresh (void)
 }
 
 static inline void
+settle (void)
+{
+    lk_lockd_service.settle (&lockd);
+}
+
+static inline void
 attach (void)
 {
     lk_lockd_service.attach (&lockd, &bus);
+    settle ();
 }
 
 static inline void
@@ -383,6 +397,7 @@ give (lk_message *message)
 {
     lk_lockd_service.message (&lockd, message);
     lk_message_destroy (&message);
+    settle ();
 }
 
 static inline lk_message *
@@ -415,6 +430,7 @@ static inline void
 tick (void)
 {
     lk_lockd_service.timer (&lockd);
+    settle ();
 }
 
 static inline void

@@ -259,6 +259,25 @@ START_TEST (ends_what_is_cut_off_and_dies_later)
 }
 END_TEST
 
+START_TEST (flushes_once_per_wake_up)
+{
+    lk_message *message[3];
+    size_t flushes = node.flushes;
+    for (size_t i = 0; i < 3; i++) {
+        message[i] = new_lock ("a@h1", 4 + i, "o");
+        lk_lockd_service.message (&lockd, message[i]);
+        lk_message_destroy (&message[i]);
+    }
+    ck_assert_uint_eq (node.flushes, flushes);
+    bus.wake_ms = 0;
+    settle ();
+    ck_assert_uint_eq (node.flushes, flushes + 1);
+    ck_assert_int_eq (bus.wake_ms, bus.now_ms + 250);
+    settle (); /* nothing came */
+    ck_assert_uint_eq (node.flushes, flushes + 1);
+}
+END_TEST
+
 START_TEST (sends_again_what_was_too_much)
 {
     uint32_t app = ask ("a@h1", 4, "o");
@@ -672,6 +691,7 @@ main (void)
         ends_what_is_cut_off_and_dead,
         ends_what_is_cut_off_and_dies_later,
         sends_again_what_was_too_much,
+        flushes_once_per_wake_up,
         stops_in_order,
         stops_when_holders_have,
         stops_at_once_without_a_router,

@@ -65,6 +65,7 @@ leave (void *self, const char *reason)
 }
 
 static lk_service service;
+static bool is_gathering;
 
 static void
 message (void *self, const lk_message *message)
@@ -74,6 +75,9 @@ message (void *self, const lk_message *message)
         lk_bus_stop (bus, *(int *) self);
     } else if (lk_message_is (message, "BE_POLITE")) {
         service.leave = leave;
+    } else if (lk_message_is (message, "GATHER")) {
+        is_gathering = true;
+        say ("GATHERED");
     } else if (lk_message_is (message, "NAP")) {
         is_tired = true;
         lk_bus_wake_at (bus, lk_bus_now (bus));
@@ -96,6 +100,16 @@ timer (void *self)
 }
 
 static void
+settle (void *self)
+{
+    (void) self;
+    if (is_gathering) {
+        is_gathering = false;
+        say ("SETTLED");
+    }
+}
+
+static void
 detach (void *self, const char *reason)
 {
     (void) self;
@@ -112,6 +126,7 @@ static lk_service service = {
     .message = message,
     .event = event,
     .timer = timer,
+    .settle = settle,
     .detach = detach,
 };
 
@@ -296,6 +311,15 @@ START_TEST (callbacks)
 }
 END_TEST
 
+/*  Ahead of what sends what the wake-up brought about. */
+START_TEST (settles_in_the_same_wake_up)
+{
+    until (said, "timer");
+    send_command ("GATHER", "other@h2");
+    until (heard, "|GATHERED SETTLED |");
+}
+END_TEST
+
 START_TEST (stop_message)
 {
     until (said, "timer");
@@ -424,6 +448,7 @@ main (void)
     tcase_add_checked_fixture (tcase, set_up, tear_down);
     tcase_set_timeout (tcase, 20);
     tcase_add_test (tcase, callbacks);
+    tcase_add_test (tcase, settles_in_the_same_wake_up);
     tcase_add_test (tcase, stop_message);
     tcase_add_test (tcase, stop_message_at_last);
     tcase_add_test (tcase, stop_message_of_others);

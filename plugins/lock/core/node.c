@@ -310,6 +310,7 @@ handle (lk_node *node, const lk_event *event)
 {
     switch (event->type) {
     case LK_ON_TICK:
+    case LK_ON_FLUSH:
         break;
     case LK_ON_MESSAGE:
         receive (node, event->message);
@@ -402,13 +403,20 @@ find_deadline (const lk_node *node)
     return node->stopped ? INT64_MAX : deadline;
 }
 
+/*  What comes often has nothing to do with time. */
+static bool
+is_timed (lk_event_type type)
+{
+    return type != LK_ON_MESSAGE && type != LK_ON_LOCK && type != LK_ON_UNLOCK
+           && type != LK_ON_FLUSH;
+}
+
 void
 lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
 {
     lk_outlet *outlet = &node->outlet;
     LK_ASSERT (event->now_ms >= node->now_ms);
-    bool due =
-        event->type != LK_ON_MESSAGE || event->now_ms >= node->deadline_ms;
+    bool due = is_timed (event->type) || event->now_ms >= node->deadline_ms;
     lk_outlet_reset (outlet);
     node->now_ms = event->now_ms;
     if (!node->started) {
@@ -428,6 +436,9 @@ lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
         stop (node);
     }
     lk_change_run (node);
+    if (!event->more || node->stopped) {
+        lk_stream_flush (node);
+    }
     node->deadline_ms = find_deadline (node);
     effects->item = outlet->item;
     effects->count = outlet->count;

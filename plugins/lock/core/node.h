@@ -59,6 +59,7 @@ typedef enum {
     LK_ON_CHECK,         /* ... whether a token is still a holder's */
     LK_ON_APP_GONE,      /* an application ended: gives back all it has */
     LK_ON_CHANGE,        /* of members is asked for: add or remove a host */
+    LK_ON_FLUSH,         /* nothing but the end of events with `more` */
     LK_ON_STOP           /* leave in good order, see lk_node_is_stopped */
 } lk_event_type;
 
@@ -92,8 +93,10 @@ typedef struct {
     lk_event_type type;
     int64_t now_ms;
     const lk_lock_message *message; /* MESSAGE */
-    lk_host host;                   /* HOST_GONE, CHANGE */
-    bool add;                       /* CHANGE: else remove */
+    bool more;    /* others follow at once, FLUSH at the latest: what travels
+                  together waits for that */
+    lk_host host; /* HOST_GONE, CHANGE */
+    bool add;     /* CHANGE: else remove */
     lk_app_request request; /* LOCK, UNLOCK, UNLOCK_BY_KEY; APP_GONE: app */
 } lk_event;
 

@@ -54,6 +54,8 @@ lk_stream_restart (lk_node *node)
     }
     self->committed = 0;
     self->judged = false;
+    self->unsent = false;
+    self->unanswered = 0;
     memset (self->follower, 0, sizeof self->follower);
     for (size_t place = 0; place < LK_LEADERS_MAX; place++) {
         self->follower[place].lacks_since_ms = LK_LONG_AGO;
@@ -358,7 +360,7 @@ lk_stream_append (lk_node *node, const lk_op *op)
         lk_alert_unsound (node, (uint8_t) own);
         return;
     }
-    send_to_idle (node);
+    self->unsent = true;
     lk_stream_commit (node);
 }
 
@@ -387,9 +389,9 @@ lk_on_acked (lk_node *node, const lk_lock_message *message)
     follower->acked_hash = acked->hash;
     follower->lacks_since_ms =
         lacks_something (self, (size_t) place) ? node->now_ms : LK_LONG_AGO;
+    self->unsent = true;
     lk_stream_commit (node);
     if (lk_node_is_serving (node)) {
-        send_to_idle (node);
         judge (node);
     }
 }
@@ -433,10 +435,38 @@ lk_on_ops (lk_node *node, const lk_lock_message *message)
         && !apply_new (node, ops)) {
         return;
     }
-    lk_lock_message *answer = lk_out_message (node, LK_MSG_ACKED);
-    answer->term = message->term;
-    answer->as.acked.home = ops->home;
-    answer->as.acked.sequence = table->sequence[ops->home];
-    answer->as.acked.hash = table->hash[ops->home];
-    lk_out_send (node, answer, message->from);
+    node->stream.unanswered |= (uint8_t) (1u << ops->home);
+}
+
+static void
+send_acked (lk_node *node, uint8_t home)
+{
+    const lk_table *table = &node->table;
+    lk_lock_message *message = lk_out_message (node, LK_MSG_ACKED);
+    message->term = table->decree.term;
+    message->as.acked.home = home;
+    message->as.acked.sequence = table->sequence[home];
+    message->as.acked.hash = table->hash[home];
+    lk_out_send (node, message, table->decree.leader[home]);
+}
+
+/*  Who has promised more since acknowledges nothing. */
+void
+lk_stream_flush (lk_node *node)
+{
+    lk_stream *self = &node->stream;
+    uint8_t homes = self->unanswered;
+    self->unanswered = 0;
+    if (!lk_node_is_serving (node)) {
+        return;
+    }
+    for (uint8_t home = 0; homes >> home; home++) {
+        if (homes >> home & 1) {
+            send_acked (node, home);
+        }
+    }
+    if (self->unsent) {
+        self->unsent = false;
+        send_to_idle (node);
+    }
 }

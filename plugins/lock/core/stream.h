@@ -5,7 +5,7 @@
  *
  *  A home applies an operation to its own table at once, sends it to the
  *  other leaders, and tells what follows from it when all have it. Operations
- *  that come while a message is under way travel together in the next.
+ *  that come together, or while a message is under way, travel together.
  *  lockkeeper-protocol(7), Streams: one per home per term, and every
  *  leader acknowledges.
  */
@@ -50,6 +50,8 @@ typedef struct {
     uint64_t committed; /* sequence that all have: the one before the oldest */
     lk_follower follower[LK_LEADERS_MAX]; /* by place; own: unused */
     bool judged;                          /* who of them is wrong */
+    bool unsent;                          /* some follower may lack something */
+    uint8_t unanswered;                   /* homes (bits) that wait for ACKED */
 } lk_stream;
 
 void lk_stream_init (lk_stream *self);
@@ -60,6 +62,10 @@ void lk_stream_restart (lk_node *node);
 
 /*  Adds an operation to the own stream; it is copied. */
 void lk_stream_append (lk_node *node, const lk_op *op);
+
+/*  Sends what has come together: operations to those to whom nothing is under
+ *  way, and what was acknowledged to other homes. */
+void lk_stream_flush (lk_node *node);
 
 /*  Says again what was not acknowledged for a while; a home that serves. */
 void lk_stream_run (lk_node *node);
