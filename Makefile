@@ -117,6 +117,7 @@ help:
 	@echo 'make fuzz T=60 [F=core]   each fuzz target for T seconds (clang)'
 	@echo 'make fuzz-keep [F=core]   what they found that is new, kept'
 	@echo 'make bench               one line per figure, then a table'
+	@echo 'make bench-peers         the same loads on other lock services'
 	@echo 'make install PREFIX=/usr/local DESTDIR=, uninstall, dist, clean'
 	@echo 'DEV=1 warnings are errors; SAN=address,undefined; V=1 commands;'
 	@echo 'B=DIR build there; NO_DEPS=1 demo and check install no packages'
@@ -189,6 +190,9 @@ bench_there = $(foreach p,$(bench_parts),$(if $(wildcard \
 	tests/bench/$(firstword $(subst :, ,$p)).sh),$p))
 bench: all $(benches)
 	@BUILD=$(abspath $(B)) bash tests/bench/run.sh $(bench_there)
+
+bench-peers: all $(benches)
+	@BUILD=$(abspath $(B)) bash tests/bench/run.sh peers:840
 
 fuzz fuzz-keep:
 	@$(call deps,fuzz)
@@ -382,7 +386,7 @@ clean:
 .FORCE:
 .PHONY: all tests unit-tests core-tests help deps demo check cluster-long \
 	check-fast check-style check-man sim sim-coverage sim-long canaries \
-	model bench fuzz fuzz-run fuzz-keep fuzz-keep-run format-check format \
+	model bench bench-peers fuzz fuzz-run fuzz-keep fuzz-keep-run format-check format \
 	tidy install uninstall dist clean .FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:

@@ -5,8 +5,8 @@
  *
  *  chain PREFIX PARTS FOLLOWERS MS NEAR FAR SIZE SIZE SIZE SIZE
  *
- *  Latency with one question under way, then answers per second with 8, 64
- *  and 512, each for so many ms; see tests/lib/relay.h.
+ *  Latency with one question under way, for twice so many ms, then answers per
+ *  second with 8, 64 and 512 for so many; see tests/lib/relay.h.
  */
 
 #include "lib/figures.h"
@@ -50,9 +50,9 @@ measure_rate (lk_relay *relay, const char *prefix, int64_t ns, int in_flight)
         for (; waiting < in_flight && now - start < ns; waiting++) {
             lk_relay_send (relay);
         }
-        lk_relay_await (relay);
-        now = lk_figures_now_ns ();
-        while (lk_relay_receive (relay, false)) {
+        for (bool some = lk_relay_receive (relay, true); some;
+             some = lk_relay_receive (relay, false)) {
+            now = lk_figures_now_ns ();
             waiting--;
             count += now - start < ns;
         }
@@ -87,7 +87,7 @@ main (int argc, char **argv)
     }
     const int64_t ns = number (argv[4]) * 1000000;
     lk_relay *relay = lk_relay_start (&options);
-    measure_latency (relay, argv[1], ns);
+    measure_latency (relay, argv[1], 2 * ns);
     for (size_t i = 0; i < 3; i++) {
         measure_rate (relay, argv[1], ns, in_flight[i]);
     }

@@ -84,17 +84,37 @@ medians () {
     rm -f "$file"
 }
 
-#   ratio NAME BASE FILE...: in each round's FILE the ratio of these two
-#   figures; prints the median over rounds as a figure NAME.ratio.
-ratio () {
-    local name=$1 base=$2
-    shift 2
-    figure "$name.ratio" "$(for file in "$@"; do
-        awk -v n="$name" -v b="$base" '
-            $2 == n { x = $3 }
-            $2 == b { y = $3 }
-            END { if (y > 0) { print x / y } }' "$file"
-    done | median)" x
+#   What a figure is compared with on the bare bus, for awk: base (name) is
+#   empty if there is nothing.
+base='function base (name) {
+    if (name !~ /^lock\./) { return "" }
+    if (match (name, /(latency|unlock)\.p[0-9]+$/)) {
+        sub (/.*\./, "", name)
+        return "chain.latency." name
+    }
+    if (match (name, /inflight[0-9]+\.ops$/)) {
+        return "chain.five." substr (name, RSTART)
+    }
+    return name ~ /handover[0-9]+\.rate$/ ? "chain.inflight1.ops" : ""
+}'
+
+#   ratios FILE...: figures NAME.ratio of all that the bare bus has, too: the
+#   medians of the ratios in each round's FILE.
+ratios () {
+    local file
+    for file in "$@"; do
+        awk "$base"'
+            $1 == "figure" { value[$2] = $3; order[++count] = $2 }
+            END {
+                for (i = 1; i <= count; i++) {
+                    name = order[i]; other = base(name)
+                    if (other in value && value[other] > 0) {
+                        print "figure", name ".ratio",
+                            value[name] / value[other], "x"
+                    }
+                }
+            }' "$file"
+    done | medians
 }
 
 #   ------------------------------------------------------------ cores

@@ -12,9 +12,10 @@
 #   two medians. The peers' keys are lockkeeper's names without lock., home.
 #   and lockd.: peer.etcd.latency.p50 stands beside lock.home.latency.p50.
 
-set -u
-export LC_ALL=C
-cat "$@" | awk '
+# shellcheck source=tests/bench/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+cat "$@" | awk "$base"'
     $1 != "figure" || NF != 4 { next }
     $2 ~ /\.ratio$/ { ratio[substr ($2, 1, length ($2) - 6)] = $3; next }
     {
@@ -24,19 +25,6 @@ cat "$@" | awk '
     $2 ~ /^peer\./ {
         split ($2, part, ".")
         if (!seen[part[2]]++) { who[++peers] = part[2] }
-    }
-
-    #   What the bare bus has to compare with, or nothing.
-    function base (name) {
-        if (name !~ /^lock\./) { return "" }
-        if (match (name, /(latency|unlock)\.p[0-9]+$/)) {
-            sub (/.*\./, "", name)
-            return "chain.latency." name
-        }
-        if (match (name, /inflight[0-9]+\.ops$/)) {
-            return "chain.five." substr (name, RSTART)
-        }
-        return name ~ /handover[0-9]+\.rate$/ ? "chain.inflight1.ops" : ""
     }
 
     function key (name) {

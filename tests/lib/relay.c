@@ -370,10 +370,3 @@ lk_relay_receive (lk_relay *self, bool wait)
     header head;
     return take (self->app, &head, wait ? 0 : ZMQ_DONTWAIT);
 }
-
-void
-lk_relay_await (lk_relay *self)
-{
-    zmq_pollitem_t item = {self->app, 0, ZMQ_POLLIN, 0};
-    need (zmq_poll (&item, 1, PATIENCE_MS) == 1, "get an answer");
-}

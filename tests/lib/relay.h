@@ -48,7 +48,4 @@ void lk_relay_send (lk_relay *self);
  *  false says that there is none. */
 bool lk_relay_receive (lk_relay *self, bool wait);
 
-/*  Waits until there is an answer. */
-void lk_relay_await (lk_relay *self);
-
 #endif

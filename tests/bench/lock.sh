@@ -1,0 +1,77 @@
+#!/bin/bash
+#   lock.sh - locks beside the bare bus, in turn
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   In each round the bare bus, then lockkeeper, so that both have the machine
+#   in the same mood: medians over rounds, of figures and of their ratios. The
+#   client is on h1, on the near core as that host is. Names have their home
+#   there (lock.home), at another leader (lock.leader) or anywhere (lock);
+#   lock.outside: the client is on a fourth host, which does not lead.
+
+# shellcheck source=tests/bench/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+prefix=lock settings=()
+ms=$(many 300 60)
+
+#   Bytes of a message of one LOCK: from the application, to a follower, its
+#   acknowledgement, and LOCKED.
+sizes=(115 346 190 260)
+
+#   chain PREFIX PARTS FOLLOWERS
+chain () {
+    "$BUILD/tests/bench/chain" "$@" "$ms" "$near_core" "$far_core" \
+        "${sizes[@]}" || die "the bare bus '$1' failed"
+}
+
+#   client HOST PREFIX HOME LOAD...
+client () {
+    local host=$1 prefix=$2 home=$3
+    shift 3
+    on_near "$BUILD/tests/bench/client" \
+        "ipc://$LOCKKEEPER_SANDBOX/$host/router" "$prefix" "$home" "$ms" \
+        "$@" || die "the loads '$prefix' failed"
+}
+
+locks_round () {
+    chain chain 1 1
+    client h1 "$prefix.home" h1 exclusive:{1,8,64,512}
+    chain chain.five 5 1
+    client h1 "$prefix" any exclusive:{8,64,512}
+}
+
+kinds_round () {
+    chain chain 1 1
+    client h1 "$prefix.leader" h2 exclusive:{1,64}
+    client h1 "$prefix.home" h1 handover:{8,1000}
+    client h1 "$prefix.home" h1 {shared,semaphore,try}:{1,64}
+    chain chain.replicated 1 2
+}
+
+outside_round () {
+    chain chain 1 1
+    client h4 "$prefix.outside" h1 exclusive:{1,64}
+}
+
+#   in_turn NAME ROUNDS: the figures of each round to a file.
+in_turn () {
+    local i
+    for ((i = 1; i <= $2; i++)); do
+        remark "$prefix, $1, round $i of $2, $(seconds_left) s left"
+        "$1_round" >"$work/$1.$i" || exit 1
+    done
+}
+
+sandbox_start 3 "${settings[@]}"
+in_turn locks "$(many 5 1)"
+in_turn kinds "$(many 3 1)"
+sandbox_stop
+sandbox_start 4 --members 3 "${settings[@]}"
+pin_hosts h4
+in_turn outside "$(many 3 1)"
+sandbox_stop
+
+cat "$work"/{locks,kinds,outside}.[0-9]* | medians
+ratios "$work"/{locks,kinds,outside}.[0-9]*
