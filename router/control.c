@@ -396,7 +396,10 @@ lk_control_message (lk_router *self, const lk_source *source,
                     const lk_frame_header *header)
 {
     char problem[LK_REASON_LEN_MAX + 1];
-    lk_message *message = lk_message_read (header, problem, sizeof problem);
+    lk_message *message = NULL;
+    if (header->body_kind != LK_BODY_PACKED) {
+        message = lk_message_read (header, problem, sizeof problem);
+    }
     if (message != NULL) {
         carry_out (self, source, message);
         lk_message_destroy (&message);

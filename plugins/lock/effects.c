@@ -25,17 +25,27 @@ lk_lockd_send (lk_lockd *self, lk_message *message)
     return sent;
 }
 
+/*  Who we are is always said in JSON. */
+static lk_message *
+write_to_peer (const lk_lockd *self, const lk_lock_message *message)
+{
+    if (message->kind == LK_MSG_STARTED) {
+        lk_message *started =
+            lk_lock_encode (message, &self->roster, self->self);
+        lk_lockd_sign (self, started);
+        return started;
+    }
+    return self->packs & LK_HOST_BIT (message->to)
+               ? lk_lock_pack (message, &self->roster, self->self)
+               : lk_lock_encode (message, &self->roster, self->self);
+}
+
 static void
 send_to_peer (lk_lockd *self, const lk_lock_message *message)
 {
-    if (!self->attached) {
-        return;
+    if (self->attached) {
+        (void) lk_lockd_send (self, write_to_peer (self, message));
     }
-    lk_message *sealed = lk_lock_encode (message, &self->roster, self->self);
-    if (message->kind == LK_MSG_STARTED) {
-        lk_charter_write (&self->peers.charter, sealed);
-    }
-    (void) lk_lockd_send (self, sealed);
 }
 
 /*  -------------------------------------------------------- the others */

@@ -32,6 +32,7 @@
 
 #include "net/lease_page.h"
 #include "net/state_file.h"
+#include "util/arena.h"
 
 #include <lockkeeper/service.h>
 
@@ -70,6 +71,8 @@ typedef struct {
     int64_t lease_until_ms;
 
     lk_peers peers;
+    lk_hosts packs; /* those of them that read packed bodies */
+    lk_arena heard; /* what one of them says, while it is taken */
     lk_apps apps;
     lk_asked_change change;
     uint32_t attachment;  /* counts routers found */
@@ -164,6 +167,9 @@ void lk_lockd_add_leaders (const lk_lockd *self, lk_message *message,
 /*  From the lock service of `host`. */
 void lk_lockd_from_peer (lk_lockd *self, const char *host,
                          const lk_message *message);
+
+/*  Writes into a LOCKSTARTED what is not the core's. */
+void lk_lockd_sign (const lk_lockd *self, lk_message *started);
 
 /*  LOCKSTARTED to the lock service of `host`, "*" for all. */
 void lk_lockd_announce (lk_lockd *self, const char *host);

@@ -7,6 +7,8 @@
 #include "peers.h"
 
 #include "wire/address.h"
+#include "wire/lock_codec.h"
+#include "wire/message_frame.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -106,6 +108,20 @@ lk_charter_read (lk_charter *self, const lk_message *message)
     }
     sort_members (self);
     return (self->name[0] != '\0') == (self->count > 0);
+}
+
+void
+lk_packs_write (lk_message *message)
+{
+    lk_message_set_number (message, "packed", LK_PACKED_VERSION);
+}
+
+bool
+lk_packs_read (const lk_message *message, bool *packs)
+{
+    const int64_t version = lk_message_number (message, "packed", -1);
+    *packs = version >= LK_PACKED_VERSION;
+    return version >= 0 || !lk_message_has (message, "packed");
 }
 
 /*  The members in a line; what does not fit is left off. */

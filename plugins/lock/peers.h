@@ -76,6 +76,11 @@ void lk_peers_gone (lk_peers *self, const char *host);
 void lk_charter_write (const lk_charter *self, lk_message *message);
 bool lk_charter_read (lk_charter *self, const lk_message *message);
 
+/*  Writes into a LOCKSTARTED that packed bodies are read here, or reads whether
+ *  its sender reads ours; false if it is malformed. */
+void lk_packs_write (lk_message *message);
+bool lk_packs_read (const lk_message *message, bool *packs);
+
 /*  Judges a peer by the charter in its LOCKSTARTED and sets its state. If it
  *  is refused, `problem` and its `why` name the difference. True in *joined if
  *  its cluster has become ours: that is to be kept and told to all before

@@ -54,6 +54,15 @@ answer_unknown (lk_lockd *self, const lk_message *message)
     (void) lk_lockd_send (self, answer);
 }
 
+static void
+answer_packed (lk_lockd *self, const lk_message *message)
+{
+    lk_message *answer = lk_message_reply (message, "INVALID");
+    lk_message_set_text (answer, "reason",
+                         "packed bodies are for lock services, say it in JSON");
+    (void) lk_lockd_send (self, answer);
+}
+
 /*  -------------------------------------------------------- requests */
 
 /*  The application of a request, at its limit answered. */
@@ -240,6 +249,13 @@ take (lk_lockd *self, const asking *row, const lk_message *message, bool local)
 void
 lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local)
 {
+    lk_slice body;
+    if (lk_message_packed (message, &body)) {
+        if (!lk_message_is_complaint (message)) {
+            answer_packed (self, message);
+        }
+        return;
+    }
     for (size_t i = 0; i < sizeof askings / sizeof askings[0]; i++) {
         if (lk_message_is (message, askings[i].command)) {
             take (self, &askings[i], message, local);

@@ -46,8 +46,15 @@ write_started (const lk_lockd *self, const char *host)
     snprintf (entry->name, sizeof entry->name, "%s", host);
     entry->id = 0;
     lk_message *started = lk_lock_encode (&message, &wider, self->self);
-    lk_charter_write (&self->peers.charter, started);
+    lk_lockd_sign (self, started);
     return started;
+}
+
+void
+lk_lockd_sign (const lk_lockd *self, lk_message *started)
+{
+    lk_charter_write (&self->peers.charter, started);
+    lk_packs_write (started);
 }
 
 void
@@ -143,9 +150,10 @@ check_started (lk_lockd *self, lk_other *other, const lk_message *message)
 {
     char problem[LK_PEERS_PROBLEM_SIZE];
     lk_charter theirs;
-    bool joined;
+    bool joined, packs;
     lk_other_state before = other->state;
-    if (!lk_charter_read (&theirs, message)) {
+    if (!lk_charter_read (&theirs, message)
+        || !lk_packs_read (message, &packs)) {
         drop (self, other->host, message);
         return false;
     }
@@ -207,6 +215,18 @@ may_enter (lk_lockd *self, lk_other *other, const lk_message *message)
     return other->state == LK_OTHER_ACCEPTED;
 }
 
+/*  What it is sent from now on. */
+static void
+note_notation (lk_lockd *self, const lk_lock_message *read,
+               const lk_message *message)
+{
+    bool packs;
+    if (read->kind == LK_MSG_STARTED && lk_packs_read (message, &packs)) {
+        self->packs &= ~LK_HOST_BIT (read->from);
+        self->packs |= packs ? LK_HOST_BIT (read->from) : 0;
+    }
+}
+
 void
 lk_lockd_from_peer (lk_lockd *self, const char *host, const lk_message *message)
 {
@@ -214,7 +234,7 @@ lk_lockd_from_peer (lk_lockd *self, const char *host, const lk_message *message)
     if (lk_message_is_complaint (message)) {
         return; /* of the router, or a service without our commands */
     }
-    lk_other *other = lk_message_hex (message, "id", &id)
+    lk_other *other = lk_lock_sender (message, &id)
                           ? lk_peers_intern (&self->peers, host, id)
                           : NULL;
     if (!other) {
@@ -224,17 +244,15 @@ lk_lockd_from_peer (lk_lockd *self, const char *host, const lk_message *message)
     if (!may_enter (self, other, message)) {
         return;
     }
-    lk_lock_message decoded;
+    lk_lock_message read;
     lk_err error =
-        lk_lock_decode (message, &self->roster, self->self, &decoded);
-    if (error == LK_REFUSED) {
-        return; /* to our predecessor, whose state file is gone */
-    }
-    if (error != LK_OK) {
+        lk_lock_read (message, &self->roster, self->self, &self->heard, &read);
+    if (error == LK_OK) {
+        lk_event event = {.type = LK_ON_MESSAGE, .message = &read};
+        note_notation (self, &read, message);
+        lk_lockd_step (self, &event);
+    } else if (error != LK_REFUSED) {
         drop (self, host, message);
-        return;
-    }
-    lk_event event = {.type = LK_ON_MESSAGE, .message = &decoded};
-    lk_lockd_step (self, &event);
-    lk_lock_message_clear (&decoded);
+    } /* else it is to our predecessor, whose state file is gone */
+    lk_arena_reset (&self->heard);
 }

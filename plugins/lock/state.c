@@ -38,6 +38,7 @@ lk_lockd_clear (lk_lockd *self)
 {
     lk_node_destroy (&self->node);
     lk_apps_clear (&self->apps);
+    lk_arena_clear (&self->heard);
     lk_lease_page_destroy (&self->page);
     lk_state_file_destroy (&self->file);
 }

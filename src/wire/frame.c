@@ -51,7 +51,7 @@ read_fixed (const char *message, size_t left, lk_frame_header *header)
         || byte_at (message, AT_RESERVED) != 0) {
         return "reserved bits are set";
     }
-    if ((flags & FLAG_BODY) > LK_BODY_JSON) {
+    if ((flags & FLAG_BODY) > LK_BODY_PACKED) {
         return "a body of an unknown kind";
     }
     header->body_kind = flags & FLAG_BODY;
@@ -179,7 +179,9 @@ lk_frame_begin (lk_bytes *out, const lk_frame_envelope *envelope)
     memset (header, 0, LK_FRAME_HEADER_SIZE);
     memcpy (header + AT_TAG, "LK", 2);
     header[AT_VERSION] = VERSION;
-    header[AT_FLAGS] = envelope->crossed ? FLAG_CROSSED : 0;
+    header[AT_FLAGS] =
+        (char) ((envelope->crossed ? FLAG_CROSSED : 0)
+                | (envelope->packed ? LK_BODY_PACKED : LK_BODY_JSON));
     lk_bytes_put64 (header + AT_SERIAL, envelope->serial);
     header[AT_TO_LEN] = (char) to.size;
     header[AT_FROM_LEN] = (char) from.size;
@@ -207,8 +209,8 @@ lk_frame_finish (lk_bytes *out, size_t start)
         lk_bytes_cut (out, start);
         return LK_OVERLOADED;
     }
-    if (body_size) {
-        header[AT_FLAGS] = (char) (byte_at (header, AT_FLAGS) | LK_BODY_JSON);
+    if (!body_size) {
+        header[AT_FLAGS] = (char) (byte_at (header, AT_FLAGS) & ~FLAG_BODY);
     }
     lk_bytes_put32 (header + AT_SIZE, (uint32_t) size);
     return LK_OK;

@@ -17,7 +17,7 @@
 #define LK_FRAME_SIZE_MAX (4 * 1024 * 1024)
 #define LK_FRAME_HEADER_SIZE 20
 
-typedef enum { LK_BODY_NONE, LK_BODY_JSON } lk_body_kind;
+typedef enum { LK_BODY_NONE, LK_BODY_JSON, LK_BODY_PACKED } lk_body_kind;
 
 /*  One message of a frame; all slices point into the frame. */
 typedef struct {
@@ -62,10 +62,11 @@ typedef struct {
     const char *command;
     uint64_t serial;
     bool crossed;
+    bool packed; /* the body, if any; else JSON */
 } lk_frame_envelope;
 
-/*  Begins a message at the end of `out`: then add the JSON body there, if
- *  any, and call finish with what begin returned. Finish says LK_OVERLOADED
+/*  Begins a message at the end of `out`: then add the body there, if any,
+ *  and call finish with what begin returned. Finish says LK_OVERLOADED
  *  if the body is over its limit or `out` over a frame's; then the message is
  *  taken off again. */
 size_t lk_frame_begin (lk_bytes *out, const lk_frame_envelope *envelope);

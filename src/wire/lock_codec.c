@@ -8,7 +8,9 @@
 
 #include "wire/lock_codec.h"
 #include "wire/address.h"
+#include "wire/lock_notation.h"
 #include "wire/lock_shape.h"
+#include "wire/message_frame.h"
 #include "wire/message_private.h"
 
 #include <stdio.h>
@@ -56,90 +58,220 @@ kind_of (const char *stage)
 
 /*  -------------------------------------------------------- writing */
 
-lk_message *
-lk_lock_encode (const lk_lock_message *message, const lk_roster *roster,
-                lk_host self)
+static lk_message *
+new_message (const lk_lock_message *message, const lk_roster *roster)
 {
     char to[LK_ADDRESS_LEN_MAX + 1];
     snprintf (to, sizeof to, SERVICE "@%s",
               lk_roster_name (roster, message->to));
-    lk_message *bus = lk_message_new (to, command_of (message));
+    return lk_message_new (to, command_of (message));
+}
+
+/*  Writing changes neither the roster nor what the message points to. */
+static void
+write_fields (lk_fields *fields, const lk_lock_message *message)
+{
+    lk_lock_message copy = *message;
+    lk_lock_shape (fields, &copy);
+}
+
+lk_message *
+lk_lock_encode (const lk_lock_message *message, const lk_roster *roster,
+                lk_host self)
+{
+    lk_message *bus = new_message (message, roster);
     lk_message_set_text (bus, "stage", lk_lock_kind_name (message->kind));
     lk_message_set_hex (bus, "id", lk_roster_id (roster, self));
     if (lk_roster_id (roster, message->to)) {
         lk_message_set_hex (bus, "to_id", lk_roster_id (roster, message->to));
     }
-    /*  Writing changes neither the roster nor what the message points to. */
-    lk_fields fields = {
-        .writing = true, .object = bus->body, .roster = (lk_roster *) roster};
-    lk_lock_message copy = *message;
-    lk_lock_shape (&fields, &copy);
+    lk_fields fields = {.notation = &lk_notation_json,
+                        .writing = true,
+                        .object = lk_message_tree (bus),
+                        .roster = (lk_roster *) roster};
+    write_fields (&fields, message);
     return bus;
+}
+
+/*  Where things are in the head of a packed body. */
+enum { AT_VERSION, AT_KIND, AT_ID, AT_TO_ID = 10, HEAD_SIZE = 18 };
+
+lk_message *
+lk_lock_pack (const lk_lock_message *message, const lk_roster *roster,
+              lk_host self)
+{
+    lk_message *bus = new_message (message, roster);
+    lk_bytes *out = lk_message_pack (bus);
+    char *head = lk_bytes_grow (out, HEAD_SIZE);
+    head[AT_VERSION] = LK_PACKED_VERSION;
+    head[AT_KIND] = (char) message->kind;
+    lk_bytes_put64 (head + AT_ID, lk_roster_id (roster, self));
+    lk_bytes_put64 (head + AT_TO_ID, lk_roster_id (roster, message->to));
+    lk_fields fields = {
+        .notation = &lk_notation_packed,
+        .writing = true,
+        .packing = {.out = out, .host_count = 1, .host = {self}},
+        .roster = (lk_roster *) roster};
+    write_fields (&fields, message);
+    return bus;
+}
+
+/*  -------------------------------------------------------- heads */
+
+/*  What each body begins with, in either notation. */
+typedef struct {
+    lk_lock_kind kind;
+    uint64_t id;
+    uint64_t to_id; /* 0: not said */
+} body_head;
+
+static bool
+read_packed_head (lk_slice body, body_head *read)
+{
+    if (body.size < HEAD_SIZE || body.data[AT_VERSION] != LK_PACKED_VERSION
+        || (uint8_t) body.data[AT_KIND] >= LK_MSG_COUNT) {
+        return false;
+    }
+    read->kind = (lk_lock_kind) body.data[AT_KIND];
+    read->id = lk_bytes_get64 (body.data + AT_ID);
+    read->to_id = lk_bytes_get64 (body.data + AT_TO_ID);
+    return true;
+}
+
+static bool
+read_json_head (const lk_message *message, body_head *read)
+{
+    read->kind = kind_of (lk_message_text (message, "stage"));
+    return read->kind < LK_MSG_COUNT
+           && lk_message_hex (message, "id", &read->id)
+           && (lk_message_hex (message, "to_id", &read->to_id)
+               || !lk_message_has (message, "to_id"));
+}
+
+static bool
+read_head (const lk_message *message, body_head *read)
+{
+    lk_slice packed;
+    *read = (body_head) {0};
+    return (lk_message_packed (message, &packed)
+                ? read_packed_head (packed, read)
+                : read_json_head (message, read))
+           && read->id;
+}
+
+bool
+lk_lock_sender (const lk_message *message, uint64_t *id)
+{
+    lk_slice packed;
+    if (!lk_message_packed (message, &packed)) {
+        return lk_message_hex (message, "id", id);
+    }
+    body_head read;
+    const bool good = read_packed_head (packed, &read);
+    *id = good ? read.id : 0;
+    return good;
 }
 
 /*  -------------------------------------------------------- reading */
 
+/*  Where the fields begin. */
+static lk_fields
+fields_of (const lk_message *message, lk_roster *roster, lk_arena *arena)
+{
+    lk_fields fields = {.roster = roster, .arena = arena};
+    lk_slice packed;
+    if (lk_message_packed (message, &packed)) {
+        fields.notation = &lk_notation_packed;
+        fields.packing.at = (const uint8_t *) packed.data + HEAD_SIZE;
+        fields.packing.end = (const uint8_t *) packed.data + packed.size;
+    } else {
+        fields.notation = &lk_notation_json;
+        fields.object = lk_message_tree (message);
+    }
+    return fields;
+}
+
 /*  The sender, by the name in its address and its id. */
 static lk_host
-read_sender (const lk_message *message, lk_roster *roster)
+read_sender (const lk_message *message, lk_fields *fields, uint64_t id)
 {
     lk_address from;
-    uint64_t id;
     if (!lk_address_split_sender (lk_slice_of (message->from), &from)
-        || !lk_slice_is (from.service, SERVICE)
-        || !lk_message_hex (message, "id", &id) || !id) {
+        || !lk_slice_is (from.service, SERVICE)) {
         return LK_NOBODY;
     }
-    return lk_roster_intern (roster, from.host.data, id);
+    return lk_fields_intern (fields, from.host.data, id);
 }
 
-/*  Whether it is for a host of our name, but with another state file. */
+/*  All that follows the head; it then points into message and arena. */
 static bool
-is_for_another (const lk_message *message, const lk_roster *roster,
-                lk_host self)
+read_fields (const lk_message *message, lk_fields *fields,
+             lk_lock_message *read)
 {
-    uint64_t id;
-    return lk_message_hex (message, "to_id", &id)
-           && id != lk_roster_id (roster, self);
-}
-
-/*  Reads all there is into `read`, which then points into message and
- *  fields. */
-static bool
-read_message (const lk_message *message, lk_fields *fields, lk_host self,
-              lk_lock_message *read)
-{
-    *read =
-        (lk_lock_message) {.kind = kind_of (lk_message_text (message, "stage")),
-                           .from = read_sender (message, fields->roster),
-                           .to = self};
-    if (read->kind == LK_MSG_COUNT || read->from == LK_NOBODY) {
+    if (read->from == LK_NOBODY) {
         return false;
     }
-    uint64_t to_id;
-    if (lk_fields_has (fields, "to_id", true)) {
-        lk_field_hex (fields, "to_id", &to_id);
-    }
+    fields->packing.host[0] = read->from;
+    fields->packing.host_count = 1;
     lk_lock_shape (fields, read);
     return !lk_fields_failed (fields)
+           && fields->packing.at == fields->packing.end
            && lk_message_is (message, command_of (read));
 }
 
 lk_err
-lk_lock_decode (const lk_message *message, lk_roster *roster, lk_host self,
-                lk_lock_message *out)
+lk_lock_read (const lk_message *message, lk_roster *roster, lk_host self,
+              lk_arena *arena, lk_lock_message *out)
 {
-    if (is_for_another (message, roster, self)) {
+    body_head head;
+    if (!read_head (message, &head)) {
+        return LK_INVALID;
+    }
+    if (head.to_id && head.to_id != lk_roster_id (roster, self)) {
         return LK_REFUSED;
     }
-    lk_roster grown = *roster; /* so that a broken message leaves no trace */
-    lk_fields fields = {.object = message->body, .roster = &grown};
-    lk_lock_message read;
-    const bool good = read_message (message, &fields, self, &read);
-    if (good) {
-        lk_lock_message_copy (out, &read);
-        *roster = grown;
+    lk_fields fields = fields_of (message, roster, arena);
+    *out = (lk_lock_message) {.kind = head.kind,
+                              .from = read_sender (message, &fields, head.id),
+                              .to = self};
+    if (!read_fields (message, &fields, out)) {
+        lk_fields_undo (&fields);
+        return LK_INVALID;
     }
-    lk_fields_clear (&fields);
-    return good ? LK_OK : LK_INVALID;
+    return LK_OK;
+}
+
+/*  -------------------------------------------------------- printing */
+
+/*  The receiver's number, in a roster that has only what the message says. */
+static lk_host
+find_receiver (const lk_message *message, lk_roster *roster)
+{
+    lk_address to;
+    body_head head;
+    if (!read_head (message, &head)
+        || !lk_address_split (lk_slice_of (message->to), &to)) {
+        return LK_NOBODY;
+    }
+    return lk_roster_intern (roster, to.host.data, head.to_id);
+}
+
+void
+lk_lock_unpack (const lk_message *message, lk_bytes *text)
+{
+    lk_roster roster;
+    lk_arena arena;
+    lk_lock_message read;
+    lk_roster_init (&roster);
+    lk_arena_init (&arena);
+    lk_message *json = NULL;
+    const lk_host self = find_receiver (message, &roster);
+    if (self != LK_NOBODY
+        && lk_lock_read (message, &roster, self, &arena, &read) == LK_OK) {
+        json = lk_lock_encode (&read, &roster, read.from);
+    }
+    const char *body = json ? lk_message_body (json) : "{}";
+    lk_bytes_add (text, body, strlen (body));
+    lk_message_destroy (&json);
+    lk_arena_clear (&arena);
 }

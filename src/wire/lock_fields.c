@@ -1,47 +1,19 @@
-/*  lock_fields.c - plain fields of a JSON object, written or read by one call
+/*  lock_fields.c - fields of a message, written or read by one call
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Hosts, terms and decrees are in lock_fields_cluster.c.
+ *  What both notations have in common: ranges, and what is made of several
+ *  values.
  */
 
 #include "wire/lock_fields.h"
-#include "util/alloc.h"
 #include "util/assert.h"
-#include "util/digits.h"
-#include "wire/object_json.h"
+#include "wire/lock_notation.h"
 
-#include <lockkeeper/lockkeeper.h>
+#include <lockkeeper/error.h>
 #include <stdio.h>
 #include <string.h>
-
-/*  -------------------------------------------------------- memory */
-
-struct lk_scratch {
-    lk_scratch *next;
-    max_align_t data[];
-};
-
-/*  Zeroed memory until clear. */
-static void *
-get_memory (lk_fields *self, size_t size)
-{
-    lk_scratch *block = lk_alloc (sizeof *block + size);
-    block->next = self->scratch;
-    self->scratch = block;
-    return block->data;
-}
-
-void
-lk_fields_clear (lk_fields *self)
-{
-    while (self->scratch) {
-        lk_scratch *block = self->scratch;
-        self->scratch = block->next;
-        lk_free (block);
-    }
-}
 
 /*  -------------------------------------------------------- problems */
 
@@ -60,66 +32,49 @@ lk_fields_fail (lk_fields *self, const char *name, const char *what)
     }
 }
 
-/*  -------------------------------------------------------- in and out */
+/*  -------------------------------------------------------- the roster */
 
-bool
-lk_fields_has (const lk_fields *self, const char *name, bool wanted)
+/*  Hardly ever is a host new: then the roster is kept as it was. */
+lk_host
+lk_fields_intern (lk_fields *self, const char *name, uint64_t id)
 {
-    return self->writing ? wanted
-                         : json_object_get (self->object, name) != NULL;
-}
-
-static void
-put (lk_fields *self, const char *name, json_t *value)
-{
-    lk_json_set (self->object, name, value);
-}
-
-/*  The value of a field, borrowed; NULL if it or one before is not well. */
-static json_t *
-get (lk_fields *self, const char *name, json_type type)
-{
-    if (lk_fields_failed (self)) {
-        return NULL;
+    const lk_host host = lk_roster_find (self->roster, name, id);
+    if (host != LK_NOBODY) {
+        return host;
     }
-    json_t *value = json_object_get (self->object, name);
-    if (!value || json_typeof (value) != type) {
-        lk_fields_fail (self, name, value ? "of a wrong type" : "missing");
-        return NULL;
+    if (!self->before) {
+        self->before =
+            lk_arena_dup (self->arena, self->roster, sizeof *self->roster);
     }
-    return value;
+    return lk_roster_intern (self->roster, name, id);
 }
 
-static lk_slice
-get_text (lk_fields *self, const char *name)
+void
+lk_fields_undo (lk_fields *self)
 {
-    const json_t *value = get (self, name, JSON_STRING);
-    return (lk_slice) {json_string_value (value), json_string_length (value)};
+    if (self->before) {
+        *self->roster = *self->before;
+    }
 }
 
 /*  -------------------------------------------------------- plain values */
 
+bool
+lk_fields_has (lk_fields *self, const char *name, bool wanted)
+{
+    return self->notation->has (self, name, wanted);
+}
+
 void
 lk_field_flag (lk_fields *self, const char *name, bool *value)
 {
-    if (self->writing) {
-        put (self, name, json_boolean (*value));
-        return;
-    }
-    const json_t *field = json_object_get (self->object, name);
-    if (json_is_boolean (field)) {
-        *value = json_is_true (field);
-    } else {
-        lk_fields_fail (self, name, field ? "of a wrong type" : "missing");
-    }
+    self->notation->flag (self, name, value);
 }
 
 void
 lk_field_flag_if_set (lk_fields *self, const char *name, bool *value)
 {
-    if (lk_fields_has (self, name, *value)) {
-        lk_field_flag (self, name, value);
-    }
+    self->notation->mark (self, name, value);
 }
 
 /*  All integers pass here. Returns the number, or `value` if there is none. */
@@ -127,16 +82,12 @@ static int64_t
 integer (lk_fields *self, const char *name, int64_t value, int64_t least,
          int64_t most)
 {
-    if (self->writing) {
-        LK_ASSERT (value >= least && value <= most);
-        put (self, name, json_integer (value));
+    int64_t number = value;
+    LK_ASSERT (!self->writing || (value >= least && value <= most));
+    if (!self->notation->integer (self, name, &number, least < 0)
+        || self->writing) {
         return value;
     }
-    const json_t *field = get (self, name, JSON_INTEGER);
-    if (!field) {
-        return value;
-    }
-    const int64_t number = json_integer_value (field);
     if (number < least || number > most) {
         lk_fields_fail (self, name, "out of range");
         return value;
@@ -193,81 +144,29 @@ lk_field_number32_if_any (lk_fields *self, const char *name, uint32_t *value,
 void
 lk_field_hex (lk_fields *self, const char *name, uint64_t *value)
 {
-    if (self->writing) {
-        char digits[LK_HEX_SIZE];
-        lk_hex_format (*value, digits);
-        put (self, name, json_string (digits));
-        return;
-    }
-    const lk_slice text = get_text (self, name);
-    if (text.data && !lk_hex_parse (text.data, text.size, value)) {
-        lk_fields_fail (self, name, "not 16 hexadecimal digits");
-    }
+    self->notation->hex (self, name, value);
 }
 
 void
 lk_field_ip (lk_fields *self, const char *name, uint8_t bytes[16])
 {
-    if (self->writing) {
-        char digits[33];
-        lk_hex_bytes_format (bytes, 16, digits);
-        put (self, name, json_string (digits));
-        return;
-    }
-    const lk_slice text = get_text (self, name);
-    if (text.data
-        && (text.size != 32
-            || !lk_hex_bytes_parse (text.data, text.size, bytes))) {
-        lk_fields_fail (self, name, "not 32 hexadecimal digits");
-    }
+    self->notation->ip (self, name, bytes);
 }
 
 void
 lk_field_word (lk_fields *self, const char *name, int *value,
                const char *const *words, size_t count)
 {
-    if (self->writing) {
-        LK_ASSERT ((size_t) *value < count);
-        put (self, name, json_string (words[*value]));
-        return;
-    }
-    const lk_slice text = get_text (self, name);
-    if (!text.data) {
-        return;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (lk_slice_is (text, words[i])) {
-            *value = (int) i;
-            return;
-        }
-    }
-    lk_fields_fail (self, name, "not a known word");
-}
-
-void
-lk_field_error (lk_fields *self, const char *name, int *value)
-{
-    if (self->writing) {
-        put (self, name, json_string (lk_err_word ((lk_err) *value)));
-        return;
-    }
-    const lk_slice text = get_text (self, name);
-    if (text.data) {
-        *value = lk_err_from_word (text.data);
-    }
+    LK_ASSERT (!self->writing || (size_t) *value < count);
+    self->notation->word (self, name, value, words, count);
 }
 
 void
 lk_field_text (lk_fields *self, const char *name, lk_name *value,
                size_t size_max)
 {
-    if (self->writing) {
-        put (self, name,
-             json_stringn (value->data ? value->data : "", value->size));
-        return;
-    }
-    const lk_slice text = get_text (self, name);
-    if (!text.data) {
+    lk_slice text = {value->data ? value->data : "", value->size};
+    if (!self->notation->text (self, name, &text) || self->writing) {
         return;
     }
     if (text.size > size_max) {
@@ -277,63 +176,24 @@ lk_field_text (lk_fields *self, const char *name, lk_name *value,
     *value = (lk_name) {text.data, (uint16_t) text.size};
 }
 
-/*  -------------------------------------------------------- objects */
-
-static void
-put_part (lk_fields *self, const char *name, lk_name part)
+void
+lk_field_error (lk_fields *self, const char *name, int *value)
 {
-    if (part.size) {
-        lk_field_text (self, name, &part, LK_NAME_SIZE_MAX);
+    char word[32] = "";
+    lk_slice text = lk_slice_of (lk_err_word ((lk_err) *value));
+    if (!self->notation->text (self, name, &text) || self->writing) {
+        return;
     }
-}
-
-static const char *
-get_part (lk_fields *self, const char *name)
-{
-    if (!lk_fields_has (self, name, true)) {
-        return NULL;
+    if (text.size < sizeof word) {
+        lk_slice_keep (text, word, sizeof word);
     }
-    const lk_slice text = get_text (self, name);
-    if (text.size > LK_OBJECT_PART_LEN_MAX) {
-        lk_fields_fail (self, name, "too long");
-    }
-    return text.data;
-}
-
-static void
-put_key (lk_fields *self, lk_name key)
-{
-    lk_name zone, context, object = {0};
-    LK_ASSERT (lk_object_parts (key, &zone, &context, &object));
-    put_part (self, "zone", zone);
-    put_part (self, "context", context);
-    lk_json_set_name (self->object, object);
+    *value = lk_err_from_word (word);
 }
 
 void
 lk_field_object (lk_fields *self, lk_name *key)
 {
-    if (self->writing) {
-        put_key (self, *key);
-        return;
-    }
-    char room[LK_OBJECT_LEN_MAX], buffer[LK_NAME_SIZE_MAX];
-    const char *zone = get_part (self, "zone");
-    const char *context = get_part (self, "context");
-    lk_name object = {0};
-    lk_flaw flaw;
-    if (!lk_json_get_name (self->object, room, &object, &flaw)) {
-        lk_fields_fail (self, flaw.field, flaw.what);
-    }
-    if (lk_fields_failed (self)) {
-        return;
-    }
-    const lk_name whole =
-        lk_object_key (zone, context, object, buffer, sizeof buffer);
-    LK_ASSERT (whole.data);
-    char *copy = get_memory (self, whole.size);
-    memcpy (copy, whole.data, whole.size);
-    *key = (lk_name) {copy, whole.size};
+    self->notation->object (self, key);
 }
 
 /*  -------------------------------------------------------- nesting */
@@ -342,12 +202,7 @@ json_t *
 lk_field_enter (lk_fields *self, const char *name)
 {
     json_t *outer = self->object;
-    if (self->writing) {
-        put (self, name, json_object ());
-        self->object = json_object_get (outer, name);
-    } else {
-        self->object = get (self, name, JSON_OBJECT);
-    }
+    self->notation->enter (self, name);
     return outer;
 }
 
@@ -358,33 +213,13 @@ lk_field_leave (lk_fields *self, json_t *outer)
 }
 
 static void
-write_rows (lk_fields *self, const lk_field_list *list, char *rows,
-            size_t count)
+visit_rows (lk_fields *self, const lk_field_list *list, json_t *items,
+            char *rows, size_t count)
 {
     json_t *outer = self->object;
-    json_t *items = json_array ();
-    put (self, list->name, items);
-    for (size_t i = 0; i < count; i++) {
-        self->object = json_object ();
-        const int failed = json_array_append_new (items, self->object);
-        LK_ASSERT (!failed);
-        list->visit (self, rows + i * list->row_size);
-    }
-    self->object = outer;
-}
-
-static void
-read_rows (lk_fields *self, const lk_field_list *list, json_t *items,
-           char *rows)
-{
-    json_t *outer = self->object;
-    const size_t count = json_array_size (items);
     for (size_t i = 0; i < count && !lk_fields_failed (self); i++) {
-        self->object = json_array_get (items, i);
-        if (json_is_object (self->object)) {
+        if (self->notation->row (self, list->name, items, i)) {
             list->visit (self, rows + i * list->row_size);
-        } else {
-            lk_fields_fail (self, list->name, "an item is no object");
         }
     }
     self->object = outer;
@@ -394,20 +229,126 @@ void *
 lk_field_rows (lk_fields *self, const lk_field_list *list, void *rows,
                size_t *count)
 {
-    if (self->writing) {
-        write_rows (self, list, rows, *count);
-        return rows;
+    json_t *items = NULL;
+    const bool good = self->notation->list (self, list->name, &items, count);
+    if (!self->writing) {
+        if (good && *count > list->count_max) {
+            lk_fields_fail (self, list->name, "too many items");
+        }
+        if (!good || !*count || lk_fields_failed (self)) {
+            *count = 0;
+            return NULL;
+        }
+        rows = lk_arena_alloc (self->arena, *count * list->row_size);
     }
-    json_t *items = get (self, list->name, JSON_ARRAY);
-    *count = json_array_size (items);
-    if (*count > list->count_max) {
-        lk_fields_fail (self, list->name, "too many items");
-    }
-    if (!*count || lk_fields_failed (self)) {
-        *count = 0;
-        return NULL;
-    }
-    rows = get_memory (self, *count * list->row_size);
-    read_rows (self, list, items, rows);
+    visit_rows (self, list, items, rows, *count);
     return rows;
+}
+
+/*  -------------------------------------------------------- the cluster */
+
+void
+lk_field_host (lk_fields *self, const char *name, lk_host *value)
+{
+    self->notation->host (self, name, value);
+}
+
+void
+lk_field_host_if_any (lk_fields *self, const char *name, lk_host *value)
+{
+    if (lk_fields_has (self, name, *value != LK_NOBODY)) {
+        lk_field_host (self, name, value);
+    } else {
+        *value = LK_NOBODY;
+    }
+}
+
+/*  A list of hosts, each of them once; none if it is not well. */
+static lk_hosts
+host_list (lk_fields *self, const char *name, lk_host *hosts, size_t *count,
+           size_t count_max)
+{
+    lk_hosts all = 0;
+    if (!self->notation->hosts (self, name, hosts, count, count_max)) {
+        *count = 0;
+    }
+    for (size_t i = 0; i < *count; i++) {
+        if (all & LK_HOST_BIT (hosts[i]) && !self->writing) {
+            lk_fields_fail (self, name, "a host is there twice");
+        }
+        all |= LK_HOST_BIT (hosts[i]);
+    }
+    return all;
+}
+
+void
+lk_field_hosts (lk_fields *self, const char *name, lk_hosts *value)
+{
+    lk_host hosts[LK_HOSTS_MAX];
+    size_t count = 0;
+    for (lk_hosts left = self->writing ? *value : 0; left; left &= left - 1) {
+        hosts[count++] = (lk_host) __builtin_ctzll (left);
+    }
+    *value = host_list (self, name, hosts, &count, LK_HOSTS_MAX);
+}
+
+void
+lk_field_term (lk_fields *self, const char *name, lk_term *value)
+{
+    lk_term term = *value;
+    if (!self->notation->term (self, name, &term) || self->writing) {
+        return;
+    }
+    if (term.number > LK_TERM_NUMBER_MAX) {
+        lk_fields_fail (self, name, "not a term");
+    } else {
+        *value = term;
+    }
+}
+
+static void
+check_decree (lk_fields *self, const char *name, const lk_decree *decree)
+{
+    for (int i = 0; i < decree->leader_count; i++) {
+        if (!(decree->members & LK_HOST_BIT (decree->leader[i]))) {
+            lk_fields_fail (self, name, "a leader is no member");
+            return;
+        }
+    }
+    const bool genesis = decree->term.number == 0;
+    if (genesis != (decree->leader_count == 0)) {
+        lk_fields_fail (self, name, "leaders do not fit to the term");
+    } else if (genesis && (decree->reclaim || decree->term.proposer)) {
+        lk_fields_fail (self, name, "not a genesis");
+    }
+}
+
+void
+lk_field_decree (lk_fields *self, const char *name, lk_decree *value)
+{
+    json_t *outer = lk_field_enter (self, name);
+    size_t count = value->leader_count;
+    lk_field_term (self, "term", &value->term);
+    lk_field_hosts (self, "members", &value->members);
+    host_list (self, "leaders", value->leader, &count, LK_LEADERS_MAX);
+    value->leader_count = (uint8_t) count;
+    lk_field_flag (self, "reclaim", &value->reclaim);
+    lk_field_leave (self, outer);
+    if (!self->writing && !lk_fields_failed (self)) {
+        check_decree (self, name, value);
+    }
+}
+
+void
+lk_field_request (lk_fields *self, const char *name, lk_request_id *value)
+{
+    lk_request_id request = *value;
+    if (!self->notation->request (self, name, &request) || self->writing) {
+        return;
+    }
+    if (request.session > LK_COUNT_MAX) {
+        lk_fields_fail (self, name, "not a request");
+    } else {
+        *value = request;
+    }
 }

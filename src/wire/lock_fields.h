@@ -1,13 +1,13 @@
-/*  lock_fields.h - fields of a JSON object, written or read by one call
+/*  lock_fields.h - fields of a message, written or read by one call
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  A description of a message (lock_shape.c) calls these for each of its
- *  fields, and serves both directions: writing, the values go into the JSON
- *  object; reading, they come out of it, and the first that is missing, of a
- *  wrong type or out of range is kept as the problem. Values that could not be
- *  read stay as they were.
+ *  fields, and serves both directions and both notations: writing, the values
+ *  go into the body; reading, they come out of it, and the first that is
+ *  missing, of a wrong type or out of range is kept as the problem. Values
+ *  that could not be read stay as they were.
  *
  *  For src/wire only.
  */
@@ -15,32 +15,47 @@
 #ifndef LK_LOCK_FIELDS_H
 #define LK_LOCK_FIELDS_H
 
+#include "util/arena.h"
 #include "wire/json.h"
 #include "wire/roster.h"
 
 /*  Counts and sessions: what a double can hold. */
 #define LK_COUNT_MAX (((int64_t) 1 << 53) - 1)
 
-typedef struct lk_scratch lk_scratch;
+typedef struct lk_notation lk_notation;
+
+/*  Where a packed body is written or read. */
+typedef struct {
+    lk_bytes *out; /* writing */
+    size_t flags_at;
+    const uint8_t *at; /* reading */
+    const uint8_t *end;
+    uint8_t flags;
+    uint8_t flags_left;         /* bits of that byte that are not used yet */
+    uint8_t host_count;         /* hosts that were named so far, */
+    lk_host host[LK_HOSTS_MAX]; /* the sender first */
+} lk_packing;
 
 typedef struct {
+    const lk_notation *notation; /* lock_notation.h */
     bool writing;
-    json_t *object;      /* whose fields these are; borrowed */
-    lk_roster *roster;   /* reading, hosts are interned */
-    lk_scratch *scratch; /* memory of what was read */
-    char problem[128];   /* reading: empty as long as all is well */
+    lk_roster *roster; /* reading, hosts are interned */
+    lk_arena *arena;   /* reading: memory of what was read */
+    lk_roster *before; /* the roster as it was, if reading changed it */
+    json_t *object;    /* JSON: whose fields these are; borrowed */
+    lk_packing packing;
+    char problem[128]; /* reading: empty as long as all is well */
 } lk_fields;
-
-/*  Frees what was read: arrays, and names that had to be put together. Other
- *  names point into the JSON object. */
-void lk_fields_clear (lk_fields *self);
 
 bool lk_fields_failed (const lk_fields *self);
 void lk_fields_fail (lk_fields *self, const char *name, const char *what);
 
+/*  Takes back what reading did to the roster. */
+void lk_fields_undo (lk_fields *self);
+
 /*  For an optional field: writing, whether it is wanted; reading, whether it
- *  is there. */
-bool lk_fields_has (const lk_fields *self, const char *name, bool wanted);
+ *  is there. To be asked once, right ahead of the field. */
+bool lk_fields_has (lk_fields *self, const char *name, bool wanted);
 
 /*  -------------------------------------------------------- plain values */
 
@@ -91,8 +106,8 @@ typedef struct {
     void (*visit) (lk_fields *self, void *row);
 } lk_field_list;
 
-/*  Reading, the rows are zeroed scratch memory, and more than `count_max` of
- *  them are refused; writing, that is the sender's to see to. Returns the
+/*  Reading, the rows are zeroed memory of the arena, and more than `count_max`
+ *  of them are refused; writing, that is the sender's to see to. Returns the
  *  rows; NULL if there are none. */
 void *lk_field_rows (lk_fields *self, const lk_field_list *list, void *rows,
                      size_t *count);

@@ -7,7 +7,7 @@
  */
 
 #include "wire/lock_state.h"
-#include "wire/lock_fields.h"
+#include "wire/lock_notation.h"
 
 #include <lockkeeper/error.h>
 #include <stdio.h>
@@ -63,7 +63,8 @@ char *
 lk_lock_state_encode (const lk_lock_state *self, const lk_roster *roster)
 {
     lk_lock_state copy = *self;
-    lk_fields fields = {.writing = true,
+    lk_fields fields = {.notation = &lk_notation_json,
+                        .writing = true,
                         .object = json_object (),
                         .roster = (lk_roster *) roster};
     state_fields (&fields, &copy);
@@ -81,9 +82,13 @@ lk_lock_state_decode (const char *text, size_t size, lk_roster *roster,
     if (!object) {
         return LK_INVALID;
     }
-    lk_roster grown = *roster;
+    lk_arena arena;
+    lk_arena_init (&arena);
     lk_lock_state read = {0};
-    lk_fields fields = {.object = object, .roster = &grown};
+    lk_fields fields = {.notation = &lk_notation_json,
+                        .object = object,
+                        .roster = roster,
+                        .arena = &arena};
     state_fields (&fields, &read);
     if (!lk_fields_failed (&fields)) {
         check_state (&fields, &read);
@@ -91,11 +96,11 @@ lk_lock_state_decode (const char *text, size_t size, lk_roster *roster,
     const bool failed = lk_fields_failed (&fields);
     if (failed) {
         snprintf (problem, problem_size, "%s", fields.problem);
+        lk_fields_undo (&fields);
     } else {
         *self = read;
-        *roster = grown;
     }
-    lk_fields_clear (&fields);
+    lk_arena_clear (&arena);
     json_decref (object);
     return failed ? LK_INVALID : LK_OK;
 }

@@ -10,6 +10,7 @@
 #include "util/assert.h"
 #include "util/digits.h"
 #include "wire/address.h"
+#include "wire/lock_codec.h"
 #include "wire/message_private.h"
 
 #include <string.h>
@@ -30,6 +31,20 @@ lk_message_new (const char *to, const char *command)
     return self;
 }
 
+lk_bytes *
+lk_message_pack (lk_message *self)
+{
+    json_decref (self->body);
+    self->body = NULL;
+    return &self->packed;
+}
+
+json_t *
+lk_message_tree (const lk_message *self)
+{
+    return self->body;
+}
+
 lk_message *
 lk_message_reply (const lk_message *request, const char *command)
 {
@@ -44,6 +59,7 @@ lk_message_destroy (lk_message **self_p)
     lk_message *self = *self_p;
     if (self) {
         json_decref (self->body);
+        lk_bytes_clear (&self->packed);
         lk_free (self->body_text);
         lk_free (self);
         *self_p = NULL;
@@ -130,7 +146,11 @@ lk_message_body (const lk_message *self)
 {
     if (!self->body_text) {
         lk_bytes text = {0};
-        lk_json_write (&text, self->body);
+        if (self->body) {
+            lk_json_write (&text, self->body);
+        } else {
+            lk_lock_unpack (self, &text);
+        }
         lk_bytes_add (&text, "", 1);
         ((lk_message *) self)->body_text = text.data;
     }
@@ -139,13 +159,25 @@ lk_message_body (const lk_message *self)
 
 /*  -------------------------------------------------------- writing */
 
+/*  Who writes fields into a packed body begins another. */
+void
+lk_message_changes (lk_message *self)
+{
+    lk_free (self->body_text);
+    self->body_text = NULL;
+    if (!self->body) {
+        lk_bytes_clear (&self->packed);
+        self->body = json_object ();
+        LK_ASSERT (self->body);
+    }
+}
+
 /*  Takes `value` over; NULL (no text, or one that is no UTF-8) unsets the
  *  field, so that a receiver misses it rather than takes it for another. */
 static void
 set (lk_message *self, const char *name, json_t *value)
 {
-    lk_free (self->body_text);
-    self->body_text = NULL;
+    lk_message_changes (self);
     if (value) {
         lk_json_set (self->body, name, value);
     } else {

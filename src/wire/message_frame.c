@@ -25,9 +25,12 @@ lk_message_write (const lk_message *self, lk_bytes *frame)
     const lk_frame_envelope envelope = {.to = self->to,
                                         .from = self->from,
                                         .command = self->command,
-                                        .serial = self->serial};
+                                        .serial = self->serial,
+                                        .packed = !self->body};
     const size_t start = lk_frame_begin (frame, &envelope);
-    if (json_object_size (self->body)) {
+    if (!self->body) {
+        lk_bytes_add (frame, self->packed.data, self->packed.size);
+    } else if (json_object_size (self->body)) {
         lk_json_write (frame, self->body);
     }
     return lk_frame_finish (frame, start);
@@ -37,11 +40,14 @@ lk_message *
 lk_message_read (const lk_frame_header *header, char *problem,
                  size_t problem_size)
 {
-    json_t *body = header->body_kind == LK_BODY_NONE
-                       ? json_object ()
-                       : lk_json_read (header->body, problem, problem_size);
-    if (!body) {
-        return NULL;
+    json_t *body = NULL;
+    if (header->body_kind != LK_BODY_PACKED) {
+        body = header->body_kind == LK_BODY_NONE
+                   ? json_object ()
+                   : lk_json_read (header->body, problem, problem_size);
+        if (!body) {
+            return NULL;
+        }
     }
     lk_message *self = lk_alloc (sizeof *self);
     lk_slice_keep (header->to, self->to, sizeof self->to);
@@ -49,7 +55,17 @@ lk_message_read (const lk_frame_header *header, char *problem,
     lk_slice_keep (header->command, self->command, sizeof self->command);
     self->serial = header->serial;
     self->body = body;
+    if (!body) {
+        lk_bytes_add (&self->packed, header->body.data, header->body.size);
+    }
     return self;
+}
+
+bool
+lk_message_packed (const lk_message *self, lk_slice *body)
+{
+    *body = (lk_slice) {self->packed.data, self->packed.size};
+    return !self->body;
 }
 
 /*  -------------------------------------------------------- fields */
@@ -99,8 +115,7 @@ lk_message_row_new (void)
 void
 lk_message_add_row (lk_message *self, const char *name, lk_message **row_p)
 {
-    lk_free (self->body_text);
-    self->body_text = NULL;
+    lk_message_changes (self);
     json_t *list = json_object_get (self->body, name);
     if (!json_is_array (list)) {
         list = json_array ();

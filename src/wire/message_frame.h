@@ -23,9 +23,14 @@ void lk_message_set_from (lk_message *self, const char *from);
 lk_err lk_message_write (const lk_message *self, lk_bytes *frame);
 
 /*  The message that `header` describes; the caller owns it. NULL if its body
- *  is no JSON object with texts without NUL: then why, in `problem`. */
+ *  is neither packed nor a JSON object with texts without NUL: then why, in
+ *  `problem`. */
 lk_message *lk_message_read (const lk_frame_header *header, char *problem,
                              size_t problem_size);
+
+/*  Whether its body is packed, which only lock services write and read; then
+ *  the body, which belongs to the message. No field is found in it. */
+bool lk_message_packed (const lk_message *self, lk_slice *body);
 
 /*  Whether a field is there at all, of any type. */
 bool lk_message_has (const lk_message *self, const char *name);

@@ -143,8 +143,7 @@ lk_json_get_name (const json_t *json, char *room, lk_name *object,
 void
 lk_object_set (lk_message *message, lk_name object)
 {
-    lk_free (message->body_text);
-    message->body_text = NULL;
+    lk_message_changes (message);
     lk_json_set_name (message->body, object);
 }
 

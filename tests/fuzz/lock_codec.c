@@ -8,7 +8,7 @@
  *  whose length no header has to fit.
  */
 
-#include "wire/lock_codec.h"
+#include "lib/decode.h"
 #include "util/assert.h"
 #include "wire/message_frame.h"
 

@@ -10,7 +10,7 @@
 #define LK_EXAMPLE_H
 
 #include "lib/vector.h"
-#include "wire/lock_codec.h"
+#include "lib/decode.h"
 
 #define ID1 0x1f0e6a5b9c3d2871u
 #define ID2 0x2ad94c07e1b85f36u

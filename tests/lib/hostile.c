@@ -7,7 +7,7 @@
 #include "lib/hostile.h"
 
 #include "util/assert.h"
-#include "wire/lock_codec.h"
+#include "lib/decode.h"
 #include "wire/lock_fields.h"
 #include "wire/message_frame.h"
 

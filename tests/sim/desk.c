@@ -130,10 +130,10 @@ lk_lockd_persist (lk_lockd *self)
 }
 
 void
-lk_charter_write (const lk_charter *charter, lk_message *message)
+lk_lockd_sign (const lk_lockd *self, lk_message *started)
 {
-    (void) charter;
-    LK_ASSERT (!message);
+    (void) self;
+    LK_ASSERT (!started);
 }
 
 void

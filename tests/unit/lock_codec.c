@@ -48,7 +48,10 @@ static lk_err
 check_cluster (const lk_message *message, lk_lock_kind kind)
 {
     lk_charter cluster;
-    return kind != LK_MSG_STARTED || lk_charter_read (&cluster, message)
+    bool packs;
+    return kind != LK_MSG_STARTED
+                   || (lk_charter_read (&cluster, message)
+                       && lk_packs_read (message, &packs))
                ? LK_OK
                : LK_INVALID;
 }
@@ -139,10 +142,10 @@ static bool
 may_be_absent (const json_t *object, const char *name)
 {
     static const char *const names[] = {
-        "to_id",  "zone",     "context", "by",    "echo",   "table",
-        "origin", "holder",   "type",    "soft",  "limit",  "destination",
-        "bound",  "quiet_ms", "lenient", "rest",  "static", "turn",
-        "kept",   "ordinal",  "keep",    "force", "upgrade"};
+        "to_id",  "zone",     "context", "by",    "echo",    "table",
+        "origin", "holder",   "type",    "soft",  "limit",   "destination",
+        "bound",  "quiet_ms", "lenient", "rest",  "static",  "turn",
+        "kept",   "ordinal",  "keep",    "force", "upgrade", "packed"};
     if (strcmp (name, "tickets") == 0) {
         const char *op = json_string_value (json_object_get (object, "op"));
         return json_object_get (object, "queue") || (op && !strcmp (op, "add"));

@@ -6,6 +6,8 @@
 
 #include "lock_fake.h"
 
+#include "lib/decode.h"
+
 #define RANDOM_BITS 28
 
 static void

@@ -435,6 +435,91 @@ START_TEST (hears_only_who_started)
 }
 END_TEST
 
+static void
+send_retire (void)
+{
+    static lk_lock_message retire = {.kind = LK_MSG_RETIRE,
+                                     .origin = LK_NOBODY,
+                                     .destination = LK_NOBODY,
+                                     .term = {5, 1}};
+    retire.from = lockd.self;
+    retire.to = lk_roster_find (&lockd.roster, "h2", 0x22);
+    add_effect ((lk_effect) {.type = LK_DO_SEND, .message = &retire});
+    tick ();
+}
+
+static bool
+is_packed (const lk_message *message)
+{
+    lk_slice body;
+    return lk_message_packed (message, &body);
+}
+
+/*  Whatever it is told, but who it is, and until it says otherwise. */
+START_TEST (packs_for_who_reads_it)
+{
+    static const struct {
+        int64_t version; /* -1: not said */
+        bool packed;
+    } all[] = {{-1, false}, {1, true}, {2, true}, {0, false}, {1, true}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        lk_message *message = new_started ("blue", 0x22);
+        if (all[i].version >= 0) {
+            lk_message_set_number (message, "packed", all[i].version);
+        }
+        give (message);
+        send_retire ();
+        ck_assert_int_eq (is_packed (only_sent ("lock@h2", "RETIRE")),
+                          all[i].packed);
+        forget_sent ();
+    }
+    lk_lockd_announce (&lockd, "h2");
+    ck_assert_int_eq (
+        lk_message_number (only_sent ("lock@h2", "LOCKSTARTED"), "packed", 0),
+        1);
+    forget_sent ();
+    size_t before = node.count;
+    lk_message *message = new_started ("blue", 0x22);
+    lk_message_set_text (message, "packed", "yes");
+    give (message);
+    ck_assert_uint_eq (node.count, before);
+    ck_assert_uint_eq (lockd.dropped, 1);
+}
+END_TEST
+
+/*  Of the message that a lock service would send. */
+START_TEST (reads_packed_bodies_of_lock_services_only)
+{
+    give (new_started ("blue", 0x22));
+    lk_roster roster = lockd.roster;
+    lk_lock_message retire = {.kind = LK_MSG_RETIRE,
+                              .from =
+                                  lk_roster_find (&lockd.roster, "h2", 0x22),
+                              .to = lockd.self,
+                              .origin = LK_NOBODY,
+                              .destination = LK_NOBODY,
+                              .term = {5, 0x22}};
+    lk_message *packed = lk_lock_pack (&retire, &roster, retire.from);
+    lk_message_set_from (packed, "lock@h2");
+    give (packed);
+    ck_assert_int_eq (node.kind[node.count - 1], LK_MSG_RETIRE);
+    static const char *const others[] = {"a@h1", "a@h2"};
+    for (size_t i = 0; i < 2; i++) {
+        const size_t before = node.count;
+        forget_sent ();
+        packed = lk_lock_pack (&retire, &roster, retire.from);
+        lk_message_set_from (packed, others[i]);
+        lk_message_set_serial (packed, 7);
+        give (packed);
+        const lk_message *answer = only_sent (others[i], "INVALID");
+        check_text (answer, "reason",
+                    "packed bodies are for lock services, say it in JSON");
+        ck_assert_uint_eq (lk_message_serial (answer), 7);
+        ck_assert_uint_eq (node.count, before);
+    }
+}
+END_TEST
+
 /*  Its own broadcasts come back to it; and other services have other names. */
 START_TEST (hears_lock_services_of_other_hosts_only)
 {
@@ -699,6 +784,7 @@ main (void)
         stops_at_once_when_told_twice,
     };
     const TTest *const others[] = {
+        packs_for_who_reads_it,  reads_packed_bodies_of_lock_services_only,
         hears_only_who_started,  hears_lock_services_of_other_hosts_only,
         refuses_another_cluster, tells_why_it_refuses,
         takes_a_refusal,         does_not_hear_who_refuses,

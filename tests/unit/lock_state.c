@@ -157,7 +157,7 @@ static const struct {
     {NULL, "genesis", NULL, "field 'genesis': not a list of so many hosts"},
     {NULL, "genesis", "[]", "field 'genesis': cluster and genesis go together"},
     {NULL, "genesis", "[\"h1\", \"h1\"]",
-     "field 'genesis': an item is no host, one too many, or there twice"},
+     "field 'genesis': a host is there twice"},
     {NULL, "promised", NULL, "field 'promised': missing"},
     {NULL, "promised", "\"7\"", "field 'promised': not a term"},
     {NULL, "promised", "\"6:ffffffffffffffff\"",

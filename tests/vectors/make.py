@@ -5,15 +5,18 @@
 #   SPDX-License-Identifier: MPL-2.0
 #
 #   A second, independent writer of frames: what lockkeeper-protocol(7) says,
-#   in Python. Run by hand after a change of the protocol (from anywhere); what
+#   in Python; the fields of packed bodies it takes from that page's own tables.
+#   Run by hand after a change of the protocol (from anywhere); what
 #   it writes is kept in the repository, the tests do not need it.
 
 import json
 import os
+import re
 import struct
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CORPUS = os.path.join(HERE, "..", "fuzz", "corpus")
+PAGE = os.path.join(HERE, "..", "..", "man", "lockkeeper-protocol.7")
 
 ID = {"h1": "1f0e6a5b9c3d2871", "h2": "2ad94c07e1b85f36",
       "h3": "3b72f8d05e4961ca", "h4": "44e10d92b7af6c53"}
@@ -33,7 +36,7 @@ CANDIDATE = {"priority": 8, "random": 190427651,
              "port": 7201, "pid": 4021}
 #   Of LOCKSTARTED, written around the core.
 CLUSTER = {"cluster": "demo", "leader_lease": 2000, "host_lease": 8000,
-           "genesis": ["h1", "h2", "h3"]}
+           "genesis": ["h1", "h2", "h3"], "packed": 1}
 HASH = "9e1c5ad2037b84f6"
 KEY = "c0ffee5eed1e55a7"
 TOKEN = "0000000700000004"
@@ -41,12 +44,15 @@ TOKEN = "0000000700000004"
 #   ------------------------------------------------------------ frames
 
 
-def frame(to, sender, command, serial=0, body=None, crossed=False):
+def frame(to, sender, command, serial=0, body=None, crossed=False,
+          packed=None):
     text = b"" if body is None else json.dumps(
         body, separators=(",", ":"), ensure_ascii=False).encode()
+    text = packed or text
     parts = [to.encode(), sender.encode(), command.encode()]
     size = 20 + sum(map(len, parts)) + len(text)
-    flags = (1 if text else 0) | (4 if crossed else 0)
+    flags = 2 if packed else 1 if text else 0
+    flags |= 4 if crossed else 0
     head = struct.pack(">2sBBIQBBBB", b"LK", 1, flags, size, serial,
                        *map(len, parts), 0)
     return head + b"".join(parts) + text
@@ -59,8 +65,8 @@ def hex_lines(data):
 
 
 def write(name, about, to, sender, command, serial=0, body=None,
-          crossed=False):
-    data = frame(to, sender, command, serial, body, crossed)
+          crossed=False, packed=None):
+    data = frame(to, sender, command, serial, body, crossed, packed)
     lines = [f"# {about}", "", f"to       {to}", f"from     {sender}",
              f"command  {command}", f"serial   {serial}"]
     if crossed:
@@ -524,11 +530,162 @@ LOCK = [
 ]
 
 
-def write_lock(name, command, sender, term, fields):
+#   ------------------------------------------------------------ packed bodies
+
+
+def table(title):
+    """The lines of a table of the page, as lists of fields by their name."""
+    with open(PAGE, encoding="utf-8") as f:
+        text = f.read().split(f'.\\" {title}\n')[1].split('.\\" end')[0]
+    rows = re.sub(r"\n {6,}", " ", text).rstrip("\n").split("\n")
+    pairs = [re.match(r" *(?:\d+ )?(\w+) *(.*)", row).groups() for row in rows]
+    return {name: [one for one in fields.split(", ") if one]
+            for name, fields in pairs}
+
+
+WORDS = table("words")
+PARTS = table("parts")
+MESSAGES = table("messages")
+
+
+class Packer:
+    def __init__(self, sender):
+        self.data = bytearray()
+        self.bits = 8
+        self.flags_at = 0
+        self.hosts = [sender]
+
+    def num(self, number):
+        while number >= 128:
+            self.data.append(number % 128 + 128)
+            number //= 128
+        self.data.append(number)
+
+    def int(self, number):
+        self.num(2 * number if number >= 0 else -2 * number - 1)
+
+    def hex(self, digits):
+        self.data += bytes.fromhex(digits)
+
+    ip = hex
+
+    def flag(self, value):
+        if self.bits == 8:
+            self.bits, self.flags_at = 0, len(self.data)
+            self.data.append(0)
+        self.data[self.flags_at] += bool(value) << self.bits
+        self.bits += 1
+
+    def bytes(self, data):
+        self.num(len(data))
+        self.data += data
+
+    def text(self, text):
+        self.bytes(text.encode())
+
+    def host(self, host):
+        if host not in self.hosts:
+            name, _, number = host.partition(":")
+            self.data.append(len(self.hosts))
+            self.hosts.append(host)
+            self.text(name)
+            self.hex(number or 16 * "0")
+        else:
+            self.data.append(self.hosts.index(host))
+
+    def list(self, kind, values):
+        self.num(len(values))
+        for value in values:
+            self.value(kind, value)
+
+    def hosts_(self, values):
+        self.list("host", values)
+
+    def term(self, term):
+        number, _, proposer = term.partition(":")
+        self.num(int(number))
+        self.hex(proposer)
+
+    def request(self, request):
+        host, session, serial = request.split("/")
+        self.host(host)
+        self.num(int(session))
+        self.num(int(serial))
+
+    def object(self, body):
+        name = (bytes.fromhex(body["object_hex"]) if "object_hex" in body
+                else body["object"].encode())
+        parts = [body.get("zone", ""), body.get("context", "")]
+        self.bytes("\0".join([*parts, ""]).encode() + name)
+
+    def value(self, kind, value):
+        if kind in WORDS and isinstance(value, str):
+            self.data.append(WORDS[kind].index(value))
+        elif kind in PARTS:
+            self.fields(PARTS[kind], value)
+        elif kind == "op":
+            self.value("op", value["op"])
+            self.fields(PARTS.get(value["op"], []), value)
+        else:
+            getattr(self, kind if kind != "hosts" else "hosts_")(value)
+
+    def field(self, form, body):
+        flag, name, optional, many, kind = re.match(
+            r"(?:\((\w+)\) )?(\w+)(\?)?(\[\])? ?(\w+)?", form).groups()
+        kind = kind or name
+        if flag and not body.get(flag):
+            return
+        if optional:
+            self.flag(name in body)
+            if name not in body:
+                return
+        if many:
+            self.list(kind, body[name])
+        elif kind in ("object", "owner") and kind == name:
+            self.part(kind, body)
+        else:
+            self.value(kind, body.get(name, False))
+
+    def part(self, kind, body):
+        if kind == "object":
+            self.object(body)
+        else:
+            self.fields(PARTS[kind], body)
+
+    def fields(self, forms, body):
+        for form in forms:
+            self.field(form, body)
+
+
+def pack(kind, sender, body):
+    number = list(MESSAGES).index(kind)
+    packer = Packer(f"{sender}:{ID[sender]}")
+    packer.data += bytes([1, number])
+    packer.hex(body["id"])
+    packer.hex(body["to_id"])
+    forms = ["term"] if number > 3 else []
+    packer.fields(forms + ["origin? host", "destination? host"], body)
+    packer.fields(MESSAGES[kind], body)
+    return bytes(packer.data)
+
+
+def write_packed(name, command, sender, term, fields):
+    body = lock_body(name, sender, term, fields)
+    return write("packed-" + name, f"between lock services, packed: {name}",
+                 LOCK1, f"lock@{sender}", command, 0, body,
+                 packed=pack(body["stage"], sender, body))
+
+
+def lock_body(name, sender, term, fields):
     body = {"stage": name.split("-")[0], "id": ID[sender], "to_id": ID["h1"]}
     if term:
         body["term"] = term
     body.update(fields)
+    return body
+
+
+def write_lock(name, command, sender, term, fields):
+    body = lock_body(name, sender, term, fields)
     return write("lock-" + name, f"between lock services: {name}", LOCK1,
                  f"lock@{sender}", command, 0, body)
 
@@ -554,7 +711,7 @@ def corpus(target, inputs):
 def broken_frames(good):
     def put(at, value):
         return good[:at] + bytes([value]) + good[at + 1:]
-    return {"tag": put(0, 0x6c), "version": put(2, 2), "packed": put(3, 2),
+    return {"tag": put(0, 0x6c), "version": put(2, 2), "packed": put(3, 2), "refused": put(3, 3),
             "flags": put(3, 0x11), "size-small": put(7, 21),
             "size-large": put(6, 9), "to-len": put(16, 255),
             "reserved": put(19, 1), "cut": good[:-1], "header": good[:20],
@@ -594,6 +751,8 @@ BROKEN_STATES = {
 def main():
     bus = {row[0]: write(*row) for row in BUS + APPLICATION}
     lock = {row[0]: write_lock(*row) for row in LOCK}
+    packed = {row[0]: write_packed(*row) for row in LOCK
+              if row[1] != "LOCKSTARTED"}
     for name, state in (("state", STATE), ("state-fresh", FRESH)):
         with open(os.path.join(HERE, name + ".json"), "wb") as f:
             f.write(text(state))
@@ -604,6 +763,8 @@ def main():
                      **broken_frames(good)})
     corpus("message", {**bus, **BROKEN_BODIES})
     corpus("lock_codec", lock)
+    corpus("lock_packed", {name: data[20 + sum(data[16:19]):]
+                           for name, data in packed.items()})
     corpus("lock_state", {
         "member": text(STATE), "fresh": text(FRESH),
         **{name: text(s) for name, s in BROKEN_STATES.items()}})
