@@ -98,7 +98,8 @@ simulator := $(B)/tests/sim/sim
 
 all: $(libraries) $(programs) $(examples)
 
-tests: all unit-tests $(fuzz_tests) $(cluster_tests) $(hooked) $(simulator)
+tests: all unit-tests $(fuzz_tests) $(cluster_tests) $(hooked) $(simulator) \
+	$(benches)
 unit-tests: $(unit_tests)
 
 help:

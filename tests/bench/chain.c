@@ -6,11 +6,11 @@
  *  chain PREFIX PARTS FOLLOWERS MS NEAR FAR SIZE SIZE SIZE SIZE
  *
  *  Latency with one question under way, for twice so many ms, then answers per
- *  second with 8, 64 and 512 for so many; see tests/lib/relay.h.
+ *  second with 8, 64 and 512 for so many; see tests/lib/forwarders.h.
  */
 
 #include "lib/figures.h"
-#include "lib/relay.h"
+#include "lib/forwarders.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,19 +18,19 @@
 #define WARM_UP 200
 
 static void
-measure_latency (lk_relay *relay, const char *prefix, int64_t ns)
+measure_latency (lk_forwarders *bus, const char *prefix, int64_t ns)
 {
     lk_samples samples = {0};
     for (int i = 0; i < WARM_UP; i++) {
-        lk_relay_send (relay);
-        (void) lk_relay_receive (relay, true);
+        lk_forwarders_send (bus);
+        (void) lk_forwarders_receive (bus, true);
     }
     const int64_t start = lk_figures_now_ns ();
     int64_t now = start;
     while (now - start < ns) {
         const int64_t before = now;
-        lk_relay_send (relay);
-        (void) lk_relay_receive (relay, true);
+        lk_forwarders_send (bus);
+        (void) lk_forwarders_receive (bus, true);
         now = lk_figures_now_ns ();
         lk_samples_add (&samples, now - before);
     }
@@ -41,17 +41,17 @@ measure_latency (lk_relay *relay, const char *prefix, int64_t ns)
 }
 
 static void
-measure_rate (lk_relay *relay, const char *prefix, int64_t ns, int in_flight)
+measure_rate (lk_forwarders *bus, const char *prefix, int64_t ns, int in_flight)
 {
     const int64_t start = lk_figures_now_ns ();
     int64_t now = start, count = 0;
     int waiting = 0;
     while (now - start < ns || waiting > 0) {
         for (; waiting < in_flight && now - start < ns; waiting++) {
-            lk_relay_send (relay);
+            lk_forwarders_send (bus);
         }
-        for (bool some = lk_relay_receive (relay, true); some;
-             some = lk_relay_receive (relay, false)) {
+        for (bool some = lk_forwarders_receive (bus, true); some;
+             some = lk_forwarders_receive (bus, false)) {
             now = lk_figures_now_ns ();
             waiting--;
             count += now - start < ns;
@@ -78,19 +78,19 @@ main (int argc, char **argv)
                  argv[0]);
         return 2;
     }
-    lk_relay_options options = {.parts = (int) number (argv[2]),
-                                .followers = (int) number (argv[3]),
-                                .near_core = (int) number (argv[5]),
-                                .far_core = (int) number (argv[6])};
+    lk_forwarders_options options = {.parts = (int) number (argv[2]),
+                                     .followers = (int) number (argv[3]),
+                                     .near_core = (int) number (argv[5]),
+                                     .far_core = (int) number (argv[6])};
     for (int i = 0; i < 4; i++) {
         options.size[i] = (size_t) number (argv[7 + i]);
     }
     const int64_t ns = number (argv[4]) * 1000000;
-    lk_relay *relay = lk_relay_start (&options);
-    measure_latency (relay, argv[1], 2 * ns);
+    lk_forwarders *bus = lk_forwarders_start (&options);
+    measure_latency (bus, argv[1], 2 * ns);
     for (size_t i = 0; i < 3; i++) {
-        measure_rate (relay, argv[1], ns, in_flight[i]);
+        measure_rate (bus, argv[1], ns, in_flight[i]);
     }
-    lk_relay_stop (&relay);
+    lk_forwarders_stop (&bus);
     return 0;
 }

@@ -3,6 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
+ *  digest TICKETS...
+ *
  *  Of a table of three homes, all of whose digests it applies; and the time
  *  to add one ticket. CPU time of this process: no other work counts.
  */
@@ -11,6 +13,7 @@
 #include "lib/figures.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define HOMES 3
 #define ROUNDS 5
@@ -58,10 +61,10 @@ measure (size_t tickets)
 }
 
 int
-main (void)
+main (int argc, char **argv)
 {
-    measure (10000);
-    measure (100000);
-    measure (1000000);
+    for (int i = 1; i < argc; i++) {
+        measure (strtoul (argv[i], NULL, 10));
+    }
     return 0;
 }

@@ -3,6 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
+ *  grants STEPS
+ *
  *  One object, a queue of that many. Each step one leaves and one comes, so
  *  that the length stays. In a mixed queue all but every tenth are shared.
  */
@@ -11,8 +13,9 @@
 #include "table.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
-#define STEPS 100000
+static size_t steps;
 
 static const lk_decree decree = {.term = {7, 0xa1},
                                  .members = 1,
@@ -48,24 +51,29 @@ measure (const char *what, size_t length, const lk_lock_mode *a,
         apply (&table, LK_OP_ADD, last, last % other == 0 ? b : a);
     }
     int64_t start = lk_figures_cpu_ns ();
-    for (size_t i = 0; i < STEPS; i++) {
+    for (size_t i = 0; i < steps; i++) {
         last++;
         apply (&table, LK_OP_DROP, last - length, a);
         apply (&table, LK_OP_ADD, last, last % other == 0 ? b : a);
     }
-    lk_figure (NULL, lk_figures_us (start) / STEPS, "us",
+    lk_figure (NULL, lk_figures_us (start) / (double) steps, "us",
                "core.grant.%s.queue%zu", what, length);
     lk_table_clear (&table);
 }
 
 int
-main (void)
+main (int argc, char **argv)
 {
     const lk_lock_mode exclusive = {.type = LK_EXCLUSIVE};
     const lk_lock_mode soft = {.type = LK_EXCLUSIVE, .soft = true};
     const lk_lock_mode shared = {.type = LK_SHARED};
     const lk_lock_mode units = {.type = LK_SEMAPHORE, .limit = 8};
     const size_t lengths[] = {1, 1000, 100000};
+    steps = argc == 2 ? strtoul (argv[1], NULL, 10) : 0;
+    if (steps == 0) {
+        fprintf (stderr, "usage: %s STEPS\n", argv[0]);
+        return 2;
+    }
     for (size_t i = 0; i < 3; i++) {
         const size_t length = lengths[i];
         measure ("exclusive", length, &exclusive, &exclusive, 1);

@@ -8,8 +8,9 @@
 #
 #   Figures are printed as they come, and kept in $BUILD/bench/PART.figures:
 #   so the table has the peers of the last `make bench-peers`, too. A part that
-#   fails, or is not done after its seconds, makes the whole fail; its figures
-#   of this time are kept.
+#   fails, is not done after its seconds, or does not give what figures.txt
+#   wants of it, makes the whole fail; its figures of this time are kept. With
+#   --tiny it is only seen whether they work, see lib.sh; $BUILD/bench-tiny.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -21,14 +22,42 @@ current='' failed=0
 if [ "${1:-}" = --tiny ]; then
     export BENCH_TINY=1
     out=$BUILD/bench-tiny
+    rm -rf "$out"
     shift
 fi
 mkdir -p "$out"
 trap '[ -z "$current" ] || kill "$current"; wait; exit 130' INT TERM HUP
 
+complain () {
+    echo "bench: $*" >&2
+    failed=1
+}
+
+#   The names that figures.txt has for a part.
+wanted () {
+    awk -v part="$1" '$1 == part { print $2 }' "$here/figures.txt" |
+        while read -r names; do
+            eval "printf '%s\n' $names"
+        done
+}
+
+#   check PART FILE: all wanted figures are there, and none is 0.
+check () {
+    local name
+    for name in $(wanted "$1" | awk '
+            NR == FNR { if ($1 == "figure") { value[$2] = $3 } next }
+            value[$1] + 0 <= 0' "$2" -); do
+        complain "part '$1' has no figure '$name'"
+    done
+    grep -q '^figure ' "$2" || complain "part '$1' has no figure"
+    ! grep -v '^figure [a-z0-9._]* [0-9][0-9.e+-]* [^ ]*$' "$2" >&2 ||
+        complain "part '$1' said what is no figure"
+}
+
 #   A part's last figures stay until it has new ones.
 part () {
     local name=$1 seconds=$2 status
+    : >"$out/$name.new"
     BENCH_SECONDS=$seconds timeout --kill-after=10 "$((seconds + 5))" \
         bash "$here/$name.sh" >"$out/$name.new" &
     current=$!
@@ -38,11 +67,10 @@ part () {
     wait
     current=''
     mv "$out/$name.new" "$out/$name.figures"
-    [ "$status" = 0 ] && return
-    failed=1
     case $status in
-        124 | 137) echo "bench: part '$name' took more than $seconds s" >&2 ;;
-        *) echo "bench: part '$name' failed ($status)" >&2 ;;
+        0) check "$name" "$out/$name.figures" ;;
+        124 | 137) complain "part '$name' took more than $seconds s" ;;
+        *) complain "part '$name' failed ($status)" ;;
     esac
 }
 

@@ -7,5 +7,7 @@
 # shellcheck source=tests/bench/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-on_near "$BUILD/tests/bench/grants" || exit 1
-on_near "$BUILD/tests/bench/digest" || exit 1
+tickets=(10000 100000 1000000)
+[ -z "${BENCH_TINY:-}" ] || tickets=(10000)
+on_near "$BUILD/tests/bench/grants" "$(many 100000 1000)" || exit 1
+on_near "$BUILD/tests/bench/digest" "${tickets[@]}" || exit 1

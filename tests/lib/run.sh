@@ -260,7 +260,7 @@ cluster () {
     local test alone=() slots=3
     while IFS= read -r test; do
         case ${test##*/} in
-            cli_* | sandbox_* | kill_* | faults_* | kinds_*)
+            bench_* | cli_* | sandbox_* | kill_* | faults_* | kinds_*)
                 job script "cluster/$(basename "${test%.sh}")" 900 "$test"
                 ;;
             *) alone+=("$test") ;;

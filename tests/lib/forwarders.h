@@ -1,4 +1,4 @@
-/*  relay.h - the bare bus: dumb forwarders in the place of lockkeeper
+/*  forwarders.h - the bare bus: dumb forwarders in the place of lockkeeper
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -15,13 +15,13 @@
  *  knows nothing of locks. This shows what the bus alone costs.
  */
 
-#ifndef LK_RELAY_H
-#define LK_RELAY_H
+#ifndef LK_FORWARDERS_H
+#define LK_FORWARDERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define LK_RELAY_PARTS_MAX 5
+#define LK_FORWARDERS_PARTS_MAX 5
 
 typedef struct {
     int parts;     /* of a message: 1 to 5 */
@@ -32,20 +32,20 @@ typedef struct {
     /*  Bytes of: the question, what a follower is asked, its answer, the
      *  answer to the question. */
     size_t size[4];
-} lk_relay_options;
+} lk_forwarders_options;
 
-typedef struct lk_relay lk_relay;
+typedef struct lk_forwarders lk_forwarders;
 
 /*  Pins this process, which is the application, too. What fails ends the
  *  program; whatever ends the program ends the others. */
-lk_relay *lk_relay_start (const lk_relay_options *options);
-void lk_relay_stop (lk_relay **self_p);
+lk_forwarders *lk_forwarders_start (const lk_forwarders_options *options);
+void lk_forwarders_stop (lk_forwarders **self_p);
 
 /*  Asks. */
-void lk_relay_send (lk_relay *self);
+void lk_forwarders_send (lk_forwarders *self);
 
 /*  Takes an answer. Waits for one if there is none, unless told not to: then
  *  false says that there is none. */
-bool lk_relay_receive (lk_relay *self, bool wait);
+bool lk_forwarders_receive (lk_forwarders *self, bool wait);
 
 #endif

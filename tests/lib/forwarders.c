@@ -1,10 +1,10 @@
-/*  relay.c - the bare bus: dumb forwarders in the place of lockkeeper
+/*  forwarders.c - the bare bus: dumb forwarders in the place of lockkeeper
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "lib/relay.h"
+#include "lib/forwarders.h"
 
 #include "util/alloc.h"
 
@@ -42,8 +42,8 @@ typedef struct {
     atomic_int bound;
 } board;
 
-struct lk_relay {
-    lk_relay_options options;
+struct lk_forwarders {
+    lk_forwarders_options options;
     int hosts;
     board *board;
     pid_t child[2 * HOSTS_MAX];
@@ -118,7 +118,8 @@ address (void *socket, const char *name)
 
 /*  A new message, of so many bytes in all. */
 static void
-say (void *socket, const lk_relay_options *options, header head, size_t size)
+say (void *socket, const lk_forwarders_options *options, header head,
+     size_t size)
 {
     for (int i = 1; i <= options->parts; i++) {
         const bool last = i == options->parts;
@@ -200,30 +201,29 @@ forward (const router *self, void *from)
 }
 
 static void
-dial_others (const lk_relay *relay, const router *self)
+dial_others (const lk_forwarders *bus, const router *self)
 {
-    relay->board->bound++;
-    while (relay->board->bound < relay->hosts) {
+    bus->board->bound++;
+    while (bus->board->bound < bus->hosts) {
         usleep (1000);
     }
-    for (int host = 0; host < relay->hosts; host++) {
+    for (int host = 0; host < bus->hosts; host++) {
         if (host != self->host) {
             const char *name = neighbour[host];
             need (zmq_setsockopt (self->mesh, ZMQ_CONNECT_ROUTING_ID, name,
                                   strlen (name))
                           == 0
-                      && zmq_connect (self->mesh, relay->board->mesh[host])
-                             == 0,
+                      && zmq_connect (self->mesh, bus->board->mesh[host]) == 0,
                   "dial");
         }
     }
 }
 
 static void
-run_router (const lk_relay *relay, uint8_t host, const char *endpoint)
+run_router (const lk_forwarders *bus, uint8_t host, const char *endpoint)
 {
-    char *mesh = relay->board->mesh[host];
-    size_t size = sizeof relay->board->mesh[host];
+    char *mesh = bus->board->mesh[host];
+    size_t size = sizeof bus->board->mesh[host];
     char identity[16];
     void *context = zmq_ctx_new ();
     router self = {.host = host};
@@ -235,7 +235,7 @@ run_router (const lk_relay *relay, uint8_t host, const char *endpoint)
               && zmq_getsockopt (self.mesh, ZMQ_LAST_ENDPOINT, mesh, &size)
                      == 0,
           "bind");
-    dial_others (relay, &self);
+    dial_others (bus, &self);
     for (;;) {
         zmq_pollitem_t item[] = {{self.local, 0, ZMQ_POLLIN, 0},
                                  {self.mesh, 0, ZMQ_POLLIN, 0}};
@@ -250,20 +250,20 @@ run_router (const lk_relay *relay, uint8_t host, const char *endpoint)
 
 /*  The first host's: asks all others, and answers what all have. */
 static void
-lead (const lk_relay *relay, void *socket, const header *head,
+lead (const lk_forwarders *bus, void *socket, const header *head,
       uint64_t answers[HOSTS_MAX])
 {
-    const lk_relay_options *options = &relay->options;
+    const lk_forwarders_options *options = &bus->options;
     static uint64_t answered;
     if (!head->is_answer) {
-        for (uint8_t host = 1; host < relay->hosts; host++) {
+        for (uint8_t host = 1; host < bus->hosts; host++) {
             say (socket, options, (header) {host, TO_SERVICE, 0, 0},
                  options->size[1]);
         }
         return;
     }
     answers[head->from]++;
-    for (int host = 1; host < relay->hosts; host++) {
+    for (int host = 1; host < bus->hosts; host++) {
         if (answers[host] <= answered) {
             return;
         }
@@ -273,7 +273,7 @@ lead (const lk_relay *relay, void *socket, const header *head,
 }
 
 static void
-run_service (const lk_relay *relay, uint8_t host, const char *endpoint)
+run_service (const lk_forwarders *bus, uint8_t host, const char *endpoint)
 {
     void *socket = open_socket (zmq_ctx_new (), ZMQ_DEALER, "service");
     uint64_t answers[HOSTS_MAX] = {0};
@@ -284,11 +284,11 @@ run_service (const lk_relay *relay, uint8_t host, const char *endpoint)
         (void) zmq_poll (&item, 1, -1);
         while (take (socket, &head, ZMQ_DONTWAIT)) {
             if (host == 0) {
-                lead (relay, socket, &head, answers);
+                lead (bus, socket, &head, answers);
             } else {
-                say (socket, &relay->options,
+                say (socket, &bus->options,
                      (header) {head.from, TO_SERVICE, host, 1},
-                     relay->options.size[2]);
+                     bus->options.size[2]);
             }
         }
     }
@@ -296,7 +296,7 @@ run_service (const lk_relay *relay, uint8_t host, const char *endpoint)
 
 /*  Two of them for each host. */
 static void
-start_child (lk_relay *self, int number, pid_t parent)
+start_child (lk_forwarders *self, int number, pid_t parent)
 {
     char endpoint[64];
     const uint8_t host = (uint8_t) (number / 2);
@@ -319,10 +319,10 @@ start_child (lk_relay *self, int number, pid_t parent)
 
 /*  -------------------------------------------------------- application */
 
-lk_relay *
-lk_relay_start (const lk_relay_options *options)
+lk_forwarders *
+lk_forwarders_start (const lk_forwarders_options *options)
 {
-    lk_relay *self = lk_alloc (sizeof *self);
+    lk_forwarders *self = lk_alloc (sizeof *self);
     char endpoint[64];
     self->options = *options;
     self->hosts = 1 + options->followers;
@@ -343,9 +343,9 @@ lk_relay_start (const lk_relay_options *options)
 }
 
 void
-lk_relay_stop (lk_relay **self_p)
+lk_forwarders_stop (lk_forwarders **self_p)
 {
-    lk_relay *self = *self_p;
+    lk_forwarders *self = *self_p;
     for (int i = 0; i < 2 * self->hosts; i++) {
         kill (self->child[i], SIGKILL);
         waitpid (self->child[i], NULL, 0);
@@ -358,14 +358,14 @@ lk_relay_stop (lk_relay **self_p)
 }
 
 void
-lk_relay_send (lk_relay *self)
+lk_forwarders_send (lk_forwarders *self)
 {
     say (self->app, &self->options, (header) {0, TO_SERVICE, 0, 0},
          self->options.size[0]);
 }
 
 bool
-lk_relay_receive (lk_relay *self, bool wait)
+lk_forwarders_receive (lk_forwarders *self, bool wait)
 {
     header head;
     return take (self->app, &head, wait ? 0 : ZMQ_DONTWAIT);
