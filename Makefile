@@ -61,6 +61,7 @@ endif
 lib_src := $(wildcard $(addsuffix /*.c,src/util src/wire src/net src/client))
 cli_src := $(wildcard src/cli/*.c)
 router_src := $(wildcard router/*.c)
+daemon_src := $(wildcard src/daemon/*.c)
 core_src := $(wildcard plugins/lock/core/*.c)
 lock_src := $(wildcard plugins/lock/*.c)
 greeter_src := $(wildcard plugins/greeter/*.c)
@@ -82,6 +83,7 @@ shared_lib = $(B)/liblockkeeper.so.$(SOVERSION)
 core_lib = $(B)/core.a
 lock_lib = $(B)/lock.a
 router_lib = $(B)/router.a
+daemon_lib = $(B)/daemon.a
 test_lib = $(B)/test.a
 
 programs := $(addprefix $(B)/,lockkeeper-router lockkeeper-lockd lockkeeper)
@@ -254,6 +256,8 @@ $(lock_lib): $(call obj,$(filter-out %/main.c,$(lock_src)))
 	$(archive)
 $(router_lib): $(call obj,$(filter-out %/main.c,$(router_src)))
 	$(archive)
+$(daemon_lib): $(call obj,$(daemon_src))
+	$(archive)
 $(test_lib): $(call obj,$(testlib_src))
 	$(archive)
 
@@ -273,9 +277,10 @@ $(shared_lib): $(call obj,$(lib_src)) $(B)/liblockkeeper.map
 
 $(B)/lockkeeper: $(call obj,$(cli_src)) $(static_lib)
 	$(call link)
-$(B)/lockkeeper-router: $(call obj,$(router_src)) $(static_lib)
+$(B)/lockkeeper-router: $(call obj,$(router_src) $(daemon_src)) $(static_lib)
 	$(call link)
-$(B)/lockkeeper-lockd: $(call obj,$(lock_src)) $(core_lib) $(static_lib)
+$(B)/lockkeeper-lockd: $(call obj,$(lock_src) $(daemon_src)) $(core_lib) \
+		$(static_lib)
 	$(call link)
 $(B)/lockkeeper-greeter: $(call obj,$(greeter_src)) $(static_lib)
 	$(call link)
@@ -288,7 +293,8 @@ $(firstword $(hooked)): $(B)/tests/hooks/lockd.o $(B)/tests/lib/corrupt.o \
 		$(call obj,$(lock_src)) $(core_lib) $(static_lib)
 	$(call link,-Wl$(comma)--wrap=lk_lockd_from_app)
 
-parts = $(test_lib) $(lock_lib) $(core_lib) $(router_lib) $(static_lib)
+parts = $(test_lib) $(lock_lib) $(core_lib) $(router_lib) $(daemon_lib) \
+	$(static_lib)
 
 $(unit_tests) $(cluster_tests): $(B)/%: $(B)/%.o $(parts)
 	$(call link,$(WRAP) $(CHECK_LIBS))

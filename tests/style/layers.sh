@@ -70,6 +70,9 @@ layer src/net \
     "\"(util|wire|net)/[a-z0-9_]+\\.h\"|$public|<c?zmq\\.h>|$system" \
     '<(jansson|uthash)\.h>' "${files[@]}"
 
+mapfile -t files < <(in_folder src/daemon)
+layer src/daemon "$local_header|$system" "$third_party" "${files[@]}"
+
 for folder in client cli; do
     mapfile -t files < <(in_folder src/$folder)
     layer src/$folder \
