@@ -18,7 +18,7 @@ ms=$(many 300 60)
 
 #   Bytes of a message of one LOCK: from the application, to a follower, its
 #   acknowledgement, and LOCKED.
-sizes=(115 346 190 260)
+sizes=(110 130 83 280)
 
 #   chain PREFIX PARTS FOLLOWERS
 chain () {

@@ -1,0 +1,135 @@
+#!/bin/bash
+#   costs.sh - what one operation costs each process, and what none does
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   Three hosts at rest: the share of a core that the dearest router and the
+#   dearest lock service take. Then one client locks and unlocks names of its
+#   own host: for each process of the home and of a follower, by its main
+#   thread and by libzmq's, CPU time and wake-ups of an operation, from /proc;
+#   and system calls, if there is strace.
+
+# shellcheck source=tests/bench/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+processes=({h1,h2,h3}/{router,lockd})
+declare -A role=([h1]=home [h2]=follower)
+
+#   snapshot: "HOST/DAEMON main|io NS WAKE-UPS" for all threads there are, and
+#   the time.
+snapshot () {
+    local it pid thread kind
+    echo "time $(date +%s%N)"
+    for it in "${processes[@]}"; do
+        pid=$(pid_of "${it%/*}" "${it#*/}")
+        for thread in "/proc/$pid/task"/*; do
+            kind=io
+            [ "${thread##*/}" != "$pid" ] || kind=main
+            echo "$it $kind $(cut -d ' ' -f 1 "$thread/schedstat")" \
+                "$(awk '$1 ~ /^voluntary/ { print $2 }' "$thread/status")"
+        done
+    done
+}
+
+#   between A B: "HOST/DAEMON main|io NS WAKE-UPS" from one to the other.
+between () {
+    awk 'NR == FNR { ns[$1, $2] += $3; ups[$1, $2] += $4; next }
+        $1 != "time" { ns[$1, $2] -= $3; ups[$1, $2] -= $4; at[$1 " " $2] }
+        END {
+            for (it in at) {
+                split (it, k, " ")
+                printf "%s %d %d\n", it, ns[k[1], k[2]], ups[k[1], k[2]]
+            }
+        }' "$2" "$1" | sort
+}
+
+seconds_between () {
+    awk '$1 == "time" { print $2 }' "$1" "$2" |
+        paste -s | awk '{ print ($2 - $1) / 1e9 }'
+}
+
+#   rest DAEMON: percent of a core.
+rest () {
+    between "$work/rest.a" "$work/rest.b" |
+        awk -v s="$(seconds_between "$work/rest.a" "$work/rest.b")" \
+            -v daemon="/$1 " 'index ($0, daemon) { ns[$1] += $3 }
+            END {
+                for (it in ns) { if (ns[it] > most) { most = ns[it] } }
+                print most / s / 1e7
+            }'
+}
+
+#   client NAME MS: in the background.
+client () {
+    on_near "$BUILD/tests/bench/client" \
+        "ipc://$LOCKKEEPER_SANDBOX/h1/router" load h1 "$2" exclusive:1 \
+        >"$work/$1" &
+    children=($!)
+}
+
+#   finish NAME: waits for that client; $rate is its operations per second.
+finish () {
+    wait "${children[0]}" || die 'the load failed'
+    children=()
+    rate=$(awk '$2 == "load.inflight1.ops" { print $3 }' "$work/$1")
+}
+
+#   operations MS: how many there were in that client's whole time.
+operations () {
+    awk -v n="$rate" -v ms="$1" 'BEGIN { print n * ms * 2.5 / 1000 }'
+}
+
+#   per_operation N: figures of CPU time and wake-ups.
+per_operation () {
+    local it kind ns ups name operations=$1
+    while read -r it kind ns ups; do
+        name=${role[${it%/*}]:-}
+        [ -n "$name" ] || continue
+        name=costs.$name.${it#*/}.$kind
+        figure "$name.cpu" "$(awk "BEGIN { print $ns / 1e3 / $operations }")" us
+        figure "$name.wakeups" "$(awk "BEGIN { print $ups / $operations }")" \
+            each
+    done
+}
+
+#   calls MS: figures of system calls; all of them while strace looks on.
+calls () {
+    local it pids=()
+    for it in {h1,h2}/{router,lockd}; do
+        strace -f -c -o "$work/calls.${it/\//.}" \
+            -p "$(pid_of "${it%/*}" "${it#*/}")" 2>/dev/null &
+        pids+=($!)
+    done
+    sleep 1
+    client traced "$1"
+    finish traced
+    kill -INT "${pids[@]}"
+    wait "${pids[@]}"
+    for it in {h1,h2}/{router,lockd}; do
+        figure "costs.${role[${it%/*}]}.${it#*/}.calls" \
+            "$(awk -v n="$(operations "$1")" '
+                $NF == "total" { print $4 / n }' \
+                "$work/calls.${it/\//.}")" each
+    done
+}
+
+sandbox_start 3
+sleep "$(many 1 0.1)"
+snapshot >"$work/rest.a"
+sleep "$(many 4 0.5)"
+snapshot >"$work/rest.b"
+figure rest.router.cpu "$(rest router)" %
+figure rest.lockd.cpu "$(rest lockd)" %
+
+client plain "$(many 1500 300)"
+sleep "$(many 1.2 0.4)"
+snapshot >"$work/a"
+sleep "$(many 1.5 0.2)"
+snapshot >"$work/b"
+finish plain
+between "$work/a" "$work/b" | per_operation "$(awk -v n="$rate" \
+    -v s="$(seconds_between "$work/a" "$work/b")" 'BEGIN { print n * s }')"
+if command -v strace >/dev/null; then
+    calls "$(many 1000 200)"
+fi
