@@ -18,6 +18,7 @@ comma := ,
 PREFIX ?= /usr/local
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
+PLUGINDIR ?= $(LIBDIR)/lockkeeper
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/lockkeeper
@@ -65,6 +66,10 @@ daemon_src := $(wildcard src/daemon/*.c)
 core_src := $(wildcard plugins/lock/core/*.c)
 lock_src := $(wildcard plugins/lock/*.c)
 greeter_src := $(wildcard plugins/greeter/*.c)
+#   Each is a process of its own (main.c) and a plug-in of the router
+#   (plugin.c).
+process_of = $(filter-out %/plugin.c,$(1))
+plugin_of = $(filter-out %/main.c,$(1))
 unit_src := $(wildcard tests/unit/*.c)
 sim_src := $(wildcard tests/sim/*.c)
 fuzz_src := $(wildcard tests/fuzz/*.c)
@@ -87,7 +92,8 @@ daemon_lib = $(B)/daemon.a
 test_lib = $(B)/test.a
 
 programs := $(addprefix $(B)/,lockkeeper-router lockkeeper-lockd lockkeeper)
-examples := $(B)/lockkeeper-greeter $(call bin,$(wildcard examples/*.c))
+plugins := $(B)/lockkeeper-lock.so
+examples := $(B)/lockkeeper-greeter $(B)/lockkeeper-greeter.so $(call bin,$(wildcard examples/*.c))
 libraries := $(static_lib) $(shared_lib)
 unit_tests := $(call bin,$(unit_src))
 fuzz_tests := $(call bin,$(fuzz_src))
@@ -98,7 +104,7 @@ simulator := $(B)/tests/sim/sim
 
 #   ------------------------------------------------------------ targets
 
-all: $(libraries) $(programs) $(examples)
+all: $(libraries) $(programs) $(plugins) $(examples)
 
 tests: all unit-tests $(fuzz_tests) $(cluster_tests) $(hooked) $(simulator) \
 	$(benches)
@@ -277,20 +283,50 @@ $(shared_lib): $(call obj,$(lib_src)) $(B)/liblockkeeper.map
 
 $(B)/lockkeeper: $(call obj,$(cli_src)) $(static_lib)
 	$(call link)
-$(B)/lockkeeper-router: $(call obj,$(router_src) $(daemon_src)) $(static_lib)
+$(B)/lockkeeper-lockd: $(call obj,$(call process_of,$(lock_src)) $(daemon_src)) \
+		$(core_lib) $(static_lib)
 	$(call link)
-$(B)/lockkeeper-lockd: $(call obj,$(lock_src) $(daemon_src)) $(core_lib) \
+$(B)/lockkeeper-greeter: $(call obj,$(call process_of,$(greeter_src))) \
 		$(static_lib)
 	$(call link)
-$(B)/lockkeeper-greeter: $(call obj,$(greeter_src)) $(static_lib)
-	$(call link)
+
+#   Plug-ins find in the router what they need of src/, so that it is there
+#   once: it has all of that, and shows it to them. They show one symbol.
+$(B)/lockkeeper-router: $(call obj,$(router_src) $(daemon_src) \
+		$(filter-out src/client/%,$(lib_src)))
+	$(call link,-Wl$(comma)--export-dynamic-symbol='lk_*')
+
+$(B)/plugin.map:
+	@mkdir -p $(@D)
+	@echo '{ global: lockkeeper_plugin; local: *; };' >$@
+
+define link_plugin
+@mkdir -p $(@D)
+$(say) LD $@
+$(Q)$(CC) -shared -Wl,--version-script=$(B)/plugin.map $(ALL_LDFLAGS) -o $@ \
+	$(filter %.o,$^)
+endef
+
+$(B)/lockkeeper-lock.so: $(call obj,$(call plugin_of,$(lock_src)) $(core_src)) \
+		$(B)/plugin.map
+	$(link_plugin)
+$(B)/lockkeeper-greeter.so: $(call obj,$(call plugin_of,$(greeter_src))) \
+		$(B)/plugin.map
+	$(link_plugin)
+
+#   Where the router looks for them may be told to `make install` alone.
+$(B)/plugin.dir: .FORCE
+	@mkdir -p $(@D)
+	@echo '$(PLUGINDIR)' | cmp -s - $@ || echo '$(PLUGINDIR)' >$@
+$(B)/router/plugin.o: $(B)/plugin.dir
+$(B)/router/plugin.o: EXTRA = -DLK_PLUGIN_DIR='"$(PLUGINDIR)"'
 
 $(filter $(B)/examples/%,$(examples)): $(B)/%: $(B)/%.o $(static_lib)
 	$(call link)
 
 #   A second lock service for tests, with a hook that no other program has.
 $(firstword $(hooked)): $(B)/tests/hooks/lockd.o $(B)/tests/lib/corrupt.o \
-		$(call obj,$(lock_src)) $(core_lib) $(static_lib)
+		$(call obj,$(call process_of,$(lock_src))) $(core_lib) $(static_lib)
 	$(call link,-Wl$(comma)--wrap=lk_lockd_from_app)
 
 parts = $(test_lib) $(lock_lib) $(core_lib) $(router_lib) $(daemon_lib) \
@@ -358,6 +394,7 @@ tidy:
 installed = $(addprefix $(BINDIR)/,$(notdir $(programs))) \
 	$(LIBDIR)/liblockkeeper.a $(LIBDIR)/liblockkeeper.so.$(SOVERSION) \
 	$(LIBDIR)/liblockkeeper.so $(LIBDIR)/pkgconfig/lockkeeper.pc \
+	$(addprefix $(PLUGINDIR)/,$(notdir $(plugins))) \
 	$(addprefix $(INCLUDEDIR)/lockkeeper/,$(notdir $(headers))) \
 	$(foreach p,$(man_pages),$(MANDIR)/man$(patsubst .%,%,$(suffix \
 	$(p)))/$(notdir $(p))) \
@@ -368,6 +405,7 @@ install: all
 	$(Q)install -d $(sort $(dir $(addprefix $(DESTDIR),$(installed))))
 	$(Q)install $(programs) $(DESTDIR)$(BINDIR)
 	$(Q)install -m 644 $(static_lib) $(shared_lib) $(DESTDIR)$(LIBDIR)
+	$(Q)install -m 644 $(plugins) $(DESTDIR)$(PLUGINDIR)
 	$(Q)ln -sf liblockkeeper.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/liblockkeeper.so
 	$(Q)sed -e 's|@prefix@|$(PREFIX)|' -e 's|@libdir@|$(LIBDIR)|' \
 	-e 's|@includedir@|$(INCLUDEDIR)|' -e 's|@version@|$(VERSION)|' \
@@ -380,6 +418,7 @@ install: all
 uninstall:
 	$(Q)rm -f $(addprefix $(DESTDIR),$(installed))
 	$(Q)-rmdir --ignore-fail-on-non-empty $(DESTDIR)$(INCLUDEDIR)/lockkeeper \
+	$(DESTDIR)$(PLUGINDIR) \
 	$(DESTDIR)$(DOCDIR)
 
 dist:

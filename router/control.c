@@ -117,12 +117,13 @@ on_log (lk_router *self, const lk_source *source, const lk_message *message)
 
 /*  -------------------------------------------------------- SHUTDOWN */
 
+/*  Hosted ones stop as the router does. */
 static void
 stop_services (lk_router *self)
 {
     lk_local *local, *next;
     HASH_ITER (by_service, self->route.by_service, local, next) {
-        if (!local->application) {
+        if (!local->application && local->out.side != LK_SIDE_HOSTED) {
             char to[LK_ADDRESS_LEN_MAX + 1];
             snprintf (to, sizeof to, "%s@%s", local->service, self->host);
             lk_message *stop = lk_message_new (to, "STOP");

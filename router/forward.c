@@ -381,7 +381,7 @@ static lk_source
 source_of (lk_router *router, lk_side side, const lk_identity *identity)
 {
     lk_source source = {.side = side, .identity = identity};
-    if (side == LK_SIDE_LOCAL) {
+    if (side != LK_SIDE_MESH) {
         source.local = lk_route_by_identity (&router->route, identity);
         source.from = source.local != NULL ? LK_FROM_SESSION : LK_FROM_STRANGER;
         return source;

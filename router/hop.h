@@ -17,8 +17,10 @@
 typedef enum {
     LK_SIDE_LOCAL, /* processes of this host */
     LK_SIDE_MESH,  /* other routers */
-    LK_SIDES
+    LK_SIDE_HOSTED /* services in this very process */
 } lk_side;
+
+#define LK_SOCKET_SIDES 2 /* the first of them */
 
 typedef struct lk_hop lk_hop;
 typedef struct lk_hops lk_hops;

@@ -24,6 +24,8 @@ static const struct option options[] = {
     {"mode", required_argument, NULL, LK_ARGUMENT_KEY},
     {"group", required_argument, NULL, LK_ARGUMENT_KEY},
     {"neighbour", required_argument, NULL, LK_ARGUMENT_KEY},
+    {"plugin", required_argument, NULL, LK_ARGUMENT_KEY},
+    {"plugin-dir", required_argument, NULL, LK_ARGUMENT_KEY},
     {"dead-after", required_argument, NULL, LK_ARGUMENT_KEY},
     {"log-level", required_argument, NULL, LK_ARGUMENT_KEY},
     {"syslog", no_argument, NULL, LK_ARGUMENT_YES},
@@ -44,6 +46,9 @@ static const char usage[] =
     "  --mode OCTAL           of that file (0660)\n"
     "  --group GROUP          of that file\n"
     "  --neighbour A:PORT     another router; once for each\n"
+    "  --plugin NAME          a service in this process, such as lock; once\n"
+    "                         for each\n"
+    "  --plugin-dir DIR       folder of plug-ins\n"
     "  --dead-after MS        silence that counts as death (1000)\n"
     "  --log-level LEVEL      error, warning, notice, info or debug\n"
     "  --syslog               log to syslog, not to standard error\n"
@@ -67,10 +72,12 @@ static lk_err
 load (void *user, lk_router_options *wanted, lk_problem *problem)
 {
     settings *self = user;
-    const lk_err error = lk_arguments_load (self->config, self->path, problem);
-    return error == LK_OK
-               ? lk_router_options_read (wanted, self->config, problem)
-               : error;
+    lk_err error = lk_arguments_load (self->config, self->path, problem);
+    if (error == LK_OK) {
+        error = lk_router_options_read (wanted, self->config, problem);
+        wanted->config = self->path;
+    }
+    return error;
 }
 
 /*  -------------------------------------------------------- the router */

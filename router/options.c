@@ -6,6 +6,7 @@
 
 #include "options.h"
 #include "hostport.h"
+#include "plugin.h"
 
 #include "net/endpoint.h"
 #include "net/host_name.h"
@@ -25,6 +26,8 @@ static const lk_config_key keys[] = {
     {"router/mode", LK_CONFIG_OCTAL, 0, 0777, NULL, "0660"},
     {"router/group", LK_CONFIG_TEXT, 1, 63, NULL, NULL},
     {"router/neighbour", LK_CONFIG_LIST, 1, LK_ADDRESS_LEN_MAX, NULL, NULL},
+    {"router/plugin", LK_CONFIG_LIST, 1, LK_SERVICE_LEN_MAX, NULL, NULL},
+    {"router/plugin-dir", LK_CONFIG_TEXT, 1, PATH_MAX - 1, NULL, NULL},
     {"router/dead-after", LK_CONFIG_NUMBER, 100, 60000, NULL, "1000"},
     {"router/log-level", LK_CONFIG_CHOICE, 0, 0, LK_LOG_LEVELS, "notice"},
     {"router/syslog", LK_CONFIG_FLAG, 0, 0, NULL, "no"},
@@ -89,6 +92,39 @@ read_neighbours (lk_router_options *self, const lk_config *config,
     return LK_OK;
 }
 
+/*  Whether the plug-in is there as well, before that place. */
+static bool
+is_twice (const lk_router_options *self, size_t place)
+{
+    for (size_t i = 0; i < place; i++) {
+        if (strcmp (self->plugin[i], self->plugin[place]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static lk_err
+read_plugins (lk_router_options *self, const lk_config *config,
+              lk_problem *problem)
+{
+    const char *key = "router/plugin", *name, *wrong = NULL;
+    for (size_t i = 0; (name = lk_config_item (config, key, i)) != NULL; i++) {
+        if (i == LK_PLUGINS_MAX) {
+            wrong = "there are too many";
+        } else if (!lk_plugin_is_name (name)) {
+            wrong = "1 to 63 of A-Z a-z 0-9 . _ -";
+        } else {
+            self->plugin[i] = name;
+            wrong = is_twice (self, i) ? "it is there twice" : NULL;
+        }
+        if (wrong != NULL) {
+            return lk_config_refuse (config, key, i, wrong, problem);
+        }
+    }
+    return LK_OK;
+}
+
 static const char *
 behind (const char *text, const char *start)
 {
@@ -131,6 +167,8 @@ lk_router_options_read (lk_router_options *self, const lk_config *config,
     read_text (self->address, sizeof self->address, config, "router/address");
     read_text (self->endpoint, sizeof self->endpoint, config,
                "router/endpoint");
+    read_text (self->plugin_dir, sizeof self->plugin_dir, config,
+               "router/plugin-dir");
     read_text (self->group, sizeof self->group, config, "router/group");
     self->mode = (mode_t) lk_config_number (config, "router/mode");
     self->dead_after_ms = lk_config_number (config, "router/dead-after");
@@ -141,7 +179,10 @@ lk_router_options_read (lk_router_options *self, const lk_config *config,
     if (error == LK_OK) {
         error = check_endpoints (self, config, problem);
     }
-    return error == LK_OK ? read_neighbours (self, config, problem) : error;
+    if (error == LK_OK) {
+        error = read_neighbours (self, config, problem);
+    }
+    return error == LK_OK ? read_plugins (self, config, problem) : error;
 }
 
 /*  -------------------------------------------------------- address */

@@ -30,6 +30,9 @@ typedef struct {
     lk_log_level log_level;
     bool syslog;
     const char *neighbour[LK_LINKS_MAX + 1]; /* the config's; NULL behind */
+    const char *plugin[LK_PLUGINS_MAX + 1];  /* likewise */
+    char plugin_dir[PATH_MAX];               /* empty: where they should be */
+    const char *config; /* the file that was read; NULL: by default */
 } lk_router_options;
 
 /*  All keys, with their defaults; the caller loads and sets them. */

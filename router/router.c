@@ -66,7 +66,7 @@ hop_to (lk_router *self, const lk_address *address)
 static lk_hop *
 hop_back (lk_router *self, lk_side side, const lk_identity *identity)
 {
-    if (side == LK_SIDE_LOCAL) {
+    if (side != LK_SIDE_MESH) {
         lk_local *local = lk_route_by_identity (&self->route, identity);
         if (local != NULL) {
             return &local->out;

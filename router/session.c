@@ -105,6 +105,7 @@ enter (lk_router *self, const lk_source *source, const lk_message *message,
         return error == LK_OVERLOADED ? "too many sessions" : LK_REFUSE_TAKEN;
     }
     lk_local *local = *local_p;
+    local->out.side = source->side;
     snprintf (local->version, sizeof local->version, "%s",
               version != NULL ? version : "");
     local->pid = (uint32_t) lk_message_number (message, "pid", 0);
@@ -211,7 +212,7 @@ lk_session_end (lk_router *self, lk_local *local, const char *why)
     local->out.box = (lk_outbox) {0};
     lk_local last = *local;
     lk_route_remove (&self->route, local);
-    lk_hop_init (&last.out, LK_SIDE_LOCAL, &last.out.identity);
+    lk_hop_init (&last.out, last.out.side, &last.out.identity);
     lk_events_local (self, &last, "down", why);
     last.out.box = box;
     lk_forward_return_all (self, &last.out, reason);

@@ -7,9 +7,11 @@
 #include "shell.h"
 #include "events.h"
 #include "forward.h"
+#include "hosted.h"
 #include "neighbour.h"
 #include "session.h"
 
+#include "net/arguments.h"
 #include "net/clock.h"
 #include "net/endpoint.h"
 #include "net/log.h"
@@ -31,21 +33,26 @@
  *  again. */
 enum { LINGER_MS = 500, DIAL_AGAIN_MS = 1000, LEAVE_MS = 50 };
 
+/*  How often hosted services are called in one wake-up. */
+enum { TURNS_MAX = 16 };
+
 typedef struct {
     lk_router router;
     lk_loop *loop;
     lk_context *context;
-    lk_socket *socket[LK_SIDES];
-    lk_reader *reader[LK_SIDES];
+    lk_socket *socket[LK_SOCKET_SIDES];
+    lk_reader *reader[LK_SOCKET_SIDES];
     lk_monitor *monitor;
     lk_reader *monitor_reader;
     lk_hook *hook;
     lk_timer timer;
+    lk_hosting hosting;
     lk_shell_reload *reload;
     void *reload_user;
     char file[PATH_MAX]; /* of the ipc endpoint, once bound */
-    bool stopping;
-    int64_t stop_ms; /* the end, once the good bye is sent */
+    bool stopping;       /* once hosted services have left, */
+    bool leaving;        /* the router does */
+    int64_t stop_ms;     /* the end, once the good bye is sent */
 } lk_shell;
 
 /*  The process of a session. */
@@ -111,6 +118,9 @@ static lk_err
 watch_process (void *shell, lk_local *local)
 {
     lk_shell *self = shell;
+    if (local->out.side == LK_SIDE_HOSTED) {
+        return LK_OK; /* we end together */
+    }
     watcher *watch = lk_alloc (sizeof (watcher));
     *watch = (watcher) {.shell = self, .local = local};
     watch->process =
@@ -139,6 +149,7 @@ unwatch_process (void *shell, lk_local *local)
     }
 }
 
+/*  Hosted services first. */
 static void
 stop (void *shell)
 {
@@ -146,11 +157,19 @@ stop (void *shell)
     if (!self->stopping) {
         self->stopping = true;
         lk_log_notice ("router: up -> stopping host=%s", self->router.host);
-        lk_neighbour_leave (&self->router);
-        lk_events_host (&self->router, "DISCONNECTED", self->router.host, NULL,
-                        NULL);
-        lk_loop_stop (self->loop, 0);
     }
+    lk_hosting_leave (&self->hosting, "stop");
+}
+
+static void
+leave (lk_shell *self)
+{
+    self->leaving = true;
+    lk_neighbour_leave (&self->router);
+    lk_events_host (&self->router, "DISCONNECTED", self->router.host, NULL,
+                    NULL);
+    self->stop_ms =
+        self->router.now_ms + (self->router.cluster.live > 1 ? LEAVE_MS : 0);
 }
 
 static void
@@ -166,9 +185,22 @@ reload (void *shell)
     lk_log_set_level (options.log_level);
     lk_neighbour_configure (&self->router, options.neighbour);
     lk_log_notice ("config: reloaded");
+    if (!self->stopping) {
+        lk_hosting_begin (&self->hosting);
+    }
 }
 
 /*  -------------------------------------------------------- sending */
+
+static lk_io
+send_part (lk_shell *self, lk_hop *hop, lk_part *part)
+{
+    if (hop->side == LK_SIDE_HOSTED) {
+        lk_hosting_give (&self->hosting, hop, part);
+        return LK_IO_DONE;
+    }
+    return lk_socket_send (self->socket[hop->side], &hop->identity, part);
+}
 
 /*  Sends what it can: DONE when nothing is left. */
 static lk_io
@@ -177,7 +209,7 @@ flush_hop (lk_shell *self, lk_hop *hop)
     lk_io io = LK_IO_DONE;
     for (lk_part *part;
          io == LK_IO_DONE && (part = lk_outbox_first (&hop->box)) != NULL;) {
-        io = lk_socket_send (self->socket[hop->side], &hop->identity, part);
+        io = send_part (self, hop, part);
         if (io == LK_IO_DONE) {
             lk_outbox_drop (&hop->box);
         }
@@ -235,20 +267,40 @@ flush_pass (lk_shell *self)
 }
 
 static void
+flush_all (lk_shell *self)
+{
+    while (flush_pass (self)) {
+        continue;
+    }
+}
+
+/*  Hosted services may go on answering each other: others get their turn. */
+static bool
+flush_and_turn (lk_shell *self)
+{
+    for (int i = 0; i < TURNS_MAX; i++) {
+        flush_all (self);
+        if (!lk_hosting_turn (&self->hosting)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
 flush (void *user)
 {
     lk_shell *self = user;
     woken (self);
-    while (flush_pass (self)) {
-        continue;
+    const bool done = flush_and_turn (self);
+    if (self->stopping && !self->leaving && !lk_hosting_runs (&self->hosting)) {
+        leave (self);
+        flush_all (self);
     }
-    if (!self->stopping) {
-        lk_timer_set (&self->timer, lk_mesh_deadline (&self->router.mesh));
-    } else if (self->stop_ms == 0) {
-        self->stop_ms = self->router.now_ms
-                        + (self->router.cluster.live > 1 ? LEAVE_MS : 0);
-        lk_timer_set (&self->timer, self->stop_ms);
-    }
+    const int64_t deadline = lk_mesh_deadline (&self->router.mesh);
+    lk_timer_set (&self->timer, !done           ? self->router.now_ms
+                                : self->leaving ? self->stop_ms
+                                                : deadline);
 }
 
 /*  -------------------------------------------------------- receiving */
@@ -326,7 +378,7 @@ timer_due (void *user)
 {
     lk_shell *self = user;
     lk_neighbour_work (woken (self));
-    if (self->stop_ms != 0) {
+    if (self->leaving && self->stop_ms <= self->router.now_ms) {
         lk_loop_stop (self->loop, 0);
     }
 }
@@ -385,7 +437,7 @@ open_sockets (lk_shell *self, const lk_router_options *options,
     if (self->context == NULL) {
         return lk_problem_errno (problem, "cannot begin with libzmq");
     }
-    for (int side = 0; side < LK_SIDES; side++) {
+    for (int side = 0; side < LK_SOCKET_SIDES; side++) {
         self->socket[side] =
             lk_socket_router_new (self->context, &limits, problem);
         if (self->socket[side] == NULL) {
@@ -437,6 +489,7 @@ open_router (lk_shell *self, const lk_router_options *options,
 static void
 close_all (lk_shell *self)
 {
+    lk_hosting_clear (&self->hosting);
     lk_local *local, *next;
     HASH_ITER (by_service, self->router.route.by_service, local, next) {
         unwatch_process (self, local);
@@ -450,7 +503,7 @@ close_all (lk_shell *self)
         /*  While it is still ours: libzmq leaves it behind. */
         (void) unlink (self->file);
     }
-    for (int side = 0; side < LK_SIDES; side++) {
+    for (int side = 0; side < LK_SOCKET_SIDES; side++) {
         lk_loop_remove (self->loop, &self->reader[side]);
         lk_socket_destroy (&self->socket[side]);
     }
@@ -467,9 +520,16 @@ lk_shell_run (const lk_router_options *options, lk_shell_reload *reload_it,
     int code = 1;
     self.loop = lk_loop_new ();
     lk_loop_on_signal (self.loop, on_signal, &self);
-    if (open_sockets (&self, options, &problem) == LK_OK
-        && open_router (&self, options, &problem) == LK_OK) {
+    lk_hosting_init (&self.hosting, &self.router, self.loop);
+    if (lk_hosting_load (&self.hosting, options->plugin, options->plugin_dir,
+                         options->config, &problem)
+        != LK_OK) {
+        lk_log_error ("router: %s", problem.text);
+        code = LK_ARGUMENTS_WRONG;
+    } else if (open_sockets (&self, options, &problem) == LK_OK
+               && open_router (&self, options, &problem) == LK_OK) {
         join_loop (&self);
+        lk_hosting_begin (&self.hosting);
         lk_log_notice ("router: down -> up host=%s address=%s endpoint=%s",
                        self.router.host, self.router.address,
                        options->endpoint);

@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  A service is a set of callbacks and knows no socket. What runs it, a
- *  process of its own (lk_service_run) or one day the router's own loop,
+ *  process of its own (lk_service_run) or the router's own loop (plugin.h),
  *  calls them from one thread, one at a time; what is NULL is not called.
  *  plugins/greeter is a small example with comments; plugins/lock is the
  *  large one.
@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /*  The service's way to its router; given to `attach`, the same each time,
- *  valid until lk_service_run returns. */
+ *  valid until lk_service_run returns, or a plug-in is destroyed. */
 typedef struct lk_bus lk_bus;
 
 typedef struct {
@@ -52,8 +52,9 @@ typedef struct {
     void (*timer) (void *self);
 
     /*  All that this wake-up brought was given: what is sent now leaves along
-     *  with what was sent before. Once per wake-up, whether or not it brought
-     *  anything, and not before the first attach. */
+     *  with what was sent before. At the end of each wake-up, whether or not it
+     *  brought anything (in a router maybe more than once), and not before the
+     *  first attach. */
     void (*settle) (void *self);
 
     /*  The service is to stop ("stop", "signal"), and has something to do
@@ -95,7 +96,8 @@ int64_t lk_bus_now (const lk_bus *self);
  *  time asked for before. INT64_MAX: none. */
 void lk_bus_wake_at (lk_bus *self, int64_t when_ms);
 
-/*  Ends lk_service_run after this callback; `exit_code` is what it returns. */
+/*  Ends lk_service_run after this callback; `exit_code` is what it returns. The
+ *  router that hosts it goes on, and logs that code. */
 void lk_bus_stop (lk_bus *self, int exit_code);
 
 typedef struct {

@@ -121,6 +121,7 @@ typedef struct {
 
     const char *object, *cluster, *members, *host, *state, *dir;
     int64_t hosts; /* 3 */
+    bool hosted;   /* routers host the lock services */
     bool keep, help;
     char *set[LK_SETTINGS_MAX + 1]; /* NULL at its end */
     int count;                      /* what is not an option */

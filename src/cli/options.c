@@ -156,6 +156,7 @@ static const known_option known[] = {
      AT (hosts),
      "--hosts needs a number"},
     {{"dir", required_argument, NULL, 0}, LK_OPT_SANDBOX, TEXT, AT (dir), NULL},
+    {{"hosted", no_argument, NULL, 0}, LK_OPT_SANDBOX, FLAG, AT (hosted), NULL},
     {{"keep", no_argument, NULL, 0}, LK_OPT_SANDBOX, FLAG, AT (keep), NULL},
     {{"set", required_argument, NULL, 0},
      LK_OPT_SANDBOX,

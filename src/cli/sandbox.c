@@ -127,10 +127,8 @@ print_hosts (const lk_sandbox *self, FILE *out)
         fprintf (out, "  %-3s  export LOCKKEEPER_ENDPOINT=%s\n",
                  self->host[i].name, endpoint);
     }
-    fprintf (out,
-             "Their processes' numbers are in %s/HOST/router.pid and "
-             "lockd.pid.\n",
-             self->dir);
+    fprintf (out, "Their processes' numbers are in %s/HOST/router.pid%s.\n",
+             self->dir, self->hosted ? "" : " and lockd.pid");
     fflush (out);
 }
 
@@ -266,7 +264,8 @@ read_members (lk_sandbox *self, const char *text)
 static int
 run_new (const lk_options *options)
 {
-    lk_sandbox self = {.count = (size_t) options->hosts};
+    lk_sandbox self = {.count = (size_t) options->hosts,
+                       .hosted = options->hosted};
     lk_sweeper sweeper;
     bool own;
     if (!read_members (&self, options->members)) {
@@ -328,13 +327,15 @@ run_sandbox (int argc, char **argv)
 
 const lk_verb lk_verb_sandbox = {
     "sandbox",
-    "[--hosts N] [--members M] [--dir DIR] [--keep] [--set K=V]...\n"
-    "                          [-- CMD...]\n"
+    "[--hosts N] [--members M] [--hosted] [--dir DIR] [--keep]\n"
+    "                          [--set K=V]... [-- CMD...]\n"
     "       lockkeeper sandbox restart HOST [router|lockd] [--dir DIR]",
     "Runs a whole cluster on this machine, to try things out",
     "  --hosts N   so many hosts, h1 to hN (default: 3, at most 15)\n"
     "  --members M only the first M are members (default: all); `lockkeeper "
     "cluster\n              add` makes another one a member\n"
+    "  --hosted    routers host the lock services: one process per host, no "
+    "lockd\n"
     "  --dir DIR   in this directory, new or empty (default: a new one in "
     "$TMPDIR)\n"
     "  --keep      leave the directory behind\n"

@@ -10,8 +10,9 @@
  *      sandbox_control.c  a socket by which `sandbox restart` asks for one
  *      sandbox_sweep.c    a child that clears up even if we are killed
  *
- *  DIR/HOST/ has router (the ipc socket), lock.state, lock.lease, and
- *  router.log, lockd.log, router.pid, lockd.pid.
+ *  DIR/HOST/ has router (the ipc socket), lockkeeper.conf, lock.state,
+ *  lock.lease, and router.log, lockd.log, router.pid, lockd.pid; no lockd.*
+ *  if routers host their lock services.
  */
 
 #ifndef LK_SANDBOX_H
@@ -42,6 +43,7 @@ typedef struct {
     lk_sandbox_host host[LK_SANDBOX_HOSTS_MAX];
     lk_watch watch;  /* other_fd: the control socket */
     int interrupted; /* the signal that asks for the end; 0 */
+    bool hosted;     /* no lockd: routers host the lock services */
     bool quiet;      /* a command has the terminal: ends are not told */
 } lk_sandbox;
 
@@ -49,11 +51,14 @@ typedef struct {
 
 const char *lk_daemon_name (lk_daemon daemon); /* "router", "lockd" */
 
+/*  Whether there is such a daemon on each host. */
+bool lk_sandbox_has (const lk_sandbox *self, lk_daemon daemon);
+
 /*  Makes the directories, and the genesis of each member. False: said why. */
 bool lk_sandbox_prepare (lk_sandbox *self);
 
-/*  Writes the configuration: a NULL-ended list of "lock/host-lease=3000".
- *  False: said why. */
+/*  Writes the configuration of each host: a NULL-ended list of
+ *  "lock/host-lease=3000". False: said why. */
 bool lk_sandbox_write_config (const lk_sandbox *self, char *const *settings);
 
 /*  Chooses a port for each router. False: said why. Somebody else may take

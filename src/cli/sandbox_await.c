@@ -44,7 +44,8 @@ show_logs (const lk_sandbox *self)
 {
     char path[LK_SANDBOX_PATH_MAX + 32];
     for (size_t i = 0; i < self->count; i++) {
-        for (lk_daemon it = 0; it < LK_DAEMON_COUNT; it++) {
+        for (lk_daemon it = 0;
+             it < LK_DAEMON_COUNT && lk_sandbox_has (self, it); it++) {
             snprintf (path, sizeof path, "%s/%s/%s.log", self->dir,
                       self->host[i].name, lk_daemon_name (it));
             show_tail (path);

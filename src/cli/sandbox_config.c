@@ -1,10 +1,11 @@
-/*  sandbox_config.c - the configuration that a sandbox's daemons share
+/*  sandbox_config.c - the configuration of a sandbox's daemons
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  DIR/lockkeeper.conf, from what --set says; which keys there are is for the
- *  daemons to know. What makes a host what it is they get as options.
+ *  DIR/HOST/lockkeeper.conf, from what --set says; which keys there are is for
+ *  the daemons to know. The rest of what makes a host what it is they get as
+ *  options.
  */
 
 #include "cli/cli.h"
@@ -40,9 +41,21 @@ is_setting (const char *setting)
 }
 
 static void
-write_section (FILE *file, const char *section, char *const *settings)
+write_own (const lk_sandbox *self, size_t host, FILE *file, const char *section)
 {
+    const char *name = self->host[host].name;
     fprintf (file, "%s\n", section);
+    if (strcmp (section, "lock") == 0) {
+        fprintf (file, "    state = \"%s/%s\"\n", self->dir, name);
+        fprintf (file, "    run = \"%s/%s\"\n", self->dir, name);
+    } else if (self->hosted) {
+        fprintf (file, "    plugin = lock\n");
+    }
+}
+
+static void
+write_settings (FILE *file, const char *section, char *const *settings)
+{
     for (; *settings != NULL; settings++) {
         const char *key = key_of (*settings, section);
         if (key != NULL) {
@@ -52,10 +65,31 @@ write_section (FILE *file, const char *section, char *const *settings)
     }
 }
 
+static bool
+write_host (const lk_sandbox *self, size_t host, char *const *settings)
+{
+    char path[LK_SANDBOX_PATH_MAX + 48];
+    snprintf (path, sizeof path, "%s/%s/lockkeeper.conf", self->dir,
+              self->host[host].name);
+    FILE *file = fopen (path, "we");
+    if (file == NULL) {
+        lk_cli_fail (0, "cannot write '%s': %m", path);
+        return false;
+    }
+    for (size_t i = 0; i < SECTION_COUNT; i++) {
+        write_own (self, host, file, sections[i]);
+        write_settings (file, sections[i], settings);
+    }
+    if (fclose (file) != 0) {
+        lk_cli_fail (0, "cannot write '%s': %m", path);
+        return false;
+    }
+    return true;
+}
+
 bool
 lk_sandbox_write_config (const lk_sandbox *self, char *const *settings)
 {
-    char path[LK_SANDBOX_PATH_MAX + 32];
     for (size_t i = 0; settings[i] != NULL; i++) {
         if (!is_setting (settings[i])) {
             lk_cli_fail (0,
@@ -65,18 +99,10 @@ lk_sandbox_write_config (const lk_sandbox *self, char *const *settings)
             return false;
         }
     }
-    snprintf (path, sizeof path, "%s/lockkeeper.conf", self->dir);
-    FILE *file = fopen (path, "we");
-    if (file == NULL) {
-        lk_cli_fail (0, "cannot write '%s': %m", path);
-        return false;
-    }
-    for (size_t i = 0; i < SECTION_COUNT; i++) {
-        write_section (file, sections[i], settings);
-    }
-    if (fclose (file) != 0) {
-        lk_cli_fail (0, "cannot write '%s': %m", path);
-        return false;
+    for (size_t i = 0; i < self->count; i++) {
+        if (!write_host (self, i, settings)) {
+            return false;
+        }
     }
     return true;
 }

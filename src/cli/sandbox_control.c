@@ -96,8 +96,12 @@ restart (lk_sandbox *self, const char *name, const char *what)
         return "there is no such host in this sandbox";
     }
     for (lk_daemon it = 0; it < LK_DAEMON_COUNT; it++) {
-        if (strcmp (what, "both") != 0
-            && strcmp (what, lk_daemon_name (it)) != 0) {
+        bool named = strcmp (what, lk_daemon_name (it)) == 0;
+        if (named && !lk_sandbox_has (self, it)) {
+            return "its router hosts the lock service: that is to be restarted";
+        }
+        if (!lk_sandbox_has (self, it)
+            || (!named && strcmp (what, "both") != 0)) {
             continue;
         }
         any = true;

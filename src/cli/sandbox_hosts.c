@@ -40,6 +40,12 @@ lk_daemon_name (lk_daemon daemon)
     return daemon == LK_ROUTER ? "router" : "lockd";
 }
 
+bool
+lk_sandbox_has (const lk_sandbox *self, lk_daemon daemon)
+{
+    return daemon == LK_ROUTER || !self->hosted;
+}
+
 void
 lk_sandbox_endpoint (const lk_sandbox *self, size_t host, char *text,
                      size_t size)
@@ -230,11 +236,9 @@ fill_arguments (const lk_sandbox *self, size_t host, lk_daemon daemon,
     add_argument (line, "%s%slockkeeper-%s", self->programs,
                   self->programs[0] != '\0' ? "/" : "",
                   lk_daemon_name (daemon));
-    add_argument (line, "--config=%s/lockkeeper.conf", self->dir);
+    add_argument (line, "--config=%s/%s/lockkeeper.conf", self->dir, it->name);
     add_argument (line, "--endpoint=%s", endpoint);
     if (daemon == LK_LOCKD) {
-        add_argument (line, "--state=%s/%s", self->dir, it->name);
-        add_argument (line, "--run=%s/%s", self->dir, it->name);
         return;
     }
     add_argument (line, "--host=%s", it->name);
@@ -305,7 +309,7 @@ lk_sandbox_start_all (lk_sandbox *self)
 {
     for (size_t i = 0; i < self->count; i++) {
         for (lk_daemon it = 0; it < LK_DAEMON_COUNT; it++) {
-            if (!lk_sandbox_start (self, i, it)) {
+            if (lk_sandbox_has (self, it) && !lk_sandbox_start (self, i, it)) {
                 return false;
             }
         }

@@ -114,8 +114,8 @@ take_messages (void *user)
     lk_part part;
 
     lk_part_init (&part);
-    for (int count = 0; count < LK_DRAIN_MAX && self->link.socket; count++) {
-        lk_io io = lk_socket_receive (self->link.socket, NULL, &part);
+    for (int count = 0; count < LK_DRAIN_MAX; count++) {
+        lk_io io = lk_link_receive (&self->link, &part);
         if (io == LK_IO_DONE) {
             take_frame (self, &part);
         } else if (io != LK_IO_BROKEN) {
@@ -125,17 +125,14 @@ take_messages (void *user)
     lk_part_clear (&part);
 }
 
-/*  What the router said last is read before its end is told. A step may
- *  replace the monitor. */
+/*  What the router said last is read before its end is told. */
 static void
 take_monitor (void *user)
 {
     lk_attach *self = user;
-    lk_monitor *monitor = self->link.monitor;
     lk_monitor_event event;
 
-    while (monitor && monitor == self->link.monitor
-           && lk_monitor_next (monitor, &event)) {
+    while (lk_link_next_event (&self->link, &event)) {
         if (event.kind == LK_MONITOR_CONNECTED) {
             lk_attach_step (self, LK_ATTACH_UP);
         } else if (event.kind == LK_MONITOR_DISCONNECTED) {
@@ -168,9 +165,10 @@ check_options (const lk_attach_options *options, lk_problem *problem)
                                options->name ? options->name : "");
         return false;
     }
-    return lk_endpoint_check (options->endpoint ? options->endpoint : "",
-                              LK_IPC, problem)
-           == LK_OK;
+    return options->pipe
+           || lk_endpoint_check (options->endpoint ? options->endpoint : "",
+                                 LK_IPC, problem)
+                  == LK_OK;
 }
 
 static void
@@ -206,9 +204,11 @@ lk_attach_new (const lk_attach_options *options, const lk_attach_calls *calls,
         return NULL;
     }
     lk_attach *self = lk_alloc (sizeof *self);
-    if (lk_link_init (&self->link, options->endpoint, options->linger_ms,
-                      problem)
-        != LK_OK) {
+    if (options->pipe) {
+        lk_link_init_pipe (&self->link, options->pipe);
+    } else if (lk_link_init (&self->link, options->endpoint, options->linger_ms,
+                             problem)
+               != LK_OK) {
         lk_free (self);
         return NULL;
     }

@@ -8,7 +8,8 @@
  *  (src/client) have in common. Nothing blocks but lk_attach_wait. Driven in
  *  one of two ways:
  *
- *  - by an lk_loop: lk_attach_join, and that is all;
+ *  - by an lk_loop: lk_attach_join, and that is all (with a pipe: the router
+ *    says when, lk_pipe_deliver);
  *  - by the caller's own poll: when lk_attach_fd is readable or
  *    lk_attach_deadline is over, call lk_attach_work. Ask for the deadline
  *    right before sleeping, since it is "now" when a send used up the
@@ -22,6 +23,7 @@
 #define LK_ATTACH_H
 
 #include "net/loop.h"
+#include "net/pipe.h"
 #include "net/socket.h"
 
 #include <lockkeeper/message.h>
@@ -62,6 +64,7 @@ typedef struct {
 
 typedef struct {
     const char *endpoint; /* ipc://... or tcp://... */
+    lk_pipe *pipe;        /* instead of it: the router's, in the same loop */
     const char *name;     /* of the service: 1..63 of A-Z a-z 0-9 . _ - */
     const char *version;
     bool application;

@@ -119,37 +119,37 @@ static void
 on_timer (void *user)
 {
     lk_bus *self = user;
+    const char *part = lk_log_as (self->place.part);
 
     if (!self->stopping && self->service->timer) {
         self->service->timer (self->self);
     }
+    lk_log_as (part);
 }
 
 static void
 on_settled (void *user)
 {
-    lk_bus *self = user;
-
-    if (self->was_attached && !self->stopping && self->service->settle) {
-        self->service->settle (self->self);
-    }
+    lk_bus_settle (user);
 }
 
 static void
 on_patience (void *user)
 {
     lk_bus *self = user;
+    const char *part = lk_log_as (self->place.part);
     lk_problem problem;
 
     lk_attach_problem (self->attach, &problem);
     lk_log_warning ("still waiting: %s", problem.text);
+    lk_log_as (part);
 }
 
 /*  -------------------------------------------------------- life */
 
 lk_err
 lk_bus_init (lk_bus *self, const lk_service *service, void *user,
-             const char *endpoint, lk_loop *loop, lk_problem *problem)
+             const lk_bus_place *place, lk_problem *problem)
 {
     static const lk_attach_calls calls = {
         .ready = on_ready,
@@ -158,23 +158,26 @@ lk_bus_init (lk_bus *self, const lk_service *service, void *user,
         .message = on_message,
     };
     lk_attach_options options = {
-        .endpoint = endpoint,
+        .endpoint = place->endpoint,
+        .pipe = place->pipe,
         .name = service->name,
         .version = service->version,
         .subscriptions = service->subscriptions,
         .linger_ms = LINGER_MS,
     };
 
-    *self = (lk_bus) {.service = service, .self = user, .loop = loop};
+    *self = (lk_bus) {.service = service, .self = user, .place = *place};
     self->attach = lk_attach_new (&options, &calls, self, problem);
     if (!self->attach) {
         return problem->number ? LK_SYSTEM : LK_INVALID;
     }
-    lk_timer_init (&self->timer, loop, on_timer, self);
-    lk_timer_init (&self->patience, loop, on_patience, self);
+    lk_timer_init (&self->timer, place->loop, on_timer, self);
+    lk_timer_init (&self->patience, place->loop, on_patience, self);
     lk_timer_set (&self->patience, lk_clock_ms () + PATIENCE_MS);
-    self->settled = lk_loop_add_hook (loop, on_settled, self);
-    lk_attach_join (self->attach, loop);
+    if (!place->pipe) {
+        self->settled = lk_loop_add_hook (place->loop, on_settled, self);
+    }
+    lk_attach_join (self->attach, place->loop);
     return LK_OK;
 }
 
@@ -183,8 +186,16 @@ lk_bus_clear (lk_bus *self)
 {
     lk_timer_clear (&self->timer);
     lk_timer_clear (&self->patience);
-    lk_loop_remove_hook (self->loop, &self->settled);
+    lk_loop_remove_hook (self->place.loop, &self->settled);
     lk_attach_destroy (&self->attach);
+}
+
+void
+lk_bus_settle (lk_bus *self)
+{
+    if (self->was_attached && !self->stopping && self->service->settle) {
+        self->service->settle (self->self);
+    }
 }
 
 void
@@ -257,5 +268,5 @@ void
 lk_bus_stop (lk_bus *self, int exit_code)
 {
     self->stopping = true;
-    lk_loop_stop (self->loop, exit_code);
+    self->place.stopped (self->place.runner, exit_code);
 }

@@ -3,8 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  A service that is a process of its own: an attach, a timer and a loop.
- *  What hosts services in a router one day brings another struct lk_bus.
+ *  An attach, a timer and a loop: of a service that is a process of its own
+ *  (service.c), or of one that a router hosts in its own loop.
  */
 
 #ifndef LK_BUS_H
@@ -15,10 +15,23 @@
 
 #include <lockkeeper/service.h>
 
+/*  What runs a service. */
+typedef struct {
+    lk_loop *loop;
+    const char *endpoint; /* of the router, */
+    lk_pipe *pipe;        /* or the way to it in this process, or NULL */
+    const char *part;     /* of the program, for its lines in the log; NULL */
+
+    /*  The service is at its end, with that exit code: to be cleared, but not
+     *  in this call. May be called more than once; the first counts. */
+    void (*stopped) (void *runner, int exit_code);
+    void *runner;
+} lk_bus_place;
+
 struct lk_bus {
     const lk_service *service;
     void *self; /* the service's own */
-    lk_loop *loop;
+    lk_bus_place place;
     lk_attach *attach;
     lk_timer timer;    /* lk_bus_wake_at */
     lk_timer patience; /* for a word about a router that does not come */
@@ -28,21 +41,24 @@ struct lk_bus {
     bool stopping;
 };
 
-/*  Begins to attach `service` in `loop`. LK_INVALID, LK_SYSTEM and problem;
- *  nothing is to be cleared then. lk_service_run is this with a loop, signals
- *  and a log. */
+/*  Begins to attach `service`. LK_INVALID, LK_SYSTEM and problem; nothing is to
+ *  be cleared then. lk_service_run is this with a loop, signals and a log. */
 lk_err lk_bus_init (lk_bus *self, const lk_service *service, void *user,
-                    const char *endpoint, lk_loop *loop, lk_problem *problem);
+                    const lk_bus_place *place, lk_problem *problem);
 
 /*  Before the loop is destroyed. */
 void lk_bus_clear (lk_bus *self);
 
-/*  The service is to stop: if attach ever was called, its leave, which stops
- *  the loop later; without one, or a second time, lk_bus_end with code 0. */
+/*  The service has been given all that there is now. Who has a pipe calls this
+ *  before lk_attach_flush; without one a hook of the loop does. */
+void lk_bus_settle (lk_bus *self);
+
+/*  The service is to stop: if attach ever was called, its leave, which
+ *  stops it later; without one, or a second time, lk_bus_end with code 0. */
 void lk_bus_leave (lk_bus *self, const char *reason);
 
-/*  Calls detach with the reason, if attach ever was called, and stops the
- *  loop; what detach sends still leaves. Only the first time. */
+/*  Calls detach with the reason, if attach ever was called, and stops; what
+ *  detach sends still leaves. Only the first time. */
 void lk_bus_end (lk_bus *self, const char *reason, int exit_code);
 
 #endif

@@ -36,6 +36,13 @@ lk_link_init (lk_link *self, const char *endpoint, int linger_ms,
     return LK_OK;
 }
 
+void
+lk_link_init_pipe (lk_link *self, lk_pipe *pipe)
+{
+    *self = (lk_link) {.pipe = pipe, .epoll_fd = -1};
+    self->endpoint = lk_strdup ("our own process");
+}
+
 /*  Without a loop the descriptors are in our own epoll set. */
 static void
 watch (lk_link *self)
@@ -72,8 +79,11 @@ unwatch (lk_link *self)
 }
 
 static void
-close_sockets (lk_link *self)
+close_all (lk_link *self)
 {
+    if (self->pipe) {
+        lk_pipe_close (self->pipe);
+    }
     if (self->socket && self->monitor) {
         unwatch (self);
     }
@@ -85,9 +95,11 @@ close_sockets (lk_link *self)
 void
 lk_link_clear (lk_link *self)
 {
-    close_sockets (self);
+    close_all (self);
     lk_context_destroy (&self->context);
-    close (self->epoll_fd);
+    if (self->epoll_fd != -1) {
+        close (self->epoll_fd);
+    }
     lk_bytes_clear (&self->out);
     lk_free (self->endpoint);
 }
@@ -103,7 +115,11 @@ lk_link_join (lk_link *self, lk_loop *loop, lk_loop_fn *on_messages,
     self->on_messages = on_messages;
     self->on_monitor = on_monitor;
     self->user = user;
-    if (self->socket) {
+    if (self->pipe) {
+        self->pipe->on_messages = on_messages;
+        self->pipe->on_monitor = on_monitor;
+        self->pipe->user = user;
+    } else if (self->socket) {
         watch (self);
     }
 }
@@ -115,6 +131,10 @@ lk_link_open (lk_link *self, lk_problem *problem)
                                  .linger_ms = self->linger_ms};
     lk_err error = LK_SYSTEM;
 
+    if (self->pipe) {
+        lk_pipe_open (self->pipe);
+        return LK_OK;
+    }
     self->socket = lk_socket_dealer_new (self->context, &options, problem);
     if (self->socket) {
         self->monitor = lk_monitor_new (self->socket, problem);
@@ -137,7 +157,29 @@ lk_link_drop (lk_link *self)
     if (self->socket) {
         lk_socket_set_linger (self->socket, 0);
     }
-    close_sockets (self);
+    close_all (self);
+}
+
+/*  -------------------------------------------------------- receiving */
+
+lk_io
+lk_link_receive (lk_link *self, lk_part *part)
+{
+    if (self->pipe) {
+        return lk_pipe_receive (self->pipe, part) ? LK_IO_DONE : LK_IO_WAIT;
+    }
+    return self->socket ? lk_socket_receive (self->socket, NULL, part)
+                        : LK_IO_WAIT;
+}
+
+bool
+lk_link_next_event (lk_link *self, lk_monitor_event *event)
+{
+    if (self->pipe) {
+        *event = (lk_monitor_event) {.kind = LK_MONITOR_CONNECTED, .fd = -1};
+        return lk_pipe_was_opened (self->pipe);
+    }
+    return self->monitor && lk_monitor_next (self->monitor, event);
 }
 
 /*  -------------------------------------------------------- polling */
@@ -179,15 +221,25 @@ lk_link_deadline (lk_link *self)
 /*  -------------------------------------------------------- sending */
 
 static bool
+send_part (lk_link *self, lk_part *part)
+{
+    if (self->pipe) {
+        return lk_pipe_send (self->pipe, part);
+    }
+    return self->socket
+           && lk_socket_send (self->socket, NULL, part) == LK_IO_DONE;
+}
+
+static bool
 send_bytes (lk_link *self, size_t size)
 {
     lk_part part;
 
     lk_part_init (&part);
     lk_part_fill (&part, self->out.data, size);
-    lk_io io = lk_socket_send (self->socket, NULL, &part);
+    bool is_sent = send_part (self, &part);
     lk_part_clear (&part);
-    if (io != LK_IO_DONE) {
+    if (!is_sent) {
         return false;
     }
     memmove (self->out.data, self->out.data + size, self->out.size - size);
@@ -198,8 +250,7 @@ send_bytes (lk_link *self, size_t size)
 bool
 lk_link_flush (lk_link *self)
 {
-    return self->out.size == 0
-           || (self->socket && send_bytes (self, self->out.size));
+    return self->out.size == 0 || send_bytes (self, self->out.size);
 }
 
 lk_err

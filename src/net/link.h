@@ -1,4 +1,4 @@
-/*  link.h - the socket under an attach: opened, packed into, thrown away
+/*  link.h - what is under an attach: opened, packed into, thrown away
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -6,6 +6,9 @@
  *  For attach.c alone. Knows frames, but nothing of REGISTER and READY. When
  *  the router goes, attach closes the link and opens another: nothing that
  *  was meant for the old router ever reaches the new one.
+ *
+ *  Under it is a socket to the router's endpoint, or the pipe of a router
+ *  that hosts the service in its own loop.
  */
 
 #ifndef LK_LINK_H
@@ -13,6 +16,7 @@
 
 #include "net/loop.h"
 #include "net/monitor.h"
+#include "net/pipe.h"
 #include "util/bytes.h"
 
 #include <lockkeeper/message.h>
@@ -26,7 +30,8 @@ typedef struct {
     lk_context *context;
     lk_socket *socket; /* both NULL: closed */
     lk_monitor *monitor;
-    lk_bytes out; /* the frame that is being packed */
+    lk_pipe *pipe; /* instead of all that; its owner's */
+    lk_bytes out;  /* the frame that is being packed */
 
     int epoll_fd;  /* of both sockets, for who polls on their own */
     lk_loop *loop; /* or that, and its readers */
@@ -41,6 +46,9 @@ typedef struct {
 lk_err lk_link_init (lk_link *self, const char *endpoint, int linger_ms,
                      lk_problem *problem);
 
+/*  The same with a pipe, for lk_link_join only. */
+void lk_link_init_pipe (lk_link *self, lk_pipe *pipe);
+
 /*  What was flushed leaves within the linger; blocks so long at most. */
 void lk_link_clear (lk_link *self);
 
@@ -52,6 +60,12 @@ lk_err lk_link_open (lk_link *self, lk_problem *problem);
 
 /*  Drops all that is not on its way yet. */
 void lk_link_drop (lk_link *self);
+
+/*  Takes the next part, as lk_socket_receive; LK_IO_WAIT if it is closed. */
+lk_io lk_link_receive (lk_link *self, lk_part *part);
+
+/*  The next event of the connection; false if there is none. */
+bool lk_link_next_event (lk_link *self, lk_monitor_event *event);
 
 /*  Waits for a sign of life (-1: for ever): bits of LK_LINK_... */
 #define LK_LINK_MESSAGES 1

@@ -37,6 +37,7 @@ static lk_log_level level_max = LK_LOG_NOTICE;
 static bool is_open;
 static bool uses_syslog;
 static lk_log_sink *test_sink;
+static const char *part_name; /* NULL: none */
 
 void
 lk_log_open (const char *program, bool to_syslog)
@@ -56,6 +57,14 @@ bool
 lk_log_is_open (void)
 {
     return is_open;
+}
+
+const char *
+lk_log_as (const char *part)
+{
+    const char *before = part_name;
+    part_name = part;
+    return before;
 }
 
 void
@@ -145,9 +154,13 @@ lk_log_write (lk_log_level level, const char *format, ...)
 {
     char line[LINE_SIZE];
     va_list arguments;
+    int at = 0;
 
+    if (part_name) {
+        at = snprintf (line, sizeof line, "%.64s: ", part_name);
+    }
     va_start (arguments, format);
-    vsnprintf (line, sizeof line, format, arguments);
+    vsnprintf (line + at, sizeof line - (size_t) at, format, arguments);
     va_end (arguments);
     disarm (line);
     if (test_sink) {

@@ -28,6 +28,11 @@ typedef enum {
 void lk_log_open (const char *program, bool to_syslog);
 bool lk_log_is_open (void);
 
+/*  Lines from now on are those of a part of the program, and begin with its
+ *  name: `lock: `; NULL: with none. Returns the one before, to be set again.
+ *  The name is borrowed. */
+const char *lk_log_as (const char *part);
+
 void lk_log_set_level (lk_log_level level);
 lk_log_level lk_log_get_level (void);
 

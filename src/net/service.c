@@ -21,12 +21,19 @@ on_signal (void *user, int signal_number)
     }
 }
 
+static void
+stop_loop (void *runner, int exit_code)
+{
+    lk_loop_stop (runner, exit_code);
+}
+
 int
 lk_service_run (const lk_service *service, void *self,
                 const lk_service_options *options)
 {
-    const char *endpoint =
-        options->endpoint ? options->endpoint : LK_PATH_ENDPOINT;
+    lk_bus_place place = {.endpoint = options->endpoint ? options->endpoint
+                                                        : LK_PATH_ENDPOINT,
+                          .stopped = stop_loop};
     lk_problem problem;
     lk_bus bus;
     int exit_code = 1;
@@ -36,7 +43,8 @@ lk_service_run (const lk_service *service, void *self,
     }
     lk_loop *loop = lk_loop_new ();
     lk_loop_on_signal (loop, on_signal, &bus);
-    if (lk_bus_init (&bus, service, self, endpoint, loop, &problem) == LK_OK) {
+    place.loop = place.runner = loop;
+    if (lk_bus_init (&bus, service, self, &place, &problem) == LK_OK) {
         exit_code = lk_loop_run (loop);
         lk_bus_clear (&bus);
     } else {

@@ -1,0 +1,56 @@
+/*  plugin.c - lockkeeper-lock.so, the lock service in a router's process
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  As main.c, but settings come from the configuration alone, and log and
+ *  endpoint are the router's.
+ */
+
+#include "lockd.h"
+
+#include "net/arguments.h"
+#include "util/alloc.h"
+
+#include <lockkeeper/plugin.h>
+
+#include <stdio.h>
+
+static void *
+create (const char *path, char *reason, size_t size)
+{
+    lk_lockd *self = NULL;
+    lk_lockd_options wanted;
+    lk_problem problem;
+    lk_config *config = lk_lockd_config_new ();
+    if (lk_arguments_load (config, path, &problem) == LK_OK
+        && lk_lockd_options_read (&wanted, config, &problem) == LK_OK) {
+        self = lk_alloc (sizeof *self);
+        lk_lockd_init (self, &wanted);
+    } else {
+        snprintf (reason, size, "%s", problem.text);
+    }
+    lk_config_destroy (&config);
+    return self;
+}
+
+static bool
+begin (void *self)
+{
+    return lk_lockd_open (self);
+}
+
+static void
+destroy (void *self)
+{
+    lk_lockd_clear (self);
+    lk_free (self);
+}
+
+const lk_plugin lockkeeper_plugin = {
+    .version = LK_PLUGIN_VERSION,
+    .service = &lk_lockd_service,
+    .create = create,
+    .begin = begin,
+    .destroy = destroy,
+};
