@@ -47,7 +47,6 @@ kinds_round () {
     client h1 "$prefix.leader" h2 exclusive:{1,64}
     client h1 "$prefix.home" h1 handover:{8,1000}
     client h1 "$prefix.home" h1 {shared,semaphore,try}:{1,64}
-    chain chain.replicated 1 2
 }
 
 outside_round () {
@@ -67,6 +66,7 @@ in_turn () {
 sandbox_start 3 "${settings[@]}"
 in_turn locks "$(many 5 1)"
 in_turn kinds "$(many 3 1)"
+chain chain.replicated 1 2 >"$work/kinds.0"
 sandbox_stop
 sandbox_start 4 --members 3 "${settings[@]}"
 pin_hosts h4

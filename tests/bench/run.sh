@@ -22,7 +22,6 @@ current='' failed=0
 if [ "${1:-}" = --tiny ]; then
     export BENCH_TINY=1
     out=$BUILD/bench-tiny
-    rm -rf "$out"
     shift
 fi
 mkdir -p "$out"
