@@ -156,43 +156,33 @@ lk_core_check_effect (const lk_facts *disk, const lk_effect *effect,
 static void
 check_order (const lk_entry *entry)
 {
-    const lk_ticket *before = &entry->prev->ticket, *ticket = &entry->ticket;
-    if (ticket->token != 0) {
+    const lk_entry *before = entry->prev;
+    if (entry->token != 0) {
         LK_ASSERT (before->token != 0);
-        LK_ASSERT (before->mode.type == ticket->mode.type
-                   && ticket->mode.type != LK_EXCLUSIVE);
-    } else if (before->token == 0 && ticket->number != 0) {
-        LK_ASSERT (before->number != 0 && before->number < ticket->number);
+        LK_ASSERT (before->type == entry->type && entry->type != LK_EXCLUSIVE);
+    } else if (before->token == 0 && entry->number != 0) {
+        LK_ASSERT (before->number != 0 && before->number < entry->number);
     }
-}
-
-/*  A kept ticket is of no session any more. */
-static bool
-has_crowd (const lk_table *table, const lk_ticket *ticket)
-{
-    return ticket->kept
-           || lk_table_crowd (table, ticket->request.host,
-                              ticket->request.session)
-                  != NULL;
 }
 
 static size_t
 check_queue (const lk_table *table, const lk_queue *queue, bool honest)
 {
     const lk_entry *entry = queue->first;
-    size_t count = 0;
+    size_t count = 0, active = 0;
     LK_ASSERT (entry != NULL && queue->home < table->decree.leader_count);
     LK_ASSERT (queue->home
                == lk_table_home (table, (lk_name) {queue->key, queue->size}));
     for (; entry != NULL; entry = entry->next) {
         LK_ASSERT (entry->queue == queue);
-        LK_ASSERT (lk_table_find (table, entry->ticket.request) == entry);
-        LK_ASSERT (has_crowd (table, &entry->ticket));
+        LK_ASSERT (lk_table_find (table, lk_entry_request (entry)) == entry);
         if (honest && entry != queue->first) {
             check_order (entry);
         }
+        active += entry->token != 0;
         count++;
     }
+    LK_ASSERT (active == queue->active);
     return count;
 }
 
@@ -202,20 +192,19 @@ check_table (const lk_table *table, bool honest)
     size_t queued = 0, crowded = 0, kept = 0;
     LK_ASSERT (table->decree.leader_count <= LK_LEADERS_MAX);
     LK_ASSERT (lk_table_is_filled (table) || table->count == 0);
-    LK_ASSERT (HASH_COUNT (table->entries) == table->count);
-    for (const lk_queue *queue = table->queues; queue != NULL;
-         queue = queue->hh.next) {
-        queued += check_queue (table, queue, honest);
+    const lk_link *link = lk_index_first (&table->queues);
+    for (; link; link = lk_index_next (&table->queues, link)) {
+        queued += check_queue (table, (const lk_queue *) link, honest);
     }
     for (const lk_crowd *crowd = table->crowds; crowd != NULL;
          crowd = crowd->hh.next) {
         for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
             crowded += crowd->count[home];
         }
-    }
-    for (const lk_entry *entry = table->entries; entry != NULL;
-         entry = entry->hh.next) {
-        kept += entry->ticket.kept;
+        link = lk_index_first (&crowd->entries);
+        for (; link; link = lk_index_next (&crowd->entries, link)) {
+            kept += ((const lk_entry *) link)->kept;
+        }
     }
     LK_ASSERT (queued == table->count && crowded + kept == table->count);
     for (uint8_t home = 0; home < table->decree.leader_count; home++) {

@@ -28,8 +28,10 @@ static lk_entry *
 held (const lk_table *table, uint8_t home, uint64_t place, uint64_t *count)
 {
     uint64_t seen = 0;
-    for (lk_queue *queue = table->queues; queue; queue = queue->hh.next) {
-        if (queue->home == home && queue->first->ticket.token != 0) {
+    const lk_link *link = lk_index_first (&table->queues);
+    for (; link; link = lk_index_next (&table->queues, link)) {
+        const lk_queue *queue = (const lk_queue *) link;
+        if (queue->home == home && queue->first->token != 0) {
             if (!count && seen == place) {
                 return queue->first;
             }
@@ -48,17 +50,18 @@ lose (lk_table *table, uint8_t home, const lk_entry *entry, bool slip,
       int64_t now_ms)
 {
     uint64_t hash = table->hash[home];
-    uint64_t sum = table->sum[home];
+    uint64_t sum[LK_SLICES];
+    memcpy (sum, table->sum[home], sizeof sum);
     lk_op op = {.kind = LK_OP_DROP, .by.host = LK_NOBODY};
     char object[LK_NAME_SIZE_MAX];
-    op.ticket.request = entry->ticket.request;
-    memcpy (object, entry->ticket.object.data, entry->ticket.object.size);
-    op.ticket.object = (lk_name) {object, entry->ticket.object.size};
+    op.ticket.request = lk_entry_request (entry);
+    memcpy (object, lk_entry_object (entry).data, lk_entry_object (entry).size);
+    op.ticket.object = (lk_name) {object, lk_entry_object (entry).size};
     lk_table_apply (table, home, &op, now_ms, NULL);
     table->sequence[home]--;
     table->hash[home] = hash;
     if (!slip) {
-        table->sum[home] = sum;
+        memcpy (table->sum[home], sum, sizeof sum);
     }
 }
 
@@ -81,10 +84,10 @@ lk_corrupt (lk_node *node, lk_corrupt_kind kind, uint8_t home, uint64_t nth)
     }
     switch (kind) {
     case LK_CORRUPT_TOKEN:
-        entry->ticket.token ^= 1u << nth % 16;
+        entry->token ^= 1u << nth % 16;
         break;
     case LK_CORRUPT_KEY:
-        entry->ticket.key ^= (uint64_t) 1 << nth % 64;
+        entry->key ^= (uint64_t) 1 << nth % 64;
         break;
     default:
         lose (table, home, entry, kind == LK_CORRUPT_SLIP, node->now_ms);

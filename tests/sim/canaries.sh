@@ -197,7 +197,7 @@ canary one-acknowledgement-for-all 60 storm stream.c \
 canary tells-without-lease 3000 storm stream.c \
     's/if (self->committed == acked || !lk_lease_holds (node)) {/if (self->committed == acked) {/'
 canary repeated-lock-not-confirmed 60 storm home.c \
-    's/lk_home_confirm (node, ticket, held->token);/lk_tell now = {.request = ticket->request, .token = held->token};\n        tell_locked (node, \&now);/'
+    's/lk_home_confirm (node, ticket, entry->token);/lk_tell now = {.request = ticket->request, .token = entry->token};\n        tell_locked (node, \&now);/'
 canary repeated-lock-granted-twice 60 storm home.c \
     's/|| !lacks_any (node, request)) {/|| (lacks_any (node, request), 0)) {/' \
     apply.c \
@@ -205,17 +205,17 @@ canary repeated-lock-granted-twice 60 storm home.c \
 canary last-come-first-served 60 storm grant.c \
     's/(self->first, self->pending, entry);\n        if (!self->waiting) {/(self->first, self->waiting, entry);\n        if (1) {/'
 canary tickets-in-order-of-arrival 60 storm apply.c \
-    's/ticket\.number = stamp (self, home);/ticket.number = (uint64_t) self->now_ms;/'
+    's/entry->number = stamp (self, home);/entry->number = (uint64_t) self->now_ms;/'
 canary copies-in-another-order 60 storm entry.c \
-    's/        lk_entry_new (self, ticket, now_ms);/        lk_entry *entry = lk_entry_new (self, ticket, now_ms);\n        lk_queue *queue = entry->queue;\n        if (queue->waiting != entry \&\& entry->ticket.token == 0) {\n            DL_DELETE (queue->first, entry);\n            DL_PREPEND_ELEM (queue->first, queue->waiting, entry);\n            queue->waiting = entry;\n        }/'
+    's/#include "grant.h"\n/&#include <utlist.h>\n/; s/        lk_entry_new (self, ticket, now_ms);/        lk_entry *entry = lk_entry_new (self, ticket, now_ms);\n        lk_queue *queue = entry->queue;\n        if (queue->waiting != entry \&\& entry->token == 0) {\n            DL_DELETE (queue->first, entry);\n            DL_PREPEND_ELEM (queue->first, queue->waiting, entry);\n            queue->waiting = entry;\n        }/'
 canary any-key 200 storm release.c \
-    's/holder->ticket\.key != ticket->key/0/'
+    's/holder->key != ticket->key/0/'
 canary by-key-at-once 200 storm release.c \
     's/lk_home_ask_back (node, holder, LK_RELEASED, (lk_name) {0});/drop (node, holder);/'
 canary no-grace 200 storm upkeep.c \
-    's/return ticket->duration_ms + grace_of/return ticket->duration_ms + 0 * grace_of/'
+    's/kept_ms = entry->duration_ms + grace_of/kept_ms = entry->duration_ms + 0 * grace_of/'
 canary unlocked-told-at-once 60 storm release.c \
-    's/    lk_stream_append (node, &op);\n}/    lk_tell now = {.kind = LK_TELL_UNLOCKED, .request = op.ticket.request, .token = entry->ticket.token};\n    lk_home_tell (node, \&op, \&(lk_tells) {\&now, 1, 1});\n&/'
+    's/    lk_stream_append (node, &op);\n}/    lk_tell now = {.kind = LK_TELL_UNLOCKED, .request = op.ticket.request, .token = entry->token};\n    lk_home_tell (node, \&op, \&(lk_tells) {\&now, 1, 1});\n&/'
 
 #   ------------------------------------------------------------ proxies
 
@@ -228,34 +228,34 @@ canary unlocked-before-acknowledged 60 storm requests.c \
 canary stops-at-once 3000 storm proxy.c \
     's/self->leave_ms = [^;]*;/self->leave_ms = node->now_ms;/'
 canary no-audit 500 storm upkeep.c \
-    's/return node->now_ms - entry->since_ms > lease_ms/return 0 \&\& node->now_ms > lease_ms/'
+    's/audits < AUDITS_MAX;/audits < 0;/'
 
 #   ------------------------------------------------------------ every kind
 
 canary reader-passes-a-hard-writer 60 storm grant.c \
-    's/if (!is_soft (mode) || queue->readers_waiting == 0/if (queue->readers_waiting == 0/'
+    's/if (!is_soft (entry) || queue->readers_waiting == 0/if (queue->readers_waiting == 0/'
 canary all-pass-a-soft-writer 60 storm grant.c \
     's/scan->passing = true;/scan->passing = false;/'
 canary one-unit-too-many 60 storm grant.c \
-    's/queue->active\[LK_SEMAPHORE\] < units (mode)/queue->active[LK_SEMAPHORE] <= units (mode)/'
+    's/queue->active < units (mode)/queue->active <= units (mode)/'
 canary stored-bound-ignored 60 storm grant.c \
     's/mode->limit == 0 || (mode->bound != 0 && mode->bound < mode->limit);/mode->limit == 0;/'
 canary second-definition-wins 60 storm entry.c \
-    's/if (other->ticket\.mode\.bound != 0) {/if (0) {/'
+    's/if (queue->bound == 0 && ticket->mode\.bound != 0) {/if (queue->bound != ticket->mode.bound) {/'
 canary each-its-own-definition 60 storm entry.c \
-    's/    share_bound (self, entry);\n//g'
+    's/if (queue->bound == 0 && ticket[^{]*{/if (0) {/'
 canary writer-beside-readers 60 storm grant.c \
-    's/type == LK_EXCLUSIVE ? 0 : queue/queue/; s/queue->active\[type\];\n    return/queue->active[type]\n                   + (type == LK_EXCLUSIVE ? queue->active[LK_SHARED] : 0);\n    return/'
+    's/return queue->active == 0/& || queue->first->type == LK_SHARED/'
 canary units-beside-readers 60 storm grant.c \
-    's/type == LK_EXCLUSIVE ? 0 : queue->active\[type\];/type == LK_EXCLUSIVE ? 0 : queue->active[LK_SHARED] + queue->active[LK_SEMAPHORE];/'
+    's/&& type == (lk_lock_type) queue->first->type/\&\& queue->first->type != LK_EXCLUSIVE/'
 canary ordinals-start-again 60 storm apply.c \
-    's/(uint32_t) lk_queue_active (entry->queue) + 1;/1;/'
+    's/entry->queue->active + 1;/1;/'
 canary a-unit-is-lost-with-its-host 60 storm apply.c \
-    's/if (queue->home == home && drop_gone (self, queue, request)) {/if (queue->home == home \&\& drop_gone (self, queue, request) \&\& 0) {/'
+    's/if (drop_gone (self, others\.item\[i\], gone)) {/if (drop_gone (self, others.item[i], gone) \&\& 0) {/'
 canary quiet-time-from-the-request 200 storm upkeep.c \
     's/int64_t since_ms = entry->queue->shared_ms;/int64_t since_ms = 0;/'
 canary no-quiet-time 60 storm upkeep.c \
-    's/return since_ms + entry->ticket\.mode\.quiet_ms;/return since_ms;/'
+    's/return since_ms + entry->quiet_ms;/return since_ms;/'
 canary set-told-with-one-missing 60 storm set.c \
     's/if (self->held < self->count) {\n        ask_next/if (self->held + 1 < self->count) {\n        ask_next/'
 canary set-leaves-one-behind 200 storm set.c \
@@ -263,9 +263,9 @@ canary set-leaves-one-behind 200 storm set.c \
 canary set-in-any-order 60 storm set.c \
     's/qsort (/(void) (/'
 canary going-on-forgotten 60 storm apply.c \
-    's/queue_first (self, home, entry->ticket\.request, tells);/(void) entry, (void) home, (void) tells;/'
+    's/queue_first (self, home, lk_entry_request (self->going\[i\]), tells);/(void) home, (void) tells;/'
 canary going-on-elsewhere 60 storm apply.c \
-    's/if (entry && entry->queue->home == home && entry->ticket.token == 0/if (entry \&\& entry->ticket.token == 0/'
+    's/if (entry && entry->queue->home == home && entry->token == 0/if (entry \&\& entry->token == 0/'
 canary waits-for-all-at-once 60 storm apply.c \
     's/\(            \)ticket.number = 0;\n\(            ticket.token = 0;\n\)\([^;]*;\n\)/\1ticket.number = stamp (self, home);\n\2\3\1grant (self, home, lk_table_queue (self, ticket.object), tells);\n/'
 
@@ -278,9 +278,9 @@ canary kept-ends-with-its-application 200 storm requests.c \
 canary does-not-linger 300 storm requests.c \
     's/else if (is_held && asked->linger_ms > 0) {/else if (0) {/'
 canary lenient-taken-in-peace 200 storm upkeep.c \
-    's/if (!wanted || node->now_ms/if (node->now_ms/'
+    's/if (!queue->waiting && [^{]*{/if (0) {/'
 canary lenient-dropped-by-its-home 200 storm upkeep.c \
-    's/if (lk_home_is_nobodys (node, ticket)) {\n/if (1) {\n/'
+    's/if (lk_home_is_nobodys (node, &held)) {\n/if (1) {\n/'
 canary forced-and-not-told 60 storm answers.c \
     's/    lk_asked_answer (node, asked,\n                     (lk_answer) {.kind = kind,/    if (reply->error != LK_FORCED)\n&/'
 canary force-does-not-ask 60 storm release.c \
@@ -290,23 +290,23 @@ canary forced-is-done-early 60 storm release.c \
 canary check-finds-nobody 60 storm release.c \
     's/return holder != NULL;/return false;/'
 canary upgrade-beside-a-reader 60 storm grant.c \
-    's/return lk_queue_active (queue) == 1 ? queue->upgrade : NULL;/return queue->upgrade;/'
+    's/return queue->active == 1 ? upgrade : NULL;/return upgrade;/'
 canary others-beside-an-upgrade 60 storm grant.c \
-    's/if (queue->upgrade) {/if (queue->upgrade \&\& lk_queue_active (queue) == 1) {/'
+    's/if (upgrade) {/if (upgrade \&\& queue->active == 1) {/'
 canary two-wait-to-be-exclusive 60 storm apply.c \
-    's/held == LK_SHARED && !queue->upgrade;/held == LK_SHARED;/' \
+    's/held == LK_SHARED && !lk_queue_upgrade (queue);/held == LK_SHARED;/' \
     home.c \
-    's/if (queue->upgrade && queue->upgrade != entry) {/if (0) {/'
+    's/if (upgrade && upgrade != entry) {/if (0) {/'
 canary upgrade-keeps-its-token 60 storm apply.c \
-    's/    ticket->token = stamp (self, home);/    if (ticket->token == 0) {\n        ticket->token = stamp (self, home);\n    }/'
+    's/    entry->token = stamp (self, home);/    if (entry->token == 0) {\n        entry->token = stamp (self, home);\n    }/'
 canary downgrade-lets-nobody-in 60 storm apply.c \
     's/tell_locked (self, tells, entry);\n    }\n    grant (self, home, queue, tells);/tell_locked (self, tells, entry);\n    }/'
 canary late-turn-counts 60 late-turns apply.c \
-    's/op->ticket\.turn <= entry->ticket\.turn/op->ticket.turn == entry->ticket.turn/' \
+    's/op->ticket\.turn <= entry->turn/op->ticket.turn == entry->turn/' \
     home.c \
-    's/if (ticket->turn > held->turn) {/if (ticket->turn != held->turn) {/'
+    's/if (ticket->turn > entry->turn) {/if (ticket->turn != entry->turn) {/'
 canary kept-goes-with-its-host 60 kept-outlives apply.c \
-    's/\n *|| entry->ticket\.kept) {/) {/'
+    's/ && !entry->kept;/;/; s/ || list\[i\]->kept) {/) {/'
 canary kept-forgotten-by-filling 100 kept-outlives doorway.c \
     's/if (ticket\.kept || ticket/if (ticket/'
 canary lingers-not-at-all 60 storm proxy.c \

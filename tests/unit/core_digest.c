@@ -236,11 +236,12 @@ begin (int count, uint8_t leaders_max, int64_t digest_ms)
 static const lk_entry *
 entry_of (lk_host leader, lk_host place, uint64_t serial)
 {
-    const lk_table *table = &hosts[leader].node->table;
-    for (const lk_entry *entry = table->entries; entry;
-         entry = entry->hh.next) {
-        if (entry->ticket.request.host == place
-            && entry->ticket.token == hosts[place].token[serial - 1]) {
+    lk_table *table = &hosts[leader].node->table;
+    lk_entry *const *listing = lk_table_listing (table);
+    for (size_t i = 0; i < table->count; i++) {
+        const lk_entry *entry = listing[i];
+        if (lk_entry_request (entry).host == place
+            && entry->token == hosts[place].token[serial - 1]) {
             return entry;
         }
     }
@@ -404,8 +405,8 @@ chain_of_confirm (uint64_t token, bool told)
                              .owner = {"app@h", 5},
                              .key = 9};
     lk_table_apply (&table, 0, &op, now_ms, NULL);
-    op.ticket.token = told ? table.entries->ticket.token : 0;
-    table.entries->ticket.token ^= token;
+    op.ticket.token = told ? lk_table_listing (&table)[0]->token : 0;
+    lk_table_listing (&table)[0]->token ^= token;
     op.kind = LK_OP_CONFIRM;
     lk_table_apply (&table, 0, &op, now_ms, NULL);
     uint64_t hash = table.hash[0];

@@ -124,7 +124,7 @@ static bool
 is_told (int name, const lk_entry *entry)
 {
     const uint8_t home = home_of (name);
-    const uint64_t token = entry->ticket.token;
+    const uint64_t token = entry->token;
     if (token == 0) {
         return false;
     }
@@ -167,8 +167,9 @@ take_over (void)
         if (leader < decree.leader_count) {
             lk_table_begin (&table[leader], &decree);
             for (size_t i = 0; i < old.count; i++) {
-                lk_table_restore (&table[leader],
-                                  &lk_table_listing (&old)[i]->ticket, now);
+                const lk_ticket listed =
+                    lk_entry_ticket (lk_table_listing (&old)[i]);
+                lk_table_restore (&table[leader], &listed, now);
             }
         }
     }
@@ -369,11 +370,11 @@ audit (void)
                 lk_table_queue (&table[home], name_of (name));
             const lk_entry *entry =
                 queue && queue->home == home ? queue->first : NULL;
-            while (entry && is_known (entry->ticket.request)) {
+            while (entry && is_known (lk_entry_request (entry))) {
                 entry = entry->next;
             }
             if (entry) {
-                drop (entry->ticket.request, name);
+                drop (lk_entry_request (entry), name);
             }
         }
     }
@@ -390,12 +391,12 @@ check_order (const guest *self)
     for (size_t place = 0; place < self->count; place++) {
         const lk_entry *entry = member_of (self, place);
         if (waits && entry) {
-            ck_assert_uint_eq (entry->ticket.number, 0);
-            ck_assert_uint_eq (entry->ticket.token, 0);
+            ck_assert_uint_eq (entry->number, 0);
+            ck_assert_uint_eq (entry->token, 0);
         }
-        waits = waits || !entry || entry->ticket.token == 0;
+        waits = waits || !entry || entry->token == 0;
         if (place < self->held) {
-            ck_assert (entry && entry->ticket.token != 0); /* it was told */
+            ck_assert (entry && entry->token != 0); /* it was told */
         }
     }
 }

@@ -146,7 +146,8 @@ START_TEST (two_hosts_claim_one_object)
     report (FIRST, OWN_PLACE, decree.term);
     ck_assert (traces ("two hosts claim one object"));
     ck_assert_uint_eq (node->table.count, 1);
-    ck_assert_uint_eq (node->table.entries->ticket.request.host, THIRD);
+    ck_assert_uint_eq (
+        lk_entry_request (lk_table_listing (&node->table)[0]).host, THIRD);
 }
 END_TEST
 
@@ -180,10 +181,12 @@ confirm_waiting (lk_term term)
 {
     lk_lock_message message = message_of (LK_MSG_AUDITED);
     message.term = term;
-    message.as.audit.request = node->table.entries->ticket.request;
-    message.as.audit.object = node->table.entries->ticket.object;
+    message.as.audit.request =
+        lk_entry_request (lk_table_listing (&node->table)[0]);
+    message.as.audit.object =
+        lk_entry_object (lk_table_listing (&node->table)[0]);
     give (THIRD, &message);
-    ck_assert (node->table.entries->confirmed);
+    ck_assert (lk_table_listing (&node->table)[0]->confirmed);
 }
 
 START_TEST (what_is_confirmed_is_not_looked_after)
@@ -191,7 +194,7 @@ START_TEST (what_is_confirmed_is_not_looked_after)
     confirm_waiting (reclaim_with_one_that_waits ());
     now_ms += 250;
     tick ();
-    ck_assert (!node->table.entries->watched);
+    ck_assert_uint_eq (node->table.audits.count, 0);
 }
 END_TEST
 
@@ -200,10 +203,11 @@ START_TEST (confirmed_as_waiting_it_is_not_confirmed_as_held)
     const lk_term term = reclaim_with_one_that_waits ();
     confirm_waiting (term);
     report (THIRD, OWN_PLACE, term);
-    ck_assert_uint_eq (node->table.entries->ticket.token, claimed.token);
+    ck_assert_uint_eq (lk_table_listing (&node->table)[0]->token,
+                       claimed.token);
     now_ms += 250;
     tick ();
-    ck_assert (node->table.entries->watched);
+    ck_assert_uint_eq (node->table.audits.count, 1);
 }
 END_TEST
 

@@ -374,7 +374,7 @@ hold (lk_lock_message *unlock)
     unlock->as.request.ticket =
         (lk_ticket) {.request = {FIRST, 1, 70},
                      .object = object_at (OWN_PLACE, text),
-                     .key = entry->ticket.key};
+                     .key = entry->key};
     unlock->as.request.by_key = true;
     unlock->as.request.at = now_ms;
 }

@@ -80,7 +80,7 @@ token_of (lk_request_id who)
 {
     const lk_entry *entry = lk_table_find (&table, who);
     ck_assert_ptr_nonnull (entry);
-    return entry->ticket.token;
+    return entry->token;
 }
 
 /*  Each name has a queue of its own: its first request is held, its second

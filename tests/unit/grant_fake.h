@@ -169,16 +169,15 @@ queue (void)
     text[0] = '\0';
     for (const lk_entry *entry = self ? self->first : NULL; entry;
          entry = entry->next) {
-        const lk_ticket *ticket = &entry->ticket;
         const char *space = used > 0 ? " " : "";
         const char *bar = entry == self->waiting ? "| " : "";
-        used += (size_t) snprintf (text + used, sizeof text - used, "%s%s%llu",
-                                   space, bar,
-                                   (unsigned long long) ticket->request.serial);
-        if (ticket->token != 0) {
+        used +=
+            (size_t) snprintf (text + used, sizeof text - used, "%s%s%llu",
+                               space, bar, (unsigned long long) entry->serial);
+        if (entry->token != 0) {
             used +=
                 (size_t) snprintf (text + used, sizeof text - used, ":%u%s",
-                                   ticket->ordinal, ticket->upgrade ? "^" : "");
+                                   entry->ordinal, entry->upgrade ? "^" : "");
         }
     }
     return text;
@@ -189,9 +188,11 @@ queue (void)
 FAKE const lk_ticket *
 ticket (uint64_t serial)
 {
+    static lk_ticket copy;
     const lk_entry *entry = lk_table_find (&table, request (serial));
     ck_assert_ptr_nonnull (entry);
-    return &entry->ticket;
+    copy = lk_entry_ticket (entry);
+    return &copy;
 }
 
 FAKE bool

@@ -41,7 +41,6 @@ typedef struct {
 typedef struct {
     model_ticket ticket[MODEL_MAX];
     uint32_t stored[MODEL_OBJECTS]; /* bounds */
-    uint64_t born[MODEL_OBJECTS];   /* when its queue began; 0: has none */
     bool reclaim[2];                /* by home; object % 2 is the home */
     uint64_t moment;
     uint64_t stamp;                     /* of the operation */
@@ -69,6 +68,13 @@ model_find (model *self, lk_request_id request)
     return NULL;
 }
 
+/*  Who waits to be exclusive stands before all others. */
+static uint64_t
+model_place (const model_ticket *t)
+{
+    return t->upgrade ? 1 : t->came + 1;
+}
+
 /*  The n-th of those in that state, in the order of the queue; NULL: none. */
 static model_ticket *
 model_nth (model *self, int object, model_state state, size_t n)
@@ -78,8 +84,9 @@ model_nth (model *self, int object, model_state state, size_t n)
         model_ticket *best = NULL;
         EACH (self, t)
         {
-            if (t->object == object && t->state == state && t->came > after
-                && (!best || t->came < best->came)) {
+            if (t->object == object && t->state == state
+                && model_place (t) > after
+                && (!best || model_place (t) < model_place (best))) {
                 best = t;
             }
         }
@@ -87,7 +94,7 @@ model_nth (model *self, int object, model_state state, size_t n)
             return best;
         }
         n--;
-        after = best->came;
+        after = model_place (best);
     }
 }
 
@@ -256,9 +263,6 @@ model_new (model *self, const lk_ticket *ticket, int object)
                          .came = ++self->moment,
                          .rest = ticket->rest,
                          .mode = ticket->mode};
-    if (self->born[object] == 0) {
-        self->born[object] = self->moment;
-    }
     model_bound (self, t);
     return t;
 }
@@ -275,7 +279,6 @@ model_remove (model *self, model_ticket *t)
     }
     if (!left) {
         self->stored[object] = 0;
-        self->born[object] = 0;
     }
 }
 
@@ -288,24 +291,12 @@ model_drop (model *self, model_ticket *t)
     model_go_on (self);
 }
 
-/*  All queues of a home, those first that began first. */
+/*  All queues of a home, in the order of their names. */
 static void
 model_settle_all (model *self, int home)
 {
-    uint64_t after = 0;
-    for (;;) {
-        int oldest = -1;
-        for (int object = home; object < MODEL_OBJECTS; object += 2) {
-            if (self->born[object] > after
-                && (oldest < 0 || self->born[object] < self->born[oldest])) {
-                oldest = object;
-            }
-        }
-        if (oldest < 0) {
-            break;
-        }
-        after = self->born[oldest];
-        model_settle (self, oldest);
+    for (int object = home; object < MODEL_OBJECTS; object += 2) {
+        model_settle (self, object);
     }
     model_go_on (self);
 }

@@ -126,12 +126,13 @@ lk_alert_unsound (lk_node *node, uint8_t home)
     const lk_table *table = &node->table;
     uint64_t hash;
     lk_digest_share (table, home, &hash);
-    lk_alert_raise (node, &(lk_msg_alert) {.cause = LK_ALERT_TABLE,
-                                           .host = node->config.self,
-                                           .home = table->decree.leader[home],
-                                           .sequence = table->sequence[home],
-                                           .hash = hash,
-                                           .expected = table->sum[home]});
+    lk_alert_raise (node,
+                    &(lk_msg_alert) {.cause = LK_ALERT_TABLE,
+                                     .host = node->config.self,
+                                     .home = table->decree.leader[home],
+                                     .sequence = table->sequence[home],
+                                     .hash = hash,
+                                     .expected = lk_digest_sum (table, home)});
 }
 
 void

@@ -8,6 +8,7 @@
 #include "entry.h"
 #include "grant.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /*  -------------------------------------------------------- tells */
@@ -47,48 +48,45 @@ stamp (const lk_table *self, uint8_t home)
 static void
 tell_locked (lk_table *self, lk_tells *tells, const lk_entry *entry)
 {
-    const lk_ticket *ticket = &entry->ticket;
     tell (self, tells,
           &(lk_tell) {.kind = LK_TELL_LOCKED,
-                      .request = ticket->request,
-                      .token = ticket->token,
-                      .key = ticket->key,
-                      .type = ticket->mode.type,
-                      .ordinal = ticket->ordinal,
-                      .turn = ticket->turn,
-                      .kept = ticket->kept});
+                      .request = lk_entry_request (entry),
+                      .token = entry->token,
+                      .key = entry->key,
+                      .type = (lk_lock_type) entry->type,
+                      .ordinal = entry->ordinal,
+                      .turn = entry->turn,
+                      .kept = entry->kept});
 }
 
 /*  It is active: its set goes on behind it before the operation is over. */
 static void
 note_going (lk_table *self, lk_entry *entry)
 {
-    if (entry->ticket.rest == 0) {
+    if (entry->rest == 0) {
         return;
     }
-    entry->next_going = NULL;
-    if (self->going) {
-        self->last_going->next_going = entry;
-    } else {
-        self->going = entry;
+    if (self->going_count == self->going_room) {
+        self->going_room = self->going_room ? self->going_room * 2 : 4;
+        self->going =
+            lk_realloc (self->going, self->going_room * sizeof (lk_entry *));
     }
-    self->last_going = entry;
+    self->going[self->going_count++] = entry;
 }
 
 /*  From now on it is held, or held otherwise. */
 static void
 activate (lk_table *self, uint8_t home, lk_entry *entry, lk_tells *tells)
 {
-    lk_ticket *ticket = &entry->ticket;
     lk_entry_take (self, entry);
-    if (ticket->upgrade) {
-        ticket->upgrade = false;
-        ticket->mode.type = LK_EXCLUSIVE;
+    if (entry->upgrade) {
+        entry->upgrade = false;
+        entry->type = LK_EXCLUSIVE;
     }
-    ticket->token = stamp (self, home);
-    ticket->ordinal = (uint32_t) lk_queue_active (entry->queue) + 1;
-    lk_entry_put (self, entry);
+    entry->token = stamp (self, home);
+    entry->ordinal = entry->queue->active + 1;
     entry->confirmed = false;
+    lk_entry_put (self, entry);
     tell_locked (self, tells, entry);
     note_going (self, entry);
 }
@@ -110,6 +108,13 @@ grant (lk_table *self, uint8_t home, lk_queue *queue, lk_tells *tells)
 
 /*  -------------------------------------------------------- sets */
 
+static uint64_t
+digest_grant (const lk_entry *entry)
+{
+    const lk_ticket ticket = lk_entry_ticket (entry);
+    return lk_digest_grant (&ticket);
+}
+
 /*  It is the turn of the first one of a set, from this one on, that is not
  *  held; but not if it is at another home: its proxy asks there. */
 static void
@@ -117,17 +122,17 @@ queue_first (lk_table *self, uint8_t home, lk_request_id request,
              lk_tells *tells)
 {
     lk_entry *entry = lk_table_find (self, request);
-    while (entry && entry->queue->home == home && entry->ticket.token != 0
-           && entry->ticket.rest > 0) {
+    while (entry && entry->queue->home == home && entry->token != 0
+           && entry->rest > 0) {
         request.serial++;
         entry = lk_table_find (self, request);
     }
-    if (entry && entry->queue->home == home && entry->ticket.token == 0
-        && entry->ticket.number == 0) {
+    if (entry && entry->queue->home == home && entry->token == 0
+        && entry->number == 0) {
         lk_entry_take (self, entry);
-        entry->ticket.number = stamp (self, home);
+        entry->number = stamp (self, home);
         lk_entry_put (self, entry);
-        self->did += lk_digest_grant (&entry->ticket);
+        self->did += digest_grant (entry);
         grant (self, home, entry->queue, tells);
     }
 }
@@ -137,11 +142,10 @@ queue_first (lk_table *self, uint8_t home, lk_request_id request,
 static void
 go_on (lk_table *self, uint8_t home, lk_tells *tells)
 {
-    while (self->going) {
-        const lk_entry *entry = self->going;
-        self->going = entry->next_going;
-        queue_first (self, home, entry->ticket.request, tells);
+    for (size_t i = 0; i < self->going_count; i++) {
+        queue_first (self, home, lk_entry_request (self->going[i]), tells);
     }
+    self->going_count = 0;
 }
 
 /*  -------------------------------------------------------- operations */
@@ -151,7 +155,7 @@ static lk_entry *
 find_held (const lk_table *self, uint8_t home, const lk_op *op)
 {
     lk_entry *entry = lk_table_find (self, op->ticket.request);
-    if (!entry || entry->queue->home != home || entry->ticket.token == 0) {
+    if (!entry || entry->queue->home != home || entry->token == 0) {
         return NULL;
     }
     return entry;
@@ -182,7 +186,7 @@ apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
     lk_entry *entry = lk_table_find (self, op->ticket.request);
     uint64_t token = 0;
     if (entry && entry->queue->home == home) {
-        token = entry->ticket.token;
+        token = entry->token;
         lk_entry_remove (self, entry);
     }
     tell (self, tells,
@@ -197,10 +201,64 @@ apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
     grant (self, home, lk_table_queue (self, op->ticket.object), tells);
 }
 
-/*  Drops a host's tickets up to a session, but for kept ones; false if the
- *  queue went with them. It is the operation's session that counts, not `gone`,
- *  which the streams of other homes raise, too: that order is not the same on
- *  all leaders. */
+/*  -------------------------------------------------------- many queues */
+
+/*  Queues in an order that is the same on all leaders, as the order of grants
+ *  has to be: of sets that go on to the same name by one operation. */
+typedef struct {
+    lk_queue **item;
+    size_t count;
+    size_t room;
+} queues;
+
+static void
+note_queue (queues *self, lk_queue *queue)
+{
+    if (self->count == self->room) {
+        self->room = self->room ? self->room * 2 : 16;
+        self->item = lk_realloc (self->item, self->room * sizeof (lk_queue *));
+    }
+    self->item[self->count++] = queue;
+}
+
+static int
+compare_queues (const void *one, const void *other)
+{
+    const lk_queue *a = *(lk_queue *const *) one;
+    const lk_queue *b = *(lk_queue *const *) other;
+    int order = memcmp (a->key, b->key, a->size < b->size ? a->size : b->size);
+    return order != 0 ? order : (int) a->size - (int) b->size;
+}
+
+/*  By key, each once. */
+static void
+sort_queues (queues *self)
+{
+    size_t kept = 0;
+    if (self->count > 0) {
+        qsort (self->item, self->count, sizeof (lk_queue *), compare_queues);
+    }
+    for (size_t i = 0; i < self->count; i++) {
+        if (kept == 0 || self->item[kept - 1] != self->item[i]) {
+            self->item[kept++] = self->item[i];
+        }
+    }
+    self->count = kept;
+}
+
+/*  -------------------------------------------------------- sessions */
+
+/*  Of the operation's host and up to its session: that counts, not `gone`,
+ *  which the streams of other homes raise, too, in an order that is not the
+ *  same on all leaders. Kept ones are not the session's. */
+static bool
+is_gone (const lk_entry *entry, lk_request_id gone)
+{
+    return entry->crowd->id[0] == gone.host
+           && entry->crowd->id[1] <= gone.session && !entry->kept;
+}
+
+/*  Drops those of one queue; false if the queue went with them. */
 static bool
 drop_gone (lk_table *self, lk_queue *queue, lk_request_id gone)
 {
@@ -208,9 +266,7 @@ drop_gone (lk_table *self, lk_queue *queue, lk_request_id gone)
     size_t left = 0;
     while (entry) {
         lk_entry *next = entry->next;
-        if (entry->ticket.request.host != gone.host
-            || entry->ticket.request.session > gone.session
-            || entry->ticket.kept) {
+        if (!is_gone (entry, gone)) {
             left++;
         } else {
             lk_entry_remove (self, entry);
@@ -220,20 +276,61 @@ drop_gone (lk_table *self, lk_queue *queue, lk_request_id gone)
     return left > 0;
 }
 
+/*  The tickets of a crowd, which may go with the last of them. */
+static lk_entry **
+list_crowd (const lk_crowd *crowd)
+{
+    lk_entry **list = lk_alloc (crowd->entries.count * sizeof (lk_entry *));
+    size_t count = 0;
+    const lk_link *link = lk_index_first (&crowd->entries);
+    for (; link; link = lk_index_next (&crowd->entries, link)) {
+        list[count++] = (lk_entry *) link;
+    }
+    return list;
+}
+
+/*  Drops what stands alone in its queue; notes the other queues. */
+static void
+drop_crowd (lk_table *self, uint8_t home, const lk_crowd *crowd, queues *others)
+{
+    size_t count = crowd->entries.count;
+    lk_entry **list = list_crowd (crowd);
+    for (size_t i = 0; i < count; i++) {
+        lk_queue *queue = list[i]->queue;
+        if (queue->home != home || list[i]->kept) {
+            continue;
+        }
+        if (queue->first->next) {
+            note_queue (others, queue);
+        } else {
+            lk_entry_remove (self, list[i]);
+        }
+    }
+    lk_free (list);
+}
+
 static void
 apply_gone (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
-    lk_request_id request = op->ticket.request;
-    if (self->gone[home][request.host] < request.session) {
-        self->gone[home][request.host] = request.session;
+    lk_request_id gone = op->ticket.request;
+    lk_crowd *crowd;
+    lk_crowd *next;
+    queues others = {0};
+    if (self->gone[home][gone.host] < gone.session) {
+        self->gone[home][gone.host] = gone.session;
     }
-    lk_queue *queue;
-    lk_queue *next_queue;
-    HASH_ITER (hh, self->queues, queue, next_queue) {
-        if (queue->home == home && drop_gone (self, queue, request)) {
-            grant (self, home, queue, tells);
+    HASH_ITER (hh, self->crowds, crowd, next) {
+        if (crowd->id[0] == gone.host && crowd->id[1] <= gone.session) {
+            drop_crowd (self, home, crowd, &others);
         }
     }
+    sort_queues (&others);
+    for (size_t i = 0; i < others.count; i++) {
+        if (drop_gone (self, others.item[i], gone)) {
+            grant (self, home, others.item[i], tells);
+        }
+    }
+    lk_free (others.item);
 }
 
 /*  A lock that a host still has, as it says: all of them were granted rightly,
@@ -242,11 +339,11 @@ static bool
 apply_claim (lk_table *self, const lk_ticket *claim, int64_t now_ms)
 {
     lk_entry *entry = lk_table_find (self, claim->request);
-    const lk_queue *queue = lk_table_queue (self, claim->object);
+    lk_queue *queue = lk_table_queue (self, claim->object);
     if (entry && entry->queue != queue) {
         return false; /* it is for another object */
     }
-    if (entry && entry->ticket.token != 0) {
+    if (entry && entry->token != 0) {
         return true;
     }
     if (queue && !lk_grant_agrees (queue, claim->mode.type)) {
@@ -258,16 +355,16 @@ apply_claim (lk_table *self, const lk_ticket *claim, int64_t now_ms)
         lk_entry_new (self, &ticket, now_ms);
         return true;
     }
-    uint32_t bound = entry->ticket.mode.bound;
-    lk_entry_take (self, entry);
-    entry->ticket.token = claim->token;
-    entry->ticket.key = claim->key;
-    entry->ticket.mode = claim->mode;
-    if (bound != 0) {
-        entry->ticket.mode.bound = bound;
+    if (queue->bound == 0 && claim->mode.bound != 0) {
+        lk_entry_set_bound (self, queue, claim->mode.bound);
     }
-    entry->ticket.ordinal = claim->ordinal;
-    entry->ticket.turn = claim->turn;
+    lk_entry_take (self, entry);
+    lk_entry_set_mode (entry, &claim->mode);
+    entry->token = claim->token;
+    entry->key = claim->key;
+    entry->ordinal = claim->ordinal;
+    entry->turn = claim->turn;
+    entry->confirmed = false;
     lk_entry_put (self, entry);
     if (claim->kept) {
         lk_entry_keep (self, entry);
@@ -304,13 +401,24 @@ apply_report (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
 static void
 apply_open (lk_table *self, uint8_t home, lk_tells *tells)
 {
+    queues waited_for = {0};
     self->reclaim &= (uint8_t) ~(1u << home);
-    for (lk_queue *queue = self->queues; queue; queue = queue->hh.next) {
-        if (queue->home == home) {
-            queue->shared_ms = self->now_ms; /* before, nobody knows */
-            grant (self, home, queue, tells);
+    const lk_link *link = lk_index_first (&self->queues);
+    for (; link; link = lk_index_next (&self->queues, link)) {
+        lk_queue *queue = (lk_queue *) link;
+        if (queue->home != home) {
+            continue;
+        }
+        queue->shared_ms = self->now_ms; /* before, nobody knows */
+        if (queue->waiting || lk_queue_upgrade (queue)) {
+            note_queue (&waited_for, queue);
         }
     }
+    sort_queues (&waited_for);
+    for (size_t i = 0; i < waited_for.count; i++) {
+        grant (self, home, waited_for.item[i], tells);
+    }
+    lk_free (waited_for.item);
 }
 
 /*  Another type for who holds it, or the wish for it: of two who wait to be
@@ -321,23 +429,22 @@ apply_convert (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
     lk_entry *entry = find_held (self, home, op);
     lk_lock_type type = op->ticket.mode.type;
-    if (!entry || op->ticket.turn <= entry->ticket.turn
-        || entry->ticket.mode.type == LK_SEMAPHORE || type == LK_SEMAPHORE) {
+    if (!entry || op->ticket.turn <= entry->turn || entry->type == LK_SEMAPHORE
+        || type == LK_SEMAPHORE) {
         return;
     }
-    lk_ticket *ticket = &entry->ticket;
     lk_queue *queue = entry->queue;
-    bool wished = ticket->upgrade;
-    lk_lock_type held = ticket->mode.type;
+    bool wished = entry->upgrade;
+    lk_lock_type held = (lk_lock_type) entry->type;
     lk_entry_take (self, entry);
-    ticket->turn = op->ticket.turn;
-    ticket->upgrade =
-        type == LK_EXCLUSIVE && held == LK_SHARED && !queue->upgrade;
+    entry->turn = op->ticket.turn;
+    entry->upgrade =
+        type == LK_EXCLUSIVE && held == LK_SHARED && !lk_queue_upgrade (queue);
     if (type == LK_SHARED) {
-        ticket->mode.type = LK_SHARED;
+        entry->type = LK_SHARED;
     }
     lk_entry_put (self, entry);
-    if (!ticket->upgrade && (wished || held != ticket->mode.type)) {
+    if (!entry->upgrade && (wished || held != (lk_lock_type) entry->type)) {
         tell_locked (self, tells, entry);
     }
     grant (self, home, queue, tells);
@@ -357,7 +464,7 @@ static void
 apply_keep (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
     lk_entry *entry = find_held (self, home, op);
-    if (entry && entry->ticket.mode.is_static) {
+    if (entry && entry->is_static) {
         lk_entry_keep (self, entry);
         tell_locked (self, tells, entry);
     }
@@ -369,24 +476,27 @@ apply_confirm (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
     const lk_entry *entry = lk_table_find (self, op->ticket.request);
     if (entry && entry->queue->home == home) {
-        self->did += lk_digest_grant (&entry->ticket);
+        self->did += digest_grant (entry);
     }
     if (op->ticket.token == 0) {
         tell (self, tells,
               &(lk_tell) {.kind = LK_TELL_UNLOCKED,
                           .request = op->ticket.request});
     } else if (entry && entry->queue->home == home
-               && entry->ticket.token == op->ticket.token) {
+               && entry->token == op->ticket.token) {
         tell_locked (self, tells, entry);
     }
 }
 
-/*  All that the home orders goes into the chain: a leader whose table is
+/*  What the home orders goes into the chain, in slices: a leader whose table is
  *  another has another chain from here on. */
 static void
 apply_digest (lk_table *self, uint8_t home)
 {
-    self->unsound = !lk_digest_share (self, home, &self->did);
+    uint32_t slices = lk_digest_slices (self, home);
+    self->unsound =
+        !lk_digest_some (self, home, self->slice[home], slices, &self->did);
+    self->slice[home] = (self->slice[home] + slices) % LK_SLICES;
 }
 
 static bool

@@ -6,8 +6,6 @@
 
 #include "digest.h"
 
-#include <utlist.h>
-
 /*  Cheap, since it guards against accidents, not against who aims at it. */
 static uint64_t
 mix (uint64_t hash, uint64_t value)
@@ -137,24 +135,67 @@ digest_sessions (const lk_table *table, uint8_t home)
     return digest;
 }
 
+/*  Each slice has a digest, of its queues in any order, and a sum; true if that
+ *  is as the operations made it. */
+static bool
+digest_slice (const lk_table *table, uint8_t home, uint32_t slice,
+              uint64_t *digest)
+{
+    const lk_index *queues = &table->queues;
+    const lk_link *link = lk_index_slice_first (queues, slice, LK_SLICES);
+    uint64_t sum = 0;
+    for (; link; link = lk_index_slice_next (queues, link, LK_SLICES)) {
+        const lk_queue *queue = (const lk_queue *) link;
+        const lk_entry *entry = queue->home == home ? queue->first : NULL;
+        uint64_t line = 0;
+        for (; entry; entry = entry->next) {
+            const lk_ticket ticket = lk_entry_ticket (entry);
+            uint64_t shared = digest_shared (&ticket);
+            sum += shared + digest_host (&ticket);
+            line = mix (line, shared);
+        }
+        *digest += line;
+    }
+    return sum == table->sum[home][slice];
+}
+
+bool
+lk_digest_some (const lk_table *table, uint8_t home, uint32_t first,
+                uint32_t slices, uint64_t *digest)
+{
+    bool sound = true;
+    *digest = digest_sessions (table, home);
+    for (uint32_t i = 0; i < slices; i++) {
+        uint32_t slice = (first + i) % LK_SLICES;
+        sound = digest_slice (table, home, slice, digest) && sound;
+    }
+    *digest = mix (*digest, sound);
+    return sound;
+}
+
 bool
 lk_digest_share (const lk_table *table, uint8_t home, uint64_t *digest)
 {
-    uint64_t sum = 0;
-    uint64_t all = digest_sessions (table, home);
-    for (const lk_queue *queue = table->queues; queue; queue = queue->hh.next) {
-        uint64_t line = 0;
-        const lk_entry *entry;
-        if (queue->home != home) {
-            continue;
-        }
-        DL_FOREACH (queue->first, entry) {
-            uint64_t shared = digest_shared (&entry->ticket);
-            sum += shared + digest_host (&entry->ticket);
-            line = mix (line, shared);
-        }
-        all += line;
+    return lk_digest_some (table, home, 0, LK_SLICES, digest);
+}
+
+uint32_t
+lk_digest_slices (const lk_table *table, uint8_t home)
+{
+    size_t tickets = table->tickets[home];
+    if (tickets <= LK_DIGEST_TICKETS) {
+        return LK_SLICES;
     }
-    *digest = mix (all, sum == table->sum[home]);
-    return sum == table->sum[home];
+    uint32_t slices = (uint32_t) (LK_SLICES * LK_DIGEST_TICKETS / tickets);
+    return slices > 0 ? slices : 1;
+}
+
+uint64_t
+lk_digest_sum (const lk_table *table, uint8_t home)
+{
+    uint64_t sum = 0;
+    for (size_t slice = 0; slice < LK_SLICES; slice++) {
+        sum += table->sum[home][slice];
+    }
+    return sum;
 }

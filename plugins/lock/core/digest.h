@@ -16,6 +16,9 @@
 
 #include "table.h"
 
+/*  Tickets in one digest, about. */
+#define LK_DIGEST_TICKETS ((size_t) 8192)
+
 /*  Tickets that a voter looks through before it says what it holds. */
 #define LK_SOUND_MAX ((size_t) 100000)
 
@@ -34,9 +37,18 @@ uint64_t lk_digest_tell (const lk_tell *tell);
 uint64_t lk_digest_ticket (const lk_ticket *ticket);
 uint64_t lk_digest_grant (const lk_ticket *ticket);
 
-/*  All that a home orders, in the order of its queues; the same on every
- *  leader at the same sequence. False: its tickets do not have the sum that
- *  the operations made. */
+/*  All that a home orders, each queue in its order; the same on every leader at
+ *  the same sequence. False: its tickets do not have the sum that the
+ *  operations made. */
 bool lk_digest_share (const lk_table *table, uint8_t home, uint64_t *digest);
+
+/*  Likewise of so many slices of it, from one on; and how many of them an
+ *  operation takes: all of a small table, so that no step takes long. */
+bool lk_digest_some (const lk_table *table, uint8_t home, uint32_t first,
+                     uint32_t slices, uint64_t *digest);
+uint32_t lk_digest_slices (const lk_table *table, uint8_t home);
+
+/*  What the operations made of the sum of a home's tickets. */
+uint64_t lk_digest_sum (const lk_table *table, uint8_t home);
 
 #endif

@@ -201,7 +201,7 @@ take_tickets (lk_node *node, lk_table *source)
     }
     lk_entry *const *listing = lk_table_listing (source);
     for (size_t i = 0; i < source->count; i++) {
-        lk_ticket ticket = listing[i]->ticket;
+        lk_ticket ticket = lk_entry_ticket (listing[i]);
         ticket.age_ms = lk_entry_age (listing[i], node->now_ms);
         if (ticket.kept || ticket.request.session > gone[ticket.request.host]) {
             lk_table_restore (&table, &ticket, node->now_ms);

@@ -9,75 +9,154 @@
 #include "digest.h"
 #include "grant.h"
 
-#include <utlist.h>
+#include <string.h>
 
 #define AGE_MAX_MS (INT64_C (366) * 24 * 3600 * 1000)
 
 /*  -------------------------------------------------------- watching */
 
+/*  Whether time does something to it, whoever knows of it. */
+static bool
+is_timed (const lk_entry *entry)
+{
+    return entry->token != 0 ? entry->duration_ms > 0
+                             : lk_grant_is_quiet (entry);
+}
+
+/*  A new one has nothing to end before. */
+static int64_t
+first_look (const lk_table *self, const lk_entry *entry)
+{
+    if (entry->token == 0) {
+        return entry->since_ms + entry->quiet_ms;
+    }
+    bool is_new = !entry->memo || entry->memo->granted_ms == 0;
+    return self->now_ms + (is_new ? entry->duration_ms : 0);
+}
+
+/*  A lenient lock ends when its time is over and somebody waits for it. */
+static void
+look_at_lenient (lk_table *self, const lk_queue *queue)
+{
+    lk_entry *entry = queue->first;
+    for (; entry && entry->token != 0; entry = entry->next) {
+        if (entry->lenient) {
+            lk_heap_put (&self->timed, entry, self->now_ms);
+        }
+    }
+}
+
 static void
 watch (lk_table *self, lk_entry *entry)
 {
-    if (!entry->watched && entry->queue->home == self->watch_home) {
-        entry->watched = true;
-        DL_APPEND2 (self->watched, entry, watch_prev, watch_next);
+    const lk_queue *queue = entry->queue;
+    if (queue->home != self->watch_home) {
+        return;
+    }
+    if (!entry->kept && !entry->confirmed) {
+        lk_heap_put (&self->audits, entry,
+                     entry->since_ms + self->watch_after_ms);
+    }
+    if (is_timed (entry)) {
+        lk_heap_put (&self->timed, entry, first_look (self, entry));
+    }
+    if (entry == queue->waiting || entry->upgrade) {
+        look_at_lenient (self, queue);
     }
 }
 
 void
 lk_table_unwatch (lk_table *self, lk_entry *entry)
 {
-    if (entry->watched) {
-        entry->watched = false;
-        DL_DELETE2 (self->watched, entry, watch_prev, watch_next);
+    lk_heap_take (&self->audits, entry);
+    if (entry->memo) {
+        lk_heap_take (&self->timed, entry);
     }
 }
 
 void
-lk_table_watch_home (lk_table *self, uint8_t home)
+lk_table_watch_home (lk_table *self, uint8_t home, int64_t after_ms)
 {
     self->watch_home = home;
-    for (lk_entry *entry = self->entries; entry; entry = entry->hh.next) {
-        watch (self, entry);
-    }
-}
-
-/*  -------------------------------------------------------- tickets */
-
-static lk_queue *
-need_queue (lk_table *self, lk_name object, int64_t now_ms)
-{
-    lk_queue *queue = lk_table_queue (self, object);
-    if (!queue) {
-        queue = lk_alloc (sizeof *queue);
-        queue->key = lk_memdup (object.data, object.size);
-        queue->size = object.size;
-        queue->home = lk_table_home (self, object);
-        queue->shared_ms = now_ms; /* it may have been held before */
-        HASH_ADD_KEYPTR (hh, self->queues, queue->key, queue->size, queue);
-    }
-    return queue;
-}
-
-static void
-count_crowd (lk_table *self, const lk_entry *entry, int change)
-{
-    lk_request_id request = entry->ticket.request;
-    lk_crowd *crowd = lk_table_crowd (self, request.host, request.session);
-    if (!crowd) {
-        crowd = lk_alloc (sizeof *crowd);
-        crowd->id[0] = request.host;
-        crowd->id[1] = request.session;
-        HASH_ADD (hh, self->crowds, id, sizeof crowd->id, crowd);
-    }
-    crowd->count[entry->queue->home] += (size_t) change;
-    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
-        if (crowd->count[home] > 0) {
-            return;
+    self->watch_after_ms = after_ms;
+    const lk_link *link = lk_index_first (&self->queues);
+    for (; link; link = lk_index_next (&self->queues, link)) {
+        lk_entry *entry = ((const lk_queue *) link)->first;
+        for (; entry; entry = entry->next) {
+            watch (self, entry);
+            if (is_timed (entry)) { /* at once: it is a copy */
+                lk_heap_put (&self->timed, entry, 0);
+            }
         }
     }
-    HASH_DEL (self->crowds, crowd);
-    lk_free (crowd);
+}
+
+/*  -------------------------------------------------------- its parts */
+
+lk_request_id
+lk_entry_request (const lk_entry *entry)
+{
+    return (lk_request_id) {.host = (lk_host) entry->crowd->id[0],
+                            .session = entry->crowd->id[1],
+                            .serial = entry->serial};
+}
+
+lk_name
+lk_entry_object (const lk_entry *entry)
+{
+    return (lk_name) {entry->queue->key, entry->queue->size};
+}
+
+lk_lock_mode
+lk_entry_mode (const lk_entry *entry)
+{
+    return (lk_lock_mode) {.type = (lk_lock_type) entry->type,
+                           .soft = entry->soft,
+                           .quiet_ms = entry->quiet_ms,
+                           .limit = entry->limit,
+                           .bound = entry->queue->bound,
+                           .lenient = entry->lenient,
+                           .is_static = entry->is_static};
+}
+
+lk_ticket
+lk_entry_ticket (const lk_entry *entry)
+{
+    return (lk_ticket) {.request = lk_entry_request (entry),
+                        .object = lk_entry_object (entry),
+                        .owner = {entry->owner->address, entry->owner->size},
+                        .pid = entry->owner->pid,
+                        .number = entry->number,
+                        .token = entry->token,
+                        .key = entry->key,
+                        .duration_ms = entry->duration_ms,
+                        .mode = lk_entry_mode (entry),
+                        .ordinal = entry->ordinal,
+                        .turn = entry->turn,
+                        .upgrade = entry->upgrade,
+                        .kept = entry->kept,
+                        .rest = entry->rest};
+}
+
+void
+lk_entry_set_mode (lk_entry *entry, const lk_lock_mode *mode)
+{
+    entry->type = mode->type;
+    entry->soft = mode->soft;
+    entry->quiet_ms = mode->quiet_ms;
+    entry->limit = mode->limit;
+    entry->lenient = mode->lenient;
+    entry->is_static = mode->is_static;
+}
+
+lk_memo *
+lk_entry_memo (lk_entry *entry)
+{
+    if (!entry->memo) {
+        entry->memo = lk_alloc (sizeof *entry->memo);
+        entry->memo->release_by.host = LK_NOBODY;
+    }
+    return entry->memo;
 }
 
 static int64_t
@@ -92,59 +171,226 @@ lk_entry_age (const lk_entry *entry, int64_t now_ms)
     return clamp_age (now_ms - entry->since_ms);
 }
 
-static void
-set_bound (lk_table *self, lk_entry *entry, uint32_t bound)
+/*  -------------------------------------------------------- sums */
+
+static uint64_t *
+sum_of (lk_table *self, const lk_queue *queue)
 {
-    uint64_t *sum = &self->sum[entry->queue->home];
-    *sum -= lk_digest_grant (&entry->ticket);
-    entry->ticket.mode.bound = bound;
-    *sum += lk_digest_grant (&entry->ticket);
+    return &self->sum[queue->home][queue->hash % LK_SLICES];
 }
 
-/*  The bound is stored in every ticket of the queue, so that it lasts as long
- *  as anybody holds the object or waits; the first one that comes counts. */
-static void
-share_bound (lk_table *self, lk_entry *entry)
+static uint64_t
+digest_grant (const lk_entry *entry)
 {
-    lk_entry *first = entry->queue->first;
-    lk_entry *other = first != entry ? first : entry->next;
-    uint32_t bound = entry->ticket.mode.bound;
-    if (!other || other->ticket.mode.bound == bound) {
-        return;
+    const lk_ticket ticket = lk_entry_ticket (entry);
+    return lk_digest_grant (&ticket);
+}
+
+static uint64_t
+digest_all (const lk_entry *entry)
+{
+    const lk_ticket ticket = lk_entry_ticket (entry);
+    return lk_digest_ticket (&ticket);
+}
+
+void
+lk_entry_set_bound (lk_table *self, lk_queue *queue, uint32_t bound)
+{
+    uint64_t *sum = sum_of (self, queue);
+    const lk_entry *entry;
+    for (entry = queue->first; entry; entry = entry->next) {
+        *sum -= digest_grant (entry);
     }
-    if (other->ticket.mode.bound != 0) {
-        set_bound (self, entry, other->ticket.mode.bound);
-        return;
+    queue->bound = bound;
+    for (entry = queue->first; entry; entry = entry->next) {
+        *sum += digest_grant (entry);
     }
-    DL_FOREACH (first, other) {
-        set_bound (self, other, bound);
+}
+
+/*  -------------------------------------------------------- its queue */
+
+static lk_queue *
+need_queue (lk_table *self, lk_name object)
+{
+    lk_queue *queue = lk_table_queue (self, object);
+    if (!queue) {
+        queue = lk_alloc (sizeof *queue + object.size);
+        memcpy (queue->key, object.data, object.size);
+        queue->size = object.size;
+        queue->hash = (uint32_t) lk_hash64 (object.data, object.size);
+        queue->home = lk_table_home (self, object);
+        lk_index_add (&self->queues, &queue->link);
     }
+    return queue;
+}
+
+static void
+leave_queue (lk_table *self, lk_entry *entry)
+{
+    lk_queue *queue = entry->queue;
+    lk_queue_take (queue, entry);
+    if (!queue->first) {
+        lk_index_remove (&self->queues, &queue->link);
+        lk_free (queue);
+    }
+}
+
+/*  -------------------------------------------------------- its owner */
+
+uint32_t
+lk_owner_hash (lk_name address, uint32_t pid)
+{
+    return (uint32_t) lk_hash64 (address.data, address.size) + pid;
+}
+
+static bool
+is_owned_by (const lk_owner *owner, const lk_ticket *ticket)
+{
+    return owner->pid == ticket->pid && owner->size == ticket->owner.size
+           && memcmp (owner->address, ticket->owner.data, owner->size) == 0;
+}
+
+static lk_owner *
+find_owner (const lk_table *self, const lk_ticket *ticket)
+{
+    lk_link *link = lk_index_find (&self->owners,
+                                   lk_owner_hash (ticket->owner, ticket->pid));
+    while (link && !is_owned_by ((lk_owner *) link, ticket)) {
+        link = link->next;
+    }
+    return (lk_owner *) link;
+}
+
+static lk_owner *
+join_owner (lk_table *self, const lk_ticket *ticket)
+{
+    lk_owner *owner = find_owner (self, ticket);
+    if (!owner) {
+        owner = lk_alloc (sizeof *owner + ticket->owner.size);
+        owner->pid = ticket->pid;
+        owner->size = ticket->owner.size;
+        if (owner->size > 0) {
+            memcpy (owner->address, ticket->owner.data, owner->size);
+        }
+        lk_index_add (&self->owners, &owner->link);
+    }
+    owner->tickets++;
+    return owner;
+}
+
+static void
+leave_owner (lk_table *self, lk_owner *owner)
+{
+    owner->tickets--;
+    if (owner->tickets == 0) {
+        lk_index_remove (&self->owners, &owner->link);
+        lk_free (owner);
+    }
+}
+
+/*  -------------------------------------------------------- its session */
+
+uint32_t
+lk_serial_hash (uint64_t serial)
+{
+    return (uint32_t) lk_hash64 (&serial, sizeof serial);
+}
+
+static uint32_t
+hash_of_entry (const lk_link *link)
+{
+    return lk_serial_hash (((const lk_entry *) link)->serial);
+}
+
+static void
+join_crowd (lk_table *self, lk_entry *entry, lk_request_id request)
+{
+    lk_crowd *crowd = lk_table_crowd (self, request.host, request.session);
+    if (!crowd) {
+        crowd = lk_alloc (sizeof *crowd);
+        crowd->id[0] = request.host;
+        crowd->id[1] = request.session;
+        lk_index_init (&crowd->entries, hash_of_entry);
+        HASH_ADD (hh, self->crowds, id, sizeof crowd->id, crowd);
+    }
+    entry->crowd = crowd;
+    entry->serial = request.serial;
+    lk_index_add (&crowd->entries, &entry->link);
+}
+
+static bool
+has_any (const lk_crowd *crowd)
+{
+    size_t count = 0;
+    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
+        count += crowd->count[home];
+    }
+    return count > 0;
+}
+
+/*  It is the session's no more: kept, or gone. */
+static void
+leave_count (lk_entry *entry)
+{
+    lk_crowd *crowd = entry->crowd;
+    crowd->count[entry->queue->home]--;
+    if (!has_any (crowd)) {
+        crowd->silent_by = 0;
+    }
+}
+
+static void
+leave_crowd (lk_table *self, lk_entry *entry)
+{
+    lk_crowd *crowd = entry->crowd;
+    lk_index_remove (&crowd->entries, &entry->link);
+    if (crowd->entries.count == 0) {
+        (void) lk_index_clear (&crowd->entries);
+        HASH_DEL (self->crowds, crowd);
+        lk_free (crowd);
+    }
+}
+
+/*  -------------------------------------------------------- life */
+
+static lk_entry *
+make_entry (const lk_ticket *ticket, int64_t now_ms)
+{
+    lk_entry *entry = lk_alloc (sizeof *entry);
+    entry->number = ticket->number;
+    entry->token = ticket->token;
+    entry->key = ticket->key;
+    entry->duration_ms = ticket->duration_ms;
+    entry->since_ms = now_ms - clamp_age (ticket->age_ms);
+    entry->ordinal = ticket->ordinal;
+    entry->turn = ticket->turn;
+    entry->rest = ticket->rest;
+    entry->upgrade = ticket->upgrade;
+    entry->kept = ticket->kept;
+    lk_entry_set_mode (entry, &ticket->mode);
+    return entry;
 }
 
 lk_entry *
 lk_entry_new (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
 {
     lk_table_forget_listing (self);
-    lk_entry *entry = lk_alloc (sizeof *entry);
-    entry->ticket = *ticket;
-    entry->ticket.owner.data =
-        lk_memdup (ticket->owner.data, ticket->owner.size);
-    entry->queue = need_queue (self, ticket->object, now_ms);
-    entry->ticket.object =
-        (lk_name) {.data = entry->queue->key, .size = entry->queue->size};
-    entry->since_ms = now_ms - clamp_age (ticket->age_ms);
-    entry->release_by.host = LK_NOBODY;
-    entry->id[0] = ticket->request.host;
-    entry->id[1] = ticket->request.session;
-    entry->id[2] = ticket->request.serial;
-    HASH_ADD (hh, self->entries, id, sizeof entry->id, entry);
-    self->count++;
-    lk_queue_put (entry->queue, entry);
-    self->sum[entry->queue->home] += lk_digest_ticket (&entry->ticket);
-    share_bound (self, entry);
-    if (!ticket->kept) {
-        count_crowd (self, entry, 1);
+    lk_entry *entry = make_entry (ticket, now_ms);
+    lk_queue *queue = need_queue (self, ticket->object);
+    if (!queue->first) {
+        queue->shared_ms = now_ms; /* it may have been held before */
     }
+    if (queue->bound == 0 && ticket->mode.bound != 0) {
+        lk_entry_set_bound (self, queue, ticket->mode.bound);
+    }
+    entry->queue = queue;
+    entry->owner = join_owner (self, ticket);
+    join_crowd (self, entry, ticket->request);
+    entry->crowd->count[queue->home] += !ticket->kept;
+    self->count++;
+    self->tickets[queue->home]++;
+    lk_queue_put (queue, entry);
+    *sum_of (self, queue) += digest_all (entry);
     watch (self, entry);
     return entry;
 }
@@ -152,7 +398,7 @@ lk_entry_new (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
 static void
 note_shared (const lk_table *self, const lk_entry *entry)
 {
-    if (entry->ticket.token != 0 && entry->ticket.mode.type == LK_SHARED) {
+    if (entry->token != 0 && entry->type == LK_SHARED) {
         entry->queue->shared_ms = self->now_ms;
     }
 }
@@ -161,22 +407,18 @@ void
 lk_entry_remove (lk_table *self, lk_entry *entry)
 {
     lk_table_forget_listing (self);
-    lk_queue *queue = entry->queue;
     lk_table_unwatch (self, entry);
     note_shared (self, entry);
-    if (!entry->ticket.kept) {
-        count_crowd (self, entry, -1);
+    if (!entry->kept) {
+        leave_count (entry);
     }
-    self->sum[queue->home] -= lk_digest_ticket (&entry->ticket);
-    lk_queue_take (queue, entry);
-    HASH_DEL (self->entries, entry);
+    *sum_of (self, entry->queue) -= digest_all (entry);
     self->count--;
-    if (!queue->first) {
-        HASH_DEL (self->queues, queue);
-        lk_free (queue->key);
-        lk_free (queue);
-    }
-    lk_free ((void *) entry->ticket.owner.data);
+    self->tickets[entry->queue->home]--;
+    leave_queue (self, entry);
+    leave_crowd (self, entry);
+    leave_owner (self, entry->owner);
+    lk_free (entry->memo);
     lk_free (entry);
 }
 
@@ -185,7 +427,7 @@ lk_entry_take (lk_table *self, lk_entry *entry)
 {
     lk_table_forget_listing (self);
     note_shared (self, entry);
-    self->sum[entry->queue->home] -= lk_digest_grant (&entry->ticket);
+    *sum_of (self, entry->queue) -= digest_grant (entry);
     lk_queue_take (entry->queue, entry);
 }
 
@@ -193,19 +435,18 @@ void
 lk_entry_put (lk_table *self, lk_entry *entry)
 {
     lk_queue_put (entry->queue, entry);
-    self->sum[entry->queue->home] += lk_digest_grant (&entry->ticket);
-    share_bound (self, entry);
+    *sum_of (self, entry->queue) += digest_grant (entry);
     watch (self, entry);
 }
 
 void
 lk_entry_keep (lk_table *self, lk_entry *entry)
 {
-    if (!entry->ticket.kept) {
+    if (!entry->kept) {
         lk_entry_take (self, entry);
-        entry->ticket.kept = true;
+        entry->kept = true;
         lk_entry_put (self, entry);
-        count_crowd (self, entry, -1);
+        leave_count (entry);
     }
 }
 

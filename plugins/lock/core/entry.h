@@ -21,6 +21,16 @@ void lk_entry_remove (lk_table *table, lk_entry *entry);
 void lk_entry_take (lk_table *table, lk_entry *entry);
 void lk_entry_put (lk_table *table, lk_entry *entry);
 
+/*  Its mode, but for the bound. */
+void lk_entry_set_mode (lk_entry *entry, const lk_lock_mode *mode);
+
+/*  The object's stored bound is that, from now on; of a semaphore. */
+void lk_entry_set_bound (lk_table *table, lk_queue *queue, uint32_t bound);
+
+/*  For the indexes of the table. */
+uint32_t lk_serial_hash (uint64_t serial);
+uint32_t lk_owner_hash (lk_name address, uint32_t pid);
+
 /*  It is kept: it is not its session's any more. */
 void lk_entry_keep (lk_table *table, lk_entry *entry);
 

@@ -13,25 +13,24 @@
 static bool
 is_active (const lk_entry *entry)
 {
-    return entry->ticket.token != 0;
+    return entry->token != 0;
 }
 
 /*  Of one that is not active. */
 static bool
 is_pending (const lk_entry *entry)
 {
-    return entry->ticket.number == 0;
+    return entry->number == 0;
 }
 
 /*  Shared tickets that wait are counted: without any nobody is passed. */
 static void
 count (lk_queue *self, const lk_entry *entry, int change)
 {
-    lk_lock_type type = entry->ticket.mode.type;
     if (is_active (entry)) {
-        self->active[type] += (size_t) change;
-    } else if (type == LK_SHARED && !is_pending (entry)) {
-        self->readers_waiting += (size_t) change;
+        self->active += (uint32_t) change;
+    } else if (entry->type == LK_SHARED && !is_pending (entry)) {
+        self->readers_waiting += (uint32_t) change;
     }
 }
 
@@ -39,12 +38,11 @@ void
 lk_queue_put (lk_queue *self, lk_entry *entry)
 {
     count (self, entry, 1);
-    if (is_active (entry)) {
+    if (is_active (entry) && entry->upgrade) {
+        DL_PREPEND (self->first, entry);
+    } else if (is_active (entry)) {
         lk_entry *behind = self->waiting ? self->waiting : self->pending;
         DL_PREPEND_ELEM (self->first, behind, entry);
-        if (entry->ticket.upgrade) {
-            self->upgrade = entry;
-        }
     } else if (is_pending (entry)) {
         DL_APPEND (self->first, entry);
         if (!self->pending) {
@@ -68,17 +66,14 @@ lk_queue_take (lk_queue *self, lk_entry *entry)
     if (self->pending == entry) {
         self->pending = entry->next;
     }
-    if (self->upgrade == entry) {
-        self->upgrade = NULL;
-    }
     DL_DELETE (self->first, entry);
 }
 
-size_t
-lk_queue_active (const lk_queue *self)
+lk_entry *
+lk_queue_upgrade (const lk_queue *self)
 {
-    return self->active[LK_EXCLUSIVE] + self->active[LK_SHARED]
-           + self->active[LK_SEMAPHORE];
+    lk_entry *first = self->first;
+    return first && is_active (first) && first->upgrade ? first : NULL;
 }
 
 /*  -------------------------------------------------------- the rule */
@@ -100,8 +95,9 @@ lk_grant_is_sound (const lk_lock_mode *mode)
 bool
 lk_grant_agrees (const lk_queue *queue, lk_lock_type type)
 {
-    size_t alike = type == LK_EXCLUSIVE ? 0 : queue->active[type];
-    return lk_queue_active (queue) == alike;
+    return queue->active == 0
+           || (type != LK_EXCLUSIVE
+               && type == (lk_lock_type) queue->first->type);
 }
 
 /*  The smaller of the caller's limit and the stored bound; 0 is none. */
@@ -117,39 +113,38 @@ static bool
 fits (const lk_queue *queue, const lk_lock_mode *mode)
 {
     return lk_grant_agrees (queue, mode->type)
-           && (mode->type != LK_SEMAPHORE
-               || queue->active[LK_SEMAPHORE] < units (mode));
+           && (mode->type != LK_SEMAPHORE || queue->active < units (mode));
 }
 
 static bool
-is_soft (const lk_lock_mode *mode)
+is_soft (const lk_entry *entry)
 {
-    return mode->type == LK_EXCLUSIVE && mode->soft;
+    return entry->type == LK_EXCLUSIVE && entry->soft;
 }
 
 /*  Its home says when it is time for it: LK_OP_RIPE. */
 static bool
 is_quiet (const lk_lock_mode *mode)
 {
-    return is_soft (mode) && mode->quiet_ms > 0;
+    return mode->type == LK_EXCLUSIVE && mode->soft && mode->quiet_ms > 0;
 }
 
 bool
 lk_grant_is_quiet (const lk_entry *entry)
 {
-    return !is_active (entry) && !is_pending (entry)
-           && is_quiet (&entry->ticket.mode);
+    return !is_active (entry) && !is_pending (entry) && is_soft (entry)
+           && entry->quiet_ms > 0;
 }
 
 bool
 lk_grant_is_ripe (const lk_entry *entry)
 {
     const lk_queue *queue = entry->queue;
-    if (!lk_grant_is_quiet (entry) || !fits (queue, &entry->ticket.mode)) {
+    if (!lk_grant_is_quiet (entry) || !lk_grant_agrees (queue, LK_EXCLUSIVE)) {
         return false;
     }
     const lk_entry *before = queue->waiting;
-    while (before != entry && is_quiet (&before->ticket.mode)) {
+    while (before != entry && lk_grant_is_quiet (before)) {
         before = before->next;
     }
     return before == entry;
@@ -172,17 +167,18 @@ lk_grant_begin (const lk_queue *queue)
 lk_entry *
 lk_grant_next (const lk_queue *queue, lk_grant_scan *scan)
 {
-    if (queue->upgrade) { /* it is served first, and nobody beside it */
-        return lk_queue_active (queue) == 1 ? queue->upgrade : NULL;
+    lk_entry *upgrade = lk_queue_upgrade (queue);
+    if (upgrade) { /* it is served first, and nobody beside it */
+        return queue->active == 1 ? upgrade : NULL;
     }
     while (scan->at && scan->at != queue->pending) {
         lk_entry *entry = scan->at;
-        const lk_lock_mode *mode = &entry->ticket.mode;
+        const lk_lock_mode mode = lk_entry_mode (entry);
         scan->at = entry->next;
-        if (is_next (queue, mode, scan->passing)) {
+        if (is_next (queue, &mode, scan->passing)) {
             return entry;
         }
-        if (!is_soft (mode) || queue->readers_waiting == 0
+        if (!is_soft (entry) || queue->readers_waiting == 0
             || !lk_grant_agrees (queue, LK_SHARED)) {
             break; /* who waits is passed by nobody */
         }
@@ -197,7 +193,7 @@ all_are_soft (const lk_queue *queue)
 {
     const lk_entry *entry = queue->waiting;
     while (entry && entry != queue->pending) {
-        if (!is_soft (&entry->ticket.mode)) {
+        if (!is_soft (entry)) {
             return false;
         }
         entry = entry->next;
@@ -212,9 +208,10 @@ lk_grant_at_once (const lk_queue *queue, const lk_lock_mode *mode)
         return !is_quiet (mode);
     }
     lk_lock_mode bounded = *mode;
-    if (queue->first->ticket.mode.bound != 0) {
-        bounded.bound = queue->first->ticket.mode.bound;
+    if (queue->bound != 0) {
+        bounded.bound = queue->bound;
     }
-    return !queue->upgrade && is_next (queue, &bounded, queue->waiting != NULL)
+    return !lk_queue_upgrade (queue)
+           && is_next (queue, &bounded, queue->waiting != NULL)
            && (!queue->waiting || all_are_soft (queue));
 }

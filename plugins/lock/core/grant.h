@@ -3,9 +3,10 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  A queue has the tickets of one object: active ones first, then those that
- *  wait, in the order of their numbers, then those of sets whose turn has not
- *  come (number 0), which the rule does not see. One ticket is one unit.
+ *  A queue has the tickets of one object: active ones first, at their head who
+ *  waits to be exclusive, then those that wait, in the order of their numbers,
+ *  then those of sets whose turn has not come (number 0), which the rule does
+ *  not see. One ticket is one unit.
  *  lockkeeper-protocol(7), Granting. It changes no ticket: operations do.
  */
 
@@ -22,8 +23,8 @@ void lk_queue_put (lk_queue *self, lk_entry *entry);
 /*  Takes it out, while it still is as it was put in. */
 void lk_queue_take (lk_queue *self, lk_entry *entry);
 
-/*  How many are active. */
-size_t lk_queue_active (const lk_queue *self);
+/*  Who holds it shared and waits to be exclusive; NULL: nobody. */
+lk_entry *lk_queue_upgrade (const lk_queue *self);
 
 /*  -------------------------------------------------------- the rule */
 

@@ -53,23 +53,36 @@ lk_home_refuse (lk_node *node, const lk_ticket *ticket, lk_err error)
     lk_home_send (node, message, ticket->request.host);
 }
 
+/*  A duration counts from when it was first known here that the grant was
+ *  acknowledged, of a copy from now on. */
+int64_t
+lk_home_granted (const lk_node *node, lk_entry *entry)
+{
+    if (entry->duration_ms == 0) {
+        return node->now_ms;
+    }
+    lk_memo *memo = lk_entry_memo (entry);
+    if (memo->granted_ms == 0) {
+        memo->granted_ms = node->now_ms;
+    }
+    return memo->granted_ms;
+}
+
 /*  The grant is told as it was acknowledged, if it still stands. */
 static void
 tell_locked (lk_node *node, const lk_tell *tell)
 {
     lk_entry *entry = lk_table_find (&node->table, tell->request);
     const lk_peer *peer = &node->peer[tell->request.host];
-    if (!entry || entry->ticket.token != tell->token) {
+    if (!entry || entry->token != tell->token) {
         return;
     }
-    if (entry->granted_ms == 0) {
-        entry->granted_ms = node->now_ms;
-    }
+    int64_t granted_ms = lk_home_granted (node, entry);
     if (peer->as_of_session != tell->request.session) {
         return;
     }
-    lk_lock_message *message =
-        make_reply (node, LK_MSG_LOCKED, tell->request, entry->ticket.object);
+    lk_lock_message *message = make_reply (node, LK_MSG_LOCKED, tell->request,
+                                           lk_entry_object (entry));
     lk_msg_reply *reply = &message->as.reply;
     reply->token = tell->token;
     reply->key = tell->key;
@@ -78,9 +91,8 @@ tell_locked (lk_node *node, const lk_tell *tell)
     reply->turn = tell->turn;
     reply->kept = tell->kept;
     reply->as_of = peer->as_of;
-    if (entry->ticket.duration_ms > 0 && !entry->ticket.mode.lenient) {
-        int64_t left =
-            entry->ticket.duration_ms - (node->now_ms - entry->granted_ms);
+    if (entry->duration_ms > 0 && !entry->lenient) {
+        int64_t left = entry->duration_ms - (node->now_ms - granted_ms);
         reply->left_ms = left > 0 ? left : 0;
     }
     lk_home_send (node, message, tell->request.host);
@@ -100,13 +112,13 @@ void
 lk_home_ask_back (lk_node *node, const lk_entry *entry, lk_err error,
                   lk_name reason)
 {
-    const lk_ticket *ticket = &entry->ticket;
+    lk_request_id request = lk_entry_request (entry);
     lk_lock_message *message =
-        make_reply (node, LK_MSG_UNLOCKED, ticket->request, ticket->object);
+        make_reply (node, LK_MSG_UNLOCKED, request, lk_entry_object (entry));
     message->as.reply.error = (int) error;
-    message->as.reply.token = ticket->token;
+    message->as.reply.token = entry->token;
     message->as.reply.reason = lk_out_name (node, reason);
-    lk_home_send (node, message, ticket->request.host);
+    lk_home_send (node, message, request.host);
 }
 
 static void
@@ -230,10 +242,11 @@ static lk_err
 refusal (const lk_entry *entry, bool waits)
 {
     const lk_queue *queue = entry->queue;
-    if (queue->upgrade && queue->upgrade != entry) {
+    const lk_entry *upgrade = lk_queue_upgrade (queue);
+    if (upgrade && upgrade != entry) {
         return LK_DEADLOCK;
     }
-    return waits || lk_queue_active (queue) == 1 ? LK_OK : LK_FULL;
+    return waits || queue->active == 1 ? LK_OK : LK_FULL;
 }
 
 /*  A refusal takes the turn, too, so that the same LOCK, late, finds no other
@@ -243,13 +256,11 @@ convert (lk_node *node, const lk_msg_request *request, const lk_entry *entry)
 {
     const lk_ticket *ticket = &request->ticket;
     lk_err error = LK_OK;
-    if (ticket->mode.type == LK_SEMAPHORE
-        || entry->ticket.mode.type == LK_SEMAPHORE) {
+    if (ticket->mode.type == LK_SEMAPHORE || entry->type == LK_SEMAPHORE) {
         lk_home_refuse (node, ticket, LK_INVALID);
         return;
     }
-    if (ticket->mode.type == LK_EXCLUSIVE
-        && entry->ticket.mode.type == LK_SHARED) {
+    if (ticket->mode.type == LK_EXCLUSIVE && entry->type == LK_SHARED) {
         error = refusal (entry, request->queue);
     }
     lk_op op = lk_op_about (LK_OP_CONVERT, ticket);
@@ -267,19 +278,18 @@ static void
 ask_holder (lk_node *node, const lk_msg_request *request,
             const lk_ticket *ticket, const lk_entry *entry)
 {
-    const lk_ticket *held = &entry->ticket;
-    if (ticket->turn > held->turn) {
+    if (ticket->turn > entry->turn) {
         convert (node, request, entry);
-    } else if (held->upgrade) {
+    } else if (entry->upgrade) {
         return; /* it waits */
-    } else if (ticket->turn == held->turn && ticket->turn > 0
-               && ticket->mode.type != held->mode.type) {
+    } else if (ticket->turn == entry->turn && ticket->turn > 0
+               && ticket->mode.type != (lk_lock_type) entry->type) {
         lk_home_refuse (node, ticket, request->queue ? LK_DEADLOCK : LK_FULL);
-    } else if (request->keep && held->mode.is_static) {
+    } else if (request->keep && entry->is_static) {
         const lk_op op = lk_op_about (LK_OP_KEEP, ticket);
         lk_stream_append (node, &op);
     } else {
-        lk_home_confirm (node, ticket, held->token);
+        lk_home_confirm (node, ticket, entry->token);
     }
 }
 
@@ -306,7 +316,7 @@ admit (const lk_node *node, const lk_msg_request *request)
         if (!lk_grant_is_sound (&ticket.mode)) {
             return LK_INVALID;
         }
-        if (!request->queue && !(entry && entry->ticket.token != 0)
+        if (!request->queue && !(entry && entry->token != 0)
             && !lk_grant_at_once (queue, &ticket.mode)) {
             return LK_FULL;
         }
@@ -326,8 +336,8 @@ lacks_any (lk_node *node, const lk_msg_request *request)
     for (size_t i = 0; i <= request->rest_count; i++) {
         const lk_ticket ticket = asked_for (request, i);
         const lk_entry *entry = lk_home_find (node, &ticket);
-        if (!entry || entry->ticket.token == 0) {
-            lacks = lacks || !entry || (i == 0 && entry->ticket.number == 0);
+        if (!entry || entry->token == 0) {
+            lacks = lacks || !entry || (i == 0 && entry->number == 0);
         } else if (lacks) {
             return false;
         } else {

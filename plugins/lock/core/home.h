@@ -55,6 +55,9 @@ void lk_home_run (lk_node *node);
 void lk_home_ripen (lk_node *node);
 void lk_home_await_quiet (lk_node *node, const lk_entry *entry);
 
+/*  Since when its duration, if it has one, counts. */
+int64_t lk_home_granted (const lk_node *node, lk_entry *entry);
+
 /*  Asks the holder's proxy for it, which is told what for: RELEASED, FORCED or
  *  LATE, which no operation tells. */
 void lk_home_ask_back (lk_node *node, const lk_entry *entry, lk_err error,

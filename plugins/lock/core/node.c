@@ -119,7 +119,8 @@ lk_node_install (lk_node *node, lk_table *table)
     int place = lk_node_place (node);
     LK_ASSERT (place >= 0 || !lk_table_is_filled (&node->table));
     if (place >= 0) {
-        lk_table_watch_home (&node->table, (uint8_t) place);
+        lk_table_watch_home (&node->table, (uint8_t) place,
+                             node->config.host_lease_ms);
     }
     lk_out_status (node);
 }

@@ -94,24 +94,30 @@ static lk_entry *
 first_active (const lk_node *node, lk_name object)
 {
     const lk_queue *queue = lk_table_queue (&node->table, object);
-    return queue && queue->first->ticket.token != 0 ? queue->first : NULL;
+    return queue && queue->first->token != 0 ? queue->first : NULL;
 }
 
 static lk_entry *
 next_active (const lk_entry *entry)
 {
-    return entry->next && entry->next->ticket.token != 0 ? entry->next : NULL;
+    return entry->next && entry->next->token != 0 ? entry->next : NULL;
+}
+
+static lk_request_id
+release_by (const lk_entry *entry)
+{
+    return entry->memo ? entry->memo->release_by
+                       : (lk_request_id) {.host = LK_NOBODY};
 }
 
 /*  Whether another one of the queue has to go for the same request. */
 static bool
 is_not_the_last (const lk_node *node, const lk_entry *entry)
 {
-    const lk_entry *other =
-        first_active (node, (lk_name) {entry->queue->key, entry->queue->size});
+    const lk_entry *other = first_active (node, lk_entry_object (entry));
     for (; other; other = next_active (other)) {
         if (other != entry
-            && same_request (other->release_by, entry->release_by)) {
+            && same_request (release_by (other), release_by (entry))) {
             return true;
         }
     }
@@ -122,9 +128,11 @@ is_not_the_last (const lk_node *node, const lk_entry *entry)
 static void
 drop (lk_node *node, const lk_entry *entry)
 {
-    lk_op op = lk_op_about (LK_OP_DROP, &entry->ticket);
-    if (entry->release_by.host != LK_NOBODY && !is_not_the_last (node, entry)) {
-        op.by = entry->release_by;
+    const lk_ticket ticket = lk_entry_ticket (entry);
+    lk_op op = lk_op_about (LK_OP_DROP, &ticket);
+    lk_request_id by = release_by (entry);
+    if (by.host != LK_NOBODY && !is_not_the_last (node, entry)) {
+        op.by = by;
         if (!find_release (&node->home, op.by)) {
             note_release (&node->home, op.by, 0);
         }
@@ -189,10 +197,10 @@ lk_home_is_nobodys (const lk_node *node, const lk_ticket *held)
 static void
 take_back (lk_node *node, lk_entry *holder, const lk_msg_request *request)
 {
-    holder->release_by = request->ticket.request;
-    if (lk_home_is_nobodys (node, &holder->ticket)
-        || (!request->force
-            && is_holder_itself (&holder->ticket, &request->ticket))) {
+    const lk_ticket held = lk_entry_ticket (holder);
+    lk_entry_memo (holder)->release_by = request->ticket.request;
+    if (lk_home_is_nobodys (node, &held)
+        || (!request->force && is_holder_itself (&held, &request->ticket))) {
         drop (node, holder);
     } else if (request->force) {
         lk_home_ask_back (node, holder, LK_FORCED, request->reason);
@@ -211,7 +219,7 @@ unlock_by_key (lk_node *node, const lk_msg_request *request)
     }
     lk_entry *holder = first_active (node, ticket->object);
     lk_err error = holder ? LK_DENIED : LK_UNKNOWN;
-    while (holder && holder->ticket.key != ticket->key) {
+    while (holder && holder->key != ticket->key) {
         holder = next_active (holder);
     }
     if (holder) {
@@ -226,11 +234,10 @@ static bool
 has_to_go (const lk_entry *holder, const lk_msg_request *request,
            const lk_release *release)
 {
-    const lk_ticket *held = &holder->ticket;
-    return same_request (holder->release_by, release->by)
-           || (held->token <= release->up_to
+    return same_request (release_by (holder), release->by)
+           || (holder->token <= release->up_to
                && (request->ticket.token == 0
-                   || request->ticket.token == held->token));
+                   || request->ticket.token == holder->token));
 }
 
 static uint64_t
@@ -239,8 +246,8 @@ newest_token (const lk_node *node, lk_name object)
     uint64_t newest = 0;
     const lk_entry *holder = first_active (node, object);
     for (; holder; holder = next_active (holder)) {
-        if (holder->ticket.token > newest) {
-            newest = holder->ticket.token;
+        if (holder->token > newest) {
+            newest = holder->token;
         }
     }
     return newest;
@@ -250,7 +257,7 @@ static bool
 is_held_with (const lk_node *node, lk_name object, uint64_t token)
 {
     const lk_entry *holder = first_active (node, object);
-    while (holder && holder->ticket.token != token) {
+    while (holder && holder->token != token) {
         holder = next_active (holder);
     }
     return holder != NULL;
@@ -288,7 +295,7 @@ take_all_back (lk_node *node, const lk_msg_request *request)
     lk_entry *holder = first_active (node, request->ticket.object);
     while (holder) {
         lk_entry *next = next_active (holder);
-        if (same_request (holder->release_by, request->ticket.request)) {
+        if (same_request (release_by (holder), request->ticket.request)) {
             take_back (node, holder, request);
         }
         holder = next;
@@ -311,7 +318,8 @@ unlock_by_force (lk_node *node, const lk_msg_request *request)
     for (; holder; holder = next_active (holder)) {
         if (has_to_go (holder, request, release)) {
             any = true;
-            holder->release_by = release->by; /* who is the last tells */
+            /*  Who is the last tells. */
+            lk_entry_memo (holder)->release_by = release->by;
         }
     }
     if (any) {
@@ -339,7 +347,7 @@ lk_on_unlock (lk_node *node, const lk_lock_message *message)
         return;
     }
     const lk_entry *entry = lk_home_find (node, &request->ticket);
-    bool stays = entry && request->keep && entry->ticket.kept;
+    bool stays = entry && request->keep && entry->kept;
     if (!stays) {
         lk_home_note_end (&node->home, request->ticket.request);
     }

@@ -67,7 +67,7 @@ lk_node_next_ticket (lk_node *node, size_t *cursor, lk_ticket *ticket)
         return false;
     }
     const lk_entry *entry = lk_table_listing (&node->table)[*cursor];
-    *ticket = entry->ticket;
+    *ticket = lk_entry_ticket (entry);
     ticket->age_ms = lk_entry_age (entry, node->now_ms);
     (*cursor)++;
     return true;
@@ -77,12 +77,12 @@ int64_t
 lk_node_ticket_left (lk_node *node, size_t cursor)
 {
     const lk_entry *entry = lk_table_listing (&node->table)[cursor - 1];
-    if (entry->ticket.token == 0 || entry->ticket.duration_ms == 0
-        || entry->granted_ms == 0) {
+    if (entry->token == 0 || entry->duration_ms == 0 || !entry->memo
+        || entry->memo->granted_ms == 0) {
         return -1;
     }
     const int64_t left =
-        entry->ticket.duration_ms - (node->now_ms - entry->granted_ms);
+        entry->duration_ms - (node->now_ms - entry->memo->granted_ms);
     return left > 0 ? left : 0;
 }
 

@@ -9,15 +9,43 @@
 #include "entry.h"
 
 #include <string.h>
-#include <utlist.h>
 
 /*  -------------------------------------------------------- life */
+
+static uint32_t
+hash_of_queue (const lk_link *link)
+{
+    return ((const lk_queue *) link)->hash;
+}
+
+static uint32_t
+hash_of_owner (const lk_link *link)
+{
+    const lk_owner *owner = (const lk_owner *) link;
+    return lk_owner_hash ((lk_name) {owner->address, owner->size}, owner->pid);
+}
+
+static uint32_t *
+place_in_audits (void *entry)
+{
+    return &((lk_entry *) entry)->audit_place;
+}
+
+static uint32_t *
+place_in_timed (void *entry)
+{
+    return &lk_entry_memo (entry)->place;
+}
 
 void
 lk_table_init (lk_table *self)
 {
     memset (self, 0, sizeof *self);
     self->watch_home = LK_LEADERS_MAX;
+    lk_index_init (&self->queues, hash_of_queue);
+    lk_index_init (&self->owners, hash_of_owner);
+    lk_heap_init (&self->audits, place_in_audits);
+    lk_heap_init (&self->timed, place_in_timed);
 }
 
 void
@@ -29,30 +57,51 @@ lk_table_forget_listing (lk_table *self)
     }
 }
 
-void
-lk_table_clear (lk_table *self)
+static void
+free_queues (lk_table *self)
 {
-    lk_table_forget_listing (self);
-    lk_entry *entry;
-    lk_entry *next_entry;
-    HASH_ITER (hh, self->entries, entry, next_entry) {
-        HASH_DEL (self->entries, entry);
-        lk_free ((void *) entry->ticket.owner.data);
-        lk_free (entry);
-    }
-    lk_queue *queue;
-    lk_queue *next_queue;
-    HASH_ITER (hh, self->queues, queue, next_queue) {
-        HASH_DEL (self->queues, queue);
-        lk_free (queue->key);
+    lk_link *link = lk_index_clear (&self->queues);
+    while (link) {
+        lk_queue *queue = (lk_queue *) link;
+        lk_entry *entry = queue->first;
+        while (entry) {
+            lk_entry *next = entry->next;
+            lk_free (entry->memo);
+            lk_free (entry);
+            entry = next;
+        }
+        link = link->next;
         lk_free (queue);
     }
+}
+
+static void
+free_crowds (lk_table *self)
+{
     lk_crowd *crowd;
     lk_crowd *next_crowd;
     HASH_ITER (hh, self->crowds, crowd, next_crowd) {
         HASH_DEL (self->crowds, crowd);
+        (void) lk_index_clear (&crowd->entries);
         lk_free (crowd);
     }
+}
+
+void
+lk_table_clear (lk_table *self)
+{
+    lk_table_forget_listing (self);
+    free_crowds (self);
+    free_queues (self);
+    lk_link *owner = lk_index_clear (&self->owners);
+    while (owner) {
+        lk_link *next = owner->next;
+        lk_free (owner);
+        owner = next;
+    }
+    lk_heap_clear (&self->audits);
+    lk_heap_clear (&self->timed);
+    lk_free (self->going);
     lk_table_init (self);
 }
 
@@ -124,30 +173,36 @@ lk_table_home (const lk_table *self, lk_name object)
     return lk_home_of (&self->decree, object);
 }
 
-static void
-make_id (uint64_t id[3], lk_request_id request)
-{
-    id[0] = request.host;
-    id[1] = request.session;
-    id[2] = request.serial;
-}
-
 lk_entry *
 lk_table_find (const lk_table *self, lk_request_id request)
 {
-    uint64_t id[3];
-    make_id (id, request);
-    lk_entry *entry = NULL;
-    HASH_FIND (hh, self->entries, id, sizeof id, entry);
-    return entry;
+    const lk_crowd *crowd =
+        lk_table_crowd (self, request.host, request.session);
+    lk_link *link =
+        crowd ? lk_index_find (&crowd->entries, lk_serial_hash (request.serial))
+              : NULL;
+    while (link && ((lk_entry *) link)->serial != request.serial) {
+        link = link->next;
+    }
+    return (lk_entry *) link;
+}
+
+static bool
+is_called (const lk_queue *queue, lk_name object)
+{
+    return queue->size == object.size
+           && memcmp (queue->key, object.data, object.size) == 0;
 }
 
 lk_queue *
 lk_table_queue (const lk_table *self, lk_name object)
 {
-    lk_queue *queue = NULL;
-    HASH_FIND (hh, self->queues, object.data, object.size, queue);
-    return queue;
+    uint32_t hash = (uint32_t) lk_hash64 (object.data, object.size);
+    lk_link *link = lk_index_find (&self->queues, hash);
+    while (link && !is_called ((lk_queue *) link, object)) {
+        link = link->next;
+    }
+    return (lk_queue *) link;
 }
 
 lk_crowd *
@@ -165,9 +220,10 @@ lk_table_listing (lk_table *self)
     if (!self->listing && self->count > 0) {
         self->listing = lk_alloc (self->count * sizeof *self->listing);
         size_t count = 0;
-        for (lk_queue *queue = self->queues; queue; queue = queue->hh.next) {
-            lk_entry *entry;
-            DL_FOREACH (queue->first, entry) {
+        const lk_link *link = lk_index_first (&self->queues);
+        for (; link; link = lk_index_next (&self->queues, link)) {
+            lk_entry *entry = ((const lk_queue *) link)->first;
+            for (; entry; entry = entry->next) {
                 self->listing[count++] = entry;
             }
         }

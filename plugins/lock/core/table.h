@@ -12,6 +12,8 @@
 #define LK_TABLE_H
 
 #include "decree.h"
+#include "util/heap.h"
+#include "util/index.h"
 #include "util/map.h"
 #include "wire/lock_message.h"
 
@@ -19,62 +21,95 @@
 
 typedef struct lk_entry lk_entry;
 typedef struct lk_queue lk_queue;
+typedef struct lk_crowd lk_crowd;
 
-/*  A ticket in its queue. */
-struct lk_entry {
-    lk_ticket ticket; /* owns owner; object is the queue's */
-    lk_queue *queue;
-    lk_entry *prev; /* in the queue: grant.h */
-    lk_entry *next;
-    lk_entry *next_going; /* apply.c */
-    uint64_t id[3];       /* request, as key of the map */
-    UT_hash_handle hh;
-    int64_t since_ms; /* clock of this leader */
-    uint64_t added;   /* by the operation of that stamp; 0: in a former term */
+/*  Parts of a home's tickets: a digest looks at as many of them as it can in
+ *  good time, by the hashes of the objects' keys. */
+#define LK_SLICES 64
 
-    /*  What its home remembers of it. */
+/*  An application that has tickets: what people are to see of it. */
+typedef struct {
+    lk_link link; /* in the table's index, by pid and address */
+    size_t tickets;
+    uint32_t pid;
+    uint16_t size;
+    char address[];
+} lk_owner;
+
+/*  What a home remembers of some of its tickets. */
+typedef struct {
     int64_t granted_ms;       /* the grant was acknowledged; 0: not yet */
-    bool confirmed;           /* its proxy knows of it */
-    uint64_t confirmed_token; /* as what: 0 waiting */
-    int64_t audit_ms;         /* last asked for */
     lk_request_id release_by; /* who asked for its end by key; LK_NOBODY */
     int64_t over_ms;          /* lenient, asked back since then; 0: not yet */
     int64_t over_said_ms;     /* ... and last asked again */
-    bool watched;             /* in the home's list */
-    lk_entry *watch_prev;
-    lk_entry *watch_next;
+    uint32_t place;           /* in `timed` */
+} lk_memo;
+
+/*  A ticket in its queue. There may be a million of them: lk_entry_ticket ()
+ *  makes an lk_ticket of it. */
+struct lk_entry {
+    lk_link link;    /* in its crowd's index, by serial */
+    lk_crowd *crowd; /* host and session */
+    lk_queue *queue; /* the object, and the stored bound */
+    lk_entry *prev;  /* in the queue: grant.h */
+    lk_entry *next;  /* ... */
+    lk_owner *owner; /* address and pid */
+    lk_memo *memo;   /* NULL: none */
+    uint64_t serial; /* as in lk_ticket, likewise all that follows: */
+    uint64_t number; /* ... */
+    uint64_t token;  /* ... */
+    uint64_t key;    /* ... */
+    uint64_t added;  /* by the operation of that stamp; 0: in a former term */
+    int64_t duration_ms;
+    int64_t since_ms; /* clock of this leader */
+    uint32_t ordinal;
+    uint32_t turn;
+    uint32_t quiet_ms;
+    uint32_t limit;
+    uint32_t audit_place; /* in `audits` */
+    uint16_t rest;
+    unsigned int type : 2; /* lk_lock_type */
+    bool soft : 1;
+    bool lenient : 1;
+    bool is_static : 1;
+    bool upgrade : 1;
+    bool kept : 1;
+    bool confirmed : 1; /* to its home: its proxy knows of it, as it is now */
 };
 
 /*  An object with at least one ticket. */
 struct lk_queue {
-    char *key;
-    uint16_t size;
-    uint8_t home; /* place of its leader */
-    lk_entry *first;
+    lk_link link;      /* in the table's index, by `hash` */
+    lk_entry *first;   /* who waits to be exclusive, if any, then the others */
     lk_entry *waiting; /* the first that is not active; grant.h */
     lk_entry *pending; /* the first that has no number yet */
-    lk_entry *upgrade; /* held, waits to be exclusive */
-    size_t active[LK_LOCK_TYPE_COUNT];
-    size_t readers_waiting;
     int64_t shared_ms; /* the last one that held it shared left, as far as
                           this leader knows */
-    UT_hash_handle hh;
+    uint32_t hash;     /* of the key */
+    uint32_t active;   /* how many; all of the first one's type */
+    uint32_t readers_waiting;
+    uint32_t bound; /* stored: the first one that came; 0: none */
+    uint16_t size;
+    uint8_t home; /* place of its leader */
+    char key[];
 };
 
 /*  A proxy's session that has tickets. */
-typedef struct {
+struct lk_crowd {
     uint64_t id[2];               /* host, session: key of the map */
-    size_t count[LK_LEADERS_MAX]; /* tickets, by home */
+    lk_index entries;             /* by serial */
+    size_t count[LK_LEADERS_MAX]; /* tickets, by home, but for kept ones */
     lk_hosts silent_by; /* leaders that told this home that they hear nothing */
     UT_hash_handle hh;
-} lk_crowd;
+};
 
 typedef struct {
     lk_decree decree; /* that filled it; no leaders: there is no table */
-    lk_queue *queues;
-    lk_entry *entries;
-    lk_crowd *crowds;
-    size_t count;
+    lk_index queues;
+    lk_index owners;
+    lk_crowd *crowds;                            /* map */
+    size_t count;                                /* of all tickets */
+    size_t tickets[LK_LEADERS_MAX];              /* ... by home */
     uint64_t gone[LK_LEADERS_MAX][LK_HOSTS_MAX]; /* sessions up to it are
                                                     over, says that home */
     uint8_t reclaim; /* homes that still wait for reports */
@@ -83,15 +118,19 @@ typedef struct {
     uint64_t parts[LK_LEADERS_MAX][LK_HOSTS_MAX];     /* how many of them */
     uint64_t sequence[LK_LEADERS_MAX];
     uint64_t hash[LK_LEADERS_MAX];
-    uint64_t sum[LK_LEADERS_MAX]; /* of the tickets, by home: digest.h */
-    uint64_t did;    /* what the operation that is applied did so far */
-    lk_entry *going; /* ... and active ones whose set goes on behind them */
-    lk_entry *last_going;
+    uint64_t sum[LK_LEADERS_MAX][LK_SLICES]; /* of the tickets: digest.h */
+    uint32_t slice[LK_LEADERS_MAX]; /* the next digest begins with it */
+    uint64_t did;     /* what the operation that is applied did so far */
+    lk_entry **going; /* ... and active ones whose set goes on behind them */
+    size_t going_count;
+    size_t going_room;
     int64_t now_ms;     /* of that operation */
     bool unsound;       /* a digest found that the tickets have another sum */
-    lk_entry *watched;  /* the home's list; see lk_table_watch */
-    uint8_t watch_home; /* whose tickets go into it; none: LK_LEADERS_MAX */
-    lk_entry **listing; /* lk_table_listing */
+    lk_heap audits;     /* of the home's tickets, those not confirmed, ... */
+    lk_heap timed;      /* ... and those that time does something to */
+    uint8_t watch_home; /* whose tickets these are; none: LK_LEADERS_MAX */
+    int64_t watch_after_ms; /* old enough to be asked about */
+    lk_entry **listing;     /* lk_table_listing */
 } lk_table;
 
 /*  What an operation, once acknowledged, lets the home tell. */
@@ -157,13 +196,25 @@ void lk_table_restore (lk_table *self, const lk_ticket *ticket, int64_t now_ms);
 /*  All tickets, queue by queue; valid until the table changes. */
 lk_entry *const *lk_table_listing (lk_table *self);
 
-/*  From now on tickets of this home are kept in `watched` when they are new
- *  or changed, until lk_table_unwatch. */
-void lk_table_watch_home (lk_table *self, uint8_t home);
+/*  From now on tickets of this home, when they are new or changed, are put
+ *  into `audits`, to be looked at when they are `after_ms` old, and into
+ *  `timed` if they have a duration or a quiet time, to be looked at at once. */
+void lk_table_watch_home (lk_table *self, uint8_t home, int64_t after_ms);
+
+/*  Out of both. */
 void lk_table_unwatch (lk_table *self, lk_entry *entry);
 
 /*  Operations applied, over all streams. */
 uint64_t lk_table_length (const lk_table *self);
+
+/*  What it is made of; borrowed from the table. Its age is not filled in. */
+lk_ticket lk_entry_ticket (const lk_entry *entry);
+lk_request_id lk_entry_request (const lk_entry *entry);
+lk_name lk_entry_object (const lk_entry *entry);
+lk_lock_mode lk_entry_mode (const lk_entry *entry);
+
+/*  Its memo, made if there is none. */
+lk_memo *lk_entry_memo (lk_entry *entry);
 
 /*  Since it was asked for, in ms, at most a year. */
 int64_t lk_entry_age (const lk_entry *entry, int64_t now_ms);

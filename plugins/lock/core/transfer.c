@@ -21,7 +21,8 @@ chunk_count (lk_entry *const *listing, size_t first, size_t total)
     size_t count = 0;
     size_t size = 0;
     while (first + count < total && count < LK_CHUNK_MAX) {
-        size += lk_ticket_size (&listing[first + count]->ticket);
+        const lk_ticket ticket = lk_entry_ticket (listing[first + count]);
+        size += lk_ticket_size (&ticket);
         if (count > 0 && size > LK_BULK_SIZE_MAX) {
             break;
         }
@@ -46,7 +47,8 @@ lk_transfer_chunk (lk_node *node, uint64_t first, lk_msg_chunk *chunk)
         &node->outlet.arena, chunk->ticket_count * sizeof *chunk->tickets);
     for (size_t i = 0; i < chunk->ticket_count; i++) {
         const lk_entry *entry = listing[first + i];
-        chunk->tickets[i] = lk_out_ticket (node, &entry->ticket);
+        const lk_ticket ticket = lk_entry_ticket (entry);
+        chunk->tickets[i] = lk_out_ticket (node, &ticket);
         chunk->tickets[i].age_ms = lk_entry_age (entry, node->now_ms);
     }
 }

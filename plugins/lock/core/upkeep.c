@@ -8,85 +8,79 @@
  *  Locking.
  */
 
+#include "digest.h"
 #include "grant.h"
 #include "home.h"
 #include "node_private.h"
 
-#include <utlist.h>
-
-#define ASK_MS 700    /* between looks for silent hosts */
-#define AUDIT_MS 1000 /* between two questions about one ticket */
-#define AUDITS_MAX 64 /* questions at a time */
+#define ASK_MS 700      /* between looks for silent hosts */
+#define AUDIT_MS 1000   /* between two questions about one ticket */
+#define AUDITS_MAX 64   /* questions at a time */
+#define LOOKS_MAX 10000 /* tickets that time does something to, at a time */
 #define DIGEST_TICKETS_PER_MS 25
 
 /*  -------------------------------------------------------- durations */
 
 static int64_t
-grace_of (const lk_node *node, const lk_ticket *ticket)
+grace_of (const lk_node *node, const lk_entry *entry)
 {
     int64_t grace = node->config.grace_ms;
-    return grace < ticket->duration_ms ? ticket->duration_ms : grace;
+    return grace < entry->duration_ms ? entry->duration_ms : grace;
+}
+
+/*  Of a lenient one, that its home asked its proxy for. */
+static int64_t
+look_at_late (lk_node *node, lk_entry *entry)
+{
+    lk_memo *memo = entry->memo;
+    const lk_ticket held = lk_entry_ticket (entry);
+    if (lk_home_is_nobodys (node, &held)) {
+        return node->now_ms - memo->over_ms > grace_of (node, entry)
+                   ? 0
+                   : node->now_ms + LK_PING_MS;
+    }
+    if (node->now_ms - memo->over_said_ms >= AUDIT_MS) {
+        memo->over_said_ms = node->now_ms;
+        lk_home_ask_back (node, entry, LK_LATE, (lk_name) {0});
+    }
+    return node->now_ms + LK_PING_MS;
+}
+
+/*  A lenient one ends only for somebody who waits: whoever comes has it looked
+ *  at. Its holder does not see that himself: so its proxy is asked, until it
+ *  gives it back, and the grace alone ends only what no proxy knows of. */
+static int64_t
+look_at_lenient (lk_node *node, lk_entry *entry)
+{
+    lk_memo *memo = entry->memo;
+    const lk_queue *queue = entry->queue;
+    const lk_entry *upgrade = lk_queue_upgrade (queue);
+    if (memo->over_ms == 0) {
+        int64_t until_ms = memo->granted_ms + entry->duration_ms;
+        if (node->now_ms < until_ms) {
+            return until_ms;
+        }
+        if (!queue->waiting && (!upgrade || upgrade == entry)) {
+            return INT64_MAX;
+        }
+        memo->over_ms = node->now_ms;
+        memo->over_said_ms = LK_LONG_AGO;
+    }
+    return look_at_late (node, entry);
 }
 
 /*  The proxy ended the lock for its holder already; here the object is kept
- *  from others until the holder unlocked or the grace is over, too. */
+ *  from others until the holder unlocked or the grace is over, too. When to
+ *  look again; 0: its time is over. */
 static int64_t
-kept_ms (const lk_node *node, const lk_ticket *ticket)
+look_at_duration (lk_node *node, lk_entry *entry)
 {
-    return ticket->duration_ms + grace_of (node, ticket);
-}
-
-/*  A lenient one ends only for somebody who waits. Its holder does not see that
- *  himself: so its proxy is asked, until it gives it back, and the grace alone
- *  ends only what no proxy knows of. */
-static bool
-is_over_for_others (lk_node *node, lk_entry *entry)
-{
-    const lk_ticket *ticket = &entry->ticket;
-    if (entry->over_ms == 0) {
-        const lk_queue *queue = entry->queue;
-        bool wanted =
-            queue->waiting || (queue->upgrade && queue->upgrade != entry);
-        if (!wanted || node->now_ms - entry->granted_ms < ticket->duration_ms) {
-            return false;
-        }
-        entry->over_ms = node->now_ms;
-        entry->over_said_ms = LK_LONG_AGO;
+    int64_t granted_ms = lk_home_granted (node, entry);
+    if (entry->lenient) {
+        return look_at_lenient (node, entry);
     }
-    if (lk_home_is_nobodys (node, ticket)) {
-        return node->now_ms - entry->over_ms > grace_of (node, ticket);
-    }
-    if (node->now_ms - entry->over_said_ms >= AUDIT_MS) {
-        entry->over_said_ms = node->now_ms;
-        lk_home_ask_back (node, entry, LK_LATE, (lk_name) {0});
-    }
-    return false;
-}
-
-static bool
-is_over (lk_node *node, lk_entry *entry)
-{
-    return entry->ticket.mode.lenient ? is_over_for_others (node, entry)
-                                      : node->now_ms - entry->granted_ms
-                                            > kept_ms (node, &entry->ticket);
-}
-
-/*  True if the ticket's time is over and it was dropped. */
-static bool
-end_duration (lk_node *node, lk_entry *entry)
-{
-    if (entry->ticket.duration_ms == 0 || entry->ticket.token == 0) {
-        return false;
-    }
-    if (entry->granted_ms == 0) { /* a copy: what is left is told from here */
-        entry->granted_ms = node->now_ms;
-    }
-    if (!is_over (node, entry)) {
-        return false;
-    }
-    const lk_op op = lk_op_about (LK_OP_DROP, &entry->ticket);
-    lk_stream_append (node, &op);
-    return true;
+    int64_t kept_ms = entry->duration_ms + grace_of (node, entry);
+    return node->now_ms - granted_ms > kept_ms ? 0 : granted_ms + kept_ms + 1;
 }
 
 /*  -------------------------------------------------------- quiet times */
@@ -100,7 +94,7 @@ quiet_until (const lk_entry *entry)
     if (since_ms < entry->since_ms) {
         since_ms = entry->since_ms;
     }
-    return since_ms + entry->ticket.mode.quiet_ms;
+    return since_ms + entry->quiet_ms;
 }
 
 void
@@ -112,87 +106,98 @@ lk_home_await_quiet (lk_node *node, const lk_entry *entry)
     }
 }
 
-void
-lk_home_ripen (lk_node *node)
+/*  Those before it, or who holds the object, may be gone by then. */
+static int64_t
+look_at_quiet (lk_node *node, const lk_entry *entry)
 {
-    node->home.ripe_ms = INT64_MAX;
-    if (!lk_node_is_serving (node)
-        || (node->table.reclaim >> lk_node_place (node) & 1)) {
-        return;
+    if ((node->table.reclaim >> lk_node_place (node) & 1)
+        || !lk_grant_is_ripe (entry)) {
+        return node->now_ms + LK_PING_MS;
     }
-    lk_entry *entry;
-    DL_FOREACH2 (node->table.watched, entry, watch_next) {
-        if (!lk_grant_is_ripe (entry)) {
-            continue; /* looked at again with the next ping */
-        }
-        if (quiet_until (entry) > node->now_ms) {
-            lk_home_await_quiet (node, entry);
-            continue;
-        }
-        const lk_op op = lk_op_about (LK_OP_RIPE, &entry->ticket);
+    return quiet_until (entry) > node->now_ms ? quiet_until (entry) : 0;
+}
+
+/*  -------------------------------------------------------- tickets in time */
+
+static void
+look_at_timed (lk_node *node, lk_entry *entry)
+{
+    lk_table *table = &node->table;
+    bool is_held = entry->token != 0;
+    int64_t next_ms = INT64_MAX;
+    if (is_held && entry->duration_ms > 0) {
+        next_ms = look_at_duration (node, entry);
+    } else if (lk_grant_is_quiet (entry)) {
+        next_ms = look_at_quiet (node, entry);
+    }
+    if (next_ms == INT64_MAX) {
+        lk_heap_take (&table->timed, entry);
+    } else if (next_ms > 0) {
+        lk_heap_put (&table->timed, entry, next_ms);
+    } else {
+        const lk_ticket ticket = lk_entry_ticket (entry);
+        const lk_op op =
+            lk_op_about (is_held ? LK_OP_DROP : LK_OP_RIPE, &ticket);
+        lk_heap_put (&table->timed, entry, node->now_ms + LK_PING_MS);
         lk_stream_append (node, &op);
     }
 }
 
+void
+lk_home_ripen (lk_node *node)
+{
+    lk_entry *entry;
+    node->home.ripe_ms = INT64_MAX;
+    for (int looks = 0; lk_node_is_serving (node); looks++) {
+        entry = lk_heap_due (&node->table.timed, node->now_ms);
+        if (!entry) {
+            node->home.ripe_ms = lk_heap_next_ms (&node->table.timed);
+            return;
+        }
+        if (looks == LOOKS_MAX) {
+            node->home.ripe_ms = node->now_ms + LK_BUSY_MS;
+            return;
+        }
+        look_at_timed (node, entry);
+    }
+}
+
 /*  -------------------------------------------------------- audit */
-
-static bool
-is_confirmed (const lk_entry *entry)
-{
-    return entry->ticket.kept
-           || (entry->confirmed
-               && entry->confirmed_token == entry->ticket.token);
-}
-
-/*  Whether time does something to it, whoever knows of it. */
-static bool
-is_timed (const lk_entry *entry)
-{
-    return entry->ticket.token != 0 ? entry->ticket.duration_ms > 0
-                                    : lk_grant_is_quiet (entry);
-}
 
 /*  A LOCKED may be lost after its proxy gave the request up: old tickets are
  *  named to their proxy until it knows of them or gives them back. */
 static void
 audit (lk_node *node, lk_entry *entry)
 {
+    lk_request_id request = lk_entry_request (entry);
     lk_lock_message *message = lk_out_message (node, LK_MSG_AUDIT);
     message->term = node->table.decree.term;
     message->as.audit = (lk_msg_audit) {
-        .request = entry->ticket.request,
-        .object = lk_out_name (node, entry->ticket.object),
+        .request = request,
+        .object = lk_out_name (node, lk_entry_object (entry)),
         .number = entry->added,
-        .token = entry->ticket.token,
+        .token = entry->token,
     };
-    entry->audit_ms = node->now_ms;
-    lk_home_send (node, message, entry->ticket.request.host);
+    lk_heap_put (&node->table.audits, entry, node->now_ms + AUDIT_MS + 1);
+    lk_home_send (node, message, request.host);
 }
 
-static bool
-is_due (const lk_node *node, const lk_entry *entry)
-{
-    int64_t lease_ms = node->config.host_lease_ms;
-    return node->now_ms - entry->since_ms > lease_ms
-           && node->now_ms - node->ready_ms > lease_ms
-           && node->now_ms - entry->audit_ms > AUDIT_MS;
-}
-
+/*  Not before its proxy could confirm it to this leader. */
 static void
-look_after_tickets (lk_node *node)
+audit_tickets (lk_node *node)
 {
-    int audits = 0;
-    lk_entry *entry;
-    lk_entry *next;
-    DL_FOREACH_SAFE2 (node->table.watched, entry, next, watch_next) {
-        if (end_duration (node, entry)) {
-            continue;
+    lk_table *table = &node->table;
+    if (node->now_ms - node->ready_ms <= node->config.host_lease_ms) {
+        return;
+    }
+    for (int audits = 0; audits < AUDITS_MAX;) {
+        lk_entry *entry = lk_heap_due (&table->audits, node->now_ms - 1);
+        if (!entry) {
+            return;
         }
-        if (is_confirmed (entry)) {
-            if (!is_timed (entry)) {
-                lk_table_unwatch (&node->table, entry);
-            }
-        } else if (audits < AUDITS_MAX && is_due (node, entry)) {
+        if (entry->kept || entry->confirmed) {
+            lk_heap_take (&table->audits, entry);
+        } else {
             audits++;
             audit (node, entry);
         }
@@ -220,9 +225,9 @@ lk_on_audited (lk_node *node, const lk_lock_message *message)
     }
     lk_entry *entry = lk_table_find (&node->table, audited->request);
     if (entry && entry->added == audited->number
-        && entry->ticket.token == audited->token) {
+        && entry->token == audited->token) {
         entry->confirmed = true;
-        entry->confirmed_token = audited->token;
+        lk_heap_take (&node->table.audits, entry);
     }
 }
 
@@ -341,13 +346,18 @@ lk_on_silent (lk_node *node, const lk_lock_message *message)
 /*  -------------------------------------------------------- digests */
 
 /*  Rarer for large tables, which take their time: all homes' digests together
- *  are to cost less than a hundredth of it. */
+ *  are to cost less than a hundredth of it. Where an operation takes some of
+ *  the slices, as much oftener. */
 static int64_t
 digest_interval (const lk_node *node)
 {
-    int64_t least_ms = (int64_t) (node->table.count / DIGEST_TICKETS_PER_MS);
-    return least_ms > node->config.digest_ms ? least_ms
-                                             : node->config.digest_ms;
+    const lk_table *table = &node->table;
+    int64_t all_ms = (int64_t) (table->count / DIGEST_TICKETS_PER_MS);
+    if (all_ms < node->config.digest_ms) {
+        all_ms = node->config.digest_ms;
+    }
+    return all_ms * lk_digest_slices (table, (uint8_t) lk_node_place (node))
+           / LK_SLICES;
 }
 
 /*  One at a time; the first when the term is as old as they are apart. */
@@ -392,7 +402,7 @@ lk_home_run (lk_node *node)
         return; /* its table was wrong */
     }
     end_reclaim (node);
-    look_after_tickets (node);
+    audit_tickets (node);
     lk_home_ripen (node);
     if (node->now_ms - node->home.asked_ms > ASK_MS) {
         look_for_silent (node);

@@ -1,0 +1,209 @@
+/*  index.c - a hash table of structs that bring their own link
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "util/index.h"
+
+#include "util/alloc.h"
+#include "util/assert.h"
+
+#include <string.h>
+
+#define BUCKETS_MIN 8
+
+void
+lk_index_init (lk_index *self, uint32_t (*hash) (const lk_link *link))
+{
+    *self = (lk_index) {.hash = hash};
+}
+
+/*  The least power of two that is not below `number`. */
+static size_t
+power_above (size_t number)
+{
+    return number <= 1 ? 1 : (size_t) 1 << (64 - __builtin_clzll (number - 1));
+}
+
+/*  By so many low bits of the hash as there are buckets for; where the last
+ *  bit leads to one that is not there yet, without it. */
+static size_t
+place_of (const lk_index *self, uint32_t hash)
+{
+    size_t whole = power_above (self->buckets);
+    size_t place = hash & (whole - 1);
+    return place < self->buckets ? place : place - whole / 2;
+}
+
+/*  The bucket that the last one was split off. */
+static size_t
+brother (const lk_index *self)
+{
+    return self->buckets - 1 - power_above (self->buckets) / 2;
+}
+
+static void
+push (lk_index *self, lk_link *link)
+{
+    lk_link **bucket = &self->bucket[place_of (self, self->hash (link))];
+    link->next = *bucket;
+    *bucket = link;
+}
+
+static void
+set_room (lk_index *self, size_t room)
+{
+    self->bucket = lk_realloc (self->bucket, room * sizeof *self->bucket);
+    self->room = room;
+}
+
+/*  One bucket more, and what belongs into it. */
+static void
+grow (lk_index *self)
+{
+    if (self->buckets == self->room) {
+        set_room (self, self->room ? self->room + self->room / 4 : BUCKETS_MIN);
+    }
+    self->bucket[self->buckets++] = NULL;
+    if (self->buckets == 1) {
+        return;
+    }
+    lk_link **half = &self->bucket[brother (self)];
+    lk_link *link = *half;
+    *half = NULL;
+    while (link) {
+        lk_link *next = link->next;
+        push (self, link);
+        link = next;
+    }
+}
+
+static void
+shrink (lk_index *self)
+{
+    lk_link *link = self->bucket[self->buckets - 1];
+    self->buckets--;
+    while (link) {
+        lk_link *next = link->next;
+        push (self, link);
+        link = next;
+    }
+    if (self->buckets < self->room / 2 && self->buckets >= BUCKETS_MIN) {
+        set_room (self, self->buckets);
+    }
+}
+
+lk_link *
+lk_index_clear (lk_index *self)
+{
+    lk_link *all = NULL;
+    for (size_t place = 0; place < self->buckets; place++) {
+        lk_link **end = &self->bucket[place];
+        while (*end) {
+            end = &(*end)->next;
+        }
+        *end = all;
+        all = self->bucket[place];
+    }
+    lk_free (self->bucket);
+    lk_index_init (self, self->hash);
+    return all;
+}
+
+void
+lk_index_add (lk_index *self, lk_link *link)
+{
+    self->count++;
+    if (self->count > self->buckets) {
+        grow (self);
+    }
+    push (self, link);
+}
+
+void
+lk_index_remove (lk_index *self, lk_link *link)
+{
+    lk_link **at = &self->bucket[place_of (self, self->hash (link))];
+    while (*at != link) {
+        LK_ASSERT (*at);
+        at = &(*at)->next;
+    }
+    *at = link->next;
+    self->count--;
+    while (self->buckets > BUCKETS_MIN && self->count < self->buckets / 2) {
+        shrink (self); /* two for each that goes */
+    }
+}
+
+lk_link *
+lk_index_find (const lk_index *self, uint32_t hash)
+{
+    return self->buckets ? self->bucket[place_of (self, hash)] : NULL;
+}
+
+/*  -------------------------------------------------------- all of it */
+
+static lk_link *
+first_from (const lk_index *self, size_t place)
+{
+    while (place < self->buckets && !self->bucket[place]) {
+        place++;
+    }
+    return place < self->buckets ? self->bucket[place] : NULL;
+}
+
+lk_link *
+lk_index_first (const lk_index *self)
+{
+    return first_from (self, 0);
+}
+
+lk_link *
+lk_index_next (const lk_index *self, const lk_link *link)
+{
+    return link->next
+               ? link->next
+               : first_from (self, place_of (self, self->hash (link)) + 1);
+}
+
+/*  -------------------------------------------------------- a slice */
+
+/*  Where there are fewer buckets than slices, several share a bucket. */
+static lk_link *
+of_slice (const lk_index *self, lk_link *link, uint32_t slice, uint32_t slices)
+{
+    while (link && (self->hash (link) & (slices - 1)) != slice) {
+        link = link->next;
+    }
+    return link;
+}
+
+static lk_link *
+slice_from (const lk_index *self, size_t place, uint32_t slice, uint32_t slices)
+{
+    lk_link *link = NULL;
+    while (!link && place < self->buckets) {
+        link = of_slice (self, self->bucket[place], slice, slices);
+        place += slices;
+    }
+    return link;
+}
+
+lk_link *
+lk_index_slice_first (const lk_index *self, uint32_t slice, uint32_t slices)
+{
+    return self->buckets
+               ? slice_from (self, place_of (self, slice), slice, slices)
+               : NULL;
+}
+
+lk_link *
+lk_index_slice_next (const lk_index *self, const lk_link *link, uint32_t slices)
+{
+    uint32_t slice = self->hash (link) & (slices - 1);
+    lk_link *next = of_slice (self, link->next, slice, slices);
+    return next ? next
+                : slice_from (self, place_of (self, self->hash (link)) + slices,
+                              slice, slices);
+}

@@ -1,0 +1,55 @@
+/*  index.h - a hash table of structs that bring their own link
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  For what there may be a million of: 16 bytes for each, where map.h takes 60,
+ *  and no step that pays for all: it grows and shrinks bucket by bucket (linear
+ *  hashing). The hash has to be one that no peer can aim at. Whoever looks
+ *  something up compares the keys.
+ */
+
+#ifndef LK_INDEX_H
+#define LK_INDEX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*  First member of what is in an index. */
+typedef struct lk_link lk_link;
+struct lk_link {
+    lk_link *next; /* in its bucket */
+};
+
+typedef struct {
+    lk_link **bucket;
+    size_t buckets;
+    size_t room; /* for so many */
+    size_t count;
+    uint32_t (*hash) (const lk_link *link);
+} lk_index;
+
+/*  Begins empty, without memory. */
+void lk_index_init (lk_index *self, uint32_t (*hash) (const lk_link *link));
+
+/*  Forgets all that is in it; returns it as a chain, for whom it belongs. */
+lk_link *lk_index_clear (lk_index *self);
+
+void lk_index_add (lk_index *self, lk_link *link);
+void lk_index_remove (lk_index *self, lk_link *link);
+
+/*  Of the chain that has all of that hash, among others, the first. */
+lk_link *lk_index_find (const lk_index *self, uint32_t hash);
+
+/*  All that is in it, as long as nothing is added or removed. */
+lk_link *lk_index_first (const lk_index *self);
+lk_link *lk_index_next (const lk_index *self, const lk_link *link);
+
+/*  The `slice`th of `slices` (a power of two) parts: those whose hash has that
+ *  rest, and no others. */
+lk_link *lk_index_slice_first (const lk_index *self, uint32_t slice,
+                               uint32_t slices);
+lk_link *lk_index_slice_next (const lk_index *self, const lk_link *link,
+                              uint32_t slices);
+
+#endif
