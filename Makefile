@@ -194,7 +194,7 @@ model:
 	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/model/run.sh
 
 #   Parts, and the seconds that each may take.
-bench_parts = tables:20 lock:110 costs:25 failover:90 scale:50
+bench_parts = tables:15 lock:95 hosted:65 costs:20 failover:60 scale:40
 bench_there = $(foreach p,$(bench_parts),$(if $(wildcard \
 	tests/bench/$(firstword $(subst :, ,$p)).sh),$p))
 bench: all $(benches)

@@ -9,11 +9,15 @@
 #   client is on h1, on the near core as that host is. Names have their home
 #   there (lock.home), at another leader (lock.leader) or anywhere (lock);
 #   lock.outside: the client is on a fourth host, which does not lead.
+#   `lock.sh hosted` has the same as lock.hosted., in fewer rounds.
 
 # shellcheck source=tests/bench/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-prefix=lock settings=()
+prefix=lock rounds=5 fewer=3 settings=()
+if [ "${1:-}" = hosted ]; then
+    prefix=lock.hosted rounds=3 fewer=2 settings=(--hosted)
+fi
 ms=$(many 300 60)
 
 #   Bytes of a message of one LOCK: from the application, to a follower, its
@@ -54,24 +58,34 @@ outside_round () {
     client h4 "$prefix.outside" h1 exclusive:{1,64}
 }
 
-#   in_turn NAME ROUNDS: the figures of each round to a file.
+#   in_turn NAME ROUNDS KEEP: the figures of each round to a file; fewer rounds
+#   if there would not be KEEP of a hundred parts of all seconds left.
 in_turn () {
-    local i
-    for ((i = 1; i <= $2; i++)); do
-        remark "$prefix, $1, round $i of $2, $(seconds_left) s left"
+    local i=1 start=$SECONDS left
+    while [ "$i" -le "$2" ]; do
+        left=$(($(seconds_left) - ${BENCH_SECONDS:-0} * $3 / 100))
+        if [ "$i" -gt 1 ] &&
+                [ "$left" -lt $(((SECONDS - start) / (i - 1))) ]; then
+            remark "$prefix, $1: time for $((i - 1)) rounds only"
+            return
+        fi
+        remark "$prefix, $1, round $i of $2"
         "$1_round" >"$work/$1.$i" || exit 1
+        i=$((i + 1))
     done
 }
 
 sandbox_start 3 "${settings[@]}"
-in_turn locks "$(many 5 1)"
-in_turn kinds "$(many 3 1)"
-chain chain.replicated 1 2 >"$work/kinds.0"
+in_turn locks "$(many "$rounds" 1)" 50
+in_turn kinds "$(many "$fewer" 1)" 20
+[ "$prefix" = lock.hosted ] || chain chain.replicated 1 2 >"$work/kinds.0"
 sandbox_stop
 sandbox_start 4 --members 3 "${settings[@]}"
 pin_hosts h4
-in_turn outside "$(many 3 1)"
+in_turn outside "$(many "$fewer" 1)" 0
 sandbox_stop
 
-cat "$work"/{locks,kinds,outside}.[0-9]* | medians
+#   The bare bus's own figures are those of lock.sh alone.
+cat "$work"/{locks,kinds,outside}.[0-9]* | medians |
+    if [ "$prefix" = lock ]; then cat; else grep -v ' chain\.'; fi
 ratios "$work"/{locks,kinds,outside}.[0-9]*

@@ -29,6 +29,7 @@ cat "$@" | awk "$base"'
 
     function key (name) {
         sub (/^lock\./, "", name)
+        sub (/^hosted\./, "", name)
         sub (/^home\./, "", name)
         sub (/^failover\.lockd\./, "failover.", name)
         return name
