@@ -110,6 +110,7 @@ enter (lk_router *self, const lk_source *source, const lk_message *message,
               version != NULL ? version : "");
     local->pid = (uint32_t) lk_message_number (message, "pid", 0);
     local->application = lk_message_flag (message, "application");
+    local->fd = lk_part_fd (source->part);
     const char *command;
     for (size_t i = 0;
          (command = lk_message_item (message, "subscribe", i)) != NULL; i++) {

@@ -5,6 +5,7 @@
  */
 
 #include "shell.h"
+#include "ends.h"
 #include "events.h"
 #include "forward.h"
 #include "hosted.h"
@@ -17,7 +18,6 @@
 #include "net/log.h"
 #include "net/loop.h"
 #include "net/monitor.h"
-#include "net/pidfd.h"
 #include "net/random.h"
 #include "wire/reasons.h"
 
@@ -42,8 +42,9 @@ typedef struct {
     lk_context *context;
     lk_socket *socket[LK_SOCKET_SIDES];
     lk_reader *reader[LK_SOCKET_SIDES];
-    lk_monitor *monitor;
+    lk_monitor *monitor; /* of the mesh's socket */
     lk_reader *monitor_reader;
+    lk_ends ends;
     lk_hook *hook;
     lk_timer timer;
     lk_hosting hosting;
@@ -55,12 +56,7 @@ typedef struct {
     int64_t stop_ms;     /* the end, once the good bye is sent */
 } lk_shell;
 
-/*  The process of a session. */
-typedef struct {
-    lk_shell *shell;
-    lk_local *local;
-    lk_process *process;
-} watcher;
+static bool receive (lk_shell *self, lk_side side);
 
 static lk_router *
 woken (lk_shell *self)
@@ -107,13 +103,6 @@ close_link (void *shell, lk_mesh_link *link)
     }
 }
 
-static void
-process_ended (void *user)
-{
-    const watcher *watch = user;
-    lk_session_end (woken (watch->shell), watch->local, "process ended");
-}
-
 static lk_err
 watch_process (void *shell, lk_local *local)
 {
@@ -121,32 +110,21 @@ watch_process (void *shell, lk_local *local)
     if (local->out.side == LK_SIDE_HOSTED) {
         return LK_OK; /* we end together */
     }
-    watcher *watch = lk_alloc (sizeof (watcher));
-    *watch = (watcher) {.shell = self, .local = local};
-    watch->process =
-        lk_process_watch (self->loop, (pid_t) local->pid, process_ended, watch);
-    if (watch->process == NULL) {
+    const lk_err error = lk_ends_watch (&self->ends, local);
+    if (error != LK_OK) {
         lk_log_warning ("session: cannot watch process: %s service=%s "
                         "pid=%lu",
                         strerror (errno), local->service,
                         (unsigned long) local->pid);
-        lk_free (watch);
-        return LK_UNKNOWN;
     }
-    local->watch = watch;
-    return LK_OK;
+    return error;
 }
 
 static void
 unwatch_process (void *shell, lk_local *local)
 {
-    (void) shell;
-    watcher *watch = local->watch;
-    if (watch != NULL) {
-        lk_process_unwatch (&watch->process);
-        lk_free (watch);
-        local->watch = NULL;
-    }
+    lk_shell *self = shell;
+    lk_ends_unwatch (&self->ends, local);
 }
 
 /*  Hosted services first. */
@@ -242,9 +220,10 @@ lose_hop (lk_shell *self, lk_hop *hop)
     }
 }
 
-/*  One pass over all that has something to send; true if that made more. */
+/*  One pass over all that has something to send; true if another has to
+ *  follow. Who is gone stays in the list until its last words are `taken`. */
 static bool
-flush_pass (lk_shell *self)
+flush_pass (lk_shell *self, bool taken)
 {
     bool more = false;
     lk_hop *hop, *next;
@@ -258,7 +237,9 @@ flush_pass (lk_shell *self)
         case LK_IO_UNREACHABLE:
         case LK_IO_BROKEN:
         case LK_IO_ERROR:
-            lose_hop (self, hop);
+            if (taken) {
+                lose_hop (self, hop);
+            }
             more = true;
             break;
         }
@@ -269,8 +250,12 @@ flush_pass (lk_shell *self)
 static void
 flush_all (lk_shell *self)
 {
-    while (flush_pass (self)) {
-        continue;
+    if (flush_pass (self, false)) {
+        (void) receive (self, LK_SIDE_LOCAL);
+        (void) receive (self, LK_SIDE_MESH);
+        while (flush_pass (self, true)) {
+            continue;
+        }
     }
 }
 
@@ -287,11 +272,21 @@ flush_and_turn (lk_shell *self)
     return false;
 }
 
+/*  If more came than is taken in one go there will be another wake-up. */
+static void
+end_sessions (lk_shell *self)
+{
+    if (lk_ends_are_due (&self->ends) && receive (self, LK_SIDE_LOCAL)) {
+        lk_ends_tell (&self->ends);
+    }
+}
+
 static void
 flush (void *user)
 {
     lk_shell *self = user;
     woken (self);
+    end_sessions (self);
     const bool done = flush_and_turn (self);
     if (self->stopping && !self->leaving && !lk_hosting_runs (&self->hosting)) {
         leave (self);
@@ -312,7 +307,8 @@ fail (lk_shell *self, const char *what)
     lk_loop_stop (self->loop, 1);
 }
 
-static void
+/*  Whether all was taken that came. */
+static bool
 receive (lk_shell *self, lk_side side)
 {
     lk_router *router = woken (self);
@@ -332,12 +328,13 @@ receive (lk_shell *self, lk_side side)
         }
     }
     lk_part_clear (&part);
+    return io == LK_IO_WAIT;
 }
 
 static void
 read_local (void *user)
 {
-    receive (user, LK_SIDE_LOCAL);
+    (void) receive (user, LK_SIDE_LOCAL);
 }
 
 /*  What a neighbour sent before its end is taken first. */
@@ -353,12 +350,15 @@ read_monitor (void *user)
             lk_neighbour_connected (router, event.endpoint, event.fd);
             break;
         case LK_MONITOR_DISCONNECTED:
-            receive (self, LK_SIDE_MESH);
+            (void) receive (self, LK_SIDE_MESH);
             lk_neighbour_disconnected (router, event.fd);
             break;
         case LK_MONITOR_UNRESOLVED:
             lk_log_warning ("neighbour: its name does not resolve address=%s",
                             event.endpoint + strlen (LK_TCP));
+            break;
+        case LK_MONITOR_ACCEPTED:
+        case LK_MONITOR_LEFT:
             break;
         }
     }
@@ -370,7 +370,7 @@ static void
 read_mesh (void *user)
 {
     read_monitor (user);
-    receive (user, LK_SIDE_MESH);
+    (void) receive (user, LK_SIDE_MESH);
 }
 
 static void
@@ -445,7 +445,10 @@ open_sockets (lk_shell *self, const lk_router_options *options,
         }
     }
     self->monitor = lk_monitor_new (self->socket[LK_SIDE_MESH], problem);
-    if (self->monitor == NULL) {
+    if (self->monitor == NULL
+        || lk_ends_open (&self->ends, &self->router, self->loop,
+                         self->socket[LK_SIDE_LOCAL], problem)
+               != LK_OK) {
         return LK_SYSTEM;
     }
     return bind_both (self, options, problem);
@@ -499,6 +502,7 @@ close_all (lk_shell *self)
     lk_loop_remove_hook (self->loop, &self->hook);
     lk_loop_remove (self->loop, &self->monitor_reader);
     lk_monitor_destroy (&self->monitor);
+    lk_ends_close (&self->ends);
     if (self->file[0] != '\0') {
         /*  While it is still ours: libzmq leaves it behind. */
         (void) unlink (self->file);

@@ -210,7 +210,8 @@ goes_down (lk_monitor *self, const raw_event *raw, lk_monitor_event *event)
     connection *found = find_by_fd (self, raw->value);
 
     if (!found) {
-        return false;
+        *event = (lk_monitor_event) {LK_MONITOR_LEFT, .fd = raw->value};
+        return true;
     }
     bool was_up = found->is_up;
     *event = found->event;
@@ -300,8 +301,10 @@ take (lk_monitor *self, const raw_event *raw, lk_monitor_event *event)
         if (raw->kind == ZMQ_EVENT_CONNECTED) {
             end_attempt (self, raw->endpoint);
             remember (self, raw);
+            return false;
         }
-        return false;
+        *event = (lk_monitor_event) {LK_MONITOR_ACCEPTED, .fd = raw->value};
+        return true;
     case ZMQ_EVENT_CONNECT_DELAYED:
     case ZMQ_EVENT_CLOSED:
         end_attempt (self, raw->endpoint);

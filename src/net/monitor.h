@@ -3,9 +3,9 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Only connections that we opened are reported: those that others opened to
- *  us end with their process (pidfd) or with silence. And names that do not
- *  resolve, since libzmq tries again without a word.
+ *  Of connections that we opened it is told once their handshake is done; of
+ *  those that others opened to us, as soon as they are there. And of names that
+ *  do not resolve, since libzmq tries again without a word.
  */
 
 #ifndef LK_MONITOR_H
@@ -16,6 +16,8 @@
 typedef enum {
     LK_MONITOR_CONNECTED,    /* the handshake is done */
     LK_MONITOR_DISCONNECTED, /* one that was CONNECTED ended */
+    LK_MONITOR_ACCEPTED,     /* one to us; its number may be an old one's */
+    LK_MONITOR_LEFT,         /* that ended; what came over it can be received */
     LK_MONITOR_UNRESOLVED    /* tcp: no address for that name; once, until
                                 that changes */
 } lk_monitor_kind;
@@ -24,9 +26,10 @@ typedef struct {
     lk_monitor_kind kind;
     int fd; /* tells connections apart, see lk_part_fd; not of UNRESOLVED */
 
-    /*  As given to connect. But libzmq tells an endpoint with a host name by
-     *  its numeric address if it had to try more than once: who dials names
-     *  goes by `fd`, or gives numeric addresses. */
+    /*  As given to connect; of ACCEPTED and LEFT it is empty. But libzmq
+     *  tells an endpoint with a host name by its numeric address if it had to
+     *  try more than once: who dials names goes by `fd`, or gives numeric
+     *  addresses. */
     char endpoint[160];
 } lk_monitor_event;
 

@@ -381,7 +381,7 @@ next_event (lk_monitor *monitor, lk_monitor_event *event)
     return true;
 }
 
-START_TEST (monitor_hears_of_what_we_opened)
+START_TEST (monitor_hears_of_connections)
 {
     lk_socket *far = lk_socket_router_new (context, &options, &problem);
     lk_monitor_event event;
@@ -403,9 +403,18 @@ START_TEST (monitor_hears_of_what_we_opened)
     expect (router, "back");
     ck_assert (lk_identity_equal (&from, &name));
     ck_assert_int_eq (lk_part_fd (&part), fd);
-    bind_and_connect (); /* others' connections are not told of */
+    bind_and_connect ();
     ck_assert_int_eq (send_text (dealer, NULL, "hello"), LK_IO_DONE);
     expect (router, "hello");
+    ck_assert (next_event (monitor, &event));
+    ck_assert_int_eq (event.kind, LK_MONITOR_ACCEPTED);
+    ck_assert_int_eq (event.fd, lk_part_fd (&part));
+    ck_assert_int_eq (send_text (dealer, NULL, "last"), LK_IO_DONE);
+    lk_socket_destroy (&dealer);
+    ck_assert (next_event (monitor, &event));
+    ck_assert_int_eq (event.kind, LK_MONITOR_LEFT);
+    ck_assert_int_eq (lk_socket_receive (router, &from, &part), LK_IO_DONE);
+    ck_assert_int_eq (event.fd, lk_part_fd (&part));
     lk_socket_destroy (&far);
     ck_assert (next_event (monitor, &event));
     ck_assert_int_eq (event.kind, LK_MONITOR_DISCONNECTED);
@@ -553,7 +562,7 @@ add_tests (TCase *tcase)
     tcase_add_test (tcase, ipc_left_behind_is_removed);
     tcase_add_test (tcase, ipc_that_cannot_be);
     tcase_add_test (tcase, tcp_tells_its_port);
-    tcase_add_test (tcase, monitor_hears_of_what_we_opened);
+    tcase_add_test (tcase, monitor_hears_of_connections);
     tcase_add_test (tcase, monitor_hears_of_names_without_address);
     tcase_add_test (tcase, redial);
     tcase_add_test (tcase, dialling_oneself);

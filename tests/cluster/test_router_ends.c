@@ -1,0 +1,286 @@
+/*  test_router_ends.c - what a process said last, and its end
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A router's own thread may hear of the end of a process ahead of what that
+ *  one said last, which is still with libzmq's thread or in the kernel. Here
+ *  libzmq's thread is held back, by ptrace, to have it so each time.
+ */
+
+#include "lib/router_fixture.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { SOON_MS = 5000, HELD_BACK_MS = 30, CROWD = 200, ENDS = 40 };
+
+static lk_fixture fixture;
+static lk_client *good; /* "a" */
+
+/*  -------------------------------------------------------- children */
+
+/*  A registered process that does `act` when a byte comes. */
+typedef struct {
+    pid_t pid;
+    int go;
+} actor;
+
+typedef void act (lk_client *self, uint64_t serial);
+
+static void
+speak (lk_client *self, uint64_t serial)
+{
+    lk_client_say (self, self->address, "a@h1", "LAST", serial, NULL);
+}
+
+static void
+speak_and_leave (lk_client *self, uint64_t serial)
+{
+    speak (self, serial);
+    lk_client_destroy (&self);
+    _exit (0);
+}
+
+/*  In good time to be killed. */
+static void
+speak_and_stay (lk_client *self, uint64_t serial)
+{
+    speak (self, serial);
+    sleep (60);
+}
+
+/*  Its child has the connection for a while. */
+static void
+fork_and_end (lk_client *self, uint64_t serial)
+{
+    (void) self;
+    (void) serial;
+    if (fork () == 0) {
+        usleep (2 * 1000 * 1000);
+    }
+    _exit (0);
+}
+
+static actor
+start (const char *name, act *run, uint64_t serial)
+{
+    int ends[2];
+    if (pipe (ends) != 0) {
+        abort ();
+    }
+    fflush (stdout);
+    actor self = {.pid = fork (), .go = ends[1]};
+    if (self.pid == 0) {
+        char byte;
+        close (ends[1]);
+        if (freopen ("/dev/null", "w", stdout) == NULL) {
+            _exit (1);
+        }
+        lk_client *client =
+            lk_client_enter (fixture.router[0].endpoint, name, "");
+        if (read (ends[0], &byte, 1) == 1) {
+            run (client, serial);
+        }
+        _exit (1);
+    }
+    close (ends[0]);
+    return self;
+}
+
+static bool
+is_up (const char *service)
+{
+    const lk_message *message =
+        lk_client_await_with (good, "STATUS", "service", service, SOON_MS);
+    return message != NULL
+           && strcmp (lk_message_text (message, "status"), "up") == 0;
+}
+
+static void
+let_go (actor *self)
+{
+    if (write (self->go, "", 1) != 1) {
+        abort ();
+    }
+    close (self->go);
+}
+
+/*  -------------------------------------------------------- the thread */
+
+/*  libzmq's of the router; it gives it that name. */
+static pid_t
+io_thread (void)
+{
+    char folder[64], file[384], name[32];
+    pid_t found = 0;
+    snprintf (folder, sizeof folder, "/proc/%d/task",
+              (int) fixture.router[0].pid);
+    DIR *tasks = opendir (folder);
+    for (const struct dirent *entry; tasks && (entry = readdir (tasks));) {
+        snprintf (file, sizeof file, "%s/%s/comm", folder, entry->d_name);
+        FILE *comm = fopen (file, "r");
+        if (comm != NULL) {
+            if (fgets (name, sizeof name, comm) && strstr (name, "/IO/")) {
+                found = (pid_t) strtol (entry->d_name, NULL, 10);
+            }
+            fclose (comm);
+        }
+    }
+    closedir (tasks);
+    return found;
+}
+
+static bool
+hold_back (pid_t thread)
+{
+    int status;
+    return ptrace (PTRACE_SEIZE, thread, NULL, NULL) == 0
+           && ptrace (PTRACE_INTERRUPT, thread, NULL, NULL) == 0
+           && waitpid (thread, &status, __WALL) == thread;
+}
+
+/*  -------------------------------------------------------- tests */
+
+/*  The message comes, and the end behind it. */
+static void
+expect_last (uint64_t serial, const char *what)
+{
+    bool said = false, down = false;
+    while (!down) {
+        const lk_message *message = lk_client_next (good, SOON_MS);
+        if (message == NULL) {
+            break;
+        }
+        said |= lk_message_is (message, "LAST")
+                && lk_message_serial (message) == serial;
+        down = lk_message_is (message, "STATUS")
+               && strcmp (lk_message_text (message, "status"), "down") == 0;
+    }
+    EXPECT (said, "%s is heard", what);
+    EXPECT (down, "and its end is told behind it");
+}
+
+static void
+last_words_are_heard (act *run, bool killed, const char *what)
+{
+    actor child = start ("last", run, 7);
+    const pid_t thread = io_thread ();
+    EXPECT (is_up ("last@h1"), "a process comes");
+    usleep (20000);
+    if (!EXPECT (hold_back (thread), "libzmq's thread is held back")) {
+        kill (child.pid, SIGKILL);
+        waitpid (child.pid, NULL, 0);
+        return;
+    }
+    let_go (&child);
+    if (killed) {
+        usleep (50000);
+        kill (child.pid, SIGKILL);
+    }
+    waitpid (child.pid, NULL, 0);
+    usleep (HELD_BACK_MS * 1000);
+    (void) ptrace (PTRACE_DETACH, thread, NULL, NULL);
+    expect_last (7, what);
+}
+
+/*  Numbers of descriptors are used again and again. */
+static void
+a_crowd_is_heard (void)
+{
+    static actor crowd[CROWD];
+    static bool heard[CROWD];
+    int count = 0;
+    for (int i = 0; i < CROWD; i++) {
+        char name[32];
+        snprintf (name, sizeof name, "one%d", i);
+        crowd[i] = start (name, speak_and_leave, (uint64_t) i);
+        if (i % 3) {
+            let_go (&crowd[i]);
+        }
+    }
+    for (int i = 0; i < CROWD; i += 3) {
+        let_go (&crowd[i]);
+    }
+    while (count < CROWD && lk_client_await (good, "LAST", SOON_MS) != NULL) {
+        const uint64_t serial = lk_message_serial (good->message);
+        count += serial < CROWD && !heard[serial];
+        heard[serial % CROWD] = true;
+    }
+    EXPECT (count == CROWD, "of %d that come and go each is heard, %d are",
+            CROWD, count);
+    for (int i = 0; i < CROWD; i++) {
+        waitpid (crowd[i].pid, NULL, 0);
+    }
+    lk_client_drain (good);
+}
+
+static void
+another_has_the_connection (void)
+{
+    actor child = start ("forks", fork_and_end, 0);
+    EXPECT (is_up ("forks@h1"), "a process comes that will fork");
+    let_go (&child);
+    waitpid (child.pid, NULL, 0);
+    const int64_t began = lk_fixture_now_us ();
+    const bool told =
+        lk_client_await_with (good, "STATUS", "status", "down", SOON_MS)
+        != NULL;
+    const int64_t took_ms = (lk_fixture_now_us () - began) / 1000;
+    EXPECT (told && took_ms < 1500,
+            "its end is told though its child has the connection, after "
+            "%lld ms",
+            (long long) took_ms);
+}
+
+static int
+by_size (const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *) left, b = *(const int64_t *) right;
+    return (a > b) - (a < b);
+}
+
+static void
+ends_are_told_soon (void)
+{
+    int64_t took[ENDS];
+    bool all = true;
+    for (int i = 0; i < ENDS && all; i++) {
+        actor child = start ("killed", speak_and_stay, 0);
+        all = is_up ("killed@h1");
+        const int64_t began = lk_fixture_now_us ();
+        kill (child.pid, SIGKILL);
+        all =
+            all
+            && lk_client_await_with (good, "STATUS", "status", "down", SOON_MS)
+                   != NULL;
+        took[i] = lk_fixture_now_us () - began;
+        waitpid (child.pid, NULL, 0);
+        close (child.go);
+    }
+    qsort (took, ENDS, sizeof took[0], by_size);
+    EXPECT (all && took[ENDS / 2] < 50000,
+            "half of all ends are told within %lld us",
+            (long long) took[ENDS / 2]);
+}
+
+int
+main (void)
+{
+    lk_fixture_begin (&fixture, 1);
+    lk_fixture_start (&fixture, 0, NULL);
+    good = lk_client_enter (fixture.router[0].endpoint, "a", "STATUS");
+    last_words_are_heard (speak_and_leave, false, "what it says and ends");
+    last_words_are_heard (speak_and_stay, true, "what it says and is killed");
+    a_crowd_is_heard ();
+    another_has_the_connection ();
+    ends_are_told_soon ();
+    lk_client_destroy (&good);
+    return lk_fixture_end (&fixture);
+}
