@@ -50,6 +50,7 @@ set_up (lk_core_world *self, size_t place, const lk_core_plan *plan)
     config->member = !(plan->guest && place == self->count - 1);
     config->eligible = config->member;
     config->candidate.random = (uint32_t) place;
+    config->candidate.pid = (uint32_t) place + 1;
     config->leaders_max = plan->leaders;
     config->roster = &self->roster;
     config->seed[0] = place;

@@ -367,7 +367,7 @@ inline fill (t)
     }
 }
 
-/*  LOCKEXITING came: the proposer is the first who has it on disk. */
+/*  LOCKEXITING came: the proposer says so, and writes it down like all. */
 inline activate (t)
 {
     d_step {
@@ -376,8 +376,7 @@ inline activate (t)
         host[i].promised == t && !host[i].forgot ->
         decree[t].stage = MARKING;
         decree[t].filled = 0;
-        decree[t].proposer = (CHANGE -> i : 0);
-        adopt (i, t)
+        decree[t].proposer = (CHANGE -> i : 0)
     }
 }
 

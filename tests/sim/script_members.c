@@ -21,19 +21,24 @@ another (const sim_world *world, lk_hosts members, lk_hosts but)
     return LK_NOBODY;
 }
 
-/*  The first proposer is to add the outsider, the second to remove the first;
- *  each has its decree on its own disk alone, and ends. */
+/*  The first proposer is to add the outsider, the second to remove the first:
+ *  it says so now. */
 static bool
-half_mark (sim_world *world, const lk_lock_message *message, lk_host proposer,
-           int64_t away)
+is_mark (const sim_world *world, const lk_lock_message *message)
 {
-    const sim_plot *plot = &world->plot;
+    return message->kind == LK_MSG_ACTIVE
+           && message->as.decree.decree.members != world->plot.members;
+}
 
-    if (message->kind != LK_MSG_ACTIVE || message->from != proposer
-        || message->as.decree.decree.members == plot->members) {
+/*  Each has its decree on its own disk alone, and ends before it says any other
+ *  thing. */
+static bool
+half_mark (sim_world *world, const lk_lock_message *message, int64_t away)
+{
+    if (message->kind == LK_MSG_ACTIVE) {
         return false;
     }
-    sim_host_crash (world, proposer, false, away);
+    sim_host_crash (world, message->from, false, away);
     return true;
 }
 
@@ -69,22 +74,33 @@ sim_two_changes (sim_world *world, const lk_lock_message *message)
     } else if (plot->act == 1 && message->from != plot->who) {
         sim_ask_change (world, plot->who, outsider, true);
         sim_begin_act (world, 2);
-    } else if (plot->act == 2
-               && half_mark (world, message, plot->who, SIM_FOREVER)) {
+    } else if (plot->act == 2 && message->from == plot->who
+               && is_mark (world, message)) {
         sim_begin_act (world, 3);
         return true;
-    } else if (plot->act == 3 && sim_act_age (world) > 1500
+    } else if (plot->act == 3 && message->from == plot->who) {
+        if (half_mark (world, message, SIM_FOREVER)) {
+            sim_begin_act (world, 4);
+        }
+        return true;
+    } else if (plot->act == 4 && sim_act_age (world) > 1500
                && message->from != plot->whom) {
         sim_ask_change (world, plot->whom, plot->who, false);
-        sim_begin_act (world, 4);
-    } else if (plot->act == 4 && half_mark (world, message, plot->whom, 400)) {
-        meet_again (world);
         sim_begin_act (world, 5);
+    } else if (plot->act == 5 && message->from == plot->whom
+               && is_mark (world, message)) {
+        sim_begin_act (world, 6);
         return true;
-    } else if ((plot->act == 2 || plot->act == 4)
+    } else if (plot->act == 6 && message->from == plot->whom) {
+        if (half_mark (world, message, 400)) {
+            meet_again (world);
+            sim_begin_act (world, 7);
+        }
+        return true;
+    } else if ((plot->act == 2 || plot->act == 5)
                && sim_act_age (world) > 9000) {
         sim_host_up (world, plot->who);
-        sim_begin_act (world, 5);
+        sim_begin_act (world, 7);
     }
     return false;
 }
@@ -98,8 +114,7 @@ sim_last_mark (sim_world *world, const lk_lock_message *message)
 {
     sim_plot *plot = &world->plot;
     const lk_decree *latest = sim_checker_latest (&world->checker);
-    bool mark = message->kind == LK_MSG_ACTIVE
-                && message->as.decree.decree.members != plot->members;
+    bool mark = is_mark (world, message);
 
     if (plot->act == 0 && world->now > 6000 && latest && !latest->reclaim) {
         plot->members = latest->members;

@@ -112,11 +112,11 @@ lk_on_exiting (lk_node *node, const lk_lock_message *message)
         || !lk_term_equal (node->facts.promised, self->term)) {
         return;
     }
-    lk_adopt (node, &self->decree);
     self->state = LK_ELECTION_ACTIVATING;
     self->until_ms = node->now_ms + ACTIVATING_MS;
     self->activated = LK_HOST_BIT (node->config.self);
-    lk_active_send (node);
+    lk_active_send (node); /* all write it at the same time */
+    lk_adopt (node, &self->decree);
     check_in_force (node);
 }
 

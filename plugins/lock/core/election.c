@@ -3,11 +3,13 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Votes are counted in vote.c, decrees brought into force in activation.c.
+ *  Dates are found in date.c, votes counted in vote.c, decrees brought into
+ *  force in activation.c.
  */
 
 #include "election.h"
 
+#include "date.h"
 #include "node_private.h"
 #include "vote.h"
 
@@ -15,9 +17,8 @@
 
 #define PAUSE_MS 300        /* no living leaders for so long */
 #define STEP_MS 150         /* between the ranks of proposers */
-#define KNOWN_STEP_MS 60    /* the same when an end is known */
+#define KNOWN_STEP_MS 60    /* the same when an end is known, without pause */
 #define FEW_LEADERS_MS 3000 /* before an election to fill up */
-#define AGREED_TURN_MS 400  /* behind a date that we agreed to */
 #define OTHERS_TURN_MS 1200 /* left to somebody else whom we promised */
 #define SEQUENCE_FULL ((uint64_t) 1 << 31)
 
@@ -32,14 +33,27 @@ lk_election_init (lk_election *self)
     self->holder = LK_NOBODY;
 }
 
+/*  Whether a leader is known to have ended. */
+static bool
+has_ended_leader (const lk_node *node)
+{
+    const lk_decree *active = &node->facts.active;
+    for (size_t place = 0; place < active->leader_count; place++) {
+        if (node->peer[active->leader[place]].ended) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void
 lk_election_settle (lk_node *node)
 {
     lk_election *self = &node->election;
     int64_t later = node->now_ms + node->config.dead_after_ms + PAUSE_MS;
     self->bad_since_ms = LK_LONG_AGO;
-    self->known_loss = false;
-    if (self->next_try_ms < later) {
+    self->known_loss = has_ended_leader (node);
+    if (!self->known_loss && self->next_try_ms < later) {
         self->next_try_ms = later;
     }
 }
@@ -60,63 +74,18 @@ lk_election_give_up (lk_node *node, const char *why)
         }
     }
     self->state = LK_ELECTION_IDLE;
-    self->next_try_ms = node->now_ms + lk_rng_between (&node->rng, 300, 1500);
+    self->next_try_ms =
+        node->now_ms
+        + (self->known_loss ? lk_rng_between (&node->rng, 20, 120)
+                            : lk_rng_between (&node->rng, 300, 1500));
 }
 
 /*  -------------------------------------------------------- whose turn */
-
-/*  Whether a's address comes before b's. */
-static bool
-address_before (const lk_candidate *a, const lk_candidate *b)
-{
-    int order = memcmp (a->address, b->address, sizeof a->address);
-    if (order != 0) {
-        return order < 0;
-    }
-    return a->port != b->port ? a->port < b->port : a->pid < b->pid;
-}
-
-/*  How many of the members that it hears go first. */
-static int
-rank (const lk_node *node)
-{
-    const lk_candidate *own = &node->config.candidate;
-    lk_hosts others = lk_node_sees (node) & node->facts.active.members
-                      & ~LK_HOST_BIT (node->config.self);
-    int before = 0;
-    while (others) {
-        lk_host host = lk_hosts_take (&others);
-        if (address_before (&node->peer[host].candidate, own)) {
-            before++;
-        }
-    }
-    return before;
-}
 
 static bool
 is_member (const lk_node *node)
 {
     return lk_hosts_has (node->facts.active.members, node->config.self);
-}
-
-static void
-start_pause (lk_node *node, lk_why reason)
-{
-    lk_election *self = &node->election;
-    int64_t in_ms = self->known_loss ? lk_rng_between (&node->rng, 5, 15)
-                                     : lk_rng_between (&node->rng, 50, 300);
-    lk_hosts members = node->facts.active.members;
-    self->state = LK_ELECTION_PAUSE;
-    self->reason = reason;
-    self->agreed = LK_HOST_BIT (node->config.self);
-    self->vote_at_ms = node->now_ms + in_ms;
-    self->until_ms = self->vote_at_ms + 150;
-    lk_out_trace (node, LK_TRACE_INFO, "election: pause, in_ms=%lld",
-                  (long long) in_ms);
-    lk_lock_message *message = lk_out_message (node, LK_MSG_DATE);
-    message->as.date = (lk_msg_date) {
-        .in_ms = in_ms, .promised = node->facts.promised, .reason = reason};
-    lk_out_broadcast (node, message, members);
 }
 
 /*  Somebody else is at it: whoever got our promise a moment ago. */
@@ -154,9 +123,8 @@ miss_leaders (lk_node *node)
     self->few_since_ms = LK_LONG_AGO;
     if (self->bad_since_ms == LK_LONG_AGO) {
         int64_t first_ms = self->known_loss
-                               ? rank (node) * KNOWN_STEP_MS
-                                     + lk_rng_between (&node->rng, 0, 5)
-                               : PAUSE_MS + rank (node) * STEP_MS
+                               ? lk_date_rank (node) * KNOWN_STEP_MS
+                               : PAUSE_MS + lk_date_rank (node) * STEP_MS
                                      + lk_rng_between (&node->rng, 0, 80);
         self->bad_since_ms = node->now_ms;
         if (self->next_try_ms < node->now_ms + first_ms) {
@@ -170,7 +138,7 @@ miss_leaders (lk_node *node)
     self->next_try_ms =
         node->now_ms + 500 + lk_rng_between (&node->rng, 0, 500);
     say_missing (node);
-    start_pause (node, LK_WHY_LOST);
+    lk_date_ask (node, LK_WHY_LOST);
 }
 
 /*  Whether enough members hear it and are heard by it, as far as they say. */
@@ -228,6 +196,20 @@ leaders_are_few (const lk_node *node)
     return false;
 }
 
+/*  Leaders are few, and were for some time. */
+static bool
+are_few_by_now (lk_node *node)
+{
+    lk_election *self = &node->election;
+    if (!leaders_are_few (node)) {
+        self->few_since_ms = LK_LONG_AGO;
+    } else if (self->few_since_ms == LK_LONG_AGO) {
+        self->few_since_ms = node->now_ms;
+    }
+    return self->few_since_ms != LK_LONG_AGO
+           && node->now_ms - self->few_since_ms > FEW_LEADERS_MS;
+}
+
 static void
 see_leaders (lk_node *node)
 {
@@ -236,24 +218,19 @@ see_leaders (lk_node *node)
     self->known_loss = false;
     if (lk_change_is_due (node)) {
         lk_change_try (node);
-        start_pause (node, LK_WHY_CHANGE);
+        lk_date_ask (node, LK_WHY_CHANGE);
         return;
     }
+    bool few = are_few_by_now (node);
     if (node->now_ms < self->next_try_ms) {
         return;
     }
     int place = lk_node_place (node);
     if (place >= 0 && node->table.sequence[place] > SEQUENCE_FULL) {
-        start_pause (node, LK_WHY_FULL);
-        return;
-    }
-    if (!leaders_are_few (node)) {
+        lk_date_ask (node, LK_WHY_FULL);
+    } else if (few) {
         self->few_since_ms = LK_LONG_AGO;
-    } else if (self->few_since_ms == LK_LONG_AGO) {
-        self->few_since_ms = node->now_ms;
-    } else if (node->now_ms - self->few_since_ms > FEW_LEADERS_MS) {
-        self->few_since_ms = LK_LONG_AGO;
-        start_pause (node, LK_WHY_FILL);
+        lk_date_ask (node, LK_WHY_FILL);
     }
 }
 
@@ -272,17 +249,18 @@ run_idle (lk_node *node)
     }
 }
 
+/*  Who knew of no end yet when it was asked may know of it now. */
 static void
 run_pause (lk_node *node)
 {
     lk_election *self = &node->election;
-    lk_hosts members = node->facts.active.members;
-    if (lk_is_quorum (members, self->agreed)
-        && (node->now_ms >= self->vote_at_ms
-            || (members & ~self->agreed) == 0)) {
+    if (lk_is_quorum (node->facts.active.members, self->agreed)
+        && (node->now_ms >= self->vote_at_ms || lk_date_all_agreed (node))) {
         lk_vote_start (node);
     } else if (node->now_ms > self->until_ms) {
         lk_election_give_up (node, "no agreement");
+    } else if (self->known_loss && node->now_ms - self->sent_ms >= LK_BUSY_MS) {
+        lk_date_send (node);
     }
 }
 
@@ -353,7 +331,11 @@ lk_election_deadline (const lk_node *node)
     const lk_election *self = &node->election;
     int64_t when = INT64_MAX;
     if (self->state == LK_ELECTION_PAUSE) {
-        when = self->vote_at_ms;
+        int64_t again_ms = self->sent_ms + LK_BUSY_MS;
+        bool over = node->now_ms >= self->vote_at_ms;
+        when = over || (self->known_loss && again_ms < self->vote_at_ms)
+                   ? again_ms
+                   : self->vote_at_ms;
     } else if (self->state == LK_ELECTION_IDLE
                && self->bad_since_ms != LK_LONG_AGO) {
         when = self->next_try_ms;
@@ -361,89 +343,37 @@ lk_election_deadline (const lk_node *node)
     return when > node->now_ms ? when : INT64_MAX;
 }
 
+/*  Somebody without whom the own election cannot come to its end. */
+static bool
+is_needed (const lk_election *self, lk_host host)
+{
+    return self->state == LK_ELECTION_ELECTED
+           && (host == self->holder
+               || lk_decree_place (&self->decree, host) >= 0);
+}
+
+/*  A proposer that has ended has retired; who has ended leads nothing. */
 void
 lk_election_host_gone (lk_node *node, lk_host host)
 {
     lk_election *self = &node->election;
+    if (node->promised_to == host) {
+        node->promised_ms = LK_LONG_AGO;
+    }
     if (lk_decree_place (&node->facts.active, host) >= 0) {
         self->known_loss = true;
         self->bad_since_ms = LK_LONG_AGO;
-        if (self->state == LK_ELECTION_IDLE) {
-            self->next_try_ms = node->now_ms;
-        }
+        self->next_try_ms = node->now_ms;
+    }
+    if (is_needed (self, host)) {
+        self->known_loss = true;
+        lk_election_give_up (node, "a leader ended");
+    } else if (self->state == LK_ELECTION_VOTING) {
+        self->voted &= ~LK_HOST_BIT (host);
     }
 }
 
-/*  -------------------------------------------------------- dates */
-
-/*  Whether to agree with somebody's election: not while another proposer
- *  whom we promised may be at it, nor while there are living leaders, unless
- *  the reason is a good one or the asker cannot take part otherwise. */
-static bool
-agrees (lk_node *node, const lk_msg_date *date)
-{
-    lk_term active = node->facts.active.term;
-    return date->reason != LK_WHY_LOST || !lk_sees_leaders (node)
-           || (!lk_term_equal (date->promised, active)
-               && date->promised.number >= active.number);
-}
-
-void
-lk_on_date (lk_node *node, const lk_lock_message *message)
-{
-    const lk_msg_date *date = &message->as.date;
-    lk_election *self = &node->election;
-    if (!lk_term_equal (node->facts.promised, node->facts.active.term)
-        && node->promised_to != message->from
-        && node->now_ms - node->promised_ms < 1000) {
-        return;
-    }
-    if (!agrees (node, date)) {
-        lk_lock_message *answer = lk_out_message (node, LK_MSG_SITTING);
-        answer->term = node->facts.active.term;
-        answer->as.decree.decree = node->facts.active;
-        answer->as.decree.holder = LK_NOBODY;
-        lk_out_send (node, answer, message->from);
-        return;
-    }
-    int64_t in_ms = date->in_ms;
-    int64_t turn_ms = node->now_ms + in_ms + AGREED_TURN_MS;
-    if (self->state == LK_ELECTION_IDLE && self->next_try_ms < turn_ms) {
-        self->next_try_ms = turn_ms; /* it is the asker's turn */
-    }
-    if (self->state == LK_ELECTION_PAUSE
-        && self->vote_at_ms - node->now_ms < in_ms) {
-        in_ms = self->vote_at_ms > node->now_ms
-                    ? self->vote_at_ms - node->now_ms
-                    : 0;
-    }
-    lk_lock_message *answer = lk_out_message (node, LK_MSG_AGREED);
-    answer->as.date.in_ms = in_ms;
-    answer->as.date.promised = node->facts.promised;
-    answer->as.date.reason = date->reason;
-    lk_out_send (node, answer, message->from);
-}
-
-void
-lk_on_agreed (lk_node *node, const lk_lock_message *message)
-{
-    lk_election *self = &node->election;
-    if (self->state != LK_ELECTION_PAUSE) {
-        return;
-    }
-    int64_t at_ms = node->now_ms + message->as.date.in_ms;
-    self->agreed |= LK_HOST_BIT (message->from);
-    if (at_ms < self->vote_at_ms) {
-        self->vote_at_ms = at_ms;
-    }
-    lk_election_run (node);
-}
-
-void
-lk_on_sitting (lk_node *node, const lk_lock_message *message)
-{
-    lk_adopt (node, &message->as.decree.decree);
-}
+/*  -------------------------------------------------------- others say */
 
 void
 lk_on_retire (lk_node *node, const lk_lock_message *message)

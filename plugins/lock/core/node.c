@@ -172,6 +172,10 @@ on_started (lk_node *node, const lk_lock_message *message)
     node->known |= LK_HOST_BIT (message->from);
     peer->candidate = started->candidate;
     peer->eligible = started->eligible;
+    peer->ended = false;
+    if (started->incarnation != peer->incarnation) {
+        lk_ping_soon (node);
+    }
     lk_adopt (node, &started->active);
     if (!started->answer) {
         lk_lock_message *answer = lk_out_message (node, LK_MSG_STARTED);
@@ -317,7 +321,7 @@ handle (lk_node *node, const lk_event *event)
         receive (node, event->message);
         break;
     case LK_ON_HOST_GONE:
-        node->peer[event->host].heard_ms = LK_LONG_AGO;
+        lk_peer_end (node, event->host);
         lk_election_host_gone (node, event->host);
         break;
     case LK_ON_LOCK:

@@ -55,6 +55,13 @@ lk_peer_mutual (const lk_node *node, lk_host host)
                && lk_hosts_has (node->peer[host].sees, node->config.self));
 }
 
+void
+lk_peer_end (lk_node *node, lk_host host)
+{
+    node->peer[host].heard_ms = LK_LONG_AGO;
+    node->peer[host].ended = true;
+}
+
 /*  -------------------------------------------------------- leader lease */
 
 bool
@@ -286,6 +293,16 @@ lk_ping_send (lk_node *node)
     node->next_ping_ms = node->now_ms + LK_PING_MS;
 }
 
+/*  Somebody new should hear of us, or waits for our vouch. A second ping of one
+ *  millisecond would be dropped. */
+void
+lk_ping_soon (lk_node *node)
+{
+    if (node->next_ping_ms > node->now_ms + 1) {
+        node->next_ping_ms = node->now_ms + 1;
+    }
+}
+
 static void
 note_ping (lk_node *node, lk_host host, const lk_msg_ping *ping)
 {
@@ -295,6 +312,7 @@ note_ping (lk_node *node, lk_host host, const lk_msg_ping *ping)
     peer->has_at = true;
     peer->at = ping->at;
     peer->heard_ms = node->now_ms;
+    peer->ended = false;
 
     peer->session = ping->session;
     peer->well = ping->well;
@@ -340,11 +358,15 @@ lk_ping_receive (lk_node *node, const lk_lock_message *message)
                 && ping->at <= peer->at))) {
         return;
     }
+    bool new_session = ping->session != peer->session;
     note_ping (node, message->from, ping);
     take_echo (node, message->from, ping);
     lk_adopt (node, &ping->active);
     if (ping->ready) {
         lk_node_ready (node, ping->table.term);
         lk_proxy_hears (node, &ping->table, ping->reclaim);
+    }
+    if (new_session && lk_can_vouch (node, message->from, ping->session)) {
+        lk_ping_soon (node);
     }
 }

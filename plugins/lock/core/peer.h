@@ -24,6 +24,7 @@ typedef struct {
     lk_candidate candidate;
     bool eligible;
     int64_t heard_ms; /* last ping; LK_LONG_AGO */
+    bool ended;       /* known to have, and not heard since */
 
     /*  Its latest ping. */
     uint64_t incarnation;
@@ -61,8 +62,14 @@ lk_hosts lk_node_sees (const lk_node *node);
 /*  Hears the host and is heard by it, as far as both say. */
 bool lk_peer_mutual (const lk_node *node, lk_host host);
 
+/*  Its service is known to have ended: nothing is to be waited for. */
+void lk_peer_end (lk_node *node, lk_host host);
+
 /*  The pings of now, to everybody who has to have one. */
 void lk_ping_send (lk_node *node);
+
+/*  The next pings are to be sent in the next millisecond. */
+void lk_ping_soon (lk_node *node);
 void lk_ping_receive (lk_node *node, const lk_lock_message *message);
 
 /*  Leader lease: q of the table's members echoed an `at` sent within it. */

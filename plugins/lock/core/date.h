@@ -1,0 +1,27 @@
+/*  date.h - finding a date for an election: who asks, who agrees
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Used by election.c; lockkeeper-protocol(7), Election.
+ */
+
+#ifndef LK_DATE_H
+#define LK_DATE_H
+
+#include "node.h"
+
+/*  How many of the members that it hears go first. */
+int lk_date_rank (const lk_node *node);
+
+/*  Asks all members for an election: the pause begins. */
+void lk_date_ask (lk_node *node, lk_why reason);
+
+/*  Asks those again who did not agree yet. */
+void lk_date_send (lk_node *node);
+
+/*  Whether nobody is left to wait for: after a known end that means all
+ *  members that it hears. */
+bool lk_date_all_agreed (const lk_node *node);
+
+#endif

@@ -1,0 +1,413 @@
+/*  core_failover.c - what a known end costs: rounds of messages, no pauses
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  First a node among hosts that the test plays: host 0 of five members, hosts
+ *  1, 2 and 3 lead term 7. Then three services, whose messages take 1 ms each.
+ */
+
+#include "core_fake.h"
+
+#include "lib/core_world.h"
+
+#define MEMBERS 0x1f
+
+static lk_decree former; /* of term 7 */
+
+static void
+set_up (void)
+{
+    former = decree_of (term_of (7, 1), MEMBERS, 1, 2, 3);
+    start_with (former.term, &former);
+}
+
+static void
+ping (lk_host from, bool well)
+{
+    lk_lock_message message = ping_of (from, MEMBERS);
+    message.as.ping.table = former;
+    message.as.ping.well = well;
+    message.as.ping.ready = well;
+    give (from, &message);
+}
+
+/*  All are there and well. */
+static void
+be_well (void)
+{
+    for (int i = 0; i < 5; i++) {
+        for (lk_host host = 1; host < 5; host++) {
+            ping (host, true);
+        }
+        wait_ms (200);
+    }
+    ck_assert_int_eq (said[LK_MSG_DATE], 0);
+}
+
+static void
+end (lk_host host)
+{
+    const lk_event event = {
+        .type = LK_ON_HOST_GONE, .now_ms = now_ms, .host = host};
+    step (&event);
+}
+
+static void
+agree (lk_host from)
+{
+    lk_lock_message message = message_of (LK_MSG_AGREED, (lk_term) {0, 0});
+    message.as.date.in_ms = 1000;
+    give (from, &message);
+}
+
+static void
+ask_date (lk_host from)
+{
+    lk_lock_message message = message_of (LK_MSG_DATE, (lk_term) {0, 0});
+    message.as.date = (lk_msg_date) {
+        .in_ms = 10, .reason = LK_WHY_LOST, .promised = former.term};
+    give (from, &message);
+}
+
+static void
+vote (lk_host from, lk_host first)
+{
+    lk_lock_message message = message_of (LK_MSG_VOTED, node->election.term);
+    message.as.voted = (lk_msg_voted) {
+        .candidate = {.priority = from, .random = from},
+        .eligible = true,
+        .active = former,
+        .holds = {.term = former.term, .length = from == first ? 20 : 10},
+        .sees = MEMBERS};
+    give (from, &message);
+}
+
+/*  It asks for dates. */
+static void
+to_pause (void)
+{
+    be_well ();
+    end (1);
+    ck_assert (says (LK_MSG_DATE));
+}
+
+static void
+to_voting (void)
+{
+    to_pause ();
+    agree (2);
+    agree (3);
+    agree (4);
+    ck_assert (says (LK_MSG_VOTE));
+}
+
+/*  -------------------------------------------------------- pause */
+
+START_TEST (the_first_by_rank_asks_at_once)
+{
+    be_well ();
+    end (4); /* it leads nothing */
+    ck_assert (!says (LK_MSG_DATE));
+    end (1);
+    ck_assert (says (LK_MSG_DATE));
+}
+END_TEST
+
+START_TEST (who_has_ended_is_not_waited_for)
+{
+    to_pause ();
+    agree (2);
+    agree (3);
+    ck_assert (!says (LK_MSG_VOTE));
+    agree (4);
+    ck_assert (says (LK_MSG_VOTE));
+}
+END_TEST
+
+/*  Its router had not told it yet, or the message was lost. */
+START_TEST (who_did_not_agree_is_asked_again_soon)
+{
+    to_pause ();
+    agree (2);
+    wait_ms (19);
+    ck_assert (!says (LK_MSG_DATE));
+    wait_ms (1);
+    ck_assert_ptr_nonnull (sent (LK_MSG_DATE, 3));
+    ck_assert_ptr_null (sent (LK_MSG_DATE, 2));
+}
+END_TEST
+
+/*  Both would vote for themselves. */
+START_TEST (of_two_that_ask_the_first_by_address_goes_on)
+{
+    to_pause ();
+    node->config.candidate.pid = 7;
+    node->peer[2].candidate.pid = 8;
+    ask_date (2);
+    ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 2));
+    ck_assert_int_eq (node->election.state, LK_ELECTION_PAUSE);
+    node->peer[3].candidate.pid = 6;
+    ask_date (3);
+    ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 3));
+    ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
+    agree (2);
+    agree (3);
+    agree (4);
+    ck_assert_int_eq (said[LK_MSG_VOTE], 0);
+}
+END_TEST
+
+/*  -------------------------------------------------------- on the way */
+
+START_TEST (who_has_ended_leads_nothing)
+{
+    to_voting ();
+    vote (2, 2);
+    vote (3, 2);
+    end (2);
+    vote (3, 2);
+    vote (4, 2);
+    const lk_lock_message *elected = sent (LK_MSG_ELECTED, 3);
+    ck_assert_ptr_nonnull (elected);
+    ck_assert_uint_eq (elected->as.decree.holder, 3);
+    ck_assert_int_lt (lk_decree_place (&elected->as.decree.decree, 2), 0);
+}
+END_TEST
+
+START_TEST (a_first_leader_that_ends_is_replaced_at_once)
+{
+    to_voting ();
+    vote (2, 2);
+    vote (3, 2);
+    vote (4, 2);
+    ck_assert_ptr_nonnull (sent (LK_MSG_ELECTED, 2));
+    end (2);
+    ck_assert_ptr_nonnull (sent (LK_MSG_RETIRE, 3));
+    int64_t ended_ms = now_ms;
+    while (!says (LK_MSG_DATE)) {
+        ck_assert_int_le (now_ms, ended_ms + 120);
+        wait_ms (1);
+    }
+}
+END_TEST
+
+/*  Between LOCKEXITING and the decree in force: it comes, and is missed. */
+START_TEST (a_leader_that_ends_while_its_decree_is_activated)
+{
+    to_voting ();
+    vote (2, 2);
+    vote (3, 2);
+    vote (4, 2);
+    const lk_term term = node->election.term;
+    give_plain (2, LK_MSG_EXITING, term);
+    end (3);
+    give_plain (2, LK_MSG_ACTIVATED, term);
+    give_plain (4, LK_MSG_ACTIVATED, term);
+    ck_assert (says (LK_MSG_READY));
+    int64_t ended_ms = now_ms;
+    while (!says (LK_MSG_DATE)) {
+        ck_assert_int_le (now_ms, ended_ms + 60);
+        wait_ms (1);
+    }
+}
+END_TEST
+
+START_TEST (a_proposer_that_has_ended_has_retired)
+{
+    be_well ();
+    give_plain (4, LK_MSG_VOTE, term_of (8, 4));
+    ask_date (3);
+    ck_assert (!says (LK_MSG_AGREED));
+    end (4);
+    ask_date (3);
+    ck_assert (says (LK_MSG_AGREED));
+}
+END_TEST
+
+/*  -------------------------------------------------------- other signs */
+
+/*  Its vouch must not wait for the next ping but one. */
+START_TEST (who_begins_a_session_is_heard_soon)
+{
+    be_well ();
+    lk_lock_message message = message_of (LK_MSG_STARTED, (lk_term) {0, 0});
+    message.as.started =
+        (lk_msg_started) {.eligible = true, .incarnation = 2, .answer = true};
+    give (4, &message);
+    wait_ms (0);
+    ck_assert (!says (LK_MSG_PING));
+    wait_ms (1);
+    ck_assert_ptr_nonnull (sent (LK_MSG_PING, 4));
+    give (4, &message);
+    message.as.started.incarnation = 1; /* that it pinged with */
+    give (4, &message);
+}
+END_TEST
+
+/*  Its proxy heard it before we did. */
+START_TEST (a_request_shows_that_its_term_is_in_force)
+{
+    const lk_decree later = decree_of (term_of (8, 1), MEMBERS, 1, 0, 3);
+    lk_lock_message fill = message_of (LK_MSG_FILL, later.term);
+    fill.as.chunk.decree = later;
+    give (1, &fill);
+    ck_assert_ptr_nonnull (sent (LK_MSG_FILLED, 1));
+    lk_lock_message lock = message_of (LK_MSG_LOCK, former.term);
+    lock.origin = 4;
+    lock.as.request.ticket.object = (lk_name) {"x", 1};
+    lock.as.request.ticket.request = (lk_request_id) {4, 1, 1};
+    give (4, &lock);
+    ck_assert (!lk_node_serves (node));
+    lock.term = later.term;
+    give (4, &lock);
+    ck_assert (lk_node_serves (node));
+    ck_assert_ptr_nonnull (sent (LK_MSG_OPS, 3));
+}
+END_TEST
+
+/*  -------------------------------------------------------- three services */
+
+static lk_core_world world;
+
+static bool
+leads (size_t place)
+{
+    lk_node_status status;
+    lk_node_get_status (world.host[place].node, &status);
+    return status.leads;
+}
+
+static size_t
+leaders (size_t place)
+{
+    lk_node_status status;
+    lk_node_get_status (world.host[place].node, &status);
+    return status.ready ? status.decree.leader_count : 0;
+}
+
+static void
+set_up_world (void)
+{
+    const lk_core_plan plan = {.services = 3, .leaders = 3, .strict = true};
+    lk_core_world_init (&world, &plan);
+    lk_core_world_run (&world, 10000, SIZE_MAX);
+    for (size_t place = 0; place < 3; place++) {
+        ck_assert_uint_eq (leaders (place), 3);
+        ck_assert (leads (place));
+    }
+}
+
+static void
+clear_world (void)
+{
+    lk_core_world_clear (&world);
+}
+
+/*  Nothing comes from it or goes to it any more. */
+static void
+cut_off (size_t victim)
+{
+    for (size_t other = 0; other < 3; other++) {
+        if (other != victim) {
+            world.cut |= (uint8_t) (1u << (victim * 3 + other) % 8);
+            world.cut |= (uint8_t) (1u << (other * 3 + victim) % 8);
+        }
+    }
+}
+
+static void
+tell_end (size_t place, size_t victim)
+{
+    lk_event event = {.type = LK_ON_HOST_GONE,
+                      .host = world.host[victim].config.self};
+    lk_core_world_step (&world, place, &event);
+}
+
+/*  Until both others lead again, without it. */
+static int64_t
+gap_without (size_t victim)
+{
+    const size_t one = (victim + 1) % 3;
+    const size_t two = (victim + 2) % 3;
+    const int64_t start_ms = world.now_ms;
+    while (leaders (one) != 2 || leaders (two) != 2 || !leads (one)
+           || !leads (two)) {
+        ck_assert_int_lt (world.now_ms, start_ms + 5000);
+        lk_core_world_run (&world, 1, SIZE_MAX);
+    }
+    return world.now_ms - start_ms;
+}
+
+/*  date, agreed, vote, voted, elected, entering, entered, fill, filled,
+ *  exiting, active, activated, ready. */
+#define ROUNDS 13
+
+START_TEST (an_end_costs_as_many_ms_as_there_are_messages)
+{
+    const size_t victim = (size_t) _i;
+    cut_off (victim);
+    tell_end ((victim + 1) % 3, victim);
+    tell_end ((victim + 2) % 3, victim);
+    ck_assert_int_le (gap_without (victim), ROUNDS);
+}
+END_TEST
+
+/*  Whichever that is: if it is the first by rank, the other may ask it. */
+START_TEST (one_of_them_hears_of_the_end_later)
+{
+    const size_t victim = (size_t) _i / 2;
+    const size_t late = (victim + 1 + (size_t) _i % 2) % 3;
+    cut_off (victim);
+    tell_end (3 - victim - late, victim);
+    lk_core_world_run (&world, 5, SIZE_MAX);
+    tell_end (late, victim);
+    ck_assert_int_le (gap_without (victim), ROUNDS + LK_BUSY_MS - 5);
+}
+END_TEST
+
+/*  From its start on, with leaders that hear of it. */
+START_TEST (a_session_begins_in_a_few_ms)
+{
+    const size_t victim = (size_t) _i;
+    lk_node_status status;
+    const uint64_t before = world.host[victim].disk.session;
+    tell_end ((victim + 1) % 3, victim);
+    tell_end ((victim + 2) % 3, victim);
+    lk_core_world_restart (&world, victim, false);
+    const int64_t start_ms = world.now_ms;
+    do {
+        lk_core_world_run (&world, 1, SIZE_MAX);
+        lk_node_get_status (world.host[victim].node, &status);
+        ck_assert_int_le (world.now_ms, start_ms + ROUNDS);
+    } while (status.lease_until_ms == 0 || status.decree.term.number == 0);
+    ck_assert_uint_gt (status.session, before);
+}
+END_TEST
+
+int
+main (void)
+{
+    Suite *suite = suite_create ("failover");
+    TCase *one = tcase_create ("one node");
+    tcase_add_checked_fixture (one, set_up, stop);
+    tcase_add_test (one, the_first_by_rank_asks_at_once);
+    tcase_add_test (one, who_has_ended_is_not_waited_for);
+    tcase_add_test (one, who_did_not_agree_is_asked_again_soon);
+    tcase_add_test (one, of_two_that_ask_the_first_by_address_goes_on);
+    tcase_add_test (one, who_has_ended_leads_nothing);
+    tcase_add_test (one, a_first_leader_that_ends_is_replaced_at_once);
+    tcase_add_test (one, a_leader_that_ends_while_its_decree_is_activated);
+    tcase_add_test (one, a_proposer_that_has_ended_has_retired);
+    tcase_add_test (one, who_begins_a_session_is_heard_soon);
+    tcase_add_test (one, a_request_shows_that_its_term_is_in_force);
+    TCase *three = tcase_create ("three services");
+    tcase_add_checked_fixture (three, set_up_world, clear_world);
+    tcase_add_loop_test (three, an_end_costs_as_many_ms_as_there_are_messages,
+                         0, 3);
+    tcase_add_loop_test (three, one_of_them_hears_of_the_end_later, 0, 6);
+    tcase_add_loop_test (three, a_session_begins_in_a_few_ms, 0, 3);
+    suite_add_tcase (suite, one);
+    suite_add_tcase (suite, three);
+    return run_suite (suite);
+}
