@@ -100,6 +100,8 @@ fuzz_tests := $(call bin,$(fuzz_src))
 cluster_tests := $(call bin,$(cluster_src))
 hooked := $(B)/tests/hooks/lockkeeper-lockd $(B)/tests/hooks/sim
 benches := $(call bin,$(bench_src))
+peers := $(addprefix $(B)/tests/bench/peers/,lockkeeper etcd zookeeper redis \
+	postgresql)
 simulator := $(B)/tests/sim/sim
 
 #   ------------------------------------------------------------ targets
@@ -200,7 +202,9 @@ bench_there = $(foreach p,$(bench_parts),$(if $(wildcard \
 bench: all $(benches)
 	@BUILD=$(abspath $(B)) bash tests/bench/run.sh $(bench_there)
 
-bench-peers: all $(benches)
+bench-peers:
+	@$(call deps,peers)
+	@+$(again) all $(benches) $(peers)
 	@BUILD=$(abspath $(B)) bash tests/bench/run.sh peers:840
 
 fuzz fuzz-keep:
@@ -341,6 +345,17 @@ $(B)/tests/unit/equal_hashes: private WRAP = -Wl,--wrap=lk_hash64
 $(benches): $(B)/%: $(B)/%.o $(parts)
 	$(call link)
 
+#   Another system's client and the loads. Its library is its own.
+peer_dir = $(B)/tests/bench/peers
+$(peer_dir)/etcd: $(peer_dir)/grpc.o
+$(peer_dir)/zookeeper: private PEER_LIB = -lzookeeper_st
+$(peer_dir)/redis: private PEER_LIB = -lhiredis
+$(peer_dir)/postgresql: private PEER_LIB = -lpq
+$(peer_dir)/postgresql.o: EXTRA = $(shell $(PKG_CONFIG) --cflags libpq)
+
+$(peers): $(B)/%: $(B)/%.o $(peer_dir)/peer.o $(parts)
+	$(call link,$(PEER_LIB))
+
 #   The simulator is made of the daemon's and the library's own objects,
 #   without sockets. It leaves a list of them for who puts another in.
 sim_obj = $(call obj,$(sim_src) tests/lib/corrupt.c $(core_src) \
@@ -373,7 +388,7 @@ endif
 #   ------------------------------------------------------------ style
 
 c_files = $(wildcard $(addsuffix /*.[ch],include/lockkeeper src/* router \
-	plugins/* plugins/lock/core tests/* examples))
+	plugins/* plugins/lock/core tests/* tests/bench/peers examples))
 CLANG_FORMAT ?= $(firstword $(shell which clang-format-14 clang-format) \
 	clang-format)
 CLANG_TIDY ?= $(firstword $(shell which clang-tidy-14 clang-tidy) clang-tidy)

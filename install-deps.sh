@@ -4,11 +4,12 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   install-deps.sh demo | check | model | fuzz
+#   install-deps.sh demo | check | model | fuzz | peers
 #
 #   Tests what is missing and calls apt-get for that alone; says what it
 #   installs. Without root or sudo it prints the command and fails. On a
-#   system without dpkg it leaves everything to you.
+#   system without dpkg it leaves everything to you. Daemons among them
+#   (peers) are neither started nor enabled: tests run them themselves.
 
 set -eu
 
@@ -18,14 +19,17 @@ check="$demo g++ check mandoc groff-base autoconf automake procps"
 check="$check iproute2 nftables spin"
 model="gcc libc6-dev spin"
 fuzz="$demo check clang libclang-rt-14-dev"
+peers="$demo etcd-server zookeeper redis-server postgresql-15"
+peers="$peers libzookeeper-st-dev libhiredis-dev libpq-dev"
 
 case ${1:-} in
 demo) wanted=$demo ;;
 check) wanted=$check ;;
 model) wanted=$model ;;
 fuzz) wanted=$fuzz ;;
+peers) wanted=$peers ;;
 *)
-    echo "usage: $0 demo | check | model | fuzz" >&2
+    echo "usage: $0 demo | check | model | fuzz | peers" >&2
     exit 2
     ;;
 esac
@@ -55,11 +59,46 @@ else
     exit 1
 fi
 
+#   Debian asks this file before it starts a daemon. PostgreSQL's package would
+#   make a database, too.
+policy=/usr/sbin/policy-rc.d
+database=/etc/postgresql-common/createcluster.conf
+made=
+keep_quiet () {
+    if [ ! -e "$policy" ]; then
+        made=$policy
+        printf '#!/bin/sh\nexit 101\n' | $as_root tee "$policy" >/dev/null
+        $as_root chmod 755 "$policy"
+    fi
+    if [ ! -e "$database" ]; then
+        $as_root mkdir -p "${database%/*}"
+        echo 'create_main_cluster = false' |
+            $as_root tee "$database" >/dev/null
+    fi
+}
+
+#   What was not here before starts with the system only if you say so.
+be_as_before () {
+    [ -z "$made" ] || $as_root rm -f "$made"
+    if command -v systemctl >/dev/null; then
+        for unit in etcd redis-server postgresql; do
+            case " $missing " in
+            *" $unit"*) $as_root systemctl -q disable "$unit" || true ;;
+            esac
+        done
+    fi
+}
+
 echo "Installing from Debian:$missing"
 options="-q -o DPkg::Lock::Timeout=300"
 # shellcheck disable=SC2086
 $as_root apt-get $options update >/dev/null ||
     echo "apt-get update had problems; trying all the same" >&2
+[ "$1" != peers ] || {
+    keep_quiet
+    trap be_as_before EXIT
+    trap 'exit 130' INT TERM HUP
+}
 # shellcheck disable=SC2086
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get $options \
     install -y --no-install-recommends $missing >install-deps.log 2>&1 || {

@@ -7,10 +7,12 @@
 #   table.sh FILE...      files of figures, see lib.sh; the later ones count
 #
 #   A column x NAME is lockkeeper's figure divided by that one's: below 1 is
-#   good for times, above 1 for rates. The bare bus's is the median of ratios
-#   of single rounds where there is one (NAME.ratio), else the ratio of the
-#   two medians. The peers' keys are lockkeeper's names without lock., home.
-#   and lockd.: peer.etcd.latency.p50 stands beside lock.home.latency.p50.
+#   good for times, above 1 for rates. It is the median of ratios of single
+#   rounds where there is one (of the bare bus NAME.ratio; of a peer, which is
+#   measured in turn with lock.library, peer.WHO.KEY.ratio), else the ratio of
+#   the two medians. The peers' keys are lockkeeper's names without lock.,
+#   library., home. and lockd.: peer.etcd.latency.p50 stands beside
+#   lock.home.latency.p50.
 
 # shellcheck source=tests/bench/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -30,7 +32,7 @@ cat "$@" | awk "$base"'
     function key (name) {
         sub (/^lock\./, "", name)
         sub (/^hosted\./, "", name)
-        sub (/^home\./, "", name)
+        sub (/^(home|library)\./, "", name)
         sub (/^failover\.lockd\./, "failover.", name)
         return name
     }
@@ -38,6 +40,14 @@ cat "$@" | awk "$base"'
     function over (name, other) {
         if (!(other in value) || value[other] + 0 == 0) { return "" }
         return sprintf ("%.2f", value[name] / value[other])
+    }
+
+    function peer (name, who) {
+        who = "peer." who "." key(name)
+        if (name ~ /^lock\.library\./ && who in ratio) {
+            return sprintf ("%.2f", ratio[who])
+        }
+        return over(name, who)
     }
 
     function bare (name) {
@@ -55,8 +65,7 @@ cat "$@" | awk "$base"'
             line = sprintf ("%-38s %12.6g %-8s %8s", name, value[name],
                 unit[name], bare(name))
             for (p = 1; p <= peers; p++) {
-                line = line sprintf (" %12s",
-                    over(name, "peer." who[p] "." key(name)))
+                line = line sprintf (" %12s", peer(name, who[p]))
             }
             sub (/ +$/, "", line)
             print line
