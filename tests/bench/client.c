@@ -14,29 +14,22 @@
  *  semaphore:N   one name, with room for all and one that somebody else has
  *  try:N         one name that somebody else holds: all fail
  *  handover:N    one name, N requests for it of eight processes
+ *  drain:N       the same, and who had it does not ask again
  *
  *  With N = 1 the figures are the times of single operations, else the
  *  operations per second and how many pairs of them were done.
  */
 
+#include "lib/crowd.h"
 #include "lib/lanes.h"
 #include "util/hash.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define ANSWER_MS 10000
 #define NAME_SIZE 64
-#define PROCESSES 8
-#define ENTER_NS 500000000 /* for processes to start */
-#define HOLDER_LANE 0xffff
 
 typedef struct {
     lk_raw *raw;
@@ -110,42 +103,22 @@ make_names (client *self, int count, bool same)
 /*  -------------------------------------------------------- somebody else */
 
 static uint64_t
-hold_say (client *self, const char *command, const char *body)
-{
-    const lk_frame_header *message;
-    const uint64_t serial = lk_raw_number (self->raw) << 16 | HOLDER_LANE;
-    lk_raw_say (self->raw, "lock@.", command, serial, "%s", body);
-    do {
-        message = lk_raw_hear (self->raw, ANSWER_MS);
-        if (message == NULL) {
-            lk_raw_fail ("no answer to %s", command);
-        }
-    } while (message->serial != serial);
-    if (lk_raw_field (message, "error").size > 0) {
-        lk_raw_fail ("%s is refused", command);
-    }
-    return serial;
-}
-
-static uint64_t
 hold (client *self, const lk_lanes_options *options)
 {
-    char body[200], limit[32] = "";
+    char limit[32] = "";
     if (options->limit > 0) {
         snprintf (limit, sizeof limit, ",\"limit\":%d", options->limit);
     }
-    snprintf (body, sizeof body, "{\"object\":\"%s\",\"type\":\"%s\"%s}",
-              options->names[0], options->type, limit);
-    return hold_say (self, "LOCK", body);
+    return lk_raw_demand (self->raw, "LOCK",
+                          "{\"object\":\"%s\",\"type\":\"%s\"%s}",
+                          options->names[0], options->type, limit);
 }
 
 static void
 let_go (client *self, uint64_t serial)
 {
-    char body[64];
-    snprintf (body, sizeof body, "{\"request\":%llu}",
-              (unsigned long long) serial);
-    (void) hold_say (self, "UNLOCK", body);
+    (void) lk_raw_demand (self->raw, "UNLOCK", "{\"request\":%llu}",
+                          (unsigned long long) serial);
 }
 
 /*  -------------------------------------------------------- loads */
@@ -211,60 +184,7 @@ run_load (client *self, const char *load, int count)
     lk_samples_clear (&result.unlock);
 }
 
-/*  -------------------------------------------------------- hand-over */
-
-typedef struct {
-    lk_lanes_guard guard;
-    struct {
-        uint64_t ended, messages;
-    } of[PROCESSES];
-    double to_leader;
-} crowd;
-
-/*  One of the processes, with requests of its own session. */
-static _Noreturn void
-join (const client *self, crowd *all, int number, lk_lanes_options *options)
-{
-    lk_lanes_result result = {0};
-    prctl (PR_SET_PDEATHSIG, SIGKILL);
-    lk_raw *raw = lk_raw_open (self->endpoint, "bench");
-    options->guard = &all->guard;
-    lk_lanes_run (raw, options, &result);
-    all->of[number].ended = result.ended;
-    all->of[number].messages = result.messages;
-    lk_raw_close (&raw);
-    exit (0);
-}
-
-static void
-await (int processes)
-{
-    int status;
-    for (int i = 0; i < processes; i++) {
-        if (wait (&status) == -1 || status != 0) {
-            lk_raw_fail ("a process of the load failed");
-        }
-    }
-}
-
-static void
-sleep_until (int64_t ns)
-{
-    const struct timespec time = {ns / 1000000000, ns % 1000000000};
-    while (clock_nanosleep (CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) != 0) {
-    }
-}
-
-/*  A router's count of what it forwarded: messages to and from its lock
- *  service, for the most part. */
-static double
-forwarded (client *self, const char *host)
-{
-    char to[NAME_SIZE + 8], text[32];
-    snprintf (to, sizeof to, "router@%s", host);
-    lk_raw_ask (self->raw, to, "ROUTERSTATUS", "forwarded", text, sizeof text);
-    return strtod (text, NULL);
-}
+/*  -------------------------------------------------------- crowds */
 
 /*  A leader that is not the home. */
 static const char *
@@ -278,63 +198,17 @@ follower (const client *self)
     lk_raw_fail ("one leader only");
 }
 
-/*  What was told but UNLOCKED are the wake-ups: one for each hand-over is
- *  what it takes. A message to a leader and its answer count as one. */
 static void
-tell_crowd (const client *self, const crowd *all, int count, double seconds)
+run_crowd (client *self, int count, void (*run) (const lk_crowd_options *))
 {
-    double ended = 0, messages = 0;
-    for (int i = 0; i < PROCESSES; i++) {
-        ended += (double) all->of[i].ended;
-        messages += (double) all->of[i].messages;
-    }
-    if (ended == 0) {
-        lk_raw_fail ("no hand-over with %d", count);
-    }
-    lk_figure (self->prefix, ended / seconds, "1/s", "handover%d.rate", count);
-    lk_figure (self->prefix, (messages - ended) / ended, "each",
-               "handover%d.wakeups", count);
-    lk_figure (self->prefix, all->to_leader / 2 / ended, "each",
-               "handover%d.to_leader", count);
-}
-
-/*  While the others are at work. */
-static void
-watch_leader (client *self, crowd *all, const lk_lanes_options *options)
-{
-    const char *host = follower (self);
-    sleep_until (options->start_ns);
-    const double before = forwarded (self, host);
-    sleep_until (options->end_ns);
-    all->to_leader = forwarded (self, host) - before;
-}
-
-static void
-run_handover (client *self, int count)
-{
-    crowd *all = mmap (NULL, sizeof *all, PROT_READ | PROT_WRITE,
-                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    lk_lanes_options options = {
-        .type = "exclusive", .names = self->names, .count = count / PROCESSES};
-    if (all == MAP_FAILED || options.count == 0) {
-        lk_raw_fail ("no hand-over of %d", count);
-    }
-    make_names (self, options.count, true);
-    set_time (self, &options, lk_figures_now_ns () + ENTER_NS);
-    fflush (NULL);
-    for (int i = 0; i < PROCESSES; i++) {
-        const pid_t pid = fork ();
-        if (pid == 0) {
-            join (self, all, i, &options);
-        } else if (pid == -1) {
-            lk_raw_fail ("cannot fork");
-        }
-    }
-    watch_leader (self, all, &options);
-    await (PROCESSES);
-    tell_crowd (self, all, count,
-                (double) (options.end_ns - options.start_ns) / 1e9);
-    munmap (all, sizeof *all);
+    make_names (self, 1, true);
+    run (&(lk_crowd_options) {.raw = self->raw,
+                              .endpoint = self->endpoint,
+                              .prefix = self->prefix,
+                              .name = self->name[0],
+                              .leader = follower (self),
+                              .count = count,
+                              .ns = self->ns});
 }
 
 /*  -------------------------------------------------------- all of it */
@@ -349,7 +223,9 @@ run (client *self, const char *load)
         lk_raw_fail ("what is the load '%s'?", load);
     }
     if (strcmp (kind, "handover") == 0) {
-        run_handover (self, count);
+        run_crowd (self, count, lk_crowd_handover);
+    } else if (strcmp (kind, "drain") == 0) {
+        run_crowd (self, count, lk_crowd_drain);
     } else {
         run_load (self, kind, count);
     }

@@ -95,7 +95,7 @@ base='function base (name) {
     if (match (name, /inflight[0-9]+\.ops$/)) {
         return "chain.five." substr (name, RSTART)
     }
-    return name ~ /handover[0-9]+\.rate$/ ? "chain.inflight1.ops" : ""
+    return name ~ /(handover|drain)[0-9]+\.rate$/ ? "chain.inflight1.ops" : ""
 }'
 
 #   ratios FILE...: figures NAME.ratio of all that the bare bus has, too: the

@@ -49,7 +49,7 @@ locks_round () {
 kinds_round () {
     chain chain 1 1
     client h1 "$prefix.leader" h2 exclusive:{1,64}
-    client h1 "$prefix.home" h1 handover:{8,1000}
+    client h1 "$prefix.home" h1 {handover:8,handover:1000,drain:1000}
     client h1 "$prefix.home" h1 {shared,semaphore,try}:{1,64}
 }
 

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define ANSWER_MS 10000
-#define LANE_BITS 16 /* the lower ones of a serial */
 
 typedef struct {
     uint64_t serial; /* of its last message; 0: at rest */
@@ -42,7 +41,7 @@ counts (const work *self, int64_t now)
 static uint64_t
 next_serial (work *self, const lane *it)
 {
-    return lk_raw_number (self->raw) << LANE_BITS
+    return lk_raw_number (self->raw) << LK_RAW_BITS
            | (uint64_t) (it - self->lanes);
 }
 
@@ -74,7 +73,7 @@ give_back (work *self, lane *it, int64_t now)
 static void
 go_on (work *self, lane *it, int64_t now)
 {
-    if (now < self->options->end_ns) {
+    if (now < self->options->end_ns && !self->options->once) {
         ask (self, it, now);
     } else {
         it->serial = 0;
@@ -173,7 +172,7 @@ failed (work *self, lane *it, const lk_frame_header *message, int64_t now)
 static void
 handle (work *self, const lk_frame_header *message, int64_t now)
 {
-    lane *it = &self->lanes[message->serial & ((1 << LANE_BITS) - 1)];
+    lane *it = &self->lanes[message->serial & ((1 << LK_RAW_BITS) - 1)];
     self->result->messages += counts (self, now);
     if (it >= self->lanes + self->options->count
         || it->serial != message->serial) {

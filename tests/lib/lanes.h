@@ -34,6 +34,7 @@ typedef struct {
     const char *const *names; /* one for each lane; may be the same */
     int count;
     lk_lanes_guard *guard; /* or NULL */
+    bool once;             /* it does not begin again */
     int64_t start_ns;      /* when it begins to count, */
     int64_t end_ns;        /* and to come to its end */
 } lk_lanes_options;

@@ -70,9 +70,9 @@ put (char *at, const char *text, size_t size)
     return at + size;
 }
 
-void
-lk_raw_say (lk_raw *self, const char *to, const char *command, uint64_t serial,
-            const char *format, ...)
+static void
+say_list (lk_raw *self, const char *to, const char *command, uint64_t serial,
+          const char *format, va_list list)
 {
     char message[MESSAGE_MAX];
     const size_t to_size = strlen (to), command_size = strlen (command);
@@ -80,10 +80,7 @@ lk_raw_say (lk_raw *self, const char *to, const char *command, uint64_t serial,
     at = put (at, to, to_size);
     at = put (at, self->from, self->from_size);
     at = put (at, command, command_size);
-    va_list list;
-    va_start (list, format);
     const int body = vsnprintf (at, BODY_MAX, format, list);
-    va_end (list);
     if (body >= BODY_MAX) {
         lk_raw_fail ("%s is too long", command);
     }
@@ -99,6 +96,16 @@ lk_raw_say (lk_raw *self, const char *to, const char *command, uint64_t serial,
     if (zmq_send (self->socket, message, size, ZMQ_DONTWAIT) == -1) {
         lk_raw_fail ("cannot send %s: %s", command, zmq_strerror (errno));
     }
+}
+
+void
+lk_raw_say (lk_raw *self, const char *to, const char *command, uint64_t serial,
+            const char *format, ...)
+{
+    va_list list;
+    va_start (list, format);
+    say_list (self, to, command, serial, format, list);
+    va_end (list);
 }
 
 static bool
@@ -180,23 +187,48 @@ lk_raw_field (const lk_frame_header *message, const char *name)
     return (lk_slice) {at, (size_t) (last - at)};
 }
 
-void
-lk_raw_ask (lk_raw *self, const char *to, const char *command, const char *name,
-            char *text, size_t size)
+/*  The answer to that serial; others are left aside. */
+static const lk_frame_header *
+await (lk_raw *self, const char *command, uint64_t serial)
 {
     const lk_frame_header *message;
-    lk_raw_say (self, to, command, ASK_SERIAL, "%s", "");
     do {
         message = lk_raw_hear (self, ANSWER_MS);
         if (message == NULL) {
             lk_raw_fail ("no answer to %s", command);
         }
-    } while (message->serial != ASK_SERIAL);
-    const lk_slice field = lk_raw_field (message, name);
+    } while (message->serial != serial);
+    return message;
+}
+
+void
+lk_raw_ask (lk_raw *self, const char *to, const char *command, const char *name,
+            char *text, size_t size)
+{
+    lk_raw_say (self, to, command, ASK_SERIAL, "%s", "");
+    const lk_slice field =
+        lk_raw_field (await (self, command, ASK_SERIAL), name);
     if (field.size >= size) {
         lk_raw_fail ("the answer to %s is too long", command);
     }
     lk_slice_keep (field, text, size);
+}
+
+uint64_t
+lk_raw_demand (lk_raw *self, const char *command, const char *format, ...)
+{
+    const uint64_t serial =
+        lk_raw_number (self) << LK_RAW_BITS | ((1u << LK_RAW_BITS) - 2);
+    va_list list;
+    va_start (list, format);
+    say_list (self, "lock@.", command, serial, format, list);
+    va_end (list);
+    const lk_slice error =
+        lk_raw_field (await (self, command, serial), "error");
+    if (error.size > 0) {
+        lk_raw_fail ("%s: %.*s", command, (int) error.size, error.data);
+    }
+    return serial;
 }
 
 /*  -------------------------------------------------------- sessions */

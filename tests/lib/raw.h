@@ -20,7 +20,9 @@ typedef struct lk_raw lk_raw;
 lk_raw *lk_raw_open (const char *endpoint, const char *prefix);
 void lk_raw_close (lk_raw **self_p);
 
-/*  A number that it has not had yet, for serials. */
+/*  A number that it has not had yet: for the higher bits of a serial, as the
+ *  LK_RAW_BITS lower ones are the caller's. */
+#define LK_RAW_BITS 16
 uint64_t lk_raw_number (lk_raw *self);
 
 /*  Sends a message, its body made as by printf. */
@@ -40,6 +42,11 @@ lk_slice lk_raw_field (const lk_frame_header *message, const char *name);
  *  its end. */
 void lk_raw_ask (lk_raw *self, const char *to, const char *command,
                  const char *name, char *text, size_t size);
+
+/*  Asks the lock service for something and waits until it is done; no answer,
+ *  or an error, is a failure. Returns the serial; the next one is free. */
+uint64_t lk_raw_demand (lk_raw *self, const char *command, const char *format,
+                        ...) __attribute__ ((format (printf, 3, 4)));
 
 _Noreturn void lk_raw_fail (const char *format, ...)
     __attribute__ ((format (printf, 1, 2)));
