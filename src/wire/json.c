@@ -6,8 +6,10 @@
 
 #include "wire/json.h"
 #include "util/assert.h"
+#include "util/utf8.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /*  Looks at brackets outside of texts only; whether it is JSON at all is for
  *  the parser to say, which recurses and so must not see deep ones. */
@@ -68,6 +70,61 @@ lk_json_write (lk_bytes *out, const json_t *object)
 {
     const int failed = json_dump_callback (object, add_text, out, JSON_COMPACT);
     LK_ASSERT (!failed);
+}
+
+/*  Adds a character that may not stand for itself. */
+static void
+add_escaped (lk_bytes *out, char c)
+{
+    static const char letters[] = {
+        ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
+    char text[7];
+    if (c == '"' || c == '\\') {
+        snprintf (text, sizeof text, "\\%c", c);
+    } else if ((size_t) c < sizeof letters && letters[(size_t) c]) {
+        snprintf (text, sizeof text, "\\%c", letters[(size_t) c]);
+    } else {
+        snprintf (text, sizeof text, "\\u%04X", (unsigned) c);
+    }
+    lk_bytes_add (out, text, strlen (text));
+}
+
+/*  Bytes from `at` on that stand for themselves. */
+static size_t
+plain_size (lk_slice text, size_t at, bool *ascii)
+{
+    const size_t begin = at;
+    for (; at < text.size; at++) {
+        const unsigned char c = (unsigned char) text.data[at];
+        if (c < 0x20 || c == '"' || c == '\\') {
+            break;
+        }
+        *ascii &= c < 0x80;
+    }
+    return at - begin;
+}
+
+bool
+lk_json_add_text (lk_bytes *out, lk_slice text)
+{
+    const size_t start = out->size;
+    bool ascii = true;
+    lk_bytes_add (out, "\"", 1);
+    for (size_t at = 0; at < text.size; at++) {
+        const size_t plain = plain_size (text, at, &ascii);
+        lk_bytes_add (out, text.data + at, plain);
+        at += plain;
+        ascii &= at == text.size || text.data[at];
+        if (at < text.size) {
+            add_escaped (out, text.data[at]);
+        }
+    }
+    lk_bytes_add (out, "\"", 1);
+    if (!ascii && !lk_utf8_is_text (text.data, text.size)) {
+        lk_bytes_cut (out, start);
+        return false;
+    }
+    return true;
 }
 
 char *

@@ -87,7 +87,7 @@ lk_lock_encode (const lk_lock_message *message, const lk_roster *roster,
     }
     lk_fields fields = {.notation = &lk_notation_json,
                         .writing = true,
-                        .object = lk_message_tree (bus),
+                        .object = lk_message_tree_to_change (bus),
                         .roster = (lk_roster *) roster};
     write_fields (&fields, message);
     return bus;

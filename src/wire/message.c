@@ -1,9 +1,10 @@
-/*  message.c - a message of the bus over jansson
+/*  message.c - a message of the bus: its envelope, and reading its body
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  See <lockkeeper/message.h>. Knows frames only through message_frame.c.
+ *  See <lockkeeper/message.h>; setting fields is in message_text.c. Knows frames
+ *  only through message_frame.c.
  */
 
 #include "util/alloc.h"
@@ -11,6 +12,7 @@
 #include "util/digits.h"
 #include "wire/address.h"
 #include "wire/lock_codec.h"
+#include "wire/message_frame.h"
 #include "wire/message_private.h"
 
 #include <string.h>
@@ -26,23 +28,7 @@ lk_message_new (const char *to, const char *command)
     lk_message *self = lk_alloc (sizeof *self);
     lk_slice_keep (lk_slice_of (to), self->to, sizeof self->to);
     lk_slice_keep (lk_slice_of (command), self->command, sizeof self->command);
-    self->body = json_object ();
-    LK_ASSERT (self->body);
     return self;
-}
-
-lk_bytes *
-lk_message_pack (lk_message *self)
-{
-    json_decref (self->body);
-    self->body = NULL;
-    return &self->packed;
-}
-
-json_t *
-lk_message_tree (const lk_message *self)
-{
-    return self->body;
 }
 
 lk_message *
@@ -58,9 +44,10 @@ lk_message_destroy (lk_message **self_p)
 {
     lk_message *self = *self_p;
     if (self) {
-        json_decref (self->body);
-        lk_bytes_clear (&self->packed);
-        lk_free (self->body_text);
+        json_decref (self->tree);
+        lk_free (self->flat);
+        lk_bytes_clear (&self->text);
+        lk_bytes_clear (&self->printed);
         lk_free (self);
         *self_p = NULL;
     }
@@ -104,122 +91,192 @@ lk_message_set_serial (lk_message *self, uint64_t serial)
     self->serial = serial;
 }
 
+/*  -------------------------------------------------------- forms */
+
+/*  What was written is whole, with a NUL behind it. It stays where it is if it
+ *  was closed before. */
+static void
+close_text (lk_bytes *text)
+{
+    lk_bytes_add (text, text->size ? "}" : "{}", text->size ? 2 : 3);
+    lk_bytes_cut (text, text->size - 1);
+}
+
+static json_t *
+parse (lk_slice text)
+{
+    char problem[128];
+    json_t *tree = lk_json_read (text, problem, sizeof problem);
+    LK_ASSERT (tree);
+    return tree;
+}
+
+/*  Its text is what lk_message_body () may have given out. */
+static void
+text_to_tree (lk_message *self)
+{
+    close_text (&self->text);
+    self->tree = parse ((lk_slice) {self->text.data, self->text.size});
+    lk_bytes_clear (&self->printed);
+    self->printed = self->text;
+    self->text = (lk_bytes) {0};
+}
+
+/*  To read a message in another way is no change of it. */
+json_t *
+lk_message_tree (const lk_message *message)
+{
+    lk_message *self = (lk_message *) message;
+    if (self->form == LK_FORM_TEXT) {
+        text_to_tree (self);
+        self->form = LK_FORM_TREE;
+    } else if (self->form == LK_FORM_FLAT) {
+        self->tree = lk_flat_tree (self->flat);
+        self->form = LK_FORM_TREE;
+    }
+    return self->tree;
+}
+
+json_t *
+lk_message_tree_to_change (lk_message *self)
+{
+    if (self->form == LK_FORM_PACKED) {
+        lk_bytes_clear (&self->text);
+        self->form = LK_FORM_TEXT;
+    }
+    json_t *tree = lk_message_tree (self);
+    lk_bytes_clear (&self->printed);
+    return tree;
+}
+
+lk_bytes *
+lk_message_pack (lk_message *self)
+{
+    LK_ASSERT (self->form == LK_FORM_TEXT && !self->text.size);
+    self->form = LK_FORM_PACKED;
+    return &self->text;
+}
+
 /*  -------------------------------------------------------- reading */
+
+/*  A field of a body that is no flat one; NULL if there is none. */
+static const json_t *
+value_of (const lk_message *self, const char *name)
+{
+    return json_object_get (lk_message_tree (self), name);
+}
+
+static const lk_flat_field *
+flat_field (const lk_message *self, const char *name)
+{
+    static const lk_flat_field none = {.type = JSON_NULL};
+    const lk_flat_field *field = lk_flat_find (self->flat, name);
+    return field ? field : &none;
+}
 
 const char *
 lk_message_text (const lk_message *self, const char *name)
 {
-    return json_string_value (json_object_get (self->body, name));
+    lk_slice text;
+    (void) lk_message_find_text (self, name, &text);
+    return text.data;
+}
+
+bool
+lk_message_find_text (const lk_message *self, const char *name, lk_slice *text)
+{
+    if (self->form == LK_FORM_FLAT) {
+        const lk_flat_field *field = lk_flat_find (self->flat, name);
+        const bool is_text = field && field->type == JSON_STRING;
+        *text = is_text ? field->text : (lk_slice) {0};
+        return field;
+    }
+    const json_t *value = value_of (self, name);
+    *text = (lk_slice) {json_string_value (value), json_string_length (value)};
+    return value;
 }
 
 int64_t
 lk_message_number (const lk_message *self, const char *name, int64_t otherwise)
 {
-    const json_t *value = json_object_get (self->body, name);
+    if (self->form == LK_FORM_FLAT) {
+        const lk_flat_field *field = flat_field (self, name);
+        return field->type == JSON_INTEGER ? field->number : otherwise;
+    }
+    const json_t *value = value_of (self, name);
     return json_is_integer (value) ? json_integer_value (value) : otherwise;
 }
 
 bool
 lk_message_flag (const lk_message *self, const char *name)
 {
-    return json_is_true (json_object_get (self->body, name));
+    return self->form == LK_FORM_FLAT
+               ? flat_field (self, name)->type == JSON_TRUE
+               : json_is_true (value_of (self, name));
+}
+
+bool
+lk_message_is_flag (const lk_message *self, const char *name)
+{
+    return self->form == LK_FORM_FLAT
+               ? flat_field (self, name)->type == JSON_TRUE
+                     || flat_field (self, name)->type == JSON_FALSE
+               : json_is_boolean (value_of (self, name));
+}
+
+bool
+lk_message_has (const lk_message *self, const char *name)
+{
+    return self->form == LK_FORM_FLAT ? lk_flat_find (self->flat, name) != NULL
+                                      : value_of (self, name) != NULL;
 }
 
 const char *
 lk_message_item (const lk_message *self, const char *name, size_t position)
 {
-    const json_t *list = json_object_get (self->body, name);
-    return json_string_value (json_array_get (list, position));
+    return self->form == LK_FORM_FLAT ? NULL
+                                      : json_string_value (json_array_get (
+                                          value_of (self, name), position));
+}
+
+size_t
+lk_message_item_count (const lk_message *self, const char *name)
+{
+    return self->form == LK_FORM_FLAT ? 0
+                                      : json_array_size (value_of (self, name));
 }
 
 bool
 lk_message_hex (const lk_message *self, const char *name, uint64_t *value)
 {
-    const json_t *text = json_object_get (self->body, name);
-    return json_is_string (text)
-           && lk_hex_parse (json_string_value (text), json_string_length (text),
-                            value);
+    lk_slice text;
+    return lk_message_find_text (self, name, &text) && text.data
+           && lk_hex_parse (text.data, text.size, value);
+}
+
+static void
+print (lk_message *self)
+{
+    if (self->form == LK_FORM_PACKED) {
+        lk_lock_unpack (self, &self->printed);
+    } else {
+        lk_json_write (&self->printed, lk_message_tree (self));
+    }
+    lk_bytes_add (&self->printed, "", 1);
 }
 
 const char *
-lk_message_body (const lk_message *self)
+lk_message_body (const lk_message *message)
 {
-    if (!self->body_text) {
-        lk_bytes text = {0};
-        if (self->body) {
-            lk_json_write (&text, self->body);
-        } else {
-            lk_lock_unpack (self, &text);
-        }
-        lk_bytes_add (&text, "", 1);
-        ((lk_message *) self)->body_text = text.data;
+    lk_message *self = (lk_message *) message;
+    if (self->form == LK_FORM_TEXT) {
+        const size_t size = self->text.size;
+        close_text (&self->text);
+        lk_bytes_cut (&self->text, size);
+        return self->text.data;
     }
-    return self->body_text;
-}
-
-/*  -------------------------------------------------------- writing */
-
-/*  Who writes fields into a packed body begins another. */
-void
-lk_message_changes (lk_message *self)
-{
-    lk_free (self->body_text);
-    self->body_text = NULL;
-    if (!self->body) {
-        lk_bytes_clear (&self->packed);
-        self->body = json_object ();
-        LK_ASSERT (self->body);
+    if (!self->printed.size) {
+        print (self);
     }
-}
-
-/*  Takes `value` over; NULL (no text, or one that is no UTF-8) unsets the
- *  field, so that a receiver misses it rather than takes it for another. */
-static void
-set (lk_message *self, const char *name, json_t *value)
-{
-    lk_message_changes (self);
-    if (value) {
-        lk_json_set (self->body, name, value);
-    } else {
-        json_object_del (self->body, name);
-    }
-}
-
-void
-lk_message_set_text (lk_message *self, const char *name, const char *text)
-{
-    set (self, name, text ? json_string (text) : NULL);
-}
-
-void
-lk_message_set_number (lk_message *self, const char *name, int64_t number)
-{
-    set (self, name, json_integer (number));
-}
-
-void
-lk_message_set_flag (lk_message *self, const char *name, bool flag)
-{
-    set (self, name, json_boolean (flag));
-}
-
-void
-lk_message_set_hex (lk_message *self, const char *name, uint64_t value)
-{
-    char text[LK_HEX_SIZE];
-    lk_hex_format (value, text);
-    lk_message_set_text (self, name, text);
-}
-
-void
-lk_message_add_item (lk_message *self, const char *name, const char *text)
-{
-    json_t *list = json_object_get (self->body, name);
-    list = json_is_array (list) ? json_incref (list) : json_array ();
-    json_t *item = json_string (text);
-    if (item) {
-        const int failed = json_array_append_new (list, item);
-        LK_ASSERT (!failed);
-    }
-    set (self, name, list);
+    return self->printed.data;
 }

@@ -78,6 +78,15 @@ lk_object_parts (lk_name key, lk_name *zone, lk_name *context, lk_name *object)
 static const char text_field[] = "object";
 static const char hex_field[] = "object_hex";
 
+/*  The digits of a name that is no text; lk_free frees them. */
+static char *
+digits_of (lk_name object)
+{
+    char *digits = lk_alloc (2 * (size_t) object.size + 1);
+    lk_hex_bytes_format ((const uint8_t *) object.data, object.size, digits);
+    return digits;
+}
+
 void
 lk_json_set_name (json_t *json, lk_name object)
 {
@@ -85,54 +94,55 @@ lk_json_set_name (json_t *json, lk_name object)
         lk_json_set (json, text_field, json_stringn (object.data, object.size));
         return;
     }
-    char *digits = lk_alloc (2 * (size_t) object.size + 1);
-    lk_hex_bytes_format ((const uint8_t *) object.data, object.size, digits);
+    char *digits = digits_of (object);
     lk_json_set (json, hex_field, json_string (digits));
     lk_free (digits);
 }
 
+/*  A field: whether it is there, and its text if it is one. */
+typedef struct {
+    bool there;
+    lk_slice text;
+} found;
+
 static const char *
-get_text_name (const json_t *field, lk_name *object)
+get_text_name (found field, lk_name *object)
 {
-    const size_t size = json_string_length (field);
-    if (field && !json_is_string (field)) {
+    const size_t size = field.text.size;
+    if (field.there && !field.text.data) {
         return "is no text";
     }
     if (size == 0 || size > LK_OBJECT_LEN_MAX) {
         return size == 0 ? "is missing or empty" : "is too long";
     }
-    *object = (lk_name) {json_string_value (field), (uint16_t) size};
+    *object = (lk_name) {field.text.data, (uint16_t) size};
     return NULL;
 }
 
 static const char *
-get_hex_name (const json_t *field, char *room, lk_name *object)
+get_hex_name (found field, char *room, lk_name *object)
 {
-    const size_t size = json_string_length (field);
-    if (!json_is_string (field)) {
+    const size_t size = field.text.size;
+    if (!field.text.data) {
         return "is no text";
     }
     if (size == 0 || size > 2 * LK_OBJECT_LEN_MAX) {
         return size == 0 ? "is empty" : "is too long";
     }
-    if (!lk_hex_bytes_parse (json_string_value (field), size,
-                             (uint8_t *) room)) {
+    if (!lk_hex_bytes_parse (field.text.data, size, (uint8_t *) room)) {
         return "is not two hexadecimal digits for each byte";
     }
     *object = (lk_name) {room, (uint16_t) (size / 2)};
     return NULL;
 }
 
-bool
-lk_json_get_name (const json_t *json, char *room, lk_name *object,
-                  lk_flaw *flaw)
+static bool
+get_name (found text, found hex, char *room, lk_name *object, lk_flaw *flaw)
 {
-    const json_t *text = json_object_get (json, text_field);
-    const json_t *hex = json_object_get (json, hex_field);
-    *flaw = (lk_flaw) {hex ? hex_field : text_field, NULL};
-    if (text && hex) {
+    *flaw = (lk_flaw) {hex.there ? hex_field : text_field, NULL};
+    if (text.there && hex.there) {
         flaw->what = "is there, and so is 'object'";
-    } else if (hex) {
+    } else if (hex.there) {
         flaw->what = get_hex_name (hex, room, object);
     } else {
         flaw->what = get_text_name (text, object);
@@ -140,16 +150,47 @@ lk_json_get_name (const json_t *json, char *room, lk_name *object,
     return !flaw->what;
 }
 
+static found
+find_in_tree (const json_t *json, const char *name)
+{
+    const json_t *value = json_object_get (json, name);
+    return (found) {value,
+                    {json_string_value (value), json_string_length (value)}};
+}
+
+bool
+lk_json_get_name (const json_t *json, char *room, lk_name *object,
+                  lk_flaw *flaw)
+{
+    return get_name (find_in_tree (json, text_field),
+                     find_in_tree (json, hex_field), room, object, flaw);
+}
+
 void
 lk_object_set (lk_message *message, lk_name object)
 {
-    lk_message_changes (message);
-    lk_json_set_name (message->body, object);
+    if (lk_utf8_is_text (object.data, object.size)) {
+        lk_message_set_slice (message, text_field,
+                              (lk_slice) {object.data, object.size});
+        return;
+    }
+    char *digits = digits_of (object);
+    lk_message_set_text (message, hex_field, digits);
+    lk_free (digits);
+}
+
+static found
+find (const lk_message *message, const char *name)
+{
+    found field;
+    field.there = lk_message_find_text (message, name, &field.text);
+    return field;
 }
 
 bool
 lk_object_get (const lk_message *message, char *room, lk_name *object,
                lk_flaw *flaw)
 {
-    return lk_json_get_name (message->body, room, object, flaw);
+    return get_name (find (message, text_field), find (message, hex_field),
+                     room, object, flaw);
 }

@@ -62,14 +62,14 @@ static lk_err
 decode_body (lk_message *message, json_t *body)
 {
     lk_lock_message read;
-    json_t *own = message->body;
-    message->body = body;
+    json_t *own = lk_message_tree (message);
+    message->tree = body;
     lk_err error = lk_lock_decode (message, &roster, H1, &read);
     if (error == LK_OK) {
         error = check_cluster (message, read.kind);
         lk_lock_message_clear (&read);
     }
-    message->body = own;
+    message->tree = own;
     json_decref (body);
     return error;
 }
@@ -86,7 +86,7 @@ START_TEST (examples)
         }
         take (all[i].name);
         lk_message *again = lk_example_encode (&all[i], &got, &roster);
-        json_t *body = again->body;
+        json_t *body = lk_message_tree (again);
         ck_assert_msg (json_equal (body, all[i].body), "%s: another body: %s",
                        all[i].name, lk_message_body (again));
         lk_message_set_from (again, all[i].from);
@@ -230,7 +230,7 @@ START_TEST (every_field)
         if (lk_example_is_lock (&all[i])) {
             walk one = {.example = all[i].name,
                         .message = lk_vector_message (&all[i])};
-            one.root = json_deep_copy (one.message->body);
+            one.root = json_deep_copy (lk_message_tree (one.message));
             try_all (&one, one.root);
             json_decref (one.root);
             lk_message_destroy (&one.message);
@@ -373,7 +373,7 @@ START_TEST (range)
 {
     lk_message *message =
         lk_vector_message (lk_vector_find (ranges[_i].example));
-    json_t *body = json_deep_copy (message->body);
+    json_t *body = json_deep_copy (lk_message_tree (message));
     json_t *object =
         ranges[_i].object ? json_object_get (body, ranges[_i].object) : body;
     if (json_is_array (object)) {
@@ -393,7 +393,7 @@ static void
 try_count (const char *example, const char *field, size_t count)
 {
     lk_message *message = lk_vector_message (lk_vector_find (example));
-    json_t *body = json_deep_copy (message->body);
+    json_t *body = json_deep_copy (lk_message_tree (message));
     json_t *list = json_object_get (body, field);
     while (json_array_size (list) < count) {
         json_array_append (list, json_array_get (list, 0));
