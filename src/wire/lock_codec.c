@@ -80,6 +80,7 @@ lk_lock_encode (const lk_lock_message *message, const lk_roster *roster,
                 lk_host self)
 {
     lk_message *bus = new_message (message, roster);
+    json_t *tree = lk_message_tree_to_change (bus);
     lk_message_set_text (bus, "stage", lk_lock_kind_name (message->kind));
     lk_message_set_hex (bus, "id", lk_roster_id (roster, self));
     if (lk_roster_id (roster, message->to)) {
@@ -87,7 +88,7 @@ lk_lock_encode (const lk_lock_message *message, const lk_roster *roster,
     }
     lk_fields fields = {.notation = &lk_notation_json,
                         .writing = true,
-                        .object = lk_message_tree_to_change (bus),
+                        .object = tree,
                         .roster = (lk_roster *) roster};
     write_fields (&fields, message);
     return bus;
