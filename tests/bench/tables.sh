@@ -1,5 +1,5 @@
 #!/bin/bash
-#   tables.sh - the tables of a leader alone: what grants and digests cost
+#   tables.sh - parts alone: what grants, digests and messages cost
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
@@ -11,3 +11,4 @@ tickets=(10000 100000 1000000)
 [ -z "${BENCH_TINY:-}" ] || tickets=(10000)
 on_near "$BUILD/tests/bench/grants" "$(many 100000 1000)" || exit 1
 on_near "$BUILD/tests/bench/digest" "${tickets[@]}" || exit 1
+on_near "$BUILD/tests/bench/codec" "$(many 10 1)" || exit 1

@@ -324,6 +324,8 @@ static const struct {
     ROW (TERM "\x01\x01\x00"
               "ABCDEFGH\x04\x09" HASH,
          false),
+    ROW (TERM "\x01\x01\x04\x09" HASH, false), /* not named before */
+    ROW (TERM "\x01\x02\x04\x09" HASH, false),
     ROW (TERM "\x01\xff\x04\x09" HASH, false),
 #undef ROW
 };
