@@ -3,8 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  See <lockkeeper/message.h>; setting fields is in message_text.c. Knows frames
- *  only through message_frame.c.
+ *  See <lockkeeper/message.h>; setting fields is in message_text.c. Knows
+ *  frames only through message_frame.c.
  */
 
 #include "util/alloc.h"

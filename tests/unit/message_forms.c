@@ -311,12 +311,15 @@ START_TEST (flat_by_chance)
     int flat = 0;
     lk_rng_init (&rng, 7);
     for (int i = 0; i < 200000; i++) {
-        char text[80] = "{\"a\":";
+        lk_bytes text = {0};
+        lk_bytes_add (&text, "{\"a\":", 5);
         for (uint64_t count = lk_rng_next (&rng) % 8; count > 0; count--) {
-            strcat (text, pieces[lk_rng_next (&rng) % 20]);
+            const char *piece = pieces[lk_rng_next (&rng) % 20];
+            lk_bytes_add (&text, piece, strlen (piece));
         }
-        strcat (text, "}");
-        flat += is_flat (text, strlen (text));
+        lk_bytes_add (&text, "}", 1);
+        flat += is_flat (text.data, text.size);
+        lk_bytes_clear (&text);
     }
     ck_assert_int_gt (flat, 1000);
 }
@@ -326,13 +329,15 @@ END_TEST
 START_TEST (flat_limit)
 {
     for (int count = LK_FLAT_MAX; count <= LK_FLAT_MAX + 1; count++) {
-        char text[1000] = "{";
+        lk_bytes text = {0};
         for (int i = 0; i < count; i++) {
-            snprintf (text + strlen (text), 20, "%s\"f%d\":%d", i ? "," : "", i,
-                      i);
+            char field[20];
+            snprintf (field, sizeof field, "%c\"f%d\":%d", i ? ',' : '{', i, i);
+            lk_bytes_add (&text, field, strlen (field));
         }
-        strcat (text, "}");
-        ck_assert_int_eq (is_flat (text, strlen (text)), count == LK_FLAT_MAX);
+        lk_bytes_add (&text, "}", 1);
+        ck_assert_int_eq (is_flat (text.data, text.size), count == LK_FLAT_MAX);
+        lk_bytes_clear (&text);
     }
 }
 END_TEST
