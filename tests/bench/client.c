@@ -6,8 +6,8 @@
  *  client ENDPOINT PREFIX HOME MS LOAD:COUNT...
  *
  *  Names are such that their home is the host HOME, or anywhere with "any".
- *  Each load takes MS, or twice that if N is 1, and a fourth of it before it
- *  counts:
+ *  Each load takes MS, or twice that for one request or name, and a fourth of
+ *  it before it counts:
  *
  *  exclusive:N   a name for each of N requests under way
  *  shared:N      one name, which somebody else holds shared, too
@@ -208,7 +208,7 @@ run_crowd (client *self, int count, void (*run) (const lk_crowd_options *))
                               .name = self->name[0],
                               .leader = follower (self),
                               .count = count,
-                              .ns = self->ns});
+                              .ns = 2 * self->ns});
 }
 
 /*  -------------------------------------------------------- all of it */

@@ -14,11 +14,11 @@
 # shellcheck source=tests/bench/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-prefix=lock rounds=5 fewer=3 settings=()
+prefix=lock rounds=8 fewer=3 settings=()
 if [ "${1:-}" = hosted ]; then
-    prefix=lock.hosted rounds=3 fewer=2 settings=(--hosted)
+    prefix=lock.hosted rounds=6 fewer=2 settings=(--hosted)
 fi
-ms=$(many 300 60)
+ms=$(many 150 60)
 
 #   Bytes of a message of one LOCK: from the application, to a follower, its
 #   acknowledgement, and LOCKED.
