@@ -326,7 +326,9 @@ note_grant (sim_checker *self, sim_claim *claim, const sim_grant *grant)
     self->object[claim->object].idle_since = 0;
 }
 
-/*  It was given up for a while, and its home has not heard of that. */
+/*  It was given up for a while, and its home has not heard of that: nothing was
+ *  granted meanwhile, and the token is that of the grant that still stands, of
+ *  a former term maybe. */
 static bool
 is_still_exclusive (const sim_object *object, const sim_claim *claim,
                     const sim_grant *grant)
@@ -381,8 +383,8 @@ note_again (sim_checker *self, sim_claim *claim, const sim_grant *grant)
         if (!is_still_exclusive (object, claim, grant)) {
             claim->token = grant->token;
             check_token_grows (self, claim);
+            check_term (self, claim, claim->upgrades_at);
         }
-        check_term (self, claim, claim->upgrades_at);
         check_together (self, claim);
         check_no_work (self, claim);
     }

@@ -256,6 +256,35 @@ START_TEST (a_change_of_type)
 }
 END_TEST
 
+/*  A decree of term 4 comes into force while the lock is held. */
+static void
+get_and_survive (lk_lock_mode mode, uint64_t token)
+{
+    get (0, 1, mode, token, 1);
+    checker.known_count = 1;
+    checker.known[0] = (sim_known_decree) {.decree = {.term = {4, 0xa1}},
+                                           .in_force = true,
+                                           .in_force_at = checker.now + 100};
+    checker.now += 200;
+}
+
+/*  Of what was exclusive all the time, as far as its home knows, the token is
+ *  the old one; what is granted anew has a new one. */
+START_TEST (a_change_of_type_in_a_later_term)
+{
+    const uint64_t token = ((uint64_t) 1 << 32) + 2;
+    sim_grant grant = grant_of (token, 1, LK_EXCLUSIVE);
+    get_and_survive ((lk_lock_mode) {.type = LK_EXCLUSIVE}, token);
+    sim_checker_changes (&checker, who (0, 1), LK_SHARED, 1);
+    change (0, 1, LK_EXCLUSIVE, 2, grant);
+    expect_nothing ();
+    get_and_survive (shared, token);
+    grant.token++;
+    change (0, 1, LK_EXCLUSIVE, 1, grant);
+    expect ("OLD TERM");
+}
+END_TEST
+
 START_TEST (an_upgrade_that_was_not_asked_for)
 {
     sim_grant grant = grant_of (100, 1, LK_EXCLUSIVE);
@@ -535,6 +564,7 @@ main (void)
     tcase_add_test (test_case, lenient_while_nobody_waits);
     tcase_add_test (test_case, who_waits_is_passed_by_nobody);
     tcase_add_test (test_case, a_change_of_type);
+    tcase_add_test (test_case, a_change_of_type_in_a_later_term);
     tcase_add_test (test_case, an_upgrade_that_was_not_asked_for);
     tcase_add_test (test_case, all_of_a_set_or_none);
     tcase_add_test (test_case, a_static_lock_outlives_its_host);
