@@ -387,6 +387,32 @@ START_TEST (a_lock_lingers)
 }
 END_TEST
 
+/*  Who used the key may be heard when the lock has another holder. */
+START_TEST (an_heir_has_what_was_asked_back)
+{
+    for (int asked = 0; asked < 2; asked++) {
+        lk_lock_mode mode = {.type = LK_EXCLUSIVE};
+        sim_grant grant = grant_of (100, 1, LK_EXCLUSIVE);
+        sim_checker_asked (&checker, who (0, 1), gate, 600);
+        sim_checker_kind (&checker, who (0, 1), &(sim_kind) {mode, 0, 300});
+        sim_checker_granted (&checker, who (0, 1), &grant);
+        sim_checker_app_gone (&checker, 0, 1);
+        if (asked) {
+            sim_checker_key_used (&checker, grant.key);
+        }
+        sim_checker_asked (&checker, (sim_who) {0, 2, 2}, gate, 600);
+        sim_checker_inherits (&checker, (sim_who) {0, 2, 2}, grant.key);
+        sim_checker_granted (&checker, (sim_who) {0, 2, 2}, &grant);
+        sim_checker_released (&checker, (sim_who) {0, 2, 2});
+        if (asked) {
+            expect_nothing ();
+        } else {
+            expect ("WRONG KEY");
+        }
+    }
+}
+END_TEST
+
 START_TEST (force_tells_the_holder)
 {
     get (0, 1, shared, 100, 1);
@@ -569,6 +595,7 @@ main (void)
     tcase_add_test (test_case, all_of_a_set_or_none);
     tcase_add_test (test_case, a_static_lock_outlives_its_host);
     tcase_add_test (test_case, a_lock_lingers);
+    tcase_add_test (test_case, an_heir_has_what_was_asked_back);
     tcase_add_test (test_case, force_tells_the_holder);
     tcase_add_test (test_case, a_token_is_checked);
     tcase_add_test (test_case, what_is_free_is_not_refused);
