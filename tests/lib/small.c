@@ -192,6 +192,44 @@ deliver (lk_small *self)
     return true;
 }
 
+/*  What has arrived for one host. */
+static void
+wake (lk_small *self, lk_host host, lk_small_flight *const *flight,
+      size_t flights)
+{
+    size_t arrived = 0;
+    for (size_t i = 0; i < flights; i++) {
+        const lk_lock_message *message = &flight[i]->message;
+        lk_event event = {
+            .type = LK_ON_MESSAGE, .message = message, .more = true};
+        if (message->to == host && !self->cut[message->from][host]) {
+            lk_small_step (self, host, &event);
+            arrived++;
+        }
+    }
+    if (arrived > 0) {
+        lk_event event = {.type = LK_ON_FLUSH};
+        lk_small_step (self, host, &event);
+    }
+}
+
+size_t
+lk_small_wave (lk_small *self)
+{
+    lk_small_flight **flight = self->flight;
+    const size_t flights = self->flights;
+    self->flight = NULL;
+    self->flights = self->flight_room = 0;
+    for (lk_host host = 0; host < self->hosts; host++) {
+        wake (self, host, flight, flights);
+    }
+    for (size_t i = 0; i < flights; i++) {
+        drop_flight (flight[i]);
+    }
+    lk_free (flight);
+    return flights;
+}
+
 /*  -------------------------------------------------------- time */
 
 static bool

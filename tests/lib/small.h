@@ -75,6 +75,10 @@ void lk_small_step (lk_small *self, lk_host host, lk_event *event);
  *  with a delay only what is due. */
 void lk_small_settle (lk_small *self);
 
+/*  All that is under way arrives, of each host in one wake-up; what that brings
+ *  about is under way then. Returns how many messages arrived. */
+size_t lk_small_wave (lk_small *self);
+
 /*  Lets so much time pass. */
 void lk_small_run (lk_small *self, int64_t ms);
 

@@ -217,6 +217,21 @@ canary no-grace 200 storm upkeep.c \
 canary unlocked-told-at-once 60 storm release.c \
     's/    lk_stream_append (node, &op);\n}/    lk_tell now = {.kind = LK_TELL_UNLOCKED, .request = op.ticket.request, .token = entry->token};\n    lk_home_tell (node, \&op, \&(lk_tells) {\&now, 1, 1});\n&/'
 
+#   ------------------------------------------------------------ the shortcut
+
+canary shortcut-without-lease 100 leaders-alone shortcut.c \
+    's/ > acked || !lk_node_is_serving (node)\n *|| !lk_lease_holds (node)) {/ > acked) {/'
+canary shortcut-with-one-missing 60 storm shortcut.c \
+    's/place != home \&\& self->acked\[place\] < acked/place > 1 \&\& self->acked[place] < acked/'
+canary shortcut-of-a-confirm 300 wrong-table shortcut.c \
+    's/return op->kind != LK_OP_CONFIRM \&\& /return /'
+canary shortcut-of-any-chain 300 wrong-table shortcut.c \
+    's/self->chain\[acked->sequence % LK_CHAIN_KEPT\] == acked->hash/1/; s/ \&\& self->ahead_hash\[place\] == hash//'
+canary shortcut-of-an-older-term 6000 storm shortcut.c \
+    's/self->chain\[acked->sequence % LK_CHAIN_KEPT\] == acked->hash/1/; s/ \&\& self->ahead_hash\[place\] == hash//' \
+    stream.c \
+    's/|| !lk_term_equal (message->term, node->table.decree.term)) {\n        return;\n    }\n    if (acked->home != own) {/|| (acked->home == own \&\& !lk_term_equal (message->term, node->table.decree.term))) {\n        return;\n    }\n    if (acked->home != own) {/'
+
 #   ------------------------------------------------------------ proxies
 
 canary session-ignored 6000 storm answers.c \

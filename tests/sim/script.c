@@ -98,6 +98,8 @@ const sim_script sim_scripts[] = {
      1500, 5000, 200, true, 0, sim_last_mark, false},
     {"always-late", "one kind of message, by the seed", 5, 1, 3, 1500, 5000,
      200, true, 0, sim_always_late, false},
+    {"leaders-alone", "all leaders are cut off together", 7, 0, 3, 800, 8000,
+     200, true, 0, sim_leaders_alone, false},
     {"wrong-table", "one leader's table is not what it should be", 5, 1, 3,
      2000, 8000, 100, false, 0, sim_wrong_table, false},
     {"upgrade-untold", "a lock is exclusive, and its proxy says shared", 3, 1,

@@ -92,6 +92,30 @@ sim_another_boot (sim_world *world, const lk_lock_message *message)
     return false;
 }
 
+/*  -------------------------------------------------------- leaders alone */
+
+#define ALONE_MS 6000 /* the others begin a reclaim, and lead */
+
+/*  The leaders still hear each other, and acknowledge all that their hosts ask
+ *  for. Their sessions go on for a while. */
+bool
+sim_leaders_alone (sim_world *world, const lk_lock_message *message)
+{
+    sim_plot *plot = &world->plot;
+    lk_hosts leaders = sim_leaders (world, NULL);
+
+    (void) message;
+    if (plot->act % 2 == 0 && leaders != 0 && world->now > 3000
+        && sim_act_age (world) > 3000) {
+        sim_network_split (world, leaders, SIM_FOREVER);
+        sim_begin_act (world, plot->act + 1);
+    } else if (plot->act % 2 == 1 && sim_act_age (world) > ALONE_MS) {
+        sim_network_mend (world);
+        sim_begin_act (world, plot->act + 1);
+    }
+    return false;
+}
+
 /*  -------------------------------------------------------- always late */
 
 /*  By the seed, one kind of message is always late. */

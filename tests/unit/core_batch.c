@@ -93,6 +93,7 @@ END_TEST
  *  together at its end. */
 START_TEST (what_is_acknowledged_is_told_at_once)
 {
+    others_cannot_tell ();
     more = false;
     bring_lock (1);
     more = true;
@@ -131,7 +132,8 @@ START_TEST (one_acknowledgement_to_each_home)
     bring_ops (ops, hash, 3, 1);
     ck_assert_uint_eq (count (LK_MSG_ACKED), 0);
     flush ();
-    ck_assert_uint_eq (count (LK_MSG_ACKED), 1);
+    ck_assert_uint_eq (count (LK_MSG_ACKED), 2);
+    ck_assert_ptr_nonnull (sent (LK_MSG_ACKED, THIRD)); /* whose tickets */
     const lk_msg_acked *acked = &sent (LK_MSG_ACKED, FIRST)->as.acked;
     ck_assert_uint_eq (acked->sequence, 4);
     ck_assert_uint_eq (acked->hash, hash[4]);

@@ -86,6 +86,7 @@ END_TEST
  *  lost with that one. */
 START_TEST (all_acknowledge_then_it_is_told)
 {
+    others_cannot_tell ();
     ask (1);
     const lk_lock_message *ops = sent (LK_MSG_OPS, FIRST);
     ck_assert_uint_eq (ops->as.ops.home, OWN_PLACE);
@@ -100,6 +101,61 @@ START_TEST (all_acknowledge_then_it_is_told)
     ck_assert_ptr_nonnull (locked);
     ck_assert_uint_eq (locked->as.reply.token, (uint64_t) 7 << 32 | 2);
     ck_assert_int_eq (locked->as.reply.as_of, now_ms);
+}
+END_TEST
+
+/*  It has acknowledged that itself, and hears host 1 do so. */
+START_TEST (a_leaders_own_proxy_hears_it_there)
+{
+    ask (1);
+    acked (FIRST, 2);
+    acked (THIRD, 2);
+    ck_assert_ptr_null (sent (LK_MSG_LOCKED, THIRD));
+    ask (1); /* in vain, as it seems: so it is told from here */
+    acked (FIRST, 3);
+    acked (THIRD, 3);
+    ck_assert_ptr_nonnull (sent (LK_MSG_LOCKED, THIRD));
+}
+END_TEST
+
+/*  Host 1 does not reach it, or not surely. */
+START_TEST (a_leader_that_lacks_another_is_told_from_here)
+{
+    node->peer[FIRST].sees = 3;
+    ask (1);
+    acked (FIRST, 2);
+    acked (THIRD, 2);
+    ck_assert_ptr_nonnull (sent (LK_MSG_LOCKED, THIRD));
+    node->peer[FIRST].sees = 7;
+    node->peer[THIRD].sees = 5;
+    ask (2);
+    acked (FIRST, 3);
+    acked (THIRD, 3);
+    lk_lock_message message = message_of (LK_MSG_UNLOCK);
+    char text[16];
+    message.as.request.ticket = ticket (object_at (OWN_PLACE, text), 1);
+    give (THIRD, &message);
+    acked (FIRST, 4);
+    acked (THIRD, 4);
+    ck_assert_ptr_nonnull (sent (LK_MSG_UNLOCKED, THIRD));
+    ck_assert_ptr_nonnull (sent (LK_MSG_LOCKED, THIRD));
+}
+END_TEST
+
+/*  Since it alone knows when that began. */
+START_TEST (a_duration_is_told_by_the_home)
+{
+    char text[16];
+    lk_lock_message message = message_of (LK_MSG_LOCK);
+    message.as.request =
+        (lk_msg_request) {.ticket = ticket (object_at (OWN_PLACE, text), 1),
+                          .queue = true,
+                          .at = now_ms};
+    message.as.request.ticket.duration_ms = 4000;
+    give (THIRD, &message);
+    acked (FIRST, 2);
+    acked (THIRD, 2);
+    ck_assert_int_eq (sent (LK_MSG_LOCKED, THIRD)->as.reply.left_ms, 4000);
 }
 END_TEST
 
@@ -140,6 +196,7 @@ END_TEST
  *  proxy is asked for the lock, and its application is told. */
 START_TEST (who_is_heard_by_another_is_asked)
 {
+    others_cannot_tell ();
     static char text[16];
     lk_lock_message message = message_of (LK_MSG_LOCK);
     message.as.request =
@@ -395,6 +452,7 @@ holder_unlocks (void)
  *  is asked to give it back, as often as the asker says so. */
 START_TEST (an_unlock_by_key_asks_the_holder)
 {
+    others_cannot_tell ();
     lk_lock_message unlock;
     hold (&unlock);
     for (int times = 0; times < 2; times++) {
@@ -443,6 +501,9 @@ main (void)
     tcase_add_test (tests, sealed);
     tcase_add_test (tests, nobody_speaks_for_the_home);
     tcase_add_test (tests, all_acknowledge_then_it_is_told);
+    tcase_add_test (tests, a_leaders_own_proxy_hears_it_there);
+    tcase_add_test (tests, a_leader_that_lacks_another_is_told_from_here);
+    tcase_add_test (tests, a_duration_is_told_by_the_home);
     tcase_add_test (tests, what_is_gone_is_told_when_all_know);
     tcase_add_test (tests, who_is_heard_by_another_is_asked);
     tcase_add_test (tests, what_gathers_travels_together);

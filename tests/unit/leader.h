@@ -210,6 +210,13 @@ follow (lk_op *ops, const uint64_t *hash, size_t first, size_t count)
 
 /*  -------------------------------------------------------- a home */
 
+/*  They have no lease, so that their proxies have to be told by us. */
+__attribute__ ((unused)) static void
+others_cannot_tell (void)
+{
+    node->peer[FIRST].well = node->peer[THIRD].well = false;
+}
+
 /*  Host 2 asks for an object that is at home here. */
 __attribute__ ((unused)) static void
 ask (uint64_t serial)

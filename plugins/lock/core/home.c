@@ -70,7 +70,7 @@ lk_home_granted (const lk_node *node, lk_entry *entry)
 
 /*  The grant is told as it was acknowledged, if it still stands. */
 static void
-tell_locked (lk_node *node, const lk_tell *tell)
+tell_locked (lk_node *node, const lk_op *op, const lk_tell *tell)
 {
     lk_entry *entry = lk_table_find (&node->table, tell->request);
     const lk_peer *peer = &node->peer[tell->request.host];
@@ -78,7 +78,8 @@ tell_locked (lk_node *node, const lk_tell *tell)
         return;
     }
     int64_t granted_ms = lk_home_granted (node, entry);
-    if (peer->as_of_session != tell->request.session) {
+    if (peer->as_of_session != tell->request.session
+        || lk_shortcut_covers (node, op, tell)) {
         return;
     }
     lk_lock_message *message = make_reply (node, LK_MSG_LOCKED, tell->request,
@@ -101,6 +102,9 @@ tell_locked (lk_node *node, const lk_tell *tell)
 static void
 tell_unlocked (lk_node *node, const lk_op *op, const lk_tell *tell)
 {
+    if (lk_shortcut_covers (node, op, tell)) {
+        return;
+    }
     lk_lock_message *message =
         make_reply (node, LK_MSG_UNLOCKED, tell->request, op->ticket.object);
     message->as.reply.error = (int) tell->error;
@@ -139,7 +143,7 @@ lk_home_tell (lk_node *node, const lk_op *op, const lk_tells *tells)
         const lk_tell *tell = &tells->item[i];
         switch (tell->kind) {
         case LK_TELL_LOCKED:
-            tell_locked (node, tell);
+            tell_locked (node, op, tell);
             break;
         case LK_TELL_UNLOCKED:
             tell_unlocked (node, op, tell);

@@ -53,6 +53,7 @@ lk_node_new (const lk_node_config *config, int64_t now_ms)
     node->peer[config->self].candidate = config->candidate;
     lk_table_init (&node->table);
     lk_stream_init (&node->stream);
+    lk_shortcut_init (&node->shortcut);
     lk_home_init (&node->home);
     lk_election_init (&node->election);
     lk_change_init (&node->change);
@@ -72,6 +73,7 @@ lk_node_destroy (lk_node **self_p)
         return;
     }
     lk_stream_clear (&node->stream);
+    lk_shortcut_clear (&node->shortcut);
     lk_table_clear (&node->table);
     lk_doorway_clear (&node->doorway);
     lk_proxy_clear (&node->proxy);
@@ -112,6 +114,7 @@ lk_node_install (lk_node *node, lk_table *table)
     lk_table_move (&node->table, table);
     node->ready = false;
     lk_stream_restart (node);
+    lk_shortcut_restart (&node->shortcut);
     lk_home_init (&node->home);
     for (size_t host = 0; host < LK_HOSTS_MAX; host++) {
         node->peer[host].condemned = 0;

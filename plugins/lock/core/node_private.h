@@ -18,6 +18,7 @@
 #include "peer.h"
 #include "promise.h"
 #include "proxy.h"
+#include "shortcut.h"
 #include "stream.h"
 #include "table.h"
 #include "util/rng.h"
@@ -51,6 +52,7 @@ struct lk_node {
     bool was_served;  /* what was last said of lk_node_is_ready */
     int64_t ready_ms; /* since when */
     lk_stream stream;
+    lk_shortcut shortcut;
     lk_home home;
     lk_election election;
     lk_change change;

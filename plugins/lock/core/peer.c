@@ -341,6 +341,7 @@ take_echo (lk_node *node, lk_host host, const lk_msg_ping *ping)
         && ping->echo_at > peer->echoed_ms) {
         peer->echoed_ms = ping->echo_at;
         lk_stream_commit (node);
+        lk_shortcut_run_all (node);
     }
     if (ping->vouch == node->facts.session) {
         lk_proxy_vouched (node, ping->table.term, ping->echo_at);

@@ -56,6 +56,7 @@ lk_stream_restart (lk_node *node)
     self->judged = false;
     self->unsent = false;
     self->unanswered = 0;
+    memset (self->witnessed, 0, sizeof self->witnessed);
     memset (self->follower, 0, sizeof self->follower);
     for (size_t place = 0; place < LK_LEADERS_MAX; place++) {
         self->follower[place].lacks_since_ms = LK_LONG_AGO;
@@ -371,9 +372,16 @@ lk_on_acked (lk_node *node, const lk_lock_message *message)
     const lk_msg_acked *acked = &message->as.acked;
     int own = lk_node_place (node);
     int place = lk_decree_place (&node->table.decree, message->from);
-    if (own < 0 || place < 0 || place == own || acked->home != own
-        || !lk_term_equal (message->term, node->table.decree.term)
-        || acked->sequence > self->committed + self->count
+    if (own < 0 || place < 0 || place == own
+        || acked->home >= node->table.decree.leader_count
+        || !lk_term_equal (message->term, node->table.decree.term)) {
+        return;
+    }
+    if (acked->home != own) {
+        lk_shortcut_acked (node, place, acked);
+        return;
+    }
+    if (acked->sequence > self->committed + self->count
         || acked->sequence < self->follower[place].acked) {
         return;
     }
@@ -404,13 +412,17 @@ apply_new (lk_node *node, const lk_msg_ops *ops)
 {
     uint64_t have = node->table.sequence[ops->home];
     for (size_t i = (size_t) (have - ops->first); i < ops->op_count; i++) {
+        node->shortcut.tells.count = 0;
         lk_table_apply (&node->table, ops->home, &ops->ops[i], node->now_ms,
-                        NULL);
+                        &node->shortcut.tells);
         if (node->table.unsound) {
             lk_alert_unsound (node, ops->home);
             return false;
         }
+        node->stream.witnessed[ops->home] |=
+            lk_shortcut_applied (node, ops->home, &ops->ops[i]);
     }
+    lk_shortcut_run (node, ops->home);
     return true;
 }
 
@@ -439,7 +451,7 @@ lk_on_ops (lk_node *node, const lk_lock_message *message)
 }
 
 static void
-send_acked (lk_node *node, uint8_t home)
+send_acked (lk_node *node, uint8_t home, uint8_t to)
 {
     const lk_table *table = &node->table;
     lk_lock_message *message = lk_out_message (node, LK_MSG_ACKED);
@@ -447,7 +459,20 @@ send_acked (lk_node *node, uint8_t home)
     message->as.acked.home = home;
     message->as.acked.sequence = table->sequence[home];
     message->as.acked.hash = table->hash[home];
-    lk_out_send (node, message, table->decree.leader[home]);
+    lk_out_send (node, message, table->decree.leader[to]);
+}
+
+/*  To its home, and to those whose proxies wait for it. */
+static void
+answer_home (lk_node *node, uint8_t home)
+{
+    uint8_t places = node->stream.witnessed[home] | (uint8_t) (1u << home);
+    node->stream.witnessed[home] = 0;
+    for (uint8_t place = 0; places >> place; place++) {
+        if (places >> place & 1) {
+            send_acked (node, home, place);
+        }
+    }
 }
 
 /*  Who has promised more since acknowledges nothing. */
@@ -462,7 +487,7 @@ lk_stream_flush (lk_node *node)
     }
     for (uint8_t home = 0; homes >> home; home++) {
         if (homes >> home & 1) {
-            send_acked (node, home);
+            answer_home (node, home);
         }
     }
     if (self->unsent) {

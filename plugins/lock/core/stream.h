@@ -51,7 +51,8 @@ typedef struct {
     lk_follower follower[LK_LEADERS_MAX]; /* by place; own: unused */
     bool judged;                          /* who of them is wrong */
     bool unsent;                          /* some follower may lack something */
-    uint8_t unanswered;                   /* homes (bits) that wait for ACKED */
+    uint8_t unanswered; /* homes (bits) that wait for ACKED ... */
+    uint8_t witnessed[LK_LEADERS_MAX]; /* ... and by home: who else does */
 } lk_stream;
 
 void lk_stream_init (lk_stream *self);
