@@ -196,7 +196,7 @@ model:
 	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/model/run.sh
 
 #   Parts, and the seconds that each may take.
-bench_parts = tables:15 lock:80 hosted:55 costs:20 failover:90 scale:35
+bench_parts = tables:20 lock:80 hosted:55 costs:20 failover:90 scale:35
 bench_there = $(foreach p,$(bench_parts),$(if $(wildcard \
 	tests/bench/$(firstword $(subst :, ,$p)).sh),$p))
 bench: all $(benches)

@@ -1,5 +1,5 @@
 #!/bin/bash
-#   tables.sh - parts alone: what grants, digests and messages cost
+#   tables.sh - the pure core and the codec alone, without any wire
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
@@ -12,3 +12,4 @@ tickets=(10000 100000 1000000)
 on_near "$BUILD/tests/bench/grants" "$(many 100000 1000)" || exit 1
 on_near "$BUILD/tests/bench/digest" "${tickets[@]}" || exit 1
 on_near "$BUILD/tests/bench/codec" "$(many 10 1)" || exit 1
+on_near "$BUILD/tests/bench/core" "$(many 4000 600)" || exit 1
