@@ -192,9 +192,13 @@ check_table (const lk_table *table, bool honest)
     size_t queued = 0, crowded = 0, kept = 0;
     LK_ASSERT (table->decree.leader_count <= LK_LEADERS_MAX);
     LK_ASSERT (lk_table_is_filled (table) || table->count == 0);
-    const lk_link *link = lk_index_first (&table->queues);
-    for (; link; link = lk_index_next (&table->queues, link)) {
-        queued += check_queue (table, (const lk_queue *) link, honest);
+    const lk_link *link;
+    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
+        const lk_index *queues = &table->queues[home];
+        link = lk_index_first (queues);
+        for (; link; link = lk_index_next (queues, link)) {
+            queued += check_queue (table, (const lk_queue *) link, honest);
+        }
     }
     for (const lk_crowd *crowd = table->crowds; crowd != NULL;
          crowd = crowd->hh.next) {

@@ -28,10 +28,10 @@ static lk_entry *
 held (const lk_table *table, uint8_t home, uint64_t place, uint64_t *count)
 {
     uint64_t seen = 0;
-    const lk_link *link = lk_index_first (&table->queues);
-    for (; link; link = lk_index_next (&table->queues, link)) {
+    const lk_link *link = lk_index_first (&table->queues[home]);
+    for (; link; link = lk_index_next (&table->queues[home], link)) {
         const lk_queue *queue = (const lk_queue *) link;
-        if (queue->home == home && queue->first->token != 0) {
+        if (queue->first->token != 0) {
             if (!count && seen == place) {
                 return queue->first;
             }

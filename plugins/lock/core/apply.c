@@ -403,12 +403,9 @@ apply_open (lk_table *self, uint8_t home, lk_tells *tells)
 {
     queues waited_for = {0};
     self->reclaim &= (uint8_t) ~(1u << home);
-    const lk_link *link = lk_index_first (&self->queues);
-    for (; link; link = lk_index_next (&self->queues, link)) {
+    const lk_link *link = lk_index_first (&self->queues[home]);
+    for (; link; link = lk_index_next (&self->queues[home], link)) {
         lk_queue *queue = (lk_queue *) link;
-        if (queue->home != home) {
-            continue;
-        }
         queue->shared_ms = self->now_ms; /* before, nobody knows */
         if (queue->waiting || lk_queue_upgrade (queue)) {
             note_queue (&waited_for, queue);

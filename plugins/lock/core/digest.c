@@ -141,12 +141,12 @@ static bool
 digest_slice (const lk_table *table, uint8_t home, uint32_t slice,
               uint64_t *digest)
 {
-    const lk_index *queues = &table->queues;
+    const lk_index *queues = &table->queues[home];
     const lk_link *link = lk_index_slice_first (queues, slice, LK_SLICES);
     uint64_t sum = 0;
     for (; link; link = lk_index_slice_next (queues, link, LK_SLICES)) {
         const lk_queue *queue = (const lk_queue *) link;
-        const lk_entry *entry = queue->home == home ? queue->first : NULL;
+        const lk_entry *entry = queue->first;
         uint64_t line = 0;
         for (; entry; entry = entry->next) {
             const lk_ticket ticket = lk_entry_ticket (entry);

@@ -79,8 +79,9 @@ lk_table_watch_home (lk_table *self, uint8_t home, int64_t after_ms)
 {
     self->watch_home = home;
     self->watch_after_ms = after_ms;
-    const lk_link *link = lk_index_first (&self->queues);
-    for (; link; link = lk_index_next (&self->queues, link)) {
+    const lk_index *queues = &self->queues[home];
+    const lk_link *link = lk_index_first (queues);
+    for (; link; link = lk_index_next (queues, link)) {
         lk_entry *entry = ((const lk_queue *) link)->first;
         for (; entry; entry = entry->next) {
             watch (self, entry);
@@ -219,7 +220,7 @@ need_queue (lk_table *self, lk_name object)
         queue->size = object.size;
         queue->hash = (uint32_t) lk_hash64 (object.data, object.size);
         queue->home = lk_table_home (self, object);
-        lk_index_add (&self->queues, &queue->link);
+        lk_index_add (&self->queues[queue->home], &queue->link);
     }
     return queue;
 }
@@ -230,7 +231,7 @@ leave_queue (lk_table *self, lk_entry *entry)
     lk_queue *queue = entry->queue;
     lk_queue_take (queue, entry);
     if (!queue->first) {
-        lk_index_remove (&self->queues, &queue->link);
+        lk_index_remove (&self->queues[queue->home], &queue->link);
         lk_free (queue);
     }
 }

@@ -42,7 +42,9 @@ lk_table_init (lk_table *self)
 {
     memset (self, 0, sizeof *self);
     self->watch_home = LK_LEADERS_MAX;
-    lk_index_init (&self->queues, hash_of_queue);
+    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
+        lk_index_init (&self->queues[home], hash_of_queue);
+    }
     lk_index_init (&self->owners, hash_of_owner);
     lk_heap_init (&self->audits, place_in_audits);
     lk_heap_init (&self->timed, place_in_timed);
@@ -58,9 +60,9 @@ lk_table_forget_listing (lk_table *self)
 }
 
 static void
-free_queues (lk_table *self)
+free_queues (lk_index *queues)
 {
-    lk_link *link = lk_index_clear (&self->queues);
+    lk_link *link = lk_index_clear (queues);
     while (link) {
         lk_queue *queue = (lk_queue *) link;
         lk_entry *entry = queue->first;
@@ -92,7 +94,9 @@ lk_table_clear (lk_table *self)
 {
     lk_table_forget_listing (self);
     free_crowds (self);
-    free_queues (self);
+    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
+        free_queues (&self->queues[home]);
+    }
     lk_link *owner = lk_index_clear (&self->owners);
     while (owner) {
         lk_link *next = owner->next;
@@ -197,8 +201,12 @@ is_called (const lk_queue *queue, lk_name object)
 lk_queue *
 lk_table_queue (const lk_table *self, lk_name object)
 {
-    uint32_t hash = (uint32_t) lk_hash64 (object.data, object.size);
-    lk_link *link = lk_index_find (&self->queues, hash);
+    uint64_t hash = lk_hash64 (object.data, object.size);
+    if (!lk_table_is_filled (self)) {
+        return NULL;
+    }
+    size_t home = hash % self->decree.leader_count;
+    lk_link *link = lk_index_find (&self->queues[home], (uint32_t) hash);
     while (link && !is_called ((lk_queue *) link, object)) {
         link = link->next;
     }
@@ -214,18 +222,28 @@ lk_table_crowd (const lk_table *self, lk_host host, uint64_t session)
     return crowd;
 }
 
+static size_t
+list_queues (const lk_index *queues, lk_entry **listing)
+{
+    size_t count = 0;
+    const lk_link *link = lk_index_first (queues);
+    for (; link; link = lk_index_next (queues, link)) {
+        lk_entry *entry = ((const lk_queue *) link)->first;
+        for (; entry; entry = entry->next) {
+            listing[count++] = entry;
+        }
+    }
+    return count;
+}
+
 lk_entry *const *
 lk_table_listing (lk_table *self)
 {
     if (!self->listing && self->count > 0) {
         self->listing = lk_alloc (self->count * sizeof *self->listing);
         size_t count = 0;
-        const lk_link *link = lk_index_first (&self->queues);
-        for (; link; link = lk_index_next (&self->queues, link)) {
-            lk_entry *entry = ((const lk_queue *) link)->first;
-            for (; entry; entry = entry->next) {
-                self->listing[count++] = entry;
-            }
+        for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
+            count += list_queues (&self->queues[home], self->listing + count);
         }
         LK_ASSERT (count == self->count);
     }

@@ -105,7 +105,7 @@ struct lk_crowd {
 
 typedef struct {
     lk_decree decree; /* that filled it; no leaders: there is no table */
-    lk_index queues;
+    lk_index queues[LK_LEADERS_MAX]; /* by home */
     lk_index owners;
     lk_crowd *crowds;                            /* map */
     size_t count;                                /* of all tickets */

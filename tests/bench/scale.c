@@ -1,0 +1,381 @@
+/*  scale.c - what very many names held cost the pure cores
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Four lock services in one process, three of them leaders, and no wire: times
+ *  are CPU time inside lk_node_step () alone. Applications on the fourth host
+ *  hold N names. Then: what one pair of LOCK and UNLOCK more costs all cores,
+ *  what a second costs in which nothing happens and which step took longest,
+ *  what a takeover costs when a leader ends, what an application costs that ends
+ *  with 100,000 locks, and how much memory goes with a leader and with a proxy.
+ *
+ *  usage: scale N...
+ */
+
+#include "decree.h"
+#include "lib/small.h"
+#include "util/alloc.h"
+#include "util/assert.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define HOSTS 4
+#define FLIGHT 256
+#define PAIRS 2000
+#define APP_LOCKS 100000 /* of one application */
+#define NAME "backup/job-%08zu"
+#define NAME_SIZE 19
+#define IDLE_MS 60000
+#define TAKEOVER_MS 60000
+
+typedef struct {
+    lk_small small;
+    lk_lock_message *mail; /* on its way, owned */
+    size_t mails;
+    size_t room;
+    lk_host asker;
+    size_t answers;
+    int64_t ns[HOSTS]; /* in steps of that host */
+    int64_t longest_ns;
+} lk_bench;
+
+/*  -------------------------------------------------------- steps */
+
+static int64_t
+clock_ns (void)
+{
+    struct timespec now;
+    clock_gettime (CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t) now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void
+post (lk_bench *self, const lk_lock_message *message)
+{
+    if (self->mails == self->room) {
+        self->room = self->room ? self->room * 2 : 64;
+        self->mail = lk_realloc (self->mail, self->room * sizeof *self->mail);
+    }
+    lk_lock_message_copy (&self->mail[self->mails++], message);
+}
+
+static void
+step (lk_bench *self, lk_host host, lk_event *event)
+{
+    lk_effects effects;
+    event->now_ms = self->small.now_ms;
+    const int64_t begin_ns = clock_ns ();
+    lk_node_step (self->small.host[host].node, event, &effects);
+    const int64_t taken_ns = clock_ns () - begin_ns;
+    self->ns[host] += taken_ns;
+    if (taken_ns > self->longest_ns) {
+        self->longest_ns = taken_ns;
+    }
+    for (size_t i = 0; i < effects.count; i++) {
+        const lk_effect *effect = &effects.item[i];
+        if (effect->type == LK_DO_SEND) {
+            post (self, effect->message);
+        }
+        self->answers += effect->type == LK_DO_TELL;
+    }
+}
+
+/*  What came for one host is a wake-up of it. */
+static void
+wake (lk_bench *self, lk_host host, const lk_lock_message *mail, size_t mails)
+{
+    bool any = false;
+    for (size_t i = 0; i < mails; i++) {
+        lk_event event = {
+            .type = LK_ON_MESSAGE, .message = &mail[i], .more = true};
+        if (mail[i].to == host) {
+            step (self, host, &event);
+            any = true;
+        }
+    }
+    lk_event flush = {.type = LK_ON_FLUSH};
+    if (any) {
+        step (self, host, &flush);
+    }
+}
+
+/*  Each host wakes up, and what that brings about travels on. */
+static void
+deliver (lk_bench *self)
+{
+    while (self->mails > 0) {
+        lk_lock_message *mail = self->mail;
+        const size_t mails = self->mails;
+        self->mail = NULL;
+        self->mails = self->room = 0;
+        for (lk_host host = 0; host < HOSTS; host++) {
+            if (self->small.host[host].node) {
+                wake (self, host, mail, mails);
+            }
+        }
+        for (size_t i = 0; i < mails; i++) {
+            lk_lock_message_clear (&mail[i]);
+        }
+        lk_free (mail);
+    }
+}
+
+/*  Until the next deadline of somebody. */
+static void
+pass (lk_bench *self)
+{
+    int64_t next_ms = self->small.now_ms + 1000;
+    for (lk_host host = 0; host < HOSTS; host++) {
+        const lk_node *node = self->small.host[host].node;
+        if (node && lk_node_deadline (node) < next_ms) {
+            next_ms = lk_node_deadline (node);
+        }
+    }
+    if (next_ms > self->small.now_ms) {
+        self->small.now_ms = next_ms;
+    }
+    for (lk_host host = 0; host < HOSTS; host++) {
+        const lk_node *node = self->small.host[host].node;
+        lk_event tick = {.type = LK_ON_TICK};
+        if (node && lk_node_deadline (node) <= self->small.now_ms) {
+            step (self, host, &tick);
+        }
+    }
+    deliver (self);
+}
+
+static void
+run (lk_bench *self, int64_t ms)
+{
+    const int64_t end_ms = self->small.now_ms + ms;
+    while (self->small.now_ms < end_ms) {
+        pass (self);
+    }
+}
+
+static void
+start_clocks (lk_bench *self)
+{
+    memset (self->ns, 0, sizeof self->ns);
+    self->longest_ns = 0;
+}
+
+static double
+all_us (const lk_bench *self)
+{
+    int64_t ns = 0;
+    for (size_t host = 0; host < HOSTS; host++) {
+        ns += self->ns[host];
+    }
+    return (double) ns / 1e3;
+}
+
+/*  -------------------------------------------------------- applications */
+
+/*  For those names, FLIGHT at a time. */
+static void
+ask (lk_bench *self, lk_event_type type, size_t first, size_t end)
+{
+    size_t answered = 0;
+    self->answers = 0;
+    for (size_t i = first; i < end; i++) {
+        char name[32];
+        snprintf (name, sizeof name, NAME, i);
+        lk_app_request request =
+            lk_small_request ((uint32_t) (i / APP_LOCKS) + 1, i + 1, name);
+        lk_event event = {.type = type, .more = true, .request = request};
+        step (self, self->asker, &event);
+        if (i + 1 == end || (i + 1) % FLIGHT == 0) {
+            lk_event flush = {.type = LK_ON_FLUSH};
+            step (self, self->asker, &flush);
+            deliver (self);
+            answered = i + 1 - first;
+        }
+        if (i % 40000 == 0) {
+            run (self, 250); /* pings, and leases */
+        }
+    }
+    LK_ASSERT (self->answers == answered);
+}
+
+/*  -------------------------------------------------------- figures */
+
+static void
+say (const char *what, size_t names, double value, const char *unit)
+{
+    int zeros = 0;
+    for (; names >= 10; names /= 10) {
+        zeros++;
+    }
+    printf ("figure scale.%s.1e%d %.6g %s\n", what, zeros, value, unit);
+    fflush (stdout);
+}
+
+static double
+in_use (void)
+{
+    const struct mallinfo2 info = mallinfo2 ();
+    return (double) info.uordblks + (double) info.hblkhd;
+}
+
+/*  What goes with a lock service, and its process with it. */
+static double
+weigh (lk_bench *self, lk_host host)
+{
+    const double before = in_use ();
+    lk_node_destroy (&self->small.host[host].node);
+    return before - in_use ();
+}
+
+static void
+begin (lk_bench *self)
+{
+    const lk_small_plan plan = {.hosts = HOSTS, .leaders = 3, .seed = 1};
+    memset (self, 0, sizeof *self);
+    lk_small_init (&self->small, &plan);
+    lk_small_run (&self->small, 3000);
+    const lk_decree *decree = lk_small_leaders (&self->small);
+    while (lk_decree_place (decree, self->asker) >= 0) {
+        self->asker++;
+    }
+}
+
+static lk_host
+leader (const lk_bench *self, size_t place)
+{
+    return lk_small_leaders (&self->small)->leader[place];
+}
+
+static void
+measure_pair (lk_bench *self, size_t names)
+{
+    start_clocks (self);
+    ask (self, LK_ON_LOCK, names, names + PAIRS);
+    ask (self, LK_ON_UNLOCK, names, names + PAIRS);
+    say ("pair", names, all_us (self) / PAIRS, "us");
+}
+
+static void
+measure_idle (lk_bench *self, size_t names)
+{
+    run (self, 20000); /* while those that are new are confirmed */
+    start_clocks (self);
+    run (self, IDLE_MS);
+    say ("idle", names, all_us (self) * 1000 / IDLE_MS, "us/s");
+    say ("idle.longest", names, (double) self->longest_ns / 1e6, "ms");
+}
+
+/*  Some leader serves with all tickets, in a later term. */
+static bool
+is_over (const lk_bench *self, uint64_t term)
+{
+    bool leads = false;
+    for (lk_host host = 0; host < HOSTS; host++) {
+        lk_node_status status;
+        if (self->small.host[host].node) {
+            lk_node_get_status (self->small.host[host].node, &status);
+            leads = leads || (status.leads && status.decree.term.number > term);
+        }
+    }
+    return leads;
+}
+
+/*  The last leader ends, so that the first one fills two others. */
+static void
+measure_takeover (lk_bench *self, size_t names)
+{
+    const uint64_t term = lk_small_leaders (&self->small)->term.number;
+    const lk_host gone = leader (self, 2);
+    const int64_t begin_ms = self->small.now_ms;
+    lk_node_destroy (&self->small.host[gone].node);
+    start_clocks (self);
+    for (lk_host host = 0; host < HOSTS; host++) {
+        lk_event event = {.type = LK_ON_HOST_GONE, .host = gone};
+        if (host != gone) {
+            step (self, host, &event);
+        }
+    }
+    deliver (self);
+    while (!is_over (self, term)
+           && self->small.now_ms < begin_ms + TAKEOVER_MS) {
+        pass (self);
+    }
+    LK_ASSERT (is_over (self, term));
+    say ("takeover.pauses", names, (double) (self->small.now_ms - begin_ms),
+         "ms");
+    say ("takeover.cpu", names, all_us (self) / 1e3, "ms");
+    say ("takeover.longest", names, (double) self->longest_ns / 1e6, "ms");
+}
+
+static void
+measure_gone (lk_bench *self, size_t names)
+{
+    lk_event event = {.type = LK_ON_APP_GONE, .request.app = 1};
+    const size_t locks = names < APP_LOCKS ? names : APP_LOCKS;
+    lk_node_status status;
+    const int64_t begin_ms = self->small.now_ms;
+    start_clocks (self);
+    step (self, self->asker, &event);
+    deliver (self);
+    for (;;) {
+        lk_node_get_status (self->small.host[self->asker].node, &status);
+        if (status.requests == names - locks) {
+            break;
+        }
+        pass (self);
+    }
+    say ("gone.pauses", names, (double) (self->small.now_ms - begin_ms), "ms");
+    say ("gone", names, all_us (self) / (double) locks, "us/lock");
+    say ("gone.longest", names, (double) self->longest_ns / 1e6, "ms");
+}
+
+static void
+measure_memory (lk_bench *self, size_t names, double base)
+{
+    const double all = weigh (self, leader (self, 2));
+    say ("memory", names, (all - base) / (double) names - NAME_SIZE, "bytes");
+}
+
+static void
+measure (size_t names)
+{
+    static lk_bench bench;
+    lk_bench *self = &bench;
+    begin (self);
+    const double base = weigh (self, leader (self, 2));
+    const double base_asker = weigh (self, self->asker);
+    lk_small_clear (&self->small);
+
+    begin (self);
+    ask (self, LK_ON_LOCK, 0, names);
+    measure_pair (self, names);
+    measure_memory (self, names, base);
+    lk_small_clear (&self->small);
+
+    begin (self);
+    ask (self, LK_ON_LOCK, 0, names);
+    measure_idle (self, names);
+    measure_takeover (self, names);
+    measure_gone (self, names);
+    say ("memory.proxy", names,
+         (weigh (self, self->asker) - base_asker)
+                 / (double) (names > APP_LOCKS ? names - APP_LOCKS : 1)
+             - NAME_SIZE,
+         "bytes");
+    lk_small_clear (&self->small);
+    lk_free (self->mail);
+}
+
+int
+main (int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        measure (strtoul (argv[i], NULL, 10));
+    }
+    return 0;
+}
