@@ -85,3 +85,18 @@ lk_hash64 (const void *data, size_t size)
 {
     return lk_siphash (fixed_key, data, size);
 }
+
+uint64_t
+lk_checksum64 (const void *data, size_t size)
+{
+    const uint8_t *bytes = data;
+    uint64_t hash = size + (uint64_t) 1;
+    size_t at = 0;
+    for (; at + 8 <= size; at += 8) {
+        hash = lk_hash_mix (hash, little_endian (bytes + at));
+    }
+    for (; at < size; at++) {
+        hash = lk_hash_mix (hash, bytes[at]);
+    }
+    return hash;
+}

@@ -7,8 +7,9 @@
  *  are CPU time inside lk_node_step () alone. Applications on the fourth host
  *  hold N names. Then: what one pair of LOCK and UNLOCK more costs all cores,
  *  what a second costs in which nothing happens and which step took longest,
- *  what a takeover costs when a leader ends, what an application costs that ends
- *  with 100,000 locks, and how much memory goes with a leader and with a proxy.
+ *  what a takeover costs when a leader ends, what an application costs that
+ *  ends with 100,000 locks, and how much memory goes with a leader and with a
+ *  proxy.
  *
  *  usage: scale N...
  */

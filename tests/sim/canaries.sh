@@ -322,8 +322,8 @@ canary late-turn-counts 60 late-turns apply.c \
     's/if (ticket->turn > entry->turn) {/if (ticket->turn != entry->turn) {/'
 canary kept-goes-with-its-host 60 kept-outlives apply.c \
     's/ && !entry->kept;/;/; s/ || list\[i\]->kept) {/) {/'
-canary kept-forgotten-by-filling 100 kept-outlives doorway.c \
-    's/if (ticket\.kept || ticket/if (ticket/'
+canary kept-forgotten-by-filling 100 kept-outlives apply.c \
+    's/if (!list\[i\]->kept) {/if (1) {/'
 canary lingers-not-at-all 60 storm proxy.c \
     's/return asked->until_ms < asked->linger_until_ms ? asked->until_ms\n *: asked->linger_until_ms;/return 0;/'
 

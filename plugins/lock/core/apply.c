@@ -309,6 +309,47 @@ drop_crowd (lk_table *self, uint8_t home, const lk_crowd *crowd, queues *others)
     lk_free (list);
 }
 
+/*  Whoever it may be that orders them. */
+static void
+drop_over (lk_table *self, const uint64_t gone[LK_HOSTS_MAX])
+{
+    lk_crowd *crowd;
+    lk_crowd *next;
+    HASH_ITER (hh, self->crowds, crowd, next) {
+        if (crowd->id[1] > gone[crowd->id[0]]) {
+            continue;
+        }
+        size_t count = crowd->entries.count;
+        lk_entry **list = list_crowd (crowd);
+        for (size_t i = 0; i < count; i++) {
+            if (!list[i]->kept) {
+                lk_entry_remove (self, list[i]);
+            }
+        }
+        lk_free (list);
+    }
+}
+
+void
+lk_table_carry_over (lk_table *self, const lk_decree *decree, int64_t now_ms)
+{
+    uint64_t gone[LK_HOSTS_MAX];
+    for (lk_host host = 0; host < LK_HOSTS_MAX; host++) {
+        gone[host] = lk_table_gone (self, host);
+    }
+    drop_over (self, gone);
+    self->decree = *decree;
+    memset (self->gone, 0, sizeof self->gone);
+    lk_table_set_gone (self, gone);
+    memset (self->reported, 0, sizeof self->reported);
+    memset (self->reporting, 0, sizeof self->reporting);
+    memset (self->parts, 0, sizeof self->parts);
+    memset (self->sequence, 0, sizeof self->sequence);
+    memset (self->hash, 0, sizeof self->hash);
+    memset (self->slice, 0, sizeof self->slice);
+    lk_table_rehome (self, now_ms);
+}
+
 static void
 apply_gone (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {

@@ -6,21 +6,12 @@
 
 #include "digest.h"
 
-/*  Cheap, since it guards against accidents, not against who aims at it. */
-static uint64_t
-mix (uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
-    return hash ^ hash >> 32;
-}
-
 /*  Not lk_hash64 (): of two names that have a home and a place in the tables
  *  in common, for that hash is the same, this one tells which it is. */
 static uint64_t
 hash_name (lk_name name)
 {
-    static const uint64_t key[2] = {0x646967657374206fu, 0x662061206e616d65u};
-    return lk_siphash (key, name.data, name.size);
+    return lk_checksum64 (name.data, name.size);
 }
 
 /*  -------------------------------------------------------- operations */
@@ -35,24 +26,28 @@ digest_mode (const lk_ticket *ticket)
         | (uint64_t) mode->lenient << 3 | (uint64_t) mode->is_static << 4
         | (uint64_t) ticket->upgrade << 5 | (uint64_t) ticket->kept << 6
         | (uint64_t) ticket->rest << 8 | (uint64_t) ticket->turn << 32;
-    hash = mix (mix (hash, 0), (uint64_t) mode->limit << 32 | mode->bound);
-    return mix (hash, mode->quiet_ms);
+    hash = lk_hash_mix (lk_hash_mix (hash, 0),
+                        (uint64_t) mode->limit << 32 | mode->bound);
+    return lk_hash_mix (hash, mode->quiet_ms);
 }
 
 uint64_t
 lk_ticket_hash (uint64_t hash, const lk_ticket *ticket)
 {
-    const uint64_t key[2] = {hash, ticket->request.serial};
-    uint64_t facts[] = {ticket->request.session,
-                        ticket->token,
-                        ticket->key,
-                        ticket->number,
-                        (uint64_t) ticket->duration_ms,
-                        digest_mode (ticket),
-                        ticket->pid,
-                        hash_name (ticket->object),
-                        hash_name (ticket->owner)};
-    return lk_siphash (key, facts, sizeof facts);
+    const uint64_t facts[] = {ticket->request.serial,
+                              ticket->request.session,
+                              ticket->token,
+                              ticket->key,
+                              ticket->number,
+                              (uint64_t) ticket->duration_ms,
+                              digest_mode (ticket),
+                              ticket->pid,
+                              hash_name (ticket->object),
+                              hash_name (ticket->owner)};
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+        hash = lk_hash_mix (hash, facts[i]);
+    }
+    return hash;
 }
 
 uint64_t
@@ -69,17 +64,17 @@ lk_digest_op (uint64_t hash, const lk_op *op)
 uint64_t
 lk_digest_did (uint64_t hash, uint64_t did)
 {
-    return did ? mix (hash, did) : hash;
+    return did ? lk_hash_mix (hash, did) : hash;
 }
 
 uint64_t
 lk_digest_tell (const lk_tell *tell)
 {
-    uint64_t hash = mix (tell->kind + 1, tell->request.session);
-    hash = mix (mix (hash, tell->request.serial), tell->token);
-    hash = mix (hash, (uint64_t) tell->ordinal << 32 | tell->turn);
-    return mix (mix (hash, tell->key),
-                (uint64_t) tell->type << 1 | (uint64_t) tell->kept);
+    uint64_t hash = lk_hash_mix (tell->kind + 1, tell->request.session);
+    hash = lk_hash_mix (lk_hash_mix (hash, tell->request.serial), tell->token);
+    hash = lk_hash_mix (hash, (uint64_t) tell->ordinal << 32 | tell->turn);
+    return lk_hash_mix (lk_hash_mix (hash, tell->key),
+                        (uint64_t) tell->type << 1 | (uint64_t) tell->kept);
 }
 
 /*  -------------------------------------------------------- tickets */
@@ -87,27 +82,29 @@ lk_digest_tell (const lk_tell *tell)
 uint64_t
 lk_digest_grant (const lk_ticket *ticket)
 {
-    uint64_t hash = mix (ticket->request.serial, ticket->number);
-    hash = mix (mix (hash, ticket->ordinal), ticket->token);
-    return mix (mix (hash, ticket->key), digest_mode (ticket));
+    uint64_t hash = lk_hash_mix (ticket->request.serial, ticket->number);
+    hash = lk_hash_mix (lk_hash_mix (hash, ticket->ordinal), ticket->token);
+    return lk_hash_mix (lk_hash_mix (hash, ticket->key), digest_mode (ticket));
 }
 
 /*  But for the number of its host, which is this process's own. */
 static uint64_t
 digest_shared (const lk_ticket *ticket)
 {
-    uint64_t hash = mix (hash_name (ticket->object), hash_name (ticket->owner));
-    hash = mix (hash, ticket->pid);
-    hash = mix (hash, ticket->request.session);
-    hash = mix (hash, ticket->request.serial);
-    hash = mix (hash, (uint64_t) ticket->duration_ms);
+    uint64_t hash =
+        lk_hash_mix (hash_name (ticket->object), hash_name (ticket->owner));
+    hash = lk_hash_mix (hash, ticket->pid);
+    hash = lk_hash_mix (hash, ticket->request.session);
+    hash = lk_hash_mix (hash, ticket->request.serial);
+    hash = lk_hash_mix (hash, (uint64_t) ticket->duration_ms);
     return hash + lk_digest_grant (ticket);
 }
 
 static uint64_t
 digest_host (const lk_ticket *ticket)
 {
-    return mix (mix (ticket->request.host, ticket->request.serial), 1);
+    return lk_hash_mix (
+        lk_hash_mix (ticket->request.host, ticket->request.serial), 1);
 }
 
 uint64_t
@@ -124,12 +121,13 @@ digest_sessions (const lk_table *table, uint8_t home)
 {
     uint64_t digest = table->reclaim >> home & 1;
     for (size_t host = 0; host < LK_HOSTS_MAX; host++) {
-        digest +=
-            table->gone[home][host] ? mix (2, table->gone[home][host]) : 0;
+        digest += table->gone[home][host]
+                      ? lk_hash_mix (2, table->gone[home][host])
+                      : 0;
         if (table->reporting[home][host]) {
-            uint64_t hash = mix (3, table->reporting[home][host]);
-            hash = mix (hash, table->parts[home][host]);
-            digest += mix (hash, table->reported[home][host]);
+            uint64_t hash = lk_hash_mix (3, table->reporting[home][host]);
+            hash = lk_hash_mix (hash, table->parts[home][host]);
+            digest += lk_hash_mix (hash, table->reported[home][host]);
         }
     }
     return digest;
@@ -152,7 +150,7 @@ digest_slice (const lk_table *table, uint8_t home, uint32_t slice,
             const lk_ticket ticket = lk_entry_ticket (entry);
             uint64_t shared = digest_shared (&ticket);
             sum += shared + digest_host (&ticket);
-            line = mix (line, shared);
+            line = lk_hash_mix (line, shared);
         }
         *digest += line;
     }
@@ -169,7 +167,7 @@ lk_digest_some (const lk_table *table, uint8_t home, uint32_t first,
         uint32_t slice = (first + i) % LK_SLICES;
         sound = digest_slice (table, home, slice, digest) && sound;
     }
-    *digest = mix (*digest, sound);
+    *digest = lk_hash_mix (*digest, sound);
     return sound;
 }
 

@@ -85,7 +85,11 @@ send_fill (lk_node *node, size_t place)
     lk_lock_message *message = lk_out_message (node, LK_MSG_FILL);
     message->term = own_term (self);
     message->as.chunk.decree = self->order.decree;
-    lk_transfer_chunk (node, self->fill[place].chunk, &message->as.chunk);
+    lk_fill *fill = &self->fill[place];
+    lk_transfer_chunk (node, fill->chunk, &message->as.chunk);
+    fill->next = lk_transfer_next (&message->as.chunk);
+    fill->next_hash = lk_transfer_hash (fill->hash, &message->as.chunk);
+    fill->more = message->as.chunk.more;
     lk_out_send (node, message, self->order.decree.leader[place]);
 }
 
@@ -181,32 +185,20 @@ pass_if_filled (lk_node *node)
 }
 
 /*  The tickets are here, in `source`: our own table, a holder's, or none. They
- *  become the table of the new decree: what belongs to sessions that are over
- *  stays behind, and a reclaim that was not over begins again. */
+ *  become the table of the new decree, and a reclaim that was not over begins
+ *  again. */
 static void
 take_tickets (lk_node *node, lk_table *source)
 {
     lk_doorway *self = &node->doorway;
     const lk_decree *decree = &self->order.decree;
-    uint64_t gone[LK_HOSTS_MAX];
+    bool is_reclaim = decree->reclaim || source->reclaim;
     lk_table table;
     lk_table_init (&table);
-    lk_table_begin (&table, decree);
-    for (lk_host host = 0; host < LK_HOSTS_MAX; host++) {
-        gone[host] = lk_table_gone (source, host);
-    }
-    lk_table_set_gone (&table, gone);
-    if (decree->reclaim || source->reclaim) {
-        table.reclaim = (uint8_t) ((1u << decree->leader_count) - 1);
-    }
-    lk_entry *const *listing = lk_table_listing (source);
-    for (size_t i = 0; i < source->count; i++) {
-        lk_ticket ticket = lk_entry_ticket (listing[i]);
-        ticket.age_ms = lk_entry_age (listing[i], node->now_ms);
-        if (ticket.kept || ticket.request.session > gone[ticket.request.host]) {
-            lk_table_restore (&table, &ticket, node->now_ms);
-        }
-    }
+    lk_table_move (&table, source);
+    lk_table_carry_over (&table, decree, node->now_ms);
+    table.reclaim =
+        is_reclaim ? (uint8_t) ((1u << decree->leader_count) - 1) : 0;
     lk_node_install (node, &table);
     lk_table_clear (&self->incoming);
     memset (self->fill, 0, sizeof self->fill);
@@ -337,22 +329,19 @@ lk_on_filled (lk_node *node, const lk_lock_message *message)
     if (filled->chunk != fill->chunk) {
         return;
     }
-    lk_msg_chunk chunk;
-    lk_transfer_chunk (node, fill->chunk, &chunk);
-    uint64_t hash = lk_transfer_hash (fill->hash, &chunk);
-    if (hash != filled->hash) {
+    if (fill->next_hash != filled->hash) {
         lk_alert_raise (node, &(lk_msg_alert) {.cause = LK_ALERT_FILLING,
                                                .host = message->from,
                                                .home = node->config.self,
                                                .sequence = fill->chunk,
                                                .hash = filled->hash,
-                                               .expected = hash});
+                                               .expected = fill->next_hash});
         leave (node);
         return;
     }
-    fill->hash = hash;
-    if (chunk.more) {
-        fill->chunk = lk_transfer_next (&chunk);
+    fill->hash = fill->next_hash;
+    if (fill->more) {
+        fill->chunk = fill->next;
         send_fill (node, (size_t) place);
     } else {
         self->filled |= LK_HOST_BIT (message->from);

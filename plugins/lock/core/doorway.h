@@ -26,6 +26,9 @@ typedef enum {
 typedef struct {
     uint64_t chunk; /* place of the first ticket of the one under way */
     uint64_t hash;  /* of those before */
+    uint64_t next;  /* place behind it */
+    uint64_t next_hash;
+    bool more;
 } lk_fill;
 
 typedef struct {

@@ -213,13 +213,14 @@ lk_entry_set_bound (lk_table *self, lk_queue *queue, uint32_t bound)
 static lk_queue *
 need_queue (lk_table *self, lk_name object)
 {
-    lk_queue *queue = lk_table_queue (self, object);
+    uint64_t hash = lk_hash64 (object.data, object.size);
+    lk_queue *queue = lk_table_queue_by_hash (self, object, hash);
     if (!queue) {
         queue = lk_alloc (sizeof *queue + object.size);
         memcpy (queue->key, object.data, object.size);
         queue->size = object.size;
-        queue->hash = (uint32_t) lk_hash64 (object.data, object.size);
-        queue->home = lk_table_home (self, object);
+        queue->hash = (uint32_t) hash;
+        queue->home = (uint8_t) (hash % self->decree.leader_count);
         lk_index_add (&self->queues[queue->home], &queue->link);
     }
     return queue;
@@ -265,7 +266,10 @@ find_owner (const lk_table *self, const lk_ticket *ticket)
 static lk_owner *
 join_owner (lk_table *self, const lk_ticket *ticket)
 {
-    lk_owner *owner = find_owner (self, ticket);
+    lk_owner *owner = self->last_owner;
+    if (!owner || !is_owned_by (owner, ticket)) {
+        owner = find_owner (self, ticket);
+    }
     if (!owner) {
         owner = lk_alloc (sizeof *owner + ticket->owner.size);
         owner->pid = ticket->pid;
@@ -276,6 +280,7 @@ join_owner (lk_table *self, const lk_ticket *ticket)
         lk_index_add (&self->owners, &owner->link);
     }
     owner->tickets++;
+    self->last_owner = owner;
     return owner;
 }
 
@@ -285,6 +290,7 @@ leave_owner (lk_table *self, lk_owner *owner)
     owner->tickets--;
     if (owner->tickets == 0) {
         lk_index_remove (&self->owners, &owner->link);
+        self->last_owner = NULL;
         lk_free (owner);
     }
 }
@@ -294,7 +300,13 @@ leave_owner (lk_table *self, lk_owner *owner)
 uint32_t
 lk_serial_hash (uint64_t serial)
 {
-    return (uint32_t) lk_hash64 (&serial, sizeof serial);
+    return (uint32_t) (serial * 0x9e3779b97f4a7c15u >> 32);
+}
+
+uint32_t
+lk_crowd_hash (const uint64_t id[2])
+{
+    return lk_serial_hash (id[1] << 8 | id[0]);
 }
 
 static uint32_t
@@ -312,7 +324,8 @@ join_crowd (lk_table *self, lk_entry *entry, lk_request_id request)
         crowd->id[0] = request.host;
         crowd->id[1] = request.session;
         lk_index_init (&crowd->entries, hash_of_entry);
-        HASH_ADD (hh, self->crowds, id, sizeof crowd->id, crowd);
+        HASH_ADD_BYHASHVALUE (hh, self->crowds, id, sizeof crowd->id,
+                              lk_crowd_hash (crowd->id), crowd);
     }
     entry->crowd = crowd;
     entry->serial = request.serial;
@@ -448,6 +461,61 @@ lk_entry_keep (lk_table *self, lk_entry *entry)
         entry->kept = true;
         lk_entry_put (self, entry);
         leave_count (entry);
+    }
+}
+
+/*  -------------------------------------------------------- other decrees */
+
+/*  What was remembered of it is of the former decree. */
+static void
+join_again (lk_table *self, lk_entry *entry)
+{
+    const lk_queue *queue = entry->queue;
+    lk_free (entry->memo);
+    entry->memo = NULL;
+    entry->confirmed = false;
+    entry->added = 0;
+    entry->audit_place = 0;
+    entry->crowd->count[queue->home] += !entry->kept;
+    self->tickets[queue->home]++;
+    *sum_of (self, queue) += digest_all (entry);
+}
+
+static void
+rehome_queue (lk_table *self, lk_queue *queue, int64_t now_ms)
+{
+    queue->home = lk_table_home (self, (lk_name) {queue->key, queue->size});
+    queue->shared_ms = now_ms;
+    lk_index_add (&self->queues[queue->home], &queue->link);
+    for (lk_entry *entry = queue->first; entry; entry = entry->next) {
+        join_again (self, entry);
+    }
+}
+
+void
+lk_table_rehome (lk_table *self, int64_t now_ms)
+{
+    lk_link *queues[LK_LEADERS_MAX];
+    lk_table_forget_listing (self);
+    lk_heap_clear (&self->audits);
+    lk_heap_clear (&self->timed);
+    self->watch_home = LK_LEADERS_MAX;
+    memset (self->sum, 0, sizeof self->sum);
+    memset (self->tickets, 0, sizeof self->tickets);
+    for (lk_crowd *crowd = self->crowds; crowd; crowd = crowd->hh.next) {
+        memset (crowd->count, 0, sizeof crowd->count);
+        crowd->silent_by = 0;
+    }
+    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
+        queues[home] = lk_index_clear (&self->queues[home]);
+    }
+    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
+        lk_link *link = queues[home];
+        while (link) {
+            lk_link *next = link->next;
+            rehome_queue (self, (lk_queue *) link, now_ms);
+            link = next;
+        }
     }
 }
 

@@ -27,12 +27,22 @@ void lk_entry_set_mode (lk_entry *entry, const lk_lock_mode *mode);
 /*  The object's stored bound is that, from now on; of a semaphore. */
 void lk_entry_set_bound (lk_table *table, lk_queue *queue, uint32_t bound);
 
-/*  For the indexes of the table. */
+/*  For the indexes of the table. Sessions and serials come from the proxies
+ *  whose tickets they find, so that nobody aims at another's. */
 uint32_t lk_serial_hash (uint64_t serial);
+uint32_t lk_crowd_hash (const uint64_t id[2]);
 uint32_t lk_owner_hash (lk_name address, uint32_t pid);
+
+/*  As lk_table_queue, by its key and lk_hash64 () of that. */
+lk_queue *lk_table_queue_by_hash (const lk_table *self, lk_name object,
+                                  uint64_t hash);
 
 /*  It is kept: it is not its session's any more. */
 void lk_entry_keep (lk_table *table, lk_entry *entry);
+
+/*  Sorts all tickets by the homes of the table's decree, which has become
+ *  another, and forgets what homes remember. */
+void lk_table_rehome (lk_table *table, int64_t now_ms);
 
 /*  The listing is made anew when it is next asked for. */
 void lk_table_forget_listing (lk_table *table);

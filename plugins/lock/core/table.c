@@ -199,9 +199,8 @@ is_called (const lk_queue *queue, lk_name object)
 }
 
 lk_queue *
-lk_table_queue (const lk_table *self, lk_name object)
+lk_table_queue_by_hash (const lk_table *self, lk_name object, uint64_t hash)
 {
-    uint64_t hash = lk_hash64 (object.data, object.size);
     if (!lk_table_is_filled (self)) {
         return NULL;
     }
@@ -213,12 +212,20 @@ lk_table_queue (const lk_table *self, lk_name object)
     return (lk_queue *) link;
 }
 
+lk_queue *
+lk_table_queue (const lk_table *self, lk_name object)
+{
+    return lk_table_queue_by_hash (self, object,
+                                   lk_hash64 (object.data, object.size));
+}
+
 lk_crowd *
 lk_table_crowd (const lk_table *self, lk_host host, uint64_t session)
 {
     uint64_t id[2] = {host, session};
     lk_crowd *crowd = NULL;
-    HASH_FIND (hh, self->crowds, id, sizeof id, crowd);
+    HASH_FIND_BYHASHVALUE (hh, self->crowds, id, sizeof id, lk_crowd_hash (id),
+                           crowd);
     return crowd;
 }
 

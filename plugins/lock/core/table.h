@@ -107,6 +107,7 @@ typedef struct {
     lk_decree decree; /* that filled it; no leaders: there is no table */
     lk_index queues[LK_LEADERS_MAX]; /* by home */
     lk_index owners;
+    lk_owner *last_owner;                        /* that was looked for; NULL */
     lk_crowd *crowds;                            /* map */
     size_t count;                                /* of all tickets */
     size_t tickets[LK_LEADERS_MAX];              /* ... by home */
@@ -169,6 +170,11 @@ void lk_table_move (lk_table *self, lk_table *source);
 
 /*  Makes it the (still empty) table of a decree. */
 void lk_table_begin (lk_table *self, const lk_decree *decree);
+
+/*  Makes it the table of another decree, with the tickets that it has, but for
+ *  those whose session is over. */
+void lk_table_carry_over (lk_table *self, const lk_decree *decree,
+                          int64_t now_ms);
 bool lk_table_is_filled (const lk_table *self);
 
 /*  The place of the leader that orders an object's tickets. */
