@@ -41,8 +41,8 @@ typedef struct {
 
 extern const lk_verb lk_verb_run, lk_verb_lock, lk_verb_unlock, lk_verb_check,
     lk_verb_acquire, lk_verb_release, lk_verb_status, lk_verb_list,
-    lk_verb_init, lk_verb_cluster, lk_verb_sandbox, lk_verb_version,
-    lk_verb_help;
+    lk_verb_init, lk_verb_cluster, lk_verb_sandbox, lk_verb_show,
+    lk_verb_version, lk_verb_help;
 
 /*  What `run` and `lock` have in common. */
 #define LK_HELP_KIND                                                           \
@@ -89,8 +89,9 @@ enum {
     LK_OPT_OWNER = 1 << 7,    /* --pid */
     LK_OPT_FORCE = 1 << 8,    /* --force, --reason, --token */
     LK_OPT_OBJECT = 1 << 9,
-    LK_OPT_INIT = 1 << 10,   /* --cluster, --members, --host, --state */
-    LK_OPT_SANDBOX = 1 << 11 /* --hosts, --members, ... */
+    LK_OPT_INIT = 1 << 10,    /* --cluster, --members, --host, --state */
+    LK_OPT_SANDBOX = 1 << 11, /* --hosts, --members, ... */
+    LK_OPT_HELP = 1 << 12     /* which all of them take */
 };
 
 #define LK_SETTINGS_MAX 32 /* times that --set may be there */

@@ -163,7 +163,7 @@ static const known_option known[] = {
      SETTING,
      AT (set),
      "there are too many --set"},
-    {{"help", no_argument, NULL, 0}, ~0u, FLAG, AT (help), NULL},
+    {{"help", no_argument, NULL, 0}, LK_OPT_HELP, FLAG, AT (help), NULL},
 };
 
 #define KNOWN_COUNT (sizeof known / sizeof known[0])
@@ -330,7 +330,7 @@ lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
     struct option options[KNOWN_COUNT + 1];
     int dashes_at = find_dashes (argc, argv, 1);
     const char *dashes = argv[dashes_at];
-    choose (options, takes);
+    choose (options, takes | LK_OPT_HELP);
     set_defaults (self);
     *code = LK_EXIT_FAILED;
     opterr = 0;
