@@ -241,6 +241,19 @@ lk_mesh_deadline (const lk_mesh *self)
     return deadline;
 }
 
+bool
+lk_mesh_is_settled (const lk_mesh *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        const lk_mesh_state state = self->link[i]->state;
+        if (state == LK_LINK_DIALING || state == LK_LINK_ASKING
+            || state == LK_LINK_ACCEPTED) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /*  Whether a link counts as a host of its own: the live one of those that
  *  go to the same host, or the first of them. */
 static bool

@@ -101,6 +101,9 @@ lk_mesh_link *lk_mesh_by_met (const lk_mesh *self, const lk_identity *identity);
 /*  The link to a host that is linked at least one way; NULL if none is. */
 lk_mesh_link *lk_mesh_by_host (const lk_mesh *self, lk_slice host);
 
+/*  Whether no link is between CONNECT and its answer, or ahead of it. */
+bool lk_mesh_is_settled (const lk_mesh *self);
+
 /*  -------------------------------------------------------- one link */
 
 /*  Carries out one event; returns what is to be done (LK_DO_...). */

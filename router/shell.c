@@ -56,7 +56,7 @@ typedef struct {
     int64_t stop_ms;     /* the end, once the good bye is sent */
 } lk_shell;
 
-static bool receive (lk_shell *self, lk_side side);
+static bool receive_all (lk_shell *self, lk_side side);
 
 static lk_router *
 woken (lk_shell *self)
@@ -251,8 +251,8 @@ static void
 flush_all (lk_shell *self)
 {
     if (flush_pass (self, false)) {
-        (void) receive (self, LK_SIDE_LOCAL);
-        (void) receive (self, LK_SIDE_MESH);
+        (void) receive_all (self, LK_SIDE_LOCAL);
+        (void) receive_all (self, LK_SIDE_MESH);
         while (flush_pass (self, true)) {
             continue;
         }
@@ -276,7 +276,7 @@ flush_and_turn (lk_shell *self)
 static void
 end_sessions (lk_shell *self)
 {
-    if (lk_ends_are_due (&self->ends) && receive (self, LK_SIDE_LOCAL)) {
+    if (lk_ends_are_due (&self->ends) && receive_all (self, LK_SIDE_LOCAL)) {
         lk_ends_tell (&self->ends);
     }
 }
@@ -309,14 +309,14 @@ fail (lk_shell *self, const char *what)
 
 /*  Whether all was taken that came. */
 static bool
-receive (lk_shell *self, lk_side side)
+receive (lk_shell *self, lk_side side, int max)
 {
     lk_router *router = woken (self);
     lk_identity identity;
     lk_io io = LK_IO_DONE;
     lk_part part;
     lk_part_init (&part);
-    for (int i = 0; i < LK_DRAIN_MAX && io != LK_IO_WAIT; i++) {
+    for (int i = 0; i < max && io != LK_IO_WAIT; i++) {
         io = lk_socket_receive (self->socket[side], &identity, &part);
         if (io == LK_IO_DONE) {
             lk_forward_frame (router, side, &identity, &part);
@@ -331,10 +331,22 @@ receive (lk_shell *self, lk_side side)
     return io == LK_IO_WAIT;
 }
 
+static bool
+receive_all (lk_shell *self, lk_side side)
+{
+    return receive (self, side, LK_DRAIN_MAX);
+}
+
+static void
+take_turn (lk_shell *self, lk_side side)
+{
+    (void) receive (self, side, lk_socket_turn (self->socket[side]));
+}
+
 static void
 read_local (void *user)
 {
-    (void) receive (user, LK_SIDE_LOCAL);
+    take_turn (user, LK_SIDE_LOCAL);
 }
 
 /*  What a neighbour sent before its end is taken first. */
@@ -350,7 +362,7 @@ read_monitor (void *user)
             lk_neighbour_connected (router, event.endpoint, event.fd);
             break;
         case LK_MONITOR_DISCONNECTED:
-            (void) receive (self, LK_SIDE_MESH);
+            (void) receive_all (self, LK_SIDE_MESH);
             lk_neighbour_disconnected (router, event.fd);
             break;
         case LK_MONITOR_UNRESOLVED:
@@ -365,12 +377,15 @@ read_monitor (void *user)
 }
 
 /*  The monitor first: what it tells of a descriptor is older than what comes
- *  through one of the same number. */
+ *  through one of the same number. That matters to who waits for an ACCEPT. */
 static void
 read_mesh (void *user)
 {
-    read_monitor (user);
-    (void) receive (user, LK_SIDE_MESH);
+    lk_shell *self = user;
+    if (!lk_mesh_is_settled (&self->router.mesh)) {
+        read_monitor (self);
+    }
+    take_turn (self, LK_SIDE_MESH);
 }
 
 static void

@@ -68,7 +68,7 @@ ask (lk_session *self, const lk_object_name *names, size_t count,
     lk_lock *lock =
         lk_book_lock (self->book, names, count, options, lk_clock_ms ());
     lock->session = self;
-    lk_session_work (self);
+    lk_session_say (self);
     *lock_p = lock;
     return LK_OK;
 }
@@ -174,7 +174,7 @@ lk_lock_change_start (lk_lock *self, lk_lock_type type, int64_t wait_ms)
         return lk_session_fail (self->session, LK_INVALID, problem);
     }
     lk_book_change (self->book, self, type, wait_ms, lk_clock_ms ());
-    lk_session_work (self->session);
+    lk_session_say (self->session);
     return LK_OK;
 }
 
@@ -201,7 +201,7 @@ lk_err
 lk_lock_release_start (lk_lock *self)
 {
     lk_book_release (self->book, self, lk_clock_ms ());
-    lk_session_work (self->session);
+    lk_session_say (self->session);
     return LK_OK;
 }
 
@@ -213,7 +213,7 @@ lk_lock_forget (lk_lock **self_p)
     if (self != NULL) {
         lk_session *session = self->session;
         lk_book_forget (self->book, self, lk_clock_ms ());
-        lk_session_work (session);
+        lk_session_say (session);
     }
 }
 

@@ -96,8 +96,8 @@ static const lk_attach_calls calls = {on_ready, on_lost, on_refused,
 /*  -------------------------------------------------------- work */
 
 /*  What cannot be sent now is repeated anyway. */
-static void
-send_all (lk_session *self)
+void
+lk_session_say (lk_session *self)
 {
     lk_message *message;
     while ((message = lk_book_next_message (self->book)) != NULL) {
@@ -106,21 +106,27 @@ send_all (lk_session *self)
     lk_attach_flush (self->attach);
 }
 
+static void
+tick (lk_session *self)
+{
+    lk_book_tick (self->book, lk_clock_ms ());
+    lk_session_say (self);
+}
+
 void
 lk_session_work (lk_session *self)
 {
     lk_attach_work (self->attach);
-    lk_book_tick (self->book, lk_clock_ms ());
-    send_all (self);
+    tick (self);
 }
 
 void
 lk_session_wait (lk_session *self, int64_t until_ms)
 {
     int64_t deadline = lk_book_deadline (self->book);
-    send_all (self);
+    lk_session_say (self);
     lk_attach_wait (self->attach, deadline < until_ms ? deadline : until_ms);
-    lk_session_work (self);
+    tick (self);
 }
 
 lk_err

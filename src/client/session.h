@@ -20,6 +20,9 @@ struct lk_session {
     char problem[320];
 };
 
+/*  Sends what the book has to say. */
+void lk_session_say (lk_session *self);
+
 /*  Does what is to do now, sends included. */
 void lk_session_work (lk_session *self);
 

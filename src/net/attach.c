@@ -108,13 +108,12 @@ take_frame (lk_attach *self, lk_part *part)
 }
 
 static void
-take_messages (void *user)
+take_some (lk_attach *self, int max)
 {
-    lk_attach *self = user;
     lk_part part;
 
     lk_part_init (&part);
-    for (int count = 0; count < LK_DRAIN_MAX; count++) {
+    for (int count = 0; count < max; count++) {
         lk_io io = lk_link_receive (&self->link, &part);
         if (io == LK_IO_DONE) {
             take_frame (self, &part);
@@ -123,6 +122,14 @@ take_messages (void *user)
         }
     }
     lk_part_clear (&part);
+}
+
+static void
+take_messages (void *user)
+{
+    lk_attach *self = user;
+
+    take_some (self, lk_link_turn (&self->link));
 }
 
 /*  What the router said last is read before its end is told. */
@@ -136,7 +143,7 @@ take_monitor (void *user)
         if (event.kind == LK_MONITOR_CONNECTED) {
             lk_attach_step (self, LK_ATTACH_UP);
         } else if (event.kind == LK_MONITOR_DISCONNECTED) {
-            take_messages (self);
+            take_some (self, LK_DRAIN_MAX);
             lk_attach_step (self, LK_ATTACH_DOWN);
             break;
         }

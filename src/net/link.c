@@ -172,6 +172,12 @@ lk_link_receive (lk_link *self, lk_part *part)
                         : LK_IO_WAIT;
 }
 
+int
+lk_link_turn (lk_link *self)
+{
+    return self->socket ? lk_socket_turn (self->socket) : LK_DRAIN_MAX;
+}
+
 bool
 lk_link_next_event (lk_link *self, lk_monitor_event *event)
 {

@@ -67,6 +67,9 @@ lk_io lk_link_receive (lk_link *self, lk_part *part);
 /*  The next event of the connection; false if there is none. */
 bool lk_link_next_event (lk_link *self, lk_monitor_event *event);
 
+/*  See lk_socket_turn. */
+int lk_link_turn (lk_link *self);
+
 /*  Waits for a sign of life (-1: for ever): bits of LK_LINK_... */
 #define LK_LINK_MESSAGES 1
 #define LK_LINK_MONITOR 2

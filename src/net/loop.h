@@ -45,13 +45,11 @@ void lk_loop_once (lk_loop *self, int wait_ms);
 
 typedef struct lk_reader lk_reader;
 
-/*  Parts to take in one go before others get their turn. */
-#define LK_DRAIN_MAX 4096
-
 /*  Calls fn when the socket may have something to receive, or room again
- *  after LK_IO_WAIT. fn receives until LK_IO_WAIT, or LK_DRAIN_MAX parts: it
- *  is called again if it left something. The socket is borrowed: remove the
- *  reader before destroying it. */
+ *  after LK_IO_WAIT. fn receives until LK_IO_WAIT, or as many parts as
+ *  lk_socket_turn says: it is called again, after the hooks, if it left
+ *  something. The socket is borrowed: remove the reader before destroying
+ *  it. */
 lk_reader *lk_loop_add_socket (lk_loop *self, lk_socket *socket, lk_loop_fn *fn,
                                void *user);
 

@@ -23,6 +23,7 @@
 #define RECONNECT_MAX_MS 1000
 #define CONNECT_MS 2000
 #define BACKLOG 1024
+#define CALM_MIN 16 /* turns until nobody is expected behind the first */
 
 struct lk_context {
     void *zmq;
@@ -41,6 +42,9 @@ struct lk_socket {
     bool is_router;
     bool touched; /* libzmq may have used up the descriptor's signal */
     bool blocked; /* the last send had to wait */
+    bool left;    /* there was more behind the last turn */
+    int taken;    /* parts since it began */
+    int calm;     /* turns in a row that brought one part */
     uint64_t dialled;
     lk_dial *dials; /* what connect or dial began */
     ino_t file;     /* of a bound ipc endpoint; 0: none */
@@ -410,10 +414,24 @@ lk_socket_receive (lk_socket *self, lk_identity *from, lk_part *part)
         }
     }
     lk_io io = receive_part (self, lk_part_message (part));
+    self->taken += io == LK_IO_DONE;
     if (io == LK_IO_DONE && zmq_msg_more (lk_part_message (part))) {
         return drop_rest (self, part);
     }
     return io;
+}
+
+int
+lk_socket_turn (lk_socket *self)
+{
+    if (self->left || self->taken > 1) {
+        self->calm = 0;
+    } else if (self->calm < CALM_MIN) {
+        self->calm++;
+    }
+    self->left = false;
+    self->taken = 0;
+    return self->calm < CALM_MIN ? LK_DRAIN_MAX : 1;
 }
 
 /*  -------------------------------------------------------- sending */
@@ -459,7 +477,20 @@ lk_socket_send (lk_socket *self, const lk_identity *to, lk_part *part)
     return LK_IO_DONE;
 }
 
-/*  -------------------------------------------------------- polling */
+/*  -------------------------------------------------------- polling
+
+    libzmq (4.3, mailbox.cpp, ypipe.hpp) writes to a socket's descriptor when
+    it has a command for a socket whose mailbox is asleep, and only then. A
+    look at the mailbox (by zmq_msg_recv that finds nothing, by ZMQ_EVENTS, and
+    by a send once in a millisecond) carries out the commands there, empties
+    the descriptor, and leaves the mailbox asleep: whatever comes later is
+    signalled. What a look brings in is not signalled again. So one may sleep
+    on the descriptor if the last look, whoever had it, was followed by one at
+    the messages that found none: `touched` says that this is not known. A
+    queue is asleep, too, only once it was found empty: else a new message
+    makes no command. Therefore there is at least one look after the last part,
+    and one of each socket that was sent to; and no more.
+*/
 
 int
 lk_socket_fd (const lk_socket *self)
@@ -479,6 +510,7 @@ lk_socket_pending (lk_socket *self)
         return false;
     }
     self->touched = (events & ZMQ_POLLIN) != 0;
+    self->left |= self->touched;
     return self->touched;
 }
 

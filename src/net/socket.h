@@ -149,6 +149,15 @@ typedef enum {
  *  peer's identity; DEALER: give NULL. */
 lk_io lk_socket_receive (lk_socket *self, lk_identity *from, lk_part *part);
 
+/*  Parts to take in one go before others get their turn. */
+#define LK_DRAIN_MAX 4096
+
+/*  How many parts a reader should take in the turn that begins: one, so that
+ *  what it causes leaves ahead of the look whether there is more, if no turn
+ *  of the last few brought or left more than that; else LK_DRAIN_MAX, so that
+ *  much travels together. */
+int lk_socket_turn (lk_socket *self);
+
 /*  Sends the part; DONE leaves it empty, anything else as it was. DEALER:
  *  `to` is NULL. After WAIT the loop wakes up when there is room again (the
  *  reader is called, hooks run): try again then. */

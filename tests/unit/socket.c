@@ -366,6 +366,100 @@ START_TEST (tcp_tells_its_port)
 }
 END_TEST
 
+/*  -------------------------------------------------------- turns */
+
+static void
+take (int count)
+{
+    while (count > 0) {
+        count -= lk_socket_receive (router, &from, &part) == LK_IO_DONE;
+    }
+}
+
+static void
+send_many (int count)
+{
+    for (int i = 0; i < count; i++) {
+        ck_assert_int_eq (send_text (dealer, NULL, "x"), LK_IO_DONE);
+    }
+}
+
+START_TEST (turns)
+{
+    bind_and_connect ();
+    ck_assert_int_eq (lk_socket_turn (router), LK_DRAIN_MAX);
+    for (int i = 0; i < 100; i++) {
+        send_many (1);
+        take (1);
+        ck_assert (i < 99 || lk_socket_turn (router) == 1);
+        (void) lk_socket_turn (router);
+    }
+    send_many (2);
+    usleep (50000);
+    take (1);
+    ck_assert (lk_socket_pending (router));
+    ck_assert_int_eq (lk_socket_turn (router), LK_DRAIN_MAX);
+    take (1);
+    ck_assert (!lk_socket_pending (router));
+    ck_assert_int_eq (lk_socket_turn (router), LK_DRAIN_MAX);
+}
+END_TEST
+
+/*  Two that answer each other, now and then with several parts at once: what a
+ *  turn leaves behind is found, and who sent has lost no signal by it. */
+enum { ANSWERS = 10000 };
+
+static int answers, awaited;
+
+static void
+answer_turn (void *user)
+{
+    (void) user;
+    for (int i = lk_socket_turn (router); i > 0; i--) {
+        if (lk_socket_receive (router, &from, &part) != LK_IO_DONE) {
+            break;
+        }
+        ck_assert_int_eq (lk_socket_send (router, &from, &part), LK_IO_DONE);
+    }
+}
+
+static void
+ask_turn (void *user)
+{
+    (void) user;
+    for (int i = lk_socket_turn (dealer); i > 0; i--) {
+        if (lk_socket_receive (dealer, NULL, &part) != LK_IO_DONE) {
+            break;
+        }
+        answers++;
+        awaited--;
+    }
+    if (awaited == 0) {
+        awaited = answers % 100 == 99 ? 3 : 1;
+        send_many (awaited);
+    }
+}
+
+START_TEST (turns_lose_nothing)
+{
+    lk_loop *loop = lk_loop_new ();
+    bind_and_connect ();
+    lk_reader *far = lk_loop_add_socket (loop, router, answer_turn, NULL);
+    lk_reader *near = lk_loop_add_socket (loop, dealer, ask_turn, NULL);
+    int64_t since_ms = lk_clock_ms ();
+    answers = awaited = 0;
+    ask_turn (NULL);
+    for (int before = 0; answers < ANSWERS; before = answers) {
+        lk_loop_once (loop, 5000);
+        since_ms = answers > before ? lk_clock_ms () : since_ms;
+        ck_assert_msg (lk_clock_ms () < since_ms + 5000, "nobody is woken");
+    }
+    lk_loop_remove (loop, &far);
+    lk_loop_remove (loop, &near);
+    lk_loop_destroy (&loop);
+}
+END_TEST
+
 /*  -------------------------------------------------------- mesh */
 
 static bool
@@ -562,6 +656,8 @@ add_tests (TCase *tcase)
     tcase_add_test (tcase, ipc_left_behind_is_removed);
     tcase_add_test (tcase, ipc_that_cannot_be);
     tcase_add_test (tcase, tcp_tells_its_port);
+    tcase_add_test (tcase, turns);
+    tcase_add_test (tcase, turns_lose_nothing);
     tcase_add_test (tcase, monitor_hears_of_connections);
     tcase_add_test (tcase, monitor_hears_of_names_without_address);
     tcase_add_test (tcase, redial);
