@@ -10,7 +10,10 @@
 
 #include <lockkeeper/plugin.h>
 
-/*  It has no settings, and a router loads it once. */
+#include <stdio.h>
+
+/*  It has no settings, and a router loads it once. What it prints goes where the
+ *  router's standard output goes. */
 static void *
 create (const char *config, char *reason, size_t size)
 {
@@ -20,6 +23,7 @@ create (const char *config, char *reason, size_t size)
     (void) reason;
     (void) size;
     me = (greeter) {0};
+    setvbuf (stdout, NULL, _IOLBF, 0);
     return &me;
 }
 

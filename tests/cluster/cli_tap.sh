@@ -18,13 +18,23 @@ cases=0 bad=0
 }
 
 #   Runs the script $1 again in a sandbox with these options, unless it is in
-#   one.
+#   one. With $LK_HOSTED=1 its routers host the lock services.
 in_sandbox () {
     local script=$1
     shift
     [ -z "${LOCKKEEPER_SANDBOX:-}" ] || return 0
     rm -rf "$work"
-    exec "$lockkeeper" sandbox "$@" -- bash "$script"
+    exec "$lockkeeper" sandbox ${LK_HOSTED:+--hosted} "$@" -- bash "$script"
+}
+
+#   The daemons among `router` and `lockd`, one per line: where lock services
+#   are hosted, what is done to one is done to its router.
+daemons () {
+    if [ -n "${LK_HOSTED:-}" ]; then
+        printf '%s\n' "${@/#lockd/router}" | sort -u
+    else
+        printf '%s\n' "$@"
+    fi
 }
 
 #   check TITLE COMMAND...: the command has to succeed.

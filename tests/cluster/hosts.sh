@@ -23,6 +23,9 @@
 #   hosts are processes on 127.x.y.N, x.y being of our own number: $mode is
 #   loopback, cuts can't be had, and the test says so. LOOPBACK=1 asks for it.
 #
+#   With $LK_HOSTED=1 routers host the lock services; what is done to one is
+#   done to its router.
+#
 #   Before make_hosts N, which waits until locks can be had on all:
 #       members      names of the first members; by default all hosts. The
 #                    others have no state: they are proxies, and ready too.
@@ -161,6 +164,14 @@ options_of () {
     fi
 }
 
+#   A router's configuration: hosted services have no options of their own.
+write_config () {
+    echo router
+    [ -z "${LK_HOSTED:-}" ] || echo '    plugin = lock'
+    echo lock
+    options_of "$1" lockd | sed 's/^--\(.*\)=\(.*\)$/    \1 = "\2"/'
+}
+
 #   Its log grows through a pipe, so that a limit of file sizes is the
 #   state's alone.
 launch () {
@@ -169,9 +180,11 @@ launch () {
     [ "$name" = router ] || program=${lockd:-$program}
     [ "$mode" = loopback ] || into=(nsenter --net=/run/netns/"$host")
     mapfile -t line < <(options_of "$host" "$name")
+    write_config "$host" >"$where/$host/lockkeeper.conf"
     (
         trap '' XFSZ
-        exec "${into[@]}" "$program" --config=/dev/null \
+        exec "${into[@]}" "$program" \
+            "--config=$where/$host/lockkeeper.conf" \
             "--endpoint=ipc://$where/$host/router" "${line[@]}"
     ) > >(exec cat >>"$where/$host/$name.log") 2>&1 &
     echo $! >"$where/$host/$name.pid"
@@ -229,13 +242,12 @@ note_healed () {
 
 #   start_daemon HOST router|lockd
 start_daemon () {
-    launch "$@"
+    launch "$1" "$(daemons "$2")"
     note_healed "$1"
 }
 
 start_host () {
-    launch "$1" router
-    start_daemon "$1" lockd
+    restart "$1" router lockd
 }
 
 add_host () {
@@ -249,7 +261,7 @@ add_host () {
 restart () {
     local host=$1 name
     shift
-    for name in "$@"; do
+    for name in $(daemons "$@"); do
         start_daemon "$host" "$name"
     done
 }
@@ -277,7 +289,10 @@ kill_host () {
 }
 
 stop_host () {
-    stop_daemon "$1" lockd && stop_daemon "$1" router
+    local name
+    for name in $(daemons lockd router); do
+        stop_daemon "$1" "$name" || return 1
+    done
 }
 
 status_of () {
@@ -290,7 +305,7 @@ leaders_of () {
 }
 
 log_has () {
-    grep -qF -- "$3" "$where/$1/$2.log"
+    grep -qF -- "$3" "$where/$1/$(daemons "$2").log"
 }
 
 start_own () {
@@ -309,7 +324,7 @@ pids_on () {
             apps) apps_of "$host" ;;
             *) pid_of "$host" "$what" ;;
         esac
-    done
+    done | sort -u
 }
 
 #   Prints when it began.

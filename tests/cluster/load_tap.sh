@@ -18,7 +18,7 @@ leaders=3               # that all_full wants
 where=${LOCKKEEPER_SANDBOX:-$work}
 
 pid_of () {
-    cat "$where/$1/$2.pid"
+    cat "$where/$1/$(daemons "$2").pid"
 }
 
 ready () {
@@ -156,7 +156,7 @@ judge () {
 hit () {
     local host=$1 signal=$2 daemon pids=()
     shift 2
-    for daemon in "$@"; do
+    for daemon in $(daemons "$@"); do
         pids+=("$(pid_of "$host" "$daemon")")
     done
     local IFS=+
@@ -166,7 +166,7 @@ hit () {
 restart () {
     local host=$1 daemon
     shift
-    for daemon in "$@"; do
+    for daemon in $(daemons "$@"); do
         LOCKKEEPER_SANDBOX=$where "$lockkeeper" sandbox restart "$host" \
             "$daemon" >>"$work/restarts" 2>&1 || return 1
     done

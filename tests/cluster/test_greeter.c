@@ -1,10 +1,11 @@
-/*  test_greeter.c - the example of a service, as a process on two hosts' bus
+/*  test_greeter.c - the example of a service, on two hosts' bus
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  What service.h promises a service that includes nothing else, and that
- *  only its own router can stop it.
+ *  only its own router can stop it: as a process of its own, and hosted in the
+ *  router's.
  */
 
 #include "lib/router_fixture.h"
@@ -95,10 +96,12 @@ has_text (const lk_message *message, const char *field, const char *text)
 /*  -------------------------------------------------------- the story */
 
 static void
-counts_the_hosts (void)
+counts_the_hosts (const char *const *router_options)
 {
-    lk_fixture_start (&fixture, 0, NULL);
-    start_greeter ();
+    lk_fixture_start (&fixture, 0, router_options);
+    if (router_options == NULL) {
+        start_greeter ();
+    }
     EXPECT (tells ("greeting as greeter@h1"), "the greeter attaches");
     lk_fixture_start (&fixture, 1, NULL);
     EXPECT (tells ("hosts alive: 2 of 2"), "it counts the hosts");
@@ -163,21 +166,63 @@ ends (void)
     lk_client_destroy (&client);
 }
 
-int
-main (void)
+static void
+has_its_name (void)
 {
-    lk_fixture_begin (&fixture, 2);
-    counts_the_hosts ();
+    char body[128];
+    lk_client *liar = lk_client_new (fixture.router[0].endpoint, "greeter");
+    snprintf (body, sizeof body, "{\"service\":\"greeter\",\"pid\":%ld}",
+              (long) getpid ());
+    lk_client_say (liar, "greeter@.", "router@.", "REGISTER", 1, body);
+    const lk_message *answer = lk_client_await (liar, "REFUSE", SOON_MS);
+    const char *reason = answer ? lk_message_text (answer, "reason") : NULL;
+    EXPECT (reason != NULL && strstr (reason, "taken") != NULL,
+            "another process does not get its name");
+    lk_client_say (liar, "greeter@h1", "router@.", "STOP", 2, NULL);
+    EXPECT (lk_client_await (liar, "INVALID", SOON_MS) != NULL,
+            "nor can it speak in its name");
+    lk_client_destroy (&liar);
+}
+
+static void
+ends_with_its_router (void)
+{
+    lk_client *client = lk_client_enter (fixture.router[0].endpoint, "b", "");
+    lk_client_say (client, "b@h1", "router@.", "SHUTDOWN", 1, NULL);
+    const int status = lk_fixture_wait (&fixture, 0, SOON_MS);
+    EXPECT (status == 0, "SHUTDOWN ends router and greeter");
+    EXPECT (tells ("detached: stop"), "told by its router");
+    lk_client_destroy (&client);
+}
+
+/*  NULL: the greeter is a process of its own. */
+static void
+tell_story (const char *const *router_options)
+{
+    counts_the_hosts (router_options);
     lk_client *client = lk_client_enter (fixture.router[1].endpoint, "a", "");
     EXPECT (lk_client_await_live (client, 2, SOON_MS), "h2 sees both hosts");
     greets (client);
     goes_on (client);
     lk_client_destroy (&client);
+}
+
+int
+main (void)
+{
+    static const char *const hosted[] = {"--plugin=greeter", NULL};
+    lk_fixture_begin (&fixture, 2);
+    tell_story (NULL);
     ends ();
+    lk_fixture_wait (&fixture, 0, SOON_MS);
+    (void) unlink (told);
+    snprintf (told, sizeof told, "%s", fixture.router[0].log);
+    tell_story (hosted);
+    has_its_name ();
+    ends_with_its_router ();
     if (greeter > 0) {
         kill (greeter, SIGKILL);
         waitpid (greeter, NULL, 0);
     }
-    (void) unlink (told);
     return lk_fixture_end (&fixture);
 }

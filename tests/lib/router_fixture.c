@@ -140,7 +140,7 @@ run_router (const lk_fixture_router *router, unsigned long descriptors,
     snprintf (program, sizeof program, "%s/lockkeeper-router",
               build != NULL ? build : "build");
     prctl (PR_SET_PDEATHSIG, SIGKILL);
-    if (log != NULL
+    if (log != NULL && dup2 (STDERR_FILENO, STDOUT_FILENO) == STDOUT_FILENO
         && (descriptors == 0 || setrlimit (RLIMIT_NOFILE, &limit) == 0)) {
         execv (program, arguments);
         perror (program);
