@@ -12,8 +12,8 @@
 
 #include <stdio.h>
 
-/*  It has no settings, and a router loads it once. What it prints goes where the
- *  router's standard output goes. */
+/*  It has no settings, and a router loads it once. What it prints goes where
+ *  the router's standard output goes. */
 static void *
 create (const char *config, char *reason, size_t size)
 {
