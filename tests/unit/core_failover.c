@@ -57,7 +57,7 @@ static void
 agree (lk_host from)
 {
     lk_lock_message message = message_of (LK_MSG_AGREED, (lk_term) {0, 0});
-    message.as.date.in_ms = 1000;
+    message.as.date.in_ms = 10000;
     give (from, &message);
 }
 
@@ -70,8 +70,8 @@ ask_date (lk_host from)
     give (from, &message);
 }
 
-static void
-vote (lk_host from, lk_host first)
+static lk_lock_message
+vote_of (lk_host from, lk_host first)
 {
     lk_lock_message message = message_of (LK_MSG_VOTED, node->election.term);
     message.as.voted = (lk_msg_voted) {
@@ -80,6 +80,13 @@ vote (lk_host from, lk_host first)
         .active = former,
         .holds = {.term = former.term, .length = from == first ? 20 : 10},
         .sees = MEMBERS};
+    return message;
+}
+
+static void
+vote (lk_host from, lk_host first)
+{
+    lk_lock_message message = vote_of (from, first);
     give (from, &message);
 }
 
@@ -114,6 +121,23 @@ START_TEST (the_first_by_rank_asks_at_once)
 }
 END_TEST
 
+START_TEST (the_others_go_later_by_rank)
+{
+    be_well ();
+    node->config.candidate.pid = 7;
+    node->peer[1].candidate.pid = 5; /* it is not there */
+    node->peer[2].candidate.pid = 6;
+    node->peer[3].candidate.pid = 8;
+    node->peer[4].candidate.pid = 9;
+    end (1);
+    ck_assert (!says (LK_MSG_DATE));
+    wait_ms (59);
+    ck_assert (!says (LK_MSG_DATE));
+    wait_ms (1);
+    ck_assert (says (LK_MSG_DATE));
+}
+END_TEST
+
 START_TEST (who_has_ended_is_not_waited_for)
 {
     to_pause ();
@@ -125,14 +149,60 @@ START_TEST (who_has_ended_is_not_waited_for)
 }
 END_TEST
 
+START_TEST (nor_is_who_fell_silent)
+{
+    be_well ();
+    for (int i = 0; i < 100 && said[LK_MSG_DATE] == 0; i++) {
+        for (lk_host host = 2; host < 5; host++) {
+            ping (host, false);
+        }
+        wait_ms (20);
+    }
+    ck_assert_int_gt (said[LK_MSG_DATE], 0);
+    node->election.vote_at_ms = now_ms + 5000;
+    node->election.until_ms = now_ms + 5000;
+    agree (2);
+    agree (3);
+    ck_assert (!says (LK_MSG_VOTE));
+    now_ms = node->peer[1].heard_ms + node->config.dead_after_ms - 1;
+    agree (4);
+    ck_assert (!says (LK_MSG_VOTE));
+    now_ms++;
+    agree (4);
+    ck_assert (says (LK_MSG_VOTE));
+}
+END_TEST
+
+START_TEST (who_was_never_heard_may_come)
+{
+    for (int i = 0; i < 100 && said[LK_MSG_DATE] == 0; i++) {
+        for (lk_host host = 2; host < 5; host++) {
+            ping (host, false);
+        }
+        wait_ms (20);
+    }
+    node->election.vote_at_ms = now_ms + 100;
+    agree (2);
+    agree (3);
+    agree (4);
+    ck_assert (!says (LK_MSG_VOTE));
+    wait_ms (99);
+    ck_assert (!says (LK_MSG_VOTE));
+    wait_ms (1);
+    ck_assert (says (LK_MSG_VOTE));
+}
+END_TEST
+
 /*  Its router had not told it yet, or the message was lost. */
 START_TEST (who_did_not_agree_is_asked_again_soon)
 {
     to_pause ();
+    int64_t asked_ms = now_ms;
     agree (2);
-    wait_ms (19);
-    ck_assert (!says (LK_MSG_DATE));
-    wait_ms (1);
+    do {
+        wait_ms (lk_node_deadline (node) - now_ms);
+    } while (!says (LK_MSG_DATE));
+    ck_assert_int_eq (now_ms, asked_ms + LK_BUSY_MS);
     ck_assert_ptr_nonnull (sent (LK_MSG_DATE, 3));
     ck_assert_ptr_null (sent (LK_MSG_DATE, 2));
 }
@@ -148,6 +218,10 @@ START_TEST (of_two_that_ask_the_first_by_address_goes_on)
     ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 2));
     ck_assert_int_eq (node->election.state, LK_ELECTION_PAUSE);
     node->peer[3].candidate.pid = 6;
+    node->peer[3].sees = 0x8; /* it may never hear that we agree */
+    ask_date (3);
+    ck_assert_int_eq (node->election.state, LK_ELECTION_PAUSE);
+    node->peer[3].sees = MEMBERS;
     ask_date (3);
     ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 3));
     ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
@@ -175,14 +249,23 @@ START_TEST (who_has_ended_leads_nothing)
 }
 END_TEST
 
-START_TEST (a_first_leader_that_ends_is_replaced_at_once)
+/*  The holder, which may not lead here; the first leader; another one. */
+START_TEST (an_election_that_cannot_end_well_begins_anew)
 {
+    const lk_host host = (lk_host) _i;
     to_voting ();
-    vote (2, 2);
+    node->election.vote[0].eligible = false;
     vote (3, 2);
     vote (4, 2);
-    ck_assert_ptr_nonnull (sent (LK_MSG_ELECTED, 2));
-    end (2);
+    lk_lock_message message = vote_of (2, 2);
+    message.as.voted.eligible = false;
+    give (2, &message);
+    const lk_lock_message *elected = sent (LK_MSG_ELECTED, 3);
+    ck_assert_ptr_nonnull (elected);
+    ck_assert_uint_eq (elected->as.decree.holder, 2);
+    end (5);
+    ck_assert (!says (LK_MSG_RETIRE));
+    end (host);
     ck_assert_ptr_nonnull (sent (LK_MSG_RETIRE, 3));
     int64_t ended_ms = now_ms;
     while (!says (LK_MSG_DATE)) {
@@ -213,6 +296,47 @@ START_TEST (a_leader_that_ends_while_its_decree_is_activated)
 }
 END_TEST
 
+/*  All disks write at the same time. */
+START_TEST (the_decree_is_said_before_it_is_written)
+{
+    size_t said_at = 0;
+    size_t written_at = 0;
+    to_voting ();
+    vote (2, 2);
+    vote (3, 2);
+    vote (4, 2);
+    give_plain (2, LK_MSG_EXITING, node->election.term);
+    for (size_t i = 0; i < effects.count; i++) {
+        const lk_effect *effect = &effects.item[i];
+        if (effect->type == LK_DO_SEND
+            && effect->message->kind == LK_MSG_ACTIVE) {
+            said_at = i + 1;
+        } else if (effect->type == LK_DO_PERSIST) {
+            written_at = i + 1;
+        }
+    }
+    ck_assert_uint_gt (said_at, 0);
+    ck_assert_uint_gt (written_at, said_at);
+}
+END_TEST
+
+/*  It has dead_after and more to say that it is well; who has ended has not. */
+START_TEST (a_decree_with_a_leader_that_has_ended_is_missed_at_once)
+{
+    const bool came_back = _i;
+    const lk_decree later = decree_of (term_of (8, 2), MEMBERS, 2, 3, 4);
+    be_well ();
+    end (4);
+    if (came_back) {
+        now_ms++;
+        ping (4, false);
+    }
+    give_decree (2, LK_MSG_READY, &later);
+    wait_ms (60);
+    ck_assert_int_eq (said[LK_MSG_DATE] == 0, came_back);
+}
+END_TEST
+
 START_TEST (a_proposer_that_has_ended_has_retired)
 {
     be_well ();
@@ -239,9 +363,9 @@ START_TEST (who_begins_a_session_is_heard_soon)
     ck_assert (!says (LK_MSG_PING));
     wait_ms (1);
     ck_assert_ptr_nonnull (sent (LK_MSG_PING, 4));
-    give (4, &message);
     message.as.started.incarnation = 1; /* that it pinged with */
     give (4, &message);
+    ck_assert_int_gt (lk_node_deadline (node), now_ms + 1);
 }
 END_TEST
 
@@ -385,6 +509,26 @@ START_TEST (a_session_begins_in_a_few_ms)
 }
 END_TEST
 
+/*  The same when the others lead without it already. */
+START_TEST (a_leader_vouches_soon)
+{
+    lk_node_status status;
+    cut_off (0);
+    tell_end (1, 0);
+    tell_end (2, 0);
+    (void) gap_without (0);
+    lk_core_world_run (&world, 2000, SIZE_MAX);
+    world.cut = 0;
+    lk_core_world_restart (&world, 0, false);
+    const int64_t start_ms = world.now_ms;
+    do {
+        lk_core_world_run (&world, 1, SIZE_MAX);
+        lk_node_get_status (world.host[0].node, &status);
+        ck_assert_int_le (world.now_ms, start_ms + ROUNDS);
+    } while (status.lease_until_ms == 0);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -392,11 +536,18 @@ main (void)
     TCase *one = tcase_create ("one node");
     tcase_add_checked_fixture (one, set_up, stop);
     tcase_add_test (one, the_first_by_rank_asks_at_once);
+    tcase_add_test (one, the_others_go_later_by_rank);
     tcase_add_test (one, who_has_ended_is_not_waited_for);
+    tcase_add_test (one, nor_is_who_fell_silent);
+    tcase_add_test (one, who_was_never_heard_may_come);
     tcase_add_test (one, who_did_not_agree_is_asked_again_soon);
     tcase_add_test (one, of_two_that_ask_the_first_by_address_goes_on);
     tcase_add_test (one, who_has_ended_leads_nothing);
-    tcase_add_test (one, a_first_leader_that_ends_is_replaced_at_once);
+    tcase_add_loop_test (one, an_election_that_cannot_end_well_begins_anew, 2,
+                         5);
+    tcase_add_test (one, the_decree_is_said_before_it_is_written);
+    tcase_add_loop_test (
+        one, a_decree_with_a_leader_that_has_ended_is_missed_at_once, 0, 2);
     tcase_add_test (one, a_leader_that_ends_while_its_decree_is_activated);
     tcase_add_test (one, a_proposer_that_has_ended_has_retired);
     tcase_add_test (one, who_begins_a_session_is_heard_soon);
@@ -407,6 +558,7 @@ main (void)
                          0, 3);
     tcase_add_loop_test (three, one_of_them_hears_of_the_end_later, 0, 6);
     tcase_add_loop_test (three, a_session_begins_in_a_few_ms, 0, 3);
+    tcase_add_test (three, a_leader_vouches_soon);
     suite_add_tcase (suite, one);
     suite_add_tcase (suite, three);
     return run_suite (suite);

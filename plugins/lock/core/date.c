@@ -75,15 +75,24 @@ lk_date_ask (lk_node *node, lk_why reason)
     lk_date_send (node);
 }
 
+/*  Known to have ended, or silent; but one that was never heard may come. */
+static bool
+is_lost (const lk_node *node, lk_host host)
+{
+    const lk_peer *peer = &node->peer[host];
+    return peer->has_at && !lk_peer_heard (node, host);
+}
+
 bool
 lk_date_all_agreed (const lk_node *node)
 {
-    const lk_election *self = &node->election;
-    lk_hosts asked = node->facts.active.members;
-    if (self->known_loss) {
-        asked &= lk_node_sees (node);
+    lk_hosts rest = node->facts.active.members & ~node->election.agreed;
+    while (rest) {
+        if (!is_lost (node, lk_hosts_take (&rest))) {
+            return false;
+        }
     }
-    return (asked & ~self->agreed) == 0;
+    return true;
 }
 
 /*  -------------------------------------------------------- answering */

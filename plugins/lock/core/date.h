@@ -20,8 +20,7 @@ void lk_date_ask (lk_node *node, lk_why reason);
 /*  Asks those again who did not agree yet. */
 void lk_date_send (lk_node *node);
 
-/*  Whether nobody is left to wait for: after a known end that means all
- *  members that it hears. */
+/*  Whether all members agreed but those that ended or fell silent. */
 bool lk_date_all_agreed (const lk_node *node);
 
 #endif

@@ -331,11 +331,8 @@ lk_election_deadline (const lk_node *node)
     const lk_election *self = &node->election;
     int64_t when = INT64_MAX;
     if (self->state == LK_ELECTION_PAUSE) {
-        int64_t again_ms = self->sent_ms + LK_BUSY_MS;
-        bool over = node->now_ms >= self->vote_at_ms;
-        when = over || (self->known_loss && again_ms < self->vote_at_ms)
-                   ? again_ms
-                   : self->vote_at_ms;
+        when = node->now_ms < self->vote_at_ms ? self->vote_at_ms
+                                               : self->sent_ms + LK_BUSY_MS;
     } else if (self->state == LK_ELECTION_IDLE
                && self->bad_since_ms != LK_LONG_AGO) {
         when = self->next_try_ms;
