@@ -66,11 +66,9 @@ strike () {
 
 #   The silent host leads again 3 s after it was heard.
 fill () {
-    flock -u 9
-    sleep 2.5
-    flock 9
-    leaders_are 3 && return
-    strike fill 0 '' '' 1000 "$@"
+    sleep 2
+    leaders_are 3 && die 'fill: three leaders too early'
+    strike fill 0 '' '' 2000 "$@"
     leaders_are 3 || remark 'fill: the third leader took its time'
 }
 
@@ -110,7 +108,7 @@ plan () {
     for ((i = 0; i < kills; i++)); do
         echo lockd
         echo router
-        if [ $((i % 10)) = 0 ]; then
+        if [ $((i % 17)) = 0 ]; then
             echo silent
             echo own
         fi
@@ -123,7 +121,10 @@ run_cluster () {
     sandbox_start 3
     while read -r -u 8 kind; do
         if [ $((i++ % clusters)) = "$cluster" ]; then
-            [ "$(seconds_left)" -gt 12 ] || die 'out of time'
+            if [ "$(seconds_left)" -lt 12 ]; then
+                remark "failover: no time for all, left off at $i"
+                return
+            fi
             one "$kind" "$i"
         fi
     done 8< <(plan)

@@ -24,6 +24,7 @@
  *  TWIN        if not 0, terms TWIN and TWIN + 1 have one number, and differ
  *              in their proposers
  *  CHANGE      up to this term an election may add or remove one member
+ *  UNMARKED    0: no proposer restarts before its own decree is on its disk
  *  OPERATION   1: with the operation
  *  GENESIS     1: term 1 is genesis, members without leaders
  *  MISTAKE     one of those below
@@ -40,6 +41,9 @@
 #endif
 #ifndef GENESIS
 #define GENESIS 0
+#endif
+#ifndef UNMARKED
+#define UNMARKED 1
 #endif
 #ifndef MISTAKE
 #define MISTAKE 0
@@ -170,6 +174,15 @@ inline look_away ()
         }
     :: else
     fi
+}
+
+/*  What is not on disk is gone. */
+inline forget (i)
+{
+    host[i].table = 0;
+    host[i].tickets = 0;
+    host[i].forgot = 1;
+    look_away ()
 }
 
 inline promise (i, t)
@@ -367,16 +380,35 @@ inline fill (t)
     }
 }
 
-/*  LOCKEXITING came: the proposer says so, and writes it down like all. */
+#define is_passed(t) (decree[t].stage == FILLING && decree[t].proposer == i && \
+    decree[t].filled == decree[t].leaders && \
+    host[i].promised == t && !host[i].forgot)
+
+inline mark (t)
+{
+    decree[t].stage = MARKING;
+    decree[t].filled = 0;
+    decree[t].proposer = (CHANGE -> i : 0)
+}
+
+/*  LOCKEXITING came: the proposer says so to all, and writes it down. */
 inline activate (t)
 {
     d_step {
-        decree[t].stage == FILLING && decree[t].proposer == i &&
-        decree[t].filled == decree[t].leaders &&
-        host[i].promised == t && !host[i].forgot ->
-        decree[t].stage = MARKING;
-        decree[t].filled = 0;
-        decree[t].proposer = (CHANGE -> i : 0)
+        is_passed (t) ->
+        mark (t);
+        adopt (i, t)
+    }
+}
+
+/*  ... or has said so, and restarts before that is on its disk. */
+inline activate_and_restart (t)
+{
+    d_step {
+        UNMARKED && is_passed (t) ->
+        printf ("%d restarts before it has term %d on disk\n", i, t);
+        mark (t);
+        forget (i)
     }
 }
 
@@ -478,12 +510,9 @@ inline restart ()
         host[i].table || (MISTAKE == PROMISE_LOST && !host[i].forgot) ->
         printf ("%d restarts\n", i);
         give_up (i, host[i].promised);
-        host[i].table = 0;
-        host[i].tickets = 0;
-        host[i].forgot = 1;
+        forget (i);
         host[i].promised = (MISTAKE == PROMISE_LOST ->
-            host[i].activated : host[i].promised);
-        look_away ()
+            host[i].activated : host[i].promised)
     }
 }
 
@@ -522,6 +551,7 @@ end:
     for_some_term (give)
     for_some_term (fill)
     for_some_term (activate)
+    for_some_term (activate_and_restart)
     for_some_term (hear)
     :: begin (1)
     for_some_term (begin)

@@ -114,7 +114,7 @@ add="HOSTS=4 MEMBERS=3"
         $four LEADERS=0 TERMS=4 CHANGE=4
     order=-DCOLLAPSE \
         slow holds 'the same with one election more, changes in two' \
-        $four LEADERS=0 TERMS=5 CHANGE=3
+        $four LEADERS=0 TERMS=5 CHANGE=3 UNMARKED=0
 
     slow found 'goal: told in term 1 or 2, term 3 in force' \
         $three LEADERS=2 TERMS=3 OPERATION=1 GOAL=1
@@ -137,7 +137,7 @@ add="HOSTS=4 MEMBERS=3"
         $three LEADERS=0 TERMS=3 MISTAKE=NO_QUORUM
     order=-DT_REVERSE depth=50 \
         slow found 'mistake: a change off a decree that is not in force' \
-        $four LEADERS=0 TERMS=5 CHANGE=3 MISTAKE=CHANGE_AT_ONCE
+        $four LEADERS=0 TERMS=5 CHANGE=3 UNMARKED=0 MISTAKE=CHANGE_AT_ONCE
 }
 echo "1..$cases"
 [ "$failed" = 0 ]

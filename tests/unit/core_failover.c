@@ -328,7 +328,7 @@ START_TEST (a_decree_with_a_leader_that_has_ended_is_missed_at_once)
     be_well ();
     end (4);
     if (came_back) {
-        now_ms++;
+        now_ms += 100;
         ping (4, false);
     }
     give_decree (2, LK_MSG_READY, &later);
@@ -350,6 +350,35 @@ START_TEST (a_proposer_that_has_ended_has_retired)
 END_TEST
 
 /*  -------------------------------------------------------- other signs */
+
+/*  A ping that was on its way, and pings of who is there after all. */
+START_TEST (a_last_word_is_not_heard)
+{
+    be_well ();
+    now_ms++;
+    end (1);
+    ping (1, true);
+    ck_assert (!lk_peer_heard (node, 1));
+    lk_lock_message message = ping_of (1, MEMBERS);
+    message.as.ping.incarnation = 2;
+    give (1, &message);
+    ck_assert (lk_peer_heard (node, 1));
+    end (2);
+    now_ms += 99;
+    ping (2, true);
+    ck_assert (!lk_peer_heard (node, 2));
+    now_ms++;
+    ping (2, true);
+    ck_assert (lk_peer_heard (node, 2));
+    end (3);
+    message = message_of (LK_MSG_STARTED, (lk_term) {0, 0});
+    message.as.started = (lk_msg_started) {.incarnation = 1, .answer = true};
+    give (3, &message);
+    now_ms++;
+    ping (3, true);
+    ck_assert (lk_peer_heard (node, 3));
+}
+END_TEST
 
 /*  Its vouch must not wait for the next ping but one. */
 START_TEST (who_begins_a_session_is_heard_soon)
@@ -550,6 +579,7 @@ main (void)
         one, a_decree_with_a_leader_that_has_ended_is_missed_at_once, 0, 2);
     tcase_add_test (one, a_leader_that_ends_while_its_decree_is_activated);
     tcase_add_test (one, a_proposer_that_has_ended_has_retired);
+    tcase_add_test (one, a_last_word_is_not_heard);
     tcase_add_test (one, who_begins_a_session_is_heard_soon);
     tcase_add_test (one, a_request_shows_that_its_term_is_in_force);
     TCase *three = tcase_create ("three services");

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#define LAST_WORD_MS 100 /* of who is known to have ended */
+
 void
 lk_peer_init (lk_peer *self)
 {
@@ -58,8 +60,10 @@ lk_peer_mutual (const lk_node *node, lk_host host)
 void
 lk_peer_end (lk_node *node, lk_host host)
 {
-    node->peer[host].heard_ms = LK_LONG_AGO;
-    node->peer[host].ended = true;
+    lk_peer *peer = &node->peer[host];
+    peer->heard_ms = LK_LONG_AGO;
+    peer->ended = true;
+    peer->ended_ms = node->now_ms;
 }
 
 /*  -------------------------------------------------------- leader lease */
@@ -348,15 +352,26 @@ take_echo (lk_node *node, lk_host host, const lk_msg_ping *ping)
     }
 }
 
+/*  Ends are told past the queues, so a last word may come after them: who is
+ *  believed in again for that would be waited for. One that is not gone, or not
+ *  any more, says LOCKSTARTED, or another ping. */
+static bool
+is_last_word (const lk_node *node, const lk_peer *peer, const lk_msg_ping *ping)
+{
+    return peer->ended && ping->incarnation == peer->incarnation
+           && node->now_ms - peer->ended_ms < LAST_WORD_MS;
+}
+
 void
 lk_ping_receive (lk_node *node, const lk_lock_message *message)
 {
     const lk_msg_ping *ping = &message->as.ping;
     const lk_peer *peer = &node->peer[message->from];
-    if (peer->has_at
-        && (ping->incarnation < peer->incarnation
-            || (ping->incarnation == peer->incarnation
-                && ping->at <= peer->at))) {
+    bool is_old = peer->has_at
+                  && (ping->incarnation < peer->incarnation
+                      || (ping->incarnation == peer->incarnation
+                          && ping->at <= peer->at));
+    if (is_old || is_last_word (node, peer, ping)) {
         return;
     }
     bool new_session = ping->session != peer->session;

@@ -24,7 +24,8 @@ typedef struct {
     lk_candidate candidate;
     bool eligible;
     int64_t heard_ms; /* last ping; LK_LONG_AGO */
-    bool ended;       /* known to have, and not heard since */
+    bool ended;       /* known to have, and not heard since ... */
+    int64_t ended_ms; /* ... then */
 
     /*  Its latest ping. */
     uint64_t incarnation;
