@@ -7,10 +7,11 @@
 #   peers.sh [SYSTEM...]      all of them by default
 #
 #   One system at a time: it is started, loaded in rounds, and stopped. In each
-#   round lockkeeper comes first, by the same loop and with liblockkeeper
-#   (lock.library), so that both have the machine in the same mood. Figures
-#   are peer.WHO.WHAT, medians over rounds, and peer.WHO.WHAT.ratio,
-#   lockkeeper's by theirs:
+#   round lockkeeper comes first, by the same loop and with liblockkeeper, so
+#   that both have the machine in the same mood: lock.library, and
+#   lock.hosted.library with lock services in their routers' processes. Figures
+#   are peer.WHO.WHAT, medians over rounds, and lockkeeper's by theirs:
+#   peer.WHO.WHAT.ratio and peer.WHO.WHAT.hosted.ratio.
 #
 #       latency, unlock    of one client that asks for one name
 #       inflightN          N names by one connection
@@ -29,7 +30,9 @@
 . "$(dirname "${BASH_SOURCE[0]}")/peers/servers.sh"
 
 clients=$BUILD/tests/bench/peers
-rounds=$(many 3 1) seconds=$(many 1 0.2)
+plain='' plain_pid='' hosted=''
+rounds=$(many 3 1) seconds=$(many 1 0.4)
+hosted_loads=(latency inflight64 handover8)
 loads=(latency inflight{8,64,512} clients{8,64} handover{8,64})
 
 #   Each one's client; and the seconds in which Java, say, gets warm.
@@ -46,23 +49,27 @@ load () {
         die "'$3' on $who failed"
 }
 
-#   home_place: which of how many leaders is this host, as "PLACE,COUNT".
-home_place () {
-    on h1 "$lockkeeper" status | awk '$1 == "leaders" {
+#   ours PREFIX SANDBOX LOAD...: names with their home on h1, which is
+#   known by its place among so many leaders.
+ours () {
+    local prefix=$1 LOCKKEEPER_SANDBOX=$2 place it
+    shift 2
+    place=$(on h1 "$lockkeeper" status | awk '$1 == "leaders" {
         for (i = 2; i <= NF; i++) {
             if ($i == "h1") { print i - 2 "," NF - 1 }
         }
-    }'
+    }')
+    for it in "$@"; do
+        load lockkeeper "$prefix" \
+            "ipc://$LOCKKEEPER_SANDBOX/h1/router,$place" "$it" "$seconds"
+    done
 }
 
 #   round WHO
 round () {
-    local it place
-    place=$(home_place)
-    for it in "${loads[@]}"; do
-        load lockkeeper lock.library \
-            "ipc://$LOCKKEEPER_SANDBOX/h1/router,$place" "$it" "$seconds"
-    done
+    local it
+    ours lock.library "$plain" "${loads[@]}"
+    ours lock.hosted.library "$hosted" "${hosted_loads[@]}"
     for it in "${loads[@]}"; do
         load "$1" "peer.$1" "$where" "$it" "$seconds"
     done
@@ -72,14 +79,21 @@ round () {
 ratios_to () {
     local file
     for file in "$@"; do
-        awk '$1 == "figure" { value[$2] = $3; order[++count] = $2 }
+        awk '
+            function tell (theirs, who, name, ours) {
+                ours = theirs
+                sub (/^peer\.[^.]*/, who, ours)
+                if (ours in value && value[theirs] > 0) {
+                    print "figure", theirs name ".ratio",
+                        value[ours] / value[theirs], "x"
+                }
+            }
+            $1 == "figure" { value[$2] = $3; order[++count] = $2 }
             END {
                 for (i = 1; i <= count; i++) {
-                    ours = theirs = order[i]
-                    sub (/^peer\.[^.]*/, "lock.library", ours)
-                    if (ours != theirs && value[theirs] > 0) {
-                        print "figure", theirs ".ratio",
-                            value[ours] / value[theirs], "x"
+                    if (order[i] ~ /^peer\./) {
+                        tell(order[i], "lock.library", "")
+                        tell(order[i], "lock.hosted.library", ".hosted")
                     }
                 }
             }' "$file"
@@ -147,7 +161,30 @@ peer () {
 }
 
 [ $# -gt 0 ] || set -- etcd zookeeper znode redis redlock postgresql
-sandbox_start 3
+leave () {
+    trap '' INT TERM HUP
+    down
+    rm -rf "$data"
+    if [ -n "$plain_pid" ]; then
+        kill -INT "$plain_pid"
+        wait "$plain_pid"
+    fi
+    clean_up # and the other sandbox
+}
+
+trap leave EXIT
+
+#   Two sandboxes: the one that is not asked costs next to nothing.
+sandboxes () {
+    sandbox_start 3
+    plain=$LOCKKEEPER_SANDBOX plain_pid=$sandbox_pid
+    local work=$work/hosted
+    mkdir "$work"
+    sandbox_start 3 --hosted
+    hosted=$LOCKKEEPER_SANDBOX
+}
+
+sandboxes
 for who in "$@"; do
     peer "$who"
 done

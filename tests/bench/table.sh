@@ -9,10 +9,10 @@
 #   A column x NAME is lockkeeper's figure divided by that one's: below 1 is
 #   good for times, above 1 for rates. It is the median of ratios of single
 #   rounds where there is one (of the bare bus NAME.ratio; of a peer, which is
-#   measured in turn with lock.library, peer.WHO.KEY.ratio), else the ratio of
-#   the two medians. The peers' keys are lockkeeper's names without lock.,
-#   library., home. and lockd.: peer.etcd.latency.p50 stands beside
-#   lock.home.latency.p50.
+#   measured in turn with lock.library, peer.WHO.KEY.ratio, and hosted.ratio),
+#   else the ratio of the two medians. The peers' keys are lockkeeper's names
+#   without lock., hosted., library., home. and lockd.: peer.etcd.latency.p50
+#   stands beside lock.home.latency.p50.
 
 # shellcheck source=tests/bench/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -42,10 +42,11 @@ cat "$@" | awk "$base"'
         return sprintf ("%.2f", value[name] / value[other])
     }
 
-    function peer (name, who) {
+    function peer (name, who, with) {
         who = "peer." who "." key(name)
-        if (name ~ /^lock\.library\./ && who in ratio) {
-            return sprintf ("%.2f", ratio[who])
+        with = who (name ~ /^lock\.hosted/ ? ".hosted" : "")
+        if (name ~ /^lock\.(hosted\.)?library\./ && with in ratio) {
+            return sprintf ("%.2f", ratio[with])
         }
         return over(name, who)
     }

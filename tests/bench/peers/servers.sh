@@ -9,6 +9,7 @@
 #       SYSTEM_mode I         prints what it is now: leader, follower, nothing
 #   and `up SYSTEM` has them all running, with the leader on the near core and
 #   the others on the far one. Then $where are its ports, the leader's first.
+#   `down` ends them; who is done for good removes $data.
 #
 #   They are programs of ours, not the daemons of the system: with ports and
 #   settings of their own, and with data in a folder of /dev/shm that goes with
@@ -55,8 +56,6 @@ down () {
     done
     rm -rf "${data:?}"/*
 }
-
-trap 'trap "" INT TERM HUP; down; rm -rf "$data"; clean_up' EXIT
 
 #   ------------------------------------------------------------ ports
 
