@@ -221,7 +221,7 @@ sandbox_start () {
     [ "$sandbox_hosts" -ge 3 ] || leaders=1
     : >"$work/hosts"
     export LOCKKEEPER_SANDBOX=$work/sandbox
-    "$lockkeeper" sandbox --hosts "$sandbox_hosts" \
+    setpriv --pdeathsig TERM "$lockkeeper" sandbox --hosts "$sandbox_hosts" \
         --dir "$LOCKKEEPER_SANDBOX" "$@" >"$work/hosts" &
     sandbox_pid=$!
     within 25 sandbox_is_up && grep -q Ctrl-C "$work/hosts" ||
