@@ -22,7 +22,7 @@ ms=$(many 150 60)
 
 #   Bytes of a message of one LOCK: from the application, to a follower, its
 #   acknowledgement, and LOCKED.
-sizes=(110 130 83 280)
+sizes=(113 133 83 282)
 
 #   chain PREFIX PARTS FOLLOWERS
 chain () {
