@@ -319,12 +319,15 @@ static void
 on_settle (void *context)
 {
     lk_lockd *self = context;
-    if (self->stepped && !self->failed) {
-        lk_event event = {.type = LK_ON_FLUSH};
-        self->stepped = false;
-        step (self, &event);
-        ask_for_wake (self);
+    if (!self->stepped || self->failed) {
+        return;
     }
+    self->stepped = false;
+    if (lk_node_gathers (self->node)) {
+        lk_event event = {.type = LK_ON_FLUSH};
+        step (self, &event);
+    }
+    ask_for_wake (self);
 }
 
 /*  Holders have some time to stop what they do: shell and node go on until

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define BLOCK_SIZE ((size_t) 16384)
+#define SPARES_MAX 16
 
 struct lk_arena_block {
     lk_arena_block *next;
@@ -23,7 +24,7 @@ struct lk_arena_block {
 void
 lk_arena_init (lk_arena *self)
 {
-    self->first = NULL;
+    *self = (lk_arena) {0};
 }
 
 static void
@@ -40,24 +41,50 @@ void
 lk_arena_clear (lk_arena *self)
 {
     free_from (self->first);
-    self->first = NULL;
+    free_from (self->spare);
+    lk_arena_init (self);
+}
+
+static void
+give_back (lk_arena *self, lk_arena_block *block)
+{
+    if (block->size > BLOCK_SIZE || self->spares == SPARES_MAX) {
+        lk_free (block);
+        return;
+    }
+    memset (block->data, 0, block->used);
+    block->used = 0;
+    block->next = self->spare;
+    self->spare = block;
+    self->spares++;
 }
 
 void
 lk_arena_reset (lk_arena *self)
 {
-    lk_arena_block *block = self->first;
-    if (!block) {
-        return;
+    while (self->first) {
+        lk_arena_block *block = self->first;
+        self->first = block->next;
+        give_back (self, block);
     }
-    free_from (block->next);
-    block->next = NULL;
-    if (block->size > BLOCK_SIZE) {
-        lk_arena_clear (self);
-        return;
+}
+
+/*  Of that size at least, the first from now on. */
+static lk_arena_block *
+add_block (lk_arena *self, size_t size)
+{
+    lk_arena_block *block = self->spare;
+    if (block && size <= BLOCK_SIZE) {
+        self->spare = block->next;
+        self->spares--;
+    } else {
+        size_t room = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+        block = lk_alloc (sizeof *block + room);
+        block->size = room;
     }
-    memset (block->data, 0, block->used);
-    block->used = 0;
+    block->next = self->first;
+    self->first = block;
+    return block;
 }
 
 void *
@@ -66,11 +93,7 @@ lk_arena_alloc (lk_arena *self, size_t size)
     size = (size + alignof (max_align_t) - 1) & ~(alignof (max_align_t) - 1);
     lk_arena_block *block = self->first;
     if (!block || block->size - block->used < size) {
-        size_t room = size > BLOCK_SIZE ? size : BLOCK_SIZE;
-        block = lk_alloc (sizeof *block + room);
-        block->size = room;
-        block->next = self->first;
-        self->first = block;
+        block = add_block (self, size);
     }
     void *memory = block->data + block->used;
     block->used += size;

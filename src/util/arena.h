@@ -12,13 +12,15 @@
 typedef struct lk_arena_block lk_arena_block;
 
 typedef struct {
-    lk_arena_block *first; /* the one in use, larger ones behind it */
+    lk_arena_block *first; /* the one in use, full ones behind it */
+    lk_arena_block *spare; /* zeroed, for the next time */
+    size_t spares;
 } lk_arena;
 
 void lk_arena_init (lk_arena *self);
 void lk_arena_clear (lk_arena *self);
 
-/*  Takes back all that was handed out; keeps one block for the next time. */
+/*  Takes back all that was handed out; keeps some of it for the next time. */
 void lk_arena_reset (lk_arena *self);
 
 /*  Zeroed, aligned for anything, valid until reset or clear. */

@@ -85,7 +85,9 @@ static void
 flush (lk_bench *self, lk_host host)
 {
     lk_event event = {.type = LK_ON_FLUSH};
-    step (self, host, &event);
+    if (lk_node_gathers (self->small.host[host].node)) {
+        step (self, host, &event);
+    }
 }
 
 /*  What came for one host is a wake-up of it. */

@@ -417,6 +417,7 @@ START_TEST (of_another_home)
     decree.leader[home] = 1;
     decree.leader[!home] = 0;
     node->table.decree = decree;
+    node->place = !home;
     ck_assert_ptr_null (check (5, 7));
 }
 END_TEST

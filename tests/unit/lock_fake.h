@@ -201,6 +201,13 @@ lk_node_step (lk_node *self, const lk_event *event, lk_effects *effects)
 }
 
 bool
+lk_node_gathers (const lk_node *self)
+{
+    (void) self;
+    return true;
+}
+
+bool
 lk_node_is_stopped (const lk_node *self)
 {
     return self->stopped;

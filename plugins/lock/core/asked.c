@@ -41,10 +41,19 @@ link_out (lk_proxy *proxy, lk_asked *asked)
     }
 }
 
+/*  We count serials ourselves; those of applications are their own. */
+static unsigned
+serial_hash (uint64_t serial)
+{
+    return (unsigned) (lk_hash_mix (0, serial) >> 32);
+}
+
 static void
 map_in (lk_proxy *proxy, lk_asked *asked)
 {
-    HASH_ADD (by_serial, proxy->serials, serial, sizeof asked->serial, asked);
+    HASH_ADD_BYHASHVALUE (by_serial, proxy->serials, serial,
+                          sizeof asked->serial, serial_hash (asked->serial),
+                          asked);
     if (asked->name[0] != LK_NO_APP) {
         HASH_ADD (by_name, proxy->names, name, sizeof asked->name, asked);
     }
@@ -117,7 +126,8 @@ lk_asked *
 lk_asked_by_serial (const lk_node *node, uint64_t serial)
 {
     lk_asked *asked = NULL;
-    HASH_FIND (by_serial, node->proxy.serials, &serial, sizeof serial, asked);
+    HASH_FIND_BYHASHVALUE (by_serial, node->proxy.serials, &serial,
+                           sizeof serial, serial_hash (serial), asked);
     return asked;
 }
 
@@ -170,8 +180,9 @@ lk_asked_renumber (lk_node *node, lk_asked *asked)
     asked->serial = ++node->proxy.last_serial;
     asked->sent_ms = LK_LONG_AGO;
     asked->tries = 0;
-    HASH_ADD (by_serial, node->proxy.serials, serial, sizeof asked->serial,
-              asked);
+    HASH_ADD_BYHASHVALUE (by_serial, node->proxy.serials, serial,
+                          sizeof asked->serial, serial_hash (asked->serial),
+                          asked);
 }
 
 void

@@ -52,6 +52,7 @@ lk_node_new (const lk_node_config *config, int64_t now_ms)
     }
     node->peer[config->self].candidate = config->candidate;
     lk_table_init (&node->table);
+    node->place = -1;
     lk_stream_init (&node->stream);
     lk_shortcut_init (&node->shortcut);
     lk_home_init (&node->home);
@@ -87,7 +88,7 @@ lk_node_destroy (lk_node **self_p)
 int
 lk_node_place (const lk_node *node)
 {
-    return lk_decree_place (&node->table.decree, node->config.self);
+    return node->place;
 }
 
 int64_t
@@ -112,6 +113,7 @@ void
 lk_node_install (lk_node *node, lk_table *table)
 {
     lk_table_move (&node->table, table);
+    node->place = lk_decree_place (&node->table.decree, node->config.self);
     node->ready = false;
     lk_stream_restart (node);
     lk_shortcut_restart (&node->shortcut);
@@ -456,6 +458,12 @@ bool
 lk_node_is_stopped (const lk_node *node)
 {
     return node->stopped;
+}
+
+bool
+lk_node_gathers (const lk_node *node)
+{
+    return node->stream.unsent || node->stream.unanswered != 0;
 }
 
 int64_t

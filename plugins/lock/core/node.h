@@ -183,6 +183,9 @@ void lk_node_destroy (lk_node **self_p);
  *  asks for. */
 void lk_node_step (lk_node *self, const lk_event *event, lk_effects *effects);
 
+/*  Whether something waits for LK_ON_FLUSH. */
+bool lk_node_gathers (const lk_node *node);
+
 /*  When to give it LK_ON_TICK at the latest. */
 int64_t lk_node_deadline (const lk_node *self);
 

@@ -48,6 +48,7 @@ struct lk_node {
     lk_peer peer[LK_HOSTS_MAX];
 
     lk_table table;
+    int place;        /* own, among the leaders of that table; -1 */
     bool ready;       /* the table's decree is in force, as far as known */
     bool was_served;  /* what was last said of lk_node_is_ready */
     int64_t ready_ms; /* since when */

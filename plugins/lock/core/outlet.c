@@ -39,6 +39,7 @@ lk_outlet_reset (lk_outlet *self)
     self->loop_count = 0;
 }
 
+/*  What its type has no use for is what was there before. */
 static lk_effect *
 add_effect (lk_node *node, lk_effect_type type)
 {
@@ -48,7 +49,6 @@ add_effect (lk_node *node, lk_effect_type type)
         self->item = lk_realloc (self->item, self->room * sizeof *self->item);
     }
     lk_effect *effect = &self->item[self->count++];
-    memset (effect, 0, sizeof *effect);
     effect->type = type;
     return effect;
 }

@@ -30,7 +30,7 @@ drop_oldest (lk_stream *self)
 {
     lk_logged *oldest = logged (self, 0);
     lk_op_clear (&oldest->op);
-    lk_tells_clear (&oldest->tells);
+    oldest->tells.count = 0;
     self->head = (self->head + 1) % self->room;
     self->count--;
 }
@@ -40,6 +40,9 @@ lk_stream_clear (lk_stream *self)
 {
     while (self->count > 0) {
         drop_oldest (self);
+    }
+    for (size_t i = 0; i < self->room; i++) {
+        lk_tells_clear (&self->log[i].tells);
     }
     lk_free (self->log);
     lk_stream_init (self);
@@ -65,15 +68,6 @@ lk_stream_restart (lk_node *node)
 
 /*  -------------------------------------------------------- sending */
 
-static lk_op
-copy_op (lk_node *node, const lk_op *op)
-{
-    lk_op copy = *op;
-    copy.ticket = lk_out_ticket (node, &op->ticket);
-    copy.tickets = lk_out_tickets (node, op->tickets, op->ticket_count);
-    return copy;
-}
-
 /*  How many operations from `first` on one message takes. */
 static size_t
 batch_count (const lk_stream *self, size_t first)
@@ -81,7 +75,7 @@ batch_count (const lk_stream *self, size_t first)
     size_t count = 0;
     size_t size = 0;
     while (first + count < self->count && count < LK_BATCH_MAX) {
-        size += lk_op_size (&logged (self, first + count)->op);
+        size += logged (self, first + count)->size;
         if (count > 0 && size > LK_BULK_SIZE_MAX) {
             break;
         }
@@ -90,7 +84,8 @@ batch_count (const lk_stream *self, size_t first)
     return count;
 }
 
-/*  One message with what a follower lacks, as much as it takes. */
+/*  One message with what a follower lacks, as much as it takes: at the end of a
+ *  step, since operations stay where they are until the next one. */
 static void
 send_ops (lk_node *node, size_t place)
 {
@@ -107,7 +102,7 @@ send_ops (lk_node *node, size_t place)
     ops->op_count = count;
     ops->ops = lk_arena_alloc (&node->outlet.arena, count * sizeof *ops->ops);
     for (size_t i = 0; i < count; i++) {
-        ops->ops[i] = copy_op (node, &logged (self, first + i)->op);
+        ops->ops[i] = logged (self, first + i)->op;
     }
     follower->sent = follower->acked + count;
     follower->sent_ms = node->now_ms;
@@ -188,6 +183,16 @@ agrees (const lk_node *node, size_t place, uint64_t first_at)
            && follower->acked_hash == hash_behind (node, follower->acked);
 }
 
+static bool
+any_differs (const lk_stream *self)
+{
+    size_t place = 0;
+    while (place < LK_LEADERS_MAX && !self->follower[place].differs) {
+        place++;
+    }
+    return place < LK_LEADERS_MAX;
+}
+
 static lk_opinion
 hear_opinions (const lk_node *node)
 {
@@ -233,10 +238,10 @@ judge (lk_node *node)
     const lk_decree *decree = &node->table.decree;
     uint64_t digest;
     uint8_t own = (uint8_t) lk_node_place (node);
-    lk_opinion heard = hear_opinions (node);
-    if (heard.differ == 0 || self->judged) {
+    if (self->judged || !any_differs (self)) {
         return;
     }
+    lk_opinion heard = hear_opinions (node);
     if (!lk_digest_share (&node->table, own, &digest)) {
         lk_alert_unsound (node, own);
         return;
@@ -278,9 +283,11 @@ lk_stream_run (lk_node *node)
     lk_stream *self = &node->stream;
     int own = lk_node_place (node);
     for (int place = 0; place < node->table.decree.leader_count; place++) {
+        lk_follower *follower = &self->follower[place];
         if (place != own && lacks_something (self, (size_t) place)
-            && node->now_ms - self->follower[place].sent_ms > LK_RESEND_MS) {
-            send_ops (node, (size_t) place);
+            && node->now_ms - follower->sent_ms > LK_RESEND_MS) {
+            follower->sent = follower->acked;
+            self->unsent = true;
         }
     }
     judge (node);
@@ -349,8 +356,8 @@ lk_stream_append (lk_node *node, const lk_op *op)
     make_room (self);
     self->count++;
     lk_logged *newest = logged (self, self->count - 1);
-    memset (newest, 0, sizeof *newest);
     lk_op_copy (&newest->op, op);
+    newest->size = lk_op_size (op);
     newest->hash_before = node->table.hash[own];
     if (!lk_table_apply (&node->table, (uint8_t) own, &newest->op, node->now_ms,
                          &newest->tells)) {
