@@ -50,8 +50,8 @@ lk_bytes_clear (lk_bytes *self)
     *self = (lk_bytes) {0};
 }
 
-char *
-lk_bytes_grow (lk_bytes *self, size_t size)
+void
+lk_bytes_reserve (lk_bytes *self, size_t size)
 {
     LK_ASSERT (size < SIZE_MAX / 4 - self->size);
     if (self->size + size > self->room) {
@@ -62,9 +62,6 @@ lk_bytes_grow (lk_bytes *self, size_t size)
         self->data = lk_realloc (self->data, room);
         self->room = room;
     }
-    char *place = self->data + self->size;
-    self->size += size;
-    return place;
 }
 
 void

@@ -34,8 +34,20 @@ typedef struct {
 
 void lk_bytes_clear (lk_bytes *self); /* frees it; empty and usable again */
 
+/*  Makes room for `size` more bytes, which are not there yet. */
+void lk_bytes_reserve (lk_bytes *self, size_t size);
+
 /*  Room for `size` more bytes at the end, which the caller fills in. */
-char *lk_bytes_grow (lk_bytes *self, size_t size);
+static inline char *
+lk_bytes_grow (lk_bytes *self, size_t size)
+{
+    if (self->room - self->size < size) {
+        lk_bytes_reserve (self, size);
+    }
+    char *place = self->data + self->size;
+    self->size += size;
+    return place;
+}
 
 void lk_bytes_add (lk_bytes *self, const void *data, size_t size);
 void lk_bytes_cut (lk_bytes *self, size_t size); /* down to that size */

@@ -61,6 +61,11 @@ lk_utf8_is_text (const char *data, size_t size)
 {
     size_t at = 0;
     while (at < size) {
+        const unsigned char c = (unsigned char) data[at];
+        if (c > 0 && c < 0x80) {
+            at++;
+            continue;
+        }
         const size_t first = lk_utf8_first (data + at, size - at);
         if (first == 0) {
             return false;

@@ -45,8 +45,9 @@ lk_address_is_command (lk_slice text)
 bool
 lk_address_is_name (lk_slice text)
 {
-    return is_word (text, LK_HOST_LEN_MAX) && !lk_slice_is (text, ".")
-           && !lk_slice_is (text, "..");
+    const bool is_dots = text.size > 0 && text.size <= 2 && text.data[0] == '.'
+                         && text.data[text.size - 1] == '.';
+    return is_word (text, LK_HOST_LEN_MAX) && !is_dots;
 }
 
 _Static_assert(LK_SERVICE_LEN_MAX == LK_HOST_LEN_MAX
@@ -54,8 +55,8 @@ _Static_assert(LK_SERVICE_LEN_MAX == LK_HOST_LEN_MAX
                           == LK_ADDRESS_LEN_MAX,
                "limits of names and addresses fit");
 
-static bool
-split (lk_slice text, lk_address *address)
+bool
+lk_address_parts (lk_slice text, lk_address *address)
 {
     const char *at = text.size ? memchr (text.data, '@', text.size) : NULL;
     if (!at) {
@@ -76,7 +77,7 @@ is_one_of (lk_slice text, const char *characters)
 bool
 lk_address_split (lk_slice text, lk_address *address)
 {
-    return split (text, address)
+    return lk_address_parts (text, address)
            && (is_one_of (address->service, "*")
                || lk_address_is_name (address->service))
            && (is_one_of (address->host, ".*?")
@@ -86,7 +87,8 @@ lk_address_split (lk_slice text, lk_address *address)
 bool
 lk_address_split_sender (lk_slice text, lk_address *address)
 {
-    return split (text, address) && lk_address_is_name (address->service)
+    return lk_address_parts (text, address)
+           && lk_address_is_name (address->service)
            && (is_one_of (address->host, ".")
                || lk_address_is_name (address->host));
 }

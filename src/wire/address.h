@@ -27,6 +27,9 @@ bool lk_address_is_command (lk_slice text);
 /*  Whether such names may have that character. */
 bool lk_address_allows (char c);
 
+/*  Splits an address that was checked before; false if it is empty. */
+bool lk_address_parts (lk_slice text, lk_address *address);
+
 /*  Splits a receiver's address. False if it is none. */
 bool lk_address_split (lk_slice text, lk_address *address);
 

@@ -162,6 +162,12 @@ keep (lk_slice text, char **room)
     return copy;
 }
 
+static uint64_t
+first_bit (const char *name)
+{
+    return (uint64_t) 1 << (name[0] & 63);
+}
+
 /*  Names and values are shorter than in the text, by their quotes. */
 lk_flat *
 lk_flat_read (lk_slice text)
@@ -179,10 +185,12 @@ lk_flat_read (lk_slice text)
     const size_t size = sizeof (lk_flat) + count * sizeof fields[0];
     lk_flat *self = lk_realloc (NULL, size + text.size);
     char *room = (char *) self + size;
+    self->first = 0;
     self->count = count;
     for (size_t i = 0; i < count; i++) {
         self->field[i] = fields[i];
         self->field[i].name = keep (fields[i].name, &room);
+        self->first |= first_bit (self->field[i].name.data);
         if (fields[i].type == JSON_STRING) {
             self->field[i].text = keep (fields[i].text, &room);
         }
@@ -194,6 +202,9 @@ lk_flat_read (lk_slice text)
 const lk_flat_field *
 lk_flat_find (const lk_flat *self, const char *name)
 {
+    if (!(self->first & first_bit (name))) {
+        return NULL;
+    }
     const size_t size = strlen (name);
     for (size_t i = 0; i < self->count; i++) {
         const lk_flat_field *field = &self->field[i];

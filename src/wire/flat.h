@@ -24,6 +24,9 @@ typedef struct {
 } lk_flat_field;
 
 typedef struct {
+    uint64_t
+        first; /* with which bytes names begin: most that are looked for are
+                       not there */
     size_t count;
     lk_flat_field field[];
 } lk_flat;

@@ -166,14 +166,19 @@ lk_frame_set_crossed (void *frame, lk_frame_header *header)
 size_t
 lk_frame_begin (lk_bytes *out, const lk_frame_envelope *envelope)
 {
+    lk_address parts;
+    LK_ASSERT (lk_address_split (lk_slice_of (envelope->to), &parts));
+    LK_ASSERT (lk_address_split_sender (lk_slice_of (envelope->from), &parts));
+    LK_ASSERT (lk_address_is_command (lk_slice_of (envelope->command)));
+    return lk_frame_begin_checked (out, envelope);
+}
+
+size_t
+lk_frame_begin_checked (lk_bytes *out, const lk_frame_envelope *envelope)
+{
     const lk_slice to = lk_slice_of (envelope->to);
     const lk_slice from = lk_slice_of (envelope->from);
     const lk_slice command = lk_slice_of (envelope->command);
-    lk_address parts;
-    LK_ASSERT (lk_address_split (to, &parts));
-    LK_ASSERT (lk_address_split_sender (from, &parts));
-    LK_ASSERT (lk_address_is_command (command));
-
     const size_t start = out->size;
     char *header = lk_bytes_grow (out, LK_FRAME_HEADER_SIZE);
     memset (header, 0, LK_FRAME_HEADER_SIZE);

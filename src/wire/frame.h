@@ -70,6 +70,11 @@ typedef struct {
  *  if the body is over its limit or `out` over a frame's; then the message is
  *  taken off again. */
 size_t lk_frame_begin (lk_bytes *out, const lk_frame_envelope *envelope);
+
+/*  The same for texts that were checked when they came into a message. */
+size_t lk_frame_begin_checked (lk_bytes *out,
+                               const lk_frame_envelope *envelope);
+
 lk_err lk_frame_finish (lk_bytes *out, size_t start);
 
 #endif

@@ -104,11 +104,25 @@ plain_size (lk_slice text, size_t at, bool *ascii)
     return at - begin;
 }
 
+/*  With its quotes. */
+static void
+add_plain (lk_bytes *out, lk_slice text)
+{
+    char *place = lk_bytes_grow (out, text.size + 2);
+    place[0] = '"';
+    memcpy (place + 1, text.data, text.size);
+    place[text.size + 1] = '"';
+}
+
 bool
 lk_json_add_text (lk_bytes *out, lk_slice text)
 {
     const size_t start = out->size;
     bool ascii = true;
+    if (text.size && plain_size (text, 0, &ascii) == text.size && ascii) {
+        add_plain (out, text);
+        return true;
+    }
     lk_bytes_add (out, "\"", 1);
     for (size_t at = 0; at < text.size; at++) {
         const size_t plain = plain_size (text, at, &ascii);

@@ -13,7 +13,6 @@
 #include "wire/message_frame.h"
 #include "wire/message_private.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define SERVICE "lock"
@@ -61,9 +60,11 @@ kind_of (const char *stage)
 static lk_message *
 new_message (const lk_lock_message *message, const lk_roster *roster)
 {
+    static const char service[] = SERVICE "@";
     char to[LK_ADDRESS_LEN_MAX + 1];
-    snprintf (to, sizeof to, SERVICE "@%s",
-              lk_roster_name (roster, message->to));
+    const char *host = lk_roster_name (roster, message->to);
+    memcpy (to, service, sizeof service - 1);
+    memcpy (to + sizeof service - 1, host, strlen (host) + 1);
     return lk_message_new (to, command_of (message));
 }
 
@@ -197,7 +198,7 @@ static lk_host
 read_sender (const lk_message *message, lk_fields *fields, uint64_t id)
 {
     lk_address from;
-    if (!lk_address_split_sender (lk_slice_of (message->from), &from)
+    if (!lk_address_parts (lk_slice_of (message->from), &from)
         || !lk_slice_is (from.service, SERVICE)) {
         return LK_NOBODY;
     }

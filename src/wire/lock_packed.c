@@ -51,13 +51,14 @@ take_bytes (lk_fields *self, const char *name, size_t size)
 static void
 put_number (lk_fields *self, uint64_t number)
 {
-    uint8_t bytes[NUMBER_SIZE_MAX];
+    lk_bytes *out = self->packing.out;
+    uint8_t *place = (uint8_t *) lk_bytes_grow (out, NUMBER_SIZE_MAX);
     size_t size = 0;
     for (; number >= 0x80; number >>= 7) {
-        bytes[size++] = (uint8_t) (number | 0x80);
+        place[size++] = (uint8_t) (number | 0x80);
     }
-    bytes[size++] = (uint8_t) number;
-    put_bytes (self, bytes, size);
+    place[size++] = (uint8_t) number;
+    out->size -= NUMBER_SIZE_MAX - size;
 }
 
 /*  A number has one form only: the last byte of several is not 0, and what is

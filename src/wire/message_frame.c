@@ -48,7 +48,8 @@ lk_message_write (const lk_message *self, lk_bytes *frame)
                                         .command = self->command,
                                         .serial = self->serial,
                                         .packed = self->form == LK_FORM_PACKED};
-    const size_t start = lk_frame_begin (frame, &envelope);
+    LK_ASSERT (self->from[0]);
+    const size_t start = lk_frame_begin_checked (frame, &envelope);
     write_body (self, frame);
     return lk_frame_finish (frame, start);
 }

@@ -24,10 +24,11 @@ static size_t
 find_written (const lk_message *self, const char *name, size_t size)
 {
     size_t place = 0;
-    while (place < self->field_count
-           && memcmp (self->text.data + self->field_at[place], name, size)
-                  != 0) {
-        place++;
+    for (; place < self->field_count; place++) {
+        const char *other = self->text.data + self->field_at[place];
+        if (other[1] == name[1] && memcmp (other, name, size) == 0) {
+            break;
+        }
     }
     return place;
 }
@@ -42,10 +43,10 @@ begin_field (lk_message *self, const char *name)
     }
     const size_t end = text->size;
     const size_t at = end ? end + 1 : 1;
-    lk_bytes_add (text, end ? "," : "{", 1);
+    *lk_bytes_grow (text, 1) = end ? ',' : '{';
     const bool good = lk_json_add_text (text, lk_slice_of (name));
     LK_ASSERT (good);
-    lk_bytes_add (text, ":", 1);
+    *lk_bytes_grow (text, 1) = ':';
     if (self->field_count == LK_WRITTEN_MAX
         || find_written (self, text->data + at, text->size - at)
                < self->field_count) {
@@ -99,8 +100,8 @@ void
 lk_message_set_number (lk_message *self, const char *name, int64_t number)
 {
     if (begin_field (self, name)) {
-        char digits[LK_DECIMAL_SIZE];
-        lk_bytes_add (&self->text, digits, lk_decimal_format (number, digits));
+        char *digits = lk_bytes_grow (&self->text, LK_DECIMAL_SIZE);
+        self->text.size -= LK_DECIMAL_SIZE - lk_decimal_format (number, digits);
     } else {
         set_in_tree (self, name, json_integer (number));
     }
