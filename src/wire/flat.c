@@ -70,15 +70,18 @@ take_number (reader *self, lk_flat_field *field)
 {
     const bool negative = take (self, '-');
     const char *begin = self->at;
-    int64_t sum = 0;
+    uint64_t sum = 0;
     while (self->at < self->end && *self->at >= '0' && *self->at <= '9'
            && self->at - begin <= DIGITS_MAX) {
-        sum = 10 * sum + (*self->at++ - '0');
+        sum = 10 * sum + (uint64_t) (*self->at++ - '0');
     }
     const size_t digits = (size_t) (self->at - begin);
+    if (digits == 0 || digits > DIGITS_MAX || (digits > 1 && *begin == '0')) {
+        return false;
+    }
     field->type = JSON_INTEGER;
-    field->number = negative ? -sum : sum;
-    return digits > 0 && digits <= DIGITS_MAX && (digits == 1 || *begin != '0');
+    field->number = negative ? -(int64_t) sum : (int64_t) sum;
+    return true;
 }
 
 static bool
