@@ -31,7 +31,9 @@
 #define APP_LOCKS 100000 /* of one application */
 #define NAME "backup/job-%08zu"
 #define NAME_SIZE 19
-#define IDLE_MS 60000
+#define IDLE_MS 20000
+#define SESSIONS 10000
+#define WAITERS 1000
 #define TAKEOVER_MS 60000
 
 typedef struct {
@@ -288,12 +290,13 @@ is_over (const lk_bench *self, uint64_t term)
 
 /*  The last leader ends, so that the first one fills two others. */
 static void
-measure_takeover (lk_bench *self, size_t names)
+measure_takeover (lk_bench *self, size_t names, double base)
 {
     const uint64_t term = lk_small_leaders (&self->small)->term.number;
     const lk_host gone = leader (self, 2);
     const int64_t begin_ms = self->small.now_ms;
-    lk_node_destroy (&self->small.host[gone].node);
+    const double bytes = weigh (self, gone) - base;
+    say ("memory", names, bytes / (double) names - NAME_SIZE, "bytes");
     start_clocks (self);
     for (lk_host host = 0; host < HOSTS; host++) {
         lk_event event = {.type = LK_ON_HOST_GONE, .host = gone};
@@ -336,13 +339,6 @@ measure_gone (lk_bench *self, size_t names)
 }
 
 static void
-measure_memory (lk_bench *self, size_t names, double base)
-{
-    const double all = weigh (self, leader (self, 2));
-    say ("memory", names, (all - base) / (double) names - NAME_SIZE, "bytes");
-}
-
-static void
 measure (size_t names)
 {
     static lk_bench bench;
@@ -355,28 +351,76 @@ measure (size_t names)
     begin (self);
     ask (self, LK_ON_LOCK, 0, names);
     measure_pair (self, names);
-    measure_memory (self, names, base);
-    lk_small_clear (&self->small);
-
-    begin (self);
-    ask (self, LK_ON_LOCK, 0, names);
     measure_idle (self, names);
-    measure_takeover (self, names);
+    measure_takeover (self, names, base);
     measure_gone (self, names);
-    say ("memory.proxy", names,
-         (weigh (self, self->asker) - base_asker)
-                 / (double) (names > APP_LOCKS ? names - APP_LOCKS : 1)
-             - NAME_SIZE,
-         "bytes");
+    if (names > APP_LOCKS) {
+        const double bytes = weigh (self, self->asker) - base_asker;
+        say ("memory.proxy", names,
+             bytes / (double) (names - APP_LOCKS) - NAME_SIZE, "bytes");
+    }
     lk_small_clear (&self->small);
     lk_free (self->mail);
+}
+
+/*  -------------------------------------------------------- many of a host */
+
+static void
+request (lk_bench *self, lk_event_type type, uint32_t app, const char *name)
+{
+    lk_event event = {.type = type, .request = lk_small_request (app, 1, name)};
+    step (self, self->asker, &event);
+    deliver (self);
+}
+
+/*  Each with a lock of its own; then they end, one by one. */
+static void
+measure_sessions (lk_bench *self)
+{
+    char name[32];
+    begin (self);
+    start_clocks (self);
+    for (uint32_t app = 1; app <= SESSIONS; app++) {
+        snprintf (name, sizeof name, NAME, (size_t) app);
+        request (self, LK_ON_LOCK, app, name);
+    }
+    say ("sessions.come", SESSIONS, all_us (self) / SESSIONS, "us");
+    run (self, 250);
+    start_clocks (self);
+    for (uint32_t app = 1; app <= SESSIONS; app++) {
+        request (self, LK_ON_APP_GONE, app, "");
+    }
+    say ("sessions.go", SESSIONS, all_us (self) / SESSIONS, "us");
+    lk_small_clear (&self->small);
+}
+
+/*  For one name: who has it gives it back, until all had it. */
+static void
+measure_waiters (lk_bench *self)
+{
+    begin (self);
+    for (uint32_t app = 1; app <= WAITERS; app++) {
+        request (self, LK_ON_LOCK, app, "hot");
+    }
+    start_clocks (self);
+    self->answers = 0;
+    for (uint32_t app = 1; app <= WAITERS; app++) {
+        request (self, LK_ON_UNLOCK, app, "hot");
+    }
+    LK_ASSERT (self->answers == 2 * WAITERS - 1);
+    say ("waiters", WAITERS, all_us (self) / WAITERS, "us");
+    lk_small_clear (&self->small);
 }
 
 int
 main (int argc, char **argv)
 {
+    static lk_bench bench;
     for (int i = 1; i < argc; i++) {
         measure (strtoul (argv[i], NULL, 10));
     }
+    measure_sessions (&bench);
+    measure_waiters (&bench);
+    lk_free (bench.mail);
     return 0;
 }
