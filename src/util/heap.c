@@ -101,6 +101,13 @@ lk_heap_put (lk_heap *self, void *item, int64_t when_ms)
     settle (self, place, slot);
 }
 
+int64_t
+lk_heap_when_ms (const lk_heap *self, void *item)
+{
+    size_t place = *self->place (item);
+    return place > 0 ? slot_at (self, place)->when_ms : INT64_MAX;
+}
+
 void
 lk_heap_take (lk_heap *self, void *item)
 {

@@ -36,6 +36,9 @@ void lk_heap_clear (lk_heap *self);
 /*  Puts it in, or gives it another time. */
 void lk_heap_put (lk_heap *self, void *item, int64_t when_ms);
 
+/*  Its time; INT64_MAX: it is not in it. */
+int64_t lk_heap_when_ms (const lk_heap *self, void *item);
+
 /*  Takes it out, if it is in it. */
 void lk_heap_take (lk_heap *self, void *item);
 

@@ -75,7 +75,6 @@ grant (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
         return;
     }
     asked->until_ms = until_ms;
-    lk_proxy_due (node, until_ms);
     if (asked->ticket.mode.is_static && !reply->kept) {
         lk_asked_enter (node, asked, LK_ASKED_KEEPING);
         lk_asked_ask_on (node, asked);
@@ -159,7 +158,7 @@ begin_grace (lk_node *node, lk_asked *asked)
     }
     lk_asked_enter (node, asked, LK_ASKED_ENDED);
     asked->until_ms = node->now_ms + grace_ms;
-    lk_proxy_due (node, asked->until_ms);
+    lk_asked_await_end (node, asked);
 }
 
 /*  The end of a held one. A lenient lock that somebody else waits for is only

@@ -48,6 +48,38 @@ serial_hash (uint64_t serial)
     return (unsigned) (lk_hash_mix (0, serial) >> 32);
 }
 
+static lk_asker *
+find_asker (const lk_proxy *proxy, uint32_t app)
+{
+    lk_asker *asker = NULL;
+    HASH_FIND (hh, proxy->askers, &app, sizeof app, asker);
+    return asker;
+}
+
+static void
+join_asker (lk_proxy *proxy, lk_asked *asked)
+{
+    lk_asker *asker = find_asker (proxy, (uint32_t) asked->name[0]);
+    if (!asker) {
+        asker = lk_alloc (sizeof *asker);
+        asker->app = (uint32_t) asked->name[0];
+        HASH_ADD (hh, proxy->askers, app, sizeof asker->app, asker);
+    }
+    asked->asker = asker;
+    DL_APPEND2 (asker->first, asked, sibling_prev, sibling_next);
+}
+
+static void
+leave_asker (lk_proxy *proxy, lk_asked *asked)
+{
+    lk_asker *asker = asked->asker;
+    DL_DELETE2 (asker->first, asked, sibling_prev, sibling_next);
+    if (!asker->first) {
+        HASH_DEL (proxy->askers, asker);
+        lk_free (asker);
+    }
+}
+
 static void
 map_in (lk_proxy *proxy, lk_asked *asked)
 {
@@ -56,6 +88,7 @@ map_in (lk_proxy *proxy, lk_asked *asked)
                           asked);
     if (asked->name[0] != LK_NO_APP) {
         HASH_ADD (by_name, proxy->names, name, sizeof asked->name, asked);
+        join_asker (proxy, asked);
     }
 }
 
@@ -65,7 +98,34 @@ map_out (lk_proxy *proxy, lk_asked *asked)
     HASH_DELETE (by_serial, proxy->serials, asked);
     if (asked->name[0] != LK_NO_APP) {
         HASH_DELETE (by_name, proxy->names, asked);
+        leave_asker (proxy, asked);
     }
+}
+
+static uint32_t *
+place_in_ends (void *asked)
+{
+    return &((lk_asked *) asked)->end_place;
+}
+
+void
+lk_asked_init_maps (lk_proxy *proxy)
+{
+    lk_heap_init (&proxy->ends, place_in_ends);
+}
+
+void
+lk_asked_clear_maps (lk_proxy *proxy)
+{
+    lk_asker *asker;
+    lk_asker *next;
+    HASH_CLEAR (by_serial, proxy->serials);
+    HASH_CLEAR (by_name, proxy->names);
+    HASH_ITER (hh, proxy->askers, asker, next) {
+        HASH_DEL (proxy->askers, asker);
+        lk_free (asker);
+    }
+    lk_heap_clear (&proxy->ends);
 }
 
 lk_asked *
@@ -119,6 +179,7 @@ lk_asked_remove (lk_node *node, lk_asked *asked)
     lk_asked_ask_no_more (node, asked);
     link_out (&node->proxy, asked);
     map_out (&node->proxy, asked);
+    lk_heap_take (&node->proxy.ends, asked);
     lk_asked_free (asked);
 }
 
@@ -140,6 +201,76 @@ lk_asked_by_name (const lk_node *node, uint32_t app, uint64_t app_serial)
     return asked;
 }
 
+lk_asked *
+lk_asked_of_app (const lk_node *node, uint32_t app)
+{
+    const lk_asker *asker = find_asker (&node->proxy, app);
+    return asker ? asker->first : NULL;
+}
+
+/*  -------------------------------------------------------- ends */
+
+static int64_t
+earlier (int64_t one_ms, int64_t other_ms, int64_t after_ms)
+{
+    return other_ms > after_ms && other_ms < one_ms ? other_ms : one_ms;
+}
+
+static int64_t
+end_of (const lk_asked *asked, int64_t after_ms)
+{
+    int64_t end_ms = INT64_MAX;
+    switch (asked->state) {
+    case LK_ASKED_WAITING:
+    case LK_ASKED_ERRAND:
+    case LK_ASKED_KEEPING:
+        return earlier (end_ms, asked->wait_until_ms, after_ms);
+    case LK_ASKED_HELD:
+        if (asked->asks_on) {
+            end_ms = earlier (end_ms, asked->turn.until_ms, after_ms);
+        }
+        return earlier (end_ms, asked->until_ms, after_ms);
+    case LK_ASKED_ENDED:
+        return earlier (end_ms, asked->until_ms, after_ms);
+    case LK_ASKED_LINGERING:
+        end_ms = earlier (end_ms, asked->linger_until_ms, after_ms);
+        return earlier (end_ms, asked->until_ms, after_ms);
+    case LK_ASKED_LATER:
+    case LK_ASKED_CLOSING:
+    case LK_ASKED_STATES:
+        break;
+    }
+    return end_ms;
+}
+
+static void
+await_end (lk_node *node, lk_asked *asked, int64_t end_ms)
+{
+    if (end_ms == INT64_MAX) {
+        lk_heap_take (&node->proxy.ends, asked);
+    } else if (end_ms != lk_heap_when_ms (&node->proxy.ends, asked)) {
+        lk_heap_put (&node->proxy.ends, asked, end_ms);
+    }
+}
+
+void
+lk_asked_await_end (lk_node *node, lk_asked *asked)
+{
+    await_end (node, asked, end_of (asked, INT64_MIN));
+}
+
+lk_asked *
+lk_asked_next_end (lk_node *node)
+{
+    lk_asked *asked = lk_heap_due (&node->proxy.ends, node->now_ms);
+    if (asked) {
+        await_end (node, asked, end_of (asked, node->now_ms));
+    }
+    return asked;
+}
+
+/*  -------------------------------------------------------- states */
+
 void
 lk_asked_enter (lk_node *node, lk_asked *asked, lk_asked_state state)
 {
@@ -151,6 +282,7 @@ lk_asked_enter (lk_node *node, lk_asked *asked, lk_asked_state state)
     if (is_open (state)) {
         lk_asked_ask_no_more (node, asked);
     }
+    lk_asked_await_end (node, asked);
 }
 
 void

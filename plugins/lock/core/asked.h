@@ -17,12 +17,19 @@ lk_asked *lk_asked_new (lk_node *node, lk_asked_state state, uint64_t serial,
                         uint32_t app, uint64_t app_serial, lk_name object);
 void lk_asked_remove (lk_node *node, lk_asked *asked);
 
+/*  The maps and lists begin empty; and are forgotten, but not what is in them. */
+void lk_asked_init_maps (lk_proxy *proxy);
+void lk_asked_clear_maps (lk_proxy *proxy);
+
 /*  Its memory; it is in no map or list (any more). */
 void lk_asked_free (lk_asked *asked);
 
 lk_asked *lk_asked_by_serial (const lk_node *node, uint64_t serial);
 lk_asked *lk_asked_by_name (const lk_node *node, uint32_t app,
                             uint64_t app_serial);
+
+/*  Of an application the first; the others are its siblings. */
+lk_asked *lk_asked_of_app (const lk_node *node, uint32_t app);
 
 /*  Another state; it is sent, or not, accordingly. */
 void lk_asked_enter (lk_node *node, lk_asked *asked, lk_asked_state state);
@@ -62,7 +69,15 @@ void lk_asked_tell (lk_node *node, const lk_asked *asked, lk_answer_kind kind,
 /*  ... with more than that, of the kind that `answer` says. */
 void lk_asked_answer (lk_node *node, const lk_asked *asked, lk_answer answer);
 
-/*  The proxy looks at deadlines at `when_ms` at the latest. */
+/*  It has another end: the proxy looks at it then. Another state says so by
+ *  itself. */
+void lk_asked_await_end (lk_node *node, lk_asked *asked);
+
+/*  Of whom a wait, duration or linger has ended; it is not returned again for
+ *  that. NULL: nobody. */
+lk_asked *lk_asked_next_end (lk_node *node);
+
+/*  The proxy looks at its sets at `when_ms` at the latest. */
 void lk_proxy_due (lk_node *node, int64_t when_ms);
 
 /*  A home of the proxy's decree: try `tries`, every other one by another

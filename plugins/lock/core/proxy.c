@@ -26,6 +26,7 @@ void
 lk_proxy_init (lk_proxy *self)
 {
     memset (self, 0, sizeof *self);
+    lk_asked_init_maps (self);
     self->due_ms = INT64_MAX;
     self->report_ms = LK_LONG_AGO;
 }
@@ -43,8 +44,7 @@ free_list (lk_asked *list)
 void
 lk_proxy_clear (lk_proxy *self)
 {
-    HASH_CLEAR (by_serial, self->serials);
-    HASH_CLEAR (by_name, self->names);
+    lk_asked_clear_maps (self);
     lk_sets_clear (self);
     free_list (self->open);
     free_list (self->held);
@@ -63,7 +63,10 @@ int64_t
 lk_proxy_deadline (const lk_node *node)
 {
     const lk_proxy *self = &node->proxy;
-    int64_t deadline = self->due_ms;
+    int64_t deadline = lk_heap_next_ms (&self->ends);
+    if (self->due_ms < deadline) {
+        deadline = self->due_ms;
+    }
     if (self->live && self->lease_until_ms < deadline) {
         deadline = self->lease_until_ms;
     }
@@ -117,6 +120,7 @@ begin_anew (lk_node *node, lk_asked *asked)
     again->queue = asked->queue;
     again->asked_ms = asked->asked_ms;
     again->wait_until_ms = asked->wait_until_ms;
+    lk_asked_await_end (node, again);
     again->ticket.owner.data =
         lk_memdup (asked->ticket.owner.data, asked->ticket.owner.size);
     again->ticket.owner.size = asked->ticket.owner.size;
@@ -321,23 +325,6 @@ linger_until (const lk_asked *asked)
 }
 
 static void
-wait_for_end (lk_node *node, const lk_asked *asked)
-{
-    if (waits (asked)) {
-        lk_proxy_due (node, asked->wait_until_ms);
-    }
-    if (asked->state == LK_ASKED_HELD || asked->state == LK_ASKED_ENDED) {
-        lk_proxy_due (node, asked->until_ms);
-    }
-    if (asked->state == LK_ASKED_HELD && asked->asks_on) {
-        lk_proxy_due (node, asked->turn.until_ms);
-    }
-    if (asked->state == LK_ASKED_LINGERING) {
-        lk_proxy_due (node, linger_until (asked));
-    }
-}
-
-static void
 expire_asked (lk_node *node, lk_asked *asked)
 {
     if (waits (asked) && asked->wait_until_ms <= node->now_ms) {
@@ -357,8 +344,6 @@ expire_asked (lk_node *node, lk_asked *asked)
                && linger_until (asked) <= node->now_ms) {
         lk_asked_enter (node, asked, LK_ASKED_CLOSING);
         lk_asked_send (node, asked);
-    } else {
-        wait_for_end (node, asked);
     }
 }
 
@@ -384,19 +369,14 @@ lk_proxy_expire (lk_node *node)
     if (self->live && node->now_ms >= self->lease_until_ms) {
         end_session (node, why_over (node));
     }
-    if (node->now_ms < self->due_ms) {
-        return;
-    }
-    self->due_ms = INT64_MAX;
     lk_asked *asked;
-    lk_asked *next;
-    DL_FOREACH_SAFE (self->held, asked, next) {
+    while ((asked = lk_asked_next_end (node))) {
         expire_asked (node, asked);
     }
-    DL_FOREACH_SAFE (self->open, asked, next) {
-        expire_asked (node, asked);
+    if (node->now_ms >= self->due_ms) {
+        self->due_ms = INT64_MAX;
+        lk_sets_expire (node);
     }
-    lk_sets_expire (node);
 }
 
 /*  Ever more seldom: a home that has the ticket calls back, and one that is

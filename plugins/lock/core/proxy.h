@@ -14,6 +14,7 @@
 
 #include "decree.h"
 #include "node.h"
+#include "util/heap.h"
 #include "util/map.h"
 
 #define LK_REQUESTS_MAX ((size_t) 1000000) /* of all applications of a host */
@@ -81,12 +82,23 @@ typedef struct lk_asked {
     size_t place;          /* ... there */
     struct lk_asked *prev; /* in `open` or `held` */
     struct lk_asked *next;
+    uint32_t end_place; /* in `ends` */
+    struct lk_asker *asker;
+    struct lk_asked *sibling_prev; /* of the same application */
+    struct lk_asked *sibling_next;
     bool asks_on; /* in `asking`, too */
     struct lk_asked *asking_prev;
     struct lk_asked *asking_next;
     UT_hash_handle by_serial;
     UT_hash_handle by_name;
 } lk_asked;
+
+/*  An application that asks, with all its requests. */
+typedef struct lk_asker {
+    uint32_t app; /* key of the map */
+    lk_asked *first;
+    UT_hash_handle hh;
+} lk_asker;
 
 /*  A report to one home, part by part. What a part has is settled when it is
  *  first sent: the home may have it already. */
@@ -118,14 +130,16 @@ typedef struct {
 
     lk_asked *serials; /* maps */
     lk_asked *names;
-    lk_asked *open;      /* something is to be sent */
-    lk_asked *held;      /* all others */
-    lk_asked *asking;    /* held, and LOCK is said until answered */
+    lk_asker *askers;
+    lk_heap ends;     /* by when a wait, duration or linger ends, or before */
+    lk_asked *open;   /* something is to be sent */
+    lk_asked *held;   /* all others */
+    lk_asked *asking; /* held, and LOCK is said until answered */
     struct lk_set *sets; /* map */
     bool is_behind;      /* not all that was due could be sent at once */
     size_t unlocking;    /* whose applications wait for UNLOCKED */
     uint64_t last_serial;
-    int64_t due_ms; /* no wait or duration ends before */
+    int64_t due_ms; /* of sets: no wait or duration ends before */
 } lk_proxy;
 
 void lk_proxy_init (lk_proxy *self);

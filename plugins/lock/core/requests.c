@@ -115,7 +115,7 @@ take (lk_node *node, const lk_app_request *request, lk_asked_state state)
                    .size = request->owner.size};
     if (wait_ms > 0 && wait_ms < INT64_MAX - node->now_ms) {
         asked->wait_until_ms = node->now_ms + wait_ms;
-        lk_proxy_due (node, asked->wait_until_ms);
+        lk_asked_await_end (node, asked);
     }
     return asked;
 }
@@ -281,7 +281,7 @@ leave_behind (lk_node *node, lk_asked *asked)
         asked->linger_until_ms = asked->linger_ms < INT64_MAX - node->now_ms
                                      ? node->now_ms + asked->linger_ms
                                      : INT64_MAX;
-        lk_proxy_due (node, asked->linger_until_ms);
+        lk_asked_await_end (node, asked);
     } else if (asked->state != LK_ASKED_CLOSING
                && asked->state != LK_ASKED_ERRAND) {
         lk_asked_enter (node, asked, LK_ASKED_CLOSING);
@@ -297,11 +297,8 @@ lk_on_app_gone (lk_node *node, uint32_t app)
     if (app == LK_NO_APP) {
         return;
     }
-    for (asked = node->proxy.names; asked; asked = next) {
-        next = asked->by_name.next;
-        if (asked->name[0] != app) {
-            continue;
-        }
+    for (asked = lk_asked_of_app (node, app); asked; asked = next) {
+        next = asked->sibling_next;
         leave_behind (node, asked);
     }
     lk_sets_app_gone (node, app);

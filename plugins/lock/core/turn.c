@@ -45,9 +45,9 @@ begin (lk_node *node, lk_asked *asked, lk_lock_type type, int64_t wait_ms)
         asked->ticket.mode.type = LK_SHARED;
     } else if (wait_ms >= 0 && wait_ms < INT64_MAX - node->now_ms) {
         self->until_ms = node->now_ms + (wait_ms > 0 ? wait_ms : LK_TRY_MS);
-        lk_proxy_due (node, self->until_ms);
     }
     lk_asked_ask_on (node, asked);
+    lk_asked_await_end (node, asked);
 }
 
 void
