@@ -17,7 +17,7 @@ lk_asked *lk_asked_new (lk_node *node, lk_asked_state state, uint64_t serial,
                         uint32_t app, uint64_t app_serial, lk_name object);
 void lk_asked_remove (lk_node *node, lk_asked *asked);
 
-/*  The maps and lists begin empty; and are forgotten, but not what is in them. */
+/*  The maps begin empty; and are forgotten, but not what is in them. */
 void lk_asked_init_maps (lk_proxy *proxy);
 void lk_asked_clear_maps (lk_proxy *proxy);
 

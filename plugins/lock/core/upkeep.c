@@ -17,7 +17,7 @@
 #define AUDIT_MS 1000   /* between two questions about one ticket */
 #define AUDITS_MAX 64   /* questions at a time */
 #define LOOKS_MAX 10000 /* tickets that time does something to, at a time */
-#define DIGEST_TICKETS_PER_MS 25
+#define DIGEST_TICKETS_PER_MS 10
 
 /*  -------------------------------------------------------- durations */
 
