@@ -17,6 +17,7 @@
 typedef struct {
     lk_router *router;
     lk_source source;
+    bool may_be_another; /* a command to the router may change who that is */
     lk_part *frame;
     lk_hop *hop; /* of the run; NULL: there is none */
     lk_slice run;
@@ -83,6 +84,7 @@ lk_forward_return_all (lk_router *self, lk_hop *hop, const char *reason)
                         reason);
         lk_outbox_drop (&box);
     }
+    lk_outbox_clear (&box);
 }
 
 /*  To the connection itself, whoever is there. */
@@ -271,6 +273,7 @@ to_router (carrier *self, const lk_frame_header *header)
     }
     end_run (self);
     lk_control_message (self->router, &source, header);
+    self->may_be_another = true;
 }
 
 /*  A message of a process of this host, or one that stays on this host. */
@@ -405,22 +408,30 @@ lk_forward_broken (lk_router *self, lk_side side, const lk_identity *identity,
     answer_invalid (&on_way, 0, reason);
 }
 
+static void
+find_source (carrier *self, lk_side side, const lk_identity *identity)
+{
+    self->source = source_of (self->router, side, identity);
+    self->source.part = self->frame;
+    if (self->source.from == LK_FROM_NEIGHBOUR) {
+        self->source.link->heard_ms = self->router->now_ms;
+    }
+    self->may_be_another = false;
+}
+
 void
 lk_forward_frame (lk_router *self, lk_side side, const lk_identity *identity,
                   lk_part *frame)
 {
-    carrier on_way = {.router = self, .frame = frame};
+    carrier on_way = {.router = self, .frame = frame, .may_be_another = true};
     lk_frame_header header;
     lk_frame_result result;
     const char *problem;
     size_t at = 0;
     self->count.frames++;
     do {
-        /*  A command to the router may change who that is. */
-        on_way.source = source_of (self, side, identity);
-        on_way.source.part = frame;
-        if (on_way.source.from == LK_FROM_NEIGHBOUR) {
-            on_way.source.link->heard_ms = self->now_ms;
+        if (on_way.may_be_another) {
+            find_source (&on_way, side, identity);
         }
         result = lk_frame_next (lk_part_data (frame), lk_part_size (frame), &at,
                                 &header, &problem);

@@ -31,8 +31,12 @@ has_room (const lk_outbox *self, size_t size)
 static lk_parcel *
 new_parcel (lk_outbox *self)
 {
-    lk_parcel *parcel = lk_alloc (sizeof (lk_parcel));
-    lk_part_init (&parcel->frame);
+    lk_parcel *parcel = self->spare;
+    if (parcel == NULL) {
+        parcel = lk_alloc (sizeof (lk_parcel));
+        lk_part_init (&parcel->frame);
+    }
+    self->spare = NULL;
     DL_APPEND (self->first, parcel);
     self->count++;
     return parcel;
@@ -118,7 +122,13 @@ lk_outbox_drop (lk_outbox *self)
     DL_DELETE (self->first, first);
     lk_part_clear (&first->frame);
     lk_bytes_clear (&first->bytes);
-    lk_free (first);
+    if (self->spare == NULL) {
+        first->packed = false;
+        first->size = 0;
+        self->spare = first;
+    } else {
+        lk_free (first);
+    }
 }
 
 void
@@ -127,4 +137,6 @@ lk_outbox_clear (lk_outbox *self)
     while (self->first != NULL) {
         lk_outbox_drop (self);
     }
+    lk_free (self->spare);
+    self->spare = NULL;
 }

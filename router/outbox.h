@@ -20,6 +20,7 @@ typedef struct {
     lk_parcel *first; /* with the last as its `prev` */
     size_t count;     /* of parcels */
     size_t size;      /* of all their bytes */
+    lk_parcel *spare; /* the last that was sent, to be used again; or NULL */
 } lk_outbox;
 
 /*  Adds a whole frame, and takes it; the frame is empty then. LK_OVERLOADED

@@ -12,25 +12,6 @@
 
 /*  -------------------------------------------------------- slices */
 
-lk_slice
-lk_slice_of (const char *text)
-{
-    return (lk_slice) {text, strlen (text)};
-}
-
-bool
-lk_slice_equal (lk_slice self, lk_slice other)
-{
-    return self.size == other.size
-           && (!self.size || memcmp (self.data, other.data, self.size) == 0);
-}
-
-bool
-lk_slice_is (lk_slice self, const char *text)
-{
-    return lk_slice_equal (self, lk_slice_of (text));
-}
-
 void
 lk_slice_keep (lk_slice self, char *place, size_t size)
 {

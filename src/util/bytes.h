@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /*  Borrowed; no NUL behind it. */
 typedef struct {
@@ -17,9 +18,25 @@ typedef struct {
     size_t size;
 } lk_slice;
 
-lk_slice lk_slice_of (const char *text);
-bool lk_slice_is (lk_slice self, const char *text);
-bool lk_slice_equal (lk_slice self, lk_slice other);
+static inline lk_slice
+lk_slice_of (const char *text)
+{
+    return (lk_slice) {text, strlen (text)};
+}
+
+static inline bool
+lk_slice_equal (lk_slice self, lk_slice other)
+{
+    return self.size == other.size
+           && (self.size == 0
+               || memcmp (self.data, other.data, self.size) == 0);
+}
+
+static inline bool
+lk_slice_is (lk_slice self, const char *text)
+{
+    return lk_slice_equal (self, lk_slice_of (text));
+}
 
 /*  Copies it and a NUL to `place`, which has room for `size` bytes; asserts
  *  that it fits. */

@@ -1,5 +1,5 @@
 #!/bin/bash
-#   tables.sh - the pure core and the codec alone, without any wire
+#   tables.sh - the pure core, the codec and the router alone, without any wire
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
@@ -12,4 +12,5 @@ tickets=(10000 100000 1000000)
 on_near "$BUILD/tests/bench/grants" "$(many 100000 1000)" || exit 1
 on_near "$BUILD/tests/bench/digest" "${tickets[@]}" || exit 1
 on_near "$BUILD/tests/bench/codec" "$(many 10 1)" || exit 1
+on_near "$BUILD/tests/bench/forward" "$(many 3000000 3000)" || exit 1
 on_near "$BUILD/tests/bench/core" "$(many 4000 600)" || exit 1
