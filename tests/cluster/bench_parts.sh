@@ -15,11 +15,49 @@ run () {
     bash tests/bench/run.sh --tiny "$@"
 }
 
+#   The medians of figures and of ratios, of three rounds.
+statistics () {
+    bash -c '. tests/bench/lib.sh
+        n=0
+        for it in "30 10" "40 20" "90 30"; do
+            n=$((n + 1))
+            printf "figure %s %s us\n" lock.home.latency.p50 "${it% *}" \
+                chain.latency.p50 "${it#* }" >"$work/round.$n"
+        done
+        cat "$work"/round.* | medians
+        ratios "$work"/round.*
+        seq 101 | quantile 0.99' >"$work/statistics"
+    diff "$work/statistics" - <<EOF
+figure lock.home.latency.p50 40 us
+figure chain.latency.p50 20 us
+figure lock.home.latency.p50.ratio 3 x
+100
+EOF
+}
+
+#   fake LINE...: says whether run.sh takes that for a good part.
+fake () {
+    mkdir -p "$work/parts"
+    echo 'fake good.{a,b}' >"$work/parts/figures.txt"
+    printf '%s\n' "$@" >"$work/parts/fake.sh"
+    BENCH_PARTS=$work/parts BUILD=$work/build bash tests/bench/run.sh fake:1
+}
+
+bad_parts () {
+    local a='echo figure good.a 1 us' b='echo figure good.b 2 us'
+    fake "$a" "$b" || return 1
+    ! fake "$a" && ! fake "$a" 'echo figure good.b 0 us' &&
+        ! fake "$a" "$b" 'echo hello' && ! fake "$a" "$b" 'exit 1' &&
+        ! fake "$a" "$b" 'sleep 30'
+}
+
 table_has () {
     bash tests/bench/table.sh "$BUILD/bench-tiny/lock.figures" |
         grep -E "^$1 +[0-9.]+ us +[0-9]+\.[0-9]+$"
 }
 
+check 'medians, ratios and quantiles' statistics
+check 'a part that lacks a figure, says 0, or does not end fails' bad_parts
 check 'the tables of a leader' run tables:60
 check 'locks beside the bare bus' run lock:120
 check 'hosted lock services' run hosted:120
