@@ -15,10 +15,12 @@
 #       fill     nothing dies: the third leader comes back (after silent)
 #       own      as lockd, and it is started again at once: a client on that
 #                very host, with a new name each time
+#       hosted   kill -9 of a router that has the lock service in its process
 #
 #   It takes 3 s until a host that came back leads again: so there are some
 #   clusters, and while one is struck the others recover. FAILOVER_KILLS is the
-#   number of kills of each kind, by default 50.
+#   number of kills of lockd and of router, by default 50; of hosted there is a
+#   fifth of that, and of the others there are a few.
 
 [ -w /dev/shm ] && export TMPDIR=/dev/shm
 # shellcheck source=tests/bench/lib.sh
@@ -82,9 +84,11 @@ one () {
     mapfile -t near_pair < <(others_than "$victim")
     set -- "$(client gap "$home" "${near_pair[0]}")" \
         "$(client other.gap "$other" "${near_pair[1]}")"
-    local lockd router again="lockkeeper sandbox restart $victim"
-    lockd=$(pid_of "$victim" lockd) router=$(pid_of "$victim" router)
+    local lockd='' router again="lockkeeper sandbox restart $victim"
+    router=$(pid_of "$victim" router)
+    [ "$kind" = hosted ] || lockd=$(pid_of "$victim" lockd)
     case $kind in
+        hosted) strike hosted 9 "$router" '' 200 "$@" ;;
         lockd) strike lockd 9 "$lockd" '' 200 "$@" ;;
         router) strike router 9 "$router" '' 200 "$@" ;;
         own)
@@ -97,14 +101,23 @@ one () {
             fill "$@"
             ;;
     esac
-    case $kind in lockd | router) $again "$kind" || die 'no restart' ;; esac
+    case $kind in
+        lockd | router) $again "$kind" || die 'no restart' ;;
+        hosted) $again router || die 'no restart' ;;
+    esac
     pin_hosts
     flock -u 9
 }
 
-#   What is to be done, a word each.
+#   What is to be done, a word each; the last cluster has hosted services.
 plan () {
     local i
+    if [ "$cluster" = "$clusters" ]; then
+        for ((i = 0; i < (kills + 4) / 5; i++)); do
+            echo hosted
+        done
+        return
+    fi
     for ((i = 0; i < kills; i++)); do
         echo lockd
         echo router
@@ -116,16 +129,17 @@ plan () {
 }
 
 run_cluster () {
-    local cluster=$1 turn=$2 i=0 kind
+    local cluster=$1 turn=$2 i=0 n=0 kind options=()
     exec 9>"$turn"
-    sandbox_start 3
+    [ "$cluster" = "$clusters" ] && options=(--hosted)
+    sandbox_start 3 "${options[@]}"
     while read -r -u 8 kind; do
-        if [ $((i++ % clusters)) = "$cluster" ]; then
+        if [ "$kind" = hosted ] || [ $((i++ % clusters)) = "$cluster" ]; then
             if [ "$(seconds_left)" -lt 12 ]; then
-                remark "failover: no time for all, left off at $i"
+                remark "failover: no time for all, left off at $n"
                 return
             fi
-            one "$kind" "$i"
+            one "$kind" "$((++n))"
         fi
     done 8< <(plan)
 }
@@ -148,7 +162,7 @@ end_clusters () {
 }
 trap end_clusters EXIT
 
-for ((c = 0; c < clusters; c++)); do
+for ((c = 0; c <= clusters; c++)); do
     bash "$0" cluster "$c" "$work/turn" >"$work/gaps.$c" \
         2> >(grep -v 'was ended by signal' >&2) &
     children+=($!)
@@ -180,6 +194,7 @@ for kind in lockd router; do
     gaps "$kind.gap" 50 99
     gaps "$kind.other.gap" 50 99
 done
+gaps hosted.gap 50 99
 gaps silent.gap 50 99
 gaps fill.gap 50 99
 gaps lockd.own.gap 50 99
