@@ -111,13 +111,11 @@ agrees (lk_node *node, const lk_msg_date *date)
 
 /*  Two that ask at a time would split the votes. */
 static void
-leave_to (lk_node *node, const lk_lock_message *message)
+leave_to (lk_node *node, lk_host asker, const lk_msg_date *date)
 {
     lk_election *self = &node->election;
-    lk_host asker = message->from;
     if (self->state == LK_ELECTION_PAUSE && self->reason == LK_WHY_LOST
-        && message->as.date.reason == LK_WHY_LOST
-        && lk_peer_mutual (node, asker)
+        && date->reason == LK_WHY_LOST && lk_peer_mutual (node, asker)
         && address_before (&node->peer[asker].candidate,
                            &node->config.candidate)) {
         self->state = LK_ELECTION_IDLE;
@@ -126,25 +124,11 @@ leave_to (lk_node *node, const lk_lock_message *message)
     }
 }
 
-void
-lk_on_date (lk_node *node, const lk_lock_message *message)
+static void
+agree (lk_node *node, lk_host asker, const lk_msg_date *date)
 {
-    const lk_msg_date *date = &message->as.date;
     lk_election *self = &node->election;
-    if (!lk_term_equal (node->facts.promised, node->facts.active.term)
-        && node->promised_to != message->from
-        && node->now_ms - node->promised_ms < 1000) {
-        return;
-    }
-    if (!agrees (node, date)) {
-        lk_lock_message *answer = lk_out_message (node, LK_MSG_SITTING);
-        answer->term = node->facts.active.term;
-        answer->as.decree.decree = node->facts.active;
-        answer->as.decree.holder = LK_NOBODY;
-        lk_out_send (node, answer, message->from);
-        return;
-    }
-    leave_to (node, message);
+    leave_to (node, asker, date);
     int64_t in_ms = date->in_ms;
     int64_t turn_ms = node->now_ms + in_ms + AGREED_TURN_MS;
     if (self->state == LK_ELECTION_IDLE && self->next_try_ms < turn_ms) {
@@ -160,7 +144,49 @@ lk_on_date (lk_node *node, const lk_lock_message *message)
     answer->as.date.in_ms = in_ms;
     answer->as.date.promised = node->facts.promised;
     answer->as.date.reason = date->reason;
-    lk_out_send (node, answer, message->from);
+    lk_out_send (node, answer, asker);
+}
+
+static void
+refuse (lk_node *node, lk_host asker, const lk_msg_date *date)
+{
+    lk_election *self = &node->election;
+    lk_lock_message *answer = lk_out_message (node, LK_MSG_SITTING);
+    answer->term = node->facts.active.term;
+    answer->as.decree.decree = node->facts.active;
+    answer->as.decree.holder = LK_NOBODY;
+    lk_out_send (node, answer, asker);
+    self->refused = asker;
+    self->refused_date = *date;
+    self->refused_ms = node->now_ms;
+}
+
+void
+lk_date_reconsider (lk_node *node)
+{
+    lk_election *self = &node->election;
+    if (self->refused != LK_NOBODY && !node->peer[self->refused].ended
+        && node->now_ms - self->refused_ms < LK_BUSY_MS
+        && agrees (node, &self->refused_date)) {
+        agree (node, self->refused, &self->refused_date);
+    }
+    self->refused = LK_NOBODY;
+}
+
+void
+lk_on_date (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_date *date = &message->as.date;
+    if (!lk_term_equal (node->facts.promised, node->facts.active.term)
+        && node->promised_to != message->from
+        && node->now_ms - node->promised_ms < 1000) {
+        return;
+    }
+    if (agrees (node, date)) {
+        agree (node, message->from, date);
+    } else {
+        refuse (node, message->from, date);
+    }
 }
 
 void

@@ -23,4 +23,8 @@ void lk_date_send (lk_node *node);
 /*  Whether all members agreed but those that ended or fell silent. */
 bool lk_date_all_agreed (const lk_node *node);
 
+/*  An end is known now: whoever knew of it before, and was refused a moment
+ *  ago, is agreed with after all. */
+void lk_date_reconsider (lk_node *node);
+
 #endif

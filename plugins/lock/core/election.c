@@ -17,7 +17,7 @@
 
 #define PAUSE_MS 300        /* no living leaders for so long */
 #define STEP_MS 150         /* between the ranks of proposers */
-#define KNOWN_STEP_MS 60    /* the same when an end is known, without pause */
+#define KNOWN_STEP_MS 25    /* the same when an end is known, without pause */
 #define FEW_LEADERS_MS 3000 /* before an election to fill up */
 #define OTHERS_TURN_MS 1200 /* left to somebody else whom we promised */
 #define SEQUENCE_FULL ((uint64_t) 1 << 31)
@@ -31,6 +31,7 @@ lk_election_init (lk_election *self)
     self->few_since_ms = LK_LONG_AGO;
     self->next_try_ms = LK_LONG_AGO;
     self->holder = LK_NOBODY;
+    self->refused = LK_NOBODY;
 }
 
 /*  Whether a leader is known to have ended. */
@@ -361,6 +362,7 @@ lk_election_host_gone (lk_node *node, lk_host host)
         self->known_loss = true;
         self->bad_since_ms = LK_LONG_AGO;
         self->next_try_ms = node->now_ms;
+        lk_date_reconsider (node);
     }
     if (is_needed (self, host)) {
         self->known_loss = true;

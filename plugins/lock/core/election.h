@@ -31,6 +31,11 @@ typedef struct {
     int64_t vote_sent_ms;
     lk_hosts agreed; /* PAUSE */
 
+    /*  Who was told last that there are living leaders; LK_NOBODY. */
+    lk_host refused;
+    lk_msg_date refused_date;
+    int64_t refused_ms;
+
     /*  VOTING */
     lk_hosts voted;
     lk_msg_voted vote[LK_HOSTS_MAX];
