@@ -83,7 +83,7 @@ sim_two_changes (sim_world *world, const lk_lock_message *message)
             sim_begin_act (world, 4);
         }
         return true;
-    } else if (plot->act == 4 && sim_act_age (world) > 1500
+    } else if (plot->act == 4 && sim_act_age (world) > 100
                && message->from != plot->whom) {
         sim_ask_change (world, plot->whom, plot->who, false);
         sim_begin_act (world, 5);
