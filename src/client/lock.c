@@ -79,6 +79,7 @@ lk_lock_request (lk_session *self, const char *object, size_t len,
 {
     const lk_object_name name = {object, len};
     const char *problem = lk_wish_check_name (object, len);
+    *lock_p = NULL;
     if (problem != NULL) {
         return lk_session_fail (self, LK_INVALID, problem);
     }
@@ -90,6 +91,7 @@ lk_lock_request_all (lk_session *self, const lk_object_name *names,
                      size_t count, const lk_lock_options *options,
                      lk_lock **lock_p)
 {
+    *lock_p = NULL;
     if (options == NULL) {
         options = &defaults;
     }
@@ -102,8 +104,9 @@ lk_lock_request_all (lk_session *self, const lk_object_name *names,
 
 /*  Waits for the answer; the user is told by what is returned. */
 static lk_err
-await_grant (lk_session *self, lk_lock *lock, lk_lock **lock_p)
+await_grant (lk_session *self, lk_lock **lock_p)
 {
+    lk_lock *lock = *lock_p;
     while (lock->life == LK_LIFE_ASKED) {
         lk_session_wait (self, INT64_MAX);
     }
@@ -111,11 +114,10 @@ await_grant (lk_session *self, lk_lock *lock, lk_lock **lock_p)
         lk_err error = lk_session_fail (self, lock->error, NULL);
         lk_book_drop_events (self->book, lock, LK_EVENT_GRANTED);
         lk_book_drop_events (self->book, lock, LK_EVENT_FAILED);
-        lk_lock_forget (&lock);
+        lk_lock_forget (lock_p);
         return error;
     }
     lk_book_drop_events (self->book, lock, LK_EVENT_GRANTED);
-    *lock_p = lock;
     return LK_OK;
 }
 
@@ -123,9 +125,8 @@ lk_err
 lk_lock_acquire (lk_session *self, const char *object, size_t len,
                  const lk_lock_options *options, lk_lock **lock_p)
 {
-    lk_lock *lock = NULL;
-    lk_err error = lk_lock_request (self, object, len, options, &lock);
-    return error == LK_OK ? await_grant (self, lock, lock_p) : error;
+    lk_err error = lk_lock_request (self, object, len, options, lock_p);
+    return error == LK_OK ? await_grant (self, lock_p) : error;
 }
 
 lk_err
@@ -133,9 +134,8 @@ lk_lock_acquire_all (lk_session *self, const lk_object_name *names,
                      size_t count, const lk_lock_options *options,
                      lk_lock **lock_p)
 {
-    lk_lock *lock = NULL;
-    lk_err error = lk_lock_request_all (self, names, count, options, &lock);
-    return error == LK_OK ? await_grant (self, lock, lock_p) : error;
+    lk_err error = lk_lock_request_all (self, names, count, options, lock_p);
+    return error == LK_OK ? await_grant (self, lock_p) : error;
 }
 
 lk_err

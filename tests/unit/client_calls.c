@@ -127,6 +127,7 @@ START_TEST (acquiring)
     ck_assert_ptr_eq (event.lock, first); /* that of the other is not told */
     ck_assert_int_eq (lk_session_poll (session, 0, &event), LK_EVENT_NONE);
     ck_assert_int_eq (lk_lock_release (&lock), LK_OK);
+    lock = first;
     ck_assert_int_eq (lk_lock_acquire (session, "taken", 5, &at_once, &lock),
                       LK_FULL);
     ck_assert_ptr_null (lock);
@@ -399,13 +400,22 @@ START_TEST (what_makes_no_sense)
         {.mode = {.soft = true, .quiet_ms = LK_QUIET_MAX_MS + 1}},
     };
     lk_session *session = open_session ();
-    lk_lock *lock = NULL;
+    lk_lock *const stray = (lk_lock *) context; /* nobody's */
+    lk_lock *lock = stray;
     memset (context, 'a', 256);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         ck_assert_int_eq (lk_lock_acquire (session, "a", 1, &wrong[i], &lock),
                           LK_INVALID);
         ck_assert_str_ne (lk_session_problem (session), "");
+        ck_assert_ptr_null (lock);
+        lock = stray;
     }
+    ck_assert_int_eq (lk_lock_request (session, "a", 0, NULL, &lock),
+                      LK_INVALID);
+    ck_assert_ptr_null (lock);
+    lock = stray;
+    ck_assert_int_eq (lk_lock_request_all (session, NULL, 0, NULL, &lock),
+                      LK_INVALID);
     ck_assert_ptr_null (lock);
     lk_session_destroy (&session);
     ck_assert_int_eq (atomic_load (&locks), 0);
