@@ -16,11 +16,14 @@
 processes=({h1,h2,h3}/{router,lockd})
 declare -A role=([h1]=home [h2]=follower)
 
-#   snapshot: "HOST/DAEMON main|io NS WAKE-UPS" for all threads there are, and
-#   the time.
+#   snapshot: "HOST/DAEMON main|io NS WAKE-UPS" for all threads there are; the
+#   time, and what the follower's router has forwarded: two messages for each
+#   operation, and what is said at rest.
 snapshot () {
     local it pid thread kind
     echo "time $(date +%s%N)"
+    echo "forwarded $(on h2 "$lockkeeper" status --json |
+        grep -o '"forwarded":[0-9]*' | cut -d : -f 2)"
     for it in "${processes[@]}"; do
         pid=$(pid_of "${it%/*}" "${it#*/}")
         for thread in "/proc/$pid/task"/*; do
@@ -34,8 +37,9 @@ snapshot () {
 
 #   between A B: "HOST/DAEMON main|io NS WAKE-UPS" from one to the other.
 between () {
-    awk 'NR == FNR { ns[$1, $2] += $3; ups[$1, $2] += $4; next }
-        $1 != "time" { ns[$1, $2] -= $3; ups[$1, $2] -= $4; at[$1 " " $2] }
+    awk 'NF != 4 { next }
+        NR == FNR { ns[$1, $2] += $3; ups[$1, $2] += $4; next }
+        { ns[$1, $2] -= $3; ups[$1, $2] -= $4; at[$1 " " $2] }
         END {
             for (it in at) {
                 split (it, k, " ")
@@ -44,15 +48,26 @@ between () {
         }' "$2" "$1" | sort
 }
 
-seconds_between () {
-    awk '$1 == "time" { print $2 }' "$1" "$2" |
-        paste -s | awk '{ print ($2 - $1) / 1e9 }'
+#   difference WHAT A B: of the time, in seconds, or of what was forwarded.
+difference () {
+    awk -v what="$1" '$1 == what { print $2 }' "$2" "$3" | paste -s |
+        awk -v unit="$([ "$1" = time ] && echo 1e9 || echo 1)" \
+            '{ print ($2 - $1) / unit }'
+}
+
+#   operations A B
+operations () {
+    awk -v n="$(difference forwarded "$1" "$2")" \
+        -v s="$(difference time "$1" "$2")" \
+        -v rest="$(difference forwarded "$work"/rest.{a,b})" \
+        -v rest_s="$(difference time "$work"/rest.{a,b})" \
+        'BEGIN { print (n - rest / rest_s * s) / 2 }'
 }
 
 #   rest DAEMON: percent of a core.
 rest () {
     between "$work/rest.a" "$work/rest.b" |
-        awk -v s="$(seconds_between "$work/rest.a" "$work/rest.b")" \
+        awk -v s="$(difference time "$work"/rest.{a,b})" \
             -v daemon="/$1 " 'index ($0, daemon) { ns[$1] += $3 }
             END {
                 for (it in ns) { if (ns[it] > most) { most = ns[it] } }
@@ -60,30 +75,24 @@ rest () {
             }'
 }
 
-#   client NAME MS: in the background.
+#   client MS: in the background; finish waits for it.
 client () {
     on_near "$BUILD/tests/bench/client" \
-        "ipc://$LOCKKEEPER_SANDBOX/h1/router" load h1 "$2" exclusive:1 \
-        >"$work/$1" &
+        "ipc://$LOCKKEEPER_SANDBOX/h1/router" load h1 "$1" exclusive:1 \
+        >"$work/load" &
     children=($!)
 }
 
-#   finish NAME: waits for that client; $rate is its operations per second.
 finish () {
     wait "${children[0]}" || die 'the load failed'
     children=()
-    rate=$(awk '$2 == "load.inflight1.ops" { print $3 }' "$work/$1")
 }
 
-#   operations MS: how many there were in that client's whole time.
-operations () {
-    awk -v n="$rate" -v ms="$1" 'BEGIN { print n * ms * 2.5 / 1000 }'
-}
-
-#   per_operation N: figures of CPU time and wake-ups.
+#   per_operation A B: figures of CPU time and wake-ups.
 per_operation () {
-    local it kind ns ups name operations=$1
-    while read -r it kind ns ups; do
+    local it kind ns ups name operations
+    operations=$(operations "$1" "$2")
+    between "$1" "$2" | while read -r it kind ns ups; do
         name=${role[${it%/*}]:-}
         [ -n "$name" ] || continue
         name=costs.$name.${it#*/}.$kind
@@ -102,13 +111,15 @@ calls () {
         pids+=($!)
     done
     sleep 1
-    client traced "$1"
-    finish traced
+    snapshot >"$work/c"
+    client "$1"
+    finish
+    snapshot >"$work/d"
     kill -INT "${pids[@]}"
     wait "${pids[@]}"
     for it in {h1,h2}/{router,lockd}; do
         figure "costs.${role[${it%/*}]}.${it#*/}.calls" \
-            "$(awk -v n="$(operations "$1")" '
+            "$(awk -v n="$(operations "$work/c" "$work/d")" '
                 $NF == "total" { print $4 / n }' \
                 "$work/calls.${it/\//.}")" each
     done
@@ -122,14 +133,13 @@ snapshot >"$work/rest.b"
 figure rest.router.cpu "$(rest router)" %
 figure rest.lockd.cpu "$(rest lockd)" %
 
-client plain "$(many 1500 300)"
+client "$(many 1500 300)"
 sleep "$(many 1.2 0.4)"
 snapshot >"$work/a"
 sleep "$(many 1.5 0.2)"
 snapshot >"$work/b"
-finish plain
-between "$work/a" "$work/b" | per_operation "$(awk -v n="$rate" \
-    -v s="$(seconds_between "$work/a" "$work/b")" 'BEGIN { print n * s }')"
+finish
+per_operation "$work/a" "$work/b"
 if command -v strace >/dev/null; then
     calls "$(many 1000 200)"
 fi
