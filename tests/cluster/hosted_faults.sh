@@ -1,0 +1,94 @@
+#!/bin/bash
+#   hosted_faults.sh - routers that host the lock service are killed and stopped
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   What it is to the rest of the cluster: the end of that host's router, or
+#   its silence, and no more. Load of others takes the machine away at times,
+#   hence the bounds: hardly any of it is what it takes.
+
+export LK_HOSTED=1
+# shellcheck source=tests/cluster/hosts.sh
+. "$(dirname "$0")/hosts.sh"
+make_hosts 3
+
+home_of () {
+    LOCKKEEPER_ENDPOINT=ipc://$where/h1/router "$lockkeeper" \
+        status --object "$1" | awk '$1 == "home" { print $2 }'
+}
+
+#   go_on FROM MS: nobody on the other hosts went without for longer.
+go_on () {
+    local other took until
+    until=$("$history" now)
+    for other in $(others_of "$victim"); do
+        took=$("$history" pause "$other" "$1" "$until" "$other.0,$other.1" \
+            "$work"/*.history)
+        echo "measured: $victim $what -> $other got nothing for $took ms" \
+            >>"$work/measured"
+        echo "$other got nothing for $took ms"
+        [ "$took" -lt "$2" ] || return 1
+    done
+}
+
+one_process () {
+    [ "$(ls "$where"/*/*.pid)" = "$(ls "$where"/*/router.pid)" ]
+}
+
+check 'one process is a host' one_process
+for host in "${hosts[@]}"; do
+    start_own "$host"
+done
+sleep 0.5
+
+#   ------------------------------------------------------------ killed
+
+#   The home of what is held on its host, wanted on all.
+victim=$(home_of gate) what=killed
+check "$victim is home" test -n "$victim"
+check 'a holder beside it, waiters on all' contend gate "$victim"
+keeper=$(others_of "$victim" | awk '{ print $1 }')
+start_load keeper "$keeper" --style hold --object kept
+check 'a holder elsewhere' within 5 happened granted kept
+sleep 0.5
+from=$("$history" now)
+check 'it is killed' kill_daemon "$victim" router
+sleep 2
+check 'others take over' go_on "$from" 1000
+check 'what was held beside it is free when its lease is over' \
+    within 20 granted_since gate "$from"
+check 'its holder was told before' test "$(happened lost gate "$from")" -lt \
+    "$(happened granted gate "$from")"
+check 'it comes back' start_daemon "$victim" router
+check 'three lead again' hosts_get all_full
+
+#   ------------------------------------------------------------ stalled
+
+victim=$(home_of gate) what=stopped
+from=$(pause "$victim" router)
+sleep $((host_lease_ms / 1000 + 1))
+check 'while it is stopped others go on' go_on "$from" $((dead_after_ms + 2000))
+neighbour=$(others_of "$victim" | awk '{ print $1 }')
+check 'to its neighbours it is silent' log_has "$neighbour" router \
+    "neighbour: silent: live -> dialing host=$victim"
+resume "$victim" router
+check 'it goes on' hosts_get all_full
+
+#   ------------------------------------------------------------ told to stop
+
+#   Any leader but the host of that holder.
+victim=$(others_of "$keeper" | awk '{ print $1 }') what='told to stop'
+lost=$(grep -c ' lost .* kept ' "$work"/*keeper.history)
+from=$("$history" now)
+check 'it is told to stop' stop_daemon "$victim" router
+sleep 1.5
+check 'others go on' go_on "$from" 1000
+check 'what is held elsewhere stays' \
+    test "$(grep -c ' lost .* kept ' "$work"/*keeper.history)" = "$lost"
+check 'it comes back' start_daemon "$victim" router
+check 'three lead again' hosts_get all_full
+
+check 'every application got its answers' stop_loads "${!loads[@]}"
+cat "$work/measured"
+finish_test --told
