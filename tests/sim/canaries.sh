@@ -197,7 +197,7 @@ canary one-acknowledgement-for-all 60 storm stream.c \
 canary tells-without-lease 3000 storm stream.c \
     's/if (self->committed == acked || !lk_lease_holds (node)) {/if (self->committed == acked) {/'
 canary repeated-lock-not-confirmed 60 storm home.c \
-    's/lk_home_confirm (node, ticket, entry->token);/lk_tell now = {.request = ticket->request, .token = entry->token};\n        tell_locked (node, \&now);/'
+    's/lk_home_confirm (node, ticket, entry->token);/lk_tell now = {.request = ticket->request, .token = entry->token};\n        tell_locked (node, \&(lk_op) {.kind = LK_OP_CONFIRM}, \&now);/'
 canary repeated-lock-granted-twice 60 storm home.c \
     's/|| !lacks_any (node, request)) {/|| (lacks_any (node, request), 0)) {/' \
     apply.c \
