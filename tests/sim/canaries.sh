@@ -325,7 +325,9 @@ canary kept-goes-with-its-host 60 kept-outlives apply.c \
 canary kept-forgotten-by-filling 100 kept-outlives apply.c \
     's/if (!list\[i\]->kept) {/if (1) {/'
 canary lingers-not-at-all 60 storm proxy.c \
-    's/return asked->until_ms < asked->linger_until_ms ? asked->until_ms\n *: asked->linger_until_ms;/return 0;/'
+    's/return asked->until_ms < asked->linger_until_ms ? asked->until_ms\n *: asked->linger_until_ms;/return 0;/' \
+    asked.c \
+    's/end_ms = earlier (end_ms, asked->linger_until_ms, after_ms);/return after_ms + 1;/'
 
 gather
 
