@@ -16,7 +16,7 @@
 
 prefix=lock rounds=8 fewer=3 settings=()
 if [ "${1:-}" = hosted ]; then
-    prefix=lock.hosted rounds=6 fewer=2 settings=(--hosted)
+    prefix=lock.hosted rounds=5 fewer=2 settings=(--hosted)
 fi
 ms=$(many 150 60)
 

@@ -7,6 +7,8 @@
 #   run.sh [--tiny] PART:SECONDS...       PART.sh is in this folder, or in
 #                                         $BENCH_PARTS, as is figures.txt
 #
+#   What a part leaves of its seconds the next ones may take, too.
+#
 #   Figures are printed as they come, and kept in $BUILD/bench/PART.figures:
 #   so the table has the peers of the last `make bench-peers`, too. A part that
 #   fails, is not done after its seconds, or does not give what figures.txt
@@ -74,8 +76,12 @@ part () {
     esac
 }
 
+spare=0
 for it in "$@"; do
-    part "${it%:*}" "${it#*:}"
+    spare=$((spare + ${it#*:})) began=$SECONDS
+    part "${it%:*}" "$spare"
+    spare=$((spare - (SECONDS - began)))
+    [ "$spare" -ge 0 ] || spare=0
 done
 files=()
 for it in lock hosted failover scale costs tables peers; do

@@ -63,5 +63,6 @@ check 'locks beside the bare bus' run lock:120
 check 'hosted lock services' run hosted:120
 check 'what they cost' run costs:60
 check 'how long nobody gets a lock' run failover:120
+check 'very many names' run scale:120
 check 'the table has ratios' table_has lock.home.latency.p50
 done_checking
