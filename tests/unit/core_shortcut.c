@@ -8,6 +8,7 @@
  */
 
 #include "leader.h"
+#include "util/alloc.h"
 
 #define APP 7
 
@@ -332,6 +333,55 @@ START_TEST (a_confirm_is_the_homes)
 }
 END_TEST
 
+/*  -------------------------------------------------------- limits */
+
+#define AT_ONCE 256 /* operations in a message */
+
+/*  So many requests of our host, which its proxy knows nothing of. */
+static void
+order_many (size_t count)
+{
+    lk_op *ops = lk_alloc (AT_ONCE * sizeof *ops);
+    for (size_t done = 0; done < count; done += AT_ONCE) {
+        lk_lock_message message = message_of (LK_MSG_OPS);
+        message.as.ops = (lk_msg_ops) {.first = table.sequence[0],
+                                       .hash = table.hash[0],
+                                       .ops = ops,
+                                       .op_count = AT_ONCE};
+        for (size_t i = 0; i < AT_ONCE; i++) {
+            ops[i] = op_of (LK_OP_ADD);
+            ops[i].ticket.request.serial = 1000000 + done + i;
+            ops[i].ticket.mode = (lk_lock_mode) {.type = LK_SHARED};
+            lk_table_apply (&table, 0, &ops[i], now_ms, NULL);
+        }
+        give (FIRST, &message);
+    }
+    lk_free (ops);
+}
+
+START_TEST (what_is_due_has_a_limit)
+{
+    const lk_shortcut_stream *stream = &node->shortcut.stream[0];
+    order_many (LK_DUES_MAX + AT_ONCE);
+    ck_assert_uint_eq (stream->count, LK_DUES_MAX);
+    third_has_it ();
+    ck_assert_uint_eq (stream->count, 0);
+}
+END_TEST
+
+/*  What it says of the chain long ago is not compared any more. */
+START_TEST (a_late_acknowledgement)
+{
+    order (LK_OP_ADD);
+    lk_lock_message message = acked_by_third ();
+    order_many (2 * LK_CHAIN_KEPT);
+    give (THIRD, &message);
+    ck_assert_ptr_null (told ());
+    third_has_it ();
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_LOCKED);
+}
+END_TEST
+
 /*  For whom else it is we say it, too. */
 START_TEST (acknowledged_to_the_third)
 {
@@ -354,6 +404,7 @@ main (void)
 {
     TCase *tests = tcase_create ("shortcut");
     tcase_add_checked_fixture (tests, begin, end);
+    tcase_set_timeout (tests, 60);
     tcase_add_test (tests, told_when_the_third_has_it);
     tcase_add_test (tests, the_home_says_it_again);
     tcase_add_test (tests, the_third_was_faster);
@@ -368,6 +419,8 @@ main (void)
     tcase_add_test (tests, a_duration_behind_another_is_the_homes);
     tcase_add_test (tests, a_confirm_is_the_homes);
     tcase_add_test (tests, acknowledged_to_the_third);
+    tcase_add_test (tests, what_is_due_has_a_limit);
+    tcase_add_test (tests, a_late_acknowledgement);
     Suite *suite = suite_create ("core_shortcut");
     suite_add_tcase (suite, tests);
     SRunner *runner = srunner_create (suite);

@@ -48,14 +48,13 @@ drop_oldest (lk_shortcut_stream *self)
     self->count--;
 }
 
-/*  As many as a home has under way at most; the oldest was told by then. */
 static void
 make_room (lk_shortcut_stream *self)
 {
     if (self->count < self->room) {
         return;
     }
-    if (self->room >= LK_STREAM_MAX) {
+    if (self->room >= LK_DUES_MAX) {
         drop_oldest (self);
         return;
     }

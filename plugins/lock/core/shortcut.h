@@ -21,6 +21,11 @@
     256 /* of each stream: what an acknowledgement says of
                              older operations is not compared */
 
+#define LK_DUES_MAX                                                            \
+    ((size_t) 65536) /* of each stream: the oldest, if there
+                                         are more, is told when it is asked
+                                         for again */
+
 /*  What an operation has for a request of this host. */
 typedef struct {
     uint64_t sequence;
