@@ -63,7 +63,7 @@ static void
 grow (lk_index *self)
 {
     if (self->buckets == self->room) {
-        set_room (self, self->room ? self->room + self->room / 4 : BUCKETS_MIN);
+        set_room (self, self->room + self->room / 4 + BUCKETS_MIN);
     }
     self->bucket[self->buckets++] = NULL;
     if (self->buckets == 1) {
@@ -109,6 +109,18 @@ lk_index_clear (lk_index *self)
     lk_free (self->bucket);
     lk_index_init (self, self->hash);
     return all;
+}
+
+void
+lk_index_reserve (lk_index *self, size_t count)
+{
+    LK_ASSERT (self->count == 0);
+    if (count > self->room) {
+        set_room (self, count);
+    }
+    while (self->buckets < count) {
+        self->bucket[self->buckets++] = NULL;
+    }
 }
 
 void

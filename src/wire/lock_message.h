@@ -265,6 +265,8 @@ typedef struct {
     lk_term table;        /* MAXTICKET: term of the holder's table */
     uint64_t incarnation; /* MAXTICKET: the holder's process */
     lk_decree decree;     /* FILL: the new decree */
+    uint64_t offer;       /* FILL: no chunk; who has the table of which that is
+                             the mark needs none; 0: it is a chunk */
     uint64_t chunk;       /* place of its first ticket in the table */
     bool more;            /* another chunk follows */
     lk_ticket *tickets;
@@ -275,7 +277,8 @@ typedef struct {
 
 typedef struct {
     uint64_t chunk;
-    uint64_t hash; /* of the chunks so far */
+    uint64_t hash;  /* of the chunks so far; offered: of the own table */
+    uint64_t offer; /* that it answers; 0: a chunk */
 } lk_msg_filled;
 
 typedef struct {

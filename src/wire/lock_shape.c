@@ -218,6 +218,7 @@ static void
 fill_fields (lk_fields *f, lk_lock_message *message)
 {
     lk_field_decree (f, "decree", &message->as.chunk.decree);
+    lk_field_hex (f, "offer", &message->as.chunk.offer);
     table_fields (f, &message->as.chunk);
 }
 
@@ -226,6 +227,7 @@ filled_fields (lk_fields *f, lk_lock_message *message)
 {
     lk_field_count (f, "chunk", &message->as.filled.chunk);
     lk_field_hex (f, "hash", &message->as.filled.hash);
+    lk_field_hex (f, "offer", &message->as.filled.offer);
 }
 
 /*  -------------------------------------------------------- locking */

@@ -50,6 +50,7 @@ lose (lk_table *table, uint8_t home, const lk_entry *entry, bool slip,
       int64_t now_ms)
 {
     uint64_t hash = table->hash[home];
+    uint64_t common = table->common;
     uint64_t sum[LK_SLICES];
     memcpy (sum, table->sum[home], sizeof sum);
     lk_op op = {.kind = LK_OP_DROP, .by.host = LK_NOBODY};
@@ -62,6 +63,7 @@ lose (lk_table *table, uint8_t home, const lk_entry *entry, bool slip,
     table->hash[home] = hash;
     if (!slip) {
         memcpy (table->sum[home], sum, sizeof sum);
+        table->common = common;
     }
 }
 

@@ -158,6 +158,8 @@ canary no-rerun 20 holder-out-of-sight vote.c \
     's/if (host != LK_NOBODY) {/if (0) {/'
 canary doorway-left-early 20 slow-fill doorway.c \
     's/if ((lk_decree_leaders (&self->order\.decree) & ~self->filled) == 0) {/if (1) {/'
+canary takes-any-offer 60 storm transfer.c \
+    's/mark == chunk->offer && //; s/filled\.hash = mark;/filled.hash = chunk->offer;/'
 canary first-chunk-only 10 many-tickets transfer.c \
     's/chunk->more = lk_transfer_next (chunk) < table->count;/chunk->more = false;/'
 canary bakery-as-in-snaplock 20 storm doorway.c \

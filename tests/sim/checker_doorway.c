@@ -4,8 +4,9 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  Told by the messages alone: whoever was sent the last part of a table and
- *  acknowledged it has it. That it forgot it since, by a restart, is no
- *  mistake; nor is the table of the first leader, who gets none from others.
+ *  acknowledged it has it, and so has who says of an offer that it is its own.
+ *  That it forgot it since, by a restart, is no mistake; nor is the table of
+ *  the first leader, who gets none from others.
  */
 
 #include "checker.h"
@@ -16,10 +17,18 @@ note_fill (sim_checker *self, const lk_lock_message *message)
     const lk_msg_chunk *chunk = &message->as.chunk;
     sim_known_decree *known = sim_checker_learn (self, &chunk->decree);
 
-    if (known && !chunk->more) {
+    if (known && !chunk->more && chunk->offer == 0) {
         known->parted = true;
         known->last_part = chunk->chunk;
     }
+}
+
+static bool
+is_whole (const sim_known_decree *known, const lk_msg_filled *filled)
+{
+    return filled->offer != 0
+               ? filled->hash == filled->offer
+               : known->parted && known->last_part == filled->chunk;
 }
 
 static void
@@ -28,7 +37,7 @@ note_filled (sim_checker *self, uint8_t host, const lk_lock_message *message)
     for (size_t i = self->known_count; i-- > 0;) {
         sim_known_decree *known = &self->known[i];
         if (sim_term_compare (known->decree.term, message->term) == 0
-            && known->parted && known->last_part == message->as.filled.chunk) {
+            && is_whole (known, &message->as.filled)) {
             known->filled |= LK_HOST_BIT (host);
         }
     }

@@ -88,8 +88,8 @@ lk_digest_grant (const lk_ticket *ticket)
 }
 
 /*  But for the number of its host, which is this process's own. */
-static uint64_t
-digest_shared (const lk_ticket *ticket)
+uint64_t
+lk_digest_common (const lk_ticket *ticket)
 {
     uint64_t hash =
         lk_hash_mix (hash_name (ticket->object), hash_name (ticket->owner));
@@ -100,17 +100,11 @@ digest_shared (const lk_ticket *ticket)
     return hash + lk_digest_grant (ticket);
 }
 
-static uint64_t
-digest_host (const lk_ticket *ticket)
+uint64_t
+lk_digest_host (const lk_ticket *ticket)
 {
     return lk_hash_mix (
         lk_hash_mix (ticket->request.host, ticket->request.serial), 1);
-}
-
-uint64_t
-lk_digest_ticket (const lk_ticket *ticket)
-{
-    return digest_shared (ticket) + digest_host (ticket);
 }
 
 /*  -------------------------------------------------------- tables */
@@ -148,8 +142,8 @@ digest_slice (const lk_table *table, uint8_t home, uint32_t slice,
         uint64_t line = 0;
         for (; entry; entry = entry->next) {
             const lk_ticket ticket = lk_entry_ticket (entry);
-            uint64_t shared = digest_shared (&ticket);
-            sum += shared + digest_host (&ticket);
+            uint64_t shared = lk_digest_common (&ticket);
+            sum += shared + lk_digest_host (&ticket);
             line = lk_hash_mix (line, shared);
         }
         *digest += line;
@@ -196,4 +190,17 @@ lk_digest_sum (const lk_table *table, uint8_t home)
         sum += table->sum[home][slice];
     }
     return sum;
+}
+
+uint64_t
+lk_digest_mark (const lk_table *table)
+{
+    uint64_t mark = lk_hash_mix (table->decree.term.number, table->common);
+    mark = lk_hash_mix (mark, table->decree.term.proposer);
+    mark = lk_hash_mix (mark, table->count);
+    for (size_t home = 0; home < table->decree.leader_count; home++) {
+        mark = lk_hash_mix (mark, table->sequence[home]);
+        mark = lk_hash_mix (mark, table->hash[home]);
+    }
+    return mark ? mark : 1;
 }

@@ -32,10 +32,16 @@ uint64_t lk_digest_did (uint64_t hash, uint64_t did);
 /*  Something that an operation did; several are added up. */
 uint64_t lk_digest_tell (const lk_tell *tell);
 
-/*  What a ticket adds to the sum of its home, and how much of that is what
+/*  What a ticket adds to the sum of its home: what all leaders have in common
+ *  of it, and of the own number of its host; and how much of the former is what
  *  may change: its token, number, key and mode. */
-uint64_t lk_digest_ticket (const lk_ticket *ticket);
+uint64_t lk_digest_common (const lk_ticket *ticket);
+uint64_t lk_digest_host (const lk_ticket *ticket);
 uint64_t lk_digest_grant (const lk_ticket *ticket);
+
+/*  Tables of two leaders that have the same mark are the same, never 0: the
+ *  term, all that the streams did, and the sum of the tickets. */
+uint64_t lk_digest_mark (const lk_table *table);
 
 /*  All that a home orders, each queue in its order; the same on every leader at
  *  the same sequence. False: its tickets do not have the sum that the

@@ -8,6 +8,7 @@
 
 #include "doorway.h"
 
+#include "digest.h"
 #include "node_private.h"
 #include "transfer.h"
 
@@ -86,6 +87,11 @@ send_fill (lk_node *node, size_t place)
     message->term = own_term (self);
     message->as.chunk.decree = self->order.decree;
     lk_fill *fill = &self->fill[place];
+    if (fill->offered) {
+        message->as.chunk.offer = self->offer;
+        lk_out_send (node, message, self->order.decree.leader[place]);
+        return;
+    }
     lk_transfer_chunk (node, fill->chunk, &message->as.chunk);
     fill->next = lk_transfer_next (&message->as.chunk);
     fill->next_hash = lk_transfer_hash (fill->hash, &message->as.chunk);
@@ -193,7 +199,9 @@ take_tickets (lk_node *node, lk_table *source)
     lk_doorway *self = &node->doorway;
     const lk_decree *decree = &self->order.decree;
     bool is_reclaim = decree->reclaim || source->reclaim;
+    bool is_offered = source == &node->table && !is_reclaim;
     lk_table table;
+    self->offer = is_offered ? lk_digest_mark (source) : 0;
     lk_table_init (&table);
     lk_table_move (&table, source);
     lk_table_carry_over (&table, decree, node->now_ms);
@@ -201,7 +209,9 @@ take_tickets (lk_node *node, lk_table *source)
         is_reclaim ? (uint8_t) ((1u << decree->leader_count) - 1) : 0;
     lk_node_install (node, &table);
     lk_table_clear (&self->incoming);
-    memset (self->fill, 0, sizeof self->fill);
+    for (size_t place = 0; place < LK_LEADERS_MAX; place++) {
+        self->fill[place] = (lk_fill) {.offered = is_offered};
+    }
     self->filled = LK_HOST_BIT (node->config.self);
     enter_state (node, LK_DOORWAY_FILLING);
     pass_if_filled (node);
@@ -313,6 +323,23 @@ lk_on_maxticket (lk_node *node, const lk_lock_message *message)
 
 /*  -------------------------------------------------------- filling */
 
+/*  It has the very table, or gets all of it. */
+static void
+hear_of_offer (lk_node *node, int place, const lk_msg_filled *filled)
+{
+    lk_doorway *self = &node->doorway;
+    if (filled->offer != self->offer) {
+        return;
+    }
+    if (filled->hash == self->offer) {
+        self->filled |= LK_HOST_BIT (self->order.decree.leader[place]);
+        pass_if_filled (node);
+    } else {
+        self->fill[place].offered = false;
+        send_fill (node, (size_t) place);
+    }
+}
+
 void
 lk_on_filled (lk_node *node, const lk_lock_message *message)
 {
@@ -326,7 +353,11 @@ lk_on_filled (lk_node *node, const lk_lock_message *message)
         return;
     }
     lk_fill *fill = &self->fill[place];
-    if (filled->chunk != fill->chunk) {
+    if (fill->offered) {
+        hear_of_offer (node, place, filled);
+        return;
+    }
+    if (filled->offer != 0 || filled->chunk != fill->chunk) {
         return;
     }
     if (fill->next_hash != filled->hash) {

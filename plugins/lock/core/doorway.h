@@ -29,6 +29,7 @@ typedef struct {
     uint64_t next;  /* place behind it */
     uint64_t next_hash;
     bool more;
+    bool offered; /* it has not said yet that its table is another one */
 } lk_fill;
 
 typedef struct {
@@ -39,6 +40,7 @@ typedef struct {
     lk_hosts entered;
     lk_hosts filled;
     lk_fill fill[LK_LEADERS_MAX];
+    uint64_t offer; /* mark of the former table; 0: there is none */
     int64_t sent_ms;
 
     /*  As first leader: the holder's table, as far as it has come. */
@@ -52,6 +54,7 @@ typedef struct {
     lk_table staging;
     lk_fill staged;
     bool staged_any;
+    uint64_t taken; /* in that term, the offer */
 } lk_doorway;
 
 void lk_doorway_init (lk_doorway *self);

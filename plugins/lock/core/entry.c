@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#define MORE ((uint64_t) 1)
+#define LESS (-MORE)
 #define AGE_MAX_MS (INT64_C (366) * 24 * 3600 * 1000)
 
 /*  -------------------------------------------------------- watching */
@@ -180,31 +182,35 @@ sum_of (lk_table *self, const lk_queue *queue)
     return &self->sum[queue->home][queue->hash % LK_SLICES];
 }
 
-static uint64_t
-digest_grant (const lk_entry *entry)
+/*  Its grant alone, or all of it, more or less. */
+static void
+sum_grant (lk_table *self, const lk_entry *entry, uint64_t sign)
 {
     const lk_ticket ticket = lk_entry_ticket (entry);
-    return lk_digest_grant (&ticket);
+    uint64_t change = sign * lk_digest_grant (&ticket);
+    *sum_of (self, entry->queue) += change;
+    self->common += change;
 }
 
-static uint64_t
-digest_all (const lk_entry *entry)
+static void
+sum_all (lk_table *self, const lk_entry *entry, uint64_t sign)
 {
     const lk_ticket ticket = lk_entry_ticket (entry);
-    return lk_digest_ticket (&ticket);
+    uint64_t common = lk_digest_common (&ticket);
+    *sum_of (self, entry->queue) += sign * (common + lk_digest_host (&ticket));
+    self->common += sign * common;
 }
 
 void
 lk_entry_set_bound (lk_table *self, lk_queue *queue, uint32_t bound)
 {
-    uint64_t *sum = sum_of (self, queue);
     const lk_entry *entry;
     for (entry = queue->first; entry; entry = entry->next) {
-        *sum -= digest_grant (entry);
+        sum_grant (self, entry, LESS);
     }
     queue->bound = bound;
     for (entry = queue->first; entry; entry = entry->next) {
-        *sum += digest_grant (entry);
+        sum_grant (self, entry, MORE);
     }
 }
 
@@ -404,7 +410,7 @@ lk_entry_new (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
     self->count++;
     self->tickets[queue->home]++;
     lk_queue_put (queue, entry);
-    *sum_of (self, queue) += digest_all (entry);
+    sum_all (self, entry, MORE);
     watch (self, entry);
     return entry;
 }
@@ -426,7 +432,7 @@ lk_entry_remove (lk_table *self, lk_entry *entry)
     if (!entry->kept) {
         leave_count (entry);
     }
-    *sum_of (self, entry->queue) -= digest_all (entry);
+    sum_all (self, entry, LESS);
     self->count--;
     self->tickets[entry->queue->home]--;
     leave_queue (self, entry);
@@ -441,7 +447,7 @@ lk_entry_take (lk_table *self, lk_entry *entry)
 {
     lk_table_forget_listing (self);
     note_shared (self, entry);
-    *sum_of (self, entry->queue) -= digest_grant (entry);
+    sum_grant (self, entry, LESS);
     lk_queue_take (entry->queue, entry);
 }
 
@@ -449,7 +455,7 @@ void
 lk_entry_put (lk_table *self, lk_entry *entry)
 {
     lk_queue_put (entry->queue, entry);
-    *sum_of (self, entry->queue) += digest_grant (entry);
+    sum_grant (self, entry, MORE);
     watch (self, entry);
 }
 
@@ -478,7 +484,7 @@ join_again (lk_table *self, lk_entry *entry)
     entry->audit_place = 0;
     entry->crowd->count[queue->home] += !entry->kept;
     self->tickets[queue->home]++;
-    *sum_of (self, queue) += digest_all (entry);
+    sum_all (self, entry, MORE);
 }
 
 static void
@@ -496,18 +502,25 @@ void
 lk_table_rehome (lk_table *self, int64_t now_ms)
 {
     lk_link *queues[LK_LEADERS_MAX];
+    size_t count = 0;
     lk_table_forget_listing (self);
     lk_heap_clear (&self->audits);
     lk_heap_clear (&self->timed);
     self->watch_home = LK_LEADERS_MAX;
     memset (self->sum, 0, sizeof self->sum);
+    self->common = 0;
     memset (self->tickets, 0, sizeof self->tickets);
     for (lk_crowd *crowd = self->crowds; crowd; crowd = crowd->hh.next) {
         memset (crowd->count, 0, sizeof crowd->count);
         crowd->silent_by = 0;
     }
     for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
+        count += self->queues[home].count;
         queues[home] = lk_index_clear (&self->queues[home]);
+    }
+    for (size_t home = 0; home < self->decree.leader_count; home++) {
+        lk_index_reserve (&self->queues[home],
+                          count / self->decree.leader_count);
     }
     for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
         lk_link *link = queues[home];

@@ -120,6 +120,7 @@ typedef struct {
     uint64_t sequence[LK_LEADERS_MAX];
     uint64_t hash[LK_LEADERS_MAX];
     uint64_t sum[LK_LEADERS_MAX][LK_SLICES]; /* of the tickets: digest.h */
+    uint64_t common;                /* ... of all, but for hosts' numbers */
     uint32_t slice[LK_LEADERS_MAX]; /* the next digest begins with it */
     uint64_t did;     /* what the operation that is applied did so far */
     lk_entry **going; /* ... and active ones whose set goes on behind them */

@@ -161,6 +161,33 @@ stage (lk_node *node, const lk_lock_message *message)
     return true;
 }
 
+/*  Takes the own table for the new term if it is the one that is meant: it is
+ *  sealed, as is the one of who offers it. */
+static void
+take_offer (lk_node *node, const lk_lock_message *message)
+{
+    lk_doorway *self = &node->doorway;
+    const lk_msg_chunk *chunk = &message->as.chunk;
+    bool is_taken = lk_term_equal (node->table.decree.term, message->term);
+    if (is_taken && self->taken != chunk->offer) {
+        return; /* there is no refilling within a term */
+    }
+    uint64_t mark = is_taken ? self->taken : lk_digest_mark (&node->table);
+    if (!is_taken && mark == chunk->offer && node->table.reclaim == 0) {
+        lk_table table;
+        lk_table_init (&table);
+        lk_table_move (&table, &node->table);
+        lk_table_carry_over (&table, &chunk->decree, node->now_ms);
+        lk_node_install (node, &table);
+        self->taken = mark;
+    }
+    lk_lock_message *answer = lk_out_message (node, LK_MSG_FILLED);
+    answer->term = message->term;
+    answer->as.filled.offer = chunk->offer;
+    answer->as.filled.hash = mark;
+    lk_out_send (node, answer, message->from);
+}
+
 void
 lk_on_fill (lk_node *node, const lk_lock_message *message)
 {
@@ -170,6 +197,10 @@ lk_on_fill (lk_node *node, const lk_lock_message *message)
         return;
     }
     lk_promise (node, message->term);
+    if (message->as.chunk.offer != 0) {
+        take_offer (node, message);
+        return;
+    }
     if (!stage (node, message)) {
         return;
     }
