@@ -187,6 +187,36 @@ START_TEST (what_is_broken_is_answered_and_the_rest_arrives)
 }
 END_TEST
 
+/*  It goes on as it came; the router itself does not read it. */
+START_TEST (packed_bodies_are_for_others)
+{
+    lk_bytes frame = {0};
+    lk_frame_header header;
+    lk_frame_envelope envelope = {.to = "b@.",
+                                  .from = "a@h1",
+                                  .command = "CMD",
+                                  .serial = 7,
+                                  .packed = true};
+    enter ("a", "");
+    enter ("b", "");
+    for (int i = 0; i < 2; i++) {
+        const size_t start = lk_frame_begin (&frame, &envelope);
+        lk_bytes_add (&frame, "\x01\xff\x00", 3);
+        ck_assert_int_eq (lk_frame_finish (&frame, start), LK_OK);
+        envelope.to = "router@.";
+        envelope.command = "ALIVE";
+    }
+    put (LK_SIDE_LOCAL, "a", &frame);
+    ck_assert (next_header ("b", &header));
+    ck_assert_int_eq (header.body_kind, LK_BODY_PACKED);
+    ck_assert_uint_eq (header.body.size, 3);
+    ck_assert_mem_eq (header.body.data, "\x01\xff\x00", 3);
+    assert_next ("a", "router@h1 > a@h1 INVALID 7 {\"reason\":\"the body is no "
+                      "JSON object\"}");
+    lk_bytes_clear (&frame);
+}
+END_TEST
+
 START_TEST (unknown_and_invalid_are_never_answered)
 {
     enter ("a", "");
@@ -483,6 +513,7 @@ main (void)
     tcase_add_test (tcase, a_frame_for_one_goes_on_as_it_came);
     tcase_add_test (tcase, a_frame_for_many_is_taken_apart);
     tcase_add_test (tcase, what_is_broken_is_answered_and_the_rest_arrives);
+    tcase_add_test (tcase, packed_bodies_are_for_others);
     tcase_add_test (tcase, unknown_and_invalid_are_never_answered);
     tcase_add_test (tcase, who_does_not_read_is_not_waited_for);
     tcase_add_test (tcase, what_waited_for_one_that_ended_is_returned);
