@@ -65,6 +65,18 @@ syslog (int priority, const char *format, ...)
 
 /*  -------------------------------------------------------- tests */
 
+START_TEST (lines_of_a_part_begin_with_its_name)
+{
+    lk_log_set_sink (sink);
+    ck_assert_ptr_null (lk_log_as ("lock"));
+    lk_log_notice ("leading: term=%d", 2);
+    ck_assert_str_eq (last_line, "lock: leading: term=2");
+    ck_assert_str_eq (lk_log_as (NULL), "lock");
+    lk_log_notice ("router: up");
+    ck_assert_str_eq (last_line, "router: up");
+}
+END_TEST
+
 START_TEST (levels_have_words)
 {
     lk_log_level level = LK_LOG_ERROR;
@@ -183,6 +195,7 @@ int
 main (void)
 {
     TCase *tcase = tcase_create ("log");
+    tcase_add_test (tcase, lines_of_a_part_begin_with_its_name);
     tcase_add_test (tcase, levels_have_words);
     tcase_add_test (tcase, level_filters_and_evaluates_nothing);
     tcase_add_test (tcase, nobody_forges_a_line);

@@ -142,6 +142,32 @@ START_TEST (neighbour_over_the_limit)
 }
 END_TEST
 
+START_TEST (plugins)
+{
+    char name[8];
+    taken ("plugin = lock\n    plugin = greeter");
+    ck_assert_str_eq (options.plugin[0], "lock");
+    ck_assert_str_eq (options.plugin[1], "greeter");
+    ck_assert_ptr_null (options.plugin[2]);
+    ck_assert_str_eq (options.plugin_dir, "");
+    refused ("plugin = \"a/b\"", "router/plugin");
+    ck_assert_int_eq (read_line ("plugin = a\n    plugin = a"), LK_INVALID);
+    ck_assert_ptr_nonnull (strstr (problem.text, "line 4"));
+    taken ("endpoint = \"ipc:///x\"");
+    for (int i = 0; i < LK_PLUGINS_MAX; i++) {
+        snprintf (name, sizeof name, "p%d", i);
+        ck_assert_int_eq (
+            lk_config_set (config, "router/plugin", name, &problem), LK_OK);
+    }
+    ck_assert_int_eq (lk_router_options_read (&options, config, &problem),
+                      LK_OK);
+    ck_assert_int_eq (
+        lk_config_set (config, "router/plugin", "one-more", &problem), LK_OK);
+    ck_assert_int_eq (lk_router_options_read (&options, config, &problem),
+                      LK_INVALID);
+}
+END_TEST
+
 START_TEST (options_have_no_line)
 {
     taken ("host = h1");
@@ -164,6 +190,7 @@ main (void)
     tcase_add_test (tcase, other_addresses);
     tcase_add_test (tcase, names_of_the_host);
     tcase_add_test (tcase, neighbour_over_the_limit);
+    tcase_add_test (tcase, plugins);
     tcase_add_test (tcase, options_have_no_line);
     Suite *suite = suite_create ("router_options");
     suite_add_tcase (suite, tcase);
