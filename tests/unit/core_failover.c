@@ -547,6 +547,17 @@ START_TEST (one_of_them_hears_of_the_end_later)
 }
 END_TEST
 
+/*  The other is told by nobody: that this one is not well says enough. */
+START_TEST (one_of_them_never_hears_of_the_end)
+{
+    const size_t victim = (size_t) _i / 2;
+    const size_t told = (victim + 1 + (size_t) _i % 2) % 3;
+    cut_off (victim);
+    tell_end (told, victim);
+    ck_assert_int_le (gap_without (victim), ROUNDS + 25);
+}
+END_TEST
+
 /*  From its start on, with leaders that hear of it. */
 START_TEST (a_session_begins_in_a_few_ms)
 {
@@ -617,6 +628,7 @@ main (void)
     tcase_add_loop_test (three, an_end_costs_as_many_ms_as_there_are_messages,
                          0, 3);
     tcase_add_loop_test (three, one_of_them_hears_of_the_end_later, 0, 6);
+    tcase_add_loop_test (three, one_of_them_never_hears_of_the_end, 0, 6);
     tcase_add_loop_test (three, a_session_begins_in_a_few_ms, 0, 3);
     tcase_add_test (three, a_leader_vouches_soon);
     suite_add_tcase (suite, one);
