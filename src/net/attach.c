@@ -398,7 +398,7 @@ work (lk_attach *self, int wait_ms)
     int signs = lk_link_wait (&self->link, wait_ms);
 
     if (signs & LK_LINK_MESSAGES) {
-        take_messages (self);
+        take_some (self, LK_DRAIN_MAX); /* so that "none" means none */
     }
     if (signs & LK_LINK_MONITOR) {
         take_monitor (self);
