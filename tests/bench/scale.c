@@ -5,7 +5,8 @@
  *
  *  Four lock services in one process, three of them leaders, and no wire: times
  *  are CPU time inside lk_node_step () alone. Applications on the fourth host
- *  hold N names. Then: what one pair of LOCK and UNLOCK more costs all cores,
+ *  hold N names; a takeover fills it, too, and without it all have the same
+ *  table already. Then: what one pair of LOCK and UNLOCK more costs all cores,
  *  what a second costs in which nothing happens and which step took longest,
  *  what a takeover costs when a leader ends, what an application costs that
  *  ends with 100,000 locks, and how much memory goes with a leader and with a
@@ -43,6 +44,7 @@ typedef struct {
     size_t room;
     lk_host asker;
     size_t answers;
+    bool counts;       /* time is taken */
     int64_t ns[HOSTS]; /* in steps of that host */
     int64_t longest_ns;
 } lk_bench;
@@ -72,9 +74,9 @@ step (lk_bench *self, lk_host host, lk_event *event)
 {
     lk_effects effects;
     event->now_ms = self->small.now_ms;
-    const int64_t begin_ns = clock_ns ();
+    const int64_t begin_ns = self->counts ? clock_ns () : 0;
     lk_node_step (self->small.host[host].node, event, &effects);
-    const int64_t taken_ns = clock_ns () - begin_ns;
+    const int64_t taken_ns = self->counts ? clock_ns () - begin_ns : 0;
     self->ns[host] += taken_ns;
     if (taken_ns > self->longest_ns) {
         self->longest_ns = taken_ns;
@@ -116,7 +118,7 @@ deliver (lk_bench *self)
         const size_t mails = self->mails;
         self->mail = NULL;
         self->mails = self->room = 0;
-        for (lk_host host = 0; host < HOSTS; host++) {
+        for (lk_host host = 0; host < self->small.hosts; host++) {
             if (self->small.host[host].node) {
                 wake (self, host, mail, mails);
             }
@@ -133,7 +135,7 @@ static void
 pass (lk_bench *self)
 {
     int64_t next_ms = self->small.now_ms + 1000;
-    for (lk_host host = 0; host < HOSTS; host++) {
+    for (lk_host host = 0; host < self->small.hosts; host++) {
         const lk_node *node = self->small.host[host].node;
         if (node && lk_node_deadline (node) < next_ms) {
             next_ms = lk_node_deadline (node);
@@ -142,7 +144,7 @@ pass (lk_bench *self)
     if (next_ms > self->small.now_ms) {
         self->small.now_ms = next_ms;
     }
-    for (lk_host host = 0; host < HOSTS; host++) {
+    for (lk_host host = 0; host < self->small.hosts; host++) {
         const lk_node *node = self->small.host[host].node;
         lk_event tick = {.type = LK_ON_TICK};
         if (node && lk_node_deadline (node) <= self->small.now_ms) {
@@ -166,13 +168,14 @@ start_clocks (lk_bench *self)
 {
     memset (self->ns, 0, sizeof self->ns);
     self->longest_ns = 0;
+    self->counts = true;
 }
 
 static double
 all_us (const lk_bench *self)
 {
     int64_t ns = 0;
-    for (size_t host = 0; host < HOSTS; host++) {
+    for (size_t host = 0; host < self->small.hosts; host++) {
         ns += self->ns[host];
     }
     return (double) ns / 1e3;
@@ -235,15 +238,17 @@ weigh (lk_bench *self, lk_host host)
     return before - in_use ();
 }
 
+/*  Of three hosts one that leads asks, else the one that does not. */
 static void
-begin (lk_bench *self)
+begin (lk_bench *self, size_t hosts)
 {
-    const lk_small_plan plan = {.hosts = HOSTS, .leaders = 3, .seed = 1};
+    const lk_small_plan plan = {.hosts = hosts, .leaders = 3, .seed = 1};
     memset (self, 0, sizeof *self);
     lk_small_init (&self->small, &plan);
     lk_small_run (&self->small, 3000);
     const lk_decree *decree = lk_small_leaders (&self->small);
-    while (lk_decree_place (decree, self->asker) >= 0) {
+    const int place = hosts > 3 ? -1 : 1;
+    while (lk_decree_place (decree, self->asker) != place) {
         self->asker++;
     }
 }
@@ -278,7 +283,7 @@ static bool
 is_over (const lk_bench *self, uint64_t term)
 {
     bool leads = false;
-    for (lk_host host = 0; host < HOSTS; host++) {
+    for (lk_host host = 0; host < self->small.hosts; host++) {
         lk_node_status status;
         if (self->small.host[host].node) {
             lk_node_get_status (self->small.host[host].node, &status);
@@ -288,17 +293,17 @@ is_over (const lk_bench *self, uint64_t term)
     return leads;
 }
 
-/*  The last leader ends, so that the first one fills two others. */
-static void
-measure_takeover (lk_bench *self, size_t names, double base)
+/*  The last leader ends. */
+static double
+measure_takeover (lk_bench *self, const char *how, size_t names)
 {
+    char name[64];
     const uint64_t term = lk_small_leaders (&self->small)->term.number;
     const lk_host gone = leader (self, 2);
     const int64_t begin_ms = self->small.now_ms;
-    const double bytes = weigh (self, gone) - base;
-    say ("memory", names, bytes / (double) names - NAME_SIZE, "bytes");
+    const double bytes = weigh (self, gone);
     start_clocks (self);
-    for (lk_host host = 0; host < HOSTS; host++) {
+    for (lk_host host = 0; host < self->small.hosts; host++) {
         lk_event event = {.type = LK_ON_HOST_GONE, .host = gone};
         if (host != gone) {
             step (self, host, &event);
@@ -310,10 +315,13 @@ measure_takeover (lk_bench *self, size_t names, double base)
         pass (self);
     }
     LK_ASSERT (is_over (self, term));
-    say ("takeover.pauses", names, (double) (self->small.now_ms - begin_ms),
-         "ms");
-    say ("takeover.cpu", names, all_us (self) / 1e3, "ms");
-    say ("takeover.longest", names, (double) self->longest_ns / 1e6, "ms");
+    snprintf (name, sizeof name, "takeover%s.pauses", how);
+    say (name, names, (double) (self->small.now_ms - begin_ms), "ms");
+    snprintf (name, sizeof name, "takeover%s.cpu", how);
+    say (name, names, all_us (self) / 1e3, "ms");
+    snprintf (name, sizeof name, "takeover%s.longest", how);
+    say (name, names, (double) self->longest_ns / 1e6, "ms");
+    return bytes;
 }
 
 static void
@@ -343,16 +351,17 @@ measure (size_t names)
 {
     static lk_bench bench;
     lk_bench *self = &bench;
-    begin (self);
+    begin (self, HOSTS);
     const double base = weigh (self, leader (self, 2));
     const double base_asker = weigh (self, self->asker);
     lk_small_clear (&self->small);
 
-    begin (self);
+    begin (self, HOSTS);
     ask (self, LK_ON_LOCK, 0, names);
     measure_pair (self, names);
     measure_idle (self, names);
-    measure_takeover (self, names, base);
+    const double leader_bytes = measure_takeover (self, "", names) - base;
+    say ("memory", names, leader_bytes / (double) names - NAME_SIZE, "bytes");
     measure_gone (self, names);
     if (names > APP_LOCKS) {
         const double bytes = weigh (self, self->asker) - base_asker;
@@ -361,6 +370,16 @@ measure (size_t names)
     }
     lk_small_clear (&self->small);
     lk_free (self->mail);
+}
+
+/*  Both that are left led, and have the very same table. */
+static void
+measure_same (lk_bench *self, size_t names)
+{
+    begin (self, 3);
+    ask (self, LK_ON_LOCK, 0, names);
+    measure_takeover (self, ".same", names);
+    lk_small_clear (&self->small);
 }
 
 /*  -------------------------------------------------------- many of a host */
@@ -378,7 +397,7 @@ static void
 measure_sessions (lk_bench *self)
 {
     char name[32];
-    begin (self);
+    begin (self, HOSTS);
     start_clocks (self);
     for (uint32_t app = 1; app <= SESSIONS; app++) {
         snprintf (name, sizeof name, NAME, (size_t) app);
@@ -398,7 +417,7 @@ measure_sessions (lk_bench *self)
 static void
 measure_waiters (lk_bench *self)
 {
-    begin (self);
+    begin (self, HOSTS);
     for (uint32_t app = 1; app <= WAITERS; app++) {
         request (self, LK_ON_LOCK, app, "hot");
     }
@@ -419,6 +438,7 @@ main (int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         measure (strtoul (argv[i], NULL, 10));
     }
+    measure_same (&bench, APP_LOCKS);
     measure_sessions (&bench);
     measure_waiters (&bench);
     lk_free (bench.mail);
