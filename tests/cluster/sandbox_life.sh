@@ -61,6 +61,16 @@ check 'kill -9 with a command: nothing is left' within 5 nothing_left
 check 'a setting of the daemons' "$lockkeeper" sandbox --hosts 1 \
     --set lock/host-lease=7000 -- sh -c '
     [ "$(lockkeeper status | awk "/^session/ { print \$5 }")" -le 7000 ]'
+hosted () {
+    "$lockkeeper" sandbox --hosts 1 --hosted -- sh -c '
+        lockkeeper run a -- true && lockkeeper sandbox restart h1 &&
+        ls "$LOCKKEEPER_SANDBOX"/h1/*.pid &&
+        lockkeeper sandbox restart h1 lockd'
+}
+check 'a router that hosts its lock service has no lockd' says 125 \
+    'its router hosts the lock service' hosted
+check 'but a number of its own' grep -q /router.pid "$work/said"
+check 'and nobody else has' code 1 grep -q /lockd.pid "$work/said"
 check 'a setting that is none' says 125 'needs KEY=VALUE' \
     "$lockkeeper" sandbox --set nonsense -- true
 check 'a setting that no daemon knows is told' says 125 'nonsense' \

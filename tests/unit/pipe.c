@@ -29,6 +29,7 @@ on_monitor (void *user)
 {
     (void) user;
     ck_assert (lk_pipe_was_opened (&it));
+    ck_assert (!lk_pipe_was_opened (&it));
     note ('O');
 }
 
