@@ -129,6 +129,7 @@ START_TEST (unlocked_when_the_home_says_so)
     ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
     ck_assert_ptr_null (told ());
     ck_assert_ptr_null (unlocked (1, LK_RELEASED, TOKEN));
+    ck_assert_ptr_null (unlocked (1, LK_OK, TOKEN - 1)); /* another grant */
     const lk_answer *answer = unlocked (1, LK_OK, TOKEN);
     ck_assert_int_eq (answer->kind, LK_ANSWER_UNLOCKED);
     ck_assert_int_eq (answer->error, LK_OK);

@@ -213,6 +213,9 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
         if (asks_back (reply)) {
             break; /* UNLOCK is on its way */
         }
+        if (reply->token != 0 && reply->token < asked->ticket.token) {
+            break; /* an earlier grant of the same request */
+        }
         if (asked->tell_unlocked || asked->state == LK_ASKED_ERRAND) {
             lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED,
                            asked->late ? LK_LATE : LK_OK);
