@@ -15,7 +15,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 name_size=17
-held=$(many 100000 2000)
+held=$(many 50000 2000)
 
 read -ra sizes <<<"$(many '10000 100000 1000000' 10000)"
 on_near "$BUILD/tests/bench/scale" "${sizes[@]}" || exit 1
@@ -53,7 +53,7 @@ read -r -t 30 -u 8 _ took || die 'not all could be held'
 figure scale.bus.ops "$(awk "BEGIN { print $held * 1000 / $took }")" /s
 figure scale.rss.leader "$(each "$before" "$(rss h2)")" bytes
 figure scale.rss.asking "$(each "$before_asking" "$(rss h1)")" bytes
-echo "gap $(pid_of h3 lockd) 9 4000" >&7
+echo "gap $(pid_of h3 lockd) 9 1500" >&7
 read -r -t 30 -u 8 _ gap || die 'no locks after the takeover'
 figure scale.gap "$gap" ms
 began_ms=$(date +%s%3N)
