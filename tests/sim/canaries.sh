@@ -314,6 +314,8 @@ canary two-wait-to-be-exclusive 60 storm apply.c \
     's/held == LK_SHARED && !lk_queue_upgrade (queue);/held == LK_SHARED;/' \
     home.c \
     's/if (upgrade && upgrade != entry) {/if (0) {/'
+canary refused-as-of-two-without-one 60 storm home.c \
+    's/if (upgrade && upgrade != entry) {/if (queue->waiting || (upgrade \&\& upgrade != entry)) {/'
 canary upgrade-keeps-its-token 60 storm apply.c \
     's/    entry->token = stamp (self, home);/    if (entry->token == 0) {\n        entry->token = stamp (self, home);\n    }/'
 canary downgrade-lets-nobody-in 60 storm apply.c \

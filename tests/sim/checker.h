@@ -123,6 +123,13 @@ typedef struct {
     bool changed; /* it was to be of another type */
 } sim_past;
 
+/*  A ticket that waited to be exclusive, in some leader's table: it may be that
+ *  of a claim that is no more. */
+typedef struct {
+    uint64_t key;
+    int64_t seen_at; /* last; 0: never */
+} sim_rival;
+
 typedef struct {
     char name[16];
     size_t size;
@@ -135,6 +142,7 @@ typedef struct {
     int64_t forced_at;  /* an operator asked for its end */
     sim_past past[SIM_PAST_MAX]; /* a ring */
     size_t past_count;           /* ever */
+    sim_rival rival[2];          /* the latest two: one is another than yours */
 } sim_object;
 
 /*  What was told with LOCKED, and by whom. */

@@ -192,6 +192,22 @@ fits (const lk_ticket *tickets, size_t held, const lk_ticket *ticket)
                || held < limit_of (&ticket->mode));
 }
 
+static void
+note_rival (sim_checker *self, const lk_ticket *ticket)
+{
+    uint8_t object = sim_checker_object (self, ticket->object);
+    sim_rival *rival;
+
+    if (object == SIM_ANY_OBJECT) {
+        return;
+    }
+    rival = self->object[object].rival;
+    if (rival[0].key != ticket->key) {
+        rival[1] = rival[0];
+    }
+    rival[0] = (sim_rival) {.key = ticket->key, .seen_at = self->now};
+}
+
 /*  Who waits to be exclusive is one at most. */
 static void
 check_upgrades (sim_checker *self, uint8_t host, const lk_ticket *tickets,
@@ -200,9 +216,12 @@ check_upgrades (sim_checker *self, uint8_t host, const lk_ticket *tickets,
     size_t upgrades = 0;
 
     for (size_t i = 0; i < count; i++) {
-        upgrades += tickets[i].upgrade;
-        if (tickets[i].upgrade
-            && (!is_held (&tickets[i]) || tickets[i].mode.type != LK_SHARED)) {
+        if (!tickets[i].upgrade) {
+            continue;
+        }
+        upgrades++;
+        note_rival (self, &tickets[i]);
+        if (!is_held (&tickets[i]) || tickets[i].mode.type != LK_SHARED) {
             sim_checker_fail (self,
                               "h%d's table: type %d waits to be exclusive",
                               host, (int) tickets[i].mode.type);

@@ -471,6 +471,21 @@ sim_checker_changes (sim_checker *self, sim_who who, lk_lock_type type,
     }
 }
 
+/*  Whether another ticket of the object waits to be exclusive in some leader's
+ *  table, or did not long ago. Its application may be gone since long. */
+static bool
+has_rival_in_tables (const sim_checker *self, const sim_claim *claim)
+{
+    for (size_t i = 0; i < 2; i++) {
+        const sim_rival *rival = &self->object[claim->object].rival[i];
+        if (rival->seen_at > 0 && rival->key != claim->key
+            && self->now - rival->seen_at < RIVAL_MS) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /*  Whether another holder of the object waited to be exclusive, or may have,
  *  since then. */
 static bool
@@ -489,7 +504,7 @@ has_rival (const sim_checker *self, const sim_claim *claim)
             return true;
         }
     }
-    return false;
+    return has_rival_in_tables (self, claim);
 }
 
 void

@@ -306,6 +306,65 @@ START_TEST (an_upgrade_that_was_not_asked_for)
 }
 END_TEST
 
+static lk_ticket queue[4];
+
+static void
+look (size_t count)
+{
+    sim_checker_queue (&checker, 0, queue, count);
+}
+
+/*  Two hold it, and the one with this token is to be exclusive; its object may
+ *  be another one. */
+static void
+see_upgrade (uint64_t token, lk_name object)
+{
+    for (size_t i = 0; i < 2; i++) {
+        queue[i] = (lk_ticket) {.number = 100 + i,
+                                .token = 100 + i,
+                                .key = grant_of (100 + i, i + 1, 0).key,
+                                .ordinal = i + 1,
+                                .object = object,
+                                .mode = shared};
+        queue[i].upgrade = queue[i].token == token;
+    }
+    look (2);
+}
+
+static void
+refuse_upgrade (void)
+{
+    sim_checker_changes (&checker, who (0, 1), LK_EXCLUSIVE, 1);
+    sim_checker_unchanged (&checker, who (0, 1), 1, LK_DEADLOCK);
+}
+
+/*  Nobody claims the other ticket any more, but it is in the tables. */
+START_TEST (an_upgrade_that_only_tables_know)
+{
+    get (0, 1, shared, 100, 1);
+    see_upgrade (101, gate);
+    see_upgrade (100, gate); /* its own, before */
+    checker.now += 59999;
+    refuse_upgrade ();
+    expect_nothing ();
+    get (0, 1, shared, 100, 1);
+    see_upgrade (101, gate);
+    checker.now += 60000;
+    refuse_upgrade ();
+    expect ("DEADLOCK");
+    get (0, 1, shared, 100, 1);
+    see_upgrade (100, gate);
+    see_upgrade (0, gate);
+    refuse_upgrade ();
+    expect ("DEADLOCK");
+    get (0, 1, shared, 100, 1);
+    sim_checker_asked (&checker, who (2, 7), mill, 600);
+    see_upgrade (101, mill);
+    refuse_upgrade ();
+    expect ("DEADLOCK");
+}
+END_TEST
+
 /*  -------------------------------------------------------- sets */
 
 static void
@@ -472,19 +531,11 @@ END_TEST
 
 /*  -------------------------------------------------------- queues */
 
-static lk_ticket queue[4];
-
 static lk_ticket
 ticket_of (uint64_t number, uint64_t token, uint32_t ordinal, lk_lock_mode mode)
 {
     return (lk_ticket) {
         .number = number, .token = token, .ordinal = ordinal, .mode = mode};
-}
-
-static void
-look (size_t count)
-{
-    sim_checker_queue (&checker, 0, queue, count);
 }
 
 START_TEST (who_holds_it_in_a_table)
@@ -592,6 +643,7 @@ main (void)
     tcase_add_test (test_case, a_change_of_type);
     tcase_add_test (test_case, a_change_of_type_in_a_later_term);
     tcase_add_test (test_case, an_upgrade_that_was_not_asked_for);
+    tcase_add_test (test_case, an_upgrade_that_only_tables_know);
     tcase_add_test (test_case, all_of_a_set_or_none);
     tcase_add_test (test_case, a_static_lock_outlives_its_host);
     tcase_add_test (test_case, a_lock_lingers);
