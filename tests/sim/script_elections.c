@@ -103,7 +103,8 @@ sim_proposer_dies (sim_world *world, const lk_lock_message *message)
 }
 
 /*  A leader that serves restarts, and gets the tables it was filled with once
- *  more: what it has acknowledged since then is not in them. */
+ *  more: what it has acknowledged since then is not in them. A mere offer says
+ *  nothing to a leader whose table is gone. */
 bool
 sim_late_fill (sim_world *world, const lk_lock_message *message)
 {
@@ -112,7 +113,8 @@ sim_late_fill (sim_world *world, const lk_lock_message *message)
     if (plot->act == 0 && world->now > 3000 && sim_act_age (world) > 2500) {
         sim_stir (world);
         sim_begin_act (world, 1);
-    } else if (plot->act == 1 && message->kind == LK_MSG_FILL) {
+    } else if (plot->act == 1 && message->kind == LK_MSG_FILL
+               && message->as.chunk.offer == 0) {
         plot->whom = message->to;
         plot->limit_ms = sim_between (world, 300, 2000);
         for (int copy = 0; copy < 6; copy++) {
