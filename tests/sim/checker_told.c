@@ -246,6 +246,15 @@ check_no_work (sim_checker *self, const sim_claim *claim)
 
 /*  -------------------------------------------------------- LOCKED */
 
+/*  Whether that is its token: a change of type that was under way when its
+ *  application ended may have been granted. */
+static bool
+fits_token (const sim_claim *former, uint64_t token)
+{
+    return token == former->token
+           || (former->asked_turn != former->turn && token > former->token);
+}
+
 /*  The lock that lingered, and is this one's now; NULL. */
 static sim_claim *
 find_heritage (sim_checker *self, const sim_claim *claim)
@@ -253,7 +262,8 @@ find_heritage (sim_checker *self, const sim_claim *claim)
     for (size_t i = 0; i < self->claim_count; i++) {
         sim_claim *other = &self->claim[i];
         if (other->object == claim->object && other->lingers_until > 0
-            && other->key == claim->heir_of && other->token == claim->token) {
+            && other->key == claim->heir_of
+            && fits_token (other, claim->token)) {
             return other;
         }
     }
@@ -308,6 +318,9 @@ note_grant (sim_checker *self, sim_claim *claim, const sim_grant *grant)
     self->grants++;
     former = claim->heir_of ? find_heritage (self, claim) : NULL;
     if (former) {
+        if (claim->token != former->token) {
+            check_token_grows (self, claim);
+        }
         claim->mode = former->mode; /* it is the same ticket */
         claim->held_at = former->held_at;
         claim->key_used = former->key_used; /* somebody may be asking */

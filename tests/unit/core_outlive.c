@@ -636,7 +636,8 @@ START_TEST (no_such_time)
 END_TEST
 
 /*  An upgrade that waits would keep others from it, a downgrade is not the
- *  heir's. */
+ *  heir's; who was granted the upgrade has another token, which the heir is
+ *  told once that is known. */
 START_TEST (a_change_of_type_is_not_inherited)
 {
     ask_lingering (1, 700, 0);
@@ -648,14 +649,16 @@ START_TEST (a_change_of_type_is_not_inherited)
     app (LK_ON_APP_GONE, 0, 0, 0);
     ck_assert_uint_eq (sent_for (LK_MSG_LOCK, 1)->ticket.turn, 2);
     ck_assert_int_eq (sent_for (LK_MSG_LOCK, 1)->ticket.mode.type, LK_SHARED);
-    const lk_answer *answer = inherit (5, KEY, LK_SHARED);
-    ck_assert_int_eq (answer->kind, LK_ANSWER_LOCKED);
-    ck_assert_uint_eq (answer->turn, 0);
+    ck_assert_ptr_null (inherit (5, KEY, LK_SHARED));
+    ck_assert_ptr_null (inherit (5, KEY, LK_SHARED)); /* said again */
     message = reply_of (LK_MSG_LOCKED, 1);
     message.as.reply.type = LK_SHARED;
     message.as.reply.turn = 2;
+    message.as.reply.token = TOKEN + 1;
     give (1, &message);
-    ck_assert_ptr_null (told ());
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_LOCKED);
+    ck_assert_uint_eq (told ()->token, TOKEN + 1);
+    ck_assert_uint_eq (told ()->turn, 0);
 }
 END_TEST
 
@@ -667,15 +670,34 @@ START_TEST (nor_is_one_that_is_under_way)
          &(lk_app_request) {
              .serial = 1, .wait_ms = -1, .turn = 1, .mode.type = LK_SHARED});
     app (LK_ON_APP_GONE, 0, 0, 0);
-    ck_assert_int_eq (inherit (5, KEY, LK_SHARED)->kind, LK_ANSWER_LOCKED);
+    ck_assert_ptr_null (inherit (5, KEY, LK_SHARED));
     lk_lock_message message = reply_of (LK_MSG_LOCKED, 1);
     message.as.reply.type = LK_SHARED;
     message.as.reply.turn = 1;
     give (1, &message);
-    ck_assert_ptr_null (told ());
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_LOCKED);
+    ck_assert_uint_eq (told ()->turn, 0);
     say (LK_ON_LOCK, HEIR,
          &(lk_app_request) {.serial = 5, .wait_ms = -1, .turn = 1});
     ck_assert_uint_eq (sent_for (LK_MSG_LOCK, 1)->ticket.turn, 2);
+}
+END_TEST
+
+/*  A change that its home refuses tells as much. */
+START_TEST (a_change_that_is_refused_is_over_for_its_heir)
+{
+    ask_lingering (1, 700, 0);
+    locked (1);
+    say (LK_ON_LOCK, APP,
+         &(lk_app_request) {
+             .serial = 1, .wait_ms = -1, .turn = 1, .mode.type = LK_SHARED});
+    app (LK_ON_APP_GONE, 0, 0, 0);
+    ck_assert_ptr_null (inherit (5, KEY, LK_SHARED));
+    lk_lock_message message = reply_of (LK_MSG_LOCKFAILED, 1);
+    message.as.reply.error = LK_INVALID;
+    message.as.reply.turn = 1;
+    give (1, &message);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_LOCKED);
 }
 END_TEST
 
@@ -718,5 +740,6 @@ main (void)
     tcase_add_test (tests, no_such_time);
     tcase_add_test (tests, a_change_of_type_is_not_inherited);
     tcase_add_test (tests, nor_is_one_that_is_under_way);
+    tcase_add_test (tests, a_change_that_is_refused_is_over_for_its_heir);
     return run_tests ("core_outlive", tests);
 }

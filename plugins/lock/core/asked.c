@@ -476,6 +476,9 @@ lk_asked_tell (lk_node *node, const lk_asked *asked, lk_answer_kind kind,
 void
 lk_asked_tell_locked (lk_node *node, const lk_asked *asked)
 {
+    if (asked->turn.heir_waits) {
+        return; /* its token may be another one by now */
+    }
     lk_asked_answer (node, asked,
                      (lk_answer) {.kind = LK_ANSWER_LOCKED,
                                   .token = asked->ticket.token,

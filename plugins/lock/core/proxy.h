@@ -51,6 +51,7 @@ typedef struct {
     lk_err error;   /* ... and why it failed */
     lk_lock_type type;
     bool queue;
+    bool heir_waits;  /* for LOCKED, until its former owner's turn is over */
     int64_t until_ms; /* of the wait */
 } lk_turn;
 

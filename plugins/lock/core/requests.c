@@ -143,6 +143,7 @@ inherit (lk_node *node, const lk_app_request *request)
         asked->linger_ms = request->linger_ms;
         asked->turn.told = 0;
         asked->turn.asked = 0;
+        asked->turn.heir_waits = asked->asks_on;
         asked->danger = false;
         lk_asked_rename (node, asked, request->app, request->serial);
         lk_asked_enter (node, asked, LK_ASKED_HELD);

@@ -31,6 +31,16 @@ fail (lk_node *node, lk_asked *asked, lk_err error)
     }
 }
 
+/*  It is known again what the lock is. */
+static void
+tell_heir (lk_node *node, lk_asked *asked)
+{
+    if (asked->turn.heir_waits) {
+        asked->turn.heir_waits = false;
+        lk_asked_tell_locked (node, asked);
+    }
+}
+
 /*  Who gives up what it alone has does so at once: its home may share it out
  *  before it says so. */
 static void
@@ -100,6 +110,7 @@ lk_turn_locked (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
     ticket->key = reply->key;
     ticket->mode.type = reply->type;
     ticket->ordinal = reply->ordinal;
+    tell_heir (node, asked);
     if (self->asked != 0) {
         self->told = self->asked;
         self->asked = 0;
@@ -116,6 +127,7 @@ lk_turn_failed (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
     }
     lk_asked_ask_no_more (node, asked);
     asked->ticket.turn = reply->turn;
+    tell_heir (node, asked);
     fail (node, asked, (lk_err) reply->error);
 }
 
