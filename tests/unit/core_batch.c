@@ -55,6 +55,16 @@ bring_lock (uint64_t serial)
 }
 
 static void
+bring_unlock (uint64_t serial)
+{
+    char text[16];
+    lk_lock_message message = message_of (LK_MSG_UNLOCK);
+    message.as.request = (lk_msg_request) {
+        .ticket = ticket (object_at (OWN_PLACE, text), serial), .at = now_ms};
+    bring (THIRD, &message);
+}
+
+static void
 bring_acked (lk_host from, uint64_t sequence)
 {
     lk_lock_message message = message_of (LK_MSG_ACKED);
@@ -101,10 +111,50 @@ START_TEST (what_is_acknowledged_is_told_at_once)
     bring_lock (2);
     bring_acked (THIRD, 2);
     ck_assert_uint_eq (count (LK_MSG_LOCKED), 1);
-    bring_lock (3);
+    bring_unlock (1);
     flush ();
     ck_assert_uint_eq (count (LK_MSG_OPS), 2);
     ck_assert_uint_eq (sent (LK_MSG_OPS, FIRST)->as.ops.op_count, 2);
+}
+END_TEST
+
+/*  Nobody is told of a ticket that has to wait, and the hand-over that comes
+ *  need not wait for its acknowledgement. */
+START_TEST (a_ticket_that_waits_goes_with_the_next)
+{
+    more = false;
+    bring_lock (1);
+    bring_acked (FIRST, 2);
+    bring_acked (THIRD, 2);
+    bring_lock (2);
+    ck_assert_uint_eq (count (LK_MSG_OPS), 0);
+    bring_unlock (1);
+    ck_assert_uint_eq (count (LK_MSG_OPS), 2);
+    ck_assert_uint_eq (sent (LK_MSG_OPS, FIRST)->as.ops.op_count, 2);
+}
+END_TEST
+
+START_TEST (a_ticket_that_waits_goes_soon)
+{
+    more = false;
+    bring_lock (1);
+    bring_lock (2);
+    bring_acked (FIRST, 2);
+    ck_assert_uint_eq (count (LK_MSG_OPS), 0);
+    ck_assert_int_le (lk_node_deadline (node), now_ms + 2);
+    ck_assert (!lk_node_gathers (node));
+    now_ms += 2;
+    more = true;
+    bring_lock (3);
+    ck_assert (lk_node_gathers (node));
+    flush ();
+    ck_assert_uint_eq (count (LK_MSG_OPS), 1); /* THIRD is busy */
+    ck_assert_uint_eq (sent (LK_MSG_OPS, FIRST)->as.ops.op_count, 2);
+    ck_assert (!lk_node_gathers (node));
+    ck_assert_int_gt (lk_node_deadline (node), now_ms);
+    more = false;
+    bring_acked (THIRD, 2);
+    ck_assert_uint_eq (sent (LK_MSG_OPS, THIRD)->as.ops.op_count, 2);
 }
 END_TEST
 
@@ -168,6 +218,8 @@ main (void)
     tcase_add_test (tests, one_message_to_each_follower);
     tcase_add_test (tests, one_that_comes_alone_leaves_at_once);
     tcase_add_test (tests, what_is_acknowledged_is_told_at_once);
+    tcase_add_test (tests, a_ticket_that_waits_goes_with_the_next);
+    tcase_add_test (tests, a_ticket_that_waits_goes_soon);
     tcase_add_test (tests, one_acknowledgement_to_each_home);
     tcase_add_test (tests, a_promise_comes_between);
     Suite *suite = suite_create ("core_batch");

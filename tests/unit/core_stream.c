@@ -228,6 +228,8 @@ START_TEST (what_gathers_travels_together)
     ck_assert_ptr_null (sent (LK_MSG_OPS, FIRST));
     ask (3);
     acked (FIRST, 2);
+    now_ms += 2; /* they wait for another */
+    tick ();
     const lk_lock_message *ops = sent (LK_MSG_OPS, FIRST);
     ck_assert_uint_eq (ops->as.ops.first, 2);
     ck_assert_uint_eq (ops->as.ops.op_count, 2);

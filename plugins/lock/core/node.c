@@ -407,6 +407,7 @@ find_deadline (const lk_node *node)
     deadline = earlier (deadline, lk_election_deadline (node));
     deadline = earlier (deadline, lk_proxy_deadline (node));
     deadline = earlier (deadline, node->home.ripe_ms);
+    deadline = earlier (deadline, lk_stream_deadline (node));
     if (is_busy (node)) {
         deadline = earlier (deadline, node->next_look_ms);
     }
@@ -463,7 +464,8 @@ lk_node_is_stopped (const lk_node *node)
 bool
 lk_node_gathers (const lk_node *node)
 {
-    return node->stream.unsent || node->stream.unanswered != 0;
+    return node->stream.unsent || node->stream.unanswered != 0
+           || lk_stream_deadline (node) <= node->now_ms;
 }
 
 int64_t

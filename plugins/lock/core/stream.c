@@ -12,11 +12,13 @@
 #include <string.h>
 
 #define JUDGE_MS 1000 /* for what other followers say of a difference */
+#define COMPANY_MS 2  /* that a ticket which waits has for company */
 
 void
 lk_stream_init (lk_stream *self)
 {
     memset (self, 0, sizeof *self);
+    self->late_ms = INT64_MAX;
 }
 
 static lk_logged *
@@ -58,6 +60,8 @@ lk_stream_restart (lk_node *node)
     self->committed = 0;
     self->judged = false;
     self->unsent = false;
+    self->wanted = 0;
+    self->late_ms = INT64_MAX;
     self->unanswered = 0;
     memset (self->witnessed, 0, sizeof self->witnessed);
     memset (self->follower, 0, sizeof self->follower);
@@ -112,10 +116,17 @@ send_ops (lk_node *node, size_t place)
     lk_out_send (node, message, node->table.decree.leader[place]);
 }
 
+/*  The sequence of the newest operation. */
+static uint64_t
+newest_sequence (const lk_stream *self)
+{
+    return self->committed + self->count;
+}
+
 static bool
 lacks_something (const lk_stream *self, size_t place)
 {
-    return self->follower[place].acked < self->committed + self->count;
+    return self->follower[place].acked < newest_sequence (self);
 }
 
 lk_hosts
@@ -140,6 +151,15 @@ is_idle (const lk_stream *self, size_t place)
     return self->follower[place].sent <= self->follower[place].acked;
 }
 
+/*  Somebody waits for the newest operation, or it has waited long enough. */
+static void
+want_all (lk_stream *self)
+{
+    self->wanted = newest_sequence (self);
+    self->late_ms = INT64_MAX;
+}
+
+/*  What goes takes along what nobody waits for. */
 static void
 send_to_idle (lk_node *node)
 {
@@ -147,7 +167,7 @@ send_to_idle (lk_node *node)
     int own = lk_node_place (node);
     for (int place = 0; place < node->table.decree.leader_count; place++) {
         if (place != own && is_idle (self, (size_t) place)
-            && lacks_something (self, (size_t) place)) {
+            && self->follower[place].acked < self->wanted) {
             send_ops (node, (size_t) place);
         }
     }
@@ -347,6 +367,13 @@ make_room (lk_stream *self)
     self->head = 0;
 }
 
+/*  A ticket that waits: nobody is told of that. */
+static bool
+is_patient (const lk_logged *logged)
+{
+    return logged->op.kind == LK_OP_ADD && logged->tells.count == 0;
+}
+
 void
 lk_stream_append (lk_node *node, const lk_op *op)
 {
@@ -369,6 +396,11 @@ lk_stream_append (lk_node *node, const lk_op *op)
         return;
     }
     self->unsent = true;
+    if (!is_patient (newest)) {
+        want_all (self);
+    } else if (self->late_ms == INT64_MAX) {
+        self->late_ms = node->now_ms + COMPANY_MS;
+    }
     lk_stream_commit (node);
 }
 
@@ -497,8 +529,18 @@ lk_stream_flush (lk_node *node)
             answer_home (node, home);
         }
     }
+    if (node->now_ms >= self->late_ms) {
+        self->unsent = true;
+        want_all (self);
+    }
     if (self->unsent) {
         self->unsent = false;
         send_to_idle (node);
     }
+}
+
+int64_t
+lk_stream_deadline (const lk_node *node)
+{
+    return lk_node_is_serving (node) ? node->stream.late_ms : INT64_MAX;
 }

@@ -5,7 +5,8 @@
  *
  *  A home applies an operation to its own table at once, sends it to the
  *  other leaders, and tells what follows from it when all have it. Operations
- *  that come together, or while a message is under way, travel together.
+ *  that come together, or while a message is under way, travel together; a
+ *  ticket that has to wait anyway does not go alone, if it need not.
  *  lockkeeper-protocol(7), Streams: one per home per term, and every
  *  leader acknowledges.
  */
@@ -52,6 +53,8 @@ typedef struct {
     lk_follower follower[LK_LEADERS_MAX]; /* by place; own: unused */
     bool judged;                          /* who of them is wrong */
     bool unsent;                          /* some follower may lack something */
+    uint64_t wanted;    /* up to there somebody waits for acknowledgements */
+    int64_t late_ms;    /* when what is behind that goes, too; INT64_MAX */
     uint8_t unanswered; /* homes (bits) that wait for ACKED ... */
     uint8_t witnessed[LK_LEADERS_MAX]; /* ... and by home: who else does */
 } lk_stream;
@@ -68,6 +71,9 @@ void lk_stream_append (lk_node *node, const lk_op *op);
 /*  Sends what has come together: operations to those to whom nothing is under
  *  way, and what was acknowledged to other homes. */
 void lk_stream_flush (lk_node *node);
+
+/*  When there is something to send at the latest. */
+int64_t lk_stream_deadline (const lk_node *node);
 
 /*  Says again what was not acknowledged for a while; a home that serves. */
 void lk_stream_run (lk_node *node);
