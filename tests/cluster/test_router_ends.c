@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,14 +57,15 @@ speak_and_stay (lk_client *self, uint64_t serial)
     sleep (60);
 }
 
-/*  Its child has the connection for a while. */
+/*  Its child has the connection for longer than anybody waits, and is of its
+ *  process group. */
 static void
 fork_and_end (lk_client *self, uint64_t serial)
 {
     (void) self;
     (void) serial;
-    if (fork () == 0) {
-        usleep (2 * 1000 * 1000);
+    if (setpgid (0, 0) == 0 && fork () == 0) {
+        sleep (60);
     }
     _exit (0);
 }
@@ -224,6 +226,7 @@ a_crowd_is_heard (void)
 static void
 another_has_the_connection (void)
 {
+    prctl (PR_SET_CHILD_SUBREAPER, 1); /* its child is ours then */
     actor child = start ("forks", fork_and_end, 0);
     EXPECT (is_up ("forks@h1"), "a process comes that will fork");
     let_go (&child);
@@ -237,6 +240,8 @@ another_has_the_connection (void)
             "its end is told though its child has the connection, after "
             "%lld ms",
             (long long) took_ms);
+    kill (-child.pid, SIGKILL);
+    waitpid (-child.pid, NULL, 0);
 }
 
 static int
