@@ -126,7 +126,8 @@ sim_checker_forces_done (sim_checker *self, lk_name object, uint64_t token,
     for (size_t i = self->claim_count; i-- > 0;) {
         sim_claim *claim = &self->claim[i];
         if (claim->object != place || !claim->held || claim->held_at >= asked_at
-            || claim->asked_turn > 0 || (token != 0 && claim->token != token)) {
+            || sim_claim_turns (claim)
+            || (token != 0 && claim->token != token)) {
             continue;
         }
         if (sim_claim_believed (self, claim) && !claim->answered) {
@@ -176,7 +177,8 @@ was_wanted (const sim_checker *self, const sim_claim *claim, int64_t since)
     for (size_t i = 0; i < self->claim_count; i++) {
         const sim_claim *other = &self->claim[i];
         if (other != claim && other->object == claim->object
-            && (!other->held || other->asked_turn != other->turn)) {
+            && (!other->held || other->asked_turn != other->turn
+                || (other->queued_by != 0 && other->held_at >= since))) {
             return true;
         }
     }
@@ -364,7 +366,7 @@ sim_checker_checked (sim_checker *self, lk_name object, uint64_t token,
     for (size_t i = 0; i < self->claim_count; i++) {
         const sim_claim *claim = &self->claim[i];
         if (claim->object != place || claim->held_at >= asked_at
-            || claim->asked_turn > 0 || !sim_claim_believed (self, claim)) {
+            || sim_claim_turns (claim) || !sim_claim_believed (self, claim)) {
             continue;
         }
         if ((claim->token == token && !held) || newest < claim->token) {

@@ -207,6 +207,29 @@ START_TEST (lenient_while_nobody_waits)
 }
 END_TEST
 
+/*  Who waited for it, in a table, has it when its end is told. */
+START_TEST (lenient_when_who_waited_has_it)
+{
+    lk_lock_mode lenient = {.type = LK_SHARED, .lenient = true};
+    sim_grant grant = grant_of (101, 2, LK_SHARED);
+
+    for (uint64_t waited = 0; waited < 2; waited++) {
+        get (0, 1, lenient, 100, 1);
+        ask (1, 2, shared);
+        checker.claim[1].queued_by = waited;
+        checker.now = 2001;
+        sim_checker_granted (&checker, who (1, 2), &grant);
+        checker.object[0].wanted_at = -60001;
+        sim_checker_expired (&checker, who (0, 1));
+        if (waited) {
+            expect_nothing ();
+        } else {
+            expect ("LENIENT");
+        }
+    }
+}
+END_TEST
+
 /*  -------------------------------------------------------- passing */
 
 static void
@@ -472,6 +495,35 @@ START_TEST (an_heir_has_what_was_asked_back)
 }
 END_TEST
 
+/*  A change that was under way when the lock was left behind gives it another
+ *  token, of which the heir is not told. */
+START_TEST (an_heir_has_what_was_changed)
+{
+    sim_grant grant = grant_of (100, 1, LK_SHARED);
+
+    for (int changes = 0; changes < 2; changes++) {
+        ask (0, 1, shared);
+        sim_checker_kind (&checker, who (0, 1), &(sim_kind) {shared, 0, 300});
+        sim_checker_granted (&checker, who (0, 1), &grant);
+        if (changes) {
+            sim_checker_changes (&checker, who (0, 1), LK_EXCLUSIVE, 1);
+        }
+        sim_checker_app_gone (&checker, 0, 1);
+        sim_checker_asked (&checker, (sim_who) {0, 2, 2}, gate, 600);
+        sim_checker_kind (&checker, (sim_who) {0, 2, 2},
+                          &(sim_kind) {shared, 0, 0});
+        sim_checker_inherits (&checker, (sim_who) {0, 2, 2}, grant.key);
+        sim_checker_granted (&checker, (sim_who) {0, 2, 2}, &grant);
+        sim_checker_checked (&checker, gate, 100, false, 101, 1001);
+        if (changes) {
+            expect_nothing ();
+        } else {
+            expect ("CHECK");
+        }
+    }
+}
+END_TEST
+
 START_TEST (force_tells_the_holder)
 {
     get (0, 1, shared, 100, 1);
@@ -639,6 +691,7 @@ main (void)
                     tokens_grow_between_those_that_exclude_each_other);
     tcase_add_test (test_case, a_quiet_time);
     tcase_add_test (test_case, lenient_while_nobody_waits);
+    tcase_add_test (test_case, lenient_when_who_waited_has_it);
     tcase_add_test (test_case, who_waits_is_passed_by_nobody);
     tcase_add_test (test_case, a_change_of_type);
     tcase_add_test (test_case, a_change_of_type_in_a_later_term);
@@ -648,6 +701,7 @@ main (void)
     tcase_add_test (test_case, a_static_lock_outlives_its_host);
     tcase_add_test (test_case, a_lock_lingers);
     tcase_add_test (test_case, an_heir_has_what_was_asked_back);
+    tcase_add_test (test_case, an_heir_has_what_was_changed);
     tcase_add_test (test_case, force_tells_the_holder);
     tcase_add_test (test_case, a_token_is_checked);
     tcase_add_test (test_case, what_is_free_is_not_refused);
