@@ -262,7 +262,7 @@ find_heritage (sim_checker *self, const sim_claim *claim)
     for (size_t i = 0; i < self->claim_count; i++) {
         sim_claim *other = &self->claim[i];
         if (other->object == claim->object && other->lingers_until > 0
-            && other->key == claim->heir_of
+            && other->key == claim->heir_of && other->key == claim->key
             && fits_token (other, claim->token)) {
             return other;
         }
