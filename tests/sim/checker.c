@@ -189,6 +189,13 @@ sim_claim_unknown (const sim_checker *self, const sim_claim *claim)
            || self->now >= service->lease_until;
 }
 
+static bool
+is_silent (const sim_checker *self, uint8_t host)
+{
+    return self->silent_ms > 0
+           && self->now - self->service[host].heard_at >= self->silent_ms;
+}
+
 /*  No lease ends what is static, but somebody may of whom its service cannot
  *  tell it: whoever takes it away where its host is silent does not wait. */
 static bool
@@ -200,7 +207,9 @@ is_in_force (const sim_checker *self, const sim_claim *claim)
     if (!claim->kept) {
         return self->now < claim->lease_until;
     }
-    return !(over && sim_claim_unknown (self, claim))
+    return !(over
+             && (sim_claim_unknown (self, claim)
+                 || is_silent (self, claim->who.host)))
            && !sim_claim_taken (self, claim);
 }
 

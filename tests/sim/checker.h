@@ -107,7 +107,8 @@ typedef struct {
     uint32_t process;
     uint64_t session;
     int64_t lease_until;
-    lk_facts facts;  /* on its disk */
+    int64_t heard_at; /* by another host, last */
+    lk_facts facts;   /* on its disk */
     lk_term table;   /* of its last ping */
     uint8_t reclaim; /* of its last ping */
     uint64_t seen;  /* its table: operations when it was last looked into ... */
@@ -193,6 +194,7 @@ typedef struct {
     int64_t settled_at;    /* since then nothing is amiss; 0: not so */
     uint64_t grants;
     uint64_t takeovers;
+    int64_t silent_ms; /* from when on a host is out of reach; 0: never */
     uint64_t reclaims;
     uint64_t elections;
 } sim_checker;

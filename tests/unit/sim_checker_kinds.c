@@ -445,6 +445,27 @@ START_TEST (a_static_lock_outlives_its_host)
 }
 END_TEST
 
+/*  Its service cannot be asked for it, and whoever waits need not wait for the
+ *  end of that. */
+START_TEST (a_lenient_static_lock_of_a_silent_host)
+{
+    lk_lock_mode mode = {.is_static = true, .lenient = true};
+    for (int silent = 0; silent < 2; silent++) {
+        get (0, 1, mode, 100, 1);
+        checker.silent_ms = 800;
+        checker.claim[0].duration_ms = 500;
+        checker.now += 2000;
+        checker.service[0].heard_at = checker.now - (silent ? 800 : 799);
+        get (1, 2, shared, 101, 1);
+        if (silent) {
+            expect_nothing ();
+        } else {
+            expect ("TWO HOLDERS");
+        }
+    }
+}
+END_TEST
+
 START_TEST (a_lock_lingers)
 {
     lk_lock_mode mode = {.type = LK_EXCLUSIVE};
@@ -699,6 +720,7 @@ main (void)
     tcase_add_test (test_case, an_upgrade_that_only_tables_know);
     tcase_add_test (test_case, all_of_a_set_or_none);
     tcase_add_test (test_case, a_static_lock_outlives_its_host);
+    tcase_add_test (test_case, a_lenient_static_lock_of_a_silent_host);
     tcase_add_test (test_case, a_lock_lingers);
     tcase_add_test (test_case, an_heir_has_what_was_asked_back);
     tcase_add_test (test_case, an_heir_has_what_was_changed);
