@@ -229,12 +229,6 @@ sim_claim_owed (const sim_checker *self, const sim_claim *claim)
                && self->now < claim->lease_until && self->now < claim->until);
 }
 
-bool
-sim_claim_turns (const sim_claim *claim)
-{
-    return claim->asked_turn > 0 || claim->heir_of_turn;
-}
-
 /*  Forgets what lingered long ago. */
 static void
 sweep (sim_checker *self)

@@ -62,7 +62,6 @@ typedef struct {
     int64_t linger_ms;     /* at least, when its application ends */
     int64_t lingers_until; /* its application is gone; 0: not so */
     uint64_t heir_of;      /* key of a lingering lock that it may get */
-    bool heir_of_turn;     /* ... of which a change of type was under way */
     bool in_set;           /* not alone: all of its request, or none */
     uint64_t queued_by;    /* leaders (bits) whose table has it waiting */
     int64_t queued_at;     /* since when all have; 0: not */
@@ -379,10 +378,6 @@ const char *sim_checker_title (const sim_checker *self, uint8_t object);
 /*  Whether the lock of a claim is believed in now; or owed. */
 bool sim_claim_believed (const sim_checker *self, const sim_claim *claim);
 bool sim_claim_owed (const sim_checker *self, const sim_claim *claim);
-
-/*  Whether a change of its type may be in the tables and not yet told, asked
- *  for by its holder or by who left the lock to him. */
-bool sim_claim_turns (const sim_claim *claim);
 
 /*  Whether somebody asked for its end who is not its holder. */
 bool sim_claim_taken (const sim_checker *self, const sim_claim *claim);

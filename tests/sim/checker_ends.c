@@ -126,8 +126,7 @@ sim_checker_forces_done (sim_checker *self, lk_name object, uint64_t token,
     for (size_t i = self->claim_count; i-- > 0;) {
         sim_claim *claim = &self->claim[i];
         if (claim->object != place || !claim->held || claim->held_at >= asked_at
-            || sim_claim_turns (claim)
-            || (token != 0 && claim->token != token)) {
+            || claim->asked_turn > 0 || (token != 0 && claim->token != token)) {
             continue;
         }
         if (sim_claim_believed (self, claim) && !claim->answered) {
@@ -366,7 +365,7 @@ sim_checker_checked (sim_checker *self, lk_name object, uint64_t token,
     for (size_t i = 0; i < self->claim_count; i++) {
         const sim_claim *claim = &self->claim[i];
         if (claim->object != place || claim->held_at >= asked_at
-            || sim_claim_turns (claim) || !sim_claim_believed (self, claim)) {
+            || claim->asked_turn > 0 || !sim_claim_believed (self, claim)) {
             continue;
         }
         if ((claim->token == token && !held) || newest < claim->token) {

@@ -115,7 +115,7 @@ static bool
 is_token_of (const sim_claim *claim, const lk_ticket *ticket)
 {
     return claim->token == ticket->token
-           || (sim_claim_turns (claim) && ticket->turn > 0
+           || (claim->asked_turn > 0 && ticket->turn > 0
                && claim->token < ticket->token);
 }
 

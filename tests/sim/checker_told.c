@@ -324,7 +324,6 @@ note_grant (sim_checker *self, sim_claim *claim, const sim_grant *grant)
         claim->mode = former->mode; /* it is the same ticket */
         claim->held_at = former->held_at;
         claim->key_used = former->key_used; /* somebody may be asking */
-        claim->heir_of_turn = sim_claim_turns (former);
         claim->duration_ms =
             former->asked_at + former->duration_ms - claim->asked_at;
         *former = *claim;

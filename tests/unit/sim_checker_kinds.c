@@ -516,35 +516,6 @@ START_TEST (an_heir_has_what_was_asked_back)
 }
 END_TEST
 
-/*  A change that was under way when the lock was left behind gives it another
- *  token, of which the heir is not told. */
-START_TEST (an_heir_has_what_was_changed)
-{
-    sim_grant grant = grant_of (100, 1, LK_SHARED);
-
-    for (int changes = 0; changes < 2; changes++) {
-        ask (0, 1, shared);
-        sim_checker_kind (&checker, who (0, 1), &(sim_kind) {shared, 0, 300});
-        sim_checker_granted (&checker, who (0, 1), &grant);
-        if (changes) {
-            sim_checker_changes (&checker, who (0, 1), LK_EXCLUSIVE, 1);
-        }
-        sim_checker_app_gone (&checker, 0, 1);
-        sim_checker_asked (&checker, (sim_who) {0, 2, 2}, gate, 600);
-        sim_checker_kind (&checker, (sim_who) {0, 2, 2},
-                          &(sim_kind) {shared, 0, 0});
-        sim_checker_inherits (&checker, (sim_who) {0, 2, 2}, grant.key);
-        sim_checker_granted (&checker, (sim_who) {0, 2, 2}, &grant);
-        sim_checker_checked (&checker, gate, 100, false, 101, 1001);
-        if (changes) {
-            expect_nothing ();
-        } else {
-            expect ("CHECK");
-        }
-    }
-}
-END_TEST
-
 START_TEST (force_tells_the_holder)
 {
     get (0, 1, shared, 100, 1);
@@ -723,7 +694,6 @@ main (void)
     tcase_add_test (test_case, a_lenient_static_lock_of_a_silent_host);
     tcase_add_test (test_case, a_lock_lingers);
     tcase_add_test (test_case, an_heir_has_what_was_asked_back);
-    tcase_add_test (test_case, an_heir_has_what_was_changed);
     tcase_add_test (test_case, force_tells_the_holder);
     tcase_add_test (test_case, a_token_is_checked);
     tcase_add_test (test_case, what_is_free_is_not_refused);
