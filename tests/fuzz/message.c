@@ -16,87 +16,100 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 /*  What is taken without jansson, it takes for the same. */
-static void check_flat(lk_slice body) {
-  char problem[128];
-  lk_flat *flat = lk_flat_read(body);
-  if (flat) {
-    json_t *ours = lk_flat_tree(flat);
-    json_t *theirs = lk_json_read(body, problem, sizeof problem);
-    LK_ASSERT(json_equal(ours, theirs));
-    json_decref(ours);
-    json_decref(theirs);
-    lk_free(flat);
-  }
+static void
+check_flat (lk_slice body)
+{
+    char problem[128];
+    lk_flat *flat = lk_flat_read (body);
+    if (flat) {
+        json_t *ours = lk_flat_tree (flat);
+        json_t *theirs = lk_json_read (body, problem, sizeof problem);
+        LK_ASSERT (json_equal (ours, theirs));
+        json_decref (ours);
+        json_decref (theirs);
+        lk_free (flat);
+    }
 }
 
-static lk_message *read_one(const void *data, size_t size, size_t *at) {
-  lk_frame_header header;
-  const char *why;
-  char problem[128] = "";
-  if (lk_frame_next(data, size, at, &header, &why) != LK_FRAME_MESSAGE) {
-    return NULL;
-  }
-  lk_message *message = lk_message_read(&header, problem, sizeof problem);
-  check_flat(header.body);
-  LK_ASSERT(!message == (problem[0] != '\0'));
-  return message;
+static lk_message *
+read_one (const void *data, size_t size, size_t *at)
+{
+    lk_frame_header header;
+    const char *why;
+    char problem[128] = "";
+    if (lk_frame_next (data, size, at, &header, &why) != LK_FRAME_MESSAGE) {
+        return NULL;
+    }
+    lk_message *message = lk_message_read (&header, problem, sizeof problem);
+    check_flat (header.body);
+    LK_ASSERT (!message == (problem[0] != '\0'));
+    return message;
 }
 
-static void ask(const lk_message *message) {
-  static const char *const names[] = {"a", "b", "service", "subscribe", ""};
-  uint64_t hex;
-  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-    const char *text = lk_message_text(message, names[i]);
-    LK_ASSERT(!text || strlen(text) < LK_BODY_SIZE_MAX);
-    (void)lk_message_number(message, names[i], 0);
-    (void)lk_message_flag(message, names[i]);
-    (void)lk_message_hex(message, names[i], &hex);
-    (void)lk_message_item(message, names[i], 0);
-    lk_message *row = lk_message_row(message, names[i], 0);
-    lk_message_destroy(&row);
-  }
+static void
+ask (const lk_message *message)
+{
+    static const char *const names[] = {"a", "b", "service", "subscribe", ""};
+    uint64_t hex;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *text = lk_message_text (message, names[i]);
+        LK_ASSERT (!text || strlen (text) < LK_BODY_SIZE_MAX);
+        (void) lk_message_number (message, names[i], 0);
+        (void) lk_message_flag (message, names[i]);
+        (void) lk_message_hex (message, names[i], &hex);
+        (void) lk_message_item (message, names[i], 0);
+        lk_message *row = lk_message_row (message, names[i], 0);
+        lk_message_destroy (&row);
+    }
 }
 
-static void check_again(const lk_message *message) {
-  lk_bytes frame = {0};
-  size_t at = 0;
-  if (lk_message_write(message, &frame) == LK_OK) {
-    lk_message *again = read_one(frame.data, frame.size, &at);
-    LK_ASSERT(again && at == frame.size);
-    LK_ASSERT(strcmp(lk_message_body(message), lk_message_body(again)) == 0);
-    LK_ASSERT(lk_message_serial(message) == lk_message_serial(again));
-    LK_ASSERT(lk_message_is(message, lk_message_command(again)));
-    lk_message_destroy(&again);
-  }
-  lk_bytes_clear(&frame);
+static void
+check_again (const lk_message *message)
+{
+    lk_bytes frame = {0};
+    size_t at = 0;
+    if (lk_message_write (message, &frame) == LK_OK) {
+        lk_message *again = read_one (frame.data, frame.size, &at);
+        LK_ASSERT (again && at == frame.size);
+        LK_ASSERT (strcmp (lk_message_body (message), lk_message_body (again))
+                   == 0);
+        LK_ASSERT (lk_message_serial (message) == lk_message_serial (again));
+        LK_ASSERT (lk_message_is (message, lk_message_command (again)));
+        lk_message_destroy (&again);
+    }
+    lk_bytes_clear (&frame);
 }
 
-static void read_frames(const uint8_t *data, size_t size) {
-  size_t at = 0;
-  lk_message *message;
-  while ((message = read_one(data, size, &at)) != NULL) {
-    ask(message);
-    check_again(message);
-    lk_message_destroy(&message);
-  }
+static void
+read_frames (const uint8_t *data, size_t size)
+{
+    size_t at = 0;
+    lk_message *message;
+    while ((message = read_one (data, size, &at)) != NULL) {
+        ask (message);
+        check_again (message);
+        lk_message_destroy (&message);
+    }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  const lk_frame_envelope envelope = {
-      .to = "a@h1", .from = "b@h2", .command = "HELLO", .serial = 1};
-  lk_bytes frame = {0};
-  if (size == 0 || data[0] != '{') {
-    read_frames(data, size);
+int
+LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+{
+    const lk_frame_envelope envelope = {
+        .to = "a@h1", .from = "b@h2", .command = "HELLO", .serial = 1};
+    lk_bytes frame = {0};
+    if (size == 0 || data[0] != '{') {
+        read_frames (data, size);
+        return 0;
+    }
+    const size_t start = lk_frame_begin (&frame, &envelope);
+    lk_bytes_add (&frame, data, size);
+    if (lk_frame_finish (&frame, start) == LK_OK) {
+        read_frames ((const uint8_t *) frame.data, frame.size);
+    }
+    lk_bytes_clear (&frame);
     return 0;
-  }
-  const size_t start = lk_frame_begin(&frame, &envelope);
-  lk_bytes_add(&frame, data, size);
-  if (lk_frame_finish(&frame, start) == LK_OK) {
-    read_frames((const uint8_t *)frame.data, frame.size);
-  }
-  lk_bytes_clear(&frame);
-  return 0;
 }

@@ -9,8 +9,8 @@
 #ifndef LK_EXAMPLE_H
 #define LK_EXAMPLE_H
 
-#include "lib/vector.h"
 #include "lib/decode.h"
+#include "lib/vector.h"
 
 #define ID1 0x1f0e6a5b9c3d2871u
 #define ID2 0x2ad94c07e1b85f36u

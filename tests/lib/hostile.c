@@ -6,8 +6,8 @@
 
 #include "lib/hostile.h"
 
-#include "util/assert.h"
 #include "lib/decode.h"
+#include "util/assert.h"
 #include "wire/lock_fields.h"
 #include "wire/message_frame.h"
 

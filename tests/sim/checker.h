@@ -108,8 +108,8 @@ typedef struct {
     int64_t lease_until;
     int64_t heard_at; /* by another host, last */
     lk_facts facts;   /* on its disk */
-    lk_term table;   /* of its last ping */
-    uint8_t reclaim; /* of its last ping */
+    lk_term table;    /* of its last ping */
+    uint8_t reclaim;  /* of its last ping */
     uint64_t seen;  /* its table: operations when it was last looked into ... */
     size_t seen_in; /* ... as that of this decree, by its place; 0: never */
     sim_seen of[SIM_OBJECTS_MAX];
