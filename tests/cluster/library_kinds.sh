@@ -17,6 +17,7 @@ a get r book type=shared -> ok
 b get r book type=shared wait=0 -> ok
 c get w book wait=0 -> full
 c ask w book -> ok
+listed waiting book -> ok
 a get r2 book type=shared wait=0 -> full
 a give r -> ok
 b give r -> ok
@@ -28,6 +29,7 @@ END
 play 'a soft writer is passed' <<'END'
 a get r book type=shared -> ok
 c ask w book soft -> ok
+listed waiting book -> ok
 b get r book type=shared wait=0 -> ok
 a give r -> ok
 b give r -> ok

@@ -18,6 +18,7 @@ b get r page type=shared -> ok
 a change r exclusive 0 -> full
 a held r -> yes
 a begin r exclusive -1 -> ok
+listed upgrade page -> ok
 b change r exclusive -1 -> deadlock
 b held r -> yes
 c get r page type=shared wait=0 -> full
