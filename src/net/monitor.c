@@ -187,21 +187,25 @@ remember (lk_monitor *self, const raw_event *raw)
     DL_APPEND (self->connections, fresh);
 }
 
-/*  The oldest connection of that endpoint that is not up yet. */
+/*  The newest connection of that endpoint that is not up yet: one that was
+ *  given up amid its handshake (lk_socket_disconnect) is still in the list. */
 static bool
 comes_up (lk_monitor *self, const raw_event *raw, lk_monitor_event *event)
 {
-    connection *each;
+    connection *newest = NULL, *each;
 
     DL_FOREACH (self->connections, each) {
         if (!each->is_up && strcmp (each->event.endpoint, raw->endpoint) == 0) {
-            each->is_up = true;
-            *event = each->event;
-            event->kind = LK_MONITOR_CONNECTED;
-            return true;
+            newest = each;
         }
     }
-    return false;
+    if (!newest) {
+        return false;
+    }
+    newest->is_up = true;
+    *event = newest->event;
+    event->kind = LK_MONITOR_CONNECTED;
+    return true;
 }
 
 static bool

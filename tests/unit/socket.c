@@ -14,6 +14,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -518,6 +519,82 @@ START_TEST (monitor_hears_of_connections)
 }
 END_TEST
 
+/*  A listener that lets others connect and says nothing. */
+static int
+listen_silently (char *bound, size_t size)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr.s_addr = htonl (INADDR_LOOPBACK)};
+    socklen_t len = sizeof address;
+    const int on = 1, fd = socket (AF_INET, SOCK_STREAM, 0);
+    setsockopt (fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    ck_assert (bind (fd, (struct sockaddr *) &address, len) == 0
+               && listen (fd, 1) == 0
+               && getsockname (fd, (struct sockaddr *) &address, &len) == 0);
+    snprintf (bound, size, "tcp://127.0.0.1:%d", ntohs (address.sin_port));
+    return fd;
+}
+
+enum { FILLERS = 64 };
+
+/*  Dials there and gives up amid the handshake. No later connection gets the
+ *  descriptor of this one: `filler` has all that were free. */
+static void
+give_up_amid_handshake (const char *bound, int listener, int filler[FILLERS])
+{
+    lk_identity name;
+    char byte;
+    ck_assert_int_eq (lk_socket_dial (router, bound, &name, &problem), LK_OK);
+    const int silent = accept (listener, NULL, NULL);
+    ck_assert_int_eq (recv (silent, &byte, 1, 0), 1);
+    lk_socket_disconnect (router, bound);
+    ssize_t got;
+    while ((got = recv (silent, &byte, 1, MSG_DONTWAIT)) > 0
+           || (got < 0 && errno == EAGAIN)) {
+        (void) lk_socket_pending (router); /* libzmq needs us for the end */
+        lk_socket_touch (router);
+        usleep (1000);
+    }
+    close (silent);
+    close (listener);
+    for (int i = 0; i < FILLERS; i++) {
+        filler[i] = dup (STDERR_FILENO);
+    }
+}
+
+/*  Nobody tells of the end of the one that was given up. The next one of that
+ *  endpoint is told by its own number, and so is its end. */
+START_TEST (monitor_after_a_handshake_was_given_up)
+{
+    lk_socket *far = lk_socket_router_new (context, &options, &problem);
+    lk_monitor *monitor = lk_monitor_new (router, &problem);
+    lk_monitor_event event;
+    lk_identity name;
+    int filler[FILLERS];
+    char bound[64];
+    const int listener = listen_silently (bound, sizeof bound);
+    give_up_amid_handshake (bound, listener, filler);
+    ck_assert_int_eq (lk_socket_bind_tcp (far, bound, &problem), LK_OK);
+    ck_assert_int_eq (lk_socket_dial (router, bound, &name, &problem), LK_OK);
+    ck_assert (next_event (monitor, &event));
+    ck_assert_int_eq (event.kind, LK_MONITOR_CONNECTED);
+    const int fd = event.fd;
+    ck_assert_int_eq (send_text (router, &name, "out"), LK_IO_DONE);
+    expect (far, "out");
+    ck_assert_int_eq (send_text (far, &from, "back"), LK_IO_DONE);
+    expect (router, "back");
+    ck_assert_int_eq (lk_part_fd (&part), fd);
+    lk_socket_destroy (&far);
+    ck_assert (next_event (monitor, &event));
+    ck_assert_int_eq (event.kind, LK_MONITOR_DISCONNECTED);
+    ck_assert_int_eq (event.fd, fd);
+    for (int i = 0; i < FILLERS; i++) {
+        close (filler[i]);
+    }
+    lk_monitor_destroy (&monitor);
+}
+END_TEST
+
 /*  A label of more than 63 characters is nobody's, and no server is asked. */
 START_TEST (monitor_hears_of_names_without_address)
 {
@@ -659,6 +736,7 @@ add_tests (TCase *tcase)
     tcase_add_test (tcase, turns);
     tcase_add_test (tcase, turns_lose_nothing);
     tcase_add_test (tcase, monitor_hears_of_connections);
+    tcase_add_test (tcase, monitor_after_a_handshake_was_given_up);
     tcase_add_test (tcase, monitor_hears_of_names_without_address);
     tcase_add_test (tcase, redial);
     tcase_add_test (tcase, dialling_oneself);
