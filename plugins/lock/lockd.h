@@ -80,7 +80,8 @@ typedef struct {
     int64_t resend_at_ms; /* answers that the bus did not take; INT64_MAX */
     bool status_changed;  /* to be pushed when the step is carried out */
     bool stepped;         /* in this wake-up: what waits is to be sent */
-    uint64_t dropped;     /* messages that made no sense */
+    uint64_t dropped;     /* messages that made no sense, */
+    uint64_t returned;    /* and those that made none to the router */
     uint64_t alerts;      /* tables that were wrong, of any leader */
     char alert[320];      /* the last one, with its time (UTC) */
 } lk_lockd;

@@ -45,6 +45,7 @@ lk_peers_init (lk_peers *self, const char *host, const lk_lock_state *state,
     memset (self, 0, sizeof *self);
     snprintf (self->host, sizeof self->host, "%s", host);
     self->id = state->id;
+    self->charter.protocol = LK_PEERS_PROTOCOL;
     memcpy (self->charter.name, state->cluster, sizeof state->cluster);
     for (size_t i = 0; i < roster->count; i++) {
         if (state->genesis & LK_HOST_BIT (i)) {
@@ -77,6 +78,7 @@ lk_peers_intern (lk_peers *self, const char *host, uint64_t id)
 void
 lk_charter_write (const lk_charter *self, lk_message *message)
 {
+    lk_message_set_number (message, "protocol", self->protocol);
     lk_message_set_text (message, "cluster", self->name);
     lk_message_set_number (message, "leader_lease", self->leader_lease_ms);
     lk_message_set_number (message, "host_lease", self->host_lease_ms);
@@ -94,9 +96,14 @@ lk_charter_read (lk_charter *self, const lk_message *message)
         return false;
     }
     memcpy (self->name, name, strlen (name) + 1);
+    self->protocol = lk_message_number (message, "protocol", -1);
+    if (!lk_message_has (message, "protocol")) {
+        self->protocol = 0;
+    }
     self->leader_lease_ms = lk_message_number (message, "leader_lease", 0);
     self->host_lease_ms = lk_message_number (message, "host_lease", 0);
-    if (self->leader_lease_ms <= 0 || self->host_lease_ms <= 0) {
+    if (self->protocol < 0 || self->leader_lease_ms <= 0
+        || self->host_lease_ms <= 0) {
         return false;
     }
     const char *member;
@@ -147,6 +154,22 @@ same_members (const lk_charter *one, const lk_charter *other)
            && memcmp (one->member, other->member,
                       one->count * sizeof one->member[0])
                   == 0;
+}
+
+static bool
+protocols_differ (const lk_peers *self, const lk_other *peer,
+                  const lk_charter *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
+{
+    const lk_charter *ours = &self->charter;
+    if (ours->protocol == theirs->protocol) {
+        return false;
+    }
+    snprintf (problem, LK_PEERS_PROBLEM_SIZE,
+              "host '%s' speaks version %" PRId64 " of the protocol of lock "
+              "services, host '%s' version %" PRId64
+              ": run one version of lockkeeper on all hosts",
+              self->host, ours->protocol, peer->host, theirs->protocol);
+    return true;
 }
 
 static bool
@@ -207,7 +230,8 @@ charters_differ (const lk_peers *self, const lk_other *peer,
                  const lk_charter *theirs, char problem[LK_PEERS_PROBLEM_SIZE])
 {
     const bool both = self->charter.name[0] && theirs->name[0];
-    return (both && names_differ (self, peer, theirs, problem))
+    return protocols_differ (self, peer, theirs, problem)
+           || (both && names_differ (self, peer, theirs, problem))
            || (both && members_differ (self, peer, theirs, problem))
            || leases_differ (self, peer, theirs, problem);
 }

@@ -4,10 +4,10 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  A service is known by its host's name and the random id of its state file.
- *  Nothing of it is heard before its LOCKSTARTED named the same cluster with
- *  the same genesis and leases as ours. A service without a cluster joins the
- *  first one that it hears of, for good. Decides and remembers; sends and logs
- *  nothing.
+ *  Nothing of it is heard before its LOCKSTARTED named the same protocol, and
+ *  the same cluster with the same genesis and leases as ours. A service without
+ *  a cluster joins the first one that it hears of, for good. Decides and
+ *  remembers; sends and logs nothing.
  */
 
 #ifndef LK_PEERS_H
@@ -17,14 +17,20 @@
 
 #include <lockkeeper/message.h>
 
+/*  What this one speaks: raised when messages between lock services change in
+ *  form or meaning, so that one of another version is refused with a sentence
+ *  and does not bring the cluster to a halt. */
+#define LK_PEERS_PROTOCOL 1
+
 #define LK_PEERS_MAX 256
 #define LK_PEERS_PROBLEM_SIZE 512
 
 /*  What all lock services of a cluster agree upon from the start, and say in
- *  LOCKSTARTED: its name, the names of its first members in alphabetical
- *  order, and the leases that all its safety rests on. No name: a service
- *  without a cluster, so far. */
+ *  LOCKSTARTED: the protocol that they speak, its name, the names of its first
+ *  members in alphabetical order, and the leases that all its safety rests on.
+ *  No name: a service without a cluster, so far. */
 typedef struct {
+    int64_t protocol; /* 0: from before it was said */
     int64_t leader_lease_ms;
     int64_t host_lease_ms;
     char name[LK_CLUSTER_LEN_MAX + 1];

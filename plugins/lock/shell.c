@@ -231,6 +231,25 @@ take_status (lk_lockd *self, const lk_message *event)
     }
 }
 
+/*  -------------------------------------------------------- the router */
+
+/*  What we say makes no sense to it, and what goes back to us may be all that
+ *  other lock services ought to hear. */
+static void
+take_invalid (lk_lockd *self, const lk_message *event)
+{
+    const char *reason = lk_message_text (event, "reason");
+    self->returned++;
+    if ((self->returned & (self->returned - 1)) == 0) {
+        lk_log_error ("the router does not take what we say: %s; if it is "
+                      "older than this lock service restart it router=%s "
+                      "count=%llu",
+                      reason ? reason : "it does not say why",
+                      lk_message_from (event),
+                      (unsigned long long) self->returned);
+    }
+}
+
 /*  -------------------------------------------------------- callbacks */
 
 static void
@@ -286,6 +305,8 @@ on_event (void *context, const lk_message *event)
         take_status (self, event);
     } else if (lk_message_is (event, "CLUSTERUP")) {
         lk_lockd_announce (self, "*");
+    } else if (lk_message_is (event, "INVALID")) {
+        take_invalid (self, event);
     } else if (host && lk_message_is (event, "NEWREMOTECONNECTION")) {
         lk_lockd_announce (self, host);
     } else if (host

@@ -129,6 +129,7 @@ hear_cluster (const char *cluster, const char *one, const char *other)
 {
     lk_charter heard;
     lk_message *message = lk_message_new ("lock@h1", "LOCKSTARTED");
+    lk_message_set_number (message, "protocol", LK_PEERS_PROTOCOL);
     lk_message_set_text (message, "cluster", cluster);
     lk_message_set_number (message, "leader_lease", 2000);
     lk_message_set_number (message, "host_lease", 8000);
@@ -179,6 +180,28 @@ START_TEST (peers_that_differ)
     ck_assert_int_eq (
         judge ("h2", 12, hear_cluster ("blue", "h1", "h2"), problem),
         LK_OTHER_ACCEPTED);
+}
+END_TEST
+
+/*  Whoever says nothing of it is older than the field, with a cluster or
+ *  not. */
+START_TEST (peers_with_another_protocol)
+{
+    char problem[LK_PEERS_PROBLEM_SIZE];
+    begin_peers ("blue");
+    lk_charter old = hear_cluster ("blue", "h1", "h2");
+    old.protocol = 0;
+    ck_assert_int_eq (judge ("h2", 12, old, problem), LK_OTHER_REFUSED);
+    ck_assert_str_eq (problem,
+                      "host 'h1' speaks version 1 of the protocol of lock "
+                      "services, host 'h2' version 0: run one version of "
+                      "lockkeeper on all hosts");
+    lk_charter proxy = hear_cluster ("", NULL, NULL);
+    proxy.protocol = 2;
+    ck_assert_int_eq (judge ("h3", 13, proxy, problem), LK_OTHER_REFUSED);
+    begin_peers ("");
+    ck_assert_int_eq (judge ("h2", 12, old, problem), LK_OTHER_REFUSED);
+    ck_assert_str_eq (peers.charter.name, "");
 }
 END_TEST
 
@@ -239,6 +262,14 @@ START_TEST (peers_malformed)
     lk_message_set_number (message, "leader_lease", 2000);
     lk_message_set_number (message, "host_lease", 8000);
     ck_assert (!lk_charter_read (&cluster, message)); /* no name */
+    lk_message_set_text (message, "cluster", "");
+    ck_assert (lk_charter_read (&cluster, message));
+    ck_assert_int_eq (cluster.protocol, 0);
+    lk_message_set_text (message, "protocol", "1");
+    ck_assert (!lk_charter_read (&cluster, message));
+    lk_message_set_number (message, "protocol", -1);
+    ck_assert (!lk_charter_read (&cluster, message));
+    lk_message_set_number (message, "protocol", 1);
     lk_message_set_text (message, "cluster", "blue");
     ck_assert (!lk_charter_read (&cluster, message)); /* no members */
     lk_message_add_item (message, "genesis", "h 1");
@@ -373,6 +404,7 @@ main (void)
     TCase *others = tcase_create ("peers");
     tcase_add_test (others, peers_of_one_cluster);
     tcase_add_test (others, peers_that_differ);
+    tcase_add_test (others, peers_with_another_protocol);
     tcase_add_test (others, peers_with_other_leases);
     tcase_add_test (others, peers_with_a_copied_state);
     tcase_add_test (others, peers_joined_by_a_proxy);

@@ -1,4 +1,4 @@
-/*  lock_shell.c - how a lock service starts, ends, and whom it listens to
+/*  lock_shell.c - how a lock service starts, and whom it listens to
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -7,9 +7,6 @@
 #include "lock_fake.h"
 
 #include "net/log.h"
-
-#include <signal.h>
-#include <sys/wait.h>
 
 /*  -------------------------------------------------------- start */
 
@@ -124,253 +121,23 @@ START_TEST (refuses_a_broken_state)
 }
 END_TEST
 
-/*  -------------------------------------------------------- endings */
-
-START_TEST (ends_applications)
+/*  As one does that is older than packed bodies, with each of them. */
+START_TEST (tells_that_the_router_takes_nothing)
 {
-    uint32_t app = ask ("a@h1", 4, "o");
-    report_status ("b@h1", "up", 50);
-    report_status ("b@h1", "down", 50);
-    report_status ("a@h2", "down", 50);
-    ck_assert_uint_eq (node.count, 1);
-    report_status ("a@h2", "up", 50);
-    ck_assert_ptr_null (lk_apps_find (&lockd.apps, "a@h2"));
-    report_status ("a@h1", "down", 50);
-    ck_assert_uint_eq (last_event (LK_ON_APP_GONE)->request.app, app);
-    add_answer (LK_ANSWER_LOCKED, app, 4, LK_OK);
-    tick ();
-    ck_assert_uint_eq (bus.count, 0);
-}
-END_TEST
-
-START_TEST (ends_one_whose_name_is_taken)
-{
-    report_status ("a@h1", "up", 50);
-    uint32_t app = ask ("a@h1", 4, "o");
-    report_status ("a@h1", "up", 50);
-    ck_assert_uint_eq (node.count, 1);
-    report_status ("a@h1", "up", 51);
-    ck_assert_uint_eq (last_event (LK_ON_APP_GONE)->request.app, app);
-    ck_assert_uint_ne (ask ("a@h1", 4, "o"), app);
-}
-END_TEST
-
-START_TEST (survives_the_router)
-{
-    uint32_t lost = ask ("a@h1", 4, "o");
-    uint32_t back = ask ("b@h1", 4, "o");
-    uint32_t asks = ask ("c@h1", 4, "o");
-    lk_lockd_service.detach (&lockd, "router lost");
-    add_answer (LK_ANSWER_LOCKED, back, 4, LK_OK);
-    add_answer (LK_ANSWER_LOCKED, asks, 4, LK_OK);
-    bus.now_ms += 3000;
-    bus.refuses = LK_DISCONNECTED;
-    tick ();
-    last_event (LK_ON_TICK);
-    bus.refuses = LK_OK;
-    attach ();
-    forget_sent ();
-    report_status ("b@h1", "up", 50);
-    only_sent ("b@h1", "LOCKED");
-    forget_sent ();
-    ck_assert_uint_eq (ask ("c@h1", 4, "o"), asks);
-    only_sent ("c@h1", "LOCKED");
-    size_t before = node.count;
-    bus.now_ms += LK_LOCKD_RETURN_MS;
-    tick ();
-    ck_assert_uint_eq (node.count, before + 2);
-    ck_assert_int_eq (node.event[before].type, LK_ON_APP_GONE);
-    ck_assert_uint_eq (node.event[before].request.app, lost);
-}
-END_TEST
-
-/*  STATUS down of an application whose connection ended, not its process. */
-static void
-report_cut (const char *service, pid_t pid)
-{
-    lk_message *event = lk_message_new ("lock@h1", "STATUS");
+    static const char *const lines[] = {
+        "the router does not take what we say: reserved bits are set; if it "
+        "is older than this lock service restart it router=router@h1 count=1",
+        "count=2", "count=2", "count=4"};
+    lk_message *event = lk_message_new ("*@.", "INVALID");
     lk_message_set_from (event, "router@h1");
-    lk_message_set_text (event, "service", service);
-    lk_message_set_text (event, "status", "down");
-    lk_message_set_text (event, "reason", "connection ended");
-    lk_message_set_number (event, "pid", pid);
-    lk_lockd_service.event (&lockd, event);
+    lk_message_set_text (event, "reason", "reserved bits are set");
+    lk_log_set_sink (keep_line);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        lk_lockd_service.event (&lockd, event);
+        ck_assert_ptr_nonnull (strstr (last_line, lines[i]));
+    }
+    lk_log_set_sink (NULL);
     lk_message_destroy (&event);
-}
-
-/*  A process that is alive believes in its locks: it keeps them. */
-START_TEST (keeps_what_is_cut_off)
-{
-    report_status ("a@h1", "up", getpid ());
-    uint32_t app = ask ("a@h1", 4, "o");
-    size_t before = node.count;
-    report_cut ("a@h1", getpid ());
-    ck_assert_uint_eq (node.count, before);
-    bus.now_ms += LK_LOCKD_RETURN_MS;
-    tick ();
-    bus.now_ms += LK_LOCKD_RETURN_MS;
-    tick ();
-    ck_assert_uint_eq (node.count, before + 2); /* two ticks, no more */
-    report_status ("a@h1", "down", getpid ());
-    ck_assert_uint_eq (last_event (LK_ON_APP_GONE)->request.app, app);
-}
-END_TEST
-
-START_TEST (ends_what_is_cut_off_and_dead)
-{
-    pid_t pid = fork ();
-    if (pid == 0) {
-        _exit (0);
-    }
-    siginfo_t ended;
-    ck_assert_int_eq (waitid (P_PID, (id_t) pid, &ended, WEXITED | WNOWAIT),
-                      0); /* it stays a zombie */
-    report_status ("a@h1", "up", pid);
-    uint32_t app = ask ("a@h1", 4, "o");
-    report_cut ("a@h1", pid);
-    ck_assert_uint_eq (last_event (LK_ON_APP_GONE)->request.app, app);
-    ck_assert_int_eq (waitpid (pid, NULL, 0), pid);
-}
-END_TEST
-
-/*  Nobody else tells when that one ends: it is looked after again and again. */
-START_TEST (ends_what_is_cut_off_and_dies_later)
-{
-    pid_t pid = fork ();
-    if (pid == 0) {
-        pause ();
-        _exit (0);
-    }
-    report_status ("a@h1", "up", pid);
-    uint32_t app = ask ("a@h1", 4, "o");
-    report_cut ("a@h1", pid);
-    for (int looks = 0; looks < 3; looks++) {
-        bus.now_ms += LK_LOCKD_RETURN_MS;
-        tick ();
-        last_event (LK_ON_TICK);
-    }
-    ck_assert_int_eq (kill (pid, SIGKILL), 0);
-    ck_assert_int_eq (waitpid (pid, NULL, 0), pid);
-    bus.now_ms += LK_LOCKD_RETURN_MS;
-    size_t before = node.count;
-    tick ();
-    ck_assert_int_eq (node.event[before].type, LK_ON_APP_GONE);
-    ck_assert_uint_eq (node.event[before].request.app, app);
-}
-END_TEST
-
-START_TEST (flushes_once_per_wake_up)
-{
-    lk_message *message[3];
-    size_t flushes = node.flushes;
-    for (size_t i = 0; i < 3; i++) {
-        message[i] = new_lock ("a@h1", 4 + i, "o");
-        lk_lockd_service.message (&lockd, message[i]);
-        lk_message_destroy (&message[i]);
-    }
-    ck_assert_uint_eq (node.flushes, flushes);
-    bus.wake_ms = 0;
-    settle ();
-    ck_assert_uint_eq (node.flushes, flushes + 1);
-    ck_assert_int_eq (bus.wake_ms, bus.now_ms + 250);
-    settle (); /* nothing came */
-    ck_assert_uint_eq (node.flushes, flushes + 1);
-}
-END_TEST
-
-START_TEST (sends_again_what_was_too_much)
-{
-    uint32_t app = ask ("a@h1", 4, "o");
-    add_answer (LK_ANSWER_FAILED, app, 4, LK_FULL);
-    bus.refuses = LK_OVERLOADED;
-    tick ();
-    ck_assert_int_le (bus.wake_ms, bus.now_ms + 100);
-    bus.now_ms = bus.wake_ms;
-    tick ();
-    bus.refuses = LK_OK;
-    bus.now_ms = bus.wake_ms;
-    tick ();
-    check_text (only_sent ("a@h1", "LOCKFAILED"), "error", "full");
-    bus.now_ms += 1000;
-    tick ();
-    ck_assert_uint_eq (bus.count, 1);
-}
-END_TEST
-
-static void
-does_nothing (void)
-{
-    size_t steps = node.count;
-    tick ();
-    give (new_lock ("a@h1", 40, "o"));
-    ck_assert_uint_eq (node.count, steps);
-}
-
-static void
-has_ended (void)
-{
-    ck_assert_int_eq (bus.stopped, 1);
-    does_nothing ();
-}
-
-START_TEST (stops_in_order)
-{
-    uint32_t app = ask ("a@h1", 4, "o");
-    add_answer (LK_ANSWER_FAILED, app, 4, LK_SHUTDOWN);
-    node.stopped = true;
-    lk_lockd_service.leave (&lockd, "stop");
-    last_event (LK_ON_STOP);
-    check_text (only_sent ("a@h1", "LOCKFAILED"), "error", "shutdown");
-    has_ended ();
-}
-END_TEST
-
-/*  Whoever holds a lock is understood until it has given it back. */
-START_TEST (stops_when_holders_have)
-{
-    uint32_t app = ask ("a@h1", 4, "o");
-    add_answer (LK_ANSWER_UNLOCKED, app, 4, LK_SHUTDOWN);
-    lk_lockd_service.leave (&lockd, "signal");
-    check_text (only_sent ("a@h1", "UNLOCKED"), "error", "shutdown");
-    ck_assert_int_eq (bus.stopped, 0);
-    tick ();
-    last_event (LK_ON_TICK);
-    forget_sent ();
-    add_answer (LK_ANSWER_UNLOCKED, app, 4, LK_OK);
-    node.stopped = true;
-    unlock ("a@h1", 5, 4);
-    ck_assert_uint_eq (last_event (LK_ON_UNLOCK)->request.serial, 4);
-    ck_assert (!lk_message_has (only_sent ("a@h1", "UNLOCKED"), "error"));
-    has_ended ();
-}
-END_TEST
-
-START_TEST (stops_at_once_without_a_router)
-{
-    ask ("a@h1", 4, "o");
-    lk_lockd_service.leave (&lockd, "signal");
-    ck_assert_int_eq (bus.stopped, 0);
-    lk_lockd_service.detach (&lockd, "router lost");
-    has_ended ();
-}
-END_TEST
-
-START_TEST (stops_at_once_when_the_router_is_lost)
-{
-    lk_lockd_service.detach (&lockd, "router lost");
-    lk_lockd_service.leave (&lockd, "signal");
-    last_event (LK_ON_STOP);
-    has_ended ();
-}
-END_TEST
-
-START_TEST (stops_at_once_when_told_twice)
-{
-    ask ("a@h1", 4, "o");
-    lk_lockd_service.leave (&lockd, "signal");
-    lk_lockd_service.detach (&lockd, "signal");
-    last_event (LK_ON_STOP);
-    does_nothing ();
 }
 END_TEST
 
@@ -392,6 +159,7 @@ new_started (const char *cluster, uint64_t id)
     started.as.started.active.members = lockd.state.genesis;
     message = lk_lock_encode (&started, &roster, h2);
     lk_message_set_from (message, "lock@h2");
+    lk_message_set_number (message, "protocol", LK_PEERS_PROTOCOL);
     lk_message_set_text (message, "cluster", cluster);
     lk_message_set_number (message, "leader_lease", 2000);
     lk_message_set_number (message, "host_lease", 8000);
@@ -768,31 +536,15 @@ main (void)
         greets_when_attached,
         refuses_a_state_in_use,
     };
-    const TTest *const endings[] = {
-        ends_applications,
-        ends_one_whose_name_is_taken,
-        survives_the_router,
-        keeps_what_is_cut_off,
-        ends_what_is_cut_off_and_dead,
-        ends_what_is_cut_off_and_dies_later,
-        sends_again_what_was_too_much,
-        flushes_once_per_wake_up,
-        stops_in_order,
-        stops_when_holders_have,
-        stops_at_once_without_a_router,
-        stops_at_once_when_the_router_is_lost,
-        stops_at_once_when_told_twice,
-    };
     const TTest *const others[] = {
         packs_for_who_reads_it,  reads_packed_bodies_of_lock_services_only,
         hears_only_who_started,  hears_lock_services_of_other_hosts_only,
         refuses_another_cluster, tells_why_it_refuses,
         takes_a_refusal,         does_not_hear_who_refuses,
-        hears_of_hosts};
+        hears_of_hosts,          tells_that_the_router_takes_nothing};
     const group groups[] = {
         GROUP ("fresh", fresh, set_up_fresh),
         GROUP ("starts", starts, set_up),
-        GROUP ("endings", endings, set_up),
         GROUP ("peers", others, set_up),
     };
     return run_groups ("lock_shell", groups, sizeof groups / sizeof groups[0]);

@@ -562,9 +562,9 @@ END_TEST
  *  the same. */
 START_TEST (started)
 {
-    static const char *const same[] = {"stage",      "answer",  "eligible",
-                                       "cluster",    "genesis", "leader_lease",
-                                       "host_lease", NULL};
+    static const char *const same[] = {"stage",        "answer",     "eligible",
+                                       "protocol",     "cluster",    "genesis",
+                                       "leader_lease", "host_lease", NULL};
     const lk_vector *wanted = lk_vector_find ("lock-started");
     lk_lockd_announce (&lockd, "*");
     const lk_message *message = only_sent ("lock@*", wanted->command);
