@@ -293,9 +293,9 @@ begin (lk_ask *self, const lk_message *message)
     memset (self, 0, offsetof (lk_ask, key));
     self->message = message;
     self->core.serial = lk_message_serial (message);
-    if (self->core.serial == 0) {
+    if (self->core.serial == 0 || self->core.serial > INT64_MAX) {
         snprintf (self->problem, sizeof self->problem,
-                  "a request needs a serial that is not 0");
+                  "a request needs a serial from 1 to 2^63 - 1");
     }
 }
 

@@ -306,17 +306,28 @@ START_TEST (refuses)
 }
 END_TEST
 
-START_TEST (refuses_without_serial)
+static void
+refuses_serial (uint64_t serial)
 {
     static const char *const commands[] = {"LOCK", "UNLOCK", "LOCKCHECK"};
     for (size_t i = 0; i < 3; i++) {
-        give (lk_refusal_message ("a@h1", commands[i], 0, "{'object': 'o'}"));
+        give (lk_refusal_message ("a@h1", commands[i], serial,
+                                  "{'object': 'o'}"));
         const lk_message *failed = only_sent ("a@h1", "LOCKFAILED");
-        check_text (failed, "text", "a request needs a serial that is not 0");
+        check_text (failed, "text",
+                    "a request needs a serial from 1 to 2^63 - 1");
         check_text (failed, "object", "o");
-        ck_assert_uint_eq (lk_message_serial (failed), 0);
+        ck_assert_uint_eq (lk_message_serial (failed), serial);
         forget_sent ();
     }
+}
+
+/*  A larger one could not be the field `request` of its UNLOCK. */
+START_TEST (refuses_without_serial)
+{
+    refuses_serial (0);
+    refuses_serial ((uint64_t) INT64_MAX + 1);
+    refuses_serial (UINT64_MAX);
     ck_assert_uint_eq (node.count, 0);
 }
 END_TEST
