@@ -3,9 +3,10 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  chain PREFIX PARTS FOLLOWERS MS NEAR FAR SIZE SIZE SIZE SIZE
+ *  chain PREFIX PARTS FOLLOWERS MS NEAR FAR[,FAR] SIZE SIZE SIZE SIZE
  *
- *  Latency with one question under way, for twice so many ms, then answers per
+ *  NEAR is the core of the application and the first host, FAR of the others,
+ *  or of each of them. Latency with one question under way, for twice so many ms, then answers per
  *  second with 8, 64 and 512 for so many; see tests/lib/forwarders.h.
  */
 
@@ -14,6 +15,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define WARM_UP 200
 
@@ -73,15 +75,17 @@ main (int argc, char **argv)
     static const int in_flight[] = {8, 64, 512};
     if (argc != 11) {
         fprintf (stderr,
-                 "usage: %s PREFIX PARTS FOLLOWERS MS NEAR FAR "
+                 "usage: %s PREFIX PARTS FOLLOWERS MS NEAR FAR[,FAR] "
                  "SIZE SIZE SIZE SIZE\n",
                  argv[0]);
         return 2;
     }
     lk_forwarders_options options = {.parts = (int) number (argv[2]),
                                      .followers = (int) number (argv[3]),
-                                     .near_core = (int) number (argv[5]),
-                                     .far_core = (int) number (argv[6])};
+                                     .near_core = (int) number (argv[5])};
+    const char *other = strchr (argv[6], ',');
+    options.far_core[0] = (int) number (argv[6]);
+    options.far_core[1] = (int) number (other ? other + 1 : argv[6]);
     for (int i = 0; i < 4; i++) {
         options.size[i] = (size_t) number (argv[7 + i]);
     }

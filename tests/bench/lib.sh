@@ -121,6 +121,9 @@ ratios () {
 
 #   The client and the host that it is on share one core, all other hosts the
 #   other. Everybody's servers are pinned so: who leads or is asked is near.
+#   There two followers take turns, which hosts of their own do not: figures
+#   named apart are of followers that do not share a core. The last one is near
+#   then; who is alone is far.
 near_core=0 far_core=1
 [ "$(nproc)" -gt 1 ] || far_core=0
 
@@ -155,14 +158,14 @@ on () {
     LOCKKEEPER_ENDPOINT=$endpoint "$@"
 }
 
-#   pin_hosts [HOST]: the client will be on that one, h1 by default. After
-#   `lockkeeper sandbox restart`, too.
+#   pin_hosts [HOST...]: the client will be on the first one, h1 by default;
+#   all of these are near. After `lockkeeper sandbox restart`, too.
 pin_hosts () {
     local i file core
-    near=${1:-$near}
+    near=${*:-$near}
     for ((i = 1; i <= sandbox_hosts; i++)); do
         core=$far_core
-        [ "h$i" != "$near" ] || core=$near_core
+        case " $near " in *" h$i "*) core=$near_core ;; esac
         for file in "$LOCKKEEPER_SANDBOX/h$i"/*.pid; do
             pin "$core" "$(cat "$file")"
         done

@@ -8,6 +8,7 @@
 #   in the same mood: medians over rounds, of figures and of their ratios. The
 #   client is on h1, on the near core as that host is. Names have their home
 #   there (lock.home), at another leader (lock.leader) or anywhere (lock);
+#   lock.apart: as lock.home, and the followers do not share a core;
 #   lock.outside: the client is on a fourth host, which does not lead.
 #   `lock.sh hosted` has the same as lock.hosted., in fewer rounds.
 
@@ -24,10 +25,10 @@ ms=$(many 150 60)
 #   acknowledgement, and LOCKED.
 sizes=(113 133 83 282)
 
-#   chain PREFIX PARTS FOLLOWERS
+#   chain PREFIX PARTS FOLLOWERS [CORES]: of the followers.
 chain () {
-    "$BUILD/tests/bench/chain" "$@" "$ms" "$near_core" "$far_core" \
-        "${sizes[@]}" || die "the bare bus '$1' failed"
+    "$BUILD/tests/bench/chain" "$1" "$2" "$3" "$ms" "$near_core" \
+        "${4:-$far_core}" "${sizes[@]}" || die "the bare bus '$1' failed"
 }
 
 #   client HOST PREFIX HOME LOAD...
@@ -51,6 +52,15 @@ kinds_round () {
     client h1 "$prefix.leader" h2 exclusive:{1,64}
     client h1 "$prefix.home" h1 {handover:8,handover:1000,drain:1000}
     client h1 "$prefix.home" h1 {shared,semaphore,try}:{1,64}
+}
+
+apart_round () {
+    chain chain 1 1
+    client h1 "$prefix.apart" h1 exclusive:{1,64} \
+        {handover:8,handover:1000,drain:1000}
+    chain chain.five 5 1
+    [ "$prefix" = lock.hosted ] ||
+        chain chain.apart.replicated 1 2 "$far_core,$near_core"
 }
 
 outside_round () {
@@ -77,8 +87,10 @@ in_turn () {
 
 sandbox_start 3 "${settings[@]}"
 in_turn locks "$(many "$rounds" 1)" 50
-in_turn kinds "$(many "$fewer" 1)" 20
+in_turn kinds "$(many "$fewer" 1)" 30
 [ "$prefix" = lock.hosted ] || chain chain.replicated 1 2 >"$work/kinds.0"
+pin_hosts h1 h3
+in_turn apart "$(many "$fewer" 1)" 15
 sandbox_stop
 sandbox_start 4 --members 3 "${settings[@]}"
 pin_hosts h4
@@ -86,6 +98,6 @@ in_turn outside "$(many "$fewer" 1)" 0
 sandbox_stop
 
 #   The bare bus's own figures are those of lock.sh alone.
-cat "$work"/{locks,kinds,outside}.[0-9]* | medians |
+cat "$work"/{locks,kinds,apart,outside}.[0-9]* | medians |
     if [ "$prefix" = lock ]; then cat; else grep -v ' chain\.'; fi
-ratios "$work"/{locks,kinds,outside}.[0-9]*
+ratios "$work"/{locks,kinds,apart,outside}.[0-9]*

@@ -17,10 +17,16 @@
 #       inflightN          N names by one connection
 #       clientsN           N clients, each with its connection and its name
 #       handoverN          N clients, one name
+#       apart.WHAT         the same with everybody's servers pinned so, see
+#                          lib.sh
 #       failover.gap       kill -9 of the leader: the longest time in which a
 #                          client in a loop got no lock; it is connected to
 #                          another node. As it comes, and with the shortest
 #                          times that make sense (tuned); SIGSTOP (silent)
+#
+#   Each step has its share of the seconds left. A system that needs more is
+#   cut off, which is said; what it gave until then counts, and so do all
+#   others: first those that replicate, gaps last.
 #
 #   lockkeeper-internals(7) tells what they include and what not.
 
@@ -30,10 +36,11 @@
 . "$(dirname "${BASH_SOURCE[0]}")/peers/servers.sh"
 
 clients=$BUILD/tests/bench/peers
-plain='' plain_pid='' hosted=''
-rounds=$(many 3 1) seconds=$(many 1 0.4)
-hosted_loads=(latency inflight64 handover8)
+plain='' plain_pid='' hosted='' deadline=0 step_seconds=0 failed=0
+rounds=$(many 3 1) seconds=$(many 0.8 0.4)
 loads=(latency inflight{8,64,512} clients{8,64} handover{8,64})
+apart_loads=(latency inflight64 clients64 handover8)
+hosted_loads=(latency inflight64 handover8)
 
 #   Each one's client; and the seconds in which Java, say, gets warm.
 declare -A program=([lockkeeper]=lockkeeper [etcd]=etcd [zookeeper]=zookeeper
@@ -41,12 +48,31 @@ declare -A program=([lockkeeper]=lockkeeper [etcd]=etcd [zookeeper]=zookeeper
 declare -A warm_up=([etcd]=2 [zookeeper]=8 [znode]=4 [redis]=1 [redlock]=1
     [postgresql]=1)
 
+#   ------------------------------------------------------------ time
+
+#   What is left of the seconds of this step.
+time_left () {
+    echo $((deadline - SECONDS))
+}
+
+#   time_for N KEEP: for the next of so many alike since $start, if KEEP of a
+#   hundred parts of the step are left for others.
+time_for () {
+    [ "$1" = 0 ] ||
+        [ $(($(time_left) - step_seconds * $2 / 100)) -ge \
+            $(((SECONDS - start + $1 - 1) / $1)) ]
+}
+
+#   ------------------------------------------------------------ loads
+
 #   load WHO PREFIX WHERE LOAD SECONDS [PID SIGNAL]
 load () {
-    local who=$1
+    local who=$1 left
     shift
-    on_near timeout --foreground 90 "$clients/${program[$who]}" "$@" ||
-        die "'$3' on $who failed"
+    left=$(time_left)
+    [ "$left" -gt 0 ] || die "$who: no time for '$3'"
+    on_near timeout --foreground "$((left < 90 ? left : 90))" \
+        "$clients/${program[$who]}" "$@" || die "'$3' on $who failed"
 }
 
 #   ours PREFIX SANDBOX LOAD...: names with their home on h1, which is
@@ -65,15 +91,83 @@ ours () {
     done
 }
 
-#   round WHO
-round () {
-    local it
-    ours lock.library "$plain" "${loads[@]}"
-    ours lock.hosted.library "$hosted" "${hosted_loads[@]}"
-    for it in "${loads[@]}"; do
-        load "$1" "peer.$1" "$where" "$it" "$seconds"
+#   arrange [apart]
+arrange () {
+    local LOCKKEEPER_SANDBOX
+    for LOCKKEEPER_SANDBOX in "$plain" "$hosted"; do
+        pin_hosts h1 ${1:+h3}
+    done
+    pin_nodes "$@"
+}
+
+#   in_turn WHO APART LOAD...; APART is empty, or .apart
+in_turn () {
+    local who=$1 apart=$2 it
+    shift 2
+    arrange ${apart:+apart}
+    ours "lock.library$apart" "$plain" "$@"
+    ours "lock.hosted.library$apart" "$hosted" "${hosted_loads[@]}"
+    for it in "$@"; do
+        load "$who" "peer.$who$apart" "$where" "$it" "$seconds"
     done
 }
+
+#   measure WHO: the system is up. The figures of each round to a file.
+measure () {
+    local who=$1 i start
+    # Where there is a leader, nobody else is asked for a lock.
+    [ "$who" = redlock ] || where=${where%%,*}
+    load "$who" warm "$where" inflight64 "$(many "${warm_up[$who]}" 0.5)" \
+        >/dev/null
+    start=$SECONDS
+    for ((i = 0; i < rounds; i++)); do
+        time_for "$i" 0 || {
+            remark "$who: time for $i rounds only"
+            break
+        }
+        remark "$who, round $((i + 1)) of $rounds, $(time_left) s left"
+        {
+            in_turn "$who" '' "${loads[@]}"
+            in_turn "$who" .apart "${apart_loads[@]}"
+        } >"$work/$who.$i"
+    done
+}
+
+#   ------------------------------------------------------------ gaps
+
+#   failover WHO SIGNAL COUNT WHAT KEEP: gaps of a client that is connected to
+#   one that does not lead, to a file.
+failover () {
+    local who=$1 i victim start=$SECONDS
+    remark "$who, $4, $(time_left) s left"
+    for ((i = 0; i < $3; i++)); do
+        time_for "$i" "$5" || {
+            remark "$who, $4: time for $i times only"
+            break
+        }
+        settle "$who"
+        victim=${server[leader]}
+        where=${where#*,},${where%%,*}
+        load "$who" gaps "$where" gap 60 "$victim" "$2" >"$work/gap"
+        awk '{ print $3 }' "$work/gap" >>"$work/gaps.$who.$4"
+        kill -9 "$victim" 2>/dev/null
+        wait "$victim" 2>/dev/null
+        "$who"_start "$leader" "$near_core"
+    done
+}
+
+#   gaps WHO: as it comes, and with the shortest times that make sense.
+gaps () {
+    failover "$1" 9 "$(many 10 1)" failover 60
+    failover "$1" 19 "$(many 3 1)" failover.silent 30
+    down
+    etcd_options=(--heartbeat-interval 10 --election-timeout 100)
+    zookeeper_tick=200
+    up "$1"
+    failover "$1" 9 "$(many 10 1)" failover.tuned 0
+}
+
+#   ------------------------------------------------------------ figures
 
 #   ratios_to FILE...: what both have in a round.
 ratios_to () {
@@ -100,70 +194,69 @@ ratios_to () {
     done | medians
 }
 
-#   measure WHO: the system is up.
-measure () {
-    local who=$1 all=$where i
-    # Where there is a leader, nobody else is asked for a lock.
-    [ "$who" = redlock ] || where=${where%%,*}
-    load "$who" warm "$where" inflight64 "$(many "${warm_up[$who]}" 0.5)" \
-        >/dev/null
-    for ((i = 1; i <= rounds; i++)); do
-        remark "$who, round $i of $rounds, $(seconds_left) s left"
-        round "$who" >"$work/$who.$i"
-    done
-    where=$all
-    cat "$work/$who".[0-9]* | grep '^figure peer' | medians
-    ratios_to "$work/$who".[0-9]*
+tell_measure () {
+    [ -f "$work/$1.0" ] || return
+    cat "$work/$1".[0-9]* | grep '^figure peer' | medians
+    ratios_to "$work/$1".[0-9]*
 }
 
-#   failover WHO SIGNAL COUNT WHAT: gaps of a client that is connected to one
-#   that does not lead.
-failover () {
-    local who=$1 i victim p gaps=$work/gaps
-    : >"$gaps"
-    remark "$who, $4, $(seconds_left) s left"
-    for ((i = 0; i < $3; i++)); do
-        settle "$who"
-        victim=${server[leader]}
-        where=${where#*,},${where%%,*}
-        load "$who" gaps "$where" gap 60 "$victim" "$2" |
-            awk '{ print $3 }' >>"$gaps"
-        kill -9 "$victim" 2>/dev/null
-        wait "$victim" 2>/dev/null
-        "$who"_start "$leader" "$near_core"
-    done
-    for p in 50 99; do
-        figure "peer.$who.$4.gap.p$p" "$(quantile "0.$p" <"$gaps")" ms
+tell_gaps () {
+    local what p
+    for what in failover failover.silent failover.tuned; do
+        [ -s "$work/gaps.$1.$what" ] || continue
+        for p in 50 99; do
+            figure "peer.$1.$what.gap.p$p" \
+                "$(quantile "0.$p" <"$work/gaps.$1.$what")" ms
+        done
     done
 }
 
-#   gaps WHO: as it comes, and with the shortest times that make sense.
-gaps () {
-    failover "$1" 9 "$(many 10 1)" failover
-    failover "$1" 19 "$(many 3 1)" failover.silent
-    down
-    etcd_options=(--heartbeat-interval 10 --election-timeout 100)
-    zookeeper_tick=200
-    up "$1"
-    failover "$1" 9 "$(many 10 1)" failover.tuned
+tell_ours () {
+    cat "$work"/*.[0-9]* 2>/dev/null | grep '^figure lock' | medians
 }
 
-peer () {
-    local who=$1 system=$1
+#   ------------------------------------------------------------ steps
+
+#   step measure|gaps WHO, from first to last in a process of its own: so what
+#   goes wrong with one system ends with it.
+step () (
+    local system=$2
+    trap down EXIT
+    trap 'exit 130' INT TERM HUP
     export ZOOKEEPER_LOCK=recipe
-    if [ "$who" = znode ]; then
+    if [ "$2" = znode ]; then
         system=zookeeper ZOOKEEPER_LOCK=bare
     fi
     up "$system"
-    measure "$who"
-    case $who in etcd | zookeeper) gaps "$who" ;; esac
-    down
+    "$1" "$2"
+)
+
+#   Seconds that a step takes if the machine does nothing else.
+declare -A cost=([measure]=85 [gaps]=70)
+
+#   steps "measure|gaps WHO"...
+steps () {
+    local it left sum
+    while [ $# -gt 0 ]; do
+        sum=0
+        for it in "$@"; do
+            sum=$((sum + cost[${it% *}]))
+        done
+        left=$(($(seconds_left) - 10))
+        step_seconds=$((left * cost[${1% *}] / sum))
+        deadline=$((SECONDS + step_seconds))
+        step "${1% *}" "${1#* }" || {
+            remark "$1: cut off"
+            failed=1
+        }
+        "tell_${1% *}" "${1#* }"
+        shift
+    done
 }
 
-[ $# -gt 0 ] || set -- etcd zookeeper znode redis redlock postgresql
 leave () {
     trap '' INT TERM HUP
-    down
+    tell_ours
     rm -rf "$data"
     if [ -n "$plain_pid" ]; then
         kill -INT "$plain_pid"
@@ -184,8 +277,11 @@ sandboxes () {
     hosted=$LOCKKEEPER_SANDBOX
 }
 
-sandboxes
+[ $# -gt 0 ] || set -- etcd zookeeper redis redlock postgresql znode
+list=("${@/#/measure }")
 for who in "$@"; do
-    peer "$who"
+    case $who in etcd | zookeeper) list+=("gaps $who") ;; esac
 done
-cat "$work"/*.[0-9]* | grep '^figure lock' | medians
+sandboxes
+steps "${list[@]}"
+exit "$failed"

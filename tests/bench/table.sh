@@ -57,13 +57,13 @@ cat "$@" | awk "$base"'
     }
 
     END {
-        printf "%-38s %12s %-8s %8s", "figure", "value", "", "x bare"
+        printf "%-41s %12s %-8s %8s", "figure", "value", "", "x bare"
         for (p = 1; p <= peers; p++) { printf " %12s", "x " who[p] }
         print ""
         for (i = 1; i <= count; i++) {
             name = order[i]
             if (name ~ /^peer\./) { continue }
-            line = sprintf ("%-38s %12.6g %-8s %8s", name, value[name],
+            line = sprintf ("%-41s %12.6g %-8s %8s", name, value[name],
                 unit[name], bare(name))
             for (p = 1; p <= peers; p++) {
                 line = line sprintf (" %12s", peer(name, who[p]))

@@ -309,7 +309,8 @@ start_child (lk_forwarders *self, int number, pid_t parent)
     if (getppid () != parent) {
         _exit (1);
     }
-    pin (host == 0 ? self->options.near_core : self->options.far_core);
+    pin (host == 0 ? self->options.near_core
+                   : self->options.far_core[host - 1]);
     name_local (endpoint, sizeof endpoint, parent, host);
     if (number % 2 == 0) {
         run_router (self, host, endpoint);

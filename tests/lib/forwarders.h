@@ -24,10 +24,10 @@
 #define LK_FORWARDERS_PARTS_MAX 5
 
 typedef struct {
-    int parts;     /* of a message: 1 to 5 */
-    int followers; /* 1 or 2 */
-    int near_core; /* of the application and the first host */
-    int far_core;  /* of the others */
+    int parts;       /* of a message: 1 to 5 */
+    int followers;   /* 1 or 2 */
+    int near_core;   /* of the application and the first host */
+    int far_core[2]; /* of each follower */
 
     /*  Bytes of: the question, what a follower is asked, its answer, the
      *  answer to the question. */

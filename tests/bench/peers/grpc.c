@@ -4,8 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  What RFC 9113 asks of a client that sends small requests and reads small
- *  answers. It writes headers without the tables of HPACK and reads none: a
- *  call that has no message in its answer has failed.
+ *  answers. It names headers by HPACK's table once the server has them, and
+ *  reads none: a call that has no message in its answer has failed.
  */
 
 #include "grpc.h"
@@ -26,6 +26,8 @@
 #define FRAME_MAX 16384
 #define CALLS_MAX 4096    /* from the oldest one that is open */
 #define WINDOW 0x7fff0000 /* more than will ever be received */
+#define KNOWN_MAX 16
+#define KNOWN_NEWEST 62 /* behind HPACK's own table */
 
 enum { DATA = 0, HEADERS = 1, RESET = 3, SETTINGS = 4, PING = 6, GOAWAY = 7 };
 enum { WINDOW_UPDATE = 8 };
@@ -41,12 +43,19 @@ typedef struct {
     const uint8_t *body;
 } frame;
 
+typedef struct {
+    const char *name;
+    const char *value;
+} header;
+
 struct grpc {
     int socket;
     grpc_done *done;
     void *owner;
     uint32_t stream; /* of the next call */
     grpc_call *calls[CALLS_MAX];
+    header known[KNOWN_MAX]; /* to the server, the oldest first */
+    size_t known_count;
     uint8_t *out;
     size_t out_size;
     size_t out_room;
@@ -86,30 +95,46 @@ add_frame (grpc *self, const frame *what)
     add (self, what->body, what->size);
 }
 
-/*  Both shorter than 127 bytes; not to be remembered by the server. */
 static uint8_t *
-put_header (uint8_t *to, const char *name, const char *value)
+put_text (uint8_t *to, const char *text)
 {
-    size_t name_size = strlen (name), value_size = strlen (value);
-    *to++ = 0;
-    *to++ = (uint8_t) name_size;
-    memcpy (to, name, name_size);
-    to += name_size;
-    *to++ = (uint8_t) value_size;
-    memcpy (to, value, value_size);
-    return to + value_size;
+    const size_t size = strlen (text);
+    *to++ = (uint8_t) size;
+    memcpy (to, text, size);
+    return to + size;
+}
+
+/*  Both shorter than 127 bytes. The server remembers them, and the next time
+ *  their place is enough. */
+static uint8_t *
+put_header (grpc *self, uint8_t *to, const char *name, const char *value)
+{
+    for (size_t i = 0; i < self->known_count; i++) {
+        if (strcmp (self->known[i].name, name) == 0
+            && strcmp (self->known[i].value, value) == 0) {
+            *to++ = (uint8_t) (128 + KNOWN_NEWEST + self->known_count - 1 - i);
+            return to;
+        }
+    }
+    if (self->known_count == KNOWN_MAX) {
+        peer_die ("too many headers");
+    }
+    self->known[self->known_count++] = (header) {name, value};
+    *to++ = 64;
+    to = put_text (to, name);
+    return put_text (to, value);
 }
 
 static void
 add_headers (grpc *self, const char *path, uint32_t stream)
 {
     uint8_t block[512], *to = block;
-    to = put_header (to, ":method", "POST");
-    to = put_header (to, ":scheme", "http");
-    to = put_header (to, ":path", path);
-    to = put_header (to, ":authority", "127.0.0.1");
-    to = put_header (to, "content-type", "application/grpc");
-    to = put_header (to, "te", "trailers");
+    to = put_header (self, to, ":method", "POST");
+    to = put_header (self, to, ":scheme", "http");
+    to = put_header (self, to, ":path", path);
+    to = put_header (self, to, ":authority", "127.0.0.1");
+    to = put_header (self, to, "content-type", "application/grpc");
+    to = put_header (self, to, "te", "trailers");
     add_frame (self, &(frame) {.type = HEADERS,
                                .flags = END_HEADERS,
                                .stream = stream,

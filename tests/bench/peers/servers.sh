@@ -96,6 +96,20 @@ all_in_order () {
     [ "${#leader}" = 1 ]
 }
 
+#   pin_nodes [apart]: see lib.sh.
+pin_nodes () {
+    local i last=$leader
+    for i in "${!server[@]}"; do
+        [ "$i" = "$leader" ] || {
+            pin "$far_core" "${server[i]}"
+            last=$i
+        }
+    done
+    pin "$near_core" "${server[leader]}"
+    [ -z "${1:-}" ] || pin "$([ "$last" = "$leader" ] && echo "$far_core" ||
+        echo "$near_core")" "${server[last]}"
+}
+
 #   settle SYSTEM: waits for that and pins them.
 settle () {
     local i
@@ -103,12 +117,10 @@ settle () {
         tail -n 5 "$data"/log* >&2
         die "$1 does not get ready"
     }
-    pin "$near_core" "${server[leader]}"
+    pin_nodes
     where=$((base + leader))
     for ((i = 0; i < nodes[$1]; i++)); do
-        [ "$i" = "$leader" ] && continue
-        pin "$far_core" "${server[i]}"
-        where=$where,$((base + i))
+        [ "$i" = "$leader" ] || where=$where,$((base + i))
     done
 }
 

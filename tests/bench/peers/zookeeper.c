@@ -342,7 +342,7 @@ client_new (const char *where, int locks)
         snprintf (self->hosts + size, sizeof self->hosts - size,
                   "%s127.0.0.1:%d", i ? "," : "", port);
     }
-    zoo_set_debug_level (ZOO_LOG_LEVEL_ERROR);
+    zoo_set_debug_level (0); /* says nothing: peer_lost () does */
     zoo_deterministic_conn_order (1);
     self->zookeeper =
         zookeeper_init (self->hosts, NULL, SESSION_MS, NULL, NULL, 0);
