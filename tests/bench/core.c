@@ -13,7 +13,6 @@
 
 #include "decree.h"
 #include "lib/small.h"
-#include "util/alloc.h"
 #include "util/assert.h"
 
 #include <stdio.h>
@@ -26,13 +25,9 @@
 #define PAIRS_PER_MS 20
 
 typedef struct {
-    lk_small small;
-    lk_lock_message *mail; /* on its way, owned */
-    size_t mails;
-    size_t room;
+    lk_small small;       /* the first: take_step is told where it is */
     char name[NAMES][24]; /* at home on the same leader */
     lk_host home;
-    size_t answers;
     uint64_t serial;
     int64_t ns;
     uint64_t steps;
@@ -52,78 +47,17 @@ clock_ns (void)
 }
 
 static void
-post (lk_bench *self, const lk_lock_message *message)
+take_step (lk_small *small, lk_host host, const lk_event *event,
+           lk_effects *effects)
 {
-    if (self->mails == self->room) {
-        self->room = self->room ? self->room * 2 : 64;
-        self->mail = lk_realloc (self->mail, self->room * sizeof *self->mail);
-    }
-    lk_lock_message_copy (&self->mail[self->mails++], message);
-    self->messages++;
-}
-
-static void
-step (lk_bench *self, lk_host host, lk_event *event)
-{
-    lk_effects effects;
-    event->now_ms = self->small.now_ms;
+    lk_bench *self = (lk_bench *) small;
     const int64_t begin_ns = clock_ns ();
-    lk_node_step (self->small.host[host].node, event, &effects);
+    lk_node_step (small->host[host].node, event, effects);
     self->ns += clock_ns () - begin_ns;
     self->steps++;
-    for (size_t i = 0; i < effects.count; i++) {
-        const lk_effect *effect = &effects.item[i];
-        LK_ASSERT (effect->type != LK_DO_PERSIST);
-        if (effect->type == LK_DO_SEND) {
-            post (self, effect->message);
-        }
-        self->answers += effect->type == LK_DO_TELL;
-    }
-}
-
-static void
-flush (lk_bench *self, lk_host host)
-{
-    lk_event event = {.type = LK_ON_FLUSH};
-    if (lk_node_gathers (self->small.host[host].node)) {
-        step (self, host, &event);
-    }
-}
-
-/*  What came for one host is a wake-up of it. */
-static void
-wake (lk_bench *self, lk_host host, const lk_lock_message *mail, size_t mails)
-{
-    bool any = false;
-    for (size_t i = 0; i < mails; i++) {
-        lk_event event = {
-            .type = LK_ON_MESSAGE, .message = &mail[i], .more = true};
-        if (mail[i].to == host) {
-            step (self, host, &event);
-            any = true;
-        }
-    }
-    if (any) {
-        flush (self, host);
-    }
-}
-
-/*  Each host wakes up, and what that brings about travels on. */
-static void
-deliver (lk_bench *self)
-{
-    while (self->mails > 0) {
-        lk_lock_message *mail = self->mail;
-        const size_t mails = self->mails;
-        self->mail = NULL;
-        self->mails = self->room = 0;
-        for (lk_host host = 0; host < HOSTS; host++) {
-            wake (self, host, mail, mails);
-        }
-        for (size_t i = 0; i < mails; i++) {
-            lk_lock_message_clear (&mail[i]);
-        }
-        lk_free (mail);
+    for (size_t i = 0; i < effects->count; i++) {
+        LK_ASSERT (effects->item[i].type != LK_DO_PERSIST);
+        self->messages += effects->item[i].type == LK_DO_SEND;
     }
 }
 
@@ -138,11 +72,13 @@ ask (lk_bench *self, lk_host host, lk_event_type type, size_t flight)
             .type = type,
             .more = true,
             .request = lk_small_request (7, self->serial + i, self->name[i])};
-        step (self, host, &event);
+        lk_small_step (&self->small, host, &event);
     }
-    flush (self, host);
-    self->answers = 0;
-    deliver (self);
+    lk_small_flush (&self->small, host);
+    while (lk_small_wave (&self->small) > 0) {
+    }
+    LK_ASSERT (self->small.told_count == flight);
+    lk_small_forget (&self->small);
 }
 
 static void
@@ -195,14 +131,18 @@ measure (lk_bench *self, size_t place, size_t flight, size_t pairs)
     size_t since = 0;
     self->ns = 0;
     self->steps = self->messages = 0;
+    self->small.take_step = take_step;
     for (size_t i = 0; i < rounds; i++) {
         lock_and_unlock (self, host, flight);
         since += flight;
         if (since >= PAIRS_PER_MS * 100) {
+            self->small.take_step = NULL;
             lk_small_run (&self->small, 100); /* pings, and leases */
+            self->small.take_step = take_step;
             since = 0;
         }
     }
+    self->small.take_step = NULL;
     const double all = (double) (rounds * flight);
     printf ("figure core.%s.flight%zu.pair.ns %.0f ns\n", places[place], flight,
             (double) self->ns / all);
@@ -230,6 +170,5 @@ main (int argc, char **argv)
         }
     }
     lk_small_clear (&bench.small);
-    lk_free (bench.mail);
     return 0;
 }

@@ -17,7 +17,6 @@
 
 #include "decree.h"
 #include "lib/small.h"
-#include "util/alloc.h"
 #include "util/assert.h"
 
 #include <malloc.h>
@@ -38,13 +37,8 @@
 #define TAKEOVER_MS 60000
 
 typedef struct {
-    lk_small small;
-    lk_lock_message *mail; /* on its way, owned */
-    size_t mails;
-    size_t room;
+    lk_small small; /* the first: take_step is told where it is */
     lk_host asker;
-    size_t answers;
-    bool counts;       /* time is taken */
     int64_t ns[HOSTS]; /* in steps of that host */
     int64_t longest_ns;
 } lk_bench;
@@ -60,53 +54,16 @@ clock_ns (void)
 }
 
 static void
-post (lk_bench *self, const lk_lock_message *message)
+take_step (lk_small *small, lk_host host, const lk_event *event,
+           lk_effects *effects)
 {
-    if (self->mails == self->room) {
-        self->room = self->room ? self->room * 2 : 64;
-        self->mail = lk_realloc (self->mail, self->room * sizeof *self->mail);
-    }
-    lk_lock_message_copy (&self->mail[self->mails++], message);
-}
-
-static void
-step (lk_bench *self, lk_host host, lk_event *event)
-{
-    lk_effects effects;
-    event->now_ms = self->small.now_ms;
-    const int64_t begin_ns = self->counts ? clock_ns () : 0;
-    lk_node_step (self->small.host[host].node, event, &effects);
-    const int64_t taken_ns = self->counts ? clock_ns () - begin_ns : 0;
+    lk_bench *self = (lk_bench *) small;
+    const int64_t begin_ns = clock_ns ();
+    lk_node_step (small->host[host].node, event, effects);
+    const int64_t taken_ns = clock_ns () - begin_ns;
     self->ns[host] += taken_ns;
     if (taken_ns > self->longest_ns) {
         self->longest_ns = taken_ns;
-    }
-    for (size_t i = 0; i < effects.count; i++) {
-        const lk_effect *effect = &effects.item[i];
-        if (effect->type == LK_DO_SEND) {
-            post (self, effect->message);
-        }
-        self->answers += effect->type == LK_DO_TELL
-                         && effect->answer.kind != LK_ANSWER_FAILED;
-    }
-}
-
-/*  What came for one host is a wake-up of it. */
-static void
-wake (lk_bench *self, lk_host host, const lk_lock_message *mail, size_t mails)
-{
-    bool any = false;
-    for (size_t i = 0; i < mails; i++) {
-        lk_event event = {
-            .type = LK_ON_MESSAGE, .message = &mail[i], .more = true};
-        if (mail[i].to == host) {
-            step (self, host, &event);
-            any = true;
-        }
-    }
-    lk_event flush = {.type = LK_ON_FLUSH};
-    if (any) {
-        step (self, host, &flush);
     }
 }
 
@@ -114,21 +71,20 @@ wake (lk_bench *self, lk_host host, const lk_lock_message *mail, size_t mails)
 static void
 deliver (lk_bench *self)
 {
-    while (self->mails > 0) {
-        lk_lock_message *mail = self->mail;
-        const size_t mails = self->mails;
-        self->mail = NULL;
-        self->mails = self->room = 0;
-        for (lk_host host = 0; host < self->small.hosts; host++) {
-            if (self->small.host[host].node) {
-                wake (self, host, mail, mails);
-            }
-        }
-        for (size_t i = 0; i < mails; i++) {
-            lk_lock_message_clear (&mail[i]);
-        }
-        lk_free (mail);
+    while (lk_small_wave (&self->small) > 0) {
     }
+}
+
+/*  What applications were told since the last time, but for failures. */
+static size_t
+take_answers (lk_bench *self)
+{
+    size_t answers = 0;
+    for (size_t i = 0; i < self->small.told_count; i++) {
+        answers += self->small.told[i].answer.kind != LK_ANSWER_FAILED;
+    }
+    lk_small_forget (&self->small);
+    return answers;
 }
 
 /*  Until the next deadline of somebody. */
@@ -149,7 +105,7 @@ pass (lk_bench *self)
         const lk_node *node = self->small.host[host].node;
         lk_event tick = {.type = LK_ON_TICK};
         if (node && lk_node_deadline (node) <= self->small.now_ms) {
-            step (self, host, &tick);
+            lk_small_step (&self->small, host, &tick);
         }
     }
     deliver (self);
@@ -169,7 +125,7 @@ start_clocks (lk_bench *self)
 {
     memset (self->ns, 0, sizeof self->ns);
     self->longest_ns = 0;
-    self->counts = true;
+    self->small.take_step = take_step;
 }
 
 static double
@@ -189,25 +145,24 @@ static void
 ask (lk_bench *self, lk_event_type type, size_t first, size_t end)
 {
     size_t answered = 0;
-    self->answers = 0;
+    (void) take_answers (self);
     for (size_t i = first; i < end; i++) {
         char name[32];
         snprintf (name, sizeof name, NAME, i);
         lk_app_request request =
             lk_small_request ((uint32_t) (i / APP_LOCKS) + 1, i + 1, name);
         lk_event event = {.type = type, .more = true, .request = request};
-        step (self, self->asker, &event);
+        lk_small_step (&self->small, self->asker, &event);
         if (i + 1 == end || (i + 1) % FLIGHT == 0) {
-            lk_event flush = {.type = LK_ON_FLUSH};
-            step (self, self->asker, &flush);
+            lk_small_flush (&self->small, self->asker);
             deliver (self);
-            answered = i + 1 - first;
+            answered += take_answers (self);
         }
         if (i % 40000 == 0) {
             run (self, 250); /* pings, and leases */
         }
     }
-    LK_ASSERT (self->answers == answered);
+    LK_ASSERT (answered == end - first);
 }
 
 /*  -------------------------------------------------------- figures */
@@ -309,7 +264,7 @@ measure_takeover (lk_bench *self, const char *how, size_t names)
     for (lk_host host = 0; host < self->small.hosts; host++) {
         lk_event event = {.type = LK_ON_HOST_GONE, .host = gone};
         if (host != gone) {
-            step (self, host, &event);
+            lk_small_step (&self->small, host, &event);
         }
     }
     deliver (self);
@@ -335,7 +290,7 @@ measure_gone (lk_bench *self, size_t names)
     lk_node_status status;
     const int64_t begin_ms = self->small.now_ms;
     start_clocks (self);
-    step (self, self->asker, &event);
+    lk_small_step (&self->small, self->asker, &event);
     deliver (self);
     for (;;) {
         lk_node_get_status (self->small.host[self->asker].node, &status);
@@ -372,7 +327,6 @@ measure (size_t names)
              bytes / (double) (names - APP_LOCKS) - NAME_SIZE, "bytes");
     }
     lk_small_clear (&self->small);
-    lk_free (self->mail);
 }
 
 /*  Both that are left led, and have the very same table. */
@@ -391,7 +345,7 @@ static void
 request (lk_bench *self, lk_event_type type, uint32_t app, const char *name)
 {
     lk_event event = {.type = type, .request = lk_small_request (app, 1, name)};
-    step (self, self->asker, &event);
+    lk_small_step (&self->small, self->asker, &event);
     deliver (self);
 }
 
@@ -425,11 +379,11 @@ measure_waiters (lk_bench *self)
         request (self, LK_ON_LOCK, app, "hot");
     }
     start_clocks (self);
-    self->answers = 0;
+    (void) take_answers (self);
     for (uint32_t app = 1; app <= WAITERS; app++) {
         request (self, LK_ON_UNLOCK, app, "hot");
     }
-    LK_ASSERT (self->answers == 2 * WAITERS - 1);
+    LK_ASSERT (take_answers (self) == 2 * WAITERS - 1);
     say ("waiters", WAITERS, all_us (self) / WAITERS, "us");
     lk_small_clear (&self->small);
 }
@@ -444,6 +398,5 @@ main (int argc, char **argv)
     measure_same (&bench, APP_LOCKS);
     measure_sessions (&bench);
     measure_waiters (&bench);
-    lk_free (bench.mail);
     return 0;
 }

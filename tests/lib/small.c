@@ -134,9 +134,22 @@ lk_small_step (lk_small *self, lk_host host, lk_event *event)
         return;
     }
     event->now_ms = self->now_ms;
-    lk_node_step (self->host[host].node, event, &effects);
+    if (self->take_step) {
+        self->take_step (self, host, event, &effects);
+    } else {
+        lk_node_step (self->host[host].node, event, &effects);
+    }
     for (size_t i = 0; i < effects.count; i++) {
         carry_out (self, host, &effects.item[i]);
+    }
+}
+
+void
+lk_small_flush (lk_small *self, lk_host host)
+{
+    lk_event event = {.type = LK_ON_FLUSH};
+    if (lk_node_gathers (self->host[host].node)) {
+        lk_small_step (self, host, &event);
     }
 }
 
@@ -197,19 +210,16 @@ static void
 wake (lk_small *self, lk_host host, lk_small_flight *const *flight,
       size_t flights)
 {
-    size_t arrived = 0;
     for (size_t i = 0; i < flights; i++) {
         const lk_lock_message *message = &flight[i]->message;
         lk_event event = {
             .type = LK_ON_MESSAGE, .message = message, .more = true};
         if (message->to == host && !self->cut[message->from][host]) {
             lk_small_step (self, host, &event);
-            arrived++;
         }
     }
-    if (arrived > 0) {
-        lk_event event = {.type = LK_ON_FLUSH};
-        lk_small_step (self, host, &event);
+    if (self->host[host].node) {
+        lk_small_flush (self, host);
     }
 }
 

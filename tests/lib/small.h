@@ -45,9 +45,15 @@ typedef struct {
     int64_t grace_ms;      /* 0: 60000 */
 } lk_small_plan;
 
-typedef struct {
+typedef struct lk_small lk_small;
+
+struct lk_small {
     lk_small_host host[LK_SMALL_HOSTS_MAX];
     size_t hosts;
+
+    /*  Takes a step in the place of lk_node_step, to measure it. */
+    void (*take_step) (lk_small *self, lk_host host, const lk_event *event,
+                       lk_effects *effects);
     int64_t now_ms;
     int64_t delay_ms;
     lk_rng rng;
@@ -60,7 +66,7 @@ typedef struct {
     size_t told_count;
     size_t told_room;
     uint64_t sent[LK_MSG_COUNT]; /* messages of each kind, ever */
-} lk_small;
+};
 
 /*  -------------------------------------------------------- life */
 
@@ -70,6 +76,9 @@ void lk_small_clear (lk_small *self);
 
 /*  The event's time is set here. For a process that is gone: nothing. */
 void lk_small_step (lk_small *self, lk_host host, lk_event *event);
+
+/*  All that came has been seen: what the lock service gathered goes now. */
+void lk_small_flush (lk_small *self, lk_host host);
 
 /*  Carries what was said, and what that brings about, while no time passes;
  *  with a delay only what is due. */
