@@ -91,20 +91,21 @@ ours () {
     done
 }
 
-#   arrange [apart]
+#   arrange together|apart
 arrange () {
     local LOCKKEEPER_SANDBOX
     for LOCKKEEPER_SANDBOX in "$plain" "$hosted"; do
-        pin_hosts h1 ${1:+h3}
+        pin_hosts h1 "$([ "$1" = together ] || echo h3)"
     done
-    pin_nodes "$@"
+    pin_nodes "$1"
 }
 
-#   in_turn WHO APART LOAD...; APART is empty, or .apart
+#   in_turn WHO together|apart LOAD...
 in_turn () {
-    local who=$1 apart=$2 it
+    local who=$1 apart='' it
+    arrange "$2"
+    [ "$2" = together ] || apart=.apart
     shift 2
-    arrange ${apart:+apart}
     ours "lock.library$apart" "$plain" "$@"
     ours "lock.hosted.library$apart" "$hosted" "${hosted_loads[@]}"
     for it in "$@"; do
@@ -127,8 +128,8 @@ measure () {
         }
         remark "$who, round $((i + 1)) of $rounds, $(time_left) s left"
         {
-            in_turn "$who" '' "${loads[@]}"
-            in_turn "$who" .apart "${apart_loads[@]}"
+            in_turn "$who" together "${loads[@]}"
+            in_turn "$who" apart "${apart_loads[@]}"
         } >"$work/$who.$i"
     done
 }

@@ -96,7 +96,7 @@ all_in_order () {
     [ "${#leader}" = 1 ]
 }
 
-#   pin_nodes [apart]: see lib.sh.
+#   pin_nodes together|apart: see lib.sh.
 pin_nodes () {
     local i last=$leader
     for i in "${!server[@]}"; do
@@ -106,8 +106,8 @@ pin_nodes () {
         }
     done
     pin "$near_core" "${server[leader]}"
-    [ -z "${1:-}" ] || pin "$([ "$last" = "$leader" ] && echo "$far_core" ||
-        echo "$near_core")" "${server[last]}"
+    [ "$1" = together ] || pin "$([ "$last" = "$leader" ] &&
+        echo "$far_core" || echo "$near_core")" "${server[last]}"
 }
 
 #   settle SYSTEM: waits for that and pins them.
@@ -117,7 +117,7 @@ settle () {
         tail -n 5 "$data"/log* >&2
         die "$1 does not get ready"
     }
-    pin_nodes
+    pin_nodes together
     where=$((base + leader))
     for ((i = 0; i < nodes[$1]; i++)); do
         [ "$i" = "$leader" ] || where=$where,$((base + i))
