@@ -6,7 +6,9 @@
  *  chain PREFIX PARTS FOLLOWERS MS NEAR FAR[,FAR] SIZE SIZE SIZE SIZE
  *
  *  NEAR is the core of the application and the first host, FAR of the others,
- *  or of each of them. Latency with one question under way, for twice so many ms, then answers per
+ *  or of each of them.
+ *
+ *  Latency with one question under way, for twice so many ms, then answers per
  *  second with 8, 64 and 512 for so many; see tests/lib/forwarders.h.
  */
 
