@@ -14,7 +14,7 @@
  *      lk_session_destroy (&session);
  *
  *  A session and its locks belong to one thread, and to one process: open it
- *  after fork (2). It has a thread of libzmq's, which calls nothing of yours.
+ *  after fork (2). It has no thread of its own.
  *  Times are milliseconds of the host's boot clock. Functions that return
  *  lk_err change nothing when they fail; lk_session_problem () tells the last
  *  failure in a sentence.

@@ -20,6 +20,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/*  How often is read, 32 KB each time, before others get their turn. */
+#define TURNS_MAX 64
+
 /*  -------------------------------------------------------- receiving */
 
 static void
@@ -86,15 +89,14 @@ complain (lk_attach *self, const lk_frame_header *header, const char *problem)
 }
 
 static void
-take_frame (lk_attach *self, lk_part *part)
+take_frame (lk_attach *self, lk_slice frame)
 {
     size_t at = 0;
     lk_frame_header header;
     const char *broken;
     char problem[128];
 
-    while (lk_frame_next (lk_part_data (part), lk_part_size (part), &at,
-                          &header, &broken)
+    while (lk_frame_next (frame.data, frame.size, &at, &header, &broken)
            == LK_FRAME_MESSAGE) {
         lk_message *message =
             lk_message_read (&header, problem, sizeof problem);
@@ -107,46 +109,40 @@ take_frame (lk_attach *self, lk_part *part)
     }
 }
 
-static void
-take_some (lk_attach *self, int max)
+/*  What was read. WAIT, or ERROR if the connection is over. */
+static lk_io
+take_frames (lk_attach *self)
 {
-    lk_part part;
+    lk_slice frame;
+    lk_io io;
 
-    lk_part_init (&part);
-    for (int count = 0; count < max; count++) {
-        lk_io io = lk_link_receive (&self->link, &part);
-        if (io == LK_IO_DONE) {
-            take_frame (self, &part);
-        } else if (io != LK_IO_BROKEN) {
-            break;
-        }
-    }
-    lk_part_clear (&part);
-}
-
-static void
-take_messages (void *user)
-{
-    lk_attach *self = user;
-
-    take_some (self, lk_link_turn (&self->link));
-}
-
-/*  What the router said last is read before its end is told. */
-static void
-take_monitor (void *user)
-{
-    lk_attach *self = user;
-    lk_monitor_event event;
-
-    while (lk_link_next_event (&self->link, &event)) {
-        if (event.kind == LK_MONITOR_CONNECTED) {
+    do {
+        io = lk_link_next (&self->link, &frame);
+        if (lk_link_came_up (&self->link)) {
             lk_attach_step (self, LK_ATTACH_UP);
-        } else if (event.kind == LK_MONITOR_DISCONNECTED) {
-            take_some (self, LK_DRAIN_MAX);
-            lk_attach_step (self, LK_ATTACH_DOWN);
-            break;
         }
+        if (io == LK_IO_DONE) {
+            take_frame (self, frame);
+        }
+    } while (io == LK_IO_DONE || io == LK_IO_BROKEN);
+    return io;
+}
+
+/*  All that is there. What the router said last is read before its end is
+ *  told. */
+static void
+take_all (void *user)
+{
+    lk_attach *self = user;
+    lk_io read, io;
+    int turns = TURNS_MAX;
+
+    do {
+        read = lk_link_read (&self->link);
+        io = take_frames (self);
+    } while (read == LK_IO_DONE && io == LK_IO_WAIT && --turns > 0);
+    if (io == LK_IO_ERROR) {
+        lk_attach_step (self, LK_ATTACH_DOWN);
     }
 }
 
@@ -224,7 +220,9 @@ lk_attach_new (const lk_attach_options *options, const lk_attach_calls *calls,
     self->retry_ms = INT64_MAX;
     copy_options (self, options);
     lk_err error = lk_link_open (&self->link, problem);
-    if (error != LK_OK) {
+    if (error == LK_DISCONNECTED) {
+        self->retry_ms = lk_clock_ms () + LK_ATTACH_SEEK_MS;
+    } else if (error != LK_OK) {
         free_all (self);
         return NULL;
     }
@@ -374,7 +372,7 @@ lk_attach_join (lk_attach *self, lk_loop *loop)
     self->loop = loop;
     lk_timer_init (&self->timer, loop, take_time, self);
     self->hook = lk_loop_add_hook (loop, flush_hook, self);
-    lk_link_join (&self->link, loop, take_messages, take_monitor, self);
+    lk_link_join (&self->link, loop, take_all, self);
     lk_timer_set (&self->timer, self->retry_ms);
 }
 
@@ -385,24 +383,18 @@ lk_attach_fd (const lk_attach *self)
 }
 
 int64_t
-lk_attach_deadline (lk_attach *self)
+lk_attach_deadline (const lk_attach *self)
 {
-    int64_t deadline = lk_link_deadline (&self->link);
-
-    return deadline < self->retry_ms ? deadline : self->retry_ms;
+    return self->retry_ms;
 }
 
 static void
 work (lk_attach *self, int wait_ms)
 {
-    int signs = lk_link_wait (&self->link, wait_ms);
-
-    if (signs & LK_LINK_MESSAGES) {
-        take_some (self, LK_DRAIN_MAX); /* so that "none" means none */
+    if (wait_ms != 0) {
+        lk_link_wait (&self->link, wait_ms);
     }
-    if (signs & LK_LINK_MONITOR) {
-        take_monitor (self);
-    }
+    take_all (self);
     take_time (self);
     lk_link_flush (&self->link);
 }

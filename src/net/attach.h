@@ -11,9 +11,8 @@
  *  - by an lk_loop: lk_attach_join, and that is all (with a pipe: the router
  *    says when, lk_pipe_deliver);
  *  - by the caller's own poll: when lk_attach_fd is readable or
- *    lk_attach_deadline is over, call lk_attach_work. Ask for the deadline
- *    right before sleeping, since it is "now" when a send used up the
- *    descriptor's signal. lk_attach_wait does just that.
+ *    lk_attach_deadline is over, call lk_attach_work. lk_attach_wait does just
+ *    that.
  *
  *  Life: SEEKING (no connection) -> REGISTERING -> READY; back to SEEKING
  *  when the connection ends; REFUSED is final.
@@ -40,6 +39,9 @@ typedef enum {
 /*  A refusal because the name is taken is tried again for so long, since the
  *  end of a former process of ours may not have been noticed yet. */
 #define LK_ATTACH_TAKEN_MS 5000
+
+/*  A router that is not there is sought that often. */
+#define LK_ATTACH_SEEK_MS 100
 
 /*  REGISTER is repeated that often until it is answered. */
 #define LK_ATTACH_REGISTER_MS 500
@@ -123,9 +125,9 @@ void lk_attach_join (lk_attach *self, lk_loop *loop);
 /*  Stays the same until destroy. Only ever readable. */
 int lk_attach_fd (const lk_attach *self);
 
-/*  When lk_attach_work has to be called at the latest (boot clock, ms):
- *  0: at once; INT64_MAX: never. */
-int64_t lk_attach_deadline (lk_attach *self);
+/*  When lk_attach_work has to be called at the latest (boot clock, ms);
+ *  INT64_MAX: never. */
+int64_t lk_attach_deadline (const lk_attach *self);
 
 /*  Does all that is to do now: receives, calls back, registers, flushes. */
 void lk_attach_work (lk_attach *self);

@@ -43,11 +43,18 @@ seek (lk_attach *self)
     if (lk_link_open (&self->link, &problem) == LK_OK) {
         retry_at (self, INT64_MAX);
     } else {
-        retry_at (self, lk_clock_ms () + LK_ATTACH_REGISTER_MS);
+        retry_at (self, lk_clock_ms () + LK_ATTACH_SEEK_MS);
     }
 }
 
-/*  What libzmq does not take now is sent shortly after. */
+/*  Whoever was there does not speak with us, or went at once. */
+static void
+seek_later (lk_attach *self)
+{
+    lk_link_drop (&self->link);
+    retry_at (self, lk_clock_ms () + LK_ATTACH_SEEK_MS);
+}
+
 static void
 send_register (lk_attach *self)
 {
@@ -63,12 +70,11 @@ send_register (lk_attach *self)
         lk_message_add_item (message, "subscribe", self->subscriptions[i]);
     }
     lk_bytes_cut (&self->link.out, 0);
-    bool is_sent = lk_link_pack (&self->link, message) == LK_OK
-                   && lk_link_flush (&self->link);
-    lk_bytes_cut (&self->link.out, 0);
+    if (lk_link_pack (&self->link, message) == LK_OK) {
+        (void) lk_link_flush (&self->link);
+    }
     lk_message_destroy (&message);
-    retry_at (self,
-              lk_clock_ms () + (is_sent ? LK_ATTACH_REGISTER_MS : LK_RETRY_MS));
+    retry_at (self, lk_clock_ms () + LK_ATTACH_REGISTER_MS);
 }
 
 static void
@@ -131,8 +137,8 @@ static attach_handler *const life[][LK_ATTACH_EVENTS] = {
     [LK_ATTACH_SEEKING] =
         {
             [LK_ATTACH_UP] = begin_register,
-            [LK_ATTACH_DOWN] = ignore, /* was never up */
-            [LK_ATTACH_TIME] = seek,   /* there were no descriptors */
+            [LK_ATTACH_DOWN] = seek_later,
+            [LK_ATTACH_TIME] = seek,
             [LK_ATTACH_WELCOME] = ignore,
             [LK_ATTACH_NAME_TAKEN] = ignore,
             [LK_ATTACH_REFUSAL] = ignore,

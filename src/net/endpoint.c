@@ -65,36 +65,42 @@ lk_endpoint_find_group (const char *group, gid_t *gid, lk_problem *problem)
 
 /*  -------------------------------------------------------- alive or not */
 
-static int
-connect_and_close (const struct sockaddr_un *address)
-{
-    int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-    if (fd == -1) {
-        return errno;
-    }
-    int rc = connect (fd, (const struct sockaddr *) address, sizeof *address);
-    int error = rc == 0 ? 0 : errno;
-    close (fd);
-
-    /*  So many wait to be accepted that there is no room for us. */
-    return error == EAGAIN ? 0 : error;
-}
-
 int
-lk_endpoint_probe (const char *endpoint)
+lk_endpoint_connect (const char *endpoint)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-    if (strncmp (endpoint, LK_IPC, strlen (LK_IPC)) != 0) {
-        return 0;
-    }
     if (strlen (path_of (endpoint)) >= sizeof address.sun_path) {
-        return ENAMETOOLONG;
+        errno = ENAMETOOLONG;
+        return -1;
     }
     snprintf (address.sun_path, sizeof address.sun_path, "%s",
               path_of (endpoint));
-    return connect_and_close (&address);
+    int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd != -1
+        && connect (fd, (const struct sockaddr *) &address, sizeof address)
+               != 0) {
+        int error = errno;
+        close (fd);
+        errno = error;
+        fd = -1;
+    }
+    return fd;
+}
+
+/*  EAGAIN: so many wait to be accepted that there is no room for us. */
+int
+lk_endpoint_probe (const char *endpoint)
+{
+    if (strncmp (endpoint, LK_IPC, strlen (LK_IPC)) != 0) {
+        return 0;
+    }
+    int fd = lk_endpoint_connect (endpoint);
+    if (fd == -1) {
+        return errno == EAGAIN ? 0 : errno;
+    }
+    close (fd);
+    return 0;
 }
 
 /*  What bind says then would be of the file, which is not there yet. */

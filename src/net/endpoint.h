@@ -26,6 +26,10 @@ lk_err lk_endpoint_find_group (const char *group, gid_t *gid,
  *  (ENOENT, ECONNREFUSED, EACCES). 0 for other transports: not tried. */
 int lk_endpoint_probe (const char *endpoint);
 
+/*  A descriptor connected with who listens at ipc://PATH, that does not block
+ *  and is closed by exec; -1 and errno. Never waits: EAGAIN if too many do. */
+int lk_endpoint_connect (const char *endpoint);
+
 /*  Checks ipc://PATH and removes the socket file of a dead process. */
 lk_err lk_endpoint_clear_way (const char *endpoint, lk_problem *problem);
 

@@ -7,30 +7,24 @@
 #include "net/link.h"
 
 #include "net/clock.h"
+#include "net/endpoint.h"
 #include "util/alloc.h"
 #include "wire/message_frame.h"
 
 #include <errno.h>
-#include <string.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>
-
-#define FRAMES_MAX 256 /* that wait for a router that does not read */
 
 lk_err
 lk_link_init (lk_link *self, const char *endpoint, int linger_ms,
               lk_problem *problem)
 {
     *self = (lk_link) {.linger_ms = linger_ms};
+    lk_part_init (&self->part);
     self->epoll_fd = epoll_create1 (EPOLL_CLOEXEC);
     if (self->epoll_fd == -1) {
         return lk_problem_errno (problem, "cannot make an epoll descriptor");
-    }
-    self->context = lk_context_new ();
-    if (!self->context) {
-        lk_err error = lk_problem_errno (problem, "cannot start libzmq");
-        close (self->epoll_fd);
-        return error;
     }
     self->endpoint = lk_strdup (endpoint);
     return LK_OK;
@@ -40,28 +34,31 @@ void
 lk_link_init_pipe (lk_link *self, lk_pipe *pipe)
 {
     *self = (lk_link) {.pipe = pipe, .epoll_fd = -1};
+    lk_part_init (&self->part);
     self->endpoint = lk_strdup ("our own process");
 }
 
-/*  Without a loop the descriptors are in our own epoll set. */
+/*  -------------------------------------------------------- descriptors */
+
+static bool
+is_open (const lk_link *self)
+{
+    return self->connection.state != LK_ZMTP_NONE;
+}
+
+/*  Without a loop the descriptor is in our own epoll set. */
 static void
 watch (lk_link *self)
 {
+    struct epoll_event event = {.events = EPOLLIN};
+
+    self->is_writable = false;
     if (self->loop) {
-        self->reader = lk_loop_add_socket (self->loop, self->socket,
-                                           self->on_messages, self->user);
-        self->monitor_reader =
-            lk_loop_add_socket (self->loop, lk_monitor_socket (self->monitor),
-                                self->on_monitor, self->user);
-        return;
+        self->reader = lk_loop_add_fd (self->loop, self->connection.fd,
+                                       self->fn, self->user);
+    } else {
+        epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD, self->connection.fd, &event);
     }
-    struct epoll_event event = {.events = EPOLLIN,
-                                .data.u32 = LK_LINK_MESSAGES};
-    epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD, lk_socket_fd (self->socket),
-               &event);
-    event.data.u32 = LK_LINK_MONITOR;
-    epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD,
-               lk_socket_fd (lk_monitor_socket (self->monitor)), &event);
 }
 
 static void
@@ -69,34 +66,121 @@ unwatch (lk_link *self)
 {
     if (self->loop) {
         lk_loop_remove (self->loop, &self->reader);
-        lk_loop_remove (self->loop, &self->monitor_reader);
-        return;
+    } else {
+        epoll_ctl (self->epoll_fd, EPOLL_CTL_DEL, self->connection.fd, NULL);
     }
-    epoll_ctl (self->epoll_fd, EPOLL_CTL_DEL, lk_socket_fd (self->socket),
-               NULL);
-    epoll_ctl (self->epoll_fd, EPOLL_CTL_DEL,
-               lk_socket_fd (lk_monitor_socket (self->monitor)), NULL);
 }
 
+/*  Wakes up for room as long as something waits for it. */
 static void
-close_all (lk_link *self)
+watch_room (lk_link *self)
+{
+    const bool is_waiting = lk_zmtp_is_waiting (&self->connection);
+    struct epoll_event event = {.events =
+                                    EPOLLIN | (is_waiting ? EPOLLOUT : 0)};
+
+    if (is_waiting == self->is_writable || !is_open (self)) {
+        return;
+    }
+    self->is_writable = is_waiting;
+    if (self->loop) {
+        lk_loop_want_room (self->loop, self->reader, is_waiting);
+    } else {
+        epoll_ctl (self->epoll_fd, EPOLL_CTL_MOD, self->connection.fd, &event);
+    }
+}
+
+void
+lk_link_wait (lk_link *self, int wait_ms)
+{
+    struct epoll_event event;
+
+    (void) epoll_wait (self->epoll_fd, &event, 1, wait_ms);
+}
+
+/*  -------------------------------------------------------- life */
+
+void
+lk_link_join (lk_link *self, lk_loop *loop, lk_loop_fn *fn, void *user)
+{
+    if (is_open (self)) {
+        unwatch (self);
+    }
+    self->loop = loop;
+    self->fn = fn;
+    self->user = user;
+    if (self->pipe) {
+        self->pipe->fn = fn;
+        self->pipe->user = user;
+    } else if (is_open (self)) {
+        watch (self);
+    }
+}
+
+/*  Whether that is about who should be there, and not about us. */
+static bool
+is_absence (int number)
+{
+    return number == ENOENT || number == ENOTDIR || number == ECONNREFUSED
+           || number == EAGAIN || number == EACCES || number == EPERM
+           || number == EPROTOTYPE;
+}
+
+lk_err
+lk_link_open (lk_link *self, lk_problem *problem)
+{
+    if (self->pipe) {
+        lk_pipe_open (self->pipe);
+        return LK_OK;
+    }
+    int fd = lk_endpoint_connect (self->endpoint);
+    if (fd == -1) {
+        const bool is_absent = is_absence (errno);
+        (void) lk_problem_errno (problem, "cannot connect to '%s'",
+                                 self->endpoint);
+        return is_absent ? LK_DISCONNECTED : LK_SYSTEM;
+    }
+    lk_zmtp_begin (&self->connection, fd, "DEALER");
+    self->is_new = true;
+    watch (self);
+    watch_room (self);
+    return LK_OK;
+}
+
+void
+lk_link_drop (lk_link *self)
 {
     if (self->pipe) {
         lk_pipe_close (self->pipe);
     }
-    if (self->socket && self->monitor) {
+    if (is_open (self)) {
         unwatch (self);
+        lk_zmtp_end (&self->connection);
     }
-    lk_monitor_destroy (&self->monitor);
-    lk_socket_destroy (&self->socket);
+    self->is_new = false;
     lk_bytes_cut (&self->out, 0);
+}
+
+static void
+linger (lk_link *self)
+{
+    const int64_t until_ms = lk_clock_ms () + self->linger_ms;
+    struct pollfd room = {.fd = self->connection.fd, .events = POLLOUT};
+
+    while (lk_zmtp_is_waiting (&self->connection)
+           && poll (&room, 1, lk_clock_poll_ms (until_ms)) == 1
+           && !(room.revents & (POLLERR | POLLHUP))) {
+        lk_zmtp_flush (&self->connection);
+    }
 }
 
 void
 lk_link_clear (lk_link *self)
 {
-    close_all (self);
-    lk_context_destroy (&self->context);
+    linger (self);
+    lk_link_drop (self);
+    lk_zmtp_clear (&self->connection);
+    lk_part_clear (&self->part);
     if (self->epoll_fd != -1) {
         close (self->epoll_fd);
     }
@@ -104,159 +188,75 @@ lk_link_clear (lk_link *self)
     lk_free (self->endpoint);
 }
 
-void
-lk_link_join (lk_link *self, lk_loop *loop, lk_loop_fn *on_messages,
-              lk_loop_fn *on_monitor, void *user)
-{
-    if (self->socket) {
-        unwatch (self);
-    }
-    self->loop = loop;
-    self->on_messages = on_messages;
-    self->on_monitor = on_monitor;
-    self->user = user;
-    if (self->pipe) {
-        self->pipe->on_messages = on_messages;
-        self->pipe->on_monitor = on_monitor;
-        self->pipe->user = user;
-    } else if (self->socket) {
-        watch (self);
-    }
-}
-
-lk_err
-lk_link_open (lk_link *self, lk_problem *problem)
-{
-    lk_socket_options options = {.send_max = FRAMES_MAX,
-                                 .linger_ms = self->linger_ms};
-    lk_err error = LK_SYSTEM;
-
-    if (self->pipe) {
-        lk_pipe_open (self->pipe);
-        return LK_OK;
-    }
-    self->socket = lk_socket_dealer_new (self->context, &options, problem);
-    if (self->socket) {
-        self->monitor = lk_monitor_new (self->socket, problem);
-    }
-    if (self->monitor) {
-        error = lk_socket_connect (self->socket, self->endpoint, problem);
-    }
-    if (error != LK_OK) {
-        lk_monitor_destroy (&self->monitor);
-        lk_socket_destroy (&self->socket);
-        return error;
-    }
-    watch (self);
-    return LK_OK;
-}
-
-void
-lk_link_drop (lk_link *self)
-{
-    if (self->socket) {
-        lk_socket_set_linger (self->socket, 0);
-    }
-    close_all (self);
-}
-
 /*  -------------------------------------------------------- receiving */
 
 lk_io
-lk_link_receive (lk_link *self, lk_part *part)
+lk_link_read (lk_link *self)
 {
-    if (self->pipe) {
-        return lk_pipe_receive (self->pipe, part) ? LK_IO_DONE : LK_IO_WAIT;
-    }
-    return self->socket ? lk_socket_receive (self->socket, NULL, part)
-                        : LK_IO_WAIT;
+    return lk_zmtp_read (&self->connection);
 }
 
-int
-lk_link_turn (lk_link *self)
+lk_io
+lk_link_next (lk_link *self, lk_slice *frame)
 {
-    return self->socket ? lk_socket_turn (self->socket) : LK_DRAIN_MAX;
+    if (!self->pipe) {
+        return lk_zmtp_next (&self->connection, frame);
+    }
+    if (!lk_pipe_receive (self->pipe, &self->part)) {
+        return LK_IO_WAIT;
+    }
+    *frame =
+        (lk_slice) {lk_part_data (&self->part), lk_part_size (&self->part)};
+    return LK_IO_DONE;
 }
 
 bool
-lk_link_next_event (lk_link *self, lk_monitor_event *event)
+lk_link_came_up (lk_link *self)
 {
     if (self->pipe) {
-        *event = (lk_monitor_event) {.kind = LK_MONITOR_CONNECTED, .fd = -1};
         return lk_pipe_was_opened (self->pipe);
     }
-    return self->monitor && lk_monitor_next (self->monitor, event);
-}
-
-/*  -------------------------------------------------------- polling */
-
-static int
-pending (lk_link *self)
-{
-    if (!self->socket) {
-        return 0;
-    }
-    return (lk_socket_pending (self->socket) ? LK_LINK_MESSAGES : 0)
-           | (lk_socket_pending (lk_monitor_socket (self->monitor))
-                  ? LK_LINK_MONITOR
-                  : 0);
-}
-
-int
-lk_link_wait (lk_link *self, int wait_ms)
-{
-    struct epoll_event events[2];
-    int bits = pending (self);
-    int count = epoll_wait (self->epoll_fd, events, 2, bits ? 0 : wait_ms);
-
-    for (int i = 0; i < count; i++) {
-        bits |= (int) events[i].data.u32;
-    }
-    return bits;
-}
-
-int64_t
-lk_link_deadline (lk_link *self)
-{
-    if (pending (self)) {
-        return 0;
-    }
-    return self->out.size > 0 ? lk_clock_ms () + LK_RETRY_MS : INT64_MAX;
+    const bool came_up = self->is_new && lk_zmtp_is_up (&self->connection);
+    self->is_new &= !came_up;
+    return came_up;
 }
 
 /*  -------------------------------------------------------- sending */
 
 static bool
-send_part (lk_link *self, lk_part *part)
-{
-    if (self->pipe) {
-        return lk_pipe_send (self->pipe, part);
-    }
-    return self->socket
-           && lk_socket_send (self->socket, NULL, part) == LK_IO_DONE;
-}
-
-static bool
-send_bytes (lk_link *self, size_t size)
+send_to_pipe (lk_pipe *pipe, lk_slice frame)
 {
     lk_part part;
 
     lk_part_init (&part);
-    lk_part_fill (&part, self->out.data, size);
-    bool is_sent = send_part (self, &part);
+    lk_part_fill (&part, frame.data, frame.size);
+    const bool is_sent = lk_pipe_send (pipe, &part);
     lk_part_clear (&part);
-    if (!is_sent) {
-        return false;
+    return is_sent;
+}
+
+/*  The first so many of the packed bytes, as a frame. */
+static bool
+send_bytes (lk_link *self, size_t size)
+{
+    const lk_slice frame = {self->out.data, size};
+    const bool is_sent = self->pipe ? send_to_pipe (self->pipe, frame)
+                                    : lk_zmtp_send (&self->connection, frame);
+
+    if (is_sent) {
+        lk_bytes_drop (&self->out, size);
     }
-    memmove (self->out.data, self->out.data + size, self->out.size - size);
-    lk_bytes_cut (&self->out, self->out.size - size);
-    return true;
+    return is_sent;
 }
 
 bool
 lk_link_flush (lk_link *self)
 {
-    return self->out.size == 0 || send_bytes (self, self->out.size);
+    lk_zmtp_flush (&self->connection);
+    const bool is_sent =
+        self->out.size == 0 || send_bytes (self, self->out.size);
+    watch_room (self);
+    return is_sent;
 }
 
 lk_err

@@ -15,8 +15,8 @@
 #define LK_LINK_H
 
 #include "net/loop.h"
-#include "net/monitor.h"
 #include "net/pipe.h"
+#include "net/zmtp.h"
 #include "util/bytes.h"
 
 #include <lockkeeper/message.h>
@@ -27,18 +27,17 @@
 typedef struct {
     char *endpoint;
     int linger_ms;
-    lk_context *context;
-    lk_socket *socket; /* both NULL: closed */
-    lk_monitor *monitor;
-    lk_pipe *pipe; /* instead of all that; its owner's */
+    lk_zmtp connection;
+    bool is_new;   /* nobody was told yet that it is up */
+    lk_pipe *pipe; /* instead of the connection; its owner's */
     lk_bytes out;  /* the frame that is being packed */
+    lk_part part;  /* of the pipe: the frame that was received last */
 
-    int epoll_fd;  /* of both sockets, for who polls on their own */
-    lk_loop *loop; /* or that, and its readers */
+    int epoll_fd;     /* of the connection, for who polls on their own */
+    bool is_writable; /* what we asked to be woken by, besides its end */
+    lk_loop *loop;    /* or that, and its reader */
     lk_reader *reader;
-    lk_reader *monitor_reader;
-    lk_loop_fn *on_messages;
-    lk_loop_fn *on_monitor;
+    lk_loop_fn *fn;
     void *user;
 } lk_link;
 
@@ -52,31 +51,31 @@ void lk_link_init_pipe (lk_link *self, lk_pipe *pipe);
 /*  What was flushed leaves within the linger; blocks so long at most. */
 void lk_link_clear (lk_link *self);
 
-/*  From now on the loop calls on_messages and on_monitor. */
-void lk_link_join (lk_link *self, lk_loop *loop, lk_loop_fn *on_messages,
-                   lk_loop_fn *on_monitor, void *user);
+/*  From now on the loop calls fn when there is something to receive. */
+void lk_link_join (lk_link *self, lk_loop *loop, lk_loop_fn *fn, void *user);
 
+/*  LK_DISCONNECTED: nobody is there now, try again later; LK_SYSTEM: there
+ *  are no descriptors, or the endpoint makes no sense. */
 lk_err lk_link_open (lk_link *self, lk_problem *problem);
 
 /*  Drops all that is not on its way yet. */
 void lk_link_drop (lk_link *self);
 
-/*  Takes the next part, as lk_socket_receive; LK_IO_WAIT if it is closed. */
-lk_io lk_link_receive (lk_link *self, lk_part *part);
+/*  -------------------------------------------------------- receiving */
 
-/*  The next event of the connection; false if there is none. */
-bool lk_link_next_event (lk_link *self, lk_monitor_event *event);
+/*  Waits for a sign of life (-1: for ever). */
+void lk_link_wait (lk_link *self, int wait_ms);
 
-/*  See lk_socket_turn. */
-int lk_link_turn (lk_link *self);
+/*  Reads what has come, see lk_zmtp_read; WAIT if it is closed. */
+lk_io lk_link_read (lk_link *self);
 
-/*  Waits for a sign of life (-1: for ever): bits of LK_LINK_... */
-#define LK_LINK_MESSAGES 1
-#define LK_LINK_MONITOR 2
-int lk_link_wait (lk_link *self, int wait_ms);
+/*  The next frame of that, see lk_zmtp_next. */
+lk_io lk_link_next (lk_link *self, lk_slice *frame);
 
-/*  Until when one may sleep on epoll_fd as far as this is concerned. */
-int64_t lk_link_deadline (lk_link *self);
+/*  Whether it came up, since it was opened; true once. */
+bool lk_link_came_up (lk_link *self);
+
+/*  -------------------------------------------------------- sending */
 
 /*  Packs a message whose sender is set. LK_OVERLOADED: not packed. */
 lk_err lk_link_pack (lk_link *self, const lk_message *message);

@@ -185,6 +185,15 @@ lk_loop_add_fd (lk_loop *self, int fd, lk_loop_fn *fn, void *user)
 }
 
 void
+lk_loop_want_room (lk_loop *self, lk_reader *reader, bool wanted)
+{
+    struct epoll_event event = {.events = EPOLLIN | (wanted ? EPOLLOUT : 0),
+                                .data.ptr = reader};
+    int rc = epoll_ctl (self->epoll_fd, EPOLL_CTL_MOD, reader->fd, &event);
+    LK_ASSERT (rc == 0);
+}
+
+void
 lk_loop_remove (lk_loop *self, lk_reader **reader_p)
 {
     lk_reader *reader = *reader_p;

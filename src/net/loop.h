@@ -56,6 +56,9 @@ lk_reader *lk_loop_add_socket (lk_loop *self, lk_socket *socket, lk_loop_fn *fn,
 /*  Calls fn while the descriptor is readable. */
 lk_reader *lk_loop_add_fd (lk_loop *self, int fd, lk_loop_fn *fn, void *user);
 
+/*  Whether fn is called as well while there is room to write to it. */
+void lk_loop_want_room (lk_loop *self, lk_reader *reader, bool wanted);
+
 /*  Removes a reader; its fn is not called any more. NULL-safe, nulls the
  *  pointer. Remove it before the descriptor is closed. */
 void lk_loop_remove (lk_loop *self, lk_reader **reader_p);

@@ -130,11 +130,8 @@ lk_pipe_deliver (lk_pipe *self)
 {
     bool is_some = self->is_new || self->to_service.first;
 
-    if (self->is_new) {
-        self->on_monitor (self->user);
-    }
-    if (self->to_service.first) {
-        self->on_messages (self->user);
+    if (is_some) {
+        self->fn (self->user);
     }
     return is_some;
 }

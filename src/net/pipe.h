@@ -26,9 +26,8 @@ typedef struct {
     lk_frames to_service;
     lk_frames to_router;
     bool is_open;
-    bool is_new; /* opened, and the service was not told yet */
-    lk_loop_fn *on_messages;
-    lk_loop_fn *on_monitor;
+    bool is_new;    /* opened, and the service was not told yet */
+    lk_loop_fn *fn; /* the service's, when it was opened or has frames */
     void *user;
 } lk_pipe;
 

@@ -60,6 +60,16 @@ lk_bytes_cut (lk_bytes *self, size_t size)
     self->size = size;
 }
 
+void
+lk_bytes_drop (lk_bytes *self, size_t size)
+{
+    LK_ASSERT (size <= self->size);
+    self->size -= size;
+    if (size > 0 && self->size > 0) {
+        memmove (self->data, self->data + size, self->size);
+    }
+}
+
 /*  -------------------------------------------------------- numbers */
 
 void

@@ -69,6 +69,8 @@ lk_bytes_grow (lk_bytes *self, size_t size)
 void lk_bytes_add (lk_bytes *self, const void *data, size_t size);
 void lk_bytes_cut (lk_bytes *self, size_t size); /* down to that size */
 
+void lk_bytes_drop (lk_bytes *self, size_t size); /* so many from its begin */
+
 /*  Big endian numbers in place. */
 void lk_bytes_put32 (void *place, uint32_t number);
 void lk_bytes_put64 (void *place, uint64_t number);
