@@ -341,6 +341,10 @@ void sim_checker_facts (sim_checker *self, uint8_t host, const lk_facts *facts,
 void sim_checker_sent (sim_checker *self, uint8_t host,
                        const lk_lock_message *message);
 
+/*  A lock service says that this decree is in force. Others hear of it by
+ *  messages, but a leader that is alone need not send any. */
+void sim_checker_in_force (sim_checker *self, const lk_decree *decree);
+
 /*  The entry of a decree, new if need be; NULL if it is the genesis or
  *  contradicts one that is known, which is noted. */
 sim_known_decree *sim_checker_learn (sim_checker *self,

@@ -95,8 +95,8 @@ forget_queues (sim_checker *self, bool order)
     }
 }
 
-static void
-note_in_force (sim_checker *self, const lk_decree *decree)
+void
+sim_checker_in_force (sim_checker *self, const lk_decree *decree)
 {
     sim_known_decree *known = sim_checker_learn (self, decree);
 
@@ -181,7 +181,7 @@ check_ping (sim_checker *self, uint8_t host, const lk_msg_ping *ping)
     sim_checker_learn (self, &ping->active);
     sim_checker_learn (self, &ping->table);
     if (ping->ready) {
-        note_in_force (self, &ping->table);
+        sim_checker_in_force (self, &ping->table);
     }
     service->table = ping->table.term;
     service->reclaim = ping->reclaim;
@@ -258,7 +258,7 @@ sim_checker_sent (sim_checker *self, uint8_t host,
         }
         break;
     case LK_MSG_READY:
-        note_in_force (self, &message->as.decree.decree);
+        sim_checker_in_force (self, &message->as.decree.decree);
         break;
     default:
         break;

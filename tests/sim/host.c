@@ -349,7 +349,7 @@ carry_out (sim_world *self, uint8_t place, const lk_effect *effect)
         (void) sim_desk_carry_out (self, place, effect);
         break;
     case LK_DO_STATUS:
-        break;
+        break; /* see note_status */
     case LK_DO_CHANGED:
         self->host[place].changes--;
         self->totals.changed += effect->error == LK_OK;
@@ -414,6 +414,21 @@ is_followed (sim_world *self, uint8_t place, const lk_event *event)
     return true;
 }
 
+/*  What its node knows when all that the step has to write is on disk. */
+static void
+note_status (sim_world *self, uint8_t place, const lk_effects *effects)
+{
+    lk_node_status status;
+
+    for (size_t i = 0; i < effects->count; i++) {
+        if (effects->item[i].type == LK_DO_STATUS) {
+            lk_node_get_status (self->host[place].node, &status);
+            sim_checker_in_force (&self->checker, &status.decree);
+            return;
+        }
+    }
+}
+
 void
 sim_host_flush (sim_world *self, uint8_t place)
 {
@@ -451,7 +466,10 @@ sim_host_step (sim_world *self, uint8_t place, lk_event *event)
     self->stepping = -1;
     if (host->doomed) {
         end_service (self, place, host->doom_reboot, host->doom_away);
-    } else if (host->leaving && lk_node_is_stopped (host->node)) {
+        return;
+    }
+    note_status (self, place, &effects);
+    if (host->leaving && lk_node_is_stopped (host->node)) {
         end_service (self, place, false, host->leave_away);
     } else {
         schedule (self, place);

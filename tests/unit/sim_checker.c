@@ -333,6 +333,23 @@ START_TEST (in_force_needs_a_quorum)
 }
 END_TEST
 
+/*  A leader that is alone says nothing to anybody. */
+START_TEST (a_leader_alone_knows_its_decree)
+{
+    lk_decree decree = decree_of (4, 1);
+
+    decree.members = 1;
+    activate (0, &decree);
+    ck_assert_ptr_null (sim_checker_latest (&checker));
+    sim_checker_in_force (&checker, &decree);
+    expect_nothing ();
+    ck_assert_uint_eq (sim_checker_latest (&checker)->term.number, 4);
+    checker.now++;
+    get (0, 1, (uint64_t) 3 << 32 | 9, SIM_FOREVER);
+    expect ("OLD TERM");
+}
+END_TEST
+
 START_TEST (two_decrees_of_one_term)
 {
     lk_decree decree = decree_of (4, 1);
@@ -414,6 +431,7 @@ main (void)
     tcase_add_test (test_case, who_asked_first_may_go_first);
     tcase_add_test (test_case, nobody_has_it_and_somebody_waits);
     tcase_add_test (test_case, in_force_needs_a_quorum);
+    tcase_add_test (test_case, a_leader_alone_knows_its_decree);
     tcase_add_test (test_case, two_decrees_of_one_term);
     tcase_add_test (test_case, one_promise_per_number);
     tcase_add_test (test_case, an_old_term_is_told);
