@@ -349,6 +349,10 @@ is_idle (const sim_checker *self, size_t object)
 {
     bool wanted = false;
 
+    if (self->now < self->object[object].lingers_until) {
+        return false;
+    }
+
     for (size_t i = 0; i < self->claim_count; i++) {
         const sim_claim *claim = &self->claim[i];
         if (claim->object == object) {

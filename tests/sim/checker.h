@@ -141,6 +141,7 @@ typedef struct {
     int64_t shared_at;  /* held shared by somebody who believed in it */
     int64_t wanted_at;  /* somebody waited who does no more */
     int64_t forced_at;  /* an operator asked for its end */
+    int64_t lingers_until; /* ... maybe, behind one who waited and is gone */
     sim_past past[SIM_PAST_MAX]; /* a ring */
     size_t past_count;           /* ever */
     sim_rival rival[2];          /* the latest two: one is another than yours */

@@ -219,10 +219,24 @@ sim_checker_expired (sim_checker *self, sim_who who)
 
 /*  -------------------------------------------------------- with others */
 
+/*  It may have been granted just now, which nobody can tell its application
+ *  any more: then it lingers. */
+static void
+note_unread (sim_checker *self, const sim_claim *claim)
+{
+    sim_object *object = &self->object[claim->object];
+    int64_t until = self->now + claim->linger_ms;
+
+    if (!claim->held && claim->linger_ms > 0 && object->lingers_until < until) {
+        object->lingers_until = until;
+    }
+}
+
 /*  What becomes of a claim whose application is gone. */
 static void
 leave (sim_checker *self, sim_claim *claim)
 {
+    note_unread (self, claim);
     if (claim->kept) {
         claim->orphan = true;
     } else if (claim->linger_ms > 0 && sim_claim_believed (self, claim)) {

@@ -554,6 +554,9 @@ count_others (const sim_checker *self, const sim_claim *claim)
     const sim_object *object = &self->object[claim->object];
     size_t count = 0;
 
+    if (self->now < object->lingers_until) {
+        return SIZE_MAX;
+    }
     for (size_t i = 0; i < self->claim_count; i++) {
         const sim_claim *other = &self->claim[i];
         if (other->object != claim->object || other == claim) {

@@ -293,6 +293,54 @@ START_TEST (nobody_has_it_and_somebody_waits)
 }
 END_TEST
 
+/*  Who is gone while he waits may have been granted it just before: then it
+ *  lingers, and nobody was told. */
+START_TEST (it_lingers_behind_one_who_waited)
+{
+    for (int64_t linger_ms = 0; linger_ms <= 300; linger_ms += 300) {
+        set_up ();
+        wait_in_queue ();
+        sim_checker_asked (&checker, who (1, 2), gate, 600);
+        sim_checker_kind (&checker, who (1, 2),
+                          &(sim_kind) {.linger_ms = linger_ms});
+        sim_checker_app_gone (&checker, 1, 1);
+        sim_checker_idle (&checker, 1, 100);
+        checker.now += 101;
+        sim_checker_idle (&checker, 1, 100);
+        if (linger_ms == 0) {
+            expect ("IDLE");
+        }
+    }
+    expect_nothing ();
+    checker.now += 200;
+    sim_checker_idle (&checker, 1, 100);
+    checker.now += 101;
+    sim_checker_idle (&checker, 1, 100);
+    expect ("IDLE");
+}
+END_TEST
+
+/*  Nor is a try that was refused meanwhile wrong. */
+START_TEST (full_behind_one_who_lingers)
+{
+    for (int lingers = 1; lingers >= 0; lingers--) {
+        set_up ();
+        checker.settled_at = 1;
+        sim_checker_asked (&checker, who (1, 2), gate, 600);
+        sim_checker_kind (&checker, who (1, 2),
+                          &(sim_kind) {.linger_ms = lingers * 4000});
+        sim_checker_app_gone (&checker, 1, 1);
+        checker.now += 3000;
+        sim_checker_asked (&checker, who (0, 1), gate, 600);
+        sim_checker_full (&checker, who (0, 1));
+        if (lingers) {
+            expect_nothing ();
+        }
+    }
+    expect ("FULL");
+}
+END_TEST
+
 /*  -------------------------------------------------------- decrees */
 
 static lk_decree
@@ -430,6 +478,8 @@ main (void)
     tcase_add_test (test_case, a_place_is_lost_with_its_session);
     tcase_add_test (test_case, who_asked_first_may_go_first);
     tcase_add_test (test_case, nobody_has_it_and_somebody_waits);
+    tcase_add_test (test_case, it_lingers_behind_one_who_waited);
+    tcase_add_test (test_case, full_behind_one_who_lingers);
     tcase_add_test (test_case, in_force_needs_a_quorum);
     tcase_add_test (test_case, a_leader_alone_knows_its_decree);
     tcase_add_test (test_case, two_decrees_of_one_term);
