@@ -214,11 +214,8 @@ sim_calm_check_told (sim_world *world)
 {
     for (size_t i = 0; i < world->checker.claim_count; i++) {
         const sim_claim *claim = &world->checker.claim[i];
-        if (claim->held && !claim->expired && claim->lingers_until == 0
-            && !claim->kept && world->host[claim->who.host].node
-            && !sim_claim_believed (&world->checker, claim)
-            && claim->process
-                   == world->checker.service[claim->who.host].process) {
+        if (world->host[claim->who.host].node
+            && sim_claim_untold (&world->checker, claim)) {
             FAIL (world,
                   "LIVENESS: request %llu of h%d lost its lock and "
                   "was never told",

@@ -189,11 +189,13 @@ sim_claim_unknown (const sim_checker *self, const sim_claim *claim)
            || self->now >= service->lease_until;
 }
 
-static bool
-is_silent (const sim_checker *self, uint8_t host)
+bool
+sim_claim_forlorn (const sim_checker *self, const sim_claim *claim)
 {
-    return self->silent_ms > 0
-           && self->now - self->service[host].heard_at >= self->silent_ms;
+    return claim->kept && claim->mode.lenient
+           && self->now >= claim->asked_at + claim->duration_ms
+           && (sim_claim_unknown (self, claim)
+               || sim_checker_is_silent (self, claim->object, claim->who.host));
 }
 
 /*  No lease ends what is static, but somebody may of whom its service cannot
@@ -201,16 +203,10 @@ is_silent (const sim_checker *self, uint8_t host)
 static bool
 is_in_force (const sim_checker *self, const sim_claim *claim)
 {
-    bool over = claim->mode.lenient
-                && self->now >= claim->asked_at + claim->duration_ms;
-
     if (!claim->kept) {
         return self->now < claim->lease_until;
     }
-    return !(over
-             && (sim_claim_unknown (self, claim)
-                 || is_silent (self, claim->who.host)))
-           && !sim_claim_taken (self, claim);
+    return !sim_claim_forlorn (self, claim) && !sim_claim_taken (self, claim);
 }
 
 bool
@@ -227,6 +223,19 @@ sim_claim_owed (const sim_checker *self, const sim_claim *claim)
            || (self->now < claim->lingers_until && !claim->mode.lenient
                && !sim_claim_taken (self, claim)
                && self->now < claim->lease_until && self->now < claim->until);
+}
+
+/*  What is static is nobody's to tell of once its session is over: its service
+ *  forgets it then, and if a reclaim loses it nobody knows of that. */
+bool
+sim_claim_untold (const sim_checker *self, const sim_claim *claim)
+{
+    const sim_service *service = &self->service[claim->who.host];
+    bool forgotten = claim->mode.is_static && sim_claim_unknown (self, claim);
+
+    return claim->held && !claim->expired && claim->lingers_until == 0
+           && !claim->kept && !forgotten && !sim_claim_believed (self, claim)
+           && claim->process == service->process;
 }
 
 /*  Forgets what lingered long ago. */

@@ -72,7 +72,8 @@ typedef struct {
     uint64_t found;        /* in that look into a table */
     uint32_t stored_bound; /* of its ticket, when it was found */
     bool key_used;         /* somebody asked for its end with its key */
-    bool expired;          /* was told that its duration is over */
+    bool expired;          /* was told that its duration is over, or nobody
+                              could be told, and it is another's now */
     int64_t expired_at;
     uint32_t process; /* of the service that told it */
     uint64_t session;
@@ -101,15 +102,23 @@ typedef struct {
     int64_t stuck_since;   /* somebody waits who need not; 0: not so */
 } sim_seen;
 
+/*  What a lock service heard of another one. */
+typedef struct {
+    int64_t last; /* when */
+    uint64_t incarnation;
+    int64_t at;    /* of its latest ping, */
+    lk_hosts sees; /* which says that it hears these */
+} sim_hearing;
+
 /*  What is known of a host's lock service. */
 typedef struct {
     uint32_t process;
     uint64_t session;
     int64_t lease_until;
-    int64_t heard_at; /* by another host, last */
-    lk_facts facts;   /* on its disk */
-    lk_term table;    /* of its last ping */
-    uint8_t reclaim;  /* of its last ping */
+    lk_facts facts;  /* on its disk */
+    lk_term table;   /* of its last ping */
+    uint8_t reclaim; /* of its last ping */
+    sim_hearing hears[SIM_HOSTS_MAX];
     uint64_t seen;  /* its table: operations when it was last looked into ... */
     size_t seen_in; /* ... as that of this decree, by its place; 0: never */
     sim_seen of[SIM_OBJECTS_MAX];
@@ -346,6 +355,17 @@ void sim_checker_sent (sim_checker *self, uint8_t host,
  *  messages, but a leader that is alone need not send any. */
 void sim_checker_in_force (sim_checker *self, const lk_decree *decree);
 
+/*  A message came to this host's service (checker_reach.c). */
+void sim_checker_heard (sim_checker *self, uint8_t host,
+                        const lk_lock_message *message);
+
+/*  Whether an object's home knows of no leader that hears this host. */
+bool sim_checker_is_silent (const sim_checker *self, uint8_t object,
+                            uint8_t host);
+
+/*  The home of an object in the latest decree in force, which there is. */
+uint8_t sim_checker_home (const sim_checker *self, lk_name object);
+
 /*  The entry of a decree, new if need be; NULL if it is the genesis or
  *  contradicts one that is known, which is noted. */
 sim_known_decree *sim_checker_learn (sim_checker *self,
@@ -386,6 +406,14 @@ bool sim_claim_owed (const sim_checker *self, const sim_claim *claim);
 
 /*  Whether somebody asked for its end who is not its holder. */
 bool sim_claim_taken (const sim_checker *self, const sim_claim *claim);
+
+/*  Whether it is static and lenient, its time is over, and nobody can be asked
+ *  for it: whoever waits for it gets it. */
+bool sim_claim_forlorn (const sim_checker *self, const sim_claim *claim);
+
+/*  Whether its holder must have been told that it is lost, when nothing has
+ *  been amiss for long. */
+bool sim_claim_untold (const sim_checker *self, const sim_claim *claim);
 
 /*  Whether its host's service knows of it no more: nobody will be told of the
  *  end of what is static then. */

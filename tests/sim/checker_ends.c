@@ -9,6 +9,8 @@
 
 #include "checker.h"
 
+#include <string.h>
+
 #define ALL_APPS UINT32_MAX
 #define WANTED_MS 60000     /* an answer may be on its way for so long, ... */
 #define WANTED_CALM_MS 3000 /* ... where nothing is amiss */
@@ -320,6 +322,7 @@ sim_checker_service_gone (sim_checker *self, uint8_t host, bool reboot)
     service->session = 0;
     service->lease_until = 0;
     service->table = (lk_term) {0, 0};
+    memset (service->hears, 0, sizeof service->hears);
 }
 
 void

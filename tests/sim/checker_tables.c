@@ -9,8 +9,6 @@
 
 #include "checker.h"
 
-#include "util/hash.h"
-
 #include <string.h>
 
 #define STUCK_MS 2000 /* where nothing is amiss */
@@ -150,13 +148,20 @@ match_claim (const sim_reading *self, const lk_ticket *ticket)
     return false;
 }
 
-/*  Rule 4. */
+/*  Rule 4. What went away because nobody could be asked for it is another's
+ *  from then on, although its holder may be heard again. */
 static void
 check_durable (sim_checker *self, uint8_t host)
 {
     for (size_t i = 0; i < self->claim_count; i++) {
-        const sim_claim *claim = &self->claim[i];
-        if (claim->found != self->look && sim_claim_owed (self, claim)) {
+        sim_claim *claim = &self->claim[i];
+        if (claim->found == self->look) {
+            continue;
+        }
+        if (claim->held && sim_claim_forlorn (self, claim)) {
+            claim->expired = true;
+            claim->expired_at = self->now;
+        } else if (sim_claim_owed (self, claim)) {
             sim_checker_fail (
                 self,
                 "LOST LOCK: %s of h%d, request %llu token %llx, is not "
@@ -342,14 +347,6 @@ same_object (const lk_ticket *a, const lk_ticket *b)
            && memcmp (a->object.data, b->object.data, a->object.size) == 0;
 }
 
-/*  The place of an object's home: any leader will do that orders both. */
-static size_t
-home_of (const sim_checker *self, lk_name object)
-{
-    return lk_hash64 (object.data, object.size)
-           % sim_checker_latest (self)->leader_count;
-}
-
 /*  Who was granted in this term in front of a pending one of its set, with the
  *  same home, took it along. */
 static void
@@ -363,8 +360,8 @@ check_pending (const sim_reading *self, const lk_ticket *ticket)
             && ticket->request.serial + 1 == next->request.serial
             && ticket->request.session == next->request.session
             && ticket->request.host == next->request.host
-            && home_of (self->checker, ticket->object)
-                   == home_of (self->checker, next->object)) {
+            && sim_checker_home (self->checker, ticket->object)
+                   == sim_checker_home (self->checker, next->object)) {
             sim_checker_fail (self->checker,
                               "LEFT BEHIND: in h%d's table serial %llu of h%d "
                               "is held, and the next of its set does not wait",

@@ -114,7 +114,7 @@ sim_network_arrive (sim_world *world, uint8_t host, uint32_t letter)
         return;
     }
     event.message = &self->letter[letter].message;
-    world->checker.service[event.message->from].heard_at = world->now;
+    sim_checker_heard (&world->checker, host, event.message);
     sim_host_step (world, host, &event);
     release_letter (self, letter);
 }

@@ -6,74 +6,15 @@
  *  Short histories of what is told, and queues as tables may have them.
  */
 
-#include "sim/checker.h"
+#include "sim_fake.h"
 
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
-
-static sim_checker checker;
-
-static const lk_name gate = {.data = "gate", .size = 4};
 static const lk_name mill = {.data = "mill", .size = 4};
-
-static const lk_lock_mode shared = {.type = LK_SHARED};
 static const lk_lock_mode soft = {.soft = true};
 
 static lk_lock_mode
 units (uint32_t limit)
 {
     return (lk_lock_mode) {.type = LK_SEMAPHORE, .limit = limit};
-}
-
-static sim_who
-who (uint8_t host, uint64_t serial)
-{
-    return (sim_who) {.host = host, .app = 1, .serial = serial};
-}
-
-/*  Three hosts with a session and a lease until 10 s. */
-static void
-set_up (void)
-{
-    lk_facts facts = {.session = 5};
-
-    sim_checker_init (&checker);
-    for (uint8_t host = 0; host < 3; host++) {
-        sim_checker_facts (&checker, host, &facts, true);
-        sim_checker_lease (&checker, host, 5, 10000);
-    }
-    checker.now = 1000;
-}
-
-static void
-ask (uint8_t host, uint64_t serial, lk_lock_mode mode)
-{
-    sim_checker_asked (&checker, who (host, serial), gate, 600);
-    sim_checker_kind (&checker, who (host, serial),
-                      &(sim_kind) {mode, 1000, 0});
-}
-
-static sim_grant
-grant_of (uint64_t token, uint32_t ordinal, lk_lock_type type)
-{
-    return (sim_grant) {.token = token,
-                        .key = token * 10 + ordinal,
-                        .type = type,
-                        .ordinal = ordinal,
-                        .until = SIM_FOREVER,
-                        .session = 5,
-                        .lease_until = 10000};
-}
-
-static void
-get (uint8_t host, uint64_t serial, lk_lock_mode mode, uint64_t token,
-     uint32_t ordinal)
-{
-    sim_grant grant = grant_of (token, ordinal, mode.type);
-
-    ask (host, serial, mode);
-    sim_checker_granted (&checker, who (host, serial), &grant);
 }
 
 static void
@@ -84,21 +25,6 @@ change (uint8_t host, uint64_t serial, lk_lock_type type, uint32_t turn,
     grant.turn = turn;
     grant.type = type;
     sim_checker_granted (&checker, who (host, serial), &grant);
-}
-
-static void
-expect (const char *reason)
-{
-    ck_assert_msg (strstr (checker.failure, reason), "'%s' is not '%s'",
-                   checker.failure, reason);
-    set_up ();
-}
-
-static void
-expect_nothing (void)
-{
-    ck_assert_str_eq (checker.failure, "");
-    set_up ();
 }
 
 /*  -------------------------------------------------------- together */
@@ -419,53 +345,6 @@ END_TEST
 
 /*  -------------------------------------------------------- lives */
 
-START_TEST (a_static_lock_outlives_its_host)
-{
-    lk_lock_mode mode = {.is_static = true};
-
-    get (0, 1, mode, 100, 1);
-    sim_checker_service_gone (&checker, 0, true);
-    checker.now = 50000;
-    sim_checker_lease (&checker, 1, 5, 60000);
-    ask (1, 2, shared);
-    sim_grant grant = grant_of (101, 1, LK_SHARED);
-    grant.lease_until = 60000;
-    sim_checker_granted (&checker, who (1, 2), &grant);
-    expect ("TWO HOLDERS");
-    get (0, 1, mode, 100, 1);
-    sim_checker_service_gone (&checker, 0, true);
-    sim_checker_key_used (&checker, 1001);
-    get (1, 2, shared, 101, 1);
-    expect_nothing ();
-    get (0, 1, mode, 100, 1);
-    sim_checker_service_gone (&checker, 0, true);
-    sim_checker_reclaim (&checker); /* nobody was left who knew of it */
-    get (1, 2, shared, 101, 1);
-    expect_nothing ();
-}
-END_TEST
-
-/*  Its service cannot be asked for it, and whoever waits need not wait for the
- *  end of that. */
-START_TEST (a_lenient_static_lock_of_a_silent_host)
-{
-    lk_lock_mode mode = {.is_static = true, .lenient = true};
-    for (int silent = 0; silent < 2; silent++) {
-        get (0, 1, mode, 100, 1);
-        checker.silent_ms = 800;
-        checker.claim[0].duration_ms = 500;
-        checker.now += 2000;
-        checker.service[0].heard_at = checker.now - (silent ? 800 : 799);
-        get (1, 2, shared, 101, 1);
-        if (silent) {
-            expect_nothing ();
-        } else {
-            expect ("TWO HOLDERS");
-        }
-    }
-}
-END_TEST
-
 START_TEST (a_lock_lingers)
 {
     lk_lock_mode mode = {.type = LK_EXCLUSIVE};
@@ -690,8 +569,6 @@ main (void)
     tcase_add_test (test_case, an_upgrade_that_was_not_asked_for);
     tcase_add_test (test_case, an_upgrade_that_only_tables_know);
     tcase_add_test (test_case, all_of_a_set_or_none);
-    tcase_add_test (test_case, a_static_lock_outlives_its_host);
-    tcase_add_test (test_case, a_lenient_static_lock_of_a_silent_host);
     tcase_add_test (test_case, a_lock_lingers);
     tcase_add_test (test_case, an_heir_has_what_was_asked_back);
     tcase_add_test (test_case, force_tells_the_holder);
