@@ -4,7 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  Claims, from the request on, and who waits in vain. What they were told is
- *  in checker_told.c, how they ended in checker_ends.c.
+ *  in checker_told.c, whether they may have it in checker_holders.c, how they
+ *  ended in checker_ends.c.
  */
 
 #include "checker.h"

@@ -436,6 +436,21 @@ sim_claim *sim_checker_next_claim (sim_checker *self, sim_who who,
                                    const sim_claim *claim);
 void sim_checker_drop (sim_checker *self, sim_claim *claim);
 
+/*  checker_holders.c: a claim that is told now. Its token is a later one than
+ *  those told before of what excludes it, ... */
+void sim_claim_check_token (sim_checker *self, const sim_claim *claim);
+
+/*  ... and no later decree was in force when it was asked for; */
+void sim_claim_check_term (sim_checker *self, const sim_claim *claim,
+                           int64_t asked_at);
+
+/*  nobody has it, or works under it, who does not go together with it; */
+void sim_claim_check_alone (sim_checker *self, const sim_claim *claim);
+
+/*  and it is its turn: there is a unit for it, nobody was before it, and it was
+ *  quiet. */
+void sim_claim_check_turn (sim_checker *self, const sim_claim *claim);
+
 /*  The place of an object; if nobody asked for it: SIM_ANY_OBJECT, or it is
  *  noted now. */
 uint8_t sim_checker_object (const sim_checker *self, lk_name name);
