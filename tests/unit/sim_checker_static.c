@@ -1,4 +1,4 @@
-/*  sim_checker_static.c - the judge knows how long a static lock is its holder's
+/*  sim_checker_static.c - the judge knows how long a static lock is somebody's
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
