@@ -38,7 +38,7 @@ struct lk_guard_page {
     _Atomic int64_t beat_ms; /* when `run` was there */
     _Atomic int64_t kill_ms; /* INT64_MAX: no end is under way */
     _Atomic bool suspended;
-    _Atomic bool has_killed;
+    _Atomic bool is_ending; /* by TERM or KILL of the guard */
     _Atomic pid_t group;
 };
 
@@ -121,6 +121,7 @@ begin_end (guard *self, int64_t ends_ms, int64_t now_ms)
         self->kill_ms = noted_ms;
     } else if (now_ms >= later (ends_ms, self->spare_ms / 8)) {
         self->kill_ms = later (ends_ms, self->spare_ms / 2);
+        atomic_store (&self->page->is_ending, true);
         lk_job_terminate (&self->job);
     }
 }
@@ -139,7 +140,7 @@ guard_on (guard *self)
     }
     begin_end (self, ends_ms, now_ms);
     if (now_ms >= self->kill_ms) {
-        atomic_store (&self->page->has_killed, true);
+        atomic_store (&self->page->is_ending, true);
         set_timer (self, later (now_ms, KILLING_MS));
         lk_job_kill (&self->job);
         disarm_pipe (self->kill_fd);
@@ -294,9 +295,9 @@ lk_guard_note_end (const lk_guard *self, int64_t kill_ms)
 }
 
 bool
-lk_guard_has_killed (const lk_guard *self)
+lk_guard_is_ending (const lk_guard *self)
 {
-    return atomic_load (&self->page->has_killed);
+    return atomic_load (&self->page->is_ending);
 }
 
 /*  It may be stopped. */

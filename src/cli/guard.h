@@ -54,8 +54,8 @@ void lk_guard_suspend (const lk_guard *self, bool suspended);
 /*  TERM was sent to the job; KILL follows then. */
 void lk_guard_note_end (const lk_guard *self, int64_t kill_ms);
 
-/*  Whether it has killed the job. */
-bool lk_guard_has_killed (const lk_guard *self);
+/*  Whether it has sent the job TERM or KILL: its end is none of its own. */
+bool lk_guard_is_ending (const lk_guard *self);
 
 /*  It guards no more, and ends: when nothing is left of the job. */
 void lk_guard_finish (lk_guard *self);

@@ -218,14 +218,14 @@ static int
 conclude (runner *self)
 {
     await_guard (self);
-    const bool is_killed = lk_guard_has_killed (&self->guard);
-    if (!lk_lock_held (self->lock) && (is_killed || self->is_deserted)) {
+    const bool is_ending = lk_guard_is_ending (&self->guard);
+    if (!lk_lock_held (self->lock) && (is_ending || self->is_deserted)) {
         return lose (self, why_lost (self));
     }
-    if (is_killed || self->is_deserted) {
+    if (is_ending || self->is_deserted) {
         const int code = lk_cli_fail (
             LK_EXIT_FAILED,
-            is_killed ? "the command was killed: lockkeeper was stopped for "
+            is_ending ? "the command was ended: lockkeeper was stopped for "
                         "too long to guard it"
                       : "the command was killed: its guard was killed, or "
                         "stopped for too long");

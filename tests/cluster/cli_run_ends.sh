@@ -121,9 +121,19 @@ hold guard "echo \$\$ >$work/pid; exec sleep 60"
 kill -9 "$(pgrep -P $holder -x lk-guard)"
 check 'its guard is killed: so is the command' code 125 wait $holder
 check 'nothing works on' ended "$pid"
+#   One that ends by itself when its guard says TERM.
+hold polite "trap 'exit 9' TERM; echo \$\$ >$work/pid
+    while :; do sleep 0.05; done" 2>"$work/polite.err"
+polite=$holder polite_pid=$pid
+kill -STOP "$polite"
 hold guard "echo \$\$ >$work/pid; exec sleep 60"
 guard=$(pgrep -P $holder -x lk-guard)
 kill -STOP "$holder" "$guard"
+check 'run alone is stopped: the guard ends the command' \
+    within 12 ended "$polite_pid"
+kill -CONT "$polite"
+check 'whose own code does not count' code 125 wait "$polite"
+check 'run says why' grep -q 'was stopped for too long' "$work/polite.err"
 check 'run and its guard are stopped: the kernel ends both' \
     within 12 ended "$pid"
 kill -CONT "$holder"
