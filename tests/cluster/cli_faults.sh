@@ -33,7 +33,7 @@ next () {
     start_on "$1" run "$2" -- sh -c "date +%s%3N >$work/$2.next" \
         2>"$work/$2.next.err"
     waiter=$!
-    sleep 0.3
+    within 5 is_listed "^waiting  *$1 " "$2"
 }
 
 no_overlap () {

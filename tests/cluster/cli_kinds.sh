@@ -132,9 +132,13 @@ for name in zero one two three four; do
     check "all: $name is free" is_free h2 $name
 done
 check 'all: the same twice' says 125 'twice' on h1 run --all a a -- true
-check 'all: JSON, one of each' test "$(timeout 2 env \
-    "LOCKKEEPER_ENDPOINT=$LOCKKEEPER_ENDPOINT_h1" \
-    "$lockkeeper" lock --all a b --json | grep -c '"token":[1-9]')" = 2
+two_tokens () {
+    [ "$(grep -c '"token":[1-9]' "$work/json")" = 2 ]
+}
+start_on h1 lock --all a b --json >"$work/json"
+holders=($!)
+check 'all: JSON, one of each' within 5 two_tokens
+let_go
 
 #   ------------------------------------------------------------ time
 
@@ -239,7 +243,11 @@ check 'force: all at once' code 0 on h2 unlock old --force --reason 'clear'
 check 'force: is free' is_free h2 old
 wait "${holders[@]}"
 holders=()
-check 'force: a command' says 122 'go away' bash -c "
-    (sleep 1; '$lockkeeper' unlock cmd --force --reason 'go away') &
-    '$lockkeeper' run cmd -- sleep 60"
+start_on h1 run cmd -- sleep 60 2>"$work/held.err"
+holder=$!
+within 5 is_listed '^held' cmd
+check 'force: who runs a command' code 0 \
+    on h1 unlock cmd --force --reason 'go away'
+check 'force: a command' code 122 wait $holder
+check 'force: it says why' grep -F 'go away' "$work/held.err"
 done_checking

@@ -85,16 +85,13 @@ took=$(($(now_ms) - began))
 check "held: --wait 0.5 took $took ms" test $took -ge 500 -a $took -lt 2500
 start_on h3 run busy -- true
 waiter=$!
-waits () {
-    on h2 list --object busy | grep -q '^waiting  *h3 '
-}
-check 'the waiter is listed' within 5 waits
+check 'the waiter is listed' within 5 is_listed '^waiting  *h3 ' busy
 check 'the holder is listed with its process' \
     says 0 " $holder " on h2 list --object busy
 check 'list --json' says 0 '"state":"held"' on h2 list --object busy --json
 start_on h2 run busy -- true
 stopped=$!
-sleep 0.3
+within 5 is_listed '^waiting  *h2 ' busy
 kill -TERM $stopped
 check 'a waiter that is interrupted' code 143 wait $stopped
 touch "$work/end"
@@ -114,12 +111,14 @@ check 'still held after that' code 124 on h3 run thing --wait 0 -- true
 check 'the key, from another host' code 0 on h2 unlock thing "${key:-}"
 check 'the holder learns of it' code 0 wait $holder
 check 'the old key is good for nothing' code 1 on h2 unlock thing "${key:-}"
-check 'lock --json' says 0 '"key":"' timeout 1 env \
-    LOCKKEEPER_ENDPOINT="$LOCKKEEPER_ENDPOINT_h1" sh -c \
-    "'$lockkeeper' lock other --json & sleep 0.5; kill \$!; wait \$!"
-start_on h1 lock thing >/dev/null
+start_on h1 lock other --json >"$work/json"
 holder=$!
-sleep 0.5
+check 'lock --json' within 5 grep -q '"key":"' "$work/json"
+kill $holder
+check 'lock --json: TERM' code 0 wait $holder
+start_on h1 lock thing >"$work/lock"
+holder=$!
+within 5 grep -q key "$work/lock"
 kill -TERM $holder
 check 'lock: TERM gives it back' code 0 wait $holder
 check 'lock: it can be had at once' code 0 on h2 run thing --wait 1 -- true
@@ -191,7 +190,7 @@ holder=$!
 within 5 test -s "$work/crash"
 start_on h2 run crash -- date +%s%N >"$work/next"
 waiter=$!
-sleep 0.5
+within 5 is_listed '^waiting  *h2 ' crash
 killed=$(now_ms)
 kill -9 $holder
 wait $holder 2>/dev/null

@@ -40,7 +40,7 @@ check 'unlock with what is no key' says 125 'is no key' \
 misused () {
     local text=$1
     shift
-    check "$*" says 125 "$text" timeout 2 "$lockkeeper" "$@"
+    check "$*" says 125 "$text" timeout 20 "$lockkeeper" "$@"
 }
 misused '--semaphore needs a number of holders' run x --semaphore 0 -- true
 misused '--bound needs a number of holders' run x --bound many -- true
@@ -128,7 +128,7 @@ while IFS='|' read -r verb rest; do
         # shellcheck disable=SC2086
         check "$verb --endpoint '$endpoint'" says 125 \
             "'$endpoint' is no endpoint of a router: one looks like ipc:///" \
-            timeout 2 "$lockkeeper" $verb --endpoint "$endpoint" $rest
+            timeout 20 "$lockkeeper" $verb --endpoint "$endpoint" $rest
     done
 done <<'end'
 run|x -- true
@@ -154,7 +154,7 @@ while IFS='|' read -r verb rest; do
         # shellcheck disable=SC2086
         check "$verb: a name of ${#name} bytes" says 125 \
             'cannot name a lock: that takes 1 to 4096 bytes' \
-            timeout 2 "$lockkeeper" $verb "$name" $rest
+            timeout 20 "$lockkeeper" $verb "$name" $rest
         check 'which is not said at length' \
             test "$(wc -c <"$work/said")" -lt 250
     done
@@ -294,7 +294,7 @@ check 'init does not overwrite that' says 125 "of a host of cluster 'one'" \
 "$BUILD/lockkeeper-lockd" --endpoint "ipc://$work/none" --state "$proxy" \
     --run "$proxy" >"$work/lockd" 2>&1 &
 lockd=$!
-sleep 0.5
+within 5 grep -q 'no router at' "$work/lockd"
 check 'lockd goes on with it' kill "$lockd"
 wait "$lockd"
 check 'as a member' bash -c "! grep 'no cluster' '$work/lockd'"

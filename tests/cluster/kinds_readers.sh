@@ -29,10 +29,10 @@ check 'r3 waits behind it' queued 2 r3 a doc shared wait=-1
 expect ok r1 release a
 expect nothing w wait a 200
 expect ok r2 release a
-expect granted w wait a 2000
+expect granted w wait a 5000
 expect nothing r3 wait a 200
 expect ok w release a
-expect granted r3 wait a 2000
+expect granted r3 wait a 5000
 expect ok r3 release a
 
 #   A writer that gives up lets in who came behind it.
@@ -40,7 +40,7 @@ expect 'locked 1' r1 get a doc shared
 check 'w waits' queued 1 w a doc wait=1500
 expect ok r3 ask a doc shared wait=-1
 expect 'failed timedout' w wait a 4000
-expect granted r3 wait a 2000
+expect granted r3 wait a 5000
 expect ok r1 release a
 expect ok r3 release a
 
@@ -54,25 +54,25 @@ expect 'locked 2' r3 get a doc shared
 expect nothing w wait a 200
 expect ok r2 release a
 expect ok r3 release a
-expect granted w wait a 2000
+expect granted w wait a 5000
 expect full r1 get a doc shared
 #   It passes nobody who excludes it, and nobody passes those.
 expect ok w2 ask a doc wait=-1
 expect ok w release a
-expect granted w2 wait a 2000
+expect granted w2 wait a 5000
 expect ok w2 release a
 
 #   ------------------------------------------------------------ quiet
 
 expect 'locked 1' r1 get a doc shared
 expect full w get a doc soft quiet=100
-expect ok w ask a doc soft quiet=700 wait=-1
+check 'w waits' queued 1 w a doc soft quiet=2000 wait=-1
 expect ok r1 release a
 expect nothing w wait a 300
 expect 'locked 1' r2 get a doc shared
 expect ok r2 release a
-expect nothing w wait a 500
-expect granted w wait a 2000
+expect nothing w wait a 1500
+expect granted w wait a 5000
 expect ok w release a
 expect timedout w get a doc soft quiet=800 wait=300
 expect 'locked 1' w get a doc soft quiet=300 wait=-1
@@ -94,10 +94,10 @@ check 'its token is a new one' test "$(reply r1 token a)" -gt "$token"
 expect full r2 get a doc shared
 expect ok r2 ask a doc shared wait=-1
 expect ok r1 change a shared 0
-expect granted r2 wait a 2000
+expect granted r2 wait a 5000
 #   Of two upgraders one is refused at once, while the other waits on.
 echo 'change a exclusive 5000' >&"${client_in[r1]}"
-sleep 0.5
+check 'r1 waits for that' within 5 is_listed upgrade doc
 expect deadlock r2 change a exclusive 5000
 expect ok r2 release a
 read -rt 5 line <&"${client_out[r1]}"

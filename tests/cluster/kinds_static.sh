@@ -106,7 +106,7 @@ expect ok a release keep
 #   counts.
 client static h2
 expect 'locked 1' static get one one static
-expect 'locked 1' static get two two static duration=300
+expect 'locked 1' static get two two static duration=2000
 expect 'locked 1' static get three three static
 expect ok static leave one
 key=$(reply static key three)

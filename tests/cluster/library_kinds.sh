@@ -99,8 +99,8 @@ END
 #   ------------------------------------------------------------ time
 
 play 'a duration, and a late release' <<'END'
-a get t tool duration=300 -> ok
-a event 3000 -> lost t timedout
+a get t tool duration=1500 -> ok
+a event 5000 -> lost t timedout
 a held t -> no
 a give t -> late
 b get t tool wait=0 -> ok

@@ -30,22 +30,26 @@ lock (lk_client *app, const char *body)
 
 /*  The list, from a leader; from anybody else it is the leaders' names. */
 static const lk_message *
-list_at (const char *service, const char *what)
+list_at (const char *service)
 {
     static uint64_t serial = 1000000;
     lk_client_say (c, c->address, service, "LOCKLIST", ++serial, NULL);
-    return lk_bare_told (c, serial, "LOCKLIST", what);
+    const lk_message *answer = lk_client_next (c, ANSWER_MS);
+    return answer && lk_message_is (answer, "LOCKLIST")
+                   && lk_message_serial (answer) == serial
+               ? answer
+               : NULL;
 }
 
 static const lk_message *
-list (const char *what)
+list (void)
 {
     char service[LK_ADDRESS_LEN_MAX + 1];
-    const lk_message *answer = list_at ("lock@.", what);
+    const lk_message *answer = list_at ("lock@.");
     const char *leader = answer ? lk_message_item (answer, "leaders", 0) : NULL;
     if (leader) {
         snprintf (service, sizeof service, "lock@%s", leader);
-        answer = list_at (service, what);
+        answer = list_at (service);
     }
     return answer;
 }
@@ -54,8 +58,9 @@ list (const char *what)
 static lk_message *
 find_row (const char *field, const char *name, int nth)
 {
-    const lk_message *all = list (name);
+    const lk_message *all = list ();
     lk_message *row = NULL;
+    EXPECT (all != NULL, "%s: LOCKLIST", name);
     for (size_t i = 0; all && (row = lk_message_row (all, "tickets", i)); i++) {
         const char *text = lk_message_text (row, field);
         if (text && strcmp (text, name) == 0 && nth-- == 0) {
@@ -65,6 +70,40 @@ find_row (const char *field, const char *name, int nth)
     }
     EXPECT (row != NULL, "%s is in the list", name);
     return row ? row : lk_message_row_new ();
+}
+
+static bool
+is_listed (const char *name, const char *state)
+{
+    const lk_message *all = list ();
+    lk_message *row;
+    bool found = false;
+    for (size_t i = 0; all && !found; i++) {
+        row = lk_message_row (all, "tickets", i);
+        if (!row) {
+            break;
+        }
+        const char *text = lk_message_text (row, "object");
+        found = text && strcmp (text, name) == 0
+                && (strcmp (lk_message_text (row, "state"), state) == 0
+                    || lk_message_flag (row, state));
+        lk_message_destroy (&row);
+    }
+    return found;
+}
+
+/*  What two hosts ask for comes in any order: so who needs one waits until a
+ *  ticket is in that state. */
+static void
+await_listed (const char *name, const char *state)
+{
+    const int64_t until_us = lk_fixture_now_us () + ANSWER_MS * 1000LL;
+    bool found;
+    while (!(found = is_listed (name, state))
+           && lk_fixture_now_us () < until_us) {
+        usleep (20000);
+    }
+    EXPECT (found, "%s: %s", name, state);
 }
 
 /*  -------------------------------------------------------- refusals */
@@ -150,6 +189,7 @@ try_shared (void)
     EXPECT (strcmp (two.type, "shared") == 0 && two.ordinal == 2,
             "is the second");
     const uint64_t writer = lock (c, "{'object': 'pages'}");
+    await_listed ("pages", "waiting");
     lk_bare_silent (c, "a writer");
     const uint64_t third = lock (a, read);
     lk_bare_silent (a, "a reader behind a writer");
@@ -169,14 +209,15 @@ try_soft (void)
     const lk_bare_grant one = lk_bare_lock (a, read, "a reader");
     const uint64_t writer =
         lock (c, "{'object': 'soft', 'policy': 'soft', 'quiet': 400}");
+    await_listed ("soft", "waiting");
     const lk_bare_grant two =
         lk_bare_lock (b, read, "a reader that passes a soft writer");
     lk_bare_unlock (a, &one, o);
-    lk_bare_unlock (b, &two, o);
     const int64_t since_us = lk_fixture_now_us ();
+    lk_bare_unlock (b, &two, o);
     const lk_bare_grant writes =
         lk_bare_granted (c, writer, "the writer after a quiet time");
-    EXPECT (lk_fixture_now_us () - since_us > 350000, "which it waited for");
+    EXPECT (lk_fixture_now_us () - since_us >= 400000, "which it waited for");
     lk_bare_unlock (c, &writes, o);
 }
 
@@ -225,6 +266,7 @@ try_turns (void)
     const lk_bare_grant one = lk_bare_lock (a, read, "a reader");
     const lk_bare_grant two = lk_bare_lock (b, read, "another");
     lk_bare_say_again (a, one.serial, write);
+    await_listed ("turns", "upgrade");
     lk_bare_silent (a, "its upgrade");
     lk_bare_say_again (b, two.serial, write);
     const lk_message *no =
