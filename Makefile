@@ -334,11 +334,22 @@ $(firstword $(hooked)): $(B)/tests/hooks/lockd.o $(B)/tests/lib/corrupt.o \
 parts = $(test_lib) $(lock_lib) $(core_lib) $(router_lib) $(daemon_lib) \
 	$(static_lib)
 
-$(unit_tests) $(cluster_tests): $(B)/%: $(B)/%.o $(parts)
+$(filter-out %/growth,$(unit_tests)) $(cluster_tests): $(B)/%: $(B)/%.o $(parts)
 	$(call link,$(WRAP) $(CHECK_LIBS))
 
 #   One of them has a hash of its own, in which all names are equal.
 $(B)/tests/unit/equal_hashes: private WRAP = -Wl,--wrap=lk_hash64
+
+#   One of them counts the steps that the core takes.
+counted = $(patsubst %.c,$(B)/counted/%.o,$(core_src) $(wildcard src/util/*.c))
+$(B)/tests/unit/growth: $(B)/%: $(B)/%.o $(counted) $(parts)
+	$(call link,$(CHECK_LIBS))
+$(B)/counted/%.o: INC = -Isrc -Iinclude -Iplugins/lock/core
+$(B)/counted/%.o: EXTRA = -fsanitize-coverage=trace-pc
+$(B)/counted/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(say) CC $<
+	$(Q)$(CC) $(INC) $(DEPS_CFLAGS) $(EXTRA) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(benches): $(B)/%: $(B)/%.o $(parts)
 	$(call link)

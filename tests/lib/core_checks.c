@@ -228,6 +228,6 @@ lk_core_check_node (lk_node *node, bool honest)
     LK_ASSERT (status.session == node->facts.session);
     LK_ASSERT (status.lease_until_ms >= 0);
     LK_ASSERT (lk_hosts_has (status.sees, node->config.self));
-    LK_ASSERT (HASH_CNT (by_serial, node->proxy.serials)
-               >= HASH_CNT (by_name, node->proxy.names));
+    LK_ASSERT (node->proxy.serials.count
+               >= node->proxy.names.count);
 }

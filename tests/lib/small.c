@@ -376,6 +376,9 @@ set_up (lk_small *self, lk_host place, const lk_small_plan *plan)
     if (plan->grace_ms > 0) {
         config->grace_ms = plan->grace_ms;
     }
+    if (plan->no_digests) {
+        config->digest_ms = 0;
+    }
     host->disk.active.members = LK_HOST_BIT (plan->hosts) - 1;
 }
 

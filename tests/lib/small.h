@@ -43,6 +43,7 @@ typedef struct {
     int64_t delay_ms;      /* a message takes 0..delay_ms */
     int64_t host_lease_ms; /* 0: 8000 */
     int64_t grace_ms;      /* 0: 60000 */
+    bool no_digests;
 } lk_small_plan;
 
 typedef struct lk_small lk_small;

@@ -76,7 +76,7 @@ vouched (void)
 static size_t
 known (void)
 {
-    return HASH_CNT (by_serial, node->proxy.serials);
+    return node->proxy.serials.count;
 }
 
 /*  What is sent for that request: NULL, or the last of that kind. */
@@ -345,7 +345,7 @@ START_TEST (a_session_ends_before_it_is_given_back)
         ck_assert_ptr_null (told ());
         vouched ();
         wait_ms (3200);
-        uint64_t serial = node->proxy.open->serial;
+        uint64_t serial = lk_asked_first (&node->proxy)->serial;
         ck_assert (sent_for (LK_MSG_UNLOCK, serial)->by_key);
         lk_lock_message message = reply_of (LK_MSG_LOCKFAILED, serial);
         message.as.reply.error = how == 1 ? LK_UNKNOWN : LK_DENIED;
@@ -371,7 +371,8 @@ START_TEST (it_is_given_back_though_nobody_waits_for_that)
     app (LK_ON_APP_GONE, 0, 0, 0);
     ck_assert_uint_eq (known (), 1);
     wait_ms (3200);
-    ck_assert (sent_for (LK_MSG_UNLOCK, node->proxy.open->serial)->by_key);
+    ck_assert (sent_for (LK_MSG_UNLOCK, lk_asked_first (&node->proxy)->serial)
+                   ->by_key);
 }
 END_TEST
 
@@ -382,7 +383,7 @@ START_TEST (why_it_is_not_given_back)
     lose_session ();
     vouched ();
     lk_lock_message message =
-        reply_of (LK_MSG_LOCKFAILED, node->proxy.open->serial);
+        reply_of (LK_MSG_LOCKFAILED, lk_asked_first (&node->proxy)->serial);
     message.as.reply.error = LK_OVERLOADED;
     give (1, &message);
     ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
@@ -512,7 +513,8 @@ END_TEST
 START_TEST (it_lingers_for_ever)
 {
     leave_it (INT64_MAX, 0);
-    ck_assert_int_eq (node->proxy.held->linger_until_ms, INT64_MAX);
+    ck_assert_int_eq (lk_asked_first (&node->proxy)->linger_until_ms,
+                      INT64_MAX);
     for (int i = 0; i < 10; i++) {
         wait_ms (2000);
         vouched ();

@@ -69,19 +69,18 @@ START_TEST (what_makes_no_sense)
 END_TEST
 
 /*  As if there were so many. */
-static unsigned
-pretend_requests (unsigned count)
+static size_t
+pretend_requests (size_t count)
 {
-    unsigned *items = &node->proxy.serials->by_serial.tbl->num_items;
-    const unsigned before = *items;
-    *items = count;
+    const size_t before = node->proxy.serials.count;
+    node->proxy.serials.count = count;
     return before;
 }
 
 START_TEST (as_many_as_there_can_be)
 {
     ask (1);
-    const unsigned before = pretend_requests (LK_REQUESTS_MAX);
+    const size_t before = pretend_requests (LK_REQUESTS_MAX);
     fails (LK_ON_LOCK, plain (2), LK_OVERLOADED);
     fails (LK_ON_UNLOCK_BY_KEY, plain (2), LK_OVERLOADED);
     pretend_requests (before);
@@ -98,7 +97,7 @@ START_TEST (one_that_waits_longer_than_there_is_time)
     request = plain (2);
     request.wait_ms = INT64_MAX;
     put (LK_ON_LOCK, request);
-    ck_assert_int_eq (node->proxy.due_ms, INT64_MAX);
+    ck_assert_int_eq (lk_heap_next_ms (&node->proxy.ends), INT64_MAX);
     ck_assert_int_eq (locked (2)->kind, LK_ANSWER_LOCKED);
 }
 END_TEST
@@ -194,7 +193,7 @@ START_TEST (what_is_not_given_back_now)
     put (LK_ON_UNLOCK, plain (1));
     unlocked (1, LK_OK, 0);
     ask (2);
-    const unsigned before = pretend_requests (LK_REQUESTS_MAX);
+    const size_t before = pretend_requests (LK_REQUESTS_MAX);
     locked (1);
     ck_assert_ptr_null (sent_to_any (LK_MSG_UNLOCK));
     pretend_requests (before);

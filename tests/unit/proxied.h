@@ -10,6 +10,7 @@
 #ifndef PROXIED_H
 #define PROXIED_H
 
+#include "asked.h"
 #include "core_fake.h"
 
 #define MEMBERS 0xe
@@ -54,14 +55,17 @@ set_up (void)
 
 /*  -------------------------------------------------------- what it is told */
 
-/*  The last thing that it told the application; NULL: nothing. */
+/*  The last thing that it told the application, of danger if there was nothing
+ *  else; NULL: nothing. */
 FAKE const lk_answer *
 told (void)
 {
     const lk_answer *found = NULL;
     for (size_t i = 0; i < effects.count; i++) {
-        if (effects.item[i].type == LK_DO_TELL) {
-            found = &effects.item[i].answer;
+        const lk_answer *answer = &effects.item[i].answer;
+        if (effects.item[i].type == LK_DO_TELL
+            && (!found || answer->kind != LK_ANSWER_JEOPARDY)) {
+            found = answer;
         }
     }
     return found;

@@ -5,6 +5,7 @@
  */
 
 #include "asked.h"
+#include "jeopardy.h"
 #include "node_private.h"
 #include "report.h"
 #include "set.h"
@@ -34,7 +35,7 @@ give_back (lk_node *node, uint64_t serial, lk_name object, bool unless_kept)
 {
     const lk_proxy *proxy = &node->proxy;
     if (object.size == 0 || serial > proxy->last_serial
-        || HASH_CNT (by_serial, proxy->serials) >= LK_REQUESTS_MAX) {
+        || proxy->serials.count >= LK_REQUESTS_MAX) {
         return; /* it is none of ours, or has to wait for the next time */
     }
     lk_asked *asked =
@@ -50,6 +51,7 @@ hold (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
     lk_asked_ask_no_more (node, asked);
     lk_asked_enter (node, asked, LK_ASKED_HELD);
     lk_asked_tell_locked (node, asked);
+    lk_jeopardy_look_at (node, asked);
 }
 
 static void

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <utlist.h>
 
-/*  -------------------------------------------------------- maps and lists */
+/*  -------------------------------------------------------- lists */
 
 static bool
 is_open (lk_asked_state state)
@@ -21,52 +21,207 @@ is_open (lk_asked_state state)
            || state == LK_ASKED_ERRAND;
 }
 
+/*  Which it belongs into. */
+static uint8_t
+list_of (const lk_asked *asked)
+{
+    if (!is_open (asked->state) && !asked->asks_on) {
+        return LK_QUIET_LIST;
+    }
+    int list = LK_UNSAID_LIST;
+    if (asked->sent_ms != LK_LONG_AGO) {
+        list += asked->tries;
+    }
+    return (uint8_t) (list < LK_LISTS ? list : LK_LISTS - 1);
+}
+
 static void
 link_in (lk_proxy *proxy, lk_asked *asked)
 {
-    if (is_open (asked->state)) {
-        DL_APPEND (proxy->open, asked);
-    } else {
-        DL_APPEND (proxy->held, asked);
-    }
+    asked->list = list_of (asked);
+    DL_APPEND (proxy->list[asked->list], asked);
+    proxy->settled += !is_open (asked->state);
 }
 
 static void
 link_out (lk_proxy *proxy, lk_asked *asked)
 {
-    if (is_open (asked->state)) {
-        DL_DELETE (proxy->open, asked);
-    } else {
-        DL_DELETE (proxy->held, asked);
+    DL_DELETE (proxy->list[asked->list], asked);
+    proxy->settled -= !is_open (asked->state);
+}
+
+static void
+link_again (lk_proxy *proxy, lk_asked *asked)
+{
+    link_out (proxy, asked);
+    link_in (proxy, asked);
+}
+
+/*  The first of that list, or of those behind it. */
+static lk_asked *
+first_from (const lk_proxy *proxy, size_t list)
+{
+    while (list < LK_LISTS && !proxy->list[list]) {
+        list++;
+    }
+    return list < LK_LISTS ? proxy->list[list] : NULL;
+}
+
+lk_asked *
+lk_asked_first (const lk_proxy *proxy)
+{
+    return first_from (proxy, 0);
+}
+
+lk_asked *
+lk_asked_next (const lk_proxy *proxy, const lk_asked *asked)
+{
+    return asked->next ? asked->next : first_from (proxy, asked->list + 1u);
+}
+
+/*  -------------------------------------------------------- addresses */
+
+/*  What its tickets show; of the requests of one application one. */
+struct lk_address {
+    size_t users;
+    lk_name name;
+    char text[];
+};
+
+static void
+drop_address (lk_address *address)
+{
+    if (address) {
+        address->users--;
+        if (address->users == 0) {
+            lk_free (address);
+        }
     }
 }
 
-/*  We count serials ourselves; those of applications are their own. */
-static unsigned
-serial_hash (uint64_t serial)
+static lk_address *
+find_address (const lk_asked *asked, lk_name name)
 {
-    return (unsigned) (lk_hash_mix (0, serial) >> 32);
+    lk_address *known = asked->asker ? asked->asker->address : NULL;
+    return known && known->name.size == name.size
+                   && memcmp (known->text, name.data, name.size) == 0
+               ? known
+               : NULL;
 }
 
-static lk_asker *
-find_asker (const lk_proxy *proxy, uint32_t app)
+static lk_address *
+new_address (lk_name name)
+{
+    lk_address *address = lk_alloc (sizeof *address + name.size);
+    memcpy (address->text, name.data, name.size);
+    address->name = (lk_name) {address->text, name.size};
+    return address;
+}
+
+void
+lk_asked_set_owner (lk_asked *asked, lk_name owner)
+{
+    if (owner.size == 0) {
+        return;
+    }
+    lk_address *address = find_address (asked, owner);
+    if (!address) {
+        address = new_address (owner);
+        if (asked->asker) {
+            drop_address (asked->asker->address);
+            asked->asker->address = address;
+            address->users++;
+        }
+    }
+    address->users++;
+    drop_address (asked->address);
+    asked->address = address;
+    asked->ticket.owner = address->name;
+}
+
+static void
+free_asked (lk_asked *asked)
+{
+    drop_address (asked->address);
+    lk_free ((char *) asked->reason.data);
+    lk_free (asked);
+}
+
+/*  -------------------------------------------------------- maps */
+
+/*  We count serials ourselves; those of applications are their own. */
+static uint32_t
+serial_hash (uint64_t serial)
+{
+    return (uint32_t) (lk_hash_mix (0, serial) >> 32);
+}
+
+static uint32_t
+name_hash (const uint64_t name[2])
+{
+    return (uint32_t) lk_hash64 (name, 2 * sizeof name[0]);
+}
+
+static lk_asked *
+by_name (const lk_link *link)
+{
+    return (lk_asked *) ((char *) link - offsetof (lk_asked, by_name));
+}
+
+static uint32_t
+hash_of_serial (const lk_link *link)
+{
+    return serial_hash (((const lk_asked *) link)->serial);
+}
+
+static uint32_t
+hash_of_name (const lk_link *link)
+{
+    return name_hash (by_name (link)->name);
+}
+
+/*  Nobody can guess one. */
+static uint32_t
+hash_of_key (const lk_link *link)
+{
+    return (uint32_t) by_name (link)->ticket.key;
+}
+
+lk_asker *
+lk_asker_find (const lk_proxy *proxy, uint32_t app)
 {
     lk_asker *asker = NULL;
     HASH_FIND (hh, proxy->askers, &app, sizeof app, asker);
     return asker;
 }
 
+lk_asker *
+lk_asker_need (lk_proxy *proxy, uint32_t app)
+{
+    lk_asker *asker = lk_asker_find (proxy, app);
+    if (!asker) {
+        asker = lk_alloc (sizeof *asker);
+        asker->app = app;
+        HASH_ADD (hh, proxy->askers, app, sizeof asker->app, asker);
+    }
+    return asker;
+}
+
+void
+lk_asker_rest (lk_proxy *proxy, lk_asker *asker)
+{
+    if (!asker->first && !asker->sets) {
+        HASH_DEL (proxy->askers, asker);
+        drop_address (asker->address);
+        lk_free (asker);
+    }
+}
+
 static void
 join_asker (lk_proxy *proxy, lk_asked *asked)
 {
-    lk_asker *asker = find_asker (proxy, (uint32_t) asked->name[0]);
-    if (!asker) {
-        asker = lk_alloc (sizeof *asker);
-        asker->app = (uint32_t) asked->name[0];
-        HASH_ADD (hh, proxy->askers, app, sizeof asker->app, asker);
-    }
-    asked->asker = asker;
-    DL_APPEND2 (asker->first, asked, sibling_prev, sibling_next);
+    asked->asker = lk_asker_need (proxy, (uint32_t) asked->name[0]);
+    DL_APPEND2 (asked->asker->first, asked, sibling_prev, sibling_next);
 }
 
 static void
@@ -74,20 +229,39 @@ leave_asker (lk_proxy *proxy, lk_asked *asked)
 {
     lk_asker *asker = asked->asker;
     DL_DELETE2 (asker->first, asked, sibling_prev, sibling_next);
-    if (!asker->first) {
-        HASH_DEL (proxy->askers, asker);
-        lk_free (asker);
+    asked->asker = NULL;
+    lk_asker_rest (proxy, asker);
+}
+
+/*  One that lingers is nobody's, and found by its key. */
+static bool
+is_left (const lk_asked *asked)
+{
+    return asked->name[0] == LK_NO_APP && asked->state == LK_ASKED_LINGERING;
+}
+
+static void
+key_in (lk_proxy *proxy, lk_asked *asked)
+{
+    if (is_left (asked)) {
+        lk_index_add (&proxy->lingering, &asked->by_name);
+    }
+}
+
+static void
+key_out (lk_proxy *proxy, lk_asked *asked)
+{
+    if (is_left (asked)) {
+        lk_index_remove (&proxy->lingering, &asked->by_name);
     }
 }
 
 static void
 map_in (lk_proxy *proxy, lk_asked *asked)
 {
-    HASH_ADD_BYHASHVALUE (by_serial, proxy->serials, serial,
-                          sizeof asked->serial, serial_hash (asked->serial),
-                          asked);
+    key_in (proxy, asked);
     if (asked->name[0] != LK_NO_APP) {
-        HASH_ADD (by_name, proxy->names, name, sizeof asked->name, asked);
+        lk_index_add (&proxy->names, &asked->by_name);
         join_asker (proxy, asked);
     }
 }
@@ -95,9 +269,9 @@ map_in (lk_proxy *proxy, lk_asked *asked)
 static void
 map_out (lk_proxy *proxy, lk_asked *asked)
 {
-    HASH_DELETE (by_serial, proxy->serials, asked);
+    key_out (proxy, asked);
     if (asked->name[0] != LK_NO_APP) {
-        HASH_DELETE (by_name, proxy->names, asked);
+        lk_index_remove (&proxy->names, &asked->by_name);
         leave_asker (proxy, asked);
     }
 }
@@ -111,19 +285,25 @@ place_in_ends (void *asked)
 void
 lk_asked_init_maps (lk_proxy *proxy)
 {
+    lk_index_init (&proxy->serials, hash_of_serial);
+    lk_index_init (&proxy->names, hash_of_name);
+    lk_index_init (&proxy->lingering, hash_of_key);
     lk_heap_init (&proxy->ends, place_in_ends);
 }
 
 void
-lk_asked_clear_maps (lk_proxy *proxy)
+lk_asked_clear_all (lk_proxy *proxy)
 {
-    lk_asker *asker;
-    lk_asker *next;
-    HASH_CLEAR (by_serial, proxy->serials);
-    HASH_CLEAR (by_name, proxy->names);
-    HASH_ITER (hh, proxy->askers, asker, next) {
-        HASH_DEL (proxy->askers, asker);
-        lk_free (asker);
+    lk_asked *asked;
+    (void) lk_index_clear (&proxy->serials);
+    (void) lk_index_clear (&proxy->names);
+    (void) lk_index_clear (&proxy->lingering);
+    while ((asked = lk_asked_first (proxy))) {
+        if (asked->asker) {
+            leave_asker (proxy, asked);
+        }
+        link_out (proxy, asked);
+        free_asked (asked);
     }
     lk_heap_clear (&proxy->ends);
 }
@@ -132,13 +312,13 @@ lk_asked *
 lk_asked_new (lk_node *node, lk_asked_state state, uint64_t serial,
               uint32_t app, uint64_t app_serial, lk_name object)
 {
-    lk_asked *asked = lk_alloc (sizeof *asked);
+    lk_asked *asked = lk_alloc (sizeof *asked + object.size);
     asked->serial = serial;
     asked->name[0] = app;
     asked->name[1] = app_serial;
     asked->state = state;
-    asked->ticket.object.data = lk_memdup (object.data, object.size);
-    asked->ticket.object.size = object.size;
+    memcpy (asked->object, object.data, object.size);
+    asked->ticket.object = (lk_name) {asked->object, object.size};
     asked->asked_ms = node->now_ms;
     asked->wait_until_ms = INT64_MAX;
     asked->until_ms = INT64_MAX;
@@ -146,6 +326,7 @@ lk_asked_new (lk_node *node, lk_asked_state state, uint64_t serial,
     asked->turn.until_ms = INT64_MAX;
     asked->sent_ms = LK_LONG_AGO;
     link_in (&node->proxy, asked);
+    lk_index_add (&node->proxy.serials, &asked->by_serial);
     map_in (&node->proxy, asked);
     return asked;
 }
@@ -165,46 +346,62 @@ await_nothing (lk_node *node, lk_asked *asked)
 }
 
 void
-lk_asked_free (lk_asked *asked)
-{
-    lk_ticket_clear (&asked->ticket);
-    lk_free ((char *) asked->reason.data);
-    lk_free (asked);
-}
-
-void
 lk_asked_remove (lk_node *node, lk_asked *asked)
 {
     await_nothing (node, asked);
-    lk_asked_ask_no_more (node, asked);
     link_out (&node->proxy, asked);
     map_out (&node->proxy, asked);
+    lk_index_remove (&node->proxy.serials, &asked->by_serial);
     lk_heap_take (&node->proxy.ends, asked);
-    lk_asked_free (asked);
+    free_asked (asked);
 }
 
 lk_asked *
 lk_asked_by_serial (const lk_node *node, uint64_t serial)
 {
-    lk_asked *asked = NULL;
-    HASH_FIND_BYHASHVALUE (by_serial, node->proxy.serials, &serial,
-                           sizeof serial, serial_hash (serial), asked);
-    return asked;
+    lk_link *link = lk_index_find (&node->proxy.serials, serial_hash (serial));
+    while (link && ((lk_asked *) link)->serial != serial) {
+        link = link->next;
+    }
+    return (lk_asked *) link;
 }
 
 lk_asked *
 lk_asked_by_name (const lk_node *node, uint32_t app, uint64_t app_serial)
 {
-    uint64_t name[2] = {app, app_serial};
-    lk_asked *asked = NULL;
-    HASH_FIND (by_name, node->proxy.names, name, sizeof name, asked);
-    return asked;
+    const uint64_t name[2] = {app, app_serial};
+    lk_link *link = lk_index_find (&node->proxy.names, name_hash (name));
+    while (link && memcmp (by_name (link)->name, name, sizeof name) != 0) {
+        link = link->next;
+    }
+    return link ? by_name (link) : NULL;
+}
+
+static bool
+is_heirloom (const lk_asked *asked, uint64_t key, lk_name object,
+             lk_lock_type type)
+{
+    const lk_name *name = &asked->ticket.object;
+    return asked->ticket.key == key && asked->ticket.mode.type == type
+           && name->size == object.size
+           && memcmp (name->data, object.data, name->size) == 0;
+}
+
+lk_asked *
+lk_asked_by_key (const lk_node *node, uint64_t key, lk_name object,
+                 lk_lock_type type)
+{
+    lk_link *link = lk_index_find (&node->proxy.lingering, (uint32_t) key);
+    while (link && !is_heirloom (by_name (link), key, object, type)) {
+        link = link->next;
+    }
+    return link ? by_name (link) : NULL;
 }
 
 lk_asked *
 lk_asked_of_app (const lk_node *node, uint32_t app)
 {
-    const lk_asker *asker = find_asker (&node->proxy, app);
+    const lk_asker *asker = lk_asker_find (&node->proxy, app);
     return asker ? asker->first : NULL;
 }
 
@@ -275,24 +472,51 @@ void
 lk_asked_enter (lk_node *node, lk_asked *asked, lk_asked_state state)
 {
     link_out (&node->proxy, asked);
+    key_out (&node->proxy, asked);
     asked->state = state;
+    asked->asks_on = asked->asks_on && !is_open (state);
     asked->sent_ms = LK_LONG_AGO;
     asked->tries = 0;
+    key_in (&node->proxy, asked);
     link_in (&node->proxy, asked);
-    if (is_open (state)) {
-        lk_asked_ask_no_more (node, asked);
-    }
     lk_asked_await_end (node, asked);
+}
+
+/*  It is said at once, as if for the first time. */
+static void
+say_anew (lk_node *node, lk_asked *asked)
+{
+    asked->sent_ms = LK_LONG_AGO;
+    asked->tries = 0;
+    if (asked->list != list_of (asked)) {
+        link_again (&node->proxy, asked);
+    }
+}
+
+void
+lk_asked_was_said (lk_node *node, lk_asked *asked, int tries)
+{
+    asked->sent_ms = node->now_ms;
+    asked->tries = tries;
+    link_again (&node->proxy, asked);
+}
+
+void
+lk_asked_say_all_anew (lk_node *node)
+{
+    lk_asked *asked;
+    for (size_t list = LK_LISTS - 1; list > LK_UNSAID_LIST; list--) {
+        while ((asked = node->proxy.list[list])) {
+            say_anew (node, asked);
+        }
+    }
 }
 
 void
 lk_asked_ask_on (lk_node *node, lk_asked *asked)
 {
-    if (!asked->asks_on) {
-        asked->asks_on = true;
-        DL_APPEND2 (node->proxy.asking, asked, asking_prev, asking_next);
-    }
-    asked->tries = 0;
+    asked->asks_on = true;
+    say_anew (node, asked);
     lk_asked_send (node, asked);
 }
 
@@ -301,20 +525,25 @@ lk_asked_ask_no_more (lk_node *node, lk_asked *asked)
 {
     if (asked->asks_on) {
         asked->asks_on = false;
-        DL_DELETE2 (node->proxy.asking, asked, asking_prev, asking_next);
+        link_again (&node->proxy, asked);
     }
+}
+
+void
+lk_asked_learn_key (lk_node *node, lk_asked *asked, uint64_t key)
+{
+    key_out (&node->proxy, asked);
+    asked->ticket.key = key;
+    key_in (&node->proxy, asked);
 }
 
 void
 lk_asked_renumber (lk_node *node, lk_asked *asked)
 {
-    HASH_DELETE (by_serial, node->proxy.serials, asked);
+    lk_index_remove (&node->proxy.serials, &asked->by_serial);
     asked->serial = ++node->proxy.last_serial;
-    asked->sent_ms = LK_LONG_AGO;
-    asked->tries = 0;
-    HASH_ADD_BYHASHVALUE (by_serial, node->proxy.serials, serial,
-                          sizeof asked->serial, serial_hash (asked->serial),
-                          asked);
+    lk_index_add (&node->proxy.serials, &asked->by_serial);
+    say_anew (node, asked);
 }
 
 void
@@ -383,20 +612,16 @@ can_send (const lk_node *node)
 }
 
 static void
-send_to_home (lk_node *node, lk_asked *asked, lk_lock_message *message)
+send_to_home (lk_node *node, const lk_asked *asked, lk_lock_message *message)
 {
-    asked->sent_ms = node->now_ms;
     lk_proxy_send (node, message,
                    lk_home_of (&node->proxy.decree, asked->ticket.object),
-                   asked->tries++);
+                   asked->tries);
 }
 
 static void
-send_check (lk_node *node, lk_asked *asked)
+send_check (lk_node *node, const lk_asked *asked)
 {
-    if (!can_send (node)) {
-        return;
-    }
     lk_lock_message *message = lk_out_message (node, LK_MSG_CHECK);
     message->as.check =
         (lk_msg_check) {.request = request_id (node, asked),
@@ -406,11 +631,8 @@ send_check (lk_node *node, lk_asked *asked)
 }
 
 static void
-send_request (lk_node *node, lk_asked *asked, lk_lock_kind kind)
+send_request (lk_node *node, const lk_asked *asked, lk_lock_kind kind)
 {
-    if (!can_send (node)) {
-        return;
-    }
     lk_lock_message *message = lk_out_message (node, kind);
     lk_msg_request *request = &message->as.request;
     request->ticket = lk_out_ticket (node, &asked->ticket);
@@ -433,23 +655,33 @@ send_request (lk_node *node, lk_asked *asked, lk_lock_kind kind)
     send_to_home (node, asked, message);
 }
 
-void
-lk_asked_send (lk_node *node, lk_asked *asked)
+static bool
+is_asked_for (const lk_asked *asked)
 {
-    if (asked->errand == LK_ERRAND_CHECK) {
-        send_check (node, asked);
-        return;
-    }
-    send_request (node, asked,
-                  asked->state == LK_ASKED_WAITING || asked->asks_on
-                      ? LK_MSG_LOCK
-                      : LK_MSG_UNLOCK);
+    return asked->state == LK_ASKED_WAITING || asked->asks_on;
 }
 
 void
-lk_asked_send_unlock (lk_node *node, lk_asked *asked)
+lk_asked_send (lk_node *node, lk_asked *asked)
 {
-    send_request (node, asked, LK_MSG_UNLOCK);
+    if (!can_send (node)) {
+        return;
+    }
+    if (asked->errand == LK_ERRAND_CHECK) {
+        send_check (node, asked);
+    } else {
+        send_request (node, asked,
+                      is_asked_for (asked) ? LK_MSG_LOCK : LK_MSG_UNLOCK);
+    }
+    lk_asked_was_said (node, asked, asked->tries + 1);
+}
+
+void
+lk_asked_send_unlock (lk_node *node, const lk_asked *asked)
+{
+    if (can_send (node)) {
+        send_request (node, asked, LK_MSG_UNLOCK);
+    }
 }
 
 /*  -------------------------------------------------------- telling */

@@ -17,16 +17,31 @@ lk_asked *lk_asked_new (lk_node *node, lk_asked_state state, uint64_t serial,
                         uint32_t app, uint64_t app_serial, lk_name object);
 void lk_asked_remove (lk_node *node, lk_asked *asked);
 
-/*  The maps begin empty; and are forgotten, but not what is in them. */
-void lk_asked_init_maps (lk_proxy *proxy);
-void lk_asked_clear_maps (lk_proxy *proxy);
+/*  Whose it is, for people to see; copied. */
+void lk_asked_set_owner (lk_asked *asked, lk_name owner);
 
-/*  Its memory; it is in no map or list (any more). */
-void lk_asked_free (lk_asked *asked);
+/*  The maps begin empty; all requests are forgotten. */
+void lk_asked_init_maps (lk_proxy *proxy);
+void lk_asked_clear_all (lk_proxy *proxy);
+
+/*  All requests, those first that are not said. What becomes of one
+ *  may bring it into a later list, so that it comes once more. */
+lk_asked *lk_asked_first (const lk_proxy *proxy);
+lk_asked *lk_asked_next (const lk_proxy *proxy, const lk_asked *asked);
 
 lk_asked *lk_asked_by_serial (const lk_node *node, uint64_t serial);
 lk_asked *lk_asked_by_name (const lk_node *node, uint32_t app,
                             uint64_t app_serial);
+
+/*  What lingers, if that is its key, name and type. */
+lk_asked *lk_asked_by_key (const lk_node *node, uint64_t key, lk_name object,
+                           lk_lock_type type);
+
+/*  An application, made if it is not there; NULL. It is there as long as it
+ *  has a request or a set: else it rests. */
+lk_asker *lk_asker_need (lk_proxy *proxy, uint32_t app);
+lk_asker *lk_asker_find (const lk_proxy *proxy, uint32_t app);
+void lk_asker_rest (lk_proxy *proxy, lk_asker *asker);
 
 /*  Of an application the first; the others are its siblings. */
 lk_asked *lk_asked_of_app (const lk_node *node, uint32_t app);
@@ -38,6 +53,9 @@ void lk_asked_enter (lk_node *node, lk_asked *asked, lk_asked_state state);
  *  lk_asked_ask_no_more, or in another state it is not held any more. */
 void lk_asked_ask_on (lk_node *node, lk_asked *asked);
 void lk_asked_ask_no_more (lk_node *node, lk_asked *asked);
+
+/*  That is its key now. */
+void lk_asked_learn_key (lk_node *node, lk_asked *asked, uint64_t key);
 
 /*  Gives back by its key, in the next session, what is not bound to any. */
 void lk_asked_become_errand (lk_node *node, lk_asked *asked);
@@ -55,11 +73,17 @@ void lk_asked_await_unlocked (lk_node *node, lk_asked *asked);
 /*  Nobody waits for news of it any more. */
 void lk_asked_orphan (lk_node *node, lk_asked *asked);
 
-/*  Sends its LOCK, UNLOCK or LOCKCHECK now. */
+/*  Sends its LOCK, UNLOCK or LOCKCHECK now; but not outside of a session. */
 void lk_asked_send (lk_node *node, lk_asked *asked);
 
+/*  It was said just now, for so many times. */
+void lk_asked_was_said (lk_node *node, lk_asked *asked, int tries);
+
+/*  All that is said until answered is said again, as if for the first time. */
+void lk_asked_say_all_anew (lk_node *node);
+
 /*  Sends an UNLOCK, once, whatever its state is: a last word. */
-void lk_asked_send_unlock (lk_node *node, lk_asked *asked);
+void lk_asked_send_unlock (lk_node *node, const lk_asked *asked);
 
 /*  What the application is told. */
 void lk_asked_tell_locked (lk_node *node, const lk_asked *asked);
@@ -76,9 +100,6 @@ void lk_asked_await_end (lk_node *node, lk_asked *asked);
 /*  Of whom a wait, duration or linger has ended; it is not returned again for
  *  that. NULL: nobody. */
 lk_asked *lk_asked_next_end (lk_node *node);
-
-/*  The proxy looks at its sets at `when_ms` at the latest. */
-void lk_proxy_due (lk_node *node, int64_t when_ms);
 
 /*  A home of the proxy's decree: try `tries`, every other one by another
  *  leader. */

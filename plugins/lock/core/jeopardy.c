@@ -9,8 +9,6 @@
 #include "node_private.h"
 #include "set.h"
 
-#include <utlist.h>
-
 void
 lk_jeopardy_restart (lk_node *node)
 {
@@ -41,11 +39,12 @@ find_danger (lk_node *node)
 }
 
 /*  A static lock needs no lease. */
-static void
-look_at (lk_node *node, lk_asked *asked, uint8_t homes)
+void
+lk_jeopardy_look_at (lk_node *node, lk_asked *asked)
 {
-    bool danger =
-        homes >> lk_home_of (&node->proxy.decree, asked->ticket.object) & 1;
+    const lk_proxy *self = &node->proxy;
+    uint8_t home = lk_home_of (&self->decree, asked->ticket.object);
+    bool danger = self->danger >> home & 1;
     if (asked->state != LK_ASKED_HELD || asked->set
         || asked->ticket.mode.is_static || asked->danger == danger) {
         return;
@@ -63,12 +62,13 @@ lk_jeopardy_run (lk_node *node)
     lk_proxy *self = &node->proxy;
     uint8_t homes = find_danger (node);
     lk_asked *asked;
-    if (homes == 0 && self->danger == 0) {
+    if (homes == self->danger) {
         return;
     }
     self->danger = homes;
-    DL_FOREACH (self->held, asked) {
-        look_at (node, asked, homes);
+    for (asked = lk_asked_first (self); asked;
+         asked = lk_asked_next (self, asked)) {
+        lk_jeopardy_look_at (node, asked);
     }
-    lk_sets_in_danger (node, homes);
+    lk_sets_in_danger (node);
 }

@@ -9,7 +9,7 @@
 #ifndef LK_JEOPARDY_H
 #define LK_JEOPARDY_H
 
-#include "node.h"
+#include "asked.h"
 
 /*  A session or decree begins: silence counts from now on. */
 void lk_jeopardy_restart (lk_node *node);
@@ -17,5 +17,8 @@ void lk_jeopardy_restart (lk_node *node);
 /*  Tells those whose homes fell silent, or are heard again; for all, if the
  *  session has less than half of its lease left. */
 void lk_jeopardy_run (lk_node *node);
+
+/*  Tells of one that is held from now on, if it is in danger. */
+void lk_jeopardy_look_at (lk_node *node, lk_asked *asked);
 
 #endif

@@ -19,7 +19,6 @@
 #include <utlist.h>
 
 #define REPORT_MS 300  /* until a part is said again */
-#define BACKOFF_MAX 3  /* doublings of the time until it is said again */
 #define AT_A_TIME 1024 /* requests sent in one run */
 
 void
@@ -27,36 +26,17 @@ lk_proxy_init (lk_proxy *self)
 {
     memset (self, 0, sizeof *self);
     lk_asked_init_maps (self);
-    self->due_ms = INT64_MAX;
+    lk_sets_init (self);
     self->report_ms = LK_LONG_AGO;
-}
-
-static void
-free_list (lk_asked *list)
-{
-    lk_asked *asked;
-    lk_asked *next;
-    DL_FOREACH_SAFE (list, asked, next) {
-        lk_asked_free (asked);
-    }
 }
 
 void
 lk_proxy_clear (lk_proxy *self)
 {
-    lk_asked_clear_maps (self);
     lk_sets_clear (self);
-    free_list (self->open);
-    free_list (self->held);
+    lk_asked_clear_all (self);
+    lk_report_clear (self);
     lk_proxy_init (self);
-}
-
-void
-lk_proxy_due (lk_node *node, int64_t when_ms)
-{
-    if (when_ms < node->proxy.due_ms) {
-        node->proxy.due_ms = when_ms;
-    }
 }
 
 int64_t
@@ -64,8 +44,8 @@ lk_proxy_deadline (const lk_node *node)
 {
     const lk_proxy *self = &node->proxy;
     int64_t deadline = lk_heap_next_ms (&self->ends);
-    if (self->due_ms < deadline) {
-        deadline = self->due_ms;
+    if (lk_heap_next_ms (&self->set_ends) < deadline) {
+        deadline = lk_heap_next_ms (&self->set_ends);
     }
     if (self->live && self->lease_until_ms < deadline) {
         deadline = self->lease_until_ms;
@@ -117,13 +97,11 @@ begin_anew (lk_node *node, lk_asked *asked)
     lk_asked_orphan (node, asked);
     lk_asked *again = lk_asked_new (
         node, LK_ASKED_WAITING, ++node->proxy.last_serial, app, serial, name);
+    lk_asked_set_owner (again, asked->ticket.owner);
     again->queue = asked->queue;
     again->asked_ms = asked->asked_ms;
     again->wait_until_ms = asked->wait_until_ms;
     lk_asked_await_end (node, again);
-    again->ticket.owner.data =
-        lk_memdup (asked->ticket.owner.data, asked->ticket.owner.size);
-    again->ticket.owner.size = asked->ticket.owner.size;
     again->ticket.pid = asked->ticket.pid;
     again->ticket.duration_ms = asked->ticket.duration_ms;
     again->ticket.mode = asked->ticket.mode;
@@ -158,10 +136,8 @@ tell_all (lk_node *node, lk_err error)
     lk_proxy *self = &node->proxy;
     const lk_asked *asked;
     lk_out_lease (node, node->facts.session, 0);
-    DL_FOREACH (self->held, asked) {
-        tell_end (node, asked, error);
-    }
-    DL_FOREACH (self->open, asked) {
+    for (asked = lk_asked_first (self); asked;
+         asked = lk_asked_next (self, asked)) {
         tell_end (node, asked, error);
     }
     lk_sets_tell_end (node, error);
@@ -219,10 +195,8 @@ begin_session (lk_node *node, lk_err error)
     self->live = false;
     self->lease_until_ms = 0;
     lk_report_restart (node);
-    DL_FOREACH_SAFE (self->held, asked, next) {
-        carry_over (node, asked, error);
-    }
-    DL_FOREACH_SAFE (self->open, asked, next) {
+    for (asked = lk_asked_first (self); asked; asked = next) {
+        next = lk_asked_next (self, asked);
         carry_over (node, asked, error);
     }
     lk_sets_carry_over (node);
@@ -277,15 +251,7 @@ lk_proxy_hears (lk_node *node, const lk_decree *decree, uint8_t reclaim)
     lk_node_drop_old (node);
     lk_report_restart (node);
     lk_sets_new_decree (node);
-    lk_asked *asked;
-    DL_FOREACH (self->open, asked) {
-        asked->sent_ms = LK_LONG_AGO;
-        asked->tries = 0;
-    }
-    DL_FOREACH2 (self->asking, asked, asking_next) {
-        asked->sent_ms = LK_LONG_AGO;
-        asked->tries = 0;
-    }
+    lk_asked_say_all_anew (node);
     lk_jeopardy_restart (node);
     lk_out_status (node);
     lk_ping_send (node); /* the new leaders' leases rest on it */
@@ -373,56 +339,42 @@ lk_proxy_expire (lk_node *node)
     while ((asked = lk_asked_next_end (node))) {
         expire_asked (node, asked);
     }
-    if (node->now_ms >= self->due_ms) {
-        self->due_ms = INT64_MAX;
-        lk_sets_expire (node);
-    }
+    lk_sets_expire (node);
 }
 
-/*  Ever more seldom: a home that has the ticket calls back, and one that is
- *  behind is not helped by hearing it again. */
+/*  Until what is in that list is due. Ever more seldom: a home that has the
+ *  ticket calls back, and one that is behind is not helped by hearing it
+ *  again. */
 static int64_t
-gap_ms (const lk_asked *asked)
+gap_ms (size_t list)
 {
-    int doublings = asked->tries > 0 ? asked->tries - 1 : 0;
-    return LK_RESEND_MS << (doublings < BACKOFF_MAX ? doublings : BACKOFF_MAX);
+    return LK_RESEND_MS << (list - LK_UNSAID_LIST - 1);
 }
 
-/*  Sends what is due, the longest unsaid first, but only so much at a time
- *  that pings go on. */
+/*  The next that is due; NULL: none. */
+static lk_asked *
+find_due (const lk_node *node)
+{
+    lk_asked *const *list = node->proxy.list;
+    lk_asked *due = list[LK_UNSAID_LIST];
+    for (size_t i = LK_UNSAID_LIST + 1; !due && i < LK_LISTS; i++) {
+        if (list[i] && node->now_ms - list[i]->sent_ms >= gap_ms (i)) {
+            due = list[i];
+        }
+    }
+    return due;
+}
+
+/*  Only so much at a time that pings go on. */
 static void
 send_due (lk_node *node)
 {
-    lk_proxy *self = &node->proxy;
-    lk_asked *asked;
-    lk_asked *next;
-    int sent = 0;
-    self->is_behind = false;
-    DL_FOREACH_SAFE (self->open, asked, next) {
-        if (node->now_ms - asked->sent_ms < gap_ms (asked)) {
-            continue;
-        }
-        if (sent == AT_A_TIME) {
-            self->is_behind = true;
-            return;
-        }
-        sent++;
+    lk_asked *asked = find_due (node);
+    for (int sent = 0; asked && sent < AT_A_TIME; sent++) {
         lk_asked_send (node, asked);
-        DL_DELETE (self->open, asked);
-        DL_APPEND (self->open, asked);
+        asked = find_due (node);
     }
-}
-
-/*  Those that hold what they ask about, few as they are. */
-static void
-ask_on (lk_node *node)
-{
-    lk_asked *asked;
-    DL_FOREACH2 (node->proxy.asking, asked, asking_next) {
-        if (node->now_ms - asked->sent_ms >= gap_ms (asked)) {
-            lk_asked_send (node, asked);
-        }
-    }
+    node->proxy.is_behind = asked != NULL;
 }
 
 static void
@@ -449,7 +401,6 @@ lk_proxy_run (lk_node *node)
         return;
     }
     send_due (node);
-    ask_on (node);
     report (node);
     lk_jeopardy_run (node);
 }
@@ -465,7 +416,7 @@ is_last_word (const lk_asked *asked)
 
 /*  What is static stays its application's; what has none goes back. */
 static void
-leave_held (lk_node *node, lk_asked *asked)
+leave_one (lk_node *node, lk_asked *asked)
 {
     if (asked->state == LK_ASKED_HELD && asked->ticket.mode.is_static) {
         lk_turn_forget (node, asked, LK_SHUTDOWN);
@@ -478,6 +429,8 @@ leave_held (lk_node *node, lk_asked *asked)
         lk_asked_await_unlocked (node, asked);
     } else if (asked->state == LK_ASKED_LINGERING) {
         lk_asked_enter (node, asked, LK_ASKED_CLOSING);
+    } else if (waits (asked) && !is_last_word (asked)) {
+        fail_asked (node, asked, LK_SHUTDOWN);
     }
 }
 
@@ -491,13 +444,9 @@ lk_proxy_leave (lk_node *node)
     self->leave_ms = node->now_ms + node->config.host_lease_ms / 4;
     lk_out_lease (node, node->facts.session, 0);
     lk_sets_leave (node);
-    DL_FOREACH_SAFE (self->held, asked, next) {
-        leave_held (node, asked);
-    }
-    DL_FOREACH_SAFE (self->open, asked, next) {
-        if (waits (asked) && !is_last_word (asked)) {
-            fail_asked (node, asked, LK_SHUTDOWN);
-        }
+    for (asked = lk_asked_first (self); asked; asked = next) {
+        next = lk_asked_next (self, asked);
+        leave_one (node, asked);
     }
     lk_out_status (node);
     lk_proxy_run (node);
@@ -508,19 +457,17 @@ lk_proxy_has_left (const lk_node *node)
 {
     const lk_proxy *self = &node->proxy;
     return !self->live || node->now_ms >= self->leave_ms
-           || (!self->held && self->unlocking == 0);
+           || (self->settled == 0 && self->unlocking == 0);
 }
 
 void
 lk_proxy_stop (lk_node *node)
 {
-    lk_proxy *self = &node->proxy;
-    lk_asked *asked;
+    const lk_proxy *self = &node->proxy;
+    const lk_asked *asked;
     tell_all (node, LK_SHUTDOWN);
-    DL_FOREACH (self->held, asked) {
-        lk_asked_send_unlock (node, asked);
-    }
-    DL_FOREACH (self->open, asked) {
+    for (asked = lk_asked_first (self); asked;
+         asked = lk_asked_next (self, asked)) {
         lk_asked_send_unlock (node, asked);
     }
     begin_session (node, LK_SHUTDOWN);

@@ -15,6 +15,7 @@
 #include "decree.h"
 #include "node.h"
 #include "util/heap.h"
+#include "util/index.h"
 #include "util/map.h"
 
 #define LK_REQUESTS_MAX ((size_t) 1000000) /* of all applications of a host */
@@ -55,8 +56,17 @@ typedef struct {
     int64_t until_ms; /* of the wait */
 } lk_turn;
 
+/*  What is said until it is answered is in one list for each time that it was
+ *  said, longest unsaid first: so what is due is in front. All others are in
+ *  the list ahead of these. */
+#define LK_LISTS 6
+#define LK_QUIET_LIST 0
+#define LK_UNSAID_LIST 1
+
 /*  A request of an application. */
 typedef struct lk_asked {
+    lk_link by_serial;
+    lk_link by_name;  /* or, when it lingers, by its key */
     uint64_t serial;  /* on the wire: of this session */
     uint64_t name[2]; /* app and its own serial */
     lk_asked_state state;
@@ -70,7 +80,7 @@ typedef struct lk_asked {
     lk_turn turn;
     int64_t linger_ms;
     lk_err error;     /* CLOSING, ENDED: what it was told */
-    lk_ticket ticket; /* owns object and owner; token, key when held */
+    lk_ticket ticket; /* token, key when held */
     int64_t asked_ms;
     int64_t wait_until_ms; /* WAITING, ERRAND */
     int64_t until_ms;      /* of the duration; ENDED: of the grace, if nobody
@@ -78,26 +88,29 @@ typedef struct lk_asked {
     int64_t linger_until_ms;
     int64_t sent_ms;
     int tries;
-    uint64_t reported_in;  /* part of the report, from 1; 0: none yet */
     struct lk_set *set;    /* that it is a member of; NULL; it is told then */
     size_t place;          /* ... there */
-    struct lk_asked *prev; /* in `open` or `held` */
+    uint8_t list;          /* in which it is */
+    struct lk_asked *prev; /* there */
     struct lk_asked *next;
-    uint32_t end_place; /* in `ends` */
+    uint32_t end_place;         /* in `ends` */
+    struct lk_address *address; /* the owner's */
     struct lk_asker *asker;
     struct lk_asked *sibling_prev; /* of the same application */
     struct lk_asked *sibling_next;
-    bool asks_on; /* in `asking`, too */
-    struct lk_asked *asking_prev;
-    struct lk_asked *asking_next;
-    UT_hash_handle by_serial;
-    UT_hash_handle by_name;
+    bool asks_on;  /* held, and LOCK is said until answered */
+    char object[]; /* of its ticket */
 } lk_asked;
+
+/*  The address of an application, which its requests share. */
+typedef struct lk_address lk_address;
 
 /*  An application that asks, with all its requests. */
 typedef struct lk_asker {
     uint32_t app; /* key of the map */
     lk_asked *first;
+    struct lk_set *sets;
+    struct lk_address *address; /* that it had last */
     UT_hash_handle hh;
 } lk_asker;
 
@@ -106,7 +119,10 @@ typedef struct lk_asker {
 typedef struct {
     uint64_t part;
     bool composed;
-    bool more;
+    uint64_t *serials; /* of all that is reported */
+    size_t count;
+    size_t first; /* of the present part */
+    size_t end;   /* ... behind its last one */
 } lk_report;
 
 typedef struct {
@@ -129,18 +145,18 @@ typedef struct {
     int64_t report_ms;
     int report_tries;
 
-    lk_asked *serials; /* maps */
-    lk_asked *names;
-    lk_asker *askers;
-    lk_heap ends;     /* by when a wait, duration or linger ends, or before */
-    lk_asked *open;   /* something is to be sent */
-    lk_asked *held;   /* all others */
-    lk_asked *asking; /* held, and LOCK is said until answered */
+    lk_index serials;   /* all */
+    lk_index names;     /* ... of applications that are there */
+    lk_index lingering; /* ... of those that are gone, by key */
+    lk_asker *askers;   /* map */
+    lk_heap ends;       /* by when a wait, duration or linger ends, or before */
+    lk_asked *list[LK_LISTS];
+    size_t settled;      /* neither asked for nor given back */
     struct lk_set *sets; /* map */
+    lk_heap set_ends;    /* by when a wait or duration ends */
     bool is_behind;      /* not all that was due could be sent at once */
     size_t unlocking;    /* whose applications wait for UNLOCKED */
     uint64_t last_serial;
-    int64_t due_ms; /* of sets: no wait or duration ends before */
 } lk_proxy;
 
 void lk_proxy_init (lk_proxy *self);

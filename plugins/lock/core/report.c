@@ -10,23 +10,26 @@
 #include "node_private.h"
 
 #include <string.h>
-#include <utlist.h>
 
 /*  Of one part: as an operation it shares a message with others. Far fewer
  *  tickets than LK_REPORT_MAX are as large as that. */
 #define PART_SIZE_MAX (LK_BULK_SIZE_MAX / 2)
 
 void
+lk_report_clear (lk_proxy *proxy)
+{
+    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
+        lk_free (proxy->report[home].serials);
+    }
+    memset (proxy->report, 0, sizeof proxy->report);
+}
+
+void
 lk_report_restart (lk_node *node)
 {
-    lk_proxy *proxy = &node->proxy;
-    lk_asked *asked;
-    proxy->reported = 0;
-    proxy->report_ms = LK_LONG_AGO;
-    memset (proxy->report, 0, sizeof proxy->report);
-    DL_FOREACH (proxy->held, asked) {
-        asked->reported_in = 0;
-    }
+    node->proxy.reported = 0;
+    node->proxy.report_ms = LK_LONG_AGO;
+    lk_report_clear (&node->proxy);
 }
 
 static bool
@@ -39,44 +42,49 @@ belongs (const lk_node *node, const lk_asked *asked, uint8_t home)
            && lk_home_of (&node->proxy.decree, asked->ticket.object) == home;
 }
 
-/*  Settles what goes into the present part, and whether another follows. */
+/*  All that is held when the first part is sent: homes in a reclaim grant
+ *  nothing more. */
+static void
+list_all (const lk_node *node, uint8_t home, lk_report *self)
+{
+    const lk_proxy *proxy = &node->proxy;
+    const lk_asked *asked;
+    self->serials =
+        lk_alloc ((proxy->serials.count + 1) * sizeof *self->serials);
+    for (asked = lk_asked_first (proxy); asked;
+         asked = lk_asked_next (proxy, asked)) {
+        if (belongs (node, asked, home)) {
+            self->serials[self->count++] = asked->serial;
+        }
+    }
+}
+
+/*  NULL: it is not held any more. */
+static const lk_asked *
+find_held (const lk_node *node, uint8_t home, size_t place)
+{
+    const lk_asked *asked =
+        lk_asked_by_serial (node, node->proxy.report[home].serials[place]);
+    return asked && belongs (node, asked, home) ? asked : NULL;
+}
+
+/*  Settles what goes into the present part. */
 static void
 compose (lk_node *node, uint8_t home)
 {
     lk_report *self = &node->proxy.report[home];
     size_t size = 0;
-    lk_asked *asked;
     self->composed = true;
-    self->more = false;
-    DL_FOREACH (node->proxy.held, asked) {
-        if (asked->reported_in != 0 || !belongs (node, asked, home)) {
-            continue;
-        }
-        size += lk_ticket_size (&asked->ticket);
+    if (!self->serials) {
+        list_all (node, home, self);
+    }
+    for (self->end = self->first; self->end < self->count; self->end++) {
+        const lk_asked *asked = find_held (node, home, self->end);
+        size += asked ? lk_ticket_size (&asked->ticket) : 0;
         if (size > PART_SIZE_MAX) {
-            self->more = true;
             return;
         }
-        asked->reported_in = self->part + 1;
     }
-}
-
-static bool
-is_in_part (const lk_node *node, const lk_asked *asked, uint8_t home)
-{
-    return asked->reported_in == node->proxy.report[home].part + 1
-           && belongs (node, asked, home);
-}
-
-static size_t
-count_part (const lk_node *node, uint8_t home)
-{
-    size_t count = 0;
-    const lk_asked *asked;
-    DL_FOREACH (node->proxy.held, asked) {
-        count += is_in_part (node, asked, home);
-    }
-    return count;
 }
 
 static void
@@ -103,12 +111,13 @@ lk_report_send (lk_node *node, uint8_t home)
     report->session = node->facts.session;
     report->home = home;
     report->part = self->part;
-    report->more = self->more;
-    report->tickets = lk_arena_alloc (
-        &node->outlet.arena, count_part (node, home) * sizeof *report->tickets);
-    lk_asked *asked;
-    DL_FOREACH (proxy->held, asked) {
-        if (is_in_part (node, asked, home)) {
+    report->more = self->end < self->count;
+    report->tickets =
+        lk_arena_alloc (&node->outlet.arena,
+                        (self->end - self->first) * sizeof *report->tickets);
+    for (size_t place = self->first; place < self->end; place++) {
+        const lk_asked *asked = find_held (node, home, place);
+        if (asked) {
             add_ticket (node, report, asked);
         }
     }
@@ -123,11 +132,12 @@ lk_report_heard (lk_node *node, uint8_t home, uint64_t part)
     if (!self->composed || part != self->part) {
         return;
     }
-    if (!self->more) {
+    if (self->end == self->count) {
         proxy->reported |= (uint8_t) (1u << home);
         return;
     }
     self->part++;
+    self->first = self->end;
     self->composed = false;
     lk_report_send (node, home);
 }

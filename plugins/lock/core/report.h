@@ -9,7 +9,10 @@
 #ifndef LK_REPORT_H
 #define LK_REPORT_H
 
-#include "node.h"
+#include "proxy.h"
+
+/*  Forgets what was reported. */
+void lk_report_clear (lk_proxy *proxy);
 
 /*  Another decree or session: nobody has a report of it. */
 void lk_report_restart (lk_node *node);

@@ -6,6 +6,7 @@
 
 #include "asked.h"
 #include "grant.h"
+#include "jeopardy.h"
 #include "node_private.h"
 #include "set.h"
 #include "turn.h"
@@ -93,7 +94,7 @@ admit (lk_node *node, const lk_app_request *request)
         error = LK_INVALID;
     } else if (node->proxy.leaving) {
         error = LK_SHUTDOWN;
-    } else if (HASH_CNT (by_serial, node->proxy.serials) + request->rest_count
+    } else if (node->proxy.serials.count + request->rest_count
                >= LK_REQUESTS_MAX) {
         error = LK_OVERLOADED;
     }
@@ -110,9 +111,7 @@ take (lk_node *node, const lk_app_request *request, lk_asked_state state)
     lk_asked *asked =
         lk_asked_new (node, state, ++node->proxy.last_serial, request->app,
                       request->serial, request->object);
-    asked->ticket.owner =
-        (lk_name) {.data = lk_memdup (request->owner.data, request->owner.size),
-                   .size = request->owner.size};
+    lk_asked_set_owner (asked, request->owner);
     if (wait_ms > 0 && wait_ms < INT64_MAX - node->now_ms) {
         asked->wait_until_ms = node->now_ms + wait_ms;
         lk_asked_await_end (node, asked);
@@ -129,16 +128,8 @@ inherit (lk_node *node, const lk_app_request *request)
     if (request->key == 0 || request->mode.is_static) {
         return false;
     }
-    DL_FOREACH (node->proxy.held, asked) {
-        const lk_name *object = &asked->ticket.object;
-        if (asked->state == LK_ASKED_LINGERING
-            && asked->ticket.key == request->key
-            && asked->ticket.mode.type == request->mode.type
-            && object->size == request->object.size
-            && memcmp (object->data, request->object.data, object->size) == 0) {
-            break;
-        }
-    }
+    asked = lk_asked_by_key (node, request->key, request->object,
+                             request->mode.type);
     if (asked) {
         asked->linger_ms = request->linger_ms;
         asked->turn.told = 0;
@@ -148,6 +139,7 @@ inherit (lk_node *node, const lk_app_request *request)
         lk_asked_rename (node, asked, request->app, request->serial);
         lk_asked_enter (node, asked, LK_ASKED_HELD);
         lk_asked_tell_locked (node, asked);
+        lk_jeopardy_look_at (node, asked);
     }
     return asked != NULL;
 }

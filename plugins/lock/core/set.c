@@ -9,6 +9,7 @@
 #include "node_private.h"
 
 #include <string.h>
+#include <utlist.h>
 
 /*  Of the names in one LOCK: as an operation it shares a message with others.
  *  The members behind are asked for when these are held. */
@@ -69,10 +70,39 @@ lk_set_by_name (const lk_node *node, uint32_t app, uint64_t app_serial)
     return set;
 }
 
+static uint32_t *
+place_in_ends (void *set)
+{
+    return &((lk_set *) set)->end_place;
+}
+
+void
+lk_sets_init (lk_proxy *proxy)
+{
+    lk_heap_init (&proxy->set_ends, place_in_ends);
+}
+
+static void
+join_asker (lk_proxy *proxy, lk_set *self)
+{
+    lk_asker *asker = lk_asker_need (proxy, (uint32_t) self->name[0]);
+    DL_APPEND (asker->sets, self);
+}
+
+static void
+leave_asker (lk_proxy *proxy, lk_set *self)
+{
+    lk_asker *asker = lk_asker_find (proxy, (uint32_t) self->name[0]);
+    DL_DELETE (asker->sets, self);
+    lk_asker_rest (proxy, asker);
+}
+
 static void
 destroy (lk_proxy *proxy, lk_set *self)
 {
     proxy->unlocking -= self->tell_unlocked;
+    lk_heap_take (&proxy->set_ends, self);
+    leave_asker (proxy, self);
     HASH_DEL (proxy->sets, self);
     lk_free (self->member);
     lk_free (self);
@@ -84,16 +114,20 @@ lk_sets_clear (lk_proxy *proxy)
     while (proxy->sets) {
         destroy (proxy, proxy->sets);
     }
+    lk_heap_clear (&proxy->set_ends);
 }
 
 /*  Time ends it then, in the state that it has now. */
 static void
 set_until (lk_node *node, lk_set *self, int64_t span_ms)
 {
-    self->until_ms = span_ms > 0 && span_ms < INT64_MAX - node->now_ms
-                         ? node->now_ms + span_ms
-                         : INT64_MAX;
-    lk_proxy_due (node, self->until_ms);
+    if (span_ms > 0 && span_ms < INT64_MAX - node->now_ms) {
+        self->until_ms = node->now_ms + span_ms;
+        lk_heap_put (&node->proxy.set_ends, self, self->until_ms);
+    } else {
+        self->until_ms = INT64_MAX;
+        lk_heap_take (&node->proxy.set_ends, self);
+    }
 }
 
 static void
@@ -106,9 +140,7 @@ add_member (lk_node *node, lk_set *self, lk_name object,
     member->set = self;
     member->place = self->left;
     member->queue = request->wait_ms != 0;
-    member->ticket.owner.data =
-        lk_memdup (request->owner.data, request->owner.size);
-    member->ticket.owner.size = request->owner.size;
+    lk_asked_set_owner (member, request->owner);
     member->ticket.pid = request->pid;
     member->ticket.mode = request->mode;
     member->ticket.rest = (uint16_t) (self->count - 1 - self->left);
@@ -126,6 +158,7 @@ lk_set_ask (lk_node *node, const lk_app_request *request)
     self->count = request->rest_count + 1;
     self->member = lk_alloc (self->count * sizeof (lk_asked *));
     HASH_ADD (hh, node->proxy.sets, name, sizeof self->name, self);
+    join_asker (&node->proxy, self);
     while (self->left < self->count) {
         add_member (node, self, names[self->left], request);
     }
@@ -210,7 +243,7 @@ static void
 give_back (lk_node *node, lk_set *self)
 {
     self->state = LK_SET_CLOSING;
-    self->until_ms = INT64_MAX;
+    set_until (node, self, 0);
     enter_all (node, self, LK_ASKED_CLOSING);
     for (size_t i = 0; i < self->count; i++) {
         lk_asked_send (node, self->member[i]);
@@ -272,13 +305,12 @@ let_go (lk_node *node, lk_set *self)
 void
 lk_sets_app_gone (lk_node *node, uint32_t app)
 {
-    lk_set *set;
-    lk_set *next;
-    for (set = node->proxy.sets; set; set = next) {
-        next = set->hh.next;
-        if (set->name[0] == app) {
-            let_go (node, set);
-        }
+    const lk_asker *asker = lk_asker_find (&node->proxy, app);
+    lk_set *set = asker ? asker->sets : NULL;
+    while (set) {
+        lk_set *next = set->next;
+        let_go (node, set);
+        set = next;
     }
 }
 
@@ -323,10 +355,28 @@ ask_next (lk_node *node, lk_set *self, int tries)
     lk_asked *next = self->member[self->held];
     lk_asked_enter (node, next, LK_ASKED_WAITING);
     if (self->held < self->asked) {
-        next->sent_ms = node->now_ms;
-        next->tries = tries;
+        lk_asked_was_said (node, next, tries);
     } else {
         lk_asked_send (node, next);
+    }
+}
+
+/*  Whether it may soon be lost; the application is told when that changes. */
+static void
+look_for_danger (lk_node *node, lk_set *self)
+{
+    bool danger = false;
+    for (size_t i = 0; i < self->count && self->state == LK_SET_HELD; i++) {
+        danger |= node->proxy.danger >> home_of (node, self->member[i]) & 1;
+    }
+    if (self->state == LK_SET_HELD && self->danger != danger) {
+        lk_answer answer = {.kind = LK_ANSWER_JEOPARDY,
+                            .app = (uint32_t) self->name[0],
+                            .serial = self->name[1],
+                            .until_ms = INT64_MAX,
+                            .danger = danger};
+        self->danger = danger;
+        lk_out_answer (node, &answer);
     }
 }
 
@@ -352,6 +402,7 @@ lk_set_locked (lk_node *node, lk_asked *member)
     self->state = LK_SET_HELD;
     set_until (node, self, self->duration_ms);
     tell_locked (node, self);
+    look_for_danger (node, self);
 }
 
 /*  What was told ahead of its turn. */
@@ -416,11 +467,9 @@ expire (lk_node *node, lk_set *self)
 void
 lk_sets_expire (lk_node *node)
 {
-    for (lk_set *set = node->proxy.sets; set; set = set->hh.next) {
-        if (set->until_ms <= node->now_ms) {
-            expire (node, set);
-        }
-        lk_proxy_due (node, set->until_ms);
+    lk_set *set;
+    while ((set = lk_heap_due (&node->proxy.set_ends, node->now_ms))) {
+        expire (node, set);
     }
 }
 
@@ -479,22 +528,10 @@ lk_sets_carry_over (lk_node *node)
 }
 
 void
-lk_sets_in_danger (lk_node *node, uint8_t homes)
+lk_sets_in_danger (lk_node *node)
 {
     for (lk_set *set = node->proxy.sets; set; set = set->hh.next) {
-        bool danger = false;
-        for (size_t i = 0; i < set->count && set->state == LK_SET_HELD; i++) {
-            danger |= homes >> home_of (node, set->member[i]) & 1;
-        }
-        if (set->state == LK_SET_HELD && set->danger != danger) {
-            lk_answer answer = {.kind = LK_ANSWER_JEOPARDY,
-                                .app = (uint32_t) set->name[0],
-                                .serial = set->name[1],
-                                .until_ms = INT64_MAX,
-                                .danger = danger};
-            set->danger = danger;
-            lk_out_answer (node, &answer);
-        }
+        look_for_danger (node, set);
     }
 }
 

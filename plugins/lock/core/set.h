@@ -33,9 +33,12 @@ typedef struct lk_set {
                           given back then; INT64_MAX */
     lk_asked **member; /* by name; NULL: was given back */
     size_t count;
-    size_t left;  /* that are not given back */
-    size_t held;  /* the first ones */
-    size_t asked; /* so many, from the first on, were asked for */
+    size_t left;         /* that are not given back */
+    size_t held;         /* the first ones */
+    size_t asked;        /* so many, from the first on, were asked for */
+    uint32_t end_place;  /* in `set_ends` */
+    struct lk_set *prev; /* of the same application */
+    struct lk_set *next;
     UT_hash_handle hh;
 } lk_set;
 
@@ -76,13 +79,14 @@ void lk_sets_expire (lk_node *node);
 void lk_sets_tell_end (lk_node *node, lk_err error);
 void lk_sets_carry_over (lk_node *node);
 
-/*  Homes (bits) whose locks are in danger. */
-void lk_sets_in_danger (lk_node *node, uint8_t homes);
+/*  By the homes whose locks are in danger now. */
+void lk_sets_in_danger (lk_node *node);
 
 /*  The service leaves: nobody waits or holds any more. */
 void lk_sets_leave (lk_node *node);
 
 /*  Frees the sets, but not their members. */
+void lk_sets_init (lk_proxy *proxy);
 void lk_sets_clear (lk_proxy *proxy);
 
 #endif

@@ -54,7 +54,7 @@ lk_node_get_status (lk_node *node, lk_node_status *status)
         .sees = lk_node_sees (node),
         .session = node->facts.session,
         .lease_until_ms = proxy->live ? proxy->lease_until_ms : 0,
-        .requests = HASH_CNT (by_serial, proxy->serials),
+        .requests = proxy->serials.count,
         .tickets = node->table.count,
         .phase = phase (node),
     };

@@ -107,7 +107,7 @@ lk_turn_locked (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
     lk_asked_ask_no_more (node, asked);
     ticket->turn = reply->turn;
     ticket->token = reply->token;
-    ticket->key = reply->key;
+    lk_asked_learn_key (node, asked, reply->key);
     ticket->mode.type = reply->type;
     ticket->ordinal = reply->ordinal;
     tell_heir (node, asked);
