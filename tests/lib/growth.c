@@ -427,16 +427,16 @@ static const struct {
     size_t times;
     bool grows; /* with how many there are */
 } cases[] = {
-    {"names.idle", hold_old_names, quarter, 6},
-    {"names.lock", hold_names, lock_one, 64},
-    {"names.application", hold_names, end_one, 64},
+    {"names.idle", hold_old_names, quarter, 6, false},
+    {"names.lock", hold_names, lock_one, 64, false},
+    {"names.application", hold_names, end_one, 64, false},
     {"names.list", hold_names, list_some, 16, true},
-    {"static.lock", keep_names, lock_one, 64},
-    {"static.idle", keep_names, quarter, 6},
+    {"static.lock", keep_names, lock_one, 64, false},
+    {"static.idle", keep_names, quarter, 6, false},
     {"waiters.idle", wait_for_one, quarter, 12, true},
-    {"waiters.timeout", wait_for_one, time_out, 64},
-    {"waiters.try", wait_for_one, try_one, 64},
-    {"shared.try", share_one, try_one, 64},
+    {"waiters.timeout", wait_for_one, time_out, 64, false},
+    {"waiters.try", wait_for_one, try_one, 64, false},
+    {"shared.try", share_one, try_one, 64, false},
     {"shared.wait", share_one, want_alone, 64, true},
     {"shared.another", share_one, share_too, 64, true},
     {"shared.check", share_one, check_one, 64, true},
@@ -447,9 +447,9 @@ static const struct {
     {"soft.try", wait_soft, try_to_share, 64, true},
     {"quiet.idle", wait_quiet, quarter, 12, true},
     {"lenient.wait", hold_leniently, want_alone, 64, true},
-    {"lingering.inherit", linger, inherit, 64},
-    {"sets.end", hold_sets, end_set, 64},
-    {"sets.application", hold_sets, end_one, 64},
+    {"lingering.inherit", linger, inherit, 64, false},
+    {"sets.end", hold_sets, end_set, 64, false},
+    {"sets.application", hold_sets, end_one, 64, false},
     {"upgrades.idle", wait_to_upgrade, quarter, 12, true},
 };
 
