@@ -196,7 +196,7 @@ model:
 	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/model/run.sh
 
 #   Parts, and the seconds that each may take: less than five minutes.
-bench_parts = lock:85 hosted:52 failover:80 scale:45 costs:18 tables:15
+bench_parts = lock:100 hosted:55 failover:72 scale:35 costs:18 tables:15
 bench: all $(benches)
 	@BUILD=$(abspath $(B)) bash tests/bench/run.sh $(bench_parts)
 

@@ -32,6 +32,7 @@ run () {
     (cd "$data" && exec setpriv --pdeathsig KILL taskset -c "$core" "$@") \
         >>"$data/log$i" 2>&1 &
     server[i]=$!
+    disown "$!" # whose end is no news
 }
 
 gone () {
@@ -44,8 +45,10 @@ end () {
     [ -n "$pid" ] || return 0
     kill "-$stop_with" "$pid" 2>/dev/null
     kill -CONT "$pid" 2>/dev/null
-    within 5 gone "$pid" || kill -9 "$pid"
-    wait "$pid" 2>/dev/null
+    within 5 gone "$pid" || {
+        kill -9 "$pid"
+        within 5 gone "$pid"
+    }
     unset "server[$1]"
 }
 

@@ -7,7 +7,8 @@
  *  ephemeral node with the next number in there and lists them all; it has the
  *  lock if its own is the first, else it watches the one before. Bare ("bare"
  *  instead of "recipe" in $ZOOKEEPER_LOCK): the lock is an ephemeral node; who
- *  finds it there watches it, and all that wait for it try again at its end.
+ *  finds it there watches it, and all that wait for it try again at its end. A
+ *  session ends $ZOOKEEPER_SESSION_MS after its last sign of life.
  *
  *  With the C library that has no threads: it costs the client least.
  */
@@ -22,7 +23,7 @@
 #include <sys/time.h>
 #include <zookeeper/zookeeper.h>
 
-#define SESSION_MS 10000
+#define SESSION_MS 4000 /* the least that it grants as it comes */
 #define CONNECT_NS 10000000000
 #define PAUSE_US 10000 /* after a lost connection */
 #define DIGITS 10      /* of the number that ZooKeeper appends */
@@ -334,6 +335,7 @@ client_new (const char *where, int locks)
 {
     peer_client *self = lk_alloc (sizeof *self);
     const char *kind = getenv ("ZOOKEEPER_LOCK");
+    const char *session_ms = getenv ("ZOOKEEPER_SESSION_MS");
     int port;
     (void) locks;
     self->bare = kind && strcmp (kind, "bare") == 0;
@@ -344,8 +346,10 @@ client_new (const char *where, int locks)
     }
     zoo_set_debug_level (0); /* says nothing: peer_lost () does */
     zoo_deterministic_conn_order (1);
-    self->zookeeper =
-        zookeeper_init (self->hosts, NULL, SESSION_MS, NULL, NULL, 0);
+    self->zookeeper = zookeeper_init (
+        self->hosts, NULL,
+        session_ms ? (int) strtol (session_ms, NULL, 10) : SESSION_MS, NULL,
+        NULL, 0);
     if (!self->zookeeper) {
         peer_die ("out of memory");
     }
