@@ -232,8 +232,14 @@ step () (
     "$1" "$2"
 )
 
-#   Seconds that a step takes if the machine does nothing else.
-declare -A cost=([measure]=85 [gaps]=70)
+#   seconds_of "measure|gaps WHO": if the machine does little else.
+seconds_of () {
+    case $1 in
+        measure*) echo 80 ;;
+        *etcd) echo 60 ;;
+        *zookeeper) echo 140 ;;
+    esac
+}
 
 #   steps "measure|gaps WHO"...
 steps () {
@@ -241,10 +247,10 @@ steps () {
     while [ $# -gt 0 ]; do
         sum=0
         for it in "$@"; do
-            sum=$((sum + cost[${it% *}]))
+            sum=$((sum + $(seconds_of "$it")))
         done
         left=$(($(seconds_left) - 10))
-        step_seconds=$((left * cost[${1% *}] / sum))
+        step_seconds=$((left * $(seconds_of "$1") / sum))
         deadline=$((SECONDS + step_seconds))
         step "${1% *}" "${1#* }" || {
             remark "$1: cut off"
