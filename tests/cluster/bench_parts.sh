@@ -35,6 +35,30 @@ figure lock.home.latency.p50.ratio 3 x
 EOF
 }
 
+#   Three hosts, the last of which is near, too, and stays so until it is not.
+arrangements () {
+    bash -c '. tests/bench/lib.sh
+        sandbox_hosts=3 LOCKKEEPER_SANDBOX=$work/sandbox
+        pinned () {
+            local cores=$1 i
+            shift
+            pin_hosts "$@"
+            [ "$cores" = "$(for i in 1 2 3; do
+                taskset -cp "$(pid_of "h$i" router)"
+            done | sed "s/.* //" | paste -s -d " ")" ]
+        }
+        for i in 1 2 3; do
+            mkdir -p "$LOCKKEEPER_SANDBOX/h$i"
+            sleep 60 &
+            children+=($!)
+            echo $! >"$LOCKKEEPER_SANDBOX/h$i/router.pid"
+        done
+        together="$near_core $far_core $far_core"
+        apart="$near_core $far_core $near_core"
+        pinned "$together" h1 && pinned "$apart" h1 h3 && pinned "$apart" &&
+            pinned "$together" h1'
+}
+
 #   fake LINE...: says whether run.sh takes that for a good part.
 fake () {
     mkdir -p "$work/parts"
@@ -57,6 +81,7 @@ table_has () {
 }
 
 check 'medians, ratios and quantiles' statistics
+check 'hosts are pinned as they are said to be' arrangements
 check 'a part that lacks a figure, says 0, or does not end fails' bad_parts
 check 'the tables of a leader' run tables:60
 check 'locks beside the bare bus' run lock:120
