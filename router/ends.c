@@ -40,6 +40,9 @@ become_due (lk_ending *self)
 {
     if (!self->is_due) {
         self->is_due = true;
+        if (self->ends->due == NULL) {
+            self->ends->due_ms = lk_clock_ms ();
+        }
         DL_APPEND (self->ends->due, self);
     }
 }
@@ -160,6 +163,13 @@ bool
 lk_ends_are_due (const lk_ends *self)
 {
     return self->due != NULL;
+}
+
+bool
+lk_ends_are_late (const lk_ends *self)
+{
+    return lk_ends_are_due (self)
+           && lk_clock_ms () - self->due_ms >= LK_ENDS_PATIENCE_MS;
 }
 
 void

@@ -19,6 +19,7 @@
 #include "net/monitor.h"
 
 #define LK_ENDS_GRACE_MS 100
+#define LK_ENDS_PATIENCE_MS 1000
 
 /*  The process of a session. */
 typedef struct lk_ending lk_ending;
@@ -29,7 +30,8 @@ typedef struct {
     lk_monitor *monitor; /* of the local socket */
     lk_reader *reader;
     lk_ending *by_fd; /* those whose connection is known */
-    lk_ending *due;   /* over, but for what is still to be taken */
+    lk_ending *due;   /* over, but for what is still to be taken, */
+    int64_t due_ms;   /* the first of them since then */
 } lk_ends;
 
 /*  Watches the connections of `local`, which is not bound yet. LK_SYSTEM and
@@ -45,6 +47,9 @@ void lk_ends_unwatch (lk_ends *self, lk_local *local);
 
 /*  Whether sessions are over: take all that has come, then call tell. */
 bool lk_ends_are_due (const lk_ends *self);
+/*  Whether that has lasted for LK_ENDS_PATIENCE_MS: then all is not taken so
+ *  soon, and not waited for. */
+bool lk_ends_are_late (const lk_ends *self);
 void lk_ends_tell (lk_ends *self);
 
 #endif

@@ -36,6 +36,9 @@ enum { LINGER_MS = 500, DIAL_AGAIN_MS = 1000, LEAVE_MS = 50 };
 /*  How often hosted services are called in one wake-up. */
 enum { TURNS_MAX = 16 };
 
+/*  Of what came before an end, so much is taken ahead of it. */
+#define LAST_WORDS_SIZE_MAX (16 * LK_DRAIN_SIZE_MAX)
+
 typedef struct {
     lk_router router;
     lk_loop *loop;
@@ -272,11 +275,14 @@ flush_and_turn (lk_shell *self)
     return false;
 }
 
-/*  If more came than is taken in one go there will be another wake-up. */
+/*  If more came than is taken in one go there will be another wake-up; but
+ *  those who go on sending cannot put off the end of others. */
 static void
 end_sessions (lk_shell *self)
 {
-    if (lk_ends_are_due (&self->ends) && receive_all (self, LK_SIDE_LOCAL)) {
+    if (lk_ends_are_due (&self->ends)
+        && (receive_all (self, LK_SIDE_LOCAL)
+            || lk_ends_are_late (&self->ends))) {
         lk_ends_tell (&self->ends);
     }
 }
@@ -309,16 +315,18 @@ fail (lk_shell *self, const char *what)
 
 /*  Whether all was taken that came. */
 static bool
-receive (lk_shell *self, lk_side side, int max)
+receive (lk_shell *self, lk_side side, int max, size_t size_max)
 {
     lk_router *router = woken (self);
     lk_identity identity;
     lk_io io = LK_IO_DONE;
     lk_part part;
+    size_t size = 0;
     lk_part_init (&part);
-    for (int i = 0; i < max && io != LK_IO_WAIT; i++) {
+    for (int i = 0; i < max && size < size_max && io != LK_IO_WAIT; i++) {
         io = lk_socket_receive (self->socket[side], &identity, &part);
         if (io == LK_IO_DONE) {
+            size += lk_part_size (&part);
             lk_forward_frame (router, side, &identity, &part);
         } else if (io == LK_IO_BROKEN) {
             lk_forward_broken (router, side, &identity, "not one frame");
@@ -334,13 +342,14 @@ receive (lk_shell *self, lk_side side, int max)
 static bool
 receive_all (lk_shell *self, lk_side side)
 {
-    return receive (self, side, LK_DRAIN_MAX);
+    return receive (self, side, LK_DRAIN_MAX, LAST_WORDS_SIZE_MAX);
 }
 
 static void
 take_turn (lk_shell *self, lk_side side)
 {
-    (void) receive (self, side, lk_socket_turn (self->socket[side]));
+    (void) receive (self, side, lk_socket_turn (self->socket[side]),
+                    LK_DRAIN_SIZE_MAX);
 }
 
 static void

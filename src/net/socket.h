@@ -149,8 +149,10 @@ typedef enum {
  *  peer's identity; DEALER: give NULL. */
 lk_io lk_socket_receive (lk_socket *self, lk_identity *from, lk_part *part);
 
-/*  Parts to take in one go before others get their turn. */
+/*  Parts to take in one go before others get their turn, and bytes: a part may
+ *  have as many messages as fit into 4 MiB. */
 #define LK_DRAIN_MAX 4096
+#define LK_DRAIN_SIZE_MAX ((size_t) 1024 * 1024)
 
 /*  How many parts a reader should take in the turn that begins: one, so that
  *  what it causes leaves ahead of the look whether there is more, if no turn

@@ -358,6 +358,60 @@ is_not_held_up_by_the_deaf (void)
     EXPECT (lk_client_await_live (good, 2, SOON_MS), "and takes it back");
 }
 
+/*  How many messages it has read, by its own count. */
+static int64_t
+messages_read (void)
+{
+    lk_client_say (good, "a@h1", "router@.", "ROUTERSTATUS", 78, NULL);
+    const lk_message *status =
+        lk_client_await (good, "ROUTERSTATUS", 4 * SOON_MS);
+    return status != NULL ? lk_message_number (status, "messages", -1) : -1;
+}
+
+/*  A frame of as many messages as fit, which are never answered. */
+static int64_t
+fill_frame (lk_bytes *frame, size_t size)
+{
+    const lk_frame_envelope envelope = {
+        .to = "nobody@h1", .from = "loud@h1", .command = "UNKNOWN"};
+    int64_t count = 0;
+    while (frame->size + 64 < size) {
+        const size_t start = lk_frame_begin (frame, &envelope);
+        (void) lk_frame_finish (frame, start);
+        count++;
+    }
+    return count;
+}
+
+/*  Who asks is answered before all is read that came first. The router has to
+ *  be slower than who is loud, hence the tries. */
+static void
+is_not_held_up_by_the_loud (void)
+{
+    enum { FRAMES = 80, FRAME_SIZE = 1024 * 1024, TRIES = 5 };
+    lk_client *loud = lk_client_enter (fixture.router[0].endpoint, "loud", "");
+    lk_bytes frame = {0};
+    const int64_t all = FRAMES * fill_frame (&frame, FRAME_SIZE);
+    bool soon = false, well = true;
+    for (int i = 0; i < TRIES && well && !soon; i++) {
+        const int64_t before = messages_read ();
+        for (int k = 0; k < FRAMES; k++) {
+            well = lk_client_throw (loud, frame.data, frame.size) && well;
+        }
+        well = answers () && well;
+        const int64_t read = messages_read () - before;
+        soon = read < all / 2;
+        printf ("measured: %lld of %lld loud messages read ahead\n",
+                (long long) read, (long long) all);
+        for (int k = 0; messages_read () - before < all && k < 500; k++) {
+            usleep (10000);
+        }
+    }
+    EXPECT (well && soon, "who says much holds nobody up");
+    lk_bytes_clear (&frame);
+    lk_client_destroy (&loud);
+}
+
 /*  -------------------------------------------------------- figures */
 
 static int
@@ -416,6 +470,7 @@ main (void)
     takes_no_lies ();
     sees_the_end_of_a_process ();
     is_not_held_up_by_the_deaf ();
+    is_not_held_up_by_the_loud ();
     measures_an_echo ();
     lk_client_destroy (&good);
     lk_client_destroy (&other);
