@@ -244,7 +244,8 @@ give_back_all (lk_session *self)
         next = lk_book_next_lock (self->book, lock);
         lk_book_abandon (self->book, lock, now_ms);
     }
-    while (lk_book_open_count (self->book) > 0 && lk_clock_ms () < until_ms) {
+    while (lk_book_open_count (self->book) > 0 && lk_clock_ms () < until_ms
+           && lk_attach_is_ours (self->attach)) {
         lk_session_wait (self, until_ms);
     }
 }

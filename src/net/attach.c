@@ -267,6 +267,12 @@ lk_attach_get_state (const lk_attach *self)
     return self->state;
 }
 
+bool
+lk_attach_is_ours (const lk_attach *self)
+{
+    return lk_link_is_ours (&self->link);
+}
+
 const char *
 lk_attach_host (const lk_attach *self)
 {

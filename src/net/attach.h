@@ -87,6 +87,9 @@ void lk_attach_destroy (lk_attach **self_p);
 
 lk_attach_state lk_attach_get_state (const lk_attach *self);
 
+/*  Whether it is this process's: in a child it says and hears nothing. */
+bool lk_attach_is_ours (const lk_attach *self);
+
 /*  The host's name from the last READY, "" before; own name. */
 const char *lk_attach_host (const lk_attach *self);
 const char *lk_attach_name (const lk_attach *self);

@@ -20,7 +20,7 @@ lk_err
 lk_link_init (lk_link *self, const char *endpoint, int linger_ms,
               lk_problem *problem)
 {
-    *self = (lk_link) {.linger_ms = linger_ms};
+    *self = (lk_link) {.linger_ms = linger_ms, .owner = getpid ()};
     lk_part_init (&self->part);
     self->epoll_fd = epoll_create1 (EPOLL_CLOEXEC);
     if (self->epoll_fd == -1) {
@@ -33,9 +33,27 @@ lk_link_init (lk_link *self, const char *endpoint, int linger_ms,
 void
 lk_link_init_pipe (lk_link *self, lk_pipe *pipe)
 {
-    *self = (lk_link) {.pipe = pipe, .epoll_fd = -1};
+    *self = (lk_link) {.pipe = pipe, .owner = getpid (), .epoll_fd = -1};
     lk_part_init (&self->part);
     self->endpoint = lk_strdup ("our own process");
+}
+
+/*  -------------------------------------------------------- the owner */
+
+bool
+lk_link_is_ours (const lk_link *self)
+{
+    return self->owner == getpid ();
+}
+
+/*  What a child says would be its parent's word: UNREGISTER, and its locks are
+ *  somebody else's. */
+static void
+leave_to_owner (lk_link *self)
+{
+    if (!lk_link_is_ours (self)) {
+        lk_zmtp_give_up (&self->connection);
+    }
 }
 
 /*  -------------------------------------------------------- descriptors */
@@ -66,7 +84,7 @@ unwatch (lk_link *self)
 {
     if (self->loop) {
         lk_loop_remove (self->loop, &self->reader);
-    } else {
+    } else if (lk_link_is_ours (self)) {
         epoll_ctl (self->epoll_fd, EPOLL_CTL_DEL, self->connection.fd, NULL);
     }
 }
@@ -95,7 +113,11 @@ lk_link_wait (lk_link *self, int wait_ms)
 {
     struct epoll_event event;
 
-    (void) epoll_wait (self->epoll_fd, &event, 1, wait_ms);
+    if (lk_link_is_ours (self)) {
+        (void) epoll_wait (self->epoll_fd, &event, 1, wait_ms);
+    } else {
+        (void) poll (NULL, 0, wait_ms);
+    }
 }
 
 /*  -------------------------------------------------------- life */
@@ -132,6 +154,11 @@ lk_link_open (lk_link *self, lk_problem *problem)
     if (self->pipe) {
         lk_pipe_open (self->pipe);
         return LK_OK;
+    }
+    if (!lk_link_is_ours (self)) {
+        return lk_problem_set (problem, LK_SYSTEM,
+                               "'%s' was connected to before fork",
+                               self->endpoint);
     }
     int fd = lk_endpoint_connect (self->endpoint);
     if (fd == -1) {
@@ -177,6 +204,7 @@ linger (lk_link *self)
 void
 lk_link_clear (lk_link *self)
 {
+    leave_to_owner (self);
     linger (self);
     lk_link_drop (self);
     lk_zmtp_clear (&self->connection);
@@ -193,7 +221,9 @@ lk_link_clear (lk_link *self)
 lk_io
 lk_link_read (lk_link *self)
 {
-    return lk_zmtp_read (&self->connection);
+    leave_to_owner (self);
+    return lk_link_is_ours (self) ? lk_zmtp_read (&self->connection)
+                                  : LK_IO_WAIT;
 }
 
 lk_io
@@ -252,6 +282,7 @@ send_bytes (lk_link *self, size_t size)
 bool
 lk_link_flush (lk_link *self)
 {
+    leave_to_owner (self);
     lk_zmtp_flush (&self->connection);
     const bool is_sent =
         self->out.size == 0 || send_bytes (self, self->out.size);
@@ -262,6 +293,7 @@ lk_link_flush (lk_link *self)
 lk_err
 lk_link_pack (lk_link *self, const lk_message *message)
 {
+    leave_to_owner (self);
     size_t before = self->out.size;
     lk_err error = lk_message_write (message, &self->out);
 

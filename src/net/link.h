@@ -27,6 +27,7 @@
 typedef struct {
     char *endpoint;
     int linger_ms;
+    pid_t owner; /* a child of it has our descriptors, and leaves them alone */
     lk_zmtp connection;
     bool is_new;   /* nobody was told yet that it is up */
     lk_pipe *pipe; /* instead of the connection; its owner's */
@@ -60,6 +61,10 @@ lk_err lk_link_open (lk_link *self, lk_problem *problem);
 
 /*  Drops all that is not on its way yet. */
 void lk_link_drop (lk_link *self);
+
+/*  Whether this is the process that made it. In a child, which may destroy what
+ *  it got by fork, the connection is over, and there is no other. */
+bool lk_link_is_ours (const lk_link *self);
 
 /*  -------------------------------------------------------- receiving */
 

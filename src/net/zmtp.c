@@ -166,6 +166,16 @@ lk_zmtp_end (lk_zmtp *self)
 }
 
 void
+lk_zmtp_give_up (lk_zmtp *self)
+{
+    if (self->state != LK_ZMTP_NONE) {
+        self->state = LK_ZMTP_OVER;
+    }
+    lk_bytes_clear (&self->out);
+    self->sent = 0;
+}
+
+void
 lk_zmtp_clear (lk_zmtp *self)
 {
     lk_zmtp_end (self);

@@ -44,6 +44,9 @@ void lk_zmtp_begin (lk_zmtp *self, int fd, const char *type);
  *  or clear. Once more is fine. */
 void lk_zmtp_end (lk_zmtp *self);
 
+/*  It is over, and drops what waits, without a word to the other end. */
+void lk_zmtp_give_up (lk_zmtp *self);
+
 /*  Ends it, and frees all; usable again. */
 void lk_zmtp_clear (lk_zmtp *self);
 

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define LOG_MAX 200000
@@ -599,6 +600,34 @@ START_TEST (idle_means_asleep)
 }
 END_TEST
 
+/*  A child has the descriptors, too: what it says would be its parent's word,
+ *  and what it does to the epoll set, done to its parent's. */
+START_TEST (a_child_leaves_it_alone)
+{
+    begin_ready ();
+    fake.log[0] = '\0';
+    const pid_t child = fork ();
+    if (child == 0) {
+        (void) send_serial (7, 0);
+        lk_attach_flush (attach);
+        lk_attach_wait (attach, lk_clock_ms () + 50);
+        const bool is_over = seen.lost == 1 && !lk_attach_is_ours (attach);
+        lk_attach_destroy (&attach);
+        _exit (is_over ? 0 : 1);
+    }
+    int status;
+    ck_assert_int_eq (waitpid (child, &status, 0), child);
+    ck_assert (WIFEXITED (status) && WEXITSTATUS (status) == 0);
+    both_work (100);
+    ck_assert_str_eq (fake.log, "");
+    fake_send (lk_message_new ("tester@h1", "NEWS"), "lock@h1");
+    struct pollfd item = {lk_attach_fd (attach), POLLIN, 0};
+    ck_assert_int_eq (poll (&item, 1, 5000), 1);
+    until (&seen.messages, 1);
+    ck_assert_int_eq (seen.lost, 0);
+}
+END_TEST
+
 static lk_loop *loop;
 
 static void
@@ -662,6 +691,7 @@ add_tests (TCase *tcase)
     tcase_add_test (tcase, false_ready);
     tcase_add_test (tcase, own_poll);
     tcase_add_test (tcase, idle_means_asleep);
+    tcase_add_test (tcase, a_child_leaves_it_alone);
     tcase_add_test (tcase, in_a_loop);
 }
 
