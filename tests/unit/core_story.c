@@ -75,7 +75,11 @@ say_message (const lk_lock_message *message)
 static void
 say_answer (const lk_answer *answer)
 {
-    static const char *const kinds[] = {"locked", "failed", "unlocked"};
+    static const char *const kinds[] = {
+        [LK_ANSWER_LOCKED] = "locked",     [LK_ANSWER_FAILED] = "failed",
+        [LK_ANSWER_UNLOCKED] = "unlocked", [LK_ANSWER_JEOPARDY] = "jeopardy",
+        [LK_ANSWER_CHECKED] = "checked",
+    };
     say ("tell %" PRIu32 ": %s %" PRIu64, answer->app, kinds[answer->kind],
          answer->serial);
     if (answer->kind == LK_ANSWER_LOCKED) {

@@ -212,6 +212,7 @@ START_TEST (one_frame_leaves_as_it_came)
     lk_outbox_drop (&box);
     ck_assert_ptr_null (lk_outbox_first (&box));
     ck_assert_uint_eq (box.size, 0);
+    lk_outbox_clear (&box);
     lk_part_clear (&part);
 }
 END_TEST

@@ -255,7 +255,9 @@ static bool
 is_owned_by (const lk_owner *owner, const lk_ticket *ticket)
 {
     return owner->pid == ticket->pid && owner->size == ticket->owner.size
-           && memcmp (owner->address, ticket->owner.data, owner->size) == 0;
+           && (owner->size == 0
+               || memcmp (owner->address, ticket->owner.data, owner->size)
+                      == 0);
 }
 
 static lk_owner *
