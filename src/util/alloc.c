@@ -11,12 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*  glibc's malloc has small blocks ready for each thread, its calloc does not
+ *  look there; of much memory calloc knows what is zero already. */
+#define SMALL 1024
+
 void *
 lk_alloc (size_t size)
 {
-    void *memory = calloc (1, size ? size : 1);
-    LK_ASSERT (memory);
-    return memory;
+    if (size > SMALL) {
+        void *memory = calloc (1, size);
+        LK_ASSERT (memory);
+        return memory;
+    }
+    return memset (lk_realloc (NULL, size), 0, size);
 }
 
 void *

@@ -52,7 +52,6 @@ give_back (lk_arena *self, lk_arena_block *block)
         lk_free (block);
         return;
     }
-    memset (block->data, 0, block->used);
     block->used = 0;
     block->next = self->spare;
     self->spare = block;
@@ -79,8 +78,8 @@ add_block (lk_arena *self, size_t size)
         self->spares--;
     } else {
         size_t room = size > BLOCK_SIZE ? size : BLOCK_SIZE;
-        block = lk_alloc (sizeof *block + room);
-        block->size = room;
+        block = lk_realloc (NULL, sizeof *block + room);
+        *block = (lk_arena_block) {.size = room};
     }
     block->next = self->first;
     self->first = block;
@@ -88,7 +87,7 @@ add_block (lk_arena *self, size_t size)
 }
 
 void *
-lk_arena_alloc (lk_arena *self, size_t size)
+lk_arena_room (lk_arena *self, size_t size)
 {
     size = (size + alignof (max_align_t) - 1) & ~(alignof (max_align_t) - 1);
     lk_arena_block *block = self->first;
@@ -101,10 +100,16 @@ lk_arena_alloc (lk_arena *self, size_t size)
 }
 
 void *
+lk_arena_alloc (lk_arena *self, size_t size)
+{
+    return memset (lk_arena_room (self, size), 0, size);
+}
+
+void *
 lk_arena_dup (lk_arena *self, const void *data, size_t size)
 {
     if (size == 0) {
         return NULL;
     }
-    return memcpy (lk_arena_alloc (self, size), data, size);
+    return memcpy (lk_arena_room (self, size), data, size);
 }

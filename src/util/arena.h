@@ -13,7 +13,7 @@ typedef struct lk_arena_block lk_arena_block;
 
 typedef struct {
     lk_arena_block *first; /* the one in use, full ones behind it */
-    lk_arena_block *spare; /* zeroed, for the next time */
+    lk_arena_block *spare; /* for the next time */
     size_t spares;
 } lk_arena;
 
@@ -23,7 +23,8 @@ void lk_arena_clear (lk_arena *self);
 /*  Takes back all that was handed out; keeps some of it for the next time. */
 void lk_arena_reset (lk_arena *self);
 
-/*  Zeroed, aligned for anything, valid until reset or clear. */
+/*  Aligned for anything, valid until reset or clear; _alloc zeroes it. */
+void *lk_arena_room (lk_arena *self, size_t size);
 void *lk_arena_alloc (lk_arena *self, size_t size);
 
 /*  A copy of `size` bytes; NULL for none. */

@@ -224,20 +224,11 @@ lk_op_size (const lk_op *self)
 
 /*  -------------------------------------------------------- operations */
 
-void
-lk_op_copy (lk_op *copy, const lk_op *source)
+static size_t
+op_text_size (const lk_op *op)
 {
-    *copy = *source;
-    lk_ticket_copy (&copy->ticket, &source->ticket);
-    copy->tickets = lk_tickets_copy (source->tickets, source->ticket_count);
-}
-
-void
-lk_op_clear (lk_op *self)
-{
-    lk_ticket_clear (&self->ticket);
-    lk_tickets_free (self->tickets);
-    *self = (lk_op) {0};
+    return ticket_text_size (&op->ticket)
+           + tickets_text_size (op->tickets, op->ticket_count);
 }
 
 static size_t
@@ -247,8 +238,7 @@ ops_block_size (const lk_op *ops, size_t count, size_t *ticket_count)
     *ticket_count = 0;
     for (size_t i = 0; i < count; i++) {
         *ticket_count += ops[i].ticket_count;
-        text += ticket_text_size (&ops[i].ticket);
-        text += tickets_text_size (ops[i].tickets, ops[i].ticket_count);
+        text += op_text_size (&ops[i]);
     }
     return count * sizeof *ops + *ticket_count * sizeof (lk_ticket) + text;
 }
@@ -279,6 +269,25 @@ ops_copy (const lk_op *ops, size_t count)
         op_place (&copy[i], &ops[i], &tickets, &room);
     }
     return copy;
+}
+
+/*  The block begins with the tickets of a set or, without, with the object. */
+void
+lk_op_copy (lk_op *copy, const lk_op *source)
+{
+    const size_t size = source->ticket_count * sizeof (lk_ticket);
+    const size_t text = op_text_size (source);
+    lk_ticket *tickets = size + text ? lk_realloc (NULL, size + text) : NULL;
+    char *room = (char *) tickets + size;
+    op_place (copy, source, &tickets, &room);
+}
+
+void
+lk_op_clear (lk_op *self)
+{
+    lk_free (self->ticket_count ? (void *) self->tickets
+                                : (void *) self->ticket.object.data);
+    *self = (lk_op) {0};
 }
 
 /*  -------------------------------------------------------- messages */

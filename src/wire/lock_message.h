@@ -434,7 +434,8 @@ void lk_lock_message_clear (lk_lock_message *self);
  *  a single ticket is memory of its own. What lk_tickets_copy () made is one
  *  block with all its names: only lk_tickets_free () frees it, single tickets
  *  of it are never cleared or given away; likewise the arrays in a copied
- *  message. No tickets: NULL. */
+ *  message, and all that a copied operation points to: lk_op_clear () frees
+ *  that. No tickets: NULL. */
 void lk_ticket_copy (lk_ticket *copy, const lk_ticket *source);
 void lk_ticket_clear (lk_ticket *self);
 lk_ticket *lk_tickets_copy (const lk_ticket *tickets, size_t count);

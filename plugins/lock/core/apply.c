@@ -184,10 +184,11 @@ static void
 apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
     lk_entry *entry = lk_table_find (self, op->ticket.request);
+    lk_queue *queue = NULL;
     uint64_t token = 0;
     if (entry && entry->queue->home == home) {
         token = entry->token;
-        lk_entry_remove (self, entry);
+        queue = lk_entry_remove (self, entry);
     }
     tell (self, tells,
           &(lk_tell) {.kind = LK_TELL_UNLOCKED,
@@ -198,7 +199,7 @@ apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
         tell (self, tells,
               &(lk_tell) {.kind = LK_TELL_UNLOCKED, .request = op->by});
     }
-    grant (self, home, lk_table_queue (self, op->ticket.object), tells);
+    grant (self, home, queue, tells);
 }
 
 /*  -------------------------------------------------------- many queues */

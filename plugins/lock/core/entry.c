@@ -232,7 +232,7 @@ need_queue (lk_table *self, lk_name object)
     return queue;
 }
 
-static void
+static lk_queue *
 leave_queue (lk_table *self, lk_entry *entry)
 {
     lk_queue *queue = entry->queue;
@@ -240,15 +240,29 @@ leave_queue (lk_table *self, lk_entry *entry)
     if (!queue->first) {
         lk_index_remove (&self->queues[queue->home], &queue->link);
         lk_free (queue);
+        return NULL;
     }
+    return queue;
 }
 
 /*  -------------------------------------------------------- its owner */
 
-uint32_t
-lk_owner_hash (lk_name address, uint32_t pid)
+static void
+free_owner (lk_table *self, lk_owner *owner)
 {
-    return (uint32_t) lk_hash64 (address.data, address.size) + pid;
+    lk_index_remove (&self->owners, &owner->link);
+    lk_free (owner);
+}
+
+/*  Who locks again and again stays; the one before goes if it has nothing. */
+static void
+keep_last_owner (lk_table *self, lk_owner *owner)
+{
+    lk_owner *last = self->last_owner;
+    self->last_owner = owner;
+    if (last && last != owner && last->tickets == 0) {
+        free_owner (self, last);
+    }
 }
 
 static bool
@@ -261,10 +275,9 @@ is_owned_by (const lk_owner *owner, const lk_ticket *ticket)
 }
 
 static lk_owner *
-find_owner (const lk_table *self, const lk_ticket *ticket)
+find_owner (const lk_table *self, const lk_ticket *ticket, uint32_t hash)
 {
-    lk_link *link = lk_index_find (&self->owners,
-                                   lk_owner_hash (ticket->owner, ticket->pid));
+    lk_link *link = lk_index_find (&self->owners, hash);
     while (link && !is_owned_by ((lk_owner *) link, ticket)) {
         link = link->next;
     }
@@ -272,23 +285,32 @@ find_owner (const lk_table *self, const lk_ticket *ticket)
 }
 
 static lk_owner *
+add_owner (lk_table *self, const lk_ticket *ticket, uint32_t hash)
+{
+    lk_owner *owner = lk_alloc (sizeof *owner + ticket->owner.size);
+    owner->hash = hash;
+    owner->pid = ticket->pid;
+    owner->size = ticket->owner.size;
+    if (owner->size > 0) {
+        memcpy (owner->address, ticket->owner.data, owner->size);
+    }
+    lk_index_add (&self->owners, &owner->link);
+    return owner;
+}
+
+static lk_owner *
 join_owner (lk_table *self, const lk_ticket *ticket)
 {
     lk_owner *owner = self->last_owner;
     if (!owner || !is_owned_by (owner, ticket)) {
-        owner = find_owner (self, ticket);
-    }
-    if (!owner) {
-        owner = lk_alloc (sizeof *owner + ticket->owner.size);
-        owner->pid = ticket->pid;
-        owner->size = ticket->owner.size;
-        if (owner->size > 0) {
-            memcpy (owner->address, ticket->owner.data, owner->size);
-        }
-        lk_index_add (&self->owners, &owner->link);
+        uint32_t hash =
+            (uint32_t) lk_hash64 (ticket->owner.data, ticket->owner.size)
+            + ticket->pid;
+        owner = find_owner (self, ticket, hash);
+        owner = owner ? owner : add_owner (self, ticket, hash);
+        keep_last_owner (self, owner);
     }
     owner->tickets++;
-    self->last_owner = owner;
     return owner;
 }
 
@@ -296,10 +318,8 @@ static void
 leave_owner (lk_table *self, lk_owner *owner)
 {
     owner->tickets--;
-    if (owner->tickets == 0) {
-        lk_index_remove (&self->owners, &owner->link);
-        self->last_owner = NULL;
-        lk_free (owner);
+    if (owner->tickets == 0 && owner != self->last_owner) {
+        free_owner (self, owner);
     }
 }
 
@@ -324,16 +344,47 @@ hash_of_entry (const lk_link *link)
 }
 
 static void
+free_crowd (lk_table *self, lk_crowd *crowd)
+{
+    (void) lk_index_clear (&crowd->entries);
+    HASH_DEL (self->crowds, crowd);
+    lk_free (crowd);
+}
+
+static lk_crowd *
+add_crowd (lk_table *self, lk_request_id request)
+{
+    lk_crowd *crowd = lk_alloc (sizeof *crowd);
+    crowd->id[0] = request.host;
+    crowd->id[1] = request.session;
+    lk_index_init (&crowd->entries, hash_of_entry);
+    HASH_ADD_BYHASHVALUE (hh, self->crowds, id, sizeof crowd->id,
+                          lk_crowd_hash (crowd->id), crowd);
+    return crowd;
+}
+
+/*  A session whose last ticket went may well come back: one such stays until
+ *  another session comes, and never goes while somebody looks through all. */
+static lk_crowd *
+replace_idle_crowd (lk_table *self, lk_request_id request)
+{
+    lk_crowd *idle = self->idle_crowd;
+    self->idle_crowd = NULL;
+    if (idle && idle->id[0] == request.host && idle->id[1] == request.session) {
+        return idle;
+    }
+    if (idle) {
+        free_crowd (self, idle);
+    }
+    return add_crowd (self, request);
+}
+
+static void
 join_crowd (lk_table *self, lk_entry *entry, lk_request_id request)
 {
     lk_crowd *crowd = lk_table_crowd (self, request.host, request.session);
     if (!crowd) {
-        crowd = lk_alloc (sizeof *crowd);
-        crowd->id[0] = request.host;
-        crowd->id[1] = request.session;
-        lk_index_init (&crowd->entries, hash_of_entry);
-        HASH_ADD_BYHASHVALUE (hh, self->crowds, id, sizeof crowd->id,
-                              lk_crowd_hash (crowd->id), crowd);
+        crowd = replace_idle_crowd (self, request);
     }
     entry->crowd = crowd;
     entry->serial = request.serial;
@@ -366,10 +417,13 @@ leave_crowd (lk_table *self, lk_entry *entry)
 {
     lk_crowd *crowd = entry->crowd;
     lk_index_remove (&crowd->entries, &entry->link);
-    if (crowd->entries.count == 0) {
-        (void) lk_index_clear (&crowd->entries);
-        HASH_DEL (self->crowds, crowd);
-        lk_free (crowd);
+    if (crowd->entries.count > 0) {
+        return;
+    }
+    if (self->idle_crowd) {
+        free_crowd (self, crowd);
+    } else {
+        self->idle_crowd = crowd;
     }
 }
 
@@ -425,7 +479,7 @@ note_shared (const lk_table *self, const lk_entry *entry)
     }
 }
 
-void
+lk_queue *
 lk_entry_remove (lk_table *self, lk_entry *entry)
 {
     lk_table_forget_listing (self);
@@ -437,11 +491,12 @@ lk_entry_remove (lk_table *self, lk_entry *entry)
     sum_all (self, entry, LESS);
     self->count--;
     self->tickets[entry->queue->home]--;
-    leave_queue (self, entry);
+    lk_queue *queue = leave_queue (self, entry);
     leave_crowd (self, entry);
     leave_owner (self, entry->owner);
     lk_free (entry->memo);
     lk_free (entry);
+    return queue;
 }
 
 void

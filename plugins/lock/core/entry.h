@@ -15,7 +15,9 @@
 /*  A new entry in its queue, where its token and number put it. */
 lk_entry *lk_entry_new (lk_table *table, const lk_ticket *ticket,
                         int64_t now_ms);
-void lk_entry_remove (lk_table *table, lk_entry *entry);
+
+/*  Frees it; returns its queue, NULL if that went with it. */
+lk_queue *lk_entry_remove (lk_table *table, lk_entry *entry);
 
 /*  Around each change of a ticket's token, number, key or mode. */
 void lk_entry_take (lk_table *table, lk_entry *entry);
@@ -31,7 +33,6 @@ void lk_entry_set_bound (lk_table *table, lk_queue *queue, uint32_t bound);
  *  whose tickets they find, so that nobody aims at another's. */
 uint32_t lk_serial_hash (uint64_t serial);
 uint32_t lk_crowd_hash (const uint64_t id[2]);
-uint32_t lk_owner_hash (lk_name address, uint32_t pid);
 
 /*  As lk_table_queue, by its key and lk_hash64 () of that. */
 lk_queue *lk_table_queue_by_hash (const lk_table *self, lk_name object,

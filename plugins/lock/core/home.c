@@ -186,11 +186,8 @@ lk_entry *
 lk_home_find (const lk_node *node, const lk_ticket *ticket)
 {
     lk_entry *entry = lk_table_find (&node->table, ticket->request);
-    return entry
-                   && entry->queue
-                          == lk_table_queue (&node->table, ticket->object)
-               ? entry
-               : NULL;
+    return entry && lk_queue_is_of (entry->queue, ticket->object) ? entry
+                                                                  : NULL;
 }
 
 lk_op
@@ -309,19 +306,25 @@ asked_for (const lk_msg_request *request, size_t place)
     return ticket;
 }
 
+static bool
+may_have_at_once (const lk_node *node, const lk_ticket *ticket)
+{
+    const lk_queue *queue = lk_table_queue (&node->table, ticket->object);
+    const lk_entry *entry = lk_home_find (node, ticket);
+    return (entry && entry->token != 0)
+           || lk_grant_at_once (queue, &ticket->mode);
+}
+
 /*  LK_OK: it may have its tickets, or has them. */
 static lk_err
 admit (const lk_node *node, const lk_msg_request *request)
 {
     for (size_t i = 0; i <= request->rest_count; i++) {
         const lk_ticket ticket = asked_for (request, i);
-        const lk_queue *queue = lk_table_queue (&node->table, ticket.object);
-        const lk_entry *entry = lk_home_find (node, &ticket);
         if (!lk_grant_is_sound (&ticket.mode)) {
             return LK_INVALID;
         }
-        if (!request->queue && !(entry && entry->token != 0)
-            && !lk_grant_at_once (queue, &ticket.mode)) {
+        if (!request->queue && !may_have_at_once (node, &ticket)) {
             return LK_FULL;
         }
     }

@@ -124,8 +124,7 @@ lk_out_tickets (lk_node *node, const lk_ticket *tickets, size_t count)
     if (count == 0) {
         return NULL;
     }
-    lk_ticket *copy =
-        lk_arena_alloc (&node->outlet.arena, count * sizeof *copy);
+    lk_ticket *copy = lk_arena_room (&node->outlet.arena, count * sizeof *copy);
     for (size_t i = 0; i < count; i++) {
         copy[i] = lk_out_ticket (node, &tickets[i]);
     }

@@ -104,7 +104,7 @@ send_ops (lk_node *node, size_t place)
     ops->first = follower->acked;
     ops->hash = logged (self, first)->hash_before;
     ops->op_count = count;
-    ops->ops = lk_arena_alloc (&node->outlet.arena, count * sizeof *ops->ops);
+    ops->ops = lk_arena_room (&node->outlet.arena, count * sizeof *ops->ops);
     for (size_t i = 0; i < count; i++) {
         ops->ops[i] = logged (self, first + i)->op;
     }

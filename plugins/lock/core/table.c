@@ -21,8 +21,7 @@ hash_of_queue (const lk_link *link)
 static uint32_t
 hash_of_owner (const lk_link *link)
 {
-    const lk_owner *owner = (const lk_owner *) link;
-    return lk_owner_hash ((lk_name) {owner->address, owner->size}, owner->pid);
+    return ((const lk_owner *) link)->hash;
 }
 
 static uint32_t *
@@ -191,8 +190,8 @@ lk_table_find (const lk_table *self, lk_request_id request)
     return (lk_entry *) link;
 }
 
-static bool
-is_called (const lk_queue *queue, lk_name object)
+bool
+lk_queue_is_of (const lk_queue *queue, lk_name object)
 {
     return queue->size == object.size
            && memcmp (queue->key, object.data, object.size) == 0;
@@ -206,7 +205,7 @@ lk_table_queue_by_hash (const lk_table *self, lk_name object, uint64_t hash)
     }
     size_t home = hash % self->decree.leader_count;
     lk_link *link = lk_index_find (&self->queues[home], (uint32_t) hash);
-    while (link && !is_called ((lk_queue *) link, object)) {
+    while (link && !lk_queue_is_of ((lk_queue *) link, object)) {
         link = link->next;
     }
     return (lk_queue *) link;
@@ -226,7 +225,7 @@ lk_table_crowd (const lk_table *self, lk_host host, uint64_t session)
     lk_crowd *crowd = NULL;
     HASH_FIND_BYHASHVALUE (hh, self->crowds, id, sizeof id, lk_crowd_hash (id),
                            crowd);
-    return crowd;
+    return crowd && crowd != self->idle_crowd ? crowd : NULL;
 }
 
 static size_t

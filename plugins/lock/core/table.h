@@ -31,6 +31,7 @@ typedef struct lk_crowd lk_crowd;
 typedef struct {
     lk_link link; /* in the table's index, by pid and address */
     size_t tickets;
+    uint32_t hash; /* of both: */
     uint32_t pid;
     uint16_t size;
     char address[];
@@ -107,9 +108,10 @@ typedef struct {
     lk_decree decree; /* that filled it; no leaders: there is no table */
     lk_index queues[LK_LEADERS_MAX]; /* by home */
     lk_index owners;
-    lk_owner *last_owner;                        /* that was looked for; NULL */
-    lk_crowd *crowds;                            /* map */
-    size_t count;                                /* of all tickets */
+    lk_owner *last_owner; /* that was looked for, kept without tickets; NULL */
+    lk_crowd *crowds;     /* map */
+    lk_crowd *idle_crowd; /* one of them that has no tickets; NULL */
+    size_t count;         /* of all tickets */
     size_t tickets[LK_LEADERS_MAX];              /* ... by home */
     uint64_t gone[LK_LEADERS_MAX][LK_HOSTS_MAX]; /* sessions up to it are
                                                     over, says that home */
@@ -186,6 +188,8 @@ uint8_t lk_home_of (const lk_decree *decree, lk_name object);
 lk_entry *lk_table_find (const lk_table *self, lk_request_id request);
 lk_queue *lk_table_queue (const lk_table *self, lk_name object);
 lk_crowd *lk_table_crowd (const lk_table *self, lk_host host, uint64_t session);
+
+bool lk_queue_is_of (const lk_queue *queue, lk_name object);
 
 /*  Sessions of a host up to it are over, whichever home said so. */
 uint64_t lk_table_gone (const lk_table *self, lk_host host);
