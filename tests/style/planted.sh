@@ -191,6 +191,25 @@ sees 'an example of nothing' man 'a\.3:3: this is not in'
 printf '%s\n' '.Bd -literal' 'int a;' '.Ed' >"$work/tree/man/a.3"
 sees 'an example of no file' man 'a\.3:1: of which file'
 
+#   ------------------------------------------------------------ scripts
+
+#   script NAME: one that cannot be executed.
+script () {
+    mkdir -p "$work/tree/tests/cluster"
+    printf '%s\n' '#!/bin/sh' 'true' >"$work/tree/tests/cluster/$1"
+}
+script planted.sh
+sees 'a test that is never run' shell 'cluster/planted\.sh:1: begins'
+
+#   ------------------------------------------------------------ format
+
+if looks format | grep -q SKIP; then
+    skip 'format.sh sees a missing blank' 'no clang-format 14'
+else
+    printf '%s\n' 'int' 'lk_planted(int a);' >"$work/tree/src/util/planted.h"
+    sees 'a missing blank' format 'src/util/planted\.h:[0-9]'
+fi
+
 #   ------------------------------------------------------------ folders
 
 mkdir "$work/tree/src/helpers"

@@ -16,6 +16,18 @@ verdict 'scripts parse' "$(
             bash -n "$script" 2>&1
         fi
     done)"
+#   The runner takes a script that is not to be executed for one that others
+#   source.
+verdict 'tests of a cluster can be executed' "$(
+    for script in "${scripts[@]}"; do
+        case $script in
+            tests/cluster/*) ;;
+            *) continue ;;
+        esac
+        if head -n 1 "$script" | grep -q '^#!' && [ ! -x "$script" ]; then
+            echo "$script:1: begins with #!, and is not executable"
+        fi
+    done)"
 if command -v shellcheck >/dev/null; then
     verdict 'shellcheck has no complaint' "$(
         for script in "${scripts[@]}"; do
