@@ -189,7 +189,8 @@ lk_neighbour_connected (lk_router *self, const char *endpoint, int fd)
         link = lk_mesh_by_address (&self->mesh, endpoint + strlen (LK_TCP));
     }
     if (link != NULL) {
-        link->fd = fd;
+        /*  It may be told late, of one that was closed since. */
+        link->fd = link->out.identity.size > 0 ? fd : -1;
         lk_neighbour_step (self, link, LK_LINK_UP);
         return;
     }

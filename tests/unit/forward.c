@@ -439,6 +439,22 @@ START_TEST (a_lost_link_is_told_with_all_that_it_means)
 }
 END_TEST
 
+/*  What libzmq tells late of a connection that was closed does not leave its
+ *  number with the link: the next of that number is another neighbour's. */
+START_TEST (the_end_of_a_link_is_not_taken_for_another)
+{
+    enter ("w", "\"HANGUP\"");
+    link_host ("h2");
+    lk_neighbour_disconnected (&router, opened);
+    drain ("w");
+    lk_neighbour_connected (&router, "tcp://h2.example:1", opened + 1);
+    link_host ("h3");
+    lk_neighbour_disconnected (&router, opened);
+    assert_next ("w", "router@h1 > w@h1 HANGUP 0 {\"host\":\"h3\","
+                      "\"reason\":\"connection lost\"}");
+}
+END_TEST
+
 START_TEST (a_host_that_lost_us_is_told_so)
 {
     say (LK_SIDE_MESH, "in-h2", "router@h2", "router@.", "ALIVE", "");
@@ -524,6 +540,7 @@ main (void)
     tcase_add_test (tcase, other_hosts_do_not_rule);
     tcase_add_test (tcase, callers_speak_as_routers);
     tcase_add_test (tcase, a_lost_link_is_told_with_all_that_it_means);
+    tcase_add_test (tcase, the_end_of_a_link_is_not_taken_for_another);
     tcase_add_test (tcase, a_host_that_lost_us_is_told_so);
     tcase_add_test (tcase, a_second_host_of_a_name_is_refused);
     tcase_add_test (tcase, stop_and_shutdown);
