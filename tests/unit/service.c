@@ -240,6 +240,25 @@ until (const char *where, const char *text)
     }
 }
 
+/*  Until the child takes signals as it should: before that they end it. */
+static void
+until_it_takes_signals (void)
+{
+    const int64_t end = lk_clock_ms () + 5000;
+    char name[64], line[256];
+    unsigned long long blocked = 0;
+    snprintf (name, sizeof name, "/proc/%d/status", (int) child);
+    while (!(blocked >> (SIGTERM - 1) & 1)) {
+        FILE *file = fopen (name, "r");
+        ck_assert (file && lk_clock_ms () < end);
+        while (fgets (line, sizeof line, file)) {
+            (void) sscanf (line, "SigBlk: %llx", &blocked);
+        }
+        fclose (file);
+        usleep (1000);
+    }
+}
+
 static int
 exit_code (void)
 {
@@ -434,7 +453,7 @@ END_TEST
 START_TEST (no_router_and_a_signal)
 {
     lk_socket_destroy (&router);
-    usleep (50000);
+    until_it_takes_signals ();
     kill (child, SIGTERM);
     ck_assert_int_eq (exit_code (), 0);
     ck_assert_str_eq (said, "");

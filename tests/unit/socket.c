@@ -396,7 +396,7 @@ START_TEST (turns)
         (void) lk_socket_turn (router);
     }
     send_many (2);
-    usleep (50000);
+    usleep (300000); /* both are there then: nothing tells without taking one */
     take (1);
     ck_assert (lk_socket_pending (router));
     ck_assert_int_eq (lk_socket_turn (router), LK_DRAIN_MAX);
