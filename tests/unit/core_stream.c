@@ -285,6 +285,26 @@ START_TEST (who_does_not_acknowledge_is_not_seen)
 END_TEST
 
 /*  Serving by its table is not enough to say so: the lease is needed. */
+/*  But it has a vote: where another one has fallen silent it is needed. */
+START_TEST (who_does_not_acknowledge_may_vote)
+{
+    bool asked = false;
+    lk_op op = {.kind = LK_OP_OPEN};
+    lk_stream_append (node, &op);
+    for (int i = 0; i < 50; i++) {
+        now_ms += 100;
+        ping (THIRD);
+        if (!lk_hosts_has (lk_node_sees (node), THIRD)) {
+            asked |= sent (LK_MSG_DATE, THIRD) != NULL;
+            tick ();
+            asked |= sent (LK_MSG_DATE, THIRD) != NULL;
+        }
+    }
+    ck_assert (!lk_hosts_has (lk_node_sees (node), FIRST));
+    ck_assert (asked);
+}
+END_TEST
+
 START_TEST (without_the_lease_it_does_not_lead)
 {
     lk_node_status status;
@@ -516,6 +536,7 @@ main (void)
     tcase_add_test (tests, an_unlock_by_key_asks_the_holder);
     tcase_add_test (tests, an_unlock_by_key_whose_answer_was_lost);
     tcase_add_test (tests, who_does_not_acknowledge_is_not_seen);
+    tcase_add_test (tests, who_does_not_acknowledge_may_vote);
     tcase_add_test (tests, without_the_lease_it_does_not_lead);
     tcase_add_test (tests, an_old_table_is_dropped);
     tcase_add_test (tests, a_batch_fits_into_a_message);

@@ -132,7 +132,7 @@ miss_leaders (lk_node *node)
             self->next_try_ms = node->now_ms + first_ms;
         }
     }
-    if (!lk_is_quorum (node->facts.active.members, lk_node_sees (node))
+    if (!lk_is_quorum (node->facts.active.members, lk_node_hears (node))
         || node->now_ms < self->next_try_ms || is_others_turn (node)) {
         return;
     }

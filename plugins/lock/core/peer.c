@@ -33,20 +33,25 @@ lk_peer_heard (const lk_node *node, lk_host host)
 }
 
 lk_hosts
-lk_node_sees (const lk_node *node)
+lk_node_hears (const lk_node *node)
 {
-    lk_hosts sees = LK_HOST_BIT (node->config.self);
+    lk_hosts heard = LK_HOST_BIT (node->config.self);
     lk_hosts known = node->known;
     while (known) {
         lk_host host = lk_hosts_take (&known);
         if (lk_peer_heard (node, host)) {
-            sees |= LK_HOST_BIT (host);
+            heard |= LK_HOST_BIT (host);
         }
     }
-    if (lk_node_is_serving (node)) {
-        sees &= ~lk_stream_stalled_by (node);
-    }
-    return sees;
+    return heard;
+}
+
+lk_hosts
+lk_node_sees (const lk_node *node)
+{
+    lk_hosts heard = lk_node_hears (node);
+    return lk_node_is_serving (node) ? heard & ~lk_stream_stalled_by (node)
+                                     : heard;
 }
 
 bool

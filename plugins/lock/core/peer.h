@@ -56,8 +56,11 @@ void lk_peer_init (lk_peer *self);
 /*  Heard within dead_after; one always hears oneself. */
 bool lk_peer_heard (const lk_node *node, lk_host host);
 
-/*  All hosts heard, itself included; for a leader without those that stall its
- *  stream, so that others can lead in their place. */
+/*  All hosts heard, itself included. */
+lk_hosts lk_node_hears (const lk_node *node);
+
+/*  The same; for a leader without those that stall its stream, so that others
+ *  can lead in their place. */
 lk_hosts lk_node_sees (const lk_node *node);
 
 /*  Hears the host and is heard by it, as far as both say. */
