@@ -20,6 +20,7 @@ sim_ballast_begin (sim_world *world, uint32_t size)
                                     .host = sim_any_host (world),
                                     .app = NUMBER,
                                     .size = size};
+    world->checker.looks_seldom = size > 0;
     sim_post (world, 3000, SIM_EVENT_BALLAST, world->ballast.host, 0);
 }
 

@@ -65,6 +65,7 @@ typedef struct {
     bool in_set;           /* not alone: all of its request, or none */
     uint64_t queued_by;    /* leaders (bits) whose table has it waiting */
     int64_t queued_at;     /* since when all have; 0: not */
+    int64_t queued_seen;   /* waiting in a table, last */
     uint64_t queued_session;
     bool answered;         /* was told, or will be when its process wakes up */
     bool persists;         /* its application asks again until it is answered */
@@ -198,6 +199,7 @@ typedef struct {
     size_t returned_count; /* ever; the array is a ring */
     uint8_t ballast_host;  /* has that many locks more, which are only */
     uint32_t ballast_held; /* counted */
+    bool looks_seldom;     /* into tables, since they are big */
     uint8_t spoilt;        /* whose table was made wrong, */
     lk_term spoilt_term;   /* of that term */
     int64_t settled_at;    /* since then nothing is amiss; 0: not so */

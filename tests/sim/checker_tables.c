@@ -86,6 +86,7 @@ note_queued (const sim_reading *self, const lk_ticket *ticket)
         claim->queued_session = ticket->request.session;
     }
     if (ticket->token == 0) {
+        claim->queued_seen = self->checker->now;
         claim->queued_by |= (uint64_t) 1 << self->place;
         if (claim->queued_by == all && claim->queued_at == 0) {
             claim->queued_at = self->checker->now;

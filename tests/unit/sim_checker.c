@@ -286,6 +286,32 @@ START_TEST (a_waiter_is_passed)
 }
 END_TEST
 
+/*  Big tables are looked into seldom: nobody may have seen it granted. */
+START_TEST (who_may_have_had_it_is_not_passed)
+{
+    for (int64_t duration_ms = 100; duration_ms >= 99; duration_ms--) {
+        set_up ();
+        checker.looks_seldom = true;
+        wait_in_queue ();
+        checker.claim[0].duration_ms = duration_ms;
+        checker.claim[0].queued_seen = checker.now;
+        checker.now += 99;
+        get (1, 2, 101, SIM_FOREVER);
+        if (duration_ms == 100) {
+            expect ("PASSED");
+        } else {
+            expect_nothing ();
+        }
+    }
+    set_up ();
+    wait_in_queue (); /* where each look is taken it was not granted */
+    checker.claim[0].duration_ms = 99;
+    checker.now += 99;
+    get (1, 2, 101, SIM_FOREVER);
+    expect ("PASSED");
+}
+END_TEST
+
 START_TEST (a_place_is_lost_with_its_session)
 {
     wait_in_queue ();
@@ -504,6 +530,7 @@ main (void)
     tcase_add_test (test_case, nobody_waits_for_a_child);
     tcase_add_test (test_case, an_update_is_lost);
     tcase_add_test (test_case, a_waiter_is_passed);
+    tcase_add_test (test_case, who_may_have_had_it_is_not_passed);
     tcase_add_test (test_case, a_place_is_lost_with_its_session);
     tcase_add_test (test_case, who_asked_first_may_go_first);
     tcase_add_test (test_case, nobody_has_it_and_somebody_waits);
