@@ -402,20 +402,9 @@ same_app (sim_who a, sim_who b)
     return a.host == b.host && a.app == b.app;
 }
 
-/*  As what the lock is held that a child works under. */
-static lk_lock_type
-type_of_work (sim_checker *self, sim_who who, const sim_work *former)
-{
-    const sim_claim *claim = sim_checker_claim (self, who, SIM_ANY_OBJECT);
-
-    return claim                                   ? claim->mode.type
-           : former && same_app (former->who, who) ? former->type
-                                                   : LK_EXCLUSIVE;
-}
-
 void
 sim_checker_works (sim_checker *self, sim_who who, lk_name object,
-                   int64_t until)
+                   lk_lock_type type, int64_t until)
 {
     sim_work *place = NULL;
 
@@ -432,7 +421,7 @@ sim_checker_works (sim_checker *self, sim_who who, lk_name object,
     if (place) {
         *place = (sim_work) {.who = who,
                              .object = sim_checker_need_object (self, object),
-                             .type = type_of_work (self, who, place),
+                             .type = type,
                              .until = until};
     }
 }

@@ -53,19 +53,20 @@ typedef struct {
     lk_lock_type told_type;
     uint32_t asked_turn; /* ... and of the one that was asked for last */
     lk_lock_type asked_type;
-    int64_t changes_at;    /* when that was asked for */
-    int64_t upgrades_at;   /* may be exclusive since then; 0: no */
-    bool kept;             /* held, static: no lease ends it */
-    bool fragile;          /* ... but a reclaim may, if its session ends */
-    bool orphan;           /* ... and its application is gone */
-    int64_t duration_ms;   /* lenient: at least, from its request on */
-    int64_t linger_ms;     /* at least, when its application ends */
-    int64_t lingers_until; /* its application is gone; 0: not so */
-    uint64_t heir_of;      /* key of a lingering lock that it may get */
-    bool in_set;           /* not alone: all of its request, or none */
-    uint64_t queued_by;    /* leaders (bits) whose table has it waiting */
-    int64_t queued_at;     /* since when all have; 0: not */
-    int64_t queued_seen;   /* waiting in a table, last */
+    int64_t changes_at;     /* when that was asked for */
+    int64_t upgrades_at;    /* may be exclusive since then; 0: no */
+    bool kept;              /* held, static: no lease ends it */
+    bool fragile;           /* ... but a reclaim may, if its session ends */
+    bool orphan;            /* ... and its application is gone */
+    int64_t duration_ms;    /* lenient: at least, from its request on */
+    int64_t linger_ms;      /* at least, when its application ends */
+    int64_t lingers_until;  /* its application is gone; 0: not so */
+    uint64_t heir_of;       /* key of a lingering lock that it may get */
+    bool in_set;            /* not alone: all of its request, or none */
+    uint64_t queued_by;     /* leaders (bits) whose table has it waiting */
+    int64_t queued_at;      /* since when all have; 0: not */
+    int64_t queued_seen;    /* waiting in a table, last, */
+    uint64_t queued_number; /* under that number */
     uint64_t queued_session;
     bool answered;         /* was told, or will be when its process wakes up */
     bool persists;         /* its application asks again until it is answered */
@@ -266,7 +267,7 @@ void sim_checker_persists (sim_checker *self, sim_who who);
 /*  A child of the application works under the lock till then, and nobody else
  *  may be granted it before; 0: not any more. */
 void sim_checker_works (sim_checker *self, sim_who who, lk_name object,
-                        int64_t until);
+                        lk_lock_type type, int64_t until);
 
 /*  Its lock service has sent it an answer, which it has not read yet. */
 void sim_checker_answered (sim_checker *self, sim_who who);
@@ -420,6 +421,10 @@ bool sim_claim_untold (const sim_checker *self, const sim_claim *claim);
 /*  Whether its host's service knows of it no more: nobody will be told of the
  *  end of what is static then. */
 bool sim_claim_unknown (const sim_checker *self, const sim_claim *claim);
+
+/*  Whether it may have been granted since it was last seen waiting, and its
+ *  time be over, though nobody was told. */
+bool sim_claim_may_be_over (const sim_checker *self, const sim_claim *claim);
 
 /*  Whether two may hold one object at a time, as far as their types go. */
 bool sim_types_agree (lk_lock_type a, lk_lock_type b);

@@ -127,10 +127,8 @@ check_units (sim_checker *self, uint8_t object)
 
 /*  -------------------------------------------------------- order */
 
-/*  Whether it may have been granted since it was last seen waiting, and its
- *  time be over, though nobody was told. */
-static bool
-may_have_had_it (const sim_checker *self, const sim_claim *claim)
+bool
+sim_claim_may_be_over (const sim_checker *self, const sim_claim *claim)
 {
     return self->looks_seldom && claim->duration_ms > 0
            && self->now - claim->queued_seen >= claim->duration_ms;
@@ -149,7 +147,7 @@ check_not_passed (sim_checker *self, const sim_claim *claim)
             && other->queued_at > 0 && other->queued_at < claim->asked_at
             && other->queued_session == service->session
             && self->now < service->lease_until
-            && !may_have_had_it (self, other)
+            && !sim_claim_may_be_over (self, other)
             && !sim_modes_may_pass (&claim->mode, &other->mode)
             && !sim_types_agree (claim->mode.type, other->mode.type)) {
             sim_checker_fail (

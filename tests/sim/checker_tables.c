@@ -79,14 +79,16 @@ note_queued (const sim_reading *self, const lk_ticket *ticket)
     if (!claim) {
         return;
     }
-    if (ticket->token != 0
-        || claim->queued_session != ticket->request.session) {
+    if (ticket->token != 0 || claim->queued_session != ticket->request.session
+        || (claim->queued_number != ticket->number
+            && sim_claim_may_be_over (self->checker, claim))) {
         claim->queued_at = 0;
         claim->queued_by = 0;
         claim->queued_session = ticket->request.session;
     }
     if (ticket->token == 0) {
         claim->queued_seen = self->checker->now;
+        claim->queued_number = ticket->number;
         claim->queued_by |= (uint64_t) 1 << self->place;
         if (claim->queued_by == all && claim->queued_at == 0) {
             claim->queued_at = self->checker->now;

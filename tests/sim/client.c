@@ -238,7 +238,7 @@ note_answered (sim_world *world, uint8_t host, const lk_message *message)
                || strcmp (error, lk_err_word (LK_RELEASED)) == 0) {
         sim_checker_ending (&world->checker, who);
         sim_checker_works (&world->checker, who, sim_object_name (self->object),
-                           0);
+                           LK_EXCLUSIVE, 0);
     }
 }
 
@@ -297,7 +297,7 @@ sim_client_excuse (sim_world *world, uint8_t host)
 
     if (self->child_until > 0) {
         sim_checker_works (&world->checker, sim_client_who (host, self),
-                           sim_object_name (self->object), 0);
+                           sim_object_name (self->object), LK_EXCLUSIVE, 0);
         self->child_excused = true;
     }
 }

@@ -19,7 +19,8 @@ start_child (sim_world *world, uint8_t host)
     self->child_until = world->now + sim_between (world, 100, 6000);
     if (!self->child_excused) {
         sim_checker_works (&world->checker, sim_client_who (host, self),
-                           sim_object_name (self->object), self->child_until);
+                           sim_object_name (self->object), self->lock->type,
+                           self->child_until);
     }
 }
 
@@ -53,7 +54,7 @@ stop_child (sim_world *world, uint8_t host, lk_err error)
     if (!self->child_excused) {
         sim_checker_works (
             &world->checker, sim_client_who (host, self),
-            sim_object_name (self->object),
+            sim_object_name (self->object), self->lock->type,
             error == LK_FORCED || error == LK_RELEASED ? 0 : self->child_until);
     }
 }
@@ -385,7 +386,7 @@ act_on_held (sim_world *world, uint8_t host)
     case SIM_RUNNER:
         if (world->now >= self->child_until || !world->apps.open) {
             sim_checker_works (&world->checker, sim_client_who (host, self),
-                               sim_object_name (self->object), 0);
+                               sim_object_name (self->object), LK_EXCLUSIVE, 0);
             self->child_until = 0;
             release (world, host);
         }

@@ -217,17 +217,37 @@ END_TEST
 START_TEST (a_child_still_works)
 {
     get (0, 1, 100, SIM_FOREVER);
-    sim_checker_works (&checker, who (0, 1), gate, 1500);
+    sim_checker_works (&checker, who (0, 1), gate, LK_EXCLUSIVE, 1500);
     sim_checker_ended (&checker, who (0, 1));
     get (1, 2, 101, SIM_FOREVER);
     expect ("STILL WORKING");
     set_up ();
     get (0, 1, 100, SIM_FOREVER);
-    sim_checker_works (&checker, who (0, 1), gate, 1500);
+    sim_checker_works (&checker, who (0, 1), gate, LK_EXCLUSIVE, 1500);
     sim_checker_ended (&checker, who (0, 1));
     checker.now = 1500;
     get (1, 2, 101, SIM_FOREVER);
     expect_nothing ();
+}
+END_TEST
+
+/*  Others may share what a child works under when the lock is gone. */
+START_TEST (a_child_works_under_a_unit)
+{
+    for (int type = LK_EXCLUSIVE; type < LK_LOCK_TYPE_COUNT; type++) {
+        sim_kind kind = {.mode = {.type = (lk_lock_type) type, .limit = 5}};
+
+        set_up ();
+        sim_checker_works (&checker, who (0, 1), gate, LK_SEMAPHORE, 1500);
+        sim_checker_asked (&checker, who (1, 2), gate, 600);
+        sim_checker_kind (&checker, who (1, 2), &kind);
+        sim_checker_locked (&checker, who (1, 2), 101, 108, SIM_FOREVER);
+        if (type == LK_SEMAPHORE) {
+            expect_nothing ();
+        } else {
+            expect ("STILL WORKING");
+        }
+    }
 }
 END_TEST
 
@@ -242,7 +262,8 @@ START_TEST (nobody_waits_for_a_child)
         sim_checker_lease (&checker, 0, 5, SIM_FOREVER);
         sim_checker_lease (&checker, 1, 5, SIM_FOREVER);
         get (0, 1, 100, checker.now);
-        sim_checker_works (&checker, who (0, 1), gate, checker.now + 500);
+        sim_checker_works (&checker, who (0, 1), gate, LK_EXCLUSIVE,
+                           checker.now + 500);
         sim_checker_expired (&checker, who (0, 1));
         if (taken == 2) {
             sim_checker_key_used (&checker, 107);
@@ -527,6 +548,7 @@ main (void)
     tcase_add_test (test_case, released_and_never_told);
     tcase_add_test (test_case, given_away_before_its_holder_is_told);
     tcase_add_test (test_case, a_child_still_works);
+    tcase_add_test (test_case, a_child_works_under_a_unit);
     tcase_add_test (test_case, nobody_waits_for_a_child);
     tcase_add_test (test_case, an_update_is_lost);
     tcase_add_test (test_case, a_waiter_is_passed);
