@@ -37,7 +37,8 @@ static lk_log_level level_max = LK_LOG_NOTICE;
 static bool is_open;
 static bool uses_syslog;
 static lk_log_sink *test_sink;
-static const char *part_name; /* NULL: none */
+/*  Of this thread: libzmq's log, too (accept.c). NULL: none. */
+static _Thread_local const char *part_name;
 
 void
 lk_log_open (const char *program, bool to_syslog)
