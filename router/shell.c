@@ -33,8 +33,9 @@
  *  again. */
 enum { LINGER_MS = 500, DIAL_AGAIN_MS = 1000, LEAVE_MS = 50 };
 
-/*  How often hosted services are called in one wake-up. */
-enum { TURNS_MAX = 16 };
+/*  How often hosted services are called in one wake-up, and for how long they
+ *  are called again. */
+enum { TURNS_MAX = 16, TURNS_MS = 20 };
 
 /*  Of what came before an end, so much is taken ahead of it. */
 #define LAST_WORDS_SIZE_MAX (16 * LK_DRAIN_SIZE_MAX)
@@ -266,10 +267,14 @@ flush_all (lk_shell *self)
 static bool
 flush_and_turn (lk_shell *self)
 {
+    const int64_t until_ms = self->router.now_ms + TURNS_MS;
     for (int i = 0; i < TURNS_MAX; i++) {
         flush_all (self);
         if (!lk_hosting_turn (&self->hosting)) {
             return true;
+        }
+        if (lk_clock_ms () >= until_ms) {
+            break;
         }
     }
     return false;

@@ -226,18 +226,58 @@ lk_link_read (lk_link *self)
                                   : LK_IO_WAIT;
 }
 
+/*  How much of a frame is read in one turn: whole messages; all, if that is
+ *  not much or the messages cannot be told. */
+static size_t
+first_messages (lk_slice frame)
+{
+    lk_frame_header header;
+    const char *problem;
+    size_t at = 0;
+
+    while (frame.size > LK_PIPE_TURN_SIZE && at < LK_PIPE_TURN_SIZE
+           && lk_frame_next (frame.data, frame.size, &at, &header, &problem)
+                  == LK_FRAME_MESSAGE) {
+        continue;
+    }
+    return at < LK_PIPE_TURN_SIZE ? frame.size : at;
+}
+
+static lk_slice
+rest_of_part (lk_link *self)
+{
+    return (lk_slice) {(char *) lk_part_data (&self->part) + self->at,
+                       lk_part_size (&self->part) - self->at};
+}
+
+static lk_io
+next_of_pipe (lk_link *self, lk_slice *frame)
+{
+    lk_pipe *pipe = self->pipe;
+
+    if (pipe->turn_left == 0) {
+        return LK_IO_WAIT;
+    }
+    if (!pipe->has_rest) {
+        if (!lk_pipe_receive (pipe, &self->part)) {
+            return LK_IO_WAIT;
+        }
+        self->at = 0;
+    }
+    *frame = rest_of_part (self);
+    frame->size = first_messages (*frame);
+    self->at += frame->size;
+    pipe->has_rest = self->at < lk_part_size (&self->part);
+    pipe->turn_left -=
+        frame->size < pipe->turn_left ? frame->size : pipe->turn_left;
+    return LK_IO_DONE;
+}
+
 lk_io
 lk_link_next (lk_link *self, lk_slice *frame)
 {
-    if (!self->pipe) {
-        return lk_zmtp_next (&self->connection, frame);
-    }
-    if (!lk_pipe_receive (self->pipe, &self->part)) {
-        return LK_IO_WAIT;
-    }
-    *frame =
-        (lk_slice) {lk_part_data (&self->part), lk_part_size (&self->part)};
-    return LK_IO_DONE;
+    return self->pipe ? next_of_pipe (self, frame)
+                      : lk_zmtp_next (&self->connection, frame);
 }
 
 bool

@@ -32,7 +32,8 @@ typedef struct {
     bool is_new;   /* nobody was told yet that it is up */
     lk_pipe *pipe; /* instead of the connection; its owner's */
     lk_bytes out;  /* the frame that is being packed */
-    lk_part part;  /* of the pipe: the frame that was received last */
+    lk_part part;  /* of the pipe: the frame that was received last, */
+    size_t at;     /* of which so much was taken */
 
     int epoll_fd;     /* of the connection, for who polls on their own */
     bool is_writable; /* what we asked to be woken by, besides its end */

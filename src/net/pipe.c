@@ -85,6 +85,7 @@ lk_pipe_close (lk_pipe *self)
 {
     self->is_open = false;
     self->is_new = false;
+    self->has_rest = false;
     drop (&self->to_service);
 }
 
@@ -128,8 +129,9 @@ lk_pipe_give (lk_pipe *self, lk_part *frame)
 bool
 lk_pipe_deliver (lk_pipe *self)
 {
-    bool is_some = self->is_new || self->to_service.first;
+    bool is_some = self->is_new || self->has_rest || self->to_service.first;
 
+    self->turn_left = LK_PIPE_TURN_SIZE;
     if (is_some) {
         self->fn (self->user);
     }

@@ -14,6 +14,10 @@
 
 #include "net/loop.h"
 
+/*  Of what waits the service reads so much, or one message, until the router
+ *  has its turn: who says much to it does not hold up others. */
+#define LK_PIPE_TURN_SIZE ((size_t) 64 * 1024)
+
 typedef struct lk_crate lk_crate;
 
 /*  Frames in their order. */
@@ -26,8 +30,10 @@ typedef struct {
     lk_frames to_service;
     lk_frames to_router;
     bool is_open;
-    bool is_new;    /* opened, and the service was not told yet */
-    lk_loop_fn *fn; /* the service's, when it was opened or has frames */
+    bool is_new;      /* opened, and the service was not told yet */
+    bool has_rest;    /* the service is amid a frame, */
+    size_t turn_left; /* and may read so many bytes more; both are its own */
+    lk_loop_fn *fn;   /* the service's, when it was opened or has frames */
     void *user;
 } lk_pipe;
 

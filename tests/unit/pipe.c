@@ -4,7 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "net/pipe.h"
+#include "net/link.h"
+#include "wire/frame.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -139,6 +140,80 @@ START_TEST (there_is_a_limit_for_the_router)
 }
 END_TEST
 
+/*  -------------------------------------------------------- turns */
+
+static lk_link service;
+static uint64_t last; /* serial */
+
+/*  Messages come one by one, and none is left out. */
+static void
+count_messages (lk_slice frame)
+{
+    lk_frame_header header;
+    const char *problem;
+    size_t at = 0;
+    while (lk_frame_next (frame.data, frame.size, &at, &header, &problem)
+           == LK_FRAME_MESSAGE) {
+        ck_assert_uint_eq (header.serial, ++last);
+    }
+    ck_assert_uint_eq (at, frame.size);
+    messages += frame.size;
+}
+
+static void
+read_turn (void *user)
+{
+    lk_slice frame;
+    (void) user;
+    messages = 0;
+    (void) lk_link_came_up (&service);
+    while (lk_link_next (&service, &frame) == LK_IO_DONE) {
+        count_messages (frame);
+    }
+}
+
+static void
+give_messages (uint64_t first, size_t count)
+{
+    lk_frame_envelope envelope = {
+        .to = "lock@h1", .from = "a@h1", .command = "LOCK"};
+    lk_bytes frame = {0};
+    for (size_t i = 0; i < count; i++) {
+        envelope.serial = first + i;
+        const size_t start = lk_frame_begin (&frame, &envelope);
+        ck_assert_int_eq (lk_frame_finish (&frame, start), LK_OK);
+    }
+    lk_part_fill (&part, frame.data, frame.size);
+    lk_pipe_give (&it, &part);
+    lk_bytes_clear (&frame);
+}
+
+START_TEST (a_service_reads_so_much_in_a_turn)
+{
+    enum { SMALL = 10, LARGE = 30000 };
+    size_t turns = 0;
+    last = 0;
+    lk_link_init_pipe (&service, &it);
+    lk_link_join (&service, NULL, read_turn, NULL);
+    ck_assert_int_eq (lk_link_open (&service, NULL), LK_OK);
+    give_messages (1, SMALL);
+    give_messages (1 + SMALL, LARGE);
+    give_messages (1 + SMALL + LARGE, SMALL);
+    while (lk_pipe_deliver (&it)) {
+        ck_assert_uint_lt (messages, 2 * LK_PIPE_TURN_SIZE + 100);
+        turns++;
+    }
+    ck_assert_uint_eq (last, SMALL + LARGE + SMALL);
+    ck_assert_uint_gt (turns, 10);
+
+    give_messages (last + 1, LARGE);
+    ck_assert (lk_pipe_deliver (&it));
+    lk_link_drop (&service);
+    ck_assert (!lk_pipe_deliver (&it));
+    lk_link_clear (&service);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -148,6 +223,7 @@ main (void)
     tcase_add_test (tcase, a_service_is_told_once_that_it_is_open);
     tcase_add_test (tcase, what_was_sent_before_the_end_is_taken);
     tcase_add_test (tcase, there_is_a_limit_for_the_router);
+    tcase_add_test (tcase, a_service_reads_so_much_in_a_turn);
     Suite *suite = suite_create ("pipe");
     suite_add_tcase (suite, tcase);
     SRunner *runner = srunner_create (suite);
