@@ -208,6 +208,23 @@ comes_up (lk_monitor *self, const raw_event *raw, lk_monitor_event *event)
     return true;
 }
 
+/*  That of an endpoint one came up is known, but not which, if there are two:
+ *  the one that ends now, then. Of the other's end nobody may tell. */
+static bool
+was_it (lk_monitor *self, const connection *gone)
+{
+    connection *each;
+
+    DL_FOREACH (self->connections, each) {
+        if (each->is_up
+            && strcmp (each->event.endpoint, gone->event.endpoint) == 0) {
+            each->is_up = false;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool
 goes_down (lk_monitor *self, const raw_event *raw, lk_monitor_event *event)
 {
@@ -217,7 +234,7 @@ goes_down (lk_monitor *self, const raw_event *raw, lk_monitor_event *event)
         *event = (lk_monitor_event) {LK_MONITOR_LEFT, .fd = raw->value};
         return true;
     }
-    bool was_up = found->is_up;
+    bool was_up = found->is_up || was_it (self, found);
     *event = found->event;
     event->kind = LK_MONITOR_DISCONNECTED;
     forget (self, found);

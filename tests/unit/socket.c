@@ -226,19 +226,25 @@ connect_raw (void)
     return fd;
 }
 
-/*  ZMTP 3.0 by hand, since our own sockets send one part only: the greeting,
- *  READY, then what the test wants. */
-START_TEST (more_parts_than_one)
+/*  ZMTP 3.0 by hand: the greeting and READY. */
+static void
+shake_hands (int fd)
 {
     static const char greeting[64] = "\xff\0\0\0\0\0\0\0\1\x7f\3\0NULL";
     static const char ready[] = "\x04\x1c\5READY\13Socket-Type\0\0\0\6DEALER";
+    ck_assert_int_eq (write (fd, greeting, 64), 64);
+    ck_assert_int_eq (write (fd, ready, sizeof ready - 1), 30);
+}
+
+/*  By hand, since our own sockets send one part only. */
+START_TEST (more_parts_than_one)
+{
     static const char parts[] = "\1\1a\0\1b"      /* two */
                                 "\1\0\1\3xyz\0\0" /* three */
                                 "\0\5whole";
     bind_and_connect ();
     int fd = connect_raw ();
-    ck_assert_int_eq (write (fd, greeting, 64), 64);
-    ck_assert_int_eq (write (fd, ready, sizeof ready - 1), 30);
+    shake_hands (fd);
     for (ssize_t got = 0; got < 64 + 43;) { /* its greeting and READY */
         char answer[200];
         ssize_t size = read (fd, answer, sizeof answer);
@@ -595,6 +601,39 @@ START_TEST (monitor_after_a_handshake_was_given_up)
 }
 END_TEST
 
+/*  Of two connections of an endpoint one comes up, nobody can say which, and
+ *  ends: that is told by its own number. */
+START_TEST (monitor_of_two_at_once)
+{
+    lk_monitor *monitor = lk_monitor_new (router, &problem);
+    lk_monitor_event event;
+    lk_identity name;
+    int end[2];
+    char bound[64], byte;
+    const int listener = listen_silently (bound, sizeof bound);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq (lk_socket_dial (router, bound, &name, &problem),
+                          LK_OK);
+        end[i] = accept (listener, NULL, NULL);
+        ck_assert_int_eq (recv (end[i], &byte, 1, 0), 1);
+    }
+    for (int i = 0; i < 2; i++) {
+        shake_hands (end[0]);
+        ck_assert (next_event (monitor, &event));
+        ck_assert_int_eq (event.kind, LK_MONITOR_CONNECTED);
+        const int fd = event.fd;
+        shutdown (end[0], SHUT_RDWR);
+        ck_assert (next_event (monitor, &event));
+        ck_assert_int_eq (event.kind, LK_MONITOR_DISCONNECTED);
+        ck_assert (i == 1 || event.fd != fd);
+        close (end[0]);
+        end[0] = end[1];
+    }
+    close (listener);
+    lk_monitor_destroy (&monitor);
+}
+END_TEST
+
 /*  A label of more than 63 characters is nobody's, and no server is asked. */
 START_TEST (monitor_hears_of_names_without_address)
 {
@@ -737,6 +776,7 @@ add_tests (TCase *tcase)
     tcase_add_test (tcase, turns_lose_nothing);
     tcase_add_test (tcase, monitor_hears_of_connections);
     tcase_add_test (tcase, monitor_after_a_handshake_was_given_up);
+    tcase_add_test (tcase, monitor_of_two_at_once);
     tcase_add_test (tcase, monitor_hears_of_names_without_address);
     tcase_add_test (tcase, redial);
     tcase_add_test (tcase, dialling_oneself);
