@@ -31,6 +31,18 @@ slot_at (const lk_heap *self, size_t place)
     return &self->slot[place - 1];
 }
 
+/*  Where it is; 0: nowhere. What it keeps counts if it is found there, so that
+ *  all can be forgotten without a look at any. */
+static size_t
+place_of (const lk_heap *self, void *item)
+{
+    const size_t place = *self->place (item);
+    return place > 0 && place <= self->count
+                   && slot_at (self, place)->item == item
+               ? place
+               : 0;
+}
+
 static void
 set (lk_heap *self, size_t place, lk_heap_slot slot)
 {
@@ -88,7 +100,7 @@ set_room (lk_heap *self, size_t room)
 void
 lk_heap_put (lk_heap *self, void *item, int64_t when_ms)
 {
-    size_t place = *self->place (item);
+    size_t place = place_of (self, item);
     const lk_heap_slot slot = {when_ms, item};
     if (place == 0) {
         if (self->count == self->room) {
@@ -97,25 +109,24 @@ lk_heap_put (lk_heap *self, void *item, int64_t when_ms)
         }
         place = ++self->count;
     }
-    LK_ASSERT (place <= self->count && place < UINT32_MAX);
+    LK_ASSERT (place < UINT32_MAX);
     settle (self, place, slot);
 }
 
 int64_t
 lk_heap_when_ms (const lk_heap *self, void *item)
 {
-    size_t place = *self->place (item);
+    const size_t place = place_of (self, item);
     return place > 0 ? slot_at (self, place)->when_ms : INT64_MAX;
 }
 
 void
 lk_heap_take (lk_heap *self, void *item)
 {
-    size_t place = *self->place (item);
+    const size_t place = place_of (self, item);
     if (place == 0) {
         return;
     }
-    LK_ASSERT (place <= self->count && slot_at (self, place)->item == item);
     *self->place (item) = 0;
     const lk_heap_slot last = *slot_at (self, self->count--);
     if (last.item != item) {

@@ -26,11 +26,11 @@ typedef struct {
     uint32_t *(*place) (void *item); /* where the item keeps it */
 } lk_heap;
 
-/*  Begins empty, without memory. `place` leads to a number of the item that is
- *  0 while it is in no heap. */
+/*  Begins empty, without memory. `place` leads to a number of the item, the
+ *  heap's own, that begins as 0. */
 void lk_heap_init (lk_heap *self, uint32_t *(*place) (void *item));
 
-/*  Forgets what is in it; the items are not touched. */
+/*  Forgets what is in it, at once: the items are not touched. */
 void lk_heap_clear (lk_heap *self);
 
 /*  Puts it in, or gives it another time. */

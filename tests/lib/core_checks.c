@@ -7,6 +7,7 @@
 #include "lib/core_checks.h"
 
 #include "digest.h"
+#include "grant.h"
 #include "node_private.h"
 
 /*  -------------------------------------------------------- facts */
@@ -170,9 +171,11 @@ check_queue (const lk_table *table, const lk_queue *queue, bool honest)
 {
     const lk_entry *entry = queue->first;
     size_t count = 0, active = 0;
-    LK_ASSERT (entry != NULL && queue->home < table->decree.leader_count);
-    LK_ASSERT (queue->home
+    LK_ASSERT (entry != NULL && queue->lot < LK_LOTS);
+    LK_ASSERT (lk_queue_home (table, queue)
                == lk_table_home (table, (lk_name) {queue->key, queue->size}));
+    LK_ASSERT (queue->is_noted
+               || (!queue->waiting && !lk_queue_upgrade (queue)));
     for (; entry != NULL; entry = entry->next) {
         LK_ASSERT (entry->queue == queue);
         LK_ASSERT (lk_table_find (table, lk_entry_request (entry)) == entry);
@@ -186,26 +189,42 @@ check_queue (const lk_table *table, const lk_queue *queue, bool honest)
     return count;
 }
 
+/*  Returns how many tickets there are; counts the queues that are noted. */
+static size_t
+check_lot (const lk_table *table, size_t lot, bool honest, size_t *noted)
+{
+    const lk_index *queues = &table->queues[lot];
+    const lk_link *link = lk_index_first (queues);
+    size_t count = 0;
+    for (; link; link = lk_index_next (queues, link)) {
+        const lk_queue *queue = (const lk_queue *) link;
+        LK_ASSERT (queue->lot == lot);
+        *noted += queue->is_noted;
+        count += check_queue (table, queue, honest);
+    }
+    LK_ASSERT (count == table->tickets[lot]);
+    return count;
+}
+
 static void
 check_table (const lk_table *table, bool honest)
 {
-    size_t queued = 0, crowded = 0, kept = 0;
+    size_t queued = 0, crowded = 0, kept = 0, noted = 0;
     LK_ASSERT (table->decree.leader_count <= LK_LEADERS_MAX);
     LK_ASSERT (lk_table_is_filled (table) || table->count == 0);
-    const lk_link *link;
-    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
-        const lk_index *queues = &table->queues[home];
-        link = lk_index_first (queues);
-        for (; link; link = lk_index_next (queues, link)) {
-            queued += check_queue (table, (const lk_queue *) link, honest);
-        }
+    for (size_t lot = 0; lot < LK_LOTS; lot++) {
+        queued += check_lot (table, lot, honest, &noted);
     }
+    LK_ASSERT (noted == table->waited_for.count);
     for (const lk_crowd *crowd = table->crowds; crowd != NULL;
          crowd = crowd->hh.next) {
-        for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
-            crowded += crowd->count[home];
+        size_t own = 0;
+        for (size_t lot = 0; lot < LK_LOTS; lot++) {
+            own += crowd->count[lot];
         }
-        link = lk_index_first (&crowd->entries);
+        LK_ASSERT (own == crowd->own);
+        crowded += own;
+        const lk_link *link = lk_index_first (&crowd->entries);
         for (; link; link = lk_index_next (&crowd->entries, link)) {
             kept += ((const lk_entry *) link)->kept;
         }

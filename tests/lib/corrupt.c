@@ -25,15 +25,16 @@ lk_corrupt_find (const char *word)
 
 /*  The held ticket at that place; with `count`, how many there are. */
 static lk_entry *
-held (const lk_table *table, uint8_t home, uint64_t place, uint64_t *count)
+held (lk_table *table, uint8_t home, uint64_t place, uint64_t *count)
 {
     uint64_t seen = 0;
-    const lk_link *link = lk_index_first (&table->queues[home]);
-    for (; link; link = lk_index_next (&table->queues[home], link)) {
-        const lk_queue *queue = (const lk_queue *) link;
-        if (queue->first->token != 0) {
+    lk_entry *const *listing = lk_table_listing (table);
+    for (size_t i = 0; i < table->count; i++) {
+        lk_entry *entry = listing[i];
+        if (lk_queue_home (table, entry->queue) == home
+            && entry->queue->first == entry && entry->token != 0) {
             if (!count && seen == place) {
-                return queue->first;
+                return entry;
             }
             seen++;
         }
@@ -51,8 +52,8 @@ lose (lk_table *table, uint8_t home, const lk_entry *entry, bool slip,
 {
     uint64_t hash = table->hash[home];
     uint64_t common = table->common;
-    uint64_t sum[LK_SLICES];
-    memcpy (sum, table->sum[home], sizeof sum);
+    uint64_t sum[LK_LOTS][LK_LOT_SLICES];
+    memcpy (sum, table->sum, sizeof sum);
     lk_op op = {.kind = LK_OP_DROP, .by.host = LK_NOBODY};
     char object[LK_NAME_SIZE_MAX];
     op.ticket.request = lk_entry_request (entry);
@@ -62,7 +63,7 @@ lose (lk_table *table, uint8_t home, const lk_entry *entry, bool slip,
     table->sequence[home]--;
     table->hash[home] = hash;
     if (!slip) {
-        memcpy (table->sum[home], sum, sizeof sum);
+        memcpy (table->sum, sum, sizeof sum);
         table->common = common;
     }
 }

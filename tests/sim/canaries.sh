@@ -169,7 +169,7 @@ canary bakery-as-in-snaplock 20 storm doorway.c \
 canary reclaim-is-over-at-once 200 storm upkeep.c \
     's/&& node->now_ms - node->ready_ms > lk_with_margin (/\&\& 1 + lk_with_margin (/'
 canary grants-in-a-reclaim 200 storm apply.c \
-    's/queue->home != home || (self->reclaim >> home & 1)) {/queue->home != home) {/'
+    's/!= home\n *|| (self->reclaim >> home & 1)) {/!= home) {/'
 
 #   ------------------------------------------------------------ leases
 
@@ -270,7 +270,7 @@ canary ordinals-start-again 60 storm apply.c \
 canary a-unit-is-lost-with-its-host 60 storm apply.c \
     's/if (drop_gone (self, others\.item\[i\], gone)) {/if (drop_gone (self, others.item[i], gone) \&\& 0) {/'
 canary quiet-time-from-the-request 200 storm upkeep.c \
-    's/int64_t since_ms = entry->queue->shared_ms;/int64_t since_ms = 0;/'
+    's/int64_t since_ms = lk_table_shared_ms ([^;]*;/int64_t since_ms = 0;/'
 canary no-quiet-time 60 storm upkeep.c \
     's/return since_ms + entry->quiet_ms;/return since_ms;/'
 canary set-told-with-one-missing 60 storm set.c \
@@ -282,7 +282,7 @@ canary set-in-any-order 60 storm set.c \
 canary going-on-forgotten 60 storm apply.c \
     's/queue_first (self, home, lk_entry_request (self->going\[i\]), tells);/(void) home, (void) tells;/'
 canary going-on-elsewhere 60 storm apply.c \
-    's/if (entry && entry->queue->home == home && entry->token == 0/if (entry \&\& entry->token == 0/'
+    's/if (entry && lk_queue_home (self, entry->queue) == home && entry->token == 0/if (entry \&\& entry->token == 0/'
 canary waits-for-all-at-once 60 storm apply.c \
     's/\(            \)ticket.number = 0;\n\(            ticket.token = 0;\n\)\([^;]*;\n\)/\1ticket.number = stamp (self, home);\n\2\3\1grant (self, home, lk_table_queue (self, ticket.object), tells);\n/'
 
@@ -319,7 +319,7 @@ canary refused-as-of-two-without-one 60 storm home.c \
 canary upgrade-keeps-its-token 60 storm apply.c \
     's/    entry->token = stamp (self, home);/    if (entry->token == 0) {\n        entry->token = stamp (self, home);\n    }/'
 canary downgrade-lets-nobody-in 60 storm apply.c \
-    's/tell_locked (self, tells, entry);\n    }\n    grant (self, home, queue, tells);/tell_locked (self, tells, entry);\n    }/'
+    's/tell_locked (self, tells, entry);\n    }\n    grant_or_note (self, home, queue, tells);/tell_locked (self, tells, entry);\n    }/'
 canary late-turn-counts 60 late-turns apply.c \
     's/op->ticket\.turn <= entry->turn/op->ticket.turn == entry->turn/' \
     home.c \

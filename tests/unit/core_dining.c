@@ -369,7 +369,9 @@ audit (void)
             const lk_queue *queue =
                 lk_table_queue (&table[home], name_of (name));
             const lk_entry *entry =
-                queue && queue->home == home ? queue->first : NULL;
+                queue && lk_queue_home (&table[home], queue) == home
+                    ? queue->first
+                    : NULL;
             while (entry && is_known (lk_entry_request (entry))) {
                 entry = entry->next;
             }

@@ -323,7 +323,7 @@ START_TEST (sessions_with_tickets_are_counted)
 {
     add ("x", A);
     add ("y", C);
-    ck_assert_uint_eq (lk_table_crowd (&table, 1, 1)->count[0], 2);
+    ck_assert_uint_eq (lk_table_crowd (&table, 1, 1)->own, 2);
     ck_assert_ptr_null (lk_table_crowd (&table, 2, 1));
     drop_own ("x", A);
     drop_own ("y", C);

@@ -96,7 +96,8 @@ activate (lk_table *self, uint8_t home, lk_entry *entry, lk_tells *tells)
 static void
 grant (lk_table *self, uint8_t home, lk_queue *queue, lk_tells *tells)
 {
-    if (!queue || queue->home != home || (self->reclaim >> home & 1)) {
+    if (!queue || lk_queue_home (self, queue) != home
+        || (self->reclaim >> home & 1)) {
         return;
     }
     lk_grant_scan scan = lk_grant_begin (queue);
@@ -104,6 +105,14 @@ grant (lk_table *self, uint8_t home, lk_queue *queue, lk_tells *tells)
     while ((entry = lk_grant_next (queue, &scan))) {
         activate (self, home, entry, tells);
     }
+}
+
+/*  Whoever cannot have it yet is found again when that may have changed. */
+static void
+grant_or_note (lk_table *self, uint8_t home, lk_queue *queue, lk_tells *tells)
+{
+    grant (self, home, queue, tells);
+    lk_queue_note (self, queue);
 }
 
 /*  -------------------------------------------------------- sets */
@@ -122,18 +131,18 @@ queue_first (lk_table *self, uint8_t home, lk_request_id request,
              lk_tells *tells)
 {
     lk_entry *entry = lk_table_find (self, request);
-    while (entry && entry->queue->home == home && entry->token != 0
-           && entry->rest > 0) {
+    while (entry && lk_queue_home (self, entry->queue) == home
+           && entry->token != 0 && entry->rest > 0) {
         request.serial++;
         entry = lk_table_find (self, request);
     }
-    if (entry && entry->queue->home == home && entry->token == 0
+    if (entry && lk_queue_home (self, entry->queue) == home && entry->token == 0
         && entry->number == 0) {
         lk_entry_take (self, entry);
         entry->number = stamp (self, home);
         lk_entry_put (self, entry);
         self->did += digest_grant (entry);
-        grant (self, home, entry->queue, tells);
+        grant_or_note (self, home, entry->queue, tells);
     }
 }
 
@@ -155,7 +164,8 @@ static lk_entry *
 find_held (const lk_table *self, uint8_t home, const lk_op *op)
 {
     lk_entry *entry = lk_table_find (self, op->ticket.request);
-    if (!entry || entry->queue->home != home || entry->token == 0) {
+    if (!entry || lk_queue_home (self, entry->queue) != home
+        || entry->token == 0) {
         return NULL;
     }
     return entry;
@@ -186,7 +196,7 @@ apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
     lk_entry *entry = lk_table_find (self, op->ticket.request);
     lk_queue *queue = NULL;
     uint64_t token = 0;
-    if (entry && entry->queue->home == home) {
+    if (entry && lk_queue_home (self, entry->queue) == home) {
         token = entry->token;
         queue = lk_entry_remove (self, entry);
     }
@@ -298,7 +308,7 @@ drop_crowd (lk_table *self, uint8_t home, const lk_crowd *crowd, queues *others)
     lk_entry **list = list_crowd (crowd);
     for (size_t i = 0; i < count; i++) {
         lk_queue *queue = list[i]->queue;
-        if (queue->home != home || list[i]->kept) {
+        if (lk_queue_home (self, queue) != home || list[i]->kept) {
             continue;
         }
         if (queue->first->next) {
@@ -440,16 +450,18 @@ apply_report (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
     return fine;
 }
 
+/*  What happened in its queues before that nobody knows. */
 static void
 apply_open (lk_table *self, uint8_t home, lk_tells *tells)
 {
     queues waited_for = {0};
     self->reclaim &= (uint8_t) ~(1u << home);
-    const lk_link *link = lk_index_first (&self->queues[home]);
-    for (; link; link = lk_index_next (&self->queues[home], link)) {
-        lk_queue *queue = (lk_queue *) link;
-        queue->shared_ms = self->now_ms; /* before, nobody knows */
-        if (queue->waiting || lk_queue_upgrade (queue)) {
+    self->open_ms[home] = self->now_ms;
+    const lk_link *link = lk_index_first (&self->waited_for);
+    for (; link; link = lk_index_next (&self->waited_for, link)) {
+        lk_queue *queue = ((const lk_waited *) link)->queue;
+        if (lk_queue_home (self, queue) == home
+            && (queue->waiting || lk_queue_upgrade (queue))) {
             note_queue (&waited_for, queue);
         }
     }
@@ -486,15 +498,15 @@ apply_convert (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
     if (!entry->upgrade && (wished || held != (lk_lock_type) entry->type)) {
         tell_locked (self, tells, entry);
     }
-    grant (self, home, queue, tells);
+    grant_or_note (self, home, queue, tells);
 }
 
 static void
 apply_ripe (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
     lk_entry *entry = lk_table_find (self, op->ticket.request);
-    if (entry && entry->queue->home == home && !(self->reclaim >> home & 1)
-        && lk_grant_is_ripe (entry)) {
+    if (entry && lk_queue_home (self, entry->queue) == home
+        && !(self->reclaim >> home & 1) && lk_grant_is_ripe (entry)) {
         activate (self, home, entry, tells);
     }
 }
@@ -514,14 +526,14 @@ static void
 apply_confirm (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
     const lk_entry *entry = lk_table_find (self, op->ticket.request);
-    if (entry && entry->queue->home == home) {
+    if (entry && lk_queue_home (self, entry->queue) == home) {
         self->did += digest_grant (entry);
     }
     if (op->ticket.token == 0) {
         tell (self, tells,
               &(lk_tell) {.kind = LK_TELL_UNLOCKED,
                           .request = op->ticket.request});
-    } else if (entry && entry->queue->home == home
+    } else if (entry && lk_queue_home (self, entry->queue) == home
                && entry->token == op->ticket.token) {
         tell_locked (self, tells, entry);
     }

@@ -127,16 +127,16 @@ digest_sessions (const lk_table *table, uint8_t home)
     return digest;
 }
 
-/*  Each slice has a digest, of its queues in any order, and a sum; true if that
- *  is as the operations made it. */
+/*  Each slice of a lot has a digest, of its queues in any order, and a sum;
+ *  true if that is as the operations made it. */
 static bool
-digest_slice (const lk_table *table, uint8_t home, uint32_t slice,
-              uint64_t *digest)
+digest_in_lot (const lk_table *table, size_t lot, uint32_t slice,
+               uint64_t *digest)
 {
-    const lk_index *queues = &table->queues[home];
-    const lk_link *link = lk_index_slice_first (queues, slice, LK_SLICES);
+    const lk_index *queues = &table->queues[lot];
+    const lk_link *link = lk_index_slice_first (queues, slice, LK_LOT_SLICES);
     uint64_t sum = 0;
-    for (; link; link = lk_index_slice_next (queues, link, LK_SLICES)) {
+    for (; link; link = lk_index_slice_next (queues, link, LK_LOT_SLICES)) {
         const lk_queue *queue = (const lk_queue *) link;
         const lk_entry *entry = queue->first;
         uint64_t line = 0;
@@ -148,7 +148,22 @@ digest_slice (const lk_table *table, uint8_t home, uint32_t slice,
         }
         *digest += line;
     }
-    return sum == table->sum[home][slice];
+    return sum == table->sum[lot][slice];
+}
+
+/*  A home's slice is in those of its lots whose hashes end like its own. */
+static bool
+digest_slice (const lk_table *table, uint8_t home, uint32_t slice,
+              uint64_t *digest)
+{
+    const uint32_t step = 1 << LK_LOT_BITS;
+    bool sound = true;
+    for (size_t lot = home; lot < LK_LOTS; lot += table->decree.leader_count) {
+        if (lot % step == slice % step) {
+            sound = digest_in_lot (table, lot, slice / step, digest) && sound;
+        }
+    }
+    return sound;
 }
 
 bool
@@ -174,7 +189,7 @@ lk_digest_share (const lk_table *table, uint8_t home, uint64_t *digest)
 uint32_t
 lk_digest_slices (const lk_table *table, uint8_t home)
 {
-    size_t tickets = table->tickets[home];
+    size_t tickets = lk_table_tickets (table, home);
     if (tickets <= LK_DIGEST_TICKETS) {
         return LK_SLICES;
     }
@@ -186,8 +201,10 @@ uint64_t
 lk_digest_sum (const lk_table *table, uint8_t home)
 {
     uint64_t sum = 0;
-    for (size_t slice = 0; slice < LK_SLICES; slice++) {
-        sum += table->sum[home][slice];
+    for (size_t lot = home; lot < LK_LOTS; lot += table->decree.leader_count) {
+        for (size_t slice = 0; slice < LK_LOT_SLICES; slice++) {
+            sum += table->sum[lot][slice];
+        }
     }
     return sum;
 }

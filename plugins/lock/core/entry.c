@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#define WATCH_LOOKS 10000 /* tickets at a time */
 #define MORE ((uint64_t) 1)
 #define LESS (-MORE)
 #define AGE_MAX_MS (INT64_C (366) * 24 * 3600 * 1000)
@@ -32,8 +33,16 @@ first_look (const lk_table *self, const lk_entry *entry)
     if (entry->token == 0) {
         return entry->since_ms + entry->quiet_ms;
     }
-    bool is_new = !entry->memo || entry->memo->granted_ms == 0;
+    const lk_memo *memo = lk_entry_remembered (self, entry);
+    bool is_new = !memo || memo->granted_ms == 0;
     return self->now_ms + (is_new ? entry->duration_ms : 0);
+}
+
+static void
+watch_time (lk_table *self, lk_entry *entry, int64_t look_ms)
+{
+    (void) lk_entry_memo (self, entry);
+    lk_heap_put (&self->timed, entry, look_ms);
 }
 
 /*  A lenient lock ends when its time is over and somebody waits for it. */
@@ -43,7 +52,7 @@ look_at_lenient (lk_table *self, const lk_queue *queue)
     lk_entry *entry = queue->first;
     for (; entry && entry->token != 0; entry = entry->next) {
         if (entry->lenient) {
-            lk_heap_put (&self->timed, entry, self->now_ms);
+            watch_time (self, entry, self->now_ms);
         }
     }
 }
@@ -52,7 +61,8 @@ static void
 watch (lk_table *self, lk_entry *entry)
 {
     const lk_queue *queue = entry->queue;
-    if (queue->home != self->watch_home) {
+    if (self->watch_home == LK_LEADERS_MAX
+        || lk_queue_home (self, queue) != self->watch_home) {
         return;
     }
     if (!entry->kept && !entry->confirmed) {
@@ -60,7 +70,7 @@ watch (lk_table *self, lk_entry *entry)
                      entry->since_ms + self->watch_after_ms);
     }
     if (is_timed (entry)) {
-        lk_heap_put (&self->timed, entry, first_look (self, entry));
+        watch_time (self, entry, first_look (self, entry));
     }
     if (entry == queue->waiting || entry->upgrade) {
         look_at_lenient (self, queue);
@@ -76,22 +86,49 @@ lk_table_unwatch (lk_table *self, lk_entry *entry)
     }
 }
 
+/*  Whether its proxy knows of it nobody said in this term. */
+static void
+watch_copy (lk_table *self, lk_entry *entry)
+{
+    entry->confirmed = false;
+    watch (self, entry);
+    if (is_timed (entry)) {
+        watch_time (self, entry, 0);
+    }
+}
+
+bool
+lk_table_is_watching (const lk_table *self)
+{
+    return self->watch_lot < LK_LOTS;
+}
+
+/*  Whole lots, between which the table may change. */
+void
+lk_table_watch_more (lk_table *self)
+{
+    size_t looks = 0;
+    while (lk_table_is_watching (self) && looks < WATCH_LOOKS) {
+        const lk_index *queues = &self->queues[self->watch_lot];
+        const lk_link *link = lk_index_first (queues);
+        looks += self->tickets[self->watch_lot];
+        for (; link; link = lk_index_next (queues, link)) {
+            lk_entry *entry = ((const lk_queue *) link)->first;
+            for (; entry; entry = entry->next) {
+                watch_copy (self, entry);
+            }
+        }
+        self->watch_lot += self->decree.leader_count;
+    }
+}
+
 void
 lk_table_watch_home (lk_table *self, uint8_t home, int64_t after_ms)
 {
     self->watch_home = home;
+    self->watch_lot = home;
     self->watch_after_ms = after_ms;
-    const lk_index *queues = &self->queues[home];
-    const lk_link *link = lk_index_first (queues);
-    for (; link; link = lk_index_next (queues, link)) {
-        lk_entry *entry = ((const lk_queue *) link)->first;
-        for (; entry; entry = entry->next) {
-            watch (self, entry);
-            if (is_timed (entry)) { /* at once: it is a copy */
-                lk_heap_put (&self->timed, entry, 0);
-            }
-        }
-    }
+    lk_table_watch_more (self);
 }
 
 /*  -------------------------------------------------------- its parts */
@@ -153,13 +190,29 @@ lk_entry_set_mode (lk_entry *entry, const lk_lock_mode *mode)
 }
 
 lk_memo *
-lk_entry_memo (lk_entry *entry)
+lk_entry_memo (const lk_table *table, lk_entry *entry)
 {
     if (!entry->memo) {
         entry->memo = lk_alloc (sizeof *entry->memo);
-        entry->memo->release_by.host = LK_NOBODY;
+    }
+    if (entry->memo->term != table->decree.term.number) {
+        *entry->memo = (lk_memo) {.term = table->decree.term.number,
+                                  .release_by.host = LK_NOBODY};
     }
     return entry->memo;
+}
+
+const lk_memo *
+lk_entry_remembered (const lk_table *table, const lk_entry *entry)
+{
+    const lk_memo *memo = entry->memo;
+    return memo && memo->term == table->decree.term.number ? memo : NULL;
+}
+
+uint64_t
+lk_entry_added (const lk_table *table, const lk_entry *entry)
+{
+    return entry->added >> 32 == table->decree.term.number ? entry->added : 0;
 }
 
 static int64_t
@@ -179,7 +232,8 @@ lk_entry_age (const lk_entry *entry, int64_t now_ms)
 static uint64_t *
 sum_of (lk_table *self, const lk_queue *queue)
 {
-    return &self->sum[queue->home][queue->hash % LK_SLICES];
+    const uint32_t slice = (queue->hash >> LK_LOT_BITS) % LK_LOT_SLICES;
+    return &self->sum[queue->lot][slice];
 }
 
 /*  Its grant alone, or all of it, more or less. */
@@ -226,10 +280,34 @@ need_queue (lk_table *self, lk_name object)
         memcpy (queue->key, object.data, object.size);
         queue->size = object.size;
         queue->hash = (uint32_t) hash;
-        queue->home = (uint8_t) (hash % self->decree.leader_count);
-        lk_index_add (&self->queues[queue->home], &queue->link);
+        queue->lot = (uint8_t) (hash % LK_LOTS);
+        lk_index_add (&self->queues[queue->lot], &queue->link);
     }
     return queue;
+}
+
+/*  It stays noted until it ends: who waits for a name is often the next of
+ *  many. */
+void
+lk_queue_note (lk_table *self, lk_queue *queue)
+{
+    if (!queue->is_noted && (queue->waiting || lk_queue_upgrade (queue))) {
+        lk_waited *waited = lk_alloc (sizeof *waited);
+        waited->queue = queue;
+        queue->is_noted = true;
+        lk_index_add (&self->waited_for, &waited->link);
+    }
+}
+
+static void
+forget_waited (lk_table *self, const lk_queue *queue)
+{
+    lk_link *link = lk_index_find (&self->waited_for, queue->hash);
+    while (((lk_waited *) link)->queue != queue) {
+        link = link->next;
+    }
+    lk_index_remove (&self->waited_for, link);
+    lk_free (link);
 }
 
 static lk_queue *
@@ -237,12 +315,15 @@ leave_queue (lk_table *self, lk_entry *entry)
 {
     lk_queue *queue = entry->queue;
     lk_queue_take (queue, entry);
-    if (!queue->first) {
-        lk_index_remove (&self->queues[queue->home], &queue->link);
-        lk_free (queue);
-        return NULL;
+    if (queue->first) {
+        return queue;
     }
-    return queue;
+    if (queue->is_noted) {
+        forget_waited (self, queue);
+    }
+    lk_index_remove (&self->queues[queue->lot], &queue->link);
+    lk_free (queue);
+    return NULL;
 }
 
 /*  -------------------------------------------------------- its owner */
@@ -391,23 +472,14 @@ join_crowd (lk_table *self, lk_entry *entry, lk_request_id request)
     lk_index_add (&crowd->entries, &entry->link);
 }
 
-static bool
-has_any (const lk_crowd *crowd)
-{
-    size_t count = 0;
-    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
-        count += crowd->count[home];
-    }
-    return count > 0;
-}
-
 /*  It is the session's no more: kept, or gone. */
 static void
 leave_count (lk_entry *entry)
 {
     lk_crowd *crowd = entry->crowd;
-    crowd->count[entry->queue->home]--;
-    if (!has_any (crowd)) {
+    crowd->count[entry->queue->lot]--;
+    crowd->own--;
+    if (crowd->own == 0) {
         crowd->silent_by = 0;
     }
 }
@@ -462,9 +534,10 @@ lk_entry_new (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
     entry->queue = queue;
     entry->owner = join_owner (self, ticket);
     join_crowd (self, entry, ticket->request);
-    entry->crowd->count[queue->home] += !ticket->kept;
+    entry->crowd->count[queue->lot] += !ticket->kept;
+    entry->crowd->own += !ticket->kept;
     self->count++;
-    self->tickets[queue->home]++;
+    self->tickets[queue->lot]++;
     lk_queue_put (queue, entry);
     sum_all (self, entry, MORE);
     watch (self, entry);
@@ -490,7 +563,7 @@ lk_entry_remove (lk_table *self, lk_entry *entry)
     }
     sum_all (self, entry, LESS);
     self->count--;
-    self->tickets[entry->queue->home]--;
+    self->tickets[entry->queue->lot]--;
     lk_queue *queue = leave_queue (self, entry);
     leave_crowd (self, entry);
     leave_owner (self, entry->owner);
@@ -529,63 +602,18 @@ lk_entry_keep (lk_table *self, lk_entry *entry)
 
 /*  -------------------------------------------------------- other decrees */
 
-/*  What was remembered of it is of the former decree. */
-static void
-join_again (lk_table *self, lk_entry *entry)
-{
-    const lk_queue *queue = entry->queue;
-    lk_free (entry->memo);
-    entry->memo = NULL;
-    entry->confirmed = false;
-    entry->added = 0;
-    entry->audit_place = 0;
-    entry->crowd->count[queue->home] += !entry->kept;
-    self->tickets[queue->home]++;
-    sum_all (self, entry, MORE);
-}
-
-static void
-rehome_queue (lk_table *self, lk_queue *queue, int64_t now_ms)
-{
-    queue->home = lk_table_home (self, (lk_name) {queue->key, queue->size});
-    queue->shared_ms = now_ms;
-    lk_index_add (&self->queues[queue->home], &queue->link);
-    for (lk_entry *entry = queue->first; entry; entry = entry->next) {
-        join_again (self, entry);
-    }
-}
-
 void
 lk_table_rehome (lk_table *self, int64_t now_ms)
 {
-    lk_link *queues[LK_LEADERS_MAX];
-    size_t count = 0;
-    lk_table_forget_listing (self);
     lk_heap_clear (&self->audits);
     lk_heap_clear (&self->timed);
     self->watch_home = LK_LEADERS_MAX;
-    memset (self->sum, 0, sizeof self->sum);
-    self->common = 0;
-    memset (self->tickets, 0, sizeof self->tickets);
+    self->watch_lot = LK_LOTS;
+    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
+        self->open_ms[home] = now_ms;
+    }
     for (lk_crowd *crowd = self->crowds; crowd; crowd = crowd->hh.next) {
-        memset (crowd->count, 0, sizeof crowd->count);
         crowd->silent_by = 0;
-    }
-    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
-        count += self->queues[home].count;
-        queues[home] = lk_index_clear (&self->queues[home]);
-    }
-    for (size_t home = 0; home < self->decree.leader_count; home++) {
-        lk_index_reserve (&self->queues[home],
-                          count / self->decree.leader_count);
-    }
-    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
-        lk_link *link = queues[home];
-        while (link) {
-            lk_link *next = link->next;
-            rehome_queue (self, (lk_queue *) link, now_ms);
-            link = next;
-        }
     }
 }
 
@@ -594,5 +622,6 @@ lk_table_restore (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
 {
     if (!lk_table_find (self, ticket->request)) {
         lk_entry_new (self, ticket, now_ms);
+        lk_queue_note (self, lk_table_queue (self, ticket->object));
     }
 }

@@ -29,6 +29,9 @@ void lk_entry_set_mode (lk_entry *entry, const lk_lock_mode *mode);
 /*  The object's stored bound is that, from now on; of a semaphore. */
 void lk_entry_set_bound (lk_table *table, lk_queue *queue, uint32_t bound);
 
+/*  If somebody waits in it: the table finds it again without a look at all. */
+void lk_queue_note (lk_table *table, lk_queue *queue);
+
 /*  For the indexes of the table. Sessions and serials come from the proxies
  *  whose tickets they find, so that nobody aims at another's. */
 uint32_t lk_serial_hash (uint64_t serial);
@@ -41,8 +44,8 @@ lk_queue *lk_table_queue_by_hash (const lk_table *self, lk_name object,
 /*  It is kept: it is not its session's any more. */
 void lk_entry_keep (lk_table *table, lk_entry *entry);
 
-/*  Sorts all tickets by the homes of the table's decree, which has become
- *  another, and forgets what homes remember. */
+/*  Forgets what homes remember: the table's decree has become another, and all
+ *  tickets may have other homes. */
 void lk_table_rehome (lk_table *table, int64_t now_ms);
 
 /*  The listing is made anew when it is next asked for. */

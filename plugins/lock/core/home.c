@@ -61,7 +61,7 @@ lk_home_granted (const lk_node *node, lk_entry *entry)
     if (entry->duration_ms == 0) {
         return node->now_ms;
     }
-    lk_memo *memo = lk_entry_memo (entry);
+    lk_memo *memo = lk_entry_memo (&node->table, entry);
     if (memo->granted_ms == 0) {
         memo->granted_ms = node->now_ms;
     }

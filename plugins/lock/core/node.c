@@ -380,6 +380,7 @@ let_time_pass (lk_node *node)
     } else if (node->proxy.is_behind) {
         lk_proxy_run (node);
     }
+    lk_table_watch_more (&node->table);
     if (node->now_ms >= node->home.ripe_ms) {
         lk_home_ripen (node);
     }
@@ -396,7 +397,7 @@ static bool
 is_busy (const lk_node *node)
 {
     return lk_election_is_busy (node) || lk_doorway_is_busy (node)
-           || node->proxy.is_behind;
+           || lk_table_is_watching (&node->table) || node->proxy.is_behind;
 }
 
 /*  A point in time that stands still, however many messages come before. */

@@ -104,10 +104,10 @@ next_active (const lk_entry *entry)
 }
 
 static lk_request_id
-release_by (const lk_entry *entry)
+release_by (const lk_node *node, const lk_entry *entry)
 {
-    return entry->memo ? entry->memo->release_by
-                       : (lk_request_id) {.host = LK_NOBODY};
+    const lk_memo *memo = lk_entry_remembered (&node->table, entry);
+    return memo ? memo->release_by : (lk_request_id) {.host = LK_NOBODY};
 }
 
 /*  Whether another one of the queue has to go for the same request. */
@@ -117,7 +117,8 @@ is_not_the_last (const lk_node *node, const lk_entry *entry)
     const lk_entry *other = first_active (node, lk_entry_object (entry));
     for (; other; other = next_active (other)) {
         if (other != entry
-            && same_request (release_by (other), release_by (entry))) {
+            && same_request (release_by (node, other),
+                             release_by (node, entry))) {
             return true;
         }
     }
@@ -130,7 +131,7 @@ drop (lk_node *node, const lk_entry *entry)
 {
     const lk_ticket ticket = lk_entry_ticket (entry);
     lk_op op = lk_op_about (LK_OP_DROP, &ticket);
-    lk_request_id by = release_by (entry);
+    lk_request_id by = release_by (node, entry);
     if (by.host != LK_NOBODY && !is_not_the_last (node, entry)) {
         op.by = by;
         if (!find_release (&node->home, op.by)) {
@@ -198,7 +199,7 @@ static void
 take_back (lk_node *node, lk_entry *holder, const lk_msg_request *request)
 {
     const lk_ticket held = lk_entry_ticket (holder);
-    lk_entry_memo (holder)->release_by = request->ticket.request;
+    lk_entry_memo (&node->table, holder)->release_by = request->ticket.request;
     if (lk_home_is_nobodys (node, &held)
         || (!request->force && is_holder_itself (&held, &request->ticket))) {
         drop (node, holder);
@@ -231,10 +232,10 @@ unlock_by_key (lk_node *node, const lk_msg_request *request)
 
 /*  Those that held it when it was first said: tokens grow. */
 static bool
-has_to_go (const lk_entry *holder, const lk_msg_request *request,
-           const lk_release *release)
+has_to_go (const lk_node *node, const lk_entry *holder,
+           const lk_msg_request *request, const lk_release *release)
 {
-    return same_request (release_by (holder), release->by)
+    return same_request (release_by (node, holder), release->by)
            || (holder->token <= release->up_to
                && (request->ticket.token == 0
                    || request->ticket.token == holder->token));
@@ -295,7 +296,7 @@ take_all_back (lk_node *node, const lk_msg_request *request)
     lk_entry *holder = first_active (node, request->ticket.object);
     while (holder) {
         lk_entry *next = next_active (holder);
-        if (same_request (release_by (holder), request->ticket.request)) {
+        if (same_request (release_by (node, holder), request->ticket.request)) {
             take_back (node, holder, request);
         }
         holder = next;
@@ -316,10 +317,10 @@ unlock_by_force (lk_node *node, const lk_msg_request *request)
     }
     lk_entry *holder = first_active (node, ticket->object);
     for (; holder; holder = next_active (holder)) {
-        if (has_to_go (holder, request, release)) {
+        if (has_to_go (node, holder, request, release)) {
             any = true;
             /*  Who is the last tells. */
-            lk_entry_memo (holder)->release_by = release->by;
+            lk_entry_memo (&node->table, holder)->release_by = release->by;
         }
     }
     if (any) {

@@ -77,12 +77,12 @@ int64_t
 lk_node_ticket_left (lk_node *node, size_t cursor)
 {
     const lk_entry *entry = lk_table_listing (&node->table)[cursor - 1];
-    if (entry->token == 0 || entry->duration_ms == 0 || !entry->memo
-        || entry->memo->granted_ms == 0) {
+    const lk_memo *memo = lk_entry_remembered (&node->table, entry);
+    if (entry->token == 0 || entry->duration_ms == 0 || !memo
+        || memo->granted_ms == 0) {
         return -1;
     }
-    const int64_t left =
-        entry->duration_ms - (node->now_ms - entry->memo->granted_ms);
+    const int64_t left = entry->duration_ms - (node->now_ms - memo->granted_ms);
     return left > 0 ? left : 0;
 }
 

@@ -12,10 +12,17 @@
 
 /*  -------------------------------------------------------- life */
 
+/*  All of a lot have the last bits in common. */
 static uint32_t
-hash_of_queue (const lk_link *link)
+hash_in_lot (const lk_link *link)
 {
-    return ((const lk_queue *) link)->hash;
+    return ((const lk_queue *) link)->hash >> LK_LOT_BITS;
+}
+
+static uint32_t
+hash_of_waited (const lk_link *link)
+{
+    return ((const lk_waited *) link)->queue->hash;
 }
 
 static uint32_t
@@ -33,7 +40,7 @@ place_in_audits (void *entry)
 static uint32_t *
 place_in_timed (void *entry)
 {
-    return &lk_entry_memo (entry)->place;
+    return &((lk_entry *) entry)->memo->place;
 }
 
 void
@@ -41,9 +48,11 @@ lk_table_init (lk_table *self)
 {
     memset (self, 0, sizeof *self);
     self->watch_home = LK_LEADERS_MAX;
-    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
-        lk_index_init (&self->queues[home], hash_of_queue);
+    self->watch_lot = LK_LOTS;
+    for (size_t lot = 0; lot < LK_LOTS; lot++) {
+        lk_index_init (&self->queues[lot], hash_in_lot);
     }
+    lk_index_init (&self->waited_for, hash_of_waited);
     lk_index_init (&self->owners, hash_of_owner);
     lk_heap_init (&self->audits, place_in_audits);
     lk_heap_init (&self->timed, place_in_timed);
@@ -55,6 +64,8 @@ lk_table_forget_listing (lk_table *self)
     if (self->listing) {
         lk_free (self->listing);
         self->listing = NULL;
+        self->listed = 0;
+        self->listed_lots = 0;
     }
 }
 
@@ -88,20 +99,28 @@ free_crowds (lk_table *self)
     }
 }
 
+/*  What has its link first, and nothing else of its own. */
+static void
+free_links (lk_index *links)
+{
+    lk_link *link = lk_index_clear (links);
+    while (link) {
+        lk_link *next = link->next;
+        lk_free (link);
+        link = next;
+    }
+}
+
 void
 lk_table_clear (lk_table *self)
 {
     lk_table_forget_listing (self);
     free_crowds (self);
-    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
-        free_queues (&self->queues[home]);
+    free_links (&self->waited_for);
+    for (size_t lot = 0; lot < LK_LOTS; lot++) {
+        free_queues (&self->queues[lot]);
     }
-    lk_link *owner = lk_index_clear (&self->owners);
-    while (owner) {
-        lk_link *next = owner->next;
-        lk_free (owner);
-        owner = next;
-    }
+    free_links (&self->owners);
     lk_heap_clear (&self->audits);
     lk_heap_clear (&self->timed);
     lk_free (self->going);
@@ -160,7 +179,7 @@ lk_table_length (const lk_table *self)
     return length;
 }
 
-/*  -------------------------------------------------------- looking */
+/*  -------------------------------------------------------- homes */
 
 uint8_t
 lk_home_of (const lk_decree *decree, lk_name object)
@@ -175,6 +194,44 @@ lk_table_home (const lk_table *self, lk_name object)
 {
     return lk_home_of (&self->decree, object);
 }
+
+_Static_assert(LK_LEADERS_MAX == 5 && LK_LOTS % 60 == 0,
+               "a lot has one home, however many leaders there are");
+
+uint8_t
+lk_queue_home (const lk_table *self, const lk_queue *queue)
+{
+    return queue->lot % self->decree.leader_count;
+}
+
+size_t
+lk_table_tickets (const lk_table *self, uint8_t home)
+{
+    size_t count = 0;
+    for (size_t lot = home; lot < LK_LOTS; lot += self->decree.leader_count) {
+        count += self->tickets[lot];
+    }
+    return count;
+}
+
+size_t
+lk_crowd_tickets (const lk_table *self, const lk_crowd *crowd, uint8_t home)
+{
+    size_t count = 0;
+    for (size_t lot = home; lot < LK_LOTS; lot += self->decree.leader_count) {
+        count += crowd->count[lot];
+    }
+    return count;
+}
+
+int64_t
+lk_table_shared_ms (const lk_table *self, const lk_queue *queue)
+{
+    const int64_t open_ms = self->open_ms[lk_queue_home (self, queue)];
+    return queue->shared_ms > open_ms ? queue->shared_ms : open_ms;
+}
+
+/*  -------------------------------------------------------- looking */
 
 lk_entry *
 lk_table_find (const lk_table *self, lk_request_id request)
@@ -200,11 +257,8 @@ lk_queue_is_of (const lk_queue *queue, lk_name object)
 lk_queue *
 lk_table_queue_by_hash (const lk_table *self, lk_name object, uint64_t hash)
 {
-    if (!lk_table_is_filled (self)) {
-        return NULL;
-    }
-    size_t home = hash % self->decree.leader_count;
-    lk_link *link = lk_index_find (&self->queues[home], (uint32_t) hash);
+    lk_link *link = lk_index_find (&self->queues[hash % LK_LOTS],
+                                   (uint32_t) hash >> LK_LOT_BITS);
     while (link && !lk_queue_is_of ((lk_queue *) link, object)) {
         link = link->next;
     }
@@ -243,15 +297,21 @@ list_queues (const lk_index *queues, lk_entry **listing)
 }
 
 lk_entry *const *
-lk_table_listing (lk_table *self)
+lk_table_listing_to (lk_table *self, size_t count)
 {
-    if (!self->listing && self->count > 0) {
+    LK_ASSERT (count <= self->count);
+    if (!self->listing && count > 0) {
         self->listing = lk_alloc (self->count * sizeof *self->listing);
-        size_t count = 0;
-        for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
-            count += list_queues (&self->queues[home], self->listing + count);
-        }
-        LK_ASSERT (count == self->count);
+    }
+    while (self->listed < count) {
+        self->listed += list_queues (&self->queues[self->listed_lots++],
+                                     self->listing + self->listed);
     }
     return self->listing;
+}
+
+lk_entry *const *
+lk_table_listing (lk_table *self)
+{
+    return lk_table_listing_to (self, self->count);
 }

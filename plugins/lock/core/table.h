@@ -23,9 +23,17 @@ typedef struct lk_entry lk_entry;
 typedef struct lk_queue lk_queue;
 typedef struct lk_crowd lk_crowd;
 
+/*  A table keeps its queues in lots, by the hashes of the objects' keys modulo
+ *  this. All of a lot have one home, since it is a multiple of each number of
+ *  leaders: a takeover gives lots to other homes, and looks at no ticket. */
+#define LK_LOTS 60
+
 /*  Parts of a home's tickets: a digest looks at as many of them as it can in
- *  good time, by the hashes of the objects' keys. */
+ *  good time, by the hashes of the objects' keys. Those in a lot have the last
+ *  bits of the hash in common, since it is a multiple of 4, too. */
 #define LK_SLICES 64
+#define LK_LOT_BITS 2
+#define LK_LOT_SLICES (LK_SLICES >> LK_LOT_BITS)
 
 /*  An application that has tickets: what people are to see of it. */
 typedef struct {
@@ -39,6 +47,7 @@ typedef struct {
 
 /*  What a home remembers of some of its tickets. */
 typedef struct {
+    uint64_t term;            /* number: of a former one, it is forgotten */
     int64_t granted_ms;       /* the grant was acknowledged; 0: not yet */
     lk_request_id release_by; /* who asked for its end by key; LK_NOBODY */
     int64_t over_ms;          /* lenient, asked back since then; 0: not yet */
@@ -55,12 +64,12 @@ struct lk_entry {
     lk_entry *prev;  /* in the queue: grant.h */
     lk_entry *next;  /* ... */
     lk_owner *owner; /* address and pid */
-    lk_memo *memo;   /* NULL: none */
+    lk_memo *memo;   /* lk_entry_memo (); NULL: none */
     uint64_t serial; /* as in lk_ticket, likewise all that follows: */
     uint64_t number; /* ... */
     uint64_t token;  /* ... */
     uint64_t key;    /* ... */
-    uint64_t added;  /* by the operation of that stamp; 0: in a former term */
+    uint64_t added;  /* lk_entry_added () */
     int64_t duration_ms;
     int64_t since_ms; /* clock of this leader */
     uint32_t ordinal;
@@ -75,7 +84,8 @@ struct lk_entry {
     bool is_static : 1;
     bool upgrade : 1;
     bool kept : 1;
-    bool confirmed : 1; /* to its home: its proxy knows of it, as it is now */
+    bool confirmed : 1; /* to its home: its proxy knows of it, as it is now;
+                           in a term as soon as that home has looked at it */
 };
 
 /*  An object with at least one ticket. */
@@ -85,34 +95,43 @@ struct lk_queue {
     lk_entry *waiting; /* the first that is not active; grant.h */
     lk_entry *pending; /* the first that has no number yet */
     int64_t shared_ms; /* the last one that held it shared left, as far as
-                          this leader knows */
-    uint32_t hash;     /* of the key */
+                          this leader knows: lk_table_shared_ms () */
+    uint32_t hash;     /* of the key, its last bits */
     uint32_t active;   /* how many; all of the first one's type */
     uint32_t readers_waiting;
     uint32_t bound; /* stored: the first one that came; 0: none */
     uint16_t size;
-    uint8_t home; /* place of its leader */
+    uint8_t lot;
+    bool is_noted; /* in the table's `waited_for` */
     char key[];
 };
 
+/*  A queue that somebody waits in, or waited in once. */
+typedef struct {
+    lk_link link; /* in the table's index, by the queue's hash */
+    lk_queue *queue;
+} lk_waited;
+
 /*  A proxy's session that has tickets. */
 struct lk_crowd {
-    uint64_t id[2];               /* host, session: key of the map */
-    lk_index entries;             /* by serial */
-    size_t count[LK_LEADERS_MAX]; /* tickets, by home, but for kept ones */
+    uint64_t id[2];          /* host, session: key of the map */
+    lk_index entries;        /* by serial */
+    size_t own;              /* tickets, but for kept ones */
+    uint32_t count[LK_LOTS]; /* ... by lot */
     lk_hosts silent_by; /* leaders that told this home that they hear nothing */
     UT_hash_handle hh;
 };
 
 typedef struct {
     lk_decree decree; /* that filled it; no leaders: there is no table */
-    lk_index queues[LK_LEADERS_MAX]; /* by home */
+    lk_index queues[LK_LOTS];
+    lk_index waited_for; /* every queue that somebody waits in, and others */
     lk_index owners;
     lk_owner *last_owner; /* that was looked for, kept without tickets; NULL */
     lk_crowd *crowds;     /* map */
     lk_crowd *idle_crowd; /* one of them that has no tickets; NULL */
     size_t count;         /* of all tickets */
-    size_t tickets[LK_LEADERS_MAX];              /* ... by home */
+    size_t tickets[LK_LOTS];                     /* ... by lot */
     uint64_t gone[LK_LEADERS_MAX][LK_HOSTS_MAX]; /* sessions up to it are
                                                     over, says that home */
     uint8_t reclaim; /* homes that still wait for reports */
@@ -121,20 +140,25 @@ typedef struct {
     uint64_t parts[LK_LEADERS_MAX][LK_HOSTS_MAX];     /* how many of them */
     uint64_t sequence[LK_LEADERS_MAX];
     uint64_t hash[LK_LEADERS_MAX];
-    uint64_t sum[LK_LEADERS_MAX][LK_SLICES]; /* of the tickets: digest.h */
+    uint64_t sum[LK_LOTS][LK_LOT_SLICES]; /* of the tickets: digest.h */
     uint64_t common;                /* ... of all, but for hosts' numbers */
     uint32_t slice[LK_LEADERS_MAX]; /* the next digest begins with it */
     uint64_t did;     /* what the operation that is applied did so far */
     lk_entry **going; /* ... and active ones whose set goes on behind them */
     size_t going_count;
     size_t going_room;
-    int64_t now_ms;     /* of that operation */
-    bool unsound;       /* a digest found that the tickets have another sum */
+    int64_t now_ms; /* of that operation */
+    bool unsound;   /* a digest found that the tickets have another sum */
+    int64_t open_ms[LK_LEADERS_MAX]; /* what was before that home does not
+                                        know, as far as this leader knows */
     lk_heap audits;     /* of the home's tickets, those not confirmed, ... */
     lk_heap timed;      /* ... and those that time does something to */
     uint8_t watch_home; /* whose tickets these are; none: LK_LEADERS_MAX */
+    uint8_t watch_lot;  /* the next one to look through; none: LK_LOTS */
     int64_t watch_after_ms; /* old enough to be asked about */
-    lk_entry **listing;     /* lk_table_listing */
+    lk_entry **listing;     /* lk_table_listing () */
+    size_t listed;          /* so many of it */
+    uint8_t listed_lots;
 } lk_table;
 
 /*  What an operation, once acknowledged, lets the home tell. */
@@ -184,6 +208,16 @@ bool lk_table_is_filled (const lk_table *self);
 uint8_t lk_table_home (const lk_table *self, lk_name object);
 uint8_t lk_home_of (const lk_decree *decree, lk_name object);
 
+/*  A queue's; and how many tickets a home has, all or those of a crowd but for
+ *  kept ones. */
+uint8_t lk_queue_home (const lk_table *self, const lk_queue *queue);
+size_t lk_table_tickets (const lk_table *self, uint8_t home);
+size_t lk_crowd_tickets (const lk_table *self, const lk_crowd *crowd,
+                         uint8_t home);
+
+/*  Until when somebody may have held it shared, as far as its home knows. */
+int64_t lk_table_shared_ms (const lk_table *self, const lk_queue *queue);
+
 /*  Looks; NULL if there is none. */
 lk_entry *lk_table_find (const lk_table *self, lk_request_id request);
 lk_queue *lk_table_queue (const lk_table *self, lk_name object);
@@ -204,13 +238,19 @@ bool lk_table_apply (lk_table *self, uint8_t home, const lk_op *op,
 /*  Adds a ticket as it stands, behind those that are like it: filling. */
 void lk_table_restore (lk_table *self, const lk_ticket *ticket, int64_t now_ms);
 
-/*  All tickets, queue by queue; valid until the table changes. */
+/*  All tickets, queue by queue; valid until the table changes. Of a large table
+ *  it takes its time: as many of them as that, at least. */
 lk_entry *const *lk_table_listing (lk_table *self);
+lk_entry *const *lk_table_listing_to (lk_table *self, size_t count);
 
 /*  From now on tickets of this home, when they are new or changed, are put
  *  into `audits`, to be looked at when they are `after_ms` old, and into
- *  `timed` if they have a duration or a quiet time, to be looked at at once. */
+ *  `timed` if they have a duration or a quiet time, to be looked at at once.
+ *  Those that are there are put in by the next calls of watch_more (), which
+ *  goes through some of them, and is to be called as long as it says so. */
 void lk_table_watch_home (lk_table *self, uint8_t home, int64_t after_ms);
+bool lk_table_is_watching (const lk_table *self);
+void lk_table_watch_more (lk_table *self);
 
 /*  Out of both. */
 void lk_table_unwatch (lk_table *self, lk_entry *entry);
@@ -224,8 +264,14 @@ lk_request_id lk_entry_request (const lk_entry *entry);
 lk_name lk_entry_object (const lk_entry *entry);
 lk_lock_mode lk_entry_mode (const lk_entry *entry);
 
-/*  Its memo, made if there is none. */
-lk_memo *lk_entry_memo (lk_entry *entry);
+/*  Its memo, made or emptied if there is none of this term; and NULL if there
+ *  is none. */
+lk_memo *lk_entry_memo (const lk_table *table, lk_entry *entry);
+const lk_memo *lk_entry_remembered (const lk_table *table,
+                                    const lk_entry *entry);
+
+/*  The stamp of the operation that added it; 0: in a former term. */
+uint64_t lk_entry_added (const lk_table *table, const lk_entry *entry);
 
 /*  Since it was asked for, in ms, at most a year. */
 int64_t lk_entry_age (const lk_entry *entry, int64_t now_ms);

@@ -88,9 +88,9 @@ look_at_duration (lk_node *node, lk_entry *entry)
 /*  Counted from the request, and from when the last one left that held the
  *  object shared. */
 static int64_t
-quiet_until (const lk_entry *entry)
+quiet_until (const lk_node *node, const lk_entry *entry)
 {
-    int64_t since_ms = entry->queue->shared_ms;
+    int64_t since_ms = lk_table_shared_ms (&node->table, entry->queue);
     if (since_ms < entry->since_ms) {
         since_ms = entry->since_ms;
     }
@@ -101,8 +101,8 @@ void
 lk_home_await_quiet (lk_node *node, const lk_entry *entry)
 {
     if (entry && lk_grant_is_ripe (entry)
-        && quiet_until (entry) < node->home.ripe_ms) {
-        node->home.ripe_ms = quiet_until (entry);
+        && quiet_until (node, entry) < node->home.ripe_ms) {
+        node->home.ripe_ms = quiet_until (node, entry);
     }
 }
 
@@ -114,7 +114,8 @@ look_at_quiet (lk_node *node, const lk_entry *entry)
         || !lk_grant_is_ripe (entry)) {
         return node->now_ms + LK_PING_MS;
     }
-    return quiet_until (entry) > node->now_ms ? quiet_until (entry) : 0;
+    const int64_t until_ms = quiet_until (node, entry);
+    return until_ms > node->now_ms ? until_ms : 0;
 }
 
 /*  -------------------------------------------------------- tickets in time */
@@ -175,7 +176,7 @@ audit (lk_node *node, lk_entry *entry)
     message->as.audit = (lk_msg_audit) {
         .request = request,
         .object = lk_out_name (node, lk_entry_object (entry)),
-        .number = entry->added,
+        .number = lk_entry_added (&node->table, entry),
         .token = entry->token,
     };
     lk_heap_put (&node->table.audits, entry, node->now_ms + AUDIT_MS + 1);
@@ -224,7 +225,7 @@ lk_on_audited (lk_node *node, const lk_lock_message *message)
         return;
     }
     lk_entry *entry = lk_table_find (&node->table, audited->request);
-    if (entry && entry->added == audited->number
+    if (entry && lk_entry_added (&node->table, entry) == audited->number
         && entry->token == audited->token) {
         entry->confirmed = true;
         lk_heap_take (&node->table.audits, entry);
@@ -266,6 +267,12 @@ ask_leaders (lk_node *node, const lk_crowd *crowd)
     lk_out_broadcast (node, message, lk_decree_leaders (&node->table.decree));
 }
 
+static uint8_t
+own_place (const lk_node *node)
+{
+    return (uint8_t) lk_node_place (node);
+}
+
 /*  Up to which session a crowd with tickets here is over; 0 if it is not, or
  *  the others have to be asked first. */
 static uint64_t
@@ -273,7 +280,7 @@ over_up_to (lk_node *node, const lk_crowd *crowd)
 {
     lk_host host = (lk_host) crowd->id[0];
     uint64_t session = crowd->id[1];
-    if (crowd->count[lk_node_place (node)] == 0) {
+    if (lk_crowd_tickets (&node->table, crowd, own_place (node)) == 0) {
         return 0;
     }
     uint64_t gone = lk_table_gone (&node->table, host);
@@ -298,7 +305,7 @@ look_for_silent (lk_node *node)
             crowd = node->table.crowds; /* the list has changed */
             continue;
         }
-        if (crowd->count[lk_node_place (node)] > 0
+        if (lk_crowd_tickets (&node->table, crowd, own_place (node)) > 0
             && lk_is_silent (node, host, crowd->id[1])) {
             ask_leaders (node, crowd);
         }
