@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define BUCKETS_MIN 8
+#define AHEAD 8 /* buckets: what will be in use is fetched from memory */
 
 void
 lk_index_init (lk_index *self, uint32_t (*hash) (const lk_link *link))
@@ -70,6 +71,7 @@ grow (lk_index *self)
         return;
     }
     lk_link **half = &self->bucket[brother (self)];
+    __builtin_prefetch (half[AHEAD < self->buckets / 2 ? AHEAD : 0]);
     lk_link *link = *half;
     *half = NULL;
     while (link) {
@@ -148,6 +150,20 @@ lk_index_remove (lk_index *self, lk_link *link)
     }
 }
 
+void
+lk_index_expect (const lk_index *self, uint32_t hash)
+{
+    if (self->buckets > 0) {
+        __builtin_prefetch (&self->bucket[place_of (self, hash)]);
+    }
+}
+
+void
+lk_index_expect_soon (const lk_index *self, uint32_t hash)
+{
+    __builtin_prefetch (lk_index_find (self, hash));
+}
+
 lk_link *
 lk_index_find (const lk_index *self, uint32_t hash)
 {
@@ -161,6 +177,9 @@ first_from (const lk_index *self, size_t place)
 {
     while (place < self->buckets && !self->bucket[place]) {
         place++;
+    }
+    if (place + AHEAD < self->buckets) {
+        __builtin_prefetch (self->bucket[place + AHEAD]);
     }
     return place < self->buckets ? self->bucket[place] : NULL;
 }

@@ -41,6 +41,11 @@ void lk_index_reserve (lk_index *self, size_t count);
 void lk_index_add (lk_index *self, lk_link *link);
 void lk_index_remove (lk_index *self, lk_link *link);
 
+/*  What has that hash is looked for or added soon: memory is fetched meanwhile,
+ *  first the bucket, then what is in it. */
+void lk_index_expect (const lk_index *self, uint32_t hash);
+void lk_index_expect_soon (const lk_index *self, uint32_t hash);
+
 /*  Of the chain that has all of that hash, among others, the first. */
 lk_link *lk_index_find (const lk_index *self, uint32_t hash);
 

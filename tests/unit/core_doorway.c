@@ -203,24 +203,51 @@ START_TEST (the_holder_is_another_process)
 }
 END_TEST
 
+/*  The latest message comes first: the second chunk is under way, too. */
 START_TEST (a_table_in_many_chunks_goes_out_in_many)
 {
     elect ();
     enter_all ();
     give_chunk (0, 1024, true);
     give_chunk (1024, 1000, false);
-    const lk_lock_message *fill = sent (LK_MSG_FILL, 3);
-    ck_assert_uint_eq (fill->as.chunk.ticket_count, LK_CHUNK_MAX);
-    ck_assert (fill->as.chunk.more);
+    ck_assert (has_fill (3, 0, LK_CHUNK_MAX, true));
+    ck_assert (has_fill (3, LK_CHUNK_MAX, 1000, false));
     give_filled (2, next.term, 0, hash_out (1024));
-    ck_assert_uint_eq (sent (LK_MSG_FILL, 2)->as.chunk.chunk, 1024);
-    ck_assert_ptr_null (sent (LK_MSG_FILL, 3));
+    ck_assert (!says (LK_MSG_FILL));                /* all of it is under way */
     give_filled (2, next.term, 0, hash_out (1024)); /* again */
     ck_assert (!says (LK_MSG_FILL));
     give_filled (2, next.term, 1024, hash_out (2024));
     give_filled (3, next.term, 0, hash_out (1024));
     ck_assert (!says (LK_MSG_EXITING));
     give_filled (3, next.term, 1024, hash_out (2024));
+    ck_assert_ptr_nonnull (sent (LK_MSG_EXITING, PROPOSER));
+}
+END_TEST
+
+/*  Four at a time; an answer that is lost is in the next one; and what is not
+ *  answered is said again, from there on. */
+START_TEST (a_window_of_chunks)
+{
+    elect ();
+    enter_all ();
+    for (uint64_t chunk = 0; chunk < 6; chunk++) {
+        give_chunk (chunk * 1024, 1024, chunk < 5);
+    }
+    ck_assert (has_fill (2, 3 * 1024, 1024, true));
+    ck_assert (!has_fill (2, 4 * 1024, 1024, true));
+    give_filled (2, next.term, 1024, hash_out (2048));
+    ck_assert (has_fill (2, 4 * 1024, 1024, true));
+    ck_assert (has_fill (2, 5 * 1024, 1024, false));
+    give_filled (2, next.term, 0, hash_out (1024)); /* late */
+    ck_assert_int_eq (node->doorway.state, LK_DOORWAY_FILLING);
+    wait_ms (201);
+    ck_assert (!has_fill (2, 1024, 1024, true));
+    ck_assert (has_fill (2, 2048, 1024, true));
+    ck_assert (has_fill (3, 0, 1024, true));
+    give_filled (2, next.term, 5 * 1024, hash_out (6 * 1024));
+    ck_assert (!says (LK_MSG_EXITING));
+    give_filled (3, next.term, 3 * 1024, hash_out (4 * 1024));
+    give_filled (3, next.term, 5 * 1024, hash_out (6 * 1024));
     ck_assert_ptr_nonnull (sent (LK_MSG_EXITING, PROPOSER));
 }
 END_TEST
@@ -565,6 +592,7 @@ main (void)
     tcase_add_test (tests, the_holder_has_another_table);
     tcase_add_test (tests, the_holder_is_another_process);
     tcase_add_test (tests, a_table_in_many_chunks_goes_out_in_many);
+    tcase_add_test (tests, a_window_of_chunks);
     tcase_add_test (tests, all_have_to_be_filled);
     tcase_add_test (tests, a_copy_that_differs_ends_it);
     tcase_add_test (tests, filled_before_there_was_anything_to_fill);

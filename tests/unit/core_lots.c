@@ -9,6 +9,7 @@
  */
 
 #include "digest.h"
+#include "entry.h"
 #include "table.h"
 #include "util/hash.h"
 
@@ -170,6 +171,24 @@ START_TEST (a_slice_has_its_tickets_of_all_lots)
 }
 END_TEST
 
+/*  As many buckets in use as by chance, 63 %, whichever serials are held. */
+START_TEST (serials_are_spread)
+{
+    static const uint64_t steps[] = {1, 2, 64, 1000, 1024, 0x10000};
+    static bool used[0x10000];
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        size_t count = 0;
+        memset (used, 0, sizeof used);
+        for (uint64_t k = 1; k <= sizeof used; k++) {
+            bool *bucket = &used[lk_serial_hash (k * steps[i]) % sizeof used];
+            count += !*bucket;
+            *bucket = true;
+        }
+        ck_assert_uint_gt (count, sizeof used * 60 / 100);
+    }
+}
+END_TEST
+
 /*  -------------------------------------------------------- forgetting */
 
 START_TEST (a_memo_is_of_its_term)
@@ -286,6 +305,7 @@ main (void)
     tcase_add_test (tests, carried_over_as_filled);
     tcase_add_test (tests, a_memo_is_of_its_term);
     tcase_add_test (tests, heaps_begin_anew);
+    tcase_add_test (tests, serials_are_spread);
     tcase_add_test (tests, a_slice_has_its_tickets_of_all_lots);
     tcase_add_test (tests, heaps_have_only_what_was_put_in);
     tcase_add_test (tests, many_are_watched_bit_by_bit);

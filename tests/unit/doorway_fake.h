@@ -19,11 +19,12 @@
 #define MEMBERS 0x1f
 #define PROPOSER 1
 #define HOLDER 4
+#define TICKETS 6144
 
 static lk_decree former; /* of term 7 */
 static lk_decree next;   /* of term 8 */
-static lk_ticket ticket[3000];
-static char names[3000][12];
+static lk_ticket ticket[TICKETS];
+static char names[TICKETS][12];
 
 FAKE void
 set_up (void)
@@ -31,7 +32,7 @@ set_up (void)
     former = decree_of (term_of (7, 1), MEMBERS, 1, 2, 3);
     next = decree_of (term_of (8, PROPOSER), MEMBERS, 0, 2, 3);
     start_with (former.term, &former);
-    for (size_t i = 0; i < 3000; i++) {
+    for (size_t i = 0; i < TICKETS; i++) {
         snprintf (names[i], sizeof names[i], "x%zu", i);
         ticket[i] = (lk_ticket) {
             .request = {.host = (lk_host) (i % 2), .session = 3, .serial = i},
@@ -123,6 +124,23 @@ give_filled (lk_host from, lk_term term, uint64_t chunk, uint64_t hash)
     lk_lock_message message = message_of (LK_MSG_FILLED, term);
     message.as.filled = (lk_msg_filled) {.chunk = chunk, .hash = hash};
     give (from, &message);
+}
+
+/*  Whether that chunk goes out to a leader, among others. */
+FAKE bool
+has_fill (lk_host to, uint64_t first, size_t count, bool more)
+{
+    for (size_t i = 0; i < effects.count; i++) {
+        const lk_effect *effect = &effects.item[i];
+        if (effect->type == LK_DO_SEND && effect->message->kind == LK_MSG_FILL
+            && effect->message->to == to
+            && effect->message->as.chunk.chunk == first
+            && effect->message->as.chunk.ticket_count == count
+            && effect->message->as.chunk.more == more) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /*  Both others are filled with those tickets. */

@@ -153,7 +153,7 @@ free_asked (lk_asked *asked)
 static uint32_t
 serial_hash (uint64_t serial)
 {
-    return (uint32_t) (lk_hash_mix (0, serial) >> 32);
+    return (uint32_t) lk_hash_mix (lk_hash_mix (0, serial), 0);
 }
 
 static uint32_t

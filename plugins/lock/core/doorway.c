@@ -79,33 +79,76 @@ send_getmax (lk_node *node)
     lk_out_send (node, message, self->order.holder);
 }
 
+static lk_lock_message *
+make_fill (lk_node *node)
+{
+    lk_lock_message *message = lk_out_message (node, LK_MSG_FILL);
+    message->term = own_term (&node->doorway);
+    message->as.chunk.decree = node->doorway.order.decree;
+    return message;
+}
+
 static void
-send_fill (lk_node *node, size_t place)
+send_offer (lk_node *node, size_t place)
 {
     lk_doorway *self = &node->doorway;
-    lk_lock_message *message = lk_out_message (node, LK_MSG_FILL);
-    message->term = own_term (self);
-    message->as.chunk.decree = self->order.decree;
-    lk_fill *fill = &self->fill[place];
-    if (fill->offered) {
-        message->as.chunk.offer = self->offer;
-        lk_out_send (node, message, self->order.decree.leader[place]);
-        return;
-    }
-    lk_transfer_chunk (node, fill->chunk, &message->as.chunk);
-    fill->next = lk_transfer_next (&message->as.chunk);
-    fill->next_hash = lk_transfer_hash (fill->hash, &message->as.chunk);
-    fill->more = message->as.chunk.more;
+    lk_lock_message *message = make_fill (node);
+    message->as.chunk.offer = self->offer;
     lk_out_send (node, message, self->order.decree.leader[place]);
 }
 
+/*  What follows those that are under way. */
+static void
+send_chunk (lk_node *node, size_t place)
+{
+    lk_doorway *self = &node->doorway;
+    lk_fill *fill = &self->fill[place];
+    const lk_fill_sent *last =
+        fill->sent_count > 0 ? &fill->sent[fill->sent_count - 1] : NULL;
+    lk_lock_message *message = make_fill (node);
+    lk_msg_chunk *chunk = &message->as.chunk;
+    lk_transfer_chunk (node, last ? last->next : fill->chunk, chunk);
+    fill->sent[fill->sent_count++] = (lk_fill_sent) {
+        .chunk = chunk->chunk,
+        .next = lk_transfer_next (chunk),
+        .hash = lk_transfer_hash (last ? last->hash : fill->hash, chunk)};
+    lk_out_send (node, message, self->order.decree.leader[place]);
+}
+
+/*  Whether the table has more than what is under way, or nothing is: of an
+ *  empty table there is one chunk. */
+static bool
+lacks_more (const lk_node *node, const lk_fill *fill)
+{
+    return fill->sent_count == 0
+           || fill->sent[fill->sent_count - 1].next < node->table.count;
+}
+
+/*  As many as may be under way. */
+static void
+send_chunks (lk_node *node, size_t place)
+{
+    lk_fill *fill = &node->doorway.fill[place];
+    while (fill->sent_count < LK_FILL_WINDOW && lacks_more (node, fill)) {
+        send_chunk (node, place);
+    }
+}
+
+/*  For the first time, or once more. */
 static void
 send_fills (lk_node *node)
 {
     lk_doorway *self = &node->doorway;
     for (size_t place = 0; place < self->order.decree.leader_count; place++) {
-        if (!lk_hosts_has (self->filled, self->order.decree.leader[place])) {
-            send_fill (node, place);
+        lk_fill *fill = &self->fill[place];
+        if (lk_hosts_has (self->filled, self->order.decree.leader[place])) {
+            continue;
+        }
+        if (fill->offered) {
+            send_offer (node, place);
+        } else {
+            fill->sent_count = 0;
+            send_chunks (node, place);
         }
     }
 }
@@ -336,7 +379,59 @@ hear_of_offer (lk_node *node, int place, const lk_msg_filled *filled)
         pass_if_filled (node);
     } else {
         self->fill[place].offered = false;
-        send_fill (node, (size_t) place);
+        send_chunks (node, (size_t) place);
+    }
+}
+
+static void
+raise_alert (lk_node *node, lk_host host, const lk_fill_sent *sent,
+             uint64_t hash)
+{
+    lk_alert_raise (node, &(lk_msg_alert) {.cause = LK_ALERT_FILLING,
+                                           .host = host,
+                                           .home = node->config.self,
+                                           .sequence = sent->chunk,
+                                           .hash = hash,
+                                           .expected = sent->hash});
+}
+
+/*  It has that one and those before it: the hash is of all. */
+static void
+drop_taken (lk_fill *fill, size_t count)
+{
+    const lk_fill_sent *last = &fill->sent[count - 1];
+    fill->chunk = last->next;
+    fill->hash = last->hash;
+    fill->sent_count -= count;
+    memmove (fill->sent, fill->sent + count,
+             fill->sent_count * sizeof *fill->sent);
+}
+
+static void
+hear_of_chunk (lk_node *node, int place, const lk_msg_filled *filled)
+{
+    lk_doorway *self = &node->doorway;
+    lk_fill *fill = &self->fill[place];
+    const lk_host host = self->order.decree.leader[place];
+    size_t at = 0;
+    while (at < fill->sent_count && fill->sent[at].chunk != filled->chunk) {
+        at++;
+    }
+    if (filled->offer != 0 || at == fill->sent_count) {
+        return;
+    }
+    if (fill->sent[at].hash != filled->hash) {
+        raise_alert (node, host, &fill->sent[at], filled->hash);
+        leave (node);
+        return;
+    }
+    drop_taken (fill, at + 1);
+    self->sent_ms = node->now_ms; /* it goes on */
+    if (fill->chunk < node->table.count) {
+        send_chunks (node, (size_t) place);
+    } else {
+        self->filled |= LK_HOST_BIT (host);
+        pass_if_filled (node);
     }
 }
 
@@ -344,7 +439,6 @@ void
 lk_on_filled (lk_node *node, const lk_lock_message *message)
 {
     lk_doorway *self = &node->doorway;
-    const lk_msg_filled *filled = &message->as.filled;
     int place = lk_decree_place (&self->order.decree, message->from);
     if (self->state != LK_DOORWAY_FILLING || place < 0
         || !lk_term_equal (message->term, own_term (self))
@@ -352,31 +446,10 @@ lk_on_filled (lk_node *node, const lk_lock_message *message)
         || lk_hosts_has (self->filled, message->from)) {
         return;
     }
-    lk_fill *fill = &self->fill[place];
-    if (fill->offered) {
-        hear_of_offer (node, place, filled);
-        return;
-    }
-    if (filled->offer != 0 || filled->chunk != fill->chunk) {
-        return;
-    }
-    if (fill->next_hash != filled->hash) {
-        lk_alert_raise (node, &(lk_msg_alert) {.cause = LK_ALERT_FILLING,
-                                               .host = message->from,
-                                               .home = node->config.self,
-                                               .sequence = fill->chunk,
-                                               .hash = filled->hash,
-                                               .expected = fill->next_hash});
-        leave (node);
-        return;
-    }
-    fill->hash = fill->next_hash;
-    if (fill->more) {
-        fill->chunk = fill->next;
-        send_fill (node, (size_t) place);
+    if (self->fill[place].offered) {
+        hear_of_offer (node, place, &message->as.filled);
     } else {
-        self->filled |= LK_HOST_BIT (message->from);
-        pass_if_filled (node);
+        hear_of_chunk (node, place, &message->as.filled);
     }
 }
 

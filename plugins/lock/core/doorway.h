@@ -22,13 +22,22 @@ typedef enum {
     LK_DOORWAY_STATES
 } lk_doorway_state;
 
+/*  Chunks that are under way to one leader: it takes one while the next is
+ *  made. */
+#define LK_FILL_WINDOW 4
+
+typedef struct {
+    uint64_t chunk; /* place of its first ticket */
+    uint64_t next;  /* ... behind it */
+    uint64_t hash;  /* of all up to there */
+} lk_fill_sent;
+
 /*  How far one leader has been filled. */
 typedef struct {
-    uint64_t chunk; /* place of the first ticket of the one under way */
+    uint64_t chunk; /* place of the first ticket that it may lack */
     uint64_t hash;  /* of those before */
-    uint64_t next;  /* place behind it */
-    uint64_t next_hash;
-    bool more;
+    lk_fill_sent sent[LK_FILL_WINDOW]; /* the oldest first */
+    size_t sent_count;
     bool offered; /* it has not said yet that its table is another one */
 } lk_fill;
 
@@ -52,7 +61,8 @@ typedef struct {
     /*  As another leader: the table that the first one sends. */
     lk_term staging_term;
     lk_table staging;
-    lk_fill staged;
+    uint64_t staged; /* tickets so far */
+    uint64_t staged_hash;
     bool staged_any;
     uint64_t taken; /* in that term, the offer */
 } lk_doorway;

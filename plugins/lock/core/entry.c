@@ -409,7 +409,7 @@ leave_owner (lk_table *self, lk_owner *owner)
 uint32_t
 lk_serial_hash (uint64_t serial)
 {
-    return (uint32_t) (serial * 0x9e3779b97f4a7c15u >> 32);
+    return (uint32_t) lk_hash_mix (lk_hash_mix (0, serial), 0);
 }
 
 uint32_t
@@ -614,6 +614,19 @@ lk_table_rehome (lk_table *self, int64_t now_ms)
     }
     for (lk_crowd *crowd = self->crowds; crowd; crowd = crowd->hh.next) {
         crowd->silent_by = 0;
+    }
+}
+
+void
+lk_table_expect (const lk_table *self, const lk_ticket *ticket, bool soon)
+{
+    const lk_crowd *crowd =
+        lk_table_crowd (self, ticket->request.host, ticket->request.session);
+    const uint32_t hash = lk_serial_hash (ticket->request.serial);
+    if (crowd && soon) {
+        lk_index_expect_soon (&crowd->entries, hash);
+    } else if (crowd) {
+        lk_index_expect (&crowd->entries, hash);
     }
 }
 

@@ -59,14 +59,14 @@ typedef struct {
  *  makes an lk_ticket of it. */
 struct lk_entry {
     lk_link link;    /* in its crowd's index, by serial */
+    uint64_t serial; /* ..., beside it: to look is one fetch from memory */
     lk_crowd *crowd; /* host and session */
     lk_queue *queue; /* the object, and the stored bound */
     lk_entry *prev;  /* in the queue: grant.h */
     lk_entry *next;  /* ... */
     lk_owner *owner; /* address and pid */
     lk_memo *memo;   /* lk_entry_memo (); NULL: none */
-    uint64_t serial; /* as in lk_ticket, likewise all that follows: */
-    uint64_t number; /* ... */
+    uint64_t number; /* as in lk_ticket, likewise all that follows: */
     uint64_t token;  /* ... */
     uint64_t key;    /* ... */
     uint64_t added;  /* lk_entry_added () */
@@ -235,7 +235,9 @@ void lk_table_set_gone (lk_table *self, const uint64_t gone[LK_HOSTS_MAX]);
 bool lk_table_apply (lk_table *self, uint8_t home, const lk_op *op,
                      int64_t now_ms, lk_tells *tells);
 
-/*  Adds a ticket as it stands, behind those that are like it: filling. */
+/*  Adds a ticket as it stands, behind those that are like it: filling. What is
+ *  expected ahead of that waits less for memory. */
+void lk_table_expect (const lk_table *self, const lk_ticket *ticket, bool soon);
 void lk_table_restore (lk_table *self, const lk_ticket *ticket, int64_t now_ms);
 
 /*  All tickets, queue by queue; valid until the table changes. Of a large table

@@ -14,13 +14,18 @@
 
 #include <string.h>
 
+#define AHEAD 8 /* tickets whose memory is fetched ahead */
+
 /*  How many tickets from `first` on one message takes. */
 static size_t
-chunk_count (lk_entry *const *listing, size_t first, size_t total)
+chunk_count (lk_entry *const *listing, size_t first, size_t end)
 {
     size_t count = 0;
     size_t size = 0;
-    while (first + count < total && count < LK_CHUNK_MAX) {
+    while (first + count < end) {
+        if (first + count + AHEAD < end) {
+            __builtin_prefetch (listing[first + count + AHEAD]->queue);
+        }
         const lk_ticket ticket = lk_entry_ticket (listing[first + count]);
         size += lk_ticket_size (&ticket);
         if (count > 0 && size > LK_BULK_SIZE_MAX) {
@@ -31,13 +36,23 @@ chunk_count (lk_entry *const *listing, size_t first, size_t total)
     return count;
 }
 
+/*  Behind the last ticket that may be in the chunk. */
+static size_t
+chunk_end (const lk_table *table, size_t first)
+{
+    return first >= table->count || table->count - first < LK_CHUNK_MAX
+               ? table->count
+               : first + LK_CHUNK_MAX;
+}
+
 void
 lk_transfer_chunk (lk_node *node, uint64_t first, lk_msg_chunk *chunk)
 {
     lk_table *table = &node->table;
-    lk_entry *const *listing = lk_table_listing (table);
+    const size_t end = chunk_end (table, (size_t) first);
+    lk_entry *const *listing = lk_table_listing_to (table, end);
     chunk->chunk = first;
-    chunk->ticket_count = chunk_count (listing, (size_t) first, table->count);
+    chunk->ticket_count = chunk_count (listing, (size_t) first, end);
     chunk->more = lk_transfer_next (chunk) < table->count;
     chunk->reclaim = table->reclaim;
     for (lk_host host = 0; host < LK_HOSTS_MAX; host++) {
@@ -63,6 +78,10 @@ void
 lk_transfer_take (lk_table *table, const lk_msg_chunk *chunk, int64_t now_ms)
 {
     for (size_t i = 0; i < chunk->ticket_count; i++) {
+        if (i + 2 * AHEAD < chunk->ticket_count) {
+            lk_table_expect (table, &chunk->tickets[i + 2 * AHEAD], false);
+            lk_table_expect (table, &chunk->tickets[i + AHEAD], true);
+        }
         lk_table_restore (table, &chunk->tickets[i], now_ms);
     }
     table->reclaim = chunk->reclaim;
@@ -125,7 +144,7 @@ static bool
 is_staged (const lk_doorway *self, const lk_lock_message *message)
 {
     return lk_term_equal (self->staging_term, message->term) && self->staged_any
-           && lk_transfer_next (&message->as.chunk) == self->staged.chunk;
+           && lk_transfer_next (&message->as.chunk) == self->staged;
 }
 
 /*  Puts a chunk behind those that came before; false if it is not the next
@@ -143,18 +162,19 @@ stage (lk_node *node, const lk_lock_message *message)
     }
     if (!lk_term_equal (self->staging_term, message->term)) {
         self->staging_term = message->term;
-        self->staged = (lk_fill) {0};
+        self->staged = 0;
+        self->staged_hash = 0;
         self->staged_any = false;
         lk_table_clear (&self->staging);
         lk_table_begin (&self->staging, &chunk->decree);
     }
-    if (chunk->chunk != self->staged.chunk) {
+    if (chunk->chunk != self->staged) {
         return false;
     }
     lk_transfer_take (&self->staging, chunk, node->now_ms);
     self->staged_any = true;
-    self->staged.chunk = lk_transfer_next (chunk);
-    self->staged.hash = lk_transfer_hash (self->staged.hash, chunk);
+    self->staged = lk_transfer_next (chunk);
+    self->staged_hash = lk_transfer_hash (self->staged_hash, chunk);
     if (!chunk->more) {
         lk_node_install (node, &self->staging);
     }
@@ -207,6 +227,6 @@ lk_on_fill (lk_node *node, const lk_lock_message *message)
     lk_lock_message *answer = lk_out_message (node, LK_MSG_FILLED);
     answer->term = message->term;
     answer->as.filled.chunk = message->as.chunk.chunk;
-    answer->as.filled.hash = node->doorway.staged.hash;
+    answer->as.filled.hash = node->doorway.staged_hash;
     lk_out_send (node, answer, message->from);
 }
