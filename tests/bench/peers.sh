@@ -266,7 +266,7 @@ leave () {
     tell_ours
     rm -rf "$data"
     if [ -n "$plain_pid" ]; then
-        kill -INT "$plain_pid"
+        kill -INT "$plain_pid" 2>/dev/null
         wait "$plain_pid"
     fi
     clean_up # and the other sandbox
