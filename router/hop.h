@@ -20,8 +20,6 @@ typedef enum {
     LK_SIDE_HOSTED /* services in this very process */
 } lk_side;
 
-#define LK_SOCKET_SIDES 2 /* the first of them */
-
 typedef struct lk_hop lk_hop;
 typedef struct lk_hops lk_hops;
 

@@ -43,7 +43,6 @@ lk_route_add (lk_route *self, const lk_identity *identity, const char *service,
     lk_local *local = lk_alloc (sizeof (lk_local));
     snprintf (local->service, sizeof local->service, "%s", service);
     lk_hop_init (&local->out, LK_SIDE_LOCAL, identity);
-    local->fd = -1;
     HASH_ADD_KEYPTR (by_identity, self->by_identity, local->out.identity.bytes,
                      local->out.identity.size, local);
     HASH_ADD_KEYPTR (by_service, self->by_service, local->service,

@@ -26,7 +26,6 @@ typedef struct {
     bool application; /* told to this host only */
     lk_topic *topic[LK_SUBSCRIPTIONS_MAX];
     size_t topic_count;
-    int fd;      /* of its connection, see lk_part_fd; -1: not known */
     void *watch; /* the shell's, to see its end */
     lk_hop out;  /* the connection to it */
     UT_hash_handle by_identity;

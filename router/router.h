@@ -18,6 +18,8 @@
 #include "route.h"
 #include "source.h"
 
+#include "net/listener.h"
+
 typedef struct lk_router lk_router;
 
 /*  What the router asks of the outside. */
@@ -31,6 +33,10 @@ typedef struct {
      *  such process. `pid` may be 0: then nothing is watched. */
     lk_err (*watch) (void *shell, lk_local *local);
     void (*unwatch) (void *shell, lk_local *local);
+
+    /*  Who is at the other end of a local connection, by the kernel's word;
+     *  false if that is not known. */
+    bool (*peer) (void *shell, const lk_identity *identity, lk_peer *peer);
 
     /*  Sends what waits for a hop now, and says whether there is a
      *  connection at all. */

@@ -43,8 +43,8 @@ say_ready (lk_router *self, const lk_source *source, const lk_message *request)
 
 /*  What is wrong with a REGISTER; NULL: nothing. */
 static const char *
-complaint (const lk_source *source, const lk_message *message, char *text,
-           size_t size)
+complaint (const lk_router *self, const lk_source *source,
+           const lk_message *message, char *text, size_t size)
 {
     const char *service = lk_message_text (message, "service");
     const char *version = lk_message_text (message, "version");
@@ -62,7 +62,8 @@ complaint (const lk_source *source, const lk_message *message, char *text,
     if (pid < 1 || pid > INT32_MAX) {
         return "no process number";
     }
-    if (lk_part_peer (source->part, &peer) && peer.pid != pid) {
+    if (self->calls->peer (self->shell, source->identity, &peer)
+        && peer.pid != pid) {
         snprintf (text, size, "process %lld is not yours, you are %lld",
                   (long long) pid, (long long) peer.pid);
         return text;
@@ -110,7 +111,6 @@ enter (lk_router *self, const lk_source *source, const lk_message *message,
               version != NULL ? version : "");
     local->pid = (uint32_t) lk_message_number (message, "pid", 0);
     local->application = lk_message_flag (message, "application");
-    local->fd = lk_part_fd (source->part);
     const char *command;
     for (size_t i = 0;
          (command = lk_message_item (message, "subscribe", i)) != NULL; i++) {
@@ -147,7 +147,7 @@ lk_session_register (lk_router *self, const lk_source *source,
         return;
     }
     char text[LK_REASON_LEN_MAX + 1];
-    const char *problem = complaint (source, message, text, sizeof text);
+    const char *problem = complaint (self, source, message, text, sizeof text);
     if (problem == NULL
         && is_taken (self, lk_message_text (message, "service"), text,
                      sizeof text)) {

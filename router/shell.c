@@ -44,9 +44,10 @@ typedef struct {
     lk_router router;
     lk_loop *loop;
     lk_context *context;
-    lk_socket *socket[LK_SOCKET_SIDES];
-    lk_reader *reader[LK_SOCKET_SIDES];
-    lk_monitor *monitor; /* of the mesh's socket */
+    lk_listener *local; /* processes of this host */
+    lk_socket *mesh;    /* other routers */
+    lk_reader *mesh_reader;
+    lk_monitor *monitor;
     lk_reader *monitor_reader;
     lk_ends ends;
     lk_hook *hook;
@@ -54,13 +55,12 @@ typedef struct {
     lk_hosting hosting;
     lk_shell_reload *reload;
     void *reload_user;
-    char file[PATH_MAX]; /* of the ipc endpoint, once bound */
-    bool stopping;       /* once hosted services have left, */
-    bool leaving;        /* the router does */
-    int64_t stop_ms;     /* the end, once the good bye is sent */
+    bool stopping;   /* once hosted services have left, */
+    bool leaving;    /* the router does */
+    int64_t stop_ms; /* the end, once the good bye is sent */
 } lk_shell;
 
-static bool receive_all (lk_shell *self, lk_side side);
+static void receive_mesh (lk_shell *self, int max, size_t size_max);
 
 static lk_router *
 woken (lk_shell *self)
@@ -85,9 +85,7 @@ open_link (void *shell, lk_mesh_link *link)
     lk_identity identity;
     lk_problem problem;
     endpoint_of (link, endpoint, sizeof endpoint);
-    if (lk_socket_dial (self->socket[LK_SIDE_MESH], endpoint, &identity,
-                        &problem)
-        == LK_OK) {
+    if (lk_socket_dial (self->mesh, endpoint, &identity, &problem) == LK_OK) {
         lk_hop_init (&link->out, LK_SIDE_MESH, &identity);
     } else {
         lk_log_error ("neighbour: %s", problem.text);
@@ -102,7 +100,7 @@ close_link (void *shell, lk_mesh_link *link)
     char endpoint[LK_ADDRESS_LEN_MAX + 8];
     if (link->out.identity.size > 0) {
         endpoint_of (link, endpoint, sizeof endpoint);
-        lk_socket_disconnect (self->socket[LK_SIDE_MESH], endpoint);
+        lk_socket_disconnect (self->mesh, endpoint);
         link->out.identity.size = 0;
     }
 }
@@ -129,6 +127,13 @@ unwatch_process (void *shell, lk_local *local)
 {
     lk_shell *self = shell;
     lk_ends_unwatch (&self->ends, local);
+}
+
+static bool
+find_peer (void *shell, const lk_identity *identity, lk_peer *peer)
+{
+    const lk_shell *self = shell;
+    return lk_listener_peer (self->local, identity, peer);
 }
 
 /*  Hosted services first. */
@@ -177,11 +182,16 @@ reload (void *shell)
 static lk_io
 send_part (lk_shell *self, lk_hop *hop, lk_part *part)
 {
-    if (hop->side == LK_SIDE_HOSTED) {
-        lk_hosting_give (&self->hosting, hop, part);
-        return LK_IO_DONE;
+    switch (hop->side) {
+    case LK_SIDE_LOCAL:
+        return lk_listener_send (self->local, &hop->identity, part);
+    case LK_SIDE_MESH:
+        return lk_socket_send (self->mesh, &hop->identity, part);
+    case LK_SIDE_HOSTED:
+        break;
     }
-    return lk_socket_send (self->socket[hop->side], &hop->identity, part);
+    lk_hosting_give (&self->hosting, hop, part);
+    return LK_IO_DONE;
 }
 
 /*  Sends what it can: DONE when nothing is left. */
@@ -255,8 +265,8 @@ static void
 flush_all (lk_shell *self)
 {
     if (flush_pass (self, false)) {
-        (void) receive_all (self, LK_SIDE_LOCAL);
-        (void) receive_all (self, LK_SIDE_MESH);
+        lk_listener_take_cut (self->local);
+        receive_mesh (self, LK_DRAIN_MAX, LAST_WORDS_SIZE_MAX);
         while (flush_pass (self, true)) {
             continue;
         }
@@ -280,24 +290,12 @@ flush_and_turn (lk_shell *self)
     return false;
 }
 
-/*  If more came than is taken in one go there will be another wake-up; but
- *  those who go on sending cannot put off the end of others. */
-static void
-end_sessions (lk_shell *self)
-{
-    if (lk_ends_are_due (&self->ends)
-        && (receive_all (self, LK_SIDE_LOCAL)
-            || lk_ends_are_late (&self->ends))) {
-        lk_ends_tell (&self->ends);
-    }
-}
-
 static void
 flush (void *user)
 {
     lk_shell *self = user;
     woken (self);
-    end_sessions (self);
+    lk_ends_tell (&self->ends);
     const bool done = flush_and_turn (self);
     if (self->stopping && !self->leaving && !lk_hosting_runs (&self->hosting)) {
         leave (self);
@@ -318,9 +316,30 @@ fail (lk_shell *self, const char *what)
     lk_loop_stop (self->loop, 1);
 }
 
-/*  Whether all was taken that came. */
-static bool
-receive (lk_shell *self, lk_side side, int max, size_t size_max)
+static void
+take_frame (void *user, const lk_identity *from, lk_part *frame)
+{
+    lk_forward_frame (woken (user), LK_SIDE_LOCAL, from, frame);
+}
+
+static void
+take_broken (void *user, const lk_identity *from)
+{
+    lk_forward_broken (woken (user), LK_SIDE_LOCAL, from, "not one frame");
+}
+
+static void
+take_end (void *user, const lk_identity *from)
+{
+    lk_shell *self = user;
+    lk_local *local = lk_route_by_identity (&self->router.route, from);
+    if (local != NULL) {
+        lk_ends_hang_up (local);
+    }
+}
+
+static void
+receive_mesh (lk_shell *self, int max, size_t size_max)
 {
     lk_router *router = woken (self);
     lk_identity identity;
@@ -329,38 +348,19 @@ receive (lk_shell *self, lk_side side, int max, size_t size_max)
     size_t size = 0;
     lk_part_init (&part);
     for (int i = 0; i < max && size < size_max && io != LK_IO_WAIT; i++) {
-        io = lk_socket_receive (self->socket[side], &identity, &part);
+        io = lk_socket_receive (self->mesh, &identity, &part);
         if (io == LK_IO_DONE) {
             size += lk_part_size (&part);
-            lk_forward_frame (router, side, &identity, &part);
+            lk_forward_frame (router, LK_SIDE_MESH, &identity, &part);
         } else if (io == LK_IO_BROKEN) {
-            lk_forward_broken (router, side, &identity, "not one frame");
+            lk_forward_broken (router, LK_SIDE_MESH, &identity,
+                               "not one frame");
         } else if (io == LK_IO_ERROR) {
             fail (self, "cannot receive");
             break;
         }
     }
     lk_part_clear (&part);
-    return io == LK_IO_WAIT;
-}
-
-static bool
-receive_all (lk_shell *self, lk_side side)
-{
-    return receive (self, side, LK_DRAIN_MAX, LAST_WORDS_SIZE_MAX);
-}
-
-static void
-take_turn (lk_shell *self, lk_side side)
-{
-    (void) receive (self, side, lk_socket_turn (self->socket[side]),
-                    LK_DRAIN_SIZE_MAX);
-}
-
-static void
-read_local (void *user)
-{
-    take_turn (user, LK_SIDE_LOCAL);
 }
 
 /*  What a neighbour sent before its end is taken first. */
@@ -376,7 +376,7 @@ read_monitor (void *user)
             lk_neighbour_connected (router, event.endpoint, event.fd);
             break;
         case LK_MONITOR_DISCONNECTED:
-            (void) receive_all (self, LK_SIDE_MESH);
+            receive_mesh (self, LK_DRAIN_MAX, LAST_WORDS_SIZE_MAX);
             lk_neighbour_disconnected (router, event.fd);
             break;
         case LK_MONITOR_UNRESOLVED:
@@ -399,7 +399,7 @@ read_mesh (void *user)
     if (!lk_mesh_is_settled (&self->router.mesh)) {
         read_monitor (self);
     }
-    take_turn (self, LK_SIDE_MESH);
+    receive_mesh (self, lk_socket_turn (self->mesh), LK_DRAIN_SIZE_MAX);
 }
 
 static void
@@ -432,28 +432,17 @@ static const lk_router_calls calls = {
     .close = close_link,
     .watch = watch_process,
     .unwatch = unwatch_process,
+    .peer = find_peer,
     .reach = reach,
     .stop = stop,
     .reload = reload,
 };
 
-static lk_err
-bind_both (lk_shell *self, const lk_router_options *options,
-           lk_problem *problem)
-{
-    lk_err error = lk_socket_bind_tcp (self->socket[LK_SIDE_MESH],
-                                       options->listen, problem);
-    if (error == LK_OK) {
-        error =
-            lk_socket_bind_ipc (self->socket[LK_SIDE_LOCAL], options->endpoint,
-                                options->mode, options->group, problem);
-    }
-    if (error == LK_OK) {
-        snprintf (self->file, sizeof self->file, "%s",
-                  options->endpoint + strlen ("ipc://"));
-    }
-    return error;
-}
+static const lk_listener_calls local_calls = {
+    .frame = take_frame,
+    .broken = take_broken,
+    .over = take_end,
+};
 
 static lk_err
 open_sockets (lk_shell *self, const lk_router_options *options,
@@ -462,37 +451,35 @@ open_sockets (lk_shell *self, const lk_router_options *options,
     const lk_socket_options limits = {.send_max = LK_SOCKET_FRAMES_MAX,
                                       .receive_max = LK_SOCKET_FRAMES_MAX,
                                       .linger_ms = LINGER_MS};
+    lk_ends_init (&self->ends, &self->router, self->loop);
+    self->local = lk_listener_new (self->loop, &local_calls, self);
     self->context = lk_context_new ();
     if (self->context == NULL) {
         return lk_problem_errno (problem, "cannot begin with libzmq");
     }
-    for (int side = 0; side < LK_SOCKET_SIDES; side++) {
-        self->socket[side] =
-            lk_socket_router_new (self->context, &limits, problem);
-        if (self->socket[side] == NULL) {
-            return LK_SYSTEM;
-        }
-    }
-    self->monitor = lk_monitor_new (self->socket[LK_SIDE_MESH], problem);
-    if (self->monitor == NULL
-        || lk_ends_open (&self->ends, &self->router, self->loop,
-                         self->socket[LK_SIDE_LOCAL], problem)
-               != LK_OK) {
+    self->mesh = lk_socket_router_new (self->context, &limits, problem);
+    if (self->mesh == NULL) {
         return LK_SYSTEM;
     }
-    return bind_both (self, options, problem);
+    self->monitor = lk_monitor_new (self->mesh, problem);
+    if (self->monitor == NULL) {
+        return LK_SYSTEM;
+    }
+    lk_err error = lk_socket_bind_tcp (self->mesh, options->listen, problem);
+    if (error == LK_OK) {
+        error = lk_listener_bind (self->local, options->endpoint, options->mode,
+                                  options->group, problem);
+    }
+    return error;
 }
 
 static void
 join_loop (lk_shell *self)
 {
     lk_loop *loop = self->loop;
-    self->reader[LK_SIDE_LOCAL] = lk_loop_add_socket (
-        loop, self->socket[LK_SIDE_LOCAL], read_local, self);
     self->monitor_reader = lk_loop_add_socket (
         loop, lk_monitor_socket (self->monitor), read_monitor, self);
-    self->reader[LK_SIDE_MESH] =
-        lk_loop_add_socket (loop, self->socket[LK_SIDE_MESH], read_mesh, self);
+    self->mesh_reader = lk_loop_add_socket (loop, self->mesh, read_mesh, self);
     self->hook = lk_loop_add_hook (loop, flush, self);
     lk_timer_init (&self->timer, loop, timer_due, self);
     lk_timer_set (&self->timer, 0);
@@ -503,9 +490,9 @@ open_router (lk_shell *self, const lk_router_options *options,
              lk_problem *problem)
 {
     char address[LK_ADDRESS_LEN_MAX + 1];
-    const lk_err error = lk_router_options_address (
-        options, lk_socket_endpoint (self->socket[LK_SIDE_MESH]), address,
-        sizeof address, problem);
+    const lk_err error =
+        lk_router_options_address (options, lk_socket_endpoint (self->mesh),
+                                   address, sizeof address, problem);
     if (error == LK_OK) {
         const lk_router_identity identity = {.host = options->host,
                                              .address = address,
@@ -531,15 +518,9 @@ close_all (lk_shell *self)
     lk_loop_remove_hook (self->loop, &self->hook);
     lk_loop_remove (self->loop, &self->monitor_reader);
     lk_monitor_destroy (&self->monitor);
-    lk_ends_close (&self->ends);
-    if (self->file[0] != '\0') {
-        /*  While it is still ours: libzmq leaves it behind. */
-        (void) unlink (self->file);
-    }
-    for (int side = 0; side < LK_SOCKET_SIDES; side++) {
-        lk_loop_remove (self->loop, &self->reader[side]);
-        lk_socket_destroy (&self->socket[side]);
-    }
+    lk_listener_destroy (&self->local, LINGER_MS);
+    lk_loop_remove (self->loop, &self->mesh_reader);
+    lk_socket_destroy (&self->mesh);
     lk_context_destroy (&self->context);
     lk_loop_destroy (&self->loop);
 }

@@ -65,8 +65,11 @@ lk_endpoint_find_group (const char *group, gid_t *gid, lk_problem *problem)
 
 /*  -------------------------------------------------------- alive or not */
 
-int
-lk_endpoint_connect (const char *endpoint)
+typedef int apply (int fd, const struct sockaddr *address, socklen_t size);
+
+/*  A socket to which connect or bind was applied. */
+static int
+open_socket (const char *endpoint, apply *what)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
@@ -78,14 +81,25 @@ lk_endpoint_connect (const char *endpoint)
               path_of (endpoint));
     int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd != -1
-        && connect (fd, (const struct sockaddr *) &address, sizeof address)
-               != 0) {
+        && what (fd, (const struct sockaddr *) &address, sizeof address) != 0) {
         int error = errno;
         close (fd);
         errno = error;
         fd = -1;
     }
     return fd;
+}
+
+int
+lk_endpoint_connect (const char *endpoint)
+{
+    return open_socket (endpoint, connect);
+}
+
+int
+lk_endpoint_bind (const char *endpoint)
+{
+    return open_socket (endpoint, bind);
 }
 
 /*  EAGAIN: so many wait to be accepted that there is no room for us. */

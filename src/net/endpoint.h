@@ -30,6 +30,9 @@ int lk_endpoint_probe (const char *endpoint);
  *  and is closed by exec; -1 and errno. Never waits: EAGAIN if too many do. */
 int lk_endpoint_connect (const char *endpoint);
 
+/*  A descriptor that is bound to ipc://PATH, likewise. */
+int lk_endpoint_bind (const char *endpoint);
+
 /*  Checks ipc://PATH and removes the socket file of a dead process. */
 lk_err lk_endpoint_clear_way (const char *endpoint, lk_problem *problem);
 

@@ -195,8 +195,8 @@ linger (lk_link *self)
     struct pollfd room = {.fd = self->connection.fd, .events = POLLOUT};
 
     while (lk_zmtp_is_waiting (&self->connection)
-           && poll (&room, 1, lk_clock_poll_ms (until_ms)) == 1
-           && !(room.revents & (POLLERR | POLLHUP))) {
+           && !lk_zmtp_is_cut (&self->connection)
+           && poll (&room, 1, lk_clock_poll_ms (until_ms)) == 1) {
         lk_zmtp_flush (&self->connection);
     }
 }

@@ -24,7 +24,7 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#define EVENTS_MAX 64
+#define EVENTS_MAX 256
 
 struct lk_reader {
     lk_reader *prev, *next;

@@ -67,26 +67,6 @@ lk_part_share (lk_part *self, lk_part *from)
     LK_ASSERT (rc == 0);
 }
 
-/*  libzmq 4.3 asks the kernel for the credentials of an ipc peer and hands
- *  them on as "localhost:UID:GID:PID"; of a tcp peer it tells the numeric
- *  address, which has no such shape. */
-bool
-lk_part_peer (lk_part *self, lk_peer *peer)
-{
-    const char *text = zmq_msg_gets (lk_part_message (self), "Peer-Address");
-    const char *colon = text ? strchr (text, ':') : NULL;
-    unsigned uid, gid;
-    int pid, end = 0;
-
-    if (!colon || sscanf (colon, ":%u:%u:%d%n", &uid, &gid, &pid, &end) != 3
-        || colon[end] != '\0' || pid <= 0) {
-        return false;
-    }
-    peer->pid = pid;
-    peer->uid = uid;
-    return true;
-}
-
 /*  The name of a property that libzmq has for its older ZMQ_SRCFD. */
 int
 lk_part_fd (lk_part *self)

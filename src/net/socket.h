@@ -42,16 +42,6 @@ void lk_part_move (lk_part *self, lk_part *from);
  *  same bytes to many. From then on neither may be written to. */
 void lk_part_share (lk_part *self, lk_part *from);
 
-/*  Who is at the other end of the ipc connection that a received part came
- *  through, by the kernel's word (SO_PEERCRED at the time of the connect).
- *  False for tcp or if libzmq does not tell. */
-typedef struct {
-    pid_t pid;
-    uid_t uid;
-} lk_peer;
-
-bool lk_part_peer (lk_part *self, lk_peer *peer);
-
 /*  The descriptor number of the connection that a received part came
  *  through, -1 if unknown. Only for comparing with lk_monitor_event.fd: it
  *  may be closed and used again already. */

@@ -42,10 +42,15 @@ lk_zmtp_is_waiting (const lk_zmtp *self)
     return self->out.size > 0;
 }
 
-/*  How much of it the socket takes. A socket that takes nothing any more is
- *  found by who reads. */
+bool
+lk_zmtp_is_cut (const lk_zmtp *self)
+{
+    return self->is_cut;
+}
+
+/*  How much of it the socket takes. */
 static size_t
-send_now (const lk_zmtp *self, const struct iovec *pieces, size_t count)
+send_now (lk_zmtp *self, const struct iovec *pieces, size_t count)
 {
     const struct msghdr message = {.msg_iov = (struct iovec *) pieces,
                                    .msg_iovlen = count};
@@ -54,6 +59,7 @@ send_now (const lk_zmtp *self, const struct iovec *pieces, size_t count)
     do {
         sent = sendmsg (self->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     } while (sent == -1 && errno == EINTR);
+    self->is_cut |= sent == -1 && errno != EAGAIN;
     return sent > 0 ? (size_t) sent : 0;
 }
 
@@ -159,6 +165,7 @@ lk_zmtp_end (lk_zmtp *self)
         close (self->fd);
     }
     self->state = LK_ZMTP_NONE;
+    self->is_cut = false;
     self->in_parts = false;
     self->at = self->in.size;
     lk_bytes_clear (&self->out);
@@ -205,6 +212,31 @@ fail (lk_zmtp *self)
 {
     self->state = LK_ZMTP_OVER;
     return LK_IO_ERROR;
+}
+
+void
+lk_zmtp_lend (lk_zmtp *self, lk_bytes *buffer)
+{
+    if (!self->in.data) {
+        self->in = *buffer;
+        *buffer = (lk_bytes) {0};
+    }
+}
+
+void
+lk_zmtp_give_back (lk_zmtp *self, lk_bytes *buffer)
+{
+    if (self->at < self->in.size) {
+        return;
+    }
+    self->at = 0;
+    if (buffer->data) {
+        lk_bytes_clear (&self->in);
+    } else {
+        lk_bytes_cut (&self->in, 0);
+        *buffer = self->in;
+        self->in = (lk_bytes) {0};
+    }
 }
 
 lk_io

@@ -29,6 +29,7 @@ typedef enum {
 typedef struct {
     lk_zmtp_state state;
     int fd;
+    bool is_cut;   /* the socket takes nothing any more */
     bool in_parts; /* amid a message of several parts, which is dropped */
     lk_bytes in;   /* what was read */
     size_t at;     /* how much of it was taken */
@@ -57,15 +58,23 @@ bool lk_zmtp_is_up (const lk_zmtp *self);
  *  is over. Take what has come before the next call. */
 lk_io lk_zmtp_read (lk_zmtp *self);
 
+/*  A buffer to read into, for who has many connections and reads one at a time:
+ *  lent if it has none of its own, and given back if nothing is left in it. */
+void lk_zmtp_lend (lk_zmtp *self, lk_bytes *buffer);
+void lk_zmtp_give_back (lk_zmtp *self, lk_bytes *buffer);
+
 /*  The next message that was read, borrowed until the next read. WAIT: no
  *  whole one is there; BROKEN: it was of several parts, dropped; ERROR: that
  *  is no ZMTP, it is over. */
 lk_io lk_zmtp_next (lk_zmtp *self, lk_slice *message);
 
 /*  Sends a message, or keeps what the socket does not take. False: it is not
- *  up, or too much waits already; nothing was taken then. That the other end
- *  is gone is told by the next read only. */
+ *  up, or too much waits already; nothing was taken then. */
 bool lk_zmtp_send (lk_zmtp *self, lk_slice message);
+
+/*  Whether a send found that the other end is gone, or takes nothing more. What
+ *  it said before that may still be there to be read. */
+bool lk_zmtp_is_cut (const lk_zmtp *self);
 
 /*  Whether something waits for room in the socket; and tries it again. */
 bool lk_zmtp_is_waiting (const lk_zmtp *self);

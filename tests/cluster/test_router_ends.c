@@ -3,9 +3,9 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  A router's own thread may hear of the end of a process ahead of what that
- *  one said last, which is still with libzmq's thread or in the kernel. Here
- *  libzmq's thread is held back, by ptrace, to have it so each time.
+ *  A router may hear of the end of a process ahead of what that one said last,
+ *  which is still in the kernel. libzmq's thread is held back, by ptrace: it
+ *  has no part in it.
  */
 
 #include "lib/router_fixture.h"

@@ -52,6 +52,15 @@ unwatch (void *user, lk_local *local)
 }
 
 static bool
+find_peer (void *user, const lk_identity *identity, lk_peer *peer)
+{
+    (void) user;
+    (void) identity;
+    (void) peer;
+    return false;
+}
+
+static bool
 reach (void *user, lk_hop *hop)
 {
     const lk_router_world *self = user;
@@ -73,7 +82,7 @@ reload (void *user)
 }
 
 static const lk_router_calls calls = {open_link, close_link, watch, unwatch,
-                                      reach,     stop,       reload};
+                                      find_peer, reach,      stop,  reload};
 
 /*  -------------------------------------------------------- life */
 
