@@ -7,8 +7,8 @@
 #   Three hosts at rest: the share of a core that the dearest router and the
 #   dearest lock service take. Then one client locks and unlocks names of its
 #   own host: for each process of the home and of a follower, by its main
-#   thread and by libzmq's, CPU time and wake-ups of an operation, from /proc;
-#   and system calls, if there is strace.
+#   thread and by libzmq's, which a router has, CPU time and wake-ups of an
+#   operation, from /proc; and system calls, if there is strace.
 
 # shellcheck source=tests/bench/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
