@@ -115,7 +115,7 @@ lk_link_wait (lk_link *self, int wait_ms)
 
     if (lk_link_is_ours (self)) {
         (void) epoll_wait (self->epoll_fd, &event, 1, wait_ms);
-    } else {
+    } else if (!is_open (self)) {
         (void) poll (NULL, 0, wait_ms);
     }
 }
