@@ -40,6 +40,9 @@ take_event (lk_session *self, lk_lock_event *event)
 lk_event_kind
 lk_session_poll (lk_session *self, int wait_ms, lk_lock_event *event)
 {
+    if (take_event (self, event) != LK_EVENT_NONE) {
+        return event->kind;
+    }
     int64_t until_ms = time_after (wait_ms);
     lk_session_work (self);
     while (take_event (self, event) == LK_EVENT_NONE

@@ -97,7 +97,8 @@ watch_room (lk_link *self)
     struct epoll_event event = {.events =
                                     EPOLLIN | (is_waiting ? EPOLLOUT : 0)};
 
-    if (is_waiting == self->is_writable || !is_open (self)) {
+    if (is_waiting == self->is_writable || !is_open (self)
+        || !lk_link_is_ours (self)) {
         return;
     }
     self->is_writable = is_waiting;
@@ -222,8 +223,7 @@ lk_io
 lk_link_read (lk_link *self)
 {
     leave_to_owner (self);
-    return lk_link_is_ours (self) ? lk_zmtp_read (&self->connection)
-                                  : LK_IO_WAIT;
+    return lk_zmtp_read (&self->connection);
 }
 
 /*  How much of a frame is read in one turn: whole messages; all, if that is
@@ -309,6 +309,7 @@ send_to_pipe (lk_pipe *pipe, lk_slice frame)
 static bool
 send_bytes (lk_link *self, size_t size)
 {
+    leave_to_owner (self);
     const lk_slice frame = {self->out.data, size};
     const bool is_sent = self->pipe ? send_to_pipe (self->pipe, frame)
                                     : lk_zmtp_send (&self->connection, frame);
@@ -322,10 +323,15 @@ send_bytes (lk_link *self, size_t size)
 bool
 lk_link_flush (lk_link *self)
 {
-    leave_to_owner (self);
-    lk_zmtp_flush (&self->connection);
-    const bool is_sent =
-        self->out.size == 0 || send_bytes (self, self->out.size);
+    bool is_sent = true;
+
+    if (lk_zmtp_is_waiting (&self->connection)) {
+        leave_to_owner (self);
+        lk_zmtp_flush (&self->connection);
+    }
+    if (self->out.size > 0) {
+        is_sent = send_bytes (self, self->out.size);
+    }
     watch_room (self);
     return is_sent;
 }
@@ -333,7 +339,6 @@ lk_link_flush (lk_link *self)
 lk_err
 lk_link_pack (lk_link *self, const lk_message *message)
 {
-    leave_to_owner (self);
     size_t before = self->out.size;
     lk_err error = lk_message_write (message, &self->out);
 

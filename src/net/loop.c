@@ -49,6 +49,7 @@ struct lk_loop {
     int epoll_fd;
     lk_reader *sockets; /* few, looked at in each wake-up */
     lk_reader *others;  /* may be thousands */
+    lk_reader *dead;    /* of those */
     lk_hook *hooks;
     bool has_dead;
 
@@ -107,7 +108,7 @@ bury (lk_loop *self)
     lk_hook *hook, *next_hook;
 
     bury_readers (&self->sockets);
-    bury_readers (&self->others);
+    bury_readers (&self->dead);
     DL_FOREACH_SAFE (self->hooks, hook, next_hook) {
         if (hook->dead) {
             DL_DELETE (self->hooks, hook);
@@ -133,6 +134,7 @@ lk_loop_destroy (lk_loop **self_p)
     DL_FOREACH (self->others, reader) {
         reader->dead = true;
     }
+    DL_CONCAT (self->dead, self->others);
     lk_hook *hook;
     DL_FOREACH (self->hooks, hook) {
         hook->dead = true;
@@ -204,6 +206,10 @@ lk_loop_remove (lk_loop *self, lk_reader **reader_p)
     *reader_p = NULL;
     epoll_ctl (self->epoll_fd, EPOLL_CTL_DEL, reader->fd, NULL);
     reader->dead = true;
+    if (!reader->socket) {
+        DL_DELETE (self->others, reader);
+        DL_APPEND (self->dead, reader);
+    }
     self->has_dead = true;
     if (!self->is_inside) {
         bury (self);

@@ -244,7 +244,7 @@ lk_zmtp_read (lk_zmtp *self)
 {
     ssize_t got;
 
-    if (self->state == LK_ZMTP_NONE) {
+    if (self->state == LK_ZMTP_NONE || self->state == LK_ZMTP_OVER) {
         return LK_IO_WAIT;
     }
     make_room (self);

@@ -265,6 +265,30 @@ START_TEST (what_does_not_fit_waits)
 }
 END_TEST
 
+/*  There is room again, but others were first. */
+START_TEST (nothing_overtakes_what_waits)
+{
+    static char data[50009], text[50001];
+    size_t size = 0, got;
+    come_up ();
+    memset (text, 'z', sizeof text - 1);
+    while (!lk_zmtp_is_waiting (&it)) {
+        ck_assert (lk_zmtp_send (&it, lk_slice_of (text)));
+    }
+    while (hear (data, sizeof data) > 0) {
+        continue;
+    }
+    ck_assert (lk_zmtp_send (&it, lk_slice_of ("end")));
+    ck_assert_uint_eq (hear (data, sizeof data), 0);
+    lk_zmtp_flush (&it);
+    while ((got = hear (data, sizeof data)) > 0) {
+        size = got;
+    }
+    ck_assert_uint_ge (size, 5);
+    ck_assert_mem_eq (data + size - 5, "\0\3end", 5);
+}
+END_TEST
+
 /*  -------------------------------------------------------- libzmq */
 
 static lk_io
@@ -337,6 +361,7 @@ add_tests (TCase *tcase)
     tcase_add_test (tcase, what_came_before_the_end_is_read);
     tcase_add_test (tcase, one_message_is_one_system_call);
     tcase_add_test (tcase, what_does_not_fit_waits);
+    tcase_add_test (tcase, nothing_overtakes_what_waits);
     tcase_add_test (tcase, a_router_of_libzmq_answers);
 }
 
