@@ -89,6 +89,24 @@ add_escaped (lk_bytes *out, char c)
     lk_bytes_add (out, text, strlen (text));
 }
 
+/*  ASCII that stands for itself, by table: each byte of each text is looked
+ *  at. */
+static const bool stands_for_itself[256] = {
+    [0x20 ... '"' - 1] = true,
+    ['"' + 1 ... '\\' - 1] = true,
+    ['\\' + 1 ... 0x7f] = true,
+};
+
+static bool
+is_plain (lk_slice text)
+{
+    size_t at = 0;
+    while (at < text.size && stands_for_itself[(uint8_t) text.data[at]]) {
+        at++;
+    }
+    return at == text.size;
+}
+
 /*  Bytes from `at` on that stand for themselves. */
 static size_t
 plain_size (lk_slice text, size_t at, bool *ascii)
@@ -119,7 +137,7 @@ lk_json_add_text (lk_bytes *out, lk_slice text)
 {
     const size_t start = out->size;
     bool ascii = true;
-    if (text.size && plain_size (text, 0, &ascii) == text.size && ascii) {
+    if (text.size && is_plain (text)) {
         add_plain (out, text);
         return true;
     }
