@@ -280,13 +280,14 @@ static void
 on_message (void *context, const lk_message *message)
 {
     lk_lockd *self = context;
-    char service[LK_SERVICE_LEN_MAX + 1];
-    char host[LK_HOST_LEN_MAX + 1];
-    if (self->failed || !split (lk_message_from (message), service, host)) {
+    lk_address from;
+    if (self->failed
+        || !lk_address_parts (lk_slice_of (lk_message_from (message)), &from)) {
         return;
     }
+    const char *host = from.host.data; /* ends with the address */
     bool own = is_own_host (self, host);
-    if (strcmp (service, "lock") != 0) {
+    if (!lk_slice_is (from.service, "lock")) {
         lk_lockd_from_app (self, message, own);
     } else if (!own) {
         lk_lockd_from_peer (self, host, message);
@@ -344,10 +345,8 @@ on_settle (void *context)
         return;
     }
     self->stepped = false;
-    if (lk_node_gathers (self->node)) {
-        lk_event event = {.type = LK_ON_FLUSH};
-        step (self, &event);
-    }
+    lk_event event = {.type = LK_ON_FLUSH};
+    step (self, &event);
     ask_for_wake (self);
 }
 

@@ -148,9 +148,7 @@ void
 lk_small_flush (lk_small *self, lk_host host)
 {
     lk_event event = {.type = LK_ON_FLUSH};
-    if (lk_node_gathers (self->host[host].node)) {
-        lk_small_step (self, host, &event);
-    }
+    lk_small_step (self, host, &event);
 }
 
 /*  What is due on a link of chance, the first there; NULL: nothing is due. */
@@ -210,15 +208,17 @@ static void
 wake (lk_small *self, lk_host host, lk_small_flight *const *flight,
       size_t flights)
 {
+    bool any = false;
     for (size_t i = 0; i < flights; i++) {
         const lk_lock_message *message = &flight[i]->message;
         lk_event event = {
             .type = LK_ON_MESSAGE, .message = message, .more = true};
         if (message->to == host && !self->cut[message->from][host]) {
             lk_small_step (self, host, &event);
+            any = true;
         }
     }
-    if (self->host[host].node) {
+    if (any) {
         lk_small_flush (self, host);
     }
 }

@@ -201,13 +201,6 @@ lk_node_step (lk_node *self, const lk_event *event, lk_effects *effects)
 }
 
 bool
-lk_node_gathers (const lk_node *self)
-{
-    (void) self;
-    return true;
-}
-
-bool
 lk_node_is_stopped (const lk_node *self)
 {
     return self->stopped;

@@ -140,8 +140,7 @@ queue_first (lk_table *self, uint8_t home, lk_request_id request,
         && entry->number == 0) {
         lk_entry_take (self, entry);
         entry->number = stamp (self, home);
-        lk_entry_put (self, entry);
-        self->did += digest_grant (entry);
+        self->did += lk_entry_put (self, entry);
         grant_or_note (self, home, entry->queue, tells);
     }
 }

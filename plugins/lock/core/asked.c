@@ -149,11 +149,12 @@ free_asked (lk_asked *asked)
 
 /*  -------------------------------------------------------- maps */
 
-/*  We count serials ourselves; those of applications are their own. */
+/*  We count serials and applications ourselves; the serials of applications
+ *  are their own. */
 static uint32_t
-serial_hash (uint64_t serial)
+number_hash (uint64_t number)
 {
-    return (uint32_t) lk_hash_mix (lk_hash_mix (0, serial), 0);
+    return (uint32_t) lk_hash_mix (lk_hash_mix (0, number), 0);
 }
 
 static uint32_t
@@ -171,13 +172,19 @@ by_name (const lk_link *link)
 static uint32_t
 hash_of_serial (const lk_link *link)
 {
-    return serial_hash (((const lk_asked *) link)->serial);
+    return number_hash (((const lk_asked *) link)->serial);
 }
 
 static uint32_t
 hash_of_name (const lk_link *link)
 {
-    return name_hash (by_name (link)->name);
+    return by_name (link)->name_hash;
+}
+
+static uint32_t
+hash_of_app (const lk_link *link)
+{
+    return number_hash (((const lk_asker *) link)->app);
 }
 
 /*  Nobody can guess one. */
@@ -190,9 +197,11 @@ hash_of_key (const lk_link *link)
 lk_asker *
 lk_asker_find (const lk_proxy *proxy, uint32_t app)
 {
-    lk_asker *asker = NULL;
-    HASH_FIND (hh, proxy->askers, &app, sizeof app, asker);
-    return asker;
+    lk_link *link = lk_index_find (&proxy->askers, number_hash (app));
+    while (link && ((lk_asker *) link)->app != app) {
+        link = link->next;
+    }
+    return (lk_asker *) link;
 }
 
 lk_asker *
@@ -202,7 +211,7 @@ lk_asker_need (lk_proxy *proxy, uint32_t app)
     if (!asker) {
         asker = lk_alloc (sizeof *asker);
         asker->app = app;
-        HASH_ADD (hh, proxy->askers, app, sizeof asker->app, asker);
+        lk_index_add (&proxy->askers, &asker->by_app);
     }
     return asker;
 }
@@ -211,7 +220,7 @@ void
 lk_asker_rest (lk_proxy *proxy, lk_asker *asker)
 {
     if (!asker->first && !asker->sets) {
-        HASH_DEL (proxy->askers, asker);
+        lk_index_remove (&proxy->askers, &asker->by_app);
         drop_address (asker->address);
         lk_free (asker);
     }
@@ -261,6 +270,7 @@ map_in (lk_proxy *proxy, lk_asked *asked)
 {
     key_in (proxy, asked);
     if (asked->name[0] != LK_NO_APP) {
+        asked->name_hash = name_hash (asked->name);
         lk_index_add (&proxy->names, &asked->by_name);
         join_asker (proxy, asked);
     }
@@ -288,6 +298,7 @@ lk_asked_init_maps (lk_proxy *proxy)
     lk_index_init (&proxy->serials, hash_of_serial);
     lk_index_init (&proxy->names, hash_of_name);
     lk_index_init (&proxy->lingering, hash_of_key);
+    lk_index_init (&proxy->askers, hash_of_app);
     lk_heap_init (&proxy->ends, place_in_ends);
 }
 
@@ -305,6 +316,8 @@ lk_asked_clear_all (lk_proxy *proxy)
         link_out (proxy, asked);
         free_asked (asked);
     }
+    LK_ASSERT (proxy->askers.count == 0);
+    (void) lk_index_clear (&proxy->askers);
     lk_heap_clear (&proxy->ends);
 }
 
@@ -319,6 +332,7 @@ lk_asked_new (lk_node *node, lk_asked_state state, uint64_t serial,
     asked->state = state;
     memcpy (asked->object, object.data, object.size);
     asked->ticket.object = (lk_name) {asked->object, object.size};
+    asked->object_hash = lk_hash64 (object.data, object.size);
     asked->asked_ms = node->now_ms;
     asked->wait_until_ms = INT64_MAX;
     asked->until_ms = INT64_MAX;
@@ -359,7 +373,7 @@ lk_asked_remove (lk_node *node, lk_asked *asked)
 lk_asked *
 lk_asked_by_serial (const lk_node *node, uint64_t serial)
 {
-    lk_link *link = lk_index_find (&node->proxy.serials, serial_hash (serial));
+    lk_link *link = lk_index_find (&node->proxy.serials, number_hash (serial));
     while (link && ((lk_asked *) link)->serial != serial) {
         link = link->next;
     }
@@ -611,11 +625,16 @@ can_send (const lk_node *node)
     return node->proxy.live && node->proxy.decree.leader_count > 0;
 }
 
+uint8_t
+lk_asked_home (const lk_proxy *proxy, const lk_asked *asked)
+{
+    return lk_home_of_hash (&proxy->decree, asked->object_hash);
+}
+
 static void
 send_to_home (lk_node *node, const lk_asked *asked, lk_lock_message *message)
 {
-    lk_proxy_send (node, message,
-                   lk_home_of (&node->proxy.decree, asked->ticket.object),
+    lk_proxy_send (node, message, lk_asked_home (&node->proxy, asked),
                    asked->tries);
 }
 

@@ -46,6 +46,9 @@ void lk_asker_rest (lk_proxy *proxy, lk_asker *asker);
 /*  Of an application the first; the others are its siblings. */
 lk_asked *lk_asked_of_app (const lk_node *node, uint32_t app);
 
+/*  The place of the leader that is its home, by the proxy's decree. */
+uint8_t lk_asked_home (const lk_proxy *proxy, const lk_asked *asked);
+
 /*  Another state; it is sent, or not, accordingly. */
 void lk_asked_enter (lk_node *node, lk_asked *asked, lk_asked_state state);
 

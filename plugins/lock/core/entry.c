@@ -237,13 +237,14 @@ sum_of (lk_table *self, const lk_queue *queue)
 }
 
 /*  Its grant alone, or all of it, more or less. */
-static void
+static uint64_t
 sum_grant (lk_table *self, const lk_entry *entry, uint64_t sign)
 {
     const lk_ticket ticket = lk_entry_ticket (entry);
-    uint64_t change = sign * lk_digest_grant (&ticket);
-    *sum_of (self, entry->queue) += change;
-    self->common += change;
+    uint64_t grant = lk_digest_grant (&ticket);
+    *sum_of (self, entry->queue) += sign * grant;
+    self->common += sign * grant;
+    return grant;
 }
 
 static void
@@ -581,12 +582,13 @@ lk_entry_take (lk_table *self, lk_entry *entry)
     lk_queue_take (entry->queue, entry);
 }
 
-void
+uint64_t
 lk_entry_put (lk_table *self, lk_entry *entry)
 {
     lk_queue_put (entry->queue, entry);
-    sum_grant (self, entry, MORE);
+    uint64_t grant = sum_grant (self, entry, MORE);
     watch (self, entry);
+    return grant;
 }
 
 void

@@ -19,9 +19,10 @@ lk_entry *lk_entry_new (lk_table *table, const lk_ticket *ticket,
 /*  Frees it; returns its queue, NULL if that went with it. */
 lk_queue *lk_entry_remove (lk_table *table, lk_entry *entry);
 
-/*  Around each change of a ticket's token, number, key or mode. */
+/*  Around each change of a ticket's token, number, key or mode. Put returns
+ *  the digest of the grant that it is now. */
 void lk_entry_take (lk_table *table, lk_entry *entry);
-void lk_entry_put (lk_table *table, lk_entry *entry);
+uint64_t lk_entry_put (lk_table *table, lk_entry *entry);
 
 /*  Its mode, but for the bound. */
 void lk_entry_set_mode (lk_entry *entry, const lk_lock_mode *mode);

@@ -43,7 +43,7 @@ void
 lk_jeopardy_look_at (lk_node *node, lk_asked *asked)
 {
     const lk_proxy *self = &node->proxy;
-    uint8_t home = lk_home_of (&self->decree, asked->ticket.object);
+    uint8_t home = lk_asked_home (self, asked);
     bool danger = self->danger >> home & 1;
     if (asked->state != LK_ASKED_HELD || asked->set
         || asked->ticket.mode.is_static || asked->danger == danger) {

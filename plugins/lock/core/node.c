@@ -451,7 +451,9 @@ lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
     if (!event->more || node->stopped) {
         lk_stream_flush (node);
     }
-    node->deadline_ms = find_deadline (node);
+    if (!event->more || node->stopped || due) {
+        node->deadline_ms = find_deadline (node);
+    }
     effects->item = outlet->item;
     effects->count = outlet->count;
 }
@@ -460,13 +462,6 @@ bool
 lk_node_is_stopped (const lk_node *node)
 {
     return node->stopped;
-}
-
-bool
-lk_node_gathers (const lk_node *node)
-{
-    return node->stream.unsent || node->stream.unanswered != 0
-           || lk_stream_deadline (node) <= node->now_ms;
 }
 
 int64_t

@@ -94,7 +94,7 @@ typedef struct {
     int64_t now_ms;
     const lk_lock_message *message; /* MESSAGE */
     bool more;    /* others follow at once, FLUSH at the latest: what travels
-                  together waits for that */
+                  together waits for that, and so does the deadline */
     lk_host host; /* HOST_GONE, CHANGE */
     bool add;     /* CHANGE: else remove */
     lk_app_request request; /* LOCK, UNLOCK, UNLOCK_BY_KEY; APP_GONE: app */
@@ -183,10 +183,8 @@ void lk_node_destroy (lk_node **self_p);
  *  asks for. */
 void lk_node_step (lk_node *self, const lk_event *event, lk_effects *effects);
 
-/*  Whether something waits for LK_ON_FLUSH. */
-bool lk_node_gathers (const lk_node *node);
-
-/*  When to give it LK_ON_TICK at the latest. */
+/*  When to give it LK_ON_TICK at the latest; as of the last event without
+ *  `more`. */
 int64_t lk_node_deadline (const lk_node *self);
 
 /*  Whether it has left in good order: it does nothing any more. After

@@ -69,6 +69,7 @@ typedef struct lk_asked {
     lk_link by_name;  /* or, when it lingers, by its key */
     uint64_t serial;  /* on the wire: of this session */
     uint64_t name[2]; /* app and its own serial */
+    uint32_t name_hash;
     lk_asked_state state;
     lk_errand errand;
     lk_name reason; /* FORCE */
@@ -79,8 +80,9 @@ typedef struct lk_asked {
     bool danger;        /* HELD: it was told so */
     lk_turn turn;
     int64_t linger_ms;
-    lk_err error;     /* CLOSING, ENDED: what it was told */
-    lk_ticket ticket; /* token, key when held */
+    lk_err error;         /* CLOSING, ENDED: what it was told */
+    uint64_t object_hash; /* lk_hash64 () of the ticket's */
+    lk_ticket ticket;     /* token, key when held */
     int64_t asked_ms;
     int64_t wait_until_ms; /* WAITING, ERRAND */
     int64_t until_ms;      /* of the duration; ENDED: of the grace, if nobody
@@ -107,11 +109,11 @@ typedef struct lk_address lk_address;
 
 /*  An application that asks, with all its requests. */
 typedef struct lk_asker {
-    uint32_t app; /* key of the map */
+    lk_link by_app;
+    uint32_t app;
     lk_asked *first;
     struct lk_set *sets;
     struct lk_address *address; /* that it had last */
-    UT_hash_handle hh;
 } lk_asker;
 
 /*  A report to one home, part by part. What a part has is settled when it is
@@ -148,7 +150,7 @@ typedef struct {
     lk_index serials;   /* all */
     lk_index names;     /* ... of applications that are there */
     lk_index lingering; /* ... of those that are gone, by key */
-    lk_asker *askers;   /* map */
+    lk_index askers;    /* by their numbers */
     lk_heap ends;       /* by when a wait, duration or linger ends, or before */
     lk_asked *list[LK_LISTS];
     size_t settled;      /* neither asked for nor given back */

@@ -319,7 +319,7 @@ lk_sets_app_gone (lk_node *node, uint32_t app)
 static uint8_t
 home_of (const lk_node *node, const lk_asked *member)
 {
-    return lk_home_of (&node->proxy.decree, member->ticket.object);
+    return lk_asked_home (&node->proxy, member);
 }
 
 void

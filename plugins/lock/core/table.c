@@ -182,11 +182,16 @@ lk_table_length (const lk_table *self)
 /*  -------------------------------------------------------- homes */
 
 uint8_t
-lk_home_of (const lk_decree *decree, lk_name object)
+lk_home_of_hash (const lk_decree *decree, uint64_t hash)
 {
     LK_ASSERT (decree->leader_count > 0);
-    return (uint8_t) (lk_hash64 (object.data, object.size)
-                      % decree->leader_count);
+    return (uint8_t) (hash % decree->leader_count);
+}
+
+uint8_t
+lk_home_of (const lk_decree *decree, lk_name object)
+{
+    return lk_home_of_hash (decree, lk_hash64 (object.data, object.size));
 }
 
 uint8_t

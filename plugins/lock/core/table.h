@@ -207,6 +207,7 @@ bool lk_table_is_filled (const lk_table *self);
 /*  The place of the leader that orders an object's tickets. */
 uint8_t lk_table_home (const lk_table *self, lk_name object);
 uint8_t lk_home_of (const lk_decree *decree, lk_name object);
+uint8_t lk_home_of_hash (const lk_decree *decree, uint64_t hash);
 
 /*  A queue's; and how many tickets a home has, all or those of a crowd but for
  *  kept ones. */
