@@ -190,6 +190,29 @@ START_TEST (one_acknowledgement_to_each_home)
 }
 END_TEST
 
+/*  Found once for all that came together. */
+START_TEST (the_deadline_is_that_of_all_behind_the_flush)
+{
+    char text[16];
+    while (lk_node_deadline (node) <= now_ms + 3) {
+        now_ms++;
+        tick ();
+    }
+    const lk_event event = {.type = LK_ON_LOCK,
+                            .now_ms = now_ms,
+                            .more = true,
+                            .request = {.app = 7,
+                                        .serial = 1,
+                                        .object = object_at (OWN_PLACE, text),
+                                        .wait_ms = 3}};
+    lk_node_step (node, &event, &effects);
+    more = true;
+    bring_unlock (9);
+    flush ();
+    ck_assert_int_le (lk_node_deadline (node), now_ms + 3);
+}
+END_TEST
+
 /*  A promise seals also what was applied and is not acknowledged yet. */
 START_TEST (a_promise_comes_between)
 {
@@ -219,6 +242,7 @@ main (void)
     tcase_add_test (tests, a_ticket_that_waits_goes_with_the_next);
     tcase_add_test (tests, a_ticket_that_waits_goes_soon);
     tcase_add_test (tests, one_acknowledgement_to_each_home);
+    tcase_add_test (tests, the_deadline_is_that_of_all_behind_the_flush);
     tcase_add_test (tests, a_promise_comes_between);
     Suite *suite = suite_create ("core_batch");
     suite_add_tcase (suite, tests);
