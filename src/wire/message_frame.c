@@ -14,8 +14,8 @@
 void
 lk_message_set_from (lk_message *self, const char *from)
 {
-    lk_address parts; /* checked by whoever made an address of them */
-    LK_ASSERT (lk_address_parts (lk_slice_of (from), &parts));
+    lk_address parts;
+    LK_ASSERT (lk_address_split_sender (lk_slice_of (from), &parts));
     lk_slice_keep (lk_slice_of (from), self->from, sizeof self->from);
 }
 
