@@ -12,12 +12,12 @@
 #   takes and that is not listed, as a line to be listed; what is listed and
 #   taken; and a table by file. The status is 1 if there are any of the two.
 
-function trim (text) {
+function trim(text) {
     gsub (/^[ \t]+|[ \t]+$/, "", text)
     return text
 }
 
-function read_list (    text, place, branches, numbers, count, i) {
+function read_list(    text, place, branches, numbers, count, i) {
     while ((getline text < listed) > 0) {
         if (text ~ /^#/ || text !~ /[^ \t]/) {
             continue
@@ -42,7 +42,7 @@ function read_list (    text, place, branches, numbers, count, i) {
     }
 }
 
-function begin_file (path) {
+function begin_file(path) {
     file = path
     sub (/.*\//, "", file)
     within = 0
@@ -52,7 +52,7 @@ function begin_file (path) {
     }
 }
 
-function judge (    place) {
+function judge(    place) {
     place = file " " name " " source
     total[file]++
     if (taken > 0) {
@@ -73,7 +73,7 @@ function judge (    place) {
 }
 
 BEGIN {
-    read_list ()
+    read_list()
 }
 
 FNR == 1 {
@@ -99,7 +99,7 @@ FNR == 1 {
         }
         next
     }
-    source = trim (source)
+    source = trim(source)
     if (source ~ /LK_ASSERT|HASH_(ADD|DEL|FIND)|DL_[A-Z]/) {
         within = 1
     }
@@ -114,7 +114,7 @@ FNR == 1 {
     branch++
     taken = $3 == "taken" ? $4 : 0
     if (pass == 2) {
-        judge ()
+        judge()
     } else if (taken > 0) {
         by_unit[file, line, branch] = 1
     }
