@@ -34,6 +34,10 @@
 #define COMMAND 4
 #define HEAD_SIZE_MAX 9
 
+/*  Of the command PING. */
+#define PING_SIZE 7
+#define PING_CONTEXT_MAX 16
+
 /*  -------------------------------------------------------- sending */
 
 bool
@@ -323,7 +327,29 @@ take_ready (lk_zmtp *self)
     }
 }
 
-/*  Commands that come later are for who asked for them: nobody. */
+/*  A heartbeat of libzmq's, which some clients ask for: \4PING, two bytes of a
+ *  time, and up to 16 that go back. Who does not read gets no answer. Other
+ *  commands are for who asked for them: nobody. */
+static void
+take_command (lk_zmtp *self, lk_slice command)
+{
+    static const char ping[] = "\4PING", pong[] = "\4PONG";
+    uint8_t head[HEAD_SIZE_MAX];
+
+    if (command.size < PING_SIZE || command.size > PING_SIZE + PING_CONTEXT_MAX
+        || memcmp (command.data, ping, sizeof ping - 1) != 0
+        || lk_zmtp_is_waiting (self)) {
+        return;
+    }
+    const size_t rest = command.size - PING_SIZE;
+    const struct iovec pieces[] = {
+        {head, make_head (head, COMMAND, sizeof pong - 1 + rest)},
+        {(void *) pong, sizeof pong - 1},
+        {(void *) (command.data + PING_SIZE), rest},
+    };
+    send_pieces (self, pieces, 3);
+}
+
 static lk_io
 take_message (lk_zmtp *self, lk_slice *message)
 {
@@ -333,6 +359,9 @@ take_message (lk_zmtp *self, lk_slice *message)
     while (io == LK_IO_DONE
            && ((flags & (COMMAND | MORE)) != 0 || self->in_parts)) {
         const bool is_last = self->in_parts && !(flags & (COMMAND | MORE));
+        if (flags & COMMAND) {
+            take_command (self, *message);
+        }
         self->in_parts |= (flags & MORE) != 0;
         if (is_last) {
             self->in_parts = false;

@@ -175,6 +175,22 @@ START_TEST (parts_are_dropped_and_commands_passed_over)
 }
 END_TEST
 
+/*  Of libzmq's clients that ask for heartbeats; not of who does not read. */
+START_TEST (heartbeats_are_answered)
+{
+    static const char ping[] = "\4\11\4PING\0\12ab", pong[] = "\4\7\4PONGab";
+    char text[64];
+    come_up ();
+    (void) hear (text, sizeof text);
+    say (ping, sizeof ping - 1);
+    say ("\4\4\3WHO", 6);
+    (void) lk_zmtp_read (&it);
+    ck_assert_int_eq (lk_zmtp_next (&it, &message), LK_IO_WAIT);
+    ck_assert_uint_eq (hear (text, sizeof text), sizeof pong - 1);
+    ck_assert_mem_eq (text, pong, sizeof pong - 1);
+}
+END_TEST
+
 START_TEST (large_messages_come_in_pieces)
 {
     const size_t size = LK_FRAME_SIZE_MAX;
@@ -357,6 +373,7 @@ add_tests (TCase *tcase)
     tcase_add_test (tcase, messages_may_come_with_the_greeting);
     tcase_add_test (tcase, others_are_refused);
     tcase_add_test (tcase, parts_are_dropped_and_commands_passed_over);
+    tcase_add_test (tcase, heartbeats_are_answered);
     tcase_add_test (tcase, large_messages_come_in_pieces);
     tcase_add_test (tcase, what_came_before_the_end_is_read);
     tcase_add_test (tcase, one_message_is_one_system_call);
