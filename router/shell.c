@@ -376,6 +376,7 @@ read_monitor (void *user)
             lk_neighbour_connected (router, event.endpoint, event.fd);
             break;
         case LK_MONITOR_DISCONNECTED:
+        case LK_MONITOR_FAILED:
             receive_mesh (self, LK_DRAIN_MAX, LAST_WORDS_SIZE_MAX);
             lk_neighbour_disconnected (router, event.fd);
             break;

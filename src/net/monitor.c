@@ -209,7 +209,7 @@ comes_up (lk_monitor *self, const raw_event *raw, lk_monitor_event *event)
 }
 
 /*  That of an endpoint one came up is known, but not which, if there are two:
- *  the one that ends now, then. Of the other's end nobody may tell. */
+ *  the one that ends now, then. */
 static bool
 was_it (lk_monitor *self, const connection *gone)
 {
@@ -234,11 +234,11 @@ goes_down (lk_monitor *self, const raw_event *raw, lk_monitor_event *event)
         *event = (lk_monitor_event) {LK_MONITOR_LEFT, .fd = raw->value};
         return true;
     }
-    bool was_up = found->is_up || was_it (self, found);
     *event = found->event;
-    event->kind = LK_MONITOR_DISCONNECTED;
+    event->kind = found->is_up || was_it (self, found) ? LK_MONITOR_DISCONNECTED
+                                                       : LK_MONITOR_FAILED;
     forget (self, found);
-    return was_up;
+    return true;
 }
 
 static attempt *

@@ -16,6 +16,9 @@
 typedef enum {
     LK_MONITOR_CONNECTED,    /* the handshake is done */
     LK_MONITOR_DISCONNECTED, /* one that was CONNECTED ended */
+    LK_MONITOR_FAILED,       /* one ended that was not. Or was it? Of two of an
+                                endpoint at once nobody can tell which came up:
+                                who has two goes by the number */
     LK_MONITOR_ACCEPTED,     /* one to us; its number may be an old one's */
     LK_MONITOR_LEFT,         /* that ended; what came over it can be received */
     LK_MONITOR_UNRESOLVED    /* tcp: no address for that name; once, until
