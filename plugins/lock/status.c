@@ -229,12 +229,10 @@ new_row (const lk_lockd *self, const lk_ticket *ticket)
     return row;
 }
 
-/*  The ticket ahead of the cursor. */
 static void
-add_ticket (lk_lockd *self, lk_message *list, const lk_ticket *ticket,
-            size_t cursor)
+add_ticket (lk_lockd *self, lk_message *list, const lk_ticket *ticket)
 {
-    const int64_t left_ms = lk_node_ticket_left (self->node, cursor);
+    const int64_t left_ms = lk_node_ticket_left (self->node, ticket->request);
     lk_message *row = new_row (self, ticket);
     if (row && left_ms >= 0) {
         lk_message_set_number (row, "left_ms", left_ms);
@@ -252,7 +250,7 @@ add_tickets (lk_lockd *self, lk_message *list, size_t cursor)
     size_t size = 0;
     for (size_t count = 0; lk_node_next_ticket (self->node, &cursor, &ticket);
          count++) {
-        add_ticket (self, list, &ticket, cursor);
+        add_ticket (self, list, &ticket);
         size += ROW_SIZE
                 + BYTE_SIZE * ((size_t) ticket.object.size + ticket.owner.size);
         if (count + 1 == LIST_COUNT_MAX || size > LIST_SIZE_MAX) {

@@ -9,6 +9,7 @@
 #include "util/alloc.h"
 #include "util/assert.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #define BUCKETS_MIN 8
@@ -237,4 +238,38 @@ lk_index_slice_next (const lk_index *self, const lk_link *link, uint32_t slices)
     return next ? next
                 : slice_from (self, place_of (self, self->hash (link)) + slices,
                               slice, slices);
+}
+
+/*  -------------------------------------------------------- in an order */
+
+uint32_t
+lk_index_turned (uint32_t hash)
+{
+    hash = (hash >> 1 & 0x55555555) | (hash & 0x55555555) << 1;
+    hash = (hash >> 2 & 0x33333333) | (hash & 0x33333333) << 2;
+    hash = (hash >> 4 & 0x0f0f0f0f) | (hash & 0x0f0f0f0f) << 4;
+    return __builtin_bswap32 (hash);
+}
+
+/*  How many of its bits say that a hash belongs into that bucket: one less if
+ *  it was not split yet. */
+static int
+bits_of (const lk_index *self, size_t place)
+{
+    const size_t whole = power_above (self->buckets);
+    const bool split = place >= whole / 2 || place + whole / 2 < self->buckets;
+    return __builtin_ctzll (whole) - (split ? 0 : 1);
+}
+
+lk_link *
+lk_index_from (const lk_index *self, uint32_t from, uint64_t *end)
+{
+    if (self->buckets == 0) {
+        *end = UINT64_C (1) << 32;
+        return NULL;
+    }
+    const size_t place = place_of (self, lk_index_turned (from));
+    const uint64_t wide = UINT64_C (1) << (32 - bits_of (self, place));
+    *end = (from & ~(wide - 1)) + wide;
+    return self->bucket[place];
 }

@@ -60,4 +60,11 @@ lk_link *lk_index_slice_first (const lk_index *self, uint32_t slice,
 lk_link *lk_index_slice_next (const lk_index *self, const lk_link *link,
                               uint32_t slices);
 
+/*  An order that stays, whatever comes and goes and however many there are: by
+ *  the turned hash, its lowest bit first. The chain that has those of `from`,
+ *  and of others up to `*end`, where the next one begins; 2^32: it was the
+ *  last. */
+uint32_t lk_index_turned (uint32_t hash);
+lk_link *lk_index_from (const lk_index *self, uint32_t from, uint64_t *end);
+
 #endif

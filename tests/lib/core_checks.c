@@ -8,6 +8,7 @@
 
 #include "digest.h"
 #include "grant.h"
+#include "holders.h"
 #include "node_private.h"
 
 /*  -------------------------------------------------------- facts */
@@ -166,6 +167,28 @@ check_order (const lk_entry *entry)
     }
 }
 
+/*  What is known without looking at all of them. */
+static void
+check_throng (const lk_queue *queue)
+{
+    const lk_throng *throng = queue->throng;
+    const lk_entry *firm = NULL, *loud = NULL;
+    uint32_t lenient = 0;
+    for (lk_entry *entry = queue->first; entry != NULL; entry = entry->next) {
+        const bool soft = entry->type == LK_EXCLUSIVE && entry->soft;
+        const bool waits = entry->token == 0 && entry->number != 0;
+        firm = firm == NULL && waits && !soft ? entry : firm;
+        loud =
+            loud == NULL && waits && !lk_grant_is_quiet (entry) ? entry : loud;
+        lenient += entry->token != 0 && entry->lenient;
+        LK_ASSERT (throng->holders == NULL || entry->token == 0
+                   || lk_holder_by_key ((lk_queue *) queue, entry->key)
+                          == entry);
+    }
+    LK_ASSERT (throng->firm == firm && throng->loud == loud);
+    LK_ASSERT (throng->lenient == lenient);
+}
+
 static size_t
 check_queue (const lk_table *table, const lk_queue *queue, bool honest)
 {
@@ -186,6 +209,10 @@ check_queue (const lk_table *table, const lk_queue *queue, bool honest)
         count++;
     }
     LK_ASSERT (active == queue->active);
+    LK_ASSERT (queue->throng != NULL || count == 1);
+    if (honest && queue->throng != NULL) {
+        check_throng (queue);
+    }
     return count;
 }
 
@@ -247,6 +274,5 @@ lk_core_check_node (lk_node *node, bool honest)
     LK_ASSERT (status.session == node->facts.session);
     LK_ASSERT (status.lease_until_ms >= 0);
     LK_ASSERT (lk_hosts_has (status.sees, node->config.self));
-    LK_ASSERT (node->proxy.serials.count
-               >= node->proxy.names.count);
+    LK_ASSERT (node->proxy.serials.count >= node->proxy.names.count);
 }

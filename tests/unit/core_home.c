@@ -393,15 +393,13 @@ START_TEST (what_is_left_is_listed)
     message = request_of (LK_MSG_LOCK, 5, 3, 3, "y");
     give (5, &message);
     pass (1000);
-    size_t held = 0;
     for (size_t i = 1; i <= 3; i++) {
         ck_assert (lk_node_next_ticket (node, &cursor, &ticket));
-        const bool has_one = ticket.request.serial == 1;
-        ck_assert_int_eq (lk_node_ticket_left (node, cursor),
-                          has_one ? 9000 : -1);
-        held = has_one ? i : held;
+        ck_assert_int_eq (lk_node_ticket_left (node, ticket.request),
+                          ticket.request.serial == 1 ? 9000 : -1);
     }
-    lk_entry *entry = lk_table_find (&node->table, (lk_request_id) {5, 3, 1});
+    const lk_request_id held = {5, 3, 1};
+    lk_entry *entry = lk_table_find (&node->table, held);
     entry->memo->granted_ms = 0;
     ck_assert_int_eq (lk_node_ticket_left (node, held), -1);
     entry->memo->granted_ms = 1;

@@ -241,12 +241,16 @@ lk_node_next_ticket (lk_node *self, size_t *cursor, lk_ticket *ticket)
 }
 
 int64_t
-lk_node_ticket_left (lk_node *self, size_t cursor)
+lk_node_ticket_left (const lk_node *self, lk_request_id request)
 {
-    const lk_ticket *ticket = self->ticket ? &self->ticket[cursor - 1] : NULL;
-    return ticket && ticket->token && ticket->duration_ms
-               ? ticket->duration_ms - 1
-               : -1;
+    for (size_t i = 0; self->ticket && i < self->tickets; i++) {
+        const lk_ticket *ticket = &self->ticket[i];
+        if (ticket->request.serial == request.serial && ticket->token
+            && ticket->duration_ms) {
+            return ticket->duration_ms - 1;
+        }
+    }
+    return -1;
 }
 
 bool

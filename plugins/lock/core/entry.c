@@ -49,7 +49,7 @@ watch_time (lk_table *self, lk_entry *entry, int64_t look_ms)
 static void
 look_at_lenient (lk_table *self, const lk_queue *queue)
 {
-    lk_entry *entry = queue->first;
+    lk_entry *entry = lk_queue_is_lenient (queue) ? queue->first : NULL;
     for (; entry && entry->token != 0; entry = entry->next) {
         if (entry->lenient) {
             watch_time (self, entry, self->now_ms);
@@ -323,7 +323,7 @@ leave_queue (lk_table *self, lk_entry *entry)
         forget_waited (self, queue);
     }
     lk_index_remove (&self->queues[queue->lot], &queue->link);
-    lk_free (queue);
+    lk_queue_destroy (queue);
     return NULL;
 }
 

@@ -6,6 +6,9 @@
 
 #include "grant.h"
 
+#include "holders.h"
+#include "util/alloc.h"
+
 #include <utlist.h>
 
 /*  -------------------------------------------------------- the queue */
@@ -34,9 +37,113 @@ count (lk_queue *self, const lk_entry *entry, int change)
     }
 }
 
+static bool
+is_soft (const lk_entry *entry)
+{
+    return entry->type == LK_EXCLUSIVE && entry->soft;
+}
+
+static bool
+is_calm (const lk_entry *entry)
+{
+    return is_soft (entry) && entry->quiet_ms > 0;
+}
+
+/*  It has come to its place. */
+static void
+note_put (lk_throng *self, lk_entry *entry)
+{
+    if (is_active (entry)) {
+        self->lenient += entry->lenient;
+        if (self->holders) {
+            lk_holders_add (self->holders, entry);
+        }
+    } else if (!is_pending (entry)) {
+        self->firm = self->firm || is_soft (entry) ? self->firm : entry;
+        self->loud = self->loud || is_calm (entry) ? self->loud : entry;
+    }
+}
+
+/*  The next that waits and is not so; whoever is passed is so once only. */
+static lk_entry *
+next_not (const lk_queue *queue, lk_entry *entry,
+          bool (*is_so) (const lk_entry *entry))
+{
+    do {
+        entry = entry->next;
+    } while (entry && entry != queue->pending && is_so (entry));
+    return entry != queue->pending ? entry : NULL;
+}
+
+/*  It is about to go. */
+static void
+note_taken (lk_queue *queue, const lk_entry *entry)
+{
+    lk_throng *self = queue->throng;
+    if (is_active (entry)) {
+        self->lenient -= entry->lenient;
+        if (self->holders) {
+            lk_holders_remove (self->holders, entry);
+        }
+    }
+    if (self->firm == entry) {
+        self->firm = next_not (queue, self->firm, is_soft);
+    }
+    if (self->loud == entry) {
+        self->loud = next_not (queue, self->loud, is_calm);
+    }
+}
+
+/*  The second one makes a throng. */
+static void
+need_throng (lk_queue *self)
+{
+    if (!self->throng && self->first) {
+        self->throng = lk_alloc (sizeof *self->throng);
+        note_put (self->throng, self->first);
+    }
+}
+
+void
+lk_queue_destroy (lk_queue *self)
+{
+    if (self->throng) {
+        lk_holders_destroy (&self->throng->holders);
+        lk_free (self->throng);
+    }
+    lk_free (self);
+}
+
+bool
+lk_queue_is_lenient (const lk_queue *self)
+{
+    return !self->throng || self->throng->lenient > 0;
+}
+
+/*  The first that waits and is not soft. */
+static lk_entry *
+find_firm (const lk_queue *self)
+{
+    if (self->throng) {
+        return self->throng->firm;
+    }
+    return self->waiting && !is_soft (self->waiting) ? self->waiting : NULL;
+}
+
+/*  ... and has no quiet time. */
+static const lk_entry *
+find_loud (const lk_queue *self)
+{
+    if (self->throng) {
+        return self->throng->loud;
+    }
+    return self->waiting && !is_calm (self->waiting) ? self->waiting : NULL;
+}
+
 void
 lk_queue_put (lk_queue *self, lk_entry *entry)
 {
+    need_throng (self);
     count (self, entry, 1);
     if (is_active (entry) && entry->upgrade) {
         DL_PREPEND (self->first, entry);
@@ -54,12 +161,18 @@ lk_queue_put (lk_queue *self, lk_entry *entry)
             self->waiting = entry;
         }
     }
+    if (self->throng) {
+        note_put (self->throng, entry);
+    }
 }
 
 void
 lk_queue_take (lk_queue *self, lk_entry *entry)
 {
     count (self, entry, -1);
+    if (self->throng) {
+        note_taken (self, entry);
+    }
     if (self->waiting == entry) {
         self->waiting = entry->next != self->pending ? entry->next : NULL;
     }
@@ -116,12 +229,6 @@ fits (const lk_queue *queue, const lk_lock_mode *mode)
            && (mode->type != LK_SEMAPHORE || queue->active < units (mode));
 }
 
-static bool
-is_soft (const lk_entry *entry)
-{
-    return entry->type == LK_EXCLUSIVE && entry->soft;
-}
-
 /*  Its home says when it is time for it: LK_OP_RIPE. */
 static bool
 is_quiet (const lk_lock_mode *mode)
@@ -132,8 +239,7 @@ is_quiet (const lk_lock_mode *mode)
 bool
 lk_grant_is_quiet (const lk_entry *entry)
 {
-    return !is_active (entry) && !is_pending (entry) && is_soft (entry)
-           && entry->quiet_ms > 0;
+    return !is_active (entry) && !is_pending (entry) && is_calm (entry);
 }
 
 bool
@@ -143,11 +249,8 @@ lk_grant_is_ripe (const lk_entry *entry)
     if (!lk_grant_is_quiet (entry) || !lk_grant_agrees (queue, LK_EXCLUSIVE)) {
         return false;
     }
-    const lk_entry *before = queue->waiting;
-    while (before != entry && lk_grant_is_quiet (before)) {
-        before = before->next;
-    }
-    return before == entry;
+    const lk_entry *loud = find_loud (queue);
+    return !loud || entry->number < loud->number;
 }
 
 /*  Whether it is granted, once all before it were or are passed. */
@@ -183,22 +286,9 @@ lk_grant_next (const lk_queue *queue, lk_grant_scan *scan)
             break; /* who waits is passed by nobody */
         }
         scan->passing = true; /* but a soft one, by shared ones */
+        scan->at = find_firm (queue);
     }
     return NULL;
-}
-
-/*  Whether all who wait may be passed by a shared one. */
-static bool
-all_are_soft (const lk_queue *queue)
-{
-    const lk_entry *entry = queue->waiting;
-    while (entry && entry != queue->pending) {
-        if (!is_soft (entry)) {
-            return false;
-        }
-        entry = entry->next;
-    }
-    return true;
 }
 
 bool
@@ -213,5 +303,5 @@ lk_grant_at_once (const lk_queue *queue, const lk_lock_mode *mode)
     }
     return !lk_queue_upgrade (queue)
            && is_next (queue, &bounded, queue->waiting != NULL)
-           && (!queue->waiting || all_are_soft (queue));
+           && !find_firm (queue);
 }

@@ -23,6 +23,12 @@ void lk_queue_put (lk_queue *self, lk_entry *entry);
 /*  Takes it out, while it still is as it was put in. */
 void lk_queue_take (lk_queue *self, lk_entry *entry);
 
+/*  Its memory; the tickets are not touched. */
+void lk_queue_destroy (lk_queue *self);
+
+/*  Whether some that hold it are lenient, as far as is known. */
+bool lk_queue_is_lenient (const lk_queue *self);
+
 /*  Who holds it shared and waits to be exclusive; NULL: nobody. */
 lk_entry *lk_queue_upgrade (const lk_queue *self);
 

@@ -209,14 +209,15 @@ typedef struct {
 
 void lk_node_get_status (lk_node *self, lk_node_status *status);
 
-/*  The tickets of the own table, objects in the order of their first request,
- *  within an object in the order of the queue. Start with *cursor = 0; false
- *  at the end. Borrowed until the next step. */
+/*  The tickets of the own table, within an object in the order of the queue.
+ *  Start with *cursor = 0; false at the end. The table may change in between:
+ *  what is there all the time comes, see walk.h. Borrowed until the next
+ *  step. */
 bool lk_node_next_ticket (lk_node *self, size_t *cursor, lk_ticket *ticket);
 
-/*  What is left of the duration of the ticket ahead of the cursor, as far as
- *  the own leader knows: its home does; -1: it does not, or there is none. */
-int64_t lk_node_ticket_left (lk_node *self, size_t cursor);
+/*  What is left of the duration of a ticket, as far as the own leader knows:
+ *  its home does; -1: it does not, or there is none. */
+int64_t lk_node_ticket_left (const lk_node *self, lk_request_id request);
 
 /*  How many operations the own table has seen in its term: the same number is
  *  the same table. */

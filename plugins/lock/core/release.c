@@ -7,6 +7,7 @@
  *  which only looks. lockkeeper-protocol(7), Locking.
  */
 
+#include "holders.h"
 #include "home.h"
 #include "node_private.h"
 
@@ -114,6 +115,10 @@ release_by (const lk_node *node, const lk_entry *entry)
 static bool
 is_not_the_last (const lk_node *node, const lk_entry *entry)
 {
+    const lk_memo *memo = lk_entry_remembered (&node->table, entry);
+    if (memo && memo->alone) {
+        return false;
+    }
     const lk_entry *other = first_active (node, lk_entry_object (entry));
     for (; other; other = next_active (other)) {
         if (other != entry
@@ -192,6 +197,15 @@ lk_home_is_nobodys (const lk_node *node, const lk_ticket *held)
            || has_outlived (node, held);
 }
 
+/*  That request asks for its end; `alone`: and for no other's. */
+static void
+mark (lk_node *node, lk_entry *holder, lk_request_id by, bool alone)
+{
+    lk_memo *memo = lk_entry_memo (&node->table, holder);
+    memo->release_by = by;
+    memo->alone = alone;
+}
+
 /*  The holder's proxy has to give it back, which it does for its application
  *  as soon as it hears of this: so nobody gets the object while that one
  *  believes in it. Said again whenever the asker does. */
@@ -199,7 +213,6 @@ static void
 take_back (lk_node *node, lk_entry *holder, const lk_msg_request *request)
 {
     const lk_ticket held = lk_entry_ticket (holder);
-    lk_entry_memo (&node->table, holder)->release_by = request->ticket.request;
     if (lk_home_is_nobodys (node, &held)
         || (!request->force && is_holder_itself (&held, &request->ticket))) {
         drop (node, holder);
@@ -218,15 +231,14 @@ unlock_by_key (lk_node *node, const lk_msg_request *request)
         lk_home_confirm (node, ticket, 0);
         return;
     }
-    lk_entry *holder = first_active (node, ticket->object);
-    lk_err error = holder ? LK_DENIED : LK_UNKNOWN;
-    while (holder && holder->key != ticket->key) {
-        holder = next_active (holder);
-    }
+    lk_queue *queue = lk_table_queue (&node->table, ticket->object);
+    lk_entry *holder = queue ? lk_holder_by_key (queue, ticket->key) : NULL;
     if (holder) {
+        mark (node, holder, ticket->request, true);
         take_back (node, holder, request);
     } else {
-        refuse (node, ticket, error);
+        refuse (node, ticket,
+                queue && queue->active > 0 ? LK_DENIED : LK_UNKNOWN);
     }
 }
 
@@ -244,23 +256,21 @@ has_to_go (const lk_node *node, const lk_entry *holder,
 static uint64_t
 newest_token (const lk_node *node, lk_name object)
 {
-    uint64_t newest = 0;
-    const lk_entry *holder = first_active (node, object);
-    for (; holder; holder = next_active (holder)) {
-        if (holder->token > newest) {
-            newest = holder->token;
-        }
-    }
-    return newest;
+    lk_queue *queue = lk_table_queue (&node->table, object);
+    return queue ? lk_holders_newest (queue) : 0;
+}
+
+static lk_entry *
+holder_of (const lk_node *node, lk_name object, uint64_t token)
+{
+    lk_queue *queue = lk_table_queue (&node->table, object);
+    return queue ? lk_holder_by_token (queue, token) : NULL;
 }
 
 static bool
 is_held_with (const lk_node *node, lk_name object, uint64_t token)
 {
-    const lk_entry *holder = first_active (node, object);
-    while (holder && holder->token != token) {
-        holder = next_active (holder);
-    }
+    const lk_entry *holder = holder_of (node, object, token);
     return holder != NULL;
 }
 
@@ -290,6 +300,35 @@ begin_force (lk_node *node, const lk_msg_request *request)
     return note_release (&node->home, ticket->request, newest);
 }
 
+/*  The one that has the token which is said; NULL: many are meant, or what
+ *  was meant has another one by now. */
+static lk_entry *
+find_only (const lk_node *node, const lk_msg_request *request)
+{
+    const lk_ticket *ticket = &request->ticket;
+    lk_queue *queue = lk_table_queue (&node->table, ticket->object);
+    return queue && ticket->token != 0
+                   && lk_holders_with (queue, ticket->token) == 1
+               ? lk_holder_by_token (queue, ticket->token)
+               : NULL;
+}
+
+/*  False: nobody is left who has to go. */
+static bool
+mark_all (lk_node *node, const lk_msg_request *request,
+          const lk_release *release)
+{
+    bool any = false;
+    lk_entry *holder = first_active (node, request->ticket.object);
+    for (; holder; holder = next_active (holder)) {
+        if (has_to_go (node, holder, request, release)) {
+            any = true;
+            mark (node, holder, release->by, false); /* who is the last tells */
+        }
+    }
+    return any;
+}
+
 static void
 take_all_back (lk_node *node, const lk_msg_request *request)
 {
@@ -308,22 +347,17 @@ unlock_by_force (lk_node *node, const lk_msg_request *request)
 {
     const lk_ticket *ticket = &request->ticket;
     const lk_release *release = find_release (&node->home, ticket->request);
-    bool any = false;
     if (!release) {
         release = begin_force (node, request);
     }
     if (!release) {
         return;
     }
-    lk_entry *holder = first_active (node, ticket->object);
-    for (; holder; holder = next_active (holder)) {
-        if (has_to_go (node, holder, request, release)) {
-            any = true;
-            /*  Who is the last tells. */
-            lk_entry_memo (&node->table, holder)->release_by = release->by;
-        }
-    }
-    if (any) {
+    lk_entry *only = find_only (node, request);
+    if (only && has_to_go (node, only, request, release)) {
+        mark (node, only, release->by, true);
+        take_back (node, only, request);
+    } else if (mark_all (node, request, release)) {
         take_all_back (node, request);
     } else {
         lk_home_confirm (node, ticket, 0);

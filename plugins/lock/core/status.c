@@ -5,6 +5,7 @@
  */
 
 #include "node_private.h"
+#include "walk.h"
 
 static const char *
 phase (const lk_node *node)
@@ -63,22 +64,22 @@ lk_node_get_status (lk_node *node, lk_node_status *status)
 bool
 lk_node_next_ticket (lk_node *node, size_t *cursor, lk_ticket *ticket)
 {
-    if (*cursor >= node->table.count) {
+    const lk_entry *entry = lk_walk_next (&node->table, cursor);
+    if (!entry) {
         return false;
     }
-    const lk_entry *entry = lk_table_listing (&node->table)[*cursor];
     *ticket = lk_entry_ticket (entry);
     ticket->age_ms = lk_entry_age (entry, node->now_ms);
-    (*cursor)++;
     return true;
 }
 
 int64_t
-lk_node_ticket_left (lk_node *node, size_t cursor)
+lk_node_ticket_left (const lk_node *node, lk_request_id request)
 {
-    const lk_entry *entry = lk_table_listing (&node->table)[cursor - 1];
-    const lk_memo *memo = lk_entry_remembered (&node->table, entry);
-    if (entry->token == 0 || entry->duration_ms == 0 || !memo
+    const lk_entry *entry = lk_table_find (&node->table, request);
+    const lk_memo *memo =
+        entry ? lk_entry_remembered (&node->table, entry) : NULL;
+    if (!entry || entry->token == 0 || entry->duration_ms == 0 || !memo
         || memo->granted_ms == 0) {
         return -1;
     }

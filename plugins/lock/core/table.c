@@ -7,6 +7,7 @@
 #include "table.h"
 
 #include "entry.h"
+#include "grant.h"
 
 #include <string.h>
 
@@ -61,6 +62,7 @@ lk_table_init (lk_table *self)
 void
 lk_table_forget_listing (lk_table *self)
 {
+    self->walked = NULL;
     if (self->listing) {
         lk_free (self->listing);
         self->listing = NULL;
@@ -83,7 +85,7 @@ free_queues (lk_index *queues)
             entry = next;
         }
         link = link->next;
-        lk_free (queue);
+        lk_queue_destroy (queue);
     }
 }
 

@@ -22,6 +22,7 @@
 typedef struct lk_entry lk_entry;
 typedef struct lk_queue lk_queue;
 typedef struct lk_crowd lk_crowd;
+typedef struct lk_holders lk_holders;
 
 /*  A table keeps its queues in lots, by the hashes of the objects' keys modulo
  *  this. All of a lot have one home, since it is a multiple of each number of
@@ -53,6 +54,7 @@ typedef struct {
     int64_t over_ms;          /* lenient, asked back since then; 0: not yet */
     int64_t over_said_ms;     /* ... and last asked again */
     uint32_t place;           /* in `timed` */
+    bool alone;               /* release_by: for this one and no other */
 } lk_memo;
 
 /*  A ticket in its queue. There may be a million of them: lk_entry_ticket ()
@@ -88,12 +90,22 @@ struct lk_entry {
                            in a term as soon as that home has looked at it */
 };
 
+/*  Of an object that has, or had, more tickets than one: what spares to look
+ *  at all of them. */
+typedef struct {
+    lk_entry *firm;      /* the first that waits and is not soft */
+    lk_entry *loud;      /* ... and has no quiet time */
+    lk_holders *holders; /* NULL: nobody has asked */
+    uint32_t lenient;    /* of the active ones */
+} lk_throng;
+
 /*  An object with at least one ticket. */
 struct lk_queue {
     lk_link link;      /* in the table's index, by `hash` */
     lk_entry *first;   /* who waits to be exclusive, if any, then the others */
     lk_entry *waiting; /* the first that is not active; grant.h */
     lk_entry *pending; /* the first that has no number yet */
+    lk_throng *throng; /* NULL: it never had two */
     int64_t shared_ms; /* the last one that held it shared left, as far as
                           this leader knows: lk_table_shared_ms () */
     uint32_t hash;     /* of the key, its last bits */
@@ -159,6 +171,8 @@ typedef struct {
     lk_entry **listing;     /* lk_table_listing () */
     size_t listed;          /* so many of it */
     uint8_t listed_lots;
+    lk_entry *walked; /* the last of a walk, if nothing changed since */
+    size_t walked_to; /* ... and its cursor then */
 } lk_table;
 
 /*  What an operation, once acknowledged, lets the home tell. */
