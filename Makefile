@@ -345,7 +345,8 @@ $(B)/tests/unit/core_costs: private WRAP = -Wl,--wrap=lk_alloc \
 	-Wl,--wrap=lk_realloc -Wl,--wrap=lk_memdup -Wl,--wrap=lk_hash64
 
 #   One of them counts the steps that the core takes.
-counted = $(patsubst %.c,$(B)/counted/%.o,$(core_src) $(wildcard src/util/*.c))
+counted = $(patsubst %.c,$(B)/counted/%.o,$(core_src) \
+	$(wildcard src/util/*.c src/client/book*.c))
 $(B)/tests/unit/growth: $(B)/%: $(B)/%.o $(counted) $(parts)
 	$(call link,$(CHECK_LIBS))
 $(B)/counted/%.o: INC = -Isrc -Iinclude -Iplugins/lock/core

@@ -42,13 +42,33 @@ lk_book_drop_events (lk_book *self, lk_lock *lock, lk_event_kind kind)
 
 /*  -------------------------------------------------------- life */
 
+static uint32_t
+name_hash (const char *object, size_t len)
+{
+    return (uint32_t) lk_hash64 (object, len);
+}
+
+static uint32_t
+hash_of_name (const lk_link *link)
+{
+    const lk_lock *lock = (const lk_lock *) link;
+    return name_hash (lock->object, lock->len);
+}
+
+static uint32_t *
+place_in_due (void *lock)
+{
+    return &((lk_lock *) lock)->due_place;
+}
+
 lk_book *
 lk_book_new (uint64_t serial)
 {
     LK_ASSERT (serial % 2 == 0);
     lk_book *self = lk_alloc (sizeof *self);
     self->serial = serial;
-    self->tick_at = INT64_MAX;
+    lk_index_init (&self->names, hash_of_name);
+    lk_heap_init (&self->due, place_in_due);
     return self;
 }
 
@@ -68,6 +88,8 @@ lk_book_destroy (lk_book **self_p)
         lk_message_destroy (&message);
     }
     lk_lease_drop (&self->lease);
+    (void) lk_index_clear (&self->names);
+    lk_heap_clear (&self->due);
     lk_free (self);
     *self_p = NULL;
 }
@@ -78,6 +100,8 @@ lk_book_destroy_lock (lk_lock *lock)
     lk_book *self = lock->book;
     lk_book_drop_events (self, lock, LK_EVENT_NONE);
     HASH_DEL (self->locks, lock);
+    lk_index_remove (&self->names, &lock->by_name);
+    lk_heap_take (&self->due, lock);
     lk_lease_drop (&lock->lease);
     for (size_t i = 0; i < lock->other_count; i++) {
         lk_free (lock->others[i].object);
@@ -112,6 +136,7 @@ add_lock (lk_book *self, const lk_lock_name *name, int64_t now_ms)
     lock->until_ms = INT64_MAX;
     lock->danger.look_at = INT64_MAX;
     HASH_ADD (hh, self->locks, serial, sizeof lock->serial, lock);
+    lk_index_add (&self->names, &lock->by_name);
     return lock;
 }
 
@@ -150,14 +175,28 @@ is_same (const lk_lock *lock, const lk_lock_name *name, lk_lock_type type)
            && strcmp (lock->context, name->context) == 0;
 }
 
+/*  The oldest. */
+static lk_lock *
+find_same (const lk_book *self, const lk_lock_name *name, lk_lock_type type)
+{
+    lk_lock *found = NULL;
+    lk_link *link =
+        lk_index_find (&self->names, name_hash (name->object, name->len));
+    for (; link != NULL; link = link->next) {
+        lk_lock *lock = (lk_lock *) link;
+        if (is_same (lock, name, type)
+            && (found == NULL || lock->serial < found->serial)) {
+            found = lock;
+        }
+    }
+    return found;
+}
+
 /*  What we have of that name and type; one more request has it then. */
 static lk_lock *
 join (lk_book *self, const lk_lock_name *name, lk_lock_type type)
 {
-    lk_lock *lock = self->locks;
-    while (lock != NULL && !is_same (lock, name, type)) {
-        lock = lock->hh.next;
-    }
+    lk_lock *lock = find_same (self, name, type);
     if (lock != NULL) {
         lock->users++;
         if (lk_book_holds (lock)) {
@@ -312,7 +351,9 @@ void
 lk_book_desert (lk_book *self, bool deserted)
 {
     self->deserted = deserted;
-    self->tick_at = 0; /* what is told, and when, may be another */
+    for (lk_lock *lock = self->locks; lock != NULL; lock = lock->hh.next) {
+        lk_book_reconsider (lock);
+    }
 }
 
 void
@@ -362,10 +403,14 @@ lk_book_next_lock (const lk_book *self, const lk_lock *lock)
 lk_lock *
 lk_book_newest_unit (const lk_book *self, const char *object)
 {
-    lk_lock *newest = NULL, *lock = NULL;
-    while ((lock = lk_book_next_lock (self, lock)) != NULL) {
+    lk_lock *newest = NULL;
+    lk_link *link =
+        lk_index_find (&self->names, name_hash (object, strlen (object)));
+    for (; link != NULL; link = link->next) {
+        lk_lock *lock = (lk_lock *) link;
         if (lock->is_unit && lock->users > 0
-            && strcmp (lock->object, object) == 0) {
+            && strcmp (lock->object, object) == 0
+            && (newest == NULL || lock->serial > newest->serial)) {
             newest = lock;
         }
     }

@@ -15,6 +15,8 @@
 #define LK_BOOK_H
 
 #include "client/lease.h"
+#include "util/heap.h"
+#include "util/index.h"
 #include "util/map.h"
 
 #include <lockkeeper/lockkeeper.h>
@@ -74,6 +76,7 @@ typedef struct {
 } lk_danger;
 
 struct lk_lock {
+    lk_link by_name;
     lk_book *book;
     lk_session *session; /* for session.c */
     lk_deed deed;
@@ -92,9 +95,10 @@ struct lk_lock {
     char *context;
     lk_lock_options wish; /* its context is the one above */
     int64_t asked_at;
-    int64_t repeat_at; /* INT64_MAX: nothing is open */
-    uint64_t token;    /* also what to CHECK or FORCE */
-    uint64_t key;      /* of a set: that of its first name */
+    int64_t repeat_at;  /* INT64_MAX: nothing is open */
+    uint32_t due_place; /* in the book's heap */
+    uint64_t token;     /* also what to CHECK or FORCE */
+    uint64_t key;       /* of a set: that of its first name */
     lk_lock_type type;
     uint32_t ordinal;
     uint32_t turn; /* of the last change that was asked for */

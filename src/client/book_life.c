@@ -159,18 +159,23 @@ told_at (const lk_lock *lock)
                                              : expires;
 }
 
-static void
-schedule (lk_book *self, const lk_lock *lock)
+void
+lk_book_reconsider (lk_lock *lock)
 {
+    lk_heap *heap = &lock->book->due;
     int64_t due = sooner (told_at (lock), overdue_at (lock));
     due = sooner (due, sooner (look_at (lock), lock->repeat_at));
-    self->tick_at = sooner (due, self->tick_at);
+    if (due != INT64_MAX) {
+        lk_heap_put (heap, lock, due);
+    } else {
+        lk_heap_take (heap, lock);
+    }
 }
 
 int64_t
 lk_book_deadline (const lk_book *self)
 {
-    return self->tick_at;
+    return lk_heap_next_ms (&self->due);
 }
 
 int64_t
@@ -256,7 +261,7 @@ lk_book_send_open (lk_lock *lock, int64_t now_ms)
     lk_book *self = lock->book;
     lk_message_queue_add (&self->messages, open_letter (lock, now_ms));
     lock->repeat_at = repeat_after (now_ms);
-    schedule (self, lock);
+    lk_book_reconsider (lock);
 }
 
 static void
@@ -286,7 +291,7 @@ hold (lk_lock *lock, int64_t now_ms)
     lock->danger = (lk_danger) {0};
     tell_all (lock, LK_EVENT_GRANTED, LK_OK);
     look_at_lease (lock, now_ms);
-    schedule (lock->book, lock);
+    lk_book_reconsider (lock);
 }
 
 static void
@@ -509,18 +514,15 @@ tick_lock (lk_lock *lock, int64_t now_ms)
     } else if (now_ms >= lock->repeat_at) {
         lk_book_send_open (lock, now_ms);
     }
-    schedule (lock->book, lock);
+    lk_book_reconsider (lock);
 }
 
 void
 lk_book_tick (lk_book *self, int64_t now_ms)
 {
-    if (now_ms < self->tick_at) {
-        return;
-    }
-    self->tick_at = INT64_MAX;
-    lk_lock *lock, *next;
-    HASH_ITER (hh, self->locks, lock, next) {
+    lk_lock *lock;
+    while ((lock = lk_heap_due (&self->due, now_ms)) != NULL) {
+        lk_heap_take (&self->due, lock);
         tick_lock (lock, now_ms);
     }
 }

@@ -16,10 +16,11 @@
 
 struct lk_book {
     lk_lock *locks; /* all, by serial, in the order of asking */
+    lk_index names; /* likewise, by their (first) names */
+    lk_heap due;    /* whoever has to be looked at; maybe too early */
     uint64_t serial;
     lk_lease *lease; /* the latest that was seen */
     bool deserted;   /* the lock service, or the way there, is gone */
-    int64_t tick_at; /* nothing is due before; may be too early */
     lk_message_queue messages;
     lk_event_queue events;
     char remark[160];
@@ -59,6 +60,9 @@ void lk_book_occur (lk_lock *lock, lk_occurrence what, lk_err error,
 
 /*  Sends the LOCK or UNLOCK that is open, once more. */
 void lk_book_send_open (lk_lock *lock, int64_t now_ms);
+
+/*  What ends it, and when, may be another than was known. */
+void lk_book_reconsider (lk_lock *lock);
 
 /*  Tells the user of a lock. */
 void lk_book_tell (lk_lock *lock, lk_event_kind kind, lk_err error);

@@ -6,6 +6,7 @@
 
 #include "lib/growth.h"
 
+#include "client/book.h"
 #include "lib/small.h"
 #include "util/assert.h"
 
@@ -418,6 +419,62 @@ end_set (void)
     pass (10);
 }
 
+/*  -------------------------------------------------------- the library */
+
+static lk_book *book;
+static int64_t book_ms;
+
+static lk_lock *
+ask_by_book (const char *name)
+{
+    const lk_object_name object = {.object = name};
+    const lk_lock_options options = {.wait_ms = LK_FOREVER, .reentrant = true};
+    lk_lock *lock = lk_book_lock (book, &object, 1, &options, book_ms);
+    lk_message *message;
+    while ((message = lk_book_next_message (book))) {
+        lk_message_destroy (&message);
+    }
+    return lock;
+}
+
+static void
+ask_for_names (size_t count)
+{
+    lk_book_destroy (&book);
+    book = lk_book_new (0);
+    book_ms = 1000000;
+    for (size_t i = 1; i <= count; i++) {
+        ask_by_book (name_of (i));
+    }
+    units = count;
+}
+
+/*  All say LOCK again every second, this one 0.1 s later. */
+static void
+tick_for_one (void)
+{
+    book_ms += 50;
+    lk_lock *lock = ask_by_book ("cold");
+    book_ms += 950;
+    lk_book_tick (book, book_ms);
+    book_ms += 100;
+    const uint64_t began = world.now ();
+    lk_book_tick (book, book_ms);
+    spend (world.now () - began);
+    lk_book_discard (book, lock);
+    book_ms += 900;
+    lk_book_tick (book, book_ms);
+}
+
+static void
+ask_again (void)
+{
+    const uint64_t began = world.now ();
+    lk_lock *lock = ask_by_book (name_of (units));
+    spend (world.now () - began);
+    LK_ASSERT (lock->users > 1);
+}
+
 /*  -------------------------------------------------------- cases */
 
 static const struct {
@@ -450,6 +507,8 @@ static const struct {
     {"lingering.inherit", linger, inherit, 64, false},
     {"sets.end", hold_sets, end_set, 64, false},
     {"sets.application", hold_sets, end_one, 64, false},
+    {"library.tick", ask_for_names, tick_for_one, 4, false},
+    {"library.again", ask_for_names, ask_again, 64, false},
     {"upgrades.idle", wait_to_upgrade, quarter, 12, true},
 };
 
@@ -482,6 +541,7 @@ lk_growth_measure (size_t number, size_t count, uint64_t (*now) (void))
         cases[number].once ();
     }
     lk_small_clear (&world.small);
+    lk_book_destroy (&book);
     return (lk_growth_cost) {
         (double) world.spent / (double) cases[number].times, world.longest};
 }
