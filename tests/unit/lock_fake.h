@@ -245,7 +245,9 @@ lk_node_ticket_left (const lk_node *self, lk_request_id request)
 {
     for (size_t i = 0; self->ticket && i < self->tickets; i++) {
         const lk_ticket *ticket = &self->ticket[i];
-        if (ticket->request.serial == request.serial && ticket->token
+        if (ticket->request.host == request.host
+            && ticket->request.session == request.session
+            && ticket->request.serial == request.serial && ticket->token
             && ticket->duration_ms) {
             return ticket->duration_ms - 1;
         }
