@@ -27,7 +27,6 @@ scratch=$(mktemp -d /tmp/lk.XXXXXX) || exit 2
 began=$(date +%s)
 passed=0 failed=0 skipped=0 number=0
 declare -A job_name=() job_kind=() job_log=() job_start=()
-beside=() beside_now=   # see job_beside
 
 mkdir -p "$logs"
 rm -f "$logs"/*.log
@@ -133,7 +132,6 @@ judge () {
             sed 's/^/      /'
     fi
     unset "job_name[$1]" "job_kind[$1]" "job_log[$1]" "job_start[$1]"
-    [ "$1" != "$beside_now" ] || next_beside
 }
 
 reap () {
@@ -151,32 +149,11 @@ drain () {
 
 #   job KIND NAME SECONDS COMMAND...: starts it as soon as a slot is free.
 job () {
-    while [ ${#job_name[@]} -ge "$slots" ]; do
-        [ -n "$beside_now" ] && [ ${#job_name[@]} = "$slots" ] && break
-        reap
-    done
-    start_job "$@"
-}
-
-#   job_beside, likewise: one of these after the other, beside all others, in
-#   the time that those leave. They wait for nothing but the processor.
-job_beside () {
-    beside+=("$(printf '%q ' "${@:1:3}" nice -n 19 "${@:4}")")
-    [ -n "$beside_now" ] || next_beside
-}
-
-next_beside () {
-    local next=${beside[0]:-}
-    beside=("${beside[@]:1}")
-    beside_now=
-    [ -n "$next" ] || return
-    eval "start_job $next"
-    beside_now=$!
-}
-
-start_job () {
     local kind=$1 name=$2 limit=$3 log tmp
     shift 3
+    while [ ${#job_name[@]} -ge "$slots" ]; do
+        reap
+    done
     number=$((number + 1))
     log=$logs/${name//\//-}.log
     tmp=$scratch/$number
@@ -230,22 +207,25 @@ model () {
         job tap model/quick 600 bash tests/model/run.sh quick
 }
 
-#   Random seeds, and the scripts that place faults on single messages. Each
-#   takes all processors: the tests of a cluster, which follow, hardly do.
+#   Random seeds, and the scripts that place faults on single messages.
 simulator () {
     local sim=$BUILD/tests/sim/sim steps=${STEPS:-100000000} seed=${SEED:-1}
     local script
     ls tests/sim/*.c >/dev/null 2>&1 || return
-    job_beside sim sim/seeds 1800 "$sim" --seed "$seed" --steps "$steps" \
+    job sim sim/seeds 1800 "$sim" --seed "$seed" --steps "$steps" \
         --jobs "$slots"
-    job_beside sim sim/scripts 1800 "$sim" --script all --seed "$seed" \
+    drain
+    job sim sim/scripts 1800 "$sim" --script all --seed "$seed" \
         --runs $((1 + steps / 500000)) --jobs "$slots"
-    job_beside sim sim/equal_hashes 300 "$BUILD/tests/hooks/sim" \
-        --seed "$seed" --runs 1000 --jobs "$slots"
+    drain
+    job sim sim/equal_hashes 300 "$BUILD/tests/hooks/sim" --seed "$seed" \
+        --runs 1000 --jobs "$slots"
+    drain
     for script in canaries shrinking repeatable; do
         [ -f "tests/sim/$script.sh" ] || continue
-        job_beside tap "sim/$script" 1800 env CC="$CC ${SANITIZE:-}" \
+        job tap "sim/$script" 1800 env CC="$CC ${SANITIZE:-}" \
             sh "tests/sim/$script.sh"
+        drain
     done
 }
 
@@ -315,7 +295,7 @@ for suite in "$@"; do
     case $suite in
         style | style_fast | unit | corpus | model) "$suite" ;;
         simulator | cluster | cluster_long)
-            [ -n "$beside_now" ] || drain
+            drain
             "$suite"
             ;;
         *)

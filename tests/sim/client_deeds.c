@@ -185,13 +185,16 @@ sim_client_told (sim_world *world, uint8_t host, const lk_lock_event *event)
     }
 }
 
+/*  Homes count their tokens by themselves: locks of two names may have the same
+ *  one. */
 void
 sim_client_errand_done (sim_world *world, const sim_errand *errand)
 {
     sim_client *self = &world->clients.item[errand->host];
 
     if (self->number != errand->client || !self->lock
-        || self->lock->token != errand->token) {
+        || self->lock->token != errand->token
+        || self->object != errand->object) {
         return; /* by now it is about another lock, or another process */
     }
     self->errand = false;

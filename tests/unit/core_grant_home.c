@@ -210,7 +210,8 @@ quiet (lk_host host, uint32_t quiet_ms)
     return message;
 }
 
-/*  To the millisecond: its end is one of the node's deadlines. */
+/*  To the millisecond: its end is one of the node's deadlines. It began
+ *  somewhere in a millisecond, so that one more is waited for. */
 START_TEST (a_quiet_time_from_the_request)
 {
     lk_lock_message message = quiet (5, 400);
@@ -218,7 +219,7 @@ START_TEST (a_quiet_time_from_the_request)
     want (6, LK_EXCLUSIVE, 0);
     pass (200);
     ck_assert_ptr_null (ask (&message));
-    int64_t end = now_ms + 350;
+    int64_t end = now_ms + 351;
     unlock (6, 1, "x");
     while (now_ms < end - 1) {
         wait_ms (1);
@@ -237,7 +238,7 @@ START_TEST (a_quiet_time_from_the_first_ticket)
     message.as.request.ticket.age_ms = 50;
     ck_assert_ptr_null (ask (&message));
     wait_ms (2); /* the others are told that it waits */
-    ck_assert_int_eq (lk_node_deadline (node), now_ms + 88);
+    ck_assert_int_eq (lk_node_deadline (node), now_ms + 89);
 }
 END_TEST
 
@@ -248,7 +249,7 @@ START_TEST (a_quiet_time_from_the_last_shared)
     ck_assert_ptr_null (ask (&message));
     pass (2000);
     unlock (6, 1, "x");
-    int64_t end = now_ms + 600;
+    int64_t end = now_ms + 601;
     while (now_ms < end - 1) {
         wait_ms (1);
         ck_assert_ptr_null (sent (LK_MSG_LOCKED, 5));

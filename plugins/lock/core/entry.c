@@ -31,7 +31,7 @@ static int64_t
 first_look (const lk_table *self, const lk_entry *entry)
 {
     if (entry->token == 0) {
-        return entry->since_ms + entry->quiet_ms;
+        return entry->since_ms + entry->quiet_ms + 1;
     }
     const lk_memo *memo = lk_entry_remembered (self, entry);
     bool is_new = !memo || memo->granted_ms == 0;

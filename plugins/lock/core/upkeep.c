@@ -86,7 +86,8 @@ look_at_duration (lk_node *node, lk_entry *entry)
 /*  -------------------------------------------------------- quiet times */
 
 /*  Counted from the request, and from when the last one left that held the
- *  object shared. */
+ *  object shared: somewhere in those milliseconds, so that it takes one more
+ *  for all of it to be over. */
 static int64_t
 quiet_until (const lk_node *node, const lk_entry *entry)
 {
@@ -94,7 +95,7 @@ quiet_until (const lk_node *node, const lk_entry *entry)
     if (since_ms < entry->since_ms) {
         since_ms = entry->since_ms;
     }
-    return since_ms + entry->quiet_ms;
+    return since_ms + entry->quiet_ms + 1;
 }
 
 void
