@@ -258,7 +258,7 @@ canary no-audit 500 storm upkeep.c \
 #   ------------------------------------------------------------ every kind
 
 canary reader-passes-a-hard-writer 60 storm grant.c \
-    's/if (!is_soft (entry) || queue->readers_waiting == 0/if (queue->readers_waiting == 0/
+    's/if (!is_soft (entry) || !has_readers (queue)/if (!has_readers (queue)/
     s/scan->at = find_firm (queue);//'
 canary all-pass-a-soft-writer 60 storm grant.c \
     's/scan->passing = true;/scan->passing = false;/'

@@ -11,12 +11,14 @@
 
 #include "decree.h"
 #include "lib/small.h"
+#include "table.h"
 #include "util/alloc.h"
 #include "util/hash.h"
 #include "wire/lock_codec.h"
 #include "wire/message_frame.h"
 
 #include <check.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -239,6 +241,25 @@ START_TEST (a_message_is_two_blocks)
 }
 END_TEST
 
+/*  What malloc takes for that much: 8 bytes more, in steps of 16. */
+static size_t
+block (size_t size)
+{
+    return (size + 8 + 15) / 16 * 16;
+}
+
+/*  So that it is 256 on a leader with the tables that both are in. Whatever the
+ *  length of its name, whose own bytes are not counted. */
+START_TEST (a_held_lock_has_232_bytes)
+{
+    for (size_t length = 1; length <= 16; length++) {
+        size_t all = block (sizeof (lk_entry))
+                     + block (offsetof (lk_queue, key) + length) - length;
+        ck_assert_uint_le (all, 232);
+    }
+}
+END_TEST
+
 static Suite *
 make_suite (void)
 {
@@ -249,6 +270,7 @@ make_suite (void)
     tcase_add_test (tests, a_follower_copies_nothing);
     tcase_add_test (tests, a_proxy_has_the_request);
     tcase_add_test (tests, a_message_is_two_blocks);
+    tcase_add_test (tests, a_held_lock_has_232_bytes);
     suite_add_tcase (suite, tests);
     return suite;
 }

@@ -277,7 +277,7 @@ need_queue (lk_table *self, lk_name object)
     uint64_t hash = lk_hash64 (object.data, object.size);
     lk_queue *queue = lk_table_queue_by_hash (self, object, hash);
     if (!queue) {
-        queue = lk_alloc (sizeof *queue + object.size);
+        queue = lk_alloc (offsetof (lk_queue, key) + object.size);
         memcpy (queue->key, object.data, object.size);
         queue->size = object.size;
         queue->hash = (uint32_t) hash;

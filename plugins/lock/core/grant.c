@@ -26,17 +26,6 @@ is_pending (const lk_entry *entry)
     return entry->number == 0;
 }
 
-/*  Shared tickets that wait are counted: without any nobody is passed. */
-static void
-count (lk_queue *self, const lk_entry *entry, int change)
-{
-    if (is_active (entry)) {
-        self->active += (uint32_t) change;
-    } else if (entry->type == LK_SHARED && !is_pending (entry)) {
-        self->readers_waiting += (uint32_t) change;
-    }
-}
-
 static bool
 is_soft (const lk_entry *entry)
 {
@@ -59,6 +48,7 @@ note_put (lk_throng *self, lk_entry *entry)
             lk_holders_add (self->holders, entry);
         }
     } else if (!is_pending (entry)) {
+        self->readers += entry->type == LK_SHARED;
         self->firm = self->firm || is_soft (entry) ? self->firm : entry;
         self->loud = self->loud || is_calm (entry) ? self->loud : entry;
     }
@@ -85,6 +75,8 @@ note_taken (lk_queue *queue, const lk_entry *entry)
         if (self->holders) {
             lk_holders_remove (self->holders, entry);
         }
+    } else if (!is_pending (entry)) {
+        self->readers -= entry->type == LK_SHARED;
     }
     if (self->firm == entry) {
         self->firm = next_not (queue, self->firm, is_soft);
@@ -120,6 +112,13 @@ lk_queue_is_lenient (const lk_queue *self)
     return !self->throng || self->throng->lenient > 0;
 }
 
+/*  Shared ones that wait: without any nobody is passed. */
+static bool
+has_readers (const lk_queue *self)
+{
+    return self->throng && self->throng->readers > 0;
+}
+
 /*  The first that waits and is not soft. */
 static lk_entry *
 find_firm (const lk_queue *self)
@@ -144,7 +143,7 @@ void
 lk_queue_put (lk_queue *self, lk_entry *entry)
 {
     need_throng (self);
-    count (self, entry, 1);
+    self->active += is_active (entry);
     if (is_active (entry) && entry->upgrade) {
         DL_PREPEND (self->first, entry);
     } else if (is_active (entry)) {
@@ -169,7 +168,7 @@ lk_queue_put (lk_queue *self, lk_entry *entry)
 void
 lk_queue_take (lk_queue *self, lk_entry *entry)
 {
-    count (self, entry, -1);
+    self->active -= is_active (entry);
     if (self->throng) {
         note_taken (self, entry);
     }
@@ -281,7 +280,7 @@ lk_grant_next (const lk_queue *queue, lk_grant_scan *scan)
         if (is_next (queue, &mode, scan->passing)) {
             return entry;
         }
-        if (!is_soft (entry) || queue->readers_waiting == 0
+        if (!is_soft (entry) || !has_readers (queue)
             || !lk_grant_agrees (queue, LK_SHARED)) {
             break; /* who waits is passed by nobody */
         }

@@ -97,6 +97,7 @@ typedef struct {
     lk_entry *loud;      /* ... and has no quiet time */
     lk_holders *holders; /* NULL: nobody has asked */
     uint32_t lenient;    /* of the active ones */
+    uint32_t readers;    /* shared ones that wait */
 } lk_throng;
 
 /*  An object with at least one ticket. */
@@ -110,7 +111,6 @@ struct lk_queue {
                           this leader knows: lk_table_shared_ms () */
     uint32_t hash;     /* of the key, its last bits */
     uint32_t active;   /* how many; all of the first one's type */
-    uint32_t readers_waiting;
     uint32_t bound; /* stored: the first one that came; 0: none */
     uint16_t size;
     uint8_t lot;
