@@ -111,7 +111,7 @@ struct lk_queue {
                           this leader knows: lk_table_shared_ms () */
     uint32_t hash;     /* of the key, its last bits */
     uint32_t active;   /* how many; all of the first one's type */
-    uint32_t bound; /* stored: the first one that came; 0: none */
+    uint32_t bound;    /* stored: the first one that came; 0: none */
     uint16_t size;
     uint8_t lot;
     bool is_noted; /* in the table's `waited_for` */
