@@ -6,36 +6,42 @@
 
 #include "walk.h"
 
-#define OFFSET_BITS 21 /* more than one object has tickets */
+/*  A cursor: the lot, the first bits of the order in its index, and how many
+ *  tickets of that place are over. All of it is 53 bits. */
+#define PLACE_BITS 24
+#define PLACES ((uint64_t) LK_LOTS << PLACE_BITS)
+#define OFFSET_BITS 23 /* more than one object has tickets */
 #define OFFSET_MAX ((UINT32_C (1) << OFFSET_BITS) - 1)
-#define PLACES (UINT64_C (1) << 32)
 
-/*  As the indexes have it. */
-static uint32_t
-hash_of (const lk_queue *queue)
-{
-    return queue->hash >> LK_LOT_BITS;
-}
-
-static uint32_t
+/*  Lot by lot, and in a lot as its index is gone through. */
+static uint64_t
 place_of (const lk_queue *queue)
 {
-    return lk_index_turned (hash_of (queue));
+    const uint32_t turned = lk_index_turned (queue->hash >> LK_LOT_BITS);
+    return (uint64_t) queue->lot << PLACE_BITS | turned >> (32 - PLACE_BITS);
 }
 
-/*  The first of a lot from that place on; NULL: none. */
+/*  Those at that place, and of all up to `end`. */
+static const lk_link *
+bucket_of (const lk_table *table, uint64_t place, uint64_t *end)
+{
+    const uint64_t lot = place >> PLACE_BITS;
+    const lk_link *bucket = lk_index_from (
+        &table->queues[lot], (uint32_t) (place << (32 - PLACE_BITS)), end);
+    *end = (lot << PLACE_BITS) + (*end >> (32 - PLACE_BITS));
+    return bucket;
+}
+
+/*  The first of a bucket from that place on; NULL: none. */
 static const lk_queue *
-first_of (const lk_index *queues, uint64_t place)
+first_of (const lk_link *link, uint64_t place)
 {
     const lk_queue *first = NULL;
-    for (uint64_t from = place, end; !first && from < PLACES; from = end) {
-        const lk_link *link = lk_index_from (queues, (uint32_t) from, &end);
-        for (; link; link = link->next) {
-            const lk_queue *queue = (const lk_queue *) link;
-            if (place_of (queue) >= place
-                && (!first || place_of (queue) < place_of (first))) {
-                first = queue;
-            }
+    for (; link; link = link->next) {
+        const lk_queue *queue = (const lk_queue *) link;
+        if (place_of (queue) >= place
+            && (!first || place_of (queue) < place_of (first))) {
+            first = queue;
         }
     }
     return first;
@@ -45,31 +51,31 @@ first_of (const lk_index *queues, uint64_t place)
 static uint64_t
 next_place (const lk_table *table, uint64_t place)
 {
-    uint64_t next = PLACES;
-    for (size_t lot = 0; lot < LK_LOTS; lot++) {
-        const lk_queue *first = first_of (&table->queues[lot], place);
-        if (first && place_of (first) < next) {
-            next = place_of (first);
+    while (place < PLACES) {
+        uint64_t end;
+        const lk_queue *first =
+            first_of (bucket_of (table, place, &end), place);
+        if (first) {
+            return place_of (first);
         }
+        place = end;
     }
-    return next;
+    return PLACES;
 }
 
 /*  Of the tickets at that place the one behind so many; as a rule they are of
  *  one object. */
 static lk_entry *
-find (const lk_table *table, uint32_t place, uint32_t offset)
+find (const lk_table *table, uint64_t place, uint32_t offset)
 {
-    const uint32_t hash = lk_index_turned (place);
-    for (size_t lot = 0; lot < LK_LOTS; lot++) {
-        const lk_link *link = lk_index_find (&table->queues[lot], hash);
-        for (; link; link = link->next) {
-            const lk_queue *queue = (const lk_queue *) link;
-            lk_entry *entry = hash_of (queue) == hash ? queue->first : NULL;
-            for (; entry; entry = entry->next) {
-                if (offset-- == 0) {
-                    return entry;
-                }
+    uint64_t end;
+    const lk_link *link = bucket_of (table, place, &end);
+    for (; link; link = link->next) {
+        const lk_queue *queue = (const lk_queue *) link;
+        lk_entry *entry = place_of (queue) == place ? queue->first : NULL;
+        for (; entry; entry = entry->next) {
+            if (offset-- == 0) {
+                return entry;
             }
         }
     }
@@ -86,12 +92,12 @@ lk_walk_next (lk_table *table, size_t *cursor)
         entry = table->walked->next;
     }
     if (!entry && place < PLACES) {
-        entry = find (table, (uint32_t) place, offset);
+        entry = find (table, place, offset);
     }
     while (!entry && place < PLACES) {
         place = next_place (table, place + 1);
         offset = 0;
-        entry = place < PLACES ? find (table, (uint32_t) place, 0) : NULL;
+        entry = place < PLACES ? find (table, place, 0) : NULL;
     }
     if (entry) {
         offset += offset < OFFSET_MAX;
