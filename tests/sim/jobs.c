@@ -145,6 +145,7 @@ start_job (const sim_task *task, sim_board *board, int job)
     if (child == 0) {
         signal (SIGINT, SIG_IGN); /* the parent tells when to stop */
         signal (SIGTERM, SIG_DFL);
+        setvbuf (stdout, NULL, _IOLBF, 0); /* no line within another's */
         run_job (task, board, job);
         exit (0);
     }

@@ -13,11 +13,14 @@ sim=${SIM:-${BUILD:-build}/tests/sim/sim}
 number=0
 failed=0
 
+digest () {    # options; the last line but those of faults and time
+    # shellcheck disable=SC2086
+    "$sim" $1 | sed -n 's/^seeds .* digest \([0-9a-f]\{16\}\)$/\1/p'
+}
+
 same () {    # what, options of one run, options of another
-    # shellcheck disable=SC2086
-    one=$("$sim" $2 | grep -a -o 'digest [0-9a-f]*$')
-    # shellcheck disable=SC2086
-    other=$("$sim" $3 | grep -a -o 'digest [0-9a-f]*$')
+    one=$(digest "$2")
+    other=$(digest "$3")
     number=$((number + 1))
     if [ -n "$one" ] && [ "$one" = "$other" ]; then
         echo "ok $number - $1"
@@ -37,6 +40,18 @@ same 'scripts, on one process and on two' \
 said=$("$sim" --seed 3 --story | sed -n -E -e \
     's/.* ([0-9]+) members and ([0-9]+) others$/--members \1 --others \2/p')
 same 'with what the seed says said again' '--seed 3' "--seed 3 $said"
+
+#   Told by two at once, each line is whole: it begins with a time, or is one
+#   of those at the end.
+number=$((number + 1))
+torn=$("$sim" --seed 4000 --runs 60 --verbose --jobs 2 |
+    grep -a -v -c -E '^ {0,9}[0-9]{1,10} (h[0-9]+|----) |^(seeds|faults:|took) ')
+if [ "$torn" -eq 0 ]; then
+    echo "ok $number - lines of two processes are whole"
+else
+    failed=$((failed + 1))
+    echo "not ok $number - $torn lines of two processes are torn"
+fi
 
 echo "1..$number"
 [ "$failed" -eq 0 ]
