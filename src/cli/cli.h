@@ -11,7 +11,7 @@
 #define LK_CLI_H
 
 #include "cli/ask.h"
-#include "cli/show.h"
+#include "cli/terminal.h"
 
 #include <getopt.h>
 #include <lockkeeper/lockkeeper.h>
@@ -41,7 +41,7 @@ typedef struct {
 
 extern const lk_verb lk_verb_run, lk_verb_lock, lk_verb_unlock, lk_verb_check,
     lk_verb_acquire, lk_verb_release, lk_verb_status, lk_verb_list,
-    lk_verb_init, lk_verb_cluster, lk_verb_sandbox, lk_verb_show,
+    lk_verb_init, lk_verb_cluster, lk_verb_sandbox, lk_verb_decode,
     lk_verb_version, lk_verb_help;
 
 /*  What `run` and `lock` have in common. */

@@ -14,7 +14,7 @@ check '--version' says 0 'lockkeeper 0.' "$lockkeeper" --version
 check 'help lists the verbs' says 0 'sandbox' "$lockkeeper" help
 check 'no verb: help' says 0 'sandbox' "$lockkeeper"
 for verb in run lock unlock check acquire release status list init cluster \
-    sandbox show; do
+    sandbox decode; do
     check "help $verb" says 0 "usage: lockkeeper $verb" \
         "$lockkeeper" help "$verb"
     check "$verb --help" says 0 "usage: lockkeeper $verb" \
@@ -182,44 +182,46 @@ check 'and none of them goes out' code 1 raw $'\e'
 check 'nor in what is no verb' says 125 'esc\x1b' "$lockkeeper" "$escape"
 check 'letters are letters' says 125 "'Käse" "$lockkeeper" 'Käse'
 
-#   ------------------------------------------------------------ show
+#   ------------------------------------------------------------ decode
 
 #   The frame of an example, in digits, and what the example says of it.
 vectors=$(dirname "$0")/../vectors
 digits () {
     grep -xE '([0-9a-f]{2,4} ?)+' "$vectors/$1.txt"
 }
-#   shows NAME FORM [TEXT]: in digits and in bytes.
-shows () {
+#   decodes NAME FORM [TEXT]: in digits and in bytes.
+decodes () {
     local name=$1 form=$2 text=${3:-}
     digits "$name" >"$work/digits"
     digits "$name" | tr -d ' \n' | sed 's/../\\x&/g' >"$work/escaped"
     printf '%b' "$(cat "$work/escaped")" >"$work/bytes"
     for file in digits bytes; do
-        check "show $name in $file" says 0 "$form" \
-            "$lockkeeper" show "$work/$file"
+        check "decode $name in $file" says 0 "$form" \
+            "$lockkeeper" decode "$work/$file"
         [ -z "$text" ] || check "its body" code 0 raw "$text"
     done
 }
-shows packed-acked 'lock@h3 > lock@h1  TICKETADDED  serial 0, packed' \
+decodes packed-acked 'lock@h3 > lock@h1  TICKETADDED  serial 0, packed' \
     '"sequence":9,"hash":"9e1c5ad2037b84f6"}'
-shows lock-acked 'lock@h3 > lock@h1  TICKETADDED  serial 0, JSON' \
+decodes lock-acked 'lock@h3 > lock@h1  TICKETADDED  serial 0, JSON' \
     '"sequence":9,"hash":"9e1c5ad2037b84f6"}'
-shows hello-mesh 'serial 16, JSON, crossed the mesh'
-shows alive 'ALIVE  serial 4, no body'
+decodes hello-mesh 'serial 16, JSON, crossed the mesh'
+decodes alive 'ALIVE  serial 4, no body'
 { digits packed-vote; digits app-lock; } >"$work/two"
-check 'show two messages, of stdin' says 0 'LOCK  serial 1, JSON' \
-    "$lockkeeper" show - <"$work/two"
+check 'decode two messages, of stdin' says 0 'LOCK  serial 1, JSON' \
+    "$lockkeeper" decode - <"$work/two"
 check 'both of them' code 0 raw 'VOTE  serial 0, packed'
-check 'show what is no frame' says 125 'cannot read the frame from byte 0' \
-    "$lockkeeper" show /dev/null
-check 'show what is not there' says 125 "cannot read '$work/none'" \
-    "$lockkeeper" show "$work/none"
-check 'show a folder' says 125 "cannot read '$work'" "$lockkeeper" show "$work"
-check 'show nothing' says 125 "takes the name of a file" "$lockkeeper" show
+check 'decode what is no frame' says 125 'cannot read the frame from byte 0' \
+    "$lockkeeper" decode /dev/null
+check 'decode what is not there' says 125 "cannot read '$work/none'" \
+    "$lockkeeper" decode "$work/none"
+check 'decode a folder' says 125 "cannot read '$work'" \
+    "$lockkeeper" decode "$work"
+check 'decode nothing' says 125 "takes the name of a file" \
+    "$lockkeeper" decode
 digits app-lock | sed 's/7b22/7b23/' >"$work/odd"
-check 'show a body that is broken' says 125 'cannot read the body' \
-    "$lockkeeper" show "$work/odd"
+check 'decode a body that is broken' says 125 'cannot read the body' \
+    "$lockkeeper" decode "$work/odd"
 
 #   ------------------------------------------------------------ init
 

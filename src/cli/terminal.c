@@ -1,4 +1,4 @@
-/*  show.c - texts of others on a terminal
+/*  terminal.c - texts of others on a terminal
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -7,7 +7,7 @@
  *  not take any of it for commands.
  */
 
-#include "cli/show.h"
+#include "cli/terminal.h"
 
 #include "util/escape.h"
 #include "util/utf8.h"

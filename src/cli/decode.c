@@ -1,4 +1,4 @@
-/*  frames.c - `lockkeeper show`: what the bytes of a frame say
+/*  decode.c - `lockkeeper decode`: what the bytes of a frame say
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -72,7 +72,7 @@ form_of (const lk_frame_header *header)
 }
 
 static bool
-show_message (const lk_frame_header *header)
+decode_message (const lk_frame_header *header)
 {
     char problem[128];
     lk_message *message = lk_message_read (header, problem, sizeof problem);
@@ -93,7 +93,7 @@ show_message (const lk_frame_header *header)
 }
 
 static int
-show_frame (const lk_bytes *frame)
+decode_frame (const lk_bytes *frame)
 {
     lk_frame_header header;
     lk_frame_result result;
@@ -103,7 +103,7 @@ show_frame (const lk_bytes *frame)
     while ((result = lk_frame_next (frame->data, frame->size, &at, &header,
                                     &problem))
            == LK_FRAME_MESSAGE) {
-        good = show_message (&header) && good;
+        good = decode_message (&header) && good;
     }
     if (result == LK_FRAME_BROKEN) {
         return lk_cli_fail (LK_EXIT_FAILED,
@@ -114,7 +114,7 @@ show_frame (const lk_bytes *frame)
 }
 
 static int
-show_file (const char *name)
+decode_file (const char *name)
 {
     const bool from_stdin = strcmp (name, "-") == 0;
     FILE *file = from_stdin ? stdin : fopen (name, "rb");
@@ -129,33 +129,33 @@ show_file (const char *name)
     }
     if (good) {
         read_digits (&bytes);
-        code = show_frame (&bytes);
+        code = decode_frame (&bytes);
     }
     lk_bytes_clear (&bytes);
     return code;
 }
 
 static int
-run_show (int argc, char **argv)
+run_decode (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_show, 0, argc, argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_decode, 0, argc, argv, &code)) {
         return code;
     }
     if (options.count != 1) {
-        return lk_cli_misused (&lk_verb_show,
-                               "'show' takes the name of a file, or -");
+        return lk_cli_misused (&lk_verb_decode,
+                               "'decode' takes the name of a file, or -");
     }
-    return show_file (options.argument[0]);
+    return decode_file (options.argument[0]);
 }
 
-const lk_verb lk_verb_show = {
-    "show",
+const lk_verb lk_verb_decode = {
+    "decode",
     "FILE|-",
     "Prints the messages of a frame, packed ones as JSON",
     "FILE has the bytes of a frame as they travel, or their hexadecimal "
     "digits; -\nis stdin.\n\n"
-    "Exit code: 0 shown; 125 failed, or there is no frame.\n",
-    run_show,
+    "Exit code: 0 printed; 125 failed, or there is no frame.\n",
+    run_decode,
 };

@@ -1,11 +1,11 @@
-/*  show.h - texts of others on a terminal
+/*  terminal.h - texts of others on a terminal
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#ifndef LK_SHOW_H
-#define LK_SHOW_H
+#ifndef LK_TERMINAL_H
+#define LK_TERMINAL_H
 
 #include <stdio.h>
 
