@@ -16,7 +16,7 @@ set -eu
 demo="gcc libc6-dev pkg-config libzmq3-dev libczmq-dev libjansson-dev"
 demo="$demo uthash-dev"
 check="$demo g++ check mandoc groff-base autoconf automake procps"
-check="$check iproute2 nftables spin"
+check="$check iproute2 nftables spin python3"
 model="gcc libc6-dev spin"
 fuzz="$demo check clang libclang-rt-14-dev"
 peers="$demo etcd-server zookeeper redis-server postgresql-15"

@@ -42,7 +42,7 @@ typedef struct {
 extern const lk_verb lk_verb_run, lk_verb_lock, lk_verb_unlock, lk_verb_check,
     lk_verb_acquire, lk_verb_release, lk_verb_status, lk_verb_list,
     lk_verb_init, lk_verb_cluster, lk_verb_sandbox, lk_verb_decode,
-    lk_verb_version, lk_verb_help;
+    lk_verb_wait_ready, lk_verb_version, lk_verb_help;
 
 /*  What `run` and `lock` have in common. */
 #define LK_HELP_KIND                                                           \
@@ -91,7 +91,8 @@ enum {
     LK_OPT_OBJECT = 1 << 9,
     LK_OPT_INIT = 1 << 10,    /* --cluster, --members, --host, --state */
     LK_OPT_SANDBOX = 1 << 11, /* --hosts, --members, ... */
-    LK_OPT_HELP = 1 << 12     /* which all of them take */
+    LK_OPT_HELP = 1 << 12,    /* which all of them take */
+    LK_OPT_TIMEOUT = 1 << 13
 };
 
 #define LK_SETTINGS_MAX 32 /* times that --set may be there */
@@ -99,7 +100,8 @@ enum {
 typedef struct {
     const char *endpoint; /* never NULL */
     bool json;
-    int64_t wait_ms; /* LK_FOREVER */
+    int64_t wait_ms;    /* LK_FOREVER */
+    int64_t timeout_ms; /* LK_FOREVER */
 
     /*  How a lock is wanted. */
     int64_t duration_ms; /* 0 */
@@ -144,6 +146,9 @@ bool lk_cli_read_key (const char *text, uint64_t *key);
 
 /*  LK_EXIT_OK, or LK_EXIT_FAILED after having said what names a lock. */
 int lk_cli_check_name (const char *name);
+
+/*  Whether it looks like one; else says it. */
+bool lk_cli_is_endpoint (const char *endpoint);
 
 /*  A session at that endpoint; NULL after having said why not. */
 lk_session *lk_cli_session (const char *endpoint);

@@ -62,7 +62,7 @@ print_overview (void)
     puts ("lockkeeper - locks for a cluster\n");
     const lk_verb *verb;
     for (size_t i = 0; (verb = lk_verb_at (i)) != NULL; i++) {
-        printf ("  %-8s %s\n", verb->name, verb->summary);
+        printf ("  %-10s %s\n", verb->name, verb->summary);
     }
     puts ("\n`lockkeeper help VERB` tells more. Every verb that talks to a "
           "router takes\n--endpoint ipc://PATH; without it "

@@ -54,6 +54,11 @@ static const known_option known[] = {
      SECONDS,
      AT (wait_ms),
      NEEDS_SECONDS ("wait")},
+    {{"timeout", required_argument, NULL, 0},
+     LK_OPT_TIMEOUT,
+     SECONDS,
+     AT (timeout_ms),
+     NEEDS_SECONDS ("timeout")},
     {{"duration", required_argument, NULL, 0},
      LK_OPT_KIND,
      SOME,
@@ -294,6 +299,7 @@ set_defaults (lk_options *self)
     self->endpoint =
         endpoint != NULL && endpoint[0] != '\0' ? endpoint : LK_PATH_ENDPOINT;
     self->wait_ms = LK_FOREVER;
+    self->timeout_ms = LK_FOREVER;
     self->state = LK_PATH_STATE_DIR;
     self->hosts = 3;
     self->on_busy = LK_EXIT_LATE;

@@ -49,8 +49,8 @@ say_no_router (const char *endpoint, int number)
     lk_cli_fail (0, "%s; %s", problem.text, advice (number));
 }
 
-static bool
-is_endpoint (const char *endpoint)
+bool
+lk_cli_is_endpoint (const char *endpoint)
 {
     if (lk_endpoint_check (endpoint, LK_IPC, NULL) == LK_OK) {
         return true;
@@ -65,7 +65,7 @@ lk_session *
 lk_cli_session (const char *endpoint)
 {
     lk_session_options options = {.endpoint = endpoint};
-    if (!is_endpoint (endpoint)) {
+    if (!lk_cli_is_endpoint (endpoint)) {
         return NULL;
     }
     lk_session *session = lk_session_new (&options);
@@ -79,7 +79,7 @@ lk_asker *
 lk_cli_asker (const char *endpoint)
 {
     lk_problem problem = {0};
-    if (!is_endpoint (endpoint)) {
+    if (!lk_cli_is_endpoint (endpoint)) {
         return NULL;
     }
     lk_asker *asker = lk_asker_new (endpoint, ATTACH_MS, &problem);

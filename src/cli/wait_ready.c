@@ -1,0 +1,182 @@
+/*  wait_ready.c - `lockkeeper wait-ready`: until locks can be had
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  For scripts and units that start together with the daemons: a router that
+ *  is not there yet is waited for like anything else.
+ */
+
+#include "cli/ask.h"
+#include "cli/cli.h"
+#include "net/clock.h"
+#include "wire/message_frame.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ASK_MS 1000
+#define LOOK_MS 200 /* that long a look may take, whatever --timeout says */
+#define PAUSE_MS 100
+#define REASON_SIZE 700
+
+typedef struct {
+    const lk_options *options;
+    lk_asker *asker;
+    int64_t began_ms, until_ms;
+    char host[LK_HOST_LEN_MAX + 1]; /* "": no router told it yet */
+    char reason[REASON_SIZE];       /* what is waited for */
+} waiter;
+
+/*  -------------------------------------------------------- telling */
+
+/*  Each reason once, as it comes up. */
+static void
+wait_for (waiter *self, const char *reason)
+{
+    if (strcmp (self->reason, reason) == 0) {
+        return;
+    }
+    snprintf (self->reason, sizeof self->reason, "%s", reason);
+    if (!self->options->json) {
+        printf ("waiting: ");
+        lk_show (stdout, self->reason);
+        putchar ('\n');
+        fflush (stdout);
+    }
+}
+
+static void
+print_json (const waiter *self, bool ready)
+{
+    lk_message *row = lk_message_row_new ();
+    lk_message_set_text (row, "host", self->host);
+    lk_message_set_flag (row, "ready", ready);
+    if (!ready) {
+        lk_message_set_text (row, "reason", self->reason);
+    }
+    lk_message_set_number (row, "waited_ms", lk_clock_ms () - self->began_ms);
+    puts (lk_message_body (row));
+    lk_message_destroy (&row);
+}
+
+static int
+conclude (const waiter *self, bool ready)
+{
+    if (self->options->json) {
+        print_json (self, ready);
+    } else if (ready) {
+        printf ("ready: locks can be had on %s\n", self->host);
+    }
+    if (ready) {
+        return LK_EXIT_OK;
+    }
+    return lk_cli_fail (LK_EXIT_LATE,
+                        "locks cannot be had after %.1f s: %s; `lockkeeper "
+                        "status` tells more",
+                        (double) (lk_clock_ms () - self->began_ms) / 1000,
+                        self->reason);
+}
+
+/*  -------------------------------------------------------- looking */
+
+static int
+time_left (const waiter *self)
+{
+    const int64_t left = self->until_ms - lk_clock_ms ();
+    return left < LOOK_MS ? LOOK_MS : left < ASK_MS ? (int) left : ASK_MS;
+}
+
+static void
+seek_router (waiter *self)
+{
+    lk_problem problem = {0};
+    char reason[REASON_SIZE];
+    self->asker =
+        lk_asker_new (self->options->endpoint, time_left (self), &problem);
+    if (self->asker != NULL) {
+        snprintf (self->host, sizeof self->host, "%s",
+                  lk_asker_host (self->asker));
+        return;
+    }
+    snprintf (reason, sizeof reason, "the router: %s", problem.text);
+    wait_for (self, reason);
+}
+
+static bool
+is_ready (waiter *self)
+{
+    lk_message *question = lk_message_new ("lock@.", "LOCKSTATUS");
+    lk_message *answer =
+        lk_asker_ask (self->asker, &question, time_left (self));
+    const bool ready = answer != NULL && lk_message_is (answer, "LOCKREADY");
+    if (answer == NULL) {
+        wait_for (self, "the lock service does not answer");
+    } else if (lk_message_is_complaint (answer)) {
+        wait_for (self, "lockkeeper-lockd does not run on this host");
+    } else if (!ready) {
+        const char *reason = lk_message_text (answer, "reason");
+        wait_for (self, reason != NULL ? reason : "no reason told");
+    }
+    lk_message_destroy (&answer);
+    return ready;
+}
+
+static bool
+look (waiter *self)
+{
+    if (self->asker == NULL) {
+        seek_router (self);
+    }
+    return self->asker != NULL && is_ready (self);
+}
+
+/*  -------------------------------------------------------- the verb */
+
+static int
+run_wait_ready (int argc, char **argv)
+{
+    lk_options options;
+    int code;
+    if (!lk_options_read (&options, &lk_verb_wait_ready,
+                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_TIMEOUT, argc,
+                          argv, &code)) {
+        return code;
+    }
+    if (options.count != 0) {
+        return lk_cli_misused (&lk_verb_wait_ready,
+                               "'wait-ready' takes no '%s'; --timeout S says "
+                               "how long to wait",
+                               lk_shown_name (options.argument[0]).text);
+    }
+    if (!lk_cli_is_endpoint (options.endpoint)) {
+        return LK_EXIT_FAILED;
+    }
+    waiter self = {.options = &options, .began_ms = lk_clock_ms ()};
+    self.until_ms = options.timeout_ms == LK_FOREVER
+                        ? INT64_MAX
+                        : self.began_ms + options.timeout_ms;
+    bool ready = look (&self);
+    while (!ready && lk_clock_ms () < self.until_ms) {
+        (void) poll (NULL, 0, PAUSE_MS);
+        ready = look (&self);
+    }
+    code = conclude (&self, ready);
+    lk_asker_destroy (&self.asker);
+    return code;
+}
+
+const lk_verb lk_verb_wait_ready = {
+    "wait-ready",
+    "[--timeout S] [--json]",
+    "Returns as soon as locks can be had on this host",
+    "Tells what it waits for: the router, the lock service, enough members, "
+    "leaders.\n\n"
+    "  --timeout S    give up after S seconds; 0: look once (default: wait "
+    "for ever)\n"
+    "  --json         print nothing but one JSON object at the end\n"
+    "  --endpoint E   where the router is\n\n"
+    "Exit code: 0 locks can be had; 124 not in time; 125 wrong usage.\n",
+    run_wait_ready,
+};
