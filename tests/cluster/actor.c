@@ -4,7 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  A tool for the tests beside it, not a test. It reads lines and answers each
- *  with one. H is a word for a lock; in names, \xNN is a byte.
+ *  with one. H is a word for a lock; in names, \xNN is a byte, and \e
+ *  is nothing.
  *
  *      get H NAME... [OPTION...]   waits; several names are a set
  *      ask H NAME... [OPTION...]   does not
@@ -41,7 +42,7 @@ static size_t words;
 
 /*  -------------------------------------------------------- words */
 
-/*  Turns \xNN into bytes, in place. */
+/*  Turns \xNN into bytes, and \e into none, in place. */
 static size_t
 unescape (char *text)
 {
@@ -51,6 +52,8 @@ unescape (char *text)
         if (sscanf (from, "\\x%2x", &byte) == 1) {
             *to++ = (char) byte;
             from += 4;
+        } else if (from[0] == '\\' && from[1] == 'e') {
+            from += 2;
         } else {
             *to++ = *from++;
         }

@@ -260,8 +260,8 @@ cluster () {
     local test alone=() slots=3
     while IFS= read -r test; do
         case ${test##*/} in
-            bench_* | cli_* | corrupt_* | garbage_* | hosted* | library_* | \
-                sandbox_* | kill_* | faults_* | kinds_*)
+            bench_* | cli_* | conform_* | corrupt_* | garbage_* | hosted* | \
+                library_* | sandbox_* | kill_* | faults_* | kinds_*)
                 job script "cluster/$(basename "${test%.sh}")" 900 "$test"
                 ;;
             *) alone+=("$test") ;;

@@ -1,0 +1,7 @@
+#!/bin/bash
+#   conform_c.sh - the conformance cases, with liblockkeeper
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+
+exec python3 "$(dirname "$0")/../conformance/run.py" c

@@ -1,0 +1,308 @@
+#!/usr/bin/python3
+"""Plays the conformance cases with clients of any language (TAP).
+
+Part of lockkeeper: locks for a cluster.
+SPDX-License-Identifier: MPL-2.0
+
+README beside this file has the form of the cases, and what a client's driver
+understands. The runner knows nothing of locks: it starts drivers, tells them
+lines, and compares what they answer.
+"""
+
+import argparse
+import fnmatch
+import os
+import pathlib
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+CLIENTS = FOLDER.parent / "clients"
+BUILD = pathlib.Path(os.environ.get("BUILD", FOLDER.parent.parent / "build"))
+LOCKKEEPER = str(BUILD.resolve() / "lockkeeper")
+PLACES = {"a": ("h1", 0), "b": ("h2", 1), "c": ("h3", 2), "d": ("h1", 1)}
+ANSWER_S = 40
+SETTINGS = ("lock/dead-after=500", "lock/leader-lease=1000",
+            "lock/host-lease=4000")
+
+
+class Failed(Exception):
+    """A step had another answer than the case says."""
+
+
+class Unsupported(Exception):
+    """The client has no such thing."""
+
+
+class Actor:
+    """A process with a client; its driver obeys lines, each with an answer."""
+
+    def __init__(self, client, host):
+        self.client = client
+        endpoint = f"ipc://{os.environ['LOCKKEEPER_SANDBOX']}/{host}/router"
+        self.process = subprocess.Popen(
+            [driver_of(client)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            bufsize=0, env=dict(os.environ, LOCKKEEPER_ENDPOINT=endpoint))
+        self.read_so_far = b""
+
+    def tell(self, line):
+        """Its answer to a line."""
+        try:
+            self.process.stdin.write(line.encode() + b"\n")
+        except BrokenPipeError:
+            return "it has ended"
+        limit = time.monotonic() + ANSWER_S
+        while b"\n" not in self.read_so_far:
+            left = max(0, limit - time.monotonic())
+            if not select.select([self.process.stdout], [], [], left)[0]:
+                return f"no answer in {ANSWER_S} s"
+            more = self.process.stdout.read(65536)
+            if not more:
+                return "it has ended"
+            self.read_so_far += more
+        answer, self.read_so_far = self.read_so_far.split(b"\n", 1)
+        return answer.decode(errors="replace").rstrip()
+
+    def end(self):
+        """In good order if it can."""
+        self.process.stdin.close()
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+
+
+def driver_of(client):
+    """The program that is that client's driver."""
+    if client == "c":
+        return str(BUILD.resolve() / "tests/cluster/actor")
+    return str(CLIENTS / client / "driver")
+
+
+def within(seconds, test):
+    """Whether that becomes true in time."""
+    limit = time.monotonic() + seconds
+    while not test():
+        if time.monotonic() > limit:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def lockkeeper(host, *words):
+    """What the command line tool prints on that host; None if it fails."""
+    sandbox = os.environ["LOCKKEEPER_SANDBOX"]
+    run = subprocess.run(
+        [LOCKKEEPER, *words], capture_output=True, text=True, check=False,
+        env=dict(os.environ,
+                 LOCKKEEPER_ENDPOINT=f"ipc://{sandbox}/{host}/router"))
+    return run.stdout if run.returncode == 0 else None
+
+
+class Stage:
+    """The actors of a case, the cluster, and what the case remembers."""
+
+    def __init__(self, clients):
+        self.clients = clients
+        self.actors = {}
+        self.kept = {}
+        self.deeds = {"listed": self.listed, "killed": self.killed,
+                      "paused": self.paused, "resumed": self.resumed,
+                      "restarted": self.restarted, "ready": self.ready}
+
+    def clear(self):
+        """Ends all actors: what they held is free."""
+        for name in list(self.actors):
+            for pid in self.pids(name):
+                os.kill(pid, signal.SIGCONT)
+            self.actors.pop(name).end()
+
+    def actor(self, name):
+        """The actor of that name, which is started when it is first told."""
+        if name not in self.actors:
+            host, place = PLACES[name]
+            client = self.clients[place % len(self.clients)]
+            self.actors[name] = Actor(client, host)
+        return self.actors[name]
+
+    # --------------------------------------------------------- deeds
+
+    def pids(self, name, *daemons):
+        """Of an actor, or of daemons of a host."""
+        if name in self.actors:
+            return [self.actors[name].process.pid]
+        folder = pathlib.Path(os.environ["LOCKKEEPER_SANDBOX"], name)
+        if not daemons or os.environ.get("LK_HOSTED"):
+            daemons = ("router",) if os.environ.get("LK_HOSTED") else (
+                "lockd", "router")
+        return [int((folder / f"{daemon}.pid").read_text())
+                for daemon in daemons]
+
+    def signal(self, number, who):
+        """Sends it to each of them."""
+        for pid in self.pids(*who):
+            os.kill(pid, number)
+
+    def listed(self, word, name):
+        """A ticket of that name is listed so."""
+        def is_there():
+            listed = lockkeeper("h1", "list", "--object", name)
+            return listed is not None and word in listed
+        return within(5, is_there)
+
+    def killed(self, *who):
+        """At once, without a word."""
+        self.signal(signal.SIGKILL, who)
+        if who[0] in self.actors:
+            self.actors.pop(who[0]).end()
+        return True
+
+    def paused(self, *who):
+        """They stand still."""
+        self.signal(signal.SIGSTOP, who)
+        return True
+
+    def resumed(self, *who):
+        """They go on."""
+        self.signal(signal.SIGCONT, who)
+        return True
+
+    def restarted(self, host, *daemon):
+        """What was killed is started again."""
+        if os.environ.get("LK_HOSTED"):
+            daemon = ("router",)
+        return lockkeeper(host, "sandbox", "restart", host,
+                          *daemon) is not None
+
+    def ready(self, *hosts):
+        """Locks can be had there."""
+        return all(within(20, lambda host=host: lockkeeper(host, "status"))
+                   for host in hosts)
+
+    # --------------------------------------------------------- steps
+
+    def filled_in(self, line):
+        """With what $NAME, {TEXT*COUNT} and {TEXT#COUNT} stand for."""
+        line = re.sub(r"\{(\w+)\*(\d+)\}",
+                      lambda it: it[1] * int(it[2]), line)
+        line = re.sub(r"\{(\w+)#(\d+)\}", lambda it: " ".join(
+            f"{it[1]}{i}" for i in range(int(it[2]))), line)
+        return re.sub(r"\$(\w+)", lambda it: self.kept.get(it[1], "?"), line)
+
+    def is_as(self, answer, wanted):
+        """Whether the answer is one of those that are wanted."""
+        if wanted.startswith("="):
+            self.kept[wanted[1:]] = answer
+            return answer not in ("", "0") and " " not in answer
+        if wanted.startswith(">"):
+            return answer.isdigit() and int(answer) > int(wanted[1:])
+        return any(fnmatch.fnmatchcase(answer, one)
+                   for one in wanted.split(" or "))
+
+    def heard(self, name, limit_ms):
+        """The next event that is no warning."""
+        limit = time.monotonic() + int(limit_ms) / 1000
+        while True:
+            left = max(0, int(1000 * (limit - time.monotonic())))
+            answer = self.actor(name).tell(f"event {left}")
+            if answer.split(" ")[0] not in ("jeopardy", "safe"):
+                return answer
+
+    def answer(self, line):
+        """What comes of a line."""
+        name, words = line.split(" ", 1)
+        if name in self.deeds:
+            done = self.deeds[name](*words.split())
+            return "ok" if done else "could not be had"
+        if words.startswith("hears "):
+            return self.heard(name, words.split()[1])
+        return self.actor(name).tell(words)
+
+    def perform(self, step):
+        """One step of a case; raises Failed."""
+        line, _, wanted = map(str.strip, step.rpartition("->"))
+        answer = self.answer(self.filled_in(line))
+        if answer == "unsupported":
+            raise Unsupported(line)
+        if not self.is_as(answer, self.filled_in(wanted)):
+            raise Failed(f"{step}: '{answer}'")
+
+    def play(self, case):
+        """All steps, and nobody may have heard what nobody asked about."""
+        for step in case["steps"]:
+            self.perform(step)
+        for name in self.actors:
+            rest = self.heard(name, 0)
+            if rest not in ("none", "unsupported"):
+                raise Failed(f"{name} has heard '{rest}', too")
+
+
+def cases_of(path):
+    """Those of a file."""
+    cases = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        line = line.strip()
+        if line.startswith("case: "):
+            cases.append({"title": f"{path.stem}: {line[6:]}", "steps": []})
+        elif line.startswith("page: "):
+            cases[-1]["page"] = line[6:]
+        elif line and line[0] != "#":
+            if " -> " not in line:
+                sys.exit(f"{path}:{number}: a step needs ' -> '")
+            cases[-1]["steps"].append(line)
+    return cases
+
+
+def play_all(clients, files, may_skip):
+    """Prints how each case went; whether all went well."""
+    stage = Stage(clients)
+    bad = skipped = 0
+    cases = [case for path in files for case in cases_of(path)]
+    for number, case in enumerate(cases, 1):
+        mark, note = "ok", ""
+        try:
+            stage.play(case)
+        except Unsupported as missing:
+            mark = "ok" if may_skip else "not ok"
+            note = f" # SKIP the client has no '{missing}'"
+            skipped += 1
+        except Failed as why:
+            mark = "not ok"
+            print(f"# {why}\n# lockkeeper-protocol(7), {case['page']}")
+        if mark == "not ok" or note:
+            bad += mark == "not ok"
+            stage.clear()
+        print(f"{mark} {number} - {case['title']}{note}", flush=True)
+    stage.clear()
+    print(f"1..{len(cases)}")
+    print(f"# {'+'.join(clients)}: {len(cases) - bad - skipped} passed, "
+          f"{bad} failed, {skipped} skipped")
+    return bad == 0
+
+
+def main():
+    """Begins in a sandbox, and makes one if it is in none."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--may-skip", action="store_true",
+                        help="what a client does not support is no failure")
+    parser.add_argument("--cases", nargs="+", type=pathlib.Path,
+                        default=sorted(FOLDER.glob("*.case")), metavar="FILE",
+                        help="only these")
+    parser.add_argument("clients", nargs="+", metavar="CLIENT", help="c, or a "
+                        "folder of tests/clients; a, b and c have one each")
+    options = parser.parse_args()
+    if "LOCKKEEPER_SANDBOX" not in os.environ:
+        sets = [word for one in SETTINGS for word in ("--set", one)]
+        hosted = ["--hosted"] if os.environ.get("LK_HOSTED") else []
+        os.execv(LOCKKEEPER, [LOCKKEEPER, "sandbox", "--hosts", "3", *hosted,
+                              *sets, "--", sys.executable, *sys.argv])
+    sys.exit(not play_all(options.clients, options.cases, options.may_skip))
+
+
+main()
