@@ -166,7 +166,7 @@ check-fast:
 check-style: all
 	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/lib/run.sh style
 
-check-man:
+check-man: all
 	@bash tests/style/man.sh
 
 sim: $(simulator)

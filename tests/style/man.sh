@@ -5,15 +5,18 @@
 #   SPDX-License-Identifier: MPL-2.0
 #
 #   groff and mandoc must have no complaint (mandoc's "STYLE" left out). Each
-#   option, verb, message, error word, config key and public function in the
-#   code is in its page; each option in a page is in the code, and each example
-#   of the library in a file that is compiled.
+#   option, verb, message, error word, config key, limit, exit code, variable
+#   of the environment and public function in the code is in its page, and
+#   what the pages have of them is in the code. What the programs say of
+#   themselves (--help) is asked of those in BUILD. Each example of the library
+#   is in a file that is compiled.
 
 # shellcheck source=tests/lib/style.sh
 . "${LIB_DIR:-$(dirname "$0")/../lib}/style.sh"
+# shellcheck source=tests/lib/pages.sh
+. "${LIB_DIR:-$(dirname "$0")/../lib}/pages.sh"
 
 protocol=man/lockkeeper-protocol.7
-conf=man/lockkeeper.conf.5
 mapfile -t pages < <(files_of man -name '*.[1-8]')
 mapfile -t code < <(c_files | grep -E '^(src|router|plugins)/')
 
@@ -81,19 +84,16 @@ missing () {
     done
 }
 
-verdict 'lockkeeper(1) has every verb' "$(
-    sed -n '/^extern const lk_verb/,/;/p' src/cli/cli.h |
-        grep -oE 'lk_verb_[a-z]+' | sed 's/lk_verb_//' | sort -u | missing verb man/lockkeeper.1)"
-
 verdict 'lockkeeper-protocol(7) has every message' "$(
     grep -hvE 'getenv' /dev/null "${code[@]}" |
         grep -oE '"[A-Z][A-Z_]{2,}"' | tr -d '"' | sort -u |
         grep -vE '^(ABCDEF.*|LOCKKEEPER_[A-Z_]+|NOTIFY_SOCKET|HOME|TMPDIR|PATH)$' |
         missing message $protocol)"
 
-verdict 'lockkeeper-protocol(7) has every error' "$(
-    sed -nE 's/^ *X \(LK_[A-Z]+, "([a-z]+)".*/\1/p' \
-        include/lockkeeper/error.h | missing error $protocol)"
+verdict 'lockkeeper-protocol(7) has every field' "$(
+    grep -hoE 'lk_field_[a-z]+ \(f, "[a-z_]+"' /dev/null \
+        src/wire/lock_shape*.c | sed 's/.*"\(.*\)"/\1/' | sort -u |
+        missing field $protocol)"
 
 #   As the fields of requests are refused; the page's lines are one.
 verdict 'lockkeeper-protocol(7) has every refusal' "$(
@@ -108,20 +108,7 @@ verdict 'lockkeeper-protocol(7) has every refusal' "$(
             esac
         done)"
 
-verdict 'lockkeeper.conf(5) has every key' "$(
-    grep -hoE '"(router|lock|log|mesh|cluster)/[a-z_-]+"' /dev/null \
-        "${code[@]}" |
-        tr -d '"' | sed 's/.*\///' | sort -u | missing key $conf)"
-
 mapfile -t library < <(printf '%s\n' "${pages[@]}" | grep '\.3$')
-verdict 'every function of the library is in a page' "$(
-    sed -n 's/^[a-z].*[ *]\(lk_[a-z0-9_]*\) (.*/\1/p' \
-        include/lockkeeper/{lockkeeper,canal}.h | sort -u |
-        while read -r function; do
-            grep -qsE "^\.Nm $function( ,)?\$" /dev/null "${library[@]}" ||
-                echo "man: no page of section 3 has '$function'"
-        done)"
-
 #   An example says in a comment of which file it is a part.
 verdict 'examples of the library are lines of the files that they name' "$(
     awk '
@@ -145,4 +132,21 @@ verdict 'examples of the library are lines of the files that they name' "$(
             shows = file != ""
         }
         /^\.\\" from / { file = $3 }' /dev/null "${library[@]}")"
+
+#   ------------------------------------------------------------ both ways
+
+both_ways 'verbs' <(program_verbs) <(page_verbs)
+both_ways 'options of the verbs' <(program_options) <(page_options_of_verbs)
+both_ways 'options as `lockkeeper help VERB` tells them' \
+    <(program_options) <(help_options)
+both_ways 'config keys' <(code_keys) <(page_keys)
+verdict 'config keys: ranges and defaults' "$(key_texts)"
+both_ways 'messages between lock services' <(code_stages) <(page_stages)
+verdict 'messages in the pages' "$(strange_messages)"
+both_ways 'errors' <(code_errors) <(page_errors)
+both_ways 'limits' <(code_limits) <(page_limits)
+verdict 'limits: as they are' "$(limit_values)"
+both_ways 'exit codes' <(code_exits) <(page_exits)
+both_ways 'environment' <(code_variables) <(page_variables)
+both_ways 'functions of the library' <(code_functions) <(page_functions)
 done_checking

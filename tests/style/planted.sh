@@ -172,7 +172,7 @@ sees 'a file without SPDX' text 'router/planted\.c$'
 
 printf '%s\n' 'void lk_planted (void);' \
     >"$work/tree/include/lockkeeper/canal.h"
-sees 'a function without a page' man "no page of section 3 has 'lk_planted'"
+sees 'a function without a page' man 'in the page: lk_planted'
 echo 'complain (self, "x", "is green");' \
     >"$work/tree/plugins/lock/request_fields.c"
 : >"$work/tree/man/lockkeeper-protocol.7"
@@ -190,6 +190,86 @@ page
 sees 'an example of nothing' man 'a\.3:3: this is not in'
 printf '%s\n' '.Bd -literal' 'int a;' '.Ed' >"$work/tree/man/a.3"
 sees 'an example of no file' man 'a\.3:1: of which file'
+
+#   All that the pages tell of, with many mistakes at once, and a program that
+#   behaves as the real one but for some cases of its arguments.
+whole () {
+    rm -rf "${work:?}"/tree/{src,router,plugins,include,man}
+    cp -r "$root"/{src,router,plugins,include,man,examples} "$work/tree/"
+    printf '%s\n' '#!/bin/sh' "case \$* in ${1:-}" 'esac' \
+        "exec '$BUILD/lockkeeper' \"\$@\"" >"$work/tree/build/lockkeeper"
+    chmod +x "$work/tree/build/lockkeeper"
+}
+planted=()
+#   edited FILE SED TITLE PATTERN: plants it; seen_all looks for the pattern.
+edited () {
+    sed -i "$2" "$work/tree/$1"
+    ! cmp -s "$root/$1" "$work/tree/$1" || echo "# $1 is as it was: $2"
+    planted+=("$3" "$4")
+}
+seen_all () {
+    local output i
+    output=$(looks man)
+    for ((i = 0; i < ${#planted[@]}; i += 2)); do
+        verdict "man.sh sees ${planted[i]}" "$(
+            grep -qE "^# .*(${planted[i + 1]})" <<<"$output" || echo 'not seen')"
+    done
+    planted=()
+    fresh
+}
+if [ -x "$BUILD/lockkeeper" ]; then
+    whole
+    if output=$(looks man); then
+        verdict 'man.sh likes the pages' ''
+    else
+        verdict 'man.sh likes the pages' "$output"
+    fi
+    whole
+    edited man/lockkeeper.1 '/^\.Op Fl -keep/d' \
+        'an option that is told of no more' 'in the page: sandbox --keep'
+    edited man/lockkeeper.1 's/^\.It Cm unlock$/.It Cm lock/' \
+        'a verb that is told of no more' 'in the page: unlock$'
+    edited man/lockkeeper.conf.5 '/^\.It Cm grace/d' \
+        'a key without a page' 'in the page: lock/grace'
+    edited router/options.c '/"router\/syslog", /d' \
+        'a key that is no more' 'in the code: router/syslog'
+    edited plugins/lock/options.c '/"lock.digest"/s/"10000"/"10001"/' \
+        'another default' 'default of lock/digest is "10001"'
+    edited plugins/lock/options.c '/"lock.digest"/s/86400000/86400001/' \
+        'another range' 'lock/digest is 250 to 86400001'
+    edited router/control.c '$a static const char *planted = "PLANTED";' \
+        'a message without a page' "no message 'PLANTED'"
+    edited man/lockkeeper-protocol.7 '/^\.It Sy SHUTDOWN/s/$/ , SHUTUP/' \
+        'a message that nobody knows' 'nobody knows SHUTUP'
+    edited man/lockkeeper-protocol.7 '/^\.It rerun:/d' \
+        'a kind of message without a page' 'in the page: rerun: RERUN'
+    edited src/wire/lock_shape.c 's/"in_ms"/"planted"/' \
+        'a field without a page' "no field 'planted'"
+    edited man/lockkeeper-router.8 '/^\.\\" limit REMOTES/d' \
+        'a limit without a page' 'in the page: REMOTES'
+    edited src/wire/lock_message.h 's/\(LK_REPORT_MAX\) *8192/\1 8193/' \
+        'another limit' 'REPORT is 8193'
+    edited man/lockkeeper.1 '/^\.It 122/d' \
+        'an exit code without a page' 'in the page: 122'
+    edited src/cli/cli.h '/LK_EXIT_NOT_RUN/d' \
+        'an exit code that is no more' 'in the code: 126'
+    edited src/net/log.c 's/getenv ("JOURNAL_STREAM")/getenv ("PLANTED")/' \
+        'a variable without a page' 'in the page: PLANTED'
+    edited include/lockkeeper/error.h '/LK_FORCED/d' \
+        'an error that is no more' 'in the code: forced'
+    edited man/lockkeeper_set.3 '0,/^\.Nm/s/^\.Nm .*/.Nm lk_planted/' \
+        'a function that is no more' 'in the code: lk_planted'
+    seen_all
+    whole "'sandbox --keep'*) echo \"'--keep' is no option\"; exit 125 ;;
+        'help run') '$BUILD/lockkeeper' help run | grep -v -e --bound; exit ;;
+        help) '$BUILD/lockkeeper' help | grep -v '^  unlock '; exit ;;"
+    planted=('an option that is no more' 'in the code: sandbox --keep'
+        'an option without help' 'in the page: run --bound'
+        'a verb that is no more' 'in the code: unlock$')
+    seen_all
+else
+    skip 'man.sh sees what is planted in the pages' 'nothing is built'
+fi
 
 #   ------------------------------------------------------------ scripts
 
