@@ -6,6 +6,7 @@
 
 #include "control.h"
 #include "events.h"
+#include "forward.h"
 #include "neighbour.h"
 #include "session.h"
 
@@ -193,6 +194,12 @@ status_of (lk_router *self, const char *to, const char *service,
                              up     ? "up"
                              : seen ? "down"
                                     : "unknown");
+    char name[LK_ADDRESS_LEN_MAX + 1];
+    snprintf (name, sizeof name, "%s@%s", service, here ? self->host : host);
+    const size_t waiting = lk_cache_waiting (&self->cache, name);
+    if (waiting > 0) {
+        lk_message_set_number (status, "waiting", (int64_t) waiting);
+    }
     if (local != NULL) {
         lk_events_add_local (status, local);
     } else if (remote != NULL) {
@@ -251,6 +258,7 @@ on_status (lk_router *self, const lk_source *source, const lk_message *message)
                                  remote.version, remote.pid)
                == LK_OK) {
         lk_events_remote (self, &remote, "up");
+        lk_forward_cached (self, remote.service, remote.host);
     } else {
         self->count.overloaded++;
     }
@@ -288,6 +296,22 @@ add_services (const lk_router *self, lk_message *status)
     }
 }
 
+/*  What is cached, and for whom. */
+static void
+add_waiting (const lk_router *self, lk_message *status)
+{
+    char item[LK_ADDRESS_LEN_MAX + 32];
+    size_t listed = 0;
+    lk_message_set_number (status, "waiting", (int64_t) self->cache.count);
+    lk_message_set_number (status, "waiting_size", (int64_t) self->cache.size);
+    for (const lk_awaited *awaited = self->cache.awaited;
+         awaited != NULL && listed < LISTED_MAX; awaited = awaited->hh.next) {
+        snprintf (item, sizeof item, "%s %zu", awaited->name, awaited->count);
+        lk_message_add_item (status, "awaited", item);
+        listed++;
+    }
+}
+
 static void
 add_counters (const lk_router *self, lk_message *status)
 {
@@ -311,6 +335,7 @@ on_routerstatus (lk_router *self, const lk_source *source,
                            (int64_t) lk_route_count (&self->route));
     add_hosts (self, status);
     add_services (self, status);
+    add_waiting (self, status);
     add_counters (self, status);
     answer (self, source, status);
 }
@@ -351,6 +376,7 @@ static const struct {
     {"STATUS", LK_FROM_NEIGHBOUR, on_status},
     {"STOP", LK_FROM_SESSION, on_stop},
     {"SUBSCRIBE", LK_FROM_SESSION, lk_session_subscribe},
+    {"TRANSMISSIONREPORT", ASKERS | ROUTERS | LK_FROM_STRANGER, on_answer},
     {"UNKNOWN", ASKERS | ROUTERS | LK_FROM_STRANGER, on_answer},
     {"UNREGISTER", LK_FROM_SESSION, on_unregister},
 };

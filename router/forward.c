@@ -6,8 +6,10 @@
 
 #include "forward.h"
 #include "control.h"
+#include "undelivered.h"
 
-#include "wire/frame.h"
+#include "net/log.h"
+#include "wire/message_frame.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,69 +25,13 @@ typedef struct {
     lk_slice run;
 } carrier;
 
-/*  -------------------------------------------------------- answers */
-
 /*  Room for any sentence with two names in it. */
 typedef char sentence[2 * LK_ADDRESS_LEN_MAX + 64];
 
 /*  As printf's "%.*s" wants it. */
 #define TEXT(slice) (int) (slice).size, (slice).data
 
-static bool
-is_answered (const lk_frame_header *header)
-{
-    return !lk_slice_is (header->command, "UNKNOWN")
-           && !lk_slice_is (header->command, "INVALID")
-           && !lk_slice_is (header->to_parts.service, "*")
-           && !lk_slice_is (header->to_parts.host, "*");
-}
-
-/*  With UNKNOWN, unless it is one that is never answered. */
-static void
-answer_undelivered (lk_router *self, const lk_frame_header *header,
-                    const char *reason)
-{
-    if (!is_answered (header)) {
-        self->count.lost++;
-        return;
-    }
-    char text[LK_ADDRESS_LEN_MAX + 1];
-    snprintf (text, sizeof text, "%.*s", TEXT (header->from));
-    lk_message *answer = lk_message_new (text, "UNKNOWN");
-    lk_message_set_serial (answer, header->serial);
-    snprintf (text, sizeof text, "%.*s", TEXT (header->command));
-    lk_message_set_text (answer, "command", text);
-    snprintf (text, sizeof text, "%.*s", TEXT (header->to));
-    lk_message_set_text (answer, "to", text);
-    lk_message_set_text (answer, "reason", reason);
-    lk_router_post (self, &answer);
-}
-
-static void
-undeliver_each (lk_router *self, const void *data, size_t size,
-                const char *reason)
-{
-    lk_frame_header header;
-    const char *problem;
-    size_t at = 0;
-    while (lk_frame_next (data, size, &at, &header, &problem)
-           == LK_FRAME_MESSAGE) {
-        answer_undelivered (self, &header, reason);
-    }
-}
-
-void
-lk_forward_return_all (lk_router *self, lk_hop *hop, const char *reason)
-{
-    lk_outbox box = hop->box;
-    hop->box = (lk_outbox) {0};
-    for (lk_part *frame; (frame = lk_outbox_first (&box)) != NULL;) {
-        undeliver_each (self, lk_part_data (frame), lk_part_size (frame),
-                        reason);
-        lk_outbox_drop (&box);
-    }
-    lk_outbox_clear (&box);
-}
+/*  -------------------------------------------------------- answers */
 
 /*  To the connection itself, whoever is there. */
 static void
@@ -102,9 +48,16 @@ answer_invalid (const carrier *self, uint64_t serial, const char *reason)
 static void
 answer_overload (lk_router *self, lk_slice run)
 {
+    lk_frame_header header;
+    const char *problem;
+    size_t at = 0;
     self->count.overloaded++;
-    undeliver_each (self, run.data, run.size,
-                    "the receiver does not keep up, its queue is full");
+    while (lk_frame_next (run.data, run.size, &at, &header, &problem)
+           == LK_FRAME_MESSAGE) {
+        lk_undelivered_report (
+            self, &header, LK_OVERLOADED,
+            "the receiver does not keep up, its queue is full");
+    }
 }
 
 static void
@@ -198,10 +151,11 @@ spread_over_mesh (carrier *self, lk_frame_header *header)
 /*  -------------------------------------------------------- one to one */
 
 static void
-undelivered (carrier *self, const lk_frame_header *header, const char *reason)
+undelivered (carrier *self, const lk_frame_header *header, lk_err error,
+             const char *reason)
 {
     self->router->count.unknown++;
-    answer_undelivered (self->router, header, reason);
+    lk_undelivered_wait (self->router, header, error, reason);
 }
 
 static void
@@ -216,7 +170,7 @@ to_this_host (carrier *self, const lk_frame_header *header)
     sentence reason;
     snprintf (reason, sizeof reason, "no service '%.*s' on host '%s'",
               TEXT (header->to_parts.service), self->router->host);
-    undelivered (self, header, reason);
+    undelivered (self, header, LK_UNKNOWN, reason);
 }
 
 static void
@@ -230,7 +184,7 @@ to_other_host (carrier *self, const lk_frame_header *header, lk_slice host)
     sentence reason;
     snprintf (reason, sizeof reason, "host '%.*s' is not connected",
               TEXT (host));
-    undelivered (self, header, reason);
+    undelivered (self, header, LK_DISCONNECTED, reason);
 }
 
 /*  `?`: this host's own service if there is one. */
@@ -252,7 +206,7 @@ to_any_host (carrier *self, lk_frame_header *header)
     sentence reason;
     snprintf (reason, sizeof reason, "no service '%.*s' on any host",
               TEXT (service));
-    undelivered (self, header, reason);
+    undelivered (self, header, LK_UNKNOWN, reason);
 }
 
 /*  -------------------------------------------------------- where to */
@@ -364,7 +318,9 @@ take_message (carrier *self, lk_frame_header *header)
     const char *problem = objection (self, header);
     if (problem != NULL) {
         self->router->count.lies++;
-        if (is_answered (header)) {
+        if (!lk_command_is_complaint (header->command)
+            && !lk_slice_is (header->to_parts.service, "*")
+            && !lk_slice_is (header->to_parts.host, "*")) {
             answer_invalid (self, header->serial, problem);
         }
         return;
@@ -444,4 +400,72 @@ lk_forward_frame (lk_router *self, lk_side side, const lk_identity *identity,
         answer_invalid (&on_way, header.serial, problem);
     }
     end_run (&on_way);
+}
+
+/*  -------------------------------------------------------- what was cached */
+
+static void
+forward_again (lk_router *self, lk_cached *message)
+{
+    carrier on_way = {.router = self};
+    lk_frame_header header;
+    const char *problem;
+    size_t at = 0;
+    lk_part frame;
+    lk_cached_read (message, self->now_ms, &header);
+    lk_part_init (&frame);
+    lk_part_fill (&frame, message->data, message->size);
+    if (lk_frame_next (lk_part_data (&frame), lk_part_size (&frame), &at,
+                       &header, &problem)
+        == LK_FRAME_MESSAGE) {
+        on_way.frame = &frame;
+        route (&on_way, &header);
+        end_run (&on_way);
+    }
+    lk_part_clear (&frame);
+}
+
+static void
+forward_all (lk_router *self, const char *receiver)
+{
+    size_t count = 0;
+    lk_cached *next, *message = lk_cache_take (&self->cache, receiver);
+    for (; message != NULL; message = next, count++) {
+        next = message->next;
+        forward_again (self, message);
+        lk_cached_free (message);
+    }
+    if (count > 0) {
+        lk_log_notice ("cache: forwarded to=%s messages=%zu", receiver, count);
+    }
+}
+
+void
+lk_forward_cached (lk_router *self, const char *service, const char *host)
+{
+    char name[LK_ADDRESS_LEN_MAX + 1];
+    if (self->cache.count > 0) {
+        snprintf (name, sizeof name, "%s@%s", service, host);
+        forward_all (self, name);
+        snprintf (name, sizeof name, "%s@?", service);
+        forward_all (self, name);
+    }
+}
+
+void
+lk_forward_cached_host (lk_router *self, const char *host)
+{
+    const lk_mesh_link *link =
+        lk_mesh_by_host (&self->mesh, lk_slice_of (host));
+    lk_awaited *awaited, *next;
+    if (link == NULL || !lk_mesh_link_is_open (link)) {
+        return;
+    }
+    HASH_ITER (hh, self->cache.awaited, awaited, next) {
+        char name[LK_ADDRESS_LEN_MAX + 1];
+        snprintf (name, sizeof name, "%s", awaited->name);
+        if (strcmp (strchr (name, '@') + 1, host) == 0) {
+            forward_all (self, name);
+        }
+    }
 }

@@ -8,6 +8,7 @@
 #include "events.h"
 #include "forward.h"
 #include "hostport.h"
+#include "undelivered.h"
 
 #include "net/endpoint.h"
 #include "net/log.h"
@@ -111,7 +112,7 @@ close_link (lk_router *self, lk_mesh_link *link)
 {
     char reason[LK_HOST_LEN_MAX + 64];
     snprintf (reason, sizeof reason, "host '%s' is not connected", link->host);
-    lk_forward_return_all (self, &link->out, reason);
+    lk_undelivered_hop (self, &link->out, LK_DISCONNECTED, reason);
     self->calls->close (self->shell, link);
     lk_hop_clear (&link->out);
     link->fd = -1;
@@ -145,6 +146,7 @@ carry_out (lk_router *self, lk_mesh_link *link, lk_mesh_event event,
     }
     if (effects & LK_DO_INTRODUCE) {
         lk_events_introduce (self, link);
+        lk_forward_cached_host (self, link->host);
     }
 }
 

@@ -29,6 +29,10 @@ static const lk_config_key keys[] = {
     {"router/plugin", LK_CONFIG_LIST, 1, LK_SERVICE_LEN_MAX, NULL, NULL},
     {"router/plugin-dir", LK_CONFIG_TEXT, 1, PATH_MAX - 1, NULL, NULL},
     {"router/dead-after", LK_CONFIG_NUMBER, 100, 60000, NULL, "1000"},
+    {"router/cache-ttl", LK_CONFIG_NUMBER, 0, UINT8_MAX, NULL, "60"},
+    {"router/cache-messages", LK_CONFIG_NUMBER, 0, 100000, NULL, "1000"},
+    {"router/cache-size", LK_CONFIG_NUMBER, 0, LK_OUTBOX_SIZE_MAX, NULL,
+     "4194304"},
     {"router/log-level", LK_CONFIG_CHOICE, 0, 0, LK_LOG_LEVELS, "notice"},
     {"router/syslog", LK_CONFIG_FLAG, 0, 0, NULL, "no"},
     {"lock", LK_CONFIG_FOREIGN, 0, 0, NULL, NULL},
@@ -172,6 +176,10 @@ lk_router_options_read (lk_router_options *self, const lk_config *config,
     read_text (self->group, sizeof self->group, config, "router/group");
     self->mode = (mode_t) lk_config_number (config, "router/mode");
     self->dead_after_ms = lk_config_number (config, "router/dead-after");
+    self->cache = (lk_cache_limits) {
+        .ttl_s_max = lk_config_number (config, "router/cache-ttl"),
+        .per_receiver_max = lk_config_number (config, "router/cache-messages"),
+        .size_max = lk_config_number (config, "router/cache-size")};
     (void) lk_log_level_from_word (lk_config_text (config, "router/log-level"),
                                    &self->log_level);
     self->syslog = lk_config_flag (config, "router/syslog");

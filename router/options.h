@@ -11,6 +11,7 @@
 #define LK_ROUTER_OPTIONS_H
 
 #include "bounds.h"
+#include "cache.h"
 
 #include "net/config.h"
 #include "net/log.h"
@@ -27,6 +28,7 @@ typedef struct {
     mode_t mode;
     char group[64];
     int64_t dead_after_ms;
+    lk_cache_limits cache;
     lk_log_level log_level;
     bool syslog;
     const char *neighbour[LK_LINKS_MAX + 1]; /* the config's; NULL behind */

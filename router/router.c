@@ -23,6 +23,7 @@ lk_router_init (lk_router *self, const lk_router_identity *identity,
     lk_directory_init (&self->directory);
     lk_mesh_init (&self->mesh, identity->dead_after_ms);
     lk_cluster_init (&self->cluster);
+    lk_cache_init (&self->cache, &identity->cache);
 }
 
 void
@@ -31,10 +32,19 @@ lk_router_clear (lk_router *self)
     lk_route_clear (&self->route);
     lk_directory_clear (&self->directory);
     lk_mesh_clear (&self->mesh);
+    lk_cache_clear (&self->cache);
     while (self->hops.first != NULL) {
         lk_hops_remove (&self->hops, self->hops.first);
     }
     lk_bytes_clear (&self->scratch);
+}
+
+int64_t
+lk_router_deadline (const lk_router *self)
+{
+    const int64_t mesh_ms = lk_mesh_deadline (&self->mesh);
+    const int64_t cache_ms = lk_cache_deadline (&self->cache);
+    return cache_ms < mesh_ms ? cache_ms : mesh_ms;
 }
 
 lk_party

@@ -11,6 +11,7 @@
 #ifndef LK_ROUTER_H
 #define LK_ROUTER_H
 
+#include "cache.h"
 #include "cluster.h"
 #include "directory.h"
 #include "hop.h"
@@ -54,6 +55,8 @@ typedef struct {
     X (broken)     /* could not be read, or made no sense */                   \
     X (lies)       /* from another than the sender */                          \
     X (unknown)    /* no receiver, or an unknown command for the router */     \
+    X (cached)     /* kept for a receiver that is not there */                 \
+    X (expired)    /* of these, reported back when their time was over */      \
     X (overloaded) /* over the bound of their receiver's queue */              \
     X (lost)       /* neither delivered nor answered */                        \
     X (refused)    /* REGISTER and CONNECT */
@@ -75,6 +78,7 @@ struct lk_router {
     lk_directory directory;
     lk_mesh mesh;
     lk_cluster cluster;
+    lk_cache cache;
     lk_hops hops;
     lk_router_counters count;
     lk_bytes scratch;
@@ -89,11 +93,15 @@ typedef struct {
     const char *address;
     uint64_t incarnation; /* random, not 0 */
     int64_t dead_after_ms;
+    lk_cache_limits cache;
 } lk_router_identity;
 
 void lk_router_init (lk_router *self, const lk_router_identity *identity,
                      const lk_router_calls *calls, void *shell);
 void lk_router_clear (lk_router *self);
+
+/*  When something is to be done at the latest: INT64_MAX: never. */
+int64_t lk_router_deadline (const lk_router *self);
 
 /*  This router as CONNECT and ACCEPT introduce it; borrowed from it. */
 lk_party lk_router_party (const lk_router *self);

@@ -7,6 +7,7 @@
 #include "session.h"
 #include "events.h"
 #include "forward.h"
+#include "undelivered.h"
 
 #include "net/log.h"
 #include "wire/address.h"
@@ -167,6 +168,7 @@ lk_session_register (lk_router *self, const lk_source *source,
     say_ready (self, source, message);
     present_all (self, local, message, "subscribe");
     lk_events_local (self, local, "up", NULL);
+    lk_forward_cached (self, local->service, self->host);
 }
 
 /*  -------------------------------------------------------- SUBSCRIBE */
@@ -216,5 +218,6 @@ lk_session_end (lk_router *self, lk_local *local, const char *why)
     lk_hop_init (&last.out, last.out.side, &last.out.identity);
     lk_events_local (self, &last, "down", why);
     last.out.box = box;
-    lk_forward_return_all (self, &last.out, reason);
+    lk_undelivered_hop (self, &last.out, LK_UNKNOWN, reason);
+    lk_undelivered_drop (self, &last);
 }

@@ -11,6 +11,7 @@
 #include "hosted.h"
 #include "neighbour.h"
 #include "session.h"
+#include "undelivered.h"
 
 #include "net/arguments.h"
 #include "net/clock.h"
@@ -171,6 +172,7 @@ reload (void *shell)
     }
     lk_log_set_level (options.log_level);
     lk_neighbour_configure (&self->router, options.neighbour);
+    self->router.cache.limits = options.cache;
     lk_log_notice ("config: reloaded");
     if (!self->stopping) {
         lk_hosting_begin (&self->hosting);
@@ -301,7 +303,7 @@ flush (void *user)
         leave (self);
         flush_all (self);
     }
-    const int64_t deadline = lk_mesh_deadline (&self->router.mesh);
+    const int64_t deadline = lk_router_deadline (&self->router);
     lk_timer_set (&self->timer, !done           ? self->router.now_ms
                                 : self->leaving ? self->stop_ms
                                                 : deadline);
@@ -408,6 +410,7 @@ timer_due (void *user)
 {
     lk_shell *self = user;
     lk_neighbour_work (woken (self));
+    lk_undelivered_work (&self->router);
     if (self->leaving && self->stop_ms <= self->router.now_ms) {
         lk_loop_stop (self->loop, 0);
     }
@@ -499,7 +502,8 @@ open_router (lk_shell *self, const lk_router_options *options,
                                              .address = address,
                                              .incarnation = lk_random_id (),
                                              .dead_after_ms =
-                                                 options->dead_after_ms};
+                                                 options->dead_after_ms,
+                                             .cache = options->cache};
         lk_router_init (&self->router, &identity, &calls, self);
         lk_neighbour_configure (woken (self), options->neighbour);
     }

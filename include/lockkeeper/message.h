@@ -52,6 +52,12 @@ bool lk_message_is (const lk_message *self, const char *command);
 uint64_t lk_message_serial (const lk_message *self);
 void lk_message_set_serial (lk_message *self, uint64_t serial);
 
+/*  How long the router may keep it for a receiver that is not there, seconds,
+ *  up to 255; 0, as in a new message: not at all. Then, or when that is over,
+ *  TRANSMISSIONREPORT with its serial comes back. */
+unsigned lk_message_ttl (const lk_message *self);
+void lk_message_set_ttl (lk_message *self, unsigned seconds);
+
 /*  The fields of the body. A field that is absent or of another type reads
  *  as NULL, `otherwise` or false. Texts belong to the message; a text has no
  *  NUL inside and is valid UTF-8. */

@@ -41,8 +41,8 @@ typedef struct {
     void (*message) (void *self, const lk_message *message);
 
     /*  A message from a router itself (borrowed for the call): a cluster
-     *  event, the answer to what was sent to `router@...`, or UNKNOWN about a
-     *  message that it could not deliver. ALIVE comes while another process
+     *  event, the answer to what was sent to `router@...`, or
+     *  TRANSMISSIONREPORT about a message that it could not deliver. ALIVE comes while another process
      *  asks for this service's name, ten times a second, and needs no answer:
      *  leave what you do not know alone. */
     void (*event) (void *self, const lk_message *event);

@@ -63,13 +63,13 @@ note_greeting (greeter *me)
 }
 
 /*  Anybody may send anything: what is not understood is answered, as
- *  services do, with UNKNOWN. But UNKNOWN and INVALID themselves never are,
- *  or two services could go on like that for ever. */
+ *  services do, with UNKNOWN. But complaints themselves never are, or two
+ *  services could go on like that for ever. */
 static void
 refuse (greeter *me, const lk_message *message)
 {
-    if (lk_message_is (message, "UNKNOWN")
-        || lk_message_is (message, "INVALID")) {
+    if (lk_message_is (message, "UNKNOWN") || lk_message_is (message, "INVALID")
+        || lk_message_is (message, "TRANSMISSIONREPORT")) {
         return;
     }
     lk_message *answer = lk_message_reply (message, "UNKNOWN");

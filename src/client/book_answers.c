@@ -196,7 +196,7 @@ take_answer (lk_lock *lock, const lk_message *message, int64_t now_ms)
     } else if (lk_message_is (message, "INVALID")) {
         note_remark (lock->book, message);
         take_failure (lock, message, LK_INVALID, now_ms);
-    } else if (lk_message_is (message, "UNKNOWN")) {
+    } else if (lk_message_is (message, "TRANSMISSIONREPORT")) {
         /*  No lock service now; it may come: go on asking. */
         note_remark (lock->book, message);
     } else if (lk_message_is (message, "LOCKJEOPARDY") && !of_unlock) {

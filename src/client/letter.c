@@ -107,6 +107,17 @@ wait_left (int64_t wait_ms, int64_t since_ms, int64_t now_ms)
     return left > 0 ? left : 0;
 }
 
+/*  A lock service that is not there, maybe just being restarted, may still get
+ *  it in time. */
+static void
+let_wait (lk_message *message, int64_t wait_ms)
+{
+    const int64_t wait_s = (wait_ms + 999) / 1000;
+    lk_message_set_ttl (message, wait_ms < 0 || wait_s > UINT8_MAX
+                                     ? UINT8_MAX
+                                     : (unsigned) wait_s);
+}
+
 lk_message *
 lk_letter_lock (const lk_lock *lock, int64_t now_ms)
 {
@@ -114,8 +125,9 @@ lk_letter_lock (const lk_lock *lock, int64_t now_ms)
     lk_message *message = new_letter ("LOCK", lock->serial);
     set_names (message, lock);
     set_mode (message, &wish->mode);
-    lk_message_set_number (message, "wait",
-                           wait_left (wish->wait_ms, lock->asked_at, now_ms));
+    const int64_t wait_ms = wait_left (wish->wait_ms, lock->asked_at, now_ms);
+    lk_message_set_number (message, "wait", wait_ms);
+    let_wait (message, wait_ms);
     lk_message_set_number (message, "duration", wish->duration_ms);
     set_number_if_any (message, "linger", wish->linger_ms);
     if (wish->key != 0) {

@@ -77,8 +77,7 @@ complain (lk_attach *self, const lk_frame_header *header, const char *problem)
     char to[LK_ADDRESS_LEN_MAX + 1];
 
     if (self->state != LK_ATTACH_READY
-        || lk_slice_is (header->command, "INVALID")
-        || lk_slice_is (header->command, "UNKNOWN")) {
+        || lk_command_is_complaint (header->command)) {
         return;
     }
     lk_slice_keep (header->from, to, sizeof to);

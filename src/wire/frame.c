@@ -19,7 +19,7 @@ enum {
     AT_TO_LEN = 16,
     AT_FROM_LEN = 17,
     AT_COMMAND_LEN = 18,
-    AT_RESERVED = 19
+    AT_TTL = 19
 };
 
 enum { VERSION = 1, FLAG_BODY = 3, FLAG_CROSSED = 4 };
@@ -47,14 +47,17 @@ read_fixed (const char *message, size_t left, lk_frame_header *header)
     }
     header->serial = lk_bytes_get64 (message + AT_SERIAL);
     const uint8_t flags = byte_at (message, AT_FLAGS);
-    if (flags & ~(FLAG_BODY | FLAG_CROSSED)
-        || byte_at (message, AT_RESERVED) != 0) {
+    if (flags & ~(FLAG_BODY | FLAG_CROSSED)) {
         return "reserved bits are set";
     }
     if ((flags & FLAG_BODY) > LK_BODY_PACKED) {
         return "a body of an unknown kind";
     }
     header->body_kind = flags & FLAG_BODY;
+    header->ttl_s = byte_at (message, AT_TTL);
+    if (header->ttl_s > 0 && header->body_kind == LK_BODY_PACKED) {
+        return "what lock services say to each other is never cached";
+    }
     header->crossed = flags & FLAG_CROSSED;
     header->whole = (lk_slice) {message, lk_bytes_get32 (message + AT_SIZE)};
     return header->whole.size > left ? "cut short" : NULL;
@@ -161,6 +164,24 @@ lk_frame_set_crossed (void *frame, lk_frame_header *header)
     header->crossed = true;
 }
 
+void
+lk_frame_set_ttl (void *frame, lk_frame_header *header, uint8_t ttl_s)
+{
+    char *message =
+        (char *) frame + (header->whole.data - (const char *) frame);
+    message[AT_TTL] = (char) ttl_s;
+    header->ttl_s = ttl_s;
+}
+
+lk_slice
+lk_frame_request (const lk_frame_header *header)
+{
+    LK_ASSERT (header->ttl_s == 0);
+    const char *start = header->whole.data + AT_SERIAL;
+    const char *end = header->command.data + header->command.size;
+    return (lk_slice) {start, (size_t) (end - start)};
+}
+
 /*  -------------------------------------------------------- writing */
 
 size_t
@@ -191,6 +212,7 @@ lk_frame_begin_checked (lk_bytes *out, const lk_frame_envelope *envelope)
     header[AT_TO_LEN] = (char) to.size;
     header[AT_FROM_LEN] = (char) from.size;
     header[AT_COMMAND_LEN] = (char) command.size;
+    header[AT_TTL] = (char) envelope->ttl_s;
     lk_bytes_add (out, to.data, to.size);
     lk_bytes_add (out, from.data, from.size);
     lk_bytes_add (out, command.data, command.size);

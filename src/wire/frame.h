@@ -30,7 +30,8 @@ typedef struct {
     lk_slice body; /* not checked; empty if and only if NONE */
     lk_body_kind body_kind;
     uint64_t serial;
-    bool crossed; /* a broadcast that already crossed the mesh */
+    uint8_t ttl_s; /* how long a router may cache it; 0: not at all */
+    bool crossed;  /* a broadcast that already crossed the mesh */
 } lk_frame_header;
 
 typedef enum {
@@ -52,6 +53,13 @@ bool lk_frame_check (const void *frame, size_t size, const char **problem);
 /*  Sets that flag in the frame which `header` was read from, and in it. */
 void lk_frame_set_crossed (void *frame, lk_frame_header *header);
 
+/*  Sets its time to live likewise. */
+void lk_frame_set_ttl (void *frame, lk_frame_header *header, uint8_t ttl_s);
+
+/*  The part of a message without a time to live that is the same if the same
+ *  is said again: its serial, receiver, sender and command. */
+lk_slice lk_frame_request (const lk_frame_header *header);
+
 /*  -------------------------------------------------------- writing */
 
 /*  What goes into a header. The texts are checked by their sender: one that
@@ -61,6 +69,7 @@ typedef struct {
     const char *from;
     const char *command;
     uint64_t serial;
+    uint8_t ttl_s; /* not of packed ones */
     bool crossed;
     bool packed; /* the body, if any; else JSON */
 } lk_frame_envelope;

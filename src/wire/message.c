@@ -91,6 +91,18 @@ lk_message_set_serial (lk_message *self, uint64_t serial)
     self->serial = serial;
 }
 
+unsigned
+lk_message_ttl (const lk_message *self)
+{
+    return self->ttl_s;
+}
+
+void
+lk_message_set_ttl (lk_message *self, unsigned seconds)
+{
+    self->ttl_s = seconds < UINT8_MAX ? (uint8_t) seconds : UINT8_MAX;
+}
+
 /*  -------------------------------------------------------- forms */
 
 /*  What was written is whole, with a NUL behind it. It stays where it is if it

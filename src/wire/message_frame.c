@@ -43,11 +43,13 @@ write_body (const lk_message *self, lk_bytes *frame)
 lk_err
 lk_message_write (const lk_message *self, lk_bytes *frame)
 {
-    const lk_frame_envelope envelope = {.to = self->to,
-                                        .from = self->from,
-                                        .command = self->command,
-                                        .serial = self->serial,
-                                        .packed = self->form == LK_FORM_PACKED};
+    const lk_frame_envelope envelope = {
+        .to = self->to,
+        .from = self->from,
+        .command = self->command,
+        .serial = self->serial,
+        .ttl_s = self->form == LK_FORM_PACKED ? 0 : self->ttl_s,
+        .packed = self->form == LK_FORM_PACKED};
     LK_ASSERT (self->from[0]);
     const size_t start = lk_frame_begin_checked (frame, &envelope);
     write_body (self, frame);
@@ -92,6 +94,7 @@ lk_message_read (const lk_frame_header *header, char *problem,
     lk_slice_keep (header->from, self->from, sizeof self->from);
     lk_slice_keep (header->command, self->command, sizeof self->command);
     self->serial = header->serial;
+    self->ttl_s = header->ttl_s;
     return self;
 }
 
@@ -103,7 +106,14 @@ lk_message_packed (const lk_message *self, lk_slice *body)
 }
 
 bool
+lk_command_is_complaint (lk_slice command)
+{
+    return lk_slice_is (command, "UNKNOWN") || lk_slice_is (command, "INVALID")
+           || lk_slice_is (command, "TRANSMISSIONREPORT");
+}
+
+bool
 lk_message_is_complaint (const lk_message *self)
 {
-    return lk_message_is (self, "UNKNOWN") || lk_message_is (self, "INVALID");
+    return lk_command_is_complaint (lk_slice_of (self->command));
 }

@@ -38,9 +38,11 @@ bool lk_message_has (const lk_message *self, const char *name);
 /*  Whether a field is there and is a flag. */
 bool lk_message_is_flag (const lk_message *self, const char *name);
 
-/*  Whether it is UNKNOWN or INVALID, which are never answered: two who do not
- *  understand each other would go on like that for ever. */
+/*  Whether it is UNKNOWN, INVALID or TRANSMISSIONREPORT, which are never
+ *  answered: two who do not understand each other would go on like that for
+ *  ever. */
 bool lk_message_is_complaint (const lk_message *self);
+bool lk_command_is_complaint (lk_slice command);
 
 /*  How many items (or rows) a list has; 0 if it is none. */
 size_t lk_message_item_count (const lk_message *self, const char *name);

@@ -34,6 +34,7 @@ struct lk_message {
     char from[LK_ADDRESS_LEN_MAX + 1];
     char command[LK_COMMAND_LEN_MAX + 1];
     uint64_t serial;
+    uint8_t ttl_s;
     lk_form form;
     lk_bytes text;
     uint32_t field_at[LK_WRITTEN_MAX]; /* where fields begin in the text */

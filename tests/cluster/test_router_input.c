@@ -312,7 +312,7 @@ fill_up (const char *to, int most)
         lk_client_say (good, "a@h1", to, "MORE", (uint64_t) i + 1, body);
         for (const lk_message *message;
              (message = lk_client_next (good, 0)) != NULL;) {
-            if (lk_message_is (message, "UNKNOWN")) {
+            if (lk_message_is (message, "TRANSMISSIONREPORT")) {
                 return i;
             }
         }
@@ -346,7 +346,7 @@ is_not_held_up_by_the_deaf (void)
     EXPECT (lk_client_await_with (good, "STATUS", "service", "deaf@h1", SOON_MS)
                 != NULL,
             "its end is told");
-    EXPECT (lk_client_await (good, "UNKNOWN", SOON_MS) != NULL,
+    EXPECT (lk_client_await (good, "TRANSMISSIONREPORT", SOON_MS) != NULL,
             "what waited in the router comes back");
     waitpid (pid, &status, 0);
 

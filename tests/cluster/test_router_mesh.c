@@ -71,7 +71,7 @@ carries_over_the_mesh (void)
             "'?' finds the host that has the service");
 
     lk_client_say (client[0], "a@h1", "nobody@h2", "HELLO", 9, NULL);
-    message = lk_client_await (client[0], "UNKNOWN", SOON_MS);
+    message = lk_client_await (client[0], "TRANSMISSIONREPORT", SOON_MS);
     EXPECT (message != NULL && lk_message_serial (message) == 9
                 && strcmp (lk_message_text (message, "reason"),
                            "no service 'nobody' on host 'h2'")
@@ -133,7 +133,7 @@ tells_of_a_kill (void)
             "the other neighbour hears of it, too");
     lk_fixture_wait (&fixture, 1, SOON_MS);
     lk_client_say (client[0], "a@h1", "b@h2", "HELLO", 5, NULL);
-    message = lk_client_await (client[0], "UNKNOWN", SOON_MS);
+    message = lk_client_await (client[0], "TRANSMISSIONREPORT", SOON_MS);
     EXPECT (message != NULL
                 && strcmp (lk_message_text (message, "reason"),
                            "host 'h2' is not connected")

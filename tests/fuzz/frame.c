@@ -49,6 +49,7 @@ check_writing (const lk_frame_header *header)
                                         from,
                                         command,
                                         header->serial,
+                                        header->ttl_s,
                                         header->crossed,
                                         header->body_kind == LK_BODY_PACKED};
     lk_bytes out = {0};

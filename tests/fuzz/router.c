@@ -11,6 +11,7 @@
 
 #include "lib/fuel.h"
 #include "lib/router_world.h"
+#include "undelivered.h"
 #include "util/assert.h"
 #include "wire/frame.h"
 
@@ -34,12 +35,14 @@ typedef struct {
 static const char *const services[] = {"a", "b", "lock", "router", "x", "*"};
 static const char *const hosts[] = {"h1", "h2", "h3", "h4", ".", "*", "?"};
 static const char *const commands[] = {
-    "REGISTER",     "UNREGISTER",    "SUBSCRIBE",    "ALIVE",
-    "CONNECT",      "ACCEPT",        "REFUSE",       "DISCONNECTED",
-    "STATUS",       "LOG",           "STOP",         "SHUTDOWN",
-    "ABSOLUTELY",   "CLUSTERSTATUS", "ROUTERSTATUS", "COMMANDS",
-    "RELOADCONFIG", "SERVICESTATUS", "UNKNOWN",      "INVALID",
-    "READY",        "HELLO"};
+    "REGISTER",   "UNREGISTER",    "SUBSCRIBE",
+    "ALIVE",      "CONNECT",       "ACCEPT",
+    "REFUSE",     "DISCONNECTED",  "STATUS",
+    "LOG",        "STOP",          "SHUTDOWN",
+    "ABSOLUTELY", "CLUSTERSTATUS", "ROUTERSTATUS",
+    "COMMANDS",   "RELOADCONFIG",  "SERVICESTATUS",
+    "UNKNOWN",    "INVALID",       "TRANSMISSIONREPORT",
+    "READY",      "HELLO"};
 
 #define COUNT(array) (sizeof (array) / sizeof (array)[0])
 
@@ -246,8 +249,8 @@ pass_time (world *self)
         router->now_ms += (int64_t) ms;
     }
     lk_neighbour_work (router);
-    LK_ASSERT (router->leaving
-               || lk_mesh_deadline (&router->mesh) > router->now_ms);
+    lk_undelivered_work (router);
+    LK_ASSERT (router->leaving || lk_router_deadline (router) > router->now_ms);
 }
 
 static void

@@ -89,7 +89,8 @@ static const lk_router_calls calls = {open_link, close_link, watch, unwatch,
 void
 lk_router_world_init (lk_router_world *self)
 {
-    const lk_router_identity own = {"h1", "h1.example:1", 11, 1000};
+    const lk_router_identity own = {"h1", "h1.example:1", 11, 1000,
+                                    LK_ROUTER_WORLD_CACHE};
     *self = (lk_router_world) {.reachable = true};
     lk_log_set_level (LK_LOG_ERROR);
     lk_router_init (&self->router, &own, &calls, self);
@@ -256,6 +257,28 @@ check_directory (const lk_router *router)
     }
 }
 
+/*  Within its bounds, and nothing in it that could be delivered. */
+static void
+check_cache (const lk_cache *cache)
+{
+    size_t count = 0, size = 0;
+    for (const lk_awaited *awaited = cache->awaited; awaited != NULL;
+         awaited = awaited->hh.next) {
+        size_t here = 0;
+        for (const lk_cached *message = awaited->first; message != NULL;
+             message = message->next) {
+            LK_ASSERT (message->awaited == awaited && message->ttl_s > 0);
+            size += message->size + sizeof (lk_cached);
+            here++;
+        }
+        LK_ASSERT (here == awaited->count && here > 0);
+        LK_ASSERT ((int64_t) here <= cache->limits.per_receiver_max);
+        count += here;
+    }
+    LK_ASSERT (count == cache->count && size == cache->size);
+    LK_ASSERT ((int64_t) size <= cache->limits.size_max);
+}
+
 void
 lk_router_world_check (const lk_router_world *self)
 {
@@ -267,6 +290,7 @@ lk_router_world_check (const lk_router_world *self)
         check_link (&router->mesh, router->mesh.link[i]);
     }
     check_directory (router);
+    check_cache (&router->cache);
     lk_mesh_count (&router->mesh, &total, &live);
     LK_ASSERT (live <= total && total <= LK_LINKS_MAX + 1);
     LK_ASSERT (total == router->cluster.total && live == router->cluster.live);

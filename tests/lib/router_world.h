@@ -14,6 +14,11 @@
 #include "neighbour.h"
 #include "session.h"
 
+#define LK_ROUTER_WORLD_CACHE                                                  \
+    {                                                                          \
+        60, 8, 4096                                                            \
+    }
+
 typedef struct {
     lk_router router;
     unsigned dialled; /* connections that were opened, so far */

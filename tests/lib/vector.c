@@ -65,6 +65,7 @@ read_envelope (lk_vector *self, const char *line)
                        || sscanf (line, "from %127s", self->from) == 1
                        || sscanf (line, "command %31s", self->command) == 1
                        || sscanf (line, "serial %" SCNu64, &self->serial) == 1
+                       || sscanf (line, "ttl %u", &self->ttl) == 1
                        || sscanf (line, "crossed %7s", value) == 1;
     LK_ASSERT (known);
     self->crossed |= strncmp (line, "crossed", 7) == 0;
@@ -205,7 +206,8 @@ lk_vector_differs (const lk_vector *self, const lk_message *message)
     if (odd || strcmp (self->to, lk_message_to (message)) != 0
         || strcmp (self->from, lk_message_from (message)) != 0
         || !lk_message_is (message, self->command)
-        || lk_message_serial (message) != self->serial) {
+        || lk_message_serial (message) != self->serial
+        || lk_message_ttl (message) != self->ttl) {
         snprintf (text, sizeof text,
                   "%s%s%s: not the example, but %s > %s %s %" PRIu64 " %s",
                   self->name, odd ? ", field " : "", odd ? odd : "",

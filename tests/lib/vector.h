@@ -21,6 +21,7 @@ typedef struct {
     char command[LK_COMMAND_LEN_MAX + 1];
     uint64_t serial;
     bool crossed;
+    unsigned ttl;
     json_t *body; /* an empty object if there is none */
     lk_bytes frame;
 } lk_vector;

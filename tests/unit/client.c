@@ -147,7 +147,7 @@ START_TEST (no_service_is_no_answer)
     world w;
     set_up (&w);
     lk_lock *lock = ask (&w, 2000);
-    lk_message *message = lk_message_new ("app@.", "UNKNOWN");
+    lk_message *message = lk_message_new ("app@.", "TRANSMISSIONREPORT");
     lk_message_set_text (message, "reason", "no service 'lock'");
     deliver (&w, message, lock->serial);
     expect_no_event (&w);

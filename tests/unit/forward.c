@@ -151,14 +151,17 @@ START_TEST (a_frame_for_many_is_taken_apart)
     assert_next ("b", "");
     assert_next ("c", "a@h1 > c@. FOUR 4");
     assert_next ("c", "");
-    assert_next ("a", "router@h1 > a@h1 UNKNOWN 2 {\"command\":\"TWO\","
-                      "\"to\":\"nobody@.\",\"reason\":\"no service 'nobody' "
+    assert_next ("a", "router@h1 > a@h1 TRANSMISSIONREPORT 2 "
+                      "{\"command\":\"TWO\",\"to\":\"nobody@.\","
+                      "\"error\":\"unknown\",\"reason\":\"no service 'nobody' "
                       "on host 'h1'\"}");
     assert_next ("a", "router@h1 > a@h1 ABSOLUTELY 5");
     assert_starts (next ("a"), "router@h1 > *@. INVALID 6 ");
-    assert_next ("a", "router@h1 > a@h1 UNKNOWN 7 {\"command\":\"SEVEN\","
-                      "\"to\":\"b@h7\",\"reason\":\"host 'h7' is not "
-                      "connected\"}");
+    assert_next ("a",
+                 "router@h1 > a@h1 TRANSMISSIONREPORT 7 "
+                 "{\"command\":\"SEVEN\",\"to\":\"b@h7\","
+                 "\"error\":\"disconnected\",\"reason\":\"host 'h7' is not "
+                 "connected\"}");
     assert_next ("a", "");
     lk_bytes_clear (&frame);
 }
@@ -217,11 +220,12 @@ START_TEST (packed_bodies_are_for_others)
 }
 END_TEST
 
-START_TEST (unknown_and_invalid_are_never_answered)
+START_TEST (complaints_are_never_answered)
 {
     enter ("a", "");
-    static const char *const commands[] = {"UNKNOWN", "INVALID"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const commands[] = {"UNKNOWN", "INVALID",
+                                           "TRANSMISSIONREPORT"};
+    for (size_t i = 0; i < 3; i++) {
         say (LK_SIDE_LOCAL, "a", "a@h1", "nobody@.", commands[i], "{}");
         say (LK_SIDE_LOCAL, "a", "a@h1", "b@h9", commands[i], "{}");
         say (LK_SIDE_LOCAL, "a", "b@h1", "a@.", commands[i], "{}");
@@ -250,8 +254,9 @@ START_TEST (who_does_not_read_is_not_waited_for)
     assert_next ("a", "");
     say (LK_SIDE_LOCAL, "a", "a@h1", "b@.", "MORE", body);
     say (LK_SIDE_LOCAL, "a", "a@h1", "b@.", "MORE", body);
-    assert_starts (next ("a"), "router@h1 > a@h1 UNKNOWN 42 "
+    assert_starts (next ("a"), "router@h1 > a@h1 TRANSMISSIONREPORT 42 "
                                "{\"command\":\"MORE\",\"to\":\"b@.\","
+                               "\"error\":\"overloaded\","
                                "\"reason\":\"the receiver does not keep up");
     ck_assert_uint_ge (router.count.overloaded, 1);
 }
@@ -265,7 +270,7 @@ START_TEST (what_waited_for_one_that_ended_is_returned)
     lk_session_end (&router,
                     lk_route_by_service (&router.route, lk_slice_of ("b")),
                     "process ended");
-    assert_starts (next ("a"), "router@h1 > a@h1 UNKNOWN 42 "
+    assert_starts (next ("a"), "router@h1 > a@h1 TRANSMISSIONREPORT 42 "
                                "{\"command\":\"ONE\"");
 }
 END_TEST
@@ -294,7 +299,7 @@ START_TEST (hosts_are_reached_by_name_by_all_and_by_any)
     say (LK_SIDE_LOCAL, "a", "a@h1", "b@?", "TELL", "{}");
     assert_next ("b", "a@h1 > b@? TELL 42 {}");
     say (LK_SIDE_LOCAL, "a", "a@h1", "c@?", "TELL", "{}");
-    assert_starts (next ("a"), "router@h1 > a@h1 UNKNOWN 42 ");
+    assert_starts (next ("a"), "router@h1 > a@h1 TRANSMISSIONREPORT 42 ");
     say (LK_SIDE_MESH, "in-h2", "router@h2", "router@h1", "STATUS",
          "{\"service\":\"c@h2\",\"status\":\"up\",\"pid\":9}");
     say (LK_SIDE_LOCAL, "a", "a@h1", "c@?", "TELL", "{}");
@@ -359,8 +364,9 @@ START_TEST (answers_go_back_over_the_mesh)
 {
     const char *out = link_host ("h2");
     say (LK_SIDE_MESH, "in-h2", "a@h2", "nobody@h1", "TELL", "{}");
-    assert_next (out, "router@h1 > a@h2 UNKNOWN 42 {\"command\":\"TELL\","
-                      "\"to\":\"nobody@h1\",\"reason\":\"no service 'nobody' "
+    assert_next (out, "router@h1 > a@h2 TRANSMISSIONREPORT 42 "
+                      "{\"command\":\"TELL\",\"to\":\"nobody@h1\","
+                      "\"error\":\"unknown\",\"reason\":\"no service 'nobody' "
                       "on host 'h1'\"}");
     say (LK_SIDE_MESH, "in-h2", "a@h2", "router@h1", "ALIVE", "{}");
     assert_next (out, "router@h1 > a@h2 ABSOLUTELY 42");
@@ -429,7 +435,7 @@ START_TEST (a_lost_link_is_told_with_all_that_it_means)
                       "{\"total\":2,\"live\":1}");
     assert_next ("w", "");
     say (LK_SIDE_LOCAL, "w", "w@h1", "lock@h2", "ONE", "{}");
-    assert_starts (next ("w"), "router@h1 > w@h1 UNKNOWN 42 ");
+    assert_starts (next ("w"), "router@h1 > w@h1 TRANSMISSIONREPORT 42 ");
 
     link_by ("h2", "again");
     drain ("w");
@@ -530,7 +536,7 @@ main (void)
     tcase_add_test (tcase, a_frame_for_many_is_taken_apart);
     tcase_add_test (tcase, what_is_broken_is_answered_and_the_rest_arrives);
     tcase_add_test (tcase, packed_bodies_are_for_others);
-    tcase_add_test (tcase, unknown_and_invalid_are_never_answered);
+    tcase_add_test (tcase, complaints_are_never_answered);
     tcase_add_test (tcase, who_does_not_read_is_not_waited_for);
     tcase_add_test (tcase, what_waited_for_one_that_ended_is_returned);
     tcase_add_test (tcase, hosts_are_reached_by_name_by_all_and_by_any);

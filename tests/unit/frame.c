@@ -225,7 +225,6 @@ static const struct {
     {16, 0, "the receiver is no address"},
     {17, 0, "the sender is no address"},
     {18, 0, "the command is no name"},
-    {19, 1, "reserved bits are set"},
     {20, '@', "the receiver is no address"},
     {20, '\0', "the receiver is no address"},
     {23, '@', "the receiver is no address"},
@@ -388,11 +387,13 @@ START_TEST (examples)
         slice_eq (header.command, one->command);
         ck_assert_uint_eq (header.serial, one->serial);
         ck_assert_int_eq (header.crossed, one->crossed);
+        ck_assert_uint_eq (header.ttl_s, one->ttl);
 
         const lk_frame_envelope envelope = {.to = one->to,
                                             .from = one->from,
                                             .command = one->command,
                                             .serial = one->serial,
+                                            .ttl_s = (uint8_t) one->ttl,
                                             .crossed = one->crossed,
                                             .packed = header.body_kind
                                                       == LK_BODY_PACKED};

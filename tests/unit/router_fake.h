@@ -101,7 +101,8 @@ static const lk_router_calls calls = {open_link, close_link, watch, unwatch,
 static inline void
 begin (const char *host, const char *address, uint64_t incarnation)
 {
-    const lk_router_identity own = {host, address, incarnation, 1000};
+    const lk_router_identity own = {
+        host, address, incarnation, 1000, {60, 3, 4096}};
     lk_log_set_level (LK_LOG_ERROR);
     lk_router_init (&router, &own, &calls, NULL);
     router.now_ms = 5000;

@@ -158,8 +158,10 @@ START_TEST (what_is_not_delivered)
     start_greeter ();
     lk_bytes frame = {0};
     add (&frame, "greeter@h1", "nobody@.", "HELLO", 13, "{}");
+    add (&frame, "greeter@h1", "router@.", "HELLO", 13, "{}");
     add (&frame, "lock@h1", "nobody@.", "HELLO", 14, "{}");
     put (LK_SIDE_LOCAL, "greeter", &frame);
+    says ("greeter", "transmissionreport");
     says ("greeter", "unknown");
     says ("greeter", "invalid");
     lk_bytes_clear (&frame);

@@ -46,7 +46,7 @@ TOKEN = "0000000700000004"
 
 
 def frame(to, sender, command, serial=0, body=None, crossed=False,
-          packed=None):
+          packed=None, ttl=0):
     text = b"" if body is None else json.dumps(
         body, separators=(",", ":"), ensure_ascii=False).encode()
     text = packed or text
@@ -55,7 +55,7 @@ def frame(to, sender, command, serial=0, body=None, crossed=False,
     flags = 2 if packed else 1 if text else 0
     flags |= 4 if crossed else 0
     head = struct.pack(">2sBBIQBBBB", b"LK", 1, flags, size, serial,
-                       *map(len, parts), 0)
+                       *map(len, parts), ttl)
     return head + b"".join(parts) + text
 
 
@@ -66,12 +66,14 @@ def hex_lines(data):
 
 
 def write(name, about, to, sender, command, serial=0, body=None,
-          crossed=False, packed=None):
-    data = frame(to, sender, command, serial, body, crossed, packed)
+          crossed=False, packed=None, ttl=0):
+    data = frame(to, sender, command, serial, body, crossed, packed, ttl)
     lines = [f"# {about}", "", f"to       {to}", f"from     {sender}",
              f"command  {command}", f"serial   {serial}"]
     if crossed:
         lines.append("crossed  yes")
+    if ttl:
+        lines.append(f"ttl      {ttl}")
     if body is not None:
         lines += ["", json.dumps(body, indent=2, ensure_ascii=False)]
     lines += ["", *hex_lines(data), ""]
@@ -93,7 +95,8 @@ STATUS = {"service": "lock@h2", "status": "up", "pid": 4021,
 ROUTERS = ["ABSOLUTELY", "ACCEPT", "ALIVE", "CLUSTERSTATUS", "COMMANDS",
            "CONNECT", "DISCONNECTED", "INVALID", "LOG", "REFUSE", "REGISTER",
            "RELOADCONFIG", "ROUTERSTATUS", "SERVICESTATUS", "SHUTDOWN",
-           "STATUS", "STOP", "SUBSCRIBE", "UNKNOWN", "UNREGISTER"]
+           "STATUS", "STOP", "SUBSCRIBE", "TRANSMISSIONREPORT", "UNKNOWN",
+           "UNREGISTER"]
 
 #   tests/unit/vectors_router.c has routers hear and say all of these.
 BUS = [
@@ -142,8 +145,10 @@ BUS = [
       "hosts": ["h2 live 10.0.0.2:7200 0.1.0",
                 "? dialing 10.0.0.3:7200 ?"],
       "services": ["greeter 4711 service 1", "lock 4020 service 0.1.0"],
+      "waiting": 0, "waiting_size": 0,
       "frames": 1402, "messages": 1833, "forwarded": 1214, "broken": 0,
-      "lies": 0, "unknown": 2, "overloaded": 0, "lost": 1, "refused": 0}),
+      "lies": 0, "unknown": 2, "cached": 0, "expired": 0, "overloaded": 0,
+      "lost": 1, "refused": 0}),
     ("stop", "stop this router", "router@.", G1, "STOP", 9),
     ("stop-service", "the router stops: stop, too", "lock@h1", R1, "STOP",
      0),
@@ -155,9 +160,11 @@ BUS = [
     ("log", "log more", "router@.", G1, "LOG", 12, {"level": "debug"}),
     ("log-answer", "the level is that now", G1, R1, "LOG", 12,
      {"level": "debug"}),
-    ("unknown", "nobody takes that", G1, R1, "UNKNOWN", 13,
-     {"command": "HELLO", "to": "nobody@.",
-      "reason": "no service 'nobody' on host 'h1'"}),
+    ("unknown", "the router knows no such command", G1, R1, "UNKNOWN", 13,
+     {"command": "HELLO", "reason": "the router knows no such command"}),
+    ("transmissionreport", "nobody takes that", G1, R1, "TRANSMISSIONREPORT",
+     13, {"command": "HELLO", "to": "nobody@.", "error": "unknown",
+          "reason": "no service 'nobody' on host 'h1'"}),
     ("invalid", "that was not yours to say", "*@.", R1, "INVALID", 14,
      {"reason": "the sender's address is not yours"}),
     ("hangup", "the link to a host is lost", G1, R1, "HANGUP", 0,
@@ -180,6 +187,8 @@ BUS = [
      {"text": "Hello, Grüß \"Gott\". This is h1.", "hosts": 3}),
     ("hello-mesh", "the same to the greeters of all hosts, as it crosses the "
      "mesh", "greeter@*", APP, "HELLO", 16, {"name": "all"}, True),
+    ("hello-later", "the same to a greeter that may come within 30 s",
+     "greeter@h1", APP, "HELLO", 17, {"name": "later"}, False, None, 30),
 ]
 
 OBJECT = {"object": "backup/db-1"}
