@@ -27,6 +27,9 @@ static const struct option options[] = {
     {"plugin", required_argument, NULL, LK_ARGUMENT_KEY},
     {"plugin-dir", required_argument, NULL, LK_ARGUMENT_KEY},
     {"dead-after", required_argument, NULL, LK_ARGUMENT_KEY},
+    {"cache-ttl", required_argument, NULL, LK_ARGUMENT_KEY},
+    {"cache-messages", required_argument, NULL, LK_ARGUMENT_KEY},
+    {"cache-size", required_argument, NULL, LK_ARGUMENT_KEY},
     {"log-level", required_argument, NULL, LK_ARGUMENT_KEY},
     {"syslog", no_argument, NULL, LK_ARGUMENT_YES},
     {"help", no_argument, NULL, LK_ARGUMENT_HELP},
@@ -50,6 +53,9 @@ static const char usage[] =
     "                         for each\n"
     "  --plugin-dir DIR       folder of plug-ins\n"
     "  --dead-after MS        silence that counts as death (1000)\n"
+    "  --cache-ttl S          how long messages may wait for a service (60)\n"
+    "  --cache-messages N     how many may wait for one service (1000)\n"
+    "  --cache-size BYTES     memory for all that wait (4194304)\n"
     "  --log-level LEVEL      error, warning, notice, info or debug\n"
     "  --syslog               log to syslog, not to standard error\n"
     "  --help, --version\n"

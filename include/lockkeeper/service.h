@@ -42,9 +42,9 @@ typedef struct {
 
     /*  A message from a router itself (borrowed for the call): a cluster
      *  event, the answer to what was sent to `router@...`, or
-     *  TRANSMISSIONREPORT about a message that it could not deliver. ALIVE comes while another process
-     *  asks for this service's name, ten times a second, and needs no answer:
-     *  leave what you do not know alone. */
+     *  TRANSMISSIONREPORT about a message that it could not deliver. ALIVE
+     *  comes while another process asks for this service's name, ten times a
+     *  second, and needs no answer: leave what you do not know alone. */
     void (*event) (void *self, const lk_message *event);
 
     /*  The time of lk_bus_wake_at has come; also after a message that

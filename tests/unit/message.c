@@ -338,6 +338,7 @@ START_TEST (built_like_the_example)
     lk_message *lock = lk_message_new ("lock@.", "LOCK");
     lk_message_set_from (lock, "backup-4711@h1");
     lk_message_set_serial (lock, 1);
+    lk_message_set_ttl (lock, 10);
     lk_message_set_text (lock, "object", "backup/db-1");
     lk_message_set_number (lock, "wait", 10000);
     lk_message_set_number (lock, "duration", 0);

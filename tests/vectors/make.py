@@ -200,7 +200,7 @@ APPLICATION = [
     ("app-lock", "an application asks for a lock; the serial is its number "
      "of the request", "lock@.", APP, "LOCK", 1,
      {"object": "backup/db-1", "wait": 10000, "duration": 0, "pid": 4711,
-      "type": "exclusive"}),
+      "type": "exclusive"}, False, None, 10),
     ("app-locked", "and gets it", APP, LOCK1, "LOCKED", 1,
      {"object": "backup/db-1", "type": "exclusive", "token": TOKEN,
       "key": KEY, "ordinal": 1, **LEASE}),
