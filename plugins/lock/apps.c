@@ -120,6 +120,7 @@ lk_app_add (lk_apps *apps, lk_app *self, lk_event_type asks,
     request->asks = asks;
     request->is_static = asked->mode.is_static;
     request->token = asked->token;
+    request->pid = asked->pid;
     request->key = copy_name (asked->object);
     bool whole =
         lk_object_parts (request->key, &zone, &context, &request->object);

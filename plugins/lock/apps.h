@@ -34,6 +34,10 @@ typedef struct {
     bool is_static;     /* LOCK */
     uint64_t unlock;    /* LOCK: serial of the UNLOCK that waits; 0 */
     uint64_t token;     /* CHECK, FORCE */
+    int64_t asked_ms;   /* LOCK */
+    int64_t granted_ms; /* LOCK: 0: it is not held */
+    uint64_t granted;   /* LOCK: the token, of one lock */
+    uint32_t pid;       /* LOCK */
     lk_name key;        /* the object's, with zone and context */
     lk_name object;     /* the object's name alone, a part of `key` */
     lk_name *rest;      /* LOCK: keys of the other locks of a set */

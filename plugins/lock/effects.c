@@ -104,6 +104,9 @@ carry_out (lk_lockd *self, const lk_effect *effect)
     case LK_DO_TRACE:
         trace (effect);
         break;
+    case LK_DO_DROPPED:
+        lk_lockd_note_dropped (self, effect->ticket);
+        break;
     case LK_DO_ALERT:
         lk_lockd_alert (self, effect);
         break;

@@ -14,7 +14,10 @@
  *      state.c     the state file, and the node that begins with it
  *      requests.c  what applications ask;  request_fields.c  its fields
  *      replies.c   what they are told
- *      status.c    LOCKSTATUS, LOCKLIST
+ *      status.c    LOCKSTATUS
+ *      list.c      LOCKLIST, LOCKOWNERS
+ *      journal.c   what happened of late;  past.c  LOCKHISTORY
+ *      top.c       LOCKTOP
  *      alerts.c    LOCKALERT
  *      members.c   LOCKMEMBERS: who is a member, and changes of that
  *      start.c     LOCKSTARTED, REFUSE, and whose messages count
@@ -25,6 +28,7 @@
 #define LK_LOCKD_H
 
 #include "apps.h"
+#include "journal.h"
 #include "node.h"
 #include "options.h"
 #include "peers.h"
@@ -74,6 +78,7 @@ typedef struct {
     lk_hosts packs; /* those of them that read packed bodies */
     lk_arena heard; /* what one of them says, while it is taken */
     lk_apps apps;
+    lk_journal *journal;
     lk_asked_change change;
     uint32_t attachment;  /* counts routers found */
     int64_t return_at_ms; /* look for lost applications; INT64_MAX */
@@ -130,6 +135,17 @@ void lk_lockd_tell (lk_lockd *self, const lk_answer *answer);
 /*  Answers to an application that the bus did not take, again. */
 void lk_lockd_resend (lk_lockd *self, lk_app *app);
 
+/*  -------------------------------------------------------- history */
+
+/*  An application is told something; is gone; an operator asks to take a lock
+ *  away; a home gave up the host of a holder. */
+void lk_lockd_note_answer (lk_lockd *self, const lk_app *app,
+                           lk_request *request, const lk_answer *answer);
+void lk_lockd_note_end (lk_lockd *self, const lk_app *app);
+void lk_lockd_note_force (lk_lockd *self, const lk_app *app,
+                          const lk_app_request *asked);
+void lk_lockd_note_dropped (lk_lockd *self, const lk_ticket *ticket);
+
 /*  -------------------------------------------------------- messages */
 
 /*  From applications. `local`: of this host. */
@@ -149,6 +165,20 @@ void lk_lockd_alert (lk_lockd *self, const lk_effect *effect);
 
 /*  Answers LOCKLIST with the tickets, or with the leaders that have them. */
 void lk_lockd_tell_list (lk_lockd *self, const lk_message *request);
+
+/*  Answers LOCKOWNERS, LOCKHISTORY and LOCKTOP. */
+void lk_lockd_tell_owners (lk_lockd *self, const lk_message *request);
+void lk_lockd_tell_history (lk_lockd *self, const lk_message *request);
+void lk_lockd_tell_top (lk_lockd *self, const lk_message *request);
+
+/*  Writes the name of what is locked, and its zone and context, into a row;
+ *  false: the key is none. */
+bool lk_lockd_set_key (lk_message *row, lk_name key);
+
+/*  Reads it; NULL after having answered that it makes no sense. `key` is empty
+ *  if there is none. */
+bool lk_lockd_get_key (lk_lockd *self, const lk_message *request, char *room,
+                       lk_name *key);
 
 /*  Answers LOCKMEMBERS, at once or when the change is made. */
 void lk_lockd_tell_members (lk_lockd *self, const lk_message *request);

@@ -285,6 +285,7 @@ lk_lockd_tell (lk_lockd *self, const lk_answer *answer)
     if (!request) {
         return; /* it is gone, the core hears so or has heard */
     }
+    lk_lockd_note_answer (self, app, request, answer);
     if (request->over && request->unlock == 0 && is_end (answer)) {
         lk_app_remove (app, request); /* was told already */
     } else if (answer->kind == LK_ANSWER_JEOPARDY

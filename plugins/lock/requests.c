@@ -94,6 +94,7 @@ enter_request (lk_lockd *self, lk_event_type asks, const lk_ask *ask,
             return NULL;
         }
         request->is_set = ask->is_set;
+        request->asked_ms = lk_bus_now (self->bus);
     } else if (request->is_set != ask->is_set
                || !lk_request_is (request, asks, &ask->core)) {
         lk_lockd_fail (self, ask->message, LK_INVALID,
@@ -208,6 +209,9 @@ unlock (lk_lockd *self, lk_ask *ask)
 {
     lk_app *app = find_app (self, ask->message);
     if (app && ask->force) {
+        if (!lk_app_find (app, ask->core.serial)) {
+            lk_lockd_note_force (self, app, &ask->core);
+        }
         ask_once (self, LK_ON_FORCE, ask, app);
     } else if (app) {
         unlock_named (self, app, ask);
@@ -227,6 +231,21 @@ static const asking askings[] = {
     {"LOCK", lk_ask_lock, lock},
     {"UNLOCK", lk_ask_unlock, unlock},
     {"LOCKCHECK", lk_ask_check, check},
+};
+
+/*  What anybody may ask, of any host. */
+typedef struct {
+    const char *command;
+    void (*tell) (lk_lockd *self, const lk_message *message);
+} question;
+
+static const question questions[] = {
+    {"LOCKSTATUS", lk_lockd_tell_status},
+    {"LOCKLIST", lk_lockd_tell_list},
+    {"LOCKMEMBERS", lk_lockd_tell_members},
+    {"LOCKOWNERS", lk_lockd_tell_owners},
+    {"LOCKHISTORY", lk_lockd_tell_history},
+    {"LOCKTOP", lk_lockd_tell_top},
 };
 
 static void
@@ -262,13 +281,13 @@ lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local)
             return;
         }
     }
-    if (lk_message_is (message, "LOCKSTATUS")) {
-        lk_lockd_tell_status (self, message);
-    } else if (lk_message_is (message, "LOCKLIST")) {
-        lk_lockd_tell_list (self, message);
-    } else if (lk_message_is (message, "LOCKMEMBERS")) {
-        lk_lockd_tell_members (self, message);
-    } else if (!lk_message_is_complaint (message)) {
+    for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
+        if (lk_message_is (message, questions[i].command)) {
+            questions[i].tell (self, message);
+            return;
+        }
+    }
+    if (!lk_message_is_complaint (message)) {
         answer_unknown (self, message);
     }
 }

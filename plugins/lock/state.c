@@ -31,6 +31,7 @@ lk_lockd_init (lk_lockd *self, const lk_lockd_options *options)
     self->resend_at_ms = INT64_MAX;
     lk_roster_init (&self->roster);
     lk_apps_init (&self->apps);
+    self->journal = lk_journal_new ();
 }
 
 void
@@ -38,6 +39,7 @@ lk_lockd_clear (lk_lockd *self)
 {
     lk_node_destroy (&self->node);
     lk_apps_clear (&self->apps);
+    lk_journal_destroy (&self->journal);
     lk_arena_clear (&self->heard);
     lk_lease_page_destroy (&self->page);
     lk_state_file_destroy (&self->file);

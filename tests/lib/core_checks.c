@@ -138,6 +138,9 @@ lk_core_check_effect (const lk_facts *disk, const lk_effect *effect,
                    && effect->message->kind == LK_MSG_ALERT);
         LK_ASSERT (effect->message->as.alert.cause < LK_ALERT_CAUSES);
         break;
+    case LK_DO_DROPPED:
+        LK_ASSERT (effect->ticket->token != 0 && !effect->ticket->kept);
+        break;
     case LK_DO_CHANGED:
         LK_ASSERT ((unsigned) effect->error < LK_ERROR_COUNT);
         LK_ASSERT (effect->error == LK_OK || effect->text != NULL);

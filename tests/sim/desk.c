@@ -165,6 +165,51 @@ lk_lockd_tell_members (lk_lockd *self, const lk_message *request)
 }
 
 void
+lk_lockd_tell_owners (lk_lockd *self, const lk_message *request)
+{
+    (void) self;
+    LK_ASSERT (!request);
+}
+
+void
+lk_lockd_tell_history (lk_lockd *self, const lk_message *request)
+{
+    (void) self;
+    LK_ASSERT (!request);
+}
+
+void
+lk_lockd_tell_top (lk_lockd *self, const lk_message *request)
+{
+    (void) self;
+    LK_ASSERT (!request);
+}
+
+/*  What is noted for people. */
+void
+lk_lockd_note_answer (lk_lockd *self, const lk_app *app, lk_request *request,
+                      const lk_answer *answer)
+{
+    (void) self;
+    LK_ASSERT (app && request && answer);
+}
+
+void
+lk_lockd_note_force (lk_lockd *self, const lk_app *app,
+                     const lk_app_request *asked)
+{
+    (void) self;
+    LK_ASSERT (app && asked);
+}
+
+void
+lk_lockd_note_dropped (lk_lockd *self, const lk_ticket *ticket)
+{
+    (void) self;
+    LK_ASSERT (ticket);
+}
+
+void
 lk_lockd_changed (lk_lockd *self, lk_err error, const char *text)
 {
     (void) self;

@@ -350,6 +350,8 @@ carry_out (sim_world *self, uint8_t place, const lk_effect *effect)
         break;
     case LK_DO_STATUS:
         break; /* see note_status */
+    case LK_DO_DROPPED:
+        break; /* for people */
     case LK_DO_CHANGED:
         self->host[place].changes--;
         self->totals.changed += effect->error == LK_OK;

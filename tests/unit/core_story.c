@@ -119,6 +119,7 @@ say_effect (const lk_effect *effect)
         say ("changed %s: %s\n", lk_err_word (effect->error), effect->text);
         break;
     case LK_DO_STATUS:
+    case LK_DO_DROPPED:
     case LK_DO_ALERT:
     case LK_DO_TRACE:
         break;

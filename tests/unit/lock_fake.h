@@ -13,6 +13,7 @@
 
 #include "../../plugins/lock/lockd.h"
 
+#include "net/process.h"
 #include "wire/lock_codec.h"
 #include "wire/message_frame.h"
 
@@ -129,6 +130,14 @@ check_text (const lk_message *message, const char *field, const char *text)
     ck_assert_str_eq (lk_message_text (message, field), text);
 }
 
+/*  Whoever it is. */
+bool
+lk_process_describe (int64_t pid, lk_process_look *look)
+{
+    *look = (lk_process_look) {.command = "backup.sh", .uid = 1000};
+    return pid != 0;
+}
+
 /*  -------------------------------------------------------- node */
 
 struct lk_node {
@@ -137,6 +146,9 @@ struct lk_node {
     lk_lock_kind kind[EVENTS_MAX];
     char reason[LK_REASON_MAX];
     size_t count;
+    const lk_node_wait *wait;
+    size_t waits;
+    lk_node_asked asked;
     size_t flushes;       /* steps that are nothing but the end of others */
     lk_effect effect[16]; /* of the next step */
     size_t effect_count;
@@ -238,6 +250,39 @@ lk_node_next_ticket (lk_node *self, size_t *cursor, lk_ticket *ticket)
                            .age_ms = 1500};
     (*cursor)++;
     return true;
+}
+
+bool
+lk_node_next_ticket_of (lk_node *self, lk_name object, size_t *cursor,
+                        lk_ticket *ticket)
+{
+    while (lk_node_next_ticket (self, cursor, ticket)) {
+        if (ticket->object.size == object.size
+            && memcmp (ticket->object.data, object.data, object.size) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+lk_node_next_wait (const lk_node *self, const void **place, lk_node_wait *wait)
+{
+    const lk_node_wait *next = *place;
+    next = next ? next + 1 : self->wait;
+    if (!self->wait || next == self->wait + self->waits) {
+        return false;
+    }
+    *place = next;
+    *wait = *next;
+    return true;
+}
+
+bool
+lk_node_find_asked (const lk_node *self, uint64_t serial, lk_node_asked *asked)
+{
+    *asked = self->asked;
+    return serial == self->asked.app_serial;
 }
 
 int64_t

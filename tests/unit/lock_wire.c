@@ -161,6 +161,7 @@ carry_out (world *w, lk_host self, const lk_effect *effect)
         tell (w, "%d trace %s", self, effect->text);
         break;
     case LK_DO_CHANGED:
+    case LK_DO_DROPPED:
     case LK_DO_STATUS:
         break;
     }

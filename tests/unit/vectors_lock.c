@@ -407,6 +407,28 @@ elect (void)
                                     .tickets = 2};
 }
 
+static const lk_node_wait waits[] = {
+    {.object = {"\0\0backup/db-2", 13},
+     .holders = 2,
+     .waiters = 1,
+     .longest_ms = 90},
+    {.object = {"\0\0backup/db-1", 13},
+     .holders = 1,
+     .waiters = 3,
+     .longest_ms = 1500},
+};
+
+/*  As of so long ago. */
+static void
+note (lk_past_event event, int64_t ago_ms)
+{
+    const lk_past past = {.event = event,
+                          .at_ms = bus.now_ms - ago_ms,
+                          .key = {"\0\0backup/db-1", 13},
+                          .held_ms = event == LK_PAST_RELEASED ? 1500 : 0};
+    lk_journal_add (lockd.journal, &past);
+}
+
 START_TEST (status_ready)
 {
     elect ();
@@ -414,6 +436,9 @@ START_TEST (status_ready)
     node.status.phase = "elected";
     node.status.lease_until_ms = bus.now_ms + 7800;
     lockd.alerts = 1;
+    node.wait = waits;
+    node.waits = 2;
+    note (LK_PAST_GRANTED, 1500);
     snprintf (lockd.alert, sizeof lockd.alert,
               "2026-11-20T12:00:00Z wrong table: host=h3");
     hear ("app-lockstatus");
@@ -497,6 +522,75 @@ START_TEST (list_of_tickets)
     node.tickets = 4;
     hear ("app-locklist");
     says ("app-locklist-answer");
+}
+END_TEST
+
+START_TEST (list_of_one)
+{
+    const lk_ticket tickets[] = {
+        {.object = {"\0\0backup/db-1", 13}},
+        {.object = {"\0nightly\0backup/db-1", 20}, .pid = 88},
+    };
+    node.serves = true;
+    node.ticket = tickets;
+    node.tickets = 2;
+    hear ("app-locklist-one");
+    const lk_message *list = only_sent (APP, "LOCKLIST");
+    ck_assert_uint_eq (lk_message_item_count (list, "tickets"), 1);
+    lk_message *row = lk_message_row (list, "tickets", 0);
+    check_text (row, "context", "nightly");
+    ck_assert_int_eq (lk_message_number (row, "pid", 0), 88);
+    lk_message_destroy (&row);
+}
+END_TEST
+
+START_TEST (owners)
+{
+    lockd.session = 3;
+    node.asked = (lk_node_asked) {.app_serial = 1, .danger = true};
+    hear ("app-lockowners");
+    says ("app-lockowners-answer");
+}
+END_TEST
+
+START_TEST (history)
+{
+    const uint32_t app = ask (APP, 1, "backup/db-1");
+    lk_app *asks = lk_apps_by_number (&lockd.apps, app);
+    lk_request *request = lk_app_find (asks, 1);
+    const lk_name reason = {"db-1 is broken", 14};
+    lk_answer answer = {.kind = LK_ANSWER_LOCKED, .token = TOKEN};
+    request->pid = 4711;
+    lk_lockd_note_answer (&lockd, asks, request, &answer);
+    lk_lockd_note_answer (&lockd, asks, request, &answer);
+    bus.now_ms += 1000;
+    lk_lockd_note_force (&lockd, lk_apps_intern (&lockd.apps, "cli-8@h1"),
+                         &(lk_app_request) {.object = request->key,
+                                            .token = TOKEN,
+                                            .reason = reason});
+    bus.now_ms += 500;
+    answer = (lk_answer) {
+        .kind = LK_ANSWER_UNLOCKED, .error = LK_FORCED, .reason = reason};
+    lk_lockd_note_answer (&lockd, asks, request, &answer);
+    lk_lockd_note_answer (&lockd, asks, request, &answer);
+    forget_sent ();
+    hear ("app-lockhistory");
+    says ("app-lockhistory-answer");
+    hear ("app-lockhistory-after");
+    says ("app-lockhistory-answer");
+}
+END_TEST
+
+START_TEST (top)
+{
+    node.serves = true;
+    node.wait = waits;
+    node.waits = 2;
+    note (LK_PAST_GRANTED, 20000); /* too long ago */
+    note (LK_PAST_GRANTED, 1500);
+    note (LK_PAST_RELEASED, 0);
+    hear ("app-locktop");
+    says ("app-locktop-answer");
 }
 END_TEST
 
@@ -619,10 +713,18 @@ main (void)
                                   not_turned,    set,       set_failed};
     const TTest *const library[] = {questions_of_the_library,
                                     answers_to_the_library};
-    const TTest *const questions[] = {status_ready,        status_not_ready,
-                                      list_of_tickets,     list_is_elsewhere,
-                                      list_of_members,     members_elsewhere,
-                                      members_not_changed, alert};
+    const TTest *const questions[] = {status_ready,
+                                      status_not_ready,
+                                      list_of_tickets,
+                                      list_is_elsewhere,
+                                      list_of_members,
+                                      members_elsewhere,
+                                      members_not_changed,
+                                      alert,
+                                      list_of_one,
+                                      owners,
+                                      history,
+                                      top};
     const TTest *const services[] = {started, started_is_heard};
     const group groups[] = {
         GROUP ("locks", locks, set_up_demo),

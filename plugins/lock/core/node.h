@@ -108,6 +108,7 @@ typedef enum {
     LK_DO_TELL,    /* `answer` to the application */
     LK_DO_LEASE,   /* publish: locks of this host end at `lease_until_ms` */
     LK_DO_STATUS,  /* ready or not, leaders, term have changed */
+    LK_DO_DROPPED, /* `ticket`, held on a host that was given up: for people */
     LK_DO_CHANGED, /* the answer to LK_ON_CHANGE: `error`, and why: `text` */
     LK_DO_TRACE,   /* `text`, a line for the log; `level` */
     LK_DO_ALERT    /* a table was wrong: `message` (ALERT), `text` */
@@ -161,11 +162,12 @@ typedef struct {
     lk_facts facts;
     const lk_lock_message *message;
     lk_answer answer;
-    uint64_t session;       /* LEASE */
-    int64_t lease_until_ms; /* LEASE: by the clock of now_ms; 0: ended */
-    lk_err error;           /* CHANGED */
-    lk_trace_level level;   /* TRACE, ALERT */
-    const char *text;       /* TRACE, ALERT, CHANGED */
+    const lk_ticket *ticket; /* DROPPED */
+    uint64_t session;        /* LEASE */
+    int64_t lease_until_ms;  /* LEASE: by the clock of now_ms; 0: ended */
+    lk_err error;            /* CHANGED */
+    lk_trace_level level;    /* TRACE, ALERT */
+    const char *text;        /* TRACE, ALERT, CHANGED */
 } lk_effect;
 
 /*  Belongs to the node, valid until its next step. */
@@ -214,6 +216,35 @@ void lk_node_get_status (lk_node *self, lk_node_status *status);
  *  what is there all the time comes, see walk.h. Borrowed until the next
  *  step. */
 bool lk_node_next_ticket (lk_node *self, size_t *cursor, lk_ticket *ticket);
+
+/*  Likewise those of one object: by its home, or by any leader. */
+bool lk_node_next_ticket_of (lk_node *self, lk_name object, size_t *cursor,
+                             lk_ticket *ticket);
+
+/*  An object of the own table that somebody waits for. */
+typedef struct {
+    lk_name object; /* borrowed until the next step */
+    size_t holders;
+    size_t waiters;
+    int64_t longest_ms; /* since the first of them asked */
+} lk_node_wait;
+
+/*  All of them, in no order that means anything, between two steps. Start with
+ *  *place = NULL; false at the end. Looks at each ticket that waits. */
+bool lk_node_next_wait (const lk_node *self, const void **place,
+                        lk_node_wait *wait);
+
+/*  What this host asked its homes for under that serial of the session; false:
+ *  nothing (any more). */
+typedef struct {
+    uint32_t app;
+    uint64_t app_serial;
+    uint32_t pid;
+    bool danger; /* held, and may soon be lost */
+} lk_node_asked;
+
+bool lk_node_find_asked (const lk_node *self, uint64_t serial,
+                         lk_node_asked *asked);
 
 /*  What is left of the duration of a ticket, as far as the own leader knows:
  *  its home does; -1: it does not, or there is none. */

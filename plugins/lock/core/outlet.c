@@ -216,6 +216,14 @@ lk_out_alert (lk_node *node, const lk_lock_message *message)
 }
 
 void
+lk_out_dropped (lk_node *node, const lk_ticket *ticket)
+{
+    const lk_ticket copy = lk_out_ticket (node, ticket);
+    add_effect (node, LK_DO_DROPPED)->ticket =
+        lk_arena_dup (&node->outlet.arena, &copy, sizeof copy);
+}
+
+void
 lk_out_trace (lk_node *node, lk_trace_level level, const char *format, ...)
 {
     char *text = lk_arena_alloc (&node->outlet.arena, TRACE_SIZE);

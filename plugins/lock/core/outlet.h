@@ -51,6 +51,9 @@ void lk_out_changed (lk_node *node, lk_err error, const char *text);
 /*  A leader's table is wrong: an ALERT, own or heard. */
 void lk_out_alert (lk_node *node, const lk_lock_message *message);
 
+/*  A held ticket, whose host is given up. */
+void lk_out_dropped (lk_node *node, const lk_ticket *ticket);
+
 /*  Bytes of others, for a trace; of a name without zone and context only
  *  that. */
 const char *lk_out_escaped (lk_node *node, lk_name name);

@@ -4,6 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
+#include "asked.h"
 #include "node_private.h"
 #include "walk.h"
 
@@ -70,6 +71,66 @@ lk_node_next_ticket (lk_node *node, size_t *cursor, lk_ticket *ticket)
     }
     *ticket = lk_entry_ticket (entry);
     ticket->age_ms = lk_entry_age (entry, node->now_ms);
+    return true;
+}
+
+bool
+lk_node_next_ticket_of (lk_node *node, lk_name object, size_t *cursor,
+                        lk_ticket *ticket)
+{
+    const size_t begin = lk_walk_to (object);
+    if (*cursor < begin) {
+        *cursor = begin;
+    }
+    const lk_entry *entry = lk_walk_next (&node->table, cursor);
+    while (entry && lk_walk_is_at (entry, begin)) {
+        if (lk_queue_is_of (entry->queue, object)) {
+            *ticket = lk_entry_ticket (entry);
+            ticket->age_ms = lk_entry_age (entry, node->now_ms);
+            return true;
+        }
+        entry = lk_walk_next (&node->table, cursor);
+    }
+    return false;
+}
+
+bool
+lk_node_next_wait (const lk_node *node, const void **place, lk_node_wait *wait)
+{
+    const lk_index *index = &node->table.waited_for;
+    const lk_link *link = *place;
+    do {
+        link = link ? lk_index_next (index, link) : lk_index_first (index);
+        if (!link) {
+            return false;
+        }
+    } while (!((const lk_waited *) link)->queue->waiting);
+    const lk_queue *queue = ((const lk_waited *) link)->queue;
+    *place = link;
+    *wait = (lk_node_wait) {.object = {queue->key, queue->size},
+                            .holders = queue->active};
+    const lk_entry *entry = queue->waiting;
+    for (; entry && entry != queue->pending; entry = entry->next) {
+        const int64_t age_ms = lk_entry_age (entry, node->now_ms);
+        wait->waiters++;
+        if (age_ms > wait->longest_ms) {
+            wait->longest_ms = age_ms;
+        }
+    }
+    return true;
+}
+
+bool
+lk_node_find_asked (const lk_node *node, uint64_t serial, lk_node_asked *asked)
+{
+    const lk_asked *it = lk_asked_by_serial (node, serial);
+    if (!it) {
+        return false;
+    }
+    *asked = (lk_node_asked) {.app = (uint32_t) it->name[0],
+                              .app_serial = it->name[1],
+                              .pid = it->ticket.pid,
+                              .danger = it->danger};
     return true;
 }
 

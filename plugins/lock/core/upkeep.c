@@ -18,6 +18,7 @@
 #define AUDITS_MAX 64   /* questions at a time */
 #define LOOKS_MAX 10000 /* tickets that time does something to, at a time */
 #define DIGEST_TICKETS_PER_MS 10
+#define DROPPED_TOLD_MAX 1000 /* held tickets of a session that is over */
 
 /*  -------------------------------------------------------- durations */
 
@@ -235,9 +236,41 @@ lk_on_audited (lk_node *node, const lk_lock_message *message)
 
 /*  -------------------------------------------------------- silent hosts */
 
+/*  For people, as many as one may want to see. */
+static void
+tell_dropped (lk_node *node, const lk_crowd *crowd, size_t *told)
+{
+    const lk_link *link = lk_index_first (&crowd->entries);
+    for (; link && *told < DROPPED_TOLD_MAX;
+         link = lk_index_next (&crowd->entries, link)) {
+        const lk_entry *entry = (const lk_entry *) link;
+        if (entry->token != 0 && !entry->kept
+            && lk_queue_home (&node->table, entry->queue)
+                   == lk_node_place (node)) {
+            lk_ticket ticket = lk_entry_ticket (entry);
+            ticket.age_ms = lk_entry_age (entry, node->now_ms);
+            lk_out_dropped (node, &ticket);
+            (*told)++;
+        }
+    }
+}
+
+static void
+tell_all_dropped (lk_node *node, lk_host host, uint64_t session)
+{
+    size_t told = 0;
+    const lk_crowd *crowd = node->table.crowds;
+    for (; crowd; crowd = crowd->hh.next) {
+        if (crowd->id[0] == host && crowd->id[1] <= session) {
+            tell_dropped (node, crowd, &told);
+        }
+    }
+}
+
 static void
 drop_session (lk_node *node, lk_host host, uint64_t session)
 {
+    tell_all_dropped (node, host, session);
     lk_op op = {.kind = LK_OP_GONE, .by.host = LK_NOBODY};
     op.ticket.request.host = host;
     op.ticket.request.session = session;

@@ -6,6 +6,8 @@
 
 #include "walk.h"
 
+#include "util/hash.h"
+
 /*  A cursor: the lot, the first bits of the order in its index, and how many
  *  tickets of that place are over. All of it is 53 bits. */
 #define PLACE_BITS 24
@@ -106,4 +108,20 @@ lk_walk_next (lk_table *table, size_t *cursor)
         table->walked_to = *cursor;
     }
     return entry;
+}
+
+size_t
+lk_walk_to (lk_name object)
+{
+    const uint64_t hash = lk_hash64 (object.data, object.size);
+    const uint32_t turned = lk_index_turned ((uint32_t) hash >> LK_LOT_BITS);
+    const uint64_t place =
+        hash % LK_LOTS << PLACE_BITS | turned >> (32 - PLACE_BITS);
+    return place << OFFSET_BITS;
+}
+
+bool
+lk_walk_is_at (const lk_entry *entry, size_t cursor)
+{
+    return place_of (entry->queue) == cursor >> OFFSET_BITS;
 }

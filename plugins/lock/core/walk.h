@@ -16,4 +16,9 @@
  *  this function alone, and less than 2^53. */
 lk_entry *lk_walk_next (lk_table *table, size_t *cursor);
 
+/*  The cursor of the first ticket of an object; and whether a ticket is still
+ *  of its place in the walk. */
+size_t lk_walk_to (lk_name object);
+bool lk_walk_is_at (const lk_entry *entry, size_t cursor);
+
 #endif

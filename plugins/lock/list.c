@@ -1,0 +1,262 @@
+/*  list.c - LOCKLIST and LOCKOWNERS: who holds and who waits, and who they are
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  What a ticket does not have is looked up on its own host when a person asks
+ *  for it: so no leader keeps the names of all programs.
+ */
+
+#include "lockd.h"
+
+#include "net/process.h"
+#include "wire/message_frame.h"
+#include "wire/object_name.h"
+
+#include <lockkeeper/lockkeeper.h>
+#include <string.h>
+
+#define LIST_COUNT_MAX 500         /* tickets in one answer */
+#define LIST_SIZE_MAX (512 * 1024) /* bytes, about */
+#define ROW_SIZE 600               /* of a ticket without its names, at most */
+#define BYTE_SIZE 6                /* of a name's byte in JSON, at most */
+#define OWNERS_MAX 500
+
+/*  -------------------------------------------------------- list */
+
+static void
+set_name (lk_message *row, const char *field, lk_name name)
+{
+    char text[LK_NAME_SIZE_MAX + 1];
+    memcpy (text, name.data, name.size);
+    text[name.size] = '\0';
+    lk_message_set_text (row, field, text);
+}
+
+static void
+set_if_any (lk_message *row, const char *field, int64_t number)
+{
+    if (number > 0) {
+        lk_message_set_number (row, field, number);
+    }
+}
+
+static void
+set_if_so (lk_message *row, const char *field, bool flag)
+{
+    if (flag) {
+        lk_message_set_flag (row, field, true);
+    }
+}
+
+/*  A lock of a set is asked for when those ahead of it are held. */
+static const char *
+state_of (const lk_ticket *ticket)
+{
+    const bool later = ticket->token == 0 && ticket->number == 0;
+    return ticket->token != 0 ? "held" : later ? "later" : "waiting";
+}
+
+/*  What a plain exclusive lock does not have is left out. */
+static void
+add_mode (lk_message *row, const lk_ticket *ticket)
+{
+    const lk_lock_mode *mode = &ticket->mode;
+    lk_message_set_text (row, "type", lk_lock_type_words[mode->type]);
+    if (mode->soft) {
+        lk_message_set_text (row, "policy", "soft");
+    }
+    set_if_any (row, "quiet", mode->quiet_ms);
+    set_if_any (row, "limit", mode->limit);
+    set_if_any (row, "bound", mode->bound);
+    set_if_so (row, "lenient", mode->lenient);
+    set_if_so (row, "static", mode->is_static);
+    set_if_any (row, "ordinal", ticket->ordinal);
+    set_if_any (row, "turn", ticket->turn);
+    set_if_so (row, "upgrade", ticket->upgrade);
+    set_if_any (row, "duration", ticket->duration_ms);
+}
+
+bool
+lk_lockd_set_key (lk_message *row, lk_name key)
+{
+    lk_name zone, context, object;
+    if (!lk_object_parts (key, &zone, &context, &object)) {
+        return false;
+    }
+    lk_object_set (row, object);
+    if (zone.size) {
+        set_name (row, "zone", zone);
+    }
+    if (context.size) {
+        set_name (row, "context", context);
+    }
+    return true;
+}
+
+static lk_message *
+new_row (const lk_lockd *self, const lk_ticket *ticket)
+{
+    lk_message *row = lk_message_row_new ();
+    if (!lk_lockd_set_key (row, ticket->object)) {
+        lk_message_destroy (&row);
+        return NULL;
+    }
+    lk_message_set_text (row, "host",
+                         lk_roster_name (&self->roster, ticket->request.host));
+    set_name (row, "owner", ticket->owner);
+    lk_message_set_number (row, "pid", ticket->pid);
+    lk_message_set_text (row, "state", state_of (ticket));
+    lk_message_set_number (row, "since_ms", ticket->age_ms);
+    lk_message_set_hex (row, "token", ticket->token);
+    lk_message_set_number (row, "session", (int64_t) ticket->request.session);
+    lk_message_set_number (row, "serial", (int64_t) ticket->request.serial);
+    add_mode (row, ticket);
+    return row;
+}
+
+static void
+add_ticket (lk_lockd *self, lk_message *list, const lk_ticket *ticket)
+{
+    const int64_t left_ms = lk_node_ticket_left (self->node, ticket->request);
+    lk_message *row = new_row (self, ticket);
+    if (row && left_ms >= 0) {
+        lk_message_set_number (row, "left_ms", left_ms);
+    }
+    if (row) {
+        lk_message_add_row (list, "tickets", &row);
+    }
+}
+
+/*  Of one object, if there is one. */
+static bool
+next_ticket (lk_lockd *self, lk_name key, size_t *cursor, lk_ticket *ticket)
+{
+    return key.size > 0
+               ? lk_node_next_ticket_of (self->node, key, cursor, ticket)
+               : lk_node_next_ticket (self->node, cursor, ticket);
+}
+
+/*  From `cursor` on, until the answer is large enough. */
+static void
+add_tickets (lk_lockd *self, lk_message *list, lk_name key, size_t cursor)
+{
+    lk_ticket ticket;
+    size_t size = 0;
+    for (size_t count = 0; next_ticket (self, key, &cursor, &ticket); count++) {
+        add_ticket (self, list, &ticket);
+        size += ROW_SIZE
+                + BYTE_SIZE * ((size_t) ticket.object.size + ticket.owner.size);
+        if (count + 1 == LIST_COUNT_MAX || size > LIST_SIZE_MAX) {
+            lk_message_set_number (list, "cursor", (int64_t) cursor);
+            return;
+        }
+    }
+}
+
+bool
+lk_lockd_get_key (lk_lockd *self, const lk_message *request, char *room,
+                  lk_name *key)
+{
+    char name[LK_OBJECT_LEN_MAX];
+    lk_name object;
+    lk_flaw flaw;
+    const char *zone = lk_message_text (request, "zone");
+    const char *context = lk_message_text (request, "context");
+    *key = (lk_name) {0};
+    if (!lk_message_has (request, "object")
+        && !lk_message_has (request, "object_hex")) {
+        return true;
+    }
+    if (lk_object_get (request, name, &object, &flaw)) {
+        *key = lk_object_key (zone ? zone : "", context ? context : "", object,
+                              room, LK_NAME_SIZE_MAX);
+    }
+    if (key->size == 0) {
+        lk_lockd_fail (self, request, LK_INVALID, "that names no lock");
+        return false;
+    }
+    return true;
+}
+
+/*  A service that does not lead names the leaders instead: ask one of them.
+ *  Tickets may come and go between two answers of one listing. */
+void
+lk_lockd_tell_list (lk_lockd *self, const lk_message *request)
+{
+    char room[LK_NAME_SIZE_MAX];
+    lk_name key;
+    int64_t cursor = lk_message_number (request, "cursor", 0);
+    if (cursor < 0
+        || (lk_message_has (request, "cursor")
+            && lk_message_number (request, "cursor", -1) < 0)) {
+        lk_lockd_fail (self, request, LK_INVALID,
+                       "the field 'cursor' is out of range");
+        return;
+    }
+    if (!lk_lockd_get_key (self, request, room, &key)) {
+        return;
+    }
+    lk_message *list = lk_message_reply (request, "LOCKLIST");
+    lk_message_set_text (list, "served_by", lk_bus_host (self->bus));
+    if (lk_node_serves (self->node)) {
+        add_tickets (self, list, key, (size_t) cursor);
+    } else {
+        lk_node_status status;
+        lk_node_get_status (self->node, &status);
+        lk_lockd_add_leaders (self, list, &status.decree);
+    }
+    (void) lk_lockd_send (self, list);
+}
+
+/*  -------------------------------------------------------- owners */
+
+/*  What is not there is left out. */
+static void
+add_process (lk_message *row, int64_t pid)
+{
+    lk_process_look look;
+    if (!lk_process_describe (pid, &look)) {
+        return;
+    }
+    lk_message_set_number (row, "uid", look.uid);
+    if (look.command[0] != '\0') {
+        lk_message_set_text (row, "command", look.command);
+    }
+}
+
+/*  A ticket of this host: what LOCKLIST does not say of it. */
+static void
+add_owner (lk_lockd *self, lk_message *list, const lk_message *asked)
+{
+    const int64_t session = lk_message_number (asked, "session", 0);
+    const int64_t serial = lk_message_number (asked, "serial", 0);
+    const int64_t pid = lk_message_number (asked, "pid", 0);
+    lk_node_asked known;
+    lk_message *row = lk_message_row_new ();
+    lk_message_set_number (row, "session", session);
+    lk_message_set_number (row, "serial", serial);
+    lk_message_set_number (row, "pid", pid);
+    add_process (row, pid);
+    if ((uint64_t) session == self->session
+        && lk_node_find_asked (self->node, (uint64_t) serial, &known)) {
+        lk_message_set_flag (row, "jeopardy", known.danger);
+    }
+    lk_message_add_row (list, "owners", &row);
+}
+
+void
+lk_lockd_tell_owners (lk_lockd *self, const lk_message *request)
+{
+    lk_message *list = lk_message_reply (request, "LOCKOWNERS");
+    lk_message_set_text (list, "served_by", lk_bus_host (self->bus));
+    lk_message *row;
+    for (size_t i = 0;
+         i < OWNERS_MAX
+         && (row = lk_message_row (request, "tickets", i)) != NULL;
+         i++) {
+        add_owner (self, list, row);
+        lk_message_destroy (&row);
+    }
+    (void) lk_lockd_send (self, list);
+}

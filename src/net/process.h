@@ -1,0 +1,25 @@
+/*  process.h - what a process is called, and whose it is
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#ifndef LK_PROCESS_H
+#define LK_PROCESS_H
+
+#include "util/escape.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LK_COMMAND_SIZE_MAX 64 /* bytes of what the kernel tells */
+
+typedef struct {
+    char command[LK_ESCAPE_ROOM (LK_COMMAND_SIZE_MAX)]; /* fit to be shown */
+    int64_t uid;
+} lk_process_look;
+
+/*  Of the process that has that number now; false: there is none. */
+bool lk_process_describe (int64_t pid, lk_process_look *look);
+
+#endif
