@@ -16,7 +16,7 @@
 static void
 read_command (int64_t pid, lk_process_look *look)
 {
-    char path[48], command[LK_COMMAND_SIZE_MAX];
+    char path[48], command[LK_COMMAND_SIZE];
     snprintf (path, sizeof path, "/proc/%" PRId64 "/comm", pid);
     const int file = open (path, O_RDONLY | O_CLOEXEC);
     const ssize_t size = file < 0 ? 0 : read (file, command, sizeof command);

@@ -12,10 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LK_COMMAND_SIZE_MAX 64 /* bytes of what the kernel tells */
+#define LK_COMMAND_SIZE 64 /* bytes of what the kernel tells */
 
 typedef struct {
-    char command[LK_ESCAPE_ROOM (LK_COMMAND_SIZE_MAX)]; /* fit to be shown */
+    char command[LK_ESCAPE_ROOM (LK_COMMAND_SIZE)]; /* fit to be shown */
     int64_t uid;
 } lk_process_look;
 
