@@ -1,0 +1,155 @@
+#   _drive.py - core and connection together
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+"""What blocking and asyncio sessions share: one turn of all that is to do,
+and what is done with locks, as generators that yield what they wait for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Callable, Generator, List, Optional, Sequence, TypeVar
+
+from . import _link
+from ._book import Told
+from ._config import find_endpoints
+from ._core import READY, REFUSED, SEEKING, Core, Question
+from ._frame import Body
+from ._lease import FOREVER, now_ms
+from ._link import Link
+from .errors import Disconnected, Misuse, Refused, TimedOut
+
+T = TypeVar("T")
+
+GIVE_BACK_MS = 1000  # how long the end of a session waits for UNLOCKED
+CONNECT_S = 5.0
+
+
+@dataclass
+class Until:
+    """What a step waits for: that ``ready`` says so, or the time ``end_ms``
+    (boot clock)."""
+
+    ready: Callable[[], bool]
+    end_ms: int = FOREVER
+
+
+Steps = Generator[Until, None, T]
+
+
+def end_of(wait_ms: int) -> int:
+    """When a wait that begins now is over; -1: never."""
+    return FOREVER if wait_ms < 0 else now_ms() + wait_ms
+
+
+class Driver:
+    """Core and connection. Not for several threads at once."""
+
+    def __init__(self, endpoint: Optional[str], name: Optional[str]) -> None:
+        self.pid = os.getpid()
+        self.broken: Optional[BaseException] = None
+        self.closed = False  # the user closed it
+        self.shutting = False  # and nothing is waited for any more
+        self.endpoints: List[str] = [
+            _link.check_endpoint(one) for one in find_endpoints(endpoint)]
+        self.core = Core(self.endpoints, now_ms(), name or "")
+        self.link = Link()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether anything is heard: not after the end, not in a child."""
+        return os.getpid() == self.pid and not self.closed \
+            and self.broken is None
+
+    def check_alive(self) -> None:
+        """Not after the end, and not in a child."""
+        if os.getpid() != self.pid:
+            raise Misuse("a session does not outlive fork(): "
+                         "open another one in the child")
+        if self.closed:
+            raise Misuse("the session is closed")
+        if self.broken is not None:
+            raise Disconnected(f"the session broke: {self.broken!r}")
+
+    def turn(self) -> List[Told]:
+        """Does all that is to do now; what happened to locks is returned."""
+        while True:
+            self._read()
+            self.core.tick(now_ms())
+            self.flush()
+            if self.link.is_idle():
+                break
+        told, self.core.book.events = self.core.book.events, []
+        return told
+
+    def flush(self) -> None:
+        """What is to be sent leaves now."""
+        if self.core.reopen and not self.shutting:
+            self.core.reopen = False
+            self.link.open(self.core.endpoint)
+        for frame in self.core.take_frames():
+            self.link.send(frame)
+
+    def _read(self) -> None:
+        for word, frame in self.link.read():
+            if word == _link.UP:
+                self.core.connected(now_ms())
+            elif word == _link.DOWN:
+                self.core.disconnected(now_ms())
+            else:
+                self.core.receive(frame, now_ms())
+
+    def timeout_ms(self) -> Optional[int]:
+        """How long to sleep at most; None: for as long as you like."""
+        deadline = self.core.deadline()
+        if deadline == FOREVER:
+            return None
+        return max(0, deadline - now_ms())
+
+    #   -------------------------------------------------------- steps
+
+    def connect_steps(self, connect_ms: int) -> Steps[None]:
+        """Waits for the router."""
+        core = self.core
+        yield Until(lambda: core.state in (READY, REFUSED), end_of(connect_ms))
+        if core.state == READY:
+            return
+        if core.state == REFUSED or core.refusal:
+            raise Refused(f"the router refused: {core.refusal}")
+        where = ", ".join(f"'{one}'" for one in self.endpoints)
+        number = _link.probe(self.endpoints[0])
+        if core.state == SEEKING and number != 0:
+            raise Disconnected(
+                f"no router at {where}: {os.strerror(number).lower()}")
+        raise Disconnected(f"the router at {where} does not answer")
+
+    def ask_steps(self, to: str, command: str, body: Optional[Body],
+                  answers: Sequence[str], end_ms: int) -> Steps[Question]:
+        """Asks a service and waits for its answer."""
+        question = Question(to, command, body, answers)
+        try:
+            self.core.ask(question, now_ms())
+            yield Until(lambda: question.done, end_ms)
+        finally:
+            self.core.drop(question)
+        if question.error is not None:
+            raise question.error
+        if question.answer is None:
+            raise TimedOut(f"{to} did not answer {command} in time")
+        return question
+
+    def close_steps(self) -> Steps[None]:
+        """Gives back all but static locks. The router tells the lock service
+        that we are gone, so nothing leaks if this does not get through."""
+        book = self.core.book
+        self.closed = True
+        book.abandon_all(now_ms())
+        yield Until(lambda: book.open_count == 0, end_of(GIVE_BACK_MS))
+
+    def shut(self) -> None:
+        """Leaves the router and closes the connection."""
+        self.shutting = True
+        self.core.leave()
+        self.flush()
+        self.link.close()

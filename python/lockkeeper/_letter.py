@@ -1,0 +1,177 @@
+#   _letter.py - the messages that a session sends to its lock service
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+"""LOCK, UNLOCK and LOCKCHECK out of entries of the book, and what a LOCKED
+says. lockkeeper-protocol(7) has their fields."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Dict, List, Optional, Tuple
+
+from . import _frame
+from ._entry import Deed, Entry
+from ._frame import Body, Message
+from ._lease import FOREVER
+
+SERVICE = "lock@."
+
+
+def _add_name(body: Body, entry: Entry) -> None:
+    field, value = _frame.object_field(entry.wish.names[0])
+    body[field] = value
+    if entry.wish.context:
+        body["context"] = entry.wish.context
+
+
+def _add_names(body: Body, entry: Entry) -> None:
+    if not entry.wish.is_set:
+        _add_name(body, entry)
+        return
+    body["locks"] = [dict([_frame.object_field(name)])
+                     for name in entry.wish.names]
+    if entry.wish.context:
+        body["context"] = entry.wish.context
+
+
+def _wait_left(wait_ms: int, since_ms: int, now_ms: int) -> int:
+    if wait_ms <= 0:
+        return wait_ms
+    return max(0, since_ms + wait_ms - now_ms)
+
+
+def lock(entry: Entry, now_ms: int) -> Message:
+    """LOCK, with what is left of the wait."""
+    wish = entry.wish
+    body: Body = {}
+    _add_names(body, entry)
+    body["type"] = wish.type
+    if wish.soft:
+        body["policy"] = "soft"
+    for name, number in (("quiet", wish.quiet_ms), ("limit", wish.limit),
+                         ("bound", wish.bound), ("linger", wish.linger_ms)):
+        if number:
+            body[name] = number
+    for name, flag in (("lenient", wish.lenient), ("static", wish.static)):
+        if flag:
+            body[name] = True
+    body["wait"] = _wait_left(entry.wait_ms, entry.asked_at, now_ms)
+    body["duration"] = wish.duration_ms
+    if wish.key:
+        body["key"] = _frame.write_hex(wish.key)
+    body["pid"] = os.getpid()
+    return Message(SERVICE, "", "LOCK", entry.serial, body)
+
+
+def change(entry: Entry, now_ms: int) -> Message:
+    """LOCK of a held lock for its change of type."""
+    body: Body = {}
+    _add_name(body, entry)
+    wanted = entry.change
+    body["type"] = wanted.type
+    body["wait"] = _wait_left(wanted.wait_ms, wanted.asked_at, now_ms)
+    body["turn"] = entry.turn
+    body["pid"] = os.getpid()
+    return Message(SERVICE, "", "LOCK", entry.serial, body)
+
+
+def end(entry: Entry) -> Message:
+    """What ends it: UNLOCK of our own request, with its key if that is
+    known, in case that the lock service is another one by now (a set goes by
+    its request alone); or UNLOCK by a key, by force, or LOCKCHECK."""
+    body: Body = {}
+    if entry.deed is Deed.LOCK:
+        body["request"] = entry.serial
+        if not entry.wish.is_set:
+            _add_name(body, entry)
+            if entry.token:
+                body["key"] = _frame.write_hex(entry.key)
+        return Message(SERVICE, "", "UNLOCK", entry.serial + 1, body)
+    _add_name(body, entry)
+    if entry.deed is Deed.UNLOCK:
+        body["key"] = _frame.write_hex(entry.key)
+    elif entry.deed is Deed.FORCE:
+        body["force"] = True
+        if entry.comment:
+            body["reason"] = entry.comment
+    if entry.deed is Deed.CHECK or (entry.deed is Deed.FORCE and entry.token):
+        body["token"] = _frame.write_hex(entry.token)
+    command = "LOCKCHECK" if entry.deed is Deed.CHECK else "UNLOCK"
+    return Message(SERVICE, "", command, entry.serial + 1, body)
+
+
+def give_back(grant: Message) -> Message:
+    """UNLOCK for a LOCKED that nobody here has asked for any more. A lock
+    service that does not know the request is not the one that granted it:
+    then it is given back already."""
+    return Message(SERVICE, "", "UNLOCK", grant.serial + 1,
+                   {"request": grant.serial})
+
+
+#   ------------------------------------------------------------ LOCKED
+
+
+@dataclass
+class Grant:
+    """What a LOCKED says."""
+
+    tokens: List[int]  # of each name, in the order of asking
+    key: int
+    type: str
+    ordinal: int
+    turn: int
+    static: bool
+    until_ms: int
+    session: int
+    lease_until_ms: int
+    lease_ms: int
+    lease_page: str
+
+
+Row = Tuple[int, int]
+
+
+def _read_row(body: Body) -> Optional[Row]:
+    token = _frame.read_hex(body.get("token"))
+    key = _frame.read_hex(body.get("key"))
+    return None if not token or key is None else (token, key)
+
+
+def _read_rows(message: Message, names: Tuple[bytes, ...],
+               is_set: bool) -> Optional[List[Row]]:
+    """Token and key of each name; None if one is missing."""
+    body = message.body or {}
+    if ("locks" in body) != is_set:
+        return None
+    if not is_set:
+        row = _read_row(body)
+        return None if row is None else [row]
+    found: Dict[bytes, Row] = {}
+    rows = body["locks"]
+    for item in rows if isinstance(rows, list) else []:
+        name = _frame.read_object(item) if isinstance(item, dict) else None
+        row = _read_row(item) if name is not None else None
+        if name is not None and row is not None:
+            found[name] = row
+    if any(name not in found for name in names):
+        return None
+    return [found[name] for name in names]
+
+
+def read_grant(message: Message, entry: Entry) -> Optional[Grant]:
+    """What a LOCKED of that entry says; None if something is missing."""
+    session = message.number("session")
+    rows = _read_rows(message, entry.wish.names, entry.wish.is_set)
+    if session <= 0 or rows is None:
+        return None
+    until_ms = message.number("until", -1)
+    return Grant(
+        tokens=[token for token, _ in rows], key=rows[0][1],
+        type=message.text("type"), ordinal=message.number("ordinal"),
+        turn=message.number("turn"), static=message.flag("static"),
+        until_ms=FOREVER if until_ms < 0 else until_ms,
+        session=session, lease_until_ms=message.number("lease_until"),
+        lease_ms=message.number("lease"),
+        lease_page=message.text("lease_page"))

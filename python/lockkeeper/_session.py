@@ -1,0 +1,509 @@
+#   _session.py - sessions and locks that block
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+"""Blocking sessions. Each has a thread that listens, so that a lock which is
+lost is told while the program works; a mutex is around all of it."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import queue
+import select
+import sys
+import threading
+import weakref
+from types import TracebackType
+from typing import Any, Callable, Dict, Iterable, List, Optional
+from typing import Type, TypeVar
+
+from . import _others, _wish
+from ._book import JEOPARDY, LOST, SAFE, Told
+from ._drive import CONNECT_S, Driver, Steps, Until
+from ._handle import RELEASE_S, Handle, Key, LockKind, SemaphoreKind, SetKind
+from ._lease import FOREVER, now_ms
+from ._others import Check, Status, Ticket
+from ._wish import EXCLUSIVE, SHARED, Name
+from .errors import Busy, Disconnected, LockLost
+
+T = TypeVar("T")
+H = TypeVar("H", bound="Blocking")
+Call = Callable[[], Any]
+
+_open: "weakref.WeakSet[Session]" = weakref.WeakSet()
+
+
+class _Bell:
+    """Wakes who sleeps on its descriptor."""
+
+    def __init__(self) -> None:
+        self.number, self._end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._rung = False  # under the session's mutex
+
+    def ring(self) -> None:
+        if not self._rung:
+            self._rung = True
+            os.write(self._end, b"!")
+
+    def hush(self) -> None:
+        if self._rung:
+            os.read(self.number, 16)
+            self._rung = False
+
+    def close(self) -> None:
+        os.close(self.number)
+        os.close(self._end)
+
+
+class Session:
+    """A way to the lock service of this host.
+
+    ``endpoint`` is where the router listens, 'ipc://PATH', or several of
+    them with commas, which are tried in turn; without it
+    $LOCKKEEPER_ENDPOINT counts, then /etc/lockkeeper/lockkeeper.conf, then
+    ipc:///run/lockkeeper/router. ``name`` is shown to others with the
+    process's number behind it, otherwise the program's. ``connect_timeout``
+    is how many seconds to wait for the router, which otherwise raises
+    Disconnected, or Refused.
+
+    A session and its locks may be used by all threads of the process. It has
+    a thread of its own, which does the repeating and hears what happens; on
+    demand another one, in which callbacks run. After fork() it is the
+    parent's alone: in the child its locks are not held and all else raises
+    Misuse, so open another one there. (What was acquired by a parent that is
+    gone is given back.)
+
+    close(), or the end of a ``with`` block, gives back all locks but static
+    ones; so does a regular end of the process. A process that is killed
+    gives all back as well: the router watches it.
+    """
+
+    def __init__(self, endpoint: Optional[str] = None, *,
+                 name: Optional[str] = None,
+                 connect_timeout: Optional[float] = CONNECT_S) -> None:
+        connect_ms = _wish.to_ms(connect_timeout, "a timeout", -1)
+        self._driver = Driver(endpoint, name)
+        self._changed = threading.Condition()
+        self._wake = _Bell()
+        self._sleeps_until = 0
+        self._ending = False
+        self._calls: "queue.SimpleQueue[Optional[Call]]" = queue.SimpleQueue()
+        self._caller: Optional[threading.Thread] = None
+        self._listener = threading.Thread(
+            target=self._listen, name="lockkeeper", daemon=True)
+        self._listener.start()
+        _open.add(self)
+        try:
+            self._run(self._driver.connect_steps(connect_ms))
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]],
+                 value: Optional[BaseException],
+                 traceback: Optional[TracebackType]) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        state = "open" if self._driver.is_alive else "closed"
+        return f"<Session {self._driver.core.name}@{self.host}: {state}>"
+
+    def close(self) -> None:
+        """Gives back all locks but static ones, for which it waits up to a
+        second, and leaves. Once more does nothing; in a child, too."""
+        driver = self._driver
+        if os.getpid() != driver.pid:
+            return
+        with self._changed:
+            if driver.closed:
+                return
+            steps = driver.close_steps()
+            if driver.core.state != "ready" or driver.broken:
+                driver.closed = True
+            else:
+                self._carry_out(steps)
+            self._ending = True
+            self._changed.notify_all()
+            self._wake.ring()
+        self._calls.put(None)
+        if threading.current_thread() is not self._listener:
+            self._listener.join()
+        driver.shut()
+        self._wake.close()
+        _open.discard(self)
+
+    #   -------------------------------------------------------- making locks
+
+    def lock(self, name: Name, **options: Any) -> "Lock":
+        """Lock(name, session=self, ...)."""
+        return Lock(name, session=self, **options)
+
+    def semaphore(self, name: Name, limit: Optional[int] = None,
+                  **options: Any) -> "Semaphore":
+        """Semaphore(name, limit, session=self, ...)."""
+        return Semaphore(name, limit, session=self, **options)
+
+    def rwlock(self, name: Name, **options: Any) -> "RWLock":
+        """RWLock(name, session=self, ...)."""
+        return RWLock(name, session=self, **options)
+
+    def lock_all(self, names: Iterable[Name], **options: Any) -> "LockSet":
+        """LockSet(names, session=self, ...)."""
+        return LockSet(names, session=self, **options)
+
+    #   -------------------------------------------------------- questions
+
+    @property
+    def host(self) -> str:
+        """This host's name, as its router calls it."""
+        return self._driver.core.host
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed, or belongs to the parent of this process."""
+        return not self._driver.is_alive
+
+    def status(self, timeout: Optional[float] = 5.0) -> Status:
+        """How the lock service of this host is."""
+        return self._run(_others.status(self._driver, timeout))
+
+    def list(self, timeout: Optional[float] = 10.0) -> List[Ticket]:
+        """Who holds and who waits for locks in the whole cluster; those of
+        one name stand together, holders first, then the queue."""
+        return self._run(_others.list_tickets(self._driver, timeout))
+
+    def check(self, name: Name, token: int, *, context: str = "",
+              timeout: Optional[float] = 5.0) -> Check:
+        """For who guards what a lock protects: is ``token`` still that of a
+        holder? The answer may be old when it arrives, so compare with the
+        highest token that was seen, too."""
+        return self._run(_others.check(self._driver, name, token, context,
+                                       timeout))
+
+    def unlock(self, name: Name, key: Key, *, context: str = "",
+               timeout: Optional[float] = 5.0) -> None:
+        """Ends the lock of whoever holds it with that key, from any host.
+        Raises Denied, Unknown (nobody holds it) or TimedOut."""
+        self._run(_others.unlock(self._driver, name, key, context, timeout))
+
+    def force(self, name: Name, *, token: int = 0,
+              reason: Optional[str] = None, context: str = "",
+              timeout: Optional[float] = None) -> None:
+        """Takes a lock away from all of its holders, or from the one with
+        that token, as an operator; they see the reason. Waits until the last
+        of them is gone, which may take as long as a host lease."""
+        self._run(_others.force(self._driver, name, token, reason, context,
+                                timeout))
+
+    #   -------------------------------------------------------- waiting
+
+    def _run(self, steps: Steps[T]) -> T:
+        self._driver.check_alive()
+        with self._changed:
+            self._driver.check_alive()
+            return self._carry_out(steps)
+
+    def _carry_out(self, steps: Steps[T]) -> T:
+        """Goes from wait to wait. What breaks into a wait, such as Ctrl-C, is
+        the steps' to clean up after."""
+        try:
+            until = next(steps)
+            while True:
+                self._push()
+                try:
+                    self._await(until)
+                except BaseException as error:
+                    until = steps.throw(error)
+                else:
+                    until = next(steps)
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        finally:
+            self._push()
+
+    def _await(self, until: Until) -> None:
+        while not until.ready() and not self._ending:
+            if self._driver.broken is not None:
+                self._driver.check_alive()
+            left = until.end_ms - now_ms()
+            if left <= 0:
+                return
+            self._changed.wait(None if until.end_ms == FOREVER
+                               else left / 1000)
+        if self._ending and not until.ready():
+            raise Disconnected("the session was closed")
+
+    def _push(self) -> None:
+        """What was said leaves now; the listener does the rest."""
+        driver = self._driver
+        if not driver.core.reopen:
+            driver.flush()
+        self._changed.notify_all()
+        if driver.core.reopen or not driver.link.is_idle() \
+                or driver.core.deadline() < self._sleeps_until:
+            self._wake.ring()
+
+    #   -------------------------------------------------------- the listener
+
+    def _listen(self) -> None:
+        try:
+            while not self._ending:
+                self._listen_once()
+        except BaseException as error:  # nothing is heard from now on
+            with self._changed:
+                self._driver.broken = error
+                self._changed.notify_all()
+            raise
+
+    def _listen_once(self) -> None:
+        with self._changed:
+            self._wake.hush()
+            told = self._driver.turn()
+            for event in told:
+                self._tell(event)
+            self._changed.notify_all()
+            sleep_ms = self._driver.timeout_ms()
+            self._sleeps_until = (FOREVER if sleep_ms is None
+                                  else now_ms() + sleep_ms)
+            poll = select.poll()
+            for number in [self._wake.number] + self._driver.link.descriptors():
+                poll.register(number, select.POLLIN)
+        poll.poll(None if sleep_ms is None else min(sleep_ms, 3_600_000))
+
+    def _tell(self, told: Told) -> None:
+        """Has the user's callback called in the thread for that."""
+        lock = told.entry.user
+        if not isinstance(lock, Handle) or lock._entry is not told.entry:
+            return
+        if told.kind == LOST and lock.on_lost is not None:
+            on_lost, reason = lock.on_lost, told.reason
+            self._call(lambda: on_lost(lock, reason))
+        elif told.kind in (JEOPARDY, SAFE) and lock.on_jeopardy is not None:
+            on_jeopardy = lock.on_jeopardy
+            danger = told.kind == JEOPARDY
+            self._call(lambda: on_jeopardy(lock, danger))
+
+    def _call(self, call: Call) -> None:
+        self._calls.put(call)
+        if self._caller is None:
+            self._caller = threading.Thread(
+                target=self._make_calls, name="lockkeeper calls", daemon=True)
+            self._caller.start()
+
+    def _make_calls(self) -> None:
+        while True:
+            call = self._calls.get()
+            if call is None:
+                return
+            try:
+                call()
+            except Exception:  # of the user's: as any thread tells of it
+                threading.excepthook(threading.ExceptHookArgs(
+                    (*sys.exc_info(), threading.current_thread())))
+
+
+@atexit.register
+def _close_all() -> None:
+    for session in list(_open):
+        session.close()
+
+
+_default: Dict[int, Session] = {}
+_default_mutex = threading.Lock()
+
+
+def _renew_mutex() -> None:
+    global _default_mutex
+    _default_mutex = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_mutex)
+
+
+def default_session() -> Session:
+    """The session of this process for locks that are made without one; it is
+    opened when it is asked for first, and again in a child."""
+    with _default_mutex:
+        session = _default.get(os.getpid())
+        if session is None or session.closed:
+            session = Session()
+            _default.clear()
+            _default[os.getpid()] = session
+        return session
+
+
+#   ------------------------------------------------------------ locks
+
+
+class Blocking(Handle):
+    """A lock whose operations wait in the calling thread."""
+
+    def _find_session(self, session: Optional[Session]) -> Session:
+        return default_session() if session is None else session
+
+    def _do(self, steps: Steps[T]) -> T:
+        session: Session = self._session
+        return session._run(steps)
+
+    def acquire(self, timeout: Optional[float] = None) -> None:
+        """Waits until the lock is held, ``timeout`` seconds at most (None:
+        as long as the constructor's ``timeout`` says, which is for ever by
+        default).
+
+        Raises TimedOut, or what else of NotGranted. It fails at the latest 5
+        seconds after the timeout, even if nobody answers.
+        """
+        if timeout is None:
+            timeout = self._timeout
+        self._do(self._acquire_steps(timeout, threading.get_ident()))
+
+    def try_acquire(self) -> bool:
+        """Takes the lock if it is free, and does not wait for it otherwise.
+        False if somebody has it; all other failures are raised."""
+        try:
+            self._do(self._acquire_steps(0, threading.get_ident()))
+        except Busy:
+            return False
+        return True
+
+    def release(self, timeout: float = RELEASE_S) -> bool:
+        """Gives the lock back, and waits until all leaders have that in
+        writing, ``timeout`` seconds at most. False if nobody confirmed it in
+        time: it is given back all the same, by asking on.
+
+        Raises LockLost if the lock was lost before: what was done under it
+        may have been done by another one as well.
+        """
+        wait_ms = _wish.to_ms(timeout, "a timeout", 0)
+        return self._do(self._release_steps(wait_ms))
+
+    def upgrade(self, timeout: Optional[float] = None) -> None:
+        """From shared to exclusive, without giving the lock back. Raises
+        Deadlock if another holder wants that already, or TimedOut; the lock
+        is still held shared then. An exclusive lock has a new token."""
+        self._do(self._change_steps(
+            EXCLUSIVE, _wish.to_ms(timeout, "a timeout", -1)))
+
+    def downgrade(self) -> None:
+        """From exclusive to shared, without giving the lock back."""
+        self._do(self._change_steps(SHARED, 0))
+
+    def leave(self) -> str:
+        """Lets go of a static or lingering lock and leaves it held; returns
+        its key, which is needed to end it."""
+        return self._do(self._leave_steps())
+
+    def __enter__(self: H) -> H:
+        self.acquire()
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]],
+                 value: Optional[BaseException],
+                 traceback: Optional[TracebackType]) -> None:
+        if self._entry is None:
+            return  # released or left inside of the block
+        try:
+            self.release()
+        except LockLost:
+            if value is None:
+                raise
+
+
+class Lock(Blocking, LockKind):
+    """A lock that one process of the whole cluster holds at a time.
+
+        with lockkeeper.Lock("backup", timeout=10) as lock:
+            for step in work:
+                lock.ensure()
+                step(lock.token)
+
+    ``name`` is a str, or bytes of any value, 1 to 4096 of them. Times are
+    seconds. The options:
+
+    session     whose lock it is; otherwise that of default_session().
+    timeout     how long acquire() and ``with`` wait; None: for ever.
+    duration    the lock is lost after this time; None: never.
+    context     the same name in another context is another lock.
+    shared      any number of processes may hold it shared at a time.
+    soft        while it waits, shared requests that come later pass it,
+    quiet       ... and it waits until nobody held it shared for so long.
+    lenient     the duration ends it only while somebody waits for it.
+    static      it outlives the process and its host: its key, its duration
+                or an operator ends it. See leave().
+    linger      when the process ends without giving it back, it is kept for
+                so long.
+    key         takes over the lock with this key that lingers on this host.
+    reentrant   the thread that holds it may acquire it again; it is given
+                back when it has been released as often.
+    on_lost     called as on_lost(lock, reason) in a thread for callbacks.
+    on_jeopardy called as on_jeopardy(lock, danger), likewise.
+
+    An object stands for one holding at a time. Threads may share it: while
+    one has it, acquire() of another waits, also after the lock was lost,
+    until it is released; so nobody takes another thread's lock for its own.
+    Whoever wants to hold a shared lock in several threads uses an object for
+    each of them.
+
+    Nothing is to be renewed: the host does that, as long as it hears the
+    leaders and the process lives. ``held`` is honest by the host's clock and
+    lease also when the router or the lock service hangs or is gone.
+    """
+
+
+class Semaphore(Blocking, SemaphoreKind):
+    """One unit of a semaphore: at most ``limit`` holders at a time.
+
+        with lockkeeper.Semaphore("snmp", 3):
+            ...
+
+    ``limit`` is how many there may be in the eyes of this caller, ``bound``
+    how many for everybody, which is kept as the first one said it for as
+    long as anybody holds the lock or waits for it. The smaller one counts,
+    and one of the two has to be there. All else is as for Lock: one object
+    is one unit, so use one for each thread.
+    """
+
+
+class LockSet(Blocking, SetKind):
+    """Several locks, all or none of them.
+
+        with lockkeeper.LockSet(["fork-1", "fork-2"]) as forks:
+            print(forks.tokens["fork-1"])
+
+    Whatever the order of the names is, sets never wait for each other in a
+    circle. It is held when all of them are, and lost when one of them is.
+    """
+
+
+class RWLock:
+    """A lock for readers and writers: read() and write() make a lock each.
+
+        lock = lockkeeper.RWLock("config")
+        with lock.read():
+            ...
+        with lock.write(timeout=5):
+            ...
+
+    The options are those of Lock, and hold for both; read() and write() take
+    further ones, such as ``soft`` for a writer that readers may pass.
+    """
+
+    def __init__(self, name: Name, *, session: Optional[Session] = None,
+                 **options: Any) -> None:
+        self._name = name
+        self._options = dict(
+            options, session=default_session() if session is None else session)
+        self.write()  # raises if the options make no sense
+
+    def read(self, **options: Any) -> Lock:
+        """A new shared lock of that name."""
+        return Lock(self._name, shared=True, **{**self._options, **options})
+
+    def write(self, **options: Any) -> Lock:
+        """A new exclusive lock of that name."""
+        return Lock(self._name, **{**self._options, **options})
