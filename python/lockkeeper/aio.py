@@ -1,0 +1,417 @@
+#   aio.py - sessions and locks for asyncio
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+"""Locks for a cluster, for asyncio.
+
+    from lockkeeper import aio
+
+    async with aio.Session() as session:
+        async with session.lock("backup", timeout=10) as lock:
+            await work(lock.token)
+
+The same as in lockkeeper, but for waiting: a session belongs to the event
+loop in which it was opened, and has no thread. When a task is cancelled that
+waits for a lock the request is taken back; when it is cancelled while it holds
+one, ``async with`` gives it back. If the loop does not run nothing is heard,
+but ``lock.held`` is honest all the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, AsyncIterator, Dict, Iterable, List, Optional, Set
+from typing import Type, TypeVar
+
+from . import _others, _wish
+from ._book import JEOPARDY, LOST, SAFE, Told
+from ._core import READY
+from ._drive import CONNECT_S, Driver, Steps, Until
+from ._handle import RELEASE_S, Handle, Key, LockKind, SemaphoreKind, SetKind
+from ._lease import FOREVER, now_ms
+from ._others import Check, Status, Ticket
+from ._wish import EXCLUSIVE, SHARED, Name
+from .errors import Busy, Disconnected, LockLost, Misuse
+
+__all__ = ["Check", "Event", "Lock", "LockSet", "RWLock", "Semaphore",
+           "Session", "Status", "Ticket"]
+
+T = TypeVar("T")
+H = TypeVar("H", bound="Waiting")
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happened to a lock that is held. ``kind`` is 'lost' (and
+    ``reason`` why), 'jeopardy' (it may soon be lost) or 'safe' (that is
+    over)."""
+
+    kind: str
+    lock: "Waiting"
+    reason: str = ""
+
+
+class Session:
+    """A way to the lock service of this host, for one event loop.
+
+    The arguments are those of lockkeeper.Session. ``async with`` opens and
+    closes it; or open() and close() do.
+    """
+
+    def __init__(self, endpoint: Optional[str] = None, *,
+                 name: Optional[str] = None,
+                 connect_timeout: Optional[float] = CONNECT_S) -> None:
+        self._endpoint, self._name = endpoint, name
+        self._connect_ms = _wish.to_ms(connect_timeout, "a timeout", -1)
+        self._made: Optional[Driver] = None
+        self._loop: Optional[asyncio.AbstractEventLoop] = None
+        self._readers: Set[int] = set()
+        self._timer: Optional[asyncio.TimerHandle] = None
+        self._waiters: Dict["asyncio.Future[None]", Until] = {}
+        self._queues: List["asyncio.Queue[Optional[Event]]"] = []
+        self._tasks: Set["asyncio.Task[Any]"] = set()
+        self._shut = False
+
+    @property
+    def _driver(self) -> Driver:
+        if self._made is None:
+            raise Misuse("the session is not open yet")
+        return self._made
+
+    async def open(self) -> "Session":
+        """Connects; raises Disconnected or Refused."""
+        if self._made is not None:
+            raise Misuse("the session was opened before")
+        self._loop = asyncio.get_running_loop()
+        self._made = Driver(self._endpoint, self._name)
+        try:
+            await self._run(self._made.connect_steps(self._connect_ms))
+        except BaseException:
+            await self.close()
+            raise
+        return self
+
+    async def close(self) -> None:
+        """Gives back all locks but static ones, for which it waits up to a
+        second, and leaves. Once more does nothing; in a child, too."""
+        driver = self._made
+        if driver is None or driver.closed or os.getpid() != driver.pid:
+            return
+        try:
+            if driver.core.state == READY and driver.broken is None:
+                await self._carry_out(driver.close_steps())
+        finally:
+            driver.closed = True
+            self._end(driver)
+
+    def _end(self, driver: Driver) -> None:
+        self._shut = True
+        self._watch(set())
+        if self._timer is not None:
+            self._timer.cancel()
+        for future in self._waiters:
+            if not future.done():
+                future.set_result(None)
+        for queue in self._queues:
+            queue.put_nowait(None)
+        driver.shut()
+
+    async def __aenter__(self) -> "Session":
+        return await self.open()
+
+    async def __aexit__(self, kind: Optional[Type[BaseException]],
+                        value: Optional[BaseException],
+                        traceback: Optional[TracebackType]) -> None:
+        await self.close()
+
+    #   -------------------------------------------------------- making locks
+
+    def lock(self, name: Name, **options: Any) -> "Lock":
+        """Lock(name, session=self, ...)."""
+        return Lock(name, session=self, **options)
+
+    def semaphore(self, name: Name, limit: Optional[int] = None,
+                  **options: Any) -> "Semaphore":
+        """Semaphore(name, limit, session=self, ...)."""
+        return Semaphore(name, limit, session=self, **options)
+
+    def rwlock(self, name: Name, **options: Any) -> "RWLock":
+        """RWLock(name, session=self, ...)."""
+        return RWLock(name, session=self, **options)
+
+    def lock_all(self, names: Iterable[Name], **options: Any) -> "LockSet":
+        """LockSet(names, session=self, ...)."""
+        return LockSet(names, session=self, **options)
+
+    #   -------------------------------------------------------- questions
+
+    @property
+    def host(self) -> str:
+        """This host's name, as its router calls it."""
+        return self._driver.core.host
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is not open, or belongs to the parent of this
+        process."""
+        return self._made is None or not self._made.is_alive
+
+    async def status(self, timeout: Optional[float] = 5.0) -> Status:
+        """As lockkeeper.Session.status."""
+        return await self._run(_others.status(self._driver, timeout))
+
+    async def list(self, timeout: Optional[float] = 10.0) -> "List[Ticket]":
+        """As lockkeeper.Session.list."""
+        return await self._run(_others.list_tickets(self._driver, timeout))
+
+    async def check(self, name: Name, token: int, *, context: str = "",
+                    timeout: Optional[float] = 5.0) -> Check:
+        """As lockkeeper.Session.check."""
+        return await self._run(_others.check(self._driver, name, token,
+                                             context, timeout))
+
+    async def unlock(self, name: Name, key: Key, *, context: str = "",
+                     timeout: Optional[float] = 5.0) -> None:
+        """As lockkeeper.Session.unlock."""
+        await self._run(_others.unlock(self._driver, name, key, context,
+                                       timeout))
+
+    async def force(self, name: Name, *, token: int = 0,
+                    reason: Optional[str] = None, context: str = "",
+                    timeout: Optional[float] = None) -> None:
+        """As lockkeeper.Session.force."""
+        await self._run(_others.force(self._driver, name, token, reason,
+                                      context, timeout))
+
+    async def events(self) -> AsyncIterator[Event]:
+        """What happens to the locks of this session from now on, until it is
+        closed: ``async for event in session.events(): ...``"""
+        queue: "asyncio.Queue[Optional[Event]]" = asyncio.Queue()
+        self._driver.check_alive()
+        self._queues.append(queue)
+        try:
+            while True:
+                event = await queue.get()
+                if event is None:
+                    return
+                yield event
+        finally:
+            self._queues.remove(queue)
+
+    #   -------------------------------------------------------- waiting
+
+    async def _run(self, steps: Steps[T]) -> T:
+        self._driver.check_alive()
+        if asyncio.get_running_loop() is not self._loop:
+            raise Misuse("a session belongs to the event loop that opened it")
+        return await self._carry_out(steps)
+
+    async def _carry_out(self, steps: Steps[T]) -> T:
+        """Goes from wait to wait. What breaks into a wait, such as a
+        cancellation, is the steps' to clean up after."""
+        try:
+            until = next(steps)
+            while True:
+                self._turn()
+                try:
+                    await self._await(until)
+                except BaseException as error:
+                    until = steps.throw(error)
+                else:
+                    until = next(steps)
+        except StopIteration as done:
+            result: T = done.value
+            return result
+        finally:
+            if not self._shut:
+                self._turn()
+
+    async def _await(self, until: Until) -> None:
+        assert self._loop is not None
+        if until.ready() or now_ms() >= until.end_ms:
+            return
+        future: "asyncio.Future[None]" = self._loop.create_future()
+        self._waiters[future] = until
+        self._rearm()
+        try:
+            await future
+        finally:
+            del self._waiters[future]
+        if self._shut and not until.ready():
+            raise Disconnected("the session was closed")
+        self._driver_or_break()
+
+    def _driver_or_break(self) -> Driver:
+        if self._driver.broken is not None:
+            self._driver.check_alive()
+        return self._driver
+
+    #   -------------------------------------------------------- the loop
+
+    def _turn(self) -> None:
+        """Does all that is to do, and sleeps on what comes next."""
+        if self._shut:
+            return
+        driver = self._driver
+        try:
+            told = driver.turn()
+        except Exception as error:  # nothing is heard from now on
+            driver.broken = error
+            self._watch(set())
+            self._wake_waiters()
+            raise
+        for event in told:
+            self._tell(event)
+        self._watch(set(driver.link.descriptors()))
+        self._wake_waiters()
+        self._rearm()
+
+    def _watch(self, numbers: Set[int]) -> None:
+        assert self._loop is not None
+        for number in self._readers - numbers:
+            self._loop.remove_reader(number)
+        for number in numbers - self._readers:
+            self._loop.add_reader(number, self._turn)
+        self._readers = numbers
+
+    def _wake_waiters(self) -> None:
+        now = now_ms()
+        for future, until in self._waiters.items():
+            if not future.done() and (
+                    until.ready() or now >= until.end_ms
+                    or self._driver.broken is not None):
+                future.set_result(None)
+
+    def _rearm(self) -> None:
+        assert self._loop is not None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        due = min((until.end_ms for until in self._waiters.values()),
+                  default=FOREVER)
+        due = min(due, self._driver.core.deadline())
+        if due != FOREVER:
+            left_s = min(max(0, due - now_ms()), 3_600_000) / 1000
+            self._timer = self._loop.call_later(left_s, self._turn)
+
+    def _tell(self, told: Told) -> None:
+        lock = told.entry.user
+        if not isinstance(lock, Waiting) or lock._entry is not told.entry:
+            return
+        for queue in self._queues:
+            queue.put_nowait(Event(told.kind, lock, told.reason))
+        assert self._loop is not None
+        if told.kind == LOST and lock.on_lost is not None:
+            self._loop.call_soon(self._call, lock.on_lost, lock, told.reason)
+        elif told.kind in (JEOPARDY, SAFE) and lock.on_jeopardy is not None:
+            self._loop.call_soon(self._call, lock.on_jeopardy, lock,
+                                 told.kind == JEOPARDY)
+
+    def _call(self, callback: Any, lock: "Waiting", value: Any) -> None:
+        """Calls a callback; what is awaitable becomes a task."""
+        result = callback(lock, value)
+        if asyncio.iscoroutine(result):
+            assert self._loop is not None
+            task = self._loop.create_task(result)
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+
+#   ------------------------------------------------------------ locks
+
+
+class Waiting(Handle):
+    """A lock whose operations are awaited."""
+
+    def _find_session(self, session: Optional[Session]) -> Session:
+        if session is None:
+            raise Misuse("a lock for asyncio needs a session")
+        return session
+
+    async def _do(self, steps: Steps[T]) -> T:
+        session: Session = self._session
+        return await session._run(steps)
+
+    async def acquire(self, timeout: Optional[float] = None) -> None:
+        """As lockkeeper.Lock.acquire. When it is cancelled the request is
+        taken back, and so is a lock that was granted meanwhile."""
+        if timeout is None:
+            timeout = self._timeout
+        await self._do(self._acquire_steps(timeout, asyncio.current_task()))
+
+    async def try_acquire(self) -> bool:
+        """As lockkeeper.Lock.try_acquire."""
+        try:
+            await self._do(self._acquire_steps(0, asyncio.current_task()))
+        except Busy:
+            return False
+        return True
+
+    async def release(self, timeout: float = RELEASE_S) -> bool:
+        """As lockkeeper.Lock.release. When it is cancelled the lock is given
+        back all the same."""
+        wait_ms = _wish.to_ms(timeout, "a timeout", 0)
+        return await self._do(self._release_steps(wait_ms))
+
+    async def upgrade(self, timeout: Optional[float] = None) -> None:
+        """As lockkeeper.Lock.upgrade; when it is cancelled the lock is
+        shared."""
+        await self._do(self._change_steps(
+            EXCLUSIVE, _wish.to_ms(timeout, "a timeout", -1)))
+
+    async def downgrade(self) -> None:
+        """As lockkeeper.Lock.downgrade."""
+        await self._do(self._change_steps(SHARED, 0))
+
+    async def leave(self) -> str:
+        """As lockkeeper.Lock.leave."""
+        return await self._do(self._leave_steps())
+
+    async def __aenter__(self: H) -> H:
+        await self.acquire()
+        return self
+
+    async def __aexit__(self, kind: Optional[Type[BaseException]],
+                        value: Optional[BaseException],
+                        traceback: Optional[TracebackType]) -> None:
+        if self._entry is None:
+            return  # released or left inside of the block
+        try:
+            await self.release()
+        except LockLost:
+            if value is None:
+                raise
+
+
+class Lock(Waiting, LockKind):
+    """As lockkeeper.Lock, with tasks in place of threads. ``session`` has to
+    be there. Callbacks run in the loop and may be coroutine functions."""
+
+
+class Semaphore(Waiting, SemaphoreKind):
+    """One unit of a semaphore, as lockkeeper.Semaphore."""
+
+
+class LockSet(Waiting, SetKind):
+    """Several locks, all or none of them, as lockkeeper.LockSet."""
+
+
+class RWLock:
+    """A lock for readers and writers, as lockkeeper.RWLock."""
+
+    def __init__(self, name: Name, *, session: Session,
+                 **options: Any) -> None:
+        self._name = name
+        self._options = dict(options, session=session)
+        self.write()  # raises if the options make no sense
+
+    def read(self, **options: Any) -> Lock:
+        """A new shared lock of that name."""
+        return Lock(self._name, shared=True, **{**self._options, **options})
+
+    def write(self, **options: Any) -> Lock:
+        """A new exclusive lock of that name."""
+        return Lock(self._name, **{**self._options, **options})
