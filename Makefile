@@ -59,7 +59,8 @@ endif
 
 #   ------------------------------------------------------------ sources
 
-lib_src := $(wildcard $(addsuffix /*.c,src/util src/wire src/net src/client))
+lib_src := $(wildcard $(addsuffix /*.c,src/util src/wire src/net src/client \
+	src/settings))
 cli_src := $(wildcard src/cli/*.c)
 router_src := $(wildcard router/*.c)
 daemon_src := $(wildcard src/daemon/*.c)

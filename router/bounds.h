@@ -7,10 +7,10 @@
 #ifndef LK_BOUNDS_H
 #define LK_BOUNDS_H
 
+#include "settings/router.h" /* has those of neighbours and plug-ins */
+
 #define LK_SESSIONS_MAX 20000   /* local processes that are registered */
 #define LK_SUBSCRIPTIONS_MAX 64 /* of one of them */
-#define LK_LINKS_MAX 63         /* neighbours */
-#define LK_PLUGINS_MAX 16       /* services in the router's own process */
 #define LK_REMOTES_MAX 1024     /* services known of one other host */
 #define LK_STRANGERS_MAX 1000   /* answers under way to the unregistered */
 #define LK_VERSION_LEN_MAX 31   /* of a service's version */

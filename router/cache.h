@@ -20,12 +20,6 @@
 
 typedef struct lk_cached lk_cached;
 
-typedef struct {
-    int64_t ttl_s_max;        /* 0: nothing is cached */
-    int64_t per_receiver_max; /* messages */
-    int64_t size_max;         /* bytes, of all with what they take beside */
-} lk_cache_limits;
-
 /*  Who is waited for: service@host, or service@? for any host's. */
 typedef struct {
     char name[LK_ADDRESS_LEN_MAX + 1];

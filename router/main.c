@@ -10,6 +10,9 @@
 
 #include "net/arguments.h"
 #include "net/paths.h"
+#include "settings/identity.h"
+#include "settings/keys.h"
+#include "settings/own_address.h"
 
 #include <sys/resource.h>
 
@@ -42,7 +45,7 @@ static const char usage[] =
     "  --config FILE          read that configuration\n"
     "                         (" LK_PATH_CONFIG ")\n"
     "  --host NAME            of this host, unique in the cluster\n"
-    "  --listen tcp://A:PORT  for other routers (tcp://127.0.0.1:7411)\n"
+    "  --listen tcp://A:PORT  for other routers (the own neighbour's)\n"
     "  --address A:PORT       where they dial us, if not as --listen says\n"
     "  --endpoint ipc://PATH  for this host's processes\n"
     "                         (" LK_PATH_ENDPOINT ")\n"
@@ -78,10 +81,26 @@ static lk_err
 load (void *user, lk_router_options *wanted, lk_problem *problem)
 {
     settings *self = user;
-    lk_err error = lk_arguments_load (self->config, self->path, problem);
+    lk_err error = lk_config_load (self->config, self->path, problem);
     if (error == LK_OK) {
         error = lk_router_options_read (wanted, self->config, problem);
         wanted->config = self->path;
+    }
+    return error;
+}
+
+/*  What differs from host to host, by default. */
+static lk_err
+settle (lk_router_options *wanted, lk_problem *problem)
+{
+    lk_err error = LK_OK;
+    if (wanted->host[0] == '\0') {
+        error =
+            lk_own_identity_settle (wanted->identity, wanted->host, problem);
+    }
+    if (error == LK_OK && wanted->listen[0] == '\0') {
+        error =
+            lk_own_address_find (wanted->neighbour, wanted->listen, problem);
     }
     return error;
 }
@@ -105,10 +124,14 @@ run (settings *self)
     lk_router_options wanted;
     lk_problem problem;
     if (load (self, &wanted, &problem) != LK_OK) {
-        return lk_arguments_complain (&arguments, &problem);
+        return lk_arguments_complain (&arguments, self->config, &problem);
     }
     lk_log_open (PROGRAM, wanted.syslog);
     lk_log_set_level (wanted.log_level);
+    if (settle (&wanted, &problem) != LK_OK) {
+        lk_log_error ("%s", problem.text);
+        return 1;
+    }
     allow_descriptors ();
     return lk_shell_run (&wanted, load, self);
 }
@@ -116,7 +139,7 @@ run (settings *self)
 int
 main (int argc, char **argv)
 {
-    settings self = {.config = lk_router_config_new ()};
+    settings self = {.config = lk_config_new (lk_settings)};
     int code =
         lk_arguments_read (&arguments, self.config, &self.path, argc, argv);
     if (code < 0) {

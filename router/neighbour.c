@@ -7,10 +7,10 @@
 #include "neighbour.h"
 #include "events.h"
 #include "forward.h"
-#include "hostport.h"
 #include "undelivered.h"
 
 #include "net/endpoint.h"
+#include "net/hostport.h"
 #include "net/log.h"
 #include "wire/address.h"
 

@@ -74,12 +74,6 @@ check (const lk_loaded *self, const char *name, const char *file,
     return LK_OK;
 }
 
-bool
-lk_plugin_is_name (const char *name)
-{
-    return lk_address_is_name (lk_slice_of (name));
-}
-
 lk_err
 lk_plugin_load (lk_loaded *self, const char *name, const char *dir,
                 lk_problem *problem)

@@ -20,9 +20,6 @@ typedef struct {
     const lk_plugin *plugin;
 } lk_loaded;
 
-/*  Whether NAME can be a plug-in's. */
-bool lk_plugin_is_name (const char *name);
-
 /*  Loads DIR/lockkeeper-NAME.so; `dir` "": from beside this program or, if it
  *  is not there, from where plug-ins are installed. LK_INVALID and problem if
  *  there is none, or if it is none of this version. */

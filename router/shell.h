@@ -10,7 +10,7 @@
 #ifndef LK_SHELL_H
 #define LK_SHELL_H
 
-#include "options.h"
+#include "settings/router.h"
 
 /*  Reads the configuration again, for SIGHUP and RELOADCONFIG: fills in the
  *  options, or fails and leaves them. */

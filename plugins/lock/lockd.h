@@ -30,8 +30,8 @@
 #include "apps.h"
 #include "journal.h"
 #include "node.h"
-#include "options.h"
 #include "peers.h"
+#include "settings/lock.h"
 #include "wire/lock_state.h"
 
 #include "net/lease_page.h"

@@ -11,6 +11,7 @@
 
 #include "net/arguments.h"
 #include "net/paths.h"
+#include "settings/keys.h"
 
 #define PROGRAM "lockkeeper-lockd"
 
@@ -62,12 +63,12 @@ read_options (lk_lockd_options *self, int argc, char **argv)
 {
     const char *path;
     lk_problem problem;
-    lk_config *config = lk_lockd_config_new ();
+    lk_config *config = lk_config_new (lk_settings);
     int code = lk_arguments_read (&arguments, config, &path, argc, argv);
     if (code < 0
-        && (lk_arguments_load (config, path, &problem) != LK_OK
+        && (lk_config_load (config, path, &problem) != LK_OK
             || lk_lockd_options_read (self, config, &problem) != LK_OK)) {
-        code = lk_arguments_complain (&arguments, &problem);
+        code = lk_arguments_complain (&arguments, config, &problem);
     }
     lk_config_destroy (&config);
     return code;

@@ -9,7 +9,7 @@
 
 #include "lockd.h"
 
-#include "net/arguments.h"
+#include "settings/keys.h"
 #include "util/alloc.h"
 
 #include <lockkeeper/plugin.h>
@@ -22,8 +22,8 @@ create (const char *path, char *reason, size_t size)
     lk_lockd *self = NULL;
     lk_lockd_options wanted;
     lk_problem problem;
-    lk_config *config = lk_lockd_config_new ();
-    if (lk_arguments_load (config, path, &problem) == LK_OK
+    lk_config *config = lk_config_new (lk_settings);
+    if (lk_config_load (config, path, &problem) == LK_OK
         && lk_lockd_options_read (&wanted, config, &problem) == LK_OK) {
         self = lk_alloc (sizeof *self);
         lk_lockd_init (self, &wanted);

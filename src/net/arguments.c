@@ -6,16 +6,23 @@
 
 #include "net/arguments.h"
 
-#include "net/paths.h"
-
 #include <stdio.h>
 
 #define KEY_SIZE 64
+#define TELL_SIZE 1000
 
 int
-lk_arguments_complain (const lk_arguments *self, const lk_problem *problem)
+lk_arguments_complain (const lk_arguments *self, const lk_config *config,
+                       const lk_problem *problem)
 {
-    fprintf (stderr, "%s: %s\n", self->program, problem->text);
+    char text[TELL_SIZE];
+    for (size_t i = 0; i < lk_config_mistakes (config); i++) {
+        lk_config_tell (lk_config_mistake_at (config, i), text, sizeof text);
+        fprintf (stderr, "%s: %s\n", self->program, text);
+    }
+    if (lk_config_mistakes (config) == 0) {
+        fprintf (stderr, "%s: %s\n", self->program, problem->text);
+    }
     return LK_ARGUMENTS_WRONG;
 }
 
@@ -29,7 +36,7 @@ set_key (const lk_arguments *self, lk_config *config, const char *name,
     snprintf (key, sizeof key, "%s/%s", self->section, name);
     return lk_config_set (config, key, value, &problem) == LK_OK
                ? -1
-               : lk_arguments_complain (self, &problem);
+               : lk_arguments_complain (self, config, &problem);
 }
 
 /*  What one option does: -1, or the exit code. */
@@ -74,12 +81,4 @@ lk_arguments_read (const lk_arguments *self, lk_config *config,
         return LK_ARGUMENTS_WRONG;
     }
     return code;
-}
-
-lk_err
-lk_arguments_load (lk_config *config, const char *path, lk_problem *problem)
-{
-    const lk_err error =
-        lk_config_load (config, path != NULL ? path : LK_PATH_CONFIG, problem);
-    return error == LK_UNKNOWN && path == NULL ? LK_OK : error;
 }

@@ -39,13 +39,9 @@ typedef struct {
 int lk_arguments_read (const lk_arguments *self, lk_config *config,
                        const char **path, int argc, char **argv);
 
-/*  Loads that file; the default one, which may be absent, if `path` is NULL.
- *  Errors as of lk_config_load. */
-lk_err lk_arguments_load (lk_config *config, const char *path,
-                          lk_problem *problem)
-    __attribute__ ((warn_unused_result));
-
-/*  Says it on stderr; returns LK_ARGUMENTS_WRONG. */
-int lk_arguments_complain (const lk_arguments *self, const lk_problem *problem);
+/*  Says on stderr what is wrong: all mistakes of the config, or the problem if
+ *  it has none. Returns LK_ARGUMENTS_WRONG. */
+int lk_arguments_complain (const lk_arguments *self, const lk_config *config,
+                           const lk_problem *problem);
 
 #endif

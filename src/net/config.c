@@ -1,4 +1,4 @@
-/*  config.c - the table of keys, and what file and command line say of them
+/*  config.c - the table of keys, and what files and command line say of them
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -7,6 +7,7 @@
 #include "net/config.h"
 
 #include "net/config_values.h"
+#include "net/paths.h"
 #include "util/alloc.h"
 #include "util/assert.h"
 
@@ -14,13 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct lk_config {
-    const lk_config_key *keys;
-    lk_config_layer defaults;
-    lk_config_layer file;
-    lk_config_layer options;
-};
 
 /*  -------------------------------------------------------- values */
 
@@ -108,10 +102,7 @@ lk_config_allows (const lk_config_key *key, const char *value, char *allowed,
     case LK_CONFIG_CHOICE:
         snprintf (allowed, room, "one of %s", key->choices);
         return is_choice (key->choices, value);
-    case LK_CONFIG_FOREIGN:
-        break;
     }
-    snprintf (allowed, room, "a section of another program");
     return false;
 }
 
@@ -146,32 +137,57 @@ layer_init (lk_config_layer *self, const lk_config_key *keys)
         .values = lk_alloc (count_keys (keys) * sizeof self->values[0] + 1)};
 }
 
+void
+lk_config_layer_drop (lk_config_layer *self, size_t place)
+{
+    lk_config_values *values = &self->values[place];
+
+    for (size_t i = 0; i < values->count; i++) {
+        lk_free (values->items[i].text);
+    }
+    lk_free (values->items);
+    *values = (lk_config_values) {0};
+}
+
 static void
 layer_clear (lk_config_layer *self, const lk_config_key *keys)
 {
     for (size_t i = 0; keys[i].key; i++) {
-        for (size_t k = 0; k < self->values[i].count; k++) {
-            lk_free (self->values[i].items[k]);
-        }
-        lk_free (self->values[i].items);
+        lk_config_layer_drop (self, i);
     }
+    for (size_t i = 0; i < self->file_count; i++) {
+        lk_free (self->files[i]);
+    }
+    lk_free (self->files);
     lk_free (self->values);
-    lk_free (self->path);
-    lk_free (self->text);
     *self = (lk_config_layer) {0};
 }
 
 void
-lk_config_layer_add (lk_config_layer *self, size_t place, const char *value)
+lk_config_layer_add (lk_config_layer *self, size_t place, const char *value,
+                     size_t file, unsigned line)
 {
     lk_config_values *values = &self->values[place];
 
     values->items = lk_realloc (values->items,
                                 (values->count + 1) * sizeof values->items[0]);
-    values->items[values->count++] = lk_strdup (value);
+    values->items[values->count++] = (lk_config_value) {
+        .text = lk_strdup (value), .file = file, .line = line};
 }
 
 /*  -------------------------------------------------------- life */
+
+static void
+forget_mistakes (lk_config *self)
+{
+    for (size_t i = 0; i < self->mistake_count; i++) {
+        lk_free (self->mistakes[i].path);
+        lk_free (self->mistakes[i].text);
+    }
+    lk_free (self->mistakes);
+    self->mistakes = NULL;
+    self->mistake_count = 0;
+}
 
 lk_config *
 lk_config_new (const lk_config_key *keys)
@@ -187,7 +203,8 @@ lk_config_new (const lk_config_key *keys)
         if (keys[i].otherwise) {
             LK_ASSERT (lk_config_allows (&keys[i], keys[i].otherwise, allowed,
                                          sizeof allowed));
-            lk_config_layer_add (&self->defaults, i, keys[i].otherwise);
+            lk_config_layer_add (&self->defaults, i, keys[i].otherwise,
+                                 LK_CONFIG_NO_FILE, 0);
         }
     }
     return self;
@@ -204,18 +221,44 @@ lk_config_destroy (lk_config **self_p)
     layer_clear (&self->defaults, self->keys);
     layer_clear (&self->file, self->keys);
     layer_clear (&self->options, self->keys);
+    forget_mistakes (self);
+    lk_free (self->pretended);
+    lk_free (self->pretence);
     lk_free (self);
     *self_p = NULL;
+}
+
+void
+lk_config_be_lenient (lk_config *self)
+{
+    self->lenient = true;
+}
+
+void
+lk_config_pretend (lk_config *self, const char *path, const char *text)
+{
+    lk_free (self->pretended);
+    lk_free (self->pretence);
+    self->pretended = lk_strdup (path);
+    self->pretence = lk_strdup (text);
 }
 
 lk_err
 lk_config_load (lk_config *self, const char *path, lk_problem *problem)
 {
     lk_config_layer fresh;
+    const char *file = path != NULL ? path : LK_PATH_CONFIG;
 
     layer_init (&fresh, self->keys);
-    lk_err error = lk_config_read_file (&fresh, self->keys, path, problem);
+    forget_mistakes (self);
+    lk_err error = lk_config_read_files (self, &fresh, file, problem);
+    if (error == LK_UNKNOWN && path == NULL) {
+        error = LK_OK;
+    }
     if (error == LK_OK) {
+        error = lk_config_verdict (self, 0, problem);
+    }
+    if (error == LK_OK || self->lenient) {
         lk_config_layer old = self->file;
         self->file = fresh;
         fresh = old;
@@ -243,11 +286,9 @@ lk_config_set (lk_config *self, const char *key, const char *value,
     }
     lk_config_values *values = &self->options.values[place];
     if (self->keys[place].type != LK_CONFIG_LIST && values->count > 0) {
-        lk_free (values->items[0]);
-        values->items[0] = lk_strdup (value);
-    } else {
-        lk_config_layer_add (&self->options, place, value);
+        lk_config_layer_drop (&self->options, place);
     }
+    lk_config_layer_add (&self->options, place, value, LK_CONFIG_NO_FILE, 0);
     return LK_OK;
 }
 
@@ -282,7 +323,7 @@ lk_config_text (const lk_config *self, const char *key)
 
     LK_ASSERT (self->keys[place].type == LK_CONFIG_TEXT
                || self->keys[place].type == LK_CONFIG_CHOICE);
-    return values->count > 0 ? values->items[0] : NULL;
+    return values->count > 0 ? values->items[0].text : NULL;
 }
 
 int64_t
@@ -296,7 +337,7 @@ lk_config_number (const lk_config *self, const char *key)
     LK_ASSERT (is_octal || self->keys[place].type == LK_CONFIG_NUMBER);
     if (values->count > 0) {
         bool is_good =
-            read_number (values->items[0], is_octal ? 8 : 10, &number);
+            read_number (values->items[0].text, is_octal ? 8 : 10, &number);
         LK_ASSERT (is_good);
     }
     return number;
@@ -311,7 +352,7 @@ lk_config_flag (const lk_config *self, const char *key)
 
     LK_ASSERT (self->keys[place].type == LK_CONFIG_FLAG);
     if (values->count > 0) {
-        bool is_good = read_flag (values->items[0], &flag);
+        bool is_good = read_flag (values->items[0].text, &flag);
         LK_ASSERT (is_good);
     }
     return flag;
@@ -324,29 +365,7 @@ lk_config_item (const lk_config *self, const char *key, size_t position)
     const lk_config_values *values = values_at (self, place);
 
     LK_ASSERT (self->keys[place].type == LK_CONFIG_LIST);
-    return position < values->count ? values->items[position] : NULL;
-}
-
-lk_err
-lk_config_refuse (const lk_config *self, const char *key, size_t position,
-                  const char *allowed, lk_problem *problem)
-{
-    const lk_config_values *values = values_at (self, place_of (self, key));
-    const lk_config_layer *file = &self->file;
-    const bool from_file = values == &file->values[place_of (self, key)];
-    const char *value = position < values->count ? values->items[position] : "";
-
-    if (from_file) {
-        return lk_problem_set (problem, LK_INVALID,
-                               "'%s', line %u: '%.60s' is no value for '%s': "
-                               "%s",
-                               file->path,
-                               lk_config_line (file->text, key, position),
-                               value, key, allowed);
-    }
-    return lk_problem_set (problem, LK_INVALID,
-                           "'%.60s' is no value for '%s': %s", value, key,
-                           allowed);
+    return position < values->count ? values->items[position].text : NULL;
 }
 
 bool
@@ -356,4 +375,47 @@ lk_config_is_set (const lk_config *self, const char *key)
 
     return self->options.values[place].count > 0
            || self->file.values[place].count > 0;
+}
+
+const char *
+lk_config_written (const lk_config *self, const char *key, size_t position)
+{
+    const lk_config_values *values = values_at (self, place_of (self, key));
+
+    return position < values->count ? values->items[position].text : NULL;
+}
+
+lk_config_origin
+lk_config_origin_of (const lk_config *self, const char *key, size_t position)
+{
+    const size_t place = place_of (self, key);
+    const lk_config_values *values = values_at (self, place);
+
+    if (position >= values->count) {
+        return (lk_config_origin) {.source = LK_FROM_NOWHERE};
+    }
+    if (values == &self->defaults.values[place]) {
+        return (lk_config_origin) {.source = LK_FROM_DEFAULT};
+    }
+    if (values == &self->options.values[place]) {
+        return (lk_config_origin) {.source = LK_FROM_OPTION};
+    }
+    return (lk_config_origin) {
+        .source = LK_FROM_FILE,
+        .path = self->file.files[values->items[position].file],
+        .line = values->items[position].line};
+}
+
+const lk_config_key *
+lk_config_key_of (const lk_config_key *keys, const char *path)
+{
+    const size_t place = lk_config_find (keys, path);
+
+    return place != SIZE_MAX ? &keys[place] : NULL;
+}
+
+const char *
+lk_config_file (const lk_config *self, size_t position)
+{
+    return position < self->file.file_count ? self->file.files[position] : NULL;
 }

@@ -1,12 +1,11 @@
-/*  config.h - a program's settings: a ZPL file, then options above it
+/*  config.h - settings: a file, its drop-ins, then options above them
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  One file is for all programs of a host; each names the keys that it knows
- *  in a table, with their paths ("router/dead-after"), and the sections that
- *  are others'. A key that nobody knows, or a value that makes no sense, is
- *  an error that names file, line, key and what is allowed.
+ *  One file is for all programs of a host, FILE; what lies in FILE.d is read
+ *  behind it. The keys there are stand in a table, with their paths
+ *  ("router/dead-after"). Every mistake is kept, with its file and line.
  */
 
 #ifndef LK_CONFIG_H
@@ -24,9 +23,15 @@ typedef enum {
     LK_CONFIG_OCTAL,  /* min..max, a file mode */
     LK_CONFIG_FLAG,   /* yes no true false on off 1 0 */
     LK_CONFIG_CHOICE, /* one of `choices`, "1|3|5" */
-    LK_CONFIG_LIST,   /* texts: the key may be there many times */
-    LK_CONFIG_FOREIGN /* a section that others read: not looked into */
+    LK_CONFIG_LIST    /* texts: the key may be there many times */
 } lk_config_type;
+
+/*  What it takes for a change to matter. */
+typedef enum {
+    LK_CONFIG_RESTART,   /* its daemon starts again */
+    LK_CONFIG_RELOAD,    /* it reads the file again */
+    LK_CONFIG_EVERYWHERE /* all lock services of the cluster stop first */
+} lk_config_when;
 
 typedef struct {
     const char *key; /* "router/listen" */
@@ -34,25 +39,56 @@ typedef struct {
     int64_t min, max;
     const char *choices;
     const char *otherwise; /* the value if it is not set; NULL: none */
+    lk_config_when when;
+    const char *about; /* what it is, in a line */
 } lk_config_key;
 
 typedef struct lk_config lk_config;
+
+/*  Where a value comes from. */
+typedef enum {
+    LK_FROM_NOWHERE, /* it has none */
+    LK_FROM_DEFAULT,
+    LK_FROM_FILE,
+    LK_FROM_OPTION
+} lk_config_source;
+
+typedef struct {
+    lk_config_source source;
+    const char *path; /* of the file, NULL else */
+    unsigned line;
+} lk_config_origin;
+
+typedef struct {
+    char *path;    /* of the file, NULL: of none */
+    unsigned line; /* 0: of no line */
+    char *text;    /* what is wrong, and what to do */
+} lk_config_mistake;
 
 /*  `keys` ends with a NULL key and stays the caller's; a default that its own
  *  rules forbid asserts. Never NULL. */
 lk_config *lk_config_new (const lk_config_key *keys);
 void lk_config_destroy (lk_config **self_p);
 
-/*  Reads a file on top of the defaults. LK_UNKNOWN if there is no such file,
- *  LK_SYSTEM if it cannot be read, LK_INVALID if it makes no sense; then
- *  nothing is changed. What lk_config_set has set stays above it, also when
- *  the file is loaded again. */
+/*  Reads a file and its drop-ins on top of the defaults; NULL: the default
+ *  file, which may be absent. LK_UNKNOWN if there is no such file, LK_SYSTEM
+ *  if one cannot be read, LK_INVALID if one makes no sense; then nothing is
+ *  changed, unless lk_config_be_lenient was called. What lk_config_set has set
+ *  stays above it, also when the file is loaded again. */
 lk_err lk_config_load (lk_config *self, const char *path, lk_problem *problem);
+
+/*  From now on a load keeps what is right of a file that has mistakes. */
+void lk_config_be_lenient (lk_config *self);
+
+/*  Loads read this file as if `text` were in it; the text is copied. */
+void lk_config_pretend (lk_config *self, const char *path, const char *text);
 
 /*  Sets a key from the command line, above any file. A list: the first call
  *  replaces the file's items, further ones add. LK_INVALID and problem. */
 lk_err lk_config_set (lk_config *self, const char *key, const char *value,
                       lk_problem *problem);
+
+/*  -------------------------------------------------------- values */
 
 /*  Asking for a key that is not in the table, or by another type, asserts.
  *  Texts belong to the config until it is changed. */
@@ -64,14 +100,48 @@ bool lk_config_flag (const lk_config *self, const char *key);
 const char *lk_config_item (const lk_config *self, const char *key,
                             size_t position);
 
-/*  What else is wrong with a value (of a list: the one at `position`; else 0)
- *  than its type tells; with file and line, if it comes from there. Returns
- *  LK_INVALID. */
-lk_err lk_config_refuse (const lk_config *self, const char *key,
-                         size_t position, const char *allowed,
-                         lk_problem *problem);
-
 /*  Whether file or command line say something about it. */
 bool lk_config_is_set (const lk_config *self, const char *key);
+
+/*  The value as it was written, of any type (of a list: the one at
+ *  `position`); NULL: none. */
+const char *lk_config_written (const lk_config *self, const char *key,
+                               size_t position);
+lk_config_origin lk_config_origin_of (const lk_config *self, const char *key,
+                                      size_t position);
+
+/*  The key of that path, NULL if there is none; what may have been meant then,
+ *  or NULL. */
+const lk_config_key *lk_config_key_of (const lk_config_key *keys,
+                                       const char *path);
+const char *lk_config_guess (const lk_config_key *keys, const char *path);
+
+/*  The files that were read, in their order; NULL behind the last. */
+const char *lk_config_file (const lk_config *self, size_t position);
+
+/*  -------------------------------------------------------- mistakes */
+
+/*  What was wrong since the last load began, in the order of the files. */
+size_t lk_config_mistakes (const lk_config *self);
+const lk_config_mistake *lk_config_mistake_at (const lk_config *self,
+                                               size_t position);
+
+/*  Keeps one more: what else is wrong with a value (of a list: the one at
+ *  `position`; else 0) than its type tells. */
+void lk_config_refuse (lk_config *self, const char *key, size_t position,
+                       const char *allowed);
+
+/*  Any other sentence about a key, at its place. */
+void lk_config_complain (lk_config *self, const char *key, const char *format,
+                         ...) __attribute__ ((format (printf, 3, 4)));
+
+/*  The mistake in a line, "'FILE', line 3: ...". */
+void lk_config_tell (const lk_config_mistake *mistake, char *text, size_t size);
+
+/*  LK_OK if there are no more than `before` mistakes; else LK_INVALID, and the
+ *  next of them as the problem. */
+lk_err lk_config_verdict (const lk_config *self, size_t before,
+                          lk_problem *problem)
+    __attribute__ ((warn_unused_result));
 
 #endif

@@ -1,159 +1,123 @@
-/*  config_file.c - a ZPL file, read by CZMQ, checked against the table
+/*  config_file.c - a file and its drop-ins, checked against the table
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  CZMQ's tree has no line numbers, so for a complaint the key is looked for
- *  in the text once more.
+ *  FILE is read first, then FILE.d/NAME.conf in the order of the names' bytes.
+ *  Each of them may say any key: the last one counts. The items of a list are
+ *  put together; an empty one takes away those before it.
  */
 
 #include "net/config_values.h"
 
+#include "net/zpl.h"
 #include "util/alloc.h"
-#include "util/bytes.h"
 
-#include <czmq.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define FILE_SIZE_MAX (256 * 1024)
-#define PATH_SIZE 256 /* of a key */
-#define INDENT 4      /* blanks per level, as ZPL wants it */
-#define DEPTH_MAX 8
-#define LINE_SIZE_MAX 1000
 
 typedef struct {
-    const char *path;
-    const char *text; /* the file, ends with a NUL */
-    const lk_config_key *keys;
+    lk_config *config;
     lk_config_layer *layer;
+    size_t file; /* that is being read */
+    size_t skip; /* lines below that level are not looked at */
     lk_problem *problem;
 } reading;
 
 /*  -------------------------------------------------------- bytes */
 
-static lk_err
-read_text (const char *path, char **text, lk_problem *problem)
+static void
+complain (const reading *self, unsigned line, const char *text)
 {
-    int fd = open (path, O_RDONLY | O_CLOEXEC);
+    lk_config_keep_mistake (self->config, self->layer->files[self->file], line,
+                            text);
+}
+
+/*  NULL: `error` says why. */
+static char *
+read_text (const reading *self, const char *path, lk_err *error)
+{
+    const int fd = open (path, O_RDONLY | O_CLOEXEC);
 
     if (fd == -1) {
-        lk_err error = errno == ENOENT ? LK_UNKNOWN : LK_SYSTEM;
-        (void) lk_problem_errno (problem, "cannot open '%s'", path);
-        return error;
+        *error = errno == ENOENT ? LK_UNKNOWN : LK_SYSTEM;
+        (void) lk_problem_errno (self->problem, "cannot open '%s'", path);
+        return NULL;
     }
-    char *buffer = lk_alloc (FILE_SIZE_MAX + 1);
+    char *buffer = lk_alloc (FILE_SIZE_MAX + 2);
     size_t size = 0;
     ssize_t got = 1;
     while (got > 0 && size <= FILE_SIZE_MAX) {
         got = read (fd, buffer + size, FILE_SIZE_MAX + 1 - size);
         size += got > 0 ? (size_t) got : 0;
     }
-    lk_err error = LK_OK;
+    *error = LK_OK;
     if (got < 0) {
-        error = lk_problem_errno (problem, "cannot read '%s'", path);
+        *error = lk_problem_errno (self->problem, "cannot read '%s'", path);
     } else if (size > FILE_SIZE_MAX || memchr (buffer, 0, size)) {
-        error = lk_problem_set (problem, LK_INVALID,
-                                "'%s' is too large or no text", path);
+        complain (self, 0,
+                  size > FILE_SIZE_MAX ? "larger than 256 KiB"
+                                       : "has a NUL byte: it is no text");
+        buffer[0] = '\0';
     }
     close (fd);
-    if (error != LK_OK) {
+    if (*error != LK_OK) {
         lk_free (buffer);
-        return error;
+        return NULL;
     }
-    *text = buffer;
-    return LK_OK;
-}
-
-/*  -------------------------------------------------------- lines */
-
-/*  The name that a line begins with, at which level; false: none. */
-static bool
-name_in_line (const char *line, size_t *level, lk_slice *name)
-{
-    size_t blanks = strspn (line, " ");
-    size_t size = strcspn (line + blanks, " \t\r\n=#");
-
-    *level = blanks / INDENT;
-    name->data = line + blanks;
-    name->size = size;
-    return size > 0 && *level < DEPTH_MAX;
-}
-
-static bool
-is_path (const lk_slice names[], size_t level, const char *path)
-{
-    for (size_t i = 0; i <= level; i++) {
-        if (strncmp (path, names[i].data, names[i].size) != 0) {
-            return false;
-        }
-        path += names[i].size;
-        if (i < level && *path++ != '/') {
-            return false;
-        }
-    }
-    return *path == '\0';
-}
-
-unsigned
-lk_config_line (const char *text, const char *path, size_t nth)
-{
-    lk_slice names[DEPTH_MAX] = {{NULL, 0}};
-    unsigned number = 1;
-
-    for (const char *line = text; *line; number++) {
-        size_t level;
-        lk_slice name;
-        if (name_in_line (line, &level, &name)) {
-            names[level] = name;
-            if (is_path (names, level, path) && nth-- == 0) {
-                return number;
-            }
-        }
-        line += strcspn (line, "\n");
-        line += *line == '\n';
-    }
-    return 0;
+    return buffer;
 }
 
 /*  -------------------------------------------------------- keys */
 
-static lk_err
-complain (const reading *self, const char *path, size_t nth, const char *what)
+static void
+take_list_item (const reading *self, size_t place, const lk_zpl_line *line)
 {
-    unsigned line = lk_config_line (self->text, path, nth);
-    char where[32] = "";
-
-    if (line > 0) {
-        snprintf (where, sizeof where, ", line %u", line);
+    if (*line->value == '\0') {
+        lk_config_layer_drop (self->layer, place);
+    } else {
+        lk_config_layer_add (self->layer, place, line->value, self->file,
+                             line->number);
     }
-    return lk_problem_set (self->problem, LK_INVALID, "'%s'%s: %s", self->path,
-                           where, what);
 }
 
-static lk_err
-take_value (const reading *self, size_t place, const char *value)
+static void
+take_value (const reading *self, size_t place, const lk_zpl_line *line)
 {
-    const lk_config_key *key = &self->keys[place];
-    size_t nth = self->layer->values[place].count;
+    const lk_config_key *key = &self->config->keys[place];
+    const lk_config_values *values = &self->layer->values[place];
+    const bool is_list = key->type == LK_CONFIG_LIST;
     char allowed[200];
-    char what[300];
+    char text[400];
 
-    if (nth > 0 && key->type != LK_CONFIG_LIST) {
-        snprintf (what, sizeof what, "'%s' is there twice", key->key);
-        return complain (self, key->key, nth, what);
+    if (!is_list && values->count > 0 && values->items[0].file == self->file) {
+        snprintf (text, sizeof text, "'%s' is there twice, first in line %u",
+                  key->key, values->items[0].line);
+        complain (self, line->number, text);
+        return;
     }
-    if (!lk_config_allows (key, value, allowed, sizeof allowed)) {
-        snprintf (what, sizeof what, "'%.60s' is no value for '%s': %s", value,
-                  key->key, allowed);
-        return complain (self, key->key, nth, what);
+    if (!(is_list && *line->value == '\0')
+        && !lk_config_allows (key, line->value, allowed, sizeof allowed)) {
+        snprintf (text, sizeof text, "'%.60s' is no value for '%s': %s",
+                  line->value, key->key, allowed);
+        complain (self, line->number, text);
+        return;
     }
-    lk_config_layer_add (self->layer, place, value);
-    return LK_OK;
+    if (is_list) {
+        take_list_item (self, place, line);
+    } else {
+        lk_config_layer_drop (self->layer, place);
+        lk_config_layer_add (self->layer, place, line->value, self->file,
+                             line->number);
+    }
 }
 
 /*  Whether some known key lies below that path. */
@@ -171,187 +135,183 @@ is_section (const lk_config_key *keys, const char *path)
     return false;
 }
 
-static lk_err take_children (const reading *self, zconfig_t *parent,
-                             const char *path);
-
-static lk_err
-take_item (const reading *self, zconfig_t *item, const char *path)
-{
-    size_t place = lk_config_find (self->keys, path);
-    const char *value = zconfig_value (item);
-    char what[PATH_SIZE + 64];
-
-    if (place != SIZE_MAX) {
-        if (self->keys[place].type == LK_CONFIG_FOREIGN) {
-            return LK_OK;
-        }
-        if (!zconfig_child (item)) {
-            return take_value (self, place, value ? value : "");
-        }
-        snprintf (what, sizeof what, "'%s' is no section", path);
-        return complain (self, path, 0, what);
-    }
-    if (is_section (self->keys, path) && (!value || !*value)) {
-        return take_children (self, item, path);
-    }
-    snprintf (what, sizeof what, "there is no setting '%s'", path);
-    return complain (self, path, 0, what);
-}
-
-static lk_err
-take_children (const reading *self, zconfig_t *parent, const char *path)
-{
-    lk_err error = LK_OK;
-
-    for (zconfig_t *item = zconfig_child (parent); item && error == LK_OK;
-         item = zconfig_next (item)) {
-        char below[PATH_SIZE];
-        int size = snprintf (below, sizeof below, "%s%s%s", path,
-                             *path ? "/" : "", zconfig_name (item));
-        error = size < (int) sizeof below
-                    ? take_item (self, item, below)
-                    : complain (self, path, 0, "a name is too long");
-    }
-    return error;
-}
-
-/*  -------------------------------------------------------- parsing */
-
 static bool
-is_indented_by_tab (const char *text, unsigned line)
+is_below_key (const lk_config_key *keys, const char *path)
 {
-    while (line-- > 1) {
-        text += strcspn (text, "\n");
-        text += *text == '\n';
-    }
-    return text[strspn (text, " ")] == '\t';
-}
-
-/*  CZMQ prints "... E (zconfig): (3) invalid syntax 'x'": the number and what
- *  follows is what an operator wants to know. */
-static lk_err
-tell_syntax (const char *path, const char *text, const char *printed,
-             lk_problem *problem)
-{
-    const char *said = strstr (printed, "(zconfig): (");
-    unsigned line;
-    int size = 0;
-
-    if (said && sscanf (said, "(zconfig): (%u) %n", &line, &size) == 1
-        && size > 0) {
-        said += size;
-        if (is_indented_by_tab (text, line)) {
-            return lk_problem_set (problem, LK_INVALID,
-                                   "'%s', line %u: indented by a tab; it takes "
-                                   "four spaces",
-                                   path, line);
-        }
-        return lk_problem_set (problem, LK_INVALID, "'%s', line %u: %.*s", path,
-                               line, (int) strcspn (said, "\n"), said);
-    }
-    return lk_problem_set (problem, LK_INVALID, "'%s' makes no sense", path);
-}
-
-/*  CZMQ says what is wrong with a text on the standard output and nowhere
- *  else, so that is a file of our own meanwhile. */
-static zconfig_t *
-parse_quietly (const char *text, char *printed, size_t room)
-{
-    int memory = memfd_create ("zconfig", MFD_CLOEXEC);
-    int saved = fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-
-    fflush (stdout);
-    if (memory != -1) {
-        dup2 (memory, STDOUT_FILENO);
-    }
-    zconfig_t *root = zconfig_str_load (text);
-    fflush (stdout);
-    if (saved != -1) {
-        dup2 (saved, STDOUT_FILENO);
-        close (saved);
-    } else {
-        close (STDOUT_FILENO);
-    }
-    ssize_t size = pread (memory, printed, room - 1, 0);
-    printed[size > 0 ? size : 0] = '\0';
-    if (memory != -1) {
-        close (memory);
-    }
-    return root;
-}
-
-/*  CZMQ 4.2 reads beyond the text if a line is longer. */
-static unsigned
-too_long_line (const char *text)
-{
-    unsigned number = 1;
-
-    for (; *text; number++) {
-        size_t size = strcspn (text, "\n");
-        if (size > LINE_SIZE_MAX) {
-            return number;
-        }
-        text += size + (text[size] == '\n');
-    }
-    return 0;
-}
-
-static lk_err
-parse (const char *path, const char *text, zconfig_t **root,
-       lk_problem *problem)
-{
-    char printed[512];
-    unsigned line = too_long_line (text);
-
-    if (line > 0) {
-        return lk_problem_set (problem, LK_INVALID,
-                               "'%s', line %u: longer than %d bytes", path,
-                               line, LINE_SIZE_MAX);
-    }
-    *root = parse_quietly (text, printed, sizeof printed);
-    return *root ? LK_OK : tell_syntax (path, text, printed, problem);
-}
-
-/*  CZMQ takes a text without any setting for a mistake. */
-static bool
-says_something (const char *text)
-{
-    while (*text) {
-        size_t blanks = strspn (text, " \t\r");
-        if (!strchr ("#\n", text[blanks])) {
+    for (size_t i = 0; keys[i].key; i++) {
+        const size_t size = strlen (keys[i].key);
+        if (strncmp (keys[i].key, path, size) == 0 && path[size] == '/') {
             return true;
         }
-        text += strcspn (text, "\n");
-        text += *text == '\n';
     }
     return false;
 }
 
-lk_err
-lk_config_read_file (lk_config_layer *self, const lk_config_key *keys,
-                     const char *path, lk_problem *problem)
+static void
+refuse_name (reading *self, const lk_zpl_line *line)
 {
-    zconfig_t *root = NULL;
-    char *text = NULL;
-    lk_err error = read_text (path, &text, problem);
+    const lk_config_key *keys = self->config->keys;
+    const char *guess = lk_config_guess (keys, line->path);
+    char text[LK_ZPL_PATH_SIZE + 200];
 
-    if (error != LK_OK) {
+    self->skip = line->level;
+    if (is_section (keys, line->path)) {
+        snprintf (text, sizeof text,
+                  "'%s' is a section, which has no value: its settings follow, "
+                  "each indented by four spaces",
+                  line->path);
+        self->skip = SIZE_MAX;
+    } else if (is_below_key (keys, line->path)) {
+        const char *slash = strrchr (line->path, '/');
+        snprintf (text, sizeof text, "'%.*s' is no section",
+                  (int) (slash - line->path), line->path);
+    } else if (guess != NULL) {
+        snprintf (text, sizeof text,
+                  "there is no setting '%s': did you mean '%s'?", line->path,
+                  guess);
+    } else {
+        snprintf (text, sizeof text,
+                  "there is no setting '%s': `lockkeeper config keys` lists "
+                  "those that there are",
+                  line->path);
+    }
+    complain (self, line->number, text);
+}
+
+static void
+take_line (reading *self, const lk_zpl_line *line)
+{
+    const lk_config_key *keys = self->config->keys;
+
+    if (line->wrong != NULL) {
+        complain (self, line->number, line->wrong);
+        return;
+    }
+    if (line->name.size == 0 || line->level > self->skip) {
+        return;
+    }
+    self->skip = SIZE_MAX;
+    const size_t place = lk_config_find (keys, line->path);
+    if (place != SIZE_MAX) {
+        take_value (self, place, line);
+    } else if (!is_section (keys, line->path) || *line->value != '\0') {
+        refuse_name (self, line);
+    }
+}
+
+/*  -------------------------------------------------------- files */
+
+static lk_err
+read_file (reading *self, const char *path)
+{
+    lk_config_layer *layer = self->layer;
+    const lk_config *config = self->config;
+    lk_err error = LK_OK;
+    lk_zpl zpl;
+    lk_zpl_line line;
+
+    layer->files = lk_realloc (layer->files, (layer->file_count + 1)
+                                                 * sizeof layer->files[0]);
+    layer->files[layer->file_count] = lk_strdup (path);
+    self->file = layer->file_count++;
+    self->skip = SIZE_MAX;
+    const bool pretends =
+        config->pretended != NULL && strcmp (config->pretended, path) == 0;
+    char *text = pretends ? lk_strdup (config->pretence)
+                          : read_text (self, path, &error);
+    if (text == NULL) {
+        lk_free (layer->files[--layer->file_count]);
         return error;
     }
-    if (says_something (text)) {
-        error = parse (path, text, &root, problem);
+    lk_zpl_init (&zpl, text);
+    while (lk_zpl_next (&zpl, &line)) {
+        take_line (self, &line);
     }
-    if (root) {
-        reading all = {.path = path,
-                       .text = text,
-                       .keys = keys,
-                       .layer = self,
-                       .problem = problem};
-        error = take_children (&all, root, "");
-        zconfig_destroy (&root);
-    }
-    self->path = lk_strdup (path);
-    self->text = lk_strdup (text);
     lk_free (text);
+    return LK_OK;
+}
+
+static int
+is_drop_in (const struct dirent *entry)
+{
+    const size_t size = strlen (entry->d_name);
+
+    return entry->d_name[0] != '.' && size > 5
+           && strcmp (entry->d_name + size - 5, ".conf") == 0;
+}
+
+static int
+compare (const void *one, const void *other)
+{
+    return strcmp (*(char *const *) one, *(char *const *) other);
+}
+
+/*  Their paths, sorted; one that we pretend to be there is among them. */
+static size_t
+list_drop_ins (const lk_config *config, const char *dir, char ***paths_p)
+{
+    struct dirent **entries = NULL;
+    const int found = scandir (dir, &entries, is_drop_in, NULL);
+    const size_t dir_size = strlen (dir);
+    const char *more = config->pretended;
+    char **paths =
+        lk_alloc (((size_t) (found > 0 ? found : 0) + 1) * sizeof paths[0]);
+    size_t count = 0;
+
+    if (more != NULL
+        && (strncmp (more, dir, dir_size) != 0 || more[dir_size] != '/')) {
+        more = NULL;
+    }
+    for (int i = 0; i < found; i++) {
+        char path[PATH_MAX];
+        snprintf (path, sizeof path, "%s/%s", dir, entries[i]->d_name);
+        free (entries[i]);
+        if (more == NULL || strcmp (path, more) != 0) {
+            paths[count++] = lk_strdup (path);
+        }
+    }
+    free (entries);
+    if (more != NULL) {
+        paths[count++] = lk_strdup (more);
+    }
+    qsort (paths, count, sizeof paths[0], compare);
+    *paths_p = paths;
+    return count;
+}
+
+static lk_err
+read_drop_ins (reading *self, const char *path)
+{
+    char dir[PATH_MAX];
+    char **paths;
+    lk_err error = LK_OK;
+
+    snprintf (dir, sizeof dir, "%s.d", path);
+    if (access (dir, R_OK | X_OK) != 0 && errno != ENOENT && errno != ENOTDIR) {
+        return lk_problem_errno (self->problem, "cannot read '%s'", dir);
+    }
+    const size_t count = list_drop_ins (self->config, dir, &paths);
+    for (size_t i = 0; i < count; i++) {
+        if (error == LK_OK) {
+            error = read_file (self, paths[i]);
+            error = error == LK_UNKNOWN ? LK_OK : error; /* gone since */
+        }
+        lk_free (paths[i]);
+    }
+    lk_free (paths);
     return error;
+}
+
+lk_err
+lk_config_read_files (lk_config *self, lk_config_layer *layer, const char *path,
+                      lk_problem *problem)
+{
+    reading all = {.config = self, .layer = layer, .problem = problem};
+    const lk_err error = read_file (&all, path);
+
+    if (error != LK_OK && error != LK_UNKNOWN) {
+        return error;
+    }
+    const lk_err more = read_drop_ins (&all, path);
+    return more != LK_OK ? more : error;
 }

@@ -9,17 +9,37 @@
 
 #include "net/config.h"
 
+#define LK_CONFIG_NO_FILE SIZE_MAX
+
+typedef struct {
+    char *text;
+    size_t file; /* in the layer's list */
+    unsigned line;
+} lk_config_value;
+
 /*  What one source says about one key: more than one text for a list only. */
 typedef struct {
-    char **items;
+    lk_config_value *items;
     size_t count;
 } lk_config_values;
 
 /*  What one source says about all keys, in the order of the table. */
 typedef struct {
     lk_config_values *values;
-    char *path, *text; /* of a file, NULL else */
+    char **files; /* that were read */
+    size_t file_count;
 } lk_config_layer;
+
+struct lk_config {
+    const lk_config_key *keys;
+    lk_config_layer defaults;
+    lk_config_layer file;
+    lk_config_layer options;
+    lk_config_mistake *mistakes;
+    size_t mistake_count;
+    bool lenient;
+    char *pretended, *pretence; /* a file and what is in it */
+};
 
 /*  The place of a key in the table; SIZE_MAX if it is not there. */
 size_t lk_config_find (const lk_config_key *keys, const char *path);
@@ -31,14 +51,18 @@ bool lk_config_allows (const lk_config_key *key, const char *value,
 
 /*  Adds what a source says about the key at that place. The text is copied. */
 void lk_config_layer_add (lk_config_layer *self, size_t place,
-                          const char *value);
+                          const char *value, size_t file, unsigned line);
 
-/*  The line of a file's text in which that key is for the nth time, from 0; 0
- *  if it is not there. */
-unsigned lk_config_line (const char *text, const char *path, size_t nth);
+/*  Forgets what it said about the key at that place. */
+void lk_config_layer_drop (lk_config_layer *self, size_t place);
 
-/*  Reads a file into an empty layer. Errors as of lk_config_load. */
-lk_err lk_config_read_file (lk_config_layer *self, const lk_config_key *keys,
-                            const char *path, lk_problem *problem);
+/*  Keeps a mistake; path may be NULL. */
+void lk_config_keep_mistake (lk_config *self, const char *path, unsigned line,
+                             const char *text);
+
+/*  Reads the file and its drop-ins into an empty layer; mistakes are kept.
+ *  LK_UNKNOWN: there is no such file. LK_SYSTEM and problem. */
+lk_err lk_config_read_files (lk_config *self, lk_config_layer *layer,
+                             const char *path, lk_problem *problem);
 
 #endif

@@ -16,6 +16,9 @@
 /*  Of the router, for this host's processes. */
 #define LK_PATH_ENDPOINT "ipc://" LK_PATH_RUN_DIR "/router"
 
+/*  In the state folder: which host this is. */
+#define LK_PATH_IDENTITY_FILE "identity"
+
 /*  In the state and run folders: the lock service's own. */
 #define LK_PATH_STATE_FILE "lock.state"
 #define LK_PATH_LEASE_FILE "lock.lease"

@@ -87,7 +87,7 @@ follow () {
 
 at h1 lockkeeper-router >"$work/early" 2>&1
 check 'before that the router says what is missing' grep -q \
-    "there is no folder '/run/lockkeeper'" "$work/early"
+    "there is no folder '/var/lib/lockkeeper'; make it" "$work/early"
 for host in h1 h2 h3; do
     check "$host: user and folders" follow $host 1
     check "$host: the file" follow $host 2

@@ -100,7 +100,7 @@ check 'one of another version' says 2 \
     refuses_with --plugin-dir="$work" --plugin=old
 settings '    leader-lease = 700'
 check 'settings of it that make no sense' says 2 \
-    "plug-in 'lock': 'lock/leader-lease' is less than" refuses_with
+    "line 6: 'lock/leader-lease' is less than" refuses_with
 settings '    nonsense = 1'
 check 'or that it does not know' says 2 "no setting 'lock/nonsense'" \
     refuses_with

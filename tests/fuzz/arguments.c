@@ -7,7 +7,8 @@
  *  lockkeeper(1). The other bytes are its arguments, each ends with a NUL.
  */
 
-#include "../../router/options.h"
+#include "settings/keys.h"
+#include "settings/router.h"
 
 #include "lib/fuel.h"
 #include "net/arguments.h"
@@ -115,7 +116,7 @@ read_daemon (line *given)
         {NULL, 0, NULL, 0},
     };
     static const lk_arguments arguments = {"program", "router", "", options};
-    lk_config *config = lk_router_config_new ();
+    lk_config *config = lk_config_new (lk_settings);
     lk_router_options wanted;
     lk_problem problem = {0};
     const int code = read_quietly (&arguments, config, given);

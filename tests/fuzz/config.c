@@ -7,8 +7,9 @@
  *  is refused with a sentence and changes nothing.
  */
 
-#include "../../plugins/lock/options.h"
-#include "../../router/options.h"
+#include "settings/keys.h"
+#include "settings/lock.h"
+#include "settings/router.h"
 
 #include "lib/memory_file.h"
 #include "util/assert.h"
@@ -77,7 +78,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
         lk_memory_file_open (&file);
     }
     lk_memory_file_set (&file, data, size);
-    load (lk_router_config_new (), "router/dead-after", read_router);
-    load (lk_lockd_config_new (), "lock/dead-after", read_lockd);
+    load (lk_config_new (lk_settings), "router/dead-after", read_router);
+    load (lk_config_new (lk_settings), "lock/dead-after", read_lockd);
     return 0;
 }

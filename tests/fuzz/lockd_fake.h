@@ -13,6 +13,7 @@
 #define LK_LOCKD_FAKE_H
 
 #include "../../plugins/lock/lockd.h"
+#include "settings/keys.h"
 
 #include "net/pidfd.h"
 #include "net/random.h"
@@ -256,7 +257,7 @@ fake_init (size_t members)
     lk_problem problem;
     lk_log_set_sink (swallow);
     lk_log_set_level (LK_LOG_DEBUG);
-    lk_config *config = lk_lockd_config_new ();
+    lk_config *config = lk_config_new (lk_settings);
     lk_err error = lk_config_set (config, "lock/run", "/", &problem);
     LK_ASSERT (error == LK_OK);
     error = lk_lockd_options_read (&options, config, &problem);

@@ -4,8 +4,8 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   util <- wire <- net <- { client, cli, router, lock }; the lock service's
-#   core sees util and the plain structs only; services and applications see
+#   util <- wire <- net <- settings <- { client, cli, router, lock }; the lock
+#   service's core sees util and the plain structs only; others of them see
 #   include/lockkeeper only. libzmq and CZMQ live in src/net, jansson in
 #   src/wire, uthash behind util/map.h; its lists (utlist.h) are everybody's.
 
@@ -73,20 +73,25 @@ layer src/net \
 mapfile -t files < <(in_folder src/daemon)
 layer src/daemon "$local_header|$system" "$third_party" "${files[@]}"
 
+mapfile -t files < <(in_folder src/settings)
+layer src/settings \
+    "\"(util|wire|net|settings)/[a-z0-9_]+\\.h\"|$public|$system" \
+    "$third_party" "${files[@]}"
+
 for folder in client cli; do
     mapfile -t files < <(in_folder src/$folder)
     layer src/$folder \
-        "\"(util|wire|net|$folder)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
+        "\"(util|wire|net|settings|$folder)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
         "$third_party" "${files[@]}"
 done
 
 mapfile -t files < <(in_folder router)
-layer router "\"(util|wire|net)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
+layer router "\"(util|wire|net|settings)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
     "$third_party" "${files[@]}"
 
 mapfile -t files < <(in_folder plugins/lock)
 layer plugins/lock \
-    "\"(util|wire|net)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
+    "\"(util|wire|net|settings)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
     "$third_party" "${files[@]}"
 
 mapfile -t files < <(in_folder plugins/lock/core)

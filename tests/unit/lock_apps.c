@@ -5,8 +5,9 @@
  */
 
 #include "../../plugins/lock/apps.h"
-#include "../../plugins/lock/options.h"
 #include "../../plugins/lock/peers.h"
+#include "settings/keys.h"
+#include "settings/lock.h"
 
 #include "wire/object_name.h"
 
@@ -295,7 +296,7 @@ static lk_err
 set_and_read (lk_lockd_options *options, const char *const (*set)[2])
 {
     lk_problem problem;
-    lk_config *config = lk_lockd_config_new ();
+    lk_config *config = lk_config_new (lk_settings);
     lk_err error = LK_OK;
     for (size_t i = 0; set[i][0] && error == LK_OK; i++) {
         error = lk_config_set (config, set[i][0], set[i][1], &problem);

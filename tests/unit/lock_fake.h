@@ -12,6 +12,7 @@
 #define LK_LOCK_FAKE_H
 
 #include "../../plugins/lock/lockd.h"
+#include "settings/keys.h"
 
 #include "net/process.h"
 #include "wire/lock_codec.h"
@@ -372,7 +373,7 @@ open_lockd (void)
 {
     lk_lockd_options options;
     lk_problem problem;
-    lk_config *config = lk_lockd_config_new ();
+    lk_config *config = lk_config_new (lk_settings);
     ck_assert (!lk_config_set (config, "lock/state", dir, &problem));
     ck_assert (!lk_config_set (config, "lock/run", dir, &problem));
     ck_assert (!lk_lockd_options_read (&options, config, &problem));

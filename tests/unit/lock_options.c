@@ -23,7 +23,7 @@ start_with (const char *const (*settings)[2])
 {
     lk_lockd_options options;
     lk_problem problem;
-    lk_config *config = lk_lockd_config_new ();
+    lk_config *config = lk_config_new (lk_settings);
     ck_assert (!lk_config_set (config, "lock/state", dir, &problem));
     ck_assert (!lk_config_set (config, "lock/run", dir, &problem));
     for (; (*settings)[0]; settings++) {
@@ -107,7 +107,7 @@ START_TEST (what_makes_no_sense)
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         lk_lockd_options options;
         lk_problem problem;
-        lk_config *config = lk_lockd_config_new ();
+        lk_config *config = lk_config_new (lk_settings);
         ck_assert (
             !lk_config_set (config, settings[i][0], settings[i][1], &problem));
         ck_assert_int_eq (lk_lockd_options_read (&options, config, &problem),

@@ -4,7 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "options.h"
+#include "settings/keys.h"
+#include "settings/router.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ set_up (void)
     int fd = mkstemp (path);
     ck_assert_int_ne (fd, -1);
     close (fd);
-    config = lk_router_config_new ();
+    config = lk_config_new (lk_settings);
 }
 
 static void
@@ -66,21 +67,19 @@ refused (const char *line, const char *key)
 /*  Those of the pages. */
 START_TEST (defaults)
 {
-    char name[HOST_NAME_MAX + 1];
     ck_assert_int_eq (lk_router_options_read (&options, config, &problem),
                       LK_OK);
     ck_assert_str_eq (options.endpoint, "ipc:///run/lockkeeper/router");
     ck_assert_uint_eq (options.mode, 0660);
     ck_assert_str_eq (options.group, "");
-    ck_assert_str_eq (options.listen, "tcp://127.0.0.1:7411");
+    ck_assert_str_eq (options.listen, "");
     ck_assert_str_eq (options.address, "");
     ck_assert_int_eq (options.dead_after_ms, 1000);
     ck_assert_int_eq (options.log_level, LK_LOG_NOTICE);
     ck_assert (!options.syslog);
     ck_assert_ptr_null (options.neighbour[0]);
-    ck_assert_int_eq (gethostname (name, sizeof name), 0);
-    name[strcspn (name, ".")] = '\0';
-    ck_assert_str_eq (options.host, name);
+    ck_assert_str_eq (options.host, "");
+    ck_assert_str_eq (options.identity, "/var/lib/lockkeeper/identity");
 }
 END_TEST
 
@@ -109,6 +108,10 @@ START_TEST (other_addresses)
     refused ("neighbour = \"h2\"", "'router/neighbour'");
     refused ("neighbour = \"h2:65536\"", "'router/neighbour'");
     refused ("neighbour = \"*:7411\"", "'router/neighbour'");
+    ck_assert_int_eq (read_line ("neighbour = a:1\n    neighbour = a:1"),
+                      LK_INVALID);
+    ck_assert_ptr_nonnull (strstr (problem.text, "line 4"));
+    ck_assert_ptr_nonnull (strstr (problem.text, "twice"));
     taken ("address = \"h1:7411\"");
     taken ("address = \"h1:*\"");
     refused ("address = \"*:7411\"", "'router/address'");

@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "hostport.h"
+#include "net/hostport.h"
 
 #include <ctype.h>
 #include <lockkeeper/message.h>

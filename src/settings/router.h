@@ -1,4 +1,4 @@
-/*  options.h - what a router can be told
+/*  router.h - what a router can be told
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -7,11 +7,8 @@
  *  command line, whose options have the names of the keys.
  */
 
-#ifndef LK_ROUTER_OPTIONS_H
-#define LK_ROUTER_OPTIONS_H
-
-#include "bounds.h"
-#include "cache.h"
+#ifndef LK_SETTINGS_ROUTER_H
+#define LK_SETTINGS_ROUTER_H
 
 #include "net/config.h"
 #include "net/log.h"
@@ -20,9 +17,20 @@
 #include <limits.h>
 #include <sys/types.h>
 
+#define LK_LINKS_MAX 63   /* neighbours */
+#define LK_PLUGINS_MAX 16 /* services in the router's own process */
+
+/*  Of messages that wait for a receiver. */
 typedef struct {
-    char host[LK_HOST_LEN_MAX + 1];
-    char listen[LK_ADDRESS_LEN_MAX + 1];  /* tcp://... */
+    int64_t ttl_s_max;        /* 0: nothing is cached */
+    int64_t per_receiver_max; /* messages */
+    int64_t size_max;         /* bytes, of all with what they take beside */
+} lk_cache_limits;
+
+typedef struct {
+    char host[LK_HOST_LEN_MAX + 1];       /* empty: by default */
+    char identity[PATH_MAX];              /* the file */
+    char listen[LK_ADDRESS_LEN_MAX + 1];  /* tcp://...; empty: by default */
     char address[LK_ADDRESS_LEN_MAX + 1]; /* host:port; empty: as listen */
     char endpoint[PATH_MAX];              /* ipc://... */
     mode_t mode;
@@ -37,12 +45,9 @@ typedef struct {
     const char *config; /* the file that was read; NULL: by default */
 } lk_router_options;
 
-/*  All keys, with their defaults; the caller loads and sets them. */
-lk_config *lk_router_config_new (void);
-
-/*  What they come to; borrows from the config. LK_INVALID and problem if
- *  that makes no sense. */
-lk_err lk_router_options_read (lk_router_options *self, const lk_config *config,
+/*  What they come to; borrows from the config, which keeps all that makes no
+ *  sense as its mistakes: then LK_INVALID, and the first as the problem. */
+lk_err lk_router_options_read (lk_router_options *self, lk_config *config,
                                lk_problem *problem)
     __attribute__ ((warn_unused_result));
 

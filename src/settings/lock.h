@@ -1,4 +1,4 @@
-/*  options.h - what a lock service can be told
+/*  lock.h - what a lock service can be told
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -7,8 +7,8 @@
  *  line, whose options have the names of the keys.
  */
 
-#ifndef LK_LOCKD_OPTIONS_H
-#define LK_LOCKD_OPTIONS_H
+#ifndef LK_SETTINGS_LOCK_H
+#define LK_SETTINGS_LOCK_H
 
 #include "net/config.h"
 #include "net/log.h"
@@ -33,11 +33,9 @@ typedef struct {
     int64_t digest_ms;
 } lk_lockd_options;
 
-/*  All keys, with their defaults; the caller loads and sets them. */
-lk_config *lk_lockd_config_new (void);
-
-/*  What they come to. LK_INVALID and problem if they do not fit each other. */
-lk_err lk_lockd_options_read (lk_lockd_options *self, const lk_config *config,
+/*  What they come to; the config keeps all that makes no sense as its mistakes:
+ *  then LK_INVALID, and the first as the problem. */
+lk_err lk_lockd_options_read (lk_lockd_options *self, lk_config *config,
                               lk_problem *problem)
     __attribute__ ((warn_unused_result));
 

@@ -1,0 +1,75 @@
+/*  lock.c - what a lock service can be told
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "settings/lock.h"
+
+#include "net/endpoint.h"
+#include "wire/lock_message.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*  A choice that is a number. */
+static uint8_t
+read_small (const lk_config *config, const char *key)
+{
+    return (uint8_t) strtol (lk_config_text (config, key), NULL, 10);
+}
+
+static void
+read_text (char text[PATH_MAX], const lk_config *config, const char *key)
+{
+    snprintf (text, PATH_MAX, "%s", lk_config_text (config, key));
+}
+
+/*  The members of a cluster rest on these relations: lockkeeper-protocol(7),
+ *  Sessions and hosts. */
+static void
+check (const lk_lockd_options *self, lk_config *config)
+{
+    if (lk_endpoint_check (self->endpoint, LK_IPC, NULL) != LK_OK) {
+        lk_config_refuse (config, "lock/endpoint", 0, "ipc://PATH");
+    }
+    if (self->leader_lease_ms < 2 * self->dead_after_ms) {
+        lk_config_complain (config, "lock/leader-lease",
+                            "'lock/leader-lease' is less than two times "
+                            "'lock/dead-after': make it %lld at least",
+                            (long long) (2 * self->dead_after_ms));
+    }
+    if (self->host_lease_ms <= 3 * self->leader_lease_ms) {
+        lk_config_complain (config, "lock/host-lease",
+                            "'lock/host-lease' is not more than three times "
+                            "'lock/leader-lease': make it %lld at least",
+                            (long long) (3 * self->leader_lease_ms + 1));
+    }
+}
+
+lk_err
+lk_lockd_options_read (lk_lockd_options *self, lk_config *config,
+                       lk_problem *problem)
+{
+    const size_t before = lk_config_mistakes (config);
+    memset (self, 0, sizeof *self);
+    read_text (self->endpoint, config, "lock/endpoint");
+    read_text (self->state_dir, config, "lock/state");
+    read_text (self->run_dir, config, "lock/run");
+    (void) lk_log_level_from_word (lk_config_text (config, "lock/log-level"),
+                                   &self->log_level);
+    self->syslog = lk_config_flag (config, "lock/syslog");
+    self->eligible =
+        strcmp (lk_config_text (config, "lock/priority"), "off") != 0;
+    self->priority =
+        self->eligible ? read_small (config, "lock/priority") : LK_PRIORITY_MAX;
+    self->leaders_max = read_small (config, "lock/leaders");
+    self->dead_after_ms = lk_config_number (config, "lock/dead-after");
+    self->leader_lease_ms = lk_config_number (config, "lock/leader-lease");
+    self->host_lease_ms = lk_config_number (config, "lock/host-lease");
+    self->grace_ms = lk_config_number (config, "lock/grace");
+    self->digest_ms = lk_config_number (config, "lock/digest");
+    check (self, config);
+    return lk_config_verdict (config, before, problem);
+}

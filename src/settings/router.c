@@ -1,0 +1,177 @@
+/*  router.c - what a router can be told
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "settings/router.h"
+
+#include "net/endpoint.h"
+#include "net/hostport.h"
+#include "wire/address.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*  -------------------------------------------------------- reading */
+
+static void
+read_text (char *text, size_t size, const lk_config *config, const char *key)
+{
+    const char *value = lk_config_text (config, key);
+    snprintf (text, size, "%s", value != NULL ? value : "");
+}
+
+/*  Empty: by default, as identity.h says. */
+static void
+read_host (lk_router_options *self, lk_config *config)
+{
+    read_text (self->host, sizeof self->host, config, "router/host");
+    if (self->host[0] != '\0'
+        && !lk_address_is_name (lk_slice_of (self->host))) {
+        lk_config_refuse (config, "router/host", 0,
+                          "1 to 63 of A-Z a-z 0-9 . _ -");
+    }
+}
+
+/*  An item of a list is there as well, before that place. */
+static bool
+is_twice (const lk_config *config, const char *key, size_t place)
+{
+    const char *item = lk_config_item (config, key, place);
+    for (size_t i = 0; i < place; i++) {
+        if (strcmp (lk_config_item (config, key, i), item) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+read_neighbours (lk_router_options *self, lk_config *config)
+{
+    const char *key = "router/neighbour", *address;
+    for (size_t i = 0; (address = lk_config_item (config, key, i)) != NULL;
+         i++) {
+        if (i == LK_LINKS_MAX) {
+            char most[32];
+            snprintf (most, sizeof most, "%d at most", LK_LINKS_MAX);
+            lk_config_refuse (config, key, i, most);
+            return;
+        }
+        if (!lk_hostport_is_valid (address)) {
+            lk_config_refuse (config, key, i,
+                              "HOST:PORT, with a port from 1 to 65535");
+        } else if (is_twice (config, key, i)) {
+            lk_config_refuse (config, key, i, "it is there twice");
+        }
+        self->neighbour[i] = address;
+    }
+}
+
+static void
+read_plugins (lk_router_options *self, lk_config *config)
+{
+    const char *key = "router/plugin", *name;
+    for (size_t i = 0; (name = lk_config_item (config, key, i)) != NULL; i++) {
+        if (i == LK_PLUGINS_MAX) {
+            lk_config_refuse (config, key, i, "there are too many");
+            return;
+        }
+        if (!lk_address_is_name (lk_slice_of (name))) {
+            lk_config_refuse (config, key, i, "1 to 63 of A-Z a-z 0-9 . _ -");
+        } else if (is_twice (config, key, i)) {
+            lk_config_refuse (config, key, i, "it is there twice");
+        }
+        self->plugin[i] = name;
+    }
+}
+
+static const char *
+behind (const char *text, const char *start)
+{
+    const size_t size = strlen (start);
+    return strncmp (text, start, size) == 0 ? text + size : NULL;
+}
+
+static void
+check_endpoints (const lk_router_options *self, lk_config *config)
+{
+    if (lk_endpoint_check (self->endpoint, LK_IPC, NULL) != LK_OK) {
+        lk_config_refuse (config, "router/endpoint", 0, "ipc://PATH");
+    }
+    const char *listen = behind (self->listen, LK_TCP);
+    if (self->listen[0] != '\0'
+        && (listen == NULL || !lk_hostport_is_open (listen))) {
+        lk_config_refuse (config, "router/listen", 0,
+                          "tcp://ADDRESS:PORT, with a port from 1 to 65535 or "
+                          "*");
+    }
+    if (self->address[0] != '\0'
+        && (!lk_hostport_is_open (self->address)
+            || lk_hostport_is_wildcard (self->address))) {
+        lk_config_refuse (config, "router/address", 0,
+                          "ADDRESS:PORT, where others can dial it, with a port "
+                          "from 1 to 65535 or *");
+    }
+}
+
+lk_err
+lk_router_options_read (lk_router_options *self, lk_config *config,
+                        lk_problem *problem)
+{
+    const size_t before = lk_config_mistakes (config);
+    *self = (lk_router_options) {0};
+    read_text (self->listen, sizeof self->listen, config, "router/listen");
+    read_text (self->address, sizeof self->address, config, "router/address");
+    read_text (self->endpoint, sizeof self->endpoint, config,
+               "router/endpoint");
+    read_text (self->plugin_dir, sizeof self->plugin_dir, config,
+               "router/plugin-dir");
+    read_text (self->group, sizeof self->group, config, "router/group");
+    read_text (self->identity, sizeof self->identity, config,
+               "router/identity");
+    self->mode = (mode_t) lk_config_number (config, "router/mode");
+    self->dead_after_ms = lk_config_number (config, "router/dead-after");
+    self->cache = (lk_cache_limits) {
+        .ttl_s_max = lk_config_number (config, "router/cache-ttl"),
+        .per_receiver_max = lk_config_number (config, "router/cache-messages"),
+        .size_max = lk_config_number (config, "router/cache-size")};
+    (void) lk_log_level_from_word (lk_config_text (config, "router/log-level"),
+                                   &self->log_level);
+    self->syslog = lk_config_flag (config, "router/syslog");
+    read_host (self, config);
+    check_endpoints (self, config);
+    read_neighbours (self, config);
+    read_plugins (self, config);
+    return lk_config_verdict (config, before, problem);
+}
+
+/*  -------------------------------------------------------- address */
+
+lk_err
+lk_router_options_address (const lk_router_options *self, const char *bound,
+                           char *address, size_t size, lk_problem *problem)
+{
+    const char *found = behind (bound, LK_TCP);
+    const char *port = found != NULL ? strrchr (found, ':') : NULL;
+    if (port == NULL) {
+        return lk_problem_set (problem, LK_INVALID, "'%s' has no port", bound);
+    }
+    const char *wanted = self->address[0] != '\0' ? self->address : found;
+    const size_t len = strlen (wanted);
+    const bool open = len > 2 && strcmp (wanted + len - 2, ":*") == 0;
+    snprintf (address, size, "%.*s%s", (int) (open ? len - 2 : len), wanted,
+              open ? port : "");
+    if (lk_hostport_is_wildcard (address)) {
+        return lk_problem_set (problem, LK_INVALID,
+                               "'%s' is no address to be dialled at: set "
+                               "router/address",
+                               address);
+    }
+    return lk_hostport_is_valid (address)
+               ? LK_OK
+               : lk_problem_set (problem, LK_INVALID,
+                                 "'%s' is not HOST:PORT: router/address",
+                                 address);
+}
