@@ -17,7 +17,7 @@
 #define LK_PATH_ENDPOINT "ipc://" LK_PATH_RUN_DIR "/router"
 
 /*  In the state folder: which host this is. */
-#define LK_PATH_IDENTITY_FILE "identity"
+#define LK_PATH_IDENTITY LK_PATH_STATE_DIR "/identity"
 
 /*  In the state and run folders: the lock service's own. */
 #define LK_PATH_STATE_FILE "lock.state"

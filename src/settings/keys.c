@@ -20,9 +20,8 @@
 const lk_config_key lk_settings[] = {
     {"router/host", LK_CONFIG_TEXT, 1, LK_HOST_LEN_MAX, NULL, NULL,
      LK_CONFIG_RESTART, "name of this host, if not that of the system"},
-    {"router/identity", LK_CONFIG_TEXT, 1, PATH, NULL,
-     LK_PATH_STATE_DIR "/" LK_PATH_IDENTITY_FILE, LK_CONFIG_RESTART,
-     "file that keeps the name of this host"},
+    {"router/identity", LK_CONFIG_TEXT, 1, PATH, NULL, LK_PATH_IDENTITY,
+     LK_CONFIG_RESTART, "file that keeps the name of this host"},
     {"router/listen", LK_CONFIG_TEXT, 1, LK_ADDRESS_LEN_MAX, NULL, NULL,
      LK_CONFIG_RESTART,
      "where to listen for other routers, if not at this host's own neighbour"},

@@ -123,7 +123,7 @@ help_options () {
 key_rows () {
     texts "${code[@]}" |
         grep -oE '\{"[a-z]+/[a-z-]+", LK_CONFIG_[A-Z]+,[^}]*\}' |
-        sed -E 's/^\{"([^"]*)", LK_CONFIG_([A-Z]+), *([^,]*), *([^,]*), *("[^"]*"|[^,]*), *(.*)\}$/\1|\2|\3|\4|\6/'
+        sed -E 's/^\{"([^"]*)", LK_CONFIG_([A-Z]+), *([^,]*), *([^,]*), *("[^"]*"|[^,]*), *("[^"]*"|[^,]*), .*\}$/\1|\2|\3|\4|\6/'
 }
 
 code_keys () {
@@ -224,7 +224,7 @@ page_errors () {
 
 #   Nobody meets these: sizes of steps, buffers and what is derived.
 inner='BULK_SIZE|COUNT|DRAIN|DRAIN_SIZE|DUES|FLAT|FLIGHT|IDENTITY_SIZE|JSON_DEPTH
-LOCK_STATE_SIZE|NAME_SIZE|PACK_SIZE|SANDBOX_PATH|SOUND|STREAM|TERM_NUMBER|WISH_TIME|WRITTEN'
+LOCK_STATE_SIZE|NAME_SIZE|PACK_SIZE|SANDBOX_PATH|SOUND|STREAM|TERM_NUMBER|WISH_TIME|WRITTEN|ZPL_DEPTH'
 
 #   limit_rows: "NAME value" of the constants.
 limit_rows () {

@@ -231,11 +231,11 @@ if [ -x "$BUILD/lockkeeper" ]; then
         'a verb that is told of no more' 'in the page: unlock$'
     edited man/lockkeeper.conf.5 '/^\.It Cm grace/d' \
         'a key without a page' 'in the page: lock/grace'
-    edited router/options.c '/"router\/syslog", /d' \
+    edited src/settings/keys.c '/"router\/syslog", /d' \
         'a key that is no more' 'in the code: router/syslog'
-    edited plugins/lock/options.c '/"lock.digest"/s/"10000"/"10001"/' \
+    edited src/settings/keys.c '/"lock.digest"/s/"10000"/"10001"/' \
         'another default' 'default of lock/digest is "10001"'
-    edited plugins/lock/options.c '/"lock.digest"/s/86400000/86400001/' \
+    edited src/settings/keys.c '/"lock.digest"/s/86400000/86400001/' \
         'another range' 'lock/digest is 250 to 86400001'
     edited router/control.c '$a static const char *planted = "PLANTED";' \
         'a message without a page' "no message 'PLANTED'"
