@@ -1,133 +1,149 @@
-# frozen_string_literal: true
-
 #   lockkeeper.rb - a client, written from lockkeeper-protocol(7) alone
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   It has one thread and does nothing behind your back: what comes is taken
-#   by the calls below. So ask held? ahead of each step that needs the lock.
+#   It hears only what comes during its calls: ask held? ahead of each step.
 
 require 'ffi-rzmq'
 require 'json'
 
 class Lockkeeper
-  # A request, and the lock that it became; its serial is its name. told is the
-  # body of its LOCKED, error and reason say why it is none.
-  Lock = Struct.new(:serial, :state, :told, :turn, :error, :reason)
+  # state: asked, then granted or over; jeopardy, lost. told: the answer.
+  HELD = %i[granted jeopardy safe].freeze
+  Request = Struct.new(:serial, :command, :fields, :limit, :next, :state, :told)
 
   def initialize(endpoint, name = "ruby-#{$$}")
     @name, @host, @serial, @register_at = name, nil, 0, 0
-    @open, @locks, @answers, @events, @pages = {}, {}, {}, [], {}
+    @requests, @events, @pages = {}, [], {}
     @socket = (@context = ZMQ::Context.new).socket(ZMQ::DEALER)
     @socket.setsockopt(ZMQ::LINGER, 1000)
-    @socket.connect(endpoint) == 0 or raise "cannot connect '#{endpoint}'"
-    began = now
-    pump(100) until @host || (@refused && !@refused.start_with?('name is taken')) || now - began > 5000
-    @host or raise @refused || "'#{endpoint}' does not answer"
+    @socket.connect(endpoint).zero? or raise "cannot connect '#{endpoint}'"
+    50.times { @host || pump(100) }
+    @host or raise "'#{endpoint}': #{@refused || 'no answer'}"
   end
 
-  def close
-    send('router@.', 'UNREGISTER', 0, nil)
-    @socket.close
-    @context.terminate
+  def close = say('router@.', 'UNREGISTER', 0, nil) && @socket.close
+
+  # Asks with the fields of LOCK; settle, or an event, has what came of it.
+  def lock(fields) = ask('LOCK', { pid: $$, **fields })
+
+  def settle(request)
+    pump(100) while request.state == :asked
+    @events.reject! { |_, whose| whose == request }
+    request.told
   end
 
-  # The name of a lock: a text, or its bytes in hexadecimal digits.
-  def object(name)
-    text = name.dup.force_encoding('UTF-8')
-    plain = text.valid_encoding? && !text.include?("\0")
-    plain ? { object: text } : { object_hex: name.unpack1('H*') }
-  end
-
-  # Asks for a lock; fields are those of LOCK. An event or settle has the rest.
-  def lock(fields)
-    lock = Lock.new(@serial += 1, :asked, {}, 0, 'ok', '')
-    ask('LOCK', { pid: $$, **fields }, @locks[lock.serial] = lock)
-  end
-
-  # Another type for a lock that is held; its error says what became of it.
-  def change(lock, type, wait)
-    names = lock.told.slice('object', 'object_hex', 'zone', 'context')
-    ask('LOCK', { **names, type:, wait:, turn: lock.turn += 1 }, lock)
-  end
-
-  # Waits for what was asked; what is not answered in time is taken back.
-  def settle(lock)
-    pump(100) while @open[lock.serial]
-    @events.reject! { |_, whose, _| whose == lock }
-    lock.error
-  end
-
-  # Gives it back, or takes the request back.
+  # Gives a lock back, or takes its request back.
   def release(lock)
-    @open.delete(lock.serial)
-    forget(lock)
-    call('UNLOCK', request: lock.serial, **lock.told.slice('key'))
+    name = lock.fields.slice(:object, :object_hex, :zone, :context)
+    leave(lock)
+    call('UNLOCK', **name, request: lock.serial, **lock.told.slice('key'))
   end
 
-  def forget(lock) = @locks.delete(lock.serial)
-
-  # Any other message with a serial: its answer.
-  def call(command, **fields)
-    serial = @serial += 1
-    ask(command, fields, Lock.new(serial))
-    pump(100) while @open[serial]
-    @answers.delete(serial)
+  # Late answers find it for a while, and are not taken for strangers'.
+  def leave(lock)
+    lock.state = :over
+    @requests.delete_if { |at, it| it.state == :over && at < @serial - 1000 }
+    @events.reject! { |_, whose| whose == lock }
   end
 
-  # [what, lock, error], what being granted, failed, changed, unchanged, lost,
-  # jeopardy or safe; nil if nothing comes in these ms.
+  def call(command, **fields) = settle(ask(command, fields))
+
+  # [state, lock] of the next change, or nil.
   def event(ms)
     limit = now + ms
-    pump([limit - now, 100].min) until @events.any? || now >= limit
+    pump((limit - now).clamp(0, 100)) until @events.any? || now >= limit
     @events.shift
   end
 
-  def held?(lock)
-    pump(0)
-    lock.state == :held && leased?(lock.told)
-  end
+  def held?(lock) = pump(0) && HELD.include?(lock.state)
 
   private
 
   def now = Process.clock_gettime(Process::CLOCK_BOOTTIME, :millisecond)
 
-  # The page's time is read first: it is 0 while its session is changed.
+  # The page's time is read first: it is 0 while the session is changed.
   def leased?(told)
-    return false if told['until'] >= 0 && now >= told['until']
+    return false if told['until'].between?(0, now)
     return true if told['static']
-    page = @pages[told['lease_page']] ||= File.open(told['lease_page'])
+    page = @pages[told['session']] ||= File.open(told['lease_page'])
     limit = page.pread(8, 16).unpack1('q')
     page.pread(8, 8).unpack1('Q') == told['session'] && now < limit
   end
 
-  def ask(command, fields, lock)
+  def ask(command, fields)
     limit = now + fields[:wait] if fields.fetch(:wait, -1) >= 0
-    @open[lock.serial] = { command:, fields:, limit:, next: 0 }
-    pump(0)
-    lock
+    it = Request.new(@serial += 1, command, fields, limit, 0, :asked, {})
+    (@requests[@serial] = it) && say_all && it
   end
 
-  def send(to, command, serial, fields)
+  def say(to, command, serial, fields)
     body = fields ? JSON.generate(fields) : ''
     texts = [to, "#{@name}@#{@host || '.'}", command]
-    sizes = texts.map(&:bytesize)
-    size = 20 + sizes.sum + body.bytesize
-    head = ['LK', 1, fields ? 1 : 0, size, serial, *sizes, 0].pack('a2CCNQ>C4')
-    @socket.send_string(head + texts.join + body.b, ZMQ::DONTWAIT)
+    rest = texts.join.b + body.b
+    head = ['LK', 1, fields ? 1 : 0, 20 + rest.size, serial, *texts.map(&:size)]
+    @socket.send_string(head.pack('a2CCNQ>C3x') + rest, ZMQ::DONTWAIT)
   end
 
-  # Says again what is not answered, and takes what has come, or comes in ms.
-  def pump(ms)
+  # REGISTER is said all the time: so a restarted router knows of us.
+  def say_all
     if now >= @register_at
-      send('router@.', 'REGISTER', 0, service: @name, version: '1', pid: $$,
-                                      application: true, subscribe: [])
       @register_at = now + 500
+      say('router@.', 'REGISTER', 0, { service: @name, version: '1', pid: $$,
+                                       application: true, subscribe: [] })
     end
-    repeat if @host
+    @requests.each_value do |it|
+      next if !@host || it.state != :asked || now < it.next
+      it.next = now + 1000
+      it.fields[:wait] = [it.limit - now, 0].max if it.limit
+      say('lock@.', it.command, it.serial, it.fields)
+    end
+  end
+
+  # Says what is due, hears what came or comes in ms, and looks at the leases.
+  def pump(ms)
+    say_all
     @socket.setsockopt(ZMQ::RCVTIMEO, ms)
-    read(frame) while @socket.recv_string(frame = +'') >= 0 && @socket.setsockopt(ZMQ::RCVTIMEO, 0)
-    ...
+    while @socket.recv_string(frame = +'') >= 0
+      frame = hear_first(frame) while frame.to_s.bytesize >= 20
+      @socket.setsockopt(ZMQ::RCVTIMEO, 0)
+    end
+    @requests.each_value do |it|
+      lost = HELD.include?(it.state) && !leased?(it.told)
+      become(it, :lost, 'error' => 'disconnected') if lost
+    end
+  end
+
+  # Takes the first message of a frame; what is left of it.
+  def hear_first(frame)
+    tag, version, flags, size, serial, *sizes = frame.unpack('a2CCNQ>C3')
+    return if tag != 'LK' || version != 1 || size > frame.bytesize
+    texts = frame[20..].unpack(sizes.map { |one| "a#{one}" }.join)
+    body = frame[20 + sizes.sum...size]
+    hear(*texts[1..], serial, flags & 3 == 1 ? JSON.parse(body) : {})
+    frame[size..]
+  end
+
+  def hear(from, command, serial, body)
+    it = @requests[serial]
+    return unless from =~ /^router@/ || from == "lock@#{@host}"
+    case command
+    when 'READY' then @host = body['host']
+    when 'REFUSE' then @refused = body['reason']
+    when 'LOCKED'
+      return ask('UNLOCK', { request: serial }) unless it
+      become(it, :granted, body) if it.state == :asked
+    when 'LOCKJEOPARDY'
+      become(it, body['danger'] ? :jeopardy : :safe, {}) if it
+    when 'LOCKFAILED', 'UNLOCKED', 'LOCKCHECK'
+      become(it, it.state == :asked ? :over : :lost, body) if it
+    end
+  end
+
+  def become(it, state, body)
+    return if %i[over lost].include?(it.state)
+    it.state, it.told = state, it.told.merge(body)
+    it.command == 'LOCK' ? @events << [state, it] : @requests.delete(it.serial)
   end
 end
