@@ -22,6 +22,9 @@ PLUGINDIR ?= $(LIBDIR)/lockkeeper
 INCLUDEDIR ?= $(PREFIX)/include
 MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/lockkeeper
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
+TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
 
 ifeq ($(origin CC),default)
 CC = gcc
@@ -80,6 +83,7 @@ testlib_src := $(filter-out tests/lib/replay.c,$(wildcard tests/lib/*.c)) \
 	$(wildcard tests/sim/checker*.c)
 headers := $(wildcard include/lockkeeper/*.h)
 man_pages := $(wildcard man/*.[1-8])
+units := $(wildcard systemd/*.service)
 
 obj = $(patsubst %.c,$(B)/%.o,$(1))
 bin = $(patsubst %.c,$(B)/%,$(1))
@@ -130,6 +134,7 @@ help:
 	@echo 'make fuzz-keep [F=core]   what they found that is new, kept'
 	@echo 'make bench               one line per figure, then a table'
 	@echo 'make bench-peers         the same loads on other lock services'
+	@echo 'make deb         Debian packages, in $(B)/deb'
 	@echo 'make install PREFIX=/usr/local DESTDIR=, uninstall, dist, clean'
 	@echo 'DEV=1 warnings are errors; SAN=address,undefined; V=1 commands;'
 	@echo 'B=DIR build there; NO_DEPS=1 demo and check install no packages'
@@ -143,6 +148,11 @@ again = $(MAKE) --no-print-directory \
 
 deps:
 	@$(call deps,check)
+
+#   Debian packages of this tree, in $(B)/deb.
+deb:
+	@$(call deps,deb)
+	@sh debian/build.sh $(VERSION) $(B)/deb
 
 demo:
 	@$(call deps,demo)
@@ -329,7 +339,7 @@ $(filter $(B)/examples/%,$(examples)): $(B)/%: $(B)/%.o $(static_lib)
 
 #   A second lock service for tests, with a hook that no other program has.
 $(firstword $(hooked)): $(B)/tests/hooks/lockd.o $(B)/tests/lib/corrupt.o \
-		$(call obj,$(call process_of,$(lock_src))) $(core_lib) $(static_lib)
+		$(call obj,$(call process_of,$(lock_src)) $(daemon_src)) $(core_lib) $(static_lib)
 	$(call link,-Wl$(comma)--wrap=lk_lockd_from_app)
 
 parts = $(test_lib) $(lock_lib) $(core_lib) $(router_lib) $(daemon_lib) \
@@ -429,7 +439,9 @@ installed = $(addprefix $(BINDIR)/,$(notdir $(programs))) \
 	$(addprefix $(INCLUDEDIR)/lockkeeper/,$(notdir $(headers))) \
 	$(foreach p,$(man_pages),$(MANDIR)/man$(patsubst .%,%,$(suffix \
 	$(p)))/$(notdir $(p))) \
-	$(addprefix $(DOCDIR)/,README AUTHORS COPYING CHANGES)
+	$(addprefix $(DOCDIR)/,README AUTHORS COPYING CHANGES) \
+	$(addprefix $(UNITDIR)/,$(notdir $(units))) \
+	$(SYSUSERSDIR)/lockkeeper.conf $(TMPFILESDIR)/lockkeeper.conf
 
 install: all
 	$(say) TO $(DESTDIR)$(PREFIX)
@@ -445,6 +457,12 @@ install: all
 	$(Q)$(foreach p,$(man_pages),install -m 644 $(p) \
 	$(DESTDIR)$(MANDIR)/man$(patsubst .%,%,$(suffix $(p)));) true
 	$(Q)install -m 644 README AUTHORS COPYING CHANGES $(DESTDIR)$(DOCDIR)
+	$(Q)$(foreach u,$(units),sed 's|@bindir@|$(BINDIR)|' $(u) \
+	>$(DESTDIR)$(UNITDIR)/$(notdir $(u));) true
+	$(Q)install -m 644 systemd/lockkeeper.sysusers \
+	$(DESTDIR)$(SYSUSERSDIR)/lockkeeper.conf
+	$(Q)install -m 644 systemd/lockkeeper.tmpfiles \
+	$(DESTDIR)$(TMPFILESDIR)/lockkeeper.conf
 
 uninstall:
 	$(Q)rm -f $(addprefix $(DESTDIR),$(installed))
@@ -461,7 +479,7 @@ clean:
 	rm -rf $(B) $(B)-fuzz $(B)-coverage $(B)-coverage-unit
 
 .FORCE:
-.PHONY: all tests unit-tests core-tests help deps demo check cluster-long \
+.PHONY: all tests unit-tests core-tests help deps deb demo check cluster-long \
 	check-fast check-style check-man sim sim-coverage sim-long canaries \
 	model bench bench-peers fuzz fuzz-run fuzz-keep fuzz-keep-run format-check format \
 	tidy install uninstall dist clean .FORCE

@@ -4,7 +4,7 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   install-deps.sh demo | check | model | fuzz | peers
+#   install-deps.sh demo | check | model | fuzz | deb | peers
 #
 #   Tests what is missing and calls apt-get for that alone; says what it
 #   installs. Without root or sudo it prints the command and fails. On a
@@ -20,6 +20,7 @@ check="$check iproute2 nftables spin python3"
 check="$check ruby ruby-ffi-rzmq"
 model="gcc libc6-dev spin"
 fuzz="$demo check clang libclang-rt-14-dev"
+deb="$demo build-essential debhelper"
 peers="$demo etcd-server zookeeper redis-server postgresql-15"
 peers="$peers libzookeeper-st-dev libhiredis-dev libpq-dev"
 
@@ -28,9 +29,10 @@ demo) wanted=$demo ;;
 check) wanted=$check ;;
 model) wanted=$model ;;
 fuzz) wanted=$fuzz ;;
+deb) wanted=$deb ;;
 peers) wanted=$peers ;;
 *)
-    echo "usage: $0 demo | check | model | fuzz | peers" >&2
+    echo "usage: $0 demo | check | model | fuzz | deb | peers" >&2
     exit 2
     ;;
 esac

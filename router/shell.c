@@ -9,6 +9,7 @@
 #include "events.h"
 #include "forward.h"
 #include "hosted.h"
+#include "manager.h"
 #include "neighbour.h"
 #include "session.h"
 #include "undelivered.h"
@@ -54,6 +55,7 @@ typedef struct {
     lk_hook *hook;
     lk_timer timer;
     lk_hosting hosting;
+    lk_manager manager;
     lk_shell_reload *reload;
     void *reload_user;
     bool stopping;   /* once hosted services have left, */
@@ -145,6 +147,7 @@ stop (void *shell)
     if (!self->stopping) {
         self->stopping = true;
         lk_log_notice ("router: up -> stopping host=%s", self->router.host);
+        lk_manager_stop (&self->manager);
     }
     lk_hosting_leave (&self->hosting, "stop");
 }
@@ -303,6 +306,7 @@ flush (void *user)
         leave (self);
         flush_all (self);
     }
+    lk_manager_tell (&self->manager);
     const int64_t deadline = lk_router_deadline (&self->router);
     lk_timer_set (&self->timer, !done           ? self->router.now_ms
                                 : self->leaving ? self->stop_ms
@@ -513,6 +517,7 @@ open_router (lk_shell *self, const lk_router_options *options,
 static void
 close_all (lk_shell *self)
 {
+    lk_manager_clear (&self->manager);
     lk_hosting_clear (&self->hosting);
     lk_local *local, *next;
     HASH_ITER (by_service, self->router.route.by_service, local, next) {
@@ -552,6 +557,7 @@ lk_shell_run (const lk_router_options *options, lk_shell_reload *reload_it,
         lk_log_notice ("router: down -> up host=%s address=%s endpoint=%s",
                        self.router.host, self.router.address,
                        options->endpoint);
+        lk_manager_begin (&self.manager, &self.router, self.loop);
         code = lk_loop_run (self.loop);
         lk_log_notice ("router: stopped host=%s", options->host);
     } else {

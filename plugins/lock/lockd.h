@@ -20,6 +20,7 @@
  *      top.c       LOCKTOP
  *      alerts.c    LOCKALERT
  *      members.c   LOCKMEMBERS: who is a member, and changes of that
+ *      manager.c   what the service manager hears
  *      start.c     LOCKSTARTED, REFUSE, and whose messages count
  *      apps.c      table of applications;  peers.c  table of lock services
  */
@@ -44,6 +45,9 @@
  *  report are gone. */
 #define LK_LOCKD_RETURN_MS 2000
 
+/*  Why locks cannot be had, in words. */
+#define LK_LOCKD_REASON_SIZE (160 + LK_PEERS_PROBLEM_SIZE)
+
 /*  A change of members that the core is at, and whom to answer then. */
 typedef struct {
     char asker[LK_ADDRESS_LEN_MAX + 1]; /* "": there is none */
@@ -55,6 +59,7 @@ typedef struct {
 typedef struct {
     lk_lockd_options options;
     lk_bus *bus;
+    bool alone;    /* a process of its own, hosted by nobody */
     bool attached; /* the bus has a router */
     bool leaving;  /* was told to stop */
     bool failed;   /* could not write, or has left: does nothing any more */
@@ -83,6 +88,7 @@ typedef struct {
     uint32_t attachment;  /* counts routers found */
     int64_t return_at_ms; /* look for lost applications; INT64_MAX */
     int64_t resend_at_ms; /* answers that the bus did not take; INT64_MAX */
+    int64_t alive_at_ms;  /* tell the service manager; INT64_MAX */
     bool status_changed;  /* to be pushed when the step is carried out */
     bool stepped;         /* in this wake-up: what waits is to be sent */
     uint64_t dropped;     /* messages that made no sense, */
@@ -146,6 +152,15 @@ void lk_lockd_note_force (lk_lockd *self, const lk_app *app,
                           const lk_app_request *asked);
 void lk_lockd_note_dropped (lk_lockd *self, const lk_ticket *ticket);
 
+/*  -------------------------------------------------------- its manager */
+
+/*  The service manager that started us hears that we have a router, that we
+ *  are alive (if that is due), that we end, and what the state is. */
+void lk_lockd_say_ready (lk_lockd *self);
+void lk_lockd_say_alive (lk_lockd *self);
+void lk_lockd_say_stopping (const lk_lockd *self);
+void lk_lockd_say_status (const lk_lockd *self, const lk_node_status *status);
+
 /*  -------------------------------------------------------- messages */
 
 /*  From applications. `local`: of this host. */
@@ -158,6 +173,10 @@ void lk_lockd_fail (lk_lockd *self, const lk_message *request, lk_err error,
 /*  The present state, as an answer to `request` or, if that is NULL, to
  *  everybody on this host who wants to know. */
 void lk_lockd_tell_status (lk_lockd *self, const lk_message *request);
+
+/*  Why this host's requests wait. */
+void lk_lockd_describe_wait (const lk_lockd *self, const lk_node_status *status,
+                             char *reason, size_t size);
 
 /*  A leader's table was wrong: for the log, LOCKSTATUS and who has subscribed
  *  to LOCKALERT. */

@@ -9,6 +9,7 @@
 
 #include "lockd.h"
 
+#include "daemon/notify.h"
 #include "net/arguments.h"
 #include "net/paths.h"
 #include "settings/keys.h"
@@ -80,6 +81,8 @@ run (lk_lockd *self)
     if (!lk_lockd_open (self)) {
         return 1;
     }
+    lk_notify_status (LK_NOTIFY_LOCK, "waits for the router at '%s'",
+                      self->options.endpoint);
     lk_service_options service = {.endpoint = self->options.endpoint,
                                   .program = PROGRAM};
     return lk_service_run (&lk_lockd_service, self, &service);
@@ -97,6 +100,7 @@ main (int argc, char **argv)
     lk_log_open (PROGRAM, wanted.syslog);
     lk_log_set_level (wanted.log_level);
     lk_lockd_init (&lockd, &wanted);
+    lockd.alone = true;
     code = run (&lockd);
     lk_lockd_clear (&lockd);
     return code;

@@ -36,6 +36,7 @@ ask_for_wake (lk_lockd *self)
     int64_t when = lk_node_deadline (self->node);
     when = earlier (when, self->return_at_ms);
     when = earlier (when, self->resend_at_ms);
+    when = earlier (when, self->alive_at_ms);
     lk_bus_wake_at (self->bus, when);
 }
 
@@ -273,6 +274,7 @@ on_attach (void *context, lk_bus *bus)
     self->attachment++;
     self->return_at_ms = lk_bus_now (bus) + LK_LOCKD_RETURN_MS;
     lk_lockd_announce (self, "*");
+    lk_lockd_say_ready (self);
     step_tick (self);
     lk_lockd_tell_status (self, NULL);
 }
@@ -330,6 +332,7 @@ on_timer (void *context)
         self->return_at_ms = INT64_MAX;
         end_lost_apps (self);
     }
+    lk_lockd_say_alive (self);
     if (self->resend_at_ms <= now) {
         self->resend_at_ms = INT64_MAX;
         resend_all (self);
@@ -365,6 +368,7 @@ on_leave (void *context, const char *reason)
     }
     lk_event event = {.type = LK_ON_STOP};
     self->leaving = true;
+    lk_lockd_say_stopping (self);
     lk_lockd_step (self, &event);
     if (!self->attached && !self->failed) {
         end (self, 0);
@@ -384,6 +388,11 @@ on_detach (void *context, const char *reason)
     self->attached = false;
     self->return_at_ms = INT64_MAX;
     self->resend_at_ms = INT64_MAX;
+    if (self->node && !self->failed) {
+        lk_node_status status;
+        lk_node_get_status (self->node, &status);
+        lk_lockd_say_status (self, &status);
+    }
     if (self->leaving && !self->failed) {
         end (self, 0);
     }

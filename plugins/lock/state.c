@@ -29,6 +29,7 @@ lk_lockd_init (lk_lockd *self, const lk_lockd_options *options)
     self->self = LK_NOBODY;
     self->return_at_ms = INT64_MAX;
     self->resend_at_ms = INT64_MAX;
+    self->alive_at_ms = INT64_MAX;
     lk_roster_init (&self->roster);
     lk_apps_init (&self->apps);
     self->journal = lk_journal_new ();

@@ -46,10 +46,9 @@ lk_lockd_decree (const lk_lockd *self, const lk_node_status *status)
                                            : &self->state.facts.active;
 }
 
-/*  Why this host's requests wait. */
 static void
-describe_wait (const lk_lockd *self, const lk_node_status *status, char *line,
-               size_t size)
+describe (const lk_lockd *self, const lk_node_status *status, char *line,
+          size_t size)
 {
     lk_hosts members = lk_lockd_decree (self, status)->members;
     int seen = count_hosts (status->sees & members);
@@ -109,6 +108,14 @@ write_rates (const lk_lockd *self, lk_message *message)
                            (int64_t) counts.releases_lately);
 }
 
+void
+lk_lockd_describe_wait (const lk_lockd *self, const lk_node_status *status,
+                        char *reason, size_t size)
+{
+    describe (self, status, reason, size);
+    add_refusal (self, reason, size);
+}
+
 static void
 write_numbers (const lk_lockd *self, lk_message *message,
                const lk_node_status *status)
@@ -163,10 +170,12 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
     }
     lk_message_set_flag (message, "answering", request != NULL);
     if (!status.ready) {
-        char reason[160 + LK_PEERS_PROBLEM_SIZE];
-        describe_wait (self, &status, reason, sizeof reason);
-        add_refusal (self, reason, sizeof reason);
+        char reason[LK_LOCKD_REASON_SIZE];
+        lk_lockd_describe_wait (self, &status, reason, sizeof reason);
         lk_message_set_text (message, "reason", reason);
+    }
+    if (!request) {
+        lk_lockd_say_status (self, &status);
     }
     (void) lk_lockd_send (self, message);
 }

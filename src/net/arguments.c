@@ -6,10 +6,23 @@
 
 #include "net/arguments.h"
 
+#include "net/log.h"
+
 #include <stdio.h>
+#include <syslog.h>
 
 #define KEY_SIZE 64
 #define TELL_SIZE 1000
+
+static void
+complain (const lk_arguments *self, const char *text)
+{
+    if (lk_log_to_journal ()) {
+        fprintf (stderr, "<%d>%s\n", LOG_ERR, text);
+    } else {
+        fprintf (stderr, "%s: %s\n", self->program, text);
+    }
+}
 
 int
 lk_arguments_complain (const lk_arguments *self, const lk_config *config,
@@ -18,10 +31,10 @@ lk_arguments_complain (const lk_arguments *self, const lk_config *config,
     char text[TELL_SIZE];
     for (size_t i = 0; i < lk_config_mistakes (config); i++) {
         lk_config_tell (lk_config_mistake_at (config, i), text, sizeof text);
-        fprintf (stderr, "%s: %s\n", self->program, text);
+        complain (self, text);
     }
     if (lk_config_mistakes (config) == 0) {
-        fprintf (stderr, "%s: %s\n", self->program, problem->text);
+        complain (self, problem->text);
     }
     return LK_ARGUMENTS_WRONG;
 }

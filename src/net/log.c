@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +37,7 @@ static char program_name[64] = "lockkeeper";
 static lk_log_level level_max = LK_LOG_NOTICE;
 static bool is_open;
 static bool uses_syslog;
+static bool uses_journal;
 static lk_log_sink *test_sink;
 /*  Of this thread: libzmq's log, too (accept.c). NULL: none. */
 static _Thread_local const char *part_name;
@@ -48,10 +50,23 @@ lk_log_open (const char *program, bool to_syslog)
         closelog ();
     }
     is_open = true;
+    uses_journal = lk_log_to_journal ();
     uses_syslog = to_syslog;
     if (to_syslog) {
         openlog (program_name, LOG_PID, LOG_DAEMON);
     }
+}
+
+/*  A daemon of journald's may have had its standard error led elsewhere. */
+bool
+lk_log_to_journal (void)
+{
+    const char *stream = getenv ("JOURNAL_STREAM");
+    unsigned long long device, inode;
+    struct stat file;
+    return stream && sscanf (stream, "%llu:%llu", &device, &inode) == 2
+           && fstat (STDERR_FILENO, &file) == 0 && file.st_dev == device
+           && file.st_ino == inode;
 }
 
 bool
@@ -117,20 +132,33 @@ disarm (char *line)
 }
 
 /*  The time of a daemon's line, UTC, so that the logs of several hosts can be
- *  laid side by side; journald has its own. */
+ *  laid side by side. */
 static void
 write_time (char text[TIME_SIZE])
 {
     struct timespec now;
     struct tm utc;
     text[0] = '\0';
-    if (!is_open || getenv ("JOURNAL_STREAM")
-        || clock_gettime (CLOCK_REALTIME, &now) == -1
+    if (!is_open || clock_gettime (CLOCK_REALTIME, &now) == -1
         || !gmtime_r (&now.tv_sec, &utc)) {
         return;
     }
     size_t size = strftime (text, TIME_SIZE, "%FT%T", &utc);
     snprintf (text + size, TIME_SIZE - size, ".%03ldZ ", now.tv_nsec / 1000000);
+}
+
+/*  journald has its own time, and knows the program; the number it takes for
+ *  the priority. */
+static int
+format_line (char *text, size_t size, lk_log_level level, const char *line)
+{
+    char time[TIME_SIZE];
+    if (uses_journal) {
+        return snprintf (text, size, "<%d>%s\n", levels[level].priority, line);
+    }
+    write_time (time);
+    return snprintf (text, size, "%s%s: %s: %s\n", time, program_name,
+                     levels[level].word, line);
 }
 
 /*  One write per line, so that the lines of processes that share a terminal
@@ -139,10 +167,7 @@ static void
 write_stderr (lk_log_level level, const char *line)
 {
     char text[LINE_SIZE + 160];
-    char time[TIME_SIZE];
-    write_time (time);
-    int size = snprintf (text, sizeof text, "%s%s: %s: %s\n", time,
-                         program_name, levels[level].word, line);
+    int size = format_line (text, sizeof text, level, line);
     if (size >= (int) sizeof text) {
         size = (int) sizeof text - 1;
     }

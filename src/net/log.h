@@ -22,11 +22,14 @@ typedef enum {
 } lk_log_level;
 
 /*  Where lines go from now on, and who writes them: to stderr as
- *  `time program: level: line` (UTC; without the time where journald reads
- *  it), or to syslog (facility daemon). Before it, lines up to NOTICE go to
- *  stderr as from "lockkeeper", without the time. */
+ *  `time program: level: line` (UTC) or, if journald reads that, as
+ *  `<priority>line`; or to syslog (facility daemon). Before it, lines up to
+ *  NOTICE go to stderr as from "lockkeeper", without the time. */
 void lk_log_open (const char *program, bool to_syslog);
 bool lk_log_is_open (void);
+
+/*  Whether journald reads stderr. */
+bool lk_log_to_journal (void);
 
 /*  Lines from now on are those of a part of the program, and begin with its
  *  name: `lock: `; NULL: with none. Returns the one before, to be set again.

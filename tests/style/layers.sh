@@ -86,12 +86,12 @@ for folder in client cli; do
 done
 
 mapfile -t files < <(in_folder router)
-layer router "\"(util|wire|net|settings)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
+layer router "\"(util|wire|net|settings|daemon)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
     "$third_party" "${files[@]}"
 
 mapfile -t files < <(in_folder plugins/lock)
 layer plugins/lock \
-    "\"(util|wire|net|settings)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
+    "\"(util|wire|net|settings|daemon)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
     "$third_party" "${files[@]}"
 
 mapfile -t files < <(in_folder plugins/lock/core)

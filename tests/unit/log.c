@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>
@@ -179,9 +180,40 @@ START_TEST (stderr_gets_time_program_and_level)
     ck_assert_ptr_nonnull (rest);
     ck_assert_int_eq (rest[0], '.');
     ck_assert_str_eq (rest + strlen (".123Z "), line);
-    setenv ("JOURNAL_STREAM", "8:1", 1); /* journald has its own time */
+}
+END_TEST
+
+/*  What journald would say of that descriptor. */
+static void
+say_journal (int fd)
+{
+    char stream[60];
+    struct stat file;
+    ck_assert_int_eq (fstat (fd, &file), 0);
+    snprintf (stream, sizeof stream, "%llu:%llu",
+              (unsigned long long) file.st_dev,
+              (unsigned long long) file.st_ino);
+    setenv ("JOURNAL_STREAM", stream, 1);
+}
+
+/*  It has its own time, and knows the program. */
+START_TEST (journald_gets_priority_and_line)
+{
+    char text[200];
+    say_journal (STDERR_FILENO);
+    lk_log_open ("tester", false);
     print (text, sizeof text);
-    ck_assert_str_eq (text, line);
+    ck_assert_str_eq (text, "<5>event: old -> new host=h1\n");
+    int other[2];
+    ck_assert_int_eq (pipe (other), 0);
+    say_journal (other[0]);
+    lk_log_open ("tester", false); /* stderr was led elsewhere */
+    print (text, sizeof text);
+    ck_assert_ptr_nonnull (strstr (text, "Z tester: notice: event"));
+    setenv ("JOURNAL_STREAM", "none", 1);
+    lk_log_open ("tester", false);
+    print (text, sizeof text);
+    ck_assert_ptr_nonnull (strstr (text, "Z tester: notice: event"));
 }
 END_TEST
 
@@ -223,6 +255,7 @@ main (void)
     tcase_add_test (tcase, nobody_forges_a_line);
     tcase_add_test (tcase, long_lines_are_cut);
     tcase_add_test (tcase, stderr_gets_time_program_and_level);
+    tcase_add_test (tcase, journald_gets_priority_and_line);
     tcase_add_test (tcase, syslog_gets_level_and_line);
     Suite *suite = suite_create ("log");
     suite_add_tcase (suite, tcase);

@@ -1,0 +1,54 @@
+#!/bin/sh
+#   build.sh - builds the Debian packages from this tree; `make deb` calls it
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   build.sh VERSION DIR
+#
+#   They are made of a copy of the tree in DIR/lockkeeper-VERSION, so that
+#   nothing here changes, and lie in DIR then. debian/changelog is written
+#   here: what changed is in CHANGES, and the version in the Makefile.
+
+set -eu
+version=$1
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
+copy=$out/lockkeeper-$version
+cd "$(dirname "$0")/.."
+
+#   What git knows; all but what was built, where there is no git.
+list_files () {
+    if git rev-parse --git-dir >/dev/null 2>&1; then
+        git ls-files -co --exclude-standard
+    else
+        find . -path './build*' -prune -o -type f -print
+    fi | while read -r file; do
+        [ ! -f "$file" ] || echo "$file"
+    done
+}
+
+rm -rf "$copy" "$out"/*lockkeeper*.deb
+mkdir "$copy"
+list_files | tar -cf - -T - | tar -C "$copy" -xf -
+date=$(git log -1 --format=%cD 2>/dev/null || date -R)
+maintainer=$(sed -n 's/^Maintainer: //p' debian/control)
+cat >"$copy/debian/changelog" <<CHANGELOG
+lockkeeper ($version) unstable; urgency=medium
+
+  * Built from the tree; /usr/share/doc/lockkeeper/changelog.gz has what
+    changed.
+
+ -- $maintainer  $date
+CHANGELOG
+
+log=$out/build.log
+unset MAKEFLAGS MAKELEVEL MFLAGS VERSION B
+(cd "$copy" && dpkg-buildpackage -b -us -uc) >"$log" 2>&1 || {
+    tail -n 30 "$log" >&2
+    echo "The packages could not be built; all of it is in $log" >&2
+    exit 1
+}
+grep 'dpkg-gensymbols: warning' "$log" >&2 || true
+rm -rf "$copy"
+ls "$out"/*.deb
