@@ -68,7 +68,8 @@ lk_session *lk_session_new (const lk_session_options *options);
 void lk_session_destroy (lk_session **self_p);
 
 /*  The last failure in a sentence; empty if there was none. Belongs to the
- *  session and is replaced by the next failure. */
+ *  session and is replaced by the next failure. Of NULL: why this thread's last
+ *  lk_session_new failed, with all endpoints that were tried. */
 const char *lk_session_problem (const lk_session *self);
 
 /*  The name of this host, as its router calls it. Belongs to the session. */

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "net/paths.h"
+#include "net/where.h"
 
 #include <math.h>
 #include <signal.h>
@@ -295,9 +296,7 @@ static void
 set_defaults (lk_options *self)
 {
     memset (self, 0, sizeof *self);
-    const char *endpoint = getenv ("LOCKKEEPER_ENDPOINT");
-    self->endpoint =
-        endpoint != NULL && endpoint[0] != '\0' ? endpoint : LK_PATH_ENDPOINT;
+    self->endpoint = lk_where (NULL);
     self->wait_ms = LK_FOREVER;
     self->timeout_ms = LK_FOREVER;
     self->state = LK_PATH_STATE_DIR;

@@ -6,14 +6,17 @@
 
 #include "cli/cli.h"
 #include "net/endpoint.h"
-#include "net/paths.h"
 #include "wire/object_name.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#define ATTACH_MS 5000
+/*  How long a router is sought that is not there, or that does not let us in:
+ *  one that just begins may not have given its socket to our group yet. */
+enum { SOON_MS = 300, ATTACH_MS = 5000 };
+
+/*  -------------------------------------------------------- no router */
 
 static const char *
 advice (int problem)
@@ -35,42 +38,51 @@ advice (int problem)
 
 /*  The same for all verbs. */
 static void
-say_no_router (const char *endpoint, int number)
+say_no_router (const char *text, int number)
+{
+    lk_cli_fail (0, "%s; %s", text, advice (number));
+}
+
+/*  How long to seek it: who waits for one that is not there should know. */
+static int
+time_to_seek (const char *endpoint)
 {
     lk_problem problem;
-    errno = number;
-    (void) lk_problem_errno (&problem, "cannot reach the router at '%s'",
-                             endpoint);
-    if (number == ETIMEDOUT || number == EINVAL) {
-        (void) lk_problem_set (
-            &problem, LK_REFUSED, "the router at '%s' %s", endpoint,
-            number == EINVAL ? "refuses this process" : "does not answer");
+    lk_endpoint_why_not (endpoint, &problem);
+    if (problem.number == EACCES || problem.number == EPERM) {
+        return SOON_MS;
     }
-    lk_cli_fail (0, "%s; %s", problem.text, advice (number));
+    if (problem.number == ENOENT || problem.number == ECONNREFUSED) {
+        lk_cli_fail (0, "%s; waiting for it for %d s", problem.text,
+                     ATTACH_MS / 1000);
+    }
+    return ATTACH_MS;
 }
 
 bool
 lk_cli_is_endpoint (const char *endpoint)
 {
-    if (lk_endpoint_check (endpoint, LK_IPC, NULL) == LK_OK) {
+    lk_problem problem;
+    if (lk_endpoint_check_list (endpoint, &problem) == LK_OK) {
         return true;
     }
-    lk_cli_fail (
-        0, "'%s' is no endpoint of a router: one looks like " LK_PATH_ENDPOINT,
-        lk_shown_name (endpoint).text);
+    lk_cli_fail (0, "%s", problem.text);
     return false;
 }
+
+/*  -------------------------------------------------------- attached */
 
 lk_session *
 lk_cli_session (const char *endpoint)
 {
-    lk_session_options options = {.endpoint = endpoint};
     if (!lk_cli_is_endpoint (endpoint)) {
         return NULL;
     }
+    const lk_session_options options = {.endpoint = endpoint,
+                                        .connect_ms = time_to_seek (endpoint)};
     lk_session *session = lk_session_new (&options);
     if (session == NULL) {
-        say_no_router (endpoint, errno);
+        say_no_router (lk_session_problem (NULL), errno);
     }
     return session;
 }
@@ -82,9 +94,10 @@ lk_cli_asker (const char *endpoint)
     if (!lk_cli_is_endpoint (endpoint)) {
         return NULL;
     }
-    lk_asker *asker = lk_asker_new (endpoint, ATTACH_MS, &problem);
+    lk_asker *asker =
+        lk_asker_new (endpoint, time_to_seek (endpoint), &problem);
     if (asker == NULL) {
-        say_no_router (endpoint, problem.number);
+        say_no_router (problem.text, problem.number);
     }
     return asker;
 }

@@ -7,7 +7,7 @@
 #include "client/session.h"
 
 #include "net/clock.h"
-#include "net/paths.h"
+#include "net/where.h"
 #include "wire/address.h"
 
 #include <errno.h>
@@ -167,11 +167,14 @@ first_serial (void)
     return ((uint64_t) lk_clock_ms () & 0xffffffff) << 16;
 }
 
+/*  Of this thread's last session that could not be had. */
+static _Thread_local lk_problem failure;
+
 static lk_session *
 new_session (const char *endpoint, const char *name)
 {
     char own_name[LK_SERVICE_LEN_MAX + 1];
-    lk_problem problem = {0};
+    failure = (lk_problem) {.text = ""};
     make_name (name, own_name);
     lk_attach_options options = {.endpoint = endpoint,
                                  .name = own_name,
@@ -181,11 +184,11 @@ new_session (const char *endpoint, const char *name)
                                  .linger_ms = LINGER_MS};
     lk_session *self = lk_alloc (sizeof *self);
     self->book = lk_book_new (first_serial ());
-    self->attach = lk_attach_new (&options, &calls, self, &problem);
+    self->attach = lk_attach_new (&options, &calls, self, &failure);
     if (self->attach == NULL) {
         lk_book_destroy (&self->book);
         lk_free (self);
-        errno = problem.number != 0 ? problem.number : EINVAL;
+        errno = failure.number != 0 ? failure.number : EINVAL;
         return NULL;
     }
     return self;
@@ -210,23 +213,15 @@ lk_session_new (const lk_session_options *options)
     if (options == NULL) {
         options = &defaults;
     }
-    const char *endpoint = options->endpoint;
-    if (endpoint == NULL) {
-        endpoint = getenv ("LOCKKEEPER_ENDPOINT");
-    }
-    if (endpoint == NULL || endpoint[0] == '\0') {
-        endpoint = LK_PATH_ENDPOINT;
-    }
     lk_session *self = new_session (
-        endpoint,
+        lk_where (options->endpoint),
         options->name != NULL ? options->name : program_invocation_short_name);
     if (self != NULL
         && !await_router (self, options->connect_ms > 0 ? options->connect_ms
                                                         : CONNECT_MS)) {
-        lk_problem problem = {0};
-        lk_attach_problem (self->attach, &problem);
+        lk_attach_problem (self->attach, &failure);
         lk_session_destroy (&self);
-        errno = problem.number != 0 ? problem.number : ETIMEDOUT;
+        errno = failure.number != 0 ? failure.number : ETIMEDOUT;
     }
     return self;
 }
@@ -271,7 +266,7 @@ lk_session_destroy (lk_session **self_p)
 const char *
 lk_session_problem (const lk_session *self)
 {
-    return self->problem;
+    return self != NULL ? self->problem : failure.text;
 }
 
 const char *

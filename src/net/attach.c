@@ -168,8 +168,8 @@ check_options (const lk_attach_options *options, lk_problem *problem)
         return false;
     }
     return options->pipe
-           || lk_endpoint_check (options->endpoint ? options->endpoint : "",
-                                 LK_IPC, problem)
+           || lk_endpoint_check_list (
+                  options->endpoint ? options->endpoint : "", problem)
                   == LK_OK;
 }
 
@@ -290,23 +290,6 @@ lk_attach_name (const lk_attach *self)
     return self->name;
 }
 
-static void
-tell_unreachable (const lk_attach *self, lk_problem *problem)
-{
-    int number = lk_endpoint_probe (self->link.endpoint);
-
-    if (number != 0) {
-        errno = number;
-        (void) lk_problem_errno (problem, "no router at '%s'",
-                                 self->link.endpoint);
-        return;
-    }
-    (void) lk_problem_set (problem, LK_TIMEDOUT,
-                           "the router at '%s' does not answer",
-                           self->link.endpoint);
-    problem->number = ETIMEDOUT;
-}
-
 void
 lk_attach_problem (const lk_attach *self, lk_problem *problem)
 {
@@ -318,7 +301,7 @@ lk_attach_problem (const lk_attach *self, lk_problem *problem)
                                self->reason);
         problem->number = EINVAL;
     } else {
-        tell_unreachable (self, problem);
+        lk_endpoint_why_not (self->link.endpoint, problem);
     }
 }
 

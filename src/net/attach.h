@@ -65,7 +65,7 @@ typedef struct {
 } lk_attach_calls;
 
 typedef struct {
-    const char *endpoint; /* ipc://... or tcp://... */
+    const char *endpoint; /* ipc://PATH, or several, see net/endpoint.h */
     lk_pipe *pipe;        /* instead of it: the router's, in the same loop */
     const char *name;     /* of the service: 1..63 of A-Z a-z 0-9 . _ - */
     const char *version;
@@ -99,8 +99,9 @@ const char *lk_attach_name (const lk_attach *self);
 const char *lk_attach_router_address (const lk_attach *self);
 
 /*  Why we are not READY, in a sentence ("no router at 'ipc://...': no such
- *  file or directory", "the router at '...' does not answer", "the router
- *  refused: ..."), and errno-like: ENOENT, ECONNREFUSED, EACCES, ETIMEDOUT. */
+ *  file or directory; none at ...", "the router at '...' does not answer",
+ *  "the router refused: ..."), and errno-like: ENOENT, ECONNREFUSED, EACCES,
+ *  ETIMEDOUT. */
 void lk_attach_problem (const lk_attach *self, lk_problem *problem);
 
 /*  -------------------------------------------------------- sending */

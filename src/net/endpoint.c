@@ -10,8 +10,11 @@
 
 #include "net/endpoint.h"
 
+#include "net/paths.h"
+
 #include <errno.h>
 #include <grp.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +42,133 @@ path_of (const char *endpoint)
 {
     return endpoint + strlen (LK_IPC);
 }
+
+/*  -------------------------------------------------------- lists */
+
+#define SEPARATORS ", \t\n"
+
+/*  Whether there is "xxx://" there. */
+static bool
+begins_with_transport (const char *text)
+{
+    size_t size = strspn (text, "abcdefghijklmnopqrstuvwxyz");
+
+    return size > 0 && strncmp (text + size, "://", 3) == 0;
+}
+
+/*  Where the address ends: ahead of separators with a transport, or nothing,
+ *  behind them. */
+static size_t
+address_size (const char *text)
+{
+    size_t size = 0, blank = 0;
+
+    while (text[size]) {
+        size += strcspn (text + size, SEPARATORS);
+        blank = strspn (text + size, SEPARATORS);
+        if (!text[size + blank]
+            || begins_with_transport (text + size + blank)) {
+            return size;
+        }
+        size += blank;
+    }
+    return size;
+}
+
+bool
+lk_endpoint_next (const char **list, char *endpoint, size_t size)
+{
+    const char *start = *list + strspn (*list, SEPARATORS);
+    size_t len = address_size (start);
+
+    snprintf (endpoint, size, "%.*s", (int) len, start);
+    *list = start + len;
+    return len > 0;
+}
+
+/*  The way of routers among themselves would lack what an application needs of
+ *  its own host: the lease page, and who is at the other end. */
+static lk_err
+refuse (const char *endpoint, lk_problem *problem)
+{
+    bool is_tcp = strncmp (endpoint, LK_TCP, strlen (LK_TCP)) == 0;
+
+    return lk_problem_set (
+        problem, LK_INVALID,
+        "'%s' is no endpoint of a router: one looks like " LK_PATH_ENDPOINT
+        "%s",
+        endpoint,
+        is_tcp ? "; a process speaks with the router of its own host only, "
+                 "tcp is for routers among themselves"
+               : "");
+}
+
+lk_err
+lk_endpoint_check_list (const char *list, lk_problem *problem)
+{
+    char endpoint[PATH_MAX];
+    bool is_any = false;
+
+    for (; lk_endpoint_next (&list, endpoint, sizeof endpoint); is_any = true) {
+        if (lk_endpoint_check (endpoint, LK_IPC, NULL) != LK_OK) {
+            return refuse (endpoint, problem);
+        }
+    }
+    return is_any ? LK_OK : refuse (list, problem);
+}
+
+static bool
+is_forbidden (int number)
+{
+    return number == EACCES || number == EPERM;
+}
+
+static const char *
+beginning (bool is_first, int number)
+{
+    if (is_forbidden (number)) {
+        return is_first ? "no access to the router" : "; no access to that";
+    }
+    return is_first ? "no router" : "; none";
+}
+
+/*  Adds "; none at 'ipc://...': no such file or directory". */
+static void
+add_absent (lk_problem *problem, const char *endpoint, int number)
+{
+    size_t size = strlen (problem->text);
+    lk_problem one;
+
+    errno = number;
+    (void) lk_problem_errno (&one, "%s at '%s'", beginning (size == 0, number),
+                             endpoint);
+    snprintf (problem->text + size, sizeof problem->text - size, "%s",
+              one.text);
+    if (!is_forbidden (problem->number)) {
+        problem->number = number;
+    }
+}
+
+void
+lk_endpoint_why_not (const char *list, lk_problem *problem)
+{
+    char endpoint[PATH_MAX];
+
+    *problem = (lk_problem) {.text = ""};
+    while (lk_endpoint_next (&list, endpoint, sizeof endpoint)) {
+        int number = lk_endpoint_probe (endpoint);
+        if (number == 0) {
+            (void) lk_problem_set (problem, LK_TIMEDOUT,
+                                   "the router at '%s' does not answer",
+                                   endpoint);
+            problem->number = ETIMEDOUT;
+            return;
+        }
+        add_absent (problem, endpoint, number);
+    }
+}
+
+/*  -------------------------------------------------------- groups */
 
 lk_err
 lk_endpoint_find_group (const char *group, gid_t *gid, lk_problem *problem)

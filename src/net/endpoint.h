@@ -9,6 +9,7 @@
 
 #include "net/problem.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #define LK_IPC "ipc://"
@@ -17,6 +18,22 @@
 /*  Whether the endpoint begins with `transport` and goes on. */
 lk_err lk_endpoint_check (const char *endpoint, const char *transport,
                           lk_problem *problem);
+
+/*  Where a process looks for the router of its host: one or more ipc://PATH,
+ *  separated by commas or blanks. What follows these is a part of the path
+ *  unless it begins with a transport, "xxx://". */
+
+/*  Takes the first address off the list; false if there is none left. One that
+ *  has no room is cut. */
+bool lk_endpoint_next (const char **list, char *endpoint, size_t size);
+
+/*  Whether each of them is ipc://PATH, and there is one; else what is wrong. */
+lk_err lk_endpoint_check_list (const char *list, lk_problem *problem);
+
+/*  Why there is no way to any router of the list, each tried once more, in a
+ *  sentence that names all of them; the number is that of EACCES or EPERM if
+ *  one of them is, else the last one's; ETIMEDOUT if one takes connections. */
+void lk_endpoint_why_not (const char *list, lk_problem *problem);
 
 /*  The number of a group by its name or number; (gid_t) -1 for NULL, "". */
 lk_err lk_endpoint_find_group (const char *group, gid_t *gid,

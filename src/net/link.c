@@ -12,6 +12,7 @@
 #include "wire/message_frame.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -149,6 +150,29 @@ is_absence (int number)
            || number == EPROTOTYPE;
 }
 
+/*  With the first that takes us; -1 and errno: none does. What is wrong with us
+ *  is told, rather than that nobody is there. */
+static int
+connect_any (const char *list, lk_problem *problem)
+{
+    char endpoint[PATH_MAX];
+    int number = ENOENT;
+
+    while (lk_endpoint_next (&list, endpoint, sizeof endpoint)) {
+        int fd = lk_endpoint_connect (endpoint);
+        if (fd != -1) {
+            return fd;
+        }
+        if (is_absence (number)) {
+            number = errno;
+            (void) lk_problem_errno (problem, "cannot connect to '%s'",
+                                     endpoint);
+        }
+    }
+    errno = number;
+    return -1;
+}
+
 lk_err
 lk_link_open (lk_link *self, lk_problem *problem)
 {
@@ -161,12 +185,9 @@ lk_link_open (lk_link *self, lk_problem *problem)
                                "'%s' was connected to before fork",
                                self->endpoint);
     }
-    int fd = lk_endpoint_connect (self->endpoint);
+    int fd = connect_any (self->endpoint, problem);
     if (fd == -1) {
-        const bool is_absent = is_absence (errno);
-        (void) lk_problem_errno (problem, "cannot connect to '%s'",
-                                 self->endpoint);
-        return is_absent ? LK_DISCONNECTED : LK_SYSTEM;
+        return is_absence (errno) ? LK_DISCONNECTED : LK_SYSTEM;
     }
     lk_zmtp_begin (&self->connection, fd, "DEALER");
     self->is_new = true;

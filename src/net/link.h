@@ -25,7 +25,7 @@
 #define LK_LINK_FRAME_SIZE (256 * 1024)
 
 typedef struct {
-    char *endpoint;
+    char *endpoint; /* or several, tried in turn */
     int linger_ms;
     pid_t owner; /* a child of it has our descriptors, and leaves them alone */
     lk_zmtp connection;

@@ -27,6 +27,11 @@ check 'status tells the services, one per line' one_service_per_line
 check 'status --json' says 0 '"ready":true' on h1 status --json
 check 'nobody has anything' says 0 'nobody holds' on h1 list
 
+two="ipc://$work/none, ipc://$LOCKKEEPER_SANDBOX/h2/router"
+check 'of two endpoints the second may be it' says 0 ' h2 (router' \
+    "$lockkeeper" status --endpoint "$two"
+check 'for a session, too' code 0 "$lockkeeper" run x --endpoint "$two" -- true
+
 #   ------------------------------------------------------------ run
 
 check 'run: 0' code 0 on h1 run x -- true

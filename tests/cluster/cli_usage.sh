@@ -119,7 +119,7 @@ check 'restart without a sandbox' says 125 'cannot reach a sandbox' \
 #   ------------------------------------------------------------ no router
 
 export LOCKKEEPER_ENDPOINT=ipc://$work/none
-none="cannot reach the router at 'ipc://$work/none': no such file or directory;"
+none="no router at 'ipc://$work/none': no such file or directory;"
 none="$none is lockkeeper-router running there? --endpoint or"
 while IFS='|' read -r verb rest; do
     # shellcheck disable=SC2086
@@ -143,8 +143,18 @@ end
 wait
 for verb in run lock unlock check acquire status list cluster; do
     check "no router: $verb" test "$(grep -cF -- "$none" \
-        "$work/none.$verb") $(wc -l <"$work/none.$verb")" = '1 1'
+        "$work/none.$verb") $(wc -l <"$work/none.$verb")" = '1 2'
+    check 'it is told at once what is waited for' \
+        grep -qF 'no such file or directory; waiting for it for 5 s' \
+        "$work/none.$verb"
 done
+
+several="no router at 'ipc://$work/a': no such file or directory;"
+several="$several none at 'ipc:///dev/null': connection refused; is lockkeeper-"
+check 'of several all are named' says 125 "$several" \
+    "$lockkeeper" status --endpoint "ipc://$work/a, ipc:///dev/null"
+check 'and each is looked at' says 125 "'tcp://h1:1' is no endpoint of a" \
+    "$lockkeeper" status --endpoint "ipc://$work/a tcp://h1:1"
 
 #   ------------------------------------------------------------ names
 

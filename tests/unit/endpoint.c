@@ -1,0 +1,137 @@
+/*  endpoint.c - tests of where a process looks for its router
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "net/endpoint.h"
+#include "net/where.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/*  All addresses of a list, with '|' between them. */
+static const char *
+split (const char *list)
+{
+    static char text[256];
+    char endpoint[64];
+    text[0] = '\0';
+    while (lk_endpoint_next (&list, endpoint, sizeof endpoint)) {
+        snprintf (text + strlen (text), sizeof text - strlen (text), "%s%s",
+                  text[0] != '\0' ? "|" : "", endpoint);
+    }
+    return text;
+}
+
+START_TEST (lists)
+{
+    ck_assert_str_eq (split ("ipc:///a"), "ipc:///a");
+    ck_assert_str_eq (split ("ipc:///a,ipc:///b"), "ipc:///a|ipc:///b");
+    ck_assert_str_eq (split (" ipc:///a , ipc:///b\tipc:///c\n"),
+                      "ipc:///a|ipc:///b|ipc:///c");
+    ck_assert_str_eq (split ("ipc:///a b, c,ipc:///d"),
+                      "ipc:///a b, c|ipc:///d");
+    ck_assert_str_eq (split ("nowhere ipc:///a"), "nowhere|ipc:///a");
+    ck_assert_str_eq (split (""), "");
+    ck_assert_str_eq (split (" ,, "), "");
+}
+END_TEST
+
+static const char *
+complaint (const char *list)
+{
+    static lk_problem problem;
+    const lk_err error = lk_endpoint_check_list (list, &problem);
+    ck_assert (error == LK_OK || error == LK_INVALID);
+    return error == LK_OK ? "" : problem.text;
+}
+
+START_TEST (each_is_looked_at)
+{
+    ck_assert_str_eq (complaint ("ipc:///a, ipc:///b"), "");
+    ck_assert_str_eq (complaint ("ipc:///a, ipc://"),
+                      "'ipc://' is no endpoint of a router: one looks like "
+                      "ipc:///run/lockkeeper/router");
+    ck_assert_str_eq (complaint (""),
+                      "'' is no endpoint of a router: one looks like "
+                      "ipc:///run/lockkeeper/router");
+    ck_assert_str_eq (complaint ("ipc:///a tcp://h2:7411"),
+                      "'tcp://h2:7411' is no endpoint of a router: one looks "
+                      "like ipc:///run/lockkeeper/router; a process speaks "
+                      "with the router of its own host only, tcp is for "
+                      "routers among themselves");
+}
+END_TEST
+
+START_TEST (why_there_is_no_way)
+{
+    lk_problem problem;
+    lk_endpoint_why_not ("ipc:///no/such", &problem);
+    ck_assert_str_eq (problem.text,
+                      "no router at 'ipc:///no/such': no such file or "
+                      "directory");
+    ck_assert_int_eq (problem.number, ENOENT);
+    lk_endpoint_why_not ("ipc:///no/such ipc:///dev/null", &problem);
+    ck_assert_str_eq (problem.text,
+                      "no router at 'ipc:///no/such': no such file or "
+                      "directory; none at 'ipc:///dev/null': connection "
+                      "refused");
+    ck_assert_int_eq (problem.number, ECONNREFUSED);
+}
+END_TEST
+
+START_TEST (who_does_not_answer_is_there)
+{
+    char endpoint[64], list[128];
+    lk_problem problem;
+    snprintf (endpoint, sizeof endpoint, "ipc:///tmp/lk-endpoint-%d",
+              (int) getpid ());
+    const int fd = lk_endpoint_bind (endpoint);
+    ck_assert_int_ge (fd, 0);
+    ck_assert_int_eq (listen (fd, 5), 0);
+    snprintf (list, sizeof list, "ipc:///no/such,%s", endpoint);
+    lk_endpoint_why_not (list, &problem);
+    ck_assert_int_eq (problem.number, ETIMEDOUT);
+    ck_assert_ptr_nonnull (strstr (problem.text, endpoint));
+    ck_assert_ptr_nonnull (strstr (problem.text, "does not answer"));
+    close (fd);
+    lk_endpoint_remove (endpoint, lk_endpoint_file (endpoint));
+}
+END_TEST
+
+START_TEST (what_was_told_goes_first)
+{
+    setenv ("LOCKKEEPER_ENDPOINT", "ipc:///named", 1);
+    ck_assert_str_eq (lk_where ("ipc:///told"), "ipc:///told");
+    ck_assert_str_eq (lk_where (""), "");
+    ck_assert_str_eq (lk_where (NULL), "ipc:///named");
+    setenv ("LOCKKEEPER_ENDPOINT", "", 1);
+    ck_assert_str_eq (lk_where (NULL), "ipc:///run/lockkeeper/router");
+    unsetenv ("LOCKKEEPER_ENDPOINT");
+    ck_assert_str_eq (lk_where (NULL), "ipc:///run/lockkeeper/router");
+}
+END_TEST
+
+int
+main (void)
+{
+    Suite *suite = suite_create ("endpoint");
+    TCase *tcase = tcase_create ("endpoint");
+    tcase_add_test (tcase, lists);
+    tcase_add_test (tcase, each_is_looked_at);
+    tcase_add_test (tcase, why_there_is_no_way);
+    tcase_add_test (tcase, who_does_not_answer_is_there);
+    tcase_add_test (tcase, what_was_told_goes_first);
+    suite_add_tcase (suite, tcase);
+    SRunner *runner = srunner_create (suite);
+    srunner_run_all (runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed (runner);
+    srunner_free (runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
