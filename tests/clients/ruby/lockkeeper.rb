@@ -67,9 +67,9 @@ class Lockkeeper
   def leased?(told)
     return false if told['until'].between?(0, now)
     return true if told['static']
-    page = @pages[told['session']] ||= File.open(told['lease_page'])
-    limit = page.pread(8, 16).unpack1('q')
-    page.pread(8, 8).unpack1('Q') == told['session'] && now < limit
+    page = @pages[told['session']] ||= File.open(told['lease_page']) rescue nil
+    limit = page&.pread(8, 16).to_s.unpack1('q').to_i
+    now < limit && page.pread(8, 8).unpack1('Q') == told['session']
   end
 
   def ask(command, fields)
