@@ -535,6 +535,24 @@ close_all (lk_shell *self)
     lk_loop_destroy (&self->loop);
 }
 
+/*  For who cannot have an address. */
+static const char *
+advice (int number)
+{
+    switch (number) {
+    case EADDRINUSE:
+        return "; is a router running there already? 'listen' takes another "
+               "port";
+    case EADDRNOTAVAIL:
+    case ENODEV:
+        return "; 'listen' takes an address that this host has";
+    case EACCES:
+        return "; its folder has to be writable for the router's user";
+    default:
+        return "";
+    }
+}
+
 int
 lk_shell_run (const lk_router_options *options, lk_shell_reload *reload_it,
               void *user)
@@ -548,7 +566,7 @@ lk_shell_run (const lk_router_options *options, lk_shell_reload *reload_it,
     if (lk_hosting_load (&self.hosting, options->plugin, options->plugin_dir,
                          options->config, &problem)
         != LK_OK) {
-        lk_log_error ("router: %s", problem.text);
+        lk_log_error ("%s", problem.text);
         code = LK_ARGUMENTS_WRONG;
     } else if (open_sockets (&self, options, &problem) == LK_OK
                && open_router (&self, options, &problem) == LK_OK) {
@@ -561,7 +579,7 @@ lk_shell_run (const lk_router_options *options, lk_shell_reload *reload_it,
         code = lk_loop_run (self.loop);
         lk_log_notice ("router: stopped host=%s", options->host);
     } else {
-        lk_log_error ("router: %s", problem.text);
+        lk_log_error ("%s%s", problem.text, advice (problem.number));
     }
     close_all (&self);
     return code;

@@ -129,11 +129,17 @@ static bool
 check_run_dir (const lk_lockd *self)
 {
     const char *dir = self->options.run_dir;
-    if (access (dir, W_OK | X_OK) != 0) {
-        lk_log_error ("cannot use '%s': %s", dir, strerror (errno));
-        return false;
+    if (access (dir, W_OK | X_OK) == 0) {
+        return true;
     }
-    return true;
+    if (errno == ENOENT) {
+        lk_log_error ("there is no folder '%s'; make it, writable for user %u",
+                      dir, (unsigned) geteuid ());
+    } else {
+        lk_log_error ("cannot write to '%s', as user %u: %s", dir,
+                      (unsigned) geteuid (), strerror (errno));
+    }
+    return false;
 }
 
 bool

@@ -176,7 +176,8 @@ acquire (agent *self, const lk_agent_question *question)
     default:
         return lk_cli_fail (error == LK_TIMEDOUT ? LK_EXIT_LATE
                                                  : LK_EXIT_FAILED,
-                            "did not get a unit of '%s': %s",
+                            "did not get a unit of '%s': %s; `lockkeeper "
+                            "status` shows how the lock service is",
                             lk_shown_name (question->name).text,
                             lk_session_problem (self->session));
     }

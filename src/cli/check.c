@@ -45,10 +45,8 @@ check (lk_session *session, const lk_options *options, uint64_t token)
         print_result (options, token, error == LK_OK, newest);
         return error == LK_OK ? LK_EXIT_OK : LK_EXIT_NO;
     case LK_TIMEDOUT:
-        return lk_cli_fail (LK_EXIT_LATE,
-                            "nobody told in time who holds '%s'; `lockkeeper "
-                            "status` shows how the service is",
-                            shown.text);
+        return lk_cli_say_late (LK_EXIT_LATE, options->endpoint,
+                                "did not check", name.object);
     default:
         return lk_cli_fail (LK_EXIT_FAILED, "cannot check '%s': %s", shown.text,
                             lk_session_problem (session));

@@ -178,6 +178,11 @@ int lk_cli_say_not_run (const char *command);
 int lk_cli_say_failed (const lk_session *session, const lk_options *options,
                        lk_err error);
 
+/*  That "what 'name'" was not done in time, and why, as far as the lock service
+ *  at `endpoint` tells it, said; `code`. */
+int lk_cli_say_late (int code, const char *endpoint, const char *what,
+                     const char *name);
+
 /*  Why it was lost, said; LK_EXIT_LOST. */
 int lk_cli_say_lost (const lk_options *options, const lk_lock *lock,
                      lk_err error);

@@ -7,8 +7,11 @@
 #include "cli/cli.h"
 #include "net/paths.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define LINE_SIZE 2000
 
@@ -16,7 +19,12 @@ static void
 say (const char *format, va_list arguments)
 {
     char line[LINE_SIZE];
+    const char *reason = strerror (errno); /* as %m says it */
     vsnprintf (line, sizeof line, format, arguments);
+    char *at = strstr (line, reason);
+    if (at != NULL) {
+        *at = (char) tolower ((unsigned char) *at);
+    }
     fputs ("lockkeeper: ", stderr);
     lk_show (stderr, line);
     fputc ('\n', stderr);
@@ -79,7 +87,9 @@ run_help (int argc, char **argv)
     }
     const lk_verb *verb = lk_verb_find (argv[1]);
     if (verb == NULL) {
-        return lk_cli_fail (LK_EXIT_FAILED, "there is no verb '%s'",
+        return lk_cli_fail (LK_EXIT_FAILED,
+                            "there is no verb '%s'; `lockkeeper help` lists "
+                            "those that there are",
                             lk_shown_name (argv[1]).text);
     }
     lk_cli_print_help (verb);

@@ -173,7 +173,8 @@ hold_for (const lk_options *options, pid_t owner, int report_fd)
     if (owner != 0) {
         self.watch.other_fd = (int) syscall (SYS_pidfd_open, owner, 0);
         if (self.watch.other_fd < 0) {
-            return lk_cli_fail (LK_EXIT_FAILED, "cannot watch process %d: %m",
+            return lk_cli_fail (LK_EXIT_FAILED,
+                                "cannot wait for the end of process %d: %m",
                                 (int) owner);
         }
     }

@@ -5,6 +5,7 @@
  */
 
 #include "cli/sandbox.h"
+#include "net/arguments.h"
 
 #include "cli/child.h"
 #include "cli/cli.h"
@@ -194,6 +195,20 @@ run_command (lk_sandbox *self, const lk_sweeper *sweeper, char **command)
 
 /*  -------------------------------------------------------- the verb */
 
+/*  Whether a daemon did not like its configuration. */
+static bool
+is_misconfigured (const lk_sandbox *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        for (lk_daemon it = 0; it < LK_DAEMON_COUNT; it++) {
+            if (self->host[i].ended[it] == LK_ARGUMENTS_WRONG) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /*  Starts all; anew with other ports if somebody took one of them. */
 static bool
 start (lk_sandbox *self)
@@ -206,7 +221,8 @@ start (lk_sandbox *self)
             return true;
         }
         lk_sandbox_stop_all (self);
-        if (self->interrupted != 0 || lk_sandbox_ports_are_free (self)) {
+        if (self->interrupted != 0 || is_misconfigured (self)
+            || lk_sandbox_ports_are_free (self)) {
             return false;
         }
         lk_cli_fail (0, "somebody took a port that was free: trying others");
@@ -232,7 +248,9 @@ serve (lk_sandbox *self, const lk_sweeper *sweeper, const lk_options *options)
             code = LK_EXIT_SIGNAL + self->interrupted;
         }
     } else if (command[0] != NULL) {
-        print_hosts (self, stderr);
+        if (isatty (STDERR_FILENO)) {
+            print_hosts (self, stderr);
+        }
         code = run_command (self, sweeper, command);
     } else {
         print_hosts (self, stdout);

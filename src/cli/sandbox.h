@@ -33,6 +33,7 @@ typedef struct {
     char name[16]; /* h1 ... h15 */
     int port;
     pid_t pid[LK_DAEMON_COUNT]; /* 0: does not run */
+    int ended[LK_DAEMON_COUNT]; /* its exit code, if that was not 0 */
 } lk_sandbox_host;
 
 typedef struct {
@@ -44,7 +45,7 @@ typedef struct {
     lk_watch watch;  /* other_fd: the control socket */
     int interrupted; /* the signal that asks for the end; 0 */
     bool hosted;     /* no lockd: routers host the lock services */
-    bool quiet;      /* a command has the terminal: ends are not told */
+    bool quiet;      /* ends are not told, as while a command runs */
 } lk_sandbox;
 
 /*  -------------------------------------------------------- hosts */

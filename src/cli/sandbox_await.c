@@ -40,14 +40,21 @@ show_tail (const char *path)
 }
 
 static void
+log_path (const lk_sandbox *self, size_t host, lk_daemon daemon, char *path,
+          size_t size)
+{
+    snprintf (path, size, "%s/%s/%s.log", self->dir, self->host[host].name,
+              lk_daemon_name (daemon));
+}
+
+static void
 show_logs (const lk_sandbox *self)
 {
     char path[LK_SANDBOX_PATH_MAX + 32];
     for (size_t i = 0; i < self->count; i++) {
         for (lk_daemon it = 0;
              it < LK_DAEMON_COUNT && lk_sandbox_has (self, it); it++) {
-            snprintf (path, sizeof path, "%s/%s/%s.log", self->dir,
-                      self->host[i].name, lk_daemon_name (it));
+            log_path (self, i, it, path, sizeof path);
             show_tail (path);
         }
     }
@@ -66,6 +73,25 @@ say_missing (const lk_sandbox *self, size_t host, const lk_message *answer)
     show_logs (self);
 }
 
+/*  The first daemon that ended by itself, and what it said last. */
+static void
+say_ended (const lk_sandbox *self)
+{
+    char path[LK_SANDBOX_PATH_MAX + 32];
+    for (size_t i = 0; i < self->count; i++) {
+        for (lk_daemon it = 0; it < LK_DAEMON_COUNT; it++) {
+            if (self->host[i].ended[it] != 0) {
+                lk_cli_fail (0, "the %s of %s does not run: code %d",
+                             lk_daemon_name (it), self->host[i].name,
+                             self->host[i].ended[it]);
+                log_path (self, i, it, path, sizeof path);
+                show_tail (path);
+                return;
+            }
+        }
+    }
+}
+
 /*  -------------------------------------------------------- waiting */
 
 /*  False: something ended it, be it a daemon's death or a signal. */
@@ -79,8 +105,11 @@ still_good (lk_sandbox *self, int pause_ms)
         }
         pause_ms = 0;
     }
-    if (lk_sandbox_reap (self) > 0) {
-        show_logs (self);
+    self->quiet = true;
+    const size_t ended = lk_sandbox_reap (self);
+    self->quiet = false;
+    if (ended > 0) {
+        say_ended (self);
         return false;
     }
     return true;

@@ -351,6 +351,8 @@ collect (lk_sandbox *self, size_t host, lk_daemon daemon, bool say)
         return false;
     }
     *pid = 0;
+    self->host[host].ended[daemon] =
+        WIFEXITED (status) ? WEXITSTATUS (status) : LK_EXIT_SIGNAL;
     if (say) {
         say_ended (self, host, daemon, status);
     }

@@ -14,7 +14,7 @@
 
 /*  How long a router is sought that is not there, or that does not let us in:
  *  one that just begins may not have given its socket to our group yet. */
-enum { SOON_MS = 300, ATTACH_MS = 5000 };
+enum { SOON_MS = 300, ATTACH_MS = 5000, WHY_MS = 500 };
 
 /*  -------------------------------------------------------- no router */
 
@@ -23,10 +23,14 @@ advice (int problem)
 {
     switch (problem) {
     case ETIMEDOUT:
+        return "it may hang: restart lockkeeper-router";
     case ENOENT:
+    case ENOTDIR:
     case ECONNREFUSED:
         return "is lockkeeper-router running there? --endpoint or "
                "$LOCKKEEPER_ENDPOINT say where it is";
+    case ENAMETOOLONG:
+        return "such a path takes 107 bytes at most";
     case EACCES:
     case EPERM:
         return "join the group that the router's socket belongs to (its "
@@ -139,6 +143,48 @@ lk_cli_say_not_run (const char *command)
                         "cannot run '%s': %m", command);
 }
 
+/*  Why locks cannot be had on this host now; "" if they can, or nobody says. */
+static lk_shown
+why_not_ready (const char *endpoint)
+{
+    lk_shown why = {""};
+    char text[sizeof why];
+    lk_asker *asker = lk_asker_new (endpoint, WHY_MS, NULL);
+    if (asker != NULL) {
+        lk_message *question = lk_message_new ("lock@.", "LOCKSTATUS");
+        lk_message *answer = lk_asker_ask (asker, &question, WHY_MS);
+        const char *reason = NULL;
+        if (answer != NULL && !lk_message_is (answer, "LOCKREADY")) {
+            reason = lk_message_text (answer, "reason");
+        }
+        snprintf (text, sizeof text, "%s%s", reason != NULL ? reason : "",
+                  answer != NULL && lk_message_is (answer, "UNKNOWN")
+                      ? ", start lockkeeper-lockd"
+                      : "");
+        why = lk_shown_name (text);
+        lk_message_destroy (&answer);
+        lk_asker_destroy (&asker);
+    }
+    return why;
+}
+
+int
+lk_cli_say_late (int code, const char *endpoint, const char *what,
+                 const char *name)
+{
+    const lk_shown why = why_not_ready (endpoint);
+    const lk_shown shown = lk_shown_name (name);
+    if (why.text[0] != '\0') {
+        return lk_cli_fail (code,
+                            "%s '%s' in time, locks cannot be had here now: "
+                            "%s; `lockkeeper status` tells more",
+                            what, shown.text, why.text);
+    }
+    return lk_cli_fail (code,
+                        "%s '%s' in time; `lockkeeper list` shows who has it",
+                        what, shown.text);
+}
+
 /*  All names of a request. */
 static lk_shown
 title_of (const lk_options *options)
@@ -159,12 +205,8 @@ lk_cli_say_failed (const lk_session *session, const lk_options *options,
     const char *problem = lk_session_problem (session);
     const lk_shown shown = title_of (options);
     if (error == LK_TIMEDOUT) {
-        return lk_cli_fail ((int) options->on_busy,
-                            "did not get '%s' in time%s%s; `lockkeeper list` "
-                            "shows who has it, `lockkeeper status` how the "
-                            "service is",
-                            shown.text, problem[0] != '\0' ? ": " : "",
-                            problem);
+        return lk_cli_say_late ((int) options->on_busy, options->endpoint,
+                                "did not get", shown.text);
     }
     if (error == LK_FULL) {
         return lk_cli_fail ((int) options->on_busy,
@@ -172,9 +214,8 @@ lk_cli_say_failed (const lk_session *session, const lk_options *options,
                             "`lockkeeper list` shows who, --wait S waits",
                             shown.text);
     }
-    return lk_cli_fail (LK_EXIT_FAILED, "did not get '%s': %s%s%s", shown.text,
-                        lk_err_text (error), problem[0] != '\0' ? ": " : "",
-                        problem);
+    return lk_cli_fail (LK_EXIT_FAILED, "did not get '%s': %s", shown.text,
+                        problem[0] != '\0' ? problem : lk_err_text (error));
 }
 
 int

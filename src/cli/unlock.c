@@ -19,18 +19,17 @@ say_result (const lk_session *session, const lk_options *options, lk_err error)
         return LK_EXIT_OK;
     case LK_DENIED:
     case LK_UNKNOWN:
-        return lk_cli_fail (LK_EXIT_NO,
-                            "did not unlock '%s': nobody holds it%s; "
-                            "`lockkeeper list` shows who does",
-                            shown.text,
-                            !options->force       ? " with that key"
-                            : options->token != 0 ? " with that token"
-                                                  : "");
+        return lk_cli_fail (
+            LK_EXIT_NO, "did not unlock '%s': nobody holds it%s", shown.text,
+            !options->force       ? " with that key; `lockkeeper "
+                                    "list` shows whether somebody "
+                                    "does"
+            : options->token != 0 ? " with that token; `lockkeeper list` shows "
+                                    "the tokens"
+                                  : "");
     case LK_TIMEDOUT:
-        return lk_cli_fail (LK_EXIT_LATE,
-                            "did not unlock '%s' in time: %s; `lockkeeper "
-                            "status` shows how the service is",
-                            shown.text, lk_session_problem (session));
+        return lk_cli_say_late (LK_EXIT_LATE, options->endpoint,
+                                "did not unlock", options->argument[0]);
     default:
         return lk_cli_fail (LK_EXIT_FAILED, "did not unlock '%s': %s",
                             shown.text, lk_session_problem (session));

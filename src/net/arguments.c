@@ -71,9 +71,18 @@ take_option (const lk_arguments *self, lk_config *config, const char **path,
     case LK_ARGUMENT_VERSION:
         printf ("%s %s\n", self->program, LK_VERSION);
         return 0;
-    default: /* getopt_long has said why */
+    default:
         return LK_ARGUMENTS_WRONG;
     }
+}
+
+/*  Says what is wrong with the option that getopt_long has just read. */
+static void
+refuse_option (const lk_arguments *self, int kind, const char *option)
+{
+    fprintf (stderr, "%s: %s '%s'%s; see --help\n", self->program,
+             kind == ':' ? "option" : "there is no option", option,
+             kind == ':' ? " needs a value" : "");
 }
 
 int
@@ -82,9 +91,13 @@ lk_arguments_read (const lk_arguments *self, lk_config *config,
 {
     int kind, place = 0, code = -1;
     *path = NULL;
+    opterr = 0;
     while (code < 0
-           && (kind = getopt_long (argc, argv, "", self->options, &place))
+           && (kind = getopt_long (argc, argv, ":", self->options, &place))
                   != -1) {
+        if (kind == ':' || kind == '?') {
+            refuse_option (self, kind, argv[optind - 1]);
+        }
         code =
             take_option (self, config, path, kind, self->options[place].name);
     }

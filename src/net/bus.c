@@ -8,6 +8,7 @@
 
 #include "net/clock.h"
 #include "net/log.h"
+#include "wire/reasons.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -60,8 +61,11 @@ on_refused (void *user, const char *reason)
     lk_bus *self = user;
     char text[256];
 
-    lk_log_error ("the router refused service '%s': %s", lk_bus_service (self),
-                  reason);
+    const bool is_taken =
+        strncmp (reason, LK_REFUSE_TAKEN, strlen (LK_REFUSE_TAKEN)) == 0;
+    lk_log_error ("the router refused service '%s': %s%s",
+                  lk_bus_service (self), reason,
+                  is_taken ? "; it runs on this host already" : "");
     snprintf (text, sizeof text, "refused: %s", reason);
     lk_bus_end (self, text, 1);
 }
