@@ -280,6 +280,26 @@ add_hosts (const lk_router *self, lk_message *status)
     }
 }
 
+/*  The same as rows, with more than fits into a line. */
+static void
+add_links (const lk_router *self, lk_message *status)
+{
+    for (size_t i = 0; i < self->mesh.count; i++) {
+        const lk_mesh_link *link = self->mesh.link[i];
+        lk_message *row = lk_message_row_new ();
+        lk_message_set_text (row, "host", link->host);
+        lk_message_set_text (row, "state",
+                             lk_mesh_link_state_name (link->state));
+        lk_message_set_text (row, "address", link->address);
+        lk_message_set_text (row, "version", link->version);
+        lk_message_set_number (row, "since_ms", self->now_ms - link->since_ms);
+        if (link->state == LK_LINK_REFUSED) {
+            lk_message_set_text (row, "reason", link->reason);
+        }
+        lk_message_add_row (status, "links", &row);
+    }
+}
+
 static void
 add_services (const lk_router *self, lk_message *status)
 {
@@ -334,6 +354,7 @@ on_routerstatus (lk_router *self, const lk_source *source,
     lk_message_set_number (status, "sessions",
                            (int64_t) lk_route_count (&self->route));
     add_hosts (self, status);
+    add_links (self, status);
     add_services (self, status);
     add_waiting (self, status);
     add_counters (self, status);

@@ -38,6 +38,7 @@ lk_mesh_add (lk_mesh *self, const char *address, bool configured,
         link = lk_alloc (sizeof (lk_mesh_link));
         snprintf (link->address, sizeof link->address, "%s", address);
         link->deadline_ms = now_ms;
+        link->since_ms = now_ms;
         link->fd = -1;
         self->link[self->count++] = link;
     }

@@ -186,6 +186,9 @@ lk_mesh_step (const lk_mesh *self, lk_mesh_link *link, lk_mesh_event event,
         || (step->effects & LK_DO_ASK)) {
         link->deadline_ms = deadline_of (self, step->next, now_ms);
     }
+    if ((link->state == LK_LINK_LIVE) != (step->next == LK_LINK_LIVE)) {
+        link->since_ms = now_ms;
+    }
     if (step->next == LK_LINK_LIVE) {
         link->known = true;
     }

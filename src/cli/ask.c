@@ -1,4 +1,4 @@
-/*  ask.c - questions to routers and lock services, one at a time
+/*  ask.c - questions to routers and lock services
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -19,8 +19,10 @@
 
 struct lk_asker {
     lk_attach *attach;
-    uint64_t serial;
-    lk_message *answer;
+    uint64_t serial;      /* the last one */
+    uint64_t first;       /* of those that are waited for */
+    lk_message **answers; /* theirs, `missing` of them are not there; NULL */
+    size_t count, missing;
 };
 
 /*  What we are given is borrowed. */
@@ -47,8 +49,10 @@ static void
 on_message (void *user, const lk_message *message)
 {
     lk_asker *self = user;
-    if (lk_message_serial (message) == self->serial && self->answer == NULL) {
-        self->answer = copy_message (message);
+    const uint64_t place = lk_message_serial (message) - self->first;
+    if (place < self->count && self->answers[place] == NULL) {
+        self->answers[place] = copy_message (message);
+        self->missing--;
     }
 }
 
@@ -94,7 +98,6 @@ lk_asker_destroy (lk_asker **self_p)
     lk_asker *self = *self_p;
     if (self != NULL) {
         lk_attach_destroy (&self->attach);
-        lk_message_destroy (&self->answer);
         lk_free (self);
         *self_p = NULL;
     }
@@ -106,18 +109,36 @@ lk_asker_host (const lk_asker *self)
     return lk_attach_host (self->attach);
 }
 
+void
+lk_asker_ask_all (lk_asker *self, lk_message **questions, lk_message **answers,
+                  size_t count, int wait_ms)
+{
+    const int64_t until_ms = lk_clock_ms () + wait_ms;
+    self->first = self->serial + 1;
+    self->answers = answers;
+    self->count = self->missing = count;
+    for (size_t i = 0; i < count; i++) {
+        self->serial++;
+        answers[i] = NULL;
+        if (questions[i] != NULL) {
+            lk_message_set_serial (questions[i], self->serial);
+            (void) lk_attach_send (self->attach, &questions[i]);
+        } else {
+            self->missing--;
+        }
+    }
+    lk_attach_flush (self->attach);
+    while (self->missing > 0 && lk_clock_ms () < until_ms) {
+        lk_attach_wait (self->attach, until_ms);
+    }
+    self->answers = NULL;
+    self->count = 0;
+}
+
 lk_message *
 lk_asker_ask (lk_asker *self, lk_message **question_p, int wait_ms)
 {
-    int64_t until_ms = lk_clock_ms () + wait_ms;
-    lk_message_destroy (&self->answer);
-    lk_message_set_serial (*question_p, ++self->serial);
-    (void) lk_attach_send (self->attach, question_p);
-    lk_attach_flush (self->attach);
-    while (self->answer == NULL && lk_clock_ms () < until_ms) {
-        lk_attach_wait (self->attach, until_ms);
-    }
-    lk_message *answer = self->answer;
-    self->answer = NULL;
+    lk_message *answer;
+    lk_asker_ask_all (self, question_p, &answer, 1, wait_ms);
     return answer;
 }

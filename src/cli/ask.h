@@ -1,4 +1,4 @@
-/*  ask.h - questions to routers and lock services, one at a time
+/*  ask.h - questions to routers and lock services
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -25,5 +25,10 @@ const char *lk_asker_host (const lk_asker *self);
  *  caller owns. NULL: none within `wait_ms`. UNKNOWN and INVALID are answers,
  *  too. */
 lk_message *lk_asker_ask (lk_asker *self, lk_message **question_p, int wait_ms);
+
+/*  Many at once, whose answers come in the same places; a question may be NULL.
+ *  Returns when all are answered or the time is over. */
+void lk_asker_ask_all (lk_asker *self, lk_message **questions,
+                       lk_message **answers, size_t count, int wait_ms);
 
 #endif

@@ -1,207 +1,356 @@
-/*  status.c - `lockkeeper status`: how this host and its locks are
+/*  status.c - `lockkeeper status`: how this host and its cluster are
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "cli/ask.h"
 #include "cli/cli.h"
-#include "util/hash.h"
+#include "cli/survey.h"
 #include "wire/message_frame.h"
-#include "wire/object_name.h"
 
 #include <inttypes.h>
-#include <lockkeeper/lockkeeper.h>
 #include <stdio.h>
 #include <string.h>
 
-#define ANSWER_MS 3000
-#define LABEL "%-12s"
+#define ANSWER_MS 1500
+#define RATE_S 10.0
+#define LABEL "%-12s "
+#define HOSTS_HEAD                                                             \
+    "HOST           ROLE         LINK           SINCE LOCKS    GOT/s  GIVEN/s"
+#define INDENT "             "
 
-typedef struct {
-    const lk_options *options;
-    lk_asker *asker;
-    lk_message *router; /* ROUTERSTATUS or NULL */
-    lk_message *lock;   /* LOCKREADY, NOLOCK or NULL */
-} report;
+/*  -------------------------------------------------------- parts */
 
-/*  -------------------------------------------------------- home */
-
-/*  The leader that orders the object's tickets; NULL if there is none. */
 static const char *
-home_of (const report *self, const char *object)
+text_or (const lk_message *message, const char *field, const char *otherwise)
 {
-    size_t leaders =
-        self->lock == NULL ? 0 : lk_message_item_count (self->lock, "leaders");
-    const size_t size = strlen (object);
-    if (leaders == 0 || size > LK_OBJECT_LEN_MAX) {
-        return NULL;
-    }
-    char buffer[LK_NAME_SIZE_MAX];
-    const lk_name name = {object, (uint16_t) size};
-    lk_name key = lk_object_key ("", "", name, buffer, sizeof buffer);
-    if (key.data == NULL) {
-        return NULL;
-    }
-    return lk_message_item (self->lock, "leaders",
-                            lk_hash64 (key.data, key.size) % leaders);
+    const char *text =
+        message != NULL ? lk_message_text (message, field) : NULL;
+    return text != NULL && text[0] != '\0' ? text : otherwise;
 }
 
-/*  -------------------------------------------------------- for people */
-
-/*  One per line, but for those with `unwanted` in them. */
-static void
-print_rows (const lk_message *message, const char *label, const char *field,
-            const char *unwanted)
+static int64_t
+number_of (const lk_message *message, const char *field)
 {
-    const char *item;
-    for (size_t i = 0; (item = lk_message_item (message, field, i)) != NULL;
+    return message != NULL ? lk_message_number (message, field, 0) : 0;
+}
+
+/*  Services alone: programs that use locks are listed with their locks. */
+static void
+print_services (const lk_message *router)
+{
+    const char *item, *label = "services";
+    for (size_t i = 0; (item = lk_message_item (router, "services", i)) != NULL;
          i++) {
-        if (unwanted == NULL || strstr (item, unwanted) == NULL) {
-            printf (LABEL " %s\n", label, item);
+        if (strstr (item, " service ") != NULL) {
+            printf (LABEL "%s\n", label, item);
             label = "";
         }
     }
 }
 
 static void
-print_list (const lk_message *message, const char *label, const char *field)
+print_here (const lk_survey *survey)
 {
-    printf (LABEL, label);
-    const char *item = lk_message_item (message, field, 0);
-    if (item == NULL) {
-        printf (" none");
+    printf (LABEL "%s (", "host", survey->host[0].name);
+    if (survey->router == NULL) {
+        puts ("its router tells no more)");
+    } else {
+        printf ("router %s at %s)\n", text_or (survey->router, "version", "?"),
+                text_or (survey->router, "address", "no address"));
+        print_services (survey->router);
     }
-    for (size_t i = 0; item != NULL; i++) {
+    printf (LABEL, "locks");
+    if (lk_survey_is_ready (survey)) {
+        printf ("%sready%s%s\n", lk_color_begin (LK_GOOD), lk_color_end (),
+                lk_message_flag (survey->lock, "leads") ? ", this host leads"
+                                                        : "");
+    } else {
+        printf ("%snot ready%s: ", lk_color_begin (LK_BAD), lk_color_end ());
+        lk_show (stdout, lk_survey_reason (survey));
+        putchar ('\n');
+    }
+}
+
+static void
+print_items (const lk_message *message, const char *label, const char *field)
+{
+    const char *item = lk_message_item (message, field, 0);
+    printf (LABEL "%s", label, item != NULL ? item : "none");
+    for (size_t i = 1;
+         item != NULL && (item = lk_message_item (message, field, i)) != NULL;
+         i++) {
         printf (" %s", item);
-        item = lk_message_item (message, field, i + 1);
     }
     putchar ('\n');
 }
 
-static const char *
-text_or (const lk_message *message, const char *field, const char *otherwise)
-{
-    const char *text = lk_message_text (message, field);
-    return text != NULL && text[0] != '\0' ? text : otherwise;
-}
-
 static void
-print_router (const report *self)
+print_cluster (const lk_message *lock)
 {
-    if (self->router == NULL) {
-        printf (LABEL " %s (its router tells no more)\n", "host",
-                lk_asker_host (self->asker));
-        return;
-    }
-    printf (LABEL " %s (router %s at %s)\n", "host",
-            lk_asker_host (self->asker), text_or (self->router, "version", "?"),
-            text_or (self->router, "address", "no address"));
-    /*  Ourselves: from a list that all hosts have alike. */
-    print_rows (self->router, "hosts", "hosts", " ourselves ");
-    print_rows (self->router, "services", "services", NULL);
-}
-
-static void
-print_readiness (const report *self)
-{
-    if (lk_message_is (self->lock, "LOCKREADY")) {
-        printf (LABEL " ready%s\n", "locks",
-                lk_message_flag (self->lock, "leads") ? ", this host leads"
-                                                      : "");
-    } else {
-        printf (LABEL " not ready: ", "locks");
-        lk_show (stdout, text_or (self->lock, "reason", "no reason told"));
-        putchar ('\n');
-    }
-}
-
-static void
-print_lock (const report *self)
-{
-    const lk_message *lock = self->lock;
-    print_readiness (self);
-    printf (LABEL " ", "cluster");
+    printf (LABEL, "cluster");
     lk_show (stdout,
              text_or (lock, "cluster", "none yet: no member of one was heard"));
-    puts (lk_message_flag (lock, "member") ? "" : " (not a member)");
-    printf (LABEL " %" PRId64 ", proposed by %s; %s\n", "term",
-            lk_message_number (lock, "term", 0),
-            text_or (lock, "proposer", "nobody"), text_or (lock, "phase", "?"));
-    print_list (lock, "leaders", "leaders");
-    print_list (lock, "members", "members");
-    print_list (lock, "sees", "sees");
-    printf (LABEL " %" PRId64 ", good for %" PRId64 " ms\n", "session",
-            lk_message_number (lock, "session", 0),
-            lk_message_number (lock, "lease_left", 0));
-    printf (LABEL " %" PRId64 " of this host, %" PRId64 " tickets in its "
-                  "table\n",
-            "requests", lk_message_number (lock, "requests", 0),
-            lk_message_number (lock, "tickets", 0));
-    if (lk_message_number (lock, "alerts", 0) > 0) {
-        printf (LABEL " %" PRId64 " times a leader's table was wrong; at last ",
-                "alerts", lk_message_number (lock, "alerts", 0));
-        lk_show (stdout, text_or (lock, "alert", "?"));
+    printf ("%s, term %" PRId64 ", proposed by %s; %s\n",
+            lk_message_flag (lock, "member") ? "" : " (not a member)",
+            number_of (lock, "term"), text_or (lock, "proposer", "nobody"),
+            text_or (lock, "phase", "?"));
+    print_items (lock, "leaders", "leaders");
+    print_items (lock, "members", "members");
+    print_items (lock, "sees", "sees");
+    printf (LABEL "%" PRId64 ", good for %" PRId64 " ms\n", "session",
+            number_of (lock, "session"), number_of (lock, "lease_left"));
+}
+
+/*  -------------------------------------------------------- hosts */
+
+static const char *
+role_of (const lk_survey_host *host)
+{
+    return host->leader == 0  ? "first leader"
+           : host->leader > 0 ? "leader"
+           : host->is_member  ? "member"
+                              : "proxy";
+}
+
+/*  Why it is not as it should be; NULL: all is well. */
+static const char *
+trouble_of (const lk_survey_host *host)
+{
+    if (!host->live) {
+        return text_or (host->link, "reason",
+                        host->link == NULL ? "its router is in no list here"
+                                           : "its router does not answer");
+    }
+    if (host->lock == NULL) {
+        return "no lock service answers there";
+    }
+    return lk_message_is (host->lock, "LOCKREADY")
+               ? NULL
+               : text_or (host->lock, "reason", "no reason told");
+}
+
+static const char *
+link_of (const lk_survey_host *host)
+{
+    return host->here           ? "here"
+           : host->link != NULL ? text_or (host->link, "state", "?")
+                                : "unknown";
+}
+
+static void
+print_rate (int64_t lately)
+{
+    printf (" %8.1f", (double) lately / RATE_S);
+}
+
+static void
+print_host (const lk_survey_host *host)
+{
+    const char *trouble = trouble_of (host);
+    const lk_color color = trouble == NULL ? LK_GOOD : LK_BAD;
+    const int64_t since_ms =
+        host->link != NULL ? number_of (host->link, "since_ms") : -1;
+    printf ("%-14s %-12s %s%-9s%s %10s %s%-5s%s", host->name, role_of (host),
+            lk_color_begin (host->live ? LK_GOOD : LK_BAD), link_of (host),
+            lk_color_end (), lk_span (since_ms).text, lk_color_begin (color),
+            trouble == NULL ? "ready" : "no", lk_color_end ());
+    if (host->lock != NULL) {
+        print_rate (number_of (host->lock, "grants_lately"));
+        print_rate (number_of (host->lock, "releases_lately"));
+    }
+    putchar ('\n');
+    if (trouble != NULL && !host->here) {
+        printf ("  ");
+        lk_show (stdout, trouble);
         putchar ('\n');
     }
 }
 
 static void
-print_for_people (const report *self)
+print_hosts (const lk_survey *survey)
 {
-    print_router (self);
-    if (self->lock == NULL) {
-        printf (LABEL " not ready: there is no lock service on this host; "
-                      "start lockkeeper-lockd\n",
-                "locks");
+    printf ("\n%s" HOSTS_HEAD "%s\n", lk_color_begin (LK_HEAD),
+            lk_color_end ());
+    for (size_t i = 0; i < survey->count; i++) {
+        print_host (&survey->host[i]);
+    }
+}
+
+/*  -------------------------------------------------------- sums */
+
+/*  What a leader knows of the whole cluster; NULL: none answers. */
+static const lk_message *
+a_leader (const lk_survey *survey)
+{
+    for (size_t i = 0; i < survey->count; i++) {
+        const lk_message *lock = survey->host[i].lock;
+        if (lock != NULL && lk_message_has (lock, "waiting")) {
+            return lock;
+        }
+    }
+    return NULL;
+}
+
+static void
+print_sums (const lk_survey *survey)
+{
+    const lk_message *leader = a_leader (survey);
+    int64_t grants = 0, releases = 0;
+    for (size_t i = 0; i < survey->count; i++) {
+        grants += number_of (survey->host[i].lock, "grants_lately");
+        releases += number_of (survey->host[i].lock, "releases_lately");
+    }
+    printf ("\n" LABEL, "requests");
+    if (leader == NULL) {
+        puts ("no leader tells how many there are");
     } else {
-        print_lock (self);
+        printf ("%" PRId64 " in the cluster, %" PRId64 " of them wait, for "
+                "%" PRId64 " names\n",
+                number_of (leader, "tickets"), number_of (leader, "waiting"),
+                number_of (leader, "waited_for"));
     }
-    if (self->options->object != NULL) {
-        const char *home = home_of (self, self->options->object);
-        printf (LABEL " %s\n", "home", home != NULL ? home : "none now");
+    printf (LABEL "%.1f got and %.1f given back per second in the last 10 s\n",
+            "rates", (double) grants / RATE_S, (double) releases / RATE_S);
+}
+
+/*  -------------------------------------------------------- alerts */
+
+/*  The message of a table that was wrong is the same on all hosts. */
+static int
+print_table_alerts (const lk_survey *survey)
+{
+    for (size_t i = 0; i < survey->count; i++) {
+        const lk_message *lock = survey->host[i].lock;
+        if (number_of (lock, "alerts") > 0) {
+            printf (LABEL "%" PRId64
+                          " times a leader's table was wrong; at last ",
+                    "alerts", number_of (lock, "alerts"));
+            lk_show (stdout, text_or (lock, "alert", "?"));
+            puts ("\n" INDENT "it was filled anew; check that host's memory");
+            return 1;
+        }
     }
+    return 0;
+}
+
+static size_t
+count_members (const lk_survey *survey, size_t *live)
+{
+    size_t members = 0;
+    *live = 0;
+    for (size_t i = 0; i < survey->count; i++) {
+        const lk_survey_host *host = &survey->host[i];
+        members += host->is_member;
+        *live += host->is_member && host->live && host->lock != NULL;
+    }
+    return members;
+}
+
+/*  How many more may be lost. */
+static int
+print_member_alerts (const lk_survey *survey)
+{
+    size_t live;
+    const size_t members = count_members (survey, &live);
+    const size_t needed = members / 2 + 1;
+    if (live == members) {
+        return 0;
+    }
+    printf (LABEL "%zu of %zu members answer, %zu are needed%s\n" INDENT,
+            "warning", live, members, needed,
+            live == needed ? ": no other one may fail" : "");
+    puts (live < needed
+              ? "start their daemons or mend the network; nobody gets a lock "
+                "before"
+              : "start the daemons of the missing ones, or `cluster remove` "
+                "them");
+    return 1;
+}
+
+static void
+print_alerts (const lk_survey *survey)
+{
+    if (print_table_alerts (survey) + print_member_alerts (survey) == 0) {
+        printf (LABEL "none\n", "alerts");
+    }
+}
+
+static void
+print_for_people (const lk_survey *survey, const char *object)
+{
+    print_here (survey);
+    if (survey->lock != NULL) {
+        print_cluster (survey->lock);
+    }
+    if (object != NULL) {
+        const char *home = lk_survey_home (survey, "", object);
+        printf (LABEL "%s\n", "home", home != NULL ? home : "none now");
+    }
+    print_hosts (survey);
+    print_sums (survey);
+    print_alerts (survey);
 }
 
 /*  -------------------------------------------------------- for programs */
 
-static void
-print_json (const report *self)
+static lk_message *
+row_of (const lk_survey_host *host)
 {
-    lk_message *none = lk_message_row_new ();
-    lk_message *all = lk_message_row_new ();
-    const char *home = NULL;
-    if (self->options->object != NULL) {
-        home = home_of (self, self->options->object);
+    static const char *const numbers[] = {"requests",      "grants",
+                                          "releases",      "alerts",
+                                          "grants_lately", "releases_lately"};
+    lk_message *row = lk_message_row_new ();
+    const char *trouble = trouble_of (host);
+    lk_message_set_text (row, "host", host->name);
+    lk_message_set_text (row, "role", role_of (host));
+    lk_message_set_text (row, "state", link_of (host));
+    lk_message_set_flag (row, "live", host->live);
+    lk_message_set_flag (row, "ready", trouble == NULL);
+    if (trouble != NULL) {
+        lk_message_set_text (row, "reason", trouble);
     }
-    lk_message_set_text (all, "host", lk_asker_host (self->asker));
-    lk_message_set_flag (all, "ready",
-                         self->lock != NULL
-                             && lk_message_is (self->lock, "LOCKREADY"));
-    if (self->options->object != NULL) {
-        lk_cli_set_object (all, self->options->object);
+    if (host->link != NULL) {
+        lk_message_set_text (row, "address",
+                             text_or (host->link, "address", ""));
+        lk_message_set_number (row, "since_ms",
+                               number_of (host->link, "since_ms"));
+    }
+    for (size_t i = 0;
+         host->lock != NULL && i < sizeof numbers / sizeof numbers[0]; i++) {
+        lk_message_set_number (row, numbers[i],
+                               number_of (host->lock, numbers[i]));
+    }
+    return row;
+}
+
+/*  One object: the messages' bodies go into it as they are. */
+static void
+print_json (const lk_survey *survey, const char *object)
+{
+    lk_message *all = lk_message_row_new ();
+    lk_message_set_text (all, "host", survey->host[0].name);
+    lk_message_set_flag (all, "ready", lk_survey_is_ready (survey));
+    if (!lk_survey_is_ready (survey)) {
+        lk_message_set_text (all, "reason", lk_survey_reason (survey));
+    }
+    if (object != NULL) {
+        const char *home = lk_survey_home (survey, "", object);
+        lk_cli_set_object (all, object);
         lk_message_set_text (all, "home", home != NULL ? home : "");
     }
-    printf ("%s\n%s\n%s\n", lk_message_body (all),
-            lk_message_body (self->lock != NULL ? self->lock : none),
-            lk_message_body (self->router != NULL ? self->router : none));
+    for (size_t i = 0; i < survey->count; i++) {
+        lk_message *row = row_of (&survey->host[i]);
+        lk_message_add_row (all, "hosts", &row);
+    }
+    const char *body = lk_message_body (all);
+    printf ("%.*s,\"router\":%s,\"lock\":%s}\n", (int) strlen (body) - 1, body,
+            survey->router != NULL ? lk_message_body (survey->router) : "null",
+            survey->lock != NULL ? lk_message_body (survey->lock) : "null");
     lk_message_destroy (&all);
-    lk_message_destroy (&none);
 }
 
 /*  -------------------------------------------------------- the verb */
-
-/*  NULL if it does not answer, or knows no such question. */
-static lk_message *
-ask_status (report *self, const char *to, const char *command)
-{
-    lk_message *question = lk_message_new (to, command);
-    lk_message *answer = lk_asker_ask (self->asker, &question, ANSWER_MS);
-    if (answer != NULL && lk_message_is_complaint (answer)) {
-        lk_message_destroy (&answer);
-    }
-    return answer;
-}
 
 static int
 run_status (int argc, char **argv)
@@ -223,24 +372,20 @@ run_status (int argc, char **argv)
         && lk_cli_check_name (options.object) != LK_EXIT_OK) {
         return LK_EXIT_FAILED;
     }
-    report self = {.options = &options};
-    self.asker = lk_cli_asker (options.endpoint);
-    if (self.asker == NULL) {
+    lk_asker *asker = lk_cli_asker (options.endpoint);
+    if (asker == NULL) {
         return LK_EXIT_FAILED;
     }
-    self.router = ask_status (&self, "router@.", "ROUTERSTATUS");
-    self.lock = ask_status (&self, "lock@.", "LOCKSTATUS");
+    lk_survey survey;
+    lk_survey_take (&survey, asker, ANSWER_MS);
     if (options.json) {
-        print_json (&self);
+        print_json (&survey, options.object);
     } else {
-        print_for_people (&self);
+        print_for_people (&survey, options.object);
     }
-    code = self.lock != NULL && lk_message_is (self.lock, "LOCKREADY")
-               ? LK_EXIT_OK
-               : LK_EXIT_NO;
-    lk_message_destroy (&self.router);
-    lk_message_destroy (&self.lock);
-    lk_asker_destroy (&self.asker);
+    code = lk_survey_is_ready (&survey) ? LK_EXIT_OK : LK_EXIT_NO;
+    lk_survey_clear (&survey);
+    lk_asker_destroy (&asker);
     return code;
 }
 
@@ -250,8 +395,7 @@ const lk_verb lk_verb_status = {
     "Shows this host, its cluster, and whether locks can be had",
     "  --object NAME  also show the home of a lock: the leader that keeps its "
     "queue\n"
-    "  --json         print three JSON objects, one per line: in short, the "
-    "lock\n                 service's answer, the router's\n"
+    "  --json         print one JSON object\n"
     "  --endpoint E   where the router is\n\n"
     "Exit code: 0 locks can be had; 1 not now; 125 no router.\n",
     run_status,

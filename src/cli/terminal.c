@@ -12,7 +12,11 @@
 #include "util/escape.h"
 #include "util/utf8.h"
 
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NAME_SIZE_MAX 80
 
@@ -53,4 +57,49 @@ lk_shown_name (const char *name)
     }
     snprintf (shown.text, sizeof shown.text, "%.*s...", (int) used, name);
     return shown;
+}
+
+lk_span_text
+lk_span (int64_t ms)
+{
+    lk_span_text span = {"-"};
+    if (ms >= 0 && ms < 100000) {
+        snprintf (span.text, sizeof span.text, "%.1f s", (double) ms / 1000);
+    } else if (ms >= 0 && ms < 99 * INT64_C (3600000)) {
+        snprintf (span.text, sizeof span.text,
+                  "%" PRId64 ":%02" PRId64 ":%02" PRId64, ms / 3600000,
+                  ms / 60000 % 60, ms / 1000 % 60);
+    } else if (ms >= 0) {
+        snprintf (span.text, sizeof span.text, "%" PRId64 " d", ms / 86400000);
+    }
+    return span;
+}
+
+/*  -------------------------------------------------------- colours */
+
+static bool
+has_colors (void)
+{
+    static int has = -1;
+    if (has < 0) {
+        const char *none = getenv ("NO_COLOR");
+        const char *terminal = getenv ("TERM");
+        has = isatty (STDOUT_FILENO) && (none == NULL || none[0] == '\0')
+              && terminal != NULL && strcmp (terminal, "dumb") != 0;
+    }
+    return has == 1;
+}
+
+const char *
+lk_color_begin (lk_color color)
+{
+    static const char *const code[] = {
+        [LK_GOOD] = "\033[32m", [LK_BAD] = "\033[1;31m", [LK_HEAD] = "\033[1m"};
+    return has_colors () ? code[color] : "";
+}
+
+const char *
+lk_color_end (void)
+{
+    return has_colors () ? "\033[0m" : "";
 }

@@ -7,6 +7,7 @@
 #ifndef LK_TERMINAL_H
 #define LK_TERMINAL_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 /*  Prints a text: control characters, and what is no UTF-8, as \xHH. */
@@ -21,5 +22,20 @@ typedef struct {
 } lk_shown;
 
 lk_shown lk_shown_name (const char *name);
+
+/*  A time for a column of ten characters: "1.5 s", "2:03:04", "12 d"; "-" if it
+ *  is less than 0. */
+typedef struct {
+    char text[32];
+} lk_span_text;
+
+lk_span_text lk_span (int64_t ms);
+
+/*  Colours, if stdout is a terminal that has some and NO_COLOR is not set;
+ *  else both are empty. */
+typedef enum { LK_GOOD, LK_BAD, LK_HEAD } lk_color;
+
+const char *lk_color_begin (lk_color color);
+const char *lk_color_end (void);
 
 #endif
