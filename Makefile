@@ -163,7 +163,8 @@ check:
 	@$(call deps,check)
 	@+$(again) tests
 	@BUILD=$(abspath $(B)) CC='$(CC)' SANITIZE='$(SANITIZE)' \
-	bash tests/lib/run.sh style unit corpus model simulator cluster
+	bash tests/lib/run.sh style unit corpus model simulator python \
+	cluster
 
 cluster-long: tests
 	@BUILD=$(abspath $(B)) ROUNDS=$(or $(ROUNDS),40) \

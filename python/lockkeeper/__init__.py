@@ -27,9 +27,9 @@ lockkeeper.clusterlock. The whole story is in lockkeeper-python(7).
 """
 
 from ._core import VERSION as __version__
+from ._locks import Lock, LockSet, RWLock, Semaphore, default_session
 from ._others import Check, Status, Ticket
-from ._session import (Lock, LockSet, RWLock, Semaphore, Session,
-                       default_session)
+from ._session import Session
 from .errors import (Busy, Deadlock, Denied, Disconnected, Invalid, Isolated,
                      LockkeeperError, LockLost, Misuse, NotGranted,
                      Overloaded, Refused, Shutdown, TimedOut, Unknown)

@@ -352,8 +352,8 @@ class Book:
             error = "released"
         self._occur(entry, "lost" if error else "unlocked", error, now_ms)
 
-    def _on_unknown(self, entry: Entry, message: Message,
-                    _now_ms: int) -> None:
+    def _on_undelivered(self, entry: Entry, message: Message,
+                        _now_ms: int) -> None:
         """No lock service now; it may come: we go on asking."""
         entry.remark = message.text("reason")
 
@@ -491,7 +491,7 @@ _HANDLERS = {
     "UNLOCKED": Book._on_unlocked,
     "LOCKFAILED": Book._on_failed,
     "INVALID": Book._on_failed,
-    "UNKNOWN": Book._on_unknown,
+    "TRANSMISSIONREPORT": Book._on_undelivered,
     "LOCKJEOPARDY": Book._on_jeopardy,
     "LOCKCHECK": Book._on_checked,
 }

@@ -216,7 +216,8 @@ class Core:
         """The router passes on what it could read, which the body is not part
         of: its sender is told, unless it is a complaint itself."""
         if self.state == READY \
-                and message.command not in ("INVALID", "UNKNOWN"):
+                and message.command not in ("INVALID", "UNKNOWN",
+                                        "TRANSMISSIONREPORT"):
             self._say(Message(message.sender, self._address, "INVALID",
                               message.serial, {"reason": message.problem}))
 
@@ -252,10 +253,14 @@ class Core:
             question.error = error_of("invalid", reason)
         elif message.command == "LOCKFAILED":
             question.error = error_of(message.text("error"), reason)
-        elif message.command == "UNKNOWN" and not question.to.endswith("@."):
+        elif message.command == "UNKNOWN":
             question.error = error_of("unknown", reason)
+        elif message.command == "TRANSMISSIONREPORT":
+            if question.to.endswith("@."):
+                return True  # it may come: we ask again
+            question.error = error_of(message.text("error"), reason)
         else:
-            return message.command == "UNKNOWN"  # it may come: ask again
+            return False
         self.drop(question)
         return True
 

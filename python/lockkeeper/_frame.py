@@ -41,6 +41,7 @@ class Message:
     serial: int = 0
     body: Optional[Body] = None
     problem: str = ""
+    ttl: int = 0  # seconds for which a router may cache it
 
     def text(self, name: str, default: str = "") -> str:
         """A field that is a text."""
@@ -146,7 +147,7 @@ def encode(message: Message) -> bytes:
     size = _HEAD.size + sum(map(len, parts)) + len(text)
     form = _FORM_JSON if text else _FORM_NONE
     head = _HEAD.pack(b"LK", 1, form, size, message.serial,
-                      len(parts[0]), len(parts[1]), len(parts[2]), 0)
+                      len(parts[0]), len(parts[1]), len(parts[2]), message.ttl)
     return head + b"".join(parts) + text
 
 
@@ -189,12 +190,14 @@ def _read_one(frame: bytes, at: int) -> Tuple[Message, int]:
     if len(frame) - at < _HEAD.size:
         raise FrameError("the header is cut off")
     (tag, version, flags, size, serial, to_len, from_len, command_len,
-     reserved) = _HEAD.unpack_from(frame, at)
+     ttl) = _HEAD.unpack_from(frame, at)
     head = _HEAD.size + to_len + from_len + command_len
     form = flags & 3
-    if tag != b"LK" or version != 1 or reserved or flags & ~_FLAGS:
+    if tag != b"LK" or version != 1 or flags & ~_FLAGS:
         raise FrameError("no header of this version")
-    if form == 3 or size < head or size > len(frame) - at:
+    if form == 3 or (form == _FORM_PACKED and ttl):
+        raise FrameError("no form of a body that there is")
+    if size < head or size > len(frame) - at:
         raise FrameError("the sizes do not fit")
     if (size == head) != (form == _FORM_NONE) or size - head > BODY_MAX:
         raise FrameError("the body has another size than it should")
@@ -207,7 +210,7 @@ def _read_one(frame: bytes, at: int) -> Tuple[Message, int]:
         place += length
     body, problem = _read_body(form, frame[place:at + size])
     return Message(texts[0], texts[1], texts[2], serial, body,
-                   problem), at + size
+                   problem, ttl), at + size
 
 
 def decode(frame: bytes) -> Iterator[Message]:

@@ -17,6 +17,7 @@ from ._frame import Body, Message
 from ._lease import FOREVER
 
 SERVICE = "lock@."
+TTL_MAX = 255
 
 
 def _add_name(body: Body, entry: Entry) -> None:
@@ -42,6 +43,12 @@ def _wait_left(wait_ms: int, since_ms: int, now_ms: int) -> int:
     return max(0, since_ms + wait_ms - now_ms)
 
 
+def _ttl_of(wait_ms: int) -> int:
+    """A lock service that is not there, maybe just being restarted, may still
+    get it in time."""
+    return TTL_MAX if wait_ms < 0 else min(TTL_MAX, (wait_ms + 999) // 1000)
+
+
 def lock(entry: Entry, now_ms: int) -> Message:
     """LOCK, with what is left of the wait."""
     wish = entry.wish
@@ -57,12 +64,14 @@ def lock(entry: Entry, now_ms: int) -> Message:
     for name, flag in (("lenient", wish.lenient), ("static", wish.static)):
         if flag:
             body[name] = True
-    body["wait"] = _wait_left(entry.wait_ms, entry.asked_at, now_ms)
+    wait_ms = _wait_left(entry.wait_ms, entry.asked_at, now_ms)
+    body["wait"] = wait_ms
     body["duration"] = wish.duration_ms
     if wish.key:
         body["key"] = _frame.write_hex(wish.key)
     body["pid"] = os.getpid()
-    return Message(SERVICE, "", "LOCK", entry.serial, body)
+    return Message(SERVICE, "", "LOCK", entry.serial, body,
+                   ttl=_ttl_of(wait_ms))
 
 
 def change(entry: Entry, now_ms: int) -> Message:

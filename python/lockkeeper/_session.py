@@ -1,4 +1,4 @@
-#   _session.py - sessions and locks that block
+#   _session.py - sessions that block
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
@@ -15,20 +15,19 @@ import sys
 import threading
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Dict, Iterable, List, Optional
+from typing import Any, Callable, Iterable, List, Optional
 from typing import Type, TypeVar
 
-from . import _others, _wish
+from . import _locks, _others, _wish
 from ._book import JEOPARDY, LOST, SAFE, Told
 from ._drive import CONNECT_S, Driver, Steps, Until
-from ._handle import RELEASE_S, Handle, Key, LockKind, SemaphoreKind, SetKind
+from ._handle import Handle, Key
 from ._lease import FOREVER, now_ms
 from ._others import Check, Status, Ticket
-from ._wish import EXCLUSIVE, SHARED, Name
-from .errors import Busy, Disconnected, LockLost
+from ._wish import Name
+from .errors import Disconnected
 
 T = TypeVar("T")
-H = TypeVar("H", bound="Blocking")
 Call = Callable[[], Any]
 
 _open: "weakref.WeakSet[Session]" = weakref.WeakSet()
@@ -138,22 +137,23 @@ class Session:
 
     #   -------------------------------------------------------- making locks
 
-    def lock(self, name: Name, **options: Any) -> "Lock":
+    def lock(self, name: Name, **options: Any) -> "_locks.Lock":
         """Lock(name, session=self, ...)."""
-        return Lock(name, session=self, **options)
+        return _locks.Lock(name, session=self, **options)
 
     def semaphore(self, name: Name, limit: Optional[int] = None,
-                  **options: Any) -> "Semaphore":
+                  **options: Any) -> "_locks.Semaphore":
         """Semaphore(name, limit, session=self, ...)."""
-        return Semaphore(name, limit, session=self, **options)
+        return _locks.Semaphore(name, limit, session=self, **options)
 
-    def rwlock(self, name: Name, **options: Any) -> "RWLock":
+    def rwlock(self, name: Name, **options: Any) -> "_locks.RWLock":
         """RWLock(name, session=self, ...)."""
-        return RWLock(name, session=self, **options)
+        return _locks.RWLock(name, session=self, **options)
 
-    def lock_all(self, names: Iterable[Name], **options: Any) -> "LockSet":
+    def lock_all(self, names: Iterable[Name],
+                 **options: Any) -> "_locks.LockSet":
         """LockSet(names, session=self, ...)."""
-        return LockSet(names, session=self, **options)
+        return _locks.LockSet(names, session=self, **options)
 
     #   -------------------------------------------------------- questions
 
@@ -241,6 +241,8 @@ class Session:
     def _push(self) -> None:
         """What was said leaves now; the listener does the rest."""
         driver = self._driver
+        if self._ending:
+            return
         if not driver.core.reopen:
             driver.flush()
         self._changed.notify_all()
@@ -271,7 +273,8 @@ class Session:
             self._sleeps_until = (FOREVER if sleep_ms is None
                                   else now_ms() + sleep_ms)
             poll = select.poll()
-            for number in [self._wake.number] + self._driver.link.descriptors():
+            poll.register(self._wake.number, select.POLLIN)
+            for number in self._driver.link.descriptors():
                 poll.register(number, select.POLLIN)
         poll.poll(None if sleep_ms is None else min(sleep_ms, 3_600_000))
 
@@ -311,199 +314,3 @@ class Session:
 def _close_all() -> None:
     for session in list(_open):
         session.close()
-
-
-_default: Dict[int, Session] = {}
-_default_mutex = threading.Lock()
-
-
-def _renew_mutex() -> None:
-    global _default_mutex
-    _default_mutex = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_renew_mutex)
-
-
-def default_session() -> Session:
-    """The session of this process for locks that are made without one; it is
-    opened when it is asked for first, and again in a child."""
-    with _default_mutex:
-        session = _default.get(os.getpid())
-        if session is None or session.closed:
-            session = Session()
-            _default.clear()
-            _default[os.getpid()] = session
-        return session
-
-
-#   ------------------------------------------------------------ locks
-
-
-class Blocking(Handle):
-    """A lock whose operations wait in the calling thread."""
-
-    def _find_session(self, session: Optional[Session]) -> Session:
-        return default_session() if session is None else session
-
-    def _do(self, steps: Steps[T]) -> T:
-        session: Session = self._session
-        return session._run(steps)
-
-    def acquire(self, timeout: Optional[float] = None) -> None:
-        """Waits until the lock is held, ``timeout`` seconds at most (None:
-        as long as the constructor's ``timeout`` says, which is for ever by
-        default).
-
-        Raises TimedOut, or what else of NotGranted. It fails at the latest 5
-        seconds after the timeout, even if nobody answers.
-        """
-        if timeout is None:
-            timeout = self._timeout
-        self._do(self._acquire_steps(timeout, threading.get_ident()))
-
-    def try_acquire(self) -> bool:
-        """Takes the lock if it is free, and does not wait for it otherwise.
-        False if somebody has it; all other failures are raised."""
-        try:
-            self._do(self._acquire_steps(0, threading.get_ident()))
-        except Busy:
-            return False
-        return True
-
-    def release(self, timeout: float = RELEASE_S) -> bool:
-        """Gives the lock back, and waits until all leaders have that in
-        writing, ``timeout`` seconds at most. False if nobody confirmed it in
-        time: it is given back all the same, by asking on.
-
-        Raises LockLost if the lock was lost before: what was done under it
-        may have been done by another one as well.
-        """
-        wait_ms = _wish.to_ms(timeout, "a timeout", 0)
-        return self._do(self._release_steps(wait_ms))
-
-    def upgrade(self, timeout: Optional[float] = None) -> None:
-        """From shared to exclusive, without giving the lock back. Raises
-        Deadlock if another holder wants that already, or TimedOut; the lock
-        is still held shared then. An exclusive lock has a new token."""
-        self._do(self._change_steps(
-            EXCLUSIVE, _wish.to_ms(timeout, "a timeout", -1)))
-
-    def downgrade(self) -> None:
-        """From exclusive to shared, without giving the lock back."""
-        self._do(self._change_steps(SHARED, 0))
-
-    def leave(self) -> str:
-        """Lets go of a static or lingering lock and leaves it held; returns
-        its key, which is needed to end it."""
-        return self._do(self._leave_steps())
-
-    def __enter__(self: H) -> H:
-        self.acquire()
-        return self
-
-    def __exit__(self, kind: Optional[Type[BaseException]],
-                 value: Optional[BaseException],
-                 traceback: Optional[TracebackType]) -> None:
-        if self._entry is None:
-            return  # released or left inside of the block
-        try:
-            self.release()
-        except LockLost:
-            if value is None:
-                raise
-
-
-class Lock(Blocking, LockKind):
-    """A lock that one process of the whole cluster holds at a time.
-
-        with lockkeeper.Lock("backup", timeout=10) as lock:
-            for step in work:
-                lock.ensure()
-                step(lock.token)
-
-    ``name`` is a str, or bytes of any value, 1 to 4096 of them. Times are
-    seconds. The options:
-
-    session     whose lock it is; otherwise that of default_session().
-    timeout     how long acquire() and ``with`` wait; None: for ever.
-    duration    the lock is lost after this time; None: never.
-    context     the same name in another context is another lock.
-    shared      any number of processes may hold it shared at a time.
-    soft        while it waits, shared requests that come later pass it,
-    quiet       ... and it waits until nobody held it shared for so long.
-    lenient     the duration ends it only while somebody waits for it.
-    static      it outlives the process and its host: its key, its duration
-                or an operator ends it. See leave().
-    linger      when the process ends without giving it back, it is kept for
-                so long.
-    key         takes over the lock with this key that lingers on this host.
-    reentrant   the thread that holds it may acquire it again; it is given
-                back when it has been released as often.
-    on_lost     called as on_lost(lock, reason) in a thread for callbacks.
-    on_jeopardy called as on_jeopardy(lock, danger), likewise.
-
-    An object stands for one holding at a time. Threads may share it: while
-    one has it, acquire() of another waits, also after the lock was lost,
-    until it is released; so nobody takes another thread's lock for its own.
-    Whoever wants to hold a shared lock in several threads uses an object for
-    each of them.
-
-    Nothing is to be renewed: the host does that, as long as it hears the
-    leaders and the process lives. ``held`` is honest by the host's clock and
-    lease also when the router or the lock service hangs or is gone.
-    """
-
-
-class Semaphore(Blocking, SemaphoreKind):
-    """One unit of a semaphore: at most ``limit`` holders at a time.
-
-        with lockkeeper.Semaphore("snmp", 3):
-            ...
-
-    ``limit`` is how many there may be in the eyes of this caller, ``bound``
-    how many for everybody, which is kept as the first one said it for as
-    long as anybody holds the lock or waits for it. The smaller one counts,
-    and one of the two has to be there. All else is as for Lock: one object
-    is one unit, so use one for each thread.
-    """
-
-
-class LockSet(Blocking, SetKind):
-    """Several locks, all or none of them.
-
-        with lockkeeper.LockSet(["fork-1", "fork-2"]) as forks:
-            print(forks.tokens["fork-1"])
-
-    Whatever the order of the names is, sets never wait for each other in a
-    circle. It is held when all of them are, and lost when one of them is.
-    """
-
-
-class RWLock:
-    """A lock for readers and writers: read() and write() make a lock each.
-
-        lock = lockkeeper.RWLock("config")
-        with lock.read():
-            ...
-        with lock.write(timeout=5):
-            ...
-
-    The options are those of Lock, and hold for both; read() and write() take
-    further ones, such as ``soft`` for a writer that readers may pass.
-    """
-
-    def __init__(self, name: Name, *, session: Optional[Session] = None,
-                 **options: Any) -> None:
-        self._name = name
-        self._options = dict(
-            options, session=default_session() if session is None else session)
-        self.write()  # raises if the options make no sense
-
-    def read(self, **options: Any) -> Lock:
-        """A new shared lock of that name."""
-        return Lock(self._name, shared=True, **{**self._options, **options})
-
-    def write(self, **options: Any) -> Lock:
-        """A new exclusive lock of that name."""
-        return Lock(self._name, **{**self._options, **options})

@@ -186,12 +186,17 @@ class Session:
         await self._run(_others.force(self._driver, name, token, reason,
                                       context, timeout))
 
-    async def events(self) -> AsyncIterator[Event]:
+    def events(self) -> AsyncIterator[Event]:
         """What happens to the locks of this session from now on, until it is
         closed: ``async for event in session.events(): ...``"""
         queue: "asyncio.Queue[Optional[Event]]" = asyncio.Queue()
         self._driver.check_alive()
         self._queues.append(queue)
+        return self._take_events(queue)
+
+    async def _take_events(
+            self, queue: "asyncio.Queue[Optional[Event]]"
+    ) -> AsyncIterator[Event]:
         try:
             while True:
                 event = await queue.get()

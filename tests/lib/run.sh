@@ -4,8 +4,8 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   run.sh SUITE...       style style_fast unit corpus model simulator cluster
-#                         cluster_long (see the Makefile; BUILD is set)
+#   run.sh SUITE...       style style_fast unit corpus model simulator python
+#                         cluster cluster_long (see the Makefile; BUILD is set)
 #
 #   Tests are found by their sources, so one that was not built fails. Each
 #   writes to a log of its own in $BUILD/check; what it printed is counted:
@@ -177,7 +177,7 @@ style_fast () {
 style () {
     local script
     style_fast
-    for script in planted runner package; do
+    for script in planted python runner package; do
         job tap "style/$script" 300 bash "tests/style/$script.sh"
     done
 }
@@ -276,6 +276,18 @@ cluster () {
     done
 }
 
+#   The Python module. Those that wait for the most part, three at a time.
+python () {
+    local test slots=3
+    for test in tests/python/test_*.py; do
+        [ -e "$test" ] || continue
+        job tap "python/$(basename "$test" .py)" 300 \
+            bash tests/python/run.sh "$(basename "$test" .py)"
+    done
+    drain
+    clean_up_after 'a test of the Python module'
+}
+
 #   Faults of real processes alone, for as long as $ROUNDS makes them.
 cluster_long () {
     local test slots=2
@@ -294,7 +306,7 @@ cluster_long () {
 for suite in "$@"; do
     case $suite in
         style | style_fast | unit | corpus | model) "$suite" ;;
-        simulator | cluster | cluster_long)
+        simulator | python | cluster | cluster_long)
             drain
             "$suite"
             ;;

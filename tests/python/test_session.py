@@ -1,0 +1,427 @@
+#   test_session.py - locks that block, on a cluster of three
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+
+import os
+import threading
+import time
+
+import lockkeeper
+from lockkeeper import (Busy, Deadlock, Denied, Disconnected, Invalid,
+                        LockLost, Misuse, TimedOut, Unknown)
+
+from world import Case, cli, endpoint, start, within
+
+HOSTS = 3
+
+
+class Locks(Case):
+    def test_lock(self):
+        """a lock has one holder; token, key and list tell of it"""
+        with self.session.lock(self.name) as lock:
+            self.assertTrue(lock.held)
+            self.assertGreater(lock.remaining, 1)
+            self.assertIsNone(lock.left)
+            self.assertEqual(lock.ensure(), lock.token)
+            self.assertEqual(len(lock.key), 16)
+            (ticket,) = [one for one in self.session.list()
+                         if one.name == self.name]
+            self.assertEqual((ticket.state, ticket.token, ticket.pid),
+                             ("held", lock.token, os.getpid()))
+            other = self.open("h2").lock(self.name)
+            self.assertFalse(other.try_acquire())
+            first = lock.token
+        self.assertFalse(lock.held)
+        with other:
+            self.assertGreater(other.token, first)
+
+    def test_timeout(self):
+        """a wait that is over raises TimedOut, in time"""
+        with self.session.lock(self.name):
+            other = self.open("h2").lock(self.name, timeout=0.3)
+            began = time.monotonic()
+            with self.assertRaises(TimeoutError):
+                other.acquire()
+            self.assertLess(time.monotonic() - began, 5)
+            self.assertFalse(other.held)
+            with self.assertRaises(Busy):
+                other.acquire(0)
+        other.acquire(5)
+        self.assertTrue(other.release())
+
+    def test_order(self):
+        """who waits is served in the order of asking"""
+        order, threads = [], []
+        with self.session.lock(self.name):
+            for number in range(5):
+                def work(number=number):
+                    with self.session.lock(self.name):
+                        order.append(number)
+                threads.append(threading.Thread(target=work))
+                threads[-1].start()
+                self.waiting(self.name, number + 1)
+        for thread in threads:
+            thread.join()
+        self.assertEqual(order, list(range(5)))
+
+    def test_misuse(self):
+        """what makes no sense is said at once"""
+        lock = self.session.lock(self.name)
+        with self.assertRaises(Misuse):
+            lock.release()
+        with self.assertRaises(Misuse):
+            lock.ensure()
+        with lock:
+            with self.assertRaises(Misuse):
+                lock.acquire()
+        for options in (dict(lenient=True), dict(quiet=1), dict(key="x"),
+                        dict(timeout=-1), dict(context="\0")):
+            with self.assertRaises(Invalid):
+                self.session.lock(self.name, **options)
+        with self.assertRaises(Invalid):
+            self.session.semaphore(self.name)
+
+    def test_inside(self):
+        """a lock may be released inside of its block"""
+        with self.session.lock(self.name) as lock:
+            lock.release()
+
+    def test_reentrant(self):
+        """a reentrant lock is given back with its last release"""
+        lock = self.session.lock(self.name, reentrant=True)
+        with lock:
+            with lock:
+                token = lock.token
+            self.assertTrue(lock.held)
+            self.assertEqual(lock.token, token)
+        self.assertFalse(lock.held)
+        self.assertTrue(self.open("h2").lock(self.name).try_acquire())
+
+    def test_names(self):
+        """names are texts or bytes, and contexts part them"""
+        for name in ("é \x1b", b"\xff\x00", "x" * 4096):
+            with self.session.lock(name) as lock:
+                self.assertEqual(lock.name, name)
+                self.assertIn(name, [one.name for one in self.session.list()])
+        with self.session.lock(self.name, context="a"):
+            self.assertFalse(self.session.lock(self.name, context="a")
+                             .try_acquire())
+            self.assertTrue(self.session.lock(self.name, context="b")
+                            .try_acquire())
+
+    def test_set(self):
+        """a set is held as one, or not at all"""
+        names = [self.name + "b", self.name + "a"]
+        with self.session.lock_all(names) as locks:
+            self.assertEqual(list(locks.tokens), names)
+            self.assertTrue(all(locks.tokens.values()))
+            self.assertFalse(self.open("h3").lock(names[1]).try_acquire())
+        with self.session.lock(names[1]):
+            with self.assertRaises(TimedOut):
+                self.session.lock_all(names).acquire(0.2)
+            self.assertTrue(self.session.lock(names[0]).try_acquire())
+
+    def test_static(self):
+        """a static lock stays when it is left, until its key ends it"""
+        with lockkeeper.Session(endpoint("h1")) as short:
+            lock = short.lock(self.name, static=True)
+            lock.acquire()
+            key = lock.leave()
+            self.assertFalse(lock.held)
+        other = self.open("h2")
+        self.assertFalse(other.lock(self.name).try_acquire())
+        with self.assertRaises(Denied):
+            other.unlock(self.name, "0" * 16)
+        other.unlock(self.name, key)
+        with self.assertRaises(Unknown):
+            other.unlock(self.name, int(key, 16))
+        self.assertTrue(other.lock(self.name).try_acquire())
+        with self.assertRaises(Invalid):
+            with self.session.lock(self.name + "2") as plain:
+                plain.leave()
+
+    def test_linger(self):
+        """a lock that lingers is taken over with its key"""
+        with lockkeeper.Session(endpoint("h1")) as short:
+            lock = short.lock(self.name, linger=30)
+            lock.acquire()
+            token, key = lock.token, lock.leave()
+        with self.session.lock(self.name, key=key, timeout=5) as again:
+            self.assertEqual(again.token, token)
+
+    def test_check(self):
+        """who guards a resource may ask for a token"""
+        with self.session.lock(self.name) as lock:
+            guard = self.open("h3")
+            self.assertTrue(guard.check(self.name, lock.token))
+            told = guard.check(self.name, lock.token - 1)
+            self.assertEqual((bool(told), told.newest), (False, lock.token))
+        self.assertEqual(guard.check(self.name, 1).newest, 0)
+
+    def test_status(self):
+        """status tells the leaders"""
+        status = self.session.status()
+        self.assertTrue(status.ready)
+        self.assertEqual(set(status.members), {"h1", "h2", "h3"})
+        self.assertEqual((status.host, self.session.host), ("h1", "h1"))
+
+    def test_list_elsewhere(self):
+        """a host that does not lead finds the leader for a list"""
+        with self.session.lock(self.name):
+            for host in ("h1", "h2", "h3"):
+                self.assertIn(self.name, [one.name for one in
+                                          self.open(host).list()])
+
+
+class Kinds(Case):
+    def test_semaphore(self):
+        """a semaphore has as many holders as its limit says"""
+        units = [self.open(host).semaphore(self.name, 2)
+                 for host in ("h1", "h2", "h3")]
+        self.assertEqual([unit.try_acquire() for unit in units],
+                         [True, True, False])
+        self.assertEqual([unit.ordinal for unit in units[:2]], [1, 2])
+        units[0].release()
+        units[2].acquire(5)
+
+    def test_semaphore_with_cli(self):
+        """units are counted together with those of lockkeeper(1)"""
+        with self.session.semaphore(self.name, 2):
+            run = ("run", self.name, "--semaphore", "2", "--wait", "0", "--",
+                   "true")
+            self.assertEqual(cli(*run, host="h2")[0], 0)
+            with self.session.semaphore(self.name, 2):
+                self.assertNotEqual(cli(*run, host="h2")[0], 0)
+
+    def test_readers(self):
+        """readers share with lockkeeper(1), writers do not"""
+        lock = self.session.rwlock(self.name)
+        shared = ("run", self.name, "--shared", "--wait", "0", "--", "true")
+        with lock.read(), lock.read():
+            self.assertEqual(cli(*shared, host="h3")[0], 0)
+            self.assertFalse(lock.write().try_acquire())
+        with lock.write(timeout=5):
+            self.assertNotEqual(cli(*shared, host="h3")[0], 0)
+            self.assertFalse(lock.read().try_acquire())
+
+    def test_soft(self):
+        """readers pass a soft writer that waits"""
+        lock = self.session.rwlock(self.name)
+        one, two, writer = lock.read(), lock.read(), lock.write(soft=True)
+        one.acquire()
+        thread = threading.Thread(target=writer.acquire)
+        thread.start()
+        self.waiting(self.name, 1)
+        self.assertTrue(two.try_acquire())
+        one.release()
+        self.assertFalse(writer.held)
+        two.release()
+        thread.join()
+        self.assertTrue(writer.held)
+
+    def test_change(self):
+        """a reader becomes the writer and back, without letting go"""
+        with self.session.rwlock(self.name).read() as lock:
+            token = lock.token
+            lock.upgrade(5)
+            self.assertEqual(lock.type, "exclusive")
+            self.assertGreater(lock.token, token)
+            self.assertFalse(self.session.lock(self.name, shared=True)
+                             .try_acquire())
+            lock.downgrade()
+            self.assertEqual(lock.type, "shared")
+            with self.open("h2").rwlock(self.name).read():
+                with self.assertRaises(TimedOut):
+                    lock.upgrade(0.2)
+                self.assertTrue(lock.held)
+
+    def test_deadlock(self):
+        """of two readers that want to write the second is refused"""
+        with self.session.lock(self.name, shared=True) as one, \
+                self.open("h2").lock(self.name, shared=True) as two:
+            thread = threading.Thread(target=one.upgrade)
+            thread.start()
+            self.assertTrue(within(10, lambda: any(
+                ticket.fields.get("upgrade")
+                for ticket in self.session.list())))
+            with self.assertRaises(Deadlock):
+                two.upgrade(5)
+            two.release()
+            thread.join()
+            self.assertEqual(one.type, "exclusive")
+
+
+class Losing(Case):
+    def test_forced(self):
+        """a lock that an operator takes away is told, with the reason"""
+        told = []
+        lock = self.session.lock(self.name, on_lost=lambda lock, reason:
+                                 told.append((lock, reason)))
+        with self.assertRaises(LockLost) as caught:
+            with lock:
+                code, said = cli("unlock", self.name, "--force", "--reason",
+                                 "go away")
+                self.assertEqual(code, 0, said)
+                self.assertTrue(within(5, lambda: told))
+                self.assertFalse(lock.held)
+                with self.assertRaises(LockLost):
+                    lock.ensure()
+        self.assertEqual(told, [(lock, "forced")])
+        self.assertEqual((caught.exception.reason, caught.exception.comment),
+                         ("forced", "go away"))
+        self.assertFalse(lock.held)
+
+    def test_other_error(self):
+        """an exception in the block is not hidden by a loss"""
+        with self.assertRaises(KeyError):
+            with self.session.lock(self.name) as lock:
+                self.open("h2").unlock(self.name, lock.key)
+                self.assertTrue(within(5, lambda: not lock.held))
+                raise KeyError
+
+    def test_duration(self):
+        """a lock is lost when its duration is over, and given back"""
+        lock = self.session.lock(self.name, duration=0.3)
+        lock.acquire()
+        self.assertLessEqual(lock.left, 0.3)
+        self.assertTrue(within(5, lambda: not lock.held))
+        other = self.open("h2").lock(self.name)
+        self.assertFalse(other.try_acquire())
+        with self.assertRaises(LockLost) as caught:
+            lock.release()
+        self.assertEqual(caught.exception.reason, "timedout")
+        other.acquire(5)
+
+    def test_token_of_lost(self):
+        """who released a lost lock may acquire again"""
+        lock = self.session.lock(self.name)
+        lock.acquire()
+        first = lock.token
+        self.session.unlock(self.name, lock.key)
+        with self.assertRaises(LockLost):
+            lock.release()
+        with lock:
+            self.assertGreater(lock.token, first)
+
+
+class Threads(Case):
+    def test_shared_object(self):
+        """threads that share a lock hold it one after the other"""
+        lock, counts = self.session.lock(self.name), [0]
+
+        def work():
+            for _ in range(10):
+                with lock:
+                    count = counts[0]
+                    time.sleep(0.001)
+                    counts[0] = count + 1
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(counts, [40])
+
+    def test_lost_in_thread(self):
+        """a lost lock is no other thread's before it is released"""
+        lock = self.session.lock(self.name)
+        lock.acquire()
+        got = threading.Event()
+        thread = threading.Thread(target=lambda: (lock.acquire(), got.set()))
+        thread.start()
+        self.session.force(self.name)
+        self.assertTrue(within(5, lambda: not lock.held))
+        self.assertFalse(got.wait(0.3))
+        self.assertFalse(lock.held)
+        with self.assertRaises(LockLost):
+            lock.release()
+        self.assertTrue(got.wait(10))
+        thread.join()
+        lock.release()
+
+    def test_callback_releases(self):
+        """a callback may use the lock and its session"""
+        done = threading.Event()
+
+        def on_lost(lock, reason):
+            with self.assertRaises(LockLost):
+                lock.release()
+            with self.session.lock(self.name):
+                done.set()
+        lock = self.session.lock(self.name, on_lost=on_lost)
+        lock.acquire()
+        self.session.force(self.name)
+        self.assertTrue(done.wait(10))
+
+    def test_close_wakes(self):
+        """who waits learns that the session was closed"""
+        other, errors = self.open("h2"), []
+
+        def work():
+            try:
+                other.lock(self.name).acquire()
+            except Disconnected as error:
+                errors.append(error)
+        with self.session.lock(self.name):
+            thread = threading.Thread(target=work)
+            thread.start()
+            self.waiting(self.name, 1)
+            other.close()
+            thread.join(10)
+        self.assertEqual(len(errors), 1)
+
+    def test_interrupt(self):
+        """Ctrl-C takes the request back"""
+        with self.session.lock(self.name):
+            other = start("""
+import lockkeeper, sys
+try:
+    lockkeeper.Lock(sys.argv[1]).acquire()
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+    sys.stdin.read()
+""", self.name, stdin=-1)
+            self.addCleanup(other.communicate)
+            self.waiting(self.name, 1)
+            other.send_signal(2)
+            self.assertEqual(other.stdout.readline(), "interrupted\n")
+            self.waiting(self.name, 0)
+
+
+class Sessions(Case):
+    def test_nobody(self):
+        """where no router is the sentence says so"""
+        with self.assertRaisesRegex(Disconnected, "no router at .*/nobody': "
+                                    "no such file"):
+            lockkeeper.Session("ipc:///nobody", connect_timeout=0.2)
+        with self.assertRaises(ConnectionError):
+            lockkeeper.Session("ipc:///nobody", connect_timeout=0)
+        with self.assertRaisesRegex(Invalid, "no endpoint of the kind"):
+            lockkeeper.Session("tcp://127.0.0.1:7411")
+
+    def test_several(self):
+        """of several endpoints the one that answers is taken"""
+        with lockkeeper.Session(f"ipc:///nobody,{endpoint('h2')}") as session:
+            self.assertEqual(session.host, "h2")
+
+    def test_close(self):
+        """close gives all back, and nothing can be asked for then"""
+        other = self.open("h2")
+        lock, wait = other.lock(self.name), self.session.lock(self.name)
+        lock.acquire()
+        other.close()
+        other.close()
+        self.assertFalse(lock.held)
+        self.assertTrue(wait.try_acquire())
+        for use in (lock.acquire, lock.release, other.list):
+            with self.assertRaises(Misuse):
+                use()
+
+    def test_default(self):
+        """locks without a session share one"""
+        with lockkeeper.Lock(self.name) as one, \
+                lockkeeper.Semaphore(self.name + "s", 1) as two:
+            self.assertTrue(one.held and two.held)
+            self.assertIs(lockkeeper.default_session(),
+                          lockkeeper.default_session())
