@@ -25,6 +25,8 @@ DOCDIR ?= $(PREFIX)/share/doc/lockkeeper
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 SYSUSERSDIR ?= $(PREFIX)/lib/sysusers.d
 TMPFILESDIR ?= $(PREFIX)/lib/tmpfiles.d
+BASHDIR ?= $(PREFIX)/share/bash-completion/completions
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 
 ifeq ($(origin CC),default)
 CC = gcc
@@ -442,7 +444,8 @@ installed = $(addprefix $(BINDIR)/,$(notdir $(programs))) \
 	$(p)))/$(notdir $(p))) \
 	$(addprefix $(DOCDIR)/,README AUTHORS COPYING CHANGES) \
 	$(addprefix $(UNITDIR)/,$(notdir $(units))) \
-	$(SYSUSERSDIR)/lockkeeper.conf $(TMPFILESDIR)/lockkeeper.conf
+	$(SYSUSERSDIR)/lockkeeper.conf $(TMPFILESDIR)/lockkeeper.conf \
+	$(BASHDIR)/lockkeeper $(ZSHDIR)/_lockkeeper
 
 install: all
 	$(say) TO $(DESTDIR)$(PREFIX)
@@ -464,6 +467,9 @@ install: all
 	$(DESTDIR)$(SYSUSERSDIR)/lockkeeper.conf
 	$(Q)install -m 644 systemd/lockkeeper.tmpfiles \
 	$(DESTDIR)$(TMPFILESDIR)/lockkeeper.conf
+	$(Q)install -m 644 completions/lockkeeper.bash \
+	$(DESTDIR)$(BASHDIR)/lockkeeper
+	$(Q)install -m 644 completions/_lockkeeper $(DESTDIR)$(ZSHDIR)
 
 uninstall:
 	$(Q)rm -f $(addprefix $(DESTDIR),$(installed))

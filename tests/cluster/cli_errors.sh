@@ -22,15 +22,18 @@ items () {
 
 #   met PAGE CODE ITEM COMMAND...
 met () {
-    local page=$1 wanted=$2 item=$3 pattern line
+    local page=$1 wanted=$2 item=$3 pattern line got
     shift 3
     echo "$page $item" >>"$work/met"
     items "$page" | grep -qxF -- "$item" || {
         echo "not in the page: $item"
         return 1
     }
-    code "$wanted" timeout 30 "$@" >"$work/stdout" 2>"$work/stderr" || {
-        cat "$work/stderr"
+    timeout 30 "$@" >"$work/stdout" 2>"$work/stderr"
+    got=$?
+    [ "$got" = "$wanted" ] || {
+        echo "exit code $got, not $wanted"
+        cat "$work/stdout" "$work/stderr"
         return 1
     }
     [ ! -s "$work/stdout" ] || {

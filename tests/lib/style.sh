@@ -57,6 +57,7 @@ sh_files () {
     local folder
     find . -maxdepth 1 -name '*.sh' | sed 's/^\.\///'
     [ ! -f .ci/run ] || echo .ci/run
+    files_of completions -name '*.bash'
     for folder in tests examples plugins; do
         files_of "$folder" -name '*.sh'
     done

@@ -1,0 +1,104 @@
+#!/bin/bash
+#   cli_completion.sh - what bash and zsh complete
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+
+# shellcheck source=tests/cluster/cli_tap.sh
+. "$(dirname "$0")/cli_tap.sh"
+folder=$(cd "$(dirname "$0")/../../completions" && pwd) || exit 1
+in_sandbox "$0" --hosts 2
+# shellcheck source=completions/lockkeeper.bash
+. "$folder/lockkeeper.bash"
+
+#   offers WANTED WORDS...: completing the last word has to offer WANTED, each
+#   of them; with "-" ahead: it must not. Nothing: it offers nothing.
+offers () {
+    local wanted=$1 it
+    shift
+    COMP_WORDS=("$lockkeeper" "$@") COMP_CWORD=$#
+    _lockkeeper
+    printf '%s\n' "${COMPREPLY[@]}" >"$work/offered"
+    [ -n "$wanted" ] || {
+        [ ${#COMPREPLY[@]} = 0 ]
+        return
+    }
+    for it in $wanted; do
+        case $it in
+            -[a-z]*) ! grep -qxF -- "${it#-}" "$work/offered" ;;
+            *) grep -qxF -- "$it" "$work/offered" ;;
+        esac || {
+            echo "$it:"
+            cat "$work/offered"
+            return 1
+        }
+    done
+}
+
+check 'verbs' offers 'run lock unlock status cluster sandbox' ''
+check 'verbs, begun' offers 'unlock -lock' un
+for verb in $("$lockkeeper" help | sed -n 's/^  \([a-z-]*\)  *[A-Z].*/\1/p'); do
+    check "the verb $verb" offers "$verb" "${verb:0:2}"
+    check "options of $verb" offers --help "$verb" --
+done
+check 'options' offers '--wait --shared --on-jeopardy --all' run x --
+check 'options, begun' offers '--duration' run x --dur
+check 'those of another verb are not there' offers '--force' unlock --f
+check 'not for run' offers '' run x --forc
+check 'values' offers 'hard soft' run x --policy ''
+check 'a number cannot be guessed' offers '' run x --wait ''
+check 'verbs for help' offers 'run unlock' help ''
+check 'cluster' offers 'members add remove' cluster ''
+check 'hosts' offers 'h1 h2' cluster remove ''
+check 'sandbox' offers restart sandbox ''
+check 'a command behind --' offers true run x -- tru
+touch "$work/some_file"
+check 'files' offers "$work/some_file" decode "$work/some"
+check 'folders' offers "$work/some_file" sandbox --dir "$work/some"
+check 'no lock yet' offers '' unlock ''
+start_on h1 run nightly-backup -- sleep 100
+holder=$!
+start_on h2 run 'with blank' -- sleep 100
+within 5 is_listed '^held' nightly-backup
+check 'names of locks' offers nightly-backup unlock ''
+check 'begun' offers nightly-backup run nigh
+check 'for --object' offers nightly-backup status --object ''
+# shellcheck disable=SC2034
+LOCKKEEPER_ENDPOINT=ipc://$work/none
+began=$(now_ms)
+check 'no router: no names' offers '' unlock ''
+check "quickly: $(($(now_ms) - began)) ms" test $(($(now_ms) - began)) -lt 2000
+
+#   zsh has no COMP_WORDS: it is looked at through a terminal of its own.
+if command -v zsh >/dev/null; then
+    check 'zsh: parses' zsh -n "$folder/_lockkeeper"
+    cat >"$work/type.zsh" <<'END'
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PS1=; path=($BUILD \$path); fpath=($1 \$fpath)"
+zpty -w shell 'autoload -Uz compinit; compinit -u -D; echo is ready'
+zpty -r shell line '*is ready*is ready*'
+zpty -n -w shell "$2"$'\t\t'
+sleep 2
+zpty -n -w shell $'\x03'
+while zpty -r -t shell line; do print -rn -- $line; done
+zpty -d shell
+END
+    #   zsh_offers WANTED LINE
+    # shellcheck disable=SC2317
+    zsh_offers () {
+        timeout 20 zsh -f "$work/type.zsh" "$folder" "$2" >"$work/typed" 2>&1
+        grep -qF -- "$1" "$work/typed" || {
+            cat -v "$work/typed"
+            return 1
+        }
+    }
+    check 'zsh: verbs' zsh_offers wait-ready 'lockkeeper '
+    check 'zsh: options' zsh_offers --on-jeopardy 'lockkeeper run x --'
+    check 'zsh: with what they are for' zsh_offers 'as an operator' \
+        'lockkeeper '
+    check 'zsh: cluster' zsh_offers members 'lockkeeper cluster '
+fi
+kill $holder %2 2>/dev/null
+wait
+done_checking
