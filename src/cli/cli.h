@@ -41,8 +41,8 @@ typedef struct {
 
 extern const lk_verb lk_verb_run, lk_verb_lock, lk_verb_unlock, lk_verb_check,
     lk_verb_acquire, lk_verb_release, lk_verb_status, lk_verb_list,
-    lk_verb_init, lk_verb_cluster, lk_verb_sandbox, lk_verb_decode,
-    lk_verb_wait_ready, lk_verb_version, lk_verb_help;
+    lk_verb_init, lk_verb_cluster, lk_verb_config, lk_verb_sandbox,
+    lk_verb_decode, lk_verb_wait_ready, lk_verb_version, lk_verb_help;
 
 /*  What `run` and `lock` have in common. */
 #define LK_HELP_KIND                                                           \
@@ -92,7 +92,8 @@ enum {
     LK_OPT_INIT = 1 << 10,    /* --cluster, --members, --host, --state */
     LK_OPT_SANDBOX = 1 << 11, /* --hosts, --members, ... */
     LK_OPT_HELP = 1 << 12,    /* which all of them take */
-    LK_OPT_TIMEOUT = 1 << 13
+    LK_OPT_TIMEOUT = 1 << 13,
+    LK_OPT_CONFIG = 1 << 14 /* --config, --origin, --unset, --drop-in */
 };
 
 #define LK_SETTINGS_MAX 32 /* times that --set may be there */
@@ -123,6 +124,8 @@ typedef struct {
     uint64_t token; /* 0: none */
 
     const char *object, *cluster, *members, *host, *state, *dir;
+    const char *config, *drop_in; /* NULL: not there */
+    bool origin, unset;
     int64_t hosts; /* 3 */
     bool hosted;   /* routers host the lock services */
     bool keep, help;

@@ -126,6 +126,10 @@ size_t lk_config_mistakes (const lk_config *self);
 const lk_config_mistake *lk_config_mistake_at (const lk_config *self,
                                                size_t position);
 
+/*  Keeps one more; `path` may be NULL, of no file. */
+void lk_config_keep_mistake (lk_config *self, const char *path, unsigned line,
+                             const char *text);
+
 /*  Keeps one more: what else is wrong with a value (of a list: the one at
  *  `position`; else 0) than its type tells. */
 void lk_config_refuse (lk_config *self, const char *key, size_t position,

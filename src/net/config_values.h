@@ -56,10 +56,6 @@ void lk_config_layer_add (lk_config_layer *self, size_t place,
 /*  Forgets what it said about the key at that place. */
 void lk_config_layer_drop (lk_config_layer *self, size_t place);
 
-/*  Keeps a mistake; path may be NULL. */
-void lk_config_keep_mistake (lk_config *self, const char *path, unsigned line,
-                             const char *text);
-
 /*  Reads the file and its drop-ins into an empty layer; mistakes are kept.
  *  LK_UNKNOWN: there is no such file. LK_SYSTEM and problem. */
 lk_err lk_config_read_files (lk_config *self, lk_config_layer *layer,

@@ -17,6 +17,12 @@ lk_zpl_init (lk_zpl *self, const char *text)
     self->at = text;
 }
 
+static void
+keep_rest (lk_zpl_line *line, size_t at)
+{
+    line->rest = (lk_slice) {line->whole.data + at, line->whole.size - at};
+}
+
 static size_t
 skip_blanks (lk_slice text, size_t at)
 {
@@ -72,13 +78,14 @@ take_quoted (lk_zpl *self, lk_zpl_line *line, size_t at)
     const size_t size = (size_t) (end - whole.data) - at;
     memcpy (self->value, whole.data + at, size);
     self->value[size] = '\0';
+    keep_rest (line, at + size + 1);
     if (!is_over (whole, at + size + 1)) {
         tell_rest (self, line, skip_blanks (whole, at + size + 1));
     }
 }
 
 static void
-take_plain (lk_zpl *self, const lk_zpl_line *line, size_t at)
+take_plain (lk_zpl *self, lk_zpl_line *line, size_t at)
 {
     const lk_slice whole = line->whole;
     size_t end = at;
@@ -90,6 +97,7 @@ take_plain (lk_zpl *self, const lk_zpl_line *line, size_t at)
     }
     memcpy (self->value, whole.data + at, end - at);
     self->value[end - at] = '\0';
+    keep_rest (line, end);
 }
 
 static void

@@ -28,6 +28,7 @@ typedef struct {
     bool has_value;    /* there is a `=` */
     const char *value; /* what is behind it; "" */
     const char *path;  /* "router/listen" */
+    lk_slice rest;     /* behind the value: blanks and a comment */
     const char *wrong; /* what is, or NULL */
 } lk_zpl_line;
 

@@ -36,7 +36,6 @@ typedef struct {
 /*  What they come to; the config keeps all that makes no sense as its mistakes:
  *  then LK_INVALID, and the first as the problem. */
 lk_err lk_lockd_options_read (lk_lockd_options *self, lk_config *config,
-                              lk_problem *problem)
-    __attribute__ ((warn_unused_result));
+                              lk_problem *problem);
 
 #endif

@@ -48,8 +48,7 @@ typedef struct {
 /*  What they come to; borrows from the config, which keeps all that makes no
  *  sense as its mistakes: then LK_INVALID, and the first as the problem. */
 lk_err lk_router_options_read (lk_router_options *self, lk_config *config,
-                               lk_problem *problem)
-    __attribute__ ((warn_unused_result));
+                               lk_problem *problem);
 
 /*  Where others dial us, now that `bound` (tcp://...) is known: the address
  *  of the options, its port taken from `bound` if it has none of its own. */

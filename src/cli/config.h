@@ -1,0 +1,31 @@
+/*  config.h - what the parts of `lockkeeper config` share
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#ifndef LK_CLI_CONFIG_H
+#define LK_CLI_CONFIG_H
+
+#include "cli/cli.h"
+#include "net/config.h"
+
+/*  All that is wrong, on `file`, each in a line; returns how much that is. */
+size_t lk_cli_tell_mistakes (FILE *file, const lk_config *config,
+                             const char *start);
+
+/*  LK_EXIT_OK if there is such a key; else said, with what may be meant. */
+int lk_cli_check_key (const char *key);
+
+/*  Which service has to be told of a change of that key, and how: systemctl's
+ *  words, or more. Returns `text`. */
+const char *lk_cli_how_to_apply (const lk_config *config,
+                                 const lk_config_key *key, char *text,
+                                 size_t size);
+
+int lk_cli_config_get (const lk_options *options);
+int lk_cli_config_set (const lk_options *options);
+int lk_cli_config_verify (const lk_options *options);
+int lk_cli_config_keys (const lk_options *options);
+
+#endif
