@@ -25,7 +25,6 @@ CLIENTS = FOLDER.parent / "clients"
 BUILD = pathlib.Path(os.environ.get("BUILD", FOLDER.parent.parent / "build"))
 LOCKKEEPER = str(BUILD.resolve() / "lockkeeper")
 PLACES = {"a": ("h1", 0), "b": ("h2", 1), "c": ("h3", 2), "d": ("h1", 1)}
-ANSWER_S = 40
 SETTINGS = ("lock/dead-after=500", "lock/leader-lease=1000",
             "lock/host-lease=4000")
 
@@ -41,25 +40,25 @@ class Unsupported(Exception):
 class Actor:
     """A process with a client; its driver obeys lines, each with an answer."""
 
-    def __init__(self, client, host):
-        self.client = client
+    def __init__(self, client, host, patience_s):
+        self.patience_s = patience_s
         endpoint = f"ipc://{os.environ['LOCKKEEPER_SANDBOX']}/{host}/router"
         self.process = subprocess.Popen(
             [driver_of(client)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             bufsize=0, env=dict(os.environ, LOCKKEEPER_ENDPOINT=endpoint))
         self.read_so_far = b""
 
-    def tell(self, line):
-        """Its answer to a line."""
+    def tell(self, line, more_s=0):
+        """Its answer to a line, for which it may take so much longer."""
         try:
             self.process.stdin.write(line.encode() + b"\n")
         except BrokenPipeError:
             return "it has ended"
-        limit = time.monotonic() + ANSWER_S
+        limit = time.monotonic() + self.patience_s + more_s
         while b"\n" not in self.read_so_far:
             left = max(0, limit - time.monotonic())
             if not select.select([self.process.stdout], [], [], left)[0]:
-                return f"no answer in {ANSWER_S} s"
+                return f"no answer in {self.patience_s} s"
             more = self.process.stdout.read(65536)
             if not more:
                 return "it has ended"
@@ -82,7 +81,7 @@ def driver_of(client):
     """The program that is that client's driver."""
     if client == "c":
         return str(BUILD.resolve() / "tests/cluster/actor")
-    return str(CLIENTS / client / "driver")
+    return str(CLIENTS / client / "driver")  # a path stays
 
 
 def within(seconds, test):
@@ -108,8 +107,10 @@ def lockkeeper(host, *words):
 class Stage:
     """The actors of a case, the cluster, and what the case remembers."""
 
-    def __init__(self, clients):
+    def __init__(self, clients, patience_s):
         self.clients = clients
+        self.patience_s = patience_s
+        self.hurt = {}
         self.actors = {}
         self.kept = {}
         self.deeds = {"listed": self.listed, "killed": self.killed,
@@ -123,12 +124,18 @@ class Stage:
                 os.kill(pid, signal.SIGCONT)
             self.actors.pop(name).end()
 
+    def mend(self):
+        """Has hosts again as they were, after a case that was left."""
+        for who, deed in list(self.hurt.items()):
+            deed(*who)
+        self.ready("h1", "h2", "h3")
+
     def actor(self, name):
         """The actor of that name, which is started when it is first told."""
         if name not in self.actors:
             host, place = PLACES[name]
             client = self.clients[place % len(self.clients)]
-            self.actors[name] = Actor(client, host)
+            self.actors[name] = Actor(client, host, self.patience_s)
         return self.actors[name]
 
     # --------------------------------------------------------- deeds
@@ -161,20 +168,26 @@ class Stage:
         self.signal(signal.SIGKILL, who)
         if who[0] in self.actors:
             self.actors.pop(who[0]).end()
+        else:
+            self.hurt[who] = self.restarted
         return True
 
     def paused(self, *who):
         """They stand still."""
         self.signal(signal.SIGSTOP, who)
+        if who[0] not in self.actors:
+            self.hurt[who] = self.resumed
         return True
 
     def resumed(self, *who):
         """They go on."""
         self.signal(signal.SIGCONT, who)
+        self.hurt.pop(who, None)
         return True
 
     def restarted(self, host, *daemon):
         """What was killed is started again."""
+        self.hurt.pop((host, *daemon), None)
         if os.environ.get("LK_HOSTED"):
             daemon = ("router",)
         return lockkeeper(host, "sandbox", "restart", host,
@@ -210,7 +223,7 @@ class Stage:
         limit = time.monotonic() + int(limit_ms) / 1000
         while True:
             left = max(0, int(1000 * (limit - time.monotonic())))
-            answer = self.actor(name).tell(f"event {left}")
+            answer = self.actor(name).tell(f"event {left}", left / 1000)
             if answer.split(" ")[0] not in ("jeopardy", "safe"):
                 return answer
 
@@ -259,17 +272,17 @@ def cases_of(path):
     return cases
 
 
-def play_all(clients, files, may_skip):
+def play_all(options):
     """Prints how each case went; whether all went well."""
-    stage = Stage(clients)
+    stage = Stage(options.clients, options.patience)
     bad = skipped = 0
-    cases = [case for path in files for case in cases_of(path)]
+    cases = [case for path in options.cases for case in cases_of(path)]
     for number, case in enumerate(cases, 1):
         mark, note = "ok", ""
         try:
             stage.play(case)
         except Unsupported as missing:
-            mark = "ok" if may_skip else "not ok"
+            mark = "ok" if options.may_skip else "not ok"
             note = f" # SKIP the client has no '{missing}'"
             skipped += 1
         except Failed as why:
@@ -278,10 +291,11 @@ def play_all(clients, files, may_skip):
         if mark == "not ok" or note:
             bad += mark == "not ok"
             stage.clear()
+            stage.mend()
         print(f"{mark} {number} - {case['title']}{note}", flush=True)
     stage.clear()
     print(f"1..{len(cases)}")
-    print(f"# {'+'.join(clients)}: {len(cases) - bad - skipped} passed, "
+    print(f"# {'+'.join(options.clients)}: {len(cases) - bad - skipped} passed, "
           f"{bad} failed, {skipped} skipped")
     return bad == 0
 
@@ -294,15 +308,18 @@ def main():
     parser.add_argument("--cases", nargs="+", type=pathlib.Path,
                         default=sorted(FOLDER.glob("*.case")), metavar="FILE",
                         help="only these")
-    parser.add_argument("clients", nargs="+", metavar="CLIENT", help="c, or a "
-                        "folder of tests/clients; a, b and c have one each")
+    parser.add_argument("--patience", type=int, default=40, metavar="S",
+                        help="how long to wait for an answer")
+    parser.add_argument("clients", nargs="+", metavar="CLIENT", help="c, a "
+                        "folder of tests/clients, or the path of one; a, b "
+                        "and c have one each")
     options = parser.parse_args()
     if "LOCKKEEPER_SANDBOX" not in os.environ:
         sets = [word for one in SETTINGS for word in ("--set", one)]
         hosted = ["--hosted"] if os.environ.get("LK_HOSTED") else []
         os.execv(LOCKKEEPER, [LOCKKEEPER, "sandbox", "--hosts", "3", *hosted,
                               *sets, "--", sys.executable, *sys.argv])
-    sys.exit(not play_all(options.clients, options.cases, options.may_skip))
+    sys.exit(not play_all(options))
 
 
 main()
