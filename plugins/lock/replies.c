@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define RESEND_MS 100
+#define LOST_TTL_S 255 /* the router's own bound is shorter */
 
 /*  -------------------------------------------------------- messages */
 
@@ -142,7 +143,8 @@ write_failed (const lk_app *app, const lk_request *request,
 }
 
 /*  Who waits for the UNLOCK of its own lock is told by that serial; who does
- *  not, by the one of the LOCK: it is lost. */
+ *  not, by the one of the LOCK: it is lost. Nobody asks for that again, so it
+ *  waits for one that its router does not know, having been restarted. */
 static lk_message *
 write_unlocked (const lk_app *app, const lk_request *request,
                 const lk_answer *answer)
@@ -158,6 +160,7 @@ write_unlocked (const lk_app *app, const lk_request *request,
     } else if (answer->error != LK_OK) {
         set_error (reply, answer->error);
         set_name (reply, "reason", answer->reason);
+        lk_message_set_ttl (reply, LOST_TTL_S);
     }
     return reply;
 }

@@ -277,11 +277,11 @@ APPLICATION = [
      "LOCK", APP, LOCK1, "UNLOCKED", 1,
      {"object": "backup/db-1", "request": 1, "error": "forced",
       "text": "an operator took the lock away",
-      "reason": "hung since noon"}),
+      "reason": "hung since noon"}, False, None, 255),
     ("app-unlocked-lost", "it was lost; the serial is that of the LOCK", APP,
      LOCK1, "UNLOCKED", 1,
      {"object": "backup/db-1", "request": 1, "error": "isolated",
-      "text": "this host lost touch with the leaders"}),
+      "text": "this host lost touch with the leaders"}, False, None, 255),
     ("app-lockjeopardy", "it may be lost soon; the serial is that of the "
      "LOCK", APP, LOCK1, "LOCKJEOPARDY", 1,
      {"object": "backup/db-1", "request": 1, "danger": True}),
