@@ -89,7 +89,7 @@ enum {
     LK_OPT_OWNER = 1 << 7,    /* --pid */
     LK_OPT_FORCE = 1 << 8,    /* --force, --reason, --token */
     LK_OPT_OBJECT = 1 << 9,
-    LK_OPT_INIT = 1 << 10,    /* --cluster, --members, --host, --state */
+    LK_OPT_INIT = 1 << 10,    /* --first, --join, --cluster, --host, ... */
     LK_OPT_SANDBOX = 1 << 11, /* --hosts, --members, ... */
     LK_OPT_HELP = 1 << 12,    /* which all of them take */
     LK_OPT_TIMEOUT = 1 << 13,
@@ -126,6 +126,8 @@ typedef struct {
     const char *object, *cluster, *members, *host, *state, *dir;
     const char *config, *drop_in; /* NULL: not there */
     bool origin, unset;
+    bool first, join, dry_run;
+    const char *address;
     int64_t hosts; /* 3 */
     bool hosted;   /* routers host the lock services */
     bool keep, help;

@@ -46,8 +46,8 @@ lk_cli_check_key (const char *key)
                         lk_shown_name (key).text);
 }
 
-static bool
-is_hosted (const lk_config *config)
+bool
+lk_cli_is_hosted (const lk_config *config)
 {
     const char *name;
     for (size_t i = 0;
@@ -64,8 +64,8 @@ lk_cli_how_to_apply (const lk_config *config, const lk_config_key *key,
                      char *text, size_t size)
 {
     const bool lock = strncmp (key->key, "lock/", 5) == 0;
-    const char *unit =
-        lock && !is_hosted (config) ? "lockkeeper-lockd" : "lockkeeper-router";
+    const char *unit = lock && !lk_cli_is_hosted (config) ? "lockkeeper-lockd"
+                                                          : "lockkeeper-router";
     switch (key->when) {
     case LK_CONFIG_RELOAD:
         snprintf (text, size, "systemctl reload %s", unit);

@@ -17,6 +17,9 @@ size_t lk_cli_tell_mistakes (FILE *file, const lk_config *config,
 /*  LK_EXIT_OK if there is such a key; else said, with what may be meant. */
 int lk_cli_check_key (const char *key);
 
+/*  Whether the router hosts the lock service. */
+bool lk_cli_is_hosted (const lk_config *config);
+
 /*  Which service has to be told of a change of that key, and how: systemctl's
  *  words, or more. Returns `text`. */
 const char *lk_cli_how_to_apply (const lk_config *config,

@@ -9,11 +9,13 @@
 #include "net/paths.h"
 #include "net/random.h"
 #include "net/state_file.h"
+#include "settings/edit.h"
 #include "util/alloc.h"
 #include "wire/address.h"
 #include "wire/lock_state.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -178,6 +180,33 @@ open_state (const char *dir, const complaint *problem)
                              : "");
     }
     return file;
+}
+
+lk_genesis_kind
+lk_genesis_look (const char *dir, char cluster[LK_CLUSTER_LEN_MAX + 1])
+{
+    char path[PATH_MAX], why[256];
+    lk_problem problem = {0};
+    lk_roster roster;
+    lk_lock_state state = {0};
+    cluster[0] = '\0';
+    lk_roster_init (&roster);
+    snprintf (path, sizeof path, "%s/%s", dir, LK_PATH_STATE_FILE);
+    char *text = lk_edit_read (path, &problem);
+    if (text == NULL) {
+        return problem.number == EACCES ? LK_GENESIS_UNREADABLE
+                                        : LK_GENESIS_NONE;
+    }
+    const bool good = lk_lock_state_decode (text, strlen (text), &roster,
+                                            &state, why, sizeof why)
+                      == LK_OK;
+    lk_free (text);
+    if (!good) {
+        return LK_GENESIS_NONE;
+    }
+    memcpy (cluster, state.cluster, sizeof state.cluster);
+    return state.facts.active.members != 0 ? LK_GENESIS_MEMBER
+                                           : LK_GENESIS_PROXY;
 }
 
 bool

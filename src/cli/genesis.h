@@ -10,10 +10,24 @@
 #ifndef LK_GENESIS_H
 #define LK_GENESIS_H
 
+#include "wire/lock_state.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
 #define LK_GENESIS_MEMBERS_MAX 15
+
+/*  What a host's state says of it. */
+typedef enum {
+    LK_GENESIS_NONE,      /* there is none, or it makes no sense */
+    LK_GENESIS_PROXY,     /* it never was a member */
+    LK_GENESIS_MEMBER,    /* it is or was one */
+    LK_GENESIS_UNREADABLE /* not for us */
+} lk_genesis_kind;
+
+/*  Looks at DIR/lock.state; `cluster` is "" if it has none. */
+lk_genesis_kind lk_genesis_look (const char *dir,
+                                 char cluster[LK_CLUSTER_LEN_MAX + 1]);
 
 /*  Writes DIR/lock.state for `host`; `members` is "h1,h2,h3". Gives a genesis
  *  to the state of a proxy, and refuses to overwrite any other. False: nothing

@@ -156,8 +156,16 @@ static const known_option known[] = {
      TEXT,
      AT (state),
      NULL},
+    {{"first", no_argument, NULL, 0}, LK_OPT_INIT, FLAG, AT (first), NULL},
+    {{"join", no_argument, NULL, 0}, LK_OPT_INIT, FLAG, AT (join), NULL},
+    {{"address", required_argument, NULL, 0},
+     LK_OPT_INIT,
+     TEXT,
+     AT (address),
+     NULL},
+    {{"dry-run", no_argument, NULL, 0}, LK_OPT_INIT, FLAG, AT (dry_run), NULL},
     {{"config", required_argument, NULL, 0},
-     LK_OPT_CONFIG,
+     LK_OPT_CONFIG | LK_OPT_INIT,
      TEXT,
      AT (config),
      NULL},
@@ -311,7 +319,6 @@ set_defaults (lk_options *self)
     self->endpoint = lk_where (NULL);
     self->wait_ms = LK_FOREVER;
     self->timeout_ms = LK_FOREVER;
-    self->state = LK_PATH_STATE_DIR;
     self->hosts = 3;
     self->on_busy = LK_EXIT_LATE;
 }

@@ -1,0 +1,306 @@
+/*  init_plan.c - `lockkeeper init`: what has to be written, and writing it
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  What is as it should be is left alone, so that the same command may be given
+ *  again; what says otherwise is not overwritten.
+ */
+
+#include "cli/init.h"
+
+#include "net/paths.h"
+#include "settings/edit.h"
+#include "settings/identity.h"
+#include "settings/keys.h"
+#include "util/alloc.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DAEMON_USER "lockkeeper"
+#define NEIGHBOUR "router/neighbour"
+
+static const char head[] =
+    "#   The configuration of lockkeeper, which can be the same on all hosts "
+    "of "
+    "a\n"
+    "#   cluster: lockkeeper.conf(5). Made by `lockkeeper init`.\n";
+
+/*  -------------------------------------------------------- identity */
+
+static bool
+plan_identity (lk_init *self)
+{
+    const char *path = self->router.identity;
+    lk_own_identity identity;
+    lk_problem problem = {0};
+    if (self->router.host[0] != '\0') {
+        if (strcmp (self->router.host, self->host) == 0) {
+            return true;
+        }
+        lk_cli_fail (0,
+                     "the configuration says that this is host '%s', not '%s': "
+                     "`lockkeeper config set router/host --unset`, or take "
+                     "that name",
+                     self->router.host, self->host);
+        return false;
+    }
+    lk_err error = lk_own_identity_read (&identity, path, &problem);
+    if (error == LK_OK) {
+        error = lk_own_identity_check (&identity, path, &problem);
+    } else if (error == LK_UNKNOWN
+               || (error == LK_SYSTEM && access (path, F_OK) != 0
+                   && errno == ENOENT)) {
+        self->identity = true;
+        return true;
+    }
+    if (error != LK_OK) {
+        lk_cli_fail (0, "%s", problem.text);
+        return false;
+    }
+    if (strcmp (identity.host, self->host) != 0) {
+        lk_cli_fail (0,
+                     "'%s' says that this is host '%s', not '%s': take that "
+                     "name, or remove the file if this host never was in a "
+                     "cluster",
+                     path, identity.host, self->host);
+        return false;
+    }
+    return true;
+}
+
+/*  -------------------------------------------------------- state */
+
+static bool
+plan_state (lk_init *self)
+{
+    char cluster[LK_CLUSTER_LEN_MAX + 1];
+    const lk_genesis_kind kind =
+        lk_genesis_look (self->lock.state_dir, cluster);
+    const bool first = self->way == LK_INIT_FIRST;
+    if (kind == LK_GENESIS_UNREADABLE) {
+        lk_cli_fail (0, "cannot read '%s/%s': run this as root",
+                     self->lock.state_dir, LK_PATH_STATE_FILE);
+        return false;
+    }
+    if (kind != LK_GENESIS_MEMBER) {
+        self->state = first; /* what a proxy has is for genesis.c to judge */
+        return true;
+    }
+    if (first && strcmp (cluster, self->cluster) == 0) {
+        return true;
+    }
+    lk_cli_fail (0,
+                 "this host is a member of cluster '%s' already ('%s/%s'): "
+                 "`lockkeeper cluster remove` it there first",
+                 cluster, self->lock.state_dir, LK_PATH_STATE_FILE);
+    return false;
+}
+
+/*  -------------------------------------------------------- configuration */
+
+typedef struct {
+    const char *value[LK_LINKS_MAX + 1];
+    size_t count;
+    bool more; /* than there were */
+} neighbours;
+
+static bool
+add_neighbour (neighbours *self, const char *address)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (strcmp (self->value[i], address) == 0) {
+            return true;
+        }
+    }
+    if (self->count == LK_LINKS_MAX) {
+        lk_cli_fail (0, "more than %d neighbours", LK_LINKS_MAX);
+        return false;
+    }
+    self->value[self->count++] = address;
+    self->more = true;
+    return true;
+}
+
+/*  Whether all that there are come from the file that we may change. */
+static bool
+is_ours (const lk_init *self)
+{
+    for (size_t i = 0; lk_config_item (self->config, NEIGHBOUR, i) != NULL;
+         i++) {
+        const lk_config_origin origin =
+            lk_config_origin_of (self->config, NEIGHBOUR, i);
+        if (origin.path == NULL || strcmp (origin.path, self->path) != 0) {
+            lk_cli_fail (0,
+                         "'%s', line %u, has neighbours: add those of the "
+                         "cluster there, by `lockkeeper config set %s "
+                         "ADDRESS...`, and run this again",
+                         origin.path != NULL ? origin.path : "?", origin.line,
+                         NEIGHBOUR);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool
+plan_config (lk_init *self)
+{
+    lk_problem problem = {0};
+    neighbours all = {.count = 0};
+    for (size_t i = 0; self->router.neighbour[i] != NULL; i++) {
+        all.value[all.count++] = self->router.neighbour[i];
+    }
+    for (size_t i = 0; i < self->join_count; i++) {
+        if (!add_neighbour (&all, self->join[i])) {
+            return false;
+        }
+    }
+    if (!add_neighbour (&all, self->address)) {
+        return false;
+    }
+    if (!all.more) {
+        return true;
+    }
+    if (!is_ours (self)) {
+        return false;
+    }
+    char *old = lk_edit_read (self->path, &problem);
+    if (old == NULL) {
+        lk_cli_fail (0, "%s", problem.text);
+        return false;
+    }
+    self->text = lk_edit_text (*old != '\0' ? old : head, NEIGHBOUR, all.value);
+    lk_free (old);
+    return true;
+}
+
+bool
+lk_init_plan (lk_init *self)
+{
+    return plan_identity (self) && plan_state (self) && plan_config (self);
+}
+
+/*  -------------------------------------------------------- telling */
+
+void
+lk_init_show (const lk_init *self)
+{
+    if (self->identity) {
+        printf ("%s: this is host '%s'\n", self->router.identity, self->host);
+    }
+    if (self->state) {
+        printf ("%s/%s: the only member of the new cluster '%s'\n",
+                self->lock.state_dir, LK_PATH_STATE_FILE, self->cluster);
+    }
+    if (self->text != NULL) {
+        printf ("%s:\n", self->path);
+        for (const char *at = self->text; *at != '\0';) {
+            const int size = (int) strcspn (at, "\n");
+            printf ("    | %.*s\n", size, at);
+            at += size + (at[size] == '\n');
+        }
+    }
+}
+
+/*  -------------------------------------------------------- writing */
+
+/*  What root makes is for the user of the folder. */
+static bool
+hand_over (const char *path, uid_t user, gid_t group)
+{
+    char lock[PATH_MAX + 8];
+    snprintf (lock, sizeof lock, "%s.lock", path);
+    if (geteuid () != 0 || user == 0) {
+        return true;
+    }
+    if (chown (path, user, group) != 0
+        || (chown (lock, user, group) != 0 && errno != ENOENT)) {
+        lk_cli_fail (0, "cannot give '%s' to its folder's owner: %m", path);
+        return false;
+    }
+    return true;
+}
+
+static bool
+hand_over_from (const char *path, const char *folder)
+{
+    struct stat about;
+    if (stat (folder, &about) != 0) {
+        lk_cli_fail (0, "cannot use '%s': %m", folder);
+        return false;
+    }
+    return hand_over (path, about.st_uid, about.st_gid);
+}
+
+/*  A package has made it; else it is the user's of the daemons, if there is
+ *  one. */
+static bool
+make_folder (const char *path)
+{
+    const struct passwd *user = getpwnam (DAEMON_USER);
+    if (mkdir (path, 0700) != 0) {
+        if (errno == EEXIST) {
+            return true;
+        }
+        lk_cli_fail (0, "cannot make the folder '%s': %m", path);
+        return false;
+    }
+    return user == NULL || hand_over (path, user->pw_uid, user->pw_gid);
+}
+
+static bool
+write_state (const lk_init *self)
+{
+    char path[PATH_MAX + 32], problem[256];
+    const char *dir = self->lock.state_dir;
+    if (!lk_genesis_write (dir, self->cluster, self->host, self->host, problem,
+                           sizeof problem)) {
+        lk_cli_fail (0, "%s", problem);
+        return false;
+    }
+    snprintf (path, sizeof path, "%s/%s", dir, LK_PATH_STATE_FILE);
+    return hand_over_from (path, dir);
+}
+
+static bool
+write_identity (const lk_init *self)
+{
+    char folder[PATH_MAX];
+    lk_problem problem = {0};
+    const char *path = self->router.identity;
+    const char *slash = strrchr (path, '/');
+    snprintf (folder, sizeof folder, "%.*s",
+              slash != NULL ? (int) (slash - path) + 1 : 1,
+              slash != NULL ? path : ".");
+    if (lk_own_identity_write (path, self->host, &problem) != LK_OK) {
+        lk_cli_fail (0, "%s", problem.text);
+        return false;
+    }
+    return hand_over_from (path, folder);
+}
+
+static bool
+write_config (const lk_init *self)
+{
+    lk_problem problem = {0};
+    if (lk_edit_write (self->path, self->text, &problem) != LK_OK) {
+        lk_cli_fail (0, "%s", problem.text);
+        return false;
+    }
+    return true;
+}
+
+bool
+lk_init_write (const lk_init *self)
+{
+    return make_folder (self->lock.state_dir)
+           && (!self->state || write_state (self))
+           && (!self->identity || write_identity (self))
+           && (self->text == NULL || write_config (self));
+}

@@ -1,0 +1,169 @@
+#!/bin/bash
+#   cli_init.sh - lockkeeper init: the first host, one that joins, questions
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   Addresses are of this test alone: 127.0.0.0/8, by the number of its process.
+#   All of them are this host's, so that each router has to be told its own.
+
+# shellcheck source=tests/cluster/cli_tap.sh
+. "$(dirname "$0")/cli_tap.sh"
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/cli.XXXXXX") || exit 1
+net=127.$((1 + $$ / 250 % 250)).$((1 + $$ % 250))
+pids=()
+finish_test () {
+    kill "${pids[@]}" 2>/dev/null
+    rm -rf "$work"
+}
+trap finish_test EXIT
+
+#   own H: the configuration of that host ahead of init: its own folders.
+own () {
+    mkdir -p "$work/$1/run"
+    cat >"$work/$1/conf" <<end
+#   made by hand
+router
+    identity = "$work/$1/state/identity"
+    endpoint = "ipc://$work/$1/router"
+    listen = "tcp://$net.${1#h}:7411"
+lock
+    endpoint = "ipc://$work/$1/router"
+    state = "$work/$1/state"
+    run = "$work/$1/run"
+end
+}
+#   init H OPTIONS...: without a terminal.
+init () {
+    local host=$1
+    shift
+    "$lockkeeper" init --config "$work/$host/conf" "$@" </dev/null
+}
+first=(--first --cluster one --host h1 --address "$net.1")
+for host in h1 h2 h3 h4; do own $host; done
+
+#   ------------------------------------------------------------ what is missing
+
+check 'nothing said' says 125 '--first or --join ADDRESS... is missing' init h1
+check 'no cluster' says 125 '--cluster is missing' init h1 --first
+check 'no address' says 125 'an ADDRESS behind --join is missing' \
+    init h1 --join
+check 'both' says 125 'the --first, or does --join' init h1 --first --join
+check 'first of others' says 125 'addresses are for --join' \
+    init h1 "${first[@]}" "$net.2"
+check 'joins by name' says 125 '--cluster is for --first' \
+    init h1 --join "$net.1" --cluster one
+check 'no name' says 125 'is no name of a host' init h1 --first --cluster one \
+    --host 'h 1'
+check 'no name of a cluster' says 125 'is no name of a cluster' init h1 \
+    --first --cluster 'o ne'
+check 'no such address' says 125 'is no address: HOST:PORT' init h1 \
+    --join 10.0.0.1:0
+check 'folders are in the file' says 125 'lock/state' init h1 "${first[@]}" \
+    --state "$work/other"
+check 'nothing was written' test ! -e "$work/h1/state"
+
+#   ------------------------------------------------------------ the first
+
+cp "$work/h1/conf" "$work/before"
+check 'shown' says 0 "the only member of the new cluster 'one'" \
+    init h1 "${first[@]}" --dry-run
+check 'and not written' test ! -e "$work/h1/state"
+check 'nor the file' cmp "$work/before" "$work/h1/conf"
+check 'the first host' says 0 "lockkeeper init --join $net.1:7411" \
+    init h1 "${first[@]}"
+check 'its state is for us alone' \
+    test "$(stat -c %a "$work/h1/state" "$work/h1/state/lock.state" \
+    "$work/h1/state/identity" | tr '\n' ' ')" = '700 600 600 '
+check 'its name is kept' grep -qx 'host = h1' "$work/h1/state/identity"
+check 'the file has its address' grep -qx \
+    "    neighbour = \"$net.1:7411\"" "$work/h1/conf"
+check 'and what it had' grep -q '^#   made by hand' "$work/h1/conf"
+find "$work/h1" -type f -exec cksum {} + | sort >"$work/sums"
+check 'once more' says 0 'nothing to do' init h1 "${first[@]}"
+check 'another cluster' says 125 "member of cluster 'one' already" \
+    init h1 --first --cluster two --host h1 --address "$net.1"
+check 'joins another' says 125 "member of cluster 'one' already" \
+    init h1 --join "$net.9" --host h1 --address "$net.1"
+check 'another name' says 125 "says that this is host 'h1', not 'h9'" \
+    init h1 --first --cluster one --host h9 --address "$net.1"
+check 'none of these wrote' diff "$work/sums" \
+    <(find "$work/h1" -type f -exec cksum {} + | sort)
+
+#   ------------------------------------------------------------ joining
+
+check 'joins' says 0 'lockkeeper cluster add h2' \
+    init h2 --join "$net.1" --host h2 --address "$net.2:7411"
+check 'without a state' test ! -e "$work/h2/state/lock.state"
+check 'knows both' test "$(grep -c neighbour "$work/h2/conf")" = 2
+check 'joins once more' says 0 'nothing to do' \
+    init h2 --join "$net.1" --host h2 --address "$net.2:7411"
+
+#   start H
+start () {
+    "$BUILD/lockkeeper-router" --config "$work/$1/conf" \
+        2>"$work/$1/router.log" &
+    pids+=($!)
+    "$BUILD/lockkeeper-lockd" --config "$work/$1/conf" \
+        2>"$work/$1/lockd.log" &
+    pids+=($!)
+}
+at () {
+    local host=$1
+    shift
+    LOCKKEEPER_ENDPOINT=ipc://$work/$host/router "$lockkeeper" "$@"
+}
+start h1
+check 'locks can be had' at h1 wait-ready --timeout 30
+start h2
+check 'on the second host, too' at h2 wait-ready --timeout 30
+check 'as the files say' says 0 'h2' at h2 status
+check 'it becomes a member' says 0 "'h2' is a member now" at h2 cluster add h2
+check 'a lock' says 0 mine at h2 run it --wait 30 -- echo mine
+
+#   ------------------------------------------------------------ questions
+
+#   asks FILE H OPTIONS...: with what is in the file typed at a terminal.
+asks () {
+    local file=$1 host=$2
+    shift 2
+    timeout 20 script -qec \
+        "'$lockkeeper' init --config '$work/$host/conf' $*" /dev/null <"$file"
+}
+printf '%s\n' maybe first one '' 192.0.2.7 "$net.3" no >"$work/answers"
+sed -i '/listen/d' "$work/h3/conf"
+check 'asked, and not wanted' says 125 'nothing was written' \
+    asks "$work/answers" h3
+check 'what was no answer' grep -q "'first' or 'join', not 'maybe'" "$work/said"
+check 'what is not of this host' grep -q "'192.0.2.7:7411' is no address of" \
+    "$work/said"
+check 'a proposal' grep -q "this host in the cluster \[..*\]: " "$work/said"
+check 'what would be written' grep -q "lock.state: the only member" "$work/said"
+check 'it was not' test ! -e "$work/h3/state"
+printf '%s\n' '' "$net.3" yes >"$work/answers"
+check 'asked for what is missing only' says 0 'first host of cluster' \
+    asks "$work/answers" h3 --first --host h3
+check 'with what was proposed' grep -q '"cluster": "lockkeeper"' \
+    "$work/h3/state/lock.state"
+printf 'join\n' >"$work/answers"
+check 'no more answers' says 125 'nothing was written' \
+    asks "$work/answers" h4 --host h4
+
+#   ------------------------------------------------------------ what is there
+
+mkdir "$work/h4/conf.d"
+printf 'router\n    neighbour = "%s:1"\n' "$net.9" >"$work/h4/conf.d/a.conf"
+check 'neighbours in a drop-in' says 125 'add those of the cluster there' \
+    init h4 --join "$net.1" --host h4 --address "$net.4"
+echo nonsense here >"$work/h4/conf.d/a.conf"
+check 'a file with mistakes' says 125 "a.conf', line 1" \
+    init h4 --join "$net.1" --host h4 --address "$net.4"
+rm -r "$work/h4/conf.d"
+sed -i "s/^router\$/&\n    host = h7/" "$work/h4/conf"
+check 'a name in the file' says 125 "the configuration says that this is host" \
+    init h4 --join "$net.1" --host h4 --address "$net.4"
+check 'is taken' says 0 "'h7' is to join" \
+    init h4 --join "$net.1" --address "$net.4"
+check 'and not kept elsewhere' test ! -e "$work/h4/state/identity"
+done_checking
