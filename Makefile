@@ -49,8 +49,9 @@ ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)
 #   Asked once, and only when something is compiled: by then the packages
 #   are there.
 ask = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2)))$($(1))
-DEPS_CFLAGS ?= $(call ask,DEPS_CFLAGS,--cflags libczmq libzmq jansson)
-DEPS_LIBS ?= $(call ask,DEPS_LIBS,--libs libczmq libzmq jansson)
+DEPS_CFLAGS ?= $(call ask,DEPS_CFLAGS,--cflags jansson)
+DEPS_LIBS ?= $(call ask,DEPS_LIBS,--libs jansson)
+ZMQ_LIBS ?= $(call ask,ZMQ_LIBS,--libs libzmq)
 CHECK_CFLAGS ?= $(call ask,CHECK_CFLAGS,--cflags check)
 CHECK_LIBS ?= $(call ask,CHECK_LIBS,--libs check)
 
@@ -68,7 +69,6 @@ lib_src := $(wildcard $(addsuffix /*.c,src/util src/wire src/net src/client \
 	src/settings))
 cli_src := $(wildcard src/cli/*.c)
 router_src := $(wildcard router/*.c)
-daemon_src := $(wildcard src/daemon/*.c)
 core_src := $(wildcard plugins/lock/core/*.c)
 lock_src := $(wildcard plugins/lock/*.c)
 greeter_src := $(wildcard plugins/greeter/*.c)
@@ -95,7 +95,6 @@ shared_lib = $(B)/liblockkeeper.so.$(SOVERSION)
 core_lib = $(B)/core.a
 lock_lib = $(B)/lock.a
 router_lib = $(B)/router.a
-daemon_lib = $(B)/daemon.a
 test_lib = $(B)/test.a
 
 programs := $(addprefix $(B)/,lockkeeper-router lockkeeper-lockd lockkeeper)
@@ -278,8 +277,6 @@ $(lock_lib): $(call obj,$(filter-out %/main.c,$(lock_src)))
 	$(archive)
 $(router_lib): $(call obj,$(filter-out %/main.c,$(router_src)))
 	$(archive)
-$(daemon_lib): $(call obj,$(daemon_src))
-	$(archive)
 $(test_lib): $(call obj,$(testlib_src))
 	$(archive)
 
@@ -299,7 +296,7 @@ $(shared_lib): $(call obj,$(lib_src)) $(B)/liblockkeeper.map
 
 $(B)/lockkeeper: $(call obj,$(cli_src)) $(static_lib)
 	$(call link)
-$(B)/lockkeeper-lockd: $(call obj,$(call process_of,$(lock_src)) $(daemon_src)) \
+$(B)/lockkeeper-lockd: $(call obj,$(call process_of,$(lock_src))) \
 		$(core_lib) $(static_lib)
 	$(call link)
 $(B)/lockkeeper-greeter: $(call obj,$(call process_of,$(greeter_src))) \
@@ -308,7 +305,7 @@ $(B)/lockkeeper-greeter: $(call obj,$(call process_of,$(greeter_src))) \
 
 #   Plug-ins find in the router what they need of src/, so that it is there
 #   once: it has all of that, and shows it to them. They show one symbol.
-$(B)/lockkeeper-router: $(call obj,$(router_src) $(daemon_src) \
+$(B)/lockkeeper-router: $(call obj,$(router_src) \
 		$(filter-out src/client/%,$(lib_src)))
 	$(call link,-Wl$(comma)--export-dynamic-symbol='lk_*')
 
@@ -345,11 +342,10 @@ $(firstword $(hooked)): $(B)/tests/hooks/lockd.o $(B)/tests/lib/corrupt.o \
 		$(call obj,$(call process_of,$(lock_src)) $(daemon_src)) $(core_lib) $(static_lib)
 	$(call link,-Wl$(comma)--wrap=lk_lockd_from_app)
 
-parts = $(test_lib) $(lock_lib) $(core_lib) $(router_lib) $(daemon_lib) \
-	$(static_lib)
+parts = $(test_lib) $(lock_lib) $(core_lib) $(router_lib) $(static_lib)
 
 $(filter-out %/growth,$(unit_tests)) $(cluster_tests): $(B)/%: $(B)/%.o $(parts)
-	$(call link,$(WRAP) $(CHECK_LIBS))
+	$(call link,$(WRAP) $(CHECK_LIBS) $(ZMQ_LIBS))
 
 #   One of them has a hash of its own, in which all names are equal.
 $(B)/tests/unit/equal_hashes: private WRAP = -Wl,--wrap=lk_hash64
@@ -362,7 +358,7 @@ $(B)/tests/unit/core_costs: private WRAP = -Wl,--wrap=lk_alloc \
 counted = $(patsubst %.c,$(B)/counted/%.o,$(core_src) \
 	$(wildcard src/util/*.c src/client/book*.c))
 $(B)/tests/unit/growth: $(B)/%: $(B)/%.o $(counted) $(parts)
-	$(call link,$(CHECK_LIBS))
+	$(call link,$(CHECK_LIBS) $(ZMQ_LIBS))
 $(B)/counted/%.o: INC = -Isrc -Iinclude -Iplugins/lock/core
 $(B)/counted/%.o: EXTRA = -fsanitize-coverage=trace-pc
 $(B)/counted/%.o: %.c $(B)/flags
@@ -371,7 +367,7 @@ $(B)/counted/%.o: %.c $(B)/flags
 	$(Q)$(CC) $(INC) $(DEPS_CFLAGS) $(EXTRA) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(benches): $(B)/%: $(B)/%.o $(parts)
-	$(call link)
+	$(call link,$(ZMQ_LIBS))
 
 #   Another system's client and the loads. Its library is its own.
 peer_dir = $(B)/tests/bench/peers
@@ -382,7 +378,7 @@ $(peer_dir)/postgresql: private PEER_LIB = -lpq
 $(peer_dir)/postgresql.o: EXTRA = $(shell $(PKG_CONFIG) --cflags libpq)
 
 $(peers): $(B)/%: $(B)/%.o $(peer_dir)/peer.o $(parts)
-	$(call link,$(PEER_LIB))
+	$(call link,$(PEER_LIB) $(ZMQ_LIBS))
 
 #   The simulator is made of the daemon's and the library's own objects,
 #   without sockets. It leaves a list of them for who puts another in.
@@ -407,10 +403,10 @@ $(lastword $(hooked)): $(sim_obj) $(B)/tests/hooks/weak_hash.o
 #   With clang's libFuzzer a target searches, else it replays its corpus.
 ifneq ($(findstring fuzzer,$(SAN)),)
 $(fuzz_tests): $(B)/%: $(B)/%.o $(parts)
-	$(call link,-fsanitize=fuzzer)
+	$(call link,-fsanitize=fuzzer $(ZMQ_LIBS))
 else
 $(fuzz_tests): $(B)/%: $(B)/%.o $(B)/tests/lib/replay.o $(parts)
-	$(call link)
+	$(call link,$(ZMQ_LIBS))
 endif
 
 #   ------------------------------------------------------------ style

@@ -17,14 +17,11 @@
 #define LK_REASON_LEN_MAX 127   /* of a sentence to an operator */
 
 /*  What waits in the router for one receiver that does not read, beside what
- *  the kernel, or libzmq for a neighbour, queues: frames and bytes. */
+ *  the kernel queues: frames and bytes. */
 #define LK_OUTBOX_FRAMES_MAX 4096
 #define LK_OUTBOX_SIZE_MAX (16 * 1024 * 1024)
 
 /*  Small frames are packed together up to this size. */
 #define LK_PACK_SIZE_MAX (64 * 1024)
-
-/*  Frames that libzmq queues for one neighbour, and from one. */
-#define LK_SOCKET_FRAMES_MAX 100
 
 #endif

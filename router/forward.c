@@ -368,7 +368,6 @@ static void
 find_source (carrier *self, lk_side side, const lk_identity *identity)
 {
     self->source = source_of (self->router, side, identity);
-    self->source.part = self->frame;
     if (self->source.from == LK_FROM_NEIGHBOUR) {
         self->source.link->heard_ms = self->router->now_ms;
     }

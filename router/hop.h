@@ -11,7 +11,7 @@
 #ifndef LK_HOP_H
 #define LK_HOP_H
 
-#include "net/socket.h"
+#include "net/part.h"
 #include "outbox.h"
 
 typedef enum {

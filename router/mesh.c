@@ -39,7 +39,6 @@ lk_mesh_add (lk_mesh *self, const char *address, bool configured,
         snprintf (link->address, sizeof link->address, "%s", address);
         link->deadline_ms = now_ms;
         link->since_ms = now_ms;
-        link->fd = -1;
         self->link[self->count++] = link;
     }
     if (link != NULL && configured) {
@@ -240,19 +239,6 @@ lk_mesh_deadline (const lk_mesh *self)
         deadline = next < deadline ? next : deadline;
     }
     return deadline;
-}
-
-bool
-lk_mesh_is_settled (const lk_mesh *self)
-{
-    for (size_t i = 0; i < self->count; i++) {
-        const lk_mesh_state state = self->link[i]->state;
-        if (state == LK_LINK_DIALING || state == LK_LINK_ASKING
-            || state == LK_LINK_ACCEPTED) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /*  Whether a link counts as a host of its own: the live one of those that

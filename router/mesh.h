@@ -71,9 +71,9 @@ typedef struct {
     bool met;
     lk_identity met_by; /* its connection to us, while met */
     int64_t heard_ms;
-    char reason[LK_REASON_LEN_MAX + 1]; /* why REFUSED, for people */
+    char reason[LK_REASON_LEN_MAX + 1]; /* why not linked, for people */
     lk_hop out;                         /* our connection to it */
-    int fd;                             /* that of it; -1: not known */
+    unsigned failures;                  /* to connect, in a row */
 } lk_mesh_link;
 
 typedef struct {
@@ -101,9 +101,6 @@ lk_mesh_link *lk_mesh_by_met (const lk_mesh *self, const lk_identity *identity);
 
 /*  The link to a host that is linked at least one way; NULL if none is. */
 lk_mesh_link *lk_mesh_by_host (const lk_mesh *self, lk_slice host);
-
-/*  Whether no link is between CONNECT and its answer, or ahead of it. */
-bool lk_mesh_is_settled (const lk_mesh *self);
 
 /*  -------------------------------------------------------- one link */
 

@@ -8,7 +8,7 @@
 
 #include "util/assert.h"
 
-enum { REDIAL_MS = 100, DOUBLE_MS = 30000 };
+enum { REDIAL_MS = 100, REDIAL_MAX_MS = 1000, DOUBLE_MS = 30000 };
 
 /*  -------------------------------------------------------- the table */
 
@@ -34,7 +34,7 @@ static const transition table[LK_LINK_STATES][LK_LINK_EVENTS] = {
     [LK_LINK_DIALING] = {[LK_LINK_TIME] = {LK_LINK_DIALING,
                                            LK_DO_CLOSE | LK_DO_OPEN},
                          [LK_LINK_UP] = {LK_LINK_ASKING, LK_DO_ASK},
-                         [LK_LINK_DOWN] = {LK_LINK_DIALING, 0},
+                         [LK_LINK_DOWN] = {LK_LINK_CLOSED, LK_DO_CLOSE},
                          [LK_LINK_TAKEN] = {LK_LINK_DIALING, 0},
                          [LK_LINK_JOINED] = {LK_LINK_DIALING, 0},
                          [LK_LINK_REFUSE] = {LK_LINK_DIALING, 0},
@@ -141,12 +141,24 @@ lk_mesh_link_event_name (lk_mesh_event event)
 
 /*  -------------------------------------------------------- one link */
 
+/*  Longer after each attempt that failed. */
 static int64_t
-deadline_of (const lk_mesh *self, lk_mesh_state state, int64_t now_ms)
+pause_of (const lk_mesh_link *link)
+{
+    int64_t pause = REDIAL_MS;
+    for (unsigned i = 1; i < link->failures && pause < REDIAL_MAX_MS; i++) {
+        pause *= 2;
+    }
+    return pause < REDIAL_MAX_MS ? pause : REDIAL_MAX_MS;
+}
+
+static int64_t
+deadline_of (const lk_mesh *self, const lk_mesh_link *link, lk_mesh_state state,
+             int64_t now_ms)
 {
     switch (state) {
     case LK_LINK_CLOSED:
-        return now_ms + REDIAL_MS;
+        return now_ms + pause_of (link);
     case LK_LINK_ASKING:
         return now_ms + self->dead_after_ms;
     case LK_LINK_ACCEPTED:
@@ -156,7 +168,7 @@ deadline_of (const lk_mesh *self, lk_mesh_state state, int64_t now_ms)
         return now_ms + self->dead_after_ms;
     case LK_LINK_DOUBLE:
         return now_ms + DOUBLE_MS;
-    case LK_LINK_DIALING: /* libzmq goes on trying by itself */
+    case LK_LINK_DIALING: /* whose end is always told */
     case LK_LINK_OURSELVES:
     case LK_LINK_STATES:
         break;
@@ -182,9 +194,14 @@ lk_mesh_step (const lk_mesh *self, lk_mesh_link *link, lk_mesh_event event,
     if (ends_incoming (event)) {
         link->met = false;
     }
+    if (link->state == LK_LINK_DIALING && event == LK_LINK_DOWN) {
+        link->failures++;
+    } else if (event == LK_LINK_UP) {
+        link->failures = 0;
+    }
     if (link->state != step->next || event == LK_LINK_TIME
         || (step->effects & LK_DO_ASK)) {
-        link->deadline_ms = deadline_of (self, step->next, now_ms);
+        link->deadline_ms = deadline_of (self, link, step->next, now_ms);
     }
     if ((link->state == LK_LINK_LIVE) != (step->next == LK_LINK_LIVE)) {
         link->since_ms = now_ms;

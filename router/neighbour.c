@@ -9,7 +9,6 @@
 #include "forward.h"
 #include "undelivered.h"
 
-#include "net/endpoint.h"
 #include "net/hostport.h"
 #include "net/log.h"
 #include "wire/address.h"
@@ -115,7 +114,7 @@ close_link (lk_router *self, lk_mesh_link *link)
     lk_undelivered_hop (self, &link->out, LK_DISCONNECTED, reason);
     self->calls->close (self->shell, link);
     lk_hop_clear (&link->out);
-    link->fd = -1;
+    link->out.identity.size = 0;
 }
 
 static void
@@ -162,8 +161,12 @@ log_step (const lk_mesh_link *link, lk_mesh_state before, lk_mesh_event event)
     if (before == link->state) {
         return;
     }
-    const bool news = before == LK_LINK_LIVE || link->state == LK_LINK_LIVE;
-    LK_LOG (news ? LK_LOG_NOTICE : LK_LOG_INFO,
+    const bool is_news = before == LK_LINK_LIVE || link->state == LK_LINK_LIVE;
+    const bool is_try =
+        before == LK_LINK_DIALING || link->state == LK_LINK_DIALING;
+    LK_LOG (is_news  ? LK_LOG_NOTICE
+            : is_try ? LK_LOG_DEBUG
+                     : LK_LOG_INFO,
             "neighbour: %s: %s -> %s host=%s address=%s",
             lk_mesh_link_event_name (event), lk_mesh_link_state_name (before),
             lk_mesh_link_state_name (link->state), name_of (link),
@@ -184,38 +187,38 @@ lk_neighbour_step (lk_router *self, lk_mesh_link *link, lk_mesh_event event)
 /*  -------------------------------------------------------- connections */
 
 void
-lk_neighbour_connected (lk_router *self, const char *endpoint, int fd)
+lk_neighbour_connected (lk_router *self, const lk_identity *identity)
 {
-    lk_mesh_link *link = NULL;
-    if (strncmp (endpoint, LK_TCP, strlen (LK_TCP)) == 0) {
-        link = lk_mesh_by_address (&self->mesh, endpoint + strlen (LK_TCP));
-    }
+    lk_mesh_link *link = lk_mesh_by_out (&self->mesh, identity);
     if (link != NULL) {
-        /*  It may be told late, of one that was closed since. */
-        link->fd = link->out.identity.size > 0 ? fd : -1;
         lk_neighbour_step (self, link, LK_LINK_UP);
-        return;
     }
-    /*  One of those with a name, of which the monitor may tell by its number;
-     *  whose, its ACCEPT will tell. */
-    for (size_t i = 0; i < self->mesh.count; i++) {
-        link = self->mesh.link[i];
-        if (link->state == LK_LINK_DIALING
-            && lk_hostport_has_name (link->address)) {
-            lk_neighbour_step (self, link, LK_LINK_UP);
-        }
+}
+
+/*  It is tried again and again: the same reason is logged once. */
+static void
+log_failure (lk_mesh_link *link, const lk_problem *problem)
+{
+    if (strncmp (link->reason, problem->text, sizeof link->reason - 1) != 0) {
+        snprintf (link->reason, sizeof link->reason, "%.*s", LK_REASON_LEN_MAX,
+                  problem->text);
+        LK_LOG (problem->number != 0 ? LK_LOG_NOTICE : LK_LOG_WARNING,
+                "neighbour: %s address=%s", problem->text, link->address);
     }
 }
 
 void
-lk_neighbour_disconnected (lk_router *self, int fd)
+lk_neighbour_disconnected (lk_router *self, const lk_identity *identity,
+                           const lk_problem *problem)
 {
-    for (size_t i = 0; i < self->mesh.count; i++) {
-        if (fd >= 0 && self->mesh.link[i]->fd == fd) {
-            lk_neighbour_step (self, self->mesh.link[i], LK_LINK_DOWN);
-            return;
-        }
+    lk_mesh_link *link = lk_mesh_by_out (&self->mesh, identity);
+    if (link == NULL) {
+        return;
     }
+    if (problem != NULL) {
+        log_failure (link, problem);
+    }
+    lk_neighbour_step (self, link, LK_LINK_DOWN);
 }
 
 void
@@ -335,8 +338,6 @@ lk_neighbour_on_accept (lk_router *self, const lk_source *source,
                      source->link->address);
     } else {
         source->link->reason[0] = '\0';
-        const int fd = lk_part_fd (source->part);
-        source->link->fd = fd >= 0 ? fd : source->link->fd;
     }
     lk_neighbour_step (self, source->link, event);
 }

@@ -16,10 +16,12 @@
 void lk_neighbour_step (lk_router *self, lk_mesh_link *link,
                         lk_mesh_event event);
 
-/*  The connections that stand or broke, as the socket's monitor reports
- *  them: the endpoint as dialled, or not known to us. */
-void lk_neighbour_connected (lk_router *self, const char *endpoint, int fd);
-void lk_neighbour_disconnected (lk_router *self, int fd);
+/*  Our own connection to a link stands; or is over, or did not come about
+ *  (then `problem` says why, else it is NULL). Without a word if it is no
+ *  link's. */
+void lk_neighbour_connected (lk_router *self, const lk_identity *identity);
+void lk_neighbour_disconnected (lk_router *self, const lk_identity *identity,
+                                const lk_problem *problem);
 
 /*  Does what is due at now_ms; to be called by lk_mesh_deadline. */
 void lk_neighbour_work (lk_router *self);

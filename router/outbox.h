@@ -11,8 +11,10 @@
 #ifndef LK_OUTBOX_H
 #define LK_OUTBOX_H
 
-#include "net/socket.h"
+#include "net/part.h"
 #include "util/bytes.h"
+
+#include <lockkeeper/error.h>
 
 typedef struct lk_parcel lk_parcel;
 

@@ -19,7 +19,6 @@
 #include "net/endpoint.h"
 #include "net/log.h"
 #include "net/loop.h"
-#include "net/monitor.h"
 #include "net/random.h"
 #include "wire/reasons.h"
 
@@ -33,24 +32,17 @@
 /*  Who leaves waits a little, so that its neighbours hear its good bye before
  *  they see their connections break; less than they wait before they dial
  *  again. */
-enum { LINGER_MS = 500, DIAL_AGAIN_MS = 1000, LEAVE_MS = 50 };
+enum { LINGER_MS = 500, LEAVE_MS = 50 };
 
 /*  How often hosted services are called in one wake-up, and for how long they
  *  are called again. */
 enum { TURNS_MAX = 16, TURNS_MS = 20 };
 
-/*  Of what came before an end, so much is taken ahead of it. */
-#define LAST_WORDS_SIZE_MAX (16 * LK_DRAIN_SIZE_MAX)
-
 typedef struct {
     lk_router router;
     lk_loop *loop;
-    lk_context *context;
     lk_listener *local; /* processes of this host */
-    lk_socket *mesh;    /* other routers */
-    lk_reader *mesh_reader;
-    lk_monitor *monitor;
-    lk_reader *monitor_reader;
+    lk_listener *mesh;  /* other routers */
     lk_ends ends;
     lk_hook *hook;
     lk_timer timer;
@@ -63,8 +55,6 @@ typedef struct {
     int64_t stop_ms; /* the end, once the good bye is sent */
 } lk_shell;
 
-static void receive_mesh (lk_shell *self, int max, size_t size_max);
-
 static lk_router *
 woken (lk_shell *self)
 {
@@ -75,37 +65,19 @@ woken (lk_shell *self)
 /*  -------------------------------------------------------- asked for */
 
 static void
-endpoint_of (const lk_mesh_link *link, char *endpoint, size_t size)
-{
-    snprintf (endpoint, size, LK_TCP "%s", link->address);
-}
-
-static void
 open_link (void *shell, lk_mesh_link *link)
 {
     lk_shell *self = shell;
-    char endpoint[LK_ADDRESS_LEN_MAX + 8];
     lk_identity identity;
-    lk_problem problem;
-    endpoint_of (link, endpoint, sizeof endpoint);
-    if (lk_socket_dial (self->mesh, endpoint, &identity, &problem) == LK_OK) {
-        lk_hop_init (&link->out, LK_SIDE_MESH, &identity);
-    } else {
-        lk_log_error ("neighbour: %s", problem.text);
-        link->deadline_ms = self->router.now_ms + DIAL_AGAIN_MS;
-    }
+    lk_listener_dial (self->mesh, link->address, &identity);
+    lk_hop_init (&link->out, LK_SIDE_MESH, &identity);
 }
 
 static void
 close_link (void *shell, lk_mesh_link *link)
 {
     lk_shell *self = shell;
-    char endpoint[LK_ADDRESS_LEN_MAX + 8];
-    if (link->out.identity.size > 0) {
-        endpoint_of (link, endpoint, sizeof endpoint);
-        lk_socket_disconnect (self->mesh, endpoint);
-        link->out.identity.size = 0;
-    }
+    lk_listener_close (self->mesh, &link->out.identity);
 }
 
 static lk_err
@@ -191,7 +163,7 @@ send_part (lk_shell *self, lk_hop *hop, lk_part *part)
     case LK_SIDE_LOCAL:
         return lk_listener_send (self->local, &hop->identity, part);
     case LK_SIDE_MESH:
-        return lk_socket_send (self->mesh, &hop->identity, part);
+        return lk_listener_send (self->mesh, &hop->identity, part);
     case LK_SIDE_HOSTED:
         break;
     }
@@ -271,7 +243,7 @@ flush_all (lk_shell *self)
 {
     if (flush_pass (self, false)) {
         lk_listener_take_cut (self->local);
-        receive_mesh (self, LK_DRAIN_MAX, LAST_WORDS_SIZE_MAX);
+        lk_listener_take_cut (self->mesh);
         while (flush_pass (self, true)) {
             continue;
         }
@@ -316,13 +288,6 @@ flush (void *user)
 /*  -------------------------------------------------------- receiving */
 
 static void
-fail (lk_shell *self, const char *what)
-{
-    lk_log_error ("router: %s: %s", what, strerror (errno));
-    lk_loop_stop (self->loop, 1);
-}
-
-static void
 take_frame (void *user, const lk_identity *from, lk_part *frame)
 {
     lk_forward_frame (woken (user), LK_SIDE_LOCAL, from, frame);
@@ -335,78 +300,47 @@ take_broken (void *user, const lk_identity *from)
 }
 
 static void
-take_end (void *user, const lk_identity *from)
+take_end (void *user, const lk_identity *from, const lk_problem *problem)
 {
     lk_shell *self = user;
     lk_local *local = lk_route_by_identity (&self->router.route, from);
+    (void) problem;
     if (local != NULL) {
         lk_ends_hang_up (local);
     }
 }
 
 static void
-receive_mesh (lk_shell *self, int max, size_t size_max)
+take_mesh_frame (void *user, const lk_identity *from, lk_part *frame)
 {
-    lk_router *router = woken (self);
-    lk_identity identity;
-    lk_io io = LK_IO_DONE;
-    lk_part part;
-    size_t size = 0;
-    lk_part_init (&part);
-    for (int i = 0; i < max && size < size_max && io != LK_IO_WAIT; i++) {
-        io = lk_socket_receive (self->mesh, &identity, &part);
-        if (io == LK_IO_DONE) {
-            size += lk_part_size (&part);
-            lk_forward_frame (router, LK_SIDE_MESH, &identity, &part);
-        } else if (io == LK_IO_BROKEN) {
-            lk_forward_broken (router, LK_SIDE_MESH, &identity,
-                               "not one frame");
-        } else if (io == LK_IO_ERROR) {
-            fail (self, "cannot receive");
-            break;
-        }
-    }
-    lk_part_clear (&part);
+    lk_forward_frame (woken (user), LK_SIDE_MESH, from, frame);
 }
 
-/*  What a neighbour sent before its end is taken first. */
 static void
-read_monitor (void *user)
+take_mesh_broken (void *user, const lk_identity *from)
+{
+    lk_forward_broken (woken (user), LK_SIDE_MESH, from, "not one frame");
+}
+
+static void
+take_mesh_up (void *user, const lk_identity *to)
+{
+    lk_neighbour_connected (woken (user), to);
+}
+
+/*  What a neighbour sent before its end is taken first: that came over its own
+ *  connection to us. */
+static void
+take_mesh_end (void *user, const lk_identity *from, const lk_problem *problem)
 {
     lk_shell *self = user;
     lk_router *router = woken (self);
-    lk_monitor_event event;
-    while (lk_monitor_next (self->monitor, &event)) {
-        switch (event.kind) {
-        case LK_MONITOR_CONNECTED:
-            lk_neighbour_connected (router, event.endpoint, event.fd);
-            break;
-        case LK_MONITOR_DISCONNECTED:
-        case LK_MONITOR_FAILED:
-            receive_mesh (self, LK_DRAIN_MAX, LAST_WORDS_SIZE_MAX);
-            lk_neighbour_disconnected (router, event.fd);
-            break;
-        case LK_MONITOR_UNRESOLVED:
-            lk_log_warning ("neighbour: its name does not resolve address=%s",
-                            event.endpoint + strlen (LK_TCP));
-            break;
-        case LK_MONITOR_ACCEPTED:
-        case LK_MONITOR_LEFT:
-            break;
-        }
+    const lk_mesh_link *link = lk_mesh_by_out (&router->mesh, from);
+    if (link != NULL && link->met) {
+        const lk_identity met_by = link->met_by;
+        lk_listener_drain (self->mesh, &met_by);
     }
-}
-
-/*  The monitor first: what it tells of a descriptor is older than what comes
- *  through one of the same number. That matters to who waits for an ACCEPT. */
-static void
-read_mesh (void *user)
-{
-    lk_shell *self = user;
-    if (!lk_mesh_is_settled (&self->router.mesh)) {
-        read_monitor (self);
-    }
-    receive_mesh (self, lk_socket_turn (self->mesh), LK_DRAIN_SIZE_MAX);
+    lk_neighbour_disconnected (router, from, problem);
 }
 
 static void
@@ -452,28 +386,21 @@ static const lk_listener_calls local_calls = {
     .over = take_end,
 };
 
+static const lk_listener_calls mesh_calls = {
+    .frame = take_mesh_frame,
+    .broken = take_mesh_broken,
+    .up = take_mesh_up,
+    .over = take_mesh_end,
+};
+
 static lk_err
 open_sockets (lk_shell *self, const lk_router_options *options,
               lk_problem *problem)
 {
-    const lk_socket_options limits = {.send_max = LK_SOCKET_FRAMES_MAX,
-                                      .receive_max = LK_SOCKET_FRAMES_MAX,
-                                      .linger_ms = LINGER_MS};
     lk_ends_init (&self->ends, &self->router, self->loop);
     self->local = lk_listener_new (self->loop, &local_calls, self);
-    self->context = lk_context_new ();
-    if (self->context == NULL) {
-        return lk_problem_errno (problem, "cannot begin with libzmq");
-    }
-    self->mesh = lk_socket_router_new (self->context, &limits, problem);
-    if (self->mesh == NULL) {
-        return LK_SYSTEM;
-    }
-    self->monitor = lk_monitor_new (self->mesh, problem);
-    if (self->monitor == NULL) {
-        return LK_SYSTEM;
-    }
-    lk_err error = lk_socket_bind_tcp (self->mesh, options->listen, problem);
+    self->mesh = lk_listener_new (self->loop, &mesh_calls, self);
+    lk_err error = lk_listener_bind_tcp (self->mesh, options->listen, problem);
     if (error == LK_OK) {
         error = lk_listener_bind (self->local, options->endpoint, options->mode,
                                   options->group, problem);
@@ -485,9 +412,6 @@ static void
 join_loop (lk_shell *self)
 {
     lk_loop *loop = self->loop;
-    self->monitor_reader = lk_loop_add_socket (
-        loop, lk_monitor_socket (self->monitor), read_monitor, self);
-    self->mesh_reader = lk_loop_add_socket (loop, self->mesh, read_mesh, self);
     self->hook = lk_loop_add_hook (loop, flush, self);
     lk_timer_init (&self->timer, loop, timer_due, self);
     lk_timer_set (&self->timer, 0);
@@ -499,7 +423,7 @@ open_router (lk_shell *self, const lk_router_options *options,
 {
     char address[LK_ADDRESS_LEN_MAX + 1];
     const lk_err error =
-        lk_router_options_address (options, lk_socket_endpoint (self->mesh),
+        lk_router_options_address (options, lk_listener_endpoint (self->mesh),
                                    address, sizeof address, problem);
     if (error == LK_OK) {
         const lk_router_identity identity = {.host = options->host,
@@ -526,12 +450,8 @@ close_all (lk_shell *self)
     lk_router_clear (&self->router);
     lk_timer_clear (&self->timer);
     lk_loop_remove_hook (self->loop, &self->hook);
-    lk_loop_remove (self->loop, &self->monitor_reader);
-    lk_monitor_destroy (&self->monitor);
     lk_listener_destroy (&self->local, LINGER_MS);
-    lk_loop_remove (self->loop, &self->mesh_reader);
-    lk_socket_destroy (&self->mesh);
-    lk_context_destroy (&self->context);
+    lk_listener_destroy (&self->mesh, LINGER_MS);
     lk_loop_destroy (&self->loop);
 }
 

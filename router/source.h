@@ -24,7 +24,6 @@ typedef struct {
     lk_from from;
     lk_side side;
     const lk_identity *identity;
-    lk_part *part;      /* in which it came */
     lk_local *local;    /* SESSION */
     lk_mesh_link *link; /* NEIGHBOUR, REMOTE, DIALLED */
 } lk_source;

@@ -23,7 +23,7 @@
 
 #include "net/loop.h"
 #include "net/pipe.h"
-#include "net/socket.h"
+#include "net/problem.h"
 
 #include <lockkeeper/message.h>
 

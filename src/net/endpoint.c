@@ -1,11 +1,9 @@
-/*  endpoint.c - what endpoints take besides libzmq
+/*  endpoint.c - socket files
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Socket files: alive or left behind, whose, and for whom. libzmq removes
- *  whatever is at the path before it binds, and leaves mode and group to the
- *  umask.
+ *  Alive or left behind, whose, and for whom.
  */
 
 #include "net/endpoint.h"

@@ -1,4 +1,4 @@
-/*  endpoint.h - what endpoints take besides libzmq
+/*  endpoint.h - socket files
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0

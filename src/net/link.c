@@ -44,7 +44,7 @@ lk_link_init_pipe (lk_link *self, lk_pipe *pipe)
 bool
 lk_link_is_ours (const lk_link *self)
 {
-    return self->owner == getpid ();
+    return self->pipe || self->owner == getpid ();
 }
 
 /*  What a child says would be its parent's word: UNREGISTER, and its locks are

@@ -16,10 +16,13 @@
 
 #include "net/loop.h"
 #include "net/pipe.h"
+#include "net/problem.h"
 #include "net/zmtp.h"
 #include "util/bytes.h"
 
 #include <lockkeeper/message.h>
+
+#include <sys/types.h>
 
 /*  What one wake-up sends leaves in frames up to this size. */
 #define LK_LINK_FRAME_SIZE (256 * 1024)
@@ -63,8 +66,9 @@ lk_err lk_link_open (lk_link *self, lk_problem *problem);
 /*  Drops all that is not on its way yet. */
 void lk_link_drop (lk_link *self);
 
-/*  Whether this is the process that made it. In a child, which may destroy what
- *  it got by fork, the connection is over, and there is no other. */
+/*  Whether this is the process that made it, or it is a pipe. In a child, which
+ *  may destroy what it got by fork, the connection is over, and there is no
+ *  other. */
 bool lk_link_is_ours (const lk_link *self);
 
 /*  -------------------------------------------------------- receiving */

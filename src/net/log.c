@@ -39,8 +39,7 @@ static bool is_open;
 static bool uses_syslog;
 static bool uses_journal;
 static lk_log_sink *test_sink;
-/*  Of this thread: libzmq's log, too (accept.c). NULL: none. */
-static _Thread_local const char *part_name;
+static const char *part_name; /* NULL: none */
 
 void
 lk_log_open (const char *program, bool to_syslog)

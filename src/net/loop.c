@@ -2,11 +2,6 @@
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
- *
- *  zmq_poll would ask every socket twice per wake-up, at a system call each.
- *  Here libzmq's signalling descriptors are in the epoll set with everything
- *  else, and a socket is asked only if it was touched since: libzmq may have
- *  used up its signal while it sent or received.
  */
 
 #include "net/loop.h"
@@ -30,9 +25,7 @@ struct lk_reader {
     lk_reader *prev, *next;
     lk_loop_fn *fn;
     void *user;
-    lk_socket *socket; /* NULL for a plain descriptor */
     int fd;
-    bool ready;
     bool dead;
 };
 
@@ -47,13 +40,12 @@ struct lk_hook {
  *  of the wake-up. */
 struct lk_loop {
     int epoll_fd;
-    lk_reader *sockets; /* few, looked at in each wake-up */
-    lk_reader *others;  /* may be thousands */
+    lk_reader *readers; /* may be thousands */
     lk_reader *dead;    /* of those */
     lk_hook *hooks;
     bool has_dead;
 
-    lk_reader *woken[EVENTS_MAX]; /* of the others */
+    lk_reader *woken[EVENTS_MAX];
     int woken_count;
 
     lk_timers timers;
@@ -90,25 +82,15 @@ lk_loop_new (void)
 }
 
 static void
-bury_readers (lk_reader **list)
-{
-    lk_reader *reader, *next;
-
-    DL_FOREACH_SAFE (*list, reader, next) {
-        if (reader->dead) {
-            DL_DELETE (*list, reader);
-            lk_free (reader);
-        }
-    }
-}
-
-static void
 bury (lk_loop *self)
 {
+    lk_reader *reader, *next_reader;
     lk_hook *hook, *next_hook;
 
-    bury_readers (&self->sockets);
-    bury_readers (&self->dead);
+    DL_FOREACH_SAFE (self->dead, reader, next_reader) {
+        lk_free (reader);
+    }
+    self->dead = NULL;
     DL_FOREACH_SAFE (self->hooks, hook, next_hook) {
         if (hook->dead) {
             DL_DELETE (self->hooks, hook);
@@ -127,14 +109,7 @@ lk_loop_destroy (lk_loop **self_p)
         return;
     }
     LK_ASSERT (!self->is_inside);
-    lk_reader *reader;
-    DL_FOREACH (self->sockets, reader) {
-        reader->dead = true;
-    }
-    DL_FOREACH (self->others, reader) {
-        reader->dead = true;
-    }
-    DL_CONCAT (self->dead, self->others);
+    DL_CONCAT (self->dead, self->readers);
     lk_hook *hook;
     DL_FOREACH (self->hooks, hook) {
         hook->dead = true;
@@ -152,38 +127,19 @@ lk_loop_destroy (lk_loop **self_p)
 
 /*  -------------------------------------------------------- readers */
 
-static lk_reader *
-add_reader (lk_loop *self, int fd, lk_socket *socket, lk_loop_fn *fn,
-            void *user)
+lk_reader *
+lk_loop_add_fd (lk_loop *self, int fd, lk_loop_fn *fn, void *user)
 {
     lk_reader *reader = lk_alloc (sizeof *reader);
 
     reader->fn = fn;
     reader->user = user;
     reader->fd = fd;
-    reader->socket = socket;
-    if (socket) {
-        DL_APPEND (self->sockets, reader);
-    } else {
-        DL_APPEND (self->others, reader);
-    }
+    DL_APPEND (self->readers, reader);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = reader};
     int rc = epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD, fd, &event);
     LK_ASSERT (rc == 0);
     return reader;
-}
-
-lk_reader *
-lk_loop_add_socket (lk_loop *self, lk_socket *socket, lk_loop_fn *fn,
-                    void *user)
-{
-    return add_reader (self, lk_socket_fd (socket), socket, fn, user);
-}
-
-lk_reader *
-lk_loop_add_fd (lk_loop *self, int fd, lk_loop_fn *fn, void *user)
-{
-    return add_reader (self, fd, NULL, fn, user);
 }
 
 void
@@ -206,10 +162,8 @@ lk_loop_remove (lk_loop *self, lk_reader **reader_p)
     *reader_p = NULL;
     epoll_ctl (self->epoll_fd, EPOLL_CTL_DEL, reader->fd, NULL);
     reader->dead = true;
-    if (!reader->socket) {
-        DL_DELETE (self->others, reader);
-        DL_APPEND (self->dead, reader);
-    }
+    DL_DELETE (self->readers, reader);
+    DL_APPEND (self->dead, reader);
     self->has_dead = true;
     if (!self->is_inside) {
         bury (self);
@@ -336,32 +290,11 @@ run_timers (lk_loop *self)
 
 /*  -------------------------------------------------------- wake-ups */
 
-/*  Marks the sockets that have something without having signalled it, and
- *  says how long we may sleep because of them. */
-static int
-look_at_sockets (lk_loop *self, int wait_ms)
-{
-    lk_reader *reader;
-
-    DL_FOREACH (self->sockets, reader) {
-        if (lk_socket_pending (reader->socket)) {
-            reader->ready = true;
-            wait_ms = 0;
-        }
-        if (lk_socket_was_blocked (reader->socket)
-            && (wait_ms < 0 || wait_ms > LK_RETRY_MS)) {
-            wait_ms = LK_RETRY_MS;
-        }
-    }
-    return wait_ms;
-}
-
 static void
 sleep_until_something (lk_loop *self, int wait_ms)
 {
     struct epoll_event events[EVENTS_MAX];
 
-    wait_ms = look_at_sockets (self, wait_ms);
     if (wait_ms != 0) {
         arm (self);
     }
@@ -369,28 +302,13 @@ sleep_until_something (lk_loop *self, int wait_ms)
     LK_ASSERT (count >= 0 || errno == EINTR);
     self->woken_count = 0;
     for (int i = 0; i < count; i++) {
-        lk_reader *reader = events[i].data.ptr;
-        if (reader->socket) {
-            reader->ready = true;
-        } else {
-            self->woken[self->woken_count++] = reader;
-        }
+        self->woken[self->woken_count++] = events[i].data.ptr;
     }
 }
 
-/*  Sockets first: what a process sent before it ended is read before its end
- *  is told. */
 static void
 run_readers (lk_loop *self)
 {
-    lk_reader *reader;
-
-    DL_FOREACH (self->sockets, reader) {
-        if (reader->ready && !reader->dead) {
-            reader->ready = false;
-            reader->fn (reader->user);
-        }
-    }
     for (int i = 0; i < self->woken_count; i++) {
         if (!self->woken[i]->dead) {
             self->woken[i]->fn (self->woken[i]->user);

@@ -3,9 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  One epoll descriptor for sockets of libzmq (by their signalling
- *  descriptors), other descriptors, signals and timers. One wake-up is: the
- *  readers that have something, the timers that are due, then the hooks,
+ *  One epoll descriptor for descriptors, signals and timers. One wake-up is:
+ *  the readers that have something, the timers that are due, then the hooks,
  *  which send what came together. Nothing wakes up while nothing happens.
  *
  *  Callbacks may add and remove anything, themselves included.
@@ -13,8 +12,6 @@
 
 #ifndef LK_LOOP_H
 #define LK_LOOP_H
-
-#include "net/socket.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,14 +41,6 @@ void lk_loop_once (lk_loop *self, int wait_ms);
 /*  -------------------------------------------------------- readers */
 
 typedef struct lk_reader lk_reader;
-
-/*  Calls fn when the socket may have something to receive, or room again
- *  after LK_IO_WAIT. fn receives until LK_IO_WAIT, or as many parts as
- *  lk_socket_turn says: it is called again, after the hooks, if it left
- *  something. The socket is borrowed: remove the reader before destroying
- *  it. */
-lk_reader *lk_loop_add_socket (lk_loop *self, lk_socket *socket, lk_loop_fn *fn,
-                               void *user);
 
 /*  Calls fn while the descriptor is readable. */
 lk_reader *lk_loop_add_fd (lk_loop *self, int fd, lk_loop_fn *fn, void *user);
@@ -93,8 +82,8 @@ lk_hook *lk_loop_add_hook (lk_loop *self, lk_loop_fn *fn, void *user);
 void lk_loop_remove_hook (lk_loop *self, lk_hook **hook_p);
 
 /*  Takes SIGTERM, SIGINT and SIGHUP from now on: they call fn with their
- *  number. Ignores SIGPIPE. Call it before any thread is made (before
- *  lk_context_new); a child that is started has to unblock them. */
+ *  number. Ignores SIGPIPE. Call it before any thread is made; a
+ *  child that is started has to unblock them. */
 typedef void lk_signal_fn (void *user, int signal_number);
 void lk_loop_on_signal (lk_loop *self, lk_signal_fn *fn, void *user);
 

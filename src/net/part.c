@@ -1,4 +1,4 @@
-/*  part.c - one part of a ZeroMQ message, see socket.h
+/*  part.c - see part.h
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -6,73 +6,87 @@
 
 #include "net/part.h"
 
-#include "net/socket.h"
+#include "util/alloc.h"
 #include "util/assert.h"
 
-#include <stdio.h>
 #include <string.h>
 
-_Static_assert(sizeof (lk_part) >= sizeof (zmq_msg_t),
-               "a part is as large as a zmq_msg_t");
-_Static_assert(_Alignof(lk_part) >= _Alignof(zmq_msg_t),
-               "a part is aligned as a zmq_msg_t");
+struct lk_contents {
+    size_t size;
+    size_t users; /* parts */
+    char data[];
+};
 
 void
 lk_part_init (lk_part *self)
 {
-    zmq_msg_init (lk_part_message (self));
+    self->contents = NULL;
 }
 
 void
 lk_part_clear (lk_part *self)
 {
-    zmq_msg_close (lk_part_message (self));
-    zmq_msg_init (lk_part_message (self));
+    if (self->contents && --self->contents->users == 0) {
+        lk_free (self->contents);
+    }
+    self->contents = NULL;
 }
 
 void
 lk_part_fill (lk_part *self, const void *data, size_t size)
 {
-    zmq_msg_close (lk_part_message (self));
-    int rc = zmq_msg_init_size (lk_part_message (self), size);
-    LK_ASSERT (rc == 0);
+    lk_part_clear (self);
     if (size > 0) {
-        memcpy (zmq_msg_data (lk_part_message (self)), data, size);
+        self->contents = lk_realloc (NULL, sizeof *self->contents + size);
+        self->contents->size = size;
+        self->contents->users = 1;
+        memcpy (self->contents->data, data, size);
     }
 }
 
 void *
 lk_part_data (lk_part *self)
 {
-    return zmq_msg_data (lk_part_message (self));
+    static char nothing[1];
+
+    return self->contents ? self->contents->data : nothing;
 }
 
 size_t
 lk_part_size (const lk_part *self)
 {
-    return zmq_msg_size ((const zmq_msg_t *) self->storage);
+    return self->contents ? self->contents->size : 0;
 }
 
 void
 lk_part_move (lk_part *self, lk_part *from)
 {
-    int rc = zmq_msg_move (lk_part_message (self), lk_part_message (from));
-    LK_ASSERT (rc == 0);
+    lk_part_clear (self);
+    self->contents = from->contents;
+    from->contents = NULL;
 }
 
 void
 lk_part_share (lk_part *self, lk_part *from)
 {
-    int rc = zmq_msg_copy (lk_part_message (self), lk_part_message (from));
-    LK_ASSERT (rc == 0);
+    lk_part_clear (self);
+    self->contents = from->contents;
+    if (self->contents) {
+        self->contents->users++;
+    }
 }
 
-/*  The name of a property that libzmq has for its older ZMQ_SRCFD. */
-int
-lk_part_fd (lk_part *self)
+void
+lk_identity_set (lk_identity *self, const void *bytes, size_t size)
 {
-    const char *text = zmq_msg_gets (lk_part_message (self), "__fd");
-    int fd = -1;
+    LK_ASSERT (size <= LK_IDENTITY_SIZE_MAX);
+    self->size = (uint8_t) size;
+    memcpy (self->bytes, bytes, size);
+}
 
-    return text && sscanf (text, "%d", &fd) == 1 ? fd : -1;
+bool
+lk_identity_equal (const lk_identity *self, const lk_identity *other)
+{
+    return self->size == other->size
+           && memcmp (self->bytes, other->bytes, self->size) == 0;
 }

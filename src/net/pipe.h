@@ -13,6 +13,7 @@
 #define LK_PIPE_H
 
 #include "net/loop.h"
+#include "net/part.h"
 
 /*  Of what waits the service reads so much, or one message, until the router
  *  has its turn: who says much to it does not hold up others. */

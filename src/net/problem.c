@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <zmq.h>
 
 lk_err
 lk_problem_set (lk_problem *self, lk_err error, const char *format, ...)
@@ -27,12 +26,11 @@ lk_problem_set (lk_problem *self, lk_err error, const char *format, ...)
     return error;
 }
 
-/*  libzmq has errors of its own, and its texts for the others are the
- *  system's. Those begin with a capital letter, which ours do not. */
+/*  The system's texts begin with a capital letter, which ours do not. */
 static void
 add_reason (char *text, size_t room, int number)
 {
-    const char *reason = zmq_strerror (number);
+    const char *reason = strerror (number);
     bool is_word = isupper ((unsigned char) reason[0])
                    && islower ((unsigned char) reason[1]);
 

@@ -1,4 +1,4 @@
-/*  zmtp.h - ZeroMQ's protocol on a Unix socket, in the caller's own thread
+/*  zmtp.h - ZeroMQ's protocol on a stream socket, in the caller's own thread
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -15,7 +15,7 @@
 #ifndef LK_ZMTP_H
 #define LK_ZMTP_H
 
-#include "net/socket.h"
+#include "net/part.h"
 #include "util/bytes.h"
 
 typedef enum {

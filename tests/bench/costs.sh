@@ -6,9 +6,8 @@
 #
 #   Three hosts at rest: the share of a core that the dearest router and the
 #   dearest lock service take. Then one client locks and unlocks names of its
-#   own host: for each process of the home and of a follower, by its main
-#   thread and by libzmq's, which a router has, CPU time and wake-ups of an
-#   operation, from /proc; and system calls, if there is strace.
+#   own host: for each process of the home and of a follower CPU time and
+#   wake-ups of an operation, from /proc; and system calls, if there is strace.
 
 # shellcheck source=tests/bench/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -16,36 +15,27 @@
 processes=({h1,h2,h3}/{router,lockd})
 declare -A role=([h1]=home [h2]=follower)
 
-#   snapshot: "HOST/DAEMON main|io NS WAKE-UPS" for all threads there are; the
-#   time, and what the follower's router has forwarded: two messages for each
-#   operation, and what is said at rest.
+#   snapshot: "HOST/DAEMON NS WAKE-UPS" for all of them; the time, and what the
+#   follower's router has forwarded: two messages for each operation, and what
+#   is said at rest.
 snapshot () {
-    local it pid thread kind
+    local it pid
     echo "time $(date +%s%N)"
     echo "forwarded $(on h2 "$lockkeeper" status --json |
         grep -o '"forwarded":[0-9]*' | cut -d : -f 2)"
     for it in "${processes[@]}"; do
         pid=$(pid_of "${it%/*}" "${it#*/}")
-        for thread in "/proc/$pid/task"/*; do
-            kind=io
-            [ "${thread##*/}" != "$pid" ] || kind=main
-            echo "$it $kind $(cut -d ' ' -f 1 "$thread/schedstat")" \
-                "$(awk '$1 ~ /^voluntary/ { print $2 }' "$thread/status")"
-        done
+        echo "$it $(cut -d ' ' -f 1 "/proc/$pid/schedstat")" \
+            "$(awk '$1 ~ /^voluntary/ { print $2 }' "/proc/$pid/status")"
     done
 }
 
-#   between A B: "HOST/DAEMON main|io NS WAKE-UPS" from one to the other.
+#   between A B: "HOST/DAEMON NS WAKE-UPS" from one to the other.
 between () {
-    awk 'NF != 4 { next }
-        NR == FNR { ns[$1, $2] += $3; ups[$1, $2] += $4; next }
-        { ns[$1, $2] -= $3; ups[$1, $2] -= $4; at[$1 " " $2] }
-        END {
-            for (it in at) {
-                split (it, k, " ")
-                printf "%s %d %d\n", it, ns[k[1], k[2]], ups[k[1], k[2]]
-            }
-        }' "$2" "$1" | sort
+    awk 'NF != 3 { next }
+        NR == FNR { ns[$1] += $2; ups[$1] += $3; next }
+        { printf "%s %d %d\n", $1, ns[$1] - $2, ups[$1] - $3 }' \
+        "$2" "$1" | sort
 }
 
 #   difference WHAT A B: of the time, in seconds, or of what was forwarded.
@@ -68,7 +58,7 @@ operations () {
 rest () {
     between "$work/rest.a" "$work/rest.b" |
         awk -v s="$(difference time "$work"/rest.{a,b})" \
-            -v daemon="/$1 " 'index ($0, daemon) { ns[$1] += $3 }
+            -v daemon="/$1 " 'index ($0, daemon) { ns[$1] += $2 }
             END {
                 for (it in ns) { if (ns[it] > most) { most = ns[it] } }
                 print most / s / 1e7
@@ -90,12 +80,12 @@ finish () {
 
 #   per_operation A B: figures of CPU time and wake-ups.
 per_operation () {
-    local it kind ns ups name operations
+    local it ns ups name operations
     operations=$(operations "$1" "$2")
-    between "$1" "$2" | while read -r it kind ns ups; do
+    between "$1" "$2" | while read -r it ns ups; do
         name=${role[${it%/*}]:-}
         [ -n "$name" ] || continue
-        name=costs.$name.${it#*/}.$kind
+        name=costs.$name.${it#*/}
         figure "$name.cpu" "$(awk "BEGIN { print $ns / 1e3 / $operations }")" us
         figure "$name.wakeups" "$(awk "BEGIN { print $ups / $operations }")" \
             each

@@ -87,6 +87,7 @@ strike () {
 change () {
     local verb=$1 host=$2 asked from change
     asked=$(any_but "${3:-$host}")
+    within 10 ready "$asked" || return 1 # its router may have been struck
     from=$(now_ms)
     start_on "$asked" cluster "$verb" "$host" --wait 25
     change=$!

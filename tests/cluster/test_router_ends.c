@@ -4,19 +4,16 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  A router may hear of the end of a process ahead of what that one said last,
- *  which is still in the kernel. libzmq's thread is held back, by ptrace: it
- *  has no part in it.
+ *  which is still in the kernel: it is stopped until both are there.
  */
 
 #include "lib/router_fixture.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,40 +111,6 @@ let_go (actor *self)
     close (self->go);
 }
 
-/*  -------------------------------------------------------- the thread */
-
-/*  libzmq's of the router; it gives it that name. */
-static pid_t
-io_thread (void)
-{
-    char folder[64], file[384], name[32];
-    pid_t found = 0;
-    snprintf (folder, sizeof folder, "/proc/%d/task",
-              (int) fixture.router[0].pid);
-    DIR *tasks = opendir (folder);
-    for (const struct dirent *entry; tasks && (entry = readdir (tasks));) {
-        snprintf (file, sizeof file, "%s/%s/comm", folder, entry->d_name);
-        FILE *comm = fopen (file, "r");
-        if (comm != NULL) {
-            if (fgets (name, sizeof name, comm) && strstr (name, "/IO/")) {
-                found = (pid_t) strtol (entry->d_name, NULL, 10);
-            }
-            fclose (comm);
-        }
-    }
-    closedir (tasks);
-    return found;
-}
-
-static bool
-hold_back (pid_t thread)
-{
-    int status;
-    return ptrace (PTRACE_SEIZE, thread, NULL, NULL) == 0
-           && ptrace (PTRACE_INTERRUPT, thread, NULL, NULL) == 0
-           && waitpid (thread, &status, __WALL) == thread;
-}
-
 /*  -------------------------------------------------------- tests */
 
 /*  The message comes, and the end behind it. */
@@ -173,14 +136,9 @@ static void
 last_words_are_heard (act *run, bool killed, const char *what)
 {
     actor child = start ("last", run, 7);
-    const pid_t thread = io_thread ();
     EXPECT (is_up ("last@h1"), "a process comes");
     usleep (20000);
-    if (!EXPECT (hold_back (thread), "libzmq's thread is held back")) {
-        kill (child.pid, SIGKILL);
-        waitpid (child.pid, NULL, 0);
-        return;
-    }
+    lk_fixture_signal (&fixture, 0, SIGSTOP);
     let_go (&child);
     if (killed) {
         usleep (50000);
@@ -188,7 +146,7 @@ last_words_are_heard (act *run, bool killed, const char *what)
     }
     waitpid (child.pid, NULL, 0);
     usleep (HELD_BACK_MS * 1000);
-    (void) ptrace (PTRACE_DETACH, thread, NULL, NULL);
+    lk_fixture_signal (&fixture, 0, SIGCONT);
     expect_last (7, what);
 }
 

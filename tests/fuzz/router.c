@@ -194,14 +194,14 @@ link_host (world *self)
 {
     const unsigned host = 1 + (unsigned) lk_fuel_below (&self->fuel, 4);
     const lk_identity identity = lk_router_world_from (host);
-    char endpoint[64];
+    char address[64];
     introduce (self, &identity, host, "CONNECT");
-    snprintf (endpoint, sizeof endpoint, "tcp://h%u.example:1", host);
-    lk_neighbour_connected (&self->router.router, endpoint, (int) host);
+    snprintf (address, sizeof address, "h%u.example:1", host);
     const lk_mesh_link *link =
-        lk_mesh_by_address (&self->router.router.mesh, endpoint + 6);
+        lk_mesh_by_address (&self->router.router.mesh, address);
     if (link != NULL && link->out.identity.size > 0) {
         const lk_identity out = link->out.identity;
+        lk_neighbour_connected (&self->router.router, &out);
         introduce (self, &out, host, "ACCEPT");
     }
 }
@@ -210,13 +210,17 @@ static void
 connection_event (world *self)
 {
     const uint8_t which = lk_fuel_byte (&self->fuel);
-    char endpoint[64];
-    snprintf (endpoint, sizeof endpoint, "%sh%d.example:%d",
-              which & 64 ? "" : "tcp://", which % 5, which & 32 ? 2 : 1);
+    const lk_problem problem = {.text = "nobody is there"};
+    const lk_mesh *mesh = &self->router.router.mesh;
+    lk_identity identity = lk_router_world_from (which % 8);
+    if (mesh->count > 0 && !(which & 64)) {
+        identity = mesh->link[which % mesh->count]->out.identity;
+    }
     if (which & 128) {
-        lk_neighbour_disconnected (&self->router.router, which % 6 - 1);
+        lk_neighbour_disconnected (&self->router.router, &identity,
+                                   which & 32 ? &problem : NULL);
     } else {
-        lk_neighbour_connected (&self->router.router, endpoint, which % 5);
+        lk_neighbour_connected (&self->router.router, &identity);
     }
 }
 

@@ -235,13 +235,10 @@ lk_client_new (const char *endpoint, const char *name)
 {
     lk_client *self = lk_alloc (sizeof (lk_client));
     const lk_socket_options options = {0};
-    lk_problem problem;
     snprintf (self->name, sizeof self->name, "%s", name);
     self->context = lk_context_new ();
-    self->socket = lk_socket_dealer_new (self->context, &options, &problem);
-    LK_ASSERT (self->socket != NULL);
-    const lk_err error = lk_socket_connect (self->socket, endpoint, &problem);
-    LK_ASSERT (error == LK_OK);
+    self->socket = lk_socket_dealer_new (self->context, &options);
+    lk_socket_connect (self->socket, endpoint);
     return self;
 }
 

@@ -11,7 +11,7 @@
 #ifndef LK_ROUTER_FIXTURE_H
 #define LK_ROUTER_FIXTURE_H
 
-#include "net/socket.h"
+#include "lib/foreign.h"
 #include "wire/frame.h"
 
 #include <lockkeeper/message.h>

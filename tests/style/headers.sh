@@ -7,7 +7,7 @@
 # shellcheck source=tests/lib/style.sh
 . "${LIB_DIR:-$(dirname "$0")/../lib}/style.sh"
 warnings='-Wall -Wextra -Werror -fsyntax-only'
-deps=$(pkg-config --cflags libczmq libzmq jansson 2>/dev/null)
+deps=$(pkg-config --cflags libzmq jansson 2>/dev/null)
 
 #   compile HEADER COMPILER FLAGS...: its complaints about HEADER, included
 #   twice.

@@ -6,8 +6,8 @@
 #
 #   util <- wire <- net <- settings <- { client, cli, router, lock }; the lock
 #   service's core sees util and the plain structs only; others of them see
-#   include/lockkeeper only. libzmq and CZMQ live in src/net, jansson in
-#   src/wire, uthash behind util/map.h; its lists (utlist.h) are everybody's.
+#   include/lockkeeper only. Jansson lives in src/wire, uthash behind util/map.h;
+#   its lists (utlist.h) are everybody's; libzmq is for tests alone.
 
 # shellcheck source=tests/lib/style.sh
 . "${LIB_DIR:-$(dirname "$0")/../lib}/style.sh"
@@ -67,11 +67,8 @@ layer 'the plain structs' "\"(util|wire)/[a-z0-9_]+\\.h\"|<lockkeeper/mode\\.h>|
 
 mapfile -t files < <(in_folder src/net)
 layer src/net \
-    "\"(util|wire|net)/[a-z0-9_]+\\.h\"|$public|<c?zmq\\.h>|$system" \
-    '<(jansson|uthash)\.h>' "${files[@]}"
-
-mapfile -t files < <(in_folder src/daemon)
-layer src/daemon "$local_header|$system" "$third_party" "${files[@]}"
+    "\"(util|wire|net)/[a-z0-9_]+\\.h\"|$public|$system" \
+    "$third_party" "${files[@]}"
 
 mapfile -t files < <(in_folder src/settings)
 layer src/settings \

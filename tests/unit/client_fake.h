@@ -11,6 +11,7 @@
 #ifndef CLIENT_FAKE_H
 #define CLIENT_FAKE_H
 
+#include "lib/foreign.h"
 #include "net/clock.h"
 #include "net/lease_page.h"
 #include "net/loop.h"
@@ -118,16 +119,13 @@ static void
 start_fake (void)
 {
     const lk_socket_options options = {.linger_ms = 100};
-    lk_problem problem = {0};
     fake.context = lk_context_new ();
-    fake.socket = lk_socket_router_new (fake.context, &options, &problem);
-    ck_assert_ptr_nonnull (fake.socket);
-    ck_assert_int_eq (
-        lk_socket_bind_ipc (fake.socket, fake.endpoint, 0600, NULL, &problem),
-        LK_OK);
+    fake.socket = lk_socket_router_new (fake.context, &options);
+    lk_socket_bind (fake.socket, fake.endpoint);
     fake.loop = lk_loop_new ();
     ck_assert_int_eq (pipe (fake.stop), 0);
-    lk_loop_add_socket (fake.loop, fake.socket, on_socket, NULL);
+    lk_loop_add_fd (fake.loop, lk_socket_fd (fake.socket), on_socket, NULL);
+    lk_loop_add_hook (fake.loop, on_socket, NULL);
     lk_loop_add_fd (fake.loop, fake.stop[0], on_stop, NULL);
     ck_assert_int_eq (pthread_create (&fake.thread, NULL, run_fake, NULL), 0);
 }

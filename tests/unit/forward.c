@@ -413,7 +413,7 @@ START_TEST (a_lost_link_is_told_with_all_that_it_means)
                 "\"CLUSTERDOWN\",\"CLUSTERCOMPLETE\",\"CLUSTERINCOMPLETE\","
                 "\"NEWREMOTECONNECTION\"");
     drain ("w");
-    link_host ("h2");
+    const char *out = link_host ("h2");
     assert_next ("w", "router@h1 > w@h1 NEWREMOTECONNECTION 0 "
                       "{\"host\":\"h2\",\"address\":\"h2.example:1\"}");
     assert_next ("w", "router@h1 > w@h1 CLUSTERUP 0 {\"total\":2,\"live\":2}");
@@ -423,7 +423,7 @@ START_TEST (a_lost_link_is_told_with_all_that_it_means)
          "{\"service\":\"lock@h2\",\"status\":\"up\",\"pid\":9}");
     assert_starts (next ("w"), "router@h1 > w@h1 STATUS 0 "
                                "{\"service\":\"lock@h2\",\"status\":\"up\"");
-    lk_neighbour_disconnected (&router, opened);
+    our_own (out, false);
     assert_starts (next ("w"),
                    "router@h1 > w@h1 STATUS 0 "
                    "{\"service\":\"lock@h2\",\"status\":\"unknown\"");
@@ -445,19 +445,54 @@ START_TEST (a_lost_link_is_told_with_all_that_it_means)
 }
 END_TEST
 
-/*  What libzmq tells late of a connection that was closed does not leave its
- *  number with the link: the next of that number is another neighbour's. */
+/*  What is told late of a connection that was closed is of no other one. */
 START_TEST (the_end_of_a_link_is_not_taken_for_another)
 {
     enter ("w", "\"HANGUP\"");
-    link_host ("h2");
-    lk_neighbour_disconnected (&router, opened);
+    char old[32];
+    snprintf (old, sizeof old, "%s", link_host ("h2"));
+    our_own (old, false);
     drain ("w");
-    lk_neighbour_connected (&router, "tcp://h2.example:1", opened + 1);
+    our_own (old, true);
+    ck_assert_int_eq (router.mesh.link[0]->state, LK_LINK_CLOSED);
+    link_by ("h2", "again");
     link_host ("h3");
-    lk_neighbour_disconnected (&router, opened);
+    drain ("w");
+    our_own (old, false);
+    assert_next ("w", "");
+    our_own ("out3", false);
     assert_next ("w", "router@h1 > w@h1 HANGUP 0 {\"host\":\"h3\","
                       "\"reason\":\"connection lost\"}");
+}
+END_TEST
+
+/*  Each time after a longer pause; why is logged once. */
+START_TEST (who_is_not_there_is_dialled_again)
+{
+    static const char *const addresses[] = {"h2.example:1", NULL};
+    static const int64_t pauses[] = {100, 200, 400, 800, 1000, 1000};
+    const lk_problem refused = {.number = 111, .text = "nobody is there"};
+    lk_neighbour_configure (&router, addresses);
+    const lk_mesh_link *link = router.mesh.link[0];
+    for (int i = 0; i < 6; i++) {
+        lk_neighbour_work (&router);
+        ck_assert_int_eq (opened, i + 1);
+        ck_assert_int_eq (link->state, LK_LINK_DIALING);
+        ck_assert_int_eq (lk_mesh_deadline (&router.mesh), INT64_MAX);
+        const lk_identity identity = link->out.identity;
+        lk_neighbour_disconnected (&router, &identity, &refused);
+        ck_assert_int_eq (closed, i + 1);
+        ck_assert_uint_eq (link->out.identity.size, 0);
+        ck_assert_str_eq (link->reason, "nobody is there");
+        ck_assert_int_eq (lk_mesh_deadline (&router.mesh),
+                          router.now_ms + pauses[i]);
+        router.now_ms += pauses[i];
+    }
+    lk_neighbour_work (&router);
+    our_own ("out7", true);
+    assert_starts (next ("out7"), "router@h1 > router@. CONNECT 0 ");
+    our_own ("out7", false);
+    ck_assert_int_eq (lk_mesh_deadline (&router.mesh), router.now_ms + 100);
 }
 END_TEST
 
@@ -547,6 +582,7 @@ main (void)
     tcase_add_test (tcase, callers_speak_as_routers);
     tcase_add_test (tcase, a_lost_link_is_told_with_all_that_it_means);
     tcase_add_test (tcase, the_end_of_a_link_is_not_taken_for_another);
+    tcase_add_test (tcase, who_is_not_there_is_dialled_again);
     tcase_add_test (tcase, a_host_that_lost_us_is_told_so);
     tcase_add_test (tcase, a_second_host_of_a_name_is_refused);
     tcase_add_test (tcase, stop_and_shutdown);

@@ -7,7 +7,6 @@
 #include "net/log.h"
 
 #include <check.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,26 +75,6 @@ START_TEST (lines_of_a_part_begin_with_its_name)
     ck_assert_str_eq (lk_log_as (NULL), "lock");
     lk_log_notice ("router: up");
     ck_assert_str_eq (last_line, "router: up");
-}
-END_TEST
-
-static void *
-in_thread (void *user)
-{
-    (void) user;
-    lk_log_warning ("router: no descriptors left");
-    return NULL;
-}
-
-/*  As the router's accept4 does in a thread of libzmq's. */
-START_TEST (other_threads_are_no_part)
-{
-    pthread_t thread;
-    lk_log_set_sink (sink);
-    (void) lk_log_as ("lock");
-    ck_assert_int_eq (pthread_create (&thread, NULL, in_thread, NULL), 0);
-    ck_assert_int_eq (pthread_join (thread, NULL), 0);
-    ck_assert_str_eq (last_line, "router: no descriptors left");
 }
 END_TEST
 
@@ -249,7 +228,6 @@ main (void)
 {
     TCase *tcase = tcase_create ("log");
     tcase_add_test (tcase, lines_of_a_part_begin_with_its_name);
-    tcase_add_test (tcase, other_threads_are_no_part);
     tcase_add_test (tcase, levels_have_words);
     tcase_add_test (tcase, level_filters_and_evaluates_nothing);
     tcase_add_test (tcase, nobody_forges_a_line);

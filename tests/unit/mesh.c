@@ -102,25 +102,6 @@ START_TEST (goes_live_whoever_is_first)
 }
 END_TEST
 
-START_TEST (settled_once_all_are_answered)
-{
-    ck_assert (lk_mesh_is_settled (&mesh));
-    lk_mesh_link *first = live ("10.0.0.2:1", &h2, "in2");
-    ck_assert (lk_mesh_is_settled (&mesh));
-    lk_mesh_link *second = lk_mesh_add (&mesh, "10.0.0.3:1", true, NOW);
-    ck_assert (lk_mesh_is_settled (&mesh));
-    (void) lk_mesh_step (&mesh, second, LK_LINK_TIME, NOW);
-    ck_assert (!lk_mesh_is_settled (&mesh));
-    (void) lk_mesh_step (&mesh, second, LK_LINK_UP, NOW);
-    ck_assert (!lk_mesh_is_settled (&mesh));
-    (void) lk_mesh_step (&mesh, second, LK_LINK_DOWN, NOW);
-    ck_assert (lk_mesh_is_settled (&mesh));
-    first->met = false; /* it does not know us any more */
-    (void) lk_mesh_step (&mesh, first, LK_LINK_TAKEN, NOW);
-    ck_assert (!lk_mesh_is_settled (&mesh));
-}
-END_TEST
-
 /*  What each event makes of a link that is live. */
 static const struct {
     lk_mesh_event event;
@@ -191,7 +172,7 @@ START_TEST (any_order_keeps_the_books)
 }
 END_TEST
 
-/*  Each state waits for something: a deadline, or what libzmq reports. */
+/*  Each state waits for something: a deadline, or what its connection tells. */
 START_TEST (no_state_is_a_dead_end)
 {
     for (int state = 0; state < LK_LINK_STATES; state++) {
@@ -353,7 +334,6 @@ main (void)
     TCase *tcase = tcase_create ("mesh");
     tcase_add_checked_fixture (tcase, set_up, tear_down);
     tcase_add_test (tcase, goes_live_whoever_is_first);
-    tcase_add_test (tcase, settled_once_all_are_answered);
     tcase_add_loop_test (tcase, ends_as_the_table_says, 0,
                          sizeof endings / sizeof endings[0]);
     tcase_add_test (tcase, any_order_keeps_the_books);

@@ -46,8 +46,8 @@ static inline void
 close_link (void *shell, lk_mesh_link *link)
 {
     (void) shell;
+    (void) link;
     closed++;
-    link->out.identity.size = 0;
 }
 
 static inline lk_err
@@ -268,6 +268,19 @@ enter (const char *name, const char *subscribe)
     assert_starts (next (name), ready);
 }
 
+/*  Our own connection of that name stands, or is over. */
+static inline void
+our_own (const char *connection, bool stands)
+{
+    lk_identity identity;
+    lk_identity_set (&identity, connection, strlen (connection));
+    if (stands) {
+        lk_neighbour_connected (&router, &identity);
+    } else {
+        lk_neighbour_disconnected (&router, &identity, NULL);
+    }
+}
+
 /*  Links a host whose connection to us is `in`, and ours to it "outN", which
  *  is returned. */
 static inline const char *
@@ -283,9 +296,7 @@ link_by (const char *host, const char *in)
     say (LK_SIDE_MESH, in, from, "router@.", "CONNECT", body);
     snprintf (out, sizeof out, "out%d", opened);
     assert_starts (next (in), "router@h1 > router@. ACCEPT 0 ");
-    char endpoint[64];
-    snprintf (endpoint, sizeof endpoint, "tcp://%s.example:1", host);
-    lk_neighbour_connected (&router, endpoint, opened);
+    our_own (out, true);
     assert_starts (next (out), "router@h1 > router@. CONNECT 0 ");
     say (LK_SIDE_MESH, out, from, "router@.", "ACCEPT", body);
     drain (out);

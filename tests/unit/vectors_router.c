@@ -91,7 +91,7 @@ dial (bool two)
                                      two ? "10.0.0.3:7200" : NULL, NULL};
     lk_neighbour_configure (&router, addresses);
     lk_neighbour_work (&router);
-    lk_neighbour_connected (&router, "tcp://10.0.0.2:7200", 1);
+    our_own ("out1", true);
 }
 
 /*  h2 takes us, and we take it: live. */
@@ -276,7 +276,7 @@ link_h3 (void)
     static const char body[] =
         "{\"host\":\"h3\",\"address\":\"10.0.0.3:7200\",\"version\":"
         "\"0.1.0\",\"incarnation\":\"0000000000000033\"}";
-    lk_neighbour_connected (&router, "tcp://10.0.0.3:7200", 2);
+    our_own ("out2", true);
     say (LK_SIDE_MESH, "out2", "router@h3", "router@.", "ACCEPT", body);
     say (LK_SIDE_MESH, "in-h3", "router@h3", "router@.", "CONNECT", body);
 }
@@ -336,7 +336,7 @@ START_TEST (h2_takes_h1)
     hear (LK_SIDE_MESH, IN, "connect");
     says (IN, "accept");
     lk_neighbour_work (&router);
-    lk_neighbour_connected (&router, "tcp://10.0.0.1:7200", 1);
+    our_own ("out1", true);
     assert_starts (next ("out1"), "router@h2 > router@. CONNECT 0 ");
     say (LK_SIDE_MESH, "out1", "router@h1", "router@.", "ACCEPT",
          "{\"host\":\"h1\",\"address\":\"10.0.0.1:7200\",\"version\":"
