@@ -69,6 +69,7 @@ lib_src := $(wildcard $(addsuffix /*.c,src/util src/wire src/net src/client \
 	src/settings))
 cli_src := $(wildcard src/cli/*.c)
 router_src := $(wildcard router/*.c)
+daemon_src := $(wildcard src/daemon/*.c)
 core_src := $(wildcard plugins/lock/core/*.c)
 lock_src := $(wildcard plugins/lock/*.c)
 greeter_src := $(wildcard plugins/greeter/*.c)
@@ -95,6 +96,7 @@ shared_lib = $(B)/liblockkeeper.so.$(SOVERSION)
 core_lib = $(B)/core.a
 lock_lib = $(B)/lock.a
 router_lib = $(B)/router.a
+daemon_lib = $(B)/daemon.a
 test_lib = $(B)/test.a
 
 programs := $(addprefix $(B)/,lockkeeper-router lockkeeper-lockd lockkeeper)
@@ -277,6 +279,8 @@ $(lock_lib): $(call obj,$(filter-out %/main.c,$(lock_src)))
 	$(archive)
 $(router_lib): $(call obj,$(filter-out %/main.c,$(router_src)))
 	$(archive)
+$(daemon_lib): $(call obj,$(daemon_src))
+	$(archive)
 $(test_lib): $(call obj,$(testlib_src))
 	$(archive)
 
@@ -296,7 +300,7 @@ $(shared_lib): $(call obj,$(lib_src)) $(B)/liblockkeeper.map
 
 $(B)/lockkeeper: $(call obj,$(cli_src)) $(static_lib)
 	$(call link)
-$(B)/lockkeeper-lockd: $(call obj,$(call process_of,$(lock_src))) \
+$(B)/lockkeeper-lockd: $(call obj,$(call process_of,$(lock_src)) $(daemon_src)) \
 		$(core_lib) $(static_lib)
 	$(call link)
 $(B)/lockkeeper-greeter: $(call obj,$(call process_of,$(greeter_src))) \
@@ -305,7 +309,7 @@ $(B)/lockkeeper-greeter: $(call obj,$(call process_of,$(greeter_src))) \
 
 #   Plug-ins find in the router what they need of src/, so that it is there
 #   once: it has all of that, and shows it to them. They show one symbol.
-$(B)/lockkeeper-router: $(call obj,$(router_src) \
+$(B)/lockkeeper-router: $(call obj,$(router_src) $(daemon_src) \
 		$(filter-out src/client/%,$(lib_src)))
 	$(call link,-Wl$(comma)--export-dynamic-symbol='lk_*')
 
@@ -342,7 +346,8 @@ $(firstword $(hooked)): $(B)/tests/hooks/lockd.o $(B)/tests/lib/corrupt.o \
 		$(call obj,$(call process_of,$(lock_src)) $(daemon_src)) $(core_lib) $(static_lib)
 	$(call link,-Wl$(comma)--wrap=lk_lockd_from_app)
 
-parts = $(test_lib) $(lock_lib) $(core_lib) $(router_lib) $(static_lib)
+parts = $(test_lib) $(lock_lib) $(core_lib) $(router_lib) $(daemon_lib) \
+	$(static_lib)
 
 $(filter-out %/growth,$(unit_tests)) $(cluster_tests): $(B)/%: $(B)/%.o $(parts)
 	$(call link,$(WRAP) $(CHECK_LIBS) $(ZMQ_LIBS))

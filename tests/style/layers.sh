@@ -6,8 +6,9 @@
 #
 #   util <- wire <- net <- settings <- { client, cli, router, lock }; the lock
 #   service's core sees util and the plain structs only; others of them see
-#   include/lockkeeper only. Jansson lives in src/wire, uthash behind util/map.h;
-#   its lists (utlist.h) are everybody's; libzmq is for tests alone.
+#   include/lockkeeper only. jansson lives in src/wire, uthash behind
+#   util/map.h; its lists (utlist.h) are everybody's; libzmq is for tests
+#   alone.
 
 # shellcheck source=tests/lib/style.sh
 . "${LIB_DIR:-$(dirname "$0")/../lib}/style.sh"
@@ -69,6 +70,9 @@ mapfile -t files < <(in_folder src/net)
 layer src/net \
     "\"(util|wire|net)/[a-z0-9_]+\\.h\"|$public|$system" \
     "$third_party" "${files[@]}"
+
+mapfile -t files < <(in_folder src/daemon)
+layer src/daemon "$local_header|$system" "$third_party" "${files[@]}"
 
 mapfile -t files < <(in_folder src/settings)
 layer src/settings \
