@@ -151,6 +151,14 @@ lk_mesh_link_meet (lk_mesh_link *self, const lk_party *peer,
     take_peer (self, peer, now_ms);
     self->met = true;
     self->met_by = *identity;
+    self->is_left = false;
+}
+
+void
+lk_mesh_link_leave (lk_mesh_link *self)
+{
+    self->is_left = true;
+    self->met &= lk_mesh_link_is_live (self);
 }
 
 /*  Another link to that host takes part already; what met us under another
@@ -167,6 +175,7 @@ settle_twin (lk_mesh_link *link, lk_mesh_link *other, const lk_party *peer)
         return LK_LINK_TWIN;
     }
     link->met_by = other->met_by;
+    link->is_left = other->is_left;
     link->met = true;
     other->met = false;
     return LK_LINK_JOINED;

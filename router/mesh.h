@@ -69,7 +69,8 @@ typedef struct {
     char version[LK_VERSION_LEN_MAX + 1];
     uint64_t incarnation; /* its last known process */
     bool met;
-    lk_identity met_by; /* its connection to us, while met */
+    lk_identity met_by; /* its connection to us, while met, */
+    bool is_left;       /* which is over */
     int64_t heard_ms;
     char reason[LK_REASON_LEN_MAX + 1]; /* why not linked, for people */
     lk_hop out;                         /* our connection to it */
@@ -143,6 +144,10 @@ lk_meeting lk_mesh_judge (const lk_mesh *self, const lk_party *own,
 /*  Notes that we took the peer's CONNECT; then step with LK_LINK_MET. */
 void lk_mesh_link_meet (lk_mesh_link *self, const lk_party *peer,
                         const lk_identity *identity, int64_t now_ms);
+
+/*  Notes that the connection which met us is over: so is that half of the link,
+ *  unless it is live, and its peer may connect anew. */
+void lk_mesh_link_leave (lk_mesh_link *self);
 
 /*  Notes the peer of an ACCEPT and says which event that is: TAKEN, JOINED,
  *  OWN, TWIN, or REFUSE if another live process has that name. */

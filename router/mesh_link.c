@@ -208,6 +208,8 @@ lk_mesh_step (const lk_mesh *self, lk_mesh_link *link, lk_mesh_event event,
     }
     if (step->next == LK_LINK_LIVE) {
         link->known = true;
+    } else if (link->is_left) {
+        link->met = false;
     }
     link->state = step->next;
     LK_ASSERT (link->state != LK_LINK_LIVE || link->met);

@@ -222,6 +222,18 @@ lk_neighbour_disconnected (lk_router *self, const lk_identity *identity,
 }
 
 void
+lk_neighbour_left (lk_router *self, const lk_identity *identity)
+{
+    lk_mesh_link *link = lk_mesh_by_met (&self->mesh, identity);
+    if (link != NULL) {
+        lk_mesh_link_leave (link);
+        if (!link->met) {
+            forget_services (self, link);
+        }
+    }
+}
+
+void
 lk_neighbour_work (lk_router *self)
 {
     lk_mesh_event event;

@@ -23,6 +23,9 @@ void lk_neighbour_connected (lk_router *self, const lk_identity *identity);
 void lk_neighbour_disconnected (lk_router *self, const lk_identity *identity,
                                 const lk_problem *problem);
 
+/*  The same of a neighbour's connection to us: it is over. */
+void lk_neighbour_left (lk_router *self, const lk_identity *identity);
+
 /*  Does what is due at now_ms; to be called by lk_mesh_deadline. */
 void lk_neighbour_work (lk_router *self);
 

@@ -341,6 +341,7 @@ take_mesh_end (void *user, const lk_identity *from, const lk_problem *problem)
         lk_listener_drain (self->mesh, &met_by);
     }
     lk_neighbour_disconnected (router, from, problem);
+    lk_neighbour_left (router, from);
 }
 
 static void

@@ -216,7 +216,9 @@ connection_event (world *self)
     if (mesh->count > 0 && !(which & 64)) {
         identity = mesh->link[which % mesh->count]->out.identity;
     }
-    if (which & 128) {
+    if (which % 7 == 0) {
+        lk_neighbour_left (&self->router.router, &identity);
+    } else if (which & 128) {
         lk_neighbour_disconnected (&self->router.router, &identity,
                                    which & 32 ? &problem : NULL);
     } else {

@@ -466,6 +466,48 @@ START_TEST (the_end_of_a_link_is_not_taken_for_another)
 }
 END_TEST
 
+/*  It was dialled by another address than its own. What it is called is free as
+ *  soon as both of its connections are over, in whatever order. */
+START_TEST (a_host_that_was_killed_may_come_back_at_once)
+{
+    static const char *const addresses[] = {"two.example:1", NULL};
+    static const char body[] =
+        "{\"host\":\"h2\",\"address\":\"h2.example:1\",\"version\":\"1\","
+        "\"incarnation\":\"00000000000000%d\"}";
+    char first[160], second[160];
+    snprintf (first, sizeof first, body, 22);
+    snprintf (second, sizeof second, body, 33);
+    lk_neighbour_configure (&router, addresses);
+    lk_neighbour_work (&router);
+    our_own ("out1", true);
+    say (LK_SIDE_MESH, "out1", "router@h2", "router@.", "ACCEPT", first);
+    say (LK_SIDE_MESH, "in", "router@h2", "router@.", "CONNECT", first);
+    ck_assert (lk_mesh_link_is_live (router.mesh.link[0]));
+    for (int i = 0; i < 2; i++) {
+        if (i == _i) {
+            our_own ("out1", false);
+        } else {
+            neighbour_left ("in");
+        }
+    }
+    say (LK_SIDE_MESH, "again", "router@h2", "router@.", "CONNECT", second);
+    assert_starts (next ("again"), "router@h1 > router@. ACCEPT 0 ");
+}
+END_TEST
+
+/*  Who closes one of the two and goes on with the other keeps its link. */
+START_TEST (one_connection_over_is_no_lost_link)
+{
+    enter ("w", "\"HANGUP\"");
+    const char *out = link_host ("h2");
+    neighbour_left ("in-h2");
+    assert_next ("w", "");
+    ck_assert_uint_eq (router.cluster.live, 2);
+    say (LK_SIDE_LOCAL, "w", "w@h1", "lock@h2", "ONE", "{}");
+    assert_starts (next (out), "w@h1 > lock@h2 ONE 42 ");
+}
+END_TEST
+
 /*  Each time after a longer pause; why is logged once. */
 START_TEST (who_is_not_there_is_dialled_again)
 {
@@ -582,6 +624,9 @@ main (void)
     tcase_add_test (tcase, callers_speak_as_routers);
     tcase_add_test (tcase, a_lost_link_is_told_with_all_that_it_means);
     tcase_add_test (tcase, the_end_of_a_link_is_not_taken_for_another);
+    tcase_add_loop_test (tcase, a_host_that_was_killed_may_come_back_at_once, 0,
+                         2);
+    tcase_add_test (tcase, one_connection_over_is_no_lost_link);
     tcase_add_test (tcase, who_is_not_there_is_dialled_again);
     tcase_add_test (tcase, a_host_that_lost_us_is_told_so);
     tcase_add_test (tcase, a_second_host_of_a_name_is_refused);

@@ -281,6 +281,15 @@ our_own (const char *connection, bool stands)
     }
 }
 
+/*  That of a neighbour is over. */
+static inline void
+neighbour_left (const char *connection)
+{
+    lk_identity identity;
+    lk_identity_set (&identity, connection, strlen (connection));
+    lk_neighbour_left (&router, &identity);
+}
+
 /*  Links a host whose connection to us is `in`, and ours to it "outN", which
  *  is returned. */
 static inline const char *
