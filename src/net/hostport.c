@@ -51,6 +51,14 @@ lk_hostport_is_open (const char *text)
 }
 
 bool
+lk_hostport_has_name (const char *text)
+{
+    const char *colon = strrchr (text, ':');
+    return text[0] != '['
+           && strspn (text, "0123456789.") != (size_t) (colon - text);
+}
+
+bool
 lk_hostport_is_wildcard (const char *text)
 {
     static const char *const wildcards[] = {"*:", "0.0.0.0:", "[::]:"};
