@@ -8,6 +8,7 @@
 
 #include "client/letter.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /*  -------------------------------------------------------- LOCKED */
@@ -32,6 +33,24 @@ store_grant (lk_lock *lock, const lk_grant *grant)
     lk_lease_drop (&self->lease);
     self->lease = lk_lease_take (lock->lease, grant->lease_page, grant->session,
                                  grant->lease_until_ms);
+}
+
+/*  Who cannot see the lease could not tell when it ends, and would lose the
+ *  lock after one lease, by surprise: rather none at all, and why. */
+static bool
+is_unseen (const lk_lock *lock)
+{
+    const char *problem = lk_lease_problem (lock->lease);
+    if (problem == NULL || lock->is_static) {
+        return false;
+    }
+    char text[512];
+    snprintf (text, sizeof text,
+              "%s; this is the lease page of the lock service (its option "
+              "--run), which all who use locks have to read",
+              problem);
+    lk_book_set_remark (lock->book, text);
+    return true;
 }
 
 static void
@@ -84,7 +103,11 @@ take_grant (lk_lock *lock, const lk_message *message, int64_t now_ms)
                && lk_letter_read_others (message, lock)) {
         lk_book_set_remark (lock->book, "");
         store_grant (lock, &grant);
-        lk_book_occur (lock, LK_ON_GRANTED, LK_OK, now_ms);
+        if (is_unseen (lock)) {
+            lk_book_occur (lock, LK_ON_EXPIRED, LK_SYSTEM, now_ms);
+        } else {
+            lk_book_occur (lock, LK_ON_GRANTED, LK_OK, now_ms);
+        }
     } else if (use == LK_GRANT_KEY && lock->deed == LK_DEED_LOCK
                && lock->token == 0) {
         store_grant (lock, &grant);

@@ -23,7 +23,7 @@ struct lk_book {
     bool deserted;   /* the lock service, or the way there, is gone */
     lk_message_queue messages;
     lk_event_queue events;
-    char remark[160];
+    char remark[400];
 };
 
 /*  What can happen to a lock. */

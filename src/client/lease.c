@@ -15,6 +15,7 @@ struct lk_lease {
     uint64_t session;
     int64_t until_ms; /* without a view */
     lk_lease_view *view;
+    char *problem; /* why there is none */
 };
 
 /*  Whether it is the one that this LOCKED speaks of. A page that says less than
@@ -43,7 +44,9 @@ lk_lease_take (lk_lease *known, const char *path, uint64_t session,
     self->session = session;
     self->until_ms = until_ms;
     if (path != NULL) {
-        self->view = lk_lease_view_new (path, NULL);
+        lk_problem problem = {.text = ""};
+        self->view = lk_lease_view_new (path, &problem);
+        self->problem = self->view == NULL ? lk_strdup (problem.text) : NULL;
     }
     return self;
 }
@@ -59,6 +62,7 @@ lk_lease_drop (lk_lease **self_p)
     LK_ASSERT (self->users > 0);
     if (--self->users == 0) {
         lk_lease_view_destroy (&self->view);
+        lk_free (self->problem);
         lk_free (self);
     }
 }
@@ -76,4 +80,10 @@ bool
 lk_lease_lives (const lk_lease *self)
 {
     return self->view != NULL;
+}
+
+const char *
+lk_lease_problem (const lk_lease *self)
+{
+    return self->problem;
 }

@@ -20,8 +20,8 @@ typedef struct lk_lease lk_lease;
 
 /*  The lease of `session`, which a LOCKED said to last until `until_ms`; never
  *  NULL. Takes `known` again if that is it (NULL: none known), else maps the
- *  page at `path`. Where that cannot be
- *  read, the lease ends at `until_ms` for good. Each take needs one drop. */
+ *  page at `path`; without a page (NULL), or where it cannot be read, the lease
+ *  ends at `until_ms` for good. Each take needs one drop. */
 lk_lease *lk_lease_take (lk_lease *known, const char *path, uint64_t session,
                          int64_t until_ms);
 void lk_lease_drop (lk_lease **self_p);
@@ -31,5 +31,8 @@ int64_t lk_lease_until (const lk_lease *self);
 
 /*  Whether it is read from a page, and so can be prolonged. */
 bool lk_lease_lives (const lk_lease *self);
+
+/*  Why its page cannot be read, in a sentence; NULL: it can, or has none. */
+const char *lk_lease_problem (const lk_lease *self);
 
 #endif

@@ -379,7 +379,9 @@ get_example (world *self, const char *example, lk_lock_type type)
     self->now = 86400000;
     lk_lock *lock =
         lk_book_lock (self->book, names, is_set ? 2 : 1, &options, self->now);
-    hear (self, example, lock->serial);
+    lk_message *locked = lk_vector_message (lk_vector_find (example));
+    lk_message_set_text (locked, "lease_page", NULL); /* there is none here */
+    deliver (self, locked, lock->serial);
     expect_event (self, LK_EVENT_GRANTED, lock, LK_OK);
     return lock;
 }

@@ -367,6 +367,42 @@ get_by_page (world *self)
     return lock;
 }
 
+/*  Nobody is told LOCKED who could not see it end. */
+START_TEST (a_page_that_cannot_be_read)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = ask (&w, LK_FOREVER);
+    lk_message *message = new_locked ();
+    lk_message_set_text (message, "lease_page", "/no/such/page");
+    deliver (&w, message, lock->serial);
+    expect_event (&w, LK_EVENT_FAILED, lock, LK_SYSTEM);
+    ck_assert (!lk_book_held (lock, w.now));
+    ck_assert_str_eq (lk_book_remark (w.book),
+                      "cannot open '/no/such/page': no such file or directory; "
+                      "this is the lease page of the lock service (its option "
+                      "--run), which all who use locks have to read");
+    expect_sent (&w, "UNLOCK");
+    expect_no_event (&w);
+    tear_down (&w);
+}
+END_TEST
+
+/*  A static lock has no lease. */
+START_TEST (a_static_lock_needs_no_page)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = ask (&w, LK_FOREVER);
+    lk_message *message = new_locked ();
+    lk_message_set_text (message, "lease_page", "/no/such/page");
+    lk_message_set_flag (message, "static", true);
+    deliver (&w, message, lock->serial);
+    expect_event (&w, LK_EVENT_GRANTED, lock, LK_OK);
+    tear_down (&w);
+}
+END_TEST
+
 /*  Service or router stopped: nobody says so, the page shows it. */
 START_TEST (danger_is_seen)
 {
@@ -514,6 +550,8 @@ make_suite (void)
     tcase_add_test (kinds, refused_for_good_while_changing);
     tcase_add_test (kinds, danger_is_told);
     tcase_add_test (kinds, danger_is_seen);
+    tcase_add_test (kinds, a_page_that_cannot_be_read);
+    tcase_add_test (kinds, a_static_lock_needs_no_page);
     tcase_add_test (kinds, counted_up_and_down);
     tcase_add_test (kinds, three_in_any_order);
     tcase_add_test (kinds, joined_while_waiting);
