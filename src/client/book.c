@@ -357,6 +357,15 @@ lk_book_desert (lk_book *self, bool deserted)
 }
 
 void
+lk_book_orphan (lk_book *self, int64_t now_ms)
+{
+    lk_lock *lock, *next;
+    HASH_ITER (hh, self->locks, lock, next) {
+        lk_book_orphan_lock (lock, now_ms);
+    }
+}
+
+void
 lk_book_repeat (lk_book *self, int64_t now_ms)
 {
     lk_lock *lock, *next;

@@ -67,10 +67,12 @@ typedef struct {
 } lk_change;
 
 /*  Whether a lock may soon be lost: what the lock service says, what the lease
- *  page says, and what the user was told. */
+ *  page says, whether the service that it is of has ended, and what the user
+ *  was told. */
 typedef struct {
     bool said;
     bool seen;
+    bool orphan;
     bool told;
     int64_t look_at; /* at the page, next; INT64_MAX: never */
 } lk_danger;
@@ -166,6 +168,11 @@ void lk_book_tick (lk_book *self, int64_t now_ms);
 /*  Whether the lock service is gone, or the router: what ends with the host's
  *  lease is lost as DISCONNECTED then. */
 void lk_book_desert (lk_book *self, bool deserted);
+
+/*  The lock service has ended, whether or not there is another one by now: what
+ *  is held is in danger, for its lease is not prolonged any more, and is lost
+ *  as DISCONNECTED then. */
+void lk_book_orphan (lk_book *self, int64_t now_ms);
 
 /*  The service or the router is back: repeats all that is open. */
 void lk_book_repeat (lk_book *self, int64_t now_ms);

@@ -155,8 +155,8 @@ told_at (const lk_lock *lock)
 {
     int64_t expires = expires_at (lock);
     bool by_lease = lk_book_holds (lock) && expires < ends_at (lock);
-    return by_lease && !lock->book->deserted ? later (expires, WORD_MS)
-                                             : expires;
+    const bool has_word = !lock->book->deserted && !lock->danger.orphan;
+    return by_lease && has_word ? later (expires, WORD_MS) : expires;
 }
 
 void
@@ -195,7 +195,8 @@ lk_book_held (const lk_lock *lock, int64_t now_ms)
 static void
 weigh_danger (lk_lock *lock, int64_t now_ms)
 {
-    const bool danger = lock->danger.said || lock->danger.seen;
+    const bool danger =
+        lock->danger.said || lock->danger.seen || lock->danger.orphan;
     if (danger != lock->danger.told) {
         lk_book_occur (lock, danger ? LK_ON_DANGER : LK_ON_SAFE, LK_OK, now_ms);
     }
@@ -222,6 +223,17 @@ lk_book_set_danger (lk_lock *lock, bool danger, int64_t now_ms)
 {
     lock->danger.said = danger;
     weigh_danger (lock, now_ms);
+}
+
+/*  A static lock has no lease; what is not held is asked for once more. */
+void
+lk_book_orphan_lock (lk_lock *lock, int64_t now_ms)
+{
+    if (lk_book_holds (lock) && !lock->is_static) {
+        lock->danger.orphan = true;
+        weigh_danger (lock, now_ms);
+        lk_book_reconsider (lock);
+    }
 }
 
 /*  -------------------------------------------------------- actions */
@@ -495,7 +507,8 @@ expiry_reason (const lk_lock *lock, int64_t now_ms)
     if (!lk_book_holds (lock) || now_ms >= ends_at (lock)) {
         return LK_TIMEDOUT;
     }
-    return lock->book->deserted ? LK_DISCONNECTED : LK_ISOLATED;
+    return lock->book->deserted || lock->danger.orphan ? LK_DISCONNECTED
+                                                       : LK_ISOLATED;
 }
 
 static void

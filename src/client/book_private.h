@@ -73,6 +73,9 @@ void lk_book_destroy_lock (lk_lock *lock);
 /*  What the lock service says of the danger that a held lock is in. */
 void lk_book_set_danger (lk_lock *lock, bool danger, int64_t now_ms);
 
+/*  The lock service that granted it has ended. */
+void lk_book_orphan_lock (lk_lock *lock, int64_t now_ms);
+
 void lk_book_set_remark (lk_book *self, const char *text);
 
 #endif

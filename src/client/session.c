@@ -9,6 +9,7 @@
 #include "net/clock.h"
 #include "net/where.h"
 #include "wire/address.h"
+#include "wire/reasons.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -56,6 +57,19 @@ is_from (const lk_session *self, const char *address, const char *service)
            && strcmp (address + size + 1, lk_attach_host (self->attach)) == 0;
 }
 
+/*  Whether the lock service that granted what we hold has ended; one that only
+ *  lost its connection may come back. */
+static bool
+has_ended (const lk_session *self, const lk_message *status, bool is_up)
+{
+    const char *reason = lk_message_text (status, "reason");
+    if (is_up) {
+        return self->service != 0
+               && self->service != lk_message_number (status, "pid", 0);
+    }
+    return reason != NULL && strcmp (reason, LK_SESSION_CUT) != 0;
+}
+
 /*  This host's lock service ended, or has come (back): then it knows of
  *  nothing. */
 static void
@@ -68,7 +82,11 @@ take_status (lk_session *self, const lk_message *message)
     }
     bool is_up = strcmp (status, "up") == 0;
     lk_book_desert (self->book, !is_up);
+    if (has_ended (self, message, is_up)) {
+        lk_book_orphan (self->book, lk_clock_ms ());
+    }
     if (is_up) {
+        self->service = lk_message_number (message, "pid", 0);
         lk_book_repeat (self->book, lk_clock_ms ());
     }
 }

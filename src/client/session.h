@@ -17,7 +17,8 @@
 struct lk_session {
     lk_attach *attach;
     lk_book *book;
-    char problem[320];
+    int64_t service; /* the process of the host's lock service; 0: none yet */
+    char problem[512];
 };
 
 /*  Sends what the book has to say. */

@@ -235,6 +235,27 @@ START_TEST (lease_ends_without_a_service)
 }
 END_TEST
 
+/*  That of before is told from the one that came after it. */
+START_TEST (a_lease_that_nobody_prolongs)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    lk_book_orphan (w.book, w.now);
+    lk_book_desert (w.book, false);
+    expect_event (&w, LK_EVENT_JEOPARDY, lock, LK_OK);
+    lk_lock *next = get (&w);
+    pass (&w, LEASE - 1);
+    expect_no_event (&w);
+    ck_assert (lk_book_held (lock, w.now));
+    pass (&w, 1);
+    expect_event (&w, LK_EVENT_LOST, lock, LK_DISCONNECTED);
+    pass (&w, WORD_MS);
+    expect_event (&w, LK_EVENT_LOST, next, LK_ISOLATED);
+    tear_down (&w);
+}
+END_TEST
+
 /*  By whichever call: that ends the grace. */
 static void
 give_back_after_duration (bool release)
@@ -494,6 +515,7 @@ make_suite (void)
     tcase_add_test (plain, lease_ends_by_the_clock);
     tcase_add_test (plain, the_service_says_why_its_lease_ended);
     tcase_add_test (plain, lease_ends_without_a_service);
+    tcase_add_test (plain, a_lease_that_nobody_prolongs);
     tcase_add_test (plain, after_its_duration_it_is_given_back);
     tcase_add_test (plain, after_its_duration_the_service_says_so_too);
     tcase_add_test (plain, given_back_to_a_service_that_stops);

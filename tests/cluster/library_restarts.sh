@@ -1,0 +1,182 @@
+#!/bin/bash
+#   library_restarts.sh - what applications with locks of each kind are told
+#   when the router or the lock service of their host is restarted
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+
+# shellcheck source=tests/cluster/actor_tap.sh
+. "$(dirname "$0")/actor_tap.sh"
+in_sandbox "$0" --hosts 3 --set lock/dead-after=300 \
+    --set lock/leader-lease=700 --set lock/host-lease=3000
+
+#   end_by SIGNAL DAEMON...: those of h1.
+end_by () {
+    local signal=$1 daemon
+    shift
+    for daemon in "$@"; do
+        kill "$signal" "$(cat "$LOCKKEEPER_SANDBOX/h1/$daemon.pid")"
+    done
+}
+
+restart () {
+    on h2 sandbox restart h1 "$@" >"$work/restart" 2>&1
+}
+
+#   hold: a has one lock of each kind, b waits for three of them.
+hold () {
+    play 'one lock of each kind is held' <<'END'
+a get ex door -> ok
+a get sh page type=shared -> ok
+a get se line type=semaphore limit=1 -> ok
+a get set left right -> ok
+a get st site static -> ok
+b ask ex door -> ok
+b ask se line type=semaphore limit=1 -> ok
+b ask set right other -> ok
+listed waiting door -> ok
+listed waiting line -> ok
+listed waiting right -> ok
+END
+}
+
+#   four WORD ERROR SECONDS: of each lock but the static one, in any order.
+four () {
+    local event told=''
+    for _ in 1 2 3 4; do
+        event=$(tell a event $(($3 * 1000)))
+        told="$told$event
+"
+    done
+    told=$(printf '%s' "$told" | sort | tr '\n' ';')
+    [ "$told" = "$1 ex $2;$1 se $2;$1 set $2;$1 sh $2;" ] || {
+        echo "told: $told"
+        return 1
+    }
+}
+
+give_all () {
+    play 'all is given back, the next ones have it' <<'END'
+a give ex -> ok
+a give sh -> ok
+a give se -> ok
+a give set -> ok
+a give st -> ok
+b event 5000 -> granted * ok
+b event 5000 -> granted * ok
+b event 5000 -> granted * ok
+b give ex -> ok
+b give se -> ok
+b give set -> ok
+END
+}
+
+start_all
+hold
+end_by -9 router
+restart router
+play 'the router began anew: nothing is lost, nobody is told' <<'END'
+a event 4000 -> none
+a held ex -> yes
+a held sh -> yes
+a held se -> yes
+a held set -> yes
+a held st -> yes
+b event 0 -> none
+END
+give_all
+
+hold
+end_by -9 lockd
+check 'the lock service ended: danger at once' four jeopardy ok 1
+restart lockd
+play 'another one is there: still held, and given back' <<'END'
+a held ex -> yes
+a held sh -> yes
+a held se -> yes
+a held set -> yes
+a held st -> yes
+b event 0 -> none
+a give ex -> ok
+b event 2000 -> granted ex ok
+a event 0 -> none
+a ask new house -> ok
+a event 3000 -> granted new ok
+a give new -> ok
+END
+lose_three () {
+    local event
+    for _ in 1 2 3; do
+        event=$(tell a event 5000)
+        case $event in
+            'lost se disconnected' | 'lost set disconnected' | \
+                'lost sh disconnected') ;;
+            *)
+                echo "$event"
+                return 1
+                ;;
+        esac
+    done
+}
+check 'the others end with the lease' lose_three
+play 'the static one is held, the others are somebody else'"'"'s' <<'END'
+a held sh -> no
+a held se -> no
+a held set -> no
+a held st -> yes
+b event 5000 -> granted * ok
+b event 5000 -> granted * ok
+a give sh -> ok
+a give se -> ok
+a give set -> ok
+a give st -> ok
+b give ex -> ok
+b give se -> ok
+b give set -> ok
+END
+
+hold
+end_by -9 lockd router
+restart
+check 'both began anew: danger' four jeopardy ok 2
+check 'and the end, with the lease' four lost disconnected 5
+give_all
+
+hold
+end_by -TERM lockd
+check 'it is told to stop: given up at once' four lost shutdown 1
+end_by -TERM router
+restart
+play 'the static one stays, and new ones can be had' <<'END'
+a held st -> yes
+a held ex -> no
+a ask new house -> ok
+a event 5000 -> granted new ok
+a give new -> ok
+END
+give_all
+
+hold
+end_by -9 router
+check 'no router for longer than the lease: danger' four jeopardy ok 5
+check 'the end' four lost disconnected 5
+play 'and others have it' <<'END'
+b event 8000 -> granted * ok
+b event 8000 -> granted * ok
+b event 8000 -> granted * ok
+a held ex -> no
+b give ex -> ok
+b give se -> ok
+b give set -> ok
+END
+restart router
+play 'it is back: so is the session' <<'END'
+a held st -> yes
+a give ex -> ok
+a give st -> ok
+a get ex door wait=5000 -> ok
+a give ex -> ok
+END
+
+end_all
+done_checking
