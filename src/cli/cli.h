@@ -42,7 +42,8 @@ typedef struct {
 extern const lk_verb lk_verb_run, lk_verb_lock, lk_verb_unlock, lk_verb_check,
     lk_verb_acquire, lk_verb_release, lk_verb_status, lk_verb_list,
     lk_verb_init, lk_verb_cluster, lk_verb_config, lk_verb_sandbox,
-    lk_verb_decode, lk_verb_wait_ready, lk_verb_version, lk_verb_help;
+    lk_verb_decode, lk_verb_show, lk_verb_watch, lk_verb_top,
+    lk_verb_wait_ready, lk_verb_version, lk_verb_help;
 
 /*  What `run` and `lock` have in common. */
 #define LK_HELP_KIND                                                           \
@@ -93,6 +94,9 @@ enum {
     LK_OPT_SANDBOX = 1 << 11, /* --hosts, --members, ... */
     LK_OPT_HELP = 1 << 12,    /* which all of them take */
     LK_OPT_TIMEOUT = 1 << 13,
+    LK_OPT_LIST = 1 << 15, /* --held, --host, --kind, ... */
+    LK_OPT_SORT = 1 << 16,
+    LK_OPT_ONCE = 1 << 17,
     LK_OPT_CONFIG = 1 << 14 /* --config, --origin, --unset, --drop-in */
 };
 
@@ -122,6 +126,10 @@ typedef struct {
     bool force;
     const char *reason;
     uint64_t token; /* 0: none */
+
+    bool held, waiting, once;
+    const char *kind, *sort;
+    int64_t longer_ms; /* 0 */
 
     const char *object, *cluster, *members, *host, *state, *dir;
     const char *config, *drop_in; /* NULL: not there */

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define NAME_SIZE_MAX 80
@@ -73,6 +74,15 @@ lk_span (int64_t ms)
         snprintf (span.text, sizeof span.text, "%" PRId64 " d", ms / 86400000);
     }
     return span;
+}
+
+int
+lk_terminal_width (void)
+{
+    struct winsize size;
+    return ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0
+               ? size.ws_col
+               : INT16_MAX;
 }
 
 /*  -------------------------------------------------------- colours */

@@ -104,9 +104,145 @@ rates () {
         and it["hosts"][0]["releases_lately"] >= 3' on h1 status --json
 }
 check 'status: rates' within 5 rates
+
+#   ------------------------------------------------------------ list
+
+rows () {
+    on h1 list "${@:2}" | tail -n +2 >"$work/rows"
+    [ "$(wc -l <"$work/rows")" = "$1" ] || {
+        cat "$work/rows"
+        return 1
+    }
+}
+odd=$(printf 'shop\t\033[31m\377')
+start_on h3 run "$odd" --shared -- sleep 60
+odd_holder=$!
+check 'a name that is no text' within 5 rows 1 --object "$odd"
+check 'list: by pattern' rows 3 'shop*'
+check 'list: by a pattern of what is shown' rows 1 'shop\x09*xff'
+check 'list: by one of two' rows 3 'x*' '*p' '*ff'
+check 'list: none is like it' says 0 'such a lock' on h1 list 'SHOP'
+check 'list: --waiting' rows 1 --waiting
+check 'list: --held' rows 2 --held
+check 'list: --host' rows 1 --host h2
+check 'list: --pid' rows 1 --pid "$holder"
+check 'list: --kind' rows 1 --kind shared
+check 'list: --longer-than' rows 0 --longer-than 100
+check 'list: --sort name' rows 3 --sort name
+check '... is sorted' diff <(awk '{ print $NF }' "$work/rows") \
+    <(printf '%s\n' shop shop 'shop\x09\x1b[31m\xff')
+check 'list: --sort since' rows 3 --sort since
+check '... the longest first' grep -q '^held  *h2 ' <(head -n 1 "$work/rows")
+check 'list: --sort by nothing' says 125 '--sort needs' on h1 list --sort x
+check 'list: --kind of nothing' says 125 '--kind needs' on h1 list --kind x
+check 'list: --json' json 'len(rows) == 1 and it["host"] == "h2"
+    and it["state"] == "held" and it["token"] > 0' \
+    on h1 list --json --held shop
+check 'list: fits into a terminal of 80 columns' awk \
+    '/STATE/ && length > 81 { print; bad = 1 } END { exit bad || NR < 3 }' \
+    <(status_1 terminal sh -c "stty cols 80; NO_COLOR=1 '$lockkeeper' list")
+
+#   ------------------------------------------------------------ show
+
+shows () {
+    on "$1" show "$2" >"$work/show"
+    grep -qE -- "$3" "$work/show" || {
+        cat "$work/show"
+        return 1
+    }
+}
+check 'show: who holds it' \
+    shows h1 shop "^h2 +$holder lockkeeper +$(id -un | cut -c 1-12) "
+check 'show: who waits' grep -qE "^h3 +$waiter lockkeeper .* exclusive$" \
+    "$work/show"
+check 'show: odd names are escaped' shows h2 "$odd" '^shop\\x09\\x1b\[31m'
+check 'show: fits into 80 columns' awk 'length > 80 { exit 1 }' "$work/show"
+check 'show: nobody' says 1 'nobody holds it' on h1 show none
+check 'show: no name' says 125 'needs the name' on h1 show
+check 'show --json' json 'it["object"] == "shop" and it["count"] == 2
+    and [t["state"] for t in it["tickets"]] == ["held", "waiting"]
+    and it["tickets"][0]["command"] == "lockkeeper"
+    and it["tickets"][0]["uid"] >= 0 and it["tickets"][0]["user"]
+    and it["tickets"][0]["jeopardy"] is False
+    and it["events"][-1]["event"] == "granted"
+    and it["events"][-1]["token"] == it["tickets"][0]["token"]' \
+    on h3 show --json shop
+
+#   ------------------------------------------------------------ watch, top
+
+start_on h2 watch 'shop*' >"$work/watch"
+watcher=$!
+start_on h2 watch --json >"$work/watch.json"
+json_watcher=$!
+check 'watch: who waits' within 5 grep -qE \
+    '^[0-9:.]+ shop: 1 waiting, .*; held by 1$' "$work/watch"
+check 'top: who waits' says 0 ' shop' on h3 top --once
+check 'top: --json' json 'it["object"] == "shop" and it["waiters"] == 1
+    and it["holders"] == 1 and it["longest_ms"] > 0
+    and all(row["grants"] >= 0 for row in rows)' on h3 top --json
+check 'top: as it is not on a terminal' says 0 WAITERS on h3 top </dev/null
+check 'top: --sort by nothing' says 125 '--sort needs' on h3 top --sort x
+screen () {
+    { sleep 1.5; printf '?'; sleep 1.5; printf 'q'; sleep 1; } |
+        TERM=xterm timeout 9 script -qec \
+            "stty cols 60 rows 10; '$lockkeeper' top
+            echo it ended \$?; stty -a" /dev/null
+}
+status_1 screen >"$work/screen"
+check 'top: a screen' grep -q 'WAITERS.* NAME' "$work/screen"
+check 'top: help' grep -q '^g  by locks got per second' "$work/screen"
+check 'top: q ends it' grep -q '^it ended 0' <(tr -d '\033' <"$work/screen" |
+    sed 's/.*it ended/it ended/')
+check 'top: the terminal is as before' grep -q '[^-]icanon' "$work/screen"
+check 'top: no line is too long' awk '/ shop/ && length > 71 { exit 1 }' \
+    "$work/screen"
+
+kill $odd_holder
+wait $odd_holder
 kill $holder
 check 'it is passed on' code 0 wait $waiter
 wait $holder
+
+
+lately () {
+    on h1 show "$1" >"$work/show"
+    grep -qE " ago  .*$2" "$work/show" || {
+        cat "$work/show"
+        return 1
+    }
+}
+check 'show: it was released' lately shop \
+    "@h2, pid $holder: released, held [0-9.]+ s, waited"
+check 'watch: it was released' within 5 grep -qE \
+    "^[0-9:.]+ shop .*@h2 pid $holder: released, held " "$work/watch"
+check 'watch: and granted' within 5 grep -qE "pid $waiter: granted, waited" \
+    "$work/watch"
+
+#   How locks end otherwise.
+hold_on () {
+    start_on "$1" run "$2" "${@:3}" -- sleep 60 2>"$work/holder.err"
+    holder=$!
+    within 5 is_listed '^held ' "$2"
+}
+check 'held, to be forced' hold_on h2 forced
+check 'force' on h3 unlock forced --force --reason 'it hangs'
+check 'show: who forced it' lately forced '@h3, .*force asked for: it hangs'
+check 'show: and of whom' lately forced \
+    "pid $holder: lost: an operator took the lock away: it hangs, held"
+wait $holder
+check 'held, to be killed' hold_on h2 killed
+kill -9 $holder
+wait $holder
+check 'show: its process ended' within 5 lately killed \
+    "pid $holder: ended: its process ended, held"
+check 'held, not for long' hold_on h2 short --duration 0.5
+wait $holder
+check 'show: its duration is over' lately short 'lost: its duration was over'
+check 'held, on a host that goes' hold_on h3 gone
+check 'held, for longer' hold_on h1 kept
+check 'did not get it' code 124 on h2 run kept --wait 0.2 -- true
+check 'show: who did not get it' lately kept \
+    '@h2, .*: failed: the time to wait was over, waited 0.2 s'
 
 #   ------------------------------------------------------------ no quorum
 
@@ -137,5 +273,20 @@ waiter=$!
 on h2 sandbox restart h2 lockd
 check 'wait-ready: returns when there are enough' code 0 wait $waiter
 check 'wait-ready: had waited' grep -q '^waiting: sees 1 of 3' "$work/waits"
+
+kill_daemon h3 router
+given_up () {
+    lately gone '@h3, .*lost: its host was cut off or is down'
+}
+check 'show: its host was given up' within 15 given_up
+check 'watch: leaders' within 5 \
+    grep -q '"event":"leaders","text":"term' "$work/watch.json"
+check 'watch: hosts' grep -q '"text":"its lock service does not answer"' \
+    "$work/watch.json"
+check 'watch --json: one object per line' json \
+    'any(row["event"] == "granted" and row["object"] == "killed"
+         for row in rows) and any(row["event"] == "waiting" for row in rows)' \
+    cat "$work/watch.json"
+kill $watcher $json_watcher $holder
 
 done_checking

@@ -13,8 +13,8 @@ check 'version' says 0 'lockkeeper 0.' "$lockkeeper" version
 check '--version' says 0 'lockkeeper 0.' "$lockkeeper" --version
 check 'help lists the verbs' says 0 'sandbox' "$lockkeeper" help
 check 'no verb: help' says 0 'sandbox' "$lockkeeper"
-for verb in run lock unlock check acquire release status list init cluster \
-    sandbox decode; do
+for verb in run lock unlock check acquire release status list show watch top \
+    wait-ready init cluster sandbox decode; do
     check "help $verb" says 0 "usage: lockkeeper $verb" \
         "$lockkeeper" help "$verb"
     check "$verb --help" says 0 "usage: lockkeeper $verb" \
@@ -138,10 +138,13 @@ check|x 1
 acquire|x 1 1
 status|
 list|
+show|x
+watch|
+top|
 cluster|members
 end
 wait
-for verb in run lock unlock check acquire status list cluster; do
+for verb in run lock unlock check acquire status list show watch top cluster; do
     check "no router: $verb" test "$(grep -cF -- "$none" \
         "$work/none.$verb") $(wc -l <"$work/none.$verb")" = '1 2'
     check 'it is told at once what is waited for' \
@@ -179,6 +182,7 @@ release|1 1
 run --all x|-- true
 status --object|
 list --object|
+show|
 end
 #   raw TEXT: what was said has that.
 raw () {
@@ -187,7 +191,7 @@ raw () {
 # shellcheck disable=SC2034
 escape=$'esc\e[31mred\xff\xc2\x9bz'
 check 'a name with control characters is shown' says 125 \
-    'esc\x1b[31mred\xff\xc2\x9bz' "$lockkeeper" list "$escape"
+    'esc\x1b[31mred\xff\xc2\x9bz' "$lockkeeper" status "$escape"
 check 'and none of them goes out' code 1 raw $'\e'
 check 'nor in what is no verb' says 125 'esc\x1b' "$lockkeeper" "$escape"
 check 'letters are letters' says 125 "'Käse" "$lockkeeper" 'Käse'
