@@ -13,28 +13,43 @@ from typing import List, Optional
 
 DEFAULT = "ipc:///run/lockkeeper/router"
 CONFIG = "/etc/lockkeeper/lockkeeper.conf"
-_LINE = re.compile(r'    endpoint\s*=\s*("[^"]*"|[^\s#]+)')
+_LINE = re.compile(r"""    endpoint\s*=\s*("[^"]*"|'[^']*'|[^\s#]+)""")
 
 
-def read_endpoint(path: str) -> str:
-    """The endpoint in the section of the router (lockkeeper.conf(5)); empty
-    if there is none, or the file cannot be read."""
-    section = ""
+def _read_file(path: str) -> str:
+    """The endpoint in the section of the router; empty if there is none, or
+    the file cannot be read."""
+    section, said = "", ""
     try:
         with open(path, encoding="utf-8", errors="replace") as lines:
             for line in lines:
                 if line[:1] not in (" ", "#", "\n", ""):
-                    section = line.strip()
+                    section = line.partition("#")[0].strip()
                 found = _LINE.match(line)
                 if found and section == "router":
-                    return found.group(1).strip('"')
+                    said = found.group(1).strip("\"'")
     except OSError:
         pass
-    return ""
+    return said
+
+
+def read_endpoint(path: str) -> str:
+    """The endpoint of lockkeeper.conf(5): of that file and its drop-ins the
+    last one counts."""
+    said = _read_file(path)
+    try:
+        names = sorted(os.listdir(path + ".d"), key=os.fsencode)
+    except OSError:
+        names = []
+    for name in names:
+        if name.endswith(".conf") and not name.startswith("."):
+            said = _read_file(os.path.join(path + ".d", name)) or said
+    return said
 
 
 def find_endpoints(endpoint: Optional[str]) -> List[str]:
-    """One or several, to be tried in turn."""
-    said = (endpoint or os.environ.get("LOCKKEEPER_ENDPOINT")
-            or read_endpoint(CONFIG) or DEFAULT)
-    return [one.strip() for one in said.split(",") if one.strip()]
+    """One or several, parted by commas or blanks, to be tried in turn."""
+    if endpoint is None:
+        endpoint = (os.environ.get("LOCKKEEPER_ENDPOINT")
+                    or read_endpoint(CONFIG) or DEFAULT)
+    return [one for one in re.split(r"[,\s]+", endpoint) if one]

@@ -7,6 +7,7 @@ and what is done with locks, as generators that yield what they wait for."""
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass
 from typing import Callable, Generator, List, Optional, Sequence, TypeVar
@@ -14,7 +15,7 @@ from typing import Callable, Generator, List, Optional, Sequence, TypeVar
 from . import _link
 from ._book import Told
 from ._config import find_endpoints
-from ._core import READY, REFUSED, SEEKING, Core, Question
+from ._core import READY, REFUSED, Core, Question
 from ._frame import Body
 from ._lease import FOREVER, now_ms
 from ._link import Link
@@ -43,6 +44,17 @@ def end_of(wait_ms: int) -> int:
     return FOREVER if wait_ms < 0 else now_ms() + wait_ms
 
 
+def _why_not(endpoint: str) -> str:
+    """Why a router does not answer there."""
+    number = _link.probe(endpoint)
+    if number == 0:
+        return f"the router at '{endpoint}' does not answer"
+    why = os.strerror(number).lower()
+    if number == errno.EACCES:
+        return f"no access to the router at '{endpoint}': {why}"
+    return f"no router at '{endpoint}': {why}"
+
+
 class Driver:
     """Core and connection. Not for several threads at once."""
 
@@ -52,7 +64,8 @@ class Driver:
         self.closed = False  # the user closed it
         self.shutting = False  # and nothing is waited for any more
         self.endpoints: List[str] = [
-            _link.check_endpoint(one) for one in find_endpoints(endpoint)]
+            _link.check_endpoint(one)
+            for one in find_endpoints(endpoint) or [""]]
         self.core = Core(self.endpoints, now_ms(), name or "")
         self.link = Link()
 
@@ -117,12 +130,7 @@ class Driver:
             return
         if core.state == REFUSED or core.refusal:
             raise Refused(f"the router refused: {core.refusal}")
-        where = ", ".join(f"'{one}'" for one in self.endpoints)
-        number = _link.probe(self.endpoints[0])
-        if core.state == SEEKING and number != 0:
-            raise Disconnected(
-                f"no router at {where}: {os.strerror(number).lower()}")
-        raise Disconnected(f"the router at {where} does not answer")
+        raise Disconnected("; ".join(map(_why_not, self.endpoints)))
 
     def ask_steps(self, to: str, command: str, body: Optional[Body],
                   answers: Sequence[str], end_ms: int) -> Steps[Question]:

@@ -26,13 +26,16 @@ _DOWN = (zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED
          | zmq.EVENT_HANDSHAKE_FAILED_AUTH)
 _IPC = "ipc://"
 _LINGER_MS = 500
+_PATH_MAX = 107
 
 
 def check_endpoint(endpoint: str) -> str:
     """An endpoint of this host: the clock and the lease page of another one
     mean nothing here."""
     if not endpoint.startswith(_IPC) or endpoint == _IPC:
-        raise Invalid(f"'{endpoint}' is no endpoint of the kind ipc://...")
+        raise Invalid(f"'{endpoint}' is no endpoint of the kind ipc://PATH")
+    if len(os.fsencode(endpoint)) - len(_IPC) > _PATH_MAX:
+        raise Invalid(f"cannot connect to '{endpoint}': file name too long")
     return endpoint
 
 

@@ -162,10 +162,19 @@ class Endpoints(unittest.TestCase):
                        '    # endpoint = x\n    endpoint = "ipc:///run/r"\n')
             file.flush()
             self.assertEqual(_config.read_endpoint(file.name), "ipc:///run/r")
+            with tempfile.TemporaryDirectory() as folder:
+                os.symlink(folder, file.name + ".d")
+                self.addCleanup(os.unlink, file.name + ".d")
+                for name, said in (("1.conf", "'ipc:///1'"), (".9.conf", "9"),
+                                   ("9.conf~", "9"), ("0.conf", "0")):
+                    with open(f"{folder}/{name}", "w") as drop_in:
+                        drop_in.write(f"router\n    endpoint = {said}\n")
+                self.assertEqual(_config.read_endpoint(file.name),
+                                 "ipc:///1")
         self.assertEqual(_config.read_endpoint("/no/such"), "")
-        os.environ["LOCKKEEPER_ENDPOINT"] = "ipc:///a, ipc:///b"
+        os.environ["LOCKKEEPER_ENDPOINT"] = "ipc:///a, ipc:///b ipc:///c"
         self.assertEqual(_config.find_endpoints(None),
-                         ["ipc:///a", "ipc:///b"])
+                         ["ipc:///a", "ipc:///b", "ipc:///c"])
         self.assertEqual(_config.find_endpoints("ipc:///c"), ["ipc:///c"])
 
 

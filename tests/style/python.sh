@@ -10,7 +10,8 @@
 mapfile -t module < <(files_of python -name '*.py')
 mapfile -t all < <(printf '%s\n' "${module[@]}"
     files_of examples -name '*.py'
-    files_of tests/python -name '*.py')
+    files_of tests/python -name '*.py'
+    files_of tests/clients -name '*.py')
 
 verdict 'the module is there' "$(
     [ ${#module[@]} -gt 5 ] || echo 'python/lockkeeper: no files')"
