@@ -38,8 +38,11 @@ sed -e "s|@prefix@|$root|" -e "s|@libdir@|$BUILD|" -e 's|@version@|0|' \
     >"$work/pc/lockkeeper.pc"
 export PKG_CONFIG_PATH=$work/pc LD_LIBRARY_PATH=$BUILD PYTHONPATH=$root/python
 export PYTHONDONTWRITEBYTECODE=1
+mkdir "$work/bin"
+python3 -c 'import zmq' 2>/dev/null ||
+    ln -s /usr/bin/python3 "$work/bin/python3" # Debian's has it
 cd "$work/home" || exit 1
-coproc shell { PATH=$BUILD:$PATH exec bash --norc 2>&1; }
+coproc shell { PATH=$BUILD:$work/bin:$PATH exec bash --norc 2>&1; }
 
 #   typed COMMAND: all that comes back, into $got.
 typed () {
