@@ -138,6 +138,7 @@ help:
 	@echo 'make bench               one line per figure, then a table'
 	@echo 'make bench-peers         the same loads on other lock services'
 	@echo 'make deb         Debian packages, in $(B)/deb'
+	@echo 'make check-deb   tries them on three Debians in namespaces (root)'
 	@echo 'make install PREFIX=/usr/local DESTDIR=, uninstall, dist, clean'
 	@echo 'DEV=1 warnings are errors; SAN=address,undefined; V=1 commands;'
 	@echo 'B=DIR build there; NO_DEPS=1 demo and check install no packages'
@@ -156,6 +157,11 @@ deps:
 deb:
 	@$(call deps,deb)
 	@sh debian/build.sh $(VERSION) $(B)/deb
+
+#   Installs, runs, upgrades and purges them on three Debians; as root.
+check-deb:
+	@$(call deps,check-deb)
+	@BUILD=$(abspath $(B)) bash tests/deb/try.sh $(VERSION)
 
 demo:
 	@$(call deps,demo)
@@ -487,7 +493,7 @@ clean:
 	rm -rf $(B) $(B)-fuzz $(B)-coverage $(B)-coverage-unit
 
 .FORCE:
-.PHONY: all tests unit-tests core-tests help deps deb demo check cluster-long \
+.PHONY: all tests unit-tests core-tests help deps deb check-deb demo check cluster-long \
 	check-fast check-style check-man sim sim-coverage sim-long canaries \
 	model bench bench-peers fuzz fuzz-run fuzz-keep fuzz-keep-run format-check format \
 	tidy install uninstall dist clean .FORCE

@@ -4,7 +4,7 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   install-deps.sh demo | check | model | fuzz | deb | peers
+#   install-deps.sh demo | check | model | fuzz | deb | check-deb | peers
 #
 #   Tests what is missing and calls apt-get for that alone; says what it
 #   installs. Without root or sudo it prints the command and fails. On a
@@ -20,7 +20,8 @@ check="$check ruby ruby-ffi-rzmq zsh"
 check="$check python3-zmq mypy pyflakes3"
 model="gcc libc6-dev spin"
 fuzz="$demo libzmq3-dev check clang libclang-rt-14-dev"
-deb="$demo build-essential debhelper"
+deb="$demo build-essential debhelper dh-python python3"
+check_deb="debootstrap lintian iproute2 procps"
 peers="$demo libzmq3-dev etcd-server zookeeper redis-server postgresql-15"
 peers="$peers libzookeeper-st-dev libhiredis-dev libpq-dev"
 
@@ -30,9 +31,10 @@ check) wanted=$check ;;
 model) wanted=$model ;;
 fuzz) wanted=$fuzz ;;
 deb) wanted=$deb ;;
+check-deb) wanted="$deb $check_deb" ;;
 peers) wanted=$peers ;;
 *)
-    echo "usage: $0 demo | check | model | fuzz | deb | peers" >&2
+    echo "usage: $0 demo | check | model | fuzz | deb | check-deb | peers" >&2
     exit 2
     ;;
 esac

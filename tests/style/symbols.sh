@@ -34,4 +34,8 @@ verdict 'what corrupts tables is in no program that is installed' "$(
 verdict 'the shared library has its name' "$(
     readelf -d "$library" | grep -q 'soname.*liblockkeeper\.so\.1' ||
         echo "$library: no soname liblockkeeper.so.1")"
+verdict 'debian/liblockkeeper1.symbols has those of the headers' "$(
+    diff <(printf '%s\n' "$declared") \
+        <(sed -n 's/^ \(lk_[a-z0-9_]*\)@.*/\1/p' \
+            debian/liblockkeeper1.symbols))"
 done_checking

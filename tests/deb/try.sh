@@ -1,0 +1,225 @@
+#!/bin/bash
+#   try.sh - installs, runs, upgrades, removes and purges the Debian packages
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   try.sh VERSION          (`make check-deb`)
+#
+#   Three fresh Debians with systemd as their first process, in namespaces of
+#   their own on a bridge: what systemd makes of the units is seen, not
+#   guessed. Needs root, debootstrap and, the first time, Debian's archive:
+#   what was got from there is kept in $BUILD/deb. It leaves no process, mount
+#   or control group behind. MIRROR= is another archive.
+#
+#       world.sh   makes the hosts, and runs what is said on one of them
+
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+version=${1:?VERSION}
+next=$version+next
+BUILD=${BUILD:-$PWD/build}
+kept=$BUILD/deb
+cases=0 bad=0
+# shellcheck source=tests/deb/world.sh
+. tests/deb/world.sh
+
+#   check TITLE COMMAND...: the command has to succeed.
+check () {
+    local title=$1
+    shift
+    cases=$((cases + 1))
+    if "$@" >"$work/out" 2>&1; then
+        echo "ok $cases - $title"
+    else
+        echo "not ok $cases - $title"
+        echo "# $*"
+        sed 's/^/# /' "$work/out"
+        bad=$((bad + 1))
+    fi
+}
+
+#   within SECONDS COMMAND...: it succeeds some time before that.
+within () {
+    local until=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ $SECONDS -lt "$until" ] || return 1
+        sleep 0.2
+    done
+}
+
+no () {
+    ! "$@"
+}
+
+#   The number of a daemon's process.
+pid_of () {
+    on "$1" systemctl show -p MainPID --value "lockkeeper-$2"
+}
+
+other_pid () {
+    [ "$(pid_of "$1" "$2")" != "$3" ] && [ "$(pid_of "$1" "$2")" != 0 ]
+}
+
+#   status_has HOST DAEMON TEXT: in its line of `systemctl status`.
+status_has () {
+    on "$1" systemctl show -p StatusText "lockkeeper-$2" | grep -F -e "$3"
+}
+
+is_active () {
+    on "$1" systemctl -q is-active "lockkeeper-$2"
+}
+
+holds_gate () {
+    on "$1" lockkeeper list | grep -E '^held.* gate$'
+}
+
+#   packages VERSION: builds them, and leaves them in $kept/VERSION.
+packages () {
+    [ -n "${REUSE:-}" ] && [ -e "$kept/$1" ] ||
+        sh debian/build.sh "$1" "$kept/$1"
+}
+
+#   ------------------------------------------------------------ the packages
+
+check 'the packages are built' packages "$version"
+check 'those of a next version, too' packages "$next"
+if command -v lintian >/dev/null; then
+    check 'lintian has no complaint' lintian --allow-root --fail-on \
+        error,warning "$kept/$version"/*.changes
+fi
+make_base
+cp "$kept/$version"/*.deb "$base/root/"
+rm -f "$base"/root/*dbgsym*
+check 'they are installed' in_base "apt-get install -y /root/*.deb"
+check 'there is a user of the daemons' in_base 'id lockkeeper'
+check 'its folders are there, and only its' in_base '
+    [ "$(stat -c "%U %a" /var/lib/lockkeeper)" = "lockkeeper 700" ] &&
+    [ "$(stat -c "%U %a" /run/lockkeeper)" = "lockkeeper 755" ]'
+check 'nothing is enabled' in_base '
+    ! ls /etc/systemd/system/*/lockkeeper* 2>/dev/null | grep .'
+check 'the configuration is a conffile, and right' in_base '
+    dpkg-query -W -f "\${Conffiles}" lockkeeper |
+        grep -F /etc/lockkeeper/lockkeeper.conf &&
+    cd / && runuser -u lockkeeper -- timeout 1 lockkeeper-router --host x \
+        --endpoint ipc:///tmp/x; [ $? = 124 ]'
+check 'the Python module is found' in_base 'python3 -c "import lockkeeper"'
+check 'systemd has no complaint about the units' in_base '
+    systemd-analyze verify --man=no /lib/systemd/system/lockkeeper-*.service'
+
+#   ------------------------------------------------------------ three hosts
+
+hosts='h1 h2 h3'
+for host in $hosts; do
+    boot "$host"
+    on "$host" tee -a /etc/lockkeeper/lockkeeper.conf >/dev/null <<'END'
+router
+    neighbour = "10.99.0.1:7411"
+    neighbour = "10.99.0.2:7411"
+    neighbour = "10.99.0.3:7411"
+END
+    check "$host: becomes a member" on "$host" runuser -u lockkeeper -- \
+        lockkeeper init --cluster one --members h1,h2,h3 --host "$host"
+done
+for host in $hosts; do
+    check "$host: router and lock service start" on "$host" \
+        systemctl enable --now lockkeeper-router lockkeeper-lockd
+done
+for host in $hosts; do
+    check "$host: locks can be had" on "$host" lockkeeper wait-ready
+done
+check 'the router tells which hosts it sees' within 5 \
+    status_has h1 router 'host h1 sees 3 of 3 hosts'
+check 'the lock service tells that locks can be had' within 5 \
+    status_has h2 lockd 'locks can be had; cluster one, leaders'
+on_quietly h1 setpriv --reuid nobody --regid nogroup --groups lockkeeper \
+    lockkeeper run gate -- sleep 1000
+check 'who is in the group gets a lock' within 5 holds_gate h2
+check 'who is not does not' no on h1 setpriv --reuid nobody --regid nogroup \
+    --clear-groups timeout 5 lockkeeper run other -- true
+check 'the journal has lines without time, and priorities' on h1 sh -c '
+    journalctl -u lockkeeper-router -o json | grep "router: down -> up" |
+        grep "\"PRIORITY\":\"5\"" | grep "\"MESSAGE\":\"router: down"'
+
+#   ------------------------------------------------------------ faults
+
+old=$(pid_of h1 router)
+on h1 kill -KILL "$old"
+check 'a router that is killed is started again' within 5 \
+    other_pid h1 router "$old"
+check 'which the lock service finds' within 5 status_has h1 lockd 'can be had'
+old=$(pid_of h1 router)
+on h1 kill -STOP "$old"
+check 'one that hangs is, too' within 6 other_pid h1 router "$old"
+check 'and is found' within 5 status_has h1 lockd 'can be had'
+old=$(pid_of h1 router) lockd=$(pid_of h1 lockd)
+check 'a router is restarted' on h1 systemctl restart lockkeeper-router
+check 'it is another process' other_pid h1 router "$old"
+check 'the lock service is not' no other_pid h1 lockd "$lockd"
+check 'it reads its configuration again' on h1 systemctl reload \
+    lockkeeper-router
+check 'all that ended no lock' within 5 holds_gate h2
+old=$(pid_of h3 lockd)
+on h3 kill -STOP "$old"
+sleep 5
+check 'a lock service may hang for a while' no other_pid h3 lockd "$old"
+check 'then it is started again' within 9 other_pid h3 lockd "$old"
+check 'and locks can be had there' within 10 on h3 timeout 9 lockkeeper run \
+    another -- true
+echo '    nonsense = 1' | on h3 tee /etc/lockkeeper/lockkeeper.conf.d/x.conf \
+    >/dev/null
+check 'with a wrong configuration it does not start' no on h3 \
+    systemctl restart lockkeeper-router
+check 'is not tried again' within 3 on h3 systemctl -q is-failed \
+    lockkeeper-router
+check 'and the journal has the file, as an error' on h3 sh -c '
+    journalctl -u lockkeeper-router -p err | grep lockkeeper.conf.d/x.conf'
+on h3 rm /etc/lockkeeper/lockkeeper.conf.d/x.conf
+check 'it starts when that is mended' on h3 systemctl restart lockkeeper-router
+
+#   ------------------------------------------------------------ upgrade, stop
+
+give () {
+    cp "$kept/$next"/*.deb "$(root_of "$1")/root/" &&
+        rm -f "$(root_of "$1")/root/"*dbgsym*
+}
+old=$(pid_of h1 lockd)
+check 'the next version is there' give h1
+check 'it is installed' on h1 sh -c 'dpkg -i /root/*next*.deb | tee /root/out'
+check 'that says how to begin with it' on h1 \
+    grep 'systemctl try-restart' /root/out
+check 'the daemons run on' no other_pid h1 lockd "$old"
+check 'the lock, too' holds_gate h2
+check 'they are restarted' on h1 \
+    systemctl try-restart lockkeeper-router lockkeeper-lockd
+check 'and of the next version' within 5 on h1 sh -c \
+    "lockkeeper status | grep -F 'lock' | grep -F '$next'"
+check 'locks can be had' on h1 lockkeeper wait-ready
+began=$SECONDS
+check 'both stop' on h1 systemctl stop lockkeeper-router lockkeeper-lockd
+check 'in good order, and at once' test $((SECONDS - began)) -le 5
+check 'which is a success' on h1 sh -c '
+    for d in router lockd; do
+        [ "$(systemctl show -p Result --value lockkeeper-$d)" = success ]
+    done'
+
+#   ------------------------------------------------------------ the end
+
+check 'they start again' on h1 \
+    systemctl start lockkeeper-router lockkeeper-lockd
+check 'the package is removed' on h2 apt-get remove -y lockkeeper
+check 'its daemons are gone' no on h2 pgrep lockkeeper
+check 'configuration and state are not' on h2 \
+    ls /etc/lockkeeper/lockkeeper.conf /var/lib/lockkeeper/lock.state
+check 'the others go on' on h3 lockkeeper wait-ready
+check 'all is purged' on h2 apt-get purge -y lockkeeper liblockkeeper1 \
+    liblockkeeper-dev python3-lockkeeper
+check 'no file is left' on h2 sh -c '
+    left=$(find / -xdev \( -path /proc -o -path /sys -o -path /root \) -prune \
+        -o -path "*lockkeeper*" -print; ls -d /run/lockkeeper 2>/dev/null)
+    [ -z "$left" ] || { echo "$left"; exit 1; }'
+check 'the user stays, as Debian has it' on h2 id lockkeeper
+
+echo "1..$cases"
+[ "$bad" = 0 ]

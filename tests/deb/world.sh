@@ -1,0 +1,179 @@
+# shellcheck shell=bash
+#   world.sh - Debians that boot, in namespaces
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   Sourced by try.sh, which it starts anew in namespaces of its own, so that
+#   the end of it ends all. After make_base the folder $base is a Debian;
+#   in_base COMMAND runs there. boot HOST (h1..h9) makes a copy-on-write one
+#   of it whose systemd is up; on HOST COMMAND... runs there, root_of HOST is
+#   its folder.
+
+mirror=${MIRROR:-http://deb.debian.org/debian}
+suite=bookworm
+
+give_up () {
+    echo "1..0 # SKIP $*"
+    exit 77
+}
+[ "$(id -u)" = 0 ] || give_up 'only root may do this'
+command -v debootstrap >/dev/null || give_up 'there is no debootstrap'
+if [ -z "${LK_DEB_INSIDE:-}" ]; then
+    LK_DEB_INSIDE=1 exec unshare --mount --pid --fork --kill-child \
+        --mount-proc bash "$0" "$@"
+fi
+work=$(mktemp -d /tmp/lkdeb.XXXXXX) || exit 2
+mount --make-rprivate /
+mount -t tmpfs -o size=90% tmpfs "$work" || exit 2
+base=$work/base groups=$work/groups
+mkdir -p "$base" "$groups"
+
+clean_up () {
+    local dir
+    for dir in "$work"/*.pid; do
+        [ ! -e "$dir" ] || kill -KILL "$(cat "$dir")" 2>/dev/null
+    done
+    ip link del lkdeb0 2>/dev/null
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        find "$groups/lkdeb-$$" -depth -type d -exec rmdir {} + 2>/dev/null
+        [ -d "$groups/lkdeb-$$" ] || break
+        sleep 0.2
+    done
+    umount -l "$groups" "$work" 2>/dev/null
+    rmdir "$work"
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM HUP
+
+#   ------------------------------------------------------------ one Debian
+
+#   in_base COMMAND: as root, without a systemd that runs.
+in_base () {
+    cp /etc/resolv.conf "$base/etc/"
+    mount -t proc proc "$base/proc"
+    mount --rbind /dev "$base/dev"
+    chroot "$base" /usr/bin/env -i HOME=/root LC_ALL=C.UTF-8 \
+        DEBIAN_FRONTEND=noninteractive \
+        PATH=/usr/sbin:/usr/bin:/sbin:/bin sh -c "$1"
+    local status=$?
+    umount -l "$base/dev" "$base/proc"
+    return $status
+}
+
+#   From Debian's archive, or as it was kept.
+make_base () {
+    local tar=$kept/base.tar
+    if [ ! -e "$tar" ]; then
+        echo "# from $mirror, which takes a minute"
+        debootstrap --variant=minbase --include=ca-certificates "$suite" \
+            "$base" "$mirror" >"$kept/debootstrap.log" 2>&1 ||
+            give_up "debootstrap failed, see $kept/debootstrap.log"
+        in_base 'apt-get update && apt-get install -y \
+            --no-install-recommends systemd systemd-sysv dbus procps iproute2 \
+            python3 python3-zmq libjansson-dev &&
+            apt-get clean' >>"$kept/debootstrap.log" 2>&1 ||
+            give_up "packages failed, see $kept/debootstrap.log"
+        tar -C "$base" -cf "$tar.new" . && mv "$tar.new" "$tar"
+    else
+        tar -C "$base" -xf "$tar"
+    fi
+}
+
+#   ------------------------------------------------------------ hosts
+
+root_of () {
+    echo "$work/$1/root"
+}
+
+make_bridge () {
+    ip link show lkdeb0 >/dev/null 2>&1 ||
+        { ip link add lkdeb0 type bridge && ip link set lkdeb0 up; }
+}
+
+#   Each systemd has a control group that it takes for the root.
+make_group () {
+    mountpoint -q "$groups" || mount -t cgroup2 cgroup2 "$groups" || return
+    mkdir -p "$groups/lkdeb-$$/$1"
+}
+
+#   What systemd finds when it starts, as in a container.
+#   shellcheck disable=SC2016
+begin='
+    root=$1 host=$2 group=$3
+    echo $$ >"$group/cgroup.procs"
+    exec unshare --mount --pid --net --uts --ipc --cgroup --fork --kill-child \
+        bash -c '\''
+        root=$1
+        mount --make-rprivate /
+        cd "$root" || exit
+        mount -t proc proc proc
+        mount -t sysfs sysfs sys
+        mount -t cgroup2 cgroup2 sys/fs/cgroup
+        mount -t tmpfs tmpfs run
+        mount -t tmpfs tmpfs tmp
+        mount -t tmpfs tmpfs dev
+        mkdir dev/pts dev/shm
+        for device in "null 3" "zero 5" "full 7" "random 8" "urandom 9"; do
+            mknod -m 666 "dev/${device% *}" c 1 "${device#* }"
+        done
+        mknod -m 666 dev/tty c 5 0
+        ln -s pts/ptmx dev/ptmx
+        ln -s /proc/self/fd dev/fd
+        hostname "$2"
+        ip link set lo up
+        mkdir -p old
+        pivot_root . old
+        umount -l /old
+        mount --make-rshared /
+        exec /usr/bin/env -i container=lxc PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+            /lib/systemd/systemd
+        '\'' _ "$root" "$host"'
+
+boot () {
+    local host=$1 dir=$work/$1 number=${1#h} pid
+    make_bridge
+    make_group "$host" || give_up 'no control groups for systemd'
+    mkdir -p "$dir/upper" "$dir/scratch" "$dir/root"
+    mount -t overlay overlay -o \
+        "lowerdir=$base,upperdir=$dir/upper,workdir=$dir/scratch" "$dir/root" ||
+        give_up 'no overlay file systems'
+    tr -d - </proc/sys/kernel/random/uuid >"$dir/root/etc/machine-id"
+    echo "$host" >"$dir/root/etc/hostname"
+    bash -c "$begin" _ "$dir/root" "$host" "$groups/lkdeb-$$/$host" \
+        >"$dir/log" 2>&1 </dev/null &
+    local above=$!
+    for _ in $(seq 50); do
+        pid=$(ps -o pid= --ppid "$above" | tr -d ' ')
+        [ -z "$pid" ] || break
+        sleep 0.1
+    done
+    echo "$pid" >"$dir.pid"
+    ip link add "lkdeb$number" type veth peer name eth0 netns "$pid"
+    ip link set "lkdeb$number" master lkdeb0 up
+    nsenter -t "$pid" -n sh -c "
+        ip addr add 10.99.0.$number/24 dev eth0; ip link set eth0 up"
+    for _ in $(seq 100); do
+        case $(on "$host" systemctl is-system-running 2>/dev/null) in
+        running | degraded) return 0 ;;
+        esac
+        sleep 0.2
+    done
+    sed 's/^/# /' "$dir/log"
+    give_up "systemd did not start on $host"
+}
+
+#   No command takes longer than a minute, but for those of on_quietly.
+on () {
+    local host=$1
+    shift
+    ${limit-timeout 60} nsenter -t "$(cat "$work/$host.pid")" -a \
+        /usr/bin/env -i HOME=/root LC_ALL=C.UTF-8 \
+        DEBIAN_FRONTEND=noninteractive TERM=dumb \
+        PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
+}
+
+#   The same, behind us.
+on_quietly () {
+    limit='' on "$@" >/dev/null 2>&1 </dev/null &
+}
