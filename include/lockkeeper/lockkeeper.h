@@ -49,8 +49,9 @@ typedef struct lk_lock lk_lock;
 /*  -------------------------------------------------------- sessions */
 
 typedef struct {
-    const char *endpoint; /* NULL: $LOCKKEEPER_ENDPOINT, then the host's
-                             ipc:///run/lockkeeper/router */
+    const char *endpoint; /* NULL: $LOCKKEEPER_ENDPOINT, then that of the
+                             host's lockkeeper.conf(5); or several,
+                             "ipc://PATH,ipc://PATH", tried in turn */
     const char *name;     /* shown to others, with '_' for what no name of a
                              service has; NULL: the program's name */
     int connect_ms;       /* how long to wait for the router; 0: 5000 */

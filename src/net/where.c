@@ -6,14 +6,45 @@
 
 #include "net/where.h"
 
+#include "net/config.h"
 #include "net/paths.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+/*  The router's own key, so that both go by one word. */
+static const lk_config_key keys[] = {
+    {"router/endpoint", LK_CONFIG_TEXT, 1, PATH_MAX - 1, NULL, LK_PATH_ENDPOINT,
+     LK_CONFIG_RESTART, "where the router is"},
+    {.key = NULL},
+};
+
+/*  What else is in the file, or wrong with it, is others' concern. */
+static const char *
+read_config (const char *path)
+{
+    static _Thread_local char endpoint[PATH_MAX];
+    lk_config *config = lk_config_new (keys);
+
+    lk_config_be_lenient (config);
+    (void) lk_config_load (config, path, NULL);
+    snprintf (endpoint, sizeof endpoint, "%s",
+              lk_config_text (config, "router/endpoint"));
+    lk_config_destroy (&config);
+    return endpoint;
+}
+
+const char *
+lk_where_by (const char *path, const char *told)
+{
+    const char *named = told ? told : getenv ("LOCKKEEPER_ENDPOINT");
+
+    return named && (told || named[0]) ? named : read_config (path);
+}
 
 const char *
 lk_where (const char *told)
 {
-    const char *named = told ? told : getenv ("LOCKKEEPER_ENDPOINT");
-
-    return named && (told || named[0]) ? named : LK_PATH_ENDPOINT;
+    return lk_where_by (NULL, told);
 }

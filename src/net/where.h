@@ -8,8 +8,12 @@
 #define LK_WHERE_H
 
 /*  The endpoint, or several (endpoint.h): what the caller was told, if that is
- *  not NULL; else $LOCKKEEPER_ENDPOINT, unless it is empty; else the default.
- *  Belongs to the caller or the environment. */
+ *  not NULL; else $LOCKKEEPER_ENDPOINT, unless it is empty; else what the
+ *  configuration of this host gives its router; else the default. Belongs to
+ *  the caller, or is good until this thread asks again. */
 const char *lk_where (const char *told);
+
+/*  The same with that file as the configuration; NULL: the usual one. */
+const char *lk_where_by (const char *path, const char *told);
 
 #endif

@@ -118,6 +118,27 @@ START_TEST (what_was_told_goes_first)
 }
 END_TEST
 
+/*  Whatever else is in it; a folder beside it adds to it. */
+START_TEST (the_configuration_tells_it)
+{
+    static const char path[] = "/tmp/lk-endpoint.conf";
+    unsetenv ("LOCKKEEPER_ENDPOINT");
+    ck_assert_str_eq (lk_where_by ("/no/such", NULL),
+                      "ipc:///run/lockkeeper/router");
+    FILE *file = fopen (path, "w");
+    ck_assert_ptr_nonnull (file);
+    fputs ("router\n    nonsense = 1\n    endpoint = ipc:///there\n"
+           "lock\n    host-lease = 8000\n",
+           file);
+    fclose (file);
+    ck_assert_str_eq (lk_where_by (path, NULL), "ipc:///there");
+    ck_assert_str_eq (lk_where_by (path, "ipc:///told"), "ipc:///told");
+    setenv ("LOCKKEEPER_ENDPOINT", "ipc:///named", 1);
+    ck_assert_str_eq (lk_where_by (path, NULL), "ipc:///named");
+    remove (path);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -128,6 +149,7 @@ main (void)
     tcase_add_test (tcase, why_there_is_no_way);
     tcase_add_test (tcase, who_does_not_answer_is_there);
     tcase_add_test (tcase, what_was_told_goes_first);
+    tcase_add_test (tcase, the_configuration_tells_it);
     suite_add_tcase (suite, tcase);
     SRunner *runner = srunner_create (suite);
     srunner_run_all (runner, CK_NORMAL);
