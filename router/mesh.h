@@ -64,7 +64,7 @@ typedef struct {
     bool known; /* counts as a host: configured, or was live once */
     lk_mesh_state state;
     int64_t deadline_ms;
-    int64_t since_ms; /* it is live, or not; for people */
+    int64_t since_ms;               /* it is live, or not; for people */
     char host[LK_HOST_LEN_MAX + 1]; /* its last known name, or empty */
     char version[LK_VERSION_LEN_MAX + 1];
     uint64_t incarnation; /* its last known process */

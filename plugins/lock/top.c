@@ -25,7 +25,7 @@
 
 typedef struct {
     lk_name key; /* borrowed from the journal */
-    uint64_t grants, waited_ms, held_ms;
+    uint64_t grants, releases, waited_ms, held_ms;
     UT_hash_handle hh;
 } sum;
 
@@ -49,7 +49,8 @@ add (sum **sums, const lk_past *past)
     if (past->event == LK_PAST_GRANTED) {
         it->grants++;
         it->waited_ms += past->waited_ms;
-    } else {
+    } else if (past->event != LK_PAST_FAILED) {
+        it->releases++;
         it->held_ms += past->held_ms;
     }
 }
@@ -96,6 +97,7 @@ add_names (const lk_lockd *self, lk_message *answer)
         if (count++ < NAMES_MAX && size < LIST_SIZE_MAX
             && lk_lockd_set_key (row, it->key)) {
             lk_message_set_number (row, "grants", (int64_t) it->grants);
+            lk_message_set_number (row, "releases", (int64_t) it->releases);
             lk_message_set_number (row, "waited_ms", (int64_t) it->waited_ms);
             lk_message_set_number (row, "held_ms", (int64_t) it->held_ms);
             lk_message_add_row (answer, "names", &row);

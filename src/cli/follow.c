@@ -45,18 +45,38 @@ typedef struct {
 
 /*  -------------------------------------------------------- lines */
 
+/*  Of this host's calendar, in ms. */
+static int64_t
+calendar_ms (int64_t ago_ms)
+{
+    struct timespec now;
+    clock_gettime (CLOCK_REALTIME, &now);
+    return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000 - ago_ms;
+}
+
 static void
 print_time (int64_t ago_ms)
 {
-    struct timespec now;
-    struct tm parts;
-    clock_gettime (CLOCK_REALTIME, &now);
-    const int64_t ms =
-        (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000 - ago_ms;
+    const int64_t ms = calendar_ms (ago_ms);
     const time_t seconds = (time_t) (ms / 1000);
+    struct tm parts;
     localtime_r (&seconds, &parts);
     printf ("%02d:%02d:%02d.%03d ", parts.tm_hour, parts.tm_min, parts.tm_sec,
             (int) (ms % 1000));
+}
+
+/*  In UTC, for programs. */
+static void
+set_time (lk_message *row, int64_t ago_ms)
+{
+    const int64_t ms = calendar_ms (ago_ms);
+    const time_t seconds = (time_t) (ms / 1000);
+    char day[32], text[48];
+    struct tm parts;
+    gmtime_r (&seconds, &parts);
+    strftime (day, sizeof day, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf (text, sizeof text, "%s.%03dZ", day, (int) (ms % 1000));
+    lk_message_set_text (row, "time", text);
 }
 
 /*  Of the cluster; `host` may be NULL. */
@@ -71,6 +91,7 @@ tell (const follower *self, const char *event, const char *host,
             lk_message_set_text (row, "host", host);
         }
         lk_message_set_text (row, "text", text);
+        set_time (row, 0);
         puts (lk_message_body (row));
         lk_message_destroy (&row);
         return;
@@ -98,6 +119,7 @@ tell_past (const follower *self, lk_message *row)
         return;
     }
     if (self->options->json) {
+        set_time (row, lk_message_number (row, "ago_ms", 0));
         lk_past_print_json (row);
         return;
     }
@@ -295,6 +317,7 @@ tell_wait (const follower *self, lk_message *row)
     }
     if (self->options->json) {
         lk_message_set_text (row, "event", "waiting");
+        set_time (row, 0);
         puts (lk_message_body (row));
         return;
     }

@@ -15,8 +15,9 @@
 #define ANSWER_MS 1500
 #define RATE_S 10.0
 #define LABEL "%-12s "
-#define HOSTS_HEAD                                                             \
-    "HOST           ROLE         LINK           SINCE LOCKS    GOT/s  GIVEN/s"
+#define HOSTS_HEAD "HOST           ROLE         LINK           SINCE LOCKS"
+#define RATES_HEAD "    GOT/s  GIVEN/s"
+#define WIDTH_OF_ALL 72 /* of a terminal that has room for the rates */
 #define INDENT "             "
 
 /*  -------------------------------------------------------- parts */
@@ -155,7 +156,7 @@ print_host (const lk_survey_host *host)
             lk_color_begin (host->live ? LK_GOOD : LK_BAD), link_of (host),
             lk_color_end (), lk_span (since_ms).text, lk_color_begin (color),
             trouble == NULL ? "ready" : "no", lk_color_end ());
-    if (host->lock != NULL) {
+    if (host->lock != NULL && lk_terminal_width () >= WIDTH_OF_ALL) {
         print_rate (number_of (host->lock, "grants_lately"));
         print_rate (number_of (host->lock, "releases_lately"));
     }
@@ -170,7 +171,8 @@ print_host (const lk_survey_host *host)
 static void
 print_hosts (const lk_survey *survey)
 {
-    printf ("\n%s" HOSTS_HEAD "%s\n", lk_color_begin (LK_HEAD),
+    printf ("\n%s" HOSTS_HEAD "%s%s\n", lk_color_begin (LK_HEAD),
+            lk_terminal_width () < WIDTH_OF_ALL ? "" : RATES_HEAD,
             lk_color_end ());
     for (size_t i = 0; i < survey->count; i++) {
         print_host (&survey->host[i]);

@@ -31,7 +31,7 @@ typedef struct {
     char *shown; /* with its context */
     lk_message *row;
     int64_t waiters, holders, longest_ms;
-    int64_t grants, waited_ms, held_ms;
+    int64_t grants, releases, waited_ms, held_ms;
     double rate;
 } line;
 
@@ -112,10 +112,12 @@ add_names (toper *self, const lk_message *answer)
     for (size_t i = 0; (row = lk_message_row (answer, "names", i)) != NULL;
          i++) {
         const int64_t grants = number (row, "grants");
+        const int64_t releases = number (row, "releases");
         const int64_t waited_ms = number (row, "waited_ms");
         const int64_t held_ms = number (row, "held_ms");
         line *it = need_line (self, &row);
         it->grants += grants;
+        it->releases += releases;
         it->waited_ms += waited_ms;
         it->held_ms += held_ms;
         it->rate += seconds > 0 ? (double) grants / seconds : 0;
@@ -238,7 +240,7 @@ print_line (const line *it, int width)
     printf ("%7" PRId64 " %7" PRId64 " %10s %8.1f %10s %10s %s\n", it->waiters,
             it->holders, lk_span (it->waiters > 0 ? it->longest_ms : -1).text,
             it->rate, mean (it->waited_ms, it->grants, &waited),
-            mean (it->held_ms, it->grants, &held),
+            mean (it->held_ms, it->releases, &held),
             lk_escape (it->shown, strlen (it->shown), cut, room));
 }
 
@@ -263,6 +265,7 @@ print_json (const toper *self)
         lk_message_set_number (it->row, "holders", it->holders);
         lk_message_set_number (it->row, "longest_ms", it->longest_ms);
         lk_message_set_number (it->row, "grants", it->grants);
+        lk_message_set_number (it->row, "releases", it->releases);
         lk_message_set_number (it->row, "waited_ms", it->waited_ms);
         lk_message_set_number (it->row, "held_ms", it->held_ms);
         puts (lk_message_body (it->row));

@@ -90,6 +90,10 @@ check 'status: NO_COLOR' code 1 grep -q $'\033' \
     <(NO_COLOR=1 status_1 terminal "$lockkeeper" status)
 check 'status: fits into 80 columns' \
     awk 'length > 80 { print; exit 1 }' "$work/status"
+check 'status: hosts fit into 60 columns' awk \
+    '/^(HOST|h[123]) / { n++; if (length > 61) { bad = 1; print } }
+    END { exit bad || n != 4 }' \
+    <(NO_COLOR=1 status_1 terminal sh -c "stty cols 60; '$lockkeeper' status")
 check 'status --json' json 'it["ready"] and len(rows) == 1
     and [host["host"] for host in it["hosts"]] == ["h1", "h2", "h3"]
     and all(host["live"] and host["ready"] for host in it["hosts"])
@@ -284,7 +288,8 @@ check 'watch: leaders' within 5 \
 check 'watch: hosts' grep -q '"text":"its lock service does not answer"' \
     "$work/watch.json"
 check 'watch --json: one object per line' json \
-    'any(row["event"] == "granted" and row["object"] == "killed"
+    'all(row["time"].endswith("Z") for row in rows)
+    and any(row["event"] == "granted" and row["object"] == "killed"
          for row in rows) and any(row["event"] == "waiting" for row in rows)' \
     cat "$work/watch.json"
 kill $watcher $json_watcher $holder

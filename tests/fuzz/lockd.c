@@ -206,8 +206,9 @@ static void
 say_anything (lk_fuel *fuel)
 {
     static const char *const commands[] = {
-        "LOCK",    "UNLOCK",      "LOCKSTATUS", "LOCKLIST", "LOCKCHECK",
-        "UNKNOWN", "LOCKSTARTED", "LOCKPING",   "REFUSE",   "LOCKTICKETS"};
+        "LOCK",       "UNLOCK",      "LOCKSTATUS", "LOCKLIST", "LOCKCHECK",
+        "UNKNOWN",    "LOCKSTARTED", "LOCKPING",   "REFUSE",   "LOCKTICKETS",
+        "LOCKOWNERS", "LOCKHISTORY", "LOCKTOP"};
     const uint8_t what = lk_fuel_byte (fuel);
     lk_message *message = read_any (fuel, apps[what / 16 % COUNT (apps)],
                                     commands[what % 16 % COUNT (commands)]);

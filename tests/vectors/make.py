@@ -362,7 +362,7 @@ APPLICATION = [
     ("app-locktop", "what is asked for most", "lock@h1", APP, "LOCKTOP", 8),
     ("app-locktop-answer", "that, and who is waited for", APP, LOCK1,
      "LOCKTOP", 8, {"served_by": "h1", "leads": True, "window_ms": 10000,
-                    "names": [{"object": "backup/db-1", "grants": 1,
+                    "names": [{"object": "backup/db-1", "grants": 1, "releases": 1,
                                "waited_ms": 0, "held_ms": 1500}],
                     "waits": [{"object": "backup/db-1", "holders": 1,
                                "waiters": 3, "longest_ms": 1500},
