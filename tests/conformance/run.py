@@ -21,6 +21,7 @@ import sys
 import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
+PAGE = FOLDER.parent.parent / "man/lockkeeper-protocol.7"
 CLIENTS = FOLDER.parent / "clients"
 BUILD = pathlib.Path(os.environ.get("BUILD", FOLDER.parent.parent / "build"))
 LOCKKEEPER = str(BUILD.resolve() / "lockkeeper")
@@ -42,11 +43,16 @@ class Actor:
 
     def __init__(self, client, host, patience_s):
         self.patience_s = patience_s
-        endpoint = f"ipc://{os.environ['LOCKKEEPER_SANDBOX']}/{host}/router"
-        self.process = subprocess.Popen(
-            [driver_of(client)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            bufsize=0, env=dict(os.environ, LOCKKEEPER_ENDPOINT=endpoint))
         self.read_so_far = b""
+        endpoint = f"ipc://{os.environ['LOCKKEEPER_SANDBOX']}/{host}/router"
+        driver = driver_of(client)
+        try:
+            self.process = subprocess.Popen(
+                [driver], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                bufsize=0, env=dict(os.environ, LOCKKEEPER_ENDPOINT=endpoint))
+        except OSError as why:
+            sys.exit(f"cannot start the driver '{driver}': {why.strerror}; "
+                     "`./install-deps.sh check` has what drivers need")
 
     def tell(self, line, more_s=0):
         """Its answer to a line, for which it may take so much longer."""
@@ -161,7 +167,10 @@ class Stage:
         def is_there():
             listed = lockkeeper("h1", "list", "--object", name)
             return listed is not None and word in listed
-        return within(5, is_there)
+        if within(5, is_there):
+            return True
+        print("# list:", lockkeeper("h1", "list"))
+        return False
 
     def killed(self, *who):
         """At once, without a word."""
@@ -259,12 +268,15 @@ class Stage:
 def cases_of(path):
     """Those of a file."""
     cases = []
+    sections = re.findall(r"^\.Sh (.*)", PAGE.read_text(), re.MULTILINE)
     for number, line in enumerate(path.read_text().splitlines(), 1):
         line = line.strip()
         if line.startswith("case: "):
             cases.append({"title": f"{path.stem}: {line[6:]}", "steps": []})
         elif line.startswith("page: "):
             cases[-1]["page"] = line[6:]
+            if not any(line[6:].startswith(one) for one in sections):
+                sys.exit(f"{path}:{number}: the page has no such section")
         elif line and line[0] != "#":
             if " -> " not in line:
                 sys.exit(f"{path}:{number}: a step needs ' -> '")
