@@ -52,7 +52,9 @@ _lockkeeper_keys () {
 #   What the value of an option, or the word behind a verb, can be.
 _lockkeeper_values () {
     case $1 in
-        --object | unlock | show | check | run | lock) _lockkeeper_locks ;;
+        --object) _lockkeeper_locks ;;
+        --kind) printf '%s\n' exclusive shared semaphore ;;
+        --sort) printf '%s\n' name host pid since left ;;
         --host | add | remove) _lockkeeper_hosts ;;
         --set | get | set) _lockkeeper_keys ;;
         --policy) printf '%s\n' hard soft ;;
@@ -60,7 +62,9 @@ _lockkeeper_values () {
         --pid) compgen -A variable -P '$' -X '!*PID' ;;
         restart) printf 'h%s\n' {1..15} ;;
         help) _lockkeeper_verbs ;;
-        list) _lockkeeper_run help list | grep -q 'list.*NAME' &&
+        -*) ;;
+        *) _lockkeeper_run help "$1" |
+            grep -qE "^usage: lockkeeper $1 \[?(NAME|PATTERN)" &&
             _lockkeeper_locks ;;
     esac
 }

@@ -62,6 +62,11 @@ start_on h2 run 'with blank' -- sleep 100
 within 5 is_listed '^held' nightly-backup
 check 'names of locks' offers nightly-backup unlock ''
 check 'begun' offers nightly-backup run nigh
+check 'for list' offers nightly-backup list ''
+check 'for show' offers nightly-backup show ''
+check 'values of --sort' offers 'host left' list --sort ''
+check 'not for sandbox' offers -nightly-backup sandbox ''
+check 'keys' offers 'router/listen lock/host-lease' config get ''
 check 'for --object' offers nightly-backup status --object ''
 # shellcheck disable=SC2034
 LOCKKEEPER_ENDPOINT=ipc://$work/none
