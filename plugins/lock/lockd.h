@@ -89,6 +89,7 @@ typedef struct {
     int64_t return_at_ms; /* look for lost applications; INT64_MAX */
     int64_t resend_at_ms; /* answers that the bus did not take; INT64_MAX */
     int64_t alive_at_ms;  /* tell the service manager; INT64_MAX */
+    bool short_of_hosts;  /* fewer than hosts-min are there */
     bool status_changed;  /* to be pushed when the step is carried out */
     bool stepped;         /* in this wake-up: what waits is to be sent */
     uint64_t dropped;     /* messages that made no sense, */
@@ -173,6 +174,12 @@ void lk_lockd_fail (lk_lockd *self, const lk_message *request, lk_err error,
 /*  The present state, as an answer to `request` or, if that is NULL, to
  *  everybody on this host who wants to know. */
 void lk_lockd_tell_status (lk_lockd *self, const lk_message *request);
+
+/*  The node's, but ready only if there are as many hosts as have to be. */
+void lk_lockd_get_status (const lk_lockd *self, lk_node_status *status);
+
+/*  Whether there are fewer. */
+bool lk_lockd_is_short (const lk_lockd *self, const lk_node_status *status);
 
 /*  Why this host's requests wait. */
 void lk_lockd_describe_wait (const lk_lockd *self, const lk_node_status *status,

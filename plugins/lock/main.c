@@ -23,6 +23,7 @@ static const struct option options[] = {
     {"run", required_argument, NULL, LK_ARGUMENT_KEY},
     {"priority", required_argument, NULL, LK_ARGUMENT_KEY},
     {"leaders", required_argument, NULL, LK_ARGUMENT_KEY},
+    {"hosts-min", required_argument, NULL, LK_ARGUMENT_KEY},
     {"dead-after", required_argument, NULL, LK_ARGUMENT_KEY},
     {"leader-lease", required_argument, NULL, LK_ARGUMENT_KEY},
     {"host-lease", required_argument, NULL, LK_ARGUMENT_KEY},
@@ -43,6 +44,7 @@ static const char usage[] =
     "  --run DIR           folder of the lease page (" LK_PATH_RUN_DIR ")\n"
     "  --priority P        1..15, the lower the rather a leader; or off (8)\n"
     "  --leaders N         leaders at most: 1, 3 or 5 (3)\n"
+    "  --hosts-min N       hosts before new locks are granted (0: off)\n"
     "  --dead-after MS     silence that counts as death (1000)\n"
     "  --leader-lease MS   of a leader without a quorum (2000)\n"
     "  --host-lease MS     of a host's locks without leaders (8000)\n"

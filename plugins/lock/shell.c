@@ -390,7 +390,7 @@ on_detach (void *context, const char *reason)
     self->resend_at_ms = INT64_MAX;
     if (self->node && !self->failed) {
         lk_node_status status;
-        lk_node_get_status (self->node, &status);
+        lk_lockd_get_status (self, &status);
         lk_lockd_say_status (self, &status);
     }
     if (self->leaving && !self->failed) {

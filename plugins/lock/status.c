@@ -46,6 +46,19 @@ lk_lockd_decree (const lk_lockd *self, const lk_node_status *status)
                                            : &self->state.facts.active;
 }
 
+bool
+lk_lockd_is_short (const lk_lockd *self, const lk_node_status *status)
+{
+    return count_hosts (status->sees) < self->options.hosts_min;
+}
+
+void
+lk_lockd_get_status (const lk_lockd *self, lk_node_status *status)
+{
+    lk_node_get_status (self->node, status);
+    status->ready = status->ready && !lk_lockd_is_short (self, status);
+}
+
 static void
 describe (const lk_lockd *self, const lk_node_status *status, char *line,
           size_t size)
@@ -62,6 +75,9 @@ describe (const lk_lockd *self, const lk_node_status *status, char *line,
                   total / 2 + 1);
     } else if (status->decree.leader_count == 0) {
         snprintf (line, size, "there are no leaders yet");
+    } else if (lk_lockd_is_short (self, status)) {
+        snprintf (line, size, "%d of at least %d hosts are there (hosts-min)",
+                  count_hosts (status->sees), (int) self->options.hosts_min);
     } else if (status->lease_until_ms == 0) {
         snprintf (line, size, "no leader vouches for this host yet");
     } else {
@@ -151,7 +167,7 @@ void
 lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
 {
     lk_node_status status;
-    lk_node_get_status (self->node, &status);
+    lk_lockd_get_status (self, &status);
     const char *command = status.ready ? "LOCKREADY" : "NOLOCK";
     lk_message *message = request ? lk_message_reply (request, command)
                                   : lk_message_new ("*@.", command);

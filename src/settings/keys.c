@@ -61,6 +61,8 @@ const lk_config_key lk_settings[] = {
      LK_CONFIG_RESTART, "the lower, the rather a leader; off: never"},
     {"lock/leaders", LK_CONFIG_CHOICE, 0, 0, "1|3|5", "3", LK_CONFIG_RESTART,
      "leaders at most"},
+    {"lock/hosts-min", LK_CONFIG_NUMBER, 0, 64, NULL, "0", LK_CONFIG_RESTART,
+     "hosts that have to be there before new locks are granted; 0: off"},
     {"lock/dead-after", LK_CONFIG_NUMBER, 300, 60000, NULL, "1000",
      LK_CONFIG_RESTART,
      "silence of a lock service that counts as death, in ms"},

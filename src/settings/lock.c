@@ -65,6 +65,7 @@ lk_lockd_options_read (lk_lockd_options *self, lk_config *config,
     self->priority =
         self->eligible ? read_small (config, "lock/priority") : LK_PRIORITY_MAX;
     self->leaders_max = read_small (config, "lock/leaders");
+    self->hosts_min = lk_config_number (config, "lock/hosts-min");
     self->dead_after_ms = lk_config_number (config, "lock/dead-after");
     self->leader_lease_ms = lk_config_number (config, "lock/leader-lease");
     self->host_lease_ms = lk_config_number (config, "lock/host-lease");

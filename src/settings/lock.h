@@ -26,6 +26,7 @@ typedef struct {
     bool eligible;    /* priority is not "off" */
     uint8_t priority; /* 1..LK_PRIORITY_MAX */
     uint8_t leaders_max;
+    int64_t hosts_min; /* 0: off */
     int64_t dead_after_ms;
     int64_t leader_lease_ms;
     int64_t host_lease_ms;
