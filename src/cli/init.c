@@ -66,6 +66,16 @@ init_member (lk_options *options)
 
 /*  -------------------------------------------------------- first, or join */
 
+/*  Of all hosts that are known now. */
+static void
+say_addresses (const lk_init *self)
+{
+    for (size_t i = 0; self->neighbour[i] != NULL; i++) {
+        printf (" %s", self->neighbour[i]);
+    }
+    putchar ('\n');
+}
+
 static void
 say_next (const lk_init *self)
 {
@@ -80,18 +90,19 @@ say_next (const lk_init *self)
             "    systemctl enable --now lockkeeper-router%s\n"
             "    lockkeeper wait-ready\n",
             lk_cli_is_hosted (self->config) ? "" : " lockkeeper-lockd");
-    if (first) {
-        printf ("Then, on each other host:\n"
-                "    lockkeeper init --join %s\n",
-                self->address);
-        return;
+    if (!first) {
+        printf ("    lockkeeper cluster add %s\n"
+                "Without the last one, locks can be had on it, but it has no "
+                "vote. The other hosts\nshould have its address in their "
+                "files, too, so that all have the same:\n"
+                "    lockkeeper config set " LK_INIT_NEIGHBOUR,
+                self->host);
+        say_addresses (self);
+        puts ("    systemctl reload lockkeeper-router");
     }
-    printf ("    lockkeeper cluster add %s\n"
-            "Without the last one, locks can be had on it, but it has no "
-            "vote.\n"
-            "The other hosts should have its address in their files, too: "
-            "'%s' can be\nthe same on all of them.\n",
-            self->host, self->path);
+    printf ("One more host joins by\n"
+            "    lockkeeper init --join");
+    say_addresses (self);
 }
 
 static int
@@ -194,7 +205,8 @@ const lk_verb lk_verb_init = {
     "[--state DIR]",
     "Makes this host the first of a new cluster, or has it join one",
     "  --first         the first and only host of a new cluster\n"
-    "  --join          join the cluster of the hosts at these addresses\n"
+    "  --join          join the cluster whose hosts have these addresses, all "
+    "of them\n"
     "  --cluster NAME  the cluster's name\n"
     "  --host NAME     this host's name (default: the machine's, up to its "
     "first dot)\n"

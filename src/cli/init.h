@@ -14,6 +14,7 @@
 #include "settings/router.h"
 
 #define LK_INIT_PORT "7411" /* of addresses without one */
+#define LK_INIT_NEIGHBOUR "router/neighbour"
 
 typedef enum { LK_INIT_UNKNOWN, LK_INIT_FIRST, LK_INIT_JOIN } lk_init_way;
 
@@ -32,6 +33,8 @@ typedef struct {
     char join[LK_LINKS_MAX][LK_ADDRESS_LEN_MAX + 1];
     size_t join_count;
     bool asked; /* a question, so that one more is due: is that right? */
+
+    const char *neighbour[LK_LINKS_MAX + 1]; /* of all hosts, NULL behind */
 
     /*  What is to be written. */
     char *text; /* the configuration, NULL: it stays */

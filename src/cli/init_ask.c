@@ -195,7 +195,7 @@ take_join (lk_init *self, const char *answer)
         at += size;
     }
     if (self->join_count == 0) {
-        lk_cli_fail (0, "the address of one of its hosts is needed");
+        lk_cli_fail (0, "the addresses of its hosts are needed");
     }
     return self->join_count > 0;
 }
@@ -217,7 +217,7 @@ find_host (lk_init *self, char name[LK_HOST_LEN_MAX + 1])
     }
 }
 
-/*  The one that the configuration has, or those of the interfaces that others
+/*  The one that --join or the configuration has, or those of the interfaces that others
  *  can reach: how many there are. */
 static size_t
 find_addresses (const lk_init *self, char first[LK_ADDRESS_LEN_MAX + 1])
@@ -225,6 +225,12 @@ find_addresses (const lk_init *self, char first[LK_ADDRESS_LEN_MAX + 1])
     char own[OWN_MAX][LK_OWN_ADDRESS_SIZE];
     char numeric[LK_ADDRESS_LEN_MAX + 1];
     size_t reachable = 0;
+    for (size_t i = 0; i < self->join_count; i++) {
+        if (lk_own_address_is (self->join[i], numeric)) {
+            snprintf (first, LK_ADDRESS_LEN_MAX + 1, "%s", self->join[i]);
+            return 1;
+        }
+    }
     for (size_t i = 0; self->router.neighbour[i] != NULL; i++) {
         if (lk_own_address_is (self->router.neighbour[i], numeric)) {
             snprintf (first, LK_ADDRESS_LEN_MAX + 1, "%s",
@@ -310,8 +316,8 @@ complete (lk_init *self)
     }
     if (self->way == LK_INIT_JOIN && self->join_count == 0
         && !knows_others (self)
-        && !ask_for (self, "Addresses of hosts of the cluster", "", take_join,
-                     "an ADDRESS behind --join")) {
+        && !ask_for (self, "Addresses of all hosts of the cluster", "",
+                     take_join, "an ADDRESS behind --join")) {
         return false;
     }
     return complete_host (self) && complete_address (self);

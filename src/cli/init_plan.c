@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 #define DAEMON_USER "lockkeeper"
-#define NEIGHBOUR "router/neighbour"
 
 static const char head[] =
     "#   The configuration of lockkeeper, which can be the same on all hosts "
@@ -104,44 +103,50 @@ plan_state (lk_init *self)
 
 /*  -------------------------------------------------------- configuration */
 
-typedef struct {
-    const char *value[LK_LINKS_MAX + 1];
-    size_t count;
-    bool more; /* than there were */
-} neighbours;
-
+/*  One more; false: said why not. */
 static bool
-add_neighbour (neighbours *self, const char *address)
+add_neighbour (lk_init *self, const char *address)
 {
-    for (size_t i = 0; i < self->count; i++) {
-        if (strcmp (self->value[i], address) == 0) {
+    size_t count = 0;
+    for (; self->neighbour[count] != NULL; count++) {
+        if (strcmp (self->neighbour[count], address) == 0) {
             return true;
         }
     }
-    if (self->count == LK_LINKS_MAX) {
+    if (count == LK_LINKS_MAX) {
         lk_cli_fail (0, "more than %d neighbours", LK_LINKS_MAX);
         return false;
     }
-    self->value[self->count++] = address;
-    self->more = true;
+    self->neighbour[count] = address;
     return true;
+}
+
+static bool
+add_neighbours (lk_init *self)
+{
+    for (size_t i = 0; i < self->join_count; i++) {
+        if (!add_neighbour (self, self->join[i])) {
+            return false;
+        }
+    }
+    return add_neighbour (self, self->address);
 }
 
 /*  Whether all that there are come from the file that we may change. */
 static bool
 is_ours (const lk_init *self)
 {
-    for (size_t i = 0; lk_config_item (self->config, NEIGHBOUR, i) != NULL;
-         i++) {
+    for (size_t i = 0;
+         lk_config_item (self->config, LK_INIT_NEIGHBOUR, i) != NULL; i++) {
         const lk_config_origin origin =
-            lk_config_origin_of (self->config, NEIGHBOUR, i);
+            lk_config_origin_of (self->config, LK_INIT_NEIGHBOUR, i);
         if (origin.path == NULL || strcmp (origin.path, self->path) != 0) {
             lk_cli_fail (0,
                          "'%s', line %u, has neighbours: add those of the "
                          "cluster there, by `lockkeeper config set %s "
                          "ADDRESS...`, and run this again",
                          origin.path != NULL ? origin.path : "?", origin.line,
-                         NEIGHBOUR);
+                         LK_INIT_NEIGHBOUR);
             return false;
         }
     }
@@ -152,19 +157,14 @@ static bool
 plan_config (lk_init *self)
 {
     lk_problem problem = {0};
-    neighbours all = {.count = 0};
-    for (size_t i = 0; self->router.neighbour[i] != NULL; i++) {
-        all.value[all.count++] = self->router.neighbour[i];
+    size_t before = 0;
+    for (; self->router.neighbour[before] != NULL; before++) {
+        self->neighbour[before] = self->router.neighbour[before];
     }
-    for (size_t i = 0; i < self->join_count; i++) {
-        if (!add_neighbour (&all, self->join[i])) {
-            return false;
-        }
-    }
-    if (!add_neighbour (&all, self->address)) {
+    if (!add_neighbours (self)) {
         return false;
     }
-    if (!all.more) {
+    if (self->neighbour[before] == NULL) {
         return true;
     }
     if (!is_ours (self)) {
@@ -175,7 +175,8 @@ plan_config (lk_init *self)
         lk_cli_fail (0, "%s", problem.text);
         return false;
     }
-    self->text = lk_edit_text (*old != '\0' ? old : head, NEIGHBOUR, all.value);
+    self->text = lk_edit_text (*old != '\0' ? old : head, LK_INIT_NEIGHBOUR,
+                               self->neighbour);
     lk_free (old);
     return true;
 }

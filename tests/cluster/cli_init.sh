@@ -71,7 +71,7 @@ check 'shown' says 0 "the only member of the new cluster 'one'" \
     init h1 "${first[@]}" --dry-run
 check 'and not written' test ! -e "$work/h1/state"
 check 'nor the file' cmp "$work/before" "$work/h1/conf"
-check 'the first host' says 0 "lockkeeper init --join $net.1:7411" \
+check 'the first host' says 0 "    lockkeeper init --join $net.1:7411" \
     init h1 "${first[@]}"
 check 'its state is for us alone' \
     test "$(stat -c %a "$work/h1/state" "$work/h1/state/lock.state" \
@@ -95,6 +95,9 @@ check 'none of these wrote' diff "$work/sums" \
 
 check 'joins' says 0 'lockkeeper cluster add h2' \
     init h2 --join "$net.1" --host h2 --address "$net.2:7411"
+check 'what the others need' grep -qx \
+    "    lockkeeper config set router/neighbour $net.1:7411 $net.2:7411" \
+    "$work/said"
 check 'without a state' test ! -e "$work/h2/state/lock.state"
 check 'knows both' test "$(grep -c neighbour "$work/h2/conf")" = 2
 check 'joins once more' says 0 'nothing to do' \
