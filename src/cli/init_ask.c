@@ -217,8 +217,8 @@ find_host (lk_init *self, char name[LK_HOST_LEN_MAX + 1])
     }
 }
 
-/*  The one that --join or the configuration has, or those of the interfaces that others
- *  can reach: how many there are. */
+/*  The one that --join or the configuration has, or those of the interfaces
+ *  that others can reach: how many there are. */
 static size_t
 find_addresses (const lk_init *self, char first[LK_ADDRESS_LEN_MAX + 1])
 {

@@ -17,7 +17,8 @@ if [ -z "${HAND_INSIDE:-}" ]; then
     export BUILD
     # shellcheck disable=SC2086
     unshare $inside sh -c 'mount -t tmpfs none /run && chown 1:1 /run &&
-        ip link add bridge0 type bridge && hostname h1 && command -v runuser useradd &&
+        ip link add bridge0 type bridge && hostname h1 &&
+        command -v runuser useradd &&
         setpriv true' >/dev/null 2>&1 || {
         echo 'root and namespaces are not to be had here'
         exit 77
