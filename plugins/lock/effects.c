@@ -113,33 +113,13 @@ carry_out (lk_lockd *self, const lk_effect *effect)
     }
 }
 
-/*  There are as many hosts as have to be, or no more so many. */
-static void
-watch_hosts (lk_lockd *self)
-{
-    lk_node_status status;
-    if (self->options.hosts_min == 0 || self->node == NULL) {
-        return;
-    }
-    lk_node_get_status (self->node, &status);
-    const bool is_short = lk_lockd_is_short (self, &status);
-    if (is_short != self->short_of_hosts) {
-        self->short_of_hosts = is_short;
-        self->status_changed = true;
-        lk_log_notice ("hosts: %s hosts-min=%d seen=%d",
-                       is_short ? "enough -> too few" : "too few -> enough",
-                       (int) self->options.hosts_min,
-                       __builtin_popcountll (status.sees));
-    }
-}
-
 void
 lk_lockd_carry_out (lk_lockd *self, const lk_effects *effects)
 {
     for (size_t i = 0; i < effects->count && !self->failed; i++) {
         carry_out (self, &effects->item[i]);
     }
-    watch_hosts (self);
+    lk_lockd_watch_hosts (self);
     if (self->status_changed && !self->failed) {
         self->status_changed = false;
         lk_lockd_tell_status (self, NULL);

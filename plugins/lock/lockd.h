@@ -18,6 +18,7 @@
  *      list.c      LOCKLIST, LOCKOWNERS
  *      journal.c   what happened of late;  past.c  LOCKHISTORY
  *      top.c       LOCKTOP
+ *      hosts.c     hosts-min: as many hosts as have to be
  *      alerts.c    LOCKALERT
  *      members.c   LOCKMEMBERS: who is a member, and changes of that
  *      manager.c   what the service manager hears
@@ -178,8 +179,11 @@ void lk_lockd_tell_status (lk_lockd *self, const lk_message *request);
 /*  The node's, but ready only if there are as many hosts as have to be. */
 void lk_lockd_get_status (const lk_lockd *self, lk_node_status *status);
 
-/*  Whether there are fewer. */
+/*  Whether there are fewer; notes and tells when that changes; refuses a new
+ *  request because of it. */
 bool lk_lockd_is_short (const lk_lockd *self, const lk_node_status *status);
+void lk_lockd_watch_hosts (lk_lockd *self);
+void lk_lockd_refuse_short (lk_lockd *self, const lk_message *request);
 
 /*  Why this host's requests wait. */
 void lk_lockd_describe_wait (const lk_lockd *self, const lk_node_status *status,

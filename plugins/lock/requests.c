@@ -126,21 +126,6 @@ fail_unknown (lk_lockd *self, const lk_message *message)
                    "there is no such request (any more)");
 }
 
-/*  A request that is known already goes on: it may be held. */
-static bool
-may_begin (lk_lockd *self, const lk_app *app, const lk_ask *ask)
-{
-    char text[LK_LOCKD_REASON_SIZE];
-    lk_node_status status;
-    if (!self->short_of_hosts || lk_app_find (app, ask->core.serial)) {
-        return true;
-    }
-    lk_lockd_get_status (self, &status);
-    lk_lockd_describe_wait (self, &status, text, sizeof text);
-    lk_lockd_fail (self, ask->message, LK_ISOLATED, text);
-    return false;
-}
-
 /*  A change of type is one of a lock that we know. */
 static void
 lock (lk_lockd *self, lk_ask *ask)
@@ -153,7 +138,8 @@ lock (lk_lockd *self, lk_ask *ask)
         fail_unknown (self, ask->message);
         return;
     }
-    if (!may_begin (self, app, ask)) {
+    if (self->short_of_hosts && !lk_app_find (app, ask->core.serial)) {
+        lk_lockd_refuse_short (self, ask->message);
         return;
     }
     lk_request *request = enter_request (self, LK_ON_LOCK, ask, app);

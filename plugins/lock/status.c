@@ -46,19 +46,6 @@ lk_lockd_decree (const lk_lockd *self, const lk_node_status *status)
                                            : &self->state.facts.active;
 }
 
-bool
-lk_lockd_is_short (const lk_lockd *self, const lk_node_status *status)
-{
-    return count_hosts (status->sees) < self->options.hosts_min;
-}
-
-void
-lk_lockd_get_status (const lk_lockd *self, lk_node_status *status)
-{
-    lk_node_get_status (self->node, status);
-    status->ready = status->ready && !lk_lockd_is_short (self, status);
-}
-
 static void
 describe (const lk_lockd *self, const lk_node_status *status, char *line,
           size_t size)

@@ -48,25 +48,40 @@ is_word (const char *value)
 
 /*  "    name = value", and what else was in that line. */
 static void
-add_setting (lk_bytes *out, const char *key, const char *value, lk_slice rest)
+add_setting (lk_bytes *out, const lk_zpl_line *line, const char *value)
 {
-    const char *name = strrchr (key, '/') + 1;
     const char *quote = strchr (value, '"') != NULL ? "'" : "\"";
-    add_text (out, "    ");
-    add_text (out, name);
+    for (size_t i = 0; i < line->level * LK_ZPL_INDENT; i++) {
+        add_text (out, " ");
+    }
+    lk_bytes_add (out, line->name.data, line->name.size);
     add_text (out, " = ");
     add_text (out, is_word (value) ? "" : quote);
     add_text (out, value);
     add_text (out, is_word (value) ? "" : quote);
-    lk_bytes_add (out, rest.data, rest.size);
+    lk_bytes_add (out, line->rest.data, line->rest.size);
     add_text (out, "\n");
 }
 
 static void
 add_settings (lk_bytes *out, const char *key, const char *const *values)
 {
+    const lk_zpl_line line = {.level = 1,
+                              .name = lk_slice_of (strrchr (key, '/') + 1),
+                              .rest = {"", 0}};
     for (; *values != NULL; values++) {
-        add_setting (out, key, *values, lk_slice_of (""));
+        add_setting (out, &line, *values);
+    }
+}
+
+/*  More of a list, as the line before it, which may be "section/name". */
+static void
+add_more (lk_bytes *out, const lk_zpl_line *line, const char *const *values)
+{
+    lk_zpl_line more = *line;
+    more.rest = (lk_slice) {"", 0};
+    for (; *values != NULL; values++) {
+        add_setting (out, &more, *values);
     }
 }
 
@@ -125,14 +140,18 @@ lk_edit_text (const char *text, const char *key, const char *const *values)
     while (lk_zpl_next (&zpl, &line)) {
         const bool is_key = line.name.size > 0 && strcmp (line.path, key) == 0;
         if (is_key && *values != NULL) {
-            add_setting (&out, key, *values++, line.rest);
+            add_setting (&out, &line, *values++);
         } else if (!is_key) {
             lk_bytes_add (&out, line.whole.data,
                           (size_t) (zpl.at - line.whole.data));
         }
         if (line.number == place) {
             end_line (&out);
-            add_settings (&out, key, values);
+            if (has_key) {
+                add_more (&out, &line, values);
+            } else {
+                add_settings (&out, key, values);
+            }
         }
     }
     if (place == 0 && *values != NULL) {

@@ -4,19 +4,24 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  Both daemons read it: what they take they take again, and what they do not
- *  is refused with a sentence and changes nothing.
+ *  is refused with a sentence and changes nothing. What is set in it then is in
+ *  effect.
  */
 
+#include "settings/edit.h"
 #include "settings/keys.h"
 #include "settings/lock.h"
 #include "settings/router.h"
 
 #include "lib/memory_file.h"
+#include "util/alloc.h"
 #include "util/assert.h"
 
 #include <string.h>
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
+
+#define SIZE_MAX_READ (256 * 1024)
 
 static lk_memory_file file;
 
@@ -71,6 +76,26 @@ load (lk_config *config, const char *key, void (*read) (lk_config *))
     lk_config_destroy (&config);
 }
 
+/*  What is set is in effect then, whatever else is in the file. */
+static void
+edit (const uint8_t *data, size_t size)
+{
+    static const char *const mode[] = {"0751", NULL};
+    lk_problem problem = {0};
+    char *text = lk_memdup (data, size);
+    char *edited = lk_edit_text (text, "router/mode", mode);
+    lk_memory_file_set (&file, edited, strlen (edited));
+    lk_config *config = lk_config_new (lk_settings);
+    lk_config_be_lenient (config);
+    const lk_err error = lk_config_load (config, file.path, &problem);
+    LK_ASSERT (is_told (error, &problem));
+    LK_ASSERT (strlen (edited) > SIZE_MAX_READ
+               || lk_config_number (config, "router/mode") == 0751);
+    lk_config_destroy (&config);
+    lk_free (edited);
+    lk_free (text);
+}
+
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
@@ -80,5 +105,6 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     lk_memory_file_set (&file, data, size);
     load (lk_config_new (lk_settings), "router/dead-after", read_router);
     load (lk_config_new (lk_settings), "lock/dead-after", read_lockd);
+    edit (data, size);
     return 0;
 }

@@ -151,6 +151,19 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
 }
 
 void
+lk_lockd_watch_hosts (lk_lockd *self)
+{
+    (void) self;
+}
+
+void
+lk_lockd_refuse_short (lk_lockd *self, const lk_message *request)
+{
+    (void) self;
+    LK_ASSERT (!request);
+}
+
+void
 lk_lockd_tell_list (lk_lockd *self, const lk_message *request)
 {
     (void) self;

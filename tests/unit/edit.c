@@ -40,6 +40,9 @@ START_TEST (values_are_replaced_and_comments_stay)
 {
     becomes ("s\n    k = \"2 #\"  # x\n    l = 1\n", "s/k", one,
              "s\n    k = 1  # x\n    l = 1\n");
+    becomes ("s/k = 2\nt\n", "s/k", one, "s/k = 1\nt\n");
+    becomes ("t\n    x = 1\ns/k = 2\n", "s/k", two,
+             "t\n    x = 1\ns/k = \"a b\"\ns/k = 'c#\"'\n");
     becomes ("s # k\n#    k = 2\n    k = 3\n", "s/k", one,
              "s # k\n#    k = 2\n    k = 1\n");
     becomes ("s\n    k = 2\n    k = 3\n    l = 4\n", "s/k", one,
