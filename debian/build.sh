@@ -6,15 +6,17 @@
 #
 #   build.sh VERSION DIR
 #
-#   They are made of a copy of the tree in DIR/lockkeeper-VERSION, so that
-#   nothing here changes, and lie in DIR then. debian/changelog is written
+#   They are made of a copy of the tree elsewhere, so that nothing here changes,
+#   and lie in DIR then. debian/changelog is written
 #   here: what changed is in CHANGES, and the version in the Makefile.
 
 set -eu
 version=$1
 mkdir -p "$2"
 out=$(cd "$2" && pwd)
-copy=$out/lockkeeper-$version
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+copy=$work/lockkeeper-$version
 cd "$(dirname "$0")/.."
 
 #   What git knows; all but what was built, where there is no git.
@@ -28,7 +30,7 @@ list_files () {
     done
 }
 
-rm -rf "$copy" "$out"/*lockkeeper*.deb
+rm -f "$out"/*lockkeeper*.deb
 mkdir "$copy"
 list_files | tar -cf - -T - | tar -C "$copy" -xf -
 date=$(git log -1 --format=%cD 2>/dev/null || date -R)
@@ -51,4 +53,5 @@ unset MAKEFLAGS MAKELEVEL MFLAGS VERSION B
 }
 grep 'dpkg-gensymbols: warning' "$log" >&2 || true
 rm -rf "$copy"
+mv "$work"/* "$out"
 ls "$out"/*.deb
