@@ -293,7 +293,7 @@ add_links (const lk_router *self, lk_message *status)
         lk_message_set_text (row, "address", link->address);
         lk_message_set_text (row, "version", link->version);
         lk_message_set_number (row, "since_ms", self->now_ms - link->since_ms);
-        if (link->state == LK_LINK_REFUSED) {
+        if (link->reason[0] != '\0') {
             lk_message_set_text (row, "reason", link->reason);
         }
         lk_message_add_row (status, "links", &row);

@@ -191,6 +191,7 @@ lk_neighbour_connected (lk_router *self, const lk_identity *identity)
 {
     lk_mesh_link *link = lk_mesh_by_out (&self->mesh, identity);
     if (link != NULL) {
+        link->reason[0] = '\0';
         lk_neighbour_step (self, link, LK_LINK_UP);
     }
 }

@@ -530,8 +530,13 @@ START_TEST (who_is_not_there_is_dialled_again)
                           router.now_ms + pauses[i]);
         router.now_ms += pauses[i];
     }
+    enter ("w", "");
+    say (LK_SIDE_LOCAL, "w", "w@h1", "router@.", "ROUTERSTATUS", "");
+    ck_assert_ptr_nonnull (
+        strstr (next ("w"), "\"reason\":\"nobody is there\""));
     lk_neighbour_work (&router);
     our_own ("out7", true);
+    ck_assert_str_eq (link->reason, "");
     assert_starts (next ("out7"), "router@h1 > router@. CONNECT 0 ");
     our_own ("out7", false);
     ck_assert_int_eq (lk_mesh_deadline (&router.mesh), router.now_ms + 100);
