@@ -46,7 +46,7 @@ check 'a lock that is kept although it was taken away' found \
     's/become(it, it.state == :asked .*/become(it, :over, body) if it and it.state == :asked/' \
     others 'taken away by force, and told why'
 check 'a name that is cut' found \
-    's/JSON.generate(fields)/JSON.generate(fields).sub(\/00ff\\h*\/, "")/' \
+    's/JSON.generate(fields)/&.sub(\/00ff\\h*\/, "")/' \
     names 'names are bytes'
 check 'a request that is said once' found \
     's/it.next = now + 1000/it.next = 1 << 60/' \

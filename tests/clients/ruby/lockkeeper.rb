@@ -23,10 +23,10 @@ class Lockkeeper
     @host or raise "'#{endpoint}': #{@refused || 'no answer'}"
   end
 
-  def close = say('router@.', 'UNREGISTER', 0, nil) && @socket.close
-
   # Asks with the fields of LOCK; settle, or an event, has what came of it.
   def lock(fields) = ask('LOCK', { pid: $$, **fields })
+  def call(command, **fields) = settle(ask(command, fields))
+  def close = say('router@.', 'UNREGISTER', 0, nil) && @socket.close
 
   def settle(request)
     pump(100) while request.state == :asked
@@ -47,8 +47,6 @@ class Lockkeeper
     @requests.delete_if { |at, it| it.state == :over && at < @serial - 1000 }
     @events.reject! { |_, whose| whose == lock }
   end
-
-  def call(command, **fields) = settle(ask(command, fields))
 
   # [state, lock] of the next change, or nil.
   def event(ms)
@@ -79,9 +77,8 @@ class Lockkeeper
   end
 
   def say(to, command, serial, fields)
-    body = fields ? JSON.generate(fields) : ''
     texts = [to, "#{@name}@#{@host || '.'}", command]
-    rest = texts.join.b + body.b
+    rest = (texts.join + (fields ? JSON.generate(fields) : '')).b
     head = ['LK', 1, fields ? 1 : 0, 20 + rest.size, serial, *texts.map(&:size)]
     @socket.send_string(head.pack('a2CCNQ>C3x') + rest, ZMQ::DONTWAIT)
   end
@@ -109,18 +106,21 @@ class Lockkeeper
       frame = hear_first(frame) while frame.to_s.bytesize >= 20
       @socket.setsockopt(ZMQ::RCVTIMEO, 0)
     end
-    @requests.each_value do |it|
+    @requests.values.each do |it|
       lost = HELD.include?(it.state) && !leased?(it.told)
-      become(it, :lost, 'error' => 'disconnected') if lost
+      late = it.state == :asked && it.limit && now > it.limit + 3000
+      become(it, lost ? :lost : :over, 'error' => 'disconnected') if late | lost
+      @requests.delete(it.serial) if late # LOCKED of it is given back
     end
   end
 
   # Takes the first message of a frame; what is left of it.
   def hear_first(frame)
     tag, version, flags, size, serial, *sizes = frame.unpack('a2CCNQ>C3')
-    return if tag != 'LK' || version != 1 || size > frame.bytesize
+    at = 20 + sizes.sum
+    return if [tag, version] != ['LK', 1] || !size.between?(at, frame.bytesize)
     texts = frame[20..].unpack(sizes.map { |one| "a#{one}" }.join)
-    body = frame[20 + sizes.sum...size]
+    body = frame[at...size]
     hear(*texts[1..], serial, flags & 3 == 1 ? JSON.parse(body) : {})
     frame[size..]
   end
