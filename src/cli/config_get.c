@@ -79,14 +79,17 @@ find_own (const lk_router_options *router, value *self, char *text, size_t size)
     lk_own_identity identity;
     char found[LK_ADDRESS_LEN_MAX + 1];
     if (strcmp (self->key, "router/host") == 0) {
-        const bool kept =
-            lk_own_identity_read (&identity, router->identity, NULL) == LK_OK;
-        if (!kept) {
+        const lk_err error =
+            lk_own_identity_read (&identity, router->identity, NULL);
+        if (error != LK_OK) {
             lk_host_name (identity.host);
         }
         snprintf (text, size, "%s", identity.host);
-        self->source = kept ? "identity" : "name of the system";
-        self->path = kept ? router->identity : NULL;
+        self->source = error == LK_OK        ? "identity"
+                       : error == LK_UNKNOWN ? "name of the system"
+                                             : "name of the system: the "
+                                               "identity cannot be read";
+        self->path = error == LK_OK ? router->identity : NULL;
         return text[0] != '\0';
     }
     if (strcmp (self->key, "router/listen") == 0

@@ -52,9 +52,7 @@ plan_identity (lk_init *self)
     lk_err error = lk_own_identity_read (&identity, path, &problem);
     if (error == LK_OK) {
         error = lk_own_identity_check (&identity, path, &problem);
-    } else if (error == LK_UNKNOWN
-               || (error == LK_SYSTEM && access (path, F_OK) != 0
-                   && errno == ENOENT)) {
+    } else if (error == LK_UNKNOWN) {
         self->identity = true;
         return true;
     }

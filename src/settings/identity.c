@@ -11,10 +11,10 @@
 #include "net/paths.h"
 #include "net/state_file.h"
 #include "net/zpl.h"
-#include "util/alloc.h"
 #include "util/hash.h"
 #include "wire/address.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -106,25 +106,29 @@ parse (lk_own_identity *self, const char *path, const char *text,
                                  path);
 }
 
+/*  Who only looks leaves no lock behind, which might be root's. */
 lk_err
 lk_own_identity_read (lk_own_identity *self, const char *path,
                       lk_problem *problem)
 {
-    char *text = NULL;
-    size_t size;
+    char text[IDENTITY_SIZE_MAX + 1];
     memset (self, 0, sizeof *self);
-    lk_state_file *file = open_file (path, problem);
-    if (file == NULL) {
-        return LK_SYSTEM;
+    const int fd = open (path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd == -1 && errno == ENOENT) {
+        return lk_problem_set (problem, LK_UNKNOWN, "there is no '%s'", path);
     }
-    lk_err error =
-        lk_state_file_read (file, IDENTITY_SIZE_MAX, &text, &size, problem);
-    lk_state_file_destroy (&file);
-    if (error == LK_OK) {
-        error = parse (self, path, text, problem);
+    if (fd == -1) {
+        return lk_problem_errno (problem, "cannot open '%s'", path);
     }
-    lk_free (text);
-    return error;
+    const ssize_t size = read (fd, text, IDENTITY_SIZE_MAX);
+    const int number = errno;
+    close (fd);
+    if (size < 0) {
+        errno = number;
+        return lk_problem_errno (problem, "cannot read '%s'", path);
+    }
+    text[size] = '\0';
+    return parse (self, path, text, problem);
 }
 
 lk_err
