@@ -60,11 +60,11 @@ describe (const lk_lockd *self, const lk_node_status *status, char *line,
     } else if (seen < total / 2 + 1) {
         snprintf (line, size, "sees %d of %d members, needs %d", seen, total,
                   total / 2 + 1);
-    } else if (status->decree.leader_count == 0) {
-        snprintf (line, size, "there are no leaders yet");
     } else if (lk_lockd_is_short (self, status)) {
         snprintf (line, size, "%d of at least %d hosts are there (hosts-min)",
                   count_hosts (status->sees), (int) self->options.hosts_min);
+    } else if (status->decree.leader_count == 0) {
+        snprintf (line, size, "there are no leaders yet");
     } else if (status->lease_until_ms == 0) {
         snprintf (line, size, "no leader vouches for this host yet");
     } else {

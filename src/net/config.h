@@ -143,7 +143,7 @@ void lk_config_complain (lk_config *self, const char *key, const char *format,
 void lk_config_tell (const lk_config_mistake *mistake, char *text, size_t size);
 
 /*  LK_OK if there are no more than `before` mistakes; else LK_INVALID, and the
- *  next of them as the problem. */
+ *  next of them as the problem, and how many more there are. */
 lk_err lk_config_verdict (const lk_config *self, size_t before,
                           lk_problem *problem)
     __attribute__ ((warn_unused_result));

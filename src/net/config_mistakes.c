@@ -90,7 +90,13 @@ lk_config_verdict (const lk_config *self, size_t before, lk_problem *problem)
         return LK_OK;
     }
     lk_config_tell (&self->mistakes[before], text, sizeof text);
-    return lk_problem_set (problem, LK_INVALID, "%s", text);
+    const size_t more = self->mistake_count - before - 1;
+    if (more == 0) {
+        return lk_problem_set (problem, LK_INVALID, "%s", text);
+    }
+    return lk_problem_set (problem, LK_INVALID,
+                           "%.240s; `lockkeeper config verify` tells %zu more",
+                           text, more);
 }
 
 /*  -------------------------------------------------------- guesses */

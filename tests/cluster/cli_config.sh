@@ -59,8 +59,8 @@ check 'as JSON' says 0 "\"file\":\"$conf\",\"line\":3" \
 printf 'host = h7\n' >"$work/state/identity"
 printf 'router\n    identity = "%s"\n' "$work/state/identity" \
     >"$conf.d/z.conf"
-check 'the name that is kept' says 0 "router/host = h7  # $work/state/identity" \
-    config get router --origin
+check 'the name that is kept' says 0 \
+    "router/host = h7  # $work/state/identity" config get router --origin
 check 'who looks leaves nothing behind' is identity ls "$work/state"
 rm "$conf.d/z.conf" "$work/state/identity"
 check 'a key without a value' is '' code 1 config get router/group

@@ -256,6 +256,7 @@ START_TEST (all_mistakes_are_told)
                             "router\n    port = 81\n    \"\n    host = \n"),
                       LK_INVALID);
     ck_assert_ptr_nonnull (strstr (problem.text, "line 2"));
+    ck_assert_ptr_nonnull (strstr (problem.text, "tells 4 more"));
     ck_assert_uint_eq (lk_config_mistakes (config), 5);
     for (size_t i = 0; i < 5; i++) {
         ck_assert_uint_eq (lk_config_mistake_at (config, i)->line, lines[i]);

@@ -160,6 +160,35 @@ START_TEST (chance_is_drawn_at_each_start)
 }
 END_TEST
 
+/*  Told as soon as it changes; what is known goes on all the same. */
+START_TEST (as_many_hosts_as_have_to_be)
+{
+    static const char *const settings[][2] = {{"lock/hosts-min", "3"},
+                                              {NULL, NULL}};
+    start_with (settings);
+    node.status.ready = true;
+    node.status.sees = 3;
+    forget_sent ();
+    give (new_lock ("a@h1", 1, "o"));
+    const lk_message *failed = only_sent ("a@h1", "LOCKFAILED");
+    check_text (failed, "error", "isolated");
+    forget_sent ();
+    node.status.sees = 7;
+    tick ();
+    (void) only_sent ("*@.", "LOCKREADY");
+    (void) ask ("a@h1", 2, "o");
+    forget_sent ();
+    node.status.sees = 5;
+    tick ();
+    check_text (only_sent ("*@.", "NOLOCK"), "reason",
+                "2 of at least 3 hosts are there (hosts-min)");
+    node.count = 0;
+    forget_sent ();
+    (void) ask ("a@h1", 2, "o");
+    ck_assert_uint_eq (bus.count, 0);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -170,6 +199,7 @@ main (void)
         one_leader_will_do,
         priority_off_is_no_candidate,
         chance_is_drawn_at_each_start,
+        as_many_hosts_as_have_to_be,
     };
     const group groups[] = {GROUP ("options", tests, prepare)};
     return run_groups ("lock_options", groups, 1);
