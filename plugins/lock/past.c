@@ -45,9 +45,10 @@ add_each (lk_lockd *self, const lk_request *request, lk_past *past)
     }
 }
 
-/*  What became of a request just now. */
+/*  What there is to say of a request just now. */
 static void
-note (lk_lockd *self, const lk_app *app, lk_request *request, lk_past *past)
+fill (const lk_lockd *self, const lk_app *app, const lk_request *request,
+      lk_past *past)
 {
     const int64_t now_ms = lk_bus_now (self->bus);
     const bool held = request->granted_ms != 0;
@@ -58,16 +59,42 @@ note (lk_lockd *self, const lk_app *app, lk_request *request, lk_past *past)
     past->waited_ms =
         span (request->asked_ms, held ? request->granted_ms : now_ms);
     past->held_ms = held ? span (request->granted_ms, now_ms) : 0;
+}
+
+static void
+note (lk_lockd *self, const lk_app *app, const lk_request *request,
+      lk_past *past)
+{
+    fill (self, app, request, past);
     add_each (self, request, past);
+}
+
+/*  Each of its locks has a token of its own. */
+static void
+note_set (lk_lockd *self, const lk_app *app, const lk_request *request,
+          const lk_answer *answer)
+{
+    lk_past past = {.event = LK_PAST_GRANTED};
+    fill (self, app, request, &past);
+    for (size_t i = 0; i < answer->set_count; i++) {
+        past.key = answer->set[i].object;
+        past.token = answer->set[i].token;
+        lk_journal_add (self->journal, &past);
+    }
 }
 
 static void
 note_granted (lk_lockd *self, const lk_app *app, lk_request *request,
               const lk_answer *answer)
 {
-    if (request->granted_ms == 0) {
-        request->granted = answer->token;
-        request->granted_ms = lk_bus_now (self->bus);
+    if (request->granted_ms != 0) {
+        return;
+    }
+    request->granted = answer->token;
+    request->granted_ms = lk_bus_now (self->bus);
+    if (answer->set_count > 0) {
+        note_set (self, app, request, answer);
+    } else {
         note (self, app, request, &(lk_past) {.event = LK_PAST_GRANTED});
     }
 }

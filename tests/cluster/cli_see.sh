@@ -222,6 +222,18 @@ check 'watch: it was released' within 5 grep -qE \
 check 'watch: and granted' within 5 grep -qE "pid $waiter: granted, waited" \
     "$work/watch"
 
+#   Each lock of a set has its own history.
+start_on h1 run --all one other -- sleep 60
+holder=$!
+check 'two names' within 5 is_listed '^held ' other
+check 'show: one of a set, and its token' json \
+    'it["events"][-1]["event"] == "granted"
+    and it["events"][-1]["token"] == it["tickets"][0]["token"] > 0' \
+    on h2 show --json other
+kill $holder
+wait $holder
+check 'show: and how it ended' lately other "pid $holder: released, held"
+
 #   How locks end otherwise.
 hold_on () {
     start_on "$1" run "$2" "${@:3}" -- sleep 60 2>"$work/holder.err"
