@@ -92,10 +92,12 @@ static void
 add_message (world *self, const char *from, const char *to, const char *command,
              const char *body)
 {
+    const uint8_t serial = lk_fuel_byte (&self->fuel);
     const lk_frame_envelope envelope = {.to = to,
                                         .from = from,
                                         .command = command,
-                                        .serial = lk_fuel_byte (&self->fuel)};
+                                        .serial = serial,
+                                        .ttl_s = serial % 3};
     const size_t start = lk_frame_begin (&self->frame, &envelope);
     lk_bytes_add (&self->frame, body, strlen (body));
     const lk_err error = lk_frame_finish (&self->frame, start);

@@ -259,12 +259,20 @@ check_directory (const lk_router *router)
 
 /*  Within its bounds, and nothing in it that could be delivered. */
 static void
-check_cache (const lk_cache *cache)
+check_cache (const lk_router *router)
 {
+    const lk_cache *cache = &router->cache;
     size_t count = 0, size = 0;
     for (const lk_awaited *awaited = cache->awaited; awaited != NULL;
          awaited = awaited->hh.next) {
+        lk_address who;
         size_t here = 0;
+        LK_ASSERT (lk_address_split (lk_slice_of (awaited->name), &who));
+        LK_ASSERT (!lk_slice_is (who.host, router->host)
+                   || lk_route_by_service (&router->route, who.service)
+                          == NULL);
+        const lk_mesh_link *link = lk_mesh_by_host (&router->mesh, who.host);
+        LK_ASSERT (link == NULL || !lk_mesh_link_is_open (link));
         for (const lk_cached *message = awaited->first; message != NULL;
              message = message->next) {
             LK_ASSERT (message->awaited == awaited && message->ttl_s > 0);
@@ -290,7 +298,7 @@ lk_router_world_check (const lk_router_world *self)
         check_link (&router->mesh, router->mesh.link[i]);
     }
     check_directory (router);
-    check_cache (&router->cache);
+    check_cache (router);
     lk_mesh_count (&router->mesh, &total, &live);
     LK_ASSERT (live <= total && total <= LK_LINKS_MAX + 1);
     LK_ASSERT (total == router->cluster.total && live == router->cluster.live);
