@@ -219,8 +219,11 @@ lk_attach_new (const lk_attach_options *options, const lk_attach_calls *calls,
     self->retry_ms = INT64_MAX;
     copy_options (self, options);
     lk_err error = lk_link_open (&self->link, problem);
+    self->open_since = lk_clock_ms ();
     if (error == LK_DISCONNECTED) {
         self->retry_ms = lk_clock_ms () + LK_ATTACH_SEEK_MS;
+    } else if (error == LK_OK && lk_link_has_others (&self->link)) {
+        self->retry_ms = lk_clock_ms () + LK_ATTACH_PATIENCE_MS;
     } else if (error != LK_OK) {
         free_all (self);
         return NULL;

@@ -43,6 +43,10 @@ typedef enum {
 /*  A router that is not there is sought that often. */
 #define LK_ATTACH_SEEK_MS 100
 
+/*  If there are several endpoints, the next one is tried when one that takes
+ *  the connection does not answer for so long. */
+#define LK_ATTACH_PATIENCE_MS 3000
+
 /*  REGISTER is repeated that often until it is answered. */
 #define LK_ATTACH_REGISTER_MS 500
 

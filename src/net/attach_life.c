@@ -33,6 +33,16 @@ ignore (lk_attach *self)
     (void) self;
 }
 
+/*  One that takes the connection and says nothing is not waited for if there
+ *  are others. */
+static void
+wait_for_sign (lk_attach *self)
+{
+    retry_at (self, lk_link_has_others (&self->link)
+                        ? lk_clock_ms () + LK_ATTACH_PATIENCE_MS
+                        : INT64_MAX);
+}
+
 static void
 seek (lk_attach *self)
 {
@@ -40,8 +50,9 @@ seek (lk_attach *self)
 
     self->state = LK_ATTACH_SEEKING;
     lk_link_drop (&self->link);
+    self->open_since = lk_clock_ms ();
     if (lk_link_open (&self->link, &problem) == LK_OK) {
-        retry_at (self, INT64_MAX);
+        wait_for_sign (self);
     } else {
         retry_at (self, lk_clock_ms () + LK_ATTACH_SEEK_MS);
     }
@@ -75,6 +86,26 @@ send_register (lk_attach *self)
     }
     lk_message_destroy (&message);
     retry_at (self, lk_clock_ms () + LK_ATTACH_REGISTER_MS);
+}
+
+static void
+seek_next (lk_attach *self)
+{
+    if (lk_link_is_open (&self->link)) {
+        lk_link_pass_over (&self->link);
+    }
+    seek (self);
+}
+
+static void
+repeat_register (lk_attach *self)
+{
+    if (lk_link_has_others (&self->link) && self->taken_since == 0
+        && lk_clock_ms () - self->open_since >= LK_ATTACH_PATIENCE_MS) {
+        seek_next (self);
+    } else {
+        send_register (self);
+    }
 }
 
 static void
@@ -138,7 +169,7 @@ static attach_handler *const life[][LK_ATTACH_EVENTS] = {
         {
             [LK_ATTACH_UP] = begin_register,
             [LK_ATTACH_DOWN] = seek_later,
-            [LK_ATTACH_TIME] = seek,
+            [LK_ATTACH_TIME] = seek_next,
             [LK_ATTACH_WELCOME] = ignore,
             [LK_ATTACH_NAME_TAKEN] = ignore,
             [LK_ATTACH_REFUSAL] = ignore,
@@ -147,7 +178,7 @@ static attach_handler *const life[][LK_ATTACH_EVENTS] = {
         {
             [LK_ATTACH_UP] = ignore,
             [LK_ATTACH_DOWN] = seek,
-            [LK_ATTACH_TIME] = send_register,
+            [LK_ATTACH_TIME] = repeat_register,
             [LK_ATTACH_WELCOME] = become_ready,
             [LK_ATTACH_NAME_TAKEN] = wait_for_name,
             [LK_ATTACH_REFUSAL] = become_refused,

@@ -32,6 +32,7 @@ struct lk_attach {
     char reason[200];                     /* of the last REFUSE */
     uint64_t serial;
     int64_t retry_ms;    /* REGISTER again, or open again */
+    int64_t open_since;  /* connected, or being so, with an endpoint */
     int64_t taken_since; /* first REFUSE because of the name; 0: none */
 
     lk_loop *loop;

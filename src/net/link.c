@@ -59,8 +59,8 @@ leave_to_owner (lk_link *self)
 
 /*  -------------------------------------------------------- descriptors */
 
-static bool
-is_open (const lk_link *self)
+bool
+lk_link_is_open (const lk_link *self)
 {
     return self->connection.state != LK_ZMTP_NONE;
 }
@@ -98,7 +98,7 @@ watch_room (lk_link *self)
     struct epoll_event event = {.events =
                                     EPOLLIN | (is_waiting ? EPOLLOUT : 0)};
 
-    if (is_waiting == self->is_writable || !is_open (self)
+    if (is_waiting == self->is_writable || !lk_link_is_open (self)
         || !lk_link_is_ours (self)) {
         return;
     }
@@ -117,7 +117,7 @@ lk_link_wait (lk_link *self, int wait_ms)
 
     if (lk_link_is_ours (self)) {
         (void) epoll_wait (self->epoll_fd, &event, 1, wait_ms);
-    } else if (!is_open (self)) {
+    } else if (!lk_link_is_open (self)) {
         (void) poll (NULL, 0, wait_ms);
     }
 }
@@ -127,7 +127,7 @@ lk_link_wait (lk_link *self, int wait_ms)
 void
 lk_link_join (lk_link *self, lk_loop *loop, lk_loop_fn *fn, void *user)
 {
-    if (is_open (self)) {
+    if (lk_link_is_open (self)) {
         unwatch (self);
     }
     self->loop = loop;
@@ -136,7 +136,7 @@ lk_link_join (lk_link *self, lk_loop *loop, lk_loop_fn *fn, void *user)
     if (self->pipe) {
         self->pipe->fn = fn;
         self->pipe->user = user;
-    } else if (is_open (self)) {
+    } else if (lk_link_is_open (self)) {
         watch (self);
     }
 }
@@ -150,15 +150,45 @@ is_absence (int number)
            || number == EPROTOTYPE;
 }
 
+/*  The address at that place; false: there are no so many. */
+static bool
+nth_endpoint (const lk_link *self, size_t place, char endpoint[PATH_MAX])
+{
+    const char *list = self->endpoint;
+    bool is_there;
+
+    do {
+        is_there = lk_endpoint_next (&list, endpoint, PATH_MAX);
+    } while (is_there && place-- > 0);
+    return is_there;
+}
+
+static size_t
+endpoint_count (const lk_link *self)
+{
+    char endpoint[PATH_MAX];
+    size_t count = 0;
+
+    while (nth_endpoint (self, count, endpoint)) {
+        count++;
+    }
+    return count;
+}
+
 /*  With the first that takes us; -1 and errno: none does. What is wrong with us
  *  is told, rather than that nobody is there. */
 static int
-connect_any (const char *list, lk_problem *problem)
+connect_any (lk_link *self, lk_problem *problem)
 {
     char endpoint[PATH_MAX];
+    size_t count = endpoint_count (self);
+    size_t first = self->first;
     int number = ENOENT;
 
-    while (lk_endpoint_next (&list, endpoint, sizeof endpoint)) {
+    self->first = 0;
+    for (size_t i = 0; i < count; i++) {
+        self->used = (first + i) % count;
+        (void) nth_endpoint (self, self->used, endpoint);
         int fd = lk_endpoint_connect (endpoint);
         if (fd != -1) {
             return fd;
@@ -173,6 +203,20 @@ connect_any (const char *list, lk_problem *problem)
     return -1;
 }
 
+void
+lk_link_pass_over (lk_link *self)
+{
+    if (lk_link_has_others (self)) {
+        self->first = (self->used + 1) % endpoint_count (self);
+    }
+}
+
+bool
+lk_link_has_others (const lk_link *self)
+{
+    return !self->pipe && endpoint_count (self) > 1;
+}
+
 lk_err
 lk_link_open (lk_link *self, lk_problem *problem)
 {
@@ -185,7 +229,7 @@ lk_link_open (lk_link *self, lk_problem *problem)
                                "'%s' was connected to before fork",
                                self->endpoint);
     }
-    int fd = connect_any (self->endpoint, problem);
+    int fd = connect_any (self, problem);
     if (fd == -1) {
         return is_absence (errno) ? LK_DISCONNECTED : LK_SYSTEM;
     }
@@ -202,7 +246,7 @@ lk_link_drop (lk_link *self)
     if (self->pipe) {
         lk_pipe_close (self->pipe);
     }
-    if (is_open (self)) {
+    if (lk_link_is_open (self)) {
         unwatch (self);
         lk_zmtp_end (&self->connection);
     }

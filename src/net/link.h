@@ -28,7 +28,9 @@
 #define LK_LINK_FRAME_SIZE (256 * 1024)
 
 typedef struct {
-    char *endpoint; /* or several, tried in turn */
+    char *endpoint; /* or several, tried in turn: */
+    size_t used;    /* the place of the one in use */
+    size_t first;   /* that of the one to begin with next time */
     int linger_ms;
     pid_t owner; /* a child of it has our descriptors, and leaves them alone */
     lk_zmtp connection;
@@ -62,6 +64,16 @@ void lk_link_join (lk_link *self, lk_loop *loop, lk_loop_fn *fn, void *user);
 /*  LK_DISCONNECTED: nobody is there now, try again later; LK_SYSTEM: there
  *  are no descriptors, or the endpoint makes no sense. */
 lk_err lk_link_open (lk_link *self, lk_problem *problem);
+
+/*  Whether it is connected, or being so. */
+bool lk_link_is_open (const lk_link *self);
+
+/*  Whether there are several endpoints. */
+bool lk_link_has_others (const lk_link *self);
+
+/*  The one in use does not answer: if there are others, the next open begins
+ *  behind it. */
+void lk_link_pass_over (lk_link *self);
 
 /*  Drops all that is not on its way yet. */
 void lk_link_drop (lk_link *self);

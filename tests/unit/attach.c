@@ -5,6 +5,7 @@
  */
 
 #include "net/attach.h"
+#include "net/endpoint.h"
 #include "net/link.h"
 #include "wire/reasons.h"
 
@@ -20,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -211,10 +213,10 @@ tear_down (void)
 }
 
 static void
-begin (void)
+begin_at (const char *endpoint)
 {
     static const char *const subscriptions[] = {"CLUSTERUP", "STATUS", NULL};
-    lk_attach_options options = {.endpoint = fake.endpoint,
+    lk_attach_options options = {.endpoint = endpoint,
                                  .name = "tester",
                                  .version = "9",
                                  .application = true,
@@ -223,6 +225,12 @@ begin (void)
                                  .taken_ms = TAKEN_MS};
     attach = lk_attach_new (&options, &calls, &seen, &problem);
     ck_assert_ptr_nonnull (attach);
+}
+
+static void
+begin (void)
+{
+    begin_at (fake.endpoint);
 }
 
 /*  Both work until *count is `wanted`. */
@@ -317,6 +325,38 @@ START_TEST (waits_for_a_router_that_is_late)
     ck_assert_ptr_nonnull (strstr (problem.text, fake.endpoint));
     fake_open ();
     until (&seen.ready, 1);
+}
+END_TEST
+
+START_TEST (several_endpoints_in_turn)
+{
+    char list[256];
+    snprintf (list, sizeof list, "ipc:///no/such, %s", fake.endpoint);
+    fake_open ();
+    begin_at (list);
+    int64_t start = lk_clock_ms ();
+    until (&seen.ready, 1);
+    ck_assert_int_eq (seen.ready, 1);
+    ck_assert_int_lt (lk_clock_ms () - start, LK_ATTACH_PATIENCE_MS);
+}
+END_TEST
+
+/*  Its kernel takes the connection, and that is all. */
+START_TEST (one_that_hangs_is_passed_over)
+{
+    char hung[128], list[256];
+    snprintf (hung, sizeof hung, "ipc://%s/hung", fake.dir);
+    snprintf (list, sizeof list, "%s,%s", hung, fake.endpoint);
+    const int fd = lk_endpoint_bind (hung);
+    ck_assert_int_eq (listen (fd, 5), 0);
+    fake_open ();
+    begin_at (list);
+    int64_t start = lk_clock_ms ();
+    until (&seen.ready, 1);
+    ck_assert_int_eq (seen.ready, 1);
+    ck_assert_int_ge (lk_clock_ms () - start, LK_ATTACH_PATIENCE_MS);
+    close (fd);
+    lk_endpoint_remove (hung, lk_endpoint_file (hung));
 }
 END_TEST
 
@@ -674,6 +714,8 @@ add_tests (TCase *tcase)
 {
     tcase_add_test (tcase, registers_and_gets_ready);
     tcase_add_test (tcase, waits_for_a_router_that_is_late);
+    tcase_add_test (tcase, several_endpoints_in_turn);
+    tcase_add_test (tcase, one_that_hangs_is_passed_over);
     tcase_add_test (tcase, asks_again_when_not_answered);
     tcase_add_test (tcase, refused_for_good);
     tcase_add_test (tcase, name_that_is_taken_for_a_moment);
