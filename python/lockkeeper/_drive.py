@@ -100,7 +100,8 @@ class Driver:
         """What is to be sent leaves now."""
         if self.core.reopen and not self.shutting:
             self.core.reopen = False
-            self.link.open(self.core.endpoint)
+            if not self.link.open(self.core.endpoint):
+                self.core.disconnected(now_ms())
         for frame in self.core.take_frames():
             self.link.send(frame)
 

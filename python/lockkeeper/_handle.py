@@ -184,7 +184,7 @@ class Handle:
         reason = "disconnected"
         if self._driver.is_alive:
             reason = self._driver.core.book.why_over(entry, now_ms()) \
-                or reason
+                or "isolated"
         return LockLost(text_of(reason), reason, entry.comment)
 
     #   -------------------------------------------------------- steps

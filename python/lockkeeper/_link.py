@@ -59,22 +59,26 @@ class Link:
         self._socket: Any = None
         self._monitor: Any = None
 
-    def open(self, endpoint: str) -> None:
-        """Begins to connect; UP or DOWN follows."""
+    def open(self, endpoint: str) -> bool:
+        """Begins to connect; UP or DOWN follows. False if that cannot be now,
+        since there are no descriptors for example."""
         self.close_socket(0)
+        try:
+            self._open(endpoint)
+        except zmq.ZMQError:
+            self.close_socket(0)
+            return False
+        return True
+
+    def _open(self, endpoint: str) -> None:
         dealer = self._context.socket(zmq.DEALER)
+        self._socket = dealer
         dealer.setsockopt(zmq.LINGER, _LINGER_MS)
         dealer.setsockopt(zmq.RECONNECT_IVL, -1)
         dealer.setsockopt(zmq.SNDHWM, 0)
         dealer.setsockopt(zmq.RCVHWM, 0)
-        self._socket = dealer
         self._monitor = dealer.get_monitor_socket(_UP | _DOWN)
-        try:
-            dealer.connect(endpoint)
-        except zmq.ZMQError as error:
-            self.close_socket(0)
-            raise Invalid(f"cannot connect to '{endpoint}': {error}") \
-                from None
+        dealer.connect(endpoint)
 
     def descriptors(self) -> List[int]:
         """To sleep on. They wake by edges: after each look at it all has to

@@ -234,7 +234,7 @@ class Session:
             if left <= 0:
                 return
             self._changed.wait(None if until.end_ms == FOREVER
-                               else left / 1000)
+                               else min(left, 3_600_000) / 1000)
         if self._ending and not until.ready():
             raise Disconnected("the session was closed")
 
@@ -265,6 +265,8 @@ class Session:
     def _listen_once(self) -> None:
         with self._changed:
             self._wake.hush()
+            if self._ending:
+                return  # it was said while we waited for the mutex
             told = self._driver.turn()
             for event in told:
                 self._tell(event)

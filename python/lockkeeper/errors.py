@@ -39,7 +39,7 @@ TEXTS: Dict[str, str] = {
     "overloaded": "a limit is reached, try again later",
     "shutdown": "the lock service is stopping",
     "isolated": "this host lost touch with the leaders",
-    "disconnected": "the router or lock service is gone",
+    "disconnected": "the router or lock service ended",
     "released": "somebody else released it with its key",
     "lost": "no surviving leader knew of the lock",
     "unknown": "nobody knows of that",

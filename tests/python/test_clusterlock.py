@@ -166,7 +166,7 @@ class Readme(Case):
 
         def eat(locks):
             for _ in range(10):
-                acquire_all(locks, max_wait_per_lock=0.5)
+                acquire_all(locks, max_wait_per_lock=60)
                 locks[0].release()
                 locks[1].release()
         for thread in [run(lambda locks=locks: eat(locks))

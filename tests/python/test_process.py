@@ -10,7 +10,7 @@ import sys
 import time
 
 import lockkeeper
-from lockkeeper import Misuse
+from lockkeeper import Misuse, _locks
 
 from world import Case, start
 
@@ -24,10 +24,11 @@ print(lock.token, flush=True)
 """
 
 
-def in_child(work):
+def in_child(work, seconds=60):
     """The exit code of a child that does that: 0 if it returned True."""
     pid = os.fork()
     if pid == 0:
+        signal.alarm(seconds)
         code = 2
         try:
             code = 0 if work() else 1
@@ -95,6 +96,13 @@ class Processes(Case):
                 return lock.held and not lockkeeper.Lock(
                     self.name + "0").try_acquire()
         self.assertEqual(in_child(work), 0)
+
+    def test_fork_in_default(self):
+        """a child does not wait for a mutex of the parent's threads"""
+        with _locks._default_mutex:
+            code = in_child(lambda: lockkeeper.Lock(
+                self.name).try_acquire(), 20)
+        self.assertEqual(code, 0)
 
     def test_fork_and_die(self):
         """a lock does not live on in a child"""

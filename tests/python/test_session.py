@@ -50,6 +50,10 @@ class Locks(Case):
         other.acquire(5)
         self.assertTrue(other.release())
 
+    def test_long_timeout(self):
+        """a very long wait is one"""
+        self.assertTrue(self.session.status(timeout=2.0 ** 35).ready)
+
     def test_order(self):
         """who waits is served in the order of asking"""
         order, threads = [], []
@@ -417,6 +421,13 @@ class Sessions(Case):
         for use in (lock.acquire, lock.release, other.list):
             with self.assertRaises(Misuse):
                 use()
+
+    def test_close_at_once(self):
+        """a session that was just busy can be closed"""
+        for _ in range(100):
+            session = lockkeeper.Session(endpoint("h1"))
+            session.lock(self.name).acquire()
+            session.close()
 
     def test_default(self):
         """locks without a session share one"""
