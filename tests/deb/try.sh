@@ -113,21 +113,20 @@ check 'systemd has no complaint about the units' in_base '
 hosts='h1 h2 h3'
 for host in $hosts; do
     boot "$host"
-    on "$host" tee -a /etc/lockkeeper/lockkeeper.conf >/dev/null <<'END'
-router
-    neighbour = "10.99.0.1:7411"
-    neighbour = "10.99.0.2:7411"
-    neighbour = "10.99.0.3:7411"
-END
-    check "$host: becomes a member" on "$host" runuser -u lockkeeper -- \
-        lockkeeper init --cluster one --members h1,h2,h3 --host "$host"
+done
+check 'h1: is the first of a cluster' on h1 lockkeeper init --first \
+    --cluster one
+for host in h2 h3; do
+    check "$host: is to join it" on "$host" lockkeeper init --join \
+        10.99.0.1 10.99.0.2 10.99.0.3
 done
 for host in $hosts; do
     check "$host: router and lock service start" on "$host" \
         systemctl enable --now lockkeeper-router lockkeeper-lockd
-done
-for host in $hosts; do
     check "$host: locks can be had" on "$host" lockkeeper wait-ready
+done
+for host in h2 h3; do
+    check "$host: becomes a member" on "$host" lockkeeper cluster add "$host"
 done
 check 'the router tells which hosts it sees' within 5 \
     status_has h1 router 'host h1 sees 3 of 3 hosts'
@@ -169,7 +168,10 @@ check 'and locks can be had there' within 10 on h3 timeout 9 lockkeeper run \
     another -- true
 echo '    nonsense = 1' | on h3 tee /etc/lockkeeper/lockkeeper.conf.d/x.conf \
     >/dev/null
-check 'with a wrong configuration it does not start' no on h3 \
+check 'a wrong configuration is not read again' no on h3 \
+    systemctl reload lockkeeper-router
+check 'the router goes on as it was' is_active h3 router
+check 'with one it does not start' no on h3 \
     systemctl restart lockkeeper-router
 check 'is not tried again' within 3 on h3 systemctl -q is-failed \
     lockkeeper-router

@@ -34,7 +34,7 @@ clean_up () {
     for dir in "$work"/*.pid; do
         [ ! -e "$dir" ] || kill -KILL "$(cat "$dir")" 2>/dev/null
     done
-    ip link del lkdeb0 2>/dev/null
+    [ -z "$wires" ] || kill -KILL "$wires"
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         find "$groups/lkdeb-$$" -depth -type d -exec rmdir {} + 2>/dev/null
         [ -d "$groups/lkdeb-$$" ] || break
@@ -86,9 +86,22 @@ root_of () {
     echo "$work/$1/root"
 }
 
+#   In a network of its own, which ends with its one process.
+wires=
 make_bridge () {
-    ip link show lkdeb0 >/dev/null 2>&1 ||
-        { ip link add lkdeb0 type bridge && ip link set lkdeb0 up; }
+    [ -z "$wires" ] || return 0
+    unshare --net sleep infinity &
+    wires=$!
+    disown
+    until wire ip link add bridge0 type bridge 2>/dev/null; do
+        sleep 0.1
+    done
+    wire ip link set bridge0 up
+}
+
+wire () {
+    [ "$(readlink "/proc/$wires/ns/net")" != \
+        "$(readlink /proc/self/ns/net)" ] && nsenter -t "$wires" -n "$@"
 }
 
 #   Each systemd has a control group that it takes for the root.
@@ -149,8 +162,8 @@ boot () {
         sleep 0.1
     done
     echo "$pid" >"$dir.pid"
-    ip link add "lkdeb$number" type veth peer name eth0 netns "$pid"
-    ip link set "lkdeb$number" master lkdeb0 up
+    wire ip link add "$host" type veth peer name eth0 netns "$pid"
+    wire ip link set "$host" master bridge0 up
     nsenter -t "$pid" -n sh -c "
         ip addr add 10.99.0.$number/24 dev eth0; ip link set eth0 up"
     for _ in $(seq 100); do
