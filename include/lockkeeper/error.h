@@ -23,7 +23,7 @@ extern "C" {
     X (LK_OVERLOADED, "overloaded", "a limit is reached, try again later")     \
     X (LK_SHUTDOWN, "shutdown", "the lock service is stopping")                \
     X (LK_ISOLATED, "isolated", "this host lost touch with the leaders")       \
-    X (LK_DISCONNECTED, "disconnected", "the router or lock service ended")  \
+    X (LK_DISCONNECTED, "disconnected", "the router or lock service ended")    \
     X (LK_RELEASED, "released", "somebody else released it with its key")      \
     X (LK_LOST, "lost", "no surviving leader knew of the lock")                \
     X (LK_UNKNOWN, "unknown", "nobody knows of that")                          \
