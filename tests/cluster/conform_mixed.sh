@@ -7,4 +7,5 @@
 #   Without those of loss.case, in which all clients are alone.
 
 folder=$(dirname "$0")/../conformance
-exec python3 "$folder/run.py" c ruby c --may-skip --cases "$folder"/[!l]*.case
+exec python3 "$folder/run.py" c ruby python --may-skip \
+    --cases "$folder"/[!l]*.case
