@@ -46,6 +46,15 @@ def daemon(host, name):
         return int(file.read())
 
 
+def is_alive(pid):
+    """Whether it is a process, and no zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return " Z " not in file.read()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def start(code, *arguments, **options):
     """Another Python with the module; its standard output is a pipe."""
     return subprocess.Popen([sys.executable, "-c", code, *arguments],
@@ -79,8 +88,7 @@ class Case(unittest.TestCase):
         """Kills a daemon and waits for its end."""
         pid = daemon(host, name)
         os.kill(pid, signal.SIGKILL)
-        self.assertTrue(within(10, lambda: not os.path.exists(
-            f"/proc/{pid}") or " Z " in open(f"/proc/{pid}/stat").read()))
+        self.assertTrue(within(10, lambda: not is_alive(pid)))
 
     def waiting(self, name, count):
         """Waits until so many requests wait for that name."""
