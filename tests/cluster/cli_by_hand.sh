@@ -10,30 +10,8 @@
 #   not permitted (it takes root, and a second user), nothing is tried.
 
 page=$(cd "$(dirname "$0")/../../man" && pwd)/lockkeeper-router.8 || exit 1
-inside='--mount --net --uts --pid --fork --kill-child --mount-proc'
-
-if [ -z "${HAND_INSIDE:-}" ]; then
-    BUILD=$(cd "${BUILD:-build}" && pwd) || exit 1
-    export BUILD
-    # shellcheck disable=SC2086
-    unshare $inside sh -c 'mount -t tmpfs none /run && chown 1:1 /run &&
-        ip link add bridge0 type bridge && hostname h1 &&
-        command -v runuser useradd &&
-        setpriv true' >/dev/null 2>&1 || {
-        echo 'root and namespaces are not to be had here'
-        exit 77
-    }
-    # shellcheck disable=SC2086
-    HAND_INSIDE=1 setpriv --pdeathsig KILL unshare $inside bash "$0" &
-    trap 'kill -9 $! 2>/dev/null' EXIT
-    trap 'exit 1' TERM INT HUP
-    wait $!
-    exit
-fi
-mount -t tmpfs none /mnt || exit 1
-export TMPDIR=/mnt
-# shellcheck source=tests/cluster/cli_tap.sh
-. "$(dirname "$0")/cli_tap.sh"
+# shellcheck source=tests/cluster/hand_tap.sh
+. "$(dirname "$0")/hand_tap.sh"
 
 #   block N: the Nth block of commands in the section.
 block () {
@@ -44,39 +22,7 @@ block () {
         here && inner && number == wanted { gsub (/\\e/, "\\"); print }' "$page"
 }
 
-ip link add bridge0 type bridge && ip link set bridge0 up || exit 1
-declare -A pid
-for n in 1 2 3 4; do
-    mkdir "/mnt/h$n"
-    cp -a /etc "/mnt/h$n/etc"
-    rm -rf "/mnt/h$n/etc/lockkeeper"
-    sed -i '/^lockkeeper:/d' "/mnt/h$n"/etc/{passwd,group,shadow,gshadow}
-    # shellcheck disable=SC2016
-    unshare --mount --uts --net sh -ec '
-        mount --bind "/mnt/$1/etc" /etc
-        mount -t tmpfs -o mode=0755 none /run
-        mount -t tmpfs -o mode=0755 none /var/lib
-        mount -t tmpfs -o mode=0755 none /usr/local/bin
-        cp "$BUILD/lockkeeper" "$BUILD/lockkeeper-lockd" \
-            "$BUILD/lockkeeper-router" /usr/local/bin
-        hostname "$1"
-        touch "/mnt/$1/up"
-        exec sleep 1000' sh "h$n" &
-    pid[h$n]=$!
-    within 5 test -e "/mnt/h$n/up" || exit 1
-    ip link add "v$n" type veth peer name eth0 netns "$!" &&
-        ip link set "v$n" master bridge0 up || exit 1
-    nsenter --net --target "$!" sh -ec "ip link set lo up
-        ip addr add 10.0.0.$n/24 dev eth0; ip link set eth0 up" || exit 1
-done
-
-#   at HOST COMMAND...
-at () {
-    local host=$1
-    shift
-    nsenter --mount --uts --net --target "${pid[$host]}" env --unset=TMPDIR \
-        PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
-}
+hosts 1 2 3 4
 
 #   follow HOST N: the commands of that block. What they start goes on.
 follow () {

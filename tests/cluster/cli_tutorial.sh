@@ -6,28 +6,13 @@
 #
 #   Types what the page has behind "$ ", in its order, into one shell, and
 #   compares what comes back: "..." stands for anything. A block behind a
-#   comment "file NAME" is that file.
+#   comment "file NAME" is that file. cli_tutorial_hosts.sh has its THREE HOSTS.
 
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
-page=${TUTORIAL:-$root/man/lockkeeper-tutorial.7}
-
-#   steps: of the page, as lines "file NAME", "F text", "C command" (one that
-#   goes on: "> text") and "E what comes back"; "section NAME" ahead.
-steps () {
-    awk '
-        /^\.S[hs] / { print "section " substr ($0, 5); next }
-        /^\.\\" file / { print "file " $3; file = 1; next }
-        /^\.Bd -literal/ { inside = 1; next }
-        /^\.Ed/ { inside = 0; file = 0; next }
-        !inside { next }
-        { gsub (/\\e/, "\\"); gsub (/\\&/, "") }
-        file { print "F " $0; next }
-        /^\$ / { print "C " substr ($0, 3); next }
-        /^> / { print "> " substr ($0, 3); next }
-        { print "E " $0 }' "$page"
-}
+# shellcheck source=tests/cluster/page_tap.sh
+. "$root/tests/cluster/page_tap.sh"
 
 #   ------------------------------------------------------------ the shell
 
@@ -61,48 +46,7 @@ typed () {
     return 1
 }
 
-#   answers COMMAND PATTERN
-# shellcheck disable=SC2317
-answers () {
-    typed "$1"
-    # shellcheck disable=SC2053
-    [[ ${got%$'\n'} == $2 ]] || {
-        printf 'comes back:\n%s\n' "$got"
-        return 1
-    }
-}
-
-#   ------------------------------------------------------------ the page
-
-command='' wanted='' section='' file=''
-#   One command and what is to come back, if there is one.
-try () {
-    [ -z "$command" ] || check "$section: ${command%%$'\n'*}" \
-        answers "$command" "${wanted#$'\n'}"
-    command='' wanted=''
-}
-while IFS= read -r line <&3; do
-    text=${line#* }
-    case $line in
-        'C '* | 'file '* | 'section '*) try ;;
-    esac
-    case $line in
-        'C '*) command=$text ;;
-        '> '*) command+=$'\n'$text ;;
-        'section '*) section=$text ;;
-        'file '*)
-            file=$text
-            : >"$file"
-            ;;
-        'F '*) printf '%s\n' "$text" >>"$file" ;;
-        'E ...') wanted+='*' ;;
-        'E '*)
-            text=$(sed 's/[][\\*?]/\\&/g' <<<"$text")
-            wanted+=$'\n'${text//.../*}
-            ;;
-    esac
-done 3< <(steps)
-try
+try_page 'A cluster to play with' 'THREE HOSTS'
 eval "exec ${shell[1]}>&-"
 wait "$shell_PID" 2>/dev/null
 check "more than thirty commands were tried: $cases" test "$cases" -gt 30
