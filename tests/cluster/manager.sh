@@ -87,7 +87,7 @@ check 'it says which hosts it sees' within 5 \
 check 'so is the lock service then' within 5 said $lockd READY=1
 check 'it says that locks can be had, and who leads' within 15 \
     said $lockd 'STATUS=locks can be had; cluster one, leaders h1, term '
-check 'it wants longer than that, for its leases' \
+check 'it wants longer than that, for its leases' within 5 \
     said $lockd WATCHDOG_USEC=12000000
 check 'the router does not' no said $router WATCHDOG_USEC
 before=$(count $router)
@@ -102,13 +102,14 @@ kill -CONT $router
 check 'until it goes on' within 5 more_than "$before" $router
 kill -TERM $router
 wait $router
-check 'a router says that it stops' said $router STOPPING=1
+check 'a router says that it stops' within 5 said $router STOPPING=1
 check 'the lock service says that it is gone' within 5 \
     said $lockd 'STATUS=locks cannot be had: the router is gone'
 kill -TERM $lockd
 wait $lockd
-check 'the lock service says that it stops' said $lockd STOPPING=1
-check 'and how long that may take' said $lockd EXTEND_TIMEOUT_USEC=12000000
+check 'the lock service says that it stops' within 5 said $lockd STOPPING=1
+check 'and how long that may take' within 5 \
+    said $lockd EXTEND_TIMEOUT_USEC=12000000
 
 #   ------------------------------------------------------------ as one process
 
@@ -127,7 +128,7 @@ router=$!
 lockd=''
 check 'a router that hosts it tells of both' within 15 said $router \
     'STATUS=host h1 sees 1 of 1 hosts; locks can be had; cluster one'
-check 'and wants as long' said $router WATCHDOG_USEC=12000000
+check 'and wants as long' within 5 said $router WATCHDOG_USEC=12000000
 before=$(count $router)
 check 'it lives' within 12 more_than "$before" $router
 kill -TERM $router
