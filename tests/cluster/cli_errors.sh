@@ -264,6 +264,9 @@ not_now="in time, locks cannot be had here now: sees ... of ... members"
 check 'no quorum is seen' within 10 says 1 'sees 1 of 3' on h1 status
 says_it 124 "did not get '...' $not_now" run x --wait 0.2 -- true
 says_it 124 "did not unlock '...' in time" unlock x 1 --wait 0.2
+#   As a home, h1 may answer while its lease holds.
+check 'its lease is over' within 5 \
+    says 124 "did not check 'x' in time" on h1 check x 1 --wait 0.2
 says_it 124 "did not check '...' in time" check x 1 --wait 0.2
 wait $holder
 # shellcheck disable=SC2016
