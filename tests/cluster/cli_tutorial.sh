@@ -27,14 +27,17 @@ mkdir "$work/bin"
 python3 -c 'import zmq' 2>/dev/null ||
     ln -s /usr/bin/python3 "$work/bin/python3" # Debian's has it
 cd "$work/home" || exit 1
-coproc shell { PATH=$BUILD:$work/bin:$PATH exec bash --norc 2>&1; }
+mkfifo "$work/in" "$work/out"
+PATH=$BUILD:$work/bin:$PATH bash --norc <"$work/in" >"$work/out" 2>&1 &
+shell=$!
+exec {typing}>"$work/in" {reading}<"$work/out"
 
 #   typed COMMAND: all that comes back, into $got.
 typed () {
     local line
     got=
-    printf '%s\necho; echo "=== done ==="\n' "$1" >&"${shell[1]}"
-    while IFS= read -r -t 60 -u "${shell[0]}" line; do
+    printf '%s\necho; echo "=== done ==="\n' "$1" >&"$typing"
+    while IFS= read -r -t 60 -u "$reading" line; do
         [ "$line" != '=== done ===' ] || {
             got=${got%$'\n'}
             return 0
@@ -47,7 +50,7 @@ typed () {
 }
 
 try_page 'A cluster to play with' 'THREE HOSTS'
-eval "exec ${shell[1]}>&-"
-wait "$shell_PID" 2>/dev/null
+exec {typing}>&-
+wait "$shell" 2>/dev/null
 check "more than thirty commands were tried: $cases" test "$cases" -gt 30
 done_checking
