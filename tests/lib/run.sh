@@ -260,8 +260,9 @@ cluster () {
     local test alone=() slots=3
     while IFS= read -r test; do
         case ${test##*/} in
-            bench_* | cli_* | conform_* | corrupt_* | garbage_* | hosted* | \
-                library_* | sandbox_* | kill_* | faults_* | kinds_*)
+            bench_* | cache.* | cli_* | conform_* | corrupt_* | garbage_* | \
+                hosted* | library_* | manager.* | sandbox_* | kill_* | \
+                faults_* | kinds_*)
                 job script "cluster/$(basename "${test%.sh}")" 900 "$test"
                 ;;
             *) alone+=("$test") ;;
