@@ -40,6 +40,7 @@ int
 main (int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "help";
+    setvbuf (stderr, NULL, _IOLBF, BUFSIZ); /* no line within another's */
     if (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0) {
         name = "help";
     } else if (strcmp (name, "--version") == 0 || strcmp (name, "-V") == 0) {

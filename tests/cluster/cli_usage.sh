@@ -333,4 +333,16 @@ not_over 'has followed the leaders' \
     's/"promised": "0:0*"/"promised": "7:1f0e6a5b9c3d2871"/'
 not_over 'makes no sense' 's/"format": 1/"format": 2/'
 not_over 'makes no sense' 's/"id"/"di"/'
+
+#   A pipe with O_DIRECT gives back what one write put into it.
+whole_lines () {
+    python3 -c '
+import os, subprocess, sys
+out, into = os.pipe2(os.O_DIRECT)
+subprocess.Popen(sys.argv[1:], stderr=into)
+os.close(into)
+said = iter(lambda: os.read(out, 4096), b"")
+sys.exit(not all(piece.endswith(b"\n") for piece in said))' "$@"
+}
+check 'of an error each line is whole' whole_lines "$lockkeeper" check x y z
 done_checking
