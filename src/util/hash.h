@@ -25,6 +25,13 @@ lk_hash_mix (uint64_t hash, uint64_t value)
     return hash ^ hash >> 32;
 }
 
+/*  ... of a number, for an index. */
+static inline uint32_t
+lk_hash_number (uint64_t number)
+{
+    return (uint32_t) lk_hash_mix (lk_hash_mix (0, number), 0);
+}
+
 uint64_t lk_checksum64 (const void *data, size_t size);
 
 #endif

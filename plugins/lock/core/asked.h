@@ -17,9 +17,6 @@ lk_asked *lk_asked_new (lk_node *node, lk_asked_state state, uint64_t serial,
                         uint32_t app, uint64_t app_serial, lk_name object);
 void lk_asked_remove (lk_node *node, lk_asked *asked);
 
-/*  Whose it is, for people to see; copied. */
-void lk_asked_set_owner (lk_asked *asked, lk_name owner);
-
 /*  The maps begin empty; all requests are forgotten. */
 void lk_asked_init_maps (lk_proxy *proxy);
 void lk_asked_clear_all (lk_proxy *proxy);
@@ -36,15 +33,6 @@ lk_asked *lk_asked_by_name (const lk_node *node, uint32_t app,
 /*  What lingers, if that is its key, name and type. */
 lk_asked *lk_asked_by_key (const lk_node *node, uint64_t key, lk_name object,
                            lk_lock_type type);
-
-/*  An application, made if it is not there; NULL. It is there as long as it
- *  has a request or a set: else it rests. */
-lk_asker *lk_asker_need (lk_proxy *proxy, uint32_t app);
-lk_asker *lk_asker_find (const lk_proxy *proxy, uint32_t app);
-void lk_asker_rest (lk_proxy *proxy, lk_asker *asker);
-
-/*  Of an application the first; the others are its siblings. */
-lk_asked *lk_asked_of_app (const lk_node *node, uint32_t app);
 
 /*  The place of the leader that is its home, by the proxy's decree. */
 uint8_t lk_asked_home (const lk_proxy *proxy, const lk_asked *asked);

@@ -9,6 +9,7 @@
 #include "proxy.h"
 
 #include "asked.h"
+#include "asker.h"
 #include "jeopardy.h"
 #include "node_private.h"
 #include "report.h"

@@ -5,6 +5,7 @@
  */
 
 #include "asked.h"
+#include "asker.h"
 #include "grant.h"
 #include "jeopardy.h"
 #include "node_private.h"

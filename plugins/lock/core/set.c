@@ -6,6 +6,7 @@
 
 #include "set.h"
 
+#include "asker.h"
 #include "node_private.h"
 
 #include <string.h>
