@@ -180,7 +180,7 @@ START_TEST (serials_are_spread)
         size_t count = 0;
         memset (used, 0, sizeof used);
         for (uint64_t k = 1; k <= sizeof used; k++) {
-            bool *bucket = &used[lk_serial_hash (k * steps[i]) % sizeof used];
+            bool *bucket = &used[lk_hash_number (k * steps[i]) % sizeof used];
             count += !*bucket;
             *bucket = true;
         }

@@ -6,130 +6,17 @@
 
 #include "entry.h"
 
+#include "crowd.h"
 #include "digest.h"
 #include "grant.h"
+#include "owner.h"
+#include "util/hash.h"
 
 #include <string.h>
 
-#define WATCH_LOOKS 10000 /* tickets at a time */
 #define MORE ((uint64_t) 1)
 #define LESS (-MORE)
 #define AGE_MAX_MS (INT64_C (366) * 24 * 3600 * 1000)
-
-/*  -------------------------------------------------------- watching */
-
-/*  Whether time does something to it, whoever knows of it. */
-static bool
-is_timed (const lk_entry *entry)
-{
-    return entry->token != 0 ? entry->duration_ms > 0
-                             : lk_grant_is_quiet (entry);
-}
-
-/*  A new one has nothing to end before. */
-static int64_t
-first_look (const lk_table *self, const lk_entry *entry)
-{
-    if (entry->token == 0) {
-        return entry->since_ms + entry->quiet_ms + 1;
-    }
-    const lk_memo *memo = lk_entry_remembered (self, entry);
-    bool is_new = !memo || memo->granted_ms == 0;
-    return self->now_ms + (is_new ? entry->duration_ms : 0);
-}
-
-static void
-watch_time (lk_table *self, lk_entry *entry, int64_t look_ms)
-{
-    (void) lk_entry_memo (self, entry);
-    lk_heap_put (&self->timed, entry, look_ms);
-}
-
-/*  A lenient lock ends when its time is over and somebody waits for it. */
-static void
-look_at_lenient (lk_table *self, const lk_queue *queue)
-{
-    lk_entry *entry = lk_queue_is_lenient (queue) ? queue->first : NULL;
-    for (; entry && entry->token != 0; entry = entry->next) {
-        if (entry->lenient) {
-            watch_time (self, entry, self->now_ms);
-        }
-    }
-}
-
-static void
-watch (lk_table *self, lk_entry *entry)
-{
-    const lk_queue *queue = entry->queue;
-    if (self->watch_home == LK_LEADERS_MAX
-        || lk_queue_home (self, queue) != self->watch_home) {
-        return;
-    }
-    if (!entry->kept && !entry->confirmed) {
-        lk_heap_put (&self->audits, entry,
-                     entry->since_ms + self->watch_after_ms);
-    }
-    if (is_timed (entry)) {
-        watch_time (self, entry, first_look (self, entry));
-    }
-    if (entry == queue->waiting || entry->upgrade) {
-        look_at_lenient (self, queue);
-    }
-}
-
-void
-lk_table_unwatch (lk_table *self, lk_entry *entry)
-{
-    lk_heap_take (&self->audits, entry);
-    if (entry->memo) {
-        lk_heap_take (&self->timed, entry);
-    }
-}
-
-/*  Whether its proxy knows of it nobody said in this term. */
-static void
-watch_copy (lk_table *self, lk_entry *entry)
-{
-    entry->confirmed = false;
-    watch (self, entry);
-    if (is_timed (entry)) {
-        watch_time (self, entry, 0);
-    }
-}
-
-bool
-lk_table_is_watching (const lk_table *self)
-{
-    return self->watch_lot < LK_LOTS;
-}
-
-/*  Whole lots, between which the table may change. */
-void
-lk_table_watch_more (lk_table *self)
-{
-    size_t looks = 0;
-    while (lk_table_is_watching (self) && looks < WATCH_LOOKS) {
-        const lk_index *queues = &self->queues[self->watch_lot];
-        const lk_link *link = lk_index_first (queues);
-        looks += self->tickets[self->watch_lot];
-        for (; link; link = lk_index_next (queues, link)) {
-            lk_entry *entry = ((const lk_queue *) link)->first;
-            for (; entry; entry = entry->next) {
-                watch_copy (self, entry);
-            }
-        }
-        self->watch_lot += self->decree.leader_count;
-    }
-}
-
-void
-lk_table_watch_home (lk_table *self, uint8_t home, int64_t after_ms)
-{
-    self->watch_home = home;
-    self->watch_lot = home;
-    self->watch_after_ms = after_ms;
-    lk_table_watch_more (self);
-}
 
 /*  -------------------------------------------------------- its parts */
 
@@ -327,179 +214,6 @@ leave_queue (lk_table *self, lk_entry *entry)
     return NULL;
 }
 
-/*  -------------------------------------------------------- its owner */
-
-static void
-free_owner (lk_table *self, lk_owner *owner)
-{
-    lk_index_remove (&self->owners, &owner->link);
-    lk_free (owner);
-}
-
-/*  Who locks again and again stays; the one before goes if it has nothing. */
-static void
-keep_last_owner (lk_table *self, lk_owner *owner)
-{
-    lk_owner *last = self->last_owner;
-    self->last_owner = owner;
-    if (last && last != owner && last->tickets == 0) {
-        free_owner (self, last);
-    }
-}
-
-static bool
-is_owned_by (const lk_owner *owner, const lk_ticket *ticket)
-{
-    return owner->pid == ticket->pid && owner->size == ticket->owner.size
-           && (owner->size == 0
-               || memcmp (owner->address, ticket->owner.data, owner->size)
-                      == 0);
-}
-
-static lk_owner *
-find_owner (const lk_table *self, const lk_ticket *ticket, uint32_t hash)
-{
-    lk_link *link = lk_index_find (&self->owners, hash);
-    while (link && !is_owned_by ((lk_owner *) link, ticket)) {
-        link = link->next;
-    }
-    return (lk_owner *) link;
-}
-
-static lk_owner *
-add_owner (lk_table *self, const lk_ticket *ticket, uint32_t hash)
-{
-    lk_owner *owner = lk_alloc (sizeof *owner + ticket->owner.size);
-    owner->hash = hash;
-    owner->pid = ticket->pid;
-    owner->size = ticket->owner.size;
-    if (owner->size > 0) {
-        memcpy (owner->address, ticket->owner.data, owner->size);
-    }
-    lk_index_add (&self->owners, &owner->link);
-    return owner;
-}
-
-static lk_owner *
-join_owner (lk_table *self, const lk_ticket *ticket)
-{
-    lk_owner *owner = self->last_owner;
-    if (!owner || !is_owned_by (owner, ticket)) {
-        uint32_t hash =
-            (uint32_t) lk_hash64 (ticket->owner.data, ticket->owner.size)
-            + ticket->pid;
-        owner = find_owner (self, ticket, hash);
-        owner = owner ? owner : add_owner (self, ticket, hash);
-        keep_last_owner (self, owner);
-    }
-    owner->tickets++;
-    return owner;
-}
-
-static void
-leave_owner (lk_table *self, lk_owner *owner)
-{
-    owner->tickets--;
-    if (owner->tickets == 0 && owner != self->last_owner) {
-        free_owner (self, owner);
-    }
-}
-
-/*  -------------------------------------------------------- its session */
-
-uint32_t
-lk_serial_hash (uint64_t serial)
-{
-    return (uint32_t) lk_hash_mix (lk_hash_mix (0, serial), 0);
-}
-
-uint32_t
-lk_crowd_hash (const uint64_t id[2])
-{
-    return lk_serial_hash (id[1] << 8 | id[0]);
-}
-
-static uint32_t
-hash_of_entry (const lk_link *link)
-{
-    return lk_serial_hash (((const lk_entry *) link)->serial);
-}
-
-static void
-free_crowd (lk_table *self, lk_crowd *crowd)
-{
-    (void) lk_index_clear (&crowd->entries);
-    HASH_DEL (self->crowds, crowd);
-    lk_free (crowd);
-}
-
-static lk_crowd *
-add_crowd (lk_table *self, lk_request_id request)
-{
-    lk_crowd *crowd = lk_alloc (sizeof *crowd);
-    crowd->id[0] = request.host;
-    crowd->id[1] = request.session;
-    lk_index_init (&crowd->entries, hash_of_entry);
-    HASH_ADD_BYHASHVALUE (hh, self->crowds, id, sizeof crowd->id,
-                          lk_crowd_hash (crowd->id), crowd);
-    return crowd;
-}
-
-/*  A session whose last ticket went may well come back: one such stays until
- *  another session comes, and never goes while somebody looks through all. */
-static lk_crowd *
-replace_idle_crowd (lk_table *self, lk_request_id request)
-{
-    lk_crowd *idle = self->idle_crowd;
-    self->idle_crowd = NULL;
-    if (idle && idle->id[0] == request.host && idle->id[1] == request.session) {
-        return idle;
-    }
-    if (idle) {
-        free_crowd (self, idle);
-    }
-    return add_crowd (self, request);
-}
-
-static void
-join_crowd (lk_table *self, lk_entry *entry, lk_request_id request)
-{
-    lk_crowd *crowd = lk_table_crowd (self, request.host, request.session);
-    if (!crowd) {
-        crowd = replace_idle_crowd (self, request);
-    }
-    entry->crowd = crowd;
-    entry->serial = request.serial;
-    lk_index_add (&crowd->entries, &entry->link);
-}
-
-/*  It is the session's no more: kept, or gone. */
-static void
-leave_count (lk_entry *entry)
-{
-    lk_crowd *crowd = entry->crowd;
-    crowd->count[entry->queue->lot]--;
-    crowd->own--;
-    if (crowd->own == 0) {
-        crowd->silent_by = 0;
-    }
-}
-
-static void
-leave_crowd (lk_table *self, lk_entry *entry)
-{
-    lk_crowd *crowd = entry->crowd;
-    lk_index_remove (&crowd->entries, &entry->link);
-    if (crowd->entries.count > 0) {
-        return;
-    }
-    if (self->idle_crowd) {
-        free_crowd (self, crowd);
-    } else {
-        self->idle_crowd = crowd;
-    }
-}
-
 /*  -------------------------------------------------------- life */
 
 static lk_entry *
@@ -533,15 +247,16 @@ lk_entry_new (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
         lk_entry_set_bound (self, queue, ticket->mode.bound);
     }
     entry->queue = queue;
-    entry->owner = join_owner (self, ticket);
-    join_crowd (self, entry, ticket->request);
-    entry->crowd->count[queue->lot] += !ticket->kept;
-    entry->crowd->own += !ticket->kept;
+    entry->owner = lk_owner_join (self, ticket);
+    lk_crowd_join (self, entry, ticket->request);
+    if (!entry->kept) {
+        lk_crowd_count (entry);
+    }
     self->count++;
     self->tickets[queue->lot]++;
     lk_queue_put (queue, entry);
     sum_all (self, entry, MORE);
-    watch (self, entry);
+    lk_entry_watch (self, entry);
     return entry;
 }
 
@@ -560,14 +275,14 @@ lk_entry_remove (lk_table *self, lk_entry *entry)
     lk_table_unwatch (self, entry);
     note_shared (self, entry);
     if (!entry->kept) {
-        leave_count (entry);
+        lk_crowd_uncount (entry);
     }
     sum_all (self, entry, LESS);
     self->count--;
     self->tickets[entry->queue->lot]--;
     lk_queue *queue = leave_queue (self, entry);
-    leave_crowd (self, entry);
-    leave_owner (self, entry->owner);
+    lk_crowd_leave (self, entry);
+    lk_owner_leave (self, entry->owner);
     lk_free (entry->memo);
     lk_free (entry);
     return queue;
@@ -587,7 +302,7 @@ lk_entry_put (lk_table *self, lk_entry *entry)
 {
     lk_queue_put (entry->queue, entry);
     uint64_t grant = sum_grant (self, entry, MORE);
-    watch (self, entry);
+    lk_entry_watch (self, entry);
     return grant;
 }
 
@@ -598,24 +313,7 @@ lk_entry_keep (lk_table *self, lk_entry *entry)
         lk_entry_take (self, entry);
         entry->kept = true;
         lk_entry_put (self, entry);
-        leave_count (entry);
-    }
-}
-
-/*  -------------------------------------------------------- other decrees */
-
-void
-lk_table_rehome (lk_table *self, int64_t now_ms)
-{
-    lk_heap_clear (&self->audits);
-    lk_heap_clear (&self->timed);
-    self->watch_home = LK_LEADERS_MAX;
-    self->watch_lot = LK_LOTS;
-    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
-        self->open_ms[home] = now_ms;
-    }
-    for (lk_crowd *crowd = self->crowds; crowd; crowd = crowd->hh.next) {
-        crowd->silent_by = 0;
+        lk_crowd_uncount (entry);
     }
 }
 
@@ -624,7 +322,7 @@ lk_table_expect (const lk_table *self, const lk_ticket *ticket, bool soon)
 {
     const lk_crowd *crowd =
         lk_table_crowd (self, ticket->request.host, ticket->request.session);
-    const uint32_t hash = lk_serial_hash (ticket->request.serial);
+    const uint32_t hash = lk_hash_number (ticket->request.serial);
     if (crowd && soon) {
         lk_index_expect_soon (&crowd->entries, hash);
     } else if (crowd) {

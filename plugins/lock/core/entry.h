@@ -33,14 +33,12 @@ void lk_entry_set_bound (lk_table *table, lk_queue *queue, uint32_t bound);
 /*  If somebody waits in it: the table finds it again without a look at all. */
 void lk_queue_note (lk_table *table, lk_queue *queue);
 
-/*  For the indexes of the table. Sessions and serials come from the proxies
- *  whose tickets they find, so that nobody aims at another's. */
-uint32_t lk_serial_hash (uint64_t serial);
-uint32_t lk_crowd_hash (const uint64_t id[2]);
-
 /*  As lk_table_queue, by its key and lk_hash64 () of that. */
 lk_queue *lk_table_queue_by_hash (const lk_table *self, lk_name object,
                                   uint64_t hash);
+
+/*  Time will do something to it: its home looks at it then (watch.c). */
+void lk_entry_watch (lk_table *table, lk_entry *entry);
 
 /*  It is kept: it is not its session's any more. */
 void lk_entry_keep (lk_table *table, lk_entry *entry);

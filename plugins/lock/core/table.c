@@ -6,8 +6,10 @@
 
 #include "table.h"
 
+#include "crowd.h"
 #include "entry.h"
 #include "grant.h"
+#include "util/hash.h"
 
 #include <string.h>
 
@@ -246,7 +248,7 @@ lk_table_find (const lk_table *self, lk_request_id request)
     const lk_crowd *crowd =
         lk_table_crowd (self, request.host, request.session);
     lk_link *link =
-        crowd ? lk_index_find (&crowd->entries, lk_serial_hash (request.serial))
+        crowd ? lk_index_find (&crowd->entries, lk_hash_number (request.serial))
               : NULL;
     while (link && ((lk_entry *) link)->serial != request.serial) {
         link = link->next;
