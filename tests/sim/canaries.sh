@@ -176,7 +176,7 @@ canary bakery-as-in-snaplock 20 storm doorway.c \
     's/if (place != own && self->follower\[place\]\.acked < acked) {/if (place != own \&\& self->follower[place].acked == acked) {\n            break;\n        }\n        if (0) {/'
 canary reclaim-is-over-at-once 200 storm upkeep.c \
     's/&& node->now_ms - node->ready_ms > lk_with_margin (/\&\& 1 + lk_with_margin (/'
-canary grants-in-a-reclaim 200 storm apply.c \
+canary grants-in-a-reclaim 200 storm apply_grant.c \
     's/!= home\n *|| (self->reclaim >> home & 1)) {/!= home) {/'
 
 #   ------------------------------------------------------------ leases
@@ -214,8 +214,8 @@ canary repeated-lock-granted-twice 60 storm home.c \
     's/if (!lk_table_find (self, request)) {\n            ticket/if (1) {\n            ticket/'
 canary last-come-first-served 60 storm grant.c \
     's/(self->first, self->pending, entry);\n        if (!self->waiting) {/(self->first, self->waiting, entry);\n        if (1) {/'
-canary tickets-in-order-of-arrival 60 storm apply.c \
-    's/entry->number = stamp (self, home);/entry->number = (uint64_t) self->now_ms;/'
+canary tickets-in-order-of-arrival 60 storm apply_grant.c \
+    's/entry->number = lk_apply_stamp (self, home);/entry->number = (uint64_t) self->now_ms;/'
 canary copies-in-another-order 60 storm entry.c \
     's/#include "grant.h"\n/&#include <utlist.h>\n/; s/        lk_entry_new (self, ticket, now_ms);/        lk_entry *entry = lk_entry_new (self, ticket, now_ms);\n        lk_queue *queue = entry->queue;\n        if (queue->waiting != entry \&\& entry->token == 0) {\n            DL_DELETE (queue->first, entry);\n            DL_PREPEND_ELEM (queue->first, queue->waiting, entry);\n            queue->waiting = entry;\n        }/'
 canary any-key 200 storm release.c \
@@ -274,9 +274,9 @@ canary writer-beside-readers 60 storm grant.c \
     's/return queue->active == 0/& || queue->first->type == LK_SHARED/'
 canary units-beside-readers 60 storm grant.c \
     's/&& type == (lk_lock_type) queue->first->type/\&\& queue->first->type != LK_EXCLUSIVE/'
-canary ordinals-start-again 60 storm apply.c \
+canary ordinals-start-again 60 storm apply_grant.c \
     's/entry->queue->active + 1;/1;/'
-canary a-unit-is-lost-with-its-host 60 storm apply.c \
+canary a-unit-is-lost-with-its-host 60 storm apply_gone.c \
     's/if (drop_gone (self, others\.item\[i\], gone)) {/if (drop_gone (self, others.item[i], gone) \&\& 0) {/'
 canary quiet-time-from-the-request 200 storm upkeep.c \
     's/int64_t since_ms = lk_table_shared_ms ([^;]*;/int64_t since_ms = 0;/'
@@ -288,12 +288,12 @@ canary set-leaves-one-behind 200 storm set.c \
     's/for (size_t i = 0; i < self->count; i++) {\n        lk_asked_enter/for (size_t i = 1; i < self->count; i++) {\n        lk_asked_enter/'
 canary set-in-any-order 60 storm set.c \
     's/qsort (/(void) (/'
-canary going-on-forgotten 60 storm apply.c \
-    's/queue_first (self, home, lk_entry_request (self->going\[i\]), tells);/(void) home, (void) tells;/'
-canary going-on-elsewhere 60 storm apply.c \
+canary going-on-forgotten 60 storm apply_grant.c \
+    's/lk_apply_queue_first (self, home, lk_entry_request (self->going\[i\]),\n *tells);/(void) home, (void) tells;/'
+canary going-on-elsewhere 60 storm apply_grant.c \
     's/if (entry && lk_queue_home (self, entry->queue) == home && entry->token == 0/if (entry \&\& entry->token == 0/'
 canary waits-for-all-at-once 60 storm apply.c \
-    's/\(            \)ticket.number = 0;\n\(            ticket.token = 0;\n\)\([^;]*;\n\)/\1ticket.number = stamp (self, home);\n\2\3\1grant (self, home, lk_table_queue (self, ticket.object), tells);\n/'
+    's/\(            \)ticket.number = 0;\n\(            ticket.token = 0;\n\)\([^;]*;\n\)/\1ticket.number = lk_apply_stamp (self, home);\n\2\3\1lk_apply_grant (self, home, lk_table_queue (self, ticket.object), tells);\n/'
 
 canary an-older-turn-counts 400 storm turn.c \
     's/reply->turn != self->sent || reply->type != self->type/0/'
@@ -325,17 +325,17 @@ canary two-wait-to-be-exclusive 60 storm apply.c \
     's/if (upgrade && upgrade != entry) {/if (0) {/'
 canary refused-as-of-two-without-one 60 storm home.c \
     's/if (upgrade && upgrade != entry) {/if (queue->waiting || (upgrade \&\& upgrade != entry)) {/'
-canary upgrade-keeps-its-token 60 storm apply.c \
-    's/    entry->token = stamp (self, home);/    if (entry->token == 0) {\n        entry->token = stamp (self, home);\n    }/'
+canary upgrade-keeps-its-token 60 storm apply_grant.c \
+    's/    entry->token = lk_apply_stamp (self, home);/    if (entry->token == 0) {\n        entry->token = lk_apply_stamp (self, home);\n    }/'
 canary downgrade-lets-nobody-in 60 storm apply.c \
-    's/tell_locked (self, tells, entry);\n    }\n    grant_or_note (self, home, queue, tells);/tell_locked (self, tells, entry);\n    }/'
+    's/lk_apply_tell_locked (self, tells, entry);\n    }\n    lk_apply_grant_or_note (self, home, queue, tells);/lk_apply_tell_locked (self, tells, entry);\n    }/'
 canary late-turn-counts 60 late-turns apply.c \
     's/op->ticket\.turn <= entry->turn/op->ticket.turn == entry->turn/' \
     home.c \
     's/if (ticket->turn > entry->turn) {/if (ticket->turn != entry->turn) {/'
-canary kept-goes-with-its-host 60 kept-outlives apply.c \
+canary kept-goes-with-its-host 60 kept-outlives apply_gone.c \
     's/ && !entry->kept;/;/; s/ || list\[i\]->kept) {/) {/'
-canary kept-forgotten-by-filling 100 kept-outlives apply.c \
+canary kept-forgotten-by-filling 100 kept-outlives apply_gone.c \
     's/if (!list\[i\]->kept) {/if (1) {/'
 canary lingers-not-at-all 60 storm proxy.c \
     's/return asked->until_ms < asked->linger_until_ms ? asked->until_ms\n *: asked->linger_until_ms;/return 0;/' \

@@ -1,0 +1,98 @@
+/*  apply_reclaim.c - what hosts say that they hold, until a home grants again
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "apply.h"
+#include "entry.h"
+#include "grant.h"
+#include "queues.h"
+
+/*  A lock that a host still has, as it says: all of them were granted rightly,
+ *  and so go together. A wish for another type is said again. */
+static bool
+apply_claim (lk_table *self, const lk_ticket *claim, int64_t now_ms)
+{
+    lk_entry *entry = lk_table_find (self, claim->request);
+    lk_queue *queue = lk_table_queue (self, claim->object);
+    if (entry && entry->queue != queue) {
+        return false; /* it is for another object */
+    }
+    if (entry && entry->token != 0) {
+        return true;
+    }
+    if (queue && !lk_grant_agrees (queue, claim->mode.type)) {
+        return false;
+    }
+    if (!entry) {
+        lk_ticket ticket = *claim;
+        ticket.upgrade = false;
+        lk_entry_new (self, &ticket, now_ms);
+        return true;
+    }
+    if (queue->bound == 0 && claim->mode.bound != 0) {
+        lk_entry_set_bound (self, queue, claim->mode.bound);
+    }
+    lk_entry_take (self, entry);
+    lk_entry_set_mode (entry, &claim->mode);
+    entry->token = claim->token;
+    entry->key = claim->key;
+    entry->ordinal = claim->ordinal;
+    entry->turn = claim->turn;
+    entry->confirmed = false;
+    lk_entry_put (self, entry);
+    if (claim->kept) {
+        lk_entry_keep (self, entry);
+    }
+    return true;
+}
+
+bool
+lk_apply_report (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
+                 lk_tells *tells)
+{
+    lk_request_id request = op->ticket.request;
+    bool fine = true;
+    lk_apply_tell (self, tells,
+                   &(lk_tell) {.kind = LK_TELL_REPORTED,
+                               .request = request,
+                               .token = op->part});
+    if (self->reporting[home][request.host] != request.session) {
+        self->reporting[home][request.host] = request.session;
+        self->parts[home][request.host] = 0;
+    }
+    if (self->parts[home][request.host] != op->part) {
+        return true; /* the first of each part counts */
+    }
+    self->parts[home][request.host]++;
+    if (!op->more) {
+        self->reported[home][request.host] = request.session;
+    }
+    for (size_t i = 0; i < op->ticket_count; i++) {
+        fine = apply_claim (self, &op->tickets[i], now_ms) && fine;
+    }
+    return fine;
+}
+
+/*  What happened in its queues before that nobody knows. */
+void
+lk_apply_open (lk_table *self, uint8_t home, lk_tells *tells)
+{
+    lk_queues waited_for = {0};
+    self->reclaim &= (uint8_t) ~(1u << home);
+    self->open_ms[home] = self->now_ms;
+    const lk_link *link = lk_index_first (&self->waited_for);
+    for (; link; link = lk_index_next (&self->waited_for, link)) {
+        lk_queue *queue = ((const lk_waited *) link)->queue;
+        if (lk_queue_home (self, queue) == home
+            && (queue->waiting || lk_queue_upgrade (queue))) {
+            lk_queues_add (&waited_for, queue);
+        }
+    }
+    lk_queues_sort (&waited_for);
+    for (size_t i = 0; i < waited_for.count; i++) {
+        lk_apply_grant (self, home, waited_for.item[i], tells);
+    }
+    lk_free (waited_for.item);
+}
