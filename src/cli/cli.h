@@ -187,6 +187,9 @@ int lk_cli_check_names (char **name, int count);
 /*  Why a command cannot be run (errno), said; the exit code for it. */
 int lk_cli_say_not_run (const char *command);
 
+/*  That the lock of --key is not there to be taken over, said; LK_EXIT_NO. */
+int lk_cli_say_other (const lk_options *options);
+
 /*  Why a lock was not obtained, said; the exit code for it. */
 int lk_cli_say_failed (const lk_session *session, const lk_options *options,
                        lk_err error);

@@ -13,6 +13,7 @@
 #include "settings/router.h"
 #include "wire/message_frame.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -100,6 +101,11 @@ find_own (const lk_router_options *router, value *self, char *text, size_t size)
                            : "default";
         return true;
     }
+    if (strcmp (self->key, "lock/endpoint") == 0) {
+        snprintf (text, size, "%s", router->endpoint);
+        self->source = "as router/endpoint";
+        return true;
+    }
     return false;
 }
 
@@ -109,7 +115,7 @@ print_key (const lk_config *config, const lk_router_options *router,
            const lk_options *options, const char *key)
 {
     static const char *const sources[] = {"", "default", "file", "option"};
-    char text[LK_ADDRESS_LEN_MAX + 1];
+    char text[PATH_MAX];
     size_t count = 0;
     value self = {.key = key};
     while ((self.value = lk_config_written (config, key, count)) != NULL) {

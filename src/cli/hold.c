@@ -84,6 +84,14 @@ go_background (holder *self)
     }
 }
 
+/*  Who gives a key wants that lock, and no other one of that name. */
+static bool
+is_other (const holder *self)
+{
+    return self->options->key != 0
+           && lk_lock_key (self->lock) != self->options->key;
+}
+
 static int
 ended (const holder *self, lk_err error)
 {
@@ -133,6 +141,9 @@ hold (holder *self)
         }
         switch (self->watch.event.kind) {
         case LK_EVENT_GRANTED:
+            if (is_other (self)) {
+                return lk_cli_say_other (self->options);
+            }
             if (!begin (self)) {
                 return LK_EXIT_OK;
             }
@@ -275,7 +286,9 @@ const lk_verb lk_verb_lock = {
     "the\n                 calling shell ends\n"
     "  --pid PID      until process PID ends instead\n"
     "  --linger S     keep it for S seconds after that\n"
-    "  --key KEY      take over the lingering lock of this host that has KEY\n"
+    "  --key KEY      take over the lock that has KEY and lingers on this "
+    "host, "
+    "or\n                 fail at once\n"
     "  --static       print and return: it is held until it is unlocked\n"
     "  --json         print a JSON object for each name\n"
     "  --endpoint E   where the router is\n\n"
@@ -283,7 +296,8 @@ const lk_verb lk_verb_lock = {
     "--background\nand --static print 'false' if they fail, so that a shell's "
     "eval does, too. The\nlock is given back by `lockkeeper unlock NAME KEY`, "
     "or by a signal to the process\nthat holds it.\n\n"
-    "Exit code: 0 held and given back; 122 lost; 124, or that of --on-busy, "
+    "Exit code: 0 held and given back; 1 no lock of --key; 122 lost; 124, or "
+    "that of --on-busy, "
     "not\nobtained in time; 125 failed.\n",
     run_lock,
 };

@@ -52,6 +52,9 @@ find_problem (const lk_options *options)
     if (options->lenient && options->duration_ms == 0) {
         return "--lenient needs a --duration";
     }
+    if (options->key != 0 && options->wait_ms != LK_FOREVER) {
+        return "--key does not go with --wait: that lock is there or not";
+    }
     if (options->all
         && (options->lenient || options->is_static || options->quiet_ms > 0
             || options->linger_ms > 0 || options->key != 0)) {
@@ -74,7 +77,8 @@ lk_cli_check_kind (const lk_verb *verb, const lk_options *options)
 static lk_lock_options
 wish_of (const lk_options *options)
 {
-    return (lk_lock_options) {.wait_ms = options->wait_ms,
+    const bool takes_over = options->key != 0;
+    return (lk_lock_options) {.wait_ms = takes_over ? 0 : options->wait_ms,
                               .duration_ms = options->duration_ms,
                               .context = options->context,
                               .linger_ms = options->linger_ms,

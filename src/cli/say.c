@@ -11,10 +11,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /*  How long a router is sought that is not there, or that does not let us in:
  *  one that just begins may not have given its socket to our group yet. */
 enum { SOON_MS = 300, ATTACH_MS = 5000, WHY_MS = 500 };
+
+#define WAITING "no router yet, waiting for it for %d s ..."
 
 /*  -------------------------------------------------------- no router */
 
@@ -47,20 +50,33 @@ say_no_router (const char *text, int number)
     lk_cli_fail (0, "%s; %s", text, advice (number));
 }
 
-/*  How long to seek it: who waits for one that is not there should know. */
+/*  How long to seek it. Who sits at a terminal and waits for one that is not
+ *  there should know; the line goes away again. */
 static int
-time_to_seek (const char *endpoint)
+begin_seek (const char *endpoint, bool *told)
 {
     lk_problem problem;
+    *told = false;
     lk_endpoint_why_not (endpoint, &problem);
     if (problem.number == EACCES || problem.number == EPERM) {
         return SOON_MS;
     }
-    if (problem.number == ENOENT || problem.number == ECONNREFUSED) {
-        lk_cli_fail (0, "%s; waiting for it for %d s", problem.text,
-                     ATTACH_MS / 1000);
+    if ((problem.number == ENOENT || problem.number == ECONNREFUSED)
+        && isatty (STDERR_FILENO)) {
+        fprintf (stderr, "\r" WAITING, ATTACH_MS / 1000);
+        fflush (stderr);
+        *told = true;
     }
     return ATTACH_MS;
+}
+
+static void
+end_seek (bool told)
+{
+    if (told) {
+        fprintf (stderr, "\r%*s\r", (int) strlen (WAITING), "");
+        fflush (stderr);
+    }
 }
 
 bool
@@ -82,11 +98,14 @@ lk_cli_session (const char *endpoint)
     if (!lk_cli_is_endpoint (endpoint)) {
         return NULL;
     }
-    const lk_session_options options = {.endpoint = endpoint,
-                                        .connect_ms = time_to_seek (endpoint)};
+    bool told;
+    const lk_session_options options = {
+        .endpoint = endpoint, .connect_ms = begin_seek (endpoint, &told)};
     lk_session *session = lk_session_new (&options);
+    const int number = errno;
+    end_seek (told);
     if (session == NULL) {
-        say_no_router (lk_session_problem (NULL), errno);
+        say_no_router (lk_session_problem (NULL), number);
     }
     return session;
 }
@@ -95,11 +114,13 @@ lk_asker *
 lk_cli_asker (const char *endpoint)
 {
     lk_problem problem = {0};
+    bool told;
     if (!lk_cli_is_endpoint (endpoint)) {
         return NULL;
     }
     lk_asker *asker =
-        lk_asker_new (endpoint, time_to_seek (endpoint), &problem);
+        lk_asker_new (endpoint, begin_seek (endpoint, &told), &problem);
+    end_seek (told);
     if (asker == NULL) {
         say_no_router (problem.text, problem.number);
     }
@@ -199,6 +220,16 @@ title_of (const lk_options *options)
 }
 
 int
+lk_cli_say_other (const lk_options *options)
+{
+    return lk_cli_fail (LK_EXIT_NO,
+                        "cannot take over '%s': no such lock with that key "
+                        "lingers on this host; without --key it is asked for "
+                        "anew",
+                        title_of (options).text);
+}
+
+int
 lk_cli_say_failed (const lk_session *session, const lk_options *options,
                    lk_err error)
 {
@@ -207,6 +238,9 @@ lk_cli_say_failed (const lk_session *session, const lk_options *options,
     if (error == LK_TIMEDOUT) {
         return lk_cli_say_late ((int) options->on_busy, options->endpoint,
                                 "did not get", shown.text);
+    }
+    if (error == LK_FULL && options->key != 0) {
+        return lk_cli_say_other (options);
     }
     if (error == LK_FULL) {
         return lk_cli_fail ((int) options->on_busy,

@@ -15,11 +15,34 @@
 #define MISTAKES_MAX 1000
 #define NAME_SIZE_MAX 64 /* of what may have been meant */
 
+static bool
+is_path (const char *one, const char *other)
+{
+    return one == NULL || other == NULL ? one == other
+                                        : strcmp (one, other) == 0;
+}
+
+/*  Two daemons may read the same setting. */
+static bool
+is_kept (const lk_config *self, const char *path, unsigned line,
+         const char *text)
+{
+    for (size_t i = 0; i < self->mistake_count; i++) {
+        const lk_config_mistake *it = &self->mistakes[i];
+        if (it->line == line && is_path (it->path, path)
+            && strcmp (it->text, text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void
 lk_config_keep_mistake (lk_config *self, const char *path, unsigned line,
                         const char *text)
 {
-    if (self->mistake_count == MISTAKES_MAX) {
+    if (self->mistake_count == MISTAKES_MAX
+        || is_kept (self, path, line, text)) {
         return;
     }
     self->mistakes = lk_realloc (

@@ -77,6 +77,20 @@ check_folder (lk_config *config, const char *key, const char *dir)
     }
 }
 
+/*  A lock service that looks for its router elsewhere never finds it. */
+static void
+check_endpoints (lk_config *config, const lk_router_options *router,
+                 const lk_lockd_options *lock)
+{
+    if (strcmp (router->endpoint, lock->endpoint) != 0) {
+        lk_config_complain (config, "lock/endpoint",
+                            "the lock service would seek the router at '%s', "
+                            "and it is at '%s': leave 'lock/endpoint' out, "
+                            "then it follows 'router/endpoint'",
+                            lock->endpoint, router->endpoint);
+    }
+}
+
 /*  That below /run is made when the daemons start. */
 static void
 check_folders (lk_config *config, const lk_router_options *router,
@@ -197,5 +211,6 @@ lk_settings_check (lk_config *config, const lk_router_options *router,
         check_resolved (config, i, router->neighbour[i]);
     }
     check_address (config, router);
+    check_endpoints (config, router, lock);
     check_folders (config, router, lock);
 }

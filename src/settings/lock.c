@@ -20,6 +20,14 @@ read_small (const lk_config *config, const char *key)
     return (uint8_t) strtol (lk_config_text (config, key), NULL, 10);
 }
 
+/*  Its own setting, or else where the router's says that this is. */
+static const char *
+endpoint_key (const lk_config *config)
+{
+    return lk_config_text (config, "lock/endpoint") != NULL ? "lock/endpoint"
+                                                            : "router/endpoint";
+}
+
 static void
 read_text (char text[PATH_MAX], const lk_config *config, const char *key)
 {
@@ -32,7 +40,7 @@ static void
 check (const lk_lockd_options *self, lk_config *config)
 {
     if (lk_endpoint_check (self->endpoint, LK_IPC, NULL) != LK_OK) {
-        lk_config_refuse (config, "lock/endpoint", 0, "ipc://PATH");
+        lk_config_refuse (config, endpoint_key (config), 0, "ipc://PATH");
     }
     if (self->leader_lease_ms < 2 * self->dead_after_ms) {
         lk_config_complain (config, "lock/leader-lease",
@@ -54,7 +62,7 @@ lk_lockd_options_read (lk_lockd_options *self, lk_config *config,
 {
     const size_t before = lk_config_mistakes (config);
     memset (self, 0, sizeof *self);
-    read_text (self->endpoint, config, "lock/endpoint");
+    read_text (self->endpoint, config, endpoint_key (config));
     read_text (self->state_dir, config, "lock/state");
     read_text (self->run_dir, config, "lock/run");
     (void) lk_log_level_from_word (lk_config_text (config, "lock/log-level"),

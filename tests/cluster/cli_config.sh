@@ -173,6 +173,32 @@ check 'a file that is not there' says 125 'cannot open' \
 check 'get tells mistakes, and what is right' says 1 'router/mode = 0660' \
     "$lockkeeper" config get --config "$work/bad"
 
+#   One setting says where the router is.
+cat >"$work/moved" <<end
+router
+    endpoint = "ipc://$work/moved.router"
+    identity = "$work/state/identity"
+    listen = "tcp://127.0.0.1:*"
+    address = "127.0.0.1:*"
+lock
+    state = "$work/state"
+    run = "$work/run"
+end
+check 'the lock service follows the router' is \
+    "lock/endpoint = ipc://$work/moved.router  # as router/endpoint" \
+    bash -c "'$lockkeeper' config get --origin --config '$work/moved' |
+        grep lock/endpoint"
+check 'that is right' says 0 'right: ' "$lockkeeper" config verify "$work/moved"
+sed 's#moved.router#nowhere#; s#ipc:#tcp:#' "$work/moved" >"$work/bad.moved"
+check 'one mistake is told once' is "'$work/bad.moved', line 2: 'tcp://$work/\
+nowhere' is no value for 'router/endpoint': ipc://PATH" bash -c \
+    "'$lockkeeper' config verify '$work/bad.moved' | grep /nowhere"
+sed '$a\    endpoint = "ipc:///run/lockkeeper/router"' "$work/moved" \
+    >"$work/two.moved"
+check 'where they disagree' says 1 "', line 9: the lock service would seek \
+the router at 'ipc:///run/lockkeeper/router', and it is at 'ipc://$work/" \
+    "$lockkeeper" config verify "$work/two.moved"
+
 #   ------------------------------------------------------------ daemons
 
 sed '/^  host/d; /nobody/d; /192.0.2.7:1/d' "$work/bad" >"$work/less"
@@ -203,6 +229,16 @@ check 'a bad file is not taken' within 20 grep -q \
 check 'and it goes on' kill -0 $pid
 kill $pid
 wait $pid
+"$BUILD/lockkeeper-router" --config "$work/moved" 2>"$work/log" &
+pid=$!
+"$BUILD/lockkeeper-lockd" --config "$work/moved" 2>"$work/lockd.log" &
+lockd=$!
+trap 'kill $pid $lockd 2>/dev/null; rm -rf "$work"' EXIT
+check 'the lock service finds a router that was moved' within 20 says 1 \
+    'no member of a cluster' \
+    "$lockkeeper" cluster members --endpoint "ipc://$work/moved.router"
+kill $pid $lockd
+wait $pid $lockd
 sed -i '/loud/d' "$work/good"
 printf 'host = elsewhere\nmachine = 0123456789abcdef\n' >"$work/state/identity"
 [ ! -s /etc/machine-id ] ||

@@ -210,8 +210,16 @@ wait "${holders[@]}" 2>/dev/null
 holders=()
 sleep 0.5
 check 'linger: nobody else gets it' is_busy h2 baton
-check 'linger: another key does not do' code 124 \
-    on h1 lock baton --key 123 --wait 0 --duration 1
+check 'linger: another key does not do' says 1 'no such lock with that key' \
+    on h1 lock baton --key 123
+check 'linger: nor does another type' says 1 'no such lock with that key' \
+    on h1 lock baton --key "$key" --shared
+check 'linger: nor another host' says 1 'no such lock with that key' \
+    on h2 lock baton --key "$key"
+check 'linger: and no other lock is taken instead' \
+    says 1 "cannot take over 'staff': no such lock with that key" \
+    on h1 lock staff --key "$key"
+check 'linger: nor kept' is_free h2 staff
 check 'linger: handed on' hold h1 baton --key "$key"
 check 'linger: with its token' test "$token" = "$before"
 let_go
