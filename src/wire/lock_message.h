@@ -77,7 +77,7 @@ typedef struct {
     uint64_t token;      /* 0: waits; else held, with this fencing token */
     uint64_t key;        /* unlock key */
     int64_t duration_ms; /* 0: no limit */
-    int64_t age_ms;      /* since it was asked for, for people */
+    int64_t age_ms;      /* since it was asked for, or granted, for people */
     lk_lock_mode mode;   /* .bound: the stored one */
     uint32_t ordinal; /* held: by how many, itself too, when it was granted */
     uint32_t turn;    /* times that its type was changed */

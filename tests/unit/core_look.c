@@ -40,6 +40,30 @@ START_TEST (tickets_of_one_object)
 }
 END_TEST
 
+/*  Whoever holds a lock since it has it, whoever waits since it asked. */
+START_TEST (ages)
+{
+    size_t cursor = 0;
+    lk_ticket ticket;
+    lock (5, 1, "x");
+    lock (6, 1, "x");
+    pass (500);
+    unlock (5, 1, "x");
+    lock (5, 2, "x");
+    pass (40);
+    ck_assert (lk_node_next_ticket_of (node, x, &cursor, &ticket));
+    ck_assert_uint_eq (ticket.request.host, 6);
+    ck_assert_int_ge (ticket.age_ms, 40);
+    ck_assert_int_lt (ticket.age_ms, 400);
+    pass (500);
+    cursor = 0;
+    ck_assert (lk_node_next_ticket_of (node, x, &cursor, &ticket));
+    ck_assert (lk_node_next_ticket_of (node, x, &cursor, &ticket));
+    ck_assert_uint_eq (ticket.request.serial, 2);
+    ck_assert_int_ge (ticket.age_ms, 540);
+}
+END_TEST
+
 START_TEST (objects_that_are_waited_for)
 {
     const void *place = NULL;
@@ -110,6 +134,7 @@ main (void)
     TCase *tests = tcase_create ("look");
     tcase_add_checked_fixture (tests, set_up, stop);
     tcase_add_test (tests, tickets_of_one_object);
+    tcase_add_test (tests, ages);
     tcase_add_test (tests, objects_that_are_waited_for);
     tcase_add_test (tests, what_a_host_loses_is_told);
     suite_add_tcase (suite, tests);

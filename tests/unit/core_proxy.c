@@ -535,6 +535,30 @@ START_TEST (all_that_is_held_is_claimed)
 }
 END_TEST
 
+/*  Not how long ago it was asked for. */
+START_TEST (how_long_it_is_held_is_claimed)
+{
+    lk_decree later = decree_of (term_of (8, 1), MEMBERS, 1, 2, 3);
+    int64_t age_ms = -1;
+    later.reclaim = true;
+    ask (1);
+    wait_ms (600);
+    locked (1);
+    wait_ms (50);
+    give_decree (1, LK_MSG_READY, &later);
+    for (size_t i = 0; i < effects.count; i++) {
+        const lk_lock_message *message = effects.item[i].message;
+        if (effects.item[i].type == LK_DO_SEND
+            && message->kind == LK_MSG_REPORT
+            && message->as.report.ticket_count > 0) {
+            age_ms = message->as.report.tickets[0].age_ms;
+        }
+    }
+    ck_assert_int_ge (age_ms, 50);
+    ck_assert_int_lt (age_ms, 300);
+}
+END_TEST
+
 /*  What it had in a session that is over is not claimed in the next. */
 START_TEST (a_new_session_reports_anew)
 {
@@ -593,6 +617,7 @@ main (void)
     tcase_add_test (tests, no_grant_without_a_session);
     tcase_add_test (tests, all_homes_have_to_have_the_report);
     tcase_add_test (tests, all_that_is_held_is_claimed);
+    tcase_add_test (tests, how_long_it_is_held_is_claimed);
     tcase_add_test (tests, a_new_session_reports_anew);
     return run_tests ("core_proxy", tests);
 }

@@ -68,6 +68,7 @@ grant (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
         lk_asked_send (node, asked);
         return;
     }
+    asked->since_ms = node->now_ms;
     asked->ticket.token = reply->token;
     asked->ticket.key = reply->key;
     asked->ticket.mode.type = reply->type;

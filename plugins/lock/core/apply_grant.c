@@ -81,10 +81,14 @@ lk_apply_activate (lk_table *self, uint8_t home, lk_entry *entry,
         entry->upgrade = false;
         entry->type = LK_EXCLUSIVE;
     }
+    const bool was_held = entry->token != 0;
     entry->token = lk_apply_stamp (self, home);
     entry->ordinal = entry->queue->active + 1;
     entry->confirmed = false;
-    lk_entry_put (self, entry);
+    lk_entry_put (self, entry); /* an old request is asked about at once */
+    if (!was_held) {
+        lk_entry_set_age (entry, 0, self->now_ms);
+    }
     lk_apply_tell_locked (self, tells, entry);
     note_going (self, entry);
 }

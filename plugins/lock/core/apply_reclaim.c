@@ -36,6 +36,7 @@ apply_claim (lk_table *self, const lk_ticket *claim, int64_t now_ms)
     }
     lk_entry_take (self, entry);
     lk_entry_set_mode (entry, &claim->mode);
+    lk_entry_set_age (entry, claim->age_ms, now_ms);
     entry->token = claim->token;
     entry->key = claim->key;
     entry->ordinal = claim->ordinal;

@@ -119,7 +119,7 @@ lk_asked_new (lk_node *node, lk_asked_state state, uint64_t serial,
     memcpy (asked->object, object.data, object.size);
     asked->ticket.object = (lk_name) {asked->object, object.size};
     asked->object_hash = lk_hash64 (object.data, object.size);
-    asked->asked_ms = node->now_ms;
+    asked->since_ms = node->now_ms;
     asked->wait_until_ms = INT64_MAX;
     asked->until_ms = INT64_MAX;
     asked->linger_until_ms = INT64_MAX;

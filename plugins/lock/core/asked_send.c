@@ -79,7 +79,7 @@ send_request (lk_node *node, const lk_asked *asked, lk_lock_kind kind)
     lk_msg_request *request = &message->as.request;
     request->ticket = lk_out_ticket (node, &asked->ticket);
     request->ticket.request = request_id (node, asked);
-    request->ticket.age_ms = node->now_ms - asked->asked_ms;
+    request->ticket.age_ms = node->now_ms - asked->since_ms;
     request->queue = asked->queue;
     request->keep = asked->state == LK_ASKED_KEEPING || asked->unless_kept;
     if (asked->asks_on && !request->keep) {

@@ -114,6 +114,12 @@ lk_entry_age (const lk_entry *entry, int64_t now_ms)
     return clamp_age (now_ms - entry->since_ms);
 }
 
+void
+lk_entry_set_age (lk_entry *entry, int64_t age_ms, int64_t now_ms)
+{
+    entry->since_ms = now_ms - clamp_age (age_ms);
+}
+
 /*  -------------------------------------------------------- sums */
 
 static uint64_t *
@@ -224,7 +230,7 @@ make_entry (const lk_ticket *ticket, int64_t now_ms)
     entry->token = ticket->token;
     entry->key = ticket->key;
     entry->duration_ms = ticket->duration_ms;
-    entry->since_ms = now_ms - clamp_age (ticket->age_ms);
+    lk_entry_set_age (entry, ticket->age_ms, now_ms);
     entry->ordinal = ticket->ordinal;
     entry->turn = ticket->turn;
     entry->rest = ticket->rest;

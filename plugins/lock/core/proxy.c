@@ -100,7 +100,7 @@ begin_anew (lk_node *node, lk_asked *asked)
         node, LK_ASKED_WAITING, ++node->proxy.last_serial, app, serial, name);
     lk_asked_set_owner (again, asked->ticket.owner);
     again->queue = asked->queue;
-    again->asked_ms = asked->asked_ms;
+    again->since_ms = asked->since_ms;
     again->wait_until_ms = asked->wait_until_ms;
     lk_asked_await_end (node, again);
     again->ticket.pid = asked->ticket.pid;

@@ -83,7 +83,7 @@ typedef struct lk_asked {
     lk_err error;         /* CLOSING, ENDED: what it was told */
     uint64_t object_hash; /* lk_hash64 () of the ticket's */
     lk_ticket ticket;     /* token, key when held */
-    int64_t asked_ms;
+    int64_t since_ms;      /* asked; granted, when its token is there */
     int64_t wait_until_ms; /* WAITING, ERRAND */
     int64_t until_ms;      /* of the duration; ENDED: of the grace, if nobody
                               else ends that; INT64_MAX */

@@ -94,7 +94,7 @@ add_ticket (lk_node *node, lk_msg_report *report, const lk_asked *asked)
     ticket->request = (lk_request_id) {.host = node->config.self,
                                        .session = node->facts.session,
                                        .serial = asked->serial};
-    ticket->age_ms = node->now_ms - asked->asked_ms;
+    ticket->age_ms = node->now_ms - asked->since_ms;
 }
 
 void

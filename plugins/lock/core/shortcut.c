@@ -96,10 +96,10 @@ static bool
 is_timed_by_us (const lk_node *node, const lk_due *due, int64_t *as_of)
 {
     const lk_asked *asked = lk_asked_by_serial (node, due->tell.request.serial);
-    if (!due->added || !asked || asked->sent_ms != asked->asked_ms) {
+    if (!due->added || !asked || asked->sent_ms != asked->since_ms) {
         return false;
     }
-    *as_of = asked->asked_ms;
+    *as_of = asked->since_ms;
     return true;
 }
 

@@ -73,7 +73,7 @@ struct lk_entry {
     uint64_t key;    /* ... */
     uint64_t added;  /* lk_entry_added () */
     int64_t duration_ms;
-    int64_t since_ms; /* clock of this leader */
+    int64_t since_ms; /* asked; active: granted; clock of this leader */
     uint32_t ordinal;
     uint32_t turn;
     uint32_t quiet_ms;
@@ -290,7 +290,8 @@ const lk_memo *lk_entry_remembered (const lk_table *table,
 /*  The stamp of the operation that added it; 0: in a former term. */
 uint64_t lk_entry_added (const lk_table *table, const lk_entry *entry);
 
-/*  Since it was asked for, in ms, at most a year. */
+/*  Since it was asked for, or granted, in ms, at most a year. */
 int64_t lk_entry_age (const lk_entry *entry, int64_t now_ms);
+void lk_entry_set_age (lk_entry *entry, int64_t age_ms, int64_t now_ms);
 
 #endif
