@@ -10,6 +10,7 @@
 #include "lockd.h"
 
 #include "net/process.h"
+#include "wire/lock_mode.h"
 #include "wire/message_frame.h"
 #include "wire/object_name.h"
 
@@ -33,22 +34,6 @@ set_name (lk_message *row, const char *field, lk_name name)
     lk_message_set_text (row, field, text);
 }
 
-static void
-set_if_any (lk_message *row, const char *field, int64_t number)
-{
-    if (number > 0) {
-        lk_message_set_number (row, field, number);
-    }
-}
-
-static void
-set_if_so (lk_message *row, const char *field, bool flag)
-{
-    if (flag) {
-        lk_message_set_flag (row, field, true);
-    }
-}
-
 /*  A lock of a set is asked for when those ahead of it are held. */
 static const char *
 state_of (const lk_ticket *ticket)
@@ -61,20 +46,11 @@ state_of (const lk_ticket *ticket)
 static void
 add_mode (lk_message *row, const lk_ticket *ticket)
 {
-    const lk_lock_mode *mode = &ticket->mode;
-    lk_message_set_text (row, "type", lk_lock_type_words[mode->type]);
-    if (mode->soft) {
-        lk_message_set_text (row, "policy", "soft");
-    }
-    set_if_any (row, "quiet", mode->quiet_ms);
-    set_if_any (row, "limit", mode->limit);
-    set_if_any (row, "bound", mode->bound);
-    set_if_so (row, "lenient", mode->lenient);
-    set_if_so (row, "static", mode->is_static);
-    set_if_any (row, "ordinal", ticket->ordinal);
-    set_if_any (row, "turn", ticket->turn);
-    set_if_so (row, "upgrade", ticket->upgrade);
-    set_if_any (row, "duration", ticket->duration_ms);
+    lk_lock_mode_set (row, &ticket->mode);
+    lk_message_set_any (row, "ordinal", ticket->ordinal);
+    lk_message_set_any (row, "turn", ticket->turn);
+    lk_message_set_true (row, "upgrade", ticket->upgrade);
+    lk_message_set_any (row, "duration", ticket->duration_ms);
 }
 
 bool

@@ -6,6 +6,7 @@
 
 #include "client/letter.h"
 
+#include "wire/lock_mode.h"
 #include "wire/message_frame.h"
 #include "wire/object_name.h"
 
@@ -22,23 +23,6 @@ new_letter (const char *command, uint64_t serial)
     lk_message *message = lk_message_new (LOCK_SERVICE, command);
     lk_message_set_serial (message, serial);
     return message;
-}
-
-/*  What a lock service takes for granted is not said. */
-static void
-set_number_if_any (lk_message *message, const char *name, int64_t number)
-{
-    if (number != 0) {
-        lk_message_set_number (message, name, number);
-    }
-}
-
-static void
-set_flag_if_any (lk_message *message, const char *name, bool flag)
-{
-    if (flag) {
-        lk_message_set_flag (message, name, true);
-    }
 }
 
 static lk_name
@@ -81,20 +65,6 @@ set_names (lk_message *message, const lk_lock *lock)
     }
 }
 
-static void
-set_mode (lk_message *message, const lk_lock_mode *mode)
-{
-    lk_message_set_text (message, "type", lk_lock_type_words[mode->type]);
-    if (mode->soft) {
-        lk_message_set_text (message, "policy", "soft");
-    }
-    set_number_if_any (message, "quiet", mode->quiet_ms);
-    set_number_if_any (message, "limit", mode->limit);
-    set_number_if_any (message, "bound", mode->bound);
-    set_flag_if_any (message, "lenient", mode->lenient);
-    set_flag_if_any (message, "static", mode->is_static);
-}
-
 /*  -------------------------------------------------------- LOCK */
 
 static int64_t
@@ -124,12 +94,12 @@ lk_letter_lock (const lk_lock *lock, int64_t now_ms)
     const lk_lock_options *wish = &lock->wish;
     lk_message *message = new_letter ("LOCK", lock->serial);
     set_names (message, lock);
-    set_mode (message, &wish->mode);
+    lk_lock_mode_set (message, &wish->mode);
     const int64_t wait_ms = wait_left (wish->wait_ms, lock->asked_at, now_ms);
     lk_message_set_number (message, "wait", wait_ms);
     let_wait (message, wait_ms);
     lk_message_set_number (message, "duration", wish->duration_ms);
-    set_number_if_any (message, "linger", wish->linger_ms);
+    lk_message_set_any (message, "linger", wish->linger_ms);
     if (wish->key != 0) {
         lk_message_set_hex (message, "key", wish->key);
     }

@@ -38,6 +38,11 @@ bool lk_message_has (const lk_message *self, const char *name);
 /*  Whether a field is there and is a flag. */
 bool lk_message_is_flag (const lk_message *self, const char *name);
 
+/*  Set a field unless it is 0, or false: what is taken for granted is not
+ *  said. */
+void lk_message_set_any (lk_message *self, const char *name, int64_t number);
+void lk_message_set_true (lk_message *self, const char *name, bool flag);
+
 /*  Whether it is UNKNOWN, INVALID or TRANSMISSIONREPORT, which are never
  *  answered: two who do not understand each other would go on like that for
  *  ever. */

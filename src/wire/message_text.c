@@ -118,6 +118,22 @@ lk_message_set_flag (lk_message *self, const char *name, bool flag)
 }
 
 void
+lk_message_set_any (lk_message *self, const char *name, int64_t number)
+{
+    if (number != 0) {
+        lk_message_set_number (self, name, number);
+    }
+}
+
+void
+lk_message_set_true (lk_message *self, const char *name, bool flag)
+{
+    if (flag) {
+        lk_message_set_flag (self, name, true);
+    }
+}
+
+void
 lk_message_set_hex (lk_message *self, const char *name, uint64_t value)
 {
     char text[LK_HEX_SIZE];
