@@ -101,7 +101,7 @@ class Book:
     def lock(self, wish: Wish, wait_ms: int, now_ms: int,
              user: Any = None) -> Entry:
         """Asks for a lock (or a set)."""
-        return self._add(wish, wait_ms, now_ms, Deed.LOCK, user=user)
+        return self._add(wish, wait_ms, now_ms, Deed.LOCK, users=[user])
 
     def unlock_by_key(self, wish: Wish, key: int, now_ms: int) -> Entry:
         """Ends the lock of whoever holds it with that key."""
@@ -157,7 +157,7 @@ class Book:
 
     def _let_go(self, entry: Entry, how: str, now_ms: int) -> None:
         entry.wanted = False
-        entry.user = None
+        entry.users.clear()
         self.events = [told for told in self.events
                        if told.entry is not entry]
         self._occur(entry, how, "", now_ms)

@@ -10,12 +10,14 @@ from __future__ import annotations
 import errno
 import os
 from dataclasses import dataclass
-from typing import Callable, Generator, List, Optional, Sequence, TypeVar
+from typing import Any, Callable, Dict, Generator, List, Optional, Sequence
+from typing import Tuple, TypeVar
 
 from . import _link
 from ._book import Told
 from ._config import find_endpoints
 from ._core import READY, REFUSED, Core, Question
+from ._entry import Entry
 from ._frame import Body
 from ._lease import FOREVER, now_ms
 from ._link import Link
@@ -36,6 +38,7 @@ class Until:
     end_ms: int = FOREVER
 
 
+Place = Tuple[Any, Tuple[bytes, ...], str]
 Steps = Generator[Until, None, T]
 
 
@@ -68,6 +71,8 @@ class Driver:
             for one in find_endpoints(endpoint) or [""]]
         self.core = Core(self.endpoints, now_ms(), name or "")
         self.link = Link()
+        #: What each thread or task has of each name, to be entered again.
+        self.mine: Dict[Place, List[Entry]] = {}
 
     @property
     def is_alive(self) -> bool:

@@ -78,7 +78,7 @@ class Entry:
     deed: Deed = Deed.LOCK
     life: Life = Life.ASKED
     wanted: bool = True  # the user has not let go of it
-    user: Any = None
+    users: List[Any] = field(default_factory=list)  # several: re-entered
     repeat_at: int = FOREVER
     due: int = FOREVER
     type: str = EXCLUSIVE

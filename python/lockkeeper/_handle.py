@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, Iterable, Optional, Tuple, Union
 
 from . import _frame, _wish
-from ._drive import Driver, Steps, Until, end_of
+from ._drive import Driver, Place, Steps, Until, end_of
 from ._entry import Entry, Life
 from ._lease import FOREVER, now_ms
 from ._wish import EXCLUSIVE, SEMAPHORE, SHARED, Name, Wish
@@ -190,8 +190,30 @@ class Handle:
     #   -------------------------------------------------------- steps
 
     def _reset(self) -> None:
+        entry, place = self._entry, self._place()
+        if entry is not None:
+            entry.users = [user for user in entry.users if user is not self]
+            mine = [one for one in self._driver.mine.pop(place, [])
+                    if one is not entry or one.users]
+            if mine:
+                self._driver.mine[place] = mine
         self._entry, self._busy = None, False
         self._owner, self._depth = None, 0
+
+    def _place(self) -> Place:
+        return self._owner, self._wish.names, self._wish.context
+
+    def _join(self) -> bool:
+        """Enters again what this thread or task has of that name and type;
+        false if it has none. Raises LockLost if it was lost."""
+        for entry in self._driver.mine.get(self._place(), []):
+            if entry.type == self._wish.type:
+                if now_ms() >= entry.until():
+                    raise self._loss(entry)
+                self._entry = entry
+                entry.users.append(self)
+                return True
+        return False
 
     def _claim_steps(self, wait_ms: int, owner: Any) -> Steps[int]:
         """This object is ours; returns what is left of the wait."""
@@ -216,6 +238,12 @@ class Handle:
             return
         wait_ms = yield from self._claim_steps(
             _wish.to_ms(timeout, "a timeout", -1), owner)
+        try:
+            if self._reentrant and self._join():
+                return
+        except LockLost:
+            self._reset()
+            raise
         book = self._driver.core.book
         entry = book.lock(self._wish, wait_ms, now_ms(), self)
         self._entry = entry
@@ -225,6 +253,7 @@ class Handle:
             yield Until(lambda: entry.life is not Life.ASKED)
             if not entry.holds:
                 raise error_of(entry.error or "disconnected", entry.remark)
+            self._driver.mine.setdefault(self._place(), []).append(entry)
         except BaseException:
             book.forget(entry, now_ms())
             self._reset()
@@ -237,6 +266,11 @@ class Handle:
             self._depth -= 1
             return True
         loss = None if self.held else self._loss(entry)
+        if len(entry.users) > 1:  # entered again, and not left yet
+            self._reset()
+            if loss is not None:
+                raise loss
+            return True
         try:
             book.release(entry, now_ms())
             yield Until(lambda: entry.life is Life.CLOSED, end_of(wait_ms))
@@ -254,7 +288,8 @@ class Handle:
         """From shared to exclusive, or back, without giving it back."""
         self.ensure()
         book, entry = self._driver.core.book, self._acquired()
-        if self._wish.is_set or entry.type == SEMAPHORE:
+        if self._wish.is_set or entry.type == SEMAPHORE \
+                or wanted not in (EXCLUSIVE, SHARED):
             raise Invalid("only between exclusive and shared can a type "
                           "change, and not of a set")
         book.change(entry, wanted, wait_ms, now_ms())
@@ -273,6 +308,7 @@ class Handle:
         """Leaves it held; its key."""
         entry = self._entry
         if entry is None or not self.held or self._depth > 1 \
+                or len(entry.users) > 1 \
                 or not (entry.static or self._wish.linger_ms):
             raise Invalid("what can be left is a static or lingering lock "
                           "that is held and was acquired once")

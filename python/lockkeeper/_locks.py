@@ -16,7 +16,7 @@ from . import _session, _wish
 from ._drive import Steps
 from ._handle import RELEASE_S, Handle, LockKind, SemaphoreKind, SetKind
 from ._wish import EXCLUSIVE, SHARED, Name
-from .errors import Busy, LockLost
+from .errors import Busy, LockkeeperError
 
 T = TypeVar("T")
 H = TypeVar("H", bound="Blocking")
@@ -70,13 +70,13 @@ class Blocking(Handle):
         """
         if timeout is None:
             timeout = self._timeout
-        self._do(self._acquire_steps(timeout, threading.get_ident()))
+        self._do(self._acquire_steps(timeout, threading.current_thread()))
 
     def try_acquire(self) -> bool:
         """Takes the lock if it is free, and does not wait for it otherwise.
         False if somebody has it; all other failures are raised."""
         try:
-            self._do(self._acquire_steps(0, threading.get_ident()))
+            self._do(self._acquire_steps(0, threading.current_thread()))
         except Busy:
             return False
         return True
@@ -92,16 +92,25 @@ class Blocking(Handle):
         wait_ms = _wish.to_ms(timeout, "a timeout", 0)
         return self._do(self._release_steps(wait_ms))
 
-    def upgrade(self, timeout: Optional[float] = None) -> None:
-        """From shared to exclusive, without giving the lock back. Raises
-        Deadlock if another holder wants that already, or TimedOut; the lock
-        is still held shared then. An exclusive lock has a new token."""
+    def change(self, type: str, timeout: Optional[float] = None) -> None:
+        """To 'exclusive' or 'shared', without giving the lock back.
+
+        To 'exclusive': waits until nobody else holds it, ``timeout`` seconds
+        at most (None: for ever), ahead of all others that wait, and has a new
+        token then. Raises Deadlock if another holder wants that already, or
+        TimedOut; the lock is still held shared then. To 'shared': at once,
+        with the same token. Invalid for sets and semaphores.
+        """
         self._do(self._change_steps(
-            EXCLUSIVE, _wish.to_ms(timeout, "a timeout", -1)))
+            type, _wish.to_ms(timeout, "a timeout", -1)))
+
+    def upgrade(self, timeout: Optional[float] = None) -> None:
+        """change("exclusive", timeout)."""
+        self.change(EXCLUSIVE, timeout)
 
     def downgrade(self) -> None:
-        """From exclusive to shared, without giving the lock back."""
-        self._do(self._change_steps(SHARED, 0))
+        """change("shared")."""
+        self.change(SHARED)
 
     def leave(self) -> str:
         """Lets go of a static or lingering lock and leaves it held; returns
@@ -119,7 +128,7 @@ class Blocking(Handle):
             return  # released or left inside of the block
         try:
             self.release()
-        except LockLost:
+        except LockkeeperError:
             if value is None:
                 raise
 
@@ -148,8 +157,10 @@ class Lock(Blocking, LockKind):
     linger      when the process ends without giving it back, it is kept for
                 so long.
     key         takes over the lock with this key that lingers on this host.
-    reentrant   the thread that holds it may acquire it again; it is given
-                back when it has been released as often.
+    reentrant   the thread that holds a lock of that name, context and type
+                in this session may acquire it again, with this object or with
+                another one; it is given back when it has been released as
+                often.
     on_lost     called as on_lost(lock, reason) in a thread for callbacks.
     on_jeopardy called as on_jeopardy(lock, danger), likewise.
 

@@ -281,10 +281,12 @@ class Session:
         poll.poll(None if sleep_ms is None else min(sleep_ms, 3_600_000))
 
     def _tell(self, told: Told) -> None:
-        """Has the user's callback called in the thread for that."""
-        lock = told.entry.user
-        if not isinstance(lock, Handle) or lock._entry is not told.entry:
-            return
+        """Has the users' callbacks called in the thread for that."""
+        for lock in told.entry.users:
+            if isinstance(lock, Handle) and lock._entry is told.entry:
+                self._tell_user(lock, told)
+
+    def _tell_user(self, lock: Handle, told: Told) -> None:
         if told.kind == LOST and lock.on_lost is not None:
             on_lost, reason = lock.on_lost, told.reason
             self._call(lambda: on_lost(lock, reason))

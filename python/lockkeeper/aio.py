@@ -34,7 +34,7 @@ from ._handle import RELEASE_S, Handle, Key, LockKind, SemaphoreKind, SetKind
 from ._lease import FOREVER, now_ms
 from ._others import Check, Status, Ticket
 from ._wish import EXCLUSIVE, SHARED, Name
-from .errors import Busy, Disconnected, LockLost, Misuse
+from .errors import Busy, Disconnected, LockkeeperError, Misuse
 
 __all__ = ["Check", "Event", "Lock", "LockSet", "RWLock", "Semaphore",
            "Session", "Status", "Ticket"]
@@ -303,9 +303,11 @@ class Session:
             self._timer = self._loop.call_later(left_s, self._turn)
 
     def _tell(self, told: Told) -> None:
-        lock = told.entry.user
-        if not isinstance(lock, Waiting) or lock._entry is not told.entry:
-            return
+        for lock in told.entry.users:
+            if isinstance(lock, Waiting) and lock._entry is told.entry:
+                self._tell_user(lock, told)
+
+    def _tell_user(self, lock: "Waiting", told: Told) -> None:
         for queue in self._queues:
             queue.put_nowait(Event(told.kind, lock, told.reason))
         assert self._loop is not None
@@ -361,15 +363,20 @@ class Waiting(Handle):
         wait_ms = _wish.to_ms(timeout, "a timeout", 0)
         return await self._do(self._release_steps(wait_ms))
 
-    async def upgrade(self, timeout: Optional[float] = None) -> None:
-        """As lockkeeper.Lock.upgrade; when it is cancelled the lock is
-        shared."""
+    async def change(self, type: str,
+                     timeout: Optional[float] = None) -> None:
+        """As lockkeeper.Lock.change. When it is cancelled that wants to be
+        exclusive the lock is shared."""
         await self._do(self._change_steps(
-            EXCLUSIVE, _wish.to_ms(timeout, "a timeout", -1)))
+            type, _wish.to_ms(timeout, "a timeout", -1)))
+
+    async def upgrade(self, timeout: Optional[float] = None) -> None:
+        """change("exclusive", timeout)."""
+        await self.change(EXCLUSIVE, timeout)
 
     async def downgrade(self) -> None:
-        """As lockkeeper.Lock.downgrade."""
-        await self._do(self._change_steps(SHARED, 0))
+        """change("shared")."""
+        await self.change(SHARED)
 
     async def leave(self) -> str:
         """As lockkeeper.Lock.leave."""
@@ -386,7 +393,7 @@ class Waiting(Handle):
             return  # released or left inside of the block
         try:
             await self.release()
-        except LockLost:
+        except LockkeeperError:
             if value is None:
                 raise
 

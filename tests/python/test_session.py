@@ -102,6 +102,66 @@ class Locks(Case):
         self.assertFalse(lock.held)
         self.assertTrue(self.open("h2").lock(self.name).try_acquire())
 
+    def test_reentrant_by_name(self):
+        """a thread enters again what it has of that name, by any object"""
+        outer = self.session.lock(self.name)
+        inner = self.session.lock(self.name, reentrant=True)
+        with outer:
+            with inner:
+                self.assertEqual(inner.token, outer.token)
+                self.assertEqual(inner.key, outer.key)
+                with self.assertRaises(Misuse):
+                    outer.acquire()
+            self.assertFalse(inner.held)
+            self.assertTrue(outer.held)
+            inner.acquire()
+            outer.release()  # in any order
+            self.assertTrue(inner.held)
+            self.assertFalse(self.open("h2").lock(self.name).try_acquire())
+            inner.release()
+            outer.acquire(5)
+
+    def test_reentrant_is_of_one(self):
+        """no other thread, name, context, type or session enters with it"""
+        first = self.session.lock(self.name, reentrant=True)
+        again = self.session.lock(self.name, reentrant=True)
+        got = []
+        with first:
+            thread = threading.Thread(
+                target=lambda: got.append(again.try_acquire()))
+            thread.start()
+            thread.join()
+            self.assertEqual(got, [False])
+            for session, name, options in (
+                    (self.open("h1"), self.name, {}),
+                    (self.session, self.name, dict(shared=True))):
+                self.assertFalse(session.lock(
+                    name, reentrant=True, **options).try_acquire())
+            other = self.session.lock(self.name, reentrant=True,
+                                      context="another")
+            with other:
+                self.assertNotEqual(other.key, first.key)
+        with again:
+            self.assertGreater(again.token, first.token)
+
+    def test_reentrant_lost(self):
+        """what was lost is not entered again; each object is told"""
+        told = []
+        one, two, three = [
+            self.session.lock(self.name, reentrant=True, on_lost=lambda lock,
+                              reason: told.append((lock, reason)))
+            for _ in range(3)]
+        one.acquire()
+        two.acquire()
+        self.open("h2").force(self.name)
+        self.assertTrue(within(5, lambda: len(told) == 2))
+        self.assertEqual({lock for lock, _ in told}, {one, two})
+        for use in (three.acquire, two.release, one.release):
+            with self.assertRaises(LockLost) as caught:
+                use()
+            self.assertEqual(caught.exception.reason, "forced")
+        three.acquire(5)
+
     def test_names(self):
         """names are texts or bytes, and contexts part them"""
         for name in ("é \x1b", b"\xff\x00", "x" * 4096):
@@ -234,6 +294,13 @@ class Kinds(Case):
             self.assertFalse(self.session.lock(self.name, shared=True)
                              .try_acquire())
             lock.downgrade()
+            self.assertEqual(lock.type, "shared")
+            lock.change("exclusive", 5)
+            lock.change("exclusive")
+            self.assertEqual(lock.type, "exclusive")
+            lock.change("shared")
+            with self.assertRaisesRegex(Invalid, "between exclusive and"):
+                lock.change("semaphore")
             self.assertEqual(lock.type, "shared")
             with self.open("h2").rwlock(self.name).read():
                 with self.assertRaises(TimedOut):

@@ -11,13 +11,9 @@ import os
 import re
 import sys
 
-from lockkeeper import LockkeeperError, LockLost, aio
+from lockkeeper import Invalid, LockkeeperError, LockLost, aio
 
 TIMES = {"duration": "duration", "quiet": "quiet", "linger": "linger"}
-
-
-class Unsupported(Exception):
-    """The module has no such thing."""
 
 
 def name_of(word):
@@ -69,25 +65,24 @@ class Driver:
                 options[field] = int(value)
             elif is_option:
                 options[field] = value
-            elif word in ("soft", "lenient", "static"):
+            elif word in ("soft", "lenient", "static", "reentrant"):
                 options[word] = True
-            elif word == "reentrant":
-                raise Unsupported
             else:
                 names.append(name_of(word))
         return self.build(names, options), wait
 
     def build(self, names, options):
         kind = options.pop("type", "exclusive")
-        if len(names) > 1:
-            if kind == "semaphore" or set(options) - {"duration", "context"}:
-                raise Unsupported
-            return self.session.lock_all(names, shared=kind == "shared",
-                                         **options)
-        if kind == "semaphore":
-            return self.session.semaphore(names[0], **options)
-        return self.session.lock(names[0], shared=kind == "shared",
-                                 **options)
+        if kind == "shared":
+            options["shared"] = True
+        try:
+            if len(names) > 1:
+                return self.session.lock_all(names, **options)
+            if kind == "semaphore":
+                return self.session.semaphore(names[0], **options)
+            return self.session.lock(names[0], **options)
+        except TypeError as error:  # no such option: Python refuses it
+            raise Invalid(str(error)) from error
 
     async def do_get(self, word, *words):
         lock, wait = self.make(words)
@@ -116,20 +111,12 @@ class Driver:
             self.events.put_nowait(event)
         self.tasks[word] = asyncio.create_task(run())
 
-    @staticmethod
-    def changing(lock, kind, wait):
-        if kind == "shared":
-            return lock.downgrade()
-        if kind != "exclusive":
-            raise Unsupported
-        return lock.upgrade(seconds(wait))
-
     async def do_change(self, word, kind, wait):
-        await self.changing(self.locks[word], kind, wait)
+        await self.locks[word].change(kind, seconds(wait))
         return "ok"
 
     async def do_begin(self, word, kind, wait):
-        self.start(word, self.changing(self.locks[word], kind, wait),
+        self.start(word, self.locks[word].change(kind, seconds(wait)),
                    "changed", "unchanged")
         await asyncio.sleep(0)
         return "ok"
@@ -217,8 +204,6 @@ class Driver:
             return "unsupported"
         try:
             return await work(*words)
-        except Unsupported:
-            return "unsupported"
         except LockkeeperError as error:
             return error.reason
         except KeyError as error:
