@@ -254,24 +254,11 @@ lk_link_drop (lk_link *self)
     lk_bytes_cut (&self->out, 0);
 }
 
-static void
-linger (lk_link *self)
-{
-    const int64_t until_ms = lk_clock_ms () + self->linger_ms;
-    struct pollfd room = {.fd = self->connection.fd, .events = POLLOUT};
-
-    while (lk_zmtp_is_waiting (&self->connection)
-           && !lk_zmtp_is_cut (&self->connection)
-           && poll (&room, 1, lk_clock_poll_ms (until_ms)) == 1) {
-        lk_zmtp_flush (&self->connection);
-    }
-}
-
 void
 lk_link_clear (lk_link *self)
 {
     leave_to_owner (self);
-    linger (self);
+    lk_zmtp_linger (&self->connection, lk_clock_ms () + self->linger_ms);
     lk_link_drop (self);
     lk_zmtp_clear (&self->connection);
     lk_part_clear (&self->part);

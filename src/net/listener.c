@@ -16,7 +16,6 @@
 #include "util/map.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -371,17 +370,6 @@ lk_listener_dial (lk_listener *self, const char *address, lk_identity *identity)
 
 /*  -------------------------------------------------------- the end */
 
-static void
-linger (connection *self, int64_t until_ms)
-{
-    struct pollfd room = {.fd = self->zmtp.fd, .events = POLLOUT};
-
-    while (lk_zmtp_is_waiting (&self->zmtp) && !lk_zmtp_is_cut (&self->zmtp)
-           && poll (&room, 1, lk_clock_poll_ms (until_ms)) == 1) {
-        lk_zmtp_flush (&self->zmtp);
-    }
-}
-
 void
 lk_listener_destroy (lk_listener **self_p, int linger_ms)
 {
@@ -400,7 +388,7 @@ lk_listener_destroy (lk_listener **self_p, int linger_ms)
         close (self->fd);
     }
     HASH_ITER (hh, self->by_identity, it, next) {
-        linger (it, until_ms);
+        lk_zmtp_linger (&it->zmtp, until_ms);
         take_out (it);
         lk_free (it);
     }

@@ -11,9 +11,11 @@
 
 #include "net/zmtp.h"
 
+#include "net/clock.h"
 #include "wire/frame.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -83,6 +85,22 @@ lk_zmtp_flush (lk_zmtp *self)
     } else if (self->sent > self->out.size / 2) {
         lk_bytes_drop (&self->out, self->sent);
         self->sent = 0;
+    }
+}
+
+void
+lk_zmtp_linger (lk_zmtp *self, int64_t until_ms)
+{
+    struct pollfd room = {.fd = self->fd, .events = POLLOUT};
+    int got = 1;
+
+    while (lk_zmtp_is_waiting (self) && !self->is_cut && got != 0) {
+        got = poll (&room, 1, lk_clock_poll_ms (until_ms));
+        if (got == 1) {
+            lk_zmtp_flush (self);
+        } else if (got == -1 && errno != EINTR) {
+            return;
+        }
     }
 }
 

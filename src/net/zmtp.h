@@ -8,7 +8,7 @@
  *  or ROUTER. No thread stands between the descriptor and who uses it: what
  *  has come is read with one system call, and sent with one.
  *
- *  Nothing blocks. Wait until the descriptor is readable, and writable while
+ *  Nothing blocks but lk_zmtp_linger. Wait until the descriptor is readable, and writable while
  *  lk_zmtp_is_waiting.
  */
 
@@ -79,5 +79,9 @@ bool lk_zmtp_is_cut (const lk_zmtp *self);
 /*  Whether something waits for room in the socket; and tries it again. */
 bool lk_zmtp_is_waiting (const lk_zmtp *self);
 void lk_zmtp_flush (lk_zmtp *self);
+
+/*  Waits for that room until nothing waits any more, the other end is gone, or
+ *  it is `until_ms` (boot clock). A signal does not end it. */
+void lk_zmtp_linger (lk_zmtp *self, int64_t until_ms);
 
 #endif

@@ -16,9 +16,12 @@
 
 #include <check.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /*  What libzmq 4.3 says as a ROUTER: greeting and READY. */
@@ -364,6 +367,71 @@ START_TEST (a_router_of_libzmq_answers)
 }
 END_TEST
 
+/*  -------------------------------------------------------- the last word */
+
+static void
+wake (int number)
+{
+    (void) number;
+}
+
+/*  Reads all that comes, a little later; its own time is not counted. */
+static pid_t
+read_later (size_t size)
+{
+    const pid_t reader = fork ();
+    ck_assert_int_ge (reader, 0);
+    if (reader == 0) {
+        static char data[1 << 16];
+        struct pollfd more = {.fd = other, .events = POLLIN};
+        (void) poll (NULL, 0, 300);
+        while (size > 0 && poll (&more, 1, 5000) == 1) {
+            const ssize_t got = read (other, data, sizeof data);
+            size -= got > 0 ? (size_t) got : 0;
+        }
+        _exit (size > 0);
+    }
+    return reader;
+}
+
+START_TEST (lingers_through_signals)
+{
+    static char large[1 << 22];
+    const struct itimerval often = {.it_interval = {.tv_usec = 20000},
+                                    .it_value = {.tv_usec = 20000}};
+    const struct sigaction action = {.sa_handler = wake};
+    int status;
+    come_up ();
+    ck_assert (lk_zmtp_send (&it, (lk_slice) {large, sizeof large}));
+    ck_assert (lk_zmtp_is_waiting (&it));
+    const pid_t reader = read_later (sizeof large + 9);
+    ck_assert_int_eq (sigaction (SIGALRM, &action, NULL), 0);
+    ck_assert_int_eq (setitimer (ITIMER_REAL, &often, NULL), 0);
+    lk_zmtp_linger (&it, lk_clock_ms () + 10000);
+    ck_assert_int_eq (setitimer (ITIMER_REAL, &(struct itimerval) {0}, NULL),
+                      0);
+    ck_assert (!lk_zmtp_is_waiting (&it));
+    ck_assert_int_eq (waitpid (reader, &status, 0), reader);
+    ck_assert_int_eq (status, 0);
+}
+END_TEST
+
+START_TEST (lingers_no_longer_than_that)
+{
+    static char large[1 << 22];
+    come_up ();
+    ck_assert (lk_zmtp_send (&it, (lk_slice) {large, sizeof large}));
+    const int64_t begun_ms = lk_clock_ms ();
+    lk_zmtp_linger (&it, begun_ms + 50);
+    ck_assert (lk_zmtp_is_waiting (&it));
+    ck_assert_int_ge (lk_clock_ms (), begun_ms + 50);
+    close (other);
+    other = -1;
+    lk_zmtp_linger (&it, INT64_MAX);
+    ck_assert (lk_zmtp_is_cut (&it));
+}
+END_TEST
+
 static void
 add_tests (TCase *tcase)
 {
@@ -379,6 +447,8 @@ add_tests (TCase *tcase)
     tcase_add_test (tcase, what_does_not_fit_waits);
     tcase_add_test (tcase, nothing_overtakes_what_waits);
     tcase_add_test (tcase, a_router_of_libzmq_answers);
+    tcase_add_test (tcase, lingers_through_signals);
+    tcase_add_test (tcase, lingers_no_longer_than_that);
 }
 
 int
