@@ -49,6 +49,7 @@ seek (lk_attach *self)
     lk_problem problem;
 
     self->state = LK_ATTACH_SEEKING;
+    self->taken_since = 0;
     lk_link_drop (&self->link);
     self->open_since = lk_clock_ms ();
     if (lk_link_open (&self->link, &problem) == LK_OK) {
@@ -112,7 +113,6 @@ static void
 begin_register (lk_attach *self)
 {
     self->state = LK_ATTACH_REGISTERING;
-    self->taken_since = 0;
     snprintf (self->address, sizeof self->address, "%s@.", self->name);
     send_register (self);
 }

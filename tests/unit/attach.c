@@ -401,9 +401,15 @@ START_TEST (name_that_is_taken_for_a_moment)
     begin ();
     until (&fake.registers, 3);
     ck_assert_int_eq (seen.refused, 0);
+    lk_attach_problem (attach, &problem);
+    ck_assert_ptr_nonnull (strstr (problem.text, "by process 1"));
     fake.answer = "READY";
     fake.reason = NULL;
     until (&seen.ready, 1);
+    lk_socket_destroy (&fake.socket);
+    until (&seen.lost, 1);
+    lk_attach_problem (attach, &problem);
+    ck_assert_ptr_nonnull (strstr (problem.text, "no router at"));
 }
 END_TEST
 
