@@ -423,23 +423,8 @@ extern const char *const lk_alert_words[LK_ALERT_CAUSES];
 size_t lk_ticket_size (const lk_ticket *self);
 size_t lk_op_size (const lk_op *self);
 
-/*  Copies `source`, with all that it points to, into `copy`, which owns it:
- *  lk_lock_message_clear () frees that. Clear also fits a message that
- *  lk_lock_decode () filled, and one of all zeroes. */
-void lk_lock_message_copy (lk_lock_message *copy,
-                           const lk_lock_message *source);
-void lk_lock_message_clear (lk_lock_message *self);
-
-/*  Deep copies of tickets and operations, owned by the receiver. Each name of
- *  a single ticket is memory of its own. What lk_tickets_copy () made is one
- *  block with all its names: only lk_tickets_free () frees it, single tickets
- *  of it are never cleared or given away; likewise the arrays in a copied
- *  message, and all that a copied operation points to: lk_op_clear () frees
- *  that. No tickets: NULL. */
-void lk_ticket_copy (lk_ticket *copy, const lk_ticket *source);
-void lk_ticket_clear (lk_ticket *self);
-lk_ticket *lk_tickets_copy (const lk_ticket *tickets, size_t count);
-void lk_tickets_free (lk_ticket *tickets);
+/*  A deep copy in one block, which lk_op_clear () frees: single tickets of it
+ *  are never given away. */
 void lk_op_copy (lk_op *copy, const lk_op *source);
 void lk_op_clear (lk_op *self);
 

@@ -11,6 +11,7 @@
  */
 
 #include "lib/example.h"
+#include "lib/lock_copy.h"
 #include "util/alloc.h"
 #include "util/assert.h"
 #include "wire/message_frame.h"

@@ -8,6 +8,7 @@
 
 #include "lib/core_checks.h"
 #include "lib/hostile.h"
+#include "lib/lock_copy.h"
 #include "util/assert.h"
 
 #include <stdio.h>

@@ -8,6 +8,7 @@
 #ifndef LK_DECODE_H
 #define LK_DECODE_H
 
+#include "lib/lock_copy.h"
 #include "wire/lock_codec.h"
 
 /*  As lk_lock_read, but on LK_OK `out` owns its memory

@@ -11,6 +11,7 @@
 #define LK_HOSTILE_H
 
 #include "lib/fuel.h"
+#include "lib/lock_copy.h"
 #include "wire/lock_message.h"
 #include "wire/roster.h"
 

@@ -7,6 +7,7 @@
 #include "lib/small.h"
 
 #include "lib/core_checks.h"
+#include "lib/lock_copy.h"
 #include "table.h"
 #include "util/alloc.h"
 #include "util/assert.h"

@@ -6,6 +6,7 @@
 
 #include "world.h"
 
+#include "lib/lock_copy.h"
 #include "util/alloc.h"
 
 #include <string.h>

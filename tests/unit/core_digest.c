@@ -10,6 +10,7 @@
  */
 
 #include "lib/corrupt.h"
+#include "lib/lock_copy.h"
 
 #include "digest.h"
 #include "node_private.h"

@@ -8,6 +8,7 @@
  */
 
 #include "lib/example.h"
+#include "lib/lock_copy.h"
 #include "peers.h"
 #include "wire/message_frame.h"
 #include "wire/message_private.h"

@@ -8,6 +8,7 @@
  */
 
 #include "lib/example.h"
+#include "lib/lock_copy.h"
 #include "util/alloc.h"
 #include "wire/message_frame.h"
 

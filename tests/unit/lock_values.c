@@ -9,6 +9,7 @@
  */
 
 #include "lib/example.h"
+#include "lib/lock_copy.h"
 
 #include <check.h>
 #include <stdlib.h>
