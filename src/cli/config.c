@@ -134,8 +134,8 @@ print_key (const lk_config_key *key, bool json)
     lk_message_destroy (&row);
 }
 
-int
-lk_cli_config_keys (const lk_options *options)
+static int
+config_keys (const lk_options *options)
 {
     for (const lk_config_key *key = lk_settings; key->key != NULL; key++) {
         print_key (key, options->json);
@@ -157,7 +157,7 @@ static const sub_verb sub_verbs[] = {
     {"set", 1, 100, "needs a key, and its values unless --unset",
      lk_cli_config_set},
     {"verify", 0, 100, "takes files", lk_cli_config_verify},
-    {"keys", 0, 0, "takes nothing more", lk_cli_config_keys},
+    {"keys", 0, 0, "takes nothing more", config_keys},
 };
 
 static int

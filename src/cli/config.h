@@ -29,6 +29,5 @@ const char *lk_cli_how_to_apply (const lk_config *config,
 int lk_cli_config_get (const lk_options *options);
 int lk_cli_config_set (const lk_options *options);
 int lk_cli_config_verify (const lk_options *options);
-int lk_cli_config_keys (const lk_options *options);
 
 #endif

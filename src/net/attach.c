@@ -287,12 +287,6 @@ lk_attach_router_address (const lk_attach *self)
     return self->router_address;
 }
 
-const char *
-lk_attach_name (const lk_attach *self)
-{
-    return self->name;
-}
-
 void
 lk_attach_problem (const lk_attach *self, lk_problem *problem)
 {

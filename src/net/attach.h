@@ -94,9 +94,8 @@ lk_attach_state lk_attach_get_state (const lk_attach *self);
 /*  Whether it is this process's: in a child it says and hears nothing. */
 bool lk_attach_is_ours (const lk_attach *self);
 
-/*  The host's name from the last READY, "" before; own name. */
+/*  The host's name from the last READY, "" before. */
 const char *lk_attach_host (const lk_attach *self);
-const char *lk_attach_name (const lk_attach *self);
 
 /*  How other routers reach this host's, "10.0.0.1:4040", from the last READY;
  *  "" if it did not say. */

@@ -43,6 +43,17 @@ detach (lk_bus *self, const char *reason)
     }
 }
 
+/*  What detach sends still leaves. */
+static void
+end (lk_bus *self, const char *reason, int exit_code)
+{
+    if (self->stopping) {
+        return;
+    }
+    detach (self, reason);
+    lk_bus_stop (self, exit_code);
+}
+
 static void
 on_lost (void *user)
 {
@@ -67,7 +78,7 @@ on_refused (void *user, const char *reason)
                   lk_bus_service (self), reason,
                   is_taken ? "; it runs on this host already" : "");
     snprintf (text, sizeof text, "refused: %s", reason);
-    lk_bus_end (self, text, 1);
+    end (self, text, 1);
 }
 
 static bool
@@ -206,21 +217,11 @@ void
 lk_bus_leave (lk_bus *self, const char *reason)
 {
     if (!self->service->leave || !self->was_attached || self->leaving) {
-        lk_bus_end (self, reason, 0);
+        end (self, reason, 0);
     } else if (!self->stopping) {
         self->leaving = true;
         self->service->leave (self->self, reason);
     }
-}
-
-void
-lk_bus_end (lk_bus *self, const char *reason, int exit_code)
-{
-    if (self->stopping) {
-        return;
-    }
-    detach (self, reason);
-    lk_bus_stop (self, exit_code);
 }
 
 /*  -------------------------------------------------------- service.h's */

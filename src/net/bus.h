@@ -54,11 +54,7 @@ void lk_bus_clear (lk_bus *self);
 void lk_bus_settle (lk_bus *self);
 
 /*  The service is to stop: if attach ever was called, its leave, which
- *  stops it later; without one, or a second time, lk_bus_end with code 0. */
+ *  stops it later; without one, or a second time, it stops with code 0. */
 void lk_bus_leave (lk_bus *self, const char *reason);
-
-/*  Calls detach with the reason, if attach ever was called, and stops; what
- *  detach sends still leaves. Only the first time. */
-void lk_bus_end (lk_bus *self, const char *reason, int exit_code);
 
 #endif

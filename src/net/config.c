@@ -368,15 +368,6 @@ lk_config_item (const lk_config *self, const char *key, size_t position)
     return position < values->count ? values->items[position].text : NULL;
 }
 
-bool
-lk_config_is_set (const lk_config *self, const char *key)
-{
-    size_t place = place_of (self, key);
-
-    return self->options.values[place].count > 0
-           || self->file.values[place].count > 0;
-}
-
 const char *
 lk_config_written (const lk_config *self, const char *key, size_t position)
 {

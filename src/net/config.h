@@ -100,9 +100,6 @@ bool lk_config_flag (const lk_config *self, const char *key);
 const char *lk_config_item (const lk_config *self, const char *key,
                             size_t position);
 
-/*  Whether file or command line say something about it. */
-bool lk_config_is_set (const lk_config *self, const char *key);
-
 /*  The value as it was written, of any type (of a list: the one at
  *  `position`); NULL: none. */
 const char *lk_config_written (const lk_config *self, const char *key,

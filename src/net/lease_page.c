@@ -224,9 +224,3 @@ lk_lease_view_until (const lk_lease_view *self, uint64_t session)
 
     return atomic_load (&self->page->session) == session ? until_ms : 0;
 }
-
-uint64_t
-lk_lease_view_session (const lk_lease_view *self)
-{
-    return atomic_load (&self->page->session);
-}

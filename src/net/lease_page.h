@@ -46,7 +46,4 @@ void lk_lease_view_destroy (lk_lease_view **self_p);
  *  one by now. */
 int64_t lk_lease_view_until (const lk_lease_view *self, uint64_t session);
 
-/*  The session that the page has now. */
-uint64_t lk_lease_view_session (const lk_lease_view *self);
-
 #endif

@@ -115,18 +115,6 @@ lk_index_clear (lk_index *self)
 }
 
 void
-lk_index_reserve (lk_index *self, size_t count)
-{
-    LK_ASSERT (self->count == 0);
-    if (count > self->room) {
-        set_room (self, count);
-    }
-    while (self->buckets < count) {
-        self->bucket[self->buckets++] = NULL;
-    }
-}
-
-void
 lk_index_add (lk_index *self, lk_link *link)
 {
     self->count++;

@@ -35,9 +35,6 @@ void lk_index_init (lk_index *self, uint32_t (*hash) (const lk_link *link));
 /*  Forgets all that is in it; returns it as a chain, for whom it belongs. */
 lk_link *lk_index_clear (lk_index *self);
 
-/*  An empty one gets buckets for so many at once. */
-void lk_index_reserve (lk_index *self, size_t count);
-
 void lk_index_add (lk_index *self, lk_link *link);
 void lk_index_remove (lk_index *self, lk_link *link);
 

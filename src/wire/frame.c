@@ -143,18 +143,6 @@ lk_frame_next (const void *frame, size_t size, size_t *at,
     return LK_FRAME_MESSAGE;
 }
 
-bool
-lk_frame_check (const void *frame, size_t size, const char **problem)
-{
-    lk_frame_header header;
-    lk_frame_result result;
-    size_t at = 0;
-    do {
-        result = lk_frame_next (frame, size, &at, &header, problem);
-    } while (result == LK_FRAME_MESSAGE);
-    return result == LK_FRAME_END;
-}
-
 void
 lk_frame_set_crossed (void *frame, lk_frame_header *header)
 {

@@ -47,9 +47,6 @@ typedef enum {
 lk_frame_result lk_frame_next (const void *frame, size_t size, size_t *at,
                                lk_frame_header *header, const char **problem);
 
-/*  Whether all of a frame can be read; else *problem says why not. */
-bool lk_frame_check (const void *frame, size_t size, const char **problem);
-
 /*  Sets that flag in the frame which `header` was read from, and in it. */
 void lk_frame_set_crossed (void *frame, lk_frame_header *header);
 

@@ -76,7 +76,5 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
         check_writing (&header);
     }
     LK_ASSERT ((result == LK_FRAME_BROKEN) == (problem != NULL));
-    LK_ASSERT (lk_frame_check (data, size, &problem)
-               == (result == LK_FRAME_END));
     return 0;
 }

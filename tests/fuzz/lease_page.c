@@ -29,9 +29,10 @@ check_view (const uint8_t *data, size_t size)
     LK_ASSERT ((view != NULL)
                == (size >= 24 && memcmp (data, "LKLEASE1", 8) == 0));
     if (view != NULL) {
+        uint64_t session;
         int64_t until_ms;
+        memcpy (&session, data + 8, sizeof session);
         memcpy (&until_ms, data + 16, sizeof until_ms);
-        const uint64_t session = lk_lease_view_session (view);
         LK_ASSERT (lk_lease_view_until (view, session) == until_ms);
         LK_ASSERT (lk_lease_view_until (view, session + 1) == 0);
     }

@@ -28,7 +28,7 @@ static lk_entry *
 held (lk_table *table, uint8_t home, uint64_t place, uint64_t *count)
 {
     uint64_t seen = 0;
-    lk_entry *const *listing = lk_table_listing (table);
+    lk_entry *const *listing = lk_table_listing (table, table->count);
     for (size_t i = 0; i < table->count; i++) {
         lk_entry *entry = listing[i];
         if (lk_queue_home (table, entry->queue) == home

@@ -8,6 +8,7 @@
  */
 
 #include "checker.h"
+#include "node_private.h"
 
 #include <string.h>
 
@@ -454,7 +455,9 @@ look_into (sim_checker *self, size_t place, lk_node *node, bool changed)
 {
     sim_service *service =
         &self->service[sim_checker_latest (self)->leader[place]];
-    uint64_t length = lk_node_table_length (node);
+    /*  How many operations it has seen in its term: the same number is the
+     *  same table. */
+    uint64_t length = lk_table_length (&node->table);
     bool again =
         self->latest + 1 == service->seen_in && service->seen <= length;
 

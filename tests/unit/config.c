@@ -83,7 +83,8 @@ START_TEST (defaults)
     ck_assert (!lk_config_flag (config, "router/syslog"));
     ck_assert_str_eq (lk_config_text (config, "router/leaders"), "3");
     ck_assert_ptr_null (lk_config_item (config, "router/neighbour", 0));
-    ck_assert (!lk_config_is_set (config, "router/port"));
+    ck_assert_int_eq (lk_config_origin_of (config, "router/port", 0).source,
+                      LK_FROM_DEFAULT);
 }
 END_TEST
 
@@ -114,7 +115,8 @@ START_TEST (file_is_read)
     ck_assert_str_eq (lk_config_item (config, "router/neighbour", 1), "h3:1");
     ck_assert_ptr_null (lk_config_item (config, "router/neighbour", 2));
     ck_assert_str_eq (lk_config_text (config, "router/deep/er"), "water");
-    ck_assert (lk_config_is_set (config, "router/port"));
+    ck_assert_int_eq (lk_config_origin_of (config, "router/port", 0).source,
+                      LK_FROM_FILE);
 }
 END_TEST
 

@@ -201,7 +201,7 @@ END_TEST
 START_TEST (a_home_that_is_unsound)
 {
     ask (1);
-    lk_table_listing (&node->table)[0]->key ^= 1;
+    lk_table_listing (&node->table, node->table.count)[0]->key ^= 1;
     acked_otherwise (THIRD, 2);
     ck_assert_uint_eq (alert_to (THIRD)->host, 0);
     ck_assert_int_eq (alert_to (THIRD)->cause, LK_ALERT_TABLE);
@@ -215,7 +215,7 @@ START_TEST (a_home_that_becomes_unsound)
 {
     ask (1);
     acked_otherwise (THIRD, 2);
-    lk_table_listing (&node->table)[0]->key ^= 1;
+    lk_table_listing (&node->table, node->table.count)[0]->key ^= 1;
     now_ms += 11000;
     tick ();
     ck_assert_int_eq (alert_to (THIRD)->cause, LK_ALERT_TABLE);
@@ -249,7 +249,7 @@ seal (void)
 START_TEST (a_table_is_looked_at_before_it_is_copied)
 {
     ask (1);
-    lk_table_listing (&node->table)[0]->key ^= 1;
+    lk_table_listing (&node->table, node->table.count)[0]->key ^= 1;
     seal ();
     ck_assert_int_eq (alert_to (THIRD)->cause, LK_ALERT_TABLE);
     ck_assert (!lk_table_is_filled (&node->table));
@@ -260,7 +260,7 @@ END_TEST
 START_TEST (a_large_table_is_not)
 {
     ask (1);
-    lk_table_listing (&node->table)[0]->key ^= 1;
+    lk_table_listing (&node->table, node->table.count)[0]->key ^= 1;
     const size_t count = node->table.count;
     node->table.count = LK_SOUND_MAX + 1;
     seal ();

@@ -404,7 +404,8 @@ START_TEST (it_is_copied)
     lk_table_init (&copy);
     lk_table_begin (&copy, &two_homes);
     for (size_t i = 0; i < table.count; i++) {
-        const lk_ticket listed = lk_entry_ticket (lk_table_listing (&table)[i]);
+        const lk_ticket listed =
+            lk_entry_ticket (lk_table_listing (&table, table.count)[i]);
         lk_table_restore (&copy, &listed, 1000);
     }
     ck_assert (lk_digest_share (&table, HOME, &digest[0]));

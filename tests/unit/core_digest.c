@@ -238,7 +238,7 @@ static const lk_entry *
 entry_of (lk_host leader, lk_host place, uint64_t serial)
 {
     lk_table *table = &hosts[leader].node->table;
-    lk_entry *const *listing = lk_table_listing (table);
+    lk_entry *const *listing = lk_table_listing (table, table->count);
     for (size_t i = 0; i < table->count; i++) {
         const lk_entry *entry = listing[i];
         if (lk_entry_request (entry).host == place
@@ -406,8 +406,9 @@ chain_of_confirm (uint64_t token, bool told)
                              .owner = {"app@h", 5},
                              .key = 9};
     lk_table_apply (&table, 0, &op, now_ms, NULL);
-    op.ticket.token = told ? lk_table_listing (&table)[0]->token : 0;
-    lk_table_listing (&table)[0]->token ^= token;
+    op.ticket.token =
+        told ? lk_table_listing (&table, table.count)[0]->token : 0;
+    lk_table_listing (&table, table.count)[0]->token ^= token;
     op.kind = LK_OP_CONFIRM;
     lk_table_apply (&table, 0, &op, now_ms, NULL);
     uint64_t hash = table.hash[0];

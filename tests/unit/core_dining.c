@@ -168,7 +168,7 @@ take_over (void)
             lk_table_begin (&table[leader], &decree);
             for (size_t i = 0; i < old.count; i++) {
                 const lk_ticket listed =
-                    lk_entry_ticket (lk_table_listing (&old)[i]);
+                    lk_entry_ticket (lk_table_listing (&old, old.count)[i]);
                 lk_table_restore (&table[leader], &listed, now);
             }
         }

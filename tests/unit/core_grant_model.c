@@ -179,7 +179,7 @@ refill (void)
     lk_table copy;
     lk_table_init (&copy);
     lk_table_begin (&copy, &decree);
-    lk_entry *const *listing = lk_table_listing (&table);
+    lk_entry *const *listing = lk_table_listing (&table, table.count);
     for (size_t i = 0; i < table.count; i++) {
         const lk_ticket listed = lk_entry_ticket (listing[i]);
         lk_table_restore (&copy, &listed, 7000);

@@ -36,7 +36,8 @@ START_TEST (in_the_order_of_asking)
     lock (5, 1, "x");
     lock (6, 1, "x");
     lock (5, 2, "x");
-    const uint64_t first = lk_table_listing (&node->table)[0]->token;
+    const uint64_t first =
+        lk_table_listing (&node->table, node->table.count)[0]->token;
     unlock (5, 1, "x");
     const lk_lock_message *next = sent (LK_MSG_LOCKED, 6);
     ck_assert_ptr_nonnull (next);
@@ -155,7 +156,8 @@ START_TEST (the_grant_that_stands_is_told)
     unlock (5, 1, "x");
     forget_ends ();
     lock (5, 1, "x");
-    const uint64_t token = lk_table_listing (&node->table)[0]->token;
+    const uint64_t token =
+        lk_table_listing (&node->table, node->table.count)[0]->token;
     const int before = said[LK_MSG_LOCKED];
     ping_from (1, 1, 0);
     ck_assert_int_eq (said[LK_MSG_LOCKED] - before, 1);
@@ -511,7 +513,7 @@ START_TEST (asked_again_with_its_token)
     is_audited (9000);
     say_audited (decree.term, 5, number_of (5), 0);
     say_audited (decree.term, 6, number_of (6),
-                 lk_table_listing (&node->table)[0]->token);
+                 lk_table_listing (&node->table, node->table.count)[0]->token);
     ck_assert (!is_audited (3000));
     unlock (6, 1, "x");
     ck_assert (is_audited (2000));
@@ -531,7 +533,7 @@ START_TEST (asked_again_when_it_comes_again)
     lock (5, 1, "x");
     is_audited (9000);
     say_audited (decree.term, 6, number_of (6),
-                 lk_table_listing (&node->table)[0]->token);
+                 lk_table_listing (&node->table, node->table.count)[0]->token);
     say_audited (decree.term, 5, number, 0);
     ck_assert (is_audited (2000));
     say_audited (decree.term, 5, number_of (5), 0);
@@ -575,9 +577,11 @@ START_TEST (a_report_is_entered)
     ck_assert_uint_eq (node->table.count, 0);
     ck_assert (reports (&message));
     ck_assert_uint_eq (node->table.count, 1);
-    ck_assert_uint_eq (lk_table_listing (&node->table)[0]->token,
-                       claimed.token);
-    ck_assert_uint_eq (lk_table_listing (&node->table)[0]->key, 50);
+    ck_assert_uint_eq (
+        lk_table_listing (&node->table, node->table.count)[0]->token,
+        claimed.token);
+    ck_assert_uint_eq (
+        lk_table_listing (&node->table, node->table.count)[0]->key, 50);
     lock (5, 9, "z");
     ck_assert_uint_eq (node->table.count, 2);
     ck_assert_ptr_null (sent (LK_MSG_LOCKED, 5)); /* the reclaim is not over */

@@ -119,10 +119,11 @@ START_TEST (a_change_of_the_other_home)
                            .turn = 1}};
     add (0, 1);
     apply (1, &op);
-    ck_assert_int_eq (lk_table_listing (&table)[0]->type, LK_EXCLUSIVE);
+    ck_assert_int_eq (lk_table_listing (&table, table.count)[0]->type,
+                      LK_EXCLUSIVE);
     op.kind = LK_OP_RIPE;
     apply (1, &op);
-    ck_assert_uint_eq (lk_table_listing (&table)[0]->turn, 0);
+    ck_assert_uint_eq (lk_table_listing (&table, table.count)[0]->turn, 0);
     op.ticket.request.serial = 2; /* it is gone */
     apply (0, &op);
     ck_assert_uint_eq (table.count, 1);
@@ -155,11 +156,11 @@ START_TEST (changes_by_the_other_home)
     op.ticket.mode.type = LK_SHARED;
     op.ticket.turn = 1;
     apply (1, &op);
-    ck_assert_uint_eq (lk_table_listing (&table)[0]->turn, 0);
-    lk_table_listing (&table)[0]->is_static = true;
+    ck_assert_uint_eq (lk_table_listing (&table, table.count)[0]->turn, 0);
+    lk_table_listing (&table, table.count)[0]->is_static = true;
     op.kind = LK_OP_KEEP;
     apply (1, &op);
-    ck_assert (!lk_table_listing (&table)[0]->kept);
+    ck_assert (!lk_table_listing (&table, table.count)[0]->kept);
 }
 END_TEST
 
@@ -167,7 +168,7 @@ START_TEST (ages_have_an_end)
 {
     const int64_t year_ms = INT64_C (366) * 24 * 3600 * 1000;
     add (0, 1);
-    lk_entry *entry = lk_table_listing (&table)[0];
+    lk_entry *entry = lk_table_listing (&table, table.count)[0];
     entry->since_ms = 1000;
     ck_assert_int_eq (lk_entry_age (entry, 999), 0);
     ck_assert_int_eq (lk_entry_age (entry, 1999), 999);

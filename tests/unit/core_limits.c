@@ -147,7 +147,9 @@ START_TEST (two_hosts_claim_one_object)
     ck_assert (traces ("two hosts claim one object"));
     ck_assert_uint_eq (node->table.count, 1);
     ck_assert_uint_eq (
-        lk_entry_request (lk_table_listing (&node->table)[0]).host, THIRD);
+        lk_entry_request (lk_table_listing (&node->table, node->table.count)[0])
+            .host,
+        THIRD);
 }
 END_TEST
 
@@ -181,12 +183,13 @@ confirm_waiting (lk_term term)
 {
     lk_lock_message message = message_of (LK_MSG_AUDITED);
     message.term = term;
-    message.as.audit.request =
-        lk_entry_request (lk_table_listing (&node->table)[0]);
+    message.as.audit.request = lk_entry_request (
+        lk_table_listing (&node->table, node->table.count)[0]);
     message.as.audit.object =
-        lk_entry_object (lk_table_listing (&node->table)[0]);
+        lk_entry_object (lk_table_listing (&node->table, node->table.count)[0]);
     give (THIRD, &message);
-    ck_assert (lk_table_listing (&node->table)[0]->confirmed);
+    ck_assert (
+        lk_table_listing (&node->table, node->table.count)[0]->confirmed);
 }
 
 START_TEST (what_is_confirmed_is_not_looked_after)
@@ -203,8 +206,9 @@ START_TEST (confirmed_as_waiting_it_is_not_confirmed_as_held)
     const lk_term term = reclaim_with_one_that_waits ();
     confirm_waiting (term);
     report (THIRD, OWN_PLACE, term);
-    ck_assert_uint_eq (lk_table_listing (&node->table)[0]->token,
-                       claimed.token);
+    ck_assert_uint_eq (
+        lk_table_listing (&node->table, node->table.count)[0]->token,
+        claimed.token);
     now_ms += 250;
     tick ();
     ck_assert_uint_eq (node->table.audits.count, 1);

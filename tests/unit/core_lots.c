@@ -138,7 +138,7 @@ START_TEST (carried_over_as_filled)
     lk_table_begin (&copy, &table.decree);
     for (size_t i = 0; i < FEW; i++) {
         const lk_ticket listed =
-            lk_entry_ticket (lk_table_listing_to (&table, i + 1)[i]);
+            lk_entry_ticket (lk_table_listing (&table, i + 1)[i]);
         lk_table_restore (&copy, &listed, NOW);
     }
     for (uint8_t home = 0; home < 3; home++) {

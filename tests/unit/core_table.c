@@ -478,7 +478,7 @@ START_TEST (listing_and_restore)
     lk_table copy;
     lk_table_init (&copy);
     lk_table_begin (&copy, &decree);
-    lk_entry *const *listing = lk_table_listing (&table);
+    lk_entry *const *listing = lk_table_listing (&table, table.count);
     for (size_t i = 0; i < table.count; i++) {
         const lk_ticket listed = lk_entry_ticket (listing[i]);
         lk_table_restore (&copy, &listed, NOW);
@@ -499,7 +499,7 @@ START_TEST (the_listing_goes_queue_by_queue)
     add ("x", A);
     add ("y", request (3, 1, 9));
     add ("x", B);
-    lk_entry *const *listing = lk_table_listing (&table);
+    lk_entry *const *listing = lk_table_listing (&table, table.count);
     const size_t at = listing[0]->serial == 9; /* x may be before y or not */
     ck_assert_uint_eq (listing[at]->serial, 1);
     ck_assert_uint_eq (listing[at + 1]->serial, 2);

@@ -110,7 +110,8 @@ FAKE uint64_t
 hash_out (size_t count)
 {
     uint64_t hash = 0;
-    lk_entry *const *listing = lk_table_listing (&node->table);
+    lk_entry *const *listing =
+        lk_table_listing (&node->table, node->table.count);
     for (size_t i = 0; i < count; i++) {
         const lk_ticket listed = lk_entry_ticket (listing[i]);
         hash = lk_ticket_hash (hash, &listed);

@@ -6,6 +6,7 @@
 
 #include "wire/frame.h"
 #include "lib/vector.h"
+#include "lib/whole.h"
 
 #include <check.h>
 #include <signal.h>
@@ -102,7 +103,7 @@ START_TEST (walk)
     ck_assert_int_eq (
         lk_frame_next (frame.data, frame.size, &at, &header, &problem),
         LK_FRAME_END);
-    ck_assert (lk_frame_check (frame.data, frame.size, &problem));
+    ck_assert (lk_frame_is_whole (frame.data, frame.size, &problem));
 }
 END_TEST
 
@@ -180,12 +181,12 @@ START_TEST (frame_limit)
         ck_assert_int_eq (add_large (LK_BODY_SIZE_MAX), LK_OK);
     }
     ck_assert_int_eq (add_large (LK_BODY_SIZE_MAX), LK_OVERLOADED);
-    ck_assert (lk_frame_check (frame.data, frame.size, &problem));
+    ck_assert (lk_frame_is_whole (frame.data, frame.size, &problem));
     ck_assert_int_eq (add_large (LK_FRAME_SIZE_MAX - frame.size - 27), LK_OK);
     ck_assert_uint_eq (frame.size, LK_FRAME_SIZE_MAX);
-    ck_assert (lk_frame_check (frame.data, frame.size, &problem));
+    ck_assert (lk_frame_is_whole (frame.data, frame.size, &problem));
     lk_bytes_add (&frame, "", 1);
-    ck_assert (!lk_frame_check (frame.data, frame.size, &problem));
+    ck_assert (!lk_frame_is_whole (frame.data, frame.size, &problem));
     ck_assert_str_eq (problem, "the frame is over its limit");
 }
 END_TEST
@@ -260,11 +261,11 @@ START_TEST (every_cut)
     for (size_t size = 0; size < frame.size; size++) {
         char *copy = malloc (size ? size : 1);
         memcpy (copy, frame.data, size);
-        ck_assert (!lk_frame_check (copy, size, &problem));
+        ck_assert (!lk_frame_is_whole (copy, size, &problem));
         ck_assert_ptr_nonnull (problem);
         free (copy);
     }
-    ck_assert (!lk_frame_check (frame.data, 0, &problem));
+    ck_assert (!lk_frame_is_whole (frame.data, 0, &problem));
     ck_assert_str_eq (problem, "an empty frame");
 }
 END_TEST
@@ -282,7 +283,7 @@ START_TEST (broken_behind_good)
         lk_frame_next (frame.data, frame.size, &at, &header, &problem),
         LK_FRAME_BROKEN);
     ck_assert_uint_eq (at, good);
-    ck_assert (!lk_frame_check (frame.data, frame.size, &problem));
+    ck_assert (!lk_frame_is_whole (frame.data, frame.size, &problem));
 }
 END_TEST
 

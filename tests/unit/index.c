@@ -186,22 +186,6 @@ START_TEST (index_gives_back_all)
 }
 END_TEST
 
-/*  More than there will be, and then more than there were. */
-START_TEST (index_with_room)
-{
-    lk_index_reserve (&all, 100);
-    ck_assert_uint_eq (all.buckets, 100);
-    for (size_t i = 0; i < THINGS; i += 100) {
-        turn (&things[i]);
-    }
-    look_through ();
-    for (size_t i = 1; i < THINGS; i += 2) {
-        turn (&things[i]);
-    }
-    look_through ();
-}
-END_TEST
-
 /*  -------------------------------------------------------- heap */
 
 static int64_t
@@ -291,7 +275,6 @@ main (void)
     tcase_add_test (tests, index_finds_what_is_in_it);
     tcase_add_test (tests, index_grows_bucket_by_bucket);
     tcase_add_test (tests, index_gives_back_all);
-    tcase_add_test (tests, index_with_room);
     tcase_add_test (tests, heap_knows_who_is_first);
     tcase_add_test (tests, heap_gives_them_in_order);
     suite_add_tcase (suite, tests);

@@ -250,10 +250,6 @@ bool lk_node_find_asked (const lk_node *self, uint64_t serial,
  *  its home does; -1: it does not, or there is none. */
 int64_t lk_node_ticket_left (const lk_node *self, lk_request_id request);
 
-/*  How many operations the own table has seen in its term: the same number is
- *  the same table. */
-uint64_t lk_node_table_length (const lk_node *self);
-
 /*  Whether the own table is a serving leader's, so that the list is true. */
 bool lk_node_serves (const lk_node *self);
 

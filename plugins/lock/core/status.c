@@ -153,9 +153,3 @@ lk_node_serves (const lk_node *node)
 {
     return lk_node_is_serving (node);
 }
-
-uint64_t
-lk_node_table_length (const lk_node *self)
-{
-    return lk_table_length (&self->table);
-}

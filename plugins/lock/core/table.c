@@ -306,7 +306,7 @@ list_queues (const lk_index *queues, lk_entry **listing)
 }
 
 lk_entry *const *
-lk_table_listing_to (lk_table *self, size_t count)
+lk_table_listing (lk_table *self, size_t count)
 {
     LK_ASSERT (count <= self->count);
     if (!self->listing && count > 0) {
@@ -317,10 +317,4 @@ lk_table_listing_to (lk_table *self, size_t count)
                                      self->listing + self->listed);
     }
     return self->listing;
-}
-
-lk_entry *const *
-lk_table_listing (lk_table *self)
-{
-    return lk_table_listing_to (self, self->count);
 }

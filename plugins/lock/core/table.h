@@ -256,9 +256,8 @@ void lk_table_expect (const lk_table *self, const lk_ticket *ticket, bool soon);
 void lk_table_restore (lk_table *self, const lk_ticket *ticket, int64_t now_ms);
 
 /*  All tickets, queue by queue; valid until the table changes. Of a large table
- *  it takes its time: as many of them as that, at least. */
-lk_entry *const *lk_table_listing (lk_table *self);
-lk_entry *const *lk_table_listing_to (lk_table *self, size_t count);
+ *  it takes its time: so many of them at least. */
+lk_entry *const *lk_table_listing (lk_table *self, size_t count);
 
 /*  From now on tickets of this home, when they are new or changed, are put
  *  into `audits`, to be looked at when they are `after_ms` old, and into

@@ -50,7 +50,7 @@ lk_transfer_chunk (lk_node *node, uint64_t first, lk_msg_chunk *chunk)
 {
     lk_table *table = &node->table;
     const size_t end = chunk_end (table, (size_t) first);
-    lk_entry *const *listing = lk_table_listing_to (table, end);
+    lk_entry *const *listing = lk_table_listing (table, end);
     chunk->chunk = first;
     chunk->ticket_count = chunk_count (listing, (size_t) first, end);
     chunk->more = lk_transfer_next (chunk) < table->count;
