@@ -8,8 +8,8 @@
  *  or ROUTER. No thread stands between the descriptor and who uses it: what
  *  has come is read with one system call, and sent with one.
  *
- *  Nothing blocks but lk_zmtp_linger. Wait until the descriptor is readable, and writable while
- *  lk_zmtp_is_waiting.
+ *  Nothing blocks but lk_zmtp_linger. Wait until the descriptor is readable,
+ *  and writable while lk_zmtp_is_waiting.
  */
 
 #ifndef LK_ZMTP_H
