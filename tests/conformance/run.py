@@ -34,10 +34,6 @@ class Failed(Exception):
     """A step had another answer than the case says."""
 
 
-class Unsupported(Exception):
-    """The client has no such thing."""
-
-
 class Actor:
     """A process with a client; its driver obeys lines, each with an answer."""
 
@@ -250,8 +246,6 @@ class Stage:
         """One step of a case; raises Failed."""
         line, _, wanted = map(str.strip, step.rpartition("->"))
         answer = self.answer(self.filled_in(line))
-        if answer == "unsupported":
-            raise Unsupported(line)
         if not self.is_as(answer, self.filled_in(wanted)):
             raise Failed(f"{step}: '{answer}'")
 
@@ -261,7 +255,7 @@ class Stage:
             self.perform(step)
         for name in self.actors:
             rest = self.heard(name, 0)
-            if rest not in ("none", "unsupported"):
+            if rest != "none":
                 raise Failed(f"{name} has heard '{rest}', too")
 
 
@@ -287,36 +281,29 @@ def cases_of(path):
 def play_all(options):
     """Prints how each case went; whether all went well."""
     stage = Stage(options.clients, options.patience)
-    bad = skipped = 0
+    bad = 0
     cases = [case for path in options.cases for case in cases_of(path)]
     for number, case in enumerate(cases, 1):
-        mark, note = "ok", ""
+        mark = "ok"
         try:
             stage.play(case)
-        except Unsupported as missing:
-            mark = "ok" if options.may_skip else "not ok"
-            note = f" # SKIP the client has no '{missing}'"
-            skipped += 1
         except Failed as why:
             mark = "not ok"
             print(f"# {why}\n# lockkeeper-protocol(7), {case['page']}")
-        if mark == "not ok" or note:
-            bad += mark == "not ok"
+            bad += 1
             stage.clear()
             stage.mend()
-        print(f"{mark} {number} - {case['title']}{note}", flush=True)
+        print(f"{mark} {number} - {case['title']}", flush=True)
     stage.clear()
     print(f"1..{len(cases)}")
-    print(f"# {'+'.join(options.clients)}: {len(cases) - bad - skipped} passed, "
-          f"{bad} failed, {skipped} skipped")
+    print(f"# {'+'.join(options.clients)}: {len(cases) - bad} passed, "
+          f"{bad} failed")
     return bad == 0
 
 
 def main():
     """Begins in a sandbox, and makes one if it is in none."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--may-skip", action="store_true",
-                        help="what a client does not support is no failure")
     parser.add_argument("--cases", nargs="+", type=pathlib.Path,
                         default=sorted(FOLDER.glob("*.case")), metavar="FILE",
                         help="only these")

@@ -2,67 +2,71 @@
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
-#
-#   It hears only what comes during its calls: ask held? ahead of each step.
 
-require 'ffi-rzmq'
-require 'json'
+%w[ffi-rzmq json].each { |name| require name }
 
-class Lockkeeper
-  # state: asked, then granted or over; jeopardy, lost. told: the answer.
-  HELD = %i[granted jeopardy safe].freeze
-  Request = Struct.new(:serial, :command, :fields, :limit, :next, :state, :told)
+class Lockkeeper # hears what comes during its calls only: ask held? often
+  # state: asked, held, over. next: when what is open is said again.
+  Request = Struct.new(*%i[serial command fields state told users next limit])
+  NAME = %i[object object_hex zone context].freeze
+  WHAT = { 'LOCKED' => %i[granted changed], 'LOCKFAILED' => %i[over unchanged],
+           'UNLOCKED' => %i[over lost], 'LOCKCHECK' => %i[over] }.freeze
 
   def initialize(endpoint, name = "ruby-#{$$}")
     @name, @host, @serial, @register_at = name, nil, 0, 0
-    @requests, @events, @pages = {}, [], {}
+    @requests, @events, @pages, @mine = {}, [], {}, {}
     @socket = (@context = ZMQ::Context.new).socket(ZMQ::DEALER)
     @socket.setsockopt(ZMQ::LINGER, 1000)
-    @socket.connect(endpoint).zero? or raise "cannot connect '#{endpoint}'"
-    50.times { @host || pump(100) }
+    @socket.connect(endpoint).zero? && 50.times { @host || pump(100) }
     @host or raise "'#{endpoint}': #{@refused || 'no answer'}"
   end
 
   # Asks with the fields of LOCK; settle, or an event, has what came of it.
-  def lock(fields) = ask('LOCK', { pid: $$, **fields })
+  def lock(fields)
+    return ask('LOCK', { pid: $$, **fields }) unless fields.delete(:reentrant)
+    @mine.delete_if { |_, it| it.state == :over }
+    (@mine[fields.slice(:type, *NAME)] ||= lock(fields)).tap { _1.users += 1 }
+  end
+
+  def change(lock, type, wait) # of a lock that is held, in the same way
+    turn = lock.told['turn'] = lock.told['turn'].to_i + 1
+    lock.fields = { **lock.fields.slice(:pid, *NAME), type:, wait:, turn: }
+    lock.limit, lock.next = nil, 0
+    lock.tap { say_all }
+  end
+
   def call(command, **fields) = settle(ask(command, fields))
+  def held?(lock) = pump(0) && lock.state == :held
   def close = say('router@.', 'UNREGISTER', 0, nil) && @socket.close
 
   def settle(request)
-    pump(100) while request.state == :asked
+    pump(100) while request.next
     @events.reject! { |_, whose| whose == request }
     request.told
   end
 
-  # Gives a lock back, or takes its request back.
-  def release(lock)
-    name = lock.fields.slice(:object, :object_hex, :zone, :context)
+  def release(lock) # or takes its request back
+    return {} if (lock.users -= 1).positive?
     leave(lock)
+    name = lock.fields.slice(*NAME)
     call('UNLOCK', **name, request: lock.serial, **lock.told.slice('key'))
   end
 
-  # Late answers find it for a while, and are not taken for strangers'.
-  def leave(lock)
-    lock.state = :over
+  def leave(lock) # late answers find it for a while, and are no strangers'
+    lock.state, lock.next = :over, nil
     @requests.delete_if { |at, it| it.state == :over && at < @serial - 1000 }
     @events.reject! { |_, whose| whose == lock }
   end
 
-  # [state, lock] of the next change, or nil.
-  def event(ms)
+  def event(ms) # [what, lock] of what happened next, or nil
     limit = now + ms
     pump((limit - now).clamp(0, 100)) until @events.any? || now >= limit
     @events.shift
   end
 
-  def held?(lock) = pump(0) && HELD.include?(lock.state)
-
   private
-
   def now = Process.clock_gettime(Process::CLOCK_BOOTTIME, :millisecond)
-
-  # The page's time is read first: it is 0 while the session is changed.
-  def leased?(told)
+  def leased?(told) # the page's time is 0 while the session is changed
     return false if told['until'].between?(0, now)
     return true if told['static']
     page = @pages[told['session']] ||= File.open(told['lease_page']) rescue nil
@@ -71,8 +75,7 @@ class Lockkeeper
   end
 
   def ask(command, fields)
-    limit = now + fields[:wait] if fields.fetch(:wait, -1) >= 0
-    it = Request.new(@serial += 1, command, fields, limit, 0, :asked, {})
+    it = Request.new(@serial += 1, command, fields, :asked, {}, 0, 0)
     (@requests[@serial] = it) && say_all && it
   end
 
@@ -83,23 +86,22 @@ class Lockkeeper
     @socket.send_string(head.pack('a2CCNQ>C3x') + rest, ZMQ::DONTWAIT)
   end
 
-  # REGISTER is said all the time: so a restarted router knows of us.
-  def say_all
+  def say_all # REGISTER all the time: so a restarted router knows of us
     if now >= @register_at
       @register_at = now + 500
       say('router@.', 'REGISTER', 0, { service: @name, version: '1', pid: $$,
                                        application: true, subscribe: [] })
     end
     @requests.each_value do |it|
-      next if !@host || it.state != :asked || now < it.next
+      next if !@host || !it.next || now < it.next
       it.next = now + 1000
+      it.limit ||= now + it.fields[:wait] if it.fields.fetch(:wait, -1) >= 0
       it.fields[:wait] = [it.limit - now, 0].max if it.limit
       say('lock@.', it.command, it.serial, it.fields)
     end
   end
 
-  # Says what is due, hears what came or comes in ms, and looks at the leases.
-  def pump(ms)
+  def pump(ms) # says what is due, hears what came or comes, looks at the leases
     say_all
     @socket.setsockopt(ZMQ::RCVTIMEO, ms)
     while @socket.recv_string(frame = +'') >= 0
@@ -107,43 +109,41 @@ class Lockkeeper
       @socket.setsockopt(ZMQ::RCVTIMEO, 0)
     end
     @requests.values.each do |it|
-      lost = HELD.include?(it.state) && !leased?(it.told)
+      lost = it.state == :held && !leased?(it.told)
       late = it.state == :asked && it.limit && now > it.limit + 3000
       become(it, lost ? :lost : :over, 'error' => 'disconnected') if late | lost
       @requests.delete(it.serial) if late # LOCKED of it is given back
     end
   end
 
-  # Takes the first message of a frame; what is left of it.
-  def hear_first(frame)
+  def hear_first(frame) # what is left of a frame behind its first message
     tag, version, flags, size, serial, *sizes = frame.unpack('a2CCNQ>C3')
     at = 20 + sizes.sum
     return if [tag, version] != ['LK', 1] || !size.between?(at, frame.bytesize)
     texts = frame[20..].unpack(sizes.map { |one| "a#{one}" }.join)
-    body = frame[at...size]
-    hear(*texts[1..], serial, flags & 3 == 1 ? JSON.parse(body) : {})
+    body = flags & 3 == 1 ? JSON.parse(frame[at...size]) : {}
+    hear(*texts[1..], @requests[serial], serial, body)
     frame[size..]
   end
 
-  def hear(from, command, serial, body)
-    it = @requests[serial]
+  def hear(from, command, it, serial, body)
     return unless from =~ /^router@/ || from == "lock@#{@host}"
     case command
     when 'READY' then @host = body['host']
     when 'REFUSE' then @refused = body['reason']
-    when 'LOCKED'
-      return ask('UNLOCK', { request: serial }) unless it
-      become(it, :granted, body) if it.state == :asked
     when 'LOCKJEOPARDY'
-      become(it, body['danger'] ? :jeopardy : :safe, {}) if it
-    when 'LOCKFAILED', 'UNLOCKED', 'LOCKCHECK'
-      become(it, it.state == :asked ? :over : :lost, body) if it
+      @events << [body['danger'] ? :jeopardy : :safe, it] if it&.state == :held
+    when *WHAT.keys
+      return become(it, WHAT[command][it.state == :asked ? 0 : 1], body) if it
+      ask('UNLOCK', { request: serial }) if command == 'LOCKED'
     end
   end
 
-  def become(it, state, body)
-    return if %i[over lost].include?(it.state)
-    it.state, it.told = state, it.told.merge(body)
-    it.command == 'LOCK' ? @events << [state, it] : @requests.delete(it.serial)
+  def become(it, what, body) # but what was said to a former change
+    return if it.state == :over || what.end_with?('changed') &&
+              !(it.next && it.told['turn'] == body['turn'])
+    it.next, it.state = nil, %i[over lost].include?(what) ? :over : :held
+    it.told = it.told.except('error').merge(body)
+    it.command == 'LOCK' ? @events << [what, it] : @requests.delete(it.serial)
   end
 end
