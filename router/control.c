@@ -7,6 +7,7 @@
 #include "control.h"
 #include "events.h"
 #include "forward.h"
+#include "gossip.h"
 #include "neighbour.h"
 #include "session.h"
 
@@ -113,6 +114,23 @@ on_log (lk_router *self, const lk_source *source, const lk_message *message)
     lk_message *reply = lk_message_reply (message, "LOG");
     lk_message_set_text (reply, "level",
                          lk_log_level_word (lk_log_get_level ()));
+    answer (self, source, reply);
+}
+
+static void
+on_forget (lk_router *self, const lk_source *source, const lk_message *message)
+{
+    const char *name = lk_message_text (message, "name");
+    if (name == NULL || name[0] == '\0') {
+        answer_invalid (self, source, message,
+                        "'name' is that of a host, or its address");
+        return;
+    }
+    lk_log_notice ("router: asked to forget name=%s by=%s", name,
+                   lk_message_from (message));
+    lk_message *reply = lk_message_reply (message, "FORGET");
+    lk_message_set_text (reply, "name", name);
+    lk_gossip_forget (self, name, reply);
     answer (self, source, reply);
 }
 
@@ -284,6 +302,7 @@ add_hosts (const lk_router *self, lk_message *status)
 static void
 add_links (const lk_router *self, lk_message *status)
 {
+    char origin[LK_HOST_LEN_MAX + 16];
     for (size_t i = 0; i < self->mesh.count; i++) {
         const lk_mesh_link *link = self->mesh.link[i];
         lk_message *row = lk_message_row_new ();
@@ -292,11 +311,34 @@ add_links (const lk_router *self, lk_message *status)
                              lk_mesh_link_state_name (link->state));
         lk_message_set_text (row, "address", link->address);
         lk_message_set_text (row, "version", link->version);
+        lk_message_set_text (row, "origin",
+                             lk_mesh_link_origin (link, origin, sizeof origin));
         lk_message_set_number (row, "since_ms", self->now_ms - link->since_ms);
         if (link->reason[0] != '\0') {
             lk_message_set_text (row, "reason", link->reason);
         }
         lk_message_add_row (status, "links", &row);
+    }
+}
+
+/*  Who was turned away, or turned us away, and goes on trying. */
+static void
+add_refusals (const lk_router *self, lk_message *status)
+{
+    for (size_t i = 0; i < self->refusals.count; i++) {
+        const lk_refusal *refusal = &self->refusals.item[i];
+        if (!lk_refusal_is_now (refusal, self->now_ms)) {
+            continue;
+        }
+        lk_message *row = lk_message_row_new ();
+        lk_message_set_text (row, "what", refusal->what);
+        lk_message_set_text (row, "host", refusal->host);
+        lk_message_set_text (row, "address", refusal->address);
+        lk_message_set_text (row, "reason", refusal->reason);
+        lk_message_set_number (row, "since_ms",
+                               self->now_ms - refusal->first_ms);
+        lk_message_set_number (row, "times", (int64_t) refusal->count);
+        lk_message_add_row (status, "refusals", &row);
     }
 }
 
@@ -355,6 +397,7 @@ on_routerstatus (lk_router *self, const lk_source *source,
                            (int64_t) lk_route_count (&self->route));
     add_hosts (self, status);
     add_links (self, status);
+    add_refusals (self, status);
     add_services (self, status);
     add_waiting (self, status);
     add_counters (self, status);
@@ -386,6 +429,8 @@ static const struct {
     {"COMMANDS", ASKERS, on_commands},
     {"CONNECT", LK_FROM_CALLER | LK_FROM_NEIGHBOUR, lk_neighbour_on_connect},
     {"DISCONNECTED", LK_FROM_NEIGHBOUR, lk_neighbour_on_disconnected},
+    {"FORGET", ASKERS, on_forget},
+    {"GOSSIP", LK_FROM_CALLER | LK_FROM_NEIGHBOUR, lk_gossip_on_gossip},
     {"INVALID", ASKERS | ROUTERS | LK_FROM_STRANGER, on_answer},
     {"LOG", LK_FROM_SESSION, on_log},
     {"REFUSE", LK_FROM_DIALLED, lk_neighbour_on_refuse},

@@ -39,6 +39,7 @@ lk_mesh_add (lk_mesh *self, const char *address, bool configured,
         snprintf (link->address, sizeof link->address, "%s", address);
         link->deadline_ms = now_ms;
         link->since_ms = now_ms;
+        link->vouched_ms = now_ms;
         self->link[self->count++] = link;
     }
     if (link != NULL && configured) {
@@ -140,6 +141,7 @@ take_peer (lk_mesh_link *self, const lk_party *peer, int64_t now_ms)
 {
     snprintf (self->host, sizeof self->host, "%s", peer->host);
     snprintf (self->version, sizeof self->version, "%s", peer->version);
+    snprintf (self->claim, sizeof self->claim, "%s", peer->address);
     self->incarnation = peer->incarnation;
     self->heard_ms = now_ms;
 }
@@ -149,6 +151,7 @@ lk_mesh_link_meet (lk_mesh_link *self, const lk_party *peer,
                    const lk_identity *identity, int64_t now_ms)
 {
     take_peer (self, peer, now_ms);
+    self->vouched_ms = now_ms;
     self->met = true;
     self->met_by = *identity;
     self->is_left = false;

@@ -10,6 +10,7 @@
  *
  *      mesh_link.c   the life of one link
  *      mesh.c        all of them, and who they are
+ *      mesh_learn.c  those that no configuration names
  */
 
 #ifndef LK_MESH_H
@@ -47,6 +48,13 @@ typedef enum {
     LK_LINK_EVENTS
 } lk_mesh_event;
 
+/*  Who named a link that no configuration names. */
+typedef enum {
+    LK_LEARNED_DIALLED,   /* itself, by its CONNECT */
+    LK_LEARNED_TOLD,      /* a neighbour, by GOSSIP */
+    LK_LEARNED_REMEMBERED /* this router, before its restart */
+} lk_mesh_origin;
+
 /*  What a step wants done, in this order. */
 enum {
     LK_DO_CLOSE = 1,     /* close the connection */
@@ -60,7 +68,11 @@ enum {
 
 typedef struct {
     char address[LK_ADDRESS_LEN_MAX + 1]; /* host:port, where to dial */
-    bool configured;                      /* else learned from a CONNECT */
+    char claim[LK_ADDRESS_LEN_MAX + 1]; /* where its host wants to be dialled */
+    bool configured;                    /* else learned */
+    lk_mesh_origin origin;              /* of one that is learned */
+    char told_by[LK_HOST_LEN_MAX + 1];  /* by gossip; or empty */
+    int64_t vouched_ms;                 /* it dialled us, or was told of */
     bool known; /* counts as a host: configured, or was live once */
     lk_mesh_state state;
     int64_t deadline_ms;
@@ -154,6 +166,37 @@ void lk_mesh_link_leave (lk_mesh_link *self);
 lk_mesh_event lk_mesh_accepted (lk_mesh *self, lk_mesh_link *link,
                                 const lk_party *own, const lk_party *peer,
                                 int64_t now_ms);
+
+/*  -------------------------------------------------------- learned
+
+    Whom no configuration names is a neighbour, too: who dialled us, whom a
+    neighbour told of, whom we were linked with before a restart. None of them
+    ever changes what is configured. */
+
+/*  Takes what `teller` said of where a host is: a link that is to be dialled,
+ *  or NULL if that is nothing new, nonsense, or too much. */
+lk_mesh_link *lk_mesh_told (lk_mesh *self, const lk_party *own,
+                            const char *teller, const char *host,
+                            const char *address, int64_t now_ms);
+
+/*  Takes one that was remembered; NULL as above. */
+lk_mesh_link *lk_mesh_remembered (lk_mesh *self, const lk_party *own,
+                                  const char *host, const char *address,
+                                  int64_t now_ms);
+
+/*  Whether it is to be remembered: learned, and linked once. */
+bool lk_mesh_link_is_memorable (const lk_mesh_link *self);
+
+/*  A learned link that is of no use any more, to be dropped: never linked, or
+ *  another address of a host that is, and nobody speaks of it; NULL: none. */
+lk_mesh_link *lk_mesh_stale (const lk_mesh *self, int64_t now_ms);
+
+/*  The learned link that is missed least, which may make room; or NULL. */
+lk_mesh_link *lk_mesh_spare (const lk_mesh *self);
+
+/*  In a word or three: "configuration", "told by h3". */
+const char *lk_mesh_link_origin (const lk_mesh_link *self, char *text,
+                                 size_t size);
 
 /*  -------------------------------------------------------- all links */
 

@@ -8,7 +8,12 @@
 
 #include "util/assert.h"
 
-enum { REDIAL_MS = 100, REDIAL_MAX_MS = 1000, DOUBLE_MS = 30000 };
+enum {
+    REDIAL_MS = 100,
+    REDIAL_MAX_MS = 1000,
+    HEARSAY_MAX_MS = 10000, /* whom we were never linked with */
+    DOUBLE_MS = 30000
+};
 
 /*  -------------------------------------------------------- the table */
 
@@ -145,11 +150,13 @@ lk_mesh_link_event_name (lk_mesh_event event)
 static int64_t
 pause_of (const lk_mesh_link *link)
 {
+    const int64_t most =
+        link->known || link->met ? REDIAL_MAX_MS : HEARSAY_MAX_MS;
     int64_t pause = REDIAL_MS;
-    for (unsigned i = 1; i < link->failures && pause < REDIAL_MAX_MS; i++) {
+    for (unsigned i = 1; i < link->failures && pause < most; i++) {
         pause *= 2;
     }
-    return pause < REDIAL_MAX_MS ? pause : REDIAL_MAX_MS;
+    return pause < most ? pause : most;
 }
 
 static int64_t

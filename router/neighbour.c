@@ -7,6 +7,7 @@
 #include "neighbour.h"
 #include "events.h"
 #include "forward.h"
+#include "gossip.h"
 #include "undelivered.h"
 
 #include "net/hostport.h"
@@ -16,14 +17,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REFUSAL_LOG_MS = 60000 };
-
 /*  -------------------------------------------------------- messages */
 
-static lk_message *
-introduction (const lk_router *self, const char *to, const char *command)
+lk_message *
+lk_neighbour_introduction (const lk_router *self, const char *command)
 {
-    lk_message *message = lk_message_new (to, command);
+    lk_message *message = lk_message_new ("router@.", command);
     lk_message_set_text (message, "host", self->host);
     lk_message_set_text (message, "address", self->address);
     lk_message_set_text (message, "version", LK_VERSION);
@@ -34,7 +33,7 @@ introduction (const lk_router *self, const char *to, const char *command)
 static void
 send_connect (lk_router *self, lk_mesh_link *link)
 {
-    lk_message *message = introduction (self, "router@.", "CONNECT");
+    lk_message *message = lk_neighbour_introduction (self, "CONNECT");
     lk_router_send (self, &link->out, &message);
 }
 
@@ -49,7 +48,7 @@ void
 lk_neighbour_refuse (lk_router *self, const lk_source *source,
                      const char *reason)
 {
-    lk_message *message = introduction (self, "router@.", "REFUSE");
+    lk_message *message = lk_neighbour_introduction (self, "REFUSE");
     lk_message_set_text (message, "reason", reason);
     lk_router_answer (self, source, &message);
 }
@@ -70,11 +69,17 @@ read_party (const lk_message *message, lk_party *party)
 
 /*  -------------------------------------------------------- stepping */
 
-/*  Nothing is known any more of what runs there. */
+/*  Nothing is known any more of what runs there, unless another link goes to
+ *  that host. */
 static void
 forget_services (lk_router *self, const lk_mesh_link *link)
 {
+    const lk_mesh_link *other =
+        lk_mesh_by_host (&self->mesh, lk_slice_of (link->host));
     lk_remote *remote;
+    if (other != NULL && other != link) {
+        return;
+    }
     while ((remote = lk_directory_take (&self->directory, link->host))
            != NULL) {
         lk_events_remote (self, remote, "unknown");
@@ -146,6 +151,7 @@ carry_out (lk_router *self, lk_mesh_link *link, lk_mesh_event event,
     if (effects & LK_DO_INTRODUCE) {
         lk_events_introduce (self, link);
         lk_forward_cached_host (self, link->host);
+        lk_gossip_soon (self);
     }
 }
 
@@ -177,8 +183,10 @@ void
 lk_neighbour_step (lk_router *self, lk_mesh_link *link, lk_mesh_event event)
 {
     const lk_mesh_state before = link->state;
+    const bool was_memorable = lk_mesh_link_is_memorable (link);
     const unsigned effects =
         lk_mesh_step (&self->mesh, link, event, self->now_ms);
+    self->is_memory_old |= was_memorable != lk_mesh_link_is_memorable (link);
     log_step (link, before, event);
     carry_out (self, link, event, effects);
     lk_events_cluster (self);
@@ -248,19 +256,18 @@ lk_neighbour_work (lk_router *self)
 
 /*  -------------------------------------------------------- CONNECT */
 
-/*  A refusal comes again with each try: the same is logged once a minute. */
+/*  A refusal comes again with each try. */
 static void
 log_refusal (lk_router *self, const char *what, const char *reason,
              const char *host, const char *address)
 {
-    char line[sizeof self->refusal];
-    snprintf (line, sizeof line, "%s: %s host=%s address=%s", what, reason,
-              host, address);
-    if (strcmp (line, self->refusal) != 0
-        || self->now_ms >= self->refusal_ms + REFUSAL_LOG_MS) {
-        lk_log_warning ("neighbour: %s", line);
-        snprintf (self->refusal, sizeof self->refusal, "%s", line);
-        self->refusal_ms = self->now_ms;
+    lk_refusal refusal = {.what = what};
+    snprintf (refusal.reason, sizeof refusal.reason, "%s", reason);
+    snprintf (refusal.host, sizeof refusal.host, "%s", host);
+    snprintf (refusal.address, sizeof refusal.address, "%s", address);
+    if (lk_refusals_note (&self->refusals, &refusal, self->now_ms)) {
+        lk_log_warning ("neighbour: %s: %s host=%s address=%s", what,
+                        refusal.reason, refusal.host, refusal.address);
     }
 }
 
@@ -273,12 +280,25 @@ turn_away (lk_router *self, const lk_source *source, const lk_party *party,
     lk_neighbour_refuse (self, source, reason);
 }
 
+lk_mesh_link *
+lk_neighbour_add (lk_router *self, const char *address, bool configured)
+{
+    lk_mesh_link *link =
+        lk_mesh_add (&self->mesh, address, configured, self->now_ms);
+    lk_mesh_link *spare = link == NULL ? lk_mesh_spare (&self->mesh) : NULL;
+    if (spare != NULL) {
+        lk_neighbour_drop (self, spare, "makes room");
+        link = lk_mesh_add (&self->mesh, address, configured, self->now_ms);
+    }
+    return link;
+}
+
 static void
 welcome (lk_router *self, const lk_source *source, const lk_party *party,
          lk_mesh_link *link)
 {
     if (link == NULL) {
-        link = lk_mesh_add (&self->mesh, party->address, false, self->now_ms);
+        link = lk_neighbour_add (self, party->address, false);
     }
     if (link == NULL) {
         turn_away (self, source, party, "too many neighbours");
@@ -289,7 +309,7 @@ welcome (lk_router *self, const lk_source *source, const lk_party *party,
         link->met && lk_identity_equal (&link->met_by, source->identity);
     link->reason[0] = '\0';
     lk_mesh_link_meet (link, party, source->identity, self->now_ms);
-    lk_message *accept = introduction (self, "router@.", "ACCEPT");
+    lk_message *accept = lk_neighbour_introduction (self, "ACCEPT");
     lk_router_answer (self, source, &accept);
     if (!again) {
         lk_neighbour_step (self, link, LK_LINK_MET);
@@ -406,11 +426,13 @@ say_good_bye (lk_router *self, lk_mesh_link *link)
     }
 }
 
-static void
-drop (lk_router *self, lk_mesh_link *link)
+void
+lk_neighbour_drop (lk_router *self, lk_mesh_link *link, const char *why)
 {
-    lk_log_notice ("neighbour: removed host=%s address=%s", name_of (link),
-                   link->address);
+    LK_LOG (link->known ? LK_LOG_NOTICE : LK_LOG_INFO,
+            "neighbour: removed: %s host=%s address=%s", why, name_of (link),
+            link->address);
+    self->is_memory_old |= lk_mesh_link_is_memorable (link);
     say_good_bye (self, link);
     (void) self->calls->reach (self->shell, &link->out);
     const bool was_live = lk_mesh_link_is_live (link);
@@ -427,17 +449,17 @@ lk_neighbour_configure (lk_router *self, const char *const *addresses)
 {
     for (size_t i = self->mesh.count; i > 0; i--) {
         lk_mesh_link *link = self->mesh.link[i - 1];
-        if (!is_among (link->address, addresses)
-            && (link->configured || !lk_mesh_link_is_live (link))) {
-            drop (self, link);
+        if (link->configured && !is_among (link->address, addresses)) {
+            lk_neighbour_drop (self, link, "not configured any more");
         }
     }
     for (; *addresses != NULL; addresses++) {
-        if (lk_mesh_add (&self->mesh, *addresses, true, self->now_ms) == NULL) {
+        if (lk_neighbour_add (self, *addresses, true) == NULL) {
             lk_log_error ("neighbour: more than %d, ignored address=%s",
                           LK_LINKS_MAX, *addresses);
         }
     }
+    self->is_memory_old = true;
     lk_events_cluster (self);
 }
 

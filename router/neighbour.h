@@ -29,10 +29,20 @@ void lk_neighbour_left (lk_router *self, const lk_identity *identity);
 /*  Does what is due at now_ms; to be called by lk_mesh_deadline. */
 void lk_neighbour_work (lk_router *self);
 
-/*  Takes the neighbours to be from the configuration, NULL at the end:
- *  dials new ones, drops those that are gone from it, and those learned
- *  that are not live. Addresses must have been checked. */
+/*  Takes the neighbours to be from the configuration, NULL at the end: dials
+ *  new ones, drops those that are gone from it. Addresses must have been
+ *  checked. */
 void lk_neighbour_configure (lk_router *self, const char *const *addresses);
+
+/*  One more; NULL if none may make room for it. Closes a link and takes it out
+ *  of the set: `why` is for the log. */
+lk_mesh_link *lk_neighbour_add (lk_router *self, const char *address,
+                                bool configured);
+void lk_neighbour_drop (lk_router *self, lk_mesh_link *link, const char *why);
+
+/*  A message that says who this router is, to the next one. */
+lk_message *lk_neighbour_introduction (const lk_router *self,
+                                       const char *command);
 
 /*  Says good bye to all, and takes no new ones. */
 void lk_neighbour_leave (lk_router *self);

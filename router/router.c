@@ -24,6 +24,7 @@ lk_router_init (lk_router *self, const lk_router_identity *identity,
     lk_mesh_init (&self->mesh, identity->dead_after_ms);
     lk_cluster_init (&self->cluster);
     lk_cache_init (&self->cache, &identity->cache);
+    self->gossip_ms = INT64_MAX;
 }
 
 void
@@ -44,7 +45,8 @@ lk_router_deadline (const lk_router *self)
 {
     const int64_t mesh_ms = lk_mesh_deadline (&self->mesh);
     const int64_t cache_ms = lk_cache_deadline (&self->cache);
-    return cache_ms < mesh_ms ? cache_ms : mesh_ms;
+    const int64_t first_ms = cache_ms < mesh_ms ? cache_ms : mesh_ms;
+    return self->gossip_ms < first_ms ? self->gossip_ms : first_ms;
 }
 
 lk_party

@@ -16,6 +16,7 @@
 #include "directory.h"
 #include "hop.h"
 #include "mesh.h"
+#include "refusals.h"
 #include "route.h"
 #include "source.h"
 
@@ -82,8 +83,9 @@ struct lk_router {
     lk_hops hops;
     lk_router_counters count;
     lk_bytes scratch;
-    char refusal[512]; /* the last one that was logged, and when */
-    int64_t refusal_ms;
+    lk_refusals refusals;
+    bool is_memory_old; /* learned neighbours have come or gone */
+    int64_t gossip_ms;  /* when neighbours are told of each other again */
     const lk_router_calls *calls;
     void *shell;
 };

@@ -8,9 +8,11 @@
 #include "ends.h"
 #include "events.h"
 #include "forward.h"
+#include "gossip.h"
 #include "hosted.h"
 #include "manager.h"
 #include "neighbour.h"
+#include "remembered.h"
 #include "session.h"
 #include "undelivered.h"
 
@@ -48,6 +50,7 @@ typedef struct {
     lk_timer timer;
     lk_hosting hosting;
     lk_manager manager;
+    lk_remembered remembered;
     lk_shell_reload *reload;
     void *reload_user;
     bool stopping;   /* once hosted services have left, */
@@ -279,6 +282,7 @@ flush (void *user)
         flush_all (self);
     }
     lk_manager_tell (&self->manager);
+    lk_remembered_keep (&self->remembered, &self->router);
     const int64_t deadline = lk_router_deadline (&self->router);
     lk_timer_set (&self->timer, !done           ? self->router.now_ms
                                 : self->leaving ? self->stop_ms
@@ -349,6 +353,7 @@ timer_due (void *user)
 {
     lk_shell *self = user;
     lk_neighbour_work (woken (self));
+    lk_gossip_work (&self->router);
     lk_undelivered_work (&self->router);
     if (self->leaving && self->stop_ms <= self->router.now_ms) {
         lk_loop_stop (self->loop, 0);
@@ -435,6 +440,8 @@ open_router (lk_shell *self, const lk_router_options *options,
                                              .cache = options->cache};
         lk_router_init (&self->router, &identity, &calls, self);
         lk_neighbour_configure (woken (self), options->neighbour);
+        lk_remembered_begin (&self->remembered, options->remembered,
+                             &self->router);
     }
     return error;
 }
@@ -449,6 +456,7 @@ close_all (lk_shell *self)
         unwatch_process (self, local);
     }
     lk_router_clear (&self->router);
+    lk_remembered_clear (&self->remembered);
     lk_timer_clear (&self->timer);
     lk_loop_remove_hook (self->loop, &self->hook);
     lk_listener_destroy (&self->local, LINGER_MS);

@@ -41,8 +41,8 @@ typedef struct {
 
 extern const lk_verb lk_verb_run, lk_verb_lock, lk_verb_unlock, lk_verb_check,
     lk_verb_acquire, lk_verb_release, lk_verb_status, lk_verb_list,
-    lk_verb_init, lk_verb_cluster, lk_verb_config, lk_verb_sandbox,
-    lk_verb_decode, lk_verb_show, lk_verb_watch, lk_verb_top,
+    lk_verb_init, lk_verb_cluster, lk_verb_forget, lk_verb_config,
+    lk_verb_sandbox, lk_verb_decode, lk_verb_show, lk_verb_watch, lk_verb_top,
     lk_verb_wait_ready, lk_verb_version, lk_verb_help;
 
 /*  What `run` and `lock` have in common. */

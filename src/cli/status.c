@@ -5,6 +5,7 @@
  */
 
 #include "cli/cli.h"
+#include "cli/refused.h"
 #include "cli/survey.h"
 #include "wire/message_frame.h"
 
@@ -271,15 +272,17 @@ print_member_alerts (const lk_survey *survey)
 }
 
 static void
-print_alerts (const lk_survey *survey)
+print_alerts (const lk_survey *survey, lk_asker *asker)
 {
-    if (print_table_alerts (survey) + print_member_alerts (survey) == 0) {
+    if (print_table_alerts (survey) + print_member_alerts (survey)
+            + lk_cli_print_refused (survey, asker, ANSWER_MS)
+        == 0) {
         printf (LABEL "none\n", "alerts");
     }
 }
 
 static void
-print_for_people (const lk_survey *survey, const char *object)
+print_for_people (const lk_survey *survey, lk_asker *asker, const char *object)
 {
     print_here (survey);
     if (survey->lock != NULL) {
@@ -291,7 +294,7 @@ print_for_people (const lk_survey *survey, const char *object)
     }
     print_hosts (survey);
     print_sums (survey);
-    print_alerts (survey);
+    print_alerts (survey, asker);
 }
 
 /*  -------------------------------------------------------- for programs */
@@ -383,7 +386,7 @@ run_status (int argc, char **argv)
     if (options.json) {
         print_json (&survey, options.object);
     } else {
-        print_for_people (&survey, options.object);
+        print_for_people (&survey, asker, options.object);
     }
     code = lk_survey_is_ready (&survey) ? LK_EXIT_OK : LK_EXIT_NO;
     lk_survey_clear (&survey);

@@ -22,6 +22,8 @@ const lk_config_key lk_settings[] = {
      LK_CONFIG_RESTART, "name of this host, if not that of the system"},
     {"router/identity", LK_CONFIG_TEXT, 1, PATH, NULL, LK_PATH_IDENTITY,
      LK_CONFIG_RESTART, "file that keeps the name of this host"},
+    {"router/remembered", LK_CONFIG_TEXT, 1, PATH, NULL, NULL,
+     LK_CONFIG_RESTART, "file of the neighbours that were learned"},
     {"router/listen", LK_CONFIG_TEXT, 1, LK_ADDRESS_LEN_MAX, NULL, NULL,
      LK_CONFIG_RESTART,
      "where to listen for other routers, if not at this host's own neighbour"},

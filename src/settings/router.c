@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NEIGHBOURS "neighbours" /* the file, beside the identity */
+
 /*  -------------------------------------------------------- reading */
 
 static void
@@ -31,6 +33,21 @@ read_host (lk_router_options *self, lk_config *config)
         && !lk_address_is_name (lk_slice_of (self->host))) {
         lk_config_refuse (config, "router/host", 0,
                           "1 to 63 of A-Z a-z 0-9 . _ -");
+    }
+}
+
+/*  By default beside the identity; a host that has none keeps nothing. */
+static void
+read_remembered (lk_router_options *self, const lk_config *config)
+{
+    const char *slash = strrchr (self->identity, '/');
+    read_text (self->remembered, sizeof self->remembered, config,
+               "router/remembered");
+    if (self->remembered[0] == '\0' && self->host[0] == '\0' && slash != NULL
+        && slash - self->identity + sizeof NEIGHBOURS < PATH_MAX) {
+        snprintf (self->remembered, sizeof self->remembered, "%.*s%s",
+                  (int) (slash - self->identity) + 1, self->identity,
+                  NEIGHBOURS);
     }
 }
 
@@ -141,6 +158,7 @@ lk_router_options_read (lk_router_options *self, lk_config *config,
                                    &self->log_level);
     self->syslog = lk_config_flag (config, "router/syslog");
     read_host (self, config);
+    read_remembered (self, config);
     check_endpoints (self, config);
     read_neighbours (self, config);
     read_plugins (self, config);

@@ -30,6 +30,7 @@ typedef struct {
 typedef struct {
     char host[LK_HOST_LEN_MAX + 1];       /* empty: by default */
     char identity[PATH_MAX];              /* the file */
+    char remembered[PATH_MAX];            /* likewise; empty: none */
     char listen[LK_ADDRESS_LEN_MAX + 1];  /* tcp://...; empty: by default */
     char address[LK_ADDRESS_LEN_MAX + 1]; /* host:port; empty: as listen */
     char endpoint[PATH_MAX];              /* ipc://... */

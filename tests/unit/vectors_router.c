@@ -9,6 +9,8 @@
 
 #include "router_fake.h"
 
+#include "gossip.h"
+
 #include "lib/vector.h"
 
 #define IN "in-neighbour" /* the connection of a neighbour to us */
@@ -261,6 +263,9 @@ START_TEST (questions_about_the_cluster)
     says ("greeter", "clusterincomplete");
     hear (LK_SIDE_LOCAL, "greeter", "servicestatus");
     says ("greeter", "status");
+    say (LK_SIDE_MESH, "x", "router@h2", "router@.", "CONNECT",
+         "{\"host\":\"h2\",\"address\":\"10.0.0.9:7200\",\"version\":"
+         "\"0.1.0\",\"incarnation\":\"0000000000000099\"}");
     hear (LK_SIDE_LOCAL, "greeter", "routerstatus");
     lk_message *status = said ("greeter", "routerstatus-answer", &crossed);
     settle_counters (status);
@@ -330,6 +335,36 @@ START_TEST (heartbeats)
 }
 END_TEST
 
+START_TEST (gossip)
+{
+    dial (true);
+    link_h2 ();
+    hear (LK_SIDE_MESH, "caller", "gossip-question");
+    says ("caller", "gossip-answer");
+    link_h3 ();
+    drain ("out1");
+    lk_gossip_work (&router);
+    is_quiet ("out1");
+    router.now_ms += 250;
+    lk_gossip_work (&router);
+    says ("out1", "gossip");
+}
+END_TEST
+
+START_TEST (a_host_is_forgotten)
+{
+    start_greeter ();
+    lk_gossip_remember (&router, "h3", "10.0.0.3:7200");
+    lk_gossip_remember (&router, "h4", "10.0.0.4:7200");
+    drain ("greeter");
+    hear (LK_SIDE_LOCAL, "greeter", "forget");
+    assert_starts (next ("greeter"), "router@h1 > greeter@h1 CLUSTER");
+    assert_starts (next ("greeter"), "router@h1 > greeter@h1 CLUSTER");
+    says ("greeter", "forget-answer");
+    ck_assert_uint_eq (router.mesh.count, 1);
+}
+END_TEST
+
 START_TEST (h2_takes_h1)
 {
     start_lock (4021);
@@ -390,6 +425,8 @@ main (void)
     tcase_add_test (h1, a_link_begins);
     tcase_add_test (h1, heartbeats);
     tcase_add_test (h1, a_refusal_is_understood);
+    tcase_add_test (h1, gossip);
+    tcase_add_test (h1, a_host_is_forgotten);
     TCase *h2 = tcase_create ("h2");
     tcase_add_checked_fixture (h2, set_up_h2, tear_down);
     tcase_add_test (h2, h2_takes_h1);

@@ -1,0 +1,184 @@
+/*  gossip.c - neighbours are told of each other, remembered and forgotten
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "gossip.h"
+#include "events.h"
+#include "neighbour.h"
+
+#include "net/log.h"
+#include "wire/message_frame.h"
+
+#include <string.h>
+
+/*  A moment, so that what comes together is told together; and again, so that
+ *  a message that was lost, or a network that was cut, costs no link. */
+enum { SOON_MS = 250, AGAIN_MS = 15000 };
+
+/*  -------------------------------------------------------- telling */
+
+static void
+wake_by (lk_router *self, int64_t ms)
+{
+    const int64_t at_ms = self->now_ms + ms;
+    self->gossip_ms = at_ms < self->gossip_ms ? at_ms : self->gossip_ms;
+}
+
+void
+lk_gossip_soon (lk_router *self)
+{
+    wake_by (self, SOON_MS);
+}
+
+static void
+add_row (lk_message *message, const char *host, const char *address)
+{
+    lk_message *row = lk_message_row_new ();
+    lk_message_set_text (row, "host", host);
+    lk_message_set_text (row, "address", address);
+    lk_message_add_row (message, "hosts", &row);
+}
+
+/*  Where it wants to be dialled, and where we do so, if that differs. */
+static void
+add_host (lk_message *message, const lk_mesh_link *link)
+{
+    add_row (message, link->host, link->claim);
+    if (strcmp (link->claim, link->address) != 0) {
+        add_row (message, link->host, link->address);
+    }
+}
+
+/*  All that are live but one. */
+static lk_message *
+gossip_for (const lk_router *self, const lk_mesh_link *but)
+{
+    lk_message *message = lk_neighbour_introduction (self, "GOSSIP");
+    for (size_t i = 0; i < self->mesh.count; i++) {
+        const lk_mesh_link *link = self->mesh.link[i];
+        if (link != but && lk_mesh_link_is_live (link)) {
+            add_host (message, link);
+        }
+    }
+    return message;
+}
+
+static void
+tell_all (lk_router *self)
+{
+    for (size_t i = 0; i < self->mesh.count; i++) {
+        lk_mesh_link *link = self->mesh.link[i];
+        lk_message *message = NULL;
+        if (lk_mesh_link_is_live (link)) {
+            message = gossip_for (self, link);
+        }
+        if (message != NULL && lk_message_has (message, "hosts")) {
+            lk_router_send (self, &link->out, &message);
+        }
+        lk_message_destroy (&message);
+    }
+}
+
+void
+lk_gossip_work (lk_router *self)
+{
+    lk_mesh_link *stale;
+    if (self->leaving || self->now_ms < self->gossip_ms) {
+        return;
+    }
+    self->gossip_ms = INT64_MAX;
+    while ((stale = lk_mesh_stale (&self->mesh, self->now_ms)) != NULL) {
+        lk_neighbour_drop (self, stale, "nobody speaks of it");
+    }
+    tell_all (self);
+    lk_events_cluster (self);
+    if (self->mesh.count > 0) {
+        wake_by (self, AGAIN_MS);
+    }
+}
+
+/*  -------------------------------------------------------- being told */
+
+static void
+take_row (lk_router *self, const char *teller, const lk_message *row)
+{
+    const lk_party own = lk_router_party (self);
+    const lk_mesh_link *link =
+        lk_mesh_told (&self->mesh, &own, teller, lk_message_text (row, "host"),
+                      lk_message_text (row, "address"), self->now_ms);
+    if (link != NULL) {
+        LK_LOG (LK_LOG_INFO, "neighbour: told of host=%s address=%s by=%s",
+                link->host, link->address, teller);
+    }
+}
+
+/*  Of a neighbour it is news; of anybody else a question. */
+void
+lk_gossip_on_gossip (lk_router *self, const lk_source *source,
+                     const lk_message *message)
+{
+    if (source->from != LK_FROM_NEIGHBOUR) {
+        lk_message *answer = gossip_for (self, NULL);
+        lk_message_set_serial (answer, lk_message_serial (message));
+        lk_router_answer (self, source, &answer);
+        return;
+    }
+    for (size_t i = 0; i < 2 * LK_LINKS_MAX && !self->leaving; i++) {
+        lk_message *row = lk_message_row (message, "hosts", i);
+        if (row == NULL) {
+            break;
+        }
+        take_row (self, source->link->host, row);
+        lk_message_destroy (&row);
+    }
+    wake_by (self, AGAIN_MS);
+}
+
+void
+lk_gossip_remember (lk_router *self, const char *host, const char *address)
+{
+    const lk_party own = lk_router_party (self);
+    if (lk_mesh_remembered (&self->mesh, &own, host, address, self->now_ms)
+        != NULL) {
+        lk_events_cluster (self);
+        wake_by (self, AGAIN_MS);
+    }
+}
+
+/*  -------------------------------------------------------- forgetting */
+
+static bool
+is_called (const lk_mesh_link *link, const char *name)
+{
+    return strcmp (link->host, name) == 0 || strcmp (link->address, name) == 0;
+}
+
+/*  NULL: it may be forgotten. */
+static const char *
+why_not (const lk_mesh_link *link)
+{
+    if (lk_mesh_link_is_linked (link)) {
+        return "it is connected: stop its router first";
+    }
+    return link->configured ? "the configuration of this host names it: take "
+                              "it out there, and reload"
+                            : NULL;
+}
+
+void
+lk_gossip_forget (lk_router *self, const char *name, lk_message *answer)
+{
+    for (size_t i = self->mesh.count; i > 0; i--) {
+        lk_mesh_link *link = self->mesh.link[i - 1];
+        const char *reason = is_called (link, name) ? why_not (link) : NULL;
+        if (reason != NULL) {
+            lk_message_set_text (answer, "reason", reason);
+        } else if (is_called (link, name)) {
+            lk_message_add_item (answer, "forgotten", link->address);
+            lk_neighbour_drop (self, link, "forgotten");
+        }
+    }
+    lk_events_cluster (self);
+}

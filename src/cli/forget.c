@@ -1,0 +1,139 @@
+/*  forget.c - `lockkeeper forget`: routers forget a host that is gone
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Each router remembers for itself whom it was linked with: this one is told,
+ *  and those that it is linked with.
+ */
+
+#include "cli/cli.h"
+#include "cli/survey.h"
+#include "wire/message_frame.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ANSWER_MS 2000
+
+/*  -------------------------------------------------------- one host */
+
+static void
+print_forgotten (const char *host, const lk_message *answer)
+{
+    const char *address = lk_message_item (answer, "forgotten", 0);
+    printf ("%-14s ", host);
+    if (address == NULL) {
+        puts ("did not know it");
+        return;
+    }
+    printf ("forgot %s", address);
+    for (size_t i = 1;
+         (address = lk_message_item (answer, "forgotten", i)) != NULL; i++) {
+        printf (", %s", address);
+    }
+    putchar ('\n');
+}
+
+/*  Whether that host knows it no more; else says why. */
+static bool
+tell (const char *host, const char *name, const lk_message *answer)
+{
+    const char *reason =
+        answer != NULL ? lk_message_text (answer, "reason") : "no answer";
+    if (reason == NULL && lk_message_is (answer, "FORGET")) {
+        print_forgotten (host, answer);
+        return true;
+    }
+    lk_cli_fail (0, "host '%s' does not forget '%s': %s", host, name,
+                 reason != NULL ? reason : "its router is too old for that");
+    return false;
+}
+
+/*  -------------------------------------------------------- all of them */
+
+/*  A host that is not there now keeps what it has. */
+static void
+say_who_is_missing (const lk_survey *survey, const char *name)
+{
+    for (size_t i = 0; i < survey->count; i++) {
+        const lk_survey_host *host = &survey->host[i];
+        const char *address =
+            host->link != NULL ? lk_message_text (host->link, "address") : NULL;
+        if (!host->live && strcmp (host->name, name) != 0
+            && (address == NULL || strcmp (address, name) != 0)) {
+            lk_cli_fail (0,
+                         "host '%s' is not connected, and was not told: say "
+                         "it once more when it is back",
+                         host->name);
+        }
+    }
+}
+
+static bool
+tell_all (const lk_survey *survey, lk_asker *asker, const char *name)
+{
+    lk_message *questions[LK_SURVEY_HOSTS], *answers[LK_SURVEY_HOSTS];
+    bool done = true;
+    for (size_t i = 0; i < survey->count; i++) {
+        char to[LK_ADDRESS_LEN_MAX + 1];
+        questions[i] = NULL;
+        if (survey->host[i].live) {
+            snprintf (to, sizeof to, "router@%s", survey->host[i].name);
+            questions[i] = lk_message_new (to, "FORGET");
+            lk_message_set_text (questions[i], "name", name);
+        }
+    }
+    lk_asker_ask_all (asker, questions, answers, survey->count, ANSWER_MS);
+    for (size_t i = 0; i < survey->count; i++) {
+        if (survey->host[i].live) {
+            done &= tell (survey->host[i].name, name, answers[i]);
+        }
+        lk_message_destroy (&answers[i]);
+    }
+    return done;
+}
+
+/*  -------------------------------------------------------- the verb */
+
+static int
+run_forget (int argc, char **argv)
+{
+    lk_options options;
+    int code;
+    if (!lk_options_read (&options, &lk_verb_forget, LK_OPT_ENDPOINT, argc,
+                          argv, &code)) {
+        return code;
+    }
+    if (options.count != 1 || options.argument[0][0] == '\0') {
+        return lk_cli_misused (&lk_verb_forget,
+                               "'forget' needs one host, by its name or "
+                               "address");
+    }
+    lk_asker *asker = lk_cli_asker (options.endpoint);
+    if (asker == NULL) {
+        return LK_EXIT_FAILED;
+    }
+    lk_survey survey;
+    lk_survey_take (&survey, asker, ANSWER_MS);
+    const bool done = tell_all (&survey, asker, options.argument[0]);
+    say_who_is_missing (&survey, options.argument[0]);
+    lk_survey_clear (&survey);
+    lk_asker_destroy (&asker);
+    return done ? LK_EXIT_OK : LK_EXIT_NO;
+}
+
+const lk_verb lk_verb_forget = {
+    "forget",
+    "NAME|ADDRESS",
+    "Has the routers forget a host that is gone for good",
+    "  --endpoint E   where the router is\n\n"
+    "Of the host; its address as `lockkeeper status --json` tells it. "
+    "Routers\nremember whom they were linked with, and dial him again and "
+    "again; all that are\nlinked with this host's are told. A host that comes "
+    "back by itself is taken in\nanew. A member is removed by `lockkeeper "
+    "cluster remove`, before.\n\n"
+    "Exit code: 0 all of them know it no more; 1 one does, and says why; 125 "
+    "failed.\n",
+    run_forget,
+};

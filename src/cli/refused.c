@@ -1,0 +1,117 @@
+/*  refused.c - hosts that are turned away, as the routers of the cluster tell
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A second host of a name is in nobody's list: only the routers that it comes
+ *  to know of it.
+ */
+
+#include "cli/refused.h"
+
+#include "cli/terminal.h"
+#include "wire/message_frame.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LABEL "%-12s "
+#define INDENT "             "
+#define SHOWN_MAX 16
+
+/*  Who, and by whom. */
+typedef struct {
+    char host[LK_HOST_LEN_MAX + 1];
+    char address[LK_ADDRESS_LEN_MAX + 1];
+} turned_away;
+
+typedef struct {
+    turned_away item[SHOWN_MAX];
+    int count;
+} shown;
+
+static const char *
+text_of (const lk_message *row, const char *field)
+{
+    const char *text = lk_message_text (row, field);
+    return text != NULL && text[0] != '\0' ? text : "?";
+}
+
+/*  Whether it is new, and there is room for it. */
+static bool
+note (shown *self, const char *host, const char *address)
+{
+    for (int i = 0; i < self->count; i++) {
+        if (strcmp (self->item[i].host, host) == 0
+            && strcmp (self->item[i].address, address) == 0) {
+            return false;
+        }
+    }
+    if (self->count == SHOWN_MAX) {
+        return false;
+    }
+    turned_away *item = &self->item[self->count++];
+    snprintf (item->host, sizeof item->host, "%s", host);
+    snprintf (item->address, sizeof item->address, "%s", address);
+    return true;
+}
+
+/*  What `by` says of one that it refuses, or that refuses it. */
+static void
+print_row (shown *self, const char *by, const lk_message *router,
+           const lk_message *row)
+{
+    const bool is_ours = strcmp (text_of (row, "what"), "refused by it") != 0;
+    const char *host = is_ours ? text_of (row, "host") : by;
+    const char *address =
+        is_ours ? text_of (row, "address") : text_of (router, "address");
+    if (!note (self, host, address)) {
+        return;
+    }
+    printf (LABEL "host ", "warning");
+    lk_show (stdout, host);
+    printf (" at ");
+    lk_show (stdout, address);
+    printf (" is refused by host ");
+    lk_show (stdout, is_ours ? by : text_of (row, "host"));
+    printf (", for %s:\n" INDENT,
+            lk_span (lk_message_number (row, "since_ms", 0)).text);
+    lk_show (stdout, text_of (row, "reason"));
+    puts ("\n" INDENT "lockkeeper-router(8), DIAGNOSTICS, says what to do");
+}
+
+static void
+print_rows (shown *self, const char *by, const lk_message *router)
+{
+    lk_message *row;
+    for (size_t i = 0; (row = lk_message_row (router, "refusals", i)) != NULL;
+         i++) {
+        print_row (self, by, router, row);
+        lk_message_destroy (&row);
+    }
+}
+
+int
+lk_cli_print_refused (const lk_survey *survey, lk_asker *asker, int wait_ms)
+{
+    lk_message *questions[LK_SURVEY_HOSTS], *answers[LK_SURVEY_HOSTS];
+    shown self = {.count = 0};
+    for (size_t i = 0; i < survey->count; i++) {
+        char to[LK_ADDRESS_LEN_MAX + 1];
+        snprintf (to, sizeof to, "router@%s", survey->host[i].name);
+        questions[i] = survey->host[i].live && !survey->host[i].here
+                           ? lk_message_new (to, "ROUTERSTATUS")
+                           : NULL;
+    }
+    if (survey->router != NULL) {
+        print_rows (&self, survey->host[0].name, survey->router);
+    }
+    lk_asker_ask_all (asker, questions, answers, survey->count, wait_ms);
+    for (size_t i = 0; i < survey->count; i++) {
+        if (answers[i] != NULL) {
+            print_rows (&self, survey->host[i].name, answers[i]);
+        }
+        lk_message_destroy (&answers[i]);
+    }
+    return self.count;
+}
