@@ -22,19 +22,43 @@
 
 /*  -------------------------------------------------------- sending */
 
+/*  Whether it is a member or a leader. */
+static bool
+is_of (const lk_decree *decree, lk_host host)
+{
+    bool is = (decree->members & LK_HOST_BIT (host)) != 0;
+    for (size_t i = 0; i < decree->leader_count; i++) {
+        is = is || decree->leader[i] == host;
+    }
+    return is;
+}
+
+/*  A place of the roster for whom the message that names us and our decree does
+ *  not name: a new one; of a full roster one of the many others. */
+static lk_host
+place_for_receiver (const lk_lockd *self)
+{
+    lk_host place = (lk_host) self->roster.count;
+    if (place == LK_HOSTS_MAX) {
+        do {
+            place--;
+        } while (place == self->self
+                 || is_of (&self->state.facts.active, place));
+    }
+    return place;
+}
+
 /*  The codec addresses a host of the roster, and "*" or one that was never
- *  heard is none: so it is given a roster with one more entry. */
+ *  heard is none: so it is given a roster that has it. */
 static lk_message *
 write_started (const lk_lockd *self, const char *host)
 {
-    if (self->roster.count == LK_HOSTS_MAX) {
-        return NULL;
-    }
-    lk_roster wider = self->roster;
+    lk_roster with_it = self->roster;
+    const lk_host place = place_for_receiver (self);
     lk_lock_message message = {
         .kind = LK_MSG_STARTED,
         .from = self->self,
-        .to = (lk_host) wider.count,
+        .to = place,
         .origin = LK_NOBODY,
         .destination = LK_NOBODY,
         .as.started = {.candidate = self->candidate,
@@ -42,10 +66,11 @@ write_started (const lk_lockd *self, const char *host)
                        .incarnation = self->incarnation,
                        .active = self->state.facts.active},
     };
-    lk_roster_entry *entry = &wider.entry[wider.count++];
+    lk_roster_entry *entry = &with_it.entry[place];
     snprintf (entry->name, sizeof entry->name, "%s", host);
     entry->id = 0;
-    lk_message *started = lk_lock_encode (&message, &wider, self->self);
+    with_it.count += place == with_it.count;
+    lk_message *started = lk_lock_encode (&message, &with_it, self->self);
     lk_lockd_sign (self, started);
     return started;
 }
@@ -60,12 +85,7 @@ lk_lockd_sign (const lk_lockd *self, lk_message *started)
 void
 lk_lockd_announce (lk_lockd *self, const char *host)
 {
-    lk_message *started = write_started (self, host);
-    if (!started) {
-        lk_log_warning ("too many hosts to greet host=%s", host);
-        return;
-    }
-    (void) lk_lockd_send (self, started);
+    (void) lk_lockd_send (self, write_started (self, host));
 }
 
 static void

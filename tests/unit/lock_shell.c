@@ -517,6 +517,37 @@ START_TEST (hears_of_hosts)
 }
 END_TEST
 
+/*  As many hosts as it can tell apart: it still says who it is, and its decree
+ *  as it is. */
+START_TEST (greets_with_a_full_roster)
+{
+    const lk_host self = lockd.self;
+    lk_roster *roster = &lockd.roster;
+    for (unsigned i = 0; roster->count < LK_HOSTS_MAX; i++) {
+        char name[16];
+        snprintf (name, sizeof name, "other%u", i);
+        ck_assert_uint_ne (lk_roster_intern (roster, name, 0x1000 + i),
+                           LK_NOBODY);
+    }
+    lk_decree *active = &lockd.state.facts.active;
+    active->members |= LK_HOST_BIT (LK_HOSTS_MAX - 1);
+    active->term = (lk_term) {7, 0x1000};
+    active->leader[0] = LK_HOSTS_MAX - 2;
+    active->leader_count = 1;
+    lk_lockd_announce (&lockd, "*");
+    const lk_message *started = only_sent ("lock@*", "LOCKSTARTED");
+    ck_assert_ptr_nonnull (strstr (lk_message_body (started),
+                                   lk_roster_name (roster, LK_HOSTS_MAX - 1)));
+    ck_assert_ptr_nonnull (strstr (lk_message_body (started),
+                                   lk_roster_name (roster, LK_HOSTS_MAX - 2)));
+    forget_sent ();
+    lk_lockd_announce (&lockd, "h99");
+    only_sent ("lock@h99", "LOCKSTARTED");
+    ck_assert_uint_eq (roster->count, LK_HOSTS_MAX);
+    ck_assert_str_eq (lk_roster_name (roster, self), "h1");
+}
+END_TEST
+
 /*  -------------------------------------------------------- suite */
 
 int
@@ -537,11 +568,12 @@ main (void)
         refuses_a_state_in_use,
     };
     const TTest *const others[] = {
-        packs_for_who_reads_it,  reads_packed_bodies_of_lock_services_only,
-        hears_only_who_started,  hears_lock_services_of_other_hosts_only,
-        refuses_another_cluster, tells_why_it_refuses,
-        takes_a_refusal,         does_not_hear_who_refuses,
-        hears_of_hosts,          tells_that_the_router_takes_nothing};
+        packs_for_who_reads_it,   reads_packed_bodies_of_lock_services_only,
+        hears_only_who_started,   hears_lock_services_of_other_hosts_only,
+        refuses_another_cluster,  tells_why_it_refuses,
+        takes_a_refusal,          does_not_hear_who_refuses,
+        hears_of_hosts,           tells_that_the_router_takes_nothing,
+        greets_with_a_full_roster};
     const group groups[] = {
         GROUP ("fresh", fresh, set_up_fresh),
         GROUP ("starts", starts, set_up),
