@@ -7,8 +7,8 @@
 #   build.sh VERSION DIR
 #
 #   They are made of a copy of the tree elsewhere, so that nothing here changes,
-#   and lie in DIR then. debian/changelog is written
-#   here: what changed is in CHANGES, and the version in the Makefile.
+#   and lie in DIR then. debian/changelog is written here: what changed is in
+#   CHANGES, and the version in the Makefile.
 
 set -eu
 version=$1
@@ -33,16 +33,19 @@ list_files () {
 rm -f "$out"/*lockkeeper*.deb
 mkdir "$copy"
 list_files | tar -cf - -T - | tar -C "$copy" -xf -
-date=$(git log -1 --format=%cD 2>/dev/null || date -R)
+epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+date=$(date -R -u -d "@$epoch")
 maintainer=$(sed -n 's/^Maintainer: //p' debian/control)
 cat >"$copy/debian/changelog" <<CHANGELOG
 lockkeeper ($version) unstable; urgency=medium
 
-  * Built from the tree; /usr/share/doc/lockkeeper/changelog.gz has what
+  * Built from the tree; /usr/share/doc/lockkeeper/CHANGES.gz has what
     changed.
 
  -- $maintainer  $date
 CHANGELOG
+#   The same tree gives the same packages, whenever it was cloned.
+find "$copy" -exec touch -h -d "$date" {} +
 
 log=$out/build.log
 unset MAKEFLAGS MAKELEVEL MFLAGS VERSION B

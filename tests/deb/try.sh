@@ -12,7 +12,8 @@
 #   what was got from there is kept in $BUILD/deb. It leaves no process, mount
 #   or control group behind. MIRROR= is another archive.
 #
-#       world.sh   makes the hosts, and runs what is said on one of them
+#       world.sh      makes the hosts, and runs what is said on one of them
+#       contents.sh   the packages themselves, before anything runs
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -75,38 +76,8 @@ holds_gate () {
     on "$1" lockkeeper list | grep -E '^held.* gate$'
 }
 
-#   packages VERSION: builds them, and leaves them in $kept/VERSION.
-packages () {
-    [ -n "${REUSE:-}" ] && [ -e "$kept/$1" ] ||
-        sh debian/build.sh "$1" "$kept/$1"
-}
-
-#   ------------------------------------------------------------ the packages
-
-check 'the packages are built' packages "$version"
-check 'those of a next version, too' packages "$next"
-if command -v lintian >/dev/null; then
-    check 'lintian has no complaint' lintian --allow-root --fail-on \
-        error,warning "$kept/$version"/*.changes
-fi
-make_base
-cp "$kept/$version"/*.deb "$base/root/"
-rm -f "$base"/root/*dbgsym*
-check 'they are installed' in_base "apt-get install -y /root/*.deb"
-check 'there is a user of the daemons' in_base 'id lockkeeper'
-check 'its folders are there, and only its' in_base '
-    [ "$(stat -c "%U %a" /var/lib/lockkeeper)" = "lockkeeper 700" ] &&
-    [ "$(stat -c "%U %a" /run/lockkeeper)" = "lockkeeper 755" ]'
-check 'nothing is enabled' in_base '
-    ! ls /etc/systemd/system/*/lockkeeper* 2>/dev/null | grep .'
-check 'the configuration is a conffile, and right' in_base '
-    dpkg-query -W -f "\${Conffiles}" lockkeeper |
-        grep -F /etc/lockkeeper/lockkeeper.conf &&
-    cd / && runuser -u lockkeeper -- timeout 1 lockkeeper-router --host x \
-        --endpoint ipc:///tmp/x; [ $? = 124 ]'
-check 'the Python module is found' in_base 'python3 -c "import lockkeeper"'
-check 'systemd has no complaint about the units' in_base '
-    systemd-analyze verify --man=no /lib/systemd/system/lockkeeper-*.service'
+# shellcheck source=tests/deb/contents.sh
+. tests/deb/contents.sh
 
 #   ------------------------------------------------------------ three hosts
 
@@ -140,6 +111,28 @@ check 'who is not does not' no on h1 setpriv --reuid nobody --regid nogroup \
 check 'the journal has lines without time, and priorities' on h1 sh -c '
     journalctl -u lockkeeper-router -o json | grep "router: down -> up" |
         grep "\"PRIORITY\":\"5\"" | grep "\"MESSAGE\":\"router: down"'
+check 'and nothing in front of them' no on h1 sh -c "
+    journalctl -o cat -u 'lockkeeper-*' | grep -E '^(<[0-9]>|[0-9]|lockkeeper-)'"
+
+#   In tenths; a sandbox that is off has more.
+for unit in lockd:4 router:14; do
+    check "the sandbox of ${unit%:*} is as tight as it was" on h1 \
+        systemd-analyze security --no-pager --threshold="${unit#*:}" \
+        "lockkeeper-${unit%:*}.service"
+done
+check 'they run as their user' on h1 sh -c '
+    [ "$(ps -o user= -C lockkeeper-router,lockkeeper-lockd | sort -u)" = \
+        lockkeeper ]'
+check 'a program in Python gets a lock' on h1 setpriv --reuid nobody \
+    --regid nogroup --groups lockkeeper env HOME=/tmp python3 -c "
+import lockkeeper
+with lockkeeper.Lock('snake', timeout=10) as lock:
+    assert lock.held and lock.token > 0"
+check 'so does one that loads the library' on h1 python3 -c "
+import ctypes
+library = ctypes.CDLL('liblockkeeper.so.1')
+library.lk_session_new.restype = ctypes.c_void_p
+assert library.lk_session_new(None)"
 
 #   ------------------------------------------------------------ faults
 
@@ -153,6 +146,12 @@ on h1 kill -STOP "$old"
 check 'one that hangs is, too' within 6 other_pid h1 router "$old"
 check 'and is found' within 5 status_has h1 lockd 'can be had'
 old=$(pid_of h1 router) lockd=$(pid_of h1 lockd)
+old=$(pid_of h2 lockd)
+on h2 kill -KILL "$old"
+check 'so is a lock service that is killed' within 5 other_pid h2 lockd "$old"
+check 'and locks can be had there' within 10 on h2 timeout 9 lockkeeper run \
+    another -- true
+old=$(pid_of h1 router)
 check 'a router is restarted' on h1 systemctl restart lockkeeper-router
 check 'it is another process' other_pid h1 router "$old"
 check 'the lock service is not' no other_pid h1 lockd "$lockd"
@@ -179,6 +178,13 @@ check 'and the journal has the file, as an error' on h3 sh -c '
     journalctl -u lockkeeper-router -p err | grep lockkeeper.conf.d/x.conf'
 on h3 rm /etc/lockkeeper/lockkeeper.conf.d/x.conf
 check 'it starts when that is mended' on h3 systemctl restart lockkeeper-router
+check 'its lock service is to be a plug-in' on h3 sh -c '
+    lockkeeper config set router/plugin lock &&
+        systemctl disable --now lockkeeper-lockd'
+check 'a router starts with the lock service in it' on h3 \
+    systemctl restart lockkeeper-router
+check 'and locks can be had there, too' within 10 on h3 timeout 9 \
+    lockkeeper run another -- true
 
 #   ------------------------------------------------------------ upgrade, stop
 

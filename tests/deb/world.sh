@@ -7,8 +7,8 @@
 #   Sourced by try.sh, which it starts anew in namespaces of its own, so that
 #   the end of it ends all. After make_base the folder $base is a Debian;
 #   in_base COMMAND runs there. boot HOST (h1..h9) makes a copy-on-write one
-#   of it whose systemd is up; on HOST COMMAND... runs there, root_of HOST is
-#   its folder.
+#   of it whose systemd is up, and halt HOST cuts its power; on HOST COMMAND...
+#   runs there, root_of HOST is its folder.
 
 mirror=${MIRROR:-http://deb.debian.org/debian}
 suite=bookworm
@@ -29,17 +29,22 @@ mount -t tmpfs -o size=90% tmpfs "$work" || exit 2
 base=$work/base groups=$work/groups
 mkdir -p "$base" "$groups"
 
+#   The control groups at FOLDER, whose last process is about to go.
+drop_groups () {
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        find "$1" -depth -type d -exec rmdir {} + 2>/dev/null
+        [ -d "$1" ] || return 0
+        sleep 0.2
+    done
+}
+
 clean_up () {
     local dir
     for dir in "$work"/*.pid; do
         [ ! -e "$dir" ] || kill -KILL "$(cat "$dir")" 2>/dev/null
     done
     [ -z "$wires" ] || kill -KILL "$wires"
-    for _ in 1 2 3 4 5 6 7 8 9 10; do
-        find "$groups/lkdeb-$$" -depth -type d -exec rmdir {} + 2>/dev/null
-        [ -d "$groups/lkdeb-$$" ] || break
-        sleep 0.2
-    done
+    drop_groups "$groups/lkdeb-$$"
     umount -l "$groups" "$work" 2>/dev/null
     rmdir "$work"
 }
@@ -174,6 +179,13 @@ boot () {
     done
     sed 's/^/# /' "$dir/log"
     give_up "systemd did not start on $host"
+}
+
+#   At once, as a power cut does; boot HOST starts it again, with its disk.
+halt () {
+    kill -KILL "$(cat "$work/$1.pid")"
+    drop_groups "$groups/lkdeb-$$/$1"
+    umount "$work/$1/root"
 }
 
 #   No command takes longer than a minute, but for those of on_quietly.
