@@ -12,6 +12,15 @@
 #   "N passed, N failed", Check's summary or TAP. Only a script may print
 #   none: it is one case, as is a run of the simulator. The last line is the
 #   sum.
+#
+#   Some tests work, and some wait for the most part; all suites that were
+#   asked for are begun together, so that neither waits for the other:
+#
+#   working   burns a processor, and no clock matters to it: one per processor,
+#             and niced, so that who wakes up meanwhile comes first
+#   waiting   real processes and real time: three per processor
+#   figures   as waiting, and prints what it measured: two at a time, when
+#             those that wait are done
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -26,7 +35,12 @@ logs=$BUILD/check
 scratch=$(mktemp -d /tmp/lk.XXXXXX) || exit 2
 began=$(date +%s)
 passed=0 failed=0 skipped=0 number=0
-declare -A job_name=() job_kind=() job_log=() job_start=()
+declare -A job_name=() job_kind=() job_log=() job_start=() job_pool=() \
+    job_slots=() job_number=()
+declare -A room=([working]=$slots [waiting]=$((3 * slots)) [figures]=2)
+declare -A used=([working]=0 [waiting]=0 [figures]=0)
+declare -A todo=() last=() next=()  # what is not begun yet, by POOL.NUMBER
+ended=()                            # names of what has ended, by LK_CHECK_RUN
 
 mkdir -p "$logs"
 rm -f "$logs"/*.log
@@ -76,16 +90,14 @@ count () {
         }' "$1"
 }
 
-#   Processes that a test of this run left behind.
-left_behind () {
-    local pids try
-    for try in 1 2 3 4 5; do
-        pids=$(grep -lsz "^LK_CHECK_RUN=$run\$" /proc/[0-9]*/environ |
-            tr -dc '0-9\n')
-        [ -n "$pids" ] || break
-        sleep 0."$try"
+#   Processes that tests which have ended left behind: "pid number-of-test".
+strays () {
+    local file test
+    for file in $(grep -lsz "^LK_CHECK_RUN=$run\\." /proc/[0-9]*/environ); do
+        test=$(tr '\0' '\n' 2>/dev/null <"$file" |
+            sed -n "s/^LK_CHECK_RUN=$run\\.//p")
+        [ -z "${ended[test]:-}" ] || echo "$(basename "${file%/*}") $test"
     done
-    echo "$pids"
 }
 
 #   judge PID STATUS: counts what a job printed.
@@ -131,7 +143,10 @@ judge () {
         grep -aE '^(measured: |(seeds|took) [0-9]|faults: )' "$log" |
             sed 's/^/      /'
     fi
-    unset "job_name[$1]" "job_kind[$1]" "job_log[$1]" "job_start[$1]"
+    ended[${job_number[$1]}]=$name
+    used[${job_pool[$1]}]=$((used[${job_pool[$1]}] - job_slots[$1]))
+    unset "job_name[$1]" "job_kind[$1]" "job_log[$1]" "job_start[$1]" \
+        "job_pool[$1]" "job_slots[$1]" "job_number[$1]"
 }
 
 reap () {
@@ -141,27 +156,73 @@ reap () {
     [ -z "${pid:-}" ] || judge "$pid" "$status"
 }
 
-drain () {
-    while [ ${#job_name[@]} -gt 0 ]; do
-        reap
-    done
-}
-
-#   job KIND NAME SECONDS COMMAND...: starts it as soon as a slot is free.
-job () {
-    local kind=$1 name=$2 limit=$3 log tmp
-    shift 3
-    while [ ${#job_name[@]} -ge "$slots" ]; do
-        reap
-    done
+#   start POOL SLOTS KIND NAME SECONDS COMMAND...
+start () {
+    local pool=$1 takes=$2 kind=$3 name=$4 limit=$5 log tmp nice=()
+    shift 5
+    [ "$pool" != working ] || nice=(nice -n 19)
     number=$((number + 1))
     log=$logs/${name//\//-}.log
     tmp=$scratch/$number
     mkdir "$tmp"
-    LK_CHECK_RUN=$run TMPDIR=$tmp timeout --kill-after=10 "$limit" "$@" \
-        >"$log" 2>&1 </dev/null &
+    LK_CHECK_RUN=$run.$number TMPDIR=$tmp "${nice[@]}" \
+        timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 </dev/null &
     job_name[$!]=$name job_kind[$!]=$kind job_log[$!]=$log
+    job_pool[$!]=$pool job_slots[$!]=$takes job_number[$!]=$number
     job_start[$!]=$(date +%s)
+    used[$pool]=$((used[$pool] + takes))
+}
+
+#   job POOL SLOTS KIND NAME SECONDS COMMAND...: will be started when there is
+#   room for it. SLOTS: how many processors it uses, or 1.
+job () {
+    local pool=$1
+    shift
+    last[$pool]=$((${last[$pool]:-0} + 1))
+    todo[$pool.${last[$pool]}]=${*@Q}
+}
+
+#   fill POOL: begins what there is room for, in the order of the calls of job.
+fill () {
+    local pool=$1 it words
+    while it=$((${next[$pool]:-0} + 1)); [ $it -le "${last[$pool]:-0}" ]; do
+        eval "words=(${todo[$pool.$it]})"
+        [ $((used[$pool] + words[0])) -le "${room[$pool]}" ] || break
+        next[$pool]=$it
+        start "$pool" "${words[@]}"
+    done
+}
+
+#   Does all that is asked for.
+work () {
+    while :; do
+        fill working
+        fill waiting
+        if [ "${used[waiting]}" = 0 ]; then
+            [ "${used[figures]}" != 0 ] || clean_up
+            fill figures
+        fi
+        [ ${#job_name[@]} -gt 0 ] || break
+        reap
+    done
+    clean_up
+}
+
+#   What tests left running is a failure, and is ended; but they may end by
+#   themselves, for a moment.
+clean_up () {
+    local try left pid test
+    for try in 1 2 3 4 5; do
+        left=$(strays)
+        [ -n "$left" ] || return
+        sleep 0."$try"
+    done
+    while read -r pid test; do
+        echo "FAIL  ${ended[test]} left a process behind:" \
+            "$pid $(tr '\0' ' ' 2>/dev/null <"/proc/$pid/cmdline")"
+        kill -9 "$pid" 2>/dev/null
+    done <<<"$left"
+    failed=$((failed + 1))
 }
 
 #   ------------------------------------------------------------ the suites
@@ -169,7 +230,7 @@ job () {
 style_fast () {
     local script
     for script in layers purity text format headers symbols man shell; do
-        job tap "style/$script" 300 bash "tests/style/$script.sh"
+        job working 1 tap "style/$script" 900 bash "tests/style/$script.sh"
     done
 }
 
@@ -178,16 +239,17 @@ style () {
     local script
     style_fast
     for script in planted python runner package; do
-        job tap "style/$script" 300 bash "tests/style/$script.sh"
+        job working 1 tap "style/$script" 900 bash "tests/style/$script.sh"
     done
 }
 
 #   Many of these wait more than they work.
 unit () {
-    local source slots=$((2 * slots))
+    local source
     for source in tests/unit/*.c; do
         [ -e "$source" ] || continue
-        job count "unit/$(basename "$source" .c)" 300 "$BUILD/${source%.c}"
+        job waiting 1 count "unit/$(basename "$source" .c)" 300 \
+            "$BUILD/${source%.c}"
     done
 }
 
@@ -196,7 +258,7 @@ corpus () {
     for source in tests/fuzz/*.c; do
         [ -e "$source" ] || continue
         name=$(basename "$source" .c)
-        job count "fuzz/$name" 300 "$BUILD/tests/fuzz/$name" \
+        job working 1 count "fuzz/$name" 900 "$BUILD/tests/fuzz/$name" \
             "tests/fuzz/corpus/$name"
     done
 }
@@ -204,7 +266,7 @@ corpus () {
 #   A small part of `make model`.
 model () {
     [ ! -f tests/model/run.sh ] ||
-        job tap model/quick 600 bash tests/model/run.sh quick
+        job working 1 tap model/quick 900 bash tests/model/run.sh quick
 }
 
 #   Random seeds, and the scripts that place faults on single messages.
@@ -212,103 +274,73 @@ simulator () {
     local sim=$BUILD/tests/sim/sim steps=${STEPS:-100000000} seed=${SEED:-1}
     local script
     ls tests/sim/*.c >/dev/null 2>&1 || return
-    job sim sim/seeds 1800 "$sim" --seed "$seed" --steps "$steps" \
-        --jobs "$slots"
-    drain
-    job sim sim/scripts 1800 "$sim" --script all --seed "$seed" \
-        --runs $((1 + steps / 500000)) --jobs "$slots"
-    drain
-    job sim sim/equal_hashes 300 "$BUILD/tests/hooks/sim" --seed "$seed" \
-        --runs 1000 --jobs "$slots"
-    drain
+    job working "$slots" sim sim/seeds 1800 "$sim" --seed "$seed" \
+        --steps "$steps" --jobs "$slots"
+    job working "$slots" sim sim/scripts 1800 "$sim" --script all \
+        --seed "$seed" --runs $((1 + steps / 500000)) --jobs "$slots"
+    job working "$slots" sim sim/equal_hashes 300 "$BUILD/tests/hooks/sim" \
+        --seed "$seed" --runs 1000 --jobs "$slots"
     for script in canaries shrinking repeatable; do
         [ -f "tests/sim/$script.sh" ] || continue
-        job tap "sim/$script" 1800 env CC="$CC ${SANITIZE:-}" \
-            sh "tests/sim/$script.sh"
-        drain
+        job working "$slots" tap "sim/$script" 1800 \
+            env CC="$CC ${SANITIZE:-}" sh "tests/sim/$script.sh"
     done
-}
-
-#   What the tests so far left running is a failure, and is ended.
-clean_up_after () {
-    local pid pids
-    pids=$(left_behind)
-    [ -n "$pids" ] || return
-    echo "FAIL  $1 left processes behind:"
-    for pid in $pids; do
-        echo "      | $pid $(tr '\0' ' ' <"/proc/$pid/cmdline")"
-        kill -9 "$pid" 2>/dev/null
-    done
-    failed=$((failed + 1))
 }
 
 #   The cluster tests: executables, and test_*.c. Names that do not begin
-#   with test_ (or end in .sh) are what these tests share. The longest first.
+#   with test_ (or end in .sh) are what these tests share. Those that take
+#   longest first.
 cluster_tests () {
     local test
-    for test in tests/cluster/k* tests/cluster/[!k]*; do
+    for test in tests/cluster/{bench_,hosted,kill_,conform_,faults_run}* \
+            tests/cluster/*; do
         case $test in
             tests/cluster/test_*.c) echo "$BUILD/${test%.c}" ;;
             *.sh | tests/cluster/test_*) [ ! -x "$test" ] || echo "$test" ;;
         esac
-    done
+    done | awk '!seen[$0]++'
 }
 
-#   Real processes and real time. Those that wait for the most part run three
-#   at a time; those that measure or cut have the machine to themselves.
+#   Real processes and real time.
 cluster () {
-    local test alone=() slots=3
+    local test pool
     while IFS= read -r test; do
+        pool=waiting
         case ${test##*/} in
-            bench_* | cache.* | cli_* | conform_* | corrupt_* | garbage_* | \
-                hosted* | library_* | manager.* | sandbox_* | kill_* | \
-                faults_* | kinds_*)
-                job script "cluster/$(basename "${test%.sh}")" 900 "$test"
-                ;;
-            *) alone+=("$test") ;;
+            test_router_* | cut_host.sh | latency_*) pool=figures ;;
         esac
+        job "$pool" 1 script "cluster/$(basename "${test%.sh}")" 900 "$test"
     done < <(cluster_tests)
-    drain
-    clean_up_after 'a cluster test of those'
-    for test in "${alone[@]}"; do
-        job script "cluster/$(basename "${test%.sh}")" 900 "$test"
-        drain
-        clean_up_after "$(basename "$test")"
-    done
 }
 
-#   The Python module. Those that wait for the most part, three at a time.
+#   The Python module.
 python () {
-    local test slots=3
+    local test
     for test in tests/python/test_*.py; do
         [ -e "$test" ] || continue
-        job tap "python/$(basename "$test" .py)" 300 \
+        job waiting 1 tap "python/$(basename "$test" .py)" 300 \
             bash tests/python/run.sh "$(basename "$test" .py)"
     done
-    drain
-    clean_up_after 'a test of the Python module'
 }
 
 #   Faults of real processes alone, for as long as $ROUNDS makes them.
 cluster_long () {
-    local test slots=2
+    local test
+    room[waiting]=2
     while IFS= read -r test; do
         case ${test##*/} in
             faults_* | kill_*)
-                job script "cluster/$(basename "${test%.sh}")" 86400 \
-                    env KILL_ROUNDS="$ROUNDS" "$test"
+                job waiting 1 script "cluster/$(basename "${test%.sh}")" \
+                    86400 env KILL_ROUNDS="$ROUNDS" "$test"
                 ;;
         esac
     done < <(cluster_tests)
-    drain
-    clean_up_after 'a cluster test'
 }
 
 for suite in "$@"; do
     case $suite in
-        style | style_fast | unit | corpus | model) "$suite" ;;
-        simulator | python | cluster | cluster_long)
-            drain
+        style | style_fast | unit | corpus | model | simulator | python | \
+            cluster | cluster_long)
             "$suite"
             ;;
         *)
@@ -317,7 +349,7 @@ for suite in "$@"; do
             ;;
     esac
 done
-drain
+work
 
 echo "took $(($(date +%s) - began)) s"
 if [ "$skipped" -gt 0 ]; then
