@@ -92,21 +92,27 @@ known_options () {
 
 #   Whether it takes an option is asked so that nothing is done: without its
 #   value, or ahead of an option that no verb has.
-program_options () {
-    local verb option value
+ask_for_options () {
+    local verb option value options
     [ -x "$lockkeeper" ] || return
+    options=$(known_options | grep -v '^help ')
     program_verbs | while read -r verb; do
-        known_options | grep -v '^help ' | while read -r option value; do
+        while read -r option value; do
             if [ "$value" = required ]; then
-                "$lockkeeper" "$verb" "--$option" 2>&1 </dev/null |
-                    grep -q 'needs a value' && echo "$verb --$option"
+                set -- 'needs a value' "--$option"
             else
-                "$lockkeeper" "$verb" "--$option" --nonsense 2>&1 </dev/null |
-                    grep -q "'--nonsense' is no option" &&
-                    echo "$verb --$option"
+                set -- "'--nonsense' is no option" "--$option" --nonsense
             fi
-        done
+            case $("$lockkeeper" "$verb" "${@:2}" 2>&1 </dev/null) in
+                *"$1"*) echo "$verb --$option" ;;
+            esac
+        done <<<"$options"
     done
+}
+
+#   $asked_options are from ask_for_options: that is a thousand processes.
+program_options () {
+    echo "$asked_options"
 }
 
 help_options () {
@@ -170,9 +176,10 @@ path_of () {
 
 #   What the page says of it has to have its range and default.
 key_texts () {
-    local key type least most value told
+    local key type least most value told items
+    items=$(page_key_items)
     while IFS='|' read -r key type least most value; do
-        told=$(page_key_items | sed -n "s#^$key ##p")
+        told=$(sed -n "s#^$key ##p" <<<"$items")
         case $told in '' | *'As in section'*) continue ;; esac
         if [ "$type" = NUMBER ]; then
             [[ $told =~ (^|[^0-9])$least\ to\ $most([^0-9]|$) ]] ||
@@ -245,27 +252,31 @@ page_limits () {
 }
 
 limit_values () {
-    local name value page
+    local name value
     while read -r name value; do
-        value=$((value))
-        for page in "${pages[@]}"; do
-            awk -v name="$name" -v value="$value" '
-                limit && /^[^.]|^\.It/ {
-                    gsub (/[.,;:]$/, "")
-                    line = " " $0 " "
-                    gsub (/[,;:]? /, " ", line)
-                    if (index (line, " " value " ") == 0 &&
-                            index (line, " " value / 1024 " KiB ") == 0 &&
-                            index (line, " " value / 1048576 " MiB ") == 0) {
-                        print FILENAME ":" FNR ": " name " is " value
-                    }
-                    limit = 0
+        echo "$name $((value))"
+    done < <(limit_rows) | awk '
+        rows { size[$1] = $2; next }
+        FNR == 1 { limits = 0 }
+        limits && /^[^.]|^\.It/ {
+            gsub (/[.,;:]$/, "")
+            line = " " $0 " "
+            gsub (/[,;:]? /, " ", line)
+            for (i = 1; i <= limits; i++) {
+                value = size[limit[i]]
+                if (index (line, " " value " ") == 0 &&
+                        index (line, " " value / 1024 " KiB ") == 0 &&
+                        index (line, " " value / 1048576 " MiB ") == 0) {
+                    print FILENAME ":" FNR ": " limit[i] " is " value
                 }
-                /^\.\\" limit/ {
-                    for (i = 3; i <= NF; i++) { limit += $i == name }
-                }' "$page"
-        done
-    done < <(limit_rows)
+            }
+            limits = 0
+        }
+        /^\.\\" limit/ {
+            for (i = 3; i <= NF; i++) {
+                if ($i in size) { limit[++limits] = $i }
+            }
+        }' rows=1 - rows=0 /dev/null "${pages[@]}"
 }
 
 #   ------------------------------------------------------------ exit codes

@@ -323,6 +323,14 @@ is_over (const worker *self)
     return told_to_end || lk_history_now () >= self->end_ns;
 }
 
+/*  Who is told to end does not, nor does who lost what it was to hold. */
+static bool
+will_ask (const worker *self, const slot *it)
+{
+    return it->state == IDLE && !told_to_end
+           && !(it->lost && self->options->style == LK_WORKER_HOLD);
+}
+
 /*  Who is told to end gives back what it holds, and waits for the rest. */
 static void
 go_on (worker *self, slot *it)
@@ -335,8 +343,7 @@ go_on (worker *self, slot *it)
         }
     } else if (it->state == ASKED && due) {
         give_back (self, it);
-    } else if (it->state == IDLE && due && !told_to_end
-               && !(it->lost && self->options->style == LK_WORKER_HOLD)) {
+    } else if (due && will_ask (self, it)) {
         ask (self, it);
     }
 }
@@ -361,9 +368,10 @@ choose_tick_ms (const worker *self)
     for (size_t i = 0; i < self->slot_count; i++) {
         const slot *it = &self->slots[i];
         const int64_t left_ms = (it->next_ns - now) / NS_PER_MS + 1;
-        const int64_t most_ms = it->state == HELD     ? TICK_MS
-                                : it->state == GIVING ? IDLE_MS
-                                                      : left_ms;
+        const bool is_due = it->state == ASKED || will_ask (self, it);
+        const int64_t most_ms = it->state == HELD ? TICK_MS
+                                : is_due          ? left_ms
+                                                  : IDLE_MS;
         tick_ms = most_ms < tick_ms ? most_ms : tick_ms;
     }
     return tick_ms > 0 ? tick_ms : 0;

@@ -135,6 +135,7 @@ verdict 'examples of the library are lines of the files that they name' "$(
 
 #   ------------------------------------------------------------ both ways
 
+asked_options=$(ask_for_options)
 both_ways 'verbs' <(program_verbs) <(page_verbs)
 both_ways 'options of the verbs' <(program_options) <(page_options_of_verbs)
 both_ways 'options as `lockkeeper help VERB` tells them' \
