@@ -16,11 +16,10 @@
 #   Some tests work, and some wait for the most part; all suites that were
 #   asked for are begun together, so that neither waits for the other:
 #
-#   working   burns a processor, and no clock matters to it: one per processor,
+#   working   burns processors, and no clock matters to it: one per processor,
 #             and niced, so that who wakes up meanwhile comes first
 #   waiting   real processes and real time: three per processor
-#   figures   as waiting, and prints what it measured: two at a time, when
-#             those that wait are done
+#   figures   as waiting, and measures: two at a time, when those are done
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -28,7 +27,8 @@ export BUILD=${BUILD:-$PWD/build}
 export CC=${CC:-gcc}
 export LC_ALL=C
 export CK_TIMEOUT_MULTIPLIER=${CK_TIMEOUT_MULTIPLIER:-10}
-run=run-$$-$RANDOM     # in the environment of all that our tests start
+run=run-$$-$RANDOM     # in the environment of all that our tests start, with
+                       # a number of theirs
 slots=$(nproc 2>/dev/null || echo 2)
 [ "$slots" -le 8 ] || slots=8
 logs=$BUILD/check
@@ -36,11 +36,13 @@ scratch=$(mktemp -d /tmp/lk.XXXXXX) || exit 2
 began=$(date +%s)
 passed=0 failed=0 skipped=0 number=0
 declare -A job_name=() job_kind=() job_log=() job_start=() job_pool=() \
-    job_slots=() job_number=()
+    job_number=()
 declare -A room=([working]=$slots [waiting]=$((3 * slots)) [figures]=2)
 declare -A used=([working]=0 [waiting]=0 [figures]=0)
-declare -A todo=() last=() next=()  # what is not begun yet, by POOL.NUMBER
-ended=()                            # names of what has ended, by LK_CHECK_RUN
+declare -A asked=([working]=0 [waiting]=0 [figures]=0)
+declare -A begun=([working]=0 [waiting]=0 [figures]=0)
+declare -A todo=() # what was asked for, by POOL.NUMBER
+ended=()           # names of tests, by their numbers in LK_CHECK_RUN
 
 mkdir -p "$logs"
 rm -f "$logs"/*.log
@@ -144,9 +146,9 @@ judge () {
             sed 's/^/      /'
     fi
     ended[${job_number[$1]}]=$name
-    used[${job_pool[$1]}]=$((used[${job_pool[$1]}] - job_slots[$1]))
+    used[${job_pool[$1]}]=$((used[${job_pool[$1]}] - 1))
     unset "job_name[$1]" "job_kind[$1]" "job_log[$1]" "job_start[$1]" \
-        "job_pool[$1]" "job_slots[$1]" "job_number[$1]"
+        "job_pool[$1]" "job_number[$1]"
 }
 
 reap () {
@@ -156,10 +158,10 @@ reap () {
     [ -z "${pid:-}" ] || judge "$pid" "$status"
 }
 
-#   start POOL SLOTS KIND NAME SECONDS COMMAND...
+#   start POOL KIND NAME SECONDS COMMAND...
 start () {
-    local pool=$1 takes=$2 kind=$3 name=$4 limit=$5 log tmp nice=()
-    shift 5
+    local pool=$1 kind=$2 name=$3 limit=$4 log tmp nice=()
+    shift 4
     [ "$pool" != working ] || nice=(nice -n 19)
     number=$((number + 1))
     log=$logs/${name//\//-}.log
@@ -168,27 +170,26 @@ start () {
     LK_CHECK_RUN=$run.$number TMPDIR=$tmp "${nice[@]}" \
         timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 </dev/null &
     job_name[$!]=$name job_kind[$!]=$kind job_log[$!]=$log
-    job_pool[$!]=$pool job_slots[$!]=$takes job_number[$!]=$number
+    job_pool[$!]=$pool job_number[$!]=$number
     job_start[$!]=$(date +%s)
-    used[$pool]=$((used[$pool] + takes))
+    used[$pool]=$((used[$pool] + 1))
 }
 
-#   job POOL SLOTS KIND NAME SECONDS COMMAND...: will be started when there is
-#   room for it. SLOTS: how many processors it uses, or 1.
+#   job POOL KIND NAME SECONDS COMMAND...: is started when there is room for it.
 job () {
     local pool=$1
     shift
-    last[$pool]=$((${last[$pool]:-0} + 1))
-    todo[$pool.${last[$pool]}]=${*@Q}
+    asked[$pool]=$((asked[$pool] + 1))
+    todo[$pool.${asked[$pool]}]=${*@Q}
 }
 
 #   fill POOL: begins what there is room for, in the order of the calls of job.
 fill () {
-    local pool=$1 it words
-    while it=$((${next[$pool]:-0} + 1)); [ $it -le "${last[$pool]:-0}" ]; do
-        eval "words=(${todo[$pool.$it]})"
-        [ $((used[$pool] + words[0])) -le "${room[$pool]}" ] || break
-        next[$pool]=$it
+    local pool=$1 words
+    while [ "${used[$pool]}" -lt "${room[$pool]}" ] &&
+            [ "${begun[$pool]}" -lt "${asked[$pool]}" ]; do
+        begun[$pool]=$((begun[$pool] + 1))
+        eval "words=(${todo[$pool.${begun[$pool]}]})"
         start "$pool" "${words[@]}"
     done
 }
@@ -230,7 +231,7 @@ clean_up () {
 style_fast () {
     local script
     for script in layers purity text format headers symbols man shell; do
-        job working 1 tap "style/$script" 900 bash "tests/style/$script.sh"
+        job working tap "style/$script" 900 bash "tests/style/$script.sh"
     done
 }
 
@@ -239,7 +240,7 @@ style () {
     local script
     style_fast
     for script in planted python runner package; do
-        job working 1 tap "style/$script" 900 bash "tests/style/$script.sh"
+        job working tap "style/$script" 900 bash "tests/style/$script.sh"
     done
 }
 
@@ -248,7 +249,7 @@ unit () {
     local source
     for source in tests/unit/*.c; do
         [ -e "$source" ] || continue
-        job waiting 1 count "unit/$(basename "$source" .c)" 300 \
+        job waiting count "unit/$(basename "$source" .c)" 300 \
             "$BUILD/${source%.c}"
     done
 }
@@ -258,7 +259,7 @@ corpus () {
     for source in tests/fuzz/*.c; do
         [ -e "$source" ] || continue
         name=$(basename "$source" .c)
-        job working 1 count "fuzz/$name" 900 "$BUILD/tests/fuzz/$name" \
+        job working count "fuzz/$name" 900 "$BUILD/tests/fuzz/$name" \
             "tests/fuzz/corpus/$name"
     done
 }
@@ -266,7 +267,7 @@ corpus () {
 #   A small part of `make model`.
 model () {
     [ ! -f tests/model/run.sh ] ||
-        job working 1 tap model/quick 900 bash tests/model/run.sh quick
+        job working tap model/quick 900 bash tests/model/run.sh quick
 }
 
 #   Random seeds, and the scripts that place faults on single messages.
@@ -274,17 +275,17 @@ simulator () {
     local sim=$BUILD/tests/sim/sim steps=${STEPS:-100000000} seed=${SEED:-1}
     local script
     ls tests/sim/*.c >/dev/null 2>&1 || return
-    job working "$slots" sim sim/seeds 1800 "$sim" --seed "$seed" \
-        --steps "$steps" --jobs "$slots"
-    job working "$slots" sim sim/scripts 1800 "$sim" --script all \
-        --seed "$seed" --runs $((1 + steps / 500000)) --jobs "$slots"
-    job working "$slots" sim sim/equal_hashes 300 "$BUILD/tests/hooks/sim" \
-        --seed "$seed" --runs 1000 --jobs "$slots"
     for script in canaries shrinking repeatable; do
         [ -f "tests/sim/$script.sh" ] || continue
-        job working "$slots" tap "sim/$script" 1800 \
-            env CC="$CC ${SANITIZE:-}" sh "tests/sim/$script.sh"
+        job working tap "sim/$script" 1800 env CC="$CC ${SANITIZE:-}" \
+            sh "tests/sim/$script.sh"
     done
+    job working sim sim/equal_hashes 1800 "$BUILD/tests/hooks/sim" \
+        --seed "$seed" --runs 1000 --jobs "$slots"
+    job working sim sim/scripts 1800 "$sim" --script all --seed "$seed" \
+        --runs $((1 + steps / 500000)) --jobs "$slots"
+    job working sim sim/seeds 1800 "$sim" --seed "$seed" --steps "$steps" \
+        --jobs "$slots"
 }
 
 #   The cluster tests: executables, and test_*.c. Names that do not begin
@@ -309,7 +310,7 @@ cluster () {
         case ${test##*/} in
             test_router_* | cut_host.sh | latency_*) pool=figures ;;
         esac
-        job "$pool" 1 script "cluster/$(basename "${test%.sh}")" 900 "$test"
+        job "$pool" script "cluster/$(basename "${test%.sh}")" 900 "$test"
     done < <(cluster_tests)
 }
 
@@ -318,7 +319,7 @@ python () {
     local test
     for test in tests/python/test_*.py; do
         [ -e "$test" ] || continue
-        job waiting 1 tap "python/$(basename "$test" .py)" 300 \
+        job waiting tap "python/$(basename "$test" .py)" 300 \
             bash tests/python/run.sh "$(basename "$test" .py)"
     done
 }
@@ -330,7 +331,7 @@ cluster_long () {
     while IFS= read -r test; do
         case ${test##*/} in
             faults_* | kill_*)
-                job waiting 1 script "cluster/$(basename "${test%.sh}")" \
+                job waiting script "cluster/$(basename "${test%.sh}")" \
                     86400 env KILL_ROUNDS="$ROUNDS" "$test"
                 ;;
         esac

@@ -26,7 +26,8 @@ fake () {
     chmod +x "$file"
 }
 
-#   expect WHAT LAST-LINE STATUS: runs all suites over the made-up tests.
+#   expect WHAT LAST-LINE STATUS [TEXT]: runs all suites over the made-up tests;
+#   TEXT is said, too.
 expect () {
     local output status
     mkdir -p "$work/tests/lib"
@@ -34,10 +35,11 @@ expect () {
     output=$(RUNS=100 BUILD=$work/build bash "$work/tests/lib/run.sh" \
         unit corpus simulator cluster 2>&1)
     status=$?
-    if [ "$(tail -n 1 <<<"$output")" = "$2" ] && [ "$status" = "$3" ]; then
+    if [ "$(tail -n 1 <<<"$output")" = "$2" ] && [ "$status" = "$3" ] &&
+            grep -qF -- "${4:-}" <<<"$output"; then
         verdict "$1" ''
     else
-        verdict "$1" "expected '$2' and status $3, got $status: $output"
+        verdict "$1" "expected '$2${4:+, $4}' and status $3, got $status: $output"
     fi
     rm -rf "$work/tests" "$work/build"
 }
@@ -66,7 +68,31 @@ fake cluster a.sh 'exit 0'
 fake cluster test_b 'exit 3'
 expect 'a script is one case' '1 passed, 1 failed' 1
 fake cluster a.sh 'sleep 20 >/dev/null 2>&1 &'
-expect 'what a test left behind fails and is killed' '1 passed, 1 failed' 1
+expect 'what a test left behind fails and is killed' '1 passed, 1 failed' 1 \
+    'FAIL  cluster/a left a process behind: '
+
+#   meet MINE OTHER: says that MINE is there, and waits for OTHER.
+meet="cd '$work'"'
+    meet () {
+        echo >"$1"
+        for _ in $(seq 100); do
+            [ ! -e "$2" ] || return 0
+            sleep 0.05
+        done
+        return 1
+    }'
+fake fuzz a "$meet" 'meet fuzz unit && echo 1 passed, 0 failed'
+fake unit a "$meet" "meet unit fuzz && echo '$summary'"
+expect 'who works and who waits do not wait for each other' \
+    '6 passed, 0 failed' 0
+fake cluster a.sh "$meet" 'sleep 0.5' 'echo >a' \
+    'sleep 20 >/dev/null 2>&1 &' 'echo $! >b'
+fake cluster cut_host.sh "$meet" 'meet cut latency || exit' '[ -e a ]'
+fake cluster latency_b.sh "$meet" 'meet latency cut || exit' \
+    'for _ in $(seq 40); do kill -0 "$(cat b)" || exit 0; sleep 0.05; done' \
+    'exit 1'
+expect 'who measures waits for all others, and for what they left behind' \
+    '3 passed, 1 failed' 1
 fake fuzz a 'echo 7 passed, 0 failed'
 fake unit b "echo '$summary'"
 fake_simulators () {    # ANSWER

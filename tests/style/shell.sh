@@ -8,13 +8,20 @@
 . "${LIB_DIR:-$(dirname "$0")/../lib}/style.sh"
 
 mapfile -t scripts < <(sh_files)
+of_sh=() of_bash=()
+for script in "${scripts[@]}"; do
+    if head -n 1 "$script" | grep -q 'bin/sh'; then
+        of_sh+=("$script")
+    else
+        of_bash+=("$script")
+    fi
+done
 verdict 'scripts parse' "$(
-    for script in "${scripts[@]}"; do
-        if head -n 1 "$script" | grep -q 'bin/sh'; then
-            sh -n "$script" 2>&1
-        else
-            bash -n "$script" 2>&1
-        fi
+    for script in "${of_sh[@]}"; do
+        sh -n "$script" 2>&1
+    done
+    for script in "${of_bash[@]}"; do
+        bash -n "$script" 2>&1
     done)"
 #   The runner takes a script that is not to be executed for one that others
 #   source.
@@ -30,12 +37,12 @@ verdict 'tests of a cluster can be executed' "$(
     done)"
 if command -v shellcheck >/dev/null; then
     verdict 'shellcheck has no complaint' "$(
-        for script in "${scripts[@]}"; do
-            dialect='bash'
-            ! head -n 1 "$script" | grep -q 'bin/sh' || dialect='sh'
-            shellcheck -x -s "$dialect" -S warning -e SC2154 \
-                -f gcc "$script"
-        done)"
+        checked () {
+            [ $# = 1 ] || shellcheck -x -s "$1" -S warning -e SC2154 -f gcc \
+                "${@:2}"
+        }
+        checked sh "${of_sh[@]}"
+        checked bash "${of_bash[@]}")"
 else
     skip 'shellcheck has no complaint' 'not installed'
 fi
