@@ -39,7 +39,8 @@ expect () {
             grep -qF -- "${4:-}" <<<"$output"; then
         verdict "$1" ''
     else
-        verdict "$1" "expected '$2${4:+, $4}' and status $3, got $status: $output"
+        verdict "$1" \
+            "expected '$2${4:+, $4}' and status $3, got $status: $output"
     fi
     rm -rf "$work/tests" "$work/build"
 }
