@@ -10,10 +10,10 @@
 #include "forward.h"
 #include "gossip.h"
 #include "hosted.h"
+#include "lost.h"
 #include "manager.h"
 #include "neighbour.h"
 #include "remembered.h"
-#include "session.h"
 #include "undelivered.h"
 
 #include "net/arguments.h"
@@ -22,7 +22,6 @@
 #include "net/log.h"
 #include "net/loop.h"
 #include "net/random.h"
-#include "wire/reasons.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -196,24 +195,6 @@ reach (void *shell, lk_hop *hop)
     return io == LK_IO_DONE || io == LK_IO_WAIT;
 }
 
-/*  There is nobody on that connection any more. */
-static void
-lose_hop (lk_shell *self, lk_hop *hop)
-{
-    lk_router *router = &self->router;
-    lk_local *local = lk_route_by_identity (&router->route, &hop->identity);
-    lk_mesh_link *link = lk_mesh_by_out (&router->mesh, &hop->identity);
-    if (local != NULL && hop == &local->out) {
-        lk_session_end (router, local, LK_SESSION_CUT);
-        return;
-    }
-    const bool is_link = link != NULL && hop == &link->out;
-    lk_hops_remove (&router->hops, hop);
-    if (is_link) {
-        lk_neighbour_step (router, link, LK_LINK_DOWN);
-    }
-}
-
 /*  One pass over all that has something to send; true if another has to
  *  follow. Who is gone stays in the list until its last words are `taken`. */
 static bool
@@ -232,7 +213,7 @@ flush_pass (lk_shell *self, bool taken)
         case LK_IO_BROKEN:
         case LK_IO_ERROR:
             if (taken) {
-                lose_hop (self, hop);
+                lk_lost_hop (&self->router, hop);
             }
             more = true;
             break;

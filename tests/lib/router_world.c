@@ -7,10 +7,10 @@
 #include "lib/router_world.h"
 
 #include "lib/whole.h"
+#include "lost.h"
 #include "net/log.h"
 #include "util/assert.h"
 #include "wire/frame.h"
-#include "wire/reasons.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -150,7 +150,6 @@ lk_router_world_flush (lk_router_world *self)
     }
 }
 
-/*  As the shell does it. */
 void
 lk_router_world_lose (lk_router_world *self, unsigned place)
 {
@@ -159,19 +158,8 @@ lk_router_world_lose (lk_router_world *self, unsigned place)
     while (hop != NULL && place-- > 0) {
         hop = hop->next;
     }
-    if (hop == NULL) {
-        return;
-    }
-    lk_local *local = lk_route_by_identity (&router->route, &hop->identity);
-    lk_mesh_link *link = lk_mesh_by_out (&router->mesh, &hop->identity);
-    if (local != NULL && hop == &local->out) {
-        lk_session_end (router, local, LK_SESSION_CUT);
-        return;
-    }
-    const bool is_link = link != NULL && hop == &link->out;
-    lk_hops_remove (&router->hops, hop);
-    if (is_link) {
-        lk_neighbour_step (router, link, LK_LINK_DOWN);
+    if (hop != NULL) {
+        lk_lost_hop (router, hop);
     }
 }
 

@@ -1,0 +1,27 @@
+/*  lost.c - there is nobody on a connection any more
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "lost.h"
+#include "neighbour.h"
+#include "session.h"
+
+#include "wire/reasons.h"
+
+void
+lk_lost_hop (lk_router *router, lk_hop *hop)
+{
+    lk_local *local = lk_route_by_identity (&router->route, &hop->identity);
+    lk_mesh_link *link = lk_mesh_by_out (&router->mesh, &hop->identity);
+    if (local != NULL && hop == &local->out) {
+        lk_session_end (router, local, LK_SESSION_CUT);
+        return;
+    }
+    const bool is_link = link != NULL && hop == &link->out;
+    lk_hops_remove (&router->hops, hop);
+    if (is_link) {
+        lk_neighbour_step (router, link, LK_LINK_DOWN);
+    }
+}
