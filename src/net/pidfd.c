@@ -54,12 +54,15 @@ on_probe (void *user)
     }
 }
 
-/*  By its number: C libraries before glibc 2.36 have no pidfd_open. */
+/*  By its number: C libraries before glibc 2.36 have no pidfd_open. -1 and
+ *  ENOSYS: there is none here; some containers say EPERM then. */
 static int
 open_pidfd (pid_t pid)
 {
 #ifdef SYS_pidfd_open
-    return (int) syscall (SYS_pidfd_open, pid, 0);
+    const int fd = (int) syscall (SYS_pidfd_open, pid, 0);
+    errno = fd == -1 && errno == EPERM ? ENOSYS : errno;
+    return fd;
 #else
     errno = ENOSYS;
     return -1;

@@ -3,8 +3,9 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  By pidfd_open(2). On a kernel without it (before 5.3) the process is
- *  looked for once a second; one that took over the number is taken for it.
+ *  By pidfd_open(2). Where there is none (a kernel before 5.3, or a container
+ *  that forbids it) the process is looked for once a second; one that took over
+ *  the number is taken for it.
  */
 
 #ifndef LK_PIDFD_H

@@ -12,8 +12,13 @@
 
 #include <check.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -333,6 +338,46 @@ START_TEST (end_of_a_process)
 }
 END_TEST
 
+/*  From now on the system says that of pidfd_open(2). */
+static void
+forbid_pidfds (int number)
+{
+    struct sock_filter code[] = {
+        BPF_STMT (BPF_LD | BPF_W | BPF_ABS, offsetof (struct seccomp_data, nr)),
+        BPF_JUMP (BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
+        BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned) number),
+        BPF_STMT (BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog filter = {sizeof code / sizeof code[0], code};
+    ck_assert_int_eq (prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    ck_assert_int_eq (prctl (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+/*  Old kernels say the one, containers the other. */
+START_TEST (end_of_a_process_without_pidfds)
+{
+    static const int numbers[] = {ENOSYS, EPERM};
+    int code = 5;
+    forbid_pidfds (numbers[_i]);
+    pid_t pid = fork ();
+    if (pid == 0) {
+        pause ();
+        _exit (0);
+    }
+    ck_assert (lk_process_is_alive (pid));
+    watched = lk_process_watch (loop, pid, process_ended, &code);
+    ck_assert_ptr_nonnull (watched);
+    kill (pid, SIGKILL);
+    waitpid (pid, NULL, 0);
+    ck_assert (!lk_process_is_alive (pid));
+    ck_assert_int_eq (lk_loop_run (loop), 5);
+    ck_assert_int_eq (calls, 1);
+    errno = 0;
+    ck_assert_ptr_null (lk_process_watch (loop, pid, process_ended, &code));
+    ck_assert_int_eq (errno, ESRCH);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -349,6 +394,7 @@ main (void)
     tcase_add_test (tcase, idle_means_asleep);
     tcase_add_test (tcase, signals_are_read);
     tcase_add_test (tcase, end_of_a_process);
+    tcase_add_loop_test (tcase, end_of_a_process_without_pidfds, 0, 2);
     Suite *suite = suite_create ("loop");
     suite_add_tcase (suite, tcase);
     SRunner *runner = srunner_create (suite);
