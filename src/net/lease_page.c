@@ -168,7 +168,8 @@ map_existing (const char *path, lk_problem *problem)
 {
     struct stat status;
     const page *found = MAP_FAILED;
-    int fd = open (path, O_RDONLY | O_CLOEXEC);
+    /*  A pipe of that name must not make us wait for its writer. */
+    int fd = open (path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
     if (fd == -1) {
         (void) lk_problem_errno (problem, "cannot open '%s'", path);

@@ -184,6 +184,17 @@ START_TEST (no_mixture_is_seen)
 }
 END_TEST
 
+START_TEST (a_pipe_is_no_page)
+{
+    char pipe[128];
+    snprintf (pipe, sizeof pipe, "%s/pipe", dir);
+    ck_assert_int_eq (mkfifo (pipe, 0600), 0);
+    ck_assert_ptr_null (lk_lease_view_new (pipe, &problem));
+    ck_assert_ptr_nonnull (strstr (problem.text, "is no lease page"));
+    ck_assert_int_eq (unlink (pipe), 0);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -192,6 +203,7 @@ main (void)
     tcase_set_timeout (tcase, 20);
     tcase_add_test (tcase, another_lock_service_with_a_session_of_that_number);
     tcase_add_test (tcase, what_is_set_is_seen);
+    tcase_add_test (tcase, a_pipe_is_no_page);
     tcase_add_test (tcase, restarted_writer_makes_another);
     tcase_add_test (tcase, second_writer_is_refused);
     tcase_add_test (tcase, no_reader_keeps_a_writer_away);
