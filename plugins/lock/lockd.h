@@ -90,6 +90,8 @@ typedef struct {
     int64_t return_at_ms; /* look for lost applications; INT64_MAX */
     int64_t resend_at_ms; /* answers that the bus did not take; INT64_MAX */
     int64_t alive_at_ms;  /* tell the service manager; INT64_MAX */
+    bool was_ready;       /* as told last, */
+    int64_t ready_ms;     /* since then; 0: nothing was told yet */
     bool short_of_hosts;  /* fewer than hosts-min are there */
     bool status_changed;  /* to be pushed when the step is carried out */
     bool stepped;         /* in this wake-up: what waits is to be sent */
