@@ -20,7 +20,7 @@
 /*  What this one speaks: raised when messages between lock services change in
  *  form or meaning, so that one of another version is refused with a sentence
  *  and does not bring the cluster to a halt. */
-#define LK_PEERS_PROTOCOL 1
+#define LK_PEERS_PROTOCOL 2
 
 #define LK_PEERS_MAX 256
 #define LK_PEERS_PROBLEM_SIZE 512

@@ -99,6 +99,7 @@ typedef enum {
     LK_OP_KEEP,    /* a static ticket is its proxy's no more */
     LK_OP_DIGEST,  /* changes nothing; all that the home orders goes into
                       the chain */
+    LK_OP_RESUME,  /* a held ticket goes into a later session of its host */
     LK_OP_COUNT
 } lk_op_kind;
 
@@ -111,7 +112,9 @@ typedef enum {
  *    CONFIRM  ticket.request, ticket.object, ticket.token (0: unlocked)
  *    RIPE     ticket.request, ticket.object
  *    CONVERT  ticket.request, ticket.object, ticket.mode.type, ticket.turn
- *    KEEP     ticket.request, ticket.object */
+ *    KEEP     ticket.request, ticket.object
+ *    RESUME   ticket.request, ticket.object, ticket.mode.type; by: the request
+ *             whose ticket it was */
 typedef struct {
     lk_op_kind kind;
     lk_ticket ticket;
@@ -304,14 +307,17 @@ typedef struct {
 typedef struct {
     lk_ticket ticket; /* request, object; LOCK: owner, pid, duration_ms,
                           age_ms, mode, turn, rest; UNLOCK: owner; by key:
-                          key; forced: token, 0: of all holders */
+                          key; forced: token, 0: of all holders; with resume:
+                          key; LOCK: and token */
     lk_ticket *rest;  /* LOCK: the rest of a set, as far as this home goes */
     size_t rest_count;
-    bool queue;     /* LOCK: false: answer full rather than wait */
-    bool keep;      /* LOCK: of a held static one: its application knows it;
+    bool queue;  /* LOCK: false: answer full rather than wait */
+    bool keep;   /* LOCK: of a held static one: its application knows it;
                        UNLOCK: unless it is kept */
-    bool by_key;    /* UNLOCK: whoever holds it with ticket.key */
-    bool force;     /* UNLOCK: an operator's; */
+    bool resume; /* LOCK: is held already, of a former session; UNLOCK: or may
+                       be */
+    bool by_key; /* UNLOCK: whoever holds it with ticket.key */
+    bool force;  /* UNLOCK: an operator's; */
     lk_name reason; /* ... and what he says */
     int64_t at;     /* sender's clock */
 } lk_msg_request;

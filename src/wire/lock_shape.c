@@ -254,6 +254,11 @@ lock_fields (lk_fields *f, lk_lock_message *message)
     }
     lk_field_flag (f, "queue", &request->queue);
     lk_field_flag_if_set (f, "keep", &request->keep);
+    lk_field_flag_if_set (f, "resume", &request->resume);
+    if (request->resume) {
+        lk_field_hex (f, "token", &request->ticket.token);
+        lk_field_hex (f, "key", &request->ticket.key);
+    }
     lk_field_clock (f, "at", &request->at);
 }
 
@@ -264,6 +269,7 @@ unlock_fields (lk_fields *f, lk_lock_message *message)
     lk_field_request (f, "request", &request->ticket.request);
     lk_field_object (f, &request->ticket.object);
     lk_field_flag_if_set (f, "keep", &request->keep);
+    lk_field_flag_if_set (f, "resume", &request->resume);
     lk_field_flag (f, "by_key", &request->by_key);
     lk_field_flag_if_set (f, "force", &request->force);
     if (request->force) {

@@ -114,6 +114,7 @@ static const char *const op_words[LK_OP_COUNT] = {
     [LK_OP_OPEN] = "open",       [LK_OP_CONFIRM] = "confirm",
     [LK_OP_DIGEST] = "digest",   [LK_OP_RIPE] = "ripe",
     [LK_OP_CONVERT] = "convert", [LK_OP_KEEP] = "keep",
+    [LK_OP_RESUME] = "resume",
 };
 
 static void
@@ -189,6 +190,11 @@ lk_shape_op (lk_fields *f, void *row)
         name_fields (f, &op->ticket);
         lk_shape_type (f, &op->ticket.mode.type);
         lk_shape_turn (f, &op->ticket.turn);
+        break;
+    case LK_OP_RESUME:
+        name_fields (f, &op->ticket);
+        lk_shape_type (f, &op->ticket.mode.type);
+        lk_field_request (f, "former", &op->by);
         break;
     case LK_OP_RIPE:
     case LK_OP_KEEP:

@@ -222,7 +222,8 @@ draw_op (lk_fuel *fuel, const lk_roster *roster, lk_hostile_room *room)
     lk_op op = {.kind = (lk_op_kind) lk_fuel_below (fuel, LK_OP_COUNT),
                 .by.host = LK_NOBODY};
     op.ticket = draw_ticket (fuel, roster);
-    if (op.kind == LK_OP_DROP && lk_fuel_byte (fuel) & 1) {
+    if (op.kind == LK_OP_RESUME
+        || (op.kind == LK_OP_DROP && lk_fuel_byte (fuel) & 1)) {
         draw_request (fuel, roster, &op.by);
     } else if (op.kind == LK_OP_ADD && lk_fuel_byte (fuel) & 1) {
         op.ticket_count = draw_tickets (fuel, roster, room);

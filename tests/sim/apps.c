@@ -67,6 +67,7 @@ draw_habits (sim_world *world, sim_habits *habits)
         .bounded = sim_chance (world, 400) ? 0 : 400,
     };
     sim_kinds_draw (world, habits);
+    habits->resume = sim_chance (world, 300) ? 0 : 500;
 }
 
 void
@@ -179,8 +180,9 @@ ask_anew (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
     ask (world, host, app, request);
 }
 
-static void
-give_back (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
+void
+sim_apps_give_back (sim_world *world, uint8_t host, sim_app *app,
+                    sim_request *request)
 {
     sim_tell (world, host, "app %u gives back request %llu", app->number,
               (unsigned long long) request->serial);
@@ -241,6 +243,9 @@ act_on_free (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
     if (!self->open) {
         return false;
     }
+    if (sim_resume_pretend (world, host, app, request)) {
+        return true;
+    }
     if (self->posted_key[object] && sim_chance (world, self->habits.use_key)) {
         unlock_by_key (world, host, app, request,
                        (sim_left) {object, self->posted_key[object]});
@@ -256,6 +261,9 @@ act_on_orphan (sim_world *world, uint8_t host, sim_app *app,
 {
     bool over = !world->apps.open || world->now >= request->orphan_until;
 
+    if (!over && sim_resume_orphan (world, host, app, request)) {
+        return true;
+    }
     if (!over && !sim_chance (world, 200)) {
         return false;
     }
@@ -285,7 +293,7 @@ act_on (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
         /*  In the calm a set is waited for to the end: it has to come. */
         if ((world->stormy || request->rest_count == 0)
             && sim_chance (world, self->habits.lose_patience)) {
-            give_back (world, host, app, request);
+            sim_apps_give_back (world, host, app, request);
             return true;
         }
         if (sim_chance (world, self->habits.repeat)) {
@@ -296,13 +304,16 @@ act_on (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
     case SIM_REQUEST_HELD:
     case SIM_REQUEST_EXPIRED:
         if (!self->open || sim_chance (world, self->habits.give_back)) {
-            give_back (world, host, app, request);
+            sim_apps_give_back (world, host, app, request);
             return true;
         }
         return self->habits.kinds
                && sim_kinds_act_held (world, host, app, request);
     case SIM_REQUEST_ORPHAN:
         return act_on_orphan (world, host, app, request);
+    case SIM_REQUEST_RESUMING:
+        return sim_resume_act (world, host, app, request);
+    case SIM_REQUEST_PRETENDING:
     case SIM_REQUEST_LEAVING:
     case SIM_REQUEST_KEY:
     case SIM_REQUEST_FORCE:

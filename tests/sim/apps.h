@@ -26,15 +26,17 @@ struct sim_world;
 
 typedef enum {
     SIM_REQUEST_NONE,
-    SIM_REQUEST_ASKED,   /* LOCK is sent */
-    SIM_REQUEST_AGAIN,   /* asked of a service that is gone */
-    SIM_REQUEST_HELD,    /* LOCKED was told */
-    SIM_REQUEST_EXPIRED, /* its duration is over; not given back yet */
-    SIM_REQUEST_ORPHAN,  /* held; the service that told it is gone */
-    SIM_REQUEST_LEAVING, /* UNLOCK is sent */
-    SIM_REQUEST_KEY,     /* an UNLOCK by key is sent */
-    SIM_REQUEST_FORCE,   /* ... as an operator */
-    SIM_REQUEST_CHECK    /* a LOCKCHECK is sent */
+    SIM_REQUEST_ASKED,    /* LOCK is sent */
+    SIM_REQUEST_AGAIN,    /* asked of a service that is gone */
+    SIM_REQUEST_HELD,     /* LOCKED was told */
+    SIM_REQUEST_EXPIRED,  /* its duration is over; not given back yet */
+    SIM_REQUEST_ORPHAN,   /* held; the service that told it is gone */
+    SIM_REQUEST_RESUMING, /* likewise; the next one was told, and may have it */
+    SIM_REQUEST_PRETENDING, /* the same of what it never held */
+    SIM_REQUEST_LEAVING,    /* UNLOCK is sent */
+    SIM_REQUEST_KEY,        /* an UNLOCK by key is sent */
+    SIM_REQUEST_FORCE,      /* ... as an operator */
+    SIM_REQUEST_CHECK       /* a LOCKCHECK is sent */
 } sim_request_state;
 
 /*  What an object is used for. */
@@ -55,6 +57,7 @@ typedef struct {
     uint64_t token;
     uint64_t key;
     int64_t orphan_until; /* true time */
+    int64_t orphan_clock; /* ... and by its host's clock */
     bool delivered;       /* the service has got the LOCK, or UNLOCK */
     bool made_up;         /* KEY: nobody ever had that key */
     lk_lock_mode mode;    /* as asked for */
@@ -90,6 +93,7 @@ typedef struct {
     int vanish;
     int limited; /* of LOCKs have a duration */
     int bounded; /* of LOCKs wait for a time only */
+    int resume;  /* of what the next service may go on with */
     bool kinds;  /* else all locks are plain exclusive ones */
     sim_flavour flavour[SIM_OBJECTS];
     int change; /* of type, at each deed, of what may be changed */
@@ -116,10 +120,12 @@ typedef struct {
     sim_app app[SIM_HOSTS_MAX][SIM_APPS_MAX];
     uint64_t posted_key[SIM_OBJECTS];   /* for all to read */
     uint64_t posted_token[SIM_OBJECTS]; /* ... likewise */
+    uint32_t posted_by[SIM_OBJECTS];    /* the application whose it was */
     sim_left left[SIM_LEFT_MAX];
     size_t left_count;
     sim_left lingers[SIM_HOSTS_MAX];    /* the last one of a host */
     int64_t lease_until[SIM_HOSTS_MAX]; /* as published, in true time */
+    int64_t lease_clock[SIM_HOSTS_MAX]; /* ... and by the host's clock */
 } sim_apps;
 
 /*  Of a host, with the one that uses the library (client.h). */
@@ -132,6 +138,9 @@ typedef struct {
 /*  A request's name. */
 sim_who sim_who_is (uint8_t host, const sim_app *app,
                     const sim_request *request);
+
+/*  Whether its LOCK says that it is held already. */
+bool sim_request_resumes (const sim_request *request);
 
 /*  The names of a request; of a set, several. */
 size_t sim_request_objects (const sim_request *request,
@@ -157,8 +166,10 @@ void sim_apps_answered (struct sim_world *world, uint8_t host,
 void sim_apps_give_back_unknown (struct sim_world *world, uint8_t host,
                                  uint32_t app, uint64_t serial);
 
-/*  The lock service publishes the end of its lease, in true time. */
-void sim_apps_lease (struct sim_world *world, uint8_t host, int64_t until);
+/*  The lock service publishes the end of its lease: in true time, and by its
+ *  clock. */
+void sim_apps_lease (struct sim_world *world, uint8_t host, int64_t until,
+                     int64_t clock);
 
 /*  The lock service, or with `reboot` the host, is gone. */
 void sim_apps_service_gone (struct sim_world *world, uint8_t host, bool reboot);
@@ -178,6 +189,29 @@ bool sim_apps_holds (const struct sim_world *world, uint8_t host,
 /*  Whether some application of the host has to do with the object. */
 bool sim_apps_knows (const struct sim_world *world, uint8_t host,
                      lk_name object);
+
+/*  -------------------------------------------------------- going on */
+
+/*  apps_resume.c: what is held goes on with the next service of the host; or
+ *  what was never held is said to be. False: it does not. */
+bool sim_resume_orphan (struct sim_world *world, uint8_t host, sim_app *app,
+                        sim_request *request);
+bool sim_resume_pretend (struct sim_world *world, uint8_t host, sim_app *app,
+                         sim_request *request);
+
+/*  The next deed of one that resumes; true if anything. */
+bool sim_resume_act (struct sim_world *world, uint8_t host, sim_app *app,
+                     sim_request *request);
+
+/*  Its answers. */
+void sim_resume_locked (struct sim_world *world, uint8_t host, sim_app *app,
+                        sim_request *request, const lk_answer *answer);
+void sim_resume_lost (struct sim_world *world, sim_who who,
+                      sim_request *request, lk_err error);
+
+/*  Gives it back, and says so to the judge. */
+void sim_apps_give_back (struct sim_world *world, uint8_t host, sim_app *app,
+                         sim_request *request);
 
 /*  -------------------------------------------------------- every kind */
 

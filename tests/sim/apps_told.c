@@ -99,6 +99,7 @@ take (sim_world *world, sim_request *request, const lk_answer *answer)
     if (sim_chance (world, 300)) {
         world->apps.posted_key[request->object] = request->key;
         world->apps.posted_token[request->object] = request->token;
+        world->apps.posted_by[request->object] = answer->app;
     }
 }
 
@@ -164,6 +165,9 @@ told_failed (sim_world *world, sim_who who, sim_request *request,
     if (answer->turn > 0) {
         told_unchanged (world, who, request, answer);
         return;
+    }
+    if (request->state == SIM_REQUEST_RESUMING) {
+        sim_resume_lost (world, who, request, answer->error);
     }
     /*  A duration may be over when LOCKED arrives, long before the wait. */
     if (request->state == SIM_REQUEST_ASKED && answer->error == LK_TIMEDOUT
@@ -299,6 +303,10 @@ told_unlocked (sim_world *world, sim_who who, sim_request *request,
     case SIM_REQUEST_EXPIRED:
         told_lost (world, who, request, answer);
         return;
+    case SIM_REQUEST_RESUMING:
+        sim_resume_lost (world, who, request, answer->error);
+        told_lost (world, who, request, answer);
+        return;
     case SIM_REQUEST_LEAVING:
         told_left (world, who, request, answer);
         break;
@@ -392,7 +400,12 @@ sim_apps_answered (sim_world *world, uint8_t host, const lk_answer *answer)
     }
     switch (answer->kind) {
     case LK_ANSWER_LOCKED:
-        told_locked (world, who, request, answer);
+        if (request->state == SIM_REQUEST_RESUMING
+            || request->state == SIM_REQUEST_PRETENDING) {
+            sim_resume_locked (world, host, app, request, answer);
+        } else {
+            told_locked (world, who, request, answer);
+        }
         break;
     case LK_ANSWER_FAILED:
         told_failed (world, who, request, answer);
@@ -412,9 +425,10 @@ sim_apps_answered (sim_world *world, uint8_t host, const lk_answer *answer)
 /*  -------------------------------------------------------- services */
 
 void
-sim_apps_lease (sim_world *world, uint8_t host, int64_t until)
+sim_apps_lease (sim_world *world, uint8_t host, int64_t until, int64_t clock)
 {
     world->apps.lease_until[host] = until;
+    world->apps.lease_clock[host] = clock;
 }
 
 /*  What is static and was lost sight of is anybody's to end. */
@@ -429,8 +443,12 @@ lose_sight (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
         request->state = SIM_REQUEST_NONE;
     } else if (request->state == SIM_REQUEST_HELD) {
         request->state = SIM_REQUEST_ORPHAN;
+        if (request->changing && request->asked_type == LK_SHARED) {
+            request->type = LK_SHARED;
+        }
         request->changing = false;
         request->orphan_until = world->apps.lease_until[host];
+        request->orphan_clock = world->apps.lease_clock[host];
     } else {
         sim_checker_ended (&world->checker, who);
         request->state = SIM_REQUEST_NONE;
@@ -444,6 +462,12 @@ lose_service (sim_world *world, uint8_t host, sim_app *app,
     switch (request->state) {
     case SIM_REQUEST_NONE:
     case SIM_REQUEST_ORPHAN:
+        break;
+    case SIM_REQUEST_RESUMING:
+        request->state = SIM_REQUEST_ORPHAN;
+        break;
+    case SIM_REQUEST_PRETENDING:
+        request->state = SIM_REQUEST_NONE;
         break;
     case SIM_REQUEST_ASKED:
     case SIM_REQUEST_AGAIN:

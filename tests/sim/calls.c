@@ -8,6 +8,7 @@
 
 #include "util/alloc.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /*  How long a LOCK that is not to be queued may look for an answer. */
@@ -71,6 +72,13 @@ fill_in (sim_call *call, const sim_request *request)
     for (size_t i = 0; i < request->rest_count; i++) {
         call->rest[i] = sim_object_name (request->rest[i]);
     }
+    if (call->type == LK_ON_LOCK && !sim_request_resumes (request)) {
+        said->token = 0;
+    } else if (call->type == LK_ON_LOCK) {
+        said->key = request->key;
+        said->lease_until_ms = request->orphan_clock;
+        said->mode.type = request->type;
+    }
     if (request->changing) {
         said->mode = (lk_lock_mode) {.type = request->asked_type};
         said->turn = request->turn;
@@ -86,9 +94,9 @@ sim_call_send (sim_world *world, uint8_t host, const sim_app *app,
     sim_call *call = &self->item[place];
 
     *call = (sim_call) {.type = type, .process = world->host[host].process};
-    call->request = (lk_app_request) {.app = app->number,
-                                      .owner = {.data = "app", .size = 3},
-                                      .pid = app->number};
+    call->request = (lk_app_request) {.app = app->number, .pid = app->number};
+    snprintf (call->owner, sizeof call->owner, "app%u", app->number);
+    call->request.owner.size = (uint16_t) strlen (call->owner);
     if (type == LK_ON_UNLOCK_BY_KEY) {
         call->request.owner.size = 0; /* it may be anybody's */
     }
@@ -142,6 +150,7 @@ sim_call_arrive (sim_world *world, uint8_t host, uint32_t place)
             return;
         }
         event.request.rest = call->rest;
+        event.request.owner.data = call->owner;
         note_delivered (world, host, &event);
         sim_host_step (world, host, &event);
         call = &self->item[place];

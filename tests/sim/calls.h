@@ -19,7 +19,8 @@ typedef struct {
     lk_event_type type;
     lk_app_request request;
     lk_name rest[SIM_OBJECTS]; /* of a set */
-    uint32_t process;          /* of the service that it is meant for */
+    char owner[16];
+    uint32_t process; /* of the service that it is meant for */
     uint32_t next_free;
 } sim_call;
 

@@ -209,7 +209,7 @@ canary tells-without-lease 3000 storm stream.c \
 canary repeated-lock-not-confirmed 60 storm home.c \
     's/lk_home_confirm (node, ticket, entry->token);/lk_tell now = {.request = ticket->request, .token = entry->token};\n        tell_locked (node, \&(lk_op) {.kind = LK_OP_CONFIRM}, \&now);/'
 canary repeated-lock-granted-twice 60 storm home.c \
-    's/|| !lacks_any (node, request)) {/|| (lacks_any (node, request), 0)) {/' \
+    's/if (!lacks_any (node, request)) {/if ((lacks_any (node, request), 0)) {/' \
     apply.c \
     's/if (!lk_table_find (self, request)) {\n            ticket/if (1) {\n            ticket/'
 canary last-come-first-served 60 storm grant.c \
@@ -254,6 +254,25 @@ canary stops-at-once 3000 storm proxy.c \
     's/self->leave_ms = [^;]*;/self->leave_ms = node->now_ms;/'
 canary no-audit 500 storm upkeep.c \
     's/audits < AUDITS_MAX;/audits < 0;/'
+
+#   ------------------------------------------------------------ going on
+
+canary resumes-with-any-key 100 restarts resume.c \
+    's/queue ? lk_holder_by_key (queue, asking->key) : NULL/queue \&\& queue->first->token ? queue->first : NULL/; s/(held->token == asking->token || changed)/1/'
+canary resumes-what-is-anothers 200 restarts resume.c \
+    's/&& held->owner\.size > 0 &&[^;]*;/;/'
+canary resumed-in-the-old-session 60 restarts entry.c \
+    's/lk_crowd_leave (self, entry);\n    lk_crowd_join (self, entry, request);/lk_index_remove (\&entry->crowd->entries, \&entry->link);\n    entry->serial = request.serial;\n    lk_index_add (\&entry->crowd->entries, \&entry->link);/'
+canary resumed-before-acknowledged 100 restarts-disturbed resume.c \
+    's/lk_stream_append (node, &op);/&\n        lk_tell now = {.kind = LK_TELL_LOCKED, .request = asking->request, .token = former->token, .key = former->key, .type = former->type, .ordinal = former->ordinal};\n        lk_home_tell (node, \&op, \&(lk_tells) {\&now, 1, 1});/'
+canary resumed-when-it-is-over 100 restarts-disturbed proxy.c \
+    's/asked->state == LK_ASKED_RESUMING\n *&& asked->wait_until_ms <= node->now_ms/0/'
+canary unlock-ahead-of-the-resume 100 restarts-disturbed release.c \
+    's/if (!entry && request->resume) {/if (0) {/'
+canary resume-ends-what-was-granted 400 restarts-kinds apply.c \
+    's/if (entry->type == LK_EXCLUSIVE && op->ticket.mode.type == LK_SHARED) {/if (0) {/'
+canary told-by-who-has-stopped 400 storm answers.c \
+    's/return !node->proxy.halted && /return /'
 
 #   ------------------------------------------------------------ every kind
 
@@ -302,7 +321,7 @@ canary told-before-it-is-kept 200 storm answers.c \
 canary kept-ends-with-its-application 200 storm requests.c \
     's/bool is_static = asked->ticket\.mode\.is_static\n[^;]*;/bool is_static = false;/'
 canary does-not-linger 300 storm requests.c \
-    's/else if (is_held && asked->linger_ms > 0) {/else if (0) {/'
+    's/else if (lingers) {/else if (0) {/'
 canary lenient-taken-in-peace 200 storm upkeep.c \
     's/if (!queue->waiting && [^{]*{/if (0) {/'
 canary lenient-dropped-by-its-home 200 storm upkeep.c \

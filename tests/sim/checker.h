@@ -203,6 +203,7 @@ typedef struct {
     bool looks_seldom;     /* into tables, since they are big */
     uint8_t spoilt;        /* whose table was made wrong, */
     lk_term spoilt_term;   /* of that term */
+    int64_t reclaimed_at;  /* the last one began; 0: none */
     int64_t settled_at;    /* since then nothing is amiss; 0: not so */
     uint64_t grants;
     uint64_t takeovers;
@@ -252,6 +253,14 @@ void sim_checker_waits (sim_checker *self, sim_who who, int64_t until);
  *  `until` is the end of its duration. */
 void sim_checker_locked (sim_checker *self, sim_who who, uint64_t token,
                          uint64_t key, int64_t until);
+
+/*  LOCKED was told of what is held already: it goes on with another service of
+ *  its host. */
+void sim_checker_resumed (sim_checker *self, sim_who who,
+                          const sim_grant *grant);
+
+/*  It was told that this cannot be, though its time is not over. */
+void sim_checker_not_resumed (sim_checker *self, sim_who who);
 
 /*  The same with all that can be told. */
 void sim_checker_granted (sim_checker *self, sim_who who,

@@ -199,13 +199,19 @@ check_promised (sim_checker *self, uint8_t host, const lk_lock_message *message)
     }
 }
 
-/*  What gives a lock away comes behind what ends it. */
+/*  What gives a lock away comes behind what ends it. Who only says that he held
+ *  it may name anybody's key. */
 static void
-check_ended (sim_checker *self, uint8_t host, uint64_t key)
+check_ended (sim_checker *self, uint8_t host, const lk_msg_request *request)
 {
-    for (size_t i = 0; i < self->claim_count && key != 0; i++) {
+    const lk_ticket *ticket = &request->ticket;
+
+    for (size_t i = 0; i < self->claim_count && ticket->key != 0; i++) {
         const sim_claim *claim = &self->claim[i];
-        if (claim->key == key && sim_claim_owed (self, claim)) {
+        bool is_its_own =
+            !request->resume || ticket->pid == (uint32_t) claim->who.serial;
+        if (claim->key == ticket->key && is_its_own
+            && sim_claim_owed (self, claim)) {
             sim_checker_fail (self,
                               "h%d sends UNLOCK of request %llu, which its "
                               "application still believes in",
@@ -254,7 +260,7 @@ sim_checker_sent (sim_checker *self, uint8_t host,
         break;
     case LK_MSG_UNLOCK:
         if (!message->as.request.by_key) {
-            check_ended (self, host, message->as.request.ticket.key);
+            check_ended (self, host, &message->as.request);
         }
         break;
     case LK_MSG_READY:

@@ -355,6 +355,7 @@ sim_checker_lease (sim_checker *self, uint8_t host, uint64_t session,
 void
 sim_checker_reclaim (sim_checker *self)
 {
+    self->reclaimed_at = self->now;
     for (size_t i = self->claim_count; i-- > 0;) {
         sim_claim *claim = &self->claim[i];
         if (!claim->kept) {

@@ -211,6 +211,55 @@ sim_checker_granted (sim_checker *self, sim_who who, const sim_grant *grant)
 }
 
 void
+sim_checker_resumed (sim_checker *self, sim_who who, const sim_grant *grant)
+{
+    sim_claim *claim = sim_checker_claim (self, who, SIM_ANY_OBJECT);
+
+    if (!claim || !claim->held || grant->key != claim->key
+        || (grant->token != claim->token && claim->asked_turn == 0)
+        || grant->token < claim->token || grant->type != claim->mode.type) {
+        sim_checker_fail (self,
+                          "RESUMED: request %llu of h%d, token %llx, which is "
+                          "not what it held",
+                          (unsigned long long) who.serial, who.host,
+                          (unsigned long long) grant->token);
+        return;
+    }
+    if (!sim_claim_believed (self, claim) || self->now >= grant->lease_until) {
+        sim_checker_fail (self, "RESUMED: request %llu of h%d, which was over",
+                          (unsigned long long) who.serial, who.host);
+    }
+    claim->process = grant->process;
+    claim->session = grant->session;
+    claim->lease_until = grant->lease_until;
+    claim->token = grant->token;
+    claim->until = grant->until;
+    claim->told_type = grant->type;
+    claim->turn = claim->asked_turn;
+    if (grant->type == LK_SHARED) {
+        claim->upgrades_at = 0;
+    }
+    sim_claim_check_alone (self, claim);
+}
+
+/*  A reclaim knows nothing of what was not resumed yet. */
+void
+sim_checker_not_resumed (sim_checker *self, sim_who who)
+{
+    const sim_claim *claim = sim_checker_claim (self, who, SIM_ANY_OBJECT);
+
+    if (claim && sim_claim_believed (self, claim)
+        && !sim_claim_taken (self, claim)
+        && self->reclaimed_at < claim->held_at) {
+        sim_checker_fail (self,
+                          "NOT RESUMED: request %llu of h%d, token %llx, "
+                          "though it is held",
+                          (unsigned long long) who.serial, who.host,
+                          (unsigned long long) claim->token);
+    }
+}
+
+void
 sim_checker_locked (sim_checker *self, sim_who who, uint64_t token,
                     uint64_t key, int64_t until)
 {

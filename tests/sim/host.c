@@ -158,10 +158,10 @@ sim_host_lose_disk (sim_world *self, uint8_t place, int64_t away)
 }
 
 void
-sim_host_stop (sim_world *self, uint8_t place, int64_t away)
+sim_host_stop (sim_world *self, uint8_t place, bool for_good, int64_t away)
 {
     sim_host *host = &self->host[place];
-    lk_event event = {.type = LK_ON_STOP};
+    lk_event event = {.type = for_good ? LK_ON_STOP : LK_ON_HALT};
 
     if (!sim_host_is_up (self, place) || sim_host_is_paused (self, place)
         || host->leaving) {
@@ -345,7 +345,7 @@ carry_out (sim_world *self, uint8_t place, const lk_effect *effect)
                     ? sim_true_time (self, place, effect->lease_until_ms)
                     : 0;
         sim_checker_lease (&self->checker, place, effect->session, until);
-        sim_apps_lease (self, place, until);
+        sim_apps_lease (self, place, until, effect->lease_until_ms);
         (void) sim_desk_carry_out (self, place, effect);
         break;
     case LK_DO_STATUS:

@@ -112,6 +112,12 @@ const sim_script sim_scripts[] = {
      100, true, 0, sim_kept_untold, true},
     {"kept-outlives", "a static lock after its host and its leaders", 3, 1, 3,
      800, 3000, 20, true, 0, sim_kept_outlives, true},
+    {"restarts", "of lock services whose applications hold something", 5, 1, 3,
+     1500, 5000, 60, true, 0, sim_restarts, false},
+    {"restarts-disturbed", "... and of others, with messages lost and late", 5,
+     1, 3, 1500, 5000, 100, true, 0, sim_restarts_disturbed, false},
+    {"restarts-kinds", "... with locks of every kind", 5, 1, 3, 1500, 5000, 100,
+     true, 0, sim_restarts_disturbed, true},
 };
 const size_t sim_script_count = sizeof sim_scripts / sizeof sim_scripts[0];
 

@@ -114,6 +114,9 @@ bool sim_set_moves (struct sim_world *world, const lk_lock_message *message);
 bool sim_kept_untold (struct sim_world *world, const lk_lock_message *message);
 bool sim_kept_outlives (struct sim_world *world,
                         const lk_lock_message *message);
+bool sim_restarts (struct sim_world *world, const lk_lock_message *message);
+bool sim_restarts_disturbed (struct sim_world *world,
+                             const lk_lock_message *message);
 bool sim_leaders_alone (struct sim_world *world,
                         const lk_lock_message *message);
 bool sim_always_late (struct sim_world *world, const lk_lock_message *message);

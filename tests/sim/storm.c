@@ -230,6 +230,7 @@ static const struct {
     {sim_storm_pause, 13},
     {sim_storm_pause_client, 8},
     {sim_storm_stop, 4},
+    {sim_storm_restart, 14},
     {sim_storm_lose_disk, 1},
     {sim_storm_change_members, 10},
     {sim_storm_duel, 5},
@@ -310,6 +311,9 @@ sim_storm_strike (sim_world *world)
                   + self->mean_ms * sim_between (world, 1, 100)
                         * sim_between (world, 1, 100) / 2500;
 
+    if (!world->stormy) {
+        return;
+    }
     if (sim_fault_happens (world, SIM_FAULT_STRIKE (++self->strikes))) {
         if (self->forgiving) {
             sim_network_mend (world);

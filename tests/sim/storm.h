@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SIM_STORM_KINDS 18
+#define SIM_STORM_KINDS 19
 
 struct sim_world;
 
@@ -53,6 +53,7 @@ void sim_storm_crash_most (struct sim_world *world);
 void sim_storm_pause (struct sim_world *world);
 void sim_storm_pause_client (struct sim_world *world);
 void sim_storm_stop (struct sim_world *world);
+void sim_storm_restart (struct sim_world *world);
 void sim_storm_lose_disk (struct sim_world *world);
 
 /*  Some of the members that the others can do without end for good. */

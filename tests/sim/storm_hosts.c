@@ -109,7 +109,39 @@ sim_storm_stop (sim_world *world)
         }
     }
     world->totals.stop++;
-    sim_host_stop (world, host, draw_away (world));
+    sim_host_stop (world, host, sim_chance (world, 500), draw_away (world));
+}
+
+/*  One whose applications hold something, if there is any. */
+static uint8_t
+any_holder (sim_world *world)
+{
+    uint8_t first = sim_any_host (world);
+
+    for (uint8_t i = 0; i < world->host_count; i++) {
+        uint8_t host = (uint8_t) ((first + i) % world->host_count);
+        for (uint8_t object = 0; object < SIM_OBJECTS; object++) {
+            if (sim_apps_holds (world, host, object)) {
+                return host;
+            }
+        }
+    }
+    return first;
+}
+
+/*  As an administrator does, maybe in a hurry, and maybe twice. */
+void
+sim_storm_restart (sim_world *world)
+{
+    uint8_t host = any_holder (world);
+    int64_t away = sim_between (world, 5, 600);
+
+    world->totals.restart++;
+    if (sim_chance (world, 500)) {
+        sim_post (world, world->now, SIM_EVENT_HALT, host, (uint32_t) away);
+    } else {
+        sim_host_crash (world, host, false, away);
+    }
 }
 
 /*  Whether the others can go on without this host for good. */

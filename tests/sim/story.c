@@ -160,9 +160,9 @@ sim_story_of (const lk_lock_message *message, char *text)
 void
 sim_story_op (const lk_op *op, char *text)
 {
-    static const char *const words[] = {"add",  "drop",    "gone", "report",
-                                        "open", "confirm", "ripe", "convert",
-                                        "keep", "digest"};
+    static const char *const words[] = {"add",  "drop",    "gone",  "report",
+                                        "open", "confirm", "ripe",  "convert",
+                                        "keep", "digest",  "resume"};
     const lk_ticket *ticket = &op->ticket;
     int size;
     const char *name = title (&ticket->object, &size);

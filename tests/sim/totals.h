@@ -22,6 +22,7 @@
     X (elections, "elections")                                                 \
     X (takeovers, "takeovers")                                                 \
     X (reclaims, "reclaims")                                                   \
+    X (resumed, "locks that went on")                                          \
     X (lost, "locks told lost")                                                \
     X (keys, "unlocks by key")                                                 \
     X (shared, "shared grants")                                                \
@@ -52,6 +53,7 @@
     X (mass_crash, "mass crash")                                               \
     X (pause, "pause")                                                         \
     X (stop, "stop in good order")                                             \
+    X (restart, "restart of a service")                                        \
     X (client_pause, "pause of a client")                                      \
     X (freeze, "pause of a whole host")                                        \
     X (disk, "disk failure")                                                   \

@@ -342,6 +342,20 @@ watch (sim_world *self)
 }
 
 static void
+rain (sim_world *self)
+{
+    sim_drought_check (self);
+    begin_calm (self);
+}
+
+static void
+end_apps (sim_world *self)
+{
+    sim_calm_check_releases (self);
+    self->apps.open = false;
+}
+
+static void
 happen (sim_world *self, const sim_event *event)
 {
     sim_dice_for_event (self, event->type, event->host,
@@ -383,13 +397,14 @@ happen (sim_world *self, const sim_event *event)
     case SIM_EVENT_UP:
         sim_host_up (self, event->host);
         break;
+    case SIM_EVENT_HALT:
+        sim_host_stop (self, event->host, false, event->what);
+        break;
     case SIM_EVENT_GONE:
         report_gone (self, event);
         break;
     case SIM_EVENT_STORM:
-        if (self->stormy) {
-            sim_storm_strike (self);
-        }
+        sim_storm_strike (self);
         break;
     case SIM_EVENT_CALM:
         end_storm (self);
@@ -401,12 +416,10 @@ happen (sim_world *self, const sim_event *event)
         self->dry_grants = self->checker.grants;
         break;
     case SIM_EVENT_RAIN:
-        sim_drought_check (self);
-        begin_calm (self);
+        rain (self);
         break;
     case SIM_EVENT_APPS_END:
-        sim_calm_check_releases (self);
-        self->apps.open = false;
+        end_apps (self);
         break;
     case SIM_EVENT_END:
         sim_calm_check (self);

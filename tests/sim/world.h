@@ -52,6 +52,7 @@ typedef enum {
     SIM_EVENT_INTRODUCE, /* a service tells all others of itself */
     SIM_EVENT_BALLAST,   /* the application with many locks */
     SIM_EVENT_UP,        /* a service starts (again) */
+    SIM_EVENT_HALT,      /* it stops, for so long */
     SIM_EVENT_GONE,      /* the router reports the end of `what`'s service */
     SIM_EVENT_STORM,     /* the next fault at random */
     SIM_EVENT_CALM,      /* the storm is over */
@@ -197,8 +198,9 @@ void sim_host_crash (sim_world *self, uint8_t host, bool reboot, int64_t away);
 /*  Ends the host, which comes back without its disk: as another one. */
 void sim_host_lose_disk (sim_world *self, uint8_t host, int64_t away);
 
-/*  The same in good order. */
-void sim_host_stop (sim_world *self, uint8_t host, int64_t away);
+/*  The same in good order: nobody there holds anything any more, or it goes on
+ *  with the next service. */
+void sim_host_stop (sim_world *self, uint8_t host, bool for_good, int64_t away);
 
 /*  The leaders of the highest active decree on any disk, as a set. */
 lk_hosts sim_leaders (const sim_world *self, lk_decree *decree);

@@ -35,7 +35,7 @@ CANDIDATE = {"priority": 8, "random": 190427651,
              "address": "00000000000000000000ffff0a000002",
              "port": 7201, "pid": 4021}
 #   Of LOCKSTARTED, written around the core.
-CLUSTER = {"protocol": 1, "cluster": "demo",
+CLUSTER = {"protocol": 2, "cluster": "demo",
            "leader_lease": 2000, "host_lease": 8000,
            "genesis": ["h1", "h2", "h3"], "packed": 1}
 HASH = "9e1c5ad2037b84f6"
@@ -510,7 +510,9 @@ LOCK = [
          {"op": "convert", "request": HELD, **OBJECT, "type": "shared",
           "turn": 1},
          {"op": "convert", "request": HELD, **OBJECT, "turn": 2},
-         {"op": "keep", "request": HELD, **BYTES}]}),
+         {"op": "keep", "request": HELD, **BYTES},
+         {"op": "resume", "request": f"{H1}/4/1", **BYTES, "type": "shared",
+          "former": HELD}]}),
     ("acked", "TICKETADDED", "h3", TERM,
      {"home": 0, "sequence": 9, "hash": HASH}),
     ("host", "LOCKHOST", "h2", TERM, {"host": H3, "session": 4}),
@@ -535,6 +537,10 @@ LOCK = [
      {"request": f"{H2}/9/6", **OBJECT, "owner": "run-88@h2", "pid": 88,
       "duration_ms": 0, "static": True, "age_ms": 0, "queue": True,
       "keep": True, "at": 86400250}),
+    ("lock-resume", "LOCK", "h2", TERM,
+     {"request": f"{H2}/10/1", **OBJECT, "owner": "run-88@h2", "pid": 88,
+      "duration_ms": 60000, "age_ms": 0, "queue": False, "resume": True,
+      "token": TOKEN, "key": KEY, "at": 86400250}),
     ("lock-set", "LOCK", "h2", TERM,
      {"request": f"{H2}/9/7", **OBJECT, "owner": "run-88@h2", "pid": 88,
       "duration_ms": 0, "rest": 2, "age_ms": 0, "tickets": [
@@ -548,6 +554,9 @@ LOCK = [
     ("unlock-keep", "UNLOCK", "h2", TERM,
      {"origin": H2, "request": WAITS, **OBJECT, "keep": True, "by_key": False,
       "key": "0000000000000000", "owner": "", "at": 86400250}),
+    ("unlock-resume", "UNLOCK", "h2", TERM,
+     {"origin": H2, "request": f"{H2}/10/1", **OBJECT, "resume": True,
+      "by_key": False, "key": KEY, "owner": "run-88@h2", "at": 86400250}),
     ("unlock-force", "UNLOCK", "h2", TERM,
      {"origin": H2, "request": WAITS, **OBJECT, "by_key": False,
       "force": True, "token": TOKEN, "reason": "hung since noon",

@@ -16,7 +16,7 @@ static bool
 is_for_us (const lk_node *node, const lk_lock_message *message,
            lk_request_id request)
 {
-    return request.host == node->config.self
+    return !node->proxy.halted && request.host == node->config.self
            && request.session == node->facts.session
            && lk_term_compare (message->term, node->proxy.decree.term) >= 0;
 }
@@ -86,6 +86,27 @@ grant (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
     }
 }
 
+/*  It is of this session now, as its home knows it. */
+static void
+go_on (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
+{
+    asked->resumes = false;
+    asked->ticket.token = reply->token;
+    asked->ticket.mode.type = reply->type;
+    asked->ticket.ordinal = reply->ordinal;
+    asked->ticket.turn = reply->turn;
+    asked->turn.sent = reply->turn;
+    asked->until_ms =
+        reply->left_ms < 0 ? INT64_MAX : reply->as_of + reply->left_ms;
+    if (asked->until_ms <= node->now_ms) {
+        lk_asked_end (node, asked, LK_TIMEDOUT);
+    } else if (asked->name[0] == LK_NO_APP) {
+        lk_asked_enter (node, asked, LK_ASKED_LINGERING);
+    } else {
+        hold (node, asked, reply);
+    }
+}
+
 /*  The time left counts from `as_of`, and a LOCKED whose `as_of` is a host
  *  lease old is not believed. */
 void
@@ -104,6 +125,8 @@ lk_on_locked (lk_node *node, const lk_lock_message *message)
                && (asked->state == LK_ASKED_WAITING
                    || asked->state == LK_ASKED_LATER)) {
         grant (node, asked, reply);
+    } else if (asked && asked->state == LK_ASKED_RESUMING) {
+        go_on (node, asked, reply);
     } else if (asked && asked->state == LK_ASKED_KEEPING) {
         if (reply->kept) {
             hold (node, asked, reply);
@@ -173,7 +196,9 @@ lose (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
     bool ran_out = is_late && asked->state == LK_ASKED_HELD;
     lk_answer_kind kind = asked->state == LK_ASKED_KEEPING ? LK_ANSWER_FAILED
                                                            : LK_ANSWER_UNLOCKED;
-    asked->error = reply->error ? (lk_err) reply->error : LK_LOST;
+    asked->error = reply->error && reply->error != LK_UNKNOWN
+                       ? (lk_err) reply->error
+                       : LK_LOST;
     if (is_late) {
         asked->error = LK_TIMEDOUT;
     }
@@ -233,6 +258,11 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
         }
         lose (node, asked, reply);
         break;
+    case LK_ASKED_RESUMING:
+        if (reply->error != LK_LATE && reply->token == asked->ticket.token) {
+            lose (node, asked, reply);
+        }
+        break;
     case LK_ASKED_ENDED:
         if (reply->error == LK_LATE) {
             break; /* its application knows */
@@ -274,6 +304,10 @@ lk_on_lockfailed (lk_node *node, const lk_lock_message *message)
         end_errand (node, asked, (lk_err) reply->error);
     } else if (asked->asks_on && asked->state != LK_ASKED_KEEPING) {
         lk_turn_failed (node, asked, reply);
+    } else if (asked->state == LK_ASKED_RESUMING) {
+        asked->resumes = false; /* it has nothing to give back */
+        asked->ticket.key = 0;
+        lose (node, asked, reply);
     } else if (asked->set && asked->state == LK_ASKED_WAITING) {
         lk_set_failed (node, asked->set, (lk_err) reply->error, (lk_name) {0});
     } else if (asked->state == LK_ASKED_WAITING) {

@@ -10,11 +10,11 @@
 #include "entry.h"
 #include "grant.h"
 
-/*  The operation's ticket, if it is held, and of that home. */
+/*  The ticket of that request, if it is held, and of that home. */
 static lk_entry *
-find_held (const lk_table *self, uint8_t home, const lk_op *op)
+find_held (const lk_table *self, uint8_t home, lk_request_id request)
 {
-    lk_entry *entry = lk_table_find (self, op->ticket.request);
+    lk_entry *entry = lk_table_find (self, request);
     if (!entry || lk_queue_home (self, entry->queue) != home
         || entry->token == 0) {
         return NULL;
@@ -71,7 +71,7 @@ apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 static void
 apply_convert (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
-    lk_entry *entry = find_held (self, home, op);
+    lk_entry *entry = find_held (self, home, op->ticket.request);
     lk_lock_type type = op->ticket.mode.type;
     if (!entry || op->ticket.turn <= entry->turn || entry->type == LK_SEMAPHORE
         || type == LK_SEMAPHORE) {
@@ -107,11 +107,34 @@ apply_ripe (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 static void
 apply_keep (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
-    lk_entry *entry = find_held (self, home, op);
+    lk_entry *entry = find_held (self, home, op->ticket.request);
     if (entry && entry->is_static) {
         lk_entry_keep (self, entry);
         lk_apply_tell_locked (self, tells, entry);
     }
+}
+
+/*  It is that of a later session of its host from now on, and held as its
+ *  application knows it: a wish for another type is said again. */
+static void
+apply_resume (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
+{
+    lk_entry *entry = find_held (self, home, op->by);
+    if (!entry || entry->kept || lk_table_find (self, op->ticket.request)) {
+        return;
+    }
+    lk_queue *queue = entry->queue;
+    lk_entry_take (self, entry);
+    entry->upgrade = false;
+    entry->rest = 0;
+    entry->confirmed = false;
+    if (entry->type == LK_EXCLUSIVE && op->ticket.mode.type == LK_SHARED) {
+        entry->type = LK_SHARED;
+    }
+    lk_entry_rename (self, entry, op->ticket.request);
+    lk_entry_put (self, entry);
+    lk_apply_tell_locked (self, tells, entry);
+    lk_apply_grant_or_note (self, home, queue, tells);
 }
 
 static uint64_t
@@ -183,6 +206,9 @@ apply_any (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
         break;
     case LK_OP_KEEP:
         apply_keep (self, home, op, tells);
+        break;
+    case LK_OP_RESUME:
+        apply_resume (self, home, op, tells);
         break;
     case LK_OP_COUNT:
         LK_ASSERT (op->kind != LK_OP_COUNT);

@@ -18,8 +18,8 @@
 static bool
 is_open (lk_asked_state state)
 {
-    return state == LK_ASKED_WAITING || state == LK_ASKED_CLOSING
-           || state == LK_ASKED_ERRAND;
+    return state == LK_ASKED_WAITING || state == LK_ASKED_RESUMING
+           || state == LK_ASKED_CLOSING || state == LK_ASKED_ERRAND;
 }
 
 /*  Which it belongs into. */
@@ -172,6 +172,7 @@ end_of (const lk_asked *asked, int64_t after_ms)
     case LK_ASKED_WAITING:
     case LK_ASKED_ERRAND:
     case LK_ASKED_KEEPING:
+    case LK_ASKED_RESUMING:
         return earlier (end_ms, asked->wait_until_ms, after_ms);
     case LK_ASKED_HELD:
         if (asked->asks_on) {

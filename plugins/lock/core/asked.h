@@ -61,6 +61,9 @@ void lk_asked_renumber (lk_node *node, lk_asked *asked);
 /*  Its application waits for UNLOCKED. */
 void lk_asked_await_unlocked (lk_node *node, lk_asked *asked);
 
+/*  Its application is told that it is over, and gives it back. */
+void lk_asked_end (lk_node *node, lk_asked *asked, lk_err error);
+
 /*  Nobody waits for news of it any more. */
 void lk_asked_orphan (lk_node *node, lk_asked *asked);
 

@@ -82,6 +82,7 @@ send_request (lk_node *node, const lk_asked *asked, lk_lock_kind kind)
     request->ticket.age_ms = node->now_ms - asked->since_ms;
     request->queue = asked->queue;
     request->keep = asked->state == LK_ASKED_KEEPING || asked->unless_kept;
+    request->resume = asked->resumes;
     if (asked->asks_on && !request->keep) {
         request->ticket.mode.type = asked->turn.type;
         request->ticket.turn = asked->turn.sent;
@@ -100,7 +101,8 @@ send_request (lk_node *node, const lk_asked *asked, lk_lock_kind kind)
 static bool
 is_asked_for (const lk_asked *asked)
 {
-    return asked->state == LK_ASKED_WAITING || asked->asks_on;
+    return asked->state == LK_ASKED_WAITING || asked->state == LK_ASKED_RESUMING
+           || asked->asks_on;
 }
 
 void

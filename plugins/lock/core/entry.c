@@ -149,6 +149,14 @@ sum_all (lk_table *self, const lk_entry *entry, uint64_t sign)
     self->common += sign * common;
 }
 
+/*  All of it but its grant. */
+static void
+sum_rest (lk_table *self, const lk_entry *entry, uint64_t sign)
+{
+    sum_all (self, entry, sign);
+    sum_grant (self, entry, -sign);
+}
+
 void
 lk_entry_set_bound (lk_table *self, lk_queue *queue, uint32_t bound)
 {
@@ -310,6 +318,19 @@ lk_entry_put (lk_table *self, lk_entry *entry)
     uint64_t grant = sum_grant (self, entry, MORE);
     lk_entry_watch (self, entry);
     return grant;
+}
+
+/*  Its grant is in no sum just now. */
+void
+lk_entry_rename (lk_table *self, lk_entry *entry, lk_request_id request)
+{
+    LK_ASSERT (!entry->kept);
+    sum_rest (self, entry, LESS);
+    lk_crowd_uncount (entry);
+    lk_crowd_leave (self, entry);
+    lk_crowd_join (self, entry, request);
+    lk_crowd_count (entry);
+    sum_rest (self, entry, MORE);
 }
 
 void

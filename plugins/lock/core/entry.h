@@ -24,6 +24,9 @@ lk_queue *lk_entry_remove (lk_table *table, lk_entry *entry);
 void lk_entry_take (lk_table *table, lk_entry *entry);
 uint64_t lk_entry_put (lk_table *table, lk_entry *entry);
 
+/*  In between: it is another request's of its host. */
+void lk_entry_rename (lk_table *table, lk_entry *entry, lk_request_id request);
+
 /*  Its mode, but for the bound. */
 void lk_entry_set_mode (lk_entry *entry, const lk_lock_mode *mode);
 

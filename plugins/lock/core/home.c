@@ -10,6 +10,7 @@
 
 #include "grant.h"
 #include "node_private.h"
+#include "resume.h"
 
 #include <string.h>
 
@@ -354,13 +355,28 @@ lacks_any (lk_node *node, const lk_msg_request *request)
     return lacks;
 }
 
+/*  Whether its proxy lives in a later session: nobody waits for an answer, and
+ *  what was resumed since is not asked for anew. */
+static bool
+is_overtaken (const lk_node *node, lk_request_id request)
+{
+    return request.session < node->peer[request.host].as_of_session;
+}
+
 void
 lk_on_lock (lk_node *node, const lk_lock_message *message)
 {
     const lk_msg_request *request = &message->as.request;
     if (!lk_home_may_act (node, message)
-        || lk_home_has_ended (&node->home, request->ticket.request)
-        || !lacks_any (node, request)) {
+        || is_overtaken (node, request->ticket.request)
+        || lk_home_has_ended (&node->home, request->ticket.request)) {
+        return;
+    }
+    if (request->resume) {
+        lk_resume_order (node, request);
+        return;
+    }
+    if (!lacks_any (node, request)) {
         return;
     }
     lk_err error = admit (node, request);

@@ -304,12 +304,27 @@ begin_to_stop (lk_node *node)
 }
 
 static void
-stop (lk_node *node)
+stop_all_else (lk_node *node)
 {
     if (node->election.state != LK_ELECTION_IDLE) {
         lk_election_give_up (node, "stopping");
     }
     lk_change_stop (node);
+}
+
+/*  Its session is not closed: applications hold on to it. */
+static void
+halt (lk_node *node)
+{
+    stop_all_else (node);
+    lk_proxy_halt (node);
+    node->stopped = true;
+}
+
+static void
+stop (lk_node *node)
+{
+    stop_all_else (node);
     lk_proxy_stop (node);
     lk_ping_send (node); /* tells that the session is closed */
     node->stopped = true;
@@ -349,6 +364,9 @@ handle (lk_node *node, const lk_event *event)
         break;
     case LK_ON_CHANGE:
         lk_on_change (node, event);
+        break;
+    case LK_ON_HALT:
+        halt (node);
         break;
     case LK_ON_STOP:
         begin_to_stop (node);

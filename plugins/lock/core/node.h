@@ -60,6 +60,7 @@ typedef enum {
     LK_ON_APP_GONE,      /* an application ended: gives back all it has */
     LK_ON_CHANGE,        /* of members is asked for: add or remove a host */
     LK_ON_FLUSH,         /* nothing but the end of events with `more` */
+    LK_ON_HALT,          /* end now: what is held goes on with the next one */
     LK_ON_STOP           /* leave in good order, see lk_node_is_stopped */
 } lk_event_type;
 
@@ -84,8 +85,11 @@ typedef struct {
     lk_lock_mode mode;   /* LOCK */
     uint32_t turn;       /* LOCK: 0, or of the change of type that it asks */
     int64_t linger_ms;   /* LOCK: kept for so long when the application ends */
-    uint64_t token;      /* CHECK; FORCE: of one holder, 0: of all */
-    lk_name reason;      /* FORCE: for the holder to see */
+    uint64_t token;      /* CHECK; FORCE: of one holder, 0: of all; LOCK: it is
+                             held with that token, and `key`, of a former
+                             session of this host ... */
+    int64_t lease_until_ms; /* ... till then; else 0 */
+    lk_name reason;         /* FORCE: for the holder to see */
 } lk_app_request;
 
 /*  `now_ms` never goes back. All else is borrowed for the call. */

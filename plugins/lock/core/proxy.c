@@ -80,7 +80,8 @@ has_to_go_back (const lk_asked *asked)
 static void
 tell_end (lk_node *node, const lk_asked *asked, lk_err error)
 {
-    if ((asked->state == LK_ASKED_HELD && !asked->ticket.mode.is_static)
+    if (asked->state == LK_ASKED_RESUMING
+        || (asked->state == LK_ASKED_HELD && !asked->ticket.mode.is_static)
         || (asked->state == LK_ASKED_CLOSING && asked->tell_unlocked
             && !has_to_go_back (asked))) {
         lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, error);
@@ -261,14 +262,24 @@ lk_proxy_hears (lk_node *node, const lk_decree *decree, uint8_t reclaim)
 
 /*  -------------------------------------------------------- time */
 
-static void
-end_asked (lk_node *node, lk_asked *asked, lk_err error)
+void
+lk_asked_end (lk_node *node, lk_asked *asked, lk_err error)
 {
     asked->error = error;
     asked->until_ms = INT64_MAX; /* the home ends it when the grace is over */
     lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, error);
     lk_turn_give_up (node, asked);
     lk_asked_enter (node, asked, LK_ASKED_ENDED);
+}
+
+/*  The lease that its application held it by is over, as it knows itself; what
+ *  others wait for goes back when it had time to stop. */
+static void
+lapse (lk_node *node, lk_asked *asked)
+{
+    lk_asked_end (node, asked, LK_DISCONNECTED);
+    asked->until_ms = node->now_ms + node->config.host_lease_ms / 4;
+    lk_asked_await_end (node, asked);
 }
 
 static void
@@ -296,9 +307,12 @@ expire_asked (lk_node *node, lk_asked *asked)
 {
     if (waits (asked) && asked->wait_until_ms <= node->now_ms) {
         fail_asked (node, asked, LK_TIMEDOUT);
+    } else if (asked->state == LK_ASKED_RESUMING
+               && asked->wait_until_ms <= node->now_ms) {
+        lapse (node, asked);
     } else if (asked->state == LK_ASKED_HELD
                && asked->until_ms <= node->now_ms) {
-        end_asked (node, asked, LK_TIMEDOUT);
+        lk_asked_end (node, asked, LK_TIMEDOUT);
     } else if (asked->state == LK_ASKED_ENDED
                && asked->until_ms <= node->now_ms) {
         asked->late = asked->error == LK_TIMEDOUT;
@@ -422,8 +436,9 @@ leave_one (lk_node *node, lk_asked *asked)
     if (asked->state == LK_ASKED_HELD && asked->ticket.mode.is_static) {
         lk_turn_forget (node, asked, LK_SHUTDOWN);
         lk_asked_remove (node, asked);
-    } else if (asked->state == LK_ASKED_HELD) {
-        end_asked (node, asked, LK_SHUTDOWN);
+    } else if (asked->state == LK_ASKED_HELD
+               || asked->state == LK_ASKED_RESUMING) {
+        lk_asked_end (node, asked, LK_SHUTDOWN);
     } else if (asked->state == LK_ASKED_KEEPING) {
         fail_asked (node, asked, LK_SHUTDOWN);
         lk_asked_orphan (node, asked);

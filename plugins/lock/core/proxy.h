@@ -28,6 +28,8 @@ typedef enum {
     LK_ASKED_WAITING,   /* LOCK is sent until answered */
     LK_ASKED_LATER,     /* of a set: not its turn yet */
     LK_ASKED_KEEPING,   /* held and static: LOCK says so until its home knows */
+    LK_ASKED_RESUMING,  /* the application holds it by the lease of a former
+                           session: LOCK is sent until it is of this one */
     LK_ASKED_HELD,      /* the application was told LOCKED */
     LK_ASKED_ENDED,     /* the application was told so, and why: `error`; kept
                          until it says UNLOCK, too */
@@ -77,6 +79,7 @@ typedef struct lk_asked {
     bool tell_unlocked; /* CLOSING, ERRAND: the application waits for that */
     bool late;          /* ... and its duration was over */
     bool unless_kept;   /* CLOSING: but for a static lock that is kept */
+    bool resumes;       /* RESUMING, and until its ticket is of this session */
     bool danger;        /* HELD: it was told so */
     lk_turn turn;
     int64_t linger_ms;
@@ -84,7 +87,7 @@ typedef struct lk_asked {
     uint64_t object_hash;  /* lk_hash64 () of the ticket's */
     lk_ticket ticket;      /* token, key when held */
     int64_t since_ms;      /* asked; granted, when its token is there */
-    int64_t wait_until_ms; /* WAITING, ERRAND */
+    int64_t wait_until_ms; /* WAITING, ERRAND; RESUMING: of the old lease */
     int64_t until_ms;      /* of the duration; ENDED: of the grace, if nobody
                               else ends that; INT64_MAX */
     int64_t linger_until_ms;
@@ -136,6 +139,7 @@ typedef struct {
     int64_t closing_ms;
     int64_t heard_ms[LK_LEADERS_MAX]; /* homes: jeopardy.h */
     uint8_t danger;                   /* homes whose locks are in danger */
+    bool halted;                      /* nobody is told anything any more */
     bool leaving;                     /* nobody is served any more ... */
     int64_t leave_ms;                 /* ... nor waited for from then on */
 
@@ -189,6 +193,9 @@ bool lk_proxy_has_left (const lk_node *node);
 
 /*  Gives back what is left, and ends the session. */
 void lk_proxy_stop (lk_node *node);
+
+/*  The service ends, and another one is to go on: halt.c. */
+void lk_proxy_halt (lk_node *node);
 
 /*  Requests of applications. */
 void lk_on_app_lock (lk_node *node, const lk_app_request *request);

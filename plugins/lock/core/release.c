@@ -10,6 +10,7 @@
 #include "holders.h"
 #include "home.h"
 #include "node_private.h"
+#include "resume.h"
 
 #include <string.h>
 
@@ -148,18 +149,6 @@ drop (lk_node *node, const lk_entry *entry)
 
 /*  -------------------------------------------------------- by somebody else */
 
-/*  The holder itself gives back what it had in a former session of its host,
- *  whose lock service was restarted: there is nobody else to be asked. */
-static bool
-is_holder_itself (const lk_ticket *held, const lk_ticket *asking)
-{
-    return held->request.host == asking->request.host
-           && held->request.session < asking->request.session
-           && held->owner.size > 0 && held->owner.size == asking->owner.size
-           && memcmp (held->owner.data, asking->owner.data, held->owner.size)
-                  == 0;
-}
-
 /*  Whether no leader hears the host: one that does passes on what is for it. */
 static bool
 is_out_of_reach (const lk_node *node, lk_host host)
@@ -214,7 +203,7 @@ take_back (lk_node *node, lk_entry *holder, const lk_msg_request *request)
 {
     const lk_ticket held = lk_entry_ticket (holder);
     if (lk_home_is_nobodys (node, &held)
-        || (!request->force && is_holder_itself (&held, &request->ticket))) {
+        || (!request->force && lk_resume_is_own (&held, &request->ticket))) {
         drop (node, holder);
     } else if (request->force) {
         lk_home_ask_back (node, holder, LK_FORCED, request->reason);
@@ -364,6 +353,17 @@ unlock_by_force (lk_node *node, const lk_msg_request *request)
     }
 }
 
+/*  What it wanted to resume: that LOCK may come later, or not at all. */
+static lk_entry *
+take_former (lk_node *node, const lk_ticket *asking)
+{
+    lk_entry *former = lk_resume_find (node, asking);
+    if (former) {
+        mark (node, former, asking->request, true);
+    }
+    return former;
+}
+
 /*  -------------------------------------------------------- messages */
 
 void
@@ -381,7 +381,10 @@ lk_on_unlock (lk_node *node, const lk_lock_message *message)
         unlock_by_key (node, request);
         return;
     }
-    const lk_entry *entry = lk_home_find (node, &request->ticket);
+    lk_entry *entry = lk_home_find (node, &request->ticket);
+    if (!entry && request->resume) {
+        entry = take_former (node, &request->ticket);
+    }
     bool stays = entry && request->keep && entry->kept;
     if (!stays) {
         lk_home_note_end (&node->home, request->ticket.request);

@@ -48,6 +48,7 @@ answer_again (lk_node *node, const lk_asked *asked)
     case LK_ASKED_WAITING:
     case LK_ASKED_LATER:
     case LK_ASKED_KEEPING:
+    case LK_ASKED_RESUMING:
     case LK_ASKED_LINGERING:
     case LK_ASKED_ERRAND:
     case LK_ASKED_STATES:
@@ -59,8 +60,9 @@ answer_again (lk_node *node, const lk_asked *asked)
 static void
 ask_again (lk_node *node, lk_asked *asked, const lk_app_request *request)
 {
-    bool waits =
-        asked->state == LK_ASKED_WAITING || asked->state == LK_ASKED_KEEPING;
+    bool waits = asked->state == LK_ASKED_WAITING
+                 || asked->state == LK_ASKED_KEEPING
+                 || asked->state == LK_ASKED_RESUMING;
     if (request->turn == 0) {
         answer_again (node, asked);
     } else if (asked->state == LK_ASKED_HELD) {
@@ -70,6 +72,15 @@ ask_again (lk_node *node, lk_asked *asked, const lk_app_request *request)
     } else {
         answer_again (node, asked);
     }
+}
+
+/*  Whether what it says that it holds can be resumed. */
+static bool
+may_resume (const lk_app_request *request)
+{
+    return request->token == 0
+           || (request->key != 0 && request->owner.size > 0
+               && request->rest_count == 0 && !request->mode.is_static);
 }
 
 /*  Whether what it asks for can ever be had. */
@@ -145,6 +156,30 @@ inherit (lk_node *node, const lk_app_request *request)
     return asked != NULL;
 }
 
+static void
+note_wish (lk_asked *asked, const lk_app_request *request)
+{
+    asked->ticket.pid = request->pid;
+    asked->ticket.duration_ms = request->duration_ms;
+    asked->ticket.mode = request->mode;
+    asked->linger_ms = request->linger_ms;
+}
+
+/*  It holds it already, by the lease of a former session, and goes on till that
+ *  is over. */
+static void
+resume (lk_node *node, const lk_app_request *request)
+{
+    lk_asked *asked = take (node, request, LK_ASKED_RESUMING);
+    note_wish (asked, request);
+    asked->resumes = true;
+    asked->ticket.token = request->token;
+    asked->ticket.key = request->key;
+    asked->wait_until_ms = request->lease_until_ms;
+    lk_asked_await_end (node, asked);
+    lk_asked_send (node, asked);
+}
+
 void
 lk_on_app_lock (lk_node *node, const lk_app_request *request)
 {
@@ -162,7 +197,18 @@ lk_on_app_lock (lk_node *node, const lk_app_request *request)
         lk_set_answer_again (node, set);
         return;
     }
-    if (!admit (node, request) || inherit (node, request)) {
+    if (!admit (node, request)) {
+        return;
+    }
+    if (!may_resume (request)) {
+        answer (node, request, LK_ANSWER_FAILED, LK_INVALID);
+        return;
+    }
+    if (request->token != 0) {
+        resume (node, request);
+        return;
+    }
+    if (inherit (node, request)) {
         return;
     }
     if (request->rest_count > 0) {
@@ -171,10 +217,7 @@ lk_on_app_lock (lk_node *node, const lk_app_request *request)
     }
     asked = take (node, request, LK_ASKED_WAITING);
     asked->queue = request->wait_ms != 0;
-    asked->ticket.pid = request->pid;
-    asked->ticket.duration_ms = request->duration_ms;
-    asked->ticket.mode = request->mode;
-    asked->linger_ms = request->linger_ms;
+    note_wish (asked, request);
     lk_asked_send (node, asked);
 }
 
@@ -266,16 +309,19 @@ leave_behind (lk_node *node, lk_asked *asked)
     bool is_static = asked->ticket.mode.is_static
                      && (is_held || asked->state == LK_ASKED_ENDED);
     bool gives_back = asked->tell_unlocked;
+    bool lingers =
+        asked->linger_ms > 0 && (is_held || asked->state == LK_ASKED_RESUMING);
     lk_asked_orphan (node, asked);
     if (is_static || (asked->state == LK_ASKED_ERRAND && !gives_back)) {
         lk_asked_remove (node, asked);
-    } else if (is_held && asked->linger_ms > 0) {
-        lk_turn_give_up (node, asked);
-        lk_asked_enter (node, asked, LK_ASKED_LINGERING);
+    } else if (lingers) {
         asked->linger_until_ms = asked->linger_ms < INT64_MAX - node->now_ms
                                      ? node->now_ms + asked->linger_ms
                                      : INT64_MAX;
-        lk_asked_await_end (node, asked);
+        if (is_held) {
+            lk_turn_give_up (node, asked);
+            lk_asked_enter (node, asked, LK_ASKED_LINGERING);
+        }
     } else if (asked->state != LK_ASKED_CLOSING
                && asked->state != LK_ASKED_ERRAND) {
         lk_asked_enter (node, asked, LK_ASKED_CLOSING);
