@@ -7,7 +7,8 @@ _session.py and aio.py."""
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterable, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, NoReturn, Optional, Tuple
+from typing import Union
 
 from . import _frame, _wish
 from ._drive import Driver, Place, Steps, Until, end_of
@@ -15,7 +16,7 @@ from ._entry import Entry, Life
 from ._lease import FOREVER, now_ms
 from ._wish import EXCLUSIVE, SEMAPHORE, SHARED, Name, Wish
 from .errors import Busy, Invalid, LockLost, Misuse, TimedOut, error_of
-from .errors import text_of
+from .errors import refuse_copy, text_of
 
 RELEASE_S = 5.0  # how long a release waits for its confirmation
 _SPARE_MS = 500  # where the length of a lease is not known
@@ -68,6 +69,9 @@ class Handle:
 
     def _find_session(self, session: Any) -> Any:
         raise NotImplementedError
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copy(self)
 
     def __repr__(self) -> str:
         names = ", ".join(_frame.show_name(name) for name in self._wish.names)
@@ -258,6 +262,16 @@ class Handle:
             book.forget(entry, now_ms())
             self._reset()
             raise
+
+    def _undo_acquire(self) -> None:
+        """Gives back, unseen, what nobody learns that he has."""
+        entry = self._entry
+        if self._depth > 1:
+            self._depth -= 1
+        elif entry is not None:
+            if len(entry.users) == 1:
+                self._driver.core.book.forget(entry, now_ms())
+            self._reset()
 
     def _release_steps(self, wait_ms: int) -> Steps[bool]:
         """Gives it back; whether that was confirmed."""

@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 import threading
 from types import TracebackType
-from typing import Any, Dict, Optional, Type, TypeVar
+from typing import Any, Dict, NoReturn, Optional, Type, TypeVar
 
 from . import _session, _wish
 from ._drive import Steps
 from ._handle import RELEASE_S, Handle, LockKind, SemaphoreKind, SetKind
 from ._wish import EXCLUSIVE, SHARED, Name
-from .errors import Busy, LockkeeperError
+from ._work import Job
+from .errors import Busy, LockkeeperError, refuse_copy
 
 T = TypeVar("T")
 H = TypeVar("H", bound="Blocking")
@@ -60,6 +61,12 @@ class Blocking(Handle):
         session: _session.Session = self._session
         return session._run(steps)
 
+    def _ask_for(self, timeout: Optional[float]) -> Job[None]:
+        session: _session.Session = self._session
+        return session._job(
+            self._acquire_steps(timeout, threading.current_thread()),
+            self._undo_acquire)
+
     def acquire(self, timeout: Optional[float] = None) -> None:
         """Waits until the lock is held, ``timeout`` seconds at most (None:
         as long as the constructor's ``timeout`` says, which is for ever by
@@ -68,15 +75,18 @@ class Blocking(Handle):
         Raises TimedOut, or what else of NotGranted. It fails at the latest 5
         seconds after the timeout, even if nobody answers.
         """
-        if timeout is None:
-            timeout = self._timeout
-        self._do(self._acquire_steps(timeout, threading.current_thread()))
+        job = self._ask_for(self._timeout if timeout is None else timeout)
+        try:
+            job.wait()
+        except BaseException:
+            job.abandon()
+            raise
 
     def try_acquire(self) -> bool:
         """Takes the lock if it is free, and does not wait for it otherwise.
         False if somebody has it; all other failures are raised."""
         try:
-            self._do(self._acquire_steps(0, threading.current_thread()))
+            self.acquire(0)
         except Busy:
             return False
         return True
@@ -89,8 +99,12 @@ class Blocking(Handle):
         Raises LockLost if the lock was lost before: what was done under it
         may have been done by another one as well.
         """
-        wait_ms = _wish.to_ms(timeout, "a timeout", 0)
-        return self._do(self._release_steps(wait_ms))
+        job = self._give_back(timeout)
+        try:
+            return job.wait()
+        except BaseException:
+            job.abandon(begin=True)
+            raise
 
     def change(self, type: str, timeout: Optional[float] = None) -> None:
         """To 'exclusive' or 'shared', without giving the lock back.
@@ -117,20 +131,34 @@ class Blocking(Handle):
         its key, which is needed to end it."""
         return self._do(self._leave_steps())
 
+    def _give_back(self, timeout: float = RELEASE_S) -> Job[bool]:
+        session: _session.Session = self._session
+        return session._job(self._release_steps(
+            _wish.to_ms(timeout, "a timeout", 0)))
+
     def __enter__(self: H) -> H:
-        self.acquire()
+        job = self._ask_for(self._timeout)
+        try:
+            job.wait()
+        except BaseException:
+            job.abandon()
+            raise
         return self
 
     def __exit__(self, kind: Optional[Type[BaseException]],
                  value: Optional[BaseException],
                  traceback: Optional[TracebackType]) -> None:
-        if self._entry is None:
-            return  # released or left inside of the block
+        job = None
         try:
-            self.release()
+            if self._entry is not None:  # not released or left in the block
+                job = self._give_back()
+                job.wait()
         except LockkeeperError:
             if value is None:
                 raise
+        except BaseException:
+            (job or self._give_back()).abandon(begin=True)
+            raise
 
 
 class Lock(Blocking, LockKind):
@@ -221,6 +249,9 @@ class RWLock:
         self._options = dict(
             options, session=default_session() if session is None else session)
         self.write()  # raises if the options make no sense
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copy(self)
 
     def read(self, **options: Any) -> Lock:
         """A new shared lock of that name."""

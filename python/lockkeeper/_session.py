@@ -2,8 +2,10 @@
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
-"""Blocking sessions. Each has a thread that listens, so that a lock which is
-lost is told while the program works; a mutex is around all of it."""
+"""Blocking sessions. Each has a thread, the listener, that does all there is
+to do: it alone touches the core and the connection. Other threads leave it
+work and wait, so that whatever breaks into them, such as Ctrl-C, breaks into
+nothing; see _work.py."""
 
 from __future__ import annotations
 
@@ -15,44 +17,24 @@ import sys
 import threading
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Iterable, List, Optional
+from typing import Any, Callable, Iterable, List, NoReturn, Optional
 from typing import Type, TypeVar
 
 from . import _locks, _others, _wish
 from ._book import JEOPARDY, LOST, SAFE, Told
-from ._drive import CONNECT_S, Driver, Steps, Until
+from ._core import READY
+from ._drive import CONNECT_S, Driver, Steps
 from ._handle import Handle, Key
 from ._lease import FOREVER, now_ms
 from ._others import Check, Status, Ticket
 from ._wish import Name
-from .errors import Disconnected
+from ._work import Bell, Job
+from .errors import Disconnected, LockkeeperError, refuse_copy
 
 T = TypeVar("T")
 Call = Callable[[], Any]
 
 _open: "weakref.WeakSet[Session]" = weakref.WeakSet()
-
-
-class _Bell:
-    """Wakes who sleeps on its descriptor."""
-
-    def __init__(self) -> None:
-        self.number, self._end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        self._rung = False  # under the session's mutex
-
-    def ring(self) -> None:
-        if not self._rung:
-            self._rung = True
-            os.write(self._end, b"!")
-
-    def hush(self) -> None:
-        if self._rung:
-            os.read(self.number, 16)
-            self._rung = False
-
-    def close(self) -> None:
-        os.close(self.number)
-        os.close(self._end)
 
 
 class Session:
@@ -83,17 +65,17 @@ class Session:
                  connect_timeout: Optional[float] = CONNECT_S) -> None:
         connect_ms = _wish.to_ms(connect_timeout, "a timeout", -1)
         self._driver = Driver(endpoint, name)
-        self._changed = threading.Condition()
-        self._wake = _Bell()
-        self._sleeps_until = 0
-        self._ending = False
+        self._inbox: "queue.SimpleQueue[Call]" = queue.SimpleQueue()
+        self._jobs: List[Job[Any]] = []
+        self._bell = Bell()
+        self._over = False  # the listener takes nothing any more
         self._calls: "queue.SimpleQueue[Optional[Call]]" = queue.SimpleQueue()
         self._caller: Optional[threading.Thread] = None
         self._listener = threading.Thread(
             target=self._listen, name="lockkeeper", daemon=True)
-        self._listener.start()
-        _open.add(self)
         try:
+            self._listener.start()
+            _open.add(self)
             self._run(self._driver.connect_steps(connect_ms))
         except BaseException:
             self.close()
@@ -111,28 +93,19 @@ class Session:
         state = "open" if self._driver.is_alive else "closed"
         return f"<Session {self._driver.core.name}@{self.host}: {state}>"
 
+    def __reduce__(self) -> NoReturn:
+        refuse_copy(self)
+
     def close(self) -> None:
         """Gives back all locks but static ones, for which it waits up to a
         second, and leaves. Once more does nothing; in a child, too."""
-        driver = self._driver
-        if os.getpid() != driver.pid:
+        if os.getpid() != self._driver.pid:
             return
-        with self._changed:
-            if driver.closed:
-                return
-            steps = driver.close_steps()
-            if driver.core.state != "ready" or driver.broken:
-                driver.closed = True
-            else:
-                self._carry_out(steps)
-            self._ending = True
-            self._changed.notify_all()
-            self._wake.ring()
-        self._calls.put(None)
-        if threading.current_thread() is not self._listener:
+        self._post(self._begin_close)
+        if threading.current_thread() is not self._listener \
+                and self._listener.ident is not None:
             self._listener.join()
-        driver.shut()
-        self._wake.close()
+        self._calls.put(None)
         _open.discard(self)
 
     #   -------------------------------------------------------- making locks
@@ -201,84 +174,99 @@ class Session:
 
     #   -------------------------------------------------------- waiting
 
-    def _run(self, steps: Steps[T]) -> T:
+    def _job(self, steps: Steps[T],
+             undo: Optional[Call] = None) -> Job[T]:
+        """Has steps carried out, and can undo them if nobody learns that they
+        were; see Job."""
         self._driver.check_alive()
-        with self._changed:
-            self._driver.check_alive()
-            return self._carry_out(steps)
+        return Job(self._post, self._jobs, steps, undo)
 
-    def _carry_out(self, steps: Steps[T]) -> T:
-        """Goes from wait to wait. What breaks into a wait, such as Ctrl-C, is
-        the steps' to clean up after."""
+    def _run(self, steps: Steps[T]) -> T:
+        job = self._job(steps)
         try:
-            until = next(steps)
-            while True:
-                self._push()
-                try:
-                    self._await(until)
-                except BaseException as error:
-                    until = steps.throw(error)
-                else:
-                    until = next(steps)
-        except StopIteration as done:
-            result: T = done.value
-            return result
-        finally:
-            self._push()
+            return job.wait()
+        except BaseException:
+            job.abandon()
+            raise
 
-    def _await(self, until: Until) -> None:
-        while not until.ready() and not self._ending:
-            if self._driver.broken is not None:
-                self._driver.check_alive()
-            left = until.end_ms - now_ms()
-            if left <= 0:
-                return
-            self._changed.wait(None if until.end_ms == FOREVER
-                               else min(left, 3_600_000) / 1000)
-        if self._ending and not until.ready():
-            raise Disconnected("the session was closed")
-
-    def _push(self) -> None:
-        """What was said leaves now; the listener does the rest."""
-        driver = self._driver
-        if self._ending:
-            return
-        if not driver.core.reopen:
-            driver.flush()
-        self._changed.notify_all()
-        if driver.core.reopen or not driver.link.is_idle() \
-                or driver.core.deadline() < self._sleeps_until:
-            self._wake.ring()
+    def _post(self, call: Call) -> None:
+        """The listener will call it, or whoever finds that it is over."""
+        self._inbox.put(call)
+        if self._over:
+            self._refuse_all()
+        self._bell.ring()
 
     #   -------------------------------------------------------- the listener
 
     def _listen(self) -> None:
+        driver = self._driver
         try:
-            while not self._ending:
+            while not driver.closed or self._jobs:
                 self._listen_once()
         except BaseException as error:  # nothing is heard from now on
-            with self._changed:
-                self._driver.broken = error
-                self._changed.notify_all()
+            driver.broken = error
             raise
+        finally:
+            self._over = True
+            driver.closed = driver.closed or driver.broken is None
+            self._refuse_all()
+            self._bell.close()
+            driver.shut()
 
     def _listen_once(self) -> None:
-        with self._changed:
-            self._wake.hush()
-            if self._ending:
-                return  # it was said while we waited for the mutex
-            told = self._driver.turn()
-            for event in told:
+        self._bell.hush()
+        while True:
+            self._take_inbox()
+            for event in self._driver.turn():
                 self._tell(event)
-            self._changed.notify_all()
-            sleep_ms = self._driver.timeout_ms()
-            self._sleeps_until = (FOREVER if sleep_ms is None
-                                  else now_ms() + sleep_ms)
-            poll = select.poll()
-            poll.register(self._wake.number, select.POLLIN)
-            for number in self._driver.link.descriptors():
-                poll.register(number, select.POLLIN)
-        poll.poll(None if sleep_ms is None else min(sleep_ms, 3_600_000))
+            if not self._advance():
+                break
+        if not self._driver.closed or self._jobs:
+            self._sleep()
+
+    def _take_inbox(self) -> None:
+        try:
+            while True:
+                self._inbox.get_nowait()()
+        except queue.Empty:
+            pass
+
+    def _advance(self) -> bool:
+        """Goes on with each job that waits no more; whether there was one."""
+        due = [job for job in self._jobs if job.is_due()]
+        for job in due:
+            job.advance()
+        return bool(due)
+
+    def _sleep(self) -> None:
+        poll = select.poll()
+        poll.register(self._bell.number, select.POLLIN)
+        for number in self._driver.link.descriptors():
+            poll.register(number, select.POLLIN)
+        due = min((job.end_ms for job in self._jobs), default=FOREVER)
+        due = min(due, self._driver.core.deadline())
+        poll.poll(None if due == FOREVER
+                  else min(max(0, due - now_ms()), 3_600_000))
+
+    def _begin_close(self) -> None:
+        driver = self._driver
+        if driver.closed:
+            return
+        others = list(self._jobs)
+        if driver.core.state == READY:
+            Job(self._post, self._jobs, driver.close_steps()).start()
+        driver.closed = True
+        for job in others:
+            job.fail(Disconnected("the session was closed"))
+
+    def _refuse_all(self) -> None:
+        """Nothing is done any more."""
+        self._take_inbox()
+        for job in list(self._jobs):
+            try:
+                self._driver.check_alive()
+            except LockkeeperError as error:
+                job.fail(error)
 
     def _tell(self, told: Told) -> None:
         """Has the users' callbacks called in the thread for that."""

@@ -23,7 +23,8 @@ import asyncio
 import os
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, AsyncIterator, Dict, Iterable, List, Optional, Set
+from typing import Any, AsyncIterator, Dict, Iterable, List, NoReturn
+from typing import Optional, Set
 from typing import Type, TypeVar
 
 from . import _others, _wish
@@ -34,7 +35,7 @@ from ._handle import RELEASE_S, Handle, Key, LockKind, SemaphoreKind, SetKind
 from ._lease import FOREVER, now_ms
 from ._others import Check, Status, Ticket
 from ._wish import EXCLUSIVE, SHARED, Name
-from .errors import Busy, Disconnected, LockkeeperError, Misuse
+from .errors import Busy, Disconnected, LockkeeperError, Misuse, refuse_copy
 
 __all__ = ["Check", "Event", "Lock", "LockSet", "RWLock", "Semaphore",
            "Session", "Status", "Ticket"]
@@ -118,6 +119,9 @@ class Session:
         for queue in self._queues:
             queue.put_nowait(None)
         driver.shut()
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copy(self)
 
     async def __aenter__(self) -> "Session":
         return await self.open()
@@ -419,6 +423,9 @@ class RWLock:
         self._name = name
         self._options = dict(options, session=session)
         self.write()  # raises if the options make no sense
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copy(self)
 
     def read(self, **options: Any) -> Lock:
         """A new shared lock of that name."""

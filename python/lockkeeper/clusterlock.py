@@ -56,10 +56,11 @@ import socket
 import threading
 import time
 from types import TracebackType
-from typing import Any, List, Optional, Sequence, Type, Union
+from typing import Any, List, NoReturn, Optional, Sequence, Type, Union
 
 from . import _locks, _session
-from .errors import Disconnected, LockkeeperError, NotGranted, Refused
+from .errors import (Disconnected, LockkeeperError, NotGranted, Refused,
+                     refuse_copy)
 
 __all__ = ["ClusterCleanUpError", "ClusterLockError",
            "ClusterLockReleaseError", "Lock", "Semaphore", "acquire_all",
@@ -128,6 +129,9 @@ class Semaphore:
         self._max_bound = max_bound
         self._value = max_bound if value == -1 else value
         self._duration = duration
+
+    def __reduce__(self) -> NoReturn:
+        refuse_copy(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._tag!r}>"

@@ -27,7 +27,7 @@ what str() gives.
 
 from __future__ import annotations
 
-from typing import Dict, Type
+from typing import Dict, NoReturn, Type
 
 #   As in <lockkeeper/error.h>.
 TEXTS: Dict[str, str] = {
@@ -182,3 +182,9 @@ _KINDS: Dict[str, Type[LockkeeperError]] = {
 def error_of(reason: str, text: str = "") -> LockkeeperError:
     """The exception for a request that failed with that reason."""
     return _KINDS.get(reason, NotGranted)(text or text_of(reason), reason)
+
+
+def refuse_copy(thing: object) -> NoReturn:
+    """For what pickle or copy should leave alone."""
+    raise TypeError(f"a {type(thing).__name__} cannot be copied or pickled: it "
+                    "belongs to its process, so make another one there")

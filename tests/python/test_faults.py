@@ -63,12 +63,13 @@ class Faults(Case):
         session = self.open("h3")
         lock = self.lock(session)
         self.stop(daemon("h3", "lockd"))
-        #   The listener cannot work from here on.
-        with session._changed:
-            self.watch_end(lock)
-            self.assertFalse(lock.held)
-            self.assertEqual(lock.remaining, 0)
-            self.assertNotIn("isolated", self.told)
+        go_on = threading.Event()
+        self.addCleanup(go_on.set)
+        session._post(go_on.wait)  # the listener cannot work from here on
+        self.watch_end(lock)
+        self.assertFalse(lock.held)
+        self.assertEqual(lock.remaining, 0)
+        self.assertNotIn("isolated", self.told)
 
     def test_killed_lockd(self):
         """a lock survives a restart of its lock service in time, or is lost

@@ -3,7 +3,9 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 
+import copy
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -12,7 +14,7 @@ import time
 import lockkeeper
 from lockkeeper import Misuse, _locks
 
-from world import Case, start
+from world import Case, daemon, start, within
 
 HOSTS = 1
 
@@ -86,6 +88,132 @@ class Processes(Case):
         self.assertTrue(lock.held)
         self.assertEqual(lock.ensure(), lock.token)
         lock.release()
+
+    def test_pickle(self):
+        """what belongs to a process is not copied; what tells, is"""
+        from lockkeeper import aio, clusterlock, errors
+        lock = self.session.lock(self.name)
+        for thing in (self.session, lock, self.session.rwlock("x"),
+                      self.session.lock_all(["a", "b"]), aio.Session(),
+                      clusterlock.Lock("a", "b")):
+            for use in (pickle.dumps, copy.copy, copy.deepcopy):
+                with self.assertRaisesRegex(TypeError, "copied or pickled"):
+                    use(thing)
+        lost = errors.LockLost("gone", "forced", "by me")
+        again = pickle.loads(pickle.dumps(lost))
+        self.assertEqual((type(again), str(again), again.reason,
+                          again.comment), (type(lost), "gone", "forced",
+                                           "by me"))
+        with lock:
+            tickets = self.session.list()
+            self.assertEqual(pickle.loads(pickle.dumps(tickets)), tickets)
+
+    def ends(self, code, result=0, seconds=6, **options):
+        """What that program says at its end, which comes soon."""
+        began = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-c", HOLD + code, self.name], timeout=60,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, result, done.stderr)
+        self.assertLess(time.monotonic() - began, seconds)
+        return done.stderr
+
+    def test_end_everywhere(self):
+        """a program may end anywhere: it says nothing, and all is free"""
+        more = "import threading, asyncio, os\nfrom lockkeeper import aio\n"
+        wait = "lockkeeper.Lock(sys.argv[1]).acquire"
+        for code in (
+                #   while a daemon thread waits for a lock
+                f"threading.Thread(target={wait}, daemon=True).start()\n"
+                "time.sleep(0.2)",
+                #   in a callback
+                "lock.on_lost = lambda *_: time.sleep(60)\n"
+                "lockkeeper.default_session().force(sys.argv[1])\n"
+                "time.sleep(0.2)",
+                #   with two sessions, one of them closed
+                "lockkeeper.Session().close()\nlockkeeper.Session()",
+                #   while several threads are busy
+                "def work():\n"
+                "    while True:\n"
+                "        lockkeeper.Semaphore(sys.argv[1] + 's', 2).acquire()\n"
+                "for _ in range(4):\n"
+                "    threading.Thread(target=work, daemon=True).start()\n"
+                "time.sleep(0.2)",
+                #   out of an asyncio session that nobody closed
+                "async def main():\n"
+                "    session = await aio.Session().open()\n"
+                "    await session.lock(sys.argv[1] + 'a').acquire()\n"
+                "asyncio.run(main())",
+                #   in a child that ends as programs do
+                "if os.fork() == 0:\n"
+                "    sys.exit(0)\n"
+                "os.wait()",
+        ):
+            self.assertEqual(self.ends(more + code), "", code)
+            self.assertTrue(within(4, lambda: not self.session.list()), code)
+
+    def test_end_by_exception(self):
+        """a program that fails says why, and only that"""
+        said = self.ends("with lockkeeper.Lock('else'):\n    1 / 0", 1)
+        self.assertIn("ZeroDivisionError", said)
+        self.assertNotIn("lockkeeper/", said)
+        self.assertTrue(within(4, lambda: not self.session.list()))
+
+    def test_end_by_signal(self):
+        """Ctrl-C and SIGTERM end a program that waits"""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.session.lock(self.name + "2"):
+                other = start(
+                    HOLD + "lockkeeper.Lock(sys.argv[1] + '2').acquire()",
+                    self.name, stderr=subprocess.PIPE)
+                other.stdout.readline()
+                self.waiting(self.name + "2", 1)
+                other.send_signal(number)
+                _, said = other.communicate(timeout=10)
+            self.assertEqual(other.returncode, -number)
+            self.assertEqual(said.count("Traceback"),
+                             int(number == signal.SIGINT))
+            self.assertTrue(within(4, lambda: not self.session.list()))
+
+    def test_end_without_router(self):
+        """a program ends soon although its router hangs"""
+        code = """
+import os, signal
+os.kill(int(sys.argv[2]), signal.SIGSTOP)
+"""
+        pid = daemon("h1", "router")
+        self.addCleanup(os.kill, pid, signal.SIGCONT)
+        began = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-c", HOLD + code, self.name, str(pid)],
+            timeout=60, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertLess(time.monotonic() - began, 6)
+        os.kill(pid, signal.SIGCONT)
+        self.session.lock(self.name).acquire(10)
+
+    def test_children(self):
+        """a pool of processes: the parent's session says so, others work"""
+        said = self.ends("""
+import multiprocessing, os
+def own(number):
+    with lockkeeper.Lock(sys.argv[1] + "own", timeout=30) as mine:
+        return mine.token
+def parents(number):
+    lock.ensure()
+if __name__ == "__main__":
+    with multiprocessing.get_context("fork").Pool(3) as pool:
+        tokens = pool.map(own, range(9))
+        assert len(set(tokens)) == 9, tokens
+        try:
+            pool.map(parents, range(3))
+        except lockkeeper.LockLost as error:
+            print(error)
+        else:
+            raise AssertionError
+        assert lock.held
+""", seconds=20)
+        self.assertEqual(said, "")
 
     def test_fork_default(self):
         """in a child the session of the process is another one"""

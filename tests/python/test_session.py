@@ -419,7 +419,8 @@ class Threads(Case):
             with self.assertRaises(LockLost):
                 lock.release()
             with self.session.lock(self.name):
-                done.set()
+                pass
+            done.set()
         lock = self.session.lock(self.name, on_lost=on_lost)
         lock.acquire()
         self.session.force(self.name)
@@ -490,19 +491,26 @@ class Sessions(Case):
                 use()
 
     def test_close_at_once(self):
-        """a session that was just busy can be closed"""
-        session = lockkeeper.Session(endpoint("h1"))
-        with session._changed:
-            session._wake.ring()
-            time.sleep(0.3)  # the listener waits for the mutex now
-            session._ending = True
-            session._wake.ring()
-        session._listener.join(10)
-        ended = not session._listener.is_alive()
-        session._ending = False
-        if ended:
+        """a session that is busy can be closed, and all who wait are told"""
+        for _ in range(20):
+            session, errors = lockkeeper.Session(endpoint("h1")), []
+
+            def work(session=session, errors=errors):
+                try:
+                    while True:
+                        with session.lock(self.name):
+                            pass
+                except (Disconnected, Misuse) as error:
+                    errors.append(error)
+            threads = [threading.Thread(target=work) for _ in range(3)]
+            for thread in threads:
+                thread.start()
             session.close()
-        self.assertTrue(ended)
+            for thread in threads:
+                thread.join(10)
+            self.assertEqual(len(errors), 3)
+            self.assertFalse(session._listener.is_alive())
+        self.session.lock(self.name).acquire(5)
 
     def test_default(self):
         """locks without a session share one"""
