@@ -35,6 +35,7 @@ T = TypeVar("T")
 Call = Callable[[], Any]
 
 _open: "weakref.WeakSet[Session]" = weakref.WeakSet()
+_exiting = False  # the interpreter ends
 
 
 class Session:
@@ -178,6 +179,8 @@ class Session:
              undo: Optional[Call] = None) -> Job[T]:
         """Has steps carried out, and can undo them if nobody learns that they
         were; see Job."""
+        if _exiting and threading.current_thread().daemon:
+            threading.Event().wait()  # it will not go on anyway
         self._driver.check_alive()
         return Job(self._post, self._jobs, steps, undo)
 
@@ -257,10 +260,15 @@ class Session:
             Job(self._post, self._jobs, driver.close_steps()).start()
         driver.closed = True
         for job in others:
-            job.fail(Disconnected("the session was closed"))
+            if _exiting:
+                self._jobs.remove(job)
+            else:
+                job.fail(Disconnected("the session was closed"))
 
     def _refuse_all(self) -> None:
         """Nothing is done any more."""
+        if _exiting:
+            return
         self._take_inbox()
         for job in list(self._jobs):
             try:
@@ -304,5 +312,9 @@ class Session:
 
 @atexit.register
 def _close_all() -> None:
+    """What still waits or asks are daemon threads, which end with the
+    interpreter and should not complain about that."""
+    global _exiting
+    _exiting = True
     for session in list(_open):
         session.close()

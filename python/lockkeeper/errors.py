@@ -186,5 +186,5 @@ def error_of(reason: str, text: str = "") -> LockkeeperError:
 
 def refuse_copy(thing: object) -> NoReturn:
     """For what pickle or copy should leave alone."""
-    raise TypeError(f"a {type(thing).__name__} cannot be copied or pickled: it "
-                    "belongs to its process, so make another one there")
+    raise TypeError(f"a {type(thing).__name__} cannot be copied or pickled: "
+                    "it belongs to its process, so make another one there")

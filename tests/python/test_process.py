@@ -135,7 +135,8 @@ class Processes(Case):
                 #   while several threads are busy
                 "def work():\n"
                 "    while True:\n"
-                "        lockkeeper.Semaphore(sys.argv[1] + 's', 2).acquire()\n"
+                "        with lockkeeper.Semaphore(sys.argv[1] + 's', 2):\n"
+                "            pass\n"
                 "for _ in range(4):\n"
                 "    threading.Thread(target=work, daemon=True).start()\n"
                 "time.sleep(0.2)",
@@ -151,6 +152,12 @@ class Processes(Case):
         ):
             self.assertEqual(self.ends(more + code), "", code)
             self.assertTrue(within(4, lambda: not self.session.list()), code)
+
+    def test_end_lingering(self):
+        """a regular end gives back also what would linger"""
+        self.assertEqual(self.ends(
+            "lockkeeper.Lock(sys.argv[1] + 'l', linger=60).acquire()"), "")
+        self.session.lock(self.name + "l").acquire(4)
 
     def test_end_by_exception(self):
         """a program that fails says why, and only that"""
