@@ -10,6 +10,7 @@
 #include "wire/reasons.h"
 
 #include "lib/foreign.h"
+#include "lib/suite.h"
 #include "net/clock.h"
 #include "util/alloc.h"
 #include "util/bytes.h"
@@ -749,9 +750,5 @@ main (void)
     add_tests (tcase);
     Suite *suite = suite_create ("attach");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

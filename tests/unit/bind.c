@@ -8,6 +8,8 @@
 
 #include "net/listener.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -198,9 +200,5 @@ main (void)
     tcase_add_test (tcase, tcp_that_cannot_be);
     Suite *suite = suite_create ("bind");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

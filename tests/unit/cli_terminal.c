@@ -7,6 +7,8 @@
 /*  In no library. */
 #include "../../src/cli/terminal.c"
 
+#include "lib/suite.h"
+
 #include <check.h>
 
 static void
@@ -69,9 +71,5 @@ main (void)
     tcase_add_test (tests, long_names_are_cut);
     tcase_add_test (tests, no_colours_in_a_file);
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return lk_suite_run (suite);
 }

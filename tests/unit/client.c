@@ -6,6 +6,7 @@
  */
 
 #include "client_book.h"
+#include "lib/suite.h"
 #include "util/rng.h"
 
 /*  -------------------------------------------------------- plain use */
@@ -534,9 +535,5 @@ make_suite (void)
 int
 main (void)
 {
-    SRunner *runner = srunner_create (make_suite ());
-    srunner_run_all (runner, CK_NORMAL);
-    int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return lk_suite_run (make_suite ());
 }

@@ -9,6 +9,8 @@
 
 #include "client/wish.h"
 
+#include "lib/suite.h"
+
 #include <lockkeeper/canal.h>
 
 /*  -------------------------------------------------------- the lock service */
@@ -471,9 +473,5 @@ main (void)
     tcase_add_test (tcase, what_makes_no_set);
     Suite *suite = suite_create ("client_calls");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

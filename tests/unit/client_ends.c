@@ -9,6 +9,8 @@
 
 #include "lib/vector.h"
 
+#include "lib/suite.h"
+
 /*  -------------------------------------------------------- late */
 
 START_TEST (late_by_the_service)
@@ -460,9 +462,5 @@ make_suite (void)
 int
 main (void)
 {
-    SRunner *runner = srunner_create (make_suite ());
-    srunner_run_all (runner, CK_NORMAL);
-    int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return lk_suite_run (make_suite ());
 }

@@ -9,6 +9,8 @@
 
 #include "lib/memory_file.h"
 
+#include "lib/suite.h"
+
 /*  -------------------------------------------------------- asking */
 
 START_TEST (what_is_asked)
@@ -563,9 +565,5 @@ make_suite (void)
 int
 main (void)
 {
-    SRunner *runner = srunner_create (make_suite ());
-    srunner_run_all (runner, CK_NORMAL);
-    int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return lk_suite_run (make_suite ());
 }

@@ -7,6 +7,8 @@
 
 #include "client_fake.h"
 
+#include "lib/suite.h"
+
 #include <errno.h>
 #include <poll.h>
 
@@ -333,9 +335,5 @@ main (void)
     tcase_add_test (tcase, no_router);
     Suite *suite = suite_create ("client_session");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -6,6 +6,8 @@
 
 #include "cluster.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stdlib.h>
 
@@ -69,9 +71,5 @@ main (void)
     tcase_add_test (tcase, every_change_of_a_count_is_told_once);
     Suite *suite = suite_create ("cluster");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

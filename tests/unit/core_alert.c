@@ -11,6 +11,8 @@
 
 #include "digest.h"
 
+#include "lib/suite.h"
+
 /*  -------------------------------------------------------- being told */
 
 /*  An alert says whose table is wrong. */
@@ -361,9 +363,5 @@ main (void)
     tcase_add_test (tests, a_digest_every_so_often);
     Suite *suite = suite_create ("core_alert");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed != 0;
+    return lk_suite_run (suite);
 }

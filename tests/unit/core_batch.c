@@ -9,6 +9,8 @@
 
 #include "leader.h"
 
+#include "lib/suite.h"
+
 static bool more; /* the next event is followed by others */
 
 static void
@@ -246,9 +248,5 @@ main (void)
     tcase_add_test (tests, a_promise_comes_between);
     Suite *suite = suite_create ("core_batch");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

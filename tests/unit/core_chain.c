@@ -10,6 +10,7 @@
 
 #include "digest.h"
 #include "grant.h"
+#include "lib/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -463,9 +464,5 @@ main (void)
     tcase_add_test (tests, going_on_is_in_the_chain);
     Suite *suite = suite_create ("core_chain");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

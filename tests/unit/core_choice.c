@@ -9,6 +9,8 @@
 
 #include "choice.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stdlib.h>
 
@@ -353,9 +355,5 @@ main (void)
 
     Suite *suite = suite_create ("core_choice");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -11,6 +11,7 @@
 
 #include "decree.h"
 #include "lib/small.h"
+#include "lib/suite.h"
 #include "table.h"
 #include "util/alloc.h"
 #include "util/hash.h"
@@ -278,9 +279,5 @@ make_suite (void)
 int
 main (void)
 {
-    SRunner *runner = srunner_create (make_suite ());
-    srunner_run_all (runner, CK_NORMAL);
-    int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? 1 : 0;
+    return lk_suite_run (make_suite ());
 }

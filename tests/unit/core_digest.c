@@ -13,6 +13,7 @@
 #include "lib/lock_copy.h"
 
 #include "digest.h"
+#include "lib/suite.h"
 #include "node_private.h"
 
 #include <check.h>
@@ -464,9 +465,5 @@ main (void)
     tcase_add_loop_test (tests, a_voter_looks_at_its_table, 0, 3);
     Suite *suite = suite_create ("core_digest");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed != 0;
+    return lk_suite_run (suite);
 }

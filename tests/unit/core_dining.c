@@ -12,6 +12,7 @@
 
 #include "digest.h"
 #include "entry.h"
+#include "lib/suite.h"
 #include "util/rng.h"
 
 #include <check.h>
@@ -549,9 +550,5 @@ main (void)
     tcase_set_timeout (tests, 60);
     Suite *suite = suite_create ("core_dining");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -9,6 +9,8 @@
 
 #include "lib/core_world.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stdlib.h>
 
@@ -173,9 +175,5 @@ main (void)
     tcase_add_loop_test (three, a_session_begins_in_a_few_ms, 0, 3);
     tcase_add_test (three, a_leader_vouches_soon);
     suite_add_tcase (suite, three);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

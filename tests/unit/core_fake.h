@@ -12,6 +12,8 @@
 
 #include "node_private.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,11 +188,7 @@ ping_of (lk_host from, lk_hosts sees)
 FAKE int
 run_suite (Suite *suite)
 {
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }
 
 /*  Runs the tests of a file. */

@@ -13,6 +13,7 @@
 #include "digest.h"
 #include "grant.h"
 #include "grant_model.h"
+#include "lib/suite.h"
 #include "util/rng.h"
 
 #include <check.h>
@@ -523,9 +524,5 @@ main (void)
     tcase_set_timeout (tests, 300);
     tcase_add_test (tests, a_million_operations);
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -11,6 +11,7 @@
 
 #include "decree.h"
 #include "lib/small.h"
+#include "lib/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -213,9 +214,5 @@ main (void)
     tcase_add_checked_fixture (five, set_up_five, tear_down);
     tcase_add_test (five, from_one_of_five_leaders);
     suite_add_tcase (suite, five);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -8,6 +8,8 @@
 
 #include "leader.h"
 
+#include "lib/suite.h"
+
 /*  -------------------------------------------------------- sets */
 
 /*  It goes by the homes of another decree: its proxy asks again, by those of
@@ -231,9 +233,5 @@ main (void)
     tcase_add_test (tests, confirmed_as_waiting_it_is_not_confirmed_as_held);
     Suite *suite = suite_create ("core_limits");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed != 0;
+    return lk_suite_run (suite);
 }

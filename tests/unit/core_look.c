@@ -8,6 +8,8 @@
 
 #include "sole.h"
 
+#include "lib/suite.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -138,9 +140,5 @@ main (void)
     tcase_add_test (tests, objects_that_are_waited_for);
     tcase_add_test (tests, what_a_host_loses_is_told);
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return lk_suite_run (suite);
 }

@@ -10,6 +10,7 @@
 
 #include "digest.h"
 #include "entry.h"
+#include "lib/suite.h"
 #include "table.h"
 #include "util/hash.h"
 
@@ -311,9 +312,5 @@ main (void)
     tcase_add_test (tests, many_are_watched_bit_by_bit);
     tcase_add_test (tests, who_waited_is_found_by_open);
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

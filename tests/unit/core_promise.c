@@ -10,6 +10,8 @@
 
 #include "node_private.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stdlib.h>
 
@@ -298,9 +300,5 @@ main (void)
 
     Suite *suite = suite_create ("core_promise");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -8,6 +8,7 @@
  */
 
 #include "leader.h"
+#include "lib/suite.h"
 #include "util/alloc.h"
 
 #define APP 7
@@ -423,9 +424,5 @@ main (void)
     tcase_add_test (tests, a_late_acknowledgement);
     Suite *suite = suite_create ("core_shortcut");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

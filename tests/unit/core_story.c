@@ -12,6 +12,8 @@
 
 #include "node.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -698,9 +700,5 @@ main (void)
     Suite *suite = suite_create ("core_story");
     suite_add_tcase (suite, alone_tests ());
     suite_add_tcase (suite, proxy_tests ());
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

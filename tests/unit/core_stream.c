@@ -9,6 +9,8 @@
 
 #include "leader.h"
 
+#include "lib/suite.h"
+
 /*  -------------------------------------------------------- following */
 
 START_TEST (operations_in_order)
@@ -544,9 +546,5 @@ main (void)
 
     Suite *suite = suite_create ("core_stream");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

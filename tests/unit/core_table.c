@@ -9,6 +9,7 @@
  */
 
 #include "digest.h"
+#include "lib/suite.h"
 #include "table.h"
 
 #include <check.h>
@@ -617,9 +618,5 @@ main (void)
     Suite *suite = suite_create ("core_table");
     suite_add_tcase (suite, queue_tests ());
     suite_add_tcase (suite, copy_tests ());
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -8,6 +8,8 @@
 
 #include "proxied.h"
 
+#include "lib/suite.h"
+
 static void
 say (lk_event_type type, uint32_t from, const lk_app_request *request)
 {
@@ -209,9 +211,5 @@ main (void)
     tcase_add_test (tests, who_gave_it_back_is_gone);
     tcase_add_test (tests, one_of_a_set_is_lost_without_a_reason);
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed != 0;
+    return lk_suite_run (suite);
 }

@@ -7,6 +7,7 @@
 #include "grant_fake.h"
 
 #include "holders.h"
+#include "lib/suite.h"
 #include "util/rng.h"
 #include "walk.h"
 
@@ -153,9 +154,5 @@ main (void)
     tcase_add_loop_test (walk, holders_come_and_go, 0, 5);
     tcase_add_test (walk, nobody_holds_it);
     suite_add_tcase (suite, walk);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

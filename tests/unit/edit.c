@@ -8,6 +8,8 @@
 
 #include "util/alloc.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stdlib.h>
 
@@ -79,9 +81,5 @@ main (void)
     tcase_add_test (tcase, what_can_be_said);
     Suite *suite = suite_create ("edit");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

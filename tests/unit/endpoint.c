@@ -5,6 +5,7 @@
  */
 
 #include "net/endpoint.h"
+#include "lib/suite.h"
 #include "net/where.h"
 
 #include <check.h>
@@ -151,9 +152,5 @@ main (void)
     tcase_add_test (tcase, what_was_told_goes_first);
     tcase_add_test (tcase, the_configuration_tells_it);
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return lk_suite_run (suite);
 }

@@ -10,6 +10,7 @@
 
 #include "../../plugins/lock/apps.h"
 #include "digest.h"
+#include "lib/suite.h"
 #include "table.h"
 
 #include <check.h>
@@ -170,9 +171,5 @@ main (void)
 
     Suite *suite = suite_create ("equal_hashes");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

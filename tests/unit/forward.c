@@ -9,6 +9,8 @@
 
 #include "router_fake.h"
 
+#include "lib/suite.h"
+
 /*  -------------------------------------------------------- sessions */
 
 START_TEST (register_once_and_only_properly)
@@ -639,9 +641,5 @@ main (void)
     tcase_add_test (tcase, the_configuration_is_taken_anew);
     Suite *suite = suite_create ("forward");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

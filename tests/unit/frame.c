@@ -5,6 +5,7 @@
  */
 
 #include "wire/frame.h"
+#include "lib/suite.h"
 #include "lib/vector.h"
 #include "lib/whole.h"
 
@@ -433,9 +434,5 @@ main (void)
 
     Suite *suite = suite_create ("frame");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

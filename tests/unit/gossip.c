@@ -8,6 +8,8 @@
 
 #include "gossip.h"
 
+#include "lib/suite.h"
+
 enum { SOON_MS = 250, AGAIN_MS = 15000, VOUCH_MS = 60000 };
 
 static void
@@ -359,9 +361,5 @@ main (void)
     tcase_add_test (tcase, refusals_are_bounded);
     Suite *suite = suite_create ("gossip");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed == 0 ? 0 : 1;
+    return lk_suite_run (suite);
 }

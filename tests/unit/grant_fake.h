@@ -13,6 +13,7 @@
 
 #include "digest.h"
 #include "grant.h"
+#include "lib/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -212,11 +213,7 @@ make_case (const char *text)
 FAKE int
 run_suite (Suite *suite)
 {
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }
 
 #endif

@@ -10,6 +10,8 @@
 
 #include "lib/growth.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,9 +64,5 @@ main (void)
     tcase_set_timeout (growth, 60);
     tcase_add_loop_test (growth, as_much_beside_many, 0, cases);
     suite_add_tcase (suite, growth);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

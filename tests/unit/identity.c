@@ -5,6 +5,7 @@
  */
 
 #include "settings/identity.h"
+#include "lib/suite.h"
 #include "net/host_name.h"
 #include "net/log.h"
 #include "settings/own_address.h"
@@ -178,9 +179,5 @@ main (void)
     tcase_add_test (tcase, the_own_address_is_found);
     Suite *suite = suite_create ("identity");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

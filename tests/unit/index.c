@@ -7,6 +7,7 @@
  */
 
 #include "util/index.h"
+#include "lib/suite.h"
 #include "util/heap.h"
 #include "util/rng.h"
 
@@ -278,9 +279,5 @@ main (void)
     tcase_add_test (tests, heap_knows_who_is_first);
     tcase_add_test (tests, heap_gives_them_in_order);
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failures = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failures == 0 ? 0 : 1;
+    return lk_suite_run (suite);
 }

@@ -6,6 +6,8 @@
 
 #include "../../plugins/lock/journal.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,9 +127,5 @@ main (void)
     tcase_add_test (tests, keeps_what_is_rare);
     tcase_add_test (tests, tallies);
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return lk_suite_run (suite);
 }

@@ -8,6 +8,7 @@
  */
 
 #include "lib/judge.h"
+#include "lib/suite.h"
 #include "sim/checker.h"
 
 #include <check.h>
@@ -434,9 +435,5 @@ main (void)
     tcase_add_test (tests, pauses);
     tcase_add_test (tests, what_is_noted_can_be_read);
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed != 0;
+    return lk_suite_run (suite);
 }

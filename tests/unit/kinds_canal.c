@@ -12,6 +12,8 @@
 
 #include "lib/small.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -562,9 +564,5 @@ main (void)
     tcase_add_test (tests, a_long_history_is_the_models);
     tcase_add_test (tests, a_hundred_thousand_names);
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

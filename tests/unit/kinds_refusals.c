@@ -11,6 +11,8 @@
 
 #include "lib/small.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -510,9 +512,5 @@ main (void)
     tcase_add_test (tests, too_few);
     tcase_add_test (tests, stopping);
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -14,6 +14,8 @@
 
 #include "lib/small.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -413,9 +415,5 @@ main (void)
     tcase_set_timeout (tests, 600);
     tcase_add_loop_test (tests, all_or_nothing, 0, 4);
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -9,6 +9,8 @@
 
 #include "lib/small.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -591,9 +593,5 @@ main (void)
     tcase_add_test (tests, a_lingering_lock_that_is_released);
     tcase_add_test (tests, a_lingering_lock_is_not_static);
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed_count = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed_count ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -12,6 +12,8 @@
 
 #include "lib/small.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -438,9 +440,5 @@ main (void)
     tcase_set_timeout (tests, 600);
     tcase_add_test (tests, storms);
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -6,6 +6,7 @@
 
 #include "net/lease_page.h"
 #include "client/lease.h"
+#include "lib/suite.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -211,9 +212,5 @@ main (void)
     tcase_add_test (tcase, no_mixture_is_seen);
     Suite *suite = suite_create ("lease_page");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

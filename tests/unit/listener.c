@@ -7,6 +7,7 @@
 #include "net/listener.h"
 
 #include "lib/foreign.h"
+#include "lib/suite.h"
 #include "net/clock.h"
 #include "net/endpoint.h"
 #include "net/zmtp.h"
@@ -420,9 +421,5 @@ main (void)
     add_tests (tcase);
     Suite *suite = suite_create ("listener");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -11,6 +11,8 @@
 
 #include "wire/object_name.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -418,9 +420,5 @@ main (void)
     tcase_add_test (options, options_are_set);
     tcase_add_test (options, options_are_refused);
     suite_add_tcase (suite, options);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -14,6 +14,7 @@
 #include "../../plugins/lock/lockd.h"
 #include "settings/keys.h"
 
+#include "lib/suite.h"
 #include "net/process.h"
 #include "wire/lock_codec.h"
 #include "wire/message_frame.h"
@@ -542,11 +543,7 @@ run_groups (const char *name, const group *groups, size_t count)
         }
         suite_add_tcase (suite, tcase);
     }
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "lib/example.h"
 #include "lib/lock_copy.h"
+#include "lib/suite.h"
 #include "util/alloc.h"
 #include "wire/message_frame.h"
 
@@ -422,9 +423,5 @@ main (void)
 
     Suite *suite = suite_create ("lock_packed");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

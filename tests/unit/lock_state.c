@@ -6,6 +6,7 @@
 
 #include "wire/lock_state.h"
 #include "lib/example.h"
+#include "lib/suite.h"
 #include "util/alloc.h"
 
 #include <check.h>
@@ -240,9 +241,5 @@ main (void)
 
     Suite *suite = suite_create ("lock_state");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -10,6 +10,7 @@
 
 #include "lib/example.h"
 #include "lib/lock_copy.h"
+#include "lib/suite.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -498,9 +499,5 @@ main (void)
 
     Suite *suite = suite_create ("lock_values");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -18,6 +18,8 @@
 
 #include "node.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -530,9 +532,5 @@ main (void)
 
     Suite *suite = suite_create ("lock_wire");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -6,6 +6,8 @@
 
 #include "net/log.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -237,9 +239,5 @@ main (void)
     tcase_add_test (tcase, syslog_gets_level_and_line);
     Suite *suite = suite_create ("log");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

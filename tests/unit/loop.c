@@ -6,6 +6,7 @@
 
 #include "net/loop.h"
 
+#include "lib/suite.h"
 #include "net/clock.h"
 #include "net/pidfd.h"
 #include "util/rng.h"
@@ -397,9 +398,5 @@ main (void)
     tcase_add_loop_test (tcase, end_of_a_process_without_pidfds, 0, 2);
     Suite *suite = suite_create ("loop");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -6,6 +6,8 @@
 
 #include "mesh.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -348,9 +350,5 @@ main (void)
     tcase_add_test (tcase, the_table_of_links_has_an_end);
     Suite *suite = suite_create ("mesh");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

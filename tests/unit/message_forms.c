@@ -7,6 +7,7 @@
  *  have made of it.
  */
 
+#include "lib/suite.h"
 #include "util/alloc.h"
 #include "util/digits.h"
 #include "util/rng.h"
@@ -426,9 +427,5 @@ main (void)
 
     Suite *suite = suite_create ("message_forms");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

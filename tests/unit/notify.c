@@ -6,6 +6,8 @@
 
 #include "daemon/notify.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -167,9 +169,5 @@ main (void)
     tcase_add_test (tcase, patience_only_grows);
     Suite *suite = suite_create ("notify");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? 1 : 0;
+    return lk_suite_run (suite);
 }

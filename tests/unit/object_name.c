@@ -5,6 +5,7 @@
  */
 
 #include "wire/object_name.h"
+#include "lib/suite.h"
 #include "util/escape.h"
 #include "wire/message_frame.h"
 
@@ -263,9 +264,5 @@ main (void)
 
     Suite *suite = suite_create ("object_name");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

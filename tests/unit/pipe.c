@@ -4,6 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
+#include "lib/suite.h"
 #include "net/link.h"
 #include "wire/frame.h"
 
@@ -226,9 +227,5 @@ main (void)
     tcase_add_test (tcase, a_service_reads_so_much_in_a_turn);
     Suite *suite = suite_create ("pipe");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -6,6 +6,8 @@
 
 #include "wire/roster.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
@@ -122,9 +124,5 @@ main (void)
 
     Suite *suite = suite_create ("roster");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

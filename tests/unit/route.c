@@ -6,6 +6,7 @@
 
 #include "route.h"
 #include "directory.h"
+#include "lib/suite.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -284,9 +285,5 @@ main (void)
     tcase_add_test (tcase, an_outbox_has_a_bound);
     Suite *suite = suite_create ("route");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

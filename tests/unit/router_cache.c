@@ -7,6 +7,7 @@
  *  receiver and 4096 bytes for all.
  */
 
+#include "lib/suite.h"
 #include "router_fake.h"
 #include "undelivered.h"
 
@@ -360,9 +361,5 @@ main (void)
     tcase_add_test (tcase, for_any_host_the_first_that_comes);
     tcase_add_test (tcase, how_many_wait_is_told);
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return lk_suite_run (suite);
 }

@@ -4,6 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
+#include "lib/suite.h"
 #include "settings/keys.h"
 #include "settings/router.h"
 
@@ -197,9 +198,5 @@ main (void)
     tcase_add_test (tcase, options_have_no_line);
     Suite *suite = suite_create ("router_options");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

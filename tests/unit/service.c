@@ -7,6 +7,7 @@
  */
 
 #include "lib/foreign.h"
+#include "lib/suite.h"
 #include "net/attach.h"
 #include "net/clock.h"
 #include "net/log.h"
@@ -479,9 +480,5 @@ main (void)
     tcase_add_test (tcase, no_router_and_a_signal);
     Suite *suite = suite_create ("service");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -9,6 +9,8 @@
 
 #include "sim/checker.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -528,8 +530,6 @@ main (void)
 {
     Suite *suite = suite_create ("sim_checker");
     TCase *test_case = tcase_create ("checker");
-    SRunner *runner = srunner_create (suite);
-    int failed;
 
     suite_add_tcase (suite, test_case);
     tcase_add_checked_fixture (test_case, set_up, NULL);
@@ -564,8 +564,5 @@ main (void)
     tcase_add_test (test_case, one_promise_per_number);
     tcase_add_test (test_case, an_old_term_is_told);
     tcase_add_test (test_case, a_ping_tells_what_is_not_on_disk);
-    srunner_run_all (runner, CK_NORMAL);
-    failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

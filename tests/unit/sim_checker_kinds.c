@@ -8,6 +8,8 @@
 
 #include "sim_fake.h"
 
+#include "lib/suite.h"
+
 static const lk_name mill = {.data = "mill", .size = 4};
 static const lk_lock_mode soft = {.soft = true};
 
@@ -551,8 +553,6 @@ main (void)
 {
     Suite *suite = suite_create ("sim_checker_kinds");
     TCase *test_case = tcase_create ("kinds");
-    SRunner *runner = srunner_create (suite);
-    int failed;
 
     suite_add_tcase (suite, test_case);
     tcase_add_checked_fixture (test_case, set_up, NULL);
@@ -577,8 +577,5 @@ main (void)
     tcase_add_test (test_case, who_holds_it_in_a_table);
     tcase_add_test (test_case, the_order_of_a_queue);
     tcase_add_test (test_case, who_need_not_wait);
-    srunner_run_all (runner, CK_NORMAL);
-    failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

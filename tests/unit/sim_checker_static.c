@@ -6,6 +6,8 @@
 
 #include "sim_fake.h"
 
+#include "lib/suite.h"
+
 /*  A ping came so long ago. */
 static void
 hear (uint8_t host, uint8_t from, int64_t ms, lk_hosts sees)
@@ -139,8 +141,6 @@ main (void)
 {
     Suite *suite = suite_create ("sim_checker_static");
     TCase *test_case = tcase_create ("static");
-    SRunner *runner = srunner_create (suite);
-    int failed;
 
     suite_add_tcase (suite, test_case);
     tcase_add_checked_fixture (test_case, set_up, NULL);
@@ -148,8 +148,5 @@ main (void)
     tcase_add_test (test_case, a_lenient_static_lock_of_a_silent_host);
     tcase_add_test (test_case, a_later_ping_counts);
     tcase_add_test (test_case, a_static_lock_that_nobody_can_tell_of);
-    srunner_run_all (runner, CK_NORMAL);
-    failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -8,6 +8,8 @@
 
 #include "util/rng.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <stdlib.h>
 
@@ -73,15 +75,10 @@ main (void)
 {
     Suite *suite = suite_create ("sim_queue");
     TCase *test_case = tcase_create ("queue");
-    SRunner *runner = srunner_create (suite);
-    int failed;
 
     suite_add_tcase (suite, test_case);
     tcase_add_test (test_case, empty_queue_has_nothing);
     tcase_add_test (test_case, events_come_in_order_of_time);
     tcase_add_test (test_case, events_of_one_time_come_in_order_of_arrival);
-    srunner_run_all (runner, CK_NORMAL);
-    failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -8,6 +8,8 @@
 
 #include "util/alloc.h"
 
+#include "lib/suite.h"
+
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -251,9 +253,5 @@ main (void)
     tcase_add_test (tcase, killed_writer);
     Suite *suite = suite_create ("state_file");
     suite_add_tcase (suite, tcase);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_ENV);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

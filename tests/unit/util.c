@@ -4,6 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
+#include "lib/suite.h"
 #include "util/alloc.h"
 #include "util/assert.h"
 #include "util/bytes.h"
@@ -336,9 +337,5 @@ main (void)
 
     Suite *suite = suite_create ("util");
     suite_add_tcase (suite, tests);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }

@@ -13,6 +13,8 @@
 
 #include "lib/vector.h"
 
+#include "lib/suite.h"
+
 #define IN "in-neighbour" /* the connection of a neighbour to us */
 
 /*  -------------------------------------------------------- in and out */
@@ -434,9 +436,5 @@ main (void)
     Suite *suite = suite_create ("vectors_router");
     suite_add_tcase (suite, h1);
     suite_add_tcase (suite, h2);
-    SRunner *runner = srunner_create (suite);
-    srunner_run_all (runner, CK_NORMAL);
-    const int failed = srunner_ntests_failed (runner);
-    srunner_free (runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return lk_suite_run (suite);
 }
