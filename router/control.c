@@ -425,6 +425,7 @@ static const struct {
     {"ABSOLUTELY", ASKERS | ROUTERS, on_answer},
     {"ACCEPT", LK_FROM_DIALLED, lk_neighbour_on_accept},
     {"ALIVE", ASKERS | ROUTERS | LK_FROM_STRANGER, on_alive},
+    {"CLUSTER", LK_FROM_SESSION, lk_gossip_on_cluster},
     {"CLUSTERSTATUS", ASKERS, on_clusterstatus},
     {"COMMANDS", ASKERS, on_commands},
     {"CONNECT", LK_FROM_CALLER | LK_FROM_NEIGHBOUR, lk_neighbour_on_connect},

@@ -9,8 +9,10 @@
 #include "neighbour.h"
 
 #include "net/log.h"
+#include "wire/address.h"
 #include "wire/message_frame.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /*  A moment, so that what comes together is told together; and again, so that
@@ -56,6 +58,9 @@ static lk_message *
 gossip_for (const lk_router *self, const lk_mesh_link *but)
 {
     lk_message *message = lk_neighbour_introduction (self, "GOSSIP");
+    if (self->cluster_name[0] != '\0') {
+        lk_message_set_text (message, "cluster", self->cluster_name);
+    }
     for (size_t i = 0; i < self->mesh.count; i++) {
         const lk_mesh_link *link = self->mesh.link[i];
         if (link != but && lk_mesh_link_is_live (link)) {
@@ -114,6 +119,36 @@ take_row (lk_router *self, const char *teller, const lk_message *row)
     }
 }
 
+/*  What a service of this host belongs to. */
+void
+lk_gossip_on_cluster (lk_router *self, const lk_source *source,
+                      const lk_message *message)
+{
+    const char *name = lk_message_text (message, "name");
+    if (name != NULL && lk_address_is_name (lk_slice_of (name))
+        && !source->local->application) {
+        snprintf (self->cluster_name, sizeof self->cluster_name, "%s", name);
+    }
+}
+
+/*  Whose hosts are no business of ours: somebody has joined two clusters. */
+static bool
+is_stranger (lk_router *self, const lk_mesh_link *link,
+             const lk_message *message)
+{
+    const char *cluster = lk_message_text (message, "cluster");
+    char reason[LK_REASON_LEN_MAX + 1];
+    if (cluster == NULL || self->cluster_name[0] == '\0'
+        || strcmp (cluster, self->cluster_name) == 0) {
+        return false;
+    }
+    snprintf (reason, sizeof reason, "it is of cluster '%.40s', not of '%.40s'",
+              cluster, self->cluster_name);
+    lk_neighbour_note_refusal (self, "not listened to", reason, link->host,
+                               link->address);
+    return true;
+}
+
 /*  Of a neighbour it is news; of anybody else a question. */
 void
 lk_gossip_on_gossip (lk_router *self, const lk_source *source,
@@ -125,7 +160,10 @@ lk_gossip_on_gossip (lk_router *self, const lk_source *source,
         lk_router_answer (self, source, &answer);
         return;
     }
-    for (size_t i = 0; i < 2 * LK_LINKS_MAX && !self->leaving; i++) {
+    if (self->leaving || is_stranger (self, source->link, message)) {
+        return;
+    }
+    for (size_t i = 0; i < 2 * LK_LINKS_MAX; i++) {
         lk_message *row = lk_message_row (message, "hosts", i);
         if (row == NULL) {
             break;

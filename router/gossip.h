@@ -22,9 +22,12 @@ void lk_gossip_work (lk_router *self);
 void lk_gossip_remember (lk_router *self, const char *host,
                          const char *address);
 
-/*  The messages GOSSIP and FORGET. */
+/*  The messages GOSSIP and CLUSTER. */
 void lk_gossip_on_gossip (lk_router *self, const lk_source *source,
                           const lk_message *message);
+
+void lk_gossip_on_cluster (lk_router *self, const lk_source *source,
+                           const lk_message *message);
 
 /*  Forgets a host by its name or address as FORGET says, into the answer. */
 void lk_gossip_forget (lk_router *self, const char *name, lk_message *answer);

@@ -257,9 +257,10 @@ lk_neighbour_work (lk_router *self)
 /*  -------------------------------------------------------- CONNECT */
 
 /*  A refusal comes again with each try. */
-static void
-log_refusal (lk_router *self, const char *what, const char *reason,
-             const char *host, const char *address)
+void
+lk_neighbour_note_refusal (lk_router *self, const char *what,
+                           const char *reason, const char *host,
+                           const char *address)
 {
     lk_refusal refusal = {.what = what};
     snprintf (refusal.reason, sizeof refusal.reason, "%s", reason);
@@ -276,7 +277,8 @@ turn_away (lk_router *self, const lk_source *source, const lk_party *party,
            const char *reason)
 {
     self->count.refused++;
-    log_refusal (self, "refused", reason, party->host, party->address);
+    lk_neighbour_note_refusal (self, "refused", reason, party->host,
+                               party->address);
     lk_neighbour_refuse (self, source, reason);
 }
 
@@ -289,6 +291,9 @@ lk_neighbour_add (lk_router *self, const char *address, bool configured)
     if (spare != NULL) {
         lk_neighbour_drop (self, spare, "makes room");
         link = lk_mesh_add (&self->mesh, address, configured, self->now_ms);
+    }
+    if (!configured) {
+        lk_gossip_soon (self); /* which looks whether it is of use */
     }
     return link;
 }
@@ -367,8 +372,8 @@ lk_neighbour_on_accept (lk_router *self, const lk_source *source,
     const lk_mesh_event event = lk_mesh_accepted (&self->mesh, source->link,
                                                   &own, &party, self->now_ms);
     if (event == LK_LINK_REFUSE) {
-        log_refusal (self, "not taken", source->link->reason, party.host,
-                     source->link->address);
+        lk_neighbour_note_refusal (self, "not taken", source->link->reason,
+                                   party.host, source->link->address);
     } else {
         source->link->reason[0] = '\0';
     }
@@ -390,8 +395,8 @@ lk_neighbour_on_refuse (lk_router *self, const lk_source *source,
         return;
     }
     if (link->state == LK_LINK_ASKING) {
-        log_refusal (self, "refused by it", reason, host != NULL ? host : "?",
-                     link->address);
+        lk_neighbour_note_refusal (self, "refused by it", reason,
+                                   host != NULL ? host : "?", link->address);
         snprintf (link->reason, sizeof link->reason, "%s", reason);
     }
     lk_neighbour_step (self, link, LK_LINK_REFUSE);

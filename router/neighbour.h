@@ -40,6 +40,12 @@ lk_mesh_link *lk_neighbour_add (lk_router *self, const char *address,
                                 bool configured);
 void lk_neighbour_drop (lk_router *self, lk_mesh_link *link, const char *why);
 
+/*  Somebody is not taken, or does not take us: for the log, seldom, and for
+ *  ROUTERSTATUS. `what` is a literal. */
+void lk_neighbour_note_refusal (lk_router *self, const char *what,
+                                const char *reason, const char *host,
+                                const char *address);
+
 /*  A message that says who this router is, to the next one. */
 lk_message *lk_neighbour_introduction (const lk_router *self,
                                        const char *command);

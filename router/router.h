@@ -70,8 +70,9 @@ typedef struct {
 
 struct lk_router {
     char host[LK_HOST_LEN_MAX + 1];
-    char address[LK_ADDRESS_LEN_MAX + 1]; /* where others dial us */
-    char name[LK_ADDRESS_LEN_MAX + 1];    /* router@HOST */
+    char address[LK_ADDRESS_LEN_MAX + 1];   /* where others dial us */
+    char name[LK_ADDRESS_LEN_MAX + 1];      /* router@HOST */
+    char cluster_name[LK_HOST_LEN_MAX + 1]; /* as a service said it, or empty */
     uint64_t incarnation;
     int64_t now_ms; /* of this wake-up; the shell sets it */
     bool leaving;   /* no new links any more */

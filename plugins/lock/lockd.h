@@ -21,6 +21,7 @@
  *      hosts.c     hosts-min: as many hosts as have to be
  *      alerts.c    LOCKALERT
  *      members.c   LOCKMEMBERS: who is a member, and changes of that
+ *      joining.c   this host becomes one by itself
  *      manager.c   what the service manager hears
  *      start.c     LOCKSTARTED, REFUSE, and whose messages count
  *      apps.c      table of applications;  peers.c  table of lock services
@@ -90,8 +91,8 @@ typedef struct {
     int64_t return_at_ms; /* look for lost applications; INT64_MAX */
     int64_t resend_at_ms; /* answers that the bus did not take; INT64_MAX */
     int64_t alive_at_ms;  /* tell the service manager; INT64_MAX */
-    bool was_ready;       /* as told last, */
-    int64_t ready_ms;     /* since then; 0: nothing was told yet */
+    int64_t join_at_ms;   /* ask to become a member; INT64_MAX: no such wish */
+    char join_why[160];   /* it was refused, for the log */
     bool short_of_hosts;  /* fewer than hosts-min are there */
     bool status_changed;  /* to be pushed when the step is carried out */
     bool stepped;         /* in this wake-up: what waits is to be sent */
@@ -214,6 +215,17 @@ bool lk_lockd_get_key (lk_lockd *self, const lk_message *request, char *room,
 
 /*  Answers LOCKMEMBERS, at once or when the change is made. */
 void lk_lockd_tell_members (lk_lockd *self, const lk_message *request);
+
+/*  The router is told which cluster that is, for who wants to join it. */
+void lk_lockd_tell_cluster (lk_lockd *self);
+
+/*  This host is to become a member if a file says so: asks for that if it is
+ *  time; takes what lock services say to each other of members, false if it is
+ *  something else. */
+void lk_lockd_begin_joining (lk_lockd *self);
+void lk_lockd_join (lk_lockd *self);
+bool lk_lockd_hear_of_members (lk_lockd *self, const char *host,
+                               const lk_message *message);
 
 /*  The core has made the change of members, or says why not. */
 void lk_lockd_changed (lk_lockd *self, lk_err error, const char *text);

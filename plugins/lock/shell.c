@@ -37,6 +37,7 @@ ask_for_wake (lk_lockd *self)
     when = earlier (when, self->return_at_ms);
     when = earlier (when, self->resend_at_ms);
     when = earlier (when, self->alive_at_ms);
+    when = earlier (when, self->join_at_ms);
     lk_bus_wake_at (self->bus, when);
 }
 
@@ -274,6 +275,7 @@ on_attach (void *context, lk_bus *bus)
     self->attachment++;
     self->return_at_ms = lk_bus_now (bus) + LK_LOCKD_RETURN_MS;
     lk_lockd_announce (self, "*");
+    lk_lockd_tell_cluster (self);
     lk_lockd_say_ready (self);
     step_tick (self);
     lk_lockd_tell_status (self, NULL);
@@ -292,7 +294,7 @@ on_message (void *context, const lk_message *message)
     bool own = is_own_host (self, host);
     if (!lk_slice_is (from.service, "lock")) {
         lk_lockd_from_app (self, message, own);
-    } else if (!own) {
+    } else if (!own && !lk_lockd_hear_of_members (self, host, message)) {
         lk_lockd_from_peer (self, host, message);
     }
 }
@@ -333,6 +335,7 @@ on_timer (void *context)
         end_lost_apps (self);
     }
     lk_lockd_say_alive (self);
+    lk_lockd_join (self);
     if (self->resend_at_ms <= now) {
         self->resend_at_ms = INT64_MAX;
         resend_all (self);

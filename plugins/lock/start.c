@@ -161,6 +161,7 @@ join (lk_lockd *self, const lk_other *other)
     lk_log_notice ("of cluster '%s' now, heard from host=%s",
                    self->state.cluster, other->host);
     lk_lockd_announce (self, "*");
+    lk_lockd_tell_cluster (self);
     return true;
 }
 

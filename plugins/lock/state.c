@@ -31,6 +31,7 @@ lk_lockd_init (lk_lockd *self, const lk_lockd_options *options)
     self->return_at_ms = INT64_MAX;
     self->resend_at_ms = INT64_MAX;
     self->alive_at_ms = INT64_MAX;
+    self->join_at_ms = INT64_MAX;
     lk_roster_init (&self->roster);
     lk_apps_init (&self->apps);
     self->journal = lk_journal_new ();
@@ -278,5 +279,6 @@ lk_lockd_begin (lk_lockd *self)
     lk_event event = {.type = LK_ON_TICK};
     lk_lockd_step (self, &event);
     self->incarnation = self->state.facts.session;
+    lk_lockd_begin_joining (self);
     return !self->failed;
 }

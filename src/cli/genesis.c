@@ -182,6 +182,21 @@ open_state (const char *dir, const complaint *problem)
     return file;
 }
 
+/*  Whether it is a member by its last decree, or may be one: those of a genesis
+ *  are known by their names alone. */
+static bool
+has_part (const lk_lock_state *state, const lk_roster *roster)
+{
+    for (size_t i = 0; i < roster->count; i++) {
+        const uint64_t id = lk_roster_id (roster, (lk_host) i);
+        if ((state->facts.active.members & LK_HOST_BIT (i)) != 0
+            && (id == 0 || id == state->id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 lk_genesis_kind
 lk_genesis_look (const char *dir, char cluster[LK_CLUSTER_LEN_MAX + 1])
 {
@@ -205,8 +220,7 @@ lk_genesis_look (const char *dir, char cluster[LK_CLUSTER_LEN_MAX + 1])
         return LK_GENESIS_NONE;
     }
     memcpy (cluster, state.cluster, sizeof state.cluster);
-    return state.facts.active.members != 0 ? LK_GENESIS_MEMBER
-                                           : LK_GENESIS_PROXY;
+    return has_part (&state, &roster) ? LK_GENESIS_MEMBER : LK_GENESIS_PROXY;
 }
 
 bool

@@ -20,8 +20,8 @@
 /*  What a host's state says of it. */
 typedef enum {
     LK_GENESIS_NONE,      /* there is none, or it makes no sense */
-    LK_GENESIS_PROXY,     /* it never was a member */
-    LK_GENESIS_MEMBER,    /* it is or was one */
+    LK_GENESIS_PROXY,     /* it is no member by it */
+    LK_GENESIS_MEMBER,    /* it is one, or may be */
     LK_GENESIS_UNREADABLE /* not for us */
 } lk_genesis_kind;
 

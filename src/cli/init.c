@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define ASK_MS 300
+
 /*  -------------------------------------------------------- all at once */
 
 static void
@@ -66,43 +68,50 @@ init_member (lk_options *options)
 
 /*  -------------------------------------------------------- first, or join */
 
-/*  Of all hosts that are known now. */
-static void
-say_addresses (const lk_init *self)
+/*  Who is started already goes on with what was. */
+static bool
+is_running (const lk_init *self)
 {
-    for (size_t i = 0; self->neighbour[i] != NULL; i++) {
-        printf (" %s", self->neighbour[i]);
+    lk_asker *asker = lk_asker_new (self->router.endpoint, ASK_MS, NULL);
+    const bool runs = asker != NULL;
+    lk_asker_destroy (&asker);
+    return runs;
+}
+
+static void
+say_what (const lk_init *self)
+{
+    if (self->way == LK_INIT_FIRST) {
+        printf ("'%s' is the first host of cluster '%s'.\n", self->host,
+                self->cluster);
+    } else if (self->cluster[0] != '\0') {
+        printf ("'%s' is to join cluster '%s'.\n", self->host, self->cluster);
+    } else {
+        printf ("'%s' is to join a cluster.\n", self->host);
     }
-    putchar ('\n');
 }
 
 static void
 say_next (const lk_init *self)
 {
-    const bool first = self->way == LK_INIT_FIRST;
-    if (first) {
-        printf ("'%s' is the first host of cluster '%s'.\n", self->host,
-                self->cluster);
-    } else {
-        printf ("'%s' is to join a cluster.\n", self->host);
-    }
+    say_what (self);
     printf ("Next:\n"
-            "    systemctl enable --now lockkeeper-router%s\n"
+            "    systemctl %s lockkeeper-router%s\n"
             "    lockkeeper wait-ready\n",
+            is_running (self) ? "restart" : "enable --now",
             lk_cli_is_hosted (self->config) ? "" : " lockkeeper-lockd");
-    if (!first) {
-        printf ("    lockkeeper cluster add %s\n"
-                "Without the last one, locks can be had on it, but it has no "
-                "vote. The other hosts\nshould have its address in their "
-                "files, too, so that all have the same:\n"
-                "    lockkeeper config set " LK_INIT_NEIGHBOUR,
+    if (self->wish) {
+        puts ("Then locks can be had on it, and it becomes a member, with a "
+              "vote:\n"
+              "    lockkeeper cluster members");
+    } else if (self->way == LK_INIT_JOIN) {
+        printf ("Then locks can be had on it; it has no vote before\n"
+                "    lockkeeper cluster add %s\n",
                 self->host);
-        say_addresses (self);
-        puts ("    systemctl reload lockkeeper-router");
     }
-    printf ("One more host joins by\n"
-            "    lockkeeper init --join");
-    say_addresses (self);
+    printf ("One more host joins by the address of any that runs:\n"
+            "    lockkeeper init --join %s\n",
+            self->address);
 }
 
 static int
@@ -112,10 +121,10 @@ carry_out (lk_init *self)
     if (!lk_init_complete (self, &code)) {
         return code;
     }
-    if (!lk_init_plan (self)) {
+    if (!lk_init_look (self) || !lk_init_plan (self)) {
         return LK_EXIT_FAILED;
     }
-    if (self->text == NULL && !self->identity && !self->state) {
+    if (self->text == NULL && !self->identity && !self->state && !self->wish) {
         printf ("nothing to do: all of that is so already\n");
         return LK_EXIT_OK;
     }
@@ -187,6 +196,10 @@ run_init (int argc, char **argv)
                                "--cluster is for --first: who joins takes the "
                                "name that it finds");
     }
+    if (!options.join && (options.proxy || options.unseen)) {
+        return lk_cli_misused (&lk_verb_init, "--proxy and --unseen are for "
+                                              "--join");
+    }
     if (options.state != NULL) {
         return lk_cli_misused (&lk_verb_init,
                                "--state is for --members; else the "
@@ -199,14 +212,17 @@ run_init (int argc, char **argv)
 const lk_verb lk_verb_init = {
     "init",
     "--first --cluster NAME [--host NAME] [--address A] [--dry-run]\n"
-    "       lockkeeper init --join ADDRESS... [--host NAME] [--address A] "
-    "[--dry-run]\n"
+    "       lockkeeper init --join ADDRESS... [--proxy] [--host NAME] "
+    "[--address A]\n"
+    "                       [--unseen] [--dry-run]\n"
     "       lockkeeper init --cluster NAME --members H1,H2,... [--host NAME] "
     "[--state DIR]",
     "Makes this host the first of a new cluster, or has it join one",
     "  --first         the first and only host of a new cluster\n"
-    "  --join          join the cluster whose hosts have these addresses, all "
-    "of them\n"
+    "  --join          join the cluster of the host with that address, which "
+    "runs; of\n                  several, one has to\n"
+    "  --proxy         but become no member: locks, and no vote\n"
+    "  --unseen        do not look whether a router is there\n"
     "  --cluster NAME  the cluster's name\n"
     "  --host NAME     this host's name (default: the machine's, up to its "
     "first dot)\n"

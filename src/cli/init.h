@@ -32,13 +32,15 @@ typedef struct {
     char cluster[LK_CLUSTER_LEN_MAX + 1];
     char join[LK_LINKS_MAX][LK_ADDRESS_LEN_MAX + 1];
     size_t join_count;
-    bool asked; /* a question, so that one more is due: is that right? */
+    size_t answered; /* of those, by a router that is there */
+    bool asked;      /* a question, so that one more is due: is that right? */
 
     const char *neighbour[LK_LINKS_MAX + 1]; /* of all hosts, NULL behind */
 
     /*  What is to be written. */
     char *text; /* the configuration, NULL: it stays */
     bool identity, state;
+    bool wish; /* to become a member */
 } lk_init;
 
 /*  -------------------------------------------------------- init_ask.c */
@@ -52,6 +54,12 @@ bool lk_init_confirm (const lk_init *self);
 
 /*  HOST or HOST:PORT, the port added. False: said why it is none. */
 bool lk_init_read_address (const char *text, char *address);
+
+/*  -------------------------------------------------------- init_join.c */
+
+/*  Who joins: whether a router is at one of the addresses, of one cluster, and
+ *  without a host of our name. False: said what is wrong. */
+bool lk_init_look (lk_init *self);
 
 /*  -------------------------------------------------------- init_plan.c */
 

@@ -195,7 +195,7 @@ take_join (lk_init *self, const char *answer)
         at += size;
     }
     if (self->join_count == 0) {
-        lk_cli_fail (0, "the addresses of its hosts are needed");
+        lk_cli_fail (0, "the address of one of its hosts is needed");
     }
     return self->join_count > 0;
 }
@@ -253,6 +253,20 @@ find_addresses (const lk_init *self, char first[LK_ADDRESS_LEN_MAX + 1])
     return reachable;
 }
 
+/*  The one by which that host is reached, if there are several. */
+static bool
+find_towards (const char *hostport, char address[LK_ADDRESS_LEN_MAX + 1])
+{
+    char own[LK_OWN_ADDRESS_SIZE];
+    if (!lk_own_address_towards (hostport, own)) {
+        return false;
+    }
+    const bool v6 = strchr (own, ':') != NULL;
+    snprintf (address, LK_ADDRESS_LEN_MAX + 1, "%s%s%s:%s", v6 ? "[" : "", own,
+              v6 ? "]" : "", LK_INIT_PORT);
+    return true;
+}
+
 /*  -------------------------------------------------------- all of it */
 
 static bool
@@ -279,7 +293,10 @@ complete_address (lk_init *self)
         return true;
     }
     const size_t count = find_addresses (self, first);
-    if (!self->asked && count == 1) {
+    const bool found =
+        count == 1
+        || (self->join_count > 0 && find_towards (self->join[0], first));
+    if (!self->asked && found) {
         return take_address (self, first);
     }
     return ask_for (self, "Address at which the other hosts reach this one",
@@ -316,7 +333,7 @@ complete (lk_init *self)
     }
     if (self->way == LK_INIT_JOIN && self->join_count == 0
         && !knows_others (self)
-        && !ask_for (self, "Addresses of all hosts of the cluster", "",
+        && !ask_for (self, "Address of a host of the cluster that runs", "",
                      take_join, "an ADDRESS behind --join")) {
         return false;
     }

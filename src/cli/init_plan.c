@@ -16,6 +16,7 @@
 #include "util/alloc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,6 +74,36 @@ plan_identity (lk_init *self)
 
 /*  -------------------------------------------------------- state */
 
+static void
+wish_path (const lk_init *self, char *path, size_t size)
+{
+    snprintf (path, size, "%s/%s", self->lock.state_dir, LK_PATH_JOIN_FILE);
+}
+
+static bool
+has_wish (const lk_init *self)
+{
+    char path[PATH_MAX + 16];
+    wish_path (self, path, sizeof path);
+    return access (path, F_OK) == 0;
+}
+
+/*  A proxy of one cluster stays with it. */
+static bool
+may_change (const lk_init *self, const char *cluster)
+{
+    if (cluster[0] == '\0' || self->cluster[0] == '\0') {
+        return true;
+    }
+    lk_cli_fail (0,
+                 "this host served cluster '%s' as a proxy, and that is "
+                 "cluster '%s': if it is to change, stop lockkeeper-lockd and "
+                 "remove '%s/%s'",
+                 cluster, self->cluster, self->lock.state_dir,
+                 LK_PATH_STATE_FILE);
+    return false;
+}
+
 static bool
 plan_state (lk_init *self)
 {
@@ -85,11 +116,13 @@ plan_state (lk_init *self)
                      self->lock.state_dir, LK_PATH_STATE_FILE);
         return false;
     }
+    const bool same = strcmp (cluster, self->cluster) == 0;
     if (kind != LK_GENESIS_MEMBER) {
         self->state = first; /* what a proxy has is for genesis.c to judge */
-        return true;
+        self->wish = !first && !self->options->proxy && !has_wish (self);
+        return first || same || may_change (self, cluster);
     }
-    if (first && strcmp (cluster, self->cluster) == 0) {
+    if (same) {
         return true;
     }
     lk_cli_fail (0,
@@ -197,6 +230,10 @@ lk_init_show (const lk_init *self)
         printf ("%s/%s: the only member of the new cluster '%s'\n",
                 self->lock.state_dir, LK_PATH_STATE_FILE, self->cluster);
     }
+    if (self->wish) {
+        printf ("%s/%s: the wish to become a member\n", self->lock.state_dir,
+                LK_PATH_JOIN_FILE);
+    }
     if (self->text != NULL) {
         printf ("%s:\n", self->path);
         for (const char *at = self->text; *at != '\0';) {
@@ -267,6 +304,23 @@ write_state (const lk_init *self)
     return hand_over_from (path, dir);
 }
 
+/*  The lock service reads it, and removes it when it is done. */
+static bool
+write_wish (const lk_init *self)
+{
+    static const char text[] = "this host is to become a member\n";
+    char path[PATH_MAX + 16];
+    wish_path (self, path, sizeof path);
+    const int fd = open (path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const bool written =
+        fd != -1 && write (fd, text, sizeof text - 1) == sizeof text - 1;
+    if (fd == -1 || close (fd) != 0 || !written) {
+        lk_cli_fail (0, "cannot write '%s': %m", path);
+        return false;
+    }
+    return hand_over_from (path, self->lock.state_dir);
+}
+
 static bool
 write_identity (const lk_init *self)
 {
@@ -301,5 +355,6 @@ lk_init_write (const lk_init *self)
     return make_folder (self->lock.state_dir)
            && (!self->state || write_state (self))
            && (!self->identity || write_identity (self))
+           && (!self->wish || write_wish (self))
            && (self->text == NULL || write_config (self));
 }

@@ -23,4 +23,7 @@
 #define LK_PATH_STATE_FILE "lock.state"
 #define LK_PATH_LEASE_FILE "lock.lease"
 
+/*  In the state folder: this host is to become a member. */
+#define LK_PATH_JOIN_FILE "join"
+
 #endif

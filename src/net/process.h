@@ -12,12 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LK_COMMAND_SIZE 64    /* bytes of what the kernel tells, at most */
-#define LK_ARGUMENTS_SIZE 200 /* ... of its words with a space between them */
+#define LK_COMMAND_SIZE 64 /* bytes of what the kernel tells */
 
 typedef struct {
-    char command[LK_ESCAPE_ROOM (LK_COMMAND_SIZE)];     /* fit to be shown */
-    char arguments[LK_ESCAPE_ROOM (LK_ARGUMENTS_SIZE)]; /* likewise; "": none */
+    char command[LK_ESCAPE_ROOM (LK_COMMAND_SIZE)]; /* fit to be shown */
     int64_t uid;
 } lk_process_look;
 

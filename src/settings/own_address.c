@@ -15,6 +15,8 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #define OWN_MAX 64
 #define NOBODY_ELSE "tcp://127.0.0.1:7411"
@@ -123,6 +125,47 @@ lk_own_address_is (const char *hostport, char numeric[LK_ADDRESS_LEN_MAX + 1])
     }
     freeaddrinfo (found);
     return own;
+}
+
+/*  A datagram's socket has a way before anything was sent. */
+static bool
+find_way (const struct addrinfo *to, char text[LK_OWN_ADDRESS_SIZE])
+{
+    struct sockaddr_storage own = {0};
+    socklen_t size = sizeof own;
+    const int fd =
+        socket (to->ai_family, to->ai_socktype | SOCK_CLOEXEC, to->ai_protocol);
+    const bool found =
+        fd != -1 && connect (fd, to->ai_addr, to->ai_addrlen) == 0
+        && getsockname (fd, (struct sockaddr *) &own, &size) == 0;
+    text[0] = '\0';
+    if (found) {
+        write_address ((const struct sockaddr *) &own, text);
+    }
+    if (fd != -1) {
+        close (fd);
+    }
+    return text[0] != '\0' && strncmp (text, "127.", 4) != 0
+           && strcmp (text, "::1") != 0;
+}
+
+bool
+lk_own_address_towards (const char *hostport, char text[LK_OWN_ADDRESS_SIZE])
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_DGRAM};
+    struct addrinfo *all = NULL;
+    char host[LK_ADDRESS_LEN_MAX + 1];
+    bool found = false;
+    const char *port = split (hostport, host, sizeof host);
+    if (port == NULL || getaddrinfo (host, port, &hints, &all) != 0) {
+        return false;
+    }
+    for (const struct addrinfo *to = all; to != NULL && !found;
+         to = to->ai_next) {
+        found = find_way (to, text);
+    }
+    freeaddrinfo (all);
+    return found;
 }
 
 /*  -------------------------------------------------------- the own one */

@@ -24,6 +24,11 @@ size_t lk_own_addresses (char text[][LK_OWN_ADDRESS_SIZE], size_t max);
 bool lk_own_address_is (const char *hostport,
                         char numeric[LK_ADDRESS_LEN_MAX + 1]);
 
+/*  The address of this host, numeric, by which it would reach that HOST:PORT;
+ *  false if there is no way, or only one inside of this host. Sends nothing. */
+bool lk_own_address_towards (const char *hostport,
+                             char text[LK_OWN_ADDRESS_SIZE]);
+
 /*  Where a router listens by default, tcp://ADDRESS:PORT: at the one neighbour
  *  that is this host itself; only for this host if there are no neighbours.
  *  LK_SYSTEM and problem if there is none, or more than one. */

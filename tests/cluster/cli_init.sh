@@ -41,7 +41,7 @@ init () {
     "$lockkeeper" init --config "$work/$host/conf" "$@" </dev/null
 }
 first=(--first --cluster one --host h1 --address "$net.1")
-for host in h1 h2 h3 h4; do own $host; done
+for host in h1 h2 h3 h4 h5 h6; do own $host; done
 
 #   ------------------------------------------------------------ what is missing
 
@@ -54,6 +54,8 @@ check 'first of others' says 125 'addresses are for --join' \
     init h1 "${first[@]}" "$net.2"
 check 'joins by name' says 125 '--cluster is for --first' \
     init h1 --join "$net.1" --cluster one
+check 'a first one that is unseen' says 125 'are for --join' \
+    init h1 "${first[@]}" --unseen
 check 'no name' says 125 'is no name of a host' init h1 --first --cluster one \
     --host 'h 1'
 check 'no name of a cluster' says 125 'is no name of a cluster' init h1 \
@@ -85,23 +87,13 @@ check 'once more' says 0 'nothing to do' init h1 "${first[@]}"
 check 'another cluster' says 125 "member of cluster 'one' already" \
     init h1 --first --cluster two --host h1 --address "$net.1"
 check 'joins another' says 125 "member of cluster 'one' already" \
-    init h1 --join "$net.9" --host h1 --address "$net.1"
+    init h1 --join "$net.9" --host h1 --address "$net.1" --unseen
 check 'another name' says 125 "says that this is host 'h1', not 'h9'" \
     init h1 --first --cluster one --host h9 --address "$net.1"
 check 'none of these wrote' diff "$work/sums" \
     <(find "$work/h1" -type f -exec cksum {} + | sort)
 
-#   ------------------------------------------------------------ joining
-
-check 'joins' says 0 'lockkeeper cluster add h2' \
-    init h2 --join "$net.1" --host h2 --address "$net.2:7411"
-check 'what the others need' grep -qx \
-    "    lockkeeper config set router/neighbour $net.1:7411 $net.2:7411" \
-    "$work/said"
-check 'without a state' test ! -e "$work/h2/state/lock.state"
-check 'knows both' test "$(grep -c neighbour "$work/h2/conf")" = 2
-check 'joins once more' says 0 'nothing to do' \
-    init h2 --join "$net.1" --host h2 --address "$net.2:7411"
+#   ------------------------------------------------------------ who is there
 
 #   start H
 start () {
@@ -117,13 +109,99 @@ at () {
     shift
     LOCKKEEPER_ENDPOINT=ipc://$work/$host/router "$lockkeeper" "$@"
 }
+join=(init h2 --host h2 --address "$net.2" --join)
+
+#   A server that says nothing, and one of another kind.
+python3 - "$net.8" <<'end' &
+import socket, sys, threading
+def serve(port, text):
+    with socket.create_server((sys.argv[1], port)) as server:
+        kept = []
+        while True:
+            kept.append(server.accept()[0])
+            kept[-1].sendall(text)
+for port, text in ((22, b"SSH-2.0-OpenSSH_9.2p1 Debian\r\n" * 9), (80, b"")):
+    threading.Thread(target=serve, args=(port, text)).start()
+end
+pids+=($!)
+check 'nobody is there' says 125 \
+    "no router at '$net.1:7411': cannot connect: connection refused; start" \
+    "${join[@]}" "$net.1"
+check 'and how to join later' grep -q 'with --unseen it is' "$work/said"
+check 'no such name' says 125 'its name does not resolve' \
+    "${join[@]}" nobody.invalid
+check 'another server' within 5 says 125 'does not answer' \
+    "${join[@]}" "$net.8:22"
+check 'a silent one' says 125 'does not answer' "${join[@]}" "$net.8:80"
+check 'itself alone' says 125 "'$net.2:7411' is the address of this host" \
+    "${join[@]}" "$net.2"
 start h1
 check 'locks can be had' at h1 wait-ready --timeout 30
+check 'a name that is taken' says 125 \
+    "a host 'h1' is there already, at '$net.1:7411'" \
+    init h2 --host h1 --address "$net.2" --join "$net.1"
+check 'nothing was written' test ! -e "$work/h2/state"
+
+#   ------------------------------------------------------------ joining
+
+check 'would join' says 0 'the wish to become a member' \
+    "${join[@]}" "$net.1" --dry-run
+check 'joins' says 0 "'h2' is to join cluster 'one'" "${join[@]}" "$net.1"
+check 'what to do next' grep -q 'systemctl enable --now lockkeeper-router' \
+    "$work/said"
+check 'without a state' test ! -e "$work/h2/state/lock.state"
+check 'knows both' test "$(grep -c neighbour "$work/h2/conf")" = 2
+check 'joins once more' says 0 'nothing to do' "${join[@]}" "$net.1"
 start h2
+check 'the first lock' says 0 mine at h2 run it --wait 30 -- echo mine
 check 'on the second host, too' at h2 wait-ready --timeout 30
-check 'as the files say' says 0 'h2' at h2 status
-check 'it becomes a member' says 0 "'h2' is a member now" at h2 cluster add h2
-check 'a lock' says 0 mine at h2 run it --wait 30 -- echo mine
+#   member H: it is one.
+member () {
+    at h1 cluster members | grep -q "^$1 .*\(leader\|member\)"
+}
+check 'it becomes a member by itself' within 20 member h2
+check 'and says so' within 5 grep -q "joined: a member of cluster 'one' now" \
+    "$work/h2/lockd.log"
+check 'no wish is left' test ! -e "$work/h2/state/join"
+check 'joins as a member' says 0 'nothing to do' "${join[@]}" "$net.1"
+
+check 'a name that the second has' says 125 \
+    "a host 'h2' is there already, at '$net.2:7411'" \
+    init h6 --host h2 --address "$net.6" --join "$net.1"
+check 'as a proxy, by one of two' says 0 "lockkeeper cluster add h6" \
+    init h6 --host h6 --address "$net.6" --join "$net.9" "$net.2" --proxy
+check 'the other one does not answer' grep -q "no router at '$net.9:7411'" \
+    "$work/said"
+start h6
+check 'locks can be had on a proxy' at h6 wait-ready --timeout 30
+#   linked H OTHER
+linked () {
+    at "$1" status | grep -q "^$2 .* live "
+}
+check 'it is linked with the one it was not told' within 10 linked h6 h1
+check 'and that with it' within 10 linked h1 h6
+check 'all of them answer there' at h6 status
+sleep 4
+check 'it stays one' test -z "$(at h1 cluster members | grep '^h6' |
+    grep -v proxy)"
+
+#   ------------------------------------------------------------ two clusters
+
+check 'the first of another' says 0 "first host of cluster 'two'" \
+    init h5 --first --cluster two --host h5 --address "$net.5"
+start h5
+check 'has locks' at h5 wait-ready --timeout 30
+check 'joins two' says 125 "a host joins one" \
+    init h3 --host h3 --address "$net.3" --join "$net.1" "$net.5"
+check 'a proxy of another' says 125 \
+    "this host served cluster 'one' as a proxy, and that is cluster 'two'" \
+    init h6 --host h6 --address "$net.6" --join "$net.5"
+check 'a member of another' says 125 \
+    "this host is a member of cluster 'one' already" \
+    "${join[@]}" "$net.5"
+check 'a proxy that wants more' says 0 'it becomes a member, with a vote' \
+    init h6 --host h6 --address "$net.6" --join "$net.1"
+check 'its daemons run' grep -q 'systemctl restart' "$work/said"
 
 #   ------------------------------------------------------------ questions
 
@@ -158,15 +236,15 @@ check 'no more answers' says 125 'nothing was written' \
 mkdir "$work/h4/conf.d"
 printf 'router\n    neighbour = "%s:1"\n' "$net.9" >"$work/h4/conf.d/a.conf"
 check 'neighbours in a drop-in' says 125 'add those of the cluster there' \
-    init h4 --join "$net.1" --host h4 --address "$net.4"
+    init h4 --join "$net.1" --host h4 --address "$net.4" --unseen
 echo nonsense here >"$work/h4/conf.d/a.conf"
 check 'a file with mistakes' says 125 "a.conf', line 1" \
-    init h4 --join "$net.1" --host h4 --address "$net.4"
+    init h4 --join "$net.1" --host h4 --address "$net.4" --unseen
 rm -r "$work/h4/conf.d"
 sed -i "s/^router\$/&\n    host = h7/" "$work/h4/conf"
 check 'a name in the file' says 125 "the configuration says that this is host" \
-    init h4 --join "$net.1" --host h4 --address "$net.4"
+    init h4 --join "$net.1" --host h4 --address "$net.4" --unseen
 check 'is taken' says 0 "'h7' is to join" \
-    init h4 --join "$net.1" --address "$net.4"
+    init h4 --join "$net.1" --address "$net.4" --unseen
 check 'and not kept elsewhere' test ! -e "$work/h4/state/identity"
 done_checking

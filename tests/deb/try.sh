@@ -87,17 +87,21 @@ for host in $hosts; do
 done
 check 'h1: is the first of a cluster' on h1 lockkeeper init --first \
     --cluster one
-for host in h2 h3; do
-    check "$host: is to join it" on "$host" lockkeeper init --join \
-        10.99.0.1 10.99.0.2 10.99.0.3
-done
-for host in $hosts; do
-    check "$host: router and lock service start" on "$host" \
+#   start_on HOST: both daemons, and locks can be had.
+start_on () {
+    check "$1: router and lock service start" on "$1" \
         systemctl enable --now lockkeeper-router lockkeeper-lockd
-    check "$host: locks can be had" on "$host" lockkeeper wait-ready
+    check "$1: locks can be had" on "$1" lockkeeper wait-ready
+}
+start_on h1
+for host in h2 h3; do
+    check "$host: is to join it" on "$host" lockkeeper init --join 10.99.0.1
+    start_on "$host"
 done
 for host in h2 h3; do
     check "$host: becomes a member" on "$host" lockkeeper cluster add "$host"
+    check "$host: and would have by itself" within 5 \
+        no on "$host" test -e /var/lib/lockkeeper/join
 done
 check 'the router tells which hosts it sees' within 5 \
     status_has h1 router 'host h1 sees 3 of 3 hosts'

@@ -138,6 +138,7 @@ START_TEST (only_routers_are_listened_to)
     link_host ("h2");
     say (LK_SIDE_MESH, "in-h2", "w@h2", "router@h1", "GOSSIP", body);
     say (LK_SIDE_LOCAL, "w", "w@h1", "router@.", "GOSSIP", body);
+    assert_starts (next ("w"), "router@h1 > w@h1 INVALID ");
     say (LK_SIDE_MESH, "stranger", "router@h8", "router@.", "GOSSIP", body);
     ck_assert_uint_eq (router.mesh.count, 1);
 }
@@ -161,10 +162,11 @@ START_TEST (what_nobody_says_any_more_lapses)
 {
     link_host ("h2");
     told ("h9", "10.0.0.9:1");
+    at ("10.0.0.9:1")->failures = 77; /* it is the same all the time */
     for (int i = 0; i < 8; i++) {
         after (AGAIN_MS);
         told ("h9", "10.0.0.9:1");
-        ck_assert_ptr_nonnull (at ("10.0.0.9:1"));
+        ck_assert_int_eq (at ("10.0.0.9:1")->failures, 77);
     }
     for (int i = 0; i < 3; i++) {
         after (AGAIN_MS);
@@ -173,6 +175,20 @@ START_TEST (what_nobody_says_any_more_lapses)
     after (AGAIN_MS);
     ck_assert_ptr_null (at ("10.0.0.9:1"));
     ck_assert_uint_eq (router.cluster.total, 2);
+}
+END_TEST
+
+/*  Who is linked one way only is there, however long. */
+START_TEST (who_dials_us_does_not_lapse)
+{
+    say (LK_SIDE_MESH, "in", "router@h3", "router@.", "CONNECT",
+         "{\"host\":\"h3\",\"address\":\"10.0.0.3:1\",\"version\":\"1\","
+         "\"incarnation\":\"0000000000000033\"}");
+    after (2 * VOUCH_MS);
+    ck_assert_ptr_nonnull (at ("10.0.0.3:1"));
+    neighbour_left ("in");
+    after (AGAIN_MS);
+    ck_assert_ptr_null (at ("10.0.0.3:1"));
 }
 END_TEST
 
@@ -212,6 +228,25 @@ START_TEST (there_is_room_for_who_comes_himself)
 }
 END_TEST
 
+START_TEST (nobody_has_to_go_for_another)
+{
+    char address[LK_LINKS_MAX][32];
+    const char *addresses[LK_LINKS_MAX + 1] = {NULL};
+    link_host ("h2");
+    for (int i = 0; i < LK_LINKS_MAX - 1; i++) {
+        snprintf (address[i], sizeof address[i], "10.0.1.%d:1", i);
+        addresses[i] = address[i];
+    }
+    lk_neighbour_configure (&router, addresses);
+    say (LK_SIDE_MESH, "in", "router@h3", "router@.", "CONNECT",
+         "{\"host\":\"h3\",\"address\":\"10.0.0.3:1\",\"version\":\"1\","
+         "\"incarnation\":\"0000000000000033\"}");
+    ck_assert_ptr_nonnull (strstr (next ("in"), "too many neighbours"));
+    ck_assert_ptr_nonnull (at ("h2.example:1"));
+    ck_assert_ptr_nonnull (at ("10.0.1.0:1"));
+}
+END_TEST
+
 /*  -------------------------------------------------------- two addresses */
 
 /*  The other address of a host that is linked is of no use, and does no harm:
@@ -233,6 +268,18 @@ START_TEST (another_address_of_a_host)
     after (VOUCH_MS);
     ck_assert_ptr_null (at ("10.0.0.9:1"));
     assert_next ("w", "");
+}
+END_TEST
+
+START_TEST (another_address_that_is_configured)
+{
+    static const char *const addresses[] = {"10.0.0.2:1", NULL};
+    link_host ("h2");
+    lk_neighbour_configure (&router, addresses);
+    snprintf (at ("10.0.0.2:1")->host, LK_HOST_LEN_MAX, "h2");
+    after (2 * VOUCH_MS);
+    ck_assert_ptr_nonnull (at ("10.0.0.2:1"));
+    ck_assert (!lk_mesh_link_is_memorable (at ("10.0.0.2:1")));
 }
 END_TEST
 
@@ -351,7 +398,10 @@ main (void)
     tcase_add_test (tcase, only_routers_are_listened_to);
     tcase_add_test (tcase, the_configuration_stands_above_what_is_told);
     tcase_add_test (tcase, what_nobody_says_any_more_lapses);
+    tcase_add_test (tcase, who_dials_us_does_not_lapse);
     tcase_add_test (tcase, hearsay_is_dialled_seldom);
+    tcase_add_test (tcase, nobody_has_to_go_for_another);
+    tcase_add_test (tcase, another_address_that_is_configured);
     tcase_add_test (tcase, there_is_room_for_who_comes_himself);
     tcase_add_test (tcase, another_address_of_a_host);
     tcase_add_test (tcase, who_was_linked_is_remembered);

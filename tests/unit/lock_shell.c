@@ -389,6 +389,10 @@ START_TEST (proxies_the_first_cluster)
     forget_sent ();
     give (new_started ("blue", 0x22));
     ck_assert_str_eq (lockd.peers.charter.name, "blue");
+    ck_assert_str_eq (lk_message_command (bus.sent[1]), "CLUSTER");
+    check_text (bus.sent[1], "name", "blue");
+    lk_message_destroy (&bus.sent[1]);
+    bus.count--;
     check_text (only_sent ("lock@*", "LOCKSTARTED"), "cluster", "blue");
     forget_sent ();
     report_host ("NEWREMOTECONNECTION", "h7");

@@ -339,6 +339,8 @@ END_TEST
 
 START_TEST (gossip)
 {
+    start_lock (4020);
+    hear (LK_SIDE_LOCAL, "lock", "cluster");
     dial (true);
     link_h2 ();
     hear (LK_SIDE_MESH, "caller", "gossip-question");

@@ -1,0 +1,137 @@
+/*  joining.c - a host that is to join becomes a member by itself
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  `lockkeeper init --join` leaves a file beside the state: the wish to be a
+ *  member. As long as it is there, and we are none, the first leader is asked
+ *  for that, as `lockkeeper cluster add` would; then it goes.
+ */
+
+#include "lockd.h"
+
+#include "net/log.h"
+#include "net/paths.h"
+#include "wire/lock_codec.h"
+#include "wire/message_frame.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/*  Who leads is not known yet; the leader was asked; it has refused. */
+enum { SOON_MS = 500, AGAIN_MS = 3000, REFUSED_MS = 60000 };
+
+static void
+path_of (const lk_lockd *self, char *path, size_t size)
+{
+    snprintf (path, size, "%s/%s", self->options.state_dir, LK_PATH_JOIN_FILE);
+}
+
+void
+lk_lockd_begin_joining (lk_lockd *self)
+{
+    char path[PATH_MAX + 16];
+    path_of (self, path, sizeof path);
+    if (access (path, F_OK) == 0) {
+        self->join_at_ms = lk_bus_now (self->bus) + SOON_MS;
+    }
+}
+
+void
+lk_lockd_tell_cluster (lk_lockd *self)
+{
+    if (self->state.cluster[0] != '\0') {
+        lk_message *message = lk_message_new ("router@.", "CLUSTER");
+        lk_message_set_text (message, "name", self->state.cluster);
+        (void) lk_lockd_send (self, message);
+    }
+}
+
+/*  It is done: who is removed later is not to come back. */
+static void
+end_joining (lk_lockd *self)
+{
+    char path[PATH_MAX + 16];
+    path_of (self, path, sizeof path);
+    self->join_at_ms = INT64_MAX;
+    if (unlink (path) != 0 && errno != ENOENT) {
+        lk_log_warning ("cannot remove '%s', which has this host become a "
+                        "member again if it is removed: %s",
+                        path, strerror (errno));
+    }
+    lk_log_notice ("joined: a member of cluster '%s' now", self->state.cluster);
+}
+
+static void
+ask_leader (lk_lockd *self, const lk_decree *decree)
+{
+    char to[LK_ADDRESS_LEN_MAX + 1];
+    snprintf (to, sizeof to, "lock@%s",
+              lk_roster_name (&self->roster, decree->leader[0]));
+    lk_message *message = lk_message_new (to, "LOCKMEMBERS");
+    lk_message_set_text (message, "add", lk_bus_host (self->bus));
+    (void) lk_lockd_send (self, message);
+}
+
+void
+lk_lockd_join (lk_lockd *self)
+{
+    lk_node_status status;
+    const int64_t now = lk_bus_now (self->bus);
+    if (self->join_at_ms == INT64_MAX) {
+        return;
+    }
+    lk_node_get_status (self->node, &status);
+    const lk_decree *decree = lk_lockd_decree (self, &status);
+    if (decree->members != 0 && lk_lockd_is_member (self, decree)) {
+        end_joining (self);
+    } else if (now < self->join_at_ms) {
+        return;
+    } else if (decree->leader_count > 0 && self->attached) {
+        self->join_at_ms = now + AGAIN_MS;
+        ask_leader (self, decree);
+    } else {
+        self->join_at_ms = now + SOON_MS;
+    }
+}
+
+/*  Why it takes so long is told once for each reason. */
+static void
+take_failure (lk_lockd *self, const char *host, const lk_message *message)
+{
+    const char *text = lk_message_text (message, "text");
+    const char *word = lk_message_text (message, "error");
+    text = text != NULL ? text : "it does not say why";
+    if (word != NULL && lk_err_from_word (word) == LK_REFUSED) {
+        self->join_at_ms = lk_bus_now (self->bus) + REFUSED_MS;
+    }
+    if (strncmp (self->join_why, text, sizeof self->join_why - 1) != 0) {
+        snprintf (self->join_why, sizeof self->join_why, "%s", text);
+        lk_log_warning ("joining: no member yet, only a proxy: %s; `lockkeeper "
+                        "cluster add %s` tries it, too leader=%s",
+                        self->join_why, lk_bus_host (self->bus), host);
+    }
+}
+
+bool
+lk_lockd_hear_of_members (lk_lockd *self, const char *host,
+                          const lk_message *message)
+{
+    uint64_t id;
+    if (lk_message_is (message, "LOCKMEMBERS")) {
+        if (!lk_message_has (message, "served_by")) {
+            lk_lockd_tell_members (self, message);
+        }
+        return true;
+    }
+    if (lk_message_is (message, "LOCKFAILED")
+        && !lk_lock_sender (message, &id)) {
+        if (self->join_at_ms != INT64_MAX) {
+            take_failure (self, host, message);
+        }
+        return true;
+    }
+    return false;
+}
