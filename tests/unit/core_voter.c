@@ -7,25 +7,7 @@
  *  host 4 would like to have an election.
  */
 
-#include "core_fake.h"
-
-#define MEMBERS 0x1f
-
-static lk_decree former; /* of term 7 */
-
-static void
-set_up (void)
-{
-    former = decree_of (term_of (7, 1), MEMBERS, 1, 2, 3);
-    start_with (former.term, &former);
-}
-
-static void
-ping (lk_host from)
-{
-    lk_lock_message message = ping_of (from, MEMBERS);
-    give (from, &message);
-}
+#include "electing.h"
 
 static void
 ask_date (lk_host from, lk_why reason, lk_term promised)

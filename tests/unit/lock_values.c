@@ -8,40 +8,14 @@
  *  values spelled out here are what it is held against.
  */
 
-#include "lib/example.h"
-#include "lib/lock_copy.h"
-#include "lib/suite.h"
+#include "codec_fake.h"
 
-#include <check.h>
-#include <stdlib.h>
-#include <string.h>
+#include "lib/suite.h"
 
 #define HASH 0x9e1c5ad2037b84f6u
 #define KEY 0xc0ffee5eed1e55a7u
 #define TOKEN 0x0000000700000004u
 #define ALL ((lk_hosts) 7)
-
-static lk_roster roster;
-static lk_lock_message got;
-
-static void
-set_up (void)
-{
-    lk_example_roster (&roster);
-    memset (&got, 0, sizeof got);
-}
-
-static void
-tear_down (void)
-{
-    lk_lock_message_clear (&got);
-}
-
-static void
-take (const char *name)
-{
-    lk_example_take (name, &roster, &got);
-}
 
 /*  -------------------------------------------------------- values
 
