@@ -123,7 +123,7 @@ unit-tests: $(unit_tests)
 help:
 	@echo 'make             the libraries and programs, in $(B)/'
 	@echo 'make demo        the main job, told step by step'
-	@echo 'make check       all tests (under five minutes)'
+	@echo 'make check       all tests (about five minutes)'
 	@echo 'make check-fast  style and unit tests (under fifteen seconds)'
 	@echo 'make deps        installs the Debian packages that all this needs'
 	@echo 'make check-style, check-man, format-check, format, tidy'

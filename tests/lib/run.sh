@@ -10,8 +10,9 @@
 #   Tests are found by their sources, so one that was not built fails. Each
 #   writes to a log of its own in $BUILD/check; what it printed is counted:
 #   "N passed, N failed", Check's summary or TAP. Only a script may print
-#   none: it is one case, as is a run of the simulator. The last line is the
-#   sum.
+#   none: it is one case, as is a run of the simulator. A line ends with how
+#   long it took, and how long processors were busy with it. The last line is
+#   the sum.
 #
 #   Some tests work, and some wait for the most part; all suites that were
 #   asked for are begun together, so that neither waits for the other:
@@ -135,7 +136,7 @@ judge () {
     printf '%-4s  %-36s %5d passed' "$word" "$name" "$ok"
     [ "$bad" = 0 ] || printf ', %d failed' "$bad"
     [ "$skip" = 0 ] || printf ', %d skipped' "$skip"
-    printf '  %d s\n' "$seconds"
+    printf '  %d s%s\n' "$seconds" "$(processor_time "${job_number[$1]}")"
     if [ "$word" = FAIL ]; then
         grep -aE '^not ok|^#|:[EF]:|run.sh:|ERROR|rror:' "$log" | head -40 |
             sed 's/^/      | /'
@@ -158,6 +159,23 @@ reap () {
     [ -z "${pid:-}" ] || judge "$pid" "$status"
 }
 
+#   Runs "$@"; the file $0 gets its user and system time. Told to end, it waits
+#   for its command, which is told, too.
+timed='TIMEFORMAT="%3U %3S"
+trap : TERM
+exec 3>&2 2>"$0"
+time "$@" 2>&3 3>&-'
+
+#   processor_time TEST: what it took of that, as ", N.N s busy".
+processor_time () {
+    local ms times
+    times=$(tail -n 1 "$scratch/$1.times" 2>/dev/null)
+    [[ $times =~ ^([0-9]+)\.([0-9]+)\ ([0-9]+)\.([0-9]+)$ ]] || return
+    ms=$((10#${BASH_REMATCH[1]}${BASH_REMATCH[2]} +
+        10#${BASH_REMATCH[3]}${BASH_REMATCH[4]}))
+    echo ", $((ms / 1000)).$((ms / 100 % 10)) s busy"
+}
+
 #   start POOL KIND NAME SECONDS COMMAND...
 start () {
     local pool=$1 kind=$2 name=$3 limit=$4 log tmp nice=()
@@ -168,7 +186,8 @@ start () {
     tmp=$scratch/$number
     mkdir "$tmp"
     LK_CHECK_RUN=$run.$number TMPDIR=$tmp "${nice[@]}" \
-        timeout --kill-after=10 "$limit" "$@" >"$log" 2>&1 </dev/null &
+        timeout --kill-after=10 "$limit" bash -c "$timed" "$tmp.times" "$@" \
+        >"$log" 2>&1 </dev/null &
     job_name[$!]=$name job_kind[$!]=$kind job_log[$!]=$log
     job_pool[$!]=$pool job_number[$!]=$number
     job_start[$!]=$(date +%s)

@@ -54,7 +54,7 @@ fake unit a "echo '$summary'" 'exit 1'
 expect 'a bad status fails in spite of a good summary' \
     '5 passed, 1 failed' 1
 fake unit a "echo '$summary'" 'kill -SEGV $$'
-expect 'so does a crash' '5 passed, 1 failed' 1
+expect 'so does a crash, and its time is known' '5 passed, 1 failed' 1 ' s busy'
 fake unit a 'echo nothing'
 expect 'a test that counts nothing fails' '0 passed, 1 failed' 1
 fake unit a "echo '$summary'"
