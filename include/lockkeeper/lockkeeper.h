@@ -76,6 +76,10 @@ const char *lk_session_problem (const lk_session *self);
 /*  The name of this host, as its router calls it. Belongs to the session. */
 const char *lk_session_host (const lk_session *self);
 
+/*  What this session asks for from now on is shown as a request of the process
+ *  `pid` of this host, for which this one holds locks; 0: of this one. */
+void lk_session_act_for (lk_session *self, int64_t pid);
+
 /*  For programs with a loop of their own: a descriptor for poll(2) or
  *  epoll(7), which stays the same, and how long to sleep on it at most (ms;
  *  -1: as long as you like). Ask for the timeout right before sleeping. When

@@ -23,7 +23,7 @@
 #define BYTE_SIZE 6                /* of a name's byte in JSON, at most */
 #define OWNERS_MAX 500
 
-/*  -------------------------------------------------------- list */
+/*  -------------------------------------------------------- rows */
 
 static void
 set_name (lk_message *row, const char *field, lk_name name)
@@ -71,7 +71,7 @@ lk_lockd_set_key (lk_message *row, lk_name key)
 }
 
 static lk_message *
-new_row (const lk_lockd *self, const lk_ticket *ticket)
+new_row (const lk_lockd *self, const lk_ticket *ticket, const char *state)
 {
     lk_message *row = lk_message_row_new ();
     if (!lk_lockd_set_key (row, ticket->object)) {
@@ -82,7 +82,7 @@ new_row (const lk_lockd *self, const lk_ticket *ticket)
                          lk_roster_name (&self->roster, ticket->request.host));
     set_name (row, "owner", ticket->owner);
     lk_message_set_number (row, "pid", ticket->pid);
-    lk_message_set_text (row, "state", state_of (ticket));
+    lk_message_set_text (row, "state", state);
     lk_message_set_number (row, "since_ms", ticket->age_ms);
     lk_message_set_hex (row, "token", ticket->token);
     lk_message_set_number (row, "session", (int64_t) ticket->request.session);
@@ -95,7 +95,7 @@ static void
 add_ticket (lk_lockd *self, lk_message *list, const lk_ticket *ticket)
 {
     const int64_t left_ms = lk_node_ticket_left (self->node, ticket->request);
-    lk_message *row = new_row (self, ticket);
+    lk_message *row = new_row (self, ticket, state_of (ticket));
     if (row && left_ms >= 0) {
         lk_message_set_number (row, "left_ms", left_ms);
     }
@@ -155,6 +155,72 @@ lk_lockd_get_key (lk_lockd *self, const lk_message *request, char *room,
     return true;
 }
 
+/*  -------------------------------------------------------- own */
+
+/*  What is not there is left out. */
+static void
+add_process (lk_message *row, int64_t pid)
+{
+    lk_process_look look;
+    if (!lk_process_describe (pid, &look)) {
+        return;
+    }
+    lk_message_set_number (row, "uid", look.uid);
+    if (look.command[0] != '\0') {
+        lk_message_set_text (row, "command", look.command);
+    }
+    if (look.arguments[0] != '\0') {
+        lk_message_set_text (row, "arguments", look.arguments);
+    }
+}
+
+static void
+add_own (const lk_lockd *self, lk_message *list, const lk_node_own *own)
+{
+    const char *state = own->ticket.token != 0 ? "held"
+                        : own->later           ? "later"
+                                               : "waiting";
+    lk_message *row = new_row (self, &own->ticket, state);
+    if (row) {
+        if (own->left_ms >= 0) {
+            lk_message_set_number (row, "left_ms", own->left_ms);
+        }
+        add_process (row, own->ticket.pid);
+        lk_message_set_flag (row, "jeopardy", own->danger);
+        lk_message_add_row (list, "tickets", &row);
+    }
+}
+
+static bool
+is_key (lk_name one, lk_name key)
+{
+    return key.size == 0
+           || (one.size == key.size
+               && memcmp (one.data, key.data, key.size) == 0);
+}
+
+static void
+add_all_own (const lk_lockd *self, lk_message *list, lk_name key)
+{
+    const void *place = NULL;
+    lk_node_own own;
+    size_t size = 0, count = 0;
+    lk_message_set_flag (list, "own", true);
+    while (lk_node_next_own (self->node, &place, &own)) {
+        if (!is_key (own.ticket.object, key)) {
+            continue;
+        }
+        if (count++ == LIST_COUNT_MAX || size > LIST_SIZE_MAX) {
+            lk_message_set_flag (list, "more", true);
+            return;
+        }
+        add_own (self, list, &own);
+        size += ROW_SIZE + BYTE_SIZE * (size_t) own.ticket.object.size;
+    }
+}
+
+/*  -------------------------------------------------------- list */
+
 /*  A service that does not lead names the leaders instead: ask one of them.
  *  Tickets may come and go between two answers of one listing. */
 void
@@ -173,13 +239,15 @@ lk_lockd_tell_list (lk_lockd *self, const lk_message *request)
     if (!lk_lockd_get_key (self, request, room, &key)) {
         return;
     }
+    lk_node_status status;
+    lk_node_get_status (self->node, &status);
     lk_message *list = lk_message_reply (request, "LOCKLIST");
     lk_message_set_text (list, "served_by", lk_bus_host (self->bus));
-    if (lk_node_serves (self->node)) {
+    if (lk_message_flag (request, "own")) {
+        add_all_own (self, list, key);
+    } else if (status.leads) {
         add_tickets (self, list, key, (size_t) cursor);
     } else {
-        lk_node_status status;
-        lk_node_get_status (self->node, &status);
         lk_lockd_add_leaders (self, list, &status.decree);
     }
     (void) lk_lockd_send (self, list);
@@ -187,35 +255,21 @@ lk_lockd_tell_list (lk_lockd *self, const lk_message *request)
 
 /*  -------------------------------------------------------- owners */
 
-/*  What is not there is left out. */
-static void
-add_process (lk_message *row, int64_t pid)
-{
-    lk_process_look look;
-    if (!lk_process_describe (pid, &look)) {
-        return;
-    }
-    lk_message_set_number (row, "uid", look.uid);
-    if (look.command[0] != '\0') {
-        lk_message_set_text (row, "command", look.command);
-    }
-}
-
-/*  A ticket of this host: what LOCKLIST does not say of it. */
+/*  A ticket of this host: what LOCKLIST does not say of it. Processes that ask
+ *  for nothing are nobody's business. */
 static void
 add_owner (lk_lockd *self, lk_message *list, const lk_message *asked)
 {
     const int64_t session = lk_message_number (asked, "session", 0);
     const int64_t serial = lk_message_number (asked, "serial", 0);
-    const int64_t pid = lk_message_number (asked, "pid", 0);
     lk_node_asked known;
     lk_message *row = lk_message_row_new ();
     lk_message_set_number (row, "session", session);
     lk_message_set_number (row, "serial", serial);
-    lk_message_set_number (row, "pid", pid);
-    add_process (row, pid);
+    lk_message_set_number (row, "pid", lk_message_number (asked, "pid", 0));
     if ((uint64_t) session == self->session
         && lk_node_find_asked (self->node, (uint64_t) serial, &known)) {
+        add_process (row, known.pid);
         lk_message_set_flag (row, "jeopardy", known.danger);
     }
     lk_message_add_row (list, "owners", &row);

@@ -93,6 +93,8 @@ typedef struct {
     int64_t alive_at_ms;  /* tell the service manager; INT64_MAX */
     int64_t join_at_ms;   /* ask to become a member; INT64_MAX: no such wish */
     char join_why[160];   /* it was refused, for the log */
+    bool was_ready;       /* as told last, */
+    int64_t ready_ms;     /* since then; 0: nothing was told yet */
     bool short_of_hosts;  /* fewer than hosts-min are there */
     bool status_changed;  /* to be pushed when the step is carried out */
     bool stepped;         /* in this wake-up: what waits is to be sent */

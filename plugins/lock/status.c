@@ -150,6 +150,31 @@ write_decree (const lk_lockd *self, lk_message *message,
     add_hosts (self, message, "members", decree->members);
 }
 
+/*  For how long it has been so; what changes is told at once. */
+static int64_t
+note_ready (lk_lockd *self, bool ready)
+{
+    const int64_t now_ms = lk_bus_now (self->bus);
+    if (ready != self->was_ready || self->ready_ms == 0) {
+        self->was_ready = ready;
+        self->ready_ms = now_ms;
+    }
+    return now_ms - self->ready_ms;
+}
+
+/*  Locks of this host that may soon be lost. */
+static int64_t
+count_endangered (const lk_lockd *self)
+{
+    const void *place = NULL;
+    lk_node_own own;
+    int64_t count = 0;
+    while (lk_node_next_own (self->node, &place, &own)) {
+        count += own.danger;
+    }
+    return count;
+}
+
 void
 lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
 {
@@ -163,13 +188,19 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
     const lk_decree *decree = lk_lockd_decree (self, &status);
     lk_message_set_flag (message, "member", lk_lockd_is_member (self, decree));
     lk_message_set_flag (message, "ready", status.ready);
+    lk_message_set_number (message, "since_ms",
+                           note_ready (self, status.ready));
     lk_message_set_flag (message, "leads", status.leads);
+    lk_message_set_flag (message, "may_lead", self->eligible);
     lk_message_set_text (message, "phase", status.phase);
     write_decree (self, message, decree);
     add_hosts (self, message, "sees", status.sees);
     write_numbers (self, message, &status);
     if (status.leads && request) {
         write_waiting (self, message);
+    }
+    if (request) {
+        lk_message_set_number (message, "jeopardy", count_endangered (self));
     }
     lk_message_set_flag (message, "answering", request != NULL);
     if (!status.ready) {

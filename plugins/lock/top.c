@@ -156,7 +156,9 @@ void
 lk_lockd_tell_top (lk_lockd *self, const lk_message *request)
 {
     lk_message *answer = lk_message_reply (request, "LOCKTOP");
-    const bool leads = lk_node_serves (self->node);
+    lk_node_status status;
+    lk_node_get_status (self->node, &status);
+    const bool leads = status.leads;
     lk_message_set_text (answer, "served_by", lk_bus_host (self->bus));
     lk_message_set_flag (answer, "leads", leads);
     add_names (self, answer);

@@ -45,6 +45,7 @@ typedef struct {
     const lk_options *options;
     lk_session *session; /* NULL: until the first question */
     int listen_fd, owner_fd;
+    pid_t owner;
     size_t units;
     int64_t idle_since;
     loss *losses;
@@ -213,7 +214,8 @@ static int
 serve (agent *self, const lk_agent_question *question)
 {
     if (self->session == NULL) {
-        self->session = lk_cli_session (self->options->endpoint);
+        self->session =
+            lk_cli_session_for (self->options->endpoint, NULL, self->owner);
     }
     if (self->session == NULL) {
         return LK_EXIT_FAILED;
@@ -344,6 +346,7 @@ start (const lk_options *options, pid_t owner,
         close (self.listen_fd);
         return error;
     }
+    self.owner = owner;
     self.owner_fd = (int) syscall (SYS_pidfd_open, owner, 0);
     const pid_t child = self.owner_fd < 0 ? -1 : fork ();
     if (child == 0) {

@@ -127,9 +127,10 @@ typedef struct {
     const char *reason;
     uint64_t token; /* 0: none */
 
-    bool held, waiting, once;
+    bool held, waiting, own, once;
     const char *kind, *sort;
-    int64_t longer_ms; /* 0 */
+    const char *user, *command; /* NULL: any */
+    int64_t longer_ms;          /* 0 */
 
     const char *object, *cluster, *members, *host, *state, *dir;
     const char *config, *drop_in; /* NULL: not there */
@@ -165,6 +166,11 @@ bool lk_cli_is_endpoint (const char *endpoint);
 
 /*  A session at that endpoint; NULL after having said why not. */
 lk_session *lk_cli_session (const char *endpoint);
+
+/*  Likewise; people see its requests as those of the program `name` and the
+ *  process `pid`. NULL: named after that process; 0: ours. */
+lk_session *lk_cli_session_for (const char *endpoint, const char *name,
+                                int64_t pid);
 
 /*  Questions at that endpoint; NULL after having said why not. */
 lk_asker *lk_cli_asker (const char *endpoint);

@@ -189,7 +189,7 @@ hold_for (const lk_options *options, pid_t owner, int report_fd)
                                 (int) owner);
         }
     }
-    lk_session *session = lk_cli_session (options->endpoint);
+    lk_session *session = lk_cli_session_for (options->endpoint, NULL, owner);
     self.watch.session = session;
     int code = session != NULL ? hold_with_session (&self) : LK_EXIT_FAILED;
     lk_session_destroy (&session);

@@ -5,26 +5,37 @@
  */
 
 #include "cli/cli.h"
+#include "cli/owners.h"
 #include "cli/tickets.h"
 #include "util/alloc.h"
 #include "wire/message_frame.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_HEAD                                                              \
-    "STATE    HOST              PID      SINCE       LEFT TYPE             "   \
-    "LIMIT   NTH              TOKEN NAME"
-#define SHORT_HEAD "STATE    HOST              PID      SINCE       LEFT NAME"
-#define WIDTH_OF_ALL 118 /* of a terminal that has room for all columns */
+#define OWNERS_MS 1500
+
+/*  What a terminal has room for. */
+typedef enum { SHORT, USUAL, LONG } extent;
+
+#define WIDTH_OF_USUAL 60
+#define WIDTH_OF_LONG 130
+
+static const char *const heads[] = {
+    [SHORT] = "STATE    HOST              PID NAME",
+    [USUAL] = "STATE    HOST              PID COMMAND         SINCE NAME",
+    [LONG] = "STATE    HOST              PID COMMAND         SINCE     LEFT "
+             "TYPE             LIMIT   NTH              TOKEN NAME"};
 
 typedef struct {
     const lk_options *options;
-    bool narrow;
+    int64_t uid; /* of --user; -1: any */
+    extent extent;
     size_t seen, count; /* in all; printed */
-    lk_message **kept;  /* to be sorted; owned */
+    lk_message **kept;  /* to be looked at when all are there; owned */
     size_t kept_count, kept_room;
 } lister;
 
@@ -48,7 +59,7 @@ print_type (const lk_message *row)
               lk_message_flag (row, "upgrade") ? ",upgrade" : "",
               lk_message_flag (row, "lenient") ? ",lenient" : "",
               lk_message_flag (row, "static") ? ",static" : "");
-    printf (" %-16s", text);
+    printf ("%-16s", text);
 }
 
 /*  The caller's limit and the stored one. */
@@ -78,25 +89,39 @@ print_number (int64_t number, int width)
     }
 }
 
+/*  All but its name; returns how wide that is. */
+static int
+print_columns (const lister *self, const lk_message *row)
+{
+    printf ("%-8s ", text_of (row, "state"));
+    lk_show_cell (text_of (row, "host"), 12);
+    printf ("%8" PRId64 " ", lk_message_number (row, "pid", 0));
+    if (self->extent == SHORT) {
+        return 31;
+    }
+    lk_show_cell (lk_owner_get_title (row).text, 12);
+    printf ("%8s ", lk_span (lk_message_number (row, "since_ms", 0)).text);
+    if (self->extent == USUAL) {
+        return 53;
+    }
+    printf ("%8s ", lk_span (lk_message_number (row, "left_ms", -1)).text);
+    print_type (row);
+    print_limit (row);
+    print_number (lk_message_number (row, "ordinal", 0), 5);
+    print_number ((int64_t) lk_row_token (row), 18);
+    putchar (' ');
+    return 110;
+}
+
 static void
 print_row (lister *self, const lk_message *row)
 {
     if (self->count++ == 0) {
-        printf ("%s%s%s\n", lk_color_begin (LK_HEAD),
-                self->narrow ? SHORT_HEAD : LIST_HEAD, lk_color_end ());
+        printf ("%s%s%s\n", lk_color_begin (LK_HEAD), heads[self->extent],
+                lk_color_end ());
     }
-    printf ("%-8s %-12s %8" PRId64, text_of (row, "state"),
-            text_of (row, "host"), lk_message_number (row, "pid", 0));
-    printf (" %10s", lk_span (lk_message_number (row, "since_ms", 0)).text);
-    printf (" %10s", lk_span (lk_message_number (row, "left_ms", -1)).text);
-    if (!self->narrow) {
-        print_type (row);
-        print_limit (row);
-        print_number (lk_message_number (row, "ordinal", 0), 5);
-        print_number ((int64_t) lk_row_token (row), 18);
-    }
-    putchar (' ');
-    lk_row_print_name (row);
+    const int width = print_columns (self, row);
+    lk_row_print_name_in (row, lk_terminal_width () - width);
     putchar ('\n');
 }
 
@@ -104,7 +129,7 @@ static void
 print (lister *self, lk_message *row)
 {
     if (self->options->json) {
-        lk_message_set_number (row, "token", (int64_t) lk_row_token (row));
+        lk_owner_complete (row);
         puts (lk_message_body (row));
     } else {
         print_row (self, row);
@@ -128,6 +153,19 @@ is_state (const lk_options *options, const lk_message *row)
 }
 
 static bool
+is_command (const lk_options *options, const lk_message *row)
+{
+    return options->command == NULL
+           || fnmatch (options->command, lk_owner_get_title (row).text, 0) == 0;
+}
+
+static bool
+is_user (const lister *self, const lk_message *row)
+{
+    return self->uid < 0 || lk_message_number (row, "uid", -1) == self->uid;
+}
+
+static bool
 is_wanted (const lister *self, const lk_message *row)
 {
     const lk_options *options = self->options;
@@ -140,6 +178,7 @@ is_wanted (const lister *self, const lk_message *row)
            && is_text (row, "host", options->host)
            && is_text (row, "type", options->kind)
            && is_text (row, "context", options->context)
+           && is_command (options, row)
            && (options->pid == 0
                || lk_message_number (row, "pid", 0) == options->pid)
            && lk_message_number (row, "since_ms", 0) >= options->longer_ms
@@ -242,16 +281,23 @@ keep (lister *self, lk_message **row_p)
     *row_p = NULL;
 }
 
+/*  Whose they are is asked for those alone that the other filters let pass; on
+ *  their own host it is known. */
 static void
-print_kept (lister *self)
+print_kept (lister *self, lk_asker *asker)
 {
-    if (self->kept_count > 0) {
+    if (self->uid >= 0 && !self->options->own) {
+        lk_owners_add (asker, self->kept, self->kept_count, OWNERS_MS);
+    }
+    if (self->options->sort != NULL && self->kept_count > 0) {
         present = find_order (self->options->sort);
         qsort (self->kept, self->kept_count, sizeof (lk_message *),
                compare_kept);
     }
     for (size_t i = 0; i < self->kept_count; i++) {
-        print (self, self->kept[i]);
+        if (is_user (self, self->kept[i])) {
+            print (self, self->kept[i]);
+        }
         lk_message_destroy (&self->kept[i]);
     }
     lk_free (self->kept);
@@ -265,7 +311,7 @@ take (void *user, lk_message **row_p)
     if (!is_wanted (self, *row_p)) {
         return;
     }
-    if (self->options->sort != NULL) {
+    if (self->options->sort != NULL || self->uid >= 0) {
         keep (self, row_p);
     } else {
         print (self, *row_p);
@@ -291,27 +337,57 @@ find_problem (const lk_options *options)
                : NULL;
 }
 
-static int
-list (const lk_options *options)
+/*  To be seen by people and programs: there are more. */
+static void
+say_more (void)
 {
+    lk_cli_fail (0, "there are more: this is what one answer has room for; "
+                    "--object NAME asks for one name");
+}
+
+static int
+ask (lister *self, lk_asker *asker)
+{
+    const lk_options *options = self->options;
     /*  A name alone is listed in whatever context it is. */
     const lk_ticket_wish wish = {options->context != NULL ? options->object
                                                           : NULL,
                                  options->context, NULL};
-    lister self = {.options = options,
-                   .narrow = lk_terminal_width () < WIDTH_OF_ALL};
+    bool more = false;
+    const int code = options->own
+                         ? lk_tickets_own (asker, &wish, take, self, &more)
+                         : lk_tickets_each (asker, &wish, take, self);
+    if (more) {
+        say_more ();
+    }
+    return code;
+}
+
+static int
+list (lister *self)
+{
+    const lk_options *options = self->options;
     lk_asker *asker = lk_cli_asker (options->endpoint);
     if (asker == NULL) {
         return LK_EXIT_FAILED;
     }
-    const int code = lk_tickets_each (asker, &wish, take, &self);
-    print_kept (&self);
-    if (code == LK_EXIT_OK && self.count == 0 && !options->json) {
-        puts (self.seen > 0 ? "nobody holds or waits for such a lock"
-                            : "nobody holds or waits for a lock");
+    const int code = ask (self, asker);
+    print_kept (self, asker);
+    if (code == LK_EXIT_OK && self->count == 0 && !options->json) {
+        puts (self->seen > 0 ? "nobody holds or waits for such a lock"
+              : options->own ? "nobody on this host holds or waits for a lock"
+                             : "nobody holds or waits for a lock");
     }
     lk_asker_destroy (&asker);
     return code;
+}
+
+static extent
+extent_of (int width)
+{
+    return width < WIDTH_OF_USUAL  ? SHORT
+           : width < WIDTH_OF_LONG ? USUAL
+                                   : LONG;
 }
 
 static int
@@ -333,24 +409,37 @@ run_list (int argc, char **argv)
         && lk_cli_check_name (options.object) != LK_EXIT_OK) {
         return LK_EXIT_FAILED;
     }
-    return list (&options);
+    lister self = {.options = &options,
+                   .uid = -1,
+                   .extent = extent_of (lk_terminal_width ())};
+    if (options.user != NULL
+        && (self.uid = lk_owner_find_user (options.user)) < 0) {
+        return LK_EXIT_FAILED;
+    }
+    return list (&self);
 }
 
 const lk_verb lk_verb_list = {
     "list",
-    "[PATTERN...] [--held | --waiting] [--host H] [--pid P] [--kind K] "
-    "[--longer-than S] [--sort KEY] [--json]",
+    "[PATTERN...] [--held | --waiting] [--host H] [--pid P] [--command C] "
+    "[--user U] [--kind K] [--longer-than S] [--own] [--sort KEY] [--json]",
     "Lists who holds and who waits for locks, in the whole cluster",
     "PATTERN is one of glob(7), like 'backup/*': names as they are, or as they "
-    "are\nshown; with several any may fit.\n\n"
+    "are\nshown; with several any may fit. What is asked for by options has to "
+    "fit as well.\n\n"
     "  --held         only who holds one\n"
     "  --waiting      only who waits for one\n"
     "  --host H       only requests of that host\n"
     "  --pid P        ... of the process of that number\n"
+    "  --command C    ... of the programs whose name is like that pattern\n"
+    "  --user U       ... of that user, a name of this host or a number\n"
     "  --kind K       exclusive, shared or semaphore\n"
-    "  --longer-than S  asked for at least S seconds ago\n"
+    "  --longer-than S  held, or waited for, for at least S seconds\n"
     "  --context C    only names of that context\n"
     "  --object NAME  only that name, whatever characters it has\n"
+    "  --own          what this host itself knows of its programs, with "
+    "leaders "
+    "or\n                 without\n"
     "  --sort KEY     by name, host, pid, since (longest first) or left\n"
     "  --json         print a JSON object per line\n"
     "  --endpoint E   where the router is\n\n"

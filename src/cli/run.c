@@ -333,6 +333,14 @@ run_with_session (runner *self, char **command)
     return code;
 }
 
+/*  What people see of who holds it. */
+static const char *
+title_of (const char *command)
+{
+    const char *base = basename (command);
+    return base[0] != '\0' ? base : NULL;
+}
+
 static int
 run_with (lk_options *options, char **command)
 {
@@ -341,7 +349,8 @@ run_with (lk_options *options, char **command)
         return lk_cli_fail (LK_EXIT_FAILED, "cannot watch signals: %m");
     }
     options->linger_ms = options->all ? 0 : LINGER_MS;
-    lk_session *session = lk_cli_session (options->endpoint);
+    lk_session *session =
+        lk_cli_session_for (options->endpoint, title_of (command[0]), 0);
     self.watch.session = session;
     const int code =
         session != NULL ? run_with_session (&self, command) : LK_EXIT_FAILED;

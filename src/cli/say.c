@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "net/endpoint.h"
+#include "net/process.h"
 #include "wire/object_name.h"
 
 #include <errno.h>
@@ -93,21 +94,35 @@ lk_cli_is_endpoint (const char *endpoint)
 /*  -------------------------------------------------------- attached */
 
 lk_session *
-lk_cli_session (const char *endpoint)
+lk_cli_session_for (const char *endpoint, const char *name, int64_t pid)
 {
     if (!lk_cli_is_endpoint (endpoint)) {
         return NULL;
     }
     bool told;
-    const lk_session_options options = {
-        .endpoint = endpoint, .connect_ms = begin_seek (endpoint, &told)};
+    lk_process_look look;
+    if (name == NULL && pid != 0 && lk_process_describe (pid, &look)) {
+        name = look.command;
+    }
+    const lk_session_options options = {.endpoint = endpoint,
+                                        .name = name,
+                                        .connect_ms =
+                                            begin_seek (endpoint, &told)};
     lk_session *session = lk_session_new (&options);
     const int number = errno;
     end_seek (told);
     if (session == NULL) {
         say_no_router (lk_session_problem (NULL), number);
+        return NULL;
     }
+    lk_session_act_for (session, pid);
     return session;
+}
+
+lk_session *
+lk_cli_session (const char *endpoint)
+{
+    return lk_cli_session_for (endpoint, NULL, 0);
 }
 
 lk_asker *

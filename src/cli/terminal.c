@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define NAME_SIZE_MAX 80
+#define ROOM_MAX 1024 /* of a column, and of a line that is cut */
 
 void
 lk_show (FILE *file, const char *text)
@@ -58,6 +59,32 @@ lk_shown_name (const char *name)
     }
     snprintf (shown.text, sizeof shown.text, "%.*s...", (int) used, name);
     return shown;
+}
+
+/*  At least what "..." takes; more than fits into the room is no column. */
+static const char *
+cut (const char *data, size_t size, int width, char room[ROOM_MAX])
+{
+    const size_t wanted = width < 4 ? 4 : (size_t) width + 1;
+    return lk_escape (data, size, room, wanted < ROOM_MAX ? wanted : ROOM_MAX);
+}
+
+void
+lk_show_cell (const char *text, int width)
+{
+    char room[ROOM_MAX];
+    printf ("%-*s ", width, cut (text, strlen (text), width, room));
+}
+
+void
+lk_show_last (const char *data, size_t size, int width)
+{
+    char room[ROOM_MAX];
+    if (width >= ROOM_MAX) {
+        lk_show_bytes (stdout, data, size);
+    } else {
+        fputs (cut (data, size, width, room), stdout);
+    }
 }
 
 lk_span_text

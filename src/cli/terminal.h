@@ -23,6 +23,12 @@ typedef struct {
 
 lk_shown lk_shown_name (const char *name);
 
+/*  Prints it, as lk_show does, into a column of `width` characters, with a
+ *  space behind it; "..." stands for what does not fit. The last column is not
+ *  filled up, and has no space. */
+void lk_show_cell (const char *text, int width);
+void lk_show_last (const char *data, size_t size, int width);
+
 /*  A time for a column of ten characters: "1.5 s", "2:03:04", "12 d"; "-" if it
  *  is less than 0. */
 typedef struct {

@@ -25,6 +25,7 @@ typedef struct {
     lk_ticket_fn *fn;
     void *user;
     char to[LK_ADDRESS_LEN_MAX + 1];
+    bool own; /* what that host itself knows */
     size_t count;
 } lister;
 
@@ -35,9 +36,8 @@ ask (lister *self, const char *command, int64_t cursor)
 {
     const lk_ticket_wish *wish = self->wish;
     lk_message *question = lk_message_new (self->to, command);
-    if (cursor > 0) {
-        lk_message_set_number (question, "cursor", cursor);
-    }
+    lk_message_set_any (question, "cursor", cursor);
+    lk_message_set_true (question, "own", self->own);
     if (wish->object != NULL) {
         lk_cli_set_object (question, wish->object);
     }
@@ -106,8 +106,10 @@ say_no_list (const lk_message *answer)
                             "`lockkeeper status` shows how it is");
     }
     if (lk_message_is (answer, "LOCKLIST")) {
-        return lk_cli_fail (LK_EXIT_NO, "no leader has the list now; "
-                                        "`lockkeeper status` tells why");
+        return lk_cli_fail (LK_EXIT_NO,
+                            "no leader has the list now; `lockkeeper "
+                            "status` tells why, and `list --own` "
+                            "what this host itself knows");
     }
     const char *reason = lk_message_text (answer, "reason");
     return lk_cli_fail (LK_EXIT_FAILED,
@@ -148,6 +150,25 @@ lk_tickets_each (lk_asker *asker, const lk_ticket_wish *wish, lk_ticket_fn *fn,
     return code;
 }
 
+int
+lk_tickets_own (lk_asker *asker, const lk_ticket_wish *wish, lk_ticket_fn *fn,
+                void *user, bool *more_p)
+{
+    lister self = {
+        .asker = asker, .wish = wish, .fn = fn, .user = user, .own = true};
+    snprintf (self.to, sizeof self.to, "lock@.");
+    lk_message *answer = ask (&self, "LOCKLIST", 0);
+    int code = LK_EXIT_OK;
+    if (answer != NULL && lk_message_flag (answer, "own")) {
+        tell_rows (&self, answer);
+        *more_p = lk_message_flag (answer, "more");
+    } else {
+        code = say_no_list (answer);
+    }
+    lk_message_destroy (&answer);
+    return code;
+}
+
 /*  -------------------------------------------------------- rows */
 
 lk_name
@@ -169,6 +190,23 @@ lk_row_print_name (const lk_message *row)
         fputs (" in ", stdout);
         lk_show (stdout, context);
     }
+}
+
+/*  The end of a long one is missing, with its context. */
+void
+lk_row_print_name_in (const lk_message *row, int width)
+{
+    char room[LK_OBJECT_LEN_MAX];
+    const lk_name name = lk_row_name (row, room);
+    const char *context = lk_message_text (row, "context");
+    const size_t more = context != NULL ? strlen (context) + 4 : 0;
+    char *all = lk_alloc (name.size + more + 1);
+    memcpy (all, name.data, name.size);
+    if (context != NULL) {
+        snprintf (all + name.size, more + 1, " in %s", context);
+    }
+    lk_show_last (all, name.size + more, width);
+    lk_free (all);
 }
 
 uint64_t

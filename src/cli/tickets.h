@@ -24,6 +24,12 @@ typedef struct {
 int lk_tickets_each (lk_asker *asker, const lk_ticket_wish *wish,
                      lk_ticket_fn *fn, void *user);
 
+/*  Likewise what this host's own lock service knows of its applications, with
+ *  leaders or without; *more_p: there are more of them. The wish's leader does
+ *  not matter. */
+int lk_tickets_own (lk_asker *asker, const lk_ticket_wish *wish,
+                    lk_ticket_fn *fn, void *user, bool *more_p);
+
 /*  The name's bytes, in `room` of LK_OBJECT_LEN_MAX bytes or in the row; empty
  *  if it has none. */
 lk_name lk_row_name (const lk_message *row, char *room);
@@ -32,8 +38,9 @@ lk_name lk_row_name (const lk_message *row, char *room);
  *  is shown; any is like none at all. */
 bool lk_name_is_like (lk_name name, char *const *pattern, int count);
 
-/*  Prints it, as it may be shown, and its context. */
+/*  Prints it, as it may be shown, and its context; in so many columns. */
 void lk_row_print_name (const lk_message *row);
+void lk_row_print_name_in (const lk_message *row, int width);
 
 /*  Hexadecimal in the messages, a number for people. */
 uint64_t lk_row_token (const lk_message *row);

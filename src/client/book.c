@@ -73,6 +73,12 @@ lk_book_new (uint64_t serial)
 }
 
 void
+lk_book_act_for (lk_book *self, int64_t pid)
+{
+    self->pid = pid;
+}
+
+void
 lk_book_destroy (lk_book **self_p)
 {
     lk_book *self = *self_p;
@@ -129,6 +135,7 @@ add_lock (lk_book *self, const lk_lock_name *name, int64_t now_ms)
     self->serial += 2;
     lock->serial = self->serial;
     lock->users = 1;
+    lock->pid = self->pid;
     lock->len = name_len (name->object, name->len);
     lock->object = lk_memdup (name->object, lock->len);
     lock->context = lk_strdup (name->context != NULL ? name->context : "");

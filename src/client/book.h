@@ -90,6 +90,7 @@ struct lk_lock {
     bool released;   /* RELEASED was told for the last one */
     bool is_unit;    /* canal.c keeps it */
     unsigned events; /* that wait to be taken */
+    int64_t pid;     /* of the process that it is for; 0: this one */
     char *object;    /* a NUL behind it */
     size_t len;
     lk_further *others; /* of a set */
@@ -122,6 +123,9 @@ struct lk_lock {
 /*  Serials start at `serial`, which must be even. */
 lk_book *lk_book_new (uint64_t serial);
 void lk_book_destroy (lk_book **self_p);
+
+/*  Locks asked for from now on are for that process; 0: for this one. */
+void lk_book_act_for (lk_book *self, int64_t pid);
 
 /*  The user's wishes, which make sense (wish.h). Everything is copied. */
 

@@ -19,6 +19,7 @@ struct lk_book {
     lk_index names; /* likewise, by their (first) names */
     lk_heap due;    /* whoever has to be looked at; maybe too early */
     uint64_t serial;
+    int64_t pid;     /* of new locks */
     lk_lease *lease; /* the latest that was seen */
     bool deserted;   /* the lock service, or the way there, is gone */
     lk_message_queue messages;

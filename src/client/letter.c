@@ -68,6 +68,12 @@ set_names (lk_message *message, const lk_lock *lock)
 /*  -------------------------------------------------------- LOCK */
 
 static int64_t
+pid_of (const lk_lock *lock)
+{
+    return lock->pid != 0 ? lock->pid : getpid ();
+}
+
+static int64_t
 wait_left (int64_t wait_ms, int64_t since_ms, int64_t now_ms)
 {
     if (wait_ms <= 0) {
@@ -103,7 +109,7 @@ lk_letter_lock (const lk_lock *lock, int64_t now_ms)
     if (wish->key != 0) {
         lk_message_set_hex (message, "key", wish->key);
     }
-    lk_message_set_number (message, "pid", getpid ());
+    lk_message_set_number (message, "pid", pid_of (lock));
     return message;
 }
 
@@ -117,7 +123,7 @@ lk_letter_change (const lk_lock *lock, int64_t now_ms)
     lk_message_set_number (
         message, "wait", wait_left (change->wait_ms, change->asked_at, now_ms));
     lk_message_set_number (message, "turn", lock->turn);
-    lk_message_set_number (message, "pid", getpid ());
+    lk_message_set_number (message, "pid", pid_of (lock));
     return message;
 }
 

@@ -293,6 +293,12 @@ lk_session_host (const lk_session *self)
     return lk_attach_host (self->attach);
 }
 
+void
+lk_session_act_for (lk_session *self, int64_t pid)
+{
+    lk_book_act_for (self->book, pid);
+}
+
 int
 lk_session_fd (const lk_session *self)
 {

@@ -9,24 +9,51 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/*  Returns how many bytes, 0: none. */
+static size_t
+read_some (int64_t pid, const char *what, char *text, size_t room)
+{
+    char path[48];
+    snprintf (path, sizeof path, "/proc/%" PRId64 "/%s", pid, what);
+    const int file = open (path, O_RDONLY | O_CLOEXEC);
+    const ssize_t size = file < 0 ? 0 : read (file, text, room);
+    if (file >= 0) {
+        close (file);
+    }
+    return size > 0 ? (size_t) size : 0;
+}
 
 /*  There is a newline behind it. */
 static void
 read_command (int64_t pid, lk_process_look *look)
 {
-    char path[48], command[LK_COMMAND_SIZE];
-    snprintf (path, sizeof path, "/proc/%" PRId64 "/comm", pid);
-    const int file = open (path, O_RDONLY | O_CLOEXEC);
-    const ssize_t size = file < 0 ? 0 : read (file, command, sizeof command);
+    char command[LK_COMMAND_SIZE];
+    const size_t size = read_some (pid, "comm", command, sizeof command);
     if (size > 1) {
-        (void) lk_escape (command, (size_t) size - 1, look->command,
+        (void) lk_escape (command, size - 1, look->command,
                           sizeof look->command);
     }
-    if (file >= 0) {
-        close (file);
+}
+
+/*  There is a NUL behind each word. Of a long line the end is missing. */
+static void
+read_arguments (int64_t pid, lk_process_look *look)
+{
+    char line[LK_ARGUMENTS_SIZE + 1];
+    size_t size = read_some (pid, "cmdline", line, sizeof line);
+    while (size > 0 && line[size - 1] == '\0') {
+        size--;
     }
+    for (size_t i = 0; i < size; i++) {
+        line[i] = line[i] == '\0' ? ' ' : line[i];
+    }
+    const size_t room =
+        size > LK_ARGUMENTS_SIZE ? LK_ARGUMENTS_SIZE : sizeof look->arguments;
+    (void) lk_escape (line, size, look->arguments, room);
 }
 
 bool
@@ -41,5 +68,6 @@ lk_process_describe (int64_t pid, lk_process_look *look)
     }
     look->uid = (int64_t) folder.st_uid;
     read_command (pid, look);
+    read_arguments (pid, look);
     return true;
 }

@@ -12,10 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LK_COMMAND_SIZE 64 /* bytes of what the kernel tells */
+#define LK_COMMAND_SIZE 64    /* bytes of what the kernel tells, at most */
+#define LK_ARGUMENTS_SIZE 200 /* ... of its words with a space between them */
 
 typedef struct {
-    char command[LK_ESCAPE_ROOM (LK_COMMAND_SIZE)]; /* fit to be shown */
+    char command[LK_ESCAPE_ROOM (LK_COMMAND_SIZE)];     /* fit to be shown */
+    char arguments[LK_ESCAPE_ROOM (LK_ARGUMENTS_SIZE)]; /* likewise; "": none */
     int64_t uid;
 } lk_process_look;
 

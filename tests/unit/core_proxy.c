@@ -535,6 +535,34 @@ START_TEST (all_that_is_held_is_claimed)
 }
 END_TEST
 
+/*  With leaders or without; but not what is given back. */
+START_TEST (what_it_has_itself)
+{
+    const void *place = NULL;
+    lk_node_own own;
+    ask (1);
+    wait_ms (600);
+    ck_assert (lk_node_next_own (node, &place, &own));
+    ck_assert_uint_eq (own.ticket.token, 0);
+    ck_assert_int_ge (own.ticket.age_ms, 600);
+    ck_assert (!lk_node_next_own (node, &place, &own));
+    locked (1);
+    place = NULL;
+    ck_assert (lk_node_next_own (node, &place, &own));
+    ck_assert_uint_ne (own.ticket.token, 0);
+    ck_assert_int_lt (own.ticket.age_ms, 300);
+    ck_assert_int_eq (own.left_ms, -1);
+    ck_assert (!own.danger);
+    wait_ms (6000);
+    place = NULL;
+    ck_assert (lk_node_next_own (node, &place, &own));
+    ck_assert (own.danger);
+    app (LK_ON_UNLOCK, 1, -1, 0);
+    place = NULL;
+    ck_assert (!lk_node_next_own (node, &place, &own));
+}
+END_TEST
+
 /*  Not how long ago it was asked for. */
 START_TEST (how_long_it_is_held_is_claimed)
 {
@@ -548,8 +576,7 @@ START_TEST (how_long_it_is_held_is_claimed)
     give_decree (1, LK_MSG_READY, &later);
     for (size_t i = 0; i < effects.count; i++) {
         const lk_lock_message *message = effects.item[i].message;
-        if (effects.item[i].type == LK_DO_SEND
-            && message->kind == LK_MSG_REPORT
+        if (effects.item[i].type == LK_DO_SEND && message->kind == LK_MSG_REPORT
             && message->as.report.ticket_count > 0) {
             age_ms = message->as.report.tickets[0].age_ms;
         }
@@ -617,6 +644,7 @@ main (void)
     tcase_add_test (tests, no_grant_without_a_session);
     tcase_add_test (tests, all_homes_have_to_have_the_report);
     tcase_add_test (tests, all_that_is_held_is_claimed);
+    tcase_add_test (tests, what_it_has_itself);
     tcase_add_test (tests, how_long_it_is_held_is_claimed);
     tcase_add_test (tests, a_new_session_reports_anew);
     return run_tests ("core_proxy", tests);

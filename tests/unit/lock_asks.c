@@ -71,7 +71,7 @@ START_TEST (lists_names_of_bytes)
     const lk_ticket ticket = {.request = {0, 3, 1},
                               .object = {"z\0\0\xff\0", 5},
                               .owner = {"a@h1", 4}};
-    node.serves = true;
+    node.status.leads = true;
     node.tickets = 1;
     node.ticket = &ticket;
     give (new_message ("a@h1", "LOCKLIST", 3));
@@ -282,7 +282,7 @@ END_TEST
 
 START_TEST (lists_tickets)
 {
-    node.serves = true;
+    node.status.leads = true;
     node.tickets = 700;
     give (new_message ("a@h1", "LOCKLIST", 3));
     const lk_message *list = only_sent ("a@h1", "LOCKLIST");

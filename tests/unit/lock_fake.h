@@ -136,7 +136,9 @@ check_text (const lk_message *message, const char *field, const char *text)
 bool
 lk_process_describe (int64_t pid, lk_process_look *look)
 {
-    *look = (lk_process_look) {.command = "backup.sh", .uid = 1000};
+    *look = (lk_process_look) {.command = "backup.sh",
+                               .arguments = "/bin/sh /opt/backup.sh --full",
+                               .uid = 1000};
     return pid != 0;
 }
 
@@ -150,13 +152,14 @@ struct lk_node {
     size_t count;
     const lk_node_wait *wait;
     size_t waits;
+    const lk_node_own *own;
+    size_t owns;
     lk_node_asked asked;
     size_t flushes;       /* steps that are nothing but the end of others */
     lk_effect effect[16]; /* of the next step */
     size_t effect_count;
     lk_effect done[16];
     lk_node_status status;
-    bool serves;
     bool stopped;
     size_t tickets;
     const lk_ticket *ticket; /* these, else some */
@@ -281,6 +284,19 @@ lk_node_next_wait (const lk_node *self, const void **place, lk_node_wait *wait)
 }
 
 bool
+lk_node_next_own (const lk_node *self, const void **place, lk_node_own *own)
+{
+    const lk_node_own *next = *place;
+    next = next ? next + 1 : self->own;
+    if (!self->own || next == self->own + self->owns) {
+        return false;
+    }
+    *place = next;
+    *own = *next;
+    return true;
+}
+
+bool
 lk_node_find_asked (const lk_node *self, uint64_t serial, lk_node_asked *asked)
 {
     *asked = self->asked;
@@ -300,12 +316,6 @@ lk_node_ticket_left (const lk_node *self, lk_request_id request)
         }
     }
     return -1;
-}
-
-bool
-lk_node_serves (const lk_node *self)
-{
-    return self->serves;
 }
 
 static inline void

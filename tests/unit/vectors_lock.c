@@ -429,6 +429,29 @@ note (lk_past_event event, int64_t ago_ms)
     lk_journal_add (lockd.journal, &past);
 }
 
+static const lk_node_own own[] = {
+    {.ticket = {.request = {0, 3, 9}, .object = {"\0\0backup/db-1", 13}},
+     .left_ms = -1},
+    {.ticket = {.request = {0, 3, 7},
+                .object = {"\0nightly\0backup/db-1", 20},
+                .owner = {APP, sizeof APP - 1},
+                .pid = 4711,
+                .duration_ms = 60000,
+                .token = TOKEN,
+                .ordinal = 1,
+                .age_ms = 5210},
+     .danger = true,
+     .left_ms = 59999}};
+
+START_TEST (list_of_own)
+{
+    node.own = own;
+    node.owns = 2;
+    hear ("app-locklist-own");
+    says ("app-locklist-own-answer");
+}
+END_TEST
+
 START_TEST (status_ready)
 {
     elect ();
@@ -438,6 +461,8 @@ START_TEST (status_ready)
     lockd.alerts = 1;
     node.wait = waits;
     node.waits = 2;
+    node.own = own;
+    node.owns = 2;
     note (LK_PAST_GRANTED, 1500);
     snprintf (lockd.alert, sizeof lockd.alert,
               "2026-11-20T12:00:00Z wrong table: host=h3");
@@ -517,7 +542,7 @@ START_TEST (list_of_tickets)
          .mode =
              {.type = LK_SEMAPHORE, .limit = 5, .bound = 3, .lenient = true},
          .age_ms = 310}};
-    node.serves = true;
+    node.status.leads = true;
     node.ticket = tickets;
     node.tickets = 4;
     hear ("app-locklist");
@@ -531,7 +556,7 @@ START_TEST (list_of_one)
         {.object = {"\0\0backup/db-1", 13}},
         {.object = {"\0nightly\0backup/db-1", 20}, .pid = 88},
     };
-    node.serves = true;
+    node.status.leads = true;
     node.ticket = tickets;
     node.tickets = 2;
     hear ("app-locklist-one");
@@ -547,7 +572,7 @@ END_TEST
 START_TEST (owners)
 {
     lockd.session = 3;
-    node.asked = (lk_node_asked) {.app_serial = 1, .danger = true};
+    node.asked = (lk_node_asked) {.app_serial = 1, .pid = 4711, .danger = true};
     hear ("app-lockowners");
     says ("app-lockowners-answer");
 }
@@ -583,7 +608,7 @@ END_TEST
 
 START_TEST (top)
 {
-    node.serves = true;
+    node.status.leads = true;
     node.wait = waits;
     node.waits = 2;
     note (LK_PAST_GRANTED, 20000); /* too long ago */
@@ -722,6 +747,7 @@ main (void)
                                       members_not_changed,
                                       alert,
                                       list_of_one,
+                                      list_of_own,
                                       owners,
                                       history,
                                       top};

@@ -250,11 +250,25 @@ typedef struct {
 bool lk_node_find_asked (const lk_node *self, uint64_t serial,
                          lk_node_asked *asked);
 
+/*  What this host's applications hold and wait for, as the host itself knows
+ *  it, with leaders or without. */
+typedef struct {
+    lk_ticket ticket; /* borrowed until the next step; token 0: not held */
+    bool later;       /* of a set: not its turn yet */
+    bool danger;      /* held, and may soon be lost */
+    int64_t left_ms;  /* of its duration; -1: it has none, or is not held */
+} lk_node_own;
+
+/*  All of them, in no order that means anything, between two steps. Start with
+ *  *place = NULL; false at the end. */
+bool lk_node_next_own (const lk_node *self, const void **place,
+                       lk_node_own *own);
+
 /*  What is left of the duration of a ticket, as far as the own leader knows:
  *  its home does; -1: it does not, or there is none. */
 int64_t lk_node_ticket_left (const lk_node *self, lk_request_id request);
 
-/*  Whether the own table is a serving leader's, so that the list is true. */
+/*  Whether the own table is a serving leader's. */
 bool lk_node_serves (const lk_node *self);
 
 #endif

@@ -83,9 +83,9 @@ typedef struct lk_asked {
     bool danger;        /* HELD: it was told so */
     lk_turn turn;
     int64_t linger_ms;
-    lk_err error;         /* CLOSING, ENDED: what it was told */
-    uint64_t object_hash; /* lk_hash64 () of the ticket's */
-    lk_ticket ticket;     /* token, key when held */
+    lk_err error;          /* CLOSING, ENDED: what it was told */
+    uint64_t object_hash;  /* lk_hash64 () of the ticket's */
+    lk_ticket ticket;      /* token, key when held */
     int64_t since_ms;      /* asked; granted, when its token is there */
     int64_t wait_until_ms; /* WAITING, ERRAND; RESUMING: of the old lease */
     int64_t until_ms;      /* of the duration; ENDED: of the grace, if nobody

@@ -134,6 +134,41 @@ lk_node_find_asked (const lk_node *node, uint64_t serial, lk_node_asked *asked)
     return true;
 }
 
+static bool
+is_open (const lk_asked *asked)
+{
+    return asked->state != LK_ASKED_ENDED && asked->state != LK_ASKED_CLOSING
+           && asked->state != LK_ASKED_ERRAND;
+}
+
+bool
+lk_node_next_own (const lk_node *node, const void **place, lk_node_own *own)
+{
+    const lk_index *serials = &node->proxy.serials;
+    const lk_link *link = *place;
+    do {
+        link = link ? lk_index_next (serials, link) : lk_index_first (serials);
+        if (!link) {
+            return false;
+        }
+    } while (!is_open ((const lk_asked *) link));
+    const lk_asked *asked = (const lk_asked *) link;
+    const int64_t left_ms = asked->until_ms - node->now_ms;
+    const bool ends = asked->ticket.token != 0 && asked->until_ms != INT64_MAX;
+    *place = link;
+    *own = (lk_node_own) {.ticket = asked->ticket,
+                          .later = asked->state == LK_ASKED_LATER,
+                          .danger = asked->danger,
+                          .left_ms = !ends         ? -1
+                                     : left_ms > 0 ? left_ms
+                                                   : 0};
+    own->ticket.request = (lk_request_id) {.host = node->config.self,
+                                           .session = node->facts.session,
+                                           .serial = asked->serial};
+    own->ticket.age_ms = node->now_ms - asked->since_ms;
+    return true;
+}
+
 int64_t
 lk_node_ticket_left (const lk_node *node, lk_request_id request)
 {
