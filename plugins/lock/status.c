@@ -192,6 +192,7 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
                            note_ready (self, status.ready));
     lk_message_set_flag (message, "leads", status.leads);
     lk_message_set_flag (message, "may_lead", self->eligible);
+    lk_message_set_number (message, "leaders_max", self->options.leaders_max);
     lk_message_set_text (message, "phase", status.phase);
     write_decree (self, message, decree);
     add_hosts (self, message, "sees", status.sees);

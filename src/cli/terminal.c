@@ -112,6 +112,15 @@ lk_terminal_width (void)
                : INT16_MAX;
 }
 
+int
+lk_terminal_height (void)
+{
+    struct winsize size;
+    return ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0
+               ? size.ws_row
+               : INT16_MAX;
+}
+
 /*  -------------------------------------------------------- colours */
 
 static bool

@@ -40,6 +40,9 @@ lk_span_text lk_span (int64_t ms);
 /*  Columns of the terminal that is stdout; if it is none, very many. */
 int lk_terminal_width (void);
 
+/*  ... and its lines. */
+int lk_terminal_height (void);
+
 /*  Colours, if stdout is a terminal that has some and NO_COLOR is not set;
  *  else both are empty. */
 typedef enum { LK_GOOD, LK_BAD, LK_HEAD } lk_color;

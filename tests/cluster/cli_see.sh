@@ -58,7 +58,7 @@ check 'wait-ready: no endpoint' says 125 'is no endpoint' \
 status_has () {
     on "$1" status >"$work/status"
     grep -qE "$2" "$work/status" || {
-        cat "$work/status"
+        tail -n 40 "$work/status"
         return 1
     }
 }
@@ -76,6 +76,10 @@ check 'status: links with their age' \
     status_has h1 '^h2 .* live +[0-9.]+ s ready +[0-9.]+ +[0-9.]+$'
 check 'status: who waits' \
     status_has h3 '^requests +2 in the cluster, 1 of them wait, for 1 names$'
+check 'status: since when locks can be had' \
+    status_has h1 '^locks +ready for [0-9.]+ s'
+check 'status: what the router keeps' \
+    status_has h1 '^router +no message waits; since its start 0 expired,'
 check 'status: nothing to do' status_has h1 '^alerts +none$'
 check 'status: no colours but on a terminal' code 1 grep -q $'\033' \
     "$work/status"
@@ -95,6 +99,14 @@ check 'status: hosts fit into 60 columns' awk \
     '/^(HOST|h[123]) / { n++; if (length > 61) { bad = 1; print } }
     END { exit bad || n != 4 }' \
     <(NO_COLOR=1 status_1 terminal sh -c "stty cols 60; '$lockkeeper' status")
+screenful () {
+    NO_COLOR=1 status_1 terminal sh -c "stty cols $1 rows $2
+        '$lockkeeper' status" | tr -d '\r' >"$work/fits"
+    awk -v most="$1" 'length > most { print; bad = 1 } END { exit bad }' \
+        "$work/fits" && [ "$(wc -l <"$work/fits")" -le "$2" ]
+}
+check 'status: one screen' screenful 80 24
+check 'status: a narrow one' screenful 40 24
 check 'status --json' json 'it["ready"] and len(rows) == 1
     and [host["host"] for host in it["hosts"]] == ["h1", "h2", "h3"]
     and all(host["live"] and host["ready"] for host in it["hosts"])
@@ -219,6 +231,28 @@ json_watcher=$!
 check 'watch: who waits' within 5 grep -qE \
     '^[0-9:.]+ shop: 1 waiting, .*; held by 1$' "$work/watch"
 check 'top: who waits' says 0 ' shop' on h3 top --once
+#   In the order of what is asked for, and then of names.
+start_on h3 run shop -- true
+waiters="$!"
+for name in b-shop a-shop; do
+    start_on h1 run $name -- sleep 60
+    waiters+=" $!"
+    within 5 is_listed '^held ' $name
+    start_on h1 run $name -- true
+    waiters+=" $!"
+    within 5 is_listed '^waiting ' $name
+done
+top_is () {
+    on h2 top --once --sort "$1" | awk '/-?shop$/ { print $NF }' >"$work/order"
+    diff "$work/order" <(printf '%s\n' "${@:2}")
+}
+check 'top: the most waiters first, then by name' \
+    within 5 top_is waiters shop a-shop b-shop
+check 'top: the longest wait first' within 5 top_is time shop b-shop a-shop
+# shellcheck disable=SC2086
+kill $waiters
+# shellcheck disable=SC2086
+wait $waiters
 check 'top: --json' json 'it["object"] == "shop" and it["waiters"] == 1
     and it["holders"] == 1 and it["longest_ms"] > 0
     and all(row["grants"] >= 0 for row in rows)' on h3 top --json
@@ -318,6 +352,22 @@ if [ -n "${LK_HOSTED:-}" ]; then
     watched='its router is not linked any more'
 fi
 check 'status: which host has no lock service' status_has h1 "$gone"
+check 'status: who is missing' status_has h1 '^warning .* missing: h2 h3;'
+start_on h1 run kept --wait 20 -- true
+waiter=$!
+if [ -z "${LK_HOSTED:-}" ]; then
+    start_on h3 run cached --wait 9 -- true
+    check 'status: a message waits for a lock service' within 5 status_has h3 \
+        '^router +1 messages wait here for lock@h3 1; since'
+    kill $!
+    check 'status: its router runs' status_has h3 \
+        '^warning .*router runs, but no lock service answers: h3 h2;'
+fi
+kill $waiter
+wait $waiter
+check 'status --json: advice' json 'any(a["kind"] == "warning"
+    and "missing: h2 h3;" in a["text"] for a in it["advice"])' \
+    on h1 status --json
 check 'status --json: the same' json 'not it["ready"]
     and it["reason"].startswith("sees 1 of 3")
     and all('"$why"' for row in it["hosts"][1:])' on h1 status --json
@@ -339,6 +389,8 @@ check 'show: not those of others' says 124 'none of them holds it' \
     on h1 show gone
 check 'list: no leader has it' says 1 'list --own' on h1 list
 check 'list: --own, nevertheless' says 0 ' kept' on h1 list --own
+check 'status: locks in jeopardy' within 9 status_has h1 \
+    '^warning +1 locks may soon be lost, .* the leaders: h1$'
 check 'wait-ready: says what it waits for' \
     says 124 'sees 1 of 3 members, needs 2' on h1 wait-ready --timeout 0.5
 check 'wait-ready: of a host without a lock service' \

@@ -1,4 +1,4 @@
-/*  refused.c - hosts that are turned away, as the routers of the cluster tell
+/*  status_refused.c - hosts that are turned away, as the routers tell
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -7,7 +7,7 @@
  *  to know of it.
  */
 
-#include "cli/refused.h"
+#include "cli/status.h"
 
 #include "cli/terminal.h"
 #include "wire/message_frame.h"
@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LABEL "%-12s "
-#define INDENT "             "
 #define SHOWN_MAX 16
 
 /*  Who, and by whom. */
@@ -58,8 +56,8 @@ note (shown *self, const char *host, const char *address)
 
 /*  What `by` says of one that it refuses, or that refuses it. */
 static void
-print_row (shown *self, const char *by, const lk_message *router,
-           const lk_message *row)
+add_row (shown *self, lk_advices *advices, const char *by,
+         const lk_message *router, const lk_message *row)
 {
     const bool is_ours = strcmp (text_of (row, "what"), "refused by it") != 0;
     const char *host = is_ours ? text_of (row, "host") : by;
@@ -68,31 +66,29 @@ print_row (shown *self, const char *by, const lk_message *router,
     if (!note (self, host, address)) {
         return;
     }
-    printf (LABEL "host ", "warning");
-    lk_show (stdout, host);
-    printf (" at ");
-    lk_show (stdout, address);
-    printf (" is refused by host ");
-    lk_show (stdout, is_ours ? by : text_of (row, "host"));
-    printf (", for %s:\n" INDENT,
-            lk_span (lk_message_number (row, "since_ms", 0)).text);
-    lk_show (stdout, text_of (row, "reason"));
-    puts ("\n" INDENT "lockkeeper-router(8), DIAGNOSTICS, says what to do");
+    lk_advise (advices, "warning",
+               "host %s at %s is refused by host %s, for %s: %s; "
+               "lockkeeper-router(8), DIAGNOSTICS, says what to do",
+               host, address, is_ours ? by : text_of (row, "host"),
+               lk_span (lk_message_number (row, "since_ms", 0)).text,
+               text_of (row, "reason"));
 }
 
 static void
-print_rows (shown *self, const char *by, const lk_message *router)
+add_rows (shown *self, lk_advices *advices, const char *by,
+          const lk_message *router)
 {
     lk_message *row;
     for (size_t i = 0; (row = lk_message_row (router, "refusals", i)) != NULL;
          i++) {
-        print_row (self, by, router, row);
+        add_row (self, advices, by, router, row);
         lk_message_destroy (&row);
     }
 }
 
-int
-lk_cli_print_refused (const lk_survey *survey, lk_asker *asker, int wait_ms)
+void
+lk_status_add_refused (const lk_survey *survey, lk_asker *asker, int wait_ms,
+                       lk_advices *advices)
 {
     lk_message *questions[LK_SURVEY_HOSTS], *answers[LK_SURVEY_HOSTS];
     shown self = {.count = 0};
@@ -104,14 +100,13 @@ lk_cli_print_refused (const lk_survey *survey, lk_asker *asker, int wait_ms)
                            : NULL;
     }
     if (survey->router != NULL) {
-        print_rows (&self, survey->host[0].name, survey->router);
+        add_rows (&self, advices, survey->host[0].name, survey->router);
     }
     lk_asker_ask_all (asker, questions, answers, survey->count, wait_ms);
     for (size_t i = 0; i < survey->count; i++) {
         if (answers[i] != NULL) {
-            print_rows (&self, survey->host[i].name, answers[i]);
+            add_rows (&self, advices, survey->host[i].name, answers[i]);
         }
         lk_message_destroy (&answers[i]);
     }
-    return self.count;
 }

@@ -1,0 +1,53 @@
+/*  status.h - how a host and its cluster are: what to say of a survey
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#ifndef LK_STATUS_H
+#define LK_STATUS_H
+
+#include "cli/survey.h"
+
+/*  -------------------------------------------------------- hosts */
+
+const char *lk_status_role (const lk_survey_host *host);
+
+/*  Why it is not as it should be; NULL: all is well. */
+const char *lk_status_trouble (const lk_survey_host *host);
+
+/*  Its link's state, or what there is instead of one. */
+const char *lk_status_link (const lk_survey_host *host);
+
+/*  -------------------------------------------------------- what is to do */
+
+#define LK_ADVICE_SIZE 600
+#define LK_ADVICES 24
+
+typedef struct {
+    const char *label; /* "alerts": of a table that was wrong; "warning": of
+                          what is not as it should be; "note" */
+    char text[LK_ADVICE_SIZE];
+} lk_advice;
+
+typedef struct {
+    lk_advice item[LK_ADVICES];
+    size_t count;
+} lk_advices;
+
+void lk_advise (lk_advices *self, const char *label, const char *format, ...)
+    __attribute__ ((format (printf, 3, 4)));
+
+/*  Asks all routers whom they refuse, within about `wait_ms`. */
+void lk_status_advise (const lk_survey *survey, lk_asker *asker, int wait_ms,
+                       lk_advices *advices);
+void lk_status_add_refused (const lk_survey *survey, lk_asker *asker,
+                            int wait_ms, lk_advices *advices);
+
+/*  -------------------------------------------------------- for people */
+
+/*  All of it; `object` may be NULL. */
+void lk_status_print (const lk_survey *survey, const lk_advices *advices,
+                      const char *object);
+
+#endif

@@ -1,0 +1,283 @@
+/*  status_advice.c - what is wrong in a cluster, and what to do about it
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "cli/status.h"
+
+#include "wire/message_frame.h"
+
+#include <inttypes.h>
+#include <lockkeeper/lockkeeper.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAMES_SIZE 300
+
+/*  -------------------------------------------------------- words */
+
+void
+lk_advise (lk_advices *self, const char *label, const char *format, ...)
+{
+    if (self->count < LK_ADVICES) {
+        lk_advice *it = &self->item[self->count++];
+        va_list arguments;
+        it->label = label;
+        va_start (arguments, format);
+        vsnprintf (it->text, sizeof it->text, format, arguments);
+        va_end (arguments);
+    }
+}
+
+/*  Hosts that something is so of. */
+typedef bool is_so (const lk_survey *survey, const lk_survey_host *host);
+
+typedef struct {
+    size_t count;
+    char text[NAMES_SIZE];
+} names;
+
+static void
+add_name (names *self, const char *name)
+{
+    const size_t used = strlen (self->text);
+    const bool fits = used + strlen (name) + 6 < sizeof self->text;
+    const bool full = used > 3 && strcmp (self->text + used - 3, "...") == 0;
+    self->count++;
+    if (!full) {
+        snprintf (self->text + used, sizeof self->text - used, "%s%s",
+                  used > 0 ? " " : "", fits ? name : "...");
+    }
+}
+
+static names
+names_of (const lk_survey *survey, is_so *is)
+{
+    names self = {.text = ""};
+    for (size_t i = 0; i < survey->count; i++) {
+        if (is (survey, &survey->host[i])) {
+            add_name (&self, survey->host[i].name);
+        }
+    }
+    return self;
+}
+
+/*  -------------------------------------------------------- hosts */
+
+static bool
+is_missing (const lk_survey *survey, const lk_survey_host *host)
+{
+    (void) survey;
+    return host->is_member && (!host->live || host->lock == NULL);
+}
+
+static bool
+is_unlinked (const lk_survey *survey, const lk_survey_host *host)
+{
+    (void) survey;
+    return !host->live && !host->is_member;
+}
+
+/*  Its router answers. */
+static bool
+lacks_service (const lk_survey *survey, const lk_survey_host *host)
+{
+    (void) survey;
+    return host->live && host->lock == NULL;
+}
+
+static bool
+is_not_ready (const lk_survey *survey, const lk_survey_host *host)
+{
+    (void) survey;
+    return host->live && host->lock != NULL
+           && !lk_message_is (host->lock, "LOCKREADY");
+}
+
+static bool
+is_guest (const lk_survey *survey, const lk_survey_host *host)
+{
+    return survey->lock != NULL
+           && lk_message_item_count (survey->lock, "members") && host->live
+           && host->lock != NULL && !host->is_member;
+}
+
+static bool
+is_endangered (const lk_survey *survey, const lk_survey_host *host)
+{
+    (void) survey;
+    return host->lock != NULL
+           && lk_message_number (host->lock, "jeopardy", 0) > 0;
+}
+
+static bool
+is_of_other_version (const lk_survey *survey, const lk_survey_host *host)
+{
+    const char *own = survey->router != NULL
+                          ? lk_message_text (survey->router, "version")
+                          : NULL;
+    const char *version =
+        host->link != NULL ? lk_message_text (host->link, "version") : NULL;
+    return host->live && own != NULL && version != NULL && version[0] != '\0'
+           && strcmp (own, version) != 0;
+}
+
+static bool
+could_lead (const lk_survey *survey, const lk_survey_host *host)
+{
+    (void) survey;
+    return host->is_member && host->live && host->lock != NULL
+           && lk_message_flag (host->lock, "may_lead");
+}
+
+/*  -------------------------------------------------------- advice */
+
+/*  The message of a table that was wrong is the same on all hosts. */
+static void
+look_at_tables (const lk_survey *survey, lk_advices *advices)
+{
+    for (size_t i = 0; i < survey->count; i++) {
+        const lk_message *lock = survey->host[i].lock;
+        const int64_t alerts =
+            lock != NULL ? lk_message_number (lock, "alerts", 0) : 0;
+        const char *alert = lock != NULL ? lk_message_text (lock, "alert") : "";
+        if (alerts > 0) {
+            lk_advise (advices, "alerts",
+                       "%" PRId64 " times a leader's table was wrong; at last "
+                       "%s; it was filled anew; check that host's memory",
+                       alerts, alert != NULL ? alert : "?");
+            return;
+        }
+    }
+}
+
+/*  How many more may be lost. */
+static void
+look_at_members (const lk_survey *survey, lk_advices *advices)
+{
+    size_t members = 0;
+    for (size_t i = 0; i < survey->count; i++) {
+        members += survey->host[i].is_member;
+    }
+    const names missing = names_of (survey, is_missing);
+    const size_t live = members - missing.count, needed = members / 2 + 1;
+    if (missing.count > 0) {
+        lk_advise (
+            advices, "warning",
+            "%zu of %zu members answer, %zu are needed%s; missing: %s; %s",
+            live, members, needed,
+            live == needed ? ": no other one may fail" : "", missing.text,
+            live < needed ? "start their daemons or mend the network; "
+                            "nobody gets a lock before"
+                          : "start their daemons, or `cluster remove` "
+                            "them");
+    }
+}
+
+static void
+look_at_hosts (const lk_survey *survey, lk_advices *advices)
+{
+    const names unlinked = names_of (survey, is_unlinked);
+    const names bare = names_of (survey, lacks_service);
+    const names unready = names_of (survey, is_not_ready);
+    if (unlinked.count > 0) {
+        lk_advise (advices, "warning",
+                   "not linked with this host, though no members: %s; start "
+                   "their routers or mend the network",
+                   unlinked.text);
+    }
+    if (bare.count > 0) {
+        lk_advise (
+            advices, "warning",
+            "the router runs, but no lock service answers: %s; start "
+            "lockkeeper-lockd there; its log tells why it ended, maybe a full "
+            "disk",
+            bare.text);
+    }
+    if (unready.count > 0) {
+        lk_advise (advices, "warning", "locks cannot be had on: %s",
+                   unready.text);
+    }
+}
+
+/*  As many as there are votes for, and hosts that may. */
+static void
+look_at_leaders (const lk_survey *survey, lk_advices *advices)
+{
+    const size_t leaders = survey->lock != NULL
+                               ? lk_message_item_count (survey->lock, "leaders")
+                               : 0;
+    const names could = names_of (survey, could_lead);
+    const int64_t most =
+        survey->lock != NULL
+            ? lk_message_number (survey->lock, "leaders_max", 0)
+            : 0;
+    const size_t possible =
+        (int64_t) could.count < most ? could.count : (size_t) most;
+    if (lk_survey_is_ready (survey) && leaders < possible) {
+        lk_advise (advices, "warning",
+                   "%zu leaders, and there could be %zu; that should last "
+                   "seconds only: if "
+                   "it stays so, see the lock services' logs",
+                   leaders, possible);
+    }
+}
+
+static void
+look_at_locks (const lk_survey *survey, lk_advices *advices)
+{
+    const names endangered = names_of (survey, is_endangered);
+    int64_t locks = 0;
+    for (size_t i = 0; i < survey->count; i++) {
+        locks += survey->host[i].lock != NULL
+                     ? lk_message_number (survey->host[i].lock, "jeopardy", 0)
+                     : 0;
+    }
+    if (endangered.count > 0) {
+        lk_advise (advices, "warning",
+                   "%" PRId64
+                   " locks may soon be lost, since their hosts do not "
+                   "hear the leaders: %s",
+                   locks, endangered.text);
+    }
+}
+
+static void
+look_at_versions (const lk_survey *survey, lk_advices *advices)
+{
+    const names other = names_of (survey, is_of_other_version);
+    if (other.count > 0) {
+        lk_advise (advices, "note", "routers of other versions than here: %s",
+                   other.text);
+    }
+}
+
+static void
+look_at_guests (const lk_survey *survey, lk_advices *advices)
+{
+    const names guests = names_of (survey, is_guest);
+    if (guests.count > 0) {
+        lk_advise (
+            advices, "note",
+            "no members, so that they have no vote: %s; `lockkeeper cluster "
+            "add` makes a host one",
+            guests.text);
+    }
+}
+
+void
+lk_status_advise (const lk_survey *survey, lk_asker *asker, int wait_ms,
+                  lk_advices *advices)
+{
+    advices->count = 0;
+    look_at_tables (survey, advices);
+    look_at_members (survey, advices);
+    look_at_hosts (survey, advices);
+    lk_status_add_refused (survey, asker, wait_ms, advices);
+    look_at_leaders (survey, advices);
+    look_at_locks (survey, advices);
+    look_at_versions (survey, advices);
+    look_at_guests (survey, advices);
+}
