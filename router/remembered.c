@@ -8,6 +8,7 @@
 #include "gossip.h"
 
 #include "net/log.h"
+#include "net/whole_file.h"
 #include "net/zpl.h"
 #include "settings/edit.h"
 #include "util/alloc.h"
@@ -77,11 +78,10 @@ write_all (const char *path, const char *text)
 {
     const int fd = open (
         path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    const size_t size = strlen (text);
     if (fd == -1) {
         return false;
     }
-    const bool done = write (fd, text, size) == (ssize_t) size;
+    const bool done = lk_file_write (fd, text, strlen (text));
     const int number = errno;
     close (fd);
     errno = number;

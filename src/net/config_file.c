@@ -10,6 +10,7 @@
 
 #include "net/config_values.h"
 
+#include "net/whole_file.h"
 #include "net/zpl.h"
 #include "util/alloc.h"
 
@@ -53,16 +54,11 @@ read_text (const reading *self, const char *path, lk_err *error)
         return NULL;
     }
     char *buffer = lk_alloc (FILE_SIZE_MAX + 2);
-    size_t size = 0;
-    ssize_t got = 1;
-    while (got > 0 && size <= FILE_SIZE_MAX) {
-        got = read (fd, buffer + size, FILE_SIZE_MAX + 1 - size);
-        size += got > 0 ? (size_t) got : 0;
-    }
+    const ssize_t size = lk_file_read (fd, buffer, FILE_SIZE_MAX + 1);
     *error = LK_OK;
-    if (got < 0) {
+    if (size < 0) {
         *error = lk_problem_errno (self->problem, "cannot read '%s'", path);
-    } else if (size > FILE_SIZE_MAX || memchr (buffer, 0, size)) {
+    } else if (size > FILE_SIZE_MAX || memchr (buffer, 0, (size_t) size)) {
         complain (self, 0,
                   size > FILE_SIZE_MAX ? "larger than 256 KiB"
                                        : "has a NUL byte: it is no text");

@@ -9,6 +9,7 @@
 
 #include "net/state_file.h"
 
+#include "net/whole_file.h"
 #include "util/alloc.h"
 
 #include <errno.h>
@@ -112,31 +113,12 @@ lk_state_file_path (const lk_state_file *self)
 
 /*  -------------------------------------------------------- reading */
 
-/*  Up to `room` bytes; less only at the end of the file. -1 and errno. */
-static ssize_t
-read_all (int fd, char *data, size_t room)
-{
-    size_t size = 0;
-
-    while (size < room) {
-        ssize_t got = read (fd, data + size, room - size);
-        if (got == 0) {
-            break;
-        }
-        if (got < 0 && errno != EINTR) {
-            return -1;
-        }
-        size += got > 0 ? (size_t) got : 0;
-    }
-    return (ssize_t) size;
-}
-
 static lk_err
 read_file (lk_state_file *self, int fd, size_t size_max, char **data,
            size_t *size, lk_problem *problem)
 {
     char *buffer = lk_alloc (size_max + 2);
-    ssize_t got = read_all (fd, buffer, size_max + 1);
+    ssize_t got = lk_file_read (fd, buffer, size_max + 1);
     lk_err error = LK_OK;
 
     if (got < 0) {
@@ -178,21 +160,6 @@ lk_state_file_read (lk_state_file *self, size_t size_max, char **data,
 /*  -------------------------------------------------------- writing */
 
 static bool
-write_all (int fd, const char *data, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write (fd, data, size);
-        if (written < 0 && errno != EINTR) {
-            return false;
-        }
-        size_t count = written > 0 ? (size_t) written : 0;
-        data += count;
-        size -= count;
-    }
-    return true;
-}
-
-static bool
 write_temporary (lk_state_file *self, const void *data, size_t size)
 {
     int fd = openat (self->dir_fd, self->temporary,
@@ -201,7 +168,7 @@ write_temporary (lk_state_file *self, const void *data, size_t size)
     if (fd == -1) {
         return false;
     }
-    bool is_written = write_all (fd, data, size) && fsync (fd) == 0;
+    bool is_written = lk_file_write (fd, data, size) && fsync (fd) == 0;
     int error = errno;
     bool is_closed = close (fd) == 0;
     if (!is_written) {

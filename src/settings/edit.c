@@ -6,6 +6,7 @@
 
 #include "settings/edit.h"
 
+#include "net/whole_file.h"
 #include "net/zpl.h"
 #include "util/alloc.h"
 #include "util/bytes.h"
@@ -164,19 +165,15 @@ lk_edit_text (const char *text, const char *key, const char *const *values)
 /*  -------------------------------------------------------- files */
 
 static char *
-read_all (int fd, const char *path, lk_problem *problem)
+read_text (int fd, const char *path, lk_problem *problem)
 {
     char *text = lk_alloc (FILE_SIZE_MAX + 2);
-    size_t size = 0;
-    ssize_t got = 1;
-    while (got > 0 && size <= FILE_SIZE_MAX) {
-        got = read (fd, text + size, FILE_SIZE_MAX + 1 - size);
-        size += got > 0 ? (size_t) got : 0;
-    }
-    if (got == 0 && memchr (text, 0, size) == NULL) {
+    const ssize_t size = lk_file_read (fd, text, FILE_SIZE_MAX + 1);
+    if (size >= 0 && size <= FILE_SIZE_MAX
+        && memchr (text, 0, (size_t) size) == NULL) {
         return text;
     }
-    if (got < 0) {
+    if (size < 0) {
         (void) lk_problem_errno (problem, "cannot read '%s'", path);
     } else {
         (void) lk_problem_set (problem, LK_INVALID,
@@ -197,24 +194,9 @@ lk_edit_read (const char *path, lk_problem *problem)
         (void) lk_problem_errno (problem, "cannot open '%s'", path);
         return NULL;
     }
-    char *text = read_all (fd, path, problem);
+    char *text = read_text (fd, path, problem);
     close (fd);
     return text;
-}
-
-static bool
-write_all (int fd, const char *text)
-{
-    size_t size = strlen (text);
-    while (size > 0) {
-        const ssize_t written = write (fd, text, size);
-        if (written < 0 && errno != EINTR) {
-            return false;
-        }
-        text += written > 0 ? written : 0;
-        size -= written > 0 ? (size_t) written : 0;
-    }
-    return true;
 }
 
 static bool
@@ -250,8 +232,8 @@ replace (const char *path, const char *folder, const char *text,
     if (fd == -1) {
         return lk_problem_errno (problem, "cannot write '%s'", path);
     }
-    bool done =
-        write_all (fd, text) && keep_owner (fd, path) && fsync (fd) == 0;
+    bool done = lk_file_write (fd, text, strlen (text)) && keep_owner (fd, path)
+                && fsync (fd) == 0;
     done = done && rename (fresh, path) == 0 && sync_folder (folder);
     const int number = errno;
     close (fd);

@@ -10,6 +10,7 @@
 #include "net/log.h"
 #include "net/paths.h"
 #include "net/state_file.h"
+#include "net/whole_file.h"
 #include "net/zpl.h"
 #include "util/hash.h"
 #include "wire/address.h"
@@ -35,7 +36,7 @@ read_machine (char machine[17])
     ssize_t size = 0;
     machine[0] = '\0';
     if (fd != -1) {
-        size = read (fd, id, sizeof id - 1);
+        size = lk_file_read (fd, id, sizeof id - 1);
         close (fd);
     }
     if (size == sizeof id - 1) {
@@ -120,7 +121,7 @@ lk_own_identity_read (lk_own_identity *self, const char *path,
     if (fd == -1) {
         return lk_problem_errno (problem, "cannot open '%s'", path);
     }
-    const ssize_t size = read (fd, text, IDENTITY_SIZE_MAX);
+    const ssize_t size = lk_file_read (fd, text, IDENTITY_SIZE_MAX);
     const int number = errno;
     close (fd);
     if (size < 0) {
