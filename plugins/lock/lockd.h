@@ -210,6 +210,10 @@ void lk_lockd_tell_top (lk_lockd *self, const lk_message *request);
  *  false: the key is none. */
 bool lk_lockd_set_key (lk_message *row, lk_name key);
 
+/*  A text of up to LK_REASON_MAX bytes; one that is empty or longer is left
+ *  out. */
+void lk_lockd_set_text (lk_message *message, const char *field, lk_name text);
+
 /*  Reads it; NULL after having answered that it makes no sense. `key` is empty
  *  if there is none. */
 bool lk_lockd_get_key (lk_lockd *self, const lk_message *request, char *room,

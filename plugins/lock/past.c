@@ -189,17 +189,6 @@ lk_lockd_note_dropped (lk_lockd *self, const lk_ticket *ticket)
 
 /*  -------------------------------------------------------- telling */
 
-static void
-set_text (lk_message *row, const char *field, lk_name name)
-{
-    char text[LK_REASON_MAX + 1];
-    if (name.size > 0 && name.size <= LK_REASON_MAX) {
-        memcpy (text, name.data, name.size);
-        text[name.size] = '\0';
-        lk_message_set_text (row, field, text);
-    }
-}
-
 /*  The host of service@host. */
 static lk_name
 host_of (lk_name owner)
@@ -220,8 +209,8 @@ add_row (lk_message *list, const lk_past *past, int64_t now_ms)
     lk_message_set_text (row, "event", lk_past_word (past->event));
     lk_message_set_number (row, "ago_ms", now_ms - past->at_ms);
     (void) lk_lockd_set_key (row, past->key);
-    set_text (row, "host", host_of (past->owner));
-    set_text (row, "owner", past->owner);
+    lk_lockd_set_text (row, "host", host_of (past->owner));
+    lk_lockd_set_text (row, "owner", past->owner);
     lk_message_set_number (row, "pid", past->pid);
     lk_message_set_hex (row, "token", past->token);
     lk_message_set_number (row, "waited_ms", past->waited_ms);
@@ -229,7 +218,7 @@ add_row (lk_message *list, const lk_past *past, int64_t now_ms)
     if (past->error != LK_OK) {
         lk_message_set_text (row, "error", lk_err_word (past->error));
     }
-    set_text (row, "reason", past->reason);
+    lk_lockd_set_text (row, "reason", past->reason);
     lk_message_add_row (list, "events", &row);
 }
 

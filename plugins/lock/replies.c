@@ -39,14 +39,14 @@ set_error (lk_message *reply, lk_err error)
     lk_message_set_text (reply, "text", lk_err_text (error));
 }
 
-static void
-set_name (lk_message *reply, const char *field, lk_name name)
+void
+lk_lockd_set_text (lk_message *message, const char *field, lk_name text)
 {
-    char text[LK_REASON_MAX + 1];
-    if (name.size > 0 && name.size <= LK_REASON_MAX) {
-        memcpy (text, name.data, name.size);
-        text[name.size] = '\0';
-        lk_message_set_text (reply, field, text);
+    char room[LK_REASON_MAX + 1];
+    if (text.size > 0 && text.size <= LK_REASON_MAX) {
+        memcpy (room, text.data, text.size);
+        room[text.size] = '\0';
+        lk_message_set_text (message, field, room);
     }
 }
 
@@ -159,7 +159,7 @@ write_unlocked (const lk_app *app, const lk_request *request,
         lk_message_set_flag (reply, "late", true);
     } else if (answer->error != LK_OK) {
         set_error (reply, answer->error);
-        set_name (reply, "reason", answer->reason);
+        lk_lockd_set_text (reply, "reason", answer->reason);
         lk_message_set_ttl (reply, LOST_TTL_S);
     }
     return reply;
