@@ -151,4 +151,29 @@ check 'and on itself' says 1 "host h2 at $net.4:7411 is refused by host" \
     at h4 status
 check 'with why' grep -q "another live host is called 'h2'" "$work/said"
 stop h4 TERM
+
+#   ------------------------------------------------------------ a name
+
+#   pair ADDRESS...: those of a name, for a router that sees them.
+pair () {
+    printf '%s pair.example\n' "$@" >"$work/names"
+}
+inside=(unshare --user --map-root-user --mount sh -c
+    'mount --bind "$0" /etc/hosts && exec "$@"' "$work/names")
+pair "$net.9" "$net.1"
+if "${inside[@]}" getent ahosts pair.example | grep -q "^$net.1 "; then
+    own h5 h5 pair.example:7411
+    "${inside[@]}" "$BUILD/lockkeeper-router" --config "$work/h5/conf" \
+        2>>"$work/h5/log" &
+    pid[h5]=$!
+    check 'of two addresses of a name the one that answers is taken' \
+        within 10 has h5 'h1 live configuration'
+    pair "$net.9" "$net.3"
+    stop h1 KILL
+    check 'a name is looked up anew when its host is gone' \
+        within 10 has h5 'h3 double configuration'
+    check 'and the other way to that host stays' has h5 'h3 live told by h1'
+else
+    echo '# skipped: a name of our own, which is not permitted here'
+fi
 done_checking

@@ -30,6 +30,16 @@ told (const char *host, const char *address)
     say (LK_SIDE_MESH, "in-h2", "router@h2", "router@.", "GOSSIP", body);
 }
 
+/*  A service, or application, of this host is of a cluster. */
+static void
+is_of (const char *service, const char *cluster)
+{
+    char from[64], body[128];
+    snprintf (from, sizeof from, "%s@h1", service);
+    snprintf (body, sizeof body, "{\"name\":\"%s\"}", cluster);
+    say (LK_SIDE_LOCAL, service, from, "router@.", "CLUSTER", body);
+}
+
 static lk_mesh_link *
 at (const char *address)
 {
@@ -141,6 +151,39 @@ START_TEST (only_routers_are_listened_to)
     assert_starts (next ("w"), "router@h1 > w@h1 INVALID ");
     say (LK_SIDE_MESH, "stranger", "router@h8", "router@.", "GOSSIP", body);
     ck_assert_uint_eq (router.mesh.count, 1);
+}
+END_TEST
+
+/*  Two clusters whose routers know each other do not become one mesh. */
+START_TEST (hosts_of_another_cluster_are_not_taken)
+{
+    static const char body[] =
+        "{\"cluster\":\"%s\",\"hosts\":[" ROW ("h9") "]}";
+    char text[256];
+    enter ("lock", "");
+    link_host ("h2");
+    is_of ("lock", "no name");
+    ck_assert_str_eq (router.cluster_name, "");
+    is_of ("lock", "one");
+    snprintf (text, sizeof text, body, "two");
+    say (LK_SIDE_MESH, "in-h2", "router@h2", "router@.", "GOSSIP", text);
+    ck_assert_uint_eq (router.mesh.count, 1);
+    ck_assert_uint_eq (router.refusals.count, 1);
+    ck_assert_str_eq (router.refusals.item[0].reason,
+                      "it is of cluster 'two', not of 'one'");
+    snprintf (text, sizeof text, body, "one");
+    say (LK_SIDE_MESH, "in-h2", "router@h2", "router@.", "GOSSIP", text);
+    ck_assert_uint_eq (router.mesh.count, 2);
+}
+END_TEST
+
+START_TEST (an_application_has_no_cluster)
+{
+    say (LK_SIDE_LOCAL, "app", "app@.", "router@.", "REGISTER",
+         "{\"service\":\"app\",\"version\":\"1\",\"pid\":1,"
+         "\"application\":true}");
+    is_of ("app", "one");
+    ck_assert_str_eq (router.cluster_name, "");
 }
 END_TEST
 
@@ -396,6 +439,8 @@ main (void)
     tcase_add_loop_test (tcase, nonsense_is_not_taken, 0,
                          sizeof nonsense / sizeof nonsense[0]);
     tcase_add_test (tcase, only_routers_are_listened_to);
+    tcase_add_test (tcase, hosts_of_another_cluster_are_not_taken);
+    tcase_add_test (tcase, an_application_has_no_cluster);
     tcase_add_test (tcase, the_configuration_stands_above_what_is_told);
     tcase_add_test (tcase, what_nobody_says_any_more_lapses);
     tcase_add_test (tcase, who_dials_us_does_not_lapse);

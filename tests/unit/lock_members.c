@@ -273,6 +273,125 @@ START_TEST (stops_with_an_answer)
 }
 END_TEST
 
+/*  -------------------------------------------------------- joining */
+
+/*  That of h4 itself, which is to join. */
+START_TEST (adds_who_asks_for_itself)
+{
+    ask_for ("lock@h4", 0, "add", "h4");
+    ck_assert_uint_eq (last_event (LK_ON_CHANGE)->host, h4);
+    done (LK_OK, "done");
+    (void) only_sent ("lock@h4", "LOCKMEMBERS");
+}
+END_TEST
+
+static lk_message *
+from_leader (const char *command)
+{
+    lk_message *message = new_message ("lock@h2", command, 0);
+    lk_message_set_text (message, "served_by", "h2");
+    return message;
+}
+
+/*  Two lock services would go on for ever. */
+START_TEST (does_not_answer_an_answer)
+{
+    give (from_leader ("LOCKMEMBERS"));
+    ck_assert_uint_eq (bus.count, 0);
+}
+END_TEST
+
+/*  The wish is there, and h2 leads a cluster that we are not in. */
+static void
+wish (void)
+{
+    char path[128];
+    path_of (path, "join");
+    FILE *file = fopen (path, "w");
+    ck_assert_ptr_nonnull (file);
+    fclose (file);
+    lk_lockd_begin_joining (&lockd);
+    node.status.decree.members = LK_HOST_BIT (h2) | LK_HOST_BIT (h3);
+    node.status.decree.leader_count = 1;
+    node.status.decree.leader[0] = h2;
+}
+
+static size_t
+asked_in (int64_t ms)
+{
+    bus.now_ms += ms;
+    tick ();
+    const size_t count = bus.count;
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_str_eq (lk_message_to (bus.sent[i]), "lock@h2");
+        ck_assert_str_eq (lk_message_command (bus.sent[i]), "LOCKMEMBERS");
+        check_text (bus.sent[i], "add", "h1");
+    }
+    forget_sent ();
+    return count;
+}
+
+static bool
+wishes (void)
+{
+    char path[128];
+    path_of (path, "join");
+    return access (path, F_OK) == 0;
+}
+
+START_TEST (joins_by_itself)
+{
+    wish ();
+    ck_assert_uint_eq (asked_in (499), 0);
+    ck_assert_uint_eq (asked_in (1), 1);
+    ck_assert_uint_eq (asked_in (2999), 0);
+    ck_assert_uint_eq (asked_in (1), 1);
+    ck_assert (wishes ());
+    node.status.decree.members |= LK_HOST_BIT (lockd.self);
+    ck_assert_uint_eq (asked_in (1), 0);
+    ck_assert (!wishes ());
+    /*  Who is removed then stays so. */
+    node.status.decree.members = LK_HOST_BIT (h2);
+    ck_assert_uint_eq (asked_in (100000), 0);
+}
+END_TEST
+
+START_TEST (joins_when_somebody_leads)
+{
+    wish ();
+    lockd.state.facts.active.members = 0;
+    node.status.decree.leader_count = 0;
+    ck_assert_uint_eq (asked_in (500), 0);
+    node.status.decree.leader_count = 1;
+    ck_assert_uint_eq (asked_in (500), 1);
+}
+END_TEST
+
+/*  There are 15 members: that changes seldom. */
+START_TEST (asks_seldom_who_refuses)
+{
+    wish ();
+    ck_assert_uint_eq (asked_in (500), 1);
+    lk_message *failed = from_leader ("LOCKFAILED");
+    lk_message_set_text (failed, "error", "refused");
+    lk_message_set_text (failed, "text", "there are 15 members");
+    give (failed);
+    ck_assert_str_eq (lockd.join_why, "there are 15 members");
+    ck_assert_uint_eq (asked_in (59999), 0);
+    ck_assert_uint_eq (asked_in (1), 1);
+}
+END_TEST
+
+START_TEST (does_not_join_without_a_wish)
+{
+    lk_lockd_begin_joining (&lockd);
+    node.status.decree.members = LK_HOST_BIT (h2);
+    node.status.decree.leader_count = 1;
+    node.status.decree.leader[0] = h2;
+    ck_assert_uint_eq (asked_in (100000), 0);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -289,10 +408,16 @@ main (void)
     };
     const TTest *const elsewhere[] = {names_the_first_leader, knows_no_leaders,
                                       sends_on_who_waits, stops_with_an_answer};
+    const TTest *const joining[] = {
+        adds_who_asks_for_itself, does_not_answer_an_answer,
+        joins_by_itself,          joins_when_somebody_leads,
+        asks_seldom_who_refuses,  does_not_join_without_a_wish,
+    };
     const group groups[] = {
         GROUP ("list", list, set_up_cluster),
         GROUP ("changes", changes, set_up_cluster),
         GROUP ("elsewhere", elsewhere, set_up_cluster),
+        GROUP ("joining", joining, set_up_cluster),
     };
     return run_groups ("lock_members", groups,
                        sizeof groups / sizeof groups[0]);
