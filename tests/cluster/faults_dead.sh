@@ -41,8 +41,8 @@ hot=$(granted_times hot) cold=$(granted_times cold)
 echo "measured: $hot grants of the hot lock, $cold of many others"
 check 'there was load at one' test "$hot" -gt 100
 check 'and at many' test "$cold" -gt 100
+from=$("$history" now)
 start_load last h2 --style hold --object hot
-check 'who comes last gets it' within 5 happened granted hot \
-    "$("$history" now)"
+check 'who comes last gets it' within 5 happened granted hot "$from"
 check 'and had its answer' stop_loads last
 finish_test
