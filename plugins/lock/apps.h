@@ -82,7 +82,7 @@ void lk_apps_remove (lk_apps *self, lk_app *app);
 
 lk_request *lk_app_find (const lk_app *self, uint64_t serial);
 
-/*  Adds what is asked, with copies of its names (lk_object_keys); NULL at the
+/*  Adds what is asked, with copies of its names (lk_object_key); NULL at the
  *  limit of requests. Its serial must not be in use. */
 lk_request *lk_app_add (lk_apps *apps, lk_app *self, lk_event_type asks,
                         const lk_app_request *asked);

@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  The guard is a fork of `run` with all of its memory, so it can ask the lock
- *  itself; it must not touch the session, whose thread it has not.
+ *  itself; it must not touch the session, which is that of `run`.
  */
 
 #include "cli/guard.h"

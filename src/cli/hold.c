@@ -197,7 +197,7 @@ hold_for (const lk_options *options, pid_t owner, int report_fd)
     return code;
 }
 
-/*  Forks before there is a session: threads do not survive a fork. Returns in
+/*  Forks before there is a session, which is of one process alone. Returns in
  *  the parent only. */
 static int
 hold_in_background (const lk_options *options)

@@ -185,7 +185,7 @@ typedef struct {
     X (LK_MSG_ALERTED, "LOCKALERT", true)
 /*  Where command and answer are equal, the field "stage" of the body tells
  *  them apart: the lower-case rest of the kind's name ("sitting", "fill",
- *  "ops", "audit", ...). lk_lock_codec writes it always. */
+ *  "ops", "audit", ...). lk_lock_encode () writes it always. */
 
 #define LK_LOCK_KIND(kind, command, answer) kind,
 typedef enum { LK_LOCK_KINDS (LK_LOCK_KIND) LK_MSG_COUNT } lk_lock_kind;
