@@ -47,12 +47,7 @@ count (lk_lock_kind kind)
 static void
 bring_lock (uint64_t serial)
 {
-    char text[16];
-    lk_lock_message message = message_of (LK_MSG_LOCK);
-    message.as.request = (lk_msg_request) {
-        .ticket = ticket (object_at (OWN_PLACE, text), serial),
-        .queue = true,
-        .at = now_ms};
+    lk_lock_message message = lock_of_third (serial);
     bring (THIRD, &message);
 }
 

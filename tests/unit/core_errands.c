@@ -50,19 +50,6 @@ checked (uint64_t session, uint64_t serial)
     return told ();
 }
 
-static bool
-logs (const char *text)
-{
-    for (size_t i = 0; i < effects.count; i++) {
-        if (effects.item[i].type == LK_DO_TRACE
-            && effects.item[i].level == LK_TRACE_NOTICE
-            && strstr (effects.item[i].text, text)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /*  -------------------------------------------------------- the asker */
 
 START_TEST (force_is_said_till_it_is_done)

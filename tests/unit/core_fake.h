@@ -110,6 +110,20 @@ says (lk_lock_kind kind)
     return false;
 }
 
+/*  Whether it says so, as a notice. */
+FAKE bool
+logs (const char *text)
+{
+    for (size_t i = 0; i < effects.count; i++) {
+        if (effects.item[i].type == LK_DO_TRACE
+            && effects.item[i].level == LK_TRACE_NOTICE
+            && strstr (effects.item[i].text, text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /*  Whether it writes that promise to its disk. */
 FAKE bool
 persists (lk_term promised)

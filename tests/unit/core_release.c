@@ -80,19 +80,6 @@ failure (lk_host host)
     return message ? message->as.reply.error : LK_OK;
 }
 
-static bool
-logs (const char *text)
-{
-    for (size_t i = 0; i < effects.count; i++) {
-        if (effects.item[i].type == LK_DO_TRACE
-            && effects.item[i].level == LK_TRACE_NOTICE
-            && strstr (effects.item[i].text, text)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /*  -------------------------------------------------------- keys */
 
 START_TEST (the_key_of_one_of_several)

@@ -112,21 +112,9 @@ third_has_it (void)
 static void
 vouch (lk_host from)
 {
-    lk_lock_message message = message_of (LK_MSG_PING);
-    message.as.ping = (lk_msg_ping) {.at = ++now_ms,
-                                     .incarnation = 1,
-                                     .has_echo = true,
-                                     .echo_at = now_ms,
-                                     .echo_incarnation = node->incarnation,
-                                     .active = decree,
-                                     .promised = decree.term,
-                                     .table = decree,
-                                     .ready = true,
-                                     .well = true,
-                                     .eligible = true,
-                                     .sees = 7,
-                                     .session = 1,
-                                     .vouch = node->facts.session};
+    now_ms++;
+    lk_lock_message message = ping_of_leader ();
+    message.as.ping.vouch = node->facts.session;
     give (from, &message);
 }
 

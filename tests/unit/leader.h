@@ -57,9 +57,9 @@ tick (void)
     lk_node_step (node, &event, &effects);
 }
 
-/*  A fellow leader pings, and echoes our clock of now. */
-static void
-ping (lk_host from)
+/*  A fellow leader's, which echoes our clock of now. */
+static lk_lock_message
+ping_of_leader (void)
 {
     lk_lock_message message = message_of (LK_MSG_PING);
     message.as.ping = (lk_msg_ping) {.at = now_ms,
@@ -75,6 +75,13 @@ ping (lk_host from)
                                      .eligible = true,
                                      .sees = 7,
                                      .session = 1};
+    return message;
+}
+
+static void
+ping (lk_host from)
+{
+    lk_lock_message message = ping_of_leader ();
     give (from, &message);
 }
 
@@ -218,15 +225,22 @@ others_cannot_tell (void)
 }
 
 /*  Host 2 asks for an object that is at home here. */
-__attribute__ ((unused)) static void
-ask (uint64_t serial)
+__attribute__ ((unused)) static lk_lock_message
+lock_of_third (uint64_t serial)
 {
-    char text[16];
+    static char text[16];
     lk_lock_message message = message_of (LK_MSG_LOCK);
     message.as.request = (lk_msg_request) {
         .ticket = ticket (object_at (OWN_PLACE, text), serial),
         .queue = true,
         .at = now_ms};
+    return message;
+}
+
+__attribute__ ((unused)) static void
+ask (uint64_t serial)
+{
+    lk_lock_message message = lock_of_third (serial);
     give (THIRD, &message);
 }
 
