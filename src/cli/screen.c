@@ -45,6 +45,8 @@ open_signals (void)
     sigaddset (&set, SIGINT);
     sigaddset (&set, SIGTERM);
     sigaddset (&set, SIGHUP);
+    sigaddset (&set, SIGQUIT);
+    sigaddset (&set, SIGTSTP);
     sigaddset (&set, SIGWINCH);
     sigprocmask (SIG_BLOCK, &set, &signals_before);
     return signalfd (-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -96,20 +98,37 @@ lk_screen_clear (void)
     fputs (CLEAR, stdout);
 }
 
+/*  Ctrl-Z: the shell gets the terminal as it was. */
+static int
+pause_here (void)
+{
+    lk_screen_end ();
+    (void) raise (SIGSTOP);
+    return lk_screen_begin () ? 0 : LK_SCREEN_END;
+}
+
+static int
+take_signal (void)
+{
+    struct signalfd_siginfo info;
+    if (read (signals, &info, sizeof info) != sizeof info) {
+        return LK_SCREEN_END;
+    }
+    return info.ssi_signo == SIGWINCH  ? 0
+           : info.ssi_signo == SIGTSTP ? pause_here ()
+                                       : LK_SCREEN_END;
+}
+
 int
 lk_screen_key (int wait_ms)
 {
-    struct signalfd_siginfo info;
     char key;
     struct pollfd fds[2] = {{STDIN_FILENO, POLLIN, 0}, {signals, POLLIN, 0}};
     if (poll (fds, 2, wait_ms) <= 0) {
         return 0;
     }
     if (fds[1].revents != 0) {
-        return read (signals, &info, sizeof info) == sizeof info
-                       && info.ssi_signo == SIGWINCH
-                   ? 0
-                   : LK_SCREEN_END;
+        return take_signal ();
     }
     return read (STDIN_FILENO, &key, 1) == 1 ? key : LK_SCREEN_END;
 }

@@ -24,7 +24,10 @@
 #define REFRESH_MS 1000
 #define LINES_ABOVE 3
 #define HEAD "WAITERS HOLDERS    LONGEST    GOT/s     WAITED       HELD NAME"
-#define WIDTH_AHEAD 61 /* of what is ahead of the name */
+#define SHORT_HEAD "WAITERS HOLDERS  LONGEST NAME"
+#define WIDTH_AHEAD 61 /* of what is ahead of the name; */
+#define SHORT_AHEAD 25 /* likewise, with the short head */
+#define WIDTH_OF_ALL 75
 
 /*  One name, added up over all hosts. */
 typedef struct {
@@ -232,22 +235,27 @@ static void
 print_line (const line *it, int width)
 {
     lk_span_text waited, held;
-    char cut[4096];
-    const size_t room = width - WIDTH_AHEAD < 8 ? 8
-                        : width - WIDTH_AHEAD > (int) sizeof cut
-                            ? sizeof cut
-                            : (size_t) (width - WIDTH_AHEAD);
-    printf ("%7" PRId64 " %7" PRId64 " %10s %8.1f %10s %10s %s\n", it->waiters,
-            it->holders, lk_span (it->waiters > 0 ? it->longest_ms : -1).text,
-            it->rate, mean (it->waited_ms, it->grants, &waited),
-            mean (it->held_ms, it->releases, &held),
-            lk_escape (it->shown, strlen (it->shown), cut, room));
+    const lk_span_text longest =
+        lk_span (it->waiters > 0 ? it->longest_ms : -1);
+    const bool wide = width >= WIDTH_OF_ALL;
+    printf ("%7" PRId64 " %7" PRId64 " ", it->waiters, it->holders);
+    if (wide) {
+        printf ("%10s %8.1f %10s %10s ", longest.text, it->rate,
+                mean (it->waited_ms, it->grants, &waited),
+                mean (it->held_ms, it->releases, &held));
+    } else {
+        printf ("%8s ", longest.text);
+    }
+    lk_show_last (it->shown, strlen (it->shown),
+                  width - (wide ? WIDTH_AHEAD : SHORT_AHEAD));
+    putchar ('\n');
 }
 
 static void
 print_table (const toper *self, int width, size_t lines)
 {
-    printf ("%s" HEAD "%s\n", lk_color_begin (LK_HEAD), lk_color_end ());
+    printf ("%s%s%s\n", lk_color_begin (LK_HEAD),
+            width >= WIDTH_OF_ALL ? HEAD : SHORT_HEAD, lk_color_end ());
     for (size_t i = 0; i < self->count && i < lines; i++) {
         print_line (&self->line[i], width);
     }
@@ -307,10 +315,14 @@ draw (const toper *self)
     const lk_screen_size size = lk_screen_get_size ();
     const size_t lines =
         size.lines > LINES_ABOVE + 1 ? (size_t) size.lines - LINES_ABOVE : 1;
+    char title[LK_HOST_LEN_MAX + 100];
     lk_screen_clear ();
-    printf ("lockkeeper top, as seen from %s%s; ? helps, q quits\n\n",
-            lk_asker_host (self->asker),
-            self->led ? "" : " (no leader answers)");
+    snprintf (title, sizeof title,
+              "lockkeeper top, as seen from %s%s; ? helps, q quits",
+              lk_asker_host (self->asker),
+              self->led ? "" : " (no leader answers)");
+    lk_show_last (title, strlen (title), size.columns);
+    puts ("\n");
     if (self->help) {
         print_help ();
     } else {

@@ -18,11 +18,24 @@
 #define C1_FIRST 0xc2 /* 0xc2 0x80 to 0xc2 0x9f: control characters, too */
 #define C1_END 0xa0
 
+/*  What turns the direction of what follows, or is seen as a new line: U+2028
+ *  to U+202E, U+2066 to U+2069. */
+static bool
+is_turn (const uint8_t *character, size_t size)
+{
+    return size == 3 && character[0] == 0xe2
+           && ((character[1] == 0x80 && character[2] >= 0xa8
+                && character[2] <= 0xae)
+               || (character[1] == 0x81 && character[2] >= 0xa6
+                   && character[2] <= 0xa9));
+}
+
 static bool
 is_control (const uint8_t *character, size_t size)
 {
     return character[0] < ' ' || character[0] == 127
-           || (size == 2 && character[0] == C1_FIRST && character[1] < C1_END);
+           || (size == 2 && character[0] == C1_FIRST && character[1] < C1_END)
+           || is_turn (character, size);
 }
 
 size_t

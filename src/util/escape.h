@@ -3,8 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  UTF-8 stays as it is; control characters, and bytes that are no UTF-8,
- *  become \xHH.
+ *  UTF-8 stays as it is; control characters, those that turn the direction of
+ *  a text too, and bytes that are no UTF-8 become \xHH.
  */
 
 #ifndef LK_ESCAPE_H
@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-#define LK_ESCAPE_SIZE 9 /* two escaped bytes and a NUL */
+#define LK_ESCAPE_SIZE 13 /* three escaped bytes and a NUL */
 
 /*  What the bytes begin with, as people may see it, and a NUL. Returns how
  *  many bytes that were; 0 if there are none. */

@@ -61,10 +61,14 @@ for _ in 1 2 3 4 5 6 7 8; do
 done
 wait "${commands[@]}"
 check 'eight at a time' test "$(sort -u "$work/many" | grep -c acquired)" = 8
+#   By their addresses; the process that is listed is whom they hold for.
 agents () {
-    "$lockkeeper" list --json | sed -n 's/.*"pid":\([0-9]*\).*/\1/p' | sort -u
+    "$lockkeeper" list --json |
+        sed -n 's/.*"owner":"[^"]*-\([0-9]*\)-[0-9]*@.*/\1/p' | sort -u
 }
 check 'one agent has them all' test "$(agents | wc -l)" = 1
+check 'they are for this shell' test "$("$lockkeeper" list --json |
+    sed -n 's/.*"pid":\([0-9]*\).*/\1/p' | sort -u)" = $$
 agent=$(agents)
 kill -9 "$agent"
 check 'the agent is killed: all units come back' within 5 says 0 \

@@ -266,6 +266,28 @@ screen () {
 }
 status_1 screen >"$work/screen"
 check 'top: a screen' grep -q 'WAITERS.* NAME' "$work/screen"
+narrow_top () {
+    fits 40 'top --once' 2 && grep -q '^WAITERS HOLDERS  LONGEST NAME$' \
+        "$work/fits"
+}
+check 'top: fits into 40 columns' narrow_top
+#   Interrupted, or stopped and continued, and the terminal is as before.
+signalled () {
+    TERM=xterm timeout 9 script -qec "stty cols 60 rows 10
+        sh -c 'echo \$\$ >$work/top.pid; exec $lockkeeper top'
+        echo it ended \$?; stty -a" "$work/signalled" >/dev/null </dev/null &
+    within 5 grep -q WAITERS "$work/signalled"
+    for signal in "$@"; do
+        kill -"$signal" "$(cat "$work/top.pid")"
+        sleep 0.3
+    done
+    wait $!
+    tr -d '\033\r' <"$work/signalled" >"$work/out2"
+    grep -q 'it ended 0' "$work/out2" && grep -q '[^-]icanon' "$work/out2" &&
+        grep -q '[?]1049l.*it ended' <(tr -d '\n' <"$work/out2")
+}
+check 'top: Ctrl-C ends it, the terminal is as before' status_1 signalled INT
+check 'top: Ctrl-Z and back' status_1 signalled TSTP CONT TERM
 check 'top: help' grep -q '^g  by locks got per second' "$work/screen"
 check 'top: q ends it' grep -q '^it ended 0' <(tr -d '\033' <"$work/screen" |
     sed 's/.*it ended/it ended/')

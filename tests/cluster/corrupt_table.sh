@@ -61,8 +61,8 @@ logged () {
 
 #   What is held, as that host has it or hears it from a leader.
 held_on () {
-    on "$1" list | awk '$1 == "held" && $NF ~ /^keep/ { print $2, $5, $NF,
-        $6, $7 }' | sort
+    on "$1" list | awk '$1 == "held" && $NF ~ /^keep/ { print $2, $3, $4,
+        $(NF - 1), $NF }' | sort
 }
 
 #   All hosts name the same holders, as many as there are.

@@ -10,6 +10,7 @@
 #include "lib/suite.h"
 
 #include <check.h>
+#include <fcntl.h>
 
 static void
 looks (int64_t ms, const char *text)
@@ -61,6 +62,89 @@ START_TEST (no_colours_in_a_file)
 }
 END_TEST
 
+/*  -------------------------------------------------------- a terminal */
+
+static int master;
+
+/*  Becomes stdout; what is printed there is to be read from `master`. */
+static void
+open_terminal (unsigned short columns, unsigned short lines, const char *type)
+{
+    const struct winsize size = {.ws_col = columns, .ws_row = lines};
+    master = posix_openpt (O_RDWR | O_NOCTTY);
+    ck_assert_int_ge (master, 0);
+    ck_assert_int_eq (grantpt (master), 0);
+    ck_assert_int_eq (unlockpt (master), 0);
+    ck_assert_int_eq (ioctl (master, TIOCSWINSZ, &size), 0);
+    ck_assert_ptr_nonnull (freopen (ptsname (master), "w", stdout));
+    setenv ("TERM", type, 1);
+    unsetenv ("NO_COLOR");
+}
+
+/*  What came there since the last time. */
+static void
+came (const char *expected)
+{
+    char text[2000] = "";
+    ck_assert_int_eq (fflush (stdout), 0);
+    const ssize_t size = read (master, text, sizeof text - 1);
+    ck_assert_int_ge (size, 0);
+    ck_assert_str_eq (text, expected);
+}
+
+START_TEST (a_terminal_has_colours_and_a_size)
+{
+    open_terminal (40, 10, "xterm");
+    ck_assert_int_eq (lk_terminal_width (), 40);
+    ck_assert_int_eq (lk_terminal_height (), 10);
+    ck_assert_str_eq (lk_color_begin (LK_BAD), "\033[1;31m");
+    ck_assert_str_eq (lk_color_end (), "\033[0m");
+}
+END_TEST
+
+START_TEST (no_colours_if_nobody_wants_them)
+{
+    open_terminal (40, 10, "xterm");
+    setenv ("NO_COLOR", "1", 1);
+    ck_assert_str_eq (lk_color_begin (LK_GOOD), "");
+    ck_assert_str_eq (lk_color_end (), "");
+}
+END_TEST
+
+START_TEST (no_colours_on_a_dumb_terminal)
+{
+    open_terminal (40, 10, "dumb");
+    ck_assert_str_eq (lk_color_begin (LK_GOOD), "");
+}
+END_TEST
+
+/*  An empty one says that colours are wanted. */
+START_TEST (colours_unless_it_says_something)
+{
+    open_terminal (40, 10, "xterm");
+    setenv ("NO_COLOR", "", 1);
+    ck_assert_str_ne (lk_color_begin (LK_GOOD), "");
+}
+END_TEST
+
+/*  Nor may they break a column. */
+START_TEST (a_terminal_gets_no_commands_of_others)
+{
+    open_terminal (80, 24, "xterm");
+    lk_show_cell ("h1", 6);
+    lk_show_cell ("h123456", 6);
+    lk_show_cell ("\033[2J", 10);
+    lk_show_last ("\033]0;x\007\233", 7, 40);
+    came ("h1     h12... \\x1b[2J    \\x1b]0;x\\x07\\x9b");
+    lk_show_last ("0123456789", 10, 8);
+    came ("01234...");
+    lk_show_last ("0123456789", 10, -20);
+    came ("...");
+    lk_show_last ("01\0a", 4, INT16_MAX);
+    came ("01\\x00a");
+}
+END_TEST
+
 int
 main (void)
 {
@@ -70,6 +154,11 @@ main (void)
     tcase_add_test (tests, spans_fit);
     tcase_add_test (tests, long_names_are_cut);
     tcase_add_test (tests, no_colours_in_a_file);
+    tcase_add_test (tests, a_terminal_has_colours_and_a_size);
+    tcase_add_test (tests, no_colours_if_nobody_wants_them);
+    tcase_add_test (tests, no_colours_on_a_dumb_terminal);
+    tcase_add_test (tests, colours_unless_it_says_something);
+    tcase_add_test (tests, a_terminal_gets_no_commands_of_others);
     suite_add_tcase (suite, tests);
     return lk_suite_run (suite);
 }
