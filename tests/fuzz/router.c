@@ -9,6 +9,7 @@
  *  must be frames.
  */
 
+#include "gossip.h"
 #include "lib/fuel.h"
 #include "lib/router_world.h"
 #include "undelivered.h"
@@ -257,6 +258,7 @@ pass_time (world *self)
         router->now_ms += (int64_t) ms;
     }
     lk_neighbour_work (router);
+    lk_gossip_work (router);
     lk_undelivered_work (router);
     LK_ASSERT (router->leaving || lk_router_deadline (router) > router->now_ms);
 }
