@@ -182,6 +182,12 @@ check 'and the journal has the file, as an error' on h3 sh -c '
     journalctl -u lockkeeper-router -p err | grep lockkeeper.conf.d/x.conf'
 on h3 rm /etc/lockkeeper/lockkeeper.conf.d/x.conf
 check 'it starts when that is mended' on h3 systemctl restart lockkeeper-router
+check 'a host has its power cut' halt h3
+boot h3
+check 'when it is back, both run' within 10 is_active h3 lockd
+check 'and it is a member as before' on h3 sh -c '
+    timeout 20 lockkeeper wait-ready &&
+        lockkeeper cluster members | grep "3 members, 3 seen"'
 check 'its lock service is to be a plug-in' on h3 sh -c '
     lockkeeper config set router/plugin lock &&
         systemctl disable --now lockkeeper-lockd'

@@ -118,7 +118,7 @@ make_group () {
 #   What systemd finds when it starts, as in a container.
 #   shellcheck disable=SC2016
 begin='
-    root=$1 host=$2 group=$3
+    root=$1 host=$2 group=$3 address=$4
     echo $$ >"$group/cgroup.procs"
     exec unshare --mount --pid --net --uts --ipc --cgroup --fork --kill-child \
         bash -c '\''
@@ -140,13 +140,16 @@ begin='
         ln -s /proc/self/fd dev/fd
         hostname "$2"
         ip link set lo up
+        until ip link show eth0 >/dev/null 2>&1; do sleep 0.05; done
+        ip addr add "$3" dev eth0
+        ip link set eth0 up
         mkdir -p old
         pivot_root . old
         umount -l /old
         mount --make-rshared /
         exec /usr/bin/env -i container=lxc PATH=/usr/sbin:/usr/bin:/sbin:/bin \
             /lib/systemd/systemd
-        '\'' _ "$root" "$host"'
+        '\'' _ "$root" "$host" "$address"'
 
 boot () {
     local host=$1 dir=$work/$1 number=${1#h} pid
@@ -156,10 +159,11 @@ boot () {
     mount -t overlay overlay -o \
         "lowerdir=$base,upperdir=$dir/upper,workdir=$dir/scratch" "$dir/root" ||
         give_up 'no overlay file systems'
-    tr -d - </proc/sys/kernel/random/uuid >"$dir/root/etc/machine-id"
+    [ -e "$dir/upper/etc/machine-id" ] || tr -d - \
+        </proc/sys/kernel/random/uuid >"$dir/root/etc/machine-id"
     echo "$host" >"$dir/root/etc/hostname"
     bash -c "$begin" _ "$dir/root" "$host" "$groups/lkdeb-$$/$host" \
-        >"$dir/log" 2>&1 </dev/null &
+        "10.99.0.$number/24" >"$dir/log" 2>&1 </dev/null &
     local above=$!
     for _ in $(seq 50); do
         pid=$(ps -o pid= --ppid "$above" | tr -d ' ')
@@ -169,8 +173,6 @@ boot () {
     echo "$pid" >"$dir.pid"
     wire ip link add "$host" type veth peer name eth0 netns "$pid"
     wire ip link set "$host" master bridge0 up
-    nsenter -t "$pid" -n sh -c "
-        ip addr add 10.99.0.$number/24 dev eth0; ip link set eth0 up"
     for _ in $(seq 100); do
         case $(on "$host" systemctl is-system-running 2>/dev/null) in
         running | degraded) return 0 ;;
