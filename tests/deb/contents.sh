@@ -122,6 +122,8 @@ check 'the configuration is a conffile, and right' in_base '
 check 'the Python module is found' in_base 'python3 -c "
 import lockkeeper, lockkeeper.aio, lockkeeper.clusterlock
 assert lockkeeper.__file__.startswith (\"/usr/lib/python3\")"'
+check 'which asks for what it needs' in_base '
+    dpkg-query -W -f "\${Depends}" python3-lockkeeper | grep python3-zmq'
 check 'bash and zsh complete the command' in_base '
     bash -c "
         . /usr/share/bash-completion/completions/lockkeeper &&

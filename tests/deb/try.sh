@@ -224,6 +224,14 @@ check 'which is a success' on h1 sh -c '
 
 #   ------------------------------------------------------------ the end
 
+boot h4
+cp debian/tests/smoke "$(root_of h4)/root/"
+check 'the test that the packages bring along passes' on h4 /root/smoke
+check 'its other one is named, too' sh -c '
+    for test in $(sed -n "s/^Tests: //p" debian/tests/control); do
+        [ -x "debian/tests/$test" ] || exit 1
+    done'
+
 check 'they start again' on h1 \
     systemctl start lockkeeper-router lockkeeper-lockd
 check 'the package is removed' on h2 apt-get remove -y lockkeeper
