@@ -10,6 +10,7 @@
 
 #include "net/arguments.h"
 #include "net/paths.h"
+#include "net/standard.h"
 #include "settings/identity.h"
 #include "settings/keys.h"
 #include "settings/own_address.h"
@@ -139,6 +140,7 @@ run (settings *self)
 int
 main (int argc, char **argv)
 {
+    lk_standard_open ();
     settings self = {.config = lk_config_new (lk_settings)};
     int code =
         lk_arguments_read (&arguments, self.config, &self.path, argc, argv);

@@ -12,6 +12,7 @@
 #include "daemon/notify.h"
 #include "net/arguments.h"
 #include "net/paths.h"
+#include "net/standard.h"
 #include "settings/keys.h"
 
 #define PROGRAM "lockkeeper-lockd"
@@ -95,6 +96,7 @@ main (int argc, char **argv)
 {
     static lk_lockd lockd;
     lk_lockd_options wanted;
+    lk_standard_open ();
     int code = read_options (&wanted, argc, argv);
     if (code >= 0) {
         return code;

@@ -5,6 +5,7 @@
  */
 
 #include "cli/cli.h"
+#include "net/standard.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -40,6 +41,7 @@ int
 main (int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "help";
+    lk_standard_open ();
     setvbuf (stderr, NULL, _IOLBF, BUFSIZ); /* no line within another's */
     if (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0) {
         name = "help";

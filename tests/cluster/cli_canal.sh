@@ -52,6 +52,8 @@ check 'the newest goes first' bash -c "
     lockkeeper release db 3 1 --pid $$ >/dev/null || exit
     lockkeeper check db \$2 && ! lockkeeper check db \$3"
 check 'two are left' units 2
+check 'a shell without stdin gets one, too' says 0 'acquired 1' \
+    bash -c "'$lockkeeper' acquire bare 1 1 <&-; exit"
 
 #   The agent of a shell is one, whoever comes first.
 rm -f "$work/many"
