@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "net/standard.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ main (int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "help";
     lk_standard_open ();
+    signal (SIGCHLD, SIG_DFL); /* who ignored it would leave us no ends */
     setvbuf (stderr, NULL, _IOLBF, BUFSIZ); /* no line within another's */
     if (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0) {
         name = "help";

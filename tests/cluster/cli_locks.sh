@@ -45,6 +45,18 @@ check 'what was granted was given back' code 0 on h2 run --wait 0 x -- true
 check 'run: 0' code 0 on h1 run x -- true
 check 'run: 1' code 1 on h2 run x -- false
 check 'run: 7' code 7 on h3 run x -- sh -c 'exit 7'
+#   As programs do that want no ends of children, and their children inherit.
+ignoring () {
+    LOCKKEEPER_ENDPOINT=$LOCKKEEPER_ENDPOINT_h3 timeout -k 1 20 python3 -c '
+import os, signal, sys
+signal.signal (signal.SIGCHLD, signal.SIG_IGN)
+os.execv (sys.argv[1], sys.argv[1:])' "$lockkeeper" "$@"
+}
+check 'run: 7, where ends of children are ignored' \
+    code 7 ignoring run x -- sh -c 'exit 7'
+check 'lock --background fails there, too' \
+    says 125 'cannot wait for the end' \
+    ignoring lock x --background --pid 4194300
 check 'run: a signal' code 143 on h1 run x -- sh -c 'kill -TERM $$'
 check 'run: no such command' says 127 'cannot run' on h1 run x -- /no/such
 check 'run: not to be run' says 126 'cannot run' on h1 run x -- /etc/passwd
