@@ -28,15 +28,17 @@ lockkeeper.clusterlock. The whole story is in lockkeeper-python(7).
 
 from ._core import VERSION as __version__
 from ._locks import Lock, LockSet, RWLock, Semaphore, default_session
-from ._others import Check, Status, Ticket
+from ._look import Happening, History, Member, Status, Ticket
+from ._others import Check
 from ._session import Session
 from .errors import (Busy, Deadlock, Denied, Disconnected, Invalid, Isolated,
                      LockkeeperError, LockLost, Misuse, NotGranted,
                      Overloaded, Refused, Shutdown, TimedOut, Unknown)
 
 __all__ = [
-    "Busy", "Check", "Deadlock", "Denied", "Disconnected", "Invalid",
-    "Isolated", "Lock", "LockLost", "LockSet", "LockkeeperError", "Misuse",
+    "Busy", "Check", "Deadlock", "Denied", "Disconnected", "Happening",
+    "History", "Invalid", "Isolated", "Lock", "LockLost", "LockSet",
+    "LockkeeperError", "Member", "Misuse",
     "NotGranted", "Overloaded", "RWLock", "Refused", "Semaphore", "Session",
     "Shutdown", "Status", "Ticket", "TimedOut", "Unknown", "__version__",
     "default_session"]

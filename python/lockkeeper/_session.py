@@ -20,13 +20,14 @@ from types import TracebackType
 from typing import Any, Callable, Iterable, List, NoReturn, Optional
 from typing import Type, TypeVar
 
-from . import _locks, _others, _wish
+from . import _locks, _look, _others, _wish
 from ._book import JEOPARDY, LOST, SAFE, Told
 from ._core import READY
 from ._drive import CONNECT_S, Driver, Steps
 from ._handle import Handle, Key
 from ._lease import FOREVER, now_ms
-from ._others import Check, Status, Ticket
+from ._look import History, Member, Status, Ticket
+from ._others import Check
 from ._wish import Name
 from ._work import Bell, Job
 from .errors import Disconnected, LockkeeperError, refuse_copy
@@ -143,12 +144,38 @@ class Session:
 
     def status(self, timeout: Optional[float] = 5.0) -> Status:
         """How the lock service of this host is."""
-        return self._run(_others.status(self._driver, timeout))
+        return self._run(_look.status(self._driver, timeout))
 
-    def list(self, timeout: Optional[float] = 10.0) -> List[Ticket]:
-        """Who holds and who waits for locks in the whole cluster; those of
-        one name stand together, holders first, then the queue."""
-        return self._run(_others.list_tickets(self._driver, timeout))
+    def list(self, name: Optional[Name] = None, *, context: str = "",
+             timeout: Optional[float] = 10.0) -> "List[Ticket]":
+        """Who holds and who waits for locks in the whole cluster, or for the
+        one of that name; those of one name stand together, holders first,
+        then the queue."""
+        return self._run(_look.list_tickets(
+            self._driver, name, context, timeout))
+
+    def owners(self, name: Name, *, context: str = "",
+               timeout: Optional[float] = 10.0) -> "List[Ticket]":
+        """Who holds and who waits for that lock, as list(), and what their
+        hosts know of them: command, user, and whether it is in jeopardy."""
+        return self._run(_look.owners(self._driver, name, context,
+                                         timeout))
+
+    def history(self, name: Optional[Name] = None, *, count: int = 20,
+                context: str = "",
+                timeout: Optional[float] = 10.0) -> History:
+        """What happened to a lock of late, or to all of them, as the hosts of
+        the cluster saw it: the last ``count`` events, up to 500. It is
+        remembered in memory that is bounded, and lost when a lock service
+        ends."""
+        return self._run(_look.history(self._driver, name, context,
+                                          count, timeout))
+
+    def members(self,
+                timeout: Optional[float] = 10.0) -> "List[Member]":
+        """The hosts of the cluster: leaders first, then members, then those
+        that are heard and no members."""
+        return self._run(_look.members(self._driver, timeout))
 
     def check(self, name: Name, token: int, *, context: str = "",
               timeout: Optional[float] = 5.0) -> Check:
@@ -181,8 +208,9 @@ class Session:
         were; see Job."""
         if _exiting and threading.current_thread().daemon:
             threading.Event().wait()  # it will not go on anyway
-        self._driver.check_alive()
-        return Job(self._post, self._jobs, steps, undo)
+        check = self._driver.check_alive
+        check()
+        return Job(self._post, check, self._jobs, steps, undo)
 
     def _run(self, steps: Steps[T]) -> T:
         job = self._job(steps)
@@ -257,7 +285,8 @@ class Session:
             return
         others = list(self._jobs)
         if driver.core.state == READY:
-            Job(self._post, self._jobs, driver.close_steps()).start()
+            Job(self._post, driver.check_alive, self._jobs,
+                driver.close_steps()).start()
         driver.closed = True
         for job in others:
             if _exiting:

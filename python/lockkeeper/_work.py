@@ -65,13 +65,15 @@ class Job(Generic[T]):
 
     The caller has to have the ``try``: what is raised behind the return of
     wait() is caught there, too. ``post`` leaves the listener something to
-    call; ``jobs`` are those that are under way, which it alone touches.
+    call; ``jobs`` are those that are under way, which it alone touches;
+    ``check`` raises if nothing may begin any more.
     ``undo`` is called if the steps were done and nobody learns that.
     """
 
-    def __init__(self, post: Callable[[Call], None], jobs: "List[Job[Any]]",
-                 steps: Steps[T], undo: Optional[Call] = None) -> None:
-        self._post, self._jobs = post, jobs
+    def __init__(self, post: Callable[[Call], None], check: Call,
+                 jobs: "List[Job[Any]]", steps: Steps[T],
+                 undo: Optional[Call] = None) -> None:
+        self._post, self._check, self._jobs = post, check, jobs
         self._steps, self._undo = steps, undo
         self._gate = threading.Lock()
         self._gate.acquire()
@@ -105,7 +107,11 @@ class Job(Generic[T]):
         if not self._started:
             self._started = True
             self._jobs.append(self)
-            self._go(lambda: next(self._steps))
+            self._go(self._first)
+
+    def _first(self) -> Until:
+        self._check()
+        return next(self._steps)
 
     @property
     def end_ms(self) -> int:

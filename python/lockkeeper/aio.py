@@ -27,18 +27,19 @@ from typing import Any, AsyncIterator, Dict, Iterable, List, NoReturn
 from typing import Optional, Set
 from typing import Type, TypeVar
 
-from . import _others, _wish
+from . import _look, _others, _wish
 from ._book import JEOPARDY, LOST, SAFE, Told
 from ._core import READY
 from ._drive import CONNECT_S, Driver, Steps, Until
 from ._handle import RELEASE_S, Handle, Key, LockKind, SemaphoreKind, SetKind
 from ._lease import FOREVER, now_ms
-from ._others import Check, Status, Ticket
+from ._look import Happening, History, Member, Status, Ticket
+from ._others import Check
 from ._wish import EXCLUSIVE, SHARED, Name
 from .errors import Busy, Disconnected, LockkeeperError, Misuse, refuse_copy
 
-__all__ = ["Check", "Event", "Lock", "LockSet", "RWLock", "Semaphore",
-           "Session", "Status", "Ticket"]
+__all__ = ["Check", "Event", "Happening", "History", "Lock", "LockSet",
+           "Member", "RWLock", "Semaphore", "Session", "Status", "Ticket"]
 
 T = TypeVar("T")
 H = TypeVar("H", bound="Waiting")
@@ -165,11 +166,31 @@ class Session:
 
     async def status(self, timeout: Optional[float] = 5.0) -> Status:
         """As lockkeeper.Session.status."""
-        return await self._run(_others.status(self._driver, timeout))
+        return await self._run(_look.status(self._driver, timeout))
 
-    async def list(self, timeout: Optional[float] = 10.0) -> "List[Ticket]":
+    async def list(self, name: Optional[Name] = None, *, context: str = "",
+                   timeout: Optional[float] = 10.0) -> "List[Ticket]":
         """As lockkeeper.Session.list."""
-        return await self._run(_others.list_tickets(self._driver, timeout))
+        return await self._run(_look.list_tickets(
+            self._driver, name, context, timeout))
+
+    async def owners(self, name: Name, *, context: str = "",
+                     timeout: Optional[float] = 10.0) -> "List[Ticket]":
+        """As lockkeeper.Session.owners."""
+        return await self._run(_look.owners(self._driver, name, context,
+                                         timeout))
+
+    async def history(self, name: Optional[Name] = None, *, count: int = 20,
+                      context: str = "",
+                      timeout: Optional[float] = 10.0) -> History:
+        """As lockkeeper.Session.history."""
+        return await self._run(_look.history(self._driver, name, context,
+                                          count, timeout))
+
+    async def members(self,
+                      timeout: Optional[float] = 10.0) -> "List[Member]":
+        """As lockkeeper.Session.members."""
+        return await self._run(_look.members(self._driver, timeout))
 
     async def check(self, name: Name, token: int, *, context: str = "",
                     timeout: Optional[float] = 5.0) -> Check:

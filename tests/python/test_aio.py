@@ -47,6 +47,22 @@ class Aio(unittest.IsolatedAsyncioTestCase):
         self.assertFalse(lock.held)
         self.assertTrue((await self.session.status()).ready)
 
+    async def test_looking(self):
+        """list, owners, history and members"""
+        async with self.session.lock(self.name):
+            (ticket,) = await self.session.owners(self.name)
+            self.assertEqual((ticket.state, ticket.uid, ticket.pid),
+                             ("held", os.getuid(), os.getpid()))
+            self.assertEqual(
+                [one.name for one in await self.session.list(self.name)],
+                [self.name])
+        told = await self.session.history(self.name)
+        self.assertEqual([one.event for one in told],
+                         ["granted", "released"])
+        (member,) = await self.session.members()
+        self.assertEqual((member.host, member.role, member.seen),
+                         ("h1", "first leader", True))
+
     async def test_kinds(self):
         """semaphores, sets, readers, static locks"""
         units = [self.session.semaphore(self.name, 2) for _ in range(3)]

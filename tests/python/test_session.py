@@ -15,6 +15,13 @@ from world import Case, cli, endpoint, start, within
 
 HOSTS = 3
 
+HOLDER = """
+import lockkeeper, sys
+with lockkeeper.Session(sys.argv[2]).lock(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
 
 class Locks(Case):
     def test_lock(self):
@@ -236,6 +243,90 @@ class Locks(Case):
             for host in ("h1", "h2", "h3"):
                 self.assertIn(self.name, [one.name for one in
                                           self.open(host).list()])
+
+
+class Looking(Case):
+    def test_members(self):
+        """members are all hosts, leaders first, whoever is asked"""
+        for host in ("h1", "h2", "h3"):
+            members = self.open(host).members()
+            self.assertEqual({one.host for one in members},
+                             {"h1", "h2", "h3"})
+            self.assertEqual(members[0].role, "first leader")
+            self.assertTrue(all(one.seen for one in members))
+            self.assertTrue(all(len(one.id) == 16 for one in members))
+
+    def test_list_one(self):
+        """a list of one name, in its context"""
+        with self.session.lock(self.name, context="there"), \
+                self.open("h2").lock(self.name):
+            for context, host in (("", "h2"), ("there", "h1")):
+                (ticket,) = self.session.list(self.name, context=context)
+                self.assertEqual((ticket.name, ticket.context, ticket.host),
+                                 (self.name, context, host))
+            self.assertEqual(self.session.list(self.name + "2"), [])
+
+    def test_owners(self):
+        """owners tells whose programs hold and wait, on all hosts"""
+        other = start(HOLDER, self.name, endpoint("h2"), stdin=-1)
+        self.addCleanup(other.wait)
+        self.addCleanup(other.stdout.close)
+        self.addCleanup(other.stdin.close)
+        other.stdout.readline()
+        waiter = self.open("h3").lock(self.name)
+        thread = threading.Thread(target=waiter.acquire, daemon=True)
+        thread.start()
+        self.waiting(self.name, 1)
+        held, waits = self.session.owners(self.name)
+        self.assertEqual((held.state, held.host, held.pid, held.uid),
+                         ("held", "h2", other.pid, os.getuid()))
+        self.assertEqual((waits.state, waits.host, waits.pid, waits.uid),
+                         ("waiting", "h3", os.getpid(), os.getuid()))
+        self.assertIn("python", held.command)
+        self.assertIn(self.name, held.arguments)
+        self.assertIs(held.in_jeopardy, False)
+        other.stdin.close()
+        thread.join(10)
+        waiter.release()
+        self.assertEqual(self.session.owners(self.name), [])
+
+    def test_history(self):
+        """history tells what happened to a lock, on all hosts"""
+        with self.open("h2").lock(self.name):
+            with self.assertRaises(TimedOut):
+                self.open("h3").lock(self.name).acquire(0.1)
+        with self.session.lock(self.name, context="there"):
+            pass
+        lost = self.session.lock(self.name)
+        lost.acquire()
+        self.open("h3").force(self.name, reason="why not")
+        self.assertTrue(within(5, lambda: not lost.held))
+        told = self.session.history(self.name)
+        self.assertEqual(told.silent, ())
+        #   Hosts tell of milliseconds, and not all at the same moment.
+        self.assertEqual(
+            sorted((one.event, one.host, one.error, one.reason)
+                   for one in told),
+            [("failed", "h3", "timedout", ""),
+             ("forced", "h3", "", "why not"),
+             ("granted", "h1", "", ""),
+             ("granted", "h2", "", ""),
+             ("lost", "h1", "forced", "why not"),
+             ("released", "h2", "", "")])
+        self.assertEqual([one.ago for one in told],
+                         sorted([one.ago for one in told], reverse=True))
+        self.assertEqual({one.name for one in told}, {self.name})
+        tokens = {(one.event, one.host): one.token for one in told}
+        self.assertEqual(tokens["granted", "h1"], tokens["lost", "h1"])
+        self.assertGreater(tokens["granted", "h1"], tokens["granted", "h2"])
+        times = {one.event: (one.waited, one.held) for one in told}
+        self.assertGreater(times["failed"][0], 0.09)
+        self.assertGreater(times["released"][1], 0.09)
+        self.assertEqual([one.event for one in self.session.history(
+            self.name, context="there")], ["granted", "released"])
+        names = [one.name for one in self.session.history(count=500)]
+        self.assertGreaterEqual(names.count(self.name), 8)
+        self.assertEqual(len(self.session.history(count=3)), 3)
 
 
 class Kinds(Case):
