@@ -186,10 +186,11 @@ class Lock(Semaphore):
     cleanup_every=10): one holder of ``what`` in ``context`` at a time. All
     else is as with Semaphore, with ``max_bound`` and ``value`` 1."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        if "max_bound" in options or "value" in options:
-            raise TypeError("a Lock has neither max_bound nor value")
-        super().__init__(*arguments, **options)
+    def _set_up(  # type: ignore[override]
+            self, what: Union[str, bytes], context: str = "-",
+            duration: float = -1, sleep_interval: float = 0.1,
+            cleanup_every: float = 10) -> None:
+        super()._set_up(what, context, 1, 1, duration)
 
 
 def _try_all(locks: Sequence[Semaphore], max_wait: float,

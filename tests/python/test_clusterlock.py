@@ -123,8 +123,18 @@ class Readme(Case):
         with Lock("device", "short-cut"):
             with self.assertRaises(ClusterLockError):
                 Semaphore("device", "short-cut", max_bound=1).acquire(0.2)
-        with self.assertRaises(TypeError):
-            Lock("device", "short-cut", max_bound=2)
+        for options in (dict(max_bound=2), dict(value=2)):
+            with self.assertRaises(TypeError):
+                Lock("device", "short-cut", **options)
+        #   What comes third is the duration, and no bound.
+        with Lock("device", "short-cut", 9), \
+                Lock(engine, session, "device", "short-cut-2", 9):
+            for context in ("short-cut", "short-cut-2"):
+                with self.assertRaises(ClusterLockError):
+                    self.other("device", context).acquire(0.2)
+                (ticket,) = [one for one in self.session.list()
+                             if one.context == context]
+                self.assertEqual(ticket.fields["duration"], 9000)
 
     def test_value(self):
         """value is how many there are when the semaphore is created"""
