@@ -21,6 +21,8 @@
     "WAITING           PID COMMAND         USER            SINCE TYPE"
 #define HOLDERS_SHORT "HELD BY           PID    SINCE COMMAND"
 #define WAITERS_SHORT "WAITING           PID    SINCE COMMAND"
+#define LINES_BESIDE 14 /* of what is not about who waits */
+#define WAITERS_MIN 5
 #define HOST_WIDTH 12
 #define COMMAND_WIDTH 15
 #define USER_WIDTH 12
@@ -147,12 +149,28 @@ print_waiter (const lk_message *ticket)
     putchar ('\n');
 }
 
+/*  Of many who wait a terminal has the first ones, so that who holds it stays
+ *  in sight. */
+static size_t
+places_for (bool held)
+{
+    const int lines = lk_terminal_height () - LINES_BESIDE;
+    return held || lines > LK_SHOWN_TICKETS ? LK_SHOWN_TICKETS
+           : lines > WAITERS_MIN            ? (size_t) lines
+                                            : WAITERS_MIN;
+}
+
 static size_t
 print_tickets (const lk_shower *self, bool held)
 {
-    size_t count = 0;
+    const size_t places = places_for (held);
+    size_t count = 0, left_out = 0;
     for (size_t i = 0; i < self->count; i++) {
         if (is_held (self->ticket[i]) != held) {
+            continue;
+        }
+        if (count == places) {
+            left_out++;
             continue;
         }
         if (count++ == 0) {
@@ -163,6 +181,10 @@ print_tickets (const lk_shower *self, bool held)
         } else {
             print_waiter (self->ticket[i]);
         }
+    }
+    if (left_out > 0) {
+        printf ("... and %zu more wait; `lockkeeper list --object` has all\n",
+                left_out);
     }
     return count;
 }

@@ -191,7 +191,7 @@ look_at_hosts (const lk_survey *survey, lk_advices *advices)
     if (bare.count > 0) {
         lk_advise (
             advices, "warning",
-            "the router runs, but no lock service answers: %s; start "
+            "linked, but no lock service answers: %s; start "
             "lockkeeper-lockd there; its log tells why it ended, maybe a full "
             "disk",
             bare.text);

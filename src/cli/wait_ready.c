@@ -92,7 +92,6 @@ static void
 seek_router (waiter *self)
 {
     lk_problem problem = {0};
-    char reason[REASON_SIZE];
     self->asker =
         lk_asker_new (self->options->endpoint, time_left (self), &problem);
     if (self->asker != NULL) {
@@ -100,8 +99,7 @@ seek_router (waiter *self)
                   lk_asker_host (self->asker));
         return;
     }
-    snprintf (reason, sizeof reason, "the router: %s", problem.text);
-    wait_for (self, reason);
+    wait_for (self, problem.text);
 }
 
 static bool

@@ -192,6 +192,23 @@ for width in 40 80 140; do
 done
 kill $long_holder
 wait $long_holder
+queue=()
+for _ in {0..10}; do
+    start_on h3 run queue -- sleep 60
+    queue+=($!)
+done
+all_wait () {
+    [ "$(on h1 list --waiting | grep -c ' queue$')" = 10 ]
+}
+check 'a queue' within 5 all_wait
+low_show () {
+    status_1 terminal sh -c "stty cols 80 rows 20; '$lockkeeper' show queue" |
+        tr -d '\r' >"$work/fits"
+    [ "$(wc -l <"$work/fits")" -le 20 ] && grep -q 'and 4 more wait' "$work/fits"
+}
+check 'show: of many who wait a terminal has the first' low_show
+kill "${queue[@]}"
+wait "${queue[@]}"
 
 #   ------------------------------------------------------------ show
 
@@ -370,7 +387,7 @@ there='lockkeeper-lockd does not run on'
 why='row["reason"] == "no lock service answers there"'
 watched='its lock service does not answer'
 if [ -n "${LK_HOSTED:-}" ]; then
-    gone='^h2 +leader +[a-z]+ .* no' there='no router at' why='not row["live"]'
+    gone='^h2 +(first )?leader +[a-z]+ .* no' there='no router at' why='not row["live"]'
     watched='its router is not linked any more'
 fi
 check 'status: which host has no lock service' status_has h1 "$gone"
@@ -383,7 +400,7 @@ if [ -z "${LK_HOSTED:-}" ]; then
         '^router +1 messages wait here for lock@h3 1; since'
     kill $!
     check 'status: its router runs' status_has h3 \
-        '^warning .*router runs, but no lock service answers: h3 h2;'
+        '^warning +linked, but no lock service answers: h3 h2;'
 fi
 kill $waiter
 wait $waiter
