@@ -387,7 +387,8 @@ there='lockkeeper-lockd does not run on'
 why='row["reason"] == "no lock service answers there"'
 watched='its lock service does not answer'
 if [ -n "${LK_HOSTED:-}" ]; then
-    gone='^h2 +(first )?leader +[a-z]+ .* no' there='no router at' why='not row["live"]'
+    gone='^h2 +(first )?leader +[a-z]+ .* no' there='no router at'
+    why='not row["live"]'
     watched='its router is not linked any more'
 fi
 check 'status: which host has no lock service' status_has h1 "$gone"
