@@ -119,10 +119,11 @@ lk_remembered_keep (lk_remembered *self, lk_router *router)
         self->is_said = false;
     } else if (!self->is_said) {
         self->is_said = true;
-        lk_log_warning (
-            "neighbour: cannot write '%s': %s: neighbours that were "
-            "learned are forgotten at the end of this router",
-            self->path, strerror (errno));
+        lk_problem problem;
+        (void) lk_problem_errno (&problem, "cannot write '%s'", self->path);
+        lk_log_warning ("neighbour: %s; neighbours that were learned are "
+                        "forgotten at the end of this router",
+                        problem.text);
     }
     lk_free (self->text);
     self->text = text;

@@ -57,9 +57,12 @@ end_joining (lk_lockd *self)
     path_of (self, path, sizeof path);
     self->join_at_ms = INT64_MAX;
     if (unlink (path) != 0 && errno != ENOENT) {
-        lk_log_warning ("cannot remove '%s', which has this host become a "
-                        "member again if it is removed: %s",
-                        path, strerror (errno));
+        lk_problem problem;
+        (void) lk_problem_errno (&problem,
+                                 "cannot remove '%s', which has this host "
+                                 "become a member again if it is removed",
+                                 path);
+        lk_log_warning ("%s", problem.text);
     }
     lk_log_notice ("joined: a member of cluster '%s' now", self->state.cluster);
 }

@@ -59,7 +59,7 @@ lk_lockd_persist (lk_lockd *self)
         lk_state_file_write (self->file, text, strlen (text), &problem);
     lk_free (text);
     if (error != LK_OK) {
-        lk_log_error ("%s: the lock service ends", problem.text);
+        lk_log_error ("the lock service ends: %s", problem.text);
     }
     return error == LK_OK;
 }
@@ -131,16 +131,17 @@ static bool
 check_run_dir (const lk_lockd *self)
 {
     const char *dir = self->options.run_dir;
+    lk_problem problem;
     if (access (dir, W_OK | X_OK) == 0) {
         return true;
     }
     if (errno == ENOENT) {
         lk_log_error ("there is no folder '%s'; make it, writable for user %u",
                       dir, (unsigned) geteuid ());
-    } else {
-        lk_log_error ("cannot write to '%s', as user %u: %s", dir,
-                      (unsigned) geteuid (), strerror (errno));
+        return false;
     }
+    (void) lk_problem_errno (&problem, "cannot write to the folder '%s'", dir);
+    lk_log_error ("%s", problem.text);
     return false;
 }
 
@@ -178,8 +179,9 @@ make_page (lk_lockd *self)
     lk_problem problem;
     char dir[PATH_MAX];
     if (!realpath (self->options.run_dir, dir)) {
-        lk_log_error ("cannot use '%s': %s", self->options.run_dir,
-                      strerror (errno));
+        (void) lk_problem_errno (&problem, "cannot use '%s'",
+                                 self->options.run_dir);
+        lk_log_error ("%s", problem.text);
         return false;
     }
     snprintf (self->page_path, sizeof self->page_path, "%s/%s", dir,

@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #define IDLE_MS 10000 /* how long an agent without units stays */
+#define ANSWER_S 20   /* its own waits are shorter */
 #define TRIES 3
 #define BACKLOG 64
 
@@ -383,20 +384,42 @@ put_question (int fd, const lk_agent_question *question)
     return sendmsg (fd, &message, MSG_NOSIGNAL) == (ssize_t) sizeof *question;
 }
 
+/*  Its answer, or that there is none. -1: it ended just now. */
+static int
+await_code (int fd)
+{
+    const struct timeval patience = {.tv_sec = ANSWER_S};
+    struct ucred peer = {0};
+    socklen_t size = sizeof peer;
+    unsigned char code;
+    (void) setsockopt (fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    const ssize_t got = recv (fd, &code, 1, 0);
+    if (got == 1) {
+        return code;
+    }
+    if (got == 0 || errno != EAGAIN) {
+        return -1;
+    }
+    (void) getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+    return lk_cli_fail (LK_EXIT_LATE,
+                        "our agent, process %d, does not answer: is it "
+                        "stopped? `kill -CONT %d` lets it go on",
+                        (int) peer.pid, (int) peer.pid);
+}
+
 /*  Its exit code; -1: there is no agent, or it ended just now. */
 static int
 ask_once (const struct sockaddr_un *address, socklen_t size,
           const lk_agent_question *question)
 {
-    unsigned char code;
     int answer = -1;
     const int fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd >= 0 && connect (fd, (const struct sockaddr *) address, size) == 0) {
         if (!is_ours (fd)) {
             answer = lk_cli_fail (LK_EXIT_FAILED, "another user has taken the "
                                                   "address of our agent");
-        } else if (put_question (fd, question) && recv (fd, &code, 1, 0) == 1) {
-            answer = code;
+        } else if (put_question (fd, question)) {
+            answer = await_code (fd);
         }
     }
     if (fd >= 0) {
@@ -426,5 +449,5 @@ lk_agent_ask (const lk_options *options, const lk_agent_question *question)
             return lk_cli_fail (LK_EXIT_FAILED, "cannot start an agent: %m");
         }
     }
-    return lk_cli_fail (LK_EXIT_FAILED, "our agent does not answer");
+    return lk_cli_fail (LK_EXIT_FAILED, "our agent ends as soon as it begins");
 }

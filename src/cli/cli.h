@@ -66,9 +66,16 @@ extern const lk_verb lk_verb_run, lk_verb_lock, lk_verb_unlock, lk_verb_check,
 const lk_verb *lk_verb_find (const char *name);
 const lk_verb *lk_verb_at (size_t position);
 
+/*  That there is no verb of that name, said; LK_EXIT_FAILED. */
+int lk_cli_say_no_verb (const char *name);
+
 /*  Says "lockkeeper: ..." on stderr, as lk_show does, and returns `code`. */
 int lk_cli_fail (int code, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
+
+/*  Says what is no error, to who sits at a terminal. */
+void lk_cli_notice (const char *format, ...)
+    __attribute__ ((format (printf, 1, 2)));
 
 /*  Says what is wrong with the usage and how it is right; LK_EXIT_FAILED. */
 int lk_cli_misused (const lk_verb *verb, const char *format, ...)

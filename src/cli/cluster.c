@@ -136,7 +136,9 @@ say_no_answer (const lk_message *answer)
                             "`lockkeeper status` shows how it is");
     }
     if (lk_message_is (answer, "LOCKMEMBERS")) {
-        return lk_cli_fail (LK_EXIT_NO, "no member of a cluster was heard yet");
+        return lk_cli_fail (LK_EXIT_NO,
+                            "no member of a cluster was heard yet; "
+                            "`lockkeeper status` shows which hosts are");
     }
     return lk_cli_fail (LK_EXIT_FAILED,
                         "%s; is lockkeeper-lockd running on this host?",
@@ -189,7 +191,7 @@ ask_on (changer *self, const char *to, const char *why)
     if ((news || !self->said)
         && lk_clock_ms () - self->began_ms > PATIENCE_MS) {
         self->said = true;
-        lk_cli_fail (0, "not yet: %s", why);
+        lk_cli_notice ("not yet: %s", why);
     }
     if (strcmp (self->to, to) != 0) {
         self->silent = 0;
@@ -345,10 +347,14 @@ check_arguments (const lk_options *options)
     if (!lists && !changes) {
         lk_cli_misused (&lk_verb_cluster,
                         "'cluster' needs 'members', 'add' or 'remove'");
-    } else if (options->count != (lists ? 1 : 2)) {
-        lk_cli_misused (&lk_verb_cluster, "'cluster %s' %s", verb,
-                        lists ? "takes nothing more"
-                              : "needs the name of one host");
+    } else if (lists && options->count != 1) {
+        lk_cli_misused (&lk_verb_cluster, "'cluster members' takes nothing "
+                                          "more");
+    } else if (changes && options->count != 2) {
+        lk_cli_misused (&lk_verb_cluster,
+                        "'cluster %s' needs the name of one "
+                        "host",
+                        verb);
     } else if (changes
                && !lk_address_is_name (lk_slice_of (options->argument[1]))) {
         lk_cli_misused (&lk_verb_cluster, "'%s' is no name of a host",

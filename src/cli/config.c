@@ -153,11 +153,10 @@ typedef struct {
 } sub_verb;
 
 static const sub_verb sub_verbs[] = {
-    {"get", 0, 1, "takes one key, or none", lk_cli_config_get},
-    {"set", 1, 100, "needs a key, and its values unless --unset",
-     lk_cli_config_set},
-    {"verify", 0, 100, "takes files", lk_cli_config_verify},
-    {"keys", 0, 0, "takes nothing more", config_keys},
+    {"get", 0, 1, "one key, or none", lk_cli_config_get},
+    {"set", 1, 100, "a key, and its values unless --unset", lk_cli_config_set},
+    {"verify", 0, 100, "files, 100 at most", lk_cli_config_verify},
+    {"keys", 0, 0, "nothing more", config_keys},
 };
 
 static int
@@ -176,8 +175,9 @@ run_config (int argc, char **argv)
             const int more = options.count - 1;
             return more >= it->least && more <= it->most
                        ? it->run (&options)
-                       : lk_cli_misused (&lk_verb_config, "'config %s' %s",
-                                         name, it->needs);
+                       : lk_cli_misused (&lk_verb_config,
+                                         "'config %s' needs %s", name,
+                                         it->needs);
         }
     }
     return lk_cli_misused (&lk_verb_config,

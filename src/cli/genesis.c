@@ -176,7 +176,7 @@ open_state (const char *dir, const complaint *problem)
     if (file == NULL) {
         (void) complain (problem, "%s%s", reason.text,
                          reason.number == EWOULDBLOCK
-                             ? ": stop lockkeeper-lockd first"
+                             ? "; stop lockkeeper-lockd first"
                              : "");
     }
     return file;

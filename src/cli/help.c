@@ -6,27 +6,43 @@
 
 #include "cli/cli.h"
 #include "net/paths.h"
+#include "net/problem.h"
+#include "util/guess.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LINE_SIZE 2000
+#define REASON_SIZE 200
+
+/*  What %m says, in our words. */
+static void
+show_line (const char *line, int number)
+{
+    char reason[REASON_SIZE], before[LINE_SIZE];
+    const char *at = number != 0 ? strstr (line, strerror (number)) : NULL;
+    if (at == NULL) {
+        lk_show (stderr, line);
+        return;
+    }
+    lk_problem_reason (number, reason, sizeof reason);
+    snprintf (before, sizeof before, "%.*s", (int) (at - line), line);
+    lk_show (stderr, before);
+    lk_show (stderr, reason);
+    lk_show (stderr, at + strlen (strerror (number)));
+}
 
 static void
 say (const char *format, va_list arguments)
 {
     char line[LINE_SIZE];
-    const char *reason = strerror (errno); /* as %m says it */
+    const int number = errno;
     vsnprintf (line, sizeof line, format, arguments);
-    char *at = strstr (line, reason);
-    if (at != NULL) {
-        *at = (char) tolower ((unsigned char) *at);
-    }
     fputs ("lockkeeper: ", stderr);
-    lk_show (stderr, line);
+    show_line (line, number);
     fputc ('\n', stderr);
 }
 
@@ -38,6 +54,17 @@ lk_cli_fail (int code, const char *format, ...)
     say (format, arguments);
     va_end (arguments);
     return code;
+}
+
+void
+lk_cli_notice (const char *format, ...)
+{
+    va_list arguments;
+    va_start (arguments, format);
+    if (isatty (STDERR_FILENO)) {
+        say (format, arguments);
+    }
+    va_end (arguments);
 }
 
 int
@@ -74,8 +101,28 @@ print_overview (void)
     }
     puts ("\n`lockkeeper help VERB` tells more. Every verb that talks to a "
           "router takes\n--endpoint ipc://PATH; without it "
-          "$LOCKKEEPER_ENDPOINT says where that is,\nthen " LK_PATH_ENDPOINT
-          ".");
+          "$LOCKKEEPER_ENDPOINT says where that is,\nor router/endpoint of the "
+          "configuration; by default " LK_PATH_ENDPOINT ".");
+}
+
+int
+lk_cli_say_no_verb (const char *name)
+{
+    const lk_verb *verb;
+    lk_guess guess;
+    lk_guess_init (&guess, name);
+    for (size_t i = 0; (verb = lk_verb_at (i)) != NULL; i++) {
+        lk_guess_try (&guess, verb->name);
+    }
+    if (guess.best != NULL) {
+        return lk_cli_fail (LK_EXIT_FAILED,
+                            "there is no verb '%s': did you mean '%s'?",
+                            lk_shown_name (name).text, guess.best);
+    }
+    return lk_cli_fail (LK_EXIT_FAILED,
+                        "there is no verb '%s': `lockkeeper help` lists those "
+                        "that there are",
+                        lk_shown_name (name).text);
 }
 
 static int
@@ -87,10 +134,7 @@ run_help (int argc, char **argv)
     }
     const lk_verb *verb = lk_verb_find (argv[1]);
     if (verb == NULL) {
-        return lk_cli_fail (LK_EXIT_FAILED,
-                            "there is no verb '%s'; `lockkeeper help` lists "
-                            "those that there are",
-                            lk_shown_name (argv[1]).text);
+        return lk_cli_say_no_verb (argv[1]);
     }
     lk_cli_print_help (verb);
     return LK_EXIT_OK;

@@ -296,8 +296,7 @@ const lk_verb lk_verb_lock = {
     "--background\nand --static print 'false' if they fail, so that a shell's "
     "eval does, too. The\nlock is given back by `lockkeeper unlock NAME KEY`, "
     "or by a signal to the process\nthat holds it.\n\n"
-    "Exit code: 0 held and given back; 1 no lock of --key; 122 lost; 124, or "
-    "that of --on-busy, "
-    "not\nobtained in time; 125 failed.\n",
+    "Exit code: 0 held and given back; 1 no lock with the key of --key; 122 "
+    "lost; 124,\nor that of --on-busy, not obtained in time; 125 failed.\n",
     run_lock,
 };

@@ -52,10 +52,7 @@ main (int argc, char **argv)
     }
     const lk_verb *verb = lk_verb_find (name);
     if (verb == NULL) {
-        return lk_cli_fail (LK_EXIT_FAILED,
-                            "there is no verb '%s'; `lockkeeper help` lists "
-                            "those that there are",
-                            lk_shown_name (name).text);
+        return lk_cli_say_no_verb (name);
     }
     if (argc > 1) {
         argc--;

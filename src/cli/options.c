@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "net/paths.h"
 #include "net/where.h"
+#include "util/guess.h"
 
 #include <math.h>
 #include <signal.h>
@@ -370,6 +371,21 @@ find_dashes (int argc, char **argv, int at)
     return at;
 }
 
+static void
+say_no_option (const lk_verb *verb, const struct option *options,
+               const char *word)
+{
+    lk_guess guess;
+    lk_guess_init (&guess, word + strspn (word, "-"));
+    for (; word[1] == '-' && options->name != NULL; options++) {
+        lk_guess_try (&guess, options->name);
+    }
+    lk_cli_misused (
+        verb, "'%s' is no option of '%s'%s%s%s", lk_shown_name (word).text,
+        verb->name, guess.best != NULL ? ": did you mean '--" : "",
+        guess.best != NULL ? guess.best : "", guess.best != NULL ? "'?" : "");
+}
+
 bool
 lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
                  int argc, char **argv, int *code)
@@ -390,8 +406,7 @@ lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
             return false;
         }
         if (option == '?') {
-            lk_cli_misused (verb, "'%s' is no option of '%s'",
-                            lk_shown_name (argv[optind - 1]).text, verb->name);
+            say_no_option (verb, options, argv[optind - 1]);
             return false;
         }
         const known_option *it = option == 'h' ? &known[KNOWN_COUNT - 1]

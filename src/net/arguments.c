@@ -7,8 +7,10 @@
 #include "net/arguments.h"
 
 #include "net/log.h"
+#include "util/guess.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <syslog.h>
 
 #define KEY_SIZE 64
@@ -80,9 +82,24 @@ take_option (const lk_arguments *self, lk_config *config, const char **path,
 static void
 refuse_option (const lk_arguments *self, int kind, const char *option)
 {
-    fprintf (stderr, "%s: %s '%s'%s; see --help\n", self->program,
-             kind == ':' ? "option" : "there is no option", option,
-             kind == ':' ? " needs a value" : "");
+    char text[TELL_SIZE];
+    lk_guess guess;
+    lk_guess_init (&guess, option + strspn (option, "-"));
+    for (const struct option *it = self->options; it->name != NULL; it++) {
+        lk_guess_try (&guess, it->name);
+    }
+    if (kind == ':') {
+        snprintf (text, sizeof text, "option '%s' needs a value; see --help",
+                  option);
+    } else if (guess.best != NULL) {
+        snprintf (text, sizeof text,
+                  "there is no option '%s': did you mean '--%s'?", option,
+                  guess.best);
+    } else {
+        snprintf (text, sizeof text, "there is no option '%s'; see --help",
+                  option);
+    }
+    complain (self, text);
 }
 
 int
@@ -102,8 +119,9 @@ lk_arguments_read (const lk_arguments *self, lk_config *config,
             take_option (self, config, path, kind, self->options[place].name);
     }
     if (code < 0 && optind < argc) {
-        fprintf (stderr, "%s: what is '%s'? See --help\n", self->program,
-                 argv[optind]);
+        char text[TELL_SIZE];
+        snprintf (text, sizeof text, "what is '%s'? See --help", argv[optind]);
+        complain (self, text);
         return LK_ARGUMENTS_WRONG;
     }
     return code;

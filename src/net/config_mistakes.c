@@ -7,13 +7,13 @@
 #include "net/config_values.h"
 
 #include "util/alloc.h"
+#include "util/guess.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #define MISTAKES_MAX 1000
-#define NAME_SIZE_MAX 64 /* of what may have been meant */
 
 static bool
 is_path (const char *one, const char *other)
@@ -124,35 +124,6 @@ lk_config_verdict (const lk_config *self, size_t before, lk_problem *problem)
 
 /*  -------------------------------------------------------- guesses */
 
-static size_t
-least (size_t one, size_t other)
-{
-    return one < other ? one : other;
-}
-
-/*  How many bytes have to be put in, left out or changed. */
-static size_t
-distance (const char *one, const char *other)
-{
-    size_t row[NAME_SIZE_MAX + 1];
-    const size_t size = strlen (other);
-
-    for (size_t k = 0; k <= size; k++) {
-        row[k] = k;
-    }
-    for (size_t i = 0; one[i] != '\0'; i++) {
-        size_t corner = row[0];
-        row[0] = i + 1;
-        for (size_t k = 0; k < size; k++) {
-            const size_t above = row[k + 1];
-            const size_t change = corner + (one[i] != other[k]);
-            row[k + 1] = least (change, least (above, row[k]) + 1);
-            corner = above;
-        }
-    }
-    return row[size];
-}
-
 static const char *
 leaf (const char *path)
 {
@@ -161,24 +132,18 @@ leaf (const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/*  A key of that name in another section, or else the nearest one, if a third
- *  of the name's bytes is wrong at most. */
+/*  A key of that name in another section, or else the nearest one. */
 const char *
 lk_config_guess (const lk_config_key *keys, const char *path)
 {
-    const char *best = NULL;
-    size_t best_distance = strlen (leaf (path)) / 3 + 2;
+    lk_guess guess;
 
-    if (strlen (path) > NAME_SIZE_MAX) {
-        return NULL;
-    }
+    lk_guess_init (&guess, path);
     for (size_t i = 0; keys[i].key; i++) {
-        const bool alike = strcmp (leaf (keys[i].key), leaf (path)) == 0;
-        const size_t away = alike ? 0 : distance (path, keys[i].key);
-        if (away < best_distance) {
-            best = keys[i].key;
-            best_distance = away;
+        if (strcmp (leaf (keys[i].key), leaf (path)) == 0) {
+            return keys[i].key;
         }
+        lk_guess_try (&guess, keys[i].key);
     }
-    return best;
+    return guess.best;
 }

@@ -117,7 +117,9 @@ lk_lease_page_new (const char *path, lk_problem *problem)
 {
     if (is_in_use (path)) {
         (void) lk_problem_set (problem, LK_REFUSED,
-                               "'%s' is in use by another process", path);
+                               "'%s' is in use by another process: another "
+                               "lock service, with the same 'lock/run'",
+                               path);
         return NULL;
     }
     size_t size = strlen (path) + sizeof ".new";

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 lk_err
 lk_problem_set (lk_problem *self, lk_err error, const char *format, ...)
@@ -26,17 +27,42 @@ lk_problem_set (lk_problem *self, lk_err error, const char *format, ...)
     return error;
 }
 
+static const char *
+advice (int number)
+{
+    switch (number) {
+    case ENOSPC:
+    case EDQUOT:
+        return "; make room there";
+    case EROFS:
+        return "; mount it for writing, or take another place";
+    case EIO:
+        return "; the disk may be broken, the kernel's log tells more";
+    case EMFILE:
+        return "; allow this process more of them (LimitNOFILE, ulimit -n)";
+    case ENFILE:
+        return "; allow more of them (sysctl fs.file-max)";
+    default:
+        return "";
+    }
+}
+
 /*  The system's texts begin with a capital letter, which ours do not. */
-static void
-add_reason (char *text, size_t room, int number)
+void
+lk_problem_reason (int number, char *text, size_t size)
 {
     const char *reason = strerror (number);
-    bool is_word = isupper ((unsigned char) reason[0])
-                   && islower ((unsigned char) reason[1]);
+    const bool is_word = isupper ((unsigned char) reason[0])
+                         && islower ((unsigned char) reason[1]);
+    const int used =
+        snprintf (text, size, "%c%s%s",
+                  is_word ? tolower ((unsigned char) reason[0]) : reason[0],
+                  reason + 1, advice (number));
 
-    snprintf (text, room, ": %c%s",
-              is_word ? tolower ((unsigned char) reason[0]) : reason[0],
-              reason + 1);
+    if ((number == EACCES || number == EPERM) && (size_t) used < size) {
+        snprintf (text + used, size - (size_t) used, " to user %u",
+                  (unsigned) geteuid ());
+    }
 }
 
 lk_err
@@ -49,8 +75,10 @@ lk_problem_errno (lk_problem *self, const char *format, ...)
         va_start (arguments, format);
         vsnprintf (self->text, sizeof self->text, format, arguments);
         va_end (arguments);
-        size_t size = strlen (self->text);
-        add_reason (self->text + size, sizeof self->text - size, number);
+        const size_t size = strlen (self->text);
+        snprintf (self->text + size, sizeof self->text - size, ": ");
+        lk_problem_reason (number, self->text + strlen (self->text),
+                           sizeof self->text - strlen (self->text));
         self->number = number;
     }
     errno = number;

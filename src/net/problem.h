@@ -12,6 +12,7 @@
 #define LK_PROBLEM_H
 
 #include <lockkeeper/error.h>
+#include <stddef.h>
 
 typedef struct {
     int number; /* errno or 0 */
@@ -25,5 +26,10 @@ lk_err lk_problem_set (lk_problem *self, lk_err error, const char *format, ...)
 /*  The same with errno's text behind a colon; returns LK_SYSTEM. */
 lk_err lk_problem_errno (lk_problem *self, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
+
+/*  errno's text with a small letter, and what to do about it or who was refused
+ *  where that is the same for all: "no space left on device; make room
+ *  there". */
+void lk_problem_reason (int number, char *text, size_t size);
 
 #endif

@@ -56,11 +56,31 @@ take_lock (lk_state_file *self, lk_problem *problem)
         return lk_problem_errno (problem, "cannot lock '%s.lock'", self->path);
     }
     lk_err error = lk_problem_set (
-        problem, LK_REFUSED, "'%s' is in use by another process", self->path);
+        problem, LK_REFUSED,
+        "'%s' is in use by another process: if a daemon runs here already, one "
+        "is enough",
+        self->path);
     if (problem) {
         problem->number = EWOULDBLOCK;
     }
     return error;
+}
+
+static void
+explain_folder (const char *dir, lk_problem *problem)
+{
+    const int number = errno;
+
+    (void) lk_problem_errno (problem, "cannot open the folder '%s'", dir);
+    if (number == ENOENT) {
+        (void) lk_problem_set (problem, LK_SYSTEM,
+                               "there is no folder '%s'; make it, writable for "
+                               "user %u",
+                               dir, (unsigned) geteuid ());
+    }
+    if (problem) {
+        problem->number = number;
+    }
 }
 
 lk_state_file *
@@ -76,7 +96,7 @@ lk_state_file_open (const char *dir, const char *name, lk_problem *problem)
     self->lock_fd = -1;
     self->dir_fd = open (dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (self->dir_fd == -1) {
-        (void) lk_problem_errno (problem, "cannot open the folder '%s'", dir);
+        explain_folder (dir, problem);
     } else if (take_lock (self, problem) == LK_OK) {
         return self;
     }
@@ -125,8 +145,9 @@ read_file (lk_state_file *self, int fd, size_t size_max, char **data,
         error = lk_problem_errno (problem, "cannot read '%s'", self->path);
     } else if ((size_t) got > size_max) {
         error = lk_problem_set (problem, LK_INVALID,
-                                "'%s' is larger than %zu bytes", self->path,
-                                size_max);
+                                "'%s' is larger than %zu bytes: it is none of "
+                                "ours",
+                                self->path, size_max);
     }
     if (error != LK_OK) {
         lk_free (buffer);
@@ -185,7 +206,10 @@ lk_state_file_write (lk_state_file *self, const void *data, size_t size,
         || renameat (self->dir_fd, self->temporary, self->dir_fd, self->name)
                != 0
         || fsync (self->dir_fd) != 0) {
-        return lk_problem_errno (problem, "cannot write '%s'", self->path);
+        lk_err error =
+            lk_problem_errno (problem, "cannot write '%s'", self->path);
+        (void) unlinkat (self->dir_fd, self->temporary, 0);
+        return error;
     }
     return LK_OK;
 }

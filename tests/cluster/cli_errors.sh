@@ -1,84 +1,66 @@
 #!/bin/bash
-#   cli_errors.sh - errors that people meet: provoked, and told as in the pages
+#   cli_errors.sh - errors of lockkeeper(1): provoked, and told as in its page
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
 #   Each has its exit code, nothing on stdout, and a first line on stderr that
-#   begins with an item of DIAGNOSTICS, Errors, in its page, in which "..."
-#   stands for anything; and each such item is met here.
+#   begins with an item of DIAGNOSTICS; and each such item is met here.
 
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
-pages=$(cd "$(dirname "$0")/../../man" && pwd) || exit 1
 in_sandbox "$0" --hosts 3 --set lock/dead-after=300 \
     --set lock/leader-lease=700 --set lock/host-lease=3000
+# shellcheck source=tests/cluster/errors_tap.sh
+. "$(dirname "$0")/errors_tap.sh"
 
-items () {
-    sed -n '/^\.Ss Errors/,/^\.S[hs] [^E]/s/^\.It //p' "$pages/$1" |
-        sed 's/ Ns / /g; s/\\&//g; s/ -width Ds//'
-}
-: >"$work/met"
-
-#   met PAGE CODE ITEM COMMAND...
-met () {
-    local page=$1 wanted=$2 item=$3 pattern line got
-    shift 3
-    echo "$page $item" >>"$work/met"
-    items "$page" | grep -qxF -- "$item" || {
-        echo "not in the page: $item"
-        return 1
-    }
-    timeout 30 "$@" >"$work/stdout" 2>"$work/stderr"
-    got=$?
-    [ "$got" = "$wanted" ] || {
-        echo "exit code $got, not $wanted"
-        cat "$work/stdout" "$work/stderr"
-        return 1
-    }
-    [ ! -s "$work/stdout" ] || {
-        echo 'on stdout:'
-        cat "$work/stdout"
-        return 1
-    }
-    line=$(head -n 1 "$work/stderr" | sed -E 's/^20[-0-9T:.Z]+ //')
-    pattern=${item//\\/\\\\}
-    pattern=${pattern//[/\\[}
-    pattern=${pattern//\*/\\*}
-    pattern=${pattern//.../*}
-    line=${line#lockkeeper*: }
-    # shellcheck disable=SC2053
-    [[ ${line#error: } == $pattern* ]] || {
-        echo "not as in the page: $line"
-        return 1
-    }
-}
-
-#   says_it CODE ITEM ARGUMENTS...: of lockkeeper(1). router, lockd: likewise.
+#   says_it CODE ITEM ARGUMENTS...: of lockkeeper.
 says_it () {
     local wanted=$1 item=$2
     shift 2
     check "$item" met lockkeeper.1 "$wanted" "$item" "$lockkeeper" "$@"
 }
-router () {
+#   it_says CODE ITEM COMMAND...: what is on stdout besides is not looked at.
+it_says () {
     local wanted=$1 item=$2
     shift 2
-    check "router: $item" met lockkeeper-router.8 "$wanted" "$item" \
-        "$BUILD/lockkeeper-router" --host h9 --listen 'tcp://127.0.0.1:*' \
-        --endpoint "ipc://$work/none/router" "$@"
-}
-lockd () {
-    local wanted=$1 item=$2
-    shift 2
-    check "lockd: $item" met lockkeeper-lockd.8 "$wanted" "$item" \
-        "$BUILD/lockkeeper-lockd" --run "$work/run" --state "$work/state" \
-        --endpoint "$LOCKKEEPER_ENDPOINT" "$@"
+    # shellcheck disable=SC2016
+    check "$item" met lockkeeper.1 "$wanted" "$item" \
+        sh -c '"$@" >/dev/null' sh "$@"
 }
 pid_of () {
     cat "$LOCKKEEPER_SANDBOX/$1/$2.pid"
 }
 mkdir "$work/run" "$work/state"
 none=ipc://$work/none/router
+
+#   nobody CODE ITEM PROGRAM ARGUMENTS...: as the user of nothing, with programs
+#   that it may read.
+nobody () {
+    local wanted=$1 item=$2
+    shift 2
+    if [ "$(id -u)" != 0 ]; then
+        unmet lockkeeper.1 "$item"
+        return
+    fi
+    check "another user: $item" met lockkeeper.1 "$wanted" "$item" \
+        "${as_nobody[@]}" "$@"
+}
+as_nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+if [ "$(id -u)" = 0 ]; then
+    mkdir "$work/bin" "$work/locked" "$work/open"
+    cp "$BUILD"/lockkeeper* "$work/bin/"
+    chmod 755 "$work" "$work/bin" "$LOCKKEEPER_SANDBOX" \
+        "$LOCKKEEPER_SANDBOX/h1" "$work/open"
+    chmod 700 "$work/locked"
+fi
+
+#   at_terminal FILE COMMAND: with what is in the file typed.
+at_terminal () {
+    timeout 20 script -qec "$2" /dev/null <"$1" | tr -d '\r' |
+        grep "$3" | head -n 1 | sed 's/.*\(lockkeeper: \)/\1/' >&2
+    return "${PIPESTATUS[0]}"
+}
 
 #   ------------------------------------------------------------ usage
 
@@ -88,6 +70,38 @@ says_it 125 "'...' is no option of '...'" run x --frob -- true
 says_it 125 "option '...' needs a value" run x --wait
 says_it 125 "--... needs ..., not '...'" run x --wait soon -- true
 says_it 125 "'...' needs ..." run x
+says_it 125 "'...' takes ..." version now
+says_it 125 "'...' has one value" \
+    config set router/dead-after 500 600 --config "$work/conf"
+says_it 125 '--... does not go with ...' lock x --key 1 --wait 1
+says_it 125 '--reason and --token go with --force' unlock x 1 --reason late
+says_it 125 '--policy and --quiet are for exclusive locks' \
+    run x --shared --quiet 1 -- true
+says_it 125 '--quiet makes a soft policy' \
+    run x --policy hard --quiet 1 -- true
+says_it 125 '--cluster is for --first' init --join 192.0.2.1 --cluster c
+says_it 125 '--state is for --members' init --first --cluster c --state /
+says_it 125 '--proxy and --unseen are for --join' \
+    init --first --cluster c --unseen
+says_it 125 'a host is the --first, or does --join' \
+    init --first --join 192.0.2.1
+says_it 125 "'...': addresses are for --join" init --first 192.0.2.1
+says_it 125 '--... needs ...' run x --lenient -- true
+says_it 125 'several names need --all' run x y -- true
+says_it 125 "--policy is 'hard' or 'soft'" run x --policy kind -- true
+says_it 125 '--quiet is a day at most' run x --quiet 86401 -- true
+says_it 125 '--semaphore and --bound are 1000000000 at most' \
+    run x --semaphore 1000000001 -- true
+says_it 125 "'...' is no number from 1 on" acquire x 0 1
+says_it 125 'there are ... units at most' acquire x 1000000 1000000
+says_it 125 'a sandbox has at most ... hosts' sandbox --hosts 16 -- true
+says_it 125 "'...' is no key: a key is up to 16 hexadecimal digits" \
+    unlock x hello
+says_it 125 "'...' is no token: a token is a number" check x hello
+says_it 125 "'...' is no name of a host" cluster add 'a b'
+says_it 125 "'...' is no name of a drop-in" \
+    config set router/mode 600 --drop-in a/b --config "$work/conf"
+says_it 125 "there is no setting '...'" config get router/prot
 says_it 125 "'...' cannot name a lock" run '' -- true
 says_it 125 "'...' cannot name a lock" run "$(printf '%04097d' 1)" -- true
 
@@ -107,33 +121,20 @@ says_it 125 "'...' is no endpoint of a router" \
 kill -STOP "$(pid_of h3 router)"
 says_it 125 "the router at '...' does not answer" \
     status --endpoint "$LOCKKEEPER_ENDPOINT_h3"
+within 5 says 0 "'h3' is not connected" "$lockkeeper" forget h77
+it_says 0 "host '...' is not connected, and was not told" \
+    "$lockkeeper" forget h77
 kill -CONT "$(pid_of h3 router)"
-if [ "$(id -u)" = 0 ]; then
-    #   others: as the user of nothing, with programs that it may read.
-    mkdir "$work/bin" "$work/locked"
-    cp "$BUILD"/lockkeeper* "$work/bin/"
-    chmod 755 "$work" "$work/bin" "$LOCKKEEPER_SANDBOX" \
-        "$LOCKKEEPER_SANDBOX/h1"
-    chmod 700 "$work/locked"
-    nobody () {
-        local page=$1 wanted=$2 item=$3 program=$4
-        shift 4
-        check "another user: $item" met "$page" "$wanted" "$item" \
-            setpriv --reuid 65534 --regid 65534 --clear-groups \
-            "$work/bin/$program" "$@"
-    }
-    nobody lockkeeper.1 125 \
-        "no access to the router at '...': permission denied" \
-        lockkeeper list --endpoint "ipc://$LOCKKEEPER_SANDBOX/h1/router"
-    nobody lockkeeper-router.8 1 "cannot bind '...': permission denied" \
-        lockkeeper-router --host h9 --endpoint "ipc://$work/locked/router" \
-        --listen 'tcp://127.0.0.1:*'
-    nobody lockkeeper-lockd.8 1 "cannot write to '...', as user ..." \
-        lockkeeper-lockd --run "$work/run" --state "$work/state"
+it_says 1 "host '...' does not forget '...': ..." "$lockkeeper" forget h2
+says_it 125 "this host knows no user '...'" list --user nosuchuser
+nobody 125 "no access to the router at '...': permission denied" \
+    "$work/bin/lockkeeper" list --endpoint "ipc://$LOCKKEEPER_SANDBOX/h1/router"
+#   Its process has another number there than the router sees.
+if unshare -pf true 2>/dev/null; then
+    check 'the router refused: ...' met lockkeeper.1 125 \
+        'the router refused: ...' unshare -pf "$lockkeeper" list
 else
-    echo "lockkeeper.1 no access to the router at '...': permission denied
-lockkeeper-router.8 cannot bind '...': permission denied
-lockkeeper-lockd.8 cannot write to '...', as user ..." >>"$work/met"
+    unmet lockkeeper.1 'the router refused: ...'
 fi
 
 #   ------------------------------------------------------------ holding
@@ -143,8 +144,8 @@ holder=$!
 within 5 is_listed '^held' held
 says_it 124 "did not get '...': somebody else holds it" \
     run held --wait 0 -- true
-says_it 124 "did not get '...' in time; " run held --wait 0.2 -- true
-says_it 9 "did not get '...' in time; " \
+says_it 124 "did not get '...' in time;" run held --wait 0.2 -- true
+says_it 9 "did not get '...' in time;" \
     run held --wait 0.2 --on-busy 9 -- true
 says_it 125 "did not get '...': ..." run --all a a -- true
 says_it 1 "did not unlock '...': nobody holds it" unlock nothing 12
@@ -152,6 +153,10 @@ says_it 1 "did not unlock '...': nobody holds it" \
     unlock nothing --force --reason test
 says_it 125 "did not unlock '...': ..." \
     unlock held --force --reason "$(printf '%0300d' 1)"
+says_it 125 "cannot check '...': ..." \
+    check x 1 --context "$(printf '%0300d' 1)"
+says_it 1 "cannot take over '...': no such lock with that key" \
+    lock held --key 123
 says_it 127 "cannot run '...': no such file or directory" run x -- "$work/no"
 says_it 126 "cannot run '...': permission denied" run x -- "$work/file"
 says_it 122 "lost '...': its --duration is over" \
@@ -187,75 +192,329 @@ says_it 1 "this shell holds no unit of '...'" release u 1 1 --pid $$
 says_it 125 "there is no process ..." acquire u 1 1 --pid 4194303
 says_it 125 'cannot wait for the end of process ...' lock x --pid 4194303
 
+#   agent of a shell of its own: its process is stopped, or not ours.
+agent_address () {
+    grep -o "@lockkeeper/$(id -u)/$1/.*" /proc/net/unix | head -n 1
+}
+agent_of () {
+    local inode
+    inode=$(awk -v name="$(agent_address "$1")" '$8 == name { print $7 }' \
+        /proc/net/unix | head -n 1)
+    find /proc/[0-9]*/fd -lname "socket:\[$inode\]" 2>/dev/null |
+        cut -d / -f 3 | head -n 1
+}
+sleep 300 &
+owner=$!
+"$lockkeeper" acquire u 5 1 --pid $owner >/dev/null
+agent=$(agent_of $owner)
+kill -STOP "$agent"
+says_it 124 'our agent, process ..., does not answer' \
+    acquire u 5 1 --pid $owner &
+stopped=$!
+
+#   ------------------------------------------------------------ run, its guard
+
+#   guarded SIGNAL SECONDS: a run whose process or guard gets that.
+guarded () {
+    local run
+    "$lockkeeper" run guarded -- sleep 30 2>"$work/guarded.err" &
+    run=$!
+    within 5 is_listed '^held' guarded
+    if [ "$1" = STOP ]; then
+        kill -STOP $run
+        sleep "$2"
+        kill -CONT $run
+    else
+        kill -KILL "$(pgrep -P $run -x lk-guard || pgrep -P $run | head -n 1)"
+    fi
+    wait $run
+    # shellcheck disable=SC2016
+    set -- $? "$3"
+    # shellcheck disable=SC2016
+    check "$2" met lockkeeper.1 125 "$2" sh -c 'cat "$1" >&2; exit $2' \
+        sh "$work/guarded.err" "$1"
+}
+guarded KILL 0 \
+    'the command was killed: its guard was killed, or stopped for too long'
+guarded STOP 5 \
+    'the command was ended: lockkeeper was stopped for too long to guard it'
+
 #   ------------------------------------------------------------ members
 
 says_it 1 "cannot add '...': no lock service of that name is heard" \
     cluster add h9 --wait 1
 says_it 1 "cannot remove '...': there is no member of that name" \
     cluster remove h9
-init () {
+
+#   ------------------------------------------------------------ a first member
+
+member () {
     local item=$1
     shift
-    says_it 125 "$item" init --cluster c --state "$work/init" "$@"
+    says_it 125 "$item" init --state "$work/init" "$@"
 }
-init "this host, '...', is not among the members" --members h1,h2 --host h3
-init "--members has '...' twice" --members h1,h1 --host h1
+member "'...' is no name of a cluster" --cluster 'a b' --members h1 --host h1
+member "'...' in --members is no name of a host" \
+    --cluster c --members 'h 1' --host h1
+member "this host, '...', is not among the members" \
+    --cluster c --members h1,h2 --host h3
+member "--members has '...' twice" --cluster c --members h1,h1 --host h1
+member '--members has more than ... hosts' --cluster c --host h1 \
+    --members "$(seq -s, 1 16)"
+says_it 125 "cannot make '...': ..." \
+    init --cluster c --members h1 --host h1 --state "$work/file/state"
 "$lockkeeper" init --cluster c --state "$work/init" --members h1 --host h1 \
     >/dev/null
-init "'...' is there already" --members h1 --host h1
+member "'...' is there already" --cluster c --members h1 --host h1
+says_it 125 "'...' is in use by another process" init --cluster c \
+    --members h1 --host h1 --state "$LOCKKEEPER_SANDBOX/h1"
+if unshare -u true 2>/dev/null; then
+    check 'no name' met lockkeeper.1 125 \
+        'this machine has no name: say --host NAME' \
+        unshare -u /usr/bin/python3 -c '
+import os, socket, sys
+socket.sethostname("")
+os.execv(sys.argv[1], sys.argv[1:])' "$lockkeeper" init --cluster c --members h1
+else
+    unmet lockkeeper.1 'this machine has no name: say --host NAME'
+fi
+
+#   ------------------------------------------------------------ init
+
+#   config NAME LINES...: a file for a host that is not made yet.
+config () {
+    mkdir -p "$work/$1"
+    cat >"$work/$1/conf" <<end
+router
+    identity = "$work/$1/state/identity"
+    endpoint = "ipc://$work/$1/router"
+$(printf '%s\n' "${@:2}")
+lock
+    state = "$work/$1/state"
+    run = "$work/$1"
+end
+}
+init () {
+    local wanted=$1 item=$2 host=$3
+    shift 3
+    says_it "$wanted" "$item" init --config "$work/$host/conf" "$@"
+}
+config a
+init 125 '... is missing, and there is no terminal to ask' a --first
+init 125 "'...' is no address: HOST:PORT" a --join 'a b' --host a
+init 125 "'...' is no address of this host" a --first --cluster c --host a \
+    --address 192.0.2.7
+mapfile -t many < <(seq -f 192.0.2.%g 1 70)
+init 125 'more than ... neighbours' a --host a --address 127.0.0.1 \
+    --unseen --join "${many[@]}"
+#   asked ITEM TEXT ANSWERS...: at a terminal.
+asked () {
+    local item=$1 text=$2
+    shift 2
+    printf '%s\n' "$@" >"$work/answers"
+    check "$item" met lockkeeper.1 125 "$item" at_terminal "$work/answers" \
+        "'$lockkeeper' init --config '$work/a/conf'" "$text"
+}
+asked "'first' or 'join', not '...'" 'or .join., not' maybe
+asked 'the address of one of its hosts is needed' 'is needed' join ''
+asked 'nothing was written' 'nothing was' join
+init 125 "no router at '...': ...; ..." a --host a --address 127.0.0.1 \
+    --join 127.0.0.1:1
+init 125 "'...' is the address of this host: --join needs that of one" a \
+    --host a --address 127.0.0.1 --join 127.0.0.1
+h1_port=$(sed -n 's/.*down -> up.*address=127.0.0.1:\([0-9]*\) .*/\1/p' \
+    "$LOCKKEEPER_SANDBOX/h1/router.log")
+init 125 "a host '...' is there already, at '...'" a --host h1 \
+    --address 127.0.0.1 --join "127.0.0.1:$h1_port"
+#   In cli_init.sh, with several clusters; and of a router of before.
+unmet lockkeeper.1 \
+    "this host served cluster '...' as a proxy, and that is cluster '...'" \
+    'there are more: this is what one answer has room for' \
+    "'...' is of cluster '...', another address of cluster '...'"
+config b '    host = h7'
+init 125 "the configuration says that this is host '...', not '...'" b \
+    --first --cluster c --host h8 --address 127.0.0.1
+config c
+"$lockkeeper" init --first --cluster c --host c --address 127.0.0.1 \
+    --config "$work/c/conf" >/dev/null
+init 125 "'...' says that this is host '...', not '...'" c --first \
+    --cluster c --host d --address 127.0.0.1
+init 125 "this host is a member of cluster '...' already" c --first \
+    --cluster d --host c --address 127.0.0.1
+config d
+mkdir "$work/d/conf.d"
+printf 'router\n    neighbour = "192.0.2.7:1"\n' >"$work/d/conf.d/a.conf"
+init 125 "'...', line ..., has neighbours" d --unseen --join 192.0.2.8 \
+    --host d --address 127.0.0.1
+config e
+sed -i "s#state = .*#state = \"$work/file/state\"#" "$work/e/conf"
+init 125 "cannot make the folder '...': ..." e --first --cluster c --host e \
+    --address 127.0.0.1
+config f
+if [ "$(id -u)" = 0 ]; then
+    mkdir -m 700 "$work/f/state"
+    chown 65534 "$work/f/state"
+    check 'owner' met lockkeeper.1 125 \
+        "cannot give '...' to its folder's owner: ..." \
+        setpriv --bounding-set=-chown --inh-caps=-chown "$lockkeeper" init \
+        --first --cluster c --host f --address 127.0.0.1 \
+        --config "$work/f/conf"
+    config g '    host = g'
+    mkdir -m 700 "$work/g/state"
+    chmod 755 "$work/g"
+    chmod 644 "$work/g/conf"
+else
+    unmet lockkeeper.1 "cannot give '...' to its folder's owner: ..."
+fi
+nobody 125 "cannot read '...': run this as root" "$work/bin/lockkeeper" \
+    init --first --cluster c --host g --address 127.0.0.1 \
+    --config "$work/g/conf"
+nobody 125 "cannot open '...': permission denied" "$work/bin/lockkeeper" \
+    config get --config "$work/locked/conf"
+
+#   ------------------------------------------------------------ config, decode
+
+says_it 1 'not set: ...' config set router/dead-after 1 \
+    --config "$work/a/conf"
+says_it 1 "'...' has both kinds of quotes, or ends of lines" \
+    config set router/group "a'b\"c" --config "$work/a/conf"
+says_it 125 "cannot read '...': ..." decode "$work/none"
+echo nonsense >"$work/frame"
+says_it 125 'cannot read the frame from byte ... on: ...' decode "$work/frame"
+grep -xE '([0-9a-f]{2,4} ?)+' "$pages/../tests/vectors/app-lock.txt" |
+    sed '0,/7b/s//5b/' >"$work/frame"
+says_it 125 'cannot read the body: ...' decode "$work/frame"
+says_it 125 "cannot open '...': no such file or directory" \
+    config get --config "$work/none"
+
+#   ------------------------------------------------------------ sandbox
+
+says_it 125 "cannot make '...': ...; --dir DIR takes one that is not there or \
+empty" sandbox --dir "$work" -- true
+says_it 125 "the path '...' is too long for a socket's" \
+    sandbox --dir "$work/$(printf '%0100d' 1)" -- true
 says_it 125 "cannot reach a sandbox in '...'" sandbox restart h1 --dir "$work"
+says_it 125 "cannot restart '...': ..." sandbox restart h7
 says_it 125 'the ... of ... does not run' sandbox --set lock/grace=soon -- true
+says_it 125 '... does not get ready within ... s: ...' \
+    sandbox --hosts 1 --set lock/hosts-min=2 -- true &
+unready=$!
+#   boxed ITEM: another sandbox says so.
+boxed () {
+    check "$1" logged lockkeeper.1 "$1" "$work/box.err" ''
+}
+"$lockkeeper" sandbox --hosts 1 --dir "$work/box" >"$work/box.out" \
+    2>"$work/box.err" &
+box=$!
+within 10 test -s "$work/box.out"
+kill -9 "$(cat "$work/box/h1/lockd.pid")"
+boxed 'the ... of ... was ended by signal ...'
+kill -TERM "$(cat "$work/box/h1/router.pid")"
+boxed 'the ... of ... ended with code ...'
+rm "$work/box/h1/router.log"
+mkdir "$work/box/h1/router.log"
+"$lockkeeper" sandbox restart h1 router --dir "$work/box" >"$work/out" 2>&1
+boxed 'cannot start the ... of ...: ...'
+kill $box
+wait $box
+
+#   ------------------------------------------------------------ limits
+
+#   few N ITEM ARGUMENTS...: with so many descriptors.
+few () {
+    local count=$1 item=$2
+    shift 2
+    check "$item" met lockkeeper.1 125 "$item" \
+        prlimit --nofile="$count" "$lockkeeper" "$@"
+}
+few 4 'cannot make an epoll descriptor: ...' run x -- true
+few 4 'cannot start an agent: ...' acquire u 1 1
+# shellcheck disable=SC2016
+check 'cannot make a pipe' met lockkeeper.1 125 'cannot make a pipe: ...' \
+    sh -c 'exec prlimit --nofile=4 "$@" >/dev/null' \
+    sh "$lockkeeper" lock x --background
+# shellcheck disable=SC2016
+nobody 125 'cannot fork: ...' prlimit --nproc=0 sh -c 'exec "$@" >/dev/null' \
+    sh "$work/bin/lockkeeper" lock x --background
+chmod o+rw "$LOCKKEEPER_SANDBOX/h1/router"
+nobody 125 'cannot start a guard: ...' prlimit --nproc=0 \
+    "$work/bin/lockkeeper" run x \
+    --endpoint "ipc://$LOCKKEEPER_SANDBOX/h1/router" -- true
+chmod o-rw "$LOCKKEEPER_SANDBOX/h1/router"
+#   No port of tens of thousands; who can load all libraries has a descriptor
+#   left; the control of a sandbox is the first thing in a folder of its own.
+unmet lockkeeper.1 'found no free port on 127.0.0.1' \
+    'cannot watch signals: ...' "cannot listen at '...': ..."
+#   The lease may be over before it gives up: then the unit was lost.
+unmet lockkeeper.1 "did not release a unit of '...': ..."
 check 'cannot write to stdout' met lockkeeper.1 125 \
     'cannot write to stdout: no space left on device' \
     sh -c '"$1" help >/dev/full' sh "$lockkeeper"
 
-#   ------------------------------------------------------------ daemons
-
-router 2 "there is no option '...'" --frob
-router 2 "option '...' needs a value" --group
-router 2 "'...' is no value for '...': ..." --dead-after 1
-router 2 "cannot open '...': ..." --config "$work/none"
-printf 'router\n    frob = 1\n' >"$work/conf"
-router 2 "'...', line ...: ..." --config "$work/conf"
-router 1 "cannot bind '...': there is no folder '...'"
-router 1 "there is no group '...'" --group nosuchgroup \
-    --endpoint "ipc://$work/router"
-router 2 "there is no plug-in '...'" --plugin nothing
-router 1 "cannot bind '...': there is a file that is no socket" \
-    --endpoint "ipc://$work/file"
-router 1 "cannot bind '...': another process serves it" \
-    --endpoint "$LOCKKEEPER_ENDPOINT"
-port=$(on h1 status | sed -n 's/.* at 127.0.0.1:\([0-9]*\).*/\1/p')
-router 1 "cannot bind '...': address already in use" \
-    --endpoint "ipc://$work/router" --listen "tcp://127.0.0.1:$port"
-router 1 "cannot bind '...': cannot assign requested address" \
-    --endpoint "ipc://$work/router" --listen tcp://192.0.2.1:7411
-router 1 "'...' is no address to be dialled at" \
-    --endpoint "ipc://$work/router" --listen 'tcp://*:*'
-lockd 2 "'...' is no value for '...': ..." --leaders 2
-lockd 2 "'...' is less than two times '...'" --leader-lease 1000
-lockd 2 "'...' is not more than three times '...'" --host-lease 3000
-lockd 1 "there is no folder '...'" --run "$work/none"
-lockd 1 "'...' is in use by another process" \
-    --state "$LOCKKEEPER_SANDBOX/h1"
-echo garbage >"$work/state/lock.state"
-lockd 1 "'...' makes no sense: ..."
-rm "$work/state/lock.state"
 if mkdir "$work/full" && mount -t tmpfs -o size=4k none "$work/full" \
     2>/dev/null; then
     head -c 4096 /dev/zero >"$work/full/file"
     says_it 125 "cannot write '...': no space left on device" \
         init --cluster c --members h1 --host h1 --state "$work/full"
-    lockd 1 "cannot write '...': no space left on device" \
-        --state "$work/full"
+    check 'nothing is left' test ! -e "$work/full/lock.state.new"
     umount "$work/full"
 else
-    echo "lockkeeper.1 cannot write '...': no space left on device
-lockkeeper-lockd.8 cannot write '...': no space left on device" >>"$work/met"
+    unmet lockkeeper.1 "cannot write '...': no space left on device"
 fi
+: >"$work/empty"
+check 'no terminal' met lockkeeper.1 125 'cannot use the terminal: ...' \
+    at_terminal "$work/empty" "prlimit --nofile=5 '$lockkeeper' top" terminal
+wait $unready $stopped
+kill -CONT "$agent"
+if [ "$(id -u)" = 0 ]; then
+    address=$(agent_address $owner)
+    kill -9 "$agent"
+    within 5 sh -c "! grep -q '$address' /proc/net/unix"
+    "${as_nobody[@]}" /usr/bin/python3 -c '
+import socket, sys, time
+taken = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+taken.bind("\0" + sys.argv[1][1:])
+taken.listen()
+print("taken", flush=True)
+time.sleep(100)' "$address" >"$work/taken" &
+    taken=$!
+    within 10 test -s "$work/taken"
+    says_it 125 'another user has taken the address of our agent' \
+        acquire u 5 1 --pid $owner
+    kill $taken
+else
+    unmet lockkeeper.1 'another user has taken the address of our agent'
+fi
+
+#   ------------------------------------------------------------ silence
+
+first=$("$lockkeeper" cluster members --json |
+    sed -n 's/.*"host":"\([^"]*\)".*"first leader".*/\1/p')
+other=h1
+[ "$first" != h1 ] || other=h2
+eval "other=\$LOCKKEEPER_ENDPOINT_$other"
+kill -STOP "$(pid_of "$first" lockd)"
+it_says 0 "the first leader, '...', does not answer" \
+    "$lockkeeper" cluster members --endpoint "$other"
+kill -CONT "$(pid_of "$first" lockd)"
+"$BUILD/lockkeeper-router" --host lone --listen 'tcp://127.0.0.1:*' \
+    --endpoint "ipc://$work/lone" 2>"$work/lone.log" &
+lone=$!
+"$BUILD/lockkeeper-lockd" --endpoint "ipc://$work/lone" --run "$work/run" \
+    --state "$work/state" 2>"$work/lone.lockd" &
+lone="$lone $!"
+within 10 says 1 '' "$lockkeeper" status --endpoint "ipc://$work/lone"
+says_it 1 'no member of a cluster was heard yet' \
+    cluster members --endpoint "ipc://$work/lone"
+says_it 1 'no leader has the list now' list --endpoint "ipc://$work/lone"
+# shellcheck disable=SC2086
+kill $lone
 
 #   ------------------------------------------------------------ no quorum
 
+"$lockkeeper" wait-ready --timeout 20 >/dev/null
+"$lockkeeper" acquire lost.unit 5 1 --pid $owner >/dev/null
+"$lockkeeper" acquire kept.unit 5 1 --pid $owner >/dev/null
 start_on h1 run lost -- sleep 100 2>"$work/lost.err"
 holder=$!
 check 'held' within 5 is_listed '^held' lost
@@ -264,6 +523,9 @@ not_now="in time, locks cannot be had here now: sees ... of ... members"
 check 'no quorum is seen' within 10 says 1 'sees 1 of 3' on h1 status
 says_it 124 "did not get '...' $not_now" run x --wait 0.2 -- true
 says_it 124 "did not unlock '...' in time" unlock x 1 --wait 0.2
+it_says 124 'locks cannot be had after ... s: ...' \
+    "$lockkeeper" wait-ready --timeout 0.2
+says_it 124 "did not ... '...' in time: ..." cluster remove h3 --wait 1
 #   As a home, h1 may answer while its lease holds.
 check 'its lease is over' within 5 \
     says 124 "did not check 'x' in time" on h1 check x 1 --wait 0.2
@@ -273,13 +535,20 @@ wait $holder
 check 'isolated' met lockkeeper.1 122 \
     "lost '...': this host lost touch with the leaders" \
     sh -c 'cat "$1" >&2; exit $2' sh "$work/lost.err" $?
+says_it 122 "a unit of '...' was lost: ..." \
+    release lost.unit 5 1 --pid $owner
+says_it 124 "did not get a unit of '...': ..." acquire u 5 1 --pid $owner
+kill -STOP "$(pid_of h1 lockd)"
+says_it 124 'no lock service answers' list
+says_it 124 'the lock service of this host does not answer' cluster members
 kill -9 "$(pid_of h1 lockd)"
+says_it 125 '...; is lockkeeper-lockd running on this host?' cluster members
+says_it 125 \
+    'the list cannot be had: ...; is lockkeeper-lockd running on this host?' \
+    list
 not_now="in time, locks cannot be had here now: no service 'lock' on host '...'"
 says_it 124 "did not get '...' $not_now" run x --wait 0.2 -- true
 
-for page in lockkeeper.1 lockkeeper-router.8 lockkeeper-lockd.8; do
-    items $page | sed "s/^/$page /"
-done | sort >"$work/told"
-check 'all that the pages have was met' sh -c "
-    sort -u '$work/met' | comm -13 - '$work/told' | grep . && exit 1 || :"
+kill $owner
+all_met lockkeeper.1
 done_checking

@@ -62,7 +62,7 @@ check "h1's lock service may open none more" descriptors h1 lockd 0
 check 'a leader is killed' kill_daemon h2 lockd
 check 'it cannot write its state, and ends' within 10 is_dead h1 lockd
 check 'the log says why' log_has h1 lockd \
-    'too many open files: the lock service ends'
+    'too many open files; allow this process more'
 check 'both come back' restart_both
 check 'all are ready, three leaders' hosts_get all_full
 check 'every application got its answers' stop_loads "${!loads[@]}"

@@ -31,8 +31,8 @@ ends_with () {
 
 #   ------------------------------------------------------------ the state
 
-full='no space left on device: the lock service ends'
-[ "$mode" = namespaces ] || full='file too large: the lock service ends'
+full='no space left on device; make room there'
+[ "$mode" = namespaces ] || full='file too large'
 check "the disk of h1's state is full" fill_disk h1 state
 check 'another leader is killed' kill_daemon h3 lockd
 check "h1's lock service ends and says why" ends_with "$full"

@@ -17,6 +17,7 @@
 . "${LIB_DIR:-$(dirname "$0")/../lib}/pages.sh"
 
 protocol=man/lockkeeper-protocol.7
+style=${LIB_DIR:-$PWD/tests/lib}/../style
 mapfile -t pages < <(files_of man -name '*.[1-8]')
 mapfile -t code < <(c_files | grep -E '^(src|router|plugins)/')
 
@@ -107,6 +108,15 @@ verdict 'lockkeeper-protocol(7) has every refusal' "$(
                 *) echo "$protocol: no refusal that '$what'" ;;
             esac
         done)"
+
+#   Of the library and the daemons, too; what plug-ins answer to requests is
+#   above.
+mapfile -t saying < <(printf '%s\n' "${code[@]}" | grep '\.c$' |
+    grep -vE '^(src/(util|wire)|plugins/greeter)/|/request_fields\.c$')
+mapfile -t diagnoses < <(printf '%s\n' "${pages[@]}" |
+    grep -E '/(lockkeeper|lockkeeper-router|lockkeeper-lockd|lockkeeper.conf)\.')
+verdict 'all errors are in a table of DIAGNOSTICS, and none else' "$(
+    python3 "$style/errors.py" "${saying[@]}" -- "${diagnoses[@]}" 2>&1)"
 
 mapfile -t library < <(printf '%s\n' "${pages[@]}" | grep '\.3$')
 #   An example says in a comment of which file it is a part.

@@ -258,6 +258,19 @@ if [ -x "$BUILD/lockkeeper" ]; then
         'a variable without a page' 'in the page: PLANTED'
     edited include/lockkeeper/error.h '/LK_FORCED/d' \
         'an error that is no more' 'in the code: forced'
+    edited src/cli/show.c "s/'show' needs the name/'show' wants the name/" \
+        'an error without a page' "in no page: 'show' wants the name"
+    edited man/lockkeeper-router.8 's/^\.It there is no plug-in.*/.It lo/' \
+        'an error that is told of no more' 'in no page: there is no plug-in'
+    edited man/lockkeeper-lockd.8 's/^\.It ALERT.*/&\n.It the moon is down/' \
+        'an error that is no more' 'nobody says: the moon is down'
+    edited src/settings/lock.c 's/is less than two times/is too small for/' \
+        'a mistake of the configuration without a page' \
+        "in no page: 'lock/leader-lease' is too small"
+    edited plugins/lock/start.c 's/too many hosts to greet/too many of them/' \
+        'a warning in the log without a page' 'in no page: too many of them'
+    edited src/cli/run.c 's/several names need --all/names are too many/' \
+        'an error that is handed on' 'in no page: names are too many'
     edited man/lockkeeper_set.3 '0,/^\.Nm/s/^\.Nm .*/.Nm lk_planted/' \
         'a function that is no more' 'in the code: lk_planted'
     seen_all
