@@ -57,7 +57,8 @@ print_json (const lk_lock *lock)
     }
 }
 
-static void
+/*  False: nobody would know its key. */
+static bool
 print_lock (const holder *self)
 {
     if (self->options->json) {
@@ -65,7 +66,7 @@ print_lock (const holder *self)
     } else {
         print_plain (self->lock);
     }
-    fflush (stdout);
+    return fflush (stdout) == 0 && !ferror (stdout);
 }
 
 /*  Lets the parent go, and whoever reads our output. */
@@ -117,9 +118,13 @@ leave (const holder *self, int code)
 
 /*  It is granted. False: there is nothing more to do here. */
 static bool
-begin (holder *self)
+begin (holder *self, int *code)
 {
-    print_lock (self);
+    *code = LK_EXIT_OK;
+    if (!print_lock (self)) {
+        *code = lk_cli_fail (LK_EXIT_FAILED, "cannot write to stdout: %m");
+        return false;
+    }
     go_background (self);
     return !self->options->is_static || lk_lock_leave (&self->lock) != LK_OK;
 }
@@ -128,6 +133,7 @@ begin (holder *self)
 static int
 hold (holder *self)
 {
+    int code;
     for (;;) {
         lk_saw saw = lk_watch_next (&self->watch, LK_FOREVER);
         if (saw == LK_SAW_OTHER) {
@@ -144,8 +150,8 @@ hold (holder *self)
             if (is_other (self)) {
                 return lk_cli_say_other (self->options);
             }
-            if (!begin (self)) {
-                return LK_EXIT_OK;
+            if (!begin (self, &code)) {
+                return code;
             }
             break;
         case LK_EVENT_LOST:

@@ -57,6 +57,9 @@ check 'run: 7, where ends of children are ignored' \
 check 'lock --background fails there, too' \
     says 125 'cannot wait for the end' \
     ignoring lock x --background --pid 4194300
+check 'lock: its key cannot be written' says 125 'cannot write to stdout' \
+    bash -c "'$lockkeeper' lock full --background --pid $$ >/dev/full"
+check 'so it is given back' code 0 on h2 run --wait 2 full -- true
 check 'run: a signal' code 143 on h1 run x -- sh -c 'kill -TERM $$'
 check 'run: no such command' says 127 'cannot run' on h1 run x -- /no/such
 check 'run: not to be run' says 126 'cannot run' on h1 run x -- /etc/passwd
