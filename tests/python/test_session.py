@@ -591,7 +591,7 @@ class Sessions(Case):
                     while True:
                         with session.lock(self.name):
                             pass
-                except (Disconnected, Misuse) as error:
+                except (Disconnected, LockLost, Misuse) as error:
                     errors.append(error)
             threads = [threading.Thread(target=work) for _ in range(3)]
             for thread in threads:
