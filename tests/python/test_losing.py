@@ -87,10 +87,10 @@ class Losing(Case):
         asyncio.run(self.lose(lambda lock: None, "timedout", duration=0.5))
 
     def test_shutdown(self):
-        """shutdown"""
+        """shutdown: the lock service stops for good"""
         pid = daemon("h2", "lockd")
         self.restart_later("h2", "lockd")
-        asyncio.run(self.lose(lambda lock: os.kill(pid, signal.SIGTERM),
+        asyncio.run(self.lose(lambda lock: os.kill(pid, signal.SIGINT),
                               "shutdown"))
 
     def test_disconnected(self):
