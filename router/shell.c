@@ -115,15 +115,20 @@ find_peer (void *shell, const lk_identity *identity, lk_peer *peer)
 
 /*  Hosted services first. */
 static void
-stop (void *shell)
+stop_for (lk_shell *self, const char *reason)
 {
-    lk_shell *self = shell;
     if (!self->stopping) {
         self->stopping = true;
         lk_log_notice ("router: up -> stopping host=%s", self->router.host);
         lk_manager_stop (&self->manager);
     }
-    lk_hosting_leave (&self->hosting, "stop");
+    lk_hosting_leave (&self->hosting, reason);
+}
+
+static void
+stop (void *shell)
+{
+    stop_for (shell, "stop");
 }
 
 static void
@@ -350,7 +355,7 @@ on_signal (void *user, int number)
     if (number == SIGHUP) {
         reload (self);
     } else {
-        stop (self);
+        stop_for (self, number == SIGINT ? "interrupt" : "stop");
     }
 }
 

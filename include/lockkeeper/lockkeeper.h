@@ -194,6 +194,12 @@ int64_t lk_lock_until (const lk_lock *self);
  *  what is left to end in, ms. Stays what it was when the lock is lost. */
 int64_t lk_lock_spare (const lk_lock *self);
 
+/*  The lease page that it is held by, and the session there, for a process of
+ *  yours that is to look for itself: lockkeeper-protocol(7), The lease page.
+ *  They are others when another lock service goes on with the lock. NULL: it is
+ *  not held, or static. Belongs to the lock. */
+const char *lk_lock_lease_page (const lk_lock *self, uint64_t *session);
+
 /*  The fencing token: grows with every grant of the object (shared ones that
  *  are granted together have the same), and when a shared lock becomes
  *  exclusive. 0 if not held yet. Give it to whatever the lock protects. Of a

@@ -57,16 +57,17 @@ typedef struct {
      *  first attach. */
     void (*settle) (void *self);
 
-    /*  The service is to stop ("stop", "signal"), and has something to do
-     *  before: it goes on, and calls lk_bus_stop itself when that is done. Told
-     *  so once more it has no time left: detach follows. NULL: detach, at
-     *  once. Not called before the first attach. */
+    /*  The service is to stop ("stop", "signal"; "interrupt": by SIGINT, which
+     *  says that it will not be back soon), and has something to do before:
+     *  it goes on, and calls lk_bus_stop itself when that is done. Told so once
+     *  more it has no time left: detach follows. NULL: detach, at once. Not
+     *  called before the first attach. */
     void (*leave) (void *self, const char *reason);
 
     /*  The router is gone ("router lost"), or the service has to stop ("stop",
-     *  "signal", "refused: ..."; also while there is no router). The last
-     *  messages sent here still go out. Not called before the first attach,
-     *  nor after lk_bus_stop. */
+     *  "signal", "interrupt", "refused: ..."; also while there is no router).
+     *  The last messages sent here still go out. Not called before the first
+     *  attach, nor after lk_bus_stop. */
     void (*detach) (void *self, const char *reason);
 } lk_service;
 

@@ -169,7 +169,8 @@ bool
 lk_request_is (const lk_request *self, lk_event_type asks,
                const lk_app_request *asked)
 {
-    bool same = self->asks == asks && self->token == asked->token
+    bool same = self->asks == asks
+                && (asks == LK_ON_LOCK || self->token == asked->token)
                 && self->rest_count == asked->rest_count
                 && same_name (self->key, asked->object);
     for (size_t i = 0; same && i < asked->rest_count; i++) {

@@ -165,7 +165,7 @@ void lk_lockd_note_dropped (lk_lockd *self, const lk_ticket *ticket);
  *  are alive (if that is due), that we end, and what the state is. */
 void lk_lockd_say_ready (lk_lockd *self);
 void lk_lockd_say_alive (lk_lockd *self);
-void lk_lockd_say_stopping (const lk_lockd *self);
+void lk_lockd_say_stopping (const lk_lockd *self, bool for_good);
 void lk_lockd_say_status (const lk_lockd *self, const lk_node_status *status);
 
 /*  -------------------------------------------------------- messages */

@@ -56,11 +56,13 @@ lk_lockd_say_alive (lk_lockd *self)
 }
 
 void
-lk_lockd_say_stopping (const lk_lockd *self)
+lk_lockd_say_stopping (const lk_lockd *self, bool for_good)
 {
     lk_notify_stopping (self->options.host_lease_ms / 4 + STOPPING_MS);
     lk_notify_status (LK_NOTIFY_LOCK,
-                      "stopping: holders are to give their locks back");
+                      for_good
+                          ? "stopping: holders are to give their locks back"
+                          : "stopping: locks go on if it is back in time");
 }
 
 static void

@@ -272,6 +272,27 @@ check_turn (lk_ask *self)
            "makes no sense with 'turn'");
 }
 
+/*  What is held already, of a former session. */
+static void
+read_resume (lk_ask *self)
+{
+    lk_app_request *core = &self->core;
+    const bool resumes = read_hex (self, "token", &core->token);
+    core->lease_until_ms =
+        read_number (self, "lease_until", 0, INT64_MAX - TIME_MAX, 0);
+    if (resumes && core->token == 0) {
+        complain (self, "token", "is 0, which is none");
+    }
+    if (resumes && !has (self, "lease_until")) {
+        complain (self, "lease_until", "is missing, and 'token' is there");
+    }
+    needs (self, resumes, "lease_until", "needs 'token'");
+    needs (self, core->key != 0, "token", "needs 'key'");
+    needs (self, core->turn == 0, "token", "makes no sense with 'turn'");
+    needs (self, !core->mode.is_static, "token",
+           "makes no sense for a static lock, which stays anyway");
+}
+
 static void
 check_set (lk_ask *self)
 {
@@ -279,6 +300,7 @@ check_set (lk_ask *self)
     const lk_app_request *core = &self->core;
     needs (self, core->turn == 0, "turn", what);
     needs (self, core->key == 0, "key", what);
+    needs (self, core->token == 0, "token", what);
     needs (self, core->linger_ms == 0, "linger", what);
     needs (self, core->mode.quiet_ms == 0, "quiet", what);
     needs (self, !core->mode.lenient, "lenient", what);
@@ -319,6 +341,7 @@ lk_ask_lock (lk_ask *self, const lk_message *message)
     read_mode (self, &core->mode);
     check_mode (self, &core->mode);
     check_turn (self);
+    read_resume (self);
     if (self->is_set) {
         check_set (self);
     }

@@ -138,7 +138,8 @@ lock (lk_lockd *self, lk_ask *ask)
         fail_unknown (self, ask->message);
         return;
     }
-    if (self->short_of_hosts && !lk_app_find (app, ask->core.serial)) {
+    if (self->short_of_hosts && ask->core.token == 0
+        && !lk_app_find (app, ask->core.serial)) {
         lk_lockd_refuse_short (self, ask->message);
         return;
     }

@@ -357,21 +357,22 @@ on_settle (void *context)
     ask_for_wake (self);
 }
 
-/*  Holders have some time to stop what they do: shell and node go on until
- *  that is over. Without a router nobody can be told, nor give anything
- *  back. */
+/*  What is held goes on with the service that is started next. But for good
+ *  it is lost: then holders have some time to stop what they do, and shell and
+ *  node go on until that is over. Without a router nobody can be told, nor give
+ *  anything back. */
 static void
 on_leave (void *context, const char *reason)
 {
     lk_lockd *self = context;
-    (void) reason;
+    const bool for_good = strcmp (reason, "interrupt") == 0;
     if (!self->node || self->failed) {
         end (self, 0);
         return;
     }
-    lk_event event = {.type = LK_ON_STOP};
+    lk_event event = {.type = for_good ? LK_ON_STOP : LK_ON_HALT};
     self->leaving = true;
-    lk_lockd_say_stopping (self);
+    lk_lockd_say_stopping (self, for_good);
     lk_lockd_step (self, &event);
     if (!self->attached && !self->failed) {
         end (self, 0);
@@ -384,7 +385,7 @@ on_detach (void *context, const char *reason)
     lk_lockd *self = context;
     bool comes_back = strcmp (reason, "router lost") == 0;
     if (self->node && !self->failed && !comes_back) {
-        lk_event event = {.type = LK_ON_STOP};
+        lk_event event = {.type = LK_ON_HALT};
         lk_lockd_step (self, &event);
         self->failed = true; /* the node is done */
     }

@@ -11,12 +11,15 @@
 
 #include "cli/descriptors.h"
 #include "net/clock.h"
+#include "net/lease_page.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -40,6 +43,9 @@ struct lk_guard_page {
     _Atomic bool suspended;
     _Atomic bool is_ending; /* by TERM or KILL of the guard */
     _Atomic pid_t group;
+    _Atomic uint64_t session;  /* the lease that counts; 0: that of the fork */
+    _Atomic int64_t ends_ms;   /* of the duration, then; INT64_MAX */
+    char lease_page[PATH_MAX]; /* written once ahead of each `session` */
 };
 
 typedef struct {
@@ -52,6 +58,9 @@ typedef struct {
     int64_t kill_ms; /* as soon as TERM was sent; else INT64_MAX */
     timer_t timer;
     bool has_timer;
+    bool follows; /* another lease than the lock had at first: */
+    lk_lease_view *lease;
+    uint64_t session;
 } guard;
 
 /*  ------------------------------------------------------ the kernel's part */
@@ -98,11 +107,39 @@ later (int64_t when_ms, int64_t ms)
     return when_ms > INT64_MAX - ms ? INT64_MAX : when_ms + ms;
 }
 
+/*  Another lock service goes on with it. */
+static void
+look_for_lease (guard *self)
+{
+    const uint64_t session = atomic_load (&self->page->session);
+    if (session != self->session) {
+        lk_problem problem;
+        self->session = session;
+        self->follows = true;
+        lk_lease_view_destroy (&self->lease);
+        self->lease = lk_lease_view_new (self->page->lease_page, &problem);
+    }
+}
+
+static int64_t
+lock_until (guard *self)
+{
+    look_for_lease (self);
+    if (!self->follows) {
+        return lk_lock_until (self->lock);
+    }
+    const int64_t until_ms =
+        self->lease != NULL ? lk_lease_view_until (self->lease, self->session)
+                            : 0;
+    const int64_t ends_ms = atomic_load (&self->page->ends_ms);
+    return until_ms < ends_ms ? until_ms : ends_ms;
+}
+
 /*  When the lock is over, if nothing more is heard of it or of `run`. */
 static int64_t
-lock_ends (const guard *self)
+lock_ends (guard *self)
 {
-    const int64_t until_ms = lk_lock_until (self->lock);
+    const int64_t until_ms = lock_until (self);
     const int64_t deaf_ms =
         later (atomic_load (&self->page->beat_ms), 4 * self->spare_ms);
     return atomic_load (&self->page->suspended) || until_ms < deaf_ms ? until_ms
@@ -262,6 +299,7 @@ lk_guard_start (lk_guard *self, const lk_lock *lock, const lk_job *job)
     close (life[1]);
     self->control_fd = control[0];
     self->kill_fd = life[0];
+    (void) lk_lock_lease_page (lock, &self->session);
     return self->pid > 0;
 }
 
@@ -278,6 +316,24 @@ void
 lk_guard_beat (const lk_guard *self)
 {
     atomic_store (&self->page->beat_ms, lk_clock_ms ());
+}
+
+void
+lk_guard_follow (lk_guard *self, const lk_lock *lock)
+{
+    uint64_t session;
+    const char *path = lk_lock_lease_page (lock, &session);
+    if (path == NULL || session == self->session) {
+        return;
+    }
+    const int64_t left_ms = lk_lock_left (lock);
+    self->session = session;
+    snprintf (self->page->lease_page, sizeof self->page->lease_page, "%s",
+              path);
+    atomic_store (&self->page->ends_ms,
+                  left_ms < 0 ? INT64_MAX : lk_clock_ms () + left_ms);
+    atomic_store (&self->page->session, session);
+    say (self->control_fd, LOOK); /* the page may soon be a later service's */
 }
 
 void

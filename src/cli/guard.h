@@ -6,9 +6,10 @@
  *  `run` may be stopped or killed, and so may the lock service: nobody tells
  *  the command then that its lock is over. The guard is a process in a
  *  session of its own that reads the lease page, too, and hears that `run` is
- *  there. Let E be the end of the lease or the duration, or a whole lease
- *  after `run` was last heard, and S the spare time of which nobody else gets
- *  the lock (lk_lock_spare):
+ *  there; also from which page, if another lock service goes on with the lock
+ *  (lk_guard_follow). Let E be the end of the lease or the duration, or a whole
+ *  lease after `run` was last heard, and S the spare time of which nobody else
+ *  gets the lock (lk_lock_spare):
  *
  *      E            `run` sends TERM, and notes when it will send KILL
  *      E + S / 8    the guard sends TERM, unless `run` did
@@ -33,8 +34,9 @@ typedef struct lk_guard_page lk_guard_page;
 
 typedef struct {
     pid_t pid;
-    int control_fd; /* its end of file is our end, for the guard */
-    int kill_fd;    /* read by nobody */
+    int control_fd;   /* its end of file is our end, for the guard */
+    int kill_fd;      /* read by nobody */
+    uint64_t session; /* whose lease it looks at */
     lk_guard_page *page;
 } lk_guard;
 
@@ -47,6 +49,10 @@ bool lk_guard_admit (const lk_guard *self);
 
 /*  We are there. */
 void lk_guard_beat (const lk_guard *self);
+
+/*  The lock may be by another lease than it was, which the guard looks at from
+ *  then on. */
+void lk_guard_follow (lk_guard *self, const lk_lock *lock);
 
 /*  We will stop ourselves along with the command, or go on. */
 void lk_guard_suspend (const lk_guard *self, bool suspended);

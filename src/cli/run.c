@@ -273,6 +273,7 @@ attend (runner *self)
     for (;;) {
         if (lk_lock_held (self->lock)) {
             self->until_ms = lk_lock_until (self->lock);
+            lk_guard_follow (&self->guard, self->lock);
         }
         lk_guard_beat (&self->guard);
         const lk_saw saw = lk_watch_next (&self->watch, (int) beat_ms);

@@ -377,7 +377,10 @@ lk_book_repeat (lk_book *self, int64_t now_ms)
 {
     lk_lock *lock, *next;
     HASH_ITER (hh, self->locks, lock, next) {
-        if (lock->repeat_at != INT64_MAX) {
+        if (lk_book_may_resume (lock)) {
+            lock->resuming = true;
+        }
+        if (lock->resuming || lock->repeat_at != INT64_MAX) {
             lk_book_send_open (lock, now_ms);
         }
     }

@@ -111,9 +111,10 @@ struct lk_lock {
     lk_lease *lease;
     int64_t lease_ms; /* its length; 0: unknown */
     lk_danger danger;
-    lk_err error; /* why it failed or was lost, or the last change failed */
-    bool late;    /* given back after its duration */
-    bool checked; /* CHECK: it is held with that token */
+    bool resuming; /* held, and the new lock service is asked to go on */
+    lk_err error;  /* why it failed or was lost, or the last change failed */
+    bool late;     /* given back after its duration */
+    bool checked;  /* CHECK: it is held with that token */
     uint64_t newest;
     char *reason; /* FORCE: ours; else an operator's; NULL: none */
     void *user;
@@ -178,7 +179,8 @@ void lk_book_desert (lk_book *self, bool deserted);
  *  as DISCONNECTED then. */
 void lk_book_orphan (lk_book *self, int64_t now_ms);
 
-/*  The service or the router is back: repeats all that is open. */
+/*  The service or the router is back: repeats all that is open, and says what
+ *  is held of a service that has ended, which that one may go on with. */
 void lk_book_repeat (lk_book *self, int64_t now_ms);
 
 /*  The router refuses us for good: whatever is open fails now. */

@@ -7,6 +7,7 @@
 #include "client/book_private.h"
 
 #include "client/letter.h"
+#include "wire/message_frame.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,9 +15,21 @@
 /*  -------------------------------------------------------- LOCKED */
 
 static void
-store_grant (lk_lock *lock, const lk_grant *grant)
+store_lease (lk_lock *lock, const lk_grant *grant)
 {
     lk_book *self = lock->book;
+    lock->lease_ms = grant->lease_ms;
+    lk_lease_drop (&lock->lease);
+    lock->lease = lk_lease_take (self->lease, grant->lease_page, grant->session,
+                                 grant->lease_until_ms);
+    lk_lease_drop (&self->lease);
+    self->lease = lk_lease_take (lock->lease, grant->lease_page, grant->session,
+                                 grant->lease_until_ms);
+}
+
+static void
+store_grant (lk_lock *lock, const lk_grant *grant)
+{
     lock->token = grant->token;
     lock->key = grant->key;
     if (grant->type != LK_LOCK_TYPE_COUNT) {
@@ -26,13 +39,7 @@ store_grant (lk_lock *lock, const lk_grant *grant)
     lock->turn = grant->turn;
     lock->is_static = grant->is_static;
     lock->until_ms = grant->until_ms;
-    lock->lease_ms = grant->lease_ms;
-    lk_lease_drop (&lock->lease);
-    lock->lease = lk_lease_take (self->lease, grant->lease_page, grant->session,
-                                 grant->lease_until_ms);
-    lk_lease_drop (&self->lease);
-    self->lease = lk_lease_take (lock->lease, grant->lease_page, grant->session,
-                                 grant->lease_until_ms);
+    store_lease (lock, grant);
 }
 
 /*  Who cannot see the lease could not tell when it ends, and would lose the
@@ -75,6 +82,26 @@ take_change (lk_lock *lock, const lk_grant *grant, int64_t now_ms)
     }
 }
 
+/*  It goes on. Its time is not longer for that, and what it is of a type that
+ *  is open is not known yet. */
+static void
+take_resumed (lk_lock *lock, const lk_grant *grant, int64_t now_ms)
+{
+    if (!lk_book_held (lock, now_ms)) {
+        return; /* it was over already, which the next tick says */
+    }
+    lock->token = grant->token;
+    if (grant->until_ms < lock->until_ms) {
+        lock->until_ms = grant->until_ms;
+    }
+    store_lease (lock, grant);
+    if (is_unseen (lock)) {
+        lk_book_occur (lock, LK_ON_EXPIRED, LK_SYSTEM, now_ms);
+    } else {
+        lk_book_resumed (lock, now_ms);
+    }
+}
+
 /*  A set is granted by a row for each of its names, any other lock by what
  *  the message itself says. */
 static bool
@@ -97,6 +124,8 @@ take_grant (lk_lock *lock, const lk_message *message, int64_t now_ms)
     }
     if (use == LK_GRANT_SECOND && grant.key != lock->key) {
         give_back (lock->book, message);
+    } else if (use == LK_GRANT_SECOND && lock->resuming) {
+        take_resumed (lock, &grant, now_ms);
     } else if (use == LK_GRANT_SECOND && is_of_change (lock, grant.turn)) {
         take_change (lock, &grant, now_ms);
     } else if (use == LK_GRANT_WANTED
@@ -128,6 +157,16 @@ fail_unlock (lk_lock *lock, lk_err error, int64_t now_ms)
     }
 }
 
+/*  The lock service cannot go on with it; unless it is only too busy. */
+static void
+fail_resume (lk_lock *lock, lk_err error, int64_t now_ms)
+{
+    if (error != LK_OVERLOADED) {
+        lk_book_occur (lock, LK_ON_LOST, error == LK_UNKNOWN ? LK_LOST : error,
+                       now_ms);
+    }
+}
+
 /*  INVALID does not repeat the turn; but what is open then is the change. */
 static void
 take_failure (lk_lock *lock, const lk_message *message, lk_err error,
@@ -138,6 +177,8 @@ take_failure (lk_lock *lock, const lk_message *message, lk_err error,
                              : lk_message_number (message, "turn", 0);
     if (lk_message_serial (message) % 2 == 1) {
         fail_unlock (lock, error, now_ms);
+    } else if (lock->resuming && !lk_message_has (message, "turn")) {
+        fail_resume (lock, error, now_ms);
     } else if (lk_book_holds (lock)) {
         if (turn == lock->turn) {
             lk_book_occur (lock, LK_ON_UNCHANGED, error, now_ms);

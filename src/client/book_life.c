@@ -236,6 +236,13 @@ lk_book_orphan_lock (lk_lock *lock, int64_t now_ms)
     }
 }
 
+bool
+lk_book_may_resume (const lk_lock *lock)
+{
+    return lk_book_holds (lock) && lock->danger.orphan && !lock->is_static
+           && lock->other_count == 0;
+}
+
 /*  -------------------------------------------------------- actions */
 
 void
@@ -263,8 +270,11 @@ open_letter (const lk_lock *lock, int64_t now_ms)
     if (lock->life == LK_LIFE_ASKED) {
         return lk_letter_lock (lock, now_ms);
     }
-    return lk_book_holds (lock) ? lk_letter_change (lock, now_ms)
-                                : lk_letter_end (lock);
+    if (!lk_book_holds (lock)) {
+        return lk_letter_end (lock);
+    }
+    return lock->resuming ? lk_letter_resume (lock)
+                          : lk_letter_change (lock, now_ms);
 }
 
 void
@@ -280,6 +290,7 @@ static void
 open_lock (lk_lock *lock, lk_life life, int64_t now_ms)
 {
     lock->life = life;
+    lock->resuming = lock->resuming && lk_book_holds (lock);
     lk_book_send_open (lock, now_ms);
 }
 
@@ -287,7 +298,26 @@ static void
 settle (lk_lock *lock, lk_life life)
 {
     lock->life = life;
-    lock->repeat_at = INT64_MAX;
+    lock->resuming = lock->resuming && lk_book_holds (lock);
+    if (!lock->resuming) {
+        lock->repeat_at = INT64_MAX;
+    }
+}
+
+/*  What was asked for meanwhile is asked of this one. */
+void
+lk_book_resumed (lk_lock *lock, int64_t now_ms)
+{
+    lock->resuming = false;
+    lock->danger.orphan = false;
+    if (lock->life == LK_LIFE_HELD) {
+        settle (lock, LK_LIFE_HELD);
+    } else {
+        lk_book_send_open (lock, now_ms);
+    }
+    look_at_lease (lock, now_ms);
+    weigh_danger (lock, now_ms);
+    lk_book_reconsider (lock);
 }
 
 void
@@ -335,10 +365,14 @@ lose (lk_lock *lock, lk_life life, lk_err error)
 }
 
 /*  A session whose lease ran out is over for the service, too, as soon as it
- *  looks at the clock; but if we could not read the page, ours may be wrong. */
+ *  looks at the clock; but if we could not read the page, ours may be wrong,
+ *  and another service may just go on with it. */
 static bool
 is_over (const lk_lock *lock, lk_err error)
 {
+    if (lock->resuming && !lock->book->deserted) {
+        return false;
+    }
     return (error == LK_ISOLATED || error == LK_DISCONNECTED)
            && lk_lease_lives (lock->lease);
 }

@@ -77,6 +77,13 @@ void lk_book_set_danger (lk_lock *lock, bool danger, int64_t now_ms);
 /*  The lock service that granted it has ended. */
 void lk_book_orphan_lock (lk_lock *lock, int64_t now_ms);
 
+/*  Whether another lock service can go on with it: it is held, and its own has
+ *  ended. A set is lost, and a static lock needs nobody. */
+bool lk_book_may_resume (const lk_lock *lock);
+
+/*  The one that is there now goes on with it, by the lease that it has now. */
+void lk_book_resumed (lk_lock *lock, int64_t now_ms);
+
 void lk_book_set_remark (lk_book *self, const char *text);
 
 #endif

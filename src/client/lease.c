@@ -15,7 +15,8 @@ struct lk_lease {
     uint64_t session;
     int64_t until_ms; /* without a view */
     lk_lease_view *view;
-    char *problem; /* why there is none */
+    char *path;    /* of its page; NULL: none */
+    char *problem; /* why there is no view */
 };
 
 /*  Whether it is the one that this LOCKED speaks of. A page that says less than
@@ -45,6 +46,7 @@ lk_lease_take (lk_lease *known, const char *path, uint64_t session,
     self->until_ms = until_ms;
     if (path != NULL) {
         lk_problem problem = {.text = ""};
+        self->path = lk_strdup (path);
         self->view = lk_lease_view_new (path, &problem);
         self->problem = self->view == NULL ? lk_strdup (problem.text) : NULL;
     }
@@ -62,6 +64,7 @@ lk_lease_drop (lk_lease **self_p)
     LK_ASSERT (self->users > 0);
     if (--self->users == 0) {
         lk_lease_view_destroy (&self->view);
+        lk_free (self->path);
         lk_free (self->problem);
         lk_free (self);
     }
@@ -80,6 +83,13 @@ bool
 lk_lease_lives (const lk_lease *self)
 {
     return self->view != NULL;
+}
+
+const char *
+lk_lease_page_path (const lk_lease *self, uint64_t *session)
+{
+    *session = self->session;
+    return self->path;
 }
 
 const char *

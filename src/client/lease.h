@@ -32,6 +32,9 @@ int64_t lk_lease_until (const lk_lease *self);
 /*  Whether it is read from a page, and so can be prolonged. */
 bool lk_lease_lives (const lk_lease *self);
 
+/*  The file of its page, NULL: none; and its session. */
+const char *lk_lease_page_path (const lk_lease *self, uint64_t *session);
+
 /*  Why its page cannot be read, in a sentence; NULL: it can, or has none. */
 const char *lk_lease_problem (const lk_lease *self);
 

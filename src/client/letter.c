@@ -127,6 +127,26 @@ lk_letter_change (const lk_lock *lock, int64_t now_ms)
     return message;
 }
 
+/*  What is held, as the lock service knew it that has ended, and until when. */
+lk_message *
+lk_letter_resume (const lk_lock *lock)
+{
+    const lk_lock_options *wish = &lock->wish;
+    lk_lock_mode mode = wish->mode;
+    lk_message *message = new_letter ("LOCK", lock->serial);
+    mode.type = lock->type;
+    set_name (message, lock);
+    lk_lock_mode_set (message, &mode);
+    lk_message_set_hex (message, "token", lock->token);
+    lk_message_set_hex (message, "key", lock->key);
+    lk_message_set_number (message, "lease_until",
+                           lk_lease_until (lock->lease));
+    lk_message_set_number (message, "duration", wish->duration_ms);
+    lk_message_set_any (message, "linger", wish->linger_ms);
+    lk_message_set_number (message, "pid", pid_of (lock));
+    return message;
+}
+
 /*  -------------------------------------------------------- UNLOCK */
 
 /*  Of our own request; and with the key, if that is known, in case that the

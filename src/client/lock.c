@@ -198,6 +198,14 @@ lk_lock_change (lk_lock *self, lk_lock_type type, int64_t wait_ms)
                : lk_session_fail (self->session, self->error, NULL);
 }
 
+const char *
+lk_lock_lease_page (const lk_lock *self, uint64_t *session)
+{
+    return lk_book_holds (self) && !self->is_static
+               ? lk_lease_page_path (self->lease, session)
+               : NULL;
+}
+
 /*  -------------------------------------------------------- giving back */
 
 lk_err

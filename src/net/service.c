@@ -17,7 +17,7 @@ on_signal (void *user, int signal_number)
 
     if (signal_number != SIGHUP) {
         lk_log_notice ("told to stop: by=signal number=%d", signal_number);
-        lk_bus_leave (self, "signal");
+        lk_bus_leave (self, signal_number == SIGINT ? "interrupt" : "signal");
     }
 }
 

@@ -117,12 +117,12 @@ kill_host () {
     kill -9 "$router" "$lockd"
 }
 
-play 'a lock service that stops waits for its holders' <<'END'
+play 'a lock service that stops for good waits for its holders' <<'END'
 b get d door -> ok
 c ask w door -> ok
 END
 read -r lockd <"$LOCKKEEPER_SANDBOX/h2/lockd.pid"
-kill -TERM "$lockd"
+kill -INT "$lockd"
 play 'which end in good order' <<'END'
 b event 5000 -> lost d shutdown
 b held d -> no

@@ -153,6 +153,21 @@ const lk_refusal lk_refusals[] = {
            FIELD ("type", "cannot be changed to 'semaphore'")),
     PLAIN ("'turn': 1, 'type': 'shared', 'key': '00000000000000aa'",
            FIELD ("key", "makes no sense with 'turn'")),
+    PLAIN ("'token': '0000000000000000', 'lease_until': 9, "
+           "'key': '00000000000000aa'",
+           FIELD ("token", "is 0, which is none")),
+    PLAIN ("'token': '00000000000000aa', 'key': '00000000000000aa'",
+           FIELD ("lease_until", "is missing, and 'token' is there")),
+    PLAIN ("'lease_until': 9", FIELD ("lease_until", "needs 'token'")),
+    PLAIN ("'token': '00000000000000aa', 'lease_until': 9",
+           FIELD ("token", "needs 'key'")),
+    PLAIN ("'token': '00000000000000aa', 'lease_until': 9, 'turn': 1, "
+           "'type': 'shared', 'key': '00000000000000aa'",
+           FIELD ("key", "makes no sense with 'turn'")),
+    PLAIN ("'token': '00000000000000aa', 'lease_until': 9, 'static': true, "
+           "'key': '00000000000000aa'",
+           FIELD ("token", "makes no sense for a static lock, which stays "
+                           "anyway")),
 
     /*  sets */
     LOCK ("'locks': 'o'", FIELD ("locks", "is no list, or an empty one")),

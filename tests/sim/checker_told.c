@@ -235,10 +235,6 @@ sim_checker_resumed (sim_checker *self, sim_who who, const sim_grant *grant)
     claim->token = grant->token;
     claim->until = grant->until;
     claim->told_type = grant->type;
-    claim->turn = claim->asked_turn;
-    if (grant->type == LK_SHARED) {
-        claim->upgrades_at = 0;
-    }
     sim_claim_check_alone (self, claim);
 }
 

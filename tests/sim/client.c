@@ -119,19 +119,22 @@ die (sim_world *world, uint8_t host)
 
 /*  -------------------------------------------------------- waking up */
 
-/*  Who granted it: the book keeps only the lease. */
-static void
+/*  Who granted it: the book keeps only the lease. True: goes on with it. */
+static bool
 note_grant (sim_client *self, const lk_message *message)
 {
     const char *page = lk_message_text (message, "lease_page");
     unsigned host;
 
-    if (self->lock && self->lock->life == LK_LIFE_ASKED && page
+    if (self->lock
+        && (self->lock->life == LK_LIFE_ASKED || self->lock->resuming) && page
         && lk_message_is (message, "LOCKED")
         && lk_message_serial (message) == self->lock->serial) {
         sscanf (page, "%u.%u", &host, &self->process);
         self->session = (uint64_t) lk_message_number (message, "session", 0);
+        return self->lock->resuming;
     }
+    return false;
 }
 
 static void
@@ -141,13 +144,20 @@ read_all (sim_world *world, uint8_t host)
     int64_t now_ms = sim_host_clock (world, host);
     lk_message *message;
 
+    if (self->orphaned) {
+        self->orphaned = false;
+        lk_book_orphan (self->book, now_ms);
+    }
     if (self->repeat) {
         self->repeat = false;
         lk_book_repeat (self->book, now_ms);
     }
     while ((message = lk_message_queue_take (&self->letters))) {
-        note_grant (self, message);
+        bool resumes = note_grant (self, message);
         (void) lk_book_message (self->book, message, now_ms);
+        if (resumes && !self->lock->resuming) {
+            sim_client_resumed (world, host);
+        }
         lk_message_destroy (&message);
     }
     lk_book_tick (self->book, now_ms);
@@ -283,6 +293,10 @@ sim_client_service_gone (sim_world *world, uint8_t host, bool reboot)
 {
     sim_client *self = &world->clients.item[host];
 
+    if (self->number) {
+        self->orphaned = true;
+        wake_at (world, host, world->now);
+    }
     if (self->number && reboot) {
         end_life (self);
         new_life (world, host);

@@ -35,6 +35,7 @@ typedef struct {
     bool made_up;  /* ... and nobody ever had that key */
     bool held;     /* GRANTED, and not lost */
     bool repeat;   /* a service came (back) */
+    bool orphaned; /* the one before has ended */
     bool errand;   /* one is under way */
     bool has_read; /* the register, and will write `value` + 1 */
     uint64_t value;
@@ -86,6 +87,7 @@ bool sim_client_waits (const struct sim_world *world, uint8_t host);
 /*  client_deeds.c: what it makes of events, and what it wants. */
 void sim_client_told (struct sim_world *world, uint8_t host,
                       const lk_lock_event *event);
+void sim_client_resumed (struct sim_world *world, uint8_t host);
 void sim_client_act (struct sim_world *world, uint8_t host);
 
 sim_who sim_client_who (uint8_t host, const sim_client *client);

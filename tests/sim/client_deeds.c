@@ -96,6 +96,21 @@ told_granted (sim_world *world, uint8_t host)
     }
 }
 
+/*  Who slept may hear of it when its time is over. */
+void
+sim_client_resumed (sim_world *world, uint8_t host)
+{
+    sim_client *self = &world->clients.item[host];
+    sim_grant grant;
+
+    if (self->held && lk_book_held (self->lock, sim_host_clock (world, host))) {
+        grant = grant_of (world, host);
+        world->totals.resumed++;
+        sim_checker_resumed (&world->checker, sim_client_who (host, self),
+                             &grant);
+    }
+}
+
 static void
 told_changed (sim_world *world, uint8_t host)
 {
@@ -124,6 +139,9 @@ told_lost (sim_world *world, uint8_t host, lk_err error)
         sim_checker_released (&world->checker, who);
     } else if (error == LK_FORCED) {
         sim_checker_forced (&world->checker, who);
+    } else if (error == LK_LOST) {
+        sim_checker_not_resumed (&world->checker, who);
+        sim_checker_ended (&world->checker, who);
     } else {
         sim_checker_ended (&world->checker, who);
     }

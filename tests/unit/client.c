@@ -257,6 +257,120 @@ START_TEST (a_lease_that_nobody_prolongs)
 }
 END_TEST
 
+static lk_message *
+locked_by_the_next (void)
+{
+    lk_message *message = new_locked ();
+    lk_message_set_number (message, "session", 4);
+    lk_message_set_number (message, "lease_until", START + 2 * LEASE);
+    return message;
+}
+
+/*  The next lock service is told of what is held, until it answers. */
+START_TEST (another_service_goes_on)
+{
+    static const char body[] =
+        "{\"object\":\"thing\",\"type\":\"exclusive\","
+        "\"token\":\"0000000000000007\",\"key\":\"0000000000000037\","
+        "\"lease_until\":1008000,\"duration\":0,\"pid\":1}";
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    lk_book_orphan (w.book, w.now);
+    expect_event (&w, LK_EVENT_JEOPARDY, lock, LK_OK);
+    expect_nothing_sent (&w);
+    lk_book_repeat (w.book, w.now);
+    expect_letter (&w, "LOCK", lock->serial, body);
+    pass (&w, 1100);
+    expect_letter (&w, "LOCK", lock->serial, body);
+    expect_no_event (&w);
+    deliver (&w, locked_by_the_next (), lock->serial);
+    expect_event (&w, LK_EVENT_SAFE, lock, LK_OK);
+    pass (&w, LEASE);
+    expect_nothing_sent (&w);
+    expect_no_event (&w);
+    ck_assert (lk_book_held (lock, w.now));
+    tear_down (&w);
+}
+END_TEST
+
+START_TEST (another_service_does_not_know_it)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    lk_book_orphan (w.book, w.now);
+    expect_event (&w, LK_EVENT_JEOPARDY, lock, LK_OK);
+    lk_book_repeat (w.book, w.now);
+    expect_sent (&w, "LOCK");
+    say (&w, "LOCKFAILED", lock->serial, "overloaded");
+    expect_no_event (&w);
+    say (&w, "UNLOCKED", lock->serial, "lost");
+    expect_event (&w, LK_EVENT_LOST, lock, LK_LOST);
+    tear_down (&w);
+
+    set_up (&w);
+    lock = get (&w);
+    lk_book_orphan (w.book, w.now);
+    expect_event (&w, LK_EVENT_JEOPARDY, lock, LK_OK);
+    lk_book_repeat (w.book, w.now);
+    expect_sent (&w, "LOCK");
+    say (&w, "LOCKFAILED", lock->serial, "unknown");
+    expect_event (&w, LK_EVENT_LOST, lock, LK_LOST);
+    tear_down (&w);
+}
+END_TEST
+
+/*  It stays lost, and is given back, since it may be ours again by now. */
+START_TEST (another_service_is_late)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    lk_book_orphan (w.book, w.now);
+    expect_event (&w, LK_EVENT_JEOPARDY, lock, LK_OK);
+    lk_book_repeat (w.book, w.now);
+    expect_sent (&w, "LOCK");
+    w.now += LEASE;
+    deliver (&w, locked_by_the_next (), lock->serial);
+    expect_no_event (&w);
+    ck_assert (!lk_book_held (lock, w.now));
+    lk_book_tick (w.book, w.now);
+    expect_event (&w, LK_EVENT_LOST, lock, LK_DISCONNECTED);
+    expect_nothing_sent (&w);
+    lk_book_release (w.book, lock, w.now);
+    expect_sent (&w, "UNLOCK");
+    ck_assert_uint_eq (w.key, 55);
+    tear_down (&w);
+}
+END_TEST
+
+/*  UNLOCK takes its place, and a change of type waits for it. */
+START_TEST (another_service_and_other_wishes)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    lk_book_orphan (w.book, w.now);
+    lk_book_repeat (w.book, w.now);
+    expect_sent (&w, "LOCK");
+    lk_book_change (w.book, lock, LK_SHARED, 0, w.now);
+    expect_sent (&w, "LOCK");
+    ck_assert_uint_eq (w.key, 55);
+    deliver (&w, locked_by_the_next (), lock->serial);
+    expect_sent (&w, "LOCK");
+    ck_assert_uint_eq (w.key, 0);
+    lk_book_orphan (w.book, w.now);
+    lk_book_repeat (w.book, w.now);
+    expect_sent (&w, "LOCK");
+    ck_assert_uint_eq (w.key, 55);
+    lk_book_release (w.book, lock, w.now);
+    expect_sent (&w, "UNLOCK");
+    ck_assert_uint_eq (w.key, 55);
+    tear_down (&w);
+}
+END_TEST
+
 /*  By whichever call: that ends the grace. */
 static void
 give_back_after_duration (bool release)
@@ -517,6 +631,10 @@ make_suite (void)
     tcase_add_test (plain, the_service_says_why_its_lease_ended);
     tcase_add_test (plain, lease_ends_without_a_service);
     tcase_add_test (plain, a_lease_that_nobody_prolongs);
+    tcase_add_test (plain, another_service_goes_on);
+    tcase_add_test (plain, another_service_does_not_know_it);
+    tcase_add_test (plain, another_service_is_late);
+    tcase_add_test (plain, another_service_and_other_wishes);
     tcase_add_test (plain, after_its_duration_it_is_given_back);
     tcase_add_test (plain, after_its_duration_the_service_says_so_too);
     tcase_add_test (plain, given_back_to_a_service_that_stops);

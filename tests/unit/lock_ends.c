@@ -203,7 +203,7 @@ START_TEST (stops_in_order)
     uint32_t app = ask ("a@h1", 4, "o");
     add_answer (LK_ANSWER_FAILED, app, 4, LK_SHUTDOWN);
     node.stopped = true;
-    lk_lockd_service.leave (&lockd, "stop");
+    lk_lockd_service.leave (&lockd, "interrupt");
     last_event (LK_ON_STOP);
     check_text (only_sent ("a@h1", "LOCKFAILED"), "error", "shutdown");
     has_ended ();
@@ -215,7 +215,7 @@ START_TEST (stops_when_holders_have)
 {
     uint32_t app = ask ("a@h1", 4, "o");
     add_answer (LK_ANSWER_UNLOCKED, app, 4, LK_SHUTDOWN);
-    lk_lockd_service.leave (&lockd, "signal");
+    lk_lockd_service.leave (&lockd, "interrupt");
     check_text (only_sent ("a@h1", "UNLOCKED"), "error", "shutdown");
     ck_assert_int_eq (bus.stopped, 0);
     tick ();
@@ -230,10 +230,21 @@ START_TEST (stops_when_holders_have)
 }
 END_TEST
 
+/*  What is held goes on with the next one. */
+START_TEST (stops_for_the_next_one)
+{
+    ask ("a@h1", 4, "o");
+    node.stopped = true;
+    lk_lockd_service.leave (&lockd, "signal");
+    last_event (LK_ON_HALT);
+    has_ended ();
+}
+END_TEST
+
 START_TEST (stops_at_once_without_a_router)
 {
     ask ("a@h1", 4, "o");
-    lk_lockd_service.leave (&lockd, "signal");
+    lk_lockd_service.leave (&lockd, "interrupt");
     ck_assert_int_eq (bus.stopped, 0);
     lk_lockd_service.detach (&lockd, "router lost");
     has_ended ();
@@ -244,7 +255,7 @@ START_TEST (stops_at_once_when_the_router_is_lost)
 {
     lk_lockd_service.detach (&lockd, "router lost");
     lk_lockd_service.leave (&lockd, "signal");
-    last_event (LK_ON_STOP);
+    last_event (LK_ON_HALT);
     has_ended ();
 }
 END_TEST
@@ -252,9 +263,9 @@ END_TEST
 START_TEST (stops_at_once_when_told_twice)
 {
     ask ("a@h1", 4, "o");
-    lk_lockd_service.leave (&lockd, "signal");
-    lk_lockd_service.detach (&lockd, "signal");
-    last_event (LK_ON_STOP);
+    lk_lockd_service.leave (&lockd, "interrupt");
+    lk_lockd_service.detach (&lockd, "interrupt");
+    last_event (LK_ON_HALT);
     does_nothing ();
 }
 END_TEST
@@ -275,6 +286,7 @@ main (void)
         flushes_once_per_wake_up,
         stops_in_order,
         stops_when_holders_have,
+        stops_for_the_next_one,
         stops_at_once_without_a_router,
         stops_at_once_when_the_router_is_lost,
         stops_at_once_when_told_twice,

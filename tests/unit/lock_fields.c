@@ -39,6 +39,17 @@ name_is (lk_name name, const char *text, size_t size)
 
 /*  -------------------------------------------------------- LOCK */
 
+START_TEST (held_since_before)
+{
+    const lk_app_request *request =
+        lock ("{'object': 'o', 'token': '0000000000000007', 'lease_until': 99,"
+              " 'key': '0000000000000037'}");
+    ck_assert_uint_eq (request->token, 7);
+    ck_assert_uint_eq (request->key, 55);
+    ck_assert_int_eq (request->lease_until_ms, 99);
+}
+END_TEST
+
 START_TEST (defaults)
 {
     const lk_lock_mode plain = {.type = LK_EXCLUSIVE};
@@ -360,6 +371,7 @@ main (void)
 {
     const TTest *const fields[] = {
         defaults,
+        held_since_before,
         names,
         times,
         modes,

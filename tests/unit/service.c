@@ -439,7 +439,7 @@ START_TEST (router_lost_and_found)
     until (said, "detach router lost;");
     kill (child, SIGINT);
     ck_assert_int_eq (exit_code (), 0);
-    ck_assert_ptr_nonnull (strstr (said, "detach signal;"));
+    ck_assert_ptr_nonnull (strstr (said, "detach interrupt;"));
 }
 END_TEST
 

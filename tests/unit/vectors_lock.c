@@ -267,6 +267,15 @@ START_TEST (static_lock)
 }
 END_TEST
 
+START_TEST (held_before)
+{
+    const lk_app_request *asked = ask_for ("app-lock-resume");
+    ck_assert_uint_eq (asked->token, TOKEN);
+    ck_assert_uint_eq (asked->key, KEY);
+    ck_assert_int_eq (asked->lease_until_ms, 86408000);
+}
+END_TEST
+
 START_TEST (lingering)
 {
     const lk_app_request *asked = ask_for ("app-lock-key");
@@ -733,9 +742,9 @@ main (void)
                                   unlocked_by_key,
                                   unlocked_by_force,
                                   checked};
-    const TTest *const kinds[] = {name_of_bytes, semaphore, soft,
-                                  static_lock,   lingering, turned,
-                                  not_turned,    set,       set_failed};
+    const TTest *const kinds[] = {
+        name_of_bytes, semaphore,   soft,       static_lock, lingering,
+        turned,        held_before, not_turned, set,         set_failed};
     const TTest *const library[] = {questions_of_the_library,
                                     answers_to_the_library};
     const TTest *const questions[] = {status_ready,

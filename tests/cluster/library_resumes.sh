@@ -1,0 +1,143 @@
+#!/bin/bash
+#   library_resumes.sh - locks go on when their host's lock service is restarted
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+
+# shellcheck source=tests/cluster/actor_tap.sh
+. "$(dirname "$0")/actor_tap.sh"
+in_sandbox "$0" --hosts 3 --set lock/dead-after=300 \
+    --set lock/leader-lease=700 --set lock/host-lease=3000
+
+#   end_by SIGNAL DAEMON...: those of h1.
+end_by () {
+    local signal=$1 daemon
+    shift
+    for daemon in "$@"; do
+        kill "$signal" "$(cat "$LOCKKEEPER_SANDBOX/h1/$daemon.pid")"
+    done
+}
+
+restart () {
+    on h2 sandbox restart h1 "$@" >"$work/restart" 2>&1
+}
+
+lockd=$(daemons lockd)
+both=$(daemons router lockd)
+
+#   hold: a has one lock of each kind that can go on, b waits for two of them.
+hold () {
+    play 'one lock of each kind is held' <<'END'
+a get ex door -> ok
+a get sh page type=shared -> ok
+a get se line type=semaphore limit=1 -> ok
+a get st site static -> ok
+b ask ex door -> ok
+b ask se line type=semaphore limit=1 -> ok
+listed waiting door -> ok
+listed waiting line -> ok
+END
+}
+
+#   three EVENT ERROR SECONDS: of each of them, in any order.
+three () {
+    local told=''
+    for _ in 1 2 3; do
+        told="$told$(tell a event $(($3 * 1000)))
+"
+    done
+    told=$(printf '%s' "$told" | sort | tr '\n' ';')
+    [ "$told" = "$1 ex $2;$1 se $2;$1 sh $2;" ] || {
+        echo "told: $told"
+        return 1
+    }
+}
+
+#   goes_on: longer than the old lease, and nobody else had it.
+goes_on () {
+    check 'safe again' three safe ok 3
+    play 'longer than the lease: all is held' <<'END'
+a event 4000 -> none
+a held ex -> yes
+a held sh -> yes
+a held se -> yes
+a held st -> yes
+b event 0 -> none
+END
+}
+
+give_all () {
+    play 'all is given back, the next ones have it' <<'END'
+a give ex -> ok
+a give sh -> ok
+a give se -> ok
+a give st -> ok
+b event 5000 -> granted * ok
+b event 5000 -> granted * ok
+b give ex -> ok
+b give se -> ok
+END
+}
+
+start_all
+on h1 run job -- sh -c 'echo $$ >"$1"; exec sleep 100' sh "$work/job" \
+    2>"$work/said" &
+runner=$!
+within 5 test -s "$work/job"
+token=$(on h2 show job --json | tr ',{' '\n\n' | grep '"token"')
+
+hold
+end_by -9 $lockd
+check 'the lock service was killed: danger at once' three jeopardy ok 2
+restart $lockd
+goes_on
+end_by -9 $lockd
+check 'once more' three jeopardy ok 2
+restart $lockd
+goes_on
+give_all
+
+hold
+end_by -TERM $lockd
+check 'it was told to stop: danger, and nothing is given up' \
+    three jeopardy ok 2
+restart $lockd
+goes_on
+give_all
+
+hold
+end_by -9 $both
+restart
+check 'the router, too: danger' three jeopardy ok 3
+goes_on
+give_all
+
+hold
+end_by -TERM $both
+restart
+check 'both were told to stop: danger' three jeopardy ok 3
+goes_on
+give_all
+
+check 'run: its command works on' kill -0 "$(cat "$work/job")"
+check 'run: with the same token' grep -qF "$token" <<<"$(on h2 show job --json)"
+check 'run: in silence' test ! -s "$work/said"
+kill "$(cat "$work/job")"
+check 'run: until it ends' code 143 wait $runner
+
+play 'nobody comes' <<'END'
+a get ex door -> ok
+b ask ex door -> ok
+END
+end_by -TERM $both
+play 'in time: it is lost with the lease' <<'END'
+a event 2000 -> jeopardy ex ok
+a event 1000 -> none
+a event 4000 -> lost ex disconnected
+b event 5000 -> granted ex ok
+b give ex -> ok
+END
+restart
+
+end_all
+done_checking
