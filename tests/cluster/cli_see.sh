@@ -289,22 +289,34 @@ narrow_top () {
 }
 check 'top: fits into 40 columns' narrow_top
 #   Interrupted, or stopped and continued, and the terminal is as before.
-signalled () {
-    TERM=xterm timeout 9 script -qec "stty cols 60 rows 10
+start_top () {
+    rm -f "$work/signalled" "$work/top.pid"
+    TERM=xterm timeout 20 script -qfec "stty cols 60 rows 10
         sh -c 'echo \$\$ >$work/top.pid; exec $lockkeeper top'
         echo it ended \$?; stty -a" "$work/signalled" >/dev/null </dev/null &
     within 5 grep -q WAITERS "$work/signalled"
-    for signal in "$@"; do
-        kill -"$signal" "$(cat "$work/top.pid")"
-        sleep 0.3
-    done
+}
+ended_well () {
     wait $!
     tr -d '\033\r' <"$work/signalled" >"$work/out2"
     grep -q 'it ended 0' "$work/out2" && grep -q '[^-]icanon' "$work/out2" &&
         grep -q '[?]1049l.*it ended' <(tr -d '\n' <"$work/out2")
 }
-check 'top: Ctrl-C ends it, the terminal is as before' status_1 signalled INT
-check 'top: Ctrl-Z and back' status_1 signalled TSTP CONT TERM
+interrupted () {
+    start_top && kill -INT "$(cat "$work/top.pid")" && ended_well
+}
+screens () {
+    [ "$(grep -o '1049h' "$work/signalled" | wc -l)" = "$1" ]
+}
+stopped () {
+    start_top && ! grep -q '1049l' "$work/signalled" || return 1
+    kill -TSTP "$(cat "$work/top.pid")"
+    within 5 grep -q '1049l' "$work/signalled" && screens 1 || return 1
+    kill -CONT "$(cat "$work/top.pid")"
+    within 5 screens 2 && kill -TERM "$(cat "$work/top.pid")" && ended_well
+}
+check 'top: Ctrl-C ends it, the terminal is as before' status_1 interrupted
+check 'top: Ctrl-Z, and back' status_1 stopped
 check 'top: help' grep -q '^g  by locks got per second' "$work/screen"
 check 'top: q ends it' grep -q '^it ended 0' <(tr -d '\033' <"$work/screen" |
     sed 's/.*it ended/it ended/')
