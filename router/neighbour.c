@@ -77,7 +77,7 @@ forget_services (lk_router *self, const lk_mesh_link *link)
     const lk_mesh_link *other =
         lk_mesh_by_host (&self->mesh, lk_slice_of (link->host));
     lk_remote *remote;
-    if (other != NULL && other != link) {
+    if (other != NULL && other != link && other->met) {
         return;
     }
     while ((remote = lk_directory_take (&self->directory, link->host))

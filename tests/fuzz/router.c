@@ -12,6 +12,8 @@
 #include "gossip.h"
 #include "lib/fuel.h"
 #include "lib/router_world.h"
+
+#include "gossip.h"
 #include "undelivered.h"
 #include "util/assert.h"
 #include "wire/frame.h"
@@ -43,7 +45,8 @@ static const char *const commands[] = {
     "ABSOLUTELY", "CLUSTERSTATUS", "ROUTERSTATUS",
     "COMMANDS",   "RELOADCONFIG",  "SERVICESTATUS",
     "UNKNOWN",    "INVALID",       "TRANSMISSIONREPORT",
-    "READY",      "HELLO"};
+    "READY",      "HELLO",         "GOSSIP",
+    "FORGET",     "CLUSTER"};
 
 #define COUNT(array) (sizeof (array) / sizeof (array)[0])
 
@@ -263,6 +266,39 @@ pass_time (world *self)
     LK_ASSERT (router->leaving || lk_router_deadline (router) > router->now_ms);
 }
 
+/*  A neighbour tells of a host, a process has it forgotten, or it is
+ *  remembered; or all of it is over. */
+static void
+speak_of_hosts (world *self)
+{
+    const uint8_t which = lk_fuel_byte (&self->fuel);
+    const uint8_t about = lk_fuel_byte (&self->fuel);
+    const lk_identity identity = lk_router_world_from (which % 8);
+    char host[16], address[32], from[32], body[200];
+    snprintf (host, sizeof host, "h%u", about % 8u);
+    snprintf (address, sizeof address, "h%u.example:%u", about / 8 % 8u,
+              about / 64u);
+    snprintf (from, sizeof from, "router@h%u", which % 8u);
+    if (which == 0) {
+        lk_neighbour_leave (&self->router.router);
+    } else if (which < 64) {
+        lk_gossip_remember (&self->router.router, host, address);
+    } else {
+        const bool tells = which < 192;
+        snprintf (body, sizeof body,
+                  tells ? "{\"hosts\":[{\"host\":\"%s\",\"address\":\"%s\"}]}"
+                        : "{\"name\":\"%s\"}",
+                  host, address);
+        lk_bytes_cut (&self->frame, 0);
+        add_message (self, tells ? from : "a@h1", "router@.",
+                     tells ? "GOSSIP" : "FORGET", body);
+        lk_router_world_put (&self->router,
+                             tells ? LK_SIDE_MESH : LK_SIDE_LOCAL, &identity,
+                             self->frame.data, self->frame.size);
+        lk_bytes_cut (&self->frame, 0);
+    }
+}
+
 static void
 end_process (world *self)
 {
@@ -326,9 +362,7 @@ step (world *self)
                            "not one frame");
         break;
     default:
-        if (lk_fuel_byte (&self->fuel) == 0) {
-            lk_neighbour_leave (&self->router.router);
-        }
+        speak_of_hosts (self);
     }
 }
 
