@@ -12,8 +12,6 @@
 #include "gossip.h"
 #include "lib/fuel.h"
 #include "lib/router_world.h"
-
-#include "gossip.h"
 #include "undelivered.h"
 #include "util/assert.h"
 #include "wire/frame.h"
