@@ -169,6 +169,7 @@ if "${inside[@]}" getent ahosts pair.example | grep -q "^$net.1 "; then
     pid[h5]=$!
     check 'of two addresses of a name the one that answers is taken' \
         within 10 has h5 'h1 live configuration'
+    check 'which tells of the others' within 10 has h5 'h3 live'
     pair "$net.9" "$net.3"
     stop h1 KILL
     check 'a name is looked up anew when its host is gone' \
