@@ -65,7 +65,7 @@ check 'REGISTER that is said once' found \
     loss 'a restarted router knows who only holds, and has the news'
 check 'a lease page that is opened once' found \
     "s/@pages\[told\['session'\]\]/@pages[0]/" \
-    loss 'a lock service that is killed and comes back'
+    loss 'a lock service that is killed and comes back when its lease is over'
 check 'a lease that is not looked at' found \
     's/ && !leased?(it.told)/ \&\& false/' \
     loss 'a host that stands still for longer than its lease'
