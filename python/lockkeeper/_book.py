@@ -171,10 +171,20 @@ class Book:
         for entry in list(self._entries.values()):
             self._reconsider(entry)
 
-    def repeat(self, now_ms: int) -> None:
-        """The service or the router is back: repeats all that is open."""
+    def orphan(self, now_ms: int) -> None:
+        """The lock service has ended: nobody prolongs what it granted."""
         for entry in list(self._entries.values()):
-            if entry.repeat_at != FOREVER:
+            if entry.holds and not entry.static:
+                entry.danger.orphan = True
+                self._weigh_danger(entry, now_ms)
+                self._reconsider(entry)
+
+    def repeat(self, now_ms: int) -> None:
+        """The service or the router is back: repeats all that is open, and
+        says what is held of a service that has ended, to go on with it."""
+        for entry in list(self._entries.values()):
+            entry.resuming |= entry.may_resume
+            if entry.resuming or entry.repeat_at != FOREVER:
                 self._send_open(entry, now_ms)
 
     def give_up(self, reason: str, remark: str, now_ms: int) -> None:
@@ -258,7 +268,8 @@ class Book:
         self._weigh_danger(entry, now_ms)
 
     def _weigh_danger(self, entry: Entry, now_ms: int) -> None:
-        in_danger = entry.danger.said or entry.danger.seen
+        danger = entry.danger
+        in_danger = danger.said or danger.seen or danger.orphan
         if in_danger != entry.danger.told:
             self._occur(entry, "danger" if in_danger else "safe", "", now_ms)
 
@@ -268,10 +279,12 @@ class Book:
         """Sends the LOCK or UNLOCK that is open, once more."""
         if entry.life is Life.ASKED:
             letter = _letter.lock(entry, now_ms)
-        elif entry.holds:
-            letter = _letter.change(entry, now_ms)
-        else:
+        elif not entry.holds:
             letter = _letter.end(entry)
+        elif entry.resuming:
+            letter = _letter.resume(entry)
+        else:
+            letter = _letter.change(entry, now_ms)
         self.messages.append(letter)
         when_ms = now_ms + REPEAT_MS + _STEP_MS - 1
         entry.repeat_at = when_ms - when_ms % _STEP_MS
@@ -308,11 +321,31 @@ class Book:
                 self._send_open(entry, now_ms)
         elif grant.key != entry.key:
             self.messages.append(_letter.give_back(message))
+        elif entry.holds and entry.resuming:
+            self._take_resumed(entry, grant, now_ms)
         elif entry.holds and grant.turn == entry.turn > 0 \
                 and grant.type in (entry.change.type, ""):
             entry.token = grant.tokens[0]
             entry.tokens = grant.tokens
             self._occur(entry, "changed", "", now_ms)
+
+    def _take_resumed(self, entry: Entry, grant: _letter.Grant,
+                      now_ms: int) -> None:
+        """It goes on, and what was asked for meanwhile is asked anew. Its
+        time is not longer for that."""
+        if now_ms >= entry.until():
+            return  # it was over already, which the next tick says
+        entry.token, entry.tokens = grant.tokens[0], grant.tokens
+        entry.until_ms = min(entry.until_ms, grant.until_ms)
+        self._store_lease(entry, grant)
+        entry.resuming = entry.danger.orphan = False
+        if entry.life is Life.HELD:
+            self._settle(entry, Life.HELD)
+        else:
+            self._send_open(entry, now_ms)
+        self._look_at_lease(entry, now_ms)
+        self._weigh_danger(entry, now_ms)
+        self._reconsider(entry)
 
     def _store(self, entry: Entry, grant: _letter.Grant) -> None:
         entry.token, entry.tokens = grant.tokens[0], grant.tokens
@@ -320,6 +353,9 @@ class Book:
         entry.type = grant.type or entry.type
         entry.ordinal, entry.turn = grant.ordinal, grant.turn
         entry.static, entry.until_ms = grant.static, grant.until_ms
+        self._store_lease(entry, grant)
+
+    def _store_lease(self, entry: Entry, grant: _letter.Grant) -> None:
         entry.lease_ms = grant.lease_ms
         entry.lease = self._lease = _lease.take(
             self._lease, grant.lease_page, grant.session,
@@ -339,6 +375,10 @@ class Book:
                 self._occur(entry, "unlocked", error, now_ms)
         elif not entry.holds:
             self._occur(entry, "refused", error, now_ms)
+        elif entry.resuming and "turn" not in (message.body or {}):
+            if error != "overloaded":
+                self._occur(entry, "lost", "lost" if error == "unknown"
+                            else error, now_ms)
         elif turn == entry.turn:
             self._occur(entry, "unchanged", error, now_ms)
 
@@ -391,10 +431,13 @@ class Book:
     @staticmethod
     def _settle(entry: Entry, life: Life) -> None:
         entry.life = life
-        entry.repeat_at = FOREVER
+        entry.resuming = entry.resuming and entry.holds
+        if not entry.resuming:
+            entry.repeat_at = FOREVER
 
     def _open(self, entry: Entry, life: Life, now_ms: int) -> None:
         entry.life = life
+        entry.resuming = entry.resuming and entry.holds
         self._send_open(entry, now_ms)
 
     def _do_grant(self, entry: Entry, _error: str, now_ms: int) -> None:
@@ -426,7 +469,8 @@ class Book:
         """By our own clock. A session whose lease ran out is over for the
         service, too, as soon as it looks at the clock; but if we could not
         read the page, ours may be wrong."""
-        is_over = error in ("isolated", "disconnected") \
+        going_on = entry.resuming and not self.deserted
+        is_over = error in ("isolated", "disconnected") and not going_on \
             and entry.lease is not None and entry.lease.lives
         self._lose(entry, Life.CLOSED if is_over else Life.ENDED, error)
 

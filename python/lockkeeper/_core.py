@@ -34,6 +34,7 @@ _TAKEN_RETRY_MS = 100
 _PATIENCE_MS = 3000  # then the next endpoint is tried, if there are several
 _QUESTION_MS = 1000  # a question is repeated that often
 _FRAME_MAX = 256 * 1024
+_CUT = "connection ended"  # the process may be alive and come back
 
 _sessions = itertools.count(1)
 
@@ -92,6 +93,7 @@ class Core:
         self._retry_ms = (FOREVER if len(self._endpoints) < 2
                           else now_ms + _PATIENCE_MS)
         self._taken_since = 0
+        self._service = 0  # the process of this host's lock service
         self._out: List[Message] = []
         self._questions: Dict[int, Question] = {}
 
@@ -208,8 +210,14 @@ class Core:
         if message.text("service") != f"lock@{self.host}":
             return
         is_up = message.text("status") == "up"
+        pid = message.number("pid")
         self.book.desert(not is_up)
+        if is_up and self._service not in (0, pid):
+            self.book.orphan(now_ms)
+        elif not is_up and message.text("reason", _CUT) != _CUT:
+            self.book.orphan(now_ms)
         if is_up:
+            self._service = pid
             self.book.repeat(now_ms)
 
     def _complain(self, message: Message) -> None:

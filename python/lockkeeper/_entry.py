@@ -62,6 +62,7 @@ class Danger:
 
     said: bool = False
     seen: bool = False
+    orphan: bool = False  # the lock service that granted it has ended
     told: bool = False
     look_at: int = FOREVER
 
@@ -87,6 +88,7 @@ class Entry:
     key: int = 0
     ordinal: int = 0
     turn: int = 0
+    resuming: bool = False  # held, and the new lock service is to go on
     change: Change = field(default_factory=Change)
     static: bool = False
     until_ms: int = FOREVER  # of the duration
@@ -104,6 +106,13 @@ class Entry:
     def holds(self) -> bool:
         """Granted, and nothing that was said or seen has ended it."""
         return self.life in HOLDING
+
+    @property
+    def may_resume(self) -> bool:
+        """Whether another lock service can go on with it. A set is lost, and
+        a static lock needs nobody."""
+        return self.holds and self.danger.orphan and not self.static \
+            and not self.wish.is_set
 
     def lease_until(self) -> int:
         """The end of the host's lease as of now."""

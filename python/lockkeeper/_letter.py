@@ -74,6 +74,28 @@ def lock(entry: Entry, now_ms: int) -> Message:
                    ttl=_ttl_of(wait_ms))
 
 
+def resume(entry: Entry) -> Message:
+    """LOCK of what is held, for a lock service that does not know it."""
+    wish = entry.wish
+    body: Body = {}
+    _add_name(body, entry)
+    body["type"] = entry.type
+    if wish.soft and entry.type == wish.type:
+        body["policy"] = "soft"
+    for name, number in (("limit", wish.limit), ("bound", wish.bound),
+                         ("linger", wish.linger_ms)):
+        if number:
+            body[name] = number
+    if wish.lenient:
+        body["lenient"] = True
+    body["token"] = _frame.write_hex(entry.token)
+    body["key"] = _frame.write_hex(entry.key)
+    body["lease_until"] = entry.lease_until()
+    body["duration"] = wish.duration_ms
+    body["pid"] = os.getpid()
+    return Message(SERVICE, "", "LOCK", entry.serial, body)
+
+
 def change(entry: Entry, now_ms: int) -> Message:
     """LOCK of a held lock for its change of type."""
     body: Body = {}

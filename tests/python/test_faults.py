@@ -10,7 +10,7 @@ import time
 
 from lockkeeper import Disconnected, LockLost
 
-from world import Case, daemon, endpoint, within
+from world import Case, daemon, endpoint, is_alive, within
 import lockkeeper
 
 HOSTS = 3
@@ -91,6 +91,32 @@ class Faults(Case):
             self.assertIn(error.reason, ("isolated", "disconnected", "lost"))
         thread.join()
         other.release()
+
+    def test_restarted_lockd(self):
+        """a lock goes on when its lock service is restarted in time"""
+        for number in (signal.SIGKILL, signal.SIGTERM):
+            session, self.told = self.open("h1"), []
+            lock = self.lock(session)
+            shared = session.lock(self.name + "s", shared=True)
+            shared.acquire()
+            token, key = lock.token, lock.key
+            pid = daemon("h1", "lockd")
+            os.kill(pid, number)
+            self.assertTrue(within(10, lambda: not is_alive(pid)))
+            self.assertTrue(within(5, lambda: self.told == [True]))
+            self.restart_only("h1", "lockd")
+            self.assertTrue(within(20, lambda: self.told == [True, False]))
+            end = time.monotonic() + 10  # longer than the lease of before
+            while time.monotonic() < end:
+                self.assertTrue(lock.held and shared.held)
+                time.sleep(0.01)
+            self.assertEqual((lock.token, lock.key), (token, key))
+            other = self.open("h2").lock(self.name)
+            self.assertFalse(other.try_acquire())
+            self.assertTrue(lock.release())
+            self.assertTrue(shared.release())
+            other.acquire(10)
+            other.release()
 
     def test_killed_router(self):
         """behind a restart of the router all goes on"""
