@@ -108,7 +108,8 @@ check 'the router tells which hosts it sees' within 5 \
 check 'the lock service tells that locks can be had' within 5 \
     status_has h2 lockd 'locks can be had; cluster one, leaders'
 on_quietly h1 setpriv --reuid nobody --regid nogroup --groups lockkeeper \
-    lockkeeper run gate -- sleep 1000
+    lockkeeper run gate -- sh -c '
+        echo $LOCKKEEPER_TOKEN >/tmp/token; sleep 1000'
 check 'who is in the group gets a lock' within 5 holds_gate h2
 check 'who is not does not' no on h1 setpriv --reuid nobody --regid nogroup \
     --clear-groups timeout 5 lockkeeper run other -- true
@@ -127,6 +128,9 @@ done
 check 'they run as their user' on h1 sh -c '
     [ "$(ps -o user= -C lockkeeper-router,lockkeeper-lockd | sort -u)" = \
         lockkeeper ]'
+check 'nobody else writes into their folders' on h1 sh -c '
+    [ "$(stat -c "%U %a" /run/lockkeeper /var/lib/lockkeeper | xargs)" = \
+        "lockkeeper 755 lockkeeper 700" ]'
 check 'a program in Python gets a lock' on h1 setpriv --reuid nobody \
     --regid nogroup --groups lockkeeper env HOME=/tmp python3 -c "
 import lockkeeper
@@ -202,18 +206,27 @@ give () {
     cp "$kept/$next"/*.deb "$(root_of "$1")/root/" &&
         rm -f "$(root_of "$1")/root/"*dbgsym*
 }
-old=$(pid_of h1 lockd)
+#   It is held with the token of old, and its program still runs.
+same_lock () {
+    on h2 lockkeeper check gate "$(on h1 cat /tmp/token)" &&
+        holds_gate h2 && on h1 pgrep -x sleep
+}
+check 'the lock is as it was' same_lock
+old=$(pid_of h1 lockd) router=$(pid_of h1 router)
 check 'the next version is there' give h1
-check 'it is installed' on h1 sh -c 'dpkg -i /root/*next*.deb | tee /root/out'
-check 'that says how to begin with it' on h1 \
-    grep 'systemctl try-restart' /root/out
-check 'the daemons run on' no other_pid h1 lockd "$old"
-check 'the lock, too' holds_gate h2
-check 'they are restarted' on h1 \
-    systemctl try-restart lockkeeper-router lockkeeper-lockd
-check 'and of the next version' within 5 on h1 sh -c \
+check 'it is installed' on h1 sh -c 'dpkg -i /root/*next*.deb'
+check 'which restarts the lock service' within 5 other_pid h1 lockd "$old"
+check 'and the router' within 5 other_pid h1 router "$router"
+check 'they are of the next version' within 5 on h1 sh -c \
     "lockkeeper status | grep -F 'lock' | grep -F '$next'"
 check 'locks can be had' on h1 lockkeeper wait-ready
+check 'the lock lived on, with the same token' within 5 same_lock
+check 'both are restarted at once' on h1 \
+    systemctl restart lockkeeper-router lockkeeper-lockd
+check 'locks can be had' on h1 lockkeeper wait-ready
+check 'the lock lived on' within 5 same_lock
+sleep 9
+check 'a lease later, too' same_lock
 began=$SECONDS
 check 'both stop' on h1 systemctl stop lockkeeper-router lockkeeper-lockd
 check 'in good order, and at once' test $((SECONDS - began)) -le 5
