@@ -178,7 +178,7 @@ deaf () {
 start_router
 check 'it starts again' within 10 ready
 check 'somebody holds a lock, and is deaf' deaf
-kill "$router"
+kill -INT "$router"
 began=$(now_ms)
 sleep 0.3
 check 'the router waits for it' kill "$router"
