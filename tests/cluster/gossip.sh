@@ -143,7 +143,7 @@ for host in h1 h3 h4; do
         test "$(grep -c 'another live host' "$work/$host/log")" -le 3
 done
 check 'its own lines are no doubles' test -z "$(grep 'another live host' \
-    "$work"/h*/log | sed 's/20[^ ]*Z //' | sort | uniq -d)"
+    "$work"/h*/log | sed 's/:20[^ ]*Z /: /' | sort | uniq -d)"
 check 'status warns of it' says 1 "host h2 at $net.4:7411 is refused by host" \
     at h3 status
 check 'on the first of that name, too' \

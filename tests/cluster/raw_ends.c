@@ -197,7 +197,7 @@ try_isolation (void)
     lk_bare_unlock (b, &two, "'object': 'alone'");
 }
 
-/*  The lock service of h1 stops in good order: at last. That the lock was given
+/*  The lock service of h1 stops for good: at last. That the lock was given
  *  back is its last word, which the router may miss if it sees the end of the
  *  process first. */
 static void
@@ -208,7 +208,7 @@ try_shutdown (void)
     const uint64_t waits = lock (a, "{'object': 'stops'}");
     const uint64_t next = lock (b, "{'object': 'stops'}");
     lk_bare_silent (b, "the next");
-    signal_lockd (1, SIGTERM);
+    signal_lockd (1, SIGINT);
     for (int i = 0; i < 2; i++) {
         const lk_message *end = lk_client_next (a, 2000);
         const bool held = end && lk_message_serial (end) == one.serial;

@@ -34,6 +34,7 @@ slots=$(nproc 2>/dev/null || echo 2)
 [ "$slots" -le 8 ] || slots=8
 logs=$BUILD/check
 scratch=$(mktemp -d /tmp/lk.XXXXXX) || exit 2
+chmod 711 "$scratch"     # some tests act as another user
 began=$(date +%s)
 passed=0 failed=0 skipped=0 number=0
 declare -A job_name=() job_kind=() job_log=() job_start=() job_pool=() \
@@ -312,7 +313,7 @@ simulator () {
 #   longest first.
 cluster_tests () {
     local test
-    for test in tests/cluster/{bench_,hosted,kill_,conform_,faults_run}* \
+    for test in tests/cluster/{cli_err,hosted,bench_,kill_,conform_,daemon_}* \
             tests/cluster/*; do
         case $test in
             tests/cluster/test_*.c) echo "$BUILD/${test%.c}" ;;

@@ -267,8 +267,8 @@ if [ -x "$BUILD/lockkeeper" ]; then
     edited src/settings/lock.c 's/is less than two times/is too small for/' \
         'a mistake of the configuration without a page' \
         "in no page: 'lock/leader-lease' is too small"
-    edited plugins/lock/start.c 's/too many hosts to greet/too many of them/' \
-        'a warning in the log without a page' 'in no page: too many of them'
+    edited plugins/lock/start.c 's/dropped what makes no/took leave of/' \
+        'a warning in the log without a page' 'in no page: took leave of'
     edited src/cli/run.c 's/several names need --all/names are too many/' \
         'an error that is handed on' 'in no page: names are too many'
     edited man/lockkeeper_set.3 '0,/^\.Nm/s/^\.Nm .*/.Nm lk_planted/' \
