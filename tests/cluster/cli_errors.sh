@@ -28,6 +28,21 @@ it_says () {
     check "$item" met lockkeeper.1 "$wanted" "$item" \
         sh -c '"$@" >/dev/null' sh "$@"
 }
+#   begin NAME ARGUMENTS...: of lockkeeper; ended CODE ITEM NAME: what that says,
+#   when it is over.
+declare -A begun=()
+begin () {
+    local name=$1
+    shift
+    "$lockkeeper" "$@" >"$work/$name.out" 2>"$work/$name.err" &
+    begun[$name]=$!
+}
+ended () {
+    wait "${begun[$3]}"
+    # shellcheck disable=SC2016
+    check "$2" met lockkeeper.1 "$1" "$2" \
+        sh -c 'cat "$1.out"; cat "$1.err" >&2; exit $2' sh "$work/$3" $?
+}
 pid_of () {
     cat "$LOCKKEEPER_SANDBOX/$1/$2.pid"
 }
@@ -208,31 +223,25 @@ owner=$!
 "$lockkeeper" acquire u 5 1 --pid $owner >/dev/null
 agent=$(agent_of $owner)
 kill -STOP "$agent"
-says_it 124 'our agent, process ..., does not answer' \
-    acquire u 5 1 --pid $owner &
-stopped=$!
+begin stopped acquire u 5 1 --pid $owner
 
 #   ------------------------------------------------------------ run, its guard
 
 #   guarded SIGNAL SECONDS: a run whose process or guard gets that.
 guarded () {
     local run
-    "$lockkeeper" run guarded -- sleep 30 2>"$work/guarded.err" &
-    run=$!
+    begin guarded run guarded -- sleep 30
+    run=${begun[guarded]}
     within 5 is_listed '^held' guarded
     if [ "$1" = STOP ]; then
-        kill -STOP $run
+        kill -STOP "$run"
         sleep "$2"
-        kill -CONT $run
+        kill -CONT "$run"
     else
-        kill -KILL "$(pgrep -P $run -x lk-guard || pgrep -P $run | head -n 1)"
+        kill -KILL "$(pgrep -P "$run" -x lk-guard ||
+            pgrep -P "$run" | head -n 1)"
     fi
-    wait $run
-    # shellcheck disable=SC2016
-    set -- $? "$3"
-    # shellcheck disable=SC2016
-    check "$2" met lockkeeper.1 125 "$2" sh -c 'cat "$1" >&2; exit $2' \
-        sh "$work/guarded.err" "$1"
+    ended 125 "$3" guarded
 }
 guarded KILL 0 \
     'the command was killed: its guard was killed, or stopped for too long'
@@ -396,9 +405,7 @@ says_it 125 "the path '...' is too long for a socket's" \
 says_it 125 "cannot reach a sandbox in '...'" sandbox restart h1 --dir "$work"
 says_it 125 "cannot restart '...': ..." sandbox restart h7
 says_it 125 'the ... of ... does not run' sandbox --set lock/grace=soon -- true
-says_it 125 '... does not get ready within ... s: ...' \
-    sandbox --hosts 1 --set lock/hosts-min=2 -- true &
-unready=$!
+begin unready sandbox --hosts 1 --set lock/hosts-min=2 -- true
 #   boxed ITEM: another sandbox says so.
 boxed () {
     check "$1" logged lockkeeper.1 "$1" "$work/box.err" ''
@@ -464,7 +471,8 @@ fi
 : >"$work/empty"
 check 'no terminal' met lockkeeper.1 125 'cannot use the terminal: ...' \
     at_terminal "$work/empty" "prlimit --nofile=5 '$lockkeeper' top" terminal
-wait $unready $stopped
+ended 124 'our agent, process ..., does not answer' stopped
+ended 125 '... does not get ready within ... s: ...' unready
 kill -CONT "$agent"
 if [ "$(id -u)" = 0 ]; then
     address=$(agent_address $owner)

@@ -21,6 +21,9 @@ for ((i = 1; i <= KILL_HOSTS; i++)); do
     names+=("load$i")
     start_load "load$i" "h$i" --seed $((KILL_SEED + i))
 done
+#   All of these may choose to hold one lock at a time, for long.
+names+=(steady)
+start_load steady h1 --style steady --object steady --objects 2 --rest 20
 echo "# $0 $KILL_SEED $KILL_ROUNDS $KILL_HOSTS"
 sleep 0.5
 
