@@ -25,12 +25,13 @@ text_or (const lk_message *message, const char *field, const char *otherwise)
 }
 
 const char *
-lk_status_role (const lk_survey_host *host)
+lk_status_role (const lk_survey *survey, const lk_survey_host *host)
 {
-    return host->leader == 0  ? "first leader"
-           : host->leader > 0 ? "leader"
-           : host->is_member  ? "member"
-                              : "proxy";
+    return host->leader == 0      ? "first leader"
+           : host->leader > 0     ? "leader"
+           : host->is_member      ? "member"
+           : survey->view != NULL ? "proxy"
+                                  : "unknown";
 }
 
 const char *
@@ -60,7 +61,7 @@ lk_status_link (const lk_survey_host *host)
 /*  -------------------------------------------------------- for programs */
 
 static lk_message *
-row_of (const lk_survey_host *host)
+row_of (const lk_survey *survey, const lk_survey_host *host)
 {
     static const char *const numbers[] = {
         "requests", "grants",        "releases",       "alerts",
@@ -68,7 +69,7 @@ row_of (const lk_survey_host *host)
     lk_message *row = lk_message_row_new ();
     const char *trouble = lk_status_trouble (host);
     lk_message_set_text (row, "host", host->name);
-    lk_message_set_text (row, "role", lk_status_role (host));
+    lk_message_set_text (row, "role", lk_status_role (survey, host));
     lk_message_set_text (row, "state", lk_status_link (host));
     lk_message_set_flag (row, "live", host->live);
     lk_message_set_flag (row, "ready", trouble == NULL);
@@ -117,7 +118,7 @@ print_json (const lk_survey *survey, const lk_advices *advices,
         lk_message_set_text (all, "home", home != NULL ? home : "");
     }
     for (size_t i = 0; i < survey->count; i++) {
-        lk_message *row = row_of (&survey->host[i]);
+        lk_message *row = row_of (survey, &survey->host[i]);
         lk_message_add_row (all, "hosts", &row);
     }
     add_advice (advices, all);

@@ -11,7 +11,8 @@
 
 /*  -------------------------------------------------------- hosts */
 
-const char *lk_status_role (const lk_survey_host *host);
+const char *lk_status_role (const lk_survey *survey,
+                            const lk_survey_host *host);
 
 /*  Why it is not as it should be; NULL: all is well. */
 const char *lk_status_trouble (const lk_survey_host *host);

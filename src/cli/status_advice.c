@@ -99,9 +99,8 @@ is_not_ready (const lk_survey *survey, const lk_survey_host *host)
 static bool
 is_guest (const lk_survey *survey, const lk_survey_host *host)
 {
-    return survey->lock != NULL
-           && lk_message_item_count (survey->lock, "members") && host->live
-           && host->lock != NULL && !host->is_member;
+    return survey->view != NULL && host->live && host->lock != NULL
+           && !host->is_member;
 }
 
 static bool

@@ -188,23 +188,23 @@ print_rate (int64_t lately)
 }
 
 static void
-print_link (const lk_survey_host *host)
+print_link (const lk_survey *survey, const lk_survey_host *host)
 {
     const int64_t since_ms =
         host->link != NULL ? number_of (host->link, "since_ms") : -1;
-    printf ("%-12s %s%-9s%s %10s ", lk_status_role (host),
+    printf ("%-12s %s%-9s%s %10s ", lk_status_role (survey, host),
             lk_color_begin (host->live ? LK_GOOD : LK_BAD),
             lk_status_link (host), lk_color_end (), lk_span (since_ms).text);
 }
 
 static void
-print_host (const lk_survey_host *host)
+print_host (const lk_survey *survey, const lk_survey_host *host)
 {
     const char *trouble = lk_status_trouble (host);
     const int width = lk_terminal_width ();
     lk_show_cell (host->name, HOST_WIDTH);
     if (width >= WIDTH_OF_LINK) {
-        print_link (host);
+        print_link (survey, host);
     }
     printf ("%s%-5s%s", lk_color_begin (trouble == NULL ? LK_GOOD : LK_BAD),
             trouble == NULL ? "ready" : "no", lk_color_end ());
@@ -260,13 +260,13 @@ share_out (const lk_survey *survey, size_t lines)
 }
 
 static void
-print_place (const lk_survey_host *host, places *self)
+print_place (const lk_survey *survey, const lk_survey_host *host, places *self)
 {
     const size_t lines = lines_of (host);
     size_t *left = &self->left[rank_of (host)];
     if (*left >= lines) {
         *left -= lines;
-        print_host (host);
+        print_host (survey, host);
     } else {
         *left = 0;
         self->left_out++;
@@ -283,7 +283,7 @@ print_hosts (const lk_survey *survey, size_t lines)
             width < WIDTH_OF_LINK ? "HOST           LOCKS" : HOSTS_HEAD,
             width < WIDTH_OF_ALL ? "" : RATES_HEAD, lk_color_end ());
     for (size_t i = 0; i < survey->count; i++) {
-        print_place (&survey->host[i], &self);
+        print_place (survey, &survey->host[i], &self);
     }
     if (self.left_out > 0 && self.bad == 0) {
         printf ("... and %zu more, all ready\n", self.left_out);

@@ -87,14 +87,41 @@ add_links (lk_survey *self)
     }
 }
 
+static bool
+has_view (const lk_message *lock)
+{
+    return lock != NULL && lk_message_item_count (lock, "members") > 0;
+}
+
+/*  That of the latest term, if there is no lock service here, or it knows of
+ *  no cluster yet. */
+static const lk_message *
+find_view (const lk_survey *self)
+{
+    const lk_message *view = NULL;
+    if (has_view (self->lock)) {
+        return self->lock;
+    }
+    for (size_t i = 0; i < self->count; i++) {
+        const lk_message *lock = self->host[i].lock;
+        if (has_view (lock)
+            && (view == NULL
+                || lk_message_number (lock, "term", 0)
+                       > lk_message_number (view, "term", 0))) {
+            view = lock;
+        }
+    }
+    return view;
+}
+
 static void
 add_members (lk_survey *self)
 {
     const char *name;
     lk_survey_host *host;
     for (size_t i = 0;
-         self->lock != NULL
-         && (name = lk_message_item (self->lock, "members", i)) != NULL;
+         self->view != NULL
+         && (name = lk_message_item (self->view, "members", i)) != NULL;
          i++) {
         host = need_host (self, name);
         if (host != NULL) {
@@ -102,8 +129,8 @@ add_members (lk_survey *self)
         }
     }
     for (size_t i = 0;
-         self->lock != NULL
-         && (name = lk_message_item (self->lock, "leaders", i)) != NULL;
+         self->view != NULL
+         && (name = lk_message_item (self->view, "leaders", i)) != NULL;
          i++) {
         host = need_host (self, name);
         if (host != NULL) {
@@ -184,14 +211,15 @@ lk_survey_take (lk_survey *self, lk_asker *asker, int wait_ms)
     lk_survey_host *here = need_host (self, lk_asker_host (asker));
     here->here = here->live = true;
     add_links (self);
-    add_members (self);
-    qsort (self->host, self->count, sizeof *self->host, by_name);
     lk_message *locks[LK_SURVEY_HOSTS];
     lk_message *question = lk_message_new ("lock@.", "LOCKSTATUS");
     lk_survey_ask (self, asker, question, locks, wait_ms);
     for (size_t i = 0; i < self->count; i++) {
         self->host[i].lock = locks[i];
     }
+    self->view = find_view (self);
+    add_members (self);
+    qsort (self->host, self->count, sizeof *self->host, by_name);
     lk_message_destroy (&question);
 }
 
@@ -204,6 +232,7 @@ lk_survey_clear (lk_survey *self)
     }
     lk_message_destroy (&self->router);
     lk_message_destroy (&self->lock);
+    self->view = NULL;
     self->count = 0;
 }
 
@@ -229,7 +258,7 @@ const char *
 lk_survey_home (const lk_survey *self, const char *context, const char *object)
 {
     const size_t leaders =
-        self->lock == NULL ? 0 : lk_message_item_count (self->lock, "leaders");
+        self->view == NULL ? 0 : lk_message_item_count (self->view, "leaders");
     const size_t size = strlen (object);
     if (leaders == 0 || size > LK_OBJECT_LEN_MAX) {
         return NULL;
@@ -240,6 +269,6 @@ lk_survey_home (const lk_survey *self, const char *context, const char *object)
     if (key.data == NULL) {
         return NULL;
     }
-    return lk_message_item (self->lock, "leaders",
+    return lk_message_item (self->view, "leaders",
                             lk_hash64 (key.data, key.size) % leaders);
 }

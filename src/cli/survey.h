@@ -22,8 +22,10 @@ typedef struct {
 } lk_survey_host;
 
 typedef struct {
-    lk_message *router; /* ROUTERSTATUS of the host that is asked; NULL */
-    lk_message *lock;   /* LOCKREADY or NOLOCK of it; NULL */
+    lk_message *router;     /* ROUTERSTATUS of the host that is asked; NULL */
+    lk_message *lock;       /* LOCKREADY or NOLOCK of it; NULL */
+    const lk_message *view; /* who is a member and who leads, as that says, or
+                               another host if it does not; NULL: nobody */
     lk_survey_host host[LK_SURVEY_HOSTS]; /* that one first, by name */
     size_t count;
 } lk_survey;

@@ -28,8 +28,8 @@ it_says () {
     check "$item" met lockkeeper.1 "$wanted" "$item" \
         sh -c '"$@" >/dev/null' sh "$@"
 }
-#   begin NAME ARGUMENTS...: of lockkeeper; ended CODE ITEM NAME: what that says,
-#   when it is over.
+#   begin NAME ARGUMENTS...: of lockkeeper; ended CODE ITEM NAME: what that
+#   says, when it is over.
 declare -A begun=()
 begin () {
     local name=$1
@@ -70,7 +70,8 @@ if [ "$(id -u)" = 0 ]; then
     chmod 700 "$work/locked"
 fi
 
-#   at_terminal FILE COMMAND: with what is in the file typed.
+#   at_terminal FILE COMMAND PATTERN: with what is in the file typed. The first
+#   line of that pattern is what it said.
 at_terminal () {
     timeout 20 script -qec "$2" /dev/null <"$1" | tr -d '\r' |
         grep "$3" | head -n 1 | sed 's/.*\(lockkeeper: \)/\1/' >&2
@@ -230,9 +231,10 @@ begin stopped acquire u 5 1 --pid $owner
 #   guarded SIGNAL SECONDS: a run whose process or guard gets that.
 guarded () {
     local run
-    begin guarded run guarded -- sleep 30
+    rm -f "$work/runs"
+    begin guarded run guarded -- sh -c "echo >'$work/runs'; exec sleep 30"
     run=${begun[guarded]}
-    within 5 is_listed '^held' guarded
+    within 5 test -s "$work/runs"
     if [ "$1" = STOP ]; then
         kill -STOP "$run"
         sleep "$2"
@@ -468,9 +470,12 @@ if mkdir "$work/full" && mount -t tmpfs -o size=4k none "$work/full" \
 else
     unmet lockkeeper.1 "cannot write '...': no space left on device"
 fi
-: >"$work/empty"
+#   Its input does not end: script may forget an exit code that comes later.
+mkfifo "$work/typed"
+exec 9<>"$work/typed"
 check 'no terminal' met lockkeeper.1 125 'cannot use the terminal: ...' \
-    at_terminal "$work/empty" "prlimit --nofile=5 '$lockkeeper' top" terminal
+    at_terminal "$work/typed" "prlimit --nofile=5 '$lockkeeper' top" terminal
+exec 9<&-
 ended 124 'our agent, process ..., does not answer' stopped
 ended 125 '... does not get ready within ... s: ...' unready
 kill -CONT "$agent"
