@@ -5,23 +5,8 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 
-# shellcheck source=tests/cluster/actor_tap.sh
-. "$(dirname "$0")/actor_tap.sh"
-in_sandbox "$0" --hosts 3 --set lock/dead-after=300 \
-    --set lock/leader-lease=700 --set lock/host-lease=3000
-
-#   end_by SIGNAL DAEMON...: those of h1.
-end_by () {
-    local signal=$1 daemon
-    shift
-    for daemon in "$@"; do
-        kill "$signal" "$(cat "$LOCKKEEPER_SANDBOX/h1/$daemon.pid")"
-    done
-}
-
-restart () {
-    on h2 sandbox restart h1 "$@" >"$work/restart" 2>&1
-}
+# shellcheck source=tests/cluster/restarts_tap.sh
+. "$(dirname "$0")/restarts_tap.sh"
 
 #   hold: a has one lock of each kind, b waits for three of them.
 hold () {
@@ -40,33 +25,9 @@ listed waiting right -> ok
 END
 }
 
-#   four WORD ERROR SECONDS: of each lock but the static one, in any order.
+#   four EVENT ERROR SECONDS: of each lock but the static one.
 four () {
-    local event told=''
-    for _ in 1 2 3 4; do
-        event=$(tell a event $(($3 * 1000)))
-        told="$told$event
-"
-    done
-    told=$(printf '%s' "$told" | sort | tr '\n' ';')
-    [ "$told" = "$1 ex $2;$1 se $2;$1 set $2;$1 sh $2;" ] || {
-        echo "told: $told"
-        return 1
-    }
-}
-
-#   three EVENT ERROR SECONDS: of those that can go on, in any order.
-three () {
-    local told=''
-    for _ in 1 2 3; do
-        told="$told$(tell a event $(($3 * 1000)))
-"
-    done
-    told=$(printf '%s' "$told" | sort | tr '\n' ';')
-    [ "$told" = "$1 ex $2;$1 se $2;$1 sh $2;" ] || {
-        echo "told: $told"
-        return 1
-    }
+    told "$@" ex se set sh
 }
 
 give_all () {

@@ -4,23 +4,8 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 
-# shellcheck source=tests/cluster/actor_tap.sh
-. "$(dirname "$0")/actor_tap.sh"
-in_sandbox "$0" --hosts 3 --set lock/dead-after=300 \
-    --set lock/leader-lease=700 --set lock/host-lease=3000
-
-#   end_by SIGNAL DAEMON...: those of h1.
-end_by () {
-    local signal=$1 daemon
-    shift
-    for daemon in "$@"; do
-        kill "$signal" "$(cat "$LOCKKEEPER_SANDBOX/h1/$daemon.pid")"
-    done
-}
-
-restart () {
-    on h2 sandbox restart h1 "$@" >"$work/restart" 2>&1
-}
+# shellcheck source=tests/cluster/restarts_tap.sh
+. "$(dirname "$0")/restarts_tap.sh"
 
 lockd=$(daemons lockd)
 both=$(daemons router lockd)
@@ -37,20 +22,6 @@ b ask se line type=semaphore limit=1 -> ok
 listed waiting door -> ok
 listed waiting line -> ok
 END
-}
-
-#   three EVENT ERROR SECONDS: of each of them, in any order.
-three () {
-    local told=''
-    for _ in 1 2 3; do
-        told="$told$(tell a event $(($3 * 1000)))
-"
-    done
-    told=$(printf '%s' "$told" | sort | tr '\n' ';')
-    [ "$told" = "$1 ex $2;$1 se $2;$1 sh $2;" ] || {
-        echo "told: $told"
-        return 1
-    }
 }
 
 #   goes_on: longer than the old lease, and nobody else had it.
