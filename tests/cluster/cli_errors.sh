@@ -73,7 +73,7 @@ fi
 #   at_terminal FILE COMMAND PATTERN: with what is in the file typed. The first
 #   line of that pattern is what it said.
 at_terminal () {
-    timeout 20 script -qec "$2" /dev/null <"$1" | tr -d '\r' |
+    TERM=xterm timeout 20 script -qec "$2" /dev/null <"$1" | tr -d '\r' |
         grep "$3" | head -n 1 | sed 's/.*\(lockkeeper: \)/\1/' >&2
     return "${PIPESTATUS[0]}"
 }
@@ -470,12 +470,9 @@ if mkdir "$work/full" && mount -t tmpfs -o size=4k none "$work/full" \
 else
     unmet lockkeeper.1 "cannot write '...': no space left on device"
 fi
-#   Its input does not end: script may forget an exit code that comes later.
-mkfifo "$work/typed"
-exec 9<>"$work/typed"
+: >"$work/empty"
 check 'no terminal' met lockkeeper.1 125 'cannot use the terminal: ...' \
-    at_terminal "$work/typed" "prlimit --nofile=5 '$lockkeeper' top" terminal
-exec 9<&-
+    at_terminal "$work/empty" "prlimit --nofile=5 '$lockkeeper' top" terminal
 ended 124 'our agent, process ..., does not answer' stopped
 ended 125 '... does not get ready within ... s: ...' unready
 kill -CONT "$agent"
