@@ -294,15 +294,23 @@ START_TEST (another_service_goes_on)
 }
 END_TEST
 
+/*  Held, its lock service has ended, and the next one is asked to go on. */
+static lk_lock *
+get_and_resume (world *w)
+{
+    lk_lock *lock = get (w);
+    lk_book_orphan (w->book, w->now);
+    expect_event (w, LK_EVENT_JEOPARDY, lock, LK_OK);
+    lk_book_repeat (w->book, w->now);
+    expect_sent (w, "LOCK");
+    return lock;
+}
+
 START_TEST (another_service_does_not_know_it)
 {
     world w;
     set_up (&w);
-    lk_lock *lock = get (&w);
-    lk_book_orphan (w.book, w.now);
-    expect_event (&w, LK_EVENT_JEOPARDY, lock, LK_OK);
-    lk_book_repeat (w.book, w.now);
-    expect_sent (&w, "LOCK");
+    lk_lock *lock = get_and_resume (&w);
     say (&w, "LOCKFAILED", lock->serial, "overloaded");
     expect_no_event (&w);
     say (&w, "UNLOCKED", lock->serial, "lost");
@@ -310,11 +318,7 @@ START_TEST (another_service_does_not_know_it)
     tear_down (&w);
 
     set_up (&w);
-    lock = get (&w);
-    lk_book_orphan (w.book, w.now);
-    expect_event (&w, LK_EVENT_JEOPARDY, lock, LK_OK);
-    lk_book_repeat (w.book, w.now);
-    expect_sent (&w, "LOCK");
+    lock = get_and_resume (&w);
     say (&w, "LOCKFAILED", lock->serial, "unknown");
     expect_event (&w, LK_EVENT_LOST, lock, LK_LOST);
     tear_down (&w);
@@ -326,11 +330,7 @@ START_TEST (another_service_is_late)
 {
     world w;
     set_up (&w);
-    lk_lock *lock = get (&w);
-    lk_book_orphan (w.book, w.now);
-    expect_event (&w, LK_EVENT_JEOPARDY, lock, LK_OK);
-    lk_book_repeat (w.book, w.now);
-    expect_sent (&w, "LOCK");
+    lk_lock *lock = get_and_resume (&w);
     w.now += LEASE;
     deliver (&w, locked_by_the_next (), lock->serial);
     expect_no_event (&w);
