@@ -361,6 +361,10 @@ $(filter-out %/growth,$(unit_tests)) $(cluster_tests): $(B)/%: $(B)/%.o $(parts)
 #   One of them has a hash of its own, in which all names are equal.
 $(B)/tests/unit/equal_hashes: private WRAP = -Wl,--wrap=lk_hash64
 
+#   One has a boot clock of its own.
+$(B)/tests/unit/clock: private WRAP = -Wl,--wrap=clock_gettime \
+	-Wl,--wrap=timerfd_create
+
 #   One counts what the core allocates and hashes.
 $(B)/tests/unit/core_costs: private WRAP = -Wl,--wrap=lk_alloc \
 	-Wl,--wrap=lk_realloc -Wl,--wrap=lk_memdup -Wl,--wrap=lk_hash64

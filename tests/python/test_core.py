@@ -9,7 +9,9 @@ import os
 import re
 import struct
 import tempfile
+import time
 import unittest
+import unittest.mock
 
 from lockkeeper import _book, _config, _core, _frame, _lease, _wish, errors
 from lockkeeper._entry import Life
@@ -28,6 +30,15 @@ def read_vector(path):
     head = dict(re.findall(r"^(to|from|command|serial) +(\S+)$", text, re.M))
     digits = re.search(r"^(4c4b[0-9a-f \n]+)", text, re.M).group(1)
     return head, bytes.fromhex("".join(digits.split()))
+
+
+class Clock(unittest.TestCase):
+    def test_boot(self):
+        """the clock that is read is the boot clock, which no other is"""
+        now = {time.CLOCK_BOOTTIME: NOW * 1_000_000 + 999_999}
+        with unittest.mock.patch("time.clock_gettime_ns",
+                                 lambda clock: now.get(clock, 0)):
+            self.assertEqual(_lease.now_ms(), NOW)
 
 
 class Vectors(unittest.TestCase):
