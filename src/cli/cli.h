@@ -73,7 +73,13 @@ int lk_cli_say_no_verb (const char *name);
 int lk_cli_fail (int code, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
 
-/*  Says what is no error, to who sits at a terminal. */
+/*  What lk_cli_fail said last, "" if nothing. */
+const char *lk_cli_last_problem (void);
+
+/*  Says in the same way what is no error; a notice, only to who sits at a
+ *  terminal. */
+void lk_cli_hint (const char *format, ...)
+    __attribute__ ((format (printf, 1, 2)));
 void lk_cli_notice (const char *format, ...)
     __attribute__ ((format (printf, 1, 2)));
 

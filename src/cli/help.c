@@ -7,7 +7,9 @@
 #include "cli/cli.h"
 #include "net/paths.h"
 #include "net/problem.h"
+#include "util/escape.h"
 #include "util/guess.h"
+#include "wire/message_frame.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -17,33 +19,33 @@
 
 #define LINE_SIZE 2000
 #define REASON_SIZE 200
+#define SAID_SIZE LK_ESCAPE_ROOM (LINE_SIZE + REASON_SIZE)
 
-/*  What %m says, in our words. */
+static char last_problem[SAID_SIZE];
+
+/*  The line, with what %m says in our words, fit to be shown. */
 static void
-show_line (const char *line, int number)
+write_line (char said[SAID_SIZE], const char *line, int number)
 {
-    char reason[REASON_SIZE], before[LINE_SIZE];
+    char reason[REASON_SIZE], all[LINE_SIZE + REASON_SIZE];
     const char *at = number != 0 ? strstr (line, strerror (number)) : NULL;
-    if (at == NULL) {
-        lk_show (stderr, line);
-        return;
+    if (at != NULL) {
+        lk_problem_reason (number, reason, sizeof reason);
+        snprintf (all, sizeof all, "%.*s%s%s", (int) (at - line), line, reason,
+                  at + strlen (strerror (number)));
     }
-    lk_problem_reason (number, reason, sizeof reason);
-    snprintf (before, sizeof before, "%.*s", (int) (at - line), line);
-    lk_show (stderr, before);
-    lk_show (stderr, reason);
-    lk_show (stderr, at + strlen (strerror (number)));
+    const char *text = at != NULL ? all : line;
+    (void) lk_escape (text, strlen (text), said, SAID_SIZE);
 }
 
 static void
-say (const char *format, va_list arguments)
+say (char said[SAID_SIZE], const char *format, va_list arguments)
 {
     char line[LINE_SIZE];
     const int number = errno;
     vsnprintf (line, sizeof line, format, arguments);
-    fputs ("lockkeeper: ", stderr);
-    show_line (line, number);
-    fputc ('\n', stderr);
+    write_line (said, line, number);
+    fprintf (stderr, "lockkeeper: %s\n", said);
 }
 
 int
@@ -51,18 +53,35 @@ lk_cli_fail (int code, const char *format, ...)
 {
     va_list arguments;
     va_start (arguments, format);
-    say (format, arguments);
+    say (last_problem, format, arguments);
     va_end (arguments);
     return code;
+}
+
+const char *
+lk_cli_last_problem (void)
+{
+    return last_problem;
+}
+
+void
+lk_cli_hint (const char *format, ...)
+{
+    char said[SAID_SIZE];
+    va_list arguments;
+    va_start (arguments, format);
+    say (said, format, arguments);
+    va_end (arguments);
 }
 
 void
 lk_cli_notice (const char *format, ...)
 {
+    char said[SAID_SIZE];
     va_list arguments;
     va_start (arguments, format);
     if (isatty (STDERR_FILENO)) {
-        say (format, arguments);
+        say (said, format, arguments);
     }
     va_end (arguments);
 }
@@ -72,7 +91,7 @@ lk_cli_misused (const lk_verb *verb, const char *format, ...)
 {
     va_list arguments;
     va_start (arguments, format);
-    say (format, arguments);
+    say (last_problem, format, arguments);
     va_end (arguments);
     fprintf (stderr,
              "usage: lockkeeper %s %s\n"
@@ -145,18 +164,27 @@ run_version (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_version, 0, argc, argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_version, LK_OPT_JSON, argc, argv,
+                          &code)) {
         return code;
     }
     if (options.count != 0) {
         return lk_cli_misused (&lk_verb_version, "'version' takes no '%s'",
                                lk_shown_name (options.argument[0]).text);
     }
-    printf ("lockkeeper %s\n", lk_version ());
+    if (options.json) {
+        lk_message *row = lk_message_row_new ();
+        lk_message_set_text (row, "version", lk_version ());
+        puts (lk_message_body (row));
+        lk_message_destroy (&row);
+    } else {
+        printf ("lockkeeper %s\n", lk_version ());
+    }
     return LK_EXIT_OK;
 }
 
 const lk_verb lk_verb_help = {"help", "[VERB]", "Says what there is", "",
                               run_help};
-const lk_verb lk_verb_version = {"version", "", "Prints the version", "",
+const lk_verb lk_verb_version = {"version", "[--json]", "Prints the version",
+                                 "  --json         print a JSON object\n",
                                  run_version};

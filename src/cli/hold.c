@@ -9,6 +9,7 @@
  */
 
 #include "cli/cli.h"
+#include "cli/nested.h"
 #include "cli/watch.h"
 
 #include <fcntl.h>
@@ -134,8 +135,14 @@ static int
 hold (holder *self)
 {
     int code;
+    bool hinted = false;
     for (;;) {
-        lk_saw saw = lk_watch_next (&self->watch, LK_FOREVER);
+        lk_saw saw =
+            lk_watch_next (&self->watch, hinted ? LK_FOREVER : LK_HINT_MS);
+        if (saw == LK_SAW_NOTHING) {
+            hinted = true;
+            lk_cli_hint_nested (self->options);
+        }
         if (saw == LK_SAW_OTHER) {
             return leave (self, LK_EXIT_OK);
         }
@@ -147,6 +154,7 @@ hold (holder *self)
         }
         switch (self->watch.event.kind) {
         case LK_EVENT_GRANTED:
+            hinted = true;
             if (is_other (self)) {
                 return lk_cli_say_other (self->options);
             }

@@ -9,6 +9,8 @@
 #include "cli/child.h"
 #include "cli/cli.h"
 #include "cli/guard.h"
+#include "cli/nested.h"
+#include "cli/report.h"
 #include "cli/tree.h"
 #include "cli/watch.h"
 #include "net/clock.h"
@@ -37,6 +39,7 @@ typedef struct {
     lk_job job;
     lk_guard guard;
     lk_child child;
+    lk_report report;
     int64_t until_ms; /* when we looked last the lock was good until then */
     bool has_ended;   /* the command, with `code` */
     bool is_deserted; /* the guard has ended */
@@ -47,10 +50,15 @@ typedef struct {
 static int
 obtain (runner *self)
 {
-    for (;;) {
-        lk_saw saw = lk_watch_next (&self->watch, LK_FOREVER);
+    for (bool hinted = false;;) {
+        lk_saw saw =
+            lk_watch_next (&self->watch, hinted ? LK_FOREVER : LK_HINT_MS);
         if (saw == LK_SAW_SIGNAL && lk_watch_is_end (self->watch.signal)) {
             return LK_EXIT_SIGNAL + self->watch.signal;
+        }
+        if (saw == LK_SAW_NOTHING) {
+            hinted = true;
+            lk_cli_hint_nested (self->options);
         }
         if (saw != LK_SAW_EVENT) {
             continue;
@@ -182,6 +190,7 @@ static int
 lose (runner *self, lk_err error)
 {
     self->watch.session = NULL;
+    self->report.lost = true;
     const int code = lk_cli_say_lost (self->options, self->lock, error);
     end_job (self);
     return code;
@@ -328,6 +337,7 @@ run_with_session (runner *self, char **command)
         code = obtain (self);
     }
     if (code == LK_EXIT_OK) {
+        lk_report_granted (&self->report, self->lock);
         code = run_command (self, command);
         (void) lk_lock_release (&self->lock);
     }
@@ -350,6 +360,7 @@ run_with (lk_options *options, char **command)
         return lk_cli_fail (LK_EXIT_FAILED, "cannot watch signals: %m");
     }
     options->linger_ms = options->all ? 0 : LINGER_MS;
+    lk_report_begin (&self.report);
     lk_session *session =
         lk_cli_session_for (options->endpoint, title_of (command[0]), 0);
     self.watch.session = session;
@@ -357,18 +368,19 @@ run_with (lk_options *options, char **command)
         session != NULL ? run_with_session (&self, command) : LK_EXIT_FAILED;
     lk_session_destroy (&session);
     lk_watch_clear (&self.watch);
+    if (options->json) {
+        lk_report_print (&self.report, options, code);
+    }
     return code;
 }
 
-/*  What is wrong, NULL if nothing. Without "--" the name is the first. */
+/*  What is wrong, NULL if nothing. Without "--" the options of the command
+ *  would be taken for ours. */
 static const char *
-split (lk_options *options)
+find_problem (const lk_options *options)
 {
-    if (!options->is_split && !options->all && options->names > 1) {
-        options->names = 1;
-    }
-    if (options->all && !options->is_split) {
-        return "--all needs '--' between the names and the command";
+    if (!options->is_split && options->names > 1) {
+        return "'run' needs '--' ahead of the command";
     }
     if (options->names < 1 || options->count == options->names) {
         return "'run' needs the name of a lock and a command";
@@ -385,12 +397,12 @@ run_run (int argc, char **argv)
     lk_options options;
     int code;
     if (!lk_options_read (&options, &lk_verb_run,
-                          LK_OPT_ENDPOINT | LK_OPT_WAIT | LK_OPT_KIND
-                              | LK_OPT_CONTEXT | LK_OPT_JEOPARDY,
+                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_WAIT
+                              | LK_OPT_KIND | LK_OPT_CONTEXT | LK_OPT_JEOPARDY,
                           argc, argv, &code)) {
         return code;
     }
-    const char *problem = split (&options);
+    const char *problem = find_problem (&options);
     if (problem != NULL) {
         return lk_cli_misused (&lk_verb_run, "%s", problem);
     }
@@ -409,6 +421,8 @@ const lk_verb lk_verb_run = {
     "  --on-jeopardy SIGNAL  send it to CMD when the lock may soon be lost\n"
     "  --all          several names, all or none of them: run --all A B -- "
     "CMD\n"
+    "  --json         at the end, print a JSON object on stderr: what became "
+    "of it\n"
     "  --endpoint E   where the router is\n\n"
     "CMD finds LOCKKEEPER_NAME, LOCKKEEPER_KEY, LOCKKEEPER_TOKEN (a fencing "
     "token)\nand LOCKKEEPER_DEADLINE (the end of --duration in seconds, as the "

@@ -70,6 +70,16 @@ look_at (pid_t pid)
     return (process) {.pid = pid, .parent = parent, .group = group};
 }
 
+bool
+lk_tree_is_below (pid_t root)
+{
+    pid_t pid = getpid ();
+    while (pid > 1 && pid != root) {
+        pid = look_at (pid).parent;
+    }
+    return pid == root && root != getpid ();
+}
+
 static void
 add (processes *self, pid_t pid)
 {

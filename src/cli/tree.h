@@ -19,6 +19,9 @@
 /*  From now on orphans among our descendants become our children. */
 void lk_tree_adopt (void);
 
+/*  Whether we descend from that process. */
+bool lk_tree_is_below (pid_t root);
+
 /*  Sends a signal (0: none) to all descendants of `root` but `spared` and
  *  its own. How many there are. */
 size_t lk_tree_signal (pid_t root, pid_t spared, int signal);

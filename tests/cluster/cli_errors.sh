@@ -163,6 +163,8 @@ says_it 124 "did not get '...': somebody else holds it" \
 says_it 124 "did not get '...' in time;" run held --wait 0.2 -- true
 says_it 9 "did not get '...' in time;" \
     run held --wait 0.2 --on-busy 9 -- true
+says_it 124 "'...' is held by process ..., which started this one" \
+    run nested -- "$lockkeeper" run nested --wait 3 -- true
 says_it 125 "did not get '...': ..." run --all a a -- true
 says_it 1 "did not unlock '...': nobody holds it" unlock nothing 12
 says_it 1 "did not unlock '...': nobody holds it" \

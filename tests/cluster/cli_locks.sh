@@ -77,6 +77,57 @@ check 'run: a name that is no text' on h1 run $'a\xff\e' -- sh -c '
     [ "$(printf "a\377\033")" = "$LOCKKEEPER_NAME" ] &&
     "$BUILD/lockkeeper" list | grep -F "a\xff\x1b"'
 
+#   reports EXPRESSION RUN...: its last line on stderr is JSON of which the
+#   expression (Python) is true, and `code` its exit code.
+reports () {
+    local expression=$1
+    shift
+    on h1 run --json "$@" >"$work/out2" 2>"$work/report"
+    tail -n 1 "$work/report" | python3 -c 'import json, sys
+it, code = json.load(sys.stdin), int(sys.argv[2])
+print(it)
+sys.exit(not (it["code"] == code and eval("(" + sys.argv[1] + ")")))' \
+        "$expression" $?
+}
+check 'run --json: done' reports 'it["granted"] and not it["lost"]
+    and it["object"] == "x" and it["token"] > 0 and code == 7
+    and it["waited_ms"] >= 0 and it["held_ms"] >= 0 and "reason" not in it' \
+    x -- sh -c 'exit 7'
+check 'run --json: lost' reports 'it["granted"] and it["lost"] and code == 122
+    and "duration is over" in it["reason"] and it["context"] == "c"' \
+    x --context c --duration 0.2 -- sleep 20
+check 'run --json: no such command' reports 'it["granted"] and code == 127
+    and "no such file" in it["reason"]' x -- $'/no\xff'
+
+#   The inner one would wait for the outer one. Whatever holds the lock, the
+#   process that it is held for started it.
+#   hinted COMMAND...: waits until there is a hint, and ends it.
+hinted () {
+    rm -f "$work/hint"
+    start_on h1 "$@" 2>"$work/hint"
+    within 60 grep -q "^lockkeeper: 'nested' is held by process" "$work/hint"
+    local got=$?
+    kill $!
+    wait $!
+    return $got
+}
+check 'run in run: a hint' \
+    hinted run nested -- "$lockkeeper" run nested -- true
+check 'of sets, too' \
+    hinted run --all first nested -- "$lockkeeper" lock nested
+grant=$(on h1 lock nested --context c --background --pid $$)
+eval "$grant"
+check 'run under lock --background' hinted run nested --context c -- true
+on h1 unlock nested "$key" --context c
+start_on h1 run nested -- sleep 60
+holder=$!
+within 5 is_listed '^held' nested
+check 'none if another process holds it' says 124 'did not get' \
+    on h1 run nested --wait 2 -- true
+check 'none at all' code 1 grep -qF 'is held by process' "$work/said"
+kill $holder
+wait $holder
+
 #   Each reads, adds and writes: an overlap loses a count.
 echo 0 >"$work/count"
 count_up () {

@@ -56,7 +56,9 @@ misused '--lenient needs a --duration' run x --lenient -- true
 misused '--on-busy needs an exit code' run x --on-busy 256 -- true
 misused '--on-jeopardy needs a signal' run x --on-jeopardy FEAR -- true
 misused 'several names need --all' run x y -- true
-misused "--all needs '--'" run --all x y true
+misused "'run' needs '--' ahead of the command" run --all x y true
+misused "'run' needs '--' ahead of the command" run x true
+misused "'run' needs '--' ahead of the command" run x --wait 1 ls /
 misused 'needs the name of a lock and a command' run --all x y --
 for option in '--lenient --duration 1' '--quiet 1'; do
     # shellcheck disable=SC2086
@@ -111,6 +113,7 @@ check 'wait with a blank' says 125 'needs seconds' \
     "$lockkeeper" run x --wait ' 1' -- true
 check 'process with a sign' says 125 'number of a process' \
     "$lockkeeper" lock x --background --pid +1
+check 'version --json' says 0 '{"version":"0.' "$lockkeeper" version --json
 check 'version takes nothing' says 125 "takes no 'x'" "$lockkeeper" version x
 check 'version --nonsense' says 125 "'--nonsense' is no option" \
     "$lockkeeper" version --nonsense

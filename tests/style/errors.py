@@ -23,6 +23,7 @@ HOLE = "\x01"
 #   Which argument is the text, and what is put ahead of it and behind.
 PRINTERS = {
     "lk_cli_fail": (1, "", ""),
+    "lk_cli_hint": (0, "", ""),
     "lk_cli_misused": (1, "", ""),
     "lk_problem_set": (2, "", ""),
     "lk_problem_errno": (1, "", ": " + HOLE),
