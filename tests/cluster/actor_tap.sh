@@ -42,7 +42,7 @@ tell () {
 
 #   listed WORD NAME: ok as soon as it is.
 listed () {
-    within 5 is_listed "$1" "$2" && echo ok
+    await is_listed "$1" "$2" && echo ok
 }
 
 let_go () {

@@ -15,20 +15,20 @@ waits () {
 #   In the order in which they ask, though each is a process of its own.
 read -r lockd <"$LOCKKEEPER_SANDBOX/h2/lockd.pid"
 kill -9 "$lockd"
-within 5 waits 'lock: \|service=lock'
+await waits 'lock: \|service=lock'
 for number in 1 2 3 4 5 6; do
     start_on h2 run --wait 20 turn -- \
         sh -c "echo $number >>$work/turns" 2>"$work/$number.err"
     waiter[number]=$!
     sleep 0.1
 done
-check 'what waits is told' within 5 waits 'cache: a message waits.*lock@h2'
+check 'what waits is told' await waits 'cache: a message waits.*lock@h2'
 on h2 sandbox restart h2 lockd
 for number in 1 2 3 4 5 6; do
     check "number $number has had it" code 0 wait "${waiter[number]}"
 done
 check 'in their order' test "$(tr -d '\n' <"$work/turns")" = 123456
-check 'delivered when it was back' within 5 waits 'cache: forwarded to=lock@h2'
+check 'delivered when it was back' await waits 'cache: forwarded to=lock@h2'
 
 kill -9 "$(cat "$LOCKKEEPER_SANDBOX/h2/lockd.pid")"
 sleep 0.3

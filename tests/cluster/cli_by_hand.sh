@@ -52,22 +52,22 @@ check 'h1: locks can be had' at h1 lockkeeper wait-ready --timeout 20
 for host in h2 h3; do
     check "$host: joins" follow $host 4
     check "$host: router and lock service" follow $host 3
-    check "$host: becomes a member" within 20 member $host
+    check "$host: becomes a member" await member $host
 done
 for host in h1 h2 h3; do
     check "$host: as the page says" follow $host 5
     check "$host: the command ran" grep -qx mine "/mnt/$host/said"
     check "$host: the same file" follow $host 6
 done
-check 'all see each other' within 10 says 0 'sees         h2 h1 h3' \
+check 'all see each other' await says 0 'sees         h2 h1 h3' \
     at h2 lockkeeper status
 check 'the files are right' at h3 lockkeeper config verify
 #   Another host, later.
 check 'h4: joins' follow h4 4
 check 'h4: router and lock service' follow h4 3
 check 'h4: as the page says' follow h4 5
-check 'h4: becomes a member' within 20 member h4
-check 'four members' within 10 says 0 '4 members, 4 seen, 3 needed' \
+check 'h4: becomes a member' await member h4
+check 'four members' await says 0 '4 members, 4 seen, 3 needed' \
     at h2 lockkeeper cluster members
 check 'who is not in the group may not' says 125 'join the group' \
     at h1 runuser -u nobody -- lockkeeper status

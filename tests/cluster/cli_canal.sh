@@ -42,7 +42,7 @@ check 'another host sees them' says 1 full on h2 acquire db 3 1
 #   Two commands, so that the shell does not become the first.
 check 'another shell may have more, if it knows of more' \
     says 0 'acquired 4' bash -c "'$lockkeeper' acquire db 2 2; exit"
-check 'its units end with it' within 5 units 3
+check 'its units end with it' await units 3
 check 'a shell has only its own' says 1 'holds no unit' \
     bash -c "'$lockkeeper' release db 3 1; exit"
 check 'the newest goes first' bash -c "
@@ -73,7 +73,7 @@ check 'they are for this shell' test "$("$lockkeeper" list --json |
     sed -n 's/.*"pid":\([0-9]*\).*/\1/p' | sort -u)" = $$
 agent=$(agents)
 kill -9 "$agent"
-check 'the agent is killed: all units come back' within 5 says 0 \
+check 'the agent is killed: all units come back' await says 0 \
     'nobody holds' on h1 list
 check 'there is none to release' says 1 'holds no unit' \
     "$lockkeeper" release db 3 1 --pid $$
@@ -94,7 +94,7 @@ agent=$(agents)
 check 'without units it stays for a while' \
     code 0 "$lockkeeper" release db 2 1 --pid $$
 check 'it is there' kill -0 "$agent"
-check 'and goes' within 15 gone "$agent"
+check 'and goes' await gone "$agent"
 check 'another one comes' says 0 'acquired 1' \
     "$lockkeeper" acquire db 2 1 --pid $$
 done_checking

@@ -59,7 +59,7 @@ check 'no lock yet' offers '' unlock ''
 start_on h1 run nightly-backup -- sleep 100
 holder=$!
 start_on h2 run 'with blank' -- sleep 100
-within 5 is_listed '^held' nightly-backup
+await is_listed '^held' nightly-backup
 check 'names of locks' offers nightly-backup unlock ''
 check 'begun' offers nightly-backup run nigh
 check 'for list' offers nightly-backup list ''

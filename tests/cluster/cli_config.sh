@@ -219,12 +219,12 @@ end
 "$BUILD/lockkeeper-router" --config "$work/good" 2>"$work/log" &
 pid=$!
 trap 'kill $pid 2>/dev/null; rm -rf "$work"' EXIT
-check 'it makes its identity' within 20 grep -q 'identity: made' "$work/log"
+check 'it makes its identity' await grep -q 'identity: made' "$work/log"
 check 'which is for it alone' is 600 stat -c %a "$work/state/identity"
-check 'and it starts' within 20 grep -q 'down -> up' "$work/log"
+check 'and it starts' await grep -q 'down -> up' "$work/log"
 echo '    log-level = loud' >>"$work/good"
 kill -HUP $pid
-check 'a bad file is not taken' within 20 grep -q \
+check 'a bad file is not taken' await grep -q \
     "not reloaded: '$work/good', line 5: 'loud' is no value" "$work/log"
 check 'and it goes on' kill -0 $pid
 kill $pid
@@ -234,7 +234,7 @@ pid=$!
 "$BUILD/lockkeeper-lockd" --config "$work/moved" 2>"$work/lockd.log" &
 lockd=$!
 trap 'kill $pid $lockd 2>/dev/null; rm -rf "$work"' EXIT
-check 'the lock service finds a router that was moved' within 20 says 1 \
+check 'the lock service finds a router that was moved' await says 1 \
     'no member of a cluster' \
     "$lockkeeper" cluster members --endpoint "ipc://$work/moved.router"
 kill $pid $lockd

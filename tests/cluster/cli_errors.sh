@@ -137,7 +137,7 @@ says_it 125 "'...' is no endpoint of a router" \
 kill -STOP "$(pid_of h3 router)"
 says_it 125 "the router at '...' does not answer" \
     status --endpoint "$LOCKKEEPER_ENDPOINT_h3"
-within 5 says 0 "'h3' is not connected" "$lockkeeper" forget h77
+await says 0 "'h3' is not connected" "$lockkeeper" forget h77
 it_says 0 "host '...' is not connected, and was not told" \
     "$lockkeeper" forget h77
 kill -CONT "$(pid_of h3 router)"
@@ -157,7 +157,7 @@ fi
 
 start_on h1 run held -- sleep 100
 holder=$!
-within 5 is_listed '^held' held
+await is_listed '^held' held
 says_it 124 "did not get '...': somebody else holds it" \
     run held --wait 0 -- true
 says_it 124 "did not get '...' in time;" run held --wait 0.2 -- true
@@ -191,7 +191,7 @@ lose () {
     start_on h2 run lost -- sh -c 'echo "$LOCKKEEPER_KEY" >"$1"; sleep 100' \
         sh "$work/key" >"$work/lost.out" 2>"$work/lost.err"
     holder=$!
-    within 5 is_listed '^held' lost
+    await is_listed '^held' lost
     "$@"
     wait $holder
     # shellcheck disable=SC2016
@@ -202,7 +202,7 @@ lose "lost '...': an operator took the lock away: ..." \
     "$lockkeeper" unlock lost --force --reason 'it is late'
 # shellcheck disable=SC2317
 by_key () {
-    within 5 test -s "$work/key"
+    await test -s "$work/key"
     on h1 unlock lost "$(cat "$work/key")"
 }
 lose "lost '...': somebody else released it with its key" by_key
@@ -236,7 +236,7 @@ guarded () {
     rm -f "$work/runs"
     begin guarded run guarded -- sh -c "echo >'$work/runs'; exec sleep 30"
     run=${begun[guarded]}
-    within 5 test -s "$work/runs"
+    await test -s "$work/runs"
     if [ "$1" = STOP ]; then
         kill -STOP "$run"
         sleep "$2"
@@ -417,7 +417,7 @@ boxed () {
 "$lockkeeper" sandbox --hosts 1 --dir "$work/box" >"$work/box.out" \
     2>"$work/box.err" &
 box=$!
-within 10 test -s "$work/box.out"
+await test -s "$work/box.out"
 kill -9 "$(cat "$work/box/h1/lockd.pid")"
 boxed 'the ... of ... was ended by signal ...'
 kill -TERM "$(cat "$work/box/h1/router.pid")"
@@ -481,7 +481,7 @@ kill -CONT "$agent"
 if [ "$(id -u)" = 0 ]; then
     address=$(agent_address $owner)
     kill -9 "$agent"
-    within 5 sh -c "! grep -q '$address' /proc/net/unix"
+    await sh -c "! grep -q '$address' /proc/net/unix"
     "${as_nobody[@]}" /usr/bin/python3 -c '
 import socket, sys, time
 taken = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -490,7 +490,7 @@ taken.listen()
 print("taken", flush=True)
 time.sleep(100)' "$address" >"$work/taken" &
     taken=$!
-    within 10 test -s "$work/taken"
+    await test -s "$work/taken"
     says_it 125 'another user has taken the address of our agent' \
         acquire u 5 1 --pid $owner
     kill $taken
@@ -515,7 +515,7 @@ lone=$!
 "$BUILD/lockkeeper-lockd" --endpoint "ipc://$work/lone" --run "$work/run" \
     --state "$work/state" 2>"$work/lone.lockd" &
 lone="$lone $!"
-within 10 says 1 '' "$lockkeeper" status --endpoint "ipc://$work/lone"
+await says 1 '' "$lockkeeper" status --endpoint "ipc://$work/lone"
 says_it 1 'no member of a cluster was heard yet' \
     cluster members --endpoint "ipc://$work/lone"
 says_it 1 'no leader has the list now' list --endpoint "ipc://$work/lone"
@@ -529,17 +529,17 @@ kill $lone
 "$lockkeeper" acquire kept.unit 5 1 --pid $owner >/dev/null
 start_on h1 run lost -- sleep 100 2>"$work/lost.err"
 holder=$!
-check 'held' within 5 is_listed '^held' lost
+check 'held' await is_listed '^held' lost
 kill -9 "$(pid_of h2 lockd)" "$(pid_of h3 lockd)"
 not_now="in time, locks cannot be had here now: sees ... of ... members"
-check 'no quorum is seen' within 10 says 1 'sees 1 of 3' on h1 status
+check 'no quorum is seen' await says 1 'sees 1 of 3' on h1 status
 says_it 124 "did not get '...' $not_now" run x --wait 0.2 -- true
 says_it 124 "did not unlock '...' in time" unlock x 1 --wait 0.2
 it_says 124 'locks cannot be had after ... s: ...' \
     "$lockkeeper" wait-ready --timeout 0.2
 says_it 124 "did not ... '...' in time: ..." cluster remove h3 --wait 1
 #   As a home, h1 may answer while its lease holds.
-check 'its lease is over' within 5 \
+check 'its lease is over' await \
     says 124 "did not check 'x' in time" on h1 check x 1 --wait 0.2
 says_it 124 "did not check '...' in time" check x 1 --wait 0.2
 wait $holder

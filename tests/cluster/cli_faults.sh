@@ -25,7 +25,7 @@ hold () {
         until [ -e $work/$2.end ]; do sleep 0.02; done
         date +%s%3N >$work/$2.until" 2>"$work/$2.err"
     holder=$!
-    within 10 test -s "$work/$2.from"
+    await test -s "$work/$2.from"
 }
 
 #   next HOST NAME: waits for it; notes when it has it.
@@ -33,7 +33,7 @@ next () {
     start_on "$1" run "$2" -- sh -c "date +%s%3N >$work/$2.next" \
         2>"$work/$2.next.err"
     waiter=$!
-    within 5 is_listed "^waiting  *$1 " "$2"
+    await is_listed "^waiting  *$1 " "$2"
 }
 
 no_overlap () {
@@ -56,7 +56,7 @@ check 'held on h2' hold h2 restart
 next h3 restart
 kill -9 "$(pid_of h2 lockd)"
 on h2 sandbox restart h2 lockd
-within 10 ready h2
+await ready h2
 check 'its lock service was restarted: still held' kill -0 $holder
 touch "$work/restart.end"
 check 'given back by its key' code 0 wait $holder
@@ -69,7 +69,7 @@ check 'held on h2, its router is restarted' hold h2 router
 next h2 router
 kill -9 "$(pid_of h2 router)"
 on h1 sandbox restart h2 router
-within 15 ready h2
+await ready h2
 check 'still held' kill -0 $holder
 touch "$work/router.end"
 check 'given back' code 0 wait $holder
@@ -80,7 +80,7 @@ check 'held on h1, waited for on h3' hold h1 wait
 next h3 wait
 kill -9 "$(pid_of h3 lockd)" "$(pid_of h3 router)"
 on h1 sandbox restart h3
-within 15 ready h3
+await ready h3
 check 'who waits is still waiting' kill -0 $waiter
 touch "$work/wait.end"
 check 'given back' code 0 wait $holder
@@ -104,21 +104,21 @@ next h3 dead
 kill -9 "$(pid_of h2 lockd)"
 lose 'lock service killed' dead
 on h1 sandbox restart h2 lockd
-within 10 ready h2
+await ready h2
 
 check 'held on h2' hold h2 hung
 next h3 hung
 kill -STOP "$(pid_of h2 lockd)"
 lose 'lock service hangs' hung
 kill -CONT "$(pid_of h2 lockd)"
-within 15 ready h2
+await ready h2
 
 check 'held on h2' hold h2 cut
 next h3 cut
 kill -STOP "$(pid_of h2 router)"
 lose 'router hangs' cut
 kill -CONT "$(pid_of h2 router)"
-check 'h2 comes back' within 15 ready h2
+check 'h2 comes back' await ready h2
 
 #   ------------------------------------------------------------ no service
 
@@ -130,11 +130,11 @@ check 'no lock service: run gives up' says 124 "'lock'" \
 check "after the wait and a margin: $(($(now_ms) - began)) ms" \
     test $(($(now_ms) - began)) -lt 7000
 kill -9 "$(pid_of h3 lockd)"
-check 'no quorum: status says why' within 10 says 1 'sees 1 of 3' \
+check 'no quorum: status says why' await says 1 'sees 1 of 3' \
     on h1 status
 check 'no quorum: run waits in vain' says 124 'in time' \
     on h1 run x --wait 1 -- true
 on h1 sandbox restart h2 lockd
 on h1 sandbox restart h3 lockd
-check 'all is well again' within 25 code 0 on h1 run x --wait 20 -- true
+check 'all is well again' await code 0 on h1 run x --wait 20 -- true
 done_checking

@@ -23,9 +23,9 @@ stop () {
 check 'three hosts: locks can be had' on h1 run one -- true
 start_on h1 run held -- sleep 1000
 holder=$!
-check 'one is held' within 10 says 0 held on h1 list
+check 'one is held' await says 0 held on h1 list
 stop h3
-check 'two hosts: no more' within 20 says 1 "$reason" on h1 status
+check 'two hosts: no more' await says 1 "$reason" on h1 status
 check 'a lock is refused' says 125 "$reason" on h1 run two -- true
 check 'so is one that would wait' says 125 "$reason" \
     on h2 run held --wait 5 -- true
@@ -36,6 +36,6 @@ check 'the log says it' grep -q 'hosts: enough -> too few hosts-min=3 seen=2' \
     "$LOCKKEEPER_SANDBOX/h1/$(daemons lockd).log"
 check 'the third is back' "$lockkeeper" sandbox restart h3
 check 'all are let in' on h1 wait-ready --timeout 20
-check 'locks can be had again' within 10 on h1 run two -- true
-check 'that one, too' within 20 on h2 run held -- true
+check 'locks can be had again' await on h1 run two -- true
+check 'that one, too' await on h2 run held -- true
 done_checking

@@ -21,7 +21,7 @@ hold () {
     rm -f "$work/held"
     start_on "$host" lock "$@" >"$work/held" 2>"$work/held.err"
     holders+=($!)
-    within 5 test -s "$work/held" || return 1
+    await test -s "$work/held" || return 1
     # shellcheck source=/dev/null
     . "$work/held"
 }
@@ -55,11 +55,11 @@ check 'shared: no unit' is_busy h3 book --semaphore 9
 check 'shared: listed' listed book '^held .* shared  .* 2  *[0-9]+ book$'
 start_on h3 run book --policy soft -- true
 waiter=$!
-check 'a soft writer waits' within 5 listed book '^waiting .* exclusive,soft'
+check 'a soft writer waits' await listed book '^waiting .* exclusive,soft'
 check 'readers pass it' is_free h2 book --shared
 start_on h2 run book -- true
 hard=$!
-check 'a hard writer waits' within 5 listed book '^waiting .* exclusive '
+check 'a hard writer waits' await listed book '^waiting .* exclusive '
 check 'readers do not pass that' is_busy h1 book --shared
 check 'all readers end' let_go
 check 'the soft writer gets it' code 0 wait $waiter
@@ -122,7 +122,7 @@ check 'all: all or nothing' is_busy h3 --all two four
 check 'all: nothing' is_free h3 four
 start_on h3 run --all zero three four -- touch "$work/all"
 waiter=$!
-check 'all: waits' within 5 listed three '^waiting'
+check 'all: waits' await listed three '^waiting'
 check 'all: the key of the first ends all' code 0 on h2 unlock one "$key"
 wait "${holders[@]}"
 holders=()
@@ -137,7 +137,7 @@ two_tokens () {
 }
 start_on h1 lock --all a b --json >"$work/json"
 holders=($!)
-check 'all: JSON, one of each' within 5 two_tokens
+check 'all: JSON, one of each' await two_tokens
 let_go
 
 #   ------------------------------------------------------------ time
@@ -157,7 +157,7 @@ check 'lenient: nobody waits' code 0 \
     on h1 run tea --duration 0.3 --lenient -- sleep 1
 start_on h1 run tea --duration 0.3 --lenient -- sleep 60 2>/dev/null
 holder=$!
-within 5 listed tea '^held .*exclusive,lenient'
+await listed tea '^held .*exclusive,lenient'
 sleep 1
 check 'lenient: still held' kill -0 $holder
 check 'lenient: somebody waits' code 0 on h2 run tea -- true
@@ -167,13 +167,13 @@ start_on h1 run fear --on-jeopardy USR1 -- bash -c "
     trap 'echo x >>$work/fear' USR1
     touch $work/calm; while :; do sleep 0.05; done" 2>/dev/null
 holder=$!
-within 5 test -e "$work/calm"
+await test -e "$work/calm"
 warned () {
     [ "$(grep -c x "$work/fear")" = "$1" ]
 }
 for count in 1 2; do
     kill -STOP "$(pid_of h1 lockd)"
-    check "jeopardy $count: a warning" within 5 warned $count
+    check "jeopardy $count: a warning" await warned $count
     sleep 0.3
     kill -CONT "$(pid_of h1 lockd)"
     sleep 1
@@ -195,7 +195,7 @@ check 'static: refused, an eval fails' test "$(on h2 lock rock --static \
     --duration 9 --wait 0 2>"$work/said")" = false
 kill -9 "$(pid_of h1 lockd)"
 on h1 sandbox restart h1 lockd
-within 10 on h1 status >/dev/null
+await on h1 status >/dev/null
 sleep 4
 check 'static: held after its host came back' is_busy h2 rock
 check 'static: until it is unlocked' code 0 on h3 unlock rock "$key"
@@ -253,7 +253,7 @@ wait "${holders[@]}"
 holders=()
 start_on h1 run cmd -- sleep 60 2>"$work/held.err"
 holder=$!
-within 5 is_listed '^held' cmd
+await is_listed '^held' cmd
 check 'force: who runs a command' code 0 \
     on h1 unlock cmd --force --reason 'go away'
 check 'force: a command' code 122 wait $holder

@@ -153,7 +153,7 @@ check 'tokens only grow' sort -cnu "$work/count.tokens"
 start_on h1 run busy -- sh -c "touch $work/has; until [ -e $work/end ]; do
     sleep 0.02; done"
 holder=$!
-within 5 test -e "$work/has"
+await test -e "$work/has"
 check 'held: --wait 0 does not queue' says 124 'somebody else' \
     on h2 run busy --wait 0 -- true
 check 'held: --wait 0.0004 does queue' says 124 'in time' \
@@ -164,13 +164,13 @@ took=$(($(now_ms) - began))
 check "held: --wait 0.5 took $took ms" test $took -ge 500 -a $took -lt 2500
 start_on h3 run busy -- true
 waiter=$!
-check 'the waiter is listed' within 5 is_listed '^waiting  *h3 ' busy
+check 'the waiter is listed' await is_listed '^waiting  *h3 ' busy
 check 'the holder is listed with its process' \
     says 0 " $holder " on h2 list --object busy
 check 'list --json' says 0 '"state":"held"' on h2 list --object busy --json
 start_on h2 run busy -- true
 stopped=$!
-within 5 is_listed '^waiting  *h2 ' busy
+await is_listed '^waiting  *h2 ' busy
 kill -TERM $stopped
 check 'a waiter that is interrupted' code 143 wait $stopped
 touch "$work/end"
@@ -181,7 +181,7 @@ check 'the waiter gets it' code 0 wait $waiter
 
 start_on h1 lock thing >"$work/lock"
 holder=$!
-within 5 test -s "$work/lock"
+await test -s "$work/lock"
 # shellcheck source=/dev/null
 . "$work/lock"
 check 'a wrong key' says 1 'nobody holds it with that key' \
@@ -192,12 +192,12 @@ check 'the holder learns of it' code 0 wait $holder
 check 'the old key is good for nothing' code 1 on h2 unlock thing "${key:-}"
 start_on h1 lock other --json >"$work/json"
 holder=$!
-check 'lock --json' within 5 grep -q '"key":"' "$work/json"
+check 'lock --json' await grep -q '"key":"' "$work/json"
 kill $holder
 check 'lock --json: TERM' code 0 wait $holder
 start_on h1 lock thing >"$work/lock"
 holder=$!
-within 5 grep -q key "$work/lock"
+await grep -q key "$work/lock"
 kill -TERM $holder
 check 'lock: TERM gives it back' code 0 wait $holder
 check 'lock: it can be had at once' code 0 on h2 run thing --wait 1 -- true
@@ -223,7 +223,7 @@ rm -f "$work/deployed"
 check 'it gave back the lock' code 0 on h2 run deploy --wait 0 -- true
 start_on h2 lock deploy >"$work/lock"
 holder=$!
-within 5 test -s "$work/lock"
+await test -s "$work/lock"
 check 'the example while another has the lock' code 124 bash "$work/example"
 check 'goes no further' test ! -e "$work/deployed"
 for shell in bash dash; do
@@ -260,16 +260,16 @@ check 'what it had can be had' code 0 on h2 run short --wait 1 -- true
 start_on h1 run signal -- sh -c "trap 'exit 5' HUP; touch $work/up
     while :; do sleep 0.05; done"
 holder=$!
-within 5 test -e "$work/up"
+await test -e "$work/up"
 kill -HUP $holder
 check 'a signal goes to the command' code 5 wait $holder
 
 start_on h1 run crash -- sh -c "echo \$\$ >$work/crash; exec sleep 60"
 holder=$!
-within 5 test -s "$work/crash"
+await test -s "$work/crash"
 start_on h2 run crash -- date +%s%N >"$work/next"
 waiter=$!
-within 5 is_listed '^waiting  *h2 ' crash
+await is_listed '^waiting  *h2 ' crash
 killed=$(now_ms)
 kill -9 $holder
 wait $holder 2>/dev/null
@@ -277,6 +277,6 @@ check 'kill -9 of the holder: the next one gets it' code 0 wait $waiter
 echo "measured: next holder $(($(cat "$work/next") / 1000000 - killed)) ms" \
     "after kill -9 of the holder"
 read -r command <"$work/crash"
-check 'its command was killed, too' within 2 gone "$command"
-check 'nothing is left' within 5 says 0 'nobody holds' on h1 list
+check 'its command was killed, too' await gone "$command"
+check 'nothing is left' await says 0 'nobody holds' on h1 list
 done_checking

@@ -16,7 +16,7 @@ hold () {
     start_on h1 run "$1" -- bash -c \
         "echo \"\$LOCKKEEPER_KEY\" >$work/key; $2"
     holder=$!
-    within 5 test -s "$work/pid"
+    await test -s "$work/pid"
     key=$(cat "$work/key")
     pid=$(cat "$work/pid")
 }
@@ -27,7 +27,7 @@ lose () {
     check "$1: taken back" code 0 on h1 unlock "$2" "$key"
     began=$(now_ms)
     check "$1: run says that it is lost" code 122 wait $holder
-    check "$1: nothing works on" within 3 ended "$pid"
+    check "$1: nothing works on" await ended "$pid"
     check "$1: in time" test $(($(now_ms) - began)) -lt 3000
     kill -9 "$pid" 2>/dev/null
 }
@@ -42,7 +42,7 @@ lose 'a child of it that ignores TERM' child
 #   One that is stopped gets TERM when it goes on, and may tidy up.
 hold still "trap 'touch $work/tidy; exit 3' TERM; echo \$\$ >$work/pid
     kill -STOP \$\$; while :; do sleep 0.1; done"
-within 5 grep -q '^[0-9]* ([^)]*) T' "/proc/$pid/stat"
+await grep -q '^[0-9]* ([^)]*) T' "/proc/$pid/stat"
 lose 'a command that is stopped' still
 check 'a command that is stopped: it had its TERM' test -e "$work/tidy"
 
@@ -65,14 +65,14 @@ hold_bare () {
     "${bare[@]}" run "$1" -- bash -c \
         "echo \"\$LOCKKEEPER_KEY\" >$work/key; $2" &
     holder=$!
-    within 5 test -s "$work/pid"
+    await test -s "$work/pid"
     key=$(cat "$work/key")
     pid=$(cat "$work/pid")
 }
 
 #   no_group TITLE: no control group of $holder is left.
 no_group () {
-    check "$1: no control group is left" within 1 has_no_group
+    check "$1: no control group is left" await has_no_group
 }
 
 has_no_group () {
@@ -91,7 +91,7 @@ left_behind () {
 killed () {
     kill -9 $holder
     check "$1: run is killed" code 137 wait $holder
-    check "$1: nothing works on after that" within 1 ended "$pid"
+    check "$1: nothing works on after that" await ended "$pid"
     no_group "$1"
 }
 
@@ -130,12 +130,12 @@ hold guard "echo \$\$ >$work/pid; exec sleep 60"
 guard=$(pgrep -P $holder -x lk-guard)
 kill -STOP "$holder" "$guard"
 check 'run alone is stopped: the guard ends the command' \
-    within 12 ended "$polite_pid"
+    await ended "$polite_pid"
 kill -CONT "$polite"
 check 'whose own code does not count' code 125 wait "$polite"
 check 'run says why' grep -q 'was stopped for too long' "$work/polite.err"
 check 'run and its guard are stopped: the kernel ends both' \
-    within 12 ended "$pid"
+    await ended "$pid"
 kill -CONT "$holder"
 check 'run says so' code 125 wait $holder
 check 'and nobody is left' ended "$guard"

@@ -66,10 +66,10 @@ status_has () {
 #   A lock that somebody waits for.
 start_on h2 run shop -- sleep 60
 holder=$!
-check 'held' within 5 is_listed '^held ' shop
+check 'held' await is_listed '^held ' shop
 start_on h3 run shop -- true
 waiter=$!
-check 'waited for' within 5 is_listed '^waiting ' shop
+check 'waited for' await is_listed '^waiting ' shop
 check 'status: leaders and roles' \
     test "$(on h1 status | grep -cE '^h[123] +(first )?leader ')" = 3
 check 'status: links with their age' \
@@ -121,7 +121,7 @@ rates () {
         and it["hosts"][0]["grants_lately"] >= 3
         and it["hosts"][0]["releases_lately"] >= 3' on h1 status --json
 }
-check 'status: rates' within 5 rates
+check 'status: rates' await rates
 
 #   ------------------------------------------------------------ list
 
@@ -135,7 +135,7 @@ rows () {
 odd=$(printf 'shop\t\033[31m\377')
 start_on h3 run "$odd" --shared -- sleep 60
 odd_holder=$!
-check 'a name that is no text' within 5 rows 1 --object "$odd"
+check 'a name that is no text' await rows 1 --object "$odd"
 check 'list: by pattern' rows 3 'shop*'
 check 'list: by a pattern of what is shown' rows 1 'shop\x09*xff'
 check 'list: by one of two' rows 3 'x*' '*p' '*ff'
@@ -185,7 +185,7 @@ fits () {
 }
 start_on h2 run "$(printf 'long%.0s' {1..100})" -- sleep 60
 long_holder=$!
-check 'a long name' within 5 says 0 longlonglong on h1 list --held
+check 'a long name' await says 0 longlonglong on h1 list --held
 for width in 40 80 140; do
     check "list: fits into a terminal of $width columns" fits $width list 5
     check "show: fits into a terminal of $width columns" \
@@ -201,7 +201,7 @@ done
 all_wait () {
     [ "$(on h1 list --waiting | grep -c ' queue$')" = 10 ]
 }
-check 'a queue' within 5 all_wait
+check 'a queue' await all_wait
 low_show () {
     status_1 terminal sh -c "stty cols 80 rows 20; '$lockkeeper' show queue" |
         tr -d '\r' >"$work/fits"
@@ -247,7 +247,7 @@ start_on h1 watch 'shop*' >"$work/watch"
 watcher=$!
 start_on h1 watch --json >"$work/watch.json"
 json_watcher=$!
-check 'watch: who waits' within 5 grep -qE \
+check 'watch: who waits' await grep -qE \
     '^[0-9:.]+ shop: 1 waiting, .*; held by 1$' "$work/watch"
 check 'top: who waits' says 0 ' shop' on h3 top --once
 #   In the order of what is asked for, and then of names.
@@ -256,18 +256,18 @@ waiters="$!"
 for name in b-shop a-shop; do
     start_on h1 run $name -- sleep 60
     waiters+=" $!"
-    within 5 is_listed '^held ' $name
+    await is_listed '^held ' $name
     start_on h1 run $name -- true
     waiters+=" $!"
-    within 5 is_listed '^waiting ' $name
+    await is_listed '^waiting ' $name
 done
 top_is () {
     on h2 top --once --sort "$1" | awk '/-?shop$/ { print $NF }' >"$work/order"
     diff "$work/order" <(printf '%s\n' "${@:2}")
 }
 check 'top: the most waiters first, then by name' \
-    within 5 top_is waiters shop a-shop b-shop
-check 'top: the longest wait first' within 5 top_is time shop b-shop a-shop
+    await top_is waiters shop a-shop b-shop
+check 'top: the longest wait first' await top_is time shop b-shop a-shop
 # shellcheck disable=SC2086
 kill $waiters
 # shellcheck disable=SC2086
@@ -296,7 +296,7 @@ start_top () {
     TERM=xterm timeout 20 script -qfec "stty cols 60 rows 10
         sh -c 'echo \$\$ >$work/top.pid; exec $lockkeeper top'
         echo it ended \$?; stty -a" "$work/signalled" >/dev/null </dev/null &
-    within 5 grep -q WAITERS "$work/signalled"
+    await grep -q WAITERS "$work/signalled"
 }
 ended_well () {
     wait $!
@@ -313,9 +313,9 @@ screens () {
 stopped () {
     start_top && ! grep -q '1049l' "$work/signalled" || return 1
     kill -TSTP "$(cat "$work/top.pid")"
-    within 5 grep -q '1049l' "$work/signalled" && screens 1 || return 1
+    await grep -q '1049l' "$work/signalled" && screens 1 || return 1
     kill -CONT "$(cat "$work/top.pid")"
-    within 5 screens 2 && kill -TERM "$(cat "$work/top.pid")" && ended_well
+    await screens 2 && kill -TERM "$(cat "$work/top.pid")" && ended_well
 }
 check 'top: Ctrl-C ends it, the terminal is as before' status_1 interrupted
 check 'top: Ctrl-Z, and back' status_1 stopped
@@ -342,15 +342,15 @@ lately () {
 }
 check 'show: it was released' lately shop \
     "@h2, pid $holder: released, held [0-9.]+ s, waited"
-check 'watch: it was released' within 5 grep -qE \
+check 'watch: it was released' await grep -qE \
     "^[0-9:.]+ shop .*@h2 pid $holder: released, held " "$work/watch"
-check 'watch: and granted' within 5 grep -qE "pid $waiter: granted, waited" \
+check 'watch: and granted' await grep -qE "pid $waiter: granted, waited" \
     "$work/watch"
 
 #   Each lock of a set has its own history.
 start_on h1 run --all one other -- sleep 60
 holder=$!
-check 'two names' within 5 is_listed '^held ' other
+check 'two names' await is_listed '^held ' other
 check 'show: one of a set, and its token' json \
     'it["events"][-1]["event"] == "granted"
     and it["events"][-1]["token"] == it["tickets"][0]["token"] > 0' \
@@ -363,7 +363,7 @@ check 'show: and how it ended' lately other "pid $holder: released, held"
 hold_on () {
     start_on "$1" run "$2" "${@:3}" -- sleep 60 2>"$work/holder.err"
     holder=$!
-    within 5 is_listed '^held ' "$2"
+    await is_listed '^held ' "$2"
 }
 check 'held, to be forced' hold_on h2 forced
 check 'force' on h3 unlock forced --force --reason 'it hangs'
@@ -374,7 +374,7 @@ wait $holder
 check 'held, to be killed' hold_on h2 killed
 kill -9 $holder
 wait $holder
-check 'show: its process ended' within 5 lately killed \
+check 'show: its process ended' await lately killed \
     "pid $holder: ended: its process ended, held"
 check 'held, not for long' hold_on h2 short --duration 0.5
 wait $holder
@@ -393,7 +393,7 @@ kill_daemon h3 lockd
 unready () {
     ! on h1 status >/dev/null 2>&1
 }
-check 'two of three are gone: not ready' within 10 unready
+check 'two of three are gone: not ready' await unready
 check 'status: why, and what to do' says 1 'nobody gets a lock before' \
     on h1 status
 gone='^  no lock service answers there$'
@@ -411,7 +411,7 @@ start_on h1 run kept --wait 20 -- true
 waiter=$!
 if [ -z "${LK_HOSTED:-}" ]; then
     start_on h3 run cached --wait 9 -- true
-    check 'status: a message waits for a lock service' within 5 status_has h3 \
+    check 'status: a message waits for a lock service' await status_has h3 \
         '^router +1 messages wait here for lock@h3 1; since'
     kill $!
     check 'status: its router runs' status_has h3 \
@@ -431,7 +431,7 @@ cut_off () {
     on h1 show "$1" >"$work/show"
     [ $? = 124 ] && grep -q '^no leader tells now' "$work/show"
 }
-check 'show: no leader tells, 124' within 5 cut_off kept
+check 'show: no leader tells, 124' await cut_off kept
 check 'show: since when it is cut off, and why' grep -qE \
     '^h1 has been cut off for [0-9.]+ s: sees 1 of 3 members, needs 2' \
     "$work/show"
@@ -445,7 +445,7 @@ check 'show: not those of others' says 124 'none of them holds it' \
     on h1 show gone
 check 'list: no leader has it' says 1 'list --own' on h1 list
 check 'list: --own, nevertheless' says 0 ' kept' on h1 list --own
-check 'status: locks in jeopardy' within 9 status_has h1 \
+check 'status: locks in jeopardy' await status_has h1 \
     '^warning +1 locks may soon be lost, .* the leaders: h1$'
 check 'wait-ready: says what it waits for' \
     says 124 'sees 1 of 3 members, needs 2' on h1 wait-ready --timeout 0.5
@@ -464,8 +464,8 @@ check 'wait-ready: had waited' grep -q '^waiting: sees 1 of 3' "$work/waits"
 given_up () {
     lately gone '@h3, .*lost: its host was cut off or is down'
 }
-check 'show: its host was given up' within 25 given_up
-check 'watch: leaders' within 5 \
+check 'show: its host was given up' await given_up
+check 'watch: leaders' await \
     grep -q '"event":"leaders","text":"term' "$work/watch.json"
 check 'watch: hosts' grep -q "\"text\":\"$watched\"" "$work/watch.json"
 check 'watch --json: one object per line' json \

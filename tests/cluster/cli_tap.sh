@@ -90,15 +90,31 @@ says () {
     }
 }
 
-#   within SECONDS COMMAND...: until the command succeeds.
-within () {
-    local tries=$(($1 * 50))
-    shift
+#   await COMMAND...: until it succeeds. A test that waits for longer than this
+#   hangs; nothing that follows is waited for as long.
+hang_s=90
+await () {
+    local until=$((SECONDS + hang_s)) nap_ms=20
     until "$@"; do
-        tries=$((tries - 1))
-        [ "$tries" -gt 0 ] || return 1
-        sleep 0.02
+        [ "$SECONDS" -lt "$until" ] || {
+            hang_s=5
+            return 1
+        }
+        nap "$nap_ms"
+        nap_ms=$((nap_ms < 200 ? nap_ms * 5 / 4 : nap_ms))
     done
+}
+
+#   nap MS: less than a second, without a process of its own.
+nap () {
+    local ms=$((1000 + $1))
+    read -rt "0.${ms:1}" -u "$never"
+}
+exec {never}<> <(:)
+
+#   As who counts seconds.
+within () {
+    await "${@:2}"
 }
 
 now_ms () {

@@ -317,7 +317,7 @@ check 'init does not overwrite that' says 125 "of a host of cluster 'one'" \
 "$BUILD/lockkeeper-lockd" --endpoint "ipc://$work/none" --state "$proxy" \
     --run "$proxy" >"$work/lockd" 2>&1 &
 lockd=$!
-within 5 grep -q 'no router at' "$work/lockd"
+await grep -q 'no router at' "$work/lockd"
 check 'lockd goes on with it' kill "$lockd"
 wait "$lockd"
 check 'as a member' bash -c "! grep 'no cluster' '$work/lockd'"

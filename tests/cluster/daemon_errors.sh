@@ -211,7 +211,7 @@ own () {
     "$router" --host "$1" --listen 'tcp://127.0.0.1:*' \
         --endpoint "ipc://$work/own" "${@:2}" 2>"$work/own.log" &
     own=$!
-    within 10 grep -qs 'down -> up' "$work/own.log"
+    await grep -qs 'down -> up' "$work/own.log"
 }
 #   of_router, of_lockd ITEM FILE [LEVEL]
 of_router () {
@@ -246,7 +246,7 @@ silent = socket.create_server(("127.0.0.1", 0))
 print(silent.getsockname()[1], flush=True)
 time.sleep(300)' >"$work/silent" &
 silent=$!
-within 10 test -s "$work/silent"
+await test -s "$work/silent"
 own lone --neighbour "127.0.0.1:$(cat "$work/silent")" \
     --neighbour nowhere.invalid:1 --neighbour 127.0.0.1:1
 of_lockd "the genesis in '...' does not name this host, '...'" "$work/lone.log"
@@ -259,11 +259,11 @@ wait $own 2>/dev/null
 of_lockd 'router lost: service=...' "$work/lone.log"
 own other
 of_lockd 'the router is that of another host: ... -> ...' "$work/lone.log"
-check 'and it ends' within 5 bash -c "! kill -0 $lone"
+check 'and it ends' await bash -c "! kill -0 $lone"
 "$lockd" --run "$work/run2" --state "$work/state2" \
     --endpoint "ipc://$work/own2" 2>"$work/gone.log" &
 gone=$!
-within 5 grep -q 'serving as a proxy' "$work/gone.log"
+await grep -q 'serving as a proxy' "$work/gone.log"
 rm -r "$work/run2"
 "$router" --host h8 --listen 'tcp://127.0.0.1:*' \
     --endpoint "ipc://$work/own2" 2>"$work/own2.log" &
@@ -334,7 +334,7 @@ own h9 --neighbour "127.0.0.1:$h1_port"
 nine=$!
 of_lockd 'refused lock service host=...: ...' \
     "$LOCKKEEPER_SANDBOX/h1/lockd.log"
-within 10 grep -q 'decree in force' "$work/nine.log"
+await grep -q 'decree in force' "$work/nine.log"
 "$lockkeeper" wait-ready --timeout 10 --endpoint "ipc://$work/own" >"$work/out"
 kill -STOP $nine
 sleep 3
@@ -368,7 +368,7 @@ wait $own
 prlimit --nofile=24 "$router" --host few --listen 'tcp://127.0.0.1:*' \
     --endpoint "ipc://$work/own" 2>"$work/own.log" &
 own=$!
-within 10 grep -q 'down -> up' "$work/own.log"
+await grep -q 'down -> up' "$work/own.log"
 /usr/bin/python3 -c '
 import socket, sys, time
 many = [socket.socket(socket.AF_UNIX) for i in range(40)]

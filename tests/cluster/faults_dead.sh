@@ -36,13 +36,13 @@ sleep $((${ROUNDS:-1} * 6))
 # shellcheck disable=SC2046
 check 'the crowd had its answers' stop_loads $(names_of hot | head -n 5)
 check 'the rest is killed' end_loads INT "${!loads[@]}"
-check 'nobody is left in the tables' within 5 no_tickets
+check 'nobody is left in the tables' await no_tickets
 hot=$(granted_times hot) cold=$(granted_times cold)
 echo "measured: $hot grants of the hot lock, $cold of many others"
 check 'there was load at one' test "$hot" -gt 100
 check 'and at many' test "$cold" -gt 100
 from=$("$history" now)
 start_load last h2 --style hold --object hot
-check 'who comes last gets it' within 5 happened granted hot "$from"
+check 'who comes last gets it' await happened granted hot "$from"
 check 'and had its answer' stop_loads last
 finish_test

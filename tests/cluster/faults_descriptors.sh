@@ -15,7 +15,7 @@ for host in "${hosts[@]}"; do
     start_own "$host"
 done
 start_load keeper h1 --style hold --object kept
-check 'a holder on h1' within 5 happened granted kept
+check 'a holder on h1' await happened granted kept
 
 #   ------------------------------------------------------------ the router
 
@@ -40,7 +40,7 @@ for left in 0 2; do
     check "h1's router may open $left more" descriptors h1 router "$left"
     check "$left: who comes is not served" no_status
     check "$left: the router goes on" still_live h1 router
-    check "$left: who was there is served" within 5 granted_since h1.0 "$from"
+    check "$left: who was there is served" await granted_since h1.0 "$from"
     [ "$left" != 0 ] || {
         check "$left: a neighbour goes" kill_daemon h3 router
         check "$left: and comes" start_daemon h3 router
@@ -48,7 +48,7 @@ for left in 0 2; do
         check "$left: the router goes on" still_live h1 router
     }
     check "$left: as many as before" descriptors h1 router all
-    check "$left: who comes is served" within 5 ready h1
+    check "$left: who comes is served" await ready h1
 done
 check 'the log says why' log_has h1 router 'no descriptors left'
 check 'and when it is over' log_has h1 router 'there are descriptors again'
@@ -60,7 +60,7 @@ check 'all are ready, three leaders' hosts_get all_full
 #   It has to write its state as soon as another leader is gone.
 check "h1's lock service may open none more" descriptors h1 lockd 0
 check 'a leader is killed' kill_daemon h2 lockd
-check 'it cannot write its state, and ends' within 10 is_dead h1 lockd
+check 'it cannot write its state, and ends' await is_dead h1 lockd
 check 'the log says why' log_has h1 lockd \
     'too many open files; allow this process more'
 check 'both come back' restart_both

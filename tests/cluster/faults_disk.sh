@@ -15,7 +15,7 @@ for host in "${hosts[@]}"; do
     start_own "$host"
 done
 start_load keeper h2 --style hold --object kept
-check 'a holder on h2' within 5 happened granted kept
+check 'a holder on h2' await happened granted kept
 
 #   start_again HOST: lock service; so that what its log says is of this one.
 start_again () {
@@ -25,7 +25,7 @@ start_again () {
 
 #   ends_with TEXT: h1's lock service ends, and says so once.
 ends_with () {
-    within 10 is_dead h1 lockd && within 1 log_has h1 lockd "$1" || return 1
+    await is_dead h1 lockd && await log_has h1 lockd "$1" || return 1
     [ "$(grep -c error: "$where/h1/lockd.log")" = 1 ]
 }
 
@@ -38,8 +38,8 @@ check 'another leader is killed' kill_daemon h3 lockd
 check "h1's lock service ends and says why" ends_with "$full"
 from=$("$history" now)
 check 'the other one comes back' start_daemon h3 lockd
-check 'the others go on' within 10 granted_since h2.0 "$from"
-check 'and h3' within 10 granted_since h3.0 "$from"
+check 'the others go on' await granted_since h2.0 "$from"
+check 'and h3' await granted_since h3.0 "$from"
 [ "$mode" = loopback ] || {
     start_again h1
     check 'it ends again while the disk is full' ends_with "$full"
@@ -48,7 +48,7 @@ empty_disk h1 state
 from=$("$history" now)
 start_again h1
 check 'there is room, it comes back' hosts_get all_full
-check 'and h1 goes on' within 10 granted_since h1.0 "$from"
+check 'and h1 goes on' await granted_since h1.0 "$from"
 
 #   ------------------------------------------------------------ the lease
 

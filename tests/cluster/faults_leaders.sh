@@ -71,7 +71,7 @@ strike () {
     sleep "0.$((RANDOM % 10))"
     from=$("$history" now)
     check "$title: they come back" come_back "$daemons" "$@"
-    check "$title: locks are granted on all hosts" within 25 \
+    check "$title: locks are granted on all hosts" await \
         all_granted_since "$from"
     echo "measured: $title -> grants on all hosts:" \
         "$(ms_from "$from" "$("$history" now)") ms"

@@ -56,7 +56,7 @@ round () {
     from=$("$history" now)
     # shellcheck disable=SC2086
     resume "$host" $what
-    check "$host goes on" within 10 has_more "$host" "$from"
+    check "$host goes on" await has_more "$host" "$from"
     check 'all are ready' hosts_get all_ready
 }
 

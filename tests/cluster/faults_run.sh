@@ -140,7 +140,7 @@ mend () {
     [ "$mode" = loopback ] || heal
     case $1 in
         *stop | kill-lockd)
-            within 10 is_dead "$victim" lockd
+            await is_dead "$victim" lockd
             start_daemon "$victim" lockd
             ;;
     esac
@@ -155,12 +155,12 @@ hand_over () {
             mend "$fault"
             ;;
     esac
-    within 20 token_after "$1"
+    await token_after "$1"
 }
 
 round () {
     local token host command before victim run group fault=$1
-    check "$fault: somebody holds the lock" within 20 works_after "$last"
+    check "$fault: somebody holds the lock" await works_after "$last"
     sleep "0.$((RANDOM % 5))"
     before=$token
     victim=$host
@@ -190,10 +190,10 @@ check 'there was a successor each time' \
 #   The same, but nobody ends the command.
 file=$work/control
 start_jobs unguarded
-check 'control: somebody holds the lock' within 20 token_after 0
+check 'control: somebody holds the lock' await token_after 0
 victim=$host
 pause "$victim" lockd >/dev/null
-check 'control: somebody else gets it' within 20 token_after "$token"
+check 'control: somebody else gets it' await token_after "$token"
 sleep 1
 resume "$victim" lockd
 stop_jobs

@@ -55,7 +55,7 @@ hosts () {
             touch "/mnt/$1/up"
             exec sleep 1000' sh "h$n" &
         pid[h$n]=$!
-        within 5 test -e "/mnt/h$n/up" || exit 1
+        await test -e "/mnt/h$n/up" || exit 1
         ip link add "v$n" type veth peer name eth0 netns "$!" &&
             ip link set "v$n" master bridge0 up || exit 1
         nsenter --net --target "$!" sh -ec "ip link set lo up

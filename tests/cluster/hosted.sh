@@ -112,7 +112,7 @@ settings '    host-lease = 4000' '    leader-lease = 1000' \
 check 'a member' says 0 'is now a member' "$lockkeeper" init --cluster one \
     --members h1 --host h1 --state "$work"
 start_router
-check 'locks can be had' within 10 ready
+check 'locks can be had' await ready
 check 'the router is the lock service' is_lock "$router"
 check 'a lock' says 0 mine "$lockkeeper" run a -- echo mine
 check 'lines of its log begin with its name' log_has router 'notice: lock: lead'
@@ -129,18 +129,18 @@ check 'locks can be had still' says 0 mine "$lockkeeper" run a -- echo mine
 check 'the router stops' stop_router
 
 start_lockd .
-check 'a process waits for a router' within 10 log_has lockd 'no router at'
+check 'a process waits for a router' await log_has lockd 'no router at'
 start_router
-check 'a process that was first stays' within 10 is_lock "$lockd"
+check 'a process that was first stays' await is_lock "$lockd"
 check 'the router goes on without' log_has router \
     'hosted: not started, the router goes on without it'
-check 'locks can be had' within 10 ready
+check 'locks can be had' await ready
 kill "$lockd"
 check 'the process ends' code 0 wait "$lockd"
 check 'there is no lock service' nobody_is_lock
 kill -HUP "$router"
-check 'there is, with the configuration read again' within 10 is_lock "$router"
-check 'and locks' within 10 ready
+check 'there is, with the configuration read again' await is_lock "$router"
+check 'and locks' await ready
 
 #   ------------------------------------------------------------ a planned end
 
@@ -150,11 +150,11 @@ hold () {
         trap "echo told; exit 0" TERM
         echo held
         while :; do sleep 0.05; done' >"$work/holder" 2>&1 &
-    within 10 grep -qs held "$work/holder"
+    await grep -qs held "$work/holder"
 }
 
 was_told () {
-    within 5 grep -q told "$work/holder" || {
+    await grep -q told "$work/holder" || {
         cat "$work/holder" "$work/router.log"
         return 1
     }
@@ -163,7 +163,7 @@ was_told () {
 check 'somebody holds a lock' hold
 check 'the router stops all the same' stop_router
 check 'the holder was told before' was_told
-check 'its lock service said so' within 5 log_has router \
+check 'its lock service said so' await log_has router \
     'hosted: up -> down plugin=lock code=0'
 
 #   An application that does not give back what it has keeps the lock service
@@ -172,11 +172,11 @@ deaf () {
     rm "$work/holder"
     { echo 'get a held' && sleep 20; } |
         "$BUILD/tests/cluster/actor" >"$work/holder" &
-    within 15 grep -qs ok "$work/holder"
+    await grep -qs ok "$work/holder"
 }
 
 start_router
-check 'it starts again' within 10 ready
+check 'it starts again' await ready
 check 'somebody holds a lock, and is deaf' deaf
 kill -INT "$router"
 began=$(now_ms)
@@ -189,18 +189,18 @@ check "at once: $(($(now_ms) - began)) ms" test $(($(now_ms) - began)) -lt 800
 
 #   A service that cannot write its state ends, and its router goes on.
 start_router
-check 'it starts again' within 10 ready
+check 'it starts again' await ready
 prlimit --pid "$router" --fsize=0:
 kill -STOP "$router"
 sleep 4.5
 kill -CONT "$router"
-check 'its session is over, the next one cannot be written, it ends' within 5 \
+check 'its session is over, the next one cannot be written, it ends' await \
     nobody_is_lock
 prlimit --pid "$router" --fsize=unlimited:
-check 'the router says so' within 5 log_has router \
+check 'the router says so' await log_has router \
     'hosted: up -> down plugin=lock code=1'
 kill -HUP "$router"
-check 'it starts when the configuration is read' within 10 is_lock "$router"
-check 'locks can be had' within 10 ready
+check 'it starts when the configuration is read' await is_lock "$router"
+check 'locks can be had' await ready
 check 'the router stops' stop_router
 done_checking

@@ -277,15 +277,15 @@ both_dead () {
 }
 
 kill_daemon () {
-    hit "$1" 9 "$2" >/dev/null && within 5 is_dead "$1" "$2"
+    hit "$1" 9 "$2" >/dev/null && await is_dead "$1" "$2"
 }
 
 stop_daemon () {
-    hit "$1" 15 "$2" >/dev/null && within 5 is_dead "$1" "$2"
+    hit "$1" 15 "$2" >/dev/null && await is_dead "$1" "$2"
 }
 
 kill_host () {
-    hit "$1" 9 lockd router >/dev/null && within 5 both_dead "$1"
+    hit "$1" 9 lockd router >/dev/null && await both_dead "$1"
 }
 
 stop_host () {

@@ -87,7 +87,7 @@ strike () {
 change () {
     local verb=$1 host=$2 asked from change
     asked=$(any_but "${3:-$host}")
-    within 10 ready "$asked" || return 1 # its router may have been struck
+    await ready "$asked" || return 1 # its router may have been struck
     from=$(now_ms)
     start_on "$asked" cluster "$verb" "$host" --wait 25
     change=$!
@@ -135,7 +135,7 @@ lose_file () {
 
 #   As soon as it is heard again.
 says_first_remove () {
-    within 10 stranger_heard &&
+    await stranger_heard &&
         says 1 'remove that one first' on h2 cluster add h6 --wait 2
 }
 
@@ -156,7 +156,7 @@ start_load "last-$leader" "$leader" --style hold --object last
 sleep 0.5
 held=$("$history" holder last "$work"/*.history)
 shrink "$leader"
-check 'who led is a proxy' within 10 is_proxy "$leader"
+check 'who led is a proxy' await is_proxy "$leader"
 check 'its application still holds its lock' \
     test "$held" = "$("$history" holder last "$work"/*.history)"
 
@@ -165,7 +165,7 @@ dead=$(printf '%s\n' "${wanted[@]}" | grep -vx "$(first_leader "$leader")" |
 check "$dead dies" kill_host "$dead"
 shrink "$dead"
 check 'and comes back' start_host "$dead"
-check 'as a proxy' within 10 is_proxy "$dead"
+check 'as a proxy' await is_proxy "$dead"
 shrink "${wanted[-1]}" "$(first_leader "$dead")" lockd
 shrink "${wanted[0]}" "$(first_leader "$dead")" lockd
 

@@ -33,7 +33,7 @@ are_held () {
 #   the_rest N: so many are held, and the others can be had, and given back.
 the_rest () {
     local n
-    within 20 are_held "$1" || {
+    await are_held "$1" || {
         on h1 list --object db
         return 1
     }

@@ -40,5 +40,5 @@ wait $dining
 code=$?
 check 'everybody is served, nobody has what another has' test $code = 0
 echo "measured: $(cat "$work/meals")"
-check 'nothing is left' within 3 no_tickets
+check 'nothing is left' await no_tickets
 finish_test

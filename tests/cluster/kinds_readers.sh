@@ -97,7 +97,7 @@ expect ok r1 change a shared 0
 expect granted r2 wait a 5000
 #   Of two upgraders one is refused at once, while the other waits on.
 echo 'change a exclusive 5000' >&"${client_in[r1]}"
-check 'r1 waits for that' within 5 is_listed upgrade doc
+check 'r1 waits for that' await is_listed upgrade doc
 expect deadlock r2 change a exclusive 5000
 expect ok r2 release a
 read -rt 5 line <&"${client_out[r1]}"

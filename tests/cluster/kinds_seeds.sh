@@ -42,7 +42,7 @@ canal_page () {
     diff <(canal_steps | sed 's/.* = //') "$work/canal"
 }
 check 'canal: the page of its usage' canal_page
-check 'canal: all is given back with its end' within 2 no_tickets
+check 'canal: all is given back with its end' await no_tickets
 
 #   "B A C E D: 1, 2, 3, blocked, 4": each a process of its own.
 expect 'locked 1' b get u app semaphore limit=3
@@ -175,7 +175,7 @@ holder=$!
 is_held () {
     [ "$(reply a get name "hex:$(printf '%02x' {1..255})")" = full ]
 }
-check 'run: a name of all bytes' within 3 is_held
+check 'run: a name of all bytes' await is_held
 check 'list shows it' says 0 '\xff' on h1 list
 kill $holder
 wait $holder
@@ -183,7 +183,7 @@ printf -v long '%*s' 4096 ''
 check 'run: 4096 bytes' code 0 on h1 run "$long" -- true
 check 'run: 4097 bytes' code 125 on h1 run "$long-" -- true
 check 'run: no byte' code 125 on h1 run '' -- true
-check 'nothing is left' within 3 no_tickets
+check 'nothing is left' await no_tickets
 for app in a b c d e f; do
     end_client $app
 done

@@ -62,7 +62,7 @@ is_kept () {
 }
 
 kept_again () {
-    within 10 is_kept >/dev/null
+    await is_kept >/dev/null
 }
 
 home=$(on h1 status --object keep | awk '$1 == "home" { print $2 }')
@@ -190,5 +190,5 @@ expect 'lost forced' c end u 3000
 expect 'disk full' c reason u
 check 'c gives it back' starts_with ok c release u
 
-check 'nothing is left' within 3 no_tickets
+check 'nothing is left' await no_tickets
 finish_test

@@ -70,7 +70,7 @@ are_waiting () {
 queued () {
     local count=$1
     shift
-    is_reply ok "$1" ask "${@:2}" && within 5 are_waiting "$count" "$3"
+    is_reply ok "$1" ask "${@:2}" && await are_waiting "$count" "$3"
 }
 
 #   starts_with WORD NAME COMMAND...: whatever stands behind it.
@@ -107,7 +107,7 @@ kill_client () {
     local name
     for name in "$@"; do
         kill -9 "${client_pid[$name]}"
-        within 5 is_gone "${client_pid[$name]}"
+        await is_gone "${client_pid[$name]}"
         forget_client "$name"
     done
 }
@@ -115,7 +115,7 @@ kill_client () {
 end_client () {
     local pid=${client_pid[$1]}
     echo quit >&"${client_in[$1]}"
-    within 5 is_gone "$pid"
+    await is_gone "$pid"
     forget_client "$1"
 }
 

@@ -37,11 +37,11 @@ hand_over () {
     for ((i = 0; i <= handovers; i++)); do
         start_load "chain$i" "h$((i % 3 + 1))" --style hold --object chain
     done
-    within 5 next_holder || return 1
+    await next_holder || return 1
     sleep 1
     for ((i = 0; i < handovers; i++)); do
         kill_holder || return 1
-        within 5 next_holder || return 1
+        await next_holder || return 1
         sleep 0.05
     done
 }

@@ -25,7 +25,7 @@ c take db 3 1 -> full 0
 END
 
 kill_actor b
-check 'a unit of who was killed is free' within 3 answers 'ok 2' c take db 3 1
+check 'a unit of who was killed is free' await answers 'ok 2' c take db 3 1
 play 'and another one, each of them once' <<'END'
 c take db 3 1 -> ok 3
 c take db 3 1 -> full 0

@@ -134,7 +134,7 @@ END
 end b
 on h1 sandbox restart h2 >"$work/restart" 2>&1
 start b h2
-check 'it comes back' within 10 answers ok b get d door wait=1000
+check 'it comes back' await answers ok b get d door wait=1000
 play 'with nothing of before' <<'END'
 b give d -> ok
 c get s site static -> ok

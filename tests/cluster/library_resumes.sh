@@ -54,7 +54,7 @@ start_all
 on h1 run job -- sh -c 'echo $$ >"$1"; exec sleep 100' sh "$work/job" \
     2>"$work/said" &
 runner=$!
-within 5 test -s "$work/job"
+await test -s "$work/job"
 token=$(on h2 show job --json | tr ',{' '\n\n' | grep '"token"')
 
 hold

@@ -51,7 +51,7 @@ all_full () {
 #   hosts_get STATE: all_ready or all_full, in the end; else says why not.
 hosts_get () {
     local host
-    within 25 "$1" && return
+    await "$1" && return
     for host in "${hosts[@]}"; do
         ready "$host"
         sed "s/^/$host: /" "$work/status.$host"
@@ -85,7 +85,7 @@ start_load () {
 contend () {
     local object=$1 host=$2
     start_load "$object-1" "$host" --style hold --object "$object"
-    within 10 happened granted "$object" >/dev/null || return 1
+    await happened granted "$object" >/dev/null || return 1
     for host in "${hosts[@]}"; do
         start_load "$object-$host" "$host" --style hold --object "$object"
     done

@@ -36,7 +36,7 @@ end_all () {
     wait
 }
 trap 'end_all; rm -rf "$work"' EXIT
-check 'there is a manager' within 5 test -S manager
+check 'there is a manager' await test -S manager
 
 #   watched SECONDS DAEMON OPTIONS...: as systemd starts it.
 watched () {
@@ -72,7 +72,7 @@ mkdir state
 lockd_options=(--endpoint "$LOCKKEEPER_ENDPOINT" --state state --run "$work")
 watched 3 lockd "${lockd_options[@]}" &
 lockd=$!
-check 'a lock service says whom it waits for' within 5 \
+check 'a lock service says whom it waits for' await \
     said $lockd "STATUS=waits for the router at 'ipc://$work/router'"
 sleep 1
 check 'and is not ready' no said $lockd READY=1
@@ -80,35 +80,35 @@ router_options=(--host h1 --listen 'tcp://127.0.0.1:*'
     --endpoint "$LOCKKEEPER_ENDPOINT")
 watched 3 router "${router_options[@]}" &
 router=$!
-check 'a router is ready' within 5 said $router READY=1
+check 'a router is ready' await said $router READY=1
 check 'which processes can attach to' test -S router
-check 'it says which hosts it sees' within 5 \
+check 'it says which hosts it sees' await \
     said $router 'STATUS=host h1 sees 1 of 1 hosts'
-check 'so is the lock service then' within 5 said $lockd READY=1
-check 'it says that locks can be had, and who leads' within 15 \
+check 'so is the lock service then' await said $lockd READY=1
+check 'it says that locks can be had, and who leads' await \
     said $lockd 'STATUS=locks can be had; cluster one, leaders h1, term '
-check 'it wants longer than that, for its leases' within 5 \
+check 'it wants longer than that, for its leases' await \
     said $lockd WATCHDOG_USEC=12000000
 check 'the router does not' no said $router WATCHDOG_USEC
 before=$(count $router)
-check 'the router says that it lives' within 8 more_than $((before + 2)) $router
-check 'the lock service, too' within 12 more_than 1 $lockd
+check 'the router says that it lives' await more_than $((before + 2)) $router
+check 'the lock service, too' await more_than 1 $lockd
 kill -STOP $router
 sleep 0.3
 before=$(count $router)
 sleep 2.5
 check 'who hangs does not' test "$(count $router)" = "$before"
 kill -CONT $router
-check 'until it goes on' within 5 more_than "$before" $router
+check 'until it goes on' await more_than "$before" $router
 kill -TERM $router
 wait $router
-check 'a router says that it stops' within 5 said $router STOPPING=1
-check 'the lock service says that it is gone' within 5 \
+check 'a router says that it stops' await said $router STOPPING=1
+check 'the lock service says that it is gone' await \
     said $lockd 'STATUS=locks cannot be had: the router is gone'
 kill -TERM $lockd
 wait $lockd
-check 'the lock service says that it stops' within 5 said $lockd STOPPING=1
-check 'and how long that may take' within 5 \
+check 'the lock service says that it stops' await said $lockd STOPPING=1
+check 'and how long that may take' await \
     said $lockd EXTEND_TIMEOUT_USEC=12000000
 
 #   ------------------------------------------------------------ as one process
@@ -126,11 +126,11 @@ END
 watched 3 router --config hosted.conf &
 router=$!
 lockd=''
-check 'a router that hosts it tells of both' within 15 said $router \
+check 'a router that hosts it tells of both' await said $router \
     'STATUS=host h1 sees 1 of 1 hosts; locks can be had; cluster one'
-check 'and wants as long' within 5 said $router WATCHDOG_USEC=12000000
+check 'and wants as long' await said $router WATCHDOG_USEC=12000000
 before=$(count $router)
-check 'it lives' within 12 more_than "$before" $router
+check 'it lives' await more_than "$before" $router
 kill -TERM $router
 wait $router
 

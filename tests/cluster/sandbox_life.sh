@@ -12,7 +12,7 @@ start () {
     rm -f "$work/told"
     "$lockkeeper" sandbox "$@" >"$work/told" 2>"$work/errors" &
     sandbox=$!
-    within 25 grep -qs Ctrl-C "$work/told" || return 1
+    await grep -qs Ctrl-C "$work/told" || return 1
     dir=$(sed -n 's/.* hosts* in \(.*\), ready.*/\1/p' "$work/told")
     pids=$(cat "$dir"/*/*.pid)
 }
@@ -31,7 +31,7 @@ endings () {
     check "$signal: it starts" start --hosts 2
     kill "-$signal" $sandbox
     check "$signal: exit code $wanted" code "$wanted" wait $sandbox
-    check "$signal: nothing is left" within 5 nothing_left
+    check "$signal: nothing is left" await nothing_left
 }
 endings INT 0
 endings TERM 0
@@ -51,12 +51,12 @@ check 'its environment' "$lockkeeper" sandbox --hosts 2 -- sh -c '
     echo \$\$ >>$work/pids; echo \$LOCKKEEPER_SANDBOX >$work/dir; sleep 60" \
     2>/dev/null &
 sandbox=$!
-within 25 test -s "$work/dir"
+await test -s "$work/dir"
 kill -9 $sandbox
 wait $sandbox 2>/dev/null
 dir=$(cat "$work/dir")
 pids=$(cat "$work/pids")
-check 'kill -9 with a command: nothing is left' within 5 nothing_left
+check 'kill -9 with a command: nothing is left' await nothing_left
 
 check 'a setting of the daemons' "$lockkeeper" sandbox --hosts 1 \
     --set lock/host-lease=7000 -- sh -c '
@@ -106,11 +106,11 @@ not_ready () {
 }
 old=$(cat "$dir/h2/lockd.pid")
 kill -9 "$old" "$(cat "$dir/h2/router.pid")"
-check 'a host whose daemons were killed is not ready' within 5 not_ready h2
-check 'it says so' within 2 grep -q 'ended by signal 9' "$work/errors"
+check 'a host whose daemons were killed is not ready' await not_ready h2
+check 'it says so' await grep -q 'ended by signal 9' "$work/errors"
 check 'restart of one daemon' code 0 "$lockkeeper" sandbox restart h2 router
 check 'restart of both' code 0 "$lockkeeper" sandbox restart h2
-check 'it is ready again' within 15 ready h2
+check 'it is ready again' await ready h2
 check 'it has another number' test "$(cat "$dir/h2/lockd.pid")" != "$old"
 check 'no such host' says 125 'no such host' \
     "$lockkeeper" sandbox restart h9
@@ -120,6 +120,6 @@ pids=$(cat "$dir"/*/*.pid)
 kill -STOP "$(cat "$dir/h1/lockd.pid")"
 kill -INT $sandbox
 check 'it ends although a daemon was stopped' code 0 wait $sandbox
-check 'nothing is left' within 5 nothing_left
+check 'nothing is left' await nothing_left
 unset LOCKKEEPER_SANDBOX
 done_checking

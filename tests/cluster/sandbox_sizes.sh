@@ -30,7 +30,7 @@ serves () {
         code 0 on "$host" run --wait 10 one -- true || return 1
         code 0 on "$host" status || return 1
     done
-    within 10 same_leaders "$1" "$2" && says 0 'nobody holds' on h1 list || return 1
+    await same_leaders "$1" "$2" && says 0 'nobody holds' on h1 list || return 1
     [ "$1" -lt 7 ] || low_screen
 }
 
