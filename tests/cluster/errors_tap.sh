@@ -9,8 +9,11 @@
 #   of the pages was met.
 
 pages=$(cd "$(dirname "$0")/../../man" && pwd) || exit 1
+#   items PAGE: those of it, made once.
 items () {
-    python3 "$pages/../tests/style/errors.py" --items "$pages/$1"
+    [ -e "$work/items.$1" ] || python3 "$pages/../tests/style/errors.py" \
+        --items "$pages/$1" >"$work/items.$1"
+    cat "$work/items.$1"
 }
 : >"$work/met"
 
@@ -62,11 +65,11 @@ met () {
 }
 
 #   logged PAGE ITEM FILE [LEVEL]: a file has it, as a warning or an error of a
-#   daemon (or another LEVEL), within 10 s.
+#   daemon (or another LEVEL), in the end.
 logged () {
     local page=$1 item=$2 file=$3 level=${4-@(error|warning): }
     note "$page" "$item" || return 1
-    within 10 has_line "$level*$(as_pattern "$item")" "$file" || {
+    await has_line "$level*$(as_pattern "$item")" "$file" || {
         cat "$file"
         return 1
     }
