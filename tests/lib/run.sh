@@ -7,6 +7,9 @@
 #   run.sh SUITE...       style style_fast unit corpus model simulator python
 #                         cluster cluster_long (see the Makefile; BUILD is set)
 #
+#   With TEST='NAME...' only these are run, TIMES=n times each; a name is as
+#   in a line of the report (cluster/cli_see), and may be a pattern.
+#
 #   Tests are found by their sources, so one that was not built fails. Each
 #   writes to a log of its own in $BUILD/check; what it printed is counted:
 #   "N passed, N failed", Check's summary or TAP. Only a script may print
@@ -18,9 +21,15 @@
 #   asked for are begun together, so that neither waits for the other:
 #
 #   working   burns processors, and no clock matters to it: one per processor,
-#             and niced, so that who wakes up meanwhile comes first
+#             and niced, so that the tests that wait come first
 #   waiting   real processes and real time: three per processor
 #   figures   as waiting, and measures: two at a time, when those are done
+#
+#   These are fewer while programs of others run (rooms). No test has a limit
+#   in time, as nobody knows how busy the machine is: a test hangs if it has
+#   written nothing for a while (look), a working one only if it uses no
+#   processor either. Each is a session of its own, so that the kernel shares
+#   the processors out among tests and other programs fairly.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -28,18 +37,26 @@ export BUILD=${BUILD:-$PWD/build}
 export CC=${CC:-gcc}
 export LC_ALL=C
 export CK_TIMEOUT_MULTIPLIER=${CK_TIMEOUT_MULTIPLIER:-10}
-run=run-$$-$RANDOM     # in the environment of all that our tests start, with
-                       # a number of theirs
+run=run-$$-$RANDOM     # in the environment of all that we start, with the
+export LK_CHECK_RUN=$run.0      # number of the test
 slots=$(nproc 2>/dev/null || echo 2)
 [ "$slots" -le 8 ] || slots=8
 logs=$BUILD/check
 scratch=$(mktemp -d /tmp/lk.XXXXXX) || exit 2
 chmod 711 "$scratch"     # some tests act as another user
 began=$(date +%s)
+read -ra wanted <<<"${TEST:-*}"
+times=${TIMES:-1}
+unset TEST TIMES
 passed=0 failed=0 skipped=0 number=0
+silent_s=${SILENT_S:-180}      # then it hangs; `await` gives up before that
+beat_s=2                       # how often we look
+beat=''                        # the process that tells us to
+others=${OTHERS:-}     # programs of others that want to run, in hundredths
 declare -A job_name=() job_kind=() job_log=() job_start=() job_pool=() \
-    job_number=()
-declare -A room=([working]=$slots [waiting]=$((3 * slots)) [figures]=2)
+    job_number=() job_seen=() job_heard=() job_hangs=()
+declare -A rooms=([working]=$slots [waiting]=$((3 * slots)) [figures]=2)
+declare -A room=()     # of these, as long as others want to run, too
 declare -A used=([working]=0 [waiting]=0 [figures]=0)
 declare -A asked=([working]=0 [waiting]=0 [figures]=0)
 declare -A begun=([working]=0 [waiting]=0 [figures]=0)
@@ -52,7 +69,7 @@ rm -f "$logs"/*.log
 finish () {
     local pid
     for pid in "${!job_name[@]}"; do
-        kill "$pid" 2>/dev/null
+        kill -TERM -- "-$pid" 2>/dev/null
     done
     wait
     rm -rf "$scratch"
@@ -123,7 +140,6 @@ judge () {
         bad=1
     fi
     case $status in
-        124 | 137) echo "run.sh: '$name' took too long" >>"$log" ;;
         0 | 77) ;;
         *) [ "$bad" != 0 ] ||
             echo "run.sh: '$name' ended with status $status" >>"$log" ;;
@@ -150,15 +166,87 @@ judge () {
     ended[${job_number[$1]}]=$name
     used[${job_pool[$1]}]=$((used[${job_pool[$1]}] - 1))
     unset "job_name[$1]" "job_kind[$1]" "job_log[$1]" "job_start[$1]" \
-        "job_pool[$1]" "job_number[$1]"
+        "job_pool[$1]" "job_number[$1]" "job_seen[$1]" "job_heard[$1]" \
+        "job_hangs[$1]"
 }
 
+#   Waits for the end of a test, or for the next beat.
 reap () {
     local pid status
-    wait -n -p pid "${!job_name[@]}"
+    [ -n "$beat" ] || {
+        sleep "$beat_s" &
+        beat=$!
+    }
+    wait -n -p pid "${!job_name[@]}" "$beat"
     status=$?
-    [ -z "${pid:-}" ] || judge "$pid" "$status"
+    if [ "${pid:-}" = "$beat" ]; then
+        beat=
+        look
+    elif [ -n "${pid:-}" ]; then
+        judge "$pid" "$status"
+    fi
 }
+
+#   ------------------------------------------------------------ the machine
+
+#   processes: "PID PARENT SESSION STATE TICKS" of each, with those of its
+#   children that have ended.
+processes () {
+    cat /proc/[0-9]*/stat 2>/dev/null | sed 's/^\([0-9]*\) .*) /\1 /' |
+        awk '{ print $1, $3, $5, $2, $13 + $14 + $15 + $16 }'
+}
+
+#   How many of others want to run now; $1 is what processes says. Threads of
+#   the kernel do not count.
+runnable_others () {
+    awk '$4 == "R" && $2 != 2 { print "/proc/" $1 "/environ" }' <<<"$1" |
+        xargs -r grep -Lsz "^LK_CHECK_RUN=$run\\." 2>/dev/null | wc -l
+}
+
+#   make_room OTHERS: the more want to run now, the fewer of ours. $OTHERS is
+#   what to believe instead.
+make_room () {
+    local pool
+    [ -n "${OTHERS:-}" ] || others=$(((${others:-$1 * 100} * 3 + $1 * 100) / 4))
+    for pool in "${!rooms[@]}"; do
+        room[$pool]=$((rooms[$pool] * 100 / (100 + others / slots)))
+        [ "${room[$pool]}" -gt 0 ] || room[$pool]=1
+    done
+}
+
+#   look: at the machine, and which tests go on.
+look () {
+    local all pid seen
+    all=$(processes)
+    make_room "$(runnable_others "$all")"
+    for pid in "${!job_name[@]}"; do
+        seen=$(stat -c %s "${job_log[$pid]}")
+        [ "${job_pool[$pid]}" != working ] || seen+=" $(
+            awk -v s="$pid" '$3 == s { t += $5 } END { print t }' <<<"$all")"
+        if [ "$seen" != "${job_seen[$pid]}" ]; then
+            job_seen[$pid]=$seen
+            job_heard[$pid]=$SECONDS
+        elif [ $((SECONDS - job_heard[$pid])) -gt "$silent_s" ]; then
+            end_hanging "$pid"
+        fi
+    done
+}
+
+#   end_hanging PID: its log gets what it was doing. It may be deaf.
+end_hanging () {
+    local signal=KILL
+    [ -n "${job_hangs[$1]:-}" ] || {
+        signal=TERM
+        echo "run.sh: '${job_name[$1]}' hangs: nothing for $silent_s s"
+        ps -eo pid,ppid,sid,stat,wchan:20,etime,args |
+            awk -v s="$1" 'NR == 1 || $3 == s' | cut -c 1-160
+    } >>"${job_log[$1]}"
+    kill "-$signal" -- "-$1"
+    job_hangs[$1]=$signal
+    job_heard[$1]=$((SECONDS - silent_s + 10))
+}
+
+#   ------------------------------------------------------------ one test
 
 #   Runs "$@"; the file $0 gets its user and system time. Told to end, it waits
 #   for its command, which is told, too.
@@ -177,30 +265,42 @@ processor_time () {
     echo ", $((ms / 1000)).$((ms / 100 % 10)) s busy"
 }
 
-#   start POOL KIND NAME SECONDS COMMAND...
+#   start POOL KIND NAME COMMAND...
 start () {
-    local pool=$1 kind=$2 name=$3 limit=$4 log tmp nice=()
-    shift 4
-    [ "$pool" != working ] || nice=(nice -n 19)
+    local pool=$1 kind=$2 name=$3 log tmp as=()
+    shift 3
+    [ "$pool" != working ] || as=(nice -n 19 prlimit --cpu=1200)
     number=$((number + 1))
-    log=$logs/${name//\//-}.log
+    log=$logs/${name//[\/ ]/-}.log
     tmp=$scratch/$number
     mkdir "$tmp"
-    LK_CHECK_RUN=$run.$number TMPDIR=$tmp "${nice[@]}" \
-        timeout --kill-after=10 "$limit" bash -c "$timed" "$tmp.times" "$@" \
-        >"$log" 2>&1 </dev/null &
+    LK_CHECK_RUN=$run.$number TMPDIR=$tmp setsid "${as[@]}" \
+        bash -c "$timed" "$tmp.times" "$@" >"$log" 2>&1 </dev/null &
     job_name[$!]=$name job_kind[$!]=$kind job_log[$!]=$log
     job_pool[$!]=$pool job_number[$!]=$number
-    job_start[$!]=$(date +%s)
+    job_start[$!]=$(date +%s) job_heard[$!]=$SECONDS job_seen[$!]=''
     used[$pool]=$((used[$pool] + 1))
 }
 
-#   job POOL KIND NAME SECONDS COMMAND...: is started when there is room for it.
+is_wanted () {
+    local pattern
+    for pattern in "${wanted[@]}"; do
+        # shellcheck disable=SC2053
+        [[ $1 != $pattern ]] || return 0
+    done
+    return 1
+}
+
+#   job POOL KIND NAME COMMAND...: is started when there is room for it.
 job () {
-    local pool=$1
-    shift
-    asked[$pool]=$((asked[$pool] + 1))
-    todo[$pool.${asked[$pool]}]=${*@Q}
+    local pool=$1 kind=$2 name=$3 turn
+    shift 3
+    is_wanted "$name" || return 0
+    for ((turn = 1; turn <= times; turn++)); do
+        asked[$pool]=$((asked[$pool] + 1))
+        todo[$pool.${asked[$pool]}]="$kind ${name@Q} ${*@Q}"
+        name=${name% *}\ $((turn + 1))
+    done
 }
 
 #   fill POOL: begins what there is room for, in the order of the calls of job.
@@ -216,6 +316,7 @@ fill () {
 
 #   Does all that is asked for.
 work () {
+    make_room "$(runnable_others "$(processes)")"
     while :; do
         fill working
         fill waiting
@@ -251,7 +352,7 @@ clean_up () {
 style_fast () {
     local script
     for script in layers purity text format headers symbols man shell; do
-        job working tap "style/$script" 900 bash "tests/style/$script.sh"
+        job working tap "style/$script" bash "tests/style/$script.sh"
     done
 }
 
@@ -260,7 +361,7 @@ style () {
     local script
     style_fast
     for script in planted python runner package; do
-        job working tap "style/$script" 900 bash "tests/style/$script.sh"
+        job working tap "style/$script" bash "tests/style/$script.sh"
     done
 }
 
@@ -269,7 +370,7 @@ unit () {
     local source
     for source in tests/unit/*.c; do
         [ -e "$source" ] || continue
-        job waiting count "unit/$(basename "$source" .c)" 300 \
+        job waiting count "unit/$(basename "$source" .c)" \
             "$BUILD/${source%.c}"
     done
 }
@@ -279,7 +380,7 @@ corpus () {
     for source in tests/fuzz/*.c; do
         [ -e "$source" ] || continue
         name=$(basename "$source" .c)
-        job working count "fuzz/$name" 900 "$BUILD/tests/fuzz/$name" \
+        job working count "fuzz/$name" "$BUILD/tests/fuzz/$name" \
             "tests/fuzz/corpus/$name"
     done
 }
@@ -287,7 +388,7 @@ corpus () {
 #   A small part of `make model`.
 model () {
     [ ! -f tests/model/run.sh ] ||
-        job working tap model/quick 900 bash tests/model/run.sh quick
+        job working tap model/quick bash tests/model/run.sh quick
 }
 
 #   Random seeds, and the scripts that place faults on single messages.
@@ -297,14 +398,14 @@ simulator () {
     ls tests/sim/*.c >/dev/null 2>&1 || return
     for script in canaries shrinking repeatable; do
         [ -f "tests/sim/$script.sh" ] || continue
-        job working tap "sim/$script" 1800 env CC="$CC ${SANITIZE:-}" \
+        job working tap "sim/$script" env CC="$CC ${SANITIZE:-}" \
             sh "tests/sim/$script.sh"
     done
-    job working sim sim/equal_hashes 1800 "$BUILD/tests/hooks/sim" \
+    job working sim sim/equal_hashes "$BUILD/tests/hooks/sim" \
         --seed "$seed" --runs 1000 --jobs "$slots"
-    job working sim sim/scripts 1800 "$sim" --script all --seed "$seed" \
+    job working sim sim/scripts "$sim" --script all --seed "$seed" \
         --runs $((1 + steps / 500000)) --jobs "$slots"
-    job working sim sim/seeds 1800 "$sim" --seed "$seed" --steps "$steps" \
+    job working sim sim/seeds "$sim" --seed "$seed" --steps "$steps" \
         --jobs "$slots"
 }
 
@@ -330,7 +431,7 @@ cluster () {
         case ${test##*/} in
             test_router_* | cut_host.sh | latency_*) pool=figures ;;
         esac
-        job "$pool" script "cluster/$(basename "${test%.sh}")" 900 "$test"
+        job "$pool" script "cluster/$(basename "${test%.sh}")" "$test"
     done < <(cluster_tests)
 }
 
@@ -339,7 +440,7 @@ python () {
     local test
     for test in tests/python/test_*.py; do
         [ -e "$test" ] || continue
-        job waiting tap "python/$(basename "$test" .py)" 300 \
+        job waiting tap "python/$(basename "$test" .py)" \
             bash tests/python/run.sh "$(basename "$test" .py)"
     done
 }
@@ -347,12 +448,12 @@ python () {
 #   Faults of real processes alone, for as long as $ROUNDS makes them.
 cluster_long () {
     local test
-    room[waiting]=2
+    rooms[waiting]=2
     while IFS= read -r test; do
         case ${test##*/} in
             faults_* | kill_*)
                 job waiting script "cluster/$(basename "${test%.sh}")" \
-                    86400 env KILL_ROUNDS="$ROUNDS" "$test"
+                    env KILL_ROUNDS="$ROUNDS" "$test"
                 ;;
         esac
     done < <(cluster_tests)
@@ -370,6 +471,7 @@ for suite in "$@"; do
             ;;
     esac
 done
+[ ${#todo[@]} -gt 0 ] || echo "run.sh: there is no test '${wanted[*]}'" >&2
 work
 
 echo "took $(($(date +%s) - began)) s"

@@ -32,8 +32,8 @@ expect () {
     local output status
     mkdir -p "$work/tests/lib"
     cp "$root/tests/lib/run.sh" "$work/tests/lib/"
-    output=$(RUNS=100 BUILD=$work/build bash "$work/tests/lib/run.sh" \
-        unit corpus simulator cluster 2>&1)
+    output=$(OTHERS=${others-0} BUILD=$work/build \
+        bash "$work/tests/lib/run.sh" unit corpus simulator cluster 2>&1)
     status=$?
     if [ "$(tail -n 1 <<<"$output")" = "$2" ] && [ "$status" = "$3" ] &&
             grep -qF -- "${4:-}" <<<"$output"; then
@@ -106,6 +106,40 @@ fake_simulators 'seeds $4, failures 1, steps 9'
 expect 'a seed that fails, fails' '0 passed, 3 failed' 1
 fake_simulators 'seeds 0, failures 0, steps 9'
 expect 'a simulator without seeds fails' '0 passed, 3 failed' 1
+
+export SILENT_S=2
+fake cluster a.sh 'echo begun' 'sleep 20'
+expect 'one that says nothing any more hangs, and is ended' \
+    '0 passed, 1 failed' 1 "'cluster/a' hangs"
+fake cluster a.sh 'trap "" TERM' 'sleep 20; sleep 20'
+expect 'although it is deaf' '0 passed, 1 failed' 1 "'cluster/a' hangs"
+fake cluster a.sh 'for i in 1 2 3 4 5 6 7 8; do echo; sleep 0.5; done'
+fake fuzz a 'for i in $(seq 40); do head -c 4000000 /dev/urandom; sleep 0.1
+    done >/dev/null' 'echo 1 passed, 0 failed'
+expect 'not who writes, nor who works' '2 passed, 0 failed' 0
+unset SILENT_S
+
+fake unit a "echo '$summary'"
+fake unit b "echo '$summary'" 'exit 1'
+TEST='unit/[a] fuzz/*' TIMES=3 expect 'only what is asked for, so many times' \
+    '15 passed, 0 failed' 0 'unit/a 3'
+
+#   Two are at work at one time, but for programs of others.
+alone='[ ! -e alone ] && echo >alone && sleep 0.4 && rm alone'
+fake cluster a.sh "cd '$work'" "$alone"
+fake cluster b.sh "cd '$work'" "$alone"
+expect 'tests wait beside each other' '1 passed, 1 failed' 1
+rm -f "$work/alone"
+fake cluster a.sh "cd '$work'" "$alone"
+fake cluster b.sh "cd '$work'" "$alone"
+loops=()
+for ((i = 0; i < 6 * $(nproc); i++)); do
+    timeout 60 sh -c 'while :; do :; done' &
+    loops+=($!)
+done
+others='' expect 'one by one when others want to run' '2 passed, 0 failed' 0
+kill "${loops[@]}"
+wait
 mkdir -p "$work/tests"
 expect 'no test at all is a failure' '0 passed, 0 failed' 1
 done_checking
