@@ -125,6 +125,7 @@ help:
 	@echo 'make demo        the main job, told step by step'
 	@echo 'make check       all tests (about five minutes)'
 	@echo 'make check-fast  style and unit tests (under fifteen seconds)'
+	@echo 'make check-one TEST=cluster/cli_see TIMES=3   one test (CONTRIBUTING)'
 	@echo 'make deps        installs the Debian packages that all this needs'
 	@echo 'make check-style, check-man, format-check, format, tidy'
 	@echo 'make sim SEED=n RUNS=m    the simulator'
@@ -174,6 +175,12 @@ check:
 	@BUILD=$(abspath $(B)) CC='$(CC)' SANITIZE='$(SANITIZE)' \
 	bash tests/lib/run.sh style unit corpus model simulator python \
 	cluster
+
+#   Those of TEST alone, TIMES=n times.
+check-one: tests
+	@BUILD=$(abspath $(B)) CC='$(CC)' SANITIZE='$(SANITIZE)' \
+	TEST='$(or $(TEST),?)' TIMES='$(TIMES)' bash tests/lib/run.sh \
+	simulator style unit corpus model python cluster
 
 cluster-long: tests
 	@BUILD=$(abspath $(B)) ROUNDS=$(or $(ROUNDS),40) \
@@ -498,7 +505,7 @@ clean:
 	rm -rf $(B) $(B)-fuzz $(B)-coverage $(B)-coverage-unit
 
 .FORCE:
-.PHONY: all tests unit-tests core-tests help deps deb check-deb demo check cluster-long \
+.PHONY: all tests unit-tests core-tests help deps deb check-deb demo check check-one cluster-long \
 	check-fast check-style check-man sim sim-coverage sim-long canaries \
 	model bench bench-peers fuzz fuzz-run fuzz-keep fuzz-keep-run format-check format \
 	tidy install uninstall dist clean .FORCE

@@ -4,7 +4,8 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   run.sh NAME        tests/python/NAME.py, with a Python that has pyzmq
+#   run.sh NAME        tests/python/NAME.py, with a Python that has pyzmq; of
+#                      these NAME.CLASS or NAME.CLASS.METHOD
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2

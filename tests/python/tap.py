@@ -3,7 +3,8 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   tap.py NAME        The file says in HOSTS how many hosts it needs.
+#   tap.py NAME        The file says in HOSTS how many hosts it needs. Of its
+#                      tests NAME.CLASS or NAME.CLASS.METHOD names some.
 
 import faulthandler
 import importlib
@@ -58,13 +59,13 @@ def enter_sandbox(hosts):
 
 def main():
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    module = importlib.import_module(sys.argv[1])
+    module = importlib.import_module(sys.argv[1].partition(".")[0])
     hosts = getattr(module, "HOSTS", 0)
     if hosts and "LOCKKEEPER_SANDBOX" not in os.environ:
         enter_sandbox(hosts)
     faulthandler.dump_traceback_later(SECONDS, exit=True)
     result = Tap()
-    unittest.defaultTestLoader.loadTestsFromModule(module).run(result)
+    unittest.defaultTestLoader.loadTestsFromName(sys.argv[1]).run(result)
     print(f"1..{result.count}")
     sys.stdout.flush()
     sys.exit(not result.wasSuccessful() or result.count == 0)
