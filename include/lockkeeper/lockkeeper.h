@@ -105,8 +105,8 @@ typedef enum {
 typedef struct {
     lk_event_kind kind;
     lk_lock *lock; /* valid until lk_lock_release or _forget */
-    lk_err error;  /* of FAILED, LOST and UNCHANGED; of RELEASED: LK_OK, or
-                      LK_LATE if its duration was over */
+    lk_err error;  /* of FAILED, LOST and UNCHANGED; of RELEASED: as
+                      lk_lock_release returns it */
 } lk_lock_event;
 
 /*  Does what is to do and takes the next event; waits for it at most
@@ -182,12 +182,16 @@ lk_err lk_lock_acquire_all (lk_session *self, const lk_object_name *names,
 
 /*  Whether this process may still act as the holder, by the host's own
  *  clock: false as soon as the lease of the host or the duration is over,
- *  even if nobody could tell us. Cheap: ask it often. A static lock needs no
- *  lease; a lenient one no duration. */
+ *  even if nobody could tell us. Takes what has arrived, without waiting for
+ *  more, so that a loss is seen here although nobody polls; its event is told
+ *  all the same. Cheap: ask it often. A static lock needs no lease; a lenient
+ *  one no duration. False in a child of the session's process. */
 bool lk_lock_held (const lk_lock *self);
 
 /*  Until when that is so if nobody is heard any more (CLOCK_BOOTTIME, ms);
- *  while all is well it moves on. 0: it is not held; INT64_MAX: no limit. */
+ *  while all is well it moves on. 0: it is not held; INT64_MAX: no limit. A
+ *  child of the session's process may ask it, too: it reads the lease that the
+ *  lock had at the fork. */
 int64_t lk_lock_until (const lk_lock *self);
 
 /*  For how long after the end of the host's lease nobody else gets the lock:
@@ -248,7 +252,7 @@ void *lk_lock_user (const lk_lock *self);
  *  it back; waits at most wait_ms (0: not queued, LK_FOREVER). LK_OK; or why
  *  not, while the lock is still held as it was: LK_DEADLOCK (another holder
  *  waits to be exclusive already: release), LK_FULL, LK_TIMEDOUT. LK_INVALID:
- *  it is not held, or is a set or semaphore. If it is lost meanwhile the loss
+ *  it was never held, or is a set or semaphore. If it was or is lost the reason
  *  is returned, and told as an event, too.
  *
  *  Who waits to be exclusive is served before all who wait for the lock, and
@@ -263,11 +267,13 @@ lk_err lk_lock_change_start (lk_lock *self, lk_lock_type type, int64_t wait_ms);
 /*  -------------------------------------------------------- giving back */
 
 /*  Gives the lock back (or takes back the request), waits until the leaders
- *  have it in writing, frees it and sets the pointer to NULL. LK_OK, also if
- *  it was lost or failed before; LK_LATE if it was given back after its
- *  duration was over; or LK_TIMEDOUT if nobody confirmed within 5 s: it is
- *  given back all the same, while the session lasts by asking on, else it may
- *  take until the end of the host's lease. NULL-safe. */
+ *  have it in writing, frees it and sets the pointer to NULL. LK_OK: it was
+ *  held until now, or never. LK_LATE: its duration was over before. If it was
+ *  lost for another reason, that one (LK_FORCED, LK_RELEASED, LK_ISOLATED ...),
+ *  whether or not LOST was told before: what was done under it may have been
+ *  done by another one as well. LK_TIMEDOUT if nobody confirmed within 5 s: it
+ *  is given back all the same, while the session lasts by asking on, else it
+ *  may take until the end of the host's lease. NULL-safe. */
 lk_err lk_lock_release (lk_lock **self_p);
 
 /*  The same without waiting: always LK_OK, and RELEASED follows, once; then
@@ -281,8 +287,8 @@ void lk_lock_forget (lk_lock **self_p);
 /*  Frees a lock that is static, or lingers, and leaves it held: a static one,
  *  which ending the session leaves, too, is ended only by its key, an operator
  *  or its duration from now on; the other one after linger_ms from the end of
- *  the session. LK_INVALID: it is neither, is not held, or was requested more
- *  than once. */
+ *  the session. LK_INVALID: it is neither, was never held, or was requested
+ *  more than once. If it was lost, the reason. */
 lk_err lk_lock_leave (lk_lock **self_p);
 
 /*  -------------------------------------------------------- locks of others */

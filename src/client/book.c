@@ -176,15 +176,15 @@ is_same (const lk_lock *lock, const lk_lock_name *name, lk_lock_type type)
 {
     return lock->deed == LK_DEED_LOCK && !lock->is_unit && lock->users > 0
            && lock->other_count == 0 && lock->type == type
-           && (lock->life == LK_LIFE_ASKED || lk_book_holds (lock))
            && lock->len == name->len
            && memcmp (lock->object, name->object, name->len) == 0
            && strcmp (lock->context, name->context) == 0;
 }
 
-/*  The oldest. */
+/*  The oldest that is held, or asked for. */
 static lk_lock *
-find_same (const lk_book *self, const lk_lock_name *name, lk_lock_type type)
+find_same (const lk_book *self, const lk_lock_name *name, lk_lock_type type,
+           int64_t now_ms)
 {
     lk_lock *found = NULL;
     lk_link *link =
@@ -192,6 +192,7 @@ find_same (const lk_book *self, const lk_lock_name *name, lk_lock_type type)
     for (; link != NULL; link = link->next) {
         lk_lock *lock = (lk_lock *) link;
         if (is_same (lock, name, type)
+            && (lock->life == LK_LIFE_ASKED || lk_book_held (lock, now_ms))
             && (found == NULL || lock->serial < found->serial)) {
             found = lock;
         }
@@ -201,9 +202,10 @@ find_same (const lk_book *self, const lk_lock_name *name, lk_lock_type type)
 
 /*  What we have of that name and type; one more request has it then. */
 static lk_lock *
-join (lk_book *self, const lk_lock_name *name, lk_lock_type type)
+join (lk_book *self, const lk_lock_name *name, lk_lock_type type,
+      int64_t now_ms)
 {
-    lk_lock *lock = find_same (self, name, type);
+    lk_lock *lock = find_same (self, name, type, now_ms);
     if (lock != NULL) {
         lock->users++;
         if (lk_book_holds (lock)) {
@@ -213,12 +215,28 @@ join (lk_book *self, const lk_lock_name *name, lk_lock_type type)
     return lock;
 }
 
+/*  -------------------------------------------------------- giving back */
+
+static void
+note_ending (lk_lock *lock, int64_t now_ms)
+{
+    lock->late |= lk_book_holds (lock) && now_ms >= lock->until_ms;
+    lock->loss = lk_book_loss (lock, now_ms);
+}
+
+lk_err
+lk_book_ending (const lk_lock *lock)
+{
+    return lock->late ? LK_LATE : lock->loss;
+}
+
 bool
-lk_book_count_down (lk_lock *lock)
+lk_book_count_down (lk_lock *lock, int64_t now_ms)
 {
     if (lock->users - lock->given < 2) {
         return false;
     }
+    note_ending (lock, now_ms);
     lock->users--;
     return true;
 }
@@ -233,8 +251,9 @@ lk_book_lock (lk_book *self, const lk_object_name *names, size_t count,
         .object = names[0].object,
         .len = name_len (names[0].object, names[0].len),
         .context = options->context != NULL ? options->context : ""};
-    lk_lock *lock =
-        options->reentrant ? join (self, &name, options->mode.type) : NULL;
+    lk_lock *lock = options->reentrant
+                        ? join (self, &name, options->mode.type, now_ms)
+                        : NULL;
     if (lock != NULL) {
         return lock;
     }
@@ -299,13 +318,13 @@ void
 lk_book_release (lk_book *self, lk_lock *lock, int64_t now_ms)
 {
     LK_ASSERT (lock->book == self);
+    note_ending (lock, now_ms);
     if (lock->users - lock->given > 1) {
         lock->given++;
-        lk_book_tell (lock, LK_EVENT_RELEASED, LK_OK);
+        lk_book_tell (lock, LK_EVENT_RELEASED, lk_book_ending (lock));
         return;
     }
     lock->given = lock->users;
-    lock->late |= lk_book_holds (lock) && now_ms >= lock->until_ms;
     lk_book_occur (lock, LK_ON_RELEASE, LK_OK, now_ms);
 }
 

@@ -113,6 +113,8 @@ struct lk_lock {
     lk_danger danger;
     bool resuming; /* held, and the new lock service is asked to go on */
     lk_err error;  /* why it failed or was lost, or the last change failed */
+    lk_err loss;   /* why it was lost; LK_OK: not before it was given back */
+    bool granted;  /* GRANTED was told */
     bool late;     /* given back after its duration */
     bool checked;  /* CHECK: it is held with that token */
     uint64_t newest;
@@ -147,7 +149,11 @@ void lk_book_release (lk_book *self, lk_lock *lock, int64_t now_ms);
 
 /*  One of several requests that gave this lock gives it back; false if there
  *  is no other: release it then. */
-bool lk_book_count_down (lk_lock *lock);
+bool lk_book_count_down (lk_lock *lock, int64_t now_ms);
+
+/*  Of what was given back: LK_OK if it was held until then, or never; LK_LATE;
+ *  or why it was lost. */
+lk_err lk_book_ending (const lk_lock *lock);
 
 /*  The user lets go of the pointer; what is open is given back unseen. With
  *  other requests that gave this lock, it is only counted. */
@@ -198,6 +204,10 @@ int64_t lk_book_until (const lk_lock *lock);
 
 /*  Whether the user may still act as the holder. */
 bool lk_book_held (const lk_lock *lock, int64_t now_ms);
+
+/*  Why the user, who was the holder, may not act as such; LK_OK: he may, or
+ *  never was. */
+lk_err lk_book_loss (const lk_lock *lock, int64_t now_ms);
 
 /*  The next message to send, NULL: none. The caller owns it. */
 lk_message *lk_book_next_message (lk_book *self);

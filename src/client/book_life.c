@@ -39,6 +39,7 @@ typedef enum {
     GIVE,  /* UNLOCK, RELEASED follows */
     DROP,  /* UNLOCK unseen */
     DONE,  /* closed, RELEASED */
+    GONE,  /* it was lost before; closed, RELEASED unless it is kept */
     CLOSE, /* closed, unseen */
     UNSEE  /* goes on without the user */
 } action;
@@ -63,10 +64,10 @@ static const action table[LK_LIFE_COUNT][LK_ON_COUNT] = {
     [LK_LIFE_ENDED]    = {BACK,  CLOSE, CLOSE, OVER,  NONE,
                           NONE,  NONE,  NONE,  NONE,  NONE,  NONE,
                           NONE,  GIVE,  DROP},
-    [LK_LIFE_GIVING]   = {LEARN, DONE,  DONE,  DONE,  NONE,
+    [LK_LIFE_GIVING]   = {LEARN, DONE,  DONE,  GONE,  NONE,
                           NONE,  NONE,  NONE,  NONE,  NONE,  NONE,
                           NONE,  NONE,  UNSEE},
-    [LK_LIFE_DROPPING] = {LEARN, CLOSE, CLOSE, CLOSE, NONE,
+    [LK_LIFE_DROPPING] = {LEARN, CLOSE, CLOSE, OVER,  NONE,
                           NONE,  NONE,  NONE,  NONE,  NONE,  NONE,
                           NONE,  NONE,  UNSEE},
     [LK_LIFE_LEFT]     = {BACK,  NONE,  CLOSE, CLOSE, NONE,
@@ -188,6 +189,24 @@ bool
 lk_book_held (const lk_lock *lock, int64_t now_ms)
 {
     return now_ms < lk_book_until (lock);
+}
+
+static lk_err
+expiry_reason (const lk_lock *lock, int64_t now_ms)
+{
+    if (!lk_book_holds (lock) || now_ms >= ends_at (lock)) {
+        return LK_TIMEDOUT;
+    }
+    return lock->book->deserted || lock->danger.orphan ? LK_DISCONNECTED
+                                                       : LK_ISOLATED;
+}
+
+lk_err
+lk_book_loss (const lk_lock *lock, int64_t now_ms)
+{
+    return lk_book_holds (lock) && !lk_book_held (lock, now_ms)
+               ? expiry_reason (lock, now_ms)
+               : lock->loss;
 }
 
 /*  -------------------------------------------------------- danger */
@@ -330,6 +349,7 @@ static void
 hold (lk_lock *lock, int64_t now_ms)
 {
     settle (lock, LK_LIFE_HELD);
+    lock->granted = true;
     lock->danger = (lk_danger) {0};
     tell_all (lock, LK_EVENT_GRANTED, LK_OK);
     look_at_lease (lock, now_ms);
@@ -359,7 +379,7 @@ static void
 lose (lk_lock *lock, lk_life life, lk_err error)
 {
     settle (lock, life);
-    lock->error = error;
+    lock->error = lock->loss = error;
     lock->late |= error == LK_TIMEDOUT;
     lk_book_tell (lock, LK_EVENT_LOST, error);
 }
@@ -435,7 +455,21 @@ finish (lk_lock *lock)
     settle (lock, LK_LIFE_CLOSED);
     if (!lock->released) {
         lock->released = true;
-        lk_book_tell (lock, LK_EVENT_RELEASED, lock->late ? LK_LATE : LK_OK);
+        lk_book_tell (lock, LK_EVENT_RELEASED, lk_book_ending (lock));
+    }
+}
+
+/*  The service said so when it had not heard yet that it is given back. */
+static void
+finish_lost (lk_lock *lock, lk_err error)
+{
+    lock->error = error;
+    if (lock->granted && lock->loss == LK_OK) {
+        lock->loss = error;
+        lock->late |= error == LK_TIMEDOUT;
+    }
+    if (!is_kept (error)) {
+        finish (lock);
     }
 }
 
@@ -499,6 +533,9 @@ act (lk_lock *lock, action what, lk_err error, int64_t now_ms)
     case DONE:
         finish (lock);
         break;
+    case GONE:
+        finish_lost (lock, error);
+        break;
     case CLOSE:
         settle (lock, LK_LIFE_CLOSED);
         break;
@@ -534,16 +571,6 @@ lk_book_grant_use (const lk_lock *lock)
 }
 
 /*  -------------------------------------------------------- time passes */
-
-static lk_err
-expiry_reason (const lk_lock *lock, int64_t now_ms)
-{
-    if (!lk_book_holds (lock) || now_ms >= ends_at (lock)) {
-        return LK_TIMEDOUT;
-    }
-    return lock->book->deserted || lock->danger.orphan ? LK_DISCONNECTED
-                                                       : LK_ISOLATED;
-}
 
 static void
 tick_lock (lk_lock *lock, int64_t now_ms)

@@ -68,6 +68,9 @@ ask (lk_session *self, const lk_object_name *names, size_t count,
     if (lk_attach_get_state (self->attach) == LK_ATTACH_REFUSED) {
         return lk_session_fail (self, LK_REFUSED, self->problem);
     }
+    if (options->reentrant) {
+        (void) lk_session_hear (self); /* whether it is still held */
+    }
     lk_lock *lock =
         lk_book_lock (self->book, names, count, options, lk_clock_ms ());
     lock->session = self;
@@ -151,12 +154,24 @@ lk_lock_wait (lk_session *self, const char *object, int64_t wait_ms,
 
 /*  -------------------------------------------------------- changing */
 
+/*  Whether it is held, after all that has arrived: LK_OK, or why it was lost;
+ *  LK_INVALID and `problem` if it never was. */
+static lk_err
+check_held (const lk_lock *self, const char *problem)
+{
+    (void) lk_session_hear (self->session);
+    const lk_err loss = lk_book_loss (self, lk_clock_ms ());
+    if (loss != LK_OK) {
+        return lk_session_fail (self->session, loss, lk_err_text (loss));
+    }
+    return lk_book_holds (self)
+               ? LK_OK
+               : lk_session_fail (self->session, LK_INVALID, problem);
+}
+
 static const char *
 check_change (const lk_lock *self, lk_lock_type type, int64_t wait_ms)
 {
-    if (!lk_book_holds (self)) {
-        return "a lock that is not held cannot change its type";
-    }
     if (self->other_count > 0) {
         return "a set cannot change its type";
     }
@@ -172,6 +187,11 @@ check_change (const lk_lock *self, lk_lock_type type, int64_t wait_ms)
 lk_err
 lk_lock_change_start (lk_lock *self, lk_lock_type type, int64_t wait_ms)
 {
+    lk_err error =
+        check_held (self, "a lock that is not held cannot change its type");
+    if (error != LK_OK) {
+        return error;
+    }
     const char *problem = check_change (self, type, wait_ms);
     if (problem != NULL) {
         return lk_session_fail (self->session, LK_INVALID, problem);
@@ -211,6 +231,7 @@ lk_lock_lease_page (const lk_lock *self, uint64_t *session)
 lk_err
 lk_lock_release_start (lk_lock *self)
 {
+    (void) lk_session_hear (self->session);
     lk_book_release (self->book, self, lk_clock_ms ());
     lk_session_say (self->session);
     return LK_OK;
@@ -231,12 +252,15 @@ lk_lock_forget (lk_lock **self_p)
 lk_err
 lk_lock_leave (lk_lock **self_p)
 {
+    static const char problem[] = "what can be left is a static or lingering "
+                                  "lock that is held and was requested once";
     lk_lock *self = *self_p;
-    if ((!self->is_static && self->wish.linger_ms == 0) || !lk_book_holds (self)
-        || self->users > 1) {
-        return lk_session_fail (self->session, LK_INVALID,
-                                "what can be left is a static or lingering "
-                                "lock that is held and was requested once");
+    lk_err error = check_held (self, problem);
+    if (error != LK_OK) {
+        return error;
+    }
+    if ((!self->is_static && self->wish.linger_ms == 0) || self->users > 1) {
+        return lk_session_fail (self->session, LK_INVALID, problem);
     }
     lk_book_leave (self->book, self, lk_clock_ms ());
     *self_p = NULL;
@@ -253,25 +277,36 @@ await_closed (lk_lock *self, int64_t until_ms)
     return self->life == LK_LIFE_CLOSED;
 }
 
+static lk_err
+fail_ending (const lk_lock *self)
+{
+    const lk_err error = lk_book_ending (self);
+    return error == LK_OK
+               ? LK_OK
+               : lk_session_fail (self->session, error, lk_err_text (error));
+}
+
 lk_err
 lk_lock_release (lk_lock **self_p)
 {
     lk_lock *self = *self_p;
-    if (self == NULL || lk_book_count_down (self)) {
-        *self_p = NULL;
+    *self_p = NULL;
+    if (self == NULL) {
         return LK_OK;
     }
     lk_session *session = self->session;
+    (void) lk_session_hear (session);
+    if (lk_book_count_down (self, lk_clock_ms ())) {
+        return fail_ending (self);
+    }
     lk_book_release (self->book, self, lk_clock_ms ());
     const bool closed = await_closed (self, time_after (RELEASE_MS));
-    const bool late = self->late;
-    lk_lock_forget (self_p);
-    if (!closed) {
-        return lk_session_fail (session, LK_TIMEDOUT,
-                                "nobody confirmed the release in time");
-    }
-    return late ? lk_session_fail (session, LK_LATE, lk_err_text (LK_LATE))
-                : LK_OK;
+    const lk_err error = fail_ending (self);
+    lk_lock_forget (&self);
+    return closed || error != LK_OK
+               ? error
+               : lk_session_fail (session, LK_TIMEDOUT,
+                                  "nobody confirmed the release in time");
 }
 
 /*  -------------------------------------------------------- locks of others */
@@ -360,12 +395,14 @@ lk_session_check (lk_session *self, const lk_lock_name *name, uint64_t token,
 bool
 lk_lock_held (const lk_lock *self)
 {
-    return lk_book_held (self, lk_clock_ms ());
+    return lk_session_hear (self->session)
+           && lk_book_held (self, lk_clock_ms ());
 }
 
 int64_t
 lk_lock_until (const lk_lock *self)
 {
+    (void) lk_session_hear (self->session);
     return lk_book_until (self);
 }
 

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #define CONNECT_MS 5000
@@ -136,6 +137,29 @@ lk_session_work (lk_session *self)
 {
     lk_attach_work (self->attach);
     tick (self);
+}
+
+/*  When something is to do at the latest. */
+static int64_t
+due_at (const lk_session *self)
+{
+    const int64_t attach_ms = lk_attach_deadline (self->attach);
+    const int64_t book_ms = lk_book_deadline (self->book);
+    return book_ms < attach_ms ? book_ms : attach_ms;
+}
+
+bool
+lk_session_hear (lk_session *self)
+{
+    struct epoll_event event;
+    if (!lk_attach_is_ours (self->attach)) {
+        return false;
+    }
+    if (epoll_wait (lk_attach_fd (self->attach), &event, 1, 0) > 0
+        || lk_clock_ms () >= due_at (self)) {
+        lk_session_work (self);
+    }
+    return true;
 }
 
 void
@@ -311,9 +335,7 @@ lk_session_timeout (const lk_session *self)
     if (lk_book_has_event (self->book)) {
         return 0;
     }
-    int64_t when_ms = lk_attach_deadline (self->attach);
-    int64_t book_ms = lk_book_deadline (self->book);
-    return lk_clock_poll_ms (book_ms < when_ms ? book_ms : when_ms);
+    return lk_clock_poll_ms (due_at (self));
 }
 
 const char *

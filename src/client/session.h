@@ -27,6 +27,10 @@ void lk_session_say (lk_session *self);
 /*  Does what is to do now, sends included. */
 void lk_session_work (lk_session *self);
 
+/*  The same if there is anything: to look costs one system call. False in a
+ *  child of the session's process, which hears nothing. */
+bool lk_session_hear (lk_session *self);
+
 /*  The same, after having waited for something until then at most (boot
  *  clock, ms). */
 void lk_session_wait (lk_session *self, int64_t until_ms);

@@ -70,7 +70,8 @@ done
 check 'its lock service comes back' start_daemon h2 lockd
 check 'they are free once' the_rest 3
 check 'what it gives back now is not there any more' eval \
-    'for n in 1 2 3; do starts_with ok c "release u$n"; done; the_rest 3'
+    'for n in 1 2 3; do starts_with disconnected c "release u$n"; done
+    the_rest 3'
 check 'it has three again' hold c 3
 
 kill_host h2

@@ -123,7 +123,7 @@ expect unknown c unlock other "$key"
 expect full c get gate gate
 expect ok e unlock gate "$key"
 expect 'lost released' a end gate 2000
-expect ok a release gate
+expect released a release gate
 expect 'locked 1' c get gate gate
 expect denied e unlock gate "$key"
 expect full e get gate gate

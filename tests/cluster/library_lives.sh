@@ -127,7 +127,7 @@ play 'which end in good order' <<'END'
 b event 5000 -> lost d shutdown
 b held d -> no
 c event 700 -> none
-b give d -> ok
+b give d -> shutdown
 c event 5000 -> granted w ok
 c give w -> ok
 END
@@ -152,7 +152,7 @@ play 'who is left alone loses what it holds' <<'END'
 b event 15000 -> jeopardy s ok
 b event 15000 -> lost s isolated
 b held s -> no
-b give s -> ok
+b give s -> isolated
 END
 
 end a

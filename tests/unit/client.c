@@ -174,7 +174,7 @@ START_TEST (lost_is_told_once)
     expect_no_event (&w);
     expect_nothing_sent (&w);
     lk_book_release (w.book, lock, w.now);
-    expect_event (&w, LK_EVENT_RELEASED, lock, LK_OK);
+    expect_event (&w, LK_EVENT_RELEASED, lock, LK_ISOLATED);
     tear_down (&w);
 }
 END_TEST
@@ -436,7 +436,7 @@ START_TEST (given_back_to_a_service_that_stops)
     expect_sent (&w, "UNLOCK");
     ck_assert_uint_eq (w.request, lock->serial);
     say (&w, "UNLOCKED", w.serial, NULL);
-    expect_event (&w, LK_EVENT_RELEASED, lock, LK_OK);
+    expect_event (&w, LK_EVENT_RELEASED, lock, LK_SHUTDOWN);
     lk_book_forget (w.book, lock, w.now);
     ck_assert_ptr_null (lk_book_next_lock (w.book, NULL));
     tear_down (&w);

@@ -94,7 +94,7 @@ START_TEST (shutdown_waits_for_the_unlock)
     lk_book_release (w.book, lock, w.now);
     expect_sent (&w, "UNLOCK");
     say (&w, "UNLOCKED", w.serial, NULL);
-    expect_event (&w, LK_EVENT_RELEASED, lock, LK_OK);
+    expect_event (&w, LK_EVENT_RELEASED, lock, LK_SHUTDOWN);
     tear_down (&w);
 }
 END_TEST
@@ -112,7 +112,7 @@ START_TEST (forced_with_a_reason)
     expect_event (&w, LK_EVENT_LOST, lock, LK_FORCED);
     ck_assert_str_eq (lk_lock_reason (lock), "maintenance");
     lk_book_release (w.book, lock, w.now);
-    expect_event (&w, LK_EVENT_RELEASED, lock, LK_OK);
+    expect_event (&w, LK_EVENT_RELEASED, lock, LK_FORCED);
     tear_down (&w);
 }
 END_TEST

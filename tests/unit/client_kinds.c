@@ -443,14 +443,14 @@ START_TEST (counted_up_and_down)
     join (&w, lock);
     expect_event (&w, LK_EVENT_GRANTED, lock, LK_OK);
 
-    ck_assert (lk_book_count_down (lock)); /* at once */
-    lk_book_release (w.book, lock, w.now); /* with an event */
+    ck_assert (lk_book_count_down (lock, w.now)); /* at once */
+    lk_book_release (w.book, lock, w.now);        /* with an event */
     expect_event (&w, LK_EVENT_RELEASED, lock, LK_OK);
     lk_book_forget (w.book, lock, w.now);
     ck_assert (lk_book_held (lock, w.now));
     expect_nothing_sent (&w);
 
-    ck_assert (!lk_book_count_down (lock));
+    ck_assert (!lk_book_count_down (lock, w.now));
     lk_book_release (w.book, lock, w.now);
     expect_sent (&w, "UNLOCK");
     ck_assert (!lk_book_held (lock, w.now));

@@ -138,7 +138,7 @@ class Driver:
         try:
             await lock.release()
         except LockLost as error:
-            return "late" if error.reason in ("late", "timedout") else "ok"
+            return "late" if error.reason == "timedout" else error.reason
         return "ok"
 
     async def do_leave(self, word):
