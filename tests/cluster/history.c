@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define NS_PER_MS 1000000
+#define HANG_MS 90000 /* later than that nobody is, on any machine */
 #define STALL_NS (INT64_C (700) * NS_PER_MS)
 
 static const char usage[] =
@@ -110,7 +111,7 @@ static int
 run_judge (int count, char **argument)
 {
     lk_judge_options options = {
-        .noise_ms = 2000, .grace_ms = 36000, .lease_ms = 8000};
+        .noise_ms = HANG_MS, .grace_ms = 36000, .lease_ms = 8000};
     lk_history history = {.count = 0};
     while (count > 1 && strncmp (argument[0], "--", 2) == 0) {
         if (strcmp (argument[0], "--told") == 0) {

@@ -27,8 +27,8 @@ next_holder () {
 
 #   Its supervisor is who kills it, and notes when.
 kill_holder () {
-    local pid
-    pid=$(sed -n 's/^PPid:[^0-9]*//p' "/proc/${holder#*/}/status") || return 1
+    local pid=${holder#*/}
+    pid=$(sed -n 's/^PPid:[^0-9]*//p' "/proc/${pid%.*}/status") || return 1
     kill -INT "$pid"
 }
 

@@ -25,7 +25,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 30000 };
+#define NS_PER_S INT64_C (1000000000)
+
+enum { PATIENCE_MS = 90000 }; /* then it hangs */
 
 typedef struct {
     lk_worker_options worker;
@@ -104,6 +106,7 @@ choose_life (load *self)
     lk_worker_options *worker = &self->worker;
     worker->seed = lk_rng_next (&self->rng);
     worker->end = LK_WORKER_STAYS;
+    worker->birth = (int) (lk_history_now () / NS_PER_S);
     if (strcmp (self->style, "mixed") != 0) {
         worker->style = strcmp (self->style, "hold") == 0 ? LK_WORKER_HOLD
                                                           : LK_WORKER_STEADY;
@@ -153,8 +156,8 @@ static void
 kill_it (load *self)
 {
     lk_history_event event = {.kind = LK_HISTORY_ENDED};
-    snprintf (event.process, sizeof event.process, "%s/%d", self->worker.host,
-              (int) self->pid);
+    snprintf (event.process, sizeof event.process, "%s/%d.%d",
+              self->worker.host, (int) self->pid, self->worker.birth);
     lk_history_note (self->worker.history_fd, &event);
     kill (self->pid, SIGKILL);
 }

@@ -9,9 +9,10 @@
  *      NS PROCESS EVENT REQUEST OBJECT NUMBER WORD
  *
  *  NS is the host's boot clock, so histories of one machine have one order.
- *  PROCESS is HOST/NUMBER of an application, or just HOST for what was done
- *  to the host itself. A place that has nothing to say is "-" or 0. The judge
- *  (judge.h) reads them.
+ *  PROCESS is HOST/NUMBER of an application, or HOST/NUMBER.BIRTH where
+ *  numbers may come again; or just HOST for what was done to the host itself.
+ *  A place that has nothing to say is "-" or 0. The judge (judge.h) reads
+ *  them.
  */
 
 #ifndef LK_HISTORY_H

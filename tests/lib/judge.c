@@ -173,7 +173,8 @@ take_event (judge *self, request *it, const lk_history_event *event)
 
 /*  -------------------------------------------------------- all of them */
 
-/*  A process' end has request 0, so it comes before its requests. */
+/*  A process' end has request 0, so it comes before its requests. The first
+ *  one counts: who kills it notes another, in the same moment. */
 static void
 gather (judge *self, const lk_history_event *const *event, size_t count)
 {
@@ -186,8 +187,8 @@ gather (judge *self, const lk_history_event *const *event, size_t count)
             end = NULL;
         }
         if (event[i]->kind == LK_HISTORY_ENDED) {
-            end = event[i];
-            self->verdict.ended++;
+            self->verdict.ended += end == NULL;
+            end = end == NULL ? event[i] : end;
         } else if (event[i]->request != 0) {
             if (other || last->request != event[i]->request) {
                 self->requests[self->count++].ended =
@@ -324,10 +325,13 @@ who_is (judge *self, const lk_history_event *event)
     } else if (self->host[host][0] == '\0') {
         memcpy (self->host[host], event->process, size);
     }
-    return (sim_who) {
-        .host = host,
-        .app = (uint32_t) strtoul (event->process + size + 1, NULL, 10),
-        .serial = event->request};
+    char *birth;
+    uint32_t number =
+        (uint32_t) strtoul (event->process + size + 1, &birth, 10);
+    if (*birth == '.') {
+        number |= (uint32_t) strtoul (birth + 1, NULL, 10) << 22;
+    }
+    return (sim_who) {.host = host, .app = number, .serial = event->request};
 }
 
 /*  The end of its duration; SIM_FOREVER without one. */

@@ -12,10 +12,11 @@
  *                early, LOCKED long after its wait. A lock is believed in
  *                from when it was told until its release was asked for, held
  *                () was last true, its duration is over or its process ended
+ *                (the first time that somebody notes so)
  *      answer    each request is answered, and each release, unless the
  *                process ended first
- *      late      FAILED comes within the wait and 5 s, unless somebody
- *                stopped the application
+ *      late      FAILED comes within the wait, 5 s, and the noise, unless
+ *                somebody stopped the application
  *      twice     nothing is answered twice, or after its end
  *      order     no answer without its question
  *      lost      no lock is lost but by its duration, or while something was
@@ -32,7 +33,8 @@
 
 typedef struct {
     bool told;        /* a lost lock is believed in until that was noticed */
-    int64_t noise_ms; /* how late a test on a busy machine may be */
+    int64_t noise_ms; /* how late an application on a busy machine may be: no
+                         mistake of the service */
     int64_t grace_ms; /* nobody gets what was not given back so soon after its
                          duration */
     int64_t lease_ms; /* of a host: so long a fault may have an effect */

@@ -463,8 +463,8 @@ static void
 init (worker *self, const lk_worker_options *options)
 {
     *self = (worker) {.options = options, .end_ns = INT64_MAX};
-    snprintf (self->process, sizeof self->process, "%s/%d", options->host,
-              (int) getpid ());
+    snprintf (self->process, sizeof self->process, "%s/%d.%d", options->host,
+              (int) getpid (), options->birth);
     lk_rng_init (&self->rng, options->seed);
     if (options->end != LK_WORKER_STAYS) {
         self->end_ns = lk_history_now () + options->life_ms * NS_PER_MS;

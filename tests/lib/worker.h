@@ -37,6 +37,7 @@ typedef struct {
     lk_worker_end end;
     int life_ms; /* unless it stays */
     int rest_ms; /* STEADY: before it asks again */
+    int birth;   /* behind its number in the history */
 } lk_worker_options;
 
 /*  Runs; sets a handler of SIGTERM and blocks no signal. Returns the process'

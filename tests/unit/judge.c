@@ -132,6 +132,40 @@ START_TEST (a_process_ends)
 }
 END_TEST
 
+/*  Its own note, and that of who kills it: in any order, the first counts. */
+START_TEST (a_process_ends_twice)
+{
+    is_well ("10 h1/1 asked 1 gate -1 -\n"
+             "20 h1/1 granted 1 gate 7 -\n"
+             "25 h2/1 asked 1 gate -1 -\n"
+             "30 h1/1 ended 0 - 0 -\n"
+             "31 h2/1 granted 1 gate 8 -\n"
+             "32 h1/1 ended 0 - 0 -\n");
+    ck_assert_uint_eq (verdict.ended, 1);
+    is_wrong ("checker", "10 h1/1 asked 1 gate -1 -\n"
+                         "20 h1/1 granted 1 gate 7 -\n"
+                         "25 h2/1 asked 1 gate -1 -\n"
+                         "29 h2/1 granted 1 gate 8 -\n"
+                         "30 h1/1 ended 0 - 0 -\n"
+                         "32 h1/1 ended 0 - 0 -\n");
+}
+END_TEST
+
+START_TEST (a_number_comes_again)
+{
+    is_well ("10 h1/1.5 asked 1 gate -1 -\n"
+             "20 h1/1.5 granted 1 gate 7 -\n"
+             "30 h1/1.5 ended 0 - 0 -\n"
+             "40 h1/1.6 asked 1 gate -1 -\n"
+             "50 h1/1.6 granted 1 gate 8 -\n");
+    ck_assert_uint_eq (verdict.requests, 2);
+    is_wrong ("checker", "10 h1/1.5 asked 1 gate -1 -\n"
+                         "20 h1/1.5 granted 1 gate 7 -\n"
+                         "40 h1/1.6 asked 1 gate -1 -\n"
+                         "50 h1/1.6 granted 1 gate 8 -\n");
+}
+END_TEST
+
 START_TEST (held_counts_from_when_it_was_last_true)
 {
     is_well ("10 h1/1 asked 1 gate -1 -\n"
@@ -419,6 +453,8 @@ main (void)
     tcase_add_test (tests, two_holders);
     tcase_add_test (tests, a_holder_that_others_passed_by);
     tcase_add_test (tests, a_process_ends);
+    tcase_add_test (tests, a_process_ends_twice);
+    tcase_add_test (tests, a_number_comes_again);
     tcase_add_test (tests, held_counts_from_when_it_was_last_true);
     tcase_add_test (tests, what_was_never_held_is_nobodys);
     tcase_add_test (tests, told_before_another_gets_it);
