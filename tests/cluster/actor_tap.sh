@@ -36,8 +36,23 @@ tell () {
     shift
     in=${to[$name]} out=${from[$name]}
     echo "$*" >&"$in"
-    read -r -t 40 answer <&"$out" || answer='no answer'
+    read -r -t 90 answer <&"$out" || answer='no answer'
     echo "$answer"
+}
+
+#   hear NAME [MS]: the next event that is no warning of danger; "none" if it
+#   does not come, without MS that hangs.
+hear () {
+    local event until_ms=$(($(now_ms) + ${2:-60000})) left
+    while :; do
+        left=$((until_ms - $(now_ms)))
+        event=$(tell "$1" event $((left > 0 ? left : 0)))
+        case $event in
+            jeopardy* | safe*) ;;
+            *) break ;;
+        esac
+    done
+    echo "$event"
 }
 
 #   listed WORD NAME: ok as soon as it is.
@@ -76,11 +91,11 @@ trap kill_all EXIT
 answers () {
     local wanted=$1 answer
     shift
-    if [ "$1" = listed ]; then
-        answer=$("$@")
-    else
-        answer=$(tell "$@")
-    fi
+    case "$1 ${2:-}" in
+        listed*) answer=$("$@") ;;
+        *' hears') answer=$(hear "$1" "${@:3}") ;;
+        *) answer=$(tell "$@") ;;
+    esac
     # shellcheck disable=SC2254
     case $answer in
         $wanted) ;;
@@ -93,6 +108,7 @@ answers () {
 
 #   play TITLE, and on standard input lines such as
 #       NAME WORDS... -> PATTERN
+#       NAME hears [MS] -> PATTERN
 #       listed WORD NAME -> ok
 #   All of them are one case.
 play () {

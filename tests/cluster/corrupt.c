@@ -3,7 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  A tool for corrupt_table.sh; prints the command and body of the answer.
+ *  A tool for corrupt_table.sh; prints the command and body of the answer,
+ *  and before that that it listens.
  *
  *      corrupt ENDPOINT KIND HOME NTH
  *      corrupt ENDPOINT await SECONDS
@@ -16,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { HANG_MS = 60000 };
 
 static int
 print (const lk_message *message)
@@ -35,7 +38,7 @@ say (lk_client *client, char **argv)
     snprintf (body, sizeof body, "{\"kind\":\"%s\",\"home\":%s,\"nth\":%s}",
               argv[2], argv[3], argv[4]);
     lk_client_say (client, client->address, "lock@.", "LOCKCORRUPT", 7, body);
-    const lk_message *answer = lk_client_next (client, 5000);
+    const lk_message *answer = lk_client_next (client, HANG_MS);
     return print (answer) != 0 || !lk_message_flag (answer, "done");
 }
 
@@ -52,6 +55,8 @@ main (int argc, char **argv)
     snprintf (name, sizeof name, "corrupt-%d", (int) getpid ());
     lk_client *client =
         lk_client_enter (argv[1], name, awaits ? "LOCKALERT" : "");
+    puts ("listens");
+    fflush (stdout);
     const int code =
         awaits ? print (lk_client_await (
             client, "LOCKALERT", (int) strtol (argv[3], NULL, 10) * 1000))

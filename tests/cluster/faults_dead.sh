@@ -23,24 +23,32 @@ for number in 1 2 3; do
         --object cold --objects 999 --life 4000
 done
 
-#   granted_times PATTERN: how often that was granted.
-granted_times () {
+#   grants PATTERN: how often that was granted. granted_times PATTERN N: more
+#   often than that.
+grants () {
     cat "$work"/*.history | grep -c " granted [0-9]* $1"
+}
+
+granted_times () {
+    [ "$(grants "$1")" -gt "$2" ]
 }
 
 no_tickets () {
     [ -z "$(on h1 list --json)" ]
 }
 
-sleep $((${ROUNDS:-1} * 6))
+for ((number = 0; number < ${ROUNDS:-1}; number++)); do
+    sleep 6
+    echo "# round $number is over"
+done
+check 'there is load at one' await granted_times hot 100
+check 'and at many' await granted_times cold 100
 # shellcheck disable=SC2046
 check 'the crowd had its answers' stop_loads $(names_of hot | head -n 5)
 check 'the rest is killed' end_loads INT "${!loads[@]}"
 check 'nobody is left in the tables' await no_tickets
-hot=$(granted_times hot) cold=$(granted_times cold)
-echo "measured: $hot grants of the hot lock, $cold of many others"
-check 'there was load at one' test "$hot" -gt 100
-check 'and at many' test "$cold" -gt 100
+echo "measured: $(grants hot) grants of the hot lock," \
+    "$(grants cold) of many others"
 from=$("$history" now)
 start_load last h2 --style hold --object hot
 check 'who comes last gets it' await happened granted hot "$from"

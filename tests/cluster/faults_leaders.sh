@@ -20,7 +20,9 @@ for host in "${hosts[@]}"; do
     start_load "mixed-$host" "$host" --seed "$((seed + ${#loads[@]}))"
     start_load "keeper-$host" "$host" --style hold --object "kept-$host"
 done
-sleep 1
+# shellcheck disable=SC2046
+check 'all are at work' await go_on 0 $(own_of "${hosts[@]}") \
+    "${hosts[@]/#/kept-}"
 
 #   kill_all DAEMONS HOST...: at one time.
 kill_all () {
@@ -54,14 +56,6 @@ nobody_else_lost () {
     done
 }
 
-#   all_granted_since NS
-all_granted_since () {
-    local host
-    for host in "${hosts[@]}"; do
-        granted_since "$host.0" "$1" || return 1
-    done
-}
-
 #   strike TITLE DAEMONS HOST...: they are killed, and come back.
 strike () {
     local title=$1 daemons=$2 from
@@ -71,8 +65,8 @@ strike () {
     sleep "0.$((RANDOM % 10))"
     from=$("$history" now)
     check "$title: they come back" come_back "$daemons" "$@"
-    check "$title: locks are granted on all hosts" await \
-        all_granted_since "$from"
+    check "$title: locks are granted on all hosts" \
+        await go_on "$from" "${hosts[@]/%/.0}"
     echo "measured: $title -> grants on all hosts:" \
         "$(ms_from "$from" "$("$history" now)") ms"
     check "$title: who was not killed lost nothing" nobody_else_lost

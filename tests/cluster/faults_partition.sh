@@ -20,34 +20,13 @@ make_hosts 5
 
 for host in "${hosts[@]}"; do
     start_load "hot-$host" "$host" --style steady --object hot --objects 2 \
-        --rest 10
+        --rest "$rest_ms"
     start_own "$host"
     start_load "mixed-$host" "$host" --seed "$((seed + ${#loads[@]}))" \
         --objects 9
 done
-sleep 1
-
-#   The longest that one of these hosts got nothing, ms.
-pause_of () {
-    local from=$1 until longest=0 host took
-    until=$("$history" now)
-    shift
-    for host in "$@"; do
-        took=$("$history" pause "$host" "$from" "$until" \
-            "$host.0,$host.1" "$work"/*.history)
-        [ "$took" -le "$longest" ] || longest=$took
-    done
-    echo "$longest"
-}
-
-#   The majority goes on while the others are away.
-majority_goes_on () {
-    local from=$1 took
-    shift
-    took=$(pause_of "$from" "$@")
-    echo "the majority got nothing for $took ms"
-    [ "$took" -lt $((dead_after_ms + 3000)) ]
-}
+# shellcheck disable=SC2046
+check 'all are at work' await go_on 0 $(own_of "${hosts[@]}")
 
 #   All hosts in some order, a leader first.
 mix () {
@@ -61,7 +40,8 @@ mix () {
     done
 }
 
-#   The first one is longer than the lease of a host.
+#   The first one is longer than the lease of a host. The majority goes on while
+#   the others are away.
 round () {
     local number=$1 two many lasts=3
     mix
@@ -83,9 +63,11 @@ round () {
             ;;
     esac
     sleep "$lasts.$((RANDOM % 10))"
-    # shellcheck disable=SC2086
-    check 'grants go on' majority_goes_on "$from" $many
-    echo "measured: $(cat "$work/out")"
+    # shellcheck disable=SC2046,SC2086
+    set -- $(own_of $many)
+    check 'grants go on' await go_on "$("$history" now)" "$@"
+    echo "measured: the majority got nothing for" \
+        "$(longest_pause "$from" "$@") ms"
     heal
     sleep "0.$((RANDOM % 10))"
     check 'all are ready again' hosts_get all_ready

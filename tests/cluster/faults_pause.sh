@@ -20,27 +20,11 @@ for host in "${hosts[@]}"; do
     start_own "$host"
     start_load "mixed-$host" "$host" --seed "$((seed + ${#loads[@]}))"
 done
-sleep 1
-
-#   others_go_on HOST FROM
-others_go_on () {
-    local other took until
-    until=$("$history" now)
-    for other in $(others_of "$1"); do
-        took=$("$history" pause "$other" "$2" "$until" "$other.0,$other.1" \
-            "$work"/*.history)
-        echo "$other got nothing for $took ms"
-        [ "$took" -lt $((dead_after_ms + 2500)) ] || return 1
-    done
-}
-
-#   has_more HOST FROM: it gets what it asks for.
-has_more () {
-    happened granted "$1.0" "$2"
-}
+# shellcheck disable=SC2046
+check 'all are at work' await go_on 0 $(own_of "${hosts[@]}")
 
 round () {
-    local host=h$((RANDOM % 3 + 1)) what from
+    local host=h$((RANDOM % 3 + 1)) what from own
     case $(($1 % 4)) in
         0) what='lockd router apps' ;;
         1) what=lockd ;;
@@ -52,11 +36,16 @@ round () {
     # shellcheck disable=SC2086
     from=$(pause "$host" $what)
     sleep "$((host_lease_ms * 5 / 4000)).$((RANDOM % 10))"
-    check "$host: $what stopped: others go on" others_go_on "$host" "$from"
+    # shellcheck disable=SC2046
+    read -ra own < <(own_of $(others_of "$host"))
+    check "$host: $what stopped: others go on" \
+        await go_on "$("$history" now)" "${own[@]}"
+    echo "measured: $what stopped -> others got nothing for" \
+        "$(longest_pause "$from" "${own[@]}") ms"
     from=$("$history" now)
     # shellcheck disable=SC2086
     resume "$host" $what
-    check "$host goes on" await has_more "$host" "$from"
+    check "$host goes on" await granted_since "$host.0" "$from"
     check 'all are ready' hosts_get all_ready
 }
 

@@ -55,9 +55,8 @@ for ((i = 0; i < rounds; i++)); do
     sleep "$((host_lease_ms * 3 / 2000)).$((RANDOM % 10))"
     resume "$host" lockd router apps
 done
-sleep 2
+check 'there are updates' await enough safe
 check 'every application got its answers' stop_loads "${!loads[@]}"
-check 'there were updates' enough safe
 check 'guarded by the token none is lost' count safe
 echo "measured: guarded by the token: $(cat "$work/out")"
 

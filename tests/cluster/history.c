@@ -98,11 +98,11 @@ run_kill (int count, char **argument)
 }
 
 static bool
-read_all (lk_history *history, int count, char **path)
+read_all (lk_history *history, int count, char **path, const char *only)
 {
     bool good = count > 0;
     for (int i = 0; i < count; i++) {
-        good = lk_history_read (history, path[i]) && good;
+        good = lk_history_read (history, path[i], only) && good;
     }
     return good;
 }
@@ -124,7 +124,7 @@ run_judge (int count, char **argument)
         }
         count--, argument++;
     }
-    if (!read_all (&history, count, argument)) {
+    if (!read_all (&history, count, argument, NULL)) {
         return 2;
     }
     const lk_verdict it = lk_judge (&history, &options, stdout);
@@ -143,7 +143,9 @@ static int
 run_pause (int count, char **argument)
 {
     lk_history history = {.count = 0};
-    if (count < 5 || !read_all (&history, count - 4, argument + 4)) {
+    if (count < 5
+        || !read_all (&history, count - 4, argument + 4,
+                      lk_history_word (LK_HISTORY_GRANTED))) {
         return 2;
     }
     const int64_t from = strtoll (argument[1], NULL, 10);
@@ -164,7 +166,8 @@ static int
 run_event (int count, char **argument)
 {
     lk_history history = {.count = 0};
-    if (count < 4 || !read_all (&history, count - 3, argument + 3)) {
+    if (count < 4
+        || !read_all (&history, count - 3, argument + 3, argument[1])) {
         return 2;
     }
     const int64_t after = strtoll (argument[2], NULL, 10);
@@ -196,7 +199,8 @@ static int
 run_holder (int count, char **argument)
 {
     lk_history history = {.count = 0};
-    if (count < 2 || !read_all (&history, count - 1, argument + 1)) {
+    if (count < 2
+        || !read_all (&history, count - 1, argument + 1, argument[0])) {
         return 2;
     }
     const lk_history_event *grant =
@@ -222,7 +226,7 @@ run_handovers (int count, char **argument)
     static int64_t took[MOST];
     size_t seen = 0;
     lk_history history = {.count = 0};
-    if (count < 2 || !read_all (&history, count - 1, argument + 1)) {
+    if (count < 2 || !read_all (&history, count - 1, argument + 1, NULL)) {
         return 2;
     }
     for (size_t i = 0; i < history.count && seen < MOST; i++) {

@@ -54,7 +54,8 @@
 #   Looks: hosts_get all_ready|all_full, status_of HOST, log_has HOST DAEMON
 #   TEXT, leaders_of HOST, pid_of HOST DAEMON, on HOST VERB...
 #   Applications: load_tap.sh; start_own HOST has two locks, HOST.0 and
-#   HOST.1, taken and given back again and again.
+#   HOST.1 (own_of HOST...), taken and given back again and again, with a rest
+#   of $rest_ms.
 
 inside='--mount --net --pid --fork --kill-child --mount-proc'
 
@@ -99,6 +100,7 @@ fi
 where=$work/hosts
 export LOCKKEEPER_SANDBOX=$where
 dead_after_ms=500 leader_lease_ms=1000 host_lease_ms=4000 grace_ms=60000
+rest_ms=${REST_MS:-30}
 hosts=() options=() idle='' members='' leaders='' watch=''
 declare -A address=()
 [ "$mode" = namespaces ] ||
@@ -310,7 +312,11 @@ log_has () {
 
 start_own () {
     start_load "own-$1" "$1" --style steady --object "$1." --objects 2 \
-        --rest 10
+        --rest "$rest_ms"
+}
+
+own_of () {
+    printf '%s ' "${@/%/.0}" "${@/%/.1}"
 }
 
 #   ------------------------------------------------------------ pauses

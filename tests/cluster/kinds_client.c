@@ -10,8 +10,8 @@
  *      get L NAME [OPTION...]      asks, and waits for the answer
  *      ask L NAME [OPTION...]      asks, and does not
  *      all L NAME... [-- OPTION...]  as get, all or nothing
- *      wait L MS                   the next that is told of it, or "nothing"
- *      end L MS                    likewise, whatever jeopardy is told before
+ *      wait L [MS]                 the next that is told of it but jeopardy, or
+ *                                  "nothing" in that time
  *      change L TYPE MS, release L, leave L
  *      held L, token L, key L, ordinal L, type L, left L, reason L
  *      unlock NAME KEY [context=C], force NAME [REASON], check NAME TOKEN
@@ -28,10 +28,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define LOCKS_MAX 256
 #define WORDS_MAX 160
 #define EVENTS_MAX 16
+#define HANG_MS 60000 /* without another limit */
 
 typedef struct {
     char name[32];
@@ -235,16 +237,28 @@ get_all (void)
         it, lk_lock_acquire_all (session, objects, count, &options, &it->lock));
 }
 
-/*  Keeps what is told of a lock until it is asked for. */
+static int64_t
+now_ms (void)
+{
+    struct timespec now;
+    clock_gettime (CLOCK_BOOTTIME, &now);
+    return now.tv_sec * INT64_C (1000) + now.tv_nsec / 1000000;
+}
+
+/*  Keeps what is told of a lock until it is asked for; jeopardy is not. */
 static void
-poll_events (int wait_ms)
+poll_events (int64_t wait_ms)
 {
     lk_lock_event event;
-    if (lk_session_poll (session, wait_ms, &event) != LK_EVENT_NONE) {
-        slot *it = lk_lock_user (event.lock);
-        if (it && it->events < EVENTS_MAX) {
-            it->event[it->events++] = event;
-        }
+    const lk_event_kind kind =
+        lk_session_poll (session, wait_ms < 0 ? 0 : (int) wait_ms, &event);
+    if (kind == LK_EVENT_NONE || kind == LK_EVENT_JEOPARDY
+        || kind == LK_EVENT_SAFE) {
+        return;
+    }
+    slot *it = lk_lock_user (event.lock);
+    if (it && it->events < EVENTS_MAX) {
+        it->event[it->events++] = event;
     }
 }
 
@@ -262,31 +276,22 @@ say_event (const lk_lock_event *event)
     }
 }
 
-static bool
-is_alarm (const lk_lock_event *event)
-{
-    return event->kind == LK_EVENT_JEOPARDY || event->kind == LK_EVENT_SAFE;
-}
-
 static void
 wait_event (void)
 {
     slot *it = slot_of (word[1]);
-    int wait_ms = (int) strtol (word[2], NULL, 10);
-    lk_lock_event event = {.kind = LK_EVENT_NONE};
+    const int64_t until_ms =
+        now_ms () + (words > 2 ? strtol (word[2], NULL, 10) : HANG_MS);
     do {
-        for (; it->events == 0 && wait_ms >= 0; wait_ms -= 10) {
-            poll_events (10);
-        }
-        if (it->events == 0) {
-            say ("nothing");
-            return;
-        }
-        event = it->event[0];
-        it->events--;
-        memmove (it->event, it->event + 1, it->events * sizeof it->event[0]);
-    } while (is_alarm (&event) && strcmp (word[0], "end") == 0);
-    say_event (&event);
+        poll_events (it->events > 0 ? 0 : until_ms - now_ms ());
+    } while (it->events == 0 && now_ms () < until_ms);
+    if (it->events == 0) {
+        say ("nothing");
+        return;
+    }
+    say_event (&it->event[0]);
+    it->events--;
+    memmove (it->event, it->event + 1, it->events * sizeof it->event[0]);
 }
 
 static lk_lock_type
@@ -338,8 +343,8 @@ unlock (void)
     const name object = name_of (word[1]);
     const lk_lock_options options = options_from (3);
     const lk_lock_name it = {object.data, object.len, options.context};
-    say_error (
-        lk_session_unlock (session, &it, strtoull (word[2], NULL, 16), 5000));
+    say_error (lk_session_unlock (session, &it, strtoull (word[2], NULL, 16),
+                                  HANG_MS));
 }
 
 static void
@@ -347,8 +352,8 @@ force (void)
 {
     const name object = name_of (word[1]);
     const lk_lock_name it = {object.data, object.len, NULL};
-    say_error (
-        lk_session_force (session, &it, 0, words > 2 ? word[2] : NULL, 5000));
+    say_error (lk_session_force (session, &it, 0, words > 2 ? word[2] : NULL,
+                                 HANG_MS));
 }
 
 static void
@@ -358,7 +363,7 @@ check_token (void)
     const name object = name_of (word[1]);
     const lk_lock_name it = {object.data, object.len, NULL};
     const lk_err error = lk_session_check (
-        session, &it, strtoull (word[2], NULL, 10), 5000, &newest);
+        session, &it, strtoull (word[2], NULL, 10), HANG_MS, &newest);
     printf ("%s %" PRIu64 "\n", lk_err_word (error), newest);
     fflush (stdout);
 }
@@ -371,10 +376,9 @@ do_command (void)
     static const struct {
         const char *verb;
         void (*handler) (void);
-    } verbs[] = {
-        {"get", get},         {"ask", ask},           {"all", get_all},
-        {"wait", wait_event}, {"end", wait_event},    {"unlock", unlock},
-        {"force", force},     {"check", check_token}, {NULL, NULL}};
+    } verbs[] = {{"get", get},           {"ask", ask},       {"all", get_all},
+                 {"wait", wait_event},   {"unlock", unlock}, {"force", force},
+                 {"check", check_token}, {NULL, NULL}};
     for (int i = 0; verbs[i].verb; i++) {
         if (strcmp (word[0], verbs[i].verb) == 0) {
             verbs[i].handler ();

@@ -64,7 +64,7 @@ client c h2
 check 'it has three' hold c 3
 check 'its lock service is killed' kill_daemon h2 lockd
 for n in 1 2 3; do
-    check "c learns that u$n is lost" starts_with lost c end "u$n" 5000
+    check "c learns that u$n is lost" starts_with lost c wait "u$n"
     expect no c held "u$n"
 done
 check 'its lock service comes back' start_daemon h2 lockd

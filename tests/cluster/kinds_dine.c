@@ -27,7 +27,7 @@
 #define CLIENTS_MAX 4096
 #define FORKS_MAX 256
 #define WANTS_MAX 3
-#define END_MS 30000 /* to be served in, when the time is over */
+#define END_MS 90000 /* from the end of the time to where it hangs */
 
 typedef enum { THINKING, HUNGRY, EATING, LEAVING } state;
 
@@ -184,18 +184,28 @@ hear (const lk_lock_event *event, int64_t at_ms)
 
 /*  -------------------------------------------------------- one process */
 
-/*  Returns when somebody has to do something next. */
+static bool
+is_served (const client *self)
+{
+    return self->state == THINKING && shared->tally[self - them].meals > 0;
+}
+
+/*  Returns when somebody has to do something next. At the end each client has
+ *  had a meal, and asks for no more. */
 static int64_t
 go_on (lk_session *session, int64_t at_ms, bool closing)
 {
     int64_t next_ms = at_ms + 100;
     for (client *self = them + first; self < them + last; self++) {
-        if (self->state == THINKING && self->until_ms <= at_ms && !closing) {
+        if (closing && is_served (self)) {
+            continue;
+        }
+        if (self->state == THINKING && self->until_ms <= at_ms) {
             be_hungry (session, self, at_ms);
         } else if (self->state == EATING && self->until_ms <= at_ms) {
             put_back (self);
         }
-        if ((self->state == EATING || (self->state == THINKING && !closing))
+        if ((self->state == EATING || self->state == THINKING)
             && self->until_ms < next_ms) {
             next_ms = self->until_ms;
         }
@@ -204,10 +214,10 @@ go_on (lk_session *session, int64_t at_ms, bool closing)
 }
 
 static bool
-all_think (void)
+all_served (void)
 {
     for (const client *self = them + first; self < them + last; self++) {
-        if (self->state != THINKING) {
+        if (!is_served (self)) {
             return false;
         }
     }
@@ -218,7 +228,7 @@ static int
 carry (const char *endpoint)
 {
     const lk_session_options options = {.endpoint = endpoint,
-                                        .connect_ms = 10000};
+                                        .connect_ms = END_MS};
     lk_session *session = lk_session_new (&options);
     if (!session) {
         perror (endpoint);
@@ -229,7 +239,7 @@ carry (const char *endpoint)
     for (client *self = them + first; self < them + last; self++) {
         think (self, now ());
     }
-    while (now () < end_ms || (!all_think () && now () < end_ms + END_MS)) {
+    while (now () < end_ms || (!all_served () && now () < end_ms + END_MS)) {
         lk_lock_event event;
         const int64_t next_ms = go_on (session, now (), now () >= end_ms);
         int64_t wait_ms = next_ms - now ();
@@ -240,7 +250,7 @@ carry (const char *endpoint)
             wait_ms = 0;
         }
     }
-    const bool served = all_think ();
+    const bool served = all_served ();
     lk_session_destroy (&session);
     return served ? 0 : 1;
 }

@@ -66,7 +66,7 @@ expect 'locked 1' c get lock device context=get-config wait=-1
 expect timedout d get lock device context=snmp-query wait=300
 expect full d get lock device context=snmp-query
 expect ok a release lock
-expect 'locked 1' d get lock device context=snmp-query wait=5000
+expect 'locked 1' d get lock device context=snmp-query wait=60000
 expect ok d release lock
 expect ok c release lock
 
@@ -122,7 +122,7 @@ expect denied c unlock gate 0
 expect unknown c unlock other "$key"
 expect full c get gate gate
 expect ok e unlock gate "$key"
-expect 'lost released' a end gate 2000
+expect 'lost released' a wait gate
 expect released a release gate
 expect 'locked 1' c get gate gate
 expect denied e unlock gate "$key"
@@ -135,16 +135,16 @@ expect unknown e unlock gate "$key"
 client plain h3
 expect 'locked 1' plain get keep keep
 kill_client plain
-expect 'locked 1' a get keep keep wait=3000
+expect 'locked 1' a get keep keep wait=60000
 expect ok a release keep
 
 #   "Locks can also have a time-limit."
 expect 'locked 1' a get short short duration=400
 expect ok c ask short short wait=-1
-expect 'lost timedout' a end short 3000
+expect 'lost timedout' a wait short
 expect nothing c wait short 300
 expect late a release short
-expect granted c wait short 3000
+expect granted c wait short
 expect ok c release short
 
 #   "The actual name is a binary string", of any bytes.

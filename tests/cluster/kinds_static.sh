@@ -27,16 +27,16 @@ sleep 0.8
 expect yes a held old
 expect full c get new device context=clean
 expect ok c ask new device context=clean wait=-1
-expect 'lost timedout' a end old 5000
+expect 'lost timedout' a wait old
 expect nothing c wait new 300
 expect late a release old
-expect granted c wait new 5000
+expect granted c wait new
 expect ok c release new
 #   And one who has died is cleaned up.
 client dead h2
 expect 'locked 1' dead get old device context=clean duration=500 lenient
 kill_client dead
-expect 'locked 1' c get new device context=clean wait=5000
+expect 'locked 1' c get new device context=clean wait=60000
 expect ok c release new
 
 #   ------------------------------------------------------------ static
@@ -114,7 +114,7 @@ expect ok static release three
 end_client static
 expect full a get one one
 expect unknown a unlock three "$key"
-expect 'locked 1' a get two two wait=5000
+expect 'locked 1' a get two two wait=60000
 expect ok a release two
 expect ok a force one 'tidying-up'
 expect 'locked 1' c get one one
@@ -148,10 +148,10 @@ expect 'locked 1' c get x x
 expect ok c release x
 
 client short h1
-expect 'locked 1' short get x x linger=2000
+expect 'locked 1' short get x x linger=5000
 kill_client short
 expect full c get x x
-expect 'locked 1' c get x x wait=8000
+expect 'locked 1' c get x x wait=60000
 expect ok c release x
 
 client short h1
@@ -171,10 +171,10 @@ expect ok a ask u units semaphore limit=3 wait=-1
 token=$(reply c token u2)
 expect ok e force units maintenance
 for n in 1 2 3; do
-    expect 'lost forced' c end "u$n" 3000
+    expect 'lost forced' c wait "u$n"
     expect maintenance c reason "u$n"
 done
-expect granted a wait u 3000
+expect granted a wait u
 check 'a token of before is not good any more' \
     is_reply "denied $(reply a token u)" e check units "$token"
 expect ok a release u
@@ -186,7 +186,7 @@ done
 
 expect 'locked 1' c get u units
 check 'unlock --force' on h3 unlock units --force --reason 'disk full'
-expect 'lost forced' c end u 3000
+expect 'lost forced' c wait u
 expect 'disk full' c reason u
 check 'c gives it back' starts_with forced c release u
 

@@ -39,7 +39,7 @@ reply () {
     local name=$1 line
     shift
     echo "$*" >&"${client_in[$name]}"
-    read -rt 20 line <&"${client_out[$name]}" || line='no answer'
+    read -rt 90 line <&"${client_out[$name]}" || line='no answer'
     echo "$line"
 }
 

@@ -5,7 +5,7 @@
 #   SPDX-License-Identifier: MPL-2.0
 #
 #   latency_faults.sh [TIMES]: prints figures; what it asserts is only that
-#   they are no nonsense, as nobody knows how busy the machine is.
+#   they go on, as nobody knows how busy the machine is.
 
 export TIMES=${TIMES:-${1:-1}}
 # shellcheck source=tests/cluster/load_tap.sh
@@ -21,7 +21,7 @@ handovers=20
 holder=
 next_holder () {
     local old=$holder
-    holder=$("$history" holder chain "$work"/*.history 2>/dev/null)
+    holder=$("$history" holder chain "$work"/*chain*.history 2>/dev/null)
     [ -n "$holder" ] && [ "$holder" != "$old" ]
 }
 
@@ -53,7 +53,7 @@ read -r count median least most < <(
 echo "measured: holder's application killed -> next holder: median" \
     "$((median / 1000)).$((median % 1000 / 100)) ms of $count" \
     "(from $((least / 1000)) to $((most / 1000)) ms)"
-check 'within 5 s' test "$most" -lt 5000000
+check 'each has had a successor' test "$count" -ge "$handovers"
 
 #   ------------------------------------------------------------ leaders
 
@@ -62,24 +62,17 @@ check 'within 5 s' test "$most" -lt 5000000
 turn=0
 start_survivors () {
     local host number
-    others='' objects=''
+    objects=()
     turn=$((turn + 1))
     for host in "${hosts[@]}"; do
         [ "$host" != "$1" ] || continue
         start_load "$host" "$host" --style steady --object "$host.$turn." \
-            --objects 6
-        others+=${others:+,}$host
+            --objects 6 --rest 10
         for number in 0 1 2 3 4 5; do
-            objects+=${objects:+,}$host.$turn.$number
+            objects+=("$host.$turn.$number")
         done
     done
-    sleep 1
-}
-
-#   paused_since FROM: for how long the others got nothing.
-paused_since () {
-    "$history" pause "$others" "$1" "$("$history" now)" "$objects" \
-        "$work"/*.history
+    check 'others are at work' await go_on 0 "${objects[@]}"
 }
 
 come_back () {
@@ -95,21 +88,21 @@ come_back () {
 
 #   measure TITLE SIGNAL DAEMON...: once per time, each on another host.
 measure () {
-    local title=$1 signal=$2 took from i host
+    local title=$1 signal=$2 from i host
     shift 2
     for ((i = 0; i < TIMES; i++)); do
         host=${hosts[turn % 3]}
         start_survivors "$host"
         from=$(hit "$host" "$signal" "$@")
         sleep 3
-        took=$(paused_since "$from")
-        echo "measured: $title -> grants go on: $took ms"
-        check 'within 3 s' test "$took" -lt 2900
+        check 'grants go on' await go_on "$("$history" now)" "${objects[@]}"
+        echo "measured: $title -> grants go on:" \
+            "$(longest_pause "$from" "${objects[@]}") ms"
         from=$("$history" now)
         check 'it comes back' come_back "$host" "$signal" "$@"
         check 'three leaders' hosts_get all_full
-        took=$(paused_since "$from")
-        echo "measured: it comes back -> longest pause of grants: $took ms"
+        echo "measured: it comes back -> longest pause of grants:" \
+            "$(longest_pause "$from" "${objects[@]}") ms"
         check 'every application got its answers' stop_loads "${!loads[@]}"
     done
 }

@@ -23,12 +23,12 @@ b change r exclusive -1 -> deadlock
 b held r -> yes
 c get r page type=shared wait=0 -> full
 b give r -> ok
-a event 5000 -> changed r ok
+a hears -> changed r ok
 a type r -> exclusive
 c get r page type=shared wait=0 -> full
 c ask r page type=shared -> ok
 a change r shared 0 -> ok
-c event 5000 -> granted r ok
+c hears -> granted r ok
 a held r -> yes
 a give r -> ok
 c give r -> ok
@@ -39,10 +39,10 @@ a get r page type=shared -> ok
 b get r page type=shared -> ok
 a change r exclusive 200 -> timedout
 a type r -> shared
-c get r page type=shared wait=2000 -> ok
+c get r page type=shared wait=60000 -> ok
 b give r -> ok
 c give r -> ok
-a change r exclusive 1000 -> ok
+a change r exclusive 60000 -> ok
 a give r -> ok
 END
 
@@ -68,7 +68,7 @@ b give s -> ok
 END
 
 play 'a lock that lingers' <<'END'
-b get l lamp linger=3000 -> ok
+b get l lamp linger=60000 -> ok
 END
 key=$(tell b key l)
 token=$(tell b token l)
@@ -86,7 +86,7 @@ END
 end a
 start a h1
 play 'and ends after its time' <<'END'
-c get l lamp wait=3000 -> ok
+c get l lamp wait=60000 -> ok
 c give l -> ok
 END
 
@@ -98,12 +98,12 @@ a get j jewel -> ok
 END
 kill -STOP "$lockd"
 play 'is told as such' <<'END'
-a event 7000 -> jeopardy j ok
+a event 60000 -> jeopardy j ok
 a held j -> yes
 END
 kill -CONT "$lockd"
 play 'until that is over' <<'END'
-a event 3000 -> safe j ok
+a event 60000 -> safe j ok
 a held j -> yes
 a give j -> ok
 END
@@ -124,11 +124,11 @@ END
 read -r lockd <"$LOCKKEEPER_SANDBOX/h2/lockd.pid"
 kill -INT "$lockd"
 play 'which end in good order' <<'END'
-b event 5000 -> lost d shutdown
+b hears -> lost d shutdown
 b held d -> no
-c event 700 -> none
+c hears 700 -> none
 b give d -> shutdown
-c event 5000 -> granted w ok
+c hears -> granted w ok
 c give w -> ok
 END
 end b
@@ -145,12 +145,12 @@ kill_host h3
 play 'a static lock outlives its host' <<END
 b get s site wait=2000 -> timedout
 a unlock site $key -> ok
-b get s site wait=2000 -> ok
+b get s site wait=60000 -> ok
 END
 kill_host h1
 play 'who is left alone loses what it holds' <<'END'
-b event 15000 -> jeopardy s ok
-b event 15000 -> lost s isolated
+b event 60000 -> jeopardy s ok
+b hears -> lost s isolated
 b held s -> no
 b give s -> isolated
 END

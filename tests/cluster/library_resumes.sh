@@ -26,14 +26,14 @@ END
 
 #   goes_on: longer than the old lease, and nobody else had it.
 goes_on () {
-    check 'safe again' three safe ok 3
+    check 'safe again' three safe ok
     play 'longer than the lease: all is held' <<'END'
-a event 4000 -> none
+a hears 4000 -> none
 a held ex -> yes
 a held sh -> yes
 a held se -> yes
 a held st -> yes
-b event 0 -> none
+b hears 0 -> none
 END
 }
 
@@ -43,8 +43,8 @@ a give ex -> ok
 a give sh -> ok
 a give se -> ok
 a give st -> ok
-b event 5000 -> granted * ok
-b event 5000 -> granted * ok
+b hears -> granted * ok
+b hears -> granted * ok
 b give ex -> ok
 b give se -> ok
 END
@@ -59,11 +59,11 @@ token=$(on h2 show job --json | tr ',{' '\n\n' | grep '"token"')
 
 hold
 end_by -9 $lockd
-check 'the lock service was killed: danger at once' three jeopardy ok 2
+check 'the lock service was killed: danger at once' three jeopardy ok
 restart $lockd
 goes_on
 end_by -9 $lockd
-check 'once more' three jeopardy ok 2
+check 'once more' three jeopardy ok
 restart $lockd
 goes_on
 give_all
@@ -71,7 +71,7 @@ give_all
 hold
 end_by -TERM $lockd
 check 'it was told to stop: danger, and nothing is given up' \
-    three jeopardy ok 2
+    three jeopardy ok
 restart $lockd
 goes_on
 give_all
@@ -79,14 +79,14 @@ give_all
 hold
 end_by -9 $both
 restart
-check 'the router, too: danger' three jeopardy ok 3
+check 'the router, too: danger' three jeopardy ok
 goes_on
 give_all
 
 hold
 end_by -TERM $both
 restart
-check 'both were told to stop: danger' three jeopardy ok 3
+check 'both were told to stop: danger' three jeopardy ok
 goes_on
 give_all
 
@@ -102,10 +102,10 @@ b ask ex door -> ok
 END
 end_by -TERM $both
 play 'in time: it is lost with the lease' <<'END'
-a event 2000 -> jeopardy ex ok
-a event 1000 -> none
-a event 4000 -> lost ex disconnected
-b event 5000 -> granted ex ok
+a event 60000 -> jeopardy ex ok
+a held ex -> yes
+a hears -> lost ex disconnected
+b hears -> granted ex ok
 b give ex -> ok
 END
 restart

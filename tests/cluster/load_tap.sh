@@ -138,6 +138,25 @@ granted_since () {
     happened granted "$1" "$2" >/dev/null
 }
 
+#   go_on NS OBJECT...: each of these was granted since.
+go_on () {
+    local since=$1 object
+    shift
+    for object in "$@"; do
+        granted_since "$object" "$since" || return 1
+    done
+}
+
+#   longest_pause NS OBJECT...: since then, of any of these: nobody got it for
+#   so many ms.
+longest_pause () {
+    local since=$1 all=${hosts[*]} objects
+    shift
+    objects=$*
+    "$history" pause "${all// /,}" "$since" "$("$history" now)" \
+        "${objects// /,}" "$work"/*.history
+}
+
 #   ms_from T0 T1
 ms_from () {
     echo $((($2 - $1) / 1000000))

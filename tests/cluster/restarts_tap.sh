@@ -24,23 +24,30 @@ restart () {
     on h2 sandbox restart h1 "$@" >"$work/restart" 2>&1
 }
 
-#   told EVENT ERROR SECONDS LOCK...: of each of these, in any order.
+#   told EVENT ERROR LOCK...: of each of these, in any order. On a busy machine
+#   danger may come and go before.
 told () {
-    local event=$1 error=$2 patience=$3 wanted told=''
-    shift 3
-    wanted=$(printf "$event %s $error\n" "$@" | sort)
-    for _ in "$@"; do
-        told="$told$(tell a event $((patience * 1000)))
-"
+    local event=$1 error=$2 lock told
+    local -A left=()
+    shift 2
+    for lock in "$@"; do
+        left["$event $lock $error"]=1
     done
-    told=$(printf '%s' "$told" | sort)
-    [ "$told" = "$wanted" ] || {
-        echo "told: $told"
-        return 1
-    }
+    while [ ${#left[@]} -gt 0 ]; do
+        told=$(tell a event 60000)
+        echo "$told"
+        case $told in
+            "$event "*)
+                [ -n "${left[$told]:-}" ] || [ "$error" = ok ] || return 1
+                unset "left[$told]"
+                ;;
+            jeopardy* | safe*) ;;
+            *) return 1 ;;
+        esac
+    done
 }
 
-#   three EVENT ERROR SECONDS: of those that can go on.
+#   three EVENT ERROR: of those that can go on.
 three () {
     told "$@" ex se sh
 }

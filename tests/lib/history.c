@@ -114,7 +114,7 @@ by_time (const void *left, const void *right)
 }
 
 bool
-lk_history_read (lk_history *self, const char *path)
+lk_history_read (lk_history *self, const char *path, const char *only)
 {
     char line[LINE_SIZE];
     lk_history_event event;
@@ -122,6 +122,9 @@ lk_history_read (lk_history *self, const char *path)
     bool good = file != NULL;
     for (int number = 1; good && fgets (line, sizeof line, file) != NULL;
          number++) {
+        if (only != NULL && strstr (line, only) == NULL) {
+            continue;
+        }
         good = read_line (line, &event);
         if (good) {
             add_event (self, &event);

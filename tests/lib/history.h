@@ -69,9 +69,10 @@ void lk_history_note (int fd, const lk_history_event *event);
 
 const char *lk_history_word (lk_history_kind kind);
 
-/*  Adds a file's events and sorts all. False, with a line on stderr, if it
- *  can't be read or is no history. */
-bool lk_history_read (lk_history *self, const char *path);
+/*  Adds a file's events and sorts all; only those whose line has that text,
+ *  unless it is NULL. False, with a line on stderr, if it can't be read or is
+ *  no history. */
+bool lk_history_read (lk_history *self, const char *path, const char *only);
 
 void lk_history_clear (lk_history *self);
 

@@ -28,7 +28,7 @@ read_text (lk_history *history, const char *text)
     ck_assert_int_ge (fd, 0);
     ck_assert_int_eq (write (fd, text, strlen (text)), (int) strlen (text));
     close (fd);
-    ck_assert (lk_history_read (history, path));
+    ck_assert (lk_history_read (history, path, NULL));
     unlink (path);
 }
 
@@ -427,7 +427,7 @@ START_TEST (what_is_noted_can_be_read)
     lk_history_note (fd, &event);
     close (fd);
     lk_history history = {.count = 0};
-    ck_assert (lk_history_read (&history, path));
+    ck_assert (lk_history_read (&history, path, NULL));
     ck_assert_uint_eq (history.count, 1);
     const lk_history_event *read = &history.event[0];
     ck_assert_int_gt (read->ns, 0);
@@ -439,7 +439,7 @@ START_TEST (what_is_noted_can_be_read)
     ck_assert_str_eq (read->word, "isolated");
     lk_history_clear (&history);
     unlink (path);
-    ck_assert (!lk_history_read (&history, "/no/such"));
+    ck_assert (!lk_history_read (&history, "/no/such", NULL));
 }
 END_TEST
 
