@@ -191,21 +191,21 @@ release (agent *self, const lk_agent_question *question)
     const lk_shown shown = lk_shown_name (question->name);
     const lk_err error = lk_canal_release (
         self->session, question->name, question->max_per, question->resources);
-    lk_err lost;
+    lk_err lost = error;
     if (error == LK_UNKNOWN) {
         return lk_cli_fail (LK_EXIT_NO, "this shell holds no unit of '%s'",
                             shown.text);
     }
     self->units -= error != LK_INVALID && self->units > 0;
-    if (error == LK_OK && take_loss (self, question->name, &lost)) {
-        return lk_cli_fail (LK_EXIT_LOST, "a unit of '%s' was lost: %s",
-                            shown.text, lk_err_text (lost));
-    }
-    if (error != LK_OK) {
+    if (error == LK_TIMEDOUT || error == LK_INVALID) {
         return lk_cli_fail (error == LK_TIMEDOUT ? LK_EXIT_LATE
                                                  : LK_EXIT_FAILED,
                             "did not release a unit of '%s': %s", shown.text,
                             lk_session_problem (self->session));
+    }
+    if (take_loss (self, question->name, &lost) || error != LK_OK) {
+        return lk_cli_fail (LK_EXIT_LOST, "a unit of '%s' was lost: %s",
+                            shown.text, lk_err_text (lost));
     }
     puts ("ok");
     return LK_EXIT_OK;
