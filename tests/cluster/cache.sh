@@ -17,7 +17,7 @@ read -r lockd <"$LOCKKEEPER_SANDBOX/h2/lockd.pid"
 kill -9 "$lockd"
 await waits 'lock: \|service=lock'
 for number in 1 2 3 4 5 6; do
-    start_on h2 run --wait 20 turn -- \
+    start_on h2 run --wait 90 turn -- \
         sh -c "echo $number >>$work/turns" 2>"$work/$number.err"
     waiter[number]=$!
     sleep 0.1

@@ -48,7 +48,7 @@ check 'h1: the first' follow h1 2
 check 'h1: its files are the daemons'"'" test \
     "$(at h1 sh -c 'stat -c %U /var/lib/lockkeeper/*' | sort -u)" = lockkeeper
 check 'h1: router and lock service' follow h1 3
-check 'h1: locks can be had' at h1 lockkeeper wait-ready --timeout 20
+check 'h1: locks can be had' at h1 lockkeeper wait-ready --timeout 90
 for host in h2 h3; do
     check "$host: joins" follow $host 4
     check "$host: router and lock service" follow $host 3

@@ -56,9 +56,9 @@ touch "$work/some_file"
 check 'files' offers "$work/some_file" decode "$work/some"
 check 'folders' offers "$work/some_file" sandbox --dir "$work/some"
 check 'no lock yet' offers '' unlock ''
-start_on h1 run nightly-backup -- sleep 100
+start_on h1 run nightly-backup -- sleep 1000
 holder=$!
-start_on h2 run 'with blank' -- sleep 100
+start_on h2 run 'with blank' -- sleep 1000
 await is_listed '^held' nightly-backup
 check 'names of locks' offers nightly-backup unlock ''
 check 'begun' offers nightly-backup run nigh
@@ -92,7 +92,7 @@ END
     #   zsh_offers WANTED LINE
     # shellcheck disable=SC2317
     zsh_offers () {
-        timeout 20 zsh -f "$work/type.zsh" "$folder" "$2" >"$work/typed" 2>&1
+        timeout 90 zsh -f "$work/type.zsh" "$folder" "$2" >"$work/typed" 2>&1
         grep -qF -- "$1" "$work/typed" || {
             cat -v "$work/typed"
             return 1

@@ -243,15 +243,15 @@ sed -i '/loud/d' "$work/good"
 printf 'host = elsewhere\nmachine = 0123456789abcdef\n' >"$work/state/identity"
 [ ! -s /etc/machine-id ] ||
     check 'an identity of another machine' says 1 "remove its line 'machine'" \
-        timeout 20 "$BUILD/lockkeeper-router" --config "$work/good"
+        timeout 90 "$BUILD/lockkeeper-router" --config "$work/good"
 echo 'nonsense here' >"$work/state/identity"
 check 'an identity that makes no sense' says 1 'identity'\'', line 1' \
-    timeout 20 "$BUILD/lockkeeper-router" --config "$work/good"
+    timeout 90 "$BUILD/lockkeeper-router" --config "$work/good"
 rm "$work/state/identity"
 said=$(ulimit -f 0; trap '' XFSZ
-    timeout 20 "$BUILD/lockkeeper-router" --config "$work/good" 2>&1)
+    timeout 90 "$BUILD/lockkeeper-router" --config "$work/good" 2>&1)
 check 'no room for it' grep -q "cannot write '$work/state/identity'" <<<"$said"
 rm -r "${work:?}/state"
 check 'no folder for it' says 1 "there is no folder '$work/state'; make it" \
-    timeout 20 "$BUILD/lockkeeper-router" --config "$work/good"
+    timeout 90 "$BUILD/lockkeeper-router" --config "$work/good"
 done_checking

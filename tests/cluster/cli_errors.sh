@@ -73,7 +73,7 @@ fi
 #   at_terminal FILE COMMAND PATTERN: with what is in the file typed. The first
 #   line of that pattern is what it said.
 at_terminal () {
-    TERM=xterm timeout 20 script -qec "$2" /dev/null <"$1" | tr -d '\r' |
+    TERM=xterm timeout 90 script -qec "$2" /dev/null <"$1" | tr -d '\r' |
         grep "$3" | head -n 1 | sed 's/.*\(lockkeeper: \)/\1/' >&2
     return "${PIPESTATUS[0]}"
 }
@@ -155,7 +155,7 @@ fi
 
 #   ------------------------------------------------------------ holding
 
-start_on h1 run held -- sleep 100
+start_on h1 run held -- sleep 1000
 holder=$!
 await is_listed '^held' held
 says_it 124 "did not get '...': somebody else holds it" \
@@ -188,7 +188,7 @@ lose () {
     shift
     rm -f "$work/key"
     # shellcheck disable=SC2016
-    start_on h2 run lost -- sh -c 'echo "$LOCKKEEPER_KEY" >"$1"; sleep 100' \
+    start_on h2 run lost -- sh -c 'echo "$LOCKKEEPER_KEY" >"$1"; sleep 1000' \
         sh "$work/key" >"$work/lost.out" 2>"$work/lost.err"
     holder=$!
     await is_listed '^held' lost
@@ -234,7 +234,7 @@ begin stopped acquire u 5 1 --pid $owner
 guarded () {
     local run
     rm -f "$work/runs"
-    begin guarded run guarded -- sh -c "echo >'$work/runs'; exec sleep 30"
+    begin guarded run guarded -- sh -c "echo >'$work/runs'; exec sleep 1000"
     run=${begun[guarded]}
     await test -s "$work/runs"
     if [ "$1" = STOP ]; then
@@ -524,10 +524,10 @@ kill $lone
 
 #   ------------------------------------------------------------ no quorum
 
-"$lockkeeper" wait-ready --timeout 20 >/dev/null
+"$lockkeeper" wait-ready --timeout 90 >/dev/null
 "$lockkeeper" acquire lost.unit 5 1 --pid $owner >/dev/null
 "$lockkeeper" acquire kept.unit 5 1 --pid $owner >/dev/null
-start_on h1 run lost -- sleep 100 2>"$work/lost.err"
+start_on h1 run lost -- sleep 1000 2>"$work/lost.err"
 holder=$!
 check 'held' await is_listed '^held' lost
 kill -9 "$(pid_of h2 lockd)" "$(pid_of h3 lockd)"

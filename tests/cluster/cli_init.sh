@@ -136,7 +136,7 @@ check 'a silent one' says 125 'does not answer' "${join[@]}" "$net.8:80"
 check 'itself alone' says 125 "'$net.2:7411' is the address of this host" \
     "${join[@]}" "$net.2"
 start h1
-check 'locks can be had' at h1 wait-ready --timeout 30
+check 'locks can be had' at h1 wait-ready --timeout 90
 check 'a name that is taken' says 125 \
     "a host 'h1' is there already, at '$net.1:7411'" \
     init h2 --host h1 --address "$net.2" --join "$net.1"
@@ -153,8 +153,8 @@ check 'without a state' test ! -e "$work/h2/state/lock.state"
 check 'knows both' test "$(grep -c neighbour "$work/h2/conf")" = 2
 check 'joins once more' says 0 'nothing to do' "${join[@]}" "$net.1"
 start h2
-check 'the first lock' says 0 mine at h2 run it --wait 30 -- echo mine
-check 'on the second host, too' at h2 wait-ready --timeout 30
+check 'the first lock' says 0 mine at h2 run it --wait 90 -- echo mine
+check 'on the second host, too' at h2 wait-ready --timeout 90
 #   member H: it is one.
 member () {
     at h1 cluster members | grep -q "^$1 .*\(leader\|member\)"
@@ -173,7 +173,7 @@ check 'as a proxy, by one of two' says 0 "lockkeeper cluster add h6" \
 check 'the other one does not answer' grep -q "no router at '$net.9:7411'" \
     "$work/said"
 start h6
-check 'locks can be had on a proxy' at h6 wait-ready --timeout 30
+check 'locks can be had on a proxy' at h6 wait-ready --timeout 90
 #   linked H OTHER
 linked () {
     at "$1" status | grep -q "^$2 .* live "
@@ -190,7 +190,7 @@ check 'it stays one' test -z "$(at h1 cluster members | grep '^h6' |
 check 'the first of another' says 0 "first host of cluster 'two'" \
     init h5 --first --cluster two --host h5 --address "$net.5"
 start h5
-check 'has locks' at h5 wait-ready --timeout 30
+check 'has locks' at h5 wait-ready --timeout 90
 check 'joins two' says 125 "a host joins one" \
     init h3 --host h3 --address "$net.3" --join "$net.1" "$net.5"
 check 'a proxy of another' says 125 \
@@ -209,7 +209,7 @@ check 'its daemons run' grep -q 'systemctl restart' "$work/said"
 asks () {
     local file=$1 host=$2
     shift 2
-    timeout 20 script -qec \
+    timeout 90 script -qec \
         "'$lockkeeper' init --config '$work/$host/conf' $*" /dev/null <"$file"
 }
 printf '%s\n' maybe first one '' 192.0.2.7 "$net.3" no >"$work/answers"

@@ -96,11 +96,11 @@ killed () {
 }
 
 for kind in hold hold_bare; do
-    $kind daemon "$daemon; sleep 60"
+    $kind daemon "$daemon; sleep 1000"
     lose "$kind: a daemon" daemon
     $kind daemon "$daemon; until [ -s $work/pid ]; do sleep 0.01; done; exit 3"
     left_behind "$kind: a daemon"
-    $kind daemon "$daemon; sleep 60"
+    $kind daemon "$daemon; sleep 1000"
     killed "$kind: a daemon"
     $kind child "(trap '' TERM; echo \$BASHPID >$work/pid; while :; do sleep 0.1
         done) & until [ -s $work/pid ]; do sleep 0.01; done; exit 3"
@@ -112,12 +112,12 @@ if "$lockkeeper" run probe -- grep -q '^0::.*lockkeeper-run-' /proc/self/cgroup
 then
     hold stranger "env -i setsid bash -c '
         (trap \"\" TERM; echo \$BASHPID >$work/pid
-        while :; do sleep 0.1; done) &'; sleep 60"
+        while :; do sleep 0.1; done) &'; sleep 1000"
     killed 'a daemon without an environment'
 fi
 
 #   The guard.
-hold guard "echo \$\$ >$work/pid; exec sleep 60"
+hold guard "echo \$\$ >$work/pid; exec sleep 1000"
 kill -9 "$(pgrep -P $holder -x lk-guard)"
 check 'its guard is killed: so is the command' code 125 wait $holder
 check 'nothing works on' ended "$pid"
@@ -126,7 +126,7 @@ hold polite "trap 'exit 9' TERM; echo \$\$ >$work/pid
     while :; do sleep 0.05; done" 2>"$work/polite.err"
 polite=$holder polite_pid=$pid
 kill -STOP "$polite"
-hold guard "echo \$\$ >$work/pid; exec sleep 60"
+hold guard "echo \$\$ >$work/pid; exec sleep 1000"
 guard=$(pgrep -P $holder -x lk-guard)
 kill -STOP "$holder" "$guard"
 check 'run alone is stopped: the guard ends the command' \

@@ -20,7 +20,7 @@ typed () {
     [ "$host" != each ] || all='h1 h2 h3'
     got=
     for it in $all; do
-        got+=$(at "$it" timeout 30 bash -c "$1" 2>&1 </dev/null)
+        got+=$(at "$it" timeout 90 bash -c "$1" 2>&1 </dev/null)
     done
 }
 

@@ -40,7 +40,7 @@ check 'unlock with what is no key' says 125 'is no key' \
 misused () {
     local text=$1
     shift
-    check "$*" says 125 "$text" timeout 20 "$lockkeeper" "$@"
+    check "$*" says 125 "$text" timeout 90 "$lockkeeper" "$@"
 }
 misused '--semaphore needs a number of holders' run x --semaphore 0 -- true
 misused '--bound needs a number of holders' run x --bound many -- true
@@ -132,7 +132,7 @@ while IFS='|' read -r verb rest; do
         # shellcheck disable=SC2086
         check "$verb --endpoint '$endpoint'" says 125 \
             "'$endpoint' is no endpoint of a router: one looks like ipc:///" \
-            timeout 20 "$lockkeeper" $verb --endpoint "$endpoint" $rest
+            timeout 90 "$lockkeeper" $verb --endpoint "$endpoint" $rest
     done
 done <<'end'
 run|x -- true
@@ -174,7 +174,7 @@ while IFS='|' read -r verb rest; do
         # shellcheck disable=SC2086
         check "$verb: a name of ${#name} bytes" says 125 \
             'cannot name a lock: that takes 1 to 4096 bytes' \
-            timeout 20 "$lockkeeper" $verb "$name" $rest
+            timeout 90 "$lockkeeper" $verb "$name" $rest
         check 'which is not said at length' \
             test "$(wc -c <"$work/said")" -lt 250
     done

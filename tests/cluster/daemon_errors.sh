@@ -299,7 +299,7 @@ if mkdir "$work/full" && mount -t tmpfs -o size=16k none "$work/full" \
         --dead-after 300 --host-lease 2200 --endpoint "ipc://$work/own" \
         2>"$work/full.log" &
     lockd=$!
-    check 'it begins' "$lockkeeper" wait-ready --timeout 10 \
+    check 'it begins' "$lockkeeper" wait-ready --timeout 90 \
         --endpoint "ipc://$work/own"
     head -c 16384 /dev/zero >"$work/full/file" 2>"$work/out"
     kill -STOP $lockd
@@ -335,7 +335,7 @@ nine=$!
 of_lockd 'refused lock service host=...: ...' \
     "$LOCKKEEPER_SANDBOX/h1/lockd.log"
 await grep -q 'decree in force' "$work/nine.log"
-"$lockkeeper" wait-ready --timeout 10 --endpoint "ipc://$work/own" >"$work/out"
+"$lockkeeper" wait-ready --timeout 90 --endpoint "ipc://$work/own" >"$work/out"
 kill -STOP $nine
 sleep 3
 kill -CONT $nine

@@ -42,7 +42,7 @@ met () {
     if declare -F "$1" >/dev/null; then
         "$@" >"$work/stdout" 2>"$work/stderr" </dev/null
     else
-        timeout 30 "$@" >"$work/stdout" 2>"$work/stderr" </dev/null
+        timeout 90 "$@" >"$work/stdout" 2>"$work/stderr" </dev/null
     fi
     got=$?
     [ "$got" = "$wanted" ] || {

@@ -47,7 +47,7 @@ stop () {
 at () {
     local host=$1
     shift
-    LOCKKEEPER_ENDPOINT=ipc://$work/$host/router timeout 20 "$lockkeeper" "$@"
+    LOCKKEEPER_ENDPOINT=ipc://$work/$host/router timeout 90 "$lockkeeper" "$@"
 }
 #   links H: "name state origin", sorted, in one line.
 links () {

@@ -25,7 +25,7 @@ router_with () {
 }
 
 refuses_with () {
-    timeout 10 bash -c "$(declare -p conf BUILD; declare -f router_with)
+    timeout 90 bash -c "$(declare -p conf BUILD; declare -f router_with)
         router_with \"\$@\"" refuses "$@"
 }
 
@@ -48,12 +48,12 @@ start_lockd () {
 }
 
 ready () {
-    timeout 5 "$lockkeeper" status >"$work/status" 2>&1
+    timeout 90 "$lockkeeper" status >"$work/status" 2>&1
 }
 
 #   The process that is the lock service, as its router has it.
 is_lock () {
-    timeout 5 "$lockkeeper" status 2>/dev/null |
+    timeout 90 "$lockkeeper" status 2>/dev/null |
         grep -Eq "(^services)? +lock $1 service"
 }
 

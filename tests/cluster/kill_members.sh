@@ -59,15 +59,11 @@ members_are () {
 #   All hosts know these members, and no others, in the end.
 same_everywhere () {
     mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | sort)
-    local until=$((SECONDS + 15))
-    until members_are "${wanted[@]}"; do
-        [ "$SECONDS" -lt "$until" ] || {
-            on h1 cluster members
-            on h7 cluster members
-            return 1
-        }
-        sleep 0.1
-    done
+    await members_are "${wanted[@]}" || {
+        on h1 cluster members
+        on h7 cluster members
+        return 1
+    }
 }
 
 is_proxy () {
@@ -89,7 +85,7 @@ change () {
     asked=$(any_but "${3:-$host}")
     await ready "$asked" || return 1 # its router may have been struck
     from=$(now_ms)
-    start_on "$asked" cluster "$verb" "$host" --wait 25
+    start_on "$asked" cluster "$verb" "$host" --wait 90
     change=$!
     [ -z "${3:-}" ] || strike "$3" "$4" || return 1
     wait "$change" || return 1

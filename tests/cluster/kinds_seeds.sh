@@ -170,7 +170,7 @@ expect ok a release big
 #   On the command line: all that an argument can have.
 bytes=$(printf '\\x%02x' {1..255})
 printf -v bytes '%b' "$bytes"
-start_on h2 run "$bytes" -- sleep 60
+start_on h2 run "$bytes" -- sleep 1000
 holder=$!
 is_held () {
     [ "$(reply a get name "hex:$(printf '%02x' {1..255})")" = full ]

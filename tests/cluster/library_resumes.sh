@@ -51,7 +51,7 @@ END
 }
 
 start_all
-on h1 run job -- sh -c 'echo $$ >"$1"; exec sleep 100' sh "$work/job" \
+on h1 run job -- sh -c 'echo $$ >"$1"; exec sleep 1000' sh "$work/job" \
     2>"$work/said" &
 runner=$!
 await test -s "$work/job"

@@ -48,7 +48,7 @@ check 'its environment' "$lockkeeper" sandbox --hosts 2 -- sh -c '
     [ -d "$LOCKKEEPER_SANDBOX" ] && lockkeeper status'
 "$lockkeeper" sandbox --hosts 2 -- sh -c "
     cat \$LOCKKEEPER_SANDBOX/*/*.pid >$work/pids
-    echo \$\$ >>$work/pids; echo \$LOCKKEEPER_SANDBOX >$work/dir; sleep 60" \
+    echo \$\$ >>$work/pids; echo \$LOCKKEEPER_SANDBOX >$work/dir; sleep 1000" \
     2>/dev/null &
 sandbox=$!
 await test -s "$work/dir"

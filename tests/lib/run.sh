@@ -209,7 +209,7 @@ make_room () {
     local pool
     [ -n "${OTHERS:-}" ] || others=$(((${others:-$1 * 100} * 3 + $1 * 100) / 4))
     for pool in "${!rooms[@]}"; do
-        room[$pool]=$((rooms[$pool] * 100 / (100 + others / slots)))
+        room[$pool]=$((rooms[$pool] * 100 / (100 + others / 2 / slots)))
         [ "${room[$pool]}" -gt 0 ] || room[$pool]=1
     done
 }
