@@ -265,11 +265,12 @@ processor_time () {
     echo ", $((ms / 1000)).$((ms / 100 % 10)) s busy"
 }
 
-#   start POOL KIND NAME COMMAND...
+#   start POOL KIND NAME COMMAND... A shell has its jobs ignore what comes from
+#   a terminal, and tests send that.
 start () {
-    local pool=$1 kind=$2 name=$3 log tmp as=()
+    local pool=$1 kind=$2 name=$3 log tmp as=(env --default-signal=INT,QUIT)
     shift 3
-    [ "$pool" != working ] || as=(nice -n 19 prlimit --cpu=1200)
+    [ "$pool" != working ] || as+=(nice -n 19 prlimit --cpu=1200)
     number=$((number + 1))
     log=$logs/${name//[\/ ]/-}.log
     tmp=$scratch/$number

@@ -68,6 +68,8 @@ expect 'a broken plan fails' '1 passed, 1 failed' 1
 fake cluster a.sh 'exit 0'
 fake cluster test_b 'exit 3'
 expect 'a script is one case' '1 passed, 1 failed' 1
+fake cluster a.sh 'trap "exit 0" INT' 'kill -INT $$' 'exit 1'
+expect 'a test may be interrupted' '1 passed, 0 failed' 0
 fake cluster a.sh 'sleep 20 >/dev/null 2>&1 &'
 expect 'what a test left behind fails and is killed' '1 passed, 1 failed' 1 \
     'FAIL  cluster/a left a process behind: '
