@@ -78,6 +78,7 @@ take_change (lk_lock *lock, const lk_grant *grant, int64_t now_ms)
 {
     if (grant->type == lock->change.type || grant->type == LK_LOCK_TYPE_COUNT) {
         lock->token = grant->token;
+        lock->ordinal = grant->ordinal;
         lk_book_occur (lock, LK_ON_CHANGED, LK_OK, now_ms);
     }
 }
@@ -91,6 +92,7 @@ take_resumed (lk_lock *lock, const lk_grant *grant, int64_t now_ms)
         return; /* it was over already, which the next tick says */
     }
     lock->token = grant->token;
+    lock->ordinal = grant->ordinal;
     if (grant->until_ms < lock->until_ms) {
         lock->until_ms = grant->until_ms;
     }

@@ -284,8 +284,11 @@ START_TEST (another_service_goes_on)
     pass (&w, 1100);
     expect_letter (&w, "LOCK", lock->serial, body);
     expect_no_event (&w);
-    deliver (&w, locked_by_the_next (), lock->serial);
+    lk_message *locked = locked_by_the_next ();
+    lk_message_set_number (locked, "ordinal", 2);
+    deliver (&w, locked, lock->serial);
     expect_event (&w, LK_EVENT_SAFE, lock, LK_OK);
+    ck_assert_uint_eq (lk_lock_ordinal (lock), 2);
     pass (&w, LEASE);
     expect_nothing_sent (&w);
     expect_no_event (&w);

@@ -102,6 +102,7 @@ answer_change (world *self, const lk_lock *lock, uint32_t turn,
     lk_message *message = new_locked ();
     lk_message_set_hex (message, "token", 8);
     lk_message_set_text (message, "type", type);
+    lk_message_set_number (message, "ordinal", 2);
     lk_message_set_number (message, "turn", turn);
     deliver (self, message, lock->serial);
 }
@@ -146,6 +147,7 @@ START_TEST (upgraded)
     expect_event (&w, LK_EVENT_CHANGED, lock, LK_OK);
     ck_assert_int_eq (lk_lock_get_type (lock), LK_EXCLUSIVE);
     ck_assert_uint_eq (lk_lock_token (lock), 8);
+    ck_assert_uint_eq (lk_lock_ordinal (lock), 2);
     answer_change (&w, lock, 1, "exclusive");
     pass (&w, 5000);
     expect_no_event (&w);
