@@ -6,13 +6,13 @@
 #
 #   BUILD=build sh tests/sim/canaries.sh [NAME...]
 #
-#   Each canary is a copy of a file or two of the core with a mistake in it,
-#   linked with the other objects of the simulator, which has to fail within
-#   the seeds said here, of the storm or of a script. A mistake that can no
-#   longer be made, because the core has changed, fails too, and so does one
-#   that the table in lockkeeper-internals(7) lacks. Those that may need more
-#   than SEEDS_MAX seeds of the storm are tried by name only, or by `make
-#   canaries`, which tries all and ends with the table. Prints TAP.
+#   Each canary is a copy of a file or two with a mistake in it (of the core, if
+#   no folder is said), linked with the other objects of the simulator, which
+#   has to fail within the seeds said here, of the storm or of a script. A
+#   mistake that can no longer be made, because the code has changed, fails too,
+#   and so does one that the table in lockkeeper-internals(7) lacks. Those that
+#   may need more than SEEDS_MAX seeds of the storm are tried by name only, or
+#   by `make canaries`, which tries all and ends with the table. Prints TAP.
 
 cd "$(dirname "$0")/../.." || exit 2
 build=${BUILD:-build}
@@ -29,14 +29,13 @@ failed=0
 waiting=
 wanted=" $* "
 
-#   All objects of the simulator, the changed ones in place of the core's.
-link_with () {    # folder
+#   All objects of the simulator, the changed ones in place of their own.
+link_with () {    # folder, changed objects
     objects=
     for object in $(cat "$build/tests/sim/objects"); do
-        changed=$1/$(basename "$object")
-        case $object in
-        */plugins/lock/core/*) [ ! -f "$changed" ] || object=$changed ;;
-        esac
+        for changed in $2; do
+            [ "$object" = "${object%"/$changed"}" ] || object=$1/$changed
+        done
         objects="$objects $object"
     done
     # shellcheck disable=SC2086
@@ -46,22 +45,26 @@ link_with () {    # folder
 #   Says what came of it in the file `result`: ok or not ok, seeds, words.
 try () {    # name, most seeds, storm or script, file and sed expression, ...
     folder=$scratch/$1
-    most=$2 where=$3
+    most=$2 where=$3 changes=
     shift 3
     while [ $# -gt 0 ]; do
-        sed -z "$2" "plugins/lock/core/$1" >"$folder/$1"
-        if cmp -s "$folder/$1" "plugins/lock/core/$1"; then
+        source=$1
+        [ "$source" != "${source#*/}" ] || source=plugins/lock/core/$1
+        mkdir -p "$folder/${source%/*}"
+        sed -z "$2" "$source" >"$folder/$source"
+        if cmp -s "$folder/$source" "$source"; then
             echo "not_ok - $1 has no place for this mistake any more"
             return
         fi
-        $compiler -std=gnu11 -O1 -w -Isrc -Iinclude -Iplugins/lock/core \
-            -c -o "$folder/${1%.c}.o" "$folder/$1" || {
+        $compiler -std=gnu11 -O1 -w -Isrc -Iinclude -I"${source%/*}" \
+            -c -o "$folder/${source%.c}.o" "$folder/$source" || {
             echo 'not_ok - does not compile'
             return
         }
+        changes="$changes ${source%.c}.o"
         shift 2
     done
-    link_with "$folder" || {
+    link_with "$folder" "$changes" || {
         echo 'not_ok - does not link'
         return
     }
@@ -94,7 +97,7 @@ gather () {
         [ "$verdict" = ok ] || verdict='not ok'
         echo "$verdict $number - $name: $words"
         read -r file where <"$scratch/$name/about"
-        printf '%-34s %-14s %-22s %6s  %s\n' "$name" "$file" "$where" \
+        printf '%-34s %-14s %-22s %6s  %s\n' "$name" "${file##*/}" "$where" \
             "$seeds" "$words" >>"$scratch/table"
         rm -rf "${scratch:?}/$name"
     done
@@ -199,6 +202,11 @@ canary time-left-from-arrival 3000 storm answers.c \
     's/reply->as_of + reply->left_ms/node->now_ms + reply->left_ms/'
 canary restart-closes 500 storm node.c \
     's/lk_outlet_init (&node->outlet);/&\n    node->proxy.closed = config->facts.session;/'
+
+canary lease-comes-back 20 late-mark proxy.c \
+    's/self->live && node->now_ms >= self->lease_until_ms) {\n        end/self->live \&\& node->now_ms >= self->lease_until_ms + 1500) {\n        end/'
+canary library-believes-for-longer 60 storm src/client/lease.c \
+    's/return lk_lease_view_until ([^;]*/& + 1000/'
 
 #   ------------------------------------------------------------ streams
 
@@ -334,6 +342,8 @@ canary forced-is-done-early 300 storm release.c \
     's/ && !is_not_the_last (node, entry)//'
 canary check-finds-nobody 60 storm release.c \
     's/return holder != NULL;/return false;/'
+canary check-finds-anybody 20 set-moves release.c \
+    's/return holder != NULL;/return true;/'
 canary upgrade-beside-a-reader 60 storm grant.c \
     's/return queue->active == 1 ? upgrade : NULL;/return upgrade;/'
 canary others-beside-an-upgrade 60 storm grant.c \
@@ -348,6 +358,8 @@ canary upgrade-keeps-its-token 60 storm apply_grant.c \
     's/    entry->token = lk_apply_stamp (self, home);/    if (entry->token == 0) {\n        entry->token = lk_apply_stamp (self, home);\n    }/'
 canary downgrade-lets-nobody-in 60 storm apply.c \
     's/lk_apply_tell_locked (self, tells, entry);\n    }\n    lk_apply_grant_or_note (self, home, queue, tells);/lk_apply_tell_locked (self, tells, entry);\n    }/'
+canary told-as-what-it-became 60 late-turns home.c \
+    's/reply->type = tell->type;/reply->type = entry->type;/'
 canary late-turn-counts 60 late-turns apply.c \
     's/op->ticket\.turn <= entry->turn/op->ticket.turn == entry->turn/' \
     home.c \

@@ -213,8 +213,12 @@ is_in_force (const sim_checker *self, const sim_claim *claim)
 bool
 sim_claim_believed (const sim_checker *self, const sim_claim *claim)
 {
-    return claim->held && !claim->expired && claim->lingers_until == 0
-           && self->now < claim->until && is_in_force (self, claim);
+    if (!claim->held || claim->expired || claim->lingers_until != 0) {
+        return false;
+    }
+    return claim->reckons
+               ? self->now < claim->own_until
+               : self->now < claim->until && is_in_force (self, claim);
 }
 
 bool
@@ -293,6 +297,7 @@ sim_checker_kind (sim_checker *self, sim_who who, const sim_kind *kind)
     sim_claim *claim = NULL;
 
     while ((claim = sim_checker_next_claim (self, who, claim))) {
+        claim->described = true;
         claim->mode = kind->mode;
         claim->duration_ms = kind->duration_ms;
         claim->linger_ms = kind->linger_ms;

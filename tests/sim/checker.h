@@ -30,6 +30,9 @@
 #define SIM_RETURNED_MAX 16
 #define SIM_PAST_MAX 32
 #define SIM_QUEUE_MAX 192 /* tickets of an object */
+#define SIM_SAID_MAX 2048 /* a multiple of SIM_SAID_WAYS */
+#define SIM_SAID_WAYS 8
+#define SIM_TOLD_MAX 64
 #define SIM_FOREVER INT64_MAX
 
 /*  Who asks: an application's request on a host. */
@@ -45,6 +48,7 @@ typedef struct {
     int64_t asked_at;
     int64_t wait_until; /* SIM_FOREVER: waits for ever */
     int64_t grace_ms;   /* that nobody else gets it after its duration */
+    bool described;     /* its kind is known: */
     lk_lock_mode mode;  /* as asked for; its type: as it is held */
     bool held;
     int64_t held_at;  /* since then */
@@ -83,6 +87,8 @@ typedef struct {
     uint64_t key;
     int64_t until;       /* end of the duration */
     int64_t lease_until; /* end of the host's lease */
+    bool reckons;        /* its application does, and believes ... */
+    int64_t own_until;   /* ... till then */
 } sim_claim;
 
 typedef struct {
@@ -92,11 +98,41 @@ typedef struct {
     bool parted; /* the last part of its table was sent, from there on */
     uint64_t last_part;
     lk_hosts filled; /* who acknowledged that part */
+    uint64_t has[LK_LEADERS_MAX][LK_LEADERS_MAX]; /* operations, by stream and
+                                                     leader */
 } sim_known_decree;
+
+/*  What the leaders' tables say of a lock that is held: since which operation
+ *  of its home, at the earliest, as a lock of that type, and since when kept;
+ *  counted from 1, 0: never. */
+typedef struct {
+    uint64_t key; /* 0: free */
+    uint64_t token;
+    uint32_t turn;
+    uint32_t ordinal;
+    uint64_t typed[LK_LOCK_TYPE_COUNT];
+    uint64_t kept;
+    size_t decree;                 /* whose operations these are */
+    uint8_t home;                  /* place */
+    uint64_t look[LK_LEADERS_MAX]; /* by leader: that found it last */
+} sim_said;
+
+/*  What somebody was told of one, to be compared with that. */
+typedef struct {
+    uint64_t key;
+    uint64_t token;
+    lk_lock_type type;
+    uint32_t ordinal; /* 0: not told */
+    uint32_t turn;
+    bool any_turn; /* its own is counted by its application */
+    bool kept;
+    bool weaker; /* may be told as shared ahead of the tables */
+} sim_telling;
 
 /*  What a leader's table said of an object when it was last looked into. */
 typedef struct {
     size_t active;
+    size_t former;  /* of these, as many were there before */
     uint64_t top;   /* highest token */
     uint32_t bound; /* of those that hold it */
     lk_request_id upgrade;
@@ -123,6 +159,10 @@ typedef struct {
     sim_hearing hears[SIM_HOSTS_MAX];
     uint64_t seen;  /* its table: operations when it was last looked into ... */
     size_t seen_in; /* ... as that of this decree, by its place; 0: never */
+    uint64_t look;  /* ... by that look; */
+    uint64_t read[LK_LEADERS_MAX]; /* operations by stream */
+    lk_term counted;               /* see sim_checker_count */
+    uint64_t count;
     sim_seen of[SIM_OBJECTS_MAX];
 } sim_service;
 
@@ -153,6 +193,7 @@ typedef struct {
     int64_t wanted_at;  /* somebody waited who does no more */
     int64_t forced_at;  /* an operator asked for its end */
     int64_t lingers_until; /* ... maybe, behind one who waited and is gone */
+    int64_t vanished_at;   /* some leader's table lost a holder */
     sim_past past[SIM_PAST_MAX]; /* a ring */
     size_t past_count;           /* ever */
     sim_rival rival[2];          /* the latest two: one is another than yours */
@@ -201,10 +242,14 @@ typedef struct {
     uint8_t ballast_host;  /* has that many locks more, which are only */
     uint32_t ballast_held; /* counted */
     bool looks_seldom;     /* into tables, since they are big */
-    uint8_t spoilt;        /* whose table was made wrong, */
-    lk_term spoilt_term;   /* of that term */
-    int64_t reclaimed_at;  /* the last one began; 0: none */
-    int64_t settled_at;    /* since then nothing is amiss; 0: not so */
+    sim_said said[SIM_SAID_MAX];
+    bool said_lost; /* one of a lock that is held was forgotten */
+    sim_telling told[SIM_TOLD_MAX]; /* not compared yet */
+    size_t told_count;
+    uint8_t spoilt;       /* whose table was made wrong, */
+    lk_term spoilt_term;  /* of that term */
+    int64_t reclaimed_at; /* the last one began; 0: none */
+    int64_t settled_at;   /* since then nothing is amiss; 0: not so */
     uint64_t grants;
     uint64_t takeovers;
     int64_t silent_ms; /* from when on a host is out of reach; 0: never */
@@ -284,6 +329,10 @@ void sim_checker_answered (sim_checker *self, sim_who who);
 /*  The same, and that it is lost: who sleeps cannot know, and nobody waits for
  *  that. */
 void sim_checker_ending (sim_checker *self, sim_who who);
+
+/*  Its application reckons by itself until when it may act as the holder, with
+ *  what it has heard and can see so far; 0: not at all. */
+void sim_checker_believes (sim_checker *self, sim_who who, int64_t until);
 
 /*  Nothing has been amiss for long: nobody may wait so long for what nobody
  *  has, unless it is a host that is not alive. To be asked every now and
@@ -400,6 +449,10 @@ void sim_checker_queue (sim_checker *self, uint8_t host,
 /*  Who of them waits, though it need not; NULL if nobody does. */
 const lk_ticket *sim_queue_stuck (const lk_ticket *tickets, size_t count);
 
+/*  A host has made a step, and may have applied operations, be it that it ends
+ *  with that step. */
+void sim_checker_count (sim_checker *self, uint8_t host, const lk_node *node);
+
 /*  This host's table of that term was made wrong, and is not looked at. */
 void sim_checker_spoils (sim_checker *self, uint8_t host, lk_term term);
 
@@ -466,6 +519,22 @@ void sim_claim_check_alone (sim_checker *self, const sim_claim *claim);
 /*  and it is its turn: there is a unit for it, nobody was before it, and it was
  *  quiet. */
 void sim_claim_check_turn (sim_checker *self, const sim_claim *claim);
+
+/*  checker_said.c: a look into the table of the leader with that place, of the
+ *  latest decree, finds this ticket held; `again`: it is not the first. */
+void sim_said_note (sim_checker *self, size_t place, const lk_ticket *ticket,
+                    bool again);
+
+/*  Somebody is told that: it is compared when the step is over that tells it;
+ *  or nobody can any more. */
+void sim_said_told (sim_checker *self, const sim_telling *told);
+void sim_said_compare (sim_checker *self);
+void sim_said_forget (sim_checker *self);
+
+/*  Whether some leader's table had it held with that token at that time or
+ *  later, as far as the looks show. */
+bool sim_said_held (const sim_checker *self, uint8_t object, uint64_t token,
+                    int64_t since);
 
 /*  The place of an object; if nobody asked for it: SIM_ANY_OBJECT, or it is
  *  noted now. */

@@ -220,6 +220,17 @@ check_ended (sim_checker *self, uint8_t host, const lk_msg_request *request)
     }
 }
 
+static void
+compare_told (sim_checker *self, const lk_msg_reply *reply)
+{
+    sim_said_told (self, &(sim_telling) {.key = reply->key,
+                                         .token = reply->token,
+                                         .type = reply->type,
+                                         .ordinal = reply->ordinal,
+                                         .turn = reply->turn,
+                                         .kept = reply->kept});
+}
+
 void
 sim_checker_sent (sim_checker *self, uint8_t host,
                   const lk_lock_message *message)
@@ -262,6 +273,9 @@ sim_checker_sent (sim_checker *self, uint8_t host,
         if (!message->as.request.by_key) {
             check_ended (self, host, &message->as.request);
         }
+        break;
+    case LK_MSG_LOCKED:
+        compare_told (self, &message->as.reply);
         break;
     case LK_MSG_READY:
         sim_checker_in_force (self, &message->as.decree.decree);

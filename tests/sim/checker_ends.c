@@ -318,11 +318,28 @@ sim_checker_service_gone (sim_checker *self, uint8_t host, bool reboot)
     if (reboot) {
         end_works (self, host, ALL_APPS);
     }
+    sim_said_forget (self);
     service->process++;
     service->session = 0;
     service->lease_until = 0;
     service->table = (lk_term) {0, 0};
     memset (service->hears, 0, sizeof service->hears);
+}
+
+/*  What was over is so for good: somebody else may have it. */
+static void
+check_not_back (sim_checker *self, uint8_t host, uint64_t session,
+                int64_t until)
+{
+    const sim_service *service = &self->service[host];
+
+    if (session == service->session && self->now >= service->lease_until
+        && self->now < until) {
+        sim_checker_fail (self,
+                          "BACK: the lease of h%d's session %llu is prolonged "
+                          "when it is over",
+                          host, (unsigned long long) session);
+    }
 }
 
 void
@@ -331,6 +348,7 @@ sim_checker_lease (sim_checker *self, uint8_t host, uint64_t session,
 {
     sim_service *service = &self->service[host];
 
+    check_not_back (self, host, session, until);
     if (session > service->facts.session) {
         sim_checker_fail (self,
                           "h%d uses session %llu, which is not on its "
@@ -348,6 +366,23 @@ sim_checker_lease (sim_checker *self, uint8_t host, uint64_t session,
             && claim->process == service->process) {
             claim->lease_until = claim->session == session ? until : 0;
         }
+    }
+}
+
+void
+sim_checker_believes (sim_checker *self, sim_who who, int64_t until)
+{
+    sim_claim *claim = NULL;
+
+    while ((claim = sim_checker_next_claim (self, who, claim))) {
+        if (claim->held && claim->reckons && self->now >= claim->own_until
+            && self->now < until) {
+            sim_checker_fail (self,
+                              "BACK: request %llu of h%d is believed in again",
+                              (unsigned long long) who.serial, who.host);
+        }
+        claim->reckons = true;
+        claim->own_until = until;
     }
 }
 
@@ -378,7 +413,7 @@ void
 sim_checker_checked (sim_checker *self, lk_name object, uint64_t token,
                      bool held, uint64_t newest, int64_t asked_at)
 {
-    uint8_t place = sim_checker_object (self, object);
+    uint8_t place = sim_checker_need_object (self, object);
 
     for (size_t i = 0; i < self->claim_count; i++) {
         const sim_claim *claim = &self->claim[i];
@@ -396,7 +431,10 @@ sim_checker_checked (sim_checker *self, lk_name object, uint64_t token,
                 claim->who.host, (unsigned long long) claim->token);
         }
     }
-    if (held && newest < token) {
+    if (held
+        && (newest < token
+            || !(self->looks_seldom
+                 || sim_said_held (self, place, token, asked_at)))) {
         sim_checker_fail (
             self, "CHECK: token %llx of %s is held, the newest is %llx",
             (unsigned long long) token, sim_checker_title (self, place),

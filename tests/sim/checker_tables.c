@@ -200,12 +200,13 @@ same_request (const lk_request_id *a, const lk_request_id *b)
 }
 
 static sim_seen
-look_at (const lk_ticket *tickets, size_t count)
+look_at (const lk_ticket *tickets, size_t count, uint64_t top)
 {
     sim_seen seen = {.active = 0};
 
     for (size_t i = 0; i < count && tickets[i].token != 0; i++) {
         seen.active++;
+        seen.former += tickets[i].token <= top;
         if (seen.top < tickets[i].token) {
             seen.top = tickets[i].token;
         }
@@ -307,7 +308,7 @@ compare_queue (sim_reading *self, uint8_t object)
         self->again ? &checker->service[self->host].of[object] : NULL;
     sim_seen *seen = &self->seen[object];
 
-    *seen = look_at (self->tickets, self->count);
+    *seen = look_at (self->tickets, self->count, former ? former->top : 0);
     if (former && self->next) {
         check_since (checker, self->host, former, seen, self->tickets);
     }
@@ -333,6 +334,7 @@ end_queue (sim_reading *self)
         note_queued (self, ticket);
         note_pending (self, ticket);
         if (ticket->token != 0) {
+            sim_said_note (checker, self->place, ticket, self->again);
             check_not_returned (checker, self->host, ticket);
             self->others += !match_claim (self, ticket);
         }
@@ -388,6 +390,20 @@ read_sets (const sim_reading *self, lk_node *node)
     }
 }
 
+/*  Objects that are not held any more by all who held them. */
+static void
+note_vanished (const sim_reading *self)
+{
+    sim_checker *checker = self->checker;
+    const sim_seen *former = checker->service[self->host].of;
+
+    for (size_t i = 0; self->again && i < checker->object_count; i++) {
+        if (self->seen[i].former < former[i].active) {
+            checker->object[i].vanished_at = checker->now;
+        }
+    }
+}
+
 static void
 check_table (sim_checker *self, size_t place, lk_node *node, bool again,
              bool next)
@@ -417,6 +433,7 @@ check_table (sim_checker *self, size_t place, lk_node *node, bool again,
     }
     end_queue (&reading);
     read_sets (&reading, node);
+    note_vanished (&reading);
     memcpy (service->of, reading.seen, sizeof service->of);
     check_durable (self, reading.host);
     check_ballast (self, reading.host, reading.others);
@@ -468,6 +485,8 @@ look_into (sim_checker *self, size_t place, lk_node *node, bool changed)
     service->seen = length;
     service->seen_in = self->latest + 1;
     check_table (self, place, node, again, again && former + 1 == length);
+    service->look = self->look;
+    memcpy (service->read, node->table.sequence, sizeof service->read);
 }
 
 void
@@ -493,4 +512,5 @@ sim_checker_stepped (sim_checker *self, uint8_t host, lk_node *node)
             look_into (self, place, node, true);
         }
     }
+    sim_said_compare (self);
 }

@@ -67,12 +67,51 @@ check_answer (sim_checker *self, const sim_claim *claim, const sim_grant *grant)
     }
 }
 
+/*  Its home counts from the grant on, by a clock that may be wrong as well. */
+static void
+check_until (sim_checker *self, const sim_claim *claim, int64_t until)
+{
+    int64_t most_ms = claim->duration_ms + claim->duration_ms / 4 + 2;
+
+    if (!claim->described || claim->mode.lenient || claim->heir_of) {
+        return;
+    }
+    if (claim->duration_ms == 0
+            ? until != SIM_FOREVER
+            : until + 2 < claim->asked_at + claim->duration_ms
+                  || until > self->now + most_ms) {
+        sim_checker_fail (
+            self,
+            "LEFT: request %llu of h%d is told %lld ms, asked for "
+            "%lld ms ago for %lld or a fifth more",
+            (unsigned long long) claim->who.serial, claim->who.host,
+            (long long) (until - self->now),
+            (long long) (self->now - claim->asked_at),
+            (long long) claim->duration_ms);
+    }
+}
+
+/*  ... as the leaders' tables have it. */
+static void
+compare_told (sim_checker *self, const sim_claim *claim, const sim_grant *grant)
+{
+    sim_said_told (self, &(sim_telling) {.key = grant->key,
+                                         .token = grant->token,
+                                         .type = grant->type,
+                                         .ordinal = grant->ordinal,
+                                         .any_turn = true,
+                                         .kept = claim->mode.is_static,
+                                         .weaker = claim->asked_turn > 0});
+}
+
 static void
 note_grant (sim_checker *self, sim_claim *claim, const sim_grant *grant)
 {
     sim_claim *former;
 
     check_answer (self, claim, grant);
+    check_until (self, claim, grant->until);
+    compare_told (self, claim, grant);
     claim->held = true;
     claim->held_at = self->now;
     claim->kept = claim->mode.is_static;
@@ -127,6 +166,7 @@ note_again (sim_checker *self, sim_claim *claim, const sim_grant *grant)
     bool changes =
         claim->asked_turn != claim->turn && grant->turn == claim->asked_turn;
 
+    compare_told (self, claim, grant);
     if (grant->key != claim->key
         || (!changes && grant->turn == claim->turn
             && grant->token != claim->token)) {
@@ -229,6 +269,8 @@ sim_checker_resumed (sim_checker *self, sim_who who, const sim_grant *grant)
         sim_checker_fail (self, "RESUMED: request %llu of h%d, which was over",
                           (unsigned long long) who.serial, who.host);
     }
+    check_until (self, claim, grant->until);
+    compare_told (self, claim, grant);
     claim->process = grant->process;
     claim->session = grant->session;
     claim->lease_until = grant->lease_until;

@@ -163,6 +163,19 @@ read_all (sim_world *world, uint8_t host)
     lk_book_tick (self->book, now_ms);
 }
 
+/*  What it would answer now if it were asked whether it holds its lock. */
+void
+sim_client_sees (sim_world *world, uint8_t host)
+{
+    const sim_client *self = &world->clients.item[host];
+
+    if (self->number && self->held) {
+        int64_t until = sim_true_time (world, host, lk_book_until (self->lock));
+        sim_checker_believes (&world->checker, sim_client_who (host, self),
+                              until);
+    }
+}
+
 static void
 send_all (sim_world *world, uint8_t host)
 {
@@ -204,6 +217,7 @@ work (sim_world *world, uint8_t host)
         }
         sim_client_act (world, host);
     }
+    sim_client_sees (world, host);
     send_all (world, host);
     schedule (world, host);
 }

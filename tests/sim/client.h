@@ -70,6 +70,9 @@ void sim_client_service_up (struct sim_world *world, uint8_t host);
 void sim_client_service_gone (struct sim_world *world, uint8_t host,
                               bool reboot);
 
+/*  Its host's lease page says something else. */
+void sim_client_sees (struct sim_world *world, uint8_t host);
+
 /*  Stops its process for a while, and not what it has started. */
 void sim_client_pause (struct sim_world *world, uint8_t host, int64_t duration);
 

@@ -347,6 +347,7 @@ carry_out (sim_world *self, uint8_t place, const lk_effect *effect)
         sim_checker_lease (&self->checker, place, effect->session, until);
         sim_apps_lease (self, place, until, effect->lease_until_ms);
         (void) sim_desk_carry_out (self, place, effect);
+        sim_client_sees (self, place);
         break;
     case LK_DO_STATUS:
         break; /* see note_status */
@@ -466,6 +467,7 @@ sim_host_step (sim_world *self, uint8_t place, lk_event *event)
         carry_out (self, place, &effects.item[i]);
     }
     self->stepping = -1;
+    sim_checker_count (&self->checker, place, host->node);
     if (host->doomed) {
         end_service (self, place, host->doom_reboot, host->doom_away);
         return;

@@ -42,7 +42,11 @@ set_up (void)
 static void
 get (uint8_t host, uint64_t serial, uint64_t token, int64_t until)
 {
+    int64_t duration_ms = until == SIM_FOREVER ? 0 : until - checker.now;
+
     sim_checker_asked (&checker, who (host, serial), gate, 600);
+    sim_checker_kind (&checker, who (host, serial),
+                      &(sim_kind) {.duration_ms = duration_ms});
     sim_checker_locked (&checker, who (host, serial), token, token + 7, until);
 }
 
@@ -89,6 +93,70 @@ START_TEST (a_lease_ends_belief)
     sim_checker_lease (&checker, 1, 5, 20000);
     checker.now = 10000;
     get (1, 2, 101, SIM_FOREVER);
+    expect_nothing ();
+}
+END_TEST
+
+START_TEST (no_lease_comes_back)
+{
+    checker.now = 9999;
+    sim_checker_lease (&checker, 0, 5, 20000);
+    checker.now = 10000;
+    expect_nothing ();
+    sim_checker_lease (&checker, 1, 5, 20000);
+    expect ("BACK");
+    set_up ();
+    sim_checker_lease (&checker, 1, 5, 0);
+    sim_checker_lease (&checker, 1, 5, 20000);
+    expect ("BACK");
+}
+END_TEST
+
+/*  Its own reckoning counts, be it longer or shorter than the lease. */
+START_TEST (an_application_reckons_by_itself)
+{
+    sim_checker_lease (&checker, 1, 5, SIM_FOREVER);
+    get (0, 1, 100, SIM_FOREVER);
+    sim_checker_believes (&checker, who (0, 1), 11000);
+    checker.now = 10999;
+    get (1, 2, 101, SIM_FOREVER);
+    expect ("TWO HOLDERS");
+    set_up ();
+    get (0, 1, 100, SIM_FOREVER);
+    sim_checker_believes (&checker, who (0, 1), 2000);
+    checker.now = 2000;
+    get (1, 2, 101, SIM_FOREVER);
+    expect_nothing ();
+    sim_checker_believes (&checker, who (0, 1), 2001);
+    expect ("BACK");
+}
+END_TEST
+
+/*  Asked for now, for 5 s by any host's clock. */
+static void
+get_until (int64_t until)
+{
+    set_up ();
+    sim_checker_asked (&checker, who (0, 1), gate, 600);
+    sim_checker_kind (&checker, who (0, 1), &(sim_kind) {.duration_ms = 5000});
+    sim_checker_locked (&checker, who (0, 1), 100, 7, until);
+}
+
+START_TEST (the_time_left_is_that_asked_for)
+{
+    get_until (checker.now + 4998);
+    expect_nothing ();
+    get_until (checker.now + 4997);
+    expect ("LEFT");
+    get_until (checker.now + 6252);
+    expect_nothing ();
+    get_until (checker.now + 6253);
+    expect ("LEFT");
+    get_until (SIM_FOREVER);
+    expect ("LEFT");
+    set_up ();
+    sim_checker_asked (&checker, who (0, 1), gate, 600);
+    sim_checker_locked (&checker, who (0, 1), 100, 7, 90000);
     expect_nothing ();
 }
 END_TEST
@@ -259,11 +327,12 @@ START_TEST (nobody_waits_for_a_child)
 {
     for (int taken = 0; taken < 3; taken++) {
         set_up ();
-        sim_checker_forces (&checker, gate);
-        checker.now += taken == 1 ? 59999 : 60000;
         sim_checker_lease (&checker, 0, 5, SIM_FOREVER);
         sim_checker_lease (&checker, 1, 5, SIM_FOREVER);
-        get (0, 1, 100, checker.now);
+        sim_checker_forces (&checker, gate);
+        checker.now += taken == 1 ? 59999 : 60000;
+        get (0, 1, 100, SIM_FOREVER);
+        checker.claim[0].until = checker.now;
         sim_checker_works (&checker, who (0, 1), gate, LK_EXCLUSIVE,
                            checker.now + 500);
         sim_checker_expired (&checker, who (0, 1));
@@ -536,6 +605,9 @@ main (void)
     tcase_add_test (test_case, one_after_the_other_is_well);
     tcase_add_test (test_case, two_holders);
     tcase_add_test (test_case, a_lease_ends_belief);
+    tcase_add_test (test_case, no_lease_comes_back);
+    tcase_add_test (test_case, an_application_reckons_by_itself);
+    tcase_add_test (test_case, the_time_left_is_that_asked_for);
     tcase_add_test (test_case, a_dead_service_does_not_end_belief);
     tcase_add_test (test_case, a_dead_host_ends_belief);
     tcase_add_test (test_case, a_duration_ends_belief_and_grace_follows);

@@ -441,9 +441,9 @@ START_TEST (what_is_free_is_not_refused)
     ask (0, 1, units (1));
     sim_checker_full (&checker, who (0, 1));
     expect ("FULL");
+    sim_checker_lease (&checker, 1, 5, 60000);
     checker.now = 50000;
     checker.settled_at = 1;
-    sim_checker_lease (&checker, 1, 5, 60000);
     ask (1, 2, units (1));
     sim_grant grant = grant_of (100, 1, LK_SEMAPHORE);
     grant.lease_until = 60000;

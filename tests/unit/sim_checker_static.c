@@ -27,8 +27,8 @@ START_TEST (a_static_lock_outlives_its_host)
 
     get (0, 1, mode, 100, 1);
     sim_checker_service_gone (&checker, 0, true);
-    checker.now = 50000;
     sim_checker_lease (&checker, 1, 5, 60000);
+    checker.now = 50000;
     ask (1, 2, shared);
     sim_grant grant = grant_of (101, 1, LK_SHARED);
     grant.lease_until = 60000;

@@ -44,7 +44,7 @@ ask (uint8_t host, uint64_t serial, lk_lock_mode mode)
 {
     sim_checker_asked (&checker, who (host, serial), gate, 600);
     sim_checker_kind (&checker, who (host, serial),
-                      &(sim_kind) {mode, 1000, 0});
+                      &(sim_kind) {mode, mode.lenient ? 1000 : 0, 0});
 }
 
 static sim_grant
