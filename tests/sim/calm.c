@@ -40,12 +40,11 @@ sim_calm_candidates (const sim_world *world, const lk_decree *decree)
 }
 
 /*  As many leaders as can be; one less where a link between two is dead. */
-static void
-check_leader_count (sim_world *world, const lk_decree *decree)
+static int
+leaders_wanted (const sim_world *world, const lk_decree *decree)
 {
     lk_hosts can = sim_calm_candidates (world, decree);
     int count = __builtin_popcountll (can);
-    int wanted = world->common.leaders_max;
     bool whole = true;
 
     for (uint8_t a = 0; a < world->host_count; a++) {
@@ -54,12 +53,42 @@ check_leader_count (sim_world *world, const lk_decree *decree)
         }
     }
     count -= !whole;
-    if (wanted > count) {
-        wanted = count;
-    }
+    return count < world->common.leaders_max ? count
+                                             : world->common.leaders_max;
+}
+
+static void
+check_leader_count (sim_world *world, const lk_decree *decree)
+{
+    int wanted = leaders_wanted (world, decree);
+
     if (decree->leader_count < wanted) {
         FAIL (world, "LIVENESS: %d leaders, could be %d", decree->leader_count,
               wanted);
+    }
+}
+
+static bool
+is_changing (const sim_world *world)
+{
+    for (uint8_t host = 0; host < world->host_count; host++) {
+        if (world->host[host].changes != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*  What there is a reason for in the calm: more leaders, when a reclaim is
+ *  over, and other members. */
+void
+sim_calm_elects (sim_world *world, uint8_t host)
+{
+    const lk_decree *latest = sim_checker_latest (&world->checker);
+
+    if (world->checker.settled_at > 0 && latest && !is_changing (world)
+        && latest->leader_count >= leaders_wanted (world, latest)) {
+        FAIL (world, "RESTLESS: h%d holds an election without a reason", host);
     }
 }
 

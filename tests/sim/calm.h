@@ -36,4 +36,7 @@ void sim_calm_check_told (struct sim_world *world);
 /*  Violations go to the checker, as "LIVENESS: ...". */
 void sim_calm_check (struct sim_world *world);
 
+/*  A host asks for votes. */
+void sim_calm_elects (struct sim_world *world, uint8_t host);
+
 #endif

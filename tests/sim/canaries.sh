@@ -155,6 +155,11 @@ canary removal-by-the-old-quorum 20 last-mark activation.c \
 canary few-leaders-for-ever 100 storm election.c \
     's/if (!leaders_are_few (node))/if (!leaders_are_few (node) || 1)/'
 
+canary fills-with-one-way-hearing 60 one-way-link election.c \
+    's/\n            || (leader != node->config\.self\n[^{]*{/) {/'
+canary fills-with-one-way-sight 20 one-way-link election.c \
+    's/if (!lk_hosts_has (peer->sees, leader)\n            || (\(leader != node->config\.self[^{]*\))) {/if (\1) {/'
+
 #   ------------------------------------------------------------ takeovers
 
 canary amnesiac-counts-as-holding 60 storm transfer.c \
@@ -196,6 +201,8 @@ canary vouches-in-a-reclaim 60 report-lost peer.c \
     's/if ((table->reclaim >> home & 1)\n            && table->reported\[home\]\[host\] != session) {/if (0) {/'
 canary silent-for-a-new-leader 20 heard-by-former peer.c \
     's/if (node->now_ms <= node->ready_ms\n[^{]*{/if (0) {/'
+canary silence-of-a-former-term 60 silent-before watch.c \
+    's/crowd->silent_by = 0;/(void) crowd;/'
 canary one-says-silent-for-all 200 storm upkeep.c \
     's/return (others & ~crowd->silent_by) == 0\n           && lk_is_silent/return lk_is_silent/'
 canary time-left-from-arrival 3000 storm answers.c \

@@ -4,6 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
+#include "calm.h"
 #include "world.h"
 
 #define INTRODUCE_MS 2000
@@ -290,6 +291,7 @@ persist (sim_world *self, uint8_t place, const lk_facts *facts)
     if (facts->promised.proposer == host->config.id
         && sim_term_compare (facts->promised, host->disk.promised) != 0) {
         self->totals.elections++;
+        sim_calm_elects (self, place);
     }
     tell_facts (self, place, facts);
     sim_checker_facts (&self->checker, place, facts, false);

@@ -84,6 +84,8 @@ bool sim_heard_while_answering (struct sim_world *world,
                                 const lk_lock_message *message);
 bool sim_heard_while_asking (struct sim_world *world,
                              const lk_lock_message *message);
+bool sim_silent_before (struct sim_world *world,
+                        const lk_lock_message *message);
 bool sim_two_reclaims (struct sim_world *world, const lk_lock_message *message);
 bool sim_late_fill (struct sim_world *world, const lk_lock_message *message);
 bool sim_many_tickets (struct sim_world *world, const lk_lock_message *message);
@@ -95,6 +97,7 @@ bool sim_restart_after_fill (struct sim_world *world,
                              const lk_lock_message *message);
 bool sim_leader_vanishes (struct sim_world *world,
                           const lk_lock_message *message);
+bool sim_one_way_link (struct sim_world *world, const lk_lock_message *message);
 bool sim_voted_out (struct sim_world *world, const lk_lock_message *message);
 bool sim_slow_fill (struct sim_world *world, const lk_lock_message *message);
 bool sim_holder_out_of_sight (struct sim_world *world,

@@ -216,3 +216,35 @@ sim_leader_vanishes (sim_world *world, const lk_lock_message *message)
     }
     return false;
 }
+
+/*  -------------------------------------------------------- how quiet */
+
+#define SETTLED_MS 12000 /* a reclaim may have begun, whose end is waited for */
+
+/*  A link is cut in one direction for good: leaders that can be are found, and
+ *  no election follows. */
+bool
+sim_one_way_link (sim_world *world, const lk_lock_message *message)
+{
+    sim_plot *plot = &world->plot;
+    lk_decree decree;
+
+    (void) message;
+    if (plot->act == 0 && world->now > 3000
+        && sim_leaders (world, &decree) != 0) {
+        plot->who = decree.leader[sim_between (world, 0, 1)];
+        plot->whom = (lk_host) sim_between (world, 0, 2);
+        sim_network_cut (world, plot->who, plot->whom, SIM_FOREVER);
+        sim_begin_act (world, 1);
+    } else if (plot->act == 1 && sim_act_age (world) > SETTLED_MS) {
+        plot->count = (int) world->totals.elections;
+        sim_begin_act (world, 2);
+    } else if (plot->act == 2 && plot->count != (int) world->totals.elections) {
+        sim_checker_fail (&world->checker,
+                          "RESTLESS: an election, %lld ms after the link from "
+                          "h%d to h%d was cut",
+                          (long long) (SETTLED_MS + sim_act_age (world)),
+                          plot->who, plot->whom);
+    }
+    return false;
+}

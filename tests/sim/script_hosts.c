@@ -136,6 +136,24 @@ sim_heard_while_asking (sim_world *world, const lk_lock_message *message)
     return false;
 }
 
+/*  The same when that one leads with the home in the next term, in which it has
+ *  not said so. */
+bool
+sim_silent_before (sim_world *world, const lk_lock_message *message)
+{
+    sim_plot *plot = &world->plot;
+
+    if (plot->act == 0 && world->now > 2500) {
+        leave_one (world, false);
+    } else if (plot->act == 1 && message->kind == LK_MSG_SILENT
+               && message->from == plot->whom) {
+        sim_network_link (world, OUTSIDER, plot->whom, true);
+        sim_network_isolate (world, plot->who, true, true, SIM_FOREVER);
+        sim_begin_act (world, 2);
+    }
+    return false;
+}
+
 /*  -------------------------------------------------------- reclaims */
 
 /*  All leaders forget their tables at once; when what hosts report has just
