@@ -150,16 +150,24 @@ write_decree (const lk_lockd *self, lk_message *message,
     add_hosts (self, message, "members", decree->members);
 }
 
-/*  For how long it has been so; what changes is told at once. */
-static int64_t
+/*  What changes is told soon. */
+static void
 note_ready (lk_lockd *self, bool ready)
 {
-    const int64_t now_ms = lk_bus_now (self->bus);
     if (ready != self->was_ready || self->ready_ms == 0) {
         self->was_ready = ready;
-        self->ready_ms = now_ms;
+        self->ready_ms = lk_bus_now (self->bus);
     }
-    return now_ms - self->ready_ms;
+}
+
+/*  For how long it has been so. A question between two changes that were told
+ *  sees no beginning of anything: it may be over before it is told. */
+static int64_t
+ready_for (const lk_lockd *self, bool ready)
+{
+    return ready == self->was_ready && self->ready_ms != 0
+               ? lk_bus_now (self->bus) - self->ready_ms
+               : 0;
 }
 
 /*  Locks of this host that may soon be lost. */
@@ -183,13 +191,15 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
     const char *command = status.ready ? "LOCKREADY" : "NOLOCK";
     lk_message *message = request ? lk_message_reply (request, command)
                                   : lk_message_new ("*@.", command);
+    if (!request) {
+        note_ready (self, status.ready);
+    }
     lk_message_set_text (message, "host", lk_bus_host (self->bus));
     lk_message_set_text (message, "cluster", self->peers.charter.name);
     const lk_decree *decree = lk_lockd_decree (self, &status);
     lk_message_set_flag (message, "member", lk_lockd_is_member (self, decree));
     lk_message_set_flag (message, "ready", status.ready);
-    lk_message_set_number (message, "since_ms",
-                           note_ready (self, status.ready));
+    lk_message_set_number (message, "since_ms", ready_for (self, status.ready));
     lk_message_set_flag (message, "leads", status.leads);
     lk_message_set_flag (message, "may_lead", self->eligible);
     lk_message_set_number (message, "leaders_max", self->options.leaders_max);

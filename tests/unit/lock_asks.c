@@ -280,6 +280,34 @@ START_TEST (tells_its_status)
 }
 END_TEST
 
+/*  What it says when it is asked, after `ms` more. */
+static int64_t
+since_after (int64_t ms, bool ready)
+{
+    forget_sent ();
+    bus.now_ms += ms;
+    node.status.ready = ready;
+    give (new_message ("a@h2", "LOCKSTATUS", 3));
+    return lk_message_number (
+        only_sent ("a@h2", ready ? "LOCKREADY" : "NOLOCK"), "since_ms", -1);
+}
+
+/*  A question sees what may be over before it is told. */
+START_TEST (tells_since_when)
+{
+    node.status.ready = true;
+    add_effect ((lk_effect) {.type = LK_DO_STATUS});
+    tick ();
+    ck_assert_int_eq (since_after (30000, true), 30000);
+    ck_assert_int_eq (since_after (10, false), 0);
+    ck_assert_int_eq (since_after (10, true), 30020);
+    ck_assert_int_eq (since_after (10, false), 0);
+    add_effect ((lk_effect) {.type = LK_DO_STATUS});
+    tick ();
+    ck_assert_int_eq (since_after (2500, false), 2500);
+}
+END_TEST
+
 START_TEST (lists_tickets)
 {
     node.status.leads = true;
@@ -344,8 +372,9 @@ main (void)
         unlocks_what_it_had_before,
         unlocks_nothing_else,
     };
-    const TTest *const status[] = {tells_its_status, lists_tickets,
-                                   lists_names_of_bytes, names_leaders_instead};
+    const TTest *const status[] = {tells_its_status, tells_since_when,
+                                   lists_tickets, lists_names_of_bytes,
+                                   names_leaders_instead};
     const group groups[] = {
         GROUP ("requests", requests, set_up),
         GROUP ("status", status, set_up),

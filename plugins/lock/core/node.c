@@ -377,10 +377,18 @@ handle (lk_node *node, const lk_event *event)
 static void
 say_readiness (lk_node *node)
 {
-    bool is_served = lk_node_is_ready (node);
-    if (is_served != node->was_served) {
-        node->was_served = is_served;
+    if (lk_node_is_ready (node) != node->was_served) {
         lk_out_status (node);
+    }
+}
+
+/*  Who is told to look sees what is so at the end of the step. */
+static void
+note_readiness (lk_node *node)
+{
+    if (node->says_status) {
+        node->says_status = false;
+        node->was_served = lk_node_is_ready (node);
     }
 }
 
@@ -469,6 +477,7 @@ lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
     if (!event->more || node->stopped) {
         lk_stream_flush (node);
     }
+    note_readiness (node);
     if (!event->more || node->stopped || due) {
         node->deadline_ms = find_deadline (node);
     }

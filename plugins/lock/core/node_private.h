@@ -51,6 +51,7 @@ struct lk_node {
     int place;        /* own, among the leaders of that table; -1 */
     bool ready;       /* the table's decree is in force, as far as known */
     bool was_served;  /* what was last said of lk_node_is_ready */
+    bool says_status; /* in this step, at whose end it is looked at */
     int64_t ready_ms; /* since when */
     lk_stream stream;
     lk_shortcut shortcut;

@@ -157,6 +157,7 @@ void
 lk_out_status (lk_node *node)
 {
     add_effect (node, LK_DO_STATUS);
+    node->says_status = true;
 }
 
 /*  `text` is static. */
