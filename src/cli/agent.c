@@ -13,6 +13,7 @@
 #include "net/clock.h"
 #include "util/alloc.h"
 #include "util/hash.h"
+#include "wire/message_frame.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -160,6 +161,41 @@ take_events (agent *self)
 
 /*  -------------------------------------------------------- what it does */
 
+/*  What was done, or not; `out`: units that are out now, 0: not told. */
+static void
+print_json (const lk_agent_question *question, const char *deed, bool done,
+            uint32_t out)
+{
+    lk_message *row = lk_message_row_new ();
+    lk_cli_set_object (row, question->name);
+    lk_message_set_flag (row, deed, done);
+    lk_message_set_any (row, "out", out);
+    puts (lk_message_body (row));
+    lk_message_destroy (&row);
+}
+
+static void
+print_acquired (const lk_agent_question *question, uint32_t out)
+{
+    if (question->json) {
+        print_json (question, "acquired", out > 0, out);
+    } else if (out > 0) {
+        printf ("acquired %u\n", out);
+    } else {
+        puts ("full");
+    }
+}
+
+static void
+print_released (const lk_agent_question *question)
+{
+    if (question->json) {
+        print_json (question, "released", true, 0);
+    } else {
+        puts ("ok");
+    }
+}
+
 static int
 acquire (agent *self, const lk_agent_question *question)
 {
@@ -170,10 +206,10 @@ acquire (agent *self, const lk_agent_question *question)
     switch (error) {
     case LK_OK:
         self->units++;
-        printf ("acquired %u\n", ordinal);
+        print_acquired (question, ordinal);
         return LK_EXIT_OK;
     case LK_FULL:
-        puts ("full");
+        print_acquired (question, 0);
         return LK_EXIT_NO;
     default:
         return lk_cli_fail (error == LK_TIMEDOUT ? LK_EXIT_LATE
@@ -207,7 +243,7 @@ release (agent *self, const lk_agent_question *question)
         return lk_cli_fail (LK_EXIT_LOST, "a unit of '%s' was lost: %s",
                             shown.text, lk_err_text (lost));
     }
-    puts ("ok");
+    print_released (question);
     return LK_EXIT_OK;
 }
 

@@ -24,6 +24,7 @@ typedef enum { LK_AGENT_ACQUIRE, LK_AGENT_RELEASE } lk_agent_deed;
 /*  What is asked of it. */
 typedef struct {
     lk_agent_deed deed;
+    bool json; /* how the answer is printed */
     uint32_t max_per, resources;
     char name[LK_AGENT_NAME_SIZE];
 } lk_agent_question;

@@ -25,7 +25,8 @@ run_with (const lk_verb *verb, lk_agent_deed deed, int argc, char **argv)
     static lk_agent_question question;
     lk_options options;
     int code;
-    if (!lk_options_read (&options, verb, LK_OPT_ENDPOINT | LK_OPT_OWNER, argc,
+    if (!lk_options_read (&options, verb,
+                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_OWNER, argc,
                           argv, &code)) {
         return code;
     }
@@ -36,6 +37,7 @@ run_with (const lk_verb *verb, lk_agent_deed deed, int argc, char **argv)
                                verb->name);
     }
     question.deed = deed;
+    question.json = options.json;
     for (int i = 1; i < 3; i++) {
         if (!read_count (options.argument[i],
                          i == 1 ? &question.max_per : &question.resources)) {
@@ -69,9 +71,10 @@ run_release (int argc, char **argv)
 
 const lk_verb lk_verb_acquire = {
     "acquire",
-    "NAME MAX-PER RESOURCES [--pid PID]",
+    "NAME MAX-PER RESOURCES [--pid PID] [--json]",
     "Takes a unit for the calling shell, at once or not at all",
     "  --pid PID      for process PID instead\n"
+    "  --json         print a JSON object\n"
     "  --endpoint E   where the router is\n\n"
     "Prints 'acquired N', N units being out then, or 'full' if MAX-PER x "
     "RESOURCES are\nout already. The shell has the unit until `lockkeeper "
@@ -81,9 +84,10 @@ const lk_verb lk_verb_acquire = {
 };
 const lk_verb lk_verb_release = {
     "release",
-    "NAME MAX-PER RESOURCES [--pid PID]",
+    "NAME MAX-PER RESOURCES [--pid PID] [--json]",
     "Gives back the newest unit of the calling shell",
     "  --pid PID      of process PID instead\n"
+    "  --json         print a JSON object\n"
     "  --endpoint E   where the router is\n\n"
     "Prints 'ok'. MAX-PER and RESOURCES are as in `acquire`; they may differ "
     "from those\nthat the unit was acquired with.\n\n"

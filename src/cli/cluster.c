@@ -166,6 +166,7 @@ list_members (lk_asker *asker, const lk_options *options)
 typedef struct {
     lk_asker *asker;
     const char *verb; /* "add", "remove" */
+    bool json;
     const char *host;
     int64_t began_ms;
     int64_t until_ms;
@@ -203,7 +204,16 @@ ask_on (changer *self, const char *to, const char *why)
 static int
 say_done (const changer *self)
 {
-    printf ("'%s' is %s member now\n", self->host, adds (self) ? "a" : "no");
+    if (!self->json) {
+        printf ("'%s' is %s member now\n", self->host,
+                adds (self) ? "a" : "no");
+        return LK_EXIT_OK;
+    }
+    lk_message *row = lk_message_row_new ();
+    lk_message_set_text (row, "host", self->host);
+    lk_message_set_flag (row, "member", adds (self));
+    puts (lk_message_body (row));
+    lk_message_destroy (&row);
     return LK_EXIT_OK;
 }
 
@@ -330,6 +340,7 @@ run_on (lk_asker *asker, const lk_options *options)
         options->wait_ms == LK_FOREVER ? WAIT_MS : options->wait_ms;
     changer self = {.asker = asker,
                     .verb = verb,
+                    .json = options->json,
                     .host = options->argument[1],
                     .began_ms = lk_clock_ms (),
                     .until_ms = lk_clock_ms () + wait_ms,
@@ -390,8 +401,8 @@ run_cluster (int argc, char **argv)
 const lk_verb lk_verb_cluster = {
     "cluster",
     "members [--json]\n"
-    "       lockkeeper cluster add HOST [--wait S]\n"
-    "       lockkeeper cluster remove HOST [--wait S]",
+    "       lockkeeper cluster add HOST [--wait S] [--json]\n"
+    "       lockkeeper cluster remove HOST [--wait S] [--json]",
     "Shows and changes which hosts are members of the cluster",
     "  --json         print a JSON object per host\n"
     "  --wait S       give up after S seconds (default: 60)\n"

@@ -32,6 +32,13 @@ step 11 ok 0 release 3 2
 step 12 'acquired 3' 0 acquire 3 1
 step 13 full 1 acquire 3 1
 
+check 'release --json' says 0 '{"object":"db","released":true}' \
+    "$lockkeeper" release db 3 1 --pid $$ --json
+check 'acquire --json' says 0 '{"object":"db","acquired":true,"out":3}' \
+    "$lockkeeper" acquire db 3 1 --pid $$ --json
+check 'acquire --json: full' says 1 '{"object":"db","acquired":false}' \
+    "$lockkeeper" acquire db 3 1 --pid $$ --json
+
 #   units N: so many are out, of whoever.
 units () {
     [ "$(on h3 list --object db | grep -c '^held')" = "$1" ]

@@ -202,6 +202,10 @@ check 'a member of another' says 125 \
 check 'a proxy that wants more' says 0 'it becomes a member, with a vote' \
     init h6 --host h6 --address "$net.6" --join "$net.1"
 check 'its daemons run' grep -q 'systemctl restart' "$work/said"
+check 'cluster add --json' says 0 '{"host":"h6","member":true}' \
+    at h1 cluster add h6 --json
+check 'cluster remove --json' says 0 '{"host":"h6","member":false}' \
+    at h1 cluster remove h6 --json
 
 #   ------------------------------------------------------------ questions
 
