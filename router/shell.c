@@ -456,8 +456,8 @@ advice (int number)
 {
     switch (number) {
     case EADDRINUSE:
-        return "; is a router running there already? 'listen' takes another "
-               "port";
+        return "; a host has one router, which may run already: `ss -ltnp` "
+               "shows whose port that is";
     case EADDRNOTAVAIL:
     case ENODEV:
         return "; 'listen' takes an address that this host has";

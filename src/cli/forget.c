@@ -18,6 +18,12 @@
 
 /*  -------------------------------------------------------- one host */
 
+/*  What the routers say. */
+typedef struct {
+    bool known; /* one of them knew it */
+    bool kept;  /* one of them knows it still */
+} findings;
+
 static void
 print_forgotten (const char *host, const lk_message *answer)
 {
@@ -35,19 +41,20 @@ print_forgotten (const char *host, const lk_message *answer)
     putchar ('\n');
 }
 
-/*  Whether that host knows it no more; else says why. */
-static bool
-tell (const char *host, const char *name, const lk_message *answer)
+static void
+tell (findings *self, const char *host, const char *name,
+      const lk_message *answer)
 {
     const char *reason =
         answer != NULL ? lk_message_text (answer, "reason") : "no answer";
     if (reason == NULL && lk_message_is (answer, "FORGET")) {
         print_forgotten (host, answer);
-        return true;
+        self->known |= lk_message_item_count (answer, "forgotten") > 0;
+        return;
     }
+    self->kept = true;
     lk_cli_fail (0, "host '%s' does not forget '%s': %s", host, name,
                  reason != NULL ? reason : "its router is too old for that");
-    return false;
 }
 
 /*  -------------------------------------------------------- all of them */
@@ -70,11 +77,11 @@ say_who_is_missing (const lk_survey *survey, const char *name)
     }
 }
 
-static bool
+static findings
 tell_all (const lk_survey *survey, lk_asker *asker, const char *name)
 {
     lk_message *questions[LK_SURVEY_HOSTS], *answers[LK_SURVEY_HOSTS];
-    bool done = true;
+    findings self = {.known = false};
     for (size_t i = 0; i < survey->count; i++) {
         char to[LK_ADDRESS_LEN_MAX + 1];
         questions[i] = NULL;
@@ -87,14 +94,31 @@ tell_all (const lk_survey *survey, lk_asker *asker, const char *name)
     lk_asker_ask_all (asker, questions, answers, survey->count, ANSWER_MS);
     for (size_t i = 0; i < survey->count; i++) {
         if (survey->host[i].live) {
-            done &= tell (survey->host[i].name, name, answers[i]);
+            tell (&self, survey->host[i].name, name, answers[i]);
         }
         lk_message_destroy (&answers[i]);
     }
-    return done;
+    return self;
 }
 
 /*  -------------------------------------------------------- the verb */
+
+static int
+forget (lk_asker *asker, const char *name)
+{
+    lk_survey survey;
+    lk_survey_take (&survey, asker, ANSWER_MS);
+    const findings found = tell_all (&survey, asker, name);
+    say_who_is_missing (&survey, name);
+    lk_survey_clear (&survey);
+    if (!found.known && !found.kept) {
+        lk_cli_fail (0,
+                     "no router knows '%s': `lockkeeper status` lists hosts, "
+                     "with --json their addresses, too",
+                     lk_shown_name (name).text);
+    }
+    return found.known && !found.kept ? LK_EXIT_OK : LK_EXIT_NO;
+}
 
 static int
 run_forget (int argc, char **argv)
@@ -114,13 +138,9 @@ run_forget (int argc, char **argv)
     if (asker == NULL) {
         return LK_EXIT_FAILED;
     }
-    lk_survey survey;
-    lk_survey_take (&survey, asker, ANSWER_MS);
-    const bool done = tell_all (&survey, asker, options.argument[0]);
-    say_who_is_missing (&survey, options.argument[0]);
-    lk_survey_clear (&survey);
+    code = forget (asker, options.argument[0]);
     lk_asker_destroy (&asker);
-    return done ? LK_EXIT_OK : LK_EXIT_NO;
+    return code;
 }
 
 const lk_verb lk_verb_forget = {
@@ -133,7 +153,7 @@ const lk_verb lk_verb_forget = {
     "again; all that are\nlinked with this host's are told. A host that comes "
     "back by itself is taken in\nanew. A member is removed by `lockkeeper "
     "cluster remove`, before.\n\n"
-    "Exit code: 0 all of them know it no more; 1 one does, and says why; 125 "
-    "failed.\n",
+    "Exit code: 0 all of them know it no more; 1 one does, and says why, or "
+    "none did;\n125 failed.\n",
     run_forget,
 };

@@ -41,6 +41,8 @@ typedef struct {
     char *text; /* the configuration, NULL: it stays */
     bool identity, state;
     bool wish; /* to become a member */
+
+    bool member; /* by its state */
 } lk_init;
 
 /*  -------------------------------------------------------- init_ask.c */

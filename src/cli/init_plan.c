@@ -122,6 +122,7 @@ plan_state (lk_init *self)
         self->wish = !first && !self->options->proxy && !has_wish (self);
         return first || same || may_change (self, cluster);
     }
+    self->member = true;
     if (same) {
         return true;
     }
@@ -197,6 +198,14 @@ plan_config (lk_init *self)
     }
     if (self->neighbour[before] == NULL) {
         return true;
+    }
+    if (self->member && self->way == LK_INIT_JOIN) {
+        lk_cli_fail (0,
+                     "this host is a member of cluster '%s' already, and has "
+                     "not to join it: `lockkeeper config set %s ADDRESS...` "
+                     "changes its neighbours",
+                     self->cluster, LK_INIT_NEIGHBOUR);
+        return false;
     }
     if (!is_ours (self)) {
         return false;

@@ -4,6 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
+#include "cli/access.h"
 #include "cli/cli.h"
 #include "net/endpoint.h"
 #include "net/process.h"
@@ -18,6 +19,7 @@
  *  one that just begins may not have given its socket to our group yet. */
 enum { SOON_MS = 300, ATTACH_MS = 5000, WHY_MS = 500 };
 
+#define ACCESS_SIZE 400
 #define WAITING "no router yet, waiting for it for %d s ..."
 
 /*  -------------------------------------------------------- no router */
@@ -35,20 +37,27 @@ advice (int problem)
                "$LOCKKEEPER_ENDPOINT say where it is";
     case ENAMETOOLONG:
         return "such a path takes 107 bytes at most";
-    case EACCES:
-    case EPERM:
-        return "join the group that the router's socket belongs to (its "
-               "option --group)";
     default:
         return "the router's log may tell more";
     }
 }
 
+static bool
+is_forbidden (int problem)
+{
+    return problem == EACCES || problem == EPERM;
+}
+
 /*  The same for all verbs. */
 static void
-say_no_router (const char *text, int number)
+say_no_router (const char *endpoint, const char *text, int number)
 {
-    lk_cli_fail (0, "%s; %s", text, advice (number));
+    char access[ACCESS_SIZE];
+    if (is_forbidden (number)) {
+        lk_cli_access_advice (endpoint, access, sizeof access);
+    }
+    lk_cli_fail (0, "%s; %s", text,
+                 is_forbidden (number) ? access : advice (number));
 }
 
 /*  How long to seek it. Who sits at a terminal and waits for one that is not
@@ -59,7 +68,7 @@ begin_seek (const char *endpoint, bool *told)
     lk_problem problem;
     *told = false;
     lk_endpoint_why_not (endpoint, &problem);
-    if (problem.number == EACCES || problem.number == EPERM) {
+    if (is_forbidden (problem.number)) {
         return SOON_MS;
     }
     if ((problem.number == ENOENT || problem.number == ECONNREFUSED)
@@ -112,7 +121,7 @@ lk_cli_session_for (const char *endpoint, const char *name, int64_t pid)
     const int number = errno;
     end_seek (told);
     if (session == NULL) {
-        say_no_router (lk_session_problem (NULL), number);
+        say_no_router (endpoint, lk_session_problem (NULL), number);
         return NULL;
     }
     lk_session_act_for (session, pid);
@@ -137,7 +146,7 @@ lk_cli_asker (const char *endpoint)
         lk_asker_new (endpoint, begin_seek (endpoint, &told), &problem);
     end_seek (told);
     if (asker == NULL) {
-        say_no_router (problem.text, problem.number);
+        say_no_router (endpoint, problem.text, problem.number);
     }
     return asker;
 }

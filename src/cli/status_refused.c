@@ -66,10 +66,15 @@ add_row (shown *self, lk_advices *advices, const char *by,
     if (!note (self, host, address)) {
         return;
     }
+    const char *other = is_ours ? by : text_of (row, "host");
+    const bool namesakes = strcmp (host, other) == 0;
+    const char *at =
+        is_ours ? text_of (router, "address") : text_of (row, "address");
     lk_advise (advices, "warning",
-               "host %s at %s is refused by host %s, for %s: %s; "
+               "host %s at %s is refused by %shost %s%s%s, for %s: %s; "
                "lockkeeper-router(8), DIAGNOSTICS, says what to do",
-               host, address, is_ours ? by : text_of (row, "host"),
+               host, address, namesakes ? "another " : "", other,
+               namesakes ? " at " : "", namesakes ? at : "",
                lk_span (lk_message_number (row, "since_ms", 0)).text,
                text_of (row, "reason"));
 }

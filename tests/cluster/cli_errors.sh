@@ -137,14 +137,49 @@ says_it 125 "'...' is no endpoint of a router" \
 kill -STOP "$(pid_of h3 router)"
 says_it 125 "the router at '...' does not answer" \
     status --endpoint "$LOCKKEEPER_ENDPOINT_h3"
-await says 0 "'h3' is not connected" "$lockkeeper" forget h77
-it_says 0 "host '...' is not connected, and was not told" \
+await says 1 "'h3' is not connected" "$lockkeeper" forget h77
+it_says 1 "host '...' is not connected, and was not told" \
     "$lockkeeper" forget h77
 kill -CONT "$(pid_of h3 router)"
+await says 1 'h3             did not know it' "$lockkeeper" forget h77
+it_says 1 "no router knows '...'" "$lockkeeper" forget h77
 it_says 1 "host '...' does not forget '...': ..." "$lockkeeper" forget h2
 says_it 125 "this host knows no user '...'" list --user nosuchuser
 nobody 125 "no access to the router at '...': permission denied" \
     "$work/bin/lockkeeper" list --endpoint "ipc://$LOCKKEEPER_SANDBOX/h1/router"
+#   barred TEXT GROUP MODE IDS...: who has these gets that advice.
+barred () {
+    local text=$1
+    chgrp "$2" "$LOCKKEEPER_SANDBOX/h1/router" &&
+        chmod "$3" "$LOCKKEEPER_SANDBOX/h1/router" || return 1
+    shift 3
+    says 125 "$text" setpriv "$@" --clear-groups "$work/bin/lockkeeper" list \
+        --endpoint "ipc://$LOCKKEEPER_SANDBOX/h1/router"
+}
+if [ "$(id -u)" = 0 ]; then
+    user=$(id -un 65534) group=$(getent group 33 | cut -d : -f 1)
+    mode=$(stat -c %a "$LOCKKEEPER_SANDBOX/h1/router")
+    check 'barred: user, group and what to do' barred "user '$user' is not in \
+its group '$group': as root \`usermod -aG $group $user\`, then log in" \
+        33 660 --reuid 65534 --regid 65534
+    check 'barred: who is in the group by now' barred \
+        "user '$user' is in its group '$(id -gn 65534)' by now: log in anew" \
+        "$(id -g 65534)" 660 --reuid 65534 --regid 33
+    check 'barred: not into the group of root' barred \
+        "user '$user' needs a group that may: set router/group" \
+        0 660 --reuid 65534 --regid 65534
+    check 'barred: a group that may not' barred \
+        "user '$user' needs a group that may: set router/group" \
+        33 600 --reuid 65534 --regid 33
+    check 'barred: a user without a name' barred \
+        "user '77777' is not in its group '$group'" \
+        33 660 --reuid 77777 --regid 77777
+    chmod 700 "$LOCKKEEPER_SANDBOX/h1"
+    check 'barred: a folder' barred "user '$user' may not enter its folder" \
+        0 660 --reuid 65534 --regid 65534
+    chmod 755 "$LOCKKEEPER_SANDBOX/h1"
+    chmod "$mode" "$LOCKKEEPER_SANDBOX/h1/router"
+fi
 #   Its process has another number there than the router sees.
 if unshare -pf true 2>/dev/null; then
     check 'the router refused: ...' met lockkeeper.1 125 \

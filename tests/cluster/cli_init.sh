@@ -164,6 +164,11 @@ check 'and says so' await grep -q "joined: a member of cluster 'one' now" \
     "$work/h2/lockd.log"
 check 'no wish is left' test ! -e "$work/h2/state/join"
 check 'joins as a member' says 0 'nothing to do' "${join[@]}" "$net.1"
+cp "$work/h1/conf" "$work/before"
+check 'the first one does not join' says 125 \
+    "this host is a member of cluster 'one' already, and has not to join it" \
+    init h1 --host h1 --address "$net.1" --join "$net.2"
+check 'and its file stays' cmp "$work/before" "$work/h1/conf"
 
 check 'a name that the second has' says 125 \
     "a host 'h2' is there already, at '$net.2:7411'" \

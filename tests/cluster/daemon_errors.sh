@@ -86,6 +86,8 @@ h1_port=$(port_in "$LOCKKEEPER_SANDBOX/h1/router.log")
 h2_port=$(port_in "$LOCKKEEPER_SANDBOX/h2/router.log")
 router 1 "cannot bind '...': address already in use" \
     --listen "tcp://127.0.0.1:$h1_port"
+check 'which a second router of a host is not told to evade' \
+    grep -q 'a host has one router, which may run already' "$work/stderr"
 router 1 "cannot bind '...': cannot assign requested address" \
     --listen tcp://192.0.2.1:7411
 router 1 "cannot bind '...': '...' is neither an address in numbers nor a \

@@ -111,7 +111,8 @@ check 'nor written again' await \
 check 'who is linked is not forgotten' says 1 'stop its router first' \
     at h2 forget h3
 check 'forget: no name' says 125 'needs one host' at h1 forget
-check 'nobody of that name' says 0 'did not know it' at h2 forget h77
+check 'nobody of that name' says 1 'did not know it' at h2 forget h77
+check 'which is told' says 1 "no router knows 'h77'" at h2 forget h77
 stop h3 TERM
 check 'gone' await has h1 'h3 closed'
 check 'who is gone is forgotten' says 0 "forgot $net.3:7411" at h2 forget h3
@@ -144,12 +145,14 @@ for host in h1 h3 h4; do
 done
 check 'its own lines are no doubles' test -z "$(grep 'another live host' \
     "$work"/h*/log | sed 's/:20[^ ]*Z /: /' | sort | uniq -d)"
-check 'status warns of it' says 1 "host h2 at $net.4:7411 is refused by host" \
+check 'status warns of it' says 1 "host h2 at $net.4:7411 is refused by" \
     at h3 status
 check 'on the first of that name, too' \
-    says 1 "host h2 at $net.4:7411 is refused by host" at h2 status
-check 'and on itself' says 1 "host h2 at $net.4:7411 is refused by host" \
+    says 1 "host h2 at $net.4:7411 is refused by" at h2 status
+check 'and on itself' says 1 "host h2 at $net.4:7411 is refused by" \
     at h4 status
+check 'which is not said to be refused by itself' \
+    await says 1 "refused by another host h2 at $net.2:7411" at h2 status
 check 'with why' grep -q "another live host is called 'h2'" "$work/said"
 stop h4 TERM
 
