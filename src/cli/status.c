@@ -24,14 +24,22 @@ text_or (const lk_message *message, const char *field, const char *otherwise)
     return text != NULL && text[0] != '\0' ? text : otherwise;
 }
 
+bool
+lk_status_lost_vote (const lk_survey_host *host)
+{
+    return host->is_member && host->lock != NULL
+           && !lk_message_flag (host->lock, "member");
+}
+
 const char *
 lk_status_role (const lk_survey *survey, const lk_survey_host *host)
 {
-    return host->leader == 0      ? "first leader"
-           : host->leader > 0     ? "leader"
-           : host->is_member      ? "member"
-           : survey->view != NULL ? "proxy"
-                                  : "unknown";
+    return lk_status_lost_vote (host) ? "no vote"
+           : host->leader == 0        ? "first leader"
+           : host->leader > 0         ? "leader"
+           : host->is_member          ? "member"
+           : survey->view != NULL     ? "proxy"
+                                      : "unknown";
 }
 
 const char *

@@ -14,6 +14,10 @@
 const char *lk_status_role (const lk_survey *survey,
                             const lk_survey_host *host);
 
+/*  Whether a member has its name, and its lock service says that it is none: it
+ *  has another state than that member had. */
+bool lk_status_lost_vote (const lk_survey_host *host);
+
 /*  Why it is not as it should be; NULL: all is well. */
 const char *lk_status_trouble (const lk_survey_host *host);
 

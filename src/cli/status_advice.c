@@ -67,6 +67,13 @@ names_of (const lk_survey *survey, is_so *is)
 /*  -------------------------------------------------------- hosts */
 
 static bool
+lost_vote (const lk_survey *survey, const lk_survey_host *host)
+{
+    (void) survey;
+    return lk_status_lost_vote (host);
+}
+
+static bool
 is_missing (const lk_survey *survey, const lk_survey_host *host)
 {
     (void) survey;
@@ -126,8 +133,8 @@ is_of_other_version (const lk_survey *survey, const lk_survey_host *host)
 static bool
 could_lead (const lk_survey *survey, const lk_survey_host *host)
 {
-    (void) survey;
-    return host->is_member && host->live && host->lock != NULL
+    return host->is_member && !is_missing (survey, host)
+           && !lost_vote (survey, host)
            && lk_message_flag (host->lock, "may_lead");
 }
 
@@ -152,26 +159,74 @@ look_at_tables (const lk_survey *survey, lk_advices *advices)
     }
 }
 
+static bool
+is_member (const lk_survey *survey, const lk_survey_host *host)
+{
+    (void) survey;
+    return host->is_member;
+}
+
+static bool
+is_away (const lk_survey *survey, const lk_survey_host *host)
+{
+    (void) survey;
+    return !host->live;
+}
+
+/*  Nobody here has a cluster, and nobody else is expected who might. */
+static void
+look_at_cluster (const lk_survey *survey, lk_advices *advices)
+{
+    if (survey->lock != NULL && names_of (survey, is_member).count == 0
+        && names_of (survey, is_away).count == 0) {
+        lk_advise (advices, "warning",
+                   "this host is in no cluster: stop the daemons, have "
+                   "`lockkeeper init --first --cluster NAME` make it the first "
+                   "of one, or `lockkeeper init --join ADDRESS` join that of "
+                   "another host, and start them again");
+    }
+}
+
 /*  How many more may be lost. */
 static void
 look_at_members (const lk_survey *survey, lk_advices *advices)
 {
-    size_t members = 0;
-    for (size_t i = 0; i < survey->count; i++) {
-        members += survey->host[i].is_member;
-    }
+    const size_t members = names_of (survey, is_member).count;
     const names missing = names_of (survey, is_missing);
-    const size_t live = members - missing.count, needed = members / 2 + 1;
-    if (missing.count > 0) {
-        lk_advise (
-            advices, "warning",
-            "%zu of %zu members answer, %zu are needed%s; missing: %s; %s",
-            live, members, needed,
-            live == needed ? ": no other one may fail" : "", missing.text,
-            live < needed ? "start their daemons or mend the network; "
-                            "nobody gets a lock before"
-                          : "start their daemons, or `cluster remove` "
-                            "them");
+    const names voteless = names_of (survey, lost_vote);
+    const size_t voters = members - missing.count - voteless.count;
+    const size_t needed = members / 2 + 1;
+    if (voters < members) {
+        lk_advise (advices, "warning",
+                   "%zu of %zu members can vote, and %zu are needed%s%s%s%s",
+                   voters, members, needed,
+                   voters < needed    ? ": nobody gets a lock before"
+                   : voters == needed ? ": one more loss stops all locks"
+                                      : "",
+                   missing.count > 0 ? "; missing: " : "", missing.text,
+                   missing.count == 0 ? ""
+                   : voters < needed
+                       ? "; start their daemons, or mend the network"
+                       : "; start their daemons, or `lockkeeper cluster "
+                         "remove` them and add others");
+    } else if (members > 0 && members < 3) {
+        lk_advise (advices, "note",
+                   "%zu of %zu members needed: one loss stops all locks; of "
+                   "three, one may be lost",
+                   needed, members);
+    }
+}
+
+static void
+look_at_votes (const lk_survey *survey, lk_advices *advices)
+{
+    const names voteless = names_of (survey, lost_vote);
+    if (voteless.count > 0) {
+        lk_advise (advices, "warning",
+                   "no vote, though a member is called so: %s; its state file "
+                   "was lost or is another's: `lockkeeper cluster remove` the "
+                   "lost member, then `lockkeeper cluster add` it",
+                   voteless.text);
     }
 }
 
@@ -272,7 +327,9 @@ lk_status_advise (const lk_survey *survey, lk_asker *asker, int wait_ms,
 {
     advices->count = 0;
     look_at_tables (survey, advices);
+    look_at_cluster (survey, advices);
     look_at_members (survey, advices);
+    look_at_votes (survey, advices);
     look_at_hosts (survey, advices);
     lk_status_add_refused (survey, asker, wait_ms, advices);
     look_at_leaders (survey, advices);

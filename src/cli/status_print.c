@@ -381,20 +381,38 @@ lines_of_advice (const lk_advices *advices)
     return lines;
 }
 
+static bool
+is_note (const lk_advice *advice)
+{
+    return strcmp (advice->label, "note") == 0;
+}
+
+/*  What is wrong. */
 static void
-print_advice (const lk_advices *advices)
+print_warnings (const lk_advices *advices)
 {
     bool fine = true;
     for (size_t i = 0; i < advices->count; i++) {
         const lk_advice *it = &advices->item[i];
-        const bool note = strcmp (it->label, "note") == 0;
-        fine = fine && note;
-        printf ("%s", note ? "" : lk_color_begin (LK_BAD));
-        (void) print_long (it->label, it->text, true);
-        printf ("%s", note ? "" : lk_color_end ());
+        if (!is_note (it)) {
+            fine = false;
+            printf ("%s", lk_color_begin (LK_BAD));
+            (void) print_long (it->label, it->text, true);
+            printf ("%s", lk_color_end ());
+        }
     }
     if (fine) {
         printf (LABEL "none\n", "alerts");
+    }
+}
+
+static void
+print_notes (const lk_advices *advices)
+{
+    for (size_t i = 0; i < advices->count; i++) {
+        if (is_note (&advices->item[i])) {
+            (void) print_long ("note", advices->item[i].text, true);
+        }
     }
 }
 
@@ -411,6 +429,7 @@ void
 lk_status_print (const lk_survey *survey, const lk_advices *advices,
                  const char *object)
 {
+    print_warnings (advices);
     print_here (survey);
     if (survey->lock != NULL) {
         print_cluster (survey->lock);
@@ -425,5 +444,5 @@ lk_status_print (const lk_survey *survey, const lk_advices *advices,
     if (survey->router != NULL) {
         print_router (survey->router);
     }
-    print_advice (advices);
+    print_notes (advices);
 }

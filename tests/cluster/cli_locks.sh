@@ -105,7 +105,7 @@ check 'run --json: no such command' reports 'it["granted"] and code == 127
 hinted () {
     rm -f "$work/hint"
     start_on h1 "$@" 2>"$work/hint"
-    within 60 grep -q "^lockkeeper: 'nested' is held by process" "$work/hint"
+    await grep -q "^lockkeeper: 'nested' is held by process" "$work/hint"
     local got=$?
     kill $!
     wait $!
@@ -121,7 +121,7 @@ check 'run under lock --background' hinted run nested --context c -- true
 on h1 unlock nested "$key" --context c
 start_on h1 run nested -- sleep 1000
 holder=$!
-within 5 is_listed '^held' nested
+await is_listed "^held" nested
 check 'none if another process holds it' says 124 'did not get' \
     on h1 run nested --wait 2 -- true
 check 'none at all' code 1 grep -qF 'is held by process' "$work/said"
