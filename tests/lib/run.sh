@@ -268,7 +268,7 @@ processor_time () {
 #   start POOL KIND NAME COMMAND... A shell has its jobs ignore what comes from
 #   a terminal, and tests send that.
 start () {
-    local pool=$1 kind=$2 name=$3 log tmp as=(env --default-signal=INT,QUIT)
+    local pool=$1 kind=$2 name=$3 log tmp as=(env "--default-signal=INT,QUIT")
     shift 3
     [ "$pool" != working ] || as+=(nice -n 19 prlimit --cpu=1200)
     number=$((number + 1))
