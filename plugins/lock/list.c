@@ -91,17 +91,35 @@ new_row (const lk_lockd *self, const lk_ticket *ticket, const char *state)
     return row;
 }
 
+/*  Of a host that is cut off or gone; what is static is of no session. */
+static void
+add_silence (const lk_lockd *self, lk_message *row, const lk_ticket *ticket)
+{
+    lk_node_silence silence;
+    const uint64_t session = ticket->kept ? 0 : ticket->request.session;
+    if (!lk_node_find_silence (self->node, ticket->request.host, session,
+                               &silence)) {
+        return;
+    }
+    lk_message_set_number (row, "silent_ms", silence.silent_ms);
+    if (silence.free_ms >= 0 && !ticket->kept) {
+        lk_message_set_number (row, "free_ms", silence.free_ms);
+    }
+}
+
 static void
 add_ticket (lk_lockd *self, lk_message *list, const lk_ticket *ticket)
 {
     const int64_t left_ms = lk_node_ticket_left (self->node, ticket->request);
     lk_message *row = new_row (self, ticket, state_of (ticket));
-    if (row && left_ms >= 0) {
+    if (!row) {
+        return;
+    }
+    if (left_ms >= 0) {
         lk_message_set_number (row, "left_ms", left_ms);
     }
-    if (row) {
-        lk_message_add_row (list, "tickets", &row);
-    }
+    add_silence (self, row, ticket);
+    lk_message_add_row (list, "tickets", &row);
 }
 
 /*  Of one object, if there is one. */

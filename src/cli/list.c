@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 #include "cli/owners.h"
+#include "cli/silence.h"
 #include "cli/tickets.h"
 #include "util/alloc.h"
 #include "wire/message_frame.h"
@@ -35,7 +36,8 @@ typedef struct {
     int64_t uid; /* of --user; -1: any */
     extent extent;
     size_t seen, count; /* in all; printed */
-    lk_message **kept;  /* to be looked at when all are there; owned */
+    lk_silences silences;
+    lk_message **kept; /* to be looked at when all are there; owned */
     size_t kept_count, kept_room;
 } lister;
 
@@ -120,6 +122,7 @@ print_row (lister *self, const lk_message *row)
         printf ("%s%s%s\n", lk_color_begin (LK_HEAD), heads[self->extent],
                 lk_color_end ());
     }
+    lk_silences_note (&self->silences, row);
     const int width = print_columns (self, row);
     lk_row_print_name_in (row, lk_terminal_width () - width);
     putchar ('\n');
@@ -373,6 +376,7 @@ list (lister *self)
     }
     const int code = ask (self, asker);
     print_kept (self, asker);
+    lk_silences_print (&self->silences);
     if (code == LK_EXIT_OK && self->count == 0 && !options->json) {
         puts (self->seen > 0 ? "nobody holds or waits for such a lock"
               : options->own ? "nobody on this host holds or waits for a lock"

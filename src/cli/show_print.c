@@ -7,6 +7,7 @@
 #include "cli/show.h"
 
 #include "cli/owners.h"
+#include "cli/silence.h"
 #include "cli/tickets.h"
 #include "wire/message_frame.h"
 
@@ -117,6 +118,7 @@ static void
 print_holder (const lk_message *ticket)
 {
     const char *host = text_or (ticket, "host", "?");
+    lk_silence silence;
     print_who (ticket);
     if (is_wide ()) {
         printf (" %8s",
@@ -132,6 +134,10 @@ print_holder (const lk_message *ticket)
     printf ("  token %" PRIu64 ", ", lk_row_token (ticket));
     print_kind (ticket);
     putchar ('\n');
+    if (lk_silence_read (ticket, &silence)) {
+        printf ("  ");
+        lk_silence_print (&silence);
+    }
     if (lk_message_flag (ticket, "jeopardy")) {
         printf ("  %sin jeopardy%s: its host does not hear the leaders\n",
                 lk_color_begin (LK_BAD), lk_color_end ());

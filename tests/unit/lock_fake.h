@@ -163,6 +163,8 @@ struct lk_node {
     bool stopped;
     size_t tickets;
     const lk_ticket *ticket; /* these, else some */
+    lk_hosts silent;         /* of whom nothing is heard ... */
+    lk_node_silence silence; /* ... so */
 };
 
 static lk_node node;
@@ -316,6 +318,15 @@ lk_node_ticket_left (const lk_node *self, lk_request_id request)
         }
     }
     return -1;
+}
+
+bool
+lk_node_find_silence (const lk_node *self, lk_host host, uint64_t session,
+                      lk_node_silence *silence)
+{
+    *silence = self->silence;
+    (void) session;
+    return (self->silent & LK_HOST_BIT (host)) != 0;
 }
 
 static inline void

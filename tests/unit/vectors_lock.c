@@ -540,6 +540,7 @@ START_TEST (list_of_tickets)
          .number = TOKEN + 1,
          .token = TOKEN,
          .mode = {.type = LK_SHARED, .is_static = true},
+         .kept = true,
          .ordinal = 3,
          .turn = 1,
          .upgrade = true,
@@ -554,6 +555,8 @@ START_TEST (list_of_tickets)
     node.status.leads = true;
     node.ticket = tickets;
     node.tickets = 4;
+    node.silent = LK_HOST_BIT (h2);
+    node.silence = (lk_node_silence) {.silent_ms = 4000, .free_ms = 7900};
     hear ("app-locklist");
     says ("app-locklist-answer");
 }

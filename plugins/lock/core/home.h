@@ -15,6 +15,8 @@
 
 #define LK_TICKETS_MAX ((size_t) 4000000) /* in one table; then overloaded */
 
+#define LK_LOOK_MS 700 /* between looks for silent hosts */
+
 #define LK_RELEASES_KEPT 64
 #define LK_ENDED_KEPT 1024
 

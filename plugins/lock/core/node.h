@@ -268,6 +268,18 @@ bool lk_node_next_own (const lk_node *self, const void **place,
  *  its home does; -1: it does not, or there is none. */
 int64_t lk_node_ticket_left (const lk_node *self, lk_request_id request);
 
+/*  A session that the own leader does not hear any more. */
+typedef struct {
+    int64_t silent_ms; /* for so long, at least */
+    int64_t free_ms;   /* its tickets, but those that are static, are gone then
+                          at the latest, if it stays silent; -1: another leader
+                          hears it */
+} lk_node_silence;
+
+/*  False: it is heard. Session 0 is the latest one of that host. */
+bool lk_node_find_silence (const lk_node *self, lk_host host, uint64_t session,
+                           lk_node_silence *silence);
+
 /*  Whether the own table is a serving leader's. */
 bool lk_node_serves (const lk_node *self);
 

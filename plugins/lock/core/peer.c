@@ -217,21 +217,32 @@ session_heard (const lk_peer *peer, uint64_t session)
     return peer->forgotten_ms;
 }
 
-bool
-lk_is_silent (const lk_node *node, lk_host host, uint64_t session)
+int64_t
+lk_session_heard_ms (const lk_node *node, lk_host host, uint64_t session)
+{
+    return session_heard (&node->peer[host], session);
+}
+
+int64_t
+lk_silent_after (const lk_node *node, lk_host host, uint64_t session)
 {
     const lk_peer *peer = &node->peer[host];
     if (session <= peer->closed) {
-        return true;
+        return LK_LONG_AGO;
     }
     /*  Leaders before this term may have vouched until then. */
-    if (node->now_ms <= node->ready_ms
-                            + lk_with_margin (node->config.leader_lease_ms
-                                              + node->config.host_lease_ms)) {
-        return false;
-    }
-    return node->now_ms > session_heard (peer, session)
-                              + lk_with_margin (node->config.host_lease_ms);
+    const int64_t former_ms = node->ready_ms
+                              + lk_with_margin (node->config.leader_lease_ms
+                                                + node->config.host_lease_ms);
+    const int64_t own_ms = session_heard (peer, session)
+                           + lk_with_margin (node->config.host_lease_ms);
+    return own_ms < former_ms ? former_ms : own_ms;
+}
+
+bool
+lk_is_silent (const lk_node *node, lk_host host, uint64_t session)
+{
+    return node->now_ms > lk_silent_after (node, host, session);
 }
 
 void

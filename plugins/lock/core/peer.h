@@ -100,6 +100,13 @@ bool lk_can_vouch (lk_node *node, lk_host host, uint64_t session);
  *  a lease any more, as far as this leader knows? */
 bool lk_is_silent (const lk_node *node, lk_host host, uint64_t session);
 
+/*  The last time at which that is not so yet, if nothing is heard of it. */
+int64_t lk_silent_after (const lk_node *node, lk_host host, uint64_t session);
+
+/*  When that session was heard last; LK_LONG_AGO if it was not. */
+int64_t lk_session_heard_ms (const lk_node *node, lk_host host,
+                             uint64_t session);
+
 /*  Whom it hears report a table of its active decree or a later one. */
 lk_hosts lk_hears_holders (const lk_node *node);
 

@@ -183,6 +183,51 @@ lk_node_ticket_left (const lk_node *node, lk_request_id request)
     return left > 0 ? left : 0;
 }
 
+static bool
+is_heard_elsewhere (const lk_node *node, lk_host host)
+{
+    lk_hosts leaders = lk_decree_leaders (&node->table.decree)
+                       & ~LK_HOST_BIT (node->config.self);
+    while (leaders) {
+        const lk_host leader = lk_hosts_take (&leaders);
+        if (lk_peer_heard (node, leader)
+            && lk_hosts_has (node->peer[leader].sees, host)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*  A home looks for the silent, asks the other leaders, and if they are not
+ *  that far it does so at its next look. */
+static int64_t
+free_at (const lk_node *node, lk_host host, uint64_t session)
+{
+    const int64_t at_ms =
+        lk_silent_after (node, host, session) + 2 * (LK_LOOK_MS + LK_PING_MS);
+    return at_ms > node->now_ms ? at_ms - node->now_ms : 0;
+}
+
+bool
+lk_node_find_silence (const lk_node *node, lk_host host, uint64_t session,
+                      lk_node_silence *silence)
+{
+    const lk_peer *peer = &node->peer[host];
+    session = session != 0 ? session : peer->session;
+    const bool is_gone = peer->session == session && peer->ended;
+    const bool is_open = session > peer->closed && session >= peer->session;
+    int64_t heard_ms = lk_session_heard_ms (node, host, session);
+    if (heard_ms == LK_LONG_AGO) {
+        heard_ms = node->ready_ms;
+    }
+    silence->silent_ms = node->now_ms - heard_ms;
+    silence->free_ms = is_open && is_heard_elsewhere (node, host)
+                           ? -1
+                           : free_at (node, host, session);
+    return host != node->config.self
+           && (is_gone || silence->silent_ms >= node->config.dead_after_ms);
+}
+
 bool
 lk_node_serves (const lk_node *node)
 {

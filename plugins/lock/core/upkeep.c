@@ -13,7 +13,6 @@
 #include "home.h"
 #include "node_private.h"
 
-#define ASK_MS 700      /* between looks for silent hosts */
 #define AUDIT_MS 1000   /* between two questions about one ticket */
 #define AUDITS_MAX 64   /* questions at a time */
 #define LOOKS_MAX 10000 /* tickets that time does something to, at a time */
@@ -445,7 +444,7 @@ lk_home_run (lk_node *node)
     end_reclaim (node);
     audit_tickets (node);
     lk_home_ripen (node);
-    if (node->now_ms - node->home.asked_ms > ASK_MS) {
+    if (node->now_ms - node->home.asked_ms > LK_LOOK_MS) {
         look_for_silent (node);
     }
     make_digest (node);
