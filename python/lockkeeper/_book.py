@@ -52,8 +52,8 @@ _ROWS = {
     Life.UNDOING:
         "- - lose lose end shift rest rest - warn calm left give drop",
     Life.ENDED: "- close close over - - - - - - - - give drop",
-    Life.GIVING: "- close close close - - - - - - - - - unsee",
-    Life.DROPPING: "- close close close - - - - - - - - - unsee",
+    Life.GIVING: "- close close gone - - - - - - - - - unsee",
+    Life.DROPPING: "- close close over - - - - - - - - - unsee",
     Life.LEFT: "- - close close - - - - - - - - - -",
     Life.CLOSED: "- - - - - - - - - - - - - unsee",
 }
@@ -128,8 +128,11 @@ class Book:
         self._occur(entry, "change", "", now_ms)
 
     def release(self, entry: Entry, now_ms: int) -> None:
-        """Gives it back; its life is CLOSED when that is confirmed."""
+        """Gives it back; its life is CLOSED when that is confirmed, and its
+        ``loss`` why it was lost before."""
         entry.late |= entry.holds and now_ms >= entry.until_ms
+        if entry.granted:
+            entry.loss = self.why_over(entry, now_ms)
         self._occur(entry, "release", "", now_ms)
 
     def forget(self, entry: Entry, now_ms: int) -> None:
@@ -252,7 +255,8 @@ class Book:
     def _expiry(self, entry: Entry, now_ms: int) -> str:
         if not entry.holds or now_ms >= entry.ends_at():
             return "timedout"
-        return "disconnected" if self.deserted else "isolated"
+        deserted = self.deserted or entry.danger.orphan
+        return "disconnected" if deserted else "isolated"
 
     def _look_at_lease(self, entry: Entry, now_ms: int) -> None:
         """There is danger when less than half of the lease is left: the host
@@ -314,7 +318,10 @@ class Book:
             return
         if entry.life is Life.ASKED:
             self._store(entry, grant)
-            self._occur(entry, "granted", "", now_ms)
+            if self._is_unseen(entry):
+                self._occur(entry, "expired", "system", now_ms)
+            else:
+                self._occur(entry, "granted", "", now_ms)
         elif entry.life in (Life.GIVING, Life.DROPPING):
             if entry.token == 0:  # the UNLOCK that is open needs the key
                 self._store(entry, grant)
@@ -338,6 +345,9 @@ class Book:
         entry.token, entry.tokens = grant.tokens[0], grant.tokens
         entry.until_ms = min(entry.until_ms, grant.until_ms)
         self._store_lease(entry, grant)
+        if self._is_unseen(entry):
+            self._occur(entry, "expired", "system", now_ms)
+            return
         entry.resuming = entry.danger.orphan = False
         if entry.life is Life.HELD:
             self._settle(entry, Life.HELD)
@@ -346,6 +356,18 @@ class Book:
         self._look_at_lease(entry, now_ms)
         self._weigh_danger(entry, now_ms)
         self._reconsider(entry)
+
+    @staticmethod
+    def _is_unseen(entry: Entry) -> bool:
+        """Who cannot see the lease could not tell when it ends, and would lose
+        the lock after one lease, by surprise: rather none at all, and why."""
+        problem = entry.lease.problem if entry.lease is not None else ""
+        if not problem or entry.static:
+            return False
+        entry.remark = (f"{problem}; this is the lease page of the lock "
+                        "service (its option --run), which all who use locks "
+                        "have to read")
+        return True
 
     def _store(self, entry: Entry, grant: _letter.Grant) -> None:
         entry.token, entry.tokens = grant.tokens[0], grant.tokens
@@ -442,6 +464,7 @@ class Book:
 
     def _do_grant(self, entry: Entry, _error: str, now_ms: int) -> None:
         self._settle(entry, Life.HELD)
+        entry.granted = True
         entry.danger = Danger()
         entry.remark = ""
         self._look_at_lease(entry, now_ms)
@@ -524,6 +547,14 @@ class Book:
 
     def _do_close(self, entry: Entry, _error: str, _now_ms: int) -> None:
         self._settle(entry, Life.CLOSED)
+
+    def _do_gone(self, entry: Entry, error: str, now_ms: int) -> None:
+        """It was lost when the service had not heard yet that it is given
+        back."""
+        entry.error = error
+        if entry.granted and not entry.loss:
+            entry.loss = error
+        self._do_over(entry, error, now_ms)
 
     def _do_unsee(self, entry: Entry, _error: str, _now_ms: int) -> None:
         if entry.life is Life.GIVING:

@@ -21,6 +21,7 @@ from ._entry import Entry
 from ._frame import Body
 from ._lease import FOREVER, now_ms
 from ._link import Link
+from ._wish import check_str
 from .errors import Disconnected, Misuse, Refused, TimedOut
 
 T = TypeVar("T")
@@ -66,10 +67,12 @@ class Driver:
         self.broken: Optional[BaseException] = None
         self.closed = False  # the user closed it
         self.shutting = False  # and nothing is waited for any more
+        check_str(endpoint, "an endpoint")
         self.endpoints: List[str] = [
             _link.check_endpoint(one)
             for one in find_endpoints(endpoint) or [""]]
-        self.core = Core(self.endpoints, now_ms(), name or "")
+        self.core = Core(self.endpoints, now_ms(),
+                         check_str(name, "a name of a session"))
         self.link = Link()
         #: What each thread or task has of each name, to be entered again.
         self.mine: Dict[Place, List[Entry]] = {}

@@ -96,6 +96,8 @@ class Entry:
     lease_ms: int = 0
     danger: Danger = field(default_factory=Danger)
     error: str = ""  # why it failed or was lost, or the last change failed
+    loss: str = ""  # why it was lost; empty: not before it was given back
+    granted: bool = False  # the user was told that he has it
     remark: str = ""  # what the lock service said about that
     late: bool = False
     comment: str = ""  # FORCE: ours; else an operator's
@@ -146,7 +148,8 @@ class Entry:
         ended, has the first word as long as there is one."""
         expires = self.expires_at()
         by_lease = self.holds and expires < self.ends_at()
-        return expires + WORD_MS if by_lease and not deserted else expires
+        has_word = not deserted and not self.danger.orphan
+        return expires + WORD_MS if by_lease and has_word else expires
 
     def due_at(self, deserted: bool) -> int:
         """When it has to be looked at."""

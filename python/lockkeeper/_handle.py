@@ -7,6 +7,7 @@ _session.py and aio.py."""
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, Callable, Dict, Iterable, NoReturn, Optional, Tuple
 from typing import Union
 
@@ -36,12 +37,6 @@ def key_of(key: Optional[Key]) -> int:
     return _wish.check_number(number, "a key", (1 << 64) - 1)
 
 
-def plain_name(name: bytes) -> Name:
-    """A name as str, or as bytes if it is no text."""
-    field, value = _frame.object_field(name)
-    return value if field == "object" else name
-
-
 class Handle:
     """A lock that can be asked for, held and given back, again and again.
 
@@ -54,6 +49,9 @@ class Handle:
         self._wish = _wish.check(wish)
         self._timeout = timeout
         _wish.to_ms(timeout, "a timeout", -1)
+        for call in (on_lost, on_jeopardy):
+            if call is not None and not callable(call):
+                raise Invalid(f"{call!r} cannot be called")
         self._reentrant = reentrant
         self._session = self._find_session(session)
         self._driver: Driver = self._session._driver
@@ -70,12 +68,20 @@ class Handle:
     def _find_session(self, session: Any) -> Any:
         raise NotImplementedError
 
+    def _hear(self) -> None:
+        """Looks at what has arrived, for somebody who asks."""
+        raise NotImplementedError
+
+    def _turn(self) -> None:
+        """The same, for steps."""
+        raise NotImplementedError
+
     def __reduce__(self) -> NoReturn:
         refuse_copy(self)
 
     def __repr__(self) -> str:
         names = ", ".join(_frame.show_name(name) for name in self._wish.names)
-        state = "held" if self.held else "not held"
+        state = "held" if self._is_held() else "not held"
         return f"<{type(self).__name__} {names!r}: {state}>"
 
     #   -------------------------------------------------------- questions
@@ -83,12 +89,12 @@ class Handle:
     @property
     def name(self) -> Name:
         """The name; of a set its first one. bytes if it is no text."""
-        return plain_name(self._wish.names[0])
+        return self._wish.name
 
     @property
     def names(self) -> Tuple[Name, ...]:
         """All names, in the order of asking."""
-        return tuple(plain_name(name) for name in self._wish.names)
+        return tuple(map(_wish.plain_name, self._wish.names))
 
     @property
     def context(self) -> str:
@@ -99,13 +105,22 @@ class Handle:
     def held(self) -> bool:
         """Whether this process may still act as the holder, by the host's own
         clock: False as soon as the host's lease or the duration is over, even
-        if nobody could tell us. Costs a reading of the clock: ask it before
-        each step."""
+        if nobody could tell us, or the loss was told. Costs a system call or
+        two: ask it before each step."""
         return now_ms() < self._until()
 
     def _until(self) -> int:
+        """After all that has arrived."""
+        if self._entry is not None and self._driver.is_alive:
+            self._hear()
+        return self._known_until()
+
+    def _known_until(self) -> int:
         entry = self._entry
         return entry.until() if entry and self._driver.is_alive else 0
+
+    def _is_held(self) -> bool:
+        return now_ms() < self._known_until()
 
     @property
     def remaining(self) -> float:
@@ -178,6 +193,13 @@ class Handle:
             raise self._loss(entry)
         return entry.token
 
+    def _ensure(self) -> Entry:
+        """The same for steps."""
+        entry = self._acquired()
+        if not self._is_held():
+            raise self._loss(entry)
+        return entry
+
     def _acquired(self) -> Entry:
         entry = self._entry
         if entry is None or entry.life in (Life.ASKED, Life.GIVING):
@@ -189,14 +211,25 @@ class Handle:
         if self._driver.is_alive:
             reason = self._driver.core.book.why_over(entry, now_ms()) \
                 or "isolated"
-        return LockLost(text_of(reason), reason, entry.comment)
+        return self._lost(entry, reason)
+
+    def _lost(self, entry: Entry, reason: str) -> LockLost:
+        comment = f" ({entry.comment})" if entry.comment else ""
+        return self._wish.about(LockLost(
+            text_of(reason) + comment, reason, entry.comment), " is lost")
 
     #   -------------------------------------------------------- steps
 
+    def _enter(self, entry: Entry) -> None:
+        self._entry = entry
+        self._session._kept.add(self)
+
     def _reset(self) -> None:
         entry, place = self._entry, self._place()
+        self._session._kept.discard(self)
         if entry is not None:
-            entry.users = [user for user in entry.users if user is not self]
+            entry.users = [user for user in entry.users
+                           if user() is not self]
             mine = [one for one in self._driver.mine.pop(place, [])
                     if one is not entry or one.users]
             if mine:
@@ -214,8 +247,8 @@ class Handle:
             if entry.type == self._wish.type:
                 if now_ms() >= entry.until():
                     raise self._loss(entry)
-                self._entry = entry
-                entry.users.append(self)
+                self._enter(entry)
+                entry.users.append(weakref.ref(self))
                 return True
         return False
 
@@ -227,7 +260,8 @@ class Handle:
         while self._busy:
             if now_ms() >= end_ms:
                 kind = Busy if wait_ms == 0 else TimedOut
-                raise kind("this process has it in another thread or task")
+                raise self._wish.about(kind(
+                    "this process has it in another thread or task"))
             yield Until(lambda: not self._busy, end_ms)
         self._busy, self._owner, self._depth = True, owner, 1
         return -1 if wait_ms < 0 else max(0, end_ms - now_ms())
@@ -236,8 +270,10 @@ class Handle:
                        owner: Any) -> Steps[None]:
         """Asks and waits. Whatever breaks in takes the request back, or what
         was granted."""
+        if self._reentrant:
+            self._turn()  # whether it is still held
         if self._reentrant and self._busy and self._owner == owner:
-            self.ensure()
+            self._ensure()
             self._depth += 1
             return
         wait_ms = yield from self._claim_steps(
@@ -249,14 +285,15 @@ class Handle:
             self._reset()
             raise
         book = self._driver.core.book
-        entry = book.lock(self._wish, wait_ms, now_ms(), self)
-        self._entry = entry
+        entry = book.lock(self._wish, wait_ms, now_ms(), weakref.ref(self))
+        self._enter(entry)
         try:
             if self._driver.core.refusal:
                 book.give_up("refused", self._driver.core.refusal, now_ms())
             yield Until(lambda: entry.life is not Life.ASKED)
             if not entry.holds:
-                raise error_of(entry.error or "disconnected", entry.remark)
+                raise self._wish.about(error_of(
+                    entry.error or "disconnected", entry.remark))
             self._driver.mine.setdefault(self._place(), []).append(entry)
         except BaseException:
             book.forget(entry, now_ms())
@@ -273,17 +310,18 @@ class Handle:
                 self._driver.core.book.forget(entry, now_ms())
             self._reset()
 
-    def _release_steps(self, wait_ms: int) -> Steps[bool]:
+    def _release_steps(self, wait_ms: int, owner: Any) -> Steps[bool]:
         """Gives it back; whether that was confirmed."""
+        self._turn()  # whether it is still held
         book, entry = self._driver.core.book, self._acquired()
+        self._check_owner(owner)
         if self._depth > 1:
             self._depth -= 1
+            self._check_loss(entry, book.why_over(entry, now_ms()))
             return True
-        loss = None if self.held else self._loss(entry)
         if len(entry.users) > 1:  # entered again, and not left yet
             self._reset()
-            if loss is not None:
-                raise loss
+            self._check_loss(entry, book.why_over(entry, now_ms()))
             return True
         try:
             book.release(entry, now_ms())
@@ -292,16 +330,29 @@ class Handle:
             confirmed = entry.life is Life.CLOSED
             book.forget(entry, now_ms())
             self._reset()
-        if loss is None and entry.late:
-            loss = LockLost(text_of("late"), "late")
-        if loss is not None:
-            raise loss
+        self._check_loss(entry, entry.loss or ("late" if entry.late else ""))
         return confirmed
+
+    def _check_owner(self, owner: Any) -> None:
+        """What a thread or task may enter again, it alone leaves; unless it
+        has ended."""
+        if self._reentrant and owner != self._owner \
+                and self._lives(self._owner):
+            raise Misuse("a reentrant lock is released by the thread or task "
+                         "that has it")
+
+    @staticmethod
+    def _lives(owner: Any) -> bool:
+        return owner() is not None
+
+    def _check_loss(self, entry: Entry, reason: str) -> None:
+        if reason:
+            raise self._lost(entry, reason)
 
     def _change_steps(self, wanted: str, wait_ms: int) -> Steps[None]:
         """From shared to exclusive, or back, without giving it back."""
-        self.ensure()
-        book, entry = self._driver.core.book, self._acquired()
+        self._turn()  # whether it is still held
+        book, entry = self._driver.core.book, self._ensure()
         if self._wish.is_set or entry.type == SEMAPHORE \
                 or wanted not in (EXCLUSIVE, SHARED):
             raise Invalid("only between exclusive and shared can a type "
@@ -316,13 +367,13 @@ class Handle:
         if not entry.holds:
             raise self._loss(entry)
         if entry.error:
-            raise error_of(entry.error, entry.remark)
+            raise self._wish.about(error_of(entry.error, entry.remark))
 
     def _leave_steps(self) -> Steps[str]:
         """Leaves it held; its key."""
-        entry = self._entry
-        if entry is None or not self.held or self._depth > 1 \
-                or len(entry.users) > 1 \
+        self._turn()  # whether it is still held
+        entry = self._ensure()
+        if self._depth > 1 or len(entry.users) > 1 \
                 or not (entry.static or self._wish.linger_ms):
             raise Invalid("what can be left is a static or lingering lock "
                           "that is held and was acquired once")

@@ -50,13 +50,15 @@ class Lease:
 
     def __init__(self, path: str, session: int, until_ms: int) -> None:
         self.session = session
+        self.problem = ""  # why the page cannot be read
         self._said = until_ms
         self._view: Optional[_View] = None
         if path:
             try:
                 self._view = _View(path)
-            except (OSError, ValueError):
-                pass
+            except (OSError, ValueError) as error:
+                why = getattr(error, "strerror", None) or str(error)
+                self.problem = f"cannot read '{path}': {why.lower()}"
 
     @property
     def lives(self) -> bool:

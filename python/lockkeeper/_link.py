@@ -12,7 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
-from typing import Any, Iterator, List, Tuple
+from typing import Any, Callable, Iterator, List, Tuple
 
 import zmq
 
@@ -50,6 +50,10 @@ def probe(endpoint: str) -> int:
     return 0
 
 
+def _do_nothing() -> None:
+    pass
+
+
 class Link:
     """At most one connection at a time."""
 
@@ -58,6 +62,8 @@ class Link:
         self._context = zmq.Context(io_threads=1)
         self._socket: Any = None
         self._monitor: Any = None
+        #: Called ahead of closing what ``descriptors`` are of.
+        self.before_close: Callable[[], None] = _do_nothing
 
     def open(self, endpoint: str) -> bool:
         """Begins to connect; UP or DOWN follows. False if that cannot be now,
@@ -131,7 +137,10 @@ class Link:
     def close_socket(self, linger_ms: int) -> None:
         """Ends the connection; what was sent has so long to leave."""
         if self._socket is not None:
-            self._socket.disable_monitor()
+            self.before_close()
+            if self._monitor is not None:
+                self._socket.disable_monitor()
+                self._monitor.close(0)
             self._socket.close(linger_ms)
         self._socket = self._monitor = None
 
@@ -141,4 +150,5 @@ class Link:
             self._socket = self._monitor = None
             return
         self.close_socket(_LINGER_MS)
+        self.before_close = _do_nothing  # else it would keep who is called
         self._context.term()

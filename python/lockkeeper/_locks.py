@@ -16,7 +16,7 @@ from . import _session, _wish
 from ._drive import Steps
 from ._handle import RELEASE_S, Handle, LockKind, SemaphoreKind, SetKind
 from ._wish import EXCLUSIVE, SHARED, Name
-from ._work import Job
+from ._work import Job, this_thread
 from .errors import Busy, LockkeeperError, refuse_copy
 
 T = TypeVar("T")
@@ -61,11 +61,18 @@ class Blocking(Handle):
         session: _session.Session = self._session
         return session._run(steps)
 
+    def _hear(self) -> None:
+        session: _session.Session = self._session
+        session._listener.hear()
+
+    def _turn(self) -> None:
+        session: _session.Session = self._session
+        session._listener.turn()
+
     def _ask_for(self, timeout: Optional[float]) -> Job[None]:
         session: _session.Session = self._session
-        return session._job(
-            self._acquire_steps(timeout, threading.current_thread()),
-            self._undo_acquire)
+        return session._listener.job(
+            self._acquire_steps(timeout, this_thread()), self._undo_acquire)
 
     def acquire(self, timeout: Optional[float] = None) -> None:
         """Waits until the lock is held, ``timeout`` seconds at most (None:
@@ -96,8 +103,9 @@ class Blocking(Handle):
         writing, ``timeout`` seconds at most. False if nobody confirmed it in
         time: it is given back all the same, by asking on.
 
-        Raises LockLost if the lock was lost before: what was done under it
-        may have been done by another one as well.
+        Raises LockLost if the lock was lost before, each time that it is
+        released: what was done under it may have been done by another one as
+        well.
         """
         job = self._give_back(timeout)
         try:
@@ -133,8 +141,8 @@ class Blocking(Handle):
 
     def _give_back(self, timeout: float = RELEASE_S) -> Job[bool]:
         session: _session.Session = self._session
-        return session._job(self._release_steps(
-            _wish.to_ms(timeout, "a timeout", 0)))
+        return session._listener.job(self._release_steps(
+            _wish.to_ms(timeout, "a timeout", 0), this_thread()))
 
     def __enter__(self: H) -> H:
         job = self._ask_for(self._timeout)
@@ -188,7 +196,7 @@ class Lock(Blocking, LockKind):
     reentrant   the thread that holds a lock of that name, context and type
                 in this session may acquire it again, with this object or with
                 another one; it is given back when it has been released as
-                often.
+                often, by that thread.
     on_lost     called as on_lost(lock, reason) in a thread for callbacks.
     on_jeopardy called as on_jeopardy(lock, danger), likewise.
 

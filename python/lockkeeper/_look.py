@@ -14,10 +14,9 @@ from . import _frame, _wish
 from ._core import Question
 from ._drive import Driver, Steps, Until, end_of
 from ._frame import Body, Message
-from ._handle import plain_name
 from ._lease import now_ms
 from ._letter import SERVICE
-from ._wish import Name
+from ._wish import Name, plain_name
 from .errors import Isolated
 
 _OTHERS_MS = 3000  # one host that does not answer should not hold up the rest

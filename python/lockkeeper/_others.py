@@ -45,10 +45,10 @@ def _await_steps(driver: Driver, entry: Entry,
     finally:
         driver.core.book.discard(entry)
     if not closed:
-        raise TimedOut(entry.remark or "nobody answered in time; "
-                       "it may still happen")
+        raise entry.wish.about(TimedOut(
+            entry.remark or "nobody answered in time; it may still happen"))
     if entry.error:
-        raise error_of(entry.error, entry.remark)
+        raise entry.wish.about(error_of(entry.error, entry.remark))
 
 
 def unlock(driver: Driver, name: Name, key: Key, context: str,

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Iterable, List, Optional, Tuple, Union
+from typing import Iterable, List, Optional, Tuple, TypeVar, Union
 
 from . import _frame
-from .errors import Invalid
+from .errors import Invalid, LockkeeperError
 
 Name = Union[str, bytes]
+E = TypeVar("E", bound=LockkeeperError)
 
 EXCLUSIVE, SHARED, SEMAPHORE = "exclusive", "shared", "semaphore"
 TIME_MAX = 1 << 45
@@ -45,19 +46,52 @@ class Wish:
         """Whether it is for several names, all or none."""
         return len(self.names) > 1
 
+    @property
+    def name(self) -> Name:
+        """The name; of a set its first one. bytes if it is no text."""
+        return plain_name(self.names[0])
+
+    def about(self, error: E, what: str = "") -> E:
+        """The exception, which names the lock then."""
+        names = ", ".join(f"'{_frame.show_name(name)}'" for name in self.names)
+        context = f" of context '{self.context}'" if self.context else ""
+        error.text = f"{names}{context}{what}: {error.text}"
+        error.args = (error.text,)
+        error.name = self.name
+        return error
+
+
+def plain_name(name: bytes) -> Name:
+    """A name as str, or as bytes if it is no text."""
+    field, value = _frame.object_field(name)
+    return value if field == "object" else name
+
 
 def to_ms(seconds: Optional[float], what: str, absent: int) -> int:
     """Seconds as milliseconds, rounded up; ``absent`` for None."""
     if seconds is None:
         return absent
-    if isinstance(seconds, bool) or not 0 <= seconds <= TIME_MAX / 1000:
-        raise Invalid(f"{what} is out of range")
+    try:
+        in_range = 0 <= seconds <= TIME_MAX / 1000
+    except (TypeError, ValueError):
+        in_range = None
+    if in_range is None or isinstance(seconds, bool):
+        raise Invalid(f"{what} is a number of seconds, not {seconds!r}")
+    if not in_range:
+        raise Invalid(f"{what} is out of range: {seconds!r}")
     return math.ceil(round(seconds * 1000, 6))
+
+
+def check_str(text: Optional[str], what: str) -> str:
+    """A text; empty for None."""
+    if text is not None and not isinstance(text, str):
+        raise Invalid(f"{what} is a str, not {text!r}")
+    return text or ""
 
 
 def check_text(text: Optional[str], what: str) -> str:
     """A context or reason."""
-    text = text or ""
+    text = check_str(text, what)
     try:
         size = len(text.encode("utf-8"))
     except UnicodeEncodeError:
@@ -82,7 +116,8 @@ def check_name(name: Name) -> bytes:
 
 def check_names(names: Iterable[Name]) -> Tuple[bytes, ...]:
     """The names of a set."""
-    if isinstance(names, (str, bytes, bytearray)):
+    if isinstance(names, (str, bytes, bytearray)) \
+            or not isinstance(names, Iterable):
         raise Invalid("a set has a list of names")
     checked: List[bytes] = [check_name(name) for name in names]
     if not 1 <= len(checked) <= SET_MAX:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from typing import Any, Callable, Generic, List, Optional, TypeVar
 
 from ._drive import Steps, Until
@@ -18,6 +19,23 @@ from ._lease import now_ms
 
 T = TypeVar("T")
 Call = Callable[[], Any]
+
+
+class _Mark:
+    """Stands for a thread, with which it ends."""
+
+    __slots__ = ("__weakref__",)
+
+
+_here = threading.local()
+
+
+def this_thread() -> "weakref.ref[_Mark]":
+    """The calling thread, which no later one is equal to, though it may have
+    the same number."""
+    if not hasattr(_here, "mark"):
+        _here.mark = _Mark()
+    return weakref.ref(_here.mark)
 
 
 class Bell:

@@ -21,6 +21,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
+import weakref
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, AsyncIterator, Dict, Iterable, List, NoReturn
@@ -56,6 +58,64 @@ class Event:
     reason: str = ""
 
 
+class _Watch:
+    """The descriptors of a session in its loop, and when it is due. It knows
+    the session by a weak reference: one that nobody has is collected."""
+
+    def __init__(self, session: "Session",
+                 loop: asyncio.AbstractEventLoop) -> None:
+        self._session = weakref.ref(session)
+        self._numbers: Set[int] = set()
+        self._poll = select.poll()
+        self._timer: Optional[asyncio.TimerHandle] = None
+        self.loop = loop
+
+    def turn(self) -> None:
+        """The session's turn, if it is there."""
+        session = self._session()
+        if session is not None:
+            session._turn()
+
+    def set(self, numbers: Set[int]) -> None:
+        """Those are the descriptors."""
+        for number in numbers - self._numbers:
+            self.loop.add_reader(number, self.turn)
+            self._poll.register(number, select.POLLIN)
+        self._numbers = numbers
+
+    def clear(self) -> None:
+        """There are none; the numbers of those that are closed are soon those
+        of others."""
+        for number in self._numbers:
+            self.loop.remove_reader(number)
+            self._poll.unregister(number)
+        self._numbers = set()
+
+    def has_news(self) -> bool:
+        """Whether something has arrived; asked by the loop's own thread."""
+        try:
+            return asyncio.get_running_loop() is self.loop \
+                and bool(self._poll.poll(0))
+        except RuntimeError:  # there is none in this thread
+            return False
+
+    def set_timer(self, due: int) -> None:
+        """A turn is due then."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if due != FOREVER:
+            left_s = min(max(0, due - now_ms()), 3_600_000) / 1000
+            self._timer = self.loop.call_later(left_s, self.turn)
+
+
+def _abandon(watch: _Watch, driver: Driver) -> None:
+    """Nobody has the session any more."""
+    watch.set_timer(FOREVER)
+    if os.getpid() == driver.pid and not watch.loop.is_closed():
+        watch.loop.call_soon_threadsafe(driver.shut)
+
+
 class Session:
     """A way to the lock service of this host, for one event loop.
 
@@ -69,11 +129,11 @@ class Session:
         self._endpoint, self._name = endpoint, name
         self._connect_ms = _wish.to_ms(connect_timeout, "a timeout", -1)
         self._made: Optional[Driver] = None
-        self._loop: Optional[asyncio.AbstractEventLoop] = None
-        self._readers: Set[int] = set()
-        self._timer: Optional[asyncio.TimerHandle] = None
+        self._watching: Optional[_Watch] = None
+        self._kept: Set[Handle] = set()  # that are asked for or held
         self._waiters: Dict["asyncio.Future[None]", Until] = {}
-        self._queues: List["asyncio.Queue[Optional[Event]]"] = []
+        self._queues: "weakref.WeakSet[asyncio.Queue[Optional[Event]]]" \
+            = weakref.WeakSet()
         self._tasks: Set["asyncio.Task[Any]"] = set()
         self._shut = False
 
@@ -83,12 +143,21 @@ class Session:
             raise Misuse("the session is not open yet")
         return self._made
 
+    @property
+    def _watch(self) -> _Watch:
+        assert self._watching is not None
+        return self._watching
+
     async def open(self) -> "Session":
         """Connects; raises Disconnected or Refused."""
         if self._made is not None:
             raise Misuse("the session was opened before")
-        self._loop = asyncio.get_running_loop()
+        self._watching = _Watch(self, asyncio.get_running_loop())
         self._made = Driver(self._endpoint, self._name)
+        self._made.link.before_close = self._watching.clear
+        self._drop = weakref.finalize(
+            self, _abandon, self._watching, self._made)
+        self._drop.atexit = False
         try:
             await self._run(self._made.connect_steps(self._connect_ms))
         except BaseException:
@@ -111,9 +180,8 @@ class Session:
 
     def _end(self, driver: Driver) -> None:
         self._shut = True
-        self._watch(set())
-        if self._timer is not None:
-            self._timer.cancel()
+        self._drop.detach()
+        self._watch.set_timer(FOREVER)
         for future in self._waiters:
             if not future.done():
                 future.set_result(None)
@@ -216,26 +284,23 @@ class Session:
         closed: ``async for event in session.events(): ...``"""
         queue: "asyncio.Queue[Optional[Event]]" = asyncio.Queue()
         self._driver.check_alive()
-        self._queues.append(queue)
+        self._queues.add(queue)
         return self._take_events(queue)
 
     async def _take_events(
             self, queue: "asyncio.Queue[Optional[Event]]"
     ) -> AsyncIterator[Event]:
-        try:
-            while True:
-                event = await queue.get()
-                if event is None:
-                    return
-                yield event
-        finally:
-            self._queues.remove(queue)
+        while True:
+            event = await queue.get()
+            if event is None:
+                return
+            yield event
 
     #   -------------------------------------------------------- waiting
 
     async def _run(self, steps: Steps[T]) -> T:
         self._driver.check_alive()
-        if asyncio.get_running_loop() is not self._loop:
+        if asyncio.get_running_loop() is not self._watch.loop:
             raise Misuse("a session belongs to the event loop that opened it")
         return await self._carry_out(steps)
 
@@ -260,10 +325,9 @@ class Session:
                 self._turn()
 
     async def _await(self, until: Until) -> None:
-        assert self._loop is not None
         if until.ready() or now_ms() >= until.end_ms:
             return
-        future: "asyncio.Future[None]" = self._loop.create_future()
+        future: "asyncio.Future[None]" = self._watch.loop.create_future()
         self._waiters[future] = until
         self._rearm()
         try:
@@ -290,22 +354,22 @@ class Session:
             told = driver.turn()
         except Exception as error:  # nothing is heard from now on
             driver.broken = error
-            self._watch(set())
+            self._watch.clear()
             self._wake_waiters()
             raise
         for event in told:
             self._tell(event)
-        self._watch(set(driver.link.descriptors()))
+        self._watch.set(set(driver.link.descriptors()))
         self._wake_waiters()
         self._rearm()
 
-    def _watch(self, numbers: Set[int]) -> None:
-        assert self._loop is not None
-        for number in self._readers - numbers:
-            self._loop.remove_reader(number)
-        for number in numbers - self._readers:
-            self._loop.add_reader(number, self._turn)
-        self._readers = numbers
+    def _hear(self) -> None:
+        """Looks at what has arrived, for who asks whether a lock is held."""
+        if not self._shut and self._watch.has_news():
+            try:
+                self._turn()
+            except Exception:
+                pass  # it broke: nothing is held then
 
     def _wake_waiters(self) -> None:
         now = now_ms()
@@ -316,43 +380,42 @@ class Session:
                 future.set_result(None)
 
     def _rearm(self) -> None:
-        assert self._loop is not None
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
         due = min((until.end_ms for until in self._waiters.values()),
                   default=FOREVER)
-        due = min(due, self._driver.core.deadline())
-        if due != FOREVER:
-            left_s = min(max(0, due - now_ms()), 3_600_000) / 1000
-            self._timer = self._loop.call_later(left_s, self._turn)
+        self._watch.set_timer(min(due, self._driver.core.deadline()))
 
     def _tell(self, told: Told) -> None:
-        for lock in told.entry.users:
+        for user in told.entry.users:
+            lock = user()
             if isinstance(lock, Waiting) and lock._entry is told.entry:
                 self._tell_user(lock, told)
 
     def _tell_user(self, lock: "Waiting", told: Told) -> None:
         for queue in self._queues:
             queue.put_nowait(Event(told.kind, lock, told.reason))
-        assert self._loop is not None
+        loop = self._watch.loop
         if told.kind == LOST and lock.on_lost is not None:
-            self._loop.call_soon(self._call, lock.on_lost, lock, told.reason)
+            loop.call_soon(self._call, lock.on_lost, lock, told.reason)
         elif told.kind in (JEOPARDY, SAFE) and lock.on_jeopardy is not None:
-            self._loop.call_soon(self._call, lock.on_jeopardy, lock,
-                                 told.kind == JEOPARDY)
+            loop.call_soon(self._call, lock.on_jeopardy, lock,
+                           told.kind == JEOPARDY)
 
     def _call(self, callback: Any, lock: "Waiting", value: Any) -> None:
         """Calls a callback; what is awaitable becomes a task."""
         result = callback(lock, value)
         if asyncio.iscoroutine(result):
-            assert self._loop is not None
-            task = self._loop.create_task(result)
+            task = self._watch.loop.create_task(result)
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
 
 #   ------------------------------------------------------------ locks
+
+
+def _this_task() -> "weakref.ref[asyncio.Task[Any]]":
+    task = asyncio.current_task()
+    assert task is not None
+    return weakref.ref(task)
 
 
 class Waiting(Handle):
@@ -367,17 +430,30 @@ class Waiting(Handle):
         session: Session = self._session
         return await session._run(steps)
 
+    def _hear(self) -> None:
+        session: Session = self._session
+        session._hear()
+
+    def _turn(self) -> None:
+        session: Session = self._session
+        session._turn()
+
+    @staticmethod
+    def _lives(owner: Any) -> bool:
+        task = owner()
+        return task is not None and not task.done()
+
     async def acquire(self, timeout: Optional[float] = None) -> None:
         """As lockkeeper.Lock.acquire. When it is cancelled the request is
         taken back, and so is a lock that was granted meanwhile."""
         if timeout is None:
             timeout = self._timeout
-        await self._do(self._acquire_steps(timeout, asyncio.current_task()))
+        await self._do(self._acquire_steps(timeout, _this_task()))
 
     async def try_acquire(self) -> bool:
         """As lockkeeper.Lock.try_acquire."""
         try:
-            await self._do(self._acquire_steps(0, asyncio.current_task()))
+            await self._do(self._acquire_steps(0, _this_task()))
         except Busy:
             return False
         return True
@@ -386,7 +462,7 @@ class Waiting(Handle):
         """As lockkeeper.Lock.release. When it is cancelled the lock is given
         back all the same."""
         wait_ms = _wish.to_ms(timeout, "a timeout", 0)
-        return await self._do(self._release_steps(wait_ms))
+        return await self._do(self._release_steps(wait_ms, _this_task()))
 
     async def change(self, type: str,
                      timeout: Optional[float] = None) -> None:

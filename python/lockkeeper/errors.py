@@ -6,7 +6,8 @@
 
 Each exception has ``reason``, the protocol's word for it (see ERROR WORDS in
 lockkeeper-protocol(7)), and ``text``, a sentence for people, which is also
-what str() gives.
+what str() gives. If it is about a lock, ``text`` names it, and so does
+``name``, which is None otherwise.
 
     LockkeeperError
         NotGranted      a request was not granted
@@ -27,7 +28,7 @@ what str() gives.
 
 from __future__ import annotations
 
-from typing import Dict, NoReturn, Type
+from typing import Dict, NoReturn, Type, Union
 
 #   As in <lockkeeper/error.h>.
 TEXTS: Dict[str, str] = {
@@ -61,6 +62,8 @@ class LockkeeperError(Exception):
     """The base of all exceptions of this module."""
 
     reason = "unknown"
+    #: Of the lock that it is about; of a set its first one.
+    name: Union[str, bytes, None] = None
 
     def __init__(self, text: str = "", reason: str = "") -> None:
         if reason:

@@ -370,6 +370,72 @@ class Books(unittest.TestCase):
         self.say("UNLOCKED", entry.serial, error="forced", reason="why not")
         self.assertEqual(entry.comment, "why not")
 
+    def released(self, *words, now_ms=NOW):
+        """What is said of a lock that is given back, when the service says
+        those ahead of its answer."""
+        entry = self.held()
+        self.book.release(entry, now_ms)
+        for error in words:
+            self.say("UNLOCKED", entry.serial, now_ms, error=error)
+        self.book.tick(now_ms + 1100)
+        repeats = self.sent()[1:]
+        self.say("UNLOCKED", entry.serial + 1, now_ms)
+        self.assertIs(entry.life, Life.CLOSED)
+        self.assertEqual(self.told(), [])
+        return entry.loss, len(repeats)
+
+    def test_lost_ahead(self):
+        """a loss that crosses the release is one"""
+        self.assertEqual(self.released(), ("", 1))
+        self.assertEqual(self.released("forced"), ("forced", 0))
+        self.assertEqual(self.released("released", "forced"), ("released", 0))
+        for error in ("timedout", "shutdown"):  # it is kept until given back
+            self.assertEqual(self.released(error), (error, 1))
+
+    def test_lost_by_the_clock(self):
+        """so is one that was over by our own clock"""
+        self.assertEqual(self.released(now_ms=NOW + 7999)[0], "")
+        self.assertEqual(self.released(now_ms=NOW + 8000)[0], "isolated")
+        self.book.desert(True)
+        self.assertEqual(self.released(now_ms=NOW + 8000)[0], "disconnected")
+
+    def test_never_had(self):
+        """what nobody was told to have is not lost"""
+        entry = self.ask()
+        self.book.release(entry, NOW)
+        self.grant(entry)
+        self.say("UNLOCKED", entry.serial, error="forced")
+        self.assertEqual((entry.life, entry.loss), (Life.CLOSED, ""))
+
+    def test_forgotten(self):
+        """what is kept is given back also if nobody waits for that"""
+        entry = self.held()
+        self.book.forget(entry, NOW)
+        self.say("UNLOCKED", entry.serial, error="timedout")
+        self.book.tick(NOW + 1100)
+        self.assertEqual([one.command for one in self.sent()],
+                         ["UNLOCK", "UNLOCK"])
+
+    def test_unseen(self):
+        """without its lease page there is no lock, but a static one"""
+        entry = self.ask()
+        self.grant(entry, lease_page="/no/such/page")
+        self.assertEqual((entry.life, entry.error), (Life.DROPPING, "system"))
+        self.assertIn("cannot read '/no/such/page': no such file",
+                      entry.remark)
+        self.assertEqual(self.sent()[-1].command, "UNLOCK")
+        entry = self.ask(static=True)
+        self.grant(entry, lease_page="/no/such/page", static=True)
+        self.assertTrue(entry.holds)
+
+    def test_orphan(self):
+        """a lock whose service has ended is lost at once with its lease"""
+        self.held()
+        self.book.orphan(NOW)
+        self.book.tick(NOW + 8000)
+        self.assertEqual(self.told(), [("jeopardy", ""),
+                                       ("lost", "disconnected")])
+
     def test_kept(self):
         """what is kept for its grace is given back by UNLOCK"""
         for error in ("timedout", "shutdown"):

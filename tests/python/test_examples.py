@@ -40,7 +40,8 @@ class Examples(unittest.TestCase):
             out, err = done.communicate(timeout=60)
             self.assertTrue(lock.held)
         self.assertEqual((done.returncode, out), (1, ""))
-        self.assertEqual(err, "exclusive.py: the time for it is over\n")
+        self.assertEqual(
+            err, "exclusive.py: 'example': the time for it is over\n")
 
     def test_threads(self):
         """examples/threads.py"""
@@ -55,7 +56,7 @@ class Examples(unittest.TestCase):
         """examples/tasks.py"""
         self.assertEqual(run("tasks"), (0, "".join(
             f"task {number}, token N\n" for number in range(3))
-            + "not granted: the time for it is over\n"))
+            + "not granted: 'example': the time for it is over\n"))
 
     def test_devices(self):
         """examples/devices.py"""

@@ -65,7 +65,7 @@ class Faults(Case):
         self.stop(daemon("h3", "lockd"))
         go_on = threading.Event()
         self.addCleanup(go_on.set)
-        session._post(go_on.wait)  # the listener cannot work from here on
+        session._listener._post(go_on.wait)  # it cannot work from here on
         self.watch_end(lock)
         self.assertFalse(lock.held)
         self.assertEqual(lock.remaining, 0)

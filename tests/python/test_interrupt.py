@@ -41,7 +41,7 @@ class Interrupt(Case):
         driver = self.session._driver
         self.assertTrue(within(5, lambda: not self.watcher.list()))
         self.assertTrue(within(5, lambda: not driver.core.book.open_count))
-        self.assertEqual((driver.mine, self.session._jobs), ({}, []))
+        self.assertEqual((driver.mine, self.session._listener._jobs), ({}, []))
 
     def play(self, work):
         """Breaks into that again and again, anywhere."""

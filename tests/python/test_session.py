@@ -93,6 +93,72 @@ class Locks(Case):
         with self.assertRaises(Invalid):
             self.session.semaphore(self.name)
 
+    def test_errors(self):
+        """what is raised about a lock names it, and says why"""
+        other = self.open("h2").lock(self.name, context="deep")
+        other.acquire()
+        lock = self.session.lock(self.name, context="deep", timeout=0.01)
+        said = f"'{self.name}' of context 'deep'"
+        for kind, deed in ((TimedOut, lock.acquire),
+                           (Busy, lambda: lock.acquire(0)),
+                           (Denied, lambda: self.session.unlock(
+                               self.name, "1" * 16, context="deep"))):
+            with self.assertRaises(kind) as caught:
+                deed()
+            self.assertEqual(caught.exception.name, self.name)
+            self.assertTrue(str(caught.exception).startswith(said + ": "))
+        self.session.force(self.name, context="deep", reason="by me")
+        with self.assertRaises(LockLost) as caught:
+            other.release()
+        self.assertEqual(str(caught.exception), said
+                         + " is lost: an operator took the lock away (by me)")
+        self.assertEqual(caught.exception.name, self.name)
+        pair = self.session.lock_all([b"\xff", self.name + "2"])
+        self.session.lock(self.name + "2").acquire()
+        with self.assertRaises(Busy) as caught:
+            pair.acquire(0)
+        self.assertEqual(caught.exception.name, b"\xff")
+        self.assertIn(f"'\\xff', '{self.name}2': ", str(caught.exception))
+
+    def test_wrong_types(self):
+        """what is of the wrong type is Invalid, and is named"""
+        lock = self.session.lock(self.name)
+        for said, deed in (
+                ("a timeout is a number of seconds, not 'soon'",
+                 lambda: lock.acquire("soon")),
+                ("a timeout is a number of seconds, not []",
+                 lambda: lock.acquire([])),
+                ("a timeout is a number of seconds, not True",
+                 lambda: lock.acquire(True)),
+                ("a timeout is out of range: -1", lambda: lock.acquire(-1)),
+                ("a timeout is out of range: nan",
+                 lambda: lock.acquire(float("nan"))),
+                ("a timeout is a number of seconds, not 'soon'",
+                 lambda: lock.release(timeout="soon")),
+                ("a timeout is a number of seconds, not 'soon'",
+                 lambda: self.session.list(timeout="soon")),
+                ("a timeout is a number of seconds, not 'soon'",
+                 lambda: lockkeeper.Session(connect_timeout="soon")),
+                ("a duration is a number of seconds, not 'long'",
+                 lambda: self.session.lock("x", duration="long")),
+                ("a context is a str, not 5",
+                 lambda: self.session.lock("x", context=5)),
+                ("'me' cannot be called",
+                 lambda: self.session.lock("x", on_lost="me")),
+                ("the name of a lock is a str or bytes",
+                 lambda: self.session.lock(5)),
+                ("a set has a list of names",
+                 lambda: self.session.lock_all(5)),
+                ("a reason is a str, not 5",
+                 lambda: self.session.force(self.name, reason=5)),
+                ("an endpoint is a str, not 5",
+                 lambda: lockkeeper.Session(5)),
+                ("a name of a session is a str, not 5",
+                 lambda: lockkeeper.Session(name=5))):
+            with self.assertRaises(Invalid) as caught:
+                deed()
+            self.assertEqual(str(caught.exception), said)
+
     def test_inside(self):
         """a lock may be released inside of its block"""
         with self.session.lock(self.name) as lock:
@@ -600,7 +666,7 @@ class Sessions(Case):
             for thread in threads:
                 thread.join(10)
             self.assertEqual(len(errors), 3)
-            self.assertFalse(session._listener.is_alive())
+            self.assertFalse(session._listener._thread.is_alive())
         self.session.lock(self.name).acquire(5)
 
     def test_default(self):
