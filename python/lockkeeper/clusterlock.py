@@ -42,7 +42,8 @@ long as it takes, raising ClusterLockError on time-out; ``release()``;
   names, so that nobody waits for one who waits for him. As there, it gives
   back what it has if one is not had in ``max_wait_per_lock`` seconds, sleeps
   for ``sleep_time``, and tries again until ``total_wait`` is over (which also
-  ends a wait for a single lock, up to that time and not beyond).
+  ends a wait for a single lock, up to that time and not beyond). One that was
+  lost before the last one is had counts as one that is not had.
 - An instance may be acquired several times, if its bound allows, and is
   released as often; instances may be shared by threads.
 
@@ -56,7 +57,8 @@ import socket
 import threading
 import time
 from types import TracebackType
-from typing import Any, List, NoReturn, Optional, Sequence, Type, Union
+from typing import Any, List, NoReturn, Optional, Sequence, Tuple, Type
+from typing import Union
 
 from . import _locks, _session
 from .errors import (Disconnected, LockkeeperError, NotGranted, Refused,
@@ -146,13 +148,32 @@ class Semaphore:
 
     def acquire(self, max_wait: Optional[float] = 0) -> None:
         """Waits for the lock, ``max_wait`` seconds at most; 0: for ever."""
+        had: List[Had] = []
+        try:
+            self._take(max_wait, had)
+        except BaseException:  # may have broken in when it was there already
+            _give_back(had)
+            raise
+
+    def _take(self, max_wait: Optional[float], had: "List[Had]") -> None:
+        """The same; ``had`` gets what has to be given back."""
         try:
             unit = self._new_unit()
+            had.append((self, unit))
             unit.acquire(max_wait if max_wait and max_wait > 0 else None)
         except (NotGranted, Disconnected, Refused) as error:
-            raise ClusterLockError(f"{self._tag}: {error}") from error
+            raise ClusterLockError(f"{self._tag}: {error.text}") from error
         with self._mutex:
             self._units.append(unit)
+
+    def _drop(self, unit: _locks.Semaphore) -> None:
+        """Gives it back, if it was acquired at all, without waiting."""
+        with self._mutex:
+            self._units = [one for one in self._units if one is not unit]
+        try:
+            unit._give_back().abandon(begin=True)
+        except LockkeeperError:
+            pass  # its session is over
 
     @property
     def held(self) -> bool:
@@ -178,7 +199,11 @@ class Semaphore:
     def __exit__(self, kind: Optional[Type[BaseException]],
                  value: Optional[BaseException],
                  traceback: Optional[TracebackType]) -> None:
-        self.release()
+        try:
+            self.release()
+        except ClusterLockReleaseError:
+            if value is None:
+                raise
 
 
 class Lock(Semaphore):
@@ -193,22 +218,32 @@ class Lock(Semaphore):
         super()._set_up(what, context, 1, 1, duration)
 
 
+Had = Tuple[Semaphore, _locks.Semaphore]
+
+
+def _give_back(had: List[Had]) -> None:
+    """All of them, whatever becomes of each."""
+    for lock, unit in reversed(had):
+        lock._drop(unit)
+
+
 def _try_all(locks: Sequence[Semaphore], max_wait: float,
              end: float) -> bool:
-    """All of them, or none."""
-    had: List[Semaphore] = []
+    """All of them, or none; one that was lost meanwhile is none."""
+    had: List[Had] = []
     try:
         for lock in locks:
             left = min(max_wait, end - time.monotonic())
-            lock.acquire(max(left, 0.001))
-            had.append(lock)
-    except BaseException as error:
-        for lock in reversed(had):
-            lock.release()
-        if not isinstance(error, ClusterLockError):
-            raise
-        return False
-    return True
+            lock._take(max(left, 0.001), had)
+        if all(unit.held for _, unit in had):
+            return True
+    except ClusterLockError:
+        pass
+    except BaseException:
+        _give_back(had)
+        raise
+    _give_back(had)
+    return False
 
 
 def acquire_all(locks: Sequence[Semaphore], max_wait_per_lock: float = 1,

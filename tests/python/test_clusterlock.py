@@ -169,6 +169,64 @@ class Readme(Case):
             self.assertFalse(any(lock.held for lock in locks))
             self.other("device", "none-a").acquire(5)
 
+    def lose_in_all(self, last, lost, ready):
+        """acquire_all of two and the last one; when that is ``ready`` one of
+        the two is taken away. What comes of it."""
+        context = self.id().rpartition(".")[2]
+        locks = [Lock("all-a", context), Lock("all-b", context), last]
+        found = []
+
+        def work():
+            try:
+                acquire_all(locks, max_wait_per_lock=60, total_wait=60)
+                found.append([lock.held for lock in locks])
+            except Exception as error:
+                found.append(type(error))
+        thread = run(work)
+        ready(context)
+        self.session.force(lost, context=context)
+        return locks[:2], thread, found
+
+    def test_acquire_all_loses_one(self):
+        """one that is lost meanwhile does not keep the others"""
+        reached, gate = threading.Event(), threading.Event()
+
+        class Last(Lock):
+            def acquire(self, *_):
+                reached.set()
+                gate.wait(60)
+                raise KeyError
+            _take = acquire
+        for lost, other in (("all-a", "all-b"), ("all-b", "all-a")):
+            locks, thread, found = self.lose_in_all(
+                Last("all-c"), lost, lambda context: reached.wait(60))
+            gate.set()
+            thread.join(60)
+            self.assertEqual(found, [KeyError])
+            with self.other(other, locks[0]._context):
+                pass
+            self.assertFalse(any(lock.held for lock in locks))
+            reached.clear()
+            gate.clear()
+
+    def test_acquire_all_has_all(self):
+        """one that is lost meanwhile is not had"""
+        last = self.other("all-c", "-")
+        last.acquire(5)
+        locks, thread, found = self.lose_in_all(
+            Lock("all-c"), "all-a", lambda context: self.waiting("all-c", 1))
+        last.release()
+        thread.join(60)
+        self.assertEqual(found, [[True, True, True]])
+
+    def test_block_that_fails(self):
+        """the exception of a block is what leaves it, also after a loss"""
+        with self.assertRaises(ZeroDivisionError):
+            with Lock("device", "fails") as lock:
+                self.session.force("device", context="fails")
+                self.assertTrue(within(5, lambda: not lock.held))
+                raise ZeroDivisionError
+
     def test_dinner(self):
         """process A got #1 and waits on #2, process B the other way round"""
         ones = [[Lock("fork", str(at)), Lock("fork", str((at + 1) % 3))]
