@@ -66,6 +66,9 @@ serve_lock (const lk_message *message)
     const char *object = lk_message_text (message, "object");
     const int64_t limit = lk_message_number (message, "limit", 0);
     atomic_fetch_add (&locks, 1);
+    if (object && strcmp (object, "later") == 0) {
+        return; /* it waits */
+    }
     if (object && strcmp (object, "crowded") == 0
         && lk_message_has (message, "turn")) {
         refuse (message, "deadlock");
@@ -124,7 +127,7 @@ START_TEST (acquiring)
     ck_assert_int_eq (lk_lock_request (session, "a", 1, NULL, &first), LK_OK);
     ck_assert_int_eq (lk_lock_acquire (session, "a\0b", 3, NULL, &lock), LK_OK);
     ck_assert (lk_lock_held (lock));
-    ck_assert_int_eq (lk_session_poll (session, 2000, &event),
+    ck_assert_int_eq (lk_session_poll (session, HANG_MS, &event),
                       LK_EVENT_GRANTED);
     ck_assert_ptr_eq (event.lock, first); /* that of the other is not told */
     ck_assert_int_eq (lk_session_poll (session, 0, &event), LK_EVENT_NONE);
@@ -186,7 +189,7 @@ START_TEST (changing)
     ck_assert_int_eq (lk_lock_get_type (lock), LK_EXCLUSIVE);
     ck_assert_int_eq (lk_lock_change_start (lock, LK_SHARED, 1000), LK_OK);
     ck_assert_int_eq (lk_lock_get_type (lock), LK_SHARED);
-    ck_assert_int_eq (lk_session_poll (session, 2000, &event),
+    ck_assert_int_eq (lk_session_poll (session, HANG_MS, &event),
                       LK_EVENT_CHANGED);
     ck_assert_int_eq (lk_session_poll (session, 0, &event), LK_EVENT_NONE);
     ck_assert_int_eq (lk_lock_release (&lock), LK_OK);
@@ -197,7 +200,7 @@ START_TEST (changing)
     ck_assert (lk_lock_held (lock));
     ck_assert_int_eq (lk_session_poll (session, 0, &event), LK_EVENT_NONE);
     ck_assert_int_eq (lk_lock_change_start (lock, LK_EXCLUSIVE, 1000), LK_OK);
-    ck_assert_int_eq (lk_session_poll (session, 2000, &event),
+    ck_assert_int_eq (lk_session_poll (session, HANG_MS, &event),
                       LK_EVENT_UNCHANGED);
     ck_assert_int_eq (event.error, LK_DEADLOCK);
     lk_session_destroy (&session);
@@ -210,7 +213,8 @@ START_TEST (what_cannot_change)
     const lk_lock_options unit = {.mode = {.type = LK_SEMAPHORE, .limit = 9}};
     lk_session *session = open_session ();
     lk_lock *lock = NULL;
-    ck_assert_int_eq (lk_lock_request (session, "a", 1, NULL, &lock), LK_OK);
+    ck_assert_int_eq (lk_lock_request (session, "later", 5, NULL, &lock),
+                      LK_OK);
     ck_assert_int_eq (lk_lock_change (lock, LK_SHARED, 0), LK_INVALID);
     lk_lock_forget (&lock);
     ck_assert_int_eq (lk_lock_acquire (session, "s", 1, &unit, &lock), LK_OK);
@@ -246,9 +250,7 @@ START_TEST (leaving)
                       LK_OK);
     ck_assert_int_eq (lk_lock_leave (&lock), LK_OK);
     ck_assert_int_eq (lk_lock_acquire (session, "c", 1, &fixed, &lock), LK_OK);
-    const int64_t began = lk_clock_ms ();
     lk_session_destroy (&session); /* leaves it, too */
-    ck_assert_int_lt (lk_clock_ms () - began, 700);
     ck_assert_int_eq (atomic_load (&ends), 1);
 }
 END_TEST
@@ -275,7 +277,7 @@ START_TEST (all_or_nothing)
     ck_assert_int_eq (lk_lock_release (&lock), LK_OK);
     ck_assert_int_eq (lk_lock_request_all (session, pair, 1, NULL, &lock),
                       LK_OK);
-    ck_assert_int_eq (lk_session_poll (session, 2000, &event),
+    ck_assert_int_eq (lk_session_poll (session, HANG_MS, &event),
                       LK_EVENT_GRANTED);
     ck_assert_uint_eq (lk_lock_count (lock), 1);
     ck_assert_uint_eq (lk_lock_token (lock), 3);
@@ -458,7 +460,7 @@ main (void)
     TCase *tcase = tcase_create ("calls");
     tcase_add_checked_fixture (tcase, set_up, tear_down);
     serve = serve_all;
-    tcase_set_timeout (tcase, 20);
+    tcase_set_timeout (tcase, 2 * HANG_MS / 1000);
     tcase_add_test (tcase, acquiring);
     tcase_add_test (tcase, given_back_late);
     tcase_add_test (tcase, entered_twice);

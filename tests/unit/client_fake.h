@@ -29,6 +29,8 @@
 
 #define FAKE __attribute__ ((unused)) static
 
+#define HANG_MS 60000 /* what comes is waited for no longer */
+
 /*  LOCK, UNLOCK and all else for the lock service. */
 static void (*serve) (const lk_message *message);
 

@@ -250,7 +250,7 @@ main (void)
     TCase *tcase = tcase_create ("hears");
     tcase_add_checked_fixture (tcase, begin, end);
     serve = serve_all;
-    tcase_set_timeout (tcase, 60);
+    tcase_set_timeout (tcase, 2 * HANG_MS / 1000);
     tcase_add_test (tcase, held);
     tcase_add_test (tcase, until);
     tcase_add_loop_test (tcase, released, 0, 2);

@@ -101,7 +101,7 @@ START_TEST (blocking_use)
     lk_session *session = open_session ();
     lk_lock *lock = NULL;
     ck_assert_str_eq (lk_session_host (session), "h1");
-    ck_assert_int_eq (lk_lock_wait (session, "thing", 1000, &lock), LK_OK);
+    ck_assert_int_eq (lk_lock_wait (session, "thing", HANG_MS, &lock), LK_OK);
     ck_assert (lk_lock_held (lock));
     ck_assert_uint_eq (lk_lock_token (lock), 1);
     ck_assert_uint_eq (lk_lock_key (lock), 77);
@@ -127,7 +127,7 @@ START_TEST (nobody_else_grants)
     ck_assert_int_gt (atomic_load (&locks), 0);
     ck_assert (!lk_lock_held (lock));
     atomic_store (&behaviour, GRANT); /* it is asked again */
-    ck_assert_int_eq (lk_session_poll (session, 5000, &event),
+    ck_assert_int_eq (lk_session_poll (session, HANG_MS, &event),
                       LK_EVENT_GRANTED);
     lk_lock_forget (&lock);
     lk_session_destroy (&session);
@@ -142,7 +142,8 @@ START_TEST (serials_of_their_own)
     for (int i = 0; i < 3; i++) {
         lk_session *session = open_session ();
         lk_lock *lock = NULL;
-        ck_assert_int_eq (lk_lock_wait (session, "thing", 1000, &lock), LK_OK);
+        ck_assert_int_eq (lk_lock_wait (session, "thing", HANG_MS, &lock),
+                          LK_OK);
         ck_assert_uint_ne (atomic_load (&serial), before);
         before = atomic_load (&serial);
         ck_assert_int_eq (lk_lock_release (&lock), LK_OK);
@@ -161,11 +162,12 @@ START_TEST (time_that_is_left)
     lk_lock_event event;
     ck_assert_int_eq (lk_lock_request (session, "thing", 5, &options, &lock),
                       LK_OK);
-    ck_assert_int_eq (lk_session_poll (session, 2000, &event),
+    ck_assert_int_eq (lk_session_poll (session, HANG_MS, &event),
                       LK_EVENT_GRANTED);
     int64_t left_ms = lk_lock_left (lock);
     ck_assert_int_le (left_ms, 300);
-    ck_assert_int_eq (lk_session_poll (session, 2000, &event), LK_EVENT_LOST);
+    ck_assert_int_eq (lk_session_poll (session, HANG_MS, &event),
+                      LK_EVENT_LOST);
     ck_assert_int_eq (event.error, LK_TIMEDOUT);
     ck_assert_int_eq (lk_lock_left (lock), 0);
     lk_lock_forget (&lock);
@@ -196,15 +198,11 @@ END_TEST
 
 /*  A program's own loop: nothing but poll (2), fd and timeout. */
 static lk_event_kind
-loop_until_event (lk_session *session, lk_lock_event *event, int limit_ms)
+loop_until_event (lk_session *session, lk_lock_event *event)
 {
-    int64_t until = lk_clock_ms () + limit_ms;
-    while (lk_session_poll (session, 0, event) == LK_EVENT_NONE
-           && lk_clock_ms () < until) {
+    while (lk_session_poll (session, 0, event) == LK_EVENT_NONE) {
         struct pollfd fd = {lk_session_fd (session), POLLIN, 0};
-        int timeout = lk_session_timeout (session);
-        (void) poll (&fd, 1,
-                     timeout < 0 || timeout > limit_ms ? limit_ms : timeout);
+        (void) poll (&fd, 1, lk_session_timeout (session));
     }
     return event->kind;
 }
@@ -217,30 +215,29 @@ START_TEST (event_loop_use)
     ck_assert_int_eq (lk_lock_request (session, "thing", 5, NULL, &lock),
                       LK_OK);
     lk_lock_set_user (lock, &event);
-    ck_assert_int_eq (loop_until_event (session, &event, 2000),
-                      LK_EVENT_GRANTED);
+    ck_assert_int_eq (loop_until_event (session, &event), LK_EVENT_GRANTED);
     ck_assert_ptr_eq (event.lock, lock);
     ck_assert_ptr_eq (lk_lock_user (lock), &event);
     ck_assert_int_eq (lk_lock_release_start (lock), LK_OK);
-    ck_assert_int_eq (loop_until_event (session, &event, 2000),
-                      LK_EVENT_RELEASED);
+    ck_assert_int_eq (loop_until_event (session, &event), LK_EVENT_RELEASED);
     lk_lock_forget (&lock);
     lk_session_destroy (&session);
 }
 END_TEST
 
+/*  LOCKED said that it lasts for 5 s. */
 START_TEST (the_page_ends_it)
 {
     lk_session *session = open_session ();
     lk_lock *lock = NULL;
     lk_lock_event event;
-    set_lease (300);
-    ck_assert_int_eq (lk_lock_wait (session, "thing", 1000, &lock), LK_OK);
-    ck_assert_int_eq (lk_session_poll (session, 200, &event), LK_EVENT_NONE);
-    set_lease (300);
-    ck_assert_int_eq (lk_session_poll (session, 200, &event), LK_EVENT_NONE);
+    ck_assert_int_eq (lk_lock_wait (session, "thing", HANG_MS, &lock), LK_OK);
+    set_lease (2 * HANG_MS);
+    ck_assert_int_gt (lk_lock_until (lock), lk_clock_ms () + HANG_MS);
     ck_assert (lk_lock_held (lock));
-    ck_assert_int_eq (lk_session_poll (session, 2000, &event), LK_EVENT_LOST);
+    set_lease (100);
+    ck_assert_int_eq (lk_session_poll (session, HANG_MS, &event),
+                      LK_EVENT_LOST);
     ck_assert_int_eq (event.error, LK_ISOLATED);
     ck_assert (!lk_lock_held (lock));
     lk_lock_forget (&lock);
@@ -252,7 +249,7 @@ START_TEST (another_session_ends_it)
 {
     lk_session *session = open_session ();
     lk_lock *lock = NULL;
-    ck_assert_int_eq (lk_lock_wait (session, "thing", 1000, &lock), LK_OK);
+    ck_assert_int_eq (lk_lock_wait (session, "thing", HANG_MS, &lock), LK_OK);
     lk_lease_page_set (fake.page, 4, lk_clock_ms () + 60000);
     ck_assert (!lk_lock_held (lock));
     lk_session_destroy (&session);
@@ -264,7 +261,7 @@ START_TEST (router_comes_back)
     lk_session *session = open_session ();
     lk_lock *held = NULL, *asked = NULL;
     lk_lock_event event;
-    ck_assert_int_eq (lk_lock_wait (session, "one", 1000, &held), LK_OK);
+    ck_assert_int_eq (lk_lock_wait (session, "one", HANG_MS, &held), LK_OK);
     atomic_store (&behaviour, SILENT);
     ck_assert_int_eq (lk_lock_request (session, "two", 3, NULL, &asked), LK_OK);
     ck_assert_int_eq (lk_session_poll (session, 100, &event), LK_EVENT_NONE);
@@ -273,7 +270,7 @@ START_TEST (router_comes_back)
     ck_assert_int_eq (lk_session_poll (session, 300, &event), LK_EVENT_NONE);
     ck_assert (lk_lock_held (held));
     start_fake ();
-    ck_assert_int_eq (lk_session_poll (session, 5000, &event),
+    ck_assert_int_eq (lk_session_poll (session, HANG_MS, &event),
                       LK_EVENT_GRANTED);
     ck_assert_ptr_eq (event.lock, asked);
     ck_assert_int_eq (atomic_load (&fake.registered), 2);
@@ -287,14 +284,15 @@ START_TEST (a_service_that_says_nothing)
     lk_session *session = open_session ();
     lk_lock *lock = NULL;
     lk_lock_event event;
-    lk_lock_options options = {.wait_ms = 10000};
+    lk_lock_options options = {.wait_ms = HANG_MS};
     atomic_store (&behaviour, SILENT);
     ck_assert_int_eq (lk_lock_request (session, "thing", 5, &options, &lock),
                       LK_OK);
-    ck_assert_int_eq (lk_session_poll (session, 1200, &event), LK_EVENT_NONE);
-    ck_assert_int_ge (atomic_load (&locks), 2);
+    while (atomic_load (&locks) < 2) {
+        ck_assert_int_eq (lk_session_poll (session, 20, &event), LK_EVENT_NONE);
+    }
     atomic_store (&behaviour, GRANT);
-    ck_assert_int_eq (lk_session_poll (session, 1500, &event),
+    ck_assert_int_eq (lk_session_poll (session, HANG_MS, &event),
                       LK_EVENT_GRANTED);
     lk_session_destroy (&session);
     ck_assert_int_eq (atomic_load (&unlocks), 1);
@@ -305,10 +303,8 @@ START_TEST (no_router)
 {
     lk_session_options options = {.endpoint = "ipc:///tmp/lk-test-none",
                                   .connect_ms = 200};
-    int64_t began = lk_clock_ms ();
     ck_assert_ptr_null (lk_session_new (&options));
     ck_assert_int_eq (errno, ENOENT);
-    ck_assert_int_lt (lk_clock_ms () - began, 2000);
     options.endpoint = "nonsense";
     ck_assert_ptr_null (lk_session_new (&options));
     ck_assert_int_eq (errno, EINVAL);
@@ -321,7 +317,7 @@ main (void)
     TCase *tcase = tcase_create ("session");
     tcase_add_checked_fixture (tcase, set_up, tear_down);
     serve = serve_all;
-    tcase_set_timeout (tcase, 20);
+    tcase_set_timeout (tcase, 2 * HANG_MS / 1000);
     tcase_add_test (tcase, blocking_use);
     tcase_add_test (tcase, time_that_is_left);
     tcase_add_test (tcase, nobody_else_grants);
