@@ -277,7 +277,9 @@ session_objection (const carrier *self, const lk_frame_header *header)
     const bool is_name =
         lk_slice_is (from->service, self->source.local->service);
     const bool is_host = lk_slice_is (from->host, self->router->host)
-                         || lk_slice_is (header->command, "REGISTER");
+                         || (lk_slice_is (from->host, ".")
+                             && lk_slice_is (header->command, "REGISTER")
+                             && is_for_router (self, header));
     return is_name && is_host ? NULL : "the sender's address is not yours";
 }
 

@@ -37,11 +37,14 @@ typedef struct {
      *  Called again after the router was lost and found. */
     void (*attach) (void *self, lk_bus *bus);
 
-    /*  A message for this service (borrowed for the call). */
+    /*  A message for this service (borrowed for the call). Another host's
+     *  router is one more sender: what it answers, and its
+     *  TRANSMISSIONREPORT, come here; what it says of this host counts for
+     *  nothing. */
     void (*message) (void *self, const lk_message *message);
 
-    /*  A message from a router itself (borrowed for the call): a cluster
-     *  event, the answer to what was sent to `router@...`, or
+    /*  A message from the router of this host (borrowed for the call): a
+     *  cluster event, the answer to what was sent to `router@.`, or
      *  TRANSMISSIONREPORT about a message that it could not deliver. ALIVE
      *  comes while another process asks for this service's name, ten times a
      *  second, and needs no answer: leave what you do not know alone. */

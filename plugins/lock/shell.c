@@ -84,7 +84,8 @@ split (const char *address, char service[LK_SERVICE_LEN_MAX + 1],
        char host[LK_HOST_LEN_MAX + 1])
 {
     lk_address parts;
-    if (!lk_address_split_sender (lk_slice_of (address), &parts)) {
+    if (!lk_address_split_sender (lk_slice_of (address), &parts)
+        || !lk_address_is_name (parts.host)) {
         return false;
     }
     memcpy (service, parts.service.data, parts.service.size);
@@ -299,6 +300,14 @@ on_message (void *context, const lk_message *message)
     }
 }
 
+/*  The host that an event is about; NULL: it names none. */
+static const char *
+host_of (const lk_message *event)
+{
+    const char *host = lk_message_text (event, "host");
+    return host && lk_address_is_name (lk_slice_of (host)) ? host : NULL;
+}
+
 static void
 on_event (void *context, const lk_message *event)
 {
@@ -306,7 +315,7 @@ on_event (void *context, const lk_message *event)
     if (self->failed) {
         return;
     }
-    const char *host = lk_message_text (event, "host");
+    const char *host = host_of (event);
     if (lk_message_is (event, "STATUS")) {
         take_status (self, event);
     } else if (lk_message_is (event, "CLUSTERUP")) {

@@ -25,6 +25,15 @@
 
 /*  -------------------------------------------------------- receiving */
 
+/*  Whether our own router says so. Before READY nobody else can reach us. */
+static bool
+is_own_router (const lk_attach *self, const lk_address *from)
+{
+    return lk_slice_is (from->service, "router")
+           && (self->state != LK_ATTACH_READY
+               || lk_slice_is (from->host, self->host));
+}
+
 static void
 welcomed (lk_attach *self, const lk_message *message)
 {
@@ -58,11 +67,11 @@ static void
 take_message (lk_attach *self, const lk_frame_header *header,
               const lk_message *message)
 {
-    bool is_routers = lk_slice_is (header->from_parts.service, "router");
+    bool is_own = is_own_router (self, &header->from_parts);
 
-    if (is_routers && lk_message_is (message, "READY")) {
+    if (is_own && lk_message_is (message, "READY")) {
         welcomed (self, message);
-    } else if (is_routers && lk_message_is (message, "REFUSE")) {
+    } else if (is_own && lk_message_is (message, "REFUSE")) {
         turned_down (self, message);
     } else if (self->state == LK_ATTACH_READY && self->calls.message) {
         self->calls.message (self->user, message);

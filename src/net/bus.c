@@ -81,17 +81,12 @@ on_refused (void *user, const char *reason)
     end (self, text, 1);
 }
 
-static bool
-is_from_router (const lk_message *message)
-{
-    return strncmp (lk_message_from (message), "router@", 7) == 0;
-}
-
-/*  Routers let nobody speak as another, so this is who it was. */
+/*  Routers let nobody speak as another, so this is who it was. Another host's
+ *  router is believed no more than any process of that host. */
 static bool
 is_from_own_router (const lk_bus *self, const lk_message *message)
 {
-    return is_from_router (message)
+    return strncmp (lk_message_from (message), "router@", 7) == 0
            && strcmp (lk_message_from (message) + 7, lk_bus_host (self)) == 0;
 }
 
@@ -121,7 +116,7 @@ on_message (void *user, const lk_message *message)
     }
     if (lk_message_is (message, "STOP")) {
         on_stop (self, message);
-    } else if (is_from_router (message)) {
+    } else if (is_from_own_router (self, message)) {
         if (service->event) {
             service->event (self->self, message);
         }

@@ -81,6 +81,24 @@ START_TEST (a_lie_about_the_sender_is_not_forwarded)
 }
 END_TEST
 
+/*  Only REGISTER, and only to the router, comes from who does not know its host
+ *  yet. */
+START_TEST (a_lie_is_not_forwarded_as_register)
+{
+    static const char *const lies[][2] = {{"liar@h2", "lock@h1"},
+                                          {"liar@.", "lock@h1"},
+                                          {"liar@h2", "router@."},
+                                          {"liar@h2", "*@h1"}};
+    enter ("lock", "\"REGISTER\"");
+    enter ("liar", "");
+    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++) {
+        say (LK_SIDE_LOCAL, "liar", lies[i][0], lies[i][1], "REGISTER", "{}");
+        assert_next ("lock", "");
+        ck_assert_uint_eq (router.count.lies, i + 1);
+    }
+}
+END_TEST
+
 START_TEST (the_end_of_a_process_is_told)
 {
     enter ("watch", "\"STATUS\"");
@@ -615,6 +633,7 @@ main (void)
     tcase_add_test (tcase, a_name_whose_connection_is_gone_is_free);
     tcase_add_test (tcase, strangers_can_only_register);
     tcase_add_test (tcase, a_lie_about_the_sender_is_not_forwarded);
+    tcase_add_test (tcase, a_lie_is_not_forwarded_as_register);
     tcase_add_test (tcase, the_end_of_a_process_is_told);
     tcase_add_test (tcase, a_frame_for_one_goes_on_as_it_came);
     tcase_add_test (tcase, a_frame_for_many_is_taken_apart);

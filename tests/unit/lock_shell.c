@@ -521,6 +521,27 @@ START_TEST (hears_of_hosts)
 }
 END_TEST
 
+/*  A name that no host can have is nobody's. */
+START_TEST (hears_of_no_host_without_a_name)
+{
+    char endless[301];
+    const char *const names[] = {"a b",   "*", ".", "..",   "@",
+                                 "h2@h3", "",  "?", endless};
+    memset (endless, 'a', sizeof endless - 1);
+    endless[sizeof endless - 1] = '\0';
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char service[sizeof endless + 8];
+        snprintf (service, sizeof service, "lock@%s", names[i]);
+        report_host ("NEWREMOTECONNECTION", names[i]);
+        report_host ("HANGUP", names[i]);
+        report_status (service, "up", 5);
+        report_status (names[i], "up", 5);
+    }
+    ck_assert_uint_eq (bus.count, 0);
+    ck_assert_uint_eq (node.count, 0);
+}
+END_TEST
+
 /*  As many hosts as it can tell apart: it still says who it is, and its decree
  *  as it is. */
 START_TEST (greets_with_a_full_roster)
@@ -571,13 +592,18 @@ main (void)
         greets_when_attached,
         refuses_a_state_in_use,
     };
-    const TTest *const others[] = {
-        packs_for_who_reads_it,   reads_packed_bodies_of_lock_services_only,
-        hears_only_who_started,   hears_lock_services_of_other_hosts_only,
-        refuses_another_cluster,  tells_why_it_refuses,
-        takes_a_refusal,          does_not_hear_who_refuses,
-        hears_of_hosts,           tells_that_the_router_takes_nothing,
-        greets_with_a_full_roster};
+    const TTest *const others[] = {packs_for_who_reads_it,
+                                   reads_packed_bodies_of_lock_services_only,
+                                   hears_only_who_started,
+                                   hears_lock_services_of_other_hosts_only,
+                                   refuses_another_cluster,
+                                   tells_why_it_refuses,
+                                   takes_a_refusal,
+                                   does_not_hear_who_refuses,
+                                   hears_of_hosts,
+                                   tells_that_the_router_takes_nothing,
+                                   greets_with_a_full_roster,
+                                   hears_of_no_host_without_a_name};
     const group groups[] = {
         GROUP ("fresh", fresh, set_up_fresh),
         GROUP ("starts", starts, set_up),

@@ -340,6 +340,30 @@ START_TEST (settles_in_the_same_wake_up)
 }
 END_TEST
 
+/*  What another host's router says is that host's word, no event of this. */
+START_TEST (events_of_its_own_router_alone)
+{
+    static const char *const others[] = {"router@h2", "router@h11", "router@h",
+                                         "router1@h1"};
+    static const char *const commands[] = {"STATUS",    "HANGUP",
+                                           "CLUSTERUP", "TRANSMISSIONREPORT",
+                                           "READY",     "REFUSE"};
+    char line[64];
+    until (said, "timer tested;");
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        for (size_t j = 0; j < sizeof commands / sizeof commands[0]; j++) {
+            said[0] = '\0';
+            snprintf (line, sizeof line, "message %s;", commands[j]);
+            send_command (commands[j], others[i]);
+            until (said, line);
+            ck_assert_str_eq (said, line);
+        }
+    }
+    send_command ("STATUS", "router@h1");
+    until (said, "event STATUS;");
+}
+END_TEST
+
 START_TEST (stop_message)
 {
     until (said, "timer");
@@ -469,6 +493,7 @@ main (void)
     tcase_set_timeout (tcase, 20);
     tcase_add_test (tcase, callbacks);
     tcase_add_test (tcase, settles_in_the_same_wake_up);
+    tcase_add_test (tcase, events_of_its_own_router_alone);
     tcase_add_test (tcase, stop_message);
     tcase_add_test (tcase, stop_message_at_last);
     tcase_add_test (tcase, stop_message_of_others);
