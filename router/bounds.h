@@ -21,6 +21,10 @@
 #define LK_OUTBOX_FRAMES_MAX 4096
 #define LK_OUTBOX_SIZE_MAX (16 * 1024 * 1024)
 
+/*  The same behind that bound, for what the router itself tells. */
+#define LK_OUTBOX_TOLD_FRAMES_MAX 64
+#define LK_OUTBOX_TOLD_SIZE_MAX (1024 * 1024)
+
 /*  Small frames are packed together up to this size. */
 #define LK_PACK_SIZE_MAX (64 * 1024)
 

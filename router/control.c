@@ -146,7 +146,7 @@ stop_services (lk_router *self)
             char to[LK_ADDRESS_LEN_MAX + 1];
             snprintf (to, sizeof to, "%s@%s", local->service, self->host);
             lk_message *stop = lk_message_new (to, "STOP");
-            lk_router_send (self, &local->out, &stop);
+            lk_router_tell (self, &local->out, &stop);
         }
     }
 }
@@ -158,7 +158,7 @@ stop_neighbours (lk_router *self)
         lk_mesh_link *link = self->mesh.link[i];
         if (lk_mesh_link_is_open (link)) {
             lk_message *shutdown = lk_message_new ("router@.", "SHUTDOWN");
-            lk_router_send (self, &link->out, &shutdown);
+            lk_router_tell (self, &link->out, &shutdown);
         }
     }
 }

@@ -28,9 +28,7 @@ tell_one (lk_router *self, lk_local *local, const lk_message *event,
     lk_bytes_add (&self->scratch, body.data, body.size);
     const lk_err error = lk_frame_finish (&self->scratch, start);
     const lk_slice whole = {self->scratch.data, self->scratch.size};
-    if (error == LK_OK && lk_outbox_pack (&local->out.box, whole) == LK_OK) {
-        lk_hops_add (&self->hops, &local->out);
-    } else {
+    if (error != LK_OK || !lk_hops_tell (&self->hops, &local->out, whole)) {
         self->count.lost++;
     }
 }
@@ -125,7 +123,7 @@ tell_neighbour (lk_router *self, lk_mesh_link *link, const lk_local *local,
     char to[LK_ADDRESS_LEN_MAX + 1];
     snprintf (to, sizeof to, "router@%s", link->host);
     lk_message *message = local_status (self, to, local, status);
-    lk_router_send (self, &link->out, &message);
+    lk_router_tell (self, &link->out, &message);
 }
 
 void
@@ -207,6 +205,8 @@ lk_events_cluster (lk_router *self)
 
 /*  -------------------------------------------------------- present state */
 
+/*  Of other hosts what fits: there may be more than one that has just come has
+ *  room for. */
 static void
 present_status (lk_router *self, lk_local *to, const char *address)
 {
@@ -214,7 +214,7 @@ present_status (lk_router *self, lk_local *to, const char *address)
     HASH_ITER (by_service, self->route.by_service, local, next) {
         if (local != to) {
             lk_message *status = local_status (self, address, local, "up");
-            lk_router_send (self, &to->out, &status);
+            lk_router_tell (self, &to->out, &status);
         }
     }
     for (const lk_remote *remote = self->directory.first; remote != NULL;
@@ -239,6 +239,6 @@ lk_events_present (lk_router *self, lk_local *local, const char *command)
         event = lk_events_complete (self, to);
     }
     if (event != NULL) {
-        lk_router_send (self, &local->out, &event);
+        lk_router_tell (self, &local->out, &event);
     }
 }

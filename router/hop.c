@@ -37,6 +37,16 @@ lk_hops_add (lk_hops *self, lk_hop *hop)
     }
 }
 
+bool
+lk_hops_tell (lk_hops *self, lk_hop *hop, lk_slice messages)
+{
+    lk_hops_add (self, hop);
+    if (!hop->deaf && lk_outbox_tell (&hop->box, messages) != LK_OK) {
+        hop->deaf = true;
+    }
+    return !hop->deaf;
+}
+
 void
 lk_hops_remove (lk_hops *self, lk_hop *hop)
 {

@@ -28,6 +28,7 @@ struct lk_hop {
     lk_identity identity;
     lk_outbox box;
     bool stranger; /* made for an answer or two; freed once they are out */
+    bool deaf;     /* was not told what it has to know: to be cut off */
     lk_hops *hops; /* the list it is in; NULL: none */
     lk_hop *prev, *next;
 };
@@ -45,6 +46,11 @@ void lk_hop_clear (lk_hop *self);
 
 /*  Puts a hop into the list; once more is fine. */
 void lk_hops_add (lk_hops *self, lk_hop *hop);
+
+/*  Tells a hop what it has to know, in order with all else; false: there is no
+ *  room. It is deaf then, and whoever sends cuts it off: so it comes anew, and
+ *  is told how things are. */
+bool lk_hops_tell (lk_hops *self, lk_hop *hop, lk_slice messages);
 
 /*  Takes a hop out of the list; a stranger is freed. */
 void lk_hops_remove (lk_hops *self, lk_hop *hop);

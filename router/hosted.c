@@ -177,17 +177,37 @@ lk_hosting_clear (lk_hosting *self)
 
 /*  -------------------------------------------------------- frames */
 
-void
-lk_hosting_give (lk_hosting *self, const lk_hop *hop, lk_part *frame)
+/*  The one that runs behind that hop; NULL: none does. */
+static lk_hosted *
+find (const lk_hosting *self, const lk_hop *hop)
 {
     lk_hosted *it;
     DL_FOREACH (self->first, it) {
         if (it->runs && lk_identity_equal (&it->identity, &hop->identity)) {
-            lk_pipe_give (&it->pipe, frame);
-            return;
+            return it;
         }
     }
-    lk_part_clear (frame);
+    return NULL;
+}
+
+void
+lk_hosting_give (lk_hosting *self, const lk_hop *hop, lk_part *frame)
+{
+    lk_hosted *it = find (self, hop);
+    if (it != NULL) {
+        lk_pipe_give (&it->pipe, frame);
+    } else {
+        lk_part_clear (frame);
+    }
+}
+
+void
+lk_hosting_cut (lk_hosting *self, const lk_hop *hop)
+{
+    lk_hosted *it = find (self, hop);
+    if (it != NULL) {
+        lk_pipe_cut (&it->pipe);
+    }
 }
 
 /*  What is sent meanwhile waits in the outboxes. */

@@ -45,6 +45,10 @@ void lk_hosting_begin (lk_hosting *self);
 /*  Takes a frame for the service behind that hop; it is empty then. */
 void lk_hosting_give (lk_hosting *self, const lk_hop *hop, lk_part *frame);
 
+/*  The service behind that hop does not keep up: what it was given is dropped,
+ *  and it is to come anew, as one whose router was away. */
+void lk_hosting_cut (lk_hosting *self, const lk_hop *hop);
+
 /*  Each service reads what it was given, and what they sent is forwarded.
  *  False: nothing happened. */
 bool lk_hosting_turn (lk_hosting *self);

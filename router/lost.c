@@ -8,7 +8,17 @@
 #include "neighbour.h"
 #include "session.h"
 
+#include "net/log.h"
 #include "wire/reasons.h"
+
+static void
+log_deaf (const lk_hop *hop, const char *who)
+{
+    if (hop->deaf) {
+        lk_log_warning ("cut off: it does not read what it is told who=%s",
+                        who);
+    }
+}
 
 void
 lk_lost_hop (lk_router *router, lk_hop *hop)
@@ -16,10 +26,14 @@ lk_lost_hop (lk_router *router, lk_hop *hop)
     lk_local *local = lk_route_by_identity (&router->route, &hop->identity);
     lk_mesh_link *link = lk_mesh_by_out (&router->mesh, &hop->identity);
     if (local != NULL && hop == &local->out) {
+        log_deaf (hop, local->service);
         lk_session_end (router, local, LK_SESSION_CUT);
         return;
     }
     const bool is_link = link != NULL && hop == &link->out;
+    if (is_link) {
+        log_deaf (hop, link->host);
+    }
     lk_hops_remove (&router->hops, hop);
     if (is_link) {
         lk_neighbour_step (router, link, LK_LINK_DOWN);

@@ -21,11 +21,19 @@ struct lk_parcel {
     lk_parcel *prev, *next;
 };
 
+/*  Beside what has been told it may be over the bound already. */
 static bool
 has_room (const lk_outbox *self, size_t size)
 {
     return self->count < LK_OUTBOX_FRAMES_MAX
-           && size <= LK_OUTBOX_SIZE_MAX - self->size;
+           && self->size + size <= LK_OUTBOX_SIZE_MAX;
+}
+
+static bool
+has_room_to_tell (const lk_outbox *self, size_t size)
+{
+    return self->count < LK_OUTBOX_FRAMES_MAX + LK_OUTBOX_TOLD_FRAMES_MAX
+           && self->size + size <= LK_OUTBOX_SIZE_MAX + LK_OUTBOX_TOLD_SIZE_MAX;
 }
 
 static lk_parcel *
@@ -80,12 +88,9 @@ lk_outbox_add (lk_outbox *self, lk_part *frame)
     return LK_OK;
 }
 
-lk_err
-lk_outbox_pack (lk_outbox *self, lk_slice messages)
+static void
+pack (lk_outbox *self, lk_slice messages)
 {
-    if (!has_room (self, messages.size)) {
-        return LK_OVERLOADED;
-    }
     lk_parcel *parcel = open_parcel (self, messages.size);
     if (parcel == NULL) {
         parcel = new_parcel (self);
@@ -94,6 +99,25 @@ lk_outbox_pack (lk_outbox *self, lk_slice messages)
     lk_bytes_add (&parcel->bytes, messages.data, messages.size);
     parcel->size += messages.size;
     self->size += messages.size;
+}
+
+lk_err
+lk_outbox_pack (lk_outbox *self, lk_slice messages)
+{
+    if (!has_room (self, messages.size)) {
+        return LK_OVERLOADED;
+    }
+    pack (self, messages);
+    return LK_OK;
+}
+
+lk_err
+lk_outbox_tell (lk_outbox *self, lk_slice messages)
+{
+    if (!has_room_to_tell (self, messages.size)) {
+        return LK_OVERLOADED;
+    }
+    pack (self, messages);
     return LK_OK;
 }
 

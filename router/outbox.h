@@ -34,6 +34,11 @@ lk_err lk_outbox_add (lk_outbox *self, lk_part *frame)
 lk_err lk_outbox_pack (lk_outbox *self, lk_slice messages)
     __attribute__ ((warn_unused_result));
 
+/*  The same of what has to be told even if the receiver does not keep up: it
+ *  has room of its own behind the bound, and stays in its order. */
+lk_err lk_outbox_tell (lk_outbox *self, lk_slice messages)
+    __attribute__ ((warn_unused_result));
+
 /*  The next frame to send, NULL if there is none; it stays in the outbox
  *  until it is dropped. */
 lk_part *lk_outbox_first (lk_outbox *self);

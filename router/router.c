@@ -94,19 +94,35 @@ hop_back (lk_router *self, lk_side side, const lk_identity *identity)
 
 /*  -------------------------------------------------------- sending */
 
+/*  The message as it leaves, until the next one does; empty if it cannot. */
+static lk_slice
+write_own (lk_router *self, lk_message *message)
+{
+    lk_message_set_from (message, self->name);
+    lk_bytes_cut (&self->scratch, 0);
+    if (lk_message_write (message, &self->scratch) != LK_OK) {
+        return (lk_slice) {NULL, 0};
+    }
+    return (lk_slice) {self->scratch.data, self->scratch.size};
+}
+
 void
 lk_router_send (lk_router *self, lk_hop *hop, lk_message **message_p)
 {
-    lk_message_set_from (*message_p, self->name);
-    lk_bytes_cut (&self->scratch, 0);
-    const lk_slice none = {NULL, 0};
-    lk_slice bytes = none;
-    if (lk_message_write (*message_p, &self->scratch) == LK_OK) {
-        bytes = (lk_slice) {self->scratch.data, self->scratch.size};
-    }
+    const lk_slice bytes = write_own (self, *message_p);
     if (bytes.size > 0 && lk_outbox_pack (&hop->box, bytes) == LK_OK) {
         lk_hops_add (&self->hops, hop);
     } else {
+        self->count.lost++;
+    }
+    lk_message_destroy (message_p);
+}
+
+void
+lk_router_tell (lk_router *self, lk_hop *hop, lk_message **message_p)
+{
+    const lk_slice bytes = write_own (self, *message_p);
+    if (bytes.size == 0 || !lk_hops_tell (&self->hops, hop, bytes)) {
         self->count.lost++;
     }
     lk_message_destroy (message_p);

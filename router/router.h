@@ -116,6 +116,10 @@ lk_party lk_router_party (const lk_router *self);
 /*  Sends and destroys a message of the router's own to a hop. */
 void lk_router_send (lk_router *self, lk_hop *hop, lk_message **message_p);
 
+/*  The same, of what the receiver has to know though it did not ask: see
+ *  lk_hops_tell. */
+void lk_router_tell (lk_router *self, lk_hop *hop, lk_message **message_p);
+
 /*  The same, to wherever its address leads: a local service, a neighbour. */
 void lk_router_post (lk_router *self, lk_message **message_p);
 

@@ -178,11 +178,30 @@ send_part (lk_shell *self, lk_hop *hop, lk_part *part)
     return LK_IO_DONE;
 }
 
+static void
+hang_up (lk_shell *self, const lk_hop *hop)
+{
+    switch (hop->side) {
+    case LK_SIDE_LOCAL:
+        lk_listener_close (self->local, &hop->identity);
+        break;
+    case LK_SIDE_MESH: /* by the end of its link */
+        break;
+    case LK_SIDE_HOSTED:
+        lk_hosting_cut (&self->hosting, hop);
+        break;
+    }
+}
+
 /*  Sends what it can: DONE when nothing is left. */
 static lk_io
 flush_hop (lk_shell *self, lk_hop *hop)
 {
     lk_io io = LK_IO_DONE;
+    if (hop->deaf) {
+        hang_up (self, hop);
+        return LK_IO_UNREACHABLE;
+    }
     for (lk_part *part;
          io == LK_IO_DONE && (part = lk_outbox_first (&hop->box)) != NULL;) {
         io = send_part (self, hop, part);

@@ -307,6 +307,9 @@ next_of_pipe (lk_link *self, lk_slice *frame)
 {
     lk_pipe *pipe = self->pipe;
 
+    if (pipe->is_cut) {
+        return LK_IO_ERROR;
+    }
     if (pipe->turn_left == 0) {
         return LK_IO_WAIT;
     }

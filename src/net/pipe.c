@@ -78,6 +78,7 @@ lk_pipe_open (lk_pipe *self)
 {
     self->is_open = true;
     self->is_new = true;
+    self->is_cut = false;
 }
 
 void
@@ -85,6 +86,7 @@ lk_pipe_close (lk_pipe *self)
 {
     self->is_open = false;
     self->is_new = false;
+    self->is_cut = false;
     self->has_rest = false;
     drop (&self->to_service);
 }
@@ -126,10 +128,20 @@ lk_pipe_give (lk_pipe *self, lk_part *frame)
     }
 }
 
+void
+lk_pipe_cut (lk_pipe *self)
+{
+    if (self->is_open) {
+        lk_pipe_close (self);
+        self->is_cut = true;
+    }
+}
+
 bool
 lk_pipe_deliver (lk_pipe *self)
 {
-    bool is_some = self->is_new || self->has_rest || self->to_service.first;
+    bool is_some = self->is_new || self->is_cut || self->has_rest
+                   || self->to_service.first;
 
     self->turn_left = LK_PIPE_TURN_SIZE;
     if (is_some) {

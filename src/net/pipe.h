@@ -32,6 +32,7 @@ typedef struct {
     lk_frames to_router;
     bool is_open;
     bool is_new;      /* opened, and the service was not told yet */
+    bool is_cut;      /* by the router, and the service did not notice yet */
     bool has_rest;    /* the service is amid a frame, */
     size_t turn_left; /* and may read so many bytes more; both are its own */
     lk_loop_fn *fn;   /* the service's, when it was opened or has frames */
@@ -61,6 +62,10 @@ bool lk_pipe_was_opened (lk_pipe *self);
 
 /*  Takes a frame for the service; it is empty then. */
 void lk_pipe_give (lk_pipe *self, lk_part *frame);
+
+/*  Ends the connection for a service that does not keep up: drops what it has
+ *  not read, and takes no more. It has to open it anew. */
+void lk_pipe_cut (lk_pipe *self);
 
 /*  Has the service read what is there; false: there was nothing. */
 bool lk_pipe_deliver (lk_pipe *self);

@@ -478,7 +478,8 @@ unmet lockkeeper-lockd.8 'ALERT ...' 'no more terms: promised=...' \
 unmet lockkeeper-router.8 'cannot look up its name: ...' \
     "cannot set the mode of '...': ..." 'session: cannot watch process: ...' \
     'neighbour: more than ..., ignored address=...' \
-    'neighbour: not listened to: ...' "neighbour: cannot write '...': ..."
+    'neighbour: not listened to: ...' "neighbour: cannot write '...': ..." \
+    'cut off: it does not read what it is told who=...'
 unmet lockkeeper.conf.5 \
     "the folder '...' is not the user '...'s, as which the daemons run"
 all_met lockkeeper-router.8 lockkeeper-lockd.8 lockkeeper.conf.5

@@ -65,6 +65,9 @@ static bool
 reach (void *user, lk_hop *hop)
 {
     const lk_router_world *self = user;
+    if (hop->side == LK_SIDE_HOSTED) {
+        return true; /* the test has it take what is for it */
+    }
     lk_outbox_clear (&hop->box);
     return self->reachable;
 }
@@ -215,8 +218,9 @@ check_hops (const lk_router *router)
     for (const lk_hop *hop = router->hops.first; hop != NULL; hop = hop->next) {
         strangers += hop->stranger;
         LK_ASSERT (hop->hops == &router->hops);
-        LK_ASSERT (hop->box.count <= LK_OUTBOX_FRAMES_MAX
-                   && hop->box.size <= LK_OUTBOX_SIZE_MAX);
+        LK_ASSERT (
+            hop->box.count <= LK_OUTBOX_FRAMES_MAX + LK_OUTBOX_TOLD_FRAMES_MAX
+            && hop->box.size <= LK_OUTBOX_SIZE_MAX + LK_OUTBOX_TOLD_SIZE_MAX);
     }
     LK_ASSERT (strangers == router->hops.strangers
                && strangers <= LK_STRANGERS_MAX);

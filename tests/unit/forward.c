@@ -10,6 +10,7 @@
 #include "router_fake.h"
 
 #include "lib/suite.h"
+#include "lost.h"
 
 /*  -------------------------------------------------------- sessions */
 
@@ -279,6 +280,74 @@ START_TEST (who_does_not_read_is_not_waited_for)
                                "\"error\":\"overloaded\","
                                "\"reason\":\"the receiver does not keep up");
     ck_assert_uint_ge (router.count.overloaded, 1);
+}
+END_TEST
+
+/*  "watch" has as much to read as may wait for it, of "a". */
+static void
+fill_up (void)
+{
+    char body[60000];
+    memset (body, ' ', sizeof body - 1);
+    body[0] = '{';
+    body[sizeof body - 2] = '}';
+    body[sizeof body - 1] = '\0';
+    while (router.count.overloaded == 0) {
+        say (LK_SIDE_LOCAL, "a", "a@h1", "watch@.", "MORE", body);
+    }
+    drain ("a");
+}
+
+static void
+end_session (const char *service)
+{
+    lk_session_end (&router,
+                    lk_route_by_service (&router.route, lk_slice_of (service)),
+                    "process ended");
+}
+
+/*  Behind all that it was sent before. */
+START_TEST (the_end_of_a_process_is_told_to_who_does_not_read)
+{
+    enter ("watch", "\"STATUS\"");
+    enter ("a", "");
+    enter ("b", "");
+    drain ("watch");
+    fill_up ();
+    end_session ("b");
+    ck_assert (!hop_of ("watch")->deaf);
+    const char *text = next ("watch");
+    while (strstr (text, "MORE") != NULL) {
+        text = next ("watch");
+    }
+    assert_starts (text, "router@h1 > watch@h1 STATUS 0 "
+                         "{\"service\":\"b@h1\",\"status\":\"down\"");
+    assert_next ("watch", "");
+    ck_assert_uint_eq (router.count.lost, 0);
+}
+END_TEST
+
+/*  Else it would go on with what is not so. When it comes anew it is told who
+ *  is there. */
+START_TEST (who_cannot_be_told_is_cut_off)
+{
+    enter ("watch", "\"STATUS\"");
+    enter ("a", "");
+    drain ("watch");
+    fill_up ();
+    while (!hop_of ("watch")->deaf) {
+        enter ("b", "");
+        end_session ("b");
+    }
+    ck_assert_uint_le (hop_of ("watch")->box.size,
+                       LK_OUTBOX_SIZE_MAX + LK_OUTBOX_TOLD_SIZE_MAX);
+    lk_lost_hop (&router, hop_of ("watch"));
+    ck_assert_ptr_null (
+        lk_route_by_service (&router.route, lk_slice_of ("watch")));
+    enter ("watch", "\"STATUS\"");
+    assert_starts (next ("watch"), "router@h1 > watch@h1 STATUS 0 "
+                                   "{\"service\":\"a@h1\",\"status\":\"up\"");
+    assert_next ("watch", "");
 }
 END_TEST
 
@@ -642,6 +711,8 @@ main (void)
     tcase_add_test (tcase, complaints_are_never_answered);
     tcase_add_test (tcase, who_does_not_read_is_not_waited_for);
     tcase_add_test (tcase, what_waited_for_one_that_ended_is_returned);
+    tcase_add_test (tcase, the_end_of_a_process_is_told_to_who_does_not_read);
+    tcase_add_test (tcase, who_cannot_be_told_is_cut_off);
     tcase_add_test (tcase, hosts_are_reached_by_name_by_all_and_by_any);
     tcase_add_test (tcase, what_crossed_the_mesh_crosses_it_no_more);
     tcase_add_test (tcase, a_neighbour_speaks_for_its_own_host_only);

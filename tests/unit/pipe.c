@@ -127,6 +127,39 @@ START_TEST (what_was_sent_before_the_end_is_taken)
 }
 END_TEST
 
+/*  It is told so once, keeps nothing of what it had not read, and may open it
+ *  anew. */
+START_TEST (a_service_that_is_cut_off_opens_it_anew)
+{
+    lk_slice frame;
+    lk_link link;
+    lk_link_init_pipe (&link, &it);
+    lk_link_join (&link, NULL, on_sign, NULL);
+    ck_assert_int_eq (lk_link_open (&link, NULL), LK_OK);
+    fill ("in");
+    lk_pipe_give (&it, &part);
+    lk_pipe_cut (&it);
+    fill ("late");
+    lk_pipe_give (&it, &part);
+    ck_assert (!lk_pipe_send (&it, &part));
+    ck_assert (lk_pipe_deliver (&it));
+    ck_assert_str_eq (calls, "M");
+    ck_assert_uint_eq (messages, 0);
+    ck_assert_int_eq (lk_link_next (&link, &frame), LK_IO_ERROR);
+    lk_link_drop (&link);
+    ck_assert (!lk_pipe_deliver (&it));
+    lk_pipe_cut (&it);
+    ck_assert (!lk_pipe_deliver (&it));
+    ck_assert_int_eq (lk_link_open (&link, NULL), LK_OK);
+    fill ("again");
+    lk_pipe_give (&it, &part);
+    ck_assert (lk_pipe_deliver (&it));
+    ck_assert_str_eq (calls, "MO");
+    ck_assert_uint_eq (messages, 1);
+    lk_link_clear (&link);
+}
+END_TEST
+
 START_TEST (there_is_a_limit_for_the_router)
 {
     size_t count = 0;
@@ -223,6 +256,7 @@ main (void)
     tcase_add_test (tcase, frames_keep_their_order_and_are_moved);
     tcase_add_test (tcase, a_service_is_told_once_that_it_is_open);
     tcase_add_test (tcase, what_was_sent_before_the_end_is_taken);
+    tcase_add_test (tcase, a_service_that_is_cut_off_opens_it_anew);
     tcase_add_test (tcase, there_is_a_limit_for_the_router);
     tcase_add_test (tcase, a_service_reads_so_much_in_a_turn);
     Suite *suite = suite_create ("pipe");

@@ -268,6 +268,42 @@ START_TEST (an_outbox_has_a_bound)
 }
 END_TEST
 
+static void
+fill_outbox (lk_outbox *box)
+{
+    lk_part part;
+    lk_err error = LK_OK;
+    while (error == LK_OK) {
+        fill (&part, 'x', 1024 * 1024);
+        error = lk_outbox_add (box, &part);
+    }
+    lk_part_clear (&part);
+}
+
+/*  Behind what fills it, and so much. */
+START_TEST (what_is_told_has_room_of_its_own)
+{
+    lk_outbox box = {0};
+    size_t told = 0;
+    fill_outbox (&box);
+    while (lk_outbox_tell (&box, lk_slice_of ("0123456789")) == LK_OK) {
+        told += 10;
+        ck_assert_int_eq (lk_outbox_pack (&box, lk_slice_of ("z")),
+                          LK_OVERLOADED);
+    }
+    ck_assert_uint_eq (told, LK_OUTBOX_TOLD_SIZE_MAX / 10 * 10);
+    ck_assert_uint_le (box.count,
+                       LK_OUTBOX_FRAMES_MAX + LK_OUTBOX_TOLD_FRAMES_MAX);
+    for (size_t i = 0; i < LK_OUTBOX_SIZE_MAX / (1024 * 1024); i++) {
+        ck_assert_int_eq (*(char *) lk_part_data (lk_outbox_first (&box)), 'x');
+        lk_outbox_drop (&box);
+    }
+    ck_assert_mem_eq (lk_part_data (lk_outbox_first (&box)), "0123456789", 10);
+    ck_assert_int_eq (lk_outbox_pack (&box, lk_slice_of ("z")), LK_OK);
+    lk_outbox_clear (&box);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -283,6 +319,7 @@ main (void)
     tcase_add_test (tcase, one_frame_leaves_as_it_came);
     tcase_add_test (tcase, several_are_packed_in_their_order);
     tcase_add_test (tcase, an_outbox_has_a_bound);
+    tcase_add_test (tcase, what_is_told_has_room_of_its_own);
     Suite *suite = suite_create ("route");
     suite_add_tcase (suite, tcase);
     return lk_suite_run (suite);
