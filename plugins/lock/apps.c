@@ -53,6 +53,12 @@ free_number (lk_apps *self)
     return self->last_number;
 }
 
+bool
+lk_apps_are_full (const lk_apps *self)
+{
+    return HASH_CNT (by_number, self->by_number) >= self->apps_max;
+}
+
 lk_app *
 lk_apps_intern (lk_apps *self, const char *address)
 {
@@ -60,7 +66,7 @@ lk_apps_intern (lk_apps *self, const char *address)
     if (app) {
         return app;
     }
-    if (HASH_CNT (by_number, self->by_number) >= self->apps_max) {
+    if (lk_apps_are_full (self)) {
         return NULL;
     }
     size_t size = strlen (address);

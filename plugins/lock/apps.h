@@ -51,7 +51,7 @@ typedef struct {
     uint32_t number;
     uint32_t pid;      /* as the router said; 0: it did not yet */
     bool asked;        /* the core knows it */
-    uint32_t attached; /* seen since this attachment to the router */
+    uint32_t attached; /* in this attachment the router said it is there */
     size_t unsent;     /* answers to send again */
     lk_request *requests;
     UT_hash_handle by_address;
@@ -75,6 +75,9 @@ lk_name lk_app_owner (const lk_app *self);
 /*  NULL if it is not there. */
 lk_app *lk_apps_find (const lk_apps *self, const char *address);
 lk_app *lk_apps_by_number (const lk_apps *self, uint32_t number);
+
+/*  Whether there are as many as there may be. */
+bool lk_apps_are_full (const lk_apps *self);
 
 /*  Finds or adds it; NULL at the limit of applications. */
 lk_app *lk_apps_intern (lk_apps *self, const char *address);

@@ -65,19 +65,35 @@ answer_packed (lk_lockd *self, const lk_message *message)
 
 /*  -------------------------------------------------------- requests */
 
-/*  The application of a request, at its limit answered. */
+/*  The router tells whether it is there; if so, what it asks for again is
+ *  heard. */
+static void
+ask_who_is_there (lk_lockd *self, const char *address)
+{
+    lk_message *question = lk_message_new ("router@.", "SERVICESTATUS");
+    lk_message_set_text (question, "service", address);
+    (void) lk_lockd_send (self, question);
+}
+
+/*  The application of a request, at the limit answered; NULL: there is none.
+ *  Only the router says who is there: a message may have waited for us for
+ *  longer than its sender was. */
 static lk_app *
 find_app (lk_lockd *self, const lk_message *message)
 {
-    lk_app *app = lk_apps_intern (&self->apps, lk_message_from (message));
-    if (!app) {
+    const char *address = lk_message_from (message);
+    lk_app *app = lk_apps_find (&self->apps, address);
+    if (app && app->attached == self->attachment) {
+        lk_lockd_resend (self, app);
+        return app;
+    }
+    if (!app && lk_apps_are_full (&self->apps)) {
         lk_lockd_fail (self, message, LK_OVERLOADED,
                        "this host has too many applications");
-        return NULL;
+    } else {
+        ask_who_is_there (self, address);
     }
-    app->attached = self->attachment;
-    lk_lockd_resend (self, app);
-    return app;
+    return NULL;
 }
 
 /*  The entry of a request, new or repeated; NULL if it was answered. */

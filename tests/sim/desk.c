@@ -305,6 +305,15 @@ end_app (sim_desk *self, const char *address)
     }
 }
 
+/*  A request, ahead of which the router has told that its sender is there. */
+static void
+take_request (sim_desk *self, const lk_message *message)
+{
+    lk_app *app = lk_apps_intern (&self->lockd.apps, lk_message_from (message));
+    app->attached = self->lockd.attachment;
+    lk_lockd_from_app (&self->lockd, message, true);
+}
+
 void
 sim_desk_arrive (sim_world *world, uint8_t host)
 {
@@ -322,7 +331,7 @@ sim_desk_arrive (sim_world *world, uint8_t host)
         if (lk_message_is (message, "GONE")) {
             end_app (self, lk_message_from (message));
         } else {
-            lk_lockd_from_app (&self->lockd, message, true);
+            take_request (self, message);
         }
         lk_message_destroy (&message);
     }

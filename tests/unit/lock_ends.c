@@ -69,6 +69,49 @@ START_TEST (survives_the_router)
 }
 END_TEST
 
+/*  Its message waited for us, and it may be gone by now: the router has to say
+ *  that it is there, and then it is heard when it asks again. */
+START_TEST (hears_only_who_is_there)
+{
+    static const char *const requests[][2] = {
+        {"LOCK", NULL}, {"UNLOCK", "key"}, {"LOCKCHECK", "token"}};
+    for (size_t i = 0; i < 3; i++) {
+        lk_message *message = new_message ("late@h1", requests[i][0], 4);
+        lk_message_set_text (message, "object", "o");
+        if (requests[i][1]) {
+            lk_message_set_hex (message, requests[i][1], 5);
+        }
+        give_any (message);
+        check_text (only_sent ("router@.", "SERVICESTATUS"), "service",
+                    "late@h1");
+        forget_sent ();
+        ck_assert_uint_eq (node.count, 0);
+        ck_assert_ptr_null (lk_apps_find (&lockd.apps, "late@h1"));
+    }
+    report_status ("late@h1", "up", getpid ());
+    give_any (new_lock ("late@h1", 4, "o"));
+    ck_assert_int_eq (last_event (LK_ON_LOCK)->request.serial, 4);
+}
+END_TEST
+
+/*  Nor is what it said before counted as a sign of it. */
+START_TEST (hears_only_who_came_back)
+{
+    uint32_t app = ask ("a@h1", 4, "o");
+    lk_lockd_service.detach (&lockd, "router lost");
+    attach ();
+    forget_sent ();
+    size_t before = node.count;
+    give_any (new_lock ("a@h1", 5, "o"));
+    only_sent ("router@.", "SERVICESTATUS");
+    ck_assert_uint_eq (node.count, before);
+    bus.now_ms += LK_LOCKD_RETURN_MS;
+    tick ();
+    ck_assert_int_eq (node.event[before].type, LK_ON_APP_GONE);
+    ck_assert_uint_eq (node.event[before].request.app, app);
+}
+END_TEST
+
 /*  STATUS down of an application whose connection ended, not its process. */
 static void
 report_cut (const char *service, pid_t pid)
@@ -148,6 +191,7 @@ START_TEST (flushes_once_per_wake_up)
 {
     lk_message *message[3];
     size_t flushes = node.flushes;
+    report_status ("a@h1", "up", 77);
     for (size_t i = 0; i < 3; i++) {
         message[i] = new_lock ("a@h1", 4 + i, "o");
         lk_lockd_service.message (&lockd, message[i]);
@@ -279,6 +323,8 @@ main (void)
         ends_applications,
         ends_one_whose_name_is_taken,
         survives_the_router,
+        hears_only_who_is_there,
+        hears_only_who_came_back,
         keeps_what_is_cut_off,
         ends_what_is_cut_off_and_dead,
         ends_what_is_cut_off_and_dies_later,

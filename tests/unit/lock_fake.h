@@ -466,12 +466,27 @@ new_message (const char *from, const char *command, uint64_t serial)
     return message;
 }
 
+/*  As it is, whoever says it. */
 static inline void
-give (lk_message *message)
+give_any (lk_message *message)
 {
     lk_lockd_service.message (&lockd, message);
     lk_message_destroy (&message);
     settle ();
+}
+
+/*  By somebody of whom the router has said that it is there, unless it is of
+ *  another host. */
+static inline void
+give (lk_message *message)
+{
+    const char *from = lk_message_from (message);
+    lk_app *app =
+        strstr (from, "@h1") ? lk_apps_intern (&lockd.apps, from) : NULL;
+    if (app) {
+        app->attached = lockd.attachment;
+    }
+    give_any (message);
 }
 
 static inline lk_message *
