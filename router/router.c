@@ -14,8 +14,10 @@ void
 lk_router_init (lk_router *self, const lk_router_identity *identity,
                 const lk_router_calls *calls, void *shell)
 {
-    *self = (lk_router) {
-        .incarnation = identity->incarnation, .calls = calls, .shell = shell};
+    *self = (lk_router) {.incarnation = identity->incarnation,
+                         .user = identity->user,
+                         .calls = calls,
+                         .shell = shell};
     snprintf (self->host, sizeof self->host, "%s", identity->host);
     snprintf (self->address, sizeof self->address, "%s", identity->address);
     snprintf (self->name, sizeof self->name, "router@%s", self->host);

@@ -36,8 +36,8 @@ typedef struct {
     lk_err (*watch) (void *shell, lk_local *local);
     void (*unwatch) (void *shell, lk_local *local);
 
-    /*  Who is at the other end of a local connection, by the kernel's word;
-     *  false if that is not known. */
+    /*  Who is at the other end of a connection of another local process, by
+     *  the kernel's word; false: it is over. */
     bool (*peer) (void *shell, const lk_identity *identity, lk_peer *peer);
 
     /*  Sends what waits for a hop now, and says whether there is a
@@ -74,6 +74,7 @@ struct lk_router {
     char name[LK_ADDRESS_LEN_MAX + 1];      /* router@HOST */
     char cluster_name[LK_HOST_LEN_MAX + 1]; /* as a service said it, or empty */
     uint64_t incarnation;
+    uid_t user;     /* as which it runs: services are his, or root's */
     int64_t now_ms; /* of this wake-up; the shell sets it */
     bool leaving;   /* no new links any more */
     lk_route route;
@@ -97,6 +98,7 @@ typedef struct {
     uint64_t incarnation; /* random, not 0 */
     int64_t dead_after_ms;
     lk_cache_limits cache;
+    uid_t user;
 } lk_router_identity;
 
 void lk_router_init (lk_router *self, const lk_router_identity *identity,

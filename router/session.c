@@ -42,6 +42,53 @@ say_ready (lk_router *self, const lk_source *source, const lk_message *request)
 
 /*  -------------------------------------------------------- REGISTER */
 
+/*  Whether the name has the process's own number in it, as in backup-4711 or
+ *  backup-4711-1: so it is no service's, and no other process's. */
+static bool
+has_number (const char *service, int64_t pid)
+{
+    char number[24];
+    const size_t size =
+        (size_t) snprintf (number, sizeof number, "-%lld", (long long) pid);
+    const char *at = strstr (service + 1, number);
+    while (at != NULL && at[size] != '\0' && at[size] != '-') {
+        at = strstr (at + 1, number);
+    }
+    return at != NULL;
+}
+
+/*  What the kernel says against a REGISTER that makes sense; NULL: nothing. A
+ *  service of our own process is no other one. */
+static const char *
+objection (const lk_router *self, const lk_source *source,
+           const lk_message *message, char *text, size_t size)
+{
+    const int64_t pid = lk_message_number (message, "pid", 0);
+    lk_peer peer;
+    if (source->side == LK_SIDE_HOSTED) {
+        return NULL;
+    }
+    if (!self->calls->peer (self->shell, source->identity, &peer)) {
+        return "the connection is over";
+    }
+    if (peer.pid > 0 && peer.pid != pid) {
+        snprintf (text, size, "process %lld is not yours, you are %lld",
+                  (long long) pid, (long long) peer.pid);
+        return text;
+    }
+    if (peer.uid == 0 || peer.uid == self->user) {
+        return NULL;
+    }
+    if (!lk_message_flag (message, "application")) {
+        return "services are of the router's user, or root's";
+    }
+    if (!has_number (lk_message_text (message, "service"), pid)) {
+        return "as you are not the router's user, your name needs your process "
+               "number in it, like 'backup-4711'";
+    }
+    return NULL;
+}
+
 /*  What is wrong with a REGISTER; NULL: nothing. */
 static const char *
 complaint (const lk_router *self, const lk_source *source,
@@ -50,7 +97,6 @@ complaint (const lk_router *self, const lk_source *source,
     const char *service = lk_message_text (message, "service");
     const char *version = lk_message_text (message, "version");
     const int64_t pid = lk_message_number (message, "pid", 0);
-    lk_peer peer;
     if (service == NULL || !lk_address_is_name (lk_slice_of (service))) {
         return "no name of a service";
     }
@@ -63,13 +109,7 @@ complaint (const lk_router *self, const lk_source *source,
     if (pid < 1 || pid > INT32_MAX) {
         return "no process number";
     }
-    if (self->calls->peer (self->shell, source->identity, &peer)
-        && peer.pid != pid) {
-        snprintf (text, size, "process %lld is not yours, you are %lld",
-                  (long long) pid, (long long) peer.pid);
-        return text;
-    }
-    return NULL;
+    return objection (self, source, message, text, size);
 }
 
 /*  Whether the name is in use by somebody who can be reached. */

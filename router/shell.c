@@ -442,7 +442,8 @@ open_router (lk_shell *self, const lk_router_options *options,
                                              .incarnation = lk_random_id (),
                                              .dead_after_ms =
                                                  options->dead_after_ms,
-                                             .cache = options->cache};
+                                             .cache = options->cache,
+                                             .user = geteuid ()};
         lk_router_init (&self->router, &identity, &calls, self);
         lk_neighbour_configure (woken (self), options->neighbour);
         lk_remembered_begin (&self->remembered, options->remembered,

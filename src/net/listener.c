@@ -247,15 +247,15 @@ read_connection (void *user)
 static void
 get_to_know (connection *self)
 {
-    struct ucred who;
+    struct ucred who = {.uid = (uid_t) -1};
     socklen_t size = sizeof who;
 
     if (self->listener->file == 0) {
         lk_tcp_set_up (self->zmtp.fd);
-    } else if (getsockopt (self->zmtp.fd, SOL_SOCKET, SO_PEERCRED, &who, &size)
-               == 0) {
-        self->peer = (lk_peer) {.pid = who.pid, .uid = who.uid};
+        return;
     }
+    (void) getsockopt (self->zmtp.fd, SOL_SOCKET, SO_PEERCRED, &who, &size);
+    self->peer = (lk_peer) {.pid = who.pid, .uid = who.uid};
 }
 
 /*  Who is gone again is passed over. */
@@ -478,8 +478,9 @@ lk_listener_peer (const lk_listener *self, const lk_identity *identity,
 {
     const connection *it = find (self, identity);
 
-    if (it) {
-        *peer = it->peer;
+    if (!it || self->file == 0) {
+        return false;
     }
-    return it && peer->pid > 0;
+    *peer = it->peer;
+    return true;
 }

@@ -23,7 +23,7 @@ typedef struct lk_listener lk_listener;
 /*  Who is at the other end of a connection, by the kernel's word at the time of
  *  the connect. */
 typedef struct {
-    pid_t pid;
+    pid_t pid; /* 0: we cannot see it, it is of another pid namespace */
     uid_t uid;
 } lk_peer;
 
@@ -88,7 +88,7 @@ void lk_listener_drain (lk_listener *self, const lk_identity *from);
  *  cut, and tells their end. */
 void lk_listener_take_cut (lk_listener *self);
 
-/*  Who it is. False: there is no such connection, or it is not known. */
+/*  Who it is. False: there is no such connection, or it is another host's. */
 bool lk_listener_peer (const lk_listener *self, const lk_identity *identity,
                        lk_peer *peer);
 

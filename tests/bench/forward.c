@@ -166,7 +166,8 @@ int
 main (int argc, char **argv)
 {
     static const lk_router_calls none;
-    const lk_router_identity own = {"h1", "10.0.0.1:4040", 11, 1000, {0, 0, 0}};
+    const lk_router_identity own = {"h1", "10.0.0.1:4040", 11,
+                                    1000, {0, 0, 0},       0};
     const size_t count = argc > 1 ? strtoul (argv[1], NULL, 10) : 1000000;
     const char *only = argc > 2 ? argv[2] : "";
     lk_router_init (&router, &own, &none, NULL);

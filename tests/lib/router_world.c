@@ -16,6 +16,8 @@
 #include <string.h>
 #include <utlist.h>
 
+#define OWN_USER 7
+
 /*  -------------------------------------------------------- calls */
 
 static void
@@ -52,13 +54,14 @@ unwatch (void *user, lk_local *local)
     local->watch = NULL;
 }
 
+/*  Some are another user's, one is over. */
 static bool
 find_peer (void *user, const lk_identity *identity, lk_peer *peer)
 {
+    const uint8_t last = identity->bytes[identity->size - 1];
     (void) user;
-    (void) identity;
-    (void) peer;
-    return false;
+    *peer = (lk_peer) {.uid = last % 4 == 3 ? 1000 : OWN_USER};
+    return last != '7';
 }
 
 static bool
@@ -93,8 +96,8 @@ static const lk_router_calls calls = {open_link, close_link, watch, unwatch,
 void
 lk_router_world_init (lk_router_world *self)
 {
-    const lk_router_identity own = {"h1", "h1.example:1", 11, 1000,
-                                    LK_ROUTER_WORLD_CACHE};
+    const lk_router_identity own = {"h1", "h1.example:1",        11,
+                                    1000, LK_ROUTER_WORLD_CACHE, OWN_USER};
     *self = (lk_router_world) {.reachable = true};
     lk_log_set_level (LK_LOG_ERROR);
     lk_router_init (&self->router, &own, &calls, self);

@@ -41,6 +41,60 @@ START_TEST (register_once_and_only_properly)
 }
 END_TEST
 
+/*  A connection asks to be `service`, as process `pid`. */
+static const char *
+ask_for (const char *connection, const char *service, int pid, bool application)
+{
+    char from[80], body[256];
+    snprintf (from, sizeof from, "%s@.", service);
+    snprintf (body, sizeof body,
+              "{\"service\":\"%s\",\"pid\":%d,\"application\":%s}", service,
+              pid, application ? "true" : "false");
+    say (LK_SIDE_LOCAL, connection, from, "router@.", "REGISTER", body);
+    return next (connection);
+}
+
+START_TEST (a_process_registers_itself_alone)
+{
+    assert_starts (ask_for ("known", "a", 18, true),
+                   "router@h1 > a@. REFUSE 42 {\"reason\":\"process 18 is not "
+                   "yours, you are 17\"}");
+    assert_starts (ask_for ("over", "a", 17, true),
+                   "router@h1 > a@. REFUSE 42 {\"reason\":\"the connection is "
+                   "over\"}");
+    ck_assert_uint_eq (lk_route_count (&router.route), 0);
+    assert_starts (ask_for ("known", "a", 17, true),
+                   "router@h1 > a@. READY 42 ");
+}
+END_TEST
+
+/*  Whoever has the name of a service is believed to be it. */
+START_TEST (services_are_of_the_routers_user)
+{
+    static const char *const names[] = {
+        "lock", "a", "a-17", "-4711", "a-4711x", "a-47110-1", "a4711", "4711"};
+    assert_starts (ask_for ("user", "lock", 4711, false),
+                   "router@h1 > lock@. REFUSE 42 {\"reason\":\"services are of "
+                   "the router's user, or root's\"}");
+    assert_starts (ask_for ("user", "a-4711", 4711, false),
+                   "router@h1 > a-4711@. REFUSE 42 ");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        ck_assert_ptr_nonnull (strstr (
+            ask_for ("user", names[i], 4711, true),
+            " REFUSE 42 {\"reason\":\"as you are not the router's user, "
+            "your name needs your process number in it, like "
+            "'backup-4711'\"}"));
+    }
+    ck_assert_uint_eq (lk_route_count (&router.route), 0);
+    assert_starts (ask_for ("user", "a-4711", 4711, true),
+                   "router@h1 > a-4711@. READY 42 ");
+    assert_starts (ask_for ("user2", "a-4711-a-4712-1", 4712, true),
+                   "router@h1 > a-4711-a-4712-1@. READY 42 ");
+    assert_starts (ask_for ("root", "lock", 1, false),
+                   "router@h1 > lock@. READY 42 ");
+}
+END_TEST
+
 START_TEST (a_name_whose_connection_is_gone_is_free)
 {
     enter ("lock", "");
@@ -699,6 +753,8 @@ main (void)
     TCase *tcase = tcase_create ("forward");
     tcase_add_checked_fixture (tcase, set_up, tear_down);
     tcase_add_test (tcase, register_once_and_only_properly);
+    tcase_add_test (tcase, a_process_registers_itself_alone);
+    tcase_add_test (tcase, services_are_of_the_routers_user);
     tcase_add_test (tcase, a_name_whose_connection_is_gone_is_free);
     tcase_add_test (tcase, strangers_can_only_register);
     tcase_add_test (tcase, a_lie_about_the_sender_is_not_forwarded);

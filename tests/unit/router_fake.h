@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OWN_USER 7
+
 static lk_router router;
 static int opened, closed, stopped, reloaded;
 static bool reachable;
@@ -64,13 +66,20 @@ unwatch (void *shell, lk_local *local)
     (void) local;
 }
 
-/*  Who is there is known of one connection. */
+/*  What process is there is known of "known" alone. "over" is over, "root" is
+ *  root's, and those that begin with "user" are another user's. */
 static inline bool
 find_peer (void *shell, const lk_identity *identity, lk_peer *peer)
 {
+    char name[32];
     (void) shell;
-    peer->pid = 17;
-    return identity->size == 5 && memcmp (identity->bytes, "known", 5) == 0;
+    snprintf (name, sizeof name, "%.*s", (int) identity->size,
+              (const char *) identity->bytes);
+    *peer = (lk_peer) {.pid = strcmp (name, "known") == 0 ? 17 : 0,
+                       .uid = strcmp (name, "root") == 0       ? 0
+                              : strncmp (name, "user", 4) == 0 ? 1000
+                                                               : OWN_USER};
+    return strcmp (name, "over") != 0;
 }
 
 static inline bool
@@ -101,8 +110,8 @@ static const lk_router_calls calls = {open_link, close_link, watch, unwatch,
 static inline void
 begin (const char *host, const char *address, uint64_t incarnation)
 {
-    const lk_router_identity own = {
-        host, address, incarnation, 1000, {60, 3, 4096}};
+    const lk_router_identity own = {host, address,       incarnation,
+                                    1000, {60, 3, 4096}, OWN_USER};
     lk_log_set_level (LK_LOG_ERROR);
     lk_router_init (&router, &own, &calls, NULL);
     router.now_ms = 5000;
