@@ -10,6 +10,7 @@
 #include "cli/init.h"
 
 #include "net/paths.h"
+#include "net/whole_file.h"
 #include "settings/edit.h"
 #include "settings/identity.h"
 #include "settings/keys.h"
@@ -255,34 +256,6 @@ lk_init_show (const lk_init *self)
 
 /*  -------------------------------------------------------- writing */
 
-/*  What root makes is for the user of the folder. */
-static bool
-hand_over (const char *path, uid_t user, gid_t group)
-{
-    char lock[PATH_MAX + 8];
-    snprintf (lock, sizeof lock, "%s.lock", path);
-    if (geteuid () != 0 || user == 0) {
-        return true;
-    }
-    if (chown (path, user, group) != 0
-        || (chown (lock, user, group) != 0 && errno != ENOENT)) {
-        lk_cli_fail (0, "cannot give '%s' to its folder's owner: %m", path);
-        return false;
-    }
-    return true;
-}
-
-static bool
-hand_over_from (const char *path, const char *folder)
-{
-    struct stat about;
-    if (stat (folder, &about) != 0) {
-        lk_cli_fail (0, "cannot use '%s': %m", folder);
-        return false;
-    }
-    return hand_over (path, about.st_uid, about.st_gid);
-}
-
 /*  A package has made it; else it is the user's of the daemons, if there is
  *  one. */
 static bool
@@ -296,21 +269,30 @@ make_folder (const char *path)
         lk_cli_fail (0, "cannot make the folder '%s': %m", path);
         return false;
     }
-    return user == NULL || hand_over (path, user->pw_uid, user->pw_gid);
+    if (geteuid () != 0 || user == NULL) {
+        return true;
+    }
+    const int fd = open (path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const bool done = fd != -1 && fchown (fd, user->pw_uid, user->pw_gid) == 0;
+    if (!done) {
+        lk_cli_fail (0, "cannot make the folder '%s': %m", path);
+    }
+    if (fd != -1) {
+        close (fd);
+    }
+    return done;
 }
 
 static bool
 write_state (const lk_init *self)
 {
-    char path[PATH_MAX + 32], problem[256];
-    const char *dir = self->lock.state_dir;
-    if (!lk_genesis_write (dir, self->cluster, self->host, self->host, problem,
-                           sizeof problem)) {
+    char problem[256];
+    if (!lk_genesis_write (self->lock.state_dir, self->cluster, self->host,
+                           self->host, problem, sizeof problem)) {
         lk_cli_fail (0, "%s", problem);
         return false;
     }
-    snprintf (path, sizeof path, "%s/%s", dir, LK_PATH_STATE_FILE);
-    return hand_over_from (path, dir);
+    return true;
 }
 
 /*  The lock service reads it, and removes it when it is done. */
@@ -318,33 +300,30 @@ static bool
 write_wish (const lk_init *self)
 {
     static const char text[] = "this host is to become a member\n";
-    char path[PATH_MAX + 16];
-    wish_path (self, path, sizeof path);
-    const int fd = open (path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    const bool written =
-        fd != -1 && write (fd, text, sizeof text - 1) == sizeof text - 1;
-    if (fd == -1 || close (fd) != 0 || !written) {
-        lk_cli_fail (0, "cannot write '%s': %m", path);
-        return false;
+    const char *dir = self->lock.state_dir;
+    const int folder = open (dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int fd = folder != -1 ? lk_file_make (folder, LK_PATH_JOIN_FILE) : -1;
+    const bool written = fd != -1 && lk_file_write (fd, text, sizeof text - 1);
+    const bool done = written && close (fd) == 0;
+    if (!done) {
+        lk_cli_fail (0, "cannot write '%s/%s': %m", dir, LK_PATH_JOIN_FILE);
     }
-    return hand_over_from (path, self->lock.state_dir);
+    if (folder != -1) {
+        close (folder);
+    }
+    return done;
 }
 
 static bool
 write_identity (const lk_init *self)
 {
-    char folder[PATH_MAX];
     lk_problem problem = {0};
-    const char *path = self->router.identity;
-    const char *slash = strrchr (path, '/');
-    snprintf (folder, sizeof folder, "%.*s",
-              slash != NULL ? (int) (slash - path) + 1 : 1,
-              slash != NULL ? path : ".");
-    if (lk_own_identity_write (path, self->host, &problem) != LK_OK) {
+    if (lk_own_identity_write (self->router.identity, self->host, &problem)
+        != LK_OK) {
         lk_cli_fail (0, "%s", problem.text);
         return false;
     }
-    return hand_over_from (path, folder);
+    return true;
 }
 
 static bool

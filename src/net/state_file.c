@@ -38,13 +38,22 @@ join (const char *first, const char *second)
     return text;
 }
 
+static int
+open_lock (const lk_state_file *self, const char *name)
+{
+    int fd = lk_file_make (self->dir_fd, name);
+
+    return fd == -1 && errno == EEXIST ? openat (
+               self->dir_fd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+                                       : fd;
+}
+
 static lk_err
 take_lock (lk_state_file *self, lk_problem *problem)
 {
     char *lock_name = join (self->name, ".lock");
 
-    self->lock_fd =
-        openat (self->dir_fd, lock_name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    self->lock_fd = open_lock (self, lock_name);
     lk_free (lock_name);
     if (self->lock_fd == -1) {
         return lk_problem_errno (problem, "cannot open '%s.lock'", self->path);
@@ -163,8 +172,8 @@ lk_state_file_read (lk_state_file *self, size_t size_max, char **data,
                     size_t *size, lk_problem *problem)
 {
     /*  A pipe of that name must not make us wait for its writer. */
-    int fd =
-        openat (self->dir_fd, self->name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    int fd = openat (self->dir_fd, self->name,
+                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
     if (fd == -1 && errno == ENOENT) {
         return lk_problem_set (problem, LK_UNKNOWN, "there is no '%s'",
@@ -183,8 +192,8 @@ lk_state_file_read (lk_state_file *self, size_t size_max, char **data,
 static bool
 write_temporary (lk_state_file *self, const void *data, size_t size)
 {
-    int fd = openat (self->dir_fd, self->temporary,
-                     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    (void) unlinkat (self->dir_fd, self->temporary, 0); /* of a crash */
+    int fd = lk_file_make (self->dir_fd, self->temporary);
 
     if (fd == -1) {
         return false;

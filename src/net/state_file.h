@@ -4,7 +4,9 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  Knows nothing of what is in it. While it is open, DIR/NAME.lock is locked
- *  (flock), so that two processes never are the same member.
+ *  (flock), so that two processes never are the same member. Links in the
+ *  folder are not followed, and what root makes there is for the folder's
+ *  owner: so root may write to a folder that is somebody else's.
  */
 
 #ifndef LK_STATE_FILE_H

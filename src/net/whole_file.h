@@ -17,4 +17,10 @@ ssize_t lk_file_read (int fd, char *data, size_t room);
 /*  False and errno: part of it may be there. */
 bool lk_file_write (int fd, const char *data, size_t size);
 
+/*  A new file of mode 0600 in that folder, to be written to; never one that was
+ *  there, nor what a link points to: who owns the folder may have put it there
+ *  for root to spoil. What root makes is for the folder's owner. -1 and errno:
+ *  EEXIST if something of that name is there. */
+int lk_file_make (int folder, const char *name);
+
 #endif

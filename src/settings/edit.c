@@ -228,7 +228,9 @@ replace (const char *path, const char *folder, const char *text,
 {
     char fresh[PATH_MAX + 16];
     snprintf (fresh, sizeof fresh, "%s.new", path);
-    const int fd = open (fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    (void) unlink (fresh);
+    const int fd = open (
+        fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd == -1) {
         return lk_problem_errno (problem, "cannot write '%s'", path);
     }
