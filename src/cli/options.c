@@ -361,16 +361,6 @@ choose (struct option *options, unsigned takes)
     *options = (struct option) {0};
 }
 
-/*  Where the first "--" is from `at` on; argc: there is none. */
-static int
-find_dashes (int argc, char **argv, int at)
-{
-    while (at < argc && strcmp (argv[at], "--") != 0) {
-        at++;
-    }
-    return at;
-}
-
 static void
 say_no_option (const lk_verb *verb, const struct option *options,
                const char *word)
@@ -386,20 +376,38 @@ say_no_option (const lk_verb *verb, const struct option *options,
         guess.best != NULL ? guess.best : "", guess.best != NULL ? "'?" : "");
 }
 
+/*  Moves what was read from there on ahead of the names in front of it, so that
+ *  these are next to each other. */
+static void
+pass_names (char **argv, int from, int names)
+{
+    for (; from < optind; from++) {
+        char **first = argv + from - names;
+        char *it = argv[from];
+        memmove (first + 1, first, (size_t) names * sizeof *first);
+        *first = it;
+    }
+}
+
 bool
 lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
                  int argc, char **argv, int *code)
 {
     struct option options[KNOWN_COUNT + 1];
-    int dashes_at = find_dashes (argc, argv, 1);
-    const char *dashes = argv[dashes_at];
     choose (options, takes | LK_OPT_HELP);
     set_defaults (self);
     *code = LK_EXIT_FAILED;
     opterr = 0;
-    optind = 1;
-    int option;
-    while ((option = getopt_long (argc, argv, ":h", options, NULL)) != -1) {
+    optind = 0; /* it begins anew */
+    int option, from = 1;
+    const char *value = NULL;
+    while ((option = getopt_long (argc, argv, "-:h", options, NULL)) != -1) {
+        value = optarg;
+        if (option == 1) {
+            self->names++;
+            from = optind;
+            continue;
+        }
         if (option == ':') {
             lk_cli_misused (verb, "option '%s' needs a value",
                             lk_shown_name (argv[optind - 1]).text);
@@ -421,10 +429,14 @@ lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
             *code = LK_EXIT_OK;
             return false;
         }
+        pass_names (argv, from, self->names);
+        from = optind;
     }
-    self->argument = argv + optind;
-    self->count = argc - optind;
-    self->is_split = dashes != NULL;
-    self->names = self->count - (dashes != NULL ? argc - dashes_at - 1 : 0);
+    /*  One that is the value of an option ends nothing. */
+    self->is_split = optind > 1 && argv[optind - 1] != value
+                     && strcmp (argv[optind - 1], "--") == 0;
+    pass_names (argv, from, self->names);
+    self->argument = argv + optind - self->names;
+    self->count = argc - optind + self->names;
     return true;
 }

@@ -133,15 +133,17 @@ lk_op_size (const lk_op *self)
 
 /*  -------------------------------------------------------- operations */
 
-/*  Copies the bytes to *room and moves that behind them. */
+/*  Copies the bytes to *room and moves that behind them. It is NULL if there
+ *  are no names at all. */
 static void
 name_place (lk_name *name, char **room)
 {
-    if (name->size) {
-        memcpy (*room, name->data, name->size);
-    }
+    const char *data = name->data;
     name->data = *room;
-    *room += name->size;
+    if (name->size) {
+        memcpy (*room, data, name->size);
+        *room += name->size;
+    }
 }
 
 static void
@@ -176,7 +178,7 @@ lk_op_copy (lk_op *copy, const lk_op *source)
     const size_t size = source->ticket_count * sizeof (lk_ticket);
     const size_t text = all_names_size (source);
     lk_ticket *tickets = size + text ? lk_realloc (NULL, size + text) : NULL;
-    char *room = (char *) tickets + size;
+    char *room = size ? (char *) tickets + size : (char *) tickets;
     *copy = *source;
     ticket_place (&copy->ticket, &source->ticket, &room);
     copy->tickets = source->ticket_count ? tickets : NULL;

@@ -100,6 +100,10 @@ check 'context: the one' hold h1 target --context red
 check 'context: the other' is_free h2 target --context blue
 check 'context: none' is_free h2 target
 check 'context: the same' is_busy h2 target --context red
+check 'context: two minuses, which end no options' \
+    test "$(on h1 run --context -- target --wait 5 -- echo --wait --)" = \
+    '--wait --'
+check 'context: the same, in front of a name' is_free h2 --context -- target
 check 'context: listed' listed target 'target in red$'
 check 'context: the key needs it' code 1 on h2 unlock target "${key:-}"
 check 'context: the key' code 0 on h2 unlock target "$key" --context red

@@ -128,15 +128,6 @@ read_daemon (line *given)
     lk_config_destroy (&config);
 }
 
-/*  A program has one command line, so its reader need not forget one that it
- *  did not read to the end. */
-static void
-forget_line (line *given)
-{
-    optind = 0;
-    (void) getopt (1, given->argument, "");
-}
-
 static void
 read_verb (line *given, unsigned takes)
 {
@@ -144,7 +135,6 @@ read_verb (line *given, unsigned takes)
     lk_options options;
     int code;
     complaints = 0;
-    forget_line (given);
     if (!lk_options_read (&options, &verb, takes, given->count, given->argument,
                           &code)) {
         LK_ASSERT ((code == LK_EXIT_OK) == (complaints == 0));
