@@ -108,16 +108,24 @@ add_silence (const lk_lockd *self, lk_message *row, const lk_ticket *ticket)
 }
 
 static void
+set_time (lk_message *row, const char *field, int64_t ms)
+{
+    if (ms >= 0) {
+        lk_message_set_number (row, field, ms);
+    }
+}
+
+static void
 add_ticket (lk_lockd *self, lk_message *list, const lk_ticket *ticket)
 {
-    const int64_t left_ms = lk_node_ticket_left (self->node, ticket->request);
     lk_message *row = new_row (self, ticket, state_of (ticket));
     if (!row) {
         return;
     }
-    if (left_ms >= 0) {
-        lk_message_set_number (row, "left_ms", left_ms);
-    }
+    set_time (row, "left_ms",
+              lk_node_ticket_left (self->node, ticket->request));
+    set_time (row, "grace_ms",
+              lk_node_ticket_grace (self->node, ticket->request));
     add_silence (self, row, ticket);
     lk_message_add_row (list, "tickets", &row);
 }

@@ -95,7 +95,7 @@ print_number (int64_t number, int width)
 static int
 print_columns (const lister *self, const lk_message *row)
 {
-    printf ("%-8s ", text_of (row, "state"));
+    printf ("%-8s ", lk_row_state (row));
     lk_show_cell (text_of (row, "host"), 12);
     printf ("%8" PRId64 " ", lk_message_number (row, "pid", 0));
     if (self->extent == SHORT) {
@@ -106,7 +106,7 @@ print_columns (const lister *self, const lk_message *row)
     if (self->extent == USUAL) {
         return 53;
     }
-    printf ("%8s ", lk_span (lk_message_number (row, "left_ms", -1)).text);
+    printf ("%8s ", lk_span (lk_row_left (row)).text);
     print_type (row);
     print_limit (row);
     print_number (lk_message_number (row, "ordinal", 0), 5);

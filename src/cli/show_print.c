@@ -121,8 +121,7 @@ print_holder (const lk_message *ticket)
     lk_silence silence;
     print_who (ticket);
     if (is_wide ()) {
-        printf (" %8s",
-                lk_span (lk_message_number (ticket, "left_ms", -1)).text);
+        printf (" %8s", lk_span (lk_row_left (ticket)).text);
     }
     putchar ('\n');
     if (strlen (host) > HOST_WIDTH) {
@@ -134,6 +133,12 @@ print_holder (const lk_message *ticket)
     printf ("  token %" PRIu64 ", ", lk_row_token (ticket));
     print_kind (ticket);
     putchar ('\n');
+    if (lk_message_has (ticket, "grace_ms")) {
+        printf ("  %sgrace%s: its duration is over; kept from others for %s "
+                "more, or until it is given back\n",
+                lk_color_begin (LK_BAD), lk_color_end (),
+                lk_span (lk_row_left (ticket)).text);
+    }
     if (lk_silence_read (ticket, &silence)) {
         printf ("  ");
         lk_silence_print (&silence);

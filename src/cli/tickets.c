@@ -217,6 +217,22 @@ lk_row_token (const lk_message *row)
     return token;
 }
 
+const char *
+lk_row_state (const lk_message *row)
+{
+    const char *state = lk_message_text (row, "state");
+    return lk_message_has (row, "grace_ms") ? "grace"
+           : state != NULL                  ? state
+                                            : "?";
+}
+
+int64_t
+lk_row_left (const lk_message *row)
+{
+    return lk_message_number (row, "grace_ms",
+                              lk_message_number (row, "left_ms", -1));
+}
+
 bool
 lk_name_is_like (lk_name name, char *const *pattern, int count)
 {

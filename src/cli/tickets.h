@@ -42,6 +42,12 @@ bool lk_name_is_like (lk_name name, char *const *pattern, int count);
 void lk_row_print_name (const lk_message *row);
 void lk_row_print_name_in (const lk_message *row, int width);
 
+/*  While it is kept from others though its duration is over: "grace", and what
+ *  is left of that; else the row's state, and what is left of the duration, or
+ *  -1. */
+const char *lk_row_state (const lk_message *row);
+int64_t lk_row_left (const lk_message *row);
+
 /*  Hexadecimal in the messages, a number for people. */
 uint64_t lk_row_token (const lk_message *row);
 

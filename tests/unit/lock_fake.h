@@ -163,6 +163,8 @@ struct lk_node {
     bool stopped;
     size_t tickets;
     const lk_ticket *ticket; /* these, else some */
+    lk_hosts in_grace;       /* whose durations are over ... */
+    int64_t grace_ms;        /* ... and kept for so long */
     lk_hosts silent;         /* of whom nothing is heard ... */
     lk_node_silence silence; /* ... so */
 };
@@ -314,10 +316,18 @@ lk_node_ticket_left (const lk_node *self, lk_request_id request)
             && ticket->request.session == request.session
             && ticket->request.serial == request.serial && ticket->token
             && ticket->duration_ms) {
-            return ticket->duration_ms - 1;
+            return (self->in_grace & LK_HOST_BIT (request.host))
+                       ? 0
+                       : ticket->duration_ms - 1;
         }
     }
     return -1;
+}
+
+int64_t
+lk_node_ticket_grace (const lk_node *self, lk_request_id request)
+{
+    return lk_node_ticket_left (self, request) == 0 ? self->grace_ms : -1;
 }
 
 bool

@@ -537,6 +537,7 @@ START_TEST (list_of_tickets)
          .object = {"\0\0backup/db-2", 13},
          .owner = {"run-89@h2", 9},
          .pid = 89,
+         .duration_ms = 250,
          .number = TOKEN + 1,
          .token = TOKEN,
          .mode = {.type = LK_SHARED, .is_static = true},
@@ -555,6 +556,8 @@ START_TEST (list_of_tickets)
     node.status.leads = true;
     node.ticket = tickets;
     node.tickets = 4;
+    node.in_grace = LK_HOST_BIT (h2);
+    node.grace_ms = 59940;
     node.silent = LK_HOST_BIT (h2);
     node.silence = (lk_node_silence) {.silent_ms = 4000, .free_ms = 7900};
     hear ("app-locklist");

@@ -97,6 +97,13 @@ lk_with_margin (int64_t ms)
     return ms + ms / 4;
 }
 
+int64_t
+lk_grace_ms (const lk_node *node, int64_t duration_ms)
+{
+    const int64_t grace_ms = node->config.grace_ms;
+    return grace_ms < duration_ms ? duration_ms : grace_ms;
+}
+
 uint64_t
 lk_node_make_key (lk_node *node)
 {

@@ -264,9 +264,13 @@ typedef struct {
 bool lk_node_next_own (const lk_node *self, const void **place,
                        lk_node_own *own);
 
-/*  What is left of the duration of a ticket, as far as the own leader knows:
- *  its home does; -1: it does not, or there is none. */
+/*  What is left of the duration of a ticket, as its home counts it, or as
+ *  another leader reckons; -1: there is none, or it is not known. */
 int64_t lk_node_ticket_left (const lk_node *self, lk_request_id request);
+
+/*  When that is over: for how long it is kept from others at most; -1: it is
+ *  not, or it is lenient and was not asked for yet, as far as is known here. */
+int64_t lk_node_ticket_grace (const lk_node *self, lk_request_id request);
 
 /*  A session that the own leader does not hear any more. */
 typedef struct {

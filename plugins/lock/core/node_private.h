@@ -84,6 +84,9 @@ void lk_node_drop_old (lk_node *node);
  *  10 % slow and ours 10 % fast. */
 int64_t lk_with_margin (int64_t ms);
 
+/*  How long a lock is kept from others behind its duration. */
+int64_t lk_grace_ms (const lk_node *node, int64_t duration_ms);
+
 /*  A number nobody can guess, never 0: unlock keys. */
 uint64_t lk_node_make_key (lk_node *node);
 

@@ -169,18 +169,55 @@ lk_node_next_own (const lk_node *node, const void **place, lk_node_own *own)
     return true;
 }
 
+/*  When its duration is over: its home counts that, others go by its age.
+ *  False: it has none, is not held, or its home does not know yet. */
+static bool
+find_end (const lk_node *node, const lk_entry *entry, int64_t *end_ms)
+{
+    if (!entry || entry->token == 0 || entry->duration_ms == 0) {
+        return false;
+    }
+    int64_t granted_ms = entry->since_ms;
+    if (lk_table_home (&node->table, lk_entry_object (entry))
+        == lk_node_place (node)) {
+        const lk_memo *memo = lk_entry_remembered (&node->table, entry);
+        if (!memo || memo->granted_ms == 0) {
+            return false;
+        }
+        granted_ms = memo->granted_ms;
+    }
+    *end_ms = granted_ms + entry->duration_ms;
+    return true;
+}
+
 int64_t
 lk_node_ticket_left (const lk_node *node, lk_request_id request)
 {
-    const lk_entry *entry = lk_table_find (&node->table, request);
-    const lk_memo *memo =
-        entry ? lk_entry_remembered (&node->table, entry) : NULL;
-    if (!entry || entry->token == 0 || entry->duration_ms == 0 || !memo
-        || memo->granted_ms == 0) {
+    int64_t end_ms;
+    if (!find_end (node, lk_table_find (&node->table, request), &end_ms)) {
         return -1;
     }
-    const int64_t left = entry->duration_ms - (node->now_ms - memo->granted_ms);
-    return left > 0 ? left : 0;
+    return end_ms > node->now_ms ? end_ms - node->now_ms : 0;
+}
+
+int64_t
+lk_node_ticket_grace (const lk_node *node, lk_request_id request)
+{
+    const lk_entry *entry = lk_table_find (&node->table, request);
+    int64_t end_ms;
+    if (!find_end (node, entry, &end_ms)) {
+        return -1;
+    }
+    if (entry->lenient) {
+        const lk_memo *memo = lk_entry_remembered (&node->table, entry);
+        end_ms = memo && memo->over_ms != 0 ? memo->over_ms : INT64_MAX;
+    }
+    if (node->now_ms < end_ms) {
+        return -1;
+    }
+    const int64_t left_ms =
+        end_ms + lk_grace_ms (node, entry->duration_ms) - node->now_ms;
+    return left_ms > 0 ? left_ms : 0;
 }
 
 static bool

@@ -21,13 +21,6 @@
 
 /*  -------------------------------------------------------- durations */
 
-static int64_t
-grace_of (const lk_node *node, const lk_entry *entry)
-{
-    int64_t grace = node->config.grace_ms;
-    return grace < entry->duration_ms ? entry->duration_ms : grace;
-}
-
 /*  Of a lenient one, that its home asked its proxy for. */
 static int64_t
 look_at_late (lk_node *node, lk_entry *entry)
@@ -35,7 +28,8 @@ look_at_late (lk_node *node, lk_entry *entry)
     lk_memo *memo = entry->memo;
     const lk_ticket held = lk_entry_ticket (entry);
     if (lk_home_is_nobodys (node, &held)) {
-        return node->now_ms - memo->over_ms > grace_of (node, entry)
+        return node->now_ms - memo->over_ms
+                       > lk_grace_ms (node, entry->duration_ms)
                    ? 0
                    : node->now_ms + LK_PING_MS;
     }
@@ -79,7 +73,8 @@ look_at_duration (lk_node *node, lk_entry *entry)
     if (entry->lenient) {
         return look_at_lenient (node, entry);
     }
-    int64_t kept_ms = entry->duration_ms + grace_of (node, entry);
+    int64_t kept_ms =
+        entry->duration_ms + lk_grace_ms (node, entry->duration_ms);
     return node->now_ms - granted_ms > kept_ms ? 0 : granted_ms + kept_ms + 1;
 }
 
