@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Optional, Tuple
 
 from . import _lease, _letter
-from ._entry import Change, Danger, Deed, Entry, Life
+from ._entry import Change, Danger, Deed, Entry, Life, is_short
 from ._frame import Message
 from ._lease import FOREVER, Lease
 from ._wish import EXCLUSIVE, SHARED, Wish
@@ -101,7 +101,8 @@ class Book:
     def lock(self, wish: Wish, wait_ms: int, now_ms: int,
              user: Any = None) -> Entry:
         """Asks for a lock (or a set)."""
-        return self._add(wish, wait_ms, now_ms, Deed.LOCK, users=[user])
+        return self._add(wish, wait_ms, now_ms, Deed.LOCK, users=[user],
+                         tries=is_short(wait_ms))
 
     def unlock_by_key(self, wish: Wish, key: int, now_ms: int) -> Entry:
         """Ends the lock of whoever holds it with that key."""
@@ -124,7 +125,8 @@ class Book:
         entry.error = ""
         if entry.life is Life.HELD and entry.type == wanted:
             return
-        entry.change = Change(wanted, entry.type, wait_ms, now_ms)
+        entry.change = Change(wanted, entry.type, wait_ms, now_ms,
+                              is_short(wait_ms))
         self._occur(entry, "change", "", now_ms)
 
     def release(self, entry: Entry, now_ms: int) -> None:
@@ -396,13 +398,41 @@ class Book:
                 entry.error = error
                 self._occur(entry, "unlocked", error, now_ms)
         elif not entry.holds:
-            self._occur(entry, "refused", error, now_ms)
+            self._on_refused(entry, error, now_ms)
         elif entry.resuming and "turn" not in (message.body or {}):
             if error != "overloaded":
                 self._occur(entry, "lost", "lost" if error == "unknown"
                             else error, now_ms)
         elif turn == entry.turn:
-            self._occur(entry, "unchanged", error, now_ms)
+            self._on_unchanged(entry, error, now_ms)
+
+    def _on_refused(self, entry: Entry, error: str, now_ms: int) -> None:
+        """What a short wait tried first is waited for then, as another
+        request. A LOCK that was repeated when the wait was over is a try,
+        too."""
+        if error == "full" and entry.wait_ms > 0:
+            error, entry.remark = "timedout", ""
+            if entry.life is Life.ASKED and entry.tries \
+                    and now_ms < entry.asked_at + entry.wait_ms:
+                del self._entries[entry.serial]
+                entry.serial, entry.tries = self.next_serial(), False
+                entry.due = FOREVER
+                self._entries[entry.serial] = entry
+                self._send_open(entry, now_ms)
+                return
+        self._occur(entry, "refused", error, now_ms)
+
+    def _on_unchanged(self, entry: Entry, error: str, now_ms: int) -> None:
+        """Likewise, with the next turn."""
+        change = entry.change
+        if error == "full" and change.wait_ms > 0:
+            error, entry.remark = "timedout", ""
+            if entry.life is Life.CHANGING and change.tries \
+                    and now_ms < change.asked_at + change.wait_ms:
+                change.tries = False
+                self._occur(entry, "change", "", now_ms)
+                return
+        self._occur(entry, "unchanged", error, now_ms)
 
     def _on_unlocked(self, entry: Entry, message: Message,
                      now_ms: int) -> None:

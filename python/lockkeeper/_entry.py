@@ -15,6 +15,7 @@ from ._lease import FOREVER, Lease
 from ._wish import EXCLUSIVE, Wish
 
 MARGIN_MS = 5000  # over the wait, until we give up ourselves
+_SHORT_MS = 100  # an answer may take longer than such a wait
 WORD_MS = 50  # for the lock service to say why a lease ended
 
 
@@ -35,6 +36,12 @@ class Life(enum.Enum):
 HOLDING = (Life.HELD, Life.CHANGING, Life.UNDOING)
 
 
+def is_short(wait_ms: int) -> bool:
+    """Whether the wait may be over before anybody can answer: then it is
+    tried first whether that can be had without waiting."""
+    return 0 < wait_ms < _SHORT_MS
+
+
 class Deed(enum.Enum):
     """What an entry is about. All but the first are GIVING until they are
     answered."""
@@ -53,6 +60,7 @@ class Change:
     was: str = EXCLUSIVE
     wait_ms: int = -1
     asked_at: int = 0
+    tries: bool = False
 
 
 @dataclass
@@ -79,6 +87,7 @@ class Entry:
     deed: Deed = Deed.LOCK
     life: Life = Life.ASKED
     wanted: bool = True  # the user has not let go of it
+    tries: bool = False  # LOCK asks for what can be had without waiting
     users: List[Any] = field(default_factory=list)  # several: re-entered
     repeat_at: int = FOREVER
     due: int = FOREVER

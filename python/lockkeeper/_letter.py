@@ -37,9 +37,9 @@ def _add_names(body: Body, entry: Entry) -> None:
         body["context"] = entry.wish.context
 
 
-def _wait_left(wait_ms: int, since_ms: int, now_ms: int) -> int:
-    if wait_ms <= 0:
-        return wait_ms
+def _wait_left(tries: bool, wait_ms: int, since_ms: int, now_ms: int) -> int:
+    if tries or wait_ms <= 0:
+        return min(0, wait_ms)
     return max(0, since_ms + wait_ms - now_ms)
 
 
@@ -64,7 +64,7 @@ def lock(entry: Entry, now_ms: int) -> Message:
     for name, flag in (("lenient", wish.lenient), ("static", wish.static)):
         if flag:
             body[name] = True
-    wait_ms = _wait_left(entry.wait_ms, entry.asked_at, now_ms)
+    wait_ms = _wait_left(entry.tries, entry.wait_ms, entry.asked_at, now_ms)
     body["wait"] = wait_ms
     body["duration"] = wish.duration_ms
     if wish.key:
@@ -102,7 +102,8 @@ def change(entry: Entry, now_ms: int) -> Message:
     _add_name(body, entry)
     wanted = entry.change
     body["type"] = wanted.type
-    body["wait"] = _wait_left(wanted.wait_ms, wanted.asked_at, now_ms)
+    body["wait"] = _wait_left(wanted.tries, wanted.wait_ms, wanted.asked_at,
+                              now_ms)
     body["turn"] = entry.turn
     body["pid"] = os.getpid()
     return Message(SERVICE, "", "LOCK", entry.serial, body)

@@ -281,6 +281,49 @@ class Books(unittest.TestCase):
         self.assertEqual(second.serial, entry.serial)
         self.assertEqual((second.body["wait"], second.ttl), (1900, 2))
 
+    def test_short(self):
+        """a wait that is shorter than an answer begins with a try"""
+        entry = self.ask(wait_ms=2)
+        (first,) = self.sent()
+        self.assertEqual(first.body["wait"], 0)
+        self.say("LOCKFAILED", first.serial, error="full", text="no")
+        (second,) = self.sent()
+        self.assertNotEqual(second.serial, first.serial)
+        self.assertEqual((second.serial, second.body["wait"]),
+                         (entry.serial, 2))
+        self.grant(first)  # is none of ours any more
+        self.assertEqual(self.sent()[0].body, {"request": first.serial})
+        self.book.tick(NOW + 1100)
+        self.assertEqual([one.serial for one in self.sent()], [second.serial])
+        self.grant(entry, NOW + 1101)
+        self.assertTrue(entry.holds)
+
+    def test_short_over(self):
+        """a try that fails when the wait is over is one that timed out"""
+        for wait_ms, at in ((2, NOW + 2), (1000, NOW + 1100)):
+            entry = self.ask(wait_ms=wait_ms)
+            self.book.tick(at)
+            self.assertEqual(self.sent()[-1].body["wait"], 0)
+            self.say("LOCKFAILED", entry.serial, at, error="full")
+            self.assertEqual((entry.life, entry.error),
+                             (Life.CLOSED, "timedout"))
+        entry = self.ask(wait_ms=0)
+        self.say("LOCKFAILED", entry.serial, error="full")
+        self.assertEqual(entry.error, "full")
+
+    def test_short_change(self):
+        """likewise with an upgrade, of which each try has its turn"""
+        entry = self.held(type="shared")
+        entry.type = "shared"
+        self.book.change(entry, "exclusive", 2, NOW)
+        for turn, wait_ms in ((1, 0), (2, 1)):
+            (change,) = self.sent()
+            self.assertEqual((change.body["turn"], change.body["wait"]),
+                             (turn, wait_ms))
+            self.say("LOCKFAILED", entry.serial, NOW + 1, turn=turn,
+                     error="full")
+        self.assertEqual((entry.life, entry.error), (Life.HELD, "timedout"))
+
     def test_gives_up(self):
         """a wait is over after 5 more seconds though nobody answers"""
         entry = self.ask(wait_ms=3000)

@@ -48,13 +48,21 @@ class Lost(Case):
         process.stdin.write(" ".join(words) + "\n")
         process.stdin.flush()
 
-    def lose(self, lock, how):
+    def lose(self, lock, how, unheard=False):
         """Somebody else has it now."""
         self.say(self.taker, lock.name, "get")
         self.waiting(lock.name, 1)
         token = lock.token
+        if unheard:
+            self.session._listener._post(self.be_deaf)
         self.say(self.operator, lock.name, *how)
         self.assertGreater(int(self.taker.stdout.readline()), token)
+
+    def be_deaf(self):
+        """In the thread of the session: it reads nothing before somebody has
+        another call for it."""
+        inbox = self.session._listener._inbox
+        within(60, lambda: not inbox.empty())
 
     def hear(self, lock):
         """What a question finds as soon as ZeroMQ has it."""
@@ -97,6 +105,19 @@ class Lost(Case):
                 with self.session.lock(name) as lock:
                     self.lose(lock, self.way(lock, by_key))
             self.expect(by_key, work)
+
+    def test_unheard(self):
+        """so do they if the loss is there and was not read yet"""
+        for name, by_key in self.rounds():
+            def work():
+                with self.session.lock(name) as lock:
+                    self.lose(lock, self.way(lock, by_key), unheard=True)
+            self.expect(by_key, work)
+            lock = self.session.lock(name + "b")
+            lock.acquire()
+            self.say(self.taker)
+            self.lose(lock, self.way(lock, by_key), unheard=True)
+            self.expect(by_key, lock.release)
 
     def test_ensure(self):
         """a lock that another process has is not held; ensure() says why"""

@@ -57,6 +57,18 @@ class Locks(Case):
         other.acquire(5)
         self.assertTrue(other.release())
 
+    def test_short_timeout(self):
+        """a wait that is shorter than an answer is enough for what is free"""
+        for number in range(100):
+            name, wait = f"{self.name}{number}", (number % 2 + 1) / 1000
+            with self.session.lock_all([name, name + "b"], timeout=wait):
+                pass
+            with self.session.lock(name, shared=True, timeout=wait) as lock:
+                lock.upgrade(wait)
+                for kind in ({}, {"shared": True}):
+                    with self.assertRaises(TimedOut):
+                        self.session.lock(name, **kind).acquire(wait)
+
     def test_long_timeout(self):
         """a very long wait is one"""
         self.assertTrue(self.session.status(timeout=2.0 ** 35).ready)
