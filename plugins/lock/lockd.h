@@ -24,6 +24,7 @@
  *      joining.c   this host becomes one by itself
  *      manager.c   what the service manager hears
  *      start.c     LOCKSTARTED, REFUSE, and whose messages count
+ *      room.c      hosts that are gone and hold nothing make room
  *      apps.c      table of applications;  peers.c  table of lock services
  */
 
@@ -99,6 +100,7 @@ typedef struct {
     bool status_changed;  /* to be pushed when the step is carried out */
     bool stepped;         /* in this wake-up: what waits is to be sent */
     uint64_t dropped;     /* messages that made no sense, */
+    uint64_t refused;     /* those that named one host too many, */
     uint64_t returned;    /* and those that made none to the router */
     uint64_t alerts;      /* tables that were wrong, of any leader */
     char alert[320];      /* the last one, with its time (UTC) */
@@ -248,6 +250,19 @@ void lk_lockd_add_leaders (const lk_lockd *self, lk_message *message,
 /*  From the lock service of `host`. */
 void lk_lockd_from_peer (lk_lockd *self, const char *host,
                          const lk_message *message);
+
+/*  Reads a message of the lock service of `host`, of that id, as
+ *  lk_lock_read (); hosts that are gone and hold nothing are forgotten if it
+ *  names others. LK_FULL, logged: there is no such host. */
+lk_err lk_lockd_read (lk_lockd *self, const char *host, uint64_t id,
+                      const lk_message *message, lk_lock_message *read);
+
+/*  Forgets a host that is gone and holds nothing; if it is urgent, one that
+ *  holds nothing. False: there is none. */
+bool lk_lockd_make_room (lk_lockd *self, bool urgent);
+
+/*  Whether the host is a member or a leader. */
+bool lk_lockd_is_of (const lk_decree *decree, lk_host host);
 
 /*  Writes into a LOCKSTARTED what is not the core's. */
 void lk_lockd_sign (const lk_lockd *self, lk_message *started);

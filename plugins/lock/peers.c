@@ -56,8 +56,8 @@ lk_peers_init (lk_peers *self, const char *host, const lk_lock_state *state,
     sort_members (&self->charter);
 }
 
-lk_other *
-lk_peers_intern (lk_peers *self, const char *host, uint64_t id)
+static lk_other *
+find (lk_peers *self, const char *host, uint64_t id)
 {
     for (size_t i = 0; i < self->count; i++) {
         lk_other *peer = &self->other[i];
@@ -65,14 +65,56 @@ lk_peers_intern (lk_peers *self, const char *host, uint64_t id)
             return peer;
         }
     }
-    if (id == 0 || self->count == LK_PEERS_MAX
-        || !lk_address_is_name (lk_slice_of (host))) {
+    return NULL;
+}
+
+static bool
+goes_before (const lk_other *one, const lk_other *other)
+{
+    const bool accepted = one->state == LK_OTHER_ACCEPTED;
+    return accepted != (other->state == LK_OTHER_ACCEPTED)
+               ? !accepted
+               : one->heard < other->heard;
+}
+
+/*  A new place, or that of the one which can be done without. */
+static lk_other *
+make_place (lk_peers *self)
+{
+    lk_other *oldest = &self->other[0];
+    if (self->count < LK_PEERS_MAX) {
+        return &self->other[self->count++];
+    }
+    for (size_t i = 1; i < self->count; i++) {
+        oldest =
+            goes_before (&self->other[i], oldest) ? &self->other[i] : oldest;
+    }
+    return oldest;
+}
+
+lk_other *
+lk_peers_intern (lk_peers *self, const char *host, uint64_t id)
+{
+    lk_other *peer = find (self, host, id);
+    if (!peer && (id == 0 || !lk_address_is_name (lk_slice_of (host)))) {
         return NULL;
     }
-    lk_other *peer = &self->other[self->count++];
-    *peer = (lk_other) {.id = id};
-    memcpy (peer->host, host, strlen (host) + 1);
+    if (!peer) {
+        peer = make_place (self);
+        *peer = (lk_other) {.id = id};
+        memcpy (peer->host, host, strlen (host) + 1);
+    }
+    peer->heard = ++self->heard;
     return peer;
+}
+
+void
+lk_peers_forget (lk_peers *self, const char *host, uint64_t id)
+{
+    lk_other *peer = find (self, host, id);
+    if (peer) {
+        *peer = (lk_other) {.id = 0}; /* nobody's, and goes first */
+    }
 }
 
 void

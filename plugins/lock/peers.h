@@ -20,9 +20,9 @@
 /*  What this one speaks: raised when messages between lock services change in
  *  form or meaning, so that one of another version is refused with a sentence
  *  and does not bring the cluster to a halt. */
-#define LK_PEERS_PROTOCOL 2
+#define LK_PEERS_PROTOCOL 3
 
-#define LK_PEERS_MAX 256
+#define LK_PEERS_MAX 256 /* the oldest makes room for one more */
 #define LK_PEERS_PROBLEM_SIZE 512
 
 /*  What all lock services of a cluster agree upon from the start, and say in
@@ -52,6 +52,7 @@ typedef struct {
     char why[LK_PEERS_PROBLEM_SIZE]; /* it is refused, or refuses us; or "" */
     bool asked;                      /* for its LOCKSTARTED, at asked_ms */
     int64_t asked_ms;
+    uint64_t heard; /* when that was, in messages */
 } lk_other;
 
 typedef struct {
@@ -60,6 +61,7 @@ typedef struct {
     lk_charter charter;
     lk_other other[LK_PEERS_MAX];
     size_t count;
+    uint64_t heard; /* messages, of all of them */
 } lk_peers;
 
 /*  Starts with our own state, whose hosts are numbers of `roster`; the leases
@@ -67,9 +69,14 @@ typedef struct {
 void lk_peers_init (lk_peers *self, const char *host,
                     const lk_lock_state *state, const lk_roster *roster);
 
-/*  The entry of that service, added if it is new. NULL if `host` is not a
- *  host's name, the id is 0, or there are too many. */
+/*  The entry of that service, which is heard now; added if it is new, in place
+ *  of the one that was heard before all others if there are too many: rather
+ *  one that was not accepted. NULL if `host` is not a host's name, or the id
+ *  is 0. */
 lk_other *lk_peers_intern (lk_peers *self, const char *host, uint64_t id);
+
+/*  It has to say again who it is. */
+void lk_peers_forget (lk_peers *self, const char *host, uint64_t id);
 
 /*  Why we and some other refuse each other; "" if all that are there agree. */
 const char *lk_peers_refusal (const lk_peers *self);

@@ -22,17 +22,6 @@
 
 /*  -------------------------------------------------------- sending */
 
-/*  Whether it is a member or a leader. */
-static bool
-is_of (const lk_decree *decree, lk_host host)
-{
-    bool is = (decree->members & LK_HOST_BIT (host)) != 0;
-    for (size_t i = 0; i < decree->leader_count; i++) {
-        is = is || decree->leader[i] == host;
-    }
-    return is;
-}
-
 /*  A place of the roster for whom the message that names us and our decree does
  *  not name: a new one; of a full roster one of the many others. */
 static lk_host
@@ -43,7 +32,7 @@ place_for_receiver (const lk_lockd *self)
         do {
             place--;
         } while (place == self->self
-                 || is_of (&self->state.facts.active, place));
+                 || lk_lockd_is_of (&self->state.facts.active, place));
     }
     return place;
 }
@@ -266,14 +255,14 @@ lk_lockd_from_peer (lk_lockd *self, const char *host, const lk_message *message)
         return;
     }
     lk_lock_message read;
-    lk_err error =
-        lk_lock_read (message, &self->roster, self->self, &self->heard, &read);
+    const lk_err error = lk_lockd_read (self, host, id, message, &read);
     if (error == LK_OK) {
         lk_event event = {.type = LK_ON_MESSAGE, .message = &read};
         note_notation (self, &read, message);
         lk_lockd_step (self, &event);
-    } else if (error != LK_REFUSED) {
+    } else if (error == LK_INVALID) {
         drop (self, host, message);
-    } /* else it is to our predecessor, whose state file is gone */
+    } /* else it is to our predecessor, whose state file is gone; or there is
+         no room for its sender, or for whom it names */
     lk_arena_reset (&self->heard);
 }

@@ -64,6 +64,17 @@ lk_lockd_persist (lk_lockd *self)
     return error == LK_OK;
 }
 
+/*  Somebody else may have to make room. */
+static lk_host
+find_member (lk_lockd *self, const char *name)
+{
+    lk_host host;
+    do {
+        host = lk_roster_intern (&self->roster, name, 0);
+    } while (host == LK_NOBODY && lk_lockd_make_room (self, true));
+    return host;
+}
+
 bool
 lk_lockd_keep_charter (lk_lockd *self)
 {
@@ -71,7 +82,7 @@ lk_lockd_keep_charter (lk_lockd *self)
     lk_lock_state *state = &self->state;
     state->genesis = 0;
     for (size_t i = 0; i < charter->count; i++) {
-        lk_host host = lk_roster_intern (&self->roster, charter->member[i], 0);
+        const lk_host host = find_member (self, charter->member[i]);
         if (host == LK_NOBODY) {
             lk_log_error ("too many hosts to join cluster '%s'", charter->name);
             return false;

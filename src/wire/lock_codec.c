@@ -221,9 +221,10 @@ read_fields (const lk_message *message, lk_fields *fields,
            && lk_message_is (message, command_of (read));
 }
 
-lk_err
-lk_lock_read (const lk_message *message, lk_roster *roster, lk_host self,
-              lk_arena *arena, lk_lock_message *out)
+/*  `any_host`: none is left out. */
+static lk_err
+read_message (const lk_message *message, lk_roster *roster, lk_host self,
+              lk_arena *arena, bool any_host, lk_lock_message *out)
 {
     body_head head;
     if (!read_head (message, &head)) {
@@ -233,14 +234,22 @@ lk_lock_read (const lk_message *message, lk_roster *roster, lk_host self,
         return LK_REFUSED;
     }
     lk_fields fields = fields_of (message, roster, arena);
+    fields.any_host = any_host;
     *out = (lk_lock_message) {.kind = head.kind,
                               .from = read_sender (message, &fields, head.id),
                               .to = self};
     if (!read_fields (message, &fields, out)) {
         lk_fields_undo (&fields);
-        return LK_INVALID;
+        return fields.full ? LK_FULL : LK_INVALID;
     }
     return LK_OK;
+}
+
+lk_err
+lk_lock_read (const lk_message *message, lk_roster *roster, lk_host self,
+              lk_arena *arena, lk_lock_message *out)
+{
+    return read_message (message, roster, self, arena, false, out);
 }
 
 /*  -------------------------------------------------------- printing */
@@ -269,7 +278,8 @@ lk_lock_unpack (const lk_message *message, lk_bytes *text)
     lk_message *json = NULL;
     const lk_host self = find_receiver (message, &roster);
     if (self != LK_NOBODY
-        && lk_lock_read (message, &roster, self, &arena, &read) == LK_OK) {
+        && read_message (message, &roster, self, &arena, true, &read)
+               == LK_OK) {
         json = lk_lock_encode (&read, &roster, read.from);
     }
     const char *body = json ? lk_message_body (json) : "{}";

@@ -35,8 +35,10 @@ lk_message *lk_lock_pack (const lk_lock_message *message,
  *  the sender's host, interned by name and id. LK_REFUSED for a message to a
  *  host of our name with another state file: it is to be dropped, but nothing
  *  is broken. LK_INVALID for anything that is not exactly a message of
- *  lockkeeper-protocol(7) or names more hosts than the roster takes. Then
- *  the roster is as it was. */
+ *  lockkeeper-protocol(7), LK_FULL if it names a host for which the roster has
+ *  no number. Then the roster is as it was. The hosts
+ *  that the sender hears are read if the roster has them, those whose sessions
+ *  are over if it takes them; others are left out. */
 lk_err lk_lock_read (const lk_message *message, lk_roster *roster, lk_host self,
                      lk_arena *arena, lk_lock_message *out);
 

@@ -9,6 +9,7 @@
 
 #include "wire/lock_fields.h"
 #include "util/assert.h"
+#include "wire/address.h"
 #include "wire/lock_notation.h"
 
 #include <lockkeeper/error.h>
@@ -35,6 +36,38 @@ lk_fields_fail (lk_fields *self, const char *name, const char *what)
 /*  -------------------------------------------------------- the roster */
 
 /*  Hardly ever is a host new: then the roster is kept as it was. */
+static lk_host
+intern_new (lk_fields *self, const char *name, uint64_t id)
+{
+    if (!self->before) {
+        self->before =
+            lk_arena_dup (self->arena, self->roster, sizeof *self->roster);
+    }
+    const lk_host host = lk_roster_intern (self->roster, name, id);
+    self->full =
+        self->full || (host == LK_NOBODY && lk_roster_is_full (self->roster));
+    return host;
+}
+
+/*  Others are no witnesses of whose an id is: where strangers are left out, or
+ *  may be, none is bound to a name. */
+static bool
+takes_stranger (const lk_fields *self, const char *name)
+{
+    return self->strangers == LK_STRANGERS_IN
+           || (self->strangers == LK_STRANGERS_IF_ROOM
+               && !lk_roster_is_full (self->roster)
+               && lk_roster_find (self->roster, name, 0) == LK_NOBODY);
+}
+
+static lk_host
+find_known (const lk_fields *self, const char *name, uint64_t id)
+{
+    const lk_host host =
+        id ? LK_NOBODY : lk_roster_find_name (self->roster, name);
+    return host != LK_NOBODY ? host : LK_STRANGER;
+}
+
 lk_host
 lk_fields_intern (lk_fields *self, const char *name, uint64_t id)
 {
@@ -42,11 +75,17 @@ lk_fields_intern (lk_fields *self, const char *name, uint64_t id)
     if (host != LK_NOBODY) {
         return host;
     }
-    if (!self->before) {
-        self->before =
-            lk_arena_dup (self->arena, self->roster, sizeof *self->roster);
+    if (!lk_address_is_name (lk_slice_of (name))) {
+        return LK_NOBODY;
     }
-    return lk_roster_intern (self->roster, name, id);
+    return takes_stranger (self, name) ? intern_new (self, name, id)
+                                       : find_known (self, name, id);
+}
+
+void
+lk_fields_take_strangers (lk_fields *self, lk_strangers strangers)
+{
+    self->strangers = self->any_host ? LK_STRANGERS_IN : strangers;
 }
 
 void
@@ -273,6 +312,9 @@ host_list (lk_fields *self, const char *name, lk_host *hosts, size_t *count,
         *count = 0;
     }
     for (size_t i = 0; i < *count; i++) {
+        if (hosts[i] == LK_STRANGER) {
+            continue;
+        }
         if (all & LK_HOST_BIT (hosts[i]) && !self->writing) {
             lk_fields_fail (self, name, "a host is there twice");
         }
@@ -290,6 +332,14 @@ lk_field_hosts (lk_fields *self, const char *name, lk_hosts *value)
         hosts[count++] = (lk_host) __builtin_ctzll (left);
     }
     *value = host_list (self, name, hosts, &count, LK_HOSTS_MAX);
+}
+
+void
+lk_field_known_hosts (lk_fields *self, const char *name, lk_hosts *value)
+{
+    lk_fields_take_strangers (self, LK_STRANGERS_OUT);
+    lk_field_hosts (self, name, value);
+    lk_fields_take_strangers (self, LK_STRANGERS_IN);
 }
 
 void

@@ -24,6 +24,16 @@
 
 typedef struct lk_notation lk_notation;
 
+/*  Reading: which hosts that the roster has not get a number; the others are
+ *  LK_STRANGER, as what is said of them can be done without. */
+typedef enum {
+    LK_STRANGERS_IN,      /* all of them */
+    LK_STRANGERS_IF_ROOM, /* as long as there are numbers */
+    LK_STRANGERS_OUT      /* none of them */
+} lk_strangers;
+
+#define LK_STRANGER ((lk_host) 254)
+
 /*  Where a packed body is written or read. */
 typedef struct {
     lk_bytes *out; /* writing */
@@ -39,10 +49,13 @@ typedef struct {
 typedef struct {
     const lk_notation *notation; /* lock_notation.h */
     bool writing;
-    lk_roster *roster; /* reading, hosts are interned */
-    lk_arena *arena;   /* reading: memory of what was read */
-    lk_roster *before; /* the roster as it was, if reading changed it */
-    json_t *object;    /* JSON: whose fields these are; borrowed */
+    lk_roster *roster;      /* reading, hosts are interned */
+    lk_arena *arena;        /* reading: memory of what was read */
+    lk_roster *before;      /* the roster as it was, if reading changed it */
+    lk_strangers strangers; /* reading: what becomes of them */
+    bool any_host;          /* reading: all of them get numbers in any case */
+    bool full;              /* reading: the roster had no number for a host */
+    json_t *object;         /* JSON: whose fields these are; borrowed */
     lk_packing packing;
     char problem[128]; /* reading: empty as long as all is well */
 } lk_fields;
@@ -119,6 +132,10 @@ void lk_field_host (lk_fields *self, const char *name, lk_host *value);
 /*  Absent if it is LK_NOBODY. */
 void lk_field_host_if_any (lk_fields *self, const char *name, lk_host *value);
 void lk_field_hosts (lk_fields *self, const char *name, lk_hosts *value);
+/*  Reading, hosts that are not known are left out: nothing is kept for them. */
+void lk_field_known_hosts (lk_fields *self, const char *name, lk_hosts *value);
+/*  Says what becomes of hosts that are not known, from here on. */
+void lk_fields_take_strangers (lk_fields *self, lk_strangers strangers);
 /*  "number:proposer" */
 void lk_field_term (lk_fields *self, const char *name, lk_term *value);
 void lk_field_decree (lk_fields *self, const char *name, lk_decree *value);

@@ -384,6 +384,8 @@ host (lk_fields *self, const char *name, lk_host *value)
         return false;
     }
     *value = packing->host[place];
+    /*  Fields with strangers are the last ones with hosts: lock_shape.c. */
+    LK_ASSERT (self->strangers != LK_STRANGERS_IN || *value != LK_STRANGER);
     return true;
 }
 

@@ -75,7 +75,7 @@ ping_fields (lk_fields *f, lk_lock_message *message)
     lk_field_flag (f, "well", &ping->well);
     lk_field_small (f, "reclaim", &ping->reclaim, HOMES_MAX);
     lk_field_flag (f, "eligible", &ping->eligible);
-    lk_field_hosts (f, "sees", &ping->sees);
+    lk_field_known_hosts (f, "sees", &ping->sees);
     lk_field_count (f, "session", &ping->session);
     lk_field_count (f, "closed", &ping->closed);
     lk_field_count (f, "vouch", &ping->vouch);
@@ -114,8 +114,8 @@ voted_fields (lk_fields *f, lk_lock_message *message)
     lk_field_flag (f, "eligible", &voted->eligible);
     lk_field_decree (f, "active", &voted->active);
     lk_shape_holds (f, &voted->holds);
-    lk_field_hosts (f, "hears", &voted->hears);
-    lk_field_hosts (f, "sees", &voted->sees);
+    lk_field_known_hosts (f, "hears", &voted->hears);
+    lk_field_known_hosts (f, "sees", &voted->sees);
 }
 
 static void
@@ -184,11 +184,16 @@ gone_field (lk_fields *f, uint64_t gone[LK_HOSTS_MAX])
             buffer[count++] = (gone_row) {host, gone[host]};
         }
     }
+    lk_fields_take_strangers (f, LK_STRANGERS_IF_ROOM);
     const gone_row *rows = lk_field_rows (f, &list, buffer, &count);
+    lk_fields_take_strangers (f, LK_STRANGERS_IN);
     if (f->writing || lk_fields_failed (f)) {
         return;
     }
     for (size_t i = 0; i < count; i++) {
+        if (rows[i].host == LK_STRANGER) {
+            continue;
+        }
         if (gone[rows[i].host]) {
             lk_fields_fail (f, "gone", "a host is there twice");
         }

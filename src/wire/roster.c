@@ -18,41 +18,58 @@ lk_roster_init (lk_roster *self)
     memset (self, 0, sizeof *self);
 }
 
+/*  A free number has no name, and nobody is called so. */
+static bool
+is_called (const lk_roster_entry *entry, const char *name)
+{
+    return entry->name[0] != '\0' && strcmp (entry->name, name) == 0;
+}
+
 lk_host
 lk_roster_find (const lk_roster *self, const char *name, uint64_t id)
 {
     for (size_t i = 0; i < self->count; i++) {
-        if (self->entry[i].id == id
-            && strcmp (self->entry[i].name, name) == 0) {
+        if (self->entry[i].id == id && is_called (&self->entry[i], name)) {
             return (lk_host) i;
         }
     }
     return LK_NOBODY;
 }
 
-/*  The first of that name, whatever its id. */
-static lk_host
-find_name (const lk_roster *self, const char *name)
+lk_host
+lk_roster_find_name (const lk_roster *self, const char *name)
 {
     for (size_t i = 0; i < self->count; i++) {
-        if (strcmp (self->entry[i].name, name) == 0) {
+        if (is_called (&self->entry[i], name)) {
             return (lk_host) i;
         }
     }
     return LK_NOBODY;
+}
+
+/*  LK_HOSTS_MAX if there is none. */
+static size_t
+find_free (const lk_roster *self)
+{
+    size_t i = 0;
+    while (i < self->count && self->entry[i].name[0] != '\0') {
+        i++;
+    }
+    return i;
 }
 
 static lk_host
 add (lk_roster *self, const char *name, uint64_t id)
 {
-    if (self->count == LK_HOSTS_MAX
-        || !lk_address_is_name (lk_slice_of (name))) {
+    const size_t place = find_free (self);
+    if (place == LK_HOSTS_MAX || !lk_address_is_name (lk_slice_of (name))) {
         return LK_NOBODY;
     }
-    lk_roster_entry *entry = &self->entry[self->count];
+    lk_roster_entry *entry = &self->entry[place];
     lk_slice_keep (lk_slice_of (name), entry->name, sizeof entry->name);
     entry->id = id;
-    return (lk_host) self->count++;
+    self->count += place == self->count;
+    return (lk_host) place;
 }
 
 lk_host
@@ -60,7 +77,8 @@ lk_roster_intern (lk_roster *self, const char *name, uint64_t id)
 {
     lk_host host = lk_roster_find (self, name, id);
     if (host == LK_NOBODY) {
-        host = id ? lk_roster_find (self, name, 0) : find_name (self, name);
+        host = id ? lk_roster_find (self, name, 0)
+                  : lk_roster_find_name (self, name);
     }
     if (host == LK_NOBODY) {
         return add (self, name, id);
@@ -69,6 +87,29 @@ lk_roster_intern (lk_roster *self, const char *name, uint64_t id)
         self->entry[host].id = id;
     }
     return host;
+}
+
+void
+lk_roster_forget (lk_roster *self, lk_host host)
+{
+    LK_ASSERT (host < self->count);
+    self->entry[host] = (lk_roster_entry) {.id = 0};
+}
+
+lk_hosts
+lk_roster_hosts (const lk_roster *self)
+{
+    lk_hosts hosts = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        hosts |= self->entry[i].name[0] != '\0' ? LK_HOST_BIT (i) : 0;
+    }
+    return hosts;
+}
+
+bool
+lk_roster_is_full (const lk_roster *self)
+{
+    return find_free (self) == LK_HOSTS_MAX;
 }
 
 const char *

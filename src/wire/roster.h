@@ -6,7 +6,8 @@
  *  A member is its name and the random id of its state file: a host whose
  *  file was lost comes back as another entry. Numbers are this process's own
  *  and never leave it. A genesis decree knows names only: such an entry (id
- *  0) is bound to the first id that shows up under its name.
+ *  0) is bound to the first id that shows up under its name. A host that is
+ *  forgotten leaves its number to the next one.
  */
 
 #ifndef LK_ROSTER_H
@@ -17,13 +18,13 @@
 #include <lockkeeper/message.h>
 
 typedef struct {
-    char name[LK_HOST_LEN_MAX + 1];
-    uint64_t id; /* 0: not known yet */
+    char name[LK_HOST_LEN_MAX + 1]; /* "": the number is free */
+    uint64_t id;                    /* 0: not known yet */
 } lk_roster_entry;
 
 typedef struct {
     lk_roster_entry entry[LK_HOSTS_MAX];
-    size_t count;
+    size_t count; /* numbers that were ever used */
 } lk_roster;
 
 void lk_roster_init (lk_roster *self);
@@ -36,6 +37,16 @@ lk_host lk_roster_intern (lk_roster *self, const char *name, uint64_t id);
 
 /*  The number of exactly that host, or LK_NOBODY; adds and binds nothing. */
 lk_host lk_roster_find (const lk_roster *self, const char *name, uint64_t id);
+
+/*  The first of that name, whatever its id, or LK_NOBODY. */
+lk_host lk_roster_find_name (const lk_roster *self, const char *name);
+
+/*  Frees the number: whoever has it does not mean that host any more. */
+void lk_roster_forget (lk_roster *self, lk_host host);
+
+/*  Numbers that are not free; there is none left for another host. */
+lk_hosts lk_roster_hosts (const lk_roster *self);
+bool lk_roster_is_full (const lk_roster *self);
 
 const char *lk_roster_name (const lk_roster *self, lk_host host);
 uint64_t lk_roster_id (const lk_roster *self, lk_host host);

@@ -474,7 +474,8 @@ unmet lockkeeper-lockd.8 'ALERT ...' 'no more terms: promised=...' \
     'joining: no member yet, only a proxy: ...' \
     "cannot remove '...', which has this host become a member again" \
     'the lock service of host=... refuses us: ...' \
-    'too many hosts to greet host=...' "too many hosts to join cluster '...'"
+    'too many hosts to greet host=...' "too many hosts to join cluster '...'" \
+    'no room for host=...: ... are there, hold locks or are members count=...'
 unmet lockkeeper-router.8 'cannot look up its name: ...' \
     "cannot set the mode of '...': ..." 'session: cannot watch process: ...' \
     'neighbour: more than ..., ignored address=...' \

@@ -289,6 +289,17 @@ canary resume-ends-what-was-granted 400 restarts-kinds apply.c \
 canary told-by-who-has-stopped 400 storm answers.c \
     's/return !node->proxy.halted && /return /'
 
+#   ------------------------------------------------------------ forgotten hosts
+
+canary forgets-who-holds 100 storm forget.c \
+    's/hosts |= LK_HOST_BIT (crowd->id\[0\]);/;/'
+canary ended-requests-are-inherited 60 same-number forget.c \
+    's/forget_requests (&node->home, host);//'
+canary ended-sessions-are-inherited 60 same-number forget.c \
+    's/table->gone\[home\]\[host\] = 0;//'
+canary digests-what-some-forget 100 storm digest.c \
+    's/\*digest = digest_reclaim (table, home);/&\n    for (size_t host = 0; host < LK_HOSTS_MAX; host++) {\n        *digest += table->gone[home][host];\n    }/'
+
 #   ------------------------------------------------------------ every kind
 
 canary reader-passes-a-hard-writer 60 storm grant.c \
@@ -373,8 +384,6 @@ canary late-turn-counts 60 late-turns apply.c \
     's/if (ticket->turn > entry->turn) {/if (ticket->turn != entry->turn) {/'
 canary kept-goes-with-its-host 60 kept-outlives apply_gone.c \
     's/ && !entry->kept;/;/; s/ || list\[i\]->kept) {/) {/'
-canary kept-forgotten-by-filling 100 kept-outlives apply_gone.c \
-    's/if (!list\[i\]->kept) {/if (1) {/'
 canary lingers-not-at-all 60 storm proxy.c \
     's/return asked->until_ms < asked->linger_until_ms ? asked->until_ms\n *: asked->linger_until_ms;/return 0;/' \
     asked.c \

@@ -416,6 +416,9 @@ void sim_checker_sent (sim_checker *self, uint8_t host,
  *  messages, but a leader that is alone need not send any. */
 void sim_checker_in_force (sim_checker *self, const lk_decree *decree);
 
+/*  The number is another host's from now on. */
+void sim_checker_forgotten (sim_checker *self, uint8_t host);
+
 /*  A message came to this host's service (checker_reach.c). */
 void sim_checker_heard (sim_checker *self, uint8_t host,
                         const lk_lock_message *message);

@@ -28,6 +28,14 @@ sim_checker_heard (sim_checker *self, uint8_t host,
     hearing->last = self->now;
 }
 
+void
+sim_checker_forgotten (sim_checker *self, uint8_t host)
+{
+    for (size_t i = 0; i < SIM_HOSTS_MAX; i++) {
+        self->service[i].hears[host] = (sim_hearing) {.last = 0};
+    }
+}
+
 uint8_t
 sim_checker_home (const sim_checker *self, lk_name object)
 {

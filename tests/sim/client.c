@@ -74,6 +74,9 @@ sim_client_begin (sim_world *world, uint8_t host)
     if (!(world->options.apps >> bit & 1)) {
         return;
     }
+    if (self->number) { /* of the host that had this number */
+        end_life (self);
+    }
     sim_dice_take (world, SIM_DIE_APP, bit);
     if (sim_chance (world, 300)) {
         return;

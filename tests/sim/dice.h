@@ -30,7 +30,8 @@ typedef enum {
     SIM_DIE_EVENT,  /* by type, host and how often it came */
     SIM_DIE_LETTER, /* by sender, receiver, kind and how often it was sent */
     SIM_DIE_KINDS,  /* the kinds of locks */
-    SIM_DIE_DINERS  /* who wants several locks at once */
+    SIM_DIE_DINERS, /* who wants several locks at once */
+    SIM_DIE_FORGET  /* whether hosts are forgotten */
 } sim_die;
 
 #define SIM_DICE_EVENTS 32 /* types of events, at most */

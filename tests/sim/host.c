@@ -143,19 +143,49 @@ sim_host_crash (sim_world *self, uint8_t place, bool reboot, int64_t away)
     end_service (self, place, reboot, away);
 }
 
+/*  Of the host that had its number nothing is left; its applications begin
+ *  anew, as after a reboot. */
+static void
+clear_place (sim_world *self, uint8_t place)
+{
+    sim_apps_service_gone (self, place, true);
+    sim_client_service_gone (self, place, true);
+    sim_checker_service_gone (&self->checker, place, true);
+}
+
+void
+sim_host_arrive (sim_world *self, uint8_t place, int64_t away)
+{
+    bool again = self->lives[place] > 0;
+    lk_rng die = self->rng;
+
+    if (again) {
+        clear_place (self, place);
+    }
+    sim_host_draw (self, place, false, self->now + away);
+    if (!again) {
+        sim_apps_begin_on (self, place);
+    }
+    sim_client_begin (self, place);
+    self->rng = die;
+}
+
+void
+sim_host_lose (sim_world *self, uint8_t place)
+{
+    self->host[place].gone_for_good = true;
+    sim_host_crash (self, place, true, SIM_FOREVER);
+}
+
 void
 sim_host_lose_disk (sim_world *self, uint8_t place, int64_t away)
 {
-    uint8_t fresh = (uint8_t) self->host_count++;
-    lk_rng die = self->rng;
+    uint8_t fresh = sim_forget_find_number (self);
 
-    self->host[place].gone_for_good = true;
-    sim_host_crash (self, place, true, SIM_FOREVER);
+    LK_ASSERT (fresh < SIM_HOSTS_MAX);
+    sim_host_lose (self, place);
     sim_tell (self, place, "loses its disk, will be h%d", fresh);
-    sim_host_draw (self, fresh, false, self->now + away);
-    sim_apps_begin_on (self, fresh);
-    sim_client_begin (self, fresh);
-    self->rng = die;
+    sim_host_arrive (self, fresh, away);
 }
 
 void

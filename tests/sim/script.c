@@ -122,6 +122,8 @@ const sim_script sim_scripts[] = {
      1, 3, 1500, 5000, 100, true, 0, sim_restarts_disturbed, false},
     {"restarts-kinds", "... with locks of every kind", 5, 1, 3, 1500, 5000, 100,
      true, 0, sim_restarts_disturbed, true},
+    {"same-number", "hosts that come and go have one number", 3, 1, 3, 800,
+     3000, 300, true, 0, sim_same_number, false},
 };
 const size_t sim_script_count = sizeof sim_scripts / sizeof sim_scripts[0];
 

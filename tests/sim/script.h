@@ -120,6 +120,7 @@ bool sim_kept_outlives (struct sim_world *world,
 bool sim_restarts (struct sim_world *world, const lk_lock_message *message);
 bool sim_restarts_disturbed (struct sim_world *world,
                              const lk_lock_message *message);
+bool sim_same_number (struct sim_world *world, const lk_lock_message *message);
 bool sim_leaders_alone (struct sim_world *world,
                         const lk_lock_message *message);
 bool sim_always_late (struct sim_world *world, const lk_lock_message *message);

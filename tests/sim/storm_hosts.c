@@ -196,8 +196,7 @@ sim_storm_lose_minority (sim_world *world)
     for (; left > 0; left--) {
         uint8_t host = sim_any_host (world);
         if ((members >> host & 1) && is_dispensable (world, members, host)) {
-            world->host[host].gone_for_good = true;
-            sim_host_crash (world, host, true, SIM_FOREVER);
+            sim_host_lose (world, host);
         }
     }
 }

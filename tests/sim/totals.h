@@ -39,7 +39,9 @@
     X (dinners, "sets served to diners")                                       \
     X (updates, "register updates")                                            \
     X (refused, "older tokens refused")                                        \
-    X (batches, "wake-ups of several events")
+    X (batches, "wake-ups of several events")                                  \
+    X (forgotten, "hosts forgotten")                                           \
+    X (reused, "... by all, and the number used again")
 
 #define SIM_FAULTS(X)                                                          \
     X (split, "split")                                                         \

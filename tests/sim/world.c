@@ -120,8 +120,10 @@ sim_host_draw (sim_world *self, uint8_t place, bool member, int64_t up_at)
 {
     sim_host *host = &self->host[place];
 
+    uint32_t processes = self->lives[place] ? host->process : 0;
     memset (host, 0, sizeof *host);
-    sim_dice_take (self, SIM_DIE_HOST, place);
+    host->process = processes;
+    sim_dice_take (self, SIM_DIE_HOST, self->lives[place] << 8 | place);
     host->rate = self->extreme_clocks ? (sim_chance (self, 500) ? 900 : 1100)
                                       : sim_between (self, 900, 1100);
     if (self->fair_clocks) {
@@ -231,6 +233,7 @@ draw_course (sim_world *self)
         sim_storm_begin (self);
         sim_dice_take (self, SIM_DIE_AMBUSH, 0);
         sim_ambush_begin (self);
+        sim_forget_begin (self);
     }
 }
 
@@ -249,6 +252,8 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
     self->totals = (sim_totals) {.seeds = 1};
     self->plot = (sim_plot) {.act = 0};
     self->storm = (sim_storm) {.gone_told = 0};
+    self->forgetful = false;
+    memset (self->lives, 0, sizeof self->lives);
     memset (self->node, 0, sizeof self->node);
     sim_queue_reset (&self->queue);
     sim_network_reset (&self->network);
@@ -358,8 +363,6 @@ end_apps (sim_world *self)
 static void
 happen (sim_world *self, const sim_event *event)
 {
-    sim_dice_for_event (self, event->type, event->host,
-                        event->type == SIM_EVENT_APP ? event->what : 0);
     switch ((sim_event_type) event->type) {
     case SIM_EVENT_TICK:
         tick (self, event);
@@ -390,6 +393,9 @@ happen (sim_world *self, const sim_event *event)
         break;
     case SIM_EVENT_FLUSH:
         sim_host_flush (self, event->host);
+        break;
+    case SIM_EVENT_FORGET:
+        sim_forget_strike (self);
         break;
     case SIM_EVENT_DINER:
         sim_dining_act (self, event->what);
@@ -502,6 +508,8 @@ sim_world_run (sim_world *self, const sim_options *options, uint64_t seed)
             self->ballast.present ? BIG_TABLES_EVERY : TABLES_EVERY;
         self->now = event.at;
         self->checker.now = event.at;
+        sim_dice_for_event (self, event.type, event.host,
+                            event.type == SIM_EVENT_APP ? event.what : 0);
         happen (self, &event);
         if (self->checker.grants != grants || self->totals.steps % every == 0) {
             grants = self->checker.grants;

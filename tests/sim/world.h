@@ -31,6 +31,7 @@
 #include "dice.h"
 #include "dining.h"
 #include "faults.h"
+#include "forget.h"
 #include "network.h"
 #include "node.h"
 #include "queue.h"
@@ -61,8 +62,9 @@ typedef enum {
     SIM_EVENT_RAIN,      /* the end of a drought */
     SIM_EVENT_APPS_END,  /* applications give back all and ask no more */
     SIM_EVENT_END,
-    SIM_EVENT_DINER, /* what = place */
-    SIM_EVENT_FLUSH, /* the end of a service's wake-up */
+    SIM_EVENT_DINER,  /* what = place */
+    SIM_EVENT_FLUSH,  /* the end of a service's wake-up */
+    SIM_EVENT_FORGET, /* somebody forgets a host */
     SIM_EVENT_COUNT
 } sim_event_type;
 
@@ -121,6 +123,8 @@ typedef struct sim_world {
     lk_node *node[SIM_HOSTS_MAX]; /* the same services, for the checker */
     size_t host_count;
     size_t member_count;
+    bool forgetful;                /* see forget.h */
+    uint32_t lives[SIM_HOSTS_MAX]; /* hosts that had the number before */
     int stepping; /* host whose effects are being carried out, or -1 */
     bool stormy;  /* until the calm */
     int late_ms;  /* ticks come up to so much late */
@@ -170,7 +174,8 @@ void sim_post (sim_world *self, int64_t at, sim_event_type type, uint8_t host,
 /*  Sends LOCKSTARTED, now and every so often. */
 void sim_host_introduce (sim_world *self, uint8_t host);
 
-/*  Makes a host that has never been there; its service starts at `up_at`. */
+/*  Makes a host that has never been there, though another one may have had its
+ *  number; its service starts at `up_at`. */
 void sim_host_draw (sim_world *self, uint8_t host, bool member, int64_t up_at);
 
 /*  Starts its service unless it runs. */
@@ -195,7 +200,13 @@ bool sim_host_is_frozen (const sim_world *self, uint8_t host);
  *  starts again after `away` ms (SIM_FOREVER: never). */
 void sim_host_crash (sim_world *self, uint8_t host, bool reboot, int64_t away);
 
-/*  Ends the host, which comes back without its disk: as another one. */
+/*  A host comes that nobody knows, in `away` ms, with a number that was just
+ *  found for it. */
+void sim_host_arrive (sim_world *self, uint8_t host, int64_t away);
+
+/*  Ends the host, which does not come back; or comes back without its disk: as
+ *  another one, for which there has to be a number. */
+void sim_host_lose (sim_world *self, uint8_t host);
 void sim_host_lose_disk (sim_world *self, uint8_t host, int64_t away);
 
 /*  The same in good order: nobody there holds anything any more, or it goes on

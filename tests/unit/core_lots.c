@@ -275,22 +275,26 @@ END_TEST
 
 /*  -------------------------------------------------------- who waits */
 
-/*  The one before it stayed behind in the former term. */
-START_TEST (who_waited_is_found_by_open)
+/*  The one before it is over, says the former term: an operation of its home
+ *  ends it. */
+START_TEST (who_waited_is_found_behind_who_is_over)
 {
     fill (FEW);
     apply (LK_OP_ADD, 2, 1, 7);
     table.gone[0][1] = 1;
     take_over (8, 3);
-    ck_assert_uint_eq (table.count, 1);
-    ck_assert_uint_eq (ticket (2, 1)->token, 0);
+    ck_assert_uint_eq (table.count, FEW + 1);
+    const uint8_t own = lk_table_home (&table, name_of (7));
     for (uint8_t home = 0; home < 3; home++) {
-        const lk_op op = {.kind = LK_OP_OPEN, .by.host = LK_NOBODY};
+        ck_assert_uint_eq (table.gone[home][1], 1);
+        ck_assert (home > own || ticket (2, 1)->token == 0);
+        const lk_op op = {.kind = LK_OP_GONE,
+                          .by.host = LK_NOBODY,
+                          .ticket.request = {.host = 1, .session = 1}};
         lk_table_apply (&table, home, &op, NOW, NULL);
-        const uint8_t own = lk_table_home (&table, name_of (7));
         ck_assert (home < own || ticket (2, 1)->token != 0);
-        ck_assert (home >= own || ticket (2, 1)->token == 0);
     }
+    ck_assert_uint_eq (table.count, 1);
     apply (LK_OP_DROP, 2, 1, 7);
     ck_assert_uint_eq (table.waited_for.count, 0);
 }
@@ -310,7 +314,7 @@ main (void)
     tcase_add_test (tests, a_slice_has_its_tickets_of_all_lots);
     tcase_add_test (tests, heaps_have_only_what_was_put_in);
     tcase_add_test (tests, many_are_watched_bit_by_bit);
-    tcase_add_test (tests, who_waited_is_found_by_open);
+    tcase_add_test (tests, who_waited_is_found_behind_who_is_over);
     suite_add_tcase (suite, tests);
     return lk_suite_run (suite);
 }

@@ -196,7 +196,7 @@ START_TEST (peers_with_another_protocol)
     old.protocol = 0;
     ck_assert_int_eq (judge ("h2", 12, old, problem), LK_OTHER_REFUSED);
     ck_assert_str_eq (problem,
-                      "host 'h1' speaks version 2 of the protocol of lock "
+                      "host 'h1' speaks version 3 of the protocol of lock "
                       "services, host 'h2' version 0: run one version of "
                       "lockkeeper on all hosts");
     lk_charter proxy = hear_cluster ("", NULL, NULL);
@@ -281,14 +281,45 @@ START_TEST (peers_malformed)
 }
 END_TEST
 
-START_TEST (peers_are_limited)
+/*  The one that was heard before all others makes room: first those whose
+ *  cluster is not known to be ours. */
+START_TEST (peers_make_room)
 {
+    const uint64_t end = 100 + LK_PEERS_MAX;
+    char problem[LK_PEERS_PROBLEM_SIZE];
     begin_peers ("blue");
-    for (uint64_t id = 1; id <= LK_PEERS_MAX; id++) {
-        ck_assert_ptr_nonnull (lk_peers_intern (&peers, "h2", id));
+    lk_charter blue = hear_cluster ("blue", "h1", "h2");
+    judge ("h2", 100, blue, problem);
+    judge ("h2", 101, blue, problem);
+    for (uint64_t id = 1000; id < 11000; id++) {
+        ck_assert_int_eq (lk_peers_intern (&peers, "h2", id)->state,
+                          LK_OTHER_NEW);
     }
-    ck_assert_ptr_null (lk_peers_intern (&peers, "h2", LK_PEERS_MAX + 1));
-    ck_assert_ptr_nonnull (lk_peers_intern (&peers, "h2", 1));
+    ck_assert_uint_eq (peers.count, LK_PEERS_MAX);
+    ck_assert_int_eq (lk_peers_intern (&peers, "h2", 100)->state,
+                      LK_OTHER_ACCEPTED);
+    for (uint64_t id = 102; id <= end; id++) { /* one too many */
+        judge ("h2", id, blue, problem);
+    }
+    ck_assert_int_eq (lk_peers_intern (&peers, "h2", 100)->state,
+                      LK_OTHER_ACCEPTED);
+    ck_assert_int_eq (lk_peers_intern (&peers, "h2", 101)->state, LK_OTHER_NEW);
+}
+END_TEST
+
+START_TEST (peers_are_forgotten)
+{
+    char problem[LK_PEERS_PROBLEM_SIZE];
+    begin_peers ("blue");
+    judge ("h2", 12, hear_cluster ("blue", "h1", "h2"), problem);
+    judge ("h3", 13, hear_cluster ("red", "h1", "h2"), problem);
+    ck_assert_str_ne (lk_peers_refusal (&peers), "");
+    lk_peers_forget (&peers, "h3", 12);
+    ck_assert_str_ne (lk_peers_refusal (&peers), "");
+    lk_peers_forget (&peers, "h3", 13);
+    ck_assert_str_eq (lk_peers_refusal (&peers), "");
+    lk_peers_forget (&peers, "h2", 12);
+    ck_assert_int_eq (lk_peers_intern (&peers, "h2", 12)->state, LK_OTHER_NEW);
 }
 END_TEST
 
@@ -412,7 +443,8 @@ main (void)
     tcase_add_test (others, peers_with_a_copied_state);
     tcase_add_test (others, peers_joined_by_a_proxy);
     tcase_add_test (others, peers_malformed);
-    tcase_add_test (others, peers_are_limited);
+    tcase_add_test (others, peers_make_room);
+    tcase_add_test (others, peers_are_forgotten);
     suite_add_tcase (suite, others);
     TCase *options = tcase_create ("options");
     tcase_add_test (options, options_have_defaults);

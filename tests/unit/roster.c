@@ -102,6 +102,29 @@ START_TEST (full)
 }
 END_TEST
 
+/*  The next host has the number; and nobody is called nothing. */
+START_TEST (forgotten)
+{
+    for (int i = 0; i < LK_HOSTS_MAX; i++) {
+        char name[8];
+        snprintf (name, sizeof name, "h%d", i);
+        ck_assert (!lk_roster_is_full (&roster));
+        lk_roster_intern (&roster, name, 1);
+    }
+    ck_assert (lk_roster_is_full (&roster));
+    ck_assert_uint_eq (lk_roster_hosts (&roster), ~(lk_hosts) 0);
+    lk_roster_forget (&roster, 7);
+    ck_assert_uint_eq (lk_roster_hosts (&roster), ~LK_HOST_BIT (7));
+    ck_assert_uint_eq (lk_roster_find (&roster, "h7", 1), LK_NOBODY);
+    ck_assert_uint_eq (lk_roster_find (&roster, "", 0), LK_NOBODY);
+    ck_assert_uint_eq (lk_roster_find_name (&roster, ""), LK_NOBODY);
+    ck_assert_uint_eq (lk_roster_intern (&roster, "", 0), LK_NOBODY);
+    ck_assert_uint_eq (lk_roster_intern (&roster, "one-more", 1), 7);
+    ck_assert_uint_eq (lk_roster_intern (&roster, "h7", 1), LK_NOBODY);
+    ck_assert_uint_eq (roster.count, LK_HOSTS_MAX);
+}
+END_TEST
+
 START_TEST (nobody_has_no_name)
 {
     lk_roster_name (&roster, LK_NOBODY);
@@ -120,6 +143,7 @@ main (void)
     tcase_add_test (tests, by_id);
     tcase_add_test (tests, no_names);
     tcase_add_test (tests, full);
+    tcase_add_test (tests, forgotten);
     tcase_add_test_raise_signal (tests, nobody_has_no_name, SIGABRT);
 
     Suite *suite = suite_create ("roster");

@@ -72,27 +72,6 @@ drop_crowd (lk_table *self, uint8_t home, const lk_crowd *crowd,
     lk_free (list);
 }
 
-/*  Whoever it may be that orders them. */
-static void
-drop_over (lk_table *self, const uint64_t gone[LK_HOSTS_MAX])
-{
-    lk_crowd *crowd;
-    lk_crowd *next;
-    HASH_ITER (hh, self->crowds, crowd, next) {
-        if (crowd->id[1] > gone[crowd->id[0]]) {
-            continue;
-        }
-        size_t count = crowd->entries.count;
-        lk_entry **list = list_crowd (crowd);
-        for (size_t i = 0; i < count; i++) {
-            if (!list[i]->kept) {
-                lk_entry_remove (self, list[i]);
-            }
-        }
-        lk_free (list);
-    }
-}
-
 void
 lk_table_carry_over (lk_table *self, const lk_decree *decree, int64_t now_ms)
 {
@@ -100,7 +79,6 @@ lk_table_carry_over (lk_table *self, const lk_decree *decree, int64_t now_ms)
     for (lk_host host = 0; host < LK_HOSTS_MAX; host++) {
         gone[host] = lk_table_gone (self, host);
     }
-    drop_over (self, gone);
     self->decree = *decree;
     memset (self->gone, 0, sizeof self->gone);
     lk_table_set_gone (self, gone);

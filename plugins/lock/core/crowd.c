@@ -57,6 +57,15 @@ replace_idle_crowd (lk_table *self, lk_request_id request)
 }
 
 void
+lk_crowd_forget (lk_table *self, lk_host host)
+{
+    if (self->idle_crowd && self->idle_crowd->id[0] == host) {
+        free_crowd (self, self->idle_crowd);
+        self->idle_crowd = NULL;
+    }
+}
+
+void
 lk_crowd_join (lk_table *self, lk_entry *entry, lk_request_id request)
 {
     lk_crowd *crowd = lk_table_crowd (self, request.host, request.session);

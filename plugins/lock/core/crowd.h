@@ -18,6 +18,9 @@ uint32_t lk_crowd_hash (const uint64_t id[2]);
 void lk_crowd_join (lk_table *table, lk_entry *entry, lk_request_id request);
 void lk_crowd_leave (lk_table *table, lk_entry *entry);
 
+/*  Nothing is kept of a host that has no tickets. */
+void lk_crowd_forget (lk_table *table, lk_host host);
+
 /*  Among those that end with the session: all but kept ones. */
 void lk_crowd_count (lk_entry *entry);
 void lk_crowd_uncount (lk_entry *entry);

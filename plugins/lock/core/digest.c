@@ -109,15 +109,16 @@ lk_digest_host (const lk_ticket *ticket)
 
 /*  -------------------------------------------------------- tables */
 
-/*  Sessions that are over, and how far a reclaim has come. */
+/*  How far a reclaim has come. When it is over some leaders may have forgotten
+ *  hosts that reported, as they may forget whose sessions are over. */
 static uint64_t
-digest_sessions (const lk_table *table, uint8_t home)
+digest_reclaim (const lk_table *table, uint8_t home)
 {
-    uint64_t digest = table->reclaim >> home & 1;
+    uint64_t digest = 1;
+    if (!(table->reclaim >> home & 1)) {
+        return 0;
+    }
     for (size_t host = 0; host < LK_HOSTS_MAX; host++) {
-        digest += table->gone[home][host]
-                      ? lk_hash_mix (2, table->gone[home][host])
-                      : 0;
         if (table->reporting[home][host]) {
             uint64_t hash = lk_hash_mix (3, table->reporting[home][host]);
             hash = lk_hash_mix (hash, table->parts[home][host]);
@@ -171,7 +172,7 @@ lk_digest_some (const lk_table *table, uint8_t home, uint32_t first,
                 uint32_t slices, uint64_t *digest)
 {
     bool sound = true;
-    *digest = digest_sessions (table, home);
+    *digest = digest_reclaim (table, home);
     for (uint32_t i = 0; i < slices; i++) {
         uint32_t slice = (first + i) % LK_SLICES;
         sound = digest_slice (table, home, slice, digest) && sound;

@@ -50,6 +50,7 @@ lk_node_new (const lk_node_config *config, int64_t now_ms)
     for (size_t host = 0; host < LK_HOSTS_MAX; host++) {
         lk_peer_init (&node->peer[host]);
     }
+    node->forgotten_ms = LK_LONG_AGO;
     node->peer[config->self].candidate = config->candidate;
     lk_table_init (&node->table);
     node->place = -1;

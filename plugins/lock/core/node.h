@@ -284,6 +284,15 @@ typedef struct {
 bool lk_node_find_silence (const lk_node *self, lk_host host, uint64_t session,
                            lk_node_silence *silence);
 
+/*  Which of these hosts is best forgotten, between two steps; LK_NOBODY: the
+ *  node needs all of them. Never itself, a member or leader of a decree that
+ *  may count, or one that holds or waits for a lock; and one that is heard only
+ *  if it is urgent. forget.c says why that is safe. */
+lk_host lk_node_find_spare (const lk_node *self, lk_hosts among, bool urgent);
+
+/*  The number is another host's from now on, or nobody's: only such a one. */
+void lk_node_forget (lk_node *self, lk_host host);
+
 /*  Whether the own table is a serving leader's. */
 bool lk_node_serves (const lk_node *self);
 

@@ -46,6 +46,9 @@ struct lk_node {
 
     lk_hosts known; /* who said LOCKSTARTED or a ping; always itself */
     lk_peer peer[LK_HOSTS_MAX];
+    int64_t forgotten_ms;          /* latest that one of those that were
+                                      forgotten was heard */
+    uint16_t reused[LK_HOSTS_MAX]; /* times that the number was given away */
 
     lk_table table;
     int place;        /* own, among the leaders of that table; -1 */

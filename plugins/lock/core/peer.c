@@ -206,21 +206,23 @@ note_session (lk_peer *peer, uint64_t session, int64_t now_ms)
     *oldest = (lk_session_heard) {.session = session, .heard_ms = now_ms};
 }
 
+/*  A session that is not kept was heard before the others of its host, or by
+ *  then. */
 static int64_t
-session_heard (const lk_peer *peer, uint64_t session)
+session_heard (const lk_peer *peer, uint64_t session, int64_t by_ms)
 {
     for (size_t i = 0; i < LK_SESSIONS_KEPT; i++) {
         if (peer->sessions[i].session == session) {
             return peer->sessions[i].heard_ms;
         }
     }
-    return peer->forgotten_ms;
+    return peer->forgotten_ms > by_ms ? peer->forgotten_ms : by_ms;
 }
 
 int64_t
 lk_session_heard_ms (const lk_node *node, lk_host host, uint64_t session)
 {
-    return session_heard (&node->peer[host], session);
+    return session_heard (&node->peer[host], session, LK_LONG_AGO);
 }
 
 int64_t
@@ -234,7 +236,8 @@ lk_silent_after (const lk_node *node, lk_host host, uint64_t session)
     const int64_t former_ms = node->ready_ms
                               + lk_with_margin (node->config.leader_lease_ms
                                                 + node->config.host_lease_ms);
-    const int64_t own_ms = session_heard (peer, session)
+    /*  It may have been heard before its host was forgotten. */
+    const int64_t own_ms = session_heard (peer, session, node->forgotten_ms)
                            + lk_with_margin (node->config.host_lease_ms);
     return own_ms < former_ms ? former_ms : own_ms;
 }

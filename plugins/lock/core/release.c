@@ -105,11 +105,15 @@ next_active (const lk_entry *entry)
     return entry->next && entry->next->token != 0 ? entry->next : NULL;
 }
 
+/*  The host that asked may have been forgotten since. */
 static lk_request_id
 release_by (const lk_node *node, const lk_entry *entry)
 {
     const lk_memo *memo = lk_entry_remembered (&node->table, entry);
-    return memo ? memo->release_by : (lk_request_id) {.host = LK_NOBODY};
+    return memo && memo->release_by.host != LK_NOBODY
+                   && memo->reused == node->reused[memo->release_by.host]
+               ? memo->release_by
+               : (lk_request_id) {.host = LK_NOBODY};
 }
 
 /*  Whether another one of the queue has to go for the same request. */
@@ -192,6 +196,7 @@ mark (lk_node *node, lk_entry *holder, lk_request_id by, bool alone)
 {
     lk_memo *memo = lk_entry_memo (&node->table, holder);
     memo->release_by = by;
+    memo->reused = node->reused[by.host];
     memo->alone = alone;
 }
 

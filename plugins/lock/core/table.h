@@ -54,7 +54,8 @@ typedef struct {
     int64_t over_ms;          /* lenient, asked back since then; 0: not yet */
     int64_t over_said_ms;     /* ... and last asked again */
     uint32_t place;           /* in `timed` */
-    bool alone;               /* release_by: for this one and no other */
+    uint16_t reused;          /* release_by: lk_node's of its host, then */
+    bool alone;               /* ...: for this one and no other */
 } lk_memo;
 
 /*  A ticket in its queue. There may be a million of them: lk_entry_ticket ()
@@ -212,8 +213,9 @@ void lk_table_move (lk_table *self, lk_table *source);
 /*  Makes it the (still empty) table of a decree. */
 void lk_table_begin (lk_table *self, const lk_decree *decree);
 
-/*  Makes it the table of another decree, with the tickets that it has, but for
- *  those whose session is over. */
+/*  Makes it the table of another decree, with the tickets that it has: those
+ *  whose session is over go by operations, since not each leader knows of
+ *  that. */
 void lk_table_carry_over (lk_table *self, const lk_decree *decree,
                           int64_t now_ms);
 bool lk_table_is_filled (const lk_table *self);
