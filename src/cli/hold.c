@@ -117,6 +117,18 @@ leave (const holder *self, int code)
     return code;
 }
 
+/*  Before somebody relies on it for days. */
+static void
+warn_of_static (const holder *self)
+{
+    if (self->options->is_static) {
+        lk_cli_hint ("'%s' is static: it stays until it is unlocked, but is "
+                     "gone when all leaders are down at once, as in a power "
+                     "failure",
+                     lk_shown_name (self->options->argument[0]).text);
+    }
+}
+
 /*  It is granted. False: there is nothing more to do here. */
 static bool
 begin (holder *self, int *code)
@@ -126,6 +138,7 @@ begin (holder *self, int *code)
         *code = lk_cli_fail (LK_EXIT_FAILED, "cannot write to stdout: %m");
         return false;
     }
+    warn_of_static (self);
     go_background (self);
     return !self->options->is_static || lk_lock_leave (&self->lock) != LK_OK;
 }
@@ -303,7 +316,8 @@ const lk_verb lk_verb_lock = {
     "  --key KEY      take over the lock that has KEY and lingers on this "
     "host, "
     "or\n                 fail at once\n"
-    "  --static       print and return: it is held until it is unlocked\n"
+    "  --static       print and return: it is held until it is unlocked, or "
+    "all\n                 leaders are down at once\n"
     "  --json         print a JSON object for each name\n"
     "  --endpoint E   where the router is\n\n"
     "Prints 'key=KEY token=TOKEN'; with --all also tokens='T1 T2 ...'; "

@@ -198,6 +198,9 @@ says_it 124 "did not get '...': somebody else holds it" \
 says_it 124 "did not get '...' in time;" run held --wait 0.2 -- true
 says_it 9 "did not get '...' in time;" \
     run held --wait 0.2 --on-busy 9 -- true
+says_it 0 "'...' is static: it stays until it is unlocked, but is gone \
+when all leaders are down at once, as in a power failure" \
+    run x -- sh -c '"$BUILD/lockkeeper" lock rock --static >/dev/null'
 says_it 124 "'...' is held by process ..., which started this one" \
     run nested -- "$lockkeeper" run nested --wait 3 -- true
 says_it 125 "did not get '...': ..." run --all a a -- true

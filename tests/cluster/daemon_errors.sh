@@ -470,6 +470,8 @@ check 'set: no text' logged lockkeeper.conf.5 "'...' is too large or no text" \
 unmet lockkeeper-lockd.8 'ALERT ...' 'no more terms: promised=...' \
     'dropped what makes no sense command=... host=... count=...' \
     'reclaim: two hosts claim one object' \
+    "reclaim: static locks are gone, if there were any: \
+all leaders were down at once" \
     'the router does not take what we say: ...' \
     'joining: no member yet, only a proxy: ...' \
     "cannot remove '...', which has this host become a member again" \

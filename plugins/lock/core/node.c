@@ -168,6 +168,11 @@ lk_node_ready (lk_node *node, lk_term term)
     lk_out_trace (node, LK_TRACE_NOTICE, "leading: term=%llu tickets=%zu%s",
                   (unsigned long long) term.number, node->table.count,
                   node->table.reclaim ? " reclaim" : "");
+    if (node->table.reclaim) {
+        lk_out_trace (node, LK_TRACE_WARNING,
+                      "reclaim: static locks are gone, if there were any: all "
+                      "leaders were down at once");
+    }
     if (!(node->table.reclaim >> place & 1)) {
         lk_op op = {.kind = LK_OP_OPEN, .by.host = LK_NOBODY};
         lk_stream_append (node, &op);
