@@ -184,6 +184,8 @@ await 5 'C has the lock' has_lock C
 token_c=$(token_of C)
 more "C has it $(($(cat "$play/C.since") / 1000000 - killed)) ms later, with" \
     "token $token_c."
+more "Half a second of that is for the guard of B: it kills what B had started,"
+more "so that two never work at the same time."
 [ "$token_c" -gt "$token_b" ] || broken "$token_c is not above $token_b"
 touch "$play/C.done"
 wait "$pid_C" || broken "C ended with code $?"
