@@ -7,6 +7,10 @@
  */
 
 #include "cli/cli.h"
+#include "wire/message_frame.h"
+
+#include <lockkeeper/message.h>
+#include <stdio.h>
 
 #define WAIT_MS 10000 /* unless --wait says otherwise */
 
@@ -69,6 +73,19 @@ unlock (lk_session *session, const lk_options *options, uint64_t key)
     return say_result (session, options, error);
 }
 
+static void
+print_json (const lk_options *options, bool unlocked)
+{
+    lk_message *row = lk_message_row_new ();
+    lk_cli_set_object (row, options->argument[0]);
+    if (options->context != NULL) {
+        lk_message_set_text (row, "context", options->context);
+    }
+    lk_message_set_flag (row, "unlocked", unlocked);
+    puts (lk_message_body (row));
+    lk_message_destroy (&row);
+}
+
 static int
 run_unlock (int argc, char **argv)
 {
@@ -76,8 +93,8 @@ run_unlock (int argc, char **argv)
     int code;
     uint64_t key = 0;
     if (!lk_options_read (&options, &lk_verb_unlock,
-                          LK_OPT_ENDPOINT | LK_OPT_WAIT | LK_OPT_CONTEXT
-                              | LK_OPT_FORCE,
+                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_WAIT
+                              | LK_OPT_CONTEXT | LK_OPT_FORCE,
                           argc, argv, &code)) {
         return code;
     }
@@ -100,6 +117,9 @@ run_unlock (int argc, char **argv)
     }
     code = unlock (session, &options, key);
     lk_session_destroy (&session);
+    if (options.json && (code == LK_EXIT_OK || code == LK_EXIT_NO)) {
+        print_json (&options, code == LK_EXIT_OK);
+    }
     return code;
 }
 
@@ -112,6 +132,7 @@ const lk_verb lk_verb_unlock = {
     "  --token T      only from who holds it with that fencing token\n"
     "  --context C    the name's context\n"
     "  --wait S       give up after S seconds (default: 10)\n"
+    "  --json         print a JSON object of what was done\n"
     "  --endpoint E   where the router is; any host of the cluster will do\n\n"
     "Exit code: 0 unlocked: nobody holds it any more; 1 nobody holds it with "
     "that key\n(or that token, or at all); 124 not confirmed in time; 125 "

@@ -187,9 +187,12 @@ await test -s "$work/lock"
 check 'a wrong key' says 1 'nobody holds it with that key' \
     on h2 unlock thing 0123456789abcdef
 check 'still held after that' code 124 on h3 run thing --wait 0 -- true
-check 'the key, from another host' code 0 on h2 unlock thing "${key:-}"
+check 'the key, from another host' says 0 '{"object":"thing","unlocked":true}' \
+    on h2 unlock thing "${key:-}" --json
 check 'the holder learns of it' code 0 wait $holder
 check 'the old key is good for nothing' code 1 on h2 unlock thing "${key:-}"
+check 'unlock --json says so' says 1 '"unlocked":false}' \
+    on h2 unlock thing "${key:-}" --json
 start_on h1 lock other --json >"$work/json"
 holder=$!
 check 'lock --json' await grep -q '"key":"' "$work/json"
