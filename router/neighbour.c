@@ -150,8 +150,11 @@ carry_out (lk_router *self, lk_mesh_link *link, lk_mesh_event event,
     }
     if (effects & LK_DO_INTRODUCE) {
         lk_events_introduce (self, link);
-        lk_forward_cached_host (self, link->host);
         lk_gossip_soon (self);
+    }
+    /*  Ahead of all that comes from now on. */
+    if (lk_mesh_link_is_open (link)) {
+        lk_forward_cached_host (self, link->host);
     }
 }
 

@@ -257,11 +257,8 @@ START_TEST (for_a_host_that_is_not_linked)
     drain ("in-h2");
     our_own ("out1", true);
     assert_starts (next ("out1"), "router@h1 > router@. CONNECT 0 ");
-    say (LK_SIDE_MESH, "out1", "router@h2", "router@.", "ACCEPT", body);
     lk_frame_header header = {0};
-    while (!lk_slice_is (header.command, "TELL")) {
-        ck_assert (next_header ("out1", &header));
-    }
+    ck_assert (next_header ("out1", &header));
     ck_assert_uint_eq (header.serial, 1);
     ck_assert_uint_eq (header.ttl_s, 4); /* what is left of it */
     assert_next ("out1", "a@h1 > other@h2 TELL 3 {}");
@@ -282,6 +279,52 @@ START_TEST (what_a_link_did_not_take_waits_for_the_next)
     ck_assert_uint_eq (lk_cache_waiting (&router.cache, "late@h2"), 1);
     pass (5000);
     assert_report ("a", 1, "timedout", "'late@h2' was not there for 5 s");
+}
+END_TEST
+
+/*  The serials of all that is for "late" on a connection, in their order. */
+static const char *
+serials (const char *connection)
+{
+    static char text[64];
+    lk_frame_header header;
+    text[0] = '\0';
+    while (next_header (connection, &header)) {
+        const size_t used = strlen (text);
+        if (lk_slice_is (header.command, "TELL")) {
+            snprintf (text + used, sizeof text - used, " %u",
+                      (unsigned) header.serial);
+        }
+    }
+    return text;
+}
+
+/*  As soon as anything may be sent to that host: it met us, and was asked. */
+START_TEST (what_comes_later_does_not_overtake_it)
+{
+    static const char body[] =
+        "{\"host\":\"h2\",\"address\":\"h2.example:1\",\"version\":\"1\","
+        "\"incarnation\":\"0000000000000022\"}";
+    enter ("a", "");
+    say_for ("a", "late@h2", 1, 9, "{}");
+    say (LK_SIDE_MESH, "in-h2", "router@h2", "router@.", "CONNECT", body);
+    say_for ("a", "late@h2", 2, 9, "{}");
+    our_own ("out1", true);
+    say_for ("a", "late@h2", 3, 9, "{}");
+    say (LK_SIDE_MESH, "out1", "router@h2", "router@.", "ACCEPT", body);
+    say_for ("a", "late@h2", 4, 9, "{}");
+    ck_assert_str_eq (serials ("out1"), " 1 2 3 4");
+
+    /*  Closed, and met again ahead of our own connection. */
+    say_for ("a", "late@h2", 5, 9, "{}");
+    our_own ("out1", false);
+    say_for ("a", "late@h2", 6, 9, "{}");
+    say (LK_SIDE_MESH, "again", "router@h2", "router@.", "CONNECT", body);
+    our_own ("out2", true);
+    say_for ("a", "late@h2", 7, 9, "{}");
+    say (LK_SIDE_MESH, "out2", "router@h2", "router@.", "ACCEPT", body);
+    ck_assert_str_eq (serials ("out2"), " 5 6 7");
+    assert_next ("a", "");
 }
 END_TEST
 
@@ -357,6 +400,7 @@ main (void)
     tcase_add_test (tcase, what_lock_services_say_does_not_wait);
     tcase_add_test (tcase, for_a_host_that_is_not_linked);
     tcase_add_test (tcase, what_a_link_did_not_take_waits_for_the_next);
+    tcase_add_test (tcase, what_comes_later_does_not_overtake_it);
     tcase_add_test (tcase, from_another_host_it_waits_here);
     tcase_add_test (tcase, for_any_host_the_first_that_comes);
     tcase_add_test (tcase, how_many_wait_is_told);
