@@ -4,13 +4,15 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  Requests of applications field by field or as any JSON, lock services that
- *  introduce themselves and say anything, events of the router, a bus that
- *  takes nothing, a disk that fails. The first byte says how many members the
- *  cluster has, each step is one byte and what it needs.
+ *  introduce themselves and say anything, events of the router, any command of
+ *  anybody with fields of every sort, a bus that takes nothing, a disk that
+ *  fails. The first byte says how many members the cluster has, each step is
+ *  one byte and what it needs.
  */
 
 #include "lib/fuel.h"
 #include "lib/hostile.h"
+#include "lib/odd.h"
 #include "lockd_fake.h"
 #include "util/alloc.h"
 #include "util/assert.h"
@@ -176,22 +178,17 @@ ask_for_members (lk_fuel *fuel)
     fake_give (message, false);
 }
 
-/*  Any body under any command, if it can be read at all. */
+/*  NULL if it cannot be read at all. */
 static lk_message *
-read_any (lk_fuel *fuel, const char *from, const char *command)
+read_any (const lk_frame_envelope *envelope, const lk_bytes *body)
 {
-    char body[BODY_SIZE], problem[128];
+    char problem[128];
     const char *why;
     lk_bytes frame = {0};
     lk_frame_header header;
     size_t at = 0;
-    const lk_frame_envelope envelope = {.to = "lock@h1",
-                                        .from = from,
-                                        .command = command,
-                                        .serial = lk_fuel_byte (fuel) % 16};
-    const size_t start = lk_frame_begin (&frame, &envelope);
-    lk_fuel_text (fuel, body, sizeof body);
-    lk_bytes_add (&frame, body, strlen (body));
+    const size_t start = lk_frame_begin_checked (&frame, envelope);
+    lk_bytes_add (&frame, body->data, body->size);
     lk_message *message = NULL;
     if (lk_frame_finish (&frame, start) == LK_OK
         && lk_frame_next (frame.data, frame.size, &at, &header, &why)
@@ -202,6 +199,29 @@ read_any (lk_fuel *fuel, const char *from, const char *command)
     return message;
 }
 
+/*  Fields of every sort, from anybody, or from the router of this host. */
+static void
+say_odd (lk_fuel *fuel, bool is_event)
+{
+    const lk_odd_command *command = lk_odd_draw (fuel);
+    char from[96] = "router@h1";
+    lk_bytes body = {0};
+    if (!is_event) {
+        lk_odd_address (fuel, from);
+    }
+    const lk_frame_envelope envelope = {.to = "lock@h1",
+                                        .from = from,
+                                        .command = command->name,
+                                        .serial = lk_fuel_byte (fuel) % 16};
+    lk_odd_body (fuel, command, &body);
+    lk_message *message = read_any (&envelope, &body);
+    if (message != NULL) {
+        fake_give (message, is_event);
+    }
+    lk_bytes_clear (&body);
+}
+
+/*  Any body under any command. */
 static void
 say_anything (lk_fuel *fuel)
 {
@@ -210,8 +230,18 @@ say_anything (lk_fuel *fuel)
         "UNKNOWN",    "LOCKSTARTED", "LOCKPING",   "REFUSE",   "LOCKTICKETS",
         "LOCKOWNERS", "LOCKHISTORY", "LOCKTOP"};
     const uint8_t what = lk_fuel_byte (fuel);
-    lk_message *message = read_any (fuel, apps[what / 16 % COUNT (apps)],
-                                    commands[what % 16 % COUNT (commands)]);
+    char text[BODY_SIZE];
+    if (what % 16 >= COUNT (commands)) {
+        say_odd (fuel, what & 128);
+        return;
+    }
+    const lk_frame_envelope envelope = {.to = "lock@h1",
+                                        .from = apps[what / 16 % COUNT (apps)],
+                                        .command = commands[what % 16],
+                                        .serial = lk_fuel_byte (fuel) % 16};
+    lk_fuel_text (fuel, text, sizeof text);
+    const lk_bytes body = {.data = text, .size = strlen (text)};
+    lk_message *message = read_any (&envelope, &body);
     if (message != NULL) {
         fake_give (message, false);
     }
@@ -343,7 +373,7 @@ step (lk_fuel *fuel)
         check (fuel);
         break;
     default:
-        world.disk_fails = lk_fuel_byte (fuel) > 200;
+        host.disk_fails = lk_fuel_byte (fuel) > 200;
     }
 }
 
