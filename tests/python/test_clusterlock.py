@@ -46,7 +46,7 @@ class Readme(Case):
             with self.assertRaises(ClusterLockError):
                 self.other("device", "snmp-query").acquire(0.2)
         #   The lock is auto-magically released.
-        self.other("device", "snmp-query").acquire(5)
+        self.other("device", "snmp-query").acquire(60)
 
     def test_max_wait(self):
         """the maximum time you want to wait, in seconds"""
@@ -60,7 +60,7 @@ class Readme(Case):
                 self.assertLess(abs(time.monotonic() - began - 0.5), 3)
         lock.acquire(max_wait=5)
         lock.release()
-        lock.acquire(5)
+        lock.acquire(60)
         lock.release()
 
     def test_forever(self):
@@ -73,7 +73,7 @@ class Readme(Case):
             time.sleep(0.5)
             self.assertFalse(lock.held)
             other.release()
-            thread.join(10)
+            thread.join(60)
             self.assertTrue(lock.held)
             lock.release()
 
@@ -86,7 +86,7 @@ class Readme(Case):
         units = [Semaphore("device", "get-config", max_bound=5)
                  for _ in range(4)]
         for unit in units:
-            unit.acquire(5)
+            unit.acquire(60)
         with self.assertRaises(ClusterLockError):
             self.other("device", "get-config", max_bound=5).acquire(0.3)
         for unit in units + [lock]:
@@ -141,7 +141,7 @@ class Readme(Case):
         small = Semaphore("device", "value", max_bound=5, value=2)
         small.acquire()
         large = Semaphore("device", "value", max_bound=5)
-        large.acquire(5)
+        large.acquire(60)
         with self.assertRaises(ClusterLockError):
             large.acquire(0.2)
         small.release()
@@ -167,7 +167,7 @@ class Readme(Case):
                 acquire_all(locks, max_wait_per_lock=0.2, sleep_time=.1,
                             total_wait=1)
             self.assertFalse(any(lock.held for lock in locks))
-            self.other("device", "none-a").acquire(5)
+            self.other("device", "none-a").acquire(60)
 
     def lose_in_all(self, last, lost, ready):
         """acquire_all of two and the last one; when that is ``ready`` one of
@@ -212,7 +212,7 @@ class Readme(Case):
     def test_acquire_all_has_all(self):
         """one that is lost meanwhile is not had"""
         last = self.other("all-c", "-")
-        last.acquire(5)
+        last.acquire(60)
         locks, thread, found = self.lose_in_all(
             Lock("all-c"), "all-a", lambda context: self.waiting("all-c", 1))
         last.release()
@@ -224,7 +224,7 @@ class Readme(Case):
         with self.assertRaises(ZeroDivisionError):
             with Lock("device", "fails") as lock:
                 self.session.force("device", context="fails")
-                self.assertTrue(within(5, lambda: not lock.held))
+                self.assertTrue(within(60, lambda: not lock.held))
                 raise ZeroDivisionError
 
     def test_dinner(self):
@@ -256,7 +256,7 @@ input()
         with self.assertRaises(ClusterLockError):
             lock.acquire(0.2)
         other.kill()
-        lock.acquire(5)
+        lock.acquire(60)
         lock.release()
 
     def test_duration(self):
@@ -267,10 +267,10 @@ input()
         self.assertTrue(lock.held)  # nobody waits
         other = Lock("device", "long")
         thread = run(other.acquire)
-        self.assertTrue(within(5, lambda: not lock.held))
+        self.assertTrue(within(60, lambda: not lock.held))
         with self.assertRaises(ClusterLockReleaseError):
             lock.release()
-        thread.join(10)
+        thread.join(60)
         self.assertTrue(other.held)
         other.release()
 
@@ -283,7 +283,7 @@ input()
         code, said = cli("unlock", "device", "--context", "mismatch",
                          "--force", "--reason", "why not")
         self.assertEqual(code, 0, said)
-        self.assertTrue(within(5, lambda: not lock.held))
+        self.assertTrue(within(60, lambda: not lock.held))
         with self.assertRaises(ClusterLockReleaseError):
             lock.release()
 

@@ -33,7 +33,7 @@ class Faults(Case):
         """Looks at a lock that will be lost until it is; what the lease page
         said last."""
         until = 0
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while lock.held and time.monotonic() < end:
             until = max(until, lock._until())
             time.sleep(0.01)
@@ -49,7 +49,7 @@ class Faults(Case):
         now = time.clock_gettime(time.CLOCK_BOOTTIME) * 1000
         self.assertGreaterEqual(now, until)
         self.assertLess(now, until + 5000)
-        self.assertTrue(within(5, lambda: self.told[-1:] == ["isolated"]))
+        self.assertTrue(within(60, lambda: self.told[-1:] == ["isolated"]))
         self.assertIn(True, self.told)  # jeopardy came first
         with self.assertRaises(LockLost) as caught:
             lock.ensure()
@@ -102,10 +102,10 @@ class Faults(Case):
             token, key = lock.token, lock.key
             pid = daemon("h1", "lockd")
             os.kill(pid, number)
-            self.assertTrue(within(10, lambda: not is_alive(pid)))
-            self.assertTrue(within(5, lambda: self.told == [True]))
+            self.assertTrue(within(60, lambda: not is_alive(pid)))
+            self.assertTrue(within(60, lambda: self.told == [True]))
             self.restart_only("h1", "lockd")
-            self.assertTrue(within(20, lambda: self.told == [True, False]))
+            self.assertTrue(within(60, lambda: self.told == [True, False]))
             end = time.monotonic() + 10  # longer than the lease of before
             while time.monotonic() < end:
                 self.assertTrue(lock.held and shared.held)
@@ -115,7 +115,7 @@ class Faults(Case):
             self.assertFalse(other.try_acquire())
             self.assertTrue(lock.release())
             self.assertTrue(shared.release())
-            other.acquire(10)
+            other.acquire(60)
             other.release()
 
     def test_killed_router(self):
@@ -124,10 +124,10 @@ class Faults(Case):
         lock = self.lock(session)
         self.restart("h3", "router")
         waiter = session.lock(self.name + "2")
-        waiter.acquire(30)
+        waiter.acquire(60)
         self.assertTrue(lock.held)
         self.session.force(self.name)
-        self.assertTrue(within(20, lambda: self.told[-1:] == ["forced"]))
+        self.assertTrue(within(60, lambda: self.told[-1:] == ["forced"]))
         waiter.release()
 
     def test_asked_meanwhile(self):

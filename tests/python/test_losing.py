@@ -50,7 +50,7 @@ class Losing(Case):
         self.told.setdefault(lock, []).append(danger)
 
     async def until_told(self, count):
-        end = time.monotonic() + 40
+        end = time.monotonic() + 60
         while sum(isinstance(told[-1], str)
                   for told in self.told.values()) < count:
             self.assertLess(time.monotonic(), end, self.told)

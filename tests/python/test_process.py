@@ -176,7 +176,7 @@ class Processes(Case):
                 other.stdout.readline()
                 self.waiting(self.name + "2", 1)
                 other.send_signal(number)
-                _, said = other.communicate(timeout=10)
+                _, said = other.communicate(timeout=60)
             self.assertEqual(other.returncode, -number)
             self.assertEqual(said.count("Traceback"),
                              int(number == signal.SIGINT))
@@ -197,7 +197,7 @@ os.kill(int(sys.argv[2]), signal.SIGSTOP)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         self.assertLess(time.monotonic() - began, 6)
         os.kill(pid, signal.SIGCONT)
-        self.session.lock(self.name).acquire(10)
+        self.session.lock(self.name).acquire(60)
 
     def test_children(self):
         """a pool of processes: the parent's session says so, others work"""

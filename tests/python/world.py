@@ -88,10 +88,10 @@ class Case(unittest.TestCase):
         """Kills a daemon and waits for its end."""
         pid = daemon(host, name)
         os.kill(pid, signal.SIGKILL)
-        self.assertTrue(within(10, lambda: not is_alive(pid)))
+        self.assertTrue(within(60, lambda: not is_alive(pid)))
 
     def waiting(self, name, count):
         """Waits until so many requests wait for that name."""
-        self.assertTrue(within(10, lambda: sum(
+        self.assertTrue(within(60, lambda: sum(
             ticket.name == name and ticket.state == "waiting"
             for ticket in self.session.list()) == count))
