@@ -13,12 +13,12 @@ told_to_stop (void)
     step (&event);
 }
 
-/*  Older than a host lease: it may call its session closed. */
+/*  Old enough to call its session closed. */
 static void
 set_up_old (void)
 {
     set_up ();
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         now_ms += 2000;
         vouch (1);
     }
@@ -220,6 +220,10 @@ START_TEST (its_session_ends_meanwhile)
     now_ms += 1000;
     node->proxy.lease_until_ms = now_ms;
     wait_ms (0);
+    ck_assert (!lk_node_is_stopped (node)); /* its holder may be stopping */
+    wait_ms (1999);
+    ck_assert (!lk_node_is_stopped (node));
+    wait_ms (1);
     ck_assert (lk_node_is_stopped (node));
 }
 END_TEST

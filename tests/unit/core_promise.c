@@ -139,16 +139,17 @@ START_TEST (a_start_takes_a_new_session)
 }
 END_TEST
 
-/*  Applications may go on believing what its predecessor told them, but for
- *  no longer than a host lease: not before is that session called closed. */
+/*  Applications may go on believing what its predecessor told them for a host
+ *  lease, and need a quarter of one more to stop: not before that is over is
+ *  its session called closed. */
 START_TEST (an_heir_closes_the_session_before)
 {
-    lk_event tick = {.type = LK_ON_TICK, .now_ms = now_ms + 7999};
+    lk_event tick = {.type = LK_ON_TICK, .now_ms = now_ms + 9999};
     lk_node_step (node, &tick, &effects);
-    ck_assert_uint_eq (node->proxy.closed, 0);
+    ck_assert_uint_eq (node->proxy.closing.closed, 0);
     tick.now_ms++;
     lk_node_step (node, &tick, &effects);
-    ck_assert_uint_eq (node->proxy.closed, 4);
+    ck_assert_uint_eq (node->proxy.closing.closed, 4);
     ck_assert_uint_eq (node->facts.session, 5);
 }
 END_TEST

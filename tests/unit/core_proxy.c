@@ -435,10 +435,32 @@ START_TEST (an_older_one_closes_its_session)
     const uint64_t session = node->facts.session;
     now_ms += 4000;
     vouch (1);
-    wait_ms (4000);
+    wait_ms (6000);
     const lk_event event = {.type = LK_ON_STOP, .now_ms = now_ms};
     step (&event);
     ck_assert_uint_eq (sent (LK_MSG_PING, 1)->as.ping.closed, session);
+}
+END_TEST
+
+/*  The holders of a session whose lease ran out still have their time to stop:
+ *  a service that is told to end meanwhile waits for that. */
+START_TEST (a_stop_waits_for_the_session_before)
+{
+    const uint64_t session = node->facts.session;
+    ask (1);
+    locked (1);
+    now_ms += 4000;
+    vouch (1);
+    wait_ms (8000); /* the lease is over */
+    ck_assert_int_eq (told ()->error, LK_ISOLATED);
+    const lk_event event = {.type = LK_ON_STOP, .now_ms = now_ms};
+    step (&event);
+    ck_assert (!lk_node_is_stopped (node));
+    wait_ms (1999);
+    ck_assert (!lk_node_is_stopped (node));
+    wait_ms (1);
+    ck_assert (lk_node_is_stopped (node));
+    ck_assert_uint_eq (sent (LK_MSG_PING, 1)->as.ping.closed, session + 1);
 }
 END_TEST
 
@@ -640,6 +662,7 @@ main (void)
     tcase_add_test (tests, a_wait_that_is_over_goes_back);
     tcase_add_test (tests, a_young_process_closes_nothing);
     tcase_add_test (tests, an_older_one_closes_its_session);
+    tcase_add_test (tests, a_stop_waits_for_the_session_before);
     tcase_add_test (tests, answers_to_nobody);
     tcase_add_test (tests, no_grant_without_a_session);
     tcase_add_test (tests, all_homes_have_to_have_the_report);

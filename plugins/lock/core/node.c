@@ -61,6 +61,7 @@ lk_node_new (const lk_node_config *config, int64_t now_ms)
     lk_change_init (&node->change);
     lk_doorway_init (&node->doorway);
     lk_proxy_init (&node->proxy);
+    lk_closing_begin (node);
     lk_alert_init (&node->alerts);
     lk_outlet_init (&node->outlet);
     node->election.next_try_ms = now_ms + lk_rng_between (&node->rng, 50, 300);
@@ -96,6 +97,12 @@ int64_t
 lk_with_margin (int64_t ms)
 {
     return ms + ms / 4;
+}
+
+int64_t
+lk_stopping_ms (const lk_node *node)
+{
+    return node->config.host_lease_ms / 4;
 }
 
 int64_t

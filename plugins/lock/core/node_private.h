@@ -87,6 +87,10 @@ void lk_node_drop_old (lk_node *node);
  *  10 % slow and ours 10 % fast. */
 int64_t lk_with_margin (int64_t ms);
 
+/*  How long a holder has to stop what it does, from when it was told that its
+ *  lock is lost or taken away. */
+int64_t lk_stopping_ms (const lk_node *node);
+
 /*  How long a lock is kept from others behind its duration. */
 int64_t lk_grace_ms (const lk_node *node, int64_t duration_ms);
 

@@ -290,7 +290,7 @@ fill_ping (lk_node *node, lk_msg_ping *ping)
     ping->eligible = node->config.eligible;
     ping->sees = lk_node_sees (node);
     ping->session = node->facts.session;
-    ping->closed = node->proxy.closed;
+    ping->closed = node->proxy.closing.closed;
 }
 
 void

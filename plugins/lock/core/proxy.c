@@ -51,8 +51,10 @@ lk_proxy_deadline (const lk_node *node)
     if (self->live && self->lease_until_ms < deadline) {
         deadline = self->lease_until_ms;
     }
-    if (self->leaving && self->leave_ms < deadline) {
-        deadline = self->leave_ms;
+    if (self->leaving) {
+        int64_t wait_ms = lk_closing_wait_ms (node);
+        wait_ms = wait_ms > self->leave_ms ? wait_ms : self->leave_ms;
+        deadline = wait_ms < deadline ? wait_ms : deadline;
     }
     return deadline;
 }
@@ -145,41 +147,6 @@ tell_all (lk_node *node, lk_err error)
     lk_sets_tell_end (node, error);
 }
 
-/*  To call a session closed says that those before it are over, too. What the
- *  predecessor of this process was vouched for ended, by this host's clock, a
- *  host lease after our start at the latest: until then only the homes can
- *  find out, by hearing nothing of it. */
-static bool
-is_heir (const lk_node *node)
-{
-    return node->incarnation == 1
-           || node->now_ms - node->started_ms >= node->config.host_lease_ms;
-}
-
-static void
-close_predecessor (lk_node *node)
-{
-    uint64_t predecessor = node->incarnation - 1;
-    if (node->proxy.closed < predecessor && is_heir (node)) {
-        node->proxy.closed = predecessor;
-    }
-}
-
-/*  Homes may give away at once what a closed session had: not before the
- *  applications could stop what they do, as long as they have when a host
- *  falls silent. Who leaves gives back all by itself. */
-static void
-close_session (lk_node *node, lk_err error)
-{
-    lk_proxy *self = &node->proxy;
-    if (error == LK_SHUTDOWN) {
-        self->closed = node->facts.session;
-    } else {
-        self->closing = node->facts.session;
-        self->closing_ms = node->now_ms + node->config.host_lease_ms / 4;
-    }
-}
-
 static void
 begin_session (lk_node *node, lk_err error)
 {
@@ -189,8 +156,10 @@ begin_session (lk_node *node, lk_err error)
     lk_out_trace (node, LK_TRACE_WARNING, "session over: session=%llu why=%s",
                   (unsigned long long) node->facts.session,
                   lk_err_word (error));
-    if (is_heir (node)) {
-        close_session (node, error);
+    if (error == LK_SHUTDOWN) {
+        lk_closing_end (node);
+    } else {
+        lk_closing_add (node);
     }
     node->facts.session++;
     lk_out_persist (node);
@@ -278,7 +247,7 @@ static void
 lapse (lk_node *node, lk_asked *asked)
 {
     lk_asked_end (node, asked, LK_DISCONNECTED);
-    asked->until_ms = node->now_ms + node->config.host_lease_ms / 4;
+    asked->until_ms = node->now_ms + lk_stopping_ms (node);
     lk_asked_await_end (node, asked);
 }
 
@@ -343,10 +312,7 @@ void
 lk_proxy_expire (lk_node *node)
 {
     lk_proxy *self = &node->proxy;
-    close_predecessor (node);
-    if (self->closing > self->closed && node->now_ms >= self->closing_ms) {
-        self->closed = self->closing;
-    }
+    lk_closing_run (node);
     if (self->live && node->now_ms >= self->lease_until_ms) {
         end_session (node, why_over (node));
     }
@@ -457,7 +423,7 @@ lk_proxy_leave (lk_node *node)
     lk_asked *asked;
     lk_asked *next;
     self->leaving = true;
-    self->leave_ms = node->now_ms + node->config.host_lease_ms / 4;
+    self->leave_ms = node->now_ms + lk_stopping_ms (node);
     lk_out_lease (node, node->facts.session, 0);
     lk_sets_leave (node);
     for (asked = lk_asked_first (self); asked; asked = next) {
@@ -472,8 +438,9 @@ bool
 lk_proxy_has_left (const lk_node *node)
 {
     const lk_proxy *self = &node->proxy;
-    return !self->live || node->now_ms >= self->leave_ms
-           || (self->settled == 0 && self->unlocking == 0);
+    bool all_given = !self->live || node->now_ms >= self->leave_ms
+                     || (self->settled == 0 && self->unlocking == 0);
+    return all_given && node->now_ms >= lk_closing_wait_ms (node);
 }
 
 void

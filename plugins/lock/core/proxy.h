@@ -12,6 +12,7 @@
 #ifndef LK_PROXY_H
 #define LK_PROXY_H
 
+#include "closing.h"
 #include "decree.h"
 #include "node.h"
 #include "util/heap.h"
@@ -134,9 +135,7 @@ typedef struct {
     /*  Session: the number itself is in node->facts. */
     bool live; /* a leader has vouched for it */
     int64_t lease_until_ms;
-    uint64_t closed;  /* the one before, over: applications were told */
-    uint64_t closing; /* will be closed when who was told had time to stop */
-    int64_t closing_ms;
+    lk_closing closing;
     int64_t heard_ms[LK_LEADERS_MAX]; /* homes: jeopardy.h */
     uint8_t danger;                   /* homes whose locks are in danger */
     bool halted;                      /* nobody is told anything any more */
