@@ -33,7 +33,8 @@ static lk_err
 give (lk_session *session, const char *name, const char *key)
 {
     const lk_lock_name lock = {.object = name};
-    return lk_session_unlock (session, &lock, strtoull (key, NULL, 16), 10000);
+    return lk_session_unlock (session, &lock, strtoull (key, NULL, 16), NULL,
+                              10000);
 }
 
 int

@@ -134,6 +134,12 @@ typedef struct {
                             duration and all else are those of the first one */
     uint64_t key;        /* takes over the lock of that key which lingers on
                             this host; 0: none */
+    bool guarded;        /* for who ends what it does by force, and has a second
+                            process for that which watches the lease page
+                            (`lockkeeper run`): the lock is over lk_lock_spare
+                            ahead of the end of the lease; and who takes it away
+                            waits for a host lease more, should this process not
+                            answer */
 } lk_lock_options;
 
 /*  Asks for a lock and returns at once; GRANTED or FAILED follows. `object` is
@@ -169,8 +175,8 @@ typedef struct {
 /*  Several locks, all or nothing, as one lk_lock: held when all of them are,
  *  lost when one is. Whatever the order of the names, sets do not wait for
  *  each other in a circle. `count` is 1 to LK_SET_MAX, and no name is there
- *  twice. The options hold for all; lenient, static, quiet_ms, linger_ms,
- *  reentrant and key are not for sets. */
+ *  twice. The options hold for all; lenient, static, quiet_ms, reentrant
+ *  and key are not for sets. One that lingers is taken over by nobody. */
 lk_err lk_lock_request_all (lk_session *self, const lk_object_name *names,
                             size_t count, const lk_lock_options *options,
                             lk_lock **lock_p);
@@ -194,8 +200,10 @@ bool lk_lock_held (const lk_lock *self);
  *  lock had at the fork. */
 int64_t lk_lock_until (const lk_lock *self);
 
-/*  For how long after the end of the host's lease nobody else gets the lock:
- *  what is left to end in, ms. Stays what it was when the lock is lost. */
+/*  How long a guarded holder has to stop what it does, ms, from the end of the
+ *  lock on (lk_lock_until), or from when it is told that it is lost: that long
+ *  nobody else gets it. Of any other: how long before the end of the lease it
+ *  has to begin, to have as much. Stays what it was when the lock is lost. */
 int64_t lk_lock_spare (const lk_lock *self);
 
 /*  The lease page that it is held by, and the session there, for a process of
@@ -236,11 +244,12 @@ const char *lk_lock_reason (const lk_lock *self);
 const char *lk_lock_object (const lk_lock *self);
 
 /*  How many names the lock has: 1, but for sets. And each of them, in the
- *  order of asking, with its length and its fencing token; NULL and 0 behind
- *  the last one. `len_p` may be NULL. */
+ *  order of asking, with its length, its fencing token and its key; NULL and 0
+ *  behind the last one. `len_p` may be NULL. */
 size_t lk_lock_count (const lk_lock *self);
 const char *lk_lock_object_at (const lk_lock *self, size_t at, size_t *len_p);
 uint64_t lk_lock_token_at (const lk_lock *self, size_t at);
+uint64_t lk_lock_key_at (const lk_lock *self, size_t at);
 
 /*  Your own pointer, for finding your way back from an event. */
 void lk_lock_set_user (lk_lock *self, void *user);
@@ -300,19 +309,41 @@ typedef struct {
     const char *context; /* NULL: "" */
 } lk_lock_name;
 
+/*  A holder that was asked to stop. */
+typedef struct {
+    const char *host;
+    int64_t left_ms;   /* it has stopped then at the latest; -1: not known */
+    int64_t silent_ms; /* nothing was heard of its host for so long, and nobody
+                          can ask it; -1: it is heard */
+} lk_stopping;
+
+/*  How a lock is taken from its holder. All zeroes, as in place of a NULL
+ *  pointer: the holder is told that the lock is lost, and nobody else gets it
+ *  before the holder has given it back, or had a quarter of a host lease to
+ *  stop what it does; a guarded one that does not answer a host lease more. */
+typedef struct {
+    bool now;       /* the next one may have it at once, beside a holder that
+                           still believes in it */
+    uint64_t token; /* by force: from the one that has it; 0: from all */
+    const char *reason; /* by force: up to LK_REASON_MAX bytes of text that the
+                           holders see; NULL: none */
+    void (*stopping) (void *user,
+                      const lk_stopping *what); /* called now and then
+                           while we wait; NULL */
+    void *user;
+} lk_taking;
+
 /*  Releases a lock that somebody else holds, with its key, from any host of
  *  the cluster. LK_DENIED if the key is not the holder's, LK_UNKNOWN if nobody
- *  holds it, LK_INVALID if the name makes no sense, LK_TIMEDOUT if nobody
- *  answers within wait_ms: it may still happen then. */
+ *  holds it, LK_INVALID if the name makes no sense, LK_TIMEDOUT if it is not
+ *  done within wait_ms: it may still happen then. */
 lk_err lk_session_unlock (lk_session *self, const lk_lock_name *name,
-                          uint64_t key, int64_t wait_ms);
+                          uint64_t key, const lk_taking *how, int64_t wait_ms);
 
-/*  Takes a lock away from its holders, as an operator; or from those with that
- *  token (0: from all). They see `reason` (NULL: none), up to LK_REASON_MAX
- *  bytes of text. LK_OK when the last one is gone; LK_UNKNOWN if there is
- *  none; LK_INVALID, LK_TIMEDOUT as above. */
+/*  Takes a lock away from its holders, as an operator. LK_OK when the last one
+ *  is gone; LK_UNKNOWN if there is none; LK_INVALID, LK_TIMEDOUT as above. */
 lk_err lk_session_force (lk_session *self, const lk_lock_name *name,
-                         uint64_t token, const char *reason, int64_t wait_ms);
+                         const lk_taking *how, int64_t wait_ms);
 
 /*  For who guards a resource: whether a lock is held with that fencing token
  *  now. LK_OK; LK_DENIED if not. `newest_p`, which may be NULL, gets the

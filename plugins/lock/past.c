@@ -138,6 +138,7 @@ lk_lockd_note_answer (lk_lockd *self, const lk_app *app, lk_request *request,
         }
         break;
     case LK_ANSWER_JEOPARDY:
+    case LK_ANSWER_PENDING:
     case LK_ANSWER_CHECKED:
         break;
     }

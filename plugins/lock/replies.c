@@ -182,6 +182,25 @@ write_jeopardy (const lk_app *app, const lk_request *request,
         new_reply (app, request, "LOCKJEOPARDY", request->serial);
     lk_message_set_number (reply, "request", (int64_t) request->serial);
     lk_message_set_flag (reply, "danger", answer->danger);
+    if (answer->error != LK_OK) {
+        set_error (reply, answer->error);
+    }
+    return reply;
+}
+
+/*  It comes true later: its holder is stopping, or cannot be asked. */
+static lk_message *
+write_pending (const lk_lockd *self, const lk_app *app,
+               const lk_request *request, const lk_answer *answer)
+{
+    lk_message *reply =
+        new_reply (app, request, "LOCKSTOPPING", request->serial);
+    lk_message_set_text (reply, "host",
+                         lk_roster_name (&self->roster, answer->host));
+    lk_message_set_number (reply, "left", answer->left_ms);
+    if (answer->silent_ms >= 0) {
+        lk_message_set_number (reply, "silent", answer->silent_ms);
+    }
     return reply;
 }
 
@@ -205,6 +224,8 @@ write_reply (lk_lockd *self, const lk_app *app, const lk_request *request,
         return write_locked (self, app, request, answer);
     case LK_ANSWER_JEOPARDY:
         return write_jeopardy (app, request, answer);
+    case LK_ANSWER_PENDING:
+        return write_pending (self, app, request, answer);
     case LK_ANSWER_CHECKED:
         return write_checked (app, request, answer);
     case LK_ANSWER_UNLOCKED:
@@ -221,12 +242,13 @@ write_reply (lk_lockd *self, const lk_app *app, const lk_request *request,
 /*  -------------------------------------------------------- sending */
 
 /*  One that ran out of its duration keeps its object until it is unlocked or
- *  the grace is over too, one that is lost because we stop for a while, too: so
- *  its UNLOCK must still be understood. */
+ *  the grace is over, too; one that was taken away, or is lost because we stop,
+ *  for a while: so its UNLOCK must still be understood. */
 static bool
 awaits_unlock (const lk_request *request, const lk_answer *answer)
 {
-    bool keeps = answer->error == LK_TIMEDOUT || answer->error == LK_SHUTDOWN;
+    bool keeps = answer->error == LK_TIMEDOUT || answer->error == LK_SHUTDOWN
+                 || answer->error == LK_FORCED || answer->error == LK_RELEASED;
     return answer->kind == LK_ANSWER_UNLOCKED && keeps && is_lock (request)
            && request->unlock == 0;
 }
@@ -238,6 +260,7 @@ is_end (const lk_answer *answer)
     switch (answer->kind) {
     case LK_ANSWER_LOCKED:
     case LK_ANSWER_JEOPARDY:
+    case LK_ANSWER_PENDING:
         return false;
     case LK_ANSWER_FAILED:
         return answer->turn == 0;

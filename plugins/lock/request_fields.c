@@ -138,6 +138,23 @@ read_object (lk_ask *self)
     self->core.object = make_key (self, object, self->key);
 }
 
+/*  With what it is held already, if it is. */
+static void
+read_claim (lk_ask *self, const lk_message *row, size_t place)
+{
+    lk_claim *claim = &self->claims[place];
+    const bool is_there =
+        lk_message_has (row, "token") || lk_message_has (row, "key");
+    if (is_there
+        && !(lk_message_hex (row, "token", &claim->token) && claim->token != 0
+             && lk_message_hex (row, "key", &claim->key) && claim->key != 0)) {
+        complain (self, "locks",
+                  "has an item without a token and a key of 16 hexadecimal "
+                  "digits each");
+    }
+    self->claimed += is_there;
+}
+
 /*  The name at that place of the list. */
 static void
 read_member (lk_ask *self, size_t place)
@@ -148,6 +165,8 @@ read_member (lk_ask *self, size_t place)
     lk_message *row = lk_message_row (self->message, "locks", place);
     if (!row || !lk_object_get (row, room, &object, &flaw)) {
         complain (self, flaw.field, flaw.what);
+    } else {
+        read_claim (self, row, place);
     }
     if (place == 0) {
         self->core.object = make_key (self, object, self->key);
@@ -203,6 +222,25 @@ read_set (lk_ask *self)
         complain (self, "locks", "names a lock twice");
     }
     self->core.rest = self->rest;
+}
+
+/*  All that is said to be held, or nothing; one alone is a lock like any
+ *  other. */
+static void
+take_claims (lk_ask *self)
+{
+    lk_app_request *core = &self->core;
+    if (self->claimed == 0) {
+        return;
+    }
+    if (self->claimed != core->rest_count + 1) {
+        complain (self, "locks", "has items with a token, and some without");
+    }
+    core->claims = self->claims;
+    core->token = self->claims[0].token;
+    if (core->rest_count == 0) {
+        core->key = self->claims[0].key;
+    }
 }
 
 /*  -------------------------------------------------------- kinds of locks */
@@ -277,17 +315,22 @@ static void
 read_resume (lk_ask *self)
 {
     lk_app_request *core = &self->core;
-    const bool resumes = read_hex (self, "token", &core->token);
-    core->lease_until_ms =
-        read_number (self, "lease_until", 0, INT64_MAX - TIME_MAX, 0);
+    bool resumes = read_hex (self, "token", &core->token);
     if (resumes && core->token == 0) {
         complain (self, "token", "is 0, which is none");
     }
+    take_claims (self);
+    resumes |= self->claimed > 0;
+    core->lease_until_ms =
+        read_number (self, "lease_until", 0, INT64_MAX - TIME_MAX, 0);
+    core->heir = read_flag (self, "heir");
     if (resumes && !has (self, "lease_until")) {
         complain (self, "lease_until", "is missing, and 'token' is there");
     }
     needs (self, resumes, "lease_until", "needs 'token'");
-    needs (self, core->key != 0, "token", "needs 'key'");
+    needs (self, resumes && !self->is_set, "heir",
+           "needs 'token', and one lock");
+    needs (self, core->key != 0 || self->is_set, "token", "needs 'key'");
     needs (self, core->turn == 0, "token", "makes no sense with 'turn'");
     needs (self, !core->mode.is_static, "token",
            "makes no sense for a static lock, which stays anyway");
@@ -299,9 +342,8 @@ check_set (lk_ask *self)
     static const char what[] = "is not for several locks at once";
     const lk_app_request *core = &self->core;
     needs (self, core->turn == 0, "turn", what);
-    needs (self, core->key == 0, "key", what);
-    needs (self, core->token == 0, "token", what);
-    needs (self, core->linger_ms == 0, "linger", what);
+    needs (self, false, "key", what);
+    needs (self, false, "token", what);
     needs (self, core->mode.quiet_ms == 0, "quiet", what);
     needs (self, !core->mode.lenient, "lenient", what);
     needs (self, !core->mode.is_static, "static", what);
@@ -335,6 +377,7 @@ lk_ask_lock (lk_ask *self, const lk_message *message)
     core->wait_ms = read_wait (self);
     core->duration_ms = read_number (self, "duration", 0, TIME_MAX, 0);
     core->linger_ms = read_number (self, "linger", 0, TIME_MAX, 0);
+    core->guarded = read_flag (self, "guarded");
     core->pid = read_small (self, "pid", UINT32_MAX);
     core->turn = read_small (self, "turn", UINT32_MAX);
     (void) read_hex (self, "key", &core->key);
@@ -352,9 +395,11 @@ static void
 read_force (lk_ask *self)
 {
     self->force = read_flag (self, "force");
+    self->core.now = read_flag (self, "now");
     (void) read_hex (self, "token", &self->core.token);
     const char *reason = read_text (self, "reason", LK_REASON_MAX);
     self->core.reason = (lk_name) {reason, (uint16_t) strlen (reason)};
+    needs (self, self->force || self->has_key, "now", "needs 'key' or 'force'");
     needs (self, self->force, "token", "needs 'force'");
     needs (self, self->force, "reason", "needs 'force'");
     needs (self, !self->force, "key", "is there, and so is 'force'");

@@ -21,10 +21,12 @@ typedef struct {
     bool has_object;     /* UNLOCK: it has a name */
     bool has_key;        /* UNLOCK */
     bool force;          /* UNLOCK */
+    size_t claimed;      /* LOCK of a list: names that it says to hold */
     uint64_t named;      /* UNLOCK: the serial of a LOCK; 0 */
     char problem[160];   /* the first thing that is wrong, as a sentence */
-    char key[LK_NAME_SIZE_MAX]; /* core.object */
-    lk_name rest[LK_SET_MAX];   /* core.rest, owned */
+    char key[LK_NAME_SIZE_MAX];  /* core.object */
+    lk_name rest[LK_SET_MAX];    /* core.rest, owned */
+    lk_claim claims[LK_SET_MAX]; /* core.claims */
 } lk_ask;
 
 /*  Fill `self` from a message of that command, which must outlive it. False:

@@ -101,7 +101,7 @@ enum {
     LK_OPT_JEOPARDY = 1 << 5, /* --on-jeopardy */
     LK_OPT_HOLD = 1 << 6,     /* --background, --static, --linger, ... */
     LK_OPT_OWNER = 1 << 7,    /* --pid */
-    LK_OPT_FORCE = 1 << 8,    /* --force, --reason, --token */
+    LK_OPT_FORCE = 1 << 8,    /* --force, --now, --reason, --token */
     LK_OPT_OBJECT = 1 << 9,
     LK_OPT_INIT = 1 << 10,    /* --first, --join, --cluster, --host, ... */
     LK_OPT_SANDBOX = 1 << 11, /* --hosts, --members, ... */
@@ -130,6 +130,7 @@ typedef struct {
     bool lenient, is_static, all;
     const char *context;
     int64_t linger_ms;
+    bool guarded; /* `run` */
     uint64_t key; /* 0: none */
 
     int64_t on_busy;     /* LK_EXIT_LATE */
@@ -137,6 +138,7 @@ typedef struct {
     bool background;
     int64_t pid; /* 0: none */
     bool force;
+    bool now;
     const char *reason;
     uint64_t token; /* 0: none */
 

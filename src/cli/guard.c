@@ -32,6 +32,7 @@
 #define KILLING_MS 1000 /* of which the timer must not be in the middle */
 #define NICE (-20) /* where it may: others must not keep it from its work */
 #define PAUSE_MAX_MS 60000
+#define GIVE_BACK_MS 10000 /* of trying; then it lasts as long as `run` does */
 
 /*  What is said to the guard, and its answer to the first. */
 enum { ADMIT = 'a', LOOK = 'l' };
@@ -42,6 +43,7 @@ struct lk_guard_page {
     _Atomic int64_t kill_ms; /* INT64_MAX: no end is under way */
     _Atomic bool suspended;
     _Atomic bool is_ending; /* by TERM or KILL of the guard */
+    _Atomic bool gives_back;
     _Atomic pid_t group;
     _Atomic uint64_t session;  /* the lease that counts; 0: that of the fork */
     _Atomic int64_t ends_ms;   /* of the duration, then; INT64_MAX */
@@ -50,10 +52,12 @@ struct lk_guard_page {
 
 typedef struct {
     const lk_lock *lock;
+    const lk_options *options;
     lk_job job;
     lk_guard_page *page;
     int control_fd, kill_fd, alive_fd;
     int64_t spare_ms;
+    int64_t deaf_ms; /* `run` is, when nothing is heard of it for so long */
     int64_t good_ms; /* when we saw last that the lock was good */
     int64_t kill_ms; /* as soon as TERM was sent; else INT64_MAX */
     timer_t timer;
@@ -128,9 +132,10 @@ lock_until (guard *self)
     if (!self->follows) {
         return lk_lock_until (self->lock);
     }
-    const int64_t until_ms =
-        self->lease != NULL ? lk_lease_view_until (self->lease, self->session)
-                            : 0;
+    int64_t until_ms = self->lease != NULL
+                           ? lk_lease_view_until (self->lease, self->session)
+                           : 0;
+    until_ms = until_ms > self->spare_ms ? until_ms - self->spare_ms : 0;
     const int64_t ends_ms = atomic_load (&self->page->ends_ms);
     return until_ms < ends_ms ? until_ms : ends_ms;
 }
@@ -141,7 +146,7 @@ lock_ends (guard *self)
 {
     const int64_t until_ms = lock_until (self);
     const int64_t deaf_ms =
-        later (atomic_load (&self->page->beat_ms), 4 * self->spare_ms);
+        later (atomic_load (&self->page->beat_ms), self->deaf_ms);
     return atomic_load (&self->page->suspended) || until_ms < deaf_ms ? until_ms
                                                                       : deaf_ms;
 }
@@ -156,11 +161,55 @@ begin_end (guard *self, int64_t ends_ms, int64_t now_ms)
     }
     if (noted_ms != INT64_MAX) {
         self->kill_ms = noted_ms;
-    } else if (now_ms >= later (ends_ms, self->spare_ms / 8)) {
-        self->kill_ms = later (ends_ms, self->spare_ms / 2);
+    } else if (now_ms >= later (ends_ms, self->spare_ms / 5)) {
+        self->kill_ms = later (ends_ms, self->spare_ms * 4 / 5);
         atomic_store (&self->page->is_ending, true);
         lk_job_terminate (&self->job);
     }
+}
+
+/*  -------------------------------------------------------- the lock itself */
+
+static void
+unlock (lk_session *session, const guard *self, size_t at)
+{
+    static const lk_taking at_once = {.now = true};
+    lk_lock_name name = {.context = self->options->context};
+    name.object = lk_lock_object_at (self->lock, at, &name.len);
+    (void) lk_session_unlock (session, &name, lk_lock_key_at (self->lock, at),
+                              &at_once, GIVE_BACK_MS);
+}
+
+/*  `run` is stopped, so that its lock would last for ever, and nobody works
+ *  under it any more. */
+static void
+give_back (const guard *self)
+{
+    const lk_session_options wish = {.endpoint = self->options->endpoint,
+                                     .name = "run-guard",
+                                     .connect_ms = GIVE_BACK_MS};
+    atomic_store (&self->page->gives_back, true);
+    lk_session *session = lk_session_new (&wish);
+    for (size_t at = 0; session && at < lk_lock_count (self->lock); at++) {
+        unlock (session, self, at);
+    }
+    lk_session_destroy (&session);
+}
+
+/*  The command's last moment. */
+static _Noreturn void
+kill_job (guard *self, int64_t now_ms)
+{
+    const bool is_deaf = lock_until (self) > now_ms;
+    atomic_store (&self->page->is_ending, true);
+    set_timer (self, later (now_ms, KILLING_MS));
+    lk_job_kill (&self->job);
+    disarm_pipe (self->kill_fd);
+    set_timer (self, 0);
+    if (is_deaf) {
+        give_back (self);
+    }
+    _exit (0);
 }
 
 /*  Looks whether it is time for anything; how long to wait, ms. A lease can
@@ -177,17 +226,13 @@ guard_on (guard *self)
     }
     begin_end (self, ends_ms, now_ms);
     if (now_ms >= self->kill_ms) {
-        atomic_store (&self->page->is_ending, true);
-        set_timer (self, later (now_ms, KILLING_MS));
-        lk_job_kill (&self->job);
-        disarm_pipe (self->kill_fd);
-        _exit (0);
+        kill_job (self, now_ms);
     }
     const bool is_end = self->kill_ms != INT64_MAX;
     set_timer (self, later (is_end ? self->kill_ms
-                                   : later (ends_ms, self->spare_ms / 2),
-                            self->spare_ms / 8));
-    const int64_t pause = is_end ? self->kill_ms - now_ms : self->spare_ms / 8;
+                                   : later (ends_ms, self->spare_ms * 4 / 5),
+                            self->spare_ms / 5));
+    const int64_t pause = is_end ? self->kill_ms - now_ms : self->spare_ms / 5;
     return pause < PAUSE_MIN_MS ? PAUSE_MIN_MS : pause;
 }
 
@@ -269,7 +314,8 @@ make_page (void)
 }
 
 bool
-lk_guard_start (lk_guard *self, const lk_lock *lock, const lk_job *job)
+lk_guard_start (lk_guard *self, const lk_lock *lock, const lk_job *job,
+                const lk_options *options)
 {
     int control[2], life[2];
     *self = (lk_guard) {.page = make_page ()};
@@ -283,12 +329,14 @@ lk_guard_start (lk_guard *self, const lk_lock *lock, const lk_job *job)
         return false;
     }
     guard child = {.lock = lock,
+                   .options = options,
                    .job = *job,
                    .page = self->page,
                    .control_fd = control[1],
                    .kill_fd = life[0],
                    .alive_fd = life[1],
                    .spare_ms = lk_lock_spare (lock),
+                   .deaf_ms = lk_lock_spare (lock) * 32 / 5,
                    .good_ms = lk_clock_ms (),
                    .kill_ms = INT64_MAX};
     self->pid = fork ();
@@ -354,6 +402,12 @@ bool
 lk_guard_is_ending (const lk_guard *self)
 {
     return atomic_load (&self->page->is_ending);
+}
+
+bool
+lk_guard_gives_back (const lk_guard *self)
+{
+    return atomic_load (&self->page->gives_back);
 }
 
 /*  It may be stopped. */

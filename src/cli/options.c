@@ -143,6 +143,7 @@ static const known_option known[] = {
      AT (pid),
      "--pid needs the number of a process"},
     {{"force", no_argument, NULL, 0}, LK_OPT_FORCE, FLAG, AT (force), NULL},
+    {{"now", no_argument, NULL, 0}, LK_OPT_FORCE, FLAG, AT (now), NULL},
     {{"reason", required_argument, NULL, 0},
      LK_OPT_FORCE,
      TEXT,

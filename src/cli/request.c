@@ -82,6 +82,7 @@ wish_of (const lk_options *options)
                               .duration_ms = options->duration_ms,
                               .context = options->context,
                               .linger_ms = options->linger_ms,
+                              .guarded = options->guarded,
                               .key = options->key,
                               .mode = {.type = options->shared ? LK_SHARED
                                                : is_semaphore (options)

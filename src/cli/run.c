@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 /*  If we are killed the guard has so much time to end the command before the
- *  lock goes to the next one. Sets do not linger. */
+ *  lock goes to the next one. */
 #define LINGER_MS 500
 #define KILLED_MS 1000 /* how long the end may take after KILL */
 #define DESERTED_MS 50 /* likewise the guard's, that the kernel killed */
@@ -171,7 +171,7 @@ end_job (runner *self)
 {
     const int64_t now_ms = lk_clock_ms ();
     const int64_t ends_ms = self->until_ms < now_ms ? self->until_ms : now_ms;
-    const int64_t kill_ms = ends_ms + lk_lock_spare (self->lock) / 2;
+    const int64_t kill_ms = ends_ms + lk_lock_spare (self->lock) * 4 / 5;
     lk_guard_note_end (&self->guard, kill_ms);
     lk_job_terminate (&self->job);
     while (lk_job_is_left (&self->job) && lk_clock_ms () < kill_ms) {
@@ -228,7 +228,8 @@ conclude (runner *self)
 {
     await_guard (self);
     const bool is_ending = lk_guard_is_ending (&self->guard);
-    if (!lk_lock_held (self->lock) && (is_ending || self->is_deserted)) {
+    if (!lk_guard_gives_back (&self->guard) && !lk_lock_held (self->lock)
+        && (is_ending || self->is_deserted)) {
         return lose (self, why_lost (self));
     }
     if (is_ending || self->is_deserted) {
@@ -275,7 +276,7 @@ warn (const runner *self)
 static int
 attend (runner *self)
 {
-    int64_t beat_ms = lk_lock_spare (self->lock) / 4;
+    int64_t beat_ms = lk_lock_spare (self->lock) * 2 / 5;
     beat_ms = beat_ms < BEAT_MIN_MS   ? BEAT_MIN_MS
               : beat_ms > BEAT_MAX_MS ? BEAT_MAX_MS
                                       : beat_ms;
@@ -287,7 +288,9 @@ attend (runner *self)
         lk_guard_beat (&self->guard);
         const lk_saw saw = lk_watch_next (&self->watch, (int) beat_ms);
         if (saw == LK_SAW_EVENT && self->watch.event.kind == LK_EVENT_LOST) {
-            return lose (self, self->watch.event.error);
+            return lk_guard_gives_back (&self->guard)
+                       ? conclude (self)
+                       : lose (self, self->watch.event.error);
         }
         if (saw == LK_SAW_EVENT
             && self->watch.event.kind == LK_EVENT_JEOPARDY) {
@@ -311,7 +314,7 @@ run_command (runner *self, char **command)
     export_lock (self);
     lk_tree_adopt ();
     lk_cgroup_make (&self->job.cgroup);
-    if (!lk_guard_start (&self->guard, self->lock, &self->job)) {
+    if (!lk_guard_start (&self->guard, self->lock, &self->job, self->options)) {
         lk_cgroup_remove (&self->job.cgroup);
         return lk_cli_fail (LK_EXIT_FAILED, "cannot start a guard: %m");
     }
@@ -359,7 +362,8 @@ run_with (lk_options *options, char **command)
     if (lk_watch_init (&self.watch) != 0) {
         return lk_cli_fail (LK_EXIT_FAILED, "cannot watch signals: %m");
     }
-    options->linger_ms = options->all ? 0 : LINGER_MS;
+    options->linger_ms = LINGER_MS;
+    options->guarded = true;
     lk_report_begin (&self.report);
     lk_session *session =
         lk_cli_session_for (options->endpoint, title_of (command[0]), 0);

@@ -9,10 +9,11 @@
 #include "cli/cli.h"
 #include "wire/message_frame.h"
 
+#include <inttypes.h>
 #include <lockkeeper/message.h>
 #include <stdio.h>
 
-#define WAIT_MS 10000 /* unless --wait says otherwise */
+#define WAIT_MS 20000 /* unless --wait says otherwise */
 
 static int
 say_result (const lk_session *session, const lk_options *options, lk_err error)
@@ -59,6 +60,28 @@ find_problem (const lk_options *options)
     return NULL;
 }
 
+/*  Rounded up: it is not over before. */
+static int64_t
+seconds (int64_t ms)
+{
+    return (ms + 999) / 1000;
+}
+
+static void
+say_stopping (void *user, const lk_stopping *what)
+{
+    (void) user;
+    if (what->silent_ms >= 0) {
+        fprintf (stderr,
+                 "lockkeeper: %s: silent since %" PRId64
+                 " s, its locks are free in %" PRId64 " s at the latest\n",
+                 what->host, what->silent_ms / 1000, seconds (what->left_ms));
+    } else {
+        fprintf (stderr, "lockkeeper: %s: stopping, %" PRId64 " s left\n",
+                 what->host, seconds (what->left_ms));
+    }
+}
+
 static int
 unlock (lk_session *session, const lk_options *options, uint64_t key)
 {
@@ -66,10 +89,13 @@ unlock (lk_session *session, const lk_options *options, uint64_t key)
         options->wait_ms == LK_FOREVER ? WAIT_MS : options->wait_ms;
     const lk_lock_name name = {.object = options->argument[0],
                                .context = options->context};
-    const lk_err error = options->force
-                             ? lk_session_force (session, &name, options->token,
-                                                 options->reason, wait_ms)
-                             : lk_session_unlock (session, &name, key, wait_ms);
+    const lk_taking how = {.now = options->now,
+                           .token = options->token,
+                           .reason = options->reason,
+                           .stopping = say_stopping};
+    const lk_err error =
+        options->force ? lk_session_force (session, &name, &how, wait_ms)
+                       : lk_session_unlock (session, &name, key, &how, wait_ms);
     return say_result (session, options, error);
 }
 
@@ -125,15 +151,21 @@ run_unlock (int argc, char **argv)
 
 const lk_verb lk_verb_unlock = {
     "unlock",
-    "NAME KEY | NAME --force --reason TEXT [--token T]",
+    "NAME KEY [--now] | NAME --force --reason TEXT [--token T] [--now]",
     "Ends a lock, with its key, or as an operator",
     "  --force        take it away from all who hold it, without a key\n"
     "  --reason TEXT  why: up to 255 bytes, which they are told\n"
     "  --token T      only from who holds it with that fencing token\n"
+    "  --now          do not wait for the holder to stop: the next one may "
+    "have it\n                 at once, beside a holder that still works\n"
     "  --context C    the name's context\n"
-    "  --wait S       give up after S seconds (default: 10)\n"
+    "  --wait S       give up after S seconds (default: 20)\n"
     "  --json         print a JSON object of what was done\n"
     "  --endpoint E   where the router is; any host of the cluster will do\n\n"
+    "Who holds it is told that it is lost, and nobody else gets it before that "
+    "one\nhas given it back: `lockkeeper run` when its command is gone, an "
+    "application when\nit has stopped, or a quarter of a host lease later (2 "
+    "s).\n\n"
     "Exit code: 0 unlocked: nobody holds it any more; 1 nobody holds it with "
     "that key\n(or that token, or at all); 124 not confirmed in time; 125 "
     "failed.\n",

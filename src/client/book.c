@@ -270,21 +270,23 @@ lk_book_lock (lk_book *self, const lk_object_name *names, size_t count,
 
 lk_lock *
 lk_book_unlock_by_key (lk_book *self, const lk_lock_name *name, uint64_t key,
-                       int64_t now_ms)
+                       bool now, int64_t now_ms)
 {
     lk_lock *lock = start_deed (self, name, LK_DEED_UNLOCK, now_ms);
     lock->key = key;
+    lock->now = now;
     lk_book_send_open (lock, now_ms);
     return lock;
 }
 
 lk_lock *
-lk_book_force (lk_book *self, const lk_lock_name *name, uint64_t token,
-               const char *reason, int64_t now_ms)
+lk_book_force (lk_book *self, const lk_lock_name *name, const lk_taking *how,
+               int64_t now_ms)
 {
     lk_lock *lock = start_deed (self, name, LK_DEED_FORCE, now_ms);
-    lock->token = token;
-    lock->reason = reason != NULL ? lk_strdup (reason) : NULL;
+    lock->token = how->token;
+    lock->now = how->now;
+    lock->reason = how->reason != NULL ? lk_strdup (how->reason) : NULL;
     lk_book_send_open (lock, now_ms);
     return lock;
 }

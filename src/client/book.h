@@ -18,6 +18,7 @@
 #include "util/heap.h"
 #include "util/index.h"
 #include "util/map.h"
+#include "wire/address.h"
 
 #include <lockkeeper/lockkeeper.h>
 #include <lockkeeper/message.h>
@@ -56,6 +57,7 @@ typedef struct {
     char *object; /* a NUL behind it */
     size_t len;
     uint64_t token;
+    uint64_t key;
 } lk_further;
 
 /*  The change of type that was asked for last. */
@@ -71,11 +73,20 @@ typedef struct {
  *  was told. */
 typedef struct {
     bool said;
+    lk_err why; /* as it said */
     bool seen;
     bool orphan;
     bool told;
     int64_t look_at; /* at the page, next; INT64_MAX: never */
 } lk_danger;
+
+/*  The holder that a deed waits for, as its home said last. */
+typedef struct {
+    char host[LK_HOST_LEN_MAX + 1];
+    int64_t left_ms;
+    int64_t silent_ms;
+    unsigned said; /* so often */
+} lk_waited;
 
 struct lk_lock {
     lk_link by_name;
@@ -117,6 +128,8 @@ struct lk_lock {
     bool granted;  /* GRANTED was told */
     bool late;     /* given back after its duration */
     bool checked;  /* CHECK: it is held with that token */
+    bool now;      /* UNLOCK, FORCE: at once, whoever believes in it */
+    lk_waited waited;
     uint64_t newest;
     char *reason; /* FORCE: ours; else an operator's; NULL: none */
     void *user;
@@ -136,9 +149,9 @@ void lk_book_act_for (lk_book *self, int64_t pid);
 lk_lock *lk_book_lock (lk_book *self, const lk_object_name *names, size_t count,
                        const lk_lock_options *options, int64_t now_ms);
 lk_lock *lk_book_unlock_by_key (lk_book *self, const lk_lock_name *name,
-                                uint64_t key, int64_t now_ms);
-lk_lock *lk_book_force (lk_book *self, const lk_lock_name *name, uint64_t token,
-                        const char *reason, int64_t now_ms);
+                                uint64_t key, bool now, int64_t now_ms);
+lk_lock *lk_book_force (lk_book *self, const lk_lock_name *name,
+                        const lk_taking *how, int64_t now_ms);
 lk_lock *lk_book_check (lk_book *self, const lk_lock_name *name, uint64_t token,
                         int64_t now_ms);
 
@@ -201,6 +214,9 @@ bool lk_book_holds (const lk_lock *lock);
 /*  Until when the user may act as the holder if nothing more is heard; 0: not
  *  at all. */
 int64_t lk_book_until (const lk_lock *lock);
+
+/*  How long it has to stop then, if it is guarded; or would have. */
+int64_t lk_book_spare (const lk_lock *lock);
 
 /*  Whether the user may still act as the holder. */
 bool lk_book_held (const lk_lock *lock, int64_t now_ms);

@@ -248,6 +248,20 @@ take_checked (lk_lock *lock, const lk_message *message, int64_t now_ms)
     lk_book_occur (lock, LK_ON_UNLOCKED, LK_OK, now_ms);
 }
 
+/*  A holder is stopping, for our deed. */
+static void
+take_stopping (lk_lock *lock, const lk_message *message)
+{
+    const char *host = lk_message_text (message, "host");
+    lk_waited *waited = &lock->waited;
+    if (host != NULL && lock->life == LK_LIFE_GIVING) {
+        snprintf (waited->host, sizeof waited->host, "%s", host);
+        waited->left_ms = lk_message_number (message, "left", -1);
+        waited->silent_ms = lk_message_number (message, "silent", -1);
+        waited->said++;
+    }
+}
+
 static bool
 take_answer (lk_lock *lock, const lk_message *message, int64_t now_ms)
 {
@@ -266,7 +280,10 @@ take_answer (lk_lock *lock, const lk_message *message, int64_t now_ms)
         /*  No lock service now; it may come: go on asking. */
         note_remark (lock->book, message);
     } else if (lk_message_is (message, "LOCKJEOPARDY") && !of_unlock) {
-        lk_book_set_danger (lock, lk_message_flag (message, "danger"), now_ms);
+        lk_book_set_danger (lock, lk_message_flag (message, "danger"),
+                            error_of (message), now_ms);
+    } else if (lk_message_is (message, "LOCKSTOPPING") && of_unlock) {
+        take_stopping (lock, message);
     } else if (lk_message_is (message, "LOCKCHECK") && of_unlock) {
         take_checked (lock, message, now_ms);
     } else {

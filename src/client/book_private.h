@@ -71,14 +71,16 @@ void lk_book_tell (lk_lock *lock, lk_event_kind kind, lk_err error);
 /*  Frees it at once. */
 void lk_book_destroy_lock (lk_lock *lock);
 
-/*  What the lock service says of the danger that a held lock is in. */
-void lk_book_set_danger (lk_lock *lock, bool danger, int64_t now_ms);
+/*  What the lock service says of the danger that a held lock is in, and why;
+ *  LK_OK: it does not say. */
+void lk_book_set_danger (lk_lock *lock, bool danger, lk_err why,
+                         int64_t now_ms);
 
 /*  The lock service that granted it has ended. */
 void lk_book_orphan_lock (lk_lock *lock, int64_t now_ms);
 
 /*  Whether another lock service can go on with it: it is held, and its own has
- *  ended. A set is lost, and a static lock needs nobody. */
+ *  ended. A static lock needs nobody. */
 bool lk_book_may_resume (const lk_lock *lock);
 
 /*  The one that is there now goes on with it, by the lease that it has now. */

@@ -40,25 +40,37 @@ set_name (lk_message *message, const lk_lock *lock)
     }
 }
 
+/*  A name of a set, with what it is held by; token 0: it is not. */
 static void
-add_name (lk_message *message, const char *object, size_t len)
+add_name (lk_message *message, lk_name name, uint64_t token, uint64_t key)
 {
     lk_message *row = lk_message_row_new ();
-    lk_object_set (row, name_of (object, len));
+    lk_object_set (row, name);
+    if (token != 0) {
+        lk_message_set_hex (row, "token", token);
+        lk_message_set_hex (row, "key", key);
+    }
     lk_message_add_row (message, "locks", &row);
 }
 
-/*  One name, or those of a set. */
+/*  One name, or those of a set; `held`: and what it is held by. */
 static void
-set_names (lk_message *message, const lk_lock *lock)
+set_names (lk_message *message, const lk_lock *lock, bool held)
 {
     if (lock->other_count == 0) {
         set_name (message, lock);
+        if (held) {
+            lk_message_set_hex (message, "token", lock->token);
+            lk_message_set_hex (message, "key", lock->key);
+        }
         return;
     }
-    add_name (message, lock->object, lock->len);
+    add_name (message, name_of (lock->object, lock->len),
+              held ? lock->token : 0, lock->key);
     for (size_t i = 0; i < lock->other_count; i++) {
-        add_name (message, lock->others[i].object, lock->others[i].len);
+        const lk_further *other = &lock->others[i];
+        add_name (message, name_of (other->object, other->len),
+                  held ? other->token : 0, other->key);
     }
     if (lock->context[0] != '\0') {
         lk_message_set_text (message, "context", lock->context);
@@ -94,18 +106,28 @@ let_wait (lk_message *message, int64_t wait_ms)
                                      : (unsigned) wait_s);
 }
 
+/*  How it ends if we cannot say so. */
+static void
+set_end (lk_message *message, const lk_lock_options *wish)
+{
+    lk_message_set_any (message, "linger", wish->linger_ms);
+    if (wish->guarded) {
+        lk_message_set_flag (message, "guarded", true);
+    }
+}
+
 lk_message *
 lk_letter_lock (const lk_lock *lock, int64_t now_ms)
 {
     const lk_lock_options *wish = &lock->wish;
     lk_message *message = new_letter ("LOCK", lock->serial);
-    set_names (message, lock);
+    set_names (message, lock, false);
     lk_lock_mode_set (message, &wish->mode);
     const int64_t wait_ms = wait_left (wish->wait_ms, lock->asked_at, now_ms);
     lk_message_set_number (message, "wait", wait_ms);
     let_wait (message, wait_ms);
     lk_message_set_number (message, "duration", wish->duration_ms);
-    lk_message_set_any (message, "linger", wish->linger_ms);
+    set_end (message, wish);
     if (wish->key != 0) {
         lk_message_set_hex (message, "key", wish->key);
     }
@@ -127,22 +149,28 @@ lk_letter_change (const lk_lock *lock, int64_t now_ms)
     return message;
 }
 
-/*  What is held, as the lock service knew it that has ended, and until when. */
+/*  What is held, as the lock service knew it that has ended, and until when. Of
+ *  a set no home knows the duration: so it says what is left of that. */
 lk_message *
-lk_letter_resume (const lk_lock *lock)
+lk_letter_resume (const lk_lock *lock, int64_t now_ms)
 {
     const lk_lock_options *wish = &lock->wish;
     lk_lock_mode mode = wish->mode;
     lk_message *message = new_letter ("LOCK", lock->serial);
+    int64_t duration_ms = wish->duration_ms;
     mode.type = lock->type;
-    set_name (message, lock);
+    if (lock->other_count > 0 && duration_ms > 0) {
+        duration_ms = lock->until_ms > now_ms ? lock->until_ms - now_ms : 1;
+    }
+    set_names (message, lock, true);
     lk_lock_mode_set (message, &mode);
-    lk_message_set_hex (message, "token", lock->token);
-    lk_message_set_hex (message, "key", lock->key);
     lk_message_set_number (message, "lease_until",
                            lk_lease_until (lock->lease));
-    lk_message_set_number (message, "duration", wish->duration_ms);
-    lk_message_set_any (message, "linger", wish->linger_ms);
+    lk_message_set_number (message, "duration", duration_ms);
+    set_end (message, wish);
+    if (wish->key != 0 && wish->key == lock->key) {
+        lk_message_set_flag (message, "heir", true); /* as which it came */
+    }
     lk_message_set_number (message, "pid", pid_of (lock));
     return message;
 }
@@ -163,6 +191,14 @@ set_own (lk_message *message, const lk_lock *lock)
     }
 }
 
+static void
+set_now (lk_message *message, const lk_lock *lock)
+{
+    if (lock->now) {
+        lk_message_set_flag (message, "now", true);
+    }
+}
+
 lk_message *
 lk_letter_end (const lk_lock *lock)
 {
@@ -175,11 +211,13 @@ lk_letter_end (const lk_lock *lock)
     case LK_DEED_UNLOCK:
         set_name (message, lock);
         lk_message_set_hex (message, "key", lock->key);
+        set_now (message, lock);
         break;
     case LK_DEED_FORCE:
         set_name (message, lock);
         lk_message_set_flag (message, "force", true);
         lk_message_set_text (message, "reason", lock->reason);
+        set_now (message, lock);
         if (lock->token != 0) {
             lk_message_set_hex (message, "token", lock->token);
         }
@@ -240,12 +278,11 @@ lk_letter_read_first (const lk_message *message, const lk_lock *lock,
 bool
 lk_letter_read_others (const lk_message *message, lk_lock *lock)
 {
-    uint64_t key;
     bool whole = true;
     for (size_t i = 0; whole && i < lock->other_count; i++) {
         lk_further *other = &lock->others[i];
         whole = find_row (message, name_of (other->object, other->len),
-                          &other->token, &key);
+                          &other->token, &other->key);
     }
     return whole;
 }

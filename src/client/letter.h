@@ -18,7 +18,7 @@ lk_message *lk_letter_lock (const lk_lock *lock, int64_t now_ms);
 lk_message *lk_letter_change (const lk_lock *lock, int64_t now_ms);
 
 /*  LOCK of a lock that is held, for a lock service that does not know it. */
-lk_message *lk_letter_resume (const lk_lock *lock);
+lk_message *lk_letter_resume (const lk_lock *lock, int64_t now_ms);
 
 /*  What ends it: UNLOCK of our own request, with its key if that is known; or
  *  UNLOCK by a key, or by force, or LOCKCHECK, as the deed is. */

@@ -10,8 +10,7 @@
 
 #include <string.h>
 
-#define RELEASE_MS 5000      /* how long a release waits for its confirmation */
-#define DEFAULT_SPARE_MS 500 /* where the length of a lease is not known */
+#define RELEASE_MS 5000 /* how long a release waits for its confirmation */
 
 static int64_t
 time_after (int64_t wait_ms)
@@ -326,44 +325,68 @@ check_name (lk_session *self, const lk_lock_name *name)
                            : lk_session_fail (self, LK_INVALID, problem);
 }
 
+static const lk_taking in_time = {0};
+
+static void
+say_stopping (const lk_lock *lock, const lk_taking *how)
+{
+    const lk_waited *waited = &lock->waited;
+    if (how->stopping != NULL) {
+        how->stopping (how->user,
+                       &(lk_stopping) {.host = waited->host,
+                                       .left_ms = waited->left_ms,
+                                       .silent_ms = waited->silent_ms});
+    }
+}
+
 /*  Waits for the answer to what was asked about the lock of others. The entry
  *  is the caller's to discard. */
 static lk_err
-await_answer (lk_session *self, lk_lock *lock, int64_t wait_ms)
+await_answer (lk_session *self, lk_lock *lock, const lk_taking *how,
+              int64_t wait_ms)
 {
+    const int64_t until_ms = time_after (wait_ms);
+    unsigned said = 0;
     lock->session = self;
-    bool closed = await_closed (lock, time_after (wait_ms));
-    lk_err error = closed ? lock->error : LK_TIMEDOUT;
+    while (lock->life != LK_LIFE_CLOSED && lk_clock_ms () < until_ms) {
+        lk_session_wait (self, until_ms);
+        if (lock->waited.said != said) {
+            said = lock->waited.said;
+            say_stopping (lock, how);
+        }
+    }
+    lk_err error = lock->life == LK_LIFE_CLOSED ? lock->error : LK_TIMEDOUT;
     return error == LK_OK ? LK_OK : lk_session_fail (self, error, NULL);
 }
 
 lk_err
 lk_session_unlock (lk_session *self, const lk_lock_name *name, uint64_t key,
-                   int64_t wait_ms)
+                   const lk_taking *how, int64_t wait_ms)
 {
     lk_err error = check_name (self, name);
+    how = how != NULL ? how : &in_time;
     if (error == LK_OK) {
-        lk_lock *lock =
-            lk_book_unlock_by_key (self->book, name, key, lk_clock_ms ());
-        error = await_answer (self, lock, wait_ms);
+        lk_lock *lock = lk_book_unlock_by_key (self->book, name, key, how->now,
+                                               lk_clock_ms ());
+        error = await_answer (self, lock, how, wait_ms);
         lk_book_discard (self->book, lock);
     }
     return error;
 }
 
 lk_err
-lk_session_force (lk_session *self, const lk_lock_name *name, uint64_t token,
-                  const char *reason, int64_t wait_ms)
+lk_session_force (lk_session *self, const lk_lock_name *name,
+                  const lk_taking *how, int64_t wait_ms)
 {
     lk_err error = check_name (self, name);
-    if (error == LK_OK && !lk_wish_is_reason (reason)) {
+    how = how != NULL ? how : &in_time;
+    if (error == LK_OK && !lk_wish_is_reason (how->reason)) {
         error = lk_session_fail (self, LK_INVALID,
                                  "a reason is up to 255 bytes of UTF-8 text");
     }
     if (error == LK_OK) {
-        lk_lock *lock =
-            lk_book_force (self->book, name, token, reason, lk_clock_ms ());
-        error = await_answer (self, lock, wait_ms);
+        lk_lock *lock = lk_book_force (self->book, name, how, lk_clock_ms ());
+        error = await_answer (self, lock, how, wait_ms);
         lk_book_discard (self->book, lock);
     }
     return error;
@@ -378,7 +401,7 @@ lk_session_check (lk_session *self, const lk_lock_name *name, uint64_t token,
         return error;
     }
     lk_lock *lock = lk_book_check (self->book, name, token, lk_clock_ms ());
-    error = await_answer (self, lock, wait_ms);
+    error = await_answer (self, lock, &in_time, wait_ms);
     if (error == LK_OK && newest_p != NULL) {
         *newest_p = lock->newest;
     }
@@ -409,7 +432,7 @@ lk_lock_until (const lk_lock *self)
 int64_t
 lk_lock_spare (const lk_lock *self)
 {
-    return self->lease_ms > 0 ? self->lease_ms / 4 : DEFAULT_SPARE_MS;
+    return lk_book_spare (self);
 }
 
 uint64_t
@@ -488,6 +511,15 @@ lk_lock_token_at (const lk_lock *self, size_t at)
         return 0;
     }
     return at > 0 ? self->others[at - 1].token : self->token;
+}
+
+uint64_t
+lk_lock_key_at (const lk_lock *self, size_t at)
+{
+    if (at > self->other_count) {
+        return 0;
+    }
+    return at > 0 ? self->others[at - 1].key : self->key;
 }
 
 void

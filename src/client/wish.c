@@ -151,9 +151,9 @@ lk_wish_check_set (const lk_object_name *names, size_t count,
         return "a set has no name twice";
     }
     if (mode->lenient || mode->is_static || mode->quiet_ms > 0
-        || options->linger_ms > 0 || options->reentrant || options->key != 0) {
+        || options->reentrant || options->key != 0) {
         return "a set is not lenient, static or re-entrant, has no quiet time, "
-               "does not linger, and is not taken over with a key";
+               "and is not taken over with a key";
     }
     return NULL;
 }

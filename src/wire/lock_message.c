@@ -43,6 +43,7 @@ static const char *const names[LK_MSG_COUNT] = {
     [LK_MSG_UNLOCK] = "unlock",       [LK_MSG_LOCKED] = "locked",
     [LK_MSG_UNLOCKED] = "unlocked",   [LK_MSG_LOCKFAILED] = "lockfailed",
     [LK_MSG_CHECK] = "check",         [LK_MSG_CHECKED] = "checked",
+    [LK_MSG_STOPPING] = "stopping",   [LK_MSG_PENDING] = "pending",
     [LK_MSG_REPORT] = "report",       [LK_MSG_REPORTED] = "reported",
     [LK_MSG_AUDIT] = "audit",         [LK_MSG_AUDITED] = "audited",
     [LK_MSG_ALERT] = "alert",         [LK_MSG_ALERTED] = "alerted",

@@ -182,7 +182,9 @@ typedef struct {
     X (LK_MSG_AUDIT, "LOCKTICKETS", false)                                     \
     X (LK_MSG_AUDITED, "LOCKTICKETS", true)                                    \
     X (LK_MSG_ALERT, "LOCKALERT", false)                                       \
-    X (LK_MSG_ALERTED, "LOCKALERT", true)
+    X (LK_MSG_ALERTED, "LOCKALERT", true)                                      \
+    X (LK_MSG_STOPPING, "LOCKSTOPPING", false)                                 \
+    X (LK_MSG_PENDING, "LOCKSTOPPING", true)
 /*  Where command and answer are equal, the field "stage" of the body tells
  *  them apart: the lower-case rest of the kind's name ("sitting", "fill",
  *  "ops", "audit", ...). lk_lock_encode () writes it always. */
@@ -316,9 +318,12 @@ typedef struct {
                        UNLOCK: unless it is kept */
     bool resume; /* LOCK: is held already, of a former session; UNLOCK: or may
                        be */
-    bool by_key; /* UNLOCK: whoever holds it with ticket.key */
-    bool force;  /* UNLOCK: an operator's; */
+    bool heir; /* resume: was taken over by its key, from another application */
+    bool by_key;    /* UNLOCK: whoever holds it with ticket.key */
+    bool force;     /* UNLOCK: an operator's; */
     lk_name reason; /* ... and what he says */
+    bool now;       /* UNLOCK by key or force: not when its holder has stopped,
+                       but at once */
     int64_t at;     /* sender's clock */
 } lk_msg_request;
 
@@ -346,6 +351,18 @@ typedef struct {
     bool held;       /* CHECKED: somebody holds the object with it */
     uint64_t newest; /* CHECKED: the highest that anybody holds it with; 0 */
 } lk_msg_check;      /* CHECK, CHECKED */
+
+/*  A lock that is to end for somebody's request, as soon as its holder has
+ *  stopped what it does. */
+typedef struct {
+    lk_request_id request; /* STOPPING: of the lock; PENDING: that waits */
+    lk_name object;
+    uint64_t token;    /* STOPPING: the lock's */
+    lk_host host;      /* PENDING: the holder's */
+    int64_t left_ms;   /* then it is over at the latest; -1: not known */
+    int64_t silent_ms; /* PENDING: so long was nothing heard of the host; -1: it
+                          is heard */
+} lk_msg_stopping;
 
 typedef struct {
     uint64_t session;
@@ -407,6 +424,7 @@ typedef struct {
         lk_msg_request request;
         lk_msg_reply reply;
         lk_msg_check check;
+        lk_msg_stopping stopping;
         lk_msg_report report;
         lk_msg_audit audit;
         lk_msg_alert alert;

@@ -264,6 +264,7 @@ lock_fields (lk_fields *f, lk_lock_message *message)
         lk_field_hex (f, "token", &request->ticket.token);
         lk_field_hex (f, "key", &request->ticket.key);
     }
+    lk_field_flag_if_set (f, "heir", &request->heir);
     lk_field_clock (f, "at", &request->at);
 }
 
@@ -275,12 +276,14 @@ unlock_fields (lk_fields *f, lk_lock_message *message)
     lk_field_object (f, &request->ticket.object);
     lk_field_flag_if_set (f, "keep", &request->keep);
     lk_field_flag_if_set (f, "resume", &request->resume);
+    lk_field_flag_if_set (f, "heir", &request->heir);
     lk_field_flag (f, "by_key", &request->by_key);
     lk_field_flag_if_set (f, "force", &request->force);
     if (request->force) {
         lk_field_hex (f, "token", &request->ticket.token);
         lk_field_text (f, "reason", &request->reason, LK_REASON_MAX);
     }
+    lk_field_flag_if_set (f, "now", &request->now);
     lk_field_hex (f, "key", &request->ticket.key);
     lk_field_text (f, "owner", &request->ticket.owner, LK_ADDRESS_LEN_MAX);
     lk_field_clock (f, "at", &request->at);
@@ -349,6 +352,27 @@ checked_fields (lk_fields *f, lk_lock_message *message)
     check_fields (f, message);
     lk_field_flag (f, "held", &message->as.check.held);
     lk_field_hex (f, "newest", &message->as.check.newest);
+}
+
+static void
+stopping_fields (lk_fields *f, lk_lock_message *message)
+{
+    lk_msg_stopping *stopping = &message->as.stopping;
+    lk_field_request (f, "request", &stopping->request);
+    lk_field_object (f, &stopping->object);
+    lk_field_hex (f, "token", &stopping->token);
+    lk_field_span (f, "left_ms", &stopping->left_ms, 0);
+}
+
+static void
+pending_fields (lk_fields *f, lk_lock_message *message)
+{
+    lk_msg_stopping *stopping = &message->as.stopping;
+    lk_field_request (f, "request", &stopping->request);
+    lk_field_object (f, &stopping->object);
+    lk_field_host (f, "host", &stopping->host);
+    lk_field_span (f, "left_ms", &stopping->left_ms, -1);
+    lk_field_span (f, "silent_ms", &stopping->silent_ms, -1);
 }
 
 /*  -------------------------------------------------------- sessions */
@@ -445,6 +469,8 @@ static void (*const shapes[LK_MSG_COUNT]) (lk_fields *, lk_lock_message *) = {
     [LK_MSG_LOCKFAILED] = lockfailed_fields,
     [LK_MSG_CHECK] = check_fields,
     [LK_MSG_CHECKED] = checked_fields,
+    [LK_MSG_STOPPING] = stopping_fields,
+    [LK_MSG_PENDING] = pending_fields,
     [LK_MSG_REPORT] = report_fields,
     [LK_MSG_REPORTED] = reported_fields,
     [LK_MSG_AUDIT] = audit_fields,

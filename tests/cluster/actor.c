@@ -295,10 +295,11 @@ do_with_others (void)
     uint64_t newest = 0;
     if (strcmp (word[0], "unlock") == 0) {
         say (lk_session_unlock (session, &name, strtoull (word[2], NULL, 16),
-                                30000));
+                                NULL, 30000));
     } else if (strcmp (word[0], "force") == 0) {
-        say (lk_session_force (session, &name, strtoull (word[2], NULL, 10),
-                               word[3], 30000));
+        const lk_taking how = {.token = strtoull (word[2], NULL, 10),
+                               .reason = word[3]};
+        say (lk_session_force (session, &name, &how, 30000));
     } else {
         lk_err error = lk_session_check (
             session, &name, strtoull (word[2], NULL, 10), 30000, &newest);

@@ -344,7 +344,7 @@ unlock (void)
     const lk_lock_options options = options_from (3);
     const lk_lock_name it = {object.data, object.len, options.context};
     say_error (lk_session_unlock (session, &it, strtoull (word[2], NULL, 16),
-                                  HANG_MS));
+                                  NULL, HANG_MS));
 }
 
 static void
@@ -352,8 +352,8 @@ force (void)
 {
     const name object = name_of (word[1]);
     const lk_lock_name it = {object.data, object.len, NULL};
-    say_error (lk_session_force (session, &it, 0, words > 2 ? word[2] : NULL,
-                                 HANG_MS));
+    const lk_taking how = {.reason = words > 2 ? word[2] : NULL};
+    say_error (lk_session_force (session, &it, &how, HANG_MS));
 }
 
 static void

@@ -157,12 +157,15 @@ begin_deed (world *self)
     }
     switch (number % 3) {
     case 0:
-        deed =
-            lk_book_unlock_by_key (self->book, &stranger, number, self->now_ms);
+        deed = lk_book_unlock_by_key (self->book, &stranger, number, number & 4,
+                                      self->now_ms);
         break;
     case 1:
-        deed = lk_book_force (self->book, &stranger, number & 4,
-                              number & 8 ? "why" : NULL, self->now_ms);
+        deed = lk_book_force (self->book, &stranger,
+                              &(lk_taking) {.token = number & 4,
+                                            .reason = number & 8 ? "why" : NULL,
+                                            .now = number & 16},
+                              self->now_ms);
         break;
     default:
         deed = lk_book_check (self->book, &stranger, number, self->now_ms);

@@ -112,6 +112,13 @@ check_answer (const lk_answer *answer)
         LK_ASSERT (answer->reason.size <= LK_REASON_MAX);
         break;
     case LK_ANSWER_JEOPARDY:
+        LK_ASSERT (answer->error == LK_OK || answer->error == LK_ISOLATED
+                   || answer->error == LK_QUORUM);
+        break;
+    case LK_ANSWER_PENDING:
+        LK_ASSERT (answer->left_ms >= 0);
+        LK_ASSERT (answer->host < LK_HOSTS_MAX);
+        break;
     case LK_ANSWER_CHECKED:
         LK_ASSERT (answer->error == LK_OK);
         break;

@@ -42,6 +42,9 @@ lk_hostile_object_of (lk_lock_message *message)
     case LK_MSG_CHECK:
     case LK_MSG_CHECKED:
         return &message->as.check.object;
+    case LK_MSG_STOPPING:
+    case LK_MSG_PENDING:
+        return &message->as.stopping.object;
     default:
         return NULL;
     }
@@ -286,6 +289,7 @@ typedef struct {
 #define REQUESTS (K (LOCK) | K (UNLOCK))
 #define REPLIES (K (LOCKED) | K (UNLOCKED) | K (LOCKFAILED))
 #define CHECKS (K (CHECK) | K (CHECKED))
+#define STOPS (K (STOPPING) | K (PENDING))
 #define REPORTS (K (REPORT) | K (REPORTED))
 #define AUDITS (K (AUDIT) | K (AUDITED))
 #define ALERTS (K (ALERT) | K (ALERTED))
@@ -371,6 +375,7 @@ static const field fields[] = {
     FIELD (K (LOCK), TICKETS, as.request),
     FIELD (K (UNLOCK), FLAG, as.request.by_key),
     FIELD (K (UNLOCK), FLAG, as.request.force),
+    FIELD (K (UNLOCK), FLAG, as.request.now),
     FIELD (K (UNLOCK), HEX, as.request.ticket.token),
     FIELD (K (UNLOCK), REASON, as.request.reason),
     FIELD (REPLIES, REQUEST, as.reply.request),
@@ -390,6 +395,13 @@ static const field fields[] = {
     FIELD (CHECKS, HEX, as.check.token),
     FIELD (K (CHECKED), FLAG, as.check.held),
     FIELD (K (CHECKED), HEX, as.check.newest),
+    FIELD (REQUESTS, FLAG, as.request.heir),
+    FIELD (STOPS, REQUEST, as.stopping.request),
+    FIELD (STOPS, OBJECT, as.stopping.object),
+    FIELD (K (STOPPING), HEX, as.stopping.token),
+    FIELD (STOPS, COUNT, as.stopping.left_ms),
+    FIELD (K (PENDING), HOST, as.stopping.host),
+    FIELD (K (PENDING), COUNT, as.stopping.silent_ms),
     FIELD (REPORTS, COUNT, as.report.session),
     FIELD (REPORTS, PLACE, as.report.home),
     FIELD (REPORTS, COUNT, as.report.part),

@@ -113,6 +113,10 @@ lk_lock_message_copy (lk_lock_message *copy, const lk_lock_message *source)
     case LK_MSG_CHECKED:
         name_own (&copy->as.check.object);
         break;
+    case LK_MSG_STOPPING:
+    case LK_MSG_PENDING:
+        name_own (&copy->as.stopping.object);
+        break;
     case LK_MSG_AUDIT:
     case LK_MSG_AUDITED:
         name_own (&copy->as.audit.object);
@@ -152,6 +156,10 @@ lk_lock_message_clear (lk_lock_message *self)
     case LK_MSG_CHECK:
     case LK_MSG_CHECKED:
         name_clear (&self->as.check.object);
+        break;
+    case LK_MSG_STOPPING:
+    case LK_MSG_PENDING:
+        name_clear (&self->as.stopping.object);
         break;
     case LK_MSG_AUDIT:
     case LK_MSG_AUDITED:

@@ -64,6 +64,10 @@ lk_refusal_message (const char *from, const char *command, uint64_t serial,
 #define NO_FLAG(name) FIELD (name, "is neither true nor false")
 #define NO_HEX(name) FIELD (name, "is not 16 hexadecimal digits")
 #define NO_SET(name) FIELD (name, "is not for several locks at once")
+#define CLAIM "'token': '00000000000000aa', 'key': '00000000000000bb'"
+#define NO_CLAIM                                                               \
+    FIELD ("locks", "has an item without a token and a key of 16 hexadecimal " \
+                    "digits each")
 #define LONG(name) FIELD (name, "is too long")
 #define BOTH(name, other) FIELD (name, "is there, and so is '" other "'")
 #define NO_NAME FIELD ("object", "is missing or empty")
@@ -107,6 +111,8 @@ const lk_refusal lk_refusals[] = {
     PLAIN ("'pid': 4294967296", NO_RANGE ("pid")),
     PLAIN ("'linger': {}", NO_NUMBER ("linger")),
     PLAIN ("'linger': -1", NO_RANGE ("linger")),
+    PLAIN ("'guarded': 1", NO_FLAG ("guarded")),
+    PLAIN ("'heir': true", FIELD ("heir", "needs 'token', and one lock")),
     PLAIN ("'turn': true", NO_NUMBER ("turn")),
     PLAIN ("'turn': -1", NO_RANGE ("turn")),
     PLAIN ("'turn': 4294967296", NO_RANGE ("turn")),
@@ -185,7 +191,16 @@ const lk_refusal lk_refusals[] = {
     SET ("'object_hex': '00'", BOTH ("object_hex", "locks")),
     SET ("'turn': 1", NO_SET ("turn")),
     SET ("'key': '00000000000000aa'", NO_SET ("key")),
-    SET ("'linger': 1", NO_SET ("linger")),
+    LOCK ("'locks': [{'object': 'o', 'token': '00000000000000aa'}]", NO_CLAIM),
+    LOCK ("'locks': [{'object': 'o', 'token': '0000000000000000', "
+          "'key': '00000000000000aa'}]",
+          NO_CLAIM),
+    LOCK ("'locks': [{'object': 'o', " CLAIM "}, {'object': 'p'}], "
+          "'lease_until': 1",
+          FIELD ("locks", "has items with a token, and some without")),
+    LOCK ("'locks': [{'object': 'o', " CLAIM "}, {'object': 'p', " CLAIM "}]",
+          FIELD ("lease_until", "is missing, and 'token' is there")),
+    SET ("'token': '00000000000000aa', 'lease_until': 1", NO_SET ("token")),
     SET ("'policy': 'soft', 'quiet': 1", NO_SET ("quiet")),
     SET ("'lenient': true", NO_SET ("lenient")),
     SET ("'static': true", NO_SET ("static")),
@@ -203,6 +218,9 @@ const lk_refusal lk_refusals[] = {
     UNLOCK ("'object': 'o', 'request': 1, 'wait': -2", NO_RANGE ("wait")),
     UNLOCK ("'force': true", NO_NAME),
     UNLOCK ("'object': 'o', 'force': 1", NO_FLAG ("force")),
+    UNLOCK ("'object': 'o', 'force': true, 'now': 1", NO_FLAG ("now")),
+    UNLOCK ("'object': 'o', 'request': 1, 'now': true",
+            FIELD ("now", "needs 'key' or 'force'")),
     FORCE ("'key': '00000000000000aa'", BOTH ("key", "force")),
     FORCE ("'request': 1", BOTH ("request", "force")),
     FORCE ("'token': 'aa'", NO_HEX ("token")),

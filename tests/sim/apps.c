@@ -186,6 +186,7 @@ sim_apps_give_back (sim_world *world, uint8_t host, sim_app *app,
 {
     sim_tell (world, host, "app %u gives back request %llu", app->number,
               (unsigned long long) request->serial);
+    sim_checker_disowns (&world->checker, sim_who_is (host, app, request));
     sim_checker_ended (&world->checker, sim_who_is (host, app, request));
     request->expired = request->state == SIM_REQUEST_EXPIRED;
     request->state = SIM_REQUEST_LEAVING;

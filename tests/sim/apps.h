@@ -60,6 +60,7 @@ typedef struct {
     int64_t orphan_clock; /* ... and by its host's clock */
     bool delivered;       /* the service has got the LOCK, or UNLOCK */
     bool made_up;         /* KEY: nobody ever had that key */
+    bool now;             /* KEY, FORCE: at once */
     lk_lock_mode mode;    /* as asked for */
     int64_t linger_ms;
     uint64_t heir_of; /* key of a lock that lingers, it is hoped */
@@ -103,6 +104,7 @@ typedef struct {
     int lenient;
     int stored; /* ... of units say how many there are for all */
     int force;
+    int oust; /* of ends by key or force are to be at once */
     int check;
 } sim_habits;
 

@@ -46,6 +46,7 @@ sim_kinds_draw (sim_world *world, sim_habits *habits)
     habits->lenient = now_and_then (world, 400, 500);
     habits->stored = now_and_then (world, 500, 400);
     habits->force = now_and_then (world, 600, 10);
+    habits->oust = now_and_then (world, 850, 400);
     habits->check = now_and_then (world, 500, 60);
     if (world->options.script) { /* all of it, and often */
         habits->change = 300;
@@ -186,16 +187,21 @@ void
 sim_kinds_unlock (sim_world *world, uint8_t host, sim_app *app,
                   sim_request *request, const sim_left *left)
 {
-    *request = (sim_request) {.state = SIM_REQUEST_KEY,
-                              .serial = ++world->apps.last_serial,
-                              .object = left->object,
-                              .wait_ms = -1,
-                              .key = left->key};
+    *request =
+        (sim_request) {.state = SIM_REQUEST_KEY,
+                       .serial = ++world->apps.last_serial,
+                       .object = left->object,
+                       .wait_ms = -1,
+                       .key = left->key,
+                       .now = sim_chance (world, world->apps.habits.oust)};
     world->totals.keys++;
     sim_tell (world, host, "app %u unlocks %s by key: request %llu",
               app->number, sim_object_word (left->object).data,
               (unsigned long long) request->serial);
     sim_checker_key_used (&world->checker, request->key);
+    if (request->now) {
+        sim_checker_key_ousts (&world->checker, request->key);
+    }
     sim_call_send (world, host, app, request, LK_ON_UNLOCK_BY_KEY);
 }
 
@@ -204,6 +210,7 @@ static void
 ask_of_token (sim_world *world, uint8_t host, sim_app *app,
               sim_request *request, lk_event_type type)
 {
+    const sim_habits *habits = &world->apps.habits;
     uint8_t object = (uint8_t) sim_between (world, 0, SIM_OBJECTS - 1);
     uint64_t token = world->apps.posted_token[object];
 
@@ -224,6 +231,10 @@ ask_of_token (sim_world *world, uint8_t host, sim_app *app,
     if (type == LK_ON_FORCE) {
         world->totals.forces++;
         sim_checker_forces (&world->checker, sim_object_name (object));
+        request->now = sim_chance (world, habits->oust);
+        if (request->now) {
+            sim_checker_ousts (&world->checker, sim_object_name (object));
+        }
     }
     sim_call_send (world, host, app, request, type);
 }

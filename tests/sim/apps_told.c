@@ -354,11 +354,25 @@ told_jeopardy (sim_world *world, sim_who who, sim_request *request,
     request->danger = answer->danger;
 }
 
+/*  Of what somebody else holds. */
+static void
+told_pending (sim_world *world, sim_who who, const sim_request *request)
+{
+    if (request->state != SIM_REQUEST_KEY
+        && request->state != SIM_REQUEST_FORCE) {
+        sim_checker_fail (&world->checker,
+                          "STOPPING told to request %llu of h%d, which ends "
+                          "nobody's lock",
+                          (unsigned long long) who.serial, who.host);
+    }
+}
+
 static void
 show_answer (sim_world *world, sim_who who, const lk_answer *answer)
 {
-    static const char *const kinds[] = {"LOCKED", "LOCKFAILED", "UNLOCKED",
-                                        "LOCKJEOPARDY", "LOCKCHECK"};
+    static const char *const kinds[] = {"LOCKED",       "LOCKFAILED",
+                                        "UNLOCKED",     "LOCKJEOPARDY",
+                                        "LOCKSTOPPING", "LOCKCHECK"};
 
     sim_tell (world, who.host,
               "app %u is told %s of request %llu: %s, token "
@@ -415,6 +429,9 @@ sim_apps_answered (sim_world *world, uint8_t host, const lk_answer *answer)
         break;
     case LK_ANSWER_JEOPARDY:
         told_jeopardy (world, who, request, answer);
+        break;
+    case LK_ANSWER_PENDING:
+        told_pending (world, who, request);
         break;
     case LK_ANSWER_CHECKED:
         told_checked (world, request, answer);

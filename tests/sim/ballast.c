@@ -108,6 +108,7 @@ sim_ballast_answered (sim_world *world, uint8_t host, const lk_answer *answer)
         self->held--;
         break;
     case LK_ANSWER_JEOPARDY:
+    case LK_ANSWER_PENDING:
     case LK_ANSWER_CHECKED:
         break;
     }

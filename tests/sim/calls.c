@@ -68,6 +68,7 @@ fill_in (sim_call *call, const sim_request *request)
     said->mode = request->mode;
     said->linger_ms = request->linger_ms;
     said->reason = sim_object_word (request->object); /* any words will do */
+    said->now = request->now;
     said->rest_count = request->rest_count;
     for (size_t i = 0; i < request->rest_count; i++) {
         call->rest[i] = sim_object_name (request->rest[i]);
@@ -77,6 +78,7 @@ fill_in (sim_call *call, const sim_request *request)
     } else if (call->type == LK_ON_LOCK) {
         said->key = request->key;
         said->lease_until_ms = request->orphan_clock;
+        said->heir = request->heir_of != 0 && request->heir_of == request->key;
         said->mode.type = request->type;
     }
     if (request->changing) {

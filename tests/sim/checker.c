@@ -210,8 +210,24 @@ is_in_force (const sim_checker *self, const sim_claim *claim)
     return !sim_claim_forlorn (self, claim) && !sim_claim_taken (self, claim);
 }
 
+/*  Its lock was taken away at once, or that of its set. */
 bool
-sim_claim_believed (const sim_checker *self, const sim_claim *claim)
+sim_claim_ousted (const sim_checker *self, const sim_claim *claim)
+{
+    for (size_t i = 0; i < self->claim_count; i++) {
+        const sim_claim *other = &self->claim[i];
+        const int64_t at = self->object[other->object].ousted_at;
+        if ((other == claim
+             || (claim->in_set && same_request (&other->who, &claim->who)))
+            && (other->ousted || (at > 0 && at + FORCE_MS > self->now))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+sim_claim_acts (const sim_checker *self, const sim_claim *claim)
 {
     if (!claim->held || claim->expired || claim->lingers_until != 0) {
         return false;
@@ -219,6 +235,12 @@ sim_claim_believed (const sim_checker *self, const sim_claim *claim)
     return claim->reckons
                ? self->now < claim->own_until
                : self->now < claim->until && is_in_force (self, claim);
+}
+
+bool
+sim_claim_believed (const sim_checker *self, const sim_claim *claim)
+{
+    return sim_claim_acts (self, claim) && !sim_claim_ousted (self, claim);
 }
 
 bool
@@ -411,11 +433,12 @@ void
 sim_checker_works (sim_checker *self, sim_who who, lk_name object,
                    lk_lock_type type, int64_t until)
 {
+    const uint8_t named = sim_checker_need_object (self, object);
     sim_work *place = NULL;
 
     for (size_t i = 0; i < SIM_WORKS_MAX; i++) {
         sim_work *work = &self->work[i];
-        if (same_app (work->who, who)) {
+        if (same_app (work->who, who) && work->object == named) {
             place = work;
             break;
         }
@@ -424,10 +447,8 @@ sim_checker_works (sim_checker *self, sim_who who, lk_name object,
         }
     }
     if (place) {
-        *place = (sim_work) {.who = who,
-                             .object = sim_checker_need_object (self, object),
-                             .type = type,
-                             .until = until};
+        *place = (sim_work) {
+            .who = who, .object = named, .type = type, .until = until};
     }
 }
 

@@ -25,7 +25,7 @@
 #define SIM_HOSTS_MAX 12
 #define SIM_OBJECTS_MAX 8
 #define SIM_CLAIMS_MAX 256
-#define SIM_WORKS_MAX 16
+#define SIM_WORKS_MAX 48
 #define SIM_DECREES_MAX 512
 #define SIM_RETURNED_MAX 16
 #define SIM_PAST_MAX 32
@@ -77,7 +77,8 @@ typedef struct {
     int64_t key_done_at;   /* ... and was told that it is done; 0: not yet */
     uint64_t found;        /* in that look into a table */
     uint32_t stored_bound; /* of its ticket, when it was found */
-    bool key_used;         /* somebody asked for its end with its key */
+    bool key_used;         /* somebody asked for its end with its key ... */
+    bool ousted;           /* ... at once */
     bool expired;          /* was told that its duration is over, or nobody
                               could be told, and it is another's now */
     int64_t expired_at;
@@ -148,11 +149,20 @@ typedef struct {
     lk_hosts sees; /* which says that it hears these */
 } sim_hearing;
 
+/*  A session of a host, as its services published its lease. */
+#define SIM_SESSIONS_MAX 6
+typedef struct {
+    uint64_t number; /* 0: none */
+    int64_t ends_at;
+    bool ended; /* ... by its service, ahead of time */
+} sim_session;
+
 /*  What is known of a host's lock service. */
 typedef struct {
     uint32_t process;
     uint64_t session;
     int64_t lease_until;
+    sim_session sessions[SIM_SESSIONS_MAX];
     lk_facts facts;  /* on its disk */
     lk_term table;   /* of its last ping */
     uint8_t reclaim; /* of its last ping */
@@ -192,6 +202,7 @@ typedef struct {
     int64_t shared_at;  /* held shared by somebody who believed in it */
     int64_t wanted_at;  /* somebody waited who does no more */
     int64_t forced_at;  /* an operator asked for its end */
+    int64_t ousted_at;  /* ... at once, whoever believes in it */
     int64_t lingers_until; /* ... maybe, behind one who waited and is gone */
     int64_t vanished_at;   /* some leader's table lost a holder */
     sim_past past[SIM_PAST_MAX]; /* a ring */
@@ -252,7 +263,8 @@ typedef struct {
     int64_t settled_at;   /* since then nothing is amiss; 0: not so */
     uint64_t grants;
     uint64_t takeovers;
-    int64_t silent_ms; /* from when on a host is out of reach; 0: never */
+    int64_t silent_ms;   /* from when on a host is out of reach; 0: never */
+    int64_t stopping_ms; /* that holders have to stop; 0: is not judged */
     uint64_t reclaims;
     uint64_t elections;
 } sim_checker;
@@ -331,8 +343,10 @@ void sim_checker_answered (sim_checker *self, sim_who who);
 void sim_checker_ending (sim_checker *self, sim_who who);
 
 /*  Its application reckons by itself until when it may act as the holder, with
- *  what it has heard and can see so far; 0: not at all. */
-void sim_checker_believes (sim_checker *self, sim_who who, int64_t until);
+ *  what it has heard and can see so far; 0: not at all. While it is `paused`
+ *  nobody reads that: it may be over, and come back. */
+void sim_checker_believes (sim_checker *self, sim_who who, int64_t until,
+                           bool paused);
 
 /*  Nothing has been amiss for long: nobody may wait so long for what nobody
  *  has, unless it is a host that is not alive. To be asked every now and
@@ -341,6 +355,10 @@ void sim_checker_idle (sim_checker *self, lk_hosts alive, int64_t ms);
 
 /*  A register took a new value: the one after that which its writer read. */
 void sim_checker_updated (sim_checker *self, lk_name object, uint64_t value);
+
+/*  It gives back what it takes over, although it was not told yet that it has
+ *  that. */
+void sim_checker_disowns (sim_checker *self, sim_who who);
 
 /*  The application gave it back, or was told that it failed or is lost. */
 void sim_checker_ended (sim_checker *self, sim_who who);
@@ -365,6 +383,11 @@ void sim_checker_returned (sim_checker *self, uint64_t key, uint64_t token);
 
 /*  Somebody asks for the end of a lock with this key, right or wrong. */
 void sim_checker_key_used (sim_checker *self, uint64_t key);
+
+/*  The same at once: nobody waits for those who believe in it. With that key;
+ *  or any lock of an object. */
+void sim_checker_key_ousts (sim_checker *self, uint64_t key);
+void sim_checker_ousts (sim_checker *self, lk_name object);
 
 /*  They were told that it is done. */
 void sim_checker_key_done (sim_checker *self, uint64_t key);
@@ -403,6 +426,14 @@ void sim_checker_service_gone (sim_checker *self, uint8_t host, bool reboot);
 /*  It published the end of its lease; 0: over. */
 void sim_checker_lease (sim_checker *self, uint8_t host, uint64_t session,
                         int64_t until);
+
+/*  checker_closing.c: the same of the lease, for who may call a session closed;
+ *  the host's applications are gone; it calls sessions closed, up to that one.
+ */
+void sim_checker_note_lease (sim_checker *self, uint8_t host, uint64_t session,
+                             int64_t until);
+void sim_checker_forget_sessions (sim_checker *self, uint8_t host);
+void sim_checker_closes (sim_checker *self, uint8_t host, uint64_t closed);
 
 /*  It wrote these facts to its disk; `first` when the world begins. */
 void sim_checker_facts (sim_checker *self, uint8_t host, const lk_facts *facts,
@@ -468,7 +499,10 @@ const lk_decree *sim_checker_latest (const sim_checker *self);
 /*  The name of one without its zone and context; overwritten by the next. */
 const char *sim_checker_title (const sim_checker *self, uint8_t object);
 
-/*  Whether the lock of a claim is believed in now; or owed. */
+/*  Whether its application acts as the holder now; and nobody accepted that
+ *  there may be two, so that it is believed in; or it is owed. */
+bool sim_claim_acts (const sim_checker *self, const sim_claim *claim);
+bool sim_claim_ousted (const sim_checker *self, const sim_claim *claim);
 bool sim_claim_believed (const sim_checker *self, const sim_claim *claim);
 bool sim_claim_owed (const sim_checker *self, const sim_claim *claim);
 

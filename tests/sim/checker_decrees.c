@@ -241,6 +241,7 @@ sim_checker_sent (sim_checker *self, uint8_t host,
     switch (message->kind) {
     case LK_MSG_PING:
         check_ping (self, host, &message->as.ping);
+        sim_checker_closes (self, host, message->as.ping.closed);
         break;
     case LK_MSG_VOTED:
         if (sim_term_compare (facts->promised, message->term) != 0) {

@@ -26,6 +26,22 @@ sim_checker_ended (sim_checker *self, sim_who who)
 }
 
 void
+sim_checker_disowns (sim_checker *self, sim_who who)
+{
+    const sim_claim *heir = sim_checker_next_claim (self, who, NULL);
+    const uint64_t key = heir ? heir->heir_of : 0;
+    const lk_lock_type type = heir ? heir->mode.type : LK_EXCLUSIVE;
+
+    for (size_t i = self->claim_count; key != 0 && i-- > 0;) {
+        sim_claim *claim = &self->claim[i];
+        if (claim->held && claim->key == key && claim->lingers_until != 0
+            && claim->mode.type == type) {
+            sim_checker_drop (self, claim);
+        }
+    }
+}
+
+void
 sim_checker_timed_out (sim_checker *self, sim_who who)
 {
     const sim_claim *claim = sim_checker_next_claim (self, who, NULL);
@@ -93,6 +109,21 @@ sim_checker_key_used (sim_checker *self, uint64_t key)
 }
 
 void
+sim_checker_key_ousts (sim_checker *self, uint64_t key)
+{
+    for (size_t i = 0; i < self->claim_count; i++) {
+        sim_claim *claim = &self->claim[i];
+        claim->ousted |= claim->held && claim->key == key;
+    }
+}
+
+void
+sim_checker_ousts (sim_checker *self, lk_name object)
+{
+    self->object[sim_checker_need_object (self, object)].ousted_at = self->now;
+}
+
+void
 sim_checker_key_done (sim_checker *self, uint64_t key)
 {
     for (size_t i = self->claim_count; i-- > 0;) {
@@ -112,11 +143,6 @@ sim_checker_forces (sim_checker *self, lk_name object)
     uint8_t place = sim_checker_need_object (self, object);
 
     self->object[place].forced_at = self->now;
-    for (size_t i = 0; i < SIM_WORKS_MAX; i++) {
-        if (self->work[i].object == place) {
-            self->work[i].until = 0; /* nobody waits for them */
-        }
-    }
 }
 
 void
@@ -241,7 +267,7 @@ leave (sim_checker *self, sim_claim *claim)
     note_unread (self, claim);
     if (claim->kept) {
         claim->orphan = true;
-    } else if (claim->linger_ms > 0 && sim_claim_believed (self, claim)) {
+    } else if (claim->linger_ms > 0 && sim_claim_acts (self, claim)) {
         claim->lingers_until = self->now + claim->linger_ms;
     } else {
         sim_checker_drop (self, claim);
@@ -317,6 +343,7 @@ sim_checker_service_gone (sim_checker *self, uint8_t host, bool reboot)
     }
     if (reboot) {
         end_works (self, host, ALL_APPS);
+        sim_checker_forget_sessions (self, host);
     }
     sim_said_forget (self);
     service->process++;
@@ -355,6 +382,7 @@ sim_checker_lease (sim_checker *self, uint8_t host, uint64_t session,
                           "disk",
                           host, (unsigned long long) session);
     }
+    sim_checker_note_lease (self, host, session, until);
     if (until == 0 || session != service->session) {
         end_session (self, host);
     }
@@ -370,13 +398,14 @@ sim_checker_lease (sim_checker *self, uint8_t host, uint64_t session,
 }
 
 void
-sim_checker_believes (sim_checker *self, sim_who who, int64_t until)
+sim_checker_believes (sim_checker *self, sim_who who, int64_t until,
+                      bool paused)
 {
     sim_claim *claim = NULL;
 
     while ((claim = sim_checker_next_claim (self, who, claim))) {
-        if (claim->held && claim->reckons && self->now >= claim->own_until
-            && self->now < until) {
+        if (claim->held && claim->reckons && !paused
+            && self->now >= claim->own_until && self->now < until) {
             sim_checker_fail (self,
                               "BACK: request %llu of h%d is believed in again",
                               (unsigned long long) who.serial, who.host);

@@ -10,6 +10,8 @@
 
 #include "checker.h"
 
+#define OUST_MS 60000 /* an operator's word may take as long to be heard */
+
 /*  -------------------------------------------------------- together */
 
 bool
@@ -182,7 +184,7 @@ check_quiet (sim_checker *self, const sim_claim *claim)
 }
 
 /*  Rule 2: of those that exclude each other, who is told later was granted
- *  later. */
+ *  later; but for one that was taken away at once. */
 void
 sim_claim_check_token (sim_checker *self, const sim_claim *claim)
 {
@@ -190,6 +192,7 @@ sim_claim_check_token (sim_checker *self, const sim_claim *claim)
 
     for (int type = 0; type < LK_LOCK_TYPE_COUNT; type++) {
         if (!sim_types_agree (claim->mode.type, (lk_lock_type) type)
+            && !sim_claim_ousted (self, claim)
             && claim->token <= object->last_token[type]) {
             sim_checker_fail (self,
                               "TOKEN of %s does not grow: %llx after %llx",
@@ -231,14 +234,14 @@ same_app (sim_who a, sim_who b)
     return a.host == b.host && a.app == b.app;
 }
 
-/*  Whether its lock was taken away, for which nobody waits: also after its
- *  application was told that its time is over. */
+/*  Nobody waits for it, as an operator wanted. */
 static bool
-is_taken_from (sim_checker *self, const sim_work *work)
+is_ousted (sim_checker *self, const sim_work *work)
 {
     const sim_claim *claim = sim_checker_claim (self, work->who, work->object);
+    const int64_t at = self->object[work->object].ousted_at;
 
-    return claim && sim_claim_taken (self, claim);
+    return (claim && claim->ousted) || (at > 0 && at + OUST_MS > self->now);
 }
 
 static void
@@ -248,8 +251,7 @@ check_no_work (sim_checker *self, const sim_claim *claim)
         const sim_work *work = &self->work[i];
         if (work->object == claim->object && self->now < work->until
             && !sim_types_agree (work->type, claim->mode.type)
-            && !same_app (work->who, claim->who)
-            && !is_taken_from (self, work)) {
+            && !same_app (work->who, claim->who) && !is_ousted (self, work)) {
             sim_checker_fail (self,
                               "STILL WORKING: %s given to h%d, and a child on "
                               "h%d works under it for %lld ms more",

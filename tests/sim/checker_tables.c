@@ -447,21 +447,22 @@ sim_checker_spoils (sim_checker *self, uint8_t host, lk_term term)
 }
 
 static bool
-is_spoilt (const sim_checker *self, uint8_t host)
+is_spoilt (const sim_checker *self, uint8_t host, lk_term term)
 {
     return host == self->spoilt
-           && sim_term_compare (self->service[host].table, self->spoilt_term)
-                  == 0;
+           && sim_term_compare (term, self->spoilt_term) == 0;
 }
 
 /*  Whether the node serves the latest decree, and is past its reclaim. */
 static bool
 is_valid (const sim_checker *self, uint8_t host, const lk_node *node)
 {
-    const sim_service *service = &self->service[host];
+    const lk_table *table = node ? &node->table : NULL;
 
-    return node && service->reclaim == 0 && !is_spoilt (self, host)
-           && sim_term_compare (service->table, sim_checker_latest (self)->term)
+    return table && table->reclaim == 0
+           && !is_spoilt (self, host, table->decree.term)
+           && sim_term_compare (table->decree.term,
+                                sim_checker_latest (self)->term)
                   == 0
            && lk_node_serves (node);
 }

@@ -253,7 +253,10 @@ sim_checker_granted (sim_checker *self, sim_who who, const sim_grant *grant)
 void
 sim_checker_resumed (sim_checker *self, sim_who who, const sim_grant *grant)
 {
-    sim_claim *claim = sim_checker_claim (self, who, SIM_ANY_OBJECT);
+    const uint8_t object = grant->object.size > 0
+                               ? sim_checker_object (self, grant->object)
+                               : SIM_ANY_OBJECT;
+    sim_claim *claim = sim_checker_claim (self, who, object);
 
     if (!claim || !claim->held || grant->key != claim->key
         || (grant->token != claim->token && claim->asked_turn == 0)

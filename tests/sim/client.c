@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define GUARD_MS 200 /* to kill the child of a runner that was killed */
+
 sim_who
 sim_client_who (uint8_t host, const sim_client *client)
 {
@@ -81,7 +83,9 @@ sim_client_begin (sim_world *world, uint8_t host)
     if (sim_chance (world, 300)) {
         return;
     }
-    self->kind = (sim_client_kind) sim_between (world, 0, 2);
+    self->kind = sim_chance (world, 250)   ? SIM_WORKER
+                 : sim_chance (world, 300) ? SIM_WRITER
+                                           : SIM_RUNNER;
     new_life (world, host);
     wake_at (world, host, world->now + sim_between (world, 100, 900));
 }
@@ -106,14 +110,18 @@ sim_clients_clear (sim_world *world)
     memset (&world->clients, 0, sizeof world->clients);
 }
 
-/*  Killed, and its child with it; another one begins. */
+/*  Killed; its child is killed by the guard, in a moment. Another begins. */
 static void
 die (sim_world *world, uint8_t host)
 {
     sim_client *self = &world->clients.item[host];
+    const bool works = sim_child_works (world, host);
 
     sim_tell (world, host, "client %u dies", self->number);
     sim_checker_app_gone (&world->checker, host, self->number);
+    if (works) {
+        sim_child_say (world, host, world->now + GUARD_MS);
+    }
     sim_desk_send (world, host, self->address, NULL);
     end_life (self);
     new_life (world, host);
@@ -175,7 +183,7 @@ sim_client_sees (sim_world *world, uint8_t host)
     if (self->number && self->held) {
         int64_t until = sim_true_time (world, host, lk_book_until (self->lock));
         sim_checker_believes (&world->checker, sim_client_who (host, self),
-                              until);
+                              until, self->paused_clock != 0);
     }
 }
 
@@ -198,7 +206,7 @@ schedule (sim_world *world, uint8_t host)
 
     wake_at (world, host, due <= world->now ? world->now + 1 : due);
     wake_at (world, host, self->deed_at);
-    if (self->child_until > world->now) {
+    if (sim_child_works (world, host)) {
         wake_at (world, host, self->child_until);
     }
 }
@@ -209,6 +217,8 @@ work (sim_world *world, uint8_t host)
     sim_client *self = &world->clients.item[host];
     lk_lock_event event;
 
+    self->paused_clock = 0;
+    sim_child_watch (world, host);
     read_all (world, host);
     while (lk_book_next_event (self->book, &event)) {
         sim_client_told (world, host, &event);
@@ -256,16 +266,11 @@ note_answered (sim_world *world, uint8_t host, const lk_message *message)
     sim_who who = sim_client_who (host, self);
 
     sim_checker_answered (&world->checker, who);
-    if (!lk_message_is (message, "UNLOCKED") || !error) {
-        return;
-    }
-    if (strcmp (error, lk_err_word (LK_TIMEDOUT)) == 0) {
+    if (lk_message_is (message, "UNLOCKED") && error
+        && (strcmp (error, lk_err_word (LK_TIMEDOUT)) == 0
+            || strcmp (error, lk_err_word (LK_FORCED)) == 0
+            || strcmp (error, lk_err_word (LK_RELEASED)) == 0)) {
         sim_checker_ending (&world->checker, who);
-    } else if (strcmp (error, lk_err_word (LK_FORCED)) == 0
-               || strcmp (error, lk_err_word (LK_RELEASED)) == 0) {
-        sim_checker_ending (&world->checker, who);
-        sim_checker_works (&world->checker, who, sim_object_name (self->object),
-                           LK_EXCLUSIVE, 0);
     }
 }
 
@@ -322,15 +327,9 @@ sim_client_service_gone (sim_world *world, uint8_t host, bool reboot)
 }
 
 void
-sim_client_excuse (sim_world *world, uint8_t host)
+sim_client_look (sim_world *world, uint8_t host)
 {
-    sim_client *self = &world->clients.item[host];
-
-    if (self->child_until > 0) {
-        sim_checker_works (&world->checker, sim_client_who (host, self),
-                           sim_object_name (self->object), LK_EXCLUSIVE, 0);
-        self->child_excused = true;
-    }
+    sim_child_watch (world, host);
 }
 
 void
@@ -344,7 +343,8 @@ sim_client_pause (sim_world *world, uint8_t host, int64_t duration)
             until < world->storm_end ? until : world->storm_end;
         sim_tell (world, host, "client %u paused till %lld", self->number,
                   (long long) self->paused_until);
-        sim_client_excuse (world, host);
+        self->paused_clock = sim_host_clock (world, host);
+        sim_child_watch (world, host);
     }
 }
 
@@ -354,11 +354,14 @@ bool
 sim_client_knows (const sim_world *world, uint8_t host, lk_name object)
 {
     const sim_client *self = &world->clients.item[host];
-    lk_name own = sim_object_name (self->object);
+    bool is_own = false;
 
-    return self->number && lk_book_open_count (self->book) > 0
-           && own.size == object.size
-           && memcmp (own.data, object.data, own.size) == 0;
+    for (size_t i = 0; i < self->object_count; i++) {
+        const lk_name own = sim_object_name (self->objects[i]);
+        is_own |= own.size == object.size
+                  && memcmp (own.data, object.data, own.size) == 0;
+    }
+    return is_own && self->number && lk_book_open_count (self->book) > 0;
 }
 
 bool

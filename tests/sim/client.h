@@ -7,12 +7,14 @@
  *  reads and sends what a session would, when its process is not paused. A
  *  client is a worker, which holds a lock for a while; a writer, which counts
  *  in a register while it holds; or a runner, which does as `lockkeeper run`:
- *  a child works while it holds, and is stopped when the lock is lost.
+ *  a child works while it holds, and is killed when the lock is lost. Some ask
+ *  for several objects at once.
  */
 
 #ifndef SIM_CLIENT_H
 #define SIM_CLIENT_H
 
+#include "apps.h"
 #include "register.h"
 
 #include "client/book.h"
@@ -30,7 +32,8 @@ typedef struct {
     char address[24];
     lk_book *book;
     lk_lock *lock; /* asked for, held or being given back; NULL */
-    uint8_t object;
+    uint8_t objects[SIM_OBJECTS]; /* of the lock; more than one: a set */
+    size_t object_count;
     bool by_key;
     bool made_up;  /* ... and nobody ever had that key */
     bool held;     /* GRANTED, and not lost */
@@ -45,7 +48,10 @@ typedef struct {
     int64_t deed_at;     /* true times */
     int64_t wake_at;     /* of the next valid event */
     int64_t child_until; /* a runner's child works; 0: none */
-    bool child_excused;  /* nobody may be there to stop it */
+    int64_t child_ends;  /* ... till then, if nobody ends it */
+    int64_t lost_clock; /* told that the lock is lost, by the host's clock; 0 */
+    int64_t over_clock; /* its lease page said so first; 0 */
+    int64_t paused_clock; /* it is paused since then; 0 */
     lk_message_queue letters;
 } sim_client;
 
@@ -76,8 +82,8 @@ void sim_client_sees (struct sim_world *world, uint8_t host);
 /*  Stops its process for a while, and not what it has started. */
 void sim_client_pause (struct sim_world *world, uint8_t host, int64_t duration);
 
-/*  Its host is frozen. */
-void sim_client_excuse (struct sim_world *world, uint8_t host);
+/*  Its host is frozen; or its lock service has renewed or ended its lease. */
+void sim_client_look (struct sim_world *world, uint8_t host);
 
 bool sim_client_knows (const struct sim_world *world, uint8_t host,
                        lk_name object);
@@ -94,5 +100,16 @@ void sim_client_resumed (struct sim_world *world, uint8_t host);
 void sim_client_act (struct sim_world *world, uint8_t host);
 
 sim_who sim_client_who (uint8_t host, const sim_client *client);
+
+/*  client_child.c: a runner's child begins to work; is told to stop; may have
+ *  to end at another time than before; is no more. */
+void sim_child_start (struct sim_world *world, uint8_t host);
+void sim_child_lost (struct sim_world *world, uint8_t host);
+void sim_child_watch (struct sim_world *world, uint8_t host);
+void sim_child_forget (struct sim_world *world, uint8_t host);
+bool sim_child_works (const struct sim_world *world, uint8_t host);
+
+/*  The judge hears until when it works. */
+void sim_child_say (struct sim_world *world, uint8_t host, int64_t until);
 
 #endif

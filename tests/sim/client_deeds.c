@@ -8,69 +8,37 @@
 
 #include "world.h"
 
-/*  -------------------------------------------------------- the child */
-
-static void
-start_child (sim_world *world, uint8_t host)
-{
-    sim_client *self = &world->clients.item[host];
-
-    self->child_excused = !world->fair_clocks;
-    self->child_until = world->now + sim_between (world, 100, 6000);
-    if (!self->child_excused) {
-        sim_checker_works (&world->checker, sim_client_who (host, self),
-                           sim_object_name (self->object), self->lock->type,
-                           self->child_until);
-    }
-}
+#define LINGER_MS 500
 
 static void
 forget (sim_world *world, uint8_t host)
 {
     sim_client *self = &world->clients.item[host];
 
+    sim_child_forget (world, host);
     sim_checker_ended (&world->checker, sim_client_who (host, self));
     lk_book_forget (self->book, self->lock, sim_host_clock (world, host));
     self->lock = NULL;
     self->held = self->by_key = self->made_up = false;
     self->errand = self->has_read = false;
-    self->child_until = 0;
-}
-
-/*  TERM, and KILL later: an eighth of a host lease is the second that
- *  `lockkeeper run` allows where that lease is 8 s. Nobody waits for it where
- *  somebody else took the lock away. */
-static void
-stop_child (sim_world *world, uint8_t host, lk_err error)
-{
-    sim_client *self = &world->clients.item[host];
-    int64_t kill_ms = error == LK_TIMEDOUT ? world->common.grace_ms / 4
-                                           : world->common.host_lease_ms / 8;
-    int64_t end = world->now + sim_between (world, 0, kill_ms);
-
-    if (self->child_until > end) {
-        self->child_until = end;
-    }
-    if (!self->child_excused) {
-        sim_checker_works (
-            &world->checker, sim_client_who (host, self),
-            sim_object_name (self->object), self->lock->type,
-            error == LK_FORCED || error == LK_RELEASED ? 0 : self->child_until);
-    }
 }
 
 /*  -------------------------------------------------------- told */
 
+/*  Of the object at that place. */
 static sim_grant
-grant_of (const sim_world *world, uint8_t host)
+grant_of (const sim_world *world, uint8_t host, size_t at)
 {
     const sim_client *self = &world->clients.item[host];
     const lk_lock *lock = self->lock;
+    const lk_further *other = at > 0 ? &lock->others[at - 1] : NULL;
 
-    return (sim_grant) {.token = lock->token,
-                        .key = lock->key,
+    return (sim_grant) {.object = sim_object_name (self->objects[at]),
+                        .token = other ? other->token : lock->token,
+                        .key = other ? other->key : lock->key,
                         .type = lock->type,
-                        .ordinal = lock->ordinal,
+                        .ordinal = lock->other_count > 0 ? 0 : lock->ordinal,
+                        .turn = lock->turn,
                         .until = sim_true_time (world, host, lock->until_ms),
                         .process = self->process,
                         .session = self->session,
@@ -82,17 +50,21 @@ static void
 told_granted (sim_world *world, uint8_t host)
 {
     sim_client *self = &world->clients.item[host];
-    sim_grant grant;
+    sim_grant grants[SIM_OBJECTS];
 
     /*  Who slept may be told what is over already. */
     if (!lk_book_held (self->lock, sim_host_clock (world, host))) {
         return;
     }
     self->held = true;
-    grant = grant_of (world, host);
-    sim_checker_granted (&world->checker, sim_client_who (host, self), &grant);
+    for (size_t at = 0; at < self->object_count; at++) {
+        grants[at] = grant_of (world, host, at);
+    }
+    world->totals.sets += self->object_count > 1;
+    sim_checker_granted_all (&world->checker, sim_client_who (host, self),
+                             grants, self->object_count);
     if (self->kind == SIM_RUNNER) {
-        start_child (world, host);
+        sim_child_start (world, host);
     }
 }
 
@@ -103,12 +75,17 @@ sim_client_resumed (sim_world *world, uint8_t host)
     sim_client *self = &world->clients.item[host];
     sim_grant grant;
 
-    if (self->held && lk_book_held (self->lock, sim_host_clock (world, host))) {
-        grant = grant_of (world, host);
-        world->totals.resumed++;
+    if (!self->held
+        || !lk_book_held (self->lock, sim_host_clock (world, host))) {
+        return;
+    }
+    world->totals.resumed++;
+    for (size_t at = 0; at < self->object_count; at++) {
+        grant = grant_of (world, host, at);
         sim_checker_resumed (&world->checker, sim_client_who (host, self),
                              &grant);
     }
+    sim_child_watch (world, host);
 }
 
 static void
@@ -118,8 +95,7 @@ told_changed (sim_world *world, uint8_t host)
     sim_grant grant;
 
     if (self->held && lk_book_held (self->lock, sim_host_clock (world, host))) {
-        grant = grant_of (world, host);
-        grant.turn = self->lock->turn;
+        grant = grant_of (world, host, 0);
         world->totals.changed_types++;
         sim_checker_granted (&world->checker, sim_client_who (host, self),
                              &grant);
@@ -146,8 +122,8 @@ told_lost (sim_world *world, uint8_t host, lk_err error)
         sim_checker_ended (&world->checker, who);
     }
     self->held = false;
-    if (self->child_until > world->now) {
-        stop_child (world, host, error);
+    if (sim_child_works (world, host)) {
+        sim_child_lost (world, host);
         self->deed_at = self->child_until;
     }
 }
@@ -212,7 +188,7 @@ sim_client_errand_done (sim_world *world, const sim_errand *errand)
 
     if (self->number != errand->client || !self->lock
         || self->lock->token != errand->token
-        || self->object != errand->object) {
+        || self->objects[0] != errand->object) {
         return; /* by now it is about another lock, or another process */
     }
     self->errand = false;
@@ -238,7 +214,7 @@ static void
 use_key (sim_world *world, uint8_t host, uint64_t key)
 {
     sim_client *self = &world->clients.item[host];
-    const lk_name word = sim_object_word (self->object);
+    const lk_name word = sim_object_word (self->objects[0]);
     const lk_lock_name name = {.object = word.data, .len = word.size};
 
     self->by_key = true;
@@ -248,7 +224,7 @@ use_key (sim_world *world, uint8_t host, uint64_t key)
     }
     world->totals.keys++;
     sim_checker_key_used (&world->checker, key);
-    self->lock = lk_book_unlock_by_key (self->book, &name, key,
+    self->lock = lk_book_unlock_by_key (self->book, &name, key, false,
                                         sim_host_clock (world, host));
 }
 
@@ -263,38 +239,41 @@ tell_checker (sim_world *world, uint8_t host, const lk_lock_options *options)
     if (grace < options->duration_ms) {
         grace = options->duration_ms;
     }
-    sim_checker_asked (&world->checker, who, sim_object_name (self->object),
-                       grace * 6 / 10);
-    sim_checker_kind (
-        &world->checker, who,
-        &(sim_kind) {.mode = options->mode,
-                     .duration_ms = options->duration_ms * 9 / 10});
+    for (size_t at = 0; at < self->object_count; at++) {
+        sim_checker_asked (&world->checker, who,
+                           sim_object_name (self->objects[at]), grace * 6 / 10);
+    }
+    sim_checker_kind (&world->checker, who,
+                      &(sim_kind) {.mode = options->mode,
+                                   .duration_ms = options->duration_ms * 9 / 10,
+                                   .linger_ms = options->linger_ms * 9 / 10});
     sim_checker_persists (&world->checker, who);
 }
 
-/*  As applications do, but for one name, and nothing that outlives it. */
+/*  As applications do, but for nothing that outlives it. */
 static lk_lock_mode
 wish_mode (sim_world *world, uint8_t host, int64_t duration_ms)
 {
-    const sim_client *self = &world->clients.item[host];
-    sim_request wish = {.object = self->object, .duration_ms = duration_ms};
+    sim_client *self = &world->clients.item[host];
+    sim_request wish = {.object = self->objects[0], .duration_ms = duration_ms};
 
     if (!world->apps.habits.kinds || self->kind == SIM_WRITER) {
         return (lk_lock_mode) {.type = LK_EXCLUSIVE};
     }
     sim_kinds_wish (world, host, &wish);
+    self->object_count = sim_request_objects (&wish, self->objects);
     wish.mode.is_static = false;
     return wish.mode;
 }
 
-static void
-ask (sim_world *world, uint8_t host)
+/*  Runners, as `lockkeeper run`: guarded, and kept for a moment when they are
+ *  killed. */
+static lk_lock_options
+wish (sim_world *world, uint8_t host)
 {
-    sim_client *self = &world->clients.item[host];
+    const sim_client *self = &world->clients.item[host];
     const sim_habits *habits = &world->apps.habits;
     lk_lock_options options = {.wait_ms = LK_FOREVER};
-    const lk_name word = sim_object_word (self->object);
-    const lk_object_name name = {word.data, word.size};
 
     if (sim_chance (world, habits->bounded)) {
         options.wait_ms =
@@ -304,12 +283,32 @@ ask (sim_world *world, uint8_t host)
         options.duration_ms = sim_between (world, 300, 3000);
     }
     options.mode = wish_mode (world, host, options.duration_ms);
-    self->lock = lk_book_lock (self->book, &name, 1, &options,
+    if (self->kind == SIM_RUNNER) {
+        options.guarded = true;
+        options.linger_ms = LINGER_MS;
+    }
+    return options;
+}
+
+static void
+ask (sim_world *world, uint8_t host)
+{
+    sim_client *self = &world->clients.item[host];
+    const lk_lock_options options = wish (world, host);
+    lk_object_name names[SIM_OBJECTS];
+
+    for (size_t at = 0; at < self->object_count; at++) {
+        const lk_name word = sim_object_word (self->objects[at]);
+        names[at] = (lk_object_name) {word.data, word.size};
+    }
+    self->lock = lk_book_lock (self->book, names, self->object_count, &options,
                                sim_host_clock (world, host));
     world->totals.requests++;
     sim_tell (world, host,
-              "client %u asks for %s%s: request %llu, wait %lld, duration %lld",
-              self->number, name.object,
+              "client %u asks for %s%s%s: request %llu, wait %lld, duration "
+              "%lld",
+              self->number, names[0].object,
+              self->object_count > 1 ? " and others" : "",
               sim_kinds_words (&(sim_request) {.mode = options.mode}),
               (unsigned long long) self->lock->serial,
               (long long) options.wait_ms, (long long) options.duration_ms);
@@ -322,8 +321,9 @@ act_on_nothing (sim_world *world, uint8_t host)
     sim_client *self = &world->clients.item[host];
     uint64_t key;
 
-    self->object = (uint8_t) sim_between (world, 0, SIM_OBJECTS - 1);
-    key = world->apps.posted_key[self->object];
+    self->objects[0] = (uint8_t) sim_between (world, 0, SIM_OBJECTS - 1);
+    self->object_count = 1;
+    key = world->apps.posted_key[self->objects[0]];
     if (key && sim_chance (world, world->apps.habits.use_key)) {
         use_key (world, host, key);
     } else {
@@ -339,7 +339,7 @@ count_on (sim_world *world, uint8_t host)
     sim_client *self = &world->clients.item[host];
     sim_errand errand = {.host = host,
                          .client = self->number,
-                         .object = self->object,
+                         .object = self->objects[0],
                          .token = self->lock->token,
                          .write = self->has_read,
                          .value = self->value + 1};
@@ -366,7 +366,8 @@ change (sim_world *world, uint8_t host)
     lk_lock_type type =
         self->lock->type == LK_SHARED ? LK_EXCLUSIVE : LK_SHARED;
 
-    if (self->lock->type == LK_SEMAPHORE || !lk_book_holds (self->lock)
+    if (self->lock->type == LK_SEMAPHORE || self->object_count > 1
+        || !lk_book_holds (self->lock)
         || !sim_chance (world, world->apps.habits.change)) {
         return;
     }
@@ -405,10 +406,8 @@ act_on_held (sim_world *world, uint8_t host)
         }
         break;
     case SIM_RUNNER:
-        if (world->now >= self->child_until || !world->apps.open) {
-            sim_checker_works (&world->checker, sim_client_who (host, self),
-                               sim_object_name (self->object), LK_EXCLUSIVE, 0);
-            self->child_until = 0;
+        if (!sim_child_works (world, host) || !world->apps.open) {
+            sim_child_forget (world, host);
             release (world, host);
         }
         break;
@@ -424,7 +423,7 @@ act_on_lost (sim_world *world, uint8_t host)
     if (self->kind == SIM_WRITER && self->has_read && !self->errand
         && sim_chance (world, 500)) {
         count_on (world, host);
-    } else if (self->child_until <= world->now) {
+    } else if (!sim_child_works (world, host)) {
         forget (world, host);
     }
 }

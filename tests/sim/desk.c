@@ -252,6 +252,11 @@ sim_desk_open (sim_world *world, uint8_t host)
               host, process);
     lk_apps_init (&self->lockd.apps);
     self->lockd.apps.last_number = FIRST_NUMBER;
+    for (unsigned other = 0; other < SIM_HOSTS_MAX; other++) {
+        char name[8];
+        snprintf (name, sizeof name, "h%u", other);
+        (void) lk_roster_intern (&self->lockd.roster, name, other + 1);
+    }
 }
 
 void

@@ -316,6 +316,7 @@ sim_dining_answered (sim_world *world, uint8_t host, const lk_answer *answer)
                 : SIM_DINER_IDLE;
         break;
     case LK_ANSWER_JEOPARDY:
+    case LK_ANSWER_PENDING:
     case LK_ANSWER_CHECKED:
         break;
     }

@@ -226,7 +226,7 @@ sim_host_freeze (sim_world *self, uint8_t place, int64_t duration)
     if (!sim_host_is_paused (self, place)) {
         sim_host_pause (self, place, duration);
         self->host[place].frozen_until = self->host[place].paused_until;
-        sim_client_excuse (self, place);
+        sim_client_look (self, place);
     }
 }
 
@@ -380,6 +380,7 @@ carry_out (sim_world *self, uint8_t place, const lk_effect *effect)
         sim_apps_lease (self, place, until, effect->lease_until_ms);
         (void) sim_desk_carry_out (self, place, effect);
         sim_client_sees (self, place);
+        sim_client_look (self, place);
         break;
     case LK_DO_STATUS:
         break; /* see note_status */

@@ -103,8 +103,7 @@ sim_storm_stop (sim_world *world)
     uint8_t host = sim_any_host (world);
 
     for (uint8_t other = 0; other < world->host_count; other++) {
-        if (world->clients.item[other].child_until > world->now
-            && sim_chance (world, 500)) {
+        if (sim_child_works (world, other) && sim_chance (world, 500)) {
             host = other;
         }
     }

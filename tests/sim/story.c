@@ -119,6 +119,11 @@ sim_story_of (const lk_lock_message *message, char *text)
         tell_request (message, &audit->request, &audit->object, audit->token,
                       text);
         break;
+    case LK_MSG_STOPPING:
+    case LK_MSG_PENDING:
+        tell_request (message, &message->as.stopping.request,
+                      &message->as.stopping.object, 0, text);
+        break;
     case LK_MSG_ELECTED:
     case LK_MSG_ACTIVE:
     case LK_MSG_READY:

@@ -270,8 +270,8 @@ locked_by_the_next (void)
 START_TEST (another_service_goes_on)
 {
     static const char body[] =
-        "{\"object\":\"thing\",\"type\":\"exclusive\","
-        "\"token\":\"0000000000000007\",\"key\":\"0000000000000037\","
+        "{\"object\":\"thing\",\"token\":\"0000000000000007\","
+        "\"key\":\"0000000000000037\",\"type\":\"exclusive\","
         "\"lease_until\":1008000,\"duration\":0,\"pid\":1}";
     world w;
     set_up (&w);
@@ -535,7 +535,7 @@ START_TEST (unlock_by_key)
 {
     world w;
     set_up (&w);
-    lk_lock *lock = lk_book_unlock_by_key (w.book, &stranger, 99, w.now);
+    lk_lock *lock = lk_book_unlock_by_key (w.book, &stranger, 99, false, w.now);
     expect_sent (&w, "UNLOCK");
     ck_assert_uint_eq (w.key, 99);
     ck_assert_uint_eq (w.request, 0);

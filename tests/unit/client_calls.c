@@ -287,6 +287,13 @@ END_TEST
 
 /*  -------------------------------------------------------- locks of others */
 
+static lk_err
+force (lk_session *session, const lk_lock_name *name, const char *reason)
+{
+    const lk_taking how = {.reason = reason};
+    return lk_session_force (session, name, &how, 1000);
+}
+
 START_TEST (of_others)
 {
     static const char long_text[LK_REASON_MAX + 2] = {[0 ... LK_REASON_MAX] =
@@ -296,22 +303,18 @@ START_TEST (of_others)
     const lk_lock_name strange = {.object = "a", .context = "\xff"};
     lk_session *session = open_session ();
     uint64_t newest = 0;
-    ck_assert_int_eq (lk_session_force (session, &busy, 0, "why", 1000), LK_OK);
-    ck_assert_int_eq (lk_session_force (session, &idle, 0, NULL, 1000),
-                      LK_UNKNOWN);
-    ck_assert_int_eq (lk_session_force (session, &none, 0, NULL, 1000),
-                      LK_INVALID);
-    ck_assert_int_eq (lk_session_force (session, &busy, 0, long_text, 1000),
-                      LK_INVALID);
-    ck_assert_int_eq (lk_session_force (session, &busy, 0, "\xff", 1000),
-                      LK_INVALID);
+    ck_assert_int_eq (force (session, &busy, "why"), LK_OK);
+    ck_assert_int_eq (force (session, &idle, NULL), LK_UNKNOWN);
+    ck_assert_int_eq (force (session, &none, NULL), LK_INVALID);
+    ck_assert_int_eq (force (session, &busy, long_text), LK_INVALID);
+    ck_assert_int_eq (force (session, &busy, "\xff"), LK_INVALID);
     ck_assert_int_eq (lk_session_check (session, &busy, 10, 1000, NULL), LK_OK);
     ck_assert_int_eq (lk_session_check (session, &busy, 9, 1000, &newest),
                       LK_DENIED);
     ck_assert_uint_eq (newest, 10);
     ck_assert_int_eq (lk_session_check (session, &strange, 9, 1000, &newest),
                       LK_INVALID);
-    ck_assert_int_eq (lk_session_unlock (session, &strange, 9, 1000),
+    ck_assert_int_eq (lk_session_unlock (session, &strange, 9, NULL, 1000),
                       LK_INVALID);
     lk_session_destroy (&session);
 }
@@ -432,7 +435,6 @@ START_TEST (what_makes_no_set)
         {.duration_ms = 9, .mode.lenient = true},
         {.mode.is_static = true},
         {.mode = {.soft = true, .quiet_ms = 1}},
-        {.linger_ms = 1},
         {.reentrant = true},
         {.key = 1},
         {.wait_ms = -2},

@@ -112,6 +112,8 @@ START_TEST (forced_with_a_reason)
     expect_event (&w, LK_EVENT_LOST, lock, LK_FORCED);
     ck_assert_str_eq (lk_lock_reason (lock), "maintenance");
     lk_book_release (w.book, lock, w.now);
+    expect_sent (&w, "UNLOCK");
+    deliver (&w, lk_message_new ("app@.", "UNLOCKED"), lock->serial + 1);
     expect_event (&w, LK_EVENT_RELEASED, lock, LK_FORCED);
     tear_down (&w);
 }
@@ -308,7 +310,8 @@ START_TEST (forcing)
 {
     world w;
     set_up (&w);
-    lk_lock *deed = lk_book_force (w.book, &red, 9, "why", w.now);
+    lk_lock *deed = lk_book_force (
+        w.book, &red, &(lk_taking) {.token = 9, .reason = "why"}, w.now);
     expect_letter (&w, "UNLOCK", 103,
                    "{\"object_hex\":\"610062\",\"context\":\"red\","
                    "\"force\":true,\"reason\":\"why\","
@@ -323,7 +326,7 @@ START_TEST (forcing)
     ck_assert_int_eq (deed->life, LK_LIFE_CLOSED);
     ck_assert_int_eq (deed->error, LK_OK);
 
-    deed = lk_book_force (w.book, &stranger, 0, NULL, w.now);
+    deed = lk_book_force (w.book, &stranger, &(lk_taking) {0}, w.now);
     say_locked (&w, 104, 55, -1);
     pass (&w, 1000);
     for (int i = 0; i < 2; i++) {

@@ -18,12 +18,12 @@ START_TEST (lost_ahead_of_the_release)
     lk_lock *lock = get (&w);
     lk_book_release (w.book, lock, w.now);
     expect_sent (&w, "UNLOCK");
-    say (&w, "UNLOCKED", lock->serial, "forced");
-    expect_event (&w, LK_EVENT_RELEASED, lock, LK_FORCED);
-    ck_assert_int_eq (lk_book_ending (lock), LK_FORCED);
+    say (&w, "UNLOCKED", lock->serial, "lost");
+    expect_event (&w, LK_EVENT_RELEASED, lock, LK_LOST);
+    ck_assert_int_eq (lk_book_ending (lock), LK_LOST);
     say (&w, "UNLOCKED", w.serial, NULL);
     expect_no_event (&w);
-    ck_assert_int_eq (lk_book_ending (lock), LK_FORCED);
+    ck_assert_int_eq (lk_book_ending (lock), LK_LOST);
     tear_down (&w);
 }
 END_TEST
@@ -35,7 +35,10 @@ START_TEST (ended_ahead_of_the_release)
     static const struct {
         const char *word;
         lk_err error;
-    } kept[] = {{"shutdown", LK_SHUTDOWN}, {"timedout", LK_LATE}};
+    } kept[] = {{"shutdown", LK_SHUTDOWN},
+                {"timedout", LK_LATE},
+                {"forced", LK_FORCED},
+                {"released", LK_RELEASED}};
     world w;
     set_up (&w);
     lk_lock *lock = get (&w);
@@ -77,7 +80,7 @@ START_TEST (taken_back_and_lost)
     lk_book_release (w.book, lock, w.now);
     expect_sent (&w, "UNLOCK");
     say_locked (&w, lock->serial, 55, -1);
-    say (&w, "UNLOCKED", lock->serial, "forced");
+    say (&w, "UNLOCKED", lock->serial, "lost");
     expect_event (&w, LK_EVENT_RELEASED, lock, LK_OK);
     tear_down (&w);
 }
@@ -181,10 +184,12 @@ START_TEST (each_of_several_is_told)
     expect_event (&w, LK_EVENT_LOST, lock, LK_RELEASED);
     ck_assert (lk_book_count_down (lock, w.now));
     ck_assert_int_eq (lk_book_ending (lock), LK_RELEASED);
-    for (int i = 0; i < 2; i++) {
-        lk_book_release (w.book, lock, w.now);
-        expect_event (&w, LK_EVENT_RELEASED, lock, LK_RELEASED);
-    }
+    lk_book_release (w.book, lock, w.now);
+    expect_event (&w, LK_EVENT_RELEASED, lock, LK_RELEASED);
+    lk_book_release (w.book, lock, w.now);
+    expect_sent (&w, "UNLOCK");
+    say (&w, "UNLOCKED", w.serial, NULL);
+    expect_event (&w, LK_EVENT_RELEASED, lock, LK_RELEASED);
     tear_down (&w);
 }
 END_TEST
@@ -223,7 +228,7 @@ make_suite (void)
     Suite *suite = suite_create ("client_lost");
     TCase *lost = tcase_create ("lost");
     tcase_add_test (lost, lost_ahead_of_the_release);
-    tcase_add_loop_test (lost, ended_ahead_of_the_release, 0, 2);
+    tcase_add_loop_test (lost, ended_ahead_of_the_release, 0, 4);
     tcase_add_test (lost, ended_ahead_of_being_forgotten);
     tcase_add_test (lost, taken_back_and_lost);
     tcase_add_test (lost, given_back_after_its_lease);

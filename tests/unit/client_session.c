@@ -189,9 +189,10 @@ START_TEST (refusals_are_told)
     ck_assert_int_eq (
         lk_lock_request (session, long_name, sizeof long_name, NULL, &lock),
         LK_INVALID);
-    ck_assert_int_eq (lk_session_unlock (session, &stranger, 76, 1000),
+    ck_assert_int_eq (lk_session_unlock (session, &stranger, 76, NULL, 1000),
                       LK_DENIED);
-    ck_assert_int_eq (lk_session_unlock (session, &stranger, 77, 1000), LK_OK);
+    ck_assert_int_eq (lk_session_unlock (session, &stranger, 77, NULL, 1000),
+                      LK_OK);
     lk_session_destroy (&session);
 }
 END_TEST

@@ -57,6 +57,7 @@ told (host *self, const lk_answer *answer)
         self->lost += answer->error != LK_OK;
         break;
     case LK_ANSWER_JEOPARDY:
+    case LK_ANSWER_PENDING:
     case LK_ANSWER_CHECKED:
         break;
     }

@@ -218,12 +218,15 @@ START_TEST (a_holder_hears_why)
     ck_assert_int_eq (answer->error, LK_FORCED);
     ck_assert_uint_eq (answer->reason.size, 8);
     ck_assert_mem_eq (answer->reason.data, "it hangs", 8);
-    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
+    ck_assert_ptr_null (sent_to_any (LK_MSG_UNLOCK)); /* it may be at work */
     ck_assert (logs ("taken away by force: lock=x from=app@h0"));
     ck_assert (logs ("reason=\"it hangs\""));
+    ck_assert_ptr_null (forced (1, TOKEN)); /* it knows */
+    app (LK_ON_UNLOCK, 1, 0, 0);
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
     ck_assert_ptr_null (forced (1, TOKEN)); /* it is on its way */
     ck_assert_uint_eq (node->proxy.serials.count, 1);
-    ck_assert_ptr_null (unlocked (1, LK_OK, TOKEN));
+    ck_assert_int_eq (unlocked (1, LK_OK, TOKEN)->error, LK_OK);
     ck_assert_uint_eq (node->proxy.serials.count, 0);
 }
 END_TEST

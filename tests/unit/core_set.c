@@ -283,15 +283,14 @@ START_TEST (unsound)
                                   .rest = rest,
                                   .rest_count = 2,
                                   .wait_ms = -1}};
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < 8; i++) {
         lk_event bad = event;
         rest[1] = (lk_name) {i == 0 ? "a" : i == 1 ? "" : "ab", i == 1 ? 0 : 2};
         rest[1].size = i == 0 ? 1 : rest[1].size;
         rest[0].size = i == 2 ? LK_NAME_SIZE_MAX + 1 : 1;
         bad.request.rest_count = i == 3 ? LK_SET_MAX : 2;
-        bad.request.linger_ms = i == 4;
-        bad.request.key = i == 5;
-        bad.request.mode = i >= 6 ? modes[i - 6] : event.request.mode;
+        bad.request.key = i == 4;
+        bad.request.mode = i >= 5 ? modes[i - 5] : event.request.mode;
         step (&bad);
         ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
         ck_assert_int_eq (told ()->error, LK_INVALID);
@@ -361,6 +360,11 @@ START_TEST (one_is_released_by_its_key)
     over (2, names[1], LK_RELEASED);
     ck_assert_int_eq (told ()->kind, LK_ANSWER_UNLOCKED);
     ck_assert_int_eq (told ()->error, LK_RELEASED);
+    ck_assert (!says (LK_MSG_UNLOCK));
+    over (2, names[1], LK_RELEASED);
+    ck_assert_ptr_null (told ()); /* it knows */
+    keep_alive (1500);
+    wait_ms (500);
     ck_assert_ptr_null (all_goes_back (names));
 }
 END_TEST
@@ -426,6 +430,8 @@ START_TEST (released_after_its_duration)
     got (2, names[1]);
     keep_alive (1000);
     ck_assert_ptr_null (over (1, names[0], LK_RELEASED));
+    keep_alive (1500);
+    wait_ms (500); /* not for the grace */
     ck_assert_ptr_null (all_goes_back (names));
 }
 END_TEST

@@ -80,13 +80,15 @@ say_answer (const lk_answer *answer)
     static const char *const kinds[] = {
         [LK_ANSWER_LOCKED] = "locked",     [LK_ANSWER_FAILED] = "failed",
         [LK_ANSWER_UNLOCKED] = "unlocked", [LK_ANSWER_JEOPARDY] = "jeopardy",
-        [LK_ANSWER_CHECKED] = "checked",
+        [LK_ANSWER_PENDING] = "stopping",  [LK_ANSWER_CHECKED] = "checked",
     };
     say ("tell %" PRIu32 ": %s %" PRIu64, answer->app, kinds[answer->kind],
          answer->serial);
     if (answer->kind == LK_ANSWER_LOCKED) {
         say_token (answer->token);
         key = answer->key;
+    } else if (answer->kind == LK_ANSWER_PENDING) {
+        say (" left=%lld", (long long) answer->left_ms);
     } else {
         say (" %s", lk_err_word (answer->error));
     }
@@ -394,6 +396,9 @@ START_TEST (anybody_with_the_key)
     then ("tell 8: failed 1 denied\n");
     unlock_by_key (8, 2, key);
     then ("tell 7: unlocked 1 released\n"
+          "tell 8: stopping 2 left=2000\n");
+    unlock (7, 1);
+    then ("tell 7: unlocked 1 ok\n"
           "tell 8: unlocked 2 ok\n");
     unlock_by_key (8, 3, key);
     then ("tell 8: failed 3 unknown\n");
@@ -618,7 +623,7 @@ START_TEST (isolated)
     leader_locks (1, 1, 9, now_ms);
     ck_assert_ptr_nonnull (strstr (told, "tell 7: locked 1 token=3/9\n"));
     wait_ms (7999);
-    ck_assert_ptr_null (strstr (told, "isolated"));
+    ck_assert_ptr_null (strstr (told, "unlocked"));
     told[0] = '\0';
     wait_ms (1);
     then ("lease over session=1\n"

@@ -374,7 +374,7 @@ START_TEST (one_that_is_lost)
 {
     unlocked (1, LK_RELEASED, TOKEN);
     want (1, 1, LK_EXCLUSIVE, -1);
-    ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_UNLOCKED);
     ck_assert_int_eq (told ()->error, LK_RELEASED);
     ck_assert (!says (LK_MSG_LOCK));
 }

@@ -369,6 +369,31 @@ START_TEST (value_sessions)
 }
 END_TEST
 
+START_TEST (value_stopping)
+{
+    const lk_msg_stopping *stopping = &got.as.stopping;
+    take ("lock-stopping");
+    ck_assert_int_eq (got.origin, H2);
+    request_eq (stopping->request, H1, 3, 1);
+    NAME_EQ (stopping->object, PLAIN);
+    ck_assert_uint_eq (stopping->token, TOKEN);
+    ck_assert_int_eq (stopping->left_ms, 1990);
+    lk_lock_message_clear (&got);
+    take ("lock-pending");
+    ck_assert_int_eq (got.destination, H1);
+    ck_assert_int_eq (stopping->host, H2);
+    ck_assert_int_eq (stopping->left_ms, 1990);
+    ck_assert_int_eq (stopping->silent_ms, -1);
+    lk_lock_message_clear (&got);
+    take ("lock-unlock-now");
+    ck_assert (got.as.request.now);
+    ck_assert (got.as.request.by_key);
+    lk_lock_message_clear (&got);
+    take ("lock-unlock");
+    ck_assert (!got.as.request.now);
+}
+END_TEST
+
 START_TEST (value_alerts)
 {
     take ("lock-alert");
@@ -467,6 +492,7 @@ main (void)
     tcase_add_test (tests, value_unlock);
     tcase_add_test (tests, value_replies);
     tcase_add_test (tests, value_sessions);
+    tcase_add_test (tests, value_stopping);
     tcase_add_test (tests, value_alerts);
     tcase_add_test (tests, copies);
     tcase_add_test (tests, copies_of_parts);

@@ -117,17 +117,17 @@ START_TEST (an_application_reckons_by_itself)
 {
     sim_checker_lease (&checker, 1, 5, SIM_FOREVER);
     get (0, 1, 100, SIM_FOREVER);
-    sim_checker_believes (&checker, who (0, 1), 11000);
+    sim_checker_believes (&checker, who (0, 1), 11000, false);
     checker.now = 10999;
     get (1, 2, 101, SIM_FOREVER);
     expect ("TWO HOLDERS");
     set_up ();
     get (0, 1, 100, SIM_FOREVER);
-    sim_checker_believes (&checker, who (0, 1), 2000);
+    sim_checker_believes (&checker, who (0, 1), 2000, false);
     checker.now = 2000;
     get (1, 2, 101, SIM_FOREVER);
     expect_nothing ();
-    sim_checker_believes (&checker, who (0, 1), 2001);
+    sim_checker_believes (&checker, who (0, 1), 2001, false);
     expect ("BACK");
 }
 END_TEST
@@ -321,30 +321,36 @@ START_TEST (a_child_works_under_a_unit)
 }
 END_TEST
 
-/*  It has a while when its time is over, but not if an operator takes the lock
- *  away, or somebody with its key, maybe just then. */
-START_TEST (nobody_waits_for_a_child)
+/*  Also if an operator takes the lock away, or somebody with its key; unless
+ *  that is to be at once. */
+START_TEST (everybody_waits_for_a_child)
 {
-    for (int taken = 0; taken < 3; taken++) {
+    for (int taken = 0; taken < 5; taken++) {
         set_up ();
         sim_checker_lease (&checker, 0, 5, SIM_FOREVER);
         sim_checker_lease (&checker, 1, 5, SIM_FOREVER);
-        sim_checker_forces (&checker, gate);
-        checker.now += taken == 1 ? 59999 : 60000;
+        if (taken == 1) {
+            sim_checker_forces (&checker, gate);
+        } else if (taken == 2) {
+            sim_checker_ousts (&checker, gate);
+        }
+        checker.now += taken == 2 ? 59999 : 60000;
         get (0, 1, 100, SIM_FOREVER);
         checker.claim[0].until = checker.now;
         sim_checker_works (&checker, who (0, 1), gate, LK_EXCLUSIVE,
                            checker.now + 500);
         sim_checker_expired (&checker, who (0, 1));
-        if (taken == 2) {
+        if (taken == 3) {
             sim_checker_key_used (&checker, 107);
+        } else if (taken == 4) {
+            sim_checker_key_ousts (&checker, 107);
         }
         checker.claim[0].grace_ms = 0;
         get (1, 2, 101, SIM_FOREVER);
-        if (taken == 0) {
-            expect ("STILL WORKING");
-        } else {
+        if (taken == 2 || taken == 4) {
             expect_nothing ();
+        } else {
+            expect ("STILL WORKING");
         }
     }
 }
@@ -621,7 +627,7 @@ main (void)
     tcase_add_test (test_case, given_away_before_its_holder_is_told);
     tcase_add_test (test_case, a_child_still_works);
     tcase_add_test (test_case, a_child_works_under_a_unit);
-    tcase_add_test (test_case, nobody_waits_for_a_child);
+    tcase_add_test (test_case, everybody_waits_for_a_child);
     tcase_add_test (test_case, an_update_is_lost);
     tcase_add_test (test_case, a_waiter_is_passed);
     tcase_add_test (test_case, who_may_have_had_it_is_not_passed);

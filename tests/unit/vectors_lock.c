@@ -3,10 +3,9 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Between applications and their lock service: what the library asks and the
- *  service answers is compared field by field, and the service hears the
- *  questions of the examples. Between lock services it is LOCKSTARTED alone;
- *  lock_codec.c has the others.
+ *  What the library asks and the service answers is compared field by field,
+ *  and the service hears the questions of the examples. Between lock services
+ *  it is LOCKSTARTED alone; lock_codec.c has the others.
  */
 
 #include "lock_fake.h"
@@ -205,6 +204,27 @@ START_TEST (unlocked_by_force)
     ck_assert_uint_eq (asked->token, TOKEN);
     ck_assert_uint_eq (asked->reason.size, 15);
     ck_assert_mem_eq (asked->reason.data, "hung since noon", 15);
+    (void) next_answer (LK_ANSWER_UNLOCKED, 3, LK_OK);
+    tick ();
+    says ("app-unlocked-key");
+}
+END_TEST
+
+START_TEST (stopping)
+{
+    hear ("app-unlock-force");
+    lk_answer *pending = next_answer (LK_ANSWER_PENDING, 3, LK_OK);
+    pending->host = lk_roster_intern (&lockd.roster, "h2", 0);
+    pending->left_ms = 2000;
+    pending->silent_ms = -1;
+    tick ();
+    says ("app-lockstopping");
+    pending = next_answer (LK_ANSWER_PENDING, 3, LK_OK);
+    pending->host = lk_roster_intern (&lockd.roster, "h3", 0);
+    pending->left_ms = 7100;
+    pending->silent_ms = 3900;
+    tick ();
+    says ("app-lockstopping-silent");
     (void) next_answer (LK_ANSWER_UNLOCKED, 3, LK_OK);
     tick ();
     says ("app-unlocked-key");
@@ -747,6 +767,7 @@ main (void)
                                   jeopardy,
                                   unlocked_by_key,
                                   unlocked_by_force,
+                                  stopping,
                                   checked};
     const TTest *const kinds[] = {
         name_of_bytes, semaphore,   soft,       static_lock, lingering,

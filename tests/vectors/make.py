@@ -309,6 +309,12 @@ APPLICATION = [
     ("app-lockjeopardy", "it may be lost soon; the serial is that of the "
      "LOCK", APP, LOCK1, "LOCKJEOPARDY", 1,
      {"object": "backup/db-1", "request": 1, "danger": True}),
+    ("app-lockstopping", "its holder is asked to stop, and has 2 s left", APP,
+     LOCK1, "LOCKSTOPPING", 3,
+     {"object": "backup/db-1", "host": "h2", "left": 2000}),
+    ("app-lockstopping-silent", "its holder's host is not heard", APP,
+     LOCK1, "LOCKSTOPPING", 3,
+     {"object": "backup/db-1", "host": "h3", "left": 7100, "silent": 3900}),
     ("app-lockcheck", "is that the token of a holder", "lock@.", APP,
      "LOCKCHECK", 3, {"object": "backup/db-1", "token": TOKEN}),
     ("app-lockcheck-answer", "it was once", APP, LOCK1, "LOCKCHECK", 3,
@@ -554,7 +560,7 @@ LOCK = [
     ("lock-resume", "LOCK", "h2", TERM,
      {"request": f"{H2}/10/1", **OBJECT, "owner": "run-88@h2", "pid": 88,
       "duration_ms": 60000, "age_ms": 0, "queue": False, "resume": True,
-      "token": TOKEN, "key": KEY, "at": 86400250}),
+      "token": TOKEN, "key": KEY, "heir": True, "at": 86400250}),
     ("lock-set", "LOCK", "h2", TERM,
      {"request": f"{H2}/9/7", **OBJECT, "owner": "run-88@h2", "pid": 88,
       "duration_ms": 0, "rest": 2, "age_ms": 0, "tickets": [
@@ -575,6 +581,9 @@ LOCK = [
      {"origin": H2, "request": WAITS, **OBJECT, "by_key": False,
       "force": True, "token": TOKEN, "reason": "hung since noon",
       "key": "0000000000000000", "owner": "", "at": 86400250}),
+    ("unlock-now", "UNLOCK", "h2", TERM,
+     {"origin": H2, "request": WAITS, **OBJECT, "by_key": True, "now": True,
+      "key": KEY, "owner": "", "at": 86400250}),
     ("locked", "LOCKED", "h2", TERM,
      {"request": HELD, **OBJECT, "token": TOKEN, "key": KEY,
       "as_of": 512000, "left_ms": -1}),
@@ -616,6 +625,12 @@ LOCK = [
      {"incarnation": 9, "number": 1, "cause": "stream", "host": H3,
       "home": H2, "sequence": 9, "hash": HASH, "expected": KEY}),
     ("alerted", "LOCKALERT", "h3", TERM, {"incarnation": 9, "number": 1}),
+    ("stopping", "LOCKSTOPPING", "h2", TERM,
+     {"origin": H2, "request": HELD, **OBJECT, "token": TOKEN,
+      "left_ms": 1990}),
+    ("pending", "LOCKSTOPPING", "h2", TERM,
+     {"destination": H1, "request": WAITS, **OBJECT, "host": H2,
+      "left_ms": 1990, "silent_ms": -1}),
 ]
 
 

@@ -9,6 +9,7 @@
 #include "node_private.h"
 #include "report.h"
 #include "set.h"
+#include "stopping.h"
 #include "turn.h"
 
 /*  Whether an answer is for this session and not of a decree that is over. */
@@ -98,7 +99,10 @@ go_on (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
     asked->turn.sent = reply->turn;
     asked->until_ms =
         reply->left_ms < 0 ? INT64_MAX : reply->as_of + reply->left_ms;
-    if (asked->until_ms <= node->now_ms) {
+    if (asked->set) {
+        asked->until_ms = INT64_MAX; /* the set has it */
+        lk_set_resumed (node, asked);
+    } else if (asked->until_ms <= node->now_ms) {
         lk_asked_end (node, asked, LK_TIMEDOUT);
     } else if (asked->name[0] == LK_NO_APP) {
         lk_asked_enter (node, asked, LK_ASKED_LINGERING);
@@ -136,87 +140,6 @@ lk_on_locked (lk_node *node, const lk_lock_message *message)
     }
 }
 
-/*  Whether the ticket is still there, and its home wants it back. */
-static bool
-asks_back (const lk_msg_reply *reply)
-{
-    return reply->error == LK_RELEASED || reply->error == LK_FORCED
-           || reply->error == LK_LATE;
-}
-
-static void
-say_forced (lk_node *node, const lk_asked *asked, const lk_msg_reply *reply)
-{
-    if (reply->error == LK_FORCED) {
-        lk_out_trace (node, LK_TRACE_NOTICE,
-                      "taken away by force: lock=%s from=%s reason=\"%s\"",
-                      lk_out_escaped (node, asked->ticket.object),
-                      lk_out_escaped (node, asked->ticket.owner),
-                      lk_out_escaped (node, reply->reason));
-    }
-}
-
-/*  One of a set: with it all of that ends. */
-static void
-unlocked_member (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
-{
-    if (asked->state == LK_ASKED_CLOSING) {
-        if (!asks_back (reply)) {
-            lk_set_given_back (node, asked);
-        }
-    } else if (asked->ticket.token != 0
-               && reply->token == asked->ticket.token) {
-        say_forced (node, asked, reply);
-        lk_set_failed (node, asked->set,
-                       reply->error ? (lk_err) reply->error : LK_LOST,
-                       reply->reason);
-    }
-}
-
-/*  Nobody else gets it before it is given back; if its application does not do
- *  so in time, that is up to us. */
-static void
-begin_grace (lk_node *node, lk_asked *asked)
-{
-    int64_t grace_ms = node->config.grace_ms;
-    if (grace_ms < asked->ticket.duration_ms) {
-        grace_ms = asked->ticket.duration_ms;
-    }
-    lk_asked_enter (node, asked, LK_ASKED_ENDED);
-    asked->until_ms = node->now_ms + grace_ms;
-    lk_asked_await_end (node, asked);
-}
-
-/*  The end of a held one. A lenient lock that somebody else waits for is only
- *  asked for: its application gives it back, as after any duration. */
-static void
-lose (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
-{
-    bool is_late = reply->error == LK_LATE;
-    bool ran_out = is_late && asked->state == LK_ASKED_HELD;
-    lk_answer_kind kind = asked->state == LK_ASKED_KEEPING ? LK_ANSWER_FAILED
-                                                           : LK_ANSWER_UNLOCKED;
-    asked->error = reply->error && reply->error != LK_UNKNOWN
-                       ? (lk_err) reply->error
-                       : LK_LOST;
-    if (is_late) {
-        asked->error = LK_TIMEDOUT;
-    }
-    say_forced (node, asked, reply);
-    lk_asked_answer (node, asked,
-                     (lk_answer) {.kind = kind,
-                                  .error = asked->error,
-                                  .until_ms = INT64_MAX,
-                                  .reason = lk_out_name (node, reply->reason)});
-    if (ran_out) {
-        lk_turn_give_up (node, asked);
-        begin_grace (node, asked);
-        return;
-    }
-    lk_asked_enter (node, asked, LK_ASKED_CLOSING);
-    lk_asked_send (node, asked);
-}
-
 void
 lk_on_unlocked (lk_node *node, const lk_lock_message *message)
 {
@@ -226,19 +149,19 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
     }
     lk_asked *asked = lk_asked_by_serial (node, reply->request.serial);
     if (!asked) {
-        if (asks_back (reply)) {
+        if (lk_stopping_asks_back (reply)) {
             give_back (node, reply->request.serial, reply->object, false);
         }
         return;
     }
     if (asked->set) {
-        unlocked_member (node, asked, reply);
+        lk_stopping_member (node, asked, reply);
         return;
     }
     switch (asked->state) {
     case LK_ASKED_CLOSING:
     case LK_ASKED_ERRAND:
-        if (asks_back (reply)) {
+        if (lk_stopping_asks_back (reply)) {
             break; /* UNLOCK is on its way */
         }
         if (reply->token != 0 && reply->token < asked->ticket.token) {
@@ -256,20 +179,15 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
         if (reply->token != asked->ticket.token) {
             break; /* an earlier grant of the same request */
         }
-        lose (node, asked, reply);
+        lk_stopping_held (node, asked, reply);
         break;
     case LK_ASKED_RESUMING:
         if (reply->error != LK_LATE && reply->token == asked->ticket.token) {
-            lose (node, asked, reply);
+            lk_stopping_held (node, asked, reply);
         }
         break;
     case LK_ASKED_ENDED:
-        if (reply->error == LK_LATE) {
-            break; /* its application knows */
-        }
-        asked->late = asked->error == LK_TIMEDOUT;
-        lk_asked_enter (node, asked, LK_ASKED_CLOSING);
-        lk_asked_send (node, asked);
+        lk_stopping_ended (node, asked, reply);
         break;
     case LK_ASKED_WAITING:
     case LK_ASKED_LATER:
@@ -302,12 +220,14 @@ lk_on_lockfailed (lk_node *node, const lk_lock_message *message)
     }
     if (asked->state == LK_ASKED_ERRAND) {
         end_errand (node, asked, (lk_err) reply->error);
+    } else if (asked->set && asked->state == LK_ASKED_RESUMING) {
+        lk_set_not_resumed (node, asked, (lk_err) reply->error);
     } else if (asked->asks_on && asked->state != LK_ASKED_KEEPING) {
         lk_turn_failed (node, asked, reply);
     } else if (asked->state == LK_ASKED_RESUMING) {
         asked->resumes = false; /* it has nothing to give back */
         asked->ticket.key = 0;
-        lose (node, asked, reply);
+        lk_stopping_held (node, asked, reply);
     } else if (asked->set && asked->state == LK_ASKED_WAITING) {
         lk_set_failed (node, asked->set, (lk_err) reply->error, (lk_name) {0});
     } else if (asked->state == LK_ASKED_WAITING) {

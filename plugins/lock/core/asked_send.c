@@ -83,6 +83,7 @@ send_request (lk_node *node, const lk_asked *asked, lk_lock_kind kind)
     request->queue = asked->queue;
     request->keep = asked->state == LK_ASKED_KEEPING || asked->unless_kept;
     request->resume = asked->resumes;
+    request->heir = asked->resumes && asked->heir;
     if (asked->asks_on && !request->keep) {
         request->ticket.mode.type = asked->turn.type;
         request->ticket.turn = asked->turn.sent;
@@ -90,9 +91,10 @@ send_request (lk_node *node, const lk_asked *asked, lk_lock_kind kind)
     }
     request->by_key = asked->errand == LK_ERRAND_BY_KEY;
     request->force = asked->errand == LK_ERRAND_FORCE;
+    request->now = asked->now;
     request->reason = lk_out_name (node, asked->reason);
     request->at = node->now_ms;
-    if (asked->set && kind == LK_MSG_LOCK) {
+    if (asked->set && kind == LK_MSG_LOCK && !asked->resumes) {
         lk_set_add_rest (node, asked, request);
     }
     send_to_home (node, asked, message);

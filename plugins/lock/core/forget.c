@@ -31,6 +31,7 @@
 
 #include "crowd.h"
 #include "node_private.h"
+#include "ousted.h"
 
 #include <string.h>
 
@@ -265,6 +266,7 @@ forget_requests (lk_home *home, lk_host host)
             home->ended[i] = (lk_request_id) {.serial = 0};
         }
     }
+    lk_ousted_forget (&home->ousted, host);
 }
 
 static void

@@ -10,6 +10,7 @@
 
 #include "grant.h"
 #include "node_private.h"
+#include "ousted.h"
 #include "resume.h"
 
 #include <string.h>
@@ -21,6 +22,7 @@ lk_home_init (lk_home *self)
     self->asked_ms = LK_LONG_AGO;
     self->digest_ms = LK_LONG_AGO;
     self->ripe_ms = INT64_MAX;
+    lk_ousted_init (&self->ousted);
     for (size_t i = 0; i < LK_RELEASES_KEPT; i++) {
         self->released[i].by.host = LK_NOBODY;
         self->refused[i].by.host = LK_NOBODY;
@@ -103,7 +105,8 @@ tell_locked (lk_node *node, const lk_op *op, const lk_tell *tell)
 static void
 tell_unlocked (lk_node *node, const lk_op *op, const lk_tell *tell)
 {
-    if (lk_shortcut_covers (node, op, tell)) {
+    if (lk_ousted_again (node, tell->request)
+        || lk_shortcut_covers (node, op, tell)) {
         return;
     }
     lk_lock_message *message =
@@ -114,16 +117,26 @@ tell_unlocked (lk_node *node, const lk_op *op, const lk_tell *tell)
 }
 
 void
+lk_home_say_back (lk_node *node, const lk_msg_reply *reply)
+{
+    lk_lock_message *message =
+        make_reply (node, LK_MSG_UNLOCKED, reply->request, reply->object);
+    message->as.reply.error = reply->error;
+    message->as.reply.token = reply->token;
+    message->as.reply.reason = lk_out_name (node, reply->reason);
+    lk_home_send (node, message, reply->request.host);
+}
+
+void
 lk_home_ask_back (lk_node *node, const lk_entry *entry, lk_err error,
                   lk_name reason)
 {
-    lk_request_id request = lk_entry_request (entry);
-    lk_lock_message *message =
-        make_reply (node, LK_MSG_UNLOCKED, request, lk_entry_object (entry));
-    message->as.reply.error = (int) error;
-    message->as.reply.token = entry->token;
-    message->as.reply.reason = lk_out_name (node, reason);
-    lk_home_send (node, message, request.host);
+    lk_home_say_back (node,
+                      &(lk_msg_reply) {.request = lk_entry_request (entry),
+                                       .object = lk_entry_object (entry),
+                                       .token = entry->token,
+                                       .error = (int) error,
+                                       .reason = reason});
 }
 
 static void

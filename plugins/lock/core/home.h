@@ -11,6 +11,7 @@
 #define LK_HOME_H
 
 #include "node.h"
+#include "ousted.h"
 #include "table.h"
 
 #define LK_TICKETS_MAX ((size_t) 4000000) /* in one table; then overloaded */
@@ -44,6 +45,8 @@ typedef struct {
     /*  Requests that were ended by UNLOCK, the latest of each place: a LOCK of
      *  one that comes after it makes no ticket. Serial 0: none. */
     lk_request_id ended[LK_ENDED_KEPT];
+
+    lk_ousteds ousted;
 } lk_home;
 
 void lk_home_init (lk_home *self);
@@ -61,9 +64,10 @@ void lk_home_await_quiet (lk_node *node, const lk_entry *entry);
 int64_t lk_home_granted (const lk_node *node, lk_entry *entry);
 
 /*  Asks the holder's proxy for it, which is told what for: RELEASED, FORCED or
- *  LATE, which no operation tells. */
+ *  LATE, which no operation tells. The same of a reply that is written. */
 void lk_home_ask_back (lk_node *node, const lk_entry *entry, lk_err error,
                        lk_name reason);
+void lk_home_say_back (lk_node *node, const lk_msg_reply *reply);
 
 /*  Whether its proxy knows nothing of it any more: it was static, and outlived
  *  it. */
@@ -98,6 +102,33 @@ lk_host lk_origin (const lk_lock_message *message);
 /*  Passes on what is for another host; true if it was. */
 bool lk_relay (lk_node *node, const lk_lock_message *message);
 
+bool lk_request_same (lk_request_id a, lk_request_id b);
+
+/*  A request by key or by force that is known; NULL. One that is, from now on:
+ *  see lk_release. */
+const lk_release *lk_home_find_release (const lk_home *self, lk_request_id by);
+const lk_release *lk_home_note_release (lk_home *self, lk_request_id by,
+                                        uint64_t up_to);
+
+/*  Whether all is acknowledged that the table had when that was asked first:
+ *  then it may be told that nobody holds the lock. */
+bool lk_home_is_certain (lk_node *node, lk_request_id by);
+
+/*  The ticket goes, by an operation; whoever asked for that is told, too. That
+ *  request asks for it; `alone`: and for no other's. */
+void lk_home_drop (lk_node *node, const lk_entry *entry);
+void lk_home_mark (lk_node *node, lk_entry *holder, lk_request_id by,
+                   bool alone);
+
+/*  Takes a lock from its holder, or holders: taking.c. */
+void lk_home_unlock_by_key (lk_node *node, const lk_msg_request *request);
+void lk_home_unlock_by_force (lk_node *node, const lk_msg_request *request);
+
+/*  The highest token that the object is held with, 0: none; and whether it is
+ *  held with that one. */
+uint64_t lk_home_newest_token (const lk_node *node, lk_name object);
+bool lk_home_is_held_with (const lk_node *node, lk_name object, uint64_t token);
+
 /*  Whether it was ended by UNLOCK lately; and that it is. */
 bool lk_home_has_ended (const lk_home *self, lk_request_id request);
 void lk_home_note_end (lk_home *self, lk_request_id request);
@@ -105,6 +136,7 @@ void lk_home_note_end (lk_home *self, lk_request_id request);
 void lk_on_lock (lk_node *node, const lk_lock_message *message);
 void lk_on_unlock (lk_node *node, const lk_lock_message *message);
 void lk_on_check (lk_node *node, const lk_lock_message *message);
+void lk_on_stopping (lk_node *node, const lk_lock_message *message);
 void lk_on_report (lk_node *node, const lk_lock_message *message);
 void lk_on_audited (lk_node *node, const lk_lock_message *message);
 void lk_on_host (lk_node *node, const lk_lock_message *message);

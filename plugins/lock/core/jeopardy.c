@@ -50,10 +50,12 @@ lk_jeopardy_look_at (lk_node *node, lk_asked *asked)
         return;
     }
     asked->danger = danger;
-    lk_asked_answer (node, asked,
-                     (lk_answer) {.kind = LK_ANSWER_JEOPARDY,
-                                  .until_ms = INT64_MAX,
-                                  .danger = danger});
+    lk_asked_answer (
+        node, asked,
+        (lk_answer) {.kind = LK_ANSWER_JEOPARDY,
+                     .error = danger ? lk_proxy_why_over (node) : LK_OK,
+                     .until_ms = INT64_MAX,
+                     .danger = danger});
 }
 
 void

@@ -9,6 +9,7 @@
 #include "node.h"
 
 #include "node_private.h"
+#include "stopping.h"
 
 #include <string.h>
 
@@ -108,8 +109,11 @@ lk_stopping_ms (const lk_node *node)
 int64_t
 lk_grace_ms (const lk_node *node, int64_t duration_ms)
 {
-    const int64_t grace_ms = node->config.grace_ms;
-    return grace_ms < duration_ms ? duration_ms : grace_ms;
+    int64_t grace_ms = node->config.grace_ms;
+    if (grace_ms < duration_ms) {
+        grace_ms = duration_ms;
+    }
+    return grace_ms < lk_stopping_ms (node) ? lk_stopping_ms (node) : grace_ms;
 }
 
 uint64_t
@@ -257,6 +261,8 @@ static handler *const handlers[LK_MSG_COUNT] = {
     [LK_MSG_LOCKFAILED] = lk_on_lockfailed,
     [LK_MSG_CHECK] = lk_on_check,
     [LK_MSG_CHECKED] = lk_on_checked,
+    [LK_MSG_STOPPING] = lk_on_stopping,
+    [LK_MSG_PENDING] = lk_on_pending,
     [LK_MSG_REPORT] = lk_on_report,
     [LK_MSG_REPORTED] = lk_on_reported,
     [LK_MSG_AUDIT] = lk_on_audit,
@@ -286,7 +292,8 @@ static bool
 is_relayed (lk_lock_kind kind)
 {
     return (kind >= LK_MSG_LOCK && kind <= LK_MSG_REPORTED)
-           || kind == LK_MSG_AUDIT;
+           || kind == LK_MSG_AUDIT || kind == LK_MSG_STOPPING
+           || kind == LK_MSG_PENDING;
 }
 
 static void

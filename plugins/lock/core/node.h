@@ -64,6 +64,12 @@ typedef enum {
     LK_ON_STOP           /* leave in good order, see lk_node_is_stopped */
 } lk_event_type;
 
+/*  One lock of a set that is held already. */
+typedef struct {
+    uint64_t token;
+    uint64_t key;
+} lk_claim;
+
 /*  An application is a number that the shell chooses; (app, serial) names its
  *  request, and a repeated one is answered again. A LOCK of a serial that is
  *  held, with the next turn, asks for a change of its type (upgrade, shared
@@ -73,22 +79,27 @@ typedef struct {
     uint32_t app;
     uint64_t serial;
     lk_name object;
-    const lk_name *rest; /* LOCK of a set: its other names, all or nothing */
-    size_t rest_count;   /* less than LK_SET_MAX */
-    lk_name owner;       /* LOCK: the application's address; UNLOCK_BY_KEY:
+    const lk_name *rest;    /* LOCK of a set: its other names, all or nothing */
+    const lk_claim *claims; /* ... that is held already: of each of these */
+    size_t rest_count;      /* less than LK_SET_MAX */
+    lk_name owner;          /* LOCK: the application's address; UNLOCK_BY_KEY:
                              likewise if the lock is its own and it does not
                              believe in it any more; else empty */
-    uint32_t pid;        /* LOCK */
-    int64_t wait_ms;     /* 0: not queued, -1: for ever */
-    int64_t duration_ms; /* LOCK; 0: no limit */
-    uint64_t key;        /* UNLOCK_BY_KEY */
-    lk_lock_mode mode;   /* LOCK */
-    uint32_t turn;       /* LOCK: 0, or of the change of type that it asks */
-    int64_t linger_ms;   /* LOCK: kept for so long when the application ends */
-    uint64_t token;      /* CHECK; FORCE: of one holder, 0: of all; LOCK: it is
+    uint32_t pid;           /* LOCK */
+    int64_t wait_ms;        /* 0: not queued, -1: for ever */
+    int64_t duration_ms;    /* LOCK; 0: no limit */
+    uint64_t key;           /* UNLOCK_BY_KEY */
+    lk_lock_mode mode;      /* LOCK */
+    uint32_t turn;          /* LOCK: 0, or of the change of type that it asks */
+    int64_t linger_ms; /* LOCK: kept for so long when the application ends */
+    bool guarded;      /* LOCK: who holds it may hear a host lease late that it
+                            is to stop */
+    bool now;          /* UNLOCK_BY_KEY, FORCE: at once, whoever believes */
+    uint64_t token;    /* CHECK; FORCE: of one holder, 0: of all; LOCK: it is
                              held with that token, and `key`, of a former
                              session of this host ... */
     int64_t lease_until_ms; /* ... till then; else 0 */
+    bool heir;              /* ... that it took over by its key */
     lk_name reason;         /* FORCE: for the holder to see */
 } lk_app_request;
 
@@ -123,7 +134,9 @@ typedef enum {
     LK_ANSWER_FAILED,   /* the request is over: error */
     LK_ANSWER_UNLOCKED, /* LK_OK: as asked for; LK_LATE: likewise, but its
                            duration was over; else lost: error */
-    LK_ANSWER_JEOPARDY, /* held, and may soon be lost: `danger`; or not */
+    LK_ANSWER_JEOPARDY, /* held, and may soon be lost; `danger`, `error`: why;
+                           or not */
+    LK_ANSWER_PENDING,  /* UNLOCK_BY_KEY, FORCE: its holder is stopping */
     LK_ANSWER_CHECKED
 } lk_answer_kind;
 
@@ -151,6 +164,9 @@ typedef struct {
     bool danger;           /* JEOPARDY */
     bool held;             /* CHECKED */
     uint64_t newest;       /* CHECKED */
+    lk_host host;          /* PENDING: the holder's, ... */
+    int64_t left_ms;       /* ... over then at the latest; -1: not known */
+    int64_t silent_ms;     /* ... not heard for so long; -1: it is heard */
 } lk_answer;
 
 typedef enum {

@@ -14,6 +14,7 @@
 #include "node_private.h"
 #include "report.h"
 #include "set.h"
+#include "stopping.h"
 #include "turn.h"
 
 #include <string.h>
@@ -264,11 +265,14 @@ fail_asked (lk_node *node, lk_asked *asked, lk_err error)
     lk_asked_send (node, asked); /* others may wait behind it */
 }
 
+/*  Nobody needs what lingers after its duration, but for who ends what was
+ *  started under it. */
 static int64_t
 linger_until (const lk_asked *asked)
 {
-    return asked->until_ms < asked->linger_until_ms ? asked->until_ms
-                                                    : asked->linger_until_ms;
+    return !asked->guarded && asked->until_ms < asked->linger_until_ms
+               ? asked->until_ms
+               : asked->linger_until_ms;
 }
 
 static void
@@ -298,8 +302,8 @@ expire_asked (lk_node *node, lk_asked *asked)
 }
 
 /*  Who hears other members, but too few of them, is not cut off by itself. */
-static lk_err
-why_over (const lk_node *node)
+lk_err
+lk_proxy_why_over (const lk_node *node)
 {
     lk_hosts members = node->proxy.decree.members;
     lk_hosts heard = lk_node_sees (node) & members;
@@ -314,7 +318,7 @@ lk_proxy_expire (lk_node *node)
     lk_proxy *self = &node->proxy;
     lk_closing_run (node);
     if (self->live && node->now_ms >= self->lease_until_ms) {
-        end_session (node, why_over (node));
+        end_session (node, lk_proxy_why_over (node));
     }
     lk_asked *asked;
     while ((asked = lk_asked_next_end (node))) {
@@ -409,6 +413,8 @@ leave_one (lk_node *node, lk_asked *asked)
         fail_asked (node, asked, LK_SHUTDOWN);
         lk_asked_orphan (node, asked);
         lk_asked_await_unlocked (node, asked);
+    } else if (asked->state == LK_ASKED_LINGERING && asked->guarded) {
+        lk_stopping_orphan (node, asked, linger_until (asked) - node->now_ms);
     } else if (asked->state == LK_ASKED_LINGERING) {
         lk_asked_enter (node, asked, LK_ASKED_CLOSING);
     } else if (waits (asked) && !is_last_word (asked)) {

@@ -33,7 +33,7 @@ typedef enum {
                            session: LOCK is sent until it is of this one */
     LK_ASKED_HELD,      /* the application was told LOCKED */
     LK_ASKED_ENDED,     /* the application was told so, and why: `error`; kept
-                         until it says UNLOCK, too */
+                         until it says UNLOCK, too, or has had its time */
     LK_ASKED_LINGERING, /* its application is gone, another may get it */
     LK_ASKED_CLOSING,   /* UNLOCK is sent until answered */
     LK_ASKED_ERRAND,    /* about anybody's lock, likewise */
@@ -81,7 +81,10 @@ typedef struct lk_asked {
     bool late;          /* ... and its duration was over */
     bool unless_kept;   /* CLOSING: but for a static lock that is kept */
     bool resumes;       /* RESUMING, and until its ticket is of this session */
+    bool heir;          /* ... taken over, so that it has another owner */
     bool danger;        /* HELD: it was told so */
+    bool guarded;       /* lk_stopping_time () */
+    bool now;           /* ERRAND */
     lk_turn turn;
     int64_t linger_ms;
     lk_err error;          /* CLOSING, ENDED: what it was told */
@@ -180,6 +183,10 @@ void lk_proxy_vouched (lk_node *node, lk_term term, int64_t at);
 /*  A decree is in force; `reclaim`: homes (bits) that still wait for
  *  reports. */
 void lk_proxy_hears (lk_node *node, const lk_decree *decree, uint8_t reclaim);
+
+/*  What ends the session, or will if nothing better comes: ISOLATED or
+ *  QUORUM. */
+lk_err lk_proxy_why_over (const lk_node *node);
 
 /*  Begins to leave: all applications are told that their locks are gone, and
  *  nobody is served any more. What they held stays theirs until they say

@@ -14,7 +14,7 @@ static bool
 is_request (lk_lock_kind kind)
 {
     return kind == LK_MSG_LOCK || kind == LK_MSG_UNLOCK || kind == LK_MSG_CHECK
-           || kind == LK_MSG_REPORT;
+           || kind == LK_MSG_STOPPING || kind == LK_MSG_REPORT;
 }
 
 lk_host
@@ -46,6 +46,11 @@ copy (lk_node *node, const lk_lock_message *message)
     case LK_MSG_CHECK:
     case LK_MSG_CHECKED:
         out->as.check.object = lk_out_name (node, message->as.check.object);
+        break;
+    case LK_MSG_STOPPING:
+    case LK_MSG_PENDING:
+        out->as.stopping.object =
+            lk_out_name (node, message->as.stopping.object);
         break;
     case LK_MSG_AUDIT:
     case LK_MSG_AUDITED:

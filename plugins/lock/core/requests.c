@@ -10,6 +10,7 @@
 #include "jeopardy.h"
 #include "node_private.h"
 #include "set.h"
+#include "stopping.h"
 #include "turn.h"
 #include "util/utf8.h"
 
@@ -74,13 +75,28 @@ ask_again (lk_node *node, lk_asked *asked, const lk_app_request *request)
     }
 }
 
+static bool
+is_claimed (const lk_app_request *request)
+{
+    size_t claimed = 0;
+    if (request->rest_count == 0) {
+        return request->key != 0;
+    }
+    while (request->claims && claimed <= request->rest_count
+           && request->claims[claimed].token != 0
+           && request->claims[claimed].key != 0) {
+        claimed++;
+    }
+    return claimed > request->rest_count;
+}
+
 /*  Whether what it says that it holds can be resumed. */
 static bool
 may_resume (const lk_app_request *request)
 {
     return request->token == 0
-           || (request->key != 0 && request->owner.size > 0
-               && request->rest_count == 0 && !request->mode.is_static);
+           || (is_claimed (request) && request->owner.size > 0
+               && !request->mode.is_static);
 }
 
 /*  Whether what it asks for can ever be had. */
@@ -144,6 +160,7 @@ inherit (lk_node *node, const lk_app_request *request)
                              request->mode.type);
     if (asked) {
         asked->linger_ms = request->linger_ms;
+        asked->guarded = request->guarded;
         asked->turn.told = 0;
         asked->turn.asked = 0;
         asked->turn.heir_waits = asked->asks_on;
@@ -163,6 +180,7 @@ note_wish (lk_asked *asked, const lk_app_request *request)
     asked->ticket.duration_ms = request->duration_ms;
     asked->ticket.mode = request->mode;
     asked->linger_ms = request->linger_ms;
+    asked->guarded = request->guarded;
 }
 
 /*  It holds it already, by the lease of a former session, and goes on till that
@@ -173,6 +191,7 @@ resume (lk_node *node, const lk_app_request *request)
     lk_asked *asked = take (node, request, LK_ASKED_RESUMING);
     note_wish (asked, request);
     asked->resumes = true;
+    asked->heir = request->heir;
     asked->ticket.token = request->token;
     asked->ticket.key = request->key;
     asked->wait_until_ms = request->lease_until_ms;
@@ -202,6 +221,10 @@ lk_on_app_lock (lk_node *node, const lk_app_request *request)
     }
     if (!may_resume (request)) {
         answer (node, request, LK_ANSWER_FAILED, LK_INVALID);
+        return;
+    }
+    if (request->token != 0 && request->rest_count > 0) {
+        lk_set_resume (node, request);
         return;
     }
     if (request->token != 0) {
@@ -235,6 +258,7 @@ run_errand (lk_node *node, const lk_app_request *request, lk_errand errand)
     }
     lk_asked *asked = take (node, request, LK_ASKED_ERRAND);
     asked->errand = errand;
+    asked->now = request->now;
     asked->ticket.key = request->key;
     asked->ticket.token = request->token;
     asked->reason.data = lk_memdup (request->reason.data, request->reason.size);
@@ -311,6 +335,10 @@ leave_behind (lk_node *node, lk_asked *asked)
     bool gives_back = asked->tell_unlocked;
     bool lingers =
         asked->linger_ms > 0 && (is_held || asked->state == LK_ASKED_RESUMING);
+    if (asked->state == LK_ASKED_ENDED && !is_static && asked->linger_ms > 0) {
+        lk_stopping_orphan (node, asked, asked->linger_ms);
+        return;
+    }
     lk_asked_orphan (node, asked);
     if (is_static || (asked->state == LK_ASKED_ERRAND && !gives_back)) {
         lk_asked_remove (node, asked);

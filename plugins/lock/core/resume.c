@@ -11,28 +11,39 @@
 
 #include <string.h>
 
+static bool
+is_later (const lk_ticket *held, const lk_ticket *asking)
+{
+    return held->request.host == asking->request.host
+           && held->request.session < asking->request.session;
+}
+
 /*  Others may have the key as well; but who takes the lock over must be who
  *  believes in it. */
 bool
 lk_resume_is_own (const lk_ticket *held, const lk_ticket *asking)
 {
-    return held->request.host == asking->request.host
-           && held->request.session < asking->request.session
-           && held->owner.size > 0 && held->owner.size == asking->owner.size
+    return is_later (held, asking) && held->owner.size > 0
+           && held->owner.size == asking->owner.size
            && memcmp (held->owner.data, asking->owner.data, held->owner.size)
                   == 0;
 }
 
+/*  An heir had it from an application that was gone, which its home does not
+ *  know: the ticket names that one. */
 lk_entry *
-lk_resume_find (const lk_node *node, const lk_ticket *asking)
+lk_resume_find (const lk_node *node, const lk_msg_request *request)
 {
+    const lk_ticket *asking = &request->ticket;
     lk_queue *queue = lk_table_queue (&node->table, asking->object);
     lk_entry *entry = queue ? lk_holder_by_key (queue, asking->key) : NULL;
     if (!entry) {
         return NULL;
     }
     const lk_ticket held = lk_entry_ticket (entry);
-    return lk_resume_is_own (&held, asking) ? entry : NULL;
+    bool is_its = request->heir ? is_later (&held, asking)
+                                : lk_resume_is_own (&held, asking);
+    return is_its ? entry : NULL;
 }
 
 /*  Of an upgrade that was granted, or a downgrade that was not yet, nobody may
@@ -52,7 +63,7 @@ lk_resume_order (lk_node *node, const lk_msg_request *request)
 {
     const lk_ticket *asking = &request->ticket;
     const lk_entry *own = lk_home_find (node, asking);
-    const lk_entry *former = own ? NULL : lk_resume_find (node, asking);
+    const lk_entry *former = own ? NULL : lk_resume_find (node, request);
     if (own && own->token != 0) {
         lk_home_confirm (node, asking, own->token);
     } else if (former && fits (former, asking)) {

@@ -19,7 +19,7 @@
 bool lk_resume_is_own (const lk_ticket *held, const lk_ticket *asking);
 
 /*  What it holds of a former session with that key; NULL: nothing. */
-lk_entry *lk_resume_find (const lk_node *node, const lk_ticket *asking);
+lk_entry *lk_resume_find (const lk_node *node, const lk_msg_request *request);
 
 /*  The ticket goes over to this LOCK, or that is refused. */
 void lk_resume_order (lk_node *node, const lk_msg_request *request);

@@ -8,6 +8,7 @@
 
 #include "asker.h"
 #include "node_private.h"
+#include "set_private.h"
 
 #include <string.h>
 #include <utlist.h>
@@ -45,9 +46,8 @@ bool
 lk_set_is_sound (lk_node *node, const lk_app_request *request)
 {
     const lk_lock_mode *mode = &request->mode;
-    if (request->rest_count >= LK_SET_MAX || request->linger_ms != 0
-        || request->key != 0 || mode->lenient || mode->is_static
-        || mode->quiet_ms != 0) {
+    if (request->rest_count >= LK_SET_MAX || request->key != 0 || mode->lenient
+        || mode->is_static || mode->quiet_ms != 0) {
         return false;
     }
     const lk_name *names = sort_names (node, request);
@@ -98,8 +98,8 @@ leave_asker (lk_proxy *proxy, lk_set *self)
     lk_asker_rest (proxy, asker);
 }
 
-static void
-destroy (lk_proxy *proxy, lk_set *self)
+void
+lk_set_destroy (lk_proxy *proxy, lk_set *self)
 {
     proxy->unlocking -= self->tell_unlocked;
     lk_heap_take (&proxy->set_ends, self);
@@ -113,14 +113,14 @@ void
 lk_sets_clear (lk_proxy *proxy)
 {
     while (proxy->sets) {
-        destroy (proxy, proxy->sets);
+        lk_set_destroy (proxy, proxy->sets);
     }
     lk_heap_clear (&proxy->set_ends);
 }
 
 /*  Time ends it then, in the state that it has now. */
-static void
-set_until (lk_node *node, lk_set *self, int64_t span_ms)
+void
+lk_set_until (lk_node *node, lk_set *self, int64_t span_ms)
 {
     if (span_ms > 0 && span_ms < INT64_MAX - node->now_ms) {
         self->until_ms = node->now_ms + span_ms;
@@ -131,13 +131,12 @@ set_until (lk_node *node, lk_set *self, int64_t span_ms)
     }
 }
 
-static void
-add_member (lk_node *node, lk_set *self, lk_name object,
+lk_asked *
+lk_set_add (lk_node *node, lk_set *self, lk_name object,
             const lk_app_request *request)
 {
-    lk_asked *member =
-        lk_asked_new (node, self->left == 0 ? LK_ASKED_WAITING : LK_ASKED_LATER,
-                      ++node->proxy.last_serial, LK_NO_APP, 0, object);
+    lk_asked *member = lk_asked_new (
+        node, LK_ASKED_LATER, ++node->proxy.last_serial, LK_NO_APP, 0, object);
     member->set = self;
     member->place = self->left;
     member->queue = request->wait_ms != 0;
@@ -146,33 +145,44 @@ add_member (lk_node *node, lk_set *self, lk_name object,
     member->ticket.mode = request->mode;
     member->ticket.rest = (uint16_t) (self->count - 1 - self->left);
     self->member[self->left++] = member;
+    return member;
+}
+
+lk_set *
+lk_set_new (lk_node *node, const lk_app_request *request)
+{
+    lk_set *self = lk_alloc (sizeof *self);
+    self->name[0] = request->app;
+    self->name[1] = request->serial;
+    self->duration_ms = request->duration_ms;
+    self->linger_ms = request->linger_ms;
+    self->guarded = request->guarded;
+    self->count = request->rest_count + 1;
+    self->member = lk_alloc (self->count * sizeof (lk_asked *));
+    HASH_ADD (hh, node->proxy.sets, name, sizeof self->name, self);
+    join_asker (&node->proxy, self);
+    return self;
 }
 
 void
 lk_set_ask (lk_node *node, const lk_app_request *request)
 {
     const lk_name *names = sort_names (node, request);
-    lk_set *self = lk_alloc (sizeof *self);
-    self->name[0] = request->app;
-    self->name[1] = request->serial;
-    self->duration_ms = request->duration_ms;
-    self->count = request->rest_count + 1;
-    self->member = lk_alloc (self->count * sizeof (lk_asked *));
-    HASH_ADD (hh, node->proxy.sets, name, sizeof self->name, self);
-    join_asker (&node->proxy, self);
+    lk_set *self = lk_set_new (node, request);
     while (self->left < self->count) {
-        add_member (node, self, names[self->left], request);
+        (void) lk_set_add (node, self, names[self->left], request);
     }
-    set_until (node, self,
-               request->wait_ms == 0 ? LK_TRY_MS : request->wait_ms);
+    lk_set_until (node, self,
+                  request->wait_ms == 0 ? LK_TRY_MS : request->wait_ms);
+    lk_asked_enter (node, self->member[0], LK_ASKED_WAITING);
     lk_asked_send (node, self->member[0]);
 }
 
 /*  -------------------------------------------------------- telling */
 
-static void
-tell_why (lk_node *node, const lk_set *self, lk_answer_kind kind, lk_err error,
-          lk_name reason)
+void
+lk_set_tell_why (lk_node *node, const lk_set *self, lk_answer_kind kind,
+                 lk_err error, lk_name reason)
 {
     lk_answer answer = {.kind = kind,
                         .app = (uint32_t) self->name[0],
@@ -183,14 +193,15 @@ tell_why (lk_node *node, const lk_set *self, lk_answer_kind kind, lk_err error,
     lk_out_answer (node, &answer);
 }
 
-static void
-tell (lk_node *node, const lk_set *self, lk_answer_kind kind, lk_err error)
+void
+lk_set_tell (lk_node *node, const lk_set *self, lk_answer_kind kind,
+             lk_err error)
 {
-    tell_why (node, self, kind, error, (lk_name) {0});
+    lk_set_tell_why (node, self, kind, error, (lk_name) {0});
 }
 
-static void
-tell_locked (lk_node *node, const lk_set *self)
+void
+lk_set_tell_locked (lk_node *node, const lk_set *self)
 {
     lk_granted *set =
         lk_arena_alloc (&node->outlet.arena, self->count * sizeof *set);
@@ -215,103 +226,19 @@ lk_set_answer_again (lk_node *node, const lk_set *self)
 {
     switch (self->state) {
     case LK_SET_WAITING:
+    case LK_SET_RESUMING:
         break;
     case LK_SET_HELD:
-        tell_locked (node, self);
+        lk_set_tell_locked (node, self);
         break;
     case LK_SET_ENDED:
-        tell (node, self, LK_ANSWER_UNLOCKED, self->error);
+        lk_set_tell (node, self, LK_ANSWER_UNLOCKED, self->error);
         break;
     case LK_SET_CLOSING:
         if (!self->tell_unlocked) {
-            tell (node, self, LK_ANSWER_FAILED, self->error);
+            lk_set_tell (node, self, LK_ANSWER_FAILED, self->error);
         }
         break;
-    }
-}
-
-/*  -------------------------------------------------------- its end */
-
-static void
-enter_all (lk_node *node, lk_set *self, lk_asked_state state)
-{
-    for (size_t i = 0; i < self->count; i++) {
-        lk_asked_enter (node, self->member[i], state);
-    }
-}
-
-static void
-give_back (lk_node *node, lk_set *self)
-{
-    self->state = LK_SET_CLOSING;
-    set_until (node, self, 0);
-    enter_all (node, self, LK_ASKED_CLOSING);
-    for (size_t i = 0; i < self->count; i++) {
-        lk_asked_send (node, self->member[i]);
-    }
-}
-
-/*  It is over; the application is told so once. */
-void
-lk_set_failed (lk_node *node, lk_set *self, lk_err error, lk_name reason)
-{
-    if (self->state != LK_SET_ENDED) {
-        self->error = error;
-        tell_why (node, self,
-                  self->state == LK_SET_HELD ? LK_ANSWER_UNLOCKED
-                                             : LK_ANSWER_FAILED,
-                  error, reason);
-    }
-    give_back (node, self);
-}
-
-/*  The application was told, and has some time to stop what it does. */
-static void
-end (lk_node *node, lk_set *self, lk_err error, int64_t grace_ms)
-{
-    tell (node, self, LK_ANSWER_UNLOCKED, error);
-    self->error = error;
-    self->state = LK_SET_ENDED;
-    enter_all (node, self, LK_ASKED_ENDED);
-    set_until (node, self, grace_ms);
-}
-
-void
-lk_set_unlock (lk_node *node, lk_set *self)
-{
-    node->proxy.unlocking += !self->tell_unlocked;
-    self->tell_unlocked = true;
-    if (self->state != LK_SET_CLOSING) {
-        self->late = self->state == LK_SET_ENDED && self->error == LK_TIMEDOUT;
-        give_back (node, self);
-    }
-}
-
-/*  Its members go back one by one, and nobody is told. */
-static void
-let_go (lk_node *node, lk_set *self)
-{
-    for (size_t i = 0; i < self->count; i++) {
-        lk_asked *member = self->member[i];
-        if (member) {
-            member->set = NULL;
-            if (member->state != LK_ASKED_CLOSING) {
-                lk_asked_enter (node, member, LK_ASKED_CLOSING);
-            }
-        }
-    }
-    destroy (&node->proxy, self);
-}
-
-void
-lk_sets_app_gone (lk_node *node, uint32_t app)
-{
-    const lk_asker *asker = lk_asker_find (&node->proxy, app);
-    lk_set *set = asker ? asker->sets : NULL;
-    while (set) {
-        lk_set *next = set->next;
-        let_go (node, set);
-        set = next;
     }
 }
 
@@ -363,8 +290,8 @@ ask_next (lk_node *node, lk_set *self, int tries)
 }
 
 /*  Whether it may soon be lost; the application is told when that changes. */
-static void
-look_for_danger (lk_node *node, lk_set *self)
+void
+lk_set_look_for_danger (lk_node *node, lk_set *self)
 {
     bool danger = false;
     for (size_t i = 0; i < self->count && self->state == LK_SET_HELD; i++) {
@@ -374,6 +301,7 @@ look_for_danger (lk_node *node, lk_set *self)
         lk_answer answer = {.kind = LK_ANSWER_JEOPARDY,
                             .app = (uint32_t) self->name[0],
                             .serial = self->name[1],
+                            .error = danger ? lk_proxy_why_over (node) : LK_OK,
                             .until_ms = INT64_MAX,
                             .danger = danger};
         self->danger = danger;
@@ -401,14 +329,14 @@ lk_set_locked (lk_node *node, lk_asked *member)
         return;
     }
     self->state = LK_SET_HELD;
-    set_until (node, self, self->duration_ms);
-    tell_locked (node, self);
-    look_for_danger (node, self);
+    lk_set_until (node, self, self->duration_ms);
+    lk_set_tell_locked (node, self);
+    lk_set_look_for_danger (node, self);
 }
 
 /*  What was told ahead of its turn. */
-static void
-forget_early (lk_set *self)
+void
+lk_set_forget_early (lk_set *self)
 {
     for (size_t i = self->held; i < self->count; i++) {
         self->member[i]->ticket.token = 0;
@@ -420,130 +348,7 @@ lk_sets_new_decree (lk_node *node)
 {
     for (lk_set *set = node->proxy.sets; set; set = set->hh.next) {
         if (set->state == LK_SET_WAITING) {
-            forget_early (set);
-        }
-    }
-}
-
-void
-lk_set_given_back (lk_node *node, lk_asked *member)
-{
-    lk_set *self = member->set;
-    self->member[member->place] = NULL;
-    lk_asked_remove (node, member);
-    self->left--;
-    if (self->left == 0) {
-        if (self->tell_unlocked) {
-            tell (node, self, LK_ANSWER_UNLOCKED, self->late ? LK_LATE : LK_OK);
-        }
-        destroy (&node->proxy, self);
-    }
-}
-
-/*  -------------------------------------------------------- time */
-
-static void
-expire (lk_node *node, lk_set *self)
-{
-    int64_t grace_ms = node->config.grace_ms;
-    if (grace_ms < self->duration_ms) {
-        grace_ms = self->duration_ms;
-    }
-    switch (self->state) {
-    case LK_SET_WAITING:
-        lk_set_failed (node, self, LK_TIMEDOUT, (lk_name) {0});
-        break;
-    case LK_SET_HELD:
-        end (node, self, LK_TIMEDOUT, grace_ms);
-        break;
-    case LK_SET_ENDED:
-        self->late = true;
-        give_back (node, self);
-        break;
-    case LK_SET_CLOSING:
-        break;
-    }
-}
-
-void
-lk_sets_expire (lk_node *node)
-{
-    lk_set *set;
-    while ((set = lk_heap_due (&node->proxy.set_ends, node->now_ms))) {
-        expire (node, set);
-    }
-}
-
-/*  -------------------------------------------------------- sessions */
-
-void
-lk_sets_tell_end (lk_node *node, lk_err error)
-{
-    for (lk_set *set = node->proxy.sets; set; set = set->hh.next) {
-        if (set->state == LK_SET_HELD
-            || (set->state == LK_SET_CLOSING && set->tell_unlocked)) {
-            tell (node, set, LK_ANSWER_UNLOCKED, error);
-        }
-    }
-}
-
-/*  From its first name on, whatever it held of it: that is gone. */
-static void
-begin_anew (lk_node *node, lk_set *self)
-{
-    self->held = 0;
-    self->asked = 0;
-    forget_early (self);
-    for (size_t i = 0; i < self->count; i++) {
-        lk_asked *member = self->member[i];
-        lk_asked_renumber (node, member);
-        lk_asked_enter (node, member,
-                        i == 0 ? LK_ASKED_WAITING : LK_ASKED_LATER);
-    }
-}
-
-static void
-forget (lk_node *node, lk_set *self)
-{
-    for (size_t i = 0; i < self->count; i++) {
-        if (self->member[i]) {
-            lk_asked_remove (node, self->member[i]);
-        }
-    }
-    destroy (&node->proxy, self);
-}
-
-void
-lk_sets_carry_over (lk_node *node)
-{
-    lk_set *set;
-    lk_set *next;
-    for (set = node->proxy.sets; set; set = next) {
-        next = set->hh.next;
-        if (set->state == LK_SET_WAITING) {
-            begin_anew (node, set);
-        } else {
-            forget (node, set);
-        }
-    }
-}
-
-void
-lk_sets_in_danger (lk_node *node)
-{
-    for (lk_set *set = node->proxy.sets; set; set = set->hh.next) {
-        look_for_danger (node, set);
-    }
-}
-
-void
-lk_sets_leave (lk_node *node)
-{
-    for (lk_set *set = node->proxy.sets; set; set = set->hh.next) {
-        if (set->state == LK_SET_HELD) {
-            end (node, set, LK_SHUTDOWN, 0);
-        } else if (set->state == LK_SET_WAITING) {
-            lk_set_failed (node, set, LK_SHUTDOWN, (lk_name) {0});
+            lk_set_forget_early (set);
         }
     }
 }

@@ -16,9 +16,11 @@
 
 typedef enum {
     LK_SET_WAITING,
-    LK_SET_HELD,   /* all of it; the application was told */
-    LK_SET_ENDED,  /* likewise, that it is over; kept until it says UNLOCK */
-    LK_SET_CLOSING /* all members are given back */
+    LK_SET_RESUMING, /* held by a former session's lease; not all is of this
+                        one yet */
+    LK_SET_HELD,     /* all of it; the application was told */
+    LK_SET_ENDED,    /* likewise, that it is over; kept until it says UNLOCK */
+    LK_SET_CLOSING   /* all members are given back */
 } lk_set_state;
 
 typedef struct lk_set {
@@ -28,9 +30,13 @@ typedef struct lk_set {
     bool tell_unlocked; /* CLOSING: the application waits for UNLOCKED */
     bool late;          /* ... and its duration was over */
     bool danger;        /* HELD: it was told so */
+    bool guarded;       /* lk_stopping_time () */
     int64_t duration_ms;
-    int64_t until_ms;  /* WAITING: of the wait; HELD: of the duration; ENDED:
-                          given back then; INT64_MAX */
+    int64_t linger_ms; /* what its application started may be there so long */
+    int64_t until_ms;  /* WAITING: of the wait; RESUMING: of the old lease;
+                          HELD: of the duration; ENDED: given back then;
+                          INT64_MAX */
+    int64_t ends_ms;   /* RESUMING: of the duration; INT64_MAX */
     lk_asked **member; /* by name; NULL: was given back */
     size_t count;
     size_t left;         /* that are not given back */
@@ -50,6 +56,10 @@ lk_set *lk_set_by_name (const lk_node *node, uint32_t app, uint64_t app_serial);
 /*  Begins to ask for the locks of a sound request. */
 void lk_set_ask (lk_node *node, const lk_app_request *request);
 
+/*  The application holds it already, by the lease of a former session; its
+ *  duration is what is left of it. */
+void lk_set_resume (lk_node *node, const lk_app_request *request);
+
 /*  The application says LOCK again: its answer may have been lost. */
 void lk_set_answer_again (lk_node *node, const lk_set *self);
 
@@ -68,8 +78,14 @@ void lk_sets_new_decree (lk_node *node);
 /*  What a home said of a member: it is held; refused or lost, which ends all
  *  of a set that is not CLOSING; given back. */
 void lk_set_locked (lk_node *node, lk_asked *member);
+void lk_set_resumed (lk_node *node, lk_asked *member);
+void lk_set_not_resumed (lk_node *node, lk_asked *member, lk_err error);
 void lk_set_failed (lk_node *node, lk_set *self, lk_err error, lk_name reason);
 void lk_set_given_back (lk_node *node, lk_asked *member);
+
+/*  The application is told that it is over, unless it was, and has some time to
+ *  stop before all of it goes back. */
+void lk_set_stop (lk_node *node, lk_set *self, lk_err error, lk_name reason);
 
 /*  Ends what has run out. */
 void lk_sets_expire (lk_node *node);

@@ -130,9 +130,14 @@ tell_locked (lk_node *node, const lk_due *due)
     lk_out_send (node, message, node->config.self);
 }
 
+/*  Why a lock was taken from who did not give it back its home tells. */
 static void
 tell_unlocked (lk_node *node, const lk_tell *tell)
 {
+    const lk_asked *asked = lk_asked_by_serial (node, tell->request.serial);
+    if (asked && asked->state == LK_ASKED_HELD) {
+        return;
+    }
     lk_lock_message *message = make_reply (node, LK_MSG_UNLOCKED, tell);
     message->as.reply.error = (int) tell->error;
     lk_out_send (node, message, node->config.self);

@@ -12,6 +12,7 @@
 #include "grant.h"
 #include "home.h"
 #include "node_private.h"
+#include "ousted.h"
 
 #define AUDIT_MS 1000   /* between two questions about one ticket */
 #define AUDITS_MAX 64   /* questions at a time */
@@ -438,6 +439,7 @@ lk_home_run (lk_node *node)
     }
     end_reclaim (node);
     audit_tickets (node);
+    lk_ousted_run (node);
     lk_home_ripen (node);
     if (node->now_ms - node->home.asked_ms > LK_LOOK_MS) {
         look_for_silent (node);

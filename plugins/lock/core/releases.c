@@ -1,0 +1,74 @@
+/*  releases.c - what a home remembers of requests that ended a lock
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "home.h"
+#include "node_private.h"
+
+bool
+lk_request_same (lk_request_id a, lk_request_id b)
+{
+    return a.host == b.host && a.session == b.session && a.serial == b.serial;
+}
+
+const lk_release *
+lk_home_find_release (const lk_home *self, lk_request_id by)
+{
+    for (size_t i = 0; i < LK_RELEASES_KEPT; i++) {
+        if (lk_request_same (self->released[i].by, by)) {
+            return &self->released[i];
+        }
+    }
+    return NULL;
+}
+
+const lk_release *
+lk_home_note_release (lk_home *self, lk_request_id by, uint64_t up_to)
+{
+    lk_release *release =
+        &self->released[self->released_next++ % LK_RELEASES_KEPT];
+    *release = (lk_release) {.by = by, .up_to = up_to};
+    return release;
+}
+
+/*  Nobody holds it, says a table of which not all is acknowledged yet: what is
+ *  told must not be undone by a takeover. The asker says it again. */
+bool
+lk_home_is_certain (lk_node *node, lk_request_id by)
+{
+    lk_home *self = &node->home;
+    uint64_t committed =
+        node->table.decree.term.number << 32 | node->stream.committed;
+    for (size_t i = 0; i < LK_RELEASES_KEPT; i++) {
+        if (lk_request_same (self->refused[i].by, by)) {
+            return self->refused[i].up_to <= committed;
+        }
+    }
+    if (node->stream.count > 0) {
+        self->refused[self->refused_next++ % LK_RELEASES_KEPT] =
+            (lk_release) {.by = by, .up_to = committed + node->stream.count};
+    }
+    return node->stream.count == 0;
+}
+
+/*  Serials follow each other: of one session's requests many have a place. */
+static size_t
+place_of (lk_request_id request)
+{
+    return (size_t) (request.serial + request.session * 31 + request.host * 97)
+           % LK_ENDED_KEPT;
+}
+
+bool
+lk_home_has_ended (const lk_home *self, lk_request_id request)
+{
+    return lk_request_same (self->ended[place_of (request)], request);
+}
+
+void
+lk_home_note_end (lk_home *self, lk_request_id request)
+{
+    self->ended[place_of (request)] = request;
+}

@@ -1,0 +1,356 @@
+/*  taking.c - how a home takes a lock from its holder, for somebody else
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  For whoever has its key, and for an operator. lockkeeper-protocol(7), How a
+ *  lock ends.
+ */
+
+#include "holders.h"
+#include "home.h"
+#include "node_private.h"
+#include "ousted.h"
+#include "resume.h"
+
+#include <string.h>
+
+#define SILENT_MS 1000 /* until a session that is silent is given up */
+
+static lk_entry *
+first_active (const lk_node *node, lk_name object)
+{
+    const lk_queue *queue = lk_table_queue (&node->table, object);
+    return queue && queue->first->token != 0 ? queue->first : NULL;
+}
+
+static lk_entry *
+next_active (const lk_entry *entry)
+{
+    return entry->next && entry->next->token != 0 ? entry->next : NULL;
+}
+
+/*  The host that asked may have been forgotten since. */
+static lk_request_id
+release_by (const lk_node *node, const lk_entry *entry)
+{
+    const lk_memo *memo = lk_entry_remembered (&node->table, entry);
+    return memo && memo->release_by.host != LK_NOBODY
+                   && memo->reused == node->reused[memo->release_by.host]
+               ? memo->release_by
+               : (lk_request_id) {.host = LK_NOBODY};
+}
+
+/*  Whether another one of the queue has to go for the same request. */
+static bool
+is_not_the_last (const lk_node *node, const lk_entry *entry)
+{
+    const lk_memo *memo = lk_entry_remembered (&node->table, entry);
+    if (memo && memo->alone) {
+        return false;
+    }
+    const lk_entry *other = first_active (node, lk_entry_object (entry));
+    for (; other; other = next_active (other)) {
+        if (other != entry
+            && lk_request_same (release_by (node, other),
+                                release_by (node, entry))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*  Whoever asked for that, by key or by force, is told, too. */
+void
+lk_home_drop (lk_node *node, const lk_entry *entry)
+{
+    const lk_ticket ticket = lk_entry_ticket (entry);
+    lk_op op = lk_op_about (LK_OP_DROP, &ticket);
+    lk_request_id by = release_by (node, entry);
+    if (by.host != LK_NOBODY && !is_not_the_last (node, entry)) {
+        op.by = by;
+        if (!lk_home_find_release (&node->home, op.by)) {
+            lk_home_note_release (&node->home, op.by, 0);
+        }
+    }
+    lk_stream_append (node, &op);
+}
+
+static void
+refuse (lk_node *node, const lk_ticket *ticket, lk_err error)
+{
+    if (lk_home_is_certain (node, ticket->request)) {
+        lk_home_refuse (node, ticket, error);
+    }
+}
+
+/*  Whether no leader hears the host: one that does passes on what is for it. */
+static bool
+is_out_of_reach (const lk_node *node, lk_host host)
+{
+    const lk_decree *decree = &node->table.decree;
+    for (size_t i = 0; i < decree->leader_count; i++) {
+        lk_host leader = decree->leader[i];
+        if (leader != node->config.self && lk_peer_heard (node, leader)
+            && lk_hosts_has (node->peer[leader].sees, host)) {
+            return false;
+        }
+    }
+    return !lk_peer_heard (node, host);
+}
+
+/*  Whether the proxy of a static lock cannot be asked: it lives in another
+ *  session, or is not heard. Waiting for the end of that session helps nobody,
+ *  since the holder is not told of it. */
+static bool
+has_outlived (const lk_node *node, const lk_ticket *held)
+{
+    lk_host host = held->request.host;
+    uint64_t session = host == node->config.self ? node->facts.session
+                                                 : node->peer[host].session;
+    bool is_over = held->request.session < session;
+    return held->kept && (is_over || is_out_of_reach (node, host));
+}
+
+bool
+lk_home_is_nobodys (const lk_node *node, const lk_ticket *held)
+{
+    lk_request_id id = held->request;
+    return id.session <= lk_table_gone (&node->table, id.host)
+           || id.session <= node->peer[id.host].closed
+           || has_outlived (node, held);
+}
+
+/*  That request asks for its end; `alone`: and for no other's. */
+void
+lk_home_mark (lk_node *node, lk_entry *holder, lk_request_id by, bool alone)
+{
+    lk_memo *memo = lk_entry_memo (&node->table, holder);
+    memo->release_by = by;
+    memo->reused = node->reused[by.host];
+    memo->alone = alone;
+}
+
+/*  -------------------------------------------------------- asking it back */
+
+static void
+say_pending (lk_node *node, const lk_entry *holder, int64_t left_ms,
+             int64_t silent_ms)
+{
+    const lk_request_id by = release_by (node, holder);
+    lk_lock_message *message = lk_out_message (node, LK_MSG_PENDING);
+    message->term = node->table.decree.term;
+    message->as.stopping = (lk_msg_stopping) {
+        .request = by,
+        .object = lk_out_name (node, lk_entry_object (holder)),
+        .host = lk_entry_request (holder).host,
+        .left_ms = left_ms,
+        .silent_ms = silent_ms};
+    lk_home_send (node, message, by.host);
+}
+
+/*  Nobody can ask it; if nothing is heard until then, its session is over. */
+static void
+say_silent (lk_node *node, const lk_entry *holder)
+{
+    const lk_request_id id = lk_entry_request (holder);
+    const int64_t heard_ms = lk_session_heard_ms (node, id.host, id.session);
+    const bool is_known = heard_ms != LK_LONG_AGO;
+    int64_t left_ms =
+        lk_silent_after (node, id.host, id.session) + SILENT_MS - node->now_ms;
+    say_pending (node, holder, left_ms > 0 ? left_ms : 0,
+                 is_known ? node->now_ms - heard_ms : 0);
+}
+
+void
+lk_on_stopping (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_stopping *stopping = &message->as.stopping;
+    const lk_entry *entry;
+    if (!lk_node_is_serving (node)
+        || stopping->request.host != lk_origin (message)) {
+        return;
+    }
+    entry = lk_table_find (&node->table, stopping->request);
+    if (entry && entry->token == stopping->token
+        && release_by (node, entry).host != LK_NOBODY) {
+        say_pending (node, entry, stopping->left_ms, -1);
+    }
+}
+
+/*  The holder's proxy has to give it back, which it does when its application
+ *  has stopped what it does, or had its time to: so nobody gets the object
+ *  while that one works. Said again whenever the asker does. */
+static void
+ask_back (lk_node *node, const lk_entry *holder, const lk_msg_request *request)
+{
+    const lk_err error = request->force ? LK_FORCED : LK_RELEASED;
+    lk_home_ask_back (node, holder, error, request->reason);
+    if (is_out_of_reach (node, lk_entry_request (holder).host)) {
+        say_silent (node, holder);
+    }
+}
+
+/*  At once, if that is what the asker wants, or nobody can be asked: it may
+ *  also be the holder itself who asks, in a later session. */
+static void
+take_back (lk_node *node, lk_entry *holder, const lk_msg_request *request)
+{
+    const lk_ticket held = lk_entry_ticket (holder);
+    if (request->now) {
+        lk_ousted_add (node, holder, request);
+        lk_home_drop (node, holder);
+    } else if (lk_home_is_nobodys (node, &held)
+               || (!request->force
+                   && lk_resume_is_own (&held, &request->ticket))) {
+        lk_home_drop (node, holder);
+    } else {
+        ask_back (node, holder, request);
+    }
+}
+
+/*  -------------------------------------------------------- by key, by force */
+
+void
+lk_home_unlock_by_key (lk_node *node, const lk_msg_request *request)
+{
+    const lk_ticket *ticket = &request->ticket;
+    if (lk_home_find_release (&node->home, ticket->request)) {
+        lk_home_confirm (node, ticket, 0);
+        return;
+    }
+    lk_queue *queue = lk_table_queue (&node->table, ticket->object);
+    lk_entry *holder = queue ? lk_holder_by_key (queue, ticket->key) : NULL;
+    if (holder) {
+        lk_home_mark (node, holder, ticket->request, true);
+        take_back (node, holder, request);
+    } else {
+        refuse (node, ticket,
+                queue && queue->active > 0 ? LK_DENIED : LK_UNKNOWN);
+    }
+}
+
+/*  Those that held it when it was first said: tokens grow. */
+static bool
+has_to_go (const lk_node *node, const lk_entry *holder,
+           const lk_msg_request *request, const lk_release *release)
+{
+    return lk_request_same (release_by (node, holder), release->by)
+           || (holder->token <= release->up_to
+               && (request->ticket.token == 0
+                   || request->ticket.token == holder->token));
+}
+
+uint64_t
+lk_home_newest_token (const lk_node *node, lk_name object)
+{
+    lk_queue *queue = lk_table_queue (&node->table, object);
+    return queue ? lk_holders_newest (queue) : 0;
+}
+
+static lk_entry *
+holder_of (const lk_node *node, lk_name object, uint64_t token)
+{
+    lk_queue *queue = lk_table_queue (&node->table, object);
+    return queue ? lk_holder_by_token (queue, token) : NULL;
+}
+
+bool
+lk_home_is_held_with (const lk_node *node, lk_name object, uint64_t token)
+{
+    const lk_entry *holder = holder_of (node, object, token);
+    return holder != NULL;
+}
+
+static void
+say_forced (lk_node *node, const lk_msg_request *request)
+{
+    lk_out_trace (node, LK_TRACE_NOTICE,
+                  "taken away by force: lock=%s by=%s reason=\"%s\"",
+                  lk_out_escaped (node, request->ticket.object),
+                  lk_out_escaped (node, request->ticket.owner),
+                  lk_out_escaped (node, request->reason));
+}
+
+/*  NULL: it was refused, since nobody holds that. */
+static const lk_release *
+begin_force (lk_node *node, const lk_msg_request *request)
+{
+    const lk_ticket *ticket = &request->ticket;
+    uint64_t newest = lk_home_newest_token (node, ticket->object);
+    if (newest == 0
+        || (ticket->token != 0
+            && !lk_home_is_held_with (node, ticket->object, ticket->token))) {
+        refuse (node, ticket, LK_UNKNOWN);
+        return NULL;
+    }
+    say_forced (node, request);
+    return lk_home_note_release (&node->home, ticket->request, newest);
+}
+
+/*  The one that has the token which is said; NULL: many are meant, or what
+ *  was meant has another one by now. */
+static lk_entry *
+find_only (const lk_node *node, const lk_msg_request *request)
+{
+    const lk_ticket *ticket = &request->ticket;
+    lk_queue *queue = lk_table_queue (&node->table, ticket->object);
+    return queue && ticket->token != 0
+                   && lk_holders_with (queue, ticket->token) == 1
+               ? lk_holder_by_token (queue, ticket->token)
+               : NULL;
+}
+
+/*  False: nobody is left who has to go. */
+static bool
+mark_all (lk_node *node, const lk_msg_request *request,
+          const lk_release *release)
+{
+    bool any = false;
+    lk_entry *holder = first_active (node, request->ticket.object);
+    for (; holder; holder = next_active (holder)) {
+        if (has_to_go (node, holder, request, release)) {
+            any = true;
+            lk_home_mark (node, holder, release->by,
+                          false); /* who is the last tells */
+        }
+    }
+    return any;
+}
+
+static void
+take_all_back (lk_node *node, const lk_msg_request *request)
+{
+    lk_entry *holder = first_active (node, request->ticket.object);
+    while (holder) {
+        lk_entry *next = next_active (holder);
+        if (lk_request_same (release_by (node, holder),
+                             request->ticket.request)) {
+            take_back (node, holder, request);
+        }
+        holder = next;
+    }
+}
+
+void
+lk_home_unlock_by_force (lk_node *node, const lk_msg_request *request)
+{
+    const lk_ticket *ticket = &request->ticket;
+    const lk_release *release =
+        lk_home_find_release (&node->home, ticket->request);
+    if (!release) {
+        release = begin_force (node, request);
+    }
+    if (!release) {
+        return;
+    }
+    lk_entry *only = find_only (node, request);
+    if (only && has_to_go (node, only, request, release)) {
+        lk_home_mark (node, only, release->by, true);
+        take_back (node, only, request);
+    } else if (mark_all (node, request, release)) {
+        take_all_back (node, request);
+    } else {
+        lk_home_confirm (node, ticket, 0);
+    }
+}
