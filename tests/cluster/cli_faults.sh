@@ -17,37 +17,33 @@ ready () {
     on "$1" status >/dev/null 2>&1
 }
 
-#   hold HOST NAME: until there is a file NAME.end; notes when, in ms.
+#   Both commands write all the time (beats.c), with their tokens.
+beats=$BUILD/tests/cluster/beats
+
+#   hold HOST NAME: until it is killed, or there is a file NAME.end.
 hold () {
     rm -f "$work/$2".*
-    start_on "$1" run "$2" -- sh -c "date +%s%3N >$work/$2.from
-        trap 'date +%s%3N >$work/$2.until; exit 9' TERM
-        until [ -e $work/$2.end ]; do sleep 0.02; done
-        date +%s%3N >$work/$2.until" 2>"$work/$2.err"
+    # shellcheck disable=SC2016
+    start_on "$1" run "$2" -- sh -c '"$1" write "$2" holder plain &
+        until [ -e "$2.end" ]; do sleep 0.02; done
+        kill $!; wait $!; exit 0' sh "$beats" "$work/$2" 2>"$work/$2.err"
     holder=$!
-    await test -s "$work/$2.from"
+    await test -s "$work/$2"
 }
 
-#   next HOST NAME: waits for it; notes when it has it.
+#   next HOST NAME: waits for it.
 next () {
-    start_on "$1" run "$2" -- sh -c "date +%s%3N >$work/$2.next" \
+    start_on "$1" run "$2" -- "$beats" write "$work/$2" next plain 50 \
         2>"$work/$2.next.err"
     waiter=$!
     await is_listed "^waiting  *$1 " "$2"
 }
 
+#   no_overlap NAME: and the first was followed by the second.
 no_overlap () {
-    local from until
-    until=$(cat "$work/$1.until")
-    from=$(cat "$work/$1.next")
-    [ "$until" -le "$from" ] || {
-        echo "held until $until, held again from $from"
-        return 1
-    }
-}
-
-took () {
-    echo $(($(cat "$work/$1.$3") - $(cat "$work/$1.$2")))
+    grep -q ' holder ' "$work/$1" &&
+        "$beats" last "$work/$1" | grep -q ' next ' &&
+        "$beats" judge "$work/$1"
 }
 
 #   ------------------------------------------------------------ restarts
@@ -62,8 +58,6 @@ touch "$work/restart.end"
 check 'given back by its key' code 0 wait $holder
 check 'the next one gets it' code 0 wait $waiter
 check 'no overlap' no_overlap restart
-check "at once: $(took restart until next) ms" \
-    test "$(took restart until next)" -lt 2000
 
 check 'held on h2, its router is restarted' hold h2 router
 next h2 router
@@ -95,8 +89,7 @@ lose () {
     check "$1: it is told why" grep -q "lost '$2'" "$work/$2.err"
     check "$1: the next one gets it" code 0 wait $waiter
     check "$1: no overlap" no_overlap "$2"
-    echo "measured: $1: next holder $(took "$2" until next) ms after the" \
-        "loss was told"
+    echo "measured: $1: $(tail -n 1 "$work/out")"
 }
 
 check 'held on h2' hold h2 dead
@@ -124,11 +117,8 @@ check 'h2 comes back' await ready h2
 
 kill -9 "$(pid_of h2 lockd)"
 check 'no lock service: status' says 1 'no lock service' on h2 status
-began=$(now_ms)
 check 'no lock service: run gives up' says 124 "'lock'" \
     on h2 run x --wait 0.5 -- true
-check "after the wait and a margin: $(($(now_ms) - began)) ms" \
-    test $(($(now_ms) - began)) -lt 7000
 kill -9 "$(pid_of h3 lockd)"
 check 'no quorum: status says why' await says 1 'sees 1 of 3' \
     on h1 status
@@ -136,5 +126,5 @@ check 'no quorum: run waits in vain' says 124 'in time' \
     on h1 run x --wait 1 -- true
 on h1 sandbox restart h2 lockd
 on h1 sandbox restart h3 lockd
-check 'all is well again' await code 0 on h1 run x --wait 20 -- true
+check 'all is well again' code 0 on h1 run x --wait 90 -- true
 done_checking

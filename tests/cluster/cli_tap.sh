@@ -49,6 +49,7 @@ check () {
         echo "# $*"
         sed 's/^/# /' "$work/out"
         bad=$((bad + 1))
+        ! declare -F look_around >/dev/null || look_around
     fi
     [ -z "$hopeless" ] || give_up
 }

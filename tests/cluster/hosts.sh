@@ -432,6 +432,18 @@ descriptors () {
     prlimit --pid "$pid" --nofile="$next":
 }
 
+#   look_around: how all hosts are when a case fails, for later.
+look_around () {
+    local host
+    for host in "${hosts[@]}"; do
+        printf '\n%s, when case %s failed:\n' "$host" "$cases"
+        timeout 20 "$lockkeeper" status --endpoint "ipc://$where/$host/router"
+        timeout 20 "$lockkeeper" list --own \
+            --endpoint "ipc://$where/$host/router"
+        timeout 20 "$lockkeeper" list --endpoint "ipc://$where/$host/router"
+    done >>"$work/around" 2>&1
+}
+
 #   ------------------------------------------------------------ the end
 
 #   finish_test [JUDGE'S OPTIONS]: ends it; the judge looks at all histories.

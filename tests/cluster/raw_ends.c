@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ANSWER_MS 10000
+#define ANSWER_MS 60000
 
 static const char *endpoint[3];
 static lk_client *a, *b, *c; /* on h1, h2, h3 */
@@ -181,14 +181,14 @@ try_isolation (void)
         lk_bare_lock (a, "{'object': 'alone'}", "what will be lost");
     signal_others (SIGSTOP);
     await_danger (&one, true, "in danger first");
-    const lk_message *lost = lk_client_await (a, "UNLOCKED", 2 * ANSWER_MS);
+    const lk_message *lost = lk_client_await (a, "UNLOCKED", ANSWER_MS);
     const char *error = lost ? lk_message_text (lost, "error") : NULL;
     EXPECT (error && strcmp (error, "isolated") == 0
                 && lk_message_serial (lost) == one.serial,
             "then lost: isolated");
     signal_others (SIGCONT);
     const uint64_t serial = lock (b, "{'object': 'alone'}");
-    const lk_message *next = lk_client_await (b, "LOCKED", 2 * ANSWER_MS);
+    const lk_message *next = lk_client_await (b, "LOCKED", ANSWER_MS);
     uint64_t token = 0;
     EXPECT (next && lk_message_serial (next) == serial
                 && lk_message_hex (next, "token", &token) && token > one.token,
@@ -210,7 +210,7 @@ try_shutdown (void)
     lk_bare_silent (b, "the next");
     signal_lockd (1, SIGINT);
     for (int i = 0; i < 2; i++) {
-        const lk_message *end = lk_client_next (a, 2000);
+        const lk_message *end = lk_client_next (a, ANSWER_MS);
         const bool held = end && lk_message_serial (end) == one.serial;
         const char *error = end ? lk_message_text (end, "error") : NULL;
         EXPECT (end && lk_message_is (end, held ? "UNLOCKED" : "LOCKFAILED")

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ANSWER_MS 10000
+#define ANSWER_MS 60000
 
 static const char *endpoint[3];
 static lk_client *a, *b, *c; /* on h1, h2, h3 */

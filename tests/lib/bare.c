@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ANSWER_MS 10000
+#define ANSWER_MS 60000
 #define SILENCE_MS 300
 
 static uint64_t last_serial;
