@@ -363,8 +363,7 @@ static int64_t
 messages_read (void)
 {
     lk_client_say (good, "a@h1", "router@.", "ROUTERSTATUS", 78, NULL);
-    const lk_message *status =
-        lk_client_await (good, "ROUTERSTATUS", SOON_MS);
+    const lk_message *status = lk_client_await (good, "ROUTERSTATUS", SOON_MS);
     return status != NULL ? lk_message_number (status, "messages", -1) : -1;
 }
 

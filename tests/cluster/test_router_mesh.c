@@ -16,7 +16,7 @@
     "STATUS HANGUP DISCONNECTED NEWREMOTECONNECTION CLUSTERUP CLUSTERDOWN "    \
     "CLUSTERCOMPLETE CLUSTERINCOMPLETE NEWS"
 
-/*  So long that what comes earlier has another cause, on a busy machine, too. */
+/*  So long that what comes earlier has another cause, also under load. */
 #define PATIENT "--dead-after", "4000"
 static const char *const patient[] = {PATIENT, NULL};
 
