@@ -64,8 +64,8 @@ assert all(len(row) == len(_COLUMNS) for row in _TABLE.values())
 
 def _is_kept(reason: str) -> bool:
     """Whether the service keeps what it ended until it is given back: for its
-    grace, or while it stops."""
-    return reason in ("timedout", "shutdown")
+    grace, while it stops, or while we do."""
+    return reason in ("timedout", "shutdown", "forced", "released")
 
 
 class Book:
@@ -104,15 +104,16 @@ class Book:
         return self._add(wish, wait_ms, now_ms, Deed.LOCK, users=[user],
                          tries=is_short(wait_ms))
 
-    def unlock_by_key(self, wish: Wish, key: int, now_ms: int) -> Entry:
+    def unlock_by_key(self, wish: Wish, key: int, now: bool,
+                      now_ms: int) -> Entry:
         """Ends the lock of whoever holds it with that key."""
-        return self._add(wish, -1, now_ms, Deed.UNLOCK, key=key)
+        return self._add(wish, -1, now_ms, Deed.UNLOCK, key=key, now=now)
 
-    def force(self, wish: Wish, token: int, comment: str,
+    def force(self, wish: Wish, token: int, comment: str, now: bool,
               now_ms: int) -> Entry:
         """Takes it away from its holders."""
         return self._add(wish, -1, now_ms, Deed.FORCE, token=token,
-                         comment=comment)
+                         comment=comment, now=now)
 
     def check(self, wish: Wish, token: int, now_ms: int) -> Entry:
         """Asks whether it is held with that token."""
@@ -257,8 +258,9 @@ class Book:
     def _expiry(self, entry: Entry, now_ms: int) -> str:
         if not entry.holds or now_ms >= entry.ends_at():
             return "timedout"
-        deserted = self.deserted or entry.danger.orphan
-        return "disconnected" if deserted else "isolated"
+        if self.deserted or entry.danger.orphan:
+            return "disconnected"
+        return "quorum" if entry.danger.why == "quorum" else "isolated"
 
     def _look_at_lease(self, entry: Entry, now_ms: int) -> None:
         """There is danger when less than half of the lease is left: the host
@@ -288,7 +290,7 @@ class Book:
         elif not entry.holds:
             letter = _letter.end(entry)
         elif entry.resuming:
-            letter = _letter.resume(entry)
+            letter = _letter.resume(entry, now_ms)
         else:
             letter = _letter.change(entry, now_ms)
         self.messages.append(letter)
@@ -328,7 +330,7 @@ class Book:
             if entry.token == 0:  # the UNLOCK that is open needs the key
                 self._store(entry, grant)
                 self._send_open(entry, now_ms)
-        elif grant.key != entry.key:
+        elif grant.keys[0] != entry.key:
             self.messages.append(_letter.give_back(message))
         elif entry.holds and entry.resuming:
             self._take_resumed(entry, grant, now_ms)
@@ -373,7 +375,7 @@ class Book:
 
     def _store(self, entry: Entry, grant: _letter.Grant) -> None:
         entry.token, entry.tokens = grant.tokens[0], grant.tokens
-        entry.key = grant.key
+        entry.key, entry.keys = grant.keys[0], grant.keys
         entry.type = grant.type or entry.type
         entry.ordinal, entry.turn = grant.ordinal, grant.turn
         entry.static, entry.until_ms = grant.static, grant.until_ms
@@ -453,7 +455,18 @@ class Book:
                      now_ms: int) -> None:
         if message.serial % 2 == 0:
             entry.danger.said = message.flag("danger")
+            entry.danger.why = message.text("error")
             self._weigh_danger(entry, now_ms)
+
+    def _on_stopping(self, entry: Entry, message: Message,
+                     _now_ms: int) -> None:
+        """Of a holder that our deed waits for."""
+        host, left_ms = message.text("host"), message.number("left", -1)
+        if message.serial % 2 == 1 and host:
+            has_left = f"{left_ms / 1000:.1f} s left" if left_ms >= 0 \
+                else "nobody knows how long"
+            entry.remark = (f"the holder on {host} has not stopped yet, "
+                            f"{has_left}; it may still happen")
 
     def _on_checked(self, entry: Entry, message: Message,
                     now_ms: int) -> None:
@@ -523,7 +536,8 @@ class Book:
         service, too, as soon as it looks at the clock; but if we could not
         read the page, ours may be wrong."""
         going_on = entry.resuming and not self.deserted
-        is_over = error in ("isolated", "disconnected") and not going_on \
+        is_over = error in ("isolated", "quorum", "disconnected") \
+            and not going_on \
             and entry.lease is not None and entry.lease.lives
         self._lose(entry, Life.CLOSED if is_over else Life.ENDED, error)
 
@@ -598,6 +612,7 @@ _HANDLERS = {
     "INVALID": Book._on_failed,
     "TRANSMISSIONREPORT": Book._on_undelivered,
     "LOCKJEOPARDY": Book._on_jeopardy,
+    "LOCKSTOPPING": Book._on_stopping,
     "LOCKCHECK": Book._on_checked,
 }
 assert EXCLUSIVE != SHARED

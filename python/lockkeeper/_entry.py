@@ -69,6 +69,7 @@ class Danger:
     lease page says, and what the user was told."""
 
     said: bool = False
+    why: str = ""  # as it said
     seen: bool = False
     orphan: bool = False  # the lock service that granted it has ended
     told: bool = False
@@ -95,6 +96,7 @@ class Entry:
     token: int = 0
     tokens: List[int] = field(default_factory=list)
     key: int = 0
+    keys: List[int] = field(default_factory=list)
     ordinal: int = 0
     turn: int = 0
     resuming: bool = False  # held, and the new lock service is to go on
@@ -110,6 +112,7 @@ class Entry:
     remark: str = ""  # what the lock service said about that
     late: bool = False
     comment: str = ""  # FORCE: ours; else an operator's
+    now: bool = False  # UNLOCK, FORCE: at once, whoever believes in it
     checked: bool = False  # CHECK: it is held with that token
     newest: int = 0
 
@@ -120,10 +123,9 @@ class Entry:
 
     @property
     def may_resume(self) -> bool:
-        """Whether another lock service can go on with it. A set is lost, and
-        a static lock needs nobody."""
-        return self.holds and self.danger.orphan and not self.static \
-            and not self.wish.is_set
+        """Whether another lock service can go on with it. A static lock needs
+        nobody."""
+        return self.holds and self.danger.orphan and not self.static
 
     def lease_until(self) -> int:
         """The end of the host's lease as of now."""

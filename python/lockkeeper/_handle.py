@@ -141,10 +141,11 @@ class Handle:
 
     @property
     def spare(self) -> float:
-        """For how many seconds after the end of the host's lease nobody else
-        gets the lock: what is left to end in."""
+        """How many seconds ahead of the end of the host's lease who stops
+        what it does by force has to begin; others may have the lock from that
+        end on."""
         lease_ms = self._entry.lease_ms if self._entry else 0
-        return (lease_ms // 4 if lease_ms > 0 else _SPARE_MS) / 1000
+        return (lease_ms * 5 // 32 if lease_ms > 0 else _SPARE_MS) / 1000
 
     @property
     def token(self) -> int:
@@ -166,6 +167,12 @@ class Handle:
         granted = self._entry is not None and self._entry.token != 0
         return _frame.write_hex(self._entry.key) \
             if granted and self._entry else ""
+
+    @property
+    def keys(self) -> Dict[Name, str]:
+        """The key of each name; empty if it was not held yet."""
+        keys = self._entry.keys if self._entry else []
+        return dict(zip(self.names, map(_frame.write_hex, keys)))
 
     @property
     def type(self) -> str:
@@ -437,11 +444,12 @@ class SetKind(Handle):
     def __init__(self, names: Iterable[Name], *, session: Any = None,
                  timeout: Optional[float] = None,
                  duration: Optional[float] = None, context: str = "",
-                 shared: bool = False,
+                 shared: bool = False, linger: Optional[float] = None,
                  on_lost: Optional[OnLost] = None,
                  on_jeopardy: Optional[OnJeopardy] = None) -> None:
         wish = Wish(
             _wish.check_names(names), SHARED if shared else EXCLUSIVE,
             _wish.check_text(context, "a context"),
-            duration_ms=_wish.to_ms(duration, "a duration", 0))
+            duration_ms=_wish.to_ms(duration, "a duration", 0),
+            linger_ms=_wish.to_ms(linger, "a time to linger", 0))
         super().__init__(wish, session, timeout, False, on_lost, on_jeopardy)

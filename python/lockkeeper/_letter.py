@@ -27,12 +27,18 @@ def _add_name(body: Body, entry: Entry) -> None:
         body["context"] = entry.wish.context
 
 
-def _add_names(body: Body, entry: Entry) -> None:
-    if not entry.wish.is_set:
-        _add_name(body, entry)
-        return
-    body["locks"] = [dict([_frame.object_field(name)])
-                     for name in entry.wish.names]
+def _add_names(body: Body, entry: Entry, held: bool = False) -> None:
+    """``held``: and what they are held by."""
+    rows: List[Body] = [dict([_frame.object_field(name)])
+                        for name in entry.wish.names]
+    if held:
+        for row, token, key in zip(rows, entry.tokens, entry.keys):
+            row["token"] = _frame.write_hex(token)
+            row["key"] = _frame.write_hex(key)
+    if entry.wish.is_set:
+        body["locks"] = rows
+    else:
+        body.update(rows[0])
     if entry.wish.context:
         body["context"] = entry.wish.context
 
@@ -74,11 +80,19 @@ def lock(entry: Entry, now_ms: int) -> Message:
                    ttl=_ttl_of(wait_ms))
 
 
-def resume(entry: Entry) -> Message:
+def _duration_of(entry: Entry, now_ms: int) -> int:
+    """No home knows that of a set, so it is what is left of it."""
+    duration_ms = entry.wish.duration_ms
+    if entry.wish.is_set and duration_ms:
+        return max(1, entry.until_ms - now_ms)
+    return duration_ms
+
+
+def resume(entry: Entry, now_ms: int) -> Message:
     """LOCK of what is held, for a lock service that does not know it."""
     wish = entry.wish
     body: Body = {}
-    _add_name(body, entry)
+    _add_names(body, entry, held=True)
     body["type"] = entry.type
     if wish.soft and entry.type == wish.type:
         body["policy"] = "soft"
@@ -88,10 +102,10 @@ def resume(entry: Entry) -> Message:
             body[name] = number
     if wish.lenient:
         body["lenient"] = True
-    body["token"] = _frame.write_hex(entry.token)
-    body["key"] = _frame.write_hex(entry.key)
+    if wish.key and wish.key == entry.key:
+        body["heir"] = True  # as which it came
     body["lease_until"] = entry.lease_until()
-    body["duration"] = wish.duration_ms
+    body["duration"] = _duration_of(entry, now_ms)
     body["pid"] = os.getpid()
     return Message(SERVICE, "", "LOCK", entry.serial, body)
 
@@ -128,6 +142,8 @@ def end(entry: Entry) -> Message:
         body["force"] = True
         if entry.comment:
             body["reason"] = entry.comment
+    if entry.now:
+        body["now"] = True
     if entry.deed is Deed.CHECK or (entry.deed is Deed.FORCE and entry.token):
         body["token"] = _frame.write_hex(entry.token)
     command = "LOCKCHECK" if entry.deed is Deed.CHECK else "UNLOCK"
@@ -150,7 +166,7 @@ class Grant:
     """What a LOCKED says."""
 
     tokens: List[int]  # of each name, in the order of asking
-    key: int
+    keys: List[int]
     type: str
     ordinal: int
     turn: int
@@ -200,7 +216,7 @@ def read_grant(message: Message, entry: Entry) -> Optional[Grant]:
         return None
     until_ms = message.number("until", -1)
     return Grant(
-        tokens=[token for token, _ in rows], key=rows[0][1],
+        tokens=[token for token, _ in rows], keys=[key for _, key in rows],
         type=message.text("type"), ordinal=message.number("ordinal"),
         turn=message.number("turn"), static=message.flag("static"),
         until_ms=FOREVER if until_ms < 0 else until_ms,

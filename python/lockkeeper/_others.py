@@ -51,20 +51,30 @@ def _await_steps(driver: Driver, entry: Entry,
         raise entry.wish.about(error_of(entry.error, entry.remark))
 
 
-def unlock(driver: Driver, name: Name, key: Key, context: str,
+def unlock(driver: Driver, name: Name, key: Key, now: bool, context: str,
            timeout: Optional[float]) -> Steps[None]:
     """Ends a lock with its key."""
-    entry = driver.core.book.unlock_by_key(_wish_of(name, context),
-                                           key_of(key), now_ms())
+    entry = driver.core.book.unlock_by_key(
+        _wish_of(name, context), key_of(key), bool(now), now_ms())
     yield from _await_steps(driver, entry, timeout)
 
 
-def force(driver: Driver, name: Name, token: int, reason: Optional[str],
-          context: str, timeout: Optional[float]) -> Steps[None]:
+@dataclass(frozen=True)
+class Forcing:
+    """How an operator ends a lock: from the holder with that token (0: from
+    all), and what he says."""
+
+    token: int
+    reason: Optional[str]
+    now: bool
+
+
+def force(driver: Driver, name: Name, how: Forcing, context: str,
+          timeout: Optional[float]) -> Steps[None]:
     """Ends a lock as an operator does."""
     entry = driver.core.book.force(
-        _wish_of(name, context), key_of(token),
-        _wish.check_text(reason, "a reason"), now_ms())
+        _wish_of(name, context), key_of(how.token),
+        _wish.check_text(how.reason, "a reason"), bool(how.now), now_ms())
     yield from _await_steps(driver, entry, timeout)
 
 

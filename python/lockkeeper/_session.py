@@ -160,20 +160,24 @@ class Session:
         return self._run(_others.check(self._driver, name, token, context,
                                        timeout))
 
-    def unlock(self, name: Name, key: Key, *, context: str = "",
-               timeout: Optional[float] = 5.0) -> None:
+    def unlock(self, name: Name, key: Key, *, now: bool = False,
+               context: str = "", timeout: Optional[float] = None) -> None:
         """Ends the lock of whoever holds it with that key, from any host.
-        Raises Denied, Unknown (nobody holds it) or TimedOut."""
-        self._run(_others.unlock(self._driver, name, key, context, timeout))
+        Waits until the holder has given it back, or had its time to stop;
+        with ``now`` others may have it at once, beside a holder that may
+        still be at work. Raises Denied, Unknown (nobody holds it) or
+        TimedOut: it may still happen then."""
+        self._run(_others.unlock(self._driver, name, key, now, context,
+                                 timeout))
 
     def force(self, name: Name, *, token: int = 0,
-              reason: Optional[str] = None, context: str = "",
-              timeout: Optional[float] = None) -> None:
+              reason: Optional[str] = None, now: bool = False,
+              context: str = "", timeout: Optional[float] = None) -> None:
         """Takes a lock away from all of its holders, or from the one with
         that token, as an operator; they see the reason. Waits until the last
-        of them is gone, which may take as long as a host lease."""
-        self._run(_others.force(self._driver, name, token, reason, context,
-                                timeout))
+        of them is gone, as unlock() does."""
+        how = _others.Forcing(token, reason, now)
+        self._run(_others.force(self._driver, name, how, context, timeout))
 
     #   -------------------------------------------------------- waiting
 

@@ -159,8 +159,8 @@ def check(wish: Wish) -> Wish:
     if wish.static and wish.linger_ms:
         raise Invalid("a static lock stays anyway, and does not linger")
     if wish.is_set and (wish.lenient or wish.static or wish.quiet_ms
-                        or wish.linger_ms or wish.key):
+                        or wish.key):
         raise Invalid("a set is not lenient or static, has no quiet time, "
-                      "does not linger, and is not taken over with a key")
+                      "and is not taken over with a key")
     check_number(wish.key, "a key", (1 << 64) - 1)
     return wish

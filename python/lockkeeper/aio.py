@@ -266,18 +266,21 @@ class Session:
         return await self._run(_others.check(self._driver, name, token,
                                              context, timeout))
 
-    async def unlock(self, name: Name, key: Key, *, context: str = "",
-                     timeout: Optional[float] = 5.0) -> None:
+    async def unlock(self, name: Name, key: Key, *, now: bool = False,
+                     context: str = "",
+                     timeout: Optional[float] = None) -> None:
         """As lockkeeper.Session.unlock."""
-        await self._run(_others.unlock(self._driver, name, key, context,
+        await self._run(_others.unlock(self._driver, name, key, now, context,
                                        timeout))
 
     async def force(self, name: Name, *, token: int = 0,
-                    reason: Optional[str] = None, context: str = "",
+                    reason: Optional[str] = None, now: bool = False,
+                    context: str = "",
                     timeout: Optional[float] = None) -> None:
         """As lockkeeper.Session.force."""
-        await self._run(_others.force(self._driver, name, token, reason,
-                                      context, timeout))
+        how = _others.Forcing(token, reason, now)
+        await self._run(_others.force(self._driver, name, how, context,
+                                      timeout))
 
     def events(self) -> AsyncIterator[Event]:
         """What happens to the locks of this session from now on, until it is

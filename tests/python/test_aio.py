@@ -131,7 +131,7 @@ class Aio(unittest.IsolatedAsyncioTestCase):
                     await task
             else:
                 await task
-                await self.session.force(self.name)
+                await self.session.force(self.name, now=True)
             async with self.session.lock(self.name, timeout=60):
                 pass
 

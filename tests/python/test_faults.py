@@ -99,7 +99,11 @@ class Faults(Case):
             lock = self.lock(session)
             shared = session.lock(self.name + "s", shared=True)
             shared.acquire()
-            token, key = lock.token, lock.key
+            pair = session.lock_all([self.name + "p", self.name + "q"])
+            pair.acquire()
+            heir = self.taken_over(session)
+            locks = lock, shared, pair, heir
+            had = [(one.tokens, one.keys) for one in locks]
             pid = daemon("h1", "lockd")
             os.kill(pid, number)
             self.assertTrue(within(60, lambda: not is_alive(pid)))
@@ -108,15 +112,27 @@ class Faults(Case):
             self.assertTrue(within(60, lambda: self.told == [True, False]))
             end = time.monotonic() + 10  # longer than the lease of before
             while time.monotonic() < end:
-                self.assertTrue(lock.held and shared.held)
+                self.assertTrue(all(one.held for one in locks))
                 time.sleep(0.01)
-            self.assertEqual((lock.token, lock.key), (token, key))
-            other = self.open("h2").lock(self.name)
-            self.assertFalse(other.try_acquire())
-            self.assertTrue(lock.release())
-            self.assertTrue(shared.release())
-            other.acquire(60)
-            other.release()
+            self.assertEqual([(one.tokens, one.keys) for one in locks], had)
+            names = [name for one in locks for name in one.names]
+            others = [self.open("h2").lock(name) for name in names]
+            self.assertFalse(any(other.try_acquire() for other in others))
+            self.assertTrue(all(one.release() for one in locks))
+            for other in others:
+                other.acquire(60)
+                other.release()
+
+    def taken_over(self, session):
+        """A lock that another session left, by its key."""
+        with self.open("h1") as former:
+            left = former.lock(self.name + "k", linger=60)
+            left.acquire()
+            key = left.leave()
+        heir = session.lock(self.name + "k", key=key, linger=60)
+        heir.acquire()
+        self.assertEqual(heir.key, key)
+        return heir
 
     def test_killed_router(self):
         """behind a restart of the router all goes on"""

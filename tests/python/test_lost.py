@@ -26,9 +26,9 @@ for line in sys.stdin:
             print(lock.token, flush=True)
             sys.stdin.readline()
     elif key:
-        session.unlock(name, key, timeout=60)
+        session.unlock(name, key, now=True)
     else:
-        session.force(name, reason="by me", timeout=60)
+        session.force(name, reason="by me", now=True)
 """
 
 
