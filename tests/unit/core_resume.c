@@ -222,6 +222,24 @@ START_TEST (what_is_held_stays)
 }
 END_TEST
 
+/*  Its application may sleep, and go by the lease of before when it wakes up. */
+START_TEST (a_stop_for_good_waits_for_the_old_lease)
+{
+    const lk_event stopping = {.type = LK_ON_STOP, .now_ms = now_ms};
+    resume (4);
+    locked (1);
+    step (&stopping);
+    ck_assert_int_eq (told ()->error, LK_SHUTDOWN);
+    for (int64_t ms = 0; ms < LEFT + 2000 - 500; ms += 500) {
+        wait_ms (500);
+        vouch (1);
+        ck_assert_ptr_null (sent_to_any (LK_MSG_UNLOCK));
+    }
+    wait_ms (500);
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
+}
+END_TEST
+
 START_TEST (what_waits_goes)
 {
     ask (1);
@@ -248,6 +266,7 @@ main (void)
     tcase_add_test (tests, not_claimed);
     tcase_add_test (tests, another_type_has_to_wait);
     tcase_add_test (tests, what_is_held_stays);
+    tcase_add_test (tests, a_stop_for_good_waits_for_the_old_lease);
     tcase_add_test (tests, what_waits_goes);
     return run_tests ("core_resume", tests);
 }

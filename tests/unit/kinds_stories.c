@@ -386,6 +386,29 @@ START_TEST (an_upgrade_waits_through_a_failover)
 }
 END_TEST
 
+/*  -------------------------------------------------------- duration */
+
+/*  20 s and a grace of 60 s, and what a grant may take to be told, also where
+ *  its home dies on the way. */
+START_TEST (a_grace_counts_once)
+{
+    const uint32_t one = away (4), other = away (one + 1);
+    lk_app_request request = request_of (one);
+    const int64_t began_ms = cluster.now_ms;
+    request.mode.type = LK_EXCLUSIVE;
+    request.duration_ms = 20000;
+    say (one, LK_ON_LOCK, &request);
+    locked (one, LK_EXCLUSIVE, 0);
+    writer (other, false, 0);
+    pass (40000);
+    kill_home ();
+    pass (began_ms + 79000 - cluster.now_ms);
+    nothing (other);
+    pass (14000);
+    locked (other, LK_EXCLUSIVE, 0);
+}
+END_TEST
+
 /*  -------------------------------------------------------- static */
 
 static void
@@ -589,6 +612,7 @@ main (void)
     tcase_add_loop_test (tests, an_upgrader_that_leaves, 0, 2);
     tcase_add_test (tests, a_semaphore_does_not_change);
     tcase_add_test (tests, an_upgrade_waits_through_a_failover);
+    tcase_add_test (tests, a_grace_counts_once);
     tcase_add_loop_test (tests, a_static_lock_outlives_them_all, 0, 2);
     tcase_add_loop_test (tests, a_static_lock_that_is_given_back, 0, 2);
     tcase_add_test (tests, a_static_lock_has_a_duration);

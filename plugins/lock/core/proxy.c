@@ -422,6 +422,20 @@ leave_one (lk_node *node, lk_asked *asked)
     }
 }
 
+/*  An application that sleeps since before this process began goes by the lease
+ *  of then, whatever it is told. */
+void
+lk_proxy_note_former (lk_node *node, int64_t lease_until_ms)
+{
+    lk_proxy *self = &node->proxy;
+    const int64_t most_ms = node->now_ms + node->config.host_lease_ms;
+    const int64_t until_ms =
+        lease_until_ms < most_ms ? lease_until_ms : most_ms;
+    if (self->former_ms < until_ms) {
+        self->former_ms = until_ms;
+    }
+}
+
 void
 lk_proxy_leave (lk_node *node)
 {
@@ -429,7 +443,9 @@ lk_proxy_leave (lk_node *node)
     lk_asked *asked;
     lk_asked *next;
     self->leaving = true;
-    self->leave_ms = node->now_ms + lk_stopping_ms (node);
+    self->leave_ms =
+        node->now_ms < self->former_ms ? self->former_ms : node->now_ms;
+    self->leave_ms += lk_stopping_ms (node);
     lk_out_lease (node, node->facts.session, 0);
     lk_sets_leave (node);
     for (asked = lk_asked_first (self); asked; asked = next) {

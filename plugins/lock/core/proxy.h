@@ -144,6 +144,7 @@ typedef struct {
     bool halted;                      /* nobody is told anything any more */
     bool leaving;                     /* nobody is served any more ... */
     int64_t leave_ms;                 /* ... nor waited for from then on */
+    int64_t former_ms; /* something is held by a former lease till then */
 
     /*  Latest decree in force that it knows. */
     lk_decree decree;
@@ -193,6 +194,7 @@ lk_err lk_proxy_why_over (const lk_node *node);
  *  UNLOCK, or a quarter of a host lease is over: who has to stop what it does
  *  under a lock has that long. */
 void lk_proxy_leave (lk_node *node);
+void lk_proxy_note_former (lk_node *node, int64_t lease_until_ms);
 
 /*  Whether nobody has to be waited for (any more). */
 bool lk_proxy_has_left (const lk_node *node);

@@ -195,6 +195,7 @@ resume (lk_node *node, const lk_app_request *request)
     asked->ticket.token = request->token;
     asked->ticket.key = request->key;
     asked->wait_until_ms = request->lease_until_ms;
+    lk_proxy_note_former (node, request->lease_until_ms);
     lk_asked_await_end (node, asked);
     lk_asked_send (node, asked);
 }

@@ -45,6 +45,7 @@ lk_set_resume (lk_node *node, const lk_app_request *request)
         claim (node, self, request, self->left);
     }
     lk_set_until (node, self, span_to (node, request->lease_until_ms));
+    lk_proxy_note_former (node, request->lease_until_ms);
 }
 
 void
