@@ -196,11 +196,13 @@ give_back (const guard *self)
     lk_session_destroy (&session);
 }
 
-/*  The command's last moment. */
+/*  The command's last moment. `run` has heard that the lock is lost if it noted
+ *  the end itself, and gives it back. */
 static _Noreturn void
 kill_job (guard *self, int64_t now_ms)
 {
-    const bool is_deaf = lock_until (self) > now_ms;
+    const bool is_deaf = atomic_load (&self->page->kill_ms) == INT64_MAX
+                         && lock_until (self) > now_ms;
     atomic_store (&self->page->is_ending, true);
     set_timer (self, later (now_ms, KILLING_MS));
     lk_job_kill (&self->job);

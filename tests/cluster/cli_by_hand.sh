@@ -69,7 +69,9 @@ check 'h4: as the page says' follow h4 5
 check 'h4: becomes a member' await member h4
 check 'four members' await says 0 '4 members, 4 seen, 3 needed' \
     at h2 lockkeeper cluster members
-check 'who is not in the group may not' says 125 'join the group' \
+join="as root \`usermod -aG lockkeeper nobody\`"
+check 'who is not in the group may not' \
+    says 125 "is not in its group 'lockkeeper': $join" \
     at h1 runuser -u nobody -- lockkeeper status
 check 'who is may' at h1 sh -ec 'usermod -aG lockkeeper nobody
     runuser -u nobody -- lockkeeper run backup -- true'

@@ -27,10 +27,11 @@ mkdir "$work/bin"
 python3 -c 'import zmq' 2>/dev/null ||
     ln -s /usr/bin/python3 "$work/bin/python3" # Debian's has it
 cd "$work/home" || exit 1
-mkfifo "$work/in" "$work/out"
-PATH=$BUILD:$work/bin:$PATH bash --norc <"$work/in" >"$work/out" 2>&1 &
+mkfifo "$work/typed" "$work/answers"
+PATH=$BUILD:$work/bin:$PATH bash --norc \
+    <"$work/typed" >"$work/answers" 2>&1 &
 shell=$!
-exec {typing}>"$work/in" {reading}<"$work/out"
+exec {typing}>"$work/typed" {reading}<"$work/answers"
 
 #   typed COMMAND: all that comes back, into $got.
 typed () {
@@ -46,11 +47,18 @@ typed () {
         [[ $line =~ :\ line\ [0-9]+:\ .*Killed ]] || got+=$line$'\n'
     done
     got+='(there is no answer)'
+    hopeless="there is no answer to $1"
     return 1
 }
 
+#   Its sandbox ends all that was typed into it.
+finish_test () {
+    exec {typing}>&-
+    pkill -TERM -P "$shell"
+    wait "$shell" 2>/dev/null
+}
+
 try_page 'A cluster to play with' 'THREE HOSTS'
-exec {typing}>&-
-wait "$shell" 2>/dev/null
+finish_test
 check "more than thirty commands were tried: $cases" test "$cases" -gt 30
 done_checking

@@ -121,7 +121,6 @@ expect invalid w all a n1 n2 n1
 expect invalid w all a n1 n2 -- static
 expect invalid w all a n1 n2 -- lenient duration=1000
 expect invalid w all a n1 n2 -- soft quiet=100 wait=-1
-expect invalid w all a n1 n2 -- linger=1000
 expect invalid w all a n1 n2 -- reentrant
 check 'a refusal leaves nothing' no_tickets
 for app in r1 r2 r3 w w2; do

@@ -25,11 +25,6 @@ listed waiting right -> ok
 END
 }
 
-#   four EVENT ERROR: of each lock but the static one.
-four () {
-    told "$@" ex se set sh
-}
-
 #   give_all ERROR: of each lock but the static one.
 give_all () {
     play 'all is given back, the next ones have it' <<END
@@ -66,8 +61,8 @@ hold
 end_by -9 lockd
 check 'the lock service ended: danger at once' four jeopardy ok
 restart lockd
-check 'another one is there: they go on with it' three safe ok
-all_but_the_set () {
+check 'another one is there: they go on with it' four safe ok
+all_is_held () {
     play "$1" <<'END'
 a held ex -> yes
 a held sh -> yes
@@ -78,34 +73,21 @@ b hears 0 -> none
 a ask new house -> ok
 a hears -> granted new ok
 a give new -> ok
-a hears -> lost set disconnected
-b hears -> granted set ok
-a hears 1000 -> none
-a held ex -> yes
-a held sh -> yes
-a held se -> yes
-a held set -> no
-a held st -> yes
-a give ex -> ok
-a give sh -> ok
-a give se -> ok
-a give set -> disconnected
-a give st -> ok
-b hears -> granted * ok
-b hears -> granted * ok
-b give ex -> ok
-b give se -> ok
-b give set -> ok
+a hears 4000 -> none
+a held set -> yes
+b hears 0 -> none
 END
 }
-all_but_the_set 'but for a set, which is lost with the lease'
+all_is_held 'all of it, sets too, for longer than a lease'
+give_all ok
 
 hold
 end_by -9 lockd router
 restart
 check 'both began anew: danger' four jeopardy ok
-check 'they go on' three safe ok
-all_but_the_set 'but for the set'
+check 'they go on' four safe ok
+all_is_held 'all of it'
+give_all ok
 
 hold
 end_by -INT lockd

@@ -10,12 +10,13 @@
 lockd=$(daemons lockd)
 both=$(daemons router lockd)
 
-#   hold: a has one lock of each kind that can go on, b waits for two of them.
+#   hold: a has one lock of each kind, b waits for two of them.
 hold () {
     play 'one lock of each kind is held' <<'END'
 a get ex door -> ok
 a get sh page type=shared -> ok
 a get se line type=semaphore limit=1 -> ok
+a get set left right -> ok
 a get st site static -> ok
 b ask ex door -> ok
 b ask se line type=semaphore limit=1 -> ok
@@ -26,12 +27,13 @@ END
 
 #   goes_on: longer than the old lease, and nobody else had it.
 goes_on () {
-    check 'safe again' three safe ok
+    check 'safe again' four safe ok
     play 'longer than the lease: all is held' <<'END'
 a hears 4000 -> none
 a held ex -> yes
 a held sh -> yes
 a held se -> yes
+a held set -> yes
 a held st -> yes
 b hears 0 -> none
 END
@@ -42,6 +44,7 @@ give_all () {
 a give ex -> ok
 a give sh -> ok
 a give se -> ok
+a give set -> ok
 a give st -> ok
 b hears -> granted * ok
 b hears -> granted * ok
@@ -59,11 +62,11 @@ token=$(on h2 show job --json | tr ',{' '\n\n' | grep '"token"')
 
 hold
 end_by -9 $lockd
-check 'the lock service was killed: danger at once' three jeopardy ok
+check 'the lock service was killed: danger at once' four jeopardy ok
 restart $lockd
 goes_on
 end_by -9 $lockd
-check 'once more' three jeopardy ok
+check 'once more' four jeopardy ok
 restart $lockd
 goes_on
 give_all
@@ -71,7 +74,7 @@ give_all
 hold
 end_by -TERM $lockd
 check 'it was told to stop: danger, and nothing is given up' \
-    three jeopardy ok
+    four jeopardy ok
 restart $lockd
 goes_on
 give_all
@@ -79,14 +82,14 @@ give_all
 hold
 end_by -9 $both
 restart
-check 'the router, too: danger' three jeopardy ok
+check 'the router, too: danger' four jeopardy ok
 goes_on
 give_all
 
 hold
 end_by -TERM $both
 restart
-check 'both were told to stop: danger' three jeopardy ok
+check 'both were told to stop: danger' four jeopardy ok
 goes_on
 give_all
 

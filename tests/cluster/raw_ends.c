@@ -31,10 +31,47 @@ lock (lk_client *app, const char *body)
 
 /*  -------------------------------------------------------- ends */
 
+/*  Who holds it, and who takes it away, for somebody who waits for it. */
+typedef struct {
+    lk_bare_grant one;
+    uint64_t operator, next;
+} taken;
+
+/*  Its holder hears so at once. */
+static taken
+take (const char *how)
+{
+    char body[200];
+    const taken self = {
+        .one = lk_bare_lock (a, "{'object': 'hangs'}", "what hangs"),
+        .next = lock (c, "{'object': 'hangs'}")};
+    lk_bare_silent (c, "the next one");
+    snprintf (body, sizeof body,
+              "{'object': 'hangs', 'force': true, "
+              "'reason': 'since \\'noon\\''%s}",
+              how);
+    const uint64_t serial = lk_bare_say (b, "UNLOCK", body);
+    const lk_message *lost =
+        lk_bare_told (a, self.one.serial, "UNLOCKED", "its holder is told");
+    EXPECT (lost && strcmp (lk_message_text (lost, "error"), "forced") == 0,
+            "by force");
+    const char *reason = lost ? lk_message_text (lost, "reason") : NULL;
+    EXPECT (reason && strstr (reason, "noon"), "and why");
+    return (taken) {self.one, serial, self.next};
+}
+
+static void
+end_taken (const taken *self)
+{
+    const lk_bare_grant two = lk_bare_granted (c, self->next, "the next one");
+    EXPECT (two.token > self->one.token, "with a larger token");
+    lk_bare_unlock (c, &two, "'object': 'hangs'");
+}
+
 static void
 try_force (void)
 {
-    char body[200];
+    char body[100];
     const lk_bare_grant one =
         lk_bare_lock (a, "{'object': 'hangs'}", "what hangs");
     snprintf (body, sizeof body,
@@ -42,16 +79,31 @@ try_force (void)
               (unsigned long long) one.token + 1);
     lk_bare_failed (b, lk_bare_say (b, "UNLOCK", body), "unknown",
                     "force, another's token");
-    const uint64_t serial = lk_bare_say (b, "UNLOCK",
-                                         "{'object': 'hangs', 'force': true, "
-                                         "'reason': 'since \\'noon\\''}");
-    const lk_message *lost =
-        lk_bare_told (a, one.serial, "UNLOCKED", "its holder is told");
-    EXPECT (lost && strcmp (lk_message_text (lost, "error"), "forced") == 0,
-            "by force");
-    const char *reason = lost ? lk_message_text (lost, "reason") : NULL;
-    EXPECT (reason && strstr (reason, "noon"), "and why");
-    (void) lk_bare_told (b, serial, "UNLOCKED", "the operator");
+    lk_bare_unlock (a, &one, "'object': 'hangs'");
+    const taken told = take ("");
+    lk_bare_stopping (b, told.operator, "h1", "the operator");
+    lk_bare_silent (c, "the holder has time to stop; the next one");
+    lk_bare_unlock (a, &told.one, "'object': 'hangs'");
+    lk_bare_freed (b, told.operator, "the operator");
+    end_taken (&told);
+}
+
+/*  A holder that says nothing more has a quarter of a lease. */
+static void
+try_force_deaf (void)
+{
+    const taken told = take ("");
+    lk_bare_stopping (b, told.operator, "h1", "the operator");
+    lk_bare_freed (b, told.operator, "the operator, in the end");
+    end_taken (&told);
+}
+
+static void
+try_force_now (void)
+{
+    const taken told = take (", 'now': true");
+    (void) lk_bare_told (b, told.operator, "UNLOCKED", "now: the operator");
+    end_taken (&told);
 }
 
 static void
@@ -232,8 +284,8 @@ main (int argc, char **argv)
 {
     static lk_client **const apps[] = {&a, &b, &c};
     static const lk_bare_try tries[] = {
-        try_force,    try_check,     try_static,  try_linger,
-        try_jeopardy, try_isolation, try_shutdown};
+        try_force,  try_force_deaf, try_force_now, try_check,   try_static,
+        try_linger, try_jeopardy,   try_isolation, try_shutdown};
     return lk_bare_main (argc, argv, apps, endpoint, tries,
                          sizeof tries / sizeof tries[0]);
 }

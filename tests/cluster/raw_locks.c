@@ -173,10 +173,12 @@ try_exclusive (void)
     lk_bare_unlock (a, &one, o);
     const lk_bare_grant two = lk_bare_granted (b, waits, "the second");
     EXPECT (two.token > one.token, "with a larger token");
-    (void) lk_bare_told (c, lk_bare_unlock_with (c, o, two.key), "UNLOCKED",
-                         "by its key");
+    const uint64_t by_key = lk_bare_unlock_with (c, o, two.key);
     lk_bare_told_error (b, waits, "UNLOCKED", "released",
                         "whose holder hears so");
+    lk_bare_stopping (c, by_key, "h2", "by its key");
+    lk_bare_unlock (b, &two, o);
+    lk_bare_freed (c, by_key, "by its key");
 }
 
 static void

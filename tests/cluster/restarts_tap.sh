@@ -47,7 +47,7 @@ told () {
     done
 }
 
-#   three EVENT ERROR: of those that can go on.
-three () {
-    told "$@" ex se sh
+#   four EVENT ERROR: of each lock but the static one.
+four () {
+    told "$@" ex se set sh
 }

@@ -106,6 +106,32 @@ lk_bare_silent (lk_client *app, const char *what)
     EXPECT (lk_client_next (app, SILENCE_MS) == NULL, "%s: waits", what);
 }
 
+void
+lk_bare_stopping (lk_client *app, uint64_t serial, const char *host,
+                  const char *what)
+{
+    const lk_message *told = lk_bare_told (app, serial, "LOCKSTOPPING", what);
+    const char *name = told ? lk_message_text (told, "host") : NULL;
+    EXPECT (name && strcmp (name, host) == 0
+                && lk_message_number (told, "left", -1) > 0
+                && !lk_message_has (told, "silent"),
+            "%s: %s has time to stop", what, host);
+}
+
+void
+lk_bare_freed (lk_client *app, uint64_t serial, const char *what)
+{
+    const lk_message *told;
+    do {
+        told = lk_client_next (app, ANSWER_MS);
+    } while (told && lk_message_is (told, "LOCKSTOPPING")
+             && lk_message_serial (told) == serial);
+    EXPECT (told && lk_message_is (told, "UNLOCKED")
+                && lk_message_serial (told) == serial
+                && !lk_message_has (told, "error"),
+            "%s: UNLOCKED", what);
+}
+
 /*  -------------------------------------------------------- grants */
 
 lk_bare_grant

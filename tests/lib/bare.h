@@ -49,6 +49,12 @@ void lk_bare_failed (lk_client *app, uint64_t serial, const char *error,
                      const char *what);
 void lk_bare_silent (lk_client *app, const char *what);
 
+/*  LOCKSTOPPING: the holder, on that host, has time to stop. It comes now and
+ *  then; freed: UNLOCKED, after any number of these. */
+void lk_bare_stopping (lk_client *app, uint64_t serial, const char *host,
+                       const char *what);
+void lk_bare_freed (lk_client *app, uint64_t serial, const char *what);
+
 /*  LOCKED, to a serial or to what is asked now. */
 lk_bare_grant lk_bare_granted (lk_client *app, uint64_t serial,
                                const char *what);
