@@ -212,6 +212,18 @@ sim_said_note (sim_checker *self, size_t place, const lk_ticket *ticket,
     said->look[place] = self->look;
 }
 
+/*  A table in a reclaim is not looked into, though some homes may serve. */
+static bool
+is_looked_into (const sim_checker *self, const lk_decree *latest)
+{
+    for (size_t place = 0; place < latest->leader_count; place++) {
+        if (self->service[latest->leader[place]].seen_in == self->latest + 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool
 sim_said_held (const sim_checker *self, uint8_t object, uint64_t token,
                int64_t since)
@@ -219,7 +231,8 @@ sim_said_held (const sim_checker *self, uint8_t object, uint64_t token,
     const sim_known_decree *known = &self->known[self->latest];
 
     if (self->object[object].vanished_at >= since || !self->any_in_force
-        || known->in_force_at >= since) {
+        || known->in_force_at >= since
+        || !is_looked_into (self, &known->decree)) {
         return true; /* it may have been held at that time */
     }
     for (size_t i = 0; i < SIM_SAID_MAX; i++) {
