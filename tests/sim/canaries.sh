@@ -200,20 +200,32 @@ canary vouches-after-silent 100 heard-by-another peer.c \
 canary vouches-in-a-reclaim 60 report-lost peer.c \
     's/if ((table->reclaim >> home & 1)\n            && table->reported\[home\]\[host\] != session) {/if (0) {/'
 canary silent-for-a-new-leader 20 heard-by-former peer.c \
-    's/if (node->now_ms <= node->ready_ms\n[^{]*{/if (0) {/'
+    's/return own_ms < former_ms ? former_ms : own_ms;/return own_ms;/'
 canary silence-of-a-former-term 60 silent-before watch.c \
     's/crowd->silent_by = 0;/(void) crowd;/'
 canary one-says-silent-for-all 200 storm upkeep.c \
     's/return (others & ~crowd->silent_by) == 0\n           && lk_is_silent/return lk_is_silent/'
 canary time-left-from-arrival 3000 storm answers.c \
     's/reply->as_of + reply->left_ms/node->now_ms + reply->left_ms/'
-canary restart-closes 500 storm node.c \
-    's/lk_outlet_init (&node->outlet);/&\n    node->proxy.closed = config->facts.session;/'
+canary restart-closes 500 storm closing.c \
+    's/self->pending = node->incarnation - 1;/&\n    self->closed = self->pending;/'
+canary predecessor-is-closed-early 200 storm closing.c \
+    's/host_lease_ms\n *+ lk_stopping_ms (node);/host_lease_ms;/'
+canary closed-at-once 60 storm closing.c \
+    's/due_ms = node->now_ms + lk_stopping_ms (node);/due_ms = node->now_ms;/'
+canary stop-does-not-wait-for-its-past 400 storm closing.c \
+    's/if (node->now_ms >= self->due_ms) {/if (1) {/' \
+    proxy.c \
+    's/return all_given && [^;]*;/return all_given;/'
 
 canary lease-comes-back 20 late-mark proxy.c \
     's/self->live && node->now_ms >= self->lease_until_ms) {\n        end/self->live \&\& node->now_ms >= self->lease_until_ms + 1500) {\n        end/'
+canary expires-after-the-message 60 asleep node.c \
+    's/\(        lk_proxy_expire (node);\n\)\(        handle (node, event);\n\)/\2\1/'
 canary library-believes-for-longer 60 storm src/client/lease.c \
     's/return lk_lease_view_until ([^;]*/& + 1000/'
+canary run-kills-at-its-old-time 400 slow-holder src/client/book_life.c \
+    's/? until_ms - lk_book_spare (lock)/? until_ms/; s/lease_ms \* 5/lease_ms * 4/'
 
 #   ------------------------------------------------------------ streams
 
@@ -233,14 +245,14 @@ canary tickets-in-order-of-arrival 60 storm apply_grant.c \
     's/entry->number = lk_apply_stamp (self, home);/entry->number = (uint64_t) self->now_ms;/'
 canary copies-in-another-order 60 storm entry.c \
     's/#include "grant.h"\n/&#include <utlist.h>\n/; s/        lk_entry_new (self, ticket, now_ms);/        lk_entry *entry = lk_entry_new (self, ticket, now_ms);\n        lk_queue *queue = entry->queue;\n        if (queue->waiting != entry \&\& entry->token == 0) {\n            DL_DELETE (queue->first, entry);\n            DL_PREPEND_ELEM (queue->first, queue->waiting, entry);\n            queue->waiting = entry;\n        }/'
-canary any-key 200 storm release.c \
-    's/lk_holder_by_key (queue, ticket->key)/queue->first/'
-canary by-key-at-once 200 storm release.c \
-    's/lk_home_ask_back (node, holder, LK_RELEASED, (lk_name) {0});/drop (node, holder);/'
+canary any-key 200 storm taking.c \
+    's/lk_holder_by_key (queue, ticket->key)/(queue->first->token ? queue->first : NULL)/'
+canary by-key-at-once 200 storm taking.c \
+    's/ask_back (node, holder, request);/if (request->force) {\n            &\n        } else {\n            lk_home_drop (node, holder);\n        }/'
 canary no-grace 200 storm upkeep.c \
-    's/kept_ms = entry->duration_ms + grace_of/kept_ms = entry->duration_ms + 0 * grace_of/'
-canary unlocked-told-at-once 60 storm release.c \
-    's/    lk_stream_append (node, &op);\n}/    lk_tell now = {.kind = LK_TELL_UNLOCKED, .request = op.ticket.request, .token = entry->token};\n    lk_home_tell (node, \&op, \&(lk_tells) {\&now, 1, 1});\n&/'
+    's/entry->duration_ms + lk_grace_ms (node, entry->duration_ms);/entry->duration_ms;/'
+canary unlocked-told-at-once 60 storm taking.c \
+    's/    lk_stream_append (node, &op);\n}/    lk_tell now = {.kind = LK_TELL_UNLOCKED, .request = ticket.request, .token = ticket.token};\n    lk_home_tell (node, \&op, \&(lk_tells) {\&now, 1, 1});\n&/'
 
 #   ------------------------------------------------------------ the shortcut
 
@@ -275,7 +287,7 @@ canary no-audit 500 storm upkeep.c \
 canary resumes-with-any-key 100 restarts resume.c \
     's/queue ? lk_holder_by_key (queue, asking->key) : NULL/queue \&\& queue->first->token ? queue->first : NULL/; s/(held->token == asking->token || changed)/1/'
 canary resumes-what-is-anothers 200 restarts resume.c \
-    's/&& held->owner\.size > 0 &&[^;]*;/;/'
+    's/return is_later (held, asking) && [^;]*;/return is_later (held, asking);/'
 canary resumed-in-the-old-session 60 restarts entry.c \
     's/lk_crowd_leave (self, entry);\n    lk_crowd_join (self, entry, request);/lk_index_remove (\&entry->crowd->entries, \&entry->link);\n    entry->serial = request.serial;\n    lk_index_add (\&entry->crowd->entries, \&entry->link);/'
 canary resumed-before-acknowledged 100 restarts-disturbed resume.c \
@@ -329,8 +341,8 @@ canary no-quiet-time 60 storm upkeep.c \
     's/return since_ms + entry->quiet_ms + 1;/return since_ms;/'
 canary set-told-with-one-missing 60 storm set.c \
     's/if (self->held < self->count) {\n        ask_next/if (self->held + 1 < self->count) {\n        ask_next/'
-canary set-leaves-one-behind 200 storm set.c \
-    's/for (size_t i = 0; i < self->count; i++) {\n        lk_asked_enter/for (size_t i = 1; i < self->count; i++) {\n        lk_asked_enter/'
+canary set-leaves-one-behind 200 storm set_ends.c \
+    's/size_t i = 0; i < self->count; i++) {\n        lk_asked_\(enter\|send\)/size_t i = 1; i < self->count; i++) {\n        lk_asked_\1/g'
 canary set-in-any-order 60 storm set.c \
     's/qsort (/(void) (/'
 canary going-on-forgotten 60 storm apply_grant.c \
@@ -352,15 +364,17 @@ canary lenient-taken-in-peace 200 storm upkeep.c \
     's/if (!queue->waiting && [^{]*{/if (0) {/'
 canary lenient-dropped-by-its-home 200 storm upkeep.c \
     's/if (lk_home_is_nobodys (node, &held)) {\n/if (1) {\n/'
-canary forced-and-not-told 60 storm answers.c \
-    's/    lk_asked_answer (node, asked,\n                     (lk_answer) {.kind = kind,/    if (reply->error != LK_FORCED)\n&/'
-canary force-does-not-ask 60 storm release.c \
-    's/} else if (request->force) {\n *lk_home_ask_back[^;]*;/} else if (request->force) {\n        drop (node, holder);/'
-canary forced-is-done-early 300 storm release.c \
+canary forced-and-not-told 60 storm stopping.c \
+    's/    lk_asked_answer (node, asked,\n *(lk_answer) {.kind = asked->state/    if (reply->error != LK_FORCED)\n&/'
+canary force-does-not-ask 60 storm taking.c \
+    's/ask_back (node, holder, request);/if (!request->force) {\n            &\n        } else {\n            lk_home_drop (node, holder);\n        }/'
+canary taken-without-time-to-stop 60 storm stopping.c \
+    's/if (!waits) {/if (1) {/'
+canary forced-is-done-early 300 storm taking.c \
     's/ && !is_not_the_last (node, entry)//'
-canary check-finds-nobody 60 storm release.c \
+canary check-finds-nobody 60 storm taking.c \
     's/return holder != NULL;/return false;/'
-canary check-finds-anybody 20 set-moves release.c \
+canary check-finds-anybody 20 set-moves taking.c \
     's/return holder != NULL;/return true;/'
 canary upgrade-beside-a-reader 60 storm grant.c \
     's/return queue->active == 1 ? upgrade : NULL;/return upgrade;/'
@@ -385,7 +399,7 @@ canary late-turn-counts 60 late-turns apply.c \
 canary kept-goes-with-its-host 60 kept-outlives apply_gone.c \
     's/ && !entry->kept;/;/; s/ || list\[i\]->kept) {/) {/'
 canary lingers-not-at-all 60 storm proxy.c \
-    's/return asked->until_ms < asked->linger_until_ms ? asked->until_ms\n *: asked->linger_until_ms;/return 0;/' \
+    's/return !asked->guarded && [^;]*;/return 0;/' \
     asked.c \
     's/end_ms = earlier (end_ms, asked->linger_until_ms, after_ms);/return after_ms + 1;/'
 

@@ -410,6 +410,13 @@ sim_checker_believes (sim_checker *self, sim_who who, int64_t until,
                               "BACK: request %llu of h%d is believed in again",
                               (unsigned long long) who.serial, who.host);
         }
+        if (claim->held && until - 1 > claim->lease_until) {
+            sim_checker_fail (self,
+                              "LONGER: request %llu of h%d is believed in for "
+                              "%lld ms more than its lease lasts",
+                              (unsigned long long) who.serial, who.host,
+                              (long long) (until - claim->lease_until));
+        }
         claim->reckons = true;
         claim->own_until = until;
     }

@@ -121,6 +121,8 @@ bool sim_restarts (struct sim_world *world, const lk_lock_message *message);
 bool sim_restarts_disturbed (struct sim_world *world,
                              const lk_lock_message *message);
 bool sim_same_number (struct sim_world *world, const lk_lock_message *message);
+bool sim_asleep (struct sim_world *world, const lk_lock_message *message);
+bool sim_slow_holder (struct sim_world *world, const lk_lock_message *message);
 bool sim_leaders_alone (struct sim_world *world,
                         const lk_lock_message *message);
 bool sim_always_late (struct sim_world *world, const lk_lock_message *message);

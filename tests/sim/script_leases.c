@@ -116,6 +116,71 @@ sim_leaders_alone (sim_world *world, const lk_lock_message *message)
     return false;
 }
 
+/*  -------------------------------------------------------- asleep */
+
+#define OUTSIDER 3 /* in the script that has one, no member */
+
+/*  A host gets no ping for nearly as long as its lease lasts, and its service
+ *  sleeps over the end of that: LOCKED waits for it when it wakes up. */
+bool
+sim_asleep (sim_world *world, const lk_lock_message *message)
+{
+    sim_plot *plot = &world->plot;
+    int64_t lease_ms = world->options.script->host_lease_ms;
+
+    if (plot->act == 0 && world->now > 3000 && sim_act_age (world) > 2000) {
+        sim_begin_act (world, 1);
+    } else if (plot->act == 1 && sim_act_age (world) > lease_ms * 9 / 10) {
+        sim_host_pause (world, OUTSIDER, lease_ms / 3);
+        sim_begin_act (world, 2);
+    } else if (plot->act == 2 && sim_act_age (world) > lease_ms / 2) {
+        sim_begin_act (world, 0);
+    }
+    return plot->act > 0 && message->kind == LK_MSG_PING
+           && message->to == OUTSIDER;
+}
+
+/*  -------------------------------------------------------- slow holder */
+
+/*  Of those that do not lead; LK_NOBODY: nobody leads. */
+static lk_host
+find_slowest (sim_world *world)
+{
+    const lk_hosts leaders = sim_leaders (world, NULL);
+    lk_host slowest = LK_NOBODY;
+
+    for (lk_host host = 0; leaders != 0 && host < world->host_count; host++) {
+        if (!lk_hosts_has (leaders, host)
+            && (slowest == LK_NOBODY
+                || world->host[host].rate < world->host[slowest].rate)) {
+            slowest = host;
+        }
+    }
+    return slowest;
+}
+
+/*  The host with the slowest clock is cut off, for longer than others wait for
+ *  it: who holds a lock there stops just in time. */
+bool
+sim_slow_holder (sim_world *world, const lk_lock_message *message)
+{
+    sim_plot *plot = &world->plot;
+    int64_t lease_ms = world->options.script->host_lease_ms;
+
+    (void) message;
+    if (plot->act == 0 && world->now > 3000 && sim_act_age (world) > 3000) {
+        plot->who = find_slowest (world);
+        sim_begin_act (world, plot->who != LK_NOBODY);
+    }
+    if (plot->act == 1) {
+        sim_network_isolate (world, plot->who, false, true, lease_ms * 3 / 2);
+        sim_begin_act (world, 2);
+    } else if (plot->act == 2 && sim_act_age (world) > lease_ms * 3 / 2) {
+        sim_begin_act (world, 0);
+    }
+    return false;
+}
+
 /*  -------------------------------------------------------- always late */
 
 /*  By the seed, one kind of message is always late. */

@@ -72,11 +72,11 @@ shrunk () {    # name, most steps, file of the core, sed expression, first seed
 }
 
 shrunk no-grace 2000 upkeep.c \
-    's/kept_ms = entry->duration_ms + grace_of (node, entry)/kept_ms = entry->duration_ms/'
+    's/entry->duration_ms + lk_grace_ms (node, entry->duration_ms);/entry->duration_ms;/'
 shrunk no-audit 6000 upkeep.c \
     's/audits < AUDITS_MAX;/audits < 0;/' 1840
-shrunk restart-closes 2000 node.c \
-    's/lk_outlet_init (&node->outlet);/&\n    node->proxy.closed = config->facts.session;/'
+shrunk restart-closes 2000 closing.c \
+    's/self->pending = node->incarnation - 1;/&\n    self->closed = self->pending;/'
 shrunk gives-up 1500 upkeep.c \
     's/lk_out_trace (node, LK_TRACE_NOTICE, "reclaim over");/&\n        LK_ASSERT (node->facts.session < 2);/; s/#include "node_private.h"/#include "util\/assert.h"\n&/' 2
 

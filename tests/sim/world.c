@@ -275,6 +275,8 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
 
 /*  -------------------------------------------------------- going on */
 
+/*  A process that wakes up may read what has come before it looks at the time,
+ *  or after that. */
 static void
 tick (sim_world *self, const sim_event *cause)
 {
@@ -285,7 +287,7 @@ tick (sim_world *self, const sim_event *cause)
         return;
     }
     if (sim_host_is_paused (self, cause->host)) {
-        host->tick_at = host->paused_until;
+        host->tick_at = host->paused_until + sim_between (self, 0, 3);
         sim_post (self, host->tick_at, SIM_EVENT_TICK, cause->host, 0);
         return;
     }

@@ -115,6 +115,7 @@ END_TEST
 /*  Its own reckoning counts, be it longer or shorter than the lease. */
 START_TEST (an_application_reckons_by_itself)
 {
+    sim_checker_lease (&checker, 0, 5, SIM_FOREVER);
     sim_checker_lease (&checker, 1, 5, SIM_FOREVER);
     get (0, 1, 100, SIM_FOREVER);
     sim_checker_believes (&checker, who (0, 1), 11000, false);
