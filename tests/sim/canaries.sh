@@ -298,7 +298,7 @@ canary unlock-ahead-of-the-resume 100 restarts-disturbed release.c \
     's/if (!entry && request->resume) {/if (0) {/'
 canary resume-ends-what-was-granted 400 restarts-kinds apply.c \
     's/if (entry->type == LK_EXCLUSIVE && op->ticket.mode.type == LK_SHARED) {/if (0) {/'
-canary told-by-who-has-stopped 400 storm answers.c \
+canary told-by-who-has-stopped 3000 storm answers.c \
     's/return !node->proxy.halted && /return /'
 
 #   ------------------------------------------------------------ forgotten hosts
