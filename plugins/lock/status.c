@@ -136,6 +136,24 @@ write_numbers (const lk_lockd *self, lk_message *message,
     }
 }
 
+/*  What senders said that may not say it. */
+static void
+write_dropped (const lk_lockd *self, lk_message *message,
+               const lk_node_status *status)
+{
+    if (status->dropped == 0) {
+        return;
+    }
+    lk_message_set_number (message, "dropped", (int64_t) status->dropped);
+    lk_message_set_text (message, "dropped_command",
+                         lk_lock_kind_command (status->dropped_kind));
+    if (status->dropped_from != LK_NOBODY) {
+        lk_message_set_text (
+            message, "dropped_from",
+            lk_roster_name (&self->roster, status->dropped_from));
+    }
+}
+
 static void
 write_decree (const lk_lockd *self, lk_message *message,
               const lk_decree *decree)
@@ -207,6 +225,7 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
     write_decree (self, message, decree);
     add_hosts (self, message, "sees", status.sees);
     write_numbers (self, message, &status);
+    write_dropped (self, message, &status);
     if (status.leads && request) {
         write_waiting (self, message);
     }

@@ -298,6 +298,39 @@ look_at_locks (const lk_survey *survey, lk_advices *advices)
     }
 }
 
+static bool
+has_dropped (const lk_survey *survey, const lk_survey_host *host)
+{
+    (void) survey;
+    return host->lock != NULL
+           && lk_message_number (host->lock, "dropped", 0) > 0;
+}
+
+/*  Of the first that tells, the last one. */
+static void
+look_at_senders (const lk_survey *survey, lk_advices *advices)
+{
+    const names hosts = names_of (survey, has_dropped);
+    const lk_message *lock = NULL;
+    int64_t messages = 0;
+    for (size_t i = survey->count; i-- > 0;) {
+        if (has_dropped (survey, &survey->host[i])) {
+            lock = survey->host[i].lock;
+            messages += lk_message_number (lock, "dropped", 0);
+        }
+    }
+    if (lock != NULL) {
+        const char *from = lk_message_text (lock, "dropped_from");
+        const char *command = lk_message_text (lock, "dropped_command");
+        lk_advise (advices, "warning",
+                   "%s dropped %" PRId64 " messages of lock services that may "
+                   "not send them, such as %s of %s: find out what runs there; "
+                   "lockkeeper-protocol(7), Who may say what",
+                   hosts.text, messages, command != NULL ? command : "?",
+                   from != NULL ? from : "a host that is gone");
+    }
+}
+
 static void
 look_at_versions (const lk_survey *survey, lk_advices *advices)
 {
@@ -334,6 +367,7 @@ lk_status_advise (const lk_survey *survey, lk_asker *asker, int wait_ms,
     lk_status_add_refused (survey, asker, wait_ms, advices);
     look_at_leaders (survey, advices);
     look_at_locks (survey, advices);
+    look_at_senders (survey, advices);
     look_at_versions (survey, advices);
     look_at_guests (survey, advices);
 }

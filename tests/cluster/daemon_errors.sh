@@ -469,6 +469,7 @@ check 'set: no text' logged lockkeeper.conf.5 "'...' is too large or no text" \
 #   a machine that has a user lockkeeper, or no resolver's answer at all.
 unmet lockkeeper-lockd.8 'ALERT ...' 'no more terms: promised=...' \
     'dropped what makes no sense command=... host=... count=...' \
+    'dropped what its sender may not say: host=... command=... count=...' \
     'reclaim: two hosts claim one object' \
     "reclaim: static locks are gone, if there were any: \
 all leaders were down at once" \

@@ -101,6 +101,17 @@ START_TEST (holder_has_the_latest_term_then_the_longest_table)
 }
 END_TEST
 
+/*  It may have been told anything before it came. */
+START_TEST (holder_is_no_new_member)
+{
+    previous.members = 0x1e;
+    holds (0, 8, 900);
+    ck_assert_uint_eq (lk_choose_holder (&choice), LK_NOBODY);
+    holds (2, 7, 1);
+    ck_assert_uint_eq (lk_choose_holder (&choice), 2);
+}
+END_TEST
+
 START_TEST (holder_is_rather_out_of_reclaim)
 {
     holds (2, 8, 900);
@@ -193,6 +204,16 @@ START_TEST (sitting_leaders_stay)
     leaders ("340");
     choice.holder = 4;
     leaders ("430"); /* and the holder is first: it needs no copy */
+}
+END_TEST
+
+/*  The others, that do not know it yet, would not let it enter. */
+START_TEST (a_new_member_is_behind_the_others)
+{
+    previous.members = 0x1e;
+    vote[0].candidate.priority = 1;
+    choice.leaders_max = 5;
+    leaders ("12340");
 }
 END_TEST
 
@@ -331,6 +352,7 @@ main (void)
     tcase_add_test (tests, previous_is_the_highest_active);
     tcase_add_test (tests, nobody_holds_an_older_table);
     tcase_add_test (tests, holder_has_the_latest_term_then_the_longest_table);
+    tcase_add_test (tests, holder_is_no_new_member);
     tcase_add_test (tests, holder_is_rather_out_of_reclaim);
     tcase_add_test (tests, holder_is_rather_the_proposer);
     tcase_add_test (tests, a_genesis_has_no_holder);
@@ -341,6 +363,7 @@ main (void)
     tcase_add_test (tests, who_may_not_lead_does_not);
     tcase_add_test (tests, who_is_no_member_does_not);
     tcase_add_test (tests, sitting_leaders_stay);
+    tcase_add_test (tests, a_new_member_is_behind_the_others);
     tcase_add_test (tests, the_holder_is_first_although_it_did_not_lead);
     tcase_add_test (tests, leaders_see_each_other);
     tcase_add_test (tests, seeing_is_mutual);

@@ -68,6 +68,18 @@ pass_alone (int64_t ms)
     pass_with (1, ms);
 }
 
+/*  Another leader, which host 1 is for that, asks whether it is silent. */
+static bool
+is_called_silent (lk_host host)
+{
+    lk_lock_message message = message_of (LK_MSG_HOST, decree.term);
+    message.as.host = (lk_msg_host) {.host = host, .session = 3};
+    node->table.decree.leader[node->table.decree.leader_count++] = 1;
+    give (1, &message);
+    node->table.decree.leader_count--;
+    return says (LK_MSG_SILENT);
+}
+
 /*  -------------------------------------------------------- who is needed */
 
 START_TEST (members_and_itself_are)
@@ -125,10 +137,7 @@ END_TEST
 START_TEST (who_was_called_silent)
 {
     pass_alone (13000);
-    lk_lock_message message = message_of (LK_MSG_HOST, decree.term);
-    message.as.host = (lk_msg_host) {.host = 5, .session = 3};
-    give (1, &message);
-    ck_assert (says (LK_MSG_SILENT));
+    ck_assert (is_called_silent (5));
     ck_assert (!is_spare_if_urgent (5));
     node->table.gone[0][5] = 2;
     ck_assert (!is_spare (5));
@@ -389,15 +398,6 @@ START_TEST (what_the_former_was_told_is_not_repeated)
 END_TEST
 
 /*  -------------------------------------------------------- who comes back */
-
-static bool
-is_called_silent (lk_host host)
-{
-    lk_lock_message message = message_of (LK_MSG_HOST, decree.term);
-    message.as.host = (lk_msg_host) {.host = host, .session = 3};
-    give (1, &message);
-    return says (LK_MSG_SILENT);
-}
 
 /*  It may have been vouched for until then: by this leader. */
 START_TEST (is_not_called_silent_too_early)

@@ -66,6 +66,9 @@ START_TEST (nobody_asks_for_another_host)
     ck_assert_uint_eq (node->table.count, 0);
     message.origin = 5; /* but a leader that passes it on does */
     give (1, &message);
+    ck_assert_uint_eq (node->table.count, 0);
+    node->facts.active.leader[node->facts.active.leader_count++] = 1;
+    give (1, &message);
     ck_assert_uint_eq (node->table.count, 1);
     message = request_of (LK_MSG_UNLOCK, 5, 3, 1, "x");
     give (6, &message);

@@ -129,7 +129,7 @@ FAKE const lk_answer *
 got (uint64_t serial, char letter)
 {
     lk_lock_message message = reply_for (LK_MSG_LOCKED, serial, letter);
-    give (1, &message);
+    give (decree.leader[0], &message);
     return told ();
 }
 
@@ -138,7 +138,7 @@ over (uint64_t serial, char letter, lk_err error)
 {
     lk_lock_message message = reply_for (LK_MSG_UNLOCKED, serial, letter);
     message.as.reply.error = (int) error;
-    give (1, &message);
+    give (decree.leader[0], &message);
     return told ();
 }
 
@@ -147,7 +147,7 @@ refused (uint64_t serial, char letter, lk_err error)
 {
     lk_lock_message message = reply_for (LK_MSG_LOCKFAILED, serial, letter);
     message.as.reply.error = (int) error;
-    give (1, &message);
+    give (decree.leader[0], &message);
     return told ();
 }
 

@@ -116,7 +116,7 @@ lk_on_exiting (lk_node *node, const lk_lock_message *message)
     self->until_ms = node->now_ms + ACTIVATING_MS;
     self->activated = LK_HOST_BIT (node->config.self);
     lk_active_send (node); /* all write it at the same time */
-    lk_adopt (node, &self->decree);
+    lk_adopt (node, node->config.self, &self->decree);
     check_in_force (node);
 }
 
@@ -127,7 +127,7 @@ lk_on_active (lk_node *node, const lk_lock_message *message)
         lk_desist (node, message);
         return;
     }
-    lk_adopt (node, &message->as.decree.decree);
+    lk_adopt (node, message->from, &message->as.decree.decree);
     node->promised_ms = node->now_ms;
     if (lk_term_equal (node->facts.active.term, message->term)) {
         lk_lock_message *answer = lk_out_message (node, LK_MSG_ACTIVATED);
@@ -152,7 +152,7 @@ lk_on_ready (lk_node *node, const lk_lock_message *message)
 {
     const lk_decree *decree = &message->as.decree.decree;
     uint8_t homes = (uint8_t) ((1u << decree->leader_count) - 1);
-    lk_adopt (node, decree);
+    lk_adopt (node, message->from, decree);
     lk_node_ready (node, decree->term);
     lk_proxy_hears (node, decree, decree->reclaim ? homes : 0);
 }

@@ -32,6 +32,7 @@ holds_previous (const lk_choice *choice, lk_host host)
 {
     lk_term term = choice->vote[host].holds.term;
     return !lk_term_is_zero (term)
+           && lk_hosts_has (choice->previous->members, host)
            && lk_term_compare (term, choice->previous->term) >= 0;
 }
 
@@ -89,13 +90,17 @@ lk_candidate_compare (const lk_candidate *a, const lk_candidate *b)
     return a->pid == b->pid ? 0 : a->pid < b->pid ? -1 : 1;
 }
 
-/*  Sitting leaders that hold count as 0; the holder comes before all, since
- *  it needs no copy of the tickets. */
+/*  Sitting leaders that hold count as 0; the holder comes before all, since it
+ *  needs no copy of the tickets, and a new member behind all: others do not
+ *  know it, and would not let it enter. */
 static int
 rank (const lk_choice *choice, lk_host host)
 {
     if (host == choice->holder) {
         return -1;
+    }
+    if (!lk_hosts_has (choice->previous->members, host)) {
+        return LK_PRIORITY_MAX + 1;
     }
     bool sits = lk_decree_place (choice->previous, host) >= 0;
     return sits && holds_previous (choice, host)

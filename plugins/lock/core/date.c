@@ -207,5 +207,5 @@ lk_on_agreed (lk_node *node, const lk_lock_message *message)
 void
 lk_on_sitting (lk_node *node, const lk_lock_message *message)
 {
-    lk_adopt (node, &message->as.decree.decree);
+    lk_adopt (node, message->from, &message->as.decree.decree);
 }

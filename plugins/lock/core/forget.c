@@ -169,9 +169,10 @@ find_needed (const lk_node *node)
     return bit_of (node->config.self) | bit_of (node->change.host)
            | named_by_decree (&node->facts.active)
            | named_by_decree (&node->proxy.decree)
-           | named_by_election (&node->election) | named_by_doorway (node)
-           | named_by_table (&node->table) | named_by_stream (&node->stream)
-           | named_by_alerts (node) | condemned (node);
+           | named_by_decree (&node->told) | named_by_election (&node->election)
+           | named_by_doorway (node) | named_by_table (&node->table)
+           | named_by_stream (&node->stream) | named_by_alerts (node)
+           | condemned (node);
 }
 
 /*  -------------------------------------------------------- who goes first */
@@ -305,6 +306,9 @@ lk_node_forget (lk_node *node, lk_host host)
     forget_votes (&node->election, host);
     if (node->promised_to == host) {
         node->promised_to = LK_NOBODY;
+    }
+    if (node->dropped.host == host) {
+        node->dropped.host = LK_NOBODY;
     }
     node->reused[host]++;
 }

@@ -63,6 +63,7 @@ lk_node_new (const lk_node_config *config, int64_t now_ms)
     lk_doorway_init (&node->doorway);
     lk_proxy_init (&node->proxy);
     lk_closing_begin (node);
+    lk_dropped_init (&node->dropped);
     lk_alert_init (&node->alerts);
     lk_outlet_init (&node->outlet);
     node->election.next_try_ms = now_ms + lk_rng_between (&node->rng, 50, 300);
@@ -205,7 +206,7 @@ on_started (lk_node *node, const lk_lock_message *message)
     if (started->incarnation != peer->incarnation) {
         lk_ping_soon (node);
     }
-    lk_adopt (node, &started->active);
+    lk_adopt (node, message->from, &started->active);
     if (!started->answer) {
         lk_lock_message *answer = lk_out_message (node, LK_MSG_STARTED);
         answer->as.started = (lk_msg_started) {
@@ -300,6 +301,7 @@ static void
 receive (lk_node *node, const lk_lock_message *message)
 {
     if (message->from >= LK_HOSTS_MAX || !is_consistent (message)
+        || !lk_node_admits (node, message)
         || (is_relayed (message->kind) && lk_relay (node, message))) {
         return;
     }

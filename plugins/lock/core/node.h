@@ -227,6 +227,9 @@ typedef struct {
     size_t requests;        /* of this host's applications */
     size_t tickets;         /* in the own table */
     const char *phase;      /* "booting" "pause" "voting" "elected" */
+    uint64_t dropped;       /* messages that their senders may not say */
+    lk_host dropped_from;   /* ... the last one; LK_NOBODY: forgotten */
+    lk_lock_kind dropped_kind;
 } lk_node_status;
 
 void lk_node_get_status (lk_node *self, lk_node_status *status);

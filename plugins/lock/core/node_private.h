@@ -18,6 +18,7 @@
 #include "peer.h"
 #include "promise.h"
 #include "proxy.h"
+#include "senders.h"
 #include "shortcut.h"
 #include "stream.h"
 #include "table.h"
@@ -63,12 +64,19 @@ struct lk_node {
     lk_change change;
     lk_doorway doorway;
     lk_proxy proxy;
+    lk_decree told; /* the latest above `facts.active` that a member told of
+                       and that cannot be taken */
+    lk_dropped dropped;
     lk_alerts alerts;
     lk_outlet outlet;
 };
 
 /*  Whether this host's requests are served now. */
 bool lk_node_is_ready (lk_node *node);
+
+/*  Whether a leader of the latest decree in force says that it is well: without
+ *  one nothing is granted. */
+bool lk_node_hears_leader (lk_node *node);
 
 /*  Own place among the leaders of the own table, or -1. */
 int lk_node_place (const lk_node *node);

@@ -153,7 +153,8 @@ lk_hosts
 lk_hears_holders (const lk_node *node)
 {
     lk_hosts holders = 0;
-    lk_hosts known = node->known & ~LK_HOST_BIT (node->config.self);
+    lk_hosts known =
+        node->known & lk_node_trusted (node) & ~LK_HOST_BIT (node->config.self);
     while (node->facts.active.leader_count > 0 && known) {
         lk_host host = lk_hosts_take (&known);
         if (lk_peer_heard (node, host)
@@ -366,7 +367,9 @@ take_echo (lk_node *node, lk_host host, const lk_msg_ping *ping)
         lk_stream_commit (node);
         lk_shortcut_run_all (node);
     }
-    if (ping->vouch == node->facts.session) {
+    if (ping->vouch == node->facts.session
+        && lk_decree_place (&ping->table, host) >= 0
+        && lk_node_believes (node, host, &ping->table)) {
         lk_proxy_vouched (node, ping->table.term, ping->echo_at);
     }
 }
@@ -396,8 +399,8 @@ lk_ping_receive (lk_node *node, const lk_lock_message *message)
     bool new_session = ping->session != peer->session;
     note_ping (node, message->from, ping);
     take_echo (node, message->from, ping);
-    lk_adopt (node, &ping->active);
-    if (ping->ready) {
+    lk_adopt (node, message->from, &ping->active);
+    if (ping->ready && lk_node_believes (node, message->from, &ping->table)) {
         lk_node_ready (node, ping->table.term);
         lk_proxy_hears (node, &ping->table, ping->reclaim);
     }

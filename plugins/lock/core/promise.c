@@ -51,18 +51,25 @@ lk_promise (lk_node *node, lk_term term)
 }
 
 void
-lk_adopt (lk_node *node, const lk_decree *decree)
+lk_adopt (lk_node *node, lk_host from, const lk_decree *decree)
 {
     lk_facts *facts = &node->facts;
     if (decree->leader_count == 0
         || lk_term_compare (decree->term, facts->active.term) <= 0
-        || !lk_promise_fits (node, decree->term)) {
+        || !lk_node_believes (node, from, decree)) {
+        return;
+    }
+    if (!lk_promise_fits (node, decree->term)) {
+        lk_node_hears_of (node, decree);
         return;
     }
     if (decree->term.number > facts->promised.number) {
         raise (node, decree->term);
     }
     facts->active = *decree;
+    if (lk_term_compare (node->told.term, decree->term) <= 0) {
+        node->told = (lk_decree) {0};
+    }
     lk_out_persist (node);
     lk_election_settle (node);
     lk_out_trace (node, LK_TRACE_INFO, "active decree: term=%llu leaders=%u%s",

@@ -22,9 +22,9 @@ void lk_desist (lk_node *node, const lk_lock_message *message);
 /*  Promises a term that fits; from now on all older ones are sealed. */
 void lk_promise (lk_node *node, lk_term term);
 
-/*  Takes a decree that is filled as the active one, if it is later than ours
- *  and nothing else is promised. */
-void lk_adopt (lk_node *node, const lk_decree *decree);
+/*  Takes a decree that is filled as the active one, if it is later than ours,
+ *  nothing else is promised, and it may be learned from who says it. */
+void lk_adopt (lk_node *node, lk_host from, const lk_decree *decree);
 
 /*  Whether this process may lead in that term: not if it was promised before
  *  the process started, since what it acknowledged then is forgotten. */

@@ -72,7 +72,7 @@ bool
 lk_relay (lk_node *node, const lk_lock_message *message)
 {
     lk_host self = node->config.self;
-    if (is_request (message->kind)) {
+    if (is_request (message->kind) && lk_node_trusts (node, message->from)) {
         lk_node_ready (node, message->term); /* its proxy was told so */
     }
     if (message->destination == LK_NOBODY || message->destination == self) {

@@ -21,9 +21,8 @@ phase (const lk_node *node)
     }
 }
 
-/*  A leader that says well: without one nothing is granted. */
-static bool
-hears_leader (lk_node *node)
+bool
+lk_node_hears_leader (lk_node *node)
 {
     const lk_decree *decree = &node->proxy.decree;
     for (size_t place = 0; place < decree->leader_count; place++) {
@@ -42,7 +41,8 @@ lk_node_is_ready (lk_node *node)
 {
     const lk_proxy *proxy = &node->proxy;
     return proxy->live && !proxy->leaving
-           && (proxy->reclaim & ~proxy->reported) == 0 && hears_leader (node);
+           && (proxy->reclaim & ~proxy->reported) == 0
+           && lk_node_hears_leader (node);
 }
 
 void
@@ -59,6 +59,9 @@ lk_node_get_status (lk_node *node, lk_node_status *status)
         .requests = proxy->serials.count,
         .tickets = node->table.count,
         .phase = phase (node),
+        .dropped = node->dropped.count,
+        .dropped_from = node->dropped.host,
+        .dropped_kind = node->dropped.kind,
     };
 }
 

@@ -63,17 +63,17 @@ lk_vote_repeat (lk_node *node)
     }
 }
 
-/*  Above all promises that it has seen. */
+/*  Above all promises of members that it has seen. */
 static uint64_t
 next_number (const lk_node *node)
 {
     uint64_t number = node->facts.promised.number;
-    lk_hosts known = node->known;
+    lk_hosts members = lk_node_members (node);
     if (node->facts.active.term.number > number) {
         number = node->facts.active.term.number;
     }
-    while (known) {
-        lk_host host = lk_hosts_take (&known);
+    while (members) {
+        lk_host host = lk_hosts_take (&members);
         if (lk_peer_heard (node, host)
             && node->peer[host].promised.number > number) {
             number = node->peer[host].promised.number;
@@ -116,6 +116,9 @@ lk_on_voted (lk_node *node, const lk_lock_message *message)
     if (self->state != LK_ELECTION_VOTING
         || !lk_term_equal (message->term, self->term)) {
         return;
+    }
+    if (lk_node_trusts (node, message->from)) {
+        lk_node_hears_of (node, &message->as.voted.active);
     }
     self->voted |= LK_HOST_BIT (message->from);
     self->vote[message->from] = message->as.voted;
@@ -257,6 +260,19 @@ elect (lk_node *node, const lk_choice *choice, bool reclaim)
     lk_elected_send (node);
 }
 
+/*  D, of those who are trusted and of its own members: whom one is asked to add
+ *  may have been told anything. */
+static lk_decree
+find_previous (const lk_node *node)
+{
+    const lk_election *self = &node->election;
+    lk_hosts trusted = lk_node_trusted (node);
+    lk_host best = lk_choose_previous (self->vote, self->voted & trusted);
+    trusted |= self->vote[best].active.members;
+    best = lk_choose_previous (self->vote, self->voted & trusted);
+    return self->vote[best].active;
+}
+
 void
 lk_vote_count (lk_node *node)
 {
@@ -264,8 +280,7 @@ lk_vote_count (lk_node *node)
     if (!lk_term_equal (node->facts.promised, self->term)) {
         return;
     }
-    lk_decree previous =
-        self->vote[lk_choose_previous (self->vote, self->voted)].active;
+    lk_decree previous = find_previous (node);
     if (previous.term.number >= self->term.number) {
         lk_election_give_up (node, "newer decree");
         return;
