@@ -468,6 +468,7 @@ check 'set: no text' logged lockkeeper.conf.5 "'...' is too large or no text" \
 #   Others' tests have these (core, refusals, tables; no descriptors); some only
 #   a machine that has a user lockkeeper, or no resolver's answer at all.
 unmet lockkeeper-lockd.8 'ALERT ...' 'no more terms: promised=...' \
+    'too many terms of late: promised=...' \
     'dropped what makes no sense command=... host=... count=...' \
     'dropped what its sender may not say: host=... command=... count=...' \
     'reclaim: two hosts claim one object' \

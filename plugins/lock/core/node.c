@@ -40,6 +40,7 @@ lk_node_new (const lk_node_config *config, int64_t now_ms)
     node->facts.session++;
     node->incarnation = node->facts.session;
     node->promised_before_start = config->facts.promised;
+    lk_terms_init (&node->terms, now_ms);
     node->promised_ms = LK_LONG_AGO;
     node->promised_to = LK_NOBODY;
     node->now_ms = now_ms;

@@ -22,6 +22,7 @@
 #include "shortcut.h"
 #include "stream.h"
 #include "table.h"
+#include "terms.h"
 #include "util/rng.h"
 
 #define LK_PING_MS 250   /* every quarter second */
@@ -34,6 +35,7 @@ struct lk_node {
     int64_t now_ms;       /* of this step */
     uint64_t incarnation; /* the session that this process began with */
     lk_term promised_before_start;
+    lk_terms terms;
     int64_t promised_ms; /* when it last promised, or promised again */
     lk_host promised_to; /* whose VOTE that was; LK_NOBODY */
     bool started;        /* had its first step */

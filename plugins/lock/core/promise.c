@@ -34,6 +34,7 @@ raise (lk_node *node, lk_term term)
                <= 0) {
         node->peer[node->config.self].echoed_ms = node->now_ms;
     }
+    lk_terms_spend (node, term.number);
     node->facts.promised = term;
 }
 

@@ -131,8 +131,9 @@ bool
 lk_node_believes (lk_node *node, lk_host from, const lk_decree *decree)
 {
     const lk_hosts named = decree->members | lk_decree_leaders (decree);
-    return lk_node_trusts (node, from)
-           || (lk_hosts_has (named, from) && is_cut_off (node));
+    return decree->term.number <= lk_terms_limit (node)
+           && (lk_node_trusts (node, from)
+               || (lk_hosts_has (named, from) && is_cut_off (node)));
 }
 
 void
@@ -234,6 +235,27 @@ may_say (lk_node *node, const lk_lock_message *message)
     return false;
 }
 
+/*  Whether it would have this host promise too much, or hear of that. */
+static bool
+goes_too_far (const lk_node *node, const lk_lock_message *message)
+{
+    const uint64_t limit = lk_terms_limit (node);
+    switch (message->kind) {
+    case LK_MSG_VOTE:
+    case LK_MSG_ELECTED:
+    case LK_MSG_SITTING:
+    case LK_MSG_ACTIVE:
+    case LK_MSG_READY:
+    case LK_MSG_ENTERING:
+    case LK_MSG_FILL:
+        return message->term.number > limit;
+    case LK_MSG_DESIST:
+        return message->as.desist.promised.number > limit;
+    default:
+        return false;
+    }
+}
+
 /*  -------------------------------------------------------- dropping */
 
 /*  A member may have led, or been first leader, a moment ago. */
@@ -270,10 +292,14 @@ count (lk_node *node, const lk_lock_message *message)
 bool
 lk_node_admits (lk_node *node, const lk_lock_message *message)
 {
-    if (message->from == node->config.self || may_say (node, message)) {
+    if (message->from == node->config.self) {
         return true;
     }
-    if (is_remarkable (node, message)) {
+    const bool goes_far = goes_too_far (node, message);
+    if (may_say (node, message) && !goes_far) {
+        return true;
+    }
+    if (goes_far || is_remarkable (node, message)) {
         count (node, message);
     }
     return false;

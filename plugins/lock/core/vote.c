@@ -63,10 +63,12 @@ lk_vote_repeat (lk_node *node)
     }
 }
 
-/*  Above all promises of members that it has seen. */
+/*  Above all promises of members that it has seen, but for those that it would
+ *  not follow itself. */
 static uint64_t
 next_number (const lk_node *node)
 {
+    const uint64_t limit = lk_terms_limit (node);
     uint64_t number = node->facts.promised.number;
     lk_hosts members = lk_node_members (node);
     if (node->facts.active.term.number > number) {
@@ -75,7 +77,8 @@ next_number (const lk_node *node)
     while (members) {
         lk_host host = lk_hosts_take (&members);
         if (lk_peer_heard (node, host)
-            && node->peer[host].promised.number > number) {
+            && node->peer[host].promised.number > number
+            && node->peer[host].promised.number < limit) {
             number = node->peer[host].promised.number;
         }
     }
@@ -92,6 +95,13 @@ lk_vote_start (lk_node *node)
         lk_out_trace (node, LK_TRACE_ERROR, "no more terms: promised=%llu",
                       (unsigned long long) (number - 1));
         lk_election_give_up (node, "no more terms");
+        return;
+    }
+    if (!lk_terms_suffice (node)) {
+        lk_out_trace (node, LK_TRACE_WARNING,
+                      "too many terms of late: promised=%llu",
+                      (unsigned long long) node->facts.promised.number);
+        lk_election_give_up (node, "too many terms of late");
         return;
     }
     self->term = (lk_term) {.number = number, .proposer = node->config.id};
