@@ -130,6 +130,84 @@ START_TEST (there_is_a_last_number)
 }
 END_TEST
 
+/*  -------------------------------------------------------- in vain */
+
+/*  One after the other is ended by host 1, which promised as much. */
+static int64_t
+try_in_vain (int times)
+{
+    while (times-- > 0) {
+        node->election.next_try_ms = now_ms;
+        to_voting (0x6);
+        lk_lock_message desist = message_of (LK_MSG_DESIST, own);
+        desist.as.desist.promised = term_of (own.number, 1);
+        give (1, &desist);
+        ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
+    }
+    return node->election.next_try_ms - now_ms;
+}
+
+START_TEST (a_longer_pause_after_failures_in_a_row)
+{
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_le (try_in_vain (1), 1500);
+    }
+    for (int i = 1; i < 9; i++) {
+        const int64_t pause_ms = try_in_vain (1);
+        const int times = i < 6 ? i : 6;
+        ck_assert_int_ge (pause_ms, (int64_t) 300 << times);
+        ck_assert_int_le (pause_ms, (int64_t) 1500 << times);
+    }
+}
+END_TEST
+
+/*  One that was never voted on takes no number. */
+START_TEST (no_agreement_is_no_failure)
+{
+    for (int i = 0; i < 9; i++) {
+        node->election.next_try_ms = now_ms;
+        wait_for (LK_MSG_DATE, 0x6);
+        wait_ms (600);
+        ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
+        ck_assert_int_le (node->election.next_try_ms - now_ms, 1500);
+    }
+}
+END_TEST
+
+START_TEST (a_decree_ends_the_row)
+{
+    try_in_vain (9);
+    const lk_decree next =
+        decree_of (term_of (own.number + 1, 2), MEMBERS, 1, 2, 3);
+    give_decree (2, LK_MSG_ACTIVE, &next);
+    ck_assert (says (LK_MSG_ACTIVATED));
+    ck_assert_int_le (try_in_vain (1), 1500);
+}
+END_TEST
+
+/*  Another host is heard, one is no more; a member has restarted, may lead now,
+ *  or hears others than before. */
+START_TEST (what_has_changed_ends_the_row)
+{
+    ck_assert_int_ge (try_in_vain (10), (int64_t) 300 << 6);
+    pings (0x6);
+    ck_assert_int_ge (node->election.next_try_ms - now_ms, 1501);
+    lk_lock_message message = ping_of (_i == 0 ? 3 : 2, MEMBERS);
+    message.as.ping.at++;
+    message.as.ping.incarnation += _i == 1;
+    message.as.ping.eligible = _i != 2;
+    message.as.ping.sees &= _i == 3 ? ~UINT64_C (8) : MEMBERS;
+    if (_i == 4) {
+        now_ms += 950;
+        pings (0x2);
+        wait_ms (100); /* host 2 is silent */
+    } else {
+        give (_i == 0 ? 3 : 2, &message);
+    }
+    ck_assert_int_le (node->election.next_try_ms - now_ms, 1500);
+}
+END_TEST
+
 /*  -------------------------------------------------------- votes */
 
 START_TEST (a_quorum_of_votes_elects)
@@ -350,6 +428,10 @@ main (void)
     tcase_add_test (tests, the_number_is_above_the_active_decree);
     tcase_add_test (tests, a_quorum_that_was_lost);
     tcase_add_test (tests, there_is_a_last_number);
+    tcase_add_test (tests, a_longer_pause_after_failures_in_a_row);
+    tcase_add_test (tests, no_agreement_is_no_failure);
+    tcase_add_test (tests, a_decree_ends_the_row);
+    tcase_add_loop_test (tests, what_has_changed_ends_the_row, 0, 5);
     tcase_add_test (tests, a_quorum_of_votes_elects);
     tcase_add_test (tests, a_vote_for_another_term_is_none);
     tcase_add_test (tests, a_genesis_is_known_by_its_members);

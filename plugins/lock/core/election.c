@@ -20,6 +20,8 @@
 #define KNOWN_STEP_MS 25    /* the same when an end is known, without pause */
 #define FEW_LEADERS_MS 3000 /* before an election to fill up */
 #define OTHERS_TURN_MS 1200 /* left to somebody else whom we promised */
+#define FAILS 4             /* in a row; then the pause doubles, ... */
+#define DOUBLED_MOST 6      /* ... so often: up to 96 s */
 #define SEQUENCE_FULL ((uint64_t) 1 << 31)
 
 void
@@ -53,9 +55,54 @@ lk_election_settle (lk_node *node)
     lk_election *self = &node->election;
     int64_t later = node->now_ms + node->config.dead_after_ms + PAUSE_MS;
     self->bad_since_ms = LK_LONG_AGO;
+    self->failed = 0;
     self->known_loss = has_ended_leader (node);
     if (!self->known_loss && self->next_try_ms < later) {
         self->next_try_ms = later;
+    }
+}
+
+/*  -------------------------------------------------------- failing */
+
+/*  All that is seen of the others and may decide on an election. */
+static uint64_t
+find_view (const lk_node *node)
+{
+    lk_hosts heard = lk_node_hears (node) & ~LK_HOST_BIT (node->config.self);
+    uint64_t view = heard;
+    while (heard) {
+        const lk_peer *peer = &node->peer[lk_hosts_take (&heard)];
+        const uint64_t words[] = {view, peer->sees, peer->incarnation,
+                                  peer->eligible};
+        view = lk_siphash (node->config.seed, words, sizeof words);
+    }
+    return view;
+}
+
+/*  Until the next try. As long as nothing changes, one that failed often will
+ *  fail again, and each takes a number. */
+static int64_t
+pause_ms (lk_node *node)
+{
+    const lk_election *self = &node->election;
+    const unsigned more = self->failed > FAILS ? self->failed - FAILS : 0;
+    if (more == 0 && self->known_loss) {
+        return lk_rng_between (&node->rng, 20, 120);
+    }
+    return lk_rng_between (&node->rng, 300, 1500)
+           << (more < DOUBLED_MOST ? more : DOUBLED_MOST);
+}
+
+static void
+forget_failures (lk_node *node)
+{
+    lk_election *self = &node->election;
+    if (self->failed > FAILS && find_view (node) != self->view) {
+        self->failed = 0;
+        const int64_t soon_ms = node->now_ms + pause_ms (node);
+        if (soon_ms < self->next_try_ms) {
+            self->next_try_ms = soon_ms;
+        }
     }
 }
 
@@ -73,12 +120,11 @@ lk_election_give_up (lk_node *node, const char *why)
         if (lk_term_equal (node->facts.promised, self->term)) {
             node->promised_ms = LK_LONG_AGO;
         }
+        self->failed++;
+        self->view = find_view (node);
     }
     self->state = LK_ELECTION_IDLE;
-    self->next_try_ms =
-        node->now_ms
-        + (self->known_loss ? lk_rng_between (&node->rng, 20, 120)
-                            : lk_rng_between (&node->rng, 300, 1500));
+    self->next_try_ms = node->now_ms + pause_ms (node);
 }
 
 /*  -------------------------------------------------------- whose turn */
@@ -243,6 +289,7 @@ run_idle (lk_node *node)
     if (!is_member (node)) {
         return;
     }
+    forget_failures (node);
     if (lk_sees_leaders (node)) {
         see_leaders (node);
     } else {

@@ -55,6 +55,8 @@ typedef struct {
     int64_t bad_since_ms; /* no living leaders since; LK_LONG_AGO: fine */
     int64_t few_since_ms; /* fewer leaders than could be; likewise */
     int64_t next_try_ms;
+    unsigned failed; /* own votings in a row that came to nothing */
+    uint64_t view;   /* what was seen of the others when the last one did */
     bool known_loss; /* a leader is known to have ended: no need to
                              guard against mere silence */
 
