@@ -394,7 +394,7 @@ model () {
 
 #   Random seeds, and the scripts that place faults on single messages.
 simulator () {
-    local sim=$BUILD/tests/sim/sim steps=${STEPS:-100000000} seed=${SEED:-1}
+    local sim=$BUILD/tests/sim/sim steps=${STEPS:-30000000} seed=${SEED:-1}
     local script
     ls tests/sim/*.c >/dev/null 2>&1 || return
     for script in canaries shrinking repeatable; do
@@ -403,7 +403,7 @@ simulator () {
             sh "tests/sim/$script.sh"
     done
     job working sim sim/equal_hashes "$BUILD/tests/hooks/sim" \
-        --seed "$seed" --runs 1000 --jobs "$slots"
+        --seed "$seed" --runs 300 --jobs "$slots"
     job working sim sim/scripts "$sim" --script all --seed "$seed" \
         --runs $((1 + steps / 500000)) --jobs "$slots"
     job working sim sim/seeds "$sim" --seed "$seed" --steps "$steps" \

@@ -114,6 +114,8 @@ const sim_script sim_scripts[] = {
      1, 800, 8000, 50, true, 0, sim_upgrade_untold, true},
     {"late-turns", "each LOCK comes once more, after other turns", 3, 1, 3,
      1500, 5000, 60, true, 0, sim_late_turns, true},
+    {"taken-away", "operators end locks all the time", 3, 1, 3, 1500, 5000, 50,
+     true, 0, sim_taken_away, true},
     {"set-moves", "leaders change between two locks of a set", 5, 1, 3, 1500,
      5000, 200, true, 0, sim_set_moves, true},
     {"kept-untold", "a static lock that nobody knows of", 3, 1, 3, 1500, 5000,

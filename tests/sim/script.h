@@ -113,6 +113,7 @@ bool sim_heard_by_former (struct sim_world *world,
 bool sim_upgrade_untold (struct sim_world *world,
                          const lk_lock_message *message);
 bool sim_late_turns (struct sim_world *world, const lk_lock_message *message);
+bool sim_taken_away (struct sim_world *world, const lk_lock_message *message);
 bool sim_set_moves (struct sim_world *world, const lk_lock_message *message);
 bool sim_kept_untold (struct sim_world *world, const lk_lock_message *message);
 bool sim_kept_outlives (struct sim_world *world,

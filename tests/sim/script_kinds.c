@@ -59,6 +59,18 @@ sim_late_turns (sim_world *world, const lk_lock_message *message)
     return false;
 }
 
+/*  -------------------------------------------------------- taken away */
+
+/*  Operators end locks all the time, and give who holds them time to stop. */
+bool
+sim_taken_away (sim_world *world, const lk_lock_message *message)
+{
+    (void) message;
+    world->apps.habits.force = 100;
+    world->apps.habits.oust = 0;
+    return false;
+}
+
 /*  -------------------------------------------------------- sets */
 
 /*  One of a set is held, and leaders change before its proxy goes on to the
