@@ -42,7 +42,7 @@ hold () {
         exec "$1" write "$2" h1 deaf' \
         "$work/key" "$beats" "$file" 2>"$work/said.h1"
     run=$!
-    await writes h1
+    await test -s "$work/key" && await writes h1 || return
     key=$(cat "$work/key")
     command=$("$beats" last "$file" | cut -d ' ' -f 4)
 }
@@ -51,7 +51,22 @@ hold () {
 follow () {
     start_on h2 run job -- "$beats" write "$file" h2 plain 200 2>"$work/said.h2"
     next=$!
-    await is_listed waits job
+    await is_listed 'waiting *h2' job
+}
+
+#   contend NAME...: h1 has it, h2 waits.
+contend () {
+    hold "$@" && follow
+}
+
+#   session: that in which h1 holds it.
+session () {
+    on h2 list --object job --json |
+        sed -n 's/.*"host":"h1".*"state":"held".*"session":\([0-9]*\),.*/\1/p'
+}
+
+is_later () {
+    [ "$(session)" -gt "$1" ] 2>/dev/null
 }
 
 lost () {
@@ -62,11 +77,12 @@ lost () {
 
 #   Sets go on; so it is told to end when it is seen to.
 end_restart () {
-    local pid
+    local pid before
     pid=$(lockd)
+    before=$(session)
     kill "$1" "$pid"
     restart "$pid"
-    await is_listed 'h1 .*held' job
+    await is_later "$before" || return 1
     kill -INT "$run"
     kill -KILL "$command"
 }
@@ -114,18 +130,30 @@ end_guarded () {
 
 #   ------------------------------------------------------------ rounds
 
+finish_test () {
+    kill -KILL "$run" "$next" 2>/dev/null
+    "$beats" judge "$file" | sed 's/^/# /'
+}
+
+#   must DEED...: else nobody waits for what comes of it.
+must () {
+    "$@" || {
+        hopeless="$1 failed"
+        return 1
+    }
+}
+
 #   round TITLE NAMES END...
 round () {
     local title=$1 names=$2
     shift 2
     # shellcheck disable=SC2086
-    hold $names
-    follow
-    check "$title: it ends" "$@"
+    check "$title: held, and waited for" must contend $names
+    check "$title: it ends" must "$@"
     check "$title: the next one gets it" code 0 wait "$next"
     check "$title: nobody else works on" await ended "$command"
     wait "$run" 2>/dev/null
-    await ready
+    check "$title: locks can be had again" await ready
 }
 
 ready () {
@@ -149,7 +177,7 @@ check 'there was a next one each time' \
 
 #   ------------------------------------------------------------ at once
 
-hold job
+check 'now: held' hold job
 check 'now: at once' code 0 on h3 unlock job --force --now --reason test
 check 'now: the holder is told' await lost
 check 'now: its command ends' await ended "$command"

@@ -446,15 +446,19 @@ python () {
     done
 }
 
-#   Faults of real processes alone, for as long as $ROUNDS makes them.
+#   Faults of real processes alone, for as long as $ROUNDS makes them. A round of
+#   kill_handover is a fault of each kind: half as many.
 cluster_long () {
-    local test
+    local test rounds
     rooms[waiting]=2
     while IFS= read -r test; do
         case ${test##*/} in
             faults_* | kill_*)
+                rounds=$ROUNDS
+                [ "${test##*/}" != kill_handover.sh ] ||
+                    rounds=$(((ROUNDS + 1) / 2))
                 job waiting script "cluster/$(basename "${test%.sh}")" \
-                    env KILL_ROUNDS="$ROUNDS" "$test"
+                    env KILL_ROUNDS="$rounds" "$test"
                 ;;
         esac
     done < <(cluster_tests)

@@ -106,6 +106,22 @@ START_TEST (the_key_of_one_of_several)
 }
 END_TEST
 
+/*  Each repeats what it says until it is answered, and one may be the first to
+ *  ask and the last to hear of it. */
+START_TEST (two_who_have_its_key)
+{
+    lock (5, 1, "x");
+    const uint64_t key = sent (LK_MSG_LOCKED, 5)->as.reply.key;
+    use_key (6, 9, key);
+    use_key (6, 10, key);
+    ck_assert (is_asked (5, 1, LK_RELEASED));
+    unlock (5, 1, "x");
+    ck_assert (is_done (6, 10));
+    use_key (6, 9, key);
+    ck_assert (is_done (6, 9));
+}
+END_TEST
+
 /*  UNLOCK overtook LOCK, or LOCK was said twice. */
 START_TEST (what_was_ended_comes_late)
 {
@@ -415,6 +431,7 @@ main (void)
     TCase *tests = tcase_create ("release");
     tcase_add_checked_fixture (tests, set_up, stop);
     tcase_add_test (tests, the_key_of_one_of_several);
+    tcase_add_test (tests, two_who_have_its_key);
     tcase_add_test (tests, what_was_ended_comes_late);
     tcase_add_test (tests, a_kept_one_that_its_proxy_forgot);
     tcase_add_test (tests, the_key_of_one_whose_host_is_silent);

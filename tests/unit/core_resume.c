@@ -222,7 +222,8 @@ START_TEST (what_is_held_stays)
 }
 END_TEST
 
-/*  Its application may sleep, and go by the lease of before when it wakes. */
+/*  Its application may sleep, and go by the lease of before when it wakes
+ *  up. */
 START_TEST (a_stop_for_good_waits_for_the_old_lease)
 {
     const lk_event stopping = {.type = LK_ON_STOP, .now_ms = now_ms};

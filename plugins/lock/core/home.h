@@ -24,8 +24,8 @@
 /*  Somebody else than the holder asked for the end of a lock. */
 typedef struct {
     lk_request_id by;
-    uint64_t up_to; /* by force: tokens of those that held it then; by key: 0,
-                       and it is done; refused: an operation's stamp */
+    uint64_t up_to; /* by force: tokens of those that held it then; by key: 0;
+                       refused: an operation's stamp */
 } lk_release;
 
 typedef struct {

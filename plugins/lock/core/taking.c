@@ -211,19 +211,23 @@ take_back (lk_node *node, lk_entry *holder, const lk_msg_request *request)
 
 /*  -------------------------------------------------------- by key, by force */
 
+/*  Another one with the key may come between; both are told. */
 void
 lk_home_unlock_by_key (lk_node *node, const lk_msg_request *request)
 {
     const lk_ticket *ticket = &request->ticket;
-    if (lk_home_find_release (&node->home, ticket->request)) {
-        lk_home_confirm (node, ticket, 0);
-        return;
-    }
     lk_queue *queue = lk_table_queue (&node->table, ticket->object);
     lk_entry *holder = queue ? lk_holder_by_key (queue, ticket->key) : NULL;
+    const lk_release *release =
+        lk_home_find_release (&node->home, ticket->request);
     if (holder) {
+        if (!release) {
+            (void) lk_home_note_release (&node->home, ticket->request, 0);
+        }
         lk_home_mark (node, holder, ticket->request, true);
         take_back (node, holder, request);
+    } else if (release) {
+        lk_home_confirm (node, ticket, 0);
     } else {
         refuse (node, ticket,
                 queue && queue->active > 0 ? LK_DENIED : LK_UNKNOWN);
