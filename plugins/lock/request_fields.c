@@ -299,6 +299,9 @@ check_mode (lk_ask *self, const lk_lock_mode *mode)
     }
     needs (self, !mode->is_static || self->core.linger_ms == 0, "linger",
            "makes no sense for a static lock, which stays anyway");
+    needs (self, !mode->is_static || !mode->lenient, "lenient",
+           "is not for a static lock, whose holder may not be there to be "
+           "asked for it");
 }
 
 static void

@@ -149,6 +149,9 @@ def check(wish: Wish) -> Wish:
     """The wish, if it makes sense."""
     if wish.lenient and wish.duration_ms == 0:
         raise Invalid("a lenient lock needs a duration")
+    if wish.lenient and wish.static:
+        raise Invalid("a static lock is not lenient: its holder may not be "
+                      "there to be asked for it")
     _check_semaphore(wish)
     if wish.soft and wish.type != EXCLUSIVE:
         raise Invalid("only an exclusive request can be soft")

@@ -52,6 +52,11 @@ find_problem (const lk_options *options)
     if (options->lenient && options->duration_ms == 0) {
         return "--lenient needs a --duration";
     }
+    if (options->lenient && options->is_static) {
+        return "--lenient does not go with --static: that one's holder may not "
+               "be "
+               "there to be asked for it";
+    }
     if (options->key != 0 && options->wait_ms != LK_FOREVER) {
         return "--key does not go with --wait: that lock is there or not";
     }

@@ -92,6 +92,10 @@ lk_wish_check_options (const lk_lock_options *options)
     if (options->mode.lenient && options->duration_ms == 0) {
         return "a lenient lock needs a duration";
     }
+    if (options->mode.lenient && options->mode.is_static) {
+        return "a static lock is not lenient: its holder may not be there to "
+               "be asked for it";
+    }
     const char *problem = lk_wish_check_context (options->context);
     return problem != NULL ? problem : check_mode (&options->mode);
 }

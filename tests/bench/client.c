@@ -128,7 +128,7 @@ tell (const client *self, const char *what, const lk_lanes_options *options,
       lk_lanes_result *result)
 {
     char prefix[100], in_flight[32];
-    const double seconds = (double) (options->end_ns - options->start_ns) / 1e9;
+    const double seconds = (double) (result->end_ns - options->start_ns) / 1e9;
     snprintf (prefix, sizeof prefix, "%s%s%s", self->prefix, what ? "." : "",
               what ? what : "");
     if (options->count == 1) {

@@ -68,6 +68,8 @@ for option in --static '--linger 1' '--key 1'; do
     # shellcheck disable=SC2086
     misused '--all does not go with' lock --all x y $option
 done
+misused '--lenient does not go with --static' \
+    lock x --static --lenient --duration 1
 misused '--linger needs seconds' lock x --linger 0
 misused '--key needs the key of a lock' lock x --key hello
 misused '--key does not go with --wait' lock x --key 1 --wait 5

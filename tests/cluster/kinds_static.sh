@@ -38,6 +38,8 @@ expect 'locked 1' dead get old device context=clean duration=500 lenient
 kill_client dead
 expect 'locked 1' c get new device context=clean wait=60000
 expect ok c release new
+#   What is static may have nobody who could be asked for it.
+expect invalid a get old device duration=500 lenient static
 
 #   ------------------------------------------------------------ static
 

@@ -48,7 +48,8 @@ join (crowd *self, int number)
     lk_lanes_run (raw, &self->lanes, &result);
     self->board->of[number].ended = result.ended;
     self->board->of[number].messages = result.messages;
-    self->board->of[number].last_ns = lk_figures_now_ns ();
+    self->board->of[number].last_ns =
+        self->lanes.once ? lk_figures_now_ns () : result.end_ns;
     lk_raw_close (&raw);
     exit (0);
 }
@@ -141,6 +142,19 @@ tell (const crowd *self, const char *what, double to_leader, int64_t ns)
                what, options->count);
 }
 
+/*  When the last process came to its end. */
+static int64_t
+last_of (const crowd *self)
+{
+    int64_t last = 0;
+    for (int i = 0; i < PROCESSES; i++) {
+        if (self->board->of[i].last_ns > last) {
+            last = self->board->of[i].last_ns;
+        }
+    }
+    return last;
+}
+
 /*  -------------------------------------------------------- both kinds */
 
 void
@@ -153,9 +167,13 @@ lk_crowd_handover (const lk_crowd_options *options)
     sleep_until (self.lanes.start_ns);
     const double before = forwarded (options);
     sleep_until (self.lanes.end_ns);
-    const double after = forwarded (options);
+    double after = forwarded (options);
     await ();
-    tell (&self, "handover", after - before, options->ns);
+    if (after == before) { /* nothing came of it in time */
+        after = forwarded (options);
+    }
+    tell (&self, "handover", after - before,
+          last_of (&self) - self.lanes.start_ns);
     disperse (&self);
 }
 
@@ -173,12 +191,6 @@ lk_crowd_drain (const lk_crowd_options *options)
                 "{\"request\":%llu}", (unsigned long long) held);
     await ();
     const double after = forwarded (options);
-    int64_t last = start;
-    for (int i = 0; i < PROCESSES; i++) {
-        if (self.board->of[i].last_ns > last) {
-            last = self.board->of[i].last_ns;
-        }
-    }
-    tell (&self, "drain", after - before, last - start);
+    tell (&self, "drain", after - before, last_of (&self) - start);
     disperse (&self);
 }

@@ -36,7 +36,7 @@ typedef struct {
     lk_lanes_guard *guard; /* or NULL */
     bool once;             /* it does not begin again */
     int64_t start_ns;      /* when it begins to count, */
-    int64_t end_ns;        /* and to come to its end */
+    int64_t end_ns;        /* and to come to its end, if it has figures */
 } lk_lanes_options;
 
 typedef struct {
@@ -44,6 +44,7 @@ typedef struct {
     uint64_t ended;
     uint64_t failed;
     uint64_t messages; /* these and all others */
+    int64_t end_ns;    /* until when it counted */
     lk_samples lock;
     lk_samples unlock;
 } lk_lanes_result;

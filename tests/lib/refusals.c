@@ -153,6 +153,9 @@ const lk_refusal lk_refusals[] = {
     PLAIN ("'static': true, 'linger': 1",
            FIELD ("linger",
                   "makes no sense for a static lock, which stays anyway")),
+    PLAIN ("'static': true, 'lenient': true, 'duration': 9",
+           FIELD ("lenient", "is not for a static lock, whose holder may not "
+                             "be there to be asked for it")),
 
     /*  changes of type */
     PLAIN ("'turn': 1, 'type': 'semaphore', 'limit': 2",

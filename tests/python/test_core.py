@@ -135,6 +135,7 @@ class Wishes(unittest.TestCase):
     def test_senseless(self):
         """what makes no sense is refused"""
         for wish in (Wish((b"x",), lenient=True),
+                     Wish((b"x",), lenient=True, static=True, duration_ms=9),
                      Wish((b"x",), type="semaphore"),
                      Wish((b"x",), limit=1),
                      Wish((b"x",), type="shared", soft=True),

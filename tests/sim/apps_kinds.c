@@ -124,8 +124,8 @@ wish_life (sim_world *world, uint8_t host, sim_request *request)
     const sim_left *lingers = &world->apps.lingers[host];
 
     request->mode.is_static = sim_chance (world, habits->keep);
-    request->mode.lenient =
-        request->duration_ms > 0 && sim_chance (world, habits->lenient);
+    request->mode.lenient = request->duration_ms > 0 && !request->mode.is_static
+                            && sim_chance (world, habits->lenient);
     if (!request->mode.is_static && sim_chance (world, habits->linger)) {
         request->linger_ms = sim_between (world, 100, 4000);
     }

@@ -190,15 +190,6 @@ sim_claim_unknown (const sim_checker *self, const sim_claim *claim)
            || self->now >= service->lease_until;
 }
 
-bool
-sim_claim_forlorn (const sim_checker *self, const sim_claim *claim)
-{
-    return claim->kept && claim->mode.lenient
-           && self->now >= claim->asked_at + claim->duration_ms
-           && (sim_claim_unknown (self, claim)
-               || sim_checker_is_silent (self, claim->object, claim->who.host));
-}
-
 /*  No lease ends what is static, but somebody may of whom its service cannot
  *  tell it: whoever takes it away where its host is silent does not wait. */
 static bool
@@ -207,7 +198,7 @@ is_in_force (const sim_checker *self, const sim_claim *claim)
     if (!claim->kept) {
         return self->now < claim->lease_until;
     }
-    return !sim_claim_forlorn (self, claim) && !sim_claim_taken (self, claim);
+    return !sim_claim_taken (self, claim);
 }
 
 /*  Its lock was taken away at once, or that of its set. */

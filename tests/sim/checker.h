@@ -141,14 +141,6 @@ typedef struct {
     int64_t stuck_since;   /* somebody waits who need not; 0: not so */
 } sim_seen;
 
-/*  What a lock service heard of another one. */
-typedef struct {
-    int64_t last; /* when */
-    uint64_t incarnation;
-    int64_t at;    /* of its latest ping, */
-    lk_hosts sees; /* which says that it hears these */
-} sim_hearing;
-
 /*  A session of a host, as its services published its lease. */
 #define SIM_SESSIONS_MAX 6
 typedef struct {
@@ -166,7 +158,6 @@ typedef struct {
     lk_facts facts;  /* on its disk */
     lk_term table;   /* of its last ping */
     uint8_t reclaim; /* of its last ping */
-    sim_hearing hears[SIM_HOSTS_MAX];
     uint64_t seen;  /* its table: operations when it was last looked into ... */
     size_t seen_in; /* ... as that of this decree, by its place; 0: never */
     uint64_t look;  /* ... by that look; */
@@ -263,7 +254,6 @@ typedef struct {
     int64_t settled_at;   /* since then nothing is amiss; 0: not so */
     uint64_t grants;
     uint64_t takeovers;
-    int64_t silent_ms;   /* from when on a host is out of reach; 0: never */
     int64_t stopping_ms; /* that holders have to stop; 0: is not judged */
     uint64_t reclaims;
     uint64_t elections;
@@ -447,20 +437,6 @@ void sim_checker_sent (sim_checker *self, uint8_t host,
  *  messages, but a leader that is alone need not send any. */
 void sim_checker_in_force (sim_checker *self, const lk_decree *decree);
 
-/*  The number is another host's from now on. */
-void sim_checker_forgotten (sim_checker *self, uint8_t host);
-
-/*  A message came to this host's service (checker_reach.c). */
-void sim_checker_heard (sim_checker *self, uint8_t host,
-                        const lk_lock_message *message);
-
-/*  Whether an object's home knows of no leader that hears this host. */
-bool sim_checker_is_silent (const sim_checker *self, uint8_t object,
-                            uint8_t host);
-
-/*  The home of an object in the latest decree in force, which there is. */
-uint8_t sim_checker_home (const sim_checker *self, lk_name object);
-
 /*  The entry of a decree, new if need be; NULL if it is the genesis or
  *  contradicts one that is known, which is noted. */
 sim_known_decree *sim_checker_learn (sim_checker *self,
@@ -508,10 +484,6 @@ bool sim_claim_owed (const sim_checker *self, const sim_claim *claim);
 
 /*  Whether somebody asked for its end who is not its holder. */
 bool sim_claim_taken (const sim_checker *self, const sim_claim *claim);
-
-/*  Whether it is static and lenient, its time is over, and nobody can be asked
- *  for it: whoever waits for it gets it. */
-bool sim_claim_forlorn (const sim_checker *self, const sim_claim *claim);
 
 /*  Whether its holder must have been told that it is lost, when nothing has
  *  been amiss for long. */

@@ -8,7 +8,9 @@
  */
 
 #include "checker.h"
+
 #include "node_private.h"
+#include "util/hash.h"
 
 #include <string.h>
 
@@ -152,8 +154,7 @@ match_claim (const sim_reading *self, const lk_ticket *ticket)
     return false;
 }
 
-/*  Rule 4. What went away because nobody could be asked for it is another's
- *  from then on, although its holder may be heard again. */
+/*  Rule 4. */
 static void
 check_durable (sim_checker *self, uint8_t host)
 {
@@ -162,10 +163,7 @@ check_durable (sim_checker *self, uint8_t host)
         if (claim->found == self->look) {
             continue;
         }
-        if (claim->held && sim_claim_forlorn (self, claim)) {
-            claim->expired = true;
-            claim->expired_at = self->now;
-        } else if (sim_claim_owed (self, claim)) {
+        if (sim_claim_owed (self, claim)) {
             sim_checker_fail (
                 self,
                 "LOST LOCK: %s of h%d, request %llu token %llx, is not "
@@ -353,6 +351,16 @@ same_object (const lk_ticket *a, const lk_ticket *b)
            && memcmp (a->object.data, b->object.data, a->object.size) == 0;
 }
 
+/*  Its place among the leaders of the latest decree in force. */
+static uint8_t
+home_of (const sim_checker *self, lk_name object)
+{
+    const lk_decree *decree = sim_checker_latest (self);
+
+    return (uint8_t) (lk_hash64 (object.data, object.size)
+                      % decree->leader_count);
+}
+
 /*  Who was granted in this term in front of a pending one of its set, with the
  *  same home, took it along. */
 static void
@@ -366,8 +374,8 @@ check_pending (const sim_reading *self, const lk_ticket *ticket)
             && ticket->request.serial + 1 == next->request.serial
             && ticket->request.session == next->request.session
             && ticket->request.host == next->request.host
-            && sim_checker_home (self->checker, ticket->object)
-                   == sim_checker_home (self->checker, next->object)) {
+            && home_of (self->checker, ticket->object)
+                   == home_of (self->checker, next->object)) {
             sim_checker_fail (self->checker,
                               "LEFT BEHIND: in h%d's table serial %llu of h%d "
                               "is held, and the next of its set does not wait",

@@ -130,7 +130,6 @@ forget_everywhere (sim_world *world, uint8_t host)
             lk_node_forget (world->node[other], host);
         }
     }
-    sim_checker_forgotten (&world->checker, host);
 }
 
 bool

@@ -115,7 +115,6 @@ sim_network_arrive (sim_world *world, uint8_t host, uint32_t letter)
         return;
     }
     event.message = &self->letter[letter].message;
-    sim_checker_heard (&world->checker, host, event.message);
     sim_host_step (world, host, &event);
     release_letter (self, letter);
 }

@@ -263,10 +263,8 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
     sim_ambush_off (&self->ambush);
     sim_dice_take (self, SIM_DIE_SCENE, 0);
     draw_hosts (self);
-    self->checker.silent_ms =
-        self->common.dead_after_ms * 8 / 10; /* by any host's clock */
     self->checker.stopping_ms =
-        self->common.host_lease_ms / 4 * 10 / 11 - 2; /* likewise */
+        self->common.host_lease_ms / 4 * 10 / 11 - 2; /* by any host's clock */
     sim_tell (self, -1, "%zu members and %zu others", self->member_count,
               self->host_count - self->member_count);
     draw_course (self);

@@ -396,6 +396,7 @@ START_TEST (what_makes_no_sense)
         {.context = context},
         {.context = "\xff"},
         {.mode.lenient = true},
+        {.duration_ms = 9, .mode = {.lenient = true, .is_static = true}},
         {.mode.type = LK_LOCK_TYPE_COUNT},
         {.mode.type = LK_SEMAPHORE},
         {.mode = {.type = LK_SEMAPHORE, .limit = LK_LIMIT_MAX + 1}},

@@ -31,9 +31,12 @@ START_TEST (what_is_asked)
         {{.wait_ms = 70, .mode = {.soft = true, .quiet_ms = 50}},
          "{\"object\":\"thing\",\"type\":\"exclusive\",\"policy\":\"soft\","
          "\"quiet\":50,\"wait\":70,\"duration\":0,\"pid\":1}"},
-        {{.duration_ms = 9, .mode = {.lenient = true, .is_static = true}},
+        {{.duration_ms = 9, .mode.lenient = true},
          "{\"object\":\"thing\",\"type\":\"exclusive\",\"lenient\":true,"
-         "\"static\":true,\"wait\":0,\"duration\":9,\"pid\":1}"},
+         "\"wait\":0,\"duration\":9,\"pid\":1}"},
+        {{.duration_ms = 9, .mode.is_static = true},
+         "{\"object\":\"thing\",\"type\":\"exclusive\",\"static\":true,"
+         "\"wait\":0,\"duration\":9,\"pid\":1}"},
         {{.linger_ms = 8, .key = 0xabc},
          "{\"object\":\"thing\",\"type\":\"exclusive\",\"wait\":0,"
          "\"duration\":0,\"linger\":8,\"key\":\"0000000000000abc\","

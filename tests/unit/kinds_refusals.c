@@ -135,6 +135,7 @@ static const lk_lock_mode unsound[] = {
     {.type = LK_EXCLUSIVE, .quiet_ms = 1},
     {.type = LK_EXCLUSIVE, .soft = true, .quiet_ms = LK_QUIET_MAX_MS + 1u},
     {.type = LK_EXCLUSIVE, .lenient = true},
+    {.type = LK_EXCLUSIVE, .lenient = true, .is_static = true},
     {.type = LK_SHARED, .limit = 1},
     {.type = LK_SHARED, .soft = true},
     {.type = LK_LOCK_TYPE_COUNT},

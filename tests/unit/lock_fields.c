@@ -126,10 +126,10 @@ START_TEST (modes)
                 ->mode;
     ck_assert (mode->soft);
     ck_assert_uint_eq (mode->quiet_ms, LK_QUIET_MAX_MS);
-    mode = &lock ("{'object': 'o', 'lenient': true, 'static': true, 'linger': "
-                  "0}")
-                ->mode;
-    ck_assert (mode->lenient && mode->is_static);
+    mode = &lock ("{'object': 'o', 'static': true, 'linger': 0}")->mode;
+    ck_assert (mode->is_static && !mode->lenient);
+    mode = &lock ("{'object': 'o', 'lenient': true, 'duration': 9}")->mode;
+    ck_assert (mode->lenient && !mode->is_static);
 }
 END_TEST
 

@@ -200,7 +200,8 @@ lk_grant_is_sound (const lk_lock_mode *mode)
     return mode->type < LK_LOCK_TYPE_COUNT && mode->limit <= LK_LIMIT_MAX
            && mode->bound <= LK_LIMIT_MAX && mode->quiet_ms <= LK_QUIET_MAX_MS
            && (!mode->soft || mode->type == LK_EXCLUSIVE)
-           && (mode->quiet_ms == 0 || mode->soft);
+           && (mode->quiet_ms == 0 || mode->soft)
+           && !(mode->lenient && mode->is_static);
 }
 
 /*  Types that differ exclude each other, and exclusive ones everybody. */
