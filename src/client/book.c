@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define SHORT_MS 100 /* an answer may take longer than such a wait */
+
 /*  -------------------------------------------------------- queues */
 
 lk_message *
@@ -127,13 +129,20 @@ name_len (const char *object, size_t len)
     return len > 0 ? len : strlen (object);
 }
 
+static void
+enter_serial (lk_lock *lock)
+{
+    lk_book *self = lock->book;
+    self->serial += 2;
+    lock->serial = self->serial;
+    HASH_ADD (hh, self->locks, serial, sizeof lock->serial, lock);
+}
+
 static lk_lock *
 add_lock (lk_book *self, const lk_lock_name *name, int64_t now_ms)
 {
     lk_lock *lock = lk_alloc (sizeof *lock);
     lock->book = self;
-    self->serial += 2;
-    lock->serial = self->serial;
     lock->users = 1;
     lock->pid = self->pid;
     lock->len = name_len (name->object, name->len);
@@ -142,7 +151,7 @@ add_lock (lk_book *self, const lk_lock_name *name, int64_t now_ms)
     lock->asked_at = now_ms;
     lock->until_ms = INT64_MAX;
     lock->danger.look_at = INT64_MAX;
-    HASH_ADD (hh, self->locks, serial, sizeof lock->serial, lock);
+    enter_serial (lock);
     lk_index_add (&self->names, &lock->by_name);
     return lock;
 }
@@ -243,6 +252,14 @@ lk_book_count_down (lk_lock *lock, int64_t now_ms)
 
 /*  -------------------------------------------------------- wishes */
 
+/*  Whether the wait may be over before anybody can answer: then it is tried
+ *  first whether that can be had without waiting. */
+static bool
+is_short (int64_t wait_ms)
+{
+    return wait_ms > 0 && wait_ms < SHORT_MS;
+}
+
 lk_lock *
 lk_book_lock (lk_book *self, const lk_object_name *names, size_t count,
               const lk_lock_options *options, int64_t now_ms)
@@ -264,8 +281,18 @@ lk_book_lock (lk_book *self, const lk_object_name *names, size_t count,
     lock->wish = *options;
     lock->wish.context = lock->context;
     lock->type = options->mode.type;
+    lock->tries = is_short (options->wait_ms);
     lk_book_send_open (lock, now_ms);
     return lock;
+}
+
+void
+lk_book_wait_on (lk_lock *lock, int64_t now_ms)
+{
+    HASH_DEL (lock->book->locks, lock);
+    enter_serial (lock);
+    lock->tries = false;
+    lk_book_send_open (lock, now_ms);
 }
 
 lk_lock *
@@ -311,8 +338,10 @@ lk_book_change (lk_book *self, lk_lock *lock, lk_lock_type type,
         lk_book_tell (lock, LK_EVENT_CHANGED, LK_OK);
         return;
     }
-    lock->change =
-        (lk_change) {.type = type, .wait_ms = wait_ms, .asked_at = now_ms};
+    lock->change = (lk_change) {.type = type,
+                                .wait_ms = wait_ms,
+                                .asked_at = now_ms,
+                                .tries = is_short (wait_ms)};
     lk_book_occur (lock, LK_ON_CHANGE, LK_OK, now_ms);
 }
 

@@ -66,6 +66,7 @@ typedef struct {
     lk_lock_type from;
     int64_t wait_ms;
     int64_t asked_at;
+    bool tries; /* LOCK asks for what can be had without waiting */
 } lk_change;
 
 /*  Whether a lock may soon be lost: what the lock service says, what the lease
@@ -109,6 +110,7 @@ struct lk_lock {
     char *context;
     lk_lock_options wish; /* its context is the one above */
     int64_t asked_at;
+    bool tries;         /* LOCK asks for what can be had without waiting */
     int64_t repeat_at;  /* INT64_MAX: nothing is open */
     uint32_t due_place; /* in the book's heap */
     uint64_t token;     /* also what to CHECK or FORCE */

@@ -169,6 +169,42 @@ fail_resume (lk_lock *lock, lk_err error, int64_t now_ms)
     }
 }
 
+/*  What a try finds full is waited for then, if the try came ahead of a short
+ *  wait; but LOCK that was repeated when its wait was over is a try, too. */
+static void
+refuse (lk_lock *lock, lk_err error, int64_t now_ms)
+{
+    const int64_t wait_ms = lock->wish.wait_ms;
+    if (error == LK_FULL && wait_ms > 0) {
+        lk_book_set_remark (lock->book, "");
+        error = LK_TIMEDOUT;
+        if (lock->life == LK_LIFE_ASKED && lock->tries
+            && now_ms < lock->asked_at + wait_ms) {
+            lk_book_wait_on (lock, now_ms);
+            return;
+        }
+    }
+    lk_book_occur (lock, LK_ON_REFUSED, error, now_ms);
+}
+
+/*  The same of another type, which is waited for with the next turn. */
+static void
+refuse_change (lk_lock *lock, lk_err error, int64_t now_ms)
+{
+    lk_change *change = &lock->change;
+    if (error == LK_FULL && change->wait_ms > 0) {
+        lk_book_set_remark (lock->book, "");
+        error = LK_TIMEDOUT;
+        if (lock->life == LK_LIFE_CHANGING && change->tries
+            && now_ms < change->asked_at + change->wait_ms) {
+            change->tries = false;
+            lk_book_occur (lock, LK_ON_CHANGE, LK_OK, now_ms);
+            return;
+        }
+    }
+    lk_book_occur (lock, LK_ON_UNCHANGED, error, now_ms);
+}
+
 /*  INVALID does not repeat the turn; but what is open then is the change. */
 static void
 take_failure (lk_lock *lock, const lk_message *message, lk_err error,
@@ -183,10 +219,10 @@ take_failure (lk_lock *lock, const lk_message *message, lk_err error,
         fail_resume (lock, error, now_ms);
     } else if (lk_book_holds (lock)) {
         if (turn == lock->turn) {
-            lk_book_occur (lock, LK_ON_UNCHANGED, error, now_ms);
+            refuse_change (lock, error, now_ms);
         }
     } else {
-        lk_book_occur (lock, LK_ON_REFUSED, error, now_ms);
+        refuse (lock, error, now_ms);
     }
 }
 

@@ -59,6 +59,9 @@ lk_grant_use lk_book_grant_use (const lk_lock *lock);
 void lk_book_occur (lk_lock *lock, lk_occurrence what, lk_err error,
                     int64_t now_ms);
 
+/*  The LOCK that is open goes on as another request, which waits. */
+void lk_book_wait_on (lk_lock *lock, int64_t now_ms);
+
 /*  Sends the LOCK or UNLOCK that is open, once more. */
 void lk_book_send_open (lk_lock *lock, int64_t now_ms);
 

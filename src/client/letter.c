@@ -86,8 +86,11 @@ pid_of (const lk_lock *lock)
 }
 
 static int64_t
-wait_left (int64_t wait_ms, int64_t since_ms, int64_t now_ms)
+wait_left (bool tries, int64_t wait_ms, int64_t since_ms, int64_t now_ms)
 {
+    if (tries) {
+        return 0;
+    }
     if (wait_ms <= 0) {
         return wait_ms;
     }
@@ -123,7 +126,8 @@ lk_letter_lock (const lk_lock *lock, int64_t now_ms)
     lk_message *message = new_letter ("LOCK", lock->serial);
     set_names (message, lock, false);
     lk_lock_mode_set (message, &wish->mode);
-    const int64_t wait_ms = wait_left (wish->wait_ms, lock->asked_at, now_ms);
+    const int64_t wait_ms =
+        wait_left (lock->tries, wish->wait_ms, lock->asked_at, now_ms);
     lk_message_set_number (message, "wait", wait_ms);
     let_wait (message, wait_ms);
     lk_message_set_number (message, "duration", wish->duration_ms);
@@ -143,7 +147,8 @@ lk_letter_change (const lk_lock *lock, int64_t now_ms)
     set_name (message, lock);
     lk_message_set_text (message, "type", lk_lock_type_words[change->type]);
     lk_message_set_number (
-        message, "wait", wait_left (change->wait_ms, change->asked_at, now_ms));
+        message, "wait",
+        wait_left (change->tries, change->wait_ms, change->asked_at, now_ms));
     lk_message_set_number (message, "turn", lock->turn);
     lk_message_set_number (message, "pid", pid_of (lock));
     return message;

@@ -21,7 +21,7 @@ sim_client_who (uint8_t host, const sim_client *client)
 {
     return (sim_who) {.host = host,
                       .app = client->number,
-                      .serial = client->lock ? client->lock->serial : 0};
+                      .serial = client->lock ? client->request : 0};
 }
 
 /*  -------------------------------------------------------- life */
@@ -165,7 +165,12 @@ read_all (sim_world *world, uint8_t host)
     }
     while ((message = lk_message_queue_take (&self->letters))) {
         bool resumes = note_grant (self, message);
+        uint32_t turn = self->lock ? self->lock->turn : 0;
         (void) lk_book_message (self->book, message, now_ms);
+        if (self->lock && self->lock->turn != turn) {
+            sim_checker_changes (&world->checker, sim_client_who (host, self),
+                                 self->lock->change.type, self->lock->turn);
+        }
         if (resumes && !self->lock->resuming) {
             sim_client_resumed (world, host);
         }

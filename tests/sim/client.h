@@ -31,7 +31,8 @@ typedef struct {
     uint32_t number; /* new in each life; 0: there is no client */
     char address[24];
     lk_book *book;
-    lk_lock *lock; /* asked for, held or being given back; NULL */
+    lk_lock *lock;    /* asked for, held or being given back; NULL */
+    uint64_t request; /* its first serial, by which it is judged */
     uint8_t objects[SIM_OBJECTS]; /* of the lock; more than one: a set */
     size_t object_count;
     bool by_key;

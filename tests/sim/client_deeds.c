@@ -226,6 +226,7 @@ use_key (sim_world *world, uint8_t host, uint64_t key)
     sim_checker_key_used (&world->checker, key);
     self->lock = lk_book_unlock_by_key (self->book, &name, key, false,
                                         sim_host_clock (world, host));
+    self->request = self->lock->serial;
 }
 
 /*  What the judge has to know of a LOCK. */
@@ -303,6 +304,7 @@ ask (sim_world *world, uint8_t host)
     }
     self->lock = lk_book_lock (self->book, names, self->object_count, &options,
                                sim_host_clock (world, host));
+    self->request = self->lock->serial;
     world->totals.requests++;
     sim_tell (world, host,
               "client %u asks for %s%s%s: request %llu, wait %lld, duration "

@@ -196,11 +196,11 @@ static const lk_object_name pair[] = {{"b", 0}, {"\xff", 1}};
 static lk_lock *
 ask_pair (world *self)
 {
-    const lk_lock_options options = {.wait_ms = 5, .context = "red"};
+    const lk_lock_options options = {.wait_ms = 500, .context = "red"};
     lk_lock *lock = lk_book_lock (self->book, pair, 2, &options, self->now);
     expect_letter (self, "LOCK", lock->serial,
                    "{\"locks\":[{\"object\":\"b\"},{\"object_hex\":\"ff\"}],"
-                   "\"context\":\"red\",\"type\":\"exclusive\",\"wait\":5,"
+                   "\"context\":\"red\",\"type\":\"exclusive\",\"wait\":500,"
                    "\"duration\":0,\"pid\":1}");
     return lock;
 }

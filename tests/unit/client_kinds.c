@@ -28,9 +28,9 @@ START_TEST (what_is_asked)
         {{.mode = {.type = LK_SEMAPHORE, .limit = 3, .bound = 5}},
          "{\"object\":\"thing\",\"type\":\"semaphore\",\"limit\":3,"
          "\"bound\":5,\"wait\":0,\"duration\":0,\"pid\":1}"},
-        {{.wait_ms = 70, .mode = {.soft = true, .quiet_ms = 50}},
+        {{.wait_ms = 700, .mode = {.soft = true, .quiet_ms = 50}},
          "{\"object\":\"thing\",\"type\":\"exclusive\",\"policy\":\"soft\","
-         "\"quiet\":50,\"wait\":70,\"duration\":0,\"pid\":1}"},
+         "\"quiet\":50,\"wait\":700,\"duration\":0,\"pid\":1}"},
         {{.duration_ms = 9, .mode.lenient = true},
          "{\"object\":\"thing\",\"type\":\"exclusive\",\"lenient\":true,"
          "\"wait\":0,\"duration\":9,\"pid\":1}"},
