@@ -50,7 +50,7 @@ times=${TIMES:-1}
 unset TEST TIMES
 passed=0 failed=0 skipped=0 number=0
 silent_s=${SILENT_S:-180}      # then it hangs; `await` gives up before that
-beat_s=2                       # how often we look
+beat_s=5                       # how often we look
 beat=''                        # the process that tells us to
 others=${OTHERS:-}     # programs of others that want to run, in hundredths
 declare -A job_name=() job_kind=() job_log=() job_start=() job_pool=() \
@@ -399,13 +399,13 @@ simulator () {
     ls tests/sim/*.c >/dev/null 2>&1 || return
     for script in canaries shrinking repeatable; do
         [ -f "tests/sim/$script.sh" ] || continue
-        job working tap "sim/$script" env CC="$CC ${SANITIZE:-}" \
+        job working tap "sim/$script" env CC="$CC ${SANITIZE:-}" PARTS=3 \
             sh "tests/sim/$script.sh"
     done
     job working sim sim/equal_hashes "$BUILD/tests/hooks/sim" \
-        --seed "$seed" --runs 300 --jobs "$slots"
+        --seed "$seed" --runs 150 --jobs "$slots"
     job working sim sim/scripts "$sim" --script all --seed "$seed" \
-        --runs $((1 + steps / 500000)) --jobs "$slots"
+        --runs $((1 + steps / 2000000)) --jobs "$slots"
     job working sim sim/seeds "$sim" --seed "$seed" --steps "$steps" \
         --jobs "$slots"
 }
