@@ -30,7 +30,7 @@ typedef struct {
     int pid;
 } work;
 
-/*  On a machine that is busy the time may be over before anything came of it. */
+/*  On a machine that is busy the time may be over before there are figures. */
 static bool
 is_over (const work *self, int64_t now)
 {

@@ -5,7 +5,7 @@
  *
  *  Gives the target every file that is named, and every file of a folder that
  *  is named (by default tests/fuzz/corpus/<name of the program>): as it is,
- *  and a hundred times with bytes changed, cut or doubled. The same on
+ *  and 25 times with bytes changed, cut or doubled. The same on
  *  every run. What does not end the program has passed; what does is written
  *  to a file, to be given to it alone.
  */
@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define VARIANTS 100
+#define VARIANTS 25
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 

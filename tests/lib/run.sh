@@ -446,8 +446,8 @@ python () {
     done
 }
 
-#   Faults of real processes alone, for as long as $ROUNDS makes them. A round of
-#   kill_handover is a fault of each kind: half as many.
+#   Faults of real processes alone, for as long as $ROUNDS makes them. A round
+#   of kill_handover is a fault of each kind: half as many.
 cluster_long () {
     local test rounds
     rooms[waiting]=2

@@ -308,8 +308,6 @@ canary unlocked-before-acknowledged 60 storm requests.c \
     's/lk_asked_await_unlocked (node, asked);/lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_OK);/'
 canary stops-at-once 400 storm proxy.c \
     's/self->leave_ms += lk_stopping_ms (node);//'
-canary stop-forgets-who-sleeps 3000 storm proxy.c \
-    's/node->now_ms < self->former_ms ? self->former_ms : node->now_ms;/node->now_ms;/'
 canary no-audit 500 storm upkeep.c \
     's/audits < AUDITS_MAX;/audits < 0;/'
 
