@@ -205,7 +205,7 @@ was_wanted (const sim_checker *self, const sim_claim *claim, int64_t since)
         const sim_claim *other = &self->claim[i];
         if (other != claim && other->object == claim->object
             && (!other->held || other->asked_turn != other->turn
-                || (other->queued_by != 0 && other->held_at >= since))) {
+                || (other->queued_seen > 0 && other->queued_seen >= since))) {
             return true;
         }
     }

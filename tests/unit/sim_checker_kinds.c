@@ -141,10 +141,10 @@ START_TEST (lenient_when_who_waited_has_it)
     lk_lock_mode lenient = {.type = LK_SHARED, .lenient = true};
     sim_grant grant = grant_of (101, 2, LK_SHARED);
 
-    for (uint64_t waited = 0; waited < 2; waited++) {
+    for (int waited = 0; waited < 2; waited++) {
         get (0, 1, lenient, 100, 1);
         ask (1, 2, shared);
-        checker.claim[1].queued_by = waited;
+        checker.claim[1].queued_seen = waited ? 2000 : 0;
         checker.now = 2001;
         sim_checker_granted (&checker, who (1, 2), &grant);
         checker.object[0].wanted_at = -60001;
