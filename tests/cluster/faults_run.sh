@@ -25,9 +25,18 @@ faults=(cut lockd router 'lockd router' run 'run lockd' 'run+cut' guard
     'guard+cut' 'run guard lockd' 'run guard lockd router command' stop
     'run+stop' kill-run kill-guard kill-lockd)
 
+#   In an order that the seed draws.
+RANDOM=$seed
+for ((n = ${#faults[@]} - 1; n > 0; n--)); do
+    other=$((RANDOM % (n + 1)))
+    fault=${faults[n]}
+    faults[n]=${faults[other]}
+    faults[other]=$fault
+done
+
 #   fault_at NUMBER: which it is. Without namespaces nothing can be cut.
 fault_at () {
-    local fault=${faults[(seed + $1) % ${#faults[@]}]}
+    local fault=${faults[$1 % ${#faults[@]}]}
     [ "$mode" = namespaces ] || fault=${fault/cut/lockd}
     echo "$fault"
 }
@@ -173,7 +182,6 @@ round () {
     check 'all are ready' hosts_get all_ready
 }
 
-RANDOM=$seed
 form_for "$(fault_at 0)" >"$work/form"
 last=0
 start_jobs guarded

@@ -28,9 +28,9 @@ changes () {
     answers "$1" a change l shared 0 && answers "$1" a give l
 }
 
-#   ten HOW DEED: rounds in which b ends the lock of a, for which c waits.
-ten () {
-    for _ in {1..10}; do
+#   five HOW DEED: rounds in which b ends the lock of a, for which c waits.
+five () {
+    for _ in {1..5}; do
         answers ok a get l door wait=20000 && answers ok c ask l door &&
             answers ok listed waiting door && "$1" &&
             answers 'granted l ok' c event 20000 && "$2" "$1" &&
@@ -39,9 +39,9 @@ ten () {
 }
 
 for how in forced released; do
-    check "$how: it is not held" ten $how asks_held
-    check "$how: to give it back says so" ten $how gives
-    check "$how: to change it says so" ten $how changes
+    check "$how: it is not held" five $how asks_held
+    check "$how: to give it back says so" five $how gives
+    check "$how: to change it says so" five $how changes
 done
 
 end_all

@@ -447,20 +447,21 @@ python () {
 }
 
 #   Faults of real processes alone, for as long as $ROUNDS makes them. A round
-#   of kill_handover is a fault of each kind: half as many.
+#   of kill_handover is a fault of each kind: half as many; and faults_run has
+#   16 kinds.
 cluster_long () {
     local test rounds
     rooms[waiting]=2
     while IFS= read -r test; do
+        rounds=$ROUNDS
         case ${test##*/} in
-            faults_* | kill_*)
-                rounds=$ROUNDS
-                [ "${test##*/}" != kill_handover.sh ] ||
-                    rounds=$(((ROUNDS + 1) / 2))
-                job waiting script "cluster/$(basename "${test%.sh}")" \
-                    env KILL_ROUNDS="$rounds" "$test"
-                ;;
+            kill_handover.sh) rounds=$(((ROUNDS + 1) / 2)) ;;
+            faults_run.sh) [ "$rounds" -ge 16 ] || rounds=16 ;;
+            faults_* | kill_*) ;;
+            *) continue ;;
         esac
+        job waiting script "cluster/$(basename "${test%.sh}")" \
+            env ROUNDS="$rounds" KILL_ROUNDS="$rounds" "$test"
     done < <(cluster_tests)
 }
 
