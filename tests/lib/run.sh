@@ -7,6 +7,8 @@
 #   run.sh SUITE...       style style_fast unit corpus model simulator python
 #                         cluster cluster_long (see the Makefile; BUILD is set)
 #
+#   It looks at the machine, and at who hangs, each BEAT_S seconds.
+#
 #   With TEST='NAME...' only these are run, TIMES=n times each; a name is as
 #   in a line of the report (cluster/cli_see), and may be a pattern.
 #
@@ -50,7 +52,7 @@ times=${TIMES:-1}
 unset TEST TIMES
 passed=0 failed=0 skipped=0 number=0
 silent_s=${SILENT_S:-180}      # then it hangs; `await` gives up before that
-beat_s=5                       # how often we look
+beat_s=${BEAT_S:-5}                  # how often we look
 beat=''                        # the process that tells us to
 others=${OTHERS:-}     # programs of others that want to run, in hundredths
 declare -A job_name=() job_kind=() job_log=() job_start=() job_pool=() \

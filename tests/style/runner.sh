@@ -32,7 +32,7 @@ expect () {
     local output status
     mkdir -p "$work/tests/lib"
     cp "$root/tests/lib/run.sh" "$work/tests/lib/"
-    output=$(OTHERS=${others-0} BUILD=$work/build \
+    output=$(OTHERS=${others-0} BEAT_S=1 BUILD=$work/build \
         bash "$work/tests/lib/run.sh" unit corpus simulator cluster 2>&1)
     status=$?
     if [ "$(tail -n 1 <<<"$output")" = "$2" ] && [ "$status" = "$3" ] &&
