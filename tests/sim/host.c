@@ -106,6 +106,8 @@ end_service (sim_world *self, uint8_t place, bool reboot, int64_t away)
 {
     sim_host *host = &self->host[place];
 
+    /*  What it told as its last words was in its table. */
+    sim_checker_tables (&self->checker, self->node, self->host_count);
     lk_node_destroy (&host->node);
     self->node[place] = NULL;
     host->tick_at = SIM_FOREVER;
