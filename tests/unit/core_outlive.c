@@ -146,6 +146,26 @@ START_TEST (told_when_its_home_knows)
 }
 END_TEST
 
+/*  Its home ended the first ticket, and nobody said so; LOCK, said again, made
+ *  another one. */
+START_TEST (told_of_the_ticket_that_there_is)
+{
+    ask_static (1);
+    locked (1);
+    lk_lock_message message = reply_of (LK_MSG_LOCKED, 1);
+    message.as.reply.token = TOKEN + 1;
+    message.as.reply.key = KEY + 1;
+    give (1, &message);
+    ck_assert_ptr_null (told ());
+    ck_assert_ptr_null (kept (1)); /* the first one: late */
+    message.as.reply.kept = true;
+    give (1, &message);
+    ck_assert_ptr_nonnull (told ());
+    ck_assert_uint_eq (told ()->token, TOKEN + 1);
+    ck_assert_uint_eq (told ()->key, KEY + 1);
+}
+END_TEST
+
 START_TEST (kept_already)
 {
     ask_static (1);
@@ -713,6 +733,7 @@ main (void)
     TCase *tests = tcase_create ("outlive");
     tcase_add_checked_fixture (tests, set_up, stop);
     tcase_add_test (tests, told_when_its_home_knows);
+    tcase_add_test (tests, told_of_the_ticket_that_there_is);
     tcase_add_test (tests, kept_already);
     tcase_add_test (tests, a_wait_that_is_over);
     tcase_add_test (tests, taken_away_before_it_was_told);

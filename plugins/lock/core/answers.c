@@ -132,7 +132,9 @@ lk_on_locked (lk_node *node, const lk_lock_message *message)
     } else if (asked && asked->state == LK_ASKED_RESUMING) {
         go_on (node, asked, reply);
     } else if (asked && asked->state == LK_ASKED_KEEPING) {
-        if (reply->kept) {
+        if (reply->token > asked->ticket.token) {
+            grant (node, asked, reply); /* the former one ended unheard */
+        } else if (reply->kept && reply->token == asked->ticket.token) {
             hold (node, asked, reply);
         }
     } else if (asked && asked->asks_on) {
