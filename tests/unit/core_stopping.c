@@ -225,6 +225,83 @@ START_TEST (a_set_lingers)
 }
 END_TEST
 
+/*  Its home has the first one no more; under the second one they still work. */
+static void
+check_only_first (const char *names)
+{
+    const char first[] = {names[0], '\0'};
+    ck_assert_str_eq (sent_names (LK_MSG_UNLOCK), each (first));
+    ck_assert_ptr_null (over (1, names[0], LK_OK)); /* it heard that */
+}
+
+static void
+check_second (const char *names)
+{
+    const char second[] = {names[1], '\0'};
+    ck_assert_str_eq (sent_names (LK_MSG_UNLOCK), each (second));
+}
+
+START_TEST (one_of_a_set_is_taken_at_once)
+{
+    const char *names = pick ("01");
+    hold (names);
+    over (1, names[0], LK_FORCED);
+    check_lost (LK_FORCED);
+    ck_assert_ptr_null (over (1, names[0], LK_OK));
+    check_only_first (names);
+    live_on (STOP_MS - 1);
+    ck_assert_int_eq (said[LK_MSG_UNLOCK], 1);
+    wait_ms (1);
+    check_second (names);
+    ck_assert_ptr_null (over (2, names[1], LK_OK));
+    ck_assert_ptr_null (node->proxy.sets);
+}
+END_TEST
+
+START_TEST (one_of_a_set_is_lost)
+{
+    const char *names = pick ("01");
+    hold (names);
+    over (1, names[0], LK_OK);
+    check_lost (LK_LOST);
+    check_only_first (names);
+    app_says (LK_ON_UNLOCK, 1);
+    check_second (names);
+    ck_assert_int_eq (over (2, names[1], LK_OK)->error, LK_OK);
+    ck_assert_ptr_null (node->proxy.sets);
+}
+END_TEST
+
+START_TEST (all_of_a_set_is_lost)
+{
+    const char *names = pick ("01");
+    hold (names);
+    over (1, names[0], LK_OK);
+    over (2, names[1], LK_OK);
+    ck_assert_ptr_null (told ()); /* it knows */
+    check_second (names);
+    over (1, names[0], LK_OK);
+    over (2, names[1], LK_OK);
+    ck_assert_ptr_null (node->proxy.sets);
+    app_says (LK_ON_UNLOCK, 1);
+    ck_assert_int_eq (told ()->error, LK_UNKNOWN);
+}
+END_TEST
+
+START_TEST (one_is_lost_and_the_set_lingers)
+{
+    const char *names = pick ("01");
+    ask_guarded_set (names, 500);
+    over (1, names[0], LK_OK);
+    app_says (LK_ON_APP_GONE, 0);
+    ck_assert_int_eq (lk_asked_by_serial (node, 1)->state, LK_ASKED_CLOSING);
+    wait_ms (499);
+    ck_assert_ptr_null (strchr (sent_names (LK_MSG_UNLOCK), names[1]));
+    wait_ms (1);
+    ck_assert_ptr_nonnull (strchr (sent_names (LK_MSG_UNLOCK), names[1]));
+}
+END_TEST
+
 /*  -------------------------------------------------------- who asked */
 
 START_TEST (who_asked_hears_of_it)
@@ -416,6 +493,10 @@ single_tests (void)
     tcase_add_test (tests, a_set);
     tcase_add_test (tests, a_guarded_set);
     tcase_add_test (tests, a_set_lingers);
+    tcase_add_test (tests, one_of_a_set_is_taken_at_once);
+    tcase_add_test (tests, one_of_a_set_is_lost);
+    tcase_add_test (tests, all_of_a_set_is_lost);
+    tcase_add_test (tests, one_is_lost_and_the_set_lingers);
     tcase_add_test (tests, who_asked_hears_of_it);
     tcase_add_test (tests, who_asked_says_now);
     tcase_add_test (tests, each_member_is_claimed);

@@ -75,8 +75,8 @@ void lk_set_add_rest (lk_node *node, const lk_asked *member,
 /*  A decree is in force: what not all of its leaders may have is forgotten. */
 void lk_sets_new_decree (lk_node *node);
 
-/*  What a home said of a member: it is held; refused or lost, which ends all
- *  of a set that is not CLOSING; given back. */
+/*  What a home said of a member: it is held; refused, which ends all of a set
+ *  that waits; given back. */
 void lk_set_locked (lk_node *node, lk_asked *member);
 void lk_set_resumed (lk_node *node, lk_asked *member);
 void lk_set_not_resumed (lk_node *node, lk_asked *member, lk_err error);
@@ -86,6 +86,11 @@ void lk_set_given_back (lk_node *node, lk_asked *member);
 /*  The application is told that it is over, unless it was, and has some time to
  *  stop before all of it goes back. */
 void lk_set_stop (lk_node *node, lk_set *self, lk_err error, lk_name reason);
+
+/*  The home of a member of a set that does not wait has it no more: that one
+ *  goes back, and for the others it is as above. */
+void lk_set_lost (lk_node *node, lk_asked *member, lk_err error,
+                  lk_name reason);
 
 /*  Ends what has run out. */
 void lk_sets_expire (lk_node *node);

@@ -20,7 +20,9 @@ static void
 enter_all (lk_node *node, lk_set *self, lk_asked_state state)
 {
     for (size_t i = 0; i < self->count; i++) {
-        lk_asked_enter (node, self->member[i], state);
+        if (self->member[i]) {
+            lk_asked_enter (node, self->member[i], state);
+        }
     }
 }
 
@@ -31,20 +33,18 @@ give_back (lk_node *node, lk_set *self)
     lk_set_until (node, self, 0);
     enter_all (node, self, LK_ASKED_CLOSING);
     for (size_t i = 0; i < self->count; i++) {
-        lk_asked_send (node, self->member[i]);
+        if (self->member[i]) {
+            lk_asked_send (node, self->member[i]);
+        }
     }
 }
 
-/*  It is over; the application is told so once. */
+/*  It waits no more. */
 void
 lk_set_failed (lk_node *node, lk_set *self, lk_err error, lk_name reason)
 {
-    if (self->state != LK_SET_ENDED) {
-        self->error = error;
-        lk_set_tell_why (node, self,
-                         is_held (self) ? LK_ANSWER_UNLOCKED : LK_ANSWER_FAILED,
-                         error, reason);
-    }
+    self->error = error;
+    lk_set_tell_why (node, self, LK_ANSWER_FAILED, error, reason);
     give_back (node, self);
 }
 
@@ -68,6 +68,18 @@ lk_set_stop (lk_node *node, lk_set *self, lk_err error, lk_name reason)
     } else if (self->until_ms > node->now_ms + span_ms) {
         lk_set_until (node, self, span_ms); /* nobody waits for the grace */
     }
+}
+
+/*  Under the others what its application started may still be at work. */
+void
+lk_set_lost (lk_node *node, lk_asked *member, lk_err error, lk_name reason)
+{
+    lk_set *self = member->set;
+    if (is_held (self)) {
+        end (node, self, error, reason, lk_stopping_time (node, self->guarded));
+    }
+    lk_asked_enter (node, member, LK_ASKED_CLOSING);
+    lk_asked_send (node, member);
 }
 
 void
@@ -105,9 +117,12 @@ let_go (lk_node *node, lk_set *self)
             continue;
         }
         member->set = NULL;
+        if (member->state == LK_ASKED_CLOSING) {
+            continue; /* nobody works under it */
+        }
         if (left_ms > 0) {
             lk_stopping_orphan (node, member, left_ms);
-        } else if (member->state != LK_ASKED_CLOSING) {
+        } else {
             lk_asked_enter (node, member, LK_ASKED_CLOSING);
         }
     }

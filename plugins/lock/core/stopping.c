@@ -172,16 +172,17 @@ lk_stopping_member (lk_node *node, lk_asked *member, const lk_msg_reply *reply)
     if (member->ticket.token == 0 || reply->token != member->ticket.token) {
         return; /* an earlier grant of the same request */
     }
-    if (!lk_stopping_asks_back (reply) || set->state == LK_SET_WAITING) {
-        say_forced (node, member, reply);
-        lk_set_failed (node, set, error_of (reply), reply->reason);
-        return;
-    }
     if (set->state != LK_SET_ENDED) {
         say_forced (node, member, reply);
     }
-    lk_set_stop (node, set, error_of (reply), reply->reason);
-    say_stopping (node, member, set->until_ms);
+    if (set->state == LK_SET_WAITING) {
+        lk_set_failed (node, set, error_of (reply), reply->reason);
+    } else if (!lk_stopping_asks_back (reply)) {
+        lk_set_lost (node, member, error_of (reply), reply->reason);
+    } else {
+        lk_set_stop (node, set, error_of (reply), reply->reason);
+        say_stopping (node, member, set->until_ms);
+    }
 }
 
 /*  -------------------------------------------------------- who asked */
