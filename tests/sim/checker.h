@@ -155,9 +155,8 @@ typedef struct {
     uint64_t session;
     int64_t lease_until;
     sim_session sessions[SIM_SESSIONS_MAX];
-    lk_facts facts;  /* on its disk */
-    lk_term table;   /* of its last ping */
-    uint8_t reclaim; /* of its last ping */
+    lk_facts facts; /* on its disk */
+    lk_term table;  /* of its last ping */
     uint64_t seen;  /* its table: operations when it was last looked into ... */
     size_t seen_in; /* ... as that of this decree, by its place; 0: never */
     uint64_t look;  /* ... by that look; */
@@ -468,6 +467,10 @@ void sim_checker_spoils (sim_checker *self, uint8_t host, lk_term term);
 
 /*  The same for one node that has made a step, if its table has changed. */
 void sim_checker_stepped (sim_checker *self, uint8_t host, lk_node *node);
+
+/*  In the calm: this host's reclaim is over. */
+void sim_checker_reclaimed (sim_checker *self, uint8_t host,
+                            const lk_node *node);
 
 /*  The latest decree in force; NULL if there was none. */
 const lk_decree *sim_checker_latest (const sim_checker *self);

@@ -184,7 +184,6 @@ check_ping (sim_checker *self, uint8_t host, const lk_msg_ping *ping)
         sim_checker_in_force (self, &ping->table);
     }
     service->table = ping->table.term;
-    service->reclaim = ping->reclaim;
 }
 
 /*  What a message says of its sender's promise has to be on its disk. */

@@ -475,6 +475,16 @@ is_valid (const sim_checker *self, uint8_t host, const lk_node *node)
            && lk_node_serves (node);
 }
 
+/*  Not as its pings say: where all other hosts are gone and forgotten it sends
+ *  none. */
+void
+sim_checker_reclaimed (sim_checker *self, uint8_t host, const lk_node *node)
+{
+    if (node->table.reclaim != 0) {
+        sim_checker_fail (self, "LIVENESS: reclaim on h%d never ends", host);
+    }
+}
+
 /*  Looks into a table if it has changed since the last look into it. */
 static void
 look_into (sim_checker *self, size_t place, lk_node *node, bool changed)
