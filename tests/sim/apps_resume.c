@@ -132,6 +132,9 @@ sim_resume_lost (sim_world *world, sim_who who, sim_request *request,
 {
     if (error == LK_LOST) {
         sim_checker_not_resumed (&world->checker, who);
+    } else if (error == LK_TIMEDOUT) {
+        sim_checker_resumed_late (&world->checker, who);
+        sim_checker_expired (&world->checker, who);
     } else if (error == LK_DISCONNECTED
                && world->now + 1 < request->orphan_until) {
         sim_checker_fail (&world->checker,

@@ -305,6 +305,10 @@ void sim_checker_locked (sim_checker *self, sim_who who, uint64_t token,
 void sim_checker_resumed (sim_checker *self, sim_who who,
                           const sim_grant *grant);
 
+/*  It asked for that, and is told that its time is over, as its home counts:
+ *  maybe sooner than it knew. */
+void sim_checker_resumed_late (sim_checker *self, sim_who who);
+
 /*  It was told that this cannot be, though its time is not over. */
 void sim_checker_not_resumed (sim_checker *self, sim_who who);
 

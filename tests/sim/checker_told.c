@@ -67,21 +67,28 @@ check_answer (sim_checker *self, const sim_claim *claim, const sim_grant *grant)
     }
 }
 
-/*  Its home counts from the grant on, by a clock that may be wrong as well, and
- *  tells it as of when it heard of the host: at most a host lease ago. */
+/*  The soonest end that may be told. Its home counts from the grant on, by a
+ *  clock that may be wrong as well, and tells it as of when it heard of the
+ *  host: at most a host lease ago. */
+static int64_t
+soonest_end (const sim_checker *self, const sim_claim *claim)
+{
+    int64_t lease_ms = 5 * self->stopping_ms;
+
+    return claim->asked_at + claim->duration_ms - lease_ms - 2;
+}
+
 static void
 check_until (sim_checker *self, const sim_claim *claim, int64_t until)
 {
     int64_t most_ms = claim->duration_ms + claim->duration_ms / 4 + 2;
-    int64_t lease_ms = 5 * self->stopping_ms;
 
     if (!claim->described || claim->mode.lenient || claim->heir_of) {
         return;
     }
-    if (claim->duration_ms == 0
-            ? until != SIM_FOREVER
-            : until + lease_ms + 2 < claim->asked_at + claim->duration_ms
-                  || until > self->now + most_ms) {
+    if (claim->duration_ms == 0 ? until != SIM_FOREVER
+                                : until < soonest_end (self, claim)
+                                      || until > self->now + most_ms) {
         sim_checker_fail (
             self,
             "LEFT: request %llu of h%d is told %lld ms, asked for "
@@ -283,6 +290,27 @@ sim_checker_resumed (sim_checker *self, sim_who who, const sim_grant *grant)
     claim->until = grant->until;
     claim->told_type = grant->type;
     sim_claim_check_alone (self, claim);
+}
+
+/*  LOCKED might have said so of any end that is not too soon. The time of a set
+ *  no home counts. */
+void
+sim_checker_resumed_late (sim_checker *self, sim_who who)
+{
+    sim_claim *claim = sim_checker_next_claim (self, who, NULL);
+    int64_t end;
+
+    if (!claim || sim_checker_next_claim (self, who, claim)
+        || claim->duration_ms == 0 || claim->mode.lenient) {
+        return;
+    }
+    end = claim->heir_of ? self->now : soonest_end (self, claim);
+    if (end < self->now) {
+        end = self->now;
+    }
+    if (claim->until > end) {
+        claim->until = end;
+    }
 }
 
 /*  A reclaim knows nothing of what was not resumed yet. */

@@ -148,6 +148,18 @@ note_grant (sim_client *self, const lk_message *message)
     return false;
 }
 
+/*  Whether it is told that what is to go on is over, by its duration. */
+static bool
+ends_resuming (const sim_client *self, const lk_message *message)
+{
+    const char *error = lk_message_text (message, "error");
+
+    return self->lock && self->lock->resuming
+           && lk_message_is (message, "UNLOCKED")
+           && lk_message_serial (message) == self->lock->serial && error
+           && strcmp (error, lk_err_word (LK_TIMEDOUT)) == 0;
+}
+
 static void
 read_all (sim_world *world, uint8_t host)
 {
@@ -166,6 +178,10 @@ read_all (sim_world *world, uint8_t host)
     while ((message = lk_message_queue_take (&self->letters))) {
         bool resumes = note_grant (self, message);
         uint32_t turn = self->lock ? self->lock->turn : 0;
+        if (ends_resuming (self, message)) {
+            sim_checker_resumed_late (&world->checker,
+                                      sim_client_who (host, self));
+        }
         (void) lk_book_message (self->book, message, now_ms);
         if (self->lock && self->lock->turn != turn) {
             sim_checker_changes (&world->checker, sim_client_who (host, self),

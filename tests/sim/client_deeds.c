@@ -75,8 +75,11 @@ sim_client_resumed (sim_world *world, uint8_t host)
     sim_client *self = &world->clients.item[host];
     sim_grant grant;
 
-    if (!self->held
-        || !lk_book_held (self->lock, sim_host_clock (world, host))) {
+    if (!self->held) {
+        return;
+    }
+    if (!lk_book_held (self->lock, sim_host_clock (world, host))) {
+        sim_checker_resumed_late (&world->checker, sim_client_who (host, self));
         return;
     }
     world->totals.resumed++;

@@ -196,6 +196,50 @@ START_TEST (a_duration_ends_belief_and_grace_follows)
 }
 END_TEST
 
+/*  ... by the home's count, of which at most a host lease may be missing; but a
+ *  set's time is counted where its holder is. */
+START_TEST (who_goes_on_may_be_over_sooner)
+{
+    const struct {
+        int64_t now;
+        bool resumes, is_set, sooner;
+    } cases[] = {{2298, true, false, true},
+                 {2297, true, false, false},
+                 {2298, false, false, false},
+                 {2298, true, true, false}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        set_up ();
+        checker.stopping_ms = 100;
+        get (0, 1, 100, 2800);
+        checker.claim[0].until = 3000; /* by the clock of its host */
+        if (cases[i].is_set) {
+            sim_checker_asked (&checker, who (0, 1), (lk_name) {"mill", 4},
+                               600);
+        }
+        checker.now = cases[i].now;
+        if (cases[i].resumes) {
+            sim_checker_resumed_late (&checker, who (0, 1));
+        }
+        sim_checker_expired (&checker, who (0, 1));
+        if (cases[i].sooner) {
+            expect_nothing ();
+        } else {
+            expect ("too early");
+        }
+    }
+}
+END_TEST
+
+START_TEST (what_has_no_end_goes_on)
+{
+    get (0, 1, 100, SIM_FOREVER);
+    sim_checker_resumed_late (&checker, who (0, 1));
+    sim_checker_expired (&checker, who (0, 1));
+    expect ("too early");
+}
+END_TEST
+
 START_TEST (no_lock_without_a_lease)
 {
     checker.now = 10000;
@@ -618,6 +662,8 @@ main (void)
     tcase_add_test (test_case, a_dead_service_does_not_end_belief);
     tcase_add_test (test_case, a_dead_host_ends_belief);
     tcase_add_test (test_case, a_duration_ends_belief_and_grace_follows);
+    tcase_add_test (test_case, who_goes_on_may_be_over_sooner);
+    tcase_add_test (test_case, what_has_no_end_goes_on);
     tcase_add_test (test_case, no_lock_without_a_lease);
     tcase_add_test (test_case, no_lock_after_the_wait);
     tcase_add_test (test_case, tokens_grow);
