@@ -171,6 +171,42 @@ START_TEST (said_too_late)
 }
 END_TEST
 
+static void
+take_at_once (uint64_t serial, const char *object)
+{
+    lk_lock_message message = request_of (LK_MSG_UNLOCK, 6, 3, serial, object);
+    message.as.request.force = true;
+    message.as.request.now = true;
+    give (6, &message);
+}
+
+/*  Its proxy was not told yet that it had the first one, and asks again. */
+START_TEST (one_was_taken_at_once)
+{
+    ck_assert_int_eq (lock_set (5, 1, "abc"), 3);
+    take_at_once (1, "a");
+    const uint64_t before = operations ();
+    ck_assert_int_eq (lock_set (5, 1, "abc"), 0);
+    const lk_msg_reply *failed = &sent (LK_MSG_LOCKFAILED, 5)->as.reply;
+    ck_assert_uint_eq (failed->request.serial, 1);
+    ck_assert_int_eq (failed->error, LK_LOST);
+    ck_assert_uint_eq (operations (), before);
+}
+END_TEST
+
+/*  ... and would get the next one ahead of it. */
+START_TEST (one_was_taken_while_the_next_waits)
+{
+    lock (6, 1, "b");
+    ck_assert_int_eq (lock_set (5, 1, "abc"), 1);
+    take_at_once (2, "a");
+    const uint64_t before = operations ();
+    ck_assert_int_eq (lock_set (5, 1, "abc"), 0);
+    ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, 5)->as.reply.error, LK_LOST);
+    ck_assert_uint_eq (operations (), before);
+}
+END_TEST
+
 /*  A takeover has parted the set, or joined it with more of its names. */
 START_TEST (after_a_takeover)
 {
@@ -383,6 +419,8 @@ main (void)
     tcase_add_test (tests, what_is_free_by_then);
     tcase_add_test (tests, said_again);
     tcase_add_test (tests, said_too_late);
+    tcase_add_test (tests, one_was_taken_at_once);
+    tcase_add_test (tests, one_was_taken_while_the_next_waits);
     tcase_add_test (tests, after_a_takeover);
     tcase_add_test (tests, a_try_is_all_or_nothing);
     tcase_add_test (tests, a_try_past_a_set_that_waits);

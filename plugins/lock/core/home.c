@@ -347,9 +347,18 @@ admit (const lk_node *node, const lk_msg_request *request)
                : LK_OK;
 }
 
+/*  Not that of a set which waits for one ahead of it. */
+static bool
+has_its_turn (const lk_entry *entry)
+{
+    return entry && (entry->number != 0 || entry->token != 0);
+}
+
 /*  Tells what is held already; false if the table has all that is asked for,
- *  and the first waits or is held. One that is held behind one that is not is
- *  of a set that is given back: the LOCK is late. */
+ *  and the first waits or is held. One that has its turn behind one that is not
+ *  there: that was given back, and the LOCK is late; or it was taken away
+ *  before its proxy heard that it was granted, and the set must not wait for
+ *  it with what is behind it. */
 static bool
 lacks_any (lk_node *node, const lk_msg_request *request)
 {
@@ -357,12 +366,14 @@ lacks_any (lk_node *node, const lk_msg_request *request)
     for (size_t i = 0; i <= request->rest_count; i++) {
         const lk_ticket ticket = asked_for (request, i);
         const lk_entry *entry = lk_home_find (node, &ticket);
-        if (!entry || entry->token == 0) {
-            lacks = lacks || !entry || (i == 0 && entry->number == 0);
-        } else if (lacks) {
+        if (lacks && has_its_turn (entry)) {
+            lk_home_refuse (node, &request->ticket, LK_LOST);
             return false;
-        } else {
+        }
+        if (entry && entry->token != 0) {
             ask_holder (node, request, &ticket, entry);
+        } else {
+            lacks = lacks || !entry || (i == 0 && entry->number == 0);
         }
     }
     return lacks;
