@@ -457,9 +457,9 @@ check 'wait-ready: as JSON, not ready' json \
     on h1 wait-ready --timeout 2 --json
 start_on h1 wait-ready --timeout 90 >"$work/waits"
 waiter=$!
+check 'wait-ready: waits' await grep -q '^waiting: sees 1 of 3' "$work/waits"
 on h2 sandbox restart h2 "$(daemons lockd)"
 check 'wait-ready: returns when there are enough' code 0 wait $waiter
-check 'wait-ready: had waited' grep -q '^waiting: sees 1 of 3' "$work/waits"
 
 [ -n "${LK_HOSTED:-}" ] || kill_daemon h3 router
 given_up () {

@@ -29,8 +29,9 @@ void
 sim_checker_disowns (sim_checker *self, sim_who who)
 {
     const sim_claim *heir = sim_checker_next_claim (self, who, NULL);
-    const uint64_t key = heir ? heir->heir_of : 0;
-    const lk_lock_type type = heir ? heir->mode.type : LK_EXCLUSIVE;
+    const bool inherits = heir && !heir->mode.is_static;
+    const uint64_t key = inherits ? heir->heir_of : 0;
+    const lk_lock_type type = inherits ? heir->mode.type : LK_EXCLUSIVE;
 
     for (size_t i = self->claim_count; key != 0 && i-- > 0;) {
         sim_claim *claim = &self->claim[i];

@@ -47,8 +47,8 @@ else
     skip './configure' 'no autoconf'
     echo 'PREFIX = /opt/lockkeeper' >config.mk
 fi
-try 'make' make -j2 --no-print-directory DEV=1 CFLAGS=-O0 all
-try 'make install' make DEV=1 CFLAGS=-O0 DESTDIR="$work/root" install
+try 'make' make -j2 --no-print-directory DEV=1 CFLAGS='-O0 -w' all
+try 'make install' make DEV=1 CFLAGS='-O0 -w' DESTDIR="$work/root" install
 
 export PKG_CONFIG_PATH=$work/root/opt/lockkeeper/lib/pkgconfig
 export PKG_CONFIG_SYSROOT_DIR=$work/root

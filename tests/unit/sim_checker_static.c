@@ -57,6 +57,23 @@ START_TEST (a_static_lock_that_nobody_can_tell_of)
 }
 END_TEST
 
+/*  An heir that gives back what it takes over ends it, told or not; what is
+ *  static is asked for anew. */
+START_TEST (what_an_heir_gives_back)
+{
+    for (int is_static = 0; is_static < 2; is_static++) {
+        get (0, 1, (lk_lock_mode) {.type = LK_EXCLUSIVE}, 100, 1);
+        checker.claim[0].linger_ms = 5000;
+        sim_checker_leaves (&checker, who (0, 1));
+        ask (0, 2, (lk_lock_mode) {.is_static = is_static});
+        sim_checker_inherits (&checker, who (0, 2), checker.claim[0].key);
+        sim_checker_disowns (&checker, who (0, 2));
+        ck_assert_uint_eq (checker.claim_count, is_static ? 2 : 1);
+        expect_nothing ();
+    }
+}
+END_TEST
+
 int
 main (void)
 {
@@ -67,5 +84,6 @@ main (void)
     tcase_add_checked_fixture (test_case, set_up, NULL);
     tcase_add_test (test_case, a_static_lock_outlives_its_host);
     tcase_add_test (test_case, a_static_lock_that_nobody_can_tell_of);
+    tcase_add_test (test_case, what_an_heir_gives_back);
     return lk_suite_run (suite);
 }
