@@ -264,11 +264,14 @@ $(B)/router/%.o: INC = -Isrc -Iinclude -Irouter
 $(B)/tests/%.o: INC = -Isrc -Iinclude -Irouter -Iplugins/lock \
 	-Iplugins/lock/core -Itests
 $(B)/tests/%.o: EXTRA = $(CHECK_CFLAGS)
+#   Compiled for longer than they run.
+$(B)/tests/unit/%.o $(B)/tests/cluster/%.o: LESS = -O0
 
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(say) CC $<
-	$(Q)$(CC) $(INC) $(DEPS_CFLAGS) $(EXTRA) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(INC) $(DEPS_CFLAGS) $(EXTRA) $(ALL_CFLAGS) $(LESS) -MMD -MP \
+		-c -o $@ $<
 
 define archive
 @mkdir -p $(@D)

@@ -387,7 +387,7 @@ fill_frame (lk_bytes *frame, size_t size)
 static void
 is_not_held_up_by_the_loud (void)
 {
-    enum { FRAMES = 80, FRAME_SIZE = 1024 * 1024, TRIES = 5 };
+    enum { FRAMES = 40, FRAME_SIZE = 1024 * 1024, TRIES = 5 };
     lk_client *loud = lk_client_enter (fixture.router[0].endpoint, "loud", "");
     lk_bytes frame = {0};
     const int64_t all = FRAMES * fill_frame (&frame, FRAME_SIZE);

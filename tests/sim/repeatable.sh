@@ -32,13 +32,13 @@ same () {    # what, options of one run, options of another
     fi
 }
 
-range='--seed 4000 --runs 24'
+range='--seed 4000 --runs 8'
 same 'on one process and on three' "$range" "$range --jobs 3"
 same 'twice in one process' "$range" "$range --twice"
 same 'told and not' "$range" "$range --story"
 same 'told with each message and not' "$range" "$range --verbose --jobs 2"
 same 'scripts, on one process and on two' \
-    '--script all --runs 3' '--script all --runs 3 --jobs 2'
+    '--script all --runs 1' '--script all --runs 1 --jobs 2'
 said=$("$sim" --seed 3 --story | sed -n -E -e \
     's/.* ([0-9]+) members and ([0-9]+) others$/--members \1 --others \2/p')
 same 'with what the seed says said again' '--seed 3' "--seed 3 $said"
@@ -46,7 +46,7 @@ same 'with what the seed says said again' '--seed 3' "--seed 3 $said"
 #   Told by two at once, each line is whole: it begins with a time, or is one
 #   of those that tell how a seed failed, or at the end.
 number=$((number + 1))
-torn=$("$sim" --seed 4000 --runs 24 --verbose --jobs 2 |
+torn=$("$sim" --seed 4000 --runs 8 --verbose --jobs 2 |
     grep -a -v -c -E '^ {0,9}[0-9]{1,10} (h[0-9]+|----) |^(seeds?|  replay:|faults:|took) ')
 if [ "$torn" -eq 0 ]; then
     echo "ok $number - lines of two processes are whole"

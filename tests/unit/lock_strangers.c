@@ -27,7 +27,7 @@ static void
 add_strangers (lk_roster *to, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        char name[16];
+        char name[32];
         snprintf (name, sizeof name, "stranger%zu", i);
         ck_assert_uint_ne (lk_roster_intern (to, name, 0x1000 + i), LK_NOBODY);
     }
