@@ -371,7 +371,7 @@ canary no-quiet-time 60 storm upkeep.c \
 canary set-told-with-one-missing 60 storm set.c \
     's/if (self->held < self->count) {\n        ask_next/if (self->held + 1 < self->count) {\n        ask_next/'
 canary set-leaves-one-behind 200 storm set_ends.c \
-    's/size_t i = 0; i < self->count; i++) {\n        lk_asked_\(enter\|send\)/size_t i = 1; i < self->count; i++) {\n        lk_asked_\1/g'
+    's/size_t i = 0; i < self->count; i++) {\n        if (self->member\[i\])/size_t i = 1; i < self->count; i++) {\n        if (self->member[i])/g'
 canary set-has-no-time-to-stop 100 taken-away stopping.c \
     's/lk_set_stop (node, set, error_of/lk_set_failed (node, set, error_of/'
 canary set-in-any-order 60 storm set.c \
