@@ -24,7 +24,7 @@
 #
 #   working   burns processors, and no clock matters to it: one per processor,
 #             and niced, so that the tests that wait come first
-#   waiting   real processes and real time: three per processor
+#   waiting   real processes and real time: four per processor
 #   figures   as waiting, and measures: two at a time, when those are done
 #
 #   These are fewer while programs of others run (rooms). No test has a limit
@@ -57,7 +57,7 @@ beat=''                        # the process that tells us to
 others=${OTHERS:-}     # programs of others that want to run, in hundredths
 declare -A job_name=() job_kind=() job_log=() job_start=() job_pool=() \
     job_number=() job_seen=() job_heard=() job_hangs=()
-declare -A rooms=([working]=$slots [waiting]=$((3 * slots)) [figures]=2)
+declare -A rooms=([working]=$slots [waiting]=$((4 * slots)) [figures]=2)
 declare -A room=()     # of these, as long as others want to run, too
 declare -A used=([working]=0 [waiting]=0 [figures]=0)
 declare -A asked=([working]=0 [waiting]=0 [figures]=0)
@@ -211,7 +211,7 @@ make_room () {
     local pool
     [ -n "${OTHERS:-}" ] || others=$(((${others:-$1 * 100} * 3 + $1 * 100) / 4))
     for pool in "${!rooms[@]}"; do
-        room[$pool]=$((rooms[$pool] * 100 / (100 + others / 2 / slots)))
+        room[$pool]=$((rooms[$pool] * 100 / (100 + others * 2 / 3 / slots)))
         [ "${room[$pool]}" -gt 0 ] || room[$pool]=1
     done
 }
@@ -397,7 +397,7 @@ model () {
 
 #   Random seeds, and the scripts that place faults on single messages.
 simulator () {
-    local sim=$BUILD/tests/sim/sim steps=${STEPS:-20000000} seed=${SEED:-1}
+    local sim=$BUILD/tests/sim/sim steps=${STEPS:-10000000} seed=${SEED:-1}
     local script
     ls tests/sim/*.c >/dev/null 2>&1 || return
     for script in canaries shrinking repeatable; do
@@ -408,7 +408,7 @@ simulator () {
     job working sim sim/equal_hashes "$BUILD/tests/hooks/sim" \
         --seed "$seed" --runs 80 --jobs "$slots"
     job working sim sim/scripts "$sim" --script all --seed "$seed" \
-        --runs $((1 + steps / 2000000)) --jobs "$slots"
+        --runs $((1 + steps / 1000000)) --jobs "$slots"
     job working sim sim/seeds "$sim" --seed "$seed" --steps "$steps" \
         --jobs "$slots"
 }
@@ -418,7 +418,9 @@ simulator () {
 #   longest first.
 cluster_tests () {
     local test
-    for test in tests/cluster/{cli_err,hosted,bench_,kill_,conform_,daemon_}* \
+    for test in tests/cluster/{cli_err,library_lost,bench_,hosted,kill_}* \
+            tests/cluster/{conform_,faults_run,cli_see,cli_faults}* \
+            tests/cluster/{manager,library_,faults_,daemon_}* \
             tests/cluster/*; do
         case $test in
             tests/cluster/test_*.c) echo "$BUILD/${test%.c}" ;;
@@ -433,7 +435,7 @@ cluster () {
     while IFS= read -r test; do
         pool=waiting
         case ${test##*/} in
-            test_router_* | cut_host.sh | latency_*) pool=figures ;;
+            cut_host.sh | latency_*) pool=figures ;;
         esac
         job "$pool" script "cluster/$(basename "${test%.sh}")" "$test"
     done < <(cluster_tests)

@@ -302,8 +302,6 @@ canary shortcut-of-an-older-term 6000 storm shortcut.c \
 
 canary session-ignored 6000 storm answers.c \
     's/&& request\.session == node->facts\.session//'
-canary answers-of-older-terms 60 late-locked answers.c \
-    's/&& lk_term_compare (message->term, node->proxy\.decree\.term) >= 0;/;/'
 canary unlocked-before-acknowledged 60 storm requests.c \
     's/lk_asked_await_unlocked (node, asked);/lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_OK);/'
 canary stops-at-once 400 storm proxy.c \
