@@ -70,6 +70,42 @@ sim_checker_claim (sim_checker *self, sim_who who, uint8_t object)
     return claim;
 }
 
+/*  Until when what lingers is owed to its application; long ago if it does not
+ *  linger. What is lenient or taken away may be gone when its application is,
+ *  and what has a duration at its end. */
+static int64_t
+linger_owed_until (const sim_checker *self, const sim_claim *claim)
+{
+    if (claim->mode.lenient || sim_claim_taken (self, claim)) {
+        return claim->lingers_until - claim->linger_ms;
+    }
+    return claim->lingers_until < claim->until ? claim->lingers_until
+                                               : claim->until;
+}
+
+/*  Until when its home had it as a shared one, at least. Nobody is told of the
+ *  end of what lingers. */
+static int64_t
+shared_until (const sim_checker *self, const sim_claim *claim)
+{
+    int64_t end =
+        self->now < claim->lease_until ? self->now : claim->lease_until;
+
+    if (claim->until < end && claim->until + claim->grace_ms < end) {
+        end = claim->until + claim->grace_ms;
+    }
+    if (claim->expired && claim->expired_at < end) {
+        end = claim->expired_at;
+    }
+    if (claim->upgrades_at > 0 && claim->upgrades_at < end) {
+        end = claim->upgrades_at;
+    }
+    if (claim->lingers_until > 0 && linger_owed_until (self, claim) < end) {
+        end = linger_owed_until (self, claim);
+    }
+    return end;
+}
+
 /*  Remembers for a while how it was. What is told of an end may come later
  *  than the end, but not than that of the lease. */
 void
@@ -87,16 +123,7 @@ sim_checker_drop (sim_checker *self, sim_claim *claim)
     if (!claim->held) {
         object->wanted_at = end;
     } else if (claim->told_type == LK_SHARED) {
-        end = end < claim->lease_until ? end : claim->lease_until;
-        if (claim->until < end && claim->until + claim->grace_ms < end) {
-            end = claim->until + claim->grace_ms;
-        }
-        if (claim->expired && claim->expired_at < end) {
-            end = claim->expired_at;
-        }
-        if (claim->upgrades_at > 0 && claim->upgrades_at < end) {
-            end = claim->upgrades_at;
-        }
+        end = shared_until (self, claim);
         object->shared_at = end > object->shared_at ? end : object->shared_at;
     }
     *claim = self->claim[--self->claim_count];
@@ -238,9 +265,8 @@ bool
 sim_claim_owed (const sim_checker *self, const sim_claim *claim)
 {
     return sim_claim_believed (self, claim)
-           || (self->now < claim->lingers_until && !claim->mode.lenient
-               && !sim_claim_taken (self, claim)
-               && self->now < claim->lease_until && self->now < claim->until);
+           || (self->now < linger_owed_until (self, claim)
+               && self->now < claim->lease_until);
 }
 
 /*  What is static is nobody's to tell of once its session is over: its service

@@ -110,6 +110,71 @@ START_TEST (a_quiet_time)
 }
 END_TEST
 
+/*  A shared lock whose application is gone at 1000, but 300 ms of linger; its
+ *  duration is over at `until`. */
+static void
+linger (lk_lock_mode mode, int64_t until)
+{
+    const sim_grant grant = grant_of (99, 1, LK_SHARED);
+
+    ask (1, 2, mode);
+    sim_checker_kind (&checker, who (1, 2), &(sim_kind) {mode, 0, 300});
+    sim_checker_granted (&checker, who (1, 2), &grant);
+    checker.claim[0].until = until;
+    sim_checker_app_gone (&checker, 1, 1);
+    ask (0, 1, (lk_lock_mode) {.soft = true, .quiet_ms = 500});
+}
+
+START_TEST (a_quiet_time_when_it_lingered)
+{
+    const lk_lock_mode lenient = {.type = LK_SHARED, .lenient = true};
+    const sim_grant grant = grant_of (100, 1, LK_EXCLUSIVE);
+    const struct {
+        lk_lock_mode mode;
+        int64_t until;
+        int64_t reboots_at;
+        int64_t shared_until;
+        bool key_used;
+    } cases[] = {{shared, SIM_FOREVER, 1200, 1200, false},
+                 {shared, SIM_FOREVER, 1600, 1300, false},
+                 {shared, 1100, 1600, 1100, false},
+                 {shared, SIM_FOREVER, 1200, 1000, true},
+                 {lenient, SIM_FOREVER, 1200, 1000, false}};
+
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        linger (cases[i / 2].mode, cases[i / 2].until);
+        if (cases[i / 2].key_used) {
+            sim_checker_key_used (&checker, 991);
+        }
+        checker.now = cases[i / 2].reboots_at;
+        sim_checker_service_gone (&checker, 1, true);
+        checker.now = cases[i / 2].shared_until + (i % 2 ? 450 : 449);
+        sim_checker_granted (&checker, who (0, 1), &grant);
+        if (i % 2) {
+            expect_nothing ();
+        } else {
+            expect ("NOT QUIET");
+        }
+    }
+}
+END_TEST
+
+/*  ... and is forgotten a minute later. */
+START_TEST (a_quiet_time_when_it_lingered_long_ago)
+{
+    sim_grant grant = grant_of (100, 1, LK_EXCLUSIVE);
+
+    linger (shared, SIM_FOREVER);
+    sim_checker_lease (&checker, 1, 5, 100000);
+    grant.lease_until = 100000;
+    checker.now = 61301;
+    ask (2, 3, shared);
+    ck_assert_uint_eq (checker.claim_count, 2);
+    sim_checker_granted (&checker, who (0, 1), &grant);
+    expect_nothing ();
+}
+END_TEST
+
 START_TEST (lenient_while_nobody_waits)
 {
     lk_lock_mode lenient = {.lenient = true};
@@ -561,6 +626,8 @@ main (void)
     tcase_add_test (test_case,
                     tokens_grow_between_those_that_exclude_each_other);
     tcase_add_test (test_case, a_quiet_time);
+    tcase_add_test (test_case, a_quiet_time_when_it_lingered);
+    tcase_add_test (test_case, a_quiet_time_when_it_lingered_long_ago);
     tcase_add_test (test_case, lenient_while_nobody_waits);
     tcase_add_test (test_case, lenient_when_who_waited_has_it);
     tcase_add_test (test_case, who_waits_is_passed_by_nobody);
