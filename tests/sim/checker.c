@@ -396,6 +396,21 @@ sim_checker_waits (sim_checker *self, sim_who who, int64_t until)
 
 /*  -------------------------------------------------------- waiting */
 
+/*  Whether it is still kept for one who was told that it is taken away, and
+ *  whose time to stop is not over. A quiet time begins when it is free. */
+static bool
+is_stopping (const sim_checker *self, size_t object)
+{
+    for (size_t i = 0; i < SIM_HOSTS_MAX; i++) {
+        const sim_service *service = &self->service[i];
+        if (service->seen_in == self->latest + 1
+            && service->of[object].active > 0) {
+            return self->now < self->object[object].stopping_until;
+        }
+    }
+    return false;
+}
+
 /*  Whether somebody waits for the object and nobody has it, be it as one
  *  whose duration is over, or as a part of a set that waits for another. */
 static bool
@@ -403,7 +418,8 @@ is_idle (const sim_checker *self, size_t object)
 {
     bool wanted = false;
 
-    if (self->now < self->object[object].lingers_until) {
+    if (self->now < self->object[object].lingers_until
+        || is_stopping (self, object)) {
         return false;
     }
 

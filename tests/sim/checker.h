@@ -193,8 +193,9 @@ typedef struct {
     int64_t wanted_at;  /* somebody waited who does no more */
     int64_t forced_at;  /* an operator asked for its end */
     int64_t ousted_at;  /* ... at once, whoever believes in it */
-    int64_t lingers_until; /* ... maybe, behind one who waited and is gone */
-    int64_t vanished_at;   /* some leader's table lost a holder */
+    int64_t lingers_until;  /* ... maybe, behind one who waited and is gone */
+    int64_t stopping_until; /* ... who was told that it is taken away */
+    int64_t vanished_at;    /* some leader's table lost a holder */
     sim_past past[SIM_PAST_MAX]; /* a ring */
     size_t past_count;           /* ever */
     sim_rival rival[2];          /* the latest two: one is another than yours */

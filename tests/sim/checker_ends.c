@@ -58,6 +58,20 @@ sim_checker_timed_out (sim_checker *self, sim_who who)
 
 /*  -------------------------------------------------------- by others */
 
+/*  It ends, and its holder has a quarter of a host lease to stop: at most as
+ *  long as that, by its host's clock. */
+static void
+stop (sim_checker *self, sim_who who)
+{
+    const sim_claim *claim = NULL;
+
+    while ((claim = sim_checker_next_claim (self, who, claim))) {
+        self->object[claim->object].stopping_until =
+            self->now + self->stopping_ms * 5 / 4;
+    }
+    sim_checker_ended (self, who);
+}
+
 void
 sim_checker_released (sim_checker *self, sim_who who)
 {
@@ -75,7 +89,7 @@ sim_checker_released (sim_checker *self, sim_who who)
                           " but nobody used its key",
                           (unsigned long long) who.serial, who.host);
     }
-    sim_checker_ended (self, who);
+    stop (self, who);
 }
 
 void
@@ -95,7 +109,7 @@ sim_checker_forced (sim_checker *self, sim_who who)
                           "for it",
                           (unsigned long long) who.serial, who.host);
     }
-    sim_checker_ended (self, who);
+    stop (self, who);
 }
 
 void

@@ -475,6 +475,36 @@ START_TEST (who_asked_first_may_go_first)
 }
 END_TEST
 
+/*  Whose lock was taken away has 100 ms to stop, or 125 by the slowest clock.
+ *  The leader's table shows whether he has given it back. */
+START_TEST (somebody_waits_while_its_holder_stops)
+{
+    for (size_t kept = 0; kept < 2; kept++) {
+        set_up ();
+        checker.stopping_ms = 100;
+        get (1, 2, 100, SIM_FOREVER);
+        sim_checker_key_used (&checker, 107);
+        sim_checker_released (&checker, who (1, 2));
+        wait_in_queue ();
+        checker.service[0].seen_in = checker.latest + 1;
+        checker.service[0].of[0].active = kept;
+        sim_checker_idle (&checker, 1, 100);
+        checker.now += 123;
+        sim_checker_idle (&checker, 1, 100);
+        if (kept == 0) {
+            expect ("IDLE");
+        } else {
+            expect_nothing ();
+        }
+    }
+    checker.now++;
+    sim_checker_idle (&checker, 1, 100);
+    checker.now += 101;
+    sim_checker_idle (&checker, 1, 100);
+    expect ("IDLE");
+}
+END_TEST
+
 START_TEST (nobody_has_it_and_somebody_waits)
 {
     wait_in_queue ();
@@ -680,6 +710,7 @@ main (void)
     tcase_add_test (test_case, who_may_have_had_it_is_not_passed);
     tcase_add_test (test_case, a_place_is_lost_with_its_session);
     tcase_add_test (test_case, who_asked_first_may_go_first);
+    tcase_add_test (test_case, somebody_waits_while_its_holder_stops);
     tcase_add_test (test_case, nobody_has_it_and_somebody_waits);
     tcase_add_test (test_case, it_lingers_behind_one_who_waited);
     tcase_add_test (test_case, full_behind_one_who_lingers);
