@@ -29,6 +29,7 @@ ops_command (const lk_msg_ops *ops)
         return "DROPTICKET";
     case LK_OP_OPEN:
     case LK_OP_CONFIRM:
+    case LK_OP_CHECK:
     case LK_OP_DIGEST:
         return "ACTIVATELOCK";
     default:

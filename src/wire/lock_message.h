@@ -100,6 +100,7 @@ typedef enum {
     LK_OP_DIGEST,  /* changes nothing; all that the home orders goes into
                       the chain */
     LK_OP_RESUME,  /* a held ticket goes into a later session of its host */
+    LK_OP_CHECK,   /* changes nothing; once acknowledged, tells who holds */
     LK_OP_COUNT
 } lk_op_kind;
 
@@ -114,7 +115,8 @@ typedef enum {
  *    CONVERT  ticket.request, ticket.object, ticket.mode.type, ticket.turn
  *    KEEP     ticket.request, ticket.object
  *    RESUME   ticket.request, ticket.object, ticket.mode.type; by: the request
- *             whose ticket it was */
+ *             whose ticket it was
+ *    CHECK    ticket.request, ticket.object, ticket.token */
 typedef struct {
     lk_op_kind kind;
     lk_ticket ticket;

@@ -114,7 +114,7 @@ static const char *const op_words[LK_OP_COUNT] = {
     [LK_OP_OPEN] = "open",       [LK_OP_CONFIRM] = "confirm",
     [LK_OP_DIGEST] = "digest",   [LK_OP_RIPE] = "ripe",
     [LK_OP_CONVERT] = "convert", [LK_OP_KEEP] = "keep",
-    [LK_OP_RESUME] = "resume",
+    [LK_OP_RESUME] = "resume",   [LK_OP_CHECK] = "check",
 };
 
 static void
@@ -183,6 +183,7 @@ lk_shape_op (lk_fields *f, void *row)
         lk_shape_tickets (f, &op->tickets, &op->ticket_count, LK_REPORT_MAX);
         break;
     case LK_OP_CONFIRM:
+    case LK_OP_CHECK:
         name_fields (f, &op->ticket);
         lk_field_hex (f, "token", &op->ticket.token);
         break;

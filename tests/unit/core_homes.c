@@ -109,6 +109,24 @@ START_TEST (a_confirmation_of_the_other_home)
 }
 END_TEST
 
+START_TEST (a_check_of_the_other_home)
+{
+    lk_op op = {.kind = LK_OP_CHECK,
+                .by.host = LK_NOBODY,
+                .ticket = {.request = {5, 3, 9}, .object = object (0)}};
+    lk_tells tells = {0};
+    add (0, 1);
+    op.ticket.token = token_of (1);
+    lk_table_apply (&table, 1, &op, 1000, &tells);
+    ck_assert_uint_eq (tells.count, 0);
+    lk_table_apply (&table, 0, &op, 1000, &tells);
+    ck_assert_uint_eq (tells.count, 1);
+    ck_assert (tells.item[0].held);
+    ck_assert_uint_eq (tells.item[0].token, op.ticket.token);
+    lk_tells_clear (&tells);
+}
+END_TEST
+
 /*  Nor does it change what is at home with another, or not there. */
 START_TEST (a_change_of_the_other_home)
 {
@@ -242,6 +260,7 @@ main (void)
     tcase_add_test (tests, a_confirmation_of_what_is_gone);
     tcase_add_test (tests, a_drop_of_the_other_home);
     tcase_add_test (tests, a_session_is_gone_home_by_home);
+    tcase_add_test (tests, a_check_of_the_other_home);
     tcase_add_test (tests, a_confirmation_of_the_other_home);
     tcase_add_test (tests, changes_by_the_other_home);
     tcase_add_test (tests, ages_have_an_end);

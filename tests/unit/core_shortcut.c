@@ -322,6 +322,17 @@ START_TEST (a_confirm_is_the_homes)
 }
 END_TEST
 
+START_TEST (a_check_is_the_homes)
+{
+    order (LK_OP_ADD);
+    third_has_it ();
+    say (LK_ON_UNLOCK);
+    order (LK_OP_CHECK);
+    third_has_it ();
+    ck_assert_ptr_null (told ());
+}
+END_TEST
+
 /*  -------------------------------------------------------- limits */
 
 #define AT_ONCE 256 /* operations in a message */
@@ -407,6 +418,7 @@ main (void)
     tcase_add_test (tests, a_duration_counts_from_the_request);
     tcase_add_test (tests, a_duration_behind_another_is_the_homes);
     tcase_add_test (tests, a_confirm_is_the_homes);
+    tcase_add_test (tests, a_check_is_the_homes);
     tcase_add_test (tests, acknowledged_to_the_third);
     tcase_add_test (tests, what_is_due_has_a_limit);
     tcase_add_test (tests, a_late_acknowledgement);

@@ -106,6 +106,32 @@ START_TEST (all_acknowledge_then_it_is_told)
 }
 END_TEST
 
+/*  A home that was deposed has its lease for a while: only operations tell. */
+START_TEST (a_check_is_told_when_all_have_it)
+{
+    others_cannot_tell ();
+    ask (1);
+    acked (FIRST, 2);
+    acked (THIRD, 2);
+    const uint64_t token = (uint64_t) 7 << 32 | 2;
+    const lk_name object = lock_of_third (1).as.request.ticket.object;
+    lk_lock_message message = message_of (LK_MSG_CHECK);
+    message.as.check = (lk_msg_check) {
+        .request = {THIRD, 1, 2}, .object = object, .token = token};
+    give (THIRD, &message);
+    ck_assert (lk_lease_holds (node));
+    ck_assert_ptr_null (sent (LK_MSG_CHECKED, THIRD));
+    acked (FIRST, 3);
+    ck_assert_ptr_null (sent (LK_MSG_CHECKED, THIRD));
+    acked (THIRD, 3);
+    const lk_msg_check *check = &sent (LK_MSG_CHECKED, THIRD)->as.check;
+    ck_assert (check->held);
+    ck_assert_uint_eq (check->token, token);
+    ck_assert_uint_eq (check->newest, token);
+    ck_assert_uint_eq (check->request.serial, 2);
+}
+END_TEST
+
 /*  It has acknowledged that itself, and hears host 1 do so. */
 START_TEST (a_leaders_own_proxy_hears_it_there)
 {
@@ -525,6 +551,7 @@ main (void)
     tcase_add_test (tests, sealed);
     tcase_add_test (tests, nobody_speaks_for_the_home);
     tcase_add_test (tests, all_acknowledge_then_it_is_told);
+    tcase_add_test (tests, a_check_is_told_when_all_have_it);
     tcase_add_test (tests, a_leaders_own_proxy_hears_it_there);
     tcase_add_test (tests, a_leader_that_lacks_another_is_told_from_here);
     tcase_add_test (tests, a_duration_is_told_by_the_home);

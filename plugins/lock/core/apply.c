@@ -9,6 +9,7 @@
 #include "digest.h"
 #include "entry.h"
 #include "grant.h"
+#include "holders.h"
 
 /*  The ticket of that request, if it is held, and of that home. */
 static lk_entry *
@@ -162,6 +163,23 @@ apply_confirm (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
     }
 }
 
+/*  It changes nothing either: what it finds is told once all have it. */
+static void
+apply_check (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
+{
+    lk_queue *queue = lk_table_queue (self, op->ticket.object);
+    uint64_t token = op->ticket.token;
+    if (lk_table_home (self, op->ticket.object) != home) {
+        return;
+    }
+    lk_apply_tell (self, tells,
+                   &(lk_tell) {.kind = LK_TELL_CHECKED,
+                               .request = op->ticket.request,
+                               .token = queue ? lk_holders_newest (queue) : 0,
+                               .held = queue && token
+                                       && lk_holder_by_token (queue, token)});
+}
+
 /*  What the home orders goes into the chain, in slices: a leader whose table is
  *  another has another chain from here on. */
 static void
@@ -194,6 +212,9 @@ apply_any (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
         break;
     case LK_OP_CONFIRM:
         apply_confirm (self, home, op, tells);
+        break;
+    case LK_OP_CHECK:
+        apply_check (self, home, op, tells);
         break;
     case LK_OP_DIGEST:
         apply_digest (self, home);

@@ -74,7 +74,8 @@ lk_digest_tell (const lk_tell *tell)
     hash = lk_hash_mix (lk_hash_mix (hash, tell->request.serial), tell->token);
     hash = lk_hash_mix (hash, (uint64_t) tell->ordinal << 32 | tell->turn);
     return lk_hash_mix (lk_hash_mix (hash, tell->key),
-                        (uint64_t) tell->type << 1 | (uint64_t) tell->kept);
+                        (uint64_t) tell->held << 3 | (uint64_t) tell->type << 1
+                            | (uint64_t) tell->kept);
 }
 
 /*  -------------------------------------------------------- tickets */

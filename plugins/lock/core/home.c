@@ -150,6 +150,20 @@ tell_reported (lk_node *node, lk_request_id request, uint64_t part)
     lk_home_send (node, message, request.host);
 }
 
+static void
+tell_checked (lk_node *node, const lk_op *op, const lk_tell *tell)
+{
+    lk_lock_message *message = lk_out_message (node, LK_MSG_CHECKED);
+    message->term = node->table.decree.term;
+    message->as.check =
+        (lk_msg_check) {.request = tell->request,
+                        .object = lk_out_name (node, op->ticket.object),
+                        .token = op->ticket.token,
+                        .held = tell->held,
+                        .newest = tell->token};
+    lk_home_send (node, message, tell->request.host);
+}
+
 void
 lk_home_tell (lk_node *node, const lk_op *op, const lk_tells *tells)
 {
@@ -164,6 +178,9 @@ lk_home_tell (lk_node *node, const lk_op *op, const lk_tells *tells)
             break;
         case LK_TELL_REPORTED:
             tell_reported (node, tell->request, tell->token);
+            break;
+        case LK_TELL_CHECKED:
+            tell_checked (node, op, tell);
             break;
         }
     }

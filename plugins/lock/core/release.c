@@ -56,26 +56,25 @@ lk_on_unlock (lk_node *node, const lk_lock_message *message)
     }
 }
 
-/*  In a reclaim a home does not know yet who holds what. */
+/*  It is told once all leaders have the operation: a home that was deposed has
+ *  its lease for a while, and does not know what others granted since. In a
+ *  reclaim a home does not know yet who holds what. */
 void
 lk_on_check (lk_node *node, const lk_lock_message *message)
 {
     const lk_msg_check *check = &message->as.check;
     const lk_table *table = &node->table;
     int own = lk_node_place (node);
-    if (!lk_node_is_serving (node) || !lk_lease_holds (node)
+    if (!lk_node_is_serving (node) || node->stream.count >= LK_STREAM_MAX
         || check->request.host != lk_origin (message)
         || lk_table_home (table, check->object) != own
         || (table->reclaim >> own & 1)) {
         return;
     }
-    lk_lock_message *answer = lk_out_message (node, LK_MSG_CHECKED);
-    answer->term = table->decree.term;
-    answer->as.check = *check;
-    answer->as.check.object = lk_out_name (node, check->object);
-    answer->as.check.newest = lk_home_newest_token (node, check->object);
-    answer->as.check.held =
-        check->token != 0
-        && lk_home_is_held_with (node, check->object, check->token);
-    lk_home_send (node, answer, check->request.host);
+    const lk_ticket about = {.request = check->request,
+                             .object = check->object,
+                             .token = check->token};
+    lk_op op = lk_op_about (LK_OP_CHECK, &about);
+    op.ticket.token = check->token;
+    lk_stream_append (node, &op);
 }

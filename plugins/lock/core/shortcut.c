@@ -200,12 +200,14 @@ has_witnesses (const lk_node *node)
     return node->table.decree.leader_count >= 3;
 }
 
-/*  What a confirm tells is of the home's table, which may be wrong: it is for
- *  the home, and for all chains. All else that is told is of our own. */
+/*  A confirm or a check tells what is in the home's table, which may be wrong:
+ *  it is for the home, and for all chains. All else that is told is of our own
+ *  table. */
 static bool
 is_for_us (const lk_op *op, const lk_tell *tell)
 {
-    return op->kind != LK_OP_CONFIRM && tell->kind != LK_TELL_REPORTED;
+    return op->kind != LK_OP_CONFIRM && op->kind != LK_OP_CHECK
+           && tell->kind != LK_TELL_REPORTED;
 }
 
 /*  Those who were ahead may have said what we have now. */

@@ -180,19 +180,21 @@ typedef struct {
 typedef enum {
     LK_TELL_LOCKED,
     LK_TELL_UNLOCKED,
-    LK_TELL_REPORTED
+    LK_TELL_REPORTED,
+    LK_TELL_CHECKED
 } lk_tell_kind;
 
 typedef struct {
     lk_tell_kind kind;
     lk_request_id request; /* REPORTED: host and session */
     uint64_t token;        /* LOCKED; UNLOCKED: of the grant that ended;
-                              REPORTED: the part */
+                              REPORTED: the part; CHECKED: the newest */
     uint64_t key;          /* LOCKED: its ticket's, and how it is held */
     lk_lock_type type;     /* LOCKED */
     uint32_t ordinal;      /* LOCKED */
     uint32_t turn;         /* LOCKED */
     bool kept;             /* LOCKED */
+    bool held;             /* CHECKED: with the token that was asked for */
     lk_err error;          /* UNLOCKED: why, to who did not ask for it */
 } lk_tell;
 
