@@ -32,6 +32,7 @@ speaker () {
     shift 2
     rm -f "$work/$name.in"
     mkfifo "$work/$name.in"
+    : >"$work/$name.out"     # what one before of that name was told
     "$@" "$speak" "$endpoint" <"$work/$name.in" >"$work/$name.out" 2>&1 &
     speaker[$name]=$!
     exec {fd}>"$work/$name.in"

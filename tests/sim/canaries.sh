@@ -401,10 +401,10 @@ canary taken-without-time-to-stop 60 storm stopping.c \
     's/if (!waits) {/if (1) {/'
 canary forced-is-done-early 300 storm taking.c \
     's/ && !is_not_the_last (node, entry)//'
-canary check-finds-nobody 60 storm taking.c \
-    's/return holder != NULL;/return false;/'
-canary check-finds-anybody 20 set-moves taking.c \
-    's/return holder != NULL;/return true;/'
+canary check-finds-nobody 60 storm apply.c \
+    's/&& lk_holder_by_token (queue, token)/\&\& false/'
+canary check-finds-anybody 20 set-moves apply.c \
+    's/&& lk_holder_by_token (queue, token)//'
 canary upgrade-beside-a-reader 60 storm grant.c \
     's/return queue->active == 1 ? upgrade : NULL;/return upgrade;/'
 canary others-beside-an-upgrade 60 storm grant.c \

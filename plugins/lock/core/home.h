@@ -124,11 +124,6 @@ void lk_home_mark (lk_node *node, lk_entry *holder, lk_request_id by,
 void lk_home_unlock_by_key (lk_node *node, const lk_msg_request *request);
 void lk_home_unlock_by_force (lk_node *node, const lk_msg_request *request);
 
-/*  The highest token that the object is held with, 0: none; and whether it is
- *  held with that one. */
-uint64_t lk_home_newest_token (const lk_node *node, lk_name object);
-bool lk_home_is_held_with (const lk_node *node, lk_name object, uint64_t token);
-
 /*  Whether it was ended by UNLOCK lately; and that it is. */
 bool lk_home_has_ended (const lk_home *self, lk_request_id request);
 void lk_home_note_end (lk_home *self, lk_request_id request);

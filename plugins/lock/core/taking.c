@@ -245,27 +245,6 @@ has_to_go (const lk_node *node, const lk_entry *holder,
                    || request->ticket.token == holder->token));
 }
 
-uint64_t
-lk_home_newest_token (const lk_node *node, lk_name object)
-{
-    lk_queue *queue = lk_table_queue (&node->table, object);
-    return queue ? lk_holders_newest (queue) : 0;
-}
-
-static lk_entry *
-holder_of (const lk_node *node, lk_name object, uint64_t token)
-{
-    lk_queue *queue = lk_table_queue (&node->table, object);
-    return queue ? lk_holder_by_token (queue, token) : NULL;
-}
-
-bool
-lk_home_is_held_with (const lk_node *node, lk_name object, uint64_t token)
-{
-    const lk_entry *holder = holder_of (node, object, token);
-    return holder != NULL;
-}
-
 static void
 say_forced (lk_node *node, const lk_msg_request *request)
 {
@@ -281,10 +260,10 @@ static const lk_release *
 begin_force (lk_node *node, const lk_msg_request *request)
 {
     const lk_ticket *ticket = &request->ticket;
-    uint64_t newest = lk_home_newest_token (node, ticket->object);
+    lk_queue *queue = lk_table_queue (&node->table, ticket->object);
+    uint64_t newest = queue ? lk_holders_newest (queue) : 0;
     if (newest == 0
-        || (ticket->token != 0
-            && !lk_home_is_held_with (node, ticket->object, ticket->token))) {
+        || (ticket->token != 0 && !lk_holder_by_token (queue, ticket->token))) {
         refuse (node, ticket, LK_UNKNOWN);
         return NULL;
     }
