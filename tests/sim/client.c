@@ -195,16 +195,19 @@ read_all (sim_world *world, uint8_t host)
     lk_book_tick (self->book, now_ms);
 }
 
-/*  What it would answer now if it were asked whether it holds its lock. */
+/*  What it would answer now if it were asked whether it holds its lock. While
+ *  it is paused nobody asks, up to the very moment that its host goes on. */
 void
 sim_client_sees (sim_world *world, uint8_t host)
 {
     const sim_client *self = &world->clients.item[host];
+    const bool paused =
+        self->paused_clock != 0 || world->now == world->host[host].paused_until;
 
     if (self->number && self->held) {
         int64_t until = sim_true_time (world, host, lk_book_until (self->lock));
         sim_checker_believes (&world->checker, sim_client_who (host, self),
-                              until, self->paused_clock != 0);
+                              until, paused);
     }
 }
 
