@@ -44,6 +44,13 @@ class Books(BookCase):
             self.assertEqual([one.body.get("now", False)
                               for one in self.sent()], [now, now])
 
+    def test_answered_twice(self):
+        """UNLOCK that was repeated just before its answer came is done"""
+        deed = self.book.unlock_by_key(self.ask().wish, 7, False, NOW)
+        self.say("UNLOCKED", deed.serial + 1)
+        self.say("LOCKFAILED", deed.serial + 1, error="unknown")
+        self.assertEqual((deed.life, deed.error), (Life.CLOSED, ""))
+
     def test_stopping(self):
         """whoever takes a lock away hears of its holder"""
         deed = self.book.force(self.ask().wish, 0, "", False, NOW)

@@ -546,6 +546,21 @@ START_TEST (unlock_by_key)
 }
 END_TEST
 
+/*  It was repeated just before the answer came. */
+START_TEST (unlock_by_key_is_answered_twice)
+{
+    world w;
+    set_up (&w);
+    lk_lock *lock = lk_book_unlock_by_key (w.book, &stranger, 99, false, w.now);
+    expect_sent (&w, "UNLOCK");
+    say (&w, "UNLOCKED", w.serial, NULL);
+    say (&w, "LOCKFAILED", w.serial, "unknown");
+    ck_assert_int_eq (lock->life, LK_LIFE_CLOSED);
+    ck_assert_int_eq (lock->error, LK_OK);
+    tear_down (&w);
+}
+END_TEST
+
 /*  -------------------------------------------------------- anything */
 
 static void
@@ -648,6 +663,7 @@ make_suite (void)
     tcase_add_test (plain, second_grant_goes_back);
     tcase_add_test (plain, grant_without_key_is_none);
     tcase_add_test (plain, unlock_by_key);
+    tcase_add_test (plain, unlock_by_key_is_answered_twice);
     tcase_add_loop_test (plain, any_order_is_survived, 1, 101);
     suite_add_tcase (suite, plain);
     return suite;
