@@ -318,6 +318,38 @@ START_TEST (nobody_to_be_forced)
 }
 END_TEST
 
+/*  Its answer was lost, and somebody has the lock since. */
+START_TEST (nobody_is_still_nobody)
+{
+    force (6, 9, 0);
+    lock (5, 1, "x");
+    force (6, 9, 0);
+    ck_assert_int_eq (failure (6), LK_UNKNOWN);
+    ck_assert (!is_asked (5, 1, LK_FORCED));
+    ck_assert (!logs ("taken away"));
+    force (6, 10, 0);
+    ck_assert (is_asked (5, 1, LK_FORCED));
+}
+END_TEST
+
+/*  Nobody yet: who holds it may not have claimed it so far. */
+START_TEST (nobody_in_a_reclaim)
+{
+    lead (true);
+    node->table.reported[0][6] = 3;
+    force (6, 9, 0);
+    ck_assert_int_eq (failure (6), LK_OK);
+    use_key (6, 10, 77);
+    ck_assert_int_eq (failure (6), LK_OK);
+    node->table.reclaim = 0;
+    lock (5, 1, "x");
+    force (6, 9, 0);
+    ck_assert (is_asked (5, 1, LK_FORCED));
+    use_key (6, 10, 77);
+    ck_assert_int_eq (failure (6), LK_DENIED);
+}
+END_TEST
+
 START_TEST (two_operators)
 {
     lock (5, 1, "x");
@@ -444,6 +476,8 @@ main (void)
     tcase_add_test (tests, one_of_several_by_force);
     tcase_add_test (tests, the_last_one_by_force);
     tcase_add_test (tests, nobody_to_be_forced);
+    tcase_add_test (tests, nobody_is_still_nobody);
+    tcase_add_test (tests, nobody_in_a_reclaim);
     tcase_add_test (tests, two_operators);
     tcase_add_test (tests, a_kept_one_by_force);
     tcase_add_test (tests, the_holder_itself_is_told_too);

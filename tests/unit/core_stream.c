@@ -220,6 +220,42 @@ START_TEST (what_is_gone_is_told_when_all_know)
 }
 END_TEST
 
+static void
+force (uint64_t serial)
+{
+    char text[16];
+    lk_lock_message message = message_of (LK_MSG_UNLOCK);
+    message.as.request = (lk_msg_request) {
+        .ticket = ticket (object_at (OWN_PLACE, text), serial),
+        .force = true,
+        .at = now_ms};
+    give (THIRD, &message);
+}
+
+/*  An order that found nobody is not for who gets the lock before all know. */
+START_TEST (who_comes_behind_an_order_keeps_it)
+{
+    ask (1);
+    acked (FIRST, 2);
+    acked (THIRD, 2);
+    unlock (1, 0);
+    force (9);
+    ck_assert_ptr_null (sent (LK_MSG_LOCKFAILED, THIRD));
+    ask (2);
+    for (uint64_t sequence = 3; sequence <= 4; sequence++) {
+        acked (FIRST, sequence);
+        acked (THIRD, sequence);
+    }
+    ck_assert_uint_eq (node->stream.count, 0);
+    force (9);
+    ck_assert_ptr_null (sent (LK_MSG_UNLOCKED, THIRD));
+    ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, THIRD)->as.reply.error,
+                      LK_UNKNOWN);
+    force (10);
+    ck_assert_int_eq (sent (LK_MSG_UNLOCKED, THIRD)->as.reply.error, LK_FORCED);
+}
+END_TEST
+
 /*  A static lock's host is not heard here any more, but by another leader: its
  *  proxy is asked for the lock, and its application is told. */
 START_TEST (who_is_heard_by_another_is_asked)
@@ -556,6 +592,7 @@ main (void)
     tcase_add_test (tests, a_leader_that_lacks_another_is_told_from_here);
     tcase_add_test (tests, a_duration_is_told_by_the_home);
     tcase_add_test (tests, what_is_gone_is_told_when_all_know);
+    tcase_add_test (tests, who_comes_behind_an_order_keeps_it);
     tcase_add_test (tests, who_is_heard_by_another_is_asked);
     tcase_add_test (tests, what_gathers_travels_together);
     tcase_add_test (tests, what_is_not_acknowledged_is_said_again);

@@ -111,8 +111,10 @@ const lk_release *lk_home_note_release (lk_home *self, lk_request_id by,
                                         uint64_t up_to);
 
 /*  Whether all is acknowledged that the table had when that was asked first:
- *  then it may be told that nobody holds the lock. */
+ *  then it may be told that nobody holds the lock. From then on it is refused,
+ *  though others get the lock before it is said again. */
 bool lk_home_is_certain (lk_node *node, lk_request_id by);
+bool lk_home_has_refused (const lk_home *self, lk_request_id by);
 
 /*  The ticket goes, by an operation; whoever asked for that is told, too. That
  *  request asks for it; `alone`: and for no other's. */

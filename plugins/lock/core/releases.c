@@ -13,15 +13,27 @@ lk_request_same (lk_request_id a, lk_request_id b)
     return a.host == b.host && a.session == b.session && a.serial == b.serial;
 }
 
-const lk_release *
-lk_home_find_release (const lk_home *self, lk_request_id by)
+static const lk_release *
+find (const lk_release *kept, lk_request_id by)
 {
     for (size_t i = 0; i < LK_RELEASES_KEPT; i++) {
-        if (lk_request_same (self->released[i].by, by)) {
-            return &self->released[i];
+        if (lk_request_same (kept[i].by, by)) {
+            return &kept[i];
         }
     }
     return NULL;
+}
+
+const lk_release *
+lk_home_find_release (const lk_home *self, lk_request_id by)
+{
+    return find (self->released, by);
+}
+
+bool
+lk_home_has_refused (const lk_home *self, lk_request_id by)
+{
+    return find (self->refused, by) != NULL;
 }
 
 const lk_release *
@@ -34,23 +46,26 @@ lk_home_note_release (lk_home *self, lk_request_id by, uint64_t up_to)
 }
 
 /*  Nobody holds it, says a table of which not all is acknowledged yet: what is
- *  told must not be undone by a takeover. The asker says it again. */
+ *  told must not be undone by a takeover. The asker says it again. In a reclaim
+ *  a home does not know yet who holds what. */
 bool
 lk_home_is_certain (lk_node *node, lk_request_id by)
 {
     lk_home *self = &node->home;
+    const lk_release *refused = find (self->refused, by);
     uint64_t committed =
         node->table.decree.term.number << 32 | node->stream.committed;
-    for (size_t i = 0; i < LK_RELEASES_KEPT; i++) {
-        if (lk_request_same (self->refused[i].by, by)) {
-            return self->refused[i].up_to <= committed;
-        }
+    if (node->table.reclaim >> lk_node_place (node) & 1) {
+        return false;
     }
-    if (node->stream.count > 0) {
-        self->refused[self->refused_next++ % LK_RELEASES_KEPT] =
+    if (!refused) {
+        lk_release *next =
+            &self->refused[self->refused_next++ % LK_RELEASES_KEPT];
+        *next =
             (lk_release) {.by = by, .up_to = committed + node->stream.count};
+        refused = next;
     }
-    return node->stream.count == 0;
+    return refused->up_to <= committed;
 }
 
 /*  Serials follow each other: of one session's requests many have a place. */

@@ -255,14 +255,15 @@ say_forced (lk_node *node, const lk_msg_request *request)
                   lk_out_escaped (node, request->reason));
 }
 
-/*  NULL: it was refused, since nobody holds that. */
+/*  NULL: it is refused, since nobody holds that, or held it when it was said
+ *  first. */
 static const lk_release *
 begin_force (lk_node *node, const lk_msg_request *request)
 {
     const lk_ticket *ticket = &request->ticket;
     lk_queue *queue = lk_table_queue (&node->table, ticket->object);
     uint64_t newest = queue ? lk_holders_newest (queue) : 0;
-    if (newest == 0
+    if (newest == 0 || lk_home_has_refused (&node->home, ticket->request)
         || (ticket->token != 0 && !lk_holder_by_token (queue, ticket->token))) {
         refuse (node, ticket, LK_UNKNOWN);
         return NULL;
