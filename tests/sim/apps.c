@@ -314,10 +314,12 @@ act_on (sim_world *world, uint8_t host, sim_app *app, sim_request *request)
         return act_on_orphan (world, host, app, request);
     case SIM_REQUEST_RESUMING:
         return sim_resume_act (world, host, app, request);
+    case SIM_REQUEST_FORCE:
+        sim_kinds_force (world, request);
+        return false;
     case SIM_REQUEST_PRETENDING:
     case SIM_REQUEST_LEAVING:
     case SIM_REQUEST_KEY:
-    case SIM_REQUEST_FORCE:
     case SIM_REQUEST_CHECK:
         break;
     }

@@ -242,6 +242,10 @@ void sim_kinds_leave (struct sim_world *world, uint8_t host,
 void sim_kinds_unlock (struct sim_world *world, uint8_t host, sim_app *app,
                        sim_request *request, const sim_left *left);
 
+/*  An operator wants that, and is not answered yet: tells the judge so, since a
+ *  home may hear it first long after he asked. */
+void sim_kinds_force (struct sim_world *world, const sim_request *request);
+
 /*  Its end by key was answered. */
 void sim_kinds_freed (struct sim_world *world, const sim_request *request,
                       lk_err error);

@@ -205,6 +205,17 @@ sim_kinds_unlock (sim_world *world, uint8_t host, sim_app *app,
     sim_call_send (world, host, app, request, LK_ON_UNLOCK_BY_KEY);
 }
 
+void
+sim_kinds_force (sim_world *world, const sim_request *request)
+{
+    const lk_name object = sim_object_name (request->object);
+
+    sim_checker_forces (&world->checker, object);
+    if (request->now) {
+        sim_checker_ousts (&world->checker, object);
+    }
+}
+
 /*  Some tokens were good once. */
 static void
 ask_of_token (sim_world *world, uint8_t host, sim_app *app,
@@ -230,11 +241,8 @@ ask_of_token (sim_world *world, uint8_t host, sim_app *app,
               (unsigned long long) request->serial);
     if (type == LK_ON_FORCE) {
         world->totals.forces++;
-        sim_checker_forces (&world->checker, sim_object_name (object));
         request->now = sim_chance (world, habits->oust);
-        if (request->now) {
-            sim_checker_ousts (&world->checker, sim_object_name (object));
-        }
+        sim_kinds_force (world, request);
     }
     sim_call_send (world, host, app, request, type);
 }
