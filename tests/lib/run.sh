@@ -364,7 +364,7 @@ style () {
     local script
     style_fast
     for script in planted python runner package; do
-        job working tap "style/$script" env PARTS=3 \
+        job working tap "style/$script" env PARTS=5 \
             bash "tests/style/$script.sh"
     done
 }
@@ -397,16 +397,16 @@ model () {
 
 #   Random seeds, and the scripts that place faults on single messages.
 simulator () {
-    local sim=$BUILD/tests/sim/sim steps=${STEPS:-10000000} seed=${SEED:-1}
+    local sim=$BUILD/tests/sim/sim steps=${STEPS:-5000000} seed=${SEED:-1}
     local script
     ls tests/sim/*.c >/dev/null 2>&1 || return
     for script in canaries shrinking repeatable; do
         [ -f "tests/sim/$script.sh" ] || continue
-        job working tap "sim/$script" env CC="$CC ${SANITIZE:-}" PARTS=4 \
+        job working tap "sim/$script" env CC="$CC ${SANITIZE:-}" PARTS=6 \
             sh "tests/sim/$script.sh"
     done
     job working sim sim/equal_hashes "$BUILD/tests/hooks/sim" \
-        --seed "$seed" --runs 80 --jobs "$slots"
+        --seed "$seed" --runs 40 --jobs "$slots"
     job working sim sim/scripts "$sim" --script all --seed "$seed" \
         --runs $((1 + steps / 1000000)) --jobs "$slots"
     job working sim sim/seeds "$sim" --seed "$seed" --steps "$steps" \
