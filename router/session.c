@@ -57,7 +57,7 @@ has_number (const char *service, int64_t pid)
     return at != NULL;
 }
 
-/*  What the kernel says against a REGISTER that makes sense; NULL: nothing. A
+/*  Why the kernel speaks against a REGISTER that makes sense; NULL: nothing. A
  *  service of our own process is no other one. */
 static const char *
 objection (const lk_router *self, const lk_source *source,

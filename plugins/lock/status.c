@@ -136,7 +136,7 @@ write_numbers (const lk_lockd *self, lk_message *message,
     }
 }
 
-/*  What senders said that may not say it. */
+/*  Messages of senders that may not say them. */
 static void
 write_dropped (const lk_lockd *self, lk_message *message,
                const lk_node_status *status)
@@ -168,7 +168,7 @@ write_decree (const lk_lockd *self, lk_message *message,
     add_hosts (self, message, "members", decree->members);
 }
 
-/*  What changes is told soon. */
+/*  A change is told soon. */
 static void
 note_ready (lk_lockd *self, bool ready)
 {

@@ -161,7 +161,7 @@ take_events (agent *self)
 
 /*  -------------------------------------------------------- what it does */
 
-/*  What was done, or not; `out`: units that are out now, 0: not told. */
+/*  Says what was done, or not; `out`: units that are out now, 0: not told. */
 static void
 print_json (const lk_agent_question *question, const char *deed, bool done,
             uint32_t out)

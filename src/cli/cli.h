@@ -73,7 +73,7 @@ int lk_cli_say_no_verb (const char *name);
 int lk_cli_fail (int code, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
 
-/*  What lk_cli_fail said last, "" if nothing. */
+/*  Returns the last text of lk_cli_fail, "" if there is none. */
 const char *lk_cli_last_problem (void);
 
 /*  Says in the same way what is no error; a notice, only to who sits at a

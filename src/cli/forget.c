@@ -18,7 +18,7 @@
 
 /*  -------------------------------------------------------- one host */
 
-/*  What the routers say. */
+/*  The answers of the routers. */
 typedef struct {
     bool known; /* one of them knew it */
     bool kept;  /* one of them knows it still */

@@ -378,8 +378,8 @@ run_with (lk_options *options, char **command)
     return code;
 }
 
-/*  What is wrong, NULL if nothing. Without "--" the options of the command
- *  would be taken for ours. */
+/*  Returns what is wrong, NULL if nothing. Without "--" the options of the
+ *  command would be taken for ours. */
 static const char *
 find_problem (const lk_options *options)
 {

@@ -387,7 +387,7 @@ is_note (const lk_advice *advice)
     return strcmp (advice->label, "note") == 0;
 }
 
-/*  What is wrong. */
+/*  Says what is wrong. */
 static void
 print_warnings (const lk_advices *advices)
 {

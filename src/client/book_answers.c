@@ -173,8 +173,9 @@ fail_resume (lk_lock *lock, lk_err error, int64_t now_ms)
     }
 }
 
-/*  What a try finds full is waited for then, if the try came ahead of a short
- *  wait; but LOCK that was repeated when its wait was over is a try, too. */
+/*  A lock that a try finds full is waited for then, if the try came ahead of a
+ *  short wait; but LOCK that was repeated when its wait was over is a try,
+ *  too. */
 static void
 refuse (lk_lock *lock, lk_err error, int64_t now_ms)
 {

@@ -74,7 +74,7 @@ void lk_book_tell (lk_lock *lock, lk_event_kind kind, lk_err error);
 /*  Frees it at once. */
 void lk_book_destroy_lock (lk_lock *lock);
 
-/*  What the lock service says of the danger that a held lock is in, and why;
+/*  Notes what the lock service says of the danger of a held lock, and why;
  *  LK_OK: it does not say. */
 void lk_book_set_danger (lk_lock *lock, bool danger, lk_err why,
                          int64_t now_ms);

@@ -88,7 +88,8 @@ void lk_listener_drain (lk_listener *self, const lk_identity *from);
  *  cut, and tells their end. */
 void lk_listener_take_cut (lk_listener *self);
 
-/*  Who it is. False: there is no such connection, or it is another host's. */
+/*  Says who it is. False: there is no such connection, or it is another
+ *  host's. */
 bool lk_listener_peer (const lk_listener *self, const lk_identity *identity,
                        lk_peer *peer);
 

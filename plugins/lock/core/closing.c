@@ -8,8 +8,8 @@
 
 #include "node_private.h"
 
-/*  What its predecessor was vouched for ended a host lease after our start at
- *  the latest. */
+/*  The vouching for its predecessor ended a host lease after our start at the
+ *  latest. */
 void
 lk_closing_begin (lk_node *node)
 {

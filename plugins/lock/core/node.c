@@ -412,7 +412,7 @@ say_readiness (lk_node *node)
     }
 }
 
-/*  Who is told to look sees what is so at the end of the step. */
+/*  The shell, told to look, sees what is so at the end of the step. */
 static void
 note_readiness (lk_node *node)
 {

@@ -283,7 +283,7 @@ typedef struct {
 bool lk_node_next_own (const lk_node *self, const void **place,
                        lk_node_own *own);
 
-/*  What is left of the duration of a ticket, as its home counts it, or as
+/*  The rest of the duration of a ticket, as its home counts it, or as
  *  another leader reckons; -1: there is none, or it is not known. */
 int64_t lk_node_ticket_left (const lk_node *self, lk_request_id request);
 

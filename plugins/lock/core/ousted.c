@@ -96,7 +96,7 @@ lk_ousted_forget (lk_ousteds *self, lk_host host)
     }
 }
 
-/*  Whoever lives in a later session, or in none, believes in it no more. */
+/*  A host in a later session, or in none, believes in it no more. */
 static bool
 is_over (const lk_node *node, lk_request_id request)
 {

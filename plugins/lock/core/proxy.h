@@ -185,7 +185,7 @@ void lk_proxy_vouched (lk_node *node, lk_term term, int64_t at);
  *  reports. */
 void lk_proxy_hears (lk_node *node, const lk_decree *decree, uint8_t reclaim);
 
-/*  What ends the session, or will if nothing better comes: ISOLATED or
+/*  Why the session ends, or will if nothing better comes: ISOLATED or
  *  QUORUM. */
 lk_err lk_proxy_why_over (const lk_node *node);
 

@@ -169,7 +169,7 @@ is_first_leader (const lk_node *node, lk_host host)
            && node->election.decree.leader[0] == host;
 }
 
-/*  Whose request it is that the message is about. */
+/*  The host whose request the message is about. */
 static lk_host
 owner (const lk_lock_message *message)
 {

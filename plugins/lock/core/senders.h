@@ -13,7 +13,7 @@
 
 #include "node.h"
 
-/*  What was dropped because its sender may not say it. */
+/*  Messages that were dropped because their sender may not say them. */
 typedef struct {
     uint64_t count;
     lk_host host; /* who sent the last one; LK_NOBODY: it was forgotten */

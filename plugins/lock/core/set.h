@@ -75,7 +75,7 @@ void lk_set_add_rest (lk_node *node, const lk_asked *member,
 /*  A decree is in force: what not all of its leaders may have is forgotten. */
 void lk_sets_new_decree (lk_node *node);
 
-/*  What a home said of a member: it is held; refused, which ends all of a set
+/*  The home said of a member: it is held; refused, which ends all of a set
  *  that waits; given back. */
 void lk_set_locked (lk_node *node, lk_asked *member);
 void lk_set_resumed (lk_node *node, lk_asked *member);

@@ -35,7 +35,7 @@ void lk_set_tell_locked (lk_node *node, const lk_set *self);
 /*  Whether it may soon be lost; the application is told when that changes. */
 void lk_set_look_for_danger (lk_node *node, lk_set *self);
 
-/*  What was told ahead of its turn. */
+/*  Forgets what was told ahead of its turn. */
 void lk_set_forget_early (lk_set *self);
 
 #endif

@@ -60,7 +60,7 @@ is_not_the_last (const lk_node *node, const lk_entry *entry)
     return false;
 }
 
-/*  Whoever asked for that, by key or by force, is told, too. */
+/*  The request that asked for that, by key or by force, is told, too. */
 void
 lk_home_drop (lk_node *node, const lk_entry *entry)
 {

@@ -3,9 +3,9 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  What a member promises by a single word of another costs numbers, of which
- *  it has so many, and gets one more now and then; what a quorum has promised
- *  costs nothing. lockkeeper-protocol(7), Terms are not used up.
+ *  To follow the single word of another member costs numbers, of which a member
+ *  has so many, and gets one more now and then; to follow what a quorum has
+ *  promised costs nothing. lockkeeper-protocol(7), Terms are not used up.
  */
 
 #ifndef LK_TERMS_H
