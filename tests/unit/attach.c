@@ -59,8 +59,8 @@ START_TEST (several_endpoints_in_turn)
     char list[256];
     snprintf (list, sizeof list, "ipc:///no/such, %s", fake.endpoint);
     fake_open ();
-    begin_at (list);
     int64_t start = lk_clock_ms ();
+    begin_at (list);
     until (&seen.ready, 1);
     ck_assert_int_eq (seen.ready, 1);
     ck_assert_int_lt (lk_clock_ms () - start, LK_ATTACH_PATIENCE_MS);
@@ -76,8 +76,8 @@ START_TEST (one_that_hangs_is_passed_over)
     const int fd = lk_endpoint_bind (hung);
     ck_assert_int_eq (listen (fd, 5), 0);
     fake_open ();
-    begin_at (list);
     int64_t start = lk_clock_ms ();
+    begin_at (list);
     until (&seen.ready, 1);
     ck_assert_int_eq (seen.ready, 1);
     ck_assert_int_ge (lk_clock_ms () - start, LK_ATTACH_PATIENCE_MS);
@@ -90,8 +90,8 @@ START_TEST (asks_again_when_not_answered)
 {
     fake.answer = NULL;
     fake_open ();
-    begin ();
     int64_t start = lk_clock_ms ();
+    begin ();
     until (&fake.registers, 2);
     ck_assert_int_ge (lk_clock_ms () - start, LK_ATTACH_REGISTER_MS);
     lk_attach_problem (attach, &problem);
@@ -144,8 +144,8 @@ START_TEST (name_that_stays_taken)
     fake.answer = "REFUSE";
     fake.reason = LK_REFUSE_TAKEN;
     fake_open ();
-    begin ();
     int64_t start = lk_clock_ms ();
+    begin ();
     until (&seen.refused, 1);
     ck_assert_int_ge (lk_clock_ms () - start, TAKEN_MS);
     ck_assert_int_le (lk_clock_ms () - start, TAKEN_MS + 1500);
