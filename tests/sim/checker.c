@@ -120,9 +120,10 @@ sim_checker_drop (sim_checker *self, sim_claim *claim)
                     .bound = claim->mode.bound,
                     .held = claim->held,
                     .changed = claim->asked_turn > 0};
-    if (!claim->held) {
+    if (!claim->held || claim->asked_turn != claim->turn) {
         object->wanted_at = end;
-    } else if (claim->told_type == LK_SHARED) {
+    }
+    if (claim->held && claim->told_type == LK_SHARED) {
         end = shared_until (self, claim);
         object->shared_at = end > object->shared_at ? end : object->shared_at;
     }

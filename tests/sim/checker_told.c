@@ -167,6 +167,14 @@ is_still_exclusive (const sim_object *object, const sim_claim *claim,
            && object->last_token[LK_SEMAPHORE] < grant->token;
 }
 
+/*  It waited for the others that hold the object until now. */
+static void
+note_turn (sim_checker *self, sim_claim *claim, uint32_t turn)
+{
+    claim->turn = turn;
+    self->object[claim->object].wanted_at = self->now;
+}
+
 /*  LOCKED of what is held: the same once more, or the change of type that was
  *  asked for last. An older one may still be under way. */
 static void
@@ -197,7 +205,7 @@ note_again (sim_checker *self, sim_claim *claim, const sim_grant *grant)
             (int) grant->type, (unsigned long long) grant->token,
             (int) claim->asked_type, (unsigned long long) claim->token);
     }
-    claim->turn = grant->turn;
+    note_turn (self, claim, grant->turn);
     claim->ordinal = grant->ordinal;
     claim->told_type = grant->type;
     if (grant->type == LK_SHARED) {
@@ -420,7 +428,7 @@ sim_checker_unchanged (sim_checker *self, sim_who who, uint32_t turn,
                           "only one that is to be exclusive",
                           (unsigned long long) who.serial, who.host);
     }
-    claim->turn = turn;
+    note_turn (self, claim, turn);
 }
 
 /*  -------------------------------------------------------- full */

@@ -200,6 +200,39 @@ START_TEST (lenient_while_nobody_waits)
 }
 END_TEST
 
+/*  A holder that wants another type waits, too: until it is told, or gone. */
+START_TEST (lenient_while_another_holder_waits)
+{
+    lk_lock_mode lenient = {.type = LK_SHARED, .lenient = true};
+    sim_grant grant = grant_of (101, 2, LK_EXCLUSIVE);
+
+    grant.token = 102;
+    for (int way = 0; way < 4; way++) {
+        get (0, 1, lenient, 100, 1);
+        get (1, 2, shared, 101, 2);
+        sim_checker_changes (&checker, who (1, 2), LK_EXCLUSIVE, 1);
+        checker.now = 2001;
+        checker.object[0].wanted_at = -60001;
+        if (way == 0) {
+            sim_checker_drop (&checker, &checker.claim[1]);
+        } else if (way == 1) {
+            sim_checker_unchanged (&checker, who (1, 2), 1, LK_TIMEDOUT);
+        } else if (way == 2) {
+            checker.claim[0].expired = true;
+            change (1, 2, LK_EXCLUSIVE, 1, grant);
+        } else {
+            checker.claim[1].asked_turn = 0;
+        }
+        sim_checker_expired (&checker, who (0, 1));
+        if (way < 3) {
+            expect_nothing ();
+        } else {
+            expect ("LENIENT");
+        }
+    }
+}
+END_TEST
+
 /*  Who waited for it, in a table, has it when its end is told. */
 START_TEST (lenient_when_who_waited_has_it)
 {
@@ -629,6 +662,7 @@ main (void)
     tcase_add_test (test_case, a_quiet_time_when_it_lingered);
     tcase_add_test (test_case, a_quiet_time_when_it_lingered_long_ago);
     tcase_add_test (test_case, lenient_while_nobody_waits);
+    tcase_add_test (test_case, lenient_while_another_holder_waits);
     tcase_add_test (test_case, lenient_when_who_waited_has_it);
     tcase_add_test (test_case, who_waits_is_passed_by_nobody);
     tcase_add_test (test_case, a_change_of_type);
