@@ -25,19 +25,24 @@ sim_checker_ended (sim_checker *self, sim_who who)
     }
 }
 
+/*  Whether it takes over that lock, whose service may not say so yet. */
+static bool
+is_heir_of (const sim_claim *heir, const sim_claim *claim)
+{
+    return heir->heir_of != 0 && !heir->mode.is_static && claim->held
+           && claim->key == heir->heir_of && claim->lingers_until != 0
+           && claim->mode.type == heir->mode.type;
+}
+
 void
 sim_checker_disowns (sim_checker *self, sim_who who)
 {
-    const sim_claim *heir = sim_checker_next_claim (self, who, NULL);
-    const bool inherits = heir && !heir->mode.is_static;
-    const uint64_t key = inherits ? heir->heir_of : 0;
-    const lk_lock_type type = inherits ? heir->mode.type : LK_EXCLUSIVE;
+    const sim_claim *asked = sim_checker_next_claim (self, who, NULL);
+    const sim_claim heir = asked ? *asked : (sim_claim) {.heir_of = 0};
 
-    for (size_t i = self->claim_count; key != 0 && i-- > 0;) {
-        sim_claim *claim = &self->claim[i];
-        if (claim->held && claim->key == key && claim->lingers_until != 0
-            && claim->mode.type == type) {
-            sim_checker_drop (self, claim);
+    for (size_t i = self->claim_count; i-- > 0;) {
+        if (is_heir_of (&heir, &self->claim[i])) {
+            sim_checker_drop (self, &self->claim[i]);
         }
     }
 }
@@ -275,11 +280,30 @@ note_unread (sim_checker *self, const sim_claim *claim)
     }
 }
 
+/*  What it takes over lingers behind its own application now, for as long as
+ *  that one said, though it was not told yet that it has it. */
+static void
+leave_heritage (sim_checker *self, const sim_claim *heir)
+{
+    const int64_t until = self->now + heir->linger_ms;
+
+    for (size_t i = 0; i < self->claim_count; i++) {
+        sim_claim *claim = &self->claim[i];
+        if (is_heir_of (heir, claim) && until < claim->lingers_until) {
+            claim->linger_ms -= claim->lingers_until - until;
+            claim->lingers_until = until;
+        }
+    }
+}
+
 /*  What becomes of a claim whose application is gone. */
 static void
 leave (sim_checker *self, sim_claim *claim)
 {
     note_unread (self, claim);
+    if (!claim->held) {
+        leave_heritage (self, claim);
+    }
     if (claim->kept) {
         claim->orphan = true;
     } else if (claim->linger_ms > 0 && sim_claim_acts (self, claim)) {

@@ -74,6 +74,42 @@ START_TEST (what_an_heir_gives_back)
 }
 END_TEST
 
+/*  One that is gone leaves what it was not told of for as long as its own wish
+ *  says, but not what is of another type, nor if it asked for one anew or was
+ *  granted another. */
+START_TEST (what_an_heir_leaves_behind)
+{
+    const lk_lock_mode wishes[] = {{.type = LK_SHARED},
+                                   {.type = LK_EXCLUSIVE},
+                                   {.type = LK_SHARED, .is_static = true},
+                                   {.type = LK_SHARED}};
+    const sim_grant anew = grant_of (101, 2, LK_SHARED);
+    const sim_claim *claim = &checker.claim[0];
+
+    for (int i = 0; i < 12; i++) {
+        const int64_t lingers_ms = i % 3 * 3000;
+        const int64_t stays_ms = i < 3 && lingers_ms < 4000 ? lingers_ms : 4000;
+        get (0, 1, shared, 100, 1);
+        checker.claim[0].linger_ms = 5000;
+        sim_checker_leaves (&checker, who (0, 1));
+        checker.now += 1000;
+        ask (0, 2, wishes[i / 3]);
+        checker.claim[1].linger_ms = lingers_ms;
+        sim_checker_inherits (&checker, who (0, 2), claim->key);
+        if (i >= 9) {
+            sim_checker_granted (&checker, who (0, 2), &anew);
+        }
+        sim_checker_leaves (&checker, who (0, 2));
+        ck_assert_int_eq (claim->lingers_until - claim->linger_ms, 1000);
+        for (int64_t ms = 0; ms < 5000; ms += 500) {
+            ck_assert_int_eq (sim_claim_owed (&checker, claim), ms < stays_ms);
+            checker.now += 500;
+        }
+        expect_nothing ();
+    }
+}
+END_TEST
+
 int
 main (void)
 {
@@ -85,5 +121,6 @@ main (void)
     tcase_add_test (test_case, a_static_lock_outlives_its_host);
     tcase_add_test (test_case, a_static_lock_that_nobody_can_tell_of);
     tcase_add_test (test_case, what_an_heir_gives_back);
+    tcase_add_test (test_case, what_an_heir_leaves_behind);
     return lk_suite_run (suite);
 }
