@@ -397,8 +397,8 @@ sim_checker_waits (sim_checker *self, sim_who who, int64_t until)
 
 /*  -------------------------------------------------------- waiting */
 
-/*  Whether it is still kept for one who was told that it is taken away, and
- *  whose time to stop is not over. A quiet time begins when it is free. */
+/*  Whether it is still kept for one who was told that it is taken away or over,
+ *  and whose time to stop is not. A quiet time begins when it is free. */
 static bool
 is_stopping (const sim_checker *self, size_t object)
 {

@@ -194,7 +194,7 @@ typedef struct {
     int64_t forced_at;  /* an operator asked for its end */
     int64_t ousted_at;  /* ... at once, whoever believes in it */
     int64_t lingers_until;  /* ... maybe, behind one who waited and is gone */
-    int64_t stopping_until; /* ... who was told that it is taken away */
+    int64_t stopping_until; /* ... who was told that it is taken or over */
     int64_t vanished_at;    /* some leader's table lost a holder */
     sim_past past[SIM_PAST_MAX]; /* a ring */
     size_t past_count;           /* ever */

@@ -63,6 +63,17 @@ sim_checker_timed_out (sim_checker *self, sim_who who)
 
 /*  -------------------------------------------------------- by others */
 
+/*  It may be kept from others for so long, by the slowest clock. */
+static void
+keep_until (sim_checker *self, const sim_claim *claim, int64_t until)
+{
+    sim_object *object = &self->object[claim->object];
+
+    if (object->stopping_until < until) {
+        object->stopping_until = until;
+    }
+}
+
 /*  It ends, and its holder has a quarter of a host lease to stop: at most as
  *  long as that, by its host's clock. */
 static void
@@ -71,8 +82,7 @@ stop (sim_checker *self, sim_who who)
     const sim_claim *claim = NULL;
 
     while ((claim = sim_checker_next_claim (self, who, claim))) {
-        self->object[claim->object].stopping_until =
-            self->now + self->stopping_ms * 5 / 4;
+        keep_until (self, claim, self->now + self->stopping_ms * 5 / 4);
     }
     sim_checker_ended (self, who);
 }
@@ -296,11 +306,42 @@ leave_heritage (sim_checker *self, const sim_claim *heir)
     }
 }
 
+/*  Until when others do not get it after its end, at most. The home counts that
+ *  of one that is not lenient, from a grant that was told as of a host lease
+ *  before at most. */
+static int64_t
+grace_until (const sim_checker *self, const sim_claim *claim)
+{
+    int64_t ms = claim->grace_ms * 10 / 6; /* see sim_checker_asked */
+
+    if (ms < self->stopping_ms) {
+        ms = self->stopping_ms;
+    }
+    if (!claim->mode.lenient) {
+        ms += 5 * self->stopping_ms;
+    }
+    return claim->expired_at + ms * 5 / 4;
+}
+
+/*  It was told that its duration is over, and had not stopped: what it started
+ *  has the linger for that, but not longer than it had itself. */
+static void
+note_stopping (sim_checker *self, const sim_claim *claim)
+{
+    int64_t until = self->now + claim->linger_ms * 5 / 4;
+    int64_t end = grace_until (self, claim);
+
+    if (claim->expired) {
+        keep_until (self, claim, until < end ? until : end);
+    }
+}
+
 /*  What becomes of a claim whose application is gone. */
 static void
 leave (sim_checker *self, sim_claim *claim)
 {
     note_unread (self, claim);
+    note_stopping (self, claim);
     if (!claim->held) {
         leave_heritage (self, claim);
     }

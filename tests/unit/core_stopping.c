@@ -155,6 +155,21 @@ START_TEST (its_duration_was_over)
 }
 END_TEST
 
+/*  It was to stop its work then, and what it started may still be at it. */
+START_TEST (its_duration_is_over_and_it_ends)
+{
+    hold_one (false, 500);
+    unlocked (1, LK_LATE, TOKEN);
+    check_lost (LK_TIMEDOUT);
+    wait_ms (100);
+    app (LK_ON_APP_GONE, 0, 0, 0);
+    wait_ms (499);
+    ck_assert (!says (LK_MSG_UNLOCK));
+    wait_ms (1);
+    ck_assert (says (LK_MSG_UNLOCK));
+}
+END_TEST
+
 /*  Its home has it no more: there is nothing to wait for. */
 START_TEST (it_is_gone)
 {
@@ -489,6 +504,7 @@ single_tests (void)
     tcase_add_test (tests, it_ends_and_lingers_for_long);
     tcase_add_test (tests, it_ends_without_a_linger);
     tcase_add_test (tests, its_duration_was_over);
+    tcase_add_test (tests, its_duration_is_over_and_it_ends);
     tcase_add_test (tests, it_is_gone);
     tcase_add_test (tests, a_set);
     tcase_add_test (tests, a_guarded_set);

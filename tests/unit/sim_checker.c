@@ -505,6 +505,51 @@ START_TEST (somebody_waits_while_its_holder_stops)
 }
 END_TEST
 
+/*  The application of a lenient lock is gone after its end, and the leader's
+ *  table has it held as long as `kept`. Looks twice: then, and when nobody had
+ *  it for long. */
+static void
+go_after_its_end (int64_t linger_ms, size_t kept, int64_t later)
+{
+    set_up ();
+    checker.settled_at = 1;
+    checker.stopping_ms = 100;
+    get (1, 2, 100, SIM_FOREVER);
+    sim_checker_kind (
+        &checker, who (1, 2),
+        &(sim_kind) {.mode = {.lenient = true}, .linger_ms = linger_ms});
+    sim_checker_asked (&checker, who (0, 1), gate, 600);
+    checker.claim[1].queued_at = checker.now;
+    sim_checker_expired (&checker, who (1, 2));
+    checker.now += 250;
+    checker.service[0].seen_in = checker.latest + 1;
+    checker.service[0].of[0].active = kept;
+    sim_checker_app_gone (&checker, 1, 1);
+    checker.now += later;
+    sim_checker_idle (&checker, 1, 100);
+    checker.now += 101;
+    sim_checker_idle (&checker, 1, 100);
+}
+
+/*  It lingers for 400 ms, or 500 by the slowest clock; but not longer than its
+ *  grace of 1000, or 1250, of which 250 are over. */
+START_TEST (somebody_waits_while_it_lingers_after_its_end)
+{
+    go_after_its_end (400, 1, 398);
+    expect_nothing ();
+    go_after_its_end (400, 1, 500);
+    expect ("IDLE");
+    go_after_its_end (400, 0, 0);
+    expect ("IDLE");
+    go_after_its_end (0, 1, 0);
+    expect ("IDLE");
+    go_after_its_end (60000, 1, 898);
+    expect_nothing ();
+    go_after_its_end (60000, 1, 1000);
+    expect ("IDLE");
+}
+END_TEST
+
 START_TEST (nobody_has_it_and_somebody_waits)
 {
     wait_in_queue ();
@@ -711,6 +756,7 @@ main (void)
     tcase_add_test (test_case, a_place_is_lost_with_its_session);
     tcase_add_test (test_case, who_asked_first_may_go_first);
     tcase_add_test (test_case, somebody_waits_while_its_holder_stops);
+    tcase_add_test (test_case, somebody_waits_while_it_lingers_after_its_end);
     tcase_add_test (test_case, nobody_has_it_and_somebody_waits);
     tcase_add_test (test_case, it_lingers_behind_one_who_waited);
     tcase_add_test (test_case, full_behind_one_who_lingers);
