@@ -351,7 +351,7 @@ void sim_checker_idle (sim_checker *self, lk_hosts alive, int64_t ms);
 void sim_checker_updated (sim_checker *self, lk_name object, uint64_t value);
 
 /*  It gives back what it takes over, although it was not told yet that it has
- *  that. */
+ *  that; what began to linger after it had asked stays. */
 void sim_checker_disowns (sim_checker *self, sim_who who);
 
 /*  The application gave it back, or was told that it failed or is lost. */

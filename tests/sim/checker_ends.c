@@ -25,12 +25,14 @@ sim_checker_ended (sim_checker *self, sim_who who)
     }
 }
 
-/*  Whether it takes over that lock, whose service may not say so yet. */
+/*  Whether it takes over that lock, whose service may not say so yet. One that
+ *  asked before that lingered has another lock, or waits for one. */
 static bool
 is_heir_of (const sim_claim *heir, const sim_claim *claim)
 {
     return heir->heir_of != 0 && !heir->mode.is_static && claim->held
            && claim->key == heir->heir_of && claim->lingers_until != 0
+           && claim->lingers_until - claim->linger_ms <= heir->asked_at
            && claim->mode.type == heir->mode.type;
 }
 

@@ -110,6 +110,49 @@ START_TEST (what_an_heir_leaves_behind)
 }
 END_TEST
 
+/*  An heir that asked when the lock was still held has a unit of its own, or
+ *  waits for one: when it gives that back, or is gone, what lingers since stays
+ *  for the next one. */
+START_TEST (what_an_heir_asked_for_too_early)
+{
+    lk_lock_mode units = {.type = LK_SEMAPHORE};
+    sim_grant grant = grant_of (100, 1, LK_SEMAPHORE);
+    sim_grant own = grant_of (101, 2, LK_SEMAPHORE);
+
+    for (int i = 0; i < 6; i++) {
+        get (0, 1, units, 100, 1);
+        checker.claim[0].linger_ms = 5000;
+        ask (0, 2, units);
+        sim_checker_inherits (&checker, who (0, 2), grant.key);
+        if (i % 3 == 1) {
+            sim_checker_granted (&checker, who (0, 2), &own);
+        }
+        checker.now++;
+        sim_checker_leaves (&checker, who (0, 1));
+        if (i % 3 < 2) {
+            sim_checker_disowns (&checker, who (0, 2));
+            sim_checker_ended (&checker, who (0, 2));
+        } else {
+            sim_checker_leaves (&checker, who (0, 2));
+        }
+        checker.now++;
+        if (i / 3) {
+            get (1, 3, (lk_lock_mode) {.type = LK_EXCLUSIVE}, 102, 1);
+            expect ("TWO HOLDERS");
+            continue;
+        }
+        ask (1, 3, (lk_lock_mode) {.type = LK_EXCLUSIVE});
+        sim_claim *waits = sim_checker_claim (&checker, who (1, 3), 0);
+        waits->queued_at = checker.now++;
+        waits->queued_session = 5;
+        ask (0, 4, units);
+        sim_checker_inherits (&checker, who (0, 4), grant.key);
+        sim_checker_granted (&checker, who (0, 4), &grant);
+        expect_nothing ();
+    }
+}
+END_TEST
+
 int
 main (void)
 {
@@ -122,5 +165,6 @@ main (void)
     tcase_add_test (test_case, a_static_lock_that_nobody_can_tell_of);
     tcase_add_test (test_case, what_an_heir_gives_back);
     tcase_add_test (test_case, what_an_heir_leaves_behind);
+    tcase_add_test (test_case, what_an_heir_asked_for_too_early);
     return lk_suite_run (suite);
 }
