@@ -25,7 +25,6 @@
 #   working   burns processors, and no clock matters to it: one per processor,
 #             and niced, so that the tests that wait come first
 #   waiting   real processes and real time: four per processor
-#   figures   as waiting, and measures: two at a time, when those are done
 #
 #   These are fewer while programs of others run (rooms). No test has a limit
 #   in time, as nobody knows how busy the machine is: a test hangs if it has
@@ -57,11 +56,11 @@ beat=''                        # the process that tells us to
 others=${OTHERS:-}     # programs of others that want to run, in hundredths
 declare -A job_name=() job_kind=() job_log=() job_start=() job_pool=() \
     job_number=() job_seen=() job_heard=() job_hangs=()
-declare -A rooms=([working]=$slots [waiting]=$((4 * slots)) [figures]=2)
+declare -A rooms=([working]=$slots [waiting]=$((4 * slots)))
 declare -A room=()     # of these, as long as others want to run, too
-declare -A used=([working]=0 [waiting]=0 [figures]=0)
-declare -A asked=([working]=0 [waiting]=0 [figures]=0)
-declare -A begun=([working]=0 [waiting]=0 [figures]=0)
+declare -A used=([working]=0 [waiting]=0)
+declare -A asked=([working]=0 [waiting]=0)
+declare -A begun=([working]=0 [waiting]=0)
 declare -A todo=() # what was asked for, by POOL.NUMBER
 ended=()           # names of tests, by their numbers in LK_CHECK_RUN
 
@@ -323,10 +322,6 @@ work () {
     while :; do
         fill working
         fill waiting
-        if [ "${used[waiting]}" = 0 ]; then
-            [ "${used[figures]}" != 0 ] || clean_up
-            fill figures
-        fi
         [ ${#job_name[@]} -gt 0 ] || break
         reap
     done
@@ -419,7 +414,8 @@ simulator () {
 cluster_tests () {
     local test
     for test in tests/cluster/{cli_err,library_lost,bench_,hosted,kill_}* \
-            tests/cluster/{conform_,faults_run,cli_see,cli_faults}* \
+            tests/cluster/{conform_,faults_run,cli_see,cut_,latency_}* \
+            tests/cluster/cli_faults* \
             tests/cluster/{manager,library_,faults_,daemon_}* \
             tests/cluster/*; do
         case $test in
@@ -431,13 +427,9 @@ cluster_tests () {
 
 #   Real processes and real time.
 cluster () {
-    local test pool
+    local test
     while IFS= read -r test; do
-        pool=waiting
-        case ${test##*/} in
-            cut_host.sh | latency_*) pool=figures ;;
-        esac
-        job "$pool" script "cluster/$(basename "${test%.sh}")" "$test"
+        job waiting script "cluster/$(basename "${test%.sh}")" "$test"
     done < <(cluster_tests)
 }
 
