@@ -8,7 +8,7 @@
 
 #include "node_private.h"
 
-/*  The vouching for its predecessor ended a host lease after our start at the
+/*  The lease of its predecessor ended a host lease after our start at the
  *  latest. */
 void
 lk_closing_begin (lk_node *node)

@@ -72,8 +72,7 @@ lk_on_check (lk_node *node, const lk_lock_message *message)
         return;
     }
     const lk_ticket about = {.request = check->request,
-                             .object = check->object,
-                             .token = check->token};
+                             .object = check->object};
     lk_op op = lk_op_about (LK_OP_CHECK, &about);
     op.ticket.token = check->token;
     lk_stream_append (node, &op);
