@@ -142,7 +142,9 @@ note_grant (sim_checker *self, sim_claim *claim, const sim_grant *grant)
         claim->held_at = former->held_at;
         claim->key_used = former->key_used; /* somebody may be asking */
         claim->duration_ms =
-            former->asked_at + former->duration_ms - claim->asked_at;
+            former->duration_ms == 0
+                ? 0
+                : former->asked_at + former->duration_ms - claim->asked_at;
         *former = *claim;
         *claim = self->claim[--self->claim_count];
         return;

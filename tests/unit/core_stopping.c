@@ -183,6 +183,16 @@ END_TEST
 
 /*  -------------------------------------------------------- sets */
 
+/*  Somebody took it away at once, whose word comes by another way. */
+START_TEST (it_ends_before_its_time)
+{
+    hold_one (false, 0);
+    unlocked (1, LK_TIMEDOUT, TOKEN);
+    check_lost (LK_LOST);
+    ck_assert (says (LK_MSG_UNLOCK));
+}
+END_TEST
+
 START_TEST (a_set)
 {
     const char *names = pick ("01");
@@ -506,6 +516,7 @@ single_tests (void)
     tcase_add_test (tests, its_duration_was_over);
     tcase_add_test (tests, its_duration_is_over_and_it_ends);
     tcase_add_test (tests, it_is_gone);
+    tcase_add_test (tests, it_ends_before_its_time);
     tcase_add_test (tests, a_set);
     tcase_add_test (tests, a_guarded_set);
     tcase_add_test (tests, a_set_lingers);

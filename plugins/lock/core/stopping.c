@@ -71,20 +71,40 @@ end_in (lk_node *node, lk_asked *asked, int64_t span_ms)
     lk_asked_await_end (node, asked);
 }
 
-static lk_err
-error_of (const lk_msg_reply *reply)
+/*  Whether its home may have ended it by time. It counts the duration of what
+ *  goes on, and of no other before its proxy does. */
+static bool
+may_be_over (const lk_node *node, const lk_asked *asked)
 {
-    if (reply->error == LK_LATE) {
-        return LK_TIMEDOUT;
+    const lk_set *set = asked->set;
+    if (asked->state == LK_ASKED_RESUMING) {
+        return asked->ticket.duration_ms > 0;
     }
-    return reply->error && reply->error != LK_UNKNOWN ? (lk_err) reply->error
-                                                      : LK_LOST;
+    return (set ? set->until_ms : asked->until_ms) <= node->now_ms;
+}
+
+/*  A plain end before its time is that of what was taken away at once: the
+ *  reason was said, too, but was not heard. */
+static lk_err
+error_of (const lk_node *node, const lk_asked *asked, const lk_msg_reply *reply)
+{
+    switch ((lk_err) reply->error) {
+    case LK_LATE:
+        return LK_TIMEDOUT;
+    case LK_TIMEDOUT:
+        return may_be_over (node, asked) ? LK_TIMEDOUT : LK_LOST;
+    case LK_OK:
+    case LK_UNKNOWN:
+        return LK_LOST;
+    default:
+        return (lk_err) reply->error;
+    }
 }
 
 static void
 tell (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
 {
-    asked->error = error_of (reply);
+    asked->error = error_of (node, asked, reply);
     say_forced (node, asked, reply);
     lk_asked_answer (node, asked,
                      (lk_answer) {.kind = asked->state == LK_ASKED_KEEPING
@@ -162,6 +182,7 @@ lk_stopping_orphan (lk_node *node, lk_asked *asked, int64_t linger_ms)
 void
 lk_stopping_member (lk_node *node, lk_asked *member, const lk_msg_reply *reply)
 {
+    const lk_err error = error_of (node, member, reply);
     lk_set *set = member->set;
     if (member->state == LK_ASKED_CLOSING) {
         if (!lk_stopping_asks_back (reply)) {
@@ -176,11 +197,11 @@ lk_stopping_member (lk_node *node, lk_asked *member, const lk_msg_reply *reply)
         say_forced (node, member, reply);
     }
     if (set->state == LK_SET_WAITING) {
-        lk_set_failed (node, set, error_of (reply), reply->reason);
+        lk_set_failed (node, set, error, reply->reason);
     } else if (!lk_stopping_asks_back (reply)) {
-        lk_set_lost (node, member, error_of (reply), reply->reason);
+        lk_set_lost (node, member, error, reply->reason);
     } else {
-        lk_set_stop (node, set, error_of (reply), reply->reason);
+        lk_set_stop (node, set, error, reply->reason);
         say_stopping (node, member, set->until_ms);
     }
 }
