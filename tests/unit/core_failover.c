@@ -375,6 +375,42 @@ START_TEST (a_proposer_that_has_ended_has_retired)
 }
 END_TEST
 
+/*  Until the election enters that state; tells how long it took. */
+static int64_t
+time_to (lk_election_state state)
+{
+    const int64_t since_ms = now_ms;
+    while (node->election.state != state) {
+        ck_assert_int_le (now_ms - since_ms, 5000);
+        if (now_ms % 200 == 0) {
+            for (lk_host host = 2; host < 5; host++) {
+                ping (host, true);
+            }
+        }
+        wait_ms (1);
+    }
+    return now_ms - since_ms;
+}
+
+/*  Those who agree keep still for 400 ms each time: one that always asks, and
+ *  never hears enough of them, would keep all the others from asking. */
+START_TEST (who_hurries_in_vain_leaves_others_their_turn)
+{
+    be_well ();
+    end (1);
+    for (int i = 0; i < 8; i++) {
+        ck_assert_int_le (time_to (LK_ELECTION_PAUSE), 120);
+        (void) time_to (LK_ELECTION_IDLE);
+    }
+    for (int i = 0; i < 4; i++) {
+        ck_assert_int_ge (time_to (LK_ELECTION_PAUSE), 300);
+        (void) time_to (LK_ELECTION_IDLE);
+    }
+    end (2);
+    ck_assert_int_le (time_to (LK_ELECTION_PAUSE), 120);
+}
+END_TEST
+
 /*  -------------------------------------------------------- other signs */
 
 /*  A ping that was on its way, and pings of who is there after all. */
@@ -468,6 +504,7 @@ main (void)
         one, a_decree_with_a_leader_that_has_ended_is_missed_at_once, 0, 2);
     tcase_add_test (one, a_leader_that_ends_while_its_decree_is_activated);
     tcase_add_test (one, a_proposer_that_has_ended_has_retired);
+    tcase_add_test (one, who_hurries_in_vain_leaves_others_their_turn);
     tcase_add_test (one, a_last_word_is_not_heard);
     tcase_add_test (one, who_begins_a_session_is_heard_soon);
     tcase_add_test (one, a_request_shows_that_its_term_is_in_force);

@@ -63,8 +63,8 @@ void
 lk_date_ask (lk_node *node, lk_why reason)
 {
     lk_election *self = &node->election;
-    int64_t in_ms = self->known_loss ? lk_rng_between (&node->rng, 5, 15)
-                                     : lk_rng_between (&node->rng, 50, 300);
+    int64_t in_ms = self->hurry > 0 ? lk_rng_between (&node->rng, 5, 15)
+                                    : lk_rng_between (&node->rng, 50, 300);
     self->state = LK_ELECTION_PAUSE;
     self->reason = reason;
     self->agreed = LK_HOST_BIT (node->config.self);

@@ -20,6 +20,7 @@
 #define KNOWN_STEP_MS 25    /* the same when an end is known, without pause */
 #define FEW_LEADERS_MS 3000 /* before an election to fill up */
 #define OTHERS_TURN_MS 1200 /* left to somebody else whom we promised */
+#define HURRY 8             /* dates; who agrees with each has no turn */
 #define FAILS 4             /* in a row; then the pause doubles, ... */
 #define DOUBLED_MOST 6      /* ... so often: up to 96 s */
 #define SEQUENCE_FULL ((uint64_t) 1 << 31)
@@ -56,8 +57,8 @@ lk_election_settle (lk_node *node)
     int64_t later = node->now_ms + node->config.dead_after_ms + PAUSE_MS;
     self->bad_since_ms = LK_LONG_AGO;
     self->failed = 0;
-    self->known_loss = has_ended_leader (node);
-    if (!self->known_loss && self->next_try_ms < later) {
+    self->hurry = has_ended_leader (node) ? HURRY : 0;
+    if (self->hurry == 0 && self->next_try_ms < later) {
         self->next_try_ms = later;
     }
 }
@@ -86,7 +87,7 @@ pause_ms (lk_node *node)
 {
     const lk_election *self = &node->election;
     const unsigned more = self->failed > FAILS ? self->failed - FAILS : 0;
-    if (more == 0 && self->known_loss) {
+    if (more == 0 && self->hurry > 0) {
         return lk_rng_between (&node->rng, 20, 120);
     }
     return lk_rng_between (&node->rng, 300, 1500)
@@ -122,6 +123,8 @@ lk_election_give_up (lk_node *node, const char *why)
         }
         self->failed++;
         self->view = find_view (node);
+    } else if (self->hurry > 0) {
+        self->hurry--;
     }
     self->state = LK_ELECTION_IDLE;
     self->next_try_ms = node->now_ms + pause_ms (node);
@@ -156,7 +159,7 @@ say_missing (lk_node *node)
     lk_host host = lk_missing_leader (node);
     if (host != LK_NOBODY) {
         const char *why = !lk_peer_heard (node, host)
-                              ? node->election.known_loss ? "ended" : "silent"
+                              ? node->election.hurry > 0 ? "ended" : "silent"
                               : "not well";
         lk_out_trace (node, LK_TRACE_NOTICE, "leader missed: host=%s why=%s",
                       lk_out_host (node, host), why);
@@ -169,7 +172,7 @@ miss_leaders (lk_node *node)
     lk_election *self = &node->election;
     self->few_since_ms = LK_LONG_AGO;
     if (self->bad_since_ms == LK_LONG_AGO) {
-        int64_t first_ms = self->known_loss
+        int64_t first_ms = self->hurry > 0
                                ? lk_date_rank (node) * KNOWN_STEP_MS
                                : PAUSE_MS + lk_date_rank (node) * STEP_MS
                                      + lk_rng_between (&node->rng, 0, 80);
@@ -262,7 +265,7 @@ see_leaders (lk_node *node)
 {
     lk_election *self = &node->election;
     self->bad_since_ms = LK_LONG_AGO;
-    self->known_loss = false;
+    self->hurry = 0;
     if (lk_change_is_due (node)) {
         lk_change_try (node);
         lk_date_ask (node, LK_WHY_CHANGE);
@@ -307,7 +310,7 @@ run_pause (lk_node *node)
         lk_vote_start (node);
     } else if (node->now_ms > self->until_ms) {
         lk_election_give_up (node, "no agreement");
-    } else if (self->known_loss && node->now_ms - self->sent_ms >= LK_BUSY_MS) {
+    } else if (self->hurry > 0 && node->now_ms - self->sent_ms >= LK_BUSY_MS) {
         lk_date_send (node);
     }
 }
@@ -406,14 +409,14 @@ lk_election_host_gone (lk_node *node, lk_host host)
         node->promised_ms = LK_LONG_AGO;
     }
     if (lk_decree_place (&node->facts.active, host) >= 0) {
-        self->known_loss = true;
+        self->hurry = HURRY;
         self->bad_since_ms = LK_LONG_AGO;
         self->next_try_ms = node->now_ms;
         lk_ping_send (node); /* a leader is not well by itself any more */
         lk_date_reconsider (node);
     }
     if (is_needed (self, host)) {
-        self->known_loss = true;
+        self->hurry = HURRY;
         lk_election_give_up (node, "a leader ended");
     } else if (self->state == LK_ELECTION_VOTING) {
         self->voted &= ~LK_HOST_BIT (host);

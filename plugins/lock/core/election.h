@@ -57,8 +57,8 @@ typedef struct {
     int64_t next_try_ms;
     unsigned failed; /* own votings in a row that came to nothing */
     uint64_t view;   /* what was seen of the others when the last one did */
-    bool known_loss; /* a leader is known to have ended: no need to
-                             guard against mere silence */
+    int hurry;       /* dates left that need no guard against mere silence:
+                        a leader is known to have ended */
 
     /*  LOCKREADY is said some more times. */
     int ready_again;
