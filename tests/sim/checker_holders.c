@@ -138,7 +138,8 @@ sim_claim_may_be_over (const sim_checker *self, const sim_claim *claim)
 
 /*  Rule 5, as applications see it: who was in the tables of all leaders when
  *  this one asked goes first, through all failovers that one of the leaders
- *  survives. Of two that go together either may be told first. */
+ *  survives. Of two that go together either may be told first; who had it taken
+ *  away at once before it was told queues again. */
 static void
 check_not_passed (sim_checker *self, const sim_claim *claim)
 {
@@ -150,6 +151,7 @@ check_not_passed (sim_checker *self, const sim_claim *claim)
             && other->queued_session == service->session
             && self->now < service->lease_until
             && !sim_claim_may_be_over (self, other)
+            && !sim_claim_ousted (self, other)
             && !sim_modes_may_pass (&claim->mode, &other->mode)
             && !sim_types_agree (claim->mode.type, other->mode.type)) {
             sim_checker_fail (

@@ -429,6 +429,17 @@ START_TEST (a_waiter_is_passed)
 }
 END_TEST
 
+/*  It may have been granted, and not told, when an operator ended all there. */
+START_TEST (who_may_have_lost_it_at_once_is_not_passed)
+{
+    wait_in_queue ();
+    sim_checker_ousts (&checker, gate);
+    checker.now += 99;
+    get (1, 2, 101, SIM_FOREVER);
+    expect_nothing ();
+}
+END_TEST
+
 /*  Big tables are looked into seldom: nobody may have seen it granted. */
 START_TEST (who_may_have_had_it_is_not_passed)
 {
@@ -753,6 +764,7 @@ main (void)
     tcase_add_test (test_case, an_update_is_lost);
     tcase_add_test (test_case, a_waiter_is_passed);
     tcase_add_test (test_case, who_may_have_had_it_is_not_passed);
+    tcase_add_test (test_case, who_may_have_lost_it_at_once_is_not_passed);
     tcase_add_test (test_case, a_place_is_lost_with_its_session);
     tcase_add_test (test_case, who_asked_first_may_go_first);
     tcase_add_test (test_case, somebody_waits_while_its_holder_stops);
