@@ -350,6 +350,23 @@ START_TEST (nobody_in_a_reclaim)
 }
 END_TEST
 
+/*  It would be said to be done when the ones that are known have gone. */
+START_TEST (not_all_holders_in_a_reclaim)
+{
+    share (5, 1);
+    node->table.reclaim = 1;
+    force (6, 9, 0);
+    ck_assert (!is_asked (5, 1, LK_FORCED));
+    unlock (5, 1, "x");
+    force (6, 9, 0);
+    ck_assert (!is_done (6, 9));
+    node->table.reclaim = 0;
+    share (4, 1);
+    force (6, 9, 0);
+    ck_assert (is_asked (4, 1, LK_FORCED));
+}
+END_TEST
+
 START_TEST (two_operators)
 {
     lock (5, 1, "x");
@@ -478,6 +495,7 @@ main (void)
     tcase_add_test (tests, nobody_to_be_forced);
     tcase_add_test (tests, nobody_is_still_nobody);
     tcase_add_test (tests, nobody_in_a_reclaim);
+    tcase_add_test (tests, not_all_holders_in_a_reclaim);
     tcase_add_test (tests, two_operators);
     tcase_add_test (tests, a_kept_one_by_force);
     tcase_add_test (tests, the_holder_itself_is_told_too);

@@ -316,12 +316,17 @@ take_all_back (lk_node *node, const lk_msg_request *request)
     }
 }
 
+/*  Not in a reclaim, when others may hold it of whom nobody has said so yet: the
+ *  asker says it again. */
 void
 lk_home_unlock_by_force (lk_node *node, const lk_msg_request *request)
 {
     const lk_ticket *ticket = &request->ticket;
     const lk_release *release =
         lk_home_find_release (&node->home, ticket->request);
+    if (node->table.reclaim >> lk_node_place (node) & 1) {
+        return;
+    }
     if (!release) {
         release = begin_force (node, request);
     }
