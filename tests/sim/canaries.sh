@@ -371,7 +371,7 @@ canary set-told-with-one-missing 60 storm set.c \
 canary set-leaves-one-behind 200 storm set_ends.c \
     's/size_t i = 0; i < self->count; i++) {\n        if (self->member\[i\])/size_t i = 1; i < self->count; i++) {\n        if (self->member[i])/g'
 canary set-has-no-time-to-stop 100 taken-away stopping.c \
-    's/lk_set_stop (node, set, error_of/lk_set_failed (node, set, error_of/'
+    's/lk_set_stop (node, set, error,/lk_set_failed (node, set, error,/'
 canary set-in-any-order 60 storm set.c \
     's/qsort (/(void) (/'
 canary going-on-forgotten 60 storm apply_grant.c \
