@@ -487,6 +487,9 @@ const char *sim_checker_title (const sim_checker *self, uint8_t object);
  *  there may be two, so that it is believed in; or it is owed. */
 bool sim_claim_acts (const sim_checker *self, const sim_claim *claim);
 bool sim_claim_ousted (const sim_checker *self, const sim_claim *claim);
+
+/*  Nobody waits for it, as an operator wanted. */
+bool sim_work_ousted (sim_checker *self, const sim_work *work);
 bool sim_claim_believed (const sim_checker *self, const sim_claim *claim);
 bool sim_claim_owed (const sim_checker *self, const sim_claim *claim);
 

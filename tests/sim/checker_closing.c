@@ -55,10 +55,12 @@ sim_checker_forget_sessions (sim_checker *self, uint8_t host)
 }
 
 static bool
-is_at_work (const sim_checker *self, uint8_t host)
+is_at_work (sim_checker *self, uint8_t host)
 {
     for (size_t i = 0; i < SIM_WORKS_MAX; i++) {
-        if (self->work[i].who.host == host && self->now < self->work[i].until) {
+        const sim_work *work = &self->work[i];
+        if (work->who.host == host && self->now < work->until
+            && !sim_work_ousted (self, work)) {
             return true;
         }
     }

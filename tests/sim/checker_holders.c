@@ -236,9 +236,8 @@ same_app (sim_who a, sim_who b)
     return a.host == b.host && a.app == b.app;
 }
 
-/*  Nobody waits for it, as an operator wanted. */
-static bool
-is_ousted (sim_checker *self, const sim_work *work)
+bool
+sim_work_ousted (sim_checker *self, const sim_work *work)
 {
     const sim_claim *claim = sim_checker_claim (self, work->who, work->object);
     const int64_t at = self->object[work->object].ousted_at;
@@ -253,7 +252,8 @@ check_no_work (sim_checker *self, const sim_claim *claim)
         const sim_work *work = &self->work[i];
         if (work->object == claim->object && self->now < work->until
             && !sim_types_agree (work->type, claim->mode.type)
-            && !same_app (work->who, claim->who) && !is_ousted (self, work)) {
+            && !same_app (work->who, claim->who)
+            && !sim_work_ousted (self, work)) {
             sim_checker_fail (self,
                               "STILL WORKING: %s given to h%d, and a child on "
                               "h%d works under it for %lld ms more",
