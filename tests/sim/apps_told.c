@@ -207,13 +207,17 @@ told_forced (sim_world *world, sim_who who, const sim_request *request,
     sim_checker_forced (&world->checker, who);
 }
 
-/*  A lock that its application held is gone, or only its time is over. */
+/*  A lock that its application held is gone, or only its time is over; that is
+ *  said again to who asks for another type then. */
 static void
 told_lost (sim_world *world, sim_who who, sim_request *request,
            const lk_answer *answer)
 {
     sim_checker *checker = &world->checker;
 
+    if (answer->error == LK_TIMEDOUT && request->state == SIM_REQUEST_EXPIRED) {
+        return;
+    }
     if (answer->error == LK_TIMEDOUT && request->state == SIM_REQUEST_HELD) {
         sim_checker_expired (checker, who);
         request->state = SIM_REQUEST_EXPIRED;
