@@ -97,6 +97,9 @@ shared_until (const sim_checker *self, const sim_claim *claim)
     if (claim->expired && claim->expired_at < end) {
         end = claim->expired_at;
     }
+    if (claim->orphan && claim->key_used_at > 0 && claim->key_used_at < end) {
+        end = claim->key_used_at; /* who used it is told later */
+    }
     if (claim->upgrades_at > 0 && claim->upgrades_at < end) {
         end = claim->upgrades_at;
     }
@@ -201,7 +204,7 @@ sim_claim_taken (const sim_checker *self, const sim_claim *claim)
             && !(claim->in_set && same_request (&other->who, &claim->who))) {
             continue;
         }
-        if (other->key_used || was_forced (self, other)) {
+        if (other->key_used_at > 0 || was_forced (self, other)) {
             return true;
         }
     }

@@ -98,7 +98,7 @@ sim_checker_released (sim_checker *self, sim_who who)
 
     while ((claim = sim_checker_next_claim (self, who, claim))) {
         any = true;
-        used |= claim->key_used;
+        used |= claim->key_used_at > 0;
     }
     if (any && !used) {
         sim_checker_fail (self,
@@ -134,8 +134,8 @@ sim_checker_key_used (sim_checker *self, uint64_t key)
 {
     for (size_t i = 0; i < self->claim_count; i++) {
         sim_claim *claim = &self->claim[i];
-        if (claim->held && claim->key == key) {
-            claim->key_used = true;
+        if (claim->held && claim->key == key && claim->key_used_at == 0) {
+            claim->key_used_at = self->now;
         }
     }
 }

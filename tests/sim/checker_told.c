@@ -140,7 +140,7 @@ note_grant (sim_checker *self, sim_claim *claim, const sim_grant *grant)
         }
         claim->mode = former->mode; /* it is the same ticket */
         claim->held_at = former->held_at;
-        claim->key_used = former->key_used; /* somebody may be asking */
+        claim->key_used_at = former->key_used_at; /* somebody may be asking */
         claim->duration_ms =
             former->duration_ms == 0
                 ? 0

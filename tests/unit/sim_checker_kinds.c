@@ -159,7 +159,27 @@ START_TEST (a_quiet_time_when_it_lingered)
 }
 END_TEST
 
-/*  ... and is forgotten a minute later. */
+/*  Who ended a static one with its key is told later than it ended. */
+START_TEST (a_quiet_time_after_a_key)
+{
+    const lk_lock_mode kept = {.type = LK_SHARED, .is_static = true};
+    const sim_grant grant = grant_of (100, 1, LK_EXCLUSIVE);
+
+    linger (kept, SIM_FOREVER);
+    sim_checker_key_used (&checker, 991);
+    checker.now = 1300;
+    sim_checker_key_done (&checker, 991);
+    checker.now = _i ? 1450 : 1449;
+    sim_checker_granted (&checker, who (0, 1), &grant);
+    if (_i) {
+        expect_nothing ();
+    } else {
+        expect ("NOT QUIET");
+    }
+}
+END_TEST
+
+/*  One that lingered is forgotten a minute later. */
 START_TEST (a_quiet_time_when_it_lingered_long_ago)
 {
     sim_grant grant = grant_of (100, 1, LK_EXCLUSIVE);
@@ -660,6 +680,7 @@ main (void)
                     tokens_grow_between_those_that_exclude_each_other);
     tcase_add_test (test_case, a_quiet_time);
     tcase_add_test (test_case, a_quiet_time_when_it_lingered);
+    tcase_add_loop_test (test_case, a_quiet_time_after_a_key, 0, 2);
     tcase_add_test (test_case, a_quiet_time_when_it_lingered_long_ago);
     tcase_add_test (test_case, lenient_while_nobody_waits);
     tcase_add_test (test_case, lenient_while_another_holder_waits);
