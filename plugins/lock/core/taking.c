@@ -316,8 +316,8 @@ take_all_back (lk_node *node, const lk_msg_request *request)
     }
 }
 
-/*  Not in a reclaim, when others may hold it who have not said so yet: the asker
- *  says it again. */
+/*  Not in a reclaim, when others may hold it who have not said so yet: the
+ *  asker says it again. */
 void
 lk_home_unlock_by_force (lk_node *node, const lk_msg_request *request)
 {
