@@ -271,7 +271,9 @@ class Handle:
                     "this process has it in another thread or task"))
             yield Until(lambda: not self._busy, end_ms)
         self._busy, self._owner, self._depth = True, owner, 1
-        return -1 if wait_ms < 0 else max(0, end_ms - now_ms())
+        if wait_ms <= 0:
+            return wait_ms
+        return max(1, end_ms - now_ms())  # 0 would be no wait at all
 
     def _acquire_steps(self, timeout: Optional[float],
                        owner: Any) -> Steps[None]:

@@ -6,10 +6,12 @@
 import os
 import threading
 import time
+from unittest import mock
 
 import lockkeeper
 from lockkeeper import (Busy, Deadlock, Denied, Disconnected, Invalid,
                         LockLost, Misuse, TimedOut, Unknown)
+from lockkeeper._lease import now_ms
 
 from world import Case, cli, endpoint, start, within
 
@@ -68,6 +70,13 @@ class Locks(Case):
                 for kind in ({}, {"shared": True}):
                     with self.assertRaises(TimedOut):
                         self.session.lock(name, **kind).acquire(wait)
+
+    def test_timeout_over_before_it_asks(self):
+        """a wait that is over before it is asked for is over, not none"""
+        with self.session.lock(self.name), mock.patch(
+                "lockkeeper._handle.now_ms", lambda: now_ms() + 5), \
+                self.assertRaises(TimedOut):
+            self.session.lock(self.name).acquire(0.001)
 
     def test_long_timeout(self):
         """a very long wait is one"""
