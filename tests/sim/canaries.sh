@@ -220,6 +220,10 @@ canary grants-in-a-reclaim 200 storm apply_grant.c \
 
 canary no-margin 1000 storm node.c \
     's/return ms + ms \/ 4;/return ms * 95 \/ 100;/'
+canary echo-after-a-later-promise 2000 storm peer.c \
+    's/ *&& lk_term_compare (ping->promised, node->table.decree.term) <= 0\n//'
+canary reclaims-beside-a-leader 200 storm vote.c \
+    's/< lk_with_margin (node->config.leader_lease_ms)/< 0/'
 canary echo-of-another-process 20 another-boot peer.c \
     's/ || ping->echo_incarnation != node->incarnation//'
 canary vouches-without-lease 20 heard-by-former peer.c \

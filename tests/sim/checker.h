@@ -155,8 +155,10 @@ typedef struct {
     uint64_t session;
     int64_t lease_until;
     sim_session sessions[SIM_SESSIONS_MAX];
-    lk_facts facts; /* on its disk */
-    lk_term table;  /* of its last ping */
+    lk_facts facts;      /* on its disk */
+    lk_term table;       /* of its last ping */
+    lk_term leads;       /* by that it may tell what it grants ... */
+    int64_t leads_until; /* ... until then; 0: does not */
     uint64_t seen;  /* its table: operations when it was last looked into ... */
     size_t seen_in; /* ... as that of this decree, by its place; 0: never */
     uint64_t look;  /* ... by that look; */
@@ -445,6 +447,15 @@ void sim_checker_in_force (sim_checker *self, const lk_decree *decree);
  *  contradicts one that is known, which is noted. */
 sim_known_decree *sim_checker_learn (sim_checker *self,
                                      const lk_decree *decree);
+
+/*  Until when it may tell, by its clock, if it hears nobody more; 0: it does
+ *  not lead. That is noted in true time, and nobody may when all is taken back
+ *  who led before: a decree is elected for which nobody has the table. */
+int64_t sim_leads_until (const lk_node *node);
+void sim_checker_leads (sim_checker *self, uint8_t host, const lk_node *node,
+                        int64_t until);
+void sim_checker_elects (sim_checker *self, const lk_decree *decree,
+                         lk_host holder);
 
 /*  ... and what that says of the doorway (checker_doorway.c). */
 void sim_checker_doorway (sim_checker *self, uint8_t host,

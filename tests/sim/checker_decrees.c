@@ -265,6 +265,10 @@ sim_checker_sent (sim_checker *self, uint8_t host,
         }
         break;
     case LK_MSG_ELECTED:
+        sim_checker_elects (self, &message->as.decree.decree,
+                            message->as.decree.holder);
+        sim_checker_learn (self, &message->as.decree.decree);
+        break;
     case LK_MSG_SITTING:
     case LK_MSG_ACTIVE:
         sim_checker_learn (self, &message->as.decree.decree);

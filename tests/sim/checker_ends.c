@@ -432,6 +432,7 @@ sim_checker_service_gone (sim_checker *self, uint8_t host, bool reboot)
     service->session = 0;
     service->lease_until = 0;
     service->table = (lk_term) {0, 0};
+    service->leads_until = 0;
 }
 
 /*  What was over is so for good: somebody else may have it. */

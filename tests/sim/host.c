@@ -503,6 +503,9 @@ sim_host_step (sim_world *self, uint8_t place, lk_event *event)
     }
     self->stepping = -1;
     sim_checker_count (&self->checker, place, host->node);
+    sim_checker_leads (
+        &self->checker, place, host->node,
+        sim_true_time (self, place, sim_leads_until (host->node)));
     if (host->doomed) {
         end_service (self, place, host->doom_reboot, host->doom_away);
         return;

@@ -228,6 +228,30 @@ START_TEST (held_by_somebody)
 }
 END_TEST
 
+/*  Decree 3 is elected when host 2 led by a decree until then. */
+static void
+elect (uint64_t led, int64_t until, lk_host holder)
+{
+    const lk_decree decree = {.term = {3, 1}};
+
+    checker.service[2].leads = (lk_term) {led, 1};
+    checker.service[2].leads_until = until;
+    sim_checker_elects (&checker, &decree, holder);
+}
+
+/*  Who led before may tell for a while, and a decree that takes all back waits
+ *  for that. */
+START_TEST (a_reclaim_waits_for_who_led)
+{
+    elect (3, 1001, LK_NOBODY);
+    elect (2, 1001, 2);
+    elect (2, 1000, LK_NOBODY);
+    expect_nothing ();
+    elect (2, 1001, LK_NOBODY);
+    expect ("STILL LEADS");
+}
+END_TEST
+
 int
 main (void)
 {
@@ -243,5 +267,6 @@ main (void)
     tcase_add_test (test_case, told_to_be_kept);
     tcase_add_test (test_case, a_later_decree_has_it);
     tcase_add_test (test_case, held_by_somebody);
+    tcase_add_test (test_case, a_reclaim_waits_for_who_led);
     return lk_suite_run (suite);
 }
