@@ -77,7 +77,7 @@ typedef struct {
     int64_t key_done_at;   /* ... and was told that it is done; 0: not yet */
     uint64_t found;        /* in that look into a table */
     uint32_t stored_bound; /* of its ticket, when it was found */
-    int64_t key_used_at;   /* somebody asked for its end with its key; 0 ... */
+    int64_t key_used_at;   /* its end was asked for with its key; 0: not so */
     bool ousted;           /* ... at once */
     bool expired;          /* was told that its duration is over, or nobody
                               could be told, and it is another's now */

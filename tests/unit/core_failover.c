@@ -392,8 +392,8 @@ time_to (lk_election_state state)
     return now_ms - since_ms;
 }
 
-/*  Those who agree keep still for 400 ms each time: one that always asks, and
- *  never hears enough of them, would keep all the others from asking. */
+/*  Each date keeps the members that agree from asking for 400 ms: one that asks
+ *  all the time, and does not hear enough of them, would stop them for ever. */
 START_TEST (who_hurries_in_vain_leaves_others_their_turn)
 {
     be_well ();
@@ -404,6 +404,7 @@ START_TEST (who_hurries_in_vain_leaves_others_their_turn)
     }
     for (int i = 0; i < 4; i++) {
         ck_assert_int_ge (time_to (LK_ELECTION_PAUSE), 300);
+        ck_assert (logs ("why=ended"));
         (void) time_to (LK_ELECTION_IDLE);
     }
     end (2);

@@ -159,7 +159,7 @@ START_TEST (a_quiet_time_when_it_lingered)
 }
 END_TEST
 
-/*  Who ended a static one with its key is told later than it ended. */
+/*  The key ended a static one before the application that used it is told. */
 START_TEST (a_quiet_time_after_a_key)
 {
     const lk_lock_mode kept = {.type = LK_SHARED, .is_static = true};

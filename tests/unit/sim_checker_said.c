@@ -239,7 +239,7 @@ elect (uint64_t led, int64_t until, lk_host holder)
     sim_checker_elects (&checker, &decree, holder);
 }
 
-/*  Who led before may tell for a while, and a decree that takes all back waits
+/*  A former leader may tell for a while, and a decree that takes all back waits
  *  for that. */
 START_TEST (a_reclaim_waits_for_who_led)
 {

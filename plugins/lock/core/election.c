@@ -20,7 +20,7 @@
 #define KNOWN_STEP_MS 25    /* the same when an end is known, without pause */
 #define FEW_LEADERS_MS 3000 /* before an election to fill up */
 #define OTHERS_TURN_MS 1200 /* left to somebody else whom we promised */
-#define HURRY 8             /* dates; who agrees with each has no turn */
+#define HURRY 8             /* dates without agreement; each stops others */
 #define FAILS 4             /* in a row; then the pause doubles, ... */
 #define DOUBLED_MOST 6      /* ... so often: up to 96 s */
 #define SEQUENCE_FULL ((uint64_t) 1 << 31)
@@ -159,7 +159,7 @@ say_missing (lk_node *node)
     lk_host host = lk_missing_leader (node);
     if (host != LK_NOBODY) {
         const char *why = !lk_peer_heard (node, host)
-                              ? node->election.hurry > 0 ? "ended" : "silent"
+                              ? node->peer[host].ended ? "ended" : "silent"
                               : "not well";
         lk_out_trace (node, LK_TRACE_NOTICE, "leader missed: host=%s why=%s",
                       lk_out_host (node, host), why);
