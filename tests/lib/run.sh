@@ -392,12 +392,12 @@ model () {
 
 #   Random seeds, and the scripts that place faults on single messages.
 simulator () {
-    local sim=$BUILD/tests/sim/sim steps=${STEPS:-5000000} seed=${SEED:-1}
+    local sim=$BUILD/tests/sim/sim steps=${STEPS:-3000000} seed=${SEED:-1}
     local script
     ls tests/sim/*.c >/dev/null 2>&1 || return
     for script in canaries shrinking repeatable; do
         [ -f "tests/sim/$script.sh" ] || continue
-        job working tap "sim/$script" env CC="$CC ${SANITIZE:-}" PARTS=6 \
+        job working tap "sim/$script" env CC="$CC ${SANITIZE:-}" PARTS=9 \
             sh "tests/sim/$script.sh"
     done
     job working sim sim/equal_hashes "$BUILD/tests/hooks/sim" \

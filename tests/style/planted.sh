@@ -227,13 +227,9 @@ seen_all () {
     fresh
 }
 if [ -x "$BUILD/lockkeeper" ]; then
-    whole
-    if output=$(looks man); then
-        verdict 'man.sh likes the pages' ''
-    else
-        verdict 'man.sh likes the pages' "$output"
-    fi
-    whole
+    whole "'sandbox --hosted'*) echo \"'--hosted' is no option\"; exit 125 ;;
+        'help run') '$BUILD/lockkeeper' help run | grep -v -e --bound; exit ;;
+        help) '$BUILD/lockkeeper' help | grep -v '^  show '; exit ;;"
     edited man/lockkeeper.1 '/^\.Op Fl -keep/d' \
         'an option that is told of no more' 'in the page: sandbox --keep'
     edited man/lockkeeper.1 's/^\.It Cm unlock$/.It Cm lock/' \
@@ -281,13 +277,9 @@ if [ -x "$BUILD/lockkeeper" ]; then
         'an error that is handed on' 'in no page: names are too many'
     edited man/lockkeeper_set.3 '0,/^\.Nm/s/^\.Nm .*/.Nm lk_planted/' \
         'a function that is no more' 'in the code: lk_planted'
-    seen_all
-    whole "'sandbox --keep'*) echo \"'--keep' is no option\"; exit 125 ;;
-        'help run') '$BUILD/lockkeeper' help run | grep -v -e --bound; exit ;;
-        help) '$BUILD/lockkeeper' help | grep -v '^  unlock '; exit ;;"
-    planted=('an option that is no more' 'in the code: sandbox --keep'
+    planted+=('an option that is no more' 'in the code: sandbox --hosted'
         'an option without help' 'in the page: run --bound'
-        'a verb that is no more' 'in the code: unlock$')
+        'a verb that is no more' 'in the code: show$')
     seen_all
 else
     skip 'man.sh sees what is planted in the pages' 'nothing is built'
