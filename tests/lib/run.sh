@@ -24,7 +24,7 @@
 #
 #   working   burns processors, and no clock matters to it: one per processor,
 #             and niced, so that the tests that wait come first
-#   waiting   real processes and real time: four per processor
+#   waiting   real processes and real time: five per processor
 #
 #   These are fewer while programs of others run (rooms). No test has a limit
 #   in time, as nobody knows how busy the machine is: a test hangs if it has
@@ -56,7 +56,7 @@ beat=''                        # the process that tells us to
 others=${OTHERS:-}     # programs of others that want to run, in hundredths
 declare -A job_name=() job_kind=() job_log=() job_start=() job_pool=() \
     job_number=() job_seen=() job_heard=() job_hangs=()
-declare -A rooms=([working]=$slots [waiting]=$((4 * slots)))
+declare -A rooms=([working]=$slots [waiting]=$((5 * slots)))
 declare -A room=()     # of these, as long as others want to run, too
 declare -A used=([working]=0 [waiting]=0)
 declare -A asked=([working]=0 [waiting]=0)
@@ -358,7 +358,8 @@ style_fast () {
 style () {
     local script
     style_fast
-    for script in planted python runner package; do
+    job waiting tap style/runner bash tests/style/runner.sh
+    for script in planted python package; do
         job working tap "style/$script" env PARTS=5 \
             bash "tests/style/$script.sh"
     done

@@ -10,7 +10,7 @@
 
 # shellcheck source=tests/lib/style.sh
 . "${LIB_DIR:-$(dirname "$0")/../lib}/style.sh"
-unset MAKEFLAGS MFLAGS MAKELEVEL LK_CHECK_RUN
+unset MAKEFLAGS MFLAGS MAKELEVEL
 work=$(mktemp -d "${TMPDIR:-/tmp}/package.XXXXXX") || exit 2
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/tree" "$work/root"
