@@ -550,9 +550,10 @@ lone=$!
 "$BUILD/lockkeeper-lockd" --endpoint "ipc://$work/lone" --run "$work/run" \
     --state "$work/state" 2>"$work/lone.lockd" &
 lone="$lone $!"
-await says 1 '' "$lockkeeper" status --endpoint "ipc://$work/lone"
-says_it 1 'no member of a cluster was heard yet' \
-    cluster members --endpoint "ipc://$work/lone"
+none_heard='no member of a cluster was heard yet'
+await says 1 "$none_heard" \
+    "$lockkeeper" cluster members --endpoint "ipc://$work/lone"
+says_it 1 "$none_heard" cluster members --endpoint "ipc://$work/lone"
 says_it 1 'no leader has the list now' list --endpoint "ipc://$work/lone"
 # shellcheck disable=SC2086
 kill $lone
