@@ -126,13 +126,13 @@ more "The home of the lock '$lock' is $home."
 
 tell "Application A on $a asks for '$lock'."
 application A $a
-await 5 'A has the lock' has_lock A
+await 60 'A has the lock' has_lock A
 token_a=$(token_of A)
 more "A has it, with fencing token $token_a."
 
 tell "Application B on $b asks for the same lock, and has to wait."
 application B $b
-await 5 'B waits in the queue' waits $b $b
+await 60 'B waits in the queue' waits $b $b
 on $b list | sed 's/^/   | /'
 
 tell "Now $home fails: kill -9 for its lock service and its router."
@@ -145,11 +145,11 @@ leaders_left () {
     case "$leaders" in *$home*) return 1 ;; esac
     is_ready $a && is_ready $b
 }
-await 10 "$a and $b have elected leaders without $home" leaders_left
+await 60 "$a and $b have elected leaders without $home" leaders_left
 more "After $(($(now_ms) - killed)) ms $a and $b go on without $home."
 
 tell "A still has the lock, and B still waits for it: nothing was lost."
-await 5 "B's place in the queue is known to the new leaders" waits $b $b
+await 60 "B's place in the queue is known to the new leaders" waits $b $b
 on $a list | sed 's/^/   | /'
 has_lock B && broken "B got the lock while A has it"
 alive "$pid_A" || broken "A lost the lock"
@@ -160,7 +160,7 @@ tell "A is done and gives the lock back."
 given=$(now_ms)
 touch "$play/A.done"
 wait "$pid_A" || broken "A ended with code $?"
-await 5 'B has the lock' has_lock B
+await 60 'B has the lock' has_lock B
 token_b=$(token_of B)
 more "B has it $(($(cat "$play/B.since") / 1000000 - given)) ms later, with" \
     "token $token_b."
@@ -170,17 +170,17 @@ more "word of A from B's."
 
 tell "$home comes back."
 on $a sandbox restart $home >/dev/null || broken "it could not be started"
-await 15 "$home is ready again" is_ready $home
+await 60 "$home is ready again" is_ready $home
 more "It takes part again, and knows who has the lock:"
 on $home list | sed 's/^/   | /'
 
 tell "Application C on $home waits; then B is killed with -9."
 application C $home
-await 5 'C waits in the queue' waits $home $a
+await 60 'C waits in the queue' waits $home $a
 killed=$(now_ms)
 kill -9 "$pid_B"
 wait "$pid_B" 2>/dev/null
-await 5 'C has the lock' has_lock C
+await 60 'C has the lock' has_lock C
 token_c=$(token_of C)
 more "C has it $(($(cat "$play/C.since") / 1000000 - killed)) ms later, with" \
     "token $token_c."

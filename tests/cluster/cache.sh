@@ -12,15 +12,20 @@ waits () {
     grep -q "$1" "$LOCKKEEPER_SANDBOX/h2/router.log"
 }
 
+#   queued NUMBER: so many wait for the lock service.
+queued () {
+    on h2 status | grep -Eq "^router +$1 messages? waits? here for lock@h2 $1;"
+}
+
 #   In the order in which they ask, though each is a process of its own.
 read -r lockd <"$LOCKKEEPER_SANDBOX/h2/lockd.pid"
 kill -9 "$lockd"
-await waits 'lock: \|service=lock'
+await waits 'session: up -> down: .*service=lock '
 for number in 1 2 3 4 5 6; do
     start_on h2 run --wait 90 turn -- \
         sh -c "echo $number >>$work/turns" 2>"$work/$number.err"
     waiter[number]=$!
-    sleep 0.1
+    await queued "$number"
 done
 check 'what waits is told' await waits 'cache: a message waits.*lock@h2'
 on h2 sandbox restart h2 lockd
@@ -32,6 +37,6 @@ check 'delivered when it was back' await waits 'cache: forwarded to=lock@h2'
 
 kill -9 "$(cat "$LOCKKEEPER_SANDBOX/h2/lockd.pid")"
 sleep 0.3
-check 'who waits in vain is told so, and in time' \
+check 'who waits in vain is told so, and in time' await \
     says 124 "no service 'lock' on host 'h2'" on h2 run --wait 1 turn -- true
 done_checking

@@ -65,8 +65,9 @@ check 'the files are right' at h3 lockkeeper config verify
 #   Another host, later.
 check 'h4: joins' follow h4 4
 check 'h4: router and lock service' follow h4 3
-check 'h4: as the page says' follow h4 5
 check 'h4: becomes a member' await member h4
+check 'h4: locks can be had' at h4 lockkeeper wait-ready --timeout 90
+check 'h4: as the page says' follow h4 5
 check 'four members' await says 0 '4 members, 4 seen, 3 needed' \
     at h2 lockkeeper cluster members
 join="as root \`usermod -aG lockkeeper nobody\`"

@@ -11,7 +11,6 @@ began=$(now_ms)
 check 'the demo' sh examples/demo.sh
 mv "$work/out" "$work/story"
 took=$(($(now_ms) - began))
-check "in less than 30 s: $took ms" test $took -lt 30000
 echo "measured: the demo took $took ms"
 check 'it does not speak of a sandbox that it was started in' \
     code 1 grep -q 'started in' "$work/story"

@@ -56,15 +56,27 @@ reading, token T' "$work/shared" page
 check 'set has both' prints 'left, token T
 right, token T' "$work/set"
 
-#   Four of them, of which one has to wait.
-four_at_work () {
-    for _ in 1 2 3 4; do
-        "$work/semaphore" pool &
-    done | sort
+#   Two units are held: of two more at once one has to wait.
+two_held () {
+    [ "$(on h1 list --object pool | grep -c '^held')" = 2 ]
 }
-check 'semaphore lets three in' prints 'at work, 1 of 3
-at work, 2 of 3
-at work, 3 of 3
+four_at_work () {
+    local holders=() workers=()
+    for _ in 1 2; do
+        start_on h1 run pool --bound 3 -- sleep 1000
+        holders+=($!)
+    done
+    await two_held
+    for _ in 1 2; do
+        "$work/semaphore" pool &
+        workers+=($!)
+    done
+    wait "${workers[@]}"
+    kill "${holders[@]}"
+    wait "${holders[@]}"
+    return 0
+}
+check 'semaphore lets three in' prints 'at work, 3 of 3
 at work, 3 of 3' four_at_work
 
 outlives () {

@@ -7,7 +7,7 @@
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
 in_sandbox "$0" --hosts 3 --set lock/dead-after=300 \
-    --set lock/leader-lease=700 --set lock/host-lease=3000
+    --set lock/leader-lease=700 --set lock/host-lease=6000
 
 pid_of () {
     cat "$LOCKKEEPER_SANDBOX/$1/$2.pid"
@@ -117,7 +117,7 @@ check 'h2 comes back' await ready h2
 
 kill -9 "$(pid_of h2 lockd)"
 check 'no lock service: status' says 1 'no lock service' on h2 status
-check 'no lock service: run gives up' says 124 "'lock'" \
+check 'no lock service: run gives up' await says 124 "'lock'" \
     on h2 run x --wait 0.5 -- true
 kill -9 "$(pid_of h3 lockd)"
 check 'no quorum: status says why' await says 1 'sees 1 of 3' \

@@ -26,12 +26,13 @@ holder=$!
 check 'one is held' await says 0 held on h1 list
 stop h3
 check 'two hosts: no more' await says 1 "$reason" on h1 status
+check 'on h2, too' await says 1 "$reason" on h2 status
 check 'a lock is refused' says 125 "$reason" on h1 run two -- true
 check 'so is one that would wait' says 125 "$reason" \
     on h2 run held --wait 5 -- true
 check 'one that is held stays' kill -0 $holder
 check 'it can be given back' kill $holder
-check 'nobody is ready' says 124 "$reason" on h2 wait-ready --timeout 0.1
+check 'nobody is ready' says 124 "$reason" on h2 wait-ready --timeout 3
 check 'the log says it' grep -q 'hosts: enough -> too few hosts-min=3 seen=2' \
     "$LOCKKEEPER_SANDBOX/h1/$(daemons lockd).log"
 check 'the third is back' "$lockkeeper" sandbox restart h3

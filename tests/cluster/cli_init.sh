@@ -132,7 +132,7 @@ check 'no such name' says 125 'its name does not resolve' \
     "${join[@]}" nobody.invalid
 check 'another server' await says 125 'does not answer' \
     "${join[@]}" "$net.8:22"
-check 'a silent one' says 125 'does not answer' "${join[@]}" "$net.8:80"
+check 'a silent one' await says 125 'does not answer' "${join[@]}" "$net.8:80"
 check 'itself alone' says 125 "'$net.2:7411' is the address of this host" \
     "${join[@]}" "$net.2"
 start h1
@@ -185,7 +185,7 @@ linked () {
 }
 check 'it is linked with the one it was not told' await linked h6 h1
 check 'and that with it' await linked h1 h6
-check 'all of them answer there' at h6 status
+check 'all of them answer there' await at h6 status
 sleep 4
 check 'it stays one' test -z "$(at h1 cluster members | grep '^h6' |
     grep -v proxy)"

@@ -7,7 +7,7 @@
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
 in_sandbox "$0" --hosts 3 --set lock/dead-after=300 \
-    --set lock/leader-lease=700 --set lock/host-lease=3000
+    --set lock/leader-lease=700 --set lock/host-lease=6000
 
 pid_of () {
     cat "$LOCKKEEPER_SANDBOX/$1/$2.pid"
@@ -200,7 +200,7 @@ check 'static: refused, an eval fails' test "$(on h2 lock rock --static \
 kill -9 "$(pid_of h1 lockd)"
 on h1 sandbox restart h1 lockd
 await on h1 status >/dev/null
-sleep 4
+sleep 7
 check 'static: held after its host came back' is_busy h2 rock
 check 'static: until it is unlocked' code 0 on h3 unlock rock "$key"
 check 'static: free' is_free h2 rock
@@ -228,10 +228,10 @@ check 'linger: handed on' hold h1 baton --key "$key"
 check 'linger: with its token' test "$token" = "$before"
 let_go
 check 'linger: given back by the second' is_free h2 baton
-check 'linger: TERM' hold h1 baton --linger 1
+check 'linger: TERM' hold h1 baton --linger 5
 let_go
 check 'linger: TERM: kept' is_busy h2 baton
-check 'linger: TERM: for a second' code 0 on h2 run baton --wait 90 -- true
+check 'linger: TERM: for a while' code 0 on h2 run baton --wait 90 -- true
 
 #   ------------------------------------------------------------ check, force
 

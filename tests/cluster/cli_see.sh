@@ -7,7 +7,7 @@
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
 in_sandbox "$0" --hosts 3 --set lock/dead-after=300 \
-    --set lock/leader-lease=700 --set lock/host-lease=15000
+    --set lock/leader-lease=700 --set lock/host-lease=20000
 
 #   Of a lock service that is hosted: its router's.
 pid_of () {
@@ -70,8 +70,10 @@ check 'held' await is_listed '^held ' shop
 start_on h3 run shop -- true
 waiter=$!
 check 'waited for' await is_listed '^waiting ' shop
-check 'status: leaders and roles' \
-    test "$(on h1 status | grep -cE '^h[123] +(first )?leader ')" = 3
+three_lead () {
+    [ "$(on h1 status | grep -cE '^h[123] +(first )?leader ')" = 3 ]
+}
+check 'status: leaders and roles' await three_lead
 check 'status: links with their age' \
     status_has h1 '^h2 .* live +[0-9.]+ s ready +[0-9.]+ +[0-9.]+$'
 check 'status: who waits' \
@@ -377,8 +379,9 @@ kill -9 $holder
 wait $holder
 check 'show: its process ended' await lately killed \
     "pid $holder: ended: its process ended, held"
-check 'held, not for long' hold_on h2 short --duration 0.5
-wait $holder
+start_on h2 run short --duration 0.5 -- sleep 1000 2>"$work/holder.err"
+holder=$!
+check 'held, not for long' code 122 wait $holder
 check 'show: its duration is over' lately short 'lost: its duration was over'
 check 'held, on a host that goes' hold_on h3 gone
 check 'held, for longer' hold_on h1 kept

@@ -9,7 +9,7 @@
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
 in_sandbox "$0" --hosts 4 --members 3 --set lock/dead-after=500 \
-    --set lock/leader-lease=1000 --set lock/host-lease=4000
+    --set lock/leader-lease=1000 --set lock/host-lease=10000
 
 pid_of () {
     cat "$LOCKKEEPER_SANDBOX/$1/$2.pid"

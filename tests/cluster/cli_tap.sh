@@ -98,7 +98,7 @@ await () {
     local until=$((SECONDS + hang_s)) nap_ms=20
     until "$@"; do
         [ "$SECONDS" -lt "$until" ] || {
-            hang_s=5
+            hang_s=30
             return 1
         }
         nap "$nap_ms"

@@ -300,10 +300,7 @@ field () {
 "$BUILD/lockkeeper-lockd" --endpoint "ipc://$work/none" --state "$proxy" \
     --run "$proxy" >"$work/lockd" 2>&1 &
 lockd=$!
-for ((i = 0; i < 100; i++)); do
-    [ ! -s "$proxy/lock.state" ] || break
-    sleep 0.05
-done
+await test -s "$proxy/lock.state"
 check 'init while lockd runs' says 125 'stop lockkeeper-lockd first' init_proxy
 kill "$lockd"
 wait "$lockd"

@@ -123,7 +123,7 @@ for kind in token key lost slip chain; do
     check "$kind: every host shows the alert" await all_told $turn "$wrong"
     echo "measured: $kind corrupted -> alert on every host:" \
         "$(($(now_ms) - began)) ms"
-    check "$kind: ... in its log, once" logged $turn "$wrong"
+    check "$kind: ... in its log, once" await logged $turn "$wrong"
     check "$kind: ... and is pushed to who has subscribed" wait "$listener"
     check "$kind: it is $wrong" grep -q "\"host\":\"$wrong\"" "$work/pushed"
     check "$kind: its copy is filled anew" await filled "$wrong"

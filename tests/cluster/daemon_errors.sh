@@ -367,10 +367,11 @@ kill $own
 wait $own
 
 #   More connections than it may have descriptors.
+rm -f "$work/own.log"
 prlimit --nofile=24 "$router" --host few --listen 'tcp://127.0.0.1:*' \
     --endpoint "ipc://$work/own" 2>"$work/own.log" &
 own=$!
-await grep -q 'down -> up' "$work/own.log"
+await grep -qs 'down -> up' "$work/own.log"
 /usr/bin/python3 -c '
 import socket, sys, time
 many = [socket.socket(socket.AF_UNIX) for i in range(40)]

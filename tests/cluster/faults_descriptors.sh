@@ -50,7 +50,7 @@ for left in 0 2; do
     check "$left: as many as before" descriptors h1 router all
     check "$left: who comes is served" await ready h1
 done
-check 'the log says why' log_has h1 router 'no descriptors left'
+check 'the log says why' await log_has h1 router 'no descriptors left'
 check 'and when it is over' log_has h1 router 'there are descriptors again'
 check 'a name is not blamed for it' without log_has h1 router resolve
 check 'all are ready, three leaders' hosts_get all_full

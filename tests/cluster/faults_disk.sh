@@ -9,6 +9,7 @@
 
 # shellcheck source=tests/cluster/hosts.sh
 . "$(dirname "$0")/hosts.sh"
+host_lease_ms=12000
 make_hosts 3
 
 for host in "${hosts[@]}"; do

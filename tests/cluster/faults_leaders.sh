@@ -12,7 +12,7 @@
 seed=${1:-$((RANDOM * 32768 + RANDOM))}
 rounds=${ROUNDS:-1}
 echo "# $0 $seed"
-dead_after_ms=400 leader_lease_ms=800 host_lease_ms=5000
+dead_after_ms=400 leader_lease_ms=800 host_lease_ms=9000
 make_hosts 5
 
 for host in "${hosts[@]}"; do

@@ -72,7 +72,7 @@ unguarded () {
         grant=$(LOCKKEEPER_ENDPOINT=ipc://$where/$host/router "$lockkeeper" \
             lock job --wait 20 --background --pid $BASHPID) || continue
         LOCKKEEPER_TOKEN=${grant#*token=} "$beats" write "$file" "$host" \
-            plain 8000 &
+            plain 30000 &
         wait $!
     done
 }

@@ -41,6 +41,10 @@ nobody_elected () {
     done | sort -u | awk 'END { exit NR != 2 }'
 }
 
+same_cluster () {
+    hosts_get all_ready && nobody_elected
+}
+
 #   How much its router counted.
 broken () {
     on "$1" status --json | sed -n 's/.*"broken": *"*\([0-9]*\).*/\1/p'
@@ -50,7 +54,7 @@ check 'garbage, half messages and lies at six sockets' throw
 echo "# $(tail -n 1 "$work/out")"
 check 'no daemon ended' same_daemons
 check 'all are ready' hosts_get all_ready
-check 'of the same cluster' nobody_elected
+check 'of the same cluster' await same_cluster
 check 'every application got its answers' stop_loads "${hosts[@]}"
 check 'the judge is content, nothing was lost' judge
 echo "# $(tail -n 1 "$work/out")"

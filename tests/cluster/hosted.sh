@@ -115,13 +115,14 @@ start_router
 check 'locks can be had' await ready
 check 'the router is the lock service' is_lock "$router"
 check 'a lock' says 0 mine "$lockkeeper" run a -- echo mine
-check 'lines of its log begin with its name' log_has router 'notice: lock: lead'
+check 'lines of its log begin with its name' await log_has router \
+    'notice: lock: lead'
 
 #   ------------------------------------------------------------ two of them
 
 start_lockd other
 check 'a process of that name is refused' code 1 wait "$lockd"
-check 'it says by whom' log_has lockd \
+check 'it says by whom' await log_has lockd \
     "the router refused service 'lock': name is taken by process $router"
 start_lockd .
 check 'so is one with the same state' code 1 wait "$lockd"
@@ -132,7 +133,7 @@ start_lockd .
 check 'a process waits for a router' await log_has lockd 'no router at'
 start_router
 check 'a process that was first stays' await is_lock "$lockd"
-check 'the router goes on without' log_has router \
+check 'the router goes on without' await log_has router \
     'hosted: not started, the router goes on without it'
 check 'locks can be had' await ready
 kill "$lockd"
@@ -197,10 +198,9 @@ kill -STOP "$router"
 sleep 4.5
 kill -CONT "$router"
 check 'its session is over, the next one cannot be written, it ends' await \
-    nobody_is_lock
+    log_has router 'hosted: up -> down plugin=lock code=1'
+check 'nobody is it' await nobody_is_lock
 prlimit --pid "$router" --fsize=unlimited:
-check 'the router says so' await log_has router \
-    'hosted: up -> down plugin=lock code=1'
 kill -HUP "$router"
 check 'it starts when the configuration is read' await is_lock "$router"
 check 'locks can be had' await ready

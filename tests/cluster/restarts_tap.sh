@@ -9,7 +9,7 @@
 # shellcheck source=tests/cluster/actor_tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/actor_tap.sh"
 in_sandbox "$0" --hosts 3 --set lock/dead-after=300 \
-    --set lock/leader-lease=700 --set lock/host-lease=3000
+    --set lock/leader-lease=700 --set lock/host-lease=6000
 
 #   end_by SIGNAL DAEMON...: those of h1.
 end_by () {

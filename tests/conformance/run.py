@@ -163,7 +163,7 @@ class Stage:
         def is_there():
             listed = lockkeeper("h1", "list", "--object", name)
             return listed is not None and word in listed
-        if within(5, is_there):
+        if within(60, is_there):
             return True
         print("# list:", lockkeeper("h1", "list"))
         return False
@@ -200,7 +200,7 @@ class Stage:
 
     def ready(self, *hosts):
         """Locks can be had there."""
-        return all(within(20, lambda host=host: lockkeeper(host, "status"))
+        return all(within(60, lambda host=host: lockkeeper(host, "status"))
                    for host in hosts)
 
     # --------------------------------------------------------- steps
