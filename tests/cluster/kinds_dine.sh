@@ -13,6 +13,7 @@
 # shellcheck source=tests/cluster/kinds_tap.sh
 . "$(dirname "$0")/kinds_tap.sh"
 seconds=${1:-2}
+[ "$seconds" -gt 10 ] || host_lease_ms=60000
 make_hosts 4
 read -r victim _ < <(leaders_of h1)
 echo "# the leaders are $(leaders_of h1); nobody dines on $victim"

@@ -37,7 +37,7 @@ expect ok r3 release a
 
 #   A writer that gives up lets in who came behind it.
 expect 'locked 1' r1 get a doc shared
-check 'w waits' queued 1 w a doc wait=4000
+check 'w waits' queued 1 w a doc wait=10000
 expect ok r3 ask a doc shared wait=-1
 expect 'failed timedout' w wait a
 expect granted r3 wait a
@@ -66,7 +66,7 @@ expect ok w2 release a
 
 expect 'locked 1' r1 get a doc shared
 expect full w get a doc soft quiet=100
-check 'w waits' queued 1 w a doc soft quiet=4000 wait=-1
+check 'w waits' queued 1 w a doc soft quiet=8000 wait=-1
 expect ok r1 release a
 expect nothing w wait a 300
 expect 'locked 1' r2 get a doc shared
@@ -96,9 +96,9 @@ expect ok r2 ask a doc shared wait=-1
 expect ok r1 change a shared 0
 expect granted r2 wait a
 #   Of two upgraders one is refused at once, while the other waits on.
-echo 'change a exclusive 5000' >&"${client_in[r1]}"
+echo 'change a exclusive 60000' >&"${client_in[r1]}"
 check 'r1 waits for that' await is_listed upgrade doc
-expect deadlock r2 change a exclusive 5000
+expect deadlock r2 change a exclusive 60000
 expect ok r2 release a
 read -rt 90 line <&"${client_out[r1]}"
 check 'r1 is exclusive when the other is gone' test "$line" = ok

@@ -96,14 +96,14 @@ expect ok f release s6
 #   acquire_all (locks, total_wait): all or nothing.
 expect 'locked 1' a get fork fork2
 expect timedout c all forks fork1 fork2 fork3 -- wait=500
-expect 'locked 0' e all forks fork3 fork1
+expect 'locked 0' e all forks fork3 fork1 -- wait=60000
 expect full c all forks fork1 fork2 fork3
 expect ok a release fork
 expect timedout c all forks fork1 fork2 fork3 -- wait=500
 expect 'locked 1' a get fork fork2
 expect ok a release fork
 expect ok e release forks
-expect 'locked 0' c all forks fork1 fork2 fork3 -- wait=500
+expect 'locked 0' c all forks fork1 fork2 fork3 -- wait=60000
 expect full a get fork fork2
 expect ok c release forks
 expect 'locked 0' a all forks fork2 fork1
@@ -139,7 +139,7 @@ expect 'locked 1' a get keep keep wait=60000
 expect ok a release keep
 
 #   "Locks can also have a time-limit."
-expect 'locked 1' a get short short duration=400
+expect 'locked 1' a get short short duration=2000
 expect ok c ask short short wait=-1
 expect 'lost timedout' a wait short
 expect nothing c wait short 300

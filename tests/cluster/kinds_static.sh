@@ -12,7 +12,7 @@
 . "$(dirname "$0")/hosts.sh"
 # shellcheck source=tests/cluster/kinds_tap.sh
 . "$(dirname "$0")/kinds_tap.sh"
-host_lease_ms=3200 grace_ms=1000
+host_lease_ms=3200 grace_ms=6000
 make_hosts 4
 clients h1 a b
 client c h2

@@ -47,7 +47,7 @@ hold
 end_by -9 router
 restart router
 play 'the router began anew: nothing is lost, nobody is told' <<'END'
-a hears 4000 -> none
+a hears 7000 -> none
 a held ex -> yes
 a held sh -> yes
 a held se -> yes
@@ -73,7 +73,7 @@ b hears 0 -> none
 a ask new house -> ok
 a hears -> granted new ok
 a give new -> ok
-a hears 4000 -> none
+a hears 7000 -> none
 a held set -> yes
 b hears 0 -> none
 END

@@ -29,7 +29,7 @@ END
 goes_on () {
     check 'safe again' four safe ok
     play 'longer than the lease: all is held' <<'END'
-a hears 4000 -> none
+a hears 7000 -> none
 a held ex -> yes
 a held sh -> yes
 a held se -> yes

@@ -28,7 +28,7 @@ serves () {
     local host
     for host in $(seq -f h%.0f "$1"); do
         code 0 on "$host" run --wait 90 one -- true || return 1
-        code 0 on "$host" status || return 1
+        await code 0 on "$host" status || return 1
     done
     await same_leaders "$1" "$2" && says 0 'nobody holds' on h1 list || return 1
     [ "$1" -lt 7 ] || low_screen

@@ -75,7 +75,7 @@ on_this_host (void)
     say_for (a, "never@.", 4, 1);
     EXPECT (is_report (4, "timedout"), "what waited in vain comes back");
     const int64_t ms = (lk_fixture_now_us () - began_us) / 1000;
-    EXPECT (ms >= 990 && ms < 1500, "after its second: %d ms", (int) ms);
+    EXPECT (ms >= 990 && ms < 20000, "after its second: %d ms", (int) ms);
 }
 
 /*  The bound is 3. */

@@ -393,7 +393,7 @@ lk_client_enter (const char *endpoint, const char *name,
               "\"application\":false,\"subscribe\":[%s]}",
               name, (int) getpid (), list);
     lk_client_say (self, from, "router@.", "REGISTER", 1, body);
-    const lk_message *ready = lk_client_await (self, "READY", 5000);
+    const lk_message *ready = lk_client_await (self, "READY", 60000);
     EXPECT (ready != NULL, "'%s' is taken by its router", name);
     if (ready != NULL) {
         snprintf (self->address, sizeof self->address, "%s@%s", name,

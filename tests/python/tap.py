@@ -12,7 +12,7 @@ import os
 import sys
 import unittest
 
-SECONDS = 280  # then it hangs, and says where
+SECONDS = 170  # then one hangs, and says where
 
 
 class Tap(unittest.TestResult):
@@ -21,6 +21,10 @@ class Tap(unittest.TestResult):
     def __init__(self):
         super().__init__()
         self.count = 0
+
+    def startTest(self, test):
+        super().startTest(test)
+        faulthandler.dump_traceback_later(SECONDS, exit=True)
 
     def say(self, word, test, more=""):
         self.count += 1
@@ -63,7 +67,6 @@ def main():
     hosts = getattr(module, "HOSTS", 0)
     if hosts and "LOCKKEEPER_SANDBOX" not in os.environ:
         enter_sandbox(hosts)
-    faulthandler.dump_traceback_later(SECONDS, exit=True)
     result = Tap()
     unittest.defaultTestLoader.loadTestsFromName(sys.argv[1]).run(result)
     print(f"1..{result.count}")

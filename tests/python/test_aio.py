@@ -29,7 +29,7 @@ class Aio(unittest.IsolatedAsyncioTestCase):
             await asyncio.sleep(0.02)
 
     async def waiting(self, count):
-        for _ in range(500):
+        for _ in range(3000):
             tickets = await self.session.list()
             if sum(ticket.name == self.name and ticket.state == "waiting"
                    for ticket in tickets) == count:
@@ -167,7 +167,7 @@ class Aio(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(told, [(lock, "forced")])
         self.assertEqual(events, [("lost", lock, "forced")])
         await self.session.close()
-        await asyncio.wait_for(listener, 5)
+        await asyncio.wait_for(listener, 60)
 
     async def test_blocked_loop(self):
         """held is honest although the loop does not run"""

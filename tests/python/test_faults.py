@@ -48,7 +48,7 @@ class Faults(Case):
         self.assertFalse(lock.held)
         now = time.clock_gettime(time.CLOCK_BOOTTIME) * 1000
         self.assertGreaterEqual(now, until)
-        self.assertLess(now, until + 5000)
+        self.assertLess(now, until + 30000)
         self.assertTrue(within(60, lambda: self.told[-1:] == ["isolated"]))
         self.assertIn(True, self.told)  # jeopardy came first
         with self.assertRaises(LockLost) as caught:

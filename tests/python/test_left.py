@@ -48,7 +48,7 @@ class Dropped(Case):
             reference = weakref.ref(session)
             del lock, session
             gc.collect()
-            self.assertIsNone(reference())
+            self.assertTrue(within(60, lambda: reference() is None))
         self.assertTrue(within(60, lambda: no_more_than(before)))
         for number in range(MANY):
             self.session.lock(f"{self.name}{number}").acquire(60)

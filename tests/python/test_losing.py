@@ -84,7 +84,7 @@ class Losing(Case):
 
     def test_timedout(self):
         """timedout"""
-        asyncio.run(self.lose(lambda lock: None, "timedout", duration=0.5))
+        asyncio.run(self.lose(lambda lock: None, "timedout", duration=2))
 
     def test_shutdown(self):
         """shutdown: the lock service stops for good"""

@@ -52,7 +52,7 @@ class Locks(Case):
             began = time.monotonic()
             with self.assertRaises(TimeoutError):
                 other.acquire()
-            self.assertLess(time.monotonic() - began, 5)
+            self.assertLess(time.monotonic() - began, 30)
             self.assertFalse(other.held)
             with self.assertRaises(Busy):
                 other.acquire(0)
@@ -531,9 +531,9 @@ class Losing(Case):
 
     def test_duration(self):
         """a lock is lost when its duration is over, and given back"""
-        lock = self.session.lock(self.name, duration=0.3)
+        lock = self.session.lock(self.name, duration=2)
         lock.acquire()
-        self.assertLessEqual(lock.left, 0.3)
+        self.assertLessEqual(lock.left, 2)
         self.assertTrue(within(60, lambda: not lock.held))
         other = self.open("h2").lock(self.name)
         self.assertFalse(other.try_acquire())
@@ -663,7 +663,7 @@ class Sessions(Case):
         other.close()
         other.close()
         self.assertFalse(lock.held)
-        self.assertTrue(wait.try_acquire())
+        wait.acquire(60)
         for use in (lock.acquire, lock.release, other.list):
             with self.assertRaises(Misuse):
                 use()

@@ -6,6 +6,7 @@
 
 import asyncio
 import threading
+import time
 
 from lockkeeper import LockLost, aio
 from lockkeeper._entry import Life
@@ -149,9 +150,11 @@ class Taken(Case):
 
     def test_kept(self):
         """... or its time to stop is over: nobody else has it before"""
+        began = time.monotonic()
         self.take(False)
-        self.assertEqual([ticket.state for ticket
-                          in self.session.list(self.name)], ["held"])
+        states = [ticket.state for ticket in self.session.list(self.name)]
+        if time.monotonic() - began < 1.5:  # else its time may be over
+            self.assertEqual(states, ["held"])
         self.open("h3").lock(self.name).acquire(60)
         self.give_back("forced")
 
