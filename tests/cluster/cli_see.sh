@@ -70,9 +70,6 @@ check 'held' await is_listed '^held ' shop
 start_on h3 run shop -- true
 waiter=$!
 check 'waited for' await is_listed '^waiting ' shop
-three_lead () {
-    [ "$(on h1 status | grep -cE '^h[123] +(first )?leader ')" = 3 ]
-}
 check 'status: leaders and roles' await three_lead
 check 'status: links with their age' \
     status_has h1 '^h2 .* live +[0-9.]+ s ready +[0-9.]+ +[0-9.]+$'

@@ -45,9 +45,6 @@ check 'lock --static: a warning' grep -q \
 check 'it has its key, for an eval' grep -qE '^key=[0-9a-f]{16} token=[0-9]+$' \
     "$work/key"
 check 'no warning for others' test -z "$(on h1 run x -- true 2>&1)"
-three_lead () {
-    [ "$(on h1 status | grep -cE '^h[123] +(first )?leader ')" = 3 ]
-}
 check 'three lead' await three_lead
 check 'one leader is left' restarted h1 h2
 check 'locks can be had' await is_ready h1

@@ -130,6 +130,11 @@ on () {
         "$lockkeeper" "$@"
 }
 
+#   One that comes late becomes a leader some time after locks can be had.
+three_lead () {
+    [ "$(on h1 status | grep -cE '^h[123] +(first )?leader ')" = 3 ]
+}
+
 #   start_on HOST VERB...: the same in the background; $! is its number.
 start_on () {
     local endpoint=ipc://$LOCKKEEPER_SANDBOX/$1/router
