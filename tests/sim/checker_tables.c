@@ -461,18 +461,21 @@ is_spoilt (const sim_checker *self, uint8_t host, lk_term term)
            && sim_term_compare (term, self->spoilt_term) == 0;
 }
 
-/*  Whether the node serves the latest decree, and is past its reclaim. */
+/*  Whether the node serves the latest decree, and is past its reclaim; or did
+ *  so when it was looked into before: it may be sealed in the very step that
+ *  brought it an operation, and keeps what it has. */
 static bool
 is_valid (const sim_checker *self, uint8_t host, const lk_node *node)
 {
     const lk_table *table = node ? &node->table : NULL;
+    const bool served = self->service[host].seen_in == self->latest + 1;
 
     return table && table->reclaim == 0
            && !is_spoilt (self, host, table->decree.term)
            && sim_term_compare (table->decree.term,
                                 sim_checker_latest (self)->term)
                   == 0
-           && lk_node_serves (node);
+           && (served || lk_node_serves (node));
 }
 
 /*  Not as its pings say: where all other hosts are gone and forgotten it sends

@@ -160,37 +160,56 @@ ends_resuming (const sim_client *self, const lk_message *message)
            && strcmp (error, lk_err_word (LK_TIMEDOUT)) == 0;
 }
 
+/*  True: its lock goes on. */
+static bool
+read_answer (sim_world *world, uint8_t host, const lk_message *message)
+{
+    sim_client *self = &world->clients.item[host];
+    const bool resumes = note_grant (self, message);
+    const uint32_t turn = self->lock ? self->lock->turn : 0;
+
+    if (ends_resuming (self, message)) {
+        sim_checker_resumed_late (&world->checker, sim_client_who (host, self));
+    }
+    (void) lk_book_message (self->book, message, sim_host_clock (world, host));
+    if (self->lock && self->lock->turn != turn) {
+        sim_checker_changes (&world->checker, sim_client_who (host, self),
+                             self->lock->change.type, self->lock->turn);
+    }
+    return resumes && !self->lock->resuming;
+}
+
+/*  Its lock service has ended, or has come (back): as the router tells of it,
+ *  behind what the service said before. */
+static void
+read_status (sim_client *self, const lk_message *message, int64_t now_ms)
+{
+    if (strcmp (lk_message_text (message, "status"), "up") == 0) {
+        lk_book_repeat (self->book, now_ms);
+    } else {
+        lk_book_orphan (self->book, now_ms);
+    }
+}
+
+/*  That it goes on may be taken back by what it reads next. */
 static void
 read_all (sim_world *world, uint8_t host)
 {
     sim_client *self = &world->clients.item[host];
-    int64_t now_ms = sim_host_clock (world, host);
+    const int64_t now_ms = sim_host_clock (world, host);
+    bool resumed = false;
     lk_message *message;
 
-    if (self->orphaned) {
-        self->orphaned = false;
-        lk_book_orphan (self->book, now_ms);
-    }
-    if (self->repeat) {
-        self->repeat = false;
-        lk_book_repeat (self->book, now_ms);
-    }
     while ((message = lk_message_queue_take (&self->letters))) {
-        bool resumes = note_grant (self, message);
-        uint32_t turn = self->lock ? self->lock->turn : 0;
-        if (ends_resuming (self, message)) {
-            sim_checker_resumed_late (&world->checker,
-                                      sim_client_who (host, self));
-        }
-        (void) lk_book_message (self->book, message, now_ms);
-        if (self->lock && self->lock->turn != turn) {
-            sim_checker_changes (&world->checker, sim_client_who (host, self),
-                                 self->lock->change.type, self->lock->turn);
-        }
-        if (resumes && !self->lock->resuming) {
-            sim_client_resumed (world, host);
+        if (lk_message_is (message, "STATUS")) {
+            read_status (self, message, now_ms);
+        } else {
+            resumed |= read_answer (world, host, message);
         }
         lk_message_destroy (&message);
+    }
+    if (resumed) {
+        sim_client_resumed (world, host);
     }
     lk_book_tick (self->book, now_ms);
 }
@@ -323,15 +342,24 @@ sim_client_deliver (sim_world *world, uint8_t host, lk_message *message)
     wake_at (world, host, world->now);
 }
 
+static void
+tell_status (sim_world *world, uint8_t host, const char *status)
+{
+    sim_client *self = &world->clients.item[host];
+    lk_message *message;
+
+    if (self->number) {
+        message = lk_message_new (self->address, "STATUS");
+        lk_message_set_text (message, "status", status);
+        lk_message_queue_add (&self->letters, message);
+        wake_at (world, host, world->now);
+    }
+}
+
 void
 sim_client_service_up (sim_world *world, uint8_t host)
 {
-    sim_client *self = &world->clients.item[host];
-
-    if (self->number) {
-        self->repeat = true;
-        wake_at (world, host, world->now);
-    }
+    tell_status (world, host, "up");
 }
 
 void
@@ -339,10 +367,7 @@ sim_client_service_gone (sim_world *world, uint8_t host, bool reboot)
 {
     sim_client *self = &world->clients.item[host];
 
-    if (self->number) {
-        self->orphaned = true;
-        wake_at (world, host, world->now);
-    }
+    tell_status (world, host, "down");
     if (self->number && reboot) {
         end_life (self);
         new_life (world, host);

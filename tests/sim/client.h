@@ -38,8 +38,6 @@ typedef struct {
     bool by_key;
     bool made_up;  /* ... and nobody ever had that key */
     bool held;     /* GRANTED, and not lost */
-    bool repeat;   /* a service came (back) */
-    bool orphaned; /* the one before has ended */
     bool errand;   /* one is under way */
     bool has_read; /* the register, and will write `value` + 1 */
     uint64_t value;

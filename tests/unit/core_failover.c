@@ -60,12 +60,18 @@ agree (lk_host from)
 }
 
 static void
-ask_date (lk_host from)
+ask_date_as_of (lk_host from, lk_term promised)
 {
     lk_lock_message message = message_of (LK_MSG_DATE, (lk_term) {0, 0});
     message.as.date = (lk_msg_date) {
-        .in_ms = 10, .reason = LK_WHY_LOST, .promised = former.term};
+        .in_ms = 10, .reason = LK_WHY_LOST, .promised = promised};
     give (from, &message);
+}
+
+static void
+ask_date (lk_host from)
+{
+    ask_date_as_of (from, former.term);
 }
 
 static lk_lock_message
@@ -231,6 +237,20 @@ START_TEST (but_not_if_it_is_the_one_that_ended)
     end (1);
     ck_assert (!says (LK_MSG_AGREED));
     ck_assert (says (LK_MSG_DATE));
+}
+END_TEST
+
+/*  The leaders that it misses were followed by others already. */
+START_TEST (who_missed_a_decree_is_told_that_one)
+{
+    const uint64_t before = former.term.number - 1;
+    be_well ();
+    end (1);
+    ask_date_as_of (4, term_of (before, 4));
+    ck_assert_ptr_nonnull (sent (LK_MSG_SITTING, 4));
+    ck_assert (!says (LK_MSG_AGREED));
+    ask_date (4);
+    ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 4));
 }
 END_TEST
 
@@ -496,6 +516,7 @@ main (void)
     tcase_add_test (one, who_did_not_agree_is_asked_again_soon);
     tcase_add_loop_test (one, who_was_refused_is_agreed_with, 0, 2);
     tcase_add_test (one, but_not_if_it_is_the_one_that_ended);
+    tcase_add_test (one, who_missed_a_decree_is_told_that_one);
     tcase_add_test (one, of_two_that_ask_the_first_by_address_goes_on);
     tcase_add_test (one, who_has_ended_leads_nothing);
     tcase_add_loop_test (one, an_election_that_cannot_end_well_begins_anew, 2,

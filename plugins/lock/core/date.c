@@ -99,14 +99,16 @@ lk_date_all_agreed (const lk_node *node)
 
 /*  Whether to agree with somebody's election: not while another proposer
  *  whom we promised may be at it, nor while there are living leaders, unless
- *  the reason is a good one or the asker cannot take part otherwise. */
+ *  the reason is a good one or the asker cannot take part otherwise; nor if the
+ *  asker misses the leaders of a decree that has a successor. */
 static bool
 agrees (lk_node *node, const lk_msg_date *date)
 {
     lk_term active = node->facts.active.term;
-    return date->reason != LK_WHY_LOST || !lk_sees_leaders (node)
-           || (!lk_term_equal (date->promised, active)
-               && date->promised.number >= active.number);
+    return date->reason != LK_WHY_LOST
+           || (date->promised.number >= active.number
+               && (!lk_sees_leaders (node)
+                   || !lk_term_equal (date->promised, active)));
 }
 
 /*  Two that ask at a time would split the votes. */
