@@ -92,6 +92,7 @@ static void
 go_on (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
 {
     asked->resumes = false;
+    asked->since_ms = node->now_ms;
     asked->ticket.token = reply->token;
     asked->ticket.mode.type = reply->type;
     asked->ticket.ordinal = reply->ordinal;

@@ -57,7 +57,9 @@ lk_home_refuse (lk_node *node, const lk_ticket *ticket, lk_err error)
 }
 
 /*  A duration counts from when it was first known here that the grant was
- *  acknowledged, of a copy from now on. */
+ *  acknowledged, or from H/4 behind the grant if that came first: so a home of
+ *  a later term, which has its age alone, ends it no sooner than this one
+ *  tells. */
 int64_t
 lk_home_granted (const lk_node *node, lk_entry *entry)
 {
@@ -66,7 +68,9 @@ lk_home_granted (const lk_node *node, lk_entry *entry)
     }
     lk_memo *memo = lk_entry_memo (&node->table, entry);
     if (memo->granted_ms == 0) {
-        memo->granted_ms = node->now_ms;
+        const int64_t latest_ms = entry->since_ms + lk_stopping_ms (node);
+        memo->granted_ms =
+            latest_ms < node->now_ms ? latest_ms : node->now_ms;
     }
     return memo->granted_ms;
 }
