@@ -126,7 +126,8 @@ sim_checker_drop (sim_checker *self, sim_claim *claim)
     if (!claim->held || claim->asked_turn != claim->turn) {
         object->wanted_at = end;
     }
-    if (claim->held && claim->told_type == LK_SHARED) {
+    if (claim->held && claim->told_type == LK_SHARED
+        && !sim_claim_ousted (self, claim)) {
         end = shared_until (self, claim);
         object->shared_at = end > object->shared_at ? end : object->shared_at;
     }

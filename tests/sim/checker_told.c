@@ -15,13 +15,13 @@
 
 /*  -------------------------------------------------------- LOCKED */
 
-/*  Whether that is its token: a change of type that was under way when its
- *  application ended may have been granted. */
+/*  Whether that is its token: a change of type may have been granted though its
+ *  application ended before it heard of that, or was told that it failed. */
 static bool
 fits_token (const sim_claim *former, uint64_t token)
 {
     return token == former->token
-           || (former->asked_turn != former->turn && token > former->token);
+           || (former->asked_turn > 0 && token > former->token);
 }
 
 /*  The lock that lingered, and is this one's now; NULL. */
