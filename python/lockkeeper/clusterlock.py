@@ -101,6 +101,12 @@ def get_who() -> str:
     return f"{socket.getfqdn()}:{os.getpid()}:{threading.get_ident()}"
 
 
+def _if_any(seconds: Optional[float]) -> Optional[float]:
+    """None for no time and less; what is no time is refused later."""
+    is_none = isinstance(seconds, (int, float)) and seconds <= 0
+    return None if is_none else seconds
+
+
 class Semaphore:
     """Semaphore(what, context="-", max_bound=1, value=-1, duration=-1,
     sleep_interval=0.1, cleanup_every=10): at most ``max_bound`` holders of
@@ -139,12 +145,11 @@ class Semaphore:
         return f"<{type(self).__name__} {self._tag!r}>"
 
     def _new_unit(self) -> _locks.Semaphore:
-        lasts = self._duration > 0
+        duration = _if_any(self._duration)
         return _locks.Semaphore(
             self._what, self._max_bound, bound=self._value,
-            context=self._context, lenient=lasts,
-            duration=self._duration if lasts else None,
-            session=self._session)
+            context=self._context, lenient=duration is not None,
+            duration=duration, session=self._session)
 
     def acquire(self, max_wait: Optional[float] = 0) -> None:
         """Waits for the lock, ``max_wait`` seconds at most; 0: for ever."""
@@ -160,7 +165,7 @@ class Semaphore:
         try:
             unit = self._new_unit()
             had.append((self, unit))
-            unit.acquire(max_wait if max_wait and max_wait > 0 else None)
+            unit.acquire(_if_any(max_wait))
         except (NotGranted, Disconnected, Refused) as error:
             raise ClusterLockError(f"{self._tag}: {error.text}") from error
         with self._mutex:

@@ -87,13 +87,19 @@ advise (const struct stat *socket, char *text, size_t size)
     }
 }
 
+bool
+lk_cli_is_forbidden (int number)
+{
+    return number == EACCES || number == EPERM;
+}
+
 void
 lk_cli_access_advice (const char *list, char *text, size_t size)
 {
     char endpoint[PATH_MAX];
     struct stat socket;
     int number = 0;
-    while (number != EACCES && number != EPERM
+    while (!lk_cli_is_forbidden (number)
            && lk_endpoint_next (&list, endpoint, sizeof endpoint)) {
         number = lk_endpoint_probe (endpoint);
     }

@@ -7,7 +7,11 @@
 #ifndef LK_ACCESS_H
 #define LK_ACCESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/*  Whether that errno says that one may not. */
+bool lk_cli_is_forbidden (int number);
 
 /*  With the names of user and group, for the first endpoint of the list that
  *  is forbidden. */

@@ -377,6 +377,18 @@ say_no_option (const lk_verb *verb, const struct option *options,
         guess.best != NULL ? guess.best : "", guess.best != NULL ? "'?" : "");
 }
 
+/*  Behind its first name all options may be those of a command that lacks the
+ *  "--" ahead of it: to print help is no success then. */
+static bool
+is_of_command (const lk_options *self, const lk_verb *verb, unsigned takes)
+{
+    if ((takes & LK_OPT_COMMAND) == 0 || self->names == 0) {
+        return false;
+    }
+    lk_cli_misused (verb, LK_NO_SPLIT);
+    return true;
+}
+
 /*  Moves what was read from there on ahead of the names in front of it, so that
  *  these are next to each other. */
 static void
@@ -415,7 +427,9 @@ lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
             return false;
         }
         if (option == '?') {
-            say_no_option (verb, options, argv[optind - 1]);
+            if (self->names < 2 || !is_of_command (self, verb, takes)) {
+                say_no_option (verb, options, argv[optind - 1]);
+            }
             return false;
         }
         const known_option *it = option == 'h' ? &known[KNOWN_COUNT - 1]
@@ -426,8 +440,10 @@ lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
             return false;
         }
         if (self->help) {
-            lk_cli_print_help (verb);
-            *code = LK_EXIT_OK;
+            if (!is_of_command (self, verb, takes)) {
+                lk_cli_print_help (verb);
+                *code = LK_EXIT_OK;
+            }
             return false;
         }
         pass_names (argv, from, self->names);

@@ -384,7 +384,7 @@ static const char *
 find_problem (const lk_options *options)
 {
     if (!options->is_split && options->names > 1) {
-        return "'run' needs '--' ahead of the command";
+        return LK_NO_SPLIT;
     }
     if (options->names < 1 || options->count == options->names) {
         return "'run' needs the name of a lock and a command";
@@ -402,7 +402,8 @@ run_run (int argc, char **argv)
     int code;
     if (!lk_options_read (&options, &lk_verb_run,
                           LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_WAIT
-                              | LK_OPT_KIND | LK_OPT_CONTEXT | LK_OPT_JEOPARDY,
+                              | LK_OPT_KIND | LK_OPT_CONTEXT | LK_OPT_JEOPARDY
+                              | LK_OPT_COMMAND,
                           argc, argv, &code)) {
         return code;
     }

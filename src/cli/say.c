@@ -42,22 +42,16 @@ advice (int problem)
     }
 }
 
-static bool
-is_forbidden (int problem)
-{
-    return problem == EACCES || problem == EPERM;
-}
-
 /*  The same for all verbs. */
 static void
 say_no_router (const char *endpoint, const char *text, int number)
 {
     char access[ACCESS_SIZE];
-    if (is_forbidden (number)) {
+    if (lk_cli_is_forbidden (number)) {
         lk_cli_access_advice (endpoint, access, sizeof access);
     }
     lk_cli_fail (0, "%s; %s", text,
-                 is_forbidden (number) ? access : advice (number));
+                 lk_cli_is_forbidden (number) ? access : advice (number));
 }
 
 /*  How long to seek it. Who sits at a terminal and waits for one that is not
@@ -68,7 +62,7 @@ begin_seek (const char *endpoint, bool *told)
     lk_problem problem;
     *told = false;
     lk_endpoint_why_not (endpoint, &problem);
-    if (is_forbidden (problem.number)) {
+    if (lk_cli_is_forbidden (problem.number)) {
         return SOON_MS;
     }
     if ((problem.number == ENOENT || problem.number == ECONNREFUSED)

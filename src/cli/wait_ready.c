@@ -7,6 +7,7 @@
  *  is not there yet is waited for like anything else.
  */
 
+#include "cli/access.h"
 #include "cli/ask.h"
 #include "cli/cli.h"
 #include "net/clock.h"
@@ -98,6 +99,13 @@ seek_router (waiter *self)
         snprintf (self->host, sizeof self->host, "%s",
                   lk_asker_host (self->asker));
         return;
+    }
+    size_t used = strlen (problem.text);
+    if (lk_cli_is_forbidden (problem.number)) {
+        used += (size_t) snprintf (problem.text + used,
+                                   sizeof problem.text - used, "; ");
+        lk_cli_access_advice (self->options->endpoint, problem.text + used,
+                              sizeof problem.text - used);
     }
     wait_for (self, problem.text);
 }

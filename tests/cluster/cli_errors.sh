@@ -148,12 +148,14 @@ says_it 125 "this host knows no user '...'" list --user nosuchuser
 nobody 125 "no access to the router at '...': permission denied" \
     "$work/bin/lockkeeper" list --endpoint "ipc://$LOCKKEEPER_SANDBOX/h1/router"
 #   barred TEXT GROUP MODE IDS...: who has these gets that advice.
+barred_verb=(125 list)
 barred () {
     local text=$1
     chgrp "$2" "$LOCKKEEPER_SANDBOX/h1/router" &&
         chmod "$3" "$LOCKKEEPER_SANDBOX/h1/router" || return 1
     shift 3
-    says 125 "$text" setpriv "$@" --clear-groups "$work/bin/lockkeeper" list \
+    says "${barred_verb[0]}" "$text" setpriv "$@" --clear-groups \
+        "$work/bin/lockkeeper" "${barred_verb[@]:1}" \
         --endpoint "ipc://$LOCKKEEPER_SANDBOX/h1/router"
 }
 if [ "$(id -u)" = 0 ]; then
@@ -171,6 +173,11 @@ its group '$group': as root \`usermod -aG $group $user\`, then log in" \
     check 'barred: a group that may not' barred \
         "user '$user' needs a group that may: set router/group" \
         33 600 --reuid 65534 --regid 33
+    barred_verb=(124 wait-ready --timeout 0.2)
+    check 'barred: who waits is told so, too' barred \
+        "user '$user' needs a group that may: set router/group" \
+        33 600 --reuid 65534 --regid 33
+    barred_verb=(125 list)
     check 'barred: a user without a name' barred \
         "user '77777' is not in its group '$group'" \
         33 660 --reuid 77777 --regid 77777

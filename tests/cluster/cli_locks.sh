@@ -262,11 +262,11 @@ echo "measured: run --duration 0.5, TERM is ignored:" \
     "$(($(now_ms) - began)) ms"
 check 'what it had can be had' code 0 on h2 run short --wait 90 -- true
 
-start_on h1 run signal -- sh -c "trap 'exit 5' HUP; touch $work/up
+start_on h1 run signal -- sh -c "trap 'exit 5' TERM; touch $work/up
     while :; do sleep 0.05; done"
 holder=$!
 await test -e "$work/up"
-kill -HUP $holder
+kill -TERM $holder
 check 'a signal goes to the command' code 5 wait $holder
 
 start_on h1 run crash -- sh -c "echo \$\$ >$work/crash; exec sleep 1000"

@@ -59,6 +59,9 @@ misused 'several names need --all' run x y -- true
 misused "'run' needs '--' ahead of the command" run --all x y true
 misused "'run' needs '--' ahead of the command" run x true
 misused "'run' needs '--' ahead of the command" run x --wait 1 ls /
+misused "'run' needs '--' ahead of the command" run x psql -h db1
+misused "'run' needs '--' ahead of the command" run psql -h db1
+misused "'run' needs '--' ahead of the command" run x rsync -a /a /b
 misused 'needs the name of a lock and a command' run --all x y --
 for option in '--lenient --duration 1' '--quiet 1'; do
     # shellcheck disable=SC2086

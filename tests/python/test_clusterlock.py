@@ -110,6 +110,13 @@ class Readme(Case):
             thread.join()
         self.assertEqual(most, [3])
 
+    def test_wrong_types(self):
+        """what is no time is refused for that"""
+        for lock, wait in ((self.other("device", "types"), "x"),
+                           (Lock("device", "types", "x"), 1)):
+            with self.assertRaisesRegex(Exception, "number of seconds"):
+                lock.acquire(wait)
+
     def test_contexts(self):
         """different functions on the same device do not conflict"""
         with Lock("device", "get-config-2"), \
