@@ -153,8 +153,7 @@ hold (holder *self)
         lk_saw saw =
             lk_watch_next (&self->watch, hinted ? LK_FOREVER : LK_HINT_MS);
         if (saw == LK_SAW_NOTHING) {
-            hinted = true;
-            lk_cli_hint_nested (self->options);
+            hinted = lk_cli_hint_nested (self->options);
         }
         if (saw == LK_SAW_OTHER) {
             return leave (self, LK_EXIT_OK);

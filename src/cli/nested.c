@@ -38,7 +38,7 @@ holder_above (const lk_message *answer)
     return found;
 }
 
-static void
+static bool
 look_at (lk_asker *asker, const lk_options *options, const char *name)
 {
     lk_message *question = lk_message_new ("lock@.", "LOCKLIST");
@@ -55,15 +55,19 @@ look_at (lk_asker *asker, const lk_options *options, const char *name)
                      "--wait S gives up",
                      lk_shown_name (name).text, pid);
     }
+    const bool answered = answer != NULL;
     lk_message_destroy (&answer);
+    return answered;
 }
 
-void
+bool
 lk_cli_hint_nested (const lk_options *options)
 {
     lk_asker *asker = lk_asker_new (options->endpoint, ANSWER_MS, NULL);
-    for (int i = 0; asker != NULL && i < options->names; i++) {
-        look_at (asker, options, options->argument[i]);
+    bool answered = asker != NULL;
+    for (int i = 0; answered && i < options->names; i++) {
+        answered = look_at (asker, options, options->argument[i]);
     }
     lk_asker_destroy (&asker);
+    return answered;
 }

@@ -12,7 +12,8 @@
 #define LK_HINT_MS 1000 /* for how long a request waits before the hint */
 
 /*  Says so on stderr if one of the locks asked for is held by a process that
- *  we descend from, as far as the lock service of this host tells that. */
-void lk_cli_hint_nested (const lk_options *options);
+ *  we descend from. False: the lock service of this host did not answer; then
+ *  it may be asked again. */
+bool lk_cli_hint_nested (const lk_options *options);
 
 #endif

@@ -57,8 +57,7 @@ obtain (runner *self)
             return LK_EXIT_SIGNAL + self->watch.signal;
         }
         if (saw == LK_SAW_NOTHING) {
-            hinted = true;
-            lk_cli_hint_nested (self->options);
+            hinted = lk_cli_hint_nested (self->options);
         }
         if (saw != LK_SAW_EVENT) {
             continue;

@@ -172,8 +172,8 @@ lk_node_next_own (const lk_node *node, const void **place, lk_node_own *own)
     return true;
 }
 
-/*  When its duration is over: its home counts that, others go by its age.
- *  False: it has none, is not held, or its home does not know yet. */
+/*  When its duration is over, at most: its home counts that, others go by its
+ *  age. False: it has none, is not held, or its home does not know yet. */
 static bool
 find_end (const lk_node *node, const lk_entry *entry, int64_t *end_ms)
 {
@@ -181,6 +181,9 @@ find_end (const lk_node *node, const lk_entry *entry, int64_t *end_ms)
         return false;
     }
     int64_t granted_ms = entry->since_ms;
+    if (entry->token >> 32 != node->table.decree.term.number) {
+        granted_ms += lk_stopping_ms (node); /* see lk_home_granted () */
+    }
     if (lk_table_home (&node->table, lk_entry_object (entry))
         == lk_node_place (node)) {
         const lk_memo *memo = lk_entry_remembered (&node->table, entry);
