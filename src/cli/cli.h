@@ -224,7 +224,8 @@ int lk_cli_say_failed (const lk_session *session, const lk_options *options,
 int lk_cli_say_late (int code, const char *endpoint, const char *what,
                      const char *name);
 
-/*  Why it was lost, said; LK_EXIT_LOST. */
+/*  Why it was lost, said, with what the lock says of that if there is one;
+ *  LK_EXIT_LOST. */
 int lk_cli_say_lost (const lk_options *options, const lk_lock *lock,
                      lk_err error);
 

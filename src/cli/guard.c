@@ -32,7 +32,9 @@
 #define KILLING_MS 1000 /* of which the timer must not be in the middle */
 #define NICE (-20) /* where it may: others must not keep it from its work */
 #define PAUSE_MAX_MS 60000
-#define GIVE_BACK_MS 10000 /* of trying; then it lasts as long as `run` does */
+#define GIVE_BACK_MS 10000 /* how long a try may take */
+#define AGAIN_MS 1000      /* between two of them */
+#define WORKS_MS 3000 /* behind KILL `run`, if it works, ends its guard by then */
 
 /*  What is said to the guard, and its answer to the first. */
 enum { ADMIT = 'a', LOOK = 'l' };
@@ -170,47 +172,59 @@ begin_end (guard *self, int64_t ends_ms, int64_t now_ms)
 
 /*  -------------------------------------------------------- the lock itself */
 
-static void
+static bool
 unlock (lk_session *session, const guard *self, size_t at)
 {
     static const lk_taking at_once = {.now = true};
     lk_lock_name name = {.context = self->options->context};
     name.object = lk_lock_object_at (self->lock, at, &name.len);
-    (void) lk_session_unlock (session, &name, lk_lock_key_at (self->lock, at),
-                              &at_once, GIVE_BACK_MS);
+    const lk_err error =
+        lk_session_unlock (session, &name, lk_lock_key_at (self->lock, at),
+                           &at_once, GIVE_BACK_MS);
+    return error == LK_OK || error == LK_UNKNOWN || error == LK_DENIED;
 }
 
-/*  `run` is stopped, so that its lock would last for ever, and nobody works
- *  under it any more. */
-static void
-give_back (const guard *self)
+static bool
+unlock_all (const guard *self)
 {
     const lk_session_options wish = {.endpoint = self->options->endpoint,
                                      .name = "run-guard",
                                      .connect_ms = GIVE_BACK_MS};
-    atomic_store (&self->page->gives_back, true);
     lk_session *session = lk_session_new (&wish);
+    bool is_done = session != NULL;
     for (size_t at = 0; session && at < lk_lock_count (self->lock); at++) {
-        unlock (session, self, at);
+        is_done &= unlock (session, self, at);
     }
     lk_session_destroy (&session);
+    return is_done;
 }
 
-/*  The command's last moment. `run` has heard that the lock is lost if it noted
- *  the end itself, and gives it back. */
+/*  `run` is stopped, so that its lock would last for ever, and nobody works
+ *  under it any more. When that goes on it ends us. */
+static void
+give_back (guard *self)
+{
+    atomic_store (&self->page->gives_back, true);
+    while (lock_until (self) > lk_clock_ms () && !unlock_all (self)) {
+        (void) poll (NULL, 0, AGAIN_MS);
+    }
+}
+
+/*  The command's last moment. If `run` noted that itself, it gives the lock
+ *  back, or was stopped meanwhile. */
 static _Noreturn void
 kill_job (guard *self, int64_t now_ms)
 {
-    const bool is_deaf = atomic_load (&self->page->kill_ms) == INT64_MAX
-                         && lock_until (self) > now_ms;
+    const bool is_noted = atomic_load (&self->page->kill_ms) != INT64_MAX;
     atomic_store (&self->page->is_ending, true);
     set_timer (self, later (now_ms, KILLING_MS));
     lk_job_kill (&self->job);
     disarm_pipe (self->kill_fd);
     set_timer (self, 0);
-    if (is_deaf) {
-        give_back (self);
+    if (is_noted) {
+        (void) poll (NULL, 0, WORKS_MS);
     }
+    give_back (self);
     _exit (0);
 }
 

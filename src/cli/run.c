@@ -43,6 +43,7 @@ typedef struct {
     int64_t until_ms; /* when we looked last the lock was good until then */
     bool has_ended;   /* the command, with `code` */
     bool is_deserted; /* the guard has ended */
+    bool is_given_back; /* by the guard */
     int code;
 } runner;
 
@@ -324,12 +325,28 @@ run_command (runner *self, char **command)
     } else {
         code = lk_cli_say_not_run (command[0]);
     }
+    self->is_given_back = lk_guard_gives_back (&self->guard);
     lk_guard_finish (&self->guard);
     lk_cgroup_remove (&self->job.cgroup);
     return code;
 }
 
 /*  -------------------------------------------------------- the verb */
+
+/*  The command has ended. What it did may have been done by another one as well
+ *  if the lock turns out to be lost only now. */
+static int
+give_back (runner *self, int code)
+{
+    const bool is_known = self->report.lost || self->is_given_back;
+    const lk_err ending = lk_lock_release (&self->lock);
+    if (is_known || ending == LK_OK || ending == LK_LATE
+        || ending == LK_TIMEDOUT) {
+        return code;
+    }
+    self->report.lost = true;
+    return lk_cli_say_lost (self->options, NULL, ending);
+}
 
 static int
 run_with_session (runner *self, char **command)
@@ -340,8 +357,7 @@ run_with_session (runner *self, char **command)
     }
     if (code == LK_EXIT_OK) {
         lk_report_granted (&self->report, self->lock);
-        code = run_command (self, command);
-        (void) lk_lock_release (&self->lock);
+        code = give_back (self, run_command (self, command));
     }
     return code;
 }

@@ -273,7 +273,7 @@ lk_cli_say_failed (const lk_session *session, const lk_options *options,
 int
 lk_cli_say_lost (const lk_options *options, const lk_lock *lock, lk_err error)
 {
-    const char *reason = lk_lock_reason (lock);
+    const char *reason = lock != NULL ? lk_lock_reason (lock) : "";
     return lk_cli_fail (
         LK_EXIT_LOST, "lost '%s': %s%s%s", title_of (options).text,
         error == LK_TIMEDOUT ? "its --duration is over" : lk_err_text (error),

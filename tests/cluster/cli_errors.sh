@@ -202,8 +202,8 @@ holder=$!
 await is_listed '^held' held
 says_it 124 "did not get '...': somebody else holds it" \
     run held --wait 0 -- true
-#   held_says CODE ITEM COMMAND...: as says_it. Where the leaders are missed just
-#   then that is the reason, and told.
+#   held_says CODE ITEM COMMAND...: as says_it; but the leaders may be missed
+#   just then, which is another reason, and told.
 held_says () {
     says_held () {
         met "$@" || { grep -q 'cannot be had here now' "$work/stderr" &&

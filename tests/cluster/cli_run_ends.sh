@@ -52,6 +52,31 @@ await grep -q '^[0-9]* ([^)]*) T' "/proc/$pid/stat"
 lose 'a command that is stopped' still
 check 'a command that is stopped: it had its TERM' test -e "$work/tidy"
 
+#   It was taken away before it came back, and `run` hears of that with the
+#   answer: what the command did last may have been done by two.
+hold last "echo \$\$ >$work/pid; until test -e $work/over; do sleep 0.1; done"
+service=$(cat "$LOCKKEEPER_SANDBOX/h1/lockd.pid")
+kill -STOP "$service"
+check 'taken back ahead of the end: nobody answers yet' \
+    code 124 on h1 unlock last "$key" --now --wait 0.5
+touch "$work/over"
+await ended "$pid"
+nap 300
+kill -CONT "$service"
+check 'taken back ahead of the end: run says that it was lost' \
+    code 122 wait $holder
+
+#   The command is gone, and `run` is stopped while it ends what that left.
+hold left "(trap 'touch $work/term' TERM; echo \$BASHPID >$work/pid
+    while :; do sleep 0.1; done) & exit 0"
+await test -e "$work/term"
+kill -STOP $holder
+check 'run is stopped at the end: the rest is ended' await ended "$pid"
+check 'run is stopped at the end: the lock is given back' \
+    code 0 on h1 run left --wait 90 -- true
+kill -CONT $holder
+wait $holder
+
 #   One in a session of its own, whose parent is gone. Where there is a control
 #   group it is there; without one it is a descendant of run.
 daemon="setsid bash -c '(trap \"\" TERM; echo \$BASHPID >$work/pid
