@@ -189,7 +189,8 @@ class Lock(Blocking, LockKind):
     quiet       ... and it waits until nobody held it shared for so long.
     lenient     the duration ends it only while somebody waits for it.
     static      it outlives the process and its host: its key, its duration
-                or an operator ends it. See leave().
+                or an operator ends it, or that all leaders are down at once.
+                See leave().
     linger      when the process ends without giving it back, it is kept for
                 so long.
     key         takes over the lock with this key that lingers on this host.

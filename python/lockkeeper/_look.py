@@ -29,7 +29,8 @@ class Ticket:
     """Who holds or waits for a lock. ``state`` is 'held', 'waiting', or
     'later' for a lock of a set that is asked for when those ahead of it are
     held; ``since`` how many seconds ago he asked, or got it; ``left`` how many
-    are left of its duration, None if it has none or that is not known.
+    are left of its duration, None if it has none or that is not known; when
+    it is over ``fields["grace_ms"]`` is for how long others are kept from it.
 
     Session.owners() fills in ``command``, ``arguments`` and ``uid`` of the
     process, and ``in_jeopardy``; they are None if its host did not answer or

@@ -111,7 +111,7 @@ enum {
     LK_OPT_SORT = 1 << 16,
     LK_OPT_ONCE = 1 << 17,
     LK_OPT_COMMAND = 1 << 18, /* a command, behind "--" */
-    LK_OPT_CONFIG = 1 << 14 /* --config, --origin, --unset, --drop-in */
+    LK_OPT_CONFIG = 1 << 14   /* --config, --origin, --unset, --drop-in */
 };
 
 #define LK_SETTINGS_MAX 32 /* times that --set may be there */
@@ -162,9 +162,6 @@ typedef struct {
     bool is_split;                  /* there was a "--" */
     int names; /* how many are before it; all, if there was none */
 } lk_options;
-
-/*  What to say of a `run` whose command has no "--" ahead of it. */
-#define LK_NO_SPLIT "'run' needs '--' ahead of the command"
 
 /*  Reads the options of `verb`. False: all is said and done, and *code is
  *  how to exit (usage, --help). Texts belong to argv or the environment. */

@@ -34,7 +34,7 @@
 #define PAUSE_MAX_MS 60000
 #define GIVE_BACK_MS 10000 /* how long a try may take */
 #define AGAIN_MS 1000      /* between two of them */
-#define WORKS_MS 3000 /* behind KILL `run`, if it works, ends its guard by then */
+#define WORKS_MS 3000      /* after KILL `run` ends its guard, if it works */
 
 /*  What is said to the guard, and its answer to the first. */
 enum { ADMIT = 'a', LOOK = 'l' };

@@ -385,7 +385,7 @@ is_of_command (const lk_options *self, const lk_verb *verb, unsigned takes)
     if ((takes & LK_OPT_COMMAND) == 0 || self->names == 0) {
         return false;
     }
-    lk_cli_misused (verb, LK_NO_SPLIT);
+    lk_cli_misused (verb, "'%s' needs '--' ahead of the command", verb->name);
     return true;
 }
 

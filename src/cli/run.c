@@ -40,9 +40,9 @@ typedef struct {
     lk_guard guard;
     lk_child child;
     lk_report report;
-    int64_t until_ms; /* when we looked last the lock was good until then */
-    bool has_ended;   /* the command, with `code` */
-    bool is_deserted; /* the guard has ended */
+    int64_t until_ms;   /* when we looked last the lock was good until then */
+    bool has_ended;     /* the command, with `code` */
+    bool is_deserted;   /* the guard has ended */
     bool is_given_back; /* by the guard */
     int code;
 } runner;
@@ -399,7 +399,7 @@ static const char *
 find_problem (const lk_options *options)
 {
     if (!options->is_split && options->names > 1) {
-        return LK_NO_SPLIT;
+        return "'run' needs '--' ahead of the command";
     }
     if (options->names < 1 || options->count == options->names) {
         return "'run' needs the name of a lock and a command";

@@ -214,14 +214,14 @@ read_all (sim_world *world, uint8_t host)
     lk_book_tick (self->book, now_ms);
 }
 
-/*  What it would answer now if it were asked whether it holds its lock. While
- *  it is paused nobody asks, up to the very moment that its host goes on. */
+/*  What it would answer now if it were asked whether it holds its lock. Nobody
+ *  asks while it is paused, nor before it wakes up in the very moment in which
+ *  it has to, when its lock service was the first to do so. */
 void
 sim_client_sees (sim_world *world, uint8_t host)
 {
     const sim_client *self = &world->clients.item[host];
-    const bool paused =
-        self->paused_clock != 0 || world->now == world->host[host].paused_until;
+    const bool paused = self->paused_clock != 0 || self->wake_at == world->now;
 
     if (self->number && self->held) {
         int64_t until = sim_true_time (world, host, lk_book_until (self->lock));

@@ -108,7 +108,7 @@ END_TEST
 /*  A proxy does not decide that a ticket is upgraded, or kept. */
 START_TEST (what_its_home_decides)
 {
-    lk_lock_message message = wish (5, LK_SHARED, 4);
+    lk_lock_message message = wish (5, LK_SHARED, 0);
     message.as.request.ticket.upgrade = true;
     message.as.request.ticket.kept = true;
     granted (ask (&message), LK_SHARED, 0);
@@ -182,6 +182,20 @@ START_TEST (an_upgrade_that_does_not_wait)
     unlock (6, 1, "x");
     refused (try_it (5, LK_EXCLUSIVE, 1), LK_FULL, 1);
     granted (try_it (5, LK_EXCLUSIVE, 2), LK_EXCLUSIVE, 2);
+}
+END_TEST
+
+/*  It was held, so it is gone; a ticket that waits would be another one. */
+START_TEST (what_is_gone_does_not_change)
+{
+    want (5, LK_SHARED, 0);
+    unlock (5, 1, "x");
+    lk_lock_message message = wish (6, LK_EXCLUSIVE, 1);
+    give (6, &message);
+    const lk_lock_message *told = sent (LK_MSG_UNLOCKED, 6);
+    ck_assert_ptr_nonnull (told);
+    ck_assert_uint_eq (told->as.reply.token, 0);
+    ck_assert_uint_eq (node->table.count, 0);
 }
 END_TEST
 
@@ -505,6 +519,7 @@ turn_tests (void)
     tcase_add_test (tests, an_upgrade_is_given_up);
     tcase_add_test (tests, of_two_one_is_refused_for_good);
     tcase_add_test (tests, an_upgrade_that_does_not_wait);
+    tcase_add_test (tests, what_is_gone_does_not_change);
     tcase_add_test (tests, units_do_not_change);
     return tests;
 }

@@ -18,7 +18,7 @@ say_held (uint64_t serial, const lk_app_request *more)
     event.request.serial = serial;
     event.request.object = (lk_name) {"x", 1};
     event.request.owner = (lk_name) {"app@h0", 6};
-    event.request.key = KEY;
+    event.request.key = more->rest_count > 0 ? 0 : KEY;
     event.request.token = TOKEN;
     event.request.lease_until_ms = now_ms + LEFT;
     step (&event);
@@ -241,6 +241,35 @@ START_TEST (a_stop_for_good_waits_for_the_old_lease)
 }
 END_TEST
 
+/*  A set, of which what is sent, and when, is the same. */
+START_TEST (so_it_does_for_a_set)
+{
+    const lk_name rest = {"y", 1};
+    const lk_claim claims[2] = {{TOKEN, KEY}, {TOKEN + 1, KEY + 1}};
+    const lk_event stopping = {.type = LK_ON_STOP, .now_ms = now_ms};
+    say_held (4, &(lk_app_request) {.wait_ms = -1,
+                                    .rest = &rest,
+                                    .rest_count = 1,
+                                    .claims = claims});
+    locked (1);
+    lk_lock_message message = reply_of (LK_MSG_LOCKED, 2);
+    message.as.reply.object = rest;
+    message.as.reply.token = TOKEN + 1;
+    message.as.reply.key = KEY + 1;
+    give (decree.leader[lk_home_of (&decree, rest)], &message);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_LOCKED);
+    step (&stopping);
+    ck_assert_int_eq (told ()->error, LK_SHUTDOWN);
+    for (int64_t ms = 0; ms < LEFT + 2000 - 500; ms += 500) {
+        wait_ms (500);
+        vouch (1);
+        ck_assert_ptr_null (sent_to_any (LK_MSG_UNLOCK));
+    }
+    wait_ms (500);
+    ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
+}
+END_TEST
+
 START_TEST (what_waits_goes)
 {
     ask (1);
@@ -268,6 +297,7 @@ main (void)
     tcase_add_test (tests, another_type_has_to_wait);
     tcase_add_test (tests, what_is_held_stays);
     tcase_add_test (tests, a_stop_for_good_waits_for_the_old_lease);
+    tcase_add_test (tests, so_it_does_for_a_set);
     tcase_add_test (tests, what_waits_goes);
     return run_tests ("core_resume", tests);
 }

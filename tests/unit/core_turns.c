@@ -380,6 +380,21 @@ START_TEST (one_that_is_lost)
 }
 END_TEST
 
+/*  What the change was granted with nobody heard of; or the home has forgotten
+ *  all of it. */
+START_TEST (one_that_is_lost_meanwhile)
+{
+    ck_assert_ptr_null (unlocked (1, LK_RELEASED, TOKEN + 9));
+    want (1, 1, LK_EXCLUSIVE, -1);
+    ck_assert_ptr_null (unlocked (1, LK_RELEASED, TOKEN - 1));
+    const lk_answer *answer =
+        unlocked (1, LK_RELEASED, _i == 0 ? TOKEN + 9 : 0);
+    ck_assert_ptr_nonnull (answer);
+    ck_assert_int_eq (answer->kind, LK_ANSWER_UNLOCKED);
+    ck_assert_int_eq (answer->error, LK_RELEASED);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -400,5 +415,6 @@ main (void)
     tcase_add_test (tests, a_report);
     tcase_add_test (tests, what_cannot_change);
     tcase_add_test (tests, one_that_is_lost);
+    tcase_add_loop_test (tests, one_that_is_lost_meanwhile, 0, 2);
     return run_tests ("core_turns", tests);
 }

@@ -143,6 +143,16 @@ lk_on_locked (lk_node *node, const lk_lock_message *message)
     }
 }
 
+/*  A change of type may have been granted, unheard, before the lock went. */
+static bool
+is_of_grant (const lk_asked *asked, const lk_msg_reply *reply)
+{
+    bool changes = asked->asks_on && asked->state != LK_ASKED_KEEPING;
+    return reply->token == asked->ticket.token
+           || (changes
+               && (reply->token == 0 || reply->token > asked->ticket.token));
+}
+
 void
 lk_on_unlocked (lk_node *node, const lk_lock_message *message)
 {
@@ -179,7 +189,7 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
     case LK_ASKED_KEEPING:
     case LK_ASKED_LINGERING:
     case LK_ASKED_HELD:
-        if (reply->token != asked->ticket.token) {
+        if (!is_of_grant (asked, reply)) {
             break; /* an earlier grant of the same request */
         }
         lk_stopping_held (node, asked, reply);

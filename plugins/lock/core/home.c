@@ -69,8 +69,7 @@ lk_home_granted (const lk_node *node, lk_entry *entry)
     lk_memo *memo = lk_entry_memo (&node->table, entry);
     if (memo->granted_ms == 0) {
         const int64_t latest_ms = entry->since_ms + lk_stopping_ms (node);
-        memo->granted_ms =
-            latest_ms < node->now_ms ? latest_ms : node->now_ms;
+        memo->granted_ms = latest_ms < node->now_ms ? latest_ms : node->now_ms;
     }
     return memo->granted_ms;
 }
@@ -408,6 +407,16 @@ is_overtaken (const lk_node *node, lk_request_id request)
     return request.session < node->peer[request.host].as_of_session;
 }
 
+/*  Of a lock that is to be of another type: it is gone, but for one that was
+ *  not reported yet. */
+static void
+miss_held (lk_node *node, const lk_msg_request *request)
+{
+    if ((node->table.reclaim >> lk_node_place (node) & 1) == 0) {
+        lk_home_confirm (node, &request->ticket, 0);
+    }
+}
+
 void
 lk_on_lock (lk_node *node, const lk_lock_message *message)
 {
@@ -422,6 +431,10 @@ lk_on_lock (lk_node *node, const lk_lock_message *message)
         return;
     }
     if (!lacks_any (node, request)) {
+        return;
+    }
+    if (request->ticket.turn > 0) {
+        miss_held (node, request);
         return;
     }
     lk_err error = admit (node, request);
