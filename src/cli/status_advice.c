@@ -173,17 +173,19 @@ is_away (const lk_survey *survey, const lk_survey_host *host)
     return !host->live;
 }
 
-/*  Nobody here has a cluster, and nobody else is expected who might. */
+/*  Nobody who is there has a cluster. */
 static void
 look_at_cluster (const lk_survey *survey, lk_advices *advices)
 {
-    if (survey->lock != NULL && names_of (survey, is_member).count == 0
-        && names_of (survey, is_away).count == 0) {
+    const names away = names_of (survey, is_away);
+    if (survey->lock != NULL && names_of (survey, is_member).count == 0) {
         lk_advise (advices, "warning",
-                   "this host is in no cluster: stop the daemons, have "
+                   "this host is in no cluster: %s%s%sstop the daemons, have "
                    "`lockkeeper init --first --cluster NAME` make it the first "
                    "of one, or `lockkeeper init --join ADDRESS` join that of "
-                   "another host, and start them again");
+                   "another host, and start them again",
+                   away.count > 0 ? "start " : "", away.text,
+                   away.count > 0 ? ", which may have one; else " : "");
     }
 }
 

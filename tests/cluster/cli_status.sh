@@ -93,4 +93,17 @@ check 'ahead of all else' test "$(grep -n 'is in no cluster' "$work/said" |
     cut -d : -f 1)" = 1
 # shellcheck disable=SC2086
 kill $lone
+# shellcheck disable=SC2086
+wait $lone
+"$BUILD/lockkeeper-router" --host lone --listen 'tcp://127.0.0.1:*' \
+    --neighbour 127.0.0.1:1 --endpoint "ipc://$work/lone" 2>"$work/lone.log" &
+lone=$!
+"$BUILD/lockkeeper-lockd" --endpoint "ipc://$work/lone" --run "$work/run" \
+    --state "$work/state" 2>"$work/lone.lockd" &
+lone="$lone $!"
+check 'nor, maybe, is who is awaited' await says 1 \
+    'in no cluster: start 127.0.0.1:1, which may have one; else stop' \
+    "$lockkeeper" status --endpoint "ipc://$work/lone"
+# shellcheck disable=SC2086
+kill $lone
 done_checking

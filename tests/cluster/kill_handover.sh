@@ -16,7 +16,7 @@
 . "$(dirname "$0")/cli_tap.sh"
 in_sandbox "$0" --hosts 3 --set lock/dead-after=400 \
     --set lock/leader-lease=800 --set lock/host-lease=6000
-rounds=${KILL_ROUNDS:-1}
+rounds=${KILL_ROUNDS:-2}
 beats=$BUILD/tests/cluster/beats
 file=$work/beats
 

@@ -8,7 +8,8 @@
 #
 #   Each canary is a copy of a file or two with a mistake in it (of the core, if
 #   no folder is said), linked with the other objects of the simulator, which
-#   has to fail within the seeds said here, of the storm or of a script. A
+#   has to fail within the seeds said here, of the storm or of a script; or with
+#   those of a unit test (unit/NAME), for what the simulator has no part in. A
 #   mistake that can no longer be made, because the code has changed, fails too,
 #   and so does one that the table in lockkeeper-internals(7) lacks. Those that
 #   may need more than SEEDS_MAX seeds of the storm are tried by name only, or
@@ -48,6 +49,29 @@ link_with () {    # folder, changed objects
     $compiler -o "$1/sim" $objects -ljansson -lm
 }
 
+#   A unit test takes the changed objects ahead of those in the archives.
+link_unit () {    # folder, changed objects, test
+    objects=$build/$3.o wraps=
+    for changed in $2; do
+        objects="$objects $1/$changed"
+    done
+    for function in $(grep -o '__wrap_[a-z_0-9]*' "$3.c" | sort -u); do
+        wraps="$wraps -Wl,--wrap=${function#__wrap_}"
+    done
+    # shellcheck disable=SC2046,SC2086
+    $compiler -o "$1/unit" $objects $wraps -Wl,--start-group "$build/test.a" \
+        "$build/lock.a" "$build/core.a" "$build/router.a" "$build/daemon.a" \
+        "$build/liblockkeeper.a" -Wl,--end-group \
+        $(pkg-config --libs check jansson libzmq libsystemd 2>/dev/null ||
+            pkg-config --libs check jansson libzmq) -lm
+}
+
+#   Says what the unit test found, in one line.
+run_unit () {    # folder
+    timeout "$try_s" "$1/unit" >"$1/out" 2>&1 && return
+    sed -n 's/^[^:]*:[0-9]*:[EF]:[^:]*:\([^:]*\):.*/\1/p' "$1/out" | head -n 1
+}
+
 #   Says what came of it in the file `result`: ok or not ok, seeds, words.
 try () {    # name, most seeds, storm or script, file and sed expression, ...
     folder=$scratch/$1
@@ -62,14 +86,24 @@ try () {    # name, most seeds, storm or script, file and sed expression, ...
             echo "not_ok - $1 has no place for this mistake any more"
             return
         fi
-        $compiler -std=gnu11 -O1 -w -Isrc -Iinclude -I"${source%/*}" \
-            -c -o "$folder/${source%.c}.o" "$folder/$source" || {
+        $compiler -std=gnu11 -O1 -w -DLK_VERSION='"0"' -Isrc -Iinclude \
+            -I"${source%/*}" -Irouter -Iplugins/lock -Iplugins/lock/core -c \
+            -o "$folder/${source%.c}.o" "$folder/$source" || {
             echo 'not_ok - does not compile'
             return
         }
         changes="$changes ${source%.c}.o"
         shift 2
     done
+    if [ "$where" != "${where#unit/}" ]; then
+        link_unit "$folder" "$changes" "tests/$where" || {
+            echo 'not_ok - does not link'
+            return
+        }
+        words=$(run_unit "$folder")
+        echo "${words:+ok -} ${words:-not_ok - not noticed in $where}"
+        return
+    fi
     link_with "$folder" "$changes" || {
         echo 'not_ok - does not link'
         return
@@ -127,7 +161,7 @@ has_place () {    # name, most seeds, storm or script, file, sed expression, ...
 }
 
 canary () {    # name, most seeds, storm or script, file, sed expression, ...
-    echo "$1" >>"$scratch/names"
+    echo "$1 $4" >>"$scratch/names"
     case $wanted in
     "  ")
         seen=$((seen + 1))
@@ -436,6 +470,25 @@ canary lingers-not-at-all 60 storm proxy.c \
     asked.c \
     's/end_ms = earlier (end_ms, asked->linger_until_ms, after_ms);/return after_ms + 1;/'
 
+#   ------------------------------------------------------------ beside the core
+
+canary goes-by-the-monotonic-clock 1 unit/clock src/net/clock.c \
+    's/CLOCK_BOOTTIME/CLOCK_MONOTONIC/'
+canary sleeps-by-the-monotonic-clock 1 unit/clock src/net/loop.c \
+    's/timerfd_create (CLOCK_BOOTTIME/timerfd_create (CLOCK_MONOTONIC/'
+canary judges-others-once 1 unit/lock_peers plugins/lock/peers.c \
+    's/    \*joined = false;\n/&    if (peer->state == LK_OTHER_ACCEPTED) {\n        return peer->state;\n    }\n/'
+canary registers-any-process 1 unit/forward router/session.c \
+    's/if (peer\.pid > 0 && peer\.pid != pid) {/if (0) {/'
+canary an-overtaken-lock-counts 1 unit/core_sessions home.c \
+    's/        || is_overtaken (node, request->ticket\.request)\n//'
+canary resumes-a-later-session 1 unit/core_sessions resume.c \
+    's/held->request\.session < asking/held->request.session != asking/'
+canary goes-back-to-an-earlier-session 1 unit/core_sessions home.c \
+    's/        || is_overtaken (node, request->ticket\.request)\n//' \
+    resume.c \
+    's/held->request\.session < asking/held->request.session != asking/'
+
 gather
 
 #   ------------------------------------------------------------ the page
@@ -450,11 +503,11 @@ if [ "$wanted" = "  " ]; then
     fi
     number=$((number + 1))
     lacks=
-    while read -r name; do
-        grep -q "^$name " "$page" || lacks="$lacks $name"
+    while read -r name file; do
+        grep -q "^$name  *${file##*/} " "$page" || lacks="$lacks $name"
     done <"$scratch/names"
     if [ -z "$lacks" ]; then
-        echo "ok $number - each canary is in $page"
+        echo "ok $number - each canary is in $page, and its file"
     else
         echo "not ok $number - $page lacks:$lacks"
         failed=$((failed + 1))

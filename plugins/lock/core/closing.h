@@ -7,16 +7,22 @@
  *  sessions before it. So it waits for each holder that may still believe. H is
  *  the host lease, E the end of the session's lease; all by this host's clock:
  *
- *      how it ends      holders may believe until            closed
- *      lease over       E: they are told, and see the page   E + H/4
- *      shut down        told now, they stop within H/4       when all is given
- *                                                            back, or now + H/4
- *      predecessor      its last E: start of this process    start + H + H/4
- *                       + H
- *      restart          as the predecessor of the next       by that one
- *      host is gone     E, by its clock                      never: the leaders
- *                                                            hear nothing for
- *                                                            H + 25 %
+ *      how it ends      who may believe, until      who waits for that
+ *      lease over       holders, E: they are told,  this process: E + H/4
+ *                       and see the page
+ *      shut down        holders, told now, for H/4  this process: all is
+ *                                                   given back, or H/4; from
+ *                                                   the end of a former lease
+ *                                                   on, if it is later
+ *      predecessor      its holders, its last E:    this process: start
+ *                       start of this one + H       + H + H/4
+ *      restart          as the predecessor of the   that one
+ *                       next
+ *      host is gone     holders, E by its clock     the leaders: nothing is
+ *                                                   heard for H + 25 %
+ *      one is taken     its holder, till told, and  the home: UNLOCK of its
+ *      away             for H/4 (guarded: H + H/4)  proxy, or gone as above
+ *      ... with `now`   its holder, till told       nobody
  *
  *  An application that has to stop something does so by H/4 after it was told,
  *  and by E if it was not (lk_lock_spare). One lock that is taken away, by
