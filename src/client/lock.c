@@ -415,11 +415,13 @@ lk_session_check (lk_session *self, const lk_lock_name *name, uint64_t token,
 
 /*  -------------------------------------------------------- questions */
 
+/*  As of a time before the session looks at its own: what is over by then it
+ *  has told to be lost, so that it cannot be held again later. */
 bool
 lk_lock_held (const lk_lock *self)
 {
-    return lk_session_hear (self->session)
-           && lk_book_held (self, lk_clock_ms ());
+    const int64_t now_ms = lk_clock_ms ();
+    return lk_session_hear (self->session) && lk_book_held (self, now_ms);
 }
 
 int64_t
