@@ -11,6 +11,10 @@ began=$(now_ms)
 check 'the demo' sh examples/demo.sh
 mv "$work/out" "$work/story"
 took=$(($(now_ms) - began))
+check 'who begins reads that a killed run costs half a second' sh -c '
+    for file in README man/lockkeeper-tutorial.7 examples/demo.sh; do
+        tr "\n" " " <$file | grep -qi "half a  *second" || exit 1
+    done'
 echo "measured: the demo took $took ms"
 check 'it does not speak of a sandbox that it was started in' \
     code 1 grep -q 'started in' "$work/story"

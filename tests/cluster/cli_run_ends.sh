@@ -68,8 +68,8 @@ check 'taken back ahead of the end: run says that it was lost' \
 
 #   The command is gone, and `run` is stopped while it ends what that left.
 hold left "(trap 'touch $work/term' TERM; echo \$BASHPID >$work/pid
-    while :; do sleep 0.1; done) & exit 0"
-await test -e "$work/term"
+    while :; do sleep 0.1; done) & until test -s $work/pid; do sleep 0.1; done"
+check 'the command leaves something behind' await test -e "$work/term"
 kill -STOP $holder
 check 'run is stopped at the end: the rest is ended' await ended "$pid"
 check 'run is stopped at the end: the lock is given back' \

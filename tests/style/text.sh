@@ -44,11 +44,6 @@ verdict 'nothing is left for later' "$(
     grep -nE "(^|[^A-Za-z0-9_])($marks)([^A-Za-z0-9_]|\$)" \
         /dev/null "${all[@]}")"
 
-verdict 'who begins reads that a killed run costs half a second' "$(
-    for file in README man/lockkeeper-tutorial.7 examples/demo.sh; do
-        tr '\n' ' ' <"$file" | grep -qi 'half a  *second' || echo "$file"
-    done)"
-
 verdict 'no folder for odds and ends' "$(
     find . -name .git -prune -o -type d \
         \( -name misc -o -name common -o -name helpers -o -name utils \
