@@ -101,12 +101,13 @@ class Dropped(Case):
         asyncio.run(main())
 
     def test_warnings(self):
-        """whoever closes what he opened is warned of nothing"""
+        """whoever closes what he opened is warned of nothing, but of time"""
         done = subprocess.run(
             [sys.executable, "-X", "dev", "-c", """
 import asyncio, gc, sys, lockkeeper
 from lockkeeper import aio
 async def main():
+    asyncio.get_running_loop().slow_callback_duration = 60
     async with aio.Session() as session, session.lock(sys.argv[1]):
         pass
 for _ in range(2):
