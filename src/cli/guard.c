@@ -204,8 +204,11 @@ unlock_all (const guard *self)
 static void
 give_back (guard *self)
 {
-    atomic_store (&self->page->gives_back, true);
-    while (lock_until (self) > lk_clock_ms () && !unlock_all (self)) {
+    while (lock_until (self) > lk_clock_ms ()) {
+        atomic_store (&self->page->gives_back, true);
+        if (unlock_all (self)) {
+            return;
+        }
         (void) poll (NULL, 0, AGAIN_MS);
     }
 }

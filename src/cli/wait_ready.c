@@ -100,14 +100,14 @@ seek_router (waiter *self)
                   lk_asker_host (self->asker));
         return;
     }
-    size_t used = strlen (problem.text);
-    if (lk_cli_is_forbidden (problem.number)) {
-        used += (size_t) snprintf (problem.text + used,
-                                   sizeof problem.text - used, "; ");
-        lk_cli_access_advice (self->options->endpoint, problem.text + used,
-                              sizeof problem.text - used);
+    if (!lk_cli_is_forbidden (problem.number)) {
+        wait_for (self, problem.text);
+        return;
     }
-    wait_for (self, problem.text);
+    char advice[REASON_SIZE / 2], text[REASON_SIZE];
+    lk_cli_access_advice (self->options->endpoint, advice, sizeof advice);
+    snprintf (text, sizeof text, "%s; %s", problem.text, advice);
+    wait_for (self, text);
 }
 
 static bool
