@@ -79,31 +79,34 @@ check 'nobody gets a lock: first of all' await begins h1 \
 
 #   ------------------------------------------------------------ no cluster
 
+#   A host that is in no cluster; what else its router is told
+start_lone () {
+    "$BUILD/lockkeeper-router" --host lone --listen 'tcp://127.0.0.1:*' \
+        --endpoint "ipc://$work/lone" "$@" 2>"$work/lone.log" &
+    lone=$!
+    "$BUILD/lockkeeper-lockd" --endpoint "ipc://$work/lone" --run "$work/run" \
+        --state "$work/state" 2>"$work/lone.lockd" &
+    lone="$lone $!"
+}
+
+end_lone () {
+    # shellcheck disable=SC2086
+    kill $lone
+    # shellcheck disable=SC2086
+    wait $lone
+}
+
 mkdir "$work/run" "$work/state"
-"$BUILD/lockkeeper-router" --host lone --listen 'tcp://127.0.0.1:*' \
-    --endpoint "ipc://$work/lone" 2>"$work/lone.log" &
-lone=$!
-"$BUILD/lockkeeper-lockd" --endpoint "ipc://$work/lone" --run "$work/run" \
-    --state "$work/state" 2>"$work/lone.lockd" &
-lone="$lone $!"
+start_lone
 check 'in no cluster: init' await says 1 \
     'this host is in no cluster: stop the daemons, have `lockkeeper init' \
     "$lockkeeper" status --endpoint "ipc://$work/lone"
 check 'ahead of all else' test "$(grep -n 'is in no cluster' "$work/said" |
     cut -d : -f 1)" = 1
-# shellcheck disable=SC2086
-kill $lone
-# shellcheck disable=SC2086
-wait $lone
-"$BUILD/lockkeeper-router" --host lone --listen 'tcp://127.0.0.1:*' \
-    --neighbour 127.0.0.1:1 --endpoint "ipc://$work/lone" 2>"$work/lone.log" &
-lone=$!
-"$BUILD/lockkeeper-lockd" --endpoint "ipc://$work/lone" --run "$work/run" \
-    --state "$work/state" 2>"$work/lone.lockd" &
-lone="$lone $!"
+end_lone
+start_lone --neighbour 127.0.0.1:1
 check 'nor, maybe, is who is awaited' await says 1 \
     'in no cluster: start 127.0.0.1:1, which may have one; else stop' \
     "$lockkeeper" status --endpoint "ipc://$work/lone"
-# shellcheck disable=SC2086
-kill $lone
+end_lone
 done_checking

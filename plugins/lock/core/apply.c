@@ -100,7 +100,7 @@ apply_ripe (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
     lk_entry *entry = lk_table_find (self, op->ticket.request);
     if (entry && lk_queue_home (self, entry->queue) == home
-        && !(self->reclaim >> home & 1) && lk_grant_is_ripe (entry)) {
+        && !lk_table_reclaims (self, home) && lk_grant_is_ripe (entry)) {
         lk_apply_activate (self, home, entry, tells);
     }
 }

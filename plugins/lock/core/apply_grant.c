@@ -97,7 +97,7 @@ void
 lk_apply_grant (lk_table *self, uint8_t home, lk_queue *queue, lk_tells *tells)
 {
     if (!queue || lk_queue_home (self, queue) != home
-        || (self->reclaim >> home & 1)) {
+        || lk_table_reclaims (self, home)) {
         return;
     }
     lk_grant_scan scan = lk_grant_begin (queue);

@@ -116,7 +116,7 @@ static uint64_t
 digest_reclaim (const lk_table *table, uint8_t home)
 {
     uint64_t digest = 1;
-    if (!(table->reclaim >> home & 1)) {
+    if (!lk_table_reclaims (table, home)) {
         return 0;
     }
     for (size_t host = 0; host < LK_HOSTS_MAX; host++) {

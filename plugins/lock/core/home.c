@@ -212,7 +212,7 @@ lk_home_may_act (lk_node *node, const lk_lock_message *message)
         || id.session <= node->peer[id.host].closed) {
         return false;
     }
-    return !(node->table.reclaim >> own & 1)
+    return !lk_table_reclaims (&node->table, own)
            || node->table.reported[own][id.host] == id.session;
 }
 
@@ -412,7 +412,7 @@ is_overtaken (const lk_node *node, lk_request_id request)
 static void
 miss_held (lk_node *node, const lk_msg_request *request)
 {
-    if ((node->table.reclaim >> lk_node_place (node) & 1) == 0) {
+    if (!lk_table_reclaims (&node->table, lk_node_place (node))) {
         lk_home_confirm (node, &request->ticket, 0);
     }
 }
@@ -488,7 +488,7 @@ lk_on_report (lk_node *node, const lk_lock_message *message)
         return;
     }
     lk_request_id request = {.host = host, .session = report->session};
-    if (!(node->table.reclaim >> own & 1)) {
+    if (!lk_table_reclaims (&node->table, own)) {
         tell_reported (node, request, report->part);
         return;
     }

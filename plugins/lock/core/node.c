@@ -186,7 +186,7 @@ lk_node_ready (lk_node *node, lk_term term)
                       "reclaim: static locks are gone, if there were any: all "
                       "leaders were down at once");
     }
-    if (!(node->table.reclaim >> place & 1)) {
+    if (!lk_table_reclaims (&node->table, place)) {
         lk_op op = {.kind = LK_OP_OPEN, .by.host = LK_NOBODY};
         lk_stream_append (node, &op);
     }

@@ -179,7 +179,7 @@ lk_can_vouch (lk_node *node, lk_host host, uint64_t session)
         return false;
     }
     for (size_t home = 0; home < table->decree.leader_count; home++) {
-        if ((table->reclaim >> home & 1)
+        if (lk_table_reclaims (table, home)
             && table->reported[home][host] != session) {
             return false;
         }

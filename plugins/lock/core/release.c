@@ -68,7 +68,7 @@ lk_on_check (lk_node *node, const lk_lock_message *message)
     if (!lk_node_is_serving (node) || node->stream.count >= LK_STREAM_MAX
         || check->request.host != lk_origin (message)
         || lk_table_home (table, check->object) != own
-        || (table->reclaim >> own & 1)) {
+        || lk_table_reclaims (table, own)) {
         return;
     }
     const lk_ticket about = {.request = check->request,

@@ -55,7 +55,7 @@ lk_home_is_certain (lk_node *node, lk_request_id by)
     const lk_release *refused = find (self->refused, by);
     uint64_t committed =
         node->table.decree.term.number << 32 | node->stream.committed;
-    if (node->table.reclaim >> lk_node_place (node) & 1) {
+    if (lk_table_reclaims (&node->table, lk_node_place (node))) {
         return false;
     }
     if (!refused) {

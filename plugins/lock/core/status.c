@@ -180,17 +180,19 @@ find_end (const lk_node *node, const lk_entry *entry, int64_t *end_ms)
     if (!entry || entry->token == 0 || entry->duration_ms == 0) {
         return false;
     }
-    int64_t granted_ms = entry->since_ms;
-    if (entry->token >> 32 != node->table.decree.term.number) {
-        granted_ms += lk_stopping_ms (node); /* see lk_home_granted () */
-    }
+    int64_t granted_ms;
     if (lk_table_home (&node->table, lk_entry_object (entry))
         == lk_node_place (node)) {
         const lk_memo *memo = lk_entry_remembered (&node->table, entry);
-        if (!memo || memo->granted_ms == 0) {
+        granted_ms = memo ? memo->granted_ms : 0;
+        if (granted_ms == 0) {
             return false;
         }
-        granted_ms = memo->granted_ms;
+    } else {
+        granted_ms = entry->since_ms;
+        if (entry->token >> 32 != node->table.decree.term.number) {
+            granted_ms += lk_stopping_ms (node); /* see lk_home_granted () */
+        }
     }
     *end_ms = granted_ms + entry->duration_ms;
     return true;

@@ -153,6 +153,12 @@ lk_table_is_filled (const lk_table *self)
     return self->decree.leader_count > 0;
 }
 
+bool
+lk_table_reclaims (const lk_table *self, int place)
+{
+    return self->reclaim >> place & 1;
+}
+
 uint64_t
 lk_table_gone (const lk_table *self, lk_host host)
 {

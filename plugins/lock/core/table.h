@@ -222,6 +222,9 @@ void lk_table_carry_over (lk_table *self, const lk_decree *decree,
                           int64_t now_ms);
 bool lk_table_is_filled (const lk_table *self);
 
+/*  Does the home of that place still wait for reports? */
+bool lk_table_reclaims (const lk_table *self, int place);
+
 /*  The place of the leader that orders an object's tickets. */
 uint8_t lk_table_home (const lk_table *self, lk_name object);
 uint8_t lk_home_of (const lk_decree *decree, lk_name object);

@@ -324,7 +324,7 @@ lk_home_unlock_by_force (lk_node *node, const lk_msg_request *request)
     const lk_ticket *ticket = &request->ticket;
     const lk_release *release =
         lk_home_find_release (&node->home, ticket->request);
-    if (node->table.reclaim >> lk_node_place (node) & 1) {
+    if (lk_table_reclaims (&node->table, lk_node_place (node))) {
         return;
     }
     if (!release) {

@@ -107,7 +107,7 @@ lk_home_await_quiet (lk_node *node, const lk_entry *entry)
 static int64_t
 look_at_quiet (lk_node *node, const lk_entry *entry)
 {
-    if ((node->table.reclaim >> lk_node_place (node) & 1)
+    if (lk_table_reclaims (&node->table, lk_node_place (node))
         || !lk_grant_is_ripe (entry)) {
         return node->now_ms + LK_PING_MS;
     }
@@ -418,7 +418,7 @@ static void
 end_reclaim (lk_node *node)
 {
     int own = lk_node_place (node);
-    if ((node->table.reclaim >> own & 1)
+    if (lk_table_reclaims (&node->table, own)
         && node->now_ms - node->ready_ms > lk_with_margin (
                node->config.leader_lease_ms + node->config.host_lease_ms)) {
         lk_op op = {.kind = LK_OP_OPEN, .by.host = LK_NOBODY};
