@@ -248,7 +248,7 @@ canary bakery-as-in-snaplock 20 storm doorway.c \
 canary reclaim-is-over-at-once 200 storm upkeep.c \
     's/&& node->now_ms - node->ready_ms > lk_with_margin (/\&\& 1 + lk_with_margin (/'
 canary grants-in-a-reclaim 200 storm apply_grant.c \
-    's/!= home\n *|| (self->reclaim >> home & 1)) {/!= home) {/'
+    's/!= home\n *|| lk_table_reclaims (self, home)) {/!= home) {/'
 
 #   ------------------------------------------------------------ leases
 
@@ -265,7 +265,7 @@ canary vouches-without-lease 20 heard-by-former peer.c \
 canary vouches-after-silent 100 heard-by-another peer.c \
     's/session <= peer->condemned ||/0 ||/'
 canary vouches-in-a-reclaim 60 report-lost peer.c \
-    's/if ((table->reclaim >> home & 1)\n            && table->reported\[home\]\[host\] != session) {/if (0) {/'
+    's/if (lk_table_reclaims (table, home)\n            && table->reported\[home\]\[host\] != session) {/if (0) {/'
 canary silent-for-a-new-leader 20 heard-by-former peer.c \
     's/return own_ms < former_ms ? former_ms : own_ms;/return own_ms;/'
 canary silence-of-a-former-term 60 silent-before watch.c \
