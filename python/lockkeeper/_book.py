@@ -395,10 +395,14 @@ class Book:
         error = "invalid" if is_invalid else message.text("error", "unknown")
         turn = entry.turn if is_invalid else message.number("turn")
         if message.serial % 2 == 1:
-            #   Any other failure of an UNLOCK is a reason to ask again; one
-            #   that was repeated while its answer came finds nothing.
-            if entry.life is not Life.CLOSED \
-                    and error in ("denied", "invalid", "unknown"):
+            #   Its session has ended ahead of it. Any other failure of an
+            #   UNLOCK is a reason to ask again; one that was repeated while
+            #   its answer came finds nothing.
+            if entry.life is Life.CLOSED:
+                return
+            if entry.granted and error in ("isolated", "quorum"):
+                self._occur(entry, "lost", error, now_ms)
+            elif error in ("denied", "invalid", "unknown"):
                 entry.error = error
                 self._occur(entry, "unlocked", error, now_ms)
         elif not entry.holds:

@@ -148,16 +148,20 @@ take_grant (lk_lock *lock, const lk_message *message, int64_t now_ms)
 
 /*  -------------------------------------------------------- LOCKFAILED */
 
-/*  An UNLOCK is over when the service says that there is nothing to unlock;
- *  any other failure is a reason to ask again. One that was repeated while its
- *  answer was under way finds nothing any more. */
+/*  An UNLOCK is over when the service says that there is nothing to unlock, or
+ *  that the session has ended ahead of it; any other failure is a reason to
+ *  ask again. One that was repeated while its answer was under way finds nothing
+ *  any more. */
 static void
 fail_unlock (lk_lock *lock, lk_err error, int64_t now_ms)
 {
     if (lock->life == LK_LIFE_CLOSED) {
         return;
     }
-    if (error == LK_DENIED || error == LK_INVALID || error == LK_UNKNOWN) {
+    if (lock->granted && (error == LK_ISOLATED || error == LK_QUORUM)) {
+        lk_book_occur (lock, LK_ON_LOST, error, now_ms);
+    } else if (error == LK_DENIED || error == LK_INVALID
+               || error == LK_UNKNOWN) {
         lock->error = error;
         lk_book_occur (lock, LK_ON_UNLOCKED, error, now_ms);
     }

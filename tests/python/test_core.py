@@ -316,6 +316,15 @@ class Books(BookCase):
         self.assertEqual(self.told(), [("lost", "isolated")])
         self.assertIs(entry.life, Life.CLOSED)
 
+    def test_session_over(self):
+        """an UNLOCK that came too late for the session was of a lost lock"""
+        for error in ("isolated", "quorum"):
+            entry = self.held()
+            self.book.release(entry, NOW)
+            (unlock,) = self.sent()
+            self.say("LOCKFAILED", unlock.serial, error=error)
+            self.assertEqual((entry.life, entry.loss), (Life.CLOSED, error))
+
     def test_disconnected(self):
         """without a lock service it is told at once, and why"""
         self.held()

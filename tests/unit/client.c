@@ -143,6 +143,24 @@ START_TEST (unlocking_what_is_gone_is_fine)
 }
 END_TEST
 
+/*  The lock service had not given it back when the session of its host
+ *  ended. */
+START_TEST (unlocking_ends_with_the_session)
+{
+    static const char *const words[] = {"isolated", "quorum"};
+    static const lk_err errors[] = {LK_ISOLATED, LK_QUORUM};
+    world w;
+    set_up (&w);
+    lk_lock *lock = get (&w);
+    lk_book_release (w.book, lock, w.now);
+    expect_sent (&w, "UNLOCK");
+    say (&w, "LOCKFAILED", w.serial, words[_i]);
+    expect_event (&w, LK_EVENT_RELEASED, lock, errors[_i]);
+    ck_assert_uint_eq (lk_book_open_count (w.book), 0);
+    tear_down (&w);
+}
+END_TEST
+
 START_TEST (no_service_is_no_answer)
 {
     world w;
@@ -643,6 +661,7 @@ make_suite (void)
     tcase_add_test (plain, unanswered_wait_ends);
     tcase_add_test (plain, taken_back_while_waiting);
     tcase_add_loop_test (plain, unlocking_what_is_gone_is_fine, 0, 3);
+    tcase_add_loop_test (plain, unlocking_ends_with_the_session, 0, 2);
     tcase_add_test (plain, no_service_is_no_answer);
     tcase_add_test (plain, lost_is_told_once);
     tcase_add_test (plain, lease_ends_by_the_clock);
