@@ -149,9 +149,9 @@ take_grant (lk_lock *lock, const lk_message *message, int64_t now_ms)
 /*  -------------------------------------------------------- LOCKFAILED */
 
 /*  An UNLOCK is over when the service says that there is nothing to unlock, or
- *  that the session has ended ahead of it; any other failure is a reason to
- *  ask again. One that was repeated while its answer was under way finds nothing
- *  any more. */
+ *  that the session ended ahead of it; any other failure is a reason to ask
+ *  again. One that was repeated while its answer was under way finds nothing
+ *  more. */
 static void
 fail_unlock (lk_lock *lock, lk_err error, int64_t now_ms)
 {
