@@ -245,6 +245,7 @@ lose () {
     start_on h2 run lost -- sh -c 'echo "$LOCKKEEPER_KEY" >"$1"; sleep 1000' \
         sh "$work/key" >"$work/lost.out" 2>"$work/lost.err"
     holder=$!
+    await test -s "$work/key"
     await is_listed '^held' lost
     "$@"
     wait $holder
@@ -256,7 +257,6 @@ lose "lost '...': an operator took the lock away: ..." \
     "$lockkeeper" unlock lost --force --reason 'it is late'
 # shellcheck disable=SC2317
 by_key () {
-    await test -s "$work/key"
     on h1 unlock lost "$(cat "$work/key")"
 }
 lose "lost '...': somebody else released it with its key" by_key
@@ -583,9 +583,10 @@ kill $lone
 "$lockkeeper" wait-ready --timeout 90 >/dev/null
 "$lockkeeper" acquire lost.unit 5 1 --pid $owner >/dev/null
 "$lockkeeper" acquire kept.unit 5 1 --pid $owner >/dev/null
-start_on h1 run lost -- sleep 1000 2>"$work/lost.err"
+start_on h1 run lost -- sh -c "echo >'$work/works'; exec sleep 1000" \
+    2>"$work/lost.err"
 holder=$!
-check 'held' await is_listed '^held' lost
+check 'held, and told so' await test -e "$work/works"
 kill -9 "$(pid_of h2 lockd)" "$(pid_of h3 lockd)"
 not_now="in time, locks cannot be had here now: sees ... of ... members"
 check 'no quorum is seen' await says 1 'sees 1 of 3' on h1 status

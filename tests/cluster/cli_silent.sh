@@ -34,12 +34,16 @@ free () {
 silent='is silent since [0-9.]+ s, free in [0-9.]+ s at the latest$'
 
 #   lost HOST TITLE: it holds a lock and waits for another, and its daemons are
-#   stopped.
+#   stopped. A `run` that is not told yet would go on waiting, and hold it when
+#   the host is back.
 lost () {
     local host=$1 title=$2 began
-    start_on "$host" run lost -- sleep 300 2>"$work/err"
+    rm -f "$work/works"
+    start_on "$host" run lost -- sh -c "echo >'$work/works'; exec sleep 300" \
+        2>"$work/err"
     holder=$!
-    await is_listed "^held  *$host " lost
+    await test -e "$work/works"
+    check "$title: it is held" await is_listed "^held  *$host " lost
     check "$title: stopped" all_of "$host" STOP
     began=$(now_ms)
     check "$title: show says since when, and how long at the latest" \
