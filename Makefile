@@ -49,8 +49,8 @@ ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)
 #   Asked once, and only when something is compiled: by then the packages
 #   are there.
 ask = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2)))$($(1))
-DEPS_CFLAGS ?= $(call ask,DEPS_CFLAGS,--cflags jansson)
-DEPS_LIBS ?= $(call ask,DEPS_LIBS,--libs jansson)
+DEPS_CFLAGS ?= $(call ask,DEPS_CFLAGS,--cflags jansson libczmq)
+DEPS_LIBS ?= $(call ask,DEPS_LIBS,--libs jansson libczmq libzmq)
 ZMQ_LIBS ?= $(call ask,ZMQ_LIBS,--libs libzmq)
 CHECK_CFLAGS ?= $(call ask,CHECK_CFLAGS,--cflags check)
 CHECK_LIBS ?= $(call ask,CHECK_LIBS,--libs check)
@@ -327,7 +327,8 @@ $(B)/lockkeeper-greeter: $(call obj,$(call process_of,$(greeter_src))) \
 #   once: it has all of that, and shows it to them. They show one symbol.
 $(B)/lockkeeper-router: $(call obj,$(router_src) $(daemon_src) \
 		$(filter-out src/client/%,$(lib_src)))
-	$(call link,-Wl$(comma)--export-dynamic-symbol='lk_*')
+	$(call link,-Wl$(comma)--export-dynamic-symbol='lk_*' \
+		-Wl$(comma)--export-dynamic-symbol=accept4)
 
 $(B)/plugin.map:
 	@mkdir -p $(@D)

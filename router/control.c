@@ -13,6 +13,7 @@
 
 #include "net/log.h"
 #include "wire/message_frame.h"
+#include "wire/reasons.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -478,7 +479,7 @@ carry_out (lk_router *self, const lk_source *source, const lk_message *message)
     } else if ((commands[i].from & source->from) == 0) {
         answer_invalid (self, source, message,
                         source->from == LK_FROM_STRANGER
-                            ? "register first"
+                            ? LK_INVALID_STRANGER
                             : "that is not yours to say");
     } else {
         commands[i].run (self, source, message);

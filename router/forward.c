@@ -10,6 +10,7 @@
 
 #include "net/log.h"
 #include "wire/message_frame.h"
+#include "wire/reasons.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -302,7 +303,7 @@ objection (const carrier *self, const lk_frame_header *header)
                    ? NULL
                    : "that is not for this host";
     case LK_FROM_STRANGER:
-        return is_for_router (self, header) ? NULL : "register first";
+        return is_for_router (self, header) ? NULL : LK_INVALID_STRANGER;
     case LK_FROM_CALLER:
     case LK_FROM_DIALLED:
         return is_for_router (self, header)

@@ -182,10 +182,8 @@ static void
 hang_up (lk_shell *self, const lk_hop *hop)
 {
     switch (hop->side) {
-    case LK_SIDE_LOCAL:
-        lk_listener_close (self->local, &hop->identity);
-        break;
-    case LK_SIDE_MESH: /* by the end of its link */
+    case LK_SIDE_LOCAL: /* by the end of its session */
+    case LK_SIDE_MESH:  /* of its link */
         break;
     case LK_SIDE_HOSTED:
         lk_hosting_cut (&self->hosting, hop);
@@ -250,8 +248,8 @@ static void
 flush_all (lk_shell *self)
 {
     if (flush_pass (self, false)) {
-        lk_listener_take_cut (self->local);
-        lk_listener_take_cut (self->mesh);
+        lk_listener_drain (self->local);
+        lk_listener_drain (self->mesh);
         while (flush_pass (self, true)) {
             continue;
         }
@@ -309,17 +307,6 @@ take_broken (void *user, const lk_identity *from)
 }
 
 static void
-take_end (void *user, const lk_identity *from, const lk_problem *problem)
-{
-    lk_shell *self = user;
-    lk_local *local = lk_route_by_identity (&self->router.route, from);
-    (void) problem;
-    if (local != NULL) {
-        lk_ends_hang_up (local);
-    }
-}
-
-static void
 take_mesh_frame (void *user, const lk_identity *from, lk_part *frame)
 {
     lk_forward_frame (woken (user), LK_SIDE_MESH, from, frame);
@@ -343,14 +330,25 @@ static void
 take_mesh_end (void *user, const lk_identity *from, const lk_problem *problem)
 {
     lk_shell *self = user;
-    lk_router *router = woken (self);
-    const lk_mesh_link *link = lk_mesh_by_out (&router->mesh, from);
-    if (link != NULL && link->met) {
-        const lk_identity met_by = link->met_by;
-        lk_listener_drain (self->mesh, &met_by);
+    lk_listener_drain (self->mesh);
+    lk_neighbour_disconnected (woken (self), from, problem);
+}
+
+/*  One of those who met us, or somebody else. */
+static void
+take_mesh_gone (void *user)
+{
+    lk_shell *self = user;
+    const lk_mesh *mesh = &self->router.mesh;
+    lk_listener_drain (self->mesh);
+    for (size_t i = 0; i < mesh->count; i++) {
+        const lk_identity met_by = mesh->link[i]->met_by;
+        if (mesh->link[i]->met
+            && !lk_listener_is_there (self->mesh, &met_by)) {
+            lk_listener_drain (self->mesh);
+            lk_neighbour_left (woken (self), &met_by);
+        }
     }
-    lk_neighbour_disconnected (router, from, problem);
-    lk_neighbour_left (router, from);
 }
 
 static void
@@ -394,7 +392,6 @@ static const lk_router_calls calls = {
 static const lk_listener_calls local_calls = {
     .frame = take_frame,
     .broken = take_broken,
-    .over = take_end,
 };
 
 static const lk_listener_calls mesh_calls = {
@@ -402,14 +399,15 @@ static const lk_listener_calls mesh_calls = {
     .broken = take_mesh_broken,
     .up = take_mesh_up,
     .over = take_mesh_end,
+    .gone = take_mesh_gone,
 };
 
 static lk_err
 open_sockets (lk_shell *self, const lk_router_options *options,
               lk_problem *problem)
 {
-    lk_ends_init (&self->ends, &self->router, self->loop);
     self->local = lk_listener_new (self->loop, &local_calls, self);
+    lk_ends_init (&self->ends, &self->router, self->loop, self->local);
     self->mesh = lk_listener_new (self->loop, &mesh_calls, self);
     lk_err error = lk_listener_bind_tcp (self->mesh, options->listen, problem);
     if (error == LK_OK) {
