@@ -11,6 +11,7 @@
 #include "net/endpoint.h"
 #include "net/monitor.h"
 #include "net/random.h"
+#include "net/tcp.h"
 #include "net/zpart.h"
 #include "util/alloc.h"
 #include "util/bytes.h"
@@ -363,11 +364,10 @@ static lk_err
 complain (const char *endpoint, int number, lk_problem *problem)
 {
     if (number == ENODEV || number == EINVAL) {
-        (void) lk_problem_set (problem, LK_SYSTEM,
-                               "cannot bind '%s': that is neither an address "
-                               "in numbers nor a network interface",
+        return lk_problem_set (problem, LK_SYSTEM,
+                               "cannot bind '%s': its host is neither an "
+                               "address in numbers nor a network interface",
                                endpoint);
-        return LK_SYSTEM;
     }
     errno = number;
     return lk_problem_errno (problem, "cannot bind '%s'", endpoint);
@@ -419,8 +419,12 @@ lk_err
 lk_listener_bind_tcp (lk_listener *self, const char *endpoint,
                       lk_problem *problem)
 {
+    lk_tcp_address address;
     lk_err error = lk_endpoint_check (endpoint, LK_TCP, problem);
 
+    if (error == LK_OK) {
+        error = lk_tcp_split (endpoint + strlen (LK_TCP), &address, problem);
+    }
     if (error == LK_OK) {
         error = bind_socket (self, endpoint, problem);
     }

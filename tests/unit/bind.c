@@ -8,6 +8,7 @@
 
 #include "net/listener.h"
 
+#include "lib/foreign.h"
 #include "lib/suite.h"
 
 #include <check.h>
@@ -111,7 +112,7 @@ END_TEST
 
 START_TEST (ipc_left_behind_is_removed)
 {
-    close (lk_endpoint_bind (endpoint)); /* and nobody listens */
+    close (lk_stream_bind (endpoint)); /* and nobody listens */
     ck_assert_int_eq (lk_endpoint_probe (endpoint), ECONNREFUSED);
     ck_assert_int_eq (bind_ipc (first, endpoint, 0600, NULL), LK_OK);
     ck_assert_int_eq (lk_endpoint_probe (endpoint), 0);
@@ -172,7 +173,7 @@ START_TEST (tcp_that_cannot_be)
         {"tcp://:7411", "is not HOST:PORT"},
         {"tcp://127.0.0.1:123456789", "is not HOST:PORT"},
         {"ipc:///tmp/x", "no endpoint of the kind tcp://"},
-        {"tcp://a.name:7411", "'a.name' is neither an address"},
+        {"tcp://a.name:7411", "its host is neither an address"},
         {"tcp://192.0.2.1:7411", "cannot assign requested address"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
