@@ -51,7 +51,6 @@ ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)
 ask = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2)))$($(1))
 DEPS_CFLAGS ?= $(call ask,DEPS_CFLAGS,--cflags jansson libczmq)
 DEPS_LIBS ?= $(call ask,DEPS_LIBS,--libs jansson libczmq libzmq)
-ZMQ_LIBS ?= $(call ask,ZMQ_LIBS,--libs libzmq)
 CHECK_CFLAGS ?= $(call ask,CHECK_CFLAGS,--cflags check)
 CHECK_LIBS ?= $(call ask,CHECK_LIBS,--libs check)
 
@@ -367,7 +366,7 @@ parts = $(test_lib) $(lock_lib) $(core_lib) $(router_lib) $(daemon_lib) \
 	$(static_lib)
 
 $(filter-out %/growth,$(unit_tests)) $(cluster_tests): $(B)/%: $(B)/%.o $(parts)
-	$(call link,$(WRAP) $(CHECK_LIBS) $(ZMQ_LIBS))
+	$(call link,$(WRAP) $(CHECK_LIBS))
 
 #   One of them has a hash of its own, in which all names are equal.
 $(B)/tests/unit/equal_hashes: private WRAP = -Wl,--wrap=lk_hash64
@@ -387,7 +386,7 @@ $(B)/tests/unit/core_costs: private WRAP = -Wl,--wrap=lk_alloc \
 counted = $(patsubst %.c,$(B)/counted/%.o,$(core_src) \
 	$(wildcard src/util/*.c src/client/book*.c))
 $(B)/tests/unit/growth: $(B)/%: $(B)/%.o $(counted) $(parts)
-	$(call link,$(CHECK_LIBS) $(ZMQ_LIBS))
+	$(call link,$(CHECK_LIBS))
 $(B)/counted/%.o: INC = -Isrc -Iinclude -Iplugins/lock/core
 $(B)/counted/%.o: EXTRA = -fsanitize-coverage=trace-pc
 $(B)/counted/%.o: %.c $(B)/flags
@@ -396,7 +395,7 @@ $(B)/counted/%.o: %.c $(B)/flags
 	$(Q)$(CC) $(INC) $(DEPS_CFLAGS) $(EXTRA) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(benches): $(B)/%: $(B)/%.o $(parts)
-	$(call link,$(ZMQ_LIBS))
+	$(call link)
 
 #   Another system's client and the loads. Its library is its own.
 peer_dir = $(B)/tests/bench/peers
@@ -407,7 +406,7 @@ $(peer_dir)/postgresql: private PEER_LIB = -lpq
 $(peer_dir)/postgresql.o: EXTRA = $(shell $(PKG_CONFIG) --cflags libpq)
 
 $(peers): $(B)/%: $(B)/%.o $(peer_dir)/peer.o $(parts)
-	$(call link,$(PEER_LIB) $(ZMQ_LIBS))
+	$(call link,$(PEER_LIB))
 
 #   The simulator is made of the daemon's and the library's own objects,
 #   without sockets. It leaves a list of them for who puts another in.
@@ -433,10 +432,10 @@ $(lastword $(hooked)): $(sim_obj) $(B)/tests/hooks/weak_hash.o
 #   With clang's libFuzzer a target searches, else it replays its corpus.
 ifneq ($(findstring fuzzer,$(SAN)),)
 $(fuzz_tests): $(B)/%: $(B)/%.o $(parts)
-	$(call link,-fsanitize=fuzzer $(ZMQ_LIBS))
+	$(call link,-fsanitize=fuzzer)
 else
 $(fuzz_tests): $(B)/%: $(B)/%.o $(B)/tests/lib/replay.o $(parts)
-	$(call link,$(ZMQ_LIBS))
+	$(call link)
 endif
 
 #   ------------------------------------------------------------ style

@@ -13,16 +13,17 @@
 
 set -eu
 
-demo="gcc libc6-dev pkg-config libjansson-dev uthash-dev"
-check="$demo libzmq3-dev g++ check mandoc groff-base autoconf automake procps"
+demo="gcc libc6-dev pkg-config libjansson-dev uthash-dev libczmq-dev"
+demo="$demo libzmq3-dev"
+check="$demo g++ check mandoc groff-base autoconf automake procps"
 check="$check iproute2 nftables spin python3"
 check="$check ruby ruby-ffi-rzmq zsh"
 check="$check python3-zmq mypy pyflakes3"
 model="gcc libc6-dev spin"
-fuzz="$demo libzmq3-dev check clang libclang-rt-14-dev"
+fuzz="$demo check clang libclang-rt-14-dev"
 deb="$demo build-essential debhelper dh-python python3"
 check_deb="debootstrap lintian iproute2 procps"
-peers="$demo libzmq3-dev etcd-server zookeeper redis-server postgresql-15"
+peers="$demo etcd-server zookeeper redis-server postgresql-15"
 peers="$peers libzookeeper-st-dev libhiredis-dev libpq-dev"
 
 case ${1:-} in

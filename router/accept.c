@@ -5,10 +5,11 @@
  *
  *  Any process of the host can use up the descriptors by connecting often
  *  enough, and libzmq aborts then, or spins. It calls what stands here, in its
- *  own thread: the program's accept4 comes ahead of the C library's. So a connection above a limit is closed at once. What is kept back
- *  is for pidfds and for connections that the router opens itself. When even
- *  that is gone one spare descriptor is given up for a moment, to take a
- *  connection and close it, or it would wake who listens for ever.
+ *  own thread: the program's accept4 comes ahead of the C library's. So a
+ *  connection above a limit is closed at once. What is kept back is for pidfds
+ *  and for connections that the router opens itself. When even that is gone
+ *  one spare descriptor is given up for a moment, to take a connection and
+ *  close it, or it would wake who listens for ever.
  */
 
 #include "net/log.h"
@@ -68,7 +69,7 @@ accept_one (int fd, struct sockaddr *address, socklen_t *size, int flags)
     return (int) syscall (SYS_accept4, fd, address, size, flags);
 }
 
-/*  Who is turned away is one that was gone again, to libzmq: it tries the next. */
+/*  To libzmq one that is turned away was gone again: it tries the next. */
 int
 accept4 (int fd, struct sockaddr *address, socklen_t *size, int flags)
 {

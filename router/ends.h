@@ -5,8 +5,8 @@
  *
  *  The kernel tells us of a process's end maybe ahead of our reading what it
  *  sent last. So a session ends when its process has ended, and its connection
- *  is over and read to its end. A connection can outlive its process, in a child
- *  that has it, too: it is waited for no longer than LK_ENDS_GRACE_MS.
+ *  is over and read to its end. A connection can outlive its process, in a
+ *  child that has it, too: it is waited for no longer than LK_ENDS_GRACE_MS.
  */
 
 #ifndef LK_ENDS_H
@@ -25,7 +25,7 @@ typedef struct {
     lk_router *router;
     lk_loop *loop;
     lk_listener *listener; /* of local processes */
-    lk_ending *due; /* over, and not told yet */
+    lk_ending *due;        /* over, and not told yet */
 } lk_ends;
 
 void lk_ends_init (lk_ends *self, lk_router *router, lk_loop *loop,

@@ -343,8 +343,7 @@ take_mesh_gone (void *user)
     lk_listener_drain (self->mesh);
     for (size_t i = 0; i < mesh->count; i++) {
         const lk_identity met_by = mesh->link[i]->met_by;
-        if (mesh->link[i]->met
-            && !lk_listener_is_there (self->mesh, &met_by)) {
+        if (mesh->link[i]->met && !lk_listener_is_there (self->mesh, &met_by)) {
             lk_listener_drain (self->mesh);
             lk_neighbour_left (woken (self), &met_by);
         }

@@ -34,9 +34,9 @@ start (lk_dealer *self, const char *endpoint, int timeout_ms,
     }
     zsock_set_connect_timeout (lk_zsocket_zsock (self->socket), timeout_ms);
     errno = lk_zsocket_connect (self->socket, endpoint);
-    return errno == 0 ? LK_OK
-                      : lk_problem_errno (problem, "cannot connect to '%s'",
-                                          endpoint);
+    return errno == 0
+               ? LK_OK
+               : lk_problem_errno (problem, "cannot connect to '%s'", endpoint);
 }
 
 lk_dealer *
@@ -82,7 +82,7 @@ step (lk_dealer *self, lk_monitor_event event)
         self->state = connects ? LK_DEALER_FAILED : self->state;
         break;
     case LK_MONITOR_OVER:
-        self->state = connects ? LK_DEALER_DENIED
+        self->state = connects                      ? LK_DEALER_DENIED
                       : self->state == LK_DEALER_UP ? LK_DEALER_OVER
                                                     : self->state;
         break;

@@ -150,8 +150,8 @@ resolve (lk_dial *self, const lk_tcp_address *name)
         self->lookup = lk_lookup_new (name, &self->problem);
     }
     if (self->lookup) {
-        self->reader = lk_loop_add_fd (
-            self->loop, lk_lookup_fd (self->lookup), looked_up, self);
+        self->reader = lk_loop_add_fd (self->loop, lk_lookup_fd (self->lookup),
+                                       looked_up, self);
     } else {
         step_soon (self);
     }

@@ -43,8 +43,9 @@ lk_err lk_endpoint_find_group (const char *group, gid_t *gid,
  *  errno (ENOENT, EACCES). Does not look whether anybody listens. */
 int lk_endpoint_absence (const char *endpoint);
 
-/*  Whether somebody takes a connection at ipc://PATH: 0, or errno of the attempt
- *  (ENOENT, ECONNREFUSED, EACCES). 0 for other transports: not tried. */
+/*  Whether somebody takes a connection at ipc://PATH: 0, or errno of the
+ *  attempt (ENOENT, ECONNREFUSED, EACCES). 0 for other transports: not
+ *  tried. */
 int lk_endpoint_probe (const char *endpoint);
 
 /*  Checks ipc://PATH and removes the socket file of a dead process. */

@@ -384,8 +384,8 @@ next_of_dealer (lk_link *self, lk_slice *frame)
     self->state = lk_dealer_look (self->dealer);
     const lk_io io = lk_dealer_receive (self->dealer, &self->part);
     if (io == LK_IO_DONE) {
-        *frame = (lk_slice) {lk_part_data (&self->part),
-                             lk_part_size (&self->part)};
+        *frame =
+            (lk_slice) {lk_part_data (&self->part), lk_part_size (&self->part)};
     }
     return io == LK_IO_WAIT && self->state > LK_DEALER_UP ? LK_IO_ERROR : io;
 }
@@ -409,8 +409,8 @@ lk_link_came_up (lk_link *self)
     if (self->pipe) {
         return lk_pipe_was_opened (self->pipe);
     }
-    const bool came_up = lk_link_is_open (self) && !self->was_up
-                         && self->state == LK_DEALER_UP;
+    const bool came_up =
+        lk_link_is_open (self) && !self->was_up && self->state == LK_DEALER_UP;
     self->was_up |= came_up;
     return came_up;
 }

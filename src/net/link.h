@@ -32,7 +32,7 @@ typedef struct {
     size_t used;    /* the place of the one in use */
     size_t first;   /* that of the one to begin with next time */
     int linger_ms;
-    pid_t owner; /* a child of it leaves all of this alone */
+    pid_t owner;       /* a child of it leaves all of this alone */
     lk_dealer *dealer; /* NULL: not open */
     lk_dealer_state state;
     bool was_up;   /* it came up, and that was told */
@@ -41,8 +41,8 @@ typedef struct {
     lk_part part;  /* that was received last, */
     size_t at;     /* of which so much was taken, of the pipe's */
 
-    int epoll_fd;  /* for who polls on their own: the dealer's, and */
-    int kick_fd;   /* readable when something waits that they do not say: */
+    int epoll_fd; /* for who polls on their own: the dealer's, and */
+    int kick_fd;  /* readable when something waits that they do not say: */
     bool is_kicked;
     lk_loop *loop; /* or that, and its readers */
     lk_reader *reader, *monitor_reader;

@@ -22,10 +22,9 @@
 
 #define READS_MAX 1024       /* in one wake-up, of all who connected to us */
 #define DIALLED_READS_MAX 64 /* of one that was dialled */
-#define GONE_SOON_MS 5       /* the ROUTER knows an end later than its monitor */
+#define GONE_SOON_MS 5 /* the ROUTER knows an end later than its monitor */
 #define GONE_LATE_MS 100
 #define CLOSED_LINGER_MS 200 /* for the last words to who is hung up on */
-
 
 /*  Whom we dialled. Its identity is its place in the table alone, and nobody
  *  who connects to us can guess it. */

@@ -3,9 +3,9 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  A ROUTER bound to ipc://PATH for the processes of this host, or to tcp:// for
- *  other hosts, each of which is dialled by a DEALER of its own. One wake-up
- *  reads what all of them have sent.
+ *  A ROUTER bound to ipc://PATH for the processes of this host, or to tcp://
+ *  for other hosts, each of which is dialled by a DEALER of its own. One
+ *  wake-up reads what all of them have sent.
  */
 
 #ifndef LK_LISTENER_H
@@ -26,7 +26,8 @@ typedef struct {
     uid_t uid;
 } lk_peer;
 
-/*  Called from the loop and lk_listener_drain alone. They may send, and close. */
+/*  Called from the loop and lk_listener_drain alone. They may send, and
+ *  close. */
 typedef struct {
     /*  A message of one part; what is left in `frame` is freed. */
     void (*frame) (void *user, const lk_identity *from, lk_part *frame);
@@ -90,10 +91,10 @@ lk_io lk_listener_send (lk_listener *self, const lk_identity *to,
  *  `broken` to call. */
 void lk_listener_drain (lk_listener *self);
 
-/*  Whether somebody who connected to us still is there: asks by a message of no
- *  bytes. Once it is false all that came from there was told if lk_listener_drain
- *  is called after. Right after its end it may be true for a moment, and as long
- *  as what came from there was not taken. */
+/*  Whether somebody who connected to us still is there: asks by a message of
+ *  no bytes. Once it is false a last lk_listener_drain has told all that came
+ *  from there. Right after its end it may be true for a moment, and as long as
+ *  what came from there was not taken. */
 bool lk_listener_is_there (lk_listener *self, const lk_identity *identity);
 
 /*  Says who it is that sent the frame that is being told. False: it is another

@@ -321,8 +321,7 @@ wake_touched (lk_loop *self)
     lk_reader *reader;
 
     self->woken_count = 0;
-    while ((reader = self->touched) != NULL
-           && self->woken_count < EVENTS_MAX) {
+    while ((reader = self->touched) != NULL && self->woken_count < EVENTS_MAX) {
         untouch (self, reader);
         if (reader->pending (reader->user)) {
             self->woken[self->woken_count++] = reader;

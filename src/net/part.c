@@ -11,8 +11,8 @@
 
 #include <string.h>
 
-_Static_assert (sizeof (lk_part) == sizeof (zmq_msg_t), "a part is a message");
-_Static_assert (_Alignof (lk_part) >= _Alignof (zmq_msg_t), "likewise");
+_Static_assert(sizeof (lk_part) == sizeof (zmq_msg_t), "a part is a message");
+_Static_assert(_Alignof(lk_part) >= _Alignof(zmq_msg_t), "likewise");
 
 void
 lk_part_init (lk_part *self)

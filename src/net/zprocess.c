@@ -2,6 +2,8 @@
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  The one place that makes a thread beside lookup.c, to see that it can.
  */
 
 #include "net/zprocess.h"
@@ -17,10 +19,38 @@
  *  the rest is for who takes some at the same time. */
 #define DESCRIPTORS 16
 
+#define THREADS 2 /* of the context */
+
 /*  Three for each session. */
 #define SOCKETS_MAX 16384
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *
+do_nothing (void *user)
+{
+    return user;
+}
+
+/*  Its threads are made with the first socket. */
+static bool
+has_threads (void)
+{
+    pthread_t thread[THREADS];
+    int count = 0;
+
+    while (count < THREADS
+           && (errno = pthread_create (&thread[count], NULL, do_nothing, NULL))
+                  == 0) {
+        count++;
+    }
+    const int number = errno;
+    for (int i = 0; i < count; i++) {
+        pthread_join (thread[i], NULL);
+    }
+    errno = number;
+    return count == THREADS;
+}
 
 /*  CZMQ would take SIGINT and SIGTERM, write to standard output, and seed
  *  random (), which is the program's. */
@@ -54,19 +84,30 @@ has_descriptors (void)
     return count == DESCRIPTORS;
 }
 
-lk_err
-lk_zprocess_prepare (lk_problem *problem)
+static lk_err
+begin_once (lk_problem *problem)
 {
     static pid_t begun; /* by this process */
 
+    if (begun == getpid ()) {
+        return LK_OK;
+    }
+    if (!has_threads ()) {
+        return lk_problem_errno (problem, "cannot make a thread");
+    }
+    begun = getpid ();
+    begin ();
+    return LK_OK;
+}
+
+lk_err
+lk_zprocess_prepare (lk_problem *problem)
+{
     if (!has_descriptors ()) {
         return lk_problem_errno (problem, "cannot make a socket");
     }
     pthread_mutex_lock (&mutex);
-    if (begun != getpid ()) {
-        begun = getpid ();
-        begin ();
-    }
+    const lk_err error = begin_once (problem);
     pthread_mutex_unlock (&mutex);
-    return LK_OK;
+    return error;
 }

@@ -14,9 +14,9 @@
 #include "net/problem.h"
 
 /*  Ahead of each new socket: sets CZMQ up so that it leaves signals, standard
- *  output and random () to the program, and looks whether there are descriptors
- *  enough, since both libraries abort where there are not. LK_SYSTEM and
- *  problem: there are not. Any thread may call it. */
+ *  output and random () to the program, and looks whether there are
+ *  descriptors and threads enough, since both libraries abort where there are
+ *  not. LK_SYSTEM and problem: there are not. Any thread may call it. */
 lk_err lk_zprocess_prepare (lk_problem *problem);
 
 #endif

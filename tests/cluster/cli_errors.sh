@@ -499,7 +499,9 @@ check 'cannot make a pipe' met lockkeeper.1 125 'cannot make a pipe: ...' \
 nobody 125 'cannot fork: ...' prlimit --nproc=0 sh -c 'exec "$@" >/dev/null' \
     sh "$work/bin/lockkeeper" lock x --background
 chmod o+rw "$LOCKKEEPER_SANDBOX/h1/router"
-nobody 125 'cannot start a guard: ...' prlimit --nproc=0 \
+#   It and libzmq's two threads, and no more of a user who has nothing else.
+as_nobody=(setpriv --reuid $((50000 + $$ % 10000)) --regid 65534 --clear-groups)
+nobody 125 'cannot start a guard: ...' prlimit --nproc=3 \
     "$work/bin/lockkeeper" run x \
     --endpoint "ipc://$LOCKKEEPER_SANDBOX/h1/router" -- true
 chmod o-rw "$LOCKKEEPER_SANDBOX/h1/router"
@@ -524,8 +526,8 @@ else
     unmet lockkeeper.1 "cannot write '...': no space left on device"
 fi
 : >"$work/empty"
-check 'no terminal' met lockkeeper.1 125 'cannot use the terminal: ...' \
-    at_terminal "$work/empty" "prlimit --nofile=5 '$lockkeeper' top" terminal
+#   Who has a session has a descriptor left.
+unmet lockkeeper.1 'cannot use the terminal: ...'
 ended 124 'our agent, process ..., does not answer' stopped
 ended 125 '... does not get ready within ... s: ...' unready
 kill -CONT "$agent"

@@ -10,6 +10,7 @@
 #include "util/assert.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -239,8 +240,8 @@ open_stream (const char *endpoint, apply *what)
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    strncpy (address.sun_path, endpoint + strlen ("ipc://"),
-             sizeof address.sun_path - 1);
+    snprintf (address.sun_path, sizeof address.sun_path, "%s",
+              endpoint + strlen ("ipc://"));
     const int rc = what (fd, (struct sockaddr *) &address, sizeof address);
     LK_ASSERT (rc == 0);
     return fd;

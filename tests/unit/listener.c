@@ -14,10 +14,10 @@
 
 #include <check.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -64,8 +64,7 @@ on_broken (void *user, const lk_identity *who)
     note ("|", 1);
 }
 
-static const lk_listener_calls calls = {.frame = on_frame,
-                                        .broken = on_broken};
+static const lk_listener_calls calls = {.frame = on_frame, .broken = on_broken};
 
 static void
 set_up (void)
