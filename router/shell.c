@@ -22,6 +22,7 @@
 #include "net/log.h"
 #include "net/loop.h"
 #include "net/random.h"
+#include "net/zap.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -44,6 +45,8 @@ typedef struct {
     lk_loop *loop;
     lk_listener *local; /* processes of this host */
     lk_listener *mesh;  /* other routers */
+    lk_zap *zap;        /* which of those may connect */
+    lk_curve_ring ring;
     lk_ends ends;
     lk_hook *hook;
     lk_timer timer;
@@ -401,6 +404,54 @@ static const lk_listener_calls mesh_calls = {
     .gone = take_mesh_gone,
 };
 
+/*  A router of another cluster, or none. */
+static bool
+may_connect (void *user, const char *public_key, const char *address,
+             char name[LK_ZAP_USER_SIZE])
+{
+    lk_shell *self = user;
+    if (lk_curve_ring_has (&self->ring, public_key)) {
+        snprintf (name, LK_ZAP_USER_SIZE, "mesh");
+        return true;
+    }
+    woken (self)->count.refused++;
+    lk_neighbour_note_refusal (&self->router, "refused",
+                               "its key is not of this cluster", "?", address);
+    return false;
+}
+
+static lk_err
+read_keys (lk_shell *self, const lk_router_options *options,
+           lk_problem *problem)
+{
+    lk_curve_calls ways = {.plain = options->security != LK_SECURITY_CURVE};
+    lk_err error = LK_OK;
+    if (options->security != LK_SECURITY_NONE) {
+        error = lk_curve_ring_read (&self->ring, options->keys, problem);
+    }
+    if (error == LK_OK && options->security != LK_SECURITY_NONE) {
+        self->zap = lk_zap_new (self->loop, may_connect, self, problem);
+        error = self->zap != NULL ? LK_OK : LK_SYSTEM;
+    }
+    lk_curve_ring_calls (&self->ring, &ways);
+    lk_listener_set_calls (self->mesh, &ways);
+    return error;
+}
+
+static lk_err
+bind_mesh (lk_shell *self, const lk_router_options *options,
+           lk_problem *problem)
+{
+    const bool is_curve = options->security == LK_SECURITY_CURVE;
+    const lk_curve_pair *pair = &self->ring.pair[0];
+    const lk_err error = lk_listener_bind_tcp (self->mesh, options->listen,
+                                               is_curve ? pair : NULL, problem);
+    return error != LK_OK || options->listen_curve[0] == '\0'
+               ? error
+               : lk_listener_bind_tcp (self->mesh, options->listen_curve, pair,
+                                       problem);
+}
+
 static lk_err
 open_sockets (lk_shell *self, const lk_router_options *options,
               lk_problem *problem)
@@ -408,7 +459,10 @@ open_sockets (lk_shell *self, const lk_router_options *options,
     self->local = lk_listener_new (self->loop, &local_calls, self);
     lk_ends_init (&self->ends, &self->router, self->loop, self->local);
     self->mesh = lk_listener_new (self->loop, &mesh_calls, self);
-    lk_err error = lk_listener_bind_tcp (self->mesh, options->listen, problem);
+    lk_err error = read_keys (self, options, problem);
+    if (error == LK_OK) {
+        error = bind_mesh (self, options, problem);
+    }
     if (error == LK_OK) {
         error = lk_listener_bind (self->local, options->endpoint, options->mode,
                                   options->group, problem);
@@ -464,6 +518,7 @@ close_all (lk_shell *self)
     lk_loop_remove_hook (self->loop, &self->hook);
     lk_listener_destroy (&self->local, LINGER_MS);
     lk_listener_destroy (&self->mesh, LINGER_MS);
+    lk_zap_destroy (&self->zap);
     lk_loop_destroy (&self->loop);
 }
 

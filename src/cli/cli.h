@@ -155,6 +155,7 @@ typedef struct {
     const char *address;
     int64_t hosts; /* 3 */
     bool hosted;   /* routers host the lock services */
+    bool plain;    /* they speak without keys */
     bool keep, help;
     char *set[LK_SETTINGS_MAX + 1]; /* NULL at its end */
     int count;                      /* what is not an option */

@@ -208,6 +208,7 @@ static const known_option known[] = {
      "--hosts needs a number"},
     {{"dir", required_argument, NULL, 0}, LK_OPT_SANDBOX, TEXT, AT (dir), NULL},
     {{"hosted", no_argument, NULL, 0}, LK_OPT_SANDBOX, FLAG, AT (hosted), NULL},
+    {{"plain", no_argument, NULL, 0}, LK_OPT_SANDBOX, FLAG, AT (plain), NULL},
     {{"keep", no_argument, NULL, 0}, LK_OPT_SANDBOX, FLAG, AT (keep), NULL},
     {{"set", required_argument, NULL, 0},
      LK_OPT_SANDBOX,

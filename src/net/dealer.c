@@ -21,8 +21,8 @@ struct lk_dealer {
 /*  -------------------------------------------------------- life */
 
 static lk_err
-start (lk_dealer *self, const char *endpoint, int timeout_ms,
-       lk_problem *problem)
+start (lk_dealer *self, const char *endpoint, const lk_curve_call *call,
+       int timeout_ms, lk_problem *problem)
 {
     self->socket = lk_zsocket_new (LK_ZSOCKET_DEALER, problem);
     if (!self->socket) {
@@ -33,6 +33,9 @@ start (lk_dealer *self, const char *endpoint, int timeout_ms,
         return LK_SYSTEM;
     }
     zsock_set_connect_timeout (lk_zsocket_zsock (self->socket), timeout_ms);
+    if (call) {
+        lk_zsocket_call (self->socket, call);
+    }
     errno = lk_zsocket_connect (self->socket, endpoint);
     return errno == 0
                ? LK_OK
@@ -40,11 +43,12 @@ start (lk_dealer *self, const char *endpoint, int timeout_ms,
 }
 
 lk_dealer *
-lk_dealer_new (const char *endpoint, int timeout_ms, lk_problem *problem)
+lk_dealer_new (const char *endpoint, const lk_curve_call *call, int timeout_ms,
+               lk_problem *problem)
 {
     lk_dealer *self = lk_alloc (sizeof *self);
 
-    if (start (self, endpoint, timeout_ms, problem) != LK_OK) {
+    if (start (self, endpoint, call, timeout_ms, problem) != LK_OK) {
         lk_dealer_destroy (&self, 0);
     }
     return self;

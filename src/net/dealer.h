@@ -11,6 +11,7 @@
 #ifndef LK_DEALER_H
 #define LK_DEALER_H
 
+#include "net/curve.h"
 #include "net/part.h"
 #include "net/problem.h"
 
@@ -25,9 +26,10 @@ typedef enum {
 } lk_dealer_state;
 
 /*  Begins to connect; NULL and problem: LK_SYSTEM in its number. An address of
- *  another host has to be in numbers, and is tried for timeout_ms. */
-lk_dealer *lk_dealer_new (const char *endpoint, int timeout_ms,
-                          lk_problem *problem);
+ *  another host has to be in numbers, and is tried for timeout_ms. NULL call:
+ *  without encryption. */
+lk_dealer *lk_dealer_new (const char *endpoint, const lk_curve_call *call,
+                          int timeout_ms, lk_problem *problem);
 
 /*  See lk_zsocket_destroy. */
 void lk_dealer_destroy (lk_dealer **self_p, int linger_ms);

@@ -11,6 +11,7 @@
 #include "util/alloc.h"
 
 #include <errno.h>
+#include <string.h>
 
 /*  libzmq gives the connection up by itself, and then who is there and does not
  *  say who it is. */
@@ -22,7 +23,9 @@ struct lk_dial {
     void *user;
     lk_lookup *lookup; /* NULL: there is none, or not any more */
     struct addrinfo *found;
-    const struct addrinfo *next; /* of those, to be tried */
+    const struct addrinfo *next; /* of those, to be tried, */
+    lk_curve_calls calls;        /* with that of these, */
+    size_t call;                 /* then without if they say so */
     lk_dealer *dealer;           /* that is being connected; or NULL */
     lk_reader *reader;           /* of its monitor, or of the lookup */
     lk_timer timer;              /* until the next step */
@@ -51,11 +54,26 @@ complain (lk_dial *self, lk_dealer_state state)
     if (state == LK_DEALER_DENIED) {
         (void) lk_problem_set (
             &self->problem, LK_SYSTEM,
-            "it was reached, but does not answer as a router");
+            "it was reached, but does not answer as a router, or does not know "
+            "our keys");
     } else {
         const int64_t took_ms = lk_clock_ms () - self->began_ms;
         errno = took_ms < LK_DIAL_MS ? ECONNREFUSED : ETIMEDOUT;
         (void) lk_problem_errno (&self->problem, "cannot connect");
+    }
+}
+
+/*  Whoever is there may take us otherwise. */
+static void
+go_on (lk_dial *self, bool is_there)
+{
+    const size_t ways = self->calls.count + self->calls.plain;
+
+    if (is_there && self->call + 1 < ways) {
+        self->call++;
+    } else {
+        self->call = 0;
+        self->next = self->next->ai_next;
     }
 }
 
@@ -80,6 +98,7 @@ look (void *user)
     }
     complain (self, state);
     lk_dealer_destroy (&self->dealer, 0);
+    go_on (self, state == LK_DEALER_DENIED);
     step_soon (self);
 }
 
@@ -95,11 +114,14 @@ static void
 try_next (lk_dial *self)
 {
     char endpoint[LK_TCP_ENDPOINT_SIZE];
+    const bool is_plain = self->call == self->calls.count;
 
     lk_tcp_endpoint (self->next->ai_addr, self->next->ai_addrlen, endpoint);
-    self->next = self->next->ai_next;
-    self->dealer = lk_dealer_new (endpoint, LK_DIAL_MS, &self->problem);
+    self->dealer = lk_dealer_new (
+        endpoint, is_plain ? NULL : &self->calls.call[self->call], LK_DIAL_MS,
+        &self->problem);
     if (!self->dealer) {
+        go_on (self, false);
         step_soon (self);
         return;
     }
@@ -158,12 +180,13 @@ resolve (lk_dial *self, const lk_tcp_address *name)
 }
 
 lk_dial *
-lk_dial_new (lk_loop *loop, const char *address, lk_dial_fn *fn, void *user)
+lk_dial_new (lk_loop *loop, const char *address, const lk_curve_calls *calls,
+             lk_dial_fn *fn, void *user)
 {
     lk_dial *self = lk_alloc (sizeof *self);
     lk_tcp_address name;
 
-    *self = (lk_dial) {.loop = loop, .fn = fn, .user = user};
+    *self = (lk_dial) {.loop = loop, .calls = *calls, .fn = fn, .user = user};
     lk_timer_init (&self->timer, loop, step, self);
     if (lk_tcp_split (address, &name, &self->problem) == LK_OK) {
         resolve (self, &name);
@@ -187,6 +210,7 @@ lk_dial_destroy (lk_dial **self_p)
     if (self->found) {
         freeaddrinfo (self->found);
     }
+    explicit_bzero (&self->calls, sizeof self->calls);
     lk_free (self);
     *self_p = NULL;
 }

@@ -4,7 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  A name is looked up each time anew; all addresses that it has are tried in
- *  turn, each for LK_DIAL_MS, until somebody answers who speaks as we do.
+ *  turn, each for LK_DIAL_MS, and with each key that we have, until somebody
+ *  answers who takes us.
  */
 
 #ifndef LK_DIAL_H
@@ -25,9 +26,9 @@ typedef struct lk_dial lk_dial;
 typedef void lk_dial_fn (void *user, lk_dealer *dealer,
                          const lk_problem *problem);
 
-/*  Never NULL, and tells nothing before it returns. */
-lk_dial *lk_dial_new (lk_loop *loop, const char *address, lk_dial_fn *fn,
-                      void *user);
+/*  Never NULL, and tells nothing before it returns. The calls are copied. */
+lk_dial *lk_dial_new (lk_loop *loop, const char *address,
+                      const lk_curve_calls *calls, lk_dial_fn *fn, void *user);
 
 /*  Gives up what it is at. NULL-safe, nulls the pointer. */
 void lk_dial_destroy (lk_dial **self_p);

@@ -234,7 +234,7 @@ lk_endpoint_probe (const char *endpoint)
         return absence;
     }
     lk_problem problem;
-    lk_dealer *dealer = lk_dealer_new (endpoint, 0, &problem);
+    lk_dealer *dealer = lk_dealer_new (endpoint, NULL, 0, &problem);
     if (!dealer) {
         return problem.number;
     }

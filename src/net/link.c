@@ -234,7 +234,7 @@ connect_any (lk_link *self, lk_problem *problem)
         (void) nth_endpoint (self, self->used, endpoint);
         errno = lk_endpoint_absence (endpoint);
         if (errno == 0) {
-            self->dealer = lk_dealer_new (endpoint, CONNECT_MS, problem);
+            self->dealer = lk_dealer_new (endpoint, NULL, CONNECT_MS, problem);
             return self->dealer ? LK_OK : LK_SYSTEM;
         }
         if (error == LK_DISCONNECTED) {

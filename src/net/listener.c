@@ -52,6 +52,7 @@ struct lk_listener {
     char *endpoint;
     ino_t file; /* of ipc */
     connection *dialled;
+    lk_curve_calls ways; /* how these are connected */
     lk_part part;
     const lk_identity *told; /* whose part it is; NULL: nobody's */
 };
@@ -147,6 +148,16 @@ lk_listener_peer (const lk_listener *self, const lk_identity *identity,
     return self->file != 0 && self->told
            && lk_identity_equal (self->told, identity)
            && read_peer (zmq_msg_gets (part, "Peer-Address"), peer);
+}
+
+const char *
+lk_listener_user (const lk_listener *self, const lk_identity *identity)
+{
+    const zmq_msg_t *part = (const zmq_msg_t *) self->part.message.bytes;
+
+    return self->told && lk_identity_equal (self->told, identity)
+               ? zmq_msg_gets (part, "User-Id")
+               : NULL;
 }
 
 /*  -------------------------------------------------------- who has gone */
@@ -305,7 +316,7 @@ lk_listener_dial (lk_listener *self, const char *address, lk_identity *identity)
     lk_bytes_put64 (name + 9, lk_random_id ());
     lk_identity_set (&it->identity, name, sizeof name);
     HASH_ADD (hh, self->dialled, identity.bytes, sizeof name, it);
-    it->dial = lk_dial_new (self->loop, address, dialled, it);
+    it->dial = lk_dial_new (self->loop, address, &self->ways, dialled, it);
     *identity = it->identity;
 }
 
@@ -354,6 +365,7 @@ lk_listener_new (lk_loop *loop, const lk_listener_calls *calls, void *user)
     self->loop = loop;
     self->calls = calls;
     self->user = user;
+    self->ways.plain = true;
     lk_part_init (&self->part);
     lk_timer_init (&self->gone, loop, tell_gone, self);
     return self;
@@ -373,21 +385,35 @@ complain (const char *endpoint, int number, lk_problem *problem)
 }
 
 static lk_err
-bind_socket (lk_listener *self, const char *endpoint, lk_problem *problem)
+open_socket (lk_listener *self, lk_problem *problem)
 {
     self->socket = lk_zsocket_new (LK_ZSOCKET_ROUTER, problem);
     if (!self->socket) {
         return LK_SYSTEM;
     }
-    const int number = lk_zsocket_bind (self->socket, endpoint);
-    if (number != 0) {
-        lk_zsocket_destroy (&self->socket, 0);
-        return complain (endpoint, number, problem);
-    }
-    self->endpoint = lk_strdup (lk_zsocket_bound (self->socket));
     self->reader = lk_loop_add_queue (self->loop, lk_zsocket_fd (self->socket),
                                       is_pending, read_socket, self);
     lk_loop_touch (self->loop, self->reader);
+    return LK_OK;
+}
+
+static lk_err
+bind_socket (lk_listener *self, const char *endpoint, const lk_curve_pair *pair,
+             lk_problem *problem)
+{
+    if (!self->socket && open_socket (self, problem) != LK_OK) {
+        return LK_SYSTEM;
+    }
+    if (pair) {
+        lk_zsocket_serve (self->socket, pair);
+    }
+    const int number = lk_zsocket_bind (self->socket, endpoint);
+    if (number != 0) {
+        return complain (endpoint, number, problem);
+    }
+    if (!self->endpoint) {
+        self->endpoint = lk_strdup (lk_zsocket_bound (self->socket));
+    }
     return LK_OK;
 }
 
@@ -405,7 +431,7 @@ lk_listener_bind (lk_listener *self, const char *endpoint, mode_t mode,
         return error;
     }
     const mode_t old = lk_endpoint_mask (mode);
-    error = bind_socket (self, endpoint, problem);
+    error = bind_socket (self, endpoint, NULL, problem);
     lk_endpoint_unmask (old);
     if (error == LK_OK) {
         self->file = lk_endpoint_file (endpoint);
@@ -414,9 +440,23 @@ lk_listener_bind (lk_listener *self, const char *endpoint, mode_t mode,
     return error;
 }
 
+static lk_err
+open_monitor (lk_listener *self, lk_problem *problem)
+{
+    self->monitor = lk_monitor_new (self->socket, problem);
+    if (!self->monitor) {
+        return LK_SYSTEM;
+    }
+    self->monitor_reader =
+        lk_loop_add_queue (self->loop, lk_monitor_fd (self->monitor),
+                           is_monitor_pending, read_monitor, self);
+    lk_loop_touch (self->loop, self->monitor_reader);
+    return LK_OK;
+}
+
 lk_err
 lk_listener_bind_tcp (lk_listener *self, const char *endpoint,
-                      lk_problem *problem)
+                      const lk_curve_pair *pair, lk_problem *problem)
 {
     lk_tcp_address address;
     lk_err error = lk_endpoint_check (endpoint, LK_TCP, problem);
@@ -425,19 +465,16 @@ lk_listener_bind_tcp (lk_listener *self, const char *endpoint,
         error = lk_tcp_split (endpoint + strlen (LK_TCP), &address, problem);
     }
     if (error == LK_OK) {
-        error = bind_socket (self, endpoint, problem);
+        error = bind_socket (self, endpoint, pair, problem);
     }
-    if (error == LK_OK) {
-        self->monitor = lk_monitor_new (self->socket, problem);
-        error = self->monitor ? LK_OK : LK_SYSTEM;
-    }
-    if (error == LK_OK) {
-        self->monitor_reader =
-            lk_loop_add_queue (self->loop, lk_monitor_fd (self->monitor),
-                               is_monitor_pending, read_monitor, self);
-        lk_loop_touch (self->loop, self->monitor_reader);
-    }
-    return error;
+    return error == LK_OK && !self->monitor ? open_monitor (self, problem)
+                                            : error;
+}
+
+void
+lk_listener_set_calls (lk_listener *self, const lk_curve_calls *calls)
+{
+    self->ways = *calls;
 }
 
 const char *

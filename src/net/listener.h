@@ -11,6 +11,7 @@
 #ifndef LK_LISTENER_H
 #define LK_LISTENER_H
 
+#include "net/curve.h"
 #include "net/loop.h"
 #include "net/part.h"
 #include "net/problem.h"
@@ -58,13 +59,17 @@ lk_listener *lk_listener_new (lk_loop *loop, const lk_listener_calls *calls,
 lk_err lk_listener_bind (lk_listener *self, const char *endpoint, mode_t mode,
                          const char *group, lk_problem *problem);
 
-/*  The same for tcp://ADDRESS:PORT. ADDRESS: numbers, the name of a network
+/*  How it connects from now on: without keys at first. Copied. */
+void lk_listener_set_calls (lk_listener *self, const lk_curve_calls *calls);
+
+/*  The same as lk_listener_bind for tcp://ADDRESS:PORT, encrypted with that
+ *  pair (see zap.h) or NULL; twice if need be, first without. ADDRESS: numbers, the name of a network
  *  interface for its first IPv4 address, or `*` for all of IPv4; PORT may be
  *  `*`. */
 lk_err lk_listener_bind_tcp (lk_listener *self, const char *endpoint,
-                             lk_problem *problem);
+                             const lk_curve_pair *pair, lk_problem *problem);
 
-/*  What it is bound to, with its real port; NULL if it is not. */
+/*  What it was bound to first, with its real port; NULL if it is not. */
 const char *lk_listener_endpoint (const lk_listener *self);
 
 /*  Ends all connections, for what waits no later than in linger_ms, which
@@ -101,5 +106,9 @@ bool lk_listener_is_there (lk_listener *self, const lk_identity *identity);
  *  connection's, or another host's. */
 bool lk_listener_peer (const lk_listener *self, const lk_identity *identity,
                        lk_peer *peer);
+
+/*  As whom it was let in (zap.h); "" without keys; NULL: likewise. */
+const char *lk_listener_user (const lk_listener *self,
+                              const lk_identity *identity);
 
 #endif

@@ -33,6 +33,8 @@
  *  yet if it were told never to. */
 #define NEVER_MS INT_MAX
 
+#define DOMAIN "mesh"
+
 struct lk_zsocket {
     zsock_t *zsock;
     void *zmq;
@@ -129,6 +131,25 @@ lk_zsocket_connect (lk_zsocket *self, const char *endpoint)
 {
     choose_family (self, endpoint);
     return zsock_connect (self->zsock, "%s", endpoint) == -1 ? errno : 0;
+}
+
+/*  -------------------------------------------------------- keys */
+
+void
+lk_zsocket_serve (lk_zsocket *self, const lk_curve_pair *pair)
+{
+    zsock_set_curve_server (self->zsock, 1);
+    zsock_set_zap_domain (self->zsock, DOMAIN);
+    zsock_set_curve_publickey (self->zsock, pair->public_key);
+    zsock_set_curve_secretkey (self->zsock, pair->secret_key);
+}
+
+void
+lk_zsocket_call (lk_zsocket *self, const lk_curve_call *call)
+{
+    zsock_set_curve_serverkey (self->zsock, call->server_key);
+    zsock_set_curve_publickey (self->zsock, call->own.public_key);
+    zsock_set_curve_secretkey (self->zsock, call->own.secret_key);
 }
 
 /*  -------------------------------------------------------- to and fro */

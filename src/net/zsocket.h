@@ -13,6 +13,7 @@
 #ifndef LK_ZSOCKET_H
 #define LK_ZSOCKET_H
 
+#include "net/curve.h"
 #include "net/part.h"
 #include "net/problem.h"
 
@@ -31,6 +32,11 @@ void lk_zsocket_destroy (lk_zsocket **self_p, int linger_ms);
 int lk_zsocket_bind (lk_zsocket *self, const char *endpoint);
 const char *lk_zsocket_bound (lk_zsocket *self);
 int lk_zsocket_connect (lk_zsocket *self, const char *endpoint);
+
+/*  What is bound or connected from now on is encrypted: as a server with that
+ *  pair, for whom zap.h lets in; as a client. */
+void lk_zsocket_serve (lk_zsocket *self, const lk_curve_pair *pair);
+void lk_zsocket_call (lk_zsocket *self, const lk_curve_call *call);
 
 /*  DONE, WAIT, or BROKEN: a message of more parts than one came, and was
  *  dropped. ROUTER: `from` is who sent it; DEALER: NULL. */

@@ -149,9 +149,9 @@ set_up (void)
     loop = lk_loop_new ();
     near = (host) {.listener = lk_listener_new (loop, &calls, &near)};
     far = (host) {.listener = lk_listener_new (loop, &calls, &far)};
-    ck_assert_int_eq (
-        lk_listener_bind_tcp (far.listener, "tcp://127.0.0.1:*", &problem),
-        LK_OK);
+    ck_assert_int_eq (lk_listener_bind_tcp (far.listener, "tcp://127.0.0.1:*",
+                                            NULL, &problem),
+                      LK_OK);
     lk_part_init (&part);
     undelayed = lookups = 0;
 }
