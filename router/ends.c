@@ -35,24 +35,34 @@ become_due (lk_ending *self)
     }
 }
 
+/*  Takes what came; false: that ended the session. */
+static bool
+drain (lk_ending *self)
+{
+    lk_ends *ends = self->ends;
+    ends->draining = self;
+    lk_listener_drain (ends->listener);
+    return ends->draining != NULL;
+}
+
 /*  All that came is told ahead of the end, and what may have come while we
  *  asked. libzmq's thread knows an end a moment later than the kernel. */
 static void
 look (void *user)
 {
     lk_ending *self = user;
-    lk_listener *listener = self->ends->listener;
     const int64_t now_ms = lk_clock_ms ();
-    lk_listener_drain (listener);
-    const bool is_there =
-        lk_listener_is_there (listener, &self->local->out.identity);
+    if (!drain (self)) {
+        return;
+    }
+    const bool is_there = lk_listener_is_there (self->ends->listener,
+                                                &self->local->out.identity);
     if (is_there && now_ms < self->until_ms) {
         lk_timer_set (&self->look, now_ms + self->nap_ms);
         self->nap_ms *= 2;
-        return;
+    } else if (drain (self)) {
+        become_due (self);
     }
-    lk_listener_drain (listener);
-    become_due (self);
 }
 
 static void
@@ -90,6 +100,9 @@ lk_ends_unwatch (lk_ends *self, lk_local *local)
         return;
     }
     local->watch = NULL;
+    if (self->draining == ending) {
+        self->draining = NULL;
+    }
     if (ending->is_due) {
         DL_DELETE (self->due, ending);
     }

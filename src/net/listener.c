@@ -372,19 +372,6 @@ lk_listener_new (lk_loop *loop, const lk_listener_calls *calls, void *user)
 }
 
 static lk_err
-complain (const char *endpoint, int number, lk_problem *problem)
-{
-    if (number == ENODEV || number == EINVAL) {
-        return lk_problem_set (problem, LK_SYSTEM,
-                               "cannot bind '%s': its host is neither an "
-                               "address in numbers nor a network interface",
-                               endpoint);
-    }
-    errno = number;
-    return lk_problem_errno (problem, "cannot bind '%s'", endpoint);
-}
-
-static lk_err
 open_socket (lk_listener *self, lk_problem *problem)
 {
     self->socket = lk_zsocket_new (LK_ZSOCKET_ROUTER, problem);
@@ -407,9 +394,9 @@ bind_socket (lk_listener *self, const char *endpoint, const lk_curve_pair *pair,
     if (pair) {
         lk_zsocket_serve (self->socket, pair);
     }
-    const int number = lk_zsocket_bind (self->socket, endpoint);
-    if (number != 0) {
-        return complain (endpoint, number, problem);
+    errno = lk_zsocket_bind (self->socket, endpoint);
+    if (errno != 0) {
+        return lk_problem_errno (problem, "cannot bind '%s'", endpoint);
     }
     if (!self->endpoint) {
         self->endpoint = lk_strdup (lk_zsocket_bound (self->socket));
@@ -466,6 +453,13 @@ lk_listener_bind_tcp (lk_listener *self, const char *endpoint,
     }
     if (error == LK_OK) {
         error = bind_socket (self, endpoint, pair, problem);
+    }
+    if (error == LK_SYSTEM
+        && (problem->number == ENODEV || problem->number == EINVAL)) {
+        return lk_problem_set (problem, LK_SYSTEM,
+                               "cannot bind '%s': '%s' is neither an address "
+                               "in numbers nor a network interface",
+                               endpoint, address.host);
     }
     return error == LK_OK && !self->monitor ? open_monitor (self, problem)
                                             : error;

@@ -368,13 +368,13 @@ wait $own
 
 #   More connections than it may have descriptors.
 rm -f "$work/own.log"
-prlimit --nofile=24 "$router" --host few --listen 'tcp://127.0.0.1:*' \
+prlimit --nofile=64 "$router" --host few --listen 'tcp://127.0.0.1:*' \
     --endpoint "ipc://$work/own" 2>"$work/own.log" &
 own=$!
 await grep -qs 'down -> up' "$work/own.log"
 /usr/bin/python3 -c '
 import socket, sys, time
-many = [socket.socket(socket.AF_UNIX) for i in range(40)]
+many = [socket.socket(socket.AF_UNIX) for i in range(90)]
 for one in many:
     one.settimeout(1)
     try:

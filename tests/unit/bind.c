@@ -173,7 +173,7 @@ START_TEST (tcp_that_cannot_be)
         {"tcp://:7411", "is not HOST:PORT"},
         {"tcp://127.0.0.1:123456789", "is not HOST:PORT"},
         {"ipc:///tmp/x", "no endpoint of the kind tcp://"},
-        {"tcp://a.name:7411", "its host is neither an address"},
+        {"tcp://a.name:7411", "'a.name' is neither an address"},
         {"tcp://192.0.2.1:7411", "cannot assign requested address"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
