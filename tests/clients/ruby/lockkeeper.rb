@@ -66,12 +66,13 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
 
   private
   def now = Process.clock_gettime(Process::CLOCK_BOOTTIME, :millisecond)
-  def leased?(told) # the page's time is 0 while the session is changed
-    return false if told['until'].between?(0, now)
-    return true if told['static']
+  def loss(told) # why, or nil; the page's time is 0 as the session is changed
+    return 'timedout' if told['until'].between?(0, now)
+    return if told['static']
     page = @pages[told['session']] ||= File.open(told['lease_page']) rescue nil
     limit = page&.pread(8, 16).to_s.unpack1('q').to_i
-    now < limit && page.pread(8, 8).unpack1('Q') == told['session']
+    return if now < limit && page.pread(8, 8).unpack1('Q') == told['session']
+    'disconnected'
   end
 
   def ask(command, fields)
@@ -109,9 +110,9 @@ class Lockkeeper # hears what comes during its calls only: ask held? often
       @socket.setsockopt(ZMQ::RCVTIMEO, 0)
     end
     @requests.values.each do |it|
-      lost = it.state == :held && !leased?(it.told)
-      late = it.state == :asked && it.limit && now > it.limit + 3000
-      become(it, lost ? :lost : :over, 'error' => 'disconnected') if late | lost
+      lost = it.state == :held && loss(it.told)
+      late = 'disconnected' if it.state == :asked && it.limit&.<(now - 3000)
+      become(it, lost ? :lost : :over, 'error' => lost || late) if lost || late
       @requests.delete(it.serial) if late # LOCKED of it is given back
     end
   end
