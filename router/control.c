@@ -8,6 +8,7 @@
 #include "events.h"
 #include "forward.h"
 #include "gossip.h"
+#include "keys.h"
 #include "neighbour.h"
 #include "session.h"
 
@@ -431,13 +432,19 @@ static const struct {
     {"COMMANDS", ASKERS, on_commands},
     {"CONNECT", LK_FROM_CALLER | LK_FROM_NEIGHBOUR, lk_neighbour_on_connect},
     {"DISCONNECTED", LK_FROM_NEIGHBOUR, lk_neighbour_on_disconnected},
+    {"ENROL", LK_FROM_GUEST, lk_keys_on_enrol},
     {"FORGET", ASKERS, on_forget},
     {"GOSSIP", LK_FROM_CALLER | LK_FROM_NEIGHBOUR, lk_gossip_on_gossip},
     {"INVALID", ASKERS | ROUTERS | LK_FROM_STRANGER, on_answer},
+    {"INVITE", LK_FROM_SESSION, lk_keys_on_invite},
+    {"KEYS", LK_FROM_SESSION, lk_keys_on_keys},
     {"LOG", LK_FROM_SESSION, on_log},
+    {"NEWKEY", LK_FROM_NEIGHBOUR, lk_keys_on_newkey},
+    {"OLDKEYS", LK_FROM_NEIGHBOUR, lk_keys_on_oldkeys},
     {"REFUSE", LK_FROM_DIALLED, lk_neighbour_on_refuse},
     {"REGISTER", LK_FROM_STRANGER | LK_FROM_SESSION, lk_session_register},
     {"RELOADCONFIG", LK_FROM_SESSION, on_reload},
+    {"ROTATEKEYS", LK_FROM_SESSION, lk_keys_on_rotate},
     {"ROUTERSTATUS", ASKERS, on_routerstatus},
     {"SERVICESTATUS", ASKERS, on_servicestatus},
     {"SHUTDOWN", LK_FROM_SESSION | LK_FROM_NEIGHBOUR, on_shutdown},
@@ -447,6 +454,7 @@ static const struct {
     {"TRANSMISSIONREPORT", ASKERS | ROUTERS | LK_FROM_STRANGER, on_answer},
     {"UNKNOWN", ASKERS | ROUTERS | LK_FROM_STRANGER, on_answer},
     {"UNREGISTER", LK_FROM_SESSION, on_unregister},
+    {"WITHDRAWKEYS", LK_FROM_SESSION, lk_keys_on_withdraw},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };

@@ -55,8 +55,8 @@ look (void *user)
     if (!drain (self)) {
         return;
     }
-    const bool is_there = lk_listener_is_there (self->ends->listener,
-                                                &self->local->out.identity);
+    const bool is_there =
+        lk_listener_is_there (self->ends->listener, &self->local->out.identity);
     if (is_there && now_ms < self->until_ms) {
         lk_timer_set (&self->look, now_ms + self->nap_ms);
         self->nap_ms *= 2;

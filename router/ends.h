@@ -25,8 +25,8 @@ typedef struct {
     lk_router *router;
     lk_loop *loop;
     lk_listener *listener; /* of local processes */
-    lk_ending *due;      /* over, and not told yet */
-    lk_ending *draining; /* whose last words are taken; or NULL */
+    lk_ending *due;        /* over, and not told yet */
+    lk_ending *draining;   /* whose last words are taken; or NULL */
 } lk_ends;
 
 void lk_ends_init (lk_ends *self, lk_router *router, lk_loop *loop,

@@ -306,6 +306,7 @@ objection (const carrier *self, const lk_frame_header *header)
         return is_for_router (self, header) ? NULL : LK_INVALID_STRANGER;
     case LK_FROM_CALLER:
     case LK_FROM_DIALLED:
+    case LK_FROM_GUEST:
         return is_for_router (self, header)
                        && lk_slice_is (from->service, "router")
                    ? NULL
@@ -339,6 +340,14 @@ take_message (carrier *self, lk_frame_header *header)
     }
 }
 
+static bool
+is_guest (lk_router *router, const lk_identity *identity)
+{
+    const char *user = router->calls->user (router->shell, identity);
+    return user != NULL
+           && strncmp (user, LK_KEYRING_GUEST, strlen (LK_KEYRING_GUEST)) == 0;
+}
+
 static lk_source
 source_of (lk_router *router, lk_side side, const lk_identity *identity)
 {
@@ -352,7 +361,9 @@ source_of (lk_router *router, lk_side side, const lk_identity *identity)
     source.from = LK_FROM_NEIGHBOUR;
     if (source.link == NULL) {
         source.link = lk_mesh_by_out (&router->mesh, identity);
-        source.from = source.link != NULL ? LK_FROM_DIALLED : LK_FROM_CALLER;
+        source.from = source.link != NULL           ? LK_FROM_DIALLED
+                      : is_guest (router, identity) ? LK_FROM_GUEST
+                                                    : LK_FROM_CALLER;
     }
     return source;
 }

@@ -43,10 +43,12 @@ enum { TURNS_MAX = 16, TURNS_MS = 20 };
 typedef struct {
     lk_router router;
     lk_loop *loop;
-    lk_listener *local; /* processes of this host */
-    lk_listener *mesh;  /* other routers */
-    lk_zap *zap;        /* which of those may connect */
-    lk_curve_ring ring;
+    lk_listener *local;   /* processes of this host */
+    lk_listener *mesh;    /* other routers */
+    lk_zap *zap;          /* which of those may connect */
+    lk_curve_ring ring;   /* as it was read */
+    lk_curve_pair served; /* by which others know us */
+    const lk_router_options *options;
     lk_ends ends;
     lk_hook *hook;
     lk_timer timer;
@@ -380,12 +382,98 @@ on_signal (void *user, int number)
 
 /*  -------------------------------------------------------- life */
 
+/*  -------------------------------------------------------- keys */
+
+/*  A router of another cluster, or none. */
+static bool
+may_connect (void *user, const char *public_key, const char *address,
+             char name[LK_ZAP_USER_SIZE])
+{
+    lk_shell *self = user;
+    lk_router *router = woken (self);
+    if (lk_keyring_admit (&router->keyring, public_key, router->now_ms, name)) {
+        return true;
+    }
+    router->count.refused++;
+    lk_neighbour_note_refusal (&self->router, "refused",
+                               "its key is not of this cluster", "?", address);
+    return false;
+}
+
+/*  Ways to others: by each of our keys, and in clear as long as that is. */
+static void
+set_ways (lk_shell *self, const lk_curve_ring *ring)
+{
+    lk_curve_calls ways = {.plain =
+                               self->options->security != LK_SECURITY_CURVE};
+    lk_curve_ring_calls (ring, &ways);
+    lk_listener_set_calls (self->mesh, &ways);
+}
+
+static lk_err
+use_keys (void *shell, lk_problem *problem)
+{
+    lk_shell *self = shell;
+    const lk_curve_ring *ring = &self->router.keyring.ring;
+    const lk_err error =
+        lk_curve_ring_write (ring, self->options->keys, problem);
+    if (error != LK_OK) {
+        return error;
+    }
+    set_ways (self, ring);
+    if (!lk_curve_ring_has (ring, self->served.public_key)) {
+        self->served = ring->pair[0];
+        lk_listener_rekey (self->mesh, &self->served);
+    }
+    return LK_OK;
+}
+
+static const char *
+user_of (void *shell, const lk_identity *identity)
+{
+    const lk_shell *self = shell;
+    return lk_listener_user (self->mesh, identity);
+}
+
+static lk_err
+read_keys (lk_shell *self, const lk_router_options *options,
+           lk_problem *problem)
+{
+    lk_err error = LK_OK;
+    if (options->security != LK_SECURITY_NONE) {
+        error = lk_curve_ring_read (&self->ring, options->keys, problem);
+    }
+    if (error == LK_OK && options->security != LK_SECURITY_NONE) {
+        self->zap = lk_zap_new (self->loop, may_connect, self, problem);
+        error = self->zap != NULL ? LK_OK : LK_SYSTEM;
+    }
+    self->served = self->ring.pair[0];
+    set_ways (self, &self->ring);
+    return error;
+}
+
+static lk_err
+bind_mesh (lk_shell *self, const lk_router_options *options,
+           lk_problem *problem)
+{
+    const bool is_curve = options->security == LK_SECURITY_CURVE;
+    const lk_curve_pair *pair = &self->served;
+    const lk_err error = lk_listener_bind_tcp (self->mesh, options->listen,
+                                               is_curve ? pair : NULL, problem);
+    return error != LK_OK || options->listen_curve[0] == '\0'
+               ? error
+               : lk_listener_bind_tcp (self->mesh, options->listen_curve, pair,
+                                       problem);
+}
+
 static const lk_router_calls calls = {
     .open = open_link,
     .close = close_link,
     .watch = watch_process,
     .unwatch = unwatch_process,
     .peer = find_peer,
+    .user = user_of,
+    .use_keys = use_keys,
     .reach = reach,
     .stop = stop,
     .reload = reload,
@@ -403,54 +491,6 @@ static const lk_listener_calls mesh_calls = {
     .over = take_mesh_end,
     .gone = take_mesh_gone,
 };
-
-/*  A router of another cluster, or none. */
-static bool
-may_connect (void *user, const char *public_key, const char *address,
-             char name[LK_ZAP_USER_SIZE])
-{
-    lk_shell *self = user;
-    if (lk_curve_ring_has (&self->ring, public_key)) {
-        snprintf (name, LK_ZAP_USER_SIZE, "mesh");
-        return true;
-    }
-    woken (self)->count.refused++;
-    lk_neighbour_note_refusal (&self->router, "refused",
-                               "its key is not of this cluster", "?", address);
-    return false;
-}
-
-static lk_err
-read_keys (lk_shell *self, const lk_router_options *options,
-           lk_problem *problem)
-{
-    lk_curve_calls ways = {.plain = options->security != LK_SECURITY_CURVE};
-    lk_err error = LK_OK;
-    if (options->security != LK_SECURITY_NONE) {
-        error = lk_curve_ring_read (&self->ring, options->keys, problem);
-    }
-    if (error == LK_OK && options->security != LK_SECURITY_NONE) {
-        self->zap = lk_zap_new (self->loop, may_connect, self, problem);
-        error = self->zap != NULL ? LK_OK : LK_SYSTEM;
-    }
-    lk_curve_ring_calls (&self->ring, &ways);
-    lk_listener_set_calls (self->mesh, &ways);
-    return error;
-}
-
-static lk_err
-bind_mesh (lk_shell *self, const lk_router_options *options,
-           lk_problem *problem)
-{
-    const bool is_curve = options->security == LK_SECURITY_CURVE;
-    const lk_curve_pair *pair = &self->ring.pair[0];
-    const lk_err error = lk_listener_bind_tcp (self->mesh, options->listen,
-                                               is_curve ? pair : NULL, problem);
-    return error != LK_OK || options->listen_curve[0] == '\0'
-               ? error
-               : lk_listener_bind_tcp (self->mesh, options->listen_curve, pair,
-                                       problem);
-}
 
 static lk_err
 open_sockets (lk_shell *self, const lk_router_options *options,
@@ -496,6 +536,8 @@ open_router (lk_shell *self, const lk_router_options *options,
                                              .cache = options->cache,
                                              .user = geteuid ()};
         lk_router_init (&self->router, &identity, &calls, self);
+        self->router.keyring.security = options->security;
+        self->router.keyring.ring = self->ring;
         lk_neighbour_configure (woken (self), options->neighbour);
         lk_remembered_begin (&self->remembered, options->remembered,
                              &self->router);
@@ -544,7 +586,8 @@ int
 lk_shell_run (const lk_router_options *options, lk_shell_reload *reload_it,
               void *user)
 {
-    lk_shell self = {.reload = reload_it, .reload_user = user};
+    lk_shell self = {
+        .reload = reload_it, .reload_user = user, .options = options};
     lk_problem problem;
     int code = 1;
     self.loop = lk_loop_new ();

@@ -54,8 +54,8 @@ write_own (const lk_sandbox *self, size_t host, FILE *file, const char *section)
         fprintf (file, "    plugin = lock\n");
     }
     if (!self->plain) {
-        fprintf (file, "    security = curve\n    keys = \"%s/keys\"\n",
-                 self->dir);
+        fprintf (file, "    security = curve\n    keys = \"%s/%s/keys\"\n",
+                 self->dir, name);
     }
 }
 

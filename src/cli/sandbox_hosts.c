@@ -186,21 +186,21 @@ find_programs (lk_sandbox *self)
     }
 }
 
-/*  One file, which all of them read. */
+/*  The same for all, each in a file of its own. */
 static bool
 make_keys (const lk_sandbox *self)
 {
-    char path[LK_SANDBOX_PATH_MAX + 8];
+    char path[LK_SANDBOX_PATH_MAX + 32];
     lk_curve_ring ring = {.count = 1};
     lk_problem problem;
-    if (self->plain) {
-        return true;
-    }
     lk_curve_make (&ring.pair[0]);
-    snprintf (path, sizeof path, "%s/keys", self->dir);
-    if (lk_curve_ring_write (&ring, path, &problem) != LK_OK) {
-        lk_cli_fail (0, "%s", problem.text);
-        return false;
+    for (size_t i = 0; i < self->count && !self->plain; i++) {
+        snprintf (path, sizeof path, "%s/%s/keys", self->dir,
+                  self->host[i].name);
+        if (lk_curve_ring_write (&ring, path, &problem) != LK_OK) {
+            lk_cli_fail (0, "%s", problem.text);
+            return false;
+        }
     }
     return true;
 }

@@ -24,6 +24,7 @@
 #define DIALLED_READS_MAX 64 /* of one that was dialled */
 #define GONE_SOON_MS 5 /* the ROUTER knows an end later than its monitor */
 #define GONE_LATE_MS 100
+#define ANEW_MS 10           /* between tries to bind again */
 #define CLOSED_LINGER_MS 200 /* for the last words to who is hung up on */
 
 /*  Whom we dialled. Its identity is its place in the table alone, and nobody
@@ -49,8 +50,11 @@ struct lk_listener {
     lk_reader *monitor_reader;
     lk_timer gone; /* is told */
     bool gone_is_soon;
-    char *endpoint;
-    ino_t file; /* of ipc */
+    char *endpoint; /* the first, */
+    char *last;     /* and the last, which is bound anew */
+    lk_timer anew;
+    lk_curve_pair pair; /* with that */
+    ino_t file;         /* of ipc */
     connection *dialled;
     lk_curve_calls ways; /* how these are connected */
     lk_part part;
@@ -357,6 +361,17 @@ lk_listener_send (lk_listener *self, const lk_identity *to, lk_part *frame)
 
 /*  -------------------------------------------------------- binding */
 
+static void
+bind_anew (void *user)
+{
+    lk_listener *self = user;
+
+    lk_zsocket_serve (self->socket, &self->pair);
+    if (lk_zsocket_bind (self->socket, self->last) != 0) {
+        lk_timer_set (&self->anew, lk_clock_ms () + ANEW_MS);
+    }
+}
+
 lk_listener *
 lk_listener_new (lk_loop *loop, const lk_listener_calls *calls, void *user)
 {
@@ -368,6 +383,7 @@ lk_listener_new (lk_loop *loop, const lk_listener_calls *calls, void *user)
     self->ways.plain = true;
     lk_part_init (&self->part);
     lk_timer_init (&self->gone, loop, tell_gone, self);
+    lk_timer_init (&self->anew, loop, bind_anew, self);
     return self;
 }
 
@@ -398,8 +414,10 @@ bind_socket (lk_listener *self, const char *endpoint, const lk_curve_pair *pair,
     if (errno != 0) {
         return lk_problem_errno (problem, "cannot bind '%s'", endpoint);
     }
+    lk_free (self->last);
+    self->last = lk_strdup (lk_zsocket_bound (self->socket));
     if (!self->endpoint) {
-        self->endpoint = lk_strdup (lk_zsocket_bound (self->socket));
+        self->endpoint = lk_strdup (self->last);
     }
     return LK_OK;
 }
@@ -466,6 +484,14 @@ lk_listener_bind_tcp (lk_listener *self, const char *endpoint,
 }
 
 void
+lk_listener_rekey (lk_listener *self, const lk_curve_pair *pair)
+{
+    self->pair = *pair;
+    lk_zsocket_unbind (self->socket, self->last);
+    bind_anew (self);
+}
+
+void
 lk_listener_set_calls (lk_listener *self, const lk_curve_calls *calls)
 {
     self->ways = *calls;
@@ -507,8 +533,11 @@ lk_listener_destroy (lk_listener **self_p, int linger_ms)
         lk_free (it);
     }
     lk_timer_clear (&self->gone);
+    lk_timer_clear (&self->anew);
+    explicit_bzero (&self->pair, sizeof self->pair);
     lk_part_clear (&self->part);
     lk_free (self->endpoint);
+    lk_free (self->last);
     lk_free (self);
     *self_p = NULL;
 }

@@ -69,6 +69,10 @@ void lk_listener_set_calls (lk_listener *self, const lk_curve_calls *calls);
 lk_err lk_listener_bind_tcp (lk_listener *self, const char *endpoint,
                              const lk_curve_pair *pair, lk_problem *problem);
 
+/*  Binds its last endpoint anew, with that pair: soon, since the former socket
+ *  has to be gone. All who connected to us there are hung up on. */
+void lk_listener_rekey (lk_listener *self, const lk_curve_pair *pair);
+
 /*  What it was bound to first, with its real port; NULL if it is not. */
 const char *lk_listener_endpoint (const lk_listener *self);
 

@@ -120,6 +120,12 @@ lk_zsocket_bind (lk_zsocket *self, const char *endpoint)
     return 0;
 }
 
+void
+lk_zsocket_unbind (lk_zsocket *self, const char *endpoint)
+{
+    (void) zsock_unbind (self->zsock, "%s", endpoint);
+}
+
 const char *
 lk_zsocket_bound (lk_zsocket *self)
 {

@@ -30,6 +30,7 @@ void lk_zsocket_destroy (lk_zsocket **self_p, int linger_ms);
 
 /*  0, or errno. `bound`: the endpoint with its real port. */
 int lk_zsocket_bind (lk_zsocket *self, const char *endpoint);
+void lk_zsocket_unbind (lk_zsocket *self, const char *endpoint);
 const char *lk_zsocket_bound (lk_zsocket *self);
 int lk_zsocket_connect (lk_zsocket *self, const char *endpoint);
 
