@@ -67,6 +67,6 @@ check 'a lease page that is opened once' found \
     "s/@pages\[told\['session'\]\]/@pages[0]/" \
     loss 'a lock service that is killed and comes back when its lease is over'
 check 'a lease that is not looked at' found \
-    's/ && !leased?(it.told)/ \&\& false/' \
+    's/ && loss(it.told)/ \&\& false/' \
     loss 'a host that stands still for longer than its lease'
 done_checking
