@@ -111,7 +111,8 @@ lk_keys_on_enrol (lk_router *self, const lk_source *source,
     const char *user = self->calls->user (self->shell, source->identity);
     const char *host = lk_message_text (message, "host");
     if (host != NULL
-        && lk_mesh_by_host (&self->mesh, lk_slice_of (host)) != NULL) {
+        && (strcmp (host, self->host) == 0
+            || lk_mesh_by_host (&self->mesh, lk_slice_of (host)) != NULL)) {
         refuse (self, source, message,
                 "a host of that name is there already: take another by --host");
         return;

@@ -355,6 +355,17 @@ take_mesh_gone (void *user)
     }
 }
 
+/*  libzmq does not say from where. */
+static void
+take_mesh_denied (void *user)
+{
+    lk_router *router = woken (user);
+    router->count.refused++;
+    lk_neighbour_note_refusal (router, "refused",
+                               "a connection that has none of our keys", "?",
+                               "?");
+}
+
 static void
 timer_due (void *user)
 {
@@ -490,6 +501,7 @@ static const lk_listener_calls mesh_calls = {
     .up = take_mesh_up,
     .over = take_mesh_end,
     .gone = take_mesh_gone,
+    .denied = take_mesh_denied,
 };
 
 static lk_err

@@ -235,8 +235,9 @@ plan_keys (lk_init *self)
     lk_problem problem = {0};
     const bool is_first =
         self->way == LK_INIT_FIRST && !self->options->plain && !self->member;
-    if ((!is_first && self->ring.count == 0)
-        || self->router.security == LK_SECURITY_CURVE) {
+    const bool is_enrolled = self->ring.count > 0;
+    if (!is_enrolled
+        && (!is_first || self->router.security == LK_SECURITY_CURVE)) {
         return true;
     }
     lk_curve_ring there;
@@ -247,10 +248,13 @@ plan_keys (lk_init *self)
         return false;
     }
     self->keys = true;
-    if (self->ring.count == 0 && error == LK_OK) {
+    if (!is_enrolled && error == LK_OK) {
         self->ring = there;
-    } else if (self->ring.count == 0) {
+    } else if (!is_enrolled) {
         lk_curve_make (&self->ring.pair[self->ring.count++]);
+    }
+    if (self->router.security == LK_SECURITY_CURVE) {
+        return true;
     }
     char *old =
         self->text != NULL ? self->text : lk_edit_read (self->path, &problem);

@@ -190,6 +190,9 @@ read_monitor (void *user)
 
     while ((event = lk_monitor_next (self->monitor)) != LK_MONITOR_NOTHING) {
         is_any |= event == LK_MONITOR_OVER;
+        if (event == LK_MONITOR_DENIED && self->calls->denied) {
+            self->calls->denied (self->user);
+        }
     }
     if (is_any) {
         self->gone_is_soon = true;

@@ -47,6 +47,10 @@ typedef struct {
     /*  Someone who connected to us over tcp has gone: lk_listener_is_there says
      *  who it was. NULL is fine. */
     void (*gone) (void *user);
+
+    /*  Someone over tcp was shown out before it could say a word: it has none
+     *  of our keys, or speaks something else. NULL is fine. */
+    void (*denied) (void *user);
 } lk_listener_calls;
 
 /*  Never NULL. The loop and what `calls` is are borrowed. */
