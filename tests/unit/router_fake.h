@@ -104,13 +104,16 @@ reload (void *shell)
     reloaded++;
 }
 
-/*  Nobody is a guest; keys are written nowhere. */
+/*  "guest" is one; keys are written nowhere. */
+static const char *guest;
+
 static const char *
 user_of (void *shell, const lk_identity *identity)
 {
     (void) shell;
-    (void) identity;
-    return NULL;
+    return identity->size == 5 && memcmp (identity->bytes, "guest", 5) == 0
+               ? guest
+               : NULL;
 }
 
 static lk_err
