@@ -393,6 +393,8 @@ on_routerstatus (lk_router *self, const lk_source *source,
     lk_message_set_text (status, "host", self->host);
     lk_message_set_text (status, "address", self->address);
     lk_message_set_text (status, "version", LK_VERSION);
+    lk_message_set_text (status, "security",
+                         lk_keyring_security (&self->keyring));
     lk_message_set_number (status, "total", (int64_t) self->cluster.total);
     lk_message_set_number (status, "live", (int64_t) self->cluster.live);
     lk_message_set_number (status, "sessions",

@@ -11,6 +11,13 @@
 
 #define MINUTE_MS 60000
 
+const char *
+lk_keyring_security (const lk_keyring *self)
+{
+    static const char *const words[] = {"none", "both", "curve"};
+    return words[self->security];
+}
+
 static void
 drop (lk_keyring *self, size_t place)
 {

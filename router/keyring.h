@@ -34,6 +34,8 @@ typedef struct {
     size_t count; /* of those */
 } lk_keyring;
 
+const char *lk_keyring_security (const lk_keyring *self); /* "none", ... */
+
 /*  Whether who has that public key may connect, and as whom; `user` has room
  *  for 64 bytes. */
 bool lk_keyring_admit (lk_keyring *self, const char *public_key, int64_t now_ms,

@@ -58,10 +58,9 @@ void
 lk_keys_on_keys (lk_router *self, const lk_source *source,
                  const lk_message *message)
 {
-    static const char *const words[] = {"none", "both", "curve"};
     lk_keyring *keyring = &self->keyring;
     lk_message *answer = lk_message_reply (message, "KEYS");
-    lk_message_set_text (answer, "security", words[keyring->security]);
+    lk_message_set_text (answer, "security", lk_keyring_security (keyring));
     for (size_t i = 0; i < keyring->ring.count; i++) {
         lk_message_add_item (answer, "keys", keyring->ring.pair[i].public_key);
     }

@@ -361,9 +361,8 @@ take_mesh_denied (void *user)
 {
     lk_router *router = woken (user);
     router->count.refused++;
-    lk_neighbour_note_refusal (router, "refused",
-                               "a connection that has none of our keys", "?",
-                               "?");
+    lk_neighbour_note_refusal (
+        router, "refused", "a connection that has none of our keys", "?", "?");
 }
 
 static void

@@ -153,7 +153,7 @@ run_keys (int argc, char **argv)
 
 const lk_verb lk_verb_keys = {
     "keys",
-    "show | rotate | withdraw | make [FILE]   [--endpoint E]",
+    "show|rotate|withdraw|make [FILE] [--endpoint E]",
     "The keys by which the cluster's routers know each other",
     "  show           which are in use, and accepted\n"
     "  rotate         makes a new pair, which all hosts that are there use "

@@ -147,7 +147,7 @@ BUS = [
     ("routerstatus-answer", "hosts as 'name state address version', services "
      "as 'name pid kind version'", G1, R1, "ROUTERSTATUS", 8,
      {"host": "h1", "address": "10.0.0.1:7200", "version": "0.1.0",
-      "total": 3, "live": 2, "sessions": 2,
+      "security": "none", "total": 3, "live": 2, "sessions": 2,
       "hosts": ["h2 live 10.0.0.2:7200 0.1.0",
                 "? dialing 10.0.0.3:7200 ?"],
       "links": [{"host": "h2", "state": "live", "address": "10.0.0.2:7200",
