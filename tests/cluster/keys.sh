@@ -74,7 +74,8 @@ key_of () {
 has_keys () {
     [ "$(at "$1" keys show | grep -cE '^(in use|accepted) ')" = "$2" ]
 }
-for host in h1 h2 h3 h4 h5; do own $host; done
+for host in h1 h2 h3 h5 h6 h7 h8; do own $host; done
+mkdir "$work/h5/state"
 
 #   ------------------------------------------------------------ the first
 
@@ -185,6 +186,76 @@ stop h3
 check 'it joins again' says 0 "'h3' is to join" joins h3
 start h3
 check 'and is back' await linked h1 h3
+check 'the lock is held' kill -0 $holder
+check 'nothing was said to its holder' test ! -s "$work/held.err"
+kill $holder
+wait $holder
+for host in h1 h2 h3; do stop $host; done
+
+#   ------------------------------------------------------------ none to curve
+
+#   A cluster that speaks in clear gets keys while it runs.
+check 'the first one, in clear' says 0 "lockkeeper init --join $net.6" \
+    init h6 --first --cluster two --plain
+start h6
+check 'it has locks' at h6 wait-ready --timeout 90
+check 'which status warns of' says 0 'routers speak in clear' at h6 status
+for host in h7 h8; do
+    check "$host joins" says 0 "'$host' is to join" \
+        init $host --join "$net.6"
+    start $host
+done
+three_members () {
+    [ "$(at h6 cluster members | grep -cE '^h[678] .*(leader|member)')" = 3 ]
+}
+check 'three members' await three_members
+LOCKKEEPER_ENDPOINT=ipc://$work/h6/router "$lockkeeper" run kept -- sleep 1000 \
+    2>"$work/held.err" &
+holder=$!
+held () {
+    at h7 list --object kept | grep -q '^held '
+}
+check 'a lock is held' await held
+check 'keys are made' "$lockkeeper" keys make "$work/h6/state/keys"
+for host in h7 h8; do cp -p "$work/h6/state/keys" "$work/$host/state/keys"; done
+all_linked () {
+    local one other
+    for one in h6 h7 h8; do
+        for other in h6 h7 h8; do
+            [ $one = $other ] || linked $one $other || return 1
+        done
+    done
+}
+#   restarts H: its router.
+restarts () {
+    kill "${router[${1#h}]}"
+    wait "${router[${1#h}]}"
+    "$BUILD/lockkeeper-router" --config "$work/$1/conf" \
+        2>>"$work/$1/router.log" &
+    router[${1#h}]=$!
+    pids+=($!)
+    await all_linked
+}
+#   step TITLE EDITS...: of each host's router in turn.
+step () {
+    local host at
+    for host in h6 h7 h8; do
+        at=$net.${host#h}
+        sed -i -e "${2//AT/$at}" "$work/$host/conf"
+        check "$1: $host" restarts $host
+    done
+    check "$1: it is held" await held
+}
+step 'both' 's|^    listen = .*|&\n    security = both\n\
+    listen-curve = "tcp://AT:7412"|'
+step 'the other port' 's|\(neighbour = .*\):7411|\1:7412|; s|^router$|&\n\
+    address = "AT:7412"|'
+step 'curve alone' '/listen-curve/d; s|security = both|security = curve|
+    s|listen = .*|listen = "tcp://AT:7412"|'
+check 'no warning is left' code 1 sh -c \
+    "LOCKKEEPER_ENDPOINT=ipc://$work/h6/router $lockkeeper status | grep clear"
+check 'nobody is let in without' says 125 'does not know our keys' \
+    init h5 --join "$net.7:7412"
 check 'the lock is held' kill -0 $holder
 check 'nothing was said to its holder' test ! -s "$work/held.err"
 kill $holder
