@@ -139,8 +139,11 @@ on_gone (void *user)
     }
 }
 
-static const lk_listener_calls calls = {on_frame, on_broken, on_up, on_over,
-                                        on_gone};
+static const lk_listener_calls calls = {.frame = on_frame,
+                                        .broken = on_broken,
+                                        .up = on_up,
+                                        .over = on_over,
+                                        .gone = on_gone};
 
 static void
 set_up (void)
