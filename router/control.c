@@ -421,6 +421,9 @@ static handler on_commands;
 /*  Other routers, whatever they are to us. */
 #define ROUTERS (LK_FROM_CALLER | LK_FROM_NEIGHBOUR | LK_FROM_DIALLED)
 
+/*  Those of whom nothing is known yet. */
+#define NOBODIES (LK_FROM_STRANGER | LK_FROM_CALLER | LK_FROM_GUEST)
+
 static const struct {
     const char *command;
     unsigned from; /* bits of lk_from */
@@ -502,7 +505,9 @@ lk_control_message (lk_router *self, const lk_source *source,
 {
     char problem[LK_REASON_LEN_MAX + 1];
     lk_message *message = NULL;
-    if (header->body_kind != LK_BODY_PACKED) {
+    const bool is_small = (source->from & NOBODIES) == 0
+                          || header->body.size <= LK_STRANGER_BODY_MAX;
+    if (header->body_kind != LK_BODY_PACKED && is_small) {
         message = lk_message_read (header, problem, sizeof problem);
     }
     if (message != NULL) {
@@ -514,6 +519,9 @@ lk_control_message (lk_router *self, const lk_source *source,
     lk_frame_header bare = *header;
     bare.body_kind = LK_BODY_NONE;
     message = lk_message_read (&bare, problem, sizeof problem);
-    answer_invalid (self, source, message, "the body is no JSON object");
+    answer_invalid (self, source, message,
+                    is_small ? "the body is no JSON object"
+                             : "the body is too large for one who is not "
+                               "registered or linked");
     lk_message_destroy (&message);
 }

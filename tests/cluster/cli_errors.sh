@@ -9,7 +9,7 @@
 
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
-in_sandbox "$0" --hosts 3 --set lock/dead-after=300 \
+in_sandbox "$0" --plain --hosts 3 --set lock/dead-after=300 \
     --set lock/leader-lease=700 --set lock/host-lease=3000
 # shellcheck source=tests/cluster/errors_tap.sh
 . "$(dirname "$0")/errors_tap.sh"

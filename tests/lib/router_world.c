@@ -246,7 +246,7 @@ check_hops (const lk_router *router)
 {
     size_t strangers = 0;
     for (const lk_hop *hop = router->hops.first; hop != NULL; hop = hop->next) {
-        strangers += hop->stranger;
+        strangers += hop->stranger_prev != NULL;
         LK_ASSERT (hop->hops == &router->hops);
         LK_ASSERT (
             hop->box.count <= LK_OUTBOX_FRAMES_MAX + LK_OUTBOX_TOLD_FRAMES_MAX
