@@ -171,6 +171,11 @@ static void
 on_shutdown (lk_router *self, const lk_source *source,
              const lk_message *message)
 {
+    if (source->from == LK_FROM_SESSION && source->local->user != 0) {
+        answer_invalid (self, source, message,
+                        "the whole cluster is shut down by root alone");
+        return;
+    }
     lk_log_notice ("router: cluster asked to shut down by=%s",
                    lk_message_from (message));
     if (source->from == LK_FROM_SESSION) {

@@ -31,7 +31,7 @@ refuse (lk_router *self, const lk_source *source, const lk_message *message,
 static const char *
 objection (const lk_router *self, const lk_source *source)
 {
-    if (!source->local->is_owner) {
+    if (source->local->user != 0 && source->local->user != self->user) {
         return "keys are for root and the router's own user";
     }
     if (self->keyring.security != LK_SECURITY_CURVE) {

@@ -24,7 +24,7 @@ typedef struct {
     char version[LK_VERSION_LEN_MAX + 1];
     uint32_t pid;
     bool application; /* told to this host only */
-    bool is_owner;    /* root's, or of the router's own user */
+    uid_t user;       /* by the kernel's word */
     lk_topic *topic[LK_SUBSCRIPTIONS_MAX];
     size_t topic_count;
     void *watch; /* the shell's, to see its end */

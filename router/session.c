@@ -57,14 +57,16 @@ has_number (const char *service, int64_t pid)
     return at != NULL;
 }
 
-/*  By the kernel's word; a service of our own process is. */
-static bool
-is_owner (const lk_router *self, const lk_source *source)
+/*  Nobody, if the connection is over. */
+static uid_t
+user_of (const lk_router *self, const lk_source *source)
 {
-    lk_peer peer;
-    return source->side == LK_SIDE_HOSTED
-           || (self->calls->peer (self->shell, source->identity, &peer)
-               && (peer.uid == 0 || peer.uid == self->user));
+    lk_peer peer = {.uid = (uid_t) -1};
+    if (source->side == LK_SIDE_HOSTED) {
+        return self->user;
+    }
+    (void) self->calls->peer (self->shell, source->identity, &peer);
+    return peer.uid;
 }
 
 /*  Why the kernel speaks against a REGISTER that makes sense; NULL: nothing. A
@@ -162,7 +164,7 @@ enter (lk_router *self, const lk_source *source, const lk_message *message,
               version != NULL ? version : "");
     local->pid = (uint32_t) lk_message_number (message, "pid", 0);
     local->application = lk_message_flag (message, "application");
-    local->is_owner = is_owner (self, source);
+    local->user = user_of (self, source);
     const char *command;
     for (size_t i = 0;
          (command = lk_message_item (message, "subscribe", i)) != NULL; i++) {

@@ -198,6 +198,7 @@ START_TEST (orders)
     hear (LK_SIDE_LOCAL, "greeter", "stop");
     ck_assert_int_eq (stopped, 1);
     is_quiet ("out1");
+    lk_route_by_service (&router.route, lk_slice_of ("greeter"))->user = 0;
     hear (LK_SIDE_LOCAL, "greeter", "shutdown");
     ck_assert_int_eq (stopped, 2);
     says ("lock", "stop-service");
