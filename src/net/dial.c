@@ -49,7 +49,7 @@ stop_waiting (lk_dial *self)
 /*  -------------------------------------------------------- one address */
 
 static void
-complain (lk_dial *self, lk_dealer_state state)
+note_failure (lk_dial *self, lk_dealer_state state)
 {
     if (state == LK_DEALER_DENIED) {
         (void) lk_problem_set (
@@ -96,7 +96,7 @@ look (void *user)
         self->fn (self->user, dealer, NULL);
         return;
     }
-    complain (self, state);
+    note_failure (self, state);
     lk_dealer_destroy (&self->dealer, 0);
     go_on (self, state == LK_DEALER_DENIED);
     step_soon (self);

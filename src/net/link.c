@@ -151,7 +151,7 @@ lk_link_init (lk_link *self, const char *endpoint, int linger_ms,
     self->kick_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (self->kick_fd == -1) {
         close (self->epoll_fd);
-        return lk_problem_errno (problem, "cannot make an event descriptor");
+        return lk_problem_errno (problem, "cannot make an epoll descriptor");
     }
     add_fd (self, self->kick_fd);
     self->endpoint = lk_strdup (endpoint);

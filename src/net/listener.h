@@ -67,9 +67,9 @@ lk_err lk_listener_bind (lk_listener *self, const char *endpoint, mode_t mode,
 void lk_listener_set_calls (lk_listener *self, const lk_curve_calls *calls);
 
 /*  The same as lk_listener_bind for tcp://ADDRESS:PORT, encrypted with that
- *  pair (see zap.h) or NULL; twice if need be, first without. ADDRESS: numbers, the name of a network
- *  interface for its first IPv4 address, or `*` for all of IPv4; PORT may be
- *  `*`. */
+ *  pair (see zap.h) or NULL; twice if need be, first without. ADDRESS: numbers,
+ *  the name of a network interface for its first IPv4 address, or `*` for all
+ *  of IPv4; PORT may be `*`. */
 lk_err lk_listener_bind_tcp (lk_listener *self, const char *endpoint,
                              const lk_curve_pair *pair, lk_problem *problem);
 

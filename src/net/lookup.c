@@ -71,7 +71,7 @@ lk_lookup_numbers (const lk_tcp_address *name)
 }
 
 static void
-complain (int error, int number, lk_problem *problem)
+explain (int error, int number, lk_problem *problem)
 {
     if (error == EAI_SYSTEM) {
         errno = number;
@@ -105,7 +105,7 @@ lk_lookup_new (const lk_tcp_address *name, lk_problem *problem)
     const int fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
 
     if (fd == -1) {
-        complain (EAI_SYSTEM, errno, problem);
+        explain (EAI_SYSTEM, errno, problem);
         return NULL;
     }
     lk_lookup *self = lk_alloc (sizeof *self);
@@ -114,7 +114,7 @@ lk_lookup_new (const lk_tcp_address *name, lk_problem *problem)
     if (error != 0) {
         leave (self);
         leave (self);
-        complain (EAI_SYSTEM, error, problem);
+        explain (EAI_SYSTEM, error, problem);
         return NULL;
     }
     return self;
@@ -133,7 +133,7 @@ lk_lookup_take (lk_lookup *self, lk_problem *problem)
 
     self->found = NULL;
     if (self->error != 0) {
-        complain (self->error, self->number, problem);
+        explain (self->error, self->number, problem);
     }
     return found;
 }

@@ -120,39 +120,6 @@ START_TEST (strangers_can_only_register)
 }
 END_TEST
 
-/*  Neither who asks and does not read, nor many of them, silence the answers to
- *  others. */
-START_TEST (strangers_that_do_not_read)
-{
-    char name[32];
-    for (int i = 0; i < 2000; i++) {
-        say (LK_SIDE_LOCAL, "mute", "x@h1", "lock@h1", "LOCK", "{}");
-    }
-    ck_assert_uint_eq (router.hops.strangers, 1);
-    ck_assert_uint_gt (router.count.lost, 1900);
-    for (int i = 0; i < LK_STRANGERS_MAX; i++) {
-        snprintf (name, sizeof name, "mute%d", i);
-        say (LK_SIDE_LOCAL, name, "x@h1", "lock@h1", "LOCK", "{}");
-    }
-    ck_assert_uint_eq (router.hops.strangers, LK_STRANGERS_MAX);
-    assert_next ("mute", ""); /* the oldest made room */
-    assert_next (name,
-                 "router@h1 > *@. INVALID 42 {\"reason\":\"register first\"}");
-}
-END_TEST
-
-START_TEST (a_stranger_has_no_long_bodies)
-{
-    char body[LK_STRANGER_BODY_MAX + 64];
-    snprintf (body, sizeof body, "{\"service\":\"%0*d\"}", LK_STRANGER_BODY_MAX,
-              1);
-    say (LK_SIDE_LOCAL, "nobody", "x@.", "router@.", "REGISTER", body);
-    assert_starts (next ("nobody"),
-                   "router@h1 > x@. INVALID 42 {\"reason\":\"the body is too "
-                   "large");
-}
-END_TEST
-
 START_TEST (a_lie_about_the_sender_is_not_forwarded)
 {
     enter ("lock", "");
@@ -797,8 +764,6 @@ main (void)
     tcase_add_test (tcase, services_are_of_the_routers_user);
     tcase_add_test (tcase, a_name_whose_connection_is_gone_is_free);
     tcase_add_test (tcase, strangers_can_only_register);
-    tcase_add_test (tcase, strangers_that_do_not_read);
-    tcase_add_test (tcase, a_stranger_has_no_long_bodies);
     tcase_add_test (tcase, a_lie_about_the_sender_is_not_forwarded);
     tcase_add_test (tcase, a_lie_is_not_forwarded_as_register);
     tcase_add_test (tcase, the_end_of_a_process_is_told);
