@@ -370,8 +370,22 @@ next_of_pipe (lk_link *self, lk_slice *frame)
     return LK_IO_DONE;
 }
 
-/*  The state is looked at ahead of what came, so that this is read to its end
- *  once it is over. */
+/*  When there is nothing its state is looked at, and what came ahead of its end
+ *  is read before that is told. */
+static lk_io
+receive (lk_link *self)
+{
+    lk_io io = lk_dealer_receive (self->dealer, &self->part);
+
+    if (io == LK_IO_WAIT && self->state <= LK_DEALER_UP) {
+        self->state = lk_dealer_look (self->dealer);
+        if (self->state > LK_DEALER_UP) {
+            io = lk_dealer_receive (self->dealer, &self->part);
+        }
+    }
+    return io == LK_IO_WAIT && self->state > LK_DEALER_UP ? LK_IO_ERROR : io;
+}
+
 static lk_io
 next_of_dealer (lk_link *self, lk_slice *frame)
 {
@@ -381,13 +395,12 @@ next_of_dealer (lk_link *self, lk_slice *frame)
     if (!lk_link_is_ours (self)) {
         return LK_IO_ERROR;
     }
-    self->state = lk_dealer_look (self->dealer);
-    const lk_io io = lk_dealer_receive (self->dealer, &self->part);
+    const lk_io io = receive (self);
     if (io == LK_IO_DONE) {
-        *frame =
-            (lk_slice) {lk_part_data (&self->part), lk_part_size (&self->part)};
+        *frame = (lk_slice) {lk_part_data (&self->part),
+                             lk_part_size (&self->part)};
     }
-    return io == LK_IO_WAIT && self->state > LK_DEALER_UP ? LK_IO_ERROR : io;
+    return io;
 }
 
 lk_io
