@@ -53,6 +53,7 @@ typedef struct {
     bool asked;        /* the core knows it */
     uint32_t attached; /* in this attachment the router said it is there */
     size_t unsent;     /* answers to send again */
+    uint64_t forced;   /* serial of the last force that the history has */
     lk_request *requests;
     UT_hash_handle by_address;
     UT_hash_handle by_number;

@@ -230,7 +230,8 @@ unlock (lk_lockd *self, lk_ask *ask)
 {
     lk_app *app = find_app (self, ask->message);
     if (app && ask->force) {
-        if (!lk_app_find (app, ask->core.serial)) {
+        if (ask->core.serial > app->forced) { /* else it is repeated */
+            app->forced = ask->core.serial;
             lk_lockd_note_force (self, app, &ask->core);
         }
         ask_once (self, LK_ON_FORCE, ask, app);

@@ -225,6 +225,23 @@ START_TEST (unlocks_by_key)
 }
 END_TEST
 
+/*  An operator's UNLOCK that is repeated while its answer comes is one. */
+START_TEST (a_force_is_history_once)
+{
+    for (int i = 0; i < 2; i++) {
+        lk_message *message = new_message ("b@h1", "UNLOCK", 9);
+        lk_message_set_text (message, "object", "o");
+        lk_message_set_flag (message, "force", true);
+        lk_message_set_text (message, "reason", "it hangs");
+        give (message);
+        add_answer (LK_ANSWER_UNLOCKED, last_event (LK_ON_FORCE)->request.app,
+                    9, LK_OK);
+        tick ();
+    }
+    ck_assert_uint_eq (lk_journal_number (lockd.journal), 1);
+}
+END_TEST
+
 /*  One that we know nothing of, having been restarted: its own all the same. */
 START_TEST (unlocks_what_it_had_before)
 {
@@ -369,6 +386,7 @@ main (void)
         unlocks_after_the_duration,
         tells_again_that_it_ran_out,
         unlocks_by_key,
+        a_force_is_history_once,
         unlocks_what_it_had_before,
         unlocks_nothing_else,
     };
