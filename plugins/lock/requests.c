@@ -230,7 +230,9 @@ unlock (lk_lockd *self, lk_ask *ask)
 {
     lk_app *app = find_app (self, ask->message);
     if (app && ask->force) {
-        if (ask->core.serial > app->forced) { /* else it is repeated */
+        /*  One that is repeated is open still, or was answered just now. */
+        if (!lk_app_find (app, ask->core.serial)
+            && ask->core.serial != app->forced) {
             app->forced = ask->core.serial;
             lk_lockd_note_force (self, app, &ask->core);
         }
