@@ -397,8 +397,8 @@ next_of_dealer (lk_link *self, lk_slice *frame)
     }
     const lk_io io = receive (self);
     if (io == LK_IO_DONE) {
-        *frame = (lk_slice) {lk_part_data (&self->part),
-                             lk_part_size (&self->part)};
+        *frame =
+            (lk_slice) {lk_part_data (&self->part), lk_part_size (&self->part)};
     }
     return io;
 }

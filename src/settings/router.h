@@ -35,11 +35,11 @@ typedef enum {
 } lk_security;
 
 typedef struct {
-    char host[LK_HOST_LEN_MAX + 1];       /* empty: by default */
-    char identity[PATH_MAX];              /* the file */
-    char remembered[PATH_MAX];            /* likewise; empty: none */
-    char keys[PATH_MAX];                  /* likewise */
-    char listen[LK_ADDRESS_LEN_MAX + 1];  /* tcp://...; empty: by default */
+    char host[LK_HOST_LEN_MAX + 1];      /* empty: by default */
+    char identity[PATH_MAX];             /* the file */
+    char remembered[PATH_MAX];           /* likewise; empty: none */
+    char keys[PATH_MAX];                 /* likewise */
+    char listen[LK_ADDRESS_LEN_MAX + 1]; /* tcp://...; empty: by default */
     char listen_curve[LK_ADDRESS_LEN_MAX + 1]; /* a second; empty: none */
     lk_security security;
     char address[LK_ADDRESS_LEN_MAX + 1]; /* host:port; empty: as listen */
