@@ -118,13 +118,13 @@ take_path (lk_zpl *self, lk_zpl_line *line)
 {
     const size_t above = line->level > 0 ? self->ends[line->level - 1] : 0;
     const size_t left = sizeof self->path - above;
-    const int size =
-        snprintf (self->path + above, left, "%s%.*s", above > 0 ? "/" : "",
-                  (int) line->name.size, line->name.data);
-    if ((size_t) size >= left) {
+    if (line->name.size + sizeof "/" > left) {
         line->wrong = "the name is too long";
         return;
     }
+    const int size =
+        snprintf (self->path + above, left, "%s%.*s", above > 0 ? "/" : "",
+                  (int) line->name.size, line->name.data);
     self->ends[line->level] = above + (size_t) size;
     self->level_max = line->level + 1;
     line->path = self->path;

@@ -87,7 +87,8 @@ add_more (lk_bytes *out, const lk_zpl_line *line, const char *const *values)
 }
 
 /*  The line behind which new ones belong: the last one of the key, or else the
- *  last one of its section; 0: none. */
+ *  last one of its section; 0: none. One whose value is wrong begins a section,
+ *  too, and has no name. */
 static unsigned
 find_place (const char *text, const char *key, bool *has_key)
 {
@@ -98,12 +99,12 @@ find_place (const char *text, const char *key, bool *has_key)
     lk_zpl_line line;
     lk_zpl_init (&zpl, text);
     while (lk_zpl_next (&zpl, &line)) {
+        if (line.path != NULL && line.level == 0) {
+            inside = strlen (line.path) == section
+                     && strncmp (line.path, key, section) == 0;
+        }
         if (line.name.size == 0) {
             continue;
-        }
-        if (line.level == 0) {
-            inside = line.name.size == section
-                     && strncmp (line.name.data, key, section) == 0;
         }
         of_section = inside ? line.number : of_section;
         of_key = strcmp (line.path, key) == 0 ? line.number : of_key;

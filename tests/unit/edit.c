@@ -33,6 +33,8 @@ START_TEST (values_go_where_they_belong)
     becomes ("s\n    l = 2\n# x\nt\n    k = 3\n", "s/k", one,
              "s\n    l = 2\n    k = 1\n# x\nt\n    k = 3\n");
     becomes ("s\n    l = 2", "s/k", one, "s\n    l = 2\n    k = 1\n");
+    becomes ("s\nt = \"1\"2\n    l = 2\n", "s/k", one,
+             "s\n    k = 1\nt = \"1\"2\n    l = 2\n");
     becomes ("ss\n    k = 2\ns\nt\n", "s/k", one,
              "ss\n    k = 2\ns\n    k = 1\nt\n");
 }
