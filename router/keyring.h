@@ -30,6 +30,8 @@ typedef struct {
 typedef struct {
     lk_security security;
     lk_curve_ring ring;
+    lk_curve_pair served; /* by which others know us: of the ring, until it is
+                             withdrawn */
     lk_invitation invitation[LK_INVITATIONS_MAX];
     size_t count; /* of those */
 } lk_keyring;

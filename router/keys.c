@@ -21,7 +21,8 @@ static void
 refuse (lk_router *self, const lk_source *source, const lk_message *message,
         const char *reason)
 {
-    lk_message *answer = lk_message_reply (message, "REFUSE");
+    lk_message *answer =
+        lk_message_reply (message, lk_message_command (message));
     lk_message_set_text (answer, "reason", reason);
     self->count.refused++;
     lk_router_answer (self, source, &answer);
@@ -97,7 +98,7 @@ lk_keys_on_invite (lk_router *self, const lk_source *source,
     lk_message_set_text (answer, "address", self->address);
     lk_message_set_text (answer, "cluster", self->cluster_name);
     lk_message_set_text (answer, "server_key",
-                         self->keyring.ring.pair[0].public_key);
+                         self->keyring.served.public_key);
     lk_message_set_text (answer, "secret_key", invitation->pair.secret_key);
     lk_message_set_number (answer, "minutes", minutes);
     lk_router_answer (self, source, &answer);

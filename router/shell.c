@@ -47,7 +47,6 @@ typedef struct {
     lk_listener *mesh;    /* other routers */
     lk_zap *zap;          /* which of those may connect */
     lk_curve_ring ring;   /* as it was read */
-    lk_curve_pair served; /* by which others know us */
     const lk_router_options *options;
     lk_ends ends;
     lk_hook *hook;
@@ -424,16 +423,17 @@ static lk_err
 use_keys (void *shell, lk_problem *problem)
 {
     lk_shell *self = shell;
-    const lk_curve_ring *ring = &self->router.keyring.ring;
+    lk_keyring *keyring = &self->router.keyring;
+    const lk_curve_ring *ring = &keyring->ring;
     const lk_err error =
         lk_curve_ring_write (ring, self->options->keys, problem);
     if (error != LK_OK) {
         return error;
     }
     set_ways (self, ring);
-    if (!lk_curve_ring_has (ring, self->served.public_key)) {
-        self->served = ring->pair[0];
-        lk_listener_rekey (self->mesh, &self->served);
+    if (!lk_curve_ring_has (ring, keyring->served.public_key)) {
+        keyring->served = ring->pair[0];
+        lk_listener_rekey (self->mesh, &keyring->served);
     }
     return LK_OK;
 }
@@ -457,7 +457,6 @@ read_keys (lk_shell *self, const lk_router_options *options,
         self->zap = lk_zap_new (self->loop, may_connect, self, problem);
         error = self->zap != NULL ? LK_OK : LK_SYSTEM;
     }
-    self->served = self->ring.pair[0];
     set_ways (self, &self->ring);
     return error;
 }
@@ -467,7 +466,7 @@ bind_mesh (lk_shell *self, const lk_router_options *options,
            lk_problem *problem)
 {
     const bool is_curve = options->security == LK_SECURITY_CURVE;
-    const lk_curve_pair *pair = &self->served;
+    const lk_curve_pair *pair = &self->ring.pair[0];
     const lk_err error = lk_listener_bind_tcp (self->mesh, options->listen,
                                                is_curve ? pair : NULL, problem);
     return error != LK_OK || options->listen_curve[0] == '\0'
@@ -549,6 +548,7 @@ open_router (lk_shell *self, const lk_router_options *options,
         lk_router_init (&self->router, &identity, &calls, self);
         self->router.keyring.security = options->security;
         self->router.keyring.ring = self->ring;
+        self->router.keyring.served = self->ring.pair[0];
         lk_neighbour_configure (woken (self), options->neighbour);
         lk_remembered_begin (&self->remembered, options->remembered,
                              &self->router);

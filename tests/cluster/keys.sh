@@ -165,6 +165,7 @@ for host in h1 h2 h3; do
     check "$host has both" await has_keys $host 2
 done
 check 'it is the same' test "$(key_of h3)" = "$new"
+check 'who is invited then knows the router' says 0 "'h9' is to join" joins h9
 stop h3
 check 'withdrawn, where they are' says 1 'not told     h3' at h2 keys withdraw
 for host in h1 h2; do
