@@ -120,10 +120,21 @@ leave_topic (lk_route *self, lk_topic *topic, const lk_local *local)
     }
 }
 
+static bool
+is_topic (lk_slice text)
+{
+    const size_t ahead = sizeof LK_TOPIC_STATUS - 1;
+    return lk_address_is_command (text)
+           || (text.size > ahead
+               && memcmp (text.data, LK_TOPIC_STATUS, ahead) == 0
+               && lk_address_is_name (
+                   (lk_slice) {text.data + ahead, text.size - ahead}));
+}
+
 lk_err
 lk_route_subscribe (lk_route *self, lk_local *local, lk_slice command)
 {
-    if (!lk_address_is_command (command)) {
+    if (!is_topic (command)) {
         return LK_INVALID;
     }
     lk_topic *topic = (lk_topic *) lk_route_topic (self, command);

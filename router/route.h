@@ -33,9 +33,14 @@ typedef struct {
     UT_hash_handle by_service;
 } lk_local;
 
-/*  A command and its subscribers, in no order. */
+/*  STATUS of the services of one name is a topic, too: this and the name. */
+#define LK_TOPIC_STATUS "STATUS:"
+#define LK_TOPIC_LEN_MAX (sizeof LK_TOPIC_STATUS - 1 + LK_SERVICE_LEN_MAX)
+
+/*  A command, or what else may be subscribed to; its subscribers, in no
+ *  order. */
 struct lk_topic {
-    char command[LK_COMMAND_LEN_MAX + 1];
+    char command[LK_TOPIC_LEN_MAX + 1];
     lk_local **subscriber;
     size_t count;
     size_t room;
@@ -65,7 +70,7 @@ lk_local *lk_route_by_identity (const lk_route *self,
 lk_local *lk_route_by_service (const lk_route *self, lk_slice service);
 size_t lk_route_count (const lk_route *self);
 
-/*  Subscribes; a second time is fine. LK_INVALID if that is no command,
+/*  Subscribes; a second time is fine. LK_INVALID if that is no topic,
  *  LK_OVERLOADED if the session has LK_SUBSCRIPTIONS_MAX. */
 lk_err lk_route_subscribe (lk_route *self, lk_local *local, lk_slice command)
     __attribute__ ((warn_unused_result));

@@ -208,6 +208,42 @@ another_has_the_connection (void)
     waitpid (-child.pid, NULL, 0);
 }
 
+static void
+stop (actor *self, const char *service)
+{
+    kill (self->pid, SIGKILL);
+    waitpid (self->pid, NULL, 0);
+    close (self->go);
+    (void) is_told (service, "down");
+}
+
+/*  Who asks for the STATUS of one service hears of no other. */
+static void
+one_service_is_asked_for (void)
+{
+    const lk_message *message;
+    lk_client *early =
+        lk_client_enter (fixture.router[0].endpoint, "early", "STATUS:wanted");
+    actor other = start ("other", speak_and_stay, 0);
+    bool all = is_up ("other@h1");
+    actor wanted = start ("wanted", speak_and_stay, 0);
+    message = lk_client_await (early, "STATUS", SOON_MS);
+    all = all && message != NULL
+          && strcmp (lk_message_text (message, "service"), "wanted@h1") == 0;
+    EXPECT (all, "who asks for one service is told of no other");
+    lk_client *late =
+        lk_client_enter (fixture.router[0].endpoint, "late", "STATUS:wanted");
+    message = lk_client_await (late, "STATUS", SOON_MS);
+    EXPECT (message != NULL
+                && strcmp (lk_message_text (message, "service"), "wanted@h1")
+                       == 0,
+            "nor if it is there already");
+    stop (&other, "other@h1");
+    stop (&wanted, "wanted@h1");
+    lk_client_destroy (&early);
+    lk_client_destroy (&late);
+}
+
 static int
 by_size (const void *left, const void *right)
 {
@@ -242,6 +278,7 @@ main (void)
     lk_fixture_begin (&fixture, 1);
     lk_fixture_start (&fixture, 0, NULL);
     good = lk_client_enter (fixture.router[0].endpoint, "a", "STATUS");
+    one_service_is_asked_for ();
     last_words_are_heard (speak_and_leave, false, "what it says and ends");
     last_words_are_heard (speak_and_stay, true, "what it says and is killed");
     a_crowd_is_heard ();

@@ -137,8 +137,15 @@ START_TEST (subscriptions_have_limits)
     command[sizeof command - 1] = '\0';
     ck_assert_int_eq (lk_route_subscribe (&route, other, lk_slice_of (command)),
                       LK_INVALID);
-    ck_assert_int_eq (lk_route_subscribe (&route, other, lk_slice_of ("")),
-                      LK_INVALID);
+    static const char *const none[] = {"", "STATUS:", "STATUS:*", "HANGUP:a",
+                                       "STATUS:a:b"};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        ck_assert_int_eq (
+            lk_route_subscribe (&route, other, lk_slice_of (none[i])),
+            LK_INVALID);
+    }
+    ck_assert_int_eq (
+        lk_route_subscribe (&route, other, lk_slice_of ("STATUS:a")), LK_OK);
 }
 END_TEST
 
