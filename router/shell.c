@@ -43,10 +43,10 @@ enum { TURNS_MAX = 16, TURNS_MS = 20 };
 typedef struct {
     lk_router router;
     lk_loop *loop;
-    lk_listener *local;   /* processes of this host */
-    lk_listener *mesh;    /* other routers */
-    lk_zap *zap;          /* which of those may connect */
-    lk_curve_ring ring;   /* as it was read */
+    lk_listener *local; /* processes of this host */
+    lk_listener *mesh;  /* other routers */
+    lk_zap *zap;        /* which of those may connect */
+    lk_curve_ring ring; /* as it was read */
     const lk_router_options *options;
     lk_ends ends;
     lk_hook *hook;
