@@ -23,7 +23,14 @@
 #define LK_OUTBOX_FRAMES_MAX 4096
 #define LK_OUTBOX_SIZE_MAX (16 * 1024 * 1024)
 
-/*  The same behind that bound, for what the router itself tells. */
+/*  The same for all receivers of one user, but root and the router's own; for
+ *  all of the host; and for all neighbours. */
+#define LK_USER_SIZE_MAX ((size_t) 64 * 1024 * 1024)
+#define LK_HOST_SIZE_MAX ((size_t) 256 * 1024 * 1024)
+#define LK_NEIGHBOURS_SIZE_MAX ((size_t) 256 * 1024 * 1024)
+
+/*  The same as the first behind that bound, for what the router itself
+ *  tells. */
 #define LK_OUTBOX_TOLD_FRAMES_MAX 64
 #define LK_OUTBOX_TOLD_SIZE_MAX (1024 * 1024)
 

@@ -60,7 +60,7 @@ static void
 tell_status (lk_router *self, const char *service, lk_message *status,
              const lk_local *but)
 {
-    char about[LK_TOPIC_LEN_MAX + 1];
+    char about[LK_TOPIC_SIZE];
     snprintf (about, sizeof about, LK_TOPIC_STATUS "%s", service);
     tell_others (self, "STATUS", status, but);
     tell_others (self, about, status, but);

@@ -17,6 +17,7 @@
 #include <lockkeeper/message.h>
 
 typedef struct lk_topic lk_topic;
+typedef struct lk_user lk_user;
 
 /*  One registered process, by the name under which it is. */
 typedef struct {
@@ -25,6 +26,7 @@ typedef struct {
     uint32_t pid;
     bool application; /* told to this host only */
     uid_t user;       /* by the kernel's word */
+    lk_user *payer;   /* of what waits for it; NULL: the host alone */
     lk_topic *topic[LK_SUBSCRIPTIONS_MAX];
     size_t topic_count;
     void *watch; /* the shell's, to see its end */
@@ -35,15 +37,23 @@ typedef struct {
 
 /*  STATUS of the services of one name is a topic, too: this and the name. */
 #define LK_TOPIC_STATUS "STATUS:"
-#define LK_TOPIC_LEN_MAX (sizeof LK_TOPIC_STATUS - 1 + LK_SERVICE_LEN_MAX)
+#define LK_TOPIC_SIZE (sizeof LK_TOPIC_STATUS + LK_SERVICE_LEN_MAX)
 
 /*  A command, or what else may be subscribed to; its subscribers, in no
  *  order. */
 struct lk_topic {
-    char command[LK_TOPIC_LEN_MAX + 1];
+    char command[LK_TOPIC_SIZE];
     lk_local **subscriber;
     size_t count;
     size_t room;
+    UT_hash_handle hh;
+};
+
+/*  A user whose sessions have a budget together. */
+struct lk_user {
+    uid_t uid;
+    size_t sessions;
+    lk_budget budget;
     UT_hash_handle hh;
 };
 
@@ -51,6 +61,8 @@ typedef struct {
     lk_local *by_identity;
     lk_local *by_service; /* in the order of their coming */
     lk_topic *topics;
+    lk_user *users;
+    lk_budget budget; /* of all sessions */
 } lk_route;
 
 void lk_route_init (lk_route *self);
@@ -61,6 +73,9 @@ void lk_route_clear (lk_route *self);
 lk_err lk_route_add (lk_route *self, const lk_identity *identity,
                      const char *service, lk_local **local_p)
     __attribute__ ((warn_unused_result));
+
+/*  What waits for it is of its user's budget, too. */
+void lk_route_charge_user (lk_route *self, lk_local *local);
 
 /*  Takes a session with its subscriptions out and frees it. */
 void lk_route_remove (lk_route *self, lk_local *local);

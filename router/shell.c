@@ -77,6 +77,7 @@ open_link (void *shell, lk_mesh_link *link)
     lk_identity identity;
     lk_listener_dial (self->mesh, link->address, &identity);
     lk_hop_init (&link->out, LK_SIDE_MESH, &identity);
+    lk_outbox_charge (&link->out.box, &self->router.mesh.budget);
 }
 
 static void
@@ -178,8 +179,7 @@ send_part (lk_shell *self, lk_hop *hop, lk_part *part)
     case LK_SIDE_HOSTED:
         break;
     }
-    lk_hosting_give (&self->hosting, hop, part);
-    return LK_IO_DONE;
+    return lk_hosting_give (&self->hosting, hop, part);
 }
 
 static void

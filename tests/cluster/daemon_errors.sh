@@ -335,7 +335,7 @@ of_router 'keys: not taken from=...: ...' "$work/own2.log"
 of_router 'keys: not changed: ...' "$work/own2.log"
 check 'withdrawn' keyed withdraw
 of_router 'keys: not withdrawn for=...: ...' "$work/own2.log"
-for more in 1 2 3 4; do
+for _ in 1 2 3 4; do
     keyed rotate 2>"$work/stderr"
 done
 check 'there is room for so many' grep -q 'pairs of keys already: withdraw' \
