@@ -224,7 +224,9 @@ model:
 
 #   Parts, and the seconds that each may take: less than five minutes.
 bench_parts = lock:100 hosted:55 failover:72 scale:35 costs:18 tables:15
-bench: all $(benches)
+bench:
+	@$(call deps,bench)
+	@+$(again) all $(benches)
 	@BUILD=$(abspath $(B)) bash tests/bench/run.sh $(bench_parts)
 
 bench-peers:

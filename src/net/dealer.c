@@ -80,6 +80,7 @@ step (lk_dealer *self, lk_monitor_event event)
         self->state = connects ? LK_DEALER_UP : self->state;
         break;
     case LK_MONITOR_DENIED:
+    case LK_MONITOR_LEFT:
         self->state = connects ? LK_DEALER_DENIED : self->state;
         break;
     case LK_MONITOR_FAILED:

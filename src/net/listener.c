@@ -9,6 +9,7 @@
 #include "net/clock.h"
 #include "net/dial.h"
 #include "net/endpoint.h"
+#include "net/log.h"
 #include "net/monitor.h"
 #include "net/random.h"
 #include "net/tcp.h"
@@ -24,7 +25,8 @@
 #define DIALLED_READS_MAX 64 /* of one that was dialled */
 #define GONE_SOON_MS 5 /* the ROUTER knows an end later than its monitor */
 #define GONE_LATE_MS 100
-#define ANEW_MS 10           /* between tries to bind again */
+#define ANEW_MS 10           /* between tries to bind again, */
+#define ANEW_TOLD 100        /* and after how many that is told */
 #define CLOSED_LINGER_MS 200 /* for the last words to who is hung up on */
 
 /*  Whom we dialled. Its identity is its place in the table alone, and nobody
@@ -53,6 +55,7 @@ struct lk_listener {
     char *endpoint; /* the first, */
     char *last;     /* and the last, which is bound anew */
     lk_timer anew;
+    unsigned failures;  /* of that, in a row */
     lk_curve_pair pair; /* with that */
     ino_t file;         /* of ipc */
     connection *dialled;
@@ -364,15 +367,24 @@ lk_listener_send (lk_listener *self, const lk_identity *to, lk_part *frame)
 
 /*  -------------------------------------------------------- binding */
 
+/*  libzmq's own thread closes the former one. */
 static void
 bind_anew (void *user)
 {
     lk_listener *self = user;
+    lk_problem problem;
 
     lk_zsocket_serve (self->socket, &self->pair);
-    if (lk_zsocket_bind (self->socket, self->last) != 0) {
-        lk_timer_set (&self->anew, lk_clock_ms () + ANEW_MS);
+    errno = lk_zsocket_bind (self->socket, self->last);
+    if (errno == 0) {
+        self->failures = 0;
+        return;
     }
+    if (++self->failures == ANEW_TOLD) {
+        (void) lk_problem_errno (&problem, "cannot bind '%s' anew", self->last);
+        lk_log_error ("keys: %s", problem.text);
+    }
+    lk_timer_set (&self->anew, lk_clock_ms () + ANEW_MS);
 }
 
 lk_listener *

@@ -87,6 +87,7 @@ lk_monitor_next (lk_monitor *self)
     case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
         return LK_MONITOR_UP;
     case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
+        return LK_MONITOR_LEFT;
     case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
     case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
         return LK_MONITOR_DENIED;

@@ -17,6 +17,7 @@ typedef enum {
     LK_MONITOR_NOTHING,
     LK_MONITOR_UP,     /* a connection stands */
     LK_MONITOR_DENIED, /* whoever is there does not speak with us */
+    LK_MONITOR_LEFT,   /* it ended before it was known who is there */
     LK_MONITOR_FAILED, /* nobody takes the connection */
     LK_MONITOR_OVER    /* a connection has ended */
 } lk_monitor_event;

@@ -108,11 +108,18 @@ choose_family (lk_zsocket *self, const char *endpoint)
     zsock_set_ipv6 (self->zsock, strchr (endpoint, '[') != NULL);
 }
 
+/*  Of tcp's port "*" CZMQ would make the first free one from 49152 on, which
+ *  everybody knows then; 0 is any that the kernel has. */
 int
 lk_zsocket_bind (lk_zsocket *self, const char *endpoint)
 {
+    const size_t size = strlen (endpoint);
+    const bool is_any = size > 2 && strcmp (endpoint + size - 2, ":*") == 0;
+
     choose_family (self, endpoint);
-    if (zsock_bind (self->zsock, "%s", endpoint) == -1) {
+    if (zsock_bind (self->zsock, "%.*s%s", (int) size - is_any, endpoint,
+                    is_any ? "0" : "")
+        == -1) {
         return errno;
     }
     freen (self->bound);

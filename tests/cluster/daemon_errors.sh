@@ -340,6 +340,8 @@ for _ in 1 2 3 4; do
 done
 check 'there is room for so many' grep -q 'pairs of keys already: withdraw' \
     "$work/stderr"
+#   For that somebody has to take the port within some milliseconds.
+unmet lockkeeper-router.8 "keys: cannot bind '...' anew: ..."
 note lockkeeper-router.8 \
     'there are ... pairs of keys already: withdraw the former ones'
 stop $own2

@@ -217,6 +217,34 @@ held () {
     at h7 list --object kept | grep -q '^held '
 }
 check 'a lock is held' await held
+#   on_the_wire NAME COMMAND...: whether that name goes from host to host while
+#   the command runs; 77: only root may look.
+on_the_wire () {
+    /usr/bin/python3 -c '
+import select, socket, subprocess, sys
+net, name = sys.argv[1], sys.argv[2].encode()
+try:
+    wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    wire.bind(("lo", 0))
+except OSError:
+    sys.exit(77)
+ours = socket.inet_aton(net + ".0")[:3]
+seen = False
+command = subprocess.Popen(sys.argv[3:])
+while select.select([wire], [], [], 0.2)[0] or command.poll() is None:
+    if select.select([wire], [], [], 0)[0]:
+        packet = wire.recv(70000)
+        seen |= packet[26:29] == ours and name in packet
+sys.exit(command.returncode or not seen)' "$net" "$@"
+}
+try_lock () {
+    LOCKKEEPER_ENDPOINT=ipc://$work/h7/router on_the_wire "$1" \
+        "$lockkeeper" run "$1" -- true
+    status=$?
+    [ $status != 77 ] || status=$2
+    [ $status = "$2" ]
+}
+check 'in clear a name is there for all to see' try_lock not-for-you 0
 check 'keys are made' "$lockkeeper" keys make "$work/h6/state/keys"
 for host in h7 h8; do cp -p "$work/h6/state/keys" "$work/$host/state/keys"; done
 all_linked () {
@@ -253,6 +281,7 @@ step 'the other port' 's|\(neighbour = .*\):7411|\1:7412|; s|^router$|&\n\
     address = "AT:7412"|'
 step 'curve alone' '/listen-curve/d; s|security = both|security = curve|
     s|listen = .*|listen = "tcp://AT:7412"|'
+check 'and is not any more' try_lock not-for-you 1
 check 'no warning is left' code 1 sh -c \
     "LOCKKEEPER_ENDPOINT=ipc://$work/h6/router $lockkeeper status | grep clear"
 check 'nobody is let in without' says 125 'does not know our keys' \
