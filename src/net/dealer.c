@@ -139,6 +139,11 @@ lk_dealer_monitor_fd (lk_dealer *self)
 bool
 lk_dealer_is_pending (lk_dealer *self)
 {
-    return lk_zsocket_is_pending (self->socket)
-           || lk_monitor_is_pending (self->monitor);
+    return lk_zsocket_is_pending (self->socket);
+}
+
+bool
+lk_dealer_has_news (lk_dealer *self)
+{
+    return lk_monitor_is_pending (self->monitor);
 }

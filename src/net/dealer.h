@@ -41,9 +41,10 @@ lk_dealer_state lk_dealer_look (lk_dealer *self);
 lk_io lk_dealer_receive (lk_dealer *self, lk_part *part);
 lk_io lk_dealer_send (lk_dealer *self, lk_part *part);
 
-/*  Two descriptors, as of a zsocket. */
+/*  Two descriptors, as of a zsocket: of what comes, and of its state. */
 int lk_dealer_fd (lk_dealer *self);
 int lk_dealer_monitor_fd (lk_dealer *self);
-bool lk_dealer_is_pending (lk_dealer *self); /* either of them */
+bool lk_dealer_is_pending (lk_dealer *self);
+bool lk_dealer_has_news (lk_dealer *self);
 
 #endif

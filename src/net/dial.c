@@ -107,7 +107,7 @@ is_pending (void *user)
 {
     const lk_dial *self = user;
 
-    return self->dealer && lk_dealer_is_pending (self->dealer);
+    return self->dealer && lk_dealer_has_news (self->dealer);
 }
 
 static void

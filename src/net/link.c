@@ -47,6 +47,14 @@ is_pending (void *user)
     return lk_dealer_is_pending (self->dealer);
 }
 
+static bool
+is_news_pending (void *user)
+{
+    const lk_link *self = user;
+
+    return lk_dealer_has_news (self->dealer);
+}
+
 static void
 add_fd (lk_link *self, int fd)
 {
@@ -70,6 +78,15 @@ wake (void *user)
 }
 
 static void
+wake_for_news (void *user)
+{
+    lk_link *self = user;
+
+    self->has_news = true;
+    self->fn (self->user);
+}
+
+static void
 kick (lk_link *self, bool is_kicked)
 {
     uint64_t count = 1;
@@ -89,7 +106,8 @@ touch (lk_link *self)
     if (self->loop && self->reader) {
         lk_loop_touch (self->loop, self->reader);
     } else if (!self->loop) {
-        kick (self, self->dealer && is_pending (self));
+        kick (self,
+              self->dealer && (is_pending (self) || is_news_pending (self)));
     }
 }
 
@@ -103,8 +121,9 @@ watch (lk_link *self)
     if (self->loop) {
         self->reader =
             lk_loop_add_queue (self->loop, fd, is_pending, wake, self);
-        self->monitor_reader =
-            lk_loop_add_queue (self->loop, monitor_fd, is_pending, wake, self);
+        self->monitor_reader = lk_loop_add_queue (
+            self->loop, monitor_fd, is_news_pending, wake_for_news, self);
+        lk_loop_touch (self->loop, self->monitor_reader);
     } else {
         add_fd (self, fd);
         add_fd (self, monitor_fd);
@@ -370,14 +389,16 @@ next_of_pipe (lk_link *self, lk_slice *frame)
     return LK_IO_DONE;
 }
 
-/*  When there is nothing its state is looked at, and what came ahead of its end
- *  is read before that is told. */
+/*  When there is nothing its state is looked at, unless a loop would say that
+ *  there are news. What came ahead of its end is read before that is told. */
 static lk_io
 receive (lk_link *self)
 {
     lk_io io = lk_dealer_receive (self->dealer, &self->part);
 
-    if (io == LK_IO_WAIT && self->state <= LK_DEALER_UP) {
+    if (io == LK_IO_WAIT && self->state <= LK_DEALER_UP
+        && (self->has_news || !self->loop)) {
+        self->has_news = false;
         self->state = lk_dealer_look (self->dealer);
         if (self->state > LK_DEALER_UP) {
             io = lk_dealer_receive (self->dealer, &self->part);

@@ -35,6 +35,7 @@ typedef struct {
     pid_t owner;       /* a child of it leaves all of this alone */
     lk_dealer *dealer; /* NULL: not open */
     lk_dealer_state state;
+    bool has_news; /* of it, which were not looked at */
     bool was_up;   /* it came up, and that was told */
     lk_pipe *pipe; /* instead of the dealer; its owner's */
     lk_bytes out;  /* the frame that is being packed */

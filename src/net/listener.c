@@ -37,6 +37,7 @@ typedef struct connection {
     lk_dial *dial;     /* until it is up, */
     lk_dealer *dealer; /* and from then on */
     lk_reader *reader, *monitor_reader;
+    bool is_over;   /* and what came before is read */
     bool is_told;   /* what came is being told */
     bool is_closed; /* meanwhile */
     UT_hash_handle hh;
@@ -266,15 +267,26 @@ static void
 look (void *user)
 {
     connection *self = user;
-    const lk_dealer_state state = lk_dealer_look (self->dealer);
 
     self->is_told = true;
     const bool is_all = read_dialled (self);
     self->is_told = false;
-    if (self->is_closed || (is_all && state != LK_DEALER_UP)) {
+    if (self->is_closed || (is_all && self->is_over)) {
         end (self, NULL);
     } else if (!is_all) {
         lk_loop_touch (self->listener->loop, self->reader);
+    }
+}
+
+/*  What came ahead of its end is read before that is told. */
+static void
+look_at_news (void *user)
+{
+    connection *self = user;
+
+    self->is_over = lk_dealer_look (self->dealer) != LK_DEALER_UP;
+    if (self->is_over) {
+        look (self);
     }
 }
 
@@ -283,7 +295,15 @@ is_dialled_pending (void *user)
 {
     const connection *self = user;
 
-    return lk_dealer_is_pending (self->dealer);
+    return self->is_over || lk_dealer_is_pending (self->dealer);
+}
+
+static bool
+has_news (void *user)
+{
+    const connection *self = user;
+
+    return lk_dealer_has_news (self->dealer);
 }
 
 static void
@@ -295,8 +315,9 @@ join (connection *self, lk_dealer *dealer)
     self->reader = lk_loop_add_queue (loop, lk_dealer_fd (dealer),
                                       is_dialled_pending, look, self);
     self->monitor_reader = lk_loop_add_queue (
-        loop, lk_dealer_monitor_fd (dealer), is_dialled_pending, look, self);
+        loop, lk_dealer_monitor_fd (dealer), has_news, look_at_news, self);
     lk_loop_touch (loop, self->reader);
+    lk_loop_touch (loop, self->monitor_reader);
 }
 
 static void

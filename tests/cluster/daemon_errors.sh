@@ -224,6 +224,7 @@ fi
 #   own HOST OPTIONS...: a router of that name for a lock service of its own;
 #   its log is own.log.
 own () {
+    rm -f "$work/own.log"
     "$router" --host "$1" --listen 'tcp://127.0.0.1:*' \
         --endpoint "ipc://$work/own" "${@:2}" 2>"$work/own.log" &
     own=$!
@@ -319,7 +320,7 @@ install -d "$work/keys1" "$work/keys2"
 "$BUILD/lockkeeper" keys make "$work/keys1/keys" >/dev/null
 "$BUILD/lockkeeper" keys make "$work/others" >/dev/null
 cp -p "$work/keys1/keys" "$work/keys2/keys"
-rm -f "$work/own.log" "$work/own2.log"
+rm -f "$work/own2.log"
 own keyed --security curve --keys "$work/keys1/keys"
 own_port=$(port_in "$work/own.log")
 "$router" --host keyed2 --security curve --keys "$work/keys2/keys" \
@@ -357,9 +358,12 @@ invitation
     server-key = "$(pair_of public "$work/keys1/keys" | tail -n 1)"
     secret-key = "$(pair_of secret "$work/others")"
 end
-conf router "    keys = \"$work/keys3\"" '    address = "127.0.0.1:*"'
-"$BUILD/lockkeeper" init --config "$conf" --host keyed3 --join \
-    --invitation "$work/ticket" >/dev/null 2>&1
+conf router "    keys = \"$work/keyed3/keys\"" '    address = "127.0.0.1:*"' \
+    "    identity = \"$work/keyed3/identity\"" \
+    lock "    state = \"$work/keyed3\"" "    run = \"$work/keyed3\""
+check 'it cannot join' says 125 'does not know our keys' \
+    "$BUILD/lockkeeper" init --config "$conf" --host keyed3 --join \
+    --invitation "$work/ticket"
 of_router 'neighbour: refused: its key is not of this cluster' "$work/own.log"
 stop $own2 $own
 
