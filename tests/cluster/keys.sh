@@ -231,10 +231,14 @@ except OSError:
 ours = socket.inet_aton(net + ".0")[:3]
 seen = False
 command = subprocess.Popen(sys.argv[3:])
-while select.select([wire], [], [], 0.2)[0] or command.poll() is None:
-    if select.select([wire], [], [], 0)[0]:
-        packet = wire.recv(70000)
-        seen |= packet[26:29] == ours and name in packet
+def look():
+    packet = wire.recv(70000)
+    return ours in (packet[26:29], packet[30:33]) and name in packet
+
+while command.poll() is None:
+    seen |= bool(select.select([wire], [], [], 0.1)[0]) and look()
+for _ in range(1000):
+    seen |= bool(select.select([wire], [], [], 0)[0]) and look()
 sys.exit(command.returncode or not seen)' "$net" "$@"
 }
 try_lock () {
