@@ -368,10 +368,24 @@ START_TEST (one_of_two_addresses_is_not_a_router)
 }
 END_TEST
 
+/*  Nobody else gets a port that is bound, and nobody answers there. */
+static int
+hold_port (int *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof address;
+    const int holder = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq (bind (holder, (struct sockaddr *) &address, size), 0);
+    ck_assert_int_eq (getsockname (holder, (struct sockaddr *) &address, &size),
+                      0);
+    *port = ntohs (address.sin_port);
+    return holder;
+}
+
 START_TEST (nobody_is_there)
 {
-    const int port = port_of (&far);
-    lk_listener_destroy (&far.listener, 0);
+    int port;
+    const int holder = hold_port (&port);
     dial ("two", port);
     ck_assert (is_told (&near, "!", SOON_MS));
     ck_assert_int_eq (near.why.number, ECONNREFUSED);
@@ -380,6 +394,7 @@ START_TEST (nobody_is_there)
     ck_assert_ptr_nonnull (strstr (near.why.text, "does not resolve"));
     ck_assert_int_eq (near.why.number, 0);
     ck_assert (is_told (&near, "", 100));
+    close (holder);
 }
 END_TEST
 
