@@ -4,7 +4,7 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   install-deps.sh demo | check | model | fuzz | deb | check-deb | peers
+#   install-deps.sh demo | check | bench | model | fuzz | deb | check-deb | peers
 #
 #   Tests what is missing and calls apt-get for that alone; says what it
 #   installs. Without root or sudo it prints the command and fails. On a
@@ -13,28 +13,32 @@
 
 set -eu
 
-demo="gcc libc6-dev pkg-config libjansson-dev uthash-dev"
-check="$demo libzmq3-dev g++ check mandoc groff-base autoconf automake procps"
+demo="gcc libc6-dev pkg-config libjansson-dev uthash-dev libczmq-dev"
+demo="$demo libzmq3-dev"
+check="$demo g++ check mandoc groff-base autoconf automake procps"
 check="$check iproute2 nftables spin python3"
 check="$check ruby ruby-ffi-rzmq zsh"
 check="$check python3-zmq mypy pyflakes3"
+bench="$demo check procps"
 model="gcc libc6-dev spin"
-fuzz="$demo libzmq3-dev check clang libclang-rt-14-dev"
+fuzz="$demo check clang libclang-rt-14-dev"
 deb="$demo build-essential debhelper dh-python python3"
 check_deb="debootstrap lintian iproute2 procps"
-peers="$demo libzmq3-dev etcd-server zookeeper redis-server postgresql-15"
+peers="$demo etcd-server zookeeper redis-server postgresql-15"
 peers="$peers libzookeeper-st-dev libhiredis-dev libpq-dev"
 
 case ${1:-} in
 demo) wanted=$demo ;;
 check) wanted=$check ;;
+bench) wanted=$bench ;;
 model) wanted=$model ;;
 fuzz) wanted=$fuzz ;;
 deb) wanted=$deb ;;
 check-deb) wanted="$deb $check_deb" ;;
 peers) wanted=$peers ;;
 *)
-    echo "usage: $0 demo | check | model | fuzz | deb | check-deb | peers" >&2
+    echo "usage: $0 demo | check | bench | model | fuzz | deb | check-deb |" \
+        "peers" >&2
     exit 2
     ;;
 esac

@@ -12,16 +12,25 @@
 #define LK_SESSIONS_MAX 20000   /* local processes that are registered */
 #define LK_SUBSCRIPTIONS_MAX 64 /* of one of them */
 #define LK_REMOTES_MAX 1024     /* services known of one other host */
-#define LK_STRANGERS_MAX 1000   /* answers under way to the unregistered */
-#define LK_VERSION_LEN_MAX 31   /* of a service's version */
-#define LK_REASON_LEN_MAX 127   /* of a sentence to an operator */
+#define LK_STRANGERS_MAX 1000   /* unregistered ones with answers under way, */
+#define LK_STRANGER_SIZE_MAX 4096 /* of so many bytes, to each, */
+#define LK_STRANGER_BODY_MAX 8192 /* and of what they say */
+#define LK_VERSION_LEN_MAX 31     /* of a service's version */
+#define LK_REASON_LEN_MAX 127     /* of a sentence to an operator */
 
 /*  What waits in the router for one receiver that does not read, beside what
  *  the kernel queues: frames and bytes. */
 #define LK_OUTBOX_FRAMES_MAX 4096
 #define LK_OUTBOX_SIZE_MAX (16 * 1024 * 1024)
 
-/*  The same behind that bound, for what the router itself tells. */
+/*  The same for all receivers of one user, but root and the router's own; for
+ *  all of the host; and for all neighbours. */
+#define LK_USER_SIZE_MAX ((size_t) 64 * 1024 * 1024)
+#define LK_HOST_SIZE_MAX ((size_t) 256 * 1024 * 1024)
+#define LK_NEIGHBOURS_SIZE_MAX ((size_t) 256 * 1024 * 1024)
+
+/*  The same as the first behind that bound, for what the router itself
+ *  tells. */
 #define LK_OUTBOX_TOLD_FRAMES_MAX 64
 #define LK_OUTBOX_TOLD_SIZE_MAX (1024 * 1024)
 

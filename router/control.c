@@ -8,11 +8,13 @@
 #include "events.h"
 #include "forward.h"
 #include "gossip.h"
+#include "keys.h"
 #include "neighbour.h"
 #include "session.h"
 
 #include "net/log.h"
 #include "wire/message_frame.h"
+#include "wire/reasons.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -169,6 +171,11 @@ static void
 on_shutdown (lk_router *self, const lk_source *source,
              const lk_message *message)
 {
+    if (source->from == LK_FROM_SESSION && source->local->user != 0) {
+        answer_invalid (self, source, message,
+                        "the whole cluster is shut down by root alone");
+        return;
+    }
     lk_log_notice ("router: cluster asked to shut down by=%s",
                    lk_message_from (message));
     if (source->from == LK_FROM_SESSION) {
@@ -391,6 +398,8 @@ on_routerstatus (lk_router *self, const lk_source *source,
     lk_message_set_text (status, "host", self->host);
     lk_message_set_text (status, "address", self->address);
     lk_message_set_text (status, "version", LK_VERSION);
+    lk_message_set_text (status, "security",
+                         lk_keyring_security (&self->keyring));
     lk_message_set_number (status, "total", (int64_t) self->cluster.total);
     lk_message_set_number (status, "live", (int64_t) self->cluster.live);
     lk_message_set_number (status, "sessions",
@@ -417,6 +426,9 @@ static handler on_commands;
 /*  Other routers, whatever they are to us. */
 #define ROUTERS (LK_FROM_CALLER | LK_FROM_NEIGHBOUR | LK_FROM_DIALLED)
 
+/*  Those of whom nothing is known yet. */
+#define NOBODIES (LK_FROM_STRANGER | LK_FROM_CALLER | LK_FROM_GUEST)
+
 static const struct {
     const char *command;
     unsigned from; /* bits of lk_from */
@@ -430,13 +442,19 @@ static const struct {
     {"COMMANDS", ASKERS, on_commands},
     {"CONNECT", LK_FROM_CALLER | LK_FROM_NEIGHBOUR, lk_neighbour_on_connect},
     {"DISCONNECTED", LK_FROM_NEIGHBOUR, lk_neighbour_on_disconnected},
+    {"ENROL", LK_FROM_GUEST, lk_keys_on_enrol},
     {"FORGET", ASKERS, on_forget},
     {"GOSSIP", LK_FROM_CALLER | LK_FROM_NEIGHBOUR, lk_gossip_on_gossip},
     {"INVALID", ASKERS | ROUTERS | LK_FROM_STRANGER, on_answer},
+    {"INVITE", LK_FROM_SESSION, lk_keys_on_invite},
+    {"KEYS", LK_FROM_SESSION, lk_keys_on_keys},
     {"LOG", LK_FROM_SESSION, on_log},
+    {"NEWKEY", LK_FROM_NEIGHBOUR, lk_keys_on_newkey},
+    {"OLDKEYS", LK_FROM_NEIGHBOUR, lk_keys_on_oldkeys},
     {"REFUSE", LK_FROM_DIALLED, lk_neighbour_on_refuse},
     {"REGISTER", LK_FROM_STRANGER | LK_FROM_SESSION, lk_session_register},
     {"RELOADCONFIG", LK_FROM_SESSION, on_reload},
+    {"ROTATEKEYS", LK_FROM_SESSION, lk_keys_on_rotate},
     {"ROUTERSTATUS", ASKERS, on_routerstatus},
     {"SERVICESTATUS", ASKERS, on_servicestatus},
     {"SHUTDOWN", LK_FROM_SESSION | LK_FROM_NEIGHBOUR, on_shutdown},
@@ -446,6 +464,7 @@ static const struct {
     {"TRANSMISSIONREPORT", ASKERS | ROUTERS | LK_FROM_STRANGER, on_answer},
     {"UNKNOWN", ASKERS | ROUTERS | LK_FROM_STRANGER, on_answer},
     {"UNREGISTER", LK_FROM_SESSION, on_unregister},
+    {"WITHDRAWKEYS", LK_FROM_SESSION, lk_keys_on_withdraw},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
@@ -478,7 +497,7 @@ carry_out (lk_router *self, const lk_source *source, const lk_message *message)
     } else if ((commands[i].from & source->from) == 0) {
         answer_invalid (self, source, message,
                         source->from == LK_FROM_STRANGER
-                            ? "register first"
+                            ? LK_INVALID_STRANGER
                             : "that is not yours to say");
     } else {
         commands[i].run (self, source, message);
@@ -491,7 +510,9 @@ lk_control_message (lk_router *self, const lk_source *source,
 {
     char problem[LK_REASON_LEN_MAX + 1];
     lk_message *message = NULL;
-    if (header->body_kind != LK_BODY_PACKED) {
+    const bool is_small = (source->from & NOBODIES) == 0
+                          || header->body.size <= LK_STRANGER_BODY_MAX;
+    if (header->body_kind != LK_BODY_PACKED && is_small) {
         message = lk_message_read (header, problem, sizeof problem);
     }
     if (message != NULL) {
@@ -503,6 +524,9 @@ lk_control_message (lk_router *self, const lk_source *source,
     lk_frame_header bare = *header;
     bare.body_kind = LK_BODY_NONE;
     message = lk_message_read (&bare, problem, sizeof problem);
-    answer_invalid (self, source, message, "the body is no JSON object");
+    answer_invalid (self, source, message,
+                    is_small ? "the body is no JSON object"
+                             : "the body is too large for one who is not "
+                               "registered or linked");
     lk_message_destroy (&message);
 }

@@ -17,9 +17,9 @@ struct lk_ending {
     lk_ends *ends;
     lk_local *local;
     lk_process *process;
-    lk_timer grace;
-    bool hung_up; /* the connection is over */
-    bool ended;   /* the process is */
+    lk_timer look;    /* again whether its connection is over, */
+    int64_t until_ms; /* until then, since it has ended */
+    int nap_ms;
     bool is_due;
     lk_ending *prev, *next; /* of those that are due */
 };
@@ -35,35 +35,43 @@ become_due (lk_ending *self)
     }
 }
 
+/*  Takes what came; false: that ended the session. */
+static bool
+drain (lk_ending *self)
+{
+    lk_ends *ends = self->ends;
+    ends->draining = self;
+    lk_listener_drain (ends->listener);
+    return ends->draining != NULL;
+}
+
+/*  All that came is told ahead of the end, and what may have come while we
+ *  asked. libzmq's thread knows an end a moment later than the kernel. */
+static void
+look (void *user)
+{
+    lk_ending *self = user;
+    const int64_t now_ms = lk_clock_ms ();
+    if (!drain (self)) {
+        return;
+    }
+    const bool is_there =
+        lk_listener_is_there (self->ends->listener, &self->local->out.identity);
+    if (is_there && now_ms < self->until_ms) {
+        lk_timer_set (&self->look, now_ms + self->nap_ms);
+        self->nap_ms *= 2;
+    } else if (drain (self)) {
+        become_due (self);
+    }
+}
+
 static void
 process_ended (void *user)
 {
     lk_ending *self = user;
-    self->ended = true;
-    if (self->hung_up) {
-        become_due (self);
-    } else {
-        lk_timer_set (&self->grace, lk_clock_ms () + LK_ENDS_GRACE_MS);
-    }
-}
-
-static void
-grace_over (void *user)
-{
-    become_due (user);
-}
-
-void
-lk_ends_hang_up (lk_local *local)
-{
-    lk_ending *ending = local->watch;
-    if (ending == NULL) {
-        return;
-    }
-    ending->hung_up = true;
-    if (ending->ended) {
-        become_due (ending);
-    }
+    self->until_ms = lk_clock_ms () + LK_ENDS_GRACE_MS;
+    self->nap_ms = 1;
+    lk_timer_set (&self->look, 0);
 }
 
 /*  -------------------------------------------------------- watching */
@@ -79,7 +87,7 @@ lk_ends_watch (lk_ends *self, lk_local *local)
         lk_free (ending);
         return LK_UNKNOWN;
     }
-    lk_timer_init (&ending->grace, self->loop, grace_over, ending);
+    lk_timer_init (&ending->look, self->loop, look, ending);
     local->watch = ending;
     return LK_OK;
 }
@@ -92,10 +100,13 @@ lk_ends_unwatch (lk_ends *self, lk_local *local)
         return;
     }
     local->watch = NULL;
+    if (self->draining == ending) {
+        self->draining = NULL;
+    }
     if (ending->is_due) {
         DL_DELETE (self->due, ending);
     }
-    lk_timer_clear (&ending->grace);
+    lk_timer_clear (&ending->look);
     lk_process_unwatch (&ending->process);
     lk_free (ending);
 }
@@ -113,7 +124,8 @@ lk_ends_tell (lk_ends *self)
 /*  -------------------------------------------------------- life */
 
 void
-lk_ends_init (lk_ends *self, lk_router *router, lk_loop *loop)
+lk_ends_init (lk_ends *self, lk_router *router, lk_loop *loop,
+              lk_listener *listener)
 {
-    *self = (lk_ends) {.router = router, .loop = loop};
+    *self = (lk_ends) {.router = router, .loop = loop, .listener = listener};
 }

@@ -4,10 +4,9 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  The kernel tells us of a process's end maybe ahead of our reading what it
- *  sent last. So a session ends when its process has ended and the end of its
- *  connection was read, behind all that came over it. A connection can outlive
- *  its process, in a child that has it, too: it is waited for no longer than
- *  LK_ENDS_GRACE_MS.
+ *  sent last. So a session ends when its process has ended, and its connection
+ *  is over and read to its end. A connection can outlive its process, in a
+ *  child that has it, too: it is waited for no longer than LK_ENDS_GRACE_MS.
  */
 
 #ifndef LK_ENDS_H
@@ -25,18 +24,18 @@ typedef struct lk_ending lk_ending;
 typedef struct {
     lk_router *router;
     lk_loop *loop;
-    lk_ending *due; /* over, and not told yet */
+    lk_listener *listener; /* of local processes */
+    lk_ending *due;        /* over, and not told yet */
+    lk_ending *draining;   /* whose last words are taken; or NULL */
 } lk_ends;
 
-void lk_ends_init (lk_ends *self, lk_router *router, lk_loop *loop);
+void lk_ends_init (lk_ends *self, lk_router *router, lk_loop *loop,
+                   lk_listener *listener);
 
 /*  Begins to watch the process of a session, for local->watch; LK_UNKNOWN and
  *  errno if there is none. Ends that. */
 lk_err lk_ends_watch (lk_ends *self, lk_local *local);
 void lk_ends_unwatch (lk_ends *self, lk_local *local);
-
-/*  The connection of a session is over. */
-void lk_ends_hang_up (lk_local *local);
 
 /*  Ends the sessions that are over. */
 void lk_ends_tell (lk_ends *self);

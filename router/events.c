@@ -35,10 +35,10 @@ tell_one (lk_router *self, lk_local *local, const lk_message *event,
 
 /*  To all subscribers but one (or NULL): nobody is told of itself. */
 static void
-tell_others (lk_router *self, lk_message *event, const lk_local *but)
+tell_others (lk_router *self, const char *about, const lk_message *event,
+             const lk_local *but)
 {
-    const lk_topic *topic =
-        lk_route_topic (&self->route, lk_slice_of (lk_message_command (event)));
+    const lk_topic *topic = lk_route_topic (&self->route, lk_slice_of (about));
     if (topic != NULL) {
         const lk_slice body = lk_slice_of (lk_message_body (event));
         for (size_t i = 0; i < topic->count; i++) {
@@ -47,13 +47,24 @@ tell_others (lk_router *self, lk_message *event, const lk_local *but)
             }
         }
     }
-    lk_message_destroy (&event);
 }
 
 static void
 tell (lk_router *self, lk_message *event)
 {
-    tell_others (self, event, NULL);
+    tell_others (self, lk_message_command (event), event, NULL);
+    lk_message_destroy (&event);
+}
+
+static void
+tell_status (lk_router *self, const char *service, lk_message *status,
+             const lk_local *but)
+{
+    char about[LK_TOPIC_SIZE];
+    snprintf (about, sizeof about, LK_TOPIC_STATUS "%s", service);
+    tell_others (self, "STATUS", status, but);
+    tell_others (self, about, status, but);
+    lk_message_destroy (&status);
 }
 
 /*  -------------------------------------------------------- STATUS */
@@ -130,7 +141,8 @@ void
 lk_events_local (lk_router *self, const lk_local *local, const char *status,
                  const char *why)
 {
-    tell_others (self, local_change (self, local, status, why), local);
+    tell_status (self, local->service, local_change (self, local, status, why),
+                 local);
     for (size_t i = 0; i < self->mesh.count && !local->application; i++) {
         if (lk_mesh_link_is_live (self->mesh.link[i])) {
             tell_neighbour (self, self->mesh.link[i], local, status);
@@ -141,7 +153,8 @@ lk_events_local (lk_router *self, const lk_local *local, const char *status,
 void
 lk_events_remote (lk_router *self, const lk_remote *remote, const char *status)
 {
-    tell (self, remote_status ("*@.", remote, status));
+    tell_status (self, remote->service, remote_status ("*@.", remote, status),
+                 NULL);
 }
 
 void
@@ -205,23 +218,51 @@ lk_events_cluster (lk_router *self)
 
 /*  -------------------------------------------------------- present state */
 
-/*  Of other hosts what fits: there may be more than one that has just come has
- *  room for. */
 static void
-present_status (lk_router *self, lk_local *to, const char *address)
+present_local (lk_router *self, lk_local *to, const char *address,
+               const lk_local *local)
+{
+    if (local != to) {
+        lk_message *status = local_status (self, address, local, "up");
+        lk_router_tell (self, &to->out, &status);
+    }
+}
+
+/*  Of other hosts what fits: there may be more than one that has just come has
+ *  room for. NULL: of all services. */
+static void
+present_remotes (lk_router *self, lk_local *to, const char *address,
+                 const char *service)
+{
+    for (const lk_remote *remote = self->directory.first; remote != NULL;
+         remote = remote->next) {
+        if (service == NULL || strcmp (remote->service, service) == 0) {
+            lk_message *status = remote_status (address, remote, "up");
+            lk_router_send (self, &to->out, &status);
+        }
+    }
+}
+
+static void
+present_all (lk_router *self, lk_local *to, const char *address)
 {
     lk_local *local, *next;
     HASH_ITER (by_service, self->route.by_service, local, next) {
-        if (local != to) {
-            lk_message *status = local_status (self, address, local, "up");
-            lk_router_tell (self, &to->out, &status);
-        }
+        present_local (self, to, address, local);
     }
-    for (const lk_remote *remote = self->directory.first; remote != NULL;
-         remote = remote->next) {
-        lk_message *status = remote_status (address, remote, "up");
-        lk_router_send (self, &to->out, &status);
+    present_remotes (self, to, address, NULL);
+}
+
+static void
+present_service (lk_router *self, lk_local *to, const char *address,
+                 const char *service)
+{
+    const lk_local *local =
+        lk_route_by_service (&self->route, lk_slice_of (service));
+    if (local != NULL) {
+        present_local (self, to, address, local);
     }
+    present_remotes (self, to, address, service);
 }
 
 void
@@ -231,7 +272,10 @@ lk_events_present (lk_router *self, lk_local *local, const char *command)
     snprintf (to, sizeof to, "%s@%s", local->service, self->host);
     lk_message *event = NULL;
     if (strcmp (command, "STATUS") == 0) {
-        present_status (self, local, to);
+        present_all (self, local, to);
+    } else if (strncmp (command, LK_TOPIC_STATUS, sizeof LK_TOPIC_STATUS - 1)
+               == 0) {
+        present_service (self, local, to, command + sizeof LK_TOPIC_STATUS - 1);
     } else if (strcmp (command, lk_cluster_up_command (&self->cluster)) == 0) {
         event = lk_events_up (self, to);
     } else if (strcmp (command, lk_cluster_complete_command (&self->cluster))

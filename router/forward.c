@@ -10,6 +10,7 @@
 
 #include "net/log.h"
 #include "wire/message_frame.h"
+#include "wire/reasons.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -302,9 +303,10 @@ objection (const carrier *self, const lk_frame_header *header)
                    ? NULL
                    : "that is not for this host";
     case LK_FROM_STRANGER:
-        return is_for_router (self, header) ? NULL : "register first";
+        return is_for_router (self, header) ? NULL : LK_INVALID_STRANGER;
     case LK_FROM_CALLER:
     case LK_FROM_DIALLED:
+    case LK_FROM_GUEST:
         return is_for_router (self, header)
                        && lk_slice_is (from->service, "router")
                    ? NULL
@@ -338,6 +340,14 @@ take_message (carrier *self, lk_frame_header *header)
     }
 }
 
+static bool
+is_guest (lk_router *router, const lk_identity *identity)
+{
+    const char *user = router->calls->user (router->shell, identity);
+    return user != NULL
+           && strncmp (user, LK_KEYRING_GUEST, strlen (LK_KEYRING_GUEST)) == 0;
+}
+
 static lk_source
 source_of (lk_router *router, lk_side side, const lk_identity *identity)
 {
@@ -351,7 +361,9 @@ source_of (lk_router *router, lk_side side, const lk_identity *identity)
     source.from = LK_FROM_NEIGHBOUR;
     if (source.link == NULL) {
         source.link = lk_mesh_by_out (&router->mesh, identity);
-        source.from = source.link != NULL ? LK_FROM_DIALLED : LK_FROM_CALLER;
+        source.from = source.link != NULL           ? LK_FROM_DIALLED
+                      : is_guest (router, identity) ? LK_FROM_GUEST
+                                                    : LK_FROM_CALLER;
     }
     return source;
 }

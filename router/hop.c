@@ -47,6 +47,17 @@ lk_hops_tell (lk_hops *self, lk_hop *hop, lk_slice messages)
     return !hop->deaf;
 }
 
+/*  Out of the list of strangers, once. */
+static void
+estrange (lk_hops *self, lk_hop *hop)
+{
+    if (hop->stranger_prev != NULL) {
+        DL_DELETE2 (self->stranger, hop, stranger_prev, stranger_next);
+        hop->stranger_prev = NULL;
+        self->strangers--;
+    }
+}
+
 void
 lk_hops_remove (lk_hops *self, lk_hop *hop)
 {
@@ -54,22 +65,48 @@ lk_hops_remove (lk_hops *self, lk_hop *hop)
     DL_DELETE (self->first, hop);
     hop->hops = NULL;
     if (hop->stranger) {
-        self->strangers--;
+        estrange (self, hop);
         lk_outbox_clear (&hop->box);
         lk_free (hop);
     }
 }
 
+static lk_hop *
+find_stranger (const lk_hops *self, lk_side side, const lk_identity *identity)
+{
+    lk_hop *hop;
+    DL_FOREACH2 (self->stranger, hop, stranger_next) {
+        if (hop->side == side && lk_identity_equal (&hop->identity, identity)) {
+            return hop;
+        }
+    }
+    return NULL;
+}
+
+/*  It stays in the list of all, with nothing to send, until its turn. */
+static void
+give_up_oldest (lk_hops *self)
+{
+    lk_hop *hop = self->stranger;
+    lk_outbox_clear (&hop->box);
+    estrange (self, hop);
+}
+
 lk_hop *
 lk_hops_stranger (lk_hops *self, lk_side side, const lk_identity *identity)
 {
-    if (self->strangers >= LK_STRANGERS_MAX) {
-        return NULL;
+    lk_hop *hop = find_stranger (self, side, identity);
+    if (hop != NULL) {
+        return hop->box.size < LK_STRANGER_SIZE_MAX ? hop : NULL;
     }
-    lk_hop *hop = lk_alloc (sizeof (lk_hop));
+    if (self->strangers >= LK_STRANGERS_MAX) {
+        give_up_oldest (self);
+    }
+    hop = lk_alloc (sizeof (lk_hop));
     lk_hop_init (hop, side, identity);
     hop->stranger = true;
     lk_hops_add (self, hop);
+    DL_APPEND2 (self->stranger, hop, stranger_prev, stranger_next);
     self->strangers++;
     return hop;
 }

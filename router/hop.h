@@ -28,6 +28,7 @@ struct lk_hop {
     lk_identity identity;
     lk_outbox box;
     bool stranger; /* made for an answer or two; freed once they are out */
+    lk_hop *stranger_prev, *stranger_next; /* of those, the oldest first */
     bool deaf;     /* was not told what it has to know: to be cut off */
     lk_hops *hops; /* the list it is in; NULL: none */
     lk_hop *prev, *next;
@@ -36,6 +37,7 @@ struct lk_hop {
 /*  Hops with something to send. */
 struct lk_hops {
     lk_hop *first;
+    lk_hop *stranger;
     size_t strangers;
 };
 
@@ -55,8 +57,9 @@ bool lk_hops_tell (lk_hops *self, lk_hop *hop, lk_slice messages);
 /*  Takes a hop out of the list; a stranger is freed. */
 void lk_hops_remove (lk_hops *self, lk_hop *hop);
 
-/*  The hop of a connection that nobody registered or accepted yet, in the
- *  list; NULL if there are LK_STRANGERS_MAX. */
+/*  The hop of a connection that nobody registered or accepted yet, in the list:
+ *  one for each. Above LK_STRANGERS_MAX the oldest one's answers are dropped.
+ *  NULL: so many answers wait for this one that it does not read. */
 lk_hop *lk_hops_stranger (lk_hops *self, lk_side side,
                           const lk_identity *identity);
 

@@ -190,15 +190,15 @@ find (const lk_hosting *self, const lk_hop *hop)
     return NULL;
 }
 
-void
+lk_io
 lk_hosting_give (lk_hosting *self, const lk_hop *hop, lk_part *frame)
 {
     lk_hosted *it = find (self, hop);
-    if (it != NULL) {
-        lk_pipe_give (&it->pipe, frame);
-    } else {
+    if (it == NULL) {
         lk_part_clear (frame);
+        return LK_IO_DONE;
     }
+    return lk_pipe_give (&it->pipe, frame) ? LK_IO_DONE : LK_IO_WAIT;
 }
 
 void

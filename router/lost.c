@@ -20,14 +20,31 @@ log_deaf (const lk_hop *hop, const char *who)
     }
 }
 
+/*  Its session is over, but its connection stands: it hears so once it reads
+ *  again, and registers anew. */
+static void
+disown (lk_router *router, const lk_identity *identity)
+{
+    const lk_source source = {
+        .from = LK_FROM_STRANGER, .side = LK_SIDE_LOCAL, .identity = identity};
+    lk_message *message = lk_message_new ("*@.", "INVALID");
+    lk_message_set_text (message, "reason", LK_INVALID_STRANGER);
+    lk_router_answer (router, &source, &message);
+}
+
 void
 lk_lost_hop (lk_router *router, lk_hop *hop)
 {
     lk_local *local = lk_route_by_identity (&router->route, &hop->identity);
     lk_mesh_link *link = lk_mesh_by_out (&router->mesh, &hop->identity);
     if (local != NULL && hop == &local->out) {
+        const lk_identity identity = hop->identity;
+        const bool is_deaf = hop->deaf && hop->side == LK_SIDE_LOCAL;
         log_deaf (hop, local->service);
         lk_session_end (router, local, LK_SESSION_CUT);
+        if (is_deaf) {
+            disown (router, &identity);
+        }
         return;
     }
     const bool is_link = link != NULL && hop == &link->out;

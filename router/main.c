@@ -24,6 +24,9 @@ static const struct option options[] = {
     {"host", required_argument, NULL, LK_ARGUMENT_KEY},
     {"listen", required_argument, NULL, LK_ARGUMENT_KEY},
     {"address", required_argument, NULL, LK_ARGUMENT_KEY},
+    {"security", required_argument, NULL, LK_ARGUMENT_KEY},
+    {"keys", required_argument, NULL, LK_ARGUMENT_KEY},
+    {"listen-curve", required_argument, NULL, LK_ARGUMENT_KEY},
     {"endpoint", required_argument, NULL, LK_ARGUMENT_KEY},
     {"mode", required_argument, NULL, LK_ARGUMENT_KEY},
     {"group", required_argument, NULL, LK_ARGUMENT_KEY},
@@ -48,6 +51,11 @@ static const char usage[] =
     "  --host NAME            of this host, unique in the cluster\n"
     "  --listen tcp://A:PORT  for other routers (the own neighbour's)\n"
     "  --address A:PORT       where they dial us, if not as --listen says\n"
+    "  --security MODE        none, both or curve: whether other routers "
+    "need\n"
+    "                         the cluster's keys (none)\n"
+    "  --keys FILE            of those\n"
+    "  --listen-curve tcp://A:PORT   a second port, while security is both\n"
     "  --endpoint ipc://PATH  for this host's processes\n"
     "                         (" LK_PATH_ENDPOINT ")\n"
     "  --mode OCTAL           of that file (0660)\n"

@@ -17,7 +17,8 @@
 void
 lk_mesh_init (lk_mesh *self, int64_t dead_after_ms)
 {
-    *self = (lk_mesh) {.dead_after_ms = dead_after_ms};
+    *self = (lk_mesh) {.dead_after_ms = dead_after_ms,
+                       .budget = {.most = LK_NEIGHBOURS_SIZE_MAX}};
 }
 
 void

@@ -93,6 +93,7 @@ typedef struct {
     lk_mesh_link *link[LK_LINKS_MAX];
     size_t count;
     int64_t dead_after_ms;
+    lk_budget budget; /* of what waits for all of them */
 } lk_mesh;
 
 void lk_mesh_init (lk_mesh *self, int64_t dead_after_ms);

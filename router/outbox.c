@@ -26,7 +26,8 @@ static bool
 has_room (const lk_outbox *self, size_t size)
 {
     return self->count < LK_OUTBOX_FRAMES_MAX
-           && self->size + size <= LK_OUTBOX_SIZE_MAX;
+           && self->size + size <= LK_OUTBOX_SIZE_MAX
+           && lk_budget_has_room (self->budget, size);
 }
 
 static bool
@@ -34,6 +35,14 @@ has_room_to_tell (const lk_outbox *self, size_t size)
 {
     return self->count < LK_OUTBOX_FRAMES_MAX + LK_OUTBOX_TOLD_FRAMES_MAX
            && self->size + size <= LK_OUTBOX_SIZE_MAX + LK_OUTBOX_TOLD_SIZE_MAX;
+}
+
+static void
+grow (lk_outbox *self, lk_parcel *parcel, size_t size)
+{
+    parcel->size += size;
+    self->size += size;
+    lk_budget_take (self->budget, size);
 }
 
 static lk_parcel *
@@ -68,6 +77,14 @@ open_parcel (lk_outbox *self, size_t size)
     return last;
 }
 
+void
+lk_outbox_charge (lk_outbox *self, lk_budget *budget)
+{
+    lk_budget_give_back (self->budget, self->size);
+    lk_budget_take (budget, self->size);
+    self->budget = budget;
+}
+
 lk_err
 lk_outbox_add (lk_outbox *self, lk_part *frame)
 {
@@ -83,8 +100,7 @@ lk_outbox_add (lk_outbox *self, lk_part *frame)
         lk_bytes_add (&parcel->bytes, lk_part_data (frame), size);
         lk_part_clear (frame);
     }
-    parcel->size += size;
-    self->size += size;
+    grow (self, parcel, size);
     return LK_OK;
 }
 
@@ -97,8 +113,7 @@ pack (lk_outbox *self, lk_slice messages)
         parcel->packed = true;
     }
     lk_bytes_add (&parcel->bytes, messages.data, messages.size);
-    parcel->size += messages.size;
-    self->size += messages.size;
+    grow (self, parcel, messages.size);
 }
 
 lk_err
@@ -142,6 +157,7 @@ lk_outbox_drop (lk_outbox *self)
     lk_parcel *first = self->first;
     LK_ASSERT (first != NULL);
     self->size -= first->size;
+    lk_budget_give_back (self->budget, first->size);
     self->count--;
     DL_DELETE (self->first, first);
     lk_part_clear (&first->frame);

@@ -5,11 +5,14 @@
  *
  *  A frame that comes alone leaves as the very frame it is. Small ones that
  *  come while others wait are packed with them into one. There is a bound
- *  (bounds.h): what is over it is the caller's again, to be answered.
+ *  (bounds.h), and a budget with others: what is over it is the caller's again,
+ *  to be answered.
  */
 
 #ifndef LK_OUTBOX_H
 #define LK_OUTBOX_H
+
+#include "budget.h"
 
 #include "net/part.h"
 #include "util/bytes.h"
@@ -19,11 +22,15 @@
 typedef struct lk_parcel lk_parcel;
 
 typedef struct {
-    lk_parcel *first; /* with the last as its `prev` */
-    size_t count;     /* of parcels */
-    size_t size;      /* of all their bytes */
-    lk_parcel *spare; /* the last that was sent, to be used again; or NULL */
+    lk_parcel *first;  /* with the last as its `prev` */
+    size_t count;      /* of parcels */
+    size_t size;       /* of all their bytes */
+    lk_parcel *spare;  /* the last that was sent, to be used again; or NULL */
+    lk_budget *budget; /* that it is part of; NULL: of none */
 } lk_outbox;
+
+/*  What waits in it is part of that budget from now on. */
+void lk_outbox_charge (lk_outbox *self, lk_budget *budget);
 
 /*  Adds a whole frame, and takes it; the frame is empty then. LK_OVERLOADED
  *  if there is no room: then nothing was taken. */

@@ -14,7 +14,7 @@
 void
 lk_route_init (lk_route *self)
 {
-    *self = (lk_route) {0};
+    *self = (lk_route) {.budget = {.most = LK_HOST_SIZE_MAX}};
 }
 
 void
@@ -43,12 +43,39 @@ lk_route_add (lk_route *self, const lk_identity *identity, const char *service,
     lk_local *local = lk_alloc (sizeof (lk_local));
     snprintf (local->service, sizeof local->service, "%s", service);
     lk_hop_init (&local->out, LK_SIDE_LOCAL, identity);
+    lk_outbox_charge (&local->out.box, &self->budget);
     HASH_ADD_KEYPTR (by_identity, self->by_identity, local->out.identity.bytes,
                      local->out.identity.size, local);
     HASH_ADD_KEYPTR (by_service, self->by_service, local->service,
                      strlen (local->service), local);
     *local_p = local;
     return LK_OK;
+}
+
+void
+lk_route_charge_user (lk_route *self, lk_local *local)
+{
+    lk_user *user;
+    HASH_FIND (hh, self->users, &local->user, sizeof local->user, user);
+    if (user == NULL) {
+        user = lk_alloc (sizeof *user);
+        *user = (lk_user) {
+            .uid = local->user,
+            .budget = {.most = LK_USER_SIZE_MAX, .above = &self->budget}};
+        HASH_ADD (hh, self->users, uid, sizeof user->uid, user);
+    }
+    user->sessions++;
+    local->payer = user;
+    lk_outbox_charge (&local->out.box, &user->budget);
+}
+
+static void
+forget_payer (lk_route *self, lk_user *user)
+{
+    if (user != NULL && --user->sessions == 0) {
+        HASH_DELETE (hh, self->users, user);
+        lk_free (user);
+    }
 }
 
 lk_local *
@@ -120,10 +147,21 @@ leave_topic (lk_route *self, lk_topic *topic, const lk_local *local)
     }
 }
 
+static bool
+is_topic (lk_slice text)
+{
+    const size_t ahead = sizeof LK_TOPIC_STATUS - 1;
+    return lk_address_is_command (text)
+           || (text.size > ahead
+               && memcmp (text.data, LK_TOPIC_STATUS, ahead) == 0
+               && lk_address_is_name (
+                   (lk_slice) {text.data + ahead, text.size - ahead}));
+}
+
 lk_err
 lk_route_subscribe (lk_route *self, lk_local *local, lk_slice command)
 {
-    if (!lk_address_is_command (command)) {
+    if (!is_topic (command)) {
         return LK_INVALID;
     }
     lk_topic *topic = (lk_topic *) lk_route_topic (self, command);
@@ -163,5 +201,6 @@ lk_route_remove (lk_route *self, lk_local *local)
     HASH_DELETE (by_identity, self->by_identity, local);
     HASH_DELETE (by_service, self->by_service, local);
     lk_hop_clear (&local->out);
+    forget_payer (self, local->payer);
     lk_free (local);
 }

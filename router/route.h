@@ -17,6 +17,7 @@
 #include <lockkeeper/message.h>
 
 typedef struct lk_topic lk_topic;
+typedef struct lk_user lk_user;
 
 /*  One registered process, by the name under which it is. */
 typedef struct {
@@ -24,6 +25,8 @@ typedef struct {
     char version[LK_VERSION_LEN_MAX + 1];
     uint32_t pid;
     bool application; /* told to this host only */
+    uid_t user;       /* by the kernel's word */
+    lk_user *payer;   /* of what waits for it; NULL: the host alone */
     lk_topic *topic[LK_SUBSCRIPTIONS_MAX];
     size_t topic_count;
     void *watch; /* the shell's, to see its end */
@@ -32,12 +35,25 @@ typedef struct {
     UT_hash_handle by_service;
 } lk_local;
 
-/*  A command and its subscribers, in no order. */
+/*  STATUS of the services of one name is a topic, too: this and the name. */
+#define LK_TOPIC_STATUS "STATUS:"
+#define LK_TOPIC_SIZE (sizeof LK_TOPIC_STATUS + LK_SERVICE_LEN_MAX)
+
+/*  A command, or what else may be subscribed to; its subscribers, in no
+ *  order. */
 struct lk_topic {
-    char command[LK_COMMAND_LEN_MAX + 1];
+    char command[LK_TOPIC_SIZE];
     lk_local **subscriber;
     size_t count;
     size_t room;
+    UT_hash_handle hh;
+};
+
+/*  A user whose sessions have a budget together. */
+struct lk_user {
+    uid_t uid;
+    size_t sessions;
+    lk_budget budget;
     UT_hash_handle hh;
 };
 
@@ -45,6 +61,8 @@ typedef struct {
     lk_local *by_identity;
     lk_local *by_service; /* in the order of their coming */
     lk_topic *topics;
+    lk_user *users;
+    lk_budget budget; /* of all sessions */
 } lk_route;
 
 void lk_route_init (lk_route *self);
@@ -56,6 +74,9 @@ lk_err lk_route_add (lk_route *self, const lk_identity *identity,
                      const char *service, lk_local **local_p)
     __attribute__ ((warn_unused_result));
 
+/*  What waits for it is of its user's budget, too. */
+void lk_route_charge_user (lk_route *self, lk_local *local);
+
 /*  Takes a session with its subscriptions out and frees it. */
 void lk_route_remove (lk_route *self, lk_local *local);
 
@@ -64,7 +85,7 @@ lk_local *lk_route_by_identity (const lk_route *self,
 lk_local *lk_route_by_service (const lk_route *self, lk_slice service);
 size_t lk_route_count (const lk_route *self);
 
-/*  Subscribes; a second time is fine. LK_INVALID if that is no command,
+/*  Subscribes; a second time is fine. LK_INVALID if that is no topic,
  *  LK_OVERLOADED if the session has LK_SUBSCRIPTIONS_MAX. */
 lk_err lk_route_subscribe (lk_route *self, lk_local *local, lk_slice command)
     __attribute__ ((warn_unused_result));

@@ -15,6 +15,7 @@
 #include "cluster.h"
 #include "directory.h"
 #include "hop.h"
+#include "keyring.h"
 #include "mesh.h"
 #include "refusals.h"
 #include "route.h"
@@ -39,6 +40,14 @@ typedef struct {
     /*  Who is at the other end of a connection of another local process, by
      *  the kernel's word; false: it is over. */
     bool (*peer) (void *shell, const lk_identity *identity, lk_peer *peer);
+
+    /*  As whom a connection of another host was let in, while what came over
+     *  it is told; NULL: without keys. */
+    const char *(*user) (void *shell, const lk_identity *identity);
+
+    /*  Has the keys of the keyring written, and used for all connections to
+     *  come; ends those that stand by keys which are there no more. */
+    lk_err (*use_keys) (void *shell, lk_problem *problem);
 
     /*  Sends what waits for a hop now, and says whether there is a
      *  connection at all. */
@@ -82,6 +91,7 @@ struct lk_router {
     lk_mesh mesh;
     lk_cluster cluster;
     lk_cache cache;
+    lk_keyring keyring;
     lk_hops hops;
     lk_router_counters count;
     lk_bytes scratch;

@@ -57,6 +57,18 @@ has_number (const char *service, int64_t pid)
     return at != NULL;
 }
 
+/*  Nobody, if the connection is over. */
+static uid_t
+user_of (const lk_router *self, const lk_source *source)
+{
+    lk_peer peer = {.uid = (uid_t) -1};
+    if (source->side == LK_SIDE_HOSTED) {
+        return self->user;
+    }
+    (void) self->calls->peer (self->shell, source->identity, &peer);
+    return peer.uid;
+}
+
 /*  Why the kernel speaks against a REGISTER that makes sense; NULL: nothing. A
  *  service of our own process is no other one. */
 static const char *
@@ -152,6 +164,10 @@ enter (lk_router *self, const lk_source *source, const lk_message *message,
               version != NULL ? version : "");
     local->pid = (uint32_t) lk_message_number (message, "pid", 0);
     local->application = lk_message_flag (message, "application");
+    local->user = user_of (self, source);
+    if (local->user != 0 && local->user != self->user) {
+        lk_route_charge_user (&self->route, local);
+    }
     const char *command;
     for (size_t i = 0;
          (command = lk_message_item (message, "subscribe", i)) != NULL; i++) {
@@ -251,6 +267,7 @@ lk_session_end (lk_router *self, lk_local *local, const char *why)
     char reason[LK_SERVICE_LEN_MAX + LK_HOST_LEN_MAX + 32];
     snprintf (reason, sizeof reason, "no service '%s' on host '%s'",
               local->service, self->host);
+    lk_outbox_charge (&local->out.box, NULL);
     lk_outbox box = local->out.box;
     local->out.box = (lk_outbox) {0};
     lk_local last = *local;

@@ -22,6 +22,7 @@
 #include "net/log.h"
 #include "net/loop.h"
 #include "net/random.h"
+#include "net/zap.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -44,6 +45,9 @@ typedef struct {
     lk_loop *loop;
     lk_listener *local; /* processes of this host */
     lk_listener *mesh;  /* other routers */
+    lk_zap *zap;        /* which of those may connect */
+    lk_curve_ring ring; /* as it was read */
+    const lk_router_options *options;
     lk_ends ends;
     lk_hook *hook;
     lk_timer timer;
@@ -73,6 +77,7 @@ open_link (void *shell, lk_mesh_link *link)
     lk_identity identity;
     lk_listener_dial (self->mesh, link->address, &identity);
     lk_hop_init (&link->out, LK_SIDE_MESH, &identity);
+    lk_outbox_charge (&link->out.box, &self->router.mesh.budget);
 }
 
 static void
@@ -174,18 +179,15 @@ send_part (lk_shell *self, lk_hop *hop, lk_part *part)
     case LK_SIDE_HOSTED:
         break;
     }
-    lk_hosting_give (&self->hosting, hop, part);
-    return LK_IO_DONE;
+    return lk_hosting_give (&self->hosting, hop, part);
 }
 
 static void
 hang_up (lk_shell *self, const lk_hop *hop)
 {
     switch (hop->side) {
-    case LK_SIDE_LOCAL:
-        lk_listener_close (self->local, &hop->identity);
-        break;
-    case LK_SIDE_MESH: /* by the end of its link */
+    case LK_SIDE_LOCAL: /* by the end of its session */
+    case LK_SIDE_MESH:  /* of its link */
         break;
     case LK_SIDE_HOSTED:
         lk_hosting_cut (&self->hosting, hop);
@@ -250,8 +252,8 @@ static void
 flush_all (lk_shell *self)
 {
     if (flush_pass (self, false)) {
-        lk_listener_take_cut (self->local);
-        lk_listener_take_cut (self->mesh);
+        lk_listener_drain (self->local);
+        lk_listener_drain (self->mesh);
         while (flush_pass (self, true)) {
             continue;
         }
@@ -309,17 +311,6 @@ take_broken (void *user, const lk_identity *from)
 }
 
 static void
-take_end (void *user, const lk_identity *from, const lk_problem *problem)
-{
-    lk_shell *self = user;
-    lk_local *local = lk_route_by_identity (&self->router.route, from);
-    (void) problem;
-    if (local != NULL) {
-        lk_ends_hang_up (local);
-    }
-}
-
-static void
 take_mesh_frame (void *user, const lk_identity *from, lk_part *frame)
 {
     lk_forward_frame (woken (user), LK_SIDE_MESH, from, frame);
@@ -343,14 +334,34 @@ static void
 take_mesh_end (void *user, const lk_identity *from, const lk_problem *problem)
 {
     lk_shell *self = user;
-    lk_router *router = woken (self);
-    const lk_mesh_link *link = lk_mesh_by_out (&router->mesh, from);
-    if (link != NULL && link->met) {
-        const lk_identity met_by = link->met_by;
-        lk_listener_drain (self->mesh, &met_by);
+    lk_listener_drain (self->mesh);
+    lk_neighbour_disconnected (woken (self), from, problem);
+}
+
+/*  One of those who met us, or somebody else. */
+static void
+take_mesh_gone (void *user)
+{
+    lk_shell *self = user;
+    const lk_mesh *mesh = &self->router.mesh;
+    lk_listener_drain (self->mesh);
+    for (size_t i = 0; i < mesh->count; i++) {
+        const lk_identity met_by = mesh->link[i]->met_by;
+        if (mesh->link[i]->met && !lk_listener_is_there (self->mesh, &met_by)) {
+            lk_listener_drain (self->mesh);
+            lk_neighbour_left (woken (self), &met_by);
+        }
     }
-    lk_neighbour_disconnected (router, from, problem);
-    lk_neighbour_left (router, from);
+}
+
+/*  libzmq does not say from where. */
+static void
+take_mesh_denied (void *user)
+{
+    lk_router *router = woken (user);
+    router->count.refused++;
+    lk_neighbour_note_refusal (
+        router, "refused", "a connection that has none of our keys", "?", "?");
 }
 
 static void
@@ -380,12 +391,98 @@ on_signal (void *user, int number)
 
 /*  -------------------------------------------------------- life */
 
+/*  -------------------------------------------------------- keys */
+
+/*  A router of another cluster, or none. */
+static bool
+may_connect (void *user, const char *public_key, const char *address,
+             char name[LK_ZAP_USER_SIZE])
+{
+    lk_shell *self = user;
+    lk_router *router = woken (self);
+    if (lk_keyring_admit (&router->keyring, public_key, router->now_ms, name)) {
+        return true;
+    }
+    router->count.refused++;
+    lk_neighbour_note_refusal (&self->router, "refused",
+                               "its key is not of this cluster", "?", address);
+    return false;
+}
+
+/*  Ways to others: by each of our keys, and in clear as long as that is. */
+static void
+set_ways (lk_shell *self, const lk_curve_ring *ring)
+{
+    lk_curve_calls ways = {.plain =
+                               self->options->security != LK_SECURITY_CURVE};
+    lk_curve_ring_calls (ring, &ways);
+    lk_listener_set_calls (self->mesh, &ways);
+}
+
+static lk_err
+use_keys (void *shell, lk_problem *problem)
+{
+    lk_shell *self = shell;
+    lk_keyring *keyring = &self->router.keyring;
+    const lk_curve_ring *ring = &keyring->ring;
+    const lk_err error =
+        lk_curve_ring_write (ring, self->options->keys, problem);
+    if (error != LK_OK) {
+        return error;
+    }
+    set_ways (self, ring);
+    if (!lk_curve_ring_has (ring, keyring->served.public_key)) {
+        keyring->served = ring->pair[0];
+        lk_listener_rekey (self->mesh, &keyring->served);
+    }
+    return LK_OK;
+}
+
+static const char *
+user_of (void *shell, const lk_identity *identity)
+{
+    const lk_shell *self = shell;
+    return lk_listener_user (self->mesh, identity);
+}
+
+static lk_err
+read_keys (lk_shell *self, const lk_router_options *options,
+           lk_problem *problem)
+{
+    lk_err error = LK_OK;
+    if (options->security != LK_SECURITY_NONE) {
+        error = lk_curve_ring_read (&self->ring, options->keys, problem);
+    }
+    if (error == LK_OK && options->security != LK_SECURITY_NONE) {
+        self->zap = lk_zap_new (self->loop, may_connect, self, problem);
+        error = self->zap != NULL ? LK_OK : LK_SYSTEM;
+    }
+    set_ways (self, &self->ring);
+    return error;
+}
+
+static lk_err
+bind_mesh (lk_shell *self, const lk_router_options *options,
+           lk_problem *problem)
+{
+    const bool is_curve = options->security == LK_SECURITY_CURVE;
+    const lk_curve_pair *pair = &self->ring.pair[0];
+    const lk_err error = lk_listener_bind_tcp (self->mesh, options->listen,
+                                               is_curve ? pair : NULL, problem);
+    return error != LK_OK || options->listen_curve[0] == '\0'
+               ? error
+               : lk_listener_bind_tcp (self->mesh, options->listen_curve, pair,
+                                       problem);
+}
+
 static const lk_router_calls calls = {
     .open = open_link,
     .close = close_link,
     .watch = watch_process,
     .unwatch = unwatch_process,
     .peer = find_peer,
+    .user = user_of,
+    .use_keys = use_keys,
     .reach = reach,
     .stop = stop,
     .reload = reload,
@@ -394,7 +491,6 @@ static const lk_router_calls calls = {
 static const lk_listener_calls local_calls = {
     .frame = take_frame,
     .broken = take_broken,
-    .over = take_end,
 };
 
 static const lk_listener_calls mesh_calls = {
@@ -402,16 +498,21 @@ static const lk_listener_calls mesh_calls = {
     .broken = take_mesh_broken,
     .up = take_mesh_up,
     .over = take_mesh_end,
+    .gone = take_mesh_gone,
+    .denied = take_mesh_denied,
 };
 
 static lk_err
 open_sockets (lk_shell *self, const lk_router_options *options,
               lk_problem *problem)
 {
-    lk_ends_init (&self->ends, &self->router, self->loop);
     self->local = lk_listener_new (self->loop, &local_calls, self);
+    lk_ends_init (&self->ends, &self->router, self->loop, self->local);
     self->mesh = lk_listener_new (self->loop, &mesh_calls, self);
-    lk_err error = lk_listener_bind_tcp (self->mesh, options->listen, problem);
+    lk_err error = read_keys (self, options, problem);
+    if (error == LK_OK) {
+        error = bind_mesh (self, options, problem);
+    }
     if (error == LK_OK) {
         error = lk_listener_bind (self->local, options->endpoint, options->mode,
                                   options->group, problem);
@@ -445,6 +546,9 @@ open_router (lk_shell *self, const lk_router_options *options,
                                              .cache = options->cache,
                                              .user = geteuid ()};
         lk_router_init (&self->router, &identity, &calls, self);
+        self->router.keyring.security = options->security;
+        self->router.keyring.ring = self->ring;
+        self->router.keyring.served = self->ring.pair[0];
         lk_neighbour_configure (woken (self), options->neighbour);
         lk_remembered_begin (&self->remembered, options->remembered,
                              &self->router);
@@ -467,6 +571,7 @@ close_all (lk_shell *self)
     lk_loop_remove_hook (self->loop, &self->hook);
     lk_listener_destroy (&self->local, LINGER_MS);
     lk_listener_destroy (&self->mesh, LINGER_MS);
+    lk_zap_destroy (&self->zap);
     lk_loop_destroy (&self->loop);
 }
 
@@ -492,7 +597,8 @@ int
 lk_shell_run (const lk_router_options *options, lk_shell_reload *reload_it,
               void *user)
 {
-    lk_shell self = {.reload = reload_it, .reload_user = user};
+    lk_shell self = {
+        .reload = reload_it, .reload_user = user, .options = options};
     lk_problem problem;
     int code = 1;
     self.loop = lk_loop_new ();

@@ -17,7 +17,8 @@ typedef enum {
     LK_FROM_CALLER = 4,    /* a connection of a router that we did not take */
     LK_FROM_NEIGHBOUR = 8, /* of one that met us */
     LK_FROM_DIALLED = 16,  /* our own connection: the answers to CONNECT */
-    LK_FROM_REMOTE = 32    /* a neighbour's, but of a process of that host */
+    LK_FROM_REMOTE = 32,   /* a neighbour's, but of a process of that host */
+    LK_FROM_GUEST = 64     /* a host that is invited, and has no keys yet */
 } lk_from;
 
 typedef struct {

@@ -132,7 +132,7 @@ class Core:
         self._serial += 1
         self._out = [Message(ROUTER, self._address, "REGISTER", self._serial, {
             "service": self.name, "version": VERSION, "pid": os.getpid(),
-            "application": True, "subscribe": ["STATUS"]})]
+            "application": True, "subscribe": ["STATUS:lock"]})]
         self._retry_ms = now_ms + _REGISTER_MS
 
     def _be_ready(self, message: Message, now_ms: int) -> None:

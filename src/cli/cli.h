@@ -41,9 +41,10 @@ typedef struct {
 
 extern const lk_verb lk_verb_run, lk_verb_lock, lk_verb_unlock, lk_verb_check,
     lk_verb_acquire, lk_verb_release, lk_verb_status, lk_verb_list,
-    lk_verb_init, lk_verb_cluster, lk_verb_forget, lk_verb_config,
-    lk_verb_sandbox, lk_verb_decode, lk_verb_show, lk_verb_watch, lk_verb_top,
-    lk_verb_wait_ready, lk_verb_version, lk_verb_help;
+    lk_verb_init, lk_verb_invite, lk_verb_keys, lk_verb_cluster, lk_verb_forget,
+    lk_verb_config, lk_verb_sandbox, lk_verb_decode, lk_verb_show,
+    lk_verb_watch, lk_verb_top, lk_verb_wait_ready, lk_verb_version,
+    lk_verb_help;
 
 /*  What `run` and `lock` have in common. */
 #define LK_HELP_KIND                                                           \
@@ -111,6 +112,7 @@ enum {
     LK_OPT_SORT = 1 << 16,
     LK_OPT_ONCE = 1 << 17,
     LK_OPT_COMMAND = 1 << 18, /* a command, behind "--" */
+    LK_OPT_INVITE = 1 << 19,  /* --minutes */
     LK_OPT_CONFIG = 1 << 14   /* --config, --origin, --unset, --drop-in */
 };
 
@@ -152,9 +154,11 @@ typedef struct {
     const char *config, *drop_in; /* NULL: not there */
     bool origin, unset;
     bool first, join, dry_run, proxy, unseen;
-    const char *address;
-    int64_t hosts; /* 3 */
-    bool hosted;   /* routers host the lock services */
+    const char *address, *invitation;
+    int64_t minutes; /* 0: not there */
+    int64_t hosts;   /* 3 */
+    bool hosted;     /* routers host the lock services */
+    bool plain;      /* they speak without keys */
     bool keep, help;
     char *set[LK_SETTINGS_MAX + 1]; /* NULL at its end */
     int count;                      /* what is not an option */

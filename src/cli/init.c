@@ -109,6 +109,12 @@ say_next (const lk_init *self)
                 "    lockkeeper cluster add %s\n",
                 self->host);
     }
+    if (self->keys || self->router.security == LK_SECURITY_CURVE) {
+        puts ("One more host joins by an invitation of any that runs:\n"
+              "    lockkeeper invite | ssh root@HOST lockkeeper init --join "
+              "--invitation -");
+        return;
+    }
     printf ("One more host joins by the address of any that runs:\n"
             "    lockkeeper init --join %s\n",
             self->address);
@@ -124,7 +130,12 @@ carry_out (lk_init *self)
     if (!lk_init_look (self) || !lk_init_plan (self)) {
         return LK_EXIT_FAILED;
     }
-    if (self->text == NULL && !self->identity && !self->state && !self->wish) {
+    if (self->ticket.address[0] != '\0' && !self->options->dry_run
+        && (!lk_init_enrol (self) || !lk_init_plan (self))) {
+        return LK_EXIT_FAILED;
+    }
+    if (self->text == NULL && !self->identity && !self->state && !self->wish
+        && !self->keys) {
         printf ("nothing to do: all of that is so already\n");
         return LK_EXIT_OK;
     }
@@ -187,6 +198,13 @@ run_init (int argc, char **argv)
         return lk_cli_misused (&lk_verb_init,
                                "a host is the --first, or does --join");
     }
+    if (options.invitation != NULL && (!options.join || options.unseen)) {
+        return lk_cli_misused (&lk_verb_init,
+                               "--invitation is for --join, which looks");
+    }
+    if (options.plain && !options.first) {
+        return lk_cli_misused (&lk_verb_init, "--plain is for --first");
+    }
     if (options.count > 0 && !options.join) {
         return lk_cli_misused (&lk_verb_init, "'%s': addresses are for --join",
                                lk_shown_name (options.argument[0]).text);
@@ -211,7 +229,11 @@ run_init (int argc, char **argv)
 
 const lk_verb lk_verb_init = {
     "init",
-    "--first --cluster NAME [--host NAME] [--address A] [--dry-run]\n"
+    "--first --cluster NAME [--host NAME] [--address A] [--plain] "
+    "[--dry-run]\n"
+    "       lockkeeper init --join --invitation FILE|- [--proxy] [--host "
+    "NAME]\n"
+    "                       [--address A] [--dry-run]\n"
     "       lockkeeper init --join ADDRESS... [--proxy] [--host NAME] "
     "[--address A]\n"
     "                       [--unseen] [--dry-run]\n"
@@ -221,6 +243,9 @@ const lk_verb lk_verb_init = {
     "  --first         the first and only host of a new cluster\n"
     "  --join          join the cluster of the host with that address, which "
     "runs; of\n                  several, one has to\n"
+    "  --invitation F  by what `lockkeeper invite` printed there, which has "
+    "its address;\n                  - is standard input\n"
+    "  --plain         a cluster without keys, whose routers speak in clear\n"
     "  --proxy         but become no member: locks, and no vote\n"
     "  --unseen        do not look whether a router is there\n"
     "  --cluster NAME  the cluster's name\n"

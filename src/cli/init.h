@@ -9,6 +9,7 @@
 
 #include "cli/cli.h"
 #include "cli/genesis.h"
+#include "cli/invitation.h"
 #include "net/config.h"
 #include "settings/lock.h"
 #include "settings/router.h"
@@ -40,7 +41,10 @@ typedef struct {
     /*  What is to be written. */
     char *text; /* the configuration, NULL: it stays */
     bool identity, state;
-    bool wish; /* to become a member */
+    bool keys; /* and the setting that they are used */
+    lk_curve_ring ring;
+    lk_invitation_text ticket; /* of an invitation; else without address */
+    bool wish;                 /* to become a member */
 
     bool member; /* by its state */
 } lk_init;
@@ -62,6 +66,9 @@ bool lk_init_read_address (const char *text, char *address);
 /*  Who joins: whether a router is at one of the addresses, of one cluster, and
  *  without a host of our name. False: said what is wrong. */
 bool lk_init_look (lk_init *self);
+
+/*  Who was invited: gets the cluster's keys. False: said what is wrong. */
+bool lk_init_enrol (lk_init *self);
 
 /*  -------------------------------------------------------- init_plan.c */
 

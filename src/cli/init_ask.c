@@ -340,6 +340,22 @@ complete (lk_init *self)
     return complete_host (self) && complete_address (self);
 }
 
+static bool
+take_invitation (lk_init *self)
+{
+    lk_problem problem = {0};
+    if (lk_invitation_text_read (&self->ticket, self->options->invitation,
+                                 &problem)
+        != LK_OK) {
+        lk_cli_fail (0, "%s", problem.text);
+        return false;
+    }
+    snprintf (self->cluster, sizeof self->cluster, "%s", self->ticket.cluster);
+    snprintf (self->join[self->join_count++], sizeof self->join[0], "%s",
+              self->ticket.address);
+    return true;
+}
+
 bool
 lk_init_complete (lk_init *self, int *code)
 {
@@ -348,8 +364,12 @@ lk_init_complete (lk_init *self, int *code)
     self->way = options->first  ? LK_INIT_FIRST
                 : options->join ? LK_INIT_JOIN
                                 : LK_INIT_UNKNOWN;
+    if (options->invitation != NULL && !take_invitation (self)) {
+        return false;
+    }
     for (int i = 0; i < options->count && i < LK_LINKS_MAX; i++) {
-        if (!lk_init_read_address (options->argument[i], self->join[i])) {
+        if (!lk_init_read_address (options->argument[i],
+                                   self->join[self->join_count])) {
             return false;
         }
         self->join_count++;

@@ -80,10 +80,44 @@ look_at (lk_init *self, const char *address)
     return good;
 }
 
+/*  Gets the cluster's keys, which uses the invitation up. */
+bool
+lk_init_enrol (lk_init *self)
+{
+    lk_curve_calls ways = {.call = {self->ticket.call}, .count = 1};
+    lk_problem problem = {0};
+    lk_message *question = lk_message_new ("router@.", "ENROL");
+    lk_message_set_text (question, "host", self->host);
+    lk_message *answer =
+        lk_probe_ask (self->ticket.address, &ways, &question, &problem);
+    const char *reason =
+        answer != NULL ? lk_message_text (answer, "reason") : problem.text;
+    const char *secret;
+    self->ring.count = 0;
+    for (size_t i = 0; reason == NULL && i < LK_CURVE_PAIRS_MAX
+                       && (secret = lk_message_item (answer, "keys", i)) != NULL
+                       && lk_curve_from_secret (&self->ring.pair[i], secret);
+         i++) {
+        self->ring.count++;
+    }
+    if (reason == NULL && self->ring.count == 0) {
+        reason = "it does not tell its keys";
+    }
+    if (reason != NULL) {
+        lk_cli_fail (0, "cannot join by '%s': %s; ask for another invitation",
+                     self->ticket.address, reason);
+    }
+    lk_message_destroy (&answer);
+    return reason == NULL;
+}
+
 bool
 lk_init_look (lk_init *self)
 {
     size_t asked = 0;
+    if (self->ticket.address[0] != '\0') {
+        return true; /* who invited us is there */
+    }
     if (self->way != LK_INIT_JOIN || self->options->unseen) {
         return true;
     }

@@ -222,10 +222,70 @@ plan_config (lk_init *self)
     return true;
 }
 
+/*  -------------------------------------------------------- keys */
+
+#define SECURITY "router/security"
+
+/*  The first host makes them, one that is invited has got them; what is there
+ *  already is used. */
+static bool
+plan_keys (lk_init *self)
+{
+    static const char *const curve[] = {"curve", NULL};
+    lk_problem problem = {0};
+    const bool is_first =
+        self->way == LK_INIT_FIRST && !self->options->plain && !self->member;
+    const bool is_enrolled = self->ring.count > 0;
+    if (!is_enrolled
+        && (!is_first || self->router.security == LK_SECURITY_CURVE)) {
+        return true;
+    }
+    lk_curve_ring there;
+    const lk_err error =
+        lk_curve_ring_read (&there, self->router.keys, &problem);
+    if (error != LK_OK && error != LK_UNKNOWN) {
+        lk_cli_fail (0, "%s", problem.text);
+        return false;
+    }
+    self->keys = true;
+    if (!is_enrolled && error == LK_OK) {
+        self->ring = there;
+    } else if (!is_enrolled) {
+        lk_curve_make (&self->ring.pair[self->ring.count++]);
+    }
+    if (self->router.security == LK_SECURITY_CURVE) {
+        return true;
+    }
+    char *old =
+        self->text != NULL ? self->text : lk_edit_read (self->path, &problem);
+    if (old == NULL) {
+        lk_cli_fail (0, "%s", problem.text);
+        return false;
+    }
+    self->text = lk_edit_text (old, SECURITY, curve);
+    lk_free (old);
+    return true;
+}
+
+static bool
+write_keys (const lk_init *self)
+{
+    lk_problem problem = {0};
+    if (lk_curve_ring_write (&self->ring, self->router.keys, &problem)
+        != LK_OK) {
+        lk_cli_fail (0, "%s", problem.text);
+        return false;
+    }
+    return true;
+}
+
 bool
 lk_init_plan (lk_init *self)
 {
-    return plan_identity (self) && plan_state (self) && plan_config (self);
+    lk_free (self->text);
+    self->text = NULL;
+    return plan_identity (self) && plan_state (self) && plan_config (self)
+           && plan_keys (self);
 }
 
 /*  -------------------------------------------------------- telling */
@@ -239,6 +299,9 @@ lk_init_show (const lk_init *self)
     if (self->state) {
         printf ("%s/%s: the only member of the new cluster '%s'\n",
                 self->lock.state_dir, LK_PATH_STATE_FILE, self->cluster);
+    }
+    if (self->keys) {
+        printf ("%s: the keys of the cluster's routers\n", self->router.keys);
     }
     if (self->wish) {
         printf ("%s/%s: the wish to become a member\n", self->lock.state_dir,
@@ -343,6 +406,7 @@ lk_init_write (const lk_init *self)
     return make_folder (self->lock.state_dir)
            && (!self->state || write_state (self))
            && (!self->identity || write_identity (self))
+           && (!self->keys || write_keys (self))
            && (!self->wish || write_wish (self))
            && (self->text == NULL || write_config (self));
 }

@@ -22,7 +22,7 @@ typedef struct {
     lk_loop *loop;
     lk_listener *listener;
     lk_timer timer;
-    lk_message *answer;
+    lk_message *question, *answer;
     lk_problem *problem;
     bool stands;
 } probe;
@@ -34,17 +34,15 @@ send_question (probe *self, const lk_identity *to)
 {
     lk_bytes bytes = {0};
     lk_part frame;
-    lk_message *question = lk_message_new ("router@.", "GOSSIP");
-    lk_message_set_from (question, "router@.");
-    lk_message_set_serial (question, 1);
+    lk_message_set_from (self->question, "router@.");
+    lk_message_set_serial (self->question, 1);
     lk_part_init (&frame);
-    if (lk_message_write (question, &bytes) == LK_OK) {
+    if (lk_message_write (self->question, &bytes) == LK_OK) {
         lk_part_fill (&frame, bytes.data, bytes.size);
         (void) lk_listener_send (self->listener, to, &frame);
     }
     lk_part_clear (&frame);
     lk_bytes_clear (&bytes);
-    lk_message_destroy (&question);
 }
 
 static void
@@ -101,14 +99,17 @@ static const lk_listener_calls calls = {.frame = on_frame,
 /*  -------------------------------------------------------- all of it */
 
 lk_message *
-lk_probe (const char *address, lk_problem *problem)
+lk_probe_ask (const char *address, const lk_curve_calls *ways,
+              lk_message **question_p, lk_problem *problem)
 {
-    probe self = {.loop = lk_loop_new (), .problem = problem};
+    probe self = {
+        .loop = lk_loop_new (), .question = *question_p, .problem = problem};
     lk_identity identity;
     (void) lk_problem_set (problem, LK_TIMEDOUT, "it does not answer");
     self.listener = lk_listener_new (self.loop, &calls, &self);
     lk_timer_init (&self.timer, self.loop, on_time, &self);
     lk_timer_set (&self.timer, lk_clock_ms () + CONNECT_MS);
+    lk_listener_set_calls (self.listener, ways);
     lk_listener_dial (self.listener, address, &identity);
     (void) lk_loop_run (self.loop);
     if (self.answer == NULL && self.stands) {
@@ -118,7 +119,16 @@ lk_probe (const char *address, lk_problem *problem)
     lk_timer_clear (&self.timer);
     lk_listener_destroy (&self.listener, 0);
     lk_loop_destroy (&self.loop);
+    lk_message_destroy (question_p);
     return self.answer;
+}
+
+lk_message *
+lk_probe (const char *address, lk_problem *problem)
+{
+    const lk_curve_calls ways = {.plain = true};
+    lk_message *question = lk_message_new ("router@.", "GOSSIP");
+    return lk_probe_ask (address, &ways, &question, problem);
 }
 
 bool

@@ -10,14 +10,20 @@
 #ifndef LK_PROBE_H
 #define LK_PROBE_H
 
+#include "net/curve.h"
 #include "net/problem.h"
 
 #include <lockkeeper/message.h>
 #include <stdbool.h>
 
-/*  Its GOSSIP, the caller's, or what else it answers if it is an older one.
- *  NULL: `problem` says why there is none, as far as that is known. */
+/*  Asks for its GOSSIP, without keys. The answer is the caller's, or what else
+ *  it says if it is an older one. NULL: `problem` says why there is none, as
+ *  far as that is known. */
 lk_message *lk_probe (const char *address, lk_problem *problem);
+
+/*  The same with a question to it, which is destroyed, and by that way. */
+lk_message *lk_probe_ask (const char *address, const lk_curve_calls *ways,
+                          lk_message **question_p, lk_problem *problem);
 
 /*  Whether a host of that name is there by the answer, and at another address
  *  than `address`: writes where. */

@@ -283,7 +283,8 @@ static int
 run_new (const lk_options *options)
 {
     lk_sandbox self = {.count = (size_t) options->hosts,
-                       .hosted = options->hosted};
+                       .hosted = options->hosted,
+                       .plain = options->plain};
     lk_sweeper sweeper;
     bool own;
     if (!read_members (&self, options->members)) {
@@ -345,8 +346,8 @@ run_sandbox (int argc, char **argv)
 
 const lk_verb lk_verb_sandbox = {
     "sandbox",
-    "[--hosts N] [--members M] [--hosted] [--dir DIR] [--keep]\n"
-    "                          [--set K=V]... [-- CMD...]\n"
+    "[--hosts N] [--members M] [--hosted] [--plain] [--dir DIR]\n"
+    "                          [--keep] [--set K=V]... [-- CMD...]\n"
     "       lockkeeper sandbox restart HOST [router|lockd] [--dir DIR]",
     "Runs a whole cluster on this machine, to try things out",
     "  --hosts N   so many hosts, h1 to hN (default: 3, at most 15)\n"
@@ -354,6 +355,7 @@ const lk_verb lk_verb_sandbox = {
     "cluster\n              add` makes another one a member\n"
     "  --hosted    routers host the lock services: one process per host, no "
     "lockd\n"
+    "  --plain     routers speak with each other without keys, in clear\n"
     "  --dir DIR   in this directory, new or empty (default: a new one in "
     "$TMPDIR)\n"
     "  --keep      leave the directory behind\n"

@@ -45,6 +45,7 @@ typedef struct {
     lk_watch watch;  /* other_fd: the control socket */
     int interrupted; /* the signal that asks for the end; 0 */
     bool hosted;     /* no lockd: routers host the lock services */
+    bool plain;      /* routers speak without keys */
     bool quiet;      /* ends are not told, as while a command runs */
 } lk_sandbox;
 
@@ -55,7 +56,8 @@ const char *lk_daemon_name (lk_daemon daemon); /* "router", "lockd" */
 /*  Whether there is such a daemon on each host. */
 bool lk_sandbox_has (const lk_sandbox *self, lk_daemon daemon);
 
-/*  Makes the directories, and the genesis of each member. False: said why. */
+/*  Makes the directories, the routers' keys, and the genesis of each member.
+ *  False: said why. */
 bool lk_sandbox_prepare (lk_sandbox *self);
 
 /*  Writes the configuration of each host: a NULL-ended list of

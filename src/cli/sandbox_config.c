@@ -48,8 +48,14 @@ write_own (const lk_sandbox *self, size_t host, FILE *file, const char *section)
     if (strcmp (section, "lock") == 0) {
         fprintf (file, "    state = \"%s/%s\"\n", self->dir, name);
         fprintf (file, "    run = \"%s/%s\"\n", self->dir, name);
-    } else if (self->hosted) {
+        return;
+    }
+    if (self->hosted) {
         fprintf (file, "    plugin = lock\n");
+    }
+    if (!self->plain) {
+        fprintf (file, "    security = curve\n    keys = \"%s/%s/keys\"\n",
+                 self->dir, name);
     }
 }
 

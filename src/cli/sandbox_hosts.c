@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/genesis.h"
 #include "cli/sandbox.h"
+#include "net/curve.h"
 #include "net/random.h"
 
 #include <arpa/inet.h>
@@ -185,6 +186,25 @@ find_programs (lk_sandbox *self)
     }
 }
 
+/*  The same for all, each in a file of its own. */
+static bool
+make_keys (const lk_sandbox *self)
+{
+    char path[LK_SANDBOX_PATH_MAX + 32];
+    lk_curve_ring ring = {.count = 1};
+    lk_problem problem;
+    lk_curve_make (&ring.pair[0]);
+    for (size_t i = 0; i < self->count && !self->plain; i++) {
+        snprintf (path, sizeof path, "%s/%s/keys", self->dir,
+                  self->host[i].name);
+        if (lk_curve_ring_write (&ring, path, &problem) != LK_OK) {
+            lk_cli_fail (0, "%s", problem.text);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool
 lk_sandbox_prepare (lk_sandbox *self)
 {
@@ -204,7 +224,7 @@ lk_sandbox_prepare (lk_sandbox *self)
         }
     }
     find_programs (self);
-    return true;
+    return make_keys (self);
 }
 
 /*  -------------------------------------------------------- starting */

@@ -356,6 +356,20 @@ look_at_guests (const lk_survey *survey, lk_advices *advices)
     }
 }
 
+/*  Of this host; the others have the same, or are not linked. */
+static void
+look_at_security (const lk_survey *survey, lk_advices *advices)
+{
+    const char *security = survey->router != NULL
+                               ? lk_message_text (survey->router, "security")
+                               : NULL;
+    if (security != NULL && strcmp (security, "curve") != 0) {
+        lk_advise (advices, "warning",
+                   "routers speak in clear, and with whoever says to be one: "
+                   "give the cluster keys; lockkeeper-router(8), KEYS");
+    }
+}
+
 void
 lk_status_advise (const lk_survey *survey, lk_asker *asker, int wait_ms,
                   lk_advices *advices)
@@ -370,6 +384,7 @@ lk_status_advise (const lk_survey *survey, lk_asker *asker, int wait_ms,
     look_at_leaders (survey, advices);
     look_at_locks (survey, advices);
     look_at_senders (survey, advices);
+    look_at_security (survey, advices);
     look_at_versions (survey, advices);
     look_at_guests (survey, advices);
 }

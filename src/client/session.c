@@ -23,7 +23,7 @@
 #define LINGER_MS 500
 #define GIVE_BACK_MS 1000 /* how long destroy waits for UNLOCKED */
 
-static const char *const subscriptions[] = {"STATUS", NULL};
+static const char *const subscriptions[] = {"STATUS:lock", NULL};
 
 /*  -------------------------------------------------------- from the router */
 

@@ -20,8 +20,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/*  How often is read, 32 KB each time, before others get their turn. */
-#define TURNS_MAX 64
+/*  How many frames are read before others get their turn. */
+#define TURNS_MAX 256
 
 /*  -------------------------------------------------------- receiving */
 
@@ -63,13 +63,25 @@ turned_down (lk_attach *self, const lk_message *message)
     lk_attach_step (self, is_taken ? LK_ATTACH_NAME_TAKEN : LK_ATTACH_REFUSAL);
 }
 
+/*  The router has ended our session, and cannot close our connection. */
+static bool
+is_disowned (const lk_attach *self, const lk_message *message)
+{
+    const char *reason = lk_message_text (message, "reason");
+
+    return self->state == LK_ATTACH_READY && lk_message_is (message, "INVALID")
+           && reason && strcmp (reason, LK_INVALID_STRANGER) == 0;
+}
+
 static void
 take_message (lk_attach *self, const lk_frame_header *header,
               const lk_message *message)
 {
     bool is_own = is_own_router (self, &header->from_parts);
 
-    if (is_own && lk_message_is (message, "READY")) {
+    if (is_own && is_disowned (self, message)) {
+        lk_attach_step (self, LK_ATTACH_DOWN);
+    } else if (is_own && lk_message_is (message, "READY")) {
         welcomed (self, message);
     } else if (is_own && lk_message_is (message, "REFUSE")) {
         turned_down (self, message);
@@ -117,10 +129,13 @@ take_frame (lk_attach *self, lk_slice frame)
     }
 }
 
-/*  What was read. WAIT, or ERROR if the connection is over. */
-static lk_io
-take_frames (lk_attach *self)
+/*  All that is there. What the router said last is read before its end is
+ *  told. */
+static void
+take_all (void *user)
 {
+    lk_attach *self = user;
+    int turns = TURNS_MAX;
     lk_slice frame;
     lk_io io;
 
@@ -132,25 +147,11 @@ take_frames (lk_attach *self)
         if (io == LK_IO_DONE) {
             take_frame (self, frame);
         }
-    } while (io == LK_IO_DONE || io == LK_IO_BROKEN);
-    return io;
-}
-
-/*  All that is there. What the router said last is read before its end is
- *  told. */
-static void
-take_all (void *user)
-{
-    lk_attach *self = user;
-    lk_io read, io;
-    int turns = TURNS_MAX;
-
-    do {
-        read = lk_link_read (&self->link);
-        io = take_frames (self);
-    } while (read == LK_IO_DONE && io == LK_IO_WAIT && --turns > 0);
+    } while ((io == LK_IO_DONE || io == LK_IO_BROKEN) && --turns > 0);
     if (io == LK_IO_ERROR) {
         lk_attach_step (self, LK_ATTACH_DOWN);
+    } else if (turns == 0) {
+        lk_link_go_on (&self->link);
     }
 }
 

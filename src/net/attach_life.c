@@ -59,10 +59,11 @@ seek (lk_attach *self)
     }
 }
 
-/*  Whoever was there does not speak with us, or went at once. */
+/*  Nobody takes the connection, or whoever does does not speak with us. */
 static void
 seek_later (lk_attach *self)
 {
+    lk_link_pass_over (&self->link);
     lk_link_drop (&self->link);
     retry_at (self, lk_clock_ms () + LK_ATTACH_SEEK_MS);
 }

@@ -7,106 +7,31 @@
 #include "net/dial.h"
 
 #include "net/clock.h"
-#include "net/tcp.h"
+#include "net/lookup.h"
 #include "util/alloc.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-/*  A thread that asks for a name's addresses. It may outlive who began it: the
- *  last of the two frees this. */
-typedef struct {
-    atomic_int users;
-    lk_tcp_address name;
-    int fd; /* readable when it is done */
-    int error;
-    int number; /* errno */
-    struct addrinfo *found;
-} lookup;
-
-#define LOOKUPS_MAX 64 /* at once: a server of names may take long */
-
-static atomic_int lookups;
+/*  libzmq gives the connection up by itself, and then who is there and does not
+ *  say who it is. */
+#define PATIENCE_MS (3 * LK_DIAL_MS)
 
 struct lk_dial {
     lk_loop *loop;
     lk_dial_fn *fn;
     void *user;
-    lookup *lookup; /* NULL: there is none, or not any more */
+    lk_lookup *lookup; /* NULL: there is none, or not any more */
     struct addrinfo *found;
-    const struct addrinfo *next; /* of those, to be tried */
-    int fd;                      /* -1: none is being connected */
-    lk_reader *reader;           /* of that, or of the lookup */
+    const struct addrinfo *next; /* of those, to be tried, */
+    lk_curve_calls calls;        /* with that of these, */
+    size_t call;                 /* then without if they say so */
+    lk_dealer *dealer;           /* that is being connected; or NULL */
+    lk_reader *reader;           /* of its monitor, or of the lookup */
     lk_timer timer;              /* until the next step */
+    int64_t began_ms;            /* to connect it */
     lk_problem problem;          /* the last */
 };
-
-/*  -------------------------------------------------------- names */
-
-static const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
-                                      .ai_flags = AI_NUMERICSERV};
-
-static void
-leave_lookup (lookup *self)
-{
-    if (atomic_fetch_sub (&self->users, 1) > 1) {
-        return;
-    }
-    if (self->found) {
-        freeaddrinfo (self->found);
-    }
-    close (self->fd);
-    lk_free (self);
-    atomic_fetch_sub (&lookups, 1);
-}
-
-static void *
-look_up (void *user)
-{
-    lookup *self = user;
-    const uint64_t one = 1;
-
-    self->error =
-        getaddrinfo (self->name.host, self->name.port, &hints, &self->found);
-    self->number = errno;
-    (void) !write (self->fd, &one, sizeof one);
-    leave_lookup (self);
-    return NULL;
-}
-
-/*  NULL and errno. */
-static lookup *
-begin_lookup (const lk_tcp_address *name)
-{
-    pthread_t thread;
-    const int fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
-
-    if (fd == -1) {
-        return NULL;
-    }
-    lookup *self = lk_alloc (sizeof *self);
-    *self = (lookup) {.users = 2, .name = *name, .fd = fd};
-    const int error = atomic_fetch_add (&lookups, 1) < LOOKUPS_MAX
-                          ? pthread_create (&thread, NULL, look_up, self)
-                          : EAGAIN;
-    if (error == 0) {
-        pthread_detach (thread);
-        return self;
-    }
-    leave_lookup (self);
-    leave_lookup (self);
-    errno = error;
-    return NULL;
-}
-
-/*  -------------------------------------------------------- addresses */
-
-static void step (void *user);
 
 static void
 step_soon (lk_dial *self)
@@ -121,51 +46,91 @@ stop_waiting (lk_dial *self)
     lk_timer_clear (&self->timer);
 }
 
+/*  -------------------------------------------------------- one address */
+
 static void
-hang_up (lk_dial *self)
+note_failure (lk_dial *self, lk_dealer_state state)
 {
-    if (self->fd != -1) {
-        close (self->fd);
-        self->fd = -1;
+    if (state == LK_DEALER_DENIED) {
+        (void) lk_problem_set (
+            &self->problem, LK_SYSTEM,
+            "it was reached, but does not answer as a router, or does not know "
+            "our keys");
+    } else {
+        const int64_t took_ms = lk_clock_ms () - self->began_ms;
+        errno = took_ms < LK_DIAL_MS ? ECONNREFUSED : ETIMEDOUT;
+        (void) lk_problem_errno (&self->problem, "cannot connect");
     }
 }
 
-/*  The connection stands, or has failed. */
+/*  Whoever is there may take us otherwise. */
 static void
-connected (void *user)
+go_on (lk_dial *self, bool is_there)
+{
+    const size_t ways = self->calls.count + self->calls.plain;
+
+    if (is_there && self->call + 1 < ways) {
+        self->call++;
+    } else {
+        self->call = 0;
+        self->next = self->next->ai_next;
+    }
+}
+
+/*  What its monitor has to tell; or it took too long. */
+static void
+look (void *user)
 {
     lk_dial *self = user;
-    const int fd = self->fd;
-    int error = 0;
-    socklen_t size = sizeof error;
+    lk_dealer *dealer = self->dealer;
+    const lk_dealer_state state = lk_dealer_look (dealer);
 
-    (void) getsockopt (fd, SOL_SOCKET, SO_ERROR, &error, &size);
-    stop_waiting (self);
-    if (error == 0) {
-        self->fd = -1;
-        lk_tcp_set_up (fd);
-        self->fn (self->user, fd, NULL);
+    if (state == LK_DEALER_CONNECTING
+        && lk_clock_ms () < self->began_ms + PATIENCE_MS) {
+        lk_loop_touch (self->loop, self->reader);
         return;
     }
-    errno = error;
-    (void) lk_problem_errno (&self->problem, "cannot connect");
-    hang_up (self);
+    stop_waiting (self);
+    if (state == LK_DEALER_UP) {
+        self->dealer = NULL;
+        self->fn (self->user, dealer, NULL);
+        return;
+    }
+    note_failure (self, state);
+    lk_dealer_destroy (&self->dealer, 0);
+    go_on (self, state == LK_DEALER_DENIED);
     step_soon (self);
+}
+
+static bool
+is_pending (void *user)
+{
+    const lk_dial *self = user;
+
+    return self->dealer && lk_dealer_has_news (self->dealer);
 }
 
 static void
 try_next (lk_dial *self)
 {
-    self->fd = lk_tcp_connect (self->next);
-    self->next = self->next->ai_next;
-    if (self->fd == -1) {
-        (void) lk_problem_errno (&self->problem, "cannot connect");
+    char endpoint[LK_TCP_ENDPOINT_SIZE];
+    const bool is_plain = self->call == self->calls.count;
+
+    lk_tcp_endpoint (self->next->ai_addr, self->next->ai_addrlen, endpoint);
+    self->dealer = lk_dealer_new (
+        endpoint, is_plain ? NULL : &self->calls.call[self->call], LK_DIAL_MS,
+        &self->problem);
+    if (!self->dealer) {
+        go_on (self, false);
         step_soon (self);
         return;
     }
-    self->reader = lk_loop_add_fd (self->loop, self->fd, connected, self);
-    lk_loop_want_room (self->loop, self->reader, true);
-    lk_timer_set (&self->timer, lk_clock_ms () + LK_DIAL_MS);
+    self->began_ms = lk_clock_ms ();
+    self->reader =
+        lk_loop_add_queue (self->loop, lk_dealer_monitor_fd (self->dealer),
+                           is_pending, look, self);
+    lk_loop_touch (self->loop, self->reader);
+    lk_timer_set (&self->timer, self->began_ms + PATIENCE_MS);
 }
 
 /*  At first, after a failure, and when an attempt took too long. */
@@ -174,89 +139,54 @@ step (void *user)
 {
     lk_dial *self = user;
 
-    if (self->fd != -1) {
-        errno = ETIMEDOUT;
-        (void) lk_problem_errno (&self->problem, "cannot connect");
-        stop_waiting (self);
-        hang_up (self);
-    }
-    if (self->next) {
+    if (self->dealer) {
+        look (self);
+    } else if (self->next) {
         try_next (self);
     } else {
         const lk_problem problem = self->problem;
-        self->fn (self->user, -1, &problem);
+        self->fn (self->user, NULL, &problem);
     }
-}
-
-bool
-lk_dial_next (lk_dial *self)
-{
-    if (self->next) {
-        step_soon (self);
-    }
-    return self->next != NULL;
 }
 
 /*  -------------------------------------------------------- life */
 
 static void
-complain (lk_dial *self, int error, int number)
-{
-    if (error == EAI_SYSTEM) {
-        errno = number;
-        (void) lk_problem_errno (&self->problem, "cannot look up its name");
-    } else if (error != 0) {
-        (void) lk_problem_set (&self->problem, LK_SYSTEM,
-                               "its name does not resolve: %s",
-                               gai_strerror (error));
-    }
-}
-
-static void
 looked_up (void *user)
 {
     lk_dial *self = user;
-    lookup *done = self->lookup;
 
     stop_waiting (self);
-    self->lookup = NULL;
-    self->found = done->found;
+    self->found = lk_lookup_take (self->lookup, &self->problem);
     self->next = self->found;
-    done->found = NULL;
-    complain (self, done->error, done->number);
-    leave_lookup (done);
+    lk_lookup_destroy (&self->lookup);
     step (self);
 }
 
 static void
 resolve (lk_dial *self, const lk_tcp_address *name)
 {
-    struct addrinfo numeric = hints;
-
-    numeric.ai_flags |= AI_NUMERICHOST;
-    if (getaddrinfo (name->host, name->port, &numeric, &self->found) == 0) {
-        self->next = self->found;
-        step_soon (self);
-        return;
+    self->found = lk_lookup_numbers (name);
+    self->next = self->found;
+    if (!self->found) {
+        self->lookup = lk_lookup_new (name, &self->problem);
     }
-    self->found = NULL;
-    self->lookup = begin_lookup (name);
     if (self->lookup) {
-        self->reader =
-            lk_loop_add_fd (self->loop, self->lookup->fd, looked_up, self);
+        self->reader = lk_loop_add_fd (self->loop, lk_lookup_fd (self->lookup),
+                                       looked_up, self);
     } else {
-        complain (self, EAI_SYSTEM, errno);
         step_soon (self);
     }
 }
 
 lk_dial *
-lk_dial_new (lk_loop *loop, const char *address, lk_dial_fn *fn, void *user)
+lk_dial_new (lk_loop *loop, const char *address, const lk_curve_calls *calls,
+             lk_dial_fn *fn, void *user)
 {
     lk_dial *self = lk_alloc (sizeof *self);
     lk_tcp_address name;
 
-    *self = (lk_dial) {.loop = loop, .fn = fn, .user = user, .fd = -1};
+    *self = (lk_dial) {.loop = loop, .calls = *calls, .fn = fn, .user = user};
     lk_timer_init (&self->timer, loop, step, self);
     if (lk_tcp_split (address, &name, &self->problem) == LK_OK) {
         resolve (self, &name);
@@ -275,13 +205,12 @@ lk_dial_destroy (lk_dial **self_p)
         return;
     }
     stop_waiting (self);
-    hang_up (self);
-    if (self->lookup) {
-        leave_lookup (self->lookup);
-    }
+    lk_dealer_destroy (&self->dealer, 0);
+    lk_lookup_destroy (&self->lookup);
     if (self->found) {
         freeaddrinfo (self->found);
     }
+    explicit_bzero (&self->calls, sizeof self->calls);
     lk_free (self);
     *self_p = NULL;
 }

@@ -3,13 +3,15 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  A name is looked up in a thread of its own, each time anew; all addresses
- *  that it has are tried in turn, each for LK_DIAL_MS.
+ *  A name is looked up each time anew; all addresses that it has are tried in
+ *  turn, each for LK_DIAL_MS, and with each key that we have, until somebody
+ *  answers who takes us.
  */
 
 #ifndef LK_DIAL_H
 #define LK_DIAL_H
 
+#include "net/dealer.h"
 #include "net/loop.h"
 #include "net/problem.h"
 
@@ -17,19 +19,16 @@
 
 typedef struct lk_dial lk_dial;
 
-/*  Called from the loop. `fd` is connected, and yours from now on. -1: nobody
- *  answers at any of the addresses that are left; `problem` says why, of the
- *  last, for as long as the call takes. Its number is 0 for what does not pass
- *  by itself. It may destroy the dial. */
-typedef void lk_dial_fn (void *user, int fd, const lk_problem *problem);
+/*  Called from the loop. `dealer` is up, and yours from now on. NULL: nobody
+ *  answers at any of the addresses; `problem` says why, of the last, for as
+ *  long as the call takes. Its number is 0 for what does not pass by itself. It
+ *  may destroy the dial. */
+typedef void lk_dial_fn (void *user, lk_dealer *dealer,
+                         const lk_problem *problem);
 
-/*  Never NULL, and tells nothing before it returns. */
-lk_dial *lk_dial_new (lk_loop *loop, const char *address, lk_dial_fn *fn,
-                      void *user);
-
-/*  After it was connected: who is there is not the one; goes on with the next
- *  address. False if there is none. */
-bool lk_dial_next (lk_dial *self);
+/*  Never NULL, and tells nothing before it returns. The calls are copied. */
+lk_dial *lk_dial_new (lk_loop *loop, const char *address,
+                      const lk_curve_calls *calls, lk_dial_fn *fn, void *user);
 
 /*  Gives up what it is at. NULL-safe, nulls the pointer. */
 void lk_dial_destroy (lk_dial **self_p);

@@ -8,15 +8,17 @@
 
 #include "net/endpoint.h"
 
+#include "net/clock.h"
+#include "net/dealer.h"
 #include "net/paths.h"
 
 #include <errno.h>
 #include <grp.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -193,56 +195,52 @@ lk_endpoint_find_group (const char *group, gid_t *gid, lk_problem *problem)
 
 /*  -------------------------------------------------------- alive or not */
 
-typedef int apply (int fd, const struct sockaddr *address, socklen_t size);
-
-/*  A socket to which connect or bind was applied. */
-static int
-open_socket (const char *endpoint, apply *what)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-    if (strlen (path_of (endpoint)) >= sizeof address.sun_path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    snprintf (address.sun_path, sizeof address.sun_path, "%s",
-              path_of (endpoint));
-    int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd != -1
-        && what (fd, (const struct sockaddr *) &address, sizeof address) != 0) {
-        int error = errno;
-        close (fd);
-        errno = error;
-        fd = -1;
-    }
-    return fd;
-}
+#define PROBE_MS 2000 /* for who is there to take the connection */
 
 int
-lk_endpoint_connect (const char *endpoint)
+lk_endpoint_absence (const char *endpoint)
 {
-    return open_socket (endpoint, connect);
+    const char *path = path_of (endpoint);
+
+    if (strlen (path) >= sizeof ((struct sockaddr_un *) 0)->sun_path) {
+        return ENAMETOOLONG;
+    }
+    return access (path, W_OK) == 0 ? 0 : errno;
 }
 
-int
-lk_endpoint_bind (const char *endpoint)
+static lk_dealer_state
+connect_once (lk_dealer *dealer)
 {
-    return open_socket (endpoint, bind);
+    const int64_t until_ms = lk_clock_ms () + PROBE_MS;
+    struct pollfd told = {lk_dealer_monitor_fd (dealer), POLLIN, 0};
+    lk_dealer_state state = lk_dealer_look (dealer);
+
+    while (state == LK_DEALER_CONNECTING && lk_clock_ms () < until_ms) {
+        (void) poll (&told, 1, lk_clock_poll_ms (until_ms));
+        state = lk_dealer_look (dealer);
+    }
+    return state;
 }
 
-/*  EAGAIN: so many wait to be accepted that there is no room for us. */
+/*  Who takes the connection and does not answer is there, too. */
 int
 lk_endpoint_probe (const char *endpoint)
 {
     if (strncmp (endpoint, LK_IPC, strlen (LK_IPC)) != 0) {
         return 0;
     }
-    int fd = lk_endpoint_connect (endpoint);
-    if (fd == -1) {
-        return errno == EAGAIN ? 0 : errno;
+    const int absence = lk_endpoint_absence (endpoint);
+    if (absence != 0) {
+        return absence;
     }
-    close (fd);
-    return 0;
+    lk_problem problem;
+    lk_dealer *dealer = lk_dealer_new (endpoint, NULL, 0, &problem);
+    if (!dealer) {
+        return problem.number;
+    }
+    const lk_dealer_state state = connect_once (dealer);
+    lk_dealer_destroy (&dealer, 0);
+    return state == LK_DEALER_FAILED ? ECONNREFUSED : 0;
 }
 
 /*  What bind says then would be of the file, which is not there yet. */

@@ -39,16 +39,14 @@ void lk_endpoint_why_not (const char *list, lk_problem *problem);
 lk_err lk_endpoint_find_group (const char *group, gid_t *gid,
                                lk_problem *problem);
 
-/*  Whether somebody answers at ipc://PATH: 0, or errno of the attempt
- *  (ENOENT, ECONNREFUSED, EACCES). 0 for other transports: not tried. */
+/*  Whether there is something at ipc://PATH that we may connect to: 0, or
+ *  errno (ENOENT, EACCES). Does not look whether anybody listens. */
+int lk_endpoint_absence (const char *endpoint);
+
+/*  Whether somebody takes a connection at ipc://PATH: 0, or errno of the
+ *  attempt (ENOENT, ECONNREFUSED, EACCES). 0 for other transports: not
+ *  tried. */
 int lk_endpoint_probe (const char *endpoint);
-
-/*  A descriptor connected with who listens at ipc://PATH, that does not block
- *  and is closed by exec; -1 and errno. Never waits: EAGAIN if too many do. */
-int lk_endpoint_connect (const char *endpoint);
-
-/*  A descriptor that is bound to ipc://PATH, likewise. */
-int lk_endpoint_bind (const char *endpoint);
 
 /*  Checks ipc://PATH and removes the socket file of a dead process. */
 lk_err lk_endpoint_clear_way (const char *endpoint, lk_problem *problem);

@@ -15,46 +15,20 @@
 #include <limits.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
-lk_err
-lk_link_init (lk_link *self, const char *endpoint, int linger_ms,
-              lk_problem *problem)
-{
-    *self = (lk_link) {.linger_ms = linger_ms, .owner = getpid ()};
-    lk_part_init (&self->part);
-    self->epoll_fd = epoll_create1 (EPOLL_CLOEXEC);
-    if (self->epoll_fd == -1) {
-        return lk_problem_errno (problem, "cannot make an epoll descriptor");
-    }
-    self->endpoint = lk_strdup (endpoint);
-    return LK_OK;
-}
-
-void
-lk_link_init_pipe (lk_link *self, lk_pipe *pipe)
-{
-    *self = (lk_link) {.pipe = pipe, .owner = getpid (), .epoll_fd = -1};
-    lk_part_init (&self->part);
-    self->endpoint = lk_strdup ("our own process");
-}
+/*  One that stands in the same host's kernel is there at once, or not. */
+#define CONNECT_MS 0
 
 /*  -------------------------------------------------------- the owner */
 
+/*  What a child says would be its parent's word: UNREGISTER, and its locks are
+ *  somebody else's. */
 bool
 lk_link_is_ours (const lk_link *self)
 {
     return self->pipe || self->owner == getpid ();
-}
-
-/*  What a child says would be its parent's word: UNREGISTER, and its locks are
- *  somebody else's. */
-static void
-leave_to_owner (lk_link *self)
-{
-    if (!lk_link_is_ours (self)) {
-        lk_zmtp_give_up (&self->connection);
-    }
 }
 
 /*  -------------------------------------------------------- descriptors */
@@ -62,22 +36,99 @@ leave_to_owner (lk_link *self)
 bool
 lk_link_is_open (const lk_link *self)
 {
-    return self->connection.state != LK_ZMTP_NONE;
+    return self->dealer != NULL;
 }
 
-/*  Without a loop the descriptor is in our own epoll set. */
+static bool
+is_pending (void *user)
+{
+    const lk_link *self = user;
+
+    return lk_dealer_is_pending (self->dealer);
+}
+
+static bool
+is_news_pending (void *user)
+{
+    const lk_link *self = user;
+
+    return lk_dealer_has_news (self->dealer);
+}
+
 static void
-watch (lk_link *self)
+add_fd (lk_link *self, int fd)
 {
     struct epoll_event event = {.events = EPOLLIN};
 
-    self->is_writable = false;
-    if (self->loop) {
-        self->reader = lk_loop_add_fd (self->loop, self->connection.fd,
-                                       self->fn, self->user);
-    } else {
-        epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD, self->connection.fd, &event);
+    (void) epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+static void
+remove_fd (lk_link *self, int fd)
+{
+    (void) epoll_ctl (self->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+static void
+wake (void *user)
+{
+    lk_link *self = user;
+
+    self->fn (self->user);
+}
+
+static void
+wake_for_news (void *user)
+{
+    lk_link *self = user;
+
+    self->has_news = true;
+    self->fn (self->user);
+}
+
+static void
+kick (lk_link *self, bool is_kicked)
+{
+    uint64_t count = 1;
+
+    if (is_kicked != self->is_kicked) {
+        self->is_kicked = is_kicked;
+        (void) !(is_kicked ? write (self->kick_fd, &count, sizeof count)
+                           : read (self->kick_fd, &count, sizeof count));
     }
+}
+
+/*  The loop asks before it sleeps; who polls on their own is told by a
+ *  descriptor. */
+static void
+touch (lk_link *self)
+{
+    if (self->loop && self->reader) {
+        lk_loop_touch (self->loop, self->reader);
+    } else if (!self->loop) {
+        kick (self,
+              self->dealer && (is_pending (self) || is_news_pending (self)));
+    }
+}
+
+/*  Without a loop the descriptors are in our own epoll set. */
+static void
+watch (lk_link *self)
+{
+    const int fd = lk_dealer_fd (self->dealer);
+    const int monitor_fd = lk_dealer_monitor_fd (self->dealer);
+
+    if (self->loop) {
+        self->reader =
+            lk_loop_add_queue (self->loop, fd, is_pending, wake, self);
+        self->monitor_reader = lk_loop_add_queue (
+            self->loop, monitor_fd, is_news_pending, wake_for_news, self);
+        lk_loop_touch (self->loop, self->monitor_reader);
+    } else {
+        add_fd (self, fd);
+        add_fd (self, monitor_fd);
+    }
+    touch (self);
 }
 
 static void
@@ -85,28 +136,10 @@ unwatch (lk_link *self)
 {
     if (self->loop) {
         lk_loop_remove (self->loop, &self->reader);
+        lk_loop_remove (self->loop, &self->monitor_reader);
     } else if (lk_link_is_ours (self)) {
-        epoll_ctl (self->epoll_fd, EPOLL_CTL_DEL, self->connection.fd, NULL);
-    }
-}
-
-/*  Wakes up for room as long as something waits for it. */
-static void
-watch_room (lk_link *self)
-{
-    const bool is_waiting = lk_zmtp_is_waiting (&self->connection);
-    struct epoll_event event = {.events =
-                                    EPOLLIN | (is_waiting ? EPOLLOUT : 0)};
-
-    if (is_waiting == self->is_writable || !lk_link_is_open (self)
-        || !lk_link_is_ours (self)) {
-        return;
-    }
-    self->is_writable = is_waiting;
-    if (self->loop) {
-        lk_loop_want_room (self->loop, self->reader, is_waiting);
-    } else {
-        epoll_ctl (self->epoll_fd, EPOLL_CTL_MOD, self->connection.fd, &event);
+        remove_fd (self, lk_dealer_fd (self->dealer));
+        remove_fd (self, lk_dealer_monitor_fd (self->dealer));
     }
 }
 
@@ -123,6 +156,35 @@ lk_link_wait (lk_link *self, int wait_ms)
 }
 
 /*  -------------------------------------------------------- life */
+
+lk_err
+lk_link_init (lk_link *self, const char *endpoint, int linger_ms,
+              lk_problem *problem)
+{
+    *self = (lk_link) {.linger_ms = linger_ms, .owner = getpid ()};
+    lk_part_init (&self->part);
+    self->epoll_fd = epoll_create1 (EPOLL_CLOEXEC);
+    if (self->epoll_fd == -1) {
+        return lk_problem_errno (problem, "cannot make an epoll descriptor");
+    }
+    self->kick_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (self->kick_fd == -1) {
+        close (self->epoll_fd);
+        return lk_problem_errno (problem, "cannot make an epoll descriptor");
+    }
+    add_fd (self, self->kick_fd);
+    self->endpoint = lk_strdup (endpoint);
+    return LK_OK;
+}
+
+void
+lk_link_init_pipe (lk_link *self, lk_pipe *pipe)
+{
+    *self = (lk_link) {
+        .pipe = pipe, .owner = getpid (), .epoll_fd = -1, .kick_fd = -1};
+    lk_part_init (&self->part);
+    self->endpoint = lk_strdup ("our own process");
+}
 
 void
 lk_link_join (lk_link *self, lk_loop *loop, lk_loop_fn *fn, void *user)
@@ -175,32 +237,32 @@ endpoint_count (const lk_link *self)
     return count;
 }
 
-/*  With the first that takes us; -1 and errno: none does. What is wrong with us
- *  is told, rather than that nobody is there. */
-static int
+/*  To the first where somebody may be. LK_DISCONNECTED: nobody is anywhere;
+ *  what is wrong with us is told, rather than that. */
+static lk_err
 connect_any (lk_link *self, lk_problem *problem)
 {
     char endpoint[PATH_MAX];
-    size_t count = endpoint_count (self);
-    size_t first = self->first;
-    int number = ENOENT;
+    const size_t count = endpoint_count (self);
+    const size_t first = self->first;
+    lk_err error = LK_DISCONNECTED;
 
     self->first = 0;
     for (size_t i = 0; i < count; i++) {
         self->used = (first + i) % count;
         (void) nth_endpoint (self, self->used, endpoint);
-        int fd = lk_endpoint_connect (endpoint);
-        if (fd != -1) {
-            return fd;
+        errno = lk_endpoint_absence (endpoint);
+        if (errno == 0) {
+            self->dealer = lk_dealer_new (endpoint, NULL, CONNECT_MS, problem);
+            return self->dealer ? LK_OK : LK_SYSTEM;
         }
-        if (is_absence (number)) {
-            number = errno;
+        if (error == LK_DISCONNECTED) {
+            error = is_absence (errno) ? LK_DISCONNECTED : LK_SYSTEM;
             (void) lk_problem_errno (problem, "cannot connect to '%s'",
                                      endpoint);
         }
     }
-    errno = number;
-    return -1;
+    return error;
 }
 
 void
@@ -229,15 +291,26 @@ lk_link_open (lk_link *self, lk_problem *problem)
                                "'%s' was connected to before fork",
                                self->endpoint);
     }
-    int fd = connect_any (self, problem);
-    if (fd == -1) {
-        return is_absence (errno) ? LK_DISCONNECTED : LK_SYSTEM;
+    const lk_err error = connect_any (self, problem);
+    if (error == LK_OK) {
+        self->state = LK_DEALER_CONNECTING;
+        self->was_up = false;
+        watch (self);
     }
-    lk_zmtp_begin (&self->connection, fd, "DEALER");
-    self->is_new = true;
-    watch (self);
-    watch_room (self);
-    return LK_OK;
+    return error;
+}
+
+static void
+close_dealer (lk_link *self, int linger_ms)
+{
+    if (!lk_link_is_open (self)) {
+        return;
+    }
+    if (lk_link_is_ours (self)) {
+        unwatch (self);
+        lk_dealer_destroy (&self->dealer, linger_ms);
+    }
+    self->dealer = NULL; /* a child leaves it where it is */
 }
 
 void
@@ -246,37 +319,25 @@ lk_link_drop (lk_link *self)
     if (self->pipe) {
         lk_pipe_close (self->pipe);
     }
-    if (lk_link_is_open (self)) {
-        unwatch (self);
-        lk_zmtp_end (&self->connection);
-    }
-    self->is_new = false;
+    close_dealer (self, 0);
     lk_bytes_cut (&self->out, 0);
 }
 
 void
 lk_link_clear (lk_link *self)
 {
-    leave_to_owner (self);
-    lk_zmtp_linger (&self->connection, lk_clock_ms () + self->linger_ms);
+    close_dealer (self, self->linger_ms);
     lk_link_drop (self);
-    lk_zmtp_clear (&self->connection);
     lk_part_clear (&self->part);
     if (self->epoll_fd != -1) {
         close (self->epoll_fd);
+        close (self->kick_fd);
     }
     lk_bytes_clear (&self->out);
     lk_free (self->endpoint);
 }
 
 /*  -------------------------------------------------------- receiving */
-
-lk_io
-lk_link_read (lk_link *self)
-{
-    leave_to_owner (self);
-    return lk_zmtp_read (&self->connection);
-}
 
 /*  How much of a frame is read in one turn: whole messages; all, if that is
  *  not much or the messages cannot be told. */
@@ -328,11 +389,52 @@ next_of_pipe (lk_link *self, lk_slice *frame)
     return LK_IO_DONE;
 }
 
+/*  When there is nothing its state is looked at, unless a loop would say that
+ *  there are news. What came ahead of its end is read before that is told. */
+static lk_io
+receive (lk_link *self)
+{
+    lk_io io = lk_dealer_receive (self->dealer, &self->part);
+
+    if (io == LK_IO_WAIT && self->state <= LK_DEALER_UP
+        && (self->has_news || !self->loop)) {
+        self->has_news = false;
+        self->state = lk_dealer_look (self->dealer);
+        if (self->state > LK_DEALER_UP) {
+            io = lk_dealer_receive (self->dealer, &self->part);
+        }
+    }
+    return io == LK_IO_WAIT && self->state > LK_DEALER_UP ? LK_IO_ERROR : io;
+}
+
+static lk_io
+next_of_dealer (lk_link *self, lk_slice *frame)
+{
+    if (!lk_link_is_open (self)) {
+        return LK_IO_WAIT;
+    }
+    if (!lk_link_is_ours (self)) {
+        return LK_IO_ERROR;
+    }
+    const lk_io io = receive (self);
+    if (io == LK_IO_DONE) {
+        *frame =
+            (lk_slice) {lk_part_data (&self->part), lk_part_size (&self->part)};
+    }
+    return io;
+}
+
 lk_io
 lk_link_next (lk_link *self, lk_slice *frame)
 {
     return self->pipe ? next_of_pipe (self, frame)
-                      : lk_zmtp_next (&self->connection, frame);
+                      : next_of_dealer (self, frame);
+}
+
+void
+lk_link_go_on (lk_link *self)
+{
+    touch (self);
 }
 
 bool
@@ -341,34 +443,35 @@ lk_link_came_up (lk_link *self)
     if (self->pipe) {
         return lk_pipe_was_opened (self->pipe);
     }
-    const bool came_up = self->is_new && lk_zmtp_is_up (&self->connection);
-    self->is_new &= !came_up;
+    const bool came_up =
+        lk_link_is_open (self) && !self->was_up && self->state == LK_DEALER_UP;
+    self->was_up |= came_up;
     return came_up;
 }
 
 /*  -------------------------------------------------------- sending */
 
-static bool
-send_to_pipe (lk_pipe *pipe, lk_slice frame)
+static lk_io
+send_part (lk_link *self, lk_part *part)
 {
-    lk_part part;
-
-    lk_part_init (&part);
-    lk_part_fill (&part, frame.data, frame.size);
-    const bool is_sent = lk_pipe_send (pipe, &part);
-    lk_part_clear (&part);
-    return is_sent;
+    if (self->pipe) {
+        return lk_pipe_send (self->pipe, part) ? LK_IO_DONE : LK_IO_WAIT;
+    }
+    return lk_link_is_open (self) && lk_link_is_ours (self)
+               ? lk_dealer_send (self->dealer, part)
+               : LK_IO_WAIT;
 }
 
 /*  The first so many of the packed bytes, as a frame. */
 static bool
 send_bytes (lk_link *self, size_t size)
 {
-    leave_to_owner (self);
-    const lk_slice frame = {self->out.data, size};
-    const bool is_sent = self->pipe ? send_to_pipe (self->pipe, frame)
-                                    : lk_zmtp_send (&self->connection, frame);
+    lk_part part;
 
+    lk_part_init (&part);
+    lk_part_fill (&part, self->out.data, size);
+    const bool is_sent = send_part (self, &part) == LK_IO_DONE;
+    lk_part_clear (&part);
     if (is_sent) {
         lk_bytes_drop (&self->out, size);
     }
@@ -378,16 +481,12 @@ send_bytes (lk_link *self, size_t size)
 bool
 lk_link_flush (lk_link *self)
 {
-    bool is_sent = true;
+    const bool is_sent =
+        self->out.size == 0 || send_bytes (self, self->out.size);
 
-    if (lk_zmtp_is_waiting (&self->connection)) {
-        leave_to_owner (self);
-        lk_zmtp_flush (&self->connection);
+    if (!self->pipe && lk_link_is_ours (self)) {
+        touch (self);
     }
-    if (self->out.size > 0) {
-        is_sent = send_bytes (self, self->out.size);
-    }
-    watch_room (self);
     return is_sent;
 }
 

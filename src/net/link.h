@@ -14,10 +14,10 @@
 #ifndef LK_LINK_H
 #define LK_LINK_H
 
+#include "net/dealer.h"
 #include "net/loop.h"
 #include "net/pipe.h"
 #include "net/problem.h"
-#include "net/zmtp.h"
 #include "util/bytes.h"
 
 #include <lockkeeper/message.h>
@@ -32,18 +32,21 @@ typedef struct {
     size_t used;    /* the place of the one in use */
     size_t first;   /* that of the one to begin with next time */
     int linger_ms;
-    pid_t owner; /* a child of it has our descriptors, and leaves them alone */
-    lk_zmtp connection;
-    bool is_new;   /* nobody was told yet that it is up */
-    lk_pipe *pipe; /* instead of the connection; its owner's */
+    pid_t owner;       /* a child of it leaves all of this alone */
+    lk_dealer *dealer; /* NULL: not open */
+    lk_dealer_state state;
+    bool has_news; /* of it, which were not looked at */
+    bool was_up;   /* it came up, and that was told */
+    lk_pipe *pipe; /* instead of the dealer; its owner's */
     lk_bytes out;  /* the frame that is being packed */
-    lk_part part;  /* of the pipe: the frame that was received last, */
-    size_t at;     /* of which so much was taken */
+    lk_part part;  /* that was received last, */
+    size_t at;     /* of which so much was taken, of the pipe's */
 
-    int epoll_fd;     /* of the connection, for who polls on their own */
-    bool is_writable; /* what we asked to be woken by, besides its end */
-    lk_loop *loop;    /* or that, and its reader */
-    lk_reader *reader;
+    int epoll_fd; /* for who polls on their own: the dealer's, and */
+    int kick_fd;  /* readable when something waits that they do not say: */
+    bool is_kicked;
+    lk_loop *loop; /* or that, and its readers */
+    lk_reader *reader, *monitor_reader;
     lk_loop_fn *fn;
     void *user;
 } lk_link;
@@ -88,11 +91,13 @@ bool lk_link_is_ours (const lk_link *self);
 /*  Waits for a sign of life (-1: for ever). */
 void lk_link_wait (lk_link *self, int wait_ms);
 
-/*  Reads what has come, see lk_zmtp_read; WAIT if it is closed. */
-lk_io lk_link_read (lk_link *self);
-
-/*  The next frame of that, see lk_zmtp_next. */
+/*  The next frame, borrowed until the next one. WAIT: there is none; BROKEN: it
+ *  was of several parts, dropped; ERROR: the connection is over, and was read
+ *  to its end. */
 lk_io lk_link_next (lk_link *self, lk_slice *frame);
+
+/*  There is more to be read than is read now: wakes up at once. */
+void lk_link_go_on (lk_link *self);
 
 /*  Whether it came up, since it was opened; true once. */
 bool lk_link_came_up (lk_link *self);

@@ -6,107 +6,231 @@
 
 #include "net/listener.h"
 
-#include "net/accept.h"
 #include "net/clock.h"
 #include "net/dial.h"
 #include "net/endpoint.h"
+#include "net/log.h"
+#include "net/monitor.h"
+#include "net/random.h"
 #include "net/tcp.h"
-#include "net/zmtp.h"
+#include "net/zpart.h"
 #include "util/alloc.h"
+#include "util/bytes.h"
 #include "util/map.h"
 
 #include <errno.h>
-#include <sys/socket.h>
-#include <unistd.h>
-#include <utlist.h>
+#include <stdlib.h>
 
-#define BACKLOG 1024
-#define ACCEPTS_MAX 64     /* in one wake-up */
-#define READS_MAX 8        /* of one connection in one wake-up */
-#define LAST_READS_MAX 512 /* of what came before an end */
-#define HANDSHAKE_MS 2000  /* for who connects to say who it is */
+#define READS_MAX 1024       /* in one wake-up, of all who connected to us */
+#define DIALLED_READS_MAX 64 /* of one that was dialled */
+#define GONE_SOON_MS 5 /* the ROUTER knows an end later than its monitor */
+#define GONE_LATE_MS 100
+#define ANEW_MS 10           /* between tries to bind again, */
+#define ANEW_TOLD 100        /* and after how many that is told */
+#define CLOSED_LINGER_MS 200 /* for the last words to who is hung up on */
 
-static void read_connection (void *user);
-
-/*  Who connected to us, or whom we dialled. */
+/*  Whom we dialled. Its identity is its place in the table alone, and nobody
+ *  who connects to us can guess it. */
 typedef struct connection {
     lk_listener *listener;
-    lk_identity identity; /* a zero byte and a number */
-    lk_zmtp zmtp;
-    lk_peer peer;
-    lk_dial *dial; /* of one that we dialled, until it is up */
-    lk_reader *reader;
-    lk_timer handshake;
-    bool wants_room; /* what the loop knows */
-    bool is_closed;  /* while it was told */
-    bool is_cut;     /* and in that list */
+    lk_identity identity;
+    lk_dial *dial;     /* until it is up, */
+    lk_dealer *dealer; /* and from then on */
+    lk_reader *reader, *monitor_reader;
+    bool is_over;   /* and what came before is read */
+    bool is_told;   /* what came is being told */
+    bool is_closed; /* meanwhile */
     UT_hash_handle hh;
-    struct connection *prev, *next; /* of those that are cut */
 } connection;
 
 struct lk_listener {
     lk_loop *loop;
     const lk_listener_calls *calls;
     void *user;
-    int fd; /* -1: not bound */
+    lk_zsocket *socket; /* NULL: not bound */
     lk_reader *reader;
-    char *endpoint;
-    ino_t file;     /* of ipc */
-    uint64_t count; /* of connections so far */
-    connection *by_identity;
-    connection *cut;
-    connection *told; /* what came over it is being told */
-    lk_part part;     /* that is */
-    lk_bytes buffer;  /* lent to who is read */
+    lk_monitor *monitor; /* of tcp */
+    lk_reader *monitor_reader;
+    lk_timer gone; /* is told */
+    bool gone_is_soon;
+    char *endpoint; /* the first, */
+    char *last;     /* and the last, which is bound anew */
+    lk_timer anew;
+    unsigned failures;  /* of that, in a row */
+    lk_curve_pair pair; /* with that */
+    ino_t file;         /* of ipc */
+    connection *dialled;
+    lk_curve_calls ways; /* how these are connected */
+    lk_part part;
+    const lk_identity *told; /* whose part it is; NULL: nobody's */
 };
 
-/*  -------------------------------------------------------- one connection */
+/*  -------------------------------------------------------- who connected */
+
+static void
+tell (lk_listener *self, lk_io io, const lk_identity *from)
+{
+    self->told = from;
+    if (io == LK_IO_BROKEN && self->calls->broken) {
+        self->calls->broken (self->user, from);
+    } else if (io == LK_IO_DONE) {
+        self->calls->frame (self->user, from, &self->part);
+    }
+    self->told = NULL;
+}
+
+/*  False: there may be more. */
+static bool
+read_some (lk_listener *self)
+{
+    for (int i = 0; i < READS_MAX; i++) {
+        lk_identity from;
+        const lk_io io = lk_zsocket_receive (self->socket, &from, &self->part);
+        if (io == LK_IO_WAIT) {
+            return true;
+        }
+        tell (self, io, &from);
+    }
+    return false;
+}
+
+static void
+read_socket (void *user)
+{
+    lk_listener *self = user;
+
+    if (!read_some (self)) {
+        lk_loop_touch (self->loop, self->reader);
+    }
+}
+
+static bool
+is_pending (void *user)
+{
+    const lk_listener *self = user;
+
+    return lk_zsocket_is_pending (self->socket);
+}
+
+void
+lk_listener_drain (lk_listener *self)
+{
+    while (self->socket && !read_some (self)) {
+        continue;
+    }
+}
+
+bool
+lk_listener_is_there (lk_listener *self, const lk_identity *identity)
+{
+    lk_part nothing;
+
+    lk_part_init (&nothing);
+    const lk_io io = lk_zsocket_send (self->socket, identity, &nothing);
+    lk_loop_touch (self->loop, self->reader);
+    lk_part_clear (&nothing);
+    return io != LK_IO_UNREACHABLE;
+}
+
+/*  "localhost:uid:gid:pid" */
+static bool
+read_peer (const char *text, lk_peer *peer)
+{
+    const char *pid = text ? strrchr (text, ':') : NULL;
+    const char *uid = text ? strchr (text, ':') : NULL;
+
+    if (!pid || uid == pid) {
+        return false;
+    }
+    *peer = (lk_peer) {.pid = (pid_t) strtol (pid + 1, NULL, 10),
+                       .uid = (uid_t) strtoul (uid + 1, NULL, 10)};
+    return true;
+}
+
+bool
+lk_listener_peer (const lk_listener *self, const lk_identity *identity,
+                  lk_peer *peer)
+{
+    const zmq_msg_t *part = (const zmq_msg_t *) self->part.message.bytes;
+
+    return self->file != 0 && self->told
+           && lk_identity_equal (self->told, identity)
+           && read_peer (zmq_msg_gets (part, "Peer-Address"), peer);
+}
+
+const char *
+lk_listener_user (const lk_listener *self, const lk_identity *identity)
+{
+    const zmq_msg_t *part = (const zmq_msg_t *) self->part.message.bytes;
+
+    return self->told && lk_identity_equal (self->told, identity)
+               ? zmq_msg_gets (part, "User-Id")
+               : NULL;
+}
+
+/*  -------------------------------------------------------- who has gone */
+
+/*  Soon, and once more in case the ROUTER did not know it yet. */
+static void
+tell_gone (void *user)
+{
+    lk_listener *self = user;
+
+    if (self->gone_is_soon) {
+        self->gone_is_soon = false;
+        lk_timer_set (&self->gone, lk_clock_ms () + GONE_LATE_MS);
+    }
+    if (self->calls->gone) {
+        self->calls->gone (self->user);
+    }
+}
+
+static void
+read_monitor (void *user)
+{
+    lk_listener *self = user;
+    lk_monitor_event event;
+    bool is_any = false;
+
+    while ((event = lk_monitor_next (self->monitor)) != LK_MONITOR_NOTHING) {
+        is_any |= event == LK_MONITOR_OVER;
+        if (event == LK_MONITOR_DENIED && self->calls->denied) {
+            self->calls->denied (self->user);
+        }
+    }
+    if (is_any) {
+        self->gone_is_soon = true;
+        lk_timer_set (&self->gone, lk_clock_ms () + GONE_SOON_MS);
+    }
+}
+
+static bool
+is_monitor_pending (void *user)
+{
+    const lk_listener *self = user;
+
+    return lk_monitor_is_pending (self->monitor);
+}
+
+/*  -------------------------------------------------------- whom we dialled */
 
 static connection *
-add (lk_listener *self)
+find (const lk_listener *self, const lk_identity *identity)
 {
-    connection *it = lk_alloc (sizeof *it);
-    char name[1 + sizeof self->count] = {0};
+    connection *found;
 
-    it->listener = self;
-    lk_bytes_put64 (name + 1, ++self->count);
-    lk_identity_set (&it->identity, name, sizeof name);
-    HASH_ADD (hh, self->by_identity, identity.bytes, sizeof name, it);
-    return it;
+    HASH_FIND (hh, self->dialled, identity->bytes, identity->size, found);
+    return found && !found->is_closed ? found : NULL;
 }
 
-static void
-watch_room (connection *self)
-{
-    const bool wanted = lk_zmtp_is_waiting (&self->zmtp);
-
-    if (wanted != self->wants_room) {
-        self->wants_room = wanted;
-        lk_loop_want_room (self->listener->loop, self->reader, wanted);
-    }
-}
-
-static void
-hang_up (connection *self)
-{
-    lk_listener *listener = self->listener;
-
-    if (self->is_cut) {
-        DL_DELETE (listener->cut, self);
-        self->is_cut = false;
-    }
-    lk_loop_remove (listener->loop, &self->reader);
-    lk_timer_clear (&self->handshake);
-    lk_zmtp_clear (&self->zmtp);
-    self->wants_room = false;
-}
-
-/*  Out of the table, but for its memory. */
 static void
 take_out (connection *self)
 {
-    hang_up (self);
-    HASH_DEL (self->listener->by_identity, self);
+    lk_listener *listener = self->listener;
+
+    HASH_DEL (listener->dialled, self);
+    lk_loop_remove (listener->loop, &self->reader);
+    lk_loop_remove (listener->loop, &self->monitor_reader);
     lk_dial_destroy (&self->dial);
 }
 
@@ -116,164 +240,172 @@ end (connection *self, const lk_problem *problem)
     lk_listener *listener = self->listener;
 
     take_out (self);
+    lk_dealer_destroy (&self->dealer, 0);
     if (!self->is_closed) {
         listener->calls->over (listener->user, &self->identity, problem);
     }
     lk_free (self);
 }
 
-/*  What was read says that it is over. At the next address of one that was
- *  dialled somebody may be who has more to say. */
-static void
-fail (connection *self)
-{
-    lk_problem problem;
-
-    if (!self->dial) {
-        end (self, NULL);
-    } else if (!self->is_closed && lk_dial_next (self->dial)) {
-        hang_up (self);
-    } else {
-        (void) lk_problem_set (
-            &problem, LK_SYSTEM,
-            "it was reached, but does not answer as a router");
-        end (self, &problem);
-    }
-}
-
-static void
-handshake_over (void *user)
-{
-    fail (user);
-}
-
-static void
-begin (connection *self, int fd)
+/*  False: there may be more. */
+static bool
+read_dialled (connection *self)
 {
     lk_listener *listener = self->listener;
 
-    lk_zmtp_begin (&self->zmtp, fd, "ROUTER");
-    self->reader = lk_loop_add_fd (listener->loop, fd, read_connection, self);
-    lk_timer_init (&self->handshake, listener->loop, handshake_over, self);
-    lk_timer_set (&self->handshake, lk_clock_ms () + HANDSHAKE_MS);
-    watch_room (self);
-}
-
-/*  -------------------------------------------------------- reading */
-
-static void
-note_up (connection *self)
-{
-    lk_listener *listener = self->listener;
-
-    if (!lk_timer_is_set (&self->handshake) || !lk_zmtp_is_up (&self->zmtp)) {
-        return;
+    for (int i = 0; i < DIALLED_READS_MAX && !self->is_closed; i++) {
+        const lk_io io = lk_dealer_receive (self->dealer, &listener->part);
+        if (io == LK_IO_WAIT) {
+            return true;
+        }
+        tell (listener, io, &self->identity);
     }
-    lk_timer_clear (&self->handshake);
-    if (self->dial) {
-        lk_dial_destroy (&self->dial);
-        listener->calls->up (listener->user, &self->identity);
-    }
-}
-
-/*  One message; whoever is told may close the connection. */
-static lk_io
-tell_next (connection *self)
-{
-    lk_listener *listener = self->listener;
-    lk_slice frame;
-    const lk_io io = lk_zmtp_next (&self->zmtp, &frame);
-
-    note_up (self);
-    if (self->is_closed) {
-        return LK_IO_ERROR;
-    }
-    if (io == LK_IO_BROKEN) {
-        listener->calls->broken (listener->user, &self->identity);
-    } else if (io == LK_IO_DONE) {
-        lk_part_fill (&listener->part, frame.data, frame.size);
-        listener->calls->frame (listener->user, &self->identity,
-                                &listener->part);
-    }
-    return self->is_closed ? LK_IO_ERROR : io;
-}
-
-/*  What was read; ERROR: there is no more to come. */
-static lk_io
-tell_all (connection *self)
-{
-    lk_listener *listener = self->listener;
-    lk_io io;
-
-    listener->told = self;
-    do {
-        io = tell_next (self);
-    } while (io == LK_IO_DONE || io == LK_IO_BROKEN);
-    listener->told = NULL;
-    return io;
-}
-
-/*  As long as there is more, but no more often than that. ERROR: it is over. */
-static lk_io
-read_some (connection *self, int reads)
-{
-    lk_io read, io;
-
-    lk_zmtp_lend (&self->zmtp, &self->listener->buffer);
-    do {
-        read = lk_zmtp_read (&self->zmtp);
-        io = tell_all (self);
-    } while (read == LK_IO_DONE && io == LK_IO_WAIT && --reads > 0);
-    lk_zmtp_give_back (&self->zmtp, &self->listener->buffer);
-    return io;
+    return self->is_closed;
 }
 
 static void
-read_connection (void *user)
+look (void *user)
 {
     connection *self = user;
 
-    lk_zmtp_flush (&self->zmtp);
-    if (read_some (self, READS_MAX) == LK_IO_ERROR) {
-        fail (self);
-    } else {
-        watch_room (self);
+    self->is_told = true;
+    const bool is_all = read_dialled (self);
+    self->is_told = false;
+    if (self->is_closed || (is_all && self->is_over)) {
+        end (self, NULL);
+    } else if (!is_all) {
+        lk_loop_touch (self->listener->loop, self->reader);
     }
 }
 
-/*  -------------------------------------------------------- listening */
-
-/*  Of another host there is nothing to be known, but how best to speak. */
+/*  What came ahead of its end is read before that is told. */
 static void
-get_to_know (connection *self)
+look_at_news (void *user)
 {
-    struct ucred who = {.uid = (uid_t) -1};
-    socklen_t size = sizeof who;
+    connection *self = user;
 
-    if (self->listener->file == 0) {
-        lk_tcp_set_up (self->zmtp.fd);
+    self->is_over = lk_dealer_look (self->dealer) != LK_DEALER_UP;
+    if (self->is_over) {
+        look (self);
+    }
+}
+
+static bool
+is_dialled_pending (void *user)
+{
+    const connection *self = user;
+
+    return self->is_over || lk_dealer_is_pending (self->dealer);
+}
+
+static bool
+has_news (void *user)
+{
+    const connection *self = user;
+
+    return lk_dealer_has_news (self->dealer);
+}
+
+static void
+join (connection *self, lk_dealer *dealer)
+{
+    lk_loop *loop = self->listener->loop;
+
+    self->dealer = dealer;
+    self->reader = lk_loop_add_queue (loop, lk_dealer_fd (dealer),
+                                      is_dialled_pending, look, self);
+    self->monitor_reader = lk_loop_add_queue (
+        loop, lk_dealer_monitor_fd (dealer), has_news, look_at_news, self);
+    lk_loop_touch (loop, self->reader);
+    lk_loop_touch (loop, self->monitor_reader);
+}
+
+static void
+dialled (void *user, lk_dealer *dealer, const lk_problem *problem)
+{
+    connection *self = user;
+    lk_listener *listener = self->listener;
+
+    if (!dealer) {
+        end (self, problem);
         return;
     }
-    (void) getsockopt (self->zmtp.fd, SOL_SOCKET, SO_PEERCRED, &who, &size);
-    self->peer = (lk_peer) {.pid = who.pid, .uid = who.uid};
+    lk_dial_destroy (&self->dial);
+    join (self, dealer);
+    const lk_identity identity = self->identity;
+    listener->calls->up (listener->user, &identity);
 }
 
-/*  Who is gone again is passed over. */
+void
+lk_listener_dial (lk_listener *self, const char *address, lk_identity *identity)
+{
+    connection *it = lk_alloc (sizeof *it);
+    char name[1 + 2 * sizeof (uint64_t)] = {0};
+
+    it->listener = self;
+    lk_bytes_put64 (name + 1, lk_random_id ());
+    lk_bytes_put64 (name + 9, lk_random_id ());
+    lk_identity_set (&it->identity, name, sizeof name);
+    HASH_ADD (hh, self->dialled, identity.bytes, sizeof name, it);
+    it->dial = lk_dial_new (self->loop, address, &self->ways, dialled, it);
+    *identity = it->identity;
+}
+
+void
+lk_listener_close (lk_listener *self, const lk_identity *identity)
+{
+    connection *it = find (self, identity);
+
+    if (it && it->is_told) {
+        it->is_closed = true;
+    } else if (it) {
+        take_out (it);
+        lk_dealer_destroy (&it->dealer, CLOSED_LINGER_MS);
+        lk_free (it);
+    }
+}
+
+/*  -------------------------------------------------------- sending */
+
+lk_io
+lk_listener_send (lk_listener *self, const lk_identity *to, lk_part *frame)
+{
+    connection *it = find (self, to);
+
+    if (it && it->dealer) {
+        lk_loop_touch (self->loop, it->reader);
+        return lk_dealer_send (it->dealer, frame);
+    }
+    if (it) {
+        return LK_IO_WAIT;
+    }
+    if (!self->socket) {
+        return LK_IO_UNREACHABLE;
+    }
+    lk_loop_touch (self->loop, self->reader);
+    return lk_zsocket_send (self->socket, to, frame);
+}
+
+/*  -------------------------------------------------------- binding */
+
+/*  libzmq's own thread closes the former one. */
 static void
-accept_some (void *user)
+bind_anew (void *user)
 {
     lk_listener *self = user;
+    lk_problem problem;
 
-    for (int i = 0; i < ACCEPTS_MAX; i++) {
-        const int fd = lk_accept (self->fd);
-        if (fd >= 0) {
-            connection *it = add (self);
-            begin (it, fd);
-            get_to_know (it);
-        } else if (errno != ECONNABORTED && errno != EINTR) {
-            return;
-        }
+    lk_zsocket_serve (self->socket, &self->pair);
+    errno = lk_zsocket_bind (self->socket, self->last);
+    if (errno == 0) {
+        self->failures = 0;
+        return;
     }
+    if (++self->failures == ANEW_TOLD) {
+        (void) lk_problem_errno (&problem, "cannot bind '%s' anew", self->last);
+        lk_log_error ("keys: %s", problem.text);
+    }
+    lk_timer_set (&self->anew, lk_clock_ms () + ANEW_MS);
 }
 
 lk_listener *
@@ -284,19 +416,45 @@ lk_listener_new (lk_loop *loop, const lk_listener_calls *calls, void *user)
     self->loop = loop;
     self->calls = calls;
     self->user = user;
-    self->fd = -1;
+    self->ways.plain = true;
     lk_part_init (&self->part);
+    lk_timer_init (&self->gone, loop, tell_gone, self);
+    lk_timer_init (&self->anew, loop, bind_anew, self);
     return self;
 }
 
 static lk_err
-start (lk_listener *self, lk_problem *problem)
+open_socket (lk_listener *self, lk_problem *problem)
 {
-    if (listen (self->fd, BACKLOG) != 0) {
-        return lk_problem_errno (problem, "cannot listen at '%s'",
-                                 self->endpoint);
+    self->socket = lk_zsocket_new (LK_ZSOCKET_ROUTER, problem);
+    if (!self->socket) {
+        return LK_SYSTEM;
     }
-    self->reader = lk_loop_add_fd (self->loop, self->fd, accept_some, self);
+    self->reader = lk_loop_add_queue (self->loop, lk_zsocket_fd (self->socket),
+                                      is_pending, read_socket, self);
+    lk_loop_touch (self->loop, self->reader);
+    return LK_OK;
+}
+
+static lk_err
+bind_socket (lk_listener *self, const char *endpoint, const lk_curve_pair *pair,
+             lk_problem *problem)
+{
+    if (!self->socket && open_socket (self, problem) != LK_OK) {
+        return LK_SYSTEM;
+    }
+    if (pair) {
+        lk_zsocket_serve (self->socket, pair);
+    }
+    errno = lk_zsocket_bind (self->socket, endpoint);
+    if (errno != 0) {
+        return lk_problem_errno (problem, "cannot bind '%s'", endpoint);
+    }
+    lk_free (self->last);
+    self->last = lk_strdup (lk_zsocket_bound (self->socket));
+    if (!self->endpoint) {
+        self->endpoint = lk_strdup (self->last);
+    }
     return LK_OK;
 }
 
@@ -313,30 +471,66 @@ lk_listener_bind (lk_listener *self, const char *endpoint, mode_t mode,
     if (error != LK_OK) {
         return error;
     }
-    mode_t old = lk_endpoint_mask (mode);
-    self->fd = lk_endpoint_bind (endpoint);
+    const mode_t old = lk_endpoint_mask (mode);
+    error = bind_socket (self, endpoint, NULL, problem);
     lk_endpoint_unmask (old);
-    if (self->fd == -1) {
-        return lk_problem_errno (problem, "cannot bind '%s'", endpoint);
+    if (error == LK_OK) {
+        self->file = lk_endpoint_file (endpoint);
+        error = lk_endpoint_set_owner (endpoint, mode, gid, problem);
     }
-    self->endpoint = lk_strdup (endpoint);
-    self->file = lk_endpoint_file (endpoint);
-    error = lk_endpoint_set_owner (endpoint, mode, gid, problem);
-    return error == LK_OK ? start (self, problem) : error;
+    return error;
+}
+
+static lk_err
+open_monitor (lk_listener *self, lk_problem *problem)
+{
+    self->monitor = lk_monitor_new (self->socket, problem);
+    if (!self->monitor) {
+        return LK_SYSTEM;
+    }
+    self->monitor_reader =
+        lk_loop_add_queue (self->loop, lk_monitor_fd (self->monitor),
+                           is_monitor_pending, read_monitor, self);
+    lk_loop_touch (self->loop, self->monitor_reader);
+    return LK_OK;
 }
 
 lk_err
 lk_listener_bind_tcp (lk_listener *self, const char *endpoint,
-                      lk_problem *problem)
+                      const lk_curve_pair *pair, lk_problem *problem)
 {
-    char bound[160];
+    lk_tcp_address address;
+    lk_err error = lk_endpoint_check (endpoint, LK_TCP, problem);
 
-    self->fd = lk_tcp_bind (endpoint, bound, sizeof bound, problem);
-    if (self->fd == -1) {
-        return LK_SYSTEM;
+    if (error == LK_OK) {
+        error = lk_tcp_split (endpoint + strlen (LK_TCP), &address, problem);
     }
-    self->endpoint = lk_strdup (bound);
-    return start (self, problem);
+    if (error == LK_OK) {
+        error = bind_socket (self, endpoint, pair, problem);
+    }
+    if (error == LK_SYSTEM
+        && (problem->number == ENODEV || problem->number == EINVAL)) {
+        return lk_problem_set (problem, LK_SYSTEM,
+                               "cannot bind '%s': '%s' is neither an address "
+                               "in numbers nor a network interface",
+                               endpoint, address.host);
+    }
+    return error == LK_OK && !self->monitor ? open_monitor (self, problem)
+                                            : error;
+}
+
+void
+lk_listener_rekey (lk_listener *self, const lk_curve_pair *pair)
+{
+    self->pair = *pair;
+    lk_zsocket_unbind (self->socket, self->last);
+    bind_anew (self);
+}
+
+void
+lk_listener_set_calls (lk_listener *self, const lk_curve_calls *calls)
+{
+    self->ways = *calls;
 }
 
 const char *
@@ -345,142 +539,41 @@ lk_listener_endpoint (const lk_listener *self)
     return self->endpoint;
 }
 
-/*  -------------------------------------------------------- dialling */
+/*  -------------------------------------------------------- the end */
 
 static void
-dialled (void *user, int fd, const lk_problem *problem)
+unbind (lk_listener *self, int linger_ms)
 {
-    connection *self = user;
-
-    if (fd == -1) {
-        end (self, problem);
-    } else {
-        begin (self, fd);
+    lk_loop_remove (self->loop, &self->reader);
+    lk_loop_remove (self->loop, &self->monitor_reader);
+    lk_monitor_destroy (&self->monitor);
+    if (self->file != 0) {
+        lk_endpoint_remove (self->endpoint, self->file);
     }
+    lk_zsocket_destroy (&self->socket, linger_ms);
 }
-
-void
-lk_listener_dial (lk_listener *self, const char *address, lk_identity *identity)
-{
-    connection *it = add (self);
-
-    it->dial = lk_dial_new (self->loop, address, dialled, it);
-    *identity = it->identity;
-}
-
-/*  -------------------------------------------------------- the end */
 
 void
 lk_listener_destroy (lk_listener **self_p, int linger_ms)
 {
     lk_listener *self = *self_p;
-    const int64_t until_ms = lk_clock_ms () + linger_ms;
     connection *it, *next;
 
     if (!self) {
         return;
     }
-    if (self->fd != -1) {
-        if (self->file != 0) {
-            lk_endpoint_remove (self->endpoint, self->file);
-        }
-        lk_loop_remove (self->loop, &self->reader);
-        close (self->fd);
-    }
-    HASH_ITER (hh, self->by_identity, it, next) {
-        lk_zmtp_linger (&it->zmtp, until_ms);
+    unbind (self, linger_ms);
+    HASH_ITER (hh, self->dialled, it, next) {
         take_out (it);
+        lk_dealer_destroy (&it->dealer, linger_ms);
         lk_free (it);
     }
+    lk_timer_clear (&self->gone);
+    lk_timer_clear (&self->anew);
+    explicit_bzero (&self->pair, sizeof self->pair);
     lk_part_clear (&self->part);
-    lk_bytes_clear (&self->buffer);
     lk_free (self->endpoint);
+    lk_free (self->last);
     lk_free (self);
     *self_p = NULL;
-}
-
-/*  -------------------------------------------------------- sending */
-
-static connection *
-find (const lk_listener *self, const lk_identity *identity)
-{
-    connection *found;
-
-    HASH_FIND (hh, self->by_identity, identity->bytes, identity->size, found);
-    return found && !found->is_closed ? found : NULL;
-}
-
-void
-lk_listener_close (lk_listener *self, const lk_identity *identity)
-{
-    connection *it = find (self, identity);
-
-    if (it && it == self->told) {
-        it->is_closed = true;
-    } else if (it) {
-        take_out (it);
-        lk_free (it);
-    }
-}
-
-lk_io
-lk_listener_send (lk_listener *self, const lk_identity *to, lk_part *frame)
-{
-    connection *it = find (self, to);
-
-    if (!it) {
-        return LK_IO_UNREACHABLE;
-    }
-    lk_zmtp_flush (&it->zmtp);
-    if (it->dial
-        || (lk_zmtp_is_waiting (&it->zmtp) && !lk_zmtp_is_cut (&it->zmtp))) {
-        return LK_IO_WAIT;
-    }
-    const lk_slice message = {lk_part_data (frame), lk_part_size (frame)};
-    const bool is_sent = lk_zmtp_send (&it->zmtp, message);
-    watch_room (it);
-    if (lk_zmtp_is_cut (&it->zmtp) || !is_sent) {
-        if (!it->is_cut) {
-            it->is_cut = true;
-            DL_APPEND (self->cut, it);
-        }
-        return LK_IO_UNREACHABLE;
-    }
-    lk_part_clear (frame);
-    return LK_IO_DONE;
-}
-
-void
-lk_listener_drain (lk_listener *self, const lk_identity *from)
-{
-    connection *it = find (self, from);
-
-    if (it && !it->dial && read_some (it, LAST_READS_MAX) == LK_IO_ERROR) {
-        fail (it);
-    }
-}
-
-/*  Nothing more can come: who is cut has closed it, or has ended. */
-void
-lk_listener_take_cut (lk_listener *self)
-{
-    connection *it;
-
-    while ((it = self->cut) != NULL) {
-        (void) read_some (it, LAST_READS_MAX);
-        end (it, NULL);
-    }
-}
-
-bool
-lk_listener_peer (const lk_listener *self, const lk_identity *identity,
-                  lk_peer *peer)
-{
-    const connection *it = find (self, identity);
-
-    if (!it || self->file == 0) {
-        return false;
-    }
-    *peer = it->peer;
-    return true;
 }

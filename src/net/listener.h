@@ -3,15 +3,15 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Listens at ipc://PATH for the processes of this host, or at tcp:// for other
- *  hosts, which it dials, too. It speaks with each as a ROUTER of ZeroMQ would
- *  (zmtp.h), in the thread of the loop: one wake-up reads what all of them have
- *  sent, and what is sent to one is one system call.
+ *  A ROUTER bound to ipc://PATH for the processes of this host, or to tcp://
+ *  for other hosts, each of which is dialled by a DEALER of its own. One
+ *  wake-up reads what all of them have sent.
  */
 
 #ifndef LK_LISTENER_H
 #define LK_LISTENER_H
 
+#include "net/curve.h"
 #include "net/loop.h"
 #include "net/part.h"
 #include "net/problem.h"
@@ -27,22 +27,30 @@ typedef struct {
     uid_t uid;
 } lk_peer;
 
-/*  Called from the loop, lk_listener_drain and lk_listener_take_cut alone. They
- *  may send, and close. */
+/*  Called from the loop and lk_listener_drain alone. They may send, and
+ *  close. */
 typedef struct {
     /*  A message of one part; what is left in `frame` is freed. */
     void (*frame) (void *user, const lk_identity *from, lk_part *frame);
 
-    /*  A message of several parts came, and was dropped. */
+    /*  A message of several parts came, and was dropped. NULL is fine. */
     void (*broken) (void *user, const lk_identity *from);
 
     /*  One that was dialled stands. */
     void (*up) (void *user, const lk_identity *to);
 
-    /*  The connection is over, and all that came over it was told. `problem`:
-     *  it was dialled and never stood; else NULL. */
+    /*  One that was dialled is over, and all that came over it was told.
+     *  `problem`: it never stood; else NULL. */
     void (*over) (void *user, const lk_identity *from,
                   const lk_problem *problem);
+
+    /*  Someone who connected to us over tcp has gone: lk_listener_is_there says
+     *  who it was. NULL is fine. */
+    void (*gone) (void *user);
+
+    /*  Someone over tcp was shown out before it could say a word: it has none
+     *  of our keys, or speaks something else. NULL is fine. */
+    void (*denied) (void *user);
 } lk_listener_calls;
 
 /*  Never NULL. The loop and what `calls` is are borrowed. */
@@ -55,15 +63,26 @@ lk_listener *lk_listener_new (lk_loop *loop, const lk_listener_calls *calls,
 lk_err lk_listener_bind (lk_listener *self, const char *endpoint, mode_t mode,
                          const char *group, lk_problem *problem);
 
-/*  The same for tcp://ADDRESS:PORT, see lk_tcp_bind. */
-lk_err lk_listener_bind_tcp (lk_listener *self, const char *endpoint,
-                             lk_problem *problem);
+/*  How it connects from now on: without keys at first. Copied. */
+void lk_listener_set_calls (lk_listener *self, const lk_curve_calls *calls);
 
-/*  What it is bound to, with its real port; NULL if it is not. */
+/*  The same as lk_listener_bind for tcp://ADDRESS:PORT, encrypted with that
+ *  pair (see zap.h) or NULL; twice if need be, first without. ADDRESS: numbers,
+ *  the name of a network interface for its first IPv4 address, or `*` for all
+ *  of IPv4; PORT may be `*`. */
+lk_err lk_listener_bind_tcp (lk_listener *self, const char *endpoint,
+                             const lk_curve_pair *pair, lk_problem *problem);
+
+/*  Binds its last endpoint anew, with that pair: soon, since the former socket
+ *  has to be gone. All who connected to us there are hung up on. */
+void lk_listener_rekey (lk_listener *self, const lk_curve_pair *pair);
+
+/*  What it was bound to first, with its real port; NULL if it is not. */
 const char *lk_listener_endpoint (const lk_listener *self);
 
-/*  Ends all connections, for what waits no later than in linger_ms, and
- *  removes the socket's file. NULL-safe, nulls the pointer. */
+/*  Ends all connections, for what waits no later than in linger_ms, which
+ *  libzmq's thread waits for; removes the socket's file. NULL-safe, nulls the
+ *  pointer. */
 void lk_listener_destroy (lk_listener **self_p, int linger_ms);
 
 /*  Connects with HOST:PORT. What comes of it is told by `up` or `over`; all
@@ -71,26 +90,33 @@ void lk_listener_destroy (lk_listener **self_p, int linger_ms);
 void lk_listener_dial (lk_listener *self, const char *address,
                        lk_identity *identity);
 
-/*  Ends a connection, and tells nothing more of it. */
+/*  Ends a connection that was dialled, and tells nothing more of it. Who
+ *  connected to us cannot be hung up on. */
 void lk_listener_close (lk_listener *self, const lk_identity *identity);
 
 /*  Sends the part; DONE leaves it empty, anything else as it was. WAIT: the
  *  other end does not keep up, and the loop wakes up when there is room.
- *  UNREACHABLE: there is no such connection, or it is cut. */
+ *  UNREACHABLE: there is no such connection. */
 lk_io lk_listener_send (lk_listener *self, const lk_identity *to,
                         lk_part *frame);
 
-/*  Takes what has come over a connection, without a word if there is none. Not
- *  for `frame` and `broken` to call. */
-void lk_listener_drain (lk_listener *self, const lk_identity *from);
+/*  Takes all that has come from those who connected to us. Not for `frame` and
+ *  `broken` to call. */
+void lk_listener_drain (lk_listener *self);
 
-/*  Takes what came over connections of which a send has found that they are
- *  cut, and tells their end. */
-void lk_listener_take_cut (lk_listener *self);
+/*  Whether somebody who connected to us still is there: asks by a message of
+ *  no bytes. Once it is false a last lk_listener_drain has told all that came
+ *  from there. Right after its end it may be true for a moment, and as long as
+ *  what came from there was not taken. */
+bool lk_listener_is_there (lk_listener *self, const lk_identity *identity);
 
-/*  Says who it is. False: there is no such connection, or it is another
- *  host's. */
+/*  Says who it is that sent the frame that is being told. False: it is another
+ *  connection's, or another host's. */
 bool lk_listener_peer (const lk_listener *self, const lk_identity *identity,
                        lk_peer *peer);
+
+/*  As whom it was let in (zap.h); "" without keys; NULL: likewise. */
+const char *lk_listener_user (const lk_listener *self,
+                              const lk_identity *identity);
 
 #endif

@@ -32,14 +32,16 @@ static const struct {
 
 #define LEVEL_COUNT (sizeof levels / sizeof levels[0])
 
-/*  syslog keeps the pointer to its name, hence static. */
+/*  Of the program. libzmq's thread logs, too (router/accept.c): what may change
+ *  meanwhile is its own, or atomic. syslog keeps the pointer to its name, hence
+ *  static. */
 static char program_name[64] = "lockkeeper";
-static lk_log_level level_max = LK_LOG_NOTICE;
+static _Atomic lk_log_level level_max = LK_LOG_NOTICE;
 static bool is_open;
 static bool uses_syslog;
 static bool uses_journal;
 static lk_log_sink *test_sink;
-static const char *part_name; /* NULL: none */
+static _Thread_local const char *part_name; /* NULL: none */
 
 void
 lk_log_open (const char *program, bool to_syslog)

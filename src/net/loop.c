@@ -23,9 +23,12 @@
 
 struct lk_reader {
     lk_reader *prev, *next;
+    lk_reader *touched_prev, *touched_next;
+    lk_loop_pending_fn *pending; /* of a queue */
     lk_loop_fn *fn;
     void *user;
     int fd;
+    bool is_touched;
     bool dead;
 };
 
@@ -42,10 +45,11 @@ struct lk_loop {
     int epoll_fd;
     lk_reader *readers; /* may be thousands */
     lk_reader *dead;    /* of those */
+    lk_reader *touched; /* to be asked before we sleep */
     lk_hook *hooks;
     bool has_dead;
 
-    lk_reader *woken[EVENTS_MAX];
+    lk_reader *woken[2 * EVENTS_MAX];
     int woken_count;
 
     lk_timers timers;
@@ -142,13 +146,32 @@ lk_loop_add_fd (lk_loop *self, int fd, lk_loop_fn *fn, void *user)
     return reader;
 }
 
-void
-lk_loop_want_room (lk_loop *self, lk_reader *reader, bool wanted)
+lk_reader *
+lk_loop_add_queue (lk_loop *self, int fd, lk_loop_pending_fn *pending,
+                   lk_loop_fn *fn, void *user)
 {
-    struct epoll_event event = {.events = EPOLLIN | (wanted ? EPOLLOUT : 0),
-                                .data.ptr = reader};
-    int rc = epoll_ctl (self->epoll_fd, EPOLL_CTL_MOD, reader->fd, &event);
-    LK_ASSERT (rc == 0);
+    lk_reader *reader = lk_loop_add_fd (self, fd, fn, user);
+
+    reader->pending = pending;
+    return reader;
+}
+
+void
+lk_loop_touch (lk_loop *self, lk_reader *reader)
+{
+    if (!reader->is_touched) {
+        reader->is_touched = true;
+        DL_APPEND2 (self->touched, reader, touched_prev, touched_next);
+    }
+}
+
+static void
+untouch (lk_loop *self, lk_reader *reader)
+{
+    if (reader->is_touched) {
+        reader->is_touched = false;
+        DL_DELETE2 (self->touched, reader, touched_prev, touched_next);
+    }
 }
 
 void
@@ -162,6 +185,7 @@ lk_loop_remove (lk_loop *self, lk_reader **reader_p)
     *reader_p = NULL;
     epoll_ctl (self->epoll_fd, EPOLL_CTL_DEL, reader->fd, NULL);
     reader->dead = true;
+    untouch (self, reader);
     DL_DELETE (self->readers, reader);
     DL_APPEND (self->dead, reader);
     self->has_dead = true;
@@ -290,17 +314,35 @@ run_timers (lk_loop *self)
 
 /*  -------------------------------------------------------- wake-ups */
 
+/*  Those that have more though their descriptors may not say so. */
+static void
+wake_touched (lk_loop *self)
+{
+    lk_reader *reader;
+
+    self->woken_count = 0;
+    while ((reader = self->touched) != NULL && self->woken_count < EVENTS_MAX) {
+        untouch (self, reader);
+        if (reader->pending (reader->user)) {
+            self->woken[self->woken_count++] = reader;
+        }
+    }
+}
+
 static void
 sleep_until_something (lk_loop *self, int wait_ms)
 {
     struct epoll_event events[EVENTS_MAX];
 
+    wake_touched (self);
+    if (self->woken_count > 0) {
+        wait_ms = 0;
+    }
     if (wait_ms != 0) {
         arm (self);
     }
     int count = epoll_wait (self->epoll_fd, events, EVENTS_MAX, wait_ms);
     LK_ASSERT (count >= 0 || errno == EINTR);
-    self->woken_count = 0;
     for (int i = 0; i < count; i++) {
         self->woken[self->woken_count++] = events[i].data.ptr;
     }

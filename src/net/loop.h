@@ -45,8 +45,15 @@ typedef struct lk_reader lk_reader;
 /*  Calls fn while the descriptor is readable. */
 lk_reader *lk_loop_add_fd (lk_loop *self, int fd, lk_loop_fn *fn, void *user);
 
-/*  Whether fn is called as well while there is room to write to it. */
-void lk_loop_want_room (lk_loop *self, lk_reader *reader, bool wanted);
+/*  Calls fn when the descriptor of a queue says that something may have come,
+ *  or `pending` does: it is asked before the loop sleeps, once after each
+ *  lk_loop_touch, since looking at the queue uses up what the descriptor says
+ *  (see zsocket.h). Touch it when it was sent to, or not read to its end. */
+typedef bool lk_loop_pending_fn (void *user);
+lk_reader *lk_loop_add_queue (lk_loop *self, int fd,
+                              lk_loop_pending_fn *pending, lk_loop_fn *fn,
+                              void *user);
+void lk_loop_touch (lk_loop *self, lk_reader *reader);
 
 /*  Removes a reader; its fn is not called any more. NULL-safe, nulls the
  *  pointer. Remove it before the descriptor is closed. */

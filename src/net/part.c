@@ -6,74 +6,61 @@
 
 #include "net/part.h"
 
-#include "util/alloc.h"
+#include "net/zpart.h"
 #include "util/assert.h"
 
 #include <string.h>
 
-struct lk_contents {
-    size_t size;
-    size_t users; /* parts */
-    char data[];
-};
+_Static_assert(sizeof (lk_part) == sizeof (zmq_msg_t), "a part is a message");
+_Static_assert(_Alignof(lk_part) >= _Alignof(zmq_msg_t), "likewise");
 
 void
 lk_part_init (lk_part *self)
 {
-    self->contents = NULL;
+    zmq_msg_init (lk_part_message (self));
 }
 
 void
 lk_part_clear (lk_part *self)
 {
-    if (self->contents && --self->contents->users == 0) {
-        lk_free (self->contents);
-    }
-    self->contents = NULL;
+    zmq_msg_close (lk_part_message (self));
+    zmq_msg_init (lk_part_message (self));
 }
 
 void
 lk_part_fill (lk_part *self, const void *data, size_t size)
 {
-    lk_part_clear (self);
+    zmq_msg_close (lk_part_message (self));
+    const int rc = zmq_msg_init_size (lk_part_message (self), size);
+
+    LK_ASSERT (rc == 0);
     if (size > 0) {
-        self->contents = lk_realloc (NULL, sizeof *self->contents + size);
-        self->contents->size = size;
-        self->contents->users = 1;
-        memcpy (self->contents->data, data, size);
+        memcpy (lk_part_data (self), data, size);
     }
 }
 
 void *
 lk_part_data (lk_part *self)
 {
-    static char nothing[1];
-
-    return self->contents ? self->contents->data : nothing;
+    return zmq_msg_data (lk_part_message (self));
 }
 
 size_t
 lk_part_size (const lk_part *self)
 {
-    return self->contents ? self->contents->size : 0;
+    return zmq_msg_size ((const zmq_msg_t *) self->message.bytes);
 }
 
 void
 lk_part_move (lk_part *self, lk_part *from)
 {
-    lk_part_clear (self);
-    self->contents = from->contents;
-    from->contents = NULL;
+    zmq_msg_move (lk_part_message (self), lk_part_message (from));
 }
 
 void
 lk_part_share (lk_part *self, lk_part *from)
 {
-    lk_part_clear (self);
-    self->contents = from->contents;
-    if (self->contents) {
-        self->contents->users++;
-    }
+    zmq_msg_copy (lk_part_message (self), lk_part_message (from));
 }
 
 void

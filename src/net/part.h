@@ -11,11 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*  One part of a ZeroMQ message: bytes that go from hand to hand without a
- *  copy, within one thread. Embedded; begin with lk_part_init, end with
- *  lk_part_clear. Never copy the struct. */
+/*  One part of a ZeroMQ message, in libzmq's own memory: what came from a
+ *  socket leaves by another without a copy. Embedded; begin with lk_part_init,
+ *  end with lk_part_clear. Never copy the struct. */
 typedef struct {
-    struct lk_contents *contents; /* NULL: empty */
+    union {
+        unsigned char bytes[64]; /* a zmq_msg_t */
+        void *aligned;
+    } message;
 } lk_part;
 
 void lk_part_init (lk_part *self);  /* empty */

@@ -28,6 +28,7 @@ put (lk_frames *self, lk_part *frame)
     lk_part_move (&crate->frame, frame);
     DL_APPEND (self->first, crate);
     self->count++;
+    self->size += lk_part_size (&crate->frame);
 }
 
 static bool
@@ -38,6 +39,7 @@ get (lk_frames *self, lk_part *frame)
     if (!crate) {
         return false;
     }
+    self->size -= lk_part_size (&crate->frame);
     lk_part_move (frame, &crate->frame);
     lk_part_clear (&crate->frame);
     DL_DELETE (self->first, crate);
@@ -118,14 +120,18 @@ lk_pipe_was_opened (lk_pipe *self)
 
 /*  ---------------------------------------------------- the router's end */
 
-void
+bool
 lk_pipe_give (lk_pipe *self, lk_part *frame)
 {
+    if (self->is_open && self->to_service.size >= LK_PIPE_SIZE_MAX) {
+        return false;
+    }
     if (self->is_open) {
         put (&self->to_service, frame);
     } else {
         lk_part_clear (frame);
     }
+    return true;
 }
 
 void

@@ -19,12 +19,16 @@
  *  has its turn: who says much to it does not hold up others. */
 #define LK_PIPE_TURN_SIZE ((size_t) 64 * 1024)
 
+/*  And so much may wait for it here. */
+#define LK_PIPE_SIZE_MAX ((size_t) 1024 * 1024)
+
 typedef struct lk_crate lk_crate;
 
 /*  Frames in their order. */
 typedef struct {
     lk_crate *first;
     size_t count;
+    size_t size; /* of all their bytes */
 } lk_frames;
 
 typedef struct {
@@ -60,8 +64,9 @@ bool lk_pipe_was_opened (lk_pipe *self);
 
 /*  ---------------------------------------------------- the router's end */
 
-/*  Takes a frame for the service; it is empty then. */
-void lk_pipe_give (lk_pipe *self, lk_part *frame);
+/*  Takes a frame for the service; it is empty then. False: so much waits that
+ *  the service does not keep up. */
+bool lk_pipe_give (lk_pipe *self, lk_part *frame);
 
 /*  Ends the connection for a service that does not keep up: drops what it has
  *  not read, and takes no more. It has to open it anew. */

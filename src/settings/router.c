@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NEIGHBOURS "neighbours" /* the file, beside the identity */
+/*  Files beside the identity. */
+#define NEIGHBOURS "neighbours"
+#define KEYS "keys"
 
 /*  -------------------------------------------------------- reading */
 
@@ -36,18 +38,45 @@ read_host (lk_router_options *self, lk_config *config)
     }
 }
 
+static void
+put_beside_identity (const lk_router_options *self, const char *name,
+                     char path[PATH_MAX])
+{
+    const char *slash = strrchr (self->identity, '/');
+    if (slash != NULL
+        && (size_t) (slash - self->identity) + strlen (name) + 2 < PATH_MAX) {
+        snprintf (path, PATH_MAX, "%.*s%s", (int) (slash - self->identity) + 1,
+                  self->identity, name);
+    }
+}
+
 /*  By default beside the identity; a host that has none keeps nothing. */
 static void
 read_remembered (lk_router_options *self, const lk_config *config)
 {
-    const char *slash = strrchr (self->identity, '/');
     read_text (self->remembered, sizeof self->remembered, config,
                "router/remembered");
-    if (self->remembered[0] == '\0' && self->host[0] == '\0' && slash != NULL
-        && slash - self->identity + sizeof NEIGHBOURS < PATH_MAX) {
-        snprintf (self->remembered, sizeof self->remembered, "%.*s%s",
-                  (int) (slash - self->identity) + 1, self->identity,
-                  NEIGHBOURS);
+    if (self->remembered[0] == '\0' && self->host[0] == '\0') {
+        put_beside_identity (self, NEIGHBOURS, self->remembered);
+    }
+}
+
+static void
+read_security (lk_router_options *self, lk_config *config)
+{
+    const char *word = lk_config_text (config, "router/security");
+    self->security = strcmp (word, "curve") == 0  ? LK_SECURITY_CURVE
+                     : strcmp (word, "both") == 0 ? LK_SECURITY_BOTH
+                                                  : LK_SECURITY_NONE;
+    read_text (self->keys, sizeof self->keys, config, "router/keys");
+    if (self->keys[0] == '\0') {
+        put_beside_identity (self, KEYS, self->keys);
+    }
+    read_text (self->listen_curve, sizeof self->listen_curve, config,
+               "router/listen-curve");
+    if (self->listen_curve[0] != '\0' && self->security != LK_SECURITY_BOTH) {
+        lk_config_refuse (config, "router/listen-curve", 0,
+                          "only while router/security is both");
     }
 }
 
@@ -112,18 +141,25 @@ behind (const char *text, const char *start)
 }
 
 static void
+check_port (lk_config *config, const char *key, const char *endpoint)
+{
+    const char *listen = behind (endpoint, LK_TCP);
+    if (endpoint[0] != '\0'
+        && (listen == NULL || !lk_hostport_is_open (listen))) {
+        lk_config_refuse (config, key, 0,
+                          "tcp://ADDRESS:PORT, with a port from 1 to 65535 or "
+                          "*");
+    }
+}
+
+static void
 check_endpoints (const lk_router_options *self, lk_config *config)
 {
     if (lk_endpoint_check (self->endpoint, LK_IPC, NULL) != LK_OK) {
         lk_config_refuse (config, "router/endpoint", 0, "ipc://PATH");
     }
-    const char *listen = behind (self->listen, LK_TCP);
-    if (self->listen[0] != '\0'
-        && (listen == NULL || !lk_hostport_is_open (listen))) {
-        lk_config_refuse (config, "router/listen", 0,
-                          "tcp://ADDRESS:PORT, with a port from 1 to 65535 or "
-                          "*");
-    }
+    check_port (config, "router/listen", self->listen);
+    check_port (config, "router/listen-curve", self->listen_curve);
     if (self->address[0] != '\0'
         && (!lk_hostport_is_open (self->address)
             || lk_hostport_is_wildcard (self->address))) {
@@ -159,6 +195,7 @@ lk_router_options_read (lk_router_options *self, lk_config *config,
     self->syslog = lk_config_flag (config, "router/syslog");
     read_host (self, config);
     read_remembered (self, config);
+    read_security (self, config);
     check_endpoints (self, config);
     read_neighbours (self, config);
     read_plugins (self, config);

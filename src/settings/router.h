@@ -27,11 +27,21 @@ typedef struct {
     int64_t size_max;         /* bytes, of all with what they take beside */
 } lk_cache_limits;
 
+/*  How routers speak with each other. */
+typedef enum {
+    LK_SECURITY_NONE,
+    LK_SECURITY_BOTH, /* for a change from one to the other */
+    LK_SECURITY_CURVE
+} lk_security;
+
 typedef struct {
-    char host[LK_HOST_LEN_MAX + 1];       /* empty: by default */
-    char identity[PATH_MAX];              /* the file */
-    char remembered[PATH_MAX];            /* likewise; empty: none */
-    char listen[LK_ADDRESS_LEN_MAX + 1];  /* tcp://...; empty: by default */
+    char host[LK_HOST_LEN_MAX + 1];      /* empty: by default */
+    char identity[PATH_MAX];             /* the file */
+    char remembered[PATH_MAX];           /* likewise; empty: none */
+    char keys[PATH_MAX];                 /* likewise */
+    char listen[LK_ADDRESS_LEN_MAX + 1]; /* tcp://...; empty: by default */
+    char listen_curve[LK_ADDRESS_LEN_MAX + 1]; /* a second; empty: none */
+    lk_security security;
     char address[LK_ADDRESS_LEN_MAX + 1]; /* host:port; empty: as listen */
     char endpoint[PATH_MAX];              /* ipc://... */
     mode_t mode;

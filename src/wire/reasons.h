@@ -14,6 +14,10 @@
  *  be alive and come back. */
 #define LK_SESSION_CUT "connection ended"
 
+/*  Why INVALID is said to a process that has no session, or has none any more:
+ *  it begins anew. */
+#define LK_INVALID_STRANGER "register first"
+
 /*  How REFUSE says that the name is in use; the reason begins with it. */
 #define LK_REFUSE_TAKEN "name is taken"
 

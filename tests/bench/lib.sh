@@ -135,12 +135,15 @@ on_far () {
     taskset -c "$far_core" "$@"
 }
 
-#   pin CORE PID...: all threads of these.
+#   pin CORE PID...: all threads of these, one of which may just end.
 pin () {
-    local core=$1 pid
+    local core=$1 pid try
     shift
     for pid in "$@"; do
-        taskset -acp "$core" "$pid" >/dev/null || die "cannot pin $pid"
+        for try in 4 3 2 1 0; do
+            taskset -acp "$core" "$pid" >/dev/null && break
+        done
+        [ "$try" != 0 ] || die "cannot pin $pid"
     done
 }
 

@@ -23,6 +23,7 @@ block () {
 }
 
 hosts 1 2 3 4
+cd "$work" || exit 1
 
 #   follow HOST N: the commands of that block. What they start goes on.
 follow () {
@@ -50,24 +51,26 @@ check 'h1: its files are the daemons'"'" test \
 check 'h1: router and lock service' follow h1 3
 check 'h1: locks can be had' at h1 lockkeeper wait-ready --timeout 90
 for host in h2 h3; do
-    check "$host: joins" follow $host 4
+    check "$host: is invited" follow h1 4
+    check "$host: joins" follow $host 5
     check "$host: router and lock service" follow $host 3
     check "$host: becomes a member" await member $host
 done
 for host in h1 h2 h3; do
-    check "$host: as the page says" follow $host 5
+    check "$host: as the page says" follow $host 6
     check "$host: the command ran" grep -qx mine "/mnt/$host/said"
-    check "$host: the same file" follow $host 6
+    check "$host: the same file" follow $host 7
 done
 check 'all see each other' await says 0 'sees         h2 h1 h3' \
     at h2 lockkeeper status
 check 'the files are right' at h3 lockkeeper config verify
 #   Another host, later.
-check 'h4: joins' follow h4 4
+check 'h4: is invited' follow h1 4
+check 'h4: joins' follow h4 5
 check 'h4: router and lock service' follow h4 3
 check 'h4: becomes a member' await member h4
 check 'h4: locks can be had' at h4 lockkeeper wait-ready --timeout 90
-check 'h4: as the page says' follow h4 5
+check 'h4: as the page says' follow h4 6
 check 'four members' await says 0 '4 members, 4 seen, 3 needed' \
     at h2 lockkeeper cluster members
 join="as root \`usermod -aG lockkeeper nobody\`"

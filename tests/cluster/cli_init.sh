@@ -40,7 +40,7 @@ init () {
     shift
     "$lockkeeper" init --config "$work/$host/conf" "$@" </dev/null
 }
-first=(--first --cluster one --host h1 --address "$net.1")
+first=(--first --cluster one --host h1 --address "$net.1" --plain)
 for host in h1 h2 h3 h4 h5 h6; do own $host; done
 
 #   ------------------------------------------------------------ what is missing
@@ -193,7 +193,7 @@ check 'it stays one' test -z "$(at h1 cluster members | grep '^h6' |
 #   ------------------------------------------------------------ two clusters
 
 check 'the first of another' says 0 "first host of cluster 'two'" \
-    init h5 --first --cluster two --host h5 --address "$net.5"
+    init h5 --first --cluster two --host h5 --address "$net.5" --plain
 start h5
 check 'has locks' at h5 wait-ready --timeout 90
 check 'joins two' says 125 "a host joins one" \
@@ -233,7 +233,7 @@ check 'what would be written' grep -q "lock.state: the only member" "$work/said"
 check 'it was not' test ! -e "$work/h3/state"
 printf '%s\n' '' "$net.3" yes >"$work/answers"
 check 'asked for what is missing only' says 0 'first host of cluster' \
-    asks "$work/answers" h3 --first --host h3
+    asks "$work/answers" h3 --first --host h3 --plain
 check 'with what was proposed' grep -q '"cluster": "lockkeeper"' \
     "$work/h3/state/lock.state"
 printf 'join\n' >"$work/answers"

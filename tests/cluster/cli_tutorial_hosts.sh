@@ -48,6 +48,7 @@ for unit; do
 done
 END
 done
+cd "$work" || exit 1
 try_page 'THREE HOSTS' 'WHEN SOMETHING IS WRONG'
 check "ten commands were tried: $cases" test "$cases" -ge 10
 done_checking

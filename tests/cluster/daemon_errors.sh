@@ -10,7 +10,7 @@
 
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
-in_sandbox "$0" --hosts 2 --set lock/dead-after=300 \
+in_sandbox "$0" --plain --hosts 2 --set lock/dead-after=300 \
     --set lock/leader-lease=700 --set lock/host-lease=2200
 # shellcheck source=tests/cluster/errors_tap.sh
 . "$(dirname "$0")/errors_tap.sh"
@@ -93,6 +93,20 @@ router 1 "cannot bind '...': cannot assign requested address" \
 router 1 "cannot bind '...': '...' is neither an address in numbers nor a \
 network interface" --listen tcp://nowhere0:7411
 router 1 "'...' is no address to be dialled at" --listen 'tcp://*:*'
+#   keys MODE ITEM: with what is on standard input for its keys.
+keys () {
+    install -m "$1" /dev/stdin "$work/keys"
+    router 1 "$2" --security curve --keys "$work/keys"
+}
+keys 600 "'...' has no pair of keys" </dev/null
+keys 600 "'...', line ..., is no pair of keys" <<<'nonsense'
+keys 644 "others may read '...'" </dev/null
+fails lockkeeper-router.8 1 'cannot make a socket: ...' prlimit --nofile=20 \
+    "$router" --host h9 --listen 'tcp://127.0.0.1:*' \
+    --endpoint "ipc://$work/router"
+#   Threads that may be made are those of the user, and root may make all.
+unmet lockkeeper-router.8 'cannot make a thread: ...' \
+    'cannot say who may connect: ...'
 nobody lockkeeper-router.8 1 "cannot bind '...': permission denied" \
     lockkeeper-router --host h9 --endpoint "ipc://$work/locked/router" \
     --listen 'tcp://127.0.0.1:*'
@@ -210,6 +224,7 @@ fi
 #   own HOST OPTIONS...: a router of that name for a lock service of its own;
 #   its log is own.log.
 own () {
+    rm -f "$work/own.log"
     "$router" --host "$1" --listen 'tcp://127.0.0.1:*' \
         --endpoint "ipc://$work/own" "${@:2}" 2>"$work/own.log" &
     own=$!
@@ -254,8 +269,8 @@ own lone --neighbour "127.0.0.1:$(cat "$work/silent")" \
 of_lockd "the genesis in '...' does not name this host, '...'" "$work/lone.log"
 of_router 'cannot connect: ...' "$work/own.log" 'neighbour: '
 of_router 'its name does not resolve: ...' "$work/own.log" 'neighbour: '
-of_router 'it was reached, but does not answer as a router' "$work/own.log" \
-    'neighbour: '
+of_router 'it was reached, but does not answer as a router, or does not know '"\
+our keys" "$work/own.log" 'neighbour: '
 kill -9 $own
 wait $own 2>/dev/null
 of_lockd 'router lost: service=...' "$work/lone.log"
@@ -289,6 +304,67 @@ of_router 'neighbour: refused: ...' "$LOCKKEEPER_SANDBOX/h2/router.log"
     --neighbour "127.0.0.1:$h1_port" 2>"$work/own2.log" &
 own2=$!
 of_router 'neighbour: not taken: ...' "$work/own2.log"
+stop $own2 $own
+
+#   Two with the same keys, one of which has lost the folder of its own.
+pair_of () {
+    sed -n "s/.*$1-key = \"\(.*\)\"/\1/p" "$2"
+}
+keyed () {
+    "$BUILD/lockkeeper" keys "$1" --endpoint "ipc://$work/own" >/dev/null
+}
+is_used () {
+    [ "$(grep -c 'is used from now on' "$work/own2.log")" = "$1" ]
+}
+install -d "$work/keys1" "$work/keys2"
+"$BUILD/lockkeeper" keys make "$work/keys1/keys" >/dev/null
+"$BUILD/lockkeeper" keys make "$work/others" >/dev/null
+cp -p "$work/keys1/keys" "$work/keys2/keys"
+rm -f "$work/own2.log"
+own keyed --security curve --keys "$work/keys1/keys"
+own_port=$(port_in "$work/own.log")
+"$router" --host keyed2 --security curve --keys "$work/keys2/keys" \
+    --listen 'tcp://127.0.0.1:*' --neighbour "127.0.0.1:$own_port" \
+    --endpoint "ipc://$work/own2" 2>"$work/own2.log" &
+own2=$!
+await grep -qs ' -> live' "$work/own2.log"
+check 'keys are changed' keyed rotate
+check 'on both' await is_used 1
+rm -r "$work/keys2"
+check 'and on one alone' keyed rotate
+of_router 'keys: not taken from=...: ...' "$work/own2.log"
+of_router 'keys: not changed: ...' "$work/own2.log"
+check 'withdrawn' keyed withdraw
+of_router 'keys: not withdrawn for=...: ...' "$work/own2.log"
+for _ in 1 2 3 4; do
+    keyed rotate 2>"$work/stderr"
+done
+check 'there is room for so many' grep -q 'pairs of keys already: withdraw' \
+    "$work/stderr"
+#   For that somebody has to take the port within some milliseconds.
+unmet lockkeeper-router.8 "keys: cannot bind '...' anew: ..."
+note lockkeeper-router.8 \
+    'there are ... pairs of keys already: withdraw the former ones'
+stop $own2
+"$router" --host plain --listen 'tcp://127.0.0.1:*' \
+    --neighbour "127.0.0.1:$own_port" --endpoint "ipc://$work/own2" \
+    2>/dev/null &
+own2=$!
+of_router 'neighbour: refused: a connection that has none of our keys' \
+    "$work/own.log"
+cat >"$work/ticket" <<end
+invitation
+    address = "127.0.0.1:$own_port"
+    server-key = "$(pair_of public "$work/keys1/keys" | tail -n 1)"
+    secret-key = "$(pair_of secret "$work/others")"
+end
+conf router "    keys = \"$work/keyed3/keys\"" '    address = "127.0.0.1:*"' \
+    "    identity = \"$work/keyed3/identity\"" \
+    lock "    state = \"$work/keyed3\"" "    run = \"$work/keyed3\""
+check 'it cannot join' says 125 'does not know our keys' \
+    "$BUILD/lockkeeper" init --config "$conf" --host keyed3 --join \
+    --invitation "$work/ticket"
+of_router 'neighbour: refused: its key is not of this cluster' "$work/own.log"
 stop $own2 $own
 
 #   A full disk.
@@ -368,13 +444,13 @@ wait $own
 
 #   More connections than it may have descriptors.
 rm -f "$work/own.log"
-prlimit --nofile=24 "$router" --host few --listen 'tcp://127.0.0.1:*' \
+prlimit --nofile=64 "$router" --host few --listen 'tcp://127.0.0.1:*' \
     --endpoint "ipc://$work/own" 2>"$work/own.log" &
 own=$!
 await grep -qs 'down -> up' "$work/own.log"
 /usr/bin/python3 -c '
 import socket, sys, time
-many = [socket.socket(socket.AF_UNIX) for i in range(40)]
+many = [socket.socket(socket.AF_UNIX) for i in range(90)]
 for one in many:
     one.settimeout(1)
     try:

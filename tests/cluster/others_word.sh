@@ -10,7 +10,8 @@
 
 # shellcheck source=tests/cluster/speak_tap.sh
 . "$(dirname "$0")/speak_tap.sh"
-in_sandbox "$0" --hosts 1 --set router/log-level=info --set lock/log-level=info
+in_sandbox "$0" --plain --hosts 1 --set router/log-level=info \
+    --set lock/log-level=info
 numbers=$(cat "$LOCKKEEPER_SANDBOX"/*/*.pid)
 log=$LOCKKEEPER_SANDBOX/h1/$(daemons lockd).log
 

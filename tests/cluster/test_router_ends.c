@@ -94,12 +94,18 @@ start (const char *name, act *run, uint64_t serial)
 }
 
 static bool
-is_up (const char *service)
+is_told (const char *service, const char *status)
 {
     const lk_message *message =
         lk_client_await_with (good, "STATUS", "service", service, SOON_MS);
     return message != NULL
-           && strcmp (lk_message_text (message, "status"), "up") == 0;
+           && strcmp (lk_message_text (message, "status"), status) == 0;
+}
+
+static bool
+is_up (const char *service)
+{
+    return is_told (service, "up");
 }
 
 static void
@@ -202,6 +208,42 @@ another_has_the_connection (void)
     waitpid (-child.pid, NULL, 0);
 }
 
+static void
+stop (actor *self, const char *service)
+{
+    kill (self->pid, SIGKILL);
+    waitpid (self->pid, NULL, 0);
+    close (self->go);
+    (void) is_told (service, "down");
+}
+
+/*  Who asks for the STATUS of one service hears of no other. */
+static void
+one_service_is_asked_for (void)
+{
+    const lk_message *message;
+    lk_client *early =
+        lk_client_enter (fixture.router[0].endpoint, "early", "STATUS:wanted");
+    actor other = start ("other", speak_and_stay, 0);
+    bool all = is_up ("other@h1");
+    actor wanted = start ("wanted", speak_and_stay, 0);
+    message = lk_client_await (early, "STATUS", SOON_MS);
+    all = all && message != NULL
+          && strcmp (lk_message_text (message, "service"), "wanted@h1") == 0;
+    EXPECT (all, "who asks for one service is told of no other");
+    lk_client *late =
+        lk_client_enter (fixture.router[0].endpoint, "late", "STATUS:wanted");
+    message = lk_client_await (late, "STATUS", SOON_MS);
+    EXPECT (message != NULL
+                && strcmp (lk_message_text (message, "service"), "wanted@h1")
+                       == 0,
+            "nor if it is there already");
+    stop (&other, "other@h1");
+    stop (&wanted, "wanted@h1");
+    lk_client_destroy (&early);
+    lk_client_destroy (&late);
+}
+
 static int
 by_size (const void *left, const void *right)
 {
@@ -212,17 +254,14 @@ by_size (const void *left, const void *right)
 static void
 ends_are_told_soon (void)
 {
-    int64_t took[ENDS];
+    int64_t took[ENDS] = {0};
     bool all = true;
     for (int i = 0; i < ENDS && all; i++) {
-        actor child = start ("killed", speak_and_stay, 0);
-        all = is_up ("killed@h1");
+        actor child = start ("ended", speak_and_stay, 0);
+        all = is_up ("ended@h1");
         const int64_t began = lk_fixture_now_us ();
         kill (child.pid, SIGKILL);
-        all =
-            all
-            && lk_client_await_with (good, "STATUS", "status", "down", SOON_MS)
-                   != NULL;
+        all = all && is_told ("ended@h1", "down");
         took[i] = lk_fixture_now_us () - began;
         waitpid (child.pid, NULL, 0);
         close (child.go);
@@ -239,6 +278,7 @@ main (void)
     lk_fixture_begin (&fixture, 1);
     lk_fixture_start (&fixture, 0, NULL);
     good = lk_client_enter (fixture.router[0].endpoint, "a", "STATUS");
+    one_service_is_asked_for ();
     last_words_are_heard (speak_and_leave, false, "what it says and ends");
     last_words_are_heard (speak_and_stay, true, "what it says and is killed");
     a_crowd_is_heard ();

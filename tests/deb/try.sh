@@ -93,9 +93,13 @@ start_on () {
         systemctl enable --now lockkeeper-router lockkeeper-lockd
     check "$1: locks can be had" on "$1" lockkeeper wait-ready
 }
+#   invited HOST: by the first, and joins it.
+invited () {
+    on h1 lockkeeper invite | on "$1" lockkeeper init --join --invitation -
+}
 start_on h1
 for host in h2 h3; do
-    check "$host: is to join it" on "$host" lockkeeper init --join 10.99.0.1
+    check "$host: is to join it" invited "$host"
     start_on "$host"
 done
 for host in h2 h3; do

@@ -10,7 +10,10 @@
 #include "util/assert.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include <zmq.h>
 
@@ -215,6 +218,45 @@ lk_socket_send (lk_socket *self, const lk_identity *to, lk_part *part)
         lk_part_clear (part);
     }
     return io;
+}
+
+lk_io
+lk_socket_send_more (lk_socket *self, lk_part *part)
+{
+    const lk_io io = send_bytes (self, lk_part_data (part), lk_part_size (part),
+                                 ZMQ_SNDMORE);
+
+    lk_part_clear (part);
+    return io;
+}
+
+/*  -------------------------------------------------------- streams */
+
+typedef int apply (int fd, const struct sockaddr *address, socklen_t size);
+
+static int
+open_stream (const char *endpoint, apply *what)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    snprintf (address.sun_path, sizeof address.sun_path, "%s",
+              endpoint + strlen ("ipc://"));
+    const int rc = what (fd, (struct sockaddr *) &address, sizeof address);
+    LK_ASSERT (rc == 0);
+    return fd;
+}
+
+int
+lk_stream_bind (const char *endpoint)
+{
+    return open_stream (endpoint, bind);
+}
+
+int
+lk_stream_connect (const char *endpoint)
+{
+    return open_stream (endpoint, connect);
 }
 
 /*  -------------------------------------------------------- polling */

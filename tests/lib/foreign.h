@@ -48,9 +48,17 @@ const char *lk_socket_endpoint (lk_socket *self);
 lk_io lk_socket_receive (lk_socket *self, lk_identity *from, lk_part *part);
 lk_io lk_socket_send (lk_socket *self, const lk_identity *to, lk_part *part);
 
+/*  A part with another to follow in the same message. */
+lk_io lk_socket_send_more (lk_socket *self, lk_part *part);
+
 /*  Readable when something may have changed; but each send and receive may use
  *  that up, so ask whether there is something before sleeping on it. */
 int lk_socket_fd (lk_socket *self);
 bool lk_socket_pending (lk_socket *self);
+
+/*  A stream socket of no library, bound to ipc://PATH, or connected with who
+ *  listens there. */
+int lk_stream_bind (const char *endpoint);
+int lk_stream_connect (const char *endpoint);
 
 #endif

@@ -88,8 +88,35 @@ reload (void *user)
     (void) user;
 }
 
-static const lk_router_calls calls = {open_link, close_link, watch, unwatch,
-                                      find_peer, reach,      stop,  reload};
+/*  Nobody is a guest; keys are written nowhere. */
+static const char *
+user_of (void *shell, const lk_identity *identity)
+{
+    (void) shell;
+    (void) identity;
+    return NULL;
+}
+
+static lk_err
+use_keys (void *shell, lk_problem *problem)
+{
+    (void) shell;
+    (void) problem;
+    return LK_OK;
+}
+
+static const lk_router_calls calls = {
+    .open = open_link,
+    .close = close_link,
+    .watch = watch,
+    .unwatch = unwatch,
+    .peer = find_peer,
+    .user = user_of,
+    .use_keys = use_keys,
+    .reach = reach,
+    .stop = stop,
+    .reload = reload,
+};
 
 /*  -------------------------------------------------------- life */
 
@@ -219,7 +246,7 @@ check_hops (const lk_router *router)
 {
     size_t strangers = 0;
     for (const lk_hop *hop = router->hops.first; hop != NULL; hop = hop->next) {
-        strangers += hop->stranger;
+        strangers += hop->stranger_prev != NULL;
         LK_ASSERT (hop->hops == &router->hops);
         LK_ASSERT (
             hop->box.count <= LK_OUTBOX_FRAMES_MAX + LK_OUTBOX_TOLD_FRAMES_MAX

@@ -349,7 +349,8 @@ clean_up () {
 
 style_fast () {
     local script
-    for script in layers purity text format headers symbols man shell; do
+    for script in layers sockets purity text format headers symbols man \
+        shell; do
         job working tap "style/$script" bash "tests/style/$script.sh"
     done
 }

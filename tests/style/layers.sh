@@ -7,8 +7,8 @@
 #   util <- wire <- net <- settings <- { client, cli, router, lock }; the lock
 #   service's core sees util and the plain structs only; others of them see
 #   include/lockkeeper only. jansson lives in src/wire, uthash behind
-#   util/map.h; its lists (utlist.h) are everybody's; libzmq is for tests
-#   alone.
+#   util/map.h; its lists (utlist.h) are everybody's; libzmq and CZMQ live in
+#   src/net, in the files named below.
 
 # shellcheck source=tests/lib/style.sh
 . "${LIB_DIR:-$(dirname "$0")/../lib}/style.sh"
@@ -66,10 +66,16 @@ mapfile -t files < <(in_folder src/wire | grep -E '/lock_(message|state)\.h$')
 layer 'the plain structs' "\"(util|wire)/[a-z0-9_]+\\.h\"|<lockkeeper/mode\\.h>|$standard" \
     '"wire/(message|frame|lock_codec)\.h"' "${files[@]}"
 
-mapfile -t files < <(in_folder src/net)
+#   The sockets of the bus: their headers show neither library but to src/net.
+sockets='/(part|zpart|zprocess|zsocket|monitor|dealer|listener|curve|zap)\.[ch]$'
+mapfile -t files < <(in_folder src/net | grep -vE "$sockets")
 layer src/net \
     "\"(util|wire|net)/[a-z0-9_]+\\.h\"|$public|$system" \
-    "$third_party" "${files[@]}"
+    "$third_party|\"net/(zpart|zsocket|monitor)\\.h\"" "${files[@]}"
+mapfile -t files < <(in_folder src/net | grep -E "$sockets")
+layer "src/net's sockets" \
+    "\"(util|wire|net)/[a-z0-9_]+\\.h\"|$public|$system|<c?zmq\\.h>" \
+    '<jansson\.h>' "${files[@]}"
 
 mapfile -t files < <(in_folder src/daemon)
 layer src/daemon "$local_header|$system" "$third_party" "${files[@]}"

@@ -88,7 +88,7 @@ missing () {
 verdict 'lockkeeper-protocol(7) has every message' "$(
     grep -hvE 'getenv' /dev/null "${code[@]}" |
         grep -oE '"[A-Z][A-Z_]{2,}"' | tr -d '"' | sort -u |
-        grep -vE '^(ABCDEF.*|LOCKKEEPER_[A-Z_]+|NOTIFY_SOCKET|HOME|TMPDIR|PATH)$' |
+        grep -vE '^(CURVE|ABCDEF.*|LOCKKEEPER_[A-Z_]+|NOTIFY_SOCKET|HOME|TMPDIR|PATH)$' |
         missing message $protocol)"
 
 verdict 'lockkeeper-protocol(7) has every field' "$(

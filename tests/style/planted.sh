@@ -106,6 +106,8 @@ include src/wire/planted.c '"net/loop.h"'
 include src/wire/planted.c '<zmq.h>'
 include src/net/planted.c '<jansson.h>'
 include src/net/planted.c '<zmq.h>'
+include src/net/planted.c '"net/zsocket.h"'
+include src/net/dealer.c '<jansson.h>'
 include src/net/planted.c '"client/session.h"'
 include src/client/planted.c '<czmq.h>'
 include src/cli/planted.c '<jansson.h>'
@@ -119,6 +121,18 @@ include plugins/lock/core/planted.c '<lockkeeper/message.h>'
 include plugins/greeter/planted.c '"net/loop.h"'
 include plugins/greeter/planted.c '<sys/socket.h>'
 include include/lockkeeper/planted.h '<czmq.h>'
+
+#   ------------------------------------------------------------ sockets
+
+#   opens FILE CODE: plants it and expects sockets.sh to see it.
+opens () {
+    write "$1" 'void' 'lk_planted (void)' '{' "    $2" '}'
+    sees "$2 in $1" sockets "${1//./\\.}:"
+}
+opens src/net/planted.c 'int fd = socket (1, 1, 0);'
+opens src/client/planted.c 'return (int) connect (fd, &at, size);'
+opens router/planted.c 'if (listen (fd, 1) != 0) {'
+opens plugins/lock/planted.c 'x = accept4 (fd, NULL, NULL, 0);'
 
 #   ------------------------------------------------------------ purity
 

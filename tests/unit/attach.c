@@ -73,14 +73,14 @@ START_TEST (one_that_hangs_is_passed_over)
     char hung[128], list[256];
     snprintf (hung, sizeof hung, "ipc://%s/hung", fake.dir);
     snprintf (list, sizeof list, "%s,%s", hung, fake.endpoint);
-    const int fd = lk_endpoint_bind (hung);
+    const int fd = lk_stream_bind (hung);
     ck_assert_int_eq (listen (fd, 5), 0);
     fake_open ();
     int64_t start = lk_clock_ms ();
     begin_at (list);
     until (&seen.ready, 1);
     ck_assert_int_eq (seen.ready, 1);
-    ck_assert_int_ge (lk_clock_ms () - start, LK_ATTACH_PATIENCE_MS);
+    ck_assert_int_ge (lk_clock_ms () - start, 1900);
     close (fd);
     lk_endpoint_remove (hung, lk_endpoint_file (hung));
 }

@@ -8,6 +8,7 @@
 
 #include "net/listener.h"
 
+#include "lib/foreign.h"
 #include "lib/suite.h"
 
 #include <check.h>
@@ -111,7 +112,7 @@ END_TEST
 
 START_TEST (ipc_left_behind_is_removed)
 {
-    close (lk_endpoint_bind (endpoint)); /* and nobody listens */
+    close (lk_stream_bind (endpoint)); /* and nobody listens */
     ck_assert_int_eq (lk_endpoint_probe (endpoint), ECONNREFUSED);
     ck_assert_int_eq (bind_ipc (first, endpoint, 0600, NULL), LK_OK);
     ck_assert_int_eq (lk_endpoint_probe (endpoint), 0);
@@ -152,12 +153,12 @@ static const struct {
 START_TEST (tcp_tells_its_port)
 {
     const size_t size = strlen (ports[_i].bound);
-    ck_assert_int_eq (lk_listener_bind_tcp (first, ports[_i].at, &problem),
-                      LK_OK);
+    ck_assert_int_eq (
+        lk_listener_bind_tcp (first, ports[_i].at, NULL, &problem), LK_OK);
     const char *bound = lk_listener_endpoint (first);
     ck_assert_int_eq (strncmp (bound, ports[_i].bound, size), 0);
     ck_assert_int_gt (strtol (bound + size, NULL, 10), 0);
-    ck_assert_int_eq (lk_listener_bind_tcp (second, bound, &problem),
+    ck_assert_int_eq (lk_listener_bind_tcp (second, bound, NULL, &problem),
                       LK_SYSTEM);
     ck_assert_int_eq (problem.number, EADDRINUSE);
 }
@@ -176,8 +177,8 @@ START_TEST (tcp_that_cannot_be)
         {"tcp://192.0.2.1:7411", "cannot assign requested address"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        ck_assert_int_ne (lk_listener_bind_tcp (first, wrong[i].at, &problem),
-                          LK_OK);
+        ck_assert_int_ne (
+            lk_listener_bind_tcp (first, wrong[i].at, NULL, &problem), LK_OK);
         ck_assert_msg (strstr (problem.text, wrong[i].why) != NULL, "%s: %s",
                        wrong[i].at, problem.text);
     }

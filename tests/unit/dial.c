@@ -126,7 +126,24 @@ on_over (void *user, const lk_identity *from, const lk_problem *why)
     }
 }
 
-static const lk_listener_calls calls = {on_frame, on_broken, on_up, on_over};
+/*  Once for each; that it may be told twice is not counted. */
+static void
+on_gone (void *user)
+{
+    host *self = user;
+    if (self->from.size > 0
+        && !lk_listener_is_there (self->listener, &self->from)) {
+        lk_listener_drain (self->listener);
+        note (self, &self->from, ".", 1);
+        self->from.size = 0;
+    }
+}
+
+static const lk_listener_calls calls = {.frame = on_frame,
+                                        .broken = on_broken,
+                                        .up = on_up,
+                                        .over = on_over,
+                                        .gone = on_gone};
 
 static void
 set_up (void)
@@ -135,9 +152,9 @@ set_up (void)
     loop = lk_loop_new ();
     near = (host) {.listener = lk_listener_new (loop, &calls, &near)};
     far = (host) {.listener = lk_listener_new (loop, &calls, &far)};
-    ck_assert_int_eq (
-        lk_listener_bind_tcp (far.listener, "tcp://127.0.0.1:*", &problem),
-        LK_OK);
+    ck_assert_int_eq (lk_listener_bind_tcp (far.listener, "tcp://127.0.0.1:*",
+                                            NULL, &problem),
+                      LK_OK);
     lk_part_init (&part);
     undelayed = lookups = 0;
 }
@@ -272,11 +289,12 @@ START_TEST (last_words_of_another_connection)
     meet ("127.0.0.1");
     const lk_identity caller = far.from;
     ck_assert_int_eq (say (&near, &out, "last words"), LK_IO_DONE);
-    lk_listener_drain (far.listener, &caller);
+    lk_listener_destroy (&near.listener, 200);
+    while (lk_listener_is_there (far.listener, &caller)) {
+        lk_listener_drain (far.listener);
+    }
+    lk_listener_drain (far.listener);
     ck_assert (is_told (&far, "last words", 0));
-    lk_listener_destroy (&near.listener, 0);
-    lk_listener_drain (far.listener, &caller);
-    ck_assert (is_told (&far, ".", 0));
 }
 END_TEST
 
@@ -324,7 +342,8 @@ START_TEST (one_of_two_addresses_refuses)
 }
 END_TEST
 
-/*  0: says nothing; 1: something else; 2: leaves. */
+/*  0: says nothing; 1: something else, which may be the beginning of a name; 2:
+ *  leaves. */
 START_TEST (one_of_two_addresses_is_not_a_router)
 {
     static const char page[] = "HTTP/1.1 400 Bad Request\r\n\r\nWe do not know "
@@ -339,7 +358,7 @@ START_TEST (one_of_two_addresses_is_not_a_router)
         close (caller);
     }
     ck_assert (is_told (&near, "^", SOON_MS));
-    ck_assert ((lk_clock_ms () - since >= 2000) == (_i == 0));
+    ck_assert (_i == 2 || lk_clock_ms () - since >= 1900);
     ck_assert_int_eq (say (&near, &out, "hello"), LK_IO_DONE);
     ck_assert (is_told (&far, "hello", SOON_MS));
     if (_i != 2) {
@@ -349,10 +368,24 @@ START_TEST (one_of_two_addresses_is_not_a_router)
 }
 END_TEST
 
+/*  Nobody else gets a port that is bound, and nobody answers there. */
+static int
+hold_port (int *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof address;
+    const int holder = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq (bind (holder, (struct sockaddr *) &address, size), 0);
+    ck_assert_int_eq (getsockname (holder, (struct sockaddr *) &address, &size),
+                      0);
+    *port = ntohs (address.sin_port);
+    return holder;
+}
+
 START_TEST (nobody_is_there)
 {
-    const int port = port_of (&far);
-    lk_listener_destroy (&far.listener, 0);
+    int port;
+    const int holder = hold_port (&port);
     dial ("two", port);
     ck_assert (is_told (&near, "!", SOON_MS));
     ck_assert_int_eq (near.why.number, ECONNREFUSED);
@@ -361,6 +394,7 @@ START_TEST (nobody_is_there)
     ck_assert_ptr_nonnull (strstr (near.why.text, "does not resolve"));
     ck_assert_int_eq (near.why.number, 0);
     ck_assert (is_told (&near, "", 100));
+    close (holder);
 }
 END_TEST
 

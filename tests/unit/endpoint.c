@@ -5,6 +5,7 @@
  */
 
 #include "net/endpoint.h"
+#include "lib/foreign.h"
 #include "lib/suite.h"
 #include "net/where.h"
 
@@ -93,7 +94,7 @@ START_TEST (who_does_not_answer_is_there)
     lk_problem problem;
     snprintf (endpoint, sizeof endpoint, "ipc:///tmp/lk-endpoint-%d",
               (int) getpid ());
-    const int fd = lk_endpoint_bind (endpoint);
+    const int fd = lk_stream_bind (endpoint);
     ck_assert_int_ge (fd, 0);
     ck_assert_int_eq (listen (fd, 5), 0);
     snprintf (list, sizeof list, "ipc:///no/such,%s", endpoint);

@@ -398,6 +398,8 @@ START_TEST (who_cannot_be_told_is_cut_off)
     lk_lost_hop (&router, hop_of ("watch"));
     ck_assert_ptr_null (
         lk_route_by_service (&router.route, lk_slice_of ("watch")));
+    assert_next ("watch",
+                 "router@h1 > *@. INVALID 0 {\"reason\":\"register first\"}");
     enter ("watch", "\"STATUS\"");
     assert_starts (next ("watch"), "router@h1 > watch@h1 STATUS 0 "
                                    "{\"service\":\"a@h1\",\"status\":\"up\"");
@@ -715,6 +717,7 @@ END_TEST
 START_TEST (stop_and_shutdown)
 {
     enter ("a", "");
+    enter ("root", "");
     enter ("lock", "");
     const char *out = link_host ("h2");
     say (LK_SIDE_LOCAL, "a", "a@h1", "router@.", "RELOADCONFIG", "{}");
@@ -723,6 +726,10 @@ START_TEST (stop_and_shutdown)
     ck_assert_int_eq (stopped, 1);
     assert_next (out, "");
     say (LK_SIDE_LOCAL, "a", "a@h1", "router@.", "SHUTDOWN", "{}");
+    ck_assert_int_eq (stopped, 1);
+    assert_next ("a", "router@h1 > a@h1 INVALID 42 {\"reason\":\"the whole "
+                      "cluster is shut down by root alone\"}");
+    say (LK_SIDE_LOCAL, "root", "root@h1", "router@.", "SHUTDOWN", "{}");
     ck_assert_int_eq (stopped, 2);
     assert_next (out, "router@h1 > router@. SHUTDOWN 0");
     assert_next ("lock", "router@h1 > lock@h1 STOP 0");

@@ -137,8 +137,15 @@ START_TEST (subscriptions_have_limits)
     command[sizeof command - 1] = '\0';
     ck_assert_int_eq (lk_route_subscribe (&route, other, lk_slice_of (command)),
                       LK_INVALID);
-    ck_assert_int_eq (lk_route_subscribe (&route, other, lk_slice_of ("")),
-                      LK_INVALID);
+    static const char *const none[] = {"", "STATUS:", "STATUS:*", "HANGUP:a",
+                                       "STATUS:a:b"};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++) {
+        ck_assert_int_eq (
+            lk_route_subscribe (&route, other, lk_slice_of (none[i])),
+            LK_INVALID);
+    }
+    ck_assert_int_eq (
+        lk_route_subscribe (&route, other, lk_slice_of ("STATUS:a")), LK_OK);
 }
 END_TEST
 
@@ -304,6 +311,65 @@ START_TEST (what_is_told_has_room_of_its_own)
 }
 END_TEST
 
+static lk_local *
+add_of (int number, const char *service, uid_t user)
+{
+    lk_local *local = add (number, service);
+    local->user = user;
+    lk_route_charge_user (&route, local);
+    return local;
+}
+
+/*  Receivers that do not read take no more than their user may; what they had
+ *  is there for others when they are gone, or read. */
+START_TEST (receivers_of_a_user_have_a_budget)
+{
+    enum { EACH = LK_OUTBOX_SIZE_MAX, COUNT = LK_USER_SIZE_MAX / EACH };
+    lk_local *deaf[COUNT];
+    char name[16];
+    for (int i = 0; i < COUNT; i++) {
+        snprintf (name, sizeof name, "deaf%d", i);
+        deaf[i] = add_of (i, name, 1000);
+        fill_outbox (&deaf[i]->out.box);
+        ck_assert_uint_eq (deaf[i]->out.box.size, EACH);
+    }
+    const lk_slice word = lk_slice_of ("word");
+    lk_local *next = add_of (COUNT, "next", 1000);
+    lk_local *other = add_of (COUNT + 1, "other", 1001);
+    lk_local *trusted = add (COUNT + 2, "trusted");
+    ck_assert_int_eq (lk_outbox_pack (&next->out.box, word), LK_OVERLOADED);
+    ck_assert_int_eq (lk_outbox_tell (&next->out.box, word), LK_OK);
+    ck_assert_int_eq (lk_outbox_pack (&other->out.box, word), LK_OK);
+    ck_assert_int_eq (lk_outbox_pack (&trusted->out.box, word), LK_OK);
+    ck_assert_uint_eq (route.budget.size, LK_USER_SIZE_MAX + 3 * word.size);
+    lk_outbox_drop (&deaf[0]->out.box);
+    ck_assert_int_eq (lk_outbox_pack (&next->out.box, word), LK_OK);
+    for (int i = 0; i < COUNT; i++) {
+        lk_route_remove (&route, deaf[i]);
+    }
+    ck_assert_uint_eq (route.budget.size, 4 * word.size);
+    lk_route_remove (&route, next);
+    ck_assert_uint_eq (HASH_COUNT (route.users), 1);
+    fill_outbox (&other->out.box);
+    ck_assert_uint_gt (other->out.box.size, EACH - 1024 * 1024);
+}
+END_TEST
+
+START_TEST (receivers_of_a_host_have_a_budget)
+{
+    enum { EACH = LK_OUTBOX_SIZE_MAX, COUNT = LK_HOST_SIZE_MAX / EACH };
+    char name[16];
+    for (int i = 0; i < COUNT; i++) {
+        snprintf (name, sizeof name, "deaf%d", i);
+        fill_outbox (&add (i, name)->out.box);
+    }
+    ck_assert_uint_eq (route.budget.size, LK_HOST_SIZE_MAX);
+    lk_local *next = add (COUNT, "next");
+    ck_assert_int_eq (lk_outbox_pack (&next->out.box, lk_slice_of ("word")),
+                      LK_OVERLOADED);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -320,6 +386,8 @@ main (void)
     tcase_add_test (tcase, several_are_packed_in_their_order);
     tcase_add_test (tcase, an_outbox_has_a_bound);
     tcase_add_test (tcase, what_is_told_has_room_of_its_own);
+    tcase_add_test (tcase, receivers_of_a_user_have_a_budget);
+    tcase_add_test (tcase, receivers_of_a_host_have_a_budget);
     Suite *suite = suite_create ("route");
     suite_add_tcase (suite, tcase);
     return lk_suite_run (suite);

@@ -291,7 +291,7 @@ set_up (void)
                                       .program = "tested"};
         told = lines[1];
         lk_log_set_sink (be_quiet);
-        _exit (lk_service_run (&service, &code, &options));
+        exit (lk_service_run (&service, &code, &options));
     }
     context = lk_context_new ();
     open_router ();

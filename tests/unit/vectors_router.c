@@ -198,6 +198,7 @@ START_TEST (orders)
     hear (LK_SIDE_LOCAL, "greeter", "stop");
     ck_assert_int_eq (stopped, 1);
     is_quiet ("out1");
+    lk_route_by_service (&router.route, lk_slice_of ("greeter"))->user = 0;
     hear (LK_SIDE_LOCAL, "greeter", "shutdown");
     ck_assert_int_eq (stopped, 2);
     says ("lock", "stop-service");
@@ -369,6 +370,102 @@ START_TEST (a_host_is_forgotten)
 }
 END_TEST
 
+/*  -------------------------------------------------------- keys */
+
+/*  Of the example. */
+static const char *
+field_of (const char *example, const char *field)
+{
+    return json_string_value (
+        json_object_get (lk_vector_find (example)->body, field));
+}
+
+/*  The same but for keys that were drawn. */
+static void
+says_drawn (const char *connection, const char *example)
+{
+    static const char *const drawn[] = {"key", "server_key", "secret_key"};
+    bool crossed;
+    lk_message *message = said (connection, example, &crossed);
+    for (size_t i = 0; i < 3; i++) {
+        const char *text = lk_message_text (message, drawn[i]);
+        if (text != NULL) {
+            ck_assert (lk_curve_is_key (text));
+            lk_message_set_text (message, drawn[i],
+                                 field_of (example, drawn[i]));
+        }
+    }
+    compare (message, crossed, example);
+}
+
+static void
+have_keys (void)
+{
+    lk_keyring *keyring = &router.keyring;
+    lk_curve_pair second;
+    lk_problem why;
+    const char *first = json_string_value (json_array_get (
+        json_object_get (lk_vector_find ("enrol-answer")->body, "keys"), 0));
+    keyring->security = LK_SECURITY_CURVE;
+    ck_assert (
+        lk_curve_from_secret (&second, field_of ("newkey", "secret_key")));
+    ck_assert_int_eq (lk_curve_ring_use (&keyring->ring, &second, &why), LK_OK);
+    ck_assert (lk_curve_from_secret (&second, first));
+    ck_assert_int_eq (lk_curve_ring_use (&keyring->ring, &second, &why), LK_OK);
+    keyring->served = keyring->ring.pair[0];
+    start_greeter ();
+    dial (true);
+    link_h2 ();
+    drain ("greeter");
+    drain ("out1");
+}
+
+START_TEST (keys_of_the_cluster)
+{
+    have_keys ();
+    snprintf (router.cluster_name, sizeof router.cluster_name, "demo");
+    hear (LK_SIDE_LOCAL, "greeter", "keys");
+    says ("greeter", "keys-answer");
+    hear (LK_SIDE_LOCAL, "greeter", "withdrawkeys");
+    says ("greeter", "withdrawkeys-answer");
+    assert_starts (next ("out1"), "router@h1 > router@. OLDKEYS");
+    ck_assert_uint_eq (router.keyring.ring.count, 1);
+    hear (LK_SIDE_LOCAL, "greeter", "rotatekeys");
+    says_drawn ("greeter", "rotatekeys-answer");
+    assert_starts (next ("out1"), "router@h1 > router@. NEWKEY");
+    ck_assert_uint_eq (router.keyring.ring.count, 2);
+    hear (LK_SIDE_MESH, IN, "oldkeys");
+    ck_assert_uint_eq (router.keyring.ring.count, 1);
+    hear (LK_SIDE_MESH, IN, "newkey");
+    hear (LK_SIDE_MESH, IN, "newkey");
+    ck_assert_uint_eq (router.keyring.ring.count, 2);
+    ck_assert_str_eq (router.keyring.ring.pair[0].secret_key,
+                      field_of ("newkey", "secret_key"));
+}
+END_TEST
+
+/*  Once, by the pair of its invitation, and not by another. */
+START_TEST (a_host_is_invited)
+{
+    char name[64];
+    have_keys ();
+    lk_curve_ring_withdraw (&router.keyring.ring);
+    snprintf (router.cluster_name, sizeof router.cluster_name, "demo");
+    hear (LK_SIDE_LOCAL, "greeter", "invite");
+    says_drawn ("greeter", "invite-answer");
+    guest = NULL;
+    hear (LK_SIDE_MESH, "guest", "enrol");
+    assert_starts (next ("guest"), "router@h1 > router@. INVALID");
+    snprintf (name, sizeof name, LK_KEYRING_GUEST "%s",
+              router.keyring.invitation[0].pair.public_key);
+    guest = name;
+    hear (LK_SIDE_MESH, "guest", "enrol");
+    says ("guest", "enrol-answer");
+    hear (LK_SIDE_MESH, "guest", "enrol");
+    assert_starts (next ("guest"), "router@h1 > router@. ENROL");
+}
+END_TEST
+
 START_TEST (h2_takes_h1)
 {
     start_lock (4021);
@@ -433,6 +530,8 @@ main (void)
     tcase_add_test (h1, a_host_is_forgotten);
     TCase *h2 = tcase_create ("h2");
     tcase_add_checked_fixture (h2, set_up_h2, tear_down);
+    tcase_add_test (h1, keys_of_the_cluster);
+    tcase_add_test (h1, a_host_is_invited);
     tcase_add_test (h2, h2_takes_h1);
 
     Suite *suite = suite_create ("vectors_router");

@@ -40,6 +40,11 @@ CLUSTER = {"protocol": 3, "cluster": "demo",
            "genesis": ["h1", "h2", "h3"], "packed": 1}
 HASH = "9e1c5ad2037b84f6"
 KEY = "c0ffee5eed1e55a7"
+#   Two pairs of CURVE's keys, of libzmq's own tests.
+PUBLIC = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
+SECRET = "JTKVSB%%)wK0E.X)V>+}o?pNmC{O&4W4b!Ni{Lh6"
+PUBLIC2 = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
+SECRET2 = "D:)Q[IlAW!ahhC2ac:9*A}h:p?([4%wOTJ%JR%cs"
 TOKEN = "0000000700000004"
 
 #   ------------------------------------------------------------ frames
@@ -93,10 +98,11 @@ HOST2 = {"host": "h2", "address": "10.0.0.2:7200", "version": "0.1.0",
 STATUS = {"service": "lock@h2", "status": "up", "pid": 4021,
           "version": "0.1.0", "application": False}
 ROUTERS = ["ABSOLUTELY", "ACCEPT", "ALIVE", "CLUSTER", "CLUSTERSTATUS",
-           "COMMANDS", "CONNECT", "DISCONNECTED", "FORGET", "GOSSIP", "INVALID", "LOG",
-           "REFUSE", "REGISTER", "RELOADCONFIG", "ROUTERSTATUS",
+           "COMMANDS", "CONNECT", "DISCONNECTED", "ENROL", "FORGET", "GOSSIP",
+           "INVALID", "INVITE", "KEYS", "LOG", "NEWKEY", "OLDKEYS", "REFUSE",
+           "REGISTER", "RELOADCONFIG", "ROTATEKEYS", "ROUTERSTATUS",
            "SERVICESTATUS", "SHUTDOWN", "STATUS", "STOP", "SUBSCRIBE",
-           "TRANSMISSIONREPORT", "UNKNOWN", "UNREGISTER"]
+           "TRANSMISSIONREPORT", "UNKNOWN", "UNREGISTER", "WITHDRAWKEYS"]
 
 #   tests/unit/vectors_router.c has routers hear and say all of these.
 BUS = [
@@ -141,7 +147,7 @@ BUS = [
     ("routerstatus-answer", "hosts as 'name state address version', services "
      "as 'name pid kind version'", G1, R1, "ROUTERSTATUS", 8,
      {"host": "h1", "address": "10.0.0.1:7200", "version": "0.1.0",
-      "total": 3, "live": 2, "sessions": 2,
+      "security": "none", "total": 3, "live": 2, "sessions": 2,
       "hosts": ["h2 live 10.0.0.2:7200 0.1.0",
                 "? dialing 10.0.0.3:7200 ?"],
       "links": [{"host": "h2", "state": "live", "address": "10.0.0.2:7200",
@@ -173,6 +179,21 @@ BUS = [
      {"name": "h3"}),
     ("forget-answer", "it was known at one address", G1, R1, "FORGET", 18,
      {"name": "h3", "forgotten": ["10.0.0.3:7200"]}),
+    ("keys", "which keys are there", "router@.", G1, "KEYS", 19, None),
+    ("keys-answer", "one in use, one accepted, nobody invited", G1, R1, "KEYS",
+     19, {"security": "curve", "keys": [PUBLIC, PUBLIC2], "invited": 0}),
+    ("invite", "let one host in", "router@.", G1, "INVITE", 20,
+     {"minutes": 30}),
+    ("invite-answer", "by these keys", G1, R1, "INVITE", 20,
+     {"address": "10.0.0.1:7200", "cluster": "demo", "server_key": PUBLIC,
+      "secret_key": SECRET2, "minutes": 30}),
+    ("rotatekeys", "new keys for all", "router@.", G1, "ROTATEKEYS", 21, None),
+    ("rotatekeys-answer", "h2 has got them", G1, R1, "ROTATEKEYS", 21,
+     {"key": PUBLIC2, "told": ["h2"], "missing": ["10.0.0.3:7200"]}),
+    ("withdrawkeys", "forget the former ones", "router@.", G1, "WITHDRAWKEYS",
+     22, None),
+    ("withdrawkeys-answer", "h2 was told", G1, R1, "WITHDRAWKEYS", 22,
+     {"told": ["h2"], "missing": ["10.0.0.3:7200"]}),
     ("cluster", "a service is of that cluster", "router@.", LOCK1, "CLUSTER",
      0, {"name": "demo"}),
     ("unknown", "the router knows no such command", G1, R1, "UNKNOWN", 13,
@@ -205,6 +226,14 @@ BUS = [
       "hosts": [{"host": "h2", "address": "10.0.0.2:7200"}]}),
     ("disconnected-mesh", "a router leaves in good order", "router@.", R2,
      "DISCONNECTED", 0, {"host": "h2"}),
+    ("newkey", "keys that all use from now on", "router@.", R2, "NEWKEY", 0,
+     {"secret_key": SECRET2}),
+    ("oldkeys", "the former ones are withdrawn", "router@.", R2, "OLDKEYS", 0,
+     None),
+    ("enrol", "a host that is invited", "router@.", "router@.", "ENROL", 1,
+     {"host": "h4"}),
+    ("enrol-answer", "the keys of the cluster", "router@.", R1, "ENROL", 1,
+     {"cluster": "demo", "keys": [SECRET]}),
     ("hello", "a command of a service's own, greeter's here", "greeter@h1",
      APP, "HELLO", 15, {"name": "Grüß \"Gott\""}),
     ("greeting", "and its answer", APP, G1, "GREETING", 15,

@@ -1,16 +1,16 @@
-/*  accept.c - keeps descriptors back from those who connect
+/*  accept.c - stands in for accept4, and keeps descriptors back
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  Any process of the host can use up the descriptors by connecting often
- *  enough. So a connection above a limit is closed at once. What is kept back
- *  is for pidfds and for connections that the router opens itself. When even
- *  that is gone one spare descriptor is given up for a moment, to take a
- *  connection and close it, or it would wake who listens for ever.
+ *  enough, and libzmq aborts then, or spins. It calls what stands here, in its
+ *  own thread: the program's accept4 comes ahead of the C library's. So a
+ *  connection above a limit is closed at once. What is kept back is for pidfds
+ *  and for connections that the router opens itself. When even that is gone
+ *  one spare descriptor is given up for a moment, to take a connection and
+ *  close it, or it would wake who listens for ever.
  */
-
-#include "net/accept.h"
 
 #include "net/log.h"
 
@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define KEPT_BACK_MAX 1024
@@ -63,24 +64,25 @@ turn_away (int accepted)
 }
 
 static int
-accept_one (int fd)
+accept_one (int fd, struct sockaddr *address, socklen_t *size, int flags)
 {
-    return accept4 (fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    return (int) syscall (SYS_accept4, fd, address, size, flags);
 }
 
+/*  To libzmq one that is turned away was gone again: it tries the next. */
 int
-lk_accept (int fd)
+accept4 (int fd, struct sockaddr *address, socklen_t *size, int flags)
 {
     static int spare = -1;
 
     if (spare == -1) {
         spare = open ("/dev/null", O_RDONLY | O_CLOEXEC);
     }
-    int accepted = accept_one (fd);
+    int accepted = accept_one (fd, address, size, flags);
     if (accepted == -1 && (errno == EMFILE || errno == ENFILE)) {
         if (spare != -1) {
             (void) close (spare);
-            accepted = accept_one (fd);
+            accepted = accept_one (fd, address, size, flags);
         }
         (void) turn_away (accepted);
         spare = open ("/dev/null", O_RDONLY | O_CLOEXEC);

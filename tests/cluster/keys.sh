@@ -1,0 +1,297 @@
+#!/bin/bash
+#   keys.sh - routers that know each other by keys: invited, rotated, refused
+#
+#   Part of lockkeeper: locks for a cluster.
+#   SPDX-License-Identifier: MPL-2.0
+#
+#   Addresses are of this test alone, as in cli_init.sh.
+
+# shellcheck source=tests/cluster/cli_tap.sh
+. "$(dirname "$0")/cli_tap.sh"
+
+net=127.$((1 + $$ / 250 % 250)).$((1 + $$ % 250))
+pids=()
+finish_test () {
+    kill "${pids[@]}" 2>/dev/null
+    rm -rf "$work"
+}
+trap finish_test EXIT
+
+#   own H: the configuration of that host ahead of init: its own folders.
+own () {
+    mkdir -p "$work/$1/run"
+    cat >"$work/$1/conf" <<end
+router
+    identity = "$work/$1/state/identity"
+    endpoint = "ipc://$work/$1/router"
+    listen = "tcp://$net.${1#h}:7411"
+lock
+    endpoint = "ipc://$work/$1/router"
+    state = "$work/$1/state"
+    run = "$work/$1/run"
+end
+}
+#   init H OPTIONS...: without a terminal.
+init () {
+    local host=$1
+    shift
+    "$lockkeeper" init --config "$work/$host/conf" --host "$host" \
+        --address "$net.${host#h}" "$@"
+}
+#   start H
+start () {
+    "$BUILD/lockkeeper-router" --config "$work/$1/conf" \
+        2>>"$work/$1/router.log" &
+    router[${1#h}]=$!
+    "$BUILD/lockkeeper-lockd" --config "$work/$1/conf" \
+        2>>"$work/$1/lockd.log" &
+    lockd[${1#h}]=$!
+    pids+=("${router[${1#h}]}" $!)
+}
+#   stop H: in good order.
+stop () {
+    kill "${lockd[${1#h}]}"
+    wait "${lockd[${1#h}]}"
+    kill "${router[${1#h}]}"
+    wait "${router[${1#h}]}"
+}
+at () {
+    local host=$1
+    shift
+    LOCKKEEPER_ENDPOINT=ipc://$work/$host/router "$lockkeeper" "$@"
+}
+#   member H: it is one.
+member () {
+    at h1 cluster members | grep -q "^$1 .*\(leader\|member\)"
+}
+#   linked H OTHER
+linked () {
+    at "$1" status | grep -q "^$2 .* live "
+}
+key_of () {
+    at "$1" keys show | sed -n 's/^in use *//p'
+}
+has_keys () {
+    [ "$(at "$1" keys show | grep -cE '^(in use|accepted) ')" = "$2" ]
+}
+for host in h1 h2 h3 h5 h6 h7 h8; do own $host; done
+mkdir "$work/h5/state"
+
+#   ------------------------------------------------------------ the first
+
+check 'shown' says 0 "$work/h1/state/keys: the keys of the cluster's routers" \
+    init h1 --first --cluster one --dry-run
+check 'and not written' test ! -e "$work/h1/state/keys"
+check 'the first host' says 0 'lockkeeper init --join --invitation -' \
+    init h1 --first --cluster one
+check 'its keys are for us alone' \
+    test "$(stat -c %a "$work/h1/state/keys")" = 600
+check 'they are used' grep -qE '^    security = "?curve"?$' "$work/h1/conf"
+cp "$work/h1/state/keys" "$work/before"
+check 'once more' says 0 'nothing to do' init h1 --first --cluster one
+check 'they stay' cmp "$work/before" "$work/h1/state/keys"
+start h1
+check 'locks can be had' at h1 wait-ready --timeout 90
+check 'no secret is shown' says 0 'in use ' at h1 keys show
+check 'not one' code 1 grep -qF \
+    "$(sed -n 's/.*secret-key = "\(.*\)"/\1/p' "$work/before")" "$work/said"
+
+#   ------------------------------------------------------------ strangers
+
+check 'without an invitation' says 125 'does not know our keys' \
+    init h2 --join "$net.1"
+check 'nothing was written' test ! -e "$work/h2/state"
+check 'no file' says 125 "cannot read '$work/none'" \
+    init h2 --join --invitation "$work/none"
+echo 'lk' >"$work/nonsense"
+check 'no invitation' says 125 "line 1, is of no invitation" \
+    init h2 --join --invitation "$work/nonsense"
+check 'keys of their own' says 0 "made '$work/h5/keys'" \
+    "$lockkeeper" keys make "$work/h5/keys"
+check 'not made twice' says 125 'is there already' \
+    "$lockkeeper" keys make "$work/h5/keys"
+sed -i "s|^router\$|&\n    security = curve\n    keys = \"$work/h5/keys\"\n\
+    host = h5\n    neighbour = \"$net.1:7411\"|" "$work/h5/conf"
+start h5
+refused () {
+    at h1 status | grep -q "a connection that has none of our keys"
+}
+check 'another key is refused, and seen' await refused
+check 'it is not linked' test -z "$(at h1 status | grep '^h5')"
+chmod 644 "$work/h5/keys"
+check 'keys that others may read' says 1 "others may read '$work/h5/keys'" \
+    "$BUILD/lockkeeper-router" --config "$work/h5/conf"
+chmod 600 "$work/h5/keys"
+stop h5
+
+#   ------------------------------------------------------------ invited
+
+at h1 invite --minutes 30 >"$work/ticket"
+check 'invited' grep -q "^    address = \"$net.1:7411\"\$" "$work/ticket"
+check 'would join' says 0 'the wish to become a member' \
+    init h2 --join --invitation "$work/ticket" --dry-run
+check 'a name that is taken' says 125 "a host of that name is there" \
+    "$lockkeeper" init --config "$work/h2/conf" --host h1 \
+    --address "$net.2" --join --invitation "$work/ticket"
+check 'joins' says 0 "'h2' is to join cluster 'one'" \
+    init h2 --join --invitation "$work/ticket"
+check 'with the same keys' diff "$work/h1/state/keys" "$work/h2/state/keys"
+check 'the invitation is used up' says 125 'does not know our keys' \
+    init h3 --join --invitation "$work/ticket"
+start h2
+check 'it becomes a member' await member h2
+joins () {
+    at h1 invite | init "$1" --join --invitation -
+}
+check 'another one, by a pipe' says 0 "'h3' is to join" joins h3
+start h3
+check 'it becomes a member, too' await member h3
+check 'for how long' says 125 'a number from 1 to 60' at h1 invite --minutes 61
+
+#   ------------------------------------------------------------ rotated
+
+start_held () {
+    LOCKKEEPER_ENDPOINT=ipc://$work/h2/router "$lockkeeper" run kept \
+        -- sh -c "echo >'$work/works'; exec sleep 1000" 2>"$work/held.err" &
+    holder=$!
+    await test -e "$work/works"
+}
+check 'a lock is held' start_held
+old=$(key_of h1)
+check 'rotated' says 0 'told         ' at h1 keys rotate
+new=$(key_of h1)
+check 'to another one' test "$old" != "$new"
+for host in h1 h2 h3; do
+    check "$host has both" await has_keys $host 2
+done
+check 'it is the same' test "$(key_of h3)" = "$new"
+check 'who is invited then knows the router' says 0 "'h9' is to join" joins h9
+stop h3
+check 'withdrawn, where they are' says 1 'not told     h3' at h2 keys withdraw
+for host in h1 h2; do
+    check "$host has one" await has_keys $host 1
+done
+check 'they find each other again' await linked h1 h2
+check 'both of them' await linked h2 h1
+start h3
+check 'who knows the new one comes back' await linked h1 h3
+check 'and forgets the old one' says 0 'told' at h1 keys withdraw
+check 'it has one' await has_keys h3 1
+stop h3
+check 'rotated, and h3 is away' says 1 'not told     h3' at h1 keys rotate
+check 'withdrawn, too' says 1 'not told     h3' at h1 keys withdraw
+start h3
+check 'it is refused' await grep -q 'does not know our keys' \
+    "$work/h3/router.log"
+stop h3
+check 'it joins again' says 0 "'h3' is to join" joins h3
+start h3
+check 'and is back' await linked h1 h3
+check 'the lock is held' kill -0 $holder
+check 'nothing was said to its holder' test ! -s "$work/held.err"
+kill $holder
+wait $holder
+for host in h1 h2 h3; do stop $host; done
+
+#   ------------------------------------------------------------ none to curve
+
+#   A cluster that speaks in clear gets keys while it runs.
+check 'the first one, in clear' says 0 "lockkeeper init --join $net.6" \
+    init h6 --first --cluster two --plain
+start h6
+check 'it has locks' at h6 wait-ready --timeout 90
+check 'which status warns of' says 0 'routers speak in clear' at h6 status
+for host in h7 h8; do
+    check "$host joins" says 0 "'$host' is to join" \
+        init $host --join "$net.6"
+    start $host
+done
+three_members () {
+    [ "$(at h6 cluster members | grep -cE '^h[678] .*(leader|member)')" = 3 ]
+}
+check 'three members' await three_members
+LOCKKEEPER_ENDPOINT=ipc://$work/h6/router "$lockkeeper" run kept -- sleep 1000 \
+    2>"$work/held.err" &
+holder=$!
+held () {
+    at h7 list --object kept | grep -q '^held '
+}
+check 'a lock is held' await held
+#   on_the_wire NAME COMMAND...: whether that name goes from host to host while
+#   the command runs; 77: only root may look.
+on_the_wire () {
+    /usr/bin/python3 -c '
+import select, socket, subprocess, sys
+net, name = sys.argv[1], sys.argv[2].encode()
+try:
+    wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    wire.bind(("lo", 0))
+except OSError:
+    sys.exit(77)
+ours = socket.inet_aton(net + ".0")[:3]
+seen = False
+command = subprocess.Popen(sys.argv[3:])
+def look():
+    packet = wire.recv(70000)
+    return ours in (packet[26:29], packet[30:33]) and name in packet
+
+while command.poll() is None:
+    seen |= bool(select.select([wire], [], [], 0.1)[0]) and look()
+for _ in range(1000):
+    seen |= bool(select.select([wire], [], [], 0)[0]) and look()
+sys.exit(command.returncode or not seen)' "$net" "$@"
+}
+try_lock () {
+    LOCKKEEPER_ENDPOINT=ipc://$work/h7/router on_the_wire "$1" \
+        "$lockkeeper" run "$1" -- true
+    status=$?
+    [ $status != 77 ] || status=$2
+    [ $status = "$2" ]
+}
+check 'in clear a name is there for all to see' try_lock not-for-you 0
+check 'keys are made' "$lockkeeper" keys make "$work/h6/state/keys"
+for host in h7 h8; do cp -p "$work/h6/state/keys" "$work/$host/state/keys"; done
+all_linked () {
+    local one other
+    for one in h6 h7 h8; do
+        for other in h6 h7 h8; do
+            [ $one = $other ] || linked $one $other || return 1
+        done
+    done
+}
+#   restarts H: its router.
+restarts () {
+    kill "${router[${1#h}]}"
+    wait "${router[${1#h}]}"
+    "$BUILD/lockkeeper-router" --config "$work/$1/conf" \
+        2>>"$work/$1/router.log" &
+    router[${1#h}]=$!
+    pids+=($!)
+    await all_linked
+}
+#   step TITLE EDITS...: of each host's router in turn.
+step () {
+    local host at
+    for host in h6 h7 h8; do
+        at=$net.${host#h}
+        sed -i -e "${2//AT/$at}" "$work/$host/conf"
+        check "$1: $host" restarts $host
+    done
+    check "$1: it is held" await held
+}
+step 'both' 's|^    listen = .*|&\n    security = both\n\
+    listen-curve = "tcp://AT:7412"|'
+step 'the other port' 's|\(neighbour = .*\):7411|\1:7412|; s|^router$|&\n\
+    address = "AT:7412"|'
+step 'curve alone' '/listen-curve/d; s|security = both|security = curve|
+    s|listen = .*|listen = "tcp://AT:7412"|'
+check 'and is not any more' try_lock not-for-you 1
+check 'no warning is left' code 1 sh -c \
+    "LOCKKEEPER_ENDPOINT=ipc://$work/h6/router $lockkeeper status | grep clear"
+check 'nobody is let in without' says 125 'does not know our keys' \
+    init h5 --join "$net.7:7412"
+check 'the lock is held' kill -0 $holder
+check 'nothing was said to its holder' test ! -s "$work/held.err"
+kill $holder
+wait $holder
+done_checking
