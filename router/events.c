@@ -271,11 +271,11 @@ lk_events_present (lk_router *self, lk_local *local, const char *command)
     char to[LK_ADDRESS_LEN_MAX + 1];
     snprintf (to, sizeof to, "%s@%s", local->service, self->host);
     lk_message *event = NULL;
-    if (strcmp (command, "STATUS") == 0) {
+    const lk_slice service = lk_topic_service (lk_slice_of (command));
+    if (service.size > 0) {
+        present_service (self, local, to, service.data);
+    } else if (strcmp (command, "STATUS") == 0) {
         present_all (self, local, to);
-    } else if (strncmp (command, LK_TOPIC_STATUS, sizeof LK_TOPIC_STATUS - 1)
-               == 0) {
-        present_service (self, local, to, command + sizeof LK_TOPIC_STATUS - 1);
     } else if (strcmp (command, lk_cluster_up_command (&self->cluster)) == 0) {
         event = lk_events_up (self, to);
     } else if (strcmp (command, lk_cluster_complete_command (&self->cluster))

@@ -29,7 +29,7 @@ typedef struct {
     lk_budget *budget; /* that it is part of; NULL: of none */
 } lk_outbox;
 
-/*  What waits in it is part of that budget from now on. */
+/*  All that waits in it is part of that budget from now on. */
 void lk_outbox_charge (lk_outbox *self, lk_budget *budget);
 
 /*  Adds a whole frame, and takes it; the frame is empty then. LK_OVERLOADED

@@ -147,15 +147,21 @@ leave_topic (lk_route *self, lk_topic *topic, const lk_local *local)
     }
 }
 
+lk_slice
+lk_topic_service (lk_slice command)
+{
+    const size_t ahead = sizeof LK_TOPIC_STATUS - 1;
+    return command.size > ahead
+                   && memcmp (command.data, LK_TOPIC_STATUS, ahead) == 0
+               ? (lk_slice) {command.data + ahead, command.size - ahead}
+               : (lk_slice) {NULL, 0};
+}
+
 static bool
 is_topic (lk_slice text)
 {
-    const size_t ahead = sizeof LK_TOPIC_STATUS - 1;
     return lk_address_is_command (text)
-           || (text.size > ahead
-               && memcmp (text.data, LK_TOPIC_STATUS, ahead) == 0
-               && lk_address_is_name (
-                   (lk_slice) {text.data + ahead, text.size - ahead}));
+           || lk_address_is_name (lk_topic_service (text));
 }
 
 lk_err

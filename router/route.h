@@ -74,7 +74,7 @@ lk_err lk_route_add (lk_route *self, const lk_identity *identity,
                      const char *service, lk_local **local_p)
     __attribute__ ((warn_unused_result));
 
-/*  What waits for it is of its user's budget, too. */
+/*  All that waits for it is of its user's budget, too. */
 void lk_route_charge_user (lk_route *self, lk_local *local);
 
 /*  Takes a session with its subscriptions out and frees it. */
@@ -91,6 +91,9 @@ lk_err lk_route_subscribe (lk_route *self, lk_local *local, lk_slice command)
     __attribute__ ((warn_unused_result));
 
 bool lk_route_subscribes (const lk_local *local, const char *command);
+
+/*  The service's name in a topic `STATUS:NAME`; empty for any other. */
+lk_slice lk_topic_service (lk_slice command);
 
 /*  Who subscribed to a command; NULL if nobody did. Valid until a session
  *  or subscription comes or goes. */

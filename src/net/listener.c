@@ -26,7 +26,8 @@
 #define GONE_SOON_MS 5 /* the ROUTER knows an end later than its monitor */
 #define GONE_LATE_MS 100
 #define ANEW_MS 10           /* between tries to bind again, */
-#define ANEW_TOLD 100        /* and after how many that is told */
+#define ANEW_TOLD 100        /* after how many that is told, */
+#define ANEW_LATE_MS 1000    /* and between tries from then on */
 #define CLOSED_LINGER_MS 200 /* for the last words to who is hung up on */
 
 /*  Whom we dialled. Its identity is its place in the table alone, and nobody
@@ -278,7 +279,7 @@ look (void *user)
     }
 }
 
-/*  What came ahead of its end is read before that is told. */
+/*  A message that came ahead of its end is read before that is told. */
 static void
 look_at_news (void *user)
 {
@@ -405,7 +406,9 @@ bind_anew (void *user)
         (void) lk_problem_errno (&problem, "cannot bind '%s' anew", self->last);
         lk_log_error ("keys: %s", problem.text);
     }
-    lk_timer_set (&self->anew, lk_clock_ms () + ANEW_MS);
+    lk_timer_set (&self->anew,
+                  lk_clock_ms ()
+                      + (self->failures < ANEW_TOLD ? ANEW_MS : ANEW_LATE_MS));
 }
 
 lk_listener *

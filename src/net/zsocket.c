@@ -114,7 +114,8 @@ int
 lk_zsocket_bind (lk_zsocket *self, const char *endpoint)
 {
     const size_t size = strlen (endpoint);
-    const bool is_any = size > 2 && strcmp (endpoint + size - 2, ":*") == 0;
+    const bool is_any = strncmp (endpoint, "tcp://", 6) == 0
+                        && strcmp (endpoint + size - 2, ":*") == 0;
 
     choose_family (self, endpoint);
     if (zsock_bind (self->zsock, "%.*s%s", (int) size - is_any, endpoint,

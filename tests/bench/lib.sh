@@ -137,13 +137,13 @@ on_far () {
 
 #   pin CORE PID...: all threads of these, one of which may just end.
 pin () {
-    local core=$1 pid try
+    local core=$1 pid tries
     shift
     for pid in "$@"; do
-        for try in 4 3 2 1 0; do
-            taskset -acp "$core" "$pid" >/dev/null && break
+        tries=5
+        until taskset -acp "$core" "$pid" >/dev/null; do
+            [ $((--tries)) != 0 ] || die "cannot pin $pid"
         done
-        [ "$try" != 0 ] || die "cannot pin $pid"
     done
 }
 

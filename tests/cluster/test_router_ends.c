@@ -217,7 +217,7 @@ stop (actor *self, const char *service)
     (void) is_told (service, "down");
 }
 
-/*  Who asks for the STATUS of one service hears of no other. */
+/*  A subscriber to the STATUS of one service hears of no other. */
 static void
 one_service_is_asked_for (void)
 {

@@ -73,6 +73,28 @@ START_TEST (force_is_said_till_it_is_done)
 }
 END_TEST
 
+/*  Others may hold it by then. */
+START_TEST (one_that_is_said_again_is_not_run_anew)
+{
+    force (1, 0, "it hangs", 8);
+    unlocked (1, LK_OK, 0);
+    force (1, 0, "it hangs", 8);
+    ck_assert (!says (LK_MSG_UNLOCK));
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_UNLOCKED);
+    ck_assert_int_eq (told ()->error, LK_OK);
+    app (LK_ON_UNLOCK_BY_KEY, 2, -1, 0);
+    lk_lock_message message = reply_of (LK_MSG_LOCKFAILED, 2);
+    message.as.reply.error = LK_DENIED;
+    give (1, &message);
+    app (LK_ON_UNLOCK_BY_KEY, 2, -1, 0);
+    ck_assert (!says (LK_MSG_UNLOCK));
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
+    ck_assert_int_eq (told ()->error, LK_DENIED);
+    force (3, 0, "it hangs", 8);
+    ck_assert (says (LK_MSG_UNLOCK));
+}
+END_TEST
+
 START_TEST (a_reason_that_is_none)
 {
     static char longer[LK_REASON_MAX + 1];
@@ -287,6 +309,7 @@ main (void)
     TCase *tests = tcase_create ("errands");
     tcase_add_checked_fixture (tests, set_up, stop);
     tcase_add_test (tests, force_is_said_till_it_is_done);
+    tcase_add_test (tests, one_that_is_said_again_is_not_run_anew);
     tcase_add_test (tests, a_reason_that_is_none);
     tcase_add_test (tests, nobody_to_be_forced);
     tcase_add_test (tests, a_question);

@@ -480,7 +480,7 @@ START_TEST (a_static_lock_outlives_them_all)
     is_full (other);
     is_unlocked (other + HOSTS, key ^ 1, LK_ANSWER_FAILED);
     is_full (other);
-    is_unlocked (other + HOSTS, key, LK_ANSWER_UNLOCKED);
+    is_unlocked (other + 2 * HOSTS, key, LK_ANSWER_UNLOCKED);
     writer (other, false, 0);
     ck_assert_uint_gt (locked (other, LK_EXCLUSIVE, 0), token);
     ck_assert_int_eq (lk_small_count (&cluster), 1);

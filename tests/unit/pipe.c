@@ -127,7 +127,7 @@ START_TEST (what_was_sent_before_the_end_is_taken)
 }
 END_TEST
 
-/*  What is over that waits in the router, which has bounds of its own. */
+/*  All beyond that waits in the router, which has bounds of its own. */
 START_TEST (so_much_waits_for_a_service)
 {
     static char much[256 * 1024];

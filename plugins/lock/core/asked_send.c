@@ -132,12 +132,24 @@ lk_asked_send_unlock (lk_node *node, const lk_asked *asked)
 
 /*  -------------------------------------------------------- telling */
 
+/*  A check may be done twice. */
+static bool
+ends_errand (const lk_asked *asked, const lk_answer *answer)
+{
+    return (asked->errand == LK_ERRAND_BY_KEY
+            || asked->errand == LK_ERRAND_FORCE)
+           && answer->kind != LK_ANSWER_PENDING;
+}
+
 void
 lk_asked_answer (lk_node *node, const lk_asked *asked, lk_answer answer)
 {
     if (asked->name[0] != LK_NO_APP) {
         answer.app = (uint32_t) asked->name[0];
         answer.serial = asked->name[1];
+        if (ends_errand (asked, &answer)) {
+            lk_errands_note (&node->proxy.errands, &answer);
+        }
         lk_out_answer (node, &answer);
     }
 }

@@ -14,6 +14,7 @@
 
 #include "closing.h"
 #include "decree.h"
+#include "errands.h"
 #include "node.h"
 #include "util/heap.h"
 #include "util/index.h"
@@ -166,6 +167,7 @@ typedef struct {
     bool is_behind;      /* not all that was due could be sent at once */
     size_t unlocking;    /* whose applications wait for UNLOCKED */
     uint64_t last_serial;
+    lk_errands errands;
 } lk_proxy;
 
 void lk_proxy_init (lk_proxy *self);

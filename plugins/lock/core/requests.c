@@ -254,6 +254,12 @@ run_errand (lk_node *node, const lk_app_request *request, lk_errand errand)
         || lk_set_by_name (node, request->app, request->serial)) {
         return; /* is under way */
     }
+    const lk_errand_end *end =
+        lk_errands_find (&node->proxy.errands, request->app, request->serial);
+    if (end) {
+        answer (node, request, end->kind, end->error);
+        return;
+    }
     if (!admit (node, request)) {
         return;
     }
