@@ -85,17 +85,10 @@ add_refusal (const lk_lockd *self, char *line, size_t size)
 
 /*  Of a table that is true; of another one they would mean nothing. */
 static void
-write_waiting (const lk_lockd *self, lk_message *message)
+write_waiting (lk_message *message, const lk_node_status *status)
 {
-    const void *place = NULL;
-    lk_node_wait wait;
-    size_t names = 0, waiting = 0;
-    while (lk_node_next_wait (self->node, &place, &wait)) {
-        names++;
-        waiting += wait.waiters;
-    }
-    lk_message_set_number (message, "waiting", (int64_t) waiting);
-    lk_message_set_number (message, "waited_for", (int64_t) names);
+    lk_message_set_number (message, "waiting", (int64_t) status->waiting);
+    lk_message_set_number (message, "waited_for", (int64_t) status->waited_for);
 }
 
 static void
@@ -188,10 +181,14 @@ ready_for (const lk_lockd *self, bool ready)
                : 0;
 }
 
-/*  Locks of this host that may soon be lost. */
+/*  Locks of this host that may soon be lost. Nothing is counted while there are
+ *  none: anybody may ask, many times a second. */
 static int64_t
-count_endangered (const lk_lockd *self)
+count_endangered (const lk_lockd *self, const lk_node_status *status)
 {
+    if (!status->endangered) {
+        return 0;
+    }
     const void *place = NULL;
     lk_node_own own;
     int64_t count = 0;
@@ -227,10 +224,11 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
     write_numbers (self, message, &status);
     write_dropped (self, message, &status);
     if (status.leads && request) {
-        write_waiting (self, message);
+        write_waiting (message, &status);
     }
     if (request) {
-        lk_message_set_number (message, "jeopardy", count_endangered (self));
+        lk_message_set_number (message, "jeopardy",
+                               count_endangered (self, &status));
     }
     lk_message_set_flag (message, "answering", request != NULL);
     if (!status.ready) {

@@ -199,8 +199,16 @@ check_throng (const lk_queue *queue)
     LK_ASSERT (throng->lenient == lenient);
 }
 
+/*  Who waits with a number, and for how many names. */
+typedef struct {
+    size_t noted; /* queues */
+    size_t waiters;
+    size_t names;
+} waited;
+
 static size_t
-check_queue (const lk_table *table, const lk_queue *queue, bool honest)
+check_queue (const lk_table *table, const lk_queue *queue, bool honest,
+             waited *found)
 {
     const lk_entry *entry = queue->first;
     size_t count = 0, active = 0;
@@ -209,8 +217,10 @@ check_queue (const lk_table *table, const lk_queue *queue, bool honest)
                == lk_table_home (table, (lk_name) {queue->key, queue->size}));
     LK_ASSERT (queue->is_noted
                || (!queue->waiting && !lk_queue_upgrade (queue)));
+    found->names += queue->waiting != NULL;
     for (; entry != NULL; entry = entry->next) {
         LK_ASSERT (entry->queue == queue);
+        found->waiters += entry->token == 0 && entry->number != 0;
         LK_ASSERT (lk_table_find (table, lk_entry_request (entry)) == entry);
         if (honest && entry != queue->first) {
             check_order (entry);
@@ -226,9 +236,9 @@ check_queue (const lk_table *table, const lk_queue *queue, bool honest)
     return count;
 }
 
-/*  Returns how many tickets there are; counts the queues that are noted. */
+/*  Returns how many tickets there are. */
 static size_t
-check_lot (const lk_table *table, size_t lot, bool honest, size_t *noted)
+check_lot (const lk_table *table, size_t lot, bool honest, waited *found)
 {
     const lk_index *queues = &table->queues[lot];
     const lk_link *link = lk_index_first (queues);
@@ -236,8 +246,8 @@ check_lot (const lk_table *table, size_t lot, bool honest, size_t *noted)
     for (; link; link = lk_index_next (queues, link)) {
         const lk_queue *queue = (const lk_queue *) link;
         LK_ASSERT (queue->lot == lot);
-        *noted += queue->is_noted;
-        count += check_queue (table, queue, honest);
+        found->noted += queue->is_noted;
+        count += check_queue (table, queue, honest, found);
     }
     LK_ASSERT (count == table->tickets[lot]);
     return count;
@@ -246,13 +256,16 @@ check_lot (const lk_table *table, size_t lot, bool honest, size_t *noted)
 static void
 check_table (const lk_table *table, bool honest)
 {
-    size_t queued = 0, crowded = 0, kept = 0, noted = 0;
+    size_t queued = 0, crowded = 0, kept = 0;
+    waited found = {0};
     LK_ASSERT (table->decree.leader_count <= LK_LEADERS_MAX);
     LK_ASSERT (lk_table_is_filled (table) || table->count == 0);
     for (size_t lot = 0; lot < LK_LOTS; lot++) {
-        queued += check_lot (table, lot, honest, &noted);
+        queued += check_lot (table, lot, honest, &found);
     }
-    LK_ASSERT (noted == table->waited_for.count);
+    LK_ASSERT (found.noted == table->waited_for.count);
+    LK_ASSERT (found.waiters == table->waiters);
+    LK_ASSERT (found.names == table->waited_names);
     for (const lk_crowd *crowd = table->crowds; crowd != NULL;
          crowd = crowd->hh.next) {
         size_t own = 0;

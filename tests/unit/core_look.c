@@ -70,6 +70,7 @@ START_TEST (objects_that_are_waited_for)
 {
     const void *place = NULL;
     lk_node_wait wait;
+    lk_node_status status;
     lock (5, 1, "x");
     lock (5, 2, "y");
     ck_assert (!lk_node_next_wait (node, &place, &wait));
@@ -82,10 +83,16 @@ START_TEST (objects_that_are_waited_for)
     ck_assert_uint_eq (wait.waiters, 2);
     ck_assert_int_ge (wait.longest_ms, 500);
     ck_assert (!lk_node_next_wait (node, &place, &wait));
+    lk_node_get_status (node, &status);
+    ck_assert_uint_eq (status.waiting, 2);
+    ck_assert_uint_eq (status.waited_for, 1);
     unlock (5, 1, "x");
     unlock (6, 1, "x");
     place = NULL; /* it stays noted, but nobody waits */
     ck_assert (!lk_node_next_wait (node, &place, &wait));
+    lk_node_get_status (node, &status);
+    ck_assert_uint_eq (status.waiting, 0);
+    ck_assert_uint_eq (status.waited_for, 0);
 }
 END_TEST
 

@@ -484,12 +484,12 @@ END_TEST
 START_TEST (status_ready)
 {
     elect ();
-    node.status.ready = node.status.leads = true;
+    node.status.ready = node.status.leads = node.status.endangered = true;
     node.status.phase = "elected";
     node.status.lease_until_ms = bus.now_ms + 7800;
     lockd.alerts = 1;
-    node.wait = waits;
-    node.waits = 2;
+    node.status.waiting = 4;
+    node.status.waited_for = 2;
     node.own = own;
     node.owns = 2;
     note (LK_PAST_GRANTED, 1500);

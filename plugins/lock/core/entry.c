@@ -212,11 +212,37 @@ forget_waited (lk_table *self, const lk_queue *queue)
     lk_free (link);
 }
 
+static bool
+is_waiter (const lk_entry *entry)
+{
+    return entry->token == 0 && entry->number != 0;
+}
+
+static void
+put_in_queue (lk_table *self, lk_entry *entry)
+{
+    lk_queue *queue = entry->queue;
+    const bool was_waited_for = queue->waiting;
+    lk_queue_put (queue, entry);
+    self->waiters += is_waiter (entry);
+    self->waited_names += !was_waited_for && queue->waiting;
+}
+
+static void
+take_from_queue (lk_table *self, lk_entry *entry)
+{
+    lk_queue *queue = entry->queue;
+    const bool was_waited_for = queue->waiting;
+    self->waiters -= is_waiter (entry);
+    lk_queue_take (queue, entry);
+    self->waited_names -= was_waited_for && !queue->waiting;
+}
+
 static lk_queue *
 leave_queue (lk_table *self, lk_entry *entry)
 {
     lk_queue *queue = entry->queue;
-    lk_queue_take (queue, entry);
+    take_from_queue (self, entry);
     if (queue->first) {
         return queue;
     }
@@ -268,7 +294,7 @@ lk_entry_new (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
     }
     self->count++;
     self->tickets[queue->lot]++;
-    lk_queue_put (queue, entry);
+    put_in_queue (self, entry);
     sum_all (self, entry, MORE);
     lk_entry_watch (self, entry);
     return entry;
@@ -308,13 +334,13 @@ lk_entry_take (lk_table *self, lk_entry *entry)
     lk_table_forget_listing (self);
     note_shared (self, entry);
     sum_grant (self, entry, LESS);
-    lk_queue_take (entry->queue, entry);
+    take_from_queue (self, entry);
 }
 
 uint64_t
 lk_entry_put (lk_table *self, lk_entry *entry)
 {
-    lk_queue_put (entry->queue, entry);
+    put_in_queue (self, entry);
     uint64_t grant = sum_grant (self, entry, MORE);
     lk_entry_watch (self, entry);
     return grant;

@@ -225,7 +225,10 @@ typedef struct {
     uint64_t session;
     int64_t lease_until_ms; /* 0: none */
     size_t requests;        /* of this host's applications */
+    bool endangered;        /* some of them hold what may soon be lost */
     size_t tickets;         /* in the own table */
+    size_t waiting;         /* ... of which so many wait, */
+    size_t waited_for;      /* for so many objects */
     const char *phase;      /* "booting" "pause" "voting" "elected" */
     uint64_t dropped;       /* messages that their senders may not say */
     lk_host dropped_from;   /* ... the last one; LK_NOBODY: forgotten */
