@@ -142,6 +142,7 @@ class Faults(Case):
         waiter = session.lock(self.name + "2")
         waiter.acquire(60)
         self.assertTrue(lock.held)
+        self.await_calm()
         self.session.force(self.name)
         self.assertTrue(within(60, lambda: self.told[-1:] == ["forced"]))
         waiter.release()

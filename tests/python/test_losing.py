@@ -73,12 +73,14 @@ class Losing(Case):
 
     def test_forced(self):
         """forced"""
+        self.await_calm()
         def deed(lock):
             self.session.force(lock.name, reason="by me")
         asyncio.run(self.lose(deed, "forced"))
 
     def test_released(self):
         """released by somebody else"""
+        self.await_calm()
         asyncio.run(self.lose(lambda lock: self.session.unlock(
             lock.name, lock.key), "released"))
 

@@ -40,6 +40,12 @@ def within(seconds, condition):
     return True
 
 
+def is_calm():
+    """Whether none of three hosts warns of anything: no election is due."""
+    return all("warning" not in cli("status", host=host)[1]
+               for host in ("h1", "h2", "h3"))
+
+
 def daemon(host, name):
     """The process of a router or lockd."""
     with open(f"{SANDBOX}/{host}/{name}.pid", encoding="utf-8") as file:
@@ -89,6 +95,10 @@ class Case(unittest.TestCase):
         pid = daemon(host, name)
         os.kill(pid, signal.SIGKILL)
         self.assertTrue(within(60, lambda: not is_alive(pid)))
+
+    def await_calm(self):
+        """What is taken while its home changes may be told `unknown`."""
+        self.assertTrue(within(90, is_calm))
 
     def waiting(self, name, count):
         """Waits until so many requests wait for that name."""
