@@ -59,8 +59,8 @@ unsigned lk_message_ttl (const lk_message *self);
 void lk_message_set_ttl (lk_message *self, unsigned seconds);
 
 /*  The fields of the body. A field that is absent or of another type reads
- *  as NULL, `otherwise` or false. Texts belong to the message; a text has no
- *  NUL inside and is valid UTF-8. */
+ *  as NULL, `otherwise` or false. Texts belong to the message, until their
+ *  field is set again; a text has no NUL inside and is valid UTF-8. */
 const char *lk_message_text (const lk_message *self, const char *name);
 int64_t lk_message_number (const lk_message *self, const char *name,
                            int64_t otherwise);

@@ -87,22 +87,3 @@ lk_decimal_parse (const char *data, size_t size, uint64_t *value)
     *value = sum;
     return true;
 }
-
-size_t
-lk_decimal_format (int64_t value, char text[LK_DECIMAL_SIZE])
-{
-    char digits[LK_DECIMAL_SIZE]; /* the last one first */
-    uint64_t rest = value < 0 ? 0 - (uint64_t) value : (uint64_t) value;
-    size_t count = 0, size = 0;
-    do {
-        digits[count++] = (char) ('0' + rest % 10);
-        rest /= 10;
-    } while (rest);
-    if (value < 0) {
-        text[size++] = '-';
-    }
-    while (count) {
-        text[size++] = digits[--count];
-    }
-    return size;
-}

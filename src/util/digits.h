@@ -22,11 +22,6 @@ bool lk_hex_parse (const char *data, size_t size, uint64_t *value);
 /*  Decimal digits only, no sign, no leading zero, fits in 64 bits. */
 bool lk_decimal_parse (const char *data, size_t size, uint64_t *value);
 
-#define LK_DECIMAL_SIZE 20 /* of the longest, with its sign */
-
-/*  Writes a number without a NUL; returns its size. */
-size_t lk_decimal_format (int64_t value, char text[LK_DECIMAL_SIZE]);
-
 /*  Any even number of hexadecimal digits as half as many bytes. */
 bool lk_hex_bytes_parse (const char *data, size_t size, uint8_t *bytes);
 void lk_hex_bytes_format (const uint8_t *bytes, size_t size, char *text);

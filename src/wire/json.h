@@ -23,15 +23,11 @@ json_t *lk_json_read (lk_slice text, char *problem, size_t problem_size);
 /*  Adds the shortest text of an object to `out`. */
 void lk_json_write (lk_bytes *out, const json_t *object);
 
-/*  Adds a text with its quotes, escaped as lk_json_write does; false, and
- *  nothing is added, if it is no UTF-8 or has a NUL. */
-bool lk_json_add_text (lk_bytes *out, lk_slice text);
-
 /*  An object indented for people, as a text that the caller frees with
  *  lk_free. */
 char *lk_json_pretty (const json_t *object);
 
-/*  Sets a field to a value that it takes over. */
+/*  Sets a field, of a name of ours, to a value that it takes over. */
 void lk_json_set (json_t *object, const char *name, json_t *value);
 
 #endif

@@ -23,33 +23,23 @@ lk_message_set_from (lk_message *self, const char *from)
 static void
 write_body (const lk_message *self, lk_bytes *frame)
 {
-    switch (self->form) {
-    case LK_FORM_TEXT:
-        lk_bytes_add (frame, self->text.data, self->text.size);
-        lk_bytes_add (frame, "}", self->text.size ? 1 : 0);
-        break;
-    case LK_FORM_PACKED:
-        lk_bytes_add (frame, self->text.data, self->text.size);
-        break;
-    case LK_FORM_FLAT:
-    case LK_FORM_TREE:
-        if (json_object_size (lk_message_tree (self))) {
-            lk_json_write (frame, lk_message_tree (self));
-        }
-        break;
+    if (self->is_packed) {
+        lk_bytes_add (frame, self->packed.data, self->packed.size);
+    } else if (json_object_size (self->tree)) {
+        lk_json_write (frame, self->tree);
     }
 }
 
 lk_err
 lk_message_write (const lk_message *self, lk_bytes *frame)
 {
-    const lk_frame_envelope envelope = {
-        .to = self->to,
-        .from = self->from,
-        .command = self->command,
-        .serial = self->serial,
-        .ttl_s = self->form == LK_FORM_PACKED ? 0 : self->ttl_s,
-        .packed = self->form == LK_FORM_PACKED};
+    const lk_frame_envelope envelope = {.to = self->to,
+                                        .from = self->from,
+                                        .command = self->command,
+                                        .serial = self->serial,
+                                        .ttl_s =
+                                            self->is_packed ? 0 : self->ttl_s,
+                                        .packed = self->is_packed};
     LK_ASSERT (self->from[0]);
     const size_t start = lk_frame_begin_checked (frame, &envelope);
     write_body (self, frame);
@@ -69,14 +59,8 @@ read_body (lk_message *self, const lk_frame_header *header, char *problem,
                       header->body.size);
         break;
     case LK_BODY_JSON:
-        self->form = LK_FORM_FLAT;
-        self->flat = lk_flat_read (header->body);
-        if (!self->flat) {
-            self->form = LK_FORM_TREE;
-            self->tree = lk_json_read (header->body, problem, problem_size);
-            return self->tree;
-        }
-        break;
+        self->tree = lk_json_read (header->body, problem, problem_size);
+        return self->tree;
     }
     return true;
 }
@@ -101,8 +85,8 @@ lk_message_read (const lk_frame_header *header, char *problem,
 bool
 lk_message_packed (const lk_message *self, lk_slice *body)
 {
-    *body = (lk_slice) {self->text.data, self->text.size};
-    return self->form == LK_FORM_PACKED;
+    *body = (lk_slice) {self->packed.data, self->packed.size};
+    return self->is_packed;
 }
 
 bool

@@ -136,9 +136,20 @@ get_hex_name (found field, char *room, lk_name *object)
     return NULL;
 }
 
-static bool
-get_name (found text, found hex, char *room, lk_name *object, lk_flaw *flaw)
+static found
+find (const json_t *json, const char *name)
 {
+    const json_t *value = json_object_get (json, name);
+    return (found) {value,
+                    {json_string_value (value), json_string_length (value)}};
+}
+
+bool
+lk_json_get_name (const json_t *json, char *room, lk_name *object,
+                  lk_flaw *flaw)
+{
+    const found text = find (json, text_field);
+    const found hex = find (json, hex_field);
     *flaw = (lk_flaw) {hex.there ? hex_field : text_field, NULL};
     if (text.there && hex.there) {
         flaw->what = "is there, and so is 'object'";
@@ -150,47 +161,15 @@ get_name (found text, found hex, char *room, lk_name *object, lk_flaw *flaw)
     return !flaw->what;
 }
 
-static found
-find_in_tree (const json_t *json, const char *name)
-{
-    const json_t *value = json_object_get (json, name);
-    return (found) {value,
-                    {json_string_value (value), json_string_length (value)}};
-}
-
-bool
-lk_json_get_name (const json_t *json, char *room, lk_name *object,
-                  lk_flaw *flaw)
-{
-    return get_name (find_in_tree (json, text_field),
-                     find_in_tree (json, hex_field), room, object, flaw);
-}
-
 void
 lk_object_set (lk_message *message, lk_name object)
 {
-    if (lk_utf8_is_text (object.data, object.size)) {
-        lk_message_set_slice (message, text_field,
-                              (lk_slice) {object.data, object.size});
-        return;
-    }
-    char *digits = digits_of (object);
-    lk_message_set_text (message, hex_field, digits);
-    lk_free (digits);
-}
-
-static found
-find (const lk_message *message, const char *name)
-{
-    found field;
-    field.there = lk_message_find_text (message, name, &field.text);
-    return field;
+    lk_json_set_name (lk_message_tree_to_change (message), object);
 }
 
 bool
 lk_object_get (const lk_message *message, char *room, lk_name *object,
                lk_flaw *flaw)
 {
-    return get_name (find (message, text_field), find (message, hex_field),
-                     room, object, flaw);
+    return lk_json_get_name (lk_message_tree (message), room, object, flaw);
 }

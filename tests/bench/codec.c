@@ -203,28 +203,10 @@ read_lock (void *context)
 }
 
 static void
-read_by_jansson (void *context)
-{
-    const lk_bytes *whole = context;
-    const char *body = memchr (whole->data, '{', whole->size);
-    char problem[128];
-    json_t *tree = lk_json_read (
-        (lk_slice) {body, whole->size - (size_t) (body - whole->data)}, problem,
-        sizeof problem);
-    LK_ASSERT (tree);
-    json_decref (tree);
-}
-
-/*  What is not text from the start, but a tree, as any body once was. */
-static bool by_tree = true;
-
-static void
 write_locked (void *context)
 {
     lk_message *reply = lk_message_new ("backup-4711@h1", "LOCKED");
-    if (context) {
-        (void) lk_message_tree_to_change (reply);
-    }
+    (void) context;
     lk_message_set_serial (reply, 4711);
     lk_message_set_text (reply, "object", "backup/db-1");
     lk_message_set_hex (reply, "token", 0x0000000700000004);
@@ -249,10 +231,8 @@ measure_applications (void)
 {
     lk_bytes lock = lk_vector_find ("app-lock")->frame;
     task tasks[] = {{"lock.read", read_lock, &lock, 0},
-                    {"lock.read.jansson", read_by_jansson, &lock, 0},
-                    {"locked.write", write_locked, NULL, 0},
-                    {"locked.write.jansson", write_locked, &by_tree, 0}};
-    measure (tasks, 4);
+                    {"locked.write", write_locked, NULL, 0}};
+    measure (tasks, 2);
 }
 
 int
