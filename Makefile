@@ -223,7 +223,8 @@ model:
 	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/model/run.sh
 
 #   Parts, and the seconds that each may take: less than five minutes.
-bench_parts = lock:100 hosted:55 failover:72 scale:35 costs:18 tables:15
+bench_parts = lock:100 hosted:55 curve:60 failover:72 scale:35 costs:18 \
+    tables:15
 bench:
 	@$(call deps,bench)
 	@+$(again) all $(benches)

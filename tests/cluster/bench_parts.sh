@@ -85,13 +85,14 @@ check 'hosts are pinned as they are said to be' arrangements
 check 'a part that lacks a figure, says 0, or does not end fails' bad_parts
 check 'the tables of a leader' run tables:60
 #   Those that take longest; so one of them, drawn.
-case $((RANDOM % 3)) in
+case $((RANDOM % 4)) in
     0)
         check 'locks beside the bare bus' run lock:120
         check 'the table has ratios' table_has lock.home.latency.p50
         ;;
     1) check 'hosted lock services' run hosted:120 ;;
     2) check 'how long nobody gets a lock' run failover:120 ;;
+    3) check 'what encryption adds' run curve:120 ;;
 esac
 check 'what they cost' run costs:60
 check 'very many names' run scale:120

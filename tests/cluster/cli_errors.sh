@@ -268,17 +268,19 @@ says_it 125 'cannot wait for the end of process ...' lock x --pid 4194303
 agent_address () {
     grep -o "@lockkeeper/$(id -u)/$1/.*" /proc/net/unix | head -n 1
 }
-agent_of () {
+#   Of the sockets of that name one may be a connection that just ends.
+find_agent () {
     local inode
     inode=$(awk -v name="$(agent_address "$1")" '$8 == name { print $7 }' \
         /proc/net/unix | head -n 1)
-    find /proc/[0-9]*/fd -lname "socket:\[$inode\]" 2>/dev/null |
-        cut -d / -f 3 | head -n 1
+    agent=$(find /proc/[0-9]*/fd -lname "socket:\[$inode\]" 2>/dev/null |
+        cut -d / -f 3 | head -n 1)
+    [ -n "$agent" ]
 }
 sleep 300 &
 owner=$!
 "$lockkeeper" acquire u 5 1 --pid $owner >/dev/null
-agent=$(agent_of $owner)
+await find_agent $owner
 kill -STOP "$agent"
 begin stopped acquire u 5 1 --pid $owner
 
