@@ -12,6 +12,8 @@
  *  close it, or it would wake who listens for ever.
  */
 
+#include "newcomers.h"
+
 #include "net/log.h"
 
 #include <errno.h>
@@ -94,6 +96,7 @@ accept4 (int fd, struct sockaddr *address, socklen_t *size, int flags)
     }
     if (accepted >= 0) {
         note_short (false);
+        lk_newcomers_note (accepted);
     }
     return accepted;
 }

@@ -316,6 +316,7 @@ welcome (lk_router *self, const lk_source *source, const lk_party *party,
     const bool again =
         link->met && lk_identity_equal (&link->met_by, source->identity);
     link->reason[0] = '\0';
+    self->calls->met (self->shell, source->identity);
     lk_mesh_link_meet (link, party, source->identity, self->now_ms);
     lk_message *accept = lk_neighbour_introduction (self, "ACCEPT");
     lk_router_answer (self, source, &accept);

@@ -45,6 +45,10 @@ typedef struct {
      *  it is told; NULL: without keys. */
     const char *(*user) (void *shell, const lk_identity *identity);
 
+    /*  It is known whose connection that of another host is, while what came
+     *  over it is told: it stays. */
+    void (*met) (void *shell, const lk_identity *identity);
+
     /*  Has the keys of the keyring written, and used for all connections to
      *  come; ends those that stand by keys which are there no more. */
     lk_err (*use_keys) (void *shell, lk_problem *problem);

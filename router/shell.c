@@ -13,6 +13,7 @@
 #include "lost.h"
 #include "manager.h"
 #include "neighbour.h"
+#include "newcomers.h"
 #include "remembered.h"
 #include "undelivered.h"
 
@@ -40,6 +41,9 @@ enum { LINGER_MS = 500, LEAVE_MS = 50 };
  *  are called again. */
 enum { TURNS_MAX = 16, TURNS_MS = 20 };
 
+/*  So long a connection may stay without a name; and between looks at them. */
+enum { NEWCOMER_MS = 15000, NEWCOMERS_LOOK_MS = 5000 };
+
 typedef struct {
     lk_router router;
     lk_loop *loop;
@@ -51,6 +55,7 @@ typedef struct {
     lk_ends ends;
     lk_hook *hook;
     lk_timer timer;
+    lk_timer newcomers;
     lk_hosting hosting;
     lk_manager manager;
     lk_remembered remembered;
@@ -100,6 +105,9 @@ watch_process (void *shell, lk_local *local)
                         "pid=%lu",
                         strerror (errno), local->service,
                         (unsigned long) local->pid);
+    } else {
+        lk_newcomers_strike (
+            lk_listener_fd (self->local, &local->out.identity));
     }
     return error;
 }
@@ -445,6 +453,13 @@ user_of (void *shell, const lk_identity *identity)
     return lk_listener_user (self->mesh, identity);
 }
 
+static void
+met (void *shell, const lk_identity *identity)
+{
+    const lk_shell *self = shell;
+    lk_newcomers_strike (lk_listener_fd (self->mesh, identity));
+}
+
 static lk_err
 read_keys (lk_shell *self, const lk_router_options *options,
            lk_problem *problem)
@@ -482,6 +497,7 @@ static const lk_router_calls calls = {
     .unwatch = unwatch_process,
     .peer = find_peer,
     .user = user_of,
+    .met = met,
     .use_keys = use_keys,
     .reach = reach,
     .stop = stop,
@@ -521,12 +537,28 @@ open_sockets (lk_shell *self, const lk_router_options *options,
 }
 
 static void
+end_newcomers (void *user)
+{
+    lk_shell *self = user;
+    const int64_t now_ms = lk_clock_ms ();
+    const unsigned ended = lk_newcomers_end (now_ms - NEWCOMER_MS);
+    if (ended > 0) {
+        lk_log_notice ("router: connections that nobody registered are closed "
+                       "count=%u",
+                       ended);
+    }
+    lk_timer_set (&self->newcomers, now_ms + NEWCOMERS_LOOK_MS);
+}
+
+static void
 join_loop (lk_shell *self)
 {
     lk_loop *loop = self->loop;
     self->hook = lk_loop_add_hook (loop, flush, self);
     lk_timer_init (&self->timer, loop, timer_due, self);
     lk_timer_set (&self->timer, 0);
+    lk_timer_init (&self->newcomers, loop, end_newcomers, self);
+    lk_timer_set (&self->newcomers, 0);
 }
 
 static lk_err
@@ -568,6 +600,7 @@ close_all (lk_shell *self)
     lk_router_clear (&self->router);
     lk_remembered_clear (&self->remembered);
     lk_timer_clear (&self->timer);
+    lk_timer_clear (&self->newcomers);
     lk_loop_remove_hook (self->loop, &self->hook);
     lk_listener_destroy (&self->local, LINGER_MS);
     lk_listener_destroy (&self->mesh, LINGER_MS);

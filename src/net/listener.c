@@ -169,6 +169,16 @@ lk_listener_user (const lk_listener *self, const lk_identity *identity)
                : NULL;
 }
 
+int
+lk_listener_fd (const lk_listener *self, const lk_identity *identity)
+{
+    const zmq_msg_t *part = (const zmq_msg_t *) self->part.message.bytes;
+
+    return self->told && lk_identity_equal (self->told, identity)
+               ? zmq_msg_get (part, ZMQ_SRCFD)
+               : -1;
+}
+
 /*  -------------------------------------------------------- who has gone */
 
 /*  Soon, and once more in case the ROUTER did not know it yet. */

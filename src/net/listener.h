@@ -115,6 +115,10 @@ bool lk_listener_is_there (lk_listener *self, const lk_identity *identity);
 bool lk_listener_peer (const lk_listener *self, const lk_identity *identity,
                        lk_peer *peer);
 
+/*  Its descriptor, likewise; -1: it is another connection's. libzmq may close
+ *  it at any time. */
+int lk_listener_fd (const lk_listener *self, const lk_identity *identity);
+
 /*  As whom it was let in (zap.h); "" without keys; NULL: likewise. */
 const char *lk_listener_user (const lk_listener *self,
                               const lk_identity *identity);

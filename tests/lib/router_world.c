@@ -97,6 +97,13 @@ user_of (void *shell, const lk_identity *identity)
     return NULL;
 }
 
+static void
+met (void *shell, const lk_identity *identity)
+{
+    (void) shell;
+    (void) identity;
+}
+
 static lk_err
 use_keys (void *shell, lk_problem *problem)
 {
@@ -112,6 +119,7 @@ static const lk_router_calls calls = {
     .unwatch = unwatch,
     .peer = find_peer,
     .user = user_of,
+    .met = met,
     .use_keys = use_keys,
     .reach = reach,
     .stop = stop,

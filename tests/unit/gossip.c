@@ -224,9 +224,11 @@ END_TEST
 /*  Who is linked one way only is there, however long. */
 START_TEST (who_dials_us_does_not_lapse)
 {
+    const unsigned met_before = met_count;
     say (LK_SIDE_MESH, "in", "router@h3", "router@.", "CONNECT",
          "{\"host\":\"h3\",\"address\":\"10.0.0.3:1\",\"version\":\"1\","
          "\"incarnation\":\"0000000000000033\"}");
+    ck_assert_uint_eq (met_count, met_before + 1);
     after (2 * VOUCH_MS);
     ck_assert_ptr_nonnull (at ("10.0.0.3:1"));
     neighbour_left ("in");
@@ -281,10 +283,12 @@ START_TEST (nobody_has_to_go_for_another)
         addresses[i] = address[i];
     }
     lk_neighbour_configure (&router, addresses);
+    const unsigned met_before = met_count;
     say (LK_SIDE_MESH, "in", "router@h3", "router@.", "CONNECT",
          "{\"host\":\"h3\",\"address\":\"10.0.0.3:1\",\"version\":\"1\","
          "\"incarnation\":\"0000000000000033\"}");
     ck_assert_ptr_nonnull (strstr (next ("in"), "too many neighbours"));
+    ck_assert_uint_eq (met_count, met_before);
     ck_assert_ptr_nonnull (at ("h2.example:1"));
     ck_assert_ptr_nonnull (at ("10.0.1.0:1"));
 }

@@ -116,6 +116,17 @@ user_of (void *shell, const lk_identity *identity)
                : NULL;
 }
 
+/*  Whose connections stay. */
+static unsigned met_count;
+
+static void
+met (void *shell, const lk_identity *identity)
+{
+    (void) shell;
+    (void) identity;
+    met_count++;
+}
+
 static lk_err
 use_keys (void *shell, lk_problem *problem)
 {
@@ -131,6 +142,7 @@ static const lk_router_calls calls = {
     .unwatch = unwatch,
     .peer = find_peer,
     .user = user_of,
+    .met = met,
     .use_keys = use_keys,
     .reach = reach,
     .stop = stop,

@@ -1,0 +1,86 @@
+/*  newcomers.c - see newcomers.h
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  libzmq closes descriptors when it likes, and numbers are used again: what is
+ *  shut down is still that which was noted, by its inode.
+ */
+
+#include "newcomers.h"
+
+#include "net/clock.h"
+#include "util/alloc.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+typedef struct {
+    ino_t inode; /* 0: none of ours, or struck out */
+    int64_t noted_ms;
+} newcomer;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static newcomer *all; /* by descriptor */
+static size_t room;
+
+static ino_t
+inode_of (int fd)
+{
+    struct stat found;
+    return fstat (fd, &found) == 0 && S_ISSOCK (found.st_mode) ? found.st_ino
+                                                               : 0;
+}
+
+static void
+make_room (size_t wanted)
+{
+    if (wanted > room) {
+        const size_t more = 2 * wanted;
+        all = lk_realloc (all, more * sizeof *all);
+        memset (all + room, 0, (more - room) * sizeof *all);
+        room = more;
+    }
+}
+
+void
+lk_newcomers_note (int fd)
+{
+    const newcomer one = {inode_of (fd), lk_clock_ms ()};
+    pthread_mutex_lock (&mutex);
+    make_room ((size_t) fd + 1);
+    all[fd] = one;
+    pthread_mutex_unlock (&mutex);
+}
+
+void
+lk_newcomers_strike (int fd)
+{
+    pthread_mutex_lock (&mutex);
+    if (fd >= 0 && (size_t) fd < room) {
+        all[fd].inode = 0;
+    }
+    pthread_mutex_unlock (&mutex);
+}
+
+unsigned
+lk_newcomers_end (int64_t until_ms)
+{
+    unsigned ended = 0;
+    pthread_mutex_lock (&mutex);
+    for (size_t fd = 0; fd < room; fd++) {
+        newcomer *one = &all[fd];
+        if (one->inode == 0 || one->noted_ms > until_ms) {
+            continue;
+        }
+        if (inode_of ((int) fd) == one->inode
+            && shutdown ((int) fd, SHUT_RDWR) == 0) {
+            ended++;
+        }
+        one->inode = 0;
+    }
+    pthread_mutex_unlock (&mutex);
+    return ended;
+}

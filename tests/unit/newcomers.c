@@ -1,0 +1,91 @@
+/*  newcomers.c - tests: connections of which nothing good was heard yet
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "newcomers.h"
+#include "lib/suite.h"
+#include "net/clock.h"
+
+#include <check.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int ours[2], theirs[2];
+
+static void
+connect_both (void)
+{
+    for (int i = 0; i < 2; i++) {
+        int ends[2];
+        ck_assert_int_eq (socketpair (AF_UNIX, SOCK_STREAM, 0, ends), 0);
+        ours[i] = ends[0];
+        theirs[i] = ends[1];
+        lk_newcomers_note (ours[i]);
+    }
+}
+
+static void
+close_both (void)
+{
+    for (int i = 0; i < 2; i++) {
+        (void) close (ours[i]);
+        (void) close (theirs[i]);
+    }
+}
+
+static bool
+is_over (int fd)
+{
+    char byte;
+    return recv (fd, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+START_TEST (who_says_nothing)
+{
+    ck_assert_uint_eq (lk_newcomers_end (lk_clock_ms () - 1000), 0);
+    ck_assert (!is_over (theirs[0]) && !is_over (theirs[1]));
+    lk_newcomers_strike (ours[1]);
+    lk_newcomers_strike (-1);
+    lk_newcomers_strike (100000);
+    ck_assert_uint_eq (lk_newcomers_end (lk_clock_ms ()), 1);
+    ck_assert (is_over (theirs[0]) && !is_over (theirs[1]));
+    ck_assert_uint_eq (lk_newcomers_end (lk_clock_ms ()), 0);
+}
+END_TEST
+
+/*  What has that number meanwhile is left alone. */
+START_TEST (the_number_of_another)
+{
+    int ends[2];
+    ck_assert_int_eq (socketpair (AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    ck_assert_int_eq (dup2 (ends[0], ours[0]), ours[0]);
+    ck_assert_uint_eq (lk_newcomers_end (lk_clock_ms ()), 1);
+    ck_assert (!is_over (ends[1]) && is_over (theirs[1]));
+    (void) close (ends[0]);
+    (void) close (ends[1]);
+}
+END_TEST
+
+START_TEST (one_that_is_closed)
+{
+    (void) close (ours[0]);
+    ck_assert_uint_eq (lk_newcomers_end (lk_clock_ms ()), 1);
+}
+END_TEST
+
+int
+main (void)
+{
+    TCase *tests = tcase_create ("newcomers");
+    tcase_add_checked_fixture (tests, connect_both, close_both);
+    tcase_add_test (tests, who_says_nothing);
+    tcase_add_test (tests, the_number_of_another);
+    tcase_add_test (tests, one_that_is_closed);
+
+    Suite *suite = suite_create ("newcomers");
+    suite_add_tcase (suite, tests);
+    return lk_suite_run (suite);
+}
