@@ -204,6 +204,7 @@ typedef struct {
     size_t noted; /* queues */
     size_t waiters;
     size_t names;
+    size_t names_size; /* of all objects */
 } waited;
 
 static size_t
@@ -218,6 +219,7 @@ check_queue (const lk_table *table, const lk_queue *queue, bool honest,
     LK_ASSERT (queue->is_noted
                || (!queue->waiting && !lk_queue_upgrade (queue)));
     found->names += queue->waiting != NULL;
+    found->names_size += queue->size;
     for (; entry != NULL; entry = entry->next) {
         LK_ASSERT (entry->queue == queue);
         found->waiters += entry->token == 0 && entry->number != 0;
@@ -264,6 +266,7 @@ check_table (const lk_table *table, bool honest)
         queued += check_lot (table, lot, honest, &found);
     }
     LK_ASSERT (found.noted == table->waited_for.count);
+    LK_ASSERT (found.names_size == table->names_size);
     LK_ASSERT (found.waiters == table->waiters);
     LK_ASSERT (found.names == table->waited_names);
     for (const lk_crowd *crowd = table->crowds; crowd != NULL;

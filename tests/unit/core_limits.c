@@ -78,8 +78,14 @@ START_TEST (a_full_table)
     node->table.count = 0;
     ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, THIRD)->as.reply.error,
                       LK_OVERLOADED);
+    node->table.names_size = LK_TICKET_NAMES_MAX;
+    ask (1);
+    node->table.names_size = 0;
+    ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, THIRD)->as.reply.error,
+                      LK_OVERLOADED);
     ask (1);
     ck_assert_uint_eq (node->table.count, 1);
+    ck_assert_uint_gt (node->table.names_size, 0);
 }
 END_TEST
 

@@ -367,6 +367,33 @@ START_TEST (not_all_holders_in_a_reclaim)
 }
 END_TEST
 
+/*  Their answers were lost. Nobody has a ticket in the next term, but for who
+ *  locks it then. */
+START_TEST (what_was_done_in_a_former_term)
+{
+    const uint64_t key = lock (5, 1, "x")->as.reply.key;
+    force (6, 9, 0);
+    use_key (6, 10, key);
+    unlock (5, 1, "x");
+    lk_lock_message fill = message_of (LK_MSG_FILL, term_of (8, 1));
+    decree.term = term_of (8, 1);
+    fill.as.chunk.decree = decree;
+    give (1, &fill);
+    give_decree (1, LK_MSG_READY, &decree);
+    pings ();
+    ck_assert (lk_node_is_serving (node));
+    lock (5, 2, "x");
+    force (6, 9, 0);
+    ck_assert (is_done (6, 9));
+    ck_assert (!is_asked (5, 2, LK_FORCED));
+    use_key (6, 10, key);
+    ck_assert (is_done (6, 10));
+    node->table.reclaim = 1;
+    use_key (6, 10, key);
+    ck_assert (!is_done (6, 10));
+}
+END_TEST
+
 START_TEST (two_operators)
 {
     lock (5, 1, "x");
@@ -496,6 +523,7 @@ main (void)
     tcase_add_test (tests, nobody_is_still_nobody);
     tcase_add_test (tests, nobody_in_a_reclaim);
     tcase_add_test (tests, not_all_holders_in_a_reclaim);
+    tcase_add_test (tests, what_was_done_in_a_former_term);
     tcase_add_test (tests, two_operators);
     tcase_add_test (tests, a_kept_one_by_force);
     tcase_add_test (tests, the_holder_itself_is_told_too);

@@ -89,6 +89,27 @@ START_TEST (as_many_as_there_can_be)
 }
 END_TEST
 
+START_TEST (as_much_as_they_may_have)
+{
+    const lk_name rest[] = {{"y", 1}, {"z", 1}};
+    lk_app_request set = plain (3);
+    set.rest = rest;
+    set.rest_count = 2;
+    set.key = 0;
+    ask (1);
+    ck_assert_uint_eq (node->proxy.names_size, 1);
+    node->proxy.names_size = LK_REQUEST_NAMES_MAX - 2;
+    fails (LK_ON_LOCK, set, LK_OVERLOADED);
+    ck_assert_ptr_null (put (LK_ON_LOCK, plain (2)));
+    ck_assert_ptr_null (put (LK_ON_LOCK, plain (4)));
+    fails (LK_ON_LOCK, plain (5), LK_OVERLOADED);
+    node->proxy.names_size = 3;
+    put (LK_ON_UNLOCK, plain (1));
+    unlocked (1, LK_OK, 0);
+    ck_assert_uint_eq (node->proxy.names_size, 2);
+}
+END_TEST
+
 START_TEST (one_that_waits_longer_than_there_is_time)
 {
     lk_app_request request = plain (1);
@@ -337,6 +358,7 @@ main (void)
     tcase_add_checked_fixture (tests, set_up, stop);
     tcase_add_test (tests, what_makes_no_sense);
     tcase_add_test (tests, as_many_as_there_can_be);
+    tcase_add_test (tests, as_much_as_they_may_have);
     tcase_add_test (tests, one_that_waits_longer_than_there_is_time);
     tcase_add_test (tests, answered_again);
     tcase_add_test (tests, failed_again);

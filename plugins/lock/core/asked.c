@@ -125,6 +125,7 @@ lk_asked_new (lk_node *node, lk_asked_state state, uint64_t serial,
     asked->linger_until_ms = INT64_MAX;
     asked->turn.until_ms = INT64_MAX;
     asked->sent_ms = LK_LONG_AGO;
+    node->proxy.names_size += object.size;
     link_in (&node->proxy, asked);
     lk_index_add (&node->proxy.serials, &asked->by_serial);
     lk_asked_map_in (&node->proxy, asked);
@@ -153,6 +154,7 @@ lk_asked_remove (lk_node *node, lk_asked *asked)
     lk_asked_map_out (&node->proxy, asked);
     lk_index_remove (&node->proxy.serials, &asked->by_serial);
     lk_heap_take (&node->proxy.ends, asked);
+    node->proxy.names_size -= asked->ticket.object.size;
     free_asked (asked);
 }
 

@@ -132,13 +132,16 @@ lk_asked_send_unlock (lk_node *node, const lk_asked *asked)
 
 /*  -------------------------------------------------------- telling */
 
-/*  A check may be done twice. */
+/*  A check may be done twice, and what was not done may be asked for again. */
 static bool
 ends_errand (const lk_asked *asked, const lk_answer *answer)
 {
+    const bool is_refused =
+        answer->kind == LK_ANSWER_FAILED
+        && (answer->error == LK_UNKNOWN || answer->error == LK_DENIED);
     return (asked->errand == LK_ERRAND_BY_KEY
             || asked->errand == LK_ERRAND_FORCE)
-           && answer->kind != LK_ANSWER_PENDING;
+           && (answer->kind == LK_ANSWER_UNLOCKED || is_refused);
 }
 
 void

@@ -184,6 +184,7 @@ need_queue (lk_table *self, lk_name object)
         queue->hash = (uint32_t) hash;
         queue->lot = (uint8_t) (hash % LK_LOTS);
         lk_index_add (&self->queues[queue->lot], &queue->link);
+        self->names_size += object.size;
     }
     return queue;
 }
@@ -250,6 +251,7 @@ leave_queue (lk_table *self, lk_entry *entry)
         forget_waited (self, queue);
     }
     lk_index_remove (&self->queues[queue->lot], &queue->link);
+    self->names_size -= queue->size;
     lk_queue_destroy (queue);
     return NULL;
 }

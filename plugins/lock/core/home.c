@@ -29,6 +29,17 @@ lk_home_init (lk_home *self)
     }
 }
 
+void
+lk_home_restart (lk_home *self)
+{
+    lk_release released[LK_RELEASES_KEPT];
+    const size_t next = self->released_next;
+    memcpy (released, self->released, sizeof released);
+    lk_home_init (self);
+    memcpy (self->released, released, sizeof released);
+    self->released_next = next;
+}
+
 /*  -------------------------------------------------------- telling */
 
 static lk_lock_message *
@@ -363,6 +374,7 @@ admit (const lk_node *node, const lk_msg_request *request)
         }
     }
     return node->table.count + request->rest_count >= LK_TICKETS_MAX
+                   || node->table.names_size >= LK_TICKET_NAMES_MAX
                ? LK_OVERLOADED
                : LK_OK;
 }

@@ -15,6 +15,7 @@
 #include "table.h"
 
 #define LK_TICKETS_MAX ((size_t) 4000000) /* in one table; then overloaded */
+#define LK_TICKET_NAMES_MAX ((size_t) 512 << 20) /* bytes of names, likewise */
 
 #define LK_LOOK_MS 700 /* between looks for silent hosts */
 
@@ -50,6 +51,9 @@ typedef struct {
 } lk_home;
 
 void lk_home_init (lk_home *self);
+
+/*  For another term: what was ended by key or by force is remembered. */
+void lk_home_restart (lk_home *self);
 
 /*  Does what time asks for: ends durations, drops silent hosts' tickets, asks
  *  proxies about old ones, ends a reclaim. */
@@ -109,6 +113,10 @@ bool lk_request_same (lk_request_id a, lk_request_id b);
 const lk_release *lk_home_find_release (const lk_home *self, lk_request_id by);
 const lk_release *lk_home_note_release (lk_home *self, lk_request_id by,
                                         uint64_t up_to);
+
+/*  Another home is about to end a lock, maybe for such a request, which is said
+ *  to who takes over from it if its answer is lost. */
+void lk_home_learn_release (lk_node *node, const lk_op *op);
 
 /*  Whether all is acknowledged that the table had when that was asked first:
  *  then it may be told that nobody holds the lock. From then on it is refused,

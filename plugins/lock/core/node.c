@@ -138,7 +138,7 @@ lk_node_install (lk_node *node, lk_table *table)
     node->ready = false;
     lk_stream_restart (node);
     lk_shortcut_restart (&node->shortcut);
-    lk_home_init (&node->home);
+    lk_home_restart (&node->home);
     for (size_t host = 0; host < LK_HOSTS_MAX; host++) {
         node->peer[host].condemned = 0;
     }

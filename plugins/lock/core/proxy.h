@@ -21,6 +21,7 @@
 #include "util/map.h"
 
 #define LK_REQUESTS_MAX ((size_t) 1000000) /* of all applications of a host */
+#define LK_REQUEST_NAMES_MAX ((size_t) 64 << 20) /* bytes of their names */
 #define LK_TRY_MS                                                              \
     5000 /* how long a request that must not wait looks for an
                           answer */
@@ -161,6 +162,7 @@ typedef struct {
     lk_index askers;    /* by their numbers */
     lk_heap ends;       /* by when a wait, duration or linger ends, or before */
     lk_asked *list[LK_LISTS];
+    size_t names_size;   /* bytes of all that is asked for */
     size_t settled;      /* neither asked for nor given back */
     struct lk_set *sets; /* map */
     lk_heap set_ends;    /* by when a wait or duration ends */

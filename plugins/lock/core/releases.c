@@ -45,6 +45,19 @@ lk_home_note_release (lk_home *self, lk_request_id by, uint64_t up_to)
     return release;
 }
 
+void
+lk_home_learn_release (lk_node *node, const lk_op *op)
+{
+    lk_home *self = &node->home;
+    const lk_entry *entry;
+    if (op->kind != LK_OP_DROP || op->by.host == LK_NOBODY
+        || lk_home_find_release (self, op->by)) {
+        return;
+    }
+    entry = lk_table_find (&node->table, op->ticket.request);
+    (void) lk_home_note_release (self, op->by, entry ? entry->token : 0);
+}
+
 /*  Nobody holds it, says a table of which not all is acknowledged yet: what is
  *  told must not be undone by a takeover. The asker says it again. In a reclaim
  *  a home does not know yet who holds what. */

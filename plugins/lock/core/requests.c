@@ -108,6 +108,17 @@ is_sound (const lk_app_request *request)
            && (!mode->lenient || request->duration_ms > 0);
 }
 
+static bool
+is_too_much (const lk_proxy *proxy, const lk_app_request *request)
+{
+    size_t size = proxy->names_size + request->object.size;
+    for (size_t i = 0; i < request->rest_count; i++) {
+        size += request->rest[i].size;
+    }
+    return proxy->serials.count + request->rest_count >= LK_REQUESTS_MAX
+           || size > LK_REQUEST_NAMES_MAX;
+}
+
 /*  Whether the request can be taken; if not, it was answered. */
 static bool
 admit (lk_node *node, const lk_app_request *request)
@@ -122,8 +133,7 @@ admit (lk_node *node, const lk_app_request *request)
         error = LK_INVALID;
     } else if (node->proxy.leaving) {
         error = LK_SHUTDOWN;
-    } else if (node->proxy.serials.count + request->rest_count
-               >= LK_REQUESTS_MAX) {
+    } else if (is_too_much (&node->proxy, request)) {
         error = LK_OVERLOADED;
     }
     if (error != LK_OK) {

@@ -452,6 +452,7 @@ apply_new (lk_node *node, const lk_msg_ops *ops)
     uint64_t have = node->table.sequence[ops->home];
     for (size_t i = (size_t) (have - ops->first); i < ops->op_count; i++) {
         node->shortcut.tells.count = 0;
+        lk_home_learn_release (node, &ops->ops[i]);
         lk_table_apply (&node->table, ops->home, &ops->ops[i], node->now_ms,
                         &node->shortcut.tells);
         if (node->table.unsound) {

@@ -144,7 +144,8 @@ typedef struct {
     lk_crowd *crowds;     /* map */
     lk_crowd *idle_crowd; /* one of them that has no tickets; NULL */
     size_t count;         /* of all tickets */
-    size_t waiters;       /* ... of those that wait and have a number, */
+    size_t names_size;    /* bytes of their objects' keys */
+    size_t waiters;       /* tickets that wait and have a number, */
     size_t waited_names;  /* and the objects that they wait for */
     size_t tickets[LK_LOTS];                     /* ... by lot */
     uint64_t gone[LK_LEADERS_MAX][LK_HOSTS_MAX]; /* sessions up to it are

@@ -226,7 +226,8 @@ lk_home_unlock_by_key (lk_node *node, const lk_msg_request *request)
         }
         lk_home_mark (node, holder, ticket->request, true);
         take_back (node, holder, request);
-    } else if (release) {
+    } else if (release
+               && !lk_table_reclaims (&node->table, lk_node_place (node))) {
         lk_home_confirm (node, ticket, 0);
     } else {
         refuse (node, ticket,
