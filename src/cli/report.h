@@ -4,8 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#ifndef LK_REPORT_H
-#define LK_REPORT_H
+#ifndef LK_CLI_REPORT_H
+#define LK_CLI_REPORT_H
 
 #include "cli/cli.h"
 

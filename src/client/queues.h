@@ -6,8 +6,8 @@
  *  All zeroes is an empty one.
  */
 
-#ifndef LK_QUEUES_H
-#define LK_QUEUES_H
+#ifndef LK_CLIENT_QUEUES_H
+#define LK_CLIENT_QUEUES_H
 
 #include <lockkeeper/lockkeeper.h>
 #include <lockkeeper/message.h>

@@ -8,8 +8,8 @@
  *  what is done with locks.
  */
 
-#ifndef LK_SESSION_H
-#define LK_SESSION_H
+#ifndef LK_CLIENT_SESSION_H
+#define LK_CLIENT_SESSION_H
 
 #include "client/book.h"
 #include "net/attach.h"

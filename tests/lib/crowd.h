@@ -14,8 +14,8 @@
  *             forwards meanwhile is among them
  */
 
-#ifndef LK_CROWD_H
-#define LK_CROWD_H
+#ifndef LK_TEST_CROWD_H
+#define LK_TEST_CROWD_H
 
 #include "lib/raw.h"
 

@@ -6,8 +6,8 @@
  *  For a lock service with a fake core, and for real ones.
  */
 
-#ifndef LK_REFUSALS_H
-#define LK_REFUSALS_H
+#ifndef LK_TEST_REFUSALS_H
+#define LK_TEST_REFUSALS_H
 
 #include <lockkeeper/message.h>
 

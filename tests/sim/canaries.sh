@@ -62,8 +62,9 @@ link_unit () {    # folder, changed objects, test
     $compiler -o "$1/unit" $objects $wraps -Wl,--start-group "$build/test.a" \
         "$build/lock.a" "$build/core.a" "$build/router.a" "$build/daemon.a" \
         "$build/liblockkeeper.a" -Wl,--end-group \
-        $(pkg-config --libs check jansson libzmq libsystemd 2>/dev/null ||
-            pkg-config --libs check jansson libzmq) -lm
+        $(pkg-config --libs check jansson libczmq libzmq libsystemd \
+            2>/dev/null ||
+            pkg-config --libs check jansson libczmq libzmq) -lm
 }
 
 #   Says what the unit test found, in one line.

@@ -190,6 +190,8 @@ echo 'int a;' >"$work/tree/router/planted.c"
 sees 'a file without a head' text 'planted\.c:1: does not begin'
 echo '/*  planted.c - here */' >"$work/tree/router/planted.c"
 sees 'a file without SPDX' text 'router/planted\.c$'
+write src/util/planted.h '#ifndef LK_BYTES_H' '#define LK_BYTES_H' '#endif'
+sees 'a guard that is there twice' text 'planted\.h: LK_BYTES_H'
 
 #   ------------------------------------------------------------ pages
 

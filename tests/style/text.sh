@@ -28,6 +28,13 @@ verdict 'return types, braces and comments are laid out our way' \
 verdict 'each C file says in its first line what it is' "$(of_rule head)"
 verdict 'no banned function' "$(of_rule banned)"
 
+#   Of two headers with one guard, one is empty where both are included.
+verdict 'no guard of a header is there twice' "$(
+    grep -E '^#ifndef [A-Z0-9_]+_H$' /dev/null "${c[@]}" |
+        awk '{ where = $1; sub (/:.*/, "", where) }
+            $2 in first { print where ": " $2 " is that of " first[$2] }
+            { first[$2] = where }')"
+
 verdict 'scripts keep to 80 columns and 800 lines' "$(
     awk 'FNR == 801 { print FILENAME ":801: over 800 lines" }
         length ($0) > 80 && !/https?:|sed -|grep -|case |\||^ *\047s\// {
