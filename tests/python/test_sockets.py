@@ -3,8 +3,8 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   The router's two ROUTERs by a DEALER; the DEALERs of a router that dials, of
-#   the library and of the lock service by a ROUTER.
+#   The router's two ROUTERs by a DEALER; the DEALERs of a router that dials,
+#   of the library and of the lock service by a ROUTER.
 
 import os
 import re
