@@ -39,7 +39,7 @@ typedef struct {
 
     /*  Who is at the other end of a connection of another local process, by
      *  the kernel's word; false: it is over. */
-    bool (*peer) (void *shell, const lk_identity *identity, lk_peer *peer);
+    bool (*peer) (void *shell, const lk_identity *identity, lk_peer_cred *peer);
 
     /*  As whom a connection of another host was let in, while what came over
      *  it is told; NULL: without keys. */

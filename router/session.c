@@ -61,7 +61,7 @@ has_number (const char *service, int64_t pid)
 static uid_t
 user_of (const lk_router *self, const lk_source *source)
 {
-    lk_peer peer = {.uid = (uid_t) -1};
+    lk_peer_cred peer = {.uid = (uid_t) -1};
     if (source->side == LK_SIDE_HOSTED) {
         return self->user;
     }
@@ -76,7 +76,7 @@ objection (const lk_router *self, const lk_source *source,
            const lk_message *message, char *text, size_t size)
 {
     const int64_t pid = lk_message_number (message, "pid", 0);
-    lk_peer peer;
+    lk_peer_cred peer;
     if (source->side == LK_SIDE_HOSTED) {
         return NULL;
     }

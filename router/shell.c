@@ -120,7 +120,7 @@ unwatch_process (void *shell, lk_local *local)
 }
 
 static bool
-find_peer (void *shell, const lk_identity *identity, lk_peer *peer)
+find_peer (void *shell, const lk_identity *identity, lk_peer_cred *peer)
 {
     const lk_shell *self = shell;
     return lk_listener_peer (self->local, identity, peer);

@@ -17,7 +17,7 @@
 
 #define LINGER_MS 100
 
-struct lk_asker {
+struct lk_requester {
     lk_attach *attach;
     uint64_t serial;      /* the last one */
     uint64_t first;       /* of those that are waited for */
@@ -48,7 +48,7 @@ copy_message (const lk_message *message)
 static void
 on_message (void *user, const lk_message *message)
 {
-    lk_asker *self = user;
+    lk_requester *self = user;
     const uint64_t place = lk_message_serial (message) - self->first;
     if (place < self->count && self->answers[place] == NULL) {
         self->answers[place] = copy_message (message);
@@ -59,7 +59,7 @@ on_message (void *user, const lk_message *message)
 static const lk_attach_calls calls = {.message = on_message};
 
 static bool
-await_router (lk_asker *self, int64_t until_ms)
+await_router (lk_requester *self, int64_t until_ms)
 {
     lk_attach_state state;
     while ((state = lk_attach_get_state (self->attach)) != LK_ATTACH_READY
@@ -69,8 +69,8 @@ await_router (lk_asker *self, int64_t until_ms)
     return state == LK_ATTACH_READY;
 }
 
-lk_asker *
-lk_asker_new (const char *endpoint, int wait_ms, lk_problem *problem)
+lk_requester *
+lk_requester_new (const char *endpoint, int wait_ms, lk_problem *problem)
 {
     static unsigned count;
     char name[LK_SERVICE_LEN_MAX + 1];
@@ -80,22 +80,22 @@ lk_asker_new (const char *endpoint, int wait_ms, lk_problem *problem)
                                  .version = LK_VERSION,
                                  .application = true,
                                  .linger_ms = LINGER_MS};
-    lk_asker *self = lk_alloc (sizeof *self);
+    lk_requester *self = lk_alloc (sizeof *self);
     self->attach = lk_attach_new (&options, &calls, self, problem);
     if (self->attach == NULL
         || !await_router (self, lk_clock_ms () + wait_ms)) {
         if (self->attach != NULL && problem != NULL) {
             lk_attach_problem (self->attach, problem);
         }
-        lk_asker_destroy (&self);
+        lk_requester_destroy (&self);
     }
     return self;
 }
 
 void
-lk_asker_destroy (lk_asker **self_p)
+lk_requester_destroy (lk_requester **self_p)
 {
-    lk_asker *self = *self_p;
+    lk_requester *self = *self_p;
     if (self != NULL) {
         lk_attach_destroy (&self->attach);
         lk_free (self);
@@ -104,13 +104,13 @@ lk_asker_destroy (lk_asker **self_p)
 }
 
 const char *
-lk_asker_host (const lk_asker *self)
+lk_requester_host (const lk_requester *self)
 {
     return lk_attach_host (self->attach);
 }
 
 void
-lk_asker_ask_all (lk_asker *self, lk_message **questions, lk_message **answers,
+lk_requester_ask_all (lk_requester *self, lk_message **questions, lk_message **answers,
                   size_t count, int wait_ms)
 {
     const int64_t until_ms = lk_clock_ms () + wait_ms;
@@ -136,9 +136,9 @@ lk_asker_ask_all (lk_asker *self, lk_message **questions, lk_message **answers,
 }
 
 lk_message *
-lk_asker_ask (lk_asker *self, lk_message **question_p, int wait_ms)
+lk_requester_ask (lk_requester *self, lk_message **question_p, int wait_ms)
 {
     lk_message *answer;
-    lk_asker_ask_all (self, question_p, &answer, 1, wait_ms);
+    lk_requester_ask_all (self, question_p, &answer, 1, wait_ms);
     return answer;
 }

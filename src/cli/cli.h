@@ -193,7 +193,7 @@ lk_session *lk_cli_session_for (const char *endpoint, const char *name,
                                 int64_t pid);
 
 /*  Questions at that endpoint; NULL after having said why not. */
-lk_asker *lk_cli_asker (const char *endpoint);
+lk_requester *lk_cli_asker (const char *endpoint);
 
 /*  Asks for the lock, or the locks, that the first `names` arguments name,
  *  with all that the options say. LK_EXIT_OK, or the exit code after having

@@ -97,16 +97,16 @@ print_members (const lk_message *answer, bool json)
 }
 
 static lk_message *
-ask (lk_asker *asker, const char *to, int64_t wait_ms)
+ask (lk_requester *asker, const char *to, int64_t wait_ms)
 {
     lk_message *question = lk_message_new (to, "LOCKMEMBERS");
-    return lk_asker_ask (asker, &question, (int) wait_ms);
+    return lk_requester_ask (asker, &question, (int) wait_ms);
 }
 
 /*  What the first leader says is better than what our own service knows, since
  *  it hears all. */
 static lk_message *
-ask_first_leader (lk_asker *asker, lk_message *own)
+ask_first_leader (lk_requester *asker, lk_message *own)
 {
     char to[LK_ADDRESS_LEN_MAX + 1];
     const char *leader = lk_message_item (own, "leaders", 0);
@@ -146,7 +146,7 @@ say_no_answer (const lk_message *answer)
 }
 
 static int
-list_members (lk_asker *asker, const lk_options *options)
+list_members (lk_requester *asker, const lk_options *options)
 {
     size_t seen;
     lk_message *answer = ask (asker, OWN_SERVICE, ANSWER_MS);
@@ -164,7 +164,7 @@ list_members (lk_asker *asker, const lk_options *options)
 /*  -------------------------------------------------------- changes */
 
 typedef struct {
-    lk_asker *asker;
+    lk_requester *asker;
     const char *verb; /* "add", "remove" */
     bool json;
     const char *host;
@@ -312,7 +312,7 @@ change (changer *self)
         lk_message *question = lk_message_new (self->to, "LOCKMEMBERS");
         lk_message_set_text (question, self->verb, self->host);
         lk_message *answer =
-            lk_asker_ask (self->asker, &question,
+            lk_requester_ask (self->asker, &question,
                           (int) (left_ms < AGAIN_MS ? left_ms + 1 : AGAIN_MS));
         code = take_answer (self, answer, first);
         first = false;
@@ -330,7 +330,7 @@ change (changer *self)
 /*  -------------------------------------------------------- the verb */
 
 static int
-run_on (lk_asker *asker, const lk_options *options)
+run_on (lk_requester *asker, const lk_options *options)
 {
     const char *verb = options->argument[0];
     if (strcmp (verb, "members") == 0) {
@@ -389,12 +389,12 @@ run_cluster (int argc, char **argv)
     if (!check_arguments (&options)) {
         return LK_EXIT_FAILED;
     }
-    lk_asker *asker = lk_cli_asker (options.endpoint);
+    lk_requester *asker = lk_cli_asker (options.endpoint);
     if (asker == NULL) {
         return LK_EXIT_FAILED;
     }
     code = run_on (asker, &options);
-    lk_asker_destroy (&asker);
+    lk_requester_destroy (&asker);
     return code;
 }
 

@@ -34,7 +34,7 @@ typedef struct {
 
 typedef struct {
     const lk_options *options;
-    lk_asker *asker;
+    lk_requester *asker;
     lk_survey survey;
     int64_t surveyed_ms;
     mark mark[LK_SURVEY_HOSTS];
@@ -197,7 +197,7 @@ look_at_events (follower *self)
     for (size_t i = 0; i < count; i++) {
         questions[i] = question_for (self, &self->survey.host[i]);
     }
-    lk_asker_ask_all (self->asker, questions, answers, count, ANSWER_MS);
+    lk_requester_ask_all (self->asker, questions, answers, count, ANSWER_MS);
     for (size_t i = 0; i < count; i++) {
         take_answer (self, self->survey.host[i].name, answers[i], &list);
         lk_message_destroy (&answers[i]);
@@ -420,7 +420,7 @@ run_watch (int argc, char **argv)
     }
     drop_waits (self);
     lk_survey_clear (&self->survey);
-    lk_asker_destroy (&self->asker);
+    lk_requester_destroy (&self->asker);
     lk_free (self);
     return code;
 }

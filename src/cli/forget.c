@@ -78,7 +78,7 @@ say_who_is_missing (const lk_survey *survey, const char *name)
 }
 
 static findings
-tell_all (const lk_survey *survey, lk_asker *asker, const char *name)
+tell_all (const lk_survey *survey, lk_requester *asker, const char *name)
 {
     lk_message *questions[LK_SURVEY_HOSTS], *answers[LK_SURVEY_HOSTS];
     findings self = {.known = false};
@@ -91,7 +91,7 @@ tell_all (const lk_survey *survey, lk_asker *asker, const char *name)
             lk_message_set_text (questions[i], "name", name);
         }
     }
-    lk_asker_ask_all (asker, questions, answers, survey->count, ANSWER_MS);
+    lk_requester_ask_all (asker, questions, answers, survey->count, ANSWER_MS);
     for (size_t i = 0; i < survey->count; i++) {
         if (survey->host[i].live) {
             tell (&self, survey->host[i].name, name, answers[i]);
@@ -104,7 +104,7 @@ tell_all (const lk_survey *survey, lk_asker *asker, const char *name)
 /*  -------------------------------------------------------- the verb */
 
 static int
-forget (lk_asker *asker, const char *name)
+forget (lk_requester *asker, const char *name)
 {
     lk_survey survey;
     lk_survey_take (&survey, asker, ANSWER_MS);
@@ -134,12 +134,12 @@ run_forget (int argc, char **argv)
                                "'forget' needs one host, by its name or "
                                "address");
     }
-    lk_asker *asker = lk_cli_asker (options.endpoint);
+    lk_requester *asker = lk_cli_asker (options.endpoint);
     if (asker == NULL) {
         return LK_EXIT_FAILED;
     }
     code = forget (asker, options.argument[0]);
-    lk_asker_destroy (&asker);
+    lk_requester_destroy (&asker);
     return code;
 }
 

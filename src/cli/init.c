@@ -72,9 +72,9 @@ init_member (lk_options *options)
 static bool
 is_running (const lk_init *self)
 {
-    lk_asker *asker = lk_asker_new (self->router.endpoint, ASK_MS, NULL);
+    lk_requester *asker = lk_requester_new (self->router.endpoint, ASK_MS, NULL);
     const bool runs = asker != NULL;
-    lk_asker_destroy (&asker);
+    lk_requester_destroy (&asker);
     return runs;
 }
 

@@ -35,12 +35,12 @@ read_answer (lk_invitation_text *ticket, const lk_message *answer)
 }
 
 static int
-invite (lk_asker *asker, int64_t minutes)
+invite (lk_requester *asker, int64_t minutes)
 {
     lk_invitation_text ticket = {.cluster = ""};
     lk_message *question = lk_message_new ("router@.", "INVITE");
     lk_message_set_number (question, "minutes", minutes);
-    lk_message *answer = lk_asker_ask (asker, &question, ANSWER_MS);
+    lk_message *answer = lk_requester_ask (asker, &question, ANSWER_MS);
     const char *reason =
         answer != NULL ? lk_message_text (answer, "reason") : "no answer";
     int code = LK_EXIT_OK;
@@ -73,12 +73,12 @@ run_invite (int argc, char **argv)
                                    ? "'invite' takes no name"
                                    : "--minutes needs a number from 1 to 60");
     }
-    lk_asker *asker = lk_cli_asker (options.endpoint);
+    lk_requester *asker = lk_cli_asker (options.endpoint);
     if (asker == NULL) {
         return LK_EXIT_FAILED;
     }
     code = invite (asker, minutes);
-    lk_asker_destroy (&asker);
+    lk_requester_destroy (&asker);
     return code;
 }
 

@@ -64,12 +64,12 @@ print_change (const lk_message *answer)
 static int
 ask (const lk_options *options, const char *command)
 {
-    lk_asker *asker = lk_cli_asker (options->endpoint);
+    lk_requester *asker = lk_cli_asker (options->endpoint);
     if (asker == NULL) {
         return LK_EXIT_FAILED;
     }
     lk_message *question = lk_message_new ("router@.", command);
-    lk_message *answer = lk_asker_ask (asker, &question, ANSWER_MS);
+    lk_message *answer = lk_requester_ask (asker, &question, ANSWER_MS);
     const char *reason =
         answer != NULL ? lk_message_text (answer, "reason") : "no answer";
     const int code =
@@ -78,7 +78,7 @@ ask (const lk_options *options, const char *command)
         : lk_message_is (answer, "KEYS") ? print_keys (answer)
                                          : print_change (answer);
     lk_message_destroy (&answer);
-    lk_asker_destroy (&asker);
+    lk_requester_destroy (&asker);
     return code;
 }
 

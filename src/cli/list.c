@@ -287,7 +287,7 @@ keep (lister *self, lk_message **row_p)
 /*  Whose they are is asked for those alone that the other filters let pass; on
  *  their own host it is known. */
 static void
-print_kept (lister *self, lk_asker *asker)
+print_kept (lister *self, lk_requester *asker)
 {
     if (self->uid >= 0 && !self->options->own) {
         lk_owners_add (asker, self->kept, self->kept_count, OWNERS_MS);
@@ -349,7 +349,7 @@ say_more (void)
 }
 
 static int
-ask (lister *self, lk_asker *asker)
+ask (lister *self, lk_requester *asker)
 {
     const lk_options *options = self->options;
     /*  A name alone is listed in whatever context it is. */
@@ -370,7 +370,7 @@ static int
 list (lister *self)
 {
     const lk_options *options = self->options;
-    lk_asker *asker = lk_cli_asker (options->endpoint);
+    lk_requester *asker = lk_cli_asker (options->endpoint);
     if (asker == NULL) {
         return LK_EXIT_FAILED;
     }
@@ -382,7 +382,7 @@ list (lister *self)
               : options->own ? "nobody on this host holds or waits for a lock"
                              : "nobody holds or waits for a lock");
     }
-    lk_asker_destroy (&asker);
+    lk_requester_destroy (&asker);
     return code;
 }
 

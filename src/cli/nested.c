@@ -39,7 +39,7 @@ holder_above (const lk_message *answer)
 }
 
 static bool
-look_at (lk_asker *asker, const lk_options *options, const char *name)
+look_at (lk_requester *asker, const lk_options *options, const char *name)
 {
     lk_message *question = lk_message_new ("lock@.", "LOCKLIST");
     lk_message_set_flag (question, "own", true);
@@ -47,7 +47,7 @@ look_at (lk_asker *asker, const lk_options *options, const char *name)
     if (options->context != NULL) {
         lk_message_set_text (question, "context", options->context);
     }
-    lk_message *answer = lk_asker_ask (asker, &question, ANSWER_MS);
+    lk_message *answer = lk_requester_ask (asker, &question, ANSWER_MS);
     const int64_t pid = answer != NULL ? holder_above (answer) : 0;
     if (pid != 0) {
         lk_cli_hint ("'%s' is held by process %" PRId64 ", which started this "
@@ -63,11 +63,11 @@ look_at (lk_asker *asker, const lk_options *options, const char *name)
 bool
 lk_cli_hint_nested (const lk_options *options)
 {
-    lk_asker *asker = lk_asker_new (options->endpoint, ANSWER_MS, NULL);
+    lk_requester *asker = lk_requester_new (options->endpoint, ANSWER_MS, NULL);
     bool answered = asker != NULL;
     for (int i = 0; answered && i < options->names; i++) {
         answered = look_at (asker, options, options->argument[i]);
     }
-    lk_asker_destroy (&asker);
+    lk_requester_destroy (&asker);
     return answered;
 }

@@ -124,13 +124,13 @@ take (const inquiry *it, const lk_message *answer)
 }
 
 static void
-ask_all (inquiries *self, lk_asker *asker, int wait_ms)
+ask_all (inquiries *self, lk_requester *asker, int wait_ms)
 {
     lk_message *questions[HOSTS_MAX], *answers[HOSTS_MAX];
     for (size_t i = 0; i < self->count; i++) {
         questions[i] = ask (&self->inquiry[i]);
     }
-    lk_asker_ask_all (asker, questions, answers, self->count, wait_ms);
+    lk_requester_ask_all (asker, questions, answers, self->count, wait_ms);
     for (size_t i = 0; i < self->count; i++) {
         take (&self->inquiry[i], answers[i]);
         lk_message_destroy (&answers[i]);
@@ -140,7 +140,7 @@ ask_all (inquiries *self, lk_asker *asker, int wait_ms)
 }
 
 void
-lk_owners_add (lk_asker *asker, lk_message *const *ticket, size_t count,
+lk_owners_add (lk_requester *asker, lk_message *const *ticket, size_t count,
                int wait_ms)
 {
     inquiries round = {.count = 0};

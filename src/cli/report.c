@@ -12,20 +12,20 @@
 #include <stdio.h>
 
 void
-lk_report_begin (lk_report *self)
+lk_report_begin (lk_run_report *self)
 {
-    *self = (lk_report) {.asked_ms = lk_clock_ms ()};
+    *self = (lk_run_report) {.asked_ms = lk_clock_ms ()};
 }
 
 void
-lk_report_granted (lk_report *self, const lk_lock *lock)
+lk_report_granted (lk_run_report *self, const lk_lock *lock)
 {
     self->granted_ms = lk_clock_ms ();
     self->token = lk_lock_token (lock);
 }
 
 void
-lk_report_print (const lk_report *self, const lk_options *options, int code)
+lk_report_print (const lk_run_report *self, const lk_options *options, int code)
 {
     const bool granted = self->granted_ms != 0;
     const int64_t now_ms = lk_clock_ms ();

@@ -14,15 +14,15 @@ typedef struct {
     int64_t granted_ms; /* 0: it was not */
     uint64_t token;     /* of the first name */
     bool lost;
-} lk_report;
+} lk_run_report;
 
 /*  The lock is about to be asked for. */
-void lk_report_begin (lk_report *self);
-void lk_report_granted (lk_report *self, const lk_lock *lock);
+void lk_report_begin (lk_run_report *self);
+void lk_report_granted (lk_run_report *self, const lk_lock *lock);
 
 /*  Prints one object on stderr; stdout is the command's. `code` is that of
  *  exit. */
-void lk_report_print (const lk_report *self, const lk_options *options,
+void lk_report_print (const lk_run_report *self, const lk_options *options,
                       int code);
 
 #endif

@@ -39,7 +39,7 @@ typedef struct {
     lk_job job;
     lk_guard guard;
     lk_child child;
-    lk_report report;
+    lk_run_report report;
     int64_t until_ms;   /* when we looked last the lock was good until then */
     bool has_ended;     /* the command, with `code` */
     bool is_deserted;   /* the guard has ended */

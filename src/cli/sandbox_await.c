@@ -115,28 +115,28 @@ still_good (lk_sandbox *self, int pause_ms)
     return true;
 }
 
-static lk_asker *
+static lk_requester *
 attach (lk_sandbox *self, size_t host, int64_t until_ms)
 {
     char endpoint[LK_SANDBOX_PATH_MAX + 32];
     lk_sandbox_endpoint (self, host, endpoint, sizeof endpoint);
-    lk_asker *asker = NULL;
+    lk_requester *asker = NULL;
     while (asker == NULL && lk_clock_ms () < until_ms && still_good (self, 0)) {
-        asker = lk_asker_new (endpoint, ASK_MS, NULL);
+        asker = lk_requester_new (endpoint, ASK_MS, NULL);
     }
     return asker;
 }
 
 /*  True as soon as the host's lock service says LOCKREADY. */
 static bool
-await_ready (lk_sandbox *self, size_t host, lk_asker *asker, int64_t until_ms)
+await_ready (lk_sandbox *self, size_t host, lk_requester *asker, int64_t until_ms)
 {
     lk_message *answer = NULL;
     bool ready = false, good = true;
     do {
         lk_message_destroy (&answer);
         lk_message *question = lk_message_new ("lock@.", "LOCKSTATUS");
-        answer = lk_asker_ask (asker, &question, ASK_MS);
+        answer = lk_requester_ask (asker, &question, ASK_MS);
         ready = answer != NULL && lk_message_is (answer, "LOCKREADY");
     } while (!ready && lk_clock_ms () < until_ms
              && (good = still_good (self, PAUSE_MS)));
@@ -153,7 +153,7 @@ lk_sandbox_await (lk_sandbox *self)
     int64_t until_ms = lk_clock_ms () + READY_MS;
     bool ready = true;
     for (size_t i = 0; ready && i < self->count; i++) {
-        lk_asker *asker = attach (self, i, until_ms);
+        lk_requester *asker = attach (self, i, until_ms);
         if (asker != NULL) {
             ready = await_ready (self, i, asker, until_ms);
         } else {
@@ -162,7 +162,7 @@ lk_sandbox_await (lk_sandbox *self)
                 say_missing (self, i, NULL);
             }
         }
-        lk_asker_destroy (&asker);
+        lk_requester_destroy (&asker);
     }
     return ready && self->interrupted == 0;
 }

@@ -128,7 +128,7 @@ lk_cli_session (const char *endpoint)
     return lk_cli_session_for (endpoint, NULL, 0);
 }
 
-lk_asker *
+lk_requester *
 lk_cli_asker (const char *endpoint)
 {
     lk_problem problem = {0};
@@ -136,8 +136,8 @@ lk_cli_asker (const char *endpoint)
     if (!lk_cli_is_endpoint (endpoint)) {
         return NULL;
     }
-    lk_asker *asker =
-        lk_asker_new (endpoint, begin_seek (endpoint, &told), &problem);
+    lk_requester *asker =
+        lk_requester_new (endpoint, begin_seek (endpoint, &told), &problem);
     end_seek (told);
     if (asker == NULL) {
         say_no_router (endpoint, problem.text, problem.number);
@@ -188,10 +188,10 @@ why_not_ready (const char *endpoint)
 {
     lk_shown why = {""};
     char text[sizeof why];
-    lk_asker *asker = lk_asker_new (endpoint, WHY_MS, NULL);
+    lk_requester *asker = lk_requester_new (endpoint, WHY_MS, NULL);
     if (asker != NULL) {
         lk_message *question = lk_message_new ("lock@.", "LOCKSTATUS");
-        lk_message *answer = lk_asker_ask (asker, &question, WHY_MS);
+        lk_message *answer = lk_requester_ask (asker, &question, WHY_MS);
         const char *reason = NULL;
         if (answer != NULL && !lk_message_is (answer, "LOCKREADY")) {
             reason = lk_message_text (answer, "reason");
@@ -202,7 +202,7 @@ why_not_ready (const char *endpoint)
                       : "");
         why = lk_shown_name (text);
         lk_message_destroy (&answer);
-        lk_asker_destroy (&asker);
+        lk_requester_destroy (&asker);
     }
     return why;
 }

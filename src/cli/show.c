@@ -151,7 +151,7 @@ run_show (int argc, char **argv)
     }
     lk_past_clear (&self->past);
     lk_survey_clear (&self->survey);
-    lk_asker_destroy (&self->asker);
+    lk_requester_destroy (&self->asker);
     lk_free (self);
     return code;
 }

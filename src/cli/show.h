@@ -16,7 +16,7 @@
 typedef struct {
     const lk_options *options;
     const char *name;
-    lk_asker *asker;
+    lk_requester *asker;
     lk_survey survey;
     bool own; /* no leader tells: this is what this host itself knows */
     lk_message *ticket[LK_SHOWN_TICKETS];

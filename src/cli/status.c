@@ -159,7 +159,7 @@ run_status (int argc, char **argv)
         && lk_cli_check_name (options.object) != LK_EXIT_OK) {
         return LK_EXIT_FAILED;
     }
-    lk_asker *asker = lk_cli_asker (options.endpoint);
+    lk_requester *asker = lk_cli_asker (options.endpoint);
     if (asker == NULL) {
         return LK_EXIT_FAILED;
     }
@@ -174,7 +174,7 @@ run_status (int argc, char **argv)
     }
     code = lk_survey_is_ready (&survey) ? LK_EXIT_OK : LK_EXIT_NO;
     lk_survey_clear (&survey);
-    lk_asker_destroy (&asker);
+    lk_requester_destroy (&asker);
     return code;
 }
 

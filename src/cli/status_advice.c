@@ -371,7 +371,7 @@ look_at_security (const lk_survey *survey, lk_advices *advices)
 }
 
 void
-lk_status_advise (const lk_survey *survey, lk_asker *asker, int wait_ms,
+lk_status_advise (const lk_survey *survey, lk_requester *asker, int wait_ms,
                   lk_advices *advices)
 {
     advices->count = 0;

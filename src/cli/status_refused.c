@@ -92,7 +92,7 @@ add_rows (shown *self, lk_advices *advices, const char *by,
 }
 
 void
-lk_status_add_refused (const lk_survey *survey, lk_asker *asker, int wait_ms,
+lk_status_add_refused (const lk_survey *survey, lk_requester *asker, int wait_ms,
                        lk_advices *advices)
 {
     lk_message *questions[LK_SURVEY_HOSTS], *answers[LK_SURVEY_HOSTS];
@@ -107,7 +107,7 @@ lk_status_add_refused (const lk_survey *survey, lk_asker *asker, int wait_ms,
     if (survey->router != NULL) {
         add_rows (&self, advices, survey->host[0].name, survey->router);
     }
-    lk_asker_ask_all (asker, questions, answers, survey->count, wait_ms);
+    lk_requester_ask_all (asker, questions, answers, survey->count, wait_ms);
     for (size_t i = 0; i < survey->count; i++) {
         if (answers[i] != NULL) {
             add_rows (&self, advices, survey->host[i].name, answers[i]);

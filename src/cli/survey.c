@@ -180,7 +180,7 @@ copy_question (const lk_message *question, const char *host)
 }
 
 void
-lk_survey_ask (const lk_survey *self, lk_asker *asker,
+lk_survey_ask (const lk_survey *self, lk_requester *asker,
                const lk_message *question, lk_message *answers[LK_SURVEY_HOSTS],
                int wait_ms)
 {
@@ -190,25 +190,25 @@ lk_survey_ask (const lk_survey *self, lk_asker *asker,
                            ? copy_question (question, self->host[i].name)
                            : NULL;
     }
-    lk_asker_ask_all (asker, questions, answers, self->count, wait_ms);
+    lk_requester_ask_all (asker, questions, answers, self->count, wait_ms);
     for (size_t i = 0; i < self->count; i++) {
         drop_complaint (&answers[i]);
     }
 }
 
 void
-lk_survey_take (lk_survey *self, lk_asker *asker, int wait_ms)
+lk_survey_take (lk_survey *self, lk_requester *asker, int wait_ms)
 {
     lk_message *questions[] = {lk_message_new ("router@.", "ROUTERSTATUS"),
                                lk_message_new ("lock@.", "LOCKSTATUS")};
     lk_message *answers[2];
     *self = (lk_survey) {0};
-    lk_asker_ask_all (asker, questions, answers, 2, wait_ms);
+    lk_requester_ask_all (asker, questions, answers, 2, wait_ms);
     drop_complaint (&answers[0]);
     drop_complaint (&answers[1]);
     self->router = answers[0];
     self->lock = answers[1];
-    lk_survey_host *here = need_host (self, lk_asker_host (asker));
+    lk_survey_host *here = need_host (self, lk_requester_host (asker));
     here->here = here->live = true;
     add_links (self);
     lk_message *locks[LK_SURVEY_HOSTS];

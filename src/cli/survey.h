@@ -31,7 +31,7 @@ typedef struct {
 } lk_survey;
 
 /*  Asks all of them, within about `wait_ms`. */
-void lk_survey_take (lk_survey *self, lk_asker *asker, int wait_ms);
+void lk_survey_take (lk_survey *self, lk_requester *asker, int wait_ms);
 void lk_survey_clear (lk_survey *self);
 
 bool lk_survey_is_ready (const lk_survey *self);
@@ -41,7 +41,7 @@ const char *lk_survey_reason (const lk_survey *self);
 
 /*  The same question to the lock services of all live hosts; answers in their
  *  places, which the caller owns, NULL: none. Complaints are none. */
-void lk_survey_ask (const lk_survey *self, lk_asker *asker,
+void lk_survey_ask (const lk_survey *self, lk_requester *asker,
                     const lk_message *question,
                     lk_message *answers[LK_SURVEY_HOSTS], int wait_ms);
 

@@ -20,7 +20,7 @@
 #define ANSWER_MS 2000
 
 typedef struct {
-    lk_asker *asker;
+    lk_requester *asker;
     const lk_ticket_wish *wish;
     lk_ticket_fn *fn;
     void *user;
@@ -44,7 +44,7 @@ ask (lister *self, const char *command, int64_t cursor)
     if (wish->object != NULL && wish->context != NULL) {
         lk_message_set_text (question, "context", wish->context);
     }
-    return lk_asker_ask (self->asker, &question, ANSWER_MS);
+    return lk_requester_ask (self->asker, &question, ANSWER_MS);
 }
 
 static bool
@@ -119,7 +119,7 @@ say_no_list (const lk_message *answer)
 }
 
 int
-lk_tickets_each (lk_asker *asker, const lk_ticket_wish *wish, lk_ticket_fn *fn,
+lk_tickets_each (lk_requester *asker, const lk_ticket_wish *wish, lk_ticket_fn *fn,
                  void *user)
 {
     lister self = {.asker = asker, .wish = wish, .fn = fn, .user = user};
@@ -151,7 +151,7 @@ lk_tickets_each (lk_asker *asker, const lk_ticket_wish *wish, lk_ticket_fn *fn,
 }
 
 int
-lk_tickets_own (lk_asker *asker, const lk_ticket_wish *wish, lk_ticket_fn *fn,
+lk_tickets_own (lk_requester *asker, const lk_ticket_wish *wish, lk_ticket_fn *fn,
                 void *user, bool *more_p)
 {
     lister self = {

@@ -21,13 +21,13 @@ typedef struct {
 
 /*  LK_EXIT_OK when fn was called for all of them; or the exit code, after
  *  having said why not. */
-int lk_tickets_each (lk_asker *asker, const lk_ticket_wish *wish,
+int lk_tickets_each (lk_requester *asker, const lk_ticket_wish *wish,
                      lk_ticket_fn *fn, void *user);
 
 /*  Likewise what this host's own lock service knows of its applications, with
  *  leaders or without; *more_p: there are more of them. The wish's leader does
  *  not matter. */
-int lk_tickets_own (lk_asker *asker, const lk_ticket_wish *wish,
+int lk_tickets_own (lk_requester *asker, const lk_ticket_wish *wish,
                     lk_ticket_fn *fn, void *user, bool *more_p);
 
 /*  The name's bytes, in `room` of LK_OBJECT_LEN_MAX bytes or in the row; empty

@@ -40,7 +40,7 @@ typedef struct {
 
 typedef struct {
     const lk_options *options;
-    lk_asker *asker;
+    lk_requester *asker;
     line *line;
     size_t count, room;
     char order; /* the key of it */
@@ -319,7 +319,7 @@ draw (const toper *self)
     lk_screen_clear ();
     snprintf (title, sizeof title,
               "lockkeeper top, as seen from %s%s; ? helps, q quits",
-              lk_asker_host (self->asker),
+              lk_requester_host (self->asker),
               self->led ? "" : " (no leader answers)");
     lk_show_last (title, strlen (title), size.columns);
     puts ("\n");
@@ -398,7 +398,7 @@ run_top (int argc, char **argv)
     }
     forget_lines (&self);
     lk_free (self.line);
-    lk_asker_destroy (&self.asker);
+    lk_requester_destroy (&self.asker);
     return code;
 }
 

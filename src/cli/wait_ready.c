@@ -24,7 +24,7 @@
 
 typedef struct {
     const lk_options *options;
-    lk_asker *asker;
+    lk_requester *asker;
     int64_t began_ms, until_ms;
     char host[LK_HOST_LEN_MAX + 1]; /* "": no router told it yet */
     char reason[REASON_SIZE];       /* what is waited for */
@@ -94,10 +94,10 @@ seek_router (waiter *self)
 {
     lk_problem problem = {0};
     self->asker =
-        lk_asker_new (self->options->endpoint, time_left (self), &problem);
+        lk_requester_new (self->options->endpoint, time_left (self), &problem);
     if (self->asker != NULL) {
         snprintf (self->host, sizeof self->host, "%s",
-                  lk_asker_host (self->asker));
+                  lk_requester_host (self->asker));
         return;
     }
     if (!lk_cli_is_forbidden (problem.number)) {
@@ -115,7 +115,7 @@ is_ready (waiter *self)
 {
     lk_message *question = lk_message_new ("lock@.", "LOCKSTATUS");
     lk_message *answer =
-        lk_asker_ask (self->asker, &question, time_left (self));
+        lk_requester_ask (self->asker, &question, time_left (self));
     const bool ready = answer != NULL && lk_message_is (answer, "LOCKREADY");
     if (answer == NULL) {
         wait_for (self, "the lock service does not answer");
@@ -169,7 +169,7 @@ run_wait_ready (int argc, char **argv)
         ready = look (&self);
     }
     code = conclude (&self, ready);
-    lk_asker_destroy (&self.asker);
+    lk_requester_destroy (&self.asker);
     return code;
 }
 

@@ -51,7 +51,7 @@ name_hash (const char *object, size_t len)
 }
 
 static uint32_t
-hash_of_name (const lk_link *link)
+hash_of_name (const lk_index_link *link)
 {
     const lk_lock *lock = (const lk_lock *) link;
     return name_hash (lock->object, lock->len);
@@ -196,7 +196,7 @@ find_same (const lk_book *self, const lk_lock_name *name, lk_lock_type type,
            int64_t now_ms)
 {
     lk_lock *found = NULL;
-    lk_link *link =
+    lk_index_link *link =
         lk_index_find (&self->names, name_hash (name->object, name->len));
     for (; link != NULL; link = link->next) {
         lk_lock *lock = (lk_lock *) link;
@@ -338,7 +338,7 @@ lk_book_change (lk_book *self, lk_lock *lock, lk_lock_type type,
         lk_book_tell (lock, LK_EVENT_CHANGED, LK_OK);
         return;
     }
-    lock->change = (lk_change) {.type = type,
+    lock->change = (lk_type_change) {.type = type,
                                 .wait_ms = wait_ms,
                                 .asked_at = now_ms,
                                 .tries = is_short (wait_ms)};
@@ -473,7 +473,7 @@ lk_lock *
 lk_book_newest_unit (const lk_book *self, const char *object)
 {
     lk_lock *newest = NULL;
-    lk_link *link =
+    lk_index_link *link =
         lk_index_find (&self->names, name_hash (object, strlen (object)));
     for (; link != NULL; link = link->next) {
         lk_lock *lock = (lk_lock *) link;

@@ -67,7 +67,7 @@ typedef struct {
     int64_t wait_ms;
     int64_t asked_at;
     bool tries; /* LOCK asks for what can be had without waiting */
-} lk_change;
+} lk_type_change;
 
 /*  Whether a lock may soon be lost: what the lock service says, what the lease
  *  page says, whether the service that it is of has ended, and what the user
@@ -87,10 +87,10 @@ typedef struct {
     int64_t left_ms;
     int64_t silent_ms;
     unsigned said; /* so often */
-} lk_waited;
+} lk_blocker;
 
 struct lk_lock {
-    lk_link by_name;
+    lk_index_link by_name;
     lk_book *book;
     lk_session *session; /* for session.c */
     lk_deed deed;
@@ -118,7 +118,7 @@ struct lk_lock {
     lk_lock_type type;
     uint32_t ordinal;
     uint32_t turn; /* of the last change that was asked for */
-    lk_change change;
+    lk_type_change change;
     bool is_static;   /* held without a lease */
     int64_t until_ms; /* of the duration; INT64_MAX: no limit */
     lk_lease *lease;
@@ -131,7 +131,7 @@ struct lk_lock {
     bool late;     /* given back after its duration */
     bool checked;  /* CHECK: it is held with that token */
     bool now;      /* UNLOCK, FORCE: at once, whoever believes in it */
-    lk_waited waited;
+    lk_blocker blocker;
     uint64_t newest;
     char *reason; /* FORCE: ours; else an operator's; NULL: none */
     void *user;

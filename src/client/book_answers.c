@@ -200,7 +200,7 @@ refuse (lk_lock *lock, lk_err error, int64_t now_ms)
 static void
 refuse_change (lk_lock *lock, lk_err error, int64_t now_ms)
 {
-    lk_change *change = &lock->change;
+    lk_type_change *change = &lock->change;
     if (error == LK_FULL && change->wait_ms > 0) {
         lk_book_set_remark (lock->book, "");
         error = LK_TIMEDOUT;
@@ -298,12 +298,12 @@ static void
 take_stopping (lk_lock *lock, const lk_message *message)
 {
     const char *host = lk_message_text (message, "host");
-    lk_waited *waited = &lock->waited;
+    lk_blocker *blocker = &lock->blocker;
     if (host != NULL && lock->life == LK_LIFE_GIVING) {
-        snprintf (waited->host, sizeof waited->host, "%s", host);
-        waited->left_ms = lk_message_number (message, "left", -1);
-        waited->silent_ms = lk_message_number (message, "silent", -1);
-        waited->said++;
+        snprintf (blocker->host, sizeof blocker->host, "%s", host);
+        blocker->left_ms = lk_message_number (message, "left", -1);
+        blocker->silent_ms = lk_message_number (message, "silent", -1);
+        blocker->said++;
     }
 }
 

@@ -153,7 +153,7 @@ expires_at (const lk_lock *lock)
 static int64_t
 overdue_at (const lk_lock *lock)
 {
-    const lk_change *change = &lock->change;
+    const lk_type_change *change = &lock->change;
     if (lock->life != LK_LIFE_CHANGING || change->type != LK_EXCLUSIVE
         || change->wait_ms < 0) {
         return INT64_MAX;
@@ -460,7 +460,7 @@ static void
 undo (lk_lock *lock, lk_err error, int64_t now_ms)
 {
     tell_change (lock, LK_EVENT_UNCHANGED, error);
-    lock->change = (lk_change) {.type = LK_SHARED};
+    lock->change = (lk_type_change) {.type = LK_SHARED};
     shift (lock, LK_LIFE_UNDOING, now_ms);
 }
 

@@ -142,7 +142,7 @@ lk_letter_lock (const lk_lock *lock, int64_t now_ms)
 lk_message *
 lk_letter_change (const lk_lock *lock, int64_t now_ms)
 {
-    const lk_change *change = &lock->change;
+    const lk_type_change *change = &lock->change;
     lk_message *message = new_letter ("LOCK", lock->serial);
     set_name (message, lock);
     lk_message_set_text (message, "type", lk_lock_type_words[change->type]);

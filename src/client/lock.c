@@ -330,12 +330,12 @@ static const lk_taking in_time = {0};
 static void
 say_stopping (const lk_lock *lock, const lk_taking *how)
 {
-    const lk_waited *waited = &lock->waited;
+    const lk_blocker *blocker = &lock->blocker;
     if (how->stopping != NULL) {
         how->stopping (how->user,
-                       &(lk_stopping) {.host = waited->host,
-                                       .left_ms = waited->left_ms,
-                                       .silent_ms = waited->silent_ms});
+                       &(lk_stopping) {.host = blocker->host,
+                                       .left_ms = blocker->left_ms,
+                                       .silent_ms = blocker->silent_ms});
     }
 }
 
@@ -350,8 +350,8 @@ await_answer (lk_session *self, lk_lock *lock, const lk_taking *how,
     lock->session = self;
     while (lock->life != LK_LIFE_CLOSED && lk_clock_ms () < until_ms) {
         lk_session_wait (self, until_ms);
-        if (lock->waited.said != said) {
-            said = lock->waited.said;
+        if (lock->blocker.said != said) {
+            said = lock->blocker.said;
             say_stopping (lock, how);
         }
     }

@@ -135,7 +135,7 @@ lk_listener_is_there (lk_listener *self, const lk_identity *identity)
 
 /*  "localhost:uid:gid:pid" */
 static bool
-read_peer (const char *text, lk_peer *peer)
+read_peer (const char *text, lk_peer_cred *peer)
 {
     const char *pid = text ? strrchr (text, ':') : NULL;
     const char *uid = text ? strchr (text, ':') : NULL;
@@ -143,14 +143,14 @@ read_peer (const char *text, lk_peer *peer)
     if (!pid || uid == pid) {
         return false;
     }
-    *peer = (lk_peer) {.pid = (pid_t) strtol (pid + 1, NULL, 10),
+    *peer = (lk_peer_cred) {.pid = (pid_t) strtol (pid + 1, NULL, 10),
                        .uid = (uid_t) strtoul (uid + 1, NULL, 10)};
     return true;
 }
 
 bool
 lk_listener_peer (const lk_listener *self, const lk_identity *identity,
-                  lk_peer *peer)
+                  lk_peer_cred *peer)
 {
     const zmq_msg_t *part = (const zmq_msg_t *) self->part.message.bytes;
 

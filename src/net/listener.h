@@ -25,7 +25,7 @@ typedef struct lk_listener lk_listener;
 typedef struct {
     pid_t pid; /* 0: we cannot see it, it is of another pid namespace */
     uid_t uid;
-} lk_peer;
+} lk_peer_cred;
 
 /*  Called from the loop and lk_listener_drain alone. They may send, and
  *  close. */
@@ -113,7 +113,7 @@ bool lk_listener_is_there (lk_listener *self, const lk_identity *identity);
 /*  Says who it is that sent the frame that is being told. False: it is another
  *  connection's, or another host's. */
 bool lk_listener_peer (const lk_listener *self, const lk_identity *identity,
-                       lk_peer *peer);
+                       lk_peer_cred *peer);
 
 /*  Its descriptor, likewise; -1: it is another connection's. libzmq may close
  *  it at any time. */

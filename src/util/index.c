@@ -16,7 +16,7 @@
 #define AHEAD 8 /* buckets: what will be in use is fetched from memory */
 
 void
-lk_index_init (lk_index *self, uint32_t (*hash) (const lk_link *link))
+lk_index_init (lk_index *self, uint32_t (*hash) (const lk_index_link *link))
 {
     *self = (lk_index) {.hash = hash};
 }
@@ -46,9 +46,9 @@ brother (const lk_index *self)
 }
 
 static void
-push (lk_index *self, lk_link *link)
+push (lk_index *self, lk_index_link *link)
 {
-    lk_link **bucket = &self->bucket[place_of (self, self->hash (link))];
+    lk_index_link **bucket = &self->bucket[place_of (self, self->hash (link))];
     link->next = *bucket;
     *bucket = link;
 }
@@ -71,12 +71,12 @@ grow (lk_index *self)
     if (self->buckets == 1) {
         return;
     }
-    lk_link **half = &self->bucket[brother (self)];
+    lk_index_link **half = &self->bucket[brother (self)];
     __builtin_prefetch (half[AHEAD < self->buckets / 2 ? AHEAD : 0]);
-    lk_link *link = *half;
+    lk_index_link *link = *half;
     *half = NULL;
     while (link) {
-        lk_link *next = link->next;
+        lk_index_link *next = link->next;
         push (self, link);
         link = next;
     }
@@ -85,10 +85,10 @@ grow (lk_index *self)
 static void
 shrink (lk_index *self)
 {
-    lk_link *link = self->bucket[self->buckets - 1];
+    lk_index_link *link = self->bucket[self->buckets - 1];
     self->buckets--;
     while (link) {
-        lk_link *next = link->next;
+        lk_index_link *next = link->next;
         push (self, link);
         link = next;
     }
@@ -97,12 +97,12 @@ shrink (lk_index *self)
     }
 }
 
-lk_link *
+lk_index_link *
 lk_index_clear (lk_index *self)
 {
-    lk_link *all = NULL;
+    lk_index_link *all = NULL;
     for (size_t place = 0; place < self->buckets; place++) {
-        lk_link **end = &self->bucket[place];
+        lk_index_link **end = &self->bucket[place];
         while (*end) {
             end = &(*end)->next;
         }
@@ -115,7 +115,7 @@ lk_index_clear (lk_index *self)
 }
 
 void
-lk_index_add (lk_index *self, lk_link *link)
+lk_index_add (lk_index *self, lk_index_link *link)
 {
     self->count++;
     if (self->count > self->buckets) {
@@ -125,9 +125,9 @@ lk_index_add (lk_index *self, lk_link *link)
 }
 
 void
-lk_index_remove (lk_index *self, lk_link *link)
+lk_index_remove (lk_index *self, lk_index_link *link)
 {
-    lk_link **at = &self->bucket[place_of (self, self->hash (link))];
+    lk_index_link **at = &self->bucket[place_of (self, self->hash (link))];
     while (*at != link) {
         LK_ASSERT (*at);
         at = &(*at)->next;
@@ -153,7 +153,7 @@ lk_index_expect_soon (const lk_index *self, uint32_t hash)
     __builtin_prefetch (lk_index_find (self, hash));
 }
 
-lk_link *
+lk_index_link *
 lk_index_find (const lk_index *self, uint32_t hash)
 {
     return self->buckets ? self->bucket[place_of (self, hash)] : NULL;
@@ -161,7 +161,7 @@ lk_index_find (const lk_index *self, uint32_t hash)
 
 /*  -------------------------------------------------------- all of it */
 
-static lk_link *
+static lk_index_link *
 first_from (const lk_index *self, size_t place)
 {
     while (place < self->buckets && !self->bucket[place]) {
@@ -173,14 +173,14 @@ first_from (const lk_index *self, size_t place)
     return place < self->buckets ? self->bucket[place] : NULL;
 }
 
-lk_link *
+lk_index_link *
 lk_index_first (const lk_index *self)
 {
     return first_from (self, 0);
 }
 
-lk_link *
-lk_index_next (const lk_index *self, const lk_link *link)
+lk_index_link *
+lk_index_next (const lk_index *self, const lk_index_link *link)
 {
     return link->next
                ? link->next
@@ -190,8 +190,8 @@ lk_index_next (const lk_index *self, const lk_link *link)
 /*  -------------------------------------------------------- a slice */
 
 /*  Where there are fewer buckets than slices, several share a bucket. */
-static lk_link *
-of_slice (const lk_index *self, lk_link *link, uint32_t slice, uint32_t slices)
+static lk_index_link *
+of_slice (const lk_index *self, lk_index_link *link, uint32_t slice, uint32_t slices)
 {
     while (link && (self->hash (link) & (slices - 1)) != slice) {
         link = link->next;
@@ -199,10 +199,10 @@ of_slice (const lk_index *self, lk_link *link, uint32_t slice, uint32_t slices)
     return link;
 }
 
-static lk_link *
+static lk_index_link *
 slice_from (const lk_index *self, size_t place, uint32_t slice, uint32_t slices)
 {
-    lk_link *link = NULL;
+    lk_index_link *link = NULL;
     while (!link && place < self->buckets) {
         link = of_slice (self, self->bucket[place], slice, slices);
         place += slices;
@@ -210,7 +210,7 @@ slice_from (const lk_index *self, size_t place, uint32_t slice, uint32_t slices)
     return link;
 }
 
-lk_link *
+lk_index_link *
 lk_index_slice_first (const lk_index *self, uint32_t slice, uint32_t slices)
 {
     return self->buckets
@@ -218,11 +218,11 @@ lk_index_slice_first (const lk_index *self, uint32_t slice, uint32_t slices)
                : NULL;
 }
 
-lk_link *
-lk_index_slice_next (const lk_index *self, const lk_link *link, uint32_t slices)
+lk_index_link *
+lk_index_slice_next (const lk_index *self, const lk_index_link *link, uint32_t slices)
 {
     uint32_t slice = self->hash (link) & (slices - 1);
-    lk_link *next = of_slice (self, link->next, slice, slices);
+    lk_index_link *next = of_slice (self, link->next, slice, slices);
     return next ? next
                 : slice_from (self, place_of (self, self->hash (link)) + slices,
                               slice, slices);
@@ -249,7 +249,7 @@ bits_of (const lk_index *self, size_t place)
     return __builtin_ctzll (whole) - (split ? 0 : 1);
 }
 
-lk_link *
+lk_index_link *
 lk_index_from (const lk_index *self, uint32_t from, uint64_t *end)
 {
     if (self->buckets == 0) {

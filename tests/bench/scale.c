@@ -42,7 +42,7 @@ typedef struct {
     lk_host asker;
     int64_t ns[HOSTS]; /* in steps of that host */
     int64_t longest_ns;
-} lk_bench;
+} lk_scale;
 
 /*  -------------------------------------------------------- steps */
 
@@ -58,7 +58,7 @@ static void
 take_step (lk_small *small, lk_host host, const lk_event *event,
            lk_effects *effects)
 {
-    lk_bench *self = (lk_bench *) small;
+    lk_scale *self = (lk_scale *) small;
     const int64_t begin_ns = clock_ns ();
     lk_node_step (small->host[host].node, event, effects);
     const int64_t taken_ns = clock_ns () - begin_ns;
@@ -70,7 +70,7 @@ take_step (lk_small *small, lk_host host, const lk_event *event,
 
 /*  Each host wakes up, and what that brings about travels on. */
 static void
-deliver (lk_bench *self)
+deliver (lk_scale *self)
 {
     while (lk_small_wave (&self->small) > 0) {
     }
@@ -78,7 +78,7 @@ deliver (lk_bench *self)
 
 /*  What applications were told since the last time, but for failures. */
 static size_t
-take_answers (lk_bench *self)
+take_answers (lk_scale *self)
 {
     size_t answers = 0;
     for (size_t i = 0; i < self->small.told_count; i++) {
@@ -90,7 +90,7 @@ take_answers (lk_bench *self)
 
 /*  Until the next deadline of somebody. */
 static void
-pass (lk_bench *self)
+pass (lk_scale *self)
 {
     int64_t next_ms = self->small.now_ms + 1000;
     for (lk_host host = 0; host < self->small.hosts; host++) {
@@ -113,7 +113,7 @@ pass (lk_bench *self)
 }
 
 static void
-run (lk_bench *self, int64_t ms)
+run (lk_scale *self, int64_t ms)
 {
     const int64_t end_ms = self->small.now_ms + ms;
     while (self->small.now_ms < end_ms) {
@@ -122,7 +122,7 @@ run (lk_bench *self, int64_t ms)
 }
 
 static void
-start_clocks (lk_bench *self)
+start_clocks (lk_scale *self)
 {
     memset (self->ns, 0, sizeof self->ns);
     self->longest_ns = 0;
@@ -130,7 +130,7 @@ start_clocks (lk_bench *self)
 }
 
 static double
-all_us (const lk_bench *self)
+all_us (const lk_scale *self)
 {
     int64_t ns = 0;
     for (size_t host = 0; host < self->small.hosts; host++) {
@@ -143,7 +143,7 @@ all_us (const lk_bench *self)
 
 /*  For those names, FLIGHT at a time. */
 static void
-ask (lk_bench *self, lk_event_type type, size_t first, size_t end)
+ask (lk_scale *self, lk_event_type type, size_t first, size_t end)
 {
     size_t answered = 0;
     (void) take_answers (self);
@@ -188,7 +188,7 @@ in_use (void)
 
 /*  What goes with a lock service, and its process with it. */
 static double
-weigh (lk_bench *self, lk_host host)
+weigh (lk_scale *self, lk_host host)
 {
     const double before = in_use ();
     lk_node_destroy (&self->small.host[host].node);
@@ -197,7 +197,7 @@ weigh (lk_bench *self, lk_host host)
 
 /*  Of three hosts one that leads asks, else the one that does not. */
 static void
-begin (lk_bench *self, size_t hosts)
+begin (lk_scale *self, size_t hosts)
 {
     const lk_small_plan plan = {.hosts = hosts, .leaders = 3, .seed = 1};
     memset (self, 0, sizeof *self);
@@ -211,14 +211,14 @@ begin (lk_bench *self, size_t hosts)
 }
 
 static lk_host
-leader (const lk_bench *self, size_t place)
+leader (const lk_scale *self, size_t place)
 {
     return lk_small_leaders (&self->small)->leader[place];
 }
 
 /*  The last ones: a host may ask for a million, and no more. */
 static void
-measure_pair (lk_bench *self, size_t names)
+measure_pair (lk_scale *self, size_t names)
 {
     start_clocks (self);
     ask (self, LK_ON_LOCK, names - PAIRS, names);
@@ -228,7 +228,7 @@ measure_pair (lk_bench *self, size_t names)
 }
 
 static void
-measure_idle (lk_bench *self, size_t names)
+measure_idle (lk_scale *self, size_t names)
 {
     run (self, 9000); /* while those that are new are confirmed */
     start_clocks (self);
@@ -239,7 +239,7 @@ measure_idle (lk_bench *self, size_t names)
 
 /*  Some leader serves with all tickets, in a later term. */
 static bool
-is_over (const lk_bench *self, uint64_t term)
+is_over (const lk_scale *self, uint64_t term)
 {
     bool leads = false;
     for (lk_host host = 0; host < self->small.hosts; host++) {
@@ -254,7 +254,7 @@ is_over (const lk_bench *self, uint64_t term)
 
 /*  The last leader ends. */
 static double
-measure_takeover (lk_bench *self, const char *how, size_t names)
+measure_takeover (lk_scale *self, const char *how, size_t names)
 {
     char name[64];
     const uint64_t term = lk_small_leaders (&self->small)->term.number;
@@ -290,7 +290,7 @@ measure_takeover (lk_bench *self, const char *how, size_t names)
 }
 
 static void
-measure_gone (lk_bench *self, size_t names)
+measure_gone (lk_scale *self, size_t names)
 {
     lk_event event = {.type = LK_ON_APP_GONE, .request.app = 1};
     const size_t locks = names < APP_LOCKS ? names : APP_LOCKS;
@@ -314,8 +314,8 @@ measure_gone (lk_bench *self, size_t names)
 static void
 measure (size_t names)
 {
-    static lk_bench bench;
-    lk_bench *self = &bench;
+    static lk_scale bench;
+    lk_scale *self = &bench;
     begin (self, HOSTS);
     const double base = weigh (self, leader (self, 2));
     const double base_asker = weigh (self, self->asker);
@@ -338,7 +338,7 @@ measure (size_t names)
 
 /*  Both that are left led, and have the very same table. */
 static void
-measure_same (lk_bench *self, size_t names)
+measure_same (lk_scale *self, size_t names)
 {
     begin (self, 3);
     ask (self, LK_ON_LOCK, 0, names);
@@ -349,7 +349,7 @@ measure_same (lk_bench *self, size_t names)
 /*  -------------------------------------------------------- many of a host */
 
 static void
-request (lk_bench *self, lk_event_type type, uint32_t app, const char *name)
+request (lk_scale *self, lk_event_type type, uint32_t app, const char *name)
 {
     lk_event event = {.type = type, .request = lk_small_request (app, 1, name)};
     lk_small_step (&self->small, self->asker, &event);
@@ -358,7 +358,7 @@ request (lk_bench *self, lk_event_type type, uint32_t app, const char *name)
 
 /*  Each with a lock of its own; then they end, one by one. */
 static void
-measure_sessions (lk_bench *self)
+measure_sessions (lk_scale *self)
 {
     char name[32];
     begin (self, HOSTS);
@@ -379,7 +379,7 @@ measure_sessions (lk_bench *self)
 
 /*  For one name: who has it gives it back, until all had it. */
 static void
-measure_waiters (lk_bench *self)
+measure_waiters (lk_scale *self)
 {
     begin (self, HOSTS);
     for (uint32_t app = 1; app <= WAITERS; app++) {
@@ -398,7 +398,7 @@ measure_waiters (lk_bench *self)
 int
 main (int argc, char **argv)
 {
-    static lk_bench bench;
+    static lk_scale bench;
     for (int i = 1; i < argc; i++) {
         measure (strtoul (argv[i], NULL, 10));
         measure_same (&bench, strtoul (argv[i], NULL, 10));

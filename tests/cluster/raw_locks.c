@@ -113,7 +113,7 @@ try_refusals (void)
 {
     int wrong = 0;
     for (size_t i = 0; i < lk_refusal_count; i++) {
-        const lk_refusal *row = &lk_refusals[i];
+        const lk_refused_row *row = &lk_refusals[i];
         const uint64_t serial = lk_bare_say (a, row->command, row->body);
         const lk_message *answer = lk_client_next (a, ANSWER_MS);
         const char *text = answer ? lk_message_text (answer, "text") : NULL;

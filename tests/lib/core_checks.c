@@ -243,7 +243,7 @@ static size_t
 check_lot (const lk_table *table, size_t lot, bool honest, waited *found)
 {
     const lk_index *queues = &table->queues[lot];
-    const lk_link *link = lk_index_first (queues);
+    const lk_index_link *link = lk_index_first (queues);
     size_t count = 0;
     for (; link; link = lk_index_next (queues, link)) {
         const lk_queue *queue = (const lk_queue *) link;
@@ -277,7 +277,7 @@ check_table (const lk_table *table, bool honest)
         }
         LK_ASSERT (own == crowd->own);
         crowded += own;
-        const lk_link *link = lk_index_first (&crowd->entries);
+        const lk_index_link *link = lk_index_first (&crowd->entries);
         for (; link; link = lk_index_next (&crowd->entries, link)) {
             kept += ((const lk_entry *) link)->kept;
         }

@@ -82,7 +82,7 @@ lk_refusal_message (const char *from, const char *command, uint64_t serial,
 #define ITEMS4 "{'object': 'a'}, {'object': 'b'}, {'object': 'c'}, {}, "
 #define ITEMS32 ITEMS4 ITEMS4 ITEMS4 ITEMS4 ITEMS4 ITEMS4 ITEMS4 ITEMS4
 
-const lk_refusal lk_refusals[] = {
+const lk_refused_row lk_refusals[] = {
     /*  names */
     LOCK ("", NO_NAME),
     LOCK ("'object': ''", NO_NAME),

@@ -15,9 +15,9 @@ typedef struct {
     const char *command;
     const char *body; /* JSON, with ' for " */
     const char *text; /* of LOCKFAILED with `invalid` */
-} lk_refusal;
+} lk_refused_row;
 
-extern const lk_refusal lk_refusals[];
+extern const lk_refused_row lk_refusals[];
 extern const size_t lk_refusal_count;
 
 /*  A message with a body like that, from an application. The caller owns it. */

@@ -56,11 +56,11 @@ unwatch (void *user, lk_local *local)
 
 /*  Some are another user's, one is over. */
 static bool
-find_peer (void *user, const lk_identity *identity, lk_peer *peer)
+find_peer (void *user, const lk_identity *identity, lk_peer_cred *peer)
 {
     const uint8_t last = identity->bytes[identity->size - 1];
     (void) user;
-    *peer = (lk_peer) {.uid = last % 4 == 3 ? 1000 : OWN_USER};
+    *peer = (lk_peer_cred) {.uid = last % 4 == 3 ? 1000 : OWN_USER};
     return last != '7';
 }
 

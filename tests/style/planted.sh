@@ -192,6 +192,8 @@ echo '/*  planted.c - here */' >"$work/tree/router/planted.c"
 sees 'a file without SPDX' text 'router/planted\.c$'
 write src/util/planted.h '#ifndef LK_BYTES_H' '#define LK_BYTES_H' '#endif'
 sees 'a guard that is there twice' text 'planted\.h: LK_BYTES_H'
+write src/util/planted.h 'typedef struct {' '    int a;' '} lk_bytes;'
+sees 'a type that is there twice' text 'planted\.h: lk_bytes is'
 
 #   ------------------------------------------------------------ pages
 

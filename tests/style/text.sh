@@ -35,6 +35,15 @@ verdict 'no guard of a header is there twice' "$(
             $2 in first { print where ": " $2 " is that of " first[$2] }
             { first[$2] = where }')"
 
+#   Where it is defined, by its last brace or its tag. A test may define what is
+#   behind a handle for itself.
+verdict 'no type is there twice' "$(
+    grep -E '^(\} lk_[a-z0-9_]+;|(struct|union|enum) lk_[a-z0-9_]+ \{)' \
+        /dev/null "${c[@]}" | grep -v '^tests/.*:struct ' |
+        sed -E 's/^([^:]*):(\}|struct|union|enum) (lk_[a-z0-9_]+).*/\1 \3/' |
+        awk '$2 in first { print $1 ": " $2 " is that of " first[$2] }
+            { first[$2] = $1 }')"
+
 verdict 'scripts keep to 80 columns and 800 lines' "$(
     awk 'FNR == 801 { print FILENAME ":801: over 800 lines" }
         length ($0) > 80 && !/https?:|sed -|grep -|case |\||^ *\047s\// {

@@ -20,7 +20,7 @@
 #define SLICES 16
 
 typedef struct {
-    lk_link link; /* first */
+    lk_index_link link; /* first */
     uint32_t hash;
     uint32_t place;
     int64_t when_ms;
@@ -33,7 +33,7 @@ static lk_heap times;
 static lk_rng rng;
 
 static uint32_t
-hash_of (const lk_link *link)
+hash_of (const lk_index_link *link)
 {
     return ((const thing *) link)->hash;
 }
@@ -75,7 +75,7 @@ any (void)
 static bool
 is_found (const thing *wanted)
 {
-    const lk_link *link = lk_index_find (&all, wanted->hash);
+    const lk_index_link *link = lk_index_find (&all, wanted->hash);
     while (link && link != &wanted->link) {
         link = link->next;
     }
@@ -86,7 +86,7 @@ static size_t
 count_slice (uint32_t slice)
 {
     size_t count = 0;
-    const lk_link *link = lk_index_slice_first (&all, slice, SLICES);
+    const lk_index_link *link = lk_index_slice_first (&all, slice, SLICES);
     for (; link; link = lk_index_slice_next (&all, link, SLICES)) {
         ck_assert_uint_eq (hash_of (link) % SLICES, slice);
         count++;
@@ -101,7 +101,7 @@ look_through (void)
     size_t count = 0;
     size_t sliced = 0;
     size_t seen = 0;
-    const lk_link *link = lk_index_first (&all);
+    const lk_index_link *link = lk_index_first (&all);
     for (; link; link = lk_index_next (&all, link)) {
         ck_assert (((const thing *) link)->is_in);
         seen++;
@@ -174,7 +174,7 @@ START_TEST (index_gives_back_all)
     }
     const size_t count = all.count;
     size_t given = 0;
-    const lk_link *link = lk_index_clear (&all);
+    const lk_index_link *link = lk_index_clear (&all);
     for (; link; link = link->next) {
         ck_assert (((const thing *) link)->is_in);
         given++;

@@ -35,7 +35,7 @@ static lk_problem problem;
 /*  What was told: the messages in a row, "|" for a broken one; and of whom. */
 static char told[4096];
 static lk_identity from[CROWD];
-static lk_peer peer;
+static lk_peer_cred peer;
 static int frames;
 
 static lk_context *context;

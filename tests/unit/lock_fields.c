@@ -304,7 +304,7 @@ END_TEST
 START_TEST (refuses)
 {
     for (size_t i = 0; i < lk_refusal_count; i++) {
-        const lk_refusal *row = &lk_refusals[i];
+        const lk_refused_row *row = &lk_refusals[i];
         give (lk_refusal_message ("a@h1", row->command, 5, row->body));
         ck_assert_msg (bus.count == 1, "%s %.200s", row->command, row->body);
         const lk_message *failed = only_sent ("a@h1", "LOCKFAILED");

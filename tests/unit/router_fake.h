@@ -69,13 +69,13 @@ unwatch (void *shell, lk_local *local)
 /*  What process is there is known of "known" alone. "over" is over, "root" is
  *  root's, and those that begin with "user" are another user's. */
 static inline bool
-find_peer (void *shell, const lk_identity *identity, lk_peer *peer)
+find_peer (void *shell, const lk_identity *identity, lk_peer_cred *peer)
 {
     char name[32];
     (void) shell;
     snprintf (name, sizeof name, "%.*s", (int) identity->size,
               (const char *) identity->bytes);
-    *peer = (lk_peer) {.pid = strcmp (name, "known") == 0 ? 17 : 0,
+    *peer = (lk_peer_cred) {.pid = strcmp (name, "known") == 0 ? 17 : 0,
                        .uid = strcmp (name, "root") == 0       ? 0
                               : strncmp (name, "user", 4) == 0 ? 1000
                                                                : OWN_USER};

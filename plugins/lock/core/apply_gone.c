@@ -44,7 +44,7 @@ list_crowd (const lk_crowd *crowd)
 {
     lk_entry **list = lk_alloc (crowd->entries.count * sizeof (lk_entry *));
     size_t count = 0;
-    const lk_link *link = lk_index_first (&crowd->entries);
+    const lk_index_link *link = lk_index_first (&crowd->entries);
     for (; link; link = lk_index_next (&crowd->entries, link)) {
         list[count++] = (lk_entry *) link;
     }

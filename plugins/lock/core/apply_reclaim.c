@@ -83,7 +83,7 @@ lk_apply_open (lk_table *self, uint8_t home, lk_tells *tells)
     lk_queues waited_for = {0};
     self->reclaim &= (uint8_t) ~(1u << home);
     self->open_ms[home] = self->now_ms;
-    const lk_link *link = lk_index_first (&self->waited_for);
+    const lk_index_link *link = lk_index_first (&self->waited_for);
     for (; link; link = lk_index_next (&self->waited_for, link)) {
         lk_queue *queue = ((const lk_waited *) link)->queue;
         if (lk_queue_home (self, queue) == home

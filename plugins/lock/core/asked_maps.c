@@ -22,26 +22,26 @@ name_hash (const uint64_t name[2])
 }
 
 static lk_asked *
-by_name (const lk_link *link)
+by_name (const lk_index_link *link)
 {
     return (lk_asked *) ((char *) link - offsetof (lk_asked, by_name));
 }
 
 static uint32_t
-hash_of_serial (const lk_link *link)
+hash_of_serial (const lk_index_link *link)
 {
     return lk_hash_number (((const lk_asked *) link)->serial);
 }
 
 static uint32_t
-hash_of_name (const lk_link *link)
+hash_of_name (const lk_index_link *link)
 {
     return by_name (link)->name_hash;
 }
 
 /*  Nobody can guess one. */
 static uint32_t
-hash_of_key (const lk_link *link)
+hash_of_key (const lk_index_link *link)
 {
     return (uint32_t) by_name (link)->ticket.key;
 }
@@ -109,7 +109,7 @@ lk_asked_init_maps (lk_proxy *proxy)
 lk_asked *
 lk_asked_by_serial (const lk_node *node, uint64_t serial)
 {
-    lk_link *link =
+    lk_index_link *link =
         lk_index_find (&node->proxy.serials, lk_hash_number (serial));
     while (link && ((lk_asked *) link)->serial != serial) {
         link = link->next;
@@ -121,7 +121,7 @@ lk_asked *
 lk_asked_by_name (const lk_node *node, uint32_t app, uint64_t app_serial)
 {
     const uint64_t name[2] = {app, app_serial};
-    lk_link *link = lk_index_find (&node->proxy.names, name_hash (name));
+    lk_index_link *link = lk_index_find (&node->proxy.names, name_hash (name));
     while (link && memcmp (by_name (link)->name, name, sizeof name) != 0) {
         link = link->next;
     }
@@ -142,7 +142,7 @@ lk_asked *
 lk_asked_by_key (const lk_node *node, uint64_t key, lk_name object,
                  lk_lock_type type)
 {
-    lk_link *link = lk_index_find (&node->proxy.lingering, (uint32_t) key);
+    lk_index_link *link = lk_index_find (&node->proxy.lingering, (uint32_t) key);
     while (link && !is_heirloom (by_name (link), key, object, type)) {
         link = link->next;
     }

@@ -15,14 +15,14 @@
 /*  -------------------------------------------------------- address */
 
 /*  What its tickets show; of the requests of one application one. */
-struct lk_address {
+struct lk_asker_address {
     size_t users;
     lk_name name;
     char text[];
 };
 
 static void
-drop_address (lk_address *address)
+drop_address (lk_asker_address *address)
 {
     if (address) {
         address->users--;
@@ -32,20 +32,20 @@ drop_address (lk_address *address)
     }
 }
 
-static lk_address *
+static lk_asker_address *
 find_address (const lk_asked *asked, lk_name name)
 {
-    lk_address *known = asked->asker ? asked->asker->address : NULL;
+    lk_asker_address *known = asked->asker ? asked->asker->address : NULL;
     return known && known->name.size == name.size
                    && memcmp (known->text, name.data, name.size) == 0
                ? known
                : NULL;
 }
 
-static lk_address *
+static lk_asker_address *
 new_address (lk_name name)
 {
-    lk_address *address = lk_alloc (sizeof *address + name.size);
+    lk_asker_address *address = lk_alloc (sizeof *address + name.size);
     memcpy (address->text, name.data, name.size);
     address->name = (lk_name) {address->text, name.size};
     return address;
@@ -57,7 +57,7 @@ lk_asked_set_owner (lk_asked *asked, lk_name owner)
     if (owner.size == 0) {
         return;
     }
-    lk_address *address = find_address (asked, owner);
+    lk_asker_address *address = find_address (asked, owner);
     if (!address) {
         address = new_address (owner);
         if (asked->asker) {
@@ -81,7 +81,7 @@ lk_asked_drop_owner (lk_asked *asked)
 /*  -------------------------------------------------------- life */
 
 static uint32_t
-hash_of_app (const lk_link *link)
+hash_of_app (const lk_index_link *link)
 {
     return lk_hash_number (((const lk_asker *) link)->app);
 }
@@ -102,7 +102,7 @@ lk_askers_clear (lk_proxy *proxy)
 lk_asker *
 lk_asker_find (const lk_proxy *proxy, uint32_t app)
 {
-    lk_link *link = lk_index_find (&proxy->askers, lk_hash_number (app));
+    lk_index_link *link = lk_index_find (&proxy->askers, lk_hash_number (app));
     while (link && ((lk_asker *) link)->app != app) {
         link = link->next;
     }

@@ -15,7 +15,7 @@ lk_crowd_hash (const uint64_t id[2])
 }
 
 static uint32_t
-hash_of_entry (const lk_link *link)
+hash_of_entry (const lk_index_link *link)
 {
     return lk_hash_number (((const lk_entry *) link)->serial);
 }

@@ -205,7 +205,7 @@ lk_queue_note (lk_table *self, lk_queue *queue)
 static void
 forget_waited (lk_table *self, const lk_queue *queue)
 {
-    lk_link *link = lk_index_find (&self->waited_for, queue->hash);
+    lk_index_link *link = lk_index_find (&self->waited_for, queue->hash);
     while (((lk_waited *) link)->queue != queue) {
         link = link->next;
     }

@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 typedef struct {
-    lk_link by_key;
-    lk_link by_token;
+    lk_index_link by_key;
+    lk_index_link by_token;
     lk_entry *entry;
     uint64_t key; /* of the entry; in a table that is wrong it may change */
     uint64_t token;
@@ -28,26 +28,26 @@ struct lk_holders {
 /*  -------------------------------------------------------- life */
 
 static lk_holder *
-by_key (const lk_link *link)
+by_key (const lk_index_link *link)
 {
     return (lk_holder *) link;
 }
 
 static lk_holder *
-by_token (const lk_link *link)
+by_token (const lk_index_link *link)
 {
     return (lk_holder *) ((char *) link - offsetof (lk_holder, by_token));
 }
 
 /*  Keys cannot be guessed, and tokens are numbers of operations. */
 static uint32_t
-hash_of_key (const lk_link *link)
+hash_of_key (const lk_index_link *link)
 {
     return (uint32_t) by_key (link)->key;
 }
 
 static uint32_t
-hash_of_token (const lk_link *link)
+hash_of_token (const lk_index_link *link)
 {
     return (uint32_t) by_token (link)->token;
 }
@@ -76,9 +76,9 @@ lk_holders_destroy (lk_holders **self_p)
         return;
     }
     (void) lk_index_clear (&self->tokens);
-    lk_link *link = lk_index_clear (&self->keys);
+    lk_index_link *link = lk_index_clear (&self->keys);
     while (link) {
-        lk_link *next = link->next;
+        lk_index_link *next = link->next;
         lk_free (by_key (link));
         link = next;
     }
@@ -103,7 +103,7 @@ lk_holders_add (lk_holders *self, lk_entry *entry)
 static lk_holder *
 find (const lk_holders *self, const lk_entry *entry)
 {
-    lk_link *link = lk_index_find (&self->keys, (uint32_t) entry->key);
+    lk_index_link *link = lk_index_find (&self->keys, (uint32_t) entry->key);
     while (link && by_key (link)->entry != entry) {
         link = link->next;
     }
@@ -153,7 +153,7 @@ lk_holder_by_key (lk_queue *queue, uint64_t key)
         lk_entry *only = queue->first;
         return only->token != 0 && only->key == key ? only : NULL;
     }
-    lk_link *link = lk_index_find (&self->keys, (uint32_t) key);
+    lk_index_link *link = lk_index_find (&self->keys, (uint32_t) key);
     while (link && by_key (link)->entry->key != key) {
         link = link->next;
     }
@@ -161,8 +161,8 @@ lk_holder_by_key (lk_queue *queue, uint64_t key)
 }
 
 /*  From there on in its chain. */
-static lk_link *
-find_token (lk_link *link, uint64_t token)
+static lk_index_link *
+find_token (lk_index_link *link, uint64_t token)
 {
     while (link && by_token (link)->entry->token != token) {
         link = link->next;
@@ -178,7 +178,7 @@ lk_holder_by_token (lk_queue *queue, uint64_t token)
         lk_entry *only = queue->first;
         return token != 0 && only->token == token ? only : NULL;
     }
-    lk_link *link =
+    lk_index_link *link =
         find_token (lk_index_find (&self->tokens, (uint32_t) token), token);
     return link ? by_token (link)->entry : NULL;
 }
@@ -191,7 +191,7 @@ lk_holders_with (lk_queue *queue, uint64_t token)
         return lk_holder_by_token (queue, token) ? 1 : 0;
     }
     size_t count = 0;
-    lk_link *link = lk_index_find (&self->tokens, (uint32_t) token);
+    lk_index_link *link = lk_index_find (&self->tokens, (uint32_t) token);
     for (link = find_token (link, token); link;
          link = find_token (link->next, token)) {
         count++;

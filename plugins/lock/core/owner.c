@@ -40,7 +40,7 @@ is_owned_by (const lk_owner *owner, const lk_ticket *ticket)
 static lk_owner *
 find_owner (const lk_table *self, const lk_ticket *ticket, uint32_t hash)
 {
-    lk_link *link = lk_index_find (&self->owners, hash);
+    lk_index_link *link = lk_index_find (&self->owners, hash);
     while (link && !is_owned_by ((lk_owner *) link, ticket)) {
         link = link->next;
     }

@@ -70,8 +70,8 @@ typedef struct {
 
 /*  A request of an application. */
 typedef struct lk_asked {
-    lk_link by_serial;
-    lk_link by_name;  /* or, when it lingers, by its key */
+    lk_index_link by_serial;
+    lk_index_link by_name;  /* or, when it lingers, by its key */
     uint64_t serial;  /* on the wire: of this session */
     uint64_t name[2]; /* app and its own serial */
     uint32_t name_hash;
@@ -105,7 +105,7 @@ typedef struct lk_asked {
     struct lk_asked *prev; /* there */
     struct lk_asked *next;
     uint32_t end_place;         /* in `ends` */
-    struct lk_address *address; /* the owner's */
+    struct lk_asker_address *address; /* the owner's */
     struct lk_asker *asker;
     struct lk_asked *sibling_prev; /* of the same application */
     struct lk_asked *sibling_next;
@@ -114,15 +114,15 @@ typedef struct lk_asked {
 } lk_asked;
 
 /*  The address of an application, which its requests share. */
-typedef struct lk_address lk_address;
+typedef struct lk_asker_address lk_asker_address;
 
 /*  An application that asks, with all its requests. */
 typedef struct lk_asker {
-    lk_link by_app;
+    lk_index_link by_app;
     uint32_t app;
     lk_asked *first;
     struct lk_set *sets;
-    struct lk_address *address; /* that it had last */
+    struct lk_asker_address *address; /* that it had last */
 } lk_asker;
 
 /*  A report to one home, part by part. What a part has is settled when it is

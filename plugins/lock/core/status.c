@@ -104,7 +104,7 @@ bool
 lk_node_next_wait (const lk_node *node, const void **place, lk_node_wait *wait)
 {
     const lk_index *index = &node->table.waited_for;
-    const lk_link *link = *place;
+    const lk_index_link *link = *place;
     do {
         link = link ? lk_index_next (index, link) : lk_index_first (index);
         if (!link) {
@@ -151,7 +151,7 @@ bool
 lk_node_next_own (const lk_node *node, const void **place, lk_node_own *own)
 {
     const lk_index *serials = &node->proxy.serials;
-    const lk_link *link = *place;
+    const lk_index_link *link = *place;
     do {
         link = link ? lk_index_next (serials, link) : lk_index_first (serials);
         if (!link) {

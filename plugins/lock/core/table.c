@@ -17,19 +17,19 @@
 
 /*  All of a lot have the last bits in common. */
 static uint32_t
-hash_in_lot (const lk_link *link)
+hash_in_lot (const lk_index_link *link)
 {
     return ((const lk_queue *) link)->hash >> LK_LOT_BITS;
 }
 
 static uint32_t
-hash_of_waited (const lk_link *link)
+hash_of_waited (const lk_index_link *link)
 {
     return ((const lk_waited *) link)->queue->hash;
 }
 
 static uint32_t
-hash_of_owner (const lk_link *link)
+hash_of_owner (const lk_index_link *link)
 {
     return ((const lk_owner *) link)->hash;
 }
@@ -76,7 +76,7 @@ lk_table_forget_listing (lk_table *self)
 static void
 free_queues (lk_index *queues)
 {
-    lk_link *link = lk_index_clear (queues);
+    lk_index_link *link = lk_index_clear (queues);
     while (link) {
         lk_queue *queue = (lk_queue *) link;
         lk_entry *entry = queue->first;
@@ -107,9 +107,9 @@ free_crowds (lk_table *self)
 static void
 free_links (lk_index *links)
 {
-    lk_link *link = lk_index_clear (links);
+    lk_index_link *link = lk_index_clear (links);
     while (link) {
-        lk_link *next = link->next;
+        lk_index_link *next = link->next;
         lk_free (link);
         link = next;
     }
@@ -253,7 +253,7 @@ lk_table_find (const lk_table *self, lk_request_id request)
 {
     const lk_crowd *crowd =
         lk_table_crowd (self, request.host, request.session);
-    lk_link *link =
+    lk_index_link *link =
         crowd ? lk_index_find (&crowd->entries, lk_hash_number (request.serial))
               : NULL;
     while (link && ((lk_entry *) link)->serial != request.serial) {
@@ -272,7 +272,7 @@ lk_queue_is_of (const lk_queue *queue, lk_name object)
 lk_queue *
 lk_table_queue_by_hash (const lk_table *self, lk_name object, uint64_t hash)
 {
-    lk_link *link = lk_index_find (&self->queues[hash % LK_LOTS],
+    lk_index_link *link = lk_index_find (&self->queues[hash % LK_LOTS],
                                    (uint32_t) hash >> LK_LOT_BITS);
     while (link && !lk_queue_is_of ((lk_queue *) link, object)) {
         link = link->next;
@@ -301,7 +301,7 @@ static size_t
 list_queues (const lk_index *queues, lk_entry **listing)
 {
     size_t count = 0;
-    const lk_link *link = lk_index_first (queues);
+    const lk_index_link *link = lk_index_first (queues);
     for (; link; link = lk_index_next (queues, link)) {
         lk_entry *entry = ((const lk_queue *) link)->first;
         for (; entry; entry = entry->next) {

@@ -38,7 +38,7 @@ typedef struct lk_holders lk_holders;
 
 /*  An application that has tickets: what people are to see of it. */
 typedef struct {
-    lk_link link; /* in the table's index, by pid and address */
+    lk_index_link link; /* in the table's index, by pid and address */
     size_t tickets;
     uint32_t hash; /* of both: */
     uint32_t pid;
@@ -61,7 +61,7 @@ typedef struct {
 /*  A ticket in its queue. There may be a million of them: lk_entry_ticket ()
  *  makes an lk_ticket of it. */
 struct lk_entry {
-    lk_link link;    /* in its crowd's index, by serial */
+    lk_index_link link;    /* in its crowd's index, by serial */
     uint64_t serial; /* ..., beside it: to look is one fetch from memory */
     lk_crowd *crowd; /* host and session */
     lk_queue *queue; /* the object, and the stored bound */
@@ -103,7 +103,7 @@ typedef struct {
 
 /*  An object with at least one ticket. */
 struct lk_queue {
-    lk_link link;      /* in the table's index, by `hash` */
+    lk_index_link link;      /* in the table's index, by `hash` */
     lk_entry *first;   /* who waits to be exclusive, if any, then the others */
     lk_entry *waiting; /* the first that is not active; grant.h */
     lk_entry *pending; /* the first that has no number yet */
@@ -121,7 +121,7 @@ struct lk_queue {
 
 /*  A queue that somebody waits in, or waited in once. */
 typedef struct {
-    lk_link link; /* in the table's index, by the queue's hash */
+    lk_index_link link; /* in the table's index, by the queue's hash */
     lk_queue *queue;
 } lk_waited;
 

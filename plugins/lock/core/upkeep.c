@@ -235,7 +235,7 @@ lk_on_audited (lk_node *node, const lk_lock_message *message)
 static void
 tell_dropped (lk_node *node, const lk_crowd *crowd, size_t *told)
 {
-    const lk_link *link = lk_index_first (&crowd->entries);
+    const lk_index_link *link = lk_index_first (&crowd->entries);
     for (; link && *told < DROPPED_TOLD_MAX;
          link = lk_index_next (&crowd->entries, link)) {
         const lk_entry *entry = (const lk_entry *) link;

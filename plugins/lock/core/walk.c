@@ -24,11 +24,11 @@ place_of (const lk_queue *queue)
 }
 
 /*  Those at that place, and of all up to `end`. */
-static const lk_link *
+static const lk_index_link *
 bucket_of (const lk_table *table, uint64_t place, uint64_t *end)
 {
     const uint64_t lot = place >> PLACE_BITS;
-    const lk_link *bucket = lk_index_from (
+    const lk_index_link *bucket = lk_index_from (
         &table->queues[lot], (uint32_t) (place << (32 - PLACE_BITS)), end);
     *end = (lot << PLACE_BITS) + (*end >> (32 - PLACE_BITS));
     return bucket;
@@ -36,7 +36,7 @@ bucket_of (const lk_table *table, uint64_t place, uint64_t *end)
 
 /*  The first of a bucket from that place on; NULL: none. */
 static const lk_queue *
-first_of (const lk_link *link, uint64_t place)
+first_of (const lk_index_link *link, uint64_t place)
 {
     const lk_queue *first = NULL;
     for (; link; link = link->next) {
@@ -71,7 +71,7 @@ static lk_entry *
 find (const lk_table *table, uint64_t place, uint32_t offset)
 {
     uint64_t end;
-    const lk_link *link = bucket_of (table, place, &end);
+    const lk_index_link *link = bucket_of (table, place, &end);
     for (; link; link = link->next) {
         const lk_queue *queue = (const lk_queue *) link;
         lk_entry *entry = place_of (queue) == place ? queue->first : NULL;

@@ -101,7 +101,7 @@ lk_table_watch_more (lk_table *self)
     size_t looks = 0;
     while (lk_table_is_watching (self) && looks < WATCH_LOOKS) {
         const lk_index *queues = &self->queues[self->watch_lot];
-        const lk_link *link = lk_index_first (queues);
+        const lk_index_link *link = lk_index_first (queues);
         looks += self->tickets[self->watch_lot];
         for (; link; link = lk_index_next (queues, link)) {
             lk_entry *entry = ((const lk_queue *) link)->first;
