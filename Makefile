@@ -66,7 +66,7 @@ endif
 
 lib_src := $(wildcard $(addsuffix /*.c,src/util src/wire src/net src/client \
 	src/settings))
-cli_src := $(wildcard src/cli/*.c)
+cli_src := $(wildcard src/cli/*.c src/cli/*/*.c)
 router_src := $(wildcard router/*.c)
 daemon_src := $(wildcard src/daemon/*.c)
 core_src := $(wildcard plugins/lock/core/*.c)
@@ -443,7 +443,7 @@ endif
 
 #   ------------------------------------------------------------ style
 
-c_files = $(wildcard $(addsuffix /*.[ch],include/lockkeeper src/* router \
+c_files = $(wildcard $(addsuffix /*.[ch],include/lockkeeper src/* src/cli/* router \
 	plugins/* plugins/lock/core tests/* tests/bench/peers examples))
 CLANG_FORMAT ?= $(firstword $(shell which clang-format-14 clang-format) \
 	clang-format)

@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  As `lockkeeper run` and its guard (src/cli/guard.h), at their latest: a
+ *  As `lockkeeper run` and its guard (src/cli/run/guard.h), at their latest: a
  *  child works until its own end, or until it is killed in the last moment that
  *  they may need. The guard looks at the lease page although the runner is
  *  stopped, and takes one that it does not hear of for a whole lease for lost.

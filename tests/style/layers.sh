@@ -85,10 +85,19 @@ layer src/settings \
     "\"(util|wire|net|settings)/[a-z0-9_]+\\.h\"|$public|$system" \
     "$third_party" "${files[@]}"
 
-for folder in client cli; do
-    mapfile -t files < <(in_folder src/$folder)
-    layer src/$folder \
-        "\"(util|wire|net|settings|$folder)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
+mapfile -t files < <(in_folder src/client)
+layer src/client \
+    "\"(util|wire|net|settings|client)/[a-z0-9_]+\\.h\"|$public|$system" \
+    "$third_party" "${files[@]}"
+
+#   A room of the command line sees what all share, and itself; a sandbox makes a
+#   first state, too.
+for room in '' run lock see setup sandbox; do
+    own="cli/([a-z_]+|${room:-none}/[a-z_]+)"
+    [ "$room" != sandbox ] || own="($own|cli/setup/genesis)"
+    mapfile -t files < <(in_folder "src/cli${room:+/$room}")
+    layer "src/cli${room:+/$room}" \
+        "\"((util|wire|net|settings)/[a-z0-9_]+|$own)\\.h\"|$public|$system" \
         "$third_party" "${files[@]}"
 done
 

@@ -72,7 +72,7 @@ program () {
 }
 mapfile -t daemon < <(grep -lE '(required|no)_argument' src/net/*.[ch] \
     2>/dev/null)
-program lockkeeper.1 src/cli/*.[ch]
+program lockkeeper.1 src/cli/*.[ch] src/cli/*/*.[ch]
 program lockkeeper-router.8 router/*.[ch] "${daemon[@]}"
 program lockkeeper-lockd.8 plugins/lock/*.[ch] "${daemon[@]}"
 

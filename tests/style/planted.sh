@@ -23,7 +23,7 @@ fresh () {
     rm -rf "$work/tree"
     mkdir -p "$work/tree"
     (cd "$work/tree" && mkdir -p include/lockkeeper src/{util,wire,net} \
-        src/{client,cli} router plugins/{lock/core,greeter} tests/unit man \
+        src/client src/cli/see router plugins/{lock/core,greeter} tests/unit man \
         build/plugins/lock/core build/src/util build/src/wire)
     cp "$root"/include/lockkeeper/*.h "$work/tree/include/lockkeeper/"
     cp "$root"/src/util/*.[ch] "$work/tree/src/util/"
@@ -111,6 +111,8 @@ include src/net/dealer.c '<jansson.h>'
 include src/net/planted.c '"client/session.h"'
 include src/client/planted.c '<czmq.h>'
 include src/cli/planted.c '<jansson.h>'
+include src/cli/planted.c '"cli/run/guard.h"'
+include src/cli/see/planted.c '"cli/lock/agent.h"'
 include router/planted.c '<czmq.h>'
 include router/planted.c '"../plugins/lock/core/node.h"'
 include plugins/lock/planted.c '<zmq.h>'
@@ -280,7 +282,7 @@ if [ -x "$BUILD/lockkeeper" ]; then
         'a variable without a page' 'in the page: PLANTED'
     edited include/lockkeeper/error.h '/LK_FORCED/d' \
         'an error that is no more' 'in the code: forced'
-    edited src/cli/show.c "s/'show' needs the name/'show' wants the name/" \
+    edited src/cli/see/show.c "s/'show' needs the name/'show' wants the name/" \
         'an error without a page' "in no page: 'show' wants the name"
     edited man/lockkeeper-router.8 's/^\.It there is no plug-in.*/.It lo/' \
         'an error that is told of no more' 'in no page: there is no plug-in'
@@ -291,7 +293,7 @@ if [ -x "$BUILD/lockkeeper" ]; then
         "in no page: 'lock/leader-lease' is too small"
     edited plugins/lock/start.c 's/dropped what makes no/took leave of/' \
         'a warning in the log without a page' 'in no page: took leave of'
-    edited src/cli/run.c 's/several names need --all/names are too many/' \
+    edited src/cli/run/run.c 's/several names need --all/names are too many/' \
         'an error that is handed on' 'in no page: names are too many'
     edited man/lockkeeper_set.3 '0,/^\.Nm/s/^\.Nm .*/.Nm lk_planted/' \
         'a function that is no more' 'in the code: lk_planted'

@@ -21,15 +21,15 @@ known=(
     #   Which of this host's own addresses leads to another: nothing is sent.
     'src/settings/own_address.c socket connect getsockname'
     #   Whether a port of the sandbox is free.
-    'src/cli/sandbox_hosts.c socket bind'
+    'src/cli/sandbox/hosts.c socket bind'
     #   The sandbox's own control, a file of who began it.
-    'src/cli/sandbox_control.c socket setsockopt bind listen accept4'
-    'src/cli/sandbox_control.c connect send'
+    'src/cli/sandbox/control.c socket setsockopt bind listen accept4'
+    'src/cli/sandbox/control.c connect send'
     #   Descriptors handed to the agent of `acquire`, which zmq cannot carry.
-    'src/cli/agent.c socket getsockopt setsockopt bind listen accept4 connect'
-    'src/cli/agent.c send sendmsg recv recvmsg'
+    'src/cli/lock/agent.c socket getsockopt setsockopt bind listen accept4 connect'
+    'src/cli/lock/agent.c send sendmsg recv recvmsg'
     #   The pair of `run` and its guard, which outlives it.
-    'src/cli/guard.c socketpair send'
+    'src/cli/run/guard.c socketpair send'
     #   Stands in for accept4, that libzmq calls.
     'router/accept.c accept4'
     #   Hangs up on a connection of libzmq's that says nothing: it cannot.

@@ -1,0 +1,453 @@
+/*  list.c - `lockkeeper list`: who holds and who waits
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "cli/cli.h"
+#include "cli/see/owners.h"
+#include "cli/see/silence.h"
+#include "cli/see/tickets.h"
+#include "util/alloc.h"
+#include "wire/message_frame.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OWNERS_MS 1500
+
+/*  What a terminal has room for. */
+typedef enum { SHORT, USUAL, LONG } extent;
+
+#define WIDTH_OF_USUAL 60
+#define WIDTH_OF_LONG 130
+
+static const char *const heads[] = {
+    [SHORT] = "STATE    HOST              PID NAME",
+    [USUAL] = "STATE    HOST              PID COMMAND         SINCE NAME",
+    [LONG] = "STATE    HOST              PID COMMAND         SINCE     LEFT "
+             "TYPE             LIMIT   NTH              TOKEN NAME"};
+
+typedef struct {
+    const lk_options *options;
+    int64_t uid; /* of --user; -1: any */
+    extent extent;
+    size_t seen, count; /* in all; printed */
+    lk_silences silences;
+    lk_message **kept; /* to be looked at when all are there; owned */
+    size_t kept_count, kept_room;
+} lister;
+
+/*  -------------------------------------------------------- printing */
+
+static const char *
+text_of (const lk_message *row, const char *field)
+{
+    const char *text = lk_message_text (row, field);
+    return text != NULL ? text : "?";
+}
+
+/*  The type, and what else is special. */
+static void
+print_type (const lk_message *row)
+{
+    char text[64];
+    const char *policy = lk_message_text (row, "policy");
+    snprintf (text, sizeof text, "%s%s%s%s%s%s", text_of (row, "type"),
+              policy != NULL ? "," : "", policy != NULL ? policy : "",
+              lk_message_flag (row, "upgrade") ? ",upgrade" : "",
+              lk_message_flag (row, "lenient") ? ",lenient" : "",
+              lk_message_flag (row, "static") ? ",static" : "");
+    printf ("%-16s", text);
+}
+
+/*  The caller's limit and the stored one. */
+static void
+print_limit (const lk_message *row)
+{
+    char text[48] = "-";
+    const int64_t limit = lk_message_number (row, "limit", 0);
+    const int64_t bound = lk_message_number (row, "bound", 0);
+    if (limit > 0 && bound > 0) {
+        snprintf (text, sizeof text, "%" PRId64 "/%" PRId64, limit, bound);
+    } else if (limit > 0) {
+        snprintf (text, sizeof text, "%" PRId64, limit);
+    } else if (bound > 0) {
+        snprintf (text, sizeof text, "/%" PRId64, bound);
+    }
+    printf (" %5s", text);
+}
+
+static void
+print_number (int64_t number, int width)
+{
+    if (number != 0) {
+        printf (" %*" PRId64, width, number);
+    } else {
+        printf (" %*s", width, "-");
+    }
+}
+
+/*  All but its name; returns how wide that is. */
+static int
+print_columns (const lister *self, const lk_message *row)
+{
+    printf ("%-8s ", lk_row_state (row));
+    lk_show_cell (text_of (row, "host"), 12);
+    printf ("%8" PRId64 " ", lk_message_number (row, "pid", 0));
+    if (self->extent == SHORT) {
+        return 31;
+    }
+    lk_show_cell (lk_owner_get_title (row).text, 12);
+    printf ("%8s ", lk_span (lk_message_number (row, "since_ms", 0)).text);
+    if (self->extent == USUAL) {
+        return 53;
+    }
+    printf ("%8s ", lk_span (lk_row_left (row)).text);
+    print_type (row);
+    print_limit (row);
+    print_number (lk_message_number (row, "ordinal", 0), 5);
+    print_number ((int64_t) lk_row_token (row), 18);
+    putchar (' ');
+    return 110;
+}
+
+static void
+print_row (lister *self, const lk_message *row)
+{
+    if (self->count++ == 0) {
+        printf ("%s%s%s\n", lk_color_begin (LK_HEAD), heads[self->extent],
+                lk_color_end ());
+    }
+    lk_silences_note (&self->silences, row);
+    const int width = print_columns (self, row);
+    lk_row_print_name_in (row, lk_terminal_width () - width);
+    putchar ('\n');
+}
+
+static void
+print (lister *self, lk_message *row)
+{
+    if (self->options->json) {
+        lk_owner_complete (row);
+        puts (lk_message_body (row));
+    } else {
+        print_row (self, row);
+    }
+}
+
+/*  -------------------------------------------------------- filters */
+
+static bool
+is_text (const lk_message *row, const char *field, const char *wanted)
+{
+    const char *text = lk_message_text (row, field);
+    return wanted == NULL || (text != NULL && strcmp (text, wanted) == 0);
+}
+
+static bool
+is_state (const lk_options *options, const lk_message *row)
+{
+    const bool held = is_text (row, "state", "held");
+    return options->held == options->waiting || held == options->held;
+}
+
+static bool
+is_command (const lk_options *options, const lk_message *row)
+{
+    return options->command == NULL
+           || fnmatch (options->command, lk_owner_get_title (row).text, 0) == 0;
+}
+
+static bool
+is_user (const lister *self, const lk_message *row)
+{
+    return self->uid < 0 || lk_message_number (row, "uid", -1) == self->uid;
+}
+
+static bool
+is_wanted (const lister *self, const lk_message *row)
+{
+    const lk_options *options = self->options;
+    char room[LK_OBJECT_LEN_MAX];
+    const lk_name name = lk_row_name (row, room);
+    return (options->object == NULL
+            || (name.size == strlen (options->object)
+                && memcmp (name.data, options->object, name.size) == 0))
+           && lk_name_is_like (name, options->argument, options->count)
+           && is_text (row, "host", options->host)
+           && is_text (row, "type", options->kind)
+           && is_text (row, "context", options->context)
+           && is_command (options, row)
+           && (options->pid == 0
+               || lk_message_number (row, "pid", 0) == options->pid)
+           && lk_message_number (row, "since_ms", 0) >= options->longer_ms
+           && is_state (options, row);
+}
+
+/*  -------------------------------------------------------- order */
+
+typedef int order (const lk_message *one, const lk_message *other);
+
+static int
+compare (int64_t one, int64_t other)
+{
+    return one == other ? 0 : one < other ? -1 : 1;
+}
+
+static int
+by_text (const lk_message *one, const lk_message *other, const char *field)
+{
+    return strcmp (text_of (one, field), text_of (other, field));
+}
+
+static int
+by_name (const lk_message *one, const lk_message *other)
+{
+    char rooms[2][LK_OBJECT_LEN_MAX];
+    const lk_name a = lk_row_name (one, rooms[0]);
+    const lk_name b = lk_row_name (other, rooms[1]);
+    const size_t size = a.size < b.size ? a.size : b.size;
+    const int sign = size > 0 ? memcmp (a.data, b.data, size) : 0;
+    return sign != 0 ? sign : compare (a.size, b.size);
+}
+
+static int
+by_host (const lk_message *one, const lk_message *other)
+{
+    return by_text (one, other, "host");
+}
+
+static int
+by_pid (const lk_message *one, const lk_message *other)
+{
+    return compare (lk_message_number (one, "pid", 0),
+                    lk_message_number (other, "pid", 0));
+}
+
+/*  The longest first; who has no end comes last. */
+static int
+by_since (const lk_message *one, const lk_message *other)
+{
+    return compare (lk_message_number (other, "since_ms", 0),
+                    lk_message_number (one, "since_ms", 0));
+}
+
+static int
+by_left (const lk_message *one, const lk_message *other)
+{
+    return compare (lk_message_number (one, "left_ms", INT64_MAX),
+                    lk_message_number (other, "left_ms", INT64_MAX));
+}
+
+static const struct {
+    const char *word;
+    order *compare;
+} orders[] = {{"name", by_name},
+              {"host", by_host},
+              {"pid", by_pid},
+              {"since", by_since},
+              {"left", by_left}};
+
+/*  NULL: there is none of that name. */
+static order *
+find_order (const char *word)
+{
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        if (strcmp (orders[i].word, word) == 0) {
+            return orders[i].compare;
+        }
+    }
+    return NULL;
+}
+
+static order *present;
+
+static int
+compare_kept (const void *one, const void *other)
+{
+    return present (*(lk_message *const *) one, *(lk_message *const *) other);
+}
+
+static void
+keep (lister *self, lk_message **row_p)
+{
+    if (self->kept_count == self->kept_room) {
+        self->kept_room = self->kept_room > 0 ? self->kept_room * 2 : 64;
+        self->kept =
+            lk_realloc (self->kept, self->kept_room * sizeof (lk_message *));
+    }
+    self->kept[self->kept_count++] = *row_p;
+    *row_p = NULL;
+}
+
+/*  Whose they are is asked for those alone that the other filters let pass; on
+ *  their own host it is known. */
+static void
+print_kept (lister *self, lk_requester *asker)
+{
+    if (self->uid >= 0 && !self->options->own) {
+        lk_owners_add (asker, self->kept, self->kept_count, OWNERS_MS);
+    }
+    if (self->options->sort != NULL && self->kept_count > 0) {
+        present = find_order (self->options->sort);
+        qsort (self->kept, self->kept_count, sizeof (lk_message *),
+               compare_kept);
+    }
+    for (size_t i = 0; i < self->kept_count; i++) {
+        if (is_user (self, self->kept[i])) {
+            print (self, self->kept[i]);
+        }
+        lk_message_destroy (&self->kept[i]);
+    }
+    lk_free (self->kept);
+}
+
+static void
+take (void *user, lk_message **row_p)
+{
+    lister *self = user;
+    self->seen++;
+    if (!is_wanted (self, *row_p)) {
+        return;
+    }
+    if (self->options->sort != NULL || self->uid >= 0) {
+        keep (self, row_p);
+    } else {
+        print (self, *row_p);
+    }
+}
+
+/*  -------------------------------------------------------- the verb */
+
+/*  What is wrong with the options, NULL if nothing. */
+static const char *
+find_problem (const lk_options *options)
+{
+    if (options->sort != NULL && find_order (options->sort) == NULL) {
+        return "--sort needs one of name, host, pid, since and left";
+    }
+    for (size_t i = 0; options->kind != NULL && i < LK_LOCK_TYPE_COUNT; i++) {
+        if (strcmp (options->kind, lk_lock_type_words[i]) == 0) {
+            return NULL;
+        }
+    }
+    return options->kind != NULL
+               ? "--kind needs one of exclusive, shared and semaphore"
+               : NULL;
+}
+
+/*  To be seen by people and programs: there are more. */
+static void
+say_more (void)
+{
+    lk_cli_fail (0, "there are more: this is what one answer has room for; "
+                    "--object NAME asks for one name");
+}
+
+static int
+ask (lister *self, lk_requester *asker)
+{
+    const lk_options *options = self->options;
+    /*  A name alone is listed in whatever context it is. */
+    const lk_ticket_wish wish = {options->context != NULL ? options->object
+                                                          : NULL,
+                                 options->context, NULL};
+    bool more = false;
+    const int code = options->own
+                         ? lk_tickets_own (asker, &wish, take, self, &more)
+                         : lk_tickets_each (asker, &wish, take, self);
+    if (more) {
+        say_more ();
+    }
+    return code;
+}
+
+static int
+list (lister *self)
+{
+    const lk_options *options = self->options;
+    lk_requester *asker = lk_cli_asker (options->endpoint);
+    if (asker == NULL) {
+        return LK_EXIT_FAILED;
+    }
+    const int code = ask (self, asker);
+    print_kept (self, asker);
+    lk_silences_print (&self->silences);
+    if (code == LK_EXIT_OK && self->count == 0 && !options->json) {
+        puts (self->seen > 0 ? "nobody holds or waits for such a lock"
+              : options->own ? "nobody on this host holds or waits for a lock"
+                             : "nobody holds or waits for a lock");
+    }
+    lk_requester_destroy (&asker);
+    return code;
+}
+
+static extent
+extent_of (int width)
+{
+    return width < WIDTH_OF_USUAL  ? SHORT
+           : width < WIDTH_OF_LONG ? USUAL
+                                   : LONG;
+}
+
+static int
+run_list (int argc, char **argv)
+{
+    lk_options options;
+    int code;
+    if (!lk_options_read (&options, &lk_verb_list,
+                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_OBJECT
+                              | LK_OPT_LIST | LK_OPT_SORT | LK_OPT_CONTEXT,
+                          argc, argv, &code)) {
+        return code;
+    }
+    const char *problem = find_problem (&options);
+    if (problem != NULL) {
+        return lk_cli_misused (&lk_verb_list, "%s", problem);
+    }
+    if (options.object != NULL
+        && lk_cli_check_name (options.object) != LK_EXIT_OK) {
+        return LK_EXIT_FAILED;
+    }
+    lister self = {.options = &options,
+                   .uid = -1,
+                   .extent = extent_of (lk_terminal_width ())};
+    if (options.user != NULL
+        && (self.uid = lk_owner_find_user (options.user)) < 0) {
+        return LK_EXIT_FAILED;
+    }
+    return list (&self);
+}
+
+const lk_verb lk_verb_list = {
+    "list",
+    "[PATTERN...] [--held | --waiting] [--host H] [--pid P] [--command C] "
+    "[--user U] [--kind K] [--longer-than S] [--own] [--sort KEY] [--json]",
+    "Lists who holds and who waits for locks, in the whole cluster",
+    "PATTERN is one of glob(7), like 'backup/*': names as they are, or as they "
+    "are\nshown; with several any may fit. What is asked for by options has to "
+    "fit as well.\n\n"
+    "  --held         only who holds one\n"
+    "  --waiting      only who waits for one\n"
+    "  --host H       only requests of that host\n"
+    "  --pid P        ... of the process of that number\n"
+    "  --command C    ... of the programs whose name is like that pattern\n"
+    "  --user U       ... of that user, a name of this host or a number\n"
+    "  --kind K       exclusive, shared or semaphore\n"
+    "  --longer-than S  held, or waited for, for at least S seconds\n"
+    "  --context C    only names of that context\n"
+    "  --object NAME  only that name, whatever characters it has\n"
+    "  --own          what this host itself knows of its programs, with "
+    "leaders "
+    "or\n                 without\n"
+    "  --sort KEY     by name, host, pid, since (longest first) or left\n"
+    "  --json         print a JSON object per line\n"
+    "  --endpoint E   where the router is\n\n"
+    "Exit code: 0 listed; 1 there are no leaders now; 124 no answer; 125 "
+    "failed.\n",
+    run_list,
+};

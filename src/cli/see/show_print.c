@@ -1,0 +1,322 @@
+/*  show_print.c - one lock, for people and for programs
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "cli/see/show.h"
+
+#include "cli/see/owners.h"
+#include "cli/see/silence.h"
+#include "cli/see/tickets.h"
+#include "wire/message_frame.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WIDTH_OF_ALL 72 /* of a terminal that has room for all columns */
+#define HOLDERS_HEAD                                                           \
+    "HELD BY           PID COMMAND         USER            SINCE     LEFT"
+#define WAITERS_HEAD                                                           \
+    "WAITING           PID COMMAND         USER            SINCE TYPE"
+#define HOLDERS_SHORT "HELD BY           PID    SINCE COMMAND"
+#define WAITERS_SHORT "WAITING           PID    SINCE COMMAND"
+#define LINES_BESIDE 14 /* of what is not about who waits */
+#define WAITERS_MIN 5
+#define HOST_WIDTH 12
+#define COMMAND_WIDTH 15
+#define USER_WIDTH 12
+
+/*  -------------------------------------------------------- tickets */
+
+static const char *
+text_or (const lk_message *row, const char *field, const char *otherwise)
+{
+    const char *text = lk_message_text (row, field);
+    return text != NULL && text[0] != '\0' ? text : otherwise;
+}
+
+static bool
+is_held (const lk_message *ticket)
+{
+    return strcmp (text_or (ticket, "state", ""), "held") == 0;
+}
+
+static bool
+is_wide (void)
+{
+    return lk_terminal_width () >= WIDTH_OF_ALL;
+}
+
+static void
+print_head (bool held)
+{
+    const char *wide = held ? HOLDERS_HEAD : WAITERS_HEAD;
+    printf ("\n%s%s%s\n", lk_color_begin (LK_HEAD),
+            is_wide () ? wide
+            : held     ? HOLDERS_SHORT
+                       : WAITERS_SHORT,
+            lk_color_end ());
+}
+
+static void
+print_who (const lk_message *ticket)
+{
+    const lk_owner_title title = lk_owner_get_title (ticket);
+    const lk_span_text since =
+        lk_span (lk_message_number (ticket, "since_ms", 0));
+    lk_show_cell (text_or (ticket, "host", "?"), HOST_WIDTH);
+    printf ("%8" PRId64 " ", lk_message_number (ticket, "pid", 0));
+    if (is_wide ()) {
+        lk_show_cell (title.text, COMMAND_WIDTH);
+        lk_show_cell (lk_owner_get_user (ticket).text, USER_WIDTH);
+        printf ("%8s", since.text);
+    } else {
+        printf ("%8s ", since.text);
+        lk_show_last (title.text, strlen (title.text),
+                      lk_terminal_width () - 31);
+    }
+}
+
+static void
+print_kind (const lk_message *ticket)
+{
+    static const char *const flags[] = {"upgrade", "lenient", "static"};
+    static const char *const numbers[] = {"limit", "bound", "quiet"};
+    lk_show (stdout, text_or (ticket, "type", "?"));
+    if (lk_message_has (ticket, "policy")) {
+        printf (", ");
+        lk_show (stdout, text_or (ticket, "policy", "?"));
+    }
+    for (size_t i = 0; i < 3; i++) {
+        if (lk_message_flag (ticket, flags[i])) {
+            printf (", %s", flags[i]);
+        }
+    }
+    for (size_t i = 0; i < 3; i++) {
+        if (lk_message_has (ticket, numbers[i])) {
+            printf (", %s %" PRId64, numbers[i],
+                    lk_message_number (ticket, numbers[i], 0));
+        }
+    }
+}
+
+/*  The words that it was started with, in one line. */
+static void
+print_arguments (const lk_message *ticket)
+{
+    const char *words = lk_message_text (ticket, "arguments");
+    if (words != NULL) {
+        printf ("  ");
+        lk_show_last (words, strlen (words), lk_terminal_width () - 2);
+        putchar ('\n');
+    }
+}
+
+static void
+print_holder (const lk_message *ticket)
+{
+    const char *host = text_or (ticket, "host", "?");
+    lk_silence silence;
+    print_who (ticket);
+    if (is_wide ()) {
+        printf (" %8s", lk_span (lk_row_left (ticket)).text);
+    }
+    putchar ('\n');
+    if (strlen (host) > HOST_WIDTH) {
+        printf ("  on ");
+        lk_show (stdout, host);
+        putchar ('\n');
+    }
+    print_arguments (ticket);
+    printf ("  token %" PRIu64 ", ", lk_row_token (ticket));
+    print_kind (ticket);
+    putchar ('\n');
+    if (lk_message_has (ticket, "grace_ms")) {
+        printf ("  %sgrace%s: its duration is over; kept from others for %s "
+                "more, or until it is given back\n",
+                lk_color_begin (LK_BAD), lk_color_end (),
+                lk_span (lk_row_left (ticket)).text);
+    }
+    if (lk_silence_read (ticket, &silence)) {
+        printf ("  ");
+        lk_silence_print (&silence);
+    }
+    if (lk_message_flag (ticket, "jeopardy")) {
+        printf ("  %sin jeopardy%s: its host does not hear the leaders\n",
+                lk_color_begin (LK_BAD), lk_color_end ());
+    }
+}
+
+static void
+print_waiter (const lk_message *ticket)
+{
+    print_who (ticket);
+    if (is_wide ()) {
+        putchar (' ');
+        print_kind (ticket);
+    }
+    putchar ('\n');
+}
+
+/*  Of many who wait a terminal has the first ones, so that who holds it stays
+ *  in sight. */
+static size_t
+places_for (bool held)
+{
+    const int lines = lk_terminal_height () - LINES_BESIDE;
+    return held || lines > LK_SHOWN_TICKETS ? LK_SHOWN_TICKETS
+           : lines > WAITERS_MIN            ? (size_t) lines
+                                            : WAITERS_MIN;
+}
+
+static size_t
+print_tickets (const lk_shower *self, bool held)
+{
+    const size_t places = places_for (held);
+    size_t count = 0, left_out = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        if (is_held (self->ticket[i]) != held) {
+            continue;
+        }
+        if (count == places) {
+            left_out++;
+            continue;
+        }
+        if (count++ == 0) {
+            print_head (held);
+        }
+        if (held) {
+            print_holder (self->ticket[i]);
+        } else {
+            print_waiter (self->ticket[i]);
+        }
+    }
+    if (left_out > 0) {
+        printf ("... and %zu more wait; `lockkeeper list --object` has all\n",
+                left_out);
+    }
+    return count;
+}
+
+/*  -------------------------------------------------------- for people */
+
+/*  What this host's locks still have. */
+static void
+print_lease (const lk_message *lock)
+{
+    const int64_t left_ms = lk_message_number (lock, "lease_left", 0);
+    if (left_ms > 0) {
+        printf ("%s of its lease are left: what it holds until then is lost "
+                "then\n",
+                lk_span (left_ms).text);
+    } else {
+        puts ("its lease is over: it holds nothing but static locks");
+    }
+}
+
+/*  No leader tells, and why. */
+static void
+print_alone (const lk_shower *self)
+{
+    const lk_survey *survey = &self->survey;
+    const char *host = survey->host[0].name;
+    printf ("%sno leader tells now%s who holds it in the cluster\n",
+            lk_color_begin (LK_BAD), lk_color_end ());
+    if (survey->lock == NULL) {
+        lk_show (stdout, lk_survey_reason (survey));
+        putchar ('\n');
+        return;
+    }
+    if (lk_survey_is_ready (survey)) {
+        printf ("%s has heard one lately; ", host);
+    } else {
+        printf ("%s has been cut off for %s: ", host,
+                lk_span (lk_message_number (survey->lock, "since_ms", 0)).text);
+        lk_show (stdout, lk_survey_reason (survey));
+        putchar ('\n');
+    }
+    print_lease (survey->lock);
+    printf ("what %s itself knows of its own programs:\n", host);
+}
+
+static void
+print_title (const lk_shower *self)
+{
+    const char *home =
+        lk_survey_home (&self->survey, self->options->context, self->name);
+    lk_show (stdout, self->name);
+    if (self->options->context != NULL) {
+        printf (" in ");
+        lk_show (stdout, self->options->context);
+    }
+    printf (": its home is %s\n",
+            home != NULL && !self->own ? home : "not known now");
+}
+
+void
+lk_show_for_people (const lk_shower *self)
+{
+    print_title (self);
+    if (self->own) {
+        print_alone (self);
+    }
+    const size_t holders = print_tickets (self, true);
+    if (holders == 0 && (!self->own || self->survey.lock != NULL)) {
+        puts (self->own ? "none of them holds it" : "nobody holds it");
+    }
+    (void) print_tickets (self, false);
+    if (self->all > self->count) {
+        printf ("... and %zu more; `lockkeeper list --object` has all\n",
+                self->all - self->count);
+    }
+    printf ("\n%sLATELY%s\n", lk_color_begin (LK_HEAD), lk_color_end ());
+    if (lk_past_print_ends (&self->past) == 0) {
+        puts ("nothing that anybody remembers");
+    }
+}
+
+/*  -------------------------------------------------------- for programs */
+
+static void
+set_alone (const lk_shower *self, lk_message *all)
+{
+    const lk_survey *survey = &self->survey;
+    lk_message_set_text (all, "reason",
+                         lk_survey_is_ready (survey)
+                             ? "no leader answers"
+                             : lk_survey_reason (survey));
+    if (survey->lock != NULL) {
+        lk_message_set_number (all, "since_ms",
+                               lk_message_number (survey->lock, "since_ms", 0));
+        lk_message_set_number (
+            all, "lease_left",
+            lk_message_number (survey->lock, "lease_left", 0));
+    }
+}
+
+void
+lk_show_json (lk_shower *self)
+{
+    lk_message *all = lk_message_row_new ();
+    const char *home =
+        lk_survey_home (&self->survey, self->options->context, self->name);
+    lk_cli_set_object (all, self->name);
+    if (self->options->context != NULL) {
+        lk_message_set_text (all, "context", self->options->context);
+    }
+    lk_message_set_text (all, "home", home != NULL && !self->own ? home : "");
+    lk_message_set_flag (all, "own", self->own);
+    if (self->own) {
+        set_alone (self, all);
+    }
+    lk_message_set_number (all, "count", (int64_t) self->all);
+    for (size_t i = 0; i < self->count; i++) {
+        lk_owner_complete (self->ticket[i]);
+        lk_message_add_row (all, "tickets", &self->ticket[i]);
+    }
+    lk_past_add_rows (&self->past, all);
+    puts (lk_message_body (all));
+    lk_message_destroy (&all);
+}

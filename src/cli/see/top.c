@@ -1,0 +1,417 @@
+/*  top.c - `lockkeeper top`: the locks that are asked for most
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A table that is drawn anew each second. Home, clear and the other screen
+ *  are all that it needs of a terminal: so it needs no library for that.
+ */
+
+#include "cli/cli.h"
+#include "cli/see/screen.h"
+#include "cli/survey.h"
+#include "cli/see/tickets.h"
+#include "util/alloc.h"
+#include "util/escape.h"
+#include "wire/message_frame.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANSWER_MS 1000
+#define REFRESH_MS 1000
+#define LINES_ABOVE 3
+#define HEAD "WAITERS HOLDERS    LONGEST    GOT/s     WAITED       HELD NAME"
+#define SHORT_HEAD "WAITERS HOLDERS  LONGEST NAME"
+#define WIDTH_AHEAD 61 /* of what is ahead of the name; */
+#define SHORT_AHEAD 25 /* likewise, with the short head */
+#define WIDTH_OF_ALL 75
+
+/*  One name, added up over all hosts. */
+typedef struct {
+    char *shown; /* with its context */
+    lk_message *row;
+    int64_t waiters, holders, longest_ms;
+    int64_t grants, releases, waited_ms, held_ms;
+    double rate;
+} line;
+
+typedef struct {
+    const lk_options *options;
+    lk_requester *asker;
+    line *line;
+    size_t count, room;
+    char order; /* the key of it */
+    bool help, led;
+} toper;
+
+/*  -------------------------------------------------------- lines */
+
+/*  The same name always looks the same. */
+static char *
+shown_name (const lk_message *row)
+{
+    char room[LK_OBJECT_LEN_MAX];
+    const lk_name name = lk_row_name (row, room);
+    const char *context = lk_message_text (row, "context");
+    const size_t size =
+        LK_ESCAPE_ROOM (name.size)
+        + (context != NULL ? LK_ESCAPE_ROOM (strlen (context)) + 4 : 0);
+    char *shown = lk_alloc (size);
+    (void) lk_escape (name.data, name.size, shown, size);
+    if (context != NULL) {
+        const size_t used = strlen (shown);
+        snprintf (shown + used, size - used, " in ");
+        (void) lk_escape (context, strlen (context), shown + used + 4,
+                          size - used - 4);
+    }
+    return shown;
+}
+
+/*  Takes the row if it is the first of its name. */
+static line *
+need_line (toper *self, lk_message **row_p)
+{
+    char *shown = shown_name (*row_p);
+    for (size_t i = 0; i < self->count; i++) {
+        if (strcmp (self->line[i].shown, shown) == 0) {
+            lk_free (shown);
+            return &self->line[i];
+        }
+    }
+    if (self->count == self->room) {
+        self->room = self->room > 0 ? self->room * 2 : 64;
+        self->line = lk_realloc (self->line, self->room * sizeof (line));
+    }
+    line *it = &self->line[self->count++];
+    *it = (line) {.shown = shown, .row = *row_p};
+    *row_p = NULL;
+    return it;
+}
+
+static void
+forget_lines (toper *self)
+{
+    while (self->count > 0) {
+        line *it = &self->line[--self->count];
+        lk_free (it->shown);
+        lk_message_destroy (&it->row);
+    }
+}
+
+static int64_t
+number (const lk_message *row, const char *field)
+{
+    return lk_message_number (row, field, 0);
+}
+
+static void
+add_names (toper *self, const lk_message *answer)
+{
+    const double seconds = (double) number (answer, "window_ms") / 1000;
+    lk_message *row;
+    for (size_t i = 0; (row = lk_message_row (answer, "names", i)) != NULL;
+         i++) {
+        const int64_t grants = number (row, "grants");
+        const int64_t releases = number (row, "releases");
+        const int64_t waited_ms = number (row, "waited_ms");
+        const int64_t held_ms = number (row, "held_ms");
+        line *it = need_line (self, &row);
+        it->grants += grants;
+        it->releases += releases;
+        it->waited_ms += waited_ms;
+        it->held_ms += held_ms;
+        it->rate += seconds > 0 ? (double) grants / seconds : 0;
+        lk_message_destroy (&row);
+    }
+}
+
+/*  All leaders say the same: one of them counts. */
+static void
+add_waits (toper *self, const lk_message *answer)
+{
+    lk_message *row;
+    self->led = true;
+    for (size_t i = 0; (row = lk_message_row (answer, "waits", i)) != NULL;
+         i++) {
+        const int64_t waiters = number (row, "waiters");
+        const int64_t holders = number (row, "holders");
+        const int64_t longest_ms = number (row, "longest_ms");
+        line *it = need_line (self, &row);
+        it->waiters = waiters;
+        it->holders = holders;
+        it->longest_ms = longest_ms;
+        lk_message_destroy (&row);
+    }
+}
+
+/*  -------------------------------------------------------- order */
+
+static char present_order;
+
+static double
+weight_of (const line *it)
+{
+    switch (present_order) {
+    case 'g':
+        return it->rate;
+    case 't':
+        return (double) (it->longest_ms > 0 ? it->longest_ms
+                         : it->grants > 0   ? it->waited_ms / it->grants
+                                            : 0);
+    case 'h':
+        return (double) it->held_ms;
+    default:
+        return (double) it->waiters * 1e9 + it->rate;
+    }
+}
+
+static int
+by_weight (const void *one, const void *other)
+{
+    const double a = weight_of (one), b = weight_of (other);
+    return a == b  ? strcmp (((const line *) one)->shown,
+                             ((const line *) other)->shown)
+           : a > b ? -1
+                   : 1;
+}
+
+/*  The key of an order by its name; 0: there is none. */
+static char
+order_of (const char *word)
+{
+    static const struct {
+        const char *word;
+        char key;
+    } orders[] = {
+        {"waiters", 'w'}, {"grants", 'g'}, {"time", 't'}, {"held", 'h'}};
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        if (strcmp (orders[i].word, word) == 0) {
+            return orders[i].key;
+        }
+    }
+    return 0;
+}
+
+static void
+look (toper *self)
+{
+    lk_survey survey;
+    lk_message *question = lk_message_new ("lock@.", "LOCKTOP");
+    lk_message *answers[LK_SURVEY_HOSTS];
+    forget_lines (self);
+    self->led = false;
+    lk_survey_take (&survey, self->asker, ANSWER_MS);
+    lk_survey_ask (&survey, self->asker, question, answers, ANSWER_MS);
+    for (size_t i = 0; i < survey.count; i++) {
+        if (answers[i] != NULL) {
+            add_names (self, answers[i]);
+            if (!self->led && lk_message_flag (answers[i], "leads")) {
+                add_waits (self, answers[i]);
+            }
+        }
+        lk_message_destroy (&answers[i]);
+    }
+    present_order = self->order;
+    if (self->count > 0) {
+        qsort (self->line, self->count, sizeof (line), by_weight);
+    }
+    lk_survey_clear (&survey);
+    lk_message_destroy (&question);
+}
+
+/*  -------------------------------------------------------- printing */
+
+static const char *
+mean (int64_t sum_ms, int64_t count, lk_span_text *text)
+{
+    *text = lk_span (count > 0 ? sum_ms / count : -1);
+    return text->text;
+}
+
+static void
+print_line (const line *it, int width)
+{
+    lk_span_text waited, held;
+    const lk_span_text longest =
+        lk_span (it->waiters > 0 ? it->longest_ms : -1);
+    const bool wide = width >= WIDTH_OF_ALL;
+    printf ("%7" PRId64 " %7" PRId64 " ", it->waiters, it->holders);
+    if (wide) {
+        printf ("%10s %8.1f %10s %10s ", longest.text, it->rate,
+                mean (it->waited_ms, it->grants, &waited),
+                mean (it->held_ms, it->releases, &held));
+    } else {
+        printf ("%8s ", longest.text);
+    }
+    lk_show_last (it->shown, strlen (it->shown),
+                  width - (wide ? WIDTH_AHEAD : SHORT_AHEAD));
+    putchar ('\n');
+}
+
+static void
+print_table (const toper *self, int width, size_t lines)
+{
+    printf ("%s%s%s\n", lk_color_begin (LK_HEAD),
+            width >= WIDTH_OF_ALL ? HEAD : SHORT_HEAD, lk_color_end ());
+    for (size_t i = 0; i < self->count && i < lines; i++) {
+        print_line (&self->line[i], width);
+    }
+    if (self->count == 0) {
+        puts ("nothing was asked for in the last ten seconds");
+    }
+}
+
+static void
+print_json (const toper *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        const line *it = &self->line[i];
+        lk_message_set_number (it->row, "waiters", it->waiters);
+        lk_message_set_number (it->row, "holders", it->holders);
+        lk_message_set_number (it->row, "longest_ms", it->longest_ms);
+        lk_message_set_number (it->row, "grants", it->grants);
+        lk_message_set_number (it->row, "releases", it->releases);
+        lk_message_set_number (it->row, "waited_ms", it->waited_ms);
+        lk_message_set_number (it->row, "held_ms", it->held_ms);
+        puts (lk_message_body (it->row));
+    }
+}
+
+static void
+print_once (toper *self)
+{
+    look (self);
+    if (self->options->json) {
+        print_json (self);
+        return;
+    }
+    if (!self->led) {
+        puts ("no leader answers: who waits is not known now");
+    }
+    print_table (self, lk_terminal_width (), self->count);
+}
+
+/*  -------------------------------------------------------- the screen */
+
+static void
+print_help (void)
+{
+    puts ("w  by waiters: who waits now, the longest since\n"
+          "g  by locks got per second\n"
+          "t  by the time waited: the longest one's now, else the mean\n"
+          "h  by the time held\n"
+          "?  this, or the table\n"
+          "q  quit\n\n"
+          "GOT/s, WAITED and HELD (mean times) are of the last ten seconds, of "
+          "busy\nhosts as much of them as is remembered.");
+}
+
+static void
+draw (const toper *self)
+{
+    const lk_screen_size size = lk_screen_get_size ();
+    const size_t lines =
+        size.lines > LINES_ABOVE + 1 ? (size_t) size.lines - LINES_ABOVE : 1;
+    char title[LK_HOST_LEN_MAX + 100];
+    lk_screen_clear ();
+    snprintf (title, sizeof title,
+              "lockkeeper top, as seen from %s%s; ? helps, q quits",
+              lk_requester_host (self->asker),
+              self->led ? "" : " (no leader answers)");
+    lk_show_last (title, strlen (title), size.columns);
+    puts ("\n");
+    if (self->help) {
+        print_help ();
+    } else {
+        print_table (self, size.columns, lines - 1);
+    }
+    fflush (stdout);
+}
+
+/*  False: it is time to go. */
+static bool
+take_key (toper *self, int key)
+{
+    if (key == 'q' || key == LK_SCREEN_END) {
+        return false;
+    }
+    if (key == '?') {
+        self->help = !self->help;
+    } else if (key == 'w' || key == 'g' || key == 't' || key == 'h') {
+        self->order = (char) key;
+        self->help = false;
+    }
+    return true;
+}
+
+static int
+run_screen (toper *self)
+{
+    if (!lk_screen_begin ()) {
+        return lk_cli_fail (LK_EXIT_FAILED, "cannot use the terminal: %m; "
+                                            "--once prints the table");
+    }
+    do {
+        look (self);
+        draw (self);
+    } while (take_key (self, lk_screen_key (REFRESH_MS)));
+    lk_screen_end ();
+    return LK_EXIT_OK;
+}
+
+/*  -------------------------------------------------------- the verb */
+
+static int
+run_top (int argc, char **argv)
+{
+    lk_options options;
+    int code;
+    if (!lk_options_read (&options, &lk_verb_top,
+                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_SORT
+                              | LK_OPT_ONCE,
+                          argc, argv, &code)) {
+        return code;
+    }
+    toper self = {.options = &options, .order = 'w'};
+    if (options.sort != NULL) {
+        self.order = order_of (options.sort);
+    }
+    if (options.count != 0 || self.order == 0) {
+        return lk_cli_misused (&lk_verb_top,
+                               options.count != 0
+                                   ? "'top' takes no name"
+                                   : "--sort needs one of waiters, grants, "
+                                     "time and held");
+    }
+    self.asker = lk_cli_asker (options.endpoint);
+    if (self.asker == NULL) {
+        return LK_EXIT_FAILED;
+    }
+    code = LK_EXIT_OK;
+    if (options.once || options.json || !lk_screen_is_there ()) {
+        print_once (&self);
+    } else {
+        code = run_screen (&self);
+    }
+    forget_lines (&self);
+    lk_free (self.line);
+    lk_requester_destroy (&self.asker);
+    return code;
+}
+
+const lk_verb lk_verb_top = {
+    "top",
+    "[--once] [--sort KEY] [--json]",
+    "Shows the locks that are asked for and waited for most, each second",
+    "Keys: w waiters, g got per second, t time waited, h time held, ? help, q "
+    "quit.\nIf stdin or stdout is no terminal the table is printed once.\n\n"
+    "  --once         print the table and return\n"
+    "  --sort KEY     by waiters (default), grants, time or held\n"
+    "  --json         print a JSON object per name, once\n"
+    "  --endpoint E   where the router is\n\n"
+    "Exit code: 0; 125 failed.\n",
+    run_top,
+};

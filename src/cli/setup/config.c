@@ -1,0 +1,209 @@
+/*  config.c - `lockkeeper config`: its verbs, and the list of all keys
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "cli/setup/config.h"
+
+#include "settings/keys.h"
+#include "wire/message_frame.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TELL_SIZE 1000
+
+size_t
+lk_cli_tell_mistakes (FILE *file, const lk_config *config, const char *start)
+{
+    char text[TELL_SIZE];
+    const size_t count = lk_config_mistakes (config);
+    for (size_t i = 0; i < count; i++) {
+        lk_config_tell (lk_config_mistake_at (config, i), text, sizeof text);
+        fputs (start, file);
+        lk_show (file, text);
+        fputc ('\n', file);
+    }
+    return count;
+}
+
+int
+lk_cli_check_key (const char *key)
+{
+    if (lk_config_key_of (lk_settings, key) != NULL) {
+        return LK_EXIT_OK;
+    }
+    const char *guess = lk_config_guess (lk_settings, key);
+    if (guess != NULL) {
+        return lk_cli_fail (LK_EXIT_FAILED,
+                            "there is no setting '%s': did you mean '%s'?",
+                            lk_shown_name (key).text, guess);
+    }
+    return lk_cli_fail (LK_EXIT_FAILED,
+                        "there is no setting '%s': `lockkeeper config keys` "
+                        "lists those that there are",
+                        lk_shown_name (key).text);
+}
+
+bool
+lk_cli_is_hosted (const lk_config *config)
+{
+    const char *name;
+    for (size_t i = 0;
+         (name = lk_config_item (config, "router/plugin", i)) != NULL; i++) {
+        if (strcmp (name, "lock") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *
+lk_cli_how_to_apply (const lk_config *config, const lk_config_key *key,
+                     char *text, size_t size)
+{
+    const bool lock = strncmp (key->key, "lock/", 5) == 0;
+    const char *unit = lock && !lk_cli_is_hosted (config) ? "lockkeeper-lockd"
+                                                          : "lockkeeper-router";
+    switch (key->when) {
+    case LK_CONFIG_RELOAD:
+        snprintf (text, size, "systemctl reload %s", unit);
+        break;
+    case LK_CONFIG_RESTART:
+        snprintf (text, size, "systemctl restart %s", unit);
+        break;
+    case LK_CONFIG_EVERYWHERE:
+        snprintf (text, size,
+                  "on all hosts: change it, systemctl stop %s; and only when "
+                  "all have stopped, start them again",
+                  unit);
+        break;
+    }
+    return text;
+}
+
+/*  -------------------------------------------------------- keys */
+
+static const char *
+words_of (const lk_config_key *key, char *text, size_t size)
+{
+    switch (key->type) {
+    case LK_CONFIG_NUMBER:
+        snprintf (text, size, "%lld to %lld", (long long) key->min,
+                  (long long) key->max);
+        break;
+    case LK_CONFIG_OCTAL:
+        snprintf (text, size, "a file mode");
+        break;
+    case LK_CONFIG_FLAG:
+        snprintf (text, size, "yes or no");
+        break;
+    case LK_CONFIG_CHOICE:
+        snprintf (text, size, "%s", key->choices);
+        break;
+    case LK_CONFIG_LIST:
+        snprintf (text, size, "any number of times");
+        break;
+    case LK_CONFIG_TEXT:
+        snprintf (text, size, "a text");
+        break;
+    }
+    return text;
+}
+
+static void
+print_key (const lk_config_key *key, bool json)
+{
+    char words[100];
+    (void) words_of (key, words, sizeof words);
+    if (!json) {
+        printf ("%-22s %s\n%-22s %s%s%s\n", key->key, key->about, "", words,
+                key->otherwise != NULL ? "; default: " : "",
+                key->otherwise != NULL ? key->otherwise : "");
+        return;
+    }
+    lk_message *row = lk_message_row_new ();
+    lk_message_set_text (row, "key", key->key);
+    lk_message_set_text (row, "about", key->about);
+    lk_message_set_text (row, "values", words);
+    if (key->otherwise != NULL) {
+        lk_message_set_text (row, "default", key->otherwise);
+    }
+    puts (lk_message_body (row));
+    lk_message_destroy (&row);
+}
+
+static int
+config_keys (const lk_options *options)
+{
+    for (const lk_config_key *key = lk_settings; key->key != NULL; key++) {
+        print_key (key, options->json);
+    }
+    return LK_EXIT_OK;
+}
+
+/*  -------------------------------------------------------- the verb */
+
+typedef struct {
+    const char *name;
+    int least, most; /* arguments behind it */
+    const char *needs;
+    int (*run) (const lk_options *options);
+} sub_verb;
+
+static const sub_verb sub_verbs[] = {
+    {"get", 0, 1, "one key, or none", lk_cli_config_get},
+    {"set", 1, 100, "a key, and its values unless --unset", lk_cli_config_set},
+    {"verify", 0, 100, "files, 100 at most", lk_cli_config_verify},
+    {"keys", 0, 0, "nothing more", config_keys},
+};
+
+static int
+run_config (int argc, char **argv)
+{
+    lk_options options;
+    int code;
+    if (!lk_options_read (&options, &lk_verb_config,
+                          LK_OPT_CONFIG | LK_OPT_JSON, argc, argv, &code)) {
+        return code;
+    }
+    const char *name = options.count > 0 ? options.argument[0] : "";
+    for (size_t i = 0; i < sizeof sub_verbs / sizeof sub_verbs[0]; i++) {
+        const sub_verb *it = &sub_verbs[i];
+        if (strcmp (it->name, name) == 0) {
+            const int more = options.count - 1;
+            return more >= it->least && more <= it->most
+                       ? it->run (&options)
+                       : lk_cli_misused (&lk_verb_config,
+                                         "'config %s' needs %s", name,
+                                         it->needs);
+        }
+    }
+    return lk_cli_misused (&lk_verb_config,
+                           "'config' needs 'get', 'set', 'verify' or 'keys'");
+}
+
+const lk_verb lk_verb_config = {
+    "config",
+    "get [KEY] [--origin] [--json] [--config FILE]\n"
+    "       lockkeeper config set KEY VALUE... [--drop-in NAME] [--config "
+    "FILE]\n"
+    "       lockkeeper config set KEY --unset [--drop-in NAME] [--config "
+    "FILE]\n"
+    "       lockkeeper config verify [FILE...] [--json] [--config FILE]\n"
+    "       lockkeeper config keys [--json]",
+    "Shows, changes and checks the configuration of this host",
+    "  --config FILE  that file and FILE.d/*.conf, not those of "
+    "/etc/lockkeeper\n"
+    "  --origin       and where each value comes from\n"
+    "  --unset        take it out of the file, so that its default is back\n"
+    "  --drop-in NAME write lockkeeper.conf.d/NAME.conf, for this host alone\n"
+    "  --json         print a JSON object per line\n\n"
+    "A KEY is SECTION/NAME, as in router/dead-after; `config keys` lists them. "
+    "What is\nset goes where the value is now, or else into the file itself, "
+    "if all is right\nthen; a list takes all its values at once.\n\n"
+    "Exit code: 0 so it is; 1 there are mistakes, or the key has no value; 125 "
+    "failed.\n",
+    run_config,
+};
