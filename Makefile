@@ -67,7 +67,8 @@ endif
 lib_src := $(wildcard $(addsuffix /*.c,src/util src/wire src/net src/client \
 	src/settings))
 cli_src := $(wildcard src/cli/*.c src/cli/*/*.c)
-router_src := $(wildcard router/*.c)
+router_src := $(wildcard router/*/*.c)
+router_rooms = $(addprefix -Irouter/,tables logic shell)
 daemon_src := $(wildcard src/daemon/*.c)
 core_src := $(wildcard plugins/lock/core/*.c)
 lock_src := $(wildcard plugins/lock/*.c)
@@ -262,8 +263,12 @@ INC = -Isrc -Iinclude
 $(B)/plugins/%.o $(B)/examples/%.o: INC = -Iinclude
 $(B)/plugins/lock/%.o: INC = -Isrc -Iinclude -Iplugins/lock -Iplugins/lock/core
 $(B)/plugins/lock/core/%.o: INC = -Isrc -Iinclude -Iplugins/lock/core
-$(B)/router/%.o: INC = -Isrc -Iinclude -Irouter
-$(B)/tests/%.o: INC = -Isrc -Iinclude -Irouter -Iplugins/lock \
+#   A room of the router sees what is below it.
+$(B)/router/%.o: INC = -Isrc -Iinclude $(room)
+$(B)/router/tables/%.o: room = -Irouter/tables
+$(B)/router/logic/%.o: room = -Irouter/tables -Irouter/logic
+$(B)/router/shell/%.o: room = $(router_rooms)
+$(B)/tests/%.o: INC = -Isrc -Iinclude $(router_rooms) -Iplugins/lock \
 	-Iplugins/lock/core -Itests
 $(B)/tests/%.o: EXTRA = $(CHECK_CFLAGS)
 #   Compiled for longer than they run.
@@ -443,7 +448,7 @@ endif
 
 #   ------------------------------------------------------------ style
 
-c_files = $(wildcard $(addsuffix /*.[ch],include/lockkeeper src/* src/cli/* router \
+c_files = $(wildcard $(addsuffix /*.[ch],include/lockkeeper src/* src/cli/* router/* \
 	plugins/* plugins/lock/core tests/* tests/bench/peers examples))
 CLANG_FORMAT ?= $(firstword $(shell which clang-format-14 clang-format) \
 	clang-format)
@@ -458,7 +463,7 @@ format:
 tidy:
 	$(Q)$(CLANG_TIDY) --quiet $(filter %.c,$(filter-out \
 	tests/bench/peers/%,$(c_files))) -- $(STANDARD) \
-	-Isrc -Iinclude -Irouter -Iplugins/lock -Iplugins/lock/core -Itests \
+	-Isrc -Iinclude $(router_rooms) -Iplugins/lock -Iplugins/lock/core -Itests \
 	$(DEPS_CFLAGS)
 
 #   ------------------------------------------------------------ install

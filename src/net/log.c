@@ -32,7 +32,7 @@ static const struct {
 
 #define LEVEL_COUNT (sizeof levels / sizeof levels[0])
 
-/*  Of the program. libzmq's thread logs, too (router/accept.c): what may change
+/*  Of the program. libzmq's thread logs, too (router/shell/accept.c): what may change
  *  meanwhile is its own, or atomic. syslog keeps the pointer to its name, hence
  *  static. */
 static char program_name[64] = "lockkeeper";

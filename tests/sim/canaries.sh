@@ -88,8 +88,9 @@ try () {    # name, most seeds, storm or script, file and sed expression, ...
             return
         fi
         $compiler -std=gnu11 -O1 -w -DLK_VERSION='"0"' -Isrc -Iinclude \
-            -I"${source%/*}" -Irouter -Iplugins/lock -Iplugins/lock/core -c \
-            -o "$folder/${source%.c}.o" "$folder/$source" || {
+            -I"${source%/*}" -Irouter/tables -Irouter/logic -Iplugins/lock \
+            -Iplugins/lock/core -c -o "$folder/${source%.c}.o" \
+            "$folder/$source" || {
             echo 'not_ok - does not compile'
             return
         }
@@ -479,7 +480,7 @@ canary sleeps-by-the-monotonic-clock 1 unit/clock src/net/loop.c \
     's/timerfd_create (CLOCK_BOOTTIME/timerfd_create (CLOCK_MONOTONIC/'
 canary judges-others-once 1 unit/lock_peers plugins/lock/peers.c \
     's/    \*joined = false;\n/&    if (peer->state == LK_OTHER_ACCEPTED) {\n        return peer->state;\n    }\n/'
-canary registers-any-process 1 unit/forward router/session.c \
+canary registers-any-process 1 unit/forward router/logic/session.c \
     's/if (peer\.pid > 0 && peer\.pid != pid) {/if (0) {/'
 canary an-overtaken-lock-counts 1 unit/core_sessions home.c \
     's/        || is_overtaken (node, request->ticket\.request)\n//'

@@ -101,9 +101,27 @@ for room in '' run lock see setup sandbox; do
         "$third_party" "${files[@]}"
 done
 
-mapfile -t files < <(in_folder router)
-layer router "\"(util|wire|net|settings|daemon)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
-    "$third_party" "${files[@]}"
+#   rooms FOLDER BELOW...: a header without a folder is of one of these.
+rooms () {
+    verdict "$1 includes of its house only what is below it" "$(
+        in_folder "$1" | xargs grep -noE '^#include "[a-z0-9_]+\.h"' /dev/null |
+            while IFS=: read -r file line include; do
+                header=${include#*\"}
+                for folder in "$@"; do
+                    [ ! -f "$folder/${header%\"}" ] || continue 2
+                done
+                echo "$file:$line: $include: not for this room"
+            done)"
+}
+
+rooms router/tables
+rooms router/logic router/tables
+rooms router/shell router/logic router/tables
+for room in tables logic shell; do
+    mapfile -t files < <(in_folder router/$room)
+    layer router/$room "\"(util|wire|net|settings|daemon)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
+        "$third_party" "${files[@]}"
+done
 
 mapfile -t files < <(in_folder plugins/lock)
 layer plugins/lock \

@@ -73,7 +73,7 @@ program () {
 mapfile -t daemon < <(grep -lE '(required|no)_argument' src/net/*.[ch] \
     2>/dev/null)
 program lockkeeper.1 src/cli/*.[ch] src/cli/*/*.[ch]
-program lockkeeper-router.8 router/*.[ch] "${daemon[@]}"
+program lockkeeper-router.8 router/*/*.[ch] "${daemon[@]}"
 program lockkeeper-lockd.8 plugins/lock/*.[ch] "${daemon[@]}"
 
 #   missing WHAT PAGE WORDS: which of them are not in the page.

@@ -23,7 +23,8 @@ fresh () {
     rm -rf "$work/tree"
     mkdir -p "$work/tree"
     (cd "$work/tree" && mkdir -p include/lockkeeper src/{util,wire,net} \
-        src/client src/cli/see router plugins/{lock/core,greeter} tests/unit man \
+        src/client src/cli/see router/{tables,logic} \
+        plugins/{lock/core,greeter} tests/unit man \
         build/plugins/lock/core build/src/util build/src/wire)
     cp "$root"/include/lockkeeper/*.h "$work/tree/include/lockkeeper/"
     cp "$root"/src/util/*.[ch] "$work/tree/src/util/"
@@ -113,8 +114,9 @@ include src/client/planted.c '<czmq.h>'
 include src/cli/planted.c '<jansson.h>'
 include src/cli/planted.c '"cli/run/guard.h"'
 include src/cli/see/planted.c '"cli/lock/agent.h"'
-include router/planted.c '<czmq.h>'
-include router/planted.c '"../plugins/lock/core/node.h"'
+include router/logic/planted.c '<czmq.h>'
+include router/logic/planted.c '"../plugins/lock/core/node.h"'
+include router/tables/planted.c '"planted.h"'
 include plugins/lock/planted.c '<zmq.h>'
 include plugins/lock/core/planted.c '<time.h>'
 include plugins/lock/core/planted.c '"net/clock.h"'
@@ -133,7 +135,7 @@ opens () {
 }
 opens src/net/planted.c 'int fd = socket (1, 1, 0);'
 opens src/client/planted.c 'return (int) connect (fd, &at, size);'
-opens router/planted.c 'if (listen (fd, 1) != 0) {'
+opens router/logic/planted.c 'if (listen (fd, 1) != 0) {'
 opens plugins/lock/planted.c 'x = accept4 (fd, NULL, NULL, 0);'
 
 #   ------------------------------------------------------------ purity
@@ -164,19 +166,19 @@ plant () {
 }
 mapfile -t lines < <(for i in {1..71}; do echo "    a += $i;"; done)
 plant 'a long function' 'planted\.c:.*function of 7[0-9] lines' \
-    router/planted.c 'int' 'planted (int a)' '{' "${lines[@]}" '}'
+    router/logic/planted.c 'int' 'planted (int a)' '{' "${lines[@]}" '}'
 mapfile -t lines < <(for i in {1..800}; do echo "int a$i;"; done)
-plant 'a long file' 'planted\.c:1: 80[0-9] lines' router/planted.c \
+plant 'a long file' 'planted\.c:1: 80[0-9] lines' router/logic/planted.c \
     "${lines[@]}"
-plant 'seven parameters' 'more than 6 parameters' router/planted.c 'int' \
+plant 'seven parameters' 'more than 6 parameters' router/logic/planted.c 'int' \
     'planted (int a, int b, int c,' '         int d, int e, int f, int g)' \
     '{' '    return a;' '}'
-plant 'a long line' '81 columns' router/planted.c \
+plant 'a long line' '81 columns' router/logic/planted.c \
     "$(printf 'int %077d' 0)"
-plant 'a tab' 'a tab' router/planted.c "$(printf '\tint a;')"
-plant 'a return type beside the name' 'return type' router/planted.c \
+plant 'a tab' 'a tab' router/logic/planted.c "$(printf '\tint a;')"
+plant 'a return type beside the name' 'return type' router/logic/planted.c \
     'static int planted (int a)' '{' '    return a;' '}'
-plant 'a branch without braces' 'without braces' router/planted.c 'int' \
+plant 'a branch without braces' 'without braces' router/logic/planted.c 'int' \
     'planted (int a)' '{' '    if (a) return 1;' '    return a;' '}'
 plant 'strcpy' 'banned function' src/net/planted.c 'void' \
     'planted (char *a)' '{' '    strcpy (a, "b");' '}'
@@ -188,10 +190,10 @@ plant 'malloc' 'util/alloc' src/net/planted.c 'void *' \
     'planted (void)' '{' '    return malloc (1);' '}'
 plant 'a mark for later' 'planted\.c:' src/net/planted.c \
     "/*  TO""DO: more */"
-echo 'int a;' >"$work/tree/router/planted.c"
+echo 'int a;' >"$work/tree/router/logic/planted.c"
 sees 'a file without a head' text 'planted\.c:1: does not begin'
-echo '/*  planted.c - here */' >"$work/tree/router/planted.c"
-sees 'a file without SPDX' text 'router/planted\.c$'
+echo '/*  planted.c - here */' >"$work/tree/router/logic/planted.c"
+sees 'a file without SPDX' text 'router/logic/planted\.c$'
 write src/util/planted.h '#ifndef LK_BYTES_H' '#define LK_BYTES_H' '#endif'
 sees 'a guard that is there twice' text 'planted\.h: LK_BYTES_H'
 write src/util/planted.h 'typedef struct {' '    int a;' '} lk_bytes;'
@@ -262,7 +264,7 @@ if [ -x "$BUILD/lockkeeper" ]; then
         'another default' 'default of lock/digest is "10001"'
     edited src/settings/keys.c '/"lock.digest"/s/86400000/86400001/' \
         'another range' 'lock/digest is 250 to 86400001'
-    edited router/control.c '$a static const char *planted = "PLANTED";' \
+    edited router/logic/control.c '$a static const char *planted = "PLANTED";' \
         'a message without a page' "no message 'PLANTED'"
     edited man/lockkeeper-protocol.7 '/^\.It Sy SHUTDOWN/s/$/ , SHUTUP/' \
         'a message that nobody knows' 'nobody knows SHUTUP'

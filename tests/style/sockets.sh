@@ -31,9 +31,9 @@ known=(
     #   The pair of `run` and its guard, which outlives it.
     'src/cli/run/guard.c socketpair send'
     #   Stands in for accept4, that libzmq calls.
-    'router/accept.c accept4'
+    'router/shell/accept.c accept4'
     #   Hangs up on a connection of libzmq's that says nothing: it cannot.
-    'router/newcomers.c shutdown'
+    'router/shell/newcomers.c shutdown'
 )
 
 #   file:line:call of each, without comments and names that end so.

@@ -1,4 +1,4 @@
-/*  cluster.c - tests of router/cluster.c
+/*  cluster.c - tests of router/tables/cluster.c
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0

@@ -1,4 +1,4 @@
-/*  mesh.c - tests of router/mesh.c: the table of a link, and who is who
+/*  mesh.c - tests of router/tables/mesh.c: the table of a link, and who is who
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0

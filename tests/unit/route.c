@@ -1,4 +1,4 @@
-/*  route.c - tests of router/route.c, directory.c and outbox.c
+/*  route.c - tests of router/tables/route.c, directory.c and outbox.c
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
