@@ -359,8 +359,8 @@ $(B)/lockkeeper-greeter.so: $(call obj,$(call plugin_of,$(greeter_src))) \
 $(B)/plugin.dir: .FORCE
 	@mkdir -p $(@D)
 	@echo '$(PLUGINDIR)' | cmp -s - $@ || echo '$(PLUGINDIR)' >$@
-$(B)/router/plugin.o: $(B)/plugin.dir
-$(B)/router/plugin.o: EXTRA = -DLK_PLUGIN_DIR='"$(PLUGINDIR)"'
+$(B)/router/shell/plugin.o: $(B)/plugin.dir
+$(B)/router/shell/plugin.o: EXTRA = -DLK_PLUGIN_DIR='"$(PLUGINDIR)"'
 
 $(filter $(B)/examples/%,$(examples)): $(B)/%: $(B)/%.o $(static_lib)
 	$(call link)

@@ -110,8 +110,8 @@ lk_requester_host (const lk_requester *self)
 }
 
 void
-lk_requester_ask_all (lk_requester *self, lk_message **questions, lk_message **answers,
-                  size_t count, int wait_ms)
+lk_requester_ask_all (lk_requester *self, lk_message **questions,
+                      lk_message **answers, size_t count, int wait_ms)
 {
     const int64_t until_ms = lk_clock_ms () + wait_ms;
     self->first = self->serial + 1;

@@ -15,7 +15,8 @@ typedef struct lk_requester lk_requester;
 
 /*  Attaches to the router at `endpoint` within `wait_ms`. NULL if it cannot:
  *  `problem` (may be NULL) says why. */
-lk_requester *lk_requester_new (const char *endpoint, int wait_ms, lk_problem *problem);
+lk_requester *lk_requester_new (const char *endpoint, int wait_ms,
+                                lk_problem *problem);
 void lk_requester_destroy (lk_requester **self_p);
 
 /*  The name of the host that it is attached to. */
@@ -24,11 +25,12 @@ const char *lk_requester_host (const lk_requester *self);
 /*  Sends the question, destroys it, and waits for its answer, which the
  *  caller owns. NULL: none within `wait_ms`. UNKNOWN and INVALID are answers,
  *  too. */
-lk_message *lk_requester_ask (lk_requester *self, lk_message **question_p, int wait_ms);
+lk_message *lk_requester_ask (lk_requester *self, lk_message **question_p,
+                              int wait_ms);
 
 /*  Many at once, whose answers come in the same places; a question may be NULL.
  *  Returns when all are answered or the time is over. */
 void lk_requester_ask_all (lk_requester *self, lk_message **questions,
-                       lk_message **answers, size_t count, int wait_ms);
+                           lk_message **answers, size_t count, int wait_ms);
 
 #endif

@@ -339,9 +339,9 @@ lk_book_change (lk_book *self, lk_lock *lock, lk_lock_type type,
         return;
     }
     lock->change = (lk_type_change) {.type = type,
-                                .wait_ms = wait_ms,
-                                .asked_at = now_ms,
-                                .tries = is_short (wait_ms)};
+                                     .wait_ms = wait_ms,
+                                     .asked_at = now_ms,
+                                     .tries = is_short (wait_ms)};
     lk_book_occur (lock, LK_ON_CHANGE, LK_OK, now_ms);
 }
 

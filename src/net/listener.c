@@ -144,7 +144,7 @@ read_peer (const char *text, lk_peer_cred *peer)
         return false;
     }
     *peer = (lk_peer_cred) {.pid = (pid_t) strtol (pid + 1, NULL, 10),
-                       .uid = (uid_t) strtoul (uid + 1, NULL, 10)};
+                            .uid = (uid_t) strtoul (uid + 1, NULL, 10)};
     return true;
 }
 

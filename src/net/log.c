@@ -32,9 +32,9 @@ static const struct {
 
 #define LEVEL_COUNT (sizeof levels / sizeof levels[0])
 
-/*  Of the program. libzmq's thread logs, too (router/shell/accept.c): what may change
- *  meanwhile is its own, or atomic. syslog keeps the pointer to its name, hence
- *  static. */
+/*  Of the program. libzmq's thread logs, too (router/shell/accept.c): what may
+ *  change meanwhile is its own, or atomic. syslog keeps the pointer to its
+ *  name, hence static. */
 static char program_name[64] = "lockkeeper";
 static _Atomic lk_log_level level_max = LK_LOG_NOTICE;
 static bool is_open;

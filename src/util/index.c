@@ -191,7 +191,8 @@ lk_index_next (const lk_index *self, const lk_index_link *link)
 
 /*  Where there are fewer buckets than slices, several share a bucket. */
 static lk_index_link *
-of_slice (const lk_index *self, lk_index_link *link, uint32_t slice, uint32_t slices)
+of_slice (const lk_index *self, lk_index_link *link, uint32_t slice,
+          uint32_t slices)
 {
     while (link && (self->hash (link) & (slices - 1)) != slice) {
         link = link->next;
@@ -219,7 +220,8 @@ lk_index_slice_first (const lk_index *self, uint32_t slice, uint32_t slices)
 }
 
 lk_index_link *
-lk_index_slice_next (const lk_index *self, const lk_index_link *link, uint32_t slices)
+lk_index_slice_next (const lk_index *self, const lk_index_link *link,
+                     uint32_t slices)
 {
     uint32_t slice = self->hash (link) & (slices - 1);
     lk_index_link *next = of_slice (self, link->next, slice, slices);

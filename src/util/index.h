@@ -30,7 +30,8 @@ typedef struct {
 } lk_index;
 
 /*  Begins empty, without memory. */
-void lk_index_init (lk_index *self, uint32_t (*hash) (const lk_index_link *link));
+void lk_index_init (lk_index *self,
+                    uint32_t (*hash) (const lk_index_link *link));
 
 /*  Forgets all that is in it; returns it as a chain, for whom it belongs. */
 lk_index_link *lk_index_clear (lk_index *self);
@@ -53,15 +54,16 @@ lk_index_link *lk_index_next (const lk_index *self, const lk_index_link *link);
 /*  The `slice`th of `slices` (a power of two) parts: those whose hash has that
  *  rest, and no others. */
 lk_index_link *lk_index_slice_first (const lk_index *self, uint32_t slice,
-                               uint32_t slices);
-lk_index_link *lk_index_slice_next (const lk_index *self, const lk_index_link *link,
-                              uint32_t slices);
+                                     uint32_t slices);
+lk_index_link *lk_index_slice_next (const lk_index *self,
+                                    const lk_index_link *link, uint32_t slices);
 
 /*  An order that stays, whatever comes and goes and however many there are: by
  *  the turned hash, its lowest bit first. The chain that has those of `from`,
  *  and of others up to `*end`, where the next one begins; 2^32: it was the
  *  last. */
 uint32_t lk_index_turned (uint32_t hash);
-lk_index_link *lk_index_from (const lk_index *self, uint32_t from, uint64_t *end);
+lk_index_link *lk_index_from (const lk_index *self, uint32_t from,
+                              uint64_t *end);
 
 #endif

@@ -47,8 +47,8 @@ verdict 'private headers compile alone' "$(
         # shellcheck disable=SC2086
         compile "$PWD/$header" "$CC" -x c -std=gnu11 -D_GNU_SOURCE \
             $warnings \
-            -Wno-unused-function -Isrc -Iinclude -Irouter/tables -Irouter/logic \
-            -Irouter/shell -Iplugins/lock \
+            -Wno-unused-function -Isrc -Iinclude -Irouter/tables \
+            -Irouter/logic -Irouter/shell -Iplugins/lock \
             -Iplugins/lock/core -Itests $deps -
     done)"
 done_checking

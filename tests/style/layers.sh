@@ -90,8 +90,8 @@ layer src/client \
     "\"(util|wire|net|settings|client)/[a-z0-9_]+\\.h\"|$public|$system" \
     "$third_party" "${files[@]}"
 
-#   A room of the command line sees what all share, and itself; a sandbox makes a
-#   first state, too.
+#   A room of the command line sees what all share, and itself; a sandbox
+#   makes a first state, too.
 for room in '' run lock see setup sandbox; do
     own="cli/([a-z_]+|${room:-none}/[a-z_]+)"
     [ "$room" != sandbox ] || own="($own|cli/setup/genesis)"

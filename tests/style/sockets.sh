@@ -26,7 +26,8 @@ known=(
     'src/cli/sandbox/control.c socket setsockopt bind listen accept4'
     'src/cli/sandbox/control.c connect send'
     #   Descriptors handed to the agent of `acquire`, which zmq cannot carry.
-    'src/cli/lock/agent.c socket getsockopt setsockopt bind listen accept4 connect'
+    'src/cli/lock/agent.c socket getsockopt setsockopt bind listen'
+    'src/cli/lock/agent.c accept4 connect'
     'src/cli/lock/agent.c send sendmsg recv recvmsg'
     #   The pair of `run` and its guard, which outlives it.
     'src/cli/run/guard.c socketpair send'

@@ -1,4 +1,4 @@
-/*  gossip.c - tests of router/logic/gossip.c: who is told of, taken and forgotten
+/*  gossip.c - tests: who is told of, taken and forgotten
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0

@@ -76,9 +76,9 @@ find_peer (void *shell, const lk_identity *identity, lk_peer_cred *peer)
     snprintf (name, sizeof name, "%.*s", (int) identity->size,
               (const char *) identity->bytes);
     *peer = (lk_peer_cred) {.pid = strcmp (name, "known") == 0 ? 17 : 0,
-                       .uid = strcmp (name, "root") == 0       ? 0
-                              : strncmp (name, "user", 4) == 0 ? 1000
-                                                               : OWN_USER};
+                            .uid = strcmp (name, "root") == 0       ? 0
+                                   : strncmp (name, "user", 4) == 0 ? 1000
+                                                                    : OWN_USER};
     return strcmp (name, "over") != 0;
 }
 

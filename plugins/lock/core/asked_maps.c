@@ -142,7 +142,8 @@ lk_asked *
 lk_asked_by_key (const lk_node *node, uint64_t key, lk_name object,
                  lk_lock_type type)
 {
-    lk_index_link *link = lk_index_find (&node->proxy.lingering, (uint32_t) key);
+    lk_index_link *link =
+        lk_index_find (&node->proxy.lingering, (uint32_t) key);
     while (link && !is_heirloom (by_name (link), key, object, type)) {
         link = link->next;
     }

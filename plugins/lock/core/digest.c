@@ -136,7 +136,8 @@ digest_in_lot (const lk_table *table, size_t lot, uint32_t slice,
                uint64_t *digest)
 {
     const lk_index *queues = &table->queues[lot];
-    const lk_index_link *link = lk_index_slice_first (queues, slice, LK_LOT_SLICES);
+    const lk_index_link *link =
+        lk_index_slice_first (queues, slice, LK_LOT_SLICES);
     uint64_t sum = 0;
     for (; link; link = lk_index_slice_next (queues, link, LK_LOT_SLICES)) {
         const lk_queue *queue = (const lk_queue *) link;

@@ -71,9 +71,9 @@ typedef struct {
 /*  A request of an application. */
 typedef struct lk_asked {
     lk_index_link by_serial;
-    lk_index_link by_name;  /* or, when it lingers, by its key */
-    uint64_t serial;  /* on the wire: of this session */
-    uint64_t name[2]; /* app and its own serial */
+    lk_index_link by_name; /* or, when it lingers, by its key */
+    uint64_t serial;       /* on the wire: of this session */
+    uint64_t name[2];      /* app and its own serial */
     uint32_t name_hash;
     lk_asked_state state;
     lk_errand errand;
@@ -104,7 +104,7 @@ typedef struct lk_asked {
     uint8_t list;          /* in which it is */
     struct lk_asked *prev; /* there */
     struct lk_asked *next;
-    uint32_t end_place;         /* in `ends` */
+    uint32_t end_place;               /* in `ends` */
     struct lk_asker_address *address; /* the owner's */
     struct lk_asker *asker;
     struct lk_asked *sibling_prev; /* of the same application */

@@ -273,7 +273,7 @@ lk_queue *
 lk_table_queue_by_hash (const lk_table *self, lk_name object, uint64_t hash)
 {
     lk_index_link *link = lk_index_find (&self->queues[hash % LK_LOTS],
-                                   (uint32_t) hash >> LK_LOT_BITS);
+                                         (uint32_t) hash >> LK_LOT_BITS);
     while (link && !lk_queue_is_of ((lk_queue *) link, object)) {
         link = link->next;
     }

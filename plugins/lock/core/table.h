@@ -61,18 +61,18 @@ typedef struct {
 /*  A ticket in its queue. There may be a million of them: lk_entry_ticket ()
  *  makes an lk_ticket of it. */
 struct lk_entry {
-    lk_index_link link;    /* in its crowd's index, by serial */
-    uint64_t serial; /* ..., beside it: to look is one fetch from memory */
-    lk_crowd *crowd; /* host and session */
-    lk_queue *queue; /* the object, and the stored bound */
-    lk_entry *prev;  /* in the queue: grant.h */
-    lk_entry *next;  /* ... */
-    lk_owner *owner; /* address and pid */
-    lk_memo *memo;   /* lk_entry_memo (); NULL: none */
-    uint64_t number; /* as in lk_ticket, likewise all that follows: */
-    uint64_t token;  /* ... */
-    uint64_t key;    /* ... */
-    uint64_t added;  /* lk_entry_added () */
+    lk_index_link link; /* in its crowd's index, by serial */
+    uint64_t serial;    /* ..., beside it: to look is one fetch from memory */
+    lk_crowd *crowd;    /* host and session */
+    lk_queue *queue;    /* the object, and the stored bound */
+    lk_entry *prev;     /* in the queue: grant.h */
+    lk_entry *next;     /* ... */
+    lk_owner *owner;    /* address and pid */
+    lk_memo *memo;      /* lk_entry_memo (); NULL: none */
+    uint64_t number;    /* as in lk_ticket, likewise all that follows: */
+    uint64_t token;     /* ... */
+    uint64_t key;       /* ... */
+    uint64_t added;     /* lk_entry_added () */
     int64_t duration_ms;
     int64_t since_ms; /* asked; active: granted; clock of this leader */
     uint32_t ordinal;
@@ -103,16 +103,16 @@ typedef struct {
 
 /*  An object with at least one ticket. */
 struct lk_queue {
-    lk_index_link link;      /* in the table's index, by `hash` */
-    lk_entry *first;   /* who waits to be exclusive, if any, then the others */
-    lk_entry *waiting; /* the first that is not active; grant.h */
-    lk_entry *pending; /* the first that has no number yet */
-    lk_throng *throng; /* NULL: it never had two */
-    int64_t shared_ms; /* the last one that held it shared left, as far as
+    lk_index_link link; /* in the table's index, by `hash` */
+    lk_entry *first;    /* who waits to be exclusive, if any, then the others */
+    lk_entry *waiting;  /* the first that is not active; grant.h */
+    lk_entry *pending;  /* the first that has no number yet */
+    lk_throng *throng;  /* NULL: it never had two */
+    int64_t shared_ms;  /* the last one that held it shared left, as far as
                           this leader knows: lk_table_shared_ms () */
-    uint32_t hash;     /* of the key, its last bits */
-    uint32_t active;   /* how many; all of the first one's type */
-    uint32_t bound;    /* stored: the first one that came; 0: none */
+    uint32_t hash;      /* of the key, its last bits */
+    uint32_t active;    /* how many; all of the first one's type */
+    uint32_t bound;     /* stored: the first one that came; 0: none */
     uint16_t size;
     uint8_t lot;
     bool is_noted; /* in the table's `waited_for` */

@@ -8,8 +8,8 @@
 
 #include "cli/child.h"
 #include "cli/cli.h"
-#include "cli/run/guard.h"
 #include "cli/nested.h"
+#include "cli/run/guard.h"
 #include "cli/run/report.h"
 #include "cli/tree.h"
 #include "cli/watch.h"

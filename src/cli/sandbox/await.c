@@ -129,7 +129,8 @@ attach (lk_sandbox *self, size_t host, int64_t until_ms)
 
 /*  True as soon as the host's lock service says LOCKREADY. */
 static bool
-await_ready (lk_sandbox *self, size_t host, lk_requester *asker, int64_t until_ms)
+await_ready (lk_sandbox *self, size_t host, lk_requester *asker,
+             int64_t until_ms)
 {
     lk_message *answer = NULL;
     bool ready = false, good = true;

@@ -5,8 +5,8 @@
  */
 
 #include "cli/cli.h"
-#include "cli/setup/genesis.h"
 #include "cli/sandbox/sandbox.h"
+#include "cli/setup/genesis.h"
 #include "net/curve.h"
 #include "net/random.h"
 

@@ -12,8 +12,8 @@
 /*  Asks the hosts of these rows of LOCKLIST whose they are, and writes
  *  arguments, uid and jeopardy into each that a host knows; each question is
  *  waited for about `wait_ms`. */
-void lk_owners_add (lk_requester *asker, lk_message *const *ticket, size_t count,
-                    int wait_ms);
+void lk_owners_add (lk_requester *asker, lk_message *const *ticket,
+                    size_t count, int wait_ms);
 
 /*  What the program calls itself, by the address of the row's owner. */
 typedef struct {

@@ -44,8 +44,8 @@ void lk_advise (lk_advices *self, const char *label, const char *format, ...)
     __attribute__ ((format (printf, 3, 4)));
 
 /*  Asks all routers whom they refuse, within about `wait_ms`. */
-void lk_status_advise (const lk_survey *survey, lk_requester *asker, int wait_ms,
-                       lk_advices *advices);
+void lk_status_advise (const lk_survey *survey, lk_requester *asker,
+                       int wait_ms, lk_advices *advices);
 void lk_status_add_refused (const lk_survey *survey, lk_requester *asker,
                             int wait_ms, lk_advices *advices);
 

@@ -92,8 +92,8 @@ add_rows (shown *self, lk_advices *advices, const char *by,
 }
 
 void
-lk_status_add_refused (const lk_survey *survey, lk_requester *asker, int wait_ms,
-                       lk_advices *advices)
+lk_status_add_refused (const lk_survey *survey, lk_requester *asker,
+                       int wait_ms, lk_advices *advices)
 {
     lk_message *questions[LK_SURVEY_HOSTS], *answers[LK_SURVEY_HOSTS];
     shown self = {.count = 0};

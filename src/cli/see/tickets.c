@@ -119,8 +119,8 @@ say_no_list (const lk_message *answer)
 }
 
 int
-lk_tickets_each (lk_requester *asker, const lk_ticket_wish *wish, lk_ticket_fn *fn,
-                 void *user)
+lk_tickets_each (lk_requester *asker, const lk_ticket_wish *wish,
+                 lk_ticket_fn *fn, void *user)
 {
     lister self = {.asker = asker, .wish = wish, .fn = fn, .user = user};
     lk_message *first = NULL, *next = NULL;
@@ -151,8 +151,8 @@ lk_tickets_each (lk_requester *asker, const lk_ticket_wish *wish, lk_ticket_fn *
 }
 
 int
-lk_tickets_own (lk_requester *asker, const lk_ticket_wish *wish, lk_ticket_fn *fn,
-                void *user, bool *more_p)
+lk_tickets_own (lk_requester *asker, const lk_ticket_wish *wish,
+                lk_ticket_fn *fn, void *user, bool *more_p)
 {
     lister self = {
         .asker = asker, .wish = wish, .fn = fn, .user = user, .own = true};

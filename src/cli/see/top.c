@@ -9,8 +9,8 @@
 
 #include "cli/cli.h"
 #include "cli/see/screen.h"
-#include "cli/survey.h"
 #include "cli/see/tickets.h"
+#include "cli/survey.h"
 #include "util/alloc.h"
 #include "util/escape.h"
 #include "wire/message_frame.h"

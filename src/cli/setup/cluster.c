@@ -311,9 +311,9 @@ change (changer *self)
         int64_t left_ms = self->until_ms - lk_clock_ms ();
         lk_message *question = lk_message_new (self->to, "LOCKMEMBERS");
         lk_message_set_text (question, self->verb, self->host);
-        lk_message *answer =
-            lk_requester_ask (self->asker, &question,
-                          (int) (left_ms < AGAIN_MS ? left_ms + 1 : AGAIN_MS));
+        lk_message *answer = lk_requester_ask (
+            self->asker, &question,
+            (int) (left_ms < AGAIN_MS ? left_ms + 1 : AGAIN_MS));
         code = take_answer (self, answer, first);
         first = false;
         lk_message_destroy (&answer);

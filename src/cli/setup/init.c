@@ -72,7 +72,8 @@ init_member (lk_options *options)
 static bool
 is_running (const lk_init *self)
 {
-    lk_requester *asker = lk_requester_new (self->router.endpoint, ASK_MS, NULL);
+    lk_requester *asker =
+        lk_requester_new (self->router.endpoint, ASK_MS, NULL);
     const bool runs = asker != NULL;
     lk_requester_destroy (&asker);
     return runs;
