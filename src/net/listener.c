@@ -148,35 +148,39 @@ read_peer (const char *text, lk_peer_cred *peer)
     return true;
 }
 
+/*  The part that is told, if it is that connection's; else NULL. */
+static const zmq_msg_t *
+told_of (const lk_listener *self, const lk_identity *identity)
+{
+    return self->told && lk_identity_equal (self->told, identity)
+               ? (const zmq_msg_t *) self->part.message.bytes
+               : NULL;
+}
+
 bool
 lk_listener_peer (const lk_listener *self, const lk_identity *identity,
                   lk_peer_cred *peer)
 {
-    const zmq_msg_t *part = (const zmq_msg_t *) self->part.message.bytes;
+    const zmq_msg_t *part = told_of (self, identity);
 
-    return self->file != 0 && self->told
-           && lk_identity_equal (self->told, identity)
+    return self->file != 0 && part
            && read_peer (zmq_msg_gets (part, "Peer-Address"), peer);
 }
 
 const char *
 lk_listener_user (const lk_listener *self, const lk_identity *identity)
 {
-    const zmq_msg_t *part = (const zmq_msg_t *) self->part.message.bytes;
+    const zmq_msg_t *part = told_of (self, identity);
 
-    return self->told && lk_identity_equal (self->told, identity)
-               ? zmq_msg_gets (part, "User-Id")
-               : NULL;
+    return part ? zmq_msg_gets (part, "User-Id") : NULL;
 }
 
 int
 lk_listener_fd (const lk_listener *self, const lk_identity *identity)
 {
-    const zmq_msg_t *part = (const zmq_msg_t *) self->part.message.bytes;
+    const zmq_msg_t *part = told_of (self, identity);
 
-    return self->told && lk_identity_equal (self->told, identity)
-               ? zmq_msg_get (part, ZMQ_SRCFD)
-               : -1;
+    return part ? zmq_msg_get (part, ZMQ_SRCFD) : -1;
 }
 
 /*  -------------------------------------------------------- who has gone */

@@ -199,7 +199,7 @@ check_throng (const lk_queue *queue)
     LK_ASSERT (throng->lenient == lenient);
 }
 
-/*  Who waits with a number, and for how many names. */
+/*  Counts over all queues, to be compared with those of the table. */
 typedef struct {
     size_t noted; /* queues */
     size_t waiters;

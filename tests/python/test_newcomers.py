@@ -43,7 +43,7 @@ class Newcomers(Case):
         lock.release()
 
     def read_all(self, end):
-        """What the router says before it hangs up."""
+        """All that the router says before it hangs up."""
         said = b""
         with end, contextlib.suppress(ConnectionResetError):
             while part := end.recv(4096):

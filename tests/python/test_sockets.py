@@ -23,7 +23,7 @@ HANG_S = 60
 
 
 class Sockets(Case):
-    """What is sent and heard, as lockkeeper-protocol(7) has it."""
+    """Messages as lockkeeper-protocol(7) has them."""
 
     def setUp(self):
         super().setUp()

@@ -97,7 +97,7 @@ class Case(unittest.TestCase):
         self.assertTrue(within(60, lambda: not is_alive(pid)))
 
     def await_calm(self):
-        """What is taken while its home changes may be told `unknown`."""
+        """Taking a lock while its home changes may be told `unknown`."""
         self.assertTrue(within(90, is_calm))
 
     def waiting(self, name, count):

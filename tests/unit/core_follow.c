@@ -104,9 +104,8 @@ START_TEST (whose_acknowledgement_counts)
 END_TEST
 
 static void
-ops_from (lk_host from, uint8_t home)
+op_from (lk_host from, uint8_t home, lk_op op)
 {
-    lk_op op = {.kind = LK_OP_OPEN, .by.host = LK_NOBODY};
     lk_lock_message message = message_of (LK_MSG_OPS, decree.term);
     message.as.ops = (lk_msg_ops) {.home = home,
                                    .first = node->table.sequence[home],
@@ -114,6 +113,12 @@ ops_from (lk_host from, uint8_t home)
                                    .ops = &op,
                                    .op_count = 1};
     give (from, &message);
+}
+
+static void
+ops_from (lk_host from, uint8_t home)
+{
+    op_from (from, home, (lk_op) {.kind = LK_OP_OPEN, .by.host = LK_NOBODY});
 }
 
 START_TEST (in_its_own_name)
@@ -189,6 +194,65 @@ START_TEST (operations_before_the_table)
     ck_assert (!answers_ops (1, 0, term_of (8, 1)));
     ck_assert (!answers_ops (1, 0, decree.term));
     ck_assert_uint_eq (node->table.sequence[0], 0);
+}
+END_TEST
+
+/*  -------------------------------------------------------- takeover */
+
+/*  Host 1 is the home of that now. */
+static lk_name
+name_of_another (void)
+{
+    static const char letters[] = "abcdefgh";
+    size_t i = 0;
+    while (lk_home_of (&decree, (lk_name) {letters + i, 1}) == OWN_PLACE) {
+        i++;
+    }
+    return (lk_name) {letters + i, 1};
+}
+
+static void
+use_key (lk_name object, uint64_t serial)
+{
+    lk_lock_message message = message_of (LK_MSG_UNLOCK, decree.term);
+    message.as.request.ticket =
+        (lk_ticket) {.request = {HOST, 3, serial}, .object = object, .key = 77};
+    message.as.request.by_key = true;
+    message.as.request.at = now_ms;
+    give (HOST, &message);
+}
+
+/*  The asker did not hear that it is done, and asks the next home. */
+START_TEST (the_next_home_knows_what_was_ended_for_whom)
+{
+    const lk_name object = name_of_another ();
+    const uint8_t home = (uint8_t) lk_home_of (&decree, object);
+    const lk_ticket ticket = {.request = {HOST, 3, 1},
+                              .object = object,
+                              .owner = {"a@h5", 4},
+                              .key = 77};
+    const lk_host leader = decree.leader[home];
+    op_from (
+        leader, home,
+        (lk_op) {.kind = LK_OP_ADD, .ticket = ticket, .by.host = LK_NOBODY});
+    ck_assert_uint_eq (node->table.count, 1);
+    op_from (
+        leader, home,
+        (lk_op) {.kind = LK_OP_DROP, .ticket = ticket, .by = {HOST, 3, 9}});
+    ck_assert_uint_eq (node->table.count, 0);
+    decree = (lk_decree) {
+        .term = term_of (8, 1), .members = MEMBERS, .leader_count = 1};
+    fill ();
+    give_decree (1, LK_MSG_READY, &decree);
+    ping (1);
+    ping (2);
+    ping (HOST);
+    ck_assert (lk_node_is_serving (node) && lk_lease_holds (node));
+    use_key (object, 9);
+    ck_assert_ptr_nonnull (sent (LK_MSG_UNLOCKED, HOST));
+    use_key (object, 10);
+    ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, HOST)->as.reply.error,
+                      LK_UNKNOWN);
 }
 END_TEST
 
@@ -417,6 +481,7 @@ main (void)
     tcase_add_checked_fixture (tests, set_up, stop);
     tcase_add_test (tests, whose_acknowledgement_counts);
     tcase_add_test (tests, in_its_own_name);
+    tcase_add_test (tests, the_next_home_knows_what_was_ended_for_whom);
     tcase_add_test (tests, all_have_to_acknowledge);
     tcase_add_test (tests, an_older_acknowledgement_takes_nothing_back);
     tcase_add_test (tests, whose_operations_count);

@@ -56,7 +56,7 @@ START_TEST (who_says_nothing)
 }
 END_TEST
 
-/*  What has that number meanwhile is left alone. */
+/*  Another socket that has the number by now is left alone. */
 START_TEST (the_number_of_another)
 {
     int ends[2];
