@@ -343,6 +343,8 @@ typedef struct {
     uint32_t turn;     /* LOCKED, LOCKFAILED */
     bool kept;         /* LOCKED */
     lk_name reason;    /* UNLOCKED by force: what the operator said */
+    bool witnessed;    /* never sent: by this host's own leader, which is not
+                          the home (shortcut.h) */
 } lk_msg_reply;
 
 /*  Whether a token is still a holder's. */

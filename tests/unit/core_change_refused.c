@@ -180,11 +180,11 @@ END_TEST
 
 START_TEST (not_during_a_reclaim)
 {
-    node->proxy.reclaim = 1;
+    node->in_reclaim = 1;
     change (true, NEW);
     then ("");
     ck_assert (!lk_change_is_due (node));
-    node->proxy.reclaim = 0;
+    node->in_reclaim = 0;
     ck_assert (lk_change_is_due (node));
 }
 END_TEST

@@ -161,7 +161,7 @@ static bool
 all_ready (void)
 {
     for (lk_host place = 0; place < host_count; place++) {
-        if (!lk_node_is_ready (hosts[place].node)) {
+        if (!lk_proxy_is_ready (hosts[place].node)) {
             return false;
         }
     }

@@ -159,7 +159,7 @@ START_TEST (who_was_a_member)
 {
     static const size_t decrees[] = {
         offsetof (struct lk_node, facts.active),
-        offsetof (struct lk_node, proxy.decree),
+        offsetof (struct lk_node, in_force),
         offsetof (struct lk_node, table.decree),
         offsetof (struct lk_node, doorway.staging.decree),
         offsetof (struct lk_node, doorway.incoming.decree)};

@@ -324,7 +324,7 @@ START_TEST (a_decree_that_is_older)
 {
     lk_decree older = decree_of (term_of (6, 1), MEMBERS, 3, 2, 1);
     give_decree (1, LK_MSG_READY, &older);
-    ck_assert (lk_term_equal (node->proxy.decree.term, decree.term));
+    ck_assert (lk_term_equal (node->in_force.term, decree.term));
     ask (1);
     ck_assert (lk_term_equal (sent_to_any (LK_MSG_LOCK)->term, decree.term));
 }
@@ -509,7 +509,7 @@ START_TEST (all_homes_have_to_have_the_report)
     reported (3, session, later.term);
     reported (4, session, later.term);
     ck_assert_uint_eq (node->proxy.reported, 3);
-    ck_assert (!lk_node_is_ready (node));
+    ck_assert (!lk_proxy_is_ready (node));
     reported (2, session, later.term);
     ck_assert_uint_eq (node->proxy.reported, 7);
     const int enough = said[LK_MSG_REPORT];

@@ -49,7 +49,7 @@ static void
 begin (void)
 {
     set_up ();
-    told_ready = lk_node_is_ready (node);
+    told_ready = lk_proxy_is_ready (node);
 }
 
 static void
@@ -72,7 +72,7 @@ START_TEST (what_it_is_told_between_two_looks)
     ck_assert (!told_ready);
     hear_all (&next, true);
     pass (LK_PING_MS);
-    ck_assert (lk_node_is_ready (node));
+    ck_assert (lk_proxy_is_ready (node));
     ck_assert (told_ready);
 }
 END_TEST
@@ -84,7 +84,7 @@ START_TEST (an_end_that_nobody_tells)
     for (int64_t ms = 0; ms < node->config.dead_after_ms; ms += LK_PING_MS) {
         pass (LK_PING_MS);
     }
-    ck_assert (!lk_node_is_ready (node));
+    ck_assert (!lk_proxy_is_ready (node));
     ck_assert (!told_ready);
 }
 END_TEST

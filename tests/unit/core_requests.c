@@ -265,7 +265,7 @@ START_TEST (a_decree_without_leaders)
     const lk_decree none = {.term = term_of (8, 1), .members = MEMBERS};
     now_ms++;
     ping_with (1, &none, 0, now_ms);
-    ck_assert (lk_term_equal (node->proxy.decree.term, decree.term));
+    ck_assert (lk_term_equal (node->in_force.term, decree.term));
 }
 END_TEST
 

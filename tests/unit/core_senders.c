@@ -285,7 +285,7 @@ END_TEST
 /*  Told by it alone, a stranger is a member, or leads. */
 START_TEST (which_decrees_are_known)
 {
-    lk_decree *const decrees[] = {&node->facts.active, &node->proxy.decree,
+    lk_decree *const decrees[] = {&node->facts.active, &node->in_force,
                                   &node->table.decree, &node->told};
     lk_decree *it = decrees[_i];
     const lk_decree former = *it;
@@ -334,7 +334,7 @@ START_TEST (decrees_come_from_members)
     const lk_decree next = next_decree (MEMBERS | 1 << STRANGER);
     ck_assert (!learns (STRANGER, tell_decrees[_i], &next));
     ck_assert_uint_eq (node->facts.promised.number, 7);
-    ck_assert_uint_eq (node->proxy.decree.term.number, 7);
+    ck_assert_uint_eq (node->in_force.term.number, 7);
     ck_assert (learns (MEMBER, tell_decrees[_i], &next));
 }
 END_TEST
@@ -494,10 +494,10 @@ START_TEST (a_stranger_that_says_it_leads)
     const lk_decree next = next_decree (MEMBERS | 1 << STRANGER);
     step_down ();
     vouch_as_leader (STRANGER, &next);
-    ck_assert_uint_eq (node->proxy.decree.term.number, 8);
+    ck_assert_uint_eq (node->in_force.term.number, 8);
     ck_assert (!is_vouched_for ());
     vouch_as_leader (MEMBER, &next); /* leads there, too */
-    ck_assert_uint_eq (node->proxy.decree.term.number, 9);
+    ck_assert_uint_eq (node->in_force.term.number, 9);
     ck_assert (is_vouched_for ());
 }
 END_TEST
@@ -506,7 +506,7 @@ END_TEST
 START_TEST (who_vouches)
 {
     step_down ();
-    const lk_decree same = node->proxy.decree;
+    const lk_decree same = node->in_force;
     vouch_as_leader (MEMBER, &same);
     ck_assert (!is_vouched_for ());
     vouch_as_leader (2, &same);

@@ -78,7 +78,7 @@ START_TEST (whatever_the_message)
         give (LIAR, &message);
         ck_assert_uint_eq (node->dropped.count, i + 1);
         ck_assert_uint_eq (node->facts.promised.number, 7);
-        ck_assert_uint_lt (node->proxy.decree.term.number, 8);
+        ck_assert_uint_lt (node->in_force.term.number, 8);
     }
 }
 END_TEST
@@ -132,7 +132,7 @@ START_TEST (what_a_quorum_has_promised_is_free)
     const lk_decree later = decree_of (term_of (700000, 1), MEMBERS, 1, 2, 3);
     for (lk_host host = 1; host < 4; host++) {
         ck_assert_uint_eq (lk_terms_limit (node), LAST);
-        ck_assert_uint_eq (node->proxy.decree.term.number, host == 1 ? 0 : 7);
+        ck_assert_uint_eq (node->in_force.term.number, host == 1 ? 0 : 7);
         give_decree (1, LK_MSG_ACTIVE, &later);
         ck_assert (!says (LK_MSG_ACTIVATED));
         ping_with (1, 7, &later);

@@ -146,13 +146,3 @@ lk_on_activated (lk_node *node, const lk_lock_message *message)
         check_in_force (node);
     }
 }
-
-void
-lk_on_ready (lk_node *node, const lk_lock_message *message)
-{
-    const lk_decree *decree = &message->as.decree.decree;
-    uint8_t homes = (uint8_t) ((1u << decree->leader_count) - 1);
-    lk_adopt (node, message->from, decree);
-    lk_node_ready (node, decree->term);
-    lk_proxy_hears (node, decree, decree->reclaim ? homes : 0);
-}

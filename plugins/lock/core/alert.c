@@ -27,7 +27,7 @@ drop_table (lk_node *node)
     lk_table none;
     lk_table_init (&none);
     lk_node_install (node, &none);
-    lk_ping_send (node);
+    lk_ping_now (node);
 }
 
 static void

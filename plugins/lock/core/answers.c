@@ -19,7 +19,7 @@ is_for_us (const lk_node *node, const lk_lock_message *message,
 {
     return !node->proxy.halted && request.host == node->config.self
            && request.session == node->facts.session
-           && lk_term_compare (message->term, node->proxy.decree.term) >= 0;
+           && lk_term_compare (message->term, node->in_force.term) >= 0;
 }
 
 static bool
@@ -114,16 +114,38 @@ go_on (lk_node *node, lk_asked *asked, const lk_msg_reply *reply)
 
 /*  The time left counts from `as_of`, and a LOCKED whose `as_of` is a host
  *  lease old is not believed. */
+static bool
+is_fresh (const lk_node *node, int64_t as_of)
+{
+    return as_of <= node->now_ms
+           && as_of > node->now_ms - node->config.host_lease_ms;
+}
+
+/*  What a witness says of a duration counts since it was asked for, if that was
+ *  once; else the home has to say it. */
+static bool
+is_timed (const lk_msg_reply *reply, const lk_asked *asked)
+{
+    return !reply->witnessed || reply->left_ms < 0
+           || (asked && asked->sent_ms == asked->since_ms);
+}
+
 void
 lk_on_locked (lk_node *node, const lk_lock_message *message)
 {
-    const lk_msg_reply *reply = &message->as.reply;
-    if (!is_current (node, message) || !node->proxy.live
-        || reply->as_of > node->now_ms
-        || reply->as_of <= node->now_ms - node->config.host_lease_ms) {
+    lk_msg_reply counted = message->as.reply;
+    const lk_msg_reply *reply = &counted;
+    lk_asked *asked = lk_asked_by_serial (node, reply->request.serial);
+    if (!is_timed (reply, asked)) {
         return;
     }
-    lk_asked *asked = lk_asked_by_serial (node, reply->request.serial);
+    if (reply->witnessed && reply->left_ms >= 0) {
+        counted.as_of = asked->since_ms;
+    }
+    if (!is_current (node, message) || !node->proxy.live
+        || !is_fresh (node, reply->as_of)) {
+        return;
+    }
     if (!asked && !reply->kept) {
         give_back (node, reply->request.serial, reply->object, true);
     } else if (asked
@@ -166,6 +188,9 @@ lk_on_unlocked (lk_node *node, const lk_lock_message *message)
             give_back (node, reply->request.serial, reply->object, false);
         }
         return;
+    }
+    if (reply->witnessed && asked->state == LK_ASKED_HELD) {
+        return; /* why it was taken its home tells */
     }
     if (asked->set) {
         lk_stopping_member (node, asked, reply);
@@ -274,10 +299,9 @@ void
 lk_on_reported (lk_node *node, const lk_lock_message *message)
 {
     const lk_msg_report *report = &message->as.report;
-    lk_proxy *self = &node->proxy;
-    if (lk_term_equal (message->term, self->decree.term)
+    if (lk_term_equal (message->term, node->in_force.term)
         && report->session == node->facts.session
-        && report->home < self->decree.leader_count) {
+        && report->home < node->in_force.leader_count) {
         lk_report_heard (node, report->home, report->part);
     }
 }
@@ -303,7 +327,7 @@ lk_on_audit (lk_node *node, const lk_lock_message *message)
     const lk_msg_audit *audit = &message->as.audit;
     if (audit->request.host != node->config.self
         || audit->request.session != node->facts.session || !node->proxy.live
-        || lk_term_compare (message->term, node->proxy.decree.term) < 0) {
+        || lk_term_compare (message->term, node->in_force.term) < 0) {
         return;
     }
     const lk_asked *asked = lk_asked_by_serial (node, audit->request.serial);

@@ -35,7 +35,7 @@ lk_asked *lk_asked_by_key (const lk_node *node, uint64_t key, lk_name object,
                            lk_lock_type type);
 
 /*  The place of the leader that is its home, by the proxy's decree. */
-uint8_t lk_asked_home (const lk_proxy *proxy, const lk_asked *asked);
+uint8_t lk_asked_home (const lk_node *node, const lk_asked *asked);
 
 /*  Another state; it is sent, or not, accordingly. */
 void lk_asked_enter (lk_node *node, lk_asked *asked, lk_asked_state state);

@@ -14,7 +14,7 @@
 void
 lk_proxy_send (lk_node *node, lk_lock_message *message, uint8_t home, int tries)
 {
-    const lk_decree *decree = &node->proxy.decree;
+    const lk_decree *decree = &node->in_force;
     lk_host to = decree->leader[home];
     int others = decree->leader_count - 1;
     message->origin = node->config.self;
@@ -45,20 +45,19 @@ request_id (const lk_node *node, const lk_asked *asked)
 static bool
 can_send (const lk_node *node)
 {
-    return node->proxy.live && node->proxy.decree.leader_count > 0;
+    return node->proxy.live && node->in_force.leader_count > 0;
 }
 
 uint8_t
-lk_asked_home (const lk_proxy *proxy, const lk_asked *asked)
+lk_asked_home (const lk_node *node, const lk_asked *asked)
 {
-    return lk_home_of_hash (&proxy->decree, asked->object_hash);
+    return lk_home_of_hash (&node->in_force, asked->object_hash);
 }
 
 static void
 send_to_home (lk_node *node, const lk_asked *asked, lk_lock_message *message)
 {
-    lk_proxy_send (node, message, lk_asked_home (&node->proxy, asked),
-                   asked->tries);
+    lk_proxy_send (node, message, lk_asked_home (node, asked), asked->tries);
 }
 
 static void

@@ -36,11 +36,19 @@ apply_wish (const lk_change *self, lk_hosts members)
     return fits ? wanted : members;
 }
 
+lk_hosts
+lk_election_members (const lk_node *node)
+{
+    const lk_host wish = node->change.host;
+    return lk_known_members (node)
+           | (wish != LK_NOBODY ? LK_HOST_BIT (wish) : 0);
+}
+
 /*  The latest decree in force, as far as known, has it so. */
 static bool
 is_so (const lk_node *node, lk_host host, bool add)
 {
-    const lk_decree *decree = &node->proxy.decree;
+    const lk_decree *decree = &node->in_force;
     return decree->leader_count > 0
            && lk_hosts_has (decree->members, host) == add;
 }
@@ -83,7 +91,7 @@ find_problem (const lk_node *node, lk_host host, bool add, const char **text)
         *text = "it is the last member";
         return LK_REFUSED;
     }
-    if (node->proxy.decree.leader_count == 0) {
+    if (node->in_force.leader_count == 0) {
         *text = "no leaders are known";
         return LK_ISOLATED;
     }
@@ -190,7 +198,7 @@ lk_change_is_due (const lk_node *node)
     lk_hosts members = node->facts.active.members;
     lk_hosts wanted = apply_wish (self, members);
     return wanted != members && node->now_ms >= self->next_ms
-           && node->proxy.reclaim == 0 && enough_heard (node, wanted)
+           && node->in_reclaim == 0 && enough_heard (node, wanted)
            && some_may_lead (node, wanted);
 }
 

@@ -24,6 +24,9 @@ typedef struct {
 
 void lk_change_init (lk_change *self);
 
+/*  All members of the decrees that are known, and who is to be one. */
+lk_hosts lk_election_members (const lk_node *node);
+
 /*  Somebody asks for a change; answered with LK_DO_CHANGED, now or later. */
 void lk_on_change (lk_node *node, const lk_event *event);
 

@@ -412,7 +412,7 @@ lk_election_host_gone (lk_node *node, lk_host host)
         self->hurry = HURRY;
         self->bad_since_ms = LK_LONG_AGO;
         self->next_try_ms = node->now_ms;
-        lk_ping_send (node); /* a leader is not well by itself any more */
+        lk_ping_now (node); /* a leader is not well by itself any more */
         lk_date_reconsider (node);
     }
     if (is_needed (self, host)) {

@@ -100,6 +100,5 @@ void lk_on_sitting (lk_node *node, const lk_lock_message *message);
 void lk_on_exiting (lk_node *node, const lk_lock_message *message);
 void lk_on_active (lk_node *node, const lk_lock_message *message);
 void lk_on_activated (lk_node *node, const lk_lock_message *message);
-void lk_on_ready (lk_node *node, const lk_lock_message *message);
 
 #endif

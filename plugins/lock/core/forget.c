@@ -168,11 +168,10 @@ find_needed (const lk_node *node)
 {
     return bit_of (node->config.self) | bit_of (node->change.host)
            | named_by_decree (&node->facts.active)
-           | named_by_decree (&node->proxy.decree)
-           | named_by_decree (&node->told) | named_by_election (&node->election)
-           | named_by_doorway (node) | named_by_table (&node->table)
-           | named_by_stream (&node->stream) | named_by_alerts (node)
-           | condemned (node);
+           | named_by_decree (&node->in_force) | named_by_decree (&node->told)
+           | named_by_election (&node->election) | named_by_doorway (node)
+           | named_by_table (&node->table) | named_by_stream (&node->stream)
+           | named_by_alerts (node) | condemned (node);
 }
 
 /*  -------------------------------------------------------- who goes first */

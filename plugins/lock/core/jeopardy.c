@@ -22,7 +22,7 @@ static uint8_t
 find_danger (lk_node *node)
 {
     lk_proxy *self = &node->proxy;
-    const lk_decree *decree = &self->decree;
+    const lk_decree *decree = &node->in_force;
     int64_t half_ms = node->config.host_lease_ms / 2;
     uint8_t found = 0;
     for (uint8_t home = 0; home < decree->leader_count; home++) {
@@ -43,7 +43,7 @@ void
 lk_jeopardy_look_at (lk_node *node, lk_asked *asked)
 {
     const lk_proxy *self = &node->proxy;
-    uint8_t home = lk_asked_home (self, asked);
+    uint8_t home = lk_asked_home (node, asked);
     bool danger = self->danger >> home & 1;
     if (asked->state != LK_ASKED_HELD || asked->set
         || asked->ticket.mode.is_static || asked->danger == danger) {

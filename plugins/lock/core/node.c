@@ -15,20 +15,6 @@
 
 /*  -------------------------------------------------------- life */
 
-void
-lk_node_config_init (lk_node_config *self)
-{
-    memset (self, 0, sizeof *self);
-    self->eligible = true;
-    self->candidate.priority = 8;
-    self->leaders_max = 3;
-    self->dead_after_ms = 1000;
-    self->leader_lease_ms = 2000;
-    self->host_lease_ms = 8000;
-    self->grace_ms = 60000;
-    self->digest_ms = 10000;
-}
-
 lk_node *
 lk_node_new (const lk_node_config *config, int64_t now_ms)
 {
@@ -45,6 +31,7 @@ lk_node_new (const lk_node_config *config, int64_t now_ms)
     node->promised_to = LK_NOBODY;
     node->now_ms = now_ms;
     node->started_ms = now_ms;
+    node->pinged_ms = LK_LONG_AGO;
     node->next_ping_ms = now_ms;
     node->deadline_ms = now_ms;
     node->known = LK_HOST_BIT (config->self);
@@ -88,111 +75,6 @@ lk_node_destroy (lk_node **self_p)
     *self_p = NULL;
 }
 
-/*  -------------------------------------------------------- parts */
-
-int
-lk_node_place (const lk_node *node)
-{
-    return node->place;
-}
-
-int64_t
-lk_with_margin (int64_t ms)
-{
-    return ms + ms / 4;
-}
-
-int64_t
-lk_stopping_ms (const lk_node *node)
-{
-    return node->config.host_lease_ms / 4;
-}
-
-int64_t
-lk_grace_ms (const lk_node *node, int64_t duration_ms)
-{
-    int64_t grace_ms = node->config.grace_ms;
-    if (grace_ms < duration_ms) {
-        grace_ms = duration_ms;
-    }
-    return grace_ms < lk_stopping_ms (node) ? lk_stopping_ms (node) : grace_ms;
-}
-
-uint64_t
-lk_node_make_key (lk_node *node)
-{
-    uint64_t key = 0;
-    while (key == 0) {
-        node->keys_made++;
-        key = lk_siphash (node->config.seed, &node->keys_made,
-                          sizeof node->keys_made);
-    }
-    return key;
-}
-
-void
-lk_node_install (lk_node *node, lk_table *table)
-{
-    lk_table_move (&node->table, table);
-    node->place = lk_decree_place (&node->table.decree, node->config.self);
-    node->ready = false;
-    lk_stream_restart (node);
-    lk_shortcut_restart (&node->shortcut);
-    lk_home_restart (&node->home);
-    for (size_t host = 0; host < LK_HOSTS_MAX; host++) {
-        node->peer[host].condemned = 0;
-    }
-    int place = lk_node_place (node);
-    LK_ASSERT (place >= 0 || !lk_table_is_filled (&node->table));
-    if (place >= 0) {
-        lk_table_watch_home (&node->table, (uint8_t) place,
-                             node->config.host_lease_ms);
-    }
-    lk_out_status (node);
-}
-
-void
-lk_node_drop_old (lk_node *node)
-{
-    const lk_decree *decree = &node->proxy.decree;
-    if (lk_table_is_filled (&node->table)
-        && lk_term_compare (node->table.decree.term, decree->term) < 0
-        && lk_decree_place (decree, node->config.self) < 0) {
-        lk_table none;
-        lk_table_init (&none);
-        lk_node_install (node, &none);
-    }
-}
-
-/*  What waited while the old leaders were gone becomes active now, by an
- *  operation like any other; in a reclaim that comes later (upkeep.c). */
-void
-lk_node_ready (lk_node *node, lk_term term)
-{
-    if (node->ready || !lk_table_is_filled (&node->table)
-        || !lk_term_equal (node->table.decree.term, term)
-        || !lk_term_equal (node->facts.promised, term)) {
-        return;
-    }
-    int place = lk_node_place (node);
-    node->ready = true;
-    node->ready_ms = node->now_ms;
-    lk_out_status (node);
-    lk_out_trace (node, LK_TRACE_NOTICE, "leading: term=%llu tickets=%zu%s",
-                  (unsigned long long) term.number, node->table.count,
-                  node->table.reclaim ? " reclaim" : "");
-    if (node->table.reclaim) {
-        lk_out_trace (node, LK_TRACE_WARNING,
-                      "reclaim: static locks are gone, if there were any: all "
-                      "leaders were down at once");
-    }
-    if (!lk_table_reclaims (&node->table, place)) {
-        lk_op op = {.kind = LK_OP_OPEN, .by.host = LK_NOBODY};
-        lk_stream_append (node, &op);
-    }
-    lk_ping_send (node);
-}
-
 /*  -------------------------------------------------------- messages */
 
 static void
@@ -219,6 +101,15 @@ on_started (lk_node *node, const lk_lock_message *message)
         };
         lk_out_send (node, answer, message->from);
     }
+}
+
+static void
+on_ready (lk_node *node, const lk_lock_message *message)
+{
+    const lk_decree *decree = &message->as.decree.decree;
+    uint8_t homes = (uint8_t) ((1u << decree->leader_count) - 1);
+    lk_adopt (node, message->from, decree);
+    lk_node_learn (node, decree, decree->reclaim ? homes : 0);
 }
 
 static void
@@ -251,7 +142,7 @@ static handler *const handlers[LK_MSG_COUNT] = {
     [LK_MSG_FILL] = lk_on_fill,
     [LK_MSG_FILLED] = lk_on_filled,
     [LK_MSG_EXITING] = lk_on_exiting,
-    [LK_MSG_READY] = lk_on_ready,
+    [LK_MSG_READY] = on_ready,
     [LK_MSG_OPS] = lk_on_ops,
     [LK_MSG_ACKED] = lk_on_acked,
     [LK_MSG_HOST] = lk_on_host,
@@ -407,7 +298,7 @@ handle (lk_node *node, const lk_event *event)
 static void
 say_readiness (lk_node *node)
 {
-    if (lk_node_is_ready (node) != node->was_served) {
+    if (lk_proxy_is_ready (node) != node->was_served) {
         lk_out_status (node);
     }
 }
@@ -418,7 +309,7 @@ note_readiness (lk_node *node)
 {
     if (node->says_status) {
         node->says_status = false;
-        node->was_served = lk_node_is_ready (node);
+        node->was_served = lk_proxy_is_ready (node);
     }
 }
 
@@ -429,7 +320,6 @@ let_time_pass (lk_node *node)
     lk_election_run (node);
     lk_doorway_run (node);
     if (node->now_ms >= node->next_ping_ms) {
-        lk_ping_send (node);
         lk_home_run (node);
         lk_proxy_run (node);
         lk_alert_run (node);
@@ -479,6 +369,22 @@ is_timed (lk_event_type type)
            && type != LK_ON_FLUSH;
 }
 
+/*  Messages to itself, then pings, which tell what has come of all that. */
+static void
+drain (lk_node *node)
+{
+    const lk_outlet *outlet = &node->outlet;
+    size_t i = 0;
+    do {
+        for (; i < outlet->loop_count; i++) {
+            receive (node, outlet->loop[i]);
+        }
+        if (!node->stopped && node->now_ms >= node->next_ping_ms) {
+            lk_ping_send (node);
+        }
+    } while (i < outlet->loop_count);
+}
+
 void
 lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
 {
@@ -497,9 +403,7 @@ lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
     if (due && !node->stopped) {
         let_time_pass (node);
     }
-    for (size_t i = 0; i < outlet->loop_count; i++) {
-        receive (node, outlet->loop[i]);
-    }
+    drain (node);
     if (node->proxy.leaving && !node->stopped && lk_proxy_has_left (node)) {
         stop (node);
     }

@@ -9,20 +9,25 @@
 
 #include "alert.h"
 #include "change.h"
+#include "core.h"
 #include "decree.h"
 #include "doorway.h"
 #include "election.h"
 #include "home.h"
+#include "leader.h"
 #include "node.h"
 #include "outlet.h"
 #include "peer.h"
+#include "ping.h"
 #include "promise.h"
 #include "proxy.h"
 #include "senders.h"
+#include "serving.h"
 #include "shortcut.h"
 #include "stream.h"
 #include "table.h"
 #include "terms.h"
+#include "trust.h"
 #include "util/rng.h"
 
 #define LK_PING_MS 250   /* every quarter second */
@@ -41,6 +46,7 @@ struct lk_node {
     bool started;        /* had its first step */
     int64_t started_ms;
     bool stopped;
+    int64_t pinged_ms; /* last pings; LK_LONG_AGO */
     int64_t next_ping_ms;
     int64_t next_look_ms; /* while an election or the doorway is busy */
     int64_t deadline_ms;  /* when time has something to do, at the latest */
@@ -56,7 +62,7 @@ struct lk_node {
     lk_table table;
     int place;        /* own, among the leaders of that table; -1 */
     bool ready;       /* the table's decree is in force, as far as known */
-    bool was_served;  /* what was last said of lk_node_is_ready */
+    bool was_served;  /* what was last said of lk_proxy_is_ready */
     bool says_status; /* in this step, at whose end it is looked at */
     int64_t ready_ms; /* since when */
     lk_stream stream;
@@ -66,45 +72,13 @@ struct lk_node {
     lk_change change;
     lk_doorway doorway;
     lk_proxy proxy;
-    lk_decree told; /* the latest above `facts.active` that a member told of
+    lk_decree in_force; /* the latest one in force that is known ... */
+    uint8_t in_reclaim; /* ... its homes that still wait for reports */
+    lk_decree told;     /* the latest above `facts.active` that a member told of
                        and that cannot be taken */
     lk_dropped dropped;
     lk_alerts alerts;
     lk_outlet outlet;
 };
-
-/*  Whether this host's requests are served now. */
-bool lk_node_is_ready (lk_node *node);
-
-/*  Whether a leader of the latest decree in force says that it is well: without
- *  one nothing is granted. */
-bool lk_node_hears_leader (lk_node *node);
-
-/*  Own place among the leaders of the own table, or -1. */
-int lk_node_place (const lk_node *node);
-
-/*  That decree is in force, somebody who knows says: serve, if it is ours. */
-void lk_node_ready (lk_node *node, lk_term term);
-
-/*  A filled table of a decree becomes the own one; takes all of `table`. */
-void lk_node_install (lk_node *node, lk_table *table);
-
-/*  Drops a table that no takeover can ask for any more: a later decree is in
- *  force, and others lead. */
-void lk_node_drop_old (lk_node *node);
-
-/*  How long to wait for the end of another host's time: its clock may be
- *  10 % slow and ours 10 % fast. */
-int64_t lk_with_margin (int64_t ms);
-
-/*  How long a holder has to stop what it does, from when it was told that its
- *  lock is lost or taken away. */
-int64_t lk_stopping_ms (const lk_node *node);
-
-/*  How long a lock is kept from others behind its duration. */
-int64_t lk_grace_ms (const lk_node *node, int64_t duration_ms);
-
-/*  A number nobody can guess, never 0: unlock keys. */
-uint64_t lk_node_make_key (lk_node *node);
 
 #endif

@@ -59,56 +59,26 @@ bool lk_peer_heard (const lk_node *node, lk_host host);
 /*  All hosts heard, itself included. */
 lk_hosts lk_node_hears (const lk_node *node);
 
-/*  The same; for a leader without those that stall its stream, so that others
- *  can lead in their place. */
-lk_hosts lk_node_sees (const lk_node *node);
-
 /*  Hears the host and is heard by it, as far as both say. */
 bool lk_peer_mutual (const lk_node *node, lk_host host);
 
 /*  Its service is known to have ended: nothing is to be waited for. */
 void lk_peer_end (lk_node *node, lk_host host);
 
-/*  The pings of now, to everybody who has to have one. */
-void lk_ping_send (lk_node *node);
-
-/*  The next pings are to be sent in the next millisecond. */
+/*  The next pings are to be sent in the next millisecond, or at the end of this
+ *  step. */
 void lk_ping_soon (lk_node *node);
-void lk_ping_receive (lk_node *node, const lk_lock_message *message);
-
-/*  Leader lease: q of the table's members echoed an `at` sent within it. */
-bool lk_lease_holds (lk_node *node);
-
-/*  Serves: has the term's table, no later promise, and knows it in force. */
-bool lk_node_is_serving (const lk_node *node);
-
-/*  Serves, has the lease, hears all fellow leaders have the same term, and
- *  has their acknowledgements. */
-bool lk_node_is_well (lk_node *node);
-
-/*  The first leader of the active decree that does not say well; LK_NOBODY. */
-lk_host lk_missing_leader (lk_node *node);
-
-/*  Sees living leaders: promised nothing later than the active decree, and
- *  all of its leaders say well. */
-bool lk_sees_leaders (lk_node *node);
-
-/*  May this leader vouch for that session now? */
-bool lk_can_vouch (lk_node *node, lk_host host, uint64_t session);
-
-/*  Was nothing heard of that session for so long that its proxy cannot have
- *  a lease any more, as far as this leader knows? */
-bool lk_is_silent (const lk_node *node, lk_host host, uint64_t session);
-
-/*  The last time at which that is not so yet, if nothing is heard of it. */
-int64_t lk_silent_after (const lk_node *node, lk_host host, uint64_t session);
+void lk_ping_now (lk_node *node);
+/*  A ping of that host, which is no old one. */
+void lk_peer_note (lk_node *node, lk_host host, const lk_msg_ping *ping);
 
 /*  When that session was heard last; LK_LONG_AGO if it was not. */
 int64_t lk_session_heard_ms (const lk_node *node, lk_host host,
                              uint64_t session);
 
-/*  Whom it hears report a table of its active decree or a later one. */
-lk_hosts lk_hears_holders (const lk_node *node);
+/*  Likewise, if it was heard before its host was forgotten. */
+int64_t lk_session_maybe_heard_ms (const lk_node *node, lk_host host,
+                                   uint64_t session);
 
 /*  Notes the clock of a host's session, for as_of. */
 void lk_peer_clock (lk_node *node, lk_host host, uint64_t session, int64_t at);

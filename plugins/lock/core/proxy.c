@@ -187,7 +187,7 @@ lk_proxy_vouched (lk_node *node, lk_term term, int64_t at)
 {
     lk_proxy *self = &node->proxy;
     int64_t until_ms = at + node->config.host_lease_ms;
-    if (lk_term_compare (term, self->decree.term) < 0
+    if (lk_term_compare (term, node->in_force.term) < 0
         || until_ms <= node->now_ms || until_ms <= self->lease_until_ms) {
         return;
     }
@@ -207,26 +207,14 @@ lk_proxy_vouched (lk_node *node, lk_term term, int64_t at)
 }
 
 void
-lk_proxy_hears (lk_node *node, const lk_decree *decree, uint8_t reclaim)
+lk_proxy_new_decree (lk_node *node)
 {
-    lk_proxy *self = &node->proxy;
-    int order = lk_term_compare (decree->term, self->decree.term);
-    if (order < 0 || decree->leader_count == 0) {
-        return;
-    }
-    if (order == 0) {
-        self->reclaim &= reclaim;
-        return;
-    }
-    self->decree = *decree;
-    self->reclaim = reclaim;
-    lk_node_drop_old (node);
     lk_report_restart (node);
     lk_sets_new_decree (node);
     lk_asked_say_all_anew (node);
     lk_jeopardy_restart (node);
     lk_out_status (node);
-    lk_ping_send (node); /* the new leaders' leases rest on it */
+    lk_ping_now (node); /* the new leaders' leases rest on it */
     lk_proxy_run (node);
 }
 
@@ -305,7 +293,7 @@ expire_asked (lk_node *node, lk_asked *asked)
 lk_err
 lk_proxy_why_over (const lk_node *node)
 {
-    lk_hosts members = node->proxy.decree.members;
+    lk_hosts members = node->in_force.members;
     lk_hosts heard = lk_node_sees (node) & members;
     bool hears_others = (heard & ~LK_HOST_BIT (node->config.self)) != 0;
     return hears_others && !lk_is_quorum (members, heard) ? LK_QUORUM
@@ -366,12 +354,12 @@ static void
 report (lk_node *node)
 {
     lk_proxy *self = &node->proxy;
-    uint8_t missing = self->reclaim & (uint8_t) ~self->reported;
+    uint8_t missing = node->in_reclaim & (uint8_t) ~self->reported;
     if (missing == 0 || node->now_ms - self->report_ms <= REPORT_MS) {
         return;
     }
     self->report_ms = node->now_ms;
-    for (uint8_t home = 0; home < self->decree.leader_count; home++) {
+    for (uint8_t home = 0; home < node->in_force.leader_count; home++) {
         if (missing >> home & 1) {
             lk_report_send (node, home);
         }
@@ -382,7 +370,7 @@ void
 lk_proxy_run (lk_node *node)
 {
     lk_proxy *self = &node->proxy;
-    if (!self->live || self->decree.leader_count == 0) {
+    if (!self->live || node->in_force.leader_count == 0) {
         return;
     }
     send_due (node);
@@ -476,4 +464,15 @@ lk_proxy_stop (lk_node *node)
         lk_asked_send_unlock (node, asked);
     }
     begin_session (node, LK_SHUTDOWN);
+}
+
+/*  -------------------------------------------------------- readiness */
+
+bool
+lk_proxy_is_ready (lk_node *node)
+{
+    const lk_proxy *proxy = &node->proxy;
+    return proxy->live && !proxy->leaving
+           && (node->in_reclaim & ~proxy->reported) == 0
+           && lk_node_hears_leader (node);
 }

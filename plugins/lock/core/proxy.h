@@ -148,10 +148,7 @@ typedef struct {
     int64_t leave_ms;                 /* ... nor waited for from then on */
     int64_t former_ms; /* something is held by a former lease till then */
 
-    /*  Latest decree in force that it knows. */
-    lk_decree decree;
-    uint8_t reclaim;                  /* homes that wait for a report */
-    uint8_t reported;                 /* homes that have it */
+    uint8_t reported; /* homes of the decree in force that have a report */
     lk_report report[LK_LEADERS_MAX]; /* by home */
     int64_t report_ms;
     int report_tries;
@@ -178,6 +175,9 @@ void lk_proxy_clear (lk_proxy *self);
 /*  Ends what has run out: the session, durations, waits. */
 void lk_proxy_expire (lk_node *node);
 
+/*  Whether this host's requests are served now. */
+bool lk_proxy_is_ready (lk_node *node);
+
 /*  Sends what is due. */
 void lk_proxy_run (lk_node *node);
 int64_t lk_proxy_deadline (const lk_node *node);
@@ -185,9 +185,8 @@ int64_t lk_proxy_deadline (const lk_node *node);
 /*  A leader of that term vouches for the session, as of our clock `at`. */
 void lk_proxy_vouched (lk_node *node, lk_term term, int64_t at);
 
-/*  A decree is in force; `reclaim`: homes (bits) that still wait for
- *  reports. */
-void lk_proxy_hears (lk_node *node, const lk_decree *decree, uint8_t reclaim);
+/*  Another decree is in force. */
+void lk_proxy_new_decree (lk_node *node);
 
 /*  Why the session ends, or will if nothing better comes: ISOLATED or
  *  QUORUM. */

@@ -38,7 +38,7 @@ belongs (const lk_node *node, const lk_asked *asked, uint8_t home)
     bool is_held = asked->state == LK_ASKED_HELD
                    || asked->state == LK_ASKED_KEEPING
                    || asked->state == LK_ASKED_LINGERING;
-    return is_held && lk_asked_home (&node->proxy, asked) == home;
+    return is_held && lk_asked_home (node, asked) == home;
 }
 
 /*  All that is held when the first part is sent: homes in a reclaim grant

@@ -81,68 +81,11 @@ lk_dropped_init (lk_dropped *self)
 
 /*  -------------------------------------------------------- who is who */
 
-static lk_hosts
-known_members (const lk_node *node)
-{
-    return node->facts.active.members | node->proxy.decree.members
-           | node->table.decree.members | node->told.members;
-}
-
-lk_hosts
-lk_node_members (const lk_node *node)
-{
-    const lk_host wish = node->change.host;
-    return known_members (node) | (wish != LK_NOBODY ? LK_HOST_BIT (wish) : 0);
-}
-
-lk_hosts
-lk_node_trusted (const lk_node *node)
-{
-    const lk_hosts members = known_members (node);
-    return members == 0 ? ~(lk_hosts) 0
-                        : members | LK_HOST_BIT (node->config.self);
-}
-
-bool
-lk_node_trusts (const lk_node *node, lk_host host)
-{
-    return lk_hosts_has (lk_node_trusted (node), host);
-}
-
 static bool
 is_leader (const lk_node *node, lk_host host)
 {
     return lk_decree_place (&node->facts.active, host) >= 0
-           || lk_decree_place (&node->proxy.decree, host) >= 0;
-}
-
-/*  Of those who made its decree a later one, a quorum has that: who hears a
- *  quorum is told by one of these. */
-static bool
-is_cut_off (lk_node *node)
-{
-    const lk_hosts members = node->facts.active.members;
-    return lk_hosts_has (members, node->config.self)
-               ? !lk_is_quorum (members, lk_node_hears (node))
-               : !lk_node_hears_leader (node);
-}
-
-bool
-lk_node_believes (lk_node *node, lk_host from, const lk_decree *decree)
-{
-    const lk_hosts named = decree->members | lk_decree_leaders (decree);
-    return decree->term.number <= lk_terms_limit (node)
-           && (lk_node_trusts (node, from)
-               || (lk_hosts_has (named, from) && is_cut_off (node)));
-}
-
-void
-lk_node_hears_of (lk_node *node, const lk_decree *decree)
-{
-    if (lk_term_compare (decree->term, node->facts.active.term) > 0
-        && lk_term_compare (decree->term, node->told.term) > 0) {
-        node->told = *decree;
-    }
+           || lk_decree_place (&node->in_force, host) >= 0;
 }
 
 /*  -------------------------------------------------------- classes */
@@ -152,7 +95,7 @@ asked (const lk_node *node)
 {
     const lk_election *election = &node->election;
     const lk_msg_decree *order = &node->doorway.order;
-    lk_hosts hosts = lk_node_members (node);
+    lk_hosts hosts = lk_election_members (node);
     if (election->state >= LK_ELECTION_ELECTED) {
         hosts |= election->decree.members | election->previous.members;
     }
@@ -203,7 +146,7 @@ is_of_leader (const lk_node *node, const lk_lock_message *message)
 {
     return is_leader (node, message->from)
            || (lk_node_trusts (node, message->from)
-               && lk_term_compare (message->term, node->proxy.decree.term) > 0);
+               && lk_term_compare (message->term, node->in_force.term) > 0);
 }
 
 static bool

@@ -247,7 +247,7 @@ lk_set_answer_again (lk_node *node, const lk_set *self)
 static uint8_t
 home_of (const lk_node *node, const lk_asked *member)
 {
-    return lk_asked_home (&node->proxy, member);
+    return lk_asked_home (node, member);
 }
 
 void

@@ -6,7 +6,6 @@
 
 #include "shortcut.h"
 
-#include "asked.h"
 #include "node_private.h"
 
 #include <string.h>
@@ -87,34 +86,23 @@ make_reply (lk_node *node, lk_lock_kind kind, const lk_tell *tell)
     message->as.reply.request = tell->request;
     message->as.reply.token = tell->token;
     message->as.reply.left_ms = -1;
+    message->as.reply.witnessed = true;
     return message;
 }
 
-/*  Whether this leader knows from when on a duration counts: of a lock that was
- *  free, since it asked, if it asked once; else its home has to tell. */
-static bool
-is_timed_by_us (const lk_node *node, const lk_due *due, int64_t *as_of)
-{
-    const lk_asked *asked = lk_asked_by_serial (node, due->tell.request.serial);
-    if (!due->added || !asked || asked->sent_ms != asked->since_ms) {
-        return false;
-    }
-    *as_of = asked->since_ms;
-    return true;
-}
-
-/*  If it still stands, as the home would. */
+/*  If it still stands, as the home would. The duration of a lock that was free
+ *  counts from when it was asked for, as the proxy knows; from when on that of
+ *  another counts its home has to tell. */
 static void
 tell_locked (lk_node *node, const lk_due *due)
 {
     const lk_tell *tell = &due->tell;
     const lk_entry *entry = lk_table_find (&node->table, tell->request);
-    int64_t as_of = node->now_ms;
     if (!entry || entry->token != tell->token) {
         return;
     }
     bool lasts = entry->duration_ms == 0 || entry->lenient;
-    if (!lasts && !is_timed_by_us (node, due, &as_of)) {
+    if (!lasts && !due->added) {
         return;
     }
     lk_lock_message *message = make_reply (node, LK_MSG_LOCKED, tell);
@@ -125,19 +113,14 @@ tell_locked (lk_node *node, const lk_due *due)
     reply->ordinal = tell->ordinal;
     reply->turn = tell->turn;
     reply->kept = tell->kept;
-    reply->as_of = as_of;
+    reply->as_of = node->now_ms;
     reply->left_ms = lasts ? -1 : entry->duration_ms;
     lk_out_send (node, message, node->config.self);
 }
 
-/*  Why a lock was taken from who did not give it back its home tells. */
 static void
 tell_unlocked (lk_node *node, const lk_tell *tell)
 {
-    const lk_asked *asked = lk_asked_by_serial (node, tell->request.serial);
-    if (asked && asked->state == LK_ASKED_HELD) {
-        return;
-    }
     lk_lock_message *message = make_reply (node, LK_MSG_UNLOCKED, tell);
     message->as.reply.error = (int) tell->error;
     lk_out_send (node, message, node->config.self);

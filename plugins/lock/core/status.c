@@ -17,32 +17,8 @@ phase (const lk_node *node)
     case LK_ELECTION_VOTING:
         return "voting";
     default:
-        return node->proxy.decree.leader_count > 0 ? "elected" : "booting";
+        return node->in_force.leader_count > 0 ? "elected" : "booting";
     }
-}
-
-bool
-lk_node_hears_leader (lk_node *node)
-{
-    const lk_decree *decree = &node->proxy.decree;
-    for (size_t place = 0; place < decree->leader_count; place++) {
-        lk_host host = decree->leader[place];
-        if (host == node->config.self
-                ? lk_node_is_well (node)
-                : lk_peer_heard (node, host) && node->peer[host].well) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool
-lk_node_is_ready (lk_node *node)
-{
-    const lk_proxy *proxy = &node->proxy;
-    return proxy->live && !proxy->leaving
-           && (proxy->reclaim & ~proxy->reported) == 0
-           && lk_node_hears_leader (node);
 }
 
 void
@@ -50,9 +26,9 @@ lk_node_get_status (lk_node *node, lk_node_status *status)
 {
     const lk_proxy *proxy = &node->proxy;
     *status = (lk_node_status) {
-        .ready = lk_node_is_ready (node),
+        .ready = lk_proxy_is_ready (node),
         .leads = lk_node_is_serving (node) && lk_lease_holds (node),
-        .decree = proxy->decree,
+        .decree = node->in_force,
         .sees = lk_node_sees (node),
         .session = node->facts.session,
         .lease_until_ms = proxy->live ? proxy->lease_until_ms : 0,

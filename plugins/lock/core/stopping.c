@@ -47,7 +47,7 @@ say_stopping (lk_node *node, const lk_asked *asked, int64_t until_ms)
     stopping->object = lk_out_name (node, asked->ticket.object);
     stopping->token = asked->ticket.token;
     stopping->left_ms = until_ms > node->now_ms ? until_ms - node->now_ms : 0;
-    lk_proxy_send (node, message, lk_asked_home (&node->proxy, asked), 0);
+    lk_proxy_send (node, message, lk_asked_home (node, asked), 0);
 }
 
 /*  -------------------------------------------------------- single locks */

@@ -70,7 +70,7 @@ next_number (const lk_node *node)
 {
     const uint64_t limit = lk_terms_limit (node);
     uint64_t number = node->facts.promised.number;
-    lk_hosts members = lk_node_members (node);
+    lk_hosts members = lk_election_members (node);
     if (node->facts.active.term.number > number) {
         number = node->facts.active.term.number;
     }

@@ -1,0 +1,136 @@
+/*  ping.c - what hosts tell each other all the time
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "ping.h"
+
+#include "node_private.h"
+
+#include <string.h>
+
+#define LAST_WORD_MS 100 /* of who is known to have ended */
+
+static lk_hosts
+ping_targets (const lk_node *node)
+{
+    const lk_decree *active = &node->facts.active;
+    const lk_decree *table = &node->table.decree;
+    bool leads = lk_decree_place (active, node->config.self) >= 0
+                 || lk_decree_place (table, node->config.self) >= 0;
+    if (leads || active->members == 0) {
+        return node->known;
+    }
+    return node->known
+           & (active->members | lk_decree_leaders (active)
+              | lk_decree_leaders (&node->in_force));
+}
+
+static void
+fill_ping (lk_node *node, lk_msg_ping *ping)
+{
+    ping->at = node->now_ms;
+    ping->incarnation = node->incarnation;
+    ping->active = node->facts.active;
+    ping->promised = node->facts.promised;
+    ping->table = node->table.decree;
+    ping->ready = node->ready;
+    ping->well = lk_node_is_well (node);
+    ping->reclaim = node->table.reclaim;
+    ping->eligible = node->config.eligible;
+    ping->sees = lk_node_sees (node);
+    ping->session = node->facts.session;
+    ping->closed = node->proxy.closing.closed;
+}
+
+void
+lk_ping_send (lk_node *node)
+{
+    lk_msg_ping ping;
+    memset (&ping, 0, sizeof ping);
+    fill_ping (node, &ping);
+    lk_hosts targets = ping_targets (node) | LK_HOST_BIT (node->config.self);
+    while (targets) {
+        lk_host host = lk_hosts_take (&targets);
+        const lk_peer *peer = &node->peer[host];
+        lk_lock_message *message = lk_out_message (node, LK_MSG_PING);
+        message->as.ping = ping;
+        message->as.ping.has_echo = peer->has_at;
+        message->as.ping.echo_at = peer->at;
+        message->as.ping.echo_incarnation = peer->incarnation;
+        if (lk_can_vouch (node, host, peer->session)) {
+            message->as.ping.vouch = peer->session;
+        }
+        lk_out_send (node, message, host);
+    }
+    node->pinged_ms = node->now_ms;
+    node->next_ping_ms = node->now_ms + LK_PING_MS;
+}
+
+void
+lk_node_learn (lk_node *node, const lk_decree *decree, uint8_t reclaim)
+{
+    lk_node_ready (node, decree->term);
+    if (lk_core_learn (node, decree, reclaim)) {
+        lk_node_drop_old (node);
+        lk_proxy_new_decree (node);
+    }
+}
+
+/*  An echo counts for this very process alone, and from its sending on. */
+static void
+take_echo (lk_node *node, lk_host host, const lk_msg_ping *ping)
+{
+    if (!ping->has_echo || ping->echo_incarnation != node->incarnation
+        || ping->echo_at > node->now_ms) {
+        return;
+    }
+    lk_peer *peer = &node->peer[host];
+    if (host != node->config.self && lk_table_is_filled (&node->table)
+        && lk_term_compare (ping->promised, node->table.decree.term) <= 0
+        && ping->echo_at > peer->echoed_ms) {
+        peer->echoed_ms = ping->echo_at;
+        lk_stream_commit (node);
+        lk_shortcut_run_all (node);
+    }
+    if (ping->vouch == node->facts.session
+        && lk_decree_place (&ping->table, host) >= 0
+        && lk_node_believes (node, host, &ping->table)) {
+        lk_proxy_vouched (node, ping->table.term, ping->echo_at);
+    }
+}
+
+/*  Ends are told past the queues, so a last word may come after them: who is
+ *  believed in again for that would be waited for. One that is not gone, or not
+ *  any more, says LOCKSTARTED, or another ping. */
+static bool
+is_last_word (const lk_node *node, const lk_peer *peer, const lk_msg_ping *ping)
+{
+    return peer->ended && ping->incarnation == peer->incarnation
+           && node->now_ms - peer->ended_ms < LAST_WORD_MS;
+}
+
+void
+lk_ping_receive (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_ping *ping = &message->as.ping;
+    const lk_peer *peer = &node->peer[message->from];
+    bool is_old = peer->has_at
+                  && (ping->incarnation < peer->incarnation
+                      || (ping->incarnation == peer->incarnation
+                          && ping->at <= peer->at));
+    if (is_old || is_last_word (node, peer, ping)) {
+        return;
+    }
+    bool new_session = ping->session != peer->session;
+    lk_peer_note (node, message->from, ping);
+    take_echo (node, message->from, ping);
+    lk_adopt (node, message->from, &ping->active);
+    if (ping->ready && lk_node_believes (node, message->from, &ping->table)) {
+        lk_node_learn (node, &ping->table, ping->reclaim);
+    }
+    if (new_session && lk_can_vouch (node, message->from, ping->session)) {
+        lk_ping_soon (node);
+    }
+}
