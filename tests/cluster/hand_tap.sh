@@ -64,10 +64,10 @@ hosts () {
 }
 declare -A pid
 
-#   at HOST COMMAND...
+#   at HOST COMMAND..., where we are: not in /, which is the machine's own.
 at () {
     local host=$1
     shift
     nsenter --mount --uts --net --target "${pid[$host]}" env --unset=TMPDIR \
-        PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
+        --chdir="$PWD" PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@"
 }

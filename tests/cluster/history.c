@@ -8,6 +8,7 @@
 
 #include "lib/history.h"
 #include "lib/judge.h"
+#include "lib/starving.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +21,9 @@
 
 #define NS_PER_MS 1000000
 #define HANG_MS 90000 /* later than that nobody is, on any machine */
+#define BEAT_NS (INT64_C (250) * NS_PER_MS)
 #define STALL_NS (INT64_C (700) * NS_PER_MS)
+#define STARVED_NS (INT64_C (100) * NS_PER_MS) /* of a beat, for a processor */
 
 static const char usage[] =
     "usage: history fault FILE HOST WORD     something is done to a host\n"
@@ -58,15 +61,19 @@ note (const char *path, const char *host, lk_history_kind kind,
 }
 
 /*  For ever: looks at the clock, and notes as a fault of all hosts if the
- *  machine left it no time to do so. */
+ *  machine left it, or a daemon, no time to do so. */
 static void
 run_stalls (int count, char **argument)
 {
-    const struct timespec beat = {.tv_nsec = 100 * NS_PER_MS};
+    const struct timespec beat = {.tv_nsec = BEAT_NS};
+    const pid_t session = getsid (0);
+    lk_starving_ns (session);
     for (int64_t before = lk_history_now ();;) {
         nanosleep (&beat, NULL);
         const int64_t now = lk_history_now ();
-        for (int i = 1; i < count && now - before > STALL_NS; i++) {
+        const bool stalls =
+            lk_starving_ns (session) > STARVED_NS || now - before > STALL_NS;
+        for (int i = 1; i < count && stalls; i++) {
             note_at (before, argument[0], argument[i], LK_HISTORY_FAULT,
                      "stalled-apps");
             note_at (now, argument[0], argument[i], LK_HISTORY_HEALED, "-");
