@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define START_MS 10000000
+#define SOON_MS 3     /* operations are gathered for less */
 #define SPINS_MAX 100 /* ticks in one place of time */
 #define READY_MS 30000
 
@@ -308,7 +309,7 @@ is_under_way (const lk_small *self)
             return true;
         }
     }
-    return false;
+    return next_ms (self, self->now_ms + SOON_MS) < self->now_ms + SOON_MS;
 }
 
 void

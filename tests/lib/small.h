@@ -93,7 +93,7 @@ size_t lk_small_wave (lk_small *self);
 void lk_small_run (lk_small *self, int64_t ms);
 
 /*  Lets time pass until nothing is under way between hosts but what they say
- *  of themselves all the time, at most `ms`. */
+ *  of themselves all the time, nor will be in a moment; at most `ms`. */
 void lk_small_rest (lk_small *self, int64_t ms);
 
 /*  -------------------------------------------------------- faults */

@@ -201,6 +201,9 @@ hear (const lk_small_told *told)
         hear_locked (self, answer);
         return;
     }
+    if (answer->kind == LK_ANSWER_JEOPARDY) {
+        return; /* its home was out of touch for long */
+    }
     if (answer->kind == LK_ANSWER_FAILED) {
         ck_assert_int_eq (self->state, WAITING);
         full += answer->error == LK_FULL;
@@ -219,6 +222,7 @@ static void
 let_pass (int64_t ms)
 {
     lk_small_run (&cluster, ms);
+    lk_small_rest (&cluster, 100);
     for (size_t i = 0; i < cluster.told_count; i++) {
         hear (&cluster.told[i]);
     }
