@@ -70,7 +70,10 @@ cli_src := $(wildcard src/cli/*.c src/cli/*/*.c)
 router_src := $(wildcard router/*/*.c)
 router_rooms = $(addprefix -Irouter/,tables logic shell)
 daemon_src := $(wildcard src/daemon/*.c)
-core_src := $(wildcard plugins/lock/core/*.c)
+core = plugins/lock/core
+core_src := $(wildcard $(core)/*/*.c)
+core_face = -I$(core)/base -I$(core)/node
+core_rooms = $(addprefix -I$(core)/,base table leader proxy election node)
 lock_src := $(wildcard plugins/lock/*.c)
 greeter_src := $(wildcard plugins/greeter/*.c)
 #   Each is a process of its own (main.c) and a plug-in of the router
@@ -261,15 +264,24 @@ $(B)/flags: .FORCE
 #   Who may see which headers; tests/style/layers.sh has the rest.
 INC = -Isrc -Iinclude
 $(B)/plugins/%.o $(B)/examples/%.o: INC = -Iinclude
-$(B)/plugins/lock/%.o: INC = -Isrc -Iinclude -Iplugins/lock -Iplugins/lock/core
-$(B)/plugins/lock/core/%.o: INC = -Isrc -Iinclude -Iplugins/lock/core
+$(B)/plugins/lock/%.o: INC = -Isrc -Iinclude -Iplugins/lock $(core_face)
+#   A room of the core sees those below it.
+$(B)/$(core)/base/%.o: INC = -Isrc -Iinclude -I$(core)/base
+$(B)/$(core)/table/%.o: INC = -Isrc -Iinclude -I$(core)/base -I$(core)/table
+$(B)/$(core)/leader/%.o: INC = -Isrc -Iinclude -I$(core)/base -I$(core)/table \
+	-I$(core)/leader
+$(B)/$(core)/proxy/%.o: INC = -Isrc -Iinclude -I$(core)/base -I$(core)/table \
+	-I$(core)/leader -I$(core)/proxy
+$(B)/$(core)/election/%.o: INC = -Isrc -Iinclude -I$(core)/base -I$(core)/table \
+	-I$(core)/leader -I$(core)/election
+$(B)/$(core)/node/%.o: INC = -Isrc -Iinclude $(core_rooms)
 #   A room of the router sees what is below it.
 $(B)/router/%.o: INC = -Isrc -Iinclude $(room)
 $(B)/router/tables/%.o: room = -Irouter/tables
 $(B)/router/logic/%.o: room = -Irouter/tables -Irouter/logic
 $(B)/router/shell/%.o: room = $(router_rooms)
 $(B)/tests/%.o: INC = -Isrc -Iinclude $(router_rooms) -Iplugins/lock \
-	-Iplugins/lock/core -Itests
+	$(core_rooms) -Itests
 $(B)/tests/%.o: EXTRA = $(CHECK_CFLAGS)
 #   Compiled for longer than they run.
 $(B)/tests/unit/%.o $(B)/tests/cluster/%.o: LESS = -O0
@@ -395,7 +407,7 @@ counted = $(patsubst %.c,$(B)/counted/%.o,$(core_src) \
 	$(wildcard src/util/*.c src/client/book*.c))
 $(B)/tests/unit/growth: $(B)/%: $(B)/%.o $(counted) $(parts)
 	$(call link,$(CHECK_LIBS))
-$(B)/counted/%.o: INC = -Isrc -Iinclude -Iplugins/lock/core
+$(B)/counted/%.o: INC = -Isrc -Iinclude $(core_rooms)
 $(B)/counted/%.o: EXTRA = -fsanitize-coverage=trace-pc
 $(B)/counted/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
@@ -449,7 +461,7 @@ endif
 #   ------------------------------------------------------------ style
 
 c_files = $(wildcard $(addsuffix /*.[ch],include/lockkeeper src/* src/cli/* router/* \
-	plugins/* plugins/lock/core tests/* tests/bench/peers examples))
+	plugins/* $(core)/* tests/* tests/bench/peers examples))
 CLANG_FORMAT ?= $(firstword $(shell which clang-format-14 clang-format) \
 	clang-format)
 CLANG_TIDY ?= $(firstword $(shell which clang-tidy-14 clang-tidy) clang-tidy)
@@ -463,7 +475,7 @@ format:
 tidy:
 	$(Q)$(CLANG_TIDY) --quiet $(filter %.c,$(filter-out \
 	tests/bench/peers/%,$(c_files))) -- $(STANDARD) \
-	-Isrc -Iinclude $(router_rooms) -Iplugins/lock -Iplugins/lock/core -Itests \
+	-Isrc -Iinclude $(router_rooms) -Iplugins/lock $(core_rooms) -Itests \
 	$(DEPS_CFLAGS)
 
 #   ------------------------------------------------------------ install

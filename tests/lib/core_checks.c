@@ -293,12 +293,12 @@ void
 lk_core_check_node (lk_node *node, bool honest)
 {
     lk_node_status status;
-    check_table (&node->table, honest);
+    check_table (&node->leader.table, honest);
     lk_node_get_status (node, &status);
-    LK_ASSERT (status.tickets == node->table.count);
+    LK_ASSERT (status.tickets == node->leader.table.count);
     LK_ASSERT (!status.ready || status.decree.leader_count > 0);
-    LK_ASSERT (status.session == node->facts.session);
+    LK_ASSERT (status.session == node->core.facts.session);
     LK_ASSERT (status.lease_until_ms >= 0);
-    LK_ASSERT (lk_hosts_has (status.sees, node->config.self));
+    LK_ASSERT (lk_hosts_has (status.sees, node->core.config.self));
     LK_ASSERT (node->proxy.serials.count >= node->proxy.names.count);
 }

@@ -35,6 +35,7 @@ waiting=
 seen=0     # canaries, of which these
 lost=      # ... have no place any more
 wanted=" $* "
+core_rooms=$(printf -- '-I%s ' plugins/lock/core/*/)
 
 #   All objects of the simulator, the changed ones in place of their own.
 link_with () {    # folder, changed objects
@@ -80,7 +81,7 @@ try () {    # name, most seeds, storm or script, file and sed expression, ...
     shift 3
     while [ $# -gt 0 ]; do
         source=$1
-        [ "$source" != "${source#*/}" ] || source=plugins/lock/core/$1
+        [ "$source" != "${source#*/}" ] || source=$(echo plugins/lock/core/*/"$1")
         mkdir -p "$folder/${source%/*}"
         sed -z "$2" "$source" >"$folder/$source"
         if cmp -s "$folder/$source" "$source"; then
@@ -89,7 +90,7 @@ try () {    # name, most seeds, storm or script, file and sed expression, ...
         fi
         $compiler -std=gnu11 -O1 -w -DLK_VERSION='"0"' -Isrc -Iinclude \
             -I"${source%/*}" -Irouter/tables -Irouter/logic -Iplugins/lock \
-            -Iplugins/lock/core -c -o "$folder/${source%.c}.o" \
+            $core_rooms -c -o "$folder/${source%.c}.o" \
             "$folder/$source" || {
             echo 'not_ok - does not compile'
             return
@@ -156,7 +157,7 @@ has_place () {    # name, most seeds, storm or script, file, sed expression, ...
     shift 3
     while [ $# -gt 0 ]; do
         source=$1
-        [ "$source" != "${source#*/}" ] || source=plugins/lock/core/$1
+        [ "$source" != "${source#*/}" ] || source=$(echo plugins/lock/core/*/"$1")
         ! sed -z "$2" "$source" | cmp -s - "$source" || lost="$lost $name"
         shift 2
     done
@@ -187,50 +188,50 @@ canary () {    # name, most seeds, storm or script, file, sed expression, ...
 #   ------------------------------------------------------------ on disk first
 
 canary promise-not-persisted 20 storm promise.c \
-    's/lk_out_persist (node);//'
+    's/lk_out_persist (election->core);//'
 canary active-not-persisted 20 storm promise.c \
-    's/lk_out_persist (node);//2'
+    's/lk_out_persist (election->core);//2'
 canary session-not-persisted 60 storm proxy.c \
-    's/node->facts\.session++;\n    lk_out_persist (node);/node->facts.session++;/'
+    's/proxy->core->facts\.session++;\n    lk_out_persist (proxy->core);/proxy->core->facts.session++;/'
 canary two-votes-of-one-number 60 storm promise.c \
-    's/term\.number > node->facts\.promised\.number;/lk_term_compare (term, node->facts.promised) > 0;/'
+    's/term\.number > election->core->facts\.promised\.number;/lk_term_compare (term, election->core->facts.promised) > 0;/'
 canary a-lower-term-is-accepted 20 storm promise.c \
-    's/|| term\.number > node->facts\.promised\.number;/|| term.number > 0;/'
+    's/|| term\.number > election->core->facts\.promised\.number;/|| term.number > 0;/'
 canary leads-what-it-promised-before 60 late-fill promise.c \
-    's/return lk_term_compare (term, node->promised_before_start) > 0;/return true;/'
+    's/return lk_term_compare (term, election->promised_before_start) > 0;/return true;/'
 
 #   ------------------------------------------------------------ decrees
 
 canary half-is-a-quorum 60 storm decree.c \
     's,/ 2 + 1,/ 2,'
 canary in-force-without-a-quorum 20 storm activation.c \
-    's/if (!lk_is_quorum (self->previous/if (0 \&\& !lk_is_quorum (self->previous/; s/|| !lk_is_quorum (self->decree/\&\& !lk_is_quorum (self->decree/'
+    's/if (!lk_is_quorum (election->previous/if (0 \&\& !lk_is_quorum (election->previous/; s/|| !lk_is_quorum (election->decree/\&\& !lk_is_quorum (election->decree/'
 canary two-decrees-of-one-term 60 storm vote.c \
-    's/self->state != LK_ELECTION_VOTING\n        || !lk_term_equal (m/!lk_term_equal (m/'
+    's/election->state != LK_ELECTION_VOTING\n        || !lk_term_equal (m/!lk_term_equal (m/'
 canary the-earliest-decree-counts 300 storm choice.c \
     's/vote\[best\]\.active\.term)\n                   > 0/vote[best].active.term)\n                   < 0/'
-canary no-sealing 60 voted-out peer.c \
-    's/&& lk_term_equal (node->facts\.promised, node->table\.decree\.term)\n           && lk_node_place/\&\& lk_node_place/'
+canary no-sealing 60 voted-out serving.c \
+    's/&& lk_term_equal (lead->core->facts\.promised,\n *lead->table\.decree\.term)\n           && lk_leader_place/\&\& lk_leader_place/'
 canary change-off-any-decree 100 two-changes change.c \
     's/bool may = !lk_term_is_zero[^;]*;/bool may = true;/'
 canary removal-by-the-old-quorum 20 last-mark activation.c \
-    's/\n        || !lk_is_quorum (self->decree\.members, self->activated)//' \
+    's/\n        || !lk_is_quorum (election->decree\.members, election->activated)//' \
     vote.c \
     's/\n        || !lk_is_quorum (members, voted)//'
 canary few-leaders-for-ever 100 storm election.c \
-    's/if (!leaders_are_few (node))/if (!leaders_are_few (node) || 1)/'
+    's/if (!leaders_are_few (election))/if (!leaders_are_few (election) || 1)/'
 
 canary fills-with-one-way-hearing 60 one-way-link election.c \
-    's/\n            || (leader != node->config\.self\n[^{]*{/) {/'
+    's/\n            || (leader != election->core->config\.self\n[^{]*{/) {/'
 canary fills-with-one-way-sight 20 one-way-link election.c \
-    's/if (!lk_hosts_has (peer->sees, leader)\n            || (\(leader != node->config\.self[^{]*\))) {/if (\1) {/'
+    's/if (!lk_hosts_has (peer->sees, leader)\n            || (\(leader != election->core->config\.self[^{]*\))) {/if (\1) {/'
 
 #   ------------------------------------------------------------ takeovers
 
 canary amnesiac-counts-as-holding 60 storm transfer.c \
-    's/\.term = node->table\.decree\.term,/.term = node->facts.active.term,/' \
+    's/\.term = lk_leader_table (election->leader)->decree\.term,/.term = election->core->facts.active.term,/' \
     doorway.c \
-    's/lk_table_is_filled (&node->table)\n               && [^;]*>= 0) {/1) {/'
+    's/lk_table_is_filled (lk_leader_table (election->leader))\n               && [^;]*>= 0) {/1) {/'
 canary an-old-table-is-as-good 300 storm choice.c \
     's/return !lk_term_is_zero (term)\n           && [^;]*;/return !lk_term_is_zero (term);/'
 canary a-holder-in-reclaim-is-preferred 20 holder-comes-back choice.c \
@@ -244,53 +245,53 @@ canary takes-any-offer 60 storm transfer.c \
 canary first-chunk-only 10 many-tickets transfer.c \
     's/chunk->more = lk_transfer_next (chunk) < table->count;/chunk->more = false;/'
 canary bakery-as-in-snaplock 20 storm doorway.c \
-    's/if ((others (node) & ~self->entered) == 0) {/if (1) {/; s/if ((lk_decree_leaders (&self->order\.decree) & ~self->filled) == 0) {/if (lk_hosts_count (self->filled) >= 2 || others (node) == 0) {/' \
+    's/if ((others (election) & ~self->entered) == 0) {/if (1) {/; s/if ((lk_decree_leaders (&self->order\.decree) & ~self->filled) == 0) {/if (lk_hosts_count (self->filled) >= 2 || others (election) == 0) {/' \
     stream.c \
     's/if (place != own && self->follower\[place\]\.acked < acked) {/if (place != own \&\& self->follower[place].acked == acked) {\n            break;\n        }\n        if (0) {/'
 canary reclaim-is-over-at-once 200 storm upkeep.c \
-    's/&& node->now_ms - node->ready_ms > lk_with_margin (/\&\& 1 + lk_with_margin (/'
+    's/&& lead->core->now_ms - lead->ready_ms\n *> lk_with_margin (/\&\& 1 + lk_with_margin (/'
 canary grants-in-a-reclaim 200 storm apply_grant.c \
     's/!= home\n *|| lk_table_reclaims (self, home)) {/!= home) {/'
 
 #   ------------------------------------------------------------ leases
 
-canary no-margin 1000 storm node.c \
+canary no-margin 1000 storm core.c \
     's/return ms + ms \/ 4;/return ms * 95 \/ 100;/'
-canary echo-after-a-later-promise 2000 storm peer.c \
-    's/ *&& lk_term_compare (ping->promised, node->table.decree.term) <= 0\n//'
+canary echo-after-a-later-promise 2000 storm ping.c \
+    's/ *&& lk_term_compare (ping->promised, node->leader.table.decree.term) <= 0\n//'
 canary reclaims-beside-a-leader 200 storm vote.c \
-    's/< lk_with_margin (node->config.leader_lease_ms)/< 0/'
-canary echo-of-another-process 20 another-boot peer.c \
-    's/ || ping->echo_incarnation != node->incarnation//'
-canary vouches-without-lease 20 heard-by-former peer.c \
-    's/!node->ready || !lk_lease_holds (node)/!node->ready/'
-canary vouches-after-silent 100 heard-by-another peer.c \
+    's/< lk_with_margin (election->core->config.leader_lease_ms)/< 0/'
+canary echo-of-another-process 20 another-boot ping.c \
+    's/ || ping->echo_incarnation != node->core.incarnation//'
+canary vouches-without-lease 20 heard-by-former serving.c \
+    's/!lead->ready || !lk_lease_holds (lead)/!lead->ready/'
+canary vouches-after-silent 100 heard-by-another serving.c \
     's/session <= peer->condemned ||/0 ||/'
-canary vouches-in-a-reclaim 60 report-lost peer.c \
+canary vouches-in-a-reclaim 60 report-lost serving.c \
     's/if (lk_table_reclaims (table, home)\n            && table->reported\[home\]\[host\] != session) {/if (0) {/'
-canary silent-for-a-new-leader 20 heard-by-former peer.c \
+canary silent-for-a-new-leader 20 heard-by-former serving.c \
     's/return own_ms < former_ms ? former_ms : own_ms;/return own_ms;/'
 canary silence-of-a-former-term 60 silent-before watch.c \
     's/crowd->silent_by = 0;/(void) crowd;/'
 canary one-says-silent-for-all 200 storm upkeep.c \
     's/return (others & ~crowd->silent_by) == 0\n           && lk_is_silent/return lk_is_silent/'
 canary time-left-from-arrival 3000 storm answers.c \
-    's/reply->as_of + reply->left_ms/node->now_ms + reply->left_ms/'
+    's/reply->as_of + reply->left_ms/proxy->core->now_ms + reply->left_ms/'
 canary restart-closes 500 storm closing.c \
-    's/self->pending = node->incarnation - 1;/&\n    self->closed = self->pending;/'
+    's/self->pending = proxy->core->incarnation - 1;/&\n    self->closed = self->pending;/'
 canary predecessor-is-closed-early 200 storm closing.c \
-    's/host_lease_ms\n *+ lk_stopping_ms (node);/host_lease_ms;/'
+    's/host_lease_ms\n *+ lk_stopping_ms (proxy->core);/host_lease_ms;/'
 canary closed-at-once 60 storm closing.c \
-    's/due_ms = node->now_ms + lk_stopping_ms (node);/due_ms = node->now_ms;/'
+    's/due_ms = proxy->core->now_ms + lk_stopping_ms (proxy->core);/due_ms = proxy->core->now_ms;/'
 canary stop-does-not-wait-for-its-past 400 storm closing.c \
-    's/if (node->now_ms >= self->due_ms) {/if (1) {/' \
+    's/if (proxy->core->now_ms >= self->due_ms) {/if (1) {/' \
     proxy.c \
     's/return all_given && [^;]*;/return all_given;/'
 
 canary lease-comes-back 20 late-mark proxy.c \
-    's/self->live && node->now_ms >= self->lease_until_ms) {\n        end/self->live \&\& node->now_ms >= self->lease_until_ms + 1500) {\n        end/'
+    's/proxy->live && proxy->core->now_ms >= proxy->lease_until_ms) {\n        end/proxy->live \&\& proxy->core->now_ms >= proxy->lease_until_ms + 1500) {\n        end/'
 canary expires-after-the-message 60 asleep node.c \
-    's/\(        lk_proxy_expire (node);\n\)\(        handle (node, event);\n\)/\2\1/'
+    's/\(        lk_proxy_expire (&node->proxy);\n\)\(        handle (node, event);\n\)/\2\1/'
 canary library-believes-for-longer 60 storm src/client/lease.c \
     's/return lk_lease_view_until ([^;]*/& + 1000/'
 canary run-kills-at-its-old-time 400 slow-holder src/client/book_life.c \
@@ -301,11 +302,11 @@ canary run-kills-at-its-old-time 400 slow-holder src/client/book_life.c \
 canary one-acknowledgement-for-all 60 storm stream.c \
     's/if (place != own && self->follower\[place\]\.acked < acked) {/if (place != own \&\& self->follower[place].acked == acked) {\n            break;\n        }\n        if (0) {/'
 canary tells-without-lease 3000 storm stream.c \
-    's/if (self->committed == acked || !lk_lease_holds (node)) {/if (self->committed == acked) {/'
+    's/if (self->committed == acked || !lk_lease_holds (lead)) {/if (self->committed == acked) {/'
 canary repeated-lock-not-confirmed 60 storm home.c \
-    's/lk_home_confirm (node, ticket, entry->token);/lk_tell now = {.request = ticket->request, .token = entry->token};\n        tell_locked (node, \&(lk_op) {.kind = LK_OP_CONFIRM}, \&now);/'
+    's/lk_home_confirm (lead, ticket, entry->token);/lk_tell now = {.request = ticket->request, .token = entry->token};\n        tell_locked (lead, \&(lk_op) {.kind = LK_OP_CONFIRM}, \&now);/'
 canary repeated-lock-granted-twice 60 storm home.c \
-    's/if (!lacks_any (node, request)) {/if ((lacks_any (node, request), 0)) {/' \
+    's/if (!lacks_any (lead, request)) {/if ((lacks_any (lead, request), 0)) {/' \
     apply.c \
     's/if (!lk_table_find (self, request)) {\n            ticket/if (1) {\n            ticket/'
 canary last-come-first-served 60 storm grant.c \
@@ -317,16 +318,16 @@ canary copies-in-another-order 60 storm entry.c \
 canary any-key 200 storm taking.c \
     's/lk_holder_by_key (queue, ticket->key)/(queue->first->token ? queue->first : NULL)/'
 canary by-key-at-once 200 storm taking.c \
-    's/ask_back (node, holder, request);/if (request->force) {\n            &\n        } else {\n            lk_home_drop (node, holder);\n        }/'
+    's/ask_back (lead, holder, request);/if (request->force) {\n            &\n        } else {\n            lk_home_drop (lead, holder);\n        }/'
 canary no-grace 200 storm upkeep.c \
-    's/entry->duration_ms + lk_grace_ms (node, entry->duration_ms);/entry->duration_ms;/'
+    's/entry->duration_ms + lk_grace_ms (lead->core, entry->duration_ms);/entry->duration_ms;/'
 canary unlocked-told-at-once 60 storm taking.c \
-    's/    lk_stream_append (node, &op);\n}/    lk_tell now = {.kind = LK_TELL_UNLOCKED, .request = ticket.request, .token = ticket.token};\n    lk_home_tell (node, \&op, \&(lk_tells) {\&now, 1, 1});\n&/'
+    's/    lk_stream_append (lead, &op);\n}/    lk_tell now = {.kind = LK_TELL_UNLOCKED, .request = ticket.request, .token = ticket.token};\n    lk_home_tell (lead, \&op, \&(lk_tells) {\&now, 1, 1});\n&/'
 
 #   ------------------------------------------------------------ the shortcut
 
 canary shortcut-without-lease 100 leaders-alone shortcut.c \
-    's/ > acked || !lk_node_is_serving (node)\n *|| !lk_lease_holds (node)) {/ > acked) {/'
+    's/ > acked || !lk_leader_is_serving (lead)\n *|| !lk_lease_holds (lead)) {/ > acked) {/'
 canary shortcut-with-one-missing 60 storm shortcut.c \
     's/place != home \&\& self->acked\[place\] < acked/place > 1 \&\& self->acked[place] < acked/'
 canary shortcut-of-a-confirm 300 wrong-table shortcut.c \
@@ -336,16 +337,16 @@ canary shortcut-of-any-chain 300 wrong-table shortcut.c \
 canary shortcut-of-an-older-term 6000 storm shortcut.c \
     's/self->chain\[acked->sequence % LK_CHAIN_KEPT\] == acked->hash/1/; s/ \&\& self->ahead_hash\[place\] == hash//' \
     stream.c \
-    's/|| !lk_term_equal (message->term, node->table.decree.term)) {\n        return;\n    }\n    if (acked->home != own) {/|| (acked->home == own \&\& !lk_term_equal (message->term, node->table.decree.term))) {\n        return;\n    }\n    if (acked->home != own) {/'
+    's/|| !lk_term_equal (message->term, lead->table.decree.term)) {\n        return;\n    }\n    if (acked->home != own) {/|| (acked->home == own \&\& !lk_term_equal (message->term, lead->table.decree.term))) {\n        return;\n    }\n    if (acked->home != own) {/'
 
 #   ------------------------------------------------------------ proxies
 
 canary session-ignored 6000 storm answers.c \
-    's/&& request\.session == node->facts\.session//'
+    's/&& request\.session == proxy->core->facts\.session//'
 canary unlocked-before-acknowledged 60 storm requests.c \
-    's/lk_asked_await_unlocked (node, asked);/lk_asked_tell (node, asked, LK_ANSWER_UNLOCKED, LK_OK);/'
+    's/lk_asked_await_unlocked (proxy, asked);/lk_asked_tell (proxy, asked, LK_ANSWER_UNLOCKED, LK_OK);/'
 canary stops-at-once 400 storm proxy.c \
-    's/self->leave_ms += lk_stopping_ms (node);//'
+    's/proxy->leave_ms += lk_stopping_ms (proxy->core);//'
 canary no-audit 500 storm upkeep.c \
     's/audits < AUDITS_MAX;/audits < 0;/'
 
@@ -358,22 +359,22 @@ canary resumes-what-is-anothers 200 restarts resume.c \
 canary resumed-in-the-old-session 60 restarts entry.c \
     's/lk_crowd_leave (self, entry);\n    lk_crowd_join (self, entry, request);/lk_index_remove (\&entry->crowd->entries, \&entry->link);\n    entry->serial = request.serial;\n    lk_index_add (\&entry->crowd->entries, \&entry->link);/'
 canary resumed-before-acknowledged 100 restarts-disturbed resume.c \
-    's/lk_stream_append (node, &op);/&\n        lk_tell now = {.kind = LK_TELL_LOCKED, .request = asking->request, .token = former->token, .key = former->key, .type = former->type, .ordinal = former->ordinal};\n        lk_home_tell (node, \&op, \&(lk_tells) {\&now, 1, 1});/'
+    's/lk_stream_append (lead, &op);/&\n        lk_tell now = {.kind = LK_TELL_LOCKED, .request = asking->request, .token = former->token, .key = former->key, .type = former->type, .ordinal = former->ordinal};\n        lk_home_tell (lead, \&op, \&(lk_tells) {\&now, 1, 1});/'
 canary resumed-when-it-is-over 100 restarts-disturbed proxy.c \
-    's/asked->state == LK_ASKED_RESUMING\n *&& asked->wait_until_ms <= node->now_ms/0/'
+    's/asked->state == LK_ASKED_RESUMING\n *&& asked->wait_until_ms <= proxy->core->now_ms/0/'
 canary unlock-ahead-of-the-resume 100 restarts-disturbed release.c \
     's/if (!entry && request->resume) {/if (0) {/'
 canary resume-ends-what-was-granted 400 restarts-kinds apply.c \
     's/if (entry->type == LK_EXCLUSIVE && op->ticket.mode.type == LK_SHARED) {/if (0) {/'
 canary told-by-who-has-stopped 3000 storm answers.c \
-    's/return !node->proxy.halted && /return /'
+    's/return !proxy->halted && /return /'
 
 #   ------------------------------------------------------------ forgotten hosts
 
 canary forgets-who-holds 100 storm forget.c \
     's/hosts |= LK_HOST_BIT (crowd->id\[0\]);/;/'
 canary ended-requests-are-inherited 60 same-number forget.c \
-    's/forget_requests (&node->home, host);//'
+    's/forget_requests (&node->leader.home, host);//'
 canary ended-sessions-are-inherited 60 same-number forget.c \
     's/table->gone\[home\]\[host\] = 0;//'
 canary digests-what-some-forget 100 storm digest.c \
@@ -411,7 +412,7 @@ canary set-told-with-one-missing 60 storm set.c \
 canary set-leaves-one-behind 200 storm set_ends.c \
     's/size_t i = 0; i < self->count; i++) {\n        if (self->member\[i\])/size_t i = 1; i < self->count; i++) {\n        if (self->member[i])/g'
 canary set-has-no-time-to-stop 100 taken-away stopping.c \
-    's/lk_set_stop (node, set, error,/lk_set_failed (node, set, error,/'
+    's/lk_set_stop (proxy, set, error,/lk_set_failed (proxy, set, error,/'
 canary set-in-any-order 60 storm set.c \
     's/qsort (/(void) (/'
 canary going-on-forgotten 60 storm apply_grant.c \
@@ -432,15 +433,15 @@ canary does-not-linger 300 storm requests.c \
 canary lenient-taken-in-peace 200 storm upkeep.c \
     's/if (!queue->waiting && [^{]*{/if (0) {/'
 canary lenient-dropped-by-its-home 200 storm upkeep.c \
-    's/if (lk_home_is_nobodys (node, &held)) {\n/if (1) {\n/'
+    's/if (lk_home_is_nobodys (lead, &held)) {\n/if (1) {\n/'
 canary forced-and-not-told 60 storm stopping.c \
-    's/    lk_asked_answer (node, asked,\n *(lk_answer) {.kind = asked->state/    if (reply->error != LK_FORCED)\n&/'
+    's/    lk_asked_answer (\n *proxy, asked,\n *(lk_answer) {.kind = asked->state/    if (reply->error != LK_FORCED)\n&/'
 canary force-does-not-ask 60 storm taking.c \
-    's/ask_back (node, holder, request);/if (!request->force) {\n            &\n        } else {\n            lk_home_drop (node, holder);\n        }/'
+    's/ask_back (lead, holder, request);/if (!request->force) {\n            &\n        } else {\n            lk_home_drop (lead, holder);\n        }/'
 canary taken-without-time-to-stop 60 storm stopping.c \
     's/if (!waits) {/if (1) {/'
 canary forced-is-done-early 300 storm taking.c \
-    's/ && !is_not_the_last (node, entry)//'
+    's/ && !is_not_the_last (lead, entry)//'
 canary check-finds-nobody 60 storm apply.c \
     's/&& lk_holder_by_token (queue, token)/\&\& false/'
 canary check-finds-anybody 20 set-moves apply.c \
@@ -483,11 +484,11 @@ canary judges-others-once 1 unit/lock_peers plugins/lock/peers.c \
 canary registers-any-process 1 unit/forward router/logic/session.c \
     's/if (peer\.pid > 0 && peer\.pid != pid) {/if (0) {/'
 canary an-overtaken-lock-counts 1 unit/core_sessions home.c \
-    's/        || is_overtaken (node, request->ticket\.request)\n//'
+    's/        || is_overtaken (lead, request->ticket\.request)\n//'
 canary resumes-a-later-session 1 unit/core_sessions resume.c \
     's/held->request\.session < asking/held->request.session != asking/'
 canary goes-back-to-an-earlier-session 1 unit/core_sessions home.c \
-    's/        || is_overtaken (node, request->ticket\.request)\n//' \
+    's/        || is_overtaken (lead, request->ticket\.request)\n//' \
     resume.c \
     's/held->request\.session < asking/held->request.session != asking/'
 

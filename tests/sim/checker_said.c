@@ -28,10 +28,10 @@ find_decree (sim_checker *self, lk_term term)
 void
 sim_checker_count (sim_checker *self, uint8_t host, const lk_node *node)
 {
-    const lk_table *table = &node->table;
+    const lk_table *table = &node->leader.table;
     sim_service *service = &self->service[host];
     uint64_t count = lk_table_length (table);
-    int place = lk_node_place (node);
+    int place = lk_leader_place (&node->leader);
     sim_known_decree *known;
 
     if (place < 0

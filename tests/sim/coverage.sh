@@ -21,8 +21,8 @@ trap 'exit 1' INT TERM
 
 #   What gcov knows of the core after the runs of a build.
 count () {    # build
-    for source in plugins/lock/core/*.c; do
-        gcov -b -c -t -o "$1/plugins/lock/core" "$source" 2>/dev/null
+    for source in plugins/lock/core/*/*.c; do
+        gcov -b -c -t -o "$1/${source%/*}" "$source" 2>/dev/null
     done
 }
 

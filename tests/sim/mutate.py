@@ -30,8 +30,9 @@ import clang.cindex as ci
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 CORE = "plugins/lock/core"
-FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-Isrc", "-Iinclude", "-I" + CORE,
-         "-Itests/lib", "-Itests"]
+ROOMS = ("base", "table", "leader", "proxy", "election", "node")
+FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-Isrc", "-Iinclude",
+         *(f"-I{CORE}/{room}" for room in ROOMS), "-Itests/lib", "-Itests"]
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=",
          "!=": "==", "+": "-", "-": "+"}
 K = ci.CursorKind
@@ -168,7 +169,7 @@ class Bench:
         self.folder = folder
         self.longer = longer
         self.unit = unit
-        sources = (glob.glob(CORE + "/*.c") + glob.glob("src/util/*.c")
+        sources = (glob.glob(CORE + "/*/*.c") + glob.glob("src/util/*.c")
                    + ["src/wire/lock_message.c"])
         library = folder + "/libcore.so"
         self.must(["gcc", "-O2", "-w", "-fPIC", "-shared", *FLAGS, "-o",
@@ -247,7 +248,7 @@ def main():
         with open(options.again, encoding="utf-8") as stream:
             again = {nameless(line.strip()) for line in stream}
     todo = []
-    for path in options.sources or sorted(glob.glob(CORE + "/*.c")):
+    for path in options.sources or sorted(glob.glob(CORE + "/*/*.c")):
         source = Source(path, options.small)
         todo += [(source, mutant) for mutant in source.mutants()
                  if re.search(options.only, mutant[3])

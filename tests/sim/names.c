@@ -126,5 +126,5 @@ sim_names_of (const lk_lock_message *message)
 lk_hosts
 sim_known_by (const lk_node *node)
 {
-    return node->known & ~LK_HOST_BIT (node->config.self);
+    return node->core.known & ~LK_HOST_BIT (node->core.config.self);
 }

@@ -31,11 +31,14 @@ say () {    # 0 if good, what
 }
 
 plant () {    # file of the core, sed expression: makes $scratch/sim
-    sed -z "$2" "plugins/lock/core/$1" >"$scratch/changed.c"
+    source=$(echo plugins/lock/core/*/"$1")
+    sed -z "$2" "$source" >"$scratch/changed.c"
     objects=$(tr ' ' '\n' <"$build/tests/sim/objects" |
-        sed "s|.*/plugins/lock/core/${1%.c}.o\$|$scratch/changed.o|")
-    cmp -s "$scratch/changed.c" "plugins/lock/core/$1" && return 1
-    $compiler -std=gnu11 -O2 -w -Isrc -Iinclude -Iplugins/lock/core \
+        sed "s|.*/${source%.c}.o\$|$scratch/changed.o|")
+    cmp -s "$scratch/changed.c" "$source" && return 1
+    # shellcheck disable=SC2046
+    $compiler -std=gnu11 -O2 -w -Isrc -Iinclude \
+        $(printf -- "-I%s " plugins/lock/core/*/) \
         -c -o "$scratch/changed.o" "$scratch/changed.c" || return 1
     # shellcheck disable=SC2086
     $compiler -o "$scratch/sim" $objects -ljansson -lm
@@ -85,13 +88,13 @@ shrunk () {    # name, most steps, file of the core, sed expression, first seed
 }
 
 shrunk no-grace 2000 upkeep.c \
-    's/entry->duration_ms + lk_grace_ms (node, entry->duration_ms);/entry->duration_ms;/'
+    's/entry->duration_ms + lk_grace_ms (lead->core, entry->duration_ms);/entry->duration_ms;/'
 shrunk no-audit 6000 upkeep.c \
     's/audits < AUDITS_MAX;/audits < 0;/' 2212
 shrunk restart-closes 2000 closing.c \
-    's/self->pending = node->incarnation - 1;/&\n    self->closed = self->pending;/'
+    's/self->pending = proxy->core->incarnation - 1;/&\n    self->closed = self->pending;/'
 shrunk gives-up 1500 upkeep.c \
-    's/lk_out_trace (node, LK_TRACE_NOTICE, "reclaim over");/&\n        LK_ASSERT (node->facts.session < 2);/; s/#include "node_private.h"/#include "util\/assert.h"\n&/' 2
+    's/lk_out_trace (lead->core, LK_TRACE_NOTICE, "reclaim over");/&\n        LK_ASSERT (lead->core->facts.session < 2);/; s/#include "leader_private.h"/#include "util\/assert.h"\n&/' 2
 
 echo "1..$number"
 [ "$failed" -eq 0 ]

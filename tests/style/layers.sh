@@ -128,10 +128,23 @@ layer plugins/lock \
     "\"(util|wire|net|settings|daemon)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
     "$third_party" "${files[@]}"
 
-mapfile -t files < <(in_folder plugins/lock/core)
-layer plugins/lock/core \
-    "\"util/[a-z0-9_]+\\.h\"|\"wire/lock_(message|state)\\.h\"|$local_header|<lockkeeper/(error|mode)\\.h>|<utlist\\.h>|$standard" \
-    '<errno\.h>' "${files[@]}"
+#   The core: a room sees those below it by their faces, not their inside.
+core=plugins/lock/core
+rooms $core/base
+rooms $core/table $core/base
+rooms $core/leader $core/table $core/base
+rooms $core/proxy $core/leader $core/table $core/base
+rooms $core/election $core/leader $core/table $core/base
+rooms $core/node $core/{election,proxy,leader,table,base}
+for room in base table leader proxy election node; do
+    mapfile -t files < <(in_folder $core/$room)
+    others=$(printf '"%s_private\\.h"|' leader proxy election node |
+        sed "s/\"${room}_private[^|]*|//")
+    [ $room != node ] || others=
+    layer $core/$room \
+        "\"util/[a-z0-9_]+\\.h\"|\"wire/lock_(message|state)\\.h\"|$local_header|<lockkeeper/(error|mode)\\.h>|<utlist\\.h>|$standard" \
+        "$others<errno\\.h>" "${files[@]}"
+done
 
 for folder in plugins/*/ examples/; do
     [ "$folder" != plugins/lock/ ] || continue

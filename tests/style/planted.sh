@@ -24,12 +24,17 @@ fresh () {
     mkdir -p "$work/tree"
     (cd "$work/tree" && mkdir -p include/lockkeeper src/{util,wire,net} \
         src/client src/cli/see router/{tables,logic} \
-        plugins/{lock/core,greeter} tests/unit man \
-        build/plugins/lock/core build/src/util build/src/wire)
+        plugins/lock/core/{base,table,leader,proxy,election,node} \
+        plugins/greeter tests/unit man \
+        build/plugins/lock/core/base build/src/util build/src/wire)
     cp "$root"/include/lockkeeper/*.h "$work/tree/include/lockkeeper/"
     cp "$root"/src/util/*.[ch] "$work/tree/src/util/"
     cp "$root"/src/wire/lock_{message,state}.h "$work/tree/src/wire/"
-    write plugins/lock/core/planted.c 'int lk_planted (int a);' '' \
+    for room in base table leader proxy election node; do
+        cp "$root"/plugins/lock/core/$room/*.h \
+            "$work/tree/plugins/lock/core/$room/"
+    done
+    write plugins/lock/core/base/planted.c 'int lk_planted (int a);' '' \
         'int' 'lk_planted (int a)' '{' '    return a;' '}'
 }
 
@@ -76,7 +81,7 @@ sees () {
 compile () {
     local object=$work/tree/build/${1%.c}.o
     (cd "$work/tree" && "$CC" -std=gnu11 -Isrc -Iinclude \
-        -Iplugins/lock/core -c -o "$object" "$1") 2>&1 | sed 's/^/# /'
+        -Iplugins/lock/core/base -c -o "$object" "$1") 2>&1 | sed 's/^/# /'
 }
 
 fresh
@@ -87,7 +92,7 @@ for check in layers text; do
         verdict "$check.sh likes the clean tree" "$output"
     fi
 done
-compile plugins/lock/core/planted.c
+compile plugins/lock/core/base/planted.c
 if output=$(looks purity); then
     verdict 'purity.sh likes a pure core' ''
 else
@@ -115,13 +120,20 @@ include src/cli/planted.c '<jansson.h>'
 include src/cli/planted.c '"cli/run/guard.h"'
 include src/cli/see/planted.c '"cli/lock/agent.h"'
 include router/logic/planted.c '<czmq.h>'
-include router/logic/planted.c '"../plugins/lock/core/node.h"'
+include router/logic/planted.c '"../plugins/lock/core/node/node.h"'
 include router/tables/planted.c '"planted.h"'
 include plugins/lock/planted.c '<zmq.h>'
-include plugins/lock/core/planted.c '<time.h>'
-include plugins/lock/core/planted.c '"net/clock.h"'
-include plugins/lock/core/planted.c '"wire/lock_codec.h"'
-include plugins/lock/core/planted.c '<lockkeeper/message.h>'
+include plugins/lock/core/base/planted.c '<time.h>'
+include plugins/lock/core/base/planted.c '"net/clock.h"'
+include plugins/lock/core/base/planted.c '"wire/lock_codec.h"'
+include plugins/lock/core/base/planted.c '<lockkeeper/message.h>'
+include plugins/lock/core/base/planted.c '"table.h"'
+include plugins/lock/core/table/planted.c '"leader.h"'
+include plugins/lock/core/leader/planted.c '"proxy.h"'
+include plugins/lock/core/proxy/planted.c '"election.h"'
+include plugins/lock/core/election/planted.c '"proxy.h"'
+include plugins/lock/core/election/planted.c '"leader_private.h"'
+include plugins/lock/core/proxy/planted.c '"node.h"'
 include plugins/greeter/planted.c '"net/loop.h"'
 include plugins/greeter/planted.c '<sys/socket.h>'
 include include/lockkeeper/planted.h '<czmq.h>'
@@ -142,11 +154,11 @@ opens plugins/lock/planted.c 'x = accept4 (fd, NULL, NULL, 0);'
 
 #   call CODE SYMBOL: a core whose function does CODE.
 call () {
-    write plugins/lock/core/planted.c '#include <stdlib.h>' \
+    write plugins/lock/core/base/planted.c '#include <stdlib.h>' \
         '#include <stdio.h>' '#include <time.h>' \
         'long lk_planted (void);' 'void lk_net_send (void);' '' \
         'long' 'lk_planted (void)' '{' "    $1" '}'
-    compile plugins/lock/core/planted.c
+    compile plugins/lock/core/base/planted.c
     sees "$2 () in the core" purity "planted\\.o:? calls $2\$"
 }
 call 'return (long) time (NULL);' time

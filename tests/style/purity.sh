@@ -18,7 +18,7 @@ allowed+='|_GLOBAL_OFFSET_TABLE_|__(asan|ubsan|lsan|gcov|sanitizer)_.*'
 allowed+='|__popcountdi2'
 
 shopt -s nullglob
-core=("$BUILD"/plugins/lock/core/*.o)
+core=("$BUILD"/plugins/lock/core/*/*.o)
 friends=("$BUILD"/src/util/*.o "$BUILD"/src/wire/lock_message.o)
 
 if [ ${#core[@]} -eq 0 ]; then
@@ -28,7 +28,7 @@ fi
 
 #   Every source has its object: else something was not looked at.
 verdict 'every file of the core was looked at' "$(
-    for source in plugins/lock/core/*.c; do
+    for source in plugins/lock/core/*/*.c; do
         [ -f "$BUILD/${source%.c}.o" ] || echo "$source: no object"
     done)"
 

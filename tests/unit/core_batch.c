@@ -3,11 +3,11 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  leader.h is the world. A wake-up brings several events; LK_ON_FLUSH is its
+ *  leading.h is the world. A wake-up brings several events; LK_ON_FLUSH is its
  *  end. Nothing is sent twice, and nothing acknowledged that may not be.
  */
 
-#include "leader.h"
+#include "leading.h"
 
 #include "lib/suite.h"
 

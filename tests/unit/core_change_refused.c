@@ -46,7 +46,7 @@ in_force_with (lk_hosts hosts)
 {
     while (hosts) {
         const lk_host host = lk_hosts_take (&hosts);
-        give_plain (host, LK_MSG_ACTIVATED, node->facts.active.term);
+        give_plain (host, LK_MSG_ACTIVATED, node->core.facts.active.term);
         go_on ();
     }
     return in_force == 2;
@@ -126,11 +126,12 @@ START_TEST (not_off_a_decree_that_is_not_in_force)
         pass (20);
     }
     const lk_decree decree = node->election.decree;
-    ck_assert (lk_term_equal (node->facts.active.term, decree.term));
-    ck_assert_uint_eq (lk_change_members (node, &decree), decree.members);
+    ck_assert (lk_term_equal (node->core.facts.active.term, decree.term));
+    ck_assert_uint_eq (lk_change_members (&node->election, &decree),
+                       decree.members);
     (void) in_force_with (0xe);
     ck_assert_int_eq (in_force, 1);
-    ck_assert_uint_eq (lk_change_members (node, &decree),
+    ck_assert_uint_eq (lk_change_members (&node->election, &decree),
                        decree.members | BIT (NEW));
 }
 END_TEST
@@ -161,7 +162,7 @@ START_TEST (is_so_already)
     then ("ok: is so already\n");
     change (true, 2);
     then ("ok: is so already\n");
-    ck_assert_int_eq (node->change.host, LK_NOBODY);
+    ck_assert_int_eq (node->election.change.host, LK_NOBODY);
     pass (2000);
     ck_assert_int_eq (said[LK_MSG_DATE], 0);
 }
@@ -170,9 +171,11 @@ END_TEST
 START_TEST (without_a_wish_nothing_changes)
 {
     const lk_decree decree = *decree_now ();
-    ck_assert_uint_eq (lk_change_members (node, &decree), decree.members);
-    node->change.plain = decree.term;
-    ck_assert_uint_eq (lk_change_members (node, &decree), decree.members);
+    ck_assert_uint_eq (lk_change_members (&node->election, &decree),
+                       decree.members);
+    node->election.change.plain = decree.term;
+    ck_assert_uint_eq (lk_change_members (&node->election, &decree),
+                       decree.members);
     pass (5000);
     ck_assert_int_eq (said[LK_MSG_DATE], 0);
 }
@@ -180,12 +183,12 @@ END_TEST
 
 START_TEST (not_during_a_reclaim)
 {
-    node->in_reclaim = 1;
+    node->core.in_reclaim = 1;
     change (true, NEW);
     then ("");
-    ck_assert (!lk_change_is_due (node));
-    node->in_reclaim = 0;
-    ck_assert (lk_change_is_due (node));
+    ck_assert (!lk_change_is_due (&node->election));
+    node->core.in_reclaim = 0;
+    ck_assert (lk_change_is_due (&node->election));
 }
 END_TEST
 
@@ -219,7 +222,7 @@ END_TEST
 START_TEST (too_few_would_be_left)
 {
     follow (0x7, 1);
-    node->peer[2].heard_ms = LK_LONG_AGO;
+    node->core.peer[2].heard_ms = LK_LONG_AGO;
     change (false, 1);
     then ("isolated: too few of the members before or after it are heard\n");
     change (false, 2);
@@ -230,7 +233,7 @@ END_TEST
 START_TEST (none_would_be_left_to_lead)
 {
     follow (0x3, 1);
-    node->peer[1].eligible = false;
+    node->core.peer[1].eligible = false;
     change (false, 0);
     then ("refused: none of the members that are left and heard may lead\n");
 }
@@ -242,10 +245,10 @@ START_TEST (no_election_in_vain)
     follow (0x7, 1);
     change (false, 1);
     then ("");
-    node->change.next_ms = now_ms;
-    ck_assert (lk_change_is_due (node));
-    node->peer[2].heard_ms = LK_LONG_AGO;
-    ck_assert (!lk_change_is_due (node));
+    node->election.change.next_ms = now_ms;
+    ck_assert (lk_change_is_due (&node->election));
+    node->core.peer[2].heard_ms = LK_LONG_AGO;
+    ck_assert (!lk_change_is_due (&node->election));
 }
 END_TEST
 

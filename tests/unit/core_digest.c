@@ -142,26 +142,26 @@ introduce (lk_host from, lk_host to)
                                .to = to,
                                .origin = LK_NOBODY,
                                .destination = LK_NOBODY};
-    const lk_node_config *config = &hosts[from].node->config;
+    const lk_node_config *config = &hosts[from].node->core.config;
     message.as.started =
         (lk_msg_started) {.candidate = config->candidate,
                           .eligible = true,
                           .incarnation = 1,
-                          .active = hosts[from].node->facts.active};
+                          .active = hosts[from].node->core.facts.active};
     flights[flight_count++] = message;
 }
 
 static const lk_decree *
 leaders (void)
 {
-    return &hosts[0].node->facts.active;
+    return &hosts[0].node->core.facts.active;
 }
 
 static bool
 all_ready (void)
 {
     for (lk_host place = 0; place < host_count; place++) {
-        if (!lk_proxy_is_ready (hosts[place].node)) {
+        if (!lk_proxy_is_ready (&hosts[place].node->proxy)) {
             return false;
         }
     }
@@ -239,7 +239,7 @@ begin (int count, uint8_t leaders_max, int64_t digest_ms)
 static const lk_entry *
 entry_of (lk_host leader, lk_host place, uint64_t serial)
 {
-    lk_table *table = &hosts[leader].node->table;
+    lk_table *table = &hosts[leader].node->leader.table;
     lk_entry *const *listing = lk_table_listing (table, table->count);
     for (size_t i = 0; i < table->count; i++) {
         const lk_entry *entry = listing[i];
@@ -273,12 +273,12 @@ tables_are_equal (void)
     for (uint8_t home = 0; home < decree->leader_count; home++) {
         uint64_t first;
         uint64_t other;
-        ck_assert (lk_digest_share (&hosts[decree->leader[0]].node->table, home,
-                                    &first));
+        ck_assert (lk_digest_share (
+            &hosts[decree->leader[0]].node->leader.table, home, &first));
         for (size_t i = 1; i < decree->leader_count; i++) {
             const lk_node *node = hosts[decree->leader[i]].node;
-            ck_assert (lk_node_is_serving (node));
-            ck_assert (lk_digest_share (&node->table, home, &other));
+            ck_assert (lk_leader_is_serving (&node->leader));
+            ck_assert (lk_digest_share (&node->leader.table, home, &other));
             ck_assert_uint_eq (first, other);
         }
     }
@@ -305,11 +305,13 @@ all_is_well_but (lk_host wrong, lk_alert_cause cause)
 START_TEST (nothing_is_found_where_nothing_is_wrong)
 {
     begin (4, 3, 300);
-    uint64_t before = hosts[leaders ()->leader[0]].node->table.sequence[0];
+    uint64_t before =
+        hosts[leaders ()->leader[0]].node->leader.table.sequence[0];
     lk_term term = leaders ()->term;
     run (5000);
-    ck_assert_uint_gt (hosts[leaders ()->leader[0]].node->table.sequence[0],
-                       before + 8);
+    ck_assert_uint_gt (
+        hosts[leaders ()->leader[0]].node->leader.table.sequence[0],
+        before + 8);
     ck_assert (lk_term_equal (leaders ()->term, term));
     for (lk_host place = 0; place < host_count; place++) {
         ck_assert_int_eq (hosts[place].alerts, 0);
@@ -378,7 +380,7 @@ START_TEST (a_second_holder_is_not_told)
     char text[24];
     begin (4, 3, 0);
     lk_host wrong = leaders ()->leader[1];
-    const lk_table *table = &hosts[wrong].node->table;
+    const lk_table *table = &hosts[wrong].node->leader.table;
     ck_assert (lk_corrupt (hosts[wrong].node,
                            _i ? LK_CORRUPT_SLIP : LK_CORRUPT_LOST, 1, 0));
     size_t left = table->count;
@@ -443,8 +445,8 @@ START_TEST (a_voter_looks_at_its_table)
     ck_assert (lk_corrupt (hosts[wrong].node, LK_CORRUPT_KEY, 0, 3));
     flights[flight_count++] = vote;
     run (STEP_MS);
-    ck_assert_uint_eq (hosts[wrong].node->facts.promised.proposer, 0xffu);
-    ck_assert (!lk_table_is_filled (&hosts[wrong].node->table));
+    ck_assert_uint_eq (hosts[wrong].node->core.facts.promised.proposer, 0xffu);
+    ck_assert (!lk_table_is_filled (&hosts[wrong].node->leader.table));
     run (10000);
     all_is_well_but (wrong, LK_ALERT_TABLE);
 }

@@ -133,7 +133,7 @@ START_TEST (the_doorway_is_passed)
     give_plain (1, LK_MSG_EXITING, own);
     ck_assert_ptr_nonnull (sent (LK_MSG_ACTIVE, 1));
     ck_assert_ptr_nonnull (sent (LK_MSG_ACTIVE, 4));
-    ck_assert_uint_eq (node->facts.active.term.number, own.number);
+    ck_assert_uint_eq (node->core.facts.active.term.number, own.number);
     ck_assert (!says (LK_MSG_READY));
 }
 END_TEST
@@ -145,7 +145,7 @@ START_TEST (another_doorway)
     ck_assert (!says (LK_MSG_ACTIVE));
     give_plain (1, LK_MSG_EXITING, term_of (own.number, 1));
     ck_assert (!says (LK_MSG_ACTIVE));
-    ck_assert_uint_eq (node->facts.active.term.number, 7);
+    ck_assert_uint_eq (node->core.facts.active.term.number, 7);
 }
 END_TEST
 
@@ -164,7 +164,7 @@ START_TEST (a_doorway_passed_after_another_promise)
     give_plain (3, LK_MSG_VOTE, term_of (own.number + 1, 3));
     give_plain (1, LK_MSG_EXITING, own);
     ck_assert (!says (LK_MSG_ACTIVE));
-    ck_assert_uint_eq (node->facts.active.term.number, 7);
+    ck_assert_uint_eq (node->core.facts.active.term.number, 7);
 }
 END_TEST
 

@@ -19,7 +19,7 @@ START_TEST (without_a_quorum_of_agreements_nobody_votes)
         wait_ms (10);
         ck_assert (!says (LK_MSG_VOTE));
     }
-    ck_assert_uint_eq (node->facts.promised.number, 7);
+    ck_assert_uint_eq (node->core.facts.promised.number, 7);
 }
 END_TEST
 
@@ -75,14 +75,14 @@ START_TEST (the_number_is_above_all_promises_seen)
     message.as.ping.promised = term_of (20, 4);
     give (1, &message);
     wait_for (LK_MSG_DATE, 0x6);
-    node->peer[1].promised = term_of (20, 4);
+    node->core.peer[1].promised = term_of (20, 4);
     agree (1);
     agree (2);
     wait_ms (400);
     own = node->election.term;
     ck_assert_uint_eq (own.number, 21);
     ck_assert_uint_eq (own.proposer, 0xa0);
-    ck_assert (lk_term_equal (node->facts.promised, own));
+    ck_assert (lk_term_equal (node->core.facts.promised, own));
 }
 END_TEST
 
@@ -90,7 +90,7 @@ END_TEST
 START_TEST (the_number_is_above_the_active_decree)
 {
     start_with (term_of (3, 1), &former);
-    lk_vote_start (node);
+    lk_vote_start (&node->election);
     ck_assert_uint_eq (node->election.term.number, 8);
 }
 END_TEST
@@ -104,10 +104,10 @@ START_TEST (a_quorum_that_was_lost)
     vote (2, former.term);
     const int64_t first_ms = node->election.first_quorum_ms;
     ck_assert_int_eq (node->election.quorum_ms, now_ms);
-    node->change.plain = former.term;
-    node->change.host = 5;
-    node->change.add = true;
-    node->change.until_ms = now_ms + 10000;
+    node->election.change.plain = former.term;
+    node->election.change.host = 5;
+    node->election.change.add = true;
+    node->election.change.until_ms = now_ms + 10000;
     now_ms += 10;
     vote (2, former.term);
     ck_assert_int_eq (node->election.quorum_ms, LK_LONG_AGO);
@@ -125,8 +125,8 @@ START_TEST (there_is_a_last_number)
     agree (2);
     wait_ms (400);
     ck_assert (!says (LK_MSG_VOTE));
-    ck_assert_uint_eq (node->facts.promised.number, LK_TERM_NUMBER_MAX);
-    ck_assert_uint_eq (node->facts.promised.proposer, 0xa1);
+    ck_assert_uint_eq (node->core.facts.promised.number, LK_TERM_NUMBER_MAX);
+    ck_assert_uint_eq (node->core.facts.promised.proposer, 0xa1);
 }
 END_TEST
 
@@ -330,7 +330,7 @@ END_TEST
 
 START_TEST (nobody_can_lead)
 {
-    node->config.eligible = false;
+    node->core.config.eligible = false;
     to_voting (0x6);
     for (lk_host host = 1; host < 3; host++) {
         lk_lock_message message = vote_of (host, former.term);
@@ -387,7 +387,7 @@ START_TEST (who_desists_ends_it)
     give (1, &message);
     ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
     ck_assert_ptr_nonnull (sent (LK_MSG_RETIRE, 2));
-    ck_assert_uint_eq (node->peer[1].promised.number, 40);
+    ck_assert_uint_eq (node->core.peer[1].promised.number, 40);
 }
 END_TEST
 

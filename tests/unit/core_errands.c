@@ -127,7 +127,7 @@ END_TEST
 
 START_TEST (a_question)
 {
-    const uint64_t session = node->facts.session;
+    const uint64_t session = node->core.facts.session;
     check (1, 3000);
     const lk_lock_message *message = sent_to_any (LK_MSG_CHECK);
     ck_assert_ptr_nonnull (message);
@@ -170,9 +170,9 @@ END_TEST
 START_TEST (an_answer_to_another_question)
 {
     ask (1);
-    ck_assert_ptr_null (checked (node->facts.session, 1));
+    ck_assert_ptr_null (checked (node->core.facts.session, 1));
     force (2, 0, "", 0);
-    ck_assert_ptr_null (checked (node->facts.session, 2));
+    ck_assert_ptr_null (checked (node->core.facts.session, 2));
     ck_assert_uint_eq (node->proxy.serials.count, 2);
 }
 END_TEST

@@ -128,11 +128,11 @@ END_TEST
 START_TEST (the_others_go_later_by_rank)
 {
     be_well ();
-    node->config.candidate.pid = 7;
-    node->peer[1].candidate.pid = 5; /* it is not there */
-    node->peer[2].candidate.pid = 6;
-    node->peer[3].candidate.pid = 8;
-    node->peer[4].candidate.pid = 9;
+    node->core.config.candidate.pid = 7;
+    node->core.peer[1].candidate.pid = 5; /* it is not there */
+    node->core.peer[2].candidate.pid = 6;
+    node->core.peer[3].candidate.pid = 8;
+    node->core.peer[4].candidate.pid = 9;
     end (1);
     ck_assert (!says (LK_MSG_DATE));
     wait_ms (24);
@@ -168,7 +168,7 @@ START_TEST (nor_is_who_fell_silent)
     agree (2);
     agree (3);
     ck_assert (!says (LK_MSG_VOTE));
-    now_ms = node->peer[1].heard_ms + node->config.dead_after_ms - 1;
+    now_ms = node->core.peer[1].heard_ms + node->core.config.dead_after_ms - 1;
     agree (4);
     ck_assert (!says (LK_MSG_VOTE));
     now_ms++;
@@ -258,16 +258,16 @@ END_TEST
 START_TEST (of_two_that_ask_the_first_by_address_goes_on)
 {
     to_pause ();
-    node->config.candidate.pid = 7;
-    node->peer[2].candidate.pid = 8;
+    node->core.config.candidate.pid = 7;
+    node->core.peer[2].candidate.pid = 8;
     ask_date (2);
     ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 2));
     ck_assert_int_eq (node->election.state, LK_ELECTION_PAUSE);
-    node->peer[3].candidate.pid = 6;
-    node->peer[3].sees = 0x8; /* it may never hear that we agree */
+    node->core.peer[3].candidate.pid = 6;
+    node->core.peer[3].sees = 0x8; /* it may never hear that we agree */
     ask_date (3);
     ck_assert_int_eq (node->election.state, LK_ELECTION_PAUSE);
-    node->peer[3].sees = MEMBERS;
+    node->core.peer[3].sees = MEMBERS;
     ask_date (3);
     ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 3));
     ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
@@ -441,25 +441,25 @@ START_TEST (a_last_word_is_not_heard)
     now_ms++;
     end (1);
     ping (1, true);
-    ck_assert (!lk_peer_heard (node, 1));
+    ck_assert (!lk_peer_heard (&node->core, 1));
     lk_lock_message message = ping_of (1, MEMBERS);
     message.as.ping.incarnation = 2;
     give (1, &message);
-    ck_assert (lk_peer_heard (node, 1));
+    ck_assert (lk_peer_heard (&node->core, 1));
     end (2);
     now_ms += 99;
     ping (2, true);
-    ck_assert (!lk_peer_heard (node, 2));
+    ck_assert (!lk_peer_heard (&node->core, 2));
     now_ms++;
     ping (2, true);
-    ck_assert (lk_peer_heard (node, 2));
+    ck_assert (lk_peer_heard (&node->core, 2));
     end (3);
     message = message_of (LK_MSG_STARTED, (lk_term) {0, 0});
     message.as.started = (lk_msg_started) {.incarnation = 1, .answer = true};
     give (3, &message);
     now_ms++;
     ping (3, true);
-    ck_assert (lk_peer_heard (node, 3));
+    ck_assert (lk_peer_heard (&node->core, 3));
 }
 END_TEST
 

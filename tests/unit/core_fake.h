@@ -190,9 +190,9 @@ ping_of (lk_host from, lk_hosts sees)
                                      .incarnation = 1,
                                      .has_echo = true,
                                      .echo_at = now_ms,
-                                     .echo_incarnation = node->incarnation,
-                                     .active = node->facts.active,
-                                     .promised = node->facts.active.term,
+                                     .echo_incarnation = node->core.incarnation,
+                                     .active = node->core.facts.active,
+                                     .promised = node->core.facts.active.term,
                                      .eligible = true,
                                      .sees = sees | LK_HOST_BIT (from),
                                      .session = 1};

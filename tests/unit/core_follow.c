@@ -51,7 +51,8 @@ set_up (void)
     ping (2);
     ping (3);
     ping (HOST);
-    ck_assert (lk_node_is_serving (node) && lk_lease_holds (node));
+    ck_assert (lk_leader_is_serving (&node->leader)
+               && lk_lease_holds (&node->leader));
 }
 
 /*  -------------------------------------------------------- acknowledged */
@@ -59,7 +60,7 @@ set_up (void)
 static lk_lock_message
 ack_of (uint64_t sequence)
 {
-    const lk_stream *stream = &node->stream;
+    const lk_stream *stream = &node->leader.stream;
     size_t position = (size_t) (sequence - stream->committed);
     lk_lock_message message = message_of (LK_MSG_ACKED, decree.term);
     message.as.acked = (lk_msg_acked) {
@@ -68,7 +69,7 @@ ack_of (uint64_t sequence)
         .hash = position < stream->count
                     ? stream->log[(stream->head + position) % stream->room]
                           .hash_before
-                    : node->table.hash[OWN_PLACE]};
+                    : node->leader.table.hash[OWN_PLACE]};
     return message;
 }
 
@@ -76,30 +77,30 @@ START_TEST (whose_acknowledgement_counts)
 {
     lk_lock_message message = ack_of (1);
     give (1, &message);
-    ck_assert_uint_eq (node->stream.count, 1);
+    ck_assert_uint_eq (node->leader.stream.count, 1);
     give (3, &message); /* does not lead */
     give (HOST, &message);
-    ck_assert_uint_eq (node->stream.count, 1);
+    ck_assert_uint_eq (node->leader.stream.count, 1);
     message.as.acked.home = 0; /* of another stream */
     give (2, &message);
-    ck_assert_uint_eq (node->stream.count, 1);
+    ck_assert_uint_eq (node->leader.stream.count, 1);
     message = ack_of (1);
     message.term = term_of (6, 1);
     give (2, &message);
     message.term = term_of (7, 2);
     give (2, &message);
-    ck_assert_uint_eq (node->stream.count, 1);
+    ck_assert_uint_eq (node->leader.stream.count, 1);
     message = ack_of (1);
     message.as.acked.hash ^= 1;
     give (2, &message);
-    ck_assert_uint_eq (node->stream.count, 1);
+    ck_assert_uint_eq (node->leader.stream.count, 1);
     message = ack_of (1);
     message.as.acked.sequence = 2; /* there is none such */
     give (2, &message);
-    ck_assert_uint_eq (node->stream.count, 1);
+    ck_assert_uint_eq (node->leader.stream.count, 1);
     message = ack_of (1);
     give (2, &message);
-    ck_assert_uint_eq (node->stream.count, 0);
+    ck_assert_uint_eq (node->leader.stream.count, 0);
 }
 END_TEST
 
@@ -108,8 +109,8 @@ op_from (lk_host from, uint8_t home, lk_op op)
 {
     lk_lock_message message = message_of (LK_MSG_OPS, decree.term);
     message.as.ops = (lk_msg_ops) {.home = home,
-                                   .first = node->table.sequence[home],
-                                   .hash = node->table.hash[home],
+                                   .first = node->leader.table.sequence[home],
+                                   .hash = node->leader.table.hash[home],
                                    .ops = &op,
                                    .op_count = 1};
     give (from, &message);
@@ -126,11 +127,11 @@ START_TEST (in_its_own_name)
     lk_lock_message message = ack_of (1);
     message.as.acked.hash ^= 1;
     give (0, &message);
-    ck_assert (!node->stream.follower[OWN_PLACE].differs);
+    ck_assert (!node->leader.stream.follower[OWN_PLACE].differs);
     ops_from (0, OWN_PLACE);
-    ck_assert_uint_eq (node->table.sequence[OWN_PLACE], 1);
+    ck_assert_uint_eq (node->leader.table.sequence[OWN_PLACE], 1);
     ops_from (1, 0);
-    ck_assert_uint_eq (node->table.sequence[0], 1);
+    ck_assert_uint_eq (node->leader.table.sequence[0], 1);
 }
 END_TEST
 
@@ -140,9 +141,9 @@ START_TEST (all_have_to_acknowledge)
     lk_lock_message message = ack_of (1);
     give (2, &message);
     give (2, &message);
-    ck_assert_uint_eq (node->stream.count, 1);
+    ck_assert_uint_eq (node->leader.stream.count, 1);
     give (1, &message);
-    ck_assert_uint_eq (node->stream.count, 0);
+    ck_assert_uint_eq (node->leader.stream.count, 0);
 }
 END_TEST
 
@@ -152,9 +153,9 @@ START_TEST (an_older_acknowledgement_takes_nothing_back)
     lk_lock_message second = ack_of (1);
     give (1, &second);
     give (1, &first);
-    ck_assert_uint_eq (node->stream.follower[0].acked, 1);
+    ck_assert_uint_eq (node->leader.stream.follower[0].acked, 1);
     give (2, &second);
-    ck_assert_uint_eq (node->stream.count, 0);
+    ck_assert_uint_eq (node->leader.stream.count, 0);
 }
 END_TEST
 
@@ -166,11 +167,14 @@ answers_ops (lk_host from, uint8_t home, lk_term term)
 {
     lk_op op = {.kind = LK_OP_CONFIRM, .by.host = LK_NOBODY};
     lk_lock_message message = message_of (LK_MSG_OPS, term);
-    const uint64_t before = node->table.sequence[0] + node->table.sequence[2];
+    const uint64_t before =
+        node->leader.table.sequence[0] + node->leader.table.sequence[2];
     message.as.ops = (lk_msg_ops) {.home = home, .ops = &op, .op_count = 1};
     give (from, &message);
     ck_assert (sent (LK_MSG_ACKED, from)
-               || before == node->table.sequence[0] + node->table.sequence[2]);
+               || before
+                      == node->leader.table.sequence[0]
+                             + node->leader.table.sequence[2]);
     return sent (LK_MSG_ACKED, from) != NULL;
 }
 
@@ -183,7 +187,7 @@ START_TEST (whose_operations_count)
     ck_assert (!answers_ops (1, 0, term_of (6, 1)));
     ck_assert (!answers_ops (1, 0, term_of (7, 2)));
     ck_assert (answers_ops (1, 0, decree.term));
-    ck_assert_uint_eq (node->table.sequence[0], 1);
+    ck_assert_uint_eq (node->leader.table.sequence[0], 1);
 }
 END_TEST
 
@@ -193,7 +197,7 @@ START_TEST (operations_before_the_table)
     give_plain (1, LK_MSG_ENTERING, term_of (8, 1));
     ck_assert (!answers_ops (1, 0, term_of (8, 1)));
     ck_assert (!answers_ops (1, 0, decree.term));
-    ck_assert_uint_eq (node->table.sequence[0], 0);
+    ck_assert_uint_eq (node->leader.table.sequence[0], 0);
 }
 END_TEST
 
@@ -235,11 +239,11 @@ START_TEST (the_next_home_knows_what_was_ended_for_whom)
     op_from (
         leader, home,
         (lk_op) {.kind = LK_OP_ADD, .ticket = ticket, .by.host = LK_NOBODY});
-    ck_assert_uint_eq (node->table.count, 1);
+    ck_assert_uint_eq (node->leader.table.count, 1);
     op_from (
         leader, home,
         (lk_op) {.kind = LK_OP_DROP, .ticket = ticket, .by = {HOST, 3, 9}});
-    ck_assert_uint_eq (node->table.count, 0);
+    ck_assert_uint_eq (node->leader.table.count, 0);
     decree = (lk_decree) {
         .term = term_of (8, 1), .members = MEMBERS, .leader_count = 1};
     fill ();
@@ -247,7 +251,8 @@ START_TEST (the_next_home_knows_what_was_ended_for_whom)
     ping (1);
     ping (2);
     ping (HOST);
-    ck_assert (lk_node_is_serving (node) && lk_lease_holds (node));
+    ck_assert (lk_leader_is_serving (&node->leader)
+               && lk_lease_holds (&node->leader));
     use_key (object, 9);
     ck_assert_ptr_nonnull (sent (LK_MSG_UNLOCKED, HOST));
     use_key (object, 10);
@@ -269,9 +274,10 @@ START_TEST (ready_is_said_of_another_term)
 {
     lk_decree next = next_decree ();
     give_decree (1, LK_MSG_READY, &next);
-    ck_assert (!lk_node_is_serving (node));
-    ck_assert_uint_eq (node->facts.active.term.number, 8);
-    ck_assert (lk_table_is_filled (&node->table)); /* it leads: it may be */
+    ck_assert (!lk_leader_is_serving (&node->leader));
+    ck_assert_uint_eq (node->core.facts.active.term.number, 8);
+    ck_assert (
+        lk_table_is_filled (&node->leader.table)); /* it leads: it may be */
     ck_assert (!says (LK_MSG_OPS));                /* asked for it */
 }
 END_TEST
@@ -282,8 +288,8 @@ START_TEST (ready_behind_a_later_promise)
     fill ();
     give_plain (2, LK_MSG_VOTE, term_of (9, 2));
     give_decree (1, LK_MSG_READY, &decree);
-    ck_assert (!node->ready);
-    ck_assert (!lk_node_is_serving (node));
+    ck_assert (!node->leader.ready);
+    ck_assert (!lk_leader_is_serving (&node->leader));
 }
 END_TEST
 
@@ -291,15 +297,15 @@ START_TEST (ready_of_what_was_filled)
 {
     decree = next_decree ();
     fill ();
-    ck_assert (!lk_node_is_serving (node));
+    ck_assert (!lk_leader_is_serving (&node->leader));
     lk_decree other = decree;
     other.term.proposer++;
     give_decree (2, LK_MSG_READY, &other);
-    ck_assert (!node->ready);
+    ck_assert (!node->leader.ready);
     ping (1);
-    ck_assert (!node->ready);
+    ck_assert (!node->leader.ready);
     give_decree (1, LK_MSG_READY, &decree);
-    ck_assert (lk_node_is_serving (node));
+    ck_assert (lk_leader_is_serving (&node->leader));
 }
 END_TEST
 
@@ -313,7 +319,7 @@ START_TEST (ready_of_the_next_term)
     ninth.term = term_of (9, 1);
     give_plain (1, LK_MSG_ENTERING, ninth.term);
     give_decree (1, LK_MSG_READY, &ninth);
-    ck_assert (!node->ready);
+    ck_assert (!node->leader.ready);
 }
 END_TEST
 
@@ -324,9 +330,9 @@ START_TEST (ready_of_a_term_before_the_table)
     decree = decree_of (term_of (9, 1), MEMBERS, 1, 0, 2);
     fill ();
     give_decree (1, LK_MSG_READY, &eighth);
-    ck_assert (lk_table_is_filled (&node->table));
+    ck_assert (lk_table_is_filled (&node->leader.table));
     give_decree (1, LK_MSG_READY, &decree);
-    ck_assert (lk_node_is_serving (node));
+    ck_assert (lk_leader_is_serving (&node->leader));
 }
 END_TEST
 
@@ -342,7 +348,7 @@ START_TEST (ready_by_a_ping)
     message.as.ping.table = decree;
     message.as.ping.ready = true;
     give (2, &message);
-    ck_assert (lk_node_is_serving (node));
+    ck_assert (lk_leader_is_serving (&node->leader));
 }
 END_TEST
 
@@ -350,7 +356,7 @@ START_TEST (others_lead_now)
 {
     lk_decree next = decree_of (term_of (8, 1), MEMBERS, 1, 2, 3);
     give_decree (1, LK_MSG_READY, &next);
-    ck_assert (!lk_table_is_filled (&node->table));
+    ck_assert (!lk_table_is_filled (&node->leader.table));
 }
 END_TEST
 
@@ -358,8 +364,8 @@ START_TEST (others_led_before)
 {
     lk_decree former = decree_of (term_of (6, 1), MEMBERS, 1, 2, 3);
     give_decree (1, LK_MSG_READY, &former);
-    ck_assert (lk_table_is_filled (&node->table));
-    ck_assert (lk_node_is_serving (node));
+    ck_assert (lk_table_is_filled (&node->leader.table));
+    ck_assert (lk_leader_is_serving (&node->leader));
 }
 END_TEST
 
@@ -389,7 +395,7 @@ START_TEST (a_request_is_passed_on_once)
     message = request_for (1, 2); /* it came by another already */
     give (1, &message);
     ck_assert (!says (LK_MSG_LOCK));
-    ck_assert_uint_eq (node->table.count, 0);
+    ck_assert_uint_eq (node->leader.table.count, 0);
 }
 END_TEST
 
@@ -457,10 +463,10 @@ END_TEST
 START_TEST (nobody_says_nothing)
 {
     lk_lock_message message = message_of (LK_MSG_STARTED, (lk_term) {0, 0});
-    const lk_hosts known = node->known;
+    const lk_hosts known = node->core.known;
     give (LK_HOSTS_MAX + 6, &message);
     ck_assert (!says (LK_MSG_STARTED));
-    ck_assert_uint_eq (node->known, known);
+    ck_assert_uint_eq (node->core.known, known);
 }
 END_TEST
 

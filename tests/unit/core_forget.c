@@ -29,7 +29,7 @@ static void
 set_up_alone (void)
 {
     set_up ();
-    node->config.leaders_max = 1;
+    node->core.config.leaders_max = 1;
 }
 
 /*  Its service has ended, says the router. */
@@ -74,9 +74,10 @@ is_called_silent (lk_host host)
 {
     lk_lock_message message = message_of (LK_MSG_HOST, decree.term);
     message.as.host = (lk_msg_host) {.host = host, .session = 3};
-    node->table.decree.leader[node->table.decree.leader_count++] = 1;
+    node->leader.table.decree.leader[node->leader.table.decree.leader_count++] =
+        1;
     give (1, &message);
-    node->table.decree.leader_count--;
+    node->leader.table.decree.leader_count--;
     return says (LK_MSG_SILENT);
 }
 
@@ -127,8 +128,8 @@ START_TEST (who_was_silent)
 {
     lock (5, 1, "x");
     pass_alone (13000);
-    ck_assert_uint_eq (node->table.count, 0);
-    ck_assert_uint_eq (lk_table_gone (&node->table, 5), 3);
+    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_table_gone (&node->leader.table, 5), 3);
     ck_assert (is_spare (5));
 }
 END_TEST
@@ -139,9 +140,9 @@ START_TEST (who_was_called_silent)
     pass_alone (13000);
     ck_assert (is_called_silent (5));
     ck_assert (!is_spare_if_urgent (5));
-    node->table.gone[0][5] = 2;
+    node->leader.table.gone[0][5] = 2;
     ck_assert (!is_spare (5));
-    node->table.gone[0][5] = 3;
+    node->leader.table.gone[0][5] = 3;
     ck_assert (is_spare (5));
 }
 END_TEST
@@ -149,7 +150,7 @@ END_TEST
 START_TEST (who_is_to_be_a_member)
 {
     ends (5);
-    node->change.host = 5;
+    node->election.change.host = 5;
     ck_assert (!is_spare (5) && !is_spare_if_urgent (5));
 }
 END_TEST
@@ -158,11 +159,11 @@ END_TEST
 START_TEST (who_was_a_member)
 {
     static const size_t decrees[] = {
-        offsetof (struct lk_node, facts.active),
-        offsetof (struct lk_node, in_force),
-        offsetof (struct lk_node, table.decree),
-        offsetof (struct lk_node, doorway.staging.decree),
-        offsetof (struct lk_node, doorway.incoming.decree)};
+        offsetof (struct lk_node, core.facts.active),
+        offsetof (struct lk_node, core.in_force),
+        offsetof (struct lk_node, leader.table.decree),
+        offsetof (struct lk_node, election.doorway.staging.decree),
+        offsetof (struct lk_node, election.doorway.incoming.decree)};
     ends (5);
     for (size_t i = 0; i < sizeof decrees / sizeof decrees[0]; i++) {
         lk_decree *known = (lk_decree *) ((char *) node + decrees[i]);
@@ -218,7 +219,7 @@ END_TEST
 
 START_TEST (who_is_named_in_the_doorway)
 {
-    lk_doorway *doorway = &node->doorway;
+    lk_doorway *doorway = &node->election.doorway;
     ends (5);
     doorway->order.decree.members = LK_HOST_BIT (5);
     ck_assert (is_spare (5));
@@ -248,7 +249,7 @@ START_TEST (who_reports)
     ends (6);
     ck_assert (!is_spare (5) && is_spare (6));
     pass_alone (13000);
-    ck_assert_uint_eq (node->table.reclaim, 0);
+    ck_assert_uint_eq (node->leader.table.reclaim, 0);
     ck_assert (is_spare (5));
 }
 END_TEST
@@ -261,7 +262,7 @@ START_TEST (the_longest_unheard)
 {
     const lk_hosts all = LK_HOST_BIT (5) | LK_HOST_BIT (6) | LK_HOST_BIT (7);
     ping_from (7, 3, 0);
-    node->table.gone[0][7] = 3;
+    node->leader.table.gone[0][7] = 3;
     pass_alone (500);
     ping_from (6, 3, 0);
     ends (5);
@@ -308,37 +309,37 @@ START_TEST (nothing_under_its_number)
     lk_peer blank;
     lock (5, 1, "x");
     unlock (5, 1, "x");
-    node->home.released[7].by = request;
-    node->home.refused[7].by = request;
-    node->home.ended[7] = request;
-    node->alerts.raised[1].unaware = LK_HOST_BIT (5) | LK_HOST_BIT (6);
-    node->alerts.heard[1] = (lk_alert_id) {5, 1, 1};
-    note_in_table (&node->table);
-    note_in_table (&node->doorway.staging);
-    note_in_table (&node->doorway.incoming);
-    node->peer[6].via = 5;
-    node->peer[6].sees = LK_HOST_BIT (5) | LK_HOST_BIT (6);
-    node->promised_to = 5;
+    node->leader.home.released[7].by = request;
+    node->leader.home.refused[7].by = request;
+    node->leader.home.ended[7] = request;
+    node->leader.alerts.raised[1].unaware = LK_HOST_BIT (5) | LK_HOST_BIT (6);
+    node->leader.alerts.heard[1] = (lk_alert_id) {5, 1, 1};
+    note_in_table (&node->leader.table);
+    note_in_table (&node->election.doorway.staging);
+    note_in_table (&node->election.doorway.incoming);
+    node->core.peer[6].via = 5;
+    node->core.peer[6].sees = LK_HOST_BIT (5) | LK_HOST_BIT (6);
+    node->election.promised_to = 5;
     node->election.refused = 5;
     node->election.vote[1].hears = LK_HOST_BIT (5) | LK_HOST_BIT (6);
     node->election.vote[1].sees = LK_HOST_BIT (5) | LK_HOST_BIT (6);
     forget (5);
     lk_peer_init (&blank);
-    ck_assert_mem_eq (&node->peer[5], &blank, sizeof blank);
-    ck_assert (!lk_hosts_has (node->known, 5));
-    ck_assert_uint_eq (node->home.released[7].by.host, LK_NOBODY);
-    ck_assert_uint_eq (node->home.refused[7].by.host, LK_NOBODY);
+    ck_assert_mem_eq (&node->core.peer[5], &blank, sizeof blank);
+    ck_assert (!lk_hosts_has (node->core.known, 5));
+    ck_assert_uint_eq (node->leader.home.released[7].by.host, LK_NOBODY);
+    ck_assert_uint_eq (node->leader.home.refused[7].by.host, LK_NOBODY);
     for (size_t i = 0; i < LK_ENDED_KEPT; i++) {
-        ck_assert_uint_ne (node->home.ended[i].host, 5);
+        ck_assert_uint_ne (node->leader.home.ended[i].host, 5);
     }
-    ck_assert_uint_eq (node->alerts.raised[1].unaware, LK_HOST_BIT (6));
-    ck_assert_uint_eq (node->alerts.heard[1].number, 0);
-    check_blank_table (&node->table);
-    check_blank_table (&node->doorway.staging);
-    check_blank_table (&node->doorway.incoming);
-    ck_assert_uint_eq (node->peer[6].via, LK_NOBODY);
-    ck_assert_uint_eq (node->peer[6].sees, LK_HOST_BIT (6));
-    ck_assert_uint_eq (node->promised_to, LK_NOBODY);
+    ck_assert_uint_eq (node->leader.alerts.raised[1].unaware, LK_HOST_BIT (6));
+    ck_assert_uint_eq (node->leader.alerts.heard[1].number, 0);
+    check_blank_table (&node->leader.table);
+    check_blank_table (&node->election.doorway.staging);
+    check_blank_table (&node->election.doorway.incoming);
+    ck_assert_uint_eq (node->core.peer[6].via, LK_NOBODY);
+    ck_assert_uint_eq (node->core.peer[6].sees, LK_HOST_BIT (6));
+    ck_assert_uint_eq (node->election.promised_to, LK_NOBODY);
     ck_assert_uint_eq (node->election.refused, LK_NOBODY);
     ck_assert_uint_eq (node->election.vote[1].hears, LK_HOST_BIT (6));
     ck_assert_uint_eq (node->election.vote[1].sees, LK_HOST_BIT (6));
@@ -438,10 +439,10 @@ START_TEST (a_late_lock_falls_to_silence)
     forget (5);
     ck_assert_ptr_nonnull (lock (5, 2, "x"));
     ck_assert_ptr_null (lock (6, 1, "x"));
-    ck_assert_uint_eq (node->table.count, 2);
+    ck_assert_uint_eq (node->leader.table.count, 2);
     pass_with (6, 2000);
-    ck_assert_uint_eq (node->table.count, 1);
-    ck_assert_uint_ne (lk_table_listing (&node->table, 1)[0]->token, 0);
+    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_ne (lk_table_listing (&node->leader.table, 1)[0]->token, 0);
 }
 END_TEST
 
@@ -450,10 +451,11 @@ START_TEST (what_is_over_is_ended)
 {
     lock (5, 1, "x");
     lock (6, 1, "y");
-    node->table.gone[0][5] = 3;
+    node->leader.table.gone[0][5] = 3;
     pass_with (5, 1000);
-    ck_assert_uint_eq (node->table.count, 1);
-    ck_assert_uint_eq (lk_table_listing (&node->table, 1)[0]->crowd->id[0], 6);
+    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (
+        lk_table_listing (&node->leader.table, 1)[0]->crowd->id[0], 6);
 }
 END_TEST
 
@@ -462,15 +464,15 @@ START_TEST (is_in_no_digest)
 {
     uint64_t before, after;
     lock (6, 1, "y");
-    note_in_table (&node->table);
-    ck_assert (lk_digest_share (&node->table, 0, &before));
+    note_in_table (&node->leader.table);
+    ck_assert (lk_digest_share (&node->leader.table, 0, &before));
     forget (5);
-    ck_assert (lk_digest_share (&node->table, 0, &after));
+    ck_assert (lk_digest_share (&node->leader.table, 0, &after));
     ck_assert_uint_eq (before, after);
-    node->table.reclaim = 1;
-    ck_assert (lk_digest_share (&node->table, 0, &before));
-    note_in_table (&node->table);
-    ck_assert (lk_digest_share (&node->table, 0, &after));
+    node->leader.table.reclaim = 1;
+    ck_assert (lk_digest_share (&node->leader.table, 0, &before));
+    note_in_table (&node->leader.table);
+    ck_assert (lk_digest_share (&node->leader.table, 0, &after));
     ck_assert_uint_ne (before, after);
 }
 END_TEST

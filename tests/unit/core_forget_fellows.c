@@ -3,11 +3,11 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  leader.h is the world; hosts 5 and 6 have applications. An operation that
+ *  leading.h is the world; hosts 5 and 6 have applications. An operation that
  *  not all leaders have names hosts to them, and is told when they have it.
  */
 
-#include "leader.h"
+#include "leading.h"
 
 #include "lib/suite.h"
 
@@ -58,16 +58,16 @@ unlock (lk_host host, uint64_t serial)
 static void
 all_acked (void)
 {
-    const uint64_t sequence = node->table.sequence[OWN_PLACE];
+    const uint64_t sequence = node->leader.table.sequence[OWN_PLACE];
     acked (FIRST, sequence);
     acked (THIRD, sequence);
-    ck_assert_uint_eq (node->stream.count, 0);
+    ck_assert_uint_eq (node->leader.stream.count, 0);
 }
 
 static lk_logged *
 logged (size_t position)
 {
-    lk_stream *stream = &node->stream;
+    lk_stream *stream = &node->leader.stream;
     ck_assert_uint_lt (position, stream->count);
     return &stream->log[(stream->head + position) % stream->room];
 }
@@ -79,7 +79,7 @@ START_TEST (whose_end_is_under_way)
     all_acked ();
     ck_assert (!is_spare (HOST));
     unlock (HOST, 1);
-    ck_assert_uint_eq (node->table.count, 0);
+    ck_assert_uint_eq (node->leader.table.count, 0);
     logged (0)->tells.count = 0;
     ck_assert (!is_spare (HOST));
     all_acked ();
@@ -93,7 +93,7 @@ START_TEST (who_asked_for_the_end_of_another)
     lock (HOST, 1);
     all_acked ();
     end.by_key = true;
-    end.ticket.key = lk_table_listing (&node->table, 1)[0]->key;
+    end.ticket.key = lk_table_listing (&node->leader.table, 1)[0]->key;
     say (LK_MSG_UNLOCK, &end);
     ck_assert (is_spare (OTHER));
     unlock (HOST, 1);
@@ -114,7 +114,7 @@ START_TEST (who_is_to_be_told)
     unlock (OTHER, 1);
     logged (1)->op.ticket.request.host = HOST;
     logged (1)->tells.count = 0;
-    ck_assert_uint_eq (node->table.count, 0);
+    ck_assert_uint_eq (node->leader.table.count, 0);
     ck_assert (!is_spare (OTHER));
 }
 END_TEST
@@ -139,9 +139,10 @@ END_TEST
 /*  As long as somebody may lack it. */
 START_TEST (whose_table_was_wrong)
 {
-    lk_alert_raise (node, &(lk_msg_alert) {.host = HOST, .home = OTHER});
+    lk_alert_raise (&node->leader,
+                    &(lk_msg_alert) {.host = HOST, .home = OTHER});
     ck_assert (!is_spare (HOST) && !is_spare (OTHER));
-    node->now_ms += LK_ALERT_MS;
+    node->core.now_ms += LK_ALERT_MS;
     ck_assert (is_spare (HOST) && is_spare (OTHER));
 }
 END_TEST

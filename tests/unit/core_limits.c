@@ -3,10 +3,10 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  leader.h is the world: host 0 leads, hosts 1 and 2 are played by the test.
+ *  leading.h is the world: host 0 leads, hosts 1 and 2 are played by the test.
  */
 
-#include "leader.h"
+#include "leading.h"
 
 #include "lib/suite.h"
 
@@ -26,10 +26,10 @@ START_TEST (a_set_that_is_not_all_at_home_here)
                           .queue = true,
                           .at = now_ms};
     give (THIRD, &message);
-    ck_assert_uint_eq (node->table.count, 0);
+    ck_assert_uint_eq (node->leader.table.count, 0);
     message.as.request.rest_count = 0;
     give (THIRD, &message);
-    ck_assert_uint_eq (node->table.count, 1);
+    ck_assert_uint_eq (node->leader.table.count, 1);
 }
 END_TEST
 
@@ -39,9 +39,9 @@ END_TEST
 static void
 pretend_operations (size_t count)
 {
-    node->stream.count = count;
+    node->leader.stream.count = count;
     for (size_t place = 0; place < LK_LEADERS_MAX; place++) {
-        node->stream.follower[place].sent_ms = now_ms;
+        node->leader.stream.follower[place].sent_ms = now_ms;
     }
 }
 
@@ -51,41 +51,41 @@ START_TEST (a_full_stream_takes_nothing)
     pretend_operations (LK_STREAM_MAX);
     ask (1);
     pretend_operations (0);
-    ck_assert_uint_eq (node->table.count, 0);
+    ck_assert_uint_eq (node->leader.table.count, 0);
     ask (1);
-    ck_assert_uint_eq (node->table.count, 1);
+    ck_assert_uint_eq (node->leader.table.count, 1);
 }
 END_TEST
 
 START_TEST (a_full_stream_makes_no_digest)
 {
-    const uint64_t before = node->table.sequence[OWN_PLACE];
+    const uint64_t before = node->leader.table.sequence[OWN_PLACE];
     now_ms += 11000;
     pretend_operations (LK_STREAM_MAX);
     tick ();
     pretend_operations (0);
-    ck_assert_uint_eq (node->table.sequence[OWN_PLACE], before);
+    ck_assert_uint_eq (node->leader.table.sequence[OWN_PLACE], before);
     now_ms += 250;
     tick ();
-    ck_assert_uint_eq (node->table.sequence[OWN_PLACE], before + 1);
+    ck_assert_uint_eq (node->leader.table.sequence[OWN_PLACE], before + 1);
 }
 END_TEST
 
 START_TEST (a_full_table)
 {
-    node->table.count = LK_TICKETS_MAX;
+    node->leader.table.count = LK_TICKETS_MAX;
     ask (1);
-    node->table.count = 0;
+    node->leader.table.count = 0;
     ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, THIRD)->as.reply.error,
                       LK_OVERLOADED);
-    node->table.names_size = LK_TICKET_NAMES_MAX;
+    node->leader.table.names_size = LK_TICKET_NAMES_MAX;
     ask (1);
-    node->table.names_size = 0;
+    node->leader.table.names_size = 0;
     ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, THIRD)->as.reply.error,
                       LK_OVERLOADED);
     ask (1);
-    ck_assert_uint_eq (node->table.count, 1);
-    ck_assert_uint_gt (node->table.names_size, 0);
+    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_gt (node->leader.table.names_size, 0);
 }
 END_TEST
 
@@ -94,13 +94,13 @@ END_TEST
 START_TEST (hosts_have_names)
 {
     lk_roster roster;
-    ck_assert_str_eq (lk_out_host (node, 0), "#0");
+    ck_assert_str_eq (lk_out_host (&node->core, 0), "#0");
     lk_roster_init (&roster);
     lk_roster_intern (&roster, "alpha", 0xa0);
-    node->config.roster = &roster;
-    ck_assert_str_eq (lk_out_host (node, 0), "alpha");
-    ck_assert_str_eq (lk_out_host (node, THIRD), "#2");
-    node->config.roster = NULL;
+    node->core.config.roster = &roster;
+    ck_assert_str_eq (lk_out_host (&node->core, 0), "alpha");
+    ck_assert_str_eq (lk_out_host (&node->core, THIRD), "#2");
+    node->core.config.roster = NULL;
 }
 END_TEST
 
@@ -148,14 +148,15 @@ traces (const char *text)
 /*  Only by a mistake; the first one has it. */
 START_TEST (two_hosts_claim_one_object)
 {
-    node->table.reclaim = 1 << OWN_PLACE;
+    node->leader.table.reclaim = 1 << OWN_PLACE;
     report (THIRD, OWN_PLACE, decree.term);
     ck_assert (!traces ("two hosts claim one object"));
     report (FIRST, OWN_PLACE, decree.term);
     ck_assert (traces ("two hosts claim one object"));
-    ck_assert_uint_eq (node->table.count, 1);
+    ck_assert_uint_eq (node->leader.table.count, 1);
     ck_assert_uint_eq (
-        lk_entry_request (lk_table_listing (&node->table, node->table.count)[0])
+        lk_entry_request (
+            lk_table_listing (&node->leader.table, node->leader.table.count)[0])
             .host,
         THIRD);
 }
@@ -181,7 +182,7 @@ reclaim_with_one_that_waits (void)
     ready.term = next.term;
     ready.as.decree = (lk_msg_decree) {.decree = next, .holder = LK_NOBODY};
     give (FIRST, &ready);
-    ck_assert (lk_node_is_serving (node));
+    ck_assert (lk_leader_is_serving (&node->leader));
     return next.term;
 }
 
@@ -192,12 +193,13 @@ confirm_waiting (lk_term term)
     lk_lock_message message = message_of (LK_MSG_AUDITED);
     message.term = term;
     message.as.audit.request = lk_entry_request (
-        lk_table_listing (&node->table, node->table.count)[0]);
-    message.as.audit.object =
-        lk_entry_object (lk_table_listing (&node->table, node->table.count)[0]);
+        lk_table_listing (&node->leader.table, node->leader.table.count)[0]);
+    message.as.audit.object = lk_entry_object (
+        lk_table_listing (&node->leader.table, node->leader.table.count)[0]);
     give (THIRD, &message);
     ck_assert (
-        lk_table_listing (&node->table, node->table.count)[0]->confirmed);
+        lk_table_listing (&node->leader.table, node->leader.table.count)[0]
+            ->confirmed);
 }
 
 START_TEST (what_is_confirmed_is_not_looked_after)
@@ -205,7 +207,7 @@ START_TEST (what_is_confirmed_is_not_looked_after)
     confirm_waiting (reclaim_with_one_that_waits ());
     now_ms += 250;
     tick ();
-    ck_assert_uint_eq (node->table.audits.count, 0);
+    ck_assert_uint_eq (node->leader.table.audits.count, 0);
 }
 END_TEST
 
@@ -215,11 +217,12 @@ START_TEST (confirmed_as_waiting_it_is_not_confirmed_as_held)
     confirm_waiting (term);
     report (THIRD, OWN_PLACE, term);
     ck_assert_uint_eq (
-        lk_table_listing (&node->table, node->table.count)[0]->token,
+        lk_table_listing (&node->leader.table, node->leader.table.count)[0]
+            ->token,
         claimed.token);
     now_ms += 250;
     tick ();
-    ck_assert_uint_eq (node->table.audits.count, 1);
+    ck_assert_uint_eq (node->leader.table.audits.count, 1);
 }
 END_TEST
 

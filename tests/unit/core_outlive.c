@@ -286,7 +286,7 @@ START_TEST (a_session_ends)
     ck_assert_ptr_null (told ());
     ck_assert_uint_eq (known (), 0);
     vouched ();
-    const uint64_t session = node->facts.session;
+    const uint64_t session = node->core.facts.session;
     say (LK_ON_UNLOCK, APP,
          &(lk_app_request) {.serial = 1, .wait_ms = -1, .key = KEY});
     ck_assert (sent_for (LK_MSG_UNLOCK, 2)->by_key);
@@ -624,7 +624,7 @@ START_TEST (its_home_may_ask_for_it)
 {
     leave_it (700, 0);
     lk_lock_message message = message_of (LK_MSG_AUDIT, decree.term);
-    message.as.audit.request.session = node->facts.session;
+    message.as.audit.request.session = node->core.facts.session;
     message.as.audit.request.serial = 1;
     message.as.audit.token = TOKEN;
     give (1, &message);

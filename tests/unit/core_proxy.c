@@ -232,7 +232,8 @@ answers_audit (lk_request_id request, lk_term term, uint64_t token)
 static lk_request_id
 request (uint64_t serial)
 {
-    return (lk_request_id) {.session = node->facts.session, .serial = serial};
+    return (lk_request_id) {.session = node->core.facts.session,
+                            .serial = serial};
 }
 
 START_TEST (what_it_knows_of)
@@ -292,7 +293,7 @@ END_TEST
 
 START_TEST (a_vouch_counts_from_what_it_echoes)
 {
-    const uint64_t session = node->facts.session;
+    const uint64_t session = node->core.facts.session;
     now_ms += 5000;
     ping_with (1, &decree, session, now_ms - 2000);
     ck_assert_int_eq (node->proxy.lease_until_ms, now_ms + 6000);
@@ -315,7 +316,7 @@ START_TEST (a_vouch_of_an_older_term)
     vouch (2); /* of term 7 */
     ck_assert_int_eq (node->proxy.lease_until_ms, until_ms);
     now_ms++;
-    ping_with (1, &later, node->facts.session, now_ms);
+    ping_with (1, &later, node->core.facts.session, now_ms);
     ck_assert_int_eq (node->proxy.lease_until_ms, now_ms + 8000);
 }
 END_TEST
@@ -324,7 +325,7 @@ START_TEST (a_decree_that_is_older)
 {
     lk_decree older = decree_of (term_of (6, 1), MEMBERS, 3, 2, 1);
     give_decree (1, LK_MSG_READY, &older);
-    ck_assert (lk_term_equal (node->in_force.term, decree.term));
+    ck_assert (lk_term_equal (node->core.in_force.term, decree.term));
     ask (1);
     ck_assert (lk_term_equal (sent_to_any (LK_MSG_LOCK)->term, decree.term));
 }
@@ -333,12 +334,12 @@ END_TEST
 /*  The applications are told before anybody else can hear of it. */
 START_TEST (a_session_ends)
 {
-    const uint64_t session = node->facts.session;
+    const uint64_t session = node->core.facts.session;
     ask (1);
     locked (1);
     ask (2);
     wait_ms (8000);
-    ck_assert_uint_eq (node->facts.session, session + 1);
+    ck_assert_uint_eq (node->core.facts.session, session + 1);
     ck_assert (!node->proxy.live);
     ck_assert_int_eq (told ()->error, LK_ISOLATED);
     ck_assert_uint_eq (told ()->serial, 1);
@@ -366,14 +367,14 @@ END_TEST
 /*  A step ends the leases that have run out, then looks at its message. */
 START_TEST (a_session_ends_ahead_of_a_message)
 {
-    const uint64_t session = node->facts.session;
+    const uint64_t session = node->core.facts.session;
     ask (1);
     locked (1);
     now_ms += 8000;
     ping_with (1, &decree, session, now_ms - 1000);
     ck_assert_ptr_nonnull (told ());
     ck_assert_int_eq (told ()->error, LK_ISOLATED);
-    ck_assert_uint_eq (node->facts.session, session + 1);
+    ck_assert_uint_eq (node->core.facts.session, session + 1);
     ck_assert (!node->proxy.live);
 }
 END_TEST
@@ -432,7 +433,7 @@ END_TEST
 
 START_TEST (an_older_one_closes_its_session)
 {
-    const uint64_t session = node->facts.session;
+    const uint64_t session = node->core.facts.session;
     now_ms += 4000;
     vouch (1);
     wait_ms (6000);
@@ -446,7 +447,7 @@ END_TEST
  *  a service that is told to end meanwhile waits for that. */
 START_TEST (a_stop_waits_for_the_session_before)
 {
-    const uint64_t session = node->facts.session;
+    const uint64_t session = node->core.facts.session;
     ask (1);
     locked (1);
     now_ms += 4000;
@@ -501,7 +502,7 @@ START_TEST (all_homes_have_to_have_the_report)
     const int reports = said[LK_MSG_REPORT];
     give_decree (1, LK_MSG_READY, &later);
     ck_assert_int_eq (said[LK_MSG_REPORT] - reports, 3);
-    const uint64_t session = node->facts.session;
+    const uint64_t session = node->core.facts.session;
     reported (0, session, later.term);
     reported (1, session, later.term);
     reported (2, session, decree.term);
@@ -509,7 +510,7 @@ START_TEST (all_homes_have_to_have_the_report)
     reported (3, session, later.term);
     reported (4, session, later.term);
     ck_assert_uint_eq (node->proxy.reported, 3);
-    ck_assert (!lk_proxy_is_ready (node));
+    ck_assert (!lk_proxy_is_ready (&node->proxy));
     reported (2, session, later.term);
     ck_assert_uint_eq (node->proxy.reported, 7);
     const int enough = said[LK_MSG_REPORT];
@@ -528,7 +529,8 @@ claims (void)
         if (effects.item[i].type == LK_DO_SEND
             && message->kind == LK_MSG_REPORT) {
             count += message->as.report.ticket_count;
-            ck_assert_uint_eq (message->as.report.session, node->facts.session);
+            ck_assert_uint_eq (message->as.report.session,
+                               node->core.facts.session);
         }
     }
     return count;
@@ -551,7 +553,7 @@ START_TEST (all_that_is_held_is_claimed)
     ck_assert_uint_gt (first, 0);
     ck_assert_uint_lt (first, 2000);
     const uint8_t home = lk_home_of (&later, (lk_name) {"x", 1});
-    reported (home, node->facts.session, later.term);
+    reported (home, node->core.facts.session, later.term);
     ck_assert_uint_eq (claims (), 2000 - first);
     ck_assert_uint_eq (node->proxy.reported, 0);
 }
@@ -618,12 +620,12 @@ START_TEST (a_new_session_reports_anew)
     give_decree (1, LK_MSG_READY, &later);
     ck_assert_uint_eq (claims (), 1);
     for (uint8_t home = 0; home < 3; home++) {
-        reported (home, node->facts.session, later.term);
+        reported (home, node->core.facts.session, later.term);
     }
     wait_ms (8000);
     ck_assert_uint_eq (node->proxy.reported, 0);
     const int reports = said[LK_MSG_REPORT];
-    ping_with (1, &later, node->facts.session, now_ms);
+    ping_with (1, &later, node->core.facts.session, now_ms);
     ck_assert_int_eq (said[LK_MSG_REPORT] - reports, 3);
     ck_assert_uint_eq (claims (), 0);
 }

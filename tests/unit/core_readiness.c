@@ -15,7 +15,7 @@ hear (lk_host from, const lk_decree *table, bool well)
     message.as.ping.table = *table;
     message.as.ping.ready = true;
     message.as.ping.well = well;
-    message.as.ping.vouch = node->facts.session;
+    message.as.ping.vouch = node->core.facts.session;
     give (from, &message);
 }
 
@@ -49,7 +49,7 @@ static void
 begin (void)
 {
     set_up ();
-    told_ready = lk_proxy_is_ready (node);
+    told_ready = lk_proxy_is_ready (&node->proxy);
 }
 
 static void
@@ -72,7 +72,7 @@ START_TEST (what_it_is_told_between_two_looks)
     ck_assert (!told_ready);
     hear_all (&next, true);
     pass (LK_PING_MS);
-    ck_assert (lk_proxy_is_ready (node));
+    ck_assert (lk_proxy_is_ready (&node->proxy));
     ck_assert (told_ready);
 }
 END_TEST
@@ -81,10 +81,11 @@ START_TEST (an_end_that_nobody_tells)
 {
     pass (LK_PING_MS);
     ck_assert (told_ready);
-    for (int64_t ms = 0; ms < node->config.dead_after_ms; ms += LK_PING_MS) {
+    for (int64_t ms = 0; ms < node->core.config.dead_after_ms;
+         ms += LK_PING_MS) {
         pass (LK_PING_MS);
     }
-    ck_assert (!lk_proxy_is_ready (node));
+    ck_assert (!lk_proxy_is_ready (&node->proxy));
     ck_assert (!told_ready);
 }
 END_TEST

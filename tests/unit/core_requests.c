@@ -192,7 +192,7 @@ START_TEST (nobody_is_told_any_more)
     put (LK_ON_UNLOCK, plain (1));
     put (LK_ON_APP_GONE, plain (0));
     ck_assert_ptr_null (unlocked (1, LK_OK, TOKEN));
-    ck_assert_ptr_null (lk_asked_by_serial (node, 1));
+    ck_assert_ptr_null (lk_asked_by_serial (&node->proxy, 1));
 }
 END_TEST
 
@@ -234,7 +234,7 @@ START_TEST (an_audit_without_a_session)
     ck_assert (!node->proxy.live);
     lk_lock_message message = message_of (LK_MSG_AUDIT, decree.term);
     message.as.audit.request =
-        (lk_request_id) {.session = node->facts.session, .serial = 2};
+        (lk_request_id) {.session = node->core.facts.session, .serial = 2};
     message.as.audit.object = (lk_name) {"x", 1};
     give (1, &message);
     ck_assert (!says (LK_MSG_AUDITED));
@@ -250,7 +250,7 @@ START_TEST (vouched_for_before_it_knows_a_decree)
     start_with ((lk_term) {0, 0}, &none);
     lk_lock_message message = ping_of (1, 0xf);
     message.as.ping.table = decree;
-    message.as.ping.vouch = node->facts.session;
+    message.as.ping.vouch = node->core.facts.session;
     give (1, &message);
     ck_assert (node->proxy.live);
     ask (1);
@@ -265,7 +265,7 @@ START_TEST (a_decree_without_leaders)
     const lk_decree none = {.term = term_of (8, 1), .members = MEMBERS};
     now_ms++;
     ping_with (1, &none, 0, now_ms);
-    ck_assert (lk_term_equal (node->in_force.term, decree.term));
+    ck_assert (lk_term_equal (node->core.in_force.term, decree.term));
 }
 END_TEST
 
@@ -294,7 +294,7 @@ reported (uint64_t part)
 {
     lk_lock_message message = message_of (LK_MSG_REPORTED, later.term);
     message.as.report =
-        (lk_msg_report) {.session = node->facts.session, .part = part};
+        (lk_msg_report) {.session = node->core.facts.session, .part = part};
     give (1, &message);
 }
 

@@ -48,7 +48,8 @@ set_up (void)
     give (LEADER, &fill);
     give_decree (LEADER, LK_MSG_READY, &decree);
     pings (0x1e);
-    ck_assert (lk_node_is_serving (node) && lk_lease_holds (node));
+    ck_assert (lk_leader_is_serving (&node->leader)
+               && lk_lease_holds (&node->leader));
     ck_assert_uint_eq (node->dropped.count, 0);
 }
 
@@ -246,7 +247,7 @@ END_TEST
 
 START_TEST (the_host_that_is_to_be_added)
 {
-    node->change.host = STRANGER;
+    node->election.change.host = STRANGER;
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_VOTED)), YES);
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_DESIST)), YES);
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_VOTE)), NO);
@@ -271,9 +272,9 @@ END_TEST
 
 START_TEST (the_doorway_that_it_is_in)
 {
-    node->doorway.order.decree.members = 1 << STRANGER;
+    node->election.doorway.order.decree.members = 1 << STRANGER;
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_ENTERED)), DROPPED);
-    node->doorway.state = LK_DOORWAY_FILLING;
+    node->election.doorway.state = LK_DOORWAY_FILLING;
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_ENTERED)), YES);
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_FILLED)), YES);
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_MAXTICKET)), YES);
@@ -285,8 +286,9 @@ END_TEST
 /*  Told by it alone, a stranger is a member, or leads. */
 START_TEST (which_decrees_are_known)
 {
-    lk_decree *const decrees[] = {&node->facts.active, &node->in_force,
-                                  &node->table.decree, &node->told};
+    lk_decree *const decrees[] = {&node->core.facts.active,
+                                  &node->core.in_force,
+                                  &node->leader.table.decree, &node->core.told};
     lk_decree *it = decrees[_i];
     const lk_decree former = *it;
     *it = decree;
@@ -322,7 +324,7 @@ learns (lk_host from, lk_lock_kind kind, const lk_decree *next)
     } else {
         give_decree (from, kind, next);
     }
-    return lk_term_equal (node->facts.active.term, next->term);
+    return lk_term_equal (node->core.facts.active.term, next->term);
 }
 
 static const lk_lock_kind tell_decrees[] = {
@@ -333,8 +335,8 @@ START_TEST (decrees_come_from_members)
 {
     const lk_decree next = next_decree (MEMBERS | 1 << STRANGER);
     ck_assert (!learns (STRANGER, tell_decrees[_i], &next));
-    ck_assert_uint_eq (node->facts.promised.number, 7);
-    ck_assert_uint_eq (node->in_force.term.number, 7);
+    ck_assert_uint_eq (node->core.facts.promised.number, 7);
+    ck_assert_uint_eq (node->core.in_force.term.number, 7);
     ck_assert (learns (MEMBER, tell_decrees[_i], &next));
 }
 END_TEST
@@ -417,10 +419,10 @@ START_TEST (the_vote_of_the_host_that_is_to_be_added)
     const lk_decree forged =
         decree_of (term_of (8, 15), 1 << STRANGER | MEMBERS, 6, 1, 2);
     give_plain (MEMBER, LK_MSG_VOTE, term_of (8, 3));
-    node->change =
+    node->election.change =
         (lk_change) {.host = STRANGER, .add = true, .until_ms = now_ms + 30000};
-    node->promised_ms = LK_LONG_AGO;
-    lk_vote_start (node);
+    node->election.promised_ms = LK_LONG_AGO;
+    lk_vote_start (&node->election);
     vote_with (STRANGER, &forged);
     vote_with (2, &decree);
     vote_with (3, &decree);
@@ -441,7 +443,7 @@ START_TEST (a_stranger_holds_nothing)
     lk_lock_message message = ping_of (STRANGER, MEMBERS);
     message.as.ping.table = decree;
     give (STRANGER, &message);
-    ck_assert_uint_eq (lk_hears_holders (node), 0x1e);
+    ck_assert_uint_eq (lk_hears_holders (&node->leader), 0x1e);
 }
 END_TEST
 
@@ -454,7 +456,7 @@ START_TEST (a_decree_that_came_with_a_vote)
     message.as.voted.active =
         decree_of (term_of (8, 1), MEMBERS | 1 << STRANGER, 1, 2, 3);
     message.from = MEMBER;
-    lk_on_voted (node, &message);
+    lk_on_voted (&node->election, &message);
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_VOTED)), YES);
 }
 END_TEST
@@ -478,7 +480,7 @@ vouch_as_leader (lk_host from, const lk_decree *table)
     lk_lock_message message = ping_of (from, MEMBERS);
     message.as.ping.table = *table;
     message.as.ping.ready = true;
-    message.as.ping.vouch = node->facts.session;
+    message.as.ping.vouch = node->core.facts.session;
     give (from, &message);
 }
 
@@ -494,10 +496,10 @@ START_TEST (a_stranger_that_says_it_leads)
     const lk_decree next = next_decree (MEMBERS | 1 << STRANGER);
     step_down ();
     vouch_as_leader (STRANGER, &next);
-    ck_assert_uint_eq (node->in_force.term.number, 8);
+    ck_assert_uint_eq (node->core.in_force.term.number, 8);
     ck_assert (!is_vouched_for ());
     vouch_as_leader (MEMBER, &next); /* leads there, too */
-    ck_assert_uint_eq (node->in_force.term.number, 9);
+    ck_assert_uint_eq (node->core.in_force.term.number, 9);
     ck_assert (is_vouched_for ());
 }
 END_TEST
@@ -506,7 +508,7 @@ END_TEST
 START_TEST (who_vouches)
 {
     step_down ();
-    const lk_decree same = node->in_force;
+    const lk_decree same = node->core.in_force;
     vouch_as_leader (MEMBER, &same);
     ck_assert (!is_vouched_for ());
     vouch_as_leader (2, &same);
@@ -518,12 +520,12 @@ END_TEST
 START_TEST (whose_requests_have_it_serve)
 {
     lk_lock_message message = sample (LK_MSG_LOCK);
-    node->ready = false;
+    node->leader.ready = false;
     give (PROXY, &message);
-    ck_assert (!node->ready);
+    ck_assert (!node->leader.ready);
     message.as.request.ticket.request.host = MEMBER;
     give (MEMBER, &message);
-    ck_assert (node->ready);
+    ck_assert (node->leader.ready);
 }
 END_TEST
 
@@ -537,9 +539,9 @@ START_TEST (a_stranger_uses_up_no_terms)
     give (STRANGER, &message);
     give_plain (STRANGER, LK_MSG_VOTE, last);
     ck_assert_int_eq (said[LK_MSG_VOTED], 0);
-    ck_assert_uint_eq (node->facts.promised.number, 7);
-    lk_vote_start (node);
-    ck_assert_uint_eq (node->facts.promised.number, 8);
+    ck_assert_uint_eq (node->core.facts.promised.number, 7);
+    lk_vote_start (&node->election);
+    ck_assert_uint_eq (node->core.facts.promised.number, 8);
 }
 END_TEST
 

@@ -24,7 +24,8 @@ START_TEST (one_home_is_asked_once)
     ck_assert_uint_eq (request->ticket.request.serial, 1);
     ck_assert_uint_eq (request->rest[0].request.serial, 2);
     ck_assert_uint_eq (request->rest[1].request.serial, 3);
-    ck_assert_uint_eq (request->rest[1].request.session, node->facts.session);
+    ck_assert_uint_eq (request->rest[1].request.session,
+                       node->core.facts.session);
     ck_assert_uint_eq (request->ticket.rest, 2);
     ck_assert_uint_eq (request->rest[0].rest, 1);
     ck_assert_uint_eq (request->rest[1].rest, 0);

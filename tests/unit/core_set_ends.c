@@ -15,7 +15,7 @@ audited (uint64_t serial, char letter, uint64_t token)
 {
     lk_lock_message message = message_of (LK_MSG_AUDIT, decree.term);
     message.as.audit = (lk_msg_audit) {
-        .request = {.session = node->facts.session, .serial = serial},
+        .request = {.session = node->core.facts.session, .serial = serial},
         .object = name_of (letter),
         .token = token};
     give (1, &message);
@@ -184,9 +184,9 @@ START_TEST (its_session_ends_while_it_waits)
     ck_assert_uint_eq (node->proxy.last_serial, 5);
     got (1, names[0]);
     got (3, names[2]); /* too early */
-    const uint64_t session = node->facts.session;
+    const uint64_t session = node->core.facts.session;
     wait_ms (8000);
-    ck_assert_uint_eq (node->facts.session, session + 1);
+    ck_assert_uint_eq (node->core.facts.session, session + 1);
     ck_assert_ptr_null (told ());
     vouch (1);
     const lk_set *set = node->proxy.sets;

@@ -3,11 +3,11 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  leader.h is the world; host 1 is the home, and what host 2 says decides
+ *  leading.h is the world; host 1 is the home, and what host 2 says decides
  *  when an application of host 0 is told.
  */
 
-#include "leader.h"
+#include "leading.h"
 #include "lib/suite.h"
 #include "util/alloc.h"
 
@@ -61,7 +61,7 @@ static lk_op
 op_of (lk_op_kind kind)
 {
     lk_op op = {.kind = kind, .by.host = LK_NOBODY};
-    op.ticket = (lk_ticket) {.request = {0, node->facts.session, serial},
+    op.ticket = (lk_ticket) {.request = {0, node->core.facts.session, serial},
                              .object = object_at (0, text),
                              .owner = {"app@h0", 6},
                              .key = 99,
@@ -114,7 +114,7 @@ vouch (lk_host from)
 {
     now_ms++;
     lk_lock_message message = ping_of_leader ();
-    message.as.ping.vouch = node->facts.session;
+    message.as.ping.vouch = node->core.facts.session;
     give (from, &message);
 }
 
@@ -166,7 +166,7 @@ START_TEST (the_home_says_it_again)
     third_has_it ();
     lk_lock_message message = message_of (LK_MSG_LOCKED);
     message.as.reply =
-        (lk_msg_reply) {.request = {0, node->facts.session, serial},
+        (lk_msg_reply) {.request = {0, node->core.facts.session, serial},
                         .object = object_at (0, text),
                         .token = (uint64_t) 7 << 32 | 1,
                         .key = 99,
@@ -292,6 +292,45 @@ START_TEST (a_duration_counts_from_the_request)
 END_TEST
 
 /*  The home alone knows when somebody else's end granted it. */
+/*  Which of two it counts from is not known here. */
+START_TEST (a_duration_asked_for_twice_is_the_homes)
+{
+    say (LK_ON_UNLOCK);
+    duration_ms = 5000;
+    const lk_event event = {.type = LK_ON_LOCK,
+                            .now_ms = now_ms,
+                            .request = {.app = APP,
+                                        .serial = 2,
+                                        .object = object_at (0, text),
+                                        .duration_ms = duration_ms,
+                                        .wait_ms = -1}};
+    lk_node_step (node, &event, &effects);
+    serial = sent (LK_MSG_LOCK, FIRST)->as.request.ticket.request.serial;
+    do {
+        vouch (FIRST);
+        vouch (THIRD);
+        now_ms += 100;
+        tick ();
+    } while (!sent (LK_MSG_LOCK, FIRST));
+    order (LK_OP_ADD);
+    third_has_it ();
+    ck_assert_ptr_null (told ());
+    ck_assert_uint_eq (node->leader.table.count, 1);
+}
+END_TEST
+
+/*  An operator may have taken it away, and the home knows why. */
+START_TEST (the_end_of_what_is_held_is_the_homes)
+{
+    order (LK_OP_ADD);
+    third_has_it ();
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_LOCKED);
+    order (LK_OP_DROP);
+    third_has_it ();
+    ck_assert_ptr_null (told ());
+}
+END_TEST
+
 START_TEST (a_duration_behind_another_is_the_homes)
 {
     static char other[16];
@@ -304,8 +343,10 @@ START_TEST (a_duration_behind_another_is_the_homes)
     order_op (first);
     third_has_it ();
     ck_assert_ptr_null (told ());
-    ck_assert_uint_ne (node->table.sequence[0], 0); /* though it has it: */
-    const lk_queue *queue = lk_table_queue (&node->table, object_at (0, other));
+    ck_assert_uint_ne (node->leader.table.sequence[0],
+                       0); /* though it has it: */
+    const lk_queue *queue =
+        lk_table_queue (&node->leader.table, object_at (0, other));
     ck_assert_uint_ne (queue->first->token, 0);
 }
 END_TEST
@@ -361,7 +402,7 @@ order_many (size_t count)
 
 START_TEST (what_is_due_has_a_limit)
 {
-    const lk_shortcut_stream *stream = &node->shortcut.stream[0];
+    const lk_shortcut_stream *stream = &node->leader.shortcut.stream[0];
     order_many (LK_DUES_MAX + AT_ONCE);
     ck_assert_uint_eq (stream->count, LK_DUES_MAX);
     third_has_it ();
@@ -416,6 +457,8 @@ main (void)
     tcase_add_test (tests, not_behind_a_promise);
     tcase_add_test (tests, not_what_is_gone);
     tcase_add_test (tests, a_duration_counts_from_the_request);
+    tcase_add_test (tests, a_duration_asked_for_twice_is_the_homes);
+    tcase_add_test (tests, the_end_of_what_is_held_is_the_homes);
     tcase_add_test (tests, a_duration_behind_another_is_the_homes);
     tcase_add_test (tests, a_confirm_is_the_homes);
     tcase_add_test (tests, a_check_is_the_homes);

@@ -319,7 +319,8 @@ START_TEST (one_is_lost_and_the_set_lingers)
     ask_guarded_set (names, 500);
     over (1, names[0], LK_OK);
     app_says (LK_ON_APP_GONE, 0);
-    ck_assert_int_eq (lk_asked_by_serial (node, 1)->state, LK_ASKED_CLOSING);
+    ck_assert_int_eq (lk_asked_by_serial (&node->proxy, 1)->state,
+                      LK_ASKED_CLOSING);
     wait_ms (499);
     ck_assert_ptr_null (strchr (sent_names (LK_MSG_UNLOCK), names[1]));
     wait_ms (1);
@@ -334,7 +335,7 @@ START_TEST (who_asked_hears_of_it)
     app (LK_ON_FORCE, 5, -1, 0);
     lk_lock_message message = message_of (LK_MSG_PENDING, decree.term);
     message.as.stopping = (lk_msg_stopping) {
-        .request = {.session = node->facts.session, .serial = 1},
+        .request = {.session = node->core.facts.session, .serial = 1},
         .object = {"x", 1},
         .host = 2,
         .left_ms = 1500,

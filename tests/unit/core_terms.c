@@ -16,7 +16,7 @@ follows (lk_host from, uint64_t number)
 {
     give_plain (from, LK_MSG_VOTE, term_of (number, from));
     ck_assert (!says (LK_MSG_DESIST));
-    return node->facts.promised.number == number && says (LK_MSG_VOTED);
+    return node->core.facts.promised.number == number && says (LK_MSG_VOTED);
 }
 
 static void
@@ -77,8 +77,8 @@ START_TEST (whatever_the_message)
         }
         give (LIAR, &message);
         ck_assert_uint_eq (node->dropped.count, i + 1);
-        ck_assert_uint_eq (node->facts.promised.number, 7);
-        ck_assert_uint_lt (node->in_force.term.number, 8);
+        ck_assert_uint_eq (node->core.facts.promised.number, 7);
+        ck_assert_uint_lt (node->core.in_force.term.number, 8);
     }
 }
 END_TEST
@@ -116,11 +116,11 @@ START_TEST (ten_years)
 {
     const int64_t end_ms = now_ms + INT64_C (315576000) * 1000;
     while (now_ms < end_ms) {
-        follows (LIAR, lk_terms_limit (node));
+        follows (LIAR, lk_terms_limit (&node->core));
         wait_ms (1000 * LK_TERM_EVERY_MS);
     }
-    ck_assert_uint_gt (node->facts.promised.number, 1800000);
-    ck_assert_uint_lt (node->facts.promised.number, LK_TERM_NUMBER_MAX);
+    ck_assert_uint_gt (node->core.facts.promised.number, 1800000);
+    ck_assert_uint_lt (node->core.facts.promised.number, LK_TERM_NUMBER_MAX);
 }
 END_TEST
 
@@ -131,21 +131,21 @@ START_TEST (what_a_quorum_has_promised_is_free)
 {
     const lk_decree later = decree_of (term_of (700000, 1), MEMBERS, 1, 2, 3);
     for (lk_host host = 1; host < 4; host++) {
-        ck_assert_uint_eq (lk_terms_limit (node), LAST);
-        ck_assert_uint_eq (node->in_force.term.number, host == 1 ? 0 : 7);
+        ck_assert_uint_eq (lk_terms_limit (&node->core), LAST);
+        ck_assert_uint_eq (node->core.in_force.term.number, host == 1 ? 0 : 7);
         give_decree (1, LK_MSG_ACTIVE, &later);
         ck_assert (!says (LK_MSG_ACTIVATED));
         ping_with (1, 7, &later);
-        ck_assert_uint_eq (node->facts.active.term.number, 7);
+        ck_assert_uint_eq (node->core.facts.active.term.number, 7);
         ping_promised (host, 700000 + host);
     }
     ping_promised (1, 700001);
-    ck_assert_uint_eq (lk_terms_limit (node), 700001 + LK_TERMS_MOST);
+    ck_assert_uint_eq (lk_terms_limit (&node->core), 700001 + LK_TERMS_MOST);
     give_decree (1, LK_MSG_ACTIVE, &later);
     ck_assert (says (LK_MSG_ACTIVATED));
-    ck_assert_uint_eq (node->terms.left, LK_TERMS_MOST);
+    ck_assert_uint_eq (node->core.terms.left, LK_TERMS_MOST);
     ck_assert (follows (2, 700003));
-    ck_assert_uint_eq (node->terms.left, LK_TERMS_MOST - 2);
+    ck_assert_uint_eq (node->core.terms.left, LK_TERMS_MOST - 2);
 }
 END_TEST
 
@@ -156,7 +156,7 @@ START_TEST (who_is_no_member_follows)
     start_with (former.term, &former);
     ck_assert (follows (LIAR, 900000));
     ck_assert (follows (LIAR, LK_TERM_NUMBER_MAX));
-    ck_assert_uint_eq (node->terms.left, LK_TERMS_MOST);
+    ck_assert_uint_eq (node->core.terms.left, LK_TERMS_MOST);
 }
 END_TEST
 
@@ -188,17 +188,17 @@ END_TEST
 /*  The others can follow those of all. */
 START_TEST (own_ones_take_a_part)
 {
-    node->terms.left = LK_TERMS_MOST - LK_TERMS_OWN;
+    node->core.terms.left = LK_TERMS_MOST - LK_TERMS_OWN;
     wait_for (LK_MSG_DATE, 0x6);
     agree (1);
     agree (2);
     wait_ms (400);
     ck_assert_int_eq (said[LK_MSG_VOTE], 0);
-    ck_assert_uint_eq (node->facts.promised.number, 7);
-    node->terms.left++;
+    ck_assert_uint_eq (node->core.facts.promised.number, 7);
+    node->core.terms.left++;
     to_voting (0x6);
     ck_assert_uint_eq (own.number, 8);
-    ck_assert_uint_eq (node->terms.left, LK_TERMS_MOST - LK_TERMS_OWN);
+    ck_assert_uint_eq (node->core.terms.left, LK_TERMS_MOST - LK_TERMS_OWN);
     ck_assert_int_le (LK_MEMBERS_MAX * LK_TERMS_OWN,
                       LK_TERMS_MOST - LK_TERMS_OWN);
 }

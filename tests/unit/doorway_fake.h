@@ -111,7 +111,7 @@ hash_out (size_t count)
 {
     uint64_t hash = 0;
     lk_entry *const *listing =
-        lk_table_listing (&node->table, node->table.count);
+        lk_table_listing (&node->leader.table, node->leader.table.count);
     for (size_t i = 0; i < count; i++) {
         const lk_ticket listed = lk_entry_ticket (listing[i]);
         hash = lk_ticket_hash (hash, &listed);

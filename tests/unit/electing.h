@@ -83,7 +83,8 @@ to_voting (lk_hosts hosts)
     }
     ck_assert (says (LK_MSG_VOTE));
     own = node->election.term;
-    ck_assert (persists (own) || lk_term_equal (node->facts.promised, own));
+    ck_assert (persists (own)
+               || lk_term_equal (node->core.facts.promised, own));
 }
 
 /*  A vote of the election's term: which decree, which table. */

@@ -37,7 +37,7 @@ ping_with (lk_host from, const lk_decree *table, uint64_t vouch, int64_t at)
 FAKE void
 vouch (lk_host from)
 {
-    ping_with (from, &decree, node->facts.session, now_ms);
+    ping_with (from, &decree, node->core.facts.session, now_ms);
 }
 
 FAKE void
@@ -97,7 +97,7 @@ reply_of (lk_lock_kind kind, uint64_t serial)
 {
     lk_lock_message message = message_of (kind, decree.term);
     message.as.reply = (lk_msg_reply) {
-        .request = {.session = node->facts.session, .serial = serial},
+        .request = {.session = node->core.facts.session, .serial = serial},
         .object = {"x", 1},
         .token = TOKEN,
         .key = KEY,

@@ -50,7 +50,8 @@ lead (bool reclaim)
     give (1, &fill);
     give_decree (1, LK_MSG_READY, &decree);
     pings ();
-    ck_assert (lk_node_is_serving (node) && lk_lease_holds (node));
+    ck_assert (lk_leader_is_serving (&node->leader)
+               && lk_lease_holds (&node->leader));
 }
 
 FAKE void

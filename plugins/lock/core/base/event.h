@@ -1,0 +1,191 @@
+/*  event.h - what a shell tells a node, and what a node wants done
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A shell gives it one event at a time and carries out the effects in their
+ *  order. PERSIST comes ahead of whatever reveals the facts: a shell that
+ *  cannot write them must not go on.
+ */
+
+#ifndef LK_EVENT_H
+#define LK_EVENT_H
+
+#include "wire/lock_message.h"
+#include "wire/lock_state.h"
+
+#include <lockkeeper/error.h>
+
+/*  What all rooms share: core.h. */
+typedef struct lk_core lk_core;
+
+/*  -------------------------------------------------------- set-up */
+
+typedef struct {
+    lk_host self; /* own number in the shell's roster */
+    uint64_t id;  /* own random id, as in terms */
+    bool member;  /* has a genesis: else it only serves as a proxy */
+    lk_candidate candidate;
+    bool eligible;           /* may lead */
+    uint8_t leaders_max;     /* 1, 3 or 5 */
+    int64_t dead_after_ms;   /* silence until a host counts as gone: 1000 */
+    int64_t leader_lease_ms; /* 2000 */
+    int64_t host_lease_ms;   /* more than three leader leases: 8000 */
+    int64_t grace_ms;        /* after a lock's duration, at least: 60000 */
+    int64_t digest_ms;       /* between digests of a home: 10000; 0: none */
+    uint64_t seed[2]; /* for pauses and unlock keys; secret, new each start */
+    lk_facts facts;   /* what was persisted last */
+    const lk_roster *roster; /* names for traces; NULL: numbers */
+} lk_node_config;
+
+/*  -------------------------------------------------------- events */
+
+typedef enum {
+    LK_ON_TICK,          /* nothing but time */
+    LK_ON_MESSAGE,       /* from another lock service */
+    LK_ON_HOST_GONE,     /* the router saw that host's lock service end */
+    LK_ON_LOCK,          /* an application asks */
+    LK_ON_UNLOCK,        /* ... for the end of one of its own requests */
+    LK_ON_UNLOCK_BY_KEY, /* ... for the end of anybody's lock */
+    LK_ON_FORCE,         /* ... likewise, as an operator */
+    LK_ON_CHECK,         /* ... whether a token is still a holder's */
+    LK_ON_APP_GONE,      /* an application ended: gives back all it has */
+    LK_ON_CHANGE,        /* of members is asked for: add or remove a host */
+    LK_ON_FLUSH,         /* nothing but the end of events with `more` */
+    LK_ON_HALT,          /* end now: what is held goes on with the next one */
+    LK_ON_STOP           /* leave in good order, see lk_node_is_stopped */
+} lk_event_type;
+
+/*  One lock of a set that is held already. */
+typedef struct {
+    uint64_t token;
+    uint64_t key;
+} lk_claim;
+
+/*  An application is a number that the shell chooses; (app, serial) names its
+ *  request, and a repeated one is answered again. A LOCK of a serial that is
+ *  held, with the next turn, asks for a change of its type (upgrade, shared
+ *  to exclusive, or downgrade): what is told of that has that turn, and a
+ *  failure of it leaves the lock held as it was. */
+typedef struct {
+    uint32_t app;
+    uint64_t serial;
+    lk_name object;
+    const lk_name *rest;    /* LOCK of a set: its other names, all or nothing */
+    const lk_claim *claims; /* ... that is held already: of each of these */
+    size_t rest_count;      /* less than LK_SET_MAX */
+    lk_name owner;          /* LOCK: the application's address; UNLOCK_BY_KEY:
+                             likewise if the lock is its own and it does not
+                             believe in it any more; else empty */
+    uint32_t pid;           /* LOCK */
+    int64_t wait_ms;        /* 0: not queued, -1: for ever */
+    int64_t duration_ms;    /* LOCK; 0: no limit */
+    uint64_t key;           /* UNLOCK_BY_KEY */
+    lk_lock_mode mode;      /* LOCK */
+    uint32_t turn;          /* LOCK: 0, or of the change of type that it asks */
+    int64_t linger_ms; /* LOCK: kept for so long when the application ends */
+    bool guarded;      /* LOCK: who holds it may hear a host lease late that it
+                            is to stop */
+    bool now;          /* UNLOCK_BY_KEY, FORCE: at once, whoever believes */
+    uint64_t token;    /* CHECK; FORCE: of one holder, 0: of all; LOCK: it is
+                             held with that token, and `key`, of a former
+                             session of this host ... */
+    int64_t lease_until_ms; /* ... till then; else 0 */
+    bool heir;              /* ... that it took over by its key */
+    lk_name reason;         /* FORCE: for the holder to see */
+} lk_app_request;
+
+/*  `now_ms` never goes back. All else is borrowed for the call. */
+typedef struct {
+    lk_event_type type;
+    int64_t now_ms;
+    const lk_lock_message *message; /* MESSAGE */
+    bool more;    /* others follow at once, FLUSH at the latest: what travels
+                  together waits for that, and so does the deadline */
+    lk_host host; /* HOST_GONE, CHANGE */
+    bool add;     /* CHANGE: else remove */
+    lk_app_request request; /* LOCK, UNLOCK, UNLOCK_BY_KEY; APP_GONE: app */
+} lk_event;
+
+/*  -------------------------------------------------------- effects */
+
+typedef enum {
+    LK_DO_PERSIST, /* write `facts`, fsync, before what follows */
+    LK_DO_SEND,    /* `message` to message->to (never to itself) */
+    LK_DO_TELL,    /* `answer` to the application */
+    LK_DO_LEASE,   /* publish: locks of this host end at `lease_until_ms` */
+    LK_DO_STATUS,  /* ready or not, leaders, term have changed */
+    LK_DO_DROPPED, /* `ticket`, held on a host that was given up: for people */
+    LK_DO_CHANGED, /* the answer to LK_ON_CHANGE: `error`, and why: `text` */
+    LK_DO_TRACE,   /* `text`, a line for the log; `level` */
+    LK_DO_ALERT    /* a table was wrong: `message` (ALERT), `text` */
+} lk_effect_type;
+
+typedef enum {
+    LK_ANSWER_LOCKED,
+    LK_ANSWER_FAILED,   /* the request is over: error */
+    LK_ANSWER_UNLOCKED, /* LK_OK: as asked for; LK_LATE: likewise, but its
+                           duration was over; else lost: error */
+    LK_ANSWER_JEOPARDY, /* held, and may soon be lost; `danger`, `error`: why;
+                           or not */
+    LK_ANSWER_PENDING,  /* UNLOCK_BY_KEY, FORCE: its holder is stopping */
+    LK_ANSWER_CHECKED
+} lk_answer_kind;
+
+/*  One lock of a set. */
+typedef struct {
+    lk_name object;
+    uint64_t token;
+    uint64_t key;
+} lk_granted;
+
+typedef struct {
+    lk_answer_kind kind;
+    uint32_t app;
+    uint64_t serial;
+    lk_err error;
+    uint64_t token;
+    uint64_t key;
+    int64_t until_ms;      /* LOCKED: the duration ends then; INT64_MAX */
+    lk_lock_type type;     /* LOCKED: as which it is held */
+    uint32_t ordinal;      /* LOCKED: held by how many, when it was granted */
+    uint32_t turn;         /* LOCKED, FAILED */
+    const lk_granted *set; /* LOCKED: all locks of a set, in the order of */
+    size_t set_count;      /* their keys; borrowed like the effect */
+    lk_name reason;        /* UNLOCKED by force; borrowed */
+    bool danger;           /* JEOPARDY */
+    bool held;             /* CHECKED */
+    uint64_t newest;       /* CHECKED */
+    lk_host host;          /* PENDING: the holder's, ... */
+    int64_t left_ms;       /* ... over then at the latest; -1: not known */
+    int64_t silent_ms;     /* ... not heard for so long; -1: it is heard */
+} lk_answer;
+
+typedef enum {
+    LK_TRACE_DEBUG,
+    LK_TRACE_INFO,
+    LK_TRACE_NOTICE,
+    LK_TRACE_WARNING,
+    LK_TRACE_ERROR
+} lk_trace_level;
+
+typedef struct {
+    lk_effect_type type;
+    lk_facts facts;
+    const lk_lock_message *message;
+    lk_answer answer;
+    const lk_ticket *ticket; /* DROPPED */
+    uint64_t session;        /* LEASE */
+    int64_t lease_until_ms;  /* LEASE: by the clock of now_ms; 0: ended */
+    lk_err error;            /* CHANGED */
+    lk_trace_level level;    /* TRACE, ALERT */
+    const char *text;        /* TRACE, ALERT, CHANGED */
+} lk_effect;
+
+/*  Belongs to the node, valid until its next step. */
+typedef struct {
+    const lk_effect *item;
+    size_t count;
+} lk_effects;
+
+#endif

@@ -1,0 +1,43 @@
+/*  change.h - one member more or less
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Somebody wants another host to be a member, or one to be none any more:
+ *  what is wanted, when to hold the two elections that it takes, and what it
+ *  makes of a decree's members. lockkeeper-protocol(7), Membership.
+ */
+
+#ifndef LK_CHANGE_H
+#define LK_CHANGE_H
+
+#include "election.h"
+
+typedef struct {
+    lk_host host; /* LK_NOBODY: nothing is wanted */
+    bool add;     /* else remove */
+    int64_t until_ms;
+    int64_t next_ms; /* the next election for it, at the earliest */
+    lk_term plain;   /* last own decree with unchanged members that was
+                        brought into force; {0, 0} */
+} lk_change;
+
+void lk_change_init (lk_change *self);
+
+/*  It is time for an election on its behalf. */
+bool lk_change_is_due (const lk_election *election);
+
+/*  That election begins. */
+void lk_change_try (lk_election *election);
+
+/*  The members of the own decree that follows on D. Only off the last own
+ *  decree, with unchanged members and in force, may they differ: two changes
+ *  half-made off one decree would have quorums that share nobody. */
+lk_hosts lk_change_members (const lk_election *election,
+                            const lk_decree *previous);
+
+/*  The own decree that follows on D came into force. */
+void lk_change_in_force (lk_election *election, const lk_decree *decree,
+                         const lk_decree *previous);
+
+#endif

@@ -1,0 +1,213 @@
+/*  date.c - finding a date for an election: who asks, who agrees
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Nobody promises anything here; that it is safe does not depend on it.
+ */
+
+#include "date.h"
+
+#include "election_private.h"
+
+#include <string.h>
+
+#define AGREED_TURN_MS 400 /* behind a date that we agreed to */
+
+/*  -------------------------------------------------------- whose turn */
+
+/*  Whether a's address comes before b's. */
+static bool
+address_before (const lk_candidate *a, const lk_candidate *b)
+{
+    int order = memcmp (a->address, b->address, sizeof a->address);
+    if (order != 0) {
+        return order < 0;
+    }
+    return a->port != b->port ? a->port < b->port : a->pid < b->pid;
+}
+
+int
+lk_date_rank (const lk_election *election)
+{
+    const lk_candidate *own = &election->core->config.candidate;
+    lk_hosts others = lk_leader_sees (election->leader)
+                      & election->core->facts.active.members
+                      & ~LK_HOST_BIT (election->core->config.self);
+    int before = 0;
+    while (others) {
+        lk_host host = lk_hosts_take (&others);
+        if (address_before (&election->core->peer[host].candidate, own)) {
+            before++;
+        }
+    }
+    return before;
+}
+
+/*  -------------------------------------------------------- asking */
+
+void
+lk_date_send (lk_election *election)
+{
+    int64_t in_ms = election->vote_at_ms - election->core->now_ms;
+    lk_lock_message *message = lk_out_message (election->core, LK_MSG_DATE);
+    message->as.date =
+        (lk_msg_date) {.in_ms = in_ms > 0 ? in_ms : 0,
+                       .promised = election->core->facts.promised,
+                       .reason = election->reason};
+    election->sent_ms = election->core->now_ms;
+    lk_out_broadcast (election->core, message,
+                      election->core->facts.active.members & ~election->agreed);
+}
+
+void
+lk_date_ask (lk_election *election, lk_why reason)
+{
+    int64_t in_ms = election->hurry > 0
+                        ? lk_rng_between (&election->core->rng, 5, 15)
+                        : lk_rng_between (&election->core->rng, 50, 300);
+    election->state = LK_ELECTION_PAUSE;
+    election->reason = reason;
+    election->agreed = LK_HOST_BIT (election->core->config.self);
+    election->vote_at_ms = election->core->now_ms + in_ms;
+    election->until_ms = election->vote_at_ms + 150;
+    lk_out_trace (election->core, LK_TRACE_INFO, "election: pause, in_ms=%lld",
+                  (long long) in_ms);
+    lk_date_send (election);
+}
+
+/*  Known to have ended, or silent; but one that was never heard may come. */
+static bool
+is_lost (const lk_election *election, lk_host host)
+{
+    const lk_peer *peer = &election->core->peer[host];
+    return peer->has_at && !lk_peer_heard (election->core, host);
+}
+
+bool
+lk_date_all_agreed (const lk_election *election)
+{
+    lk_hosts rest = election->core->facts.active.members & ~election->agreed;
+    while (rest) {
+        if (!is_lost (election, lk_hosts_take (&rest))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*  -------------------------------------------------------- answering */
+
+/*  Whether to agree with somebody's election: not while another proposer
+ *  whom we promised may be at it, nor while there are living leaders, unless
+ *  the reason is a good one or the asker cannot take part otherwise; nor if the
+ *  asker misses the leaders of a decree that has a successor. */
+static bool
+agrees (lk_election *election, const lk_msg_date *date)
+{
+    lk_term active = election->core->facts.active.term;
+    return date->reason != LK_WHY_LOST
+           || (date->promised.number >= active.number
+               && (!lk_sees_leaders (election->leader)
+                   || !lk_term_equal (date->promised, active)));
+}
+
+/*  Two that ask at a time would split the votes. */
+static void
+leave_to (lk_election *election, lk_host asker, const lk_msg_date *date)
+{
+    if (election->state == LK_ELECTION_PAUSE && election->reason == LK_WHY_LOST
+        && date->reason == LK_WHY_LOST && lk_peer_mutual (election->core, asker)
+        && address_before (&election->core->peer[asker].candidate,
+                           &election->core->config.candidate)) {
+        election->state = LK_ELECTION_IDLE;
+        lk_out_trace (election->core, LK_TRACE_INFO,
+                      "election: left to host=%s",
+                      lk_out_host (election->core, asker));
+    }
+}
+
+static void
+agree (lk_election *election, lk_host asker, const lk_msg_date *date)
+{
+    leave_to (election, asker, date);
+    int64_t in_ms = date->in_ms;
+    int64_t turn_ms = election->core->now_ms + in_ms + AGREED_TURN_MS;
+    if (election->state == LK_ELECTION_IDLE
+        && election->next_try_ms < turn_ms) {
+        election->next_try_ms = turn_ms; /* it is the asker's turn */
+    }
+    if (election->state == LK_ELECTION_PAUSE
+        && election->vote_at_ms - election->core->now_ms < in_ms) {
+        in_ms = election->vote_at_ms > election->core->now_ms
+                    ? election->vote_at_ms - election->core->now_ms
+                    : 0;
+    }
+    lk_lock_message *answer = lk_out_message (election->core, LK_MSG_AGREED);
+    answer->as.date.in_ms = in_ms;
+    answer->as.date.promised = election->core->facts.promised;
+    answer->as.date.reason = date->reason;
+    lk_out_send (election->core, answer, asker);
+}
+
+static void
+refuse (lk_election *election, lk_host asker, const lk_msg_date *date)
+{
+    lk_lock_message *answer = lk_out_message (election->core, LK_MSG_SITTING);
+    answer->term = election->core->facts.active.term;
+    answer->as.decree.decree = election->core->facts.active;
+    answer->as.decree.holder = LK_NOBODY;
+    lk_out_send (election->core, answer, asker);
+    election->refused = asker;
+    election->refused_date = *date;
+    election->refused_ms = election->core->now_ms;
+}
+
+void
+lk_date_reconsider (lk_election *election)
+{
+    if (election->refused != LK_NOBODY
+        && !election->core->peer[election->refused].ended
+        && election->core->now_ms - election->refused_ms < LK_BUSY_MS
+        && agrees (election, &election->refused_date)) {
+        agree (election, election->refused, &election->refused_date);
+    }
+    election->refused = LK_NOBODY;
+}
+
+void
+lk_on_date (lk_election *election, const lk_lock_message *message)
+{
+    const lk_msg_date *date = &message->as.date;
+    if (!lk_term_equal (election->core->facts.promised,
+                        election->core->facts.active.term)
+        && election->promised_to != message->from
+        && election->core->now_ms - election->promised_ms < 1000) {
+        return;
+    }
+    if (agrees (election, date)) {
+        agree (election, message->from, date);
+    } else {
+        refuse (election, message->from, date);
+    }
+}
+
+void
+lk_on_agreed (lk_election *election, const lk_lock_message *message)
+{
+    if (election->state != LK_ELECTION_PAUSE) {
+        return;
+    }
+    int64_t at_ms = election->core->now_ms + message->as.date.in_ms;
+    election->agreed |= LK_HOST_BIT (message->from);
+    if (at_ms < election->vote_at_ms) {
+        election->vote_at_ms = at_ms;
+    }
+    lk_election_run (election);
+}
+
+void
+lk_on_sitting (lk_election *election, const lk_lock_message *message)
+{
+    lk_adopt (election, message->from, &message->as.decree.decree);
+}

@@ -1,0 +1,90 @@
+/*  election.h - who leads: pause, voting, and bringing a decree into force
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  lockkeeper-protocol(7), Election. What happens between "elected" and
+ *  "active" is the doorway's (doorway.h).
+ */
+
+#ifndef LK_ELECTION_H
+#define LK_ELECTION_H
+
+#include "leader.h"
+
+typedef struct lk_election lk_election;
+
+void lk_election_init (lk_election *self, lk_core *core, lk_leader *leader);
+void lk_election_clear (lk_election *self);
+
+/*  Does what time asks for; call it after whatever may have changed. */
+void lk_election_run (lk_election *election);
+
+/*  Has to be run every LK_BUSY_MS now. */
+bool lk_election_is_busy (const lk_election *election);
+
+/*  When to run it next, besides. */
+int64_t lk_election_deadline (const lk_election *election);
+
+/*  A decree was adopted: give it time before its leaders are missed. */
+void lk_election_settle (lk_election *election);
+
+/*  A host's service is known to have ended. */
+void lk_election_host_gone (lk_election *election, lk_host host);
+
+/*  Ends an own election that is under way. */
+void lk_election_give_up (lk_election *election, const char *why);
+
+void lk_on_date (lk_election *election, const lk_lock_message *message);
+void lk_on_agreed (lk_election *election, const lk_lock_message *message);
+void lk_on_vote (lk_election *election, const lk_lock_message *message);
+void lk_on_voted (lk_election *election, const lk_lock_message *message);
+void lk_on_desist (lk_election *election, const lk_lock_message *message);
+void lk_on_retire (lk_election *election, const lk_lock_message *message);
+void lk_on_rerun (lk_election *election, const lk_lock_message *message);
+
+/*  The first leader is at work in the doorway, and so far. */
+void lk_election_progress (lk_election *election,
+                           const lk_lock_message *message);
+
+void lk_on_sitting (lk_election *election, const lk_lock_message *message);
+void lk_on_exiting (lk_election *election, const lk_lock_message *message);
+void lk_on_active (lk_election *election, const lk_lock_message *message);
+void lk_on_activated (lk_election *election, const lk_lock_message *message);
+
+/*  -------------------------------------------------------- change */
+
+/*  All members of the decrees that are known, and who is to be one. */
+lk_hosts lk_election_members (const lk_election *election);
+
+/*  Somebody asks for a change; answered with LK_DO_CHANGED, now or later. */
+void lk_on_change (lk_election *election, const lk_event *event);
+
+/*  Answers if the change has come true, by whomever, or is given up. */
+void lk_change_run (lk_election *election);
+
+/*  Answers what is under way: the service stops. */
+void lk_change_stop (lk_election *election);
+
+/*  -------------------------------------------------------- doorway */
+
+/*  Does what time asks for. */
+void lk_doorway_run (lk_election *election);
+
+bool lk_doorway_is_busy (const lk_election *election);
+
+void lk_on_elected (lk_election *election, const lk_lock_message *message);
+void lk_on_entering (lk_election *election, const lk_lock_message *message);
+void lk_on_entered (lk_election *election, const lk_lock_message *message);
+void lk_on_getmax (lk_election *election, const lk_lock_message *message);
+void lk_on_maxticket (lk_election *election, const lk_lock_message *message);
+void lk_on_fill (lk_election *election, const lk_lock_message *message);
+void lk_on_filled (lk_election *election, const lk_lock_message *message);
+
+/*  -------------------------------------------------------- promise */
+
+/*  Takes a decree that is filled as the active one, if it is later than ours,
+ *  nothing else is promised, and it may be learned from who says it. */
+void lk_adopt (lk_election *election, lk_host from, const lk_decree *decree);
+
+#endif

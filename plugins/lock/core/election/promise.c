@@ -1,0 +1,80 @@
+/*  promise.c - the two facts of a member: what it promised, what is active
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "promise.h"
+
+#include "election_private.h"
+
+bool
+lk_promise_fits (const lk_election *election, lk_term term)
+{
+    return lk_term_equal (term, election->core->facts.promised)
+           || term.number > election->core->facts.promised.number;
+}
+
+void
+lk_desist (lk_election *election, const lk_lock_message *message)
+{
+    lk_lock_message *answer = lk_out_message (election->core, LK_MSG_DESIST);
+    answer->term = message->term;
+    answer->as.desist.promised = election->core->facts.promised;
+    lk_out_send (election->core, answer, message->from);
+}
+
+static void
+raise (lk_election *election, lk_term term)
+{
+    lk_lease_echo_self (election->leader);
+    lk_terms_spend (election->core, term.number);
+    election->core->facts.promised = term;
+}
+
+void
+lk_promise (lk_election *election, lk_term term)
+{
+    LK_ASSERT (lk_promise_fits (election, term));
+    if (!lk_term_equal (term, election->core->facts.promised)) {
+        election->promised_ms = election->core->now_ms;
+        raise (election, term);
+        election->promised_to = LK_NOBODY;
+        lk_out_persist (election->core);
+        lk_alert_look (election->leader);
+    }
+}
+
+void
+lk_adopt (lk_election *election, lk_host from, const lk_decree *decree)
+{
+    lk_facts *facts = &election->core->facts;
+    if (decree->leader_count == 0
+        || lk_term_compare (decree->term, facts->active.term) <= 0
+        || !lk_believes (election->leader, from, decree)) {
+        return;
+    }
+    if (!lk_promise_fits (election, decree->term)) {
+        lk_hears_of (election->leader, decree);
+        return;
+    }
+    if (decree->term.number > facts->promised.number) {
+        raise (election, decree->term);
+    }
+    facts->active = *decree;
+    if (lk_term_compare (election->core->told.term, decree->term) <= 0) {
+        election->core->told = (lk_decree) {0};
+    }
+    lk_out_persist (election->core);
+    lk_election_settle (election);
+    lk_out_trace (election->core, LK_TRACE_INFO,
+                  "active decree: term=%llu leaders=%u%s",
+                  (unsigned long long) decree->term.number,
+                  decree->leader_count, decree->reclaim ? " reclaim" : "");
+}
+
+bool
+lk_may_lead (const lk_election *election, lk_term term)
+{
+    return lk_term_compare (term, election->promised_before_start) > 0;
+}

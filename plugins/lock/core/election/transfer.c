@@ -1,0 +1,241 @@
+/*  transfer.c - tables on their way, chunk by chunk
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Also the parts of the holder and of the other leaders in a takeover: they
+ *  promise, give, and take.
+ */
+
+#include "transfer.h"
+
+#include "digest.h"
+#include "election_private.h"
+
+#include <string.h>
+
+#define AHEAD 8 /* tickets whose memory is fetched ahead */
+
+/*  How many tickets from `first` on one message takes. */
+static size_t
+chunk_count (lk_entry *const *listing, size_t first, size_t end)
+{
+    size_t count = 0;
+    size_t size = 0;
+    while (first + count < end) {
+        if (first + count + AHEAD < end) {
+            __builtin_prefetch (listing[first + count + AHEAD]->queue);
+        }
+        const lk_ticket ticket = lk_entry_ticket (listing[first + count]);
+        size += lk_ticket_size (&ticket);
+        if (count > 0 && size > LK_BULK_SIZE_MAX) {
+            break;
+        }
+        count++;
+    }
+    return count;
+}
+
+/*  Behind the last ticket that may be in the chunk. */
+static size_t
+chunk_end (const lk_table *table, size_t first)
+{
+    return first >= table->count || table->count - first < LK_CHUNK_MAX
+               ? table->count
+               : first + LK_CHUNK_MAX;
+}
+
+void
+lk_transfer_chunk (lk_election *election, uint64_t first, lk_msg_chunk *chunk)
+{
+    lk_table *table = lk_leader_table (election->leader);
+    const size_t end = chunk_end (table, (size_t) first);
+    lk_entry *const *listing = lk_table_listing (table, end);
+    chunk->chunk = first;
+    chunk->ticket_count = chunk_count (listing, (size_t) first, end);
+    chunk->more = lk_transfer_next (chunk) < table->count;
+    chunk->reclaim = table->reclaim;
+    for (lk_host host = 0; host < LK_HOSTS_MAX; host++) {
+        chunk->gone[host] = lk_table_gone (table, host);
+    }
+    chunk->tickets =
+        lk_arena_alloc (&election->core->outlet.arena,
+                        chunk->ticket_count * sizeof *chunk->tickets);
+    for (size_t i = 0; i < chunk->ticket_count; i++) {
+        const lk_entry *entry = listing[first + i];
+        const lk_ticket ticket = lk_entry_ticket (entry);
+        chunk->tickets[i] = lk_out_ticket (election->core, &ticket);
+        chunk->tickets[i].age_ms = lk_entry_age (entry, election->core->now_ms);
+    }
+}
+
+uint64_t
+lk_transfer_next (const lk_msg_chunk *chunk)
+{
+    return chunk->chunk + chunk->ticket_count;
+}
+
+void
+lk_transfer_take (lk_table *table, const lk_msg_chunk *chunk, int64_t now_ms)
+{
+    for (size_t i = 0; i < chunk->ticket_count; i++) {
+        if (i + 2 * AHEAD < chunk->ticket_count) {
+            lk_table_expect (table, &chunk->tickets[i + 2 * AHEAD], false);
+            lk_table_expect (table, &chunk->tickets[i + AHEAD], true);
+        }
+        lk_table_restore (table, &chunk->tickets[i], now_ms);
+    }
+    table->reclaim = chunk->reclaim;
+    lk_table_set_gone (table, chunk->gone);
+}
+
+uint64_t
+lk_transfer_hash (uint64_t hash, const lk_msg_chunk *chunk)
+{
+    for (size_t i = 0; i < chunk->ticket_count; i++) {
+        hash = lk_ticket_hash (hash, &chunk->tickets[i]);
+    }
+    return hash;
+}
+
+/*  -------------------------------------------------------- the others */
+
+lk_holds
+lk_doorway_holds (const lk_election *election)
+{
+    return (lk_holds) {
+        .term = lk_leader_table (election->leader)->decree.term,
+        .reclaim = lk_leader_table (election->leader)->reclaim != 0,
+        .length = lk_table_length (lk_leader_table (election->leader))};
+}
+
+void
+lk_on_entering (lk_election *election, const lk_lock_message *message)
+{
+    if (!lk_promise_fits (election, message->term)) {
+        lk_desist (election, message);
+        return;
+    }
+    lk_promise (election, message->term);
+    lk_lock_message *answer = lk_out_message (election->core, LK_MSG_ENTERED);
+    answer->term = message->term;
+    answer->as.entered.holds = lk_doorway_holds (election);
+    lk_out_send (election->core, answer, message->from);
+}
+
+void
+lk_on_getmax (lk_election *election, const lk_lock_message *message)
+{
+    const lk_table *table = lk_leader_table (election->leader);
+    if (!lk_term_equal (election->core->facts.promised, message->term)
+        || !lk_table_is_filled (table)
+        || lk_term_compare (table->decree.term, message->as.getmax.previous) < 0
+        || lk_term_compare (table->decree.term, message->term) >= 0) {
+        return;
+    }
+    lk_lock_message *answer = lk_out_message (election->core, LK_MSG_MAXTICKET);
+    answer->term = message->term;
+    lk_transfer_chunk (election, message->as.getmax.chunk, &answer->as.chunk);
+    answer->as.chunk.table = table->decree.term;
+    answer->as.chunk.incarnation = election->core->incarnation;
+    lk_out_send (election->core, answer, message->from);
+}
+
+/*  Whether that chunk was the last one that came. */
+static bool
+is_staged (const lk_doorway *self, const lk_lock_message *message)
+{
+    return lk_term_equal (self->staging_term, message->term) && self->staged_any
+           && lk_transfer_next (&message->as.chunk) == self->staged;
+}
+
+/*  Puts a chunk behind those that came before; false if it is not the next
+ *  one, nor the last one once more. */
+static bool
+stage (lk_election *election, const lk_lock_message *message)
+{
+    lk_doorway *self = &election->doorway;
+    const lk_msg_chunk *chunk = &message->as.chunk;
+    if (is_staged (self, message)) {
+        return true;
+    }
+    if (lk_term_equal (lk_leader_table (election->leader)->decree.term,
+                       message->term)) {
+        return false; /* there is no refilling within a term */
+    }
+    if (!lk_term_equal (self->staging_term, message->term)) {
+        self->staging_term = message->term;
+        self->staged = 0;
+        self->staged_hash = 0;
+        self->staged_any = false;
+        lk_table_clear (&self->staging);
+        lk_table_begin (&self->staging, &chunk->decree);
+    }
+    if (chunk->chunk != self->staged) {
+        return false;
+    }
+    lk_transfer_take (&self->staging, chunk, election->core->now_ms);
+    self->staged_any = true;
+    self->staged = lk_transfer_next (chunk);
+    self->staged_hash = lk_transfer_hash (self->staged_hash, chunk);
+    if (!chunk->more) {
+        lk_leader_install (election->leader, &self->staging);
+    }
+    return true;
+}
+
+/*  Takes the own table for the new term if it is the one that is meant: it is
+ *  sealed, as is the one of who offers it. */
+static void
+take_offer (lk_election *election, const lk_lock_message *message)
+{
+    lk_doorway *self = &election->doorway;
+    const lk_msg_chunk *chunk = &message->as.chunk;
+    bool is_taken = lk_term_equal (
+        lk_leader_table (election->leader)->decree.term, message->term);
+    if (is_taken && self->taken != chunk->offer) {
+        return; /* there is no refilling within a term */
+    }
+    uint64_t mark = is_taken
+                        ? self->taken
+                        : lk_digest_mark (lk_leader_table (election->leader));
+    if (!is_taken && mark == chunk->offer
+        && lk_leader_table (election->leader)->reclaim == 0) {
+        lk_table table;
+        lk_table_init (&table);
+        lk_table_move (&table, lk_leader_table (election->leader));
+        lk_table_carry_over (&table, &chunk->decree, election->core->now_ms);
+        lk_leader_install (election->leader, &table);
+        self->taken = mark;
+    }
+    lk_lock_message *answer = lk_out_message (election->core, LK_MSG_FILLED);
+    answer->term = message->term;
+    answer->as.filled.offer = chunk->offer;
+    answer->as.filled.hash = mark;
+    lk_out_send (election->core, answer, message->from);
+}
+
+void
+lk_on_fill (lk_election *election, const lk_lock_message *message)
+{
+    if (!lk_promise_fits (election, message->term)
+        || !lk_may_lead (election, message->term)
+        || lk_decree_place (&message->as.chunk.decree,
+                            election->core->config.self)
+               < 0) {
+        return;
+    }
+    lk_promise (election, message->term);
+    if (message->as.chunk.offer != 0) {
+        take_offer (election, message);
+        return;
+    }
+    if (!stage (election, message)) {
+        return;
+    }
+    lk_lock_message *answer = lk_out_message (election->core, LK_MSG_FILLED);
+    answer->term = message->term;
+    answer->as.filled.chunk = message->as.chunk.chunk;
+    answer->as.filled.hash = election->doorway.staged_hash;
+    lk_out_send (election->core, answer, message->from);
+}

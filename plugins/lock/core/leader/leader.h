@@ -1,0 +1,160 @@
+/*  leader.h - this host as a leader: its table comes, is in force, and goes
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#ifndef LK_LEADER_H
+#define LK_LEADER_H
+
+#include "core.h"
+#include "table.h"
+
+typedef struct lk_leader lk_leader;
+
+void lk_leader_init (lk_leader *lead, lk_core *core);
+void lk_leader_clear (lk_leader *lead);
+
+/*  Own place among the leaders of the own table, or -1. */
+int lk_leader_place (const lk_leader *lead);
+
+/*  The own table, lent: who takes all that is in it installs another one. */
+lk_table *lk_leader_table (lk_leader *lead);
+
+/*  A filled table of a decree becomes the own one; takes all of `table`. */
+void lk_leader_install (lk_leader *lead, lk_table *table);
+
+/*  Drops a table that no takeover can ask for any more: a later decree is in
+ *  force, and others lead. */
+void lk_leader_drop_old (lk_leader *lead);
+
+/*  That decree is in force, somebody who knows says: serve, if it is ours. */
+void lk_leader_ready (lk_leader *lead, lk_term term);
+
+/*  -------------------------------------------------------- alert */
+
+/*  That host's table of the own table's term is wrong; `what` says cause, host,
+ *  home, sequence and hashes. If it is ours it is dropped. */
+void lk_alert_raise (lk_leader *lead, const lk_msg_alert *what);
+
+/*  Who is sealed says what it holds: it looks at that before. */
+void lk_alert_look (lk_leader *lead);
+
+/*  Says again what was not confirmed. */
+void lk_alert_run (lk_leader *lead);
+
+void lk_on_alert (lk_leader *lead, const lk_lock_message *message);
+void lk_on_alerted (lk_leader *lead, const lk_lock_message *message);
+
+/*  -------------------------------------------------------- home */
+
+/*  Does what time asks for: ends durations, drops silent hosts' tickets, asks
+ *  proxies about old ones, ends a reclaim. */
+void lk_home_run (lk_leader *lead);
+
+/*  Grants those whose quiet time is over; looks when that will be, of one
+ *  (NULL: of none) that is new. */
+void lk_home_ripen (lk_leader *lead);
+
+/*  Since when its duration, if it has one, counts. */
+int64_t lk_home_granted (const lk_leader *lead, lk_entry *entry);
+
+/*  The proxy that a request comes from, be it by another leader. */
+lk_host lk_origin (const lk_lock_message *message);
+
+/*  Passes on what is for another host; true if it was. */
+bool lk_relay (lk_leader *lead, const lk_lock_message *message);
+
+void lk_on_lock (lk_leader *lead, const lk_lock_message *message);
+void lk_on_unlock (lk_leader *lead, const lk_lock_message *message);
+void lk_on_check (lk_leader *lead, const lk_lock_message *message);
+void lk_on_stopping (lk_leader *lead, const lk_lock_message *message);
+void lk_on_report (lk_leader *lead, const lk_lock_message *message);
+void lk_on_audited (lk_leader *lead, const lk_lock_message *message);
+void lk_on_host (lk_leader *lead, const lk_lock_message *message);
+void lk_on_silent (lk_leader *lead, const lk_lock_message *message);
+
+/*  -------------------------------------------------------- serving */
+
+/*  All hosts heard; for a leader without those that stall its stream, so that
+ *  others can lead in their place. */
+lk_hosts lk_leader_sees (const lk_leader *lead);
+
+/*  The own echo stops with a promise above the table's term; what it said until
+ *  now still counts for the leader lease. */
+void lk_lease_echo_self (lk_leader *lead);
+
+/*  Leader lease: q of the table's members echoed an `at` sent within it. */
+bool lk_lease_holds (lk_leader *lead);
+
+/*  Serves: has the term's table, no later promise, and knows it in force. */
+bool lk_leader_is_serving (const lk_leader *lead);
+
+/*  Serves, has the lease, hears all fellow leaders have the same term, and
+ *  has their acknowledgements. */
+bool lk_leader_is_well (lk_leader *lead);
+
+/*  The first leader of the active decree that does not say well; LK_NOBODY. */
+lk_host lk_missing_leader (lk_leader *lead);
+
+/*  Sees living leaders: promised nothing later than the active decree, and
+ *  all of its leaders say well. */
+bool lk_sees_leaders (lk_leader *lead);
+
+/*  Whom it hears report a table of its active decree or a later one. */
+lk_hosts lk_hears_holders (const lk_leader *lead);
+
+/*  May this leader vouch for that session now? */
+bool lk_can_vouch (lk_leader *lead, lk_host host, uint64_t session);
+
+/*  The last time at which that is not so yet, if nothing is heard of it. */
+int64_t lk_silent_after (const lk_leader *lead, lk_host host, uint64_t session);
+
+/*  Was nothing heard of that session for so long that its proxy cannot have
+ *  a lease any more, as far as this leader knows? */
+bool lk_is_silent (const lk_leader *lead, lk_host host, uint64_t session);
+
+/*  Whether a leader of the latest decree in force says that it is well: without
+ *  one nothing is granted. */
+bool lk_hears_leader (lk_leader *lead);
+
+/*  -------------------------------------------------------- shortcut */
+
+void lk_shortcut_run_all (lk_leader *lead);
+
+/*  -------------------------------------------------------- stream */
+
+/*  Sends what has come together: operations to those to whom nothing is under
+ *  way, and what was acknowledged to other homes. */
+void lk_stream_flush (lk_leader *lead);
+
+/*  When there is something to send at the latest. */
+int64_t lk_stream_deadline (const lk_leader *lead);
+
+/*  Tells what all leaders have acknowledged, if it may be told now: call it
+ *  when the leader lease may have been renewed, too. */
+void lk_stream_commit (lk_leader *lead);
+
+/*  From another home, and its answer. */
+void lk_on_ops (lk_leader *lead, const lk_lock_message *message);
+void lk_on_acked (lk_leader *lead, const lk_lock_message *message);
+
+/*  -------------------------------------------------------- trust */
+
+/*  The members of the decrees that are known. */
+lk_hosts lk_known_members (const lk_leader *lead);
+
+/*  ... and this host; while none are known, everybody. */
+lk_hosts lk_trusted (const lk_leader *lead);
+
+bool lk_trusts (const lk_leader *lead, lk_host host);
+
+/*  Whether that decree may be learned from that host: a member; or one that the
+ *  decree itself names, while this host is cut off from those it knows. */
+bool lk_believes (lk_leader *lead, lk_host from, const lk_decree *decree);
+
+/*  A member told of this decree, or voted with it: its members are known, even
+ *  if it cannot be taken because more was promised. */
+void lk_hears_of (lk_leader *lead, const lk_decree *decree);
+
+#endif

@@ -1,0 +1,442 @@
+/*  node.c - one step of a lock service: the map of the core
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Which message goes where, and what is done when nothing but time passes.
+ */
+
+#include "node.h"
+
+#include "node_private.h"
+#include "stopping.h"
+
+#include <string.h>
+
+/*  -------------------------------------------------------- life */
+
+void
+lk_node_config_init (lk_node_config *self)
+{
+    memset (self, 0, sizeof *self);
+    self->eligible = true;
+    self->candidate.priority = 8;
+    self->leaders_max = 3;
+    self->dead_after_ms = 1000;
+    self->leader_lease_ms = 2000;
+    self->host_lease_ms = 8000;
+    self->grace_ms = 60000;
+    self->digest_ms = 10000;
+}
+
+lk_node *
+lk_node_new (const lk_node_config *config, int64_t now_ms)
+{
+    LK_ASSERT (config->self < LK_HOSTS_MAX && config->id != 0);
+    LK_ASSERT (config->host_lease_ms > 3 * config->leader_lease_ms);
+    lk_node *node = lk_alloc (sizeof *node);
+    lk_core *core = &node->core;
+    lk_leader *leader = &node->leader;
+    lk_core_init (core, config, now_ms);
+    lk_leader_init (leader, core);
+    lk_election_init (&node->election, core, leader);
+    lk_proxy_init (&node->proxy, core, leader);
+    lk_dropped_init (&node->dropped);
+    node->deadline_ms = now_ms;
+    return node;
+}
+
+void
+lk_node_destroy (lk_node **self_p)
+{
+    lk_node *node = *self_p;
+    if (!node) {
+        return;
+    }
+    lk_proxy_clear (&node->proxy);
+    lk_election_clear (&node->election);
+    lk_leader_clear (&node->leader);
+    lk_core_clear (&node->core);
+    lk_free (node);
+    *self_p = NULL;
+}
+
+/*  -------------------------------------------------------- messages */
+
+static void
+on_started (lk_node *node, const lk_lock_message *message)
+{
+    const lk_msg_started *started = &message->as.started;
+    lk_peer *peer = &node->core.peer[message->from];
+    node->core.known |= LK_HOST_BIT (message->from);
+    peer->candidate = started->candidate;
+    peer->eligible = started->eligible;
+    peer->ended = false;
+    if (started->incarnation != peer->incarnation) {
+        lk_ping_soon (&node->core);
+    }
+    lk_adopt (&node->election, message->from, &started->active);
+    if (!started->answer) {
+        lk_lock_message *answer = lk_out_message (&node->core, LK_MSG_STARTED);
+        answer->as.started = (lk_msg_started) {
+            .answer = true,
+            .candidate = node->core.config.candidate,
+            .eligible = node->core.config.eligible,
+            .incarnation = node->core.incarnation,
+            .active = node->core.facts.active,
+        };
+        lk_out_send (&node->core, answer, message->from);
+    }
+}
+
+static void
+on_ready (lk_node *node, const lk_lock_message *message)
+{
+    const lk_decree *decree = &message->as.decree.decree;
+    uint8_t homes = (uint8_t) ((1u << decree->leader_count) - 1);
+    lk_adopt (&node->election, message->from, decree);
+    lk_node_learn (node, decree, decree->reclaim ? homes : 0);
+}
+
+static void
+on_ping (lk_node *node, const lk_lock_message *message)
+{
+    lk_ping_receive (node, message);
+    lk_election_run (&node->election);
+}
+
+/*  The room that a message is for; what concerns several is the node's. */
+typedef struct {
+    void (*leader) (lk_leader *, const lk_lock_message *);
+    void (*election) (lk_election *, const lk_lock_message *);
+    void (*proxy) (lk_proxy *, const lk_lock_message *);
+    void (*node) (lk_node *, const lk_lock_message *);
+} handler;
+
+static const handler handlers[LK_MSG_COUNT] = {
+    [LK_MSG_STARTED] = {.node = on_started},
+    [LK_MSG_PING] = {.node = on_ping},
+    [LK_MSG_DATE] = {.election = lk_on_date},
+    [LK_MSG_AGREED] = {.election = lk_on_agreed},
+    [LK_MSG_VOTE] = {.election = lk_on_vote},
+    [LK_MSG_VOTED] = {.election = lk_on_voted},
+    [LK_MSG_DESIST] = {.election = lk_on_desist},
+    [LK_MSG_RETIRE] = {.election = lk_on_retire},
+    [LK_MSG_RERUN] = {.election = lk_on_rerun},
+    [LK_MSG_ELECTED] = {.election = lk_on_elected},
+    [LK_MSG_SITTING] = {.election = lk_on_sitting},
+    [LK_MSG_ACTIVE] = {.election = lk_on_active},
+    [LK_MSG_ACTIVATED] = {.election = lk_on_activated},
+    [LK_MSG_ENTERING] = {.election = lk_on_entering},
+    [LK_MSG_ENTERED] = {.election = lk_on_entered},
+    [LK_MSG_GETMAX] = {.election = lk_on_getmax},
+    [LK_MSG_MAXTICKET] = {.election = lk_on_maxticket},
+    [LK_MSG_FILL] = {.election = lk_on_fill},
+    [LK_MSG_FILLED] = {.election = lk_on_filled},
+    [LK_MSG_EXITING] = {.election = lk_on_exiting},
+    [LK_MSG_READY] = {.node = on_ready},
+    [LK_MSG_OPS] = {.leader = lk_on_ops},
+    [LK_MSG_ACKED] = {.leader = lk_on_acked},
+    [LK_MSG_HOST] = {.leader = lk_on_host},
+    [LK_MSG_SILENT] = {.leader = lk_on_silent},
+    [LK_MSG_LOCK] = {.leader = lk_on_lock},
+    [LK_MSG_UNLOCK] = {.leader = lk_on_unlock},
+    [LK_MSG_LOCKED] = {.proxy = lk_on_locked},
+    [LK_MSG_UNLOCKED] = {.proxy = lk_on_unlocked},
+    [LK_MSG_LOCKFAILED] = {.proxy = lk_on_lockfailed},
+    [LK_MSG_CHECK] = {.leader = lk_on_check},
+    [LK_MSG_CHECKED] = {.proxy = lk_on_checked},
+    [LK_MSG_STOPPING] = {.leader = lk_on_stopping},
+    [LK_MSG_PENDING] = {.proxy = lk_on_pending},
+    [LK_MSG_REPORT] = {.leader = lk_on_report},
+    [LK_MSG_REPORTED] = {.proxy = lk_on_reported},
+    [LK_MSG_AUDIT] = {.proxy = lk_on_audit},
+    [LK_MSG_AUDITED] = {.leader = lk_on_audited},
+    [LK_MSG_ALERT] = {.leader = lk_on_alert},
+    [LK_MSG_ALERTED] = {.leader = lk_on_alerted},
+};
+
+static void
+dispatch (lk_node *node, const lk_lock_message *message)
+{
+    const handler *to = &handlers[message->kind];
+    if (to->leader) {
+        to->leader (&node->leader, message);
+    } else if (to->election) {
+        to->election (&node->election, message);
+    } else if (to->proxy) {
+        to->proxy (&node->proxy, message);
+    } else if (to->node) {
+        to->node (node, message);
+    }
+}
+
+/*  A decree travels under its own term. */
+static bool
+is_consistent (const lk_lock_message *message)
+{
+    switch (message->kind) {
+    case LK_MSG_ELECTED:
+    case LK_MSG_SITTING:
+    case LK_MSG_ACTIVE:
+    case LK_MSG_READY:
+        return lk_term_equal (message->term, message->as.decree.decree.term);
+    case LK_MSG_FILL:
+        return lk_term_equal (message->term, message->as.chunk.decree.term);
+    default:
+        return message->kind < LK_MSG_COUNT;
+    }
+}
+
+static bool
+is_relayed (lk_lock_kind kind)
+{
+    return (kind >= LK_MSG_LOCK && kind <= LK_MSG_REPORTED)
+           || kind == LK_MSG_AUDIT || kind == LK_MSG_STOPPING
+           || kind == LK_MSG_PENDING;
+}
+
+static void
+receive (lk_node *node, const lk_lock_message *message)
+{
+    if (message->from >= LK_HOSTS_MAX || !is_consistent (message)
+        || !lk_node_admits (node, message)
+        || (is_relayed (message->kind) && lk_relay (&node->leader, message))) {
+        return;
+    }
+    dispatch (node, message);
+}
+
+/*  -------------------------------------------------------- steps */
+
+static void
+start (lk_node *node)
+{
+    node->started = true;
+    lk_out_persist (&node->core);
+    lk_out_trace (&node->core, LK_TRACE_INFO,
+                  "starting: session=%llu promised=%llu active=%llu%s",
+                  (unsigned long long) node->core.facts.session,
+                  (unsigned long long) node->core.facts.promised.number,
+                  (unsigned long long) node->core.facts.active.term.number,
+                  node->core.config.member ? "" : " proxy only");
+}
+
+static void
+begin_to_stop (lk_node *node)
+{
+    if (!node->proxy.leaving) {
+        lk_out_trace (&node->core, LK_TRACE_INFO, "leaving");
+        lk_proxy_leave (&node->proxy);
+    }
+}
+
+static void
+stop_all_else (lk_node *node)
+{
+    if (node->election.state != LK_ELECTION_IDLE) {
+        lk_election_give_up (&node->election, "stopping");
+    }
+    lk_change_stop (&node->election);
+}
+
+/*  Its session is not closed: applications hold on to it. */
+static void
+halt (lk_node *node)
+{
+    stop_all_else (node);
+    lk_proxy_halt (&node->proxy);
+    node->stopped = true;
+}
+
+static void
+stop (lk_node *node)
+{
+    stop_all_else (node);
+    lk_proxy_stop (&node->proxy);
+    lk_ping_send (node); /* tells that the session is closed */
+    node->stopped = true;
+}
+
+static void
+handle (lk_node *node, const lk_event *event)
+{
+    switch (event->type) {
+    case LK_ON_TICK:
+    case LK_ON_FLUSH:
+        break;
+    case LK_ON_MESSAGE:
+        receive (node, event->message);
+        break;
+    case LK_ON_HOST_GONE:
+        lk_peer_end (&node->core, event->host);
+        lk_election_host_gone (&node->election, event->host);
+        break;
+    case LK_ON_LOCK:
+        lk_on_app_lock (&node->proxy, &event->request);
+        break;
+    case LK_ON_UNLOCK:
+        lk_on_app_unlock (&node->proxy, &event->request);
+        break;
+    case LK_ON_UNLOCK_BY_KEY:
+        lk_on_app_unlock_by_key (&node->proxy, &event->request);
+        break;
+    case LK_ON_FORCE:
+        lk_on_app_force (&node->proxy, &event->request);
+        break;
+    case LK_ON_CHECK:
+        lk_on_app_check (&node->proxy, &event->request);
+        break;
+    case LK_ON_APP_GONE:
+        lk_on_app_gone (&node->proxy, event->request.app);
+        break;
+    case LK_ON_CHANGE:
+        lk_on_change (&node->election, event);
+        break;
+    case LK_ON_HALT:
+        halt (node);
+        break;
+    case LK_ON_STOP:
+        begin_to_stop (node);
+        break;
+    }
+}
+
+static void
+say_readiness (lk_node *node)
+{
+    if (lk_proxy_is_ready (&node->proxy) != node->was_served) {
+        lk_out_status (&node->core);
+    }
+}
+
+/*  The shell, told to look, sees what is so at the end of the step. */
+static void
+note_readiness (lk_node *node)
+{
+    if (node->core.says_status) {
+        node->core.says_status = false;
+        node->was_served = lk_proxy_is_ready (&node->proxy);
+    }
+}
+
+static void
+let_time_pass (lk_node *node)
+{
+    node->next_look_ms = node->core.now_ms + LK_BUSY_MS;
+    lk_election_run (&node->election);
+    lk_doorway_run (&node->election);
+    if (node->core.now_ms >= node->core.next_ping_ms) {
+        lk_home_run (&node->leader);
+        lk_proxy_run (&node->proxy);
+        lk_alert_run (&node->leader);
+    } else if (node->proxy.is_behind) {
+        lk_proxy_run (&node->proxy);
+    }
+    lk_table_watch_more (&node->leader.table);
+    if (node->core.now_ms >= node->leader.home.ripe_ms) {
+        lk_home_ripen (&node->leader);
+    }
+    say_readiness (node);
+}
+
+static int64_t
+earlier (int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool
+is_busy (const lk_node *node)
+{
+    return lk_election_is_busy (&node->election)
+           || lk_doorway_is_busy (&node->election)
+           || lk_table_is_watching (&node->leader.table)
+           || node->proxy.is_behind;
+}
+
+/*  A point in time that stands still, however many messages come before. */
+static int64_t
+find_deadline (const lk_node *node)
+{
+    int64_t deadline = node->core.next_ping_ms;
+    deadline = earlier (deadline, lk_election_deadline (&node->election));
+    deadline = earlier (deadline, lk_proxy_deadline (&node->proxy));
+    deadline = earlier (deadline, node->leader.home.ripe_ms);
+    deadline = earlier (deadline, lk_stream_deadline (&node->leader));
+    if (is_busy (node)) {
+        deadline = earlier (deadline, node->next_look_ms);
+    }
+    return node->stopped ? INT64_MAX : deadline;
+}
+
+/*  What comes often has nothing to do with time. */
+static bool
+is_timed (lk_event_type type)
+{
+    return type != LK_ON_MESSAGE && type != LK_ON_LOCK && type != LK_ON_UNLOCK
+           && type != LK_ON_FLUSH;
+}
+
+/*  Messages to itself, then pings, which tell what has come of all that. */
+static void
+drain (lk_node *node)
+{
+    const lk_outlet *outlet = &node->core.outlet;
+    size_t i = 0;
+    do {
+        for (; i < outlet->loop_count; i++) {
+            receive (node, outlet->loop[i]);
+        }
+        if (!node->stopped && node->core.now_ms >= node->core.next_ping_ms) {
+            lk_ping_send (node);
+        }
+    } while (i < outlet->loop_count);
+}
+
+void
+lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
+{
+    lk_outlet *outlet = &node->core.outlet;
+    LK_ASSERT (event->now_ms >= node->core.now_ms);
+    bool due = is_timed (event->type) || event->now_ms >= node->deadline_ms;
+    lk_outlet_reset (outlet);
+    node->core.now_ms = event->now_ms;
+    if (!node->started) {
+        start (node);
+    }
+    if (!node->stopped) {
+        lk_proxy_expire (&node->proxy);
+        handle (node, event);
+    }
+    if (due && !node->stopped) {
+        let_time_pass (node);
+    }
+    drain (node);
+    if (node->proxy.leaving && !node->stopped
+        && lk_proxy_has_left (&node->proxy)) {
+        stop (node);
+    }
+    lk_change_run (&node->election);
+    if (!event->more || node->stopped) {
+        lk_stream_flush (&node->leader);
+    }
+    note_readiness (node);
+    if (!event->more || node->stopped || due) {
+        node->deadline_ms = find_deadline (node);
+    }
+    effects->item = outlet->item;
+    effects->count = outlet->count;
+}
+
+bool
+lk_node_is_stopped (const lk_node *node)
+{
+    return node->stopped;
+}
+
+int64_t
+lk_node_deadline (const lk_node *node)
+{
+    return node->deadline_ms;
+}

@@ -1,0 +1,346 @@
+/*  answers.c - what homes say to this host's proxy
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "asked.h"
+#include "jeopardy.h"
+#include "proxy_private.h"
+#include "report.h"
+#include "set.h"
+#include "stopping.h"
+#include "turn.h"
+
+/*  Whether an answer is for this session and not of a decree that is over. */
+static bool
+is_for_us (const lk_proxy *proxy, const lk_lock_message *message,
+           lk_request_id request)
+{
+    return !proxy->halted && request.host == proxy->core->config.self
+           && request.session == proxy->core->facts.session
+           && lk_term_compare (message->term, proxy->core->in_force.term) >= 0;
+}
+
+static bool
+is_current (const lk_proxy *proxy, const lk_lock_message *message)
+{
+    return is_for_us (proxy, message, message->as.reply.request);
+}
+
+/*  A ticket that nobody here asks for (any more): an UNLOCK is kept and
+ *  repeated like any other. What was said of it may be old: a static lock that
+ *  was kept since outlived its application, and stays. */
+static void
+give_back (lk_proxy *proxy, uint64_t serial, lk_name object, bool unless_kept)
+{
+    if (object.size == 0 || serial > proxy->last_serial
+        || proxy->serials.count >= LK_REQUESTS_MAX) {
+        return; /* it is none of ours, or has to wait for the next time */
+    }
+    lk_asked *asked =
+        lk_asked_new (proxy, LK_ASKED_CLOSING, serial, LK_NO_APP, 0, object);
+    asked->unless_kept = unless_kept;
+    lk_asked_send (proxy, asked);
+}
+
+static void
+hold (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
+{
+    asked->ticket.kept = reply->kept;
+    lk_asked_ask_no_more (proxy, asked);
+    lk_asked_enter (proxy, asked, LK_ASKED_HELD);
+    lk_asked_tell_locked (proxy, asked);
+    lk_jeopardy_look_at (proxy, asked);
+}
+
+static void
+grant (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
+{
+    int64_t until_ms = INT64_MAX;
+    if (reply->left_ms >= 0) {
+        until_ms = reply->as_of + reply->left_ms;
+    }
+    if (until_ms <= proxy->core->now_ms) {
+        asked->error = LK_TIMEDOUT;
+        lk_asked_tell (proxy, asked, LK_ANSWER_FAILED, LK_TIMEDOUT);
+        lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
+        lk_asked_send (proxy, asked);
+        return;
+    }
+    asked->since_ms = proxy->core->now_ms;
+    asked->ticket.token = reply->token;
+    asked->ticket.key = reply->key;
+    asked->ticket.mode.type = reply->type;
+    asked->ticket.ordinal = reply->ordinal;
+    if (asked->set) {
+        lk_set_locked (proxy, asked);
+        return;
+    }
+    asked->until_ms = until_ms;
+    if (asked->ticket.mode.is_static && !reply->kept) {
+        lk_asked_enter (proxy, asked, LK_ASKED_KEEPING);
+        lk_asked_ask_on (proxy, asked);
+    } else {
+        hold (proxy, asked, reply);
+    }
+}
+
+/*  It is of this session now, as its home knows it. */
+static void
+go_on (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
+{
+    asked->resumes = false;
+    asked->since_ms = proxy->core->now_ms;
+    asked->ticket.token = reply->token;
+    asked->ticket.mode.type = reply->type;
+    asked->ticket.ordinal = reply->ordinal;
+    asked->ticket.turn = reply->turn;
+    asked->turn.sent = reply->turn;
+    asked->until_ms =
+        reply->left_ms < 0 ? INT64_MAX : reply->as_of + reply->left_ms;
+    if (asked->set) {
+        asked->until_ms = INT64_MAX; /* the set has it */
+        lk_set_resumed (proxy, asked);
+    } else if (asked->until_ms <= proxy->core->now_ms) {
+        lk_asked_end (proxy, asked, LK_TIMEDOUT);
+    } else if (asked->name[0] == LK_NO_APP) {
+        lk_asked_enter (proxy, asked, LK_ASKED_LINGERING);
+    } else {
+        hold (proxy, asked, reply);
+    }
+}
+
+/*  The time left counts from `as_of`, and a LOCKED whose `as_of` is a host
+ *  lease old is not believed. */
+static bool
+is_fresh (const lk_proxy *proxy, int64_t as_of)
+{
+    return as_of <= proxy->core->now_ms
+           && as_of > proxy->core->now_ms - proxy->core->config.host_lease_ms;
+}
+
+/*  What a witness says of a duration counts since it was asked for, if that was
+ *  once; else the home has to say it. */
+static bool
+is_timed (const lk_msg_reply *reply, const lk_asked *asked)
+{
+    return !reply->witnessed || reply->left_ms < 0
+           || (asked && asked->sent_ms == asked->since_ms);
+}
+
+void
+lk_on_locked (lk_proxy *proxy, const lk_lock_message *message)
+{
+    lk_msg_reply counted = message->as.reply;
+    const lk_msg_reply *reply = &counted;
+    lk_asked *asked = lk_asked_by_serial (proxy, reply->request.serial);
+    if (!is_timed (reply, asked)) {
+        return;
+    }
+    if (reply->witnessed && reply->left_ms >= 0) {
+        counted.as_of = asked->since_ms;
+    }
+    if (!is_current (proxy, message) || !proxy->live
+        || !is_fresh (proxy, reply->as_of)) {
+        return;
+    }
+    if (!asked && !reply->kept) {
+        give_back (proxy, reply->request.serial, reply->object, true);
+    } else if (asked
+               && (asked->state == LK_ASKED_WAITING
+                   || asked->state == LK_ASKED_LATER)) {
+        grant (proxy, asked, reply);
+    } else if (asked && asked->state == LK_ASKED_RESUMING) {
+        go_on (proxy, asked, reply);
+    } else if (asked && asked->state == LK_ASKED_KEEPING) {
+        if (reply->token > asked->ticket.token) {
+            grant (proxy, asked, reply); /* the former one ended unheard */
+        } else if (reply->kept && reply->token == asked->ticket.token) {
+            hold (proxy, asked, reply);
+        }
+    } else if (asked && asked->asks_on) {
+        lk_turn_locked (proxy, asked, reply);
+    }
+}
+
+/*  A change of type may have been granted, unheard, before the lock went. */
+static bool
+is_of_grant (const lk_asked *asked, const lk_msg_reply *reply)
+{
+    bool changes = asked->asks_on && asked->state != LK_ASKED_KEEPING;
+    return reply->token == asked->ticket.token
+           || (changes
+               && (reply->token == 0 || reply->token > asked->ticket.token));
+}
+
+void
+lk_on_unlocked (lk_proxy *proxy, const lk_lock_message *message)
+{
+    const lk_msg_reply *reply = &message->as.reply;
+    if (!is_current (proxy, message)) {
+        return;
+    }
+    lk_asked *asked = lk_asked_by_serial (proxy, reply->request.serial);
+    if (!asked) {
+        if (lk_stopping_asks_back (reply)) {
+            give_back (proxy, reply->request.serial, reply->object, false);
+        }
+        return;
+    }
+    if (reply->witnessed && asked->state == LK_ASKED_HELD) {
+        return; /* why it was taken its home tells */
+    }
+    if (asked->set) {
+        lk_stopping_member (proxy, asked, reply);
+        return;
+    }
+    switch (asked->state) {
+    case LK_ASKED_CLOSING:
+    case LK_ASKED_ERRAND:
+        if (lk_stopping_asks_back (reply)) {
+            break; /* UNLOCK is on its way */
+        }
+        if (reply->token != 0 && reply->token < asked->ticket.token) {
+            break; /* an earlier grant of the same request */
+        }
+        if (asked->tell_unlocked || asked->state == LK_ASKED_ERRAND) {
+            lk_asked_tell (proxy, asked, LK_ANSWER_UNLOCKED,
+                           asked->late ? LK_LATE : LK_OK);
+        }
+        lk_asked_remove (proxy, asked);
+        break;
+    case LK_ASKED_KEEPING:
+    case LK_ASKED_LINGERING:
+    case LK_ASKED_HELD:
+        if (!is_of_grant (asked, reply)) {
+            break; /* an earlier grant of the same request */
+        }
+        lk_stopping_held (proxy, asked, reply);
+        break;
+    case LK_ASKED_RESUMING:
+        if (reply->error != LK_LATE && reply->token == asked->ticket.token) {
+            lk_stopping_held (proxy, asked, reply);
+        }
+        break;
+    case LK_ASKED_ENDED:
+        lk_stopping_ended (proxy, asked, reply);
+        break;
+    case LK_ASKED_WAITING:
+    case LK_ASKED_LATER:
+    case LK_ASKED_STATES:
+        break;
+    }
+}
+
+/*  What it wanted to give back by its key is gone: that is as good. */
+static void
+end_errand (lk_proxy *proxy, lk_asked *asked, lk_err error)
+{
+    bool is_done =
+        asked->tell_unlocked && (error == LK_UNKNOWN || error == LK_DENIED);
+    lk_asked_tell (proxy, asked,
+                   is_done ? LK_ANSWER_UNLOCKED : LK_ANSWER_FAILED,
+                   is_done ? LK_OK : error);
+    lk_asked_remove (proxy, asked);
+}
+
+void
+lk_on_lockfailed (lk_proxy *proxy, const lk_lock_message *message)
+{
+    const lk_msg_reply *reply = &message->as.reply;
+    if (!is_current (proxy, message)) {
+        return;
+    }
+    lk_asked *asked = lk_asked_by_serial (proxy, reply->request.serial);
+    if (!asked) {
+        return;
+    }
+    if (asked->state == LK_ASKED_ERRAND) {
+        end_errand (proxy, asked, (lk_err) reply->error);
+    } else if (asked->set && asked->state == LK_ASKED_RESUMING) {
+        lk_set_not_resumed (proxy, asked, (lk_err) reply->error);
+    } else if (asked->asks_on && asked->state != LK_ASKED_KEEPING) {
+        lk_turn_failed (proxy, asked, reply);
+    } else if (asked->state == LK_ASKED_RESUMING) {
+        asked->resumes = false; /* it has nothing to give back */
+        asked->ticket.key = 0;
+        lk_stopping_held (proxy, asked, reply);
+    } else if (asked->set && asked->state == LK_ASKED_WAITING) {
+        lk_set_failed (proxy, asked->set, (lk_err) reply->error, (lk_name) {0});
+    } else if (asked->state == LK_ASKED_WAITING) {
+        asked->error = (lk_err) reply->error;
+        lk_asked_tell (proxy, asked, LK_ANSWER_FAILED, asked->error);
+        lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
+        lk_asked_send (proxy, asked);
+    }
+}
+
+void
+lk_on_checked (lk_proxy *proxy, const lk_lock_message *message)
+{
+    const lk_msg_check *check = &message->as.check;
+    if (!is_for_us (proxy, message, check->request)) {
+        return;
+    }
+    lk_asked *asked = lk_asked_by_serial (proxy, check->request.serial);
+    if (asked && asked->errand == LK_ERRAND_CHECK) {
+        lk_asked_answer (proxy, asked,
+                         (lk_answer) {.kind = LK_ANSWER_CHECKED,
+                                      .until_ms = INT64_MAX,
+                                      .token = asked->ticket.token,
+                                      .held = check->held,
+                                      .newest = check->newest});
+        lk_asked_remove (proxy, asked);
+    }
+}
+
+void
+lk_on_reported (lk_proxy *proxy, const lk_lock_message *message)
+{
+    const lk_msg_report *report = &message->as.report;
+    if (lk_term_equal (message->term, proxy->core->in_force.term)
+        && report->session == proxy->core->facts.session
+        && report->home < proxy->core->in_force.leader_count) {
+        lk_report_heard (proxy, report->home, report->part);
+    }
+}
+
+/*  Whether the request has what its home says. One that is given back says
+ *  nothing: a late LOCK may make a ticket again, until UNLOCK is heard. */
+static bool
+has_ticket (const lk_asked *asked, const lk_msg_audit *audit)
+{
+    if (audit->token == 0) {
+        return asked->state == LK_ASKED_WAITING
+               || asked->state == LK_ASKED_LATER;
+    }
+    return asked->ticket.token == audit->token
+           && (asked->state == LK_ASKED_HELD || asked->state == LK_ASKED_ENDED
+               || asked->state == LK_ASKED_KEEPING
+               || asked->state == LK_ASKED_LINGERING);
+}
+
+void
+lk_on_audit (lk_proxy *proxy, const lk_lock_message *message)
+{
+    const lk_msg_audit *audit = &message->as.audit;
+    if (audit->request.host != proxy->core->config.self
+        || audit->request.session != proxy->core->facts.session || !proxy->live
+        || lk_term_compare (message->term, proxy->core->in_force.term) < 0) {
+        return;
+    }
+    const lk_asked *asked = lk_asked_by_serial (proxy, audit->request.serial);
+    if (!asked) {
+        give_back (proxy, audit->request.serial, audit->object, true);
+        return;
+    }
+    if (!has_ticket (asked, audit)) {
+        return;
+    }
+    lk_lock_message *answer = lk_out_message (proxy->core, LK_MSG_AUDITED);
+    answer->term = message->term;
+    answer->as.audit = *audit;
+    answer->as.audit.object = lk_out_name (proxy->core, audit->object);
+    lk_out_send (proxy->core, answer, message->from);
+}

@@ -1,0 +1,104 @@
+/*  asked.h - one request of an application, from LOCK to UNLOCKED
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Its states, its places in the proxy's maps and lists, and what the
+ *  application is told. Used by proxy.c, requests.c and answers.c.
+ */
+
+#ifndef LK_ASKED_H
+#define LK_ASKED_H
+
+#include "proxy_private.h"
+
+/*  A new request, in state WAITING, CLOSING or ERRAND. */
+lk_asked *lk_asked_new (lk_proxy *proxy, lk_asked_state state, uint64_t serial,
+                        uint32_t app, uint64_t app_serial, lk_name object);
+void lk_asked_remove (lk_proxy *proxy, lk_asked *asked);
+
+/*  The maps begin empty; all requests are forgotten. */
+void lk_asked_init_maps (lk_proxy *proxy);
+void lk_asked_clear_all (lk_proxy *proxy);
+
+/*  All requests, those first that are not said. What becomes of one
+ *  may bring it into a later list, so that it comes once more. */
+lk_asked *lk_asked_first (const lk_proxy *proxy);
+lk_asked *lk_asked_next (const lk_proxy *proxy, const lk_asked *asked);
+
+lk_asked *lk_asked_by_name (const lk_proxy *proxy, uint32_t app,
+                            uint64_t app_serial);
+
+/*  What lingers, if that is its key, name and type. */
+lk_asked *lk_asked_by_key (const lk_proxy *proxy, uint64_t key, lk_name object,
+                           lk_lock_type type);
+
+/*  The place of the leader that is its home, by the proxy's decree. */
+uint8_t lk_asked_home (const lk_proxy *proxy, const lk_asked *asked);
+
+/*  Another state; it is sent, or not, accordingly. */
+void lk_asked_enter (lk_proxy *proxy, lk_asked *asked, lk_asked_state state);
+
+/*  What is held goes on to ask its home: LOCK is said until
+ *  lk_asked_ask_no_more, or in another state it is not held any more. */
+void lk_asked_ask_on (lk_proxy *proxy, lk_asked *asked);
+void lk_asked_ask_no_more (lk_proxy *proxy, lk_asked *asked);
+
+/*  That is its key now. */
+void lk_asked_learn_key (lk_proxy *proxy, lk_asked *asked, uint64_t key);
+
+/*  Gives back by its key, in the next session, what is not bound to any. */
+void lk_asked_become_errand (lk_proxy *proxy, lk_asked *asked);
+
+/*  Another application gets it. */
+void lk_asked_rename (lk_proxy *proxy, lk_asked *asked, uint32_t app,
+                      uint64_t app_serial);
+
+/*  Another number: it goes into another session. */
+void lk_asked_renumber (lk_proxy *proxy, lk_asked *asked);
+
+/*  Its application waits for UNLOCKED. */
+void lk_asked_await_unlocked (lk_proxy *proxy, lk_asked *asked);
+
+/*  Its application is told that it is over, and gives it back. */
+void lk_asked_end (lk_proxy *proxy, lk_asked *asked, lk_err error);
+
+/*  Nobody waits for news of it any more. */
+void lk_asked_orphan (lk_proxy *proxy, lk_asked *asked);
+
+/*  Sends its LOCK, UNLOCK or LOCKCHECK now; but not outside of a session. */
+void lk_asked_send (lk_proxy *proxy, lk_asked *asked);
+
+/*  It was said just now, for so many times. */
+void lk_asked_was_said (lk_proxy *proxy, lk_asked *asked, int tries);
+
+/*  All that is said until answered is said again, as if for the first time. */
+void lk_asked_say_all_anew (lk_proxy *proxy);
+
+/*  Sends an UNLOCK, once, whatever its state is: a last word. */
+void lk_asked_send_unlock (lk_proxy *proxy, const lk_asked *asked);
+
+/*  What the application is told. */
+void lk_asked_tell_locked (lk_proxy *proxy, const lk_asked *asked);
+void lk_asked_tell (lk_proxy *proxy, const lk_asked *asked, lk_answer_kind kind,
+                    lk_err error);
+
+/*  ... with more than that, of the kind that `answer` says. */
+void lk_asked_answer (lk_proxy *proxy, const lk_asked *asked, lk_answer answer);
+
+/*  It has another end: the proxy looks at it then. Another state says so by
+ *  itself. */
+void lk_asked_await_end (lk_proxy *proxy, lk_asked *asked);
+
+/*  Of whom a wait, duration or linger has ended; it is not returned again for
+ *  that. NULL: nobody. */
+lk_asked *lk_asked_next_end (lk_proxy *proxy);
+
+/*  A home of the proxy's decree: try `tries`, every other one by another
+ *  leader. */
+void lk_proxy_send (lk_proxy *proxy, lk_lock_message *message, uint8_t home,
+                    int tries);
+
+lk_asked *lk_asked_by_serial (const lk_proxy *proxy, uint64_t serial);
+
+#endif

@@ -1,0 +1,155 @@
+/*  asker.c - an application that asks: its requests, its address
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "asker.h"
+
+#include "proxy_private.h"
+#include "util/hash.h"
+
+#include <string.h>
+#include <utlist.h>
+
+/*  -------------------------------------------------------- address */
+
+/*  What its tickets show; of the requests of one application one. */
+struct lk_asker_address {
+    size_t users;
+    lk_name name;
+    char text[];
+};
+
+static void
+drop_address (lk_asker_address *address)
+{
+    if (address) {
+        address->users--;
+        if (address->users == 0) {
+            lk_free (address);
+        }
+    }
+}
+
+static lk_asker_address *
+find_address (const lk_asked *asked, lk_name name)
+{
+    lk_asker_address *known = asked->asker ? asked->asker->address : NULL;
+    return known && known->name.size == name.size
+                   && memcmp (known->text, name.data, name.size) == 0
+               ? known
+               : NULL;
+}
+
+static lk_asker_address *
+new_address (lk_name name)
+{
+    lk_asker_address *address = lk_alloc (sizeof *address + name.size);
+    memcpy (address->text, name.data, name.size);
+    address->name = (lk_name) {address->text, name.size};
+    return address;
+}
+
+void
+lk_asked_set_owner (lk_asked *asked, lk_name owner)
+{
+    if (owner.size == 0) {
+        return;
+    }
+    lk_asker_address *address = find_address (asked, owner);
+    if (!address) {
+        address = new_address (owner);
+        if (asked->asker) {
+            drop_address (asked->asker->address);
+            asked->asker->address = address;
+            address->users++;
+        }
+    }
+    address->users++;
+    drop_address (asked->address);
+    asked->address = address;
+    asked->ticket.owner = address->name;
+}
+
+void
+lk_asked_drop_owner (lk_asked *asked)
+{
+    drop_address (asked->address);
+}
+
+/*  -------------------------------------------------------- life */
+
+static uint32_t
+hash_of_app (const lk_index_link *link)
+{
+    return lk_hash_number (((const lk_asker *) link)->app);
+}
+
+void
+lk_askers_init (lk_proxy *proxy)
+{
+    lk_index_init (&proxy->askers, hash_of_app);
+}
+
+void
+lk_askers_clear (lk_proxy *proxy)
+{
+    LK_ASSERT (proxy->askers.count == 0);
+    (void) lk_index_clear (&proxy->askers);
+}
+
+lk_asker *
+lk_asker_find (const lk_proxy *proxy, uint32_t app)
+{
+    lk_index_link *link = lk_index_find (&proxy->askers, lk_hash_number (app));
+    while (link && ((lk_asker *) link)->app != app) {
+        link = link->next;
+    }
+    return (lk_asker *) link;
+}
+
+lk_asker *
+lk_asker_need (lk_proxy *proxy, uint32_t app)
+{
+    lk_asker *asker = lk_asker_find (proxy, app);
+    if (!asker) {
+        asker = lk_alloc (sizeof *asker);
+        asker->app = app;
+        lk_index_add (&proxy->askers, &asker->by_app);
+    }
+    return asker;
+}
+
+void
+lk_asker_rest (lk_proxy *proxy, lk_asker *asker)
+{
+    if (!asker->first && !asker->sets) {
+        lk_index_remove (&proxy->askers, &asker->by_app);
+        drop_address (asker->address);
+        lk_free (asker);
+    }
+}
+
+void
+lk_asker_join (lk_proxy *proxy, lk_asked *asked)
+{
+    asked->asker = lk_asker_need (proxy, (uint32_t) asked->name[0]);
+    DL_APPEND2 (asked->asker->first, asked, sibling_prev, sibling_next);
+}
+
+void
+lk_asker_leave (lk_proxy *proxy, lk_asked *asked)
+{
+    lk_asker *asker = asked->asker;
+    DL_DELETE2 (asker->first, asked, sibling_prev, sibling_next);
+    asked->asker = NULL;
+    lk_asker_rest (proxy, asker);
+}
+
+lk_asked *
+lk_asked_of_app (const lk_proxy *proxy, uint32_t app)
+{
+    const lk_asker *asker = lk_asker_find (proxy, app);
+    return asker ? asker->first : NULL;
+}

@@ -1,0 +1,83 @@
+/*  proxy.h - this host's applications and their requests
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A proxy asks the homes on behalf of its applications and says it again
+ *  until it is answered; it lives in a session, as long as leaders vouch for
+ *  it, and ends its applications' locks when they don't.
+ *  lockkeeper-protocol(7), Sessions and hosts.
+ */
+
+#ifndef LK_PROXY_H
+#define LK_PROXY_H
+
+#include "leader.h"
+
+#define LK_REQUESTS_MAX ((size_t) 1000000) /* of all applications of a host */
+#define LK_REQUEST_NAMES_MAX ((size_t) 64 << 20) /* bytes of their names */
+#define LK_NO_APP ((uint32_t) 0)                 /* nobody is told any more */
+
+typedef struct lk_proxy lk_proxy;
+
+void lk_proxy_init (lk_proxy *self, lk_core *core, lk_leader *leader);
+void lk_proxy_clear (lk_proxy *self);
+
+/*  Ends what has run out: the session, durations, waits. */
+void lk_proxy_expire (lk_proxy *proxy);
+
+/*  Whether this host's requests are served now. */
+bool lk_proxy_is_ready (lk_proxy *proxy);
+
+/*  Sends what is due. */
+void lk_proxy_run (lk_proxy *proxy);
+int64_t lk_proxy_deadline (const lk_proxy *proxy);
+
+/*  A leader of that term vouches for the session, as of our clock `at`. */
+void lk_proxy_vouched (lk_proxy *proxy, lk_term term, int64_t at);
+
+/*  Another decree is in force. */
+void lk_proxy_new_decree (lk_proxy *proxy);
+
+/*  Why the session ends, or will if nothing better comes: ISOLATED or
+ *  QUORUM. */
+lk_err lk_proxy_why_over (const lk_proxy *proxy);
+
+/*  Begins to leave: all applications are told that their locks are gone, and
+ *  nobody is served any more. What they held stays theirs until they say
+ *  UNLOCK, or a quarter of a host lease is over: who has to stop what it does
+ *  under a lock has that long. */
+void lk_proxy_leave (lk_proxy *proxy);
+void lk_proxy_note_former (lk_proxy *proxy, int64_t lease_until_ms);
+
+/*  Whether nobody has to be waited for (any more). */
+bool lk_proxy_has_left (const lk_proxy *proxy);
+
+/*  Gives back what is left, and ends the session. */
+void lk_proxy_stop (lk_proxy *proxy);
+
+/*  The service ends, and another one is to go on: halt.c. */
+void lk_proxy_halt (lk_proxy *proxy);
+
+/*  Requests of applications. */
+void lk_on_app_lock (lk_proxy *proxy, const lk_app_request *request);
+void lk_on_app_unlock (lk_proxy *proxy, const lk_app_request *request);
+void lk_on_app_unlock_by_key (lk_proxy *proxy, const lk_app_request *request);
+void lk_on_app_force (lk_proxy *proxy, const lk_app_request *request);
+void lk_on_app_check (lk_proxy *proxy, const lk_app_request *request);
+void lk_on_app_gone (lk_proxy *proxy, uint32_t app);
+
+/*  Answers of homes. */
+void lk_on_locked (lk_proxy *proxy, const lk_lock_message *message);
+void lk_on_unlocked (lk_proxy *proxy, const lk_lock_message *message);
+void lk_on_lockfailed (lk_proxy *proxy, const lk_lock_message *message);
+void lk_on_checked (lk_proxy *proxy, const lk_lock_message *message);
+void lk_on_reported (lk_proxy *proxy, const lk_lock_message *message);
+void lk_on_audit (lk_proxy *proxy, const lk_lock_message *message);
+
+/*  -------------------------------------------------------- stopping */
+
+/*  A home says that somebody's lock is stopping, for one of our requests. */
+void lk_on_pending (lk_proxy *proxy, const lk_lock_message *message);
+
+#endif

@@ -1,0 +1,139 @@
+/*  report.c - what a host holds, to homes that begin a reclaim with nothing
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "report.h"
+
+#include "asked.h"
+#include "proxy_private.h"
+
+#include <string.h>
+
+/*  Of one part: as an operation it shares a message with others. Far fewer
+ *  tickets than LK_REPORT_MAX are as large as that. */
+#define PART_SIZE_MAX (LK_BULK_SIZE_MAX / 2)
+
+void
+lk_report_clear (lk_proxy *proxy)
+{
+    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
+        lk_free (proxy->report[home].serials);
+    }
+    memset (proxy->report, 0, sizeof proxy->report);
+}
+
+void
+lk_report_restart (lk_proxy *proxy)
+{
+    proxy->reported = 0;
+    proxy->report_ms = LK_LONG_AGO;
+    lk_report_clear (proxy);
+}
+
+static bool
+belongs (const lk_proxy *proxy, const lk_asked *asked, uint8_t home)
+{
+    bool is_held = asked->state == LK_ASKED_HELD
+                   || asked->state == LK_ASKED_KEEPING
+                   || asked->state == LK_ASKED_LINGERING;
+    return is_held && lk_asked_home (proxy, asked) == home;
+}
+
+/*  All that is held when the first part is sent: homes in a reclaim grant
+ *  nothing more. */
+static void
+list_all (const lk_proxy *proxy, uint8_t home, lk_report *self)
+{
+    const lk_asked *asked;
+    self->serials =
+        lk_alloc ((proxy->serials.count + 1) * sizeof *self->serials);
+    for (asked = lk_asked_first (proxy); asked;
+         asked = lk_asked_next (proxy, asked)) {
+        if (belongs (proxy, asked, home)) {
+            self->serials[self->count++] = asked->serial;
+        }
+    }
+}
+
+/*  NULL: it is not held any more. */
+static const lk_asked *
+find_held (const lk_proxy *proxy, uint8_t home, size_t place)
+{
+    const lk_asked *asked =
+        lk_asked_by_serial (proxy, proxy->report[home].serials[place]);
+    return asked && belongs (proxy, asked, home) ? asked : NULL;
+}
+
+/*  Settles what goes into the present part. */
+static void
+compose (lk_proxy *proxy, uint8_t home)
+{
+    lk_report *self = &proxy->report[home];
+    size_t size = 0;
+    self->composed = true;
+    if (!self->serials) {
+        list_all (proxy, home, self);
+    }
+    for (self->end = self->first; self->end < self->count; self->end++) {
+        const lk_asked *asked = find_held (proxy, home, self->end);
+        size += asked ? lk_ticket_size (&asked->ticket) : 0;
+        if (size > PART_SIZE_MAX) {
+            return;
+        }
+    }
+}
+
+static void
+add_ticket (lk_proxy *proxy, lk_msg_report *report, const lk_asked *asked)
+{
+    lk_ticket *ticket = &report->tickets[report->ticket_count++];
+    *ticket = lk_out_ticket (proxy->core, &asked->ticket);
+    ticket->request = (lk_request_id) {.host = proxy->core->config.self,
+                                       .session = proxy->core->facts.session,
+                                       .serial = asked->serial};
+    ticket->age_ms = proxy->core->now_ms - asked->since_ms;
+}
+
+void
+lk_report_send (lk_proxy *proxy, uint8_t home)
+{
+    lk_report *self = &proxy->report[home];
+    lk_lock_message *message = lk_out_message (proxy->core, LK_MSG_REPORT);
+    lk_msg_report *report = &message->as.report;
+    if (!self->composed) {
+        compose (proxy, home);
+    }
+    report->session = proxy->core->facts.session;
+    report->home = home;
+    report->part = self->part;
+    report->more = self->end < self->count;
+    report->tickets =
+        lk_arena_alloc (&proxy->core->outlet.arena,
+                        (self->end - self->first) * sizeof *report->tickets);
+    for (size_t place = self->first; place < self->end; place++) {
+        const lk_asked *asked = find_held (proxy, home, place);
+        if (asked) {
+            add_ticket (proxy, report, asked);
+        }
+    }
+    lk_proxy_send (proxy, message, home, proxy->report_tries++);
+}
+
+void
+lk_report_heard (lk_proxy *proxy, uint8_t home, uint64_t part)
+{
+    lk_report *self = &proxy->report[home];
+    if (!self->composed || part != self->part) {
+        return;
+    }
+    if (self->end == self->count) {
+        proxy->reported |= (uint8_t) (1u << home);
+        return;
+    }
+    self->part++;
+    self->first = self->end;
+    self->composed = false;
+    lk_report_send (proxy, home);
+}

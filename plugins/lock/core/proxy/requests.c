@@ -1,0 +1,393 @@
+/*  requests.c - what applications ask of their host's proxy
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "asked.h"
+#include "asker.h"
+#include "grant.h"
+#include "jeopardy.h"
+#include "proxy_private.h"
+#include "set.h"
+#include "stopping.h"
+#include "turn.h"
+#include "util/utf8.h"
+
+#include <string.h>
+#include <utlist.h>
+
+static void
+answer (lk_proxy *proxy, const lk_app_request *request, lk_answer_kind kind,
+        lk_err error)
+{
+    lk_answer told = {.kind = kind,
+                      .app = request->app,
+                      .serial = request->serial,
+                      .error = error,
+                      .turn = request->turn,
+                      .until_ms = INT64_MAX};
+    lk_out_answer (proxy->core, &told);
+}
+
+/*  The application says it again: its answer may have been lost. */
+static void
+answer_again (lk_proxy *proxy, const lk_asked *asked)
+{
+    switch (asked->state) {
+    case LK_ASKED_HELD:
+        lk_asked_tell_locked (proxy, asked);
+        break;
+    case LK_ASKED_ENDED:
+        lk_asked_tell (proxy, asked, LK_ANSWER_UNLOCKED, asked->error);
+        break;
+    case LK_ASKED_CLOSING:
+        if (!asked->tell_unlocked) {
+            lk_asked_tell (proxy, asked, LK_ANSWER_FAILED, asked->error);
+        }
+        break;
+    case LK_ASKED_WAITING:
+    case LK_ASKED_LATER:
+    case LK_ASKED_KEEPING:
+    case LK_ASKED_RESUMING:
+    case LK_ASKED_LINGERING:
+    case LK_ASKED_ERRAND:
+    case LK_ASKED_STATES:
+        break;
+    }
+}
+
+/*  A LOCK of a request that is known: again, or of another type. */
+static void
+ask_again (lk_proxy *proxy, lk_asked *asked, const lk_app_request *request)
+{
+    bool waits = asked->state == LK_ASKED_WAITING
+                 || asked->state == LK_ASKED_KEEPING
+                 || asked->state == LK_ASKED_RESUMING;
+    if (request->turn == 0) {
+        answer_again (proxy, asked);
+    } else if (asked->state == LK_ASKED_HELD) {
+        lk_turn_ask (proxy, asked, request);
+    } else if (waits) {
+        lk_turn_refuse (proxy, asked, request);
+    } else {
+        answer_again (proxy, asked);
+    }
+}
+
+static bool
+is_claimed (const lk_app_request *request)
+{
+    size_t claimed = 0;
+    if (request->rest_count == 0) {
+        return request->key != 0;
+    }
+    while (request->claims && claimed <= request->rest_count
+           && request->claims[claimed].token != 0
+           && request->claims[claimed].key != 0) {
+        claimed++;
+    }
+    return claimed > request->rest_count;
+}
+
+/*  Whether what it says that it holds can be resumed. */
+static bool
+may_resume (const lk_app_request *request)
+{
+    return request->token == 0
+           || (is_claimed (request) && request->owner.size > 0
+               && !request->mode.is_static);
+}
+
+/*  Whether what it asks for can ever be had. */
+static bool
+is_sound (const lk_app_request *request)
+{
+    const lk_lock_mode *mode = &request->mode;
+    return lk_grant_is_sound (mode)
+           && (!mode->lenient || request->duration_ms > 0);
+}
+
+static bool
+is_too_much (const lk_proxy *proxy, const lk_app_request *request)
+{
+    size_t size = proxy->names_size + request->object.size;
+    for (size_t i = 0; i < request->rest_count; i++) {
+        size += request->rest[i].size;
+    }
+    return proxy->serials.count + request->rest_count >= LK_REQUESTS_MAX
+           || size > LK_REQUEST_NAMES_MAX;
+}
+
+/*  Whether the request can be taken; if not, it was answered. */
+static bool
+admit (lk_proxy *proxy, const lk_app_request *request)
+{
+    lk_err error = LK_OK;
+    if (request->app == LK_NO_APP || request->object.size == 0
+        || request->object.size > LK_NAME_SIZE_MAX || request->wait_ms < -1
+        || request->duration_ms < 0 || request->linger_ms < 0
+        || !is_sound (request)) {
+        error = LK_INVALID;
+    } else if (request->rest_count > 0 && !lk_set_is_sound (proxy, request)) {
+        error = LK_INVALID;
+    } else if (proxy->leaving) {
+        error = LK_SHUTDOWN;
+    } else if (is_too_much (proxy, request)) {
+        error = LK_OVERLOADED;
+    }
+    if (error != LK_OK) {
+        answer (proxy, request, LK_ANSWER_FAILED, error);
+    }
+    return error == LK_OK;
+}
+
+static lk_asked *
+take (lk_proxy *proxy, const lk_app_request *request, lk_asked_state state)
+{
+    int64_t wait_ms = request->wait_ms == 0 ? LK_TRY_MS : request->wait_ms;
+    lk_asked *asked =
+        lk_asked_new (proxy, state, ++proxy->last_serial, request->app,
+                      request->serial, request->object);
+    lk_asked_set_owner (asked, request->owner);
+    if (wait_ms > 0 && wait_ms < INT64_MAX - proxy->core->now_ms) {
+        asked->wait_until_ms = proxy->core->now_ms + wait_ms;
+        lk_asked_await_end (proxy, asked);
+    }
+    return asked;
+}
+
+/*  Whether it has the key of a lock that lingers, of the type that it asks for:
+ *  that one is its own now. */
+static bool
+inherit (lk_proxy *proxy, const lk_app_request *request)
+{
+    lk_asked *asked;
+    if (request->key == 0 || request->mode.is_static) {
+        return false;
+    }
+    asked = lk_asked_by_key (proxy, request->key, request->object,
+                             request->mode.type);
+    if (asked) {
+        asked->linger_ms = request->linger_ms;
+        asked->guarded = request->guarded;
+        asked->turn.told = 0;
+        asked->turn.asked = 0;
+        asked->turn.heir_waits = asked->asks_on;
+        asked->danger = false;
+        lk_asked_rename (proxy, asked, request->app, request->serial);
+        lk_asked_enter (proxy, asked, LK_ASKED_HELD);
+        lk_asked_tell_locked (proxy, asked);
+        lk_jeopardy_look_at (proxy, asked);
+    }
+    return asked != NULL;
+}
+
+static void
+note_wish (lk_asked *asked, const lk_app_request *request)
+{
+    asked->ticket.pid = request->pid;
+    asked->ticket.duration_ms = request->duration_ms;
+    asked->ticket.mode = request->mode;
+    asked->linger_ms = request->linger_ms;
+    asked->guarded = request->guarded;
+}
+
+/*  It holds it already, by the lease of a former session, and goes on till that
+ *  is over. */
+static void
+resume (lk_proxy *proxy, const lk_app_request *request)
+{
+    lk_asked *asked = take (proxy, request, LK_ASKED_RESUMING);
+    note_wish (asked, request);
+    asked->resumes = true;
+    asked->heir = request->heir;
+    asked->ticket.token = request->token;
+    asked->ticket.key = request->key;
+    asked->wait_until_ms = request->lease_until_ms;
+    lk_proxy_note_former (proxy, request->lease_until_ms);
+    lk_asked_await_end (proxy, asked);
+    lk_asked_send (proxy, asked);
+}
+
+void
+lk_on_app_lock (lk_proxy *proxy, const lk_app_request *request)
+{
+    lk_asked *asked = lk_asked_by_name (proxy, request->app, request->serial);
+    const lk_set *set = lk_set_by_name (proxy, request->app, request->serial);
+    if (asked) {
+        ask_again (proxy, asked, request);
+        return;
+    }
+    if (request->turn != 0) {
+        answer (proxy, request, LK_ANSWER_FAILED,
+                set ? LK_INVALID : LK_UNKNOWN);
+        return;
+    }
+    if (set) {
+        lk_set_answer_again (proxy, set);
+        return;
+    }
+    if (!admit (proxy, request)) {
+        return;
+    }
+    if (!may_resume (request)) {
+        answer (proxy, request, LK_ANSWER_FAILED, LK_INVALID);
+        return;
+    }
+    if (request->token != 0 && request->rest_count > 0) {
+        lk_set_resume (proxy, request);
+        return;
+    }
+    if (request->token != 0) {
+        resume (proxy, request);
+        return;
+    }
+    if (inherit (proxy, request)) {
+        return;
+    }
+    if (request->rest_count > 0) {
+        lk_set_ask (proxy, request);
+        return;
+    }
+    asked = take (proxy, request, LK_ASKED_WAITING);
+    asked->queue = request->wait_ms != 0;
+    note_wish (asked, request);
+    lk_asked_send (proxy, asked);
+}
+
+/*  -------------------------------------------------------- about others */
+
+static void
+run_errand (lk_proxy *proxy, const lk_app_request *request, lk_errand errand)
+{
+    if (lk_asked_by_name (proxy, request->app, request->serial)
+        || lk_set_by_name (proxy, request->app, request->serial)) {
+        return; /* is under way */
+    }
+    const lk_errand_end *end =
+        lk_errands_find (&proxy->errands, request->app, request->serial);
+    if (end) {
+        answer (proxy, request, end->kind, end->error);
+        return;
+    }
+    if (!admit (proxy, request)) {
+        return;
+    }
+    lk_asked *asked = take (proxy, request, LK_ASKED_ERRAND);
+    asked->errand = errand;
+    asked->now = request->now;
+    asked->ticket.key = request->key;
+    asked->ticket.token = request->token;
+    asked->reason.data = lk_memdup (request->reason.data, request->reason.size);
+    asked->reason.size = request->reason.size;
+    lk_asked_send (proxy, asked);
+}
+
+void
+lk_on_app_unlock_by_key (lk_proxy *proxy, const lk_app_request *request)
+{
+    if (request->key == 0) {
+        answer (proxy, request, LK_ANSWER_FAILED, LK_DENIED);
+    } else {
+        run_errand (proxy, request, LK_ERRAND_BY_KEY);
+    }
+}
+
+void
+lk_on_app_force (lk_proxy *proxy, const lk_app_request *request)
+{
+    const lk_name *reason = &request->reason;
+    if (reason->size > LK_REASON_MAX
+        || !lk_utf8_is_text (reason->data, reason->size)) {
+        answer (proxy, request, LK_ANSWER_FAILED, LK_INVALID);
+    } else {
+        run_errand (proxy, request, LK_ERRAND_FORCE);
+    }
+}
+
+void
+lk_on_app_check (lk_proxy *proxy, const lk_app_request *request)
+{
+    run_errand (proxy, request, LK_ERRAND_CHECK);
+}
+
+/*  -------------------------------------------------------- giving back */
+
+void
+lk_on_app_unlock (lk_proxy *proxy, const lk_app_request *request)
+{
+    lk_asked *asked = lk_asked_by_name (proxy, request->app, request->serial);
+    lk_set *set = lk_set_by_name (proxy, request->app, request->serial);
+    if (set) {
+        lk_set_unlock (proxy, set);
+        return;
+    }
+    if (!asked && request->key != 0 && request->object.size > 0) {
+        lk_on_app_unlock_by_key (proxy, request);
+        return;
+    }
+    if (!asked) {
+        answer (proxy, request, LK_ANSWER_FAILED, LK_UNKNOWN);
+        return;
+    }
+    if (asked->state == LK_ASKED_ERRAND) {
+        return;
+    }
+    asked->late |=
+        asked->state == LK_ASKED_ENDED && asked->error == LK_TIMEDOUT;
+    lk_asked_await_unlocked (proxy, asked);
+    if (asked->state != LK_ASKED_CLOSING) {
+        lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
+        lk_asked_send (proxy, asked);
+    }
+}
+
+/*  What becomes of it when its application is gone: nobody is told. */
+static void
+leave_behind (lk_proxy *proxy, lk_asked *asked)
+{
+    bool is_held = asked->state == LK_ASKED_HELD;
+    bool is_static = asked->ticket.mode.is_static
+                     && (is_held || asked->state == LK_ASKED_ENDED);
+    bool gives_back = asked->tell_unlocked;
+    bool lingers =
+        asked->linger_ms > 0 && (is_held || asked->state == LK_ASKED_RESUMING);
+    if (asked->state == LK_ASKED_ENDED && !is_static && asked->linger_ms > 0) {
+        lk_stopping_orphan (proxy, asked, asked->linger_ms);
+        return;
+    }
+    lk_asked_orphan (proxy, asked);
+    if (is_static || (asked->state == LK_ASKED_ERRAND && !gives_back)) {
+        lk_asked_remove (proxy, asked);
+    } else if (lingers) {
+        asked->linger_until_ms =
+            asked->linger_ms < INT64_MAX - proxy->core->now_ms
+                ? proxy->core->now_ms + asked->linger_ms
+                : INT64_MAX;
+        if (is_held) {
+            lk_turn_give_up (proxy, asked);
+            lk_asked_enter (proxy, asked, LK_ASKED_LINGERING);
+        }
+    } else if (asked->state != LK_ASKED_CLOSING
+               && asked->state != LK_ASKED_ERRAND) {
+        lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
+    }
+}
+
+/*  All that an application has goes back, but for what is to stay. */
+void
+lk_on_app_gone (lk_proxy *proxy, uint32_t app)
+{
+    lk_asked *asked;
+    lk_asked *next;
+    if (app == LK_NO_APP) {
+        return;
+    }
+    for (asked = lk_asked_of_app (proxy, app); asked; asked = next) {
+        next = asked->sibling_next;
+        leave_behind (proxy, asked);
+    }
+    lk_sets_app_gone (proxy, app);
+    lk_proxy_run (proxy);
+}

@@ -1,0 +1,357 @@
+/*  set.c - several locks that an application asks for at once: all or none
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "set.h"
+
+#include "asker.h"
+#include "proxy_private.h"
+#include "set_private.h"
+
+#include <string.h>
+#include <utlist.h>
+
+/*  Of the names in one LOCK: as an operation it shares a message with others.
+ *  The members behind are asked for when these are held. */
+#define RUN_SIZE_MAX (LK_BULK_SIZE_MAX / 2)
+
+/*  -------------------------------------------------------- names */
+
+static int
+compare_names (const void *a, const void *b)
+{
+    const lk_name *x = a;
+    const lk_name *y = b;
+    const size_t common = x->size < y->size ? x->size : y->size;
+    const int order = memcmp (x->data, y->data, common);
+    return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+/*  All names of a request in their order. */
+static lk_name *
+sort_names (lk_proxy *proxy, const lk_app_request *request)
+{
+    const size_t count = request->rest_count + 1;
+    lk_name *names =
+        lk_arena_alloc (&proxy->core->outlet.arena, count * sizeof *names);
+    names[0] = request->object;
+    memcpy (names + 1, request->rest, request->rest_count * sizeof *names);
+    qsort (names, count, sizeof *names, compare_names);
+    return names;
+}
+
+bool
+lk_set_is_sound (lk_proxy *proxy, const lk_app_request *request)
+{
+    const lk_lock_mode *mode = &request->mode;
+    if (request->rest_count >= LK_SET_MAX || request->key != 0 || mode->lenient
+        || mode->is_static || mode->quiet_ms != 0) {
+        return false;
+    }
+    const lk_name *names = sort_names (proxy, request);
+    for (size_t i = 0; i <= request->rest_count; i++) {
+        if (names[i].size == 0 || names[i].size > LK_NAME_SIZE_MAX
+            || (i > 0 && compare_names (&names[i - 1], &names[i]) == 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*  -------------------------------------------------------- life */
+
+lk_set *
+lk_set_by_name (const lk_proxy *proxy, uint32_t app, uint64_t app_serial)
+{
+    uint64_t name[2] = {app, app_serial};
+    lk_set *set = NULL;
+    HASH_FIND (hh, proxy->sets, name, sizeof name, set);
+    return set;
+}
+
+static uint32_t *
+place_in_ends (void *set)
+{
+    return &((lk_set *) set)->end_place;
+}
+
+void
+lk_sets_init (lk_proxy *proxy)
+{
+    lk_heap_init (&proxy->set_ends, place_in_ends);
+}
+
+static void
+join_asker (lk_proxy *proxy, lk_set *self)
+{
+    lk_asker *asker = lk_asker_need (proxy, (uint32_t) self->name[0]);
+    DL_APPEND (asker->sets, self);
+}
+
+static void
+leave_asker (lk_proxy *proxy, lk_set *self)
+{
+    lk_asker *asker = lk_asker_find (proxy, (uint32_t) self->name[0]);
+    DL_DELETE (asker->sets, self);
+    lk_asker_rest (proxy, asker);
+}
+
+void
+lk_set_destroy (lk_proxy *proxy, lk_set *self)
+{
+    proxy->unlocking -= self->tell_unlocked;
+    lk_heap_take (&proxy->set_ends, self);
+    leave_asker (proxy, self);
+    HASH_DEL (proxy->sets, self);
+    lk_free (self->member);
+    lk_free (self);
+}
+
+void
+lk_sets_clear (lk_proxy *proxy)
+{
+    while (proxy->sets) {
+        lk_set_destroy (proxy, proxy->sets);
+    }
+    lk_heap_clear (&proxy->set_ends);
+}
+
+/*  Time ends it then, in the state that it has now. */
+void
+lk_set_until (lk_proxy *proxy, lk_set *self, int64_t span_ms)
+{
+    if (span_ms > 0 && span_ms < INT64_MAX - proxy->core->now_ms) {
+        self->until_ms = proxy->core->now_ms + span_ms;
+        lk_heap_put (&proxy->set_ends, self, self->until_ms);
+    } else {
+        self->until_ms = INT64_MAX;
+        lk_heap_take (&proxy->set_ends, self);
+    }
+}
+
+lk_asked *
+lk_set_add (lk_proxy *proxy, lk_set *self, lk_name object,
+            const lk_app_request *request)
+{
+    lk_asked *member = lk_asked_new (
+        proxy, LK_ASKED_LATER, ++proxy->last_serial, LK_NO_APP, 0, object);
+    member->set = self;
+    member->place = self->left;
+    member->queue = request->wait_ms != 0;
+    lk_asked_set_owner (member, request->owner);
+    member->ticket.pid = request->pid;
+    member->ticket.mode = request->mode;
+    member->ticket.rest = (uint16_t) (self->count - 1 - self->left);
+    self->member[self->left++] = member;
+    return member;
+}
+
+lk_set *
+lk_set_new (lk_proxy *proxy, const lk_app_request *request)
+{
+    lk_set *self = lk_alloc (sizeof *self);
+    self->name[0] = request->app;
+    self->name[1] = request->serial;
+    self->duration_ms = request->duration_ms;
+    self->linger_ms = request->linger_ms;
+    self->guarded = request->guarded;
+    self->count = request->rest_count + 1;
+    self->member = lk_alloc (self->count * sizeof (lk_asked *));
+    HASH_ADD (hh, proxy->sets, name, sizeof self->name, self);
+    join_asker (proxy, self);
+    return self;
+}
+
+void
+lk_set_ask (lk_proxy *proxy, const lk_app_request *request)
+{
+    const lk_name *names = sort_names (proxy, request);
+    lk_set *self = lk_set_new (proxy, request);
+    while (self->left < self->count) {
+        (void) lk_set_add (proxy, self, names[self->left], request);
+    }
+    lk_set_until (proxy, self,
+                  request->wait_ms == 0 ? LK_TRY_MS : request->wait_ms);
+    lk_asked_enter (proxy, self->member[0], LK_ASKED_WAITING);
+    lk_asked_send (proxy, self->member[0]);
+}
+
+/*  -------------------------------------------------------- telling */
+
+void
+lk_set_tell_why (lk_proxy *proxy, const lk_set *self, lk_answer_kind kind,
+                 lk_err error, lk_name reason)
+{
+    lk_answer answer = {.kind = kind,
+                        .app = (uint32_t) self->name[0],
+                        .serial = self->name[1],
+                        .error = error,
+                        .until_ms = INT64_MAX,
+                        .reason = lk_out_name (proxy->core, reason)};
+    lk_out_answer (proxy->core, &answer);
+}
+
+void
+lk_set_tell (lk_proxy *proxy, const lk_set *self, lk_answer_kind kind,
+             lk_err error)
+{
+    lk_set_tell_why (proxy, self, kind, error, (lk_name) {0});
+}
+
+void
+lk_set_tell_locked (lk_proxy *proxy, const lk_set *self)
+{
+    lk_granted *set =
+        lk_arena_alloc (&proxy->core->outlet.arena, self->count * sizeof *set);
+    for (size_t i = 0; i < self->count; i++) {
+        const lk_ticket *ticket = &self->member[i]->ticket;
+        set[i] =
+            (lk_granted) {.object = lk_out_name (proxy->core, ticket->object),
+                          .token = ticket->token,
+                          .key = ticket->key};
+    }
+    lk_answer answer = {.kind = LK_ANSWER_LOCKED,
+                        .app = (uint32_t) self->name[0],
+                        .serial = self->name[1],
+                        .until_ms = self->until_ms,
+                        .type = self->member[0]->ticket.mode.type,
+                        .set = set,
+                        .set_count = self->count};
+    lk_out_answer (proxy->core, &answer);
+}
+
+void
+lk_set_answer_again (lk_proxy *proxy, const lk_set *self)
+{
+    switch (self->state) {
+    case LK_SET_WAITING:
+    case LK_SET_RESUMING:
+        break;
+    case LK_SET_HELD:
+        lk_set_tell_locked (proxy, self);
+        break;
+    case LK_SET_ENDED:
+        lk_set_tell (proxy, self, LK_ANSWER_UNLOCKED, self->error);
+        break;
+    case LK_SET_CLOSING:
+        if (!self->tell_unlocked) {
+            lk_set_tell (proxy, self, LK_ANSWER_FAILED, self->error);
+        }
+        break;
+    }
+}
+
+/*  -------------------------------------------------------- homes */
+
+static uint8_t
+home_of (const lk_proxy *proxy, const lk_asked *member)
+{
+    return lk_asked_home (proxy, member);
+}
+
+void
+lk_set_add_rest (lk_proxy *proxy, const lk_asked *member,
+                 lk_msg_request *request)
+{
+    lk_set *self = member->set;
+    size_t first = member->place + 1;
+    size_t size = lk_ticket_size (&member->ticket);
+    self->asked = first;
+    request->rest =
+        lk_arena_alloc (&proxy->core->outlet.arena,
+                        (self->count - first) * sizeof *request->rest);
+    while (self->asked < self->count) {
+        const lk_asked *next = self->member[self->asked];
+        size += lk_ticket_size (&next->ticket);
+        if (home_of (proxy, next) != home_of (proxy, member)
+            || size > RUN_SIZE_MAX) {
+            break;
+        }
+        lk_ticket *ticket = &request->rest[request->rest_count++];
+        *ticket = lk_out_ticket (proxy->core, &next->ticket);
+        ticket->request = request->ticket.request;
+        ticket->request.serial = next->serial;
+        ticket->age_ms = request->ticket.age_ms;
+        self->asked++;
+    }
+}
+
+/*  The next one is asked for; but if it was, along with one before it, its
+ *  home is going on with it by itself. */
+static void
+ask_next (lk_proxy *proxy, lk_set *self, int tries)
+{
+    lk_asked *next = self->member[self->held];
+    lk_asked_enter (proxy, next, LK_ASKED_WAITING);
+    if (self->held < self->asked) {
+        lk_asked_was_said (proxy, next, tries);
+    } else {
+        lk_asked_send (proxy, next);
+    }
+}
+
+/*  Whether it may soon be lost; the application is told when that changes. */
+void
+lk_set_look_for_danger (lk_proxy *proxy, lk_set *self)
+{
+    bool danger = false;
+    for (size_t i = 0; i < self->count && self->state == LK_SET_HELD; i++) {
+        danger |= proxy->danger >> home_of (proxy, self->member[i]) & 1;
+    }
+    if (self->state == LK_SET_HELD && self->danger != danger) {
+        lk_answer answer = {.kind = LK_ANSWER_JEOPARDY,
+                            .app = (uint32_t) self->name[0],
+                            .serial = self->name[1],
+                            .error = danger ? lk_proxy_why_over (proxy) : LK_OK,
+                            .until_ms = INT64_MAX,
+                            .danger = danger};
+        self->danger = danger;
+        lk_out_answer (proxy->core, &answer);
+    }
+}
+
+/*  One that is not its turn yet is told before the one ahead of it where
+ *  messages overtake each other. It is kept in mind, but not held: a reclaim
+ *  must not claim it without that one. */
+void
+lk_set_locked (lk_proxy *proxy, lk_asked *member)
+{
+    lk_set *self = member->set;
+    int tries = member->tries;
+    if (member->state != LK_ASKED_WAITING) {
+        return;
+    }
+    while (self->held < self->count
+           && self->member[self->held]->ticket.token != 0) {
+        lk_asked_enter (proxy, self->member[self->held++], LK_ASKED_HELD);
+    }
+    if (self->held < self->count) {
+        ask_next (proxy, self, tries);
+        return;
+    }
+    self->state = LK_SET_HELD;
+    lk_set_until (proxy, self, self->duration_ms);
+    lk_set_tell_locked (proxy, self);
+    lk_set_look_for_danger (proxy, self);
+}
+
+/*  What was told ahead of its turn. */
+void
+lk_set_forget_early (lk_set *self)
+{
+    for (size_t i = self->held; i < self->count; i++) {
+        self->member[i]->ticket.token = 0;
+    }
+}
+
+void
+lk_sets_new_decree (lk_proxy *proxy)
+{
+    for (lk_set *set = proxy->sets; set; set = set->hh.next) {
+        if (set->state == LK_SET_WAITING) {
+            lk_set_forget_early (set);
+        }
+    }
+}

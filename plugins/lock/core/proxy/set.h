@@ -1,0 +1,115 @@
+/*  set.h - several locks that an application asks for at once: all or none
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Each member is a request of its own on the wire (asked.h), under serials
+ *  that follow each other in the order of the names. A set waits for one name
+ *  at a time and holds none behind it: so no two sets ever wait for each
+ *  other, wherever the names are at home. lockkeeper-protocol(7), Sets.
+ */
+
+#ifndef LK_SET_H
+#define LK_SET_H
+
+#include "asked.h"
+
+typedef enum {
+    LK_SET_WAITING,
+    LK_SET_RESUMING, /* held by a former session's lease; not all is of this
+                        one yet */
+    LK_SET_HELD,     /* all of it; the application was told */
+    LK_SET_ENDED,    /* likewise, that it is over; kept until it says UNLOCK */
+    LK_SET_CLOSING   /* all members are given back */
+} lk_set_state;
+
+typedef struct lk_set {
+    uint64_t name[2]; /* app and its own serial */
+    lk_set_state state;
+    lk_err error;       /* ENDED, CLOSING: what it was told */
+    bool tell_unlocked; /* CLOSING: the application waits for UNLOCKED */
+    bool late;          /* ... and its duration was over */
+    bool danger;        /* HELD: it was told so */
+    bool guarded;       /* lk_stopping_time () */
+    int64_t duration_ms;
+    int64_t linger_ms; /* what its application started may be there so long */
+    int64_t until_ms;  /* WAITING: of the wait; RESUMING: of the old lease;
+                          HELD: of the duration; ENDED: given back then;
+                          INT64_MAX */
+    int64_t ends_ms;   /* RESUMING: of the duration; INT64_MAX */
+    lk_asked **member; /* by name; NULL: was given back */
+    size_t count;
+    size_t left;         /* that are not given back */
+    size_t held;         /* the first ones */
+    size_t asked;        /* so many, from the first on, were asked for */
+    uint32_t end_place;  /* in `set_ends` */
+    struct lk_set *prev; /* of the same application */
+    struct lk_set *next;
+    UT_hash_handle hh;
+} lk_set;
+
+/*  Whether these names, and what is asked of them, make a set. */
+bool lk_set_is_sound (lk_proxy *proxy, const lk_app_request *request);
+
+lk_set *lk_set_by_name (const lk_proxy *proxy, uint32_t app,
+                        uint64_t app_serial);
+
+/*  Begins to ask for the locks of a sound request. */
+void lk_set_ask (lk_proxy *proxy, const lk_app_request *request);
+
+/*  The application holds it already, by the lease of a former session; its
+ *  duration is what is left of it. */
+void lk_set_resume (lk_proxy *proxy, const lk_app_request *request);
+
+/*  The application says LOCK again: its answer may have been lost. */
+void lk_set_answer_again (lk_proxy *proxy, const lk_set *self);
+
+/*  The application wants no more of it, or is gone. */
+void lk_set_unlock (lk_proxy *proxy, lk_set *self);
+void lk_sets_app_gone (lk_proxy *proxy, uint32_t app);
+
+/*  What a LOCK of a member asks for, too: the members behind it, as far as
+ *  they have the same home, which goes on with them by itself. */
+void lk_set_add_rest (lk_proxy *proxy, const lk_asked *member,
+                      lk_msg_request *request);
+
+/*  A decree is in force: what not all of its leaders may have is forgotten. */
+void lk_sets_new_decree (lk_proxy *proxy);
+
+/*  The home said of a member: it is held; refused, which ends all of a set
+ *  that waits; given back. */
+void lk_set_locked (lk_proxy *proxy, lk_asked *member);
+void lk_set_resumed (lk_proxy *proxy, lk_asked *member);
+void lk_set_not_resumed (lk_proxy *proxy, lk_asked *member, lk_err error);
+void lk_set_failed (lk_proxy *proxy, lk_set *self, lk_err error,
+                    lk_name reason);
+void lk_set_given_back (lk_proxy *proxy, lk_asked *member);
+
+/*  The application is told that it is over, unless it was, and has some time to
+ *  stop before all of it goes back. */
+void lk_set_stop (lk_proxy *proxy, lk_set *self, lk_err error, lk_name reason);
+
+/*  The home of a member of a set that does not wait has it no more: that one
+ *  goes back, and for the others it is as above. */
+void lk_set_lost (lk_proxy *proxy, lk_asked *member, lk_err error,
+                  lk_name reason);
+
+/*  Ends what has run out. */
+void lk_sets_expire (lk_proxy *proxy);
+
+/*  The session is over: the applications are told; then what still waits
+ *  begins anew in the next one, and the others are forgotten. */
+void lk_sets_tell_end (lk_proxy *proxy, lk_err error);
+void lk_sets_carry_over (lk_proxy *proxy);
+
+/*  By the homes whose locks are in danger now. */
+void lk_sets_in_danger (lk_proxy *proxy);
+
+/*  The service leaves: nobody waits or holds any more. */
+void lk_sets_leave (lk_proxy *proxy);
+
+/*  Frees the sets, but not their members. */
+void lk_sets_init (lk_proxy *proxy);
+void lk_sets_clear (lk_proxy *proxy);
+
+#endif

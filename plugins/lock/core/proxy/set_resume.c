@@ -1,0 +1,74 @@
+/*  set_resume.c - a set of locks goes on in a later session of its host
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Each of its members does so by itself, as a single lock; the application is
+ *  told when all of them have, and all are lost when one is.
+ */
+
+#include "proxy_private.h"
+#include "set_private.h"
+
+static void
+claim (lk_proxy *proxy, lk_set *self, const lk_app_request *request, size_t at)
+{
+    const lk_name object = at == 0 ? request->object : request->rest[at - 1];
+    lk_asked *member = lk_set_add (proxy, self, object, request);
+    member->resumes = true;
+    member->ticket.rest = 0;
+    member->ticket.token = request->claims[at].token;
+    member->ticket.key = request->claims[at].key;
+    lk_asked_enter (proxy, member, LK_ASKED_RESUMING);
+    lk_asked_send (proxy, member);
+}
+
+/*  What lk_set_until () has to be given; what is over ends at once. */
+static int64_t
+span_to (const lk_proxy *proxy, int64_t when_ms)
+{
+    if (when_ms == INT64_MAX) {
+        return 0;
+    }
+    return when_ms > proxy->core->now_ms ? when_ms - proxy->core->now_ms : 1;
+}
+
+void
+lk_set_resume (lk_proxy *proxy, const lk_app_request *request)
+{
+    lk_set *self = lk_set_new (proxy, request);
+    self->state = LK_SET_RESUMING;
+    self->ends_ms = request->duration_ms > 0
+                        ? proxy->core->now_ms + request->duration_ms
+                        : INT64_MAX;
+    while (self->left < self->count) {
+        claim (proxy, self, request, self->left);
+    }
+    lk_set_until (proxy, self, span_to (proxy, request->lease_until_ms));
+    lk_proxy_note_former (proxy, request->lease_until_ms);
+}
+
+void
+lk_set_resumed (lk_proxy *proxy, lk_asked *member)
+{
+    lk_set *self = member->set;
+    lk_asked_enter (proxy, member, LK_ASKED_HELD);
+    self->held++;
+    if (self->held < self->count) {
+        return;
+    }
+    self->state = LK_SET_HELD;
+    lk_set_until (proxy, self, span_to (proxy, self->ends_ms));
+    lk_set_tell_locked (proxy, self);
+    lk_set_look_for_danger (proxy, self);
+}
+
+/*  That one has nothing to give back. */
+void
+lk_set_not_resumed (lk_proxy *proxy, lk_asked *member, lk_err error)
+{
+    member->resumes = false;
+    member->ticket.key = 0;
+    lk_set_stop (proxy, member->set, error == LK_UNKNOWN ? LK_LOST : error,
+                 (lk_name) {0});
+}

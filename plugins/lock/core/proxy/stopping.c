@@ -1,0 +1,235 @@
+/*  stopping.c - a lock is lost or taken away: its holder has time to stop
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "stopping.h"
+
+#include "proxy_private.h"
+#include "set.h"
+#include "turn.h"
+
+int64_t
+lk_stopping_time (const lk_proxy *proxy, bool guarded)
+{
+    return lk_stopping_ms (proxy->core)
+           + (guarded ? proxy->core->config.host_lease_ms : 0);
+}
+
+bool
+lk_stopping_asks_back (const lk_msg_reply *reply)
+{
+    return reply->error == LK_RELEASED || reply->error == LK_FORCED
+           || reply->error == LK_LATE;
+}
+
+static void
+say_forced (lk_proxy *proxy, const lk_asked *asked, const lk_msg_reply *reply)
+{
+    if (reply->error == LK_FORCED) {
+        lk_out_trace (proxy->core, LK_TRACE_NOTICE,
+                      "taken away by force: lock=%s from=%s reason=\"%s\"",
+                      lk_out_escaped (proxy->core, asked->ticket.object),
+                      lk_out_escaped (proxy->core, asked->ticket.owner),
+                      lk_out_escaped (proxy->core, reply->reason));
+    }
+}
+
+/*  The home passes on to whoever asked when it will be over. */
+static void
+say_stopping (lk_proxy *proxy, const lk_asked *asked, int64_t until_ms)
+{
+    lk_lock_message *message = lk_out_message (proxy->core, LK_MSG_STOPPING);
+    lk_msg_stopping *stopping = &message->as.stopping;
+    stopping->request = (lk_request_id) {.host = proxy->core->config.self,
+                                         .session = proxy->core->facts.session,
+                                         .serial = asked->serial};
+    stopping->object = lk_out_name (proxy->core, asked->ticket.object);
+    stopping->token = asked->ticket.token;
+    stopping->left_ms =
+        until_ms > proxy->core->now_ms ? until_ms - proxy->core->now_ms : 0;
+    lk_proxy_send (proxy, message, lk_asked_home (proxy, asked), 0);
+}
+
+/*  -------------------------------------------------------- single locks */
+
+static void
+end_by (lk_proxy *proxy, lk_asked *asked, int64_t until_ms)
+{
+    if (asked->until_ms > until_ms) {
+        asked->until_ms = until_ms;
+        lk_asked_await_end (proxy, asked);
+    }
+}
+
+/*  Nobody else gets it before it is given back, or its time is over. */
+static void
+end_in (lk_proxy *proxy, lk_asked *asked, int64_t span_ms)
+{
+    lk_turn_give_up (proxy, asked);
+    lk_asked_enter (proxy, asked, LK_ASKED_ENDED);
+    asked->until_ms = proxy->core->now_ms + span_ms;
+    lk_asked_await_end (proxy, asked);
+}
+
+/*  Whether its home may have ended it by time. It counts the duration of what
+ *  goes on, and of no other before its proxy does. */
+static bool
+may_be_over (const lk_proxy *proxy, const lk_asked *asked)
+{
+    const lk_set *set = asked->set;
+    if (asked->state == LK_ASKED_RESUMING) {
+        return asked->ticket.duration_ms > 0;
+    }
+    return (set ? set->until_ms : asked->until_ms) <= proxy->core->now_ms;
+}
+
+/*  A plain end before its time is that of what was taken away at once: the
+ *  reason was said, too, but was not heard. */
+static lk_err
+error_of (const lk_proxy *proxy, const lk_asked *asked,
+          const lk_msg_reply *reply)
+{
+    switch ((lk_err) reply->error) {
+    case LK_LATE:
+        return LK_TIMEDOUT;
+    case LK_TIMEDOUT:
+        return may_be_over (proxy, asked) ? LK_TIMEDOUT : LK_LOST;
+    case LK_OK:
+    case LK_UNKNOWN:
+        return LK_LOST;
+    default:
+        return (lk_err) reply->error;
+    }
+}
+
+static void
+tell (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
+{
+    asked->error = error_of (proxy, asked, reply);
+    say_forced (proxy, asked, reply);
+    lk_asked_answer (
+        proxy, asked,
+        (lk_answer) {.kind = asked->state == LK_ASKED_KEEPING
+                                 ? LK_ANSWER_FAILED
+                                 : LK_ANSWER_UNLOCKED,
+                     .error = asked->error,
+                     .until_ms = INT64_MAX,
+                     .reason = lk_out_name (proxy->core, reply->reason)});
+}
+
+/*  Nobody was told yet that it is held; or its home has it no more. */
+static void
+give_back (lk_proxy *proxy, lk_asked *asked)
+{
+    lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
+    lk_asked_send (proxy, asked);
+}
+
+/*  A lenient lock that somebody else waits for is only asked for: its
+ *  application gives it back, as after any duration. Behind one that lingers
+ *  there may be a guard that is still at its work. */
+void
+lk_stopping_held (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
+{
+    bool lingers = asked->state == LK_ASKED_LINGERING;
+    bool is_late = reply->error == LK_LATE;
+    bool waits = lk_stopping_asks_back (reply)
+                 && asked->state != LK_ASKED_KEEPING
+                 && !(is_late && lingers && !asked->guarded);
+    int64_t linger_until_ms = asked->linger_until_ms;
+    tell (proxy, asked, reply);
+    if (!waits) {
+        give_back (proxy, asked);
+    } else if (is_late && !lingers) {
+        end_in (proxy, asked,
+                lk_grace_ms (proxy->core, asked->ticket.duration_ms));
+    } else {
+        end_in (proxy, asked, lk_stopping_time (proxy, asked->guarded));
+        if (lingers) {
+            end_by (proxy, asked, linger_until_ms);
+        }
+        say_stopping (proxy, asked, asked->until_ms);
+    }
+}
+
+/*  Its application knows. Of one whose duration is over nobody waits for the
+ *  grace then. */
+void
+lk_stopping_ended (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
+{
+    if (reply->error == LK_LATE) {
+        return;
+    }
+    if (lk_stopping_asks_back (reply)) {
+        end_by (proxy, asked,
+                proxy->core->now_ms + lk_stopping_time (proxy, asked->guarded));
+        say_stopping (proxy, asked, asked->until_ms);
+        return;
+    }
+    asked->late = asked->error == LK_TIMEDOUT;
+    give_back (proxy, asked);
+}
+
+void
+lk_stopping_orphan (lk_proxy *proxy, lk_asked *asked, int64_t linger_ms)
+{
+    int64_t until_ms =
+        asked->state == LK_ASKED_ENDED ? asked->until_ms : INT64_MAX;
+    lk_asked_orphan (proxy, asked);
+    end_in (proxy, asked, linger_ms);
+    end_by (proxy, asked, until_ms);
+}
+
+/*  -------------------------------------------------------- sets */
+
+void
+lk_stopping_member (lk_proxy *proxy, lk_asked *member,
+                    const lk_msg_reply *reply)
+{
+    const lk_err error = error_of (proxy, member, reply);
+    lk_set *set = member->set;
+    if (member->state == LK_ASKED_CLOSING) {
+        if (!lk_stopping_asks_back (reply)) {
+            lk_set_given_back (proxy, member);
+        }
+        return;
+    }
+    if (member->ticket.token == 0 || reply->token != member->ticket.token) {
+        return; /* an earlier grant of the same request */
+    }
+    if (set->state != LK_SET_ENDED) {
+        say_forced (proxy, member, reply);
+    }
+    if (set->state == LK_SET_WAITING) {
+        lk_set_failed (proxy, set, error, reply->reason);
+    } else if (!lk_stopping_asks_back (reply)) {
+        lk_set_lost (proxy, member, error, reply->reason);
+    } else {
+        lk_set_stop (proxy, set, error, reply->reason);
+        say_stopping (proxy, member, set->until_ms);
+    }
+}
+
+/*  -------------------------------------------------------- who asked */
+
+void
+lk_on_pending (lk_proxy *proxy, const lk_lock_message *message)
+{
+    const lk_msg_stopping *pending = &message->as.stopping;
+    const lk_asked *asked;
+    if (proxy->halted || pending->request.host != proxy->core->config.self
+        || pending->request.session != proxy->core->facts.session) {
+        return;
+    }
+    asked = lk_asked_by_serial (proxy, pending->request.serial);
+    if (asked && asked->state == LK_ASKED_ERRAND) {
+        lk_asked_answer (proxy, asked,
+                         (lk_answer) {.kind = LK_ANSWER_PENDING,
+                                      .until_ms = INT64_MAX,
+                                      .host = pending->host,
+                                      .left_ms = pending->left_ms,
+                                      .silent_ms = pending->silent_ms});
+    }
+}

@@ -1,0 +1,37 @@
+/*  stopping.h - a lock is lost or taken away: its holder has time to stop
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  The proxy's part. A home that wants a lock back, for somebody who has its
+ *  key or an operator, gets it when the holder gives it back, or when its time
+ *  to stop is over: nobody else has it while that one works. Whoever asked
+ *  hears how long that may take. lockkeeper-protocol(7), How a lock ends.
+ */
+
+#ifndef LK_STOPPING_H
+#define LK_STOPPING_H
+
+#include "asked.h"
+
+/*  Whether the ticket is still there, and its home wants it back. */
+bool lk_stopping_asks_back (const lk_msg_reply *reply);
+
+/*  The home says of one that is held, or was, that it has ended or is to. */
+void lk_stopping_held (lk_proxy *proxy, lk_asked *asked,
+                       const lk_msg_reply *reply);
+void lk_stopping_ended (lk_proxy *proxy, lk_asked *asked,
+                        const lk_msg_reply *reply);
+
+/*  The same of a member of a set, with which all of that ends. */
+void lk_stopping_member (lk_proxy *proxy, lk_asked *member,
+                         const lk_msg_reply *reply);
+
+/*  How long the holder of such a lock may take to stop, once told. */
+int64_t lk_stopping_time (const lk_proxy *proxy, bool guarded);
+
+/*  Its application is gone, and what it started may still be: kept for so long
+ *  at most, unless it ends before; nobody takes it over. */
+void lk_stopping_orphan (lk_proxy *proxy, lk_asked *asked, int64_t linger_ms);
+
+#endif

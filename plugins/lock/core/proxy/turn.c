@@ -1,0 +1,157 @@
+/*  turn.c - a held lock's change of type, at its proxy
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "turn.h"
+
+#include "proxy_private.h"
+
+static void
+tell_failed (lk_proxy *proxy, const lk_asked *asked, uint32_t turn,
+             lk_err error)
+{
+    lk_asked_answer (proxy, asked,
+                     (lk_answer) {.kind = LK_ANSWER_FAILED,
+                                  .error = error,
+                                  .turn = turn,
+                                  .until_ms = INT64_MAX});
+}
+
+/*  The application's turn is over; it is told so unless nobody waits. */
+static void
+fail (lk_proxy *proxy, lk_asked *asked, lk_err error)
+{
+    lk_turn *self = &asked->turn;
+    if (self->asked != 0) {
+        self->told = self->asked;
+        self->asked = 0;
+        self->error = error;
+        tell_failed (proxy, asked, self->told, error);
+    }
+}
+
+/*  It is known again what the lock is. */
+static void
+tell_heir (lk_proxy *proxy, lk_asked *asked)
+{
+    if (asked->turn.heir_waits) {
+        asked->turn.heir_waits = false;
+        lk_asked_tell_locked (proxy, asked);
+    }
+}
+
+/*  Who gives up what it alone has does so at once: its home may share it out
+ *  before it says so. */
+static void
+begin (lk_proxy *proxy, lk_asked *asked, lk_lock_type type, int64_t wait_ms)
+{
+    lk_turn *self = &asked->turn;
+    self->sent++;
+    self->type = type;
+    self->queue = wait_ms != 0;
+    self->until_ms = INT64_MAX;
+    if (type == LK_SHARED) {
+        asked->ticket.mode.type = LK_SHARED;
+    } else if (wait_ms >= 0 && wait_ms < INT64_MAX - proxy->core->now_ms) {
+        self->until_ms =
+            proxy->core->now_ms + (wait_ms > 0 ? wait_ms : LK_TRY_MS);
+    }
+    lk_asked_ask_on (proxy, asked);
+    lk_asked_await_end (proxy, asked);
+}
+
+void
+lk_turn_refuse (lk_proxy *proxy, const lk_asked *asked,
+                const lk_app_request *request)
+{
+    tell_failed (proxy, asked, request->turn, LK_INVALID);
+}
+
+static void
+answer_again (lk_proxy *proxy, const lk_asked *asked, uint32_t turn)
+{
+    const lk_turn *self = &asked->turn;
+    if (turn == self->told && self->error != LK_OK) {
+        tell_failed (proxy, asked, turn, self->error);
+    } else {
+        lk_asked_tell_locked (proxy, asked);
+    }
+}
+
+void
+lk_turn_ask (lk_proxy *proxy, lk_asked *asked, const lk_app_request *request)
+{
+    lk_turn *self = &asked->turn;
+    lk_lock_type type = request->mode.type;
+    if (request->turn <= self->told) {
+        answer_again (proxy, asked, request->turn);
+    } else if (asked->ticket.mode.type == LK_SEMAPHORE
+               || (type != LK_SHARED && type != LK_EXCLUSIVE)
+               || request->wait_ms < -1) {
+        lk_turn_refuse (proxy, asked, request);
+    } else if (request->turn > self->asked) {
+        self->asked = request->turn;
+        begin (proxy, asked, type, request->wait_ms);
+    }
+}
+
+/*  The duration goes on as it was counted from the first grant. */
+void
+lk_turn_locked (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
+{
+    lk_turn *self = &asked->turn;
+    lk_ticket *ticket = &asked->ticket;
+    if (reply->turn != self->sent || reply->type != self->type) {
+        return; /* a turn that was given up, or refused: that is said, too */
+    }
+    lk_asked_ask_no_more (proxy, asked);
+    ticket->turn = reply->turn;
+    ticket->token = reply->token;
+    lk_asked_learn_key (proxy, asked, reply->key);
+    ticket->mode.type = reply->type;
+    ticket->ordinal = reply->ordinal;
+    tell_heir (proxy, asked);
+    if (self->asked != 0) {
+        self->told = self->asked;
+        self->asked = 0;
+        self->error = LK_OK;
+        lk_asked_tell_locked (proxy, asked);
+    }
+}
+
+void
+lk_turn_failed (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
+{
+    if (reply->turn != asked->turn.sent) {
+        return;
+    }
+    lk_asked_ask_no_more (proxy, asked);
+    asked->ticket.turn = reply->turn;
+    tell_heir (proxy, asked);
+    fail (proxy, asked, (lk_err) reply->error);
+}
+
+void
+lk_turn_forget (lk_proxy *proxy, lk_asked *asked, lk_err error)
+{
+    fail (proxy, asked, error);
+}
+
+/*  It may have been granted just now: so its home is told. */
+void
+lk_turn_expire (lk_proxy *proxy, lk_asked *asked)
+{
+    fail (proxy, asked, LK_TIMEDOUT);
+    begin (proxy, asked, LK_SHARED, -1);
+}
+
+void
+lk_turn_give_up (lk_proxy *proxy, lk_asked *asked)
+{
+    if (asked->asks_on && asked->turn.type == LK_EXCLUSIVE) {
+        asked->turn.asked = 0;
+        begin (proxy, asked, LK_SHARED, -1);
+    }
+}
