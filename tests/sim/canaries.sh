@@ -208,7 +208,7 @@ canary in-force-without-a-quorum 20 storm activation.c \
     's/if (!lk_is_quorum (election->previous/if (0 \&\& !lk_is_quorum (election->previous/; s/|| !lk_is_quorum (election->decree/\&\& !lk_is_quorum (election->decree/'
 canary two-decrees-of-one-term 60 storm vote.c \
     's/election->state != LK_ELECTION_VOTING\n        || !lk_term_equal (m/!lk_term_equal (m/'
-canary the-earliest-decree-counts 300 storm choice.c \
+canary the-earliest-decree-counts 1000 storm choice.c \
     's/vote\[best\]\.active\.term)\n                   > 0/vote[best].active.term)\n                   < 0/'
 canary no-sealing 60 voted-out serving.c \
     's/&& lk_term_equal (lead->core->facts\.promised,\n *lead->table\.decree\.term)\n           && lk_leader_place/\&\& lk_leader_place/'
@@ -326,7 +326,7 @@ canary unlocked-told-at-once 60 storm taking.c \
 
 #   ------------------------------------------------------------ the shortcut
 
-canary shortcut-without-lease 100 leaders-alone shortcut.c \
+canary shortcut-without-lease 400 leaders-alone shortcut.c \
     's/ > acked || !lk_leader_is_serving (lead)\n *|| !lk_lease_holds (lead)) {/ > acked) {/'
 canary shortcut-with-one-missing 60 storm shortcut.c \
     's/place != home \&\& self->acked\[place\] < acked/place > 1 \&\& self->acked[place] < acked/'
@@ -334,7 +334,7 @@ canary shortcut-of-a-confirm 300 wrong-table shortcut.c \
     's/return op->kind != LK_OP_CONFIRM \&\& /return /'
 canary shortcut-of-any-chain 300 wrong-table shortcut.c \
     's/self->chain\[acked->sequence % LK_CHAIN_KEPT\] == acked->hash/1/; s/ \&\& self->ahead_hash\[place\] == hash//'
-canary shortcut-of-an-older-term 6000 storm shortcut.c \
+canary shortcut-of-an-older-term 20000 storm shortcut.c \
     's/self->chain\[acked->sequence % LK_CHAIN_KEPT\] == acked->hash/1/; s/ \&\& self->ahead_hash\[place\] == hash//' \
     stream.c \
     's/|| !lk_term_equal (message->term, lead->table.decree.term)) {\n        return;\n    }\n    if (acked->home != own) {/|| (acked->home == own \&\& !lk_term_equal (message->term, lead->table.decree.term))) {\n        return;\n    }\n    if (acked->home != own) {/'
@@ -440,7 +440,7 @@ canary force-does-not-ask 60 storm taking.c \
     's/ask_back (lead, holder, request);/if (!request->force) {\n            &\n        } else {\n            lk_home_drop (lead, holder);\n        }/'
 canary taken-without-time-to-stop 60 storm stopping.c \
     's/if (!waits) {/if (1) {/'
-canary forced-is-done-early 300 storm taking.c \
+canary forced-is-done-early 4000 storm taking.c \
     's/ && !is_not_the_last (lead, entry)//'
 canary check-finds-nobody 60 storm apply.c \
     's/&& lk_holder_by_token (queue, token)/\&\& false/'
