@@ -37,6 +37,18 @@ lost=      # ... have no place any more
 wanted=" $* "
 core_rooms=$(printf -- '-I%s ' plugins/lock/core/*/)
 
+#   A file of the core by its name, or with its room if others have that name;
+#   of anything else the whole path.
+find_file () {
+    if [ -f "$1" ]; then
+        echo "$1"
+    elif [ "$1" != "${1#*/}" ]; then
+        echo "plugins/lock/core/$1"
+    else
+        echo plugins/lock/core/*/"$1"
+    fi
+}
+
 #   All objects of the simulator, the changed ones in place of their own.
 link_with () {    # folder, changed objects
     objects=
@@ -80,8 +92,7 @@ try () {    # name, most seeds, storm or script, file and sed expression, ...
     most=$2 where=$3 changes=
     shift 3
     while [ $# -gt 0 ]; do
-        source=$1
-        [ "$source" != "${source#*/}" ] || source=$(echo plugins/lock/core/*/"$1")
+        source=$(find_file "$1")
         mkdir -p "$folder/${source%/*}"
         sed -z "$2" "$source" >"$folder/$source"
         if cmp -s "$folder/$source" "$source"; then
@@ -156,8 +167,7 @@ has_place () {    # name, most seeds, storm or script, file, sed expression, ...
     name=$1
     shift 3
     while [ $# -gt 0 ]; do
-        source=$1
-        [ "$source" != "${source#*/}" ] || source=$(echo plugins/lock/core/*/"$1")
+        source=$(find_file "$1")
         ! sed -z "$2" "$source" | cmp -s - "$source" || lost="$lost $name"
         shift 2
     done
@@ -229,7 +239,7 @@ canary fills-with-one-way-sight 20 one-way-link election.c \
 #   ------------------------------------------------------------ takeovers
 
 canary amnesiac-counts-as-holding 60 storm transfer.c \
-    's/\.term = lk_leader_table (election->leader)->decree\.term,/.term = election->core->facts.active.term,/' \
+    's/\.term = lk_leader_decree (election->leader)->term,/.term = election->core->facts.active.term,/' \
     doorway.c \
     's/lk_table_is_filled (lk_leader_table (election->leader))\n               && [^;]*>= 0) {/1) {/'
 canary an-old-table-is-as-good 300 storm choice.c \
@@ -257,8 +267,8 @@ canary grants-in-a-reclaim 200 storm apply_grant.c \
 
 canary no-margin 1000 storm core.c \
     's/return ms + ms \/ 4;/return ms * 95 \/ 100;/'
-canary echo-after-a-later-promise 2000 storm ping.c \
-    's/ *&& lk_term_compare (ping->promised, node->leader.table.decree.term) <= 0\n//'
+canary echo-after-a-later-promise 2000 storm serving.c \
+    's/ *&& lk_term_compare (ping->promised, lead->table.decree.term) <= 0\n//'
 canary reclaims-beside-a-leader 200 storm vote.c \
     's/< lk_with_margin (election->core->config.leader_lease_ms)/< 0/'
 canary echo-of-another-process 20 another-boot ping.c \
@@ -371,11 +381,11 @@ canary told-by-who-has-stopped 3000 storm answers.c \
 
 #   ------------------------------------------------------------ forgotten hosts
 
-canary forgets-who-holds 100 storm forget.c \
+canary forgets-who-holds 100 storm hosts.c \
     's/hosts |= LK_HOST_BIT (crowd->id\[0\]);/;/'
-canary ended-requests-are-inherited 60 same-number forget.c \
-    's/forget_requests (&node->leader.home, host);//'
-canary ended-sessions-are-inherited 60 same-number forget.c \
+canary ended-requests-are-inherited 60 same-number leader/forget.c \
+    's/forget_requests (&lead->home, host);//'
+canary ended-sessions-are-inherited 60 same-number hosts.c \
     's/table->gone\[home\]\[host\] = 0;//'
 canary digests-what-some-forget 100 storm digest.c \
     's/\*digest = digest_reclaim (table, home);/&\n    for (size_t host = 0; host < LK_HOSTS_MAX; host++) {\n        *digest += table->gone[home][host];\n    }/'

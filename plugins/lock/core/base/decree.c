@@ -81,3 +81,15 @@ lk_hosts_take (lk_hosts *hosts)
     *hosts &= *hosts - 1;
     return host;
 }
+
+lk_hosts
+lk_decree_hosts (const lk_decree *self)
+{
+    return self->members | lk_decree_leaders (self);
+}
+
+lk_hosts
+lk_hosts_of (lk_host host)
+{
+    return host < LK_HOSTS_MAX ? LK_HOST_BIT (host) : 0;
+}

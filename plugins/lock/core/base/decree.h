@@ -35,4 +35,10 @@ bool lk_is_quorum (lk_hosts members, lk_hosts present);
  *  `while (hosts) { lk_host host = lk_hosts_take (&hosts); ... }`. */
 lk_host lk_hosts_take (lk_hosts *hosts);
 
+/*  Its members and leaders. */
+lk_hosts lk_decree_hosts (const lk_decree *self);
+
+/*  That host alone; LK_NOBODY: none. */
+lk_hosts lk_hosts_of (lk_host host);
+
 #endif

@@ -188,4 +188,58 @@ typedef struct {
     size_t count;
 } lk_effects;
 
+/*  -------------------------------------------------------- what it tells */
+
+typedef struct {
+    bool ready;       /* this host's requests are served now */
+    bool leads;       /* this service serves as a leader, and has its lease */
+    lk_decree decree; /* latest in force that it knows; number 0: none */
+    lk_hosts sees;
+    uint64_t session;
+    int64_t lease_until_ms; /* 0: none */
+    size_t requests;        /* of this host's applications */
+    bool endangered;        /* some of them hold what may soon be lost */
+    size_t tickets;         /* in the own table */
+    size_t waiting;         /* ... of which so many wait, */
+    size_t waited_for;      /* for so many objects */
+    const char *phase;      /* "booting" "pause" "voting" "elected" */
+    uint64_t dropped;       /* messages that their senders may not say */
+    lk_host dropped_from;   /* ... the last one; LK_NOBODY: forgotten */
+    lk_lock_kind dropped_kind;
+} lk_node_status;
+
+/*  An object of the own table that somebody waits for. */
+typedef struct {
+    lk_name object; /* borrowed until the next step */
+    size_t holders;
+    size_t waiters;
+    int64_t longest_ms; /* since the first of them asked */
+} lk_node_wait;
+
+/*  What this host asked its homes for under that serial of the session; false:
+ *  nothing (any more). */
+typedef struct {
+    uint32_t app;
+    uint64_t app_serial;
+    uint32_t pid;
+    bool danger; /* held, and may soon be lost */
+} lk_node_asked;
+
+/*  What this host's applications hold and wait for, as the host itself knows
+ *  it, with leaders or without. */
+typedef struct {
+    lk_ticket ticket; /* borrowed until the next step; token 0: not held */
+    bool later;       /* of a set: not its turn yet */
+    bool danger;      /* held, and may soon be lost */
+    int64_t left_ms;  /* of its duration; -1: it has none, or is not held */
+} lk_node_own;
+
+/*  A session that the own leader does not hear any more. */
+typedef struct {
+    int64_t silent_ms; /* for so long, at least */
+    int64_t free_ms;   /* its tickets, but those that are static, are gone then
+                          at the latest, if it stays silent; -1: another leader
+                          hears it */
+} lk_node_silence;
+
 #endif

@@ -165,3 +165,34 @@ lk_peer_note (lk_core *core, lk_host host, const lk_msg_ping *ping)
     note_session (peer, ping->session, core->now_ms);
     lk_peer_clock (core, host, ping->session, ping->at);
 }
+
+/*  -------------------------------------------------------- forgetting */
+
+int64_t
+lk_peer_last_ms (const lk_peer *peer)
+{
+    int64_t heard_ms = peer->forgotten_ms;
+    for (size_t i = 0; i < LK_SESSIONS_KEPT; i++) {
+        const lk_session_heard *heard = &peer->sessions[i];
+        if (heard->session != 0 && heard->heard_ms > heard_ms) {
+            heard_ms = heard->heard_ms;
+        }
+    }
+    return heard_ms;
+}
+
+void
+lk_peer_forget (lk_core *core, lk_host host)
+{
+    const int64_t heard_ms = lk_peer_last_ms (&core->peer[host]);
+    if (core->forgotten_ms < heard_ms) {
+        core->forgotten_ms = heard_ms;
+    }
+    lk_peer_init (&core->peer[host]);
+    core->known &= ~LK_HOST_BIT (host);
+    for (size_t other = 0; other < LK_HOSTS_MAX; other++) {
+        lk_peer *peer = &core->peer[other];
+        peer->sees &= ~LK_HOST_BIT (host);
+        peer->via = peer->via == host ? LK_NOBODY : peer->via;
+    }
+}

@@ -83,4 +83,11 @@ int64_t lk_session_maybe_heard_ms (const lk_core *core, lk_host host,
 /*  Notes the clock of a host's session, for as_of. */
 void lk_peer_clock (lk_core *core, lk_host host, uint64_t session, int64_t at);
 
+/*  When any of its sessions was heard last: it may have been vouched for until
+ *  then, by this leader. */
+int64_t lk_peer_last_ms (const lk_peer *peer);
+
+/*  The number is another host's from now on, or nobody's. */
+void lk_peer_forget (lk_core *core, lk_host host);
+
 #endif

@@ -40,4 +40,10 @@ lk_hosts lk_change_members (const lk_election *election,
 void lk_change_in_force (lk_election *election, const lk_decree *decree,
                          const lk_decree *previous);
 
+/*  Answers what is under way: the service stops. */
+void lk_change_stop (lk_election *election);
+
+/*  All members of the decrees that are known, and who is to be one. */
+lk_hosts lk_election_members (const lk_election *election);
+
 #endif

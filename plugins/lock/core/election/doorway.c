@@ -276,9 +276,8 @@ get_tickets (lk_election *election)
         self->next_chunk = 0;
         enter_state (election, LK_DOORWAY_GETTING);
     } else if (lk_table_is_filled (lk_leader_table (election->leader))
-               && lk_term_compare (
-                      lk_leader_table (election->leader)->decree.term,
-                      order->previous)
+               && lk_term_compare (lk_leader_decree (election->leader)->term,
+                                   order->previous)
                       >= 0) {
         take_tickets (election, lk_leader_table (election->leader));
     } else {
@@ -309,7 +308,7 @@ lk_on_elected (lk_election *election, const lk_lock_message *message)
         send_progress (election);
         return;
     }
-    if (lk_term_equal (lk_leader_table (election->leader)->decree.term,
+    if (lk_term_equal (lk_leader_decree (election->leader)->term,
                        message->term)) {
         return; /* there is no refilling within a term */
     }

@@ -463,3 +463,48 @@ lk_on_rerun (lk_election *election, const lk_lock_message *message)
     election->bad_since_ms = election->core->now_ms;
     lk_election_run (election);
 }
+
+/*  -------------------------------------------------------- questions */
+
+void
+lk_election_stop (lk_election *election)
+{
+    if (election->state != LK_ELECTION_IDLE) {
+        lk_election_give_up (election, "stopping");
+    }
+    lk_change_stop (election);
+}
+
+const char *
+lk_election_phase (const lk_election *election)
+{
+    switch (election->state) {
+    case LK_ELECTION_PAUSE:
+        return "pause";
+    case LK_ELECTION_VOTING:
+        return "voting";
+    default:
+        return election->core->in_force.leader_count > 0 ? "elected"
+                                                         : "booting";
+    }
+}
+
+lk_hosts
+lk_election_asked (const lk_election *election)
+{
+    lk_hosts hosts = lk_election_members (election);
+    if (election->state >= LK_ELECTION_ELECTED) {
+        hosts |= election->decree.members | election->previous.members;
+    }
+    if (lk_doorway_is_busy (election)) {
+        hosts |= election->doorway.order.decree.members;
+    }
+    return hosts;
+}
+
+bool
+lk_election_is_first (const lk_election *election, lk_host host)
+{
+    return election->state >= LK_ELECTION_ELECTED
+           && election->decree.leader[0] == host;
+}

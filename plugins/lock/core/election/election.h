@@ -32,8 +32,17 @@ void lk_election_settle (lk_election *election);
 /*  A host's service is known to have ended. */
 void lk_election_host_gone (lk_election *election, lk_host host);
 
-/*  Ends an own election that is under way. */
-void lk_election_give_up (lk_election *election, const char *why);
+/*  The service stops: ends what is under way. */
+void lk_election_stop (lk_election *election);
+
+/*  "booting" "pause" "voting" "elected". Static. */
+const char *lk_election_phase (const lk_election *election);
+
+/*  Whom the own election, or doorway, may have asked. */
+lk_hosts lk_election_asked (const lk_election *election);
+
+/*  Whether that is the first leader of the decree that it proposes. */
+bool lk_election_is_first (const lk_election *election, lk_host host);
 
 void lk_on_date (lk_election *election, const lk_lock_message *message);
 void lk_on_agreed (lk_election *election, const lk_lock_message *message);
@@ -54,17 +63,11 @@ void lk_on_activated (lk_election *election, const lk_lock_message *message);
 
 /*  -------------------------------------------------------- change */
 
-/*  All members of the decrees that are known, and who is to be one. */
-lk_hosts lk_election_members (const lk_election *election);
-
 /*  Somebody asks for a change; answered with LK_DO_CHANGED, now or later. */
 void lk_on_change (lk_election *election, const lk_event *event);
 
 /*  Answers if the change has come true, by whomever, or is given up. */
 void lk_change_run (lk_election *election);
-
-/*  Answers what is under way: the service stops. */
-void lk_change_stop (lk_election *election);
 
 /*  -------------------------------------------------------- doorway */
 
@@ -86,5 +89,12 @@ void lk_on_filled (lk_election *election, const lk_lock_message *message);
 /*  Takes a decree that is filled as the active one, if it is later than ours,
  *  nothing else is promised, and it may be learned from who says it. */
 void lk_adopt (lk_election *election, lk_host from, const lk_decree *decree);
+
+/*  -------------------------------------------------------- forget */
+
+/*  Hosts that it needs the numbers of. Of another that number may be given
+ *  away: nothing is kept of it then. */
+lk_hosts lk_election_needs (const lk_election *election);
+void lk_election_forget (lk_election *election, lk_host host);
 
 #endif

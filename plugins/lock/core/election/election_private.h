@@ -76,4 +76,7 @@ struct lk_election {
     lk_decree in_force;
 };
 
+/*  Ends an own election that is under way. */
+void lk_election_give_up (lk_election *election, const char *why);
+
 #endif

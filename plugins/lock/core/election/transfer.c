@@ -104,7 +104,7 @@ lk_holds
 lk_doorway_holds (const lk_election *election)
 {
     return (lk_holds) {
-        .term = lk_leader_table (election->leader)->decree.term,
+        .term = lk_leader_decree (election->leader)->term,
         .reclaim = lk_leader_table (election->leader)->reclaim != 0,
         .length = lk_table_length (lk_leader_table (election->leader))};
 }
@@ -159,7 +159,7 @@ stage (lk_election *election, const lk_lock_message *message)
     if (is_staged (self, message)) {
         return true;
     }
-    if (lk_term_equal (lk_leader_table (election->leader)->decree.term,
+    if (lk_term_equal (lk_leader_decree (election->leader)->term,
                        message->term)) {
         return false; /* there is no refilling within a term */
     }
@@ -191,8 +191,8 @@ take_offer (lk_election *election, const lk_lock_message *message)
 {
     lk_doorway *self = &election->doorway;
     const lk_msg_chunk *chunk = &message->as.chunk;
-    bool is_taken = lk_term_equal (
-        lk_leader_table (election->leader)->decree.term, message->term);
+    bool is_taken = lk_term_equal (lk_leader_decree (election->leader)->term,
+                                   message->term);
     if (is_taken && self->taken != chunk->offer) {
         return; /* there is no refilling within a term */
     }

@@ -37,6 +37,12 @@ lk_leader_place (const lk_leader *lead)
     return lead->place;
 }
 
+const lk_decree *
+lk_leader_decree (const lk_leader *lead)
+{
+    return &lead->table.decree;
+}
+
 lk_table *
 lk_leader_table (lk_leader *lead)
 {

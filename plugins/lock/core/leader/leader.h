@@ -18,6 +18,9 @@ void lk_leader_clear (lk_leader *lead);
 /*  Own place among the leaders of the own table, or -1. */
 int lk_leader_place (const lk_leader *lead);
 
+/*  Of whom the own table is. */
+const lk_decree *lk_leader_decree (const lk_leader *lead);
+
 /*  The own table, lent: who takes all that is in it installs another one. */
 lk_table *lk_leader_table (lk_leader *lead);
 
@@ -52,9 +55,12 @@ void lk_on_alerted (lk_leader *lead, const lk_lock_message *message);
  *  proxies about old ones, ends a reclaim. */
 void lk_home_run (lk_leader *lead);
 
-/*  Grants those whose quiet time is over; looks when that will be, of one
- *  (NULL: of none) that is new. */
-void lk_home_ripen (lk_leader *lead);
+/*  Goes on to look at its tickets; grants those whose quiet time is over. */
+void lk_home_look (lk_leader *lead);
+
+/*  Has to look at more of them in LK_BUSY_MS; or when. */
+bool lk_home_is_busy (const lk_leader *lead);
+int64_t lk_home_deadline (const lk_leader *lead);
 
 /*  Since when its duration, if it has one, counts. */
 int64_t lk_home_granted (const lk_leader *lead, lk_entry *entry);
@@ -83,6 +89,12 @@ lk_hosts lk_leader_sees (const lk_leader *lead);
 /*  The own echo stops with a promise above the table's term; what it said until
  *  now still counts for the leader lease. */
 void lk_lease_echo_self (lk_leader *lead);
+
+/*  A ping of that host echoes one of this very process. */
+void lk_lease_echoed (lk_leader *lead, lk_host host, const lk_msg_ping *ping);
+
+/*  The leader's part of a ping. */
+void lk_leader_fill_ping (lk_leader *lead, lk_msg_ping *ping);
 
 /*  Leader lease: q of the table's members echoed an `at` sent within it. */
 bool lk_lease_holds (lk_leader *lead);
@@ -156,5 +168,29 @@ bool lk_believes (lk_leader *lead, lk_host from, const lk_decree *decree);
 /*  A member told of this decree, or voted with it: its members are known, even
  *  if it cannot be taken because more was promised. */
 void lk_hears_of (lk_leader *lead, const lk_decree *decree);
+
+/*  -------------------------------------------------------- look */
+
+/*  As node.h has them. */
+void lk_leader_fill_status (lk_leader *lead, lk_node_status *status);
+bool lk_leader_next_ticket (lk_leader *lead, size_t *cursor, lk_ticket *ticket);
+bool lk_leader_next_ticket_of (lk_leader *lead, lk_name object, size_t *cursor,
+                               lk_ticket *ticket);
+bool lk_leader_next_wait (const lk_leader *lead, const void **place,
+                          lk_node_wait *wait);
+int64_t lk_leader_ticket_left (const lk_leader *lead, lk_request_id request);
+int64_t lk_leader_ticket_grace (const lk_leader *lead, lk_request_id request);
+bool lk_leader_find_silence (const lk_leader *lead, lk_host host,
+                             uint64_t session, lk_node_silence *silence);
+
+/*  -------------------------------------------------------- forget */
+
+/*  Hosts that it needs the numbers of. Of another that number may be given
+ *  away: nothing is kept of it then. */
+lk_hosts lk_leader_needs (const lk_leader *lead);
+void lk_leader_forget (lk_leader *lead, lk_host host);
+
+/*  Whether a session of that host is known to be over. */
+bool lk_leader_knows_over (const lk_leader *lead, lk_host host);
 
 #endif

@@ -27,6 +27,19 @@ lk_lease_echo_self (lk_leader *lead)
     }
 }
 
+void
+lk_lease_echoed (lk_leader *lead, lk_host host, const lk_msg_ping *ping)
+{
+    lk_peer *peer = &lead->core->peer[host];
+    if (host != lead->core->config.self && lk_table_is_filled (&lead->table)
+        && lk_term_compare (ping->promised, lead->table.decree.term) <= 0
+        && ping->echo_at > peer->echoed_ms) {
+        peer->echoed_ms = ping->echo_at;
+        lk_stream_commit (lead);
+        lk_shortcut_run_all (lead);
+    }
+}
+
 bool
 lk_lease_holds (lk_leader *lead)
 {
@@ -55,6 +68,16 @@ lk_leader_is_serving (const lk_leader *lead)
            && lk_term_equal (lead->core->facts.promised,
                              lead->table.decree.term)
            && lk_leader_place (lead) >= 0;
+}
+
+void
+lk_leader_fill_ping (lk_leader *lead, lk_msg_ping *ping)
+{
+    ping->table = lead->table.decree;
+    ping->ready = lead->ready;
+    ping->well = lk_leader_is_well (lead);
+    ping->reclaim = lead->table.reclaim;
+    ping->sees = lk_leader_sees (lead);
 }
 
 bool

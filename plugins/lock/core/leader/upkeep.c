@@ -142,8 +142,8 @@ look_at_timed (lk_leader *lead, lk_entry *entry)
     }
 }
 
-void
-lk_home_ripen (lk_leader *lead)
+static void
+ripen (lk_leader *lead)
 {
     lk_entry *entry;
     lead->home.ripe_ms = INT64_MAX;
@@ -445,9 +445,30 @@ lk_home_run (lk_leader *lead)
     end_reclaim (lead);
     audit_tickets (lead);
     lk_ousted_run (lead);
-    lk_home_ripen (lead);
+    ripen (lead);
     if (lead->core->now_ms - lead->home.asked_ms > LK_LOOK_MS) {
         look_for_silent (lead);
     }
     make_digest (lead);
+}
+
+void
+lk_home_look (lk_leader *lead)
+{
+    lk_table_watch_more (&lead->table);
+    if (lead->core->now_ms >= lead->home.ripe_ms) {
+        ripen (lead);
+    }
+}
+
+bool
+lk_home_is_busy (const lk_leader *lead)
+{
+    return lk_table_is_watching (&lead->table);
+}
+
+int64_t
+lk_home_deadline (const lk_leader *lead)
+{
+    return lead->home.ripe_ms;
 }

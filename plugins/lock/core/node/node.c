@@ -225,7 +225,7 @@ start (lk_node *node)
 static void
 begin_to_stop (lk_node *node)
 {
-    if (!node->proxy.leaving) {
+    if (!lk_proxy_is_leaving (&node->proxy)) {
         lk_out_trace (&node->core, LK_TRACE_INFO, "leaving");
         lk_proxy_leave (&node->proxy);
     }
@@ -234,10 +234,7 @@ begin_to_stop (lk_node *node)
 static void
 stop_all_else (lk_node *node)
 {
-    if (node->election.state != LK_ELECTION_IDLE) {
-        lk_election_give_up (&node->election, "stopping");
-    }
-    lk_change_stop (&node->election);
+    lk_election_stop (&node->election);
 }
 
 /*  Its session is not closed: applications hold on to it. */
@@ -330,13 +327,10 @@ let_time_pass (lk_node *node)
         lk_home_run (&node->leader);
         lk_proxy_run (&node->proxy);
         lk_alert_run (&node->leader);
-    } else if (node->proxy.is_behind) {
+    } else if (lk_proxy_is_behind (&node->proxy)) {
         lk_proxy_run (&node->proxy);
     }
-    lk_table_watch_more (&node->leader.table);
-    if (node->core.now_ms >= node->leader.home.ripe_ms) {
-        lk_home_ripen (&node->leader);
-    }
+    lk_home_look (&node->leader);
     say_readiness (node);
 }
 
@@ -351,8 +345,8 @@ is_busy (const lk_node *node)
 {
     return lk_election_is_busy (&node->election)
            || lk_doorway_is_busy (&node->election)
-           || lk_table_is_watching (&node->leader.table)
-           || node->proxy.is_behind;
+           || lk_home_is_busy (&node->leader)
+           || lk_proxy_is_behind (&node->proxy);
 }
 
 /*  A point in time that stands still, however many messages come before. */
@@ -362,7 +356,7 @@ find_deadline (const lk_node *node)
     int64_t deadline = node->core.next_ping_ms;
     deadline = earlier (deadline, lk_election_deadline (&node->election));
     deadline = earlier (deadline, lk_proxy_deadline (&node->proxy));
-    deadline = earlier (deadline, node->leader.home.ripe_ms);
+    deadline = earlier (deadline, lk_home_deadline (&node->leader));
     deadline = earlier (deadline, lk_stream_deadline (&node->leader));
     if (is_busy (node)) {
         deadline = earlier (deadline, node->next_look_ms);
@@ -413,7 +407,7 @@ lk_node_step (lk_node *node, const lk_event *event, lk_effects *effects)
         let_time_pass (node);
     }
     drain (node);
-    if (node->proxy.leaving && !node->stopped
+    if (lk_proxy_is_leaving (&node->proxy) && !node->stopped
         && lk_proxy_has_left (&node->proxy)) {
         stop (node);
     }

@@ -16,7 +16,7 @@ static lk_hosts
 ping_targets (const lk_node *node)
 {
     const lk_decree *active = &node->core.facts.active;
-    const lk_decree *table = &node->leader.table.decree;
+    const lk_decree *table = lk_leader_decree (&node->leader);
     bool leads = lk_decree_place (active, node->core.config.self) >= 0
                  || lk_decree_place (table, node->core.config.self) >= 0;
     if (leads || active->members == 0) {
@@ -34,14 +34,10 @@ fill_ping (lk_node *node, lk_msg_ping *ping)
     ping->incarnation = node->core.incarnation;
     ping->active = node->core.facts.active;
     ping->promised = node->core.facts.promised;
-    ping->table = node->leader.table.decree;
-    ping->ready = node->leader.ready;
-    ping->well = lk_leader_is_well (&node->leader);
-    ping->reclaim = node->leader.table.reclaim;
     ping->eligible = node->core.config.eligible;
-    ping->sees = lk_leader_sees (&node->leader);
     ping->session = node->core.facts.session;
-    ping->closed = node->proxy.closing.closed;
+    ping->closed = lk_proxy_closed (&node->proxy);
+    lk_leader_fill_ping (&node->leader, ping);
 }
 
 void
@@ -87,15 +83,7 @@ take_echo (lk_node *node, lk_host host, const lk_msg_ping *ping)
         || ping->echo_at > node->core.now_ms) {
         return;
     }
-    lk_peer *peer = &node->core.peer[host];
-    if (host != node->core.config.self
-        && lk_table_is_filled (&node->leader.table)
-        && lk_term_compare (ping->promised, node->leader.table.decree.term) <= 0
-        && ping->echo_at > peer->echoed_ms) {
-        peer->echoed_ms = ping->echo_at;
-        lk_stream_commit (&node->leader);
-        lk_shortcut_run_all (&node->leader);
-    }
+    lk_lease_echoed (&node->leader, host, ping);
     if (ping->vouch == node->core.facts.session
         && lk_decree_place (&ping->table, host) >= 0
         && lk_believes (&node->leader, host, &ping->table)) {

@@ -90,28 +90,6 @@ is_leader (const lk_node *node, lk_host host)
 
 /*  -------------------------------------------------------- classes */
 
-static lk_hosts
-asked (const lk_node *node)
-{
-    const lk_election *election = &node->election;
-    const lk_msg_decree *order = &node->election.doorway.order;
-    lk_hosts hosts = lk_election_members (&node->election);
-    if (election->state >= LK_ELECTION_ELECTED) {
-        hosts |= election->decree.members | election->previous.members;
-    }
-    if (lk_doorway_is_busy (&node->election)) {
-        hosts |= order->decree.members;
-    }
-    return hosts;
-}
-
-static bool
-is_first_leader (const lk_node *node, lk_host host)
-{
-    return node->election.state >= LK_ELECTION_ELECTED
-           && node->election.decree.leader[0] == host;
-}
-
 /*  The host whose request the message is about. */
 static lk_host
 owner (const lk_lock_message *message)
@@ -162,13 +140,14 @@ may_say (lk_node *node, const lk_lock_message *message)
     case LK_SAYS_DECREE:
         return lk_believes (&node->leader, from, &message->as.decree.decree);
     case LK_SAYS_TAKER:
-        return lk_trusts (&node->leader, from) || is_first_leader (node, from);
+        return lk_trusts (&node->leader, from)
+               || lk_election_is_first (&node->election, from);
     case LK_SAYS_ASKED:
-        return lk_hosts_has (asked (node), from);
+        return lk_hosts_has (lk_election_asked (&node->election), from);
     case LK_SAYS_FIRST:
-        return is_first_leader (node, from);
+        return lk_election_is_first (&node->election, from);
     case LK_SAYS_FELLOW:
-        return lk_decree_place (&node->leader.table.decree, from) >= 0;
+        return lk_decree_place (lk_leader_decree (&node->leader), from) >= 0;
     case LK_SAYS_LEADER:
         return is_of_leader (node, message);
     case LK_SAYS_OWN:

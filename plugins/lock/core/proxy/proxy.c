@@ -472,3 +472,21 @@ lk_proxy_is_ready (lk_proxy *proxy)
            && (proxy->core->in_reclaim & ~proxy->reported) == 0
            && lk_hears_leader (proxy->leader);
 }
+
+bool
+lk_proxy_is_behind (const lk_proxy *proxy)
+{
+    return proxy->is_behind;
+}
+
+bool
+lk_proxy_is_leaving (const lk_proxy *proxy)
+{
+    return proxy->leaving;
+}
+
+uint64_t
+lk_proxy_closed (const lk_proxy *proxy)
+{
+    return proxy->closing.closed;
+}

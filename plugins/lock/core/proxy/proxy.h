@@ -33,6 +33,16 @@ bool lk_proxy_is_ready (lk_proxy *proxy);
 void lk_proxy_run (lk_proxy *proxy);
 int64_t lk_proxy_deadline (const lk_proxy *proxy);
 
+/*  Whether not all that was due could be sent at once. */
+bool lk_proxy_is_behind (const lk_proxy *proxy);
+
+/*  Whether it has begun to leave. */
+bool lk_proxy_is_leaving (const lk_proxy *proxy);
+
+/*  Sessions of this host up to that one are over, and nobody believes in them
+ *  any more. */
+uint64_t lk_proxy_closed (const lk_proxy *proxy);
+
 /*  A leader of that term vouches for the session, as of our clock `at`. */
 void lk_proxy_vouched (lk_proxy *proxy, lk_term term, int64_t at);
 
@@ -79,5 +89,14 @@ void lk_on_audit (lk_proxy *proxy, const lk_lock_message *message);
 
 /*  A home says that somebody's lock is stopping, for one of our requests. */
 void lk_on_pending (lk_proxy *proxy, const lk_lock_message *message);
+
+/*  -------------------------------------------------------- look */
+
+/*  As node.h has them. */
+void lk_proxy_fill_status (lk_proxy *proxy, lk_node_status *status);
+bool lk_proxy_find_asked (const lk_proxy *proxy, uint64_t serial,
+                          lk_node_asked *asked);
+bool lk_proxy_next_own (const lk_proxy *proxy, const void **place,
+                        lk_node_own *own);
 
 #endif

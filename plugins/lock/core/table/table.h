@@ -303,4 +303,9 @@ uint64_t lk_entry_added (const lk_table *table, const lk_entry *entry);
 int64_t lk_entry_age (const lk_entry *entry, int64_t now_ms);
 void lk_entry_set_age (lk_entry *entry, int64_t age_ms, int64_t now_ms);
 
+/*  Hosts that it needs the numbers of. Of another that number may be given
+ *  away: nothing is kept of it then. */
+lk_hosts lk_table_hosts (const lk_table *self);
+void lk_table_forget (lk_table *self, lk_host host);
+
 #endif

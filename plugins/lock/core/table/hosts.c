@@ -1,0 +1,47 @@
+/*  hosts.c - of which hosts a table knows
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "crowd.h"
+#include "table.h"
+
+/*  Those whose report to a reclaim has begun to come, since that is in the
+ *  digest of its home. */
+static lk_hosts
+named_by_reports (const lk_table *table)
+{
+    lk_hosts hosts = 0;
+    for (size_t home = 0; table->reclaim >> home; home++) {
+        for (lk_host host = 0; host < LK_HOSTS_MAX; host++) {
+            hosts |= table->reporting[home][host] ? LK_HOST_BIT (host) : 0;
+        }
+    }
+    return hosts;
+}
+
+lk_hosts
+lk_table_hosts (const lk_table *table)
+{
+    lk_hosts hosts = lk_decree_hosts (&table->decree);
+    const lk_crowd *crowd = table->crowds;
+    for (; crowd; crowd = crowd->hh.next) {
+        if (crowd != table->idle_crowd) {
+            hosts |= LK_HOST_BIT (crowd->id[0]);
+        }
+    }
+    return hosts | named_by_reports (table);
+}
+
+void
+lk_table_forget (lk_table *table, lk_host host)
+{
+    lk_crowd_forget (table, host);
+    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
+        table->gone[home][host] = 0;
+        table->reported[home][host] = 0;
+        table->reporting[home][host] = 0;
+        table->parts[home][host] = 0;
+    }
+}
