@@ -16,6 +16,8 @@ for host in "${hosts[@]}"; do
 done
 start_load keeper h1 --style hold --object kept
 check 'a holder on h1' await happened granted kept
+# shellcheck disable=SC2046
+check 'all are at work' await go_on 0 $(own_of "${hosts[@]}")
 
 #   ------------------------------------------------------------ the router
 

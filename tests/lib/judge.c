@@ -385,7 +385,8 @@ tell_grant (judge *self, const request *it)
 {
     const lk_history_event *granted = it->granted;
     const int64_t until = believed_until (self, it);
-    if (until > granted->ns) {
+    const bool is_over = granted->ns / NS_PER_MS >= duration_until_ms (it);
+    if (until > granted->ns && !is_over) {
         tell (self, LK_TOLD_LOCKED, granted, granted->ns,
               (lk_told_moment) {.token = (uint64_t) granted->number,
                                 .until_ms = duration_until_ms (it)});

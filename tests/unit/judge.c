@@ -101,6 +101,28 @@ START_TEST (two_holders)
 }
 END_TEST
 
+/*  Who hears of a grant when its duration is over does not believe in it. */
+START_TEST (a_grant_that_is_heard_late)
+{
+    is_well ("1000000 h1/1 asked 1 gate -1 10\n"
+             "2000000 h2/1 asked 1 gate -1 -\n"
+             "30000000 h2/1 granted 1 gate 8 -\n"
+             "35000000 h2/1 unlock 1 gate 0 -\n"
+             "36000000 h2/1 released 1 gate 0 -\n"
+             "40100000 h1/1 granted 1 gate 7 40\n"
+             "40200000 h1/1 unlock 1 gate 0 -\n"
+             "40300000 h1/1 released 1 gate 0 -\n");
+    is_wrong ("checker", "1000000 h1/1 asked 1 gate -1 10\n"
+                         "2000000 h2/1 asked 1 gate -1 -\n"
+                         "30000000 h2/1 granted 1 gate 8 -\n"
+                         "35000000 h2/1 unlock 1 gate 0 -\n"
+                         "36000000 h2/1 released 1 gate 0 -\n"
+                         "39100000 h1/1 granted 1 gate 7 40\n"
+                         "39200000 h1/1 unlock 1 gate 0 -\n"
+                         "39300000 h1/1 released 1 gate 0 -\n");
+}
+END_TEST
+
 START_TEST (a_holder_that_others_passed_by)
 {
     is_wrong ("checker", "10 h1/1 asked 1 gate -1 -\n"
@@ -451,6 +473,7 @@ main (void)
     tcase_add_test (tests, one_after_the_other);
     tcase_add_test (tests, two_objects);
     tcase_add_test (tests, two_holders);
+    tcase_add_test (tests, a_grant_that_is_heard_late);
     tcase_add_test (tests, a_holder_that_others_passed_by);
     tcase_add_test (tests, a_process_ends);
     tcase_add_test (tests, a_process_ends_twice);
