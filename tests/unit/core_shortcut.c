@@ -259,6 +259,23 @@ START_TEST (not_behind_a_promise)
 }
 END_TEST
 
+/*  Another request, with a duration, in place of the first. */
+static void
+lock_for_a_time (void)
+{
+    say (LK_ON_UNLOCK);
+    duration_ms = 5000;
+    const lk_event event = {.type = LK_ON_LOCK,
+                            .now_ms = now_ms,
+                            .request = {.app = APP,
+                                        .serial = 2,
+                                        .object = object_at (0, text),
+                                        .duration_ms = duration_ms,
+                                        .wait_ms = -1}};
+    lk_node_step (node, &event, &effects);
+    serial = sent (LK_MSG_LOCK, FIRST)->as.request.ticket.request.serial;
+}
+
 /*  It was dropped meanwhile: what is told is the end. */
 START_TEST (not_what_is_gone)
 {
@@ -271,18 +288,8 @@ END_TEST
 
 START_TEST (a_duration_counts_from_the_request)
 {
-    say (LK_ON_UNLOCK);
-    duration_ms = 5000;
-    const lk_event event = {.type = LK_ON_LOCK,
-                            .now_ms = now_ms,
-                            .request = {.app = APP,
-                                        .serial = 2,
-                                        .object = object_at (0, text),
-                                        .duration_ms = duration_ms,
-                                        .wait_ms = -1}};
-    lk_node_step (node, &event, &effects);
+    lock_for_a_time ();
     const int64_t asked_ms = now_ms;
-    serial = sent (LK_MSG_LOCK, FIRST)->as.request.ticket.request.serial;
     now_ms += 30;
     order (LK_OP_ADD);
     third_has_it ();
@@ -291,21 +298,10 @@ START_TEST (a_duration_counts_from_the_request)
 }
 END_TEST
 
-/*  The home alone knows when somebody else's end granted it. */
 /*  Which of two it counts from is not known here. */
 START_TEST (a_duration_asked_for_twice_is_the_homes)
 {
-    say (LK_ON_UNLOCK);
-    duration_ms = 5000;
-    const lk_event event = {.type = LK_ON_LOCK,
-                            .now_ms = now_ms,
-                            .request = {.app = APP,
-                                        .serial = 2,
-                                        .object = object_at (0, text),
-                                        .duration_ms = duration_ms,
-                                        .wait_ms = -1}};
-    lk_node_step (node, &event, &effects);
-    serial = sent (LK_MSG_LOCK, FIRST)->as.request.ticket.request.serial;
+    lock_for_a_time ();
     do {
         vouch (FIRST);
         vouch (THIRD);
@@ -331,6 +327,7 @@ START_TEST (the_end_of_what_is_held_is_the_homes)
 }
 END_TEST
 
+/*  The home alone knows when somebody else's end granted it. */
 START_TEST (a_duration_behind_another_is_the_homes)
 {
     static char other[16];

@@ -101,7 +101,7 @@ START_TEST (two_holders)
 }
 END_TEST
 
-/*  Who hears of a grant when its duration is over does not believe in it. */
+/*  A grant that is heard when its duration is over is not believed in. */
 START_TEST (a_grant_that_is_heard_late)
 {
     is_well ("1000000 h1/1 asked 1 gate -1 10\n"

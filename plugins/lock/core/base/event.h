@@ -16,7 +16,7 @@
 
 #include <lockkeeper/error.h>
 
-/*  What all rooms share: core.h. */
+/*  Shared by all rooms: core.h. */
 typedef struct lk_core lk_core;
 
 /*  -------------------------------------------------------- set-up */

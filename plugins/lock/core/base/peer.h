@@ -76,7 +76,7 @@ void lk_peer_note (lk_core *core, lk_host host, const lk_msg_ping *ping);
 int64_t lk_session_heard_ms (const lk_core *core, lk_host host,
                              uint64_t session);
 
-/*  Likewise, if it was heard before its host was forgotten. */
+/*  The same, if it may have been heard before its host was forgotten. */
 int64_t lk_session_maybe_heard_ms (const lk_core *core, lk_host host,
                                    uint64_t session);
 

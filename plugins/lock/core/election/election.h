@@ -26,9 +26,6 @@ bool lk_election_is_busy (const lk_election *election);
 /*  When to run it next, besides. */
 int64_t lk_election_deadline (const lk_election *election);
 
-/*  A decree was adopted: give it time before its leaders are missed. */
-void lk_election_settle (lk_election *election);
-
 /*  A host's service is known to have ended. */
 void lk_election_host_gone (lk_election *election, lk_host host);
 
@@ -51,10 +48,6 @@ void lk_on_voted (lk_election *election, const lk_lock_message *message);
 void lk_on_desist (lk_election *election, const lk_lock_message *message);
 void lk_on_retire (lk_election *election, const lk_lock_message *message);
 void lk_on_rerun (lk_election *election, const lk_lock_message *message);
-
-/*  The first leader is at work in the doorway, and so far. */
-void lk_election_progress (lk_election *election,
-                           const lk_lock_message *message);
 
 void lk_on_sitting (lk_election *election, const lk_lock_message *message);
 void lk_on_exiting (lk_election *election, const lk_lock_message *message);

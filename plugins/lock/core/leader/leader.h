@@ -62,9 +62,6 @@ void lk_home_look (lk_leader *lead);
 bool lk_home_is_busy (const lk_leader *lead);
 int64_t lk_home_deadline (const lk_leader *lead);
 
-/*  Since when its duration, if it has one, counts. */
-int64_t lk_home_granted (const lk_leader *lead, lk_entry *entry);
-
 /*  The proxy that a request comes from, be it by another leader. */
 lk_host lk_origin (const lk_lock_message *message);
 
@@ -96,15 +93,8 @@ void lk_lease_echoed (lk_leader *lead, lk_host host, const lk_msg_ping *ping);
 /*  The leader's part of a ping. */
 void lk_leader_fill_ping (lk_leader *lead, lk_msg_ping *ping);
 
-/*  Leader lease: q of the table's members echoed an `at` sent within it. */
-bool lk_lease_holds (lk_leader *lead);
-
 /*  Serves: has the term's table, no later promise, and knows it in force. */
 bool lk_leader_is_serving (const lk_leader *lead);
-
-/*  Serves, has the lease, hears all fellow leaders have the same term, and
- *  has their acknowledgements. */
-bool lk_leader_is_well (lk_leader *lead);
 
 /*  The first leader of the active decree that does not say well; LK_NOBODY. */
 lk_host lk_missing_leader (lk_leader *lead);
@@ -119,20 +109,9 @@ lk_hosts lk_hears_holders (const lk_leader *lead);
 /*  May this leader vouch for that session now? */
 bool lk_can_vouch (lk_leader *lead, lk_host host, uint64_t session);
 
-/*  The last time at which that is not so yet, if nothing is heard of it. */
-int64_t lk_silent_after (const lk_leader *lead, lk_host host, uint64_t session);
-
-/*  Was nothing heard of that session for so long that its proxy cannot have
- *  a lease any more, as far as this leader knows? */
-bool lk_is_silent (const lk_leader *lead, lk_host host, uint64_t session);
-
 /*  Whether a leader of the latest decree in force says that it is well: without
  *  one nothing is granted. */
 bool lk_hears_leader (lk_leader *lead);
-
-/*  -------------------------------------------------------- shortcut */
-
-void lk_shortcut_run_all (lk_leader *lead);
 
 /*  -------------------------------------------------------- stream */
 
@@ -142,10 +121,6 @@ void lk_stream_flush (lk_leader *lead);
 
 /*  When there is something to send at the latest. */
 int64_t lk_stream_deadline (const lk_leader *lead);
-
-/*  Tells what all leaders have acknowledged, if it may be told now: call it
- *  when the leader lease may have been renewed, too. */
-void lk_stream_commit (lk_leader *lead);
 
 /*  From another home, and its answer. */
 void lk_on_ops (lk_leader *lead, const lk_lock_message *message);

@@ -12,6 +12,7 @@
 #include "leader.h"
 #include "shortcut.h"
 #include "stream.h"
+
 struct lk_leader {
     lk_core *core;
     lk_table table;
@@ -23,5 +24,29 @@ struct lk_leader {
     lk_home home;
     lk_alerts alerts;
 };
+
+/*  Since when its duration, if it has one, counts. */
+int64_t lk_home_granted (const lk_leader *lead, lk_entry *entry);
+
+/*  Leader lease: q of the table's members echoed an `at` sent within it. */
+bool lk_lease_holds (lk_leader *lead);
+
+/*  Serves, has the lease, hears all fellow leaders have the same term, and
+ *  has their acknowledgements. */
+bool lk_leader_is_well (lk_leader *lead);
+
+/*  Was nothing heard of that session for so long that its proxy cannot have
+ *  a lease any more, as far as this leader knows? */
+bool lk_is_silent (const lk_leader *lead, lk_host host, uint64_t session);
+
+/*  The last time at which that is not so yet, if nothing is heard of it. */
+int64_t lk_silent_after (const lk_leader *lead, lk_host host, uint64_t session);
+
+/*  Tells own applications what others have acknowledged by now. */
+void lk_shortcut_run_all (lk_leader *lead);
+
+/*  Tells what all leaders have acknowledged, if it may be told now: call it
+ *  when the leader lease may have been renewed, too. */
+void lk_stream_commit (lk_leader *lead);
 
 #endif

@@ -120,29 +120,31 @@ is_fresh (const lk_proxy *proxy, int64_t as_of)
            && as_of > proxy->core->now_ms - proxy->core->config.host_lease_ms;
 }
 
-/*  What a witness says of a duration counts since it was asked for, if that was
- *  once; else the home has to say it. */
+/*  A duration that a witness tells of counts since it was asked for, if that
+ *  was once; else the home has to tell. False: it has. */
 static bool
-is_timed (const lk_msg_reply *reply, const lk_asked *asked)
+count_duration (lk_msg_reply *reply, const lk_asked *asked)
 {
-    return !reply->witnessed || reply->left_ms < 0
-           || (asked && asked->sent_ms == asked->since_ms);
+    if (!reply->witnessed || reply->left_ms < 0) {
+        return true;
+    }
+    if (!asked || asked->sent_ms != asked->since_ms) {
+        return false;
+    }
+    reply->as_of = asked->since_ms;
+    return true;
 }
 
 void
 lk_on_locked (lk_proxy *proxy, const lk_lock_message *message)
 {
-    lk_msg_reply counted = message->as.reply;
-    const lk_msg_reply *reply = &counted;
-    lk_asked *asked = lk_asked_by_serial (proxy, reply->request.serial);
-    if (!is_timed (reply, asked)) {
+    if (!is_current (proxy, message) || !proxy->live) {
         return;
     }
-    if (reply->witnessed && reply->left_ms >= 0) {
-        counted.as_of = asked->since_ms;
-    }
-    if (!is_current (proxy, message) || !proxy->live
-        || !is_fresh (proxy, reply->as_of)) {
+    lk_msg_reply told = message->as.reply;
+    const lk_msg_reply *reply = &told;
+    lk_asked *asked = lk_asked_by_serial (proxy, reply->request.serial);
+    if (!count_duration (&told, asked) || !is_fresh (proxy, told.as_of)) {
         return;
     }
     if (!asked && !reply->kept) {

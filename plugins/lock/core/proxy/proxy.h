@@ -49,17 +49,11 @@ void lk_proxy_vouched (lk_proxy *proxy, lk_term term, int64_t at);
 /*  Another decree is in force. */
 void lk_proxy_new_decree (lk_proxy *proxy);
 
-/*  Why the session ends, or will if nothing better comes: ISOLATED or
- *  QUORUM. */
-lk_err lk_proxy_why_over (const lk_proxy *proxy);
-
 /*  Begins to leave: all applications are told that their locks are gone, and
  *  nobody is served any more. What they held stays theirs until they say
  *  UNLOCK, or a quarter of a host lease is over: who has to stop what it does
  *  under a lock has that long. */
 void lk_proxy_leave (lk_proxy *proxy);
-void lk_proxy_note_former (lk_proxy *proxy, int64_t lease_until_ms);
-
 /*  Whether nobody has to be waited for (any more). */
 bool lk_proxy_has_left (const lk_proxy *proxy);
 
