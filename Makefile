@@ -74,7 +74,9 @@ core = plugins/lock/core
 core_src := $(wildcard $(core)/*/*.c)
 core_face = -I$(core)/base -I$(core)/node
 core_rooms = $(addprefix -I$(core)/,base table leader proxy election node)
-lock_src := $(wildcard plugins/lock/*.c)
+lock = plugins/lock
+lock_src := $(wildcard $(lock)/*.c $(addsuffix /*.c,$(addprefix $(lock)/,keep out look in)))
+lock_rooms = -I$(lock) $(addprefix -I$(lock)/,keep out look in)
 greeter_src := $(wildcard plugins/greeter/*.c)
 #   Each is a process of its own (main.c) and a plug-in of the router
 #   (plugin.c).
@@ -264,7 +266,13 @@ $(B)/flags: .FORCE
 #   Who may see which headers; tests/style/layers.sh has the rest.
 INC = -Isrc -Iinclude
 $(B)/plugins/%.o $(B)/examples/%.o: INC = -Iinclude
-$(B)/plugins/lock/%.o: INC = -Isrc -Iinclude -Iplugins/lock $(core_face)
+#   A room of the lock service sees those ahead of it.
+$(B)/$(lock)/%.o: INC = -Isrc -Iinclude $(lock_room) $(core_face)
+$(B)/$(lock)/%.o: lock_room = $(lock_rooms)
+$(B)/$(lock)/keep/%.o: lock_room = -I$(lock)/keep
+$(B)/$(lock)/out/%.o: lock_room = $(addprefix -I$(lock)/,keep out)
+$(B)/$(lock)/look/%.o: lock_room = $(addprefix -I$(lock)/,keep out look)
+$(B)/$(lock)/in/%.o: lock_room = $(addprefix -I$(lock)/,keep out look in)
 #   A room of the core sees those below it.
 $(B)/$(core)/base/%.o: INC = -Isrc -Iinclude -I$(core)/base
 $(B)/$(core)/table/%.o: INC = -Isrc -Iinclude -I$(core)/base -I$(core)/table
@@ -280,7 +288,7 @@ $(B)/router/%.o: INC = -Isrc -Iinclude $(room)
 $(B)/router/tables/%.o: room = -Irouter/tables
 $(B)/router/logic/%.o: room = -Irouter/tables -Irouter/logic
 $(B)/router/shell/%.o: room = $(router_rooms)
-$(B)/tests/%.o: INC = -Isrc -Iinclude $(router_rooms) -Iplugins/lock \
+$(B)/tests/%.o: INC = -Isrc -Iinclude $(router_rooms) $(lock_rooms) \
 	$(core_rooms) -Itests
 $(B)/tests/%.o: EXTRA = $(CHECK_CFLAGS)
 #   Compiled for longer than they run.
@@ -433,8 +441,8 @@ $(peers): $(B)/%: $(B)/%.o $(peer_dir)/peer.o $(parts)
 sim_obj = $(call obj,$(sim_src) tests/lib/corrupt.c tests/lib/lock_copy.c \
 	$(core_src) \
 	$(wildcard src/util/*.c src/wire/*.c) \
-	$(addprefix plugins/lock/,requests.c request_fields.c apps.c \
-	replies.c effects.c) \
+	$(addprefix $(lock)/,in/requests.c in/request_fields.c keep/apps.c \
+	out/send.c out/replies.c effects.c) \
 	$(wildcard src/client/book*.c) \
 	$(addprefix src/client/,letter.c queues.c lease.c))
 $(simulator): $(sim_obj)
@@ -461,7 +469,7 @@ endif
 #   ------------------------------------------------------------ style
 
 c_files = $(wildcard $(addsuffix /*.[ch],include/lockkeeper src/* src/cli/* router/* \
-	plugins/* $(core)/* tests/* tests/bench/peers examples))
+	plugins/* $(lock)/* $(core)/* tests/* tests/bench/peers examples))
 CLANG_FORMAT ?= $(firstword $(shell which clang-format-14 clang-format) \
 	clang-format)
 CLANG_TIDY ?= $(firstword $(shell which clang-tidy-14 clang-tidy) clang-tidy)
@@ -475,7 +483,7 @@ format:
 tidy:
 	$(Q)$(CLANG_TIDY) --quiet $(filter %.c,$(filter-out \
 	tests/bench/peers/%,$(c_files))) -- $(STANDARD) \
-	-Isrc -Iinclude $(router_rooms) -Iplugins/lock $(core_rooms) -Itests \
+	-Isrc -Iinclude $(router_rooms) $(lock_rooms) $(core_rooms) -Itests \
 	$(DEPS_CFLAGS)
 
 #   ------------------------------------------------------------ install

@@ -11,44 +11,11 @@
 
 #include "lockd.h"
 
+#include "in.h"
+#include "look.h"
+#include "out.h"
+
 #include "net/log.h"
-#include "wire/lock_codec.h"
-
-/*  -------------------------------------------------------- messages */
-
-bool
-lk_lockd_send (lk_lockd *self, lk_message *message)
-{
-    bool sent = self->attached && !self->failed
-                && lk_bus_send (self->bus, &message) == LK_OK;
-    lk_message_destroy (&message);
-    return sent;
-}
-
-/*  Who we are is always said in JSON. */
-static lk_message *
-write_to_peer (const lk_lockd *self, const lk_lock_message *message)
-{
-    if (message->kind == LK_MSG_STARTED) {
-        lk_message *started =
-            lk_lock_encode (message, &self->roster, self->self);
-        lk_lockd_sign (self, started);
-        return started;
-    }
-    return self->packs & LK_HOST_BIT (message->to)
-               ? lk_lock_pack (message, &self->roster, self->self)
-               : lk_lock_encode (message, &self->roster, self->self);
-}
-
-static void
-send_to_peer (lk_lockd *self, const lk_lock_message *message)
-{
-    if (self->attached) {
-        (void) lk_lockd_send (self, write_to_peer (self, message));
-    }
-}
-
-/*  -------------------------------------------------------- the others */
 
 static void
 publish_lease (lk_lockd *self, const lk_effect *effect)
@@ -87,7 +54,7 @@ carry_out (lk_lockd *self, const lk_effect *effect)
         persist (self, &effect->facts);
         break;
     case LK_DO_SEND:
-        send_to_peer (self, effect->message);
+        lk_lockd_send_to_peer (self, effect->message);
         break;
     case LK_DO_TELL:
         lk_lockd_tell (self, &effect->answer);

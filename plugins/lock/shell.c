@@ -9,12 +9,15 @@
 
 #include "lockd.h"
 
+#include "in.h"
+#include "look.h"
+#include "out.h"
+
 #include "net/log.h"
 #include "net/pidfd.h"
 #include "wire/address.h"
 #include "wire/reasons.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char *const subscriptions[] = {
@@ -58,8 +61,9 @@ step (lk_lockd *self, lk_event *event)
     lk_lockd_carry_out (self, &effects);
 }
 
-void
-lk_lockd_step (lk_lockd *self, lk_event *event)
+/*  What travels together waits for the end of the wake-up. */
+static void
+step_more (lk_lockd *self, lk_event *event)
 {
     event->more = true;
     self->stepped = true;
@@ -73,7 +77,7 @@ static void
 step_tick (lk_lockd *self)
 {
     lk_event event = {.type = LK_ON_TICK};
-    lk_lockd_step (self, &event);
+    step_more (self, &event);
 }
 
 /*  -------------------------------------------------------- addresses */
@@ -120,7 +124,7 @@ end_app (lk_lockd *self, lk_app *app)
     lk_lockd_note_end (self, app);
     lk_apps_remove (&self->apps, app);
     if (known) {
-        lk_lockd_step (self, &event);
+        step_more (self, &event);
     }
 }
 
@@ -203,7 +207,7 @@ host_is_gone (lk_lockd *self, const char *host)
             && strcmp (lk_roster_name (&self->roster, (lk_host) i), host)
                    == 0) {
             lk_event event = {.type = LK_ON_HOST_GONE, .host = (lk_host) i};
-            lk_lockd_step (self, &event);
+            step_more (self, &event);
         }
     }
 }
@@ -256,13 +260,26 @@ take_invalid (lk_lockd *self, const lk_message *event)
 
 /*  -------------------------------------------------------- callbacks */
 
+/*  The first step persists the session before anything reveals it. */
+static bool
+begin (lk_lockd *self)
+{
+    if (!lk_lockd_begin (self)) {
+        return false;
+    }
+    step_tick (self);
+    self->incarnation = self->state.facts.session;
+    lk_lockd_begin_joining (self);
+    return !self->failed;
+}
+
 static void
 on_attach (void *context, lk_bus *bus)
 {
     lk_lockd *self = context;
     self->bus = bus;
     self->attached = true;
-    if (self->failed || (!self->node && !lk_lockd_begin (self))) {
+    if (self->failed || (!self->node && !begin (self))) {
         end (self, 1);
         return;
     }
@@ -293,11 +310,16 @@ on_message (void *context, const lk_message *message)
     }
     const char *host = from.host.data; /* ends with the address */
     bool own = is_own_host (self, host);
-    if (!lk_slice_is (from.service, "lock")) {
-        lk_lockd_from_app (self, message, own);
-    } else if (!own && !lk_lockd_hear_of_members (self, host, message)) {
-        lk_lockd_from_peer (self, host, message);
+    if (own && lk_slice_is (from.service, "lock")) {
+        return;
     }
+    lk_input input;
+    if (lk_slice_is (from.service, "lock")
+            ? lk_lockd_from_peer (self, host, message, &input)
+            : lk_lockd_from_app (self, message, own, &input)) {
+        step_more (self, &input.event);
+    }
+    lk_input_clear (&input);
 }
 
 /*  The host that an event is about; NULL: it names none. */
@@ -382,7 +404,7 @@ on_leave (void *context, const char *reason)
     lk_event event = {.type = for_good ? LK_ON_STOP : LK_ON_HALT};
     self->leaving = true;
     lk_lockd_say_stopping (self, for_good);
-    lk_lockd_step (self, &event);
+    step_more (self, &event);
     if (!self->attached && !self->failed) {
         end (self, 0);
     }
@@ -395,7 +417,7 @@ on_detach (void *context, const char *reason)
     bool comes_back = strcmp (reason, "router lost") == 0;
     if (self->node && !self->failed && !comes_back) {
         lk_event event = {.type = LK_ON_HALT};
-        lk_lockd_step (self, &event);
+        step_more (self, &event);
         self->failed = true; /* the node is done */
     }
     self->attached = false;

@@ -11,7 +11,7 @@
 #ifndef LK_LOCKD_SYSTEM_H
 #define LK_LOCKD_SYSTEM_H
 
-#include "../../plugins/lock/lockd.h"
+#include "lockd.h"
 #include "settings/keys.h"
 
 #include "net/pidfd.h"

@@ -10,15 +10,16 @@
  *      LOCKCORRUPT {kind, home, nth} -> LOCKCORRUPT {done}
  */
 
-#include "lockd.h"
+#include "in.h"
+#include "out.h"
 
 #include "lib/corrupt.h"
 #include "wire/message_frame.h"
 
-void __real_lk_lockd_from_app (lk_lockd *self, const lk_message *message,
-                               bool local);
-void __wrap_lk_lockd_from_app (lk_lockd *self, const lk_message *message,
-                               bool local);
+bool __real_lk_lockd_from_app (lk_lockd *self, const lk_message *message,
+                               bool local, lk_input *input);
+bool __wrap_lk_lockd_from_app (lk_lockd *self, const lk_message *message,
+                               bool local, lk_input *input);
 
 static void
 corrupt (lk_lockd *self, const lk_message *message)
@@ -35,12 +36,14 @@ corrupt (lk_lockd *self, const lk_message *message)
     (void) lk_lockd_send (self, answer);
 }
 
-void
-__wrap_lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local)
+bool
+__wrap_lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local,
+                          lk_input *input)
 {
-    if (lk_message_is (message, "LOCKCORRUPT")) {
-        corrupt (self, message);
-    } else {
-        __real_lk_lockd_from_app (self, message, local);
+    if (!lk_message_is (message, "LOCKCORRUPT")) {
+        return __real_lk_lockd_from_app (self, message, local, input);
     }
+    corrupt (self, message);
+    input->asks = false;
+    return false;
 }

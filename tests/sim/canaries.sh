@@ -101,7 +101,8 @@ try () {    # name, most seeds, storm or script, file and sed expression, ...
         fi
         $compiler -std=gnu11 -O1 -w -DLK_VERSION='"0"' -Isrc -Iinclude \
             -I"${source%/*}" -Irouter/tables -Irouter/logic -Iplugins/lock \
-            $core_rooms -c -o "$folder/${source%.c}.o" \
+            -Iplugins/lock/keep -Iplugins/lock/out -Iplugins/lock/look \
+            -Iplugins/lock/in $core_rooms -c -o "$folder/${source%.c}.o" \
             "$folder/$source" || {
             echo 'not_ok - does not compile'
             return
@@ -489,7 +490,7 @@ canary goes-by-the-monotonic-clock 1 unit/clock src/net/clock.c \
     's/CLOCK_BOOTTIME/CLOCK_MONOTONIC/'
 canary sleeps-by-the-monotonic-clock 1 unit/clock src/net/loop.c \
     's/timerfd_create (CLOCK_BOOTTIME/timerfd_create (CLOCK_MONOTONIC/'
-canary judges-others-once 1 unit/lock_peers plugins/lock/peers.c \
+canary judges-others-once 1 unit/lock_peers plugins/lock/keep/peers.c \
     's/    \*joined = false;\n/&    if (peer->state == LK_OTHER_ACCEPTED) {\n        return peer->state;\n    }\n/'
 canary registers-any-process 1 unit/forward router/logic/session.c \
     's/if (peer\.pid > 0 && peer\.pid != pid) {/if (0) {/'

@@ -6,10 +6,14 @@
 
 #include "desk.h"
 
-#include "../../plugins/lock/lockd.h"
 #include "client/queues.h"
+#include "in.h"
+#include "lockd.h"
+#include "look.h"
+#include "members.h"
 #include "net/lease_page.h"
 #include "net/log.h"
+#include "out.h"
 #include "util/alloc.h"
 #include "util/assert.h"
 #include "wire/lock_codec.h"
@@ -112,8 +116,8 @@ lk_log_write (lk_log_level level, const char *format, ...)
 
 /*  -------------------------------------------------------- the daemon */
 
-void
-lk_lockd_step (lk_lockd *self, lk_event *event)
+static void
+step (lk_lockd *self, lk_event *event)
 {
     if (event->type == LK_ON_LOCK) {
         event->request.pid = (uint32_t) event->request.serial;
@@ -130,10 +134,10 @@ lk_lockd_persist (lk_lockd *self)
 }
 
 void
-lk_lockd_sign (const lk_lockd *self, lk_message *started)
+lk_lockd_send_to_peer (lk_lockd *self, const lk_lock_message *message)
 {
     (void) self;
-    LK_ASSERT (!started);
+    LK_ASSERT (!message);
 }
 
 void
@@ -157,10 +161,20 @@ lk_lockd_watch_hosts (lk_lockd *self)
 }
 
 void
-lk_lockd_refuse_short (lk_lockd *self, const lk_message *request)
+lk_lockd_get_status (const lk_lockd *self, lk_node_status *status)
 {
     (void) self;
-    LK_ASSERT (!request);
+    LK_ASSERT (!status);
+}
+
+void
+lk_lockd_describe_wait (const lk_lockd *self, const lk_node_status *status,
+                        char *reason, size_t size)
+{
+    (void) self;
+    (void) status;
+    (void) size;
+    LK_ASSERT (!reason);
 }
 
 void
@@ -170,11 +184,14 @@ lk_lockd_tell_list (lk_lockd *self, const lk_message *request)
     LK_ASSERT (!request);
 }
 
-void
-lk_lockd_tell_members (lk_lockd *self, const lk_message *request)
+bool
+lk_lockd_ask_members (lk_lockd *self, const lk_message *request,
+                      lk_event *event)
 {
     (void) self;
+    (void) event;
     LK_ASSERT (!request);
+    return false;
 }
 
 void
@@ -305,7 +322,7 @@ end_app (sim_desk *self, const char *address)
         event.request.app = app->number;
         lk_apps_remove (&self->lockd.apps, app);
         if (known) {
-            lk_lockd_step (&self->lockd, &event);
+            step (&self->lockd, &event);
         }
     }
 }
@@ -316,7 +333,11 @@ take_request (sim_desk *self, const lk_message *message)
 {
     lk_app *app = lk_apps_intern (&self->lockd.apps, lk_message_from (message));
     app->attached = self->lockd.attachment;
-    lk_lockd_from_app (&self->lockd, message, true);
+    lk_input input;
+    if (lk_lockd_from_app (&self->lockd, message, true, &input)) {
+        step (&self->lockd, &input.event);
+    }
+    lk_input_clear (&input);
 }
 
 void

@@ -50,6 +50,8 @@ verdict 'private headers compile alone' "$(
             $warnings \
             -Wno-unused-function -Isrc -Iinclude -Irouter/tables \
             -Irouter/logic -Irouter/shell -Iplugins/lock \
+            -Iplugins/lock/keep -Iplugins/lock/out -Iplugins/lock/look \
+            -Iplugins/lock/in \
             $core_rooms -Itests $deps -
     done)"
 done_checking

@@ -123,13 +123,33 @@ for room in tables logic shell; do
         "$third_party" "${files[@]}"
 done
 
-mapfile -t files < <(in_folder plugins/lock)
-layer plugins/lock \
-    "\"(util|wire|net|settings|daemon)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
-    "$third_party" "${files[@]}"
+#   The lock service: its rooms see the core by its face.
+lock=plugins/lock
+core=$lock/core
+face="$core/base $core/node"
+# shellcheck disable=SC2086
+{
+    rooms $lock/keep $face
+    rooms $lock/out $lock/keep $face
+    rooms $lock/look $lock/{out,keep} $face
+    rooms $lock/in $lock/{look,out,keep} $face
+    rooms $lock $lock/{in,look,out,keep} $face
+}
+for room in '' keep out look in; do
+    mapfile -t files < <(in_folder "$lock${room:+/$room}")
+    layer "$lock${room:+/$room}" \
+        "\"(util|wire|net|settings|daemon)/[a-z0-9_]+\\.h\"|$local_header|$public|$system" \
+        "$third_party" "${files[@]}"
+done
+
+#   Its core is stepped by shell.c alone.
+verdict 'shell.c alone steps the core' "$(
+    for room in "" keep/ out/ look/ in/; do
+        grep -nw 'lk_node_step' /dev/null "$lock/$room"*.[ch] |
+            grep -v "^$lock/shell.c:"
+    done)"
 
 #   The core: a room sees those below it by their faces, not their inside.
-core=plugins/lock/core
 rooms $core/base
 rooms $core/table $core/base
 rooms $core/leader $core/table $core/base

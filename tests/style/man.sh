@@ -74,7 +74,7 @@ mapfile -t daemon < <(grep -lE '(required|no)_argument' src/net/*.[ch] \
     2>/dev/null)
 program lockkeeper.1 src/cli/*.[ch] src/cli/*/*.[ch]
 program lockkeeper-router.8 router/*/*.[ch] "${daemon[@]}"
-program lockkeeper-lockd.8 plugins/lock/*.[ch] "${daemon[@]}"
+program lockkeeper-lockd.8 plugins/lock/*.c "${daemon[@]}"
 
 #   missing WHAT PAGE WORDS: which of them are not in the page.
 missing () {
@@ -100,7 +100,7 @@ verdict 'lockkeeper-protocol(7) has every field' "$(
 verdict 'lockkeeper-protocol(7) has every refusal' "$(
     told=$(tr -s '\n' ' ' 2>/dev/null <$protocol)
     grep -hoE '"(is|has|names|needs|makes|cannot) [^"]*"' /dev/null \
-        plugins/lock/request_fields.c src/wire/object_name.c |
+        plugins/lock/in/request_fields.c src/wire/object_name.c |
         tr -d '"' | sort -u |
         while read -r what; do
             case $told in

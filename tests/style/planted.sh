@@ -24,6 +24,7 @@ fresh () {
     mkdir -p "$work/tree"
     (cd "$work/tree" && mkdir -p include/lockkeeper src/{util,wire,net} \
         src/client src/cli/see router/{tables,logic} \
+        plugins/lock/{keep,out,look,in} \
         plugins/lock/core/{base,table,leader,proxy,election,node} \
         plugins/greeter tests/unit man \
         build/plugins/lock/core/base build/src/util build/src/wire)
@@ -123,6 +124,11 @@ include router/logic/planted.c '<czmq.h>'
 include router/logic/planted.c '"../plugins/lock/core/node/node.h"'
 include router/tables/planted.c '"planted.h"'
 include plugins/lock/planted.c '<zmq.h>'
+include plugins/lock/keep/planted.c '"out.h"'
+include plugins/lock/out/planted.c '"look.h"'
+include plugins/lock/look/planted.c '"in.h"'
+include plugins/lock/in/planted.c '"lockd.h"'
+include plugins/lock/in/planted.c '"proxy.h"'
 include plugins/lock/core/base/planted.c '<time.h>'
 include plugins/lock/core/base/planted.c '"net/clock.h"'
 include plugins/lock/core/base/planted.c '"wire/lock_codec.h"'
@@ -217,7 +223,7 @@ printf '%s\n' 'void lk_planted (void);' \
     >"$work/tree/include/lockkeeper/canal.h"
 sees 'a function without a page' man 'in the page: lk_planted'
 echo 'complain (self, "x", "is green");' \
-    >"$work/tree/plugins/lock/request_fields.c"
+    >"$work/tree/plugins/lock/in/request_fields.c"
 : >"$work/tree/man/lockkeeper-protocol.7"
 sees 'a refusal without a page' man "no refusal that 'is green'"
 mkdir "$work/tree/examples"
@@ -305,7 +311,8 @@ if [ -x "$BUILD/lockkeeper" ]; then
     edited src/settings/lock.c 's/is less than two times/is too small for/' \
         'a mistake of the configuration without a page' \
         "in no page: 'lock/leader-lease' is too small"
-    edited plugins/lock/start.c 's/dropped what makes no/took leave of/' \
+    edited plugins/lock/in/peer_messages.c \
+        's/dropped what makes no/took leave of/' \
         'a warning in the log without a page' 'in no page: took leave of'
     edited src/cli/run/run.c 's/several names need --all/names are too many/' \
         'an error that is handed on' 'in no page: names are too many'

@@ -8,7 +8,7 @@
  *  there is one hash for all of them.
  */
 
-#include "../../plugins/lock/apps.h"
+#include "apps.h"
 #include "digest.h"
 #include "lib/suite.h"
 #include "table.h"

@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "../../plugins/lock/journal.h"
+#include "journal.h"
 
 #include "lib/suite.h"
 

@@ -4,8 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "../../plugins/lock/apps.h"
-#include "../../plugins/lock/peers.h"
+#include "apps.h"
+#include "peers.h"
 #include "settings/keys.h"
 #include "settings/lock.h"
 

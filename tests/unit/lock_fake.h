@@ -11,7 +11,10 @@
 #ifndef LK_LOCK_FAKE_H
 #define LK_LOCK_FAKE_H
 
-#include "../../plugins/lock/lockd.h"
+#include "in.h"
+#include "lockd.h"
+#include "look.h"
+#include "out.h"
 #include "settings/keys.h"
 
 #include "bus_fake.h"

@@ -8,7 +8,7 @@
  *  join another than we do.
  */
 
-#include "../../plugins/lock/peers.h"
+#include "peers.h"
 
 #include "lib/suite.h"
 

@@ -10,9 +10,9 @@
 
 #define SENT_MAX 1024
 
-#include "../../plugins/lock/lockd.h"
 #include "bus_fake.h"
 #include "lib/suite.h"
+#include "lockd.h"
 #include "net/log.h"
 #include "settings/keys.h"
 #include "wire/lock_codec.h"

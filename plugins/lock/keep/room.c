@@ -8,20 +8,10 @@
  *  for that one goes.
  */
 
-#include "lockd.h"
+#include "keep.h"
 
 #include "net/log.h"
 #include "wire/lock_codec.h"
-
-bool
-lk_lockd_is_of (const lk_decree *decree, lk_host host)
-{
-    bool is = (decree->members & LK_HOST_BIT (host)) != 0;
-    for (size_t i = 0; i < decree->leader_count; i++) {
-        is = is || decree->leader[i] == host;
-    }
-    return is;
-}
 
 /*  The first members have numbers in what is on disk. */
 bool

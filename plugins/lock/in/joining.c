@@ -8,12 +8,12 @@
  *  for that, as `lockkeeper cluster add` would; then it goes.
  */
 
-#include "lockd.h"
+#include "in.h"
+#include "members.h"
+#include "out.h"
 
 #include "net/log.h"
 #include "net/paths.h"
-#include "wire/lock_codec.h"
-#include "wire/message_frame.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -36,16 +36,6 @@ lk_lockd_begin_joining (lk_lockd *self)
     path_of (self, path, sizeof path);
     if (access (path, F_OK) == 0) {
         self->join_at_ms = lk_bus_now (self->bus) + SOON_MS;
-    }
-}
-
-void
-lk_lockd_tell_cluster (lk_lockd *self)
-{
-    if (self->state.cluster[0] != '\0') {
-        lk_message *message = lk_message_new ("router@.", "CLUSTER");
-        lk_message_set_text (message, "name", self->state.cluster);
-        (void) lk_lockd_send (self, message);
     }
 }
 
@@ -101,9 +91,13 @@ lk_lockd_join (lk_lockd *self)
 }
 
 /*  Why it takes so long is told once for each reason. */
-static void
-take_failure (lk_lockd *self, const char *host, const lk_message *message)
+void
+lk_lockd_not_joined (lk_lockd *self, const char *host,
+                     const lk_message *message)
 {
+    if (self->join_at_ms == INT64_MAX) {
+        return;
+    }
     const char *text = lk_message_text (message, "text");
     const char *word = lk_message_text (message, "error");
     text = text != NULL ? text : "it does not say why";
@@ -116,25 +110,4 @@ take_failure (lk_lockd *self, const char *host, const lk_message *message)
                         "cluster add %s` tries it, too leader=%s",
                         self->join_why, lk_bus_host (self->bus), host);
     }
-}
-
-bool
-lk_lockd_hear_of_members (lk_lockd *self, const char *host,
-                          const lk_message *message)
-{
-    uint64_t id;
-    if (lk_message_is (message, "LOCKMEMBERS")) {
-        if (!lk_message_has (message, "served_by")) {
-            lk_lockd_tell_members (self, message);
-        }
-        return true;
-    }
-    if (lk_message_is (message, "LOCKFAILED")
-        && !lk_lock_sender (message, &id)) {
-        if (self->join_at_ms != INT64_MAX) {
-            take_failure (self, host, message);
-        }
-        return true;
-    }
-    return false;
 }

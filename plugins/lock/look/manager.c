@@ -7,12 +7,11 @@
  *  that is hosted the router says that. The status is told by both.
  */
 
-#include "lockd.h"
+#include "look.h"
 
 #include "daemon/notify.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /*  Besides a quarter of the host's lease, which holders have. */
 enum { STOPPING_MS = 10000 };

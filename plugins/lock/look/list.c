@@ -7,14 +7,14 @@
  *  for it: so no leader keeps the names of all programs.
  */
 
-#include "lockd.h"
+#include "look.h"
+#include "out.h"
+#include "rows.h"
 
 #include "net/process.h"
 #include "wire/lock_mode.h"
 #include "wire/message_frame.h"
-#include "wire/object_name.h"
 
-#include <lockkeeper/lockkeeper.h>
 #include <string.h>
 
 #define LIST_COUNT_MAX 500         /* tickets in one answer */
@@ -24,15 +24,6 @@
 #define OWNERS_MAX 500
 
 /*  -------------------------------------------------------- rows */
-
-static void
-set_name (lk_message *row, const char *field, lk_name name)
-{
-    char text[LK_NAME_SIZE_MAX + 1];
-    memcpy (text, name.data, name.size);
-    text[name.size] = '\0';
-    lk_message_set_text (row, field, text);
-}
 
 /*  A lock of a set is asked for when those ahead of it are held. */
 static const char *
@@ -53,23 +44,6 @@ add_mode (lk_message *row, const lk_ticket *ticket)
     lk_message_set_any (row, "duration", ticket->duration_ms);
 }
 
-bool
-lk_lockd_set_key (lk_message *row, lk_name key)
-{
-    lk_name zone, context, object;
-    if (!lk_object_parts (key, &zone, &context, &object)) {
-        return false;
-    }
-    lk_object_set (row, object);
-    if (zone.size) {
-        set_name (row, "zone", zone);
-    }
-    if (context.size) {
-        set_name (row, "context", context);
-    }
-    return true;
-}
-
 static lk_message *
 new_row (const lk_lockd *self, const lk_ticket *ticket, const char *state)
 {
@@ -80,7 +54,7 @@ new_row (const lk_lockd *self, const lk_ticket *ticket, const char *state)
     }
     lk_message_set_text (row, "host",
                          lk_roster_name (&self->roster, ticket->request.host));
-    set_name (row, "owner", ticket->owner);
+    lk_lockd_set_name (row, "owner", ticket->owner);
     lk_message_set_number (row, "pid", ticket->pid);
     lk_message_set_text (row, "state", state);
     lk_message_set_number (row, "since_ms", ticket->age_ms);
@@ -154,31 +128,6 @@ add_tickets (lk_lockd *self, lk_message *list, lk_name key, size_t cursor)
             return;
         }
     }
-}
-
-bool
-lk_lockd_get_key (lk_lockd *self, const lk_message *request, char *room,
-                  lk_name *key)
-{
-    char name[LK_OBJECT_LEN_MAX];
-    lk_name object;
-    lk_flaw flaw;
-    const char *zone = lk_message_text (request, "zone");
-    const char *context = lk_message_text (request, "context");
-    *key = (lk_name) {0};
-    if (!lk_message_has (request, "object")
-        && !lk_message_has (request, "object_hex")) {
-        return true;
-    }
-    if (lk_object_get (request, name, &object, &flaw)) {
-        *key = lk_object_key (zone ? zone : "", context ? context : "", object,
-                              room, LK_NAME_SIZE_MAX);
-    }
-    if (key->size == 0) {
-        lk_lockd_fail (self, request, LK_INVALID, "that names no lock");
-        return false;
-    }
-    return true;
 }
 
 /*  -------------------------------------------------------- own */

@@ -4,10 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "lockd.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "look.h"
+#include "out.h"
 
 /*  -------------------------------------------------------- status */
 
@@ -33,56 +31,6 @@ lk_lockd_add_leaders (const lk_lockd *self, lk_message *message,
     }
 }
 
-static int
-count_hosts (lk_hosts hosts)
-{
-    return __builtin_popcountll (hosts);
-}
-
-const lk_decree *
-lk_lockd_decree (const lk_lockd *self, const lk_node_status *status)
-{
-    return status->decree.leader_count > 0 ? &status->decree
-                                           : &self->state.facts.active;
-}
-
-static void
-describe (const lk_lockd *self, const lk_node_status *status, char *line,
-          size_t size)
-{
-    lk_hosts members = lk_lockd_decree (self, status)->members;
-    int seen = count_hosts (status->sees & members);
-    int total = count_hosts (members);
-    if (!self->attached) {
-        snprintf (line, size, "the router is gone");
-    } else if (total == 0) {
-        snprintf (line, size, "no member of a cluster was heard yet");
-    } else if (seen < total / 2 + 1) {
-        snprintf (line, size, "sees %d of %d members, needs %d", seen, total,
-                  total / 2 + 1);
-    } else if (lk_lockd_is_short (self, status)) {
-        snprintf (line, size, "%d of at least %d hosts are there (hosts-min)",
-                  count_hosts (status->sees), (int) self->options.hosts_min);
-    } else if (status->decree.leader_count == 0) {
-        snprintf (line, size, "there are no leaders yet");
-    } else if (status->lease_until_ms == 0) {
-        snprintf (line, size, "no leader vouches for this host yet");
-    } else {
-        snprintf (line, size, "the leaders do not serve yet");
-    }
-}
-
-/*  Most likely that is why. */
-static void
-add_refusal (const lk_lockd *self, char *line, size_t size)
-{
-    const char *why = lk_peers_refusal (&self->peers);
-    if (why[0] != '\0') {
-        const size_t used = strlen (line);
-        snprintf (line + used, size - used, "; refused: %s", why);
-    }
-}
-
 /*  Of a table that is true; of another one they would mean nothing. */
 static void
 write_waiting (lk_message *message, const lk_node_status *status)
@@ -102,14 +50,6 @@ write_rates (const lk_lockd *self, lk_message *message)
                            (int64_t) counts.grants_lately);
     lk_message_set_number (message, "releases_lately",
                            (int64_t) counts.releases_lately);
-}
-
-void
-lk_lockd_describe_wait (const lk_lockd *self, const lk_node_status *status,
-                        char *reason, size_t size)
-{
-    describe (self, status, reason, size);
-    add_refusal (self, reason, size);
 }
 
 static void

@@ -7,12 +7,10 @@
  *  answer a request is forgotten.
  */
 
-#include "lockd.h"
+#include "out.h"
 
 #include "wire/message_frame.h"
 #include "wire/object_name.h"
-
-#include <string.h>
 
 #define RESEND_MS 100
 #define LOST_TTL_S 255 /* the router's own bound is shorter */
@@ -37,17 +35,6 @@ set_error (lk_message *reply, lk_err error)
 {
     lk_message_set_text (reply, "error", lk_err_word (error));
     lk_message_set_text (reply, "text", lk_err_text (error));
-}
-
-void
-lk_lockd_set_text (lk_message *message, const char *field, lk_name text)
-{
-    char room[LK_REASON_MAX + 1];
-    if (text.size > 0 && text.size <= LK_REASON_MAX) {
-        memcpy (room, text.data, text.size);
-        room[text.size] = '\0';
-        lk_message_set_text (message, field, room);
-    }
 }
 
 /*  -------------------------------------------------------- LOCKED */

@@ -7,7 +7,9 @@
  *  events added up by name, and the queues that somebody waits in looked at.
  */
 
-#include "lockd.h"
+#include "look.h"
+#include "out.h"
+#include "rows.h"
 
 #include "util/alloc.h"
 #include "util/map.h"

@@ -1,14 +1,15 @@
-/*  start.c - how lock services make sure that they belong together
+/*  peer_messages.c - what other lock services say, if they are of our cluster
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  LOCKSTARTED goes to all when a router was found or the cluster is up, and
- *  to each host that appears. Nothing else of a service counts before it has
- *  passed the check of its LOCKSTARTED. lockkeeper-protocol(7), Being there.
+ *  Nothing of a service counts before it has passed the check of its
+ *  LOCKSTARTED. lockkeeper-protocol(7), Being there.
  */
 
-#include "lockd.h"
+#include "in.h"
+#include "members.h"
+#include "out.h"
 
 #include "net/log.h"
 #include "util/utf8.h"
@@ -19,74 +20,6 @@
 #include <string.h>
 
 #define ASK_AGAIN_MS 250 /* the same service to introduce itself */
-
-/*  -------------------------------------------------------- sending */
-
-/*  A place of the roster for whom the message that names us and our decree does
- *  not name: a new one; of a full roster one of the many others. */
-static lk_host
-place_for_receiver (const lk_lockd *self)
-{
-    lk_host place = (lk_host) self->roster.count;
-    if (place == LK_HOSTS_MAX) {
-        do {
-            place--;
-        } while (place == self->self
-                 || lk_lockd_is_of (&self->state.facts.active, place));
-    }
-    return place;
-}
-
-/*  The codec addresses a host of the roster, and "*" or one that was never
- *  heard is none: so it is given a roster that has it. */
-static lk_message *
-write_started (const lk_lockd *self, const char *host)
-{
-    lk_roster with_it = self->roster;
-    const lk_host place = place_for_receiver (self);
-    lk_lock_message message = {
-        .kind = LK_MSG_STARTED,
-        .from = self->self,
-        .to = place,
-        .origin = LK_NOBODY,
-        .destination = LK_NOBODY,
-        .as.started = {.candidate = self->candidate,
-                       .eligible = self->eligible,
-                       .incarnation = self->incarnation,
-                       .active = self->state.facts.active},
-    };
-    lk_roster_entry *entry = &with_it.entry[place];
-    snprintf (entry->name, sizeof entry->name, "%s", host);
-    entry->id = 0;
-    with_it.count += place == with_it.count;
-    lk_message *started = lk_lock_encode (&message, &with_it, self->self);
-    lk_lockd_sign (self, started);
-    return started;
-}
-
-void
-lk_lockd_sign (const lk_lockd *self, lk_message *started)
-{
-    lk_charter_write (&self->peers.charter, started);
-    lk_packs_write (started);
-}
-
-void
-lk_lockd_announce (lk_lockd *self, const char *host)
-{
-    (void) lk_lockd_send (self, write_started (self, host));
-}
-
-static void
-send_refuse (lk_lockd *self, const lk_other *other, const char *problem)
-{
-    char to[LK_ADDRESS_LEN_MAX + 1];
-    snprintf (to, sizeof to, "lock@%s", other->host);
-    lk_message *refuse = lk_message_new (to, "REFUSE");
-    lk_message_set_hex (refuse, "id", self->state.id);
-    lk_message_set_text (refuse, "reason", problem);
-    (void) lk_lockd_send (self, refuse);
-}
 
 /*  -------------------------------------------------------- checking */
 
@@ -133,7 +66,7 @@ refuse (lk_lockd *self, lk_other *other, const char *problem)
         lk_log_error ("refused lock service host=%s: %s", other->host, problem);
     }
     if (may_ask (self, other)) {
-        send_refuse (self, other, problem);
+        lk_lockd_refuse (self, other->host, problem);
     }
 }
 
@@ -237,32 +170,67 @@ note_notation (lk_lockd *self, const lk_lock_message *read,
     }
 }
 
-void
-lk_lockd_from_peer (lk_lockd *self, const char *host, const lk_message *message)
+/*  Of members, as an operator would say it. */
+static bool
+is_of_members (const lk_message *message)
 {
     uint64_t id;
-    if (lk_message_is_complaint (message)) {
-        return; /* of the router, or a service without our commands */
+    return lk_message_is (message, "LOCKMEMBERS")
+           || (lk_message_is (message, "LOCKFAILED")
+               && !lk_lock_sender (message, &id));
+}
+
+static bool
+hear_of_members (lk_lockd *self, const char *host, const lk_message *message,
+                 lk_event *event)
+{
+    if (lk_message_is (message, "LOCKFAILED")) {
+        lk_lockd_not_joined (self, host, message);
+        return false;
     }
-    lk_other *other = lk_lock_sender (message, &id)
-                          ? lk_peers_intern (&self->peers, host, id)
+    return !lk_message_has (message, "served_by")
+           && lk_lockd_ask_members (self, message, event);
+}
+
+/*  Whether the message counts; its sender's id. */
+static bool
+is_heard (lk_lockd *self, const char *host, const lk_message *message,
+          uint64_t *id)
+{
+    lk_other *other = lk_lock_sender (message, id)
+                          ? lk_peers_intern (&self->peers, host, *id)
                           : NULL;
     if (!other) {
         drop (self, host, message);
-        return;
+        return false;
     }
-    if (!may_enter (self, other, message)) {
-        return;
+    return may_enter (self, other, message);
+}
+
+bool
+lk_lockd_from_peer (lk_lockd *self, const char *host, const lk_message *message,
+                    lk_input *input)
+{
+    uint64_t id;
+    input->asks = false;
+    if (is_of_members (message)) {
+        return hear_of_members (self, host, message, &input->event);
     }
-    lk_lock_message read;
-    const lk_err error = lk_lockd_read (self, host, id, message, &read);
+    if (lk_message_is_complaint (message) /* of the router, or a service
+                                             without our commands */
+        || !is_heard (self, host, message, &id)) {
+        return false;
+    }
+    const lk_err error = lk_lockd_read (self, host, id, message, &input->heard);
     if (error == LK_OK) {
-        lk_event event = {.type = LK_ON_MESSAGE, .message = &read};
-        note_notation (self, &read, message);
-        lk_lockd_step (self, &event);
-    } else if (error == LK_INVALID) {
+        note_notation (self, &input->heard, message);
+        input->event =
+            (lk_event) {.type = LK_ON_MESSAGE, .message = &input->heard};
+        return true;
+    }
+    if (error == LK_INVALID) {
         drop (self, host, message);
     } /* else it is to our predecessor, whose state file is gone; or there is
          no room for its sender, or for whom it names */
-    lk_arena_reset (&self->heard);
+    return false;
 }

@@ -6,7 +6,8 @@
  *  The core sees to it that each alert comes here once on every host.
  */
 
-#include "lockd.h"
+#include "look.h"
+#include "out.h"
 
 #include "net/log.h"
 

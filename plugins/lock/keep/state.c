@@ -8,7 +8,7 @@
  *  that we hear of, keep that, and may be made a member of it.
  */
 
-#include "lockd.h"
+#include "keep.h"
 
 #include "net/log.h"
 #include "net/paths.h"
@@ -240,12 +240,6 @@ make_candidate (lk_lockd *self)
     read_address (&self->candidate, lk_bus_address (self->bus));
 }
 
-bool
-lk_lockd_is_member (const lk_lockd *self, const lk_decree *decree)
-{
-    return (decree->members & LK_HOST_BIT (self->self)) != 0;
-}
-
 static void
 make_node (lk_lockd *self)
 {
@@ -288,10 +282,5 @@ lk_lockd_begin (lk_lockd *self)
     self->peers.charter.host_lease_ms = self->options.host_lease_ms;
     make_candidate (self);
     make_node (self);
-    /*  The first step persists the session before anything reveals it. */
-    lk_event event = {.type = LK_ON_TICK};
-    lk_lockd_step (self, &event);
-    self->incarnation = self->state.facts.session;
-    lk_lockd_begin_joining (self);
-    return !self->failed;
+    return true;
 }

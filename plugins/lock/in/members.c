@@ -8,7 +8,11 @@
  *  say names: which state file's host is meant is found out here.
  */
 
-#include "lockd.h"
+#include "members.h"
+
+#include "in.h"
+#include "look.h"
+#include "out.h"
 
 #include "net/log.h"
 #include "wire/address.h"
@@ -210,9 +214,9 @@ is_repeated (const lk_asked_change *one, const lk_asked_change *other)
 }
 
 /*  The core answers now or later, to the latest question of this asker. */
-static void
+static bool
 begin (lk_lockd *self, const lk_asked_change *asked,
-       const lk_node_status *status)
+       const lk_node_status *status, lk_event *event)
 {
     lk_host host = LK_NOBODY;
     const char *problem;
@@ -221,18 +225,18 @@ begin (lk_lockd *self, const lk_asked_change *asked,
                        : find_old (self, status, asked->host, &host, &problem);
     if (error != LK_OK) {
         fail (self, asked, error, problem);
-        return;
+        return false;
     }
     lk_log_notice ("asked to %s host=%s by=%s", asked->add ? "add" : "remove",
                    asked->host, asked->asker);
     self->change = *asked;
-    lk_event event = {.type = LK_ON_CHANGE, .host = host, .add = asked->add};
-    lk_lockd_step (self, &event);
+    *event = (lk_event) {.type = LK_ON_CHANGE, .host = host, .add = asked->add};
+    return true;
 }
 
-static void
+static bool
 take_change (lk_lockd *self, const lk_asked_change *asked,
-             const lk_node_status *status)
+             const lk_node_status *status, lk_event *event)
 {
     char problem[160];
     lk_asked_change *change = &self->change;
@@ -244,28 +248,29 @@ take_change (lk_lockd *self, const lk_asked_change *asked,
                   change->add ? "add" : "remove", change->host);
         fail (self, asked, LK_OVERLOADED, problem);
     } else if (is_first_leader (self, status)) {
-        begin (self, asked, status);
+        return begin (self, asked, status, event);
     } else if (status->decree.leader_count > 0) {
         answer (self, asked, status, false);
     } else {
         fail (self, asked, LK_ISOLATED, "no leaders are known here");
     }
+    return false;
 }
 
-void
-lk_lockd_tell_members (lk_lockd *self, const lk_message *request)
+bool
+lk_lockd_ask_members (lk_lockd *self, const lk_message *request,
+                      lk_event *event)
 {
     lk_node_status status;
     lk_asked_change asked = {.serial = lk_message_serial (request)};
     lk_node_get_status (self->node, &status);
     if (lk_message_has (request, "add") || lk_message_has (request, "remove")) {
-        if (read_change (self, request, &asked)) {
-            take_change (self, &asked, &status);
-        }
-        return;
+        return read_change (self, request, &asked)
+               && take_change (self, &asked, &status, event);
     }
     snprintf (asked.asker, sizeof asked.asker, "%s", lk_message_from (request));
     answer (self, &asked, &status, true);
+    return false;
 }
 
 /*  One that does not lead any more sends its asker on. */

@@ -8,11 +8,12 @@
  *  there.
  */
 
-#include "lockd.h"
-#include "request_fields.h"
+#include "in.h"
+#include "look.h"
+#include "members.h"
+#include "out.h"
 
 #include "wire/message_frame.h"
-#include "wire/object_name.h"
 
 #include <lockkeeper/lockkeeper.h>
 
@@ -20,26 +21,15 @@
 
 /*  -------------------------------------------------------- answers */
 
-/*  A change of type that is refused leaves the lock as it was, so that its
- *  number goes along. */
-void
-lk_lockd_fail (lk_lockd *self, const lk_message *request, lk_err error,
-               const char *text)
+/*  Not as many hosts are there as have to be. */
+static void
+refuse_short (lk_lockd *self, const lk_message *request)
 {
-    lk_message *answer = lk_message_reply (request, "LOCKFAILED");
-    char room[LK_OBJECT_LEN_MAX];
-    lk_name object;
-    lk_flaw flaw;
-    if (lk_object_get (request, room, &object, &flaw)) {
-        lk_object_set (answer, object);
-    }
-    const int64_t turn = lk_message_number (request, "turn", 0);
-    if (turn > 0) {
-        lk_message_set_number (answer, "turn", turn);
-    }
-    lk_message_set_text (answer, "error", lk_err_word (error));
-    lk_message_set_text (answer, "text", text);
-    (void) lk_lockd_send (self, answer);
+    char text[LK_LOCKD_REASON_SIZE];
+    lk_node_status status;
+    lk_lockd_get_status (self, &status);
+    lk_lockd_describe_wait (self, &status, text, sizeof text);
+    lk_lockd_fail (self, request, LK_ISOLATED, text);
 }
 
 static void
@@ -122,78 +112,75 @@ enter_request (lk_lockd *self, lk_event_type asks, const lk_ask *ask,
 
 /*  With the names of the entry, which stay. */
 static void
-step_request (lk_lockd *self, lk_event_type type, lk_app *app,
-              const lk_request *request, const lk_app_request *core)
+fill_event (lk_event *event, lk_event_type type, lk_app *app,
+            const lk_request *request, const lk_app_request *core)
 {
-    lk_event event = {.type = type, .request = *core};
+    *event = (lk_event) {.type = type, .request = *core};
     app->asked = true;
-    event.request.app = app->number;
-    event.request.serial = request->serial;
-    event.request.object = request->key;
-    event.request.rest = request->rest;
-    event.request.rest_count = request->rest_count;
-    lk_lockd_step (self, &event);
+    event->request.app = app->number;
+    event->request.serial = request->serial;
+    event->request.object = request->key;
+    event->request.rest = request->rest;
+    event->request.rest_count = request->rest_count;
 }
 
-static void
+static bool
 fail_unknown (lk_lockd *self, const lk_message *message)
 {
     lk_lockd_fail (self, message, LK_UNKNOWN,
                    "there is no such request (any more)");
+    return false;
 }
 
 /*  A change of type is one of a lock that we know. */
-static void
-lock (lk_lockd *self, lk_ask *ask)
+static bool
+lock (lk_lockd *self, lk_ask *ask, lk_app *app, lk_event *event)
 {
-    lk_app *app = find_app (self, ask->message);
-    if (!app) {
-        return;
+    const bool known = lk_app_find (app, ask->core.serial) != NULL;
+    if (ask->core.turn > 0 && !known) {
+        return fail_unknown (self, ask->message);
     }
-    if (ask->core.turn > 0 && !lk_app_find (app, ask->core.serial)) {
-        fail_unknown (self, ask->message);
-        return;
-    }
-    if (self->short_of_hosts && ask->core.token == 0
-        && !lk_app_find (app, ask->core.serial)) {
-        lk_lockd_refuse_short (self, ask->message);
-        return;
+    if (self->short_of_hosts && ask->core.token == 0 && !known) {
+        refuse_short (self, ask->message);
+        return false;
     }
     lk_request *request = enter_request (self, LK_ON_LOCK, ask, app);
-    if (request) {
-        request->over = false; /* who asks again wants to be told again */
-        ask->core.owner = lk_app_owner (app);
-        step_request (self, LK_ON_LOCK, app, request, &ask->core);
+    if (!request) {
+        return false;
     }
+    request->over = false; /* who asks again wants to be told again */
+    ask->core.owner = lk_app_owner (app);
+    fill_event (event, LK_ON_LOCK, app, request, &ask->core);
+    return true;
 }
 
 /*  What is asked under a serial of its own, and over with its answer. */
-static void
-ask_once (lk_lockd *self, lk_event_type type, const lk_ask *ask, lk_app *app)
+static bool
+ask_once (lk_lockd *self, lk_event_type type, const lk_ask *ask, lk_app *app,
+          lk_event *event)
 {
     lk_request *request = enter_request (self, type, ask, app);
     if (request) {
-        step_request (self, type, app, request, &ask->core);
+        fill_event (event, type, app, request, &ask->core);
     }
+    return request != NULL;
 }
 
-static void
-check (lk_lockd *self, lk_ask *ask)
+static bool
+check (lk_lockd *self, lk_ask *ask, lk_app *app, lk_event *event)
 {
-    lk_app *app = find_app (self, ask->message);
-    if (app) {
-        ask_once (self, LK_ON_CHECK, ask, app);
-    }
+    return ask_once (self, LK_ON_CHECK, ask, app, event);
 }
 
 static void
-unlock_own (lk_lockd *self, lk_app *app, lk_request *request, const lk_ask *ask)
+unlock_own (lk_app *app, lk_request *request, const lk_ask *ask,
+            lk_event *event)
 {
     const lk_app_request core = {.wait_ms = LK_FOREVER,
                                  .key = ask->core.key,
                                  .owner = lk_app_owner (app)};
     request->unlock = ask->core.serial;
-    step_request (self, LK_ON_UNLOCK, app, request, &core);
+    fill_event (event, LK_ON_UNLOCK, app, request, &core);
 }
 
 /*  Whether an UNLOCK means that request. A name need not be said, and a set has
@@ -209,37 +196,36 @@ is_meant (const lk_request *request, const lk_ask *ask)
 
 /*  `request` names one of the application's own; if we do not know it, having
  *  been restarted since, or if there is none, it goes by `key`. */
-static void
-unlock_named (lk_lockd *self, lk_app *app, lk_ask *ask)
+static bool
+unlock_named (lk_lockd *self, lk_app *app, lk_ask *ask, lk_event *event)
 {
     lk_request *request = ask->named ? lk_app_find (app, ask->named) : NULL;
     if (request && is_meant (request, ask)) {
-        unlock_own (self, app, request, ask);
-    } else if (ask->has_key) {
-        if (ask->named != 0) {
-            ask->core.owner = lk_app_owner (app); /* it gives back its own */
-        }
-        ask_once (self, LK_ON_UNLOCK_BY_KEY, ask, app);
-    } else {
-        fail_unknown (self, ask->message);
+        unlock_own (app, request, ask, event);
+        return true;
     }
+    if (!ask->has_key) {
+        return fail_unknown (self, ask->message);
+    }
+    if (ask->named != 0) {
+        ask->core.owner = lk_app_owner (app); /* it gives back its own */
+    }
+    return ask_once (self, LK_ON_UNLOCK_BY_KEY, ask, app, event);
 }
 
-static void
-unlock (lk_lockd *self, lk_ask *ask)
+static bool
+unlock (lk_lockd *self, lk_ask *ask, lk_app *app, lk_event *event)
 {
-    lk_app *app = find_app (self, ask->message);
-    if (app && ask->force) {
-        /*  One that is repeated is open still, or was answered just now. */
-        if (!lk_app_find (app, ask->core.serial)
-            && ask->core.serial != app->forced) {
-            app->forced = ask->core.serial;
-            lk_lockd_note_force (self, app, &ask->core);
-        }
-        ask_once (self, LK_ON_FORCE, ask, app);
-    } else if (app) {
-        unlock_named (self, app, ask);
+    if (!ask->force) {
+        return unlock_named (self, app, ask, event);
     }
+    /*  One that is repeated is open still, or was answered just now. */
+    if (!lk_app_find (app, ask->core.serial)
+        && ask->core.serial != app->forced) {
+        app->forced = ask->core.serial;
+        lk_lockd_note_force (self, app, &ask->core);
+    }
+    return ask_once (self, LK_ON_FORCE, ask, app, event);
 }
 
 /*  -------------------------------------------------------- dispatch */
@@ -248,7 +234,7 @@ unlock (lk_lockd *self, lk_ask *ask)
 typedef struct {
     const char *command;
     bool (*read) (lk_ask *ask, const lk_message *message);
-    void (*take) (lk_lockd *self, lk_ask *ask);
+    bool (*take) (lk_lockd *self, lk_ask *ask, lk_app *app, lk_event *event);
 } asking;
 
 static const asking askings[] = {
@@ -266,52 +252,65 @@ typedef struct {
 static const question questions[] = {
     {"LOCKSTATUS", lk_lockd_tell_status},
     {"LOCKLIST", lk_lockd_tell_list},
-    {"LOCKMEMBERS", lk_lockd_tell_members},
     {"LOCKOWNERS", lk_lockd_tell_owners},
     {"LOCKHISTORY", lk_lockd_tell_history},
     {"LOCKTOP", lk_lockd_tell_top},
 };
 
-static void
-take (lk_lockd *self, const asking *row, const lk_message *message, bool local)
+static bool
+take (lk_lockd *self, const asking *row, const lk_message *message, bool local,
+      lk_input *input)
 {
-    lk_ask ask;
     if (!local) {
         lk_lockd_fail (self, message, LK_INVALID,
                        "ask the lock service of your own host");
-        return;
+        return false;
     }
-    if (row->read (&ask, message)) {
-        row->take (self, &ask);
-    } else {
-        lk_lockd_fail (self, message, LK_INVALID, ask.problem);
+    input->asks = true;
+    if (!row->read (&input->ask, message)) {
+        lk_lockd_fail (self, message, LK_INVALID, input->ask.problem);
+        return false;
     }
-    lk_ask_clear (&ask);
+    lk_app *app = find_app (self, message);
+    return app && row->take (self, &input->ask, app, &input->event);
 }
 
-void
-lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local)
+bool
+lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local,
+                   lk_input *input)
 {
     lk_slice body;
+    input->asks = false;
     if (lk_message_packed (message, &body)) {
         if (!lk_message_is_complaint (message)) {
             answer_packed (self, message);
         }
-        return;
+        return false;
     }
     for (size_t i = 0; i < sizeof askings / sizeof askings[0]; i++) {
         if (lk_message_is (message, askings[i].command)) {
-            take (self, &askings[i], message, local);
-            return;
+            return take (self, &askings[i], message, local, input);
         }
+    }
+    if (lk_message_is (message, "LOCKMEMBERS")) {
+        return lk_lockd_ask_members (self, message, &input->event);
     }
     for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
         if (lk_message_is (message, questions[i].command)) {
             questions[i].tell (self, message);
-            return;
+            return false;
         }
     }
     if (!lk_message_is_complaint (message)) {
         answer_unknown (self, message);
+    }
+    return false;
+}
+
+void
+lk_input_clear (lk_input *self)
+{
+    if (self->asks) {
+        lk_ask_clear (&self->ask);
     }
 }

@@ -1,0 +1,156 @@
+/*  keep.h - what a lock service keeps: one host's, in memory and on disk
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  The lowest room of plugins/lock: it sends nothing and gives the core no
+ *  event.
+ *
+ *      state.c      the state file, and the node that begins with it
+ *      situation.c  the decree, hosts-min, and why locks cannot be had
+ *      room.c       hosts that are gone and hold nothing make room
+ *      notes.c      what happens to locks, for journal.c
+ *      apps.c       table of applications;  peers.c  table of lock services
+ */
+
+#ifndef LK_KEEP_H
+#define LK_KEEP_H
+
+#include "apps.h"
+#include "journal.h"
+#include "node.h"
+#include "peers.h"
+#include "settings/lock.h"
+#include "wire/lock_state.h"
+
+#include "net/lease_page.h"
+#include "net/state_file.h"
+#include "util/arena.h"
+
+#include <lockkeeper/service.h>
+
+/*  Why locks cannot be had, in words. */
+#define LK_LOCKD_REASON_SIZE (160 + LK_PEERS_PROBLEM_SIZE)
+
+/*  A change of members that the core is at, and whom to answer then. */
+typedef struct {
+    char asker[LK_ADDRESS_LEN_MAX + 1]; /* "": there is none */
+    uint64_t serial;                    /* of its latest question */
+    char host[LK_HOST_LEN_MAX + 1];
+    bool add; /* else remove */
+} lk_asked_change;
+
+typedef struct {
+    lk_lockd_options options;
+    lk_bus *bus;
+    bool alone;    /* a process of its own, hosted by nobody */
+    bool attached; /* the bus has a router */
+    bool leaving;  /* was told to stop */
+    bool failed;   /* could not write, or has left: does nothing any more */
+
+    lk_state_file *file;
+    lk_lock_state state;
+    lk_roster roster;
+    lk_host self;
+
+    lk_node *node;
+    lk_candidate candidate;
+    bool eligible;        /* may lead, as a member: priority is not off */
+    uint64_t incarnation; /* session that this process began with */
+
+    lk_lease_page *page;
+    char page_path[PATH_MAX + 16];
+    uint64_t session;
+    int64_t lease_until_ms;
+
+    lk_peers peers;
+    lk_hosts packs; /* those of them that read packed bodies */
+    lk_arena heard; /* what one of them says, while it is taken */
+    lk_apps apps;
+    lk_journal *journal;
+    lk_asked_change change;
+    uint32_t attachment;  /* counts routers found */
+    int64_t return_at_ms; /* look for lost applications; INT64_MAX */
+    int64_t resend_at_ms; /* answers that the bus did not take; INT64_MAX */
+    int64_t alive_at_ms;  /* tell the service manager; INT64_MAX */
+    int64_t join_at_ms;   /* ask to become a member; INT64_MAX: no such wish */
+    char join_why[160];   /* it was refused, for the log */
+    bool was_ready;       /* as told last, */
+    int64_t ready_ms;     /* since then; 0: nothing was told yet */
+    bool short_of_hosts;  /* fewer than hosts-min are there */
+    bool status_changed;  /* to be pushed when the step is carried out */
+    bool stepped;         /* in this wake-up: what waits is to be sent */
+    uint64_t dropped;     /* messages that made no sense, */
+    uint64_t refused;     /* those that named one host too many, */
+    uint64_t returned;    /* and those that made none to the router */
+    uint64_t alerts;      /* tables that were wrong, of any leader */
+    char alert[320];      /* the last one, with its time (UTC) */
+} lk_lockd;
+
+/*  -------------------------------------------------------- state */
+
+/*  Opens nothing yet. */
+void lk_lockd_init (lk_lockd *self, const lk_lockd_options *options);
+void lk_lockd_clear (lk_lockd *self);
+
+/*  Opens the state file, reads it or makes a fresh one. False: said why in
+ *  the log. */
+bool lk_lockd_open (lk_lockd *self);
+
+/*  Makes the node when the host's name is known; its first step is to come.
+ *  False: logged. */
+bool lk_lockd_begin (lk_lockd *self);
+
+/*  Writes the state file; false: it could not, and everything is over. */
+bool lk_lockd_persist (lk_lockd *self);
+
+/*  Writes the charter of our peers into the state file: it is that of the
+ *  cluster that we have joined. False: it could not, and everything is over. */
+bool lk_lockd_keep_charter (lk_lockd *self);
+
+/*  -------------------------------------------------------- situation */
+
+/*  The latest decree in force; before any is known to be, the one on disk: it
+ *  may be the genesis. */
+const lk_decree *lk_lockd_decree (const lk_lockd *self,
+                                  const lk_node_status *status);
+
+/*  Whether we are a member by that decree; whether the host is a member or a
+ *  leader. */
+bool lk_lockd_is_member (const lk_lockd *self, const lk_decree *decree);
+bool lk_lockd_is_of (const lk_decree *decree, lk_host host);
+
+/*  The node's, but ready only if there are as many hosts as have to be. */
+void lk_lockd_get_status (const lk_lockd *self, lk_node_status *status);
+
+/*  Looks whether there are fewer now. */
+void lk_lockd_watch_hosts (lk_lockd *self);
+
+/*  Why this host's requests wait. */
+void lk_lockd_describe_wait (const lk_lockd *self, const lk_node_status *status,
+                             char *reason, size_t size);
+
+/*  -------------------------------------------------------- hosts */
+
+/*  Reads a message of the lock service of `host`, of that id, as
+ *  lk_lock_read (); hosts that are gone and hold nothing are forgotten if it
+ *  names others. LK_FULL, logged: there is no such host. */
+lk_err lk_lockd_read (lk_lockd *self, const char *host, uint64_t id,
+                      const lk_message *message, lk_lock_message *read);
+
+/*  Forgets a host that is gone and holds nothing; if it is urgent, one that
+ *  holds nothing. False: there is none. */
+bool lk_lockd_make_room (lk_lockd *self, bool urgent);
+
+/*  -------------------------------------------------------- notes */
+
+/*  An application is told something; is gone; an operator asks to take a lock
+ *  away; a home gave up the host of a holder. */
+void lk_lockd_note_answer (lk_lockd *self, const lk_app *app,
+                           lk_request *request, const lk_answer *answer);
+void lk_lockd_note_end (lk_lockd *self, const lk_app *app);
+void lk_lockd_note_force (lk_lockd *self, const lk_app *app,
+                          const lk_app_request *asked);
+void lk_lockd_note_dropped (lk_lockd *self, const lk_ticket *ticket);
+
+#endif

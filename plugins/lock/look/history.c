@@ -1,0 +1,131 @@
+/*  history.c - LOCKHISTORY: what happened to locks of late
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "look.h"
+#include "out.h"
+#include "rows.h"
+
+#include "wire/message_frame.h"
+
+#include <string.h>
+
+#define EVENTS_MAX 500               /* in one answer */
+#define EVENTS_OF_ONE 20             /* of one object, unless asked for more */
+#define ANSWER_SIZE_MAX (512 * 1024) /* bytes of an answer, about */
+#define ROW_SIZE 400
+#define BYTE_SIZE 6
+
+/*  The host of service@host. */
+static lk_name
+host_of (lk_name owner)
+{
+    const char *at = owner.size ? memchr (owner.data, '@', owner.size) : NULL;
+    if (!at) {
+        return (lk_name) {0};
+    }
+    const uint16_t ahead = (uint16_t) (at + 1 - owner.data);
+    return (lk_name) {at + 1, (uint16_t) (owner.size - ahead)};
+}
+
+static void
+add_row (lk_message *list, const lk_past *past, int64_t now_ms)
+{
+    lk_message *row = lk_message_row_new ();
+    lk_message_set_number (row, "number", (int64_t) past->number);
+    lk_message_set_text (row, "event", lk_past_word (past->event));
+    lk_message_set_number (row, "ago_ms", now_ms - past->at_ms);
+    (void) lk_lockd_set_key (row, past->key);
+    lk_lockd_set_text (row, "host", host_of (past->owner));
+    lk_lockd_set_text (row, "owner", past->owner);
+    lk_message_set_number (row, "pid", past->pid);
+    lk_message_set_hex (row, "token", past->token);
+    lk_message_set_number (row, "waited_ms", past->waited_ms);
+    lk_message_set_number (row, "held_ms", past->held_ms);
+    if (past->error != LK_OK) {
+        lk_message_set_text (row, "error", lk_err_word (past->error));
+    }
+    lk_lockd_set_text (row, "reason", past->reason);
+    lk_message_add_row (list, "events", &row);
+}
+
+static bool
+is_of (const lk_past *past, lk_name key)
+{
+    return key.size == 0
+           || (past->key.size == key.size
+               && memcmp (past->key.data, key.data, key.size) == 0);
+}
+
+/*  How many are of that object, ... */
+static size_t
+count_of (const lk_journal *journal, lk_name key)
+{
+    lk_journal_place place = lk_journal_begin (journal);
+    lk_past past;
+    size_t count = 0;
+    while (lk_journal_next (journal, &place, &past)) {
+        count += is_of (&past, key);
+    }
+    return count;
+}
+
+/*  ... of which the first ones are skipped, as are all up to `after`. Returns
+ *  the number of the last one that was looked at. */
+static uint64_t
+add_events (const lk_lockd *self, lk_message *list, lk_name key, size_t skip,
+            uint64_t after)
+{
+    const int64_t now_ms = lk_bus_now (self->bus);
+    lk_journal_place place = lk_journal_begin (self->journal);
+    lk_past past;
+    size_t size = 0, count = 0;
+    while (count < EVENTS_MAX && size < ANSWER_SIZE_MAX
+           && lk_journal_next (self->journal, &place, &past)) {
+        if (past.number <= after || !is_of (&past, key)) {
+            continue;
+        }
+        if (skip > 0) {
+            skip--;
+            continue;
+        }
+        add_row (list, &past, now_ms);
+        after = past.number;
+        size += ROW_SIZE + BYTE_SIZE * (size_t) past.key.size;
+        count++;
+    }
+    return count < EVENTS_MAX && size < ANSWER_SIZE_MAX
+               ? lk_journal_number (self->journal)
+               : after;
+}
+
+void
+lk_lockd_tell_history (lk_lockd *self, const lk_message *request)
+{
+    char room[LK_NAME_SIZE_MAX];
+    lk_name key;
+    const bool goes_on = lk_message_has (request, "after");
+    const int64_t after = lk_message_number (request, "after", 0);
+    const int64_t wanted =
+        lk_message_number (request, "count", goes_on ? 0 : EVENTS_OF_ONE);
+    if (!lk_lockd_get_key (self, request, room, &key)) {
+        return;
+    }
+    if (after < 0 || wanted < 0) {
+        lk_lockd_fail (self, request, LK_INVALID,
+                       "'after' and 'count' are numbers from 0 on");
+        return;
+    }
+    const size_t count = goes_on ? 0 : count_of (self->journal, key);
+    const size_t skip = count > (size_t) wanted ? count - (size_t) wanted : 0;
+    lk_message *list = lk_message_reply (request, "LOCKHISTORY");
+    lk_message_set_text (list, "served_by", lk_bus_host (self->bus));
+    const uint64_t last = add_events (self, list, key, skip, (uint64_t) after);
+    lk_message_set_number (list, "after", (int64_t) last);
+    if (goes_on && lk_journal_forgotten (self->journal) > (uint64_t) after) {
+        lk_message_set_flag (list, "missed", true);
+    }
+    (void) lk_lockd_send (self, list);
+}

@@ -1,0 +1,47 @@
+/*  look.h - what people and the service manager can see
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Each answers its question, from whatever host it comes.
+ *
+ *      status.c   LOCKSTATUS
+ *      list.c     LOCKLIST, LOCKOWNERS
+ *      history.c  LOCKHISTORY
+ *      top.c      LOCKTOP
+ *      alerts.c   LOCKALERT
+ *      manager.c  what the service manager hears
+ */
+
+#ifndef LK_LOOK_H
+#define LK_LOOK_H
+
+#include "keep.h"
+
+/*  The present state, as an answer to `request` or, if that is NULL, to
+ *  everybody on this host who wants to know. */
+void lk_lockd_tell_status (lk_lockd *self, const lk_message *request);
+
+void lk_lockd_tell_list (lk_lockd *self, const lk_message *request);
+void lk_lockd_tell_owners (lk_lockd *self, const lk_message *request);
+void lk_lockd_tell_history (lk_lockd *self, const lk_message *request);
+void lk_lockd_tell_top (lk_lockd *self, const lk_message *request);
+
+/*  Lists the names of a decree's leaders in the field "leaders". */
+void lk_lockd_add_leaders (const lk_lockd *self, lk_message *message,
+                           const lk_decree *decree);
+
+/*  A leader's table was wrong: for the log, LOCKSTATUS and who has subscribed
+ *  to LOCKALERT. */
+void lk_lockd_alert (lk_lockd *self, const lk_effect *effect);
+
+/*  -------------------------------------------------------- its manager */
+
+/*  The service manager that started us hears that we have a router, that we
+ *  are alive (if that is due), that we end, and what the state is. */
+void lk_lockd_say_ready (lk_lockd *self);
+void lk_lockd_say_alive (lk_lockd *self);
+void lk_lockd_say_stopping (const lk_lockd *self, bool for_good);
+void lk_lockd_say_status (const lk_lockd *self, const lk_node_status *status);
+
+#endif
