@@ -396,6 +396,10 @@ parts = $(test_lib) $(lock_lib) $(core_lib) $(router_lib) $(daemon_lib) \
 $(filter-out %/growth,$(unit_tests)) $(cluster_tests): $(B)/%: $(B)/%.o $(parts)
 	$(call link,$(WRAP) $(CHECK_LIBS))
 
+#   What must be so between two steps is looked at behind each.
+$(B)/tests/unit/core_% $(B)/tests/unit/kinds_%: \
+	private WRAP = -Wl,--wrap=lk_node_step
+
 #   One of them has a hash of its own, in which all names are equal.
 $(B)/tests/unit/equal_hashes: private WRAP = -Wl,--wrap=lk_hash64
 

@@ -164,6 +164,11 @@ lk_letter_resume (const lk_lock *lock, int64_t now_ms)
     lk_message *message = new_letter ("LOCK", lock->serial);
     int64_t duration_ms = wish->duration_ms;
     mode.type = lock->type;
+    if (mode.type
+        == LK_SHARED) { /* changed to that from a soft exclusive one */
+        mode.soft = false;
+        mode.quiet_ms = 0;
+    }
     if (lock->other_count > 0 && duration_ms > 0) {
         duration_ms = lock->until_ms > now_ms ? lock->until_ms - now_ms : 1;
     }

@@ -503,6 +503,17 @@ canary goes-back-to-an-earlier-session 1 unit/core_sessions home.c \
     resume.c \
     's/held->request\.session < asking/held->request.session != asking/'
 
+#   ------------------------------------------------------------ between steps
+
+canary waiters-are-not-counted 20 storm entry.c \
+    's/    self->waiters -= is_waiter (entry);\n//'
+canary settled-is-not-counted 20 storm asked.c \
+    's/    proxy->settled -= [^;]*;\n//'
+canary members-forget-their-set 60 storm set_ends.c \
+    's/    self->left--;\n//'
+canary log-loses-what-was-committed 20 storm stream.c \
+    's/self->committed++;/self->committed += 2;/'
+
 gather
 
 #   ------------------------------------------------------------ the page

@@ -8,6 +8,7 @@
 #include "world.h"
 
 #define INTRODUCE_MS 2000
+#define ALL_EVERY 64 /* steps: each ticket of a node is looked at */
 
 int64_t
 sim_host_clock (const sim_world *self, uint8_t host)
@@ -495,6 +496,8 @@ sim_host_step (sim_world *self, uint8_t place, lk_event *event)
     event->now_ms = sim_host_clock (self, place);
     lk_node_step (host->node, event, &effects);
     self->totals.steps++;
+    lk_node_check (host->node, self->totals.steps % ALL_EVERY == 0
+                                   && self->totals.wrong_table == 0);
     mix_digest (self, (uint64_t) self->now << 16 ^ effects.count << 8
                           ^ (uint64_t) event->type << 4 ^ place);
     self->stepping = place;

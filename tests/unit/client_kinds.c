@@ -238,6 +238,30 @@ START_TEST (downgraded_at_once)
 }
 END_TEST
 
+/*  It says what a shared lock has, not what it was asked for with. */
+START_TEST (what_was_soft_goes_on_shared)
+{
+    const lk_lock_options options = {.mode = {.soft = true, .quiet_ms = 50}};
+    world w;
+    set_up (&w);
+    lk_lock *lock = wish (&w, &options);
+    deliver (&w, new_locked (), lock->serial);
+    expect_event (&w, LK_EVENT_GRANTED, lock, LK_OK);
+    lk_book_change (w.book, lock, LK_SHARED, 0, w.now);
+    answer_change (&w, lock, 1, "shared");
+    expect_event (&w, LK_EVENT_CHANGED, lock, LK_OK);
+    expect_sent (&w, "LOCK");
+    lk_book_orphan (w.book, w.now);
+    expect_event (&w, LK_EVENT_JEOPARDY, lock, LK_OK);
+    lk_book_repeat (w.book, w.now);
+    expect_letter (&w, "LOCK", lock->serial,
+                   "{\"object\":\"thing\",\"token\":\"0000000000000008\","
+                   "\"key\":\"0000000000000037\",\"type\":\"shared\","
+                   "\"lease_until\":1008000,\"duration\":0,\"pid\":1}");
+    tear_down (&w);
+}
+END_TEST
+
 START_TEST (last_change_counts)
 {
     world w;
@@ -551,6 +575,7 @@ make_suite (void)
     tcase_add_test (kinds, upgrade_refused);
     tcase_add_test (kinds, upgrade_without_answer);
     tcase_add_test (kinds, downgraded_at_once);
+    tcase_add_test (kinds, what_was_soft_goes_on_shared);
     tcase_add_test (kinds, last_change_counts);
     tcase_add_test (kinds, answer_to_a_change_before);
     tcase_add_test (kinds, lost_while_changing);

@@ -9,6 +9,7 @@
  *  anew, and all that was told LOCKED is in every leader's table.
  */
 
+#include "lib/checked_step.h"
 #include "lib/corrupt.h"
 #include "lib/lock_copy.h"
 
@@ -61,6 +62,13 @@ told (host *self, const lk_answer *answer)
     case LK_ANSWER_CHECKED:
         break;
     }
+}
+
+static bool
+spoil (lk_node *node, lk_corrupt_kind kind, uint8_t home, uint64_t nth)
+{
+    lk_check_no_more ();
+    return lk_corrupt (node, kind, home, nth);
 }
 
 static void
@@ -330,7 +338,7 @@ START_TEST (one_of_three)
     begin (5, 3, 1000);
     lk_term term = leaders ()->term;
     lk_host wrong = leaders ()->leader[place];
-    ck_assert (lk_corrupt (hosts[wrong].node, kind, 1, 5));
+    ck_assert (spoil (hosts[wrong].node, kind, 1, 5));
     run (10000);
     bool by_itself = kind != LK_CORRUPT_SLIP && kind != LK_CORRUPT_CHAIN;
     all_is_well_but (wrong, by_itself ? LK_ALERT_TABLE : LK_ALERT_STREAM);
@@ -345,7 +353,7 @@ START_TEST (one_of_two)
     lk_corrupt_kind kind = (lk_corrupt_kind) (_i / 2);
     begin (2, 3, 1000);
     lk_host wrong = leaders ()->leader[_i % 2];
-    ck_assert (lk_corrupt (hosts[wrong].node, kind, 1, 2));
+    ck_assert (spoil (hosts[wrong].node, kind, 1, 2));
     run (10000);
     all_is_well_but (wrong, LK_ALERT_TABLE);
 }
@@ -356,7 +364,7 @@ START_TEST (two_that_differ)
 {
     begin (2, 3, 1000);
     lk_host other = leaders ()->leader[0];
-    ck_assert (lk_corrupt (hosts[other].node, LK_CORRUPT_SLIP, 1, 2));
+    ck_assert (spoil (hosts[other].node, LK_CORRUPT_SLIP, 1, 2));
     run (10000);
     all_is_well_but (other, LK_ALERT_STREAM);
 }
@@ -367,7 +375,7 @@ START_TEST (the_only_one)
 {
     begin (3, 1, 1000);
     lk_host wrong = leaders ()->leader[0];
-    ck_assert (lk_corrupt (hosts[wrong].node, LK_CORRUPT_LOST, 0, 2));
+    ck_assert (spoil (hosts[wrong].node, LK_CORRUPT_LOST, 0, 2));
     run (40000);
     all_is_well_but (wrong, LK_ALERT_TABLE);
 }
@@ -381,8 +389,8 @@ START_TEST (a_second_holder_is_not_told)
     begin (4, 3, 0);
     lk_host wrong = leaders ()->leader[1];
     const lk_table *table = &hosts[wrong].node->leader.table;
-    ck_assert (lk_corrupt (hosts[wrong].node,
-                           _i ? LK_CORRUPT_SLIP : LK_CORRUPT_LOST, 1, 0));
+    ck_assert (spoil (hosts[wrong].node, _i ? LK_CORRUPT_SLIP : LK_CORRUPT_LOST,
+                      1, 0));
     size_t left = table->count;
     ck_assert_uint_eq (left, LOCKS * 4 - 1);
     for (int i = 1; i < LOCKS * 4; i += 3) { /* all that are at home there */
@@ -442,7 +450,7 @@ START_TEST (a_voter_looks_at_its_table)
                             .origin = LK_NOBODY,
                             .destination = LK_NOBODY,
                             .term = {leaders ()->term.number + 1, 0xffu}};
-    ck_assert (lk_corrupt (hosts[wrong].node, LK_CORRUPT_KEY, 0, 3));
+    ck_assert (spoil (hosts[wrong].node, LK_CORRUPT_KEY, 0, 3));
     flights[flight_count++] = vote;
     run (STEP_MS);
     ck_assert_uint_eq (hosts[wrong].node->core.facts.promised.proposer, 0xffu);

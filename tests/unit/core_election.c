@@ -8,6 +8,7 @@
  */
 
 #include "electing.h"
+#include "lib/checked_step.h"
 
 /*  -------------------------------------------------------- pause */
 
@@ -89,6 +90,7 @@ END_TEST
 /*  No state file has that, but if one had. */
 START_TEST (the_number_is_above_the_active_decree)
 {
+    lk_check_no_more ();
     start_with (term_of (3, 1), &former);
     lk_vote_start (&node->election);
     ck_assert_uint_eq (node->election.term.number, 8);

@@ -8,6 +8,7 @@
  */
 
 #include "digest.h"
+#include "lib/checked_step.h"
 #include "sole.h"
 
 #include <signal.h>
@@ -72,6 +73,7 @@ pass_alone (int64_t ms)
 static bool
 is_called_silent (lk_host host)
 {
+    lk_check_no_more ();
     lk_lock_message message = message_of (LK_MSG_HOST, decree.term);
     message.as.host = (lk_msg_host) {.host = host, .session = 3};
     node->leader.table.decree.leader[node->leader.table.decree.leader_count++] =

@@ -6,6 +6,7 @@
  *  sole.h is the world: host 0 leads, hosts 5 and 6 have applications.
  */
 
+#include "lib/checked_step.h"
 #include "sole.h"
 
 /*  As a home that did so many others since. */
@@ -355,6 +356,7 @@ END_TEST
  *  used up. */
 START_TEST (a_stream_that_is_full)
 {
+    lk_check_no_more ();
     pass (1500);
     node->leader.table.sequence[0] = (uint64_t) 1 << 31;
     pass (250);

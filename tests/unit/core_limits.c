@@ -8,6 +8,7 @@
 
 #include "leading.h"
 
+#include "lib/checked_step.h"
 #include "lib/suite.h"
 
 /*  -------------------------------------------------------- sets */
@@ -48,6 +49,7 @@ pretend_operations (size_t count)
 /*  The proxy asks again. */
 START_TEST (a_full_stream_takes_nothing)
 {
+    lk_check_no_more ();
     pretend_operations (LK_STREAM_MAX);
     ask (1);
     pretend_operations (0);
@@ -59,6 +61,7 @@ END_TEST
 
 START_TEST (a_full_stream_makes_no_digest)
 {
+    lk_check_no_more ();
     const uint64_t before = node->leader.table.sequence[OWN_PLACE];
     now_ms += 11000;
     pretend_operations (LK_STREAM_MAX);
@@ -73,6 +76,7 @@ END_TEST
 
 START_TEST (a_full_table)
 {
+    lk_check_no_more ();
     node->leader.table.count = LK_TICKETS_MAX;
     ask (1);
     node->leader.table.count = 0;

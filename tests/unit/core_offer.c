@@ -5,6 +5,7 @@
  */
 
 #include "doorway_fake.h"
+#include "lib/checked_step.h"
 
 /*  -------------------------------------------------------- first leader */
 
@@ -129,6 +130,7 @@ END_TEST
 
 START_TEST (it_says_that_it_has_another)
 {
+    lk_check_no_more ();
     const uint64_t other = have_former (6);
     const uint64_t mark = have_former (5);
     ck_assert_uint_ne (mark, other);

@@ -7,6 +7,7 @@
  *  token is still the newest. Single holders' keys are in core_home.c.
  */
 
+#include "lib/checked_step.h"
 #include "sole.h"
 
 static uint64_t
@@ -492,6 +493,7 @@ END_TEST
 
 START_TEST (of_another_home)
 {
+    lk_check_no_more ();
     decree.leader_count = 2;
     const uint8_t home = lk_home_of (&decree, (lk_name) {"x", 1});
     decree.leader[home] = 1;

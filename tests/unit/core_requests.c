@@ -7,6 +7,7 @@
  *  rely on it.
  */
 
+#include "lib/checked_step.h"
 #include "proxied.h"
 
 #include "asked.h"
@@ -91,6 +92,7 @@ END_TEST
 
 START_TEST (as_much_as_they_may_have)
 {
+    lk_check_no_more ();
     const lk_name rest[] = {{"y", 1}, {"z", 1}};
     lk_app_request set = plain (3);
     set.rest = rest;

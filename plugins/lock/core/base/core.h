@@ -69,4 +69,7 @@ uint64_t lk_core_make_key (lk_core *core);
  *  (bits) still wait for reports. True: no later one was known. */
 bool lk_core_learn (lk_core *core, const lk_decree *decree, uint8_t reclaim);
 
+/*  Asserts what must be so between two steps. */
+void lk_core_check (const lk_core *core);
+
 #endif

@@ -90,4 +90,8 @@ void lk_adopt (lk_election *election, lk_host from, const lk_decree *decree);
 lk_hosts lk_election_needs (const lk_election *election);
 void lk_election_forget (lk_election *election, lk_host host);
 
+/*  Asserts what must be so between two steps; `all`: of each ticket or request,
+ *  too. */
+void lk_election_check (const lk_election *election, bool all);
+
 #endif

@@ -168,4 +168,8 @@ void lk_leader_forget (lk_leader *lead, lk_host host);
 /*  Whether a session of that host is known to be over. */
 bool lk_leader_knows_over (const lk_leader *lead, lk_host host);
 
+/*  Asserts what must be so between two steps; `all`: of each ticket or request,
+ *  too. */
+void lk_leader_check (const lk_leader *lead, bool all);
+
 #endif

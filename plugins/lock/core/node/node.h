@@ -39,6 +39,10 @@ int64_t lk_node_deadline (const lk_node *self);
  *  its own applications. */
 bool lk_node_is_stopped (const lk_node *self);
 
+/*  Asserts what must be so between two steps, for tests; `all`: of each ticket
+ *  and request, too, which takes as long as there are many. */
+void lk_node_check (const lk_node *self, bool all);
+
 /*  -------------------------------------------------------- questions */
 
 void lk_node_get_status (lk_node *self, lk_node_status *status);

@@ -93,4 +93,8 @@ bool lk_proxy_find_asked (const lk_proxy *proxy, uint64_t serial,
 bool lk_proxy_next_own (const lk_proxy *proxy, const void **place,
                         lk_node_own *own);
 
+/*  Asserts what must be so between two steps; `all`: of each ticket or request,
+ *  too. */
+void lk_proxy_check (const lk_proxy *proxy, bool all);
+
 #endif

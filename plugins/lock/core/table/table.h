@@ -308,4 +308,8 @@ void lk_entry_set_age (lk_entry *entry, int64_t age_ms, int64_t now_ms);
 lk_hosts lk_table_hosts (const lk_table *self);
 void lk_table_forget (lk_table *self, lk_host host);
 
+/*  Asserts what must be so between two steps; `all`: of each ticket or request,
+ *  too. */
+void lk_table_check (const lk_table *table, bool all);
+
 #endif
