@@ -5,7 +5,7 @@
  *
  *  LOCKSTARTED goes to all when a router was found or the cluster is up, and
  *  to each host that appears. Nothing else of a service counts before it has
- *  passed the check of its LOCKSTARTED. lockkeeper-protocol(7), Being there.
+ *  passed the check of its LOCKSTARTED. lockkeeper-protocol(7), 8.1.
  */
 
 #include "lockd.h"

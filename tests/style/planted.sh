@@ -319,6 +319,25 @@ else
     skip 'man.sh sees what is planted in the pages' 'nothing is built'
 fi
 
+#   ------------------------------------------------------------ sections
+
+#   cites COMMENT PATTERN: plants it beside the page that it cites.
+cites () {
+    cp "$root/man/lockkeeper-protocol.7" "$work/tree/man/"
+    write plugins/lock/core/base/planted.c "/*  $1 */"
+    sees "'$1'" sections "$2"
+}
+#   They are put together here, so that this file cites nothing.
+cites 'protocol 9.''99' 'planted\.c:6: there is no 9\.99'
+cites 'protocol 9.1, 9.''99' 'planted\.c:6: there is no 9\.99'
+cites 'protocol 9.5.''7' 'planted\.c:6: there is no 9\.5\.7'
+cites 'protocol 9.10: ''Noise' "planted\.c:6: 9\.10 has no paragraph 'Noise'"
+cites 'lockkeeper-protocol(7), ''The moon' "no section is called 'The moon'"
+cites 'protocol 9.1' 'no code cites 9\.2 Pings'
+sed 's/^\.Ss 9\.2 /.Ss 9.1 /' "$root/man/lockkeeper-protocol.7" \
+    >"$work/tree/man/lockkeeper-protocol.7"
+sees 'a number that is there twice' sections "9\.1 is 'Decrees'"
+
 #   ------------------------------------------------------------ scripts
 
 #   script NAME: one that cannot be executed.
