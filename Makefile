@@ -130,7 +130,7 @@ help:
 	@echo 'make check-fast  style and unit tests (under fifteen seconds)'
 	@echo 'make check-one TEST=cluster/cli_see TIMES=3   one test (CONTRIBUTING)'
 	@echo 'make deps        installs the Debian packages that all this needs'
-	@echo 'make check-style, check-man, format-check, format, tidy'
+	@echo 'make check-style, check-man, check-commit, format-check, format, tidy'
 	@echo 'make sim SEED=n RUNS=m    the simulator'
 	@echo 'make sim-long SEED=n STEPS=m   ... for hours'
 	@echo 'make sim-coverage        branches of the core that it takes'
@@ -196,6 +196,10 @@ check-fast:
 
 check-style: all
 	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/lib/run.sh style
+
+#   Those that origin/main has not, or RANGE=a..b.
+check-commit:
+	@RANGE='$(RANGE)' bash tests/style/commit.sh
 
 check-man: all
 	@bash tests/style/man.sh
@@ -532,7 +536,7 @@ clean:
 
 .FORCE:
 .PHONY: all tests unit-tests core-tests help deps deb check-deb demo check check-one cluster-long \
-	check-fast check-style check-man sim sim-coverage sim-long canaries \
+	check-fast check-style check-man check-commit sim sim-coverage sim-long canaries \
 	model bench bench-peers fuzz fuzz-run fuzz-keep fuzz-keep-run format-check format \
 	tidy install uninstall dist clean .FORCE
 .DELETE_ON_ERROR:

@@ -350,7 +350,7 @@ clean_up () {
 style_fast () {
     local script
     for script in layers sockets purity text format headers symbols man \
-        sections shell; do
+        sections commit shell; do
         job working tap "style/$script" bash "tests/style/$script.sh"
     done
 }
