@@ -35,7 +35,6 @@ AR ?= ar
 PKG_CONFIG ?= pkg-config
 CFLAGS ?= -O2 -g
 SEED ?= 1
-T ?= 60
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
 	-Wpointer-arith -Wwrite-strings $(if $(DEV),-Werror)
@@ -130,9 +129,9 @@ help:
 	@echo 'make demo        the main job, told step by step'
 	@echo 'make check       all tests (about five minutes)'
 	@echo 'make check-fast  style and unit tests (under fifteen seconds)'
-	@echo 'make check-one TEST=cluster/cli_see TIMES=3   one test (CONTRIBUTING)'
+	@echo 'make check T=cli_see [TIMES=3]   one test (CONTRIBUTING)'
 	@echo 'make deps        installs the Debian packages that all this needs'
-	@echo 'make check-style, check-man, format-check, format, tidy'
+	@echo 'make check-style, check-man, check-commit, format-check, format, tidy'
 	@echo 'make sim SEED=n RUNS=m    the simulator'
 	@echo 'make sim-long SEED=n STEPS=m   ... for hours'
 	@echo 'make sim-coverage        branches of the core that it takes'
@@ -174,18 +173,14 @@ demo:
 	@+$(again) all
 	@BUILD=$(abspath $(B)) sh examples/demo.sh
 
+#   All tests, or those that T names, TIMES=n times; these install nothing.
+run_tests = BUILD=$(abspath $(B)) CC='$(CC)' SANITIZE='$(SANITIZE)' \
+	TEST='$(T)' TIMES='$(TIMES)' bash tests/lib/run.sh style unit corpus \
+	model simulator python cluster
 check:
-	@$(call deps,check)
+	@$(if $(T),NAMES_ONLY=1 $(run_tests),$(call deps,check))
 	@+$(again) tests
-	@BUILD=$(abspath $(B)) CC='$(CC)' SANITIZE='$(SANITIZE)' \
-	bash tests/lib/run.sh style unit corpus model simulator python \
-	cluster
-
-#   Those of TEST alone, TIMES=n times.
-check-one: tests
-	@BUILD=$(abspath $(B)) CC='$(CC)' SANITIZE='$(SANITIZE)' \
-	TEST='$(or $(TEST),?)' TIMES='$(TIMES)' bash tests/lib/run.sh \
-	simulator style unit corpus model python cluster
+	@$(run_tests)
 
 cluster-long: tests
 	@BUILD=$(abspath $(B)) ROUNDS=$(or $(ROUNDS),40) \
@@ -198,6 +193,10 @@ check-fast:
 
 check-style: all
 	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/lib/run.sh style
+
+#   Those that origin/main has not, or RANGE=a..b.
+check-commit:
+	@RANGE='$(RANGE)' bash tests/style/commit.sh
 
 check-man: all
 	@bash tests/style/man.sh
@@ -249,7 +248,7 @@ fuzz fuzz-keep:
 #   All targets, or those that F names.
 fuzz_names = $(if $(F),$(F),$(notdir $(fuzz_tests)))
 fuzz-run: $(fuzz_tests)
-	@BUILD=$(abspath $(B)) bash tests/lib/fuzz.sh run $(T) $(fuzz_names)
+	@BUILD=$(abspath $(B)) bash tests/lib/fuzz.sh run $(or $(T),60) $(fuzz_names)
 
 fuzz-keep-run: $(fuzz_tests)
 	@BUILD=$(abspath $(B)) bash tests/lib/fuzz.sh keep $(fuzz_names)
@@ -543,8 +542,8 @@ clean:
 	rm -rf $(B) $(B)-fuzz $(B)-coverage $(B)-coverage-unit
 
 .FORCE:
-.PHONY: all tests unit-tests core-tests help deps deb check-deb demo check check-one cluster-long \
-	check-fast check-style check-man sim sim-coverage sim-long canaries \
+.PHONY: all tests unit-tests core-tests help deps deb check-deb demo check cluster-long \
+	check-fast check-style check-man check-commit sim sim-coverage sim-long canaries \
 	model bench bench-peers fuzz fuzz-run fuzz-keep fuzz-keep-run format-check format \
 	tidy install uninstall dist clean .FORCE
 .DELETE_ON_ERROR:

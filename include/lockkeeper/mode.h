@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  All zeroes is the plain exclusive lock. The rule that these decide by is
- *  in lockkeeper-protocol(7), Granting.
+ *  in lockkeeper-protocol(7), 9.10.
  */
 
 #ifndef LOCKKEEPER_MODE_H

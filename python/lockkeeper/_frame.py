@@ -2,8 +2,8 @@
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
-"""Messages and frames, as lockkeeper-protocol(7) has them under FRAMES and
-BODIES. Knows no socket and no lock."""
+"""Messages and frames, as lockkeeper-protocol(7), 1 and 3, has them.
+Knows no socket and no lock."""
 
 from __future__ import annotations
 

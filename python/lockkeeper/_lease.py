@@ -2,7 +2,7 @@
 #
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
-"""The lease page of lockkeeper-protocol(7), and the clock it goes by."""
+"""The lease page (lockkeeper-protocol(7), 7.2), and the clock it goes by."""
 
 from __future__ import annotations
 

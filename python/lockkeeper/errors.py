@@ -4,9 +4,9 @@
 #   SPDX-License-Identifier: MPL-2.0
 """What can go wrong.
 
-Each exception has ``reason``, the protocol's word for it (see ERROR WORDS in
-lockkeeper-protocol(7)), and ``text``, a sentence for people, which is also
-what str() gives. If it is about a lock, ``text`` names it, and so does
+Each exception has ``reason``, the protocol's word for it
+(lockkeeper-protocol(7), 11), and ``text``, a sentence for people, which is
+also what str() gives. If it is about a lock, ``text`` names it, and so does
 ``name``, which is None otherwise.
 
     LockkeeperError

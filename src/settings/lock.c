@@ -35,7 +35,7 @@ read_text (char text[PATH_MAX], const lk_config *config, const char *key)
 }
 
 /*  The members of a cluster rest on these relations: lockkeeper-protocol(7),
- *  Sessions and hosts. */
+ *  9.13. */
 static void
 check (const lk_lockd_options *self, lk_config *config)
 {

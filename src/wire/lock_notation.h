@@ -5,7 +5,7 @@
  *
  *  JSON, for people and foreign programs: a field is found by its name. And
  *  packed: fields have no names, they follow each other in the order in which
- *  lock_shape.c has them. lockkeeper-protocol(7), Packed bodies.
+ *  lock_shape.c has them. lockkeeper-protocol(7), 8.7.
  *
  *  For src/wire only.
  */

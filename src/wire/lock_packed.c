@@ -5,7 +5,7 @@
  *
  *  Who reads knows the order, so that fields have no names; those here are for
  *  the problems. Nothing is copied but rows of lists. lockkeeper-protocol(7),
- *  Packed bodies, has the form of each value.
+ *  8.7, has the form of each value.
  */
 
 #include "util/assert.h"

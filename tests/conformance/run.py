@@ -262,14 +262,15 @@ class Stage:
 def cases_of(path):
     """Those of a file."""
     cases = []
-    sections = re.findall(r"^\.Sh (.*)", PAGE.read_text(), re.MULTILINE)
+    sections = re.findall(r"^\.S[hs] ([0-9.]+) ", PAGE.read_text(),
+                          re.MULTILINE)
     for number, line in enumerate(path.read_text().splitlines(), 1):
         line = line.strip()
         if line.startswith("case: "):
             cases.append({"title": f"{path.stem}: {line[6:]}", "steps": []})
         elif line.startswith("page: "):
             cases[-1]["page"] = line[6:]
-            if not any(line[6:].startswith(one) for one in sections):
+            if line[6:].split(",")[0] not in sections:
                 sys.exit(f"{path}:{number}: the page has no such section")
         elif line and line[0] != "#":
             if " -> " not in line:

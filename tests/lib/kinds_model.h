@@ -5,7 +5,7 @@
  *
  *  A plain list of who asked, in the order of asking, and what everybody is
  *  told; no hosts, no messages, no failures. Written from the words of
- *  lockkeeper-protocol(7), Granting, not from the code that it judges. Times
+ *  lockkeeper-protocol(7), 9.10, not from the code that it judges. Times
  *  are given from outside and do not go back.
  */
 

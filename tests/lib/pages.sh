@@ -223,7 +223,7 @@ code_errors () {
 }
 
 page_errors () {
-    page_section man/lockkeeper-protocol.7 'ERROR WORDS' |
+    page_section man/lockkeeper-protocol.7 '11 ERROR WORDS' |
         sed -n 's/^\.It //p'
 }
 

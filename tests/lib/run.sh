@@ -10,7 +10,9 @@
 #   It looks at the machine, and at who hangs, each BEAT_S seconds.
 #
 #   With TEST='NAME...' only these are run, TIMES=n times each; a name is as
-#   in a line of the report (cluster/cli_see), and may be a pattern.
+#   in a line of the report, with its suite or without (cluster/cli_see,
+#   cli_see), and may be a pattern. If one is that of no test nothing is run;
+#   with NAMES_ONLY=1 nothing is run at all, and nothing has to be built.
 #
 #   Tests are found by their sources, so one that was not built fails. Each
 #   writes to a log of its own in $BUILD/check; what it printed is counted:
@@ -62,10 +64,11 @@ declare -A used=([working]=0 [waiting]=0)
 declare -A asked=([working]=0 [waiting]=0)
 declare -A begun=([working]=0 [waiting]=0)
 declare -A todo=() # what was asked for, by POOL.NUMBER
+declare -A found=()     # names that were asked for, and are those of tests
+known=()                # tests
 ended=()           # names of tests, by their numbers in LK_CHECK_RUN
 
 mkdir -p "$logs"
-rm -f "$logs"/*.log
 
 finish () {
     local pid
@@ -285,18 +288,37 @@ start () {
 }
 
 is_wanted () {
-    local pattern
+    local pattern wanted_by=0
     for pattern in "${wanted[@]}"; do
         # shellcheck disable=SC2053
-        [[ $1 != $pattern ]] || return 0
+        if [[ $1 = $pattern || $1 = */$pattern ]]; then
+            found[$pattern]=yes
+            wanted_by=$((wanted_by + 1))
+        fi
     done
-    return 1
+    [ $wanted_by -gt 0 ]
+}
+
+#   Tells of names that are those of no test, and ends; but it is no mistake to
+#   ask for all where there are none.
+check_wanted () {
+    local name near missing=0
+    for name in "${wanted[@]}"; do
+        [ "$name" != '*' ] && [ -z "${found[$name]:-}" ] || continue
+        missing=1
+        echo "run.sh: there is no test '$name'" >&2
+        near=$(printf '%s\n' "${known[@]}" | grep -F -- "${name##*/}" | sort -u |
+            head -n 5 | paste -sd ' ')
+        [ -z "$near" ] || echo "run.sh: but there is: $near" >&2
+    done
+    [ "$missing" = 0 ] || exit 2
 }
 
 #   job POOL KIND NAME COMMAND...: is started when there is room for it.
 job () {
     local pool=$1 kind=$2 name=$3 turn
     shift 3
+    known+=("$name")
     is_wanted "$name" || return 0
     for ((turn = 1; turn <= times; turn++)); do
         asked[$pool]=$((asked[$pool] + 1))
@@ -350,7 +372,7 @@ clean_up () {
 style_fast () {
     local script
     for script in layers sockets purity text format headers symbols man \
-        shell; do
+        sections commit shell; do
         job working tap "style/$script" bash "tests/style/$script.sh"
     done
 }
@@ -476,7 +498,9 @@ for suite in "$@"; do
             ;;
     esac
 done
-[ ${#todo[@]} -gt 0 ] || echo "run.sh: there is no test '${wanted[*]}'" >&2
+check_wanted
+[ -z "${NAMES_ONLY:-}" ] || exit 0
+rm -f "$logs"/*.log
 work
 
 echo "took $(($(date +%s) - began)) s"

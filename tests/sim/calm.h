@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Rule 7 of lockkeeper-protocol(7), What must always hold.
+ *  lockkeeper-protocol(7), 9.16.7.
  */
 
 #ifndef SIM_CALM_H

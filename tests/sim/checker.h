@@ -3,12 +3,12 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  The numbered rules are those of lockkeeper-protocol(7), What must always
- *  hold; 7 is for calm.h. It stands apart from the simulator: it knows no
- *  network, no faults and no node from within. It is told what applications
- *  asked for and were told, what services published, wrote to disk and sent,
- *  and may look at the tables of those that serve. All times are true time in
- *  ms; whoever feeds it converts the clocks of hosts.
+ *  lockkeeper-protocol(7), 9.16 has the rules; 9.16.7 is for calm.h. It stands
+ *  apart from the simulator: it knows no network, no faults and no node from
+ *  within. It is told what applications asked for and were told, what services
+ *  published, wrote to disk and sent, and may look at the tables of those that
+ *  serve. All times are true time in ms; whoever feeds it converts the clocks
+ *  of hosts.
  *
  *  A *claim* is a request that an application has open, or the lock that it
  *  was told; a set is as many as it has names. The lock is *believed* until

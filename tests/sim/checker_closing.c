@@ -6,8 +6,7 @@
  *  Homes give away at once what a closed session had. So none is called so
  *  before each holder in it, and in those before it, could stop: a quarter of a
  *  host lease after its lease was over, or after its service ended it itself,
- *  unless nobody holds anything of it any more. lockkeeper-protocol(7), How a
- *  lock ends.
+ *  unless nobody holds anything of it any more. lockkeeper-protocol(7), 9.14.
  */
 
 #include "checker.h"

@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Rule 3, and that nothing is revealed before it is on disk.
+ *  protocol 9.16.3, and that nothing is revealed before it is on disk.
  */
 
 #include "checker.h"

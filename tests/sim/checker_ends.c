@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Rule 6, and that nothing is ended too early, or without a cause, or
+ *  protocol 9.16.6, and that nothing is ended too early, or without a cause, or
  *  without its holder being told.
  */
 

@@ -3,9 +3,9 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Rules 1, 2 and 5, and the end of 3, as far as applications see them: a claim
- *  that was just told LOCKED, or that it is of a stronger type now, next to all
- *  others.
+ *  protocol 9.16.1, 9.16.2, 9.16.5, and the end of 9.16.3, as far as
+ *  applications see them: a claim that was just told LOCKED, or that it is of a
+ *  stronger type now, next to all others.
  */
 
 #include "checker.h"
@@ -31,8 +31,8 @@ is_in_grace (const sim_checker *self, const sim_claim *claim)
            && self->now - claim->until < claim->grace_ms;
 }
 
-/*  Rule 1: nobody else may have it who does not go together with this one,
- *  nor have let his time go by so shortly before that he may not have seen
+/*  protocol 9.16.1: nobody else may have it who does not go together with this
+ *  one, nor have let his time go by so shortly before that he may not have seen
  *  it. */
 static void
 check_together (sim_checker *self, const sim_claim *claim)
@@ -115,7 +115,7 @@ check_units_before (sim_checker *self, const sim_claim *claim)
     }
 }
 
-/*  Rule 1 for units. Who is told first may have been granted last. */
+/*  protocol 9.16.1, for units. Who is told first may have been granted last. */
 static void
 check_units (sim_checker *self, uint8_t object)
 {
@@ -136,10 +136,10 @@ sim_claim_may_be_over (const sim_checker *self, const sim_claim *claim)
            && self->now - claim->queued_seen >= claim->duration_ms;
 }
 
-/*  Rule 5, as applications see it: who was in the tables of all leaders when
- *  this one asked goes first, through all failovers that one of the leaders
- *  survives. Of two that go together either may be told first; who had it taken
- *  away at once before it was told queues again. */
+/*  protocol 9.16.5, as applications see it: who was in the tables of all
+ *  leaders when this one asked goes first, through all failovers that one of
+ *  the leaders survives. Of two that go together either may be told first; who
+ *  had it taken away at once before it was told queues again. */
 static void
 check_not_passed (sim_checker *self, const sim_claim *claim)
 {
@@ -185,8 +185,8 @@ check_quiet (sim_checker *self, const sim_claim *claim)
     }
 }
 
-/*  Rule 2: of those that exclude each other, who is told later was granted
- *  later; but for one that was taken away at once. */
+/*  protocol 9.16.2: of those that exclude each other, who is told later was
+ *  granted later; but for one that was taken away at once. */
 void
 sim_claim_check_token (sim_checker *self, const sim_claim *claim)
 {
@@ -208,7 +208,7 @@ sim_claim_check_token (sim_checker *self, const sim_claim *claim)
     }
 }
 
-/*  The last part of rule 3: an operation begun after a later decree was in
+/*  The end of protocol 9.16.3: an operation begun after a later decree was in
  *  force is never told. */
 void
 sim_claim_check_term (sim_checker *self, const sim_claim *claim,

@@ -3,9 +3,9 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Rules 1 and 5 of one object's tickets, in any leader's table: who holds it
- *  go together and are not too many, nobody was passed, and nobody waits who
- *  need not. In the words of lockkeeper-protocol(7), Granting, not of the
+ *  protocol 9.16.1, 9.16.5 for one object's tickets, in any leader's table: who
+ *  holds it go together and are not too many, nobody was passed, and nobody
+ *  waits who need not. In the words of lockkeeper-protocol(7), 9.10, not of the
  *  core. Members of a set that are not asked for yet have number 0, and count
  *  as absent.
  */

@@ -3,8 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Rules 1, 4 and 5: of every leader that serves the latest decree in force,
- *  unless it is in reclaim.
+ *  protocol 9.16.1, 9.16.4, 9.16.5: of every leader that serves the latest
+ *  decree in force, unless it is in reclaim.
  */
 
 #include "checker.h"
@@ -154,7 +154,7 @@ match_claim (const sim_reading *self, const lk_ticket *ticket)
     return false;
 }
 
-/*  Rule 4. */
+/*  protocol 9.16.4 */
 static void
 check_durable (sim_checker *self, uint8_t host)
 {
@@ -175,7 +175,7 @@ check_durable (sim_checker *self, uint8_t host)
     }
 }
 
-/*  Rule 4 for what is only counted. */
+/*  protocol 9.16.4, for what is only counted. */
 static void
 check_ballast (sim_checker *self, uint8_t host, uint32_t others)
 {

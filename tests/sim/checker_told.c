@@ -239,6 +239,7 @@ sim_checker_granted_all (sim_checker *self, sim_who who,
     while ((claim = sim_checker_next_claim (self, who, claim))) {
         open++;
     }
+    /*  protocol 9.16.8 */
     if (open != count) {
         sim_checker_fail (self,
                           "LOCKED for request %llu of h%d: %zu locks, open "

@@ -326,6 +326,25 @@ else
     skip 'man.sh sees what is planted in the pages' 'nothing is built'
 fi
 
+#   ------------------------------------------------------------ sections
+
+#   cites COMMENT PATTERN: plants it beside the page that it cites.
+cites () {
+    cp "$root/man/lockkeeper-protocol.7" "$work/tree/man/"
+    write plugins/lock/core/base/planted.c "/*  $1 */"
+    sees "'$1'" sections "$2"
+}
+#   They are put together here, so that this file cites nothing.
+cites 'protocol 9.''99' 'planted\.c:6: there is no 9\.99'
+cites 'protocol 9.1, 9.''99' 'planted\.c:6: there is no 9\.99'
+cites 'protocol 9.5.''7' 'planted\.c:6: there is no 9\.5\.7'
+cites 'protocol 9.10: ''Noise' "planted\.c:6: 9\.10 has no paragraph 'Noise'"
+cites 'lockkeeper-protocol(7), ''The moon' "no section is called 'The moon'"
+cites 'protocol 9.1' 'no code cites 9\.2 Pings'
+sed 's/^\.Ss 9\.2 /.Ss 9.1 /' "$root/man/lockkeeper-protocol.7" \
+    >"$work/tree/man/lockkeeper-protocol.7"
+sees 'a number that is there twice' sections "9\.1 is 'Decrees'"
+
 #   ------------------------------------------------------------ scripts
 
 #   script NAME: one that cannot be executed.
@@ -343,6 +362,55 @@ printf '%s\n' '#!/bin/bash' '# shellcheck source=tests/cluster/shared.sh' \
 chmod +x "$work/tree/tests/cluster/planted.sh"
 sees 'a setting of another script that has no such' shell \
     'cluster/planted\.sh:5:.*nam appears unused'
+
+#   ------------------------------------------------------------ commits
+
+#   commit LINES MESSAGE: of that many lines; the tree becomes a repository.
+commit () {
+    seq "$1" >>"$work/tree/planted"
+    git -C "$work/tree" init -q
+    git -C "$work/tree" add planted
+    git -C "$work/tree" -c user.name=a -c user.email=b commit -q \
+        --no-verify --cleanup=verbatim -m "$2"
+}
+#   refuses NAME LINES MESSAGE PATTERN: sees it in one.
+refuses () {
+    commit "$2" "$3"
+    sees "$1" commit "$4"
+}
+#   likes NAME: the tree as it is.
+likes () {
+    verdict "commit.sh likes $1" "$(looks commit | grep -v '^ok\|^1\.\.')"
+    fresh
+}
+if command -v git >/dev/null; then
+    long=$(printf 'word %.0s' {1..20})
+    refuses 'a long subject' 1 "${long:0:73}d" 'subject of 7[34] characters'
+    refuses 'a full stop' 1 'It is done.' 'a full stop'
+    refuses 'two topics' 1 'One thing; another' 'two topics'
+    refuses 'what is not done yet' 1 'wip: more' 'not done yet'
+    refuses 'no blank line' 1 $'A subject\nand its body' 'no blank line'
+    refuses 'a change without a word' 11 'A subject' '11 lines change'
+    refuses 'a signature that is no word' 11 \
+        $'A subject\n\nSigned-off-by: me' '11 lines change'
+    refuses 'a long line' 1 $'A subject\n\n'"$long" 'line 3 of 100 characters'
+    commit 1 'What others have.'
+    git -C "$work/tree" update-ref refs/remotes/origin/main HEAD
+    commit 1 'What is new, too.'
+    commit 1 'What is new'
+    sees 'the last but one, too' commit 'a full stop'
+    commit 11 $'A subject\n\nWhy, see\n'"https://example.org/${long// /-}"
+    likes 'a good one'
+    commit 10 'A small one'
+    likes 'a small one'
+    commit 1 'What others have.'
+    git -C "$work/tree" update-ref refs/remotes/origin/main HEAD
+    commit 1 'What is new'
+    likes 'what it need not look at'
+else
+    skip 'commit.sh sees what commits lack' 'no git'
+fi
+likes 'a tree without any'
 
 #   ------------------------------------------------------------ format
 

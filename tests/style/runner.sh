@@ -115,8 +115,17 @@ unset SILENT_S
 
 fake unit a "echo '$summary'"
 fake unit b "echo '$summary'" 'exit 1'
-TEST='unit/[a] fuzz/*' TIMES=3 expect 'only what is asked for, so many times' \
+TEST='unit/[a] ?nit/a' TIMES=3 expect 'only what is asked for, so many times' \
     '15 passed, 0 failed' 0 'unit/a 3'
+fake cluster cli_a.sh 'exit 0'
+fake cluster cli_b.sh 'exit 1'
+TEST=cli_a expect 'also without its suite' '1 passed, 0 failed' 0
+fake cluster cli_a.sh 'exit 0'
+TEST='cli_a unit/cli' expect 'a name of none is told, and what is near it' \
+    'run.sh: but there is: cluster/cli_a' 2 "there is no test 'unit/cli'"
+fake unit a "echo '$summary'"
+TEST='a b' expect 'all of them have to be there' \
+    "run.sh: there is no test 'b'" 2
 
 #   Two are at work at one time, but for programs of others.
 alone='[ ! -e alone ] && echo >alone && sleep 0.4 && rm alone'

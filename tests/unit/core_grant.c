@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  Who has which type and who keeps to whose policy; changes of type are in
- *  core_grant_turns.c. lockkeeper-protocol(7), Granting.
+ *  core_grant_turns.c. lockkeeper-protocol(7), 9.10.
  */
 
 #include "grant_fake.h"

@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  Changes of type, quiet times, lenient durations and kept locks, as proxies
- *  ask for them and are told. lockkeeper-protocol(7), Granting.
+ *  ask for them and are told. lockkeeper-protocol(7), 9.10.
  */
 
 #include "sole.h"

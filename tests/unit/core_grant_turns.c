@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  lockkeeper-protocol(7), Granting.
+ *  lockkeeper-protocol(7), 9.10.
  */
 
 #include "grant_fake.h"

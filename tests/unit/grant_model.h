@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Written from the words of lockkeeper-protocol(7), Granting, and not from
+ *  Written from the words of lockkeeper-protocol(7), 9.10, and not from
  *  grant.c: one list of tickets, nothing counted, nothing remembered, and all
  *  looked through again after each grant. A ticket's place in its queue is the
  *  moment when it came there.

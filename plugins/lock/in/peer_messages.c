@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  Nothing of a service counts before it has passed the check of its
- *  LOCKSTARTED. lockkeeper-protocol(7), Being there.
+ *  LOCKSTARTED. lockkeeper-protocol(7), 8.1.
  */
 
 #include "in.h"

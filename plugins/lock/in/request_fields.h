@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  Reads and checks; it knows nothing of applications and sends nothing.
- *  lockkeeper-protocol(7), Refusals, has all the sentences.
+ *  lockkeeper-protocol(7), 7.1, has all the sentences.
  */
 
 #ifndef LK_REQUEST_FIELDS_H

@@ -39,18 +39,21 @@ lk_core_clear (lk_core *core)
     lk_outlet_clear (&core->outlet);
 }
 
+/*  protocol 9 */
 int64_t
 lk_with_margin (int64_t ms)
 {
     return ms + ms / 4;
 }
 
+/*  protocol 9.14 */
 int64_t
 lk_stopping_ms (const lk_core *core)
 {
     return core->config.host_lease_ms / 4;
 }
 
+/*  protocol 9.11 */
 int64_t
 lk_grace_ms (const lk_core *core, int64_t duration_ms)
 {

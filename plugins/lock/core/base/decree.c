@@ -8,6 +8,7 @@
 
 #include "util/assert.h"
 
+/*  protocol 9.1 */
 int
 lk_term_compare (lk_term a, lk_term b)
 {
@@ -65,6 +66,7 @@ lk_hosts_has (lk_hosts hosts, lk_host host)
     return host < LK_HOSTS_MAX && (hosts & LK_HOST_BIT (host)) != 0;
 }
 
+/*  protocol 9.1 */
 bool
 lk_is_quorum (lk_hosts members, lk_hosts present)
 {

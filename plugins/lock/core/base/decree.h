@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Pure values. lockkeeper-protocol(7), Decrees.
+ *  Pure values. lockkeeper-protocol(7), 9.1.
  */
 
 #ifndef LK_DECREE_H

@@ -22,6 +22,7 @@ lk_peer_init (lk_peer *self)
     self->via = LK_NOBODY;
 }
 
+/*  protocol 9.2 */
 bool
 lk_peer_heard (const lk_core *core, lk_host host)
 {
@@ -124,7 +125,7 @@ lk_peer_clock (lk_core *core, lk_host host, uint64_t session, int64_t at)
 /*  -------------------------------------------------------- pings */
 
 /*  Somebody new should hear of us, or waits for our vouch. A second ping of one
- *  millisecond would be dropped. */
+ *  millisecond would be dropped. Protocol 9.2. */
 void
 lk_ping_soon (lk_core *core)
 {
@@ -159,6 +160,7 @@ lk_peer_note (lk_core *core, lk_host host, const lk_msg_ping *ping)
     peer->promised = ping->promised;
     peer->sees = ping->sees;
     peer->eligible = ping->eligible;
+    /*  protocol 9.13 */
     if (ping->closed > peer->closed) {
         peer->closed = ping->closed;
     }

@@ -3,8 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Pings and the leases that rest on them. lockkeeper-protocol(7), Pings and
- *  Sessions and hosts.
+ *  Pings and the leases that rest on them. lockkeeper-protocol(7), 9.2 and
+ *  9.13.
  */
 
 #ifndef LK_PEER_H

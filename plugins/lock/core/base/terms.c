@@ -37,7 +37,7 @@ is_backed (const lk_core *core, uint64_t number)
 }
 
 /*  The highest number that is promised here, or by a quorum: in which there is
- *  somebody who does not lie. */
+ *  somebody who does not lie. Protocol 9.4. */
 static uint64_t
 base (const lk_core *core)
 {
@@ -71,18 +71,21 @@ is_member (const lk_core *core)
     return lk_hosts_has (core->facts.active.members, core->config.self);
 }
 
+/*  protocol 9.4 */
 uint64_t
 lk_terms_limit (const lk_core *core)
 {
     return is_member (core) ? base (core) + left (core) : LK_TERM_NUMBER_MAX;
 }
 
+/*  protocol 9.4 */
 bool
 lk_terms_suffice (const lk_core *core)
 {
     return left (core) > LK_TERMS_MOST - LK_TERMS_OWN;
 }
 
+/*  protocol 9.4 */
 void
 lk_terms_spend (lk_core *core, uint64_t number)
 {

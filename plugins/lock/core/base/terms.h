@@ -5,7 +5,7 @@
  *
  *  To follow the single word of another member costs numbers, of which a member
  *  has so many, and gets one more now and then; to follow what a quorum has
- *  promised costs nothing. lockkeeper-protocol(7), Terms are not used up.
+ *  promised costs nothing. lockkeeper-protocol(7), 9.4.
  */
 
 #ifndef LK_TERMS_H

@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  The proposer's way behind the doorway, and the members' part in it.
- *  lockkeeper-protocol(7), Takeover.
+ *  lockkeeper-protocol(7), 9.6.
  */
 
 #include "election_private.h"
@@ -66,7 +66,8 @@ lk_ready_repeat (lk_election *election)
     }
 }
 
-/*  In force: q of D's members and q of the new ones have it on disk. */
+/*  In force: q of D's members and q of the new ones have it on disk.
+ *  Protocol 9.15. */
 static void
 check_in_force (lk_election *election)
 {
@@ -114,6 +115,7 @@ lk_on_exiting (lk_election *election, const lk_lock_message *message)
     check_in_force (election);
 }
 
+/*  protocol 9.1 */
 void
 lk_on_active (lk_election *election, const lk_lock_message *message)
 {

@@ -178,6 +178,7 @@ lk_change_run (lk_election *election)
     if (is_so (election, self->host, self->add)) {
         finish (election, LK_OK, "done");
     } else if (election->core->now_ms > self->until_ms) {
+        /*  protocol 9.15 */
         finish (election, LK_TIMEDOUT,
                 "not in time, but it may still come true");
     } else if (error != LK_OK && election->state == LK_ELECTION_IDLE) {
@@ -196,7 +197,7 @@ lk_change_stop (lk_election *election)
 /*  -------------------------------------------------------- elections */
 
 /*  A takeover during a reclaim would begin that again; one that cannot end well
- *  would only hold up all locks. */
+ *  would only hold up all locks. Protocol 9.15. */
 bool
 lk_change_is_due (const lk_election *election)
 {
@@ -216,6 +217,7 @@ lk_change_try (lk_election *election)
         + lk_rng_between (&election->core->rng, 0, AGAIN_MS / 2);
 }
 
+/*  protocol 9.15 */
 lk_hosts
 lk_change_members (const lk_election *election, const lk_decree *previous)
 {
@@ -225,6 +227,7 @@ lk_change_members (const lk_election *election, const lk_decree *previous)
     return may ? apply_wish (self, previous->members) : previous->members;
 }
 
+/*  protocol 9.15 */
 void
 lk_change_in_force (lk_election *election, const lk_decree *decree,
                     const lk_decree *previous)

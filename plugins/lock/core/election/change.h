@@ -5,7 +5,7 @@
  *
  *  Somebody wants another host to be a member, or one to be none any more:
  *  what is wanted, when to hold the two elections that it takes, and what it
- *  makes of a decree's members. lockkeeper-protocol(7), Membership.
+ *  makes of a decree's members. lockkeeper-protocol(7), 9.15.
  */
 
 #ifndef LK_CHANGE_H

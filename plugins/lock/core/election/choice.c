@@ -27,6 +27,7 @@ lk_choose_previous (const lk_msg_voted *vote, lk_hosts voted)
 
 /*  -------------------------------------------------------- the holder */
 
+/*  protocol 9.5.4 */
 static bool
 holds_previous (const lk_choice *choice, lk_host host)
 {
@@ -36,6 +37,7 @@ holds_previous (const lk_choice *choice, lk_host host)
            && lk_term_compare (term, choice->previous->term) >= 0;
 }
 
+/*  protocol 9.5.4 */
 static bool
 holds_better (const lk_choice *choice, lk_host a, lk_host b)
 {
@@ -74,6 +76,7 @@ lk_choose_holder (const lk_choice *choice)
 
 /*  -------------------------------------------------------- the leaders */
 
+/*  protocol 9.5.4 */
 int
 lk_candidate_compare (const lk_candidate *a, const lk_candidate *b)
 {
@@ -92,7 +95,7 @@ lk_candidate_compare (const lk_candidate *a, const lk_candidate *b)
 
 /*  Sitting leaders that hold count as 0; the holder comes before all, since it
  *  needs no copy of the tickets, and a new member behind all: others do not
- *  know it, and would not let it enter. */
+ *  know it, and would not let it enter. Protocol 9.5.4. */
 static int
 rank (const lk_choice *choice, lk_host host)
 {
@@ -129,7 +132,8 @@ mutual (const lk_choice *choice, lk_host a, lk_host b)
                && lk_hosts_has (choice->vote[b].sees, a));
 }
 
-/*  Whether enough members will echo its pings. Who did not vote may hear it. */
+/*  Whether enough members will echo its pings. Who did not vote may hear it.
+ *  Protocol 9.5.4. */
 static bool
 can_have_lease (const lk_choice *choice, lk_host host)
 {
@@ -144,7 +148,8 @@ can_have_lease (const lk_choice *choice, lk_host host)
     return lk_is_quorum (choice->members, echo);
 }
 
-/*  Whether a candidate sees, and is seen by, all that it has to work with. */
+/*  Whether a candidate sees, and is seen by, all that it has to work with.
+ *  Protocol 9.5.4. */
 static bool
 fits (const lk_choice *choice, const lk_decree *decree, lk_host host)
 {
@@ -198,5 +203,6 @@ lk_choose_leaders (const lk_choice *choice, lk_decree *decree)
             decree->leader[decree->leader_count++] = host;
         }
     }
+    /*  protocol 9.5.4 */
     return decree->leader_count > 0;
 }

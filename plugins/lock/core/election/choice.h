@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Pure functions of the votes. lockkeeper-protocol(7), Election.
+ *  Pure functions of the votes. lockkeeper-protocol(7), 9.5.
  */
 
 #ifndef LK_CHOICE_H

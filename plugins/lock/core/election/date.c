@@ -27,6 +27,7 @@ address_before (const lk_candidate *a, const lk_candidate *b)
     return a->port != b->port ? a->port < b->port : a->pid < b->pid;
 }
 
+/*  protocol 9.5.1 */
 int
 lk_date_rank (const lk_election *election)
 {
@@ -60,6 +61,7 @@ lk_date_send (lk_election *election)
                       election->core->facts.active.members & ~election->agreed);
 }
 
+/*  protocol 9.5.1 */
 void
 lk_date_ask (lk_election *election, lk_why reason)
 {
@@ -84,6 +86,7 @@ is_lost (const lk_election *election, lk_host host)
     return peer->has_at && !lk_peer_heard (election->core, host);
 }
 
+/*  protocol 9.5.3 */
 bool
 lk_date_all_agreed (const lk_election *election)
 {
@@ -98,10 +101,11 @@ lk_date_all_agreed (const lk_election *election)
 
 /*  -------------------------------------------------------- answering */
 
-/*  Whether to agree with somebody's election: not while another proposer
- *  whom we promised may be at it, nor while there are living leaders, unless
- *  the reason is a good one or the asker cannot take part otherwise; nor if the
- *  asker misses the leaders of a decree that has a successor. */
+/*  Whether to agree with somebody's election: not while another proposer whom
+ *  we promised may be at it, nor while there are living leaders, unless the
+ *  reason is a good one or the asker cannot take part otherwise; nor if the
+ *  asker misses the leaders of a decree that has a successor.
+ *  Protocol 9.5.2. */
 static bool
 agrees (lk_election *election, const lk_msg_date *date)
 {
@@ -112,7 +116,7 @@ agrees (lk_election *election, const lk_msg_date *date)
                    || !lk_term_equal (date->promised, active)));
 }
 
-/*  Two that ask at a time would split the votes. */
+/*  Two that ask at a time would split the votes. Protocol 9.5.1. */
 static void
 leave_to (lk_election *election, lk_host asker, const lk_msg_date *date)
 {
@@ -127,6 +131,7 @@ leave_to (lk_election *election, lk_host asker, const lk_msg_date *date)
     }
 }
 
+/*  protocol 9.5.2 */
 static void
 agree (lk_election *election, lk_host asker, const lk_msg_date *date)
 {
@@ -163,6 +168,7 @@ refuse (lk_election *election, lk_host asker, const lk_msg_date *date)
     election->refused_ms = election->core->now_ms;
 }
 
+/*  protocol 9.5.1 */
 void
 lk_date_reconsider (lk_election *election)
 {
@@ -175,6 +181,7 @@ lk_date_reconsider (lk_election *election)
     election->refused = LK_NOBODY;
 }
 
+/*  protocol 9.5.2 */
 void
 lk_on_date (lk_election *election, const lk_lock_message *message)
 {

@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Used by election.c; lockkeeper-protocol(7), Election.
+ *  Used by election.c; lockkeeper-protocol(7), 9.5.
  */
 
 #ifndef LK_DATE_H

@@ -126,7 +126,7 @@ lacks_more (const lk_election *election, const lk_fill *fill)
                   < lk_leader_table (election->leader)->count;
 }
 
-/*  As many as may be under way. */
+/*  As many as may be under way. Protocol 9.6. */
 static void
 send_chunks (lk_election *election, size_t place)
 {
@@ -237,7 +237,7 @@ pass_if_filled (lk_election *election)
 
 /*  The tickets are here, in `source`: our own table, a holder's, or none. They
  *  become the table of the new decree, and a reclaim that was not over begins
- *  again. */
+ *  again. Protocol 9.6, 9.7. */
 static void
 take_tickets (lk_election *election, lk_table *source)
 {
@@ -263,6 +263,7 @@ take_tickets (lk_election *election, lk_table *source)
     pass_if_filled (election);
 }
 
+/*  protocol 9.6 */
 static void
 get_tickets (lk_election *election)
 {
@@ -293,6 +294,7 @@ lk_on_elected (lk_election *election, const lk_lock_message *message)
         lk_desist (election, message);
         return;
     }
+    /*  protocol 9.6 */
     if (!lk_may_lead (election, message->term)
         || lk_decree_place (&message->as.decree.decree,
                             election->core->config.self)
@@ -308,6 +310,7 @@ lk_on_elected (lk_election *election, const lk_lock_message *message)
         send_progress (election);
         return;
     }
+    /*  protocol 9.6 */
     if (lk_term_equal (lk_leader_decree (election->leader)->term,
                        message->term)) {
         return; /* there is no refilling within a term */
@@ -358,6 +361,7 @@ lk_on_maxticket (lk_election *election, const lk_lock_message *message)
         lk_table_begin (&self->incoming, &self->order.decree);
     } else if (!lk_term_equal (chunk->table, self->holder_table)
                || chunk->incarnation != self->holder_incarnation) {
+        /*  protocol 9.6 */
         leave (election);
         return;
     }
@@ -372,7 +376,7 @@ lk_on_maxticket (lk_election *election, const lk_lock_message *message)
 
 /*  -------------------------------------------------------- filling */
 
-/*  It has the very table, or gets all of it. */
+/*  It has the very table, or gets all of it. Protocol 9.6. */
 static void
 hear_of_offer (lk_election *election, int place, const lk_msg_filled *filled)
 {
@@ -402,7 +406,7 @@ raise_alert (lk_election *election, lk_host host, const lk_fill_sent *sent,
                                      .expected = sent->hash});
 }
 
-/*  It has that one and those before it: the hash is of all. */
+/*  It has that one and those before it: the hash is of all. Protocol 9.6. */
 static void
 drop_taken (lk_fill *fill, size_t count)
 {
@@ -427,6 +431,7 @@ hear_of_chunk (lk_election *election, int place, const lk_msg_filled *filled)
     if (filled->offer != 0 || at == fill->sent_count) {
         return;
     }
+    /*  protocol 9.9 */
     if (fill->sent[at].hash != filled->hash) {
         raise_alert (election, host, &fill->sent[at], filled->hash);
         leave (election);

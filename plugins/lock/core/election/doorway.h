@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  The first leader gets the tickets from a sealed holder and fills the
- *  tables of all new leaders. lockkeeper-protocol(7), Takeover.
+ *  tables of all new leaders. lockkeeper-protocol(7), 9.6.
  */
 
 #ifndef LK_DOORWAY_H

@@ -63,6 +63,7 @@ has_ended_leader (const lk_election *election)
     return false;
 }
 
+/*  protocol 9.5.1 */
 void
 lk_election_settle (lk_election *election)
 {
@@ -95,7 +96,7 @@ find_view (const lk_election *election)
 }
 
 /*  Until the next try. As long as nothing changes, one that failed often will
- *  fail again, and each takes a number. */
+ *  fail again, and each takes a number. Protocol 9.5.5. */
 static int64_t
 pause_ms (lk_election *election)
 {
@@ -108,6 +109,7 @@ pause_ms (lk_election *election)
            << (more < DOUBLED_MOST ? more : DOUBLED_MOST);
 }
 
+/*  protocol 9.5.5 */
 static void
 forget_failures (lk_election *election)
 {
@@ -120,6 +122,7 @@ forget_failures (lk_election *election)
     }
 }
 
+/*  protocol 9.5.5 */
 void
 lk_election_give_up (lk_election *election, const char *why)
 {
@@ -153,7 +156,8 @@ is_member (const lk_election *election)
                          election->core->config.self);
 }
 
-/*  Somebody else is at it: whoever got our promise a moment ago. */
+/*  Somebody else is at it: whoever got our promise a moment ago.
+ *  Protocol 9.5.2. */
 static bool
 is_others_turn (lk_election *election)
 {
@@ -184,6 +188,7 @@ say_missing (lk_election *election)
     }
 }
 
+/*  protocol 9.5.1 */
 static void
 miss_leaders (lk_election *election)
 {
@@ -228,7 +233,8 @@ has_quorum (const lk_election *election, lk_host host)
     return lk_is_quorum (election->core->facts.active.members, echo);
 }
 
-/*  A member that all leaders see and are seen by, and that may lead. */
+/*  A member that all leaders see and are seen by, and that may lead.
+ *  Protocol 9.5.6. */
 static bool
 could_lead (const lk_election *election, lk_host host)
 {
@@ -250,7 +256,8 @@ could_lead (const lk_election *election, lk_host host)
     return true;
 }
 
-/*  A takeover during a reclaim would begin that again: it waits. */
+/*  A takeover during a reclaim would begin that again: it waits.
+ *  Protocol 9.5.6. */
 static bool
 leaders_are_few (const lk_election *election)
 {
@@ -287,6 +294,7 @@ see_leaders (lk_election *election)
 {
     election->bad_since_ms = LK_LONG_AGO;
     election->hurry = 0;
+    /*  protocol 9.15 */
     if (lk_change_is_due (election)) {
         lk_change_try (election);
         lk_date_ask (election, LK_WHY_CHANGE);
@@ -297,6 +305,7 @@ see_leaders (lk_election *election)
         return;
     }
     int place = lk_leader_place (election->leader);
+    /*  protocol 9.5.6 */
     if (place >= 0
         && lk_leader_table (election->leader)->sequence[place]
                > SEQUENCE_FULL) {
@@ -312,6 +321,7 @@ see_leaders (lk_election *election)
 static void
 run_idle (lk_election *election)
 {
+    /*  protocol 9.15 */
     if (!is_member (election)) {
         return;
     }
@@ -323,7 +333,8 @@ run_idle (lk_election *election)
     }
 }
 
-/*  Who knew of no end yet when it was asked may know of it now. */
+/*  Who knew of no end yet when it was asked may know of it now.
+ *  Protocol 9.5.3. */
 static void
 run_pause (lk_election *election)
 {
@@ -383,6 +394,7 @@ lk_election_run (lk_election *election)
         [LK_ELECTION_ACTIVATING] = run_activating,
     };
     lk_ready_repeat (election);
+    /*  protocol 9.5.5 */
     if (election->state > LK_ELECTION_PAUSE
         && !lk_term_equal (election->core->facts.promised, election->term)) {
         lk_election_give_up (election, "promised more");
@@ -420,10 +432,12 @@ is_needed (const lk_election *self, lk_host host)
                || lk_decree_place (&self->decree, host) >= 0);
 }
 
-/*  A proposer that has ended has retired; who has ended leads nothing. */
+/*  A proposer that has ended has retired; who has ended leads nothing.
+ *  Protocol 9.5.1. */
 void
 lk_election_host_gone (lk_election *election, lk_host host)
 {
+    /*  protocol 9.5.2 */
     if (election->promised_to == host) {
         election->promised_ms = LK_LONG_AGO;
     }
@@ -435,6 +449,7 @@ lk_election_host_gone (lk_election *election, lk_host host)
             election->core); /* a leader is not well by itself any more */
         lk_date_reconsider (election);
     }
+    /*  protocol 9.5.5 */
     if (is_needed (election, host)) {
         election->hurry = HURRY;
         lk_election_give_up (election, "a leader ended");
@@ -445,6 +460,7 @@ lk_election_host_gone (lk_election *election, lk_host host)
 
 /*  -------------------------------------------------------- others say */
 
+/*  protocol 9.5.2 */
 void
 lk_on_retire (lk_election *election, const lk_lock_message *message)
 {
@@ -455,6 +471,7 @@ lk_on_retire (lk_election *election, const lk_lock_message *message)
     }
 }
 
+/*  protocol 9.7 */
 void
 lk_on_rerun (lk_election *election, const lk_lock_message *message)
 {

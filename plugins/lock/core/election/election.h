@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  lockkeeper-protocol(7), Election. What happens between "elected" and
+ *  lockkeeper-protocol(7), 9.5. What happens between "elected" and
  *  "active" is the doorway's (doorway.h).
  */
 

@@ -8,6 +8,7 @@
 
 #include "election_private.h"
 
+/*  protocol 9.1 */
 bool
 lk_promise_fits (const lk_election *election, lk_term term)
 {
@@ -15,6 +16,7 @@ lk_promise_fits (const lk_election *election, lk_term term)
            || term.number > election->core->facts.promised.number;
 }
 
+/*  protocol 9.1 */
 void
 lk_desist (lk_election *election, const lk_lock_message *message)
 {
@@ -40,11 +42,13 @@ lk_promise (lk_election *election, lk_term term)
         election->promised_ms = election->core->now_ms;
         raise (election, term);
         election->promised_to = LK_NOBODY;
+        /*  protocol 9.1, 9.9 */
         lk_out_persist (election->core);
         lk_alert_look (election->leader);
     }
 }
 
+/*  protocol 9.1 */
 void
 lk_adopt (lk_election *election, lk_host from, const lk_decree *decree)
 {
@@ -54,6 +58,7 @@ lk_adopt (lk_election *election, lk_host from, const lk_decree *decree)
         || !lk_believes (election->leader, from, decree)) {
         return;
     }
+    /*  protocol 9.3 */
     if (!lk_promise_fits (election, decree->term)) {
         lk_hears_of (election->leader, decree);
         return;
@@ -73,6 +78,7 @@ lk_adopt (lk_election *election, lk_host from, const lk_decree *decree)
                   decree->leader_count, decree->reclaim ? " reclaim" : "");
 }
 
+/*  protocol 9.6 */
 bool
 lk_may_lead (const lk_election *election, lk_term term)
 {

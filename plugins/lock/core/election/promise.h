@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  Both are persisted before any message reveals them.
- *  lockkeeper-protocol(7), Decrees.
+ *  lockkeeper-protocol(7), 9.1.
  */
 
 #ifndef LK_PROMISE_H

@@ -109,6 +109,7 @@ lk_doorway_holds (const lk_election *election)
         .length = lk_table_length (lk_leader_table (election->leader))};
 }
 
+/*  protocol 9.6 */
 void
 lk_on_entering (lk_election *election, const lk_lock_message *message)
 {
@@ -123,6 +124,7 @@ lk_on_entering (lk_election *election, const lk_lock_message *message)
     lk_out_send (election->core, answer, message->from);
 }
 
+/*  protocol 9.6 */
 void
 lk_on_getmax (lk_election *election, const lk_lock_message *message)
 {
@@ -149,8 +151,8 @@ is_staged (const lk_doorway *self, const lk_lock_message *message)
            && lk_transfer_next (&message->as.chunk) == self->staged;
 }
 
-/*  Puts a chunk behind those that came before; false if it is not the next
- *  one, nor the last one once more. */
+/*  Puts a chunk behind those that came before; false if it is not the next one,
+ *  nor the last one once more. Protocol 9.6. */
 static bool
 stage (lk_election *election, const lk_lock_message *message)
 {
@@ -185,7 +187,7 @@ stage (lk_election *election, const lk_lock_message *message)
 }
 
 /*  Takes the own table for the new term if it is the one that is meant: it is
- *  sealed, as is the one of who offers it. */
+ *  sealed, as is the one of who offers it. Protocol 9.6. */
 static void
 take_offer (lk_election *election, const lk_lock_message *message)
 {
@@ -218,6 +220,7 @@ take_offer (lk_election *election, const lk_lock_message *message)
 void
 lk_on_fill (lk_election *election, const lk_lock_message *message)
 {
+    /*  protocol 9.6 */
     if (!lk_promise_fits (election, message->term)
         || !lk_may_lead (election, message->term)
         || lk_decree_place (&message->as.chunk.decree,

@@ -28,6 +28,7 @@ fill_vote (lk_election *election, lk_msg_voted *vote)
     };
 }
 
+/*  protocol 9.1 */
 void
 lk_on_vote (lk_election *election, const lk_lock_message *message)
 {
@@ -65,7 +66,7 @@ lk_vote_repeat (lk_election *election)
 }
 
 /*  Above all promises of members that it has seen, but for those that it would
- *  not follow itself. */
+ *  not follow itself. Protocol 9.4, 9.5.3. */
 static uint64_t
 next_number (const lk_election *election)
 {
@@ -98,6 +99,7 @@ lk_vote_start (lk_election *election)
         lk_election_give_up (election, "no more terms");
         return;
     }
+    /*  protocol 9.4 */
     if (!lk_terms_suffice (election->core)) {
         lk_out_trace (
             election->core, LK_TRACE_WARNING,
@@ -129,6 +131,7 @@ lk_on_voted (lk_election *election, const lk_lock_message *message)
         || !lk_term_equal (message->term, election->term)) {
         return;
     }
+    /*  protocol 9.3 */
     if (lk_trusts (election->leader, message->from)) {
         lk_hears_of (election->leader, &message->as.voted.active);
     }
@@ -147,6 +150,7 @@ lk_on_desist (lk_election *election, const lk_lock_message *message)
         if (message->as.desist.promised.number > peer->promised.number) {
             peer->promised = message->as.desist.promised;
         }
+        /*  protocol 9.5.5 */
         lk_election_give_up (election, "desist");
     } else {
         lk_doorway_desist (election, message);
@@ -157,7 +161,7 @@ lk_on_desist (lk_election *election, const lk_lock_message *message)
 
 /*  Whose votes count. A genesis knows its members by name alone: whoever votes
  *  under such a name and does not know it has lost its file, and with it what
- *  it may have promised. */
+ *  it may have promised. Protocol 9.1. */
 static lk_hosts
 voters (const lk_election *self, const lk_decree *previous)
 {
@@ -173,7 +177,7 @@ voters (const lk_election *self, const lk_decree *previous)
 }
 
 /*  Notes since when q of D's members, and q of the new ones, have voted; false
- *  if they have not. */
+ *  if they have not. Protocol 9.5.3, 9.15. */
 static bool
 note_quorum (lk_election *election, const lk_decree *previous, lk_hosts members)
 {
@@ -195,7 +199,8 @@ note_quorum (lk_election *election, const lk_decree *previous, lk_hosts members)
     return true;
 }
 
-/*  A voter that hears somebody with D's table who did not vote here. */
+/*  A voter that hears somebody with D's table who did not vote here.
+ *  Protocol 9.7. */
 static lk_host
 knows_holder (const lk_election *election, const lk_decree *previous)
 {
@@ -212,7 +217,7 @@ knows_holder (const lk_election *election, const lk_decree *previous)
 }
 
 /*  Nobody who voted holds D's tickets. D may still serve out of sight, until
- *  its leader lease is over; true when a reclaim may begin. */
+ *  its leader lease is over; true when a reclaim may begin. Protocol 9.7. */
 static bool
 may_reclaim (lk_election *election, const lk_decree *previous)
 {
@@ -239,7 +244,8 @@ may_reclaim (lk_election *election, const lk_decree *previous)
     return true;
 }
 
-/*  A reclaim that was not over begins again with the new decree. */
+/*  A reclaim that was not over begins again with the new decree.
+ *  Protocol 9.7. */
 static bool
 is_in_reclaim (const lk_election *self, lk_host holder)
 {
@@ -270,7 +276,7 @@ elect (lk_election *election, const lk_choice *choice, bool reclaim)
 }
 
 /*  D, of those who are trusted and of its own members: whom one is asked to add
- *  may have been told anything. */
+ *  may have been told anything. Protocol 9.3, 9.5.3. */
 static lk_decree
 find_previous (const lk_election *election)
 {
@@ -289,6 +295,7 @@ lk_vote_count (lk_election *election)
         return;
     }
     lk_decree previous = find_previous (election);
+    /*  protocol 9.5.5 */
     if (previous.term.number >= election->term.number) {
         lk_election_give_up (election, "newer decree");
         return;
@@ -299,6 +306,7 @@ lk_vote_count (lk_election *election)
     }
     lk_hosts missing = (previous.members | members)
                        & lk_leader_sees (election->leader) & ~election->voted;
+    /*  protocol 9.5.3 */
     if (missing != 0
         && election->core->now_ms - election->quorum_ms < OTHERS_MS) {
         return;

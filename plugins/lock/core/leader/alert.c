@@ -19,8 +19,8 @@ lk_alert_init (lk_alerts *self)
 
 /*  -------------------------------------------------------- taking */
 
-/*  A leader without a table is not well: an election follows, in which it
- *  holds nothing, and which fills it anew. */
+/*  A leader without a table is not well: an election follows, in which it holds
+ *  nothing, and which fills it anew. Protocol 9.9. */
 static void
 drop_table (lk_leader *lead)
 {
@@ -100,6 +100,7 @@ was_raised (const lk_leader *lead, lk_host host)
     return false;
 }
 
+/*  protocol 9.9 */
 void
 lk_alert_raise (lk_leader *lead, const lk_msg_alert *what)
 {
@@ -136,6 +137,7 @@ lk_alert_unsound (lk_leader *lead, uint8_t home)
                                      .expected = lk_digest_sum (table, home)});
 }
 
+/*  protocol 9.9 */
 void
 lk_alert_look (lk_leader *lead)
 {
@@ -150,6 +152,7 @@ lk_alert_look (lk_leader *lead)
     }
 }
 
+/*  protocol 8.4 */
 void
 lk_alert_run (lk_leader *lead)
 {

@@ -5,7 +5,7 @@
  *
  *  Whoever finds it tells every host it knows, again and again until each has
  *  confirmed, for a while. One alert per term and leader is raised, and each
- *  is taken once. lockkeeper-protocol(7), Digests.
+ *  is taken once. lockkeeper-protocol(7), 9.9.
  */
 
 #ifndef LK_ALERT_H

@@ -52,7 +52,7 @@ named_by_alerts (const lk_leader *lead)
 
 /*  A home counts on it that this leader vouches no more for a session that it
  *  called silent: for this term, or until an operation says that the session is
- *  over. */
+ *  over. Protocol 9.13: Hosts that are gone. */
 static lk_hosts
 condemned (const lk_leader *lead)
 {

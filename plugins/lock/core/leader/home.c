@@ -70,7 +70,7 @@ lk_home_refuse (lk_leader *lead, const lk_ticket *ticket, lk_err error)
 /*  A duration counts from when it was first known here that the grant was
  *  acknowledged, or from H/4 behind the grant if that came first: so a home of
  *  a later term, which has its age alone, ends it no sooner than this one
- *  tells. */
+ *  tells. Protocol 9.11. */
 int64_t
 lk_home_granted (const lk_leader *lead, lk_entry *entry)
 {
@@ -220,10 +220,12 @@ lk_home_may_act (lk_leader *lead, const lk_lock_message *message)
         }
     }
     lk_peer_clock (lead->core, id.host, id.session, request->at);
+    /*  protocol 9.13 */
     if (id.session <= lk_table_gone (&lead->table, id.host)
         || id.session <= lead->core->peer[id.host].closed) {
         return false;
     }
+    /*  protocol 9.7 */
     return !lk_table_reclaims (&lead->table, own)
            || lead->table.reported[own][id.host] == id.session;
 }
@@ -284,7 +286,8 @@ add (lk_leader *lead, const lk_msg_request *request)
 
 /*  -------------------------------------------------------- LOCK of a holder */
 
-/*  Why it is not upgraded; LK_OK: it is, or will be. */
+/*  Why it is not upgraded; LK_OK: it is, or will be.
+ *  Protocol 9.10: Change of type. */
 static lk_err
 refusal (const lk_entry *entry, bool waits)
 {
@@ -297,7 +300,7 @@ refusal (const lk_entry *entry, bool waits)
 }
 
 /*  A refusal takes the turn, too, so that the same LOCK, late, finds no other
- *  answer. */
+ *  answer. Protocol 9.10: Change of type. */
 static void
 convert (lk_leader *lead, const lk_msg_request *request, const lk_entry *entry)
 {
@@ -319,8 +322,8 @@ convert (lk_leader *lead, const lk_msg_request *request, const lk_entry *entry)
     }
 }
 
-/*  The proxy says it again, or wants another type, or says that its
- *  application knows that the lock is static. */
+/*  The proxy says it again, or wants another type, or says that its application
+ *  knows that the lock is static. Protocol 9.10: Change of type. */
 static void
 ask_holder (lk_leader *lead, const lk_msg_request *request,
             const lk_ticket *ticket, const lk_entry *entry)
@@ -352,6 +355,7 @@ asked_for (const lk_msg_request *request, size_t place)
     return ticket;
 }
 
+/*  protocol 9.10: Without waiting */
 static bool
 may_have_at_once (const lk_leader *lead, const lk_ticket *ticket)
 {
@@ -390,8 +394,8 @@ has_its_turn (const lk_entry *entry)
 /*  Tells what is held already; false if the table has all that is asked for,
  *  and the first waits or is held. One that has its turn behind one that is not
  *  there: that was given back, and the LOCK is late; or it was taken away
- *  before its proxy heard that it was granted, and the set must not wait for
- *  it with what is behind it. */
+ *  before its proxy heard that it was granted, and the set must not wait for it
+ *  with what is behind it. Protocol 9.12. */
 static bool
 lacks_any (lk_leader *lead, const lk_msg_request *request)
 {
@@ -413,7 +417,7 @@ lacks_any (lk_leader *lead, const lk_msg_request *request)
 }
 
 /*  Whether its proxy lives in a later session: nobody waits for an answer, and
- *  what was resumed since is not asked for anew. */
+ *  what was resumed since is not asked for anew. Protocol 9.13: A restart. */
 static bool
 is_overtaken (const lk_leader *lead, lk_request_id request)
 {
@@ -421,7 +425,7 @@ is_overtaken (const lk_leader *lead, lk_request_id request)
 }
 
 /*  Of a lock that is to be of another type: it is gone, but for one that was
- *  not reported yet. */
+ *  not reported yet. Protocol 9.11. */
 static void
 miss_held (lk_leader *lead, const lk_msg_request *request)
 {
@@ -434,6 +438,7 @@ void
 lk_on_lock (lk_leader *lead, const lk_lock_message *message)
 {
     const lk_msg_request *request = &message->as.request;
+    /*  protocol 13 */
     if (!lk_home_may_act (lead, message)
         || is_overtaken (lead, request->ticket.request)
         || lk_home_has_ended (&lead->home, request->ticket.request)) {
@@ -460,7 +465,8 @@ lk_on_lock (lk_leader *lead, const lk_lock_message *message)
 
 /*  -------------------------------------------------------- reclaim */
 
-/*  Whether all that it claims is the session's own, held, and of this home. */
+/*  Whether all that it claims is the session's own, held, and of this home.
+ *  Protocol 9.7. */
 static bool
 is_sound (const lk_leader *lead, lk_host host, const lk_msg_report *report)
 {
@@ -487,7 +493,7 @@ parts_of (const lk_leader *lead, lk_request_id request)
 }
 
 /*  An operation enters each part of a report, and the first of each part of a
- *  session counts. */
+ *  session counts. Protocol 9.7. */
 void
 lk_on_report (lk_leader *lead, const lk_lock_message *message)
 {

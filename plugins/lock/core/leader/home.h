@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  What proxies ask for becomes operations of the stream; what the leaders
- *  acknowledged is told to proxies. lockkeeper-protocol(7), Locking.
+ *  acknowledged is told to proxies. lockkeeper-protocol(7), 9.11.
  */
 
 #ifndef LK_HOME_H

@@ -85,7 +85,8 @@ lk_leader_drop_old (lk_leader *lead)
 }
 
 /*  What waited while the old leaders were gone becomes active now, by an
- *  operation like any other; in a reclaim that comes later (upkeep.c). */
+ *  operation like any other; in a reclaim that comes later (upkeep.c).
+ *  Protocol 9.2, 9.8. */
 void
 lk_leader_ready (lk_leader *lead, lk_term term)
 {

@@ -96,7 +96,8 @@ lk_ousted_forget (lk_ousteds *self, lk_host host)
     }
 }
 
-/*  A host in a later session, or in none, believes in it no more. */
+/*  A host in a later session, or in none, believes in it no more.
+ *  Protocol 9.11. */
 static bool
 is_over (const lk_leader *lead, lk_request_id request)
 {
@@ -104,6 +105,7 @@ is_over (const lk_leader *lead, lk_request_id request)
            || lk_is_silent (lead, request.host, request.session);
 }
 
+/*  protocol 9.11 */
 void
 lk_ousted_run (lk_leader *lead)
 {

@@ -80,6 +80,7 @@ lk_relay (lk_leader *lead, const lk_lock_message *message)
 {
     lk_host self = lead->core->config.self;
     if (is_request (message->kind) && lk_trusts (lead, message->from)) {
+        /*  protocol 9.2 */
         lk_leader_ready (lead, message->term); /* its proxy was told so */
     }
     if (message->destination == LK_NOBODY || message->destination == self) {
@@ -114,6 +115,7 @@ helper (const lk_leader *lead, lk_host host)
     return LK_NOBODY;
 }
 
+/*  protocol 9.11 */
 void
 lk_home_send (lk_leader *lead, lk_lock_message *message, lk_host host)
 {

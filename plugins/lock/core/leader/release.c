@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  UNLOCK by the holder, by whoever has the key, by an operator (taking.c); and
- *  LOCKCHECK, which only looks. lockkeeper-protocol(7), Locking.
+ *  LOCKCHECK, which only looks. lockkeeper-protocol(7), 9.11.
  */
 
 #include "home.h"
@@ -12,7 +12,8 @@
 #include "ousted.h"
 #include "resume.h"
 
-/*  What it wanted to resume: that LOCK may come later, or not at all. */
+/*  What it wanted to resume: that LOCK may come later, or not at all.
+ *  Protocol 9.13: A restart. */
 static lk_entry *
 take_former (lk_leader *lead, const lk_msg_request *request)
 {
@@ -44,6 +45,7 @@ lk_on_unlock (lk_leader *lead, const lk_lock_message *message)
     if (!entry && request->resume) {
         entry = take_former (lead, request);
     }
+    /*  protocol 9.13 */
     bool stays = entry && request->keep && entry->kept;
     if (!stays) {
         lk_home_note_end (&lead->home, request->ticket.request);
@@ -58,7 +60,7 @@ lk_on_unlock (lk_leader *lead, const lk_lock_message *message)
 
 /*  It is told once all leaders have the operation: a home that was deposed has
  *  its lease for a while, and does not know what others granted since. In a
- *  reclaim a home does not know yet who holds what. */
+ *  reclaim a home does not know yet who holds what. Protocol 9.11. */
 void
 lk_on_check (lk_leader *lead, const lk_lock_message *message)
 {

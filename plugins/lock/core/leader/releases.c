@@ -36,6 +36,7 @@ lk_home_has_refused (const lk_home *self, lk_request_id by)
     return find (self->refused, by) != NULL;
 }
 
+/*  protocol 9.11 */
 const lk_release *
 lk_home_note_release (lk_home *self, lk_request_id by, uint64_t up_to)
 {
@@ -60,7 +61,7 @@ lk_home_learn_release (lk_leader *lead, const lk_op *op)
 
 /*  Nobody holds it, says a table of which not all is acknowledged yet: what is
  *  told must not be undone by a takeover. The asker says it again. In a reclaim
- *  a home does not know yet who holds what. */
+ *  a home does not know yet who holds what. Protocol 9.11. */
 bool
 lk_home_is_certain (lk_leader *lead, lk_request_id by)
 {
@@ -95,6 +96,7 @@ lk_home_has_ended (const lk_home *self, lk_request_id request)
     return lk_request_same (self->ended[place_of (request)], request);
 }
 
+/*  protocol 13 */
 void
 lk_home_note_end (lk_home *self, lk_request_id request)
 {

@@ -19,7 +19,7 @@ is_later (const lk_ticket *held, const lk_ticket *asking)
 }
 
 /*  Others may have the key as well; but who takes the lock over must be who
- *  believes in it. */
+ *  believes in it. Protocol 9.13: A restart. */
 bool
 lk_resume_is_own (const lk_ticket *held, const lk_ticket *asking)
 {
@@ -30,7 +30,7 @@ lk_resume_is_own (const lk_ticket *held, const lk_ticket *asking)
 }
 
 /*  An heir had it from an application that was gone, which its home does not
- *  know: the ticket names that one. */
+ *  know: the ticket names that one. Protocol 9.13: A restart. */
 lk_entry *
 lk_resume_find (const lk_leader *lead, const lk_msg_request *request)
 {
@@ -47,7 +47,8 @@ lk_resume_find (const lk_leader *lead, const lk_msg_request *request)
 }
 
 /*  Of an upgrade that was granted, or a downgrade that was not yet, nobody may
- *  have heard; it goes on as the shared lock that its application knows. */
+ *  have heard; it goes on as the shared lock that its application knows.
+ *  Protocol 9.13: A restart. */
 static bool
 fits (const lk_entry *held, const lk_ticket *asking)
 {
@@ -58,6 +59,7 @@ fits (const lk_entry *held, const lk_ticket *asking)
                || (type == LK_SHARED && held->type == LK_EXCLUSIVE));
 }
 
+/*  protocol 9.13: A restart */
 void
 lk_resume_order (lk_leader *lead, const lk_msg_request *request)
 {

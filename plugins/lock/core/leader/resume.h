@@ -6,7 +6,7 @@
  *  The application says to the new lock service what it holds, which asks the
  *  home to have the ticket go over into its own session. This is the home's
  *  part; the proxy's is in requests.c and answers.c. lockkeeper-protocol(7),
- *  Sessions and hosts.
+ *  9.13.
  */
 
 #ifndef LK_RESUME_H

@@ -6,6 +6,7 @@
 
 #include "leader_private.h"
 
+/*  protocol 9.2 */
 lk_hosts
 lk_leader_sees (const lk_leader *lead)
 {
@@ -16,6 +17,7 @@ lk_leader_sees (const lk_leader *lead)
 
 /*  -------------------------------------------------------- leader lease */
 
+/*  protocol 9.2 */
 void
 lk_lease_echo_self (lk_leader *lead)
 {
@@ -27,6 +29,7 @@ lk_lease_echo_self (lk_leader *lead)
     }
 }
 
+/*  protocol 9.2 */
 void
 lk_lease_echoed (lk_leader *lead, lk_host host, const lk_msg_ping *ping)
 {
@@ -40,6 +43,7 @@ lk_lease_echoed (lk_leader *lead, lk_host host, const lk_msg_ping *ping)
     }
 }
 
+/*  protocol 9.2 */
 bool
 lk_lease_holds (lk_leader *lead)
 {
@@ -61,6 +65,7 @@ lk_lease_holds (lk_leader *lead)
     return lk_is_quorum (decree->members, fresh);
 }
 
+/*  protocol 9.2 */
 bool
 lk_leader_is_serving (const lk_leader *lead)
 {
@@ -80,6 +85,7 @@ lk_leader_fill_ping (lk_leader *lead, lk_msg_ping *ping)
     ping->sees = lk_leader_sees (lead);
 }
 
+/*  protocol 9.2 */
 bool
 lk_leader_is_well (lk_leader *lead)
 {
@@ -118,6 +124,7 @@ lk_missing_leader (lk_leader *lead)
     return LK_NOBODY;
 }
 
+/*  protocol 9.2 */
 bool
 lk_sees_leaders (lk_leader *lead)
 {
@@ -127,6 +134,7 @@ lk_sees_leaders (lk_leader *lead)
            && lk_missing_leader (lead) == LK_NOBODY;
 }
 
+/*  protocol 9.7 */
 lk_hosts
 lk_hears_holders (const lk_leader *lead)
 {
@@ -147,6 +155,7 @@ lk_hears_holders (const lk_leader *lead)
 
 /*  -------------------------------------------------------- host lease */
 
+/*  protocol 9.13 */
 bool
 lk_can_vouch (lk_leader *lead, lk_host host, uint64_t session)
 {

@@ -92,7 +92,7 @@ make_reply (lk_leader *lead, lk_lock_kind kind, const lk_tell *tell)
 
 /*  If it still stands, as the home would. The duration of a lock that was free
  *  counts from when it was asked for, as the proxy knows; from when on that of
- *  another counts its home has to tell. */
+ *  another counts its home has to tell. Protocol 9.8: The shortcut. */
 static void
 tell_locked (lk_leader *lead, const lk_due *due)
 {
@@ -141,7 +141,8 @@ acked_by_others (const lk_leader *lead, uint8_t home)
     return acked;
 }
 
-/*  Whoever serves and has its lease knows that no later decree is in force. */
+/*  Whoever serves and has its lease knows that no later decree is in force.
+ *  Protocol 9.8: The shortcut. */
 void
 lk_shortcut_run (lk_leader *lead, uint8_t home)
 {
@@ -176,7 +177,7 @@ lk_shortcut_run_all (lk_leader *lead)
 /*  -------------------------------------------------------- acknowledgements */
 
 /*  Two leaders that agree with each other, but for the home: with fewer nobody
- *  would notice that the own table is wrong. */
+ *  would notice that the own table is wrong. Protocol 9.8: The shortcut. */
 static bool
 has_witnesses (const lk_leader *lead)
 {
@@ -185,7 +186,7 @@ has_witnesses (const lk_leader *lead)
 
 /*  A confirm or a check tells what is in the home's table, which may be wrong:
  *  it is for the home, and for all chains. All else that is told is of our own
- *  table. */
+ *  table. Protocol 9.8: The shortcut. */
 static bool
 is_for_us (const lk_op *op, const lk_tell *tell)
 {
@@ -253,7 +254,8 @@ lk_shortcut_acked (lk_leader *lead, int place, const lk_msg_acked *acked)
 
 /*  -------------------------------------------------------- at the home */
 
-/*  Serves, has its lease, and all other leaders reach it. */
+/*  Serves, has its lease, and all other leaders reach it.
+ *  Protocol 9.8: The shortcut. */
 static bool
 is_reached (const lk_leader *lead, lk_host host)
 {
@@ -273,7 +275,7 @@ is_reached (const lk_leader *lead, lk_host host)
     return true;
 }
 
-/*  A duration may be counted by its home alone. */
+/*  A duration may be counted by its home alone. Protocol 9.8: The shortcut. */
 static bool
 has_no_end (const lk_leader *lead, lk_request_id request)
 {

@@ -6,7 +6,7 @@
  *  What an operation grants or ends is told when every leader has acknowledged
  *  it: by its home to the proxy, three hops later. A proxy on a leader's host
  *  need not wait for these: it has the operation itself, and the other leaders
- *  say to it, too, that they have. lockkeeper-protocol(7), Streams: Telling.
+ *  say to it, too, that they have. lockkeeper-protocol(7), 9.8: Telling.
  *
  *  A home is written as its place here, and so is any other leader.
  */

@@ -130,6 +130,7 @@ lacks_something (const lk_stream *self, size_t place)
     return self->follower[place].acked < newest_sequence (self);
 }
 
+/*  protocol 9.2 */
 lk_hosts
 lk_stream_stalled_by (const lk_leader *lead)
 {
@@ -161,7 +162,7 @@ want_all (lk_stream *self)
     self->late_ms = INT64_MAX;
 }
 
-/*  What goes takes along what nobody waits for. */
+/*  What goes takes along what nobody waits for. Protocol 9.8. */
 static void
 send_to_idle (lk_leader *lead)
 {
@@ -250,9 +251,10 @@ raise_alert (lk_leader *lead, const lk_follower *follower, lk_host host)
                         .expected = own ? follower->hash : follower->expected});
 }
 
-/*  A chain differs, and nothing behind that is told. A home whose own table
- *  is not what its operations made it is wrong, and so is one from which more
- *  leaders differ than agree with it; else those who differ are. */
+/*  A chain differs, and nothing behind that is told. A home whose own table is
+ *  not what its operations made it is wrong, and so is one from which more
+ *  leaders differ than agree with it; else those who differ are.
+ *  Protocol 9.9. */
 static void
 judge (lk_leader *lead)
 {
@@ -306,6 +308,7 @@ lk_stream_run (lk_leader *lead)
     int own = lk_leader_place (lead);
     for (int place = 0; place < lead->table.decree.leader_count; place++) {
         lk_follower *follower = &self->follower[place];
+        /*  protocol 9.8 */
         if (place != own && lacks_something (self, (size_t) place)
             && lead->core->now_ms - follower->sent_ms > LK_RESEND_MS) {
             follower->sent = follower->acked;
@@ -332,7 +335,7 @@ acked_by_all (const lk_leader *lead)
 }
 
 /*  Every leader acknowledges, and only a home that serves and has its lease
- *  tells; without the lease it waits for it. */
+ *  tells; without the lease it waits for it. Protocol 9.8. */
 void
 lk_stream_commit (lk_leader *lead)
 {
@@ -369,7 +372,7 @@ make_room (lk_stream *self)
     self->head = 0;
 }
 
-/*  A ticket that waits: nobody is told of that. */
+/*  A ticket that waits: nobody is told of that. Protocol 9.8. */
 static bool
 is_patient (const lk_logged *logged)
 {
@@ -426,6 +429,7 @@ lk_on_acked (lk_leader *lead, const lk_lock_message *message)
         || acked->sequence < self->follower[place].acked) {
         return;
     }
+    /*  protocol 9.9 */
     if (acked->hash != hash_behind (lead, acked->sequence)) {
         note_difference (lead, place, acked);
         return;
@@ -474,6 +478,7 @@ lk_on_ops (lk_leader *lead, const lk_lock_message *message)
 {
     const lk_msg_ops *ops = &message->as.ops;
     lk_table *table = &lead->table;
+    /*  protocol 9.1 */
     if (!lk_term_equal (message->term, table->decree.term)
         || !lk_term_equal (lead->core->facts.promised, message->term)
         || ops->home >= table->decree.leader_count
@@ -481,6 +486,7 @@ lk_on_ops (lk_leader *lead, const lk_lock_message *message)
         || message->from == lead->core->config.self) {
         return;
     }
+    /*  protocol 9.2 */
     lk_leader_ready (lead, message->term);
     /*  One whose chain differs says so by what it acknowledges: the home
      *  hears all, and judges. */
@@ -518,7 +524,7 @@ answer_home (lk_leader *lead, uint8_t home)
     }
 }
 
-/*  Who has promised more since acknowledges nothing. */
+/*  Who has promised more since acknowledges nothing. Protocol 9.1. */
 void
 lk_stream_flush (lk_leader *lead)
 {

@@ -7,7 +7,7 @@
  *  other leaders, and tells what follows from it when all have it. Operations
  *  that come together, or while a message is under way, travel together; a
  *  ticket that has to wait anyway does not go alone, if it need not.
- *  lockkeeper-protocol(7), Streams: one per home per term, and every
+ *  lockkeeper-protocol(7), 9.8: one per home per term, and every
  *  leader acknowledges.
  */
 

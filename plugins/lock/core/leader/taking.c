@@ -3,8 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  For whoever has its key, and for an operator. lockkeeper-protocol(7), How a
- *  lock ends.
+ *  For whoever has its key, and for an operator. lockkeeper-protocol(7), 9.14.
  */
 
 #include "holders.h"
@@ -102,7 +101,7 @@ is_out_of_reach (const lk_leader *lead, lk_host host)
 
 /*  Whether the proxy of a static lock cannot be asked: it lives in another
  *  session, or is not heard. Waiting for the end of that session helps nobody,
- *  since the holder is not told of it. */
+ *  since the holder is not told of it. Protocol 9.11. */
 static bool
 has_outlived (const lk_leader *lead, const lk_ticket *held)
 {
@@ -114,6 +113,7 @@ has_outlived (const lk_leader *lead, const lk_ticket *held)
     return held->kept && (is_over || is_out_of_reach (lead, host));
 }
 
+/*  protocol 9.10: Lenient durations */
 bool
 lk_home_is_nobodys (const lk_leader *lead, const lk_ticket *held)
 {
@@ -165,6 +165,7 @@ say_silent (lk_leader *lead, const lk_entry *holder)
                  is_known ? lead->core->now_ms - heard_ms : 0);
 }
 
+/*  protocol 9.14 */
 void
 lk_on_stopping (lk_leader *lead, const lk_lock_message *message)
 {
@@ -183,7 +184,7 @@ lk_on_stopping (lk_leader *lead, const lk_lock_message *message)
 
 /*  The holder's proxy has to give it back, which it does when its application
  *  has stopped what it does, or had its time to: so nobody gets the object
- *  while that one works. Said again whenever the asker does. */
+ *  while that one works. Said again whenever the asker does. Protocol 9.14. */
 static void
 ask_back (lk_leader *lead, const lk_entry *holder,
           const lk_msg_request *request)
@@ -196,7 +197,7 @@ ask_back (lk_leader *lead, const lk_entry *holder,
 }
 
 /*  At once, if that is what the asker wants, or nobody can be asked: it may
- *  also be the holder itself who asks, in a later session. */
+ *  also be the holder itself who asks, in a later session. Protocol 9.11. */
 static void
 take_back (lk_leader *lead, lk_entry *holder, const lk_msg_request *request)
 {
@@ -215,7 +216,7 @@ take_back (lk_leader *lead, lk_entry *holder, const lk_msg_request *request)
 
 /*  -------------------------------------------------------- by key, by force */
 
-/*  Another one with the key may come between; both are told. */
+/*  Another one with the key may come between; both are told. Protocol 9.11. */
 void
 lk_home_unlock_by_key (lk_leader *lead, const lk_msg_request *request)
 {
@@ -239,7 +240,7 @@ lk_home_unlock_by_key (lk_leader *lead, const lk_msg_request *request)
     }
 }
 
-/*  Those that held it when it was first said: tokens grow. */
+/*  Those that held it when it was first said: tokens grow. Protocol 9.11. */
 static bool
 has_to_go (const lk_leader *lead, const lk_entry *holder,
            const lk_msg_request *request, const lk_release *release)
@@ -261,7 +262,7 @@ say_forced (lk_leader *lead, const lk_msg_request *request)
 }
 
 /*  NULL: it is refused, since nobody holds that, or held it when it was said
- *  first. */
+ *  first. Protocol 9.11. */
 static const lk_release *
 begin_force (lk_leader *lead, const lk_msg_request *request)
 {
@@ -322,7 +323,7 @@ take_all_back (lk_leader *lead, const lk_msg_request *request)
 }
 
 /*  Not in a reclaim, when others may hold it who have not said so yet: the
- *  asker says it again. */
+ *  asker says it again. Protocol 9.11. */
 void
 lk_home_unlock_by_force (lk_leader *lead, const lk_msg_request *request)
 {

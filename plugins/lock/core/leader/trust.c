@@ -6,6 +6,7 @@
 
 #include "leader_private.h"
 
+/*  protocol 9.3 */
 lk_hosts
 lk_known_members (const lk_leader *lead)
 {
@@ -13,6 +14,7 @@ lk_known_members (const lk_leader *lead)
            | lead->table.decree.members | lead->core->told.members;
 }
 
+/*  protocol 9.3 */
 lk_hosts
 lk_trusted (const lk_leader *lead)
 {
@@ -28,7 +30,7 @@ lk_trusts (const lk_leader *lead, lk_host host)
 }
 
 /*  Of those who made its decree a later one, a quorum has that: who hears a
- *  quorum is told by one of these. */
+ *  quorum is told by one of these. Protocol 9.3. */
 static bool
 is_cut_off (lk_leader *lead)
 {
@@ -38,6 +40,7 @@ is_cut_off (lk_leader *lead)
                : !lk_hears_leader (lead);
 }
 
+/*  protocol 9.3, 9.4 */
 bool
 lk_believes (lk_leader *lead, lk_host from, const lk_decree *decree)
 {
@@ -47,6 +50,7 @@ lk_believes (lk_leader *lead, lk_host from, const lk_decree *decree)
                || (lk_hosts_has (named, from) && is_cut_off (lead)));
 }
 
+/*  protocol 9.3 */
 void
 lk_hears_of (lk_leader *lead, const lk_decree *decree)
 {

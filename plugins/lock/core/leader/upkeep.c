@@ -5,7 +5,7 @@
  *
  *  Durations, quiet times, tickets that nobody knows of any more (audit),
  *  sessions that fell silent, the end of a reclaim. lockkeeper-protocol(7),
- *  Locking.
+ *  9.11.
  */
 
 #include "digest.h"
@@ -22,7 +22,8 @@
 
 /*  -------------------------------------------------------- durations */
 
-/*  Of a lenient one, that its home asked its proxy for. */
+/*  Of a lenient one, that its home asked its proxy for.
+ *  Protocol 9.10: Lenient durations. */
 static int64_t
 look_at_late (lk_leader *lead, lk_entry *entry)
 {
@@ -43,7 +44,8 @@ look_at_late (lk_leader *lead, lk_entry *entry)
 
 /*  A lenient one ends only for somebody who waits: whoever comes has it looked
  *  at. Its holder does not see that himself: so its proxy is asked, until it
- *  gives it back, and the grace alone ends only what no proxy knows of. */
+ *  gives it back, and the grace alone ends only what no proxy knows of.
+ *  Protocol 9.10: Lenient durations. */
 static int64_t
 look_at_lenient (lk_leader *lead, lk_entry *entry)
 {
@@ -66,7 +68,7 @@ look_at_lenient (lk_leader *lead, lk_entry *entry)
 
 /*  The proxy ended the lock for its holder already; here the object is kept
  *  from others until the holder unlocked or the grace is over, too. When to
- *  look again; 0: its time is over. */
+ *  look again; 0: its time is over. Protocol 9.11. */
 static int64_t
 look_at_duration (lk_leader *lead, lk_entry *entry)
 {
@@ -84,7 +86,7 @@ look_at_duration (lk_leader *lead, lk_entry *entry)
 
 /*  Counted from the request, and from when the last one left that held the
  *  object shared: somewhere in those milliseconds, so that it takes one more
- *  for all of it to be over. */
+ *  for all of it to be over. Protocol 9.10: Quiet. */
 static int64_t
 quiet_until (const lk_leader *lead, const lk_entry *entry)
 {
@@ -104,7 +106,8 @@ lk_home_await_quiet (lk_leader *lead, const lk_entry *entry)
     }
 }
 
-/*  Those before it, or who holds the object, may be gone by then. */
+/*  Those before it, or who holds the object, may be gone by then.
+ *  Protocol 9.10: Quiet. */
 static int64_t
 look_at_quiet (lk_leader *lead, const lk_entry *entry)
 {
@@ -164,7 +167,8 @@ ripen (lk_leader *lead)
 /*  -------------------------------------------------------- audit */
 
 /*  A LOCKED may be lost after its proxy gave the request up: old tickets are
- *  named to their proxy until it knows of them or gives them back. */
+ *  named to their proxy until it knows of them or gives them back.
+ *  Protocol 9.11. */
 static void
 audit (lk_leader *lead, lk_entry *entry)
 {
@@ -181,7 +185,7 @@ audit (lk_leader *lead, lk_entry *entry)
     lk_home_send (lead, message, request.host);
 }
 
-/*  Not before its proxy could confirm it to this leader. */
+/*  Not before its proxy could confirm it to this leader. Protocol 9.11. */
 static void
 audit_tickets (lk_leader *lead)
 {
@@ -279,7 +283,7 @@ drop_session (lk_leader *lead, lk_host host, uint64_t session)
 }
 
 /*  All leaders said silent, and we still hear nothing: the drop may be an
- *  operation. */
+ *  operation. Protocol 9.13. */
 static bool
 is_agreed (const lk_leader *lead, const lk_crowd *crowd)
 {
@@ -307,7 +311,7 @@ own_place (const lk_leader *lead)
 }
 
 /*  Up to which session a crowd with tickets here is over; 0 if it is not, or
- *  the others have to be asked first. */
+ *  the others have to be asked first. Protocol 9.13. */
 static uint64_t
 over_up_to (lk_leader *lead, const lk_crowd *crowd)
 {
@@ -346,6 +350,7 @@ look_for_silent (lk_leader *lead)
     }
 }
 
+/*  protocol 9.13 */
 void
 lk_on_host (lk_leader *lead, const lk_lock_message *message)
 {
@@ -387,7 +392,7 @@ lk_on_silent (lk_leader *lead, const lk_lock_message *message)
 
 /*  Rarer for large tables, which take their time: all homes' digests together
  *  are to cost less than a hundredth of it. Where an operation takes some of
- *  the slices, as much oftener. */
+ *  the slices, as much oftener. Protocol 9.9. */
 static int64_t
 digest_interval (const lk_leader *lead)
 {
@@ -418,6 +423,7 @@ make_digest (lk_leader *lead)
 
 /*  -------------------------------------------------------- all of it */
 
+/*  protocol 9.7 */
 static void
 end_reclaim (lk_leader *lead)
 {

@@ -171,7 +171,7 @@ dispatch (lk_node *node, const lk_lock_message *message)
     }
 }
 
-/*  A decree travels under its own term. */
+/*  A decree travels under its own term. Protocol 8. */
 static bool
 is_consistent (const lk_lock_message *message)
 {

@@ -6,8 +6,8 @@
  *  Election, takeover, streams, tickets, leases and the proxy of the host's
  *  applications, and nothing else: it opens no socket, reads no clock and no
  *  file. The daemon (plugins/lock/shell.c) and the simulator (tests/sim) are
- *  two shells around this very object code. lockkeeper-protocol(7), How lock
- *  services agree, is its law.
+ *  two shells around this very object code. Its law is lockkeeper-protocol(7),
+ *  9.
  */
 
 #ifndef LK_NODE_H

@@ -75,7 +75,8 @@ lk_node_learn (lk_node *node, const lk_decree *decree, uint8_t reclaim)
     }
 }
 
-/*  An echo counts for this very process alone, and from its sending on. */
+/*  An echo counts for this very process alone, and from its sending on.
+ *  Protocol 9.2. */
 static void
 take_echo (lk_node *node, lk_host host, const lk_msg_ping *ping)
 {
@@ -84,6 +85,7 @@ take_echo (lk_node *node, lk_host host, const lk_msg_ping *ping)
         return;
     }
     lk_lease_echoed (&node->leader, host, ping);
+    /*  protocol 9.3, 9.13 */
     if (ping->vouch == node->core.facts.session
         && lk_decree_place (&ping->table, host) >= 0
         && lk_believes (&node->leader, host, &ping->table)) {
@@ -93,7 +95,7 @@ take_echo (lk_node *node, lk_host host, const lk_msg_ping *ping)
 
 /*  Ends are told past the queues, so a last word may come after them: who is
  *  believed in again for that would be waited for. One that is not gone, or not
- *  any more, says LOCKSTARTED, or another ping. */
+ *  any more, says LOCKSTARTED, or another ping. Protocol 9.2. */
 static bool
 is_last_word (const lk_node *node, const lk_peer *peer, const lk_msg_ping *ping)
 {
@@ -106,6 +108,7 @@ lk_ping_receive (lk_node *node, const lk_lock_message *message)
 {
     const lk_msg_ping *ping = &message->as.ping;
     const lk_peer *peer = &node->core.peer[message->from];
+    /*  protocol 9.2 */
     bool is_old = peer->has_at
                   && (ping->incarnation < peer->incarnation
                       || (ping->incarnation == peer->incarnation
@@ -121,6 +124,7 @@ lk_ping_receive (lk_node *node, const lk_lock_message *message)
         && lk_believes (&node->leader, message->from, &ping->table)) {
         lk_node_learn (node, &ping->table, ping->reclaim);
     }
+    /*  protocol 9.2 */
     if (new_session
         && lk_can_vouch (&node->leader, message->from, ping->session)) {
         lk_ping_soon (&node->core);

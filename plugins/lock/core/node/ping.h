@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  Each room has its part in a ping: what peers know of each other, leases,
- *  decrees. lockkeeper-protocol(7), Pings.
+ *  decrees. lockkeeper-protocol(7), 9.2.
  */
 
 #ifndef LK_PING_H

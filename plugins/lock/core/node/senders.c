@@ -81,6 +81,7 @@ lk_dropped_init (lk_dropped *self)
 
 /*  -------------------------------------------------------- who is who */
 
+/*  protocol 9.3 */
 static bool
 is_leader (const lk_node *node, lk_host host)
 {
@@ -109,6 +110,7 @@ owner (const lk_lock_message *message)
     }
 }
 
+/*  protocol 9.3 */
 static bool
 is_own (const lk_node *node, const lk_lock_message *message)
 {
@@ -119,6 +121,7 @@ is_own (const lk_node *node, const lk_lock_message *message)
                                            || lk_origin (message) == host);
 }
 
+/*  protocol 9.3 */
 static bool
 is_of_leader (const lk_node *node, const lk_lock_message *message)
 {
@@ -158,7 +161,8 @@ may_say (lk_node *node, const lk_lock_message *message)
     return false;
 }
 
-/*  Whether it would have this host promise too much, or hear of that. */
+/*  Whether it would have this host promise too much, or hear of that.
+ *  Protocol 9.4. */
 static bool
 goes_too_far (const lk_node *node, const lk_lock_message *message)
 {
@@ -181,7 +185,7 @@ goes_too_far (const lk_node *node, const lk_lock_message *message)
 
 /*  -------------------------------------------------------- dropping */
 
-/*  A member may have led, or been first leader, a moment ago. */
+/*  A member may have led, or been first leader, a moment ago. Protocol 9.3. */
 static bool
 is_remarkable (const lk_node *node, const lk_lock_message *message)
 {

@@ -5,7 +5,7 @@
  *
  *  Any host that is linked can have a lock service. What it says is taken as
  *  far as the decrees that are known here give it a part.
- *  lockkeeper-protocol(7), Who may say what.
+ *  lockkeeper-protocol(7), 9.3.
  */
 
 #ifndef LK_SENDERS_H

@@ -12,7 +12,8 @@
 #include "stopping.h"
 #include "turn.h"
 
-/*  Whether an answer is for this session and not of a decree that is over. */
+/*  Whether an answer is for this session and not of a decree that is over.
+ *  Protocol 9.8: Telling. */
 static bool
 is_for_us (const lk_proxy *proxy, const lk_lock_message *message,
            lk_request_id request)
@@ -30,7 +31,7 @@ is_current (const lk_proxy *proxy, const lk_lock_message *message)
 
 /*  A ticket that nobody here asks for (any more): an UNLOCK is kept and
  *  repeated like any other. What was said of it may be old: a static lock that
- *  was kept since outlived its application, and stays. */
+ *  was kept since outlived its application, and stays. Protocol 9.11. */
 static void
 give_back (lk_proxy *proxy, uint64_t serial, lk_name object, bool unless_kept)
 {
@@ -78,6 +79,7 @@ grant (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
         return;
     }
     asked->until_ms = until_ms;
+    /*  protocol 9.10: Static locks */
     if (asked->ticket.mode.is_static && !reply->kept) {
         lk_asked_enter (proxy, asked, LK_ASKED_KEEPING);
         lk_asked_ask_on (proxy, asked);
@@ -86,7 +88,8 @@ grant (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
     }
 }
 
-/*  It is of this session now, as its home knows it. */
+/*  It is of this session now, as its home knows it.
+ *  Protocol 9.13: A restart. */
 static void
 go_on (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
 {
@@ -112,7 +115,7 @@ go_on (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
 }
 
 /*  The time left counts from `as_of`, and a LOCKED whose `as_of` is a host
- *  lease old is not believed. */
+ *  lease old is not believed. Protocol 9.11. */
 static bool
 is_fresh (const lk_proxy *proxy, int64_t as_of)
 {
@@ -121,7 +124,8 @@ is_fresh (const lk_proxy *proxy, int64_t as_of)
 }
 
 /*  A duration that a witness tells of counts since it was asked for, if that
- *  was once; else the home has to tell. False: it has. */
+ *  was once; else the home has to tell. False: it has.
+ *  Protocol 9.8: The shortcut. */
 static bool
 count_duration (lk_msg_reply *reply, const lk_asked *asked)
 {
@@ -166,7 +170,8 @@ lk_on_locked (lk_proxy *proxy, const lk_lock_message *message)
     }
 }
 
-/*  A change of type may have been granted, unheard, before the lock went. */
+/*  A change of type may have been granted, unheard, before the lock went.
+ *  Protocol 9.11. */
 static bool
 is_of_grant (const lk_asked *asked, const lk_msg_reply *reply)
 {
@@ -200,6 +205,7 @@ lk_on_unlocked (lk_proxy *proxy, const lk_lock_message *message)
     switch (asked->state) {
     case LK_ASKED_CLOSING:
     case LK_ASKED_ERRAND:
+        /*  protocol 9.11 */
         if (lk_stopping_asks_back (reply)) {
             break; /* UNLOCK is on its way */
         }
@@ -309,7 +315,8 @@ lk_on_reported (lk_proxy *proxy, const lk_lock_message *message)
 }
 
 /*  Whether the request has what its home says. One that is given back says
- *  nothing: a late LOCK may make a ticket again, until UNLOCK is heard. */
+ *  nothing: a late LOCK may make a ticket again, until UNLOCK is heard.
+ *  Protocol 9.11. */
 static bool
 has_ticket (const lk_asked *asked, const lk_msg_audit *audit)
 {

@@ -11,6 +11,7 @@
 
 /*  -------------------------------------------------------- sending */
 
+/*  protocol 9.11 */
 void
 lk_proxy_send (lk_proxy *proxy, lk_lock_message *message, uint8_t home,
                int tries)

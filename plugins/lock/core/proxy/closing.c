@@ -9,7 +9,7 @@
 #include "proxy_private.h"
 
 /*  The lease of its predecessor ended a host lease after our start at the
- *  latest. */
+ *  latest. Protocol 9.13. */
 void
 lk_closing_begin (lk_proxy *proxy)
 {
@@ -21,6 +21,7 @@ lk_closing_begin (lk_proxy *proxy)
                                             + lk_stopping_ms (proxy->core);
 }
 
+/*  protocol 9.14 */
 void
 lk_closing_add (lk_proxy *proxy)
 {
@@ -32,6 +33,7 @@ lk_closing_add (lk_proxy *proxy)
     }
 }
 
+/*  protocol 9.14 */
 void
 lk_closing_end (lk_proxy *proxy)
 {
@@ -50,6 +52,7 @@ lk_closing_run (lk_proxy *proxy)
     }
 }
 
+/*  protocol 9.14 */
 int64_t
 lk_closing_wait_ms (const lk_proxy *proxy)
 {

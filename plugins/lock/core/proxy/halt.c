@@ -13,7 +13,7 @@
 #include "set.h"
 
 /*  What is asked for is asked for anew, and one that was not told yet would be
- *  in its own way. */
+ *  in its own way. Protocol 9.13. */
 static bool
 is_unknown_to_all (const lk_asked *asked)
 {

@@ -9,6 +9,7 @@
 #include "proxy_private.h"
 #include "set.h"
 
+/*  protocol 9.13: Jeopardy */
 void
 lk_jeopardy_restart (lk_proxy *proxy)
 {
@@ -17,7 +18,7 @@ lk_jeopardy_restart (lk_proxy *proxy)
     }
 }
 
-/*  Homes (bits) whose locks are in danger. */
+/*  Homes (bits) whose locks are in danger. Protocol 9.13: Jeopardy. */
 static uint8_t
 find_danger (lk_proxy *proxy)
 {
@@ -38,7 +39,7 @@ find_danger (lk_proxy *proxy)
     return found;
 }
 
-/*  A static lock needs no lease. */
+/*  A static lock needs no lease. Protocol 9.13: Jeopardy. */
 void
 lk_jeopardy_look_at (lk_proxy *proxy, lk_asked *asked)
 {

@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  lockkeeper-protocol(7), Sessions and hosts.
+ *  lockkeeper-protocol(7), 9.13.
  */
 
 #ifndef LK_JEOPARDY_H

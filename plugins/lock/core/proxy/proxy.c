@@ -70,8 +70,8 @@ waits (const lk_asked *asked)
            || asked->state == LK_ASKED_KEEPING;
 }
 
-/*  A static lock may be bound to no session, and be its application's no
- *  more: then it is given back by its key. */
+/*  A static lock may be bound to no session, and be its application's no more:
+ *  then it is given back by its key. Protocol 9.13. */
 static bool
 has_to_go_back (const lk_asked *asked)
 {
@@ -93,7 +93,8 @@ tell_end (lk_proxy *proxy, const lk_asked *asked, lk_err error)
 }
 
 /*  It was not told yet, and may be static already: the application goes on to
- *  wait, for another ticket, behind the one that has to go back. */
+ *  wait, for another ticket, behind the one that has to go back.
+ *  Protocol 9.10: Static locks. */
 static void
 begin_anew (lk_proxy *proxy, lk_asked *asked)
 {
@@ -181,6 +182,7 @@ end_session (lk_proxy *proxy, lk_err error)
     begin_session (proxy, error);
 }
 
+/*  protocol 9.13 */
 void
 lk_proxy_vouched (lk_proxy *proxy, lk_term term, int64_t at)
 {
@@ -206,6 +208,7 @@ lk_proxy_vouched (lk_proxy *proxy, lk_term term, int64_t at)
     }
 }
 
+/*  protocol 9.11 */
 void
 lk_proxy_new_decree (lk_proxy *proxy)
 {
@@ -231,7 +234,8 @@ lk_asked_end (lk_proxy *proxy, lk_asked *asked, lk_err error)
 }
 
 /*  The lease that its application held it by is over, as it knows itself; what
- *  others wait for goes back when it had time to stop. */
+ *  others wait for goes back when it had time to stop.
+ *  Protocol 9.13: A restart. */
 static void
 lapse (lk_proxy *proxy, lk_asked *asked)
 {
@@ -254,7 +258,7 @@ fail_asked (lk_proxy *proxy, lk_asked *asked, lk_err error)
 }
 
 /*  Nobody needs what lingers after its duration, but for who ends what was
- *  started under it. */
+ *  started under it. Protocol 9.11. */
 static int64_t
 linger_until (const lk_asked *asked)
 {
@@ -290,7 +294,8 @@ expire_asked (lk_proxy *proxy, lk_asked *asked)
     }
 }
 
-/*  Who hears other members, but too few of them, is not cut off by itself. */
+/*  Who hears other members, but too few of them, is not cut off by itself.
+ *  Protocol 9.13. */
 lk_err
 lk_proxy_why_over (const lk_proxy *proxy)
 {
@@ -305,6 +310,7 @@ void
 lk_proxy_expire (lk_proxy *proxy)
 {
     lk_closing_run (proxy);
+    /*  protocol 9.13 */
     if (proxy->live && proxy->core->now_ms >= proxy->lease_until_ms) {
         end_session (proxy, lk_proxy_why_over (proxy));
     }
@@ -316,8 +322,8 @@ lk_proxy_expire (lk_proxy *proxy)
 }
 
 /*  Until what is in that list is due. Ever more seldom: a home that has the
- *  ticket calls back, and one that is behind is not helped by hearing it
- *  again. */
+ *  ticket calls back, and one that is behind is not helped by hearing it again.
+ *  Protocol 9.11. */
 static int64_t
 gap_ms (size_t list)
 {
@@ -338,7 +344,7 @@ find_due (const lk_proxy *proxy)
     return due;
 }
 
-/*  Only so much at a time that pings go on. */
+/*  Only so much at a time that pings go on. Protocol 9.11. */
 static void
 send_due (lk_proxy *proxy)
 {
@@ -350,6 +356,7 @@ send_due (lk_proxy *proxy)
     proxy->is_behind = asked != NULL;
 }
 
+/*  protocol 9.7 */
 static void
 report (lk_proxy *proxy)
 {
@@ -385,7 +392,8 @@ is_last_word (const lk_asked *asked)
     return asked->errand == LK_ERRAND_BY_KEY && asked->name[0] == LK_NO_APP;
 }
 
-/*  What is static stays its application's; what has none goes back. */
+/*  What is static stays its application's; what has none goes back.
+ *  Protocol 9.13. */
 static void
 leave_one (lk_proxy *proxy, lk_asked *asked)
 {
@@ -410,7 +418,7 @@ leave_one (lk_proxy *proxy, lk_asked *asked)
 }
 
 /*  An application that sleeps since before this process began goes by the lease
- *  of then, whatever it is told. */
+ *  of then, whatever it is told. Protocol 9.14. */
 void
 lk_proxy_note_former (lk_proxy *proxy, int64_t lease_until_ms)
 {
@@ -443,6 +451,7 @@ lk_proxy_leave (lk_proxy *proxy)
     lk_proxy_run (proxy);
 }
 
+/*  protocol 9.14 */
 bool
 lk_proxy_has_left (const lk_proxy *proxy)
 {
@@ -465,6 +474,7 @@ lk_proxy_stop (lk_proxy *proxy)
 
 /*  -------------------------------------------------------- readiness */
 
+/*  protocol 9.7 */
 bool
 lk_proxy_is_ready (lk_proxy *proxy)
 {

@@ -6,7 +6,7 @@
  *  A proxy asks the homes on behalf of its applications and says it again
  *  until it is answered; it lives in a session, as long as leaders vouch for
  *  it, and ends its applications' locks when they don't.
- *  lockkeeper-protocol(7), Sessions and hosts.
+ *  lockkeeper-protocol(7), 9.13.
  */
 
 #ifndef LK_PROXY_H

@@ -32,6 +32,7 @@ lk_report_restart (lk_proxy *proxy)
     lk_report_clear (proxy);
 }
 
+/*  protocol 9.7 */
 static bool
 belongs (const lk_proxy *proxy, const lk_asked *asked, uint8_t home)
 {
@@ -42,7 +43,7 @@ belongs (const lk_proxy *proxy, const lk_asked *asked, uint8_t home)
 }
 
 /*  All that is held when the first part is sent: homes in a reclaim grant
- *  nothing more. */
+ *  nothing more. Protocol 9.7. */
 static void
 list_all (const lk_proxy *proxy, uint8_t home, lk_report *self)
 {
@@ -96,6 +97,7 @@ add_ticket (lk_proxy *proxy, lk_msg_report *report, const lk_asked *asked)
     ticket->age_ms = proxy->core->now_ms - asked->since_ms;
 }
 
+/*  protocol 9.7 */
 void
 lk_report_send (lk_proxy *proxy, uint8_t home)
 {
@@ -121,6 +123,7 @@ lk_report_send (lk_proxy *proxy, uint8_t home)
     lk_proxy_send (proxy, message, home, proxy->report_tries++);
 }
 
+/*  protocol 9.7 */
 void
 lk_report_heard (lk_proxy *proxy, uint8_t home, uint64_t part)
 {

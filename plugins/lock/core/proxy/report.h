@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Used by proxy.c; lockkeeper-protocol(7), Reclaim.
+ *  Used by proxy.c; lockkeeper-protocol(7), 9.7.
  */
 
 #ifndef LK_REPORT_H

@@ -99,7 +99,7 @@ may_resume (const lk_app_request *request)
                && !request->mode.is_static);
 }
 
-/*  Whether what it asks for can ever be had. */
+/*  Whether what it asks for can ever be had. Protocol 7.1. */
 static bool
 is_sound (const lk_app_request *request)
 {
@@ -158,7 +158,7 @@ take (lk_proxy *proxy, const lk_app_request *request, lk_asked_state state)
 }
 
 /*  Whether it has the key of a lock that lingers, of the type that it asks for:
- *  that one is its own now. */
+ *  that one is its own now. Protocol 9.11. */
 static bool
 inherit (lk_proxy *proxy, const lk_app_request *request)
 {
@@ -194,7 +194,7 @@ note_wish (lk_asked *asked, const lk_app_request *request)
 }
 
 /*  It holds it already, by the lease of a former session, and goes on till that
- *  is over. */
+ *  is over. Protocol 9.13: A restart. */
 static void
 resume (lk_proxy *proxy, const lk_app_request *request)
 {
@@ -334,6 +334,7 @@ lk_on_app_unlock (lk_proxy *proxy, const lk_app_request *request)
     if (asked->state == LK_ASKED_ERRAND) {
         return;
     }
+    /*  protocol 9.11 */
     asked->late |=
         asked->state == LK_ASKED_ENDED && asked->error == LK_TIMEDOUT;
     lk_asked_await_unlocked (proxy, asked);
@@ -375,7 +376,8 @@ leave_behind (lk_proxy *proxy, lk_asked *asked)
     }
 }
 
-/*  All that an application has goes back, but for what is to stay. */
+/*  All that an application has goes back, but for what is to stay.
+ *  Protocol 9.13. */
 void
 lk_on_app_gone (lk_proxy *proxy, uint32_t app)
 {

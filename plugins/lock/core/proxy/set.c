@@ -42,6 +42,7 @@ sort_names (lk_proxy *proxy, const lk_app_request *request)
     return names;
 }
 
+/*  protocol 9.12 */
 bool
 lk_set_is_sound (lk_proxy *proxy, const lk_app_request *request)
 {
@@ -251,6 +252,7 @@ home_of (const lk_proxy *proxy, const lk_asked *member)
     return lk_asked_home (proxy, member);
 }
 
+/*  protocol 9.12 */
 void
 lk_set_add_rest (lk_proxy *proxy, const lk_asked *member,
                  lk_msg_request *request)
@@ -278,8 +280,8 @@ lk_set_add_rest (lk_proxy *proxy, const lk_asked *member,
     }
 }
 
-/*  The next one is asked for; but if it was, along with one before it, its
- *  home is going on with it by itself. */
+/*  The next one is asked for; but if it was, along with one before it, its home
+ *  is going on with it by itself. Protocol 9.12. */
 static void
 ask_next (lk_proxy *proxy, lk_set *self, int tries)
 {
@@ -314,7 +316,7 @@ lk_set_look_for_danger (lk_proxy *proxy, lk_set *self)
 
 /*  One that is not its turn yet is told before the one ahead of it where
  *  messages overtake each other. It is kept in mind, but not held: a reclaim
- *  must not claim it without that one. */
+ *  must not claim it without that one. Protocol 9.12. */
 void
 lk_set_locked (lk_proxy *proxy, lk_asked *member)
 {
@@ -346,6 +348,7 @@ lk_set_forget_early (lk_set *self)
     }
 }
 
+/*  protocol 9.12 */
 void
 lk_sets_new_decree (lk_proxy *proxy)
 {

@@ -6,7 +6,7 @@
  *  Each member is a request of its own on the wire (asked.h), under serials
  *  that follow each other in the order of the names. A set waits for one name
  *  at a time and holds none behind it: so no two sets ever wait for each
- *  other, wherever the names are at home. lockkeeper-protocol(7), Sets.
+ *  other, wherever the names are at home. lockkeeper-protocol(7), 9.12.
  */
 
 #ifndef LK_SET_H

@@ -39,7 +39,7 @@ give_back (lk_proxy *proxy, lk_set *self)
     }
 }
 
-/*  It waits no more. */
+/*  It waits no more. Protocol 9.12. */
 void
 lk_set_failed (lk_proxy *proxy, lk_set *self, lk_err error, lk_name reason)
 {
@@ -60,6 +60,7 @@ end (lk_proxy *proxy, lk_set *self, lk_err error, lk_name reason,
     lk_set_until (proxy, self, span_ms);
 }
 
+/*  protocol 9.14 */
 void
 lk_set_stop (lk_proxy *proxy, lk_set *self, lk_err error, lk_name reason)
 {
@@ -71,7 +72,8 @@ lk_set_stop (lk_proxy *proxy, lk_set *self, lk_err error, lk_name reason)
     }
 }
 
-/*  Under the others what its application started may still be at work. */
+/*  Under the others what its application started may still be at work.
+ *  Protocol 9.12. */
 void
 lk_set_lost (lk_proxy *proxy, lk_asked *member, lk_err error, lk_name reason)
 {
@@ -207,7 +209,8 @@ lk_sets_tell_end (lk_proxy *proxy, lk_err error)
     }
 }
 
-/*  From its first name on, whatever it held of it: that is gone. */
+/*  From its first name on, whatever it held of it: that is gone.
+ *  Protocol 9.12. */
 static void
 begin_anew (lk_proxy *proxy, lk_set *self)
 {

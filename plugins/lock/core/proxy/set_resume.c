@@ -48,6 +48,7 @@ lk_set_resume (lk_proxy *proxy, const lk_app_request *request)
     lk_proxy_note_former (proxy, request->lease_until_ms);
 }
 
+/*  protocol 9.13: A restart */
 void
 lk_set_resumed (lk_proxy *proxy, lk_asked *member)
 {
@@ -63,7 +64,7 @@ lk_set_resumed (lk_proxy *proxy, lk_asked *member)
     lk_set_look_for_danger (proxy, self);
 }
 
-/*  That one has nothing to give back. */
+/*  That one has nothing to give back. Protocol 9.13: A restart. */
 void
 lk_set_not_resumed (lk_proxy *proxy, lk_asked *member, lk_err error)
 {

@@ -10,6 +10,7 @@
 #include "set.h"
 #include "turn.h"
 
+/*  protocol 9.14 */
 int64_t
 lk_stopping_time (const lk_proxy *proxy, bool guarded)
 {
@@ -17,6 +18,7 @@ lk_stopping_time (const lk_proxy *proxy, bool guarded)
            + (guarded ? proxy->core->config.host_lease_ms : 0);
 }
 
+/*  protocol 9.11 */
 bool
 lk_stopping_asks_back (const lk_msg_reply *reply)
 {
@@ -129,7 +131,7 @@ give_back (lk_proxy *proxy, lk_asked *asked)
 
 /*  A lenient lock that somebody else waits for is only asked for: its
  *  application gives it back, as after any duration. Behind one that lingers
- *  there may be a guard that is still at its work. */
+ *  there may be a guard that is still at its work. Protocol 9.14. */
 void
 lk_stopping_held (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
 {
@@ -155,7 +157,7 @@ lk_stopping_held (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
 }
 
 /*  Its application knows. Of one whose duration is over nobody waits for the
- *  grace then. */
+ *  grace then. Protocol 9.14. */
 void
 lk_stopping_ended (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
 {
@@ -172,6 +174,7 @@ lk_stopping_ended (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
     give_back (proxy, asked);
 }
 
+/*  protocol 9.14 */
 void
 lk_stopping_orphan (lk_proxy *proxy, lk_asked *asked, int64_t linger_ms)
 {
@@ -184,6 +187,7 @@ lk_stopping_orphan (lk_proxy *proxy, lk_asked *asked, int64_t linger_ms)
 
 /*  -------------------------------------------------------- sets */
 
+/*  protocol 9.12 */
 void
 lk_stopping_member (lk_proxy *proxy, lk_asked *member,
                     const lk_msg_reply *reply)

@@ -6,7 +6,7 @@
  *  The proxy's part. A home that wants a lock back, for somebody who has its
  *  key or an operator, gets it when the holder gives it back, or when its time
  *  to stop is over: nobody else has it while that one works. Whoever asked
- *  hears how long that may take. lockkeeper-protocol(7), How a lock ends.
+ *  hears how long that may take. lockkeeper-protocol(7), 9.14.
  */
 
 #ifndef LK_STOPPING_H

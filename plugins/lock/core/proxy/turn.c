@@ -32,7 +32,7 @@ fail (lk_proxy *proxy, lk_asked *asked, lk_err error)
     }
 }
 
-/*  It is known again what the lock is. */
+/*  It is known again what the lock is. Protocol 9.11. */
 static void
 tell_heir (lk_proxy *proxy, lk_asked *asked)
 {
@@ -43,7 +43,7 @@ tell_heir (lk_proxy *proxy, lk_asked *asked)
 }
 
 /*  Who gives up what it alone has does so at once: its home may share it out
- *  before it says so. */
+ *  before it says so. Protocol 9.11. */
 static void
 begin (lk_proxy *proxy, lk_asked *asked, lk_lock_type type, int64_t wait_ms)
 {
@@ -80,6 +80,7 @@ answer_again (lk_proxy *proxy, const lk_asked *asked, uint32_t turn)
     }
 }
 
+/*  protocol 9.11 */
 void
 lk_turn_ask (lk_proxy *proxy, lk_asked *asked, const lk_app_request *request)
 {
@@ -97,7 +98,8 @@ lk_turn_ask (lk_proxy *proxy, lk_asked *asked, const lk_app_request *request)
     }
 }
 
-/*  The duration goes on as it was counted from the first grant. */
+/*  The duration goes on as it was counted from the first grant.
+ *  Protocol 9.11. */
 void
 lk_turn_locked (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
 {
@@ -121,6 +123,7 @@ lk_turn_locked (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
     }
 }
 
+/*  protocol 9.11 */
 void
 lk_turn_failed (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
 {
@@ -139,7 +142,7 @@ lk_turn_forget (lk_proxy *proxy, lk_asked *asked, lk_err error)
     fail (proxy, asked, error);
 }
 
-/*  It may have been granted just now: so its home is told. */
+/*  It may have been granted just now: so its home is told. Protocol 9.11. */
 void
 lk_turn_expire (lk_proxy *proxy, lk_asked *asked)
 {
@@ -147,6 +150,7 @@ lk_turn_expire (lk_proxy *proxy, lk_asked *asked)
     begin (proxy, asked, LK_SHARED, -1);
 }
 
+/*  protocol 9.11 */
 void
 lk_turn_give_up (lk_proxy *proxy, lk_asked *asked)
 {

@@ -5,7 +5,7 @@
  *
  *  An application numbers the changes that it asks for; the proxy numbers what
  *  it says to the home, which has to forget changes that were given up, too.
- *  lockkeeper-protocol(7), Locking.
+ *  lockkeeper-protocol(7), 9.11.
  */
 
 #ifndef LK_TURN_H

@@ -24,7 +24,7 @@ find_held (const lk_table *self, uint8_t home, lk_request_id request)
 }
 
 /*  The tickets of a set under serials that follow each other; those that are
- *  there stay as they are. */
+ *  there stay as they are. Protocol 9.12. */
 static void
 apply_add (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
            lk_tells *tells)
@@ -58,6 +58,7 @@ apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
                                .request = op->ticket.request,
                                .token = token,
                                .error = LK_TIMEDOUT});
+    /*  protocol 9.11 */
     if (op->by.host != LK_NOBODY) {
         lk_apply_tell (
             self, tells,
@@ -68,7 +69,8 @@ apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 
 /*  Another type for who holds it, or the wish for it: of two who wait to be
  *  exclusive each would wait for the other, so that there is only one. Each
- *  turn has one outcome: one that was refused is over, too. */
+ *  turn has one outcome: one that was refused is over, too.
+ *  Protocol 9.10: Change of type. */
 static void
 apply_convert (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
@@ -95,6 +97,7 @@ apply_convert (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
     lk_apply_grant_or_note (self, home, queue, tells);
 }
 
+/*  protocol 9.10: Quiet */
 static void
 apply_ripe (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
@@ -105,6 +108,7 @@ apply_ripe (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
     }
 }
 
+/*  protocol 9.10: Static locks */
 static void
 apply_keep (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
@@ -116,7 +120,8 @@ apply_keep (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 }
 
 /*  It is that of a later session of its host from now on, and held as its
- *  application knows it: a wish for another type is said again. */
+ *  application knows it: a wish for another type is said again.
+ *  Protocol 9.13: A restart. */
 static void
 apply_resume (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
@@ -145,7 +150,8 @@ digest_grant (const lk_entry *entry)
     return lk_digest_grant (&ticket);
 }
 
-/*  It changes nothing, but what is told has to be so on every leader. */
+/*  It changes nothing, but what is told has to be so on every leader.
+ *  Protocol 9.8: Telling. */
 static void
 apply_confirm (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
@@ -163,7 +169,8 @@ apply_confirm (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
     }
 }
 
-/*  It changes nothing either: what it finds is told once all have it. */
+/*  It changes nothing either: what it finds is told once all have it.
+ *  Protocol 9.11. */
 static void
 apply_check (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 {
@@ -181,7 +188,7 @@ apply_check (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
 }
 
 /*  What the home orders goes into the chain, in slices: a leader whose table is
- *  another has another chain from here on. */
+ *  another has another chain from here on. Protocol 9.9. */
 static void
 apply_digest (lk_table *self, uint8_t home)
 {

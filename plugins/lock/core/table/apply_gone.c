@@ -12,7 +12,8 @@
 
 /*  Of the operation's host and up to its session: that counts, not `gone`,
  *  which the streams of other homes raise, too, in an order that is not the
- *  same on all leaders. Kept ones are not the session's. */
+ *  same on all leaders. Kept ones are not the session's.
+ *  Protocol 9.10: Static locks. */
 static bool
 is_gone (const lk_entry *entry, lk_request_id gone)
 {

@@ -37,6 +37,7 @@ lk_apply_tell (lk_table *self, lk_tells *tells, const lk_tell *what)
 
 /*  -------------------------------------------------------- granting */
 
+/*  protocol 9.8 */
 uint64_t
 lk_apply_stamp (const lk_table *self, uint8_t home)
 {
@@ -77,12 +78,14 @@ lk_apply_activate (lk_table *self, uint8_t home, lk_entry *entry,
                    lk_tells *tells)
 {
     lk_entry_take (self, entry);
+    /*  protocol 9.10: Upgrade */
     if (entry->upgrade) {
         entry->upgrade = false;
         entry->type = LK_EXCLUSIVE;
     }
     const bool was_held = entry->token != 0;
     entry->token = lk_apply_stamp (self, home);
+    /*  protocol 9.10: Ordinal */
     entry->ordinal = entry->queue->active + 1;
     entry->confirmed = false;
     lk_entry_put (self, entry); /* an old request is asked about at once */
@@ -93,6 +96,7 @@ lk_apply_activate (lk_table *self, uint8_t home, lk_entry *entry,
     note_going (self, entry);
 }
 
+/*  protocol 9.10: Order */
 void
 lk_apply_grant (lk_table *self, uint8_t home, lk_queue *queue, lk_tells *tells)
 {
@@ -117,6 +121,7 @@ lk_apply_grant_or_note (lk_table *self, uint8_t home, lk_queue *queue,
 
 /*  -------------------------------------------------------- sets */
 
+/*  protocol 9.12 */
 void
 lk_apply_queue_first (lk_table *self, uint8_t home, lk_request_id request,
                       lk_tells *tells)

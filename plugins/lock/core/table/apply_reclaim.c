@@ -10,7 +10,8 @@
 #include "queues.h"
 
 /*  A lock that a host still has, as it says: all of them were granted rightly,
- *  and so go together. A wish for another type is said again. */
+ *  and so go together. A wish for another type is said again.
+ *  Protocol 9.10: Claims. */
 static bool
 apply_claim (lk_table *self, const lk_ticket *claim, int64_t now_ms)
 {
@@ -31,6 +32,7 @@ apply_claim (lk_table *self, const lk_ticket *claim, int64_t now_ms)
         lk_entry_new (self, &ticket, now_ms);
         return true;
     }
+    /*  protocol 9.10: Bound */
     if (queue->bound == 0 && claim->mode.bound != 0) {
         lk_entry_set_bound (self, queue, claim->mode.bound);
     }
@@ -63,6 +65,7 @@ lk_apply_report (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
         self->reporting[home][request.host] = request.session;
         self->parts[home][request.host] = 0;
     }
+    /*  protocol 9.7 */
     if (self->parts[home][request.host] != op->part) {
         return true; /* the first of each part counts */
     }
@@ -76,7 +79,7 @@ lk_apply_report (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
     return fine;
 }
 
-/*  What happened in its queues before that nobody knows. */
+/*  What happened in its queues before that nobody knows. Protocol 9.8. */
 void
 lk_apply_open (lk_table *self, uint8_t home, lk_tells *tells)
 {

@@ -169,6 +169,7 @@ digest_slice (const lk_table *table, uint8_t home, uint32_t slice,
     return sound;
 }
 
+/*  protocol 9.9 */
 bool
 lk_digest_some (const lk_table *table, uint8_t home, uint32_t first,
                 uint32_t slices, uint64_t *digest)
@@ -189,6 +190,7 @@ lk_digest_share (const lk_table *table, uint8_t home, uint64_t *digest)
     return lk_digest_some (table, home, 0, LK_SLICES, digest);
 }
 
+/*  protocol 9.9 */
 uint32_t
 lk_digest_slices (const lk_table *table, uint8_t home)
 {
@@ -212,6 +214,7 @@ lk_digest_sum (const lk_table *table, uint8_t home)
     return sum;
 }
 
+/*  protocol 9.6 */
 uint64_t
 lk_digest_mark (const lk_table *table)
 {

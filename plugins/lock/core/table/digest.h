@@ -7,7 +7,7 @@
  *  then a digest of all that its home orders. Beside it a table keeps, for
  *  each home, a sum over its tickets that every change of one adjusts: a
  *  table whose tickets have another sum was changed by something else.
- *  lockkeeper-protocol(7), Digests. Hosts are left out of what travels, since
+ *  lockkeeper-protocol(7), 9.9. Hosts are left out of what travels, since
  *  each process has its own numbers for them: an owner's address has its host.
  */
 

@@ -190,6 +190,7 @@ lk_queue_upgrade (const lk_queue *self)
 
 /*  -------------------------------------------------------- the rule */
 
+/*  protocol 7.1 */
 bool
 lk_grant_is_sound (const lk_lock_mode *mode)
 {
@@ -204,7 +205,8 @@ lk_grant_is_sound (const lk_lock_mode *mode)
            && !(mode->lenient && mode->is_static);
 }
 
-/*  Types that differ exclude each other, and exclusive ones everybody. */
+/*  Types that differ exclude each other, and exclusive ones everybody.
+ *  Protocol 9.10: What fits. */
 bool
 lk_grant_agrees (const lk_queue *queue, lk_lock_type type)
 {
@@ -213,7 +215,8 @@ lk_grant_agrees (const lk_queue *queue, lk_lock_type type)
                && type == (lk_lock_type) queue->first->type);
 }
 
-/*  The smaller of the caller's limit and the stored bound; 0 is none. */
+/*  The smaller of the caller's limit and the stored bound; 0 is none.
+ *  Protocol 9.10: What fits. */
 static size_t
 units (const lk_lock_mode *mode)
 {
@@ -222,6 +225,7 @@ units (const lk_lock_mode *mode)
     return by_bound ? mode->bound : mode->limit;
 }
 
+/*  protocol 9.10: What fits */
 static bool
 fits (const lk_queue *queue, const lk_lock_mode *mode)
 {
@@ -229,7 +233,7 @@ fits (const lk_queue *queue, const lk_lock_mode *mode)
            && (mode->type != LK_SEMAPHORE || queue->active < units (mode));
 }
 
-/*  Its home says when it is time for it: LK_OP_RIPE. */
+/*  Its home says when it is time for it: LK_OP_RIPE. Protocol 9.10: Quiet. */
 static bool
 is_quiet (const lk_lock_mode *mode)
 {
@@ -242,6 +246,7 @@ lk_grant_is_quiet (const lk_entry *entry)
     return !is_active (entry) && !is_pending (entry) && is_calm (entry);
 }
 
+/*  protocol 9.10: Quiet */
 bool
 lk_grant_is_ripe (const lk_entry *entry)
 {
@@ -271,6 +276,7 @@ lk_entry *
 lk_grant_next (const lk_queue *queue, lk_grant_scan *scan)
 {
     lk_entry *upgrade = lk_queue_upgrade (queue);
+    /*  protocol 9.10: Upgrade */
     if (upgrade) { /* it is served first, and nobody beside it */
         return queue->active == 1 ? upgrade : NULL;
     }
@@ -281,16 +287,19 @@ lk_grant_next (const lk_queue *queue, lk_grant_scan *scan)
         if (is_next (queue, &mode, scan->passing)) {
             return entry;
         }
+        /*  protocol 9.10: Order */
         if (!is_soft (entry) || !has_readers (queue)
             || !lk_grant_agrees (queue, LK_SHARED)) {
             break; /* who waits is passed by nobody */
         }
+        /*  protocol 9.10: Soft */
         scan->passing = true; /* but a soft one, by shared ones */
         scan->at = find_firm (queue);
     }
     return NULL;
 }
 
+/*  protocol 9.10: Without waiting */
 bool
 lk_grant_at_once (const lk_queue *queue, const lk_lock_mode *mode)
 {

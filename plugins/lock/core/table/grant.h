@@ -7,7 +7,7 @@
  *  waits to be exclusive, then those that wait, in the order of their numbers,
  *  then those of sets whose turn has not come (number 0), which the rule does
  *  not see. One ticket is one unit.
- *  lockkeeper-protocol(7), Granting. It changes no ticket: operations do.
+ *  lockkeeper-protocol(7), 9.10. It changes no ticket: operations do.
  */
 
 #ifndef LK_GRANT_H

@@ -5,7 +5,7 @@
  *
  *  A table changes by operations alone, in the order of each home's stream,
  *  so that all leaders of a decree have the same one. It knows nothing of
- *  messages, leases or who may ask. lockkeeper-protocol(7), Streams.
+ *  messages, leases or who may ask. lockkeeper-protocol(7), 9.8.
  */
 
 #ifndef LK_TABLE_H
