@@ -32,7 +32,7 @@ static struct {
 static lk_node *
 node (void)
 {
-    return world.small.host[0].node;
+    return world.small.base.node[0];
 }
 
 static void

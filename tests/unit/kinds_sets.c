@@ -322,7 +322,7 @@ static void
 disturb (void)
 {
     const lk_host host =
-        (lk_host) lk_rng_between (&rng, 0, (int64_t) cluster.hosts - 1);
+        (lk_host) lk_rng_between (&rng, 0, (int64_t) cluster.base.count - 1);
     let_pass (WAIT_MAX_MS);
     if (chance (500)) {
         lk_small_isolate (&cluster, host, true);
