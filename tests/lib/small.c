@@ -116,8 +116,12 @@ writes (lk_world *base, lk_host place, const lk_facts *facts)
 static void
 note (lk_world *base, lk_host place, const lk_effect *effect)
 {
+    lk_small *self = (lk_small *) base;
     if (effect->type == LK_DO_TELL) {
-        hear ((lk_small *) base, place, &effect->answer);
+        hear (self, place, &effect->answer);
+    } else if (effect->type == LK_DO_ALERT) {
+        self->alerts[place]++;
+        self->alert[place] = effect->message->as.alert;
     }
 }
 
@@ -344,8 +348,8 @@ set_up (lk_small *self, lk_host place, const lk_small_plan *plan)
     if (plan->grace_ms > 0) {
         config->grace_ms = plan->grace_ms;
     }
-    if (plan->no_digests) {
-        config->digest_ms = 0;
+    if (plan->digest_ms != 0) {
+        config->digest_ms = plan->digest_ms > 0 ? plan->digest_ms : 0;
     }
     host->disk.active.members = LK_HOST_BIT (plan->hosts) - 1;
 }

@@ -37,7 +37,7 @@ typedef struct {
     int64_t delay_ms;      /* a message takes 0..delay_ms */
     int64_t host_lease_ms; /* 0: 8000 */
     int64_t grace_ms;      /* 0: 60000 */
-    bool no_digests;
+    int64_t digest_ms;     /* 0: as usual, -1: none */
 } lk_small_plan;
 
 typedef struct lk_small lk_small;
@@ -56,6 +56,8 @@ struct lk_small {
     size_t told_count;
     size_t told_room;
     uint64_t sent[LK_MSG_COUNT]; /* messages of each kind, ever */
+    uint64_t alerts[LK_SMALL_HOSTS_MAX];
+    lk_msg_alert alert[LK_SMALL_HOSTS_MAX]; /* the last of these */
 };
 
 /*  -------------------------------------------------------- life */
