@@ -36,7 +36,6 @@ sim_world_clear (sim_world *self)
     lk_world_clear (&self->base);
     sim_calls_clear (&self->calls);
     sim_clients_clear (self);
-    sim_desks_clear (self);
     sim_registers_clear (&self->registers);
 }
 
@@ -489,6 +488,7 @@ end_all (sim_world *self)
         tell_claims (self);
     }
     lk_world_end_all (&self->base);
+    sim_desks_clear (self);
     self->totals.grants = self->checker.grants;
     self->totals.takeovers = self->checker.takeovers;
     self->totals.reclaims = self->checker.reclaims;
