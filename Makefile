@@ -441,8 +441,8 @@ $(peers): $(B)/%: $(B)/%.o $(peer_dir)/peer.o $(parts)
 
 #   The simulator is made of the daemon's and the library's own objects,
 #   without sockets. It leaves a list of them for who puts another in.
-sim_obj = $(call obj,$(sim_src) tests/lib/corrupt.c tests/lib/lock_copy.c \
-	$(core_src) \
+sim_obj = $(call obj,$(sim_src) $(addprefix tests/lib/,corrupt.c grant_model.c \
+	lock_copy.c world.c) $(core_src) \
 	$(wildcard src/util/*.c src/wire/*.c) \
 	$(addprefix $(lock)/,in/requests.c in/request_fields.c keep/apps.c \
 	out/send.c out/replies.c effects.c) \

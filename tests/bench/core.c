@@ -72,11 +72,11 @@ step_other (lk_node *node, const lk_event *event, lk_effects *effects)
 }
 
 static void
-take_step (lk_small *small, lk_host host, const lk_event *event,
+take_step (lk_world *world, lk_host host, const lk_event *event,
            lk_effects *effects)
 {
-    lk_bench *self = (lk_bench *) small;
-    lk_node *node = small->host[host].node;
+    lk_bench *self = (lk_bench *) world;
+    lk_node *node = world->node[host];
     const int64_t begin_ns = clock_ns ();
     (void) (host == self->home    ? step_home (node, event, effects)
             : host == self->asker ? step_asker (node, event, effects)
@@ -160,18 +160,18 @@ measure (lk_bench *self, size_t place, size_t flight, size_t pairs)
     self->asker = host;
     self->ns = 0;
     self->steps = self->messages = 0;
-    self->small.take_step = take_step;
+    self->small.base.take_step = take_step;
     for (size_t i = 0; i < rounds; i++) {
         lock_and_unlock (self, host, flight);
         since += flight;
         if (since >= PAIRS_PER_MS * 100) {
-            self->small.take_step = NULL;
+            self->small.base.take_step = NULL;
             lk_small_run (&self->small, 100); /* pings, and leases */
-            self->small.take_step = take_step;
+            self->small.base.take_step = take_step;
             since = 0;
         }
     }
-    self->small.take_step = NULL;
+    self->small.base.take_step = NULL;
     const double all = (double) (rounds * flight);
     printf ("figure core.%s.flight%zu.pair.ns %.0f ns\n", places[place], flight,
             (double) self->ns / all);

@@ -55,12 +55,12 @@ clock_ns (void)
 }
 
 static void
-take_step (lk_small *small, lk_host host, const lk_event *event,
+take_step (lk_world *world, lk_host host, const lk_event *event,
            lk_effects *effects)
 {
-    lk_scale *self = (lk_scale *) small;
+    lk_scale *self = (lk_scale *) world;
     const int64_t begin_ns = clock_ns ();
-    lk_node_step (small->host[host].node, event, effects);
+    lk_node_step (world->node[host], event, effects);
     const int64_t taken_ns = clock_ns () - begin_ns;
     self->ns[host] += taken_ns;
     if (taken_ns > self->longest_ns) {
@@ -93,8 +93,8 @@ static void
 pass (lk_scale *self)
 {
     int64_t next_ms = self->small.now_ms + 1000;
-    for (lk_host host = 0; host < self->small.hosts; host++) {
-        const lk_node *node = self->small.host[host].node;
+    for (lk_host host = 0; host < self->small.base.count; host++) {
+        const lk_node *node = self->small.base.node[host];
         if (node && lk_node_deadline (node) < next_ms) {
             next_ms = lk_node_deadline (node);
         }
@@ -102,8 +102,8 @@ pass (lk_scale *self)
     if (next_ms > self->small.now_ms) {
         self->small.now_ms = next_ms;
     }
-    for (lk_host host = 0; host < self->small.hosts; host++) {
-        const lk_node *node = self->small.host[host].node;
+    for (lk_host host = 0; host < self->small.base.count; host++) {
+        const lk_node *node = self->small.base.node[host];
         lk_event tick = {.type = LK_ON_TICK};
         if (node && lk_node_deadline (node) <= self->small.now_ms) {
             lk_small_step (&self->small, host, &tick);
@@ -126,14 +126,14 @@ start_clocks (lk_scale *self)
 {
     memset (self->ns, 0, sizeof self->ns);
     self->longest_ns = 0;
-    self->small.take_step = take_step;
+    self->small.base.take_step = take_step;
 }
 
 static double
 all_us (const lk_scale *self)
 {
     int64_t ns = 0;
-    for (size_t host = 0; host < self->small.hosts; host++) {
+    for (size_t host = 0; host < self->small.base.count; host++) {
         ns += self->ns[host];
     }
     return (double) ns / 1e3;
@@ -191,7 +191,7 @@ static double
 weigh (lk_scale *self, lk_host host)
 {
     const double before = in_use ();
-    lk_node_destroy (&self->small.host[host].node);
+    lk_node_destroy (&self->small.base.node[host]);
     return before - in_use ();
 }
 
@@ -242,10 +242,10 @@ static bool
 is_over (const lk_scale *self, uint64_t term)
 {
     bool leads = false;
-    for (lk_host host = 0; host < self->small.hosts; host++) {
+    for (lk_host host = 0; host < self->small.base.count; host++) {
         lk_node_status status;
-        if (self->small.host[host].node) {
-            lk_node_get_status (self->small.host[host].node, &status);
+        if (self->small.base.node[host]) {
+            lk_node_get_status (self->small.base.node[host], &status);
             leads = leads || (status.leads && status.decree.term.number > term);
         }
     }
@@ -263,7 +263,7 @@ measure_takeover (lk_scale *self, const char *how, size_t names)
     const double bytes = weigh (self, gone);
     int64_t busiest_ns = 0;
     start_clocks (self);
-    for (lk_host host = 0; host < self->small.hosts; host++) {
+    for (lk_host host = 0; host < self->small.base.count; host++) {
         lk_event event = {.type = LK_ON_HOST_GONE, .host = gone};
         if (host != gone) {
             lk_small_step (&self->small, host, &event);
@@ -279,7 +279,7 @@ measure_takeover (lk_scale *self, const char *how, size_t names)
     say (name, names, (double) (self->small.now_ms - begin_ms), "ms");
     snprintf (name, sizeof name, "takeover%s.cpu", how);
     say (name, names, all_us (self) / 1e3, "ms");
-    for (lk_host host = 0; host < self->small.hosts; host++) {
+    for (lk_host host = 0; host < self->small.base.count; host++) {
         busiest_ns = self->ns[host] > busiest_ns ? self->ns[host] : busiest_ns;
     }
     snprintf (name, sizeof name, "takeover%s.busiest", how);
@@ -300,7 +300,7 @@ measure_gone (lk_scale *self, size_t names)
     lk_small_step (&self->small, self->asker, &event);
     deliver (self);
     for (;;) {
-        lk_node_get_status (self->small.host[self->asker].node, &status);
+        lk_node_get_status (self->small.base.node[self->asker], &status);
         if (status.requests == names - locks) {
             break;
         }

@@ -27,10 +27,10 @@ typedef struct {
     lk_core_world core;
 } world;
 
-static size_t
+static lk_host
 draw_place (world *self)
 {
-    return lk_fuel_below (&self->fuel, self->core.count);
+    return (lk_host) lk_fuel_below (&self->fuel, self->core.base.count);
 }
 
 /*  -------------------------------------------------------- messages */
@@ -44,24 +44,23 @@ deliver (world *self, bool arrives, bool leaves)
         return;
     }
     const size_t place = lk_fuel_byte (&self->fuel) % core->flight_count;
-    lk_lock_message message;
+    const uint32_t letter = core->flight[place];
     if (leaves) {
-        message = lk_core_world_take (core, place);
+        lk_core_world_take (core, place);
     } else {
-        lk_lock_message_copy (&message, &core->flight[place]);
+        lk_world_keep_again (&core->base, letter);
     }
     if (arrives) {
-        lk_core_world_deliver (core, &message);
+        lk_core_world_deliver (core, lk_world_message (&core->base, letter));
     }
-    lk_lock_message_clear (&message);
+    lk_world_drop (&core->base, letter);
 }
 
 static void
 lose_all (world *self)
 {
     while (self->core.flight_count > 0) {
-        lk_lock_message lost = lk_core_world_take (&self->core, 0);
-        lk_lock_message_clear (&lost);
+        lk_world_drop (&self->core.base, lk_core_world_take (&self->core, 0));
     }
 }
 
@@ -87,10 +86,11 @@ be_hostile (world *self)
     const lk_lock_kind kind =
         (lk_lock_kind) lk_fuel_below (&self->fuel, LK_MSG_COUNT);
     lk_lock_message message =
-        core->has_seen[kind] ? core->seen[kind] : make_fresh (kind);
+        core->has_seen[kind] ? *lk_world_message (&core->base, core->seen[kind])
+                             : make_fresh (kind);
     lk_lock_message heard;
     message.from = (lk_host) (lk_fuel_byte (&self->fuel) % core->roster.count);
-    message.to = core->host[draw_place (self)].config.self;
+    message.to = core->base.host[draw_place (self)].config.self;
     for (size_t edits = lk_fuel_below (&self->fuel, 4); edits > 0; edits--) {
         lk_hostile_edit (&self->fuel, &message, &core->roster, &room);
     }
@@ -136,7 +136,7 @@ draw_kind (world *self, lk_app_request *request, lk_name rest[3])
 static void
 ask (world *self)
 {
-    const size_t place = draw_place (self);
+    const lk_host place = draw_place (self);
     lk_name rest[3];
     lk_event event = {.type = LK_ON_LOCK, .request = draw_request (self)};
     if (event.request.serial % 2 == 0) {
@@ -154,7 +154,7 @@ ask (world *self)
 static void
 give_back (world *self, bool by_key)
 {
-    const size_t place = draw_place (self);
+    const lk_host place = draw_place (self);
     const uint8_t which = lk_fuel_byte (&self->fuel);
     const lk_core_key *known = &self->core.key[which % LK_CORE_KEYS_MAX];
     lk_event event = {.type = by_key ? LK_ON_UNLOCK_BY_KEY : LK_ON_UNLOCK,
@@ -174,7 +174,7 @@ give_back (world *self, bool by_key)
 static void
 force_or_check (world *self)
 {
-    const size_t place = draw_place (self);
+    const lk_host place = draw_place (self);
     const uint8_t how = lk_fuel_byte (&self->fuel);
     lk_event event = {.type = how & 1 ? LK_ON_FORCE : LK_ON_CHECK,
                       .request = draw_request (self)};
@@ -188,7 +188,7 @@ force_or_check (world *self)
 static void
 end_application (world *self)
 {
-    const size_t place = draw_place (self);
+    const lk_host place = draw_place (self);
     lk_event event = {.type = LK_ON_APP_GONE,
                       .request.app = 1 + lk_fuel_byte (&self->fuel) % 4};
     lk_core_world_step (&self->core, place, &event);
@@ -199,11 +199,11 @@ end_application (world *self)
 static void
 lose_sight (world *self)
 {
-    const size_t place = draw_place (self);
+    const lk_host place = draw_place (self);
     lk_event event = {.type = LK_ON_HOST_GONE};
     event.host =
         (lk_host) (lk_fuel_byte (&self->fuel) % self->core.roster.count);
-    if (event.host != self->core.host[place].config.self) {
+    if (event.host != self->core.base.host[place].config.self) {
         lk_core_world_step (&self->core, place, &event);
     }
 }
@@ -218,7 +218,7 @@ plain_event (world *self, lk_event_type type)
 static void
 change_members (world *self)
 {
-    const size_t place = draw_place (self);
+    const lk_host place = draw_place (self);
     const uint8_t which = lk_fuel_byte (&self->fuel);
     lk_event event = {.type = LK_ON_CHANGE,
                       .add = which & 128,
@@ -239,7 +239,7 @@ static void
 step (world *self)
 {
     lk_core_world *core = &self->core;
-    size_t place;
+    lk_host place;
     switch (lk_fuel_below (&self->fuel, 21)) {
     case 0:
         lk_core_world_run (core, 1 + lk_fuel_byte (&self->fuel), STEPS_MAX);
@@ -289,7 +289,7 @@ step (world *self)
         break;
     case 15:
         place = draw_place (self);
-        core->host[place].doom = lk_fuel_byte (&self->fuel) % 16;
+        core->base.host[place].doom = lk_fuel_byte (&self->fuel) % 16;
         break;
     case 16:
         core->cut = lk_fuel_byte (&self->fuel);

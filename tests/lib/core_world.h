@@ -3,25 +3,19 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  For a fuzz target: every event is its choice. Nothing here knows what
- *  should happen; what a single step may never do is asserted.
+ *  For a fuzz target: the world of world.h where every event is its choice.
+ *  Nothing here knows what should happen; what a single step may never do is
+ *  asserted.
  */
 
 #ifndef LK_CORE_WORLD_H
 #define LK_CORE_WORLD_H
 
-#include "node.h"
+#include "lib/world.h"
 
 #define LK_CORE_HOSTS_MAX 3
 #define LK_CORE_FLIGHT_MAX 64
 #define LK_CORE_KEYS_MAX 4
-
-typedef struct {
-    lk_node *node;
-    lk_node_config config;
-    lk_facts disk;
-    int doom; /* effects of its next step until it ends; -1: it does not */
-} lk_core_host;
 
 /*  A lock that an application was told. */
 typedef struct {
@@ -30,18 +24,17 @@ typedef struct {
 } lk_core_key;
 
 typedef struct {
+    lk_world base;
     lk_roster roster;
-    lk_core_host host[LK_CORE_HOSTS_MAX];
-    size_t count;
     int64_t now_ms;
     size_t steps;
     bool confused; /* somebody heard what no honest service says */
     bool strict;   /* all that is sent must survive the wire; so must what is
                       sent by who is confused */
     uint8_t cut;   /* links, by place of sender and receiver */
-    lk_lock_message flight[LK_CORE_FLIGHT_MAX]; /* on their way, owned */
+    uint32_t flight[LK_CORE_FLIGHT_MAX]; /* letters */
     size_t flight_count;
-    lk_lock_message seen[LK_MSG_COUNT]; /* the last of each kind, owned */
+    uint32_t seen[LK_MSG_COUNT]; /* letters: the last of each kind */
     bool has_seen[LK_MSG_COUNT];
     lk_core_key key[LK_CORE_KEYS_MAX];
     size_t key_count;
@@ -60,20 +53,20 @@ void lk_core_world_init (lk_core_world *self, const lk_core_plan *plan);
 void lk_core_world_clear (lk_core_world *self);
 
 /*  One event of one service; carries out and checks what comes of it. */
-void lk_core_world_step (lk_core_world *self, size_t place, lk_event *event);
+void lk_core_world_step (lk_core_world *self, lk_host place, lk_event *event);
 
 /*  The process ends and begins anew; its disk keeps what it has, or not. */
-void lk_core_world_restart (lk_core_world *self, size_t place, bool wipe);
+void lk_core_world_restart (lk_core_world *self, lk_host place, bool wipe);
 
 /*  It says LOCKSTARTED to the others, as each does when it starts. */
-void lk_core_world_introduce (lk_core_world *self, size_t place);
+void lk_core_world_introduce (lk_core_world *self, lk_host place);
 
 /*  Gives a message to whom it is for, if that one is there. */
 void lk_core_world_deliver (lk_core_world *self,
                             const lk_lock_message *message);
 
-/*  Takes a message out of those on their way; the caller clears it. */
-lk_lock_message lk_core_world_take (lk_core_world *self, size_t place);
+/*  Takes a letter out of those on their way; the caller drops it. */
+uint32_t lk_core_world_take (lk_core_world *self, size_t place);
 
 /*  Lets it all run: messages arrive, clocks tick. */
 void lk_core_world_run (lk_core_world *self, int64_t ms, size_t steps_max);

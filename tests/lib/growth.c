@@ -32,7 +32,7 @@ static struct {
 static lk_node *
 node (void)
 {
-    return world.small.host[0].node;
+    return world.small.base.node[0];
 }
 
 static void
@@ -528,7 +528,7 @@ lk_growth_cost
 lk_growth_measure (size_t number, size_t count, uint64_t (*now) (void))
 {
     const lk_small_plan plan = {
-        .hosts = 1, .leaders = 1, .seed = 1, .no_digests = true};
+        .hosts = 1, .leaders = 1, .seed = 1, .digest_ms = -1};
     memset (&world, 0, sizeof world);
     world.now = now;
     lk_small_init (&world.small, &plan);

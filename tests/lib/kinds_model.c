@@ -8,211 +8,141 @@
 
 #include "util/assert.h"
 
-#include <string.h>
+/*  -------------------------------------------------------- tickets */
 
-/*  -------------------------------------------------------- list */
-
-static int
-place_of (const lk_model *self, int who)
+static lk_request_id
+request_of (int who)
 {
-    for (size_t i = 0; i < self->count; i++) {
-        if (self->ticket[i].who == who) {
-            return (int) i;
-        }
-    }
-    return -1;
+    return (lk_request_id) {.serial = (uint64_t) who};
 }
 
-const lk_model_ticket *
-lk_model_find (const lk_model *self, int who)
+int
+lk_kinds_who (const lk_ticket *ticket)
 {
-    const int place = place_of (self, who);
-    return place < 0 ? NULL : &self->ticket[place];
+    return (int) ticket->request.serial;
 }
+
+const lk_ticket *
+lk_kinds_find (const lk_kinds *self, int who)
+{
+    return lk_model_find (&self->queue, request_of (who));
+}
+
+static bool
+is_held_shared (const lk_kinds *self)
+{
+    const lk_ticket *first = self->queue.ticket;
+    return self->queue.count > 0 && lk_model_is_active (first)
+           && first->mode.type == LK_SHARED;
+}
+
+/*  -------------------------------------------------------- answers */
 
 static void
-say (const lk_model_ticket *ticket, lk_answer_kind kind, lk_err error,
-     int64_t now_ms, lk_model_tolds *tolds)
+say (const lk_kinds *self, const lk_ticket *ticket, lk_answer_kind kind,
+     lk_err error, int64_t now_ms, lk_kinds_tolds *tolds)
 {
-    LK_ASSERT (tolds->count < LK_MODEL_TOLD_MAX);
-    tolds->item[tolds->count++] = (lk_model_told) {.who = ticket->who,
-                                                   .at_ms = now_ms,
-                                                   .kind = kind,
-                                                   .error = error,
-                                                   .type = ticket->mode.type,
-                                                   .ordinal = ticket->ordinal,
-                                                   .turn = ticket->turn};
+    const int who = lk_kinds_who (ticket);
+    LK_ASSERT (tolds->count < LK_KINDS_TOLD_MAX);
+    tolds->item[tolds->count++] =
+        (lk_kinds_told) {.who = who,
+                         .at_ms = now_ms,
+                         .kind = kind,
+                         .error = error,
+                         .type = ticket->mode.type,
+                         .ordinal = ticket->ordinal,
+                         .turn = self->caller[who].turn};
 }
 
-static uint32_t
-held_as (const lk_model *self, lk_lock_type type)
+/*  Until an operation it may be held shared. */
+static lk_model_step
+begin (lk_kinds *self, int64_t now_ms)
 {
-    uint32_t count = 0;
-    for (size_t i = 0; i < self->count; i++) {
-        const lk_model_ticket *ticket = &self->ticket[i];
-        count += ticket->held && ticket->mode.type == type;
-    }
-    return count;
-}
-
-static uint32_t
-holders (const lk_model *self)
-{
-    return held_as (self, LK_EXCLUSIVE) + held_as (self, LK_SHARED)
-           + held_as (self, LK_SEMAPHORE);
-}
-
-static void
-remove_at (lk_model *self, int place, int64_t now_ms)
-{
-    if (held_as (self, LK_SHARED) > 0) {
+    if (is_held_shared (self)) {
         self->read_ms = now_ms;
     }
-    self->count--;
-    memmove (&self->ticket[place], &self->ticket[place + 1],
-             (self->count - (size_t) place) * sizeof self->ticket[0]);
-    self->bound = self->count > 0 ? self->bound : 0;
+    return (lk_model_step) {.stamp = ++self->stamp};
 }
 
-/*  -------------------------------------------------------- rule */
-
-static bool
-fits (const lk_model *self, const lk_model_ticket *ticket)
-{
-    const lk_lock_mode *mode = &ticket->mode;
-    switch (mode->type) {
-    case LK_EXCLUSIVE:
-        return holders (self) == 0;
-    case LK_SHARED:
-        return holders (self) == held_as (self, LK_SHARED);
-    default:
-        return holders (self) == held_as (self, LK_SEMAPHORE)
-               && (mode->limit == 0 || holders (self) < mode->limit)
-               && (self->bound == 0 || holders (self) < self->bound);
-    }
-}
-
+/*  All that it granted is told. */
 static void
-grant (lk_model *self, lk_model_ticket *ticket, int64_t now_ms,
-       lk_model_tolds *tolds)
+end (lk_kinds *self, const lk_model_step *step, int64_t now_ms,
+     lk_kinds_tolds *tolds)
 {
-    ticket->held = true;
-    ticket->until_ms = INT64_MAX;
-    ticket->ordinal = holders (self);
-    say (ticket, LK_ANSWER_LOCKED, LK_OK, now_ms, tolds);
-}
-
-/*  An upgrade goes first, and while one waits nobody else gets anything. */
-static bool
-serve_upgrade (lk_model *self, int64_t now_ms, lk_model_tolds *tolds)
-{
-    for (size_t i = 0; i < self->count; i++) {
-        lk_model_ticket *ticket = &self->ticket[i];
-        if (ticket->upgrade && holders (self) == 1) {
-            self->read_ms = now_ms;
-            ticket->upgrade = false;
-            ticket->mode.type = LK_EXCLUSIVE;
-            grant (self, ticket, now_ms, tolds);
-        }
-        if (ticket->upgrade) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/*  In the order of asking, until somebody does not fit; a soft exclusive one
- *  that does not is passed by shared ones. */
-static void
-serve (lk_model *self, int64_t now_ms, lk_model_tolds *tolds)
-{
-    bool only_shared = false;
-    if (serve_upgrade (self, now_ms, tolds)) {
-        return;
-    }
-    for (size_t i = 0; i < self->count; i++) {
-        lk_model_ticket *ticket = &self->ticket[i];
-        const bool soft =
-            ticket->mode.type == LK_EXCLUSIVE && ticket->mode.soft;
-        if (ticket->held) {
-            continue;
-        }
-        if (fits (self, ticket) && ticket->mode.quiet_ms == 0
-            && (!only_shared || ticket->mode.type == LK_SHARED)) {
-            grant (self, ticket, now_ms, tolds);
-        } else if (soft) {
-            only_shared = true;
-        } else {
-            return;
-        }
+    for (size_t i = 0; i < step->granted; i++) {
+        const lk_ticket *ticket = lk_model_find (&self->queue, step->going[i]);
+        self->caller[lk_kinds_who (ticket)].until_ms = INT64_MAX;
+        say (self, ticket, LK_ANSWER_LOCKED, LK_OK, now_ms, tolds);
     }
 }
 
 /*  -------------------------------------------------------- time */
 
-/*  When its quiet time is over, if nobody comes in between. It passes only
- *  those whose quiet time is not over. */
+/*  When its quiet time is over, if nobody comes in between. */
 static int64_t
-ripe_ms (const lk_model *self, const lk_model_ticket *ticket)
+ripe_ms (const lk_kinds *self, const lk_ticket *ticket)
 {
-    if (ticket->held || ticket->mode.quiet_ms == 0 || holders (self) > 0) {
+    if (!lk_model_may_ripen (&self->queue, ticket)) {
         return INT64_MAX;
     }
-    for (size_t i = 0; &self->ticket[i] != ticket; i++) {
-        if (self->ticket[i].mode.quiet_ms == 0) {
-            return INT64_MAX;
-        }
-    }
-    const int64_t from_ms =
-        ticket->asked_ms > self->read_ms ? ticket->asked_ms : self->read_ms;
-    return from_ms + ticket->mode.quiet_ms;
+    const int64_t asked_ms = self->caller[lk_kinds_who (ticket)].asked_ms;
+    return (asked_ms > self->read_ms ? asked_ms : self->read_ms)
+           + ticket->mode.quiet_ms;
 }
 
 int64_t
-lk_model_next (const lk_model *self, int64_t now_ms)
+lk_kinds_next (const lk_kinds *self, int64_t now_ms)
 {
     int64_t next_ms = INT64_MAX;
-    for (size_t i = 0; i < self->count; i++) {
-        const lk_model_ticket *ticket = &self->ticket[i];
+    for (size_t i = 0; i < self->queue.count; i++) {
+        const lk_ticket *ticket = &self->queue.ticket[i];
+        const int64_t until_ms = self->caller[lk_kinds_who (ticket)].until_ms;
         int64_t ripe = ripe_ms (self, ticket);
         ripe = ripe > now_ms ? ripe : now_ms;
         next_ms = ripe < next_ms ? ripe : next_ms;
-        next_ms = ticket->until_ms < next_ms ? ticket->until_ms : next_ms;
+        next_ms = until_ms < next_ms ? until_ms : next_ms;
     }
     return next_ms;
 }
 
 /*  A wait is over: of an upgrade, it stays what it was. */
 static bool
-give_up (lk_model *self, int64_t now_ms, lk_model_tolds *tolds)
+give_up (lk_kinds *self, int64_t now_ms, lk_kinds_tolds *tolds)
 {
-    for (size_t i = 0; i < self->count; i++) {
-        lk_model_ticket *ticket = &self->ticket[i];
-        if (ticket->until_ms > now_ms) {
+    for (size_t i = 0; i < self->queue.count; i++) {
+        const lk_ticket *ticket = &self->queue.ticket[i];
+        const lk_request_id request = ticket->request;
+        int64_t *until_ms = &self->caller[lk_kinds_who (ticket)].until_ms;
+        if (*until_ms > now_ms) {
             continue;
         }
-        say (ticket, LK_ANSWER_FAILED, LK_TIMEDOUT, now_ms, tolds);
-        if (ticket->held) {
-            ticket->upgrade = false;
-            ticket->until_ms = INT64_MAX;
+        lk_model_step step = begin (self, now_ms);
+        *until_ms = INT64_MAX;
+        say (self, ticket, LK_ANSWER_FAILED, LK_TIMEDOUT, now_ms, tolds);
+        if (lk_model_is_active (ticket)) {
+            lk_model_convert (&self->queue, request, LK_SHARED,
+                              ticket->turn + 1, &step);
         } else {
-            remove_at (self, (int) i, now_ms);
+            lk_model_remove (&self->queue, request);
+            lk_model_settle (&self->queue, &step);
         }
-        serve (self, now_ms, tolds);
+        end (self, &step, now_ms, tolds);
         return true;
     }
     return false;
 }
 
 void
-lk_model_time (lk_model *self, int64_t now_ms, lk_model_tolds *tolds)
+lk_kinds_time (lk_kinds *self, int64_t now_ms, lk_kinds_tolds *tolds)
 {
     while (give_up (self, now_ms, tolds)) {
     }
-    for (size_t i = 0; i < self->count; i++) {
-        lk_model_ticket *ticket = &self->ticket[i];
+    for (size_t i = 0; i < self->queue.count; i++) {
+        const lk_ticket *ticket = &self->queue.ticket[i];
         if (ripe_ms (self, ticket) <= now_ms) {
-            grant (self, ticket, now_ms, tolds);
+            lk_model_step step = begin (self, now_ms);
+            lk_model_ripe (&self->queue, ticket->request, &step);
+            end (self, &step, now_ms, tolds);
         }
     }
 }
@@ -226,92 +156,90 @@ end_of (int64_t wait_ms, int64_t now_ms)
 }
 
 void
-lk_model_ask (lk_model *self, const lk_model_request *request, int64_t now_ms,
-              lk_model_tolds *tolds)
+lk_kinds_ask (lk_kinds *self, const lk_kinds_request *request, int64_t now_ms,
+              lk_kinds_tolds *tolds)
 {
-    LK_ASSERT (self->count < LK_MODEL_TICKETS_MAX);
-    lk_model_ticket *ticket = &self->ticket[self->count++];
-    *ticket = (lk_model_ticket) {.who = request->who,
-                                 .mode = request->mode,
-                                 .asked_ms = now_ms,
-                                 .until_ms = end_of (request->wait_ms, now_ms)};
-    const uint32_t bound = self->bound;
-    self->bound = bound ? bound : request->mode.bound;
-    serve (self, now_ms, tolds);
-    if (request->wait_ms == 0 && !ticket->held) {
-        say (ticket, LK_ANSWER_FAILED, LK_FULL, now_ms, tolds);
-        remove_at (self, (int) self->count - 1, now_ms);
-        self->bound = bound;
+    const lk_model before = self->queue;
+    const lk_ticket ticket = {.request = request_of (request->who),
+                              .mode = request->mode};
+    LK_ASSERT (request->who < LK_MODEL_MAX);
+    lk_model_step step = begin (self, now_ms);
+    self->caller[request->who] = (lk_kinds_caller) {
+        .asked_ms = now_ms, .until_ms = end_of (request->wait_ms, now_ms)};
+    lk_model_add (&self->queue, &ticket);
+    lk_model_enqueue (&self->queue, ticket.request, &step);
+    if (request->wait_ms == 0 && step.granted == 0) {
+        self->queue = before;
+        say (self, &ticket, LK_ANSWER_FAILED, LK_FULL, now_ms, tolds);
     }
+    end (self, &step, now_ms, tolds);
 }
 
 void
-lk_model_leave (lk_model *self, int who, bool told, int64_t now_ms,
-                lk_model_tolds *tolds)
+lk_kinds_leave (lk_kinds *self, int who, bool told, int64_t now_ms,
+                lk_kinds_tolds *tolds)
 {
-    const int place = place_of (self, who);
-    LK_ASSERT (place >= 0);
+    lk_model_step step = begin (self, now_ms);
     if (told) {
-        say (&self->ticket[place], LK_ANSWER_UNLOCKED, LK_OK, now_ms, tolds);
+        say (self, lk_kinds_find (self, who), LK_ANSWER_UNLOCKED, LK_OK, now_ms,
+             tolds);
     }
-    remove_at (self, place, now_ms);
-    serve (self, now_ms, tolds);
+    lk_model_remove (&self->queue, request_of (who));
+    lk_model_settle (&self->queue, &step);
+    end (self, &step, now_ms, tolds);
 }
 
 void
-lk_model_leave_all (lk_model *self, bool (*is_gone) (int who), int64_t now_ms,
-                    lk_model_tolds *tolds)
+lk_kinds_leave_all (lk_kinds *self, bool (*is_gone) (int who), int64_t now_ms,
+                    lk_kinds_tolds *tolds)
 {
-    for (size_t i = self->count; i-- > 0;) {
-        if (is_gone (self->ticket[i].who)) {
-            remove_at (self, (int) i, now_ms);
+    lk_model_step step = begin (self, now_ms);
+    for (size_t i = self->queue.count; i-- > 0;) {
+        const lk_ticket *ticket = &self->queue.ticket[i];
+        if (is_gone (lk_kinds_who (ticket))) {
+            lk_model_remove (&self->queue, ticket->request);
         }
     }
-    serve (self, now_ms, tolds);
+    lk_model_settle (&self->queue, &step);
+    end (self, &step, now_ms, tolds);
 }
 
-static bool
-has_upgrader (const lk_model *self)
+/*  Why it is not upgraded; LK_OK: it is, or will be. */
+static lk_err
+check_upgrade (const lk_kinds *self, int64_t wait_ms)
 {
-    bool has = false;
-    for (size_t i = 0; i < self->count; i++) {
-        has = has || self->ticket[i].upgrade;
+    size_t active = 0;
+    for (size_t i = 0; i < self->queue.count; i++) {
+        if (self->queue.ticket[i].upgrade) {
+            return LK_DEADLOCK;
+        }
+        active += lk_model_is_active (&self->queue.ticket[i]);
     }
-    return has;
+    return wait_ms == 0 && active > 1 ? LK_FULL : LK_OK;
 }
 
-static void
-upgrade (lk_model *self, lk_model_ticket *ticket,
-         const lk_model_request *request, int64_t now_ms, lk_model_tolds *tolds)
-{
-    if (has_upgrader (self)) {
-        say (ticket, LK_ANSWER_FAILED, LK_DEADLOCK, now_ms, tolds);
-        return;
-    }
-    if (request->wait_ms == 0 && holders (self) > 1) {
-        say (ticket, LK_ANSWER_FAILED, LK_FULL, now_ms, tolds);
-        return;
-    }
-    ticket->upgrade = true;
-    ticket->until_ms = end_of (request->wait_ms, now_ms);
-    serve (self, now_ms, tolds);
-}
-
+/*  One that is refused uses up its turn, too. */
 void
-lk_model_convert (lk_model *self, const lk_model_request *request,
-                  int64_t now_ms, lk_model_tolds *tolds)
+lk_kinds_convert (lk_kinds *self, const lk_kinds_request *request,
+                  int64_t now_ms, lk_kinds_tolds *tolds)
 {
-    const int place = place_of (self, request->who);
-    LK_ASSERT (place >= 0 && self->ticket[place].held);
-    lk_model_ticket *ticket = &self->ticket[place];
-    ticket->turn++;
-    if (request->mode.type == LK_EXCLUSIVE && ticket->mode.type == LK_SHARED) {
-        upgrade (self, ticket, request, now_ms, tolds);
-        return;
+    const lk_ticket *ticket = lk_kinds_find (self, request->who);
+    lk_kinds_caller *caller = &self->caller[request->who];
+    LK_ASSERT (ticket && lk_model_is_active (ticket));
+    const bool up =
+        request->mode.type == LK_EXCLUSIVE && ticket->mode.type == LK_SHARED;
+    const lk_err error = up ? check_upgrade (self, request->wait_ms) : LK_OK;
+    const bool goes_up = up && error == LK_OK;
+    lk_model_step step = begin (self, now_ms);
+    caller->turn++;
+    caller->until_ms = goes_up ? end_of (request->wait_ms, now_ms) : INT64_MAX;
+    lk_model_convert (&self->queue, ticket->request,
+                      goes_up ? LK_EXCLUSIVE : LK_SHARED, ticket->turn + 1,
+                      &step);
+    if (!goes_up) {
+        say (self, lk_kinds_find (self, request->who),
+             error == LK_OK ? LK_ANSWER_LOCKED : LK_ANSWER_FAILED, error,
+             now_ms, tolds);
     }
-    ticket->upgrade = false;
-    ticket->until_ms = INT64_MAX;
-    ticket->mode.type = request->mode.type;
-    say (ticket, LK_ANSWER_LOCKED, LK_OK, now_ms, tolds);
-    serve (self, now_ms, tolds);
+    end (self, &step, now_ms, tolds);
 }

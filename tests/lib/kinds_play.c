@@ -76,16 +76,16 @@ caller_of (const lk_play *self, const lk_small_told *told)
 }
 
 static bool
-is_quiet_grant (const lk_play *self, const lk_model_told *expected)
+is_quiet_grant (const lk_play *self, const lk_kinds_told *expected)
 {
     const lk_play_caller *caller = &self->caller[expected->who];
-    const lk_model_ticket *ticket =
-        lk_model_find (&self->model[caller->name], expected->who);
+    const lk_ticket *ticket =
+        lk_kinds_find (&self->model[caller->name], expected->who);
     return ticket && ticket->mode.quiet_ms > 0;
 }
 
 static bool
-is_as_expected (const lk_play *self, const lk_model_told *expected,
+is_as_expected (const lk_play *self, const lk_kinds_told *expected,
                 const lk_small_told *told)
 {
     const lk_answer *answer = &told->answer;
@@ -103,7 +103,7 @@ is_as_expected (const lk_play *self, const lk_model_told *expected,
 
 /*  Who is told something in the end forgets it. */
 static void
-take_note (lk_play *self, const lk_model_told *expected,
+take_note (lk_play *self, const lk_kinds_told *expected,
            const lk_answer *answer)
 {
     lk_play_caller *caller = &self->caller[expected->who];
@@ -131,20 +131,22 @@ take_note (lk_play *self, const lk_model_told *expected,
 }
 
 static void
-show_mode (const lk_lock_mode *mode, bool held, bool upgrade)
+show_ticket (const lk_ticket *ticket)
 {
+    const lk_lock_mode *mode = &ticket->mode;
     printf ("%s type %d limit %u bound %u soft %d quiet %u%s\n",
-            held ? "held" : "waiting", (int) mode->type, mode->limit,
-            mode->bound, mode->soft, mode->quiet_ms, upgrade ? " upgrade" : "");
+            lk_model_is_active (ticket) ? "held" : "waiting", (int) mode->type,
+            mode->limit, mode->bound, mode->soft, mode->quiet_ms,
+            ticket->upgrade ? " upgrade" : "");
 }
 
 /*  What both say, for people. */
 static void
 show (const lk_play *self)
 {
-    lk_ticket tickets[LK_MODEL_TICKETS_MAX];
+    lk_ticket tickets[LK_MODEL_MAX];
     for (size_t i = 0; i < self->tolds.count; i++) {
-        const lk_model_told *told = &self->tolds.item[i];
+        const lk_kinds_told *told = &self->tolds.item[i];
         printf ("# expected: caller %d at %lld: %s %s, type %d ordinal %u "
                 "turn %u\n",
                 told->who, (long long) told->at_ms, kind_word (told->kind),
@@ -164,18 +166,18 @@ show (const lk_play *self)
         const char *text = text_of ((int) name);
         const size_t count = lk_small_tickets (
             &self->cluster, (lk_name) {text, (uint16_t) strlen (text)}, tickets,
-            LK_MODEL_TICKETS_MAX);
-        for (size_t i = 0; i < self->model[name].count; i++) {
-            const lk_model_ticket *ticket = &self->model[name].ticket[i];
-            printf ("# model of %s: caller %d of host %d ", text, ticket->who,
-                    self->caller[ticket->who].host);
-            show_mode (&ticket->mode, ticket->held, ticket->upgrade);
+            LK_MODEL_MAX);
+        for (size_t i = 0; i < self->model[name].queue.count; i++) {
+            const lk_ticket *ticket = &self->model[name].queue.ticket[i];
+            const int who = lk_kinds_who (ticket);
+            printf ("# model of %s: caller %d of host %d ", text, who,
+                    self->caller[who].host);
+            show_ticket (ticket);
         }
         for (size_t i = 0; i < count; i++) {
             printf ("# home of %s: host %d serial %d ", text,
                     tickets[i].request.host, (int) tickets[i].request.serial);
-            show_mode (&tickets[i].mode, tickets[i].token != 0,
-                       tickets[i].upgrade);
+            show_ticket (&tickets[i]);
         }
     }
 }
@@ -198,7 +200,7 @@ compare (lk_play *self)
 {
     pass_over_danger (self);
     for (size_t i = 0; i < self->tolds.count && is_fine (); i++) {
-        const lk_model_told *expected = &self->tolds.item[i];
+        const lk_kinds_told *expected = &self->tolds.item[i];
         const lk_play_caller *caller = &self->caller[expected->who];
         const lk_answer *answer = NULL;
         for (size_t k = 0; k < self->cluster.told_count && !answer; k++) {
@@ -239,7 +241,7 @@ compare (lk_play *self)
     for (size_t i = 0; i < self->plan->callers; i++) {
         lk_play_caller *caller = &self->caller[i];
         if (caller->name != NO_NAME
-            && !lk_model_find (&self->model[caller->name], (int) i)) {
+            && !lk_kinds_find (&self->model[caller->name], (int) i)) {
             caller->name = NO_NAME;
             caller->token = 0;
         }
@@ -255,7 +257,7 @@ next_ms (const lk_play *self, size_t *name_p)
     int64_t next_ms = INT64_MAX;
     for (size_t name = 0; name < self->plan->names; name++) {
         const int64_t ms =
-            lk_model_next (&self->model[name], self->cluster.now_ms);
+            lk_kinds_next (&self->model[name], self->cluster.now_ms);
         if (ms < next_ms) {
             next_ms = ms;
             *name_p = name;
@@ -272,15 +274,15 @@ pass (lk_play *self, int64_t ms)
     size_t name = 0;
     lk_small_settle (&self->cluster);
     for (int64_t at; is_fine () && (at = next_ms (self, &name)) <= end_ms;) {
-        const lk_model *model = &self->model[name];
+        const lk_kinds *model = &self->model[name];
         const size_t told = self->tolds.count;
         if (at > self->cluster.now_ms) {
             lk_small_run (&self->cluster, at - self->cluster.now_ms);
         }
-        lk_model_time (&self->model[name], at, &self->tolds);
+        lk_kinds_time (&self->model[name], at, &self->tolds);
         for (size_t i = told; i < self->tolds.count; i++) {
-            const lk_model_ticket *ticket =
-                lk_model_find (model, self->tolds.item[i].who);
+            const lk_ticket *ticket =
+                lk_kinds_find (model, self->tolds.item[i].who);
             if (ticket && ticket->mode.quiet_ms > 0 && end_ms < at + SLACK_MS) {
                 end_ms = at + SLACK_MS;
             }
@@ -299,9 +301,10 @@ ends_then (const lk_play *self, int64_t until_ms)
 {
     bool ends = false;
     for (size_t name = 0; name < self->plan->names; name++) {
-        const lk_model *model = &self->model[name];
-        for (size_t i = 0; i < model->count; i++) {
-            ends = ends || model->ticket[i].until_ms == until_ms;
+        const lk_kinds *model = &self->model[name];
+        for (size_t i = 0; i < model->queue.count; i++) {
+            const int who = lk_kinds_who (&model->queue.ticket[i]);
+            ends = ends || model->caller[who].until_ms == until_ms;
         }
     }
     return ends;
@@ -328,12 +331,13 @@ any_wait (lk_play *self, const lk_lock_mode *mode)
 
 /*  Nobody says who of two is first whose quiet times end together. */
 static bool
-has_quiet_one (const lk_model *model)
+has_quiet_one (const lk_kinds *model)
 {
     bool has = false;
-    for (size_t i = 0; i < model->count; i++) {
-        has = has
-              || (!model->ticket[i].held && model->ticket[i].mode.quiet_ms > 0);
+    for (size_t i = 0; i < model->queue.count; i++) {
+        const lk_ticket *ticket = &model->queue.ticket[i];
+        has =
+            has || (!lk_model_is_active (ticket) && ticket->mode.quiet_ms > 0);
     }
     return has;
 }
@@ -352,9 +356,9 @@ ask (lk_play *self, int who)
         request.mode.quiet_ms = 0;
     }
     request.wait_ms = any_wait (self, &request.mode);
-    const lk_model_request asked = {
+    const lk_kinds_request asked = {
         .who = who, .mode = request.mode, .wait_ms = request.wait_ms};
-    lk_model_ask (&self->model[caller->name], &asked, self->cluster.now_ms,
+    lk_kinds_ask (&self->model[caller->name], &asked, self->cluster.now_ms,
                   &self->tolds);
     lk_small_ask (&self->cluster, caller->host, LK_ON_LOCK, &request);
 }
@@ -365,25 +369,25 @@ leave (lk_play *self, int who, bool dies)
     lk_play_caller *caller = &self->caller[who];
     const lk_app_request request =
         lk_small_request (caller->app, caller->serial, text_of (caller->name));
-    lk_model_leave (&self->model[caller->name], who, !dies,
+    lk_kinds_leave (&self->model[caller->name], who, !dies,
                     self->cluster.now_ms, &self->tolds);
     lk_small_ask (&self->cluster, caller->host,
                   dies ? LK_ON_APP_GONE : LK_ON_UNLOCK, &request);
 }
 
 static void
-convert (lk_play *self, int who, const lk_model_ticket *ticket)
+convert (lk_play *self, int who, const lk_ticket *ticket)
 {
     lk_play_caller *caller = &self->caller[who];
     const bool down = ticket->mode.type == LK_EXCLUSIVE || ticket->upgrade;
     lk_app_request request =
         lk_small_request (caller->app, caller->serial, text_of (caller->name));
-    request.turn = ticket->turn + 1;
+    request.turn = self->model[caller->name].caller[who].turn + 1;
     request.mode.type = down ? LK_SHARED : LK_EXCLUSIVE;
     request.wait_ms = any_wait (self, &request.mode);
-    const lk_model_request asked = {
+    const lk_kinds_request asked = {
         .who = who, .mode = request.mode, .wait_ms = request.wait_ms};
-    lk_model_convert (&self->model[caller->name], &asked, self->cluster.now_ms,
+    lk_kinds_convert (&self->model[caller->name], &asked, self->cluster.now_ms,
                       &self->tolds);
     lk_small_ask (&self->cluster, caller->host, LK_ON_LOCK, &request);
 }
@@ -399,9 +403,8 @@ do_something (lk_play *self)
         ask (self, who);
         return;
     }
-    const lk_model_ticket *ticket =
-        lk_model_find (&self->model[caller->name], who);
-    if (ticket->held && ticket->mode.type != LK_SEMAPHORE
+    const lk_ticket *ticket = lk_kinds_find (&self->model[caller->name], who);
+    if (lk_model_is_active (ticket) && ticket->mode.type != LK_SEMAPHORE
         && dice < self->plan->convert) {
         convert (self, who, ticket);
     } else {
@@ -422,7 +425,7 @@ static void
 kill_one (lk_play *self, lk_host host)
 {
     lk_small *cluster = &self->cluster;
-    lk_model_tolds *tolds = &self->tolds;
+    lk_kinds_tolds *tolds = &self->tolds;
     lk_small_kill (cluster, host, lk_rng_between (&self->rng, 0, 1));
     lk_small_run (cluster, lk_rng_between (&self->rng, 0, 4000));
     lk_small_start (cluster, host);
@@ -433,7 +436,7 @@ kill_one (lk_play *self, lk_host host)
     dead = host;
     judged = self;
     for (size_t name = 0; name < self->plan->names; name++) {
-        lk_model_leave_all (&self->model[name], is_dead, cluster->now_ms,
+        lk_kinds_leave_all (&self->model[name], is_dead, cluster->now_ms,
                             tolds);
     }
     for (size_t i = 0; i < tolds->count; i++) {

@@ -45,8 +45,8 @@ typedef struct {
 typedef struct {
     const lk_play_plan *plan;
     lk_small cluster;
-    lk_model model[LK_PLAY_NAMES_MAX];
-    lk_model_tolds tolds;
+    lk_kinds model[LK_PLAY_NAMES_MAX];
+    lk_kinds_tolds tolds;
     lk_play_caller caller[LK_PLAY_CALLERS_MAX];
     uint64_t token[LK_PLAY_NAMES_MAX]; /* the latest of each */
     lk_rng rng;

@@ -7,7 +7,6 @@
 #include "lib/small.h"
 
 #include "lib/core_checks.h"
-#include "lib/lock_copy.h"
 #include "table.h"
 #include "util/alloc.h"
 #include "util/assert.h"
@@ -81,10 +80,11 @@ lk_small_last (const lk_small *self, lk_host host, uint32_t app,
 /*  -------------------------------------------------------- messages */
 
 static void
-launch (lk_small *self, const lk_lock_message *message)
+launch (lk_world *base, lk_host place, const lk_lock_message *message)
 {
+    lk_small *self = (lk_small *) base;
     const lk_host from = message->from, to = message->to;
-    LK_ASSERT (from < self->hosts && to < self->hosts);
+    LK_ASSERT (from == place && to < base->count);
     self->sent[message->kind]++;
     if (self->cut[from][to]) {
         return;
@@ -102,29 +102,26 @@ launch (lk_small *self, const lk_lock_message *message)
         at_ms = self->last_ms[from][to];
     }
     self->last_ms[from][to] = at_ms;
-    lk_small_flight *flight = lk_alloc (sizeof *flight);
-    flight->at_ms = at_ms;
-    lk_lock_message_copy (&flight->message, message);
-    self->flight[self->flights++] = flight;
+    self->flight[self->flights++] = (lk_small_flight) {
+        .letter = lk_world_keep (base, message), .at_ms = at_ms};
+}
+
+static bool
+writes (lk_world *base, lk_host place, const lk_facts *facts)
+{
+    lk_core_check_facts (&base->host[place].disk, facts);
+    return true;
 }
 
 static void
-carry_out (lk_small *self, lk_host host, const lk_effect *effect)
+note (lk_world *base, lk_host place, const lk_effect *effect)
 {
-    lk_small_host *it = &self->host[host];
-    switch (effect->type) {
-    case LK_DO_PERSIST:
-        lk_core_check_facts (&it->disk, &effect->facts);
-        it->disk = effect->facts;
-        break;
-    case LK_DO_SEND:
-        launch (self, effect->message);
-        break;
-    case LK_DO_TELL:
-        hear (self, host, &effect->answer);
-        break;
-    default:
-        break;
+    lk_small *self = (lk_small *) base;
+    if (effect->type == LK_DO_TELL) {
+        hear (self, place, &effect->answer);
+    } else if (effect->type == LK_DO_ALERT) {
+        self->alerts[place]++;
+        self->alert[place] = effect->message->as.alert;
     }
 }
 
@@ -132,17 +129,9 @@ void
 lk_small_step (lk_small *self, lk_host host, lk_event *event)
 {
     lk_effects effects;
-    if (!self->host[host].node) {
-        return;
-    }
     event->now_ms = self->now_ms;
-    if (self->take_step) {
-        self->take_step (self, host, event, &effects);
-    } else {
-        lk_node_step (self->host[host].node, event, &effects);
-    }
-    for (size_t i = 0; i < effects.count; i++) {
-        carry_out (self, host, &effects.item[i]);
+    if (self->base.node[host]) {
+        lk_world_step (&self->base, host, event, &effects);
     }
 }
 
@@ -153,66 +142,65 @@ lk_small_flush (lk_small *self, lk_host host)
     lk_small_step (self, host, &event);
 }
 
-/*  What is due on a link of chance, the first there; NULL: nothing is due. */
-static lk_small_flight *
-take_flight (lk_small *self)
+static const lk_lock_message *
+message_of (const lk_small *self, const lk_small_flight *flight)
+{
+    return lk_world_message (&self->base, flight->letter);
+}
+
+/*  What is due on a link of chance, the first there; false: nothing is due. */
+static bool
+take_flight (lk_small *self, lk_small_flight *flight)
 {
     size_t due = 0, at = 0;
     for (size_t i = 0; i < self->flights; i++) {
-        due += self->flight[i]->at_ms <= self->now_ms;
+        due += self->flight[i].at_ms <= self->now_ms;
     }
     if (due == 0) {
-        return NULL;
+        return false;
     }
     size_t nth = (size_t) lk_rng_between (&self->rng, 0, (int64_t) due - 1);
-    while (self->flight[at]->at_ms > self->now_ms || nth-- > 0) {
+    while (self->flight[at].at_ms > self->now_ms || nth-- > 0) {
         at++;
     }
-    const lk_lock_message *chosen = &self->flight[at]->message;
+    const lk_lock_message *chosen = message_of (self, &self->flight[at]);
     for (size_t i = 0; i < at; i++) {
-        const lk_lock_message *message = &self->flight[i]->message;
+        const lk_lock_message *message = message_of (self, &self->flight[i]);
         if (message->from == chosen->from && message->to == chosen->to) {
             at = i;
         }
     }
-    lk_small_flight *flight = self->flight[at];
+    *flight = self->flight[at];
     self->flights--;
     memmove (self->flight + at, self->flight + at + 1,
              (self->flights - at) * sizeof *self->flight);
-    return flight;
-}
-
-static void
-drop_flight (lk_small_flight *flight)
-{
-    lk_lock_message_clear (&flight->message);
-    lk_free (flight);
+    return true;
 }
 
 static bool
 deliver (lk_small *self)
 {
-    lk_small_flight *flight = take_flight (self);
-    if (!flight) {
+    lk_small_flight flight;
+    if (!take_flight (self, &flight)) {
         return false;
     }
-    const lk_lock_message *message = &flight->message;
+    const lk_lock_message *message = message_of (self, &flight);
     lk_event event = {.type = LK_ON_MESSAGE, .message = message};
     if (!self->cut[message->from][message->to]) {
         lk_small_step (self, message->to, &event);
     }
-    drop_flight (flight);
+    lk_world_drop (&self->base, flight.letter);
     return true;
 }
 
 /*  What has arrived for one host. */
 static void
-wake (lk_small *self, lk_host host, lk_small_flight *const *flight,
+wake (lk_small *self, lk_host host, const lk_small_flight *flight,
       size_t flights)
 {
     bool any = false;
     for (size_t i = 0; i < flights; i++) {
-        const lk_lock_message *message = &flight[i]->message;
+        const lk_lock_message *message = message_of (self, &flight[i]);
         lk_event event = {
             .type = LK_ON_MESSAGE, .message = message, .more = true};
         if (message->to == host && !self->cut[message->from][host]) {
@@ -228,15 +216,15 @@ wake (lk_small *self, lk_host host, lk_small_flight *const *flight,
 size_t
 lk_small_wave (lk_small *self)
 {
-    lk_small_flight **flight = self->flight;
+    lk_small_flight *flight = self->flight;
     const size_t flights = self->flights;
     self->flight = NULL;
     self->flights = self->flight_room = 0;
-    for (lk_host host = 0; host < self->hosts; host++) {
+    for (lk_host host = 0; host < self->base.count; host++) {
         wake (self, host, flight, flights);
     }
     for (size_t i = 0; i < flights; i++) {
-        drop_flight (flight[i]);
+        lk_world_drop (&self->base, flight[i].letter);
     }
     lk_free (flight);
     return flights;
@@ -248,8 +236,8 @@ static bool
 tick (lk_small *self)
 {
     bool ticked = false;
-    for (lk_host host = 0; host < self->hosts; host++) {
-        const lk_node *node = self->host[host].node;
+    for (lk_host host = 0; host < self->base.count; host++) {
+        const lk_node *node = self->base.node[host];
         if (node && lk_node_deadline (node) <= self->now_ms) {
             lk_event event = {.type = LK_ON_TICK};
             lk_small_step (self, host, &event);
@@ -277,12 +265,12 @@ static int64_t
 next_ms (const lk_small *self, int64_t end_ms)
 {
     for (size_t i = 0; i < self->flights; i++) {
-        if (self->flight[i]->at_ms < end_ms) {
-            end_ms = self->flight[i]->at_ms;
+        if (self->flight[i].at_ms < end_ms) {
+            end_ms = self->flight[i].at_ms;
         }
     }
-    for (size_t host = 0; host < self->hosts; host++) {
-        const lk_node *node = self->host[host].node;
+    for (size_t host = 0; host < self->base.count; host++) {
+        const lk_node *node = self->base.node[host];
         if (node && lk_node_deadline (node) < end_ms) {
             end_ms = lk_node_deadline (node);
         }
@@ -305,7 +293,7 @@ static bool
 is_under_way (const lk_small *self)
 {
     for (size_t i = 0; i < self->flights; i++) {
-        if (self->flight[i]->message.kind != LK_MSG_PING) {
+        if (message_of (self, &self->flight[i])->kind != LK_MSG_PING) {
             return true;
         }
     }
@@ -325,36 +313,18 @@ lk_small_rest (lk_small *self, int64_t ms)
 
 /*  -------------------------------------------------------- life */
 
-/*  As a shell does when its router sees another host. */
 static void
 introduce (lk_small *self, lk_host from)
 {
-    const lk_small_host *host = &self->host[from];
-    lk_lock_message message = {
-        .kind = LK_MSG_STARTED,
-        .from = from,
-        .origin = LK_NOBODY,
-        .destination = LK_NOBODY,
-        .as.started = {.candidate = host->config.candidate,
-                       .eligible = host->config.eligible,
-                       .incarnation = host->disk.session,
-                       .active = host->disk.active}};
-    for (lk_host to = 0; to < self->hosts; to++) {
-        message.to = to;
-        if (to != from) {
-            launch (self, &message);
-        }
-    }
+    lk_world_introduce (&self->base, from, self->base.host[from].disk.session);
 }
 
 static void
 start (lk_small *self, lk_host place)
 {
-    lk_small_host *host = &self->host[place];
     lk_event event = {.type = LK_ON_TICK};
-    host->config.facts = host->disk;
-    host->config.seed[1]++;
-    host->node = lk_node_new (&host->config, self->now_ms);
+    self->base.host[place].config.seed[1]++;
+    lk_world_start (&self->base, place, self->now_ms);
     lk_small_step (self, place, &event);
     introduce (self, place);
 }
@@ -362,7 +332,7 @@ start (lk_small *self, lk_host place)
 static void
 set_up (lk_small *self, lk_host place, const lk_small_plan *plan)
 {
-    lk_small_host *host = &self->host[place];
+    lk_world_host *host = &self->base.host[place];
     lk_node_config *config = &host->config;
     lk_node_config_init (config);
     config->self = place;
@@ -378,8 +348,8 @@ set_up (lk_small *self, lk_host place, const lk_small_plan *plan)
     if (plan->grace_ms > 0) {
         config->grace_ms = plan->grace_ms;
     }
-    if (plan->no_digests) {
-        config->digest_ms = 0;
+    if (plan->digest_ms != 0) {
+        config->digest_ms = plan->digest_ms > 0 ? plan->digest_ms : 0;
     }
     host->disk.active.members = LK_HOST_BIT (plan->hosts) - 1;
 }
@@ -387,13 +357,18 @@ set_up (lk_small *self, lk_host place, const lk_small_plan *plan)
 void
 lk_small_init (lk_small *self, const lk_small_plan *plan)
 {
+    static const lk_world_layer layer = {
+        .writes = writes, .send = launch, .note = note};
     memset (self, 0, sizeof *self);
+    self->base.layer = &layer;
     LK_ASSERT (plan->hosts > 0 && plan->hosts <= LK_SMALL_HOSTS_MAX);
-    self->hosts = plan->hosts;
+    self->base.count = plan->hosts;
     self->now_ms = START_MS;
     lk_rng_init (&self->rng, plan->seed);
-    for (lk_host host = 0; host < self->hosts; host++) {
+    for (lk_host host = 0; host < self->base.count; host++) {
         set_up (self, host, plan);
+    }
+    for (lk_host host = 0; host < self->base.count; host++) {
         start (self, host);
     }
     LK_ASSERT (lk_small_wait_ready (self, READY_MS));
@@ -405,13 +380,8 @@ lk_small_clear (lk_small *self)
 {
     lk_small_forget (self);
     lk_free (self->told);
-    for (size_t i = 0; i < self->flights; i++) {
-        drop_flight (self->flight[i]);
-    }
     lk_free (self->flight);
-    for (size_t host = 0; host < self->hosts; host++) {
-        lk_node_destroy (&self->host[host].node);
-    }
+    lk_world_clear (&self->base);
     memset (self, 0, sizeof *self);
 }
 
@@ -421,17 +391,17 @@ void
 lk_small_kill (lk_small *self, lk_host host, bool seen)
 {
     size_t left = 0;
-    lk_node_destroy (&self->host[host].node);
+    lk_node_destroy (&self->base.node[host]);
     for (size_t i = 0; i < self->flights; i++) {
-        const lk_lock_message *message = &self->flight[i]->message;
+        const lk_lock_message *message = message_of (self, &self->flight[i]);
         if (message->from == host || message->to == host) {
-            drop_flight (self->flight[i]);
+            lk_world_drop (&self->base, self->flight[i].letter);
         } else {
             self->flight[left++] = self->flight[i];
         }
     }
     self->flights = left;
-    for (lk_host other = 0; other < self->hosts && seen; other++) {
+    for (lk_host other = 0; other < self->base.count && seen; other++) {
         lk_event event = {.type = LK_ON_HOST_GONE, .host = host};
         lk_small_step (self, other, &event);
     }
@@ -440,7 +410,7 @@ lk_small_kill (lk_small *self, lk_host host, bool seen)
 void
 lk_small_start (lk_small *self, lk_host host)
 {
-    if (!self->host[host].node) {
+    if (!self->base.node[host]) {
         start (self, host);
     }
 }
@@ -448,11 +418,11 @@ lk_small_start (lk_small *self, lk_host host)
 void
 lk_small_isolate (lk_small *self, lk_host host, bool cut)
 {
-    for (size_t other = 0; other < self->hosts; other++) {
+    for (size_t other = 0; other < self->base.count; other++) {
         self->cut[host][other] = self->cut[other][host] = cut;
     }
-    for (lk_host other = 0; other < self->hosts && !cut; other++) {
-        if (self->host[other].node) {
+    for (lk_host other = 0; other < self->base.count && !cut; other++) {
+        if (self->base.node[other]) {
             introduce (self, other);
         }
     }
@@ -463,23 +433,23 @@ is_ready (lk_small *self)
 {
     const lk_decree *decree = lk_small_leaders (self);
     size_t running = 0, odd;
-    for (size_t host = 0; host < self->hosts; host++) {
+    for (size_t host = 0; host < self->base.count; host++) {
         lk_node_status status;
-        if (!self->host[host].node) {
+        if (!self->base.node[host]) {
             continue;
         }
         running++;
-        lk_node_get_status (self->host[host].node, &status);
+        lk_node_get_status (self->base.node[host], &status);
         if (!status.ready || status.decree.term.number != decree->term.number) {
             return false;
         }
     }
     for (size_t i = 0; i < decree->leader_count; i++) {
-        if (!self->host[decree->leader[i]].node) {
+        if (!self->base.node[decree->leader[i]]) {
             return false;
         }
     }
-    odd = self->host[0].config.leaders_max;
+    odd = self->base.host[0].config.leaders_max;
     while (odd > running) {
         odd--;
     }
@@ -523,14 +493,7 @@ lk_small_ask (lk_small *self, lk_host host, lk_event_type type,
 const lk_decree *
 lk_small_leaders (const lk_small *self)
 {
-    const lk_decree *best = &self->host[0].disk.active;
-    for (size_t host = 1; host < self->hosts; host++) {
-        const lk_decree *active = &self->host[host].disk.active;
-        if (active->term.number > best->term.number) {
-            best = active;
-        }
-    }
-    return best;
+    return lk_world_decree (&self->base);
 }
 
 lk_host
@@ -544,7 +507,7 @@ size_t
 lk_small_tickets (const lk_small *self, lk_name object, lk_ticket *tickets,
                   size_t room)
 {
-    lk_node *home = self->host[lk_small_home (self, object)].node;
+    lk_node *home = self->base.node[lk_small_home (self, object)];
     size_t cursor = 0, count = 0;
     lk_ticket ticket;
     while (home && lk_node_next_ticket (home, &cursor, &ticket)) {
@@ -567,7 +530,7 @@ lk_small_count (const lk_small *self)
     long count = -1;
     for (size_t i = 0; i < decree->leader_count; i++) {
         lk_node_status status;
-        lk_node *node = self->host[decree->leader[i]].node;
+        lk_node *node = self->base.node[decree->leader[i]];
         if (!node) {
             continue;
         }
@@ -583,13 +546,13 @@ lk_small_count (const lk_small *self)
 bool
 lk_small_wait_gone (lk_small *self, lk_host host, int64_t ms)
 {
-    const uint64_t session = self->host[host].disk.session;
-    const bool runs = self->host[host].node != NULL;
+    const uint64_t session = self->base.host[host].disk.session;
+    const bool runs = self->base.node[host] != NULL;
     for (int64_t end_ms = self->now_ms + ms;; lk_small_run (self, 100)) {
         const lk_decree *decree = lk_small_leaders (self);
         bool gone = true;
         for (size_t i = 0; i < decree->leader_count; i++) {
-            lk_node *node = self->host[decree->leader[i]].node;
+            lk_node *node = self->base.node[decree->leader[i]];
             size_t cursor = 0;
             lk_ticket ticket;
             while (node && lk_node_next_ticket (node, &cursor, &ticket)) {

@@ -3,17 +3,17 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  For tests of what a user is promised. Nothing here knows what should
- *  happen: a test asks as applications do, lets things come to rest and looks
- *  at what was told. What was said arrives in the order of each link; which
- *  link goes first is left to chance, and with `delay_ms` the time it takes,
- *  too. All clocks are one.
+ *  For tests of what a user is promised: the world of world.h with one clock.
+ *  Nothing here knows what should happen: a test asks as applications do, lets
+ *  things come to rest and looks at what was told. What was said arrives in
+ *  the order of each link; which link goes first is left to chance, and with
+ *  `delay_ms` the time it takes, too.
  */
 
 #ifndef LK_SMALL_H
 #define LK_SMALL_H
 
-#include "node.h"
+#include "lib/world.h"
 #include "util/rng.h"
 
 #define LK_SMALL_HOSTS_MAX 6
@@ -26,15 +26,9 @@ typedef struct {
 } lk_small_told;
 
 typedef struct {
-    lk_lock_message message; /* owned */
+    uint32_t letter;
     int64_t at_ms;
 } lk_small_flight;
-
-typedef struct {
-    lk_node *node; /* NULL: its process is gone */
-    lk_node_config config;
-    lk_facts disk;
-} lk_small_host;
 
 typedef struct {
     size_t hosts;
@@ -43,30 +37,27 @@ typedef struct {
     int64_t delay_ms;      /* a message takes 0..delay_ms */
     int64_t host_lease_ms; /* 0: 8000 */
     int64_t grace_ms;      /* 0: 60000 */
-    bool no_digests;
+    int64_t digest_ms;     /* 0: as usual, -1: none */
 } lk_small_plan;
 
 typedef struct lk_small lk_small;
 
 struct lk_small {
-    lk_small_host host[LK_SMALL_HOSTS_MAX];
-    size_t hosts;
-
-    /*  Takes a step in the place of lk_node_step, to measure it. */
-    void (*take_step) (lk_small *self, lk_host host, const lk_event *event,
-                       lk_effects *effects);
+    lk_world base;
     int64_t now_ms;
     int64_t delay_ms;
     lk_rng rng;
     bool cut[LK_SMALL_HOSTS_MAX][LK_SMALL_HOSTS_MAX]; /* [from][to] */
     int64_t last_ms[LK_SMALL_HOSTS_MAX][LK_SMALL_HOSTS_MAX];
-    lk_small_flight **flight;
+    lk_small_flight *flight;
     size_t flights;
     size_t flight_room;
     lk_small_told *told; /* since lk_small_forget */
     size_t told_count;
     size_t told_room;
     uint64_t sent[LK_MSG_COUNT]; /* messages of each kind, ever */
+    uint64_t alerts[LK_SMALL_HOSTS_MAX];
+    lk_msg_alert alert[LK_SMALL_HOSTS_MAX]; /* the last of these */
 };
 
 /*  -------------------------------------------------------- life */

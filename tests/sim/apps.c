@@ -78,7 +78,7 @@ sim_apps_begin (sim_world *world)
     memset (self, 0, sizeof *self);
     self->open = true;
     draw_habits (world, &self->habits);
-    for (uint8_t host = 0; host < world->host_count; host++) {
+    for (uint8_t host = 0; host < world->base.count; host++) {
         sim_apps_begin_on (world, host);
     }
 }
@@ -104,7 +104,7 @@ sim_apps_present (const sim_world *world)
 {
     uint64_t present = 0;
 
-    for (uint8_t host = 0; host < world->host_count; host++) {
+    for (uint8_t host = 0; host < world->base.count; host++) {
         for (int place = 0; place < world->apps.habits.per_host; place++) {
             present |= 1ull << sim_app_bit (host, place);
         }
@@ -120,7 +120,7 @@ static void
 tell_checker (sim_world *world, sim_who who, const sim_request *request)
 {
     sim_checker *checker = &world->checker;
-    int64_t grace = world->host[who.host].config.grace_ms;
+    int64_t grace = world->base.host[who.host].config.grace_ms;
     uint8_t objects[SIM_OBJECTS];
     size_t count = sim_request_objects (request, objects);
 

@@ -376,7 +376,7 @@ sim_kinds_tidy (sim_world *world)
 {
     const lk_decree *latest = sim_checker_latest (&world->checker);
     lk_host host = latest ? latest->leader[0] : 0;
-    lk_node *node = world->host[host].node;
+    lk_node *node = world->base.node[host];
     lk_ticket ticket;
     size_t cursor = 0;
 

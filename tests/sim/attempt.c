@@ -60,7 +60,7 @@ sim_outcome_note (sim_outcome *outcome, const sim_world *world)
     outcome->failed = sim_checker_failed (&world->checker);
     memcpy (outcome->failure, world->checker.failure, sizeof outcome->failure);
     outcome->members = world->member_count;
-    outcome->others = world->host_count - world->member_count;
+    outcome->others = world->base.count - world->member_count;
     outcome->apps = sim_apps_present (world);
     outcome->now = world->now;
     outcome->steps = world->totals.steps;

@@ -24,14 +24,14 @@ sim_calm_candidates (const sim_world *world, const lk_decree *decree)
 {
     lk_hosts found = 0;
 
-    for (uint8_t host = 0; host < world->host_count; host++) {
+    for (uint8_t host = 0; host < world->base.count; host++) {
         int reached = 0;
-        for (uint8_t other = 0; other < world->host_count; other++) {
-            reached += (decree->members >> other & 1) && world->host[other].node
+        for (uint8_t other = 0; other < world->base.count; other++) {
+            reached += (decree->members >> other & 1) && world->base.node[other]
                        && is_whole (world, host, other);
         }
         if ((decree->members >> host & 1) && !world->host[host].gone_for_good
-            && world->host[host].config.eligible
+            && world->base.host[host].config.eligible
             && reached > __builtin_popcountll (decree->members) / 2) {
             found |= LK_HOST_BIT (host);
         }
@@ -47,7 +47,7 @@ leaders_wanted (const sim_world *world, const lk_decree *decree)
     int count = __builtin_popcountll (can);
     bool whole = true;
 
-    for (uint8_t a = 0; a < world->host_count; a++) {
+    for (uint8_t a = 0; a < world->base.count; a++) {
         for (uint8_t b = 0; b < a; b++) {
             whole &= !(can >> a & can >> b & 1) || is_whole (world, a, b);
         }
@@ -71,7 +71,7 @@ check_leader_count (sim_world *world, const lk_decree *decree)
 static bool
 is_changing (const sim_world *world)
 {
-    for (uint8_t host = 0; host < world->host_count; host++) {
+    for (uint8_t host = 0; host < world->base.count; host++) {
         if (world->host[host].changes != 0) {
             return true;
         }
@@ -95,7 +95,7 @@ sim_calm_elects (sim_world *world, uint8_t host)
 static void
 check_leader (sim_world *world, const lk_decree *decree, uint8_t host)
 {
-    lk_node *node = world->host[host].node;
+    lk_node *node = world->base.node[host];
     lk_node_status status;
 
     if (!node) {
@@ -147,8 +147,8 @@ check_same_tables (sim_world *world, uint8_t one, uint8_t other)
     lk_ticket ticket;
     size_t cursor = 0;
 
-    while (lk_node_next_ticket (world->host[one].node, &cursor, &ticket)) {
-        if (!has_ticket (world->host[other].node, &ticket)) {
+    while (lk_node_next_ticket (world->base.node[one], &cursor, &ticket)) {
+        if (!has_ticket (world->base.node[other], &ticket)) {
             FAIL (world,
                   "LIVENESS: h%d has a ticket of h%d, serial %llu, that h%d "
                   "lacks",
@@ -165,9 +165,9 @@ check_no_leak (sim_world *world, uint8_t leader)
     lk_ticket ticket;
     size_t cursor = 0;
 
-    while (lk_node_next_ticket (world->host[leader].node, &cursor, &ticket)) {
+    while (lk_node_next_ticket (world->base.node[leader], &cursor, &ticket)) {
         uint8_t host = ticket.request.host;
-        if (host >= world->host_count || !world->host[host].node
+        if (host >= world->base.count || !world->base.node[host]
             || (!sim_apps_knows (world, host, ticket.object)
                 && !sim_client_knows (world, host, ticket.object))) {
             FAIL (world,
@@ -212,7 +212,7 @@ check_host (sim_world *world, uint8_t host)
     const sim_request *request = sim_apps_unanswered (world, host);
     lk_node_status status;
 
-    lk_node_get_status (world->host[host].node, &status);
+    lk_node_get_status (world->base.node[host], &status);
     if (!status.ready) {
         FAIL (world, "LIVENESS: h%d is not ready (%s, session %llu)", host,
               status.phase, (unsigned long long) status.session);
@@ -241,7 +241,7 @@ sim_calm_check_told (sim_world *world)
 {
     for (size_t i = 0; i < world->checker.claim_count; i++) {
         const sim_claim *claim = &world->checker.claim[i];
-        if (world->host[claim->who.host].node
+        if (world->base.node[claim->who.host]
             && sim_claim_untold (&world->checker, claim)) {
             FAIL (world,
                   "LIVENESS: request %llu of h%d lost its lock and "
@@ -256,8 +256,8 @@ sim_calm_check_releases (sim_world *world)
 {
     const lk_decree *decree = sim_checker_latest (&world->checker);
 
-    for (uint8_t host = 0; decree && host < world->host_count; host++) {
-        if (world->host[host].node && sim_calm_reaches (world, decree, host)) {
+    for (uint8_t host = 0; decree && host < world->base.count; host++) {
+        if (world->base.node[host] && sim_calm_reaches (world, decree, host)) {
             sim_checker_releases (&world->checker, host, TELL_MS);
         }
     }
@@ -282,8 +282,8 @@ sim_calm_check (sim_world *world)
         check_same_tables (world, decree->leader[i], decree->leader[0]);
     }
     check_no_leak (world, decree->leader[0]);
-    for (uint8_t host = 0; host < world->host_count; host++) {
-        if (world->host[host].node && sim_calm_reaches (world, decree, host)) {
+    for (uint8_t host = 0; host < world->base.count; host++) {
+        if (world->base.node[host] && sim_calm_reaches (world, decree, host)) {
             check_host (world, host);
         }
     }

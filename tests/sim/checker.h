@@ -471,9 +471,6 @@ void sim_checker_tables (sim_checker *self, lk_node *const *nodes,
 void sim_checker_queue (sim_checker *self, uint8_t host,
                         const lk_ticket *tickets, size_t count);
 
-/*  Who of them waits, though it need not; NULL if nobody does. */
-const lk_ticket *sim_queue_stuck (const lk_ticket *tickets, size_t count);
-
 /*  A host has made a step, and may have applied operations, be it that it ends
  *  with that step. */
 void sim_checker_count (sim_checker *self, uint8_t host, const lk_node *node);
@@ -518,13 +515,6 @@ bool sim_claim_unknown (const sim_checker *self, const sim_claim *claim);
 /*  Whether it may have been granted since it was last seen waiting, and its
  *  time be over, though nobody was told. */
 bool sim_claim_may_be_over (const sim_checker *self, const sim_claim *claim);
-
-/*  Whether two may hold one object at a time, as far as their types go. */
-bool sim_types_agree (lk_lock_type a, lk_lock_type b);
-
-/*  Whether one may be granted although the other has waited for longer. */
-bool sim_modes_may_pass (const lk_lock_mode *holder,
-                         const lk_lock_mode *waiter);
 
 /*  -------------------------------------------------------- for the judge */
 

@@ -10,15 +10,11 @@
 
 #include "checker.h"
 
+#include "lib/grant_model.h"
+
 #define OUST_MS 60000 /* an operator's word may take as long to be heard */
 
 /*  -------------------------------------------------------- together */
-
-bool
-sim_types_agree (lk_lock_type a, lk_lock_type b)
-{
-    return a == b && a != LK_EXCLUSIVE;
-}
 
 /*  Whether its end is so recent that its holder may not have seen it. That of
  *  a lenient one is told, and nobody sees it himself. */
@@ -40,7 +36,7 @@ check_together (sim_checker *self, const sim_claim *claim)
     for (size_t i = 0; i < self->claim_count; i++) {
         const sim_claim *other = &self->claim[i];
         if (other == claim || other->object != claim->object || !other->held
-            || sim_types_agree (claim->mode.type, other->mode.type)) {
+            || lk_model_agree (claim->mode.type, other->mode.type)) {
             continue;
         }
         if (sim_claim_owed (self, other)) {
@@ -152,8 +148,8 @@ check_not_passed (sim_checker *self, const sim_claim *claim)
             && self->now < service->lease_until
             && !sim_claim_may_be_over (self, other)
             && !sim_claim_ousted (self, other)
-            && !sim_modes_may_pass (&claim->mode, &other->mode)
-            && !sim_types_agree (claim->mode.type, other->mode.type)) {
+            && !lk_model_may_pass (&claim->mode, &other->mode)
+            && !lk_model_agree (claim->mode.type, other->mode.type)) {
             sim_checker_fail (
                 self,
                 "PASSED: %s given to request %llu of h%d, asked "
@@ -193,7 +189,7 @@ sim_claim_check_token (sim_checker *self, const sim_claim *claim)
     sim_object *object = &self->object[claim->object];
 
     for (int type = 0; type < LK_LOCK_TYPE_COUNT; type++) {
-        if (!sim_types_agree (claim->mode.type, (lk_lock_type) type)
+        if (!lk_model_agree (claim->mode.type, (lk_lock_type) type)
             && !sim_claim_ousted (self, claim)
             && claim->token <= object->last_token[type]) {
             sim_checker_fail (self,
@@ -251,7 +247,7 @@ check_no_work (sim_checker *self, const sim_claim *claim)
     for (size_t i = 0; i < SIM_WORKS_MAX; i++) {
         const sim_work *work = &self->work[i];
         if (work->object == claim->object && self->now < work->until
-            && !sim_types_agree (work->type, claim->mode.type)
+            && !lk_model_agree (work->type, claim->mode.type)
             && !same_app (work->who, claim->who)
             && !sim_work_ousted (self, work)) {
             sim_checker_fail (self,

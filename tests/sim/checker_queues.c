@@ -1,28 +1,17 @@
-/*  checker_queues.c - the judge: the rule of granting, told once more
+/*  checker_queues.c - the judge: one object's tickets in a leader's table
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  protocol 9.16.1, 9.16.5 for one object's tickets, in any leader's table: who
- *  holds it go together and are not too many, nobody was passed, and nobody
- *  waits who need not. In the words of lockkeeper-protocol(7), 9.10, not of the
- *  core. Members of a set that are not asked for yet have number 0, and count
- *  as absent.
+ *  protocol 9.16.1, 9.16.5: the holders go together and are not too many, nobody was
+ *  passed, and the queue is in order. Granting itself is the model's
+ *  (lib/grant_model.h). Members of a set that are not asked for yet have
+ *  number 0, and count as absent.
  */
 
 #include "checker.h"
 
-static bool
-is_held (const lk_ticket *ticket)
-{
-    return ticket->token != 0;
-}
-
-static bool
-waits (const lk_ticket *ticket)
-{
-    return ticket->token == 0 && ticket->number != 0;
-}
+#include "lib/grant_model.h"
 
 /*  -------------------------------------------------------- order */
 
@@ -36,34 +25,23 @@ check_order (sim_checker *self, uint8_t host, const lk_ticket *tickets,
 
     for (size_t i = 0; i < count; i++) {
         const lk_ticket *ticket = &tickets[i];
-        if (before && is_held (ticket)) {
+        if (before && lk_model_is_active (ticket)) {
             sim_checker_fail (self,
                               "h%d's table: an object is held by one that is "
                               "behind one that waits",
                               host);
         }
-        if (before && waits (ticket) && ticket->number < before->number) {
+        if (before && lk_model_waits (ticket)
+            && ticket->number < before->number) {
             sim_checker_fail (self,
                               "h%d's table: a queue is not in the order of "
                               "numbers",
                               host);
         }
-        if (waits (ticket)) {
+        if (lk_model_waits (ticket)) {
             before = ticket;
         }
     }
-}
-
-/*  Only shared ones pass a soft exclusive one, and of two that wait for a quiet
- *  time either may be the first. */
-bool
-sim_modes_may_pass (const lk_lock_mode *holder, const lk_lock_mode *waiter)
-{
-    if (waiter->type != LK_EXCLUSIVE || !waiter->soft) {
-        return false;
-    }
-    return holder->type == LK_SHARED
-           || (holder->quiet_ms > 0 && waiter->quiet_ms > 0);
 }
 
 /*  Whether the one holds it although the other was there before, and waits.
@@ -73,16 +51,17 @@ has_passed (const lk_ticket *holder, const lk_ticket *waiter)
 {
     return waiter->number < holder->number && waiter->number < holder->token
            && holder->turn == 0 && !holder->upgrade
-           && !sim_modes_may_pass (&holder->mode, &waiter->mode);
+           && !lk_model_may_pass (&holder->mode, &waiter->mode);
 }
 
 static void
 check_nobody_passed (sim_checker *self, uint8_t host, const lk_ticket *tickets,
                      size_t count)
 {
-    for (size_t i = 0; i < count && is_held (&tickets[i]); i++) {
+    for (size_t i = 0; i < count && lk_model_is_active (&tickets[i]); i++) {
         for (size_t j = i + 1; j < count; j++) {
-            if (waits (&tickets[j]) && has_passed (&tickets[i], &tickets[j])) {
+            if (lk_model_waits (&tickets[j])
+                && has_passed (&tickets[i], &tickets[j])) {
                 sim_checker_fail (
                     self,
                     "PASSED: in h%d's table ticket %llx of h%d, type %d, "
@@ -99,14 +78,6 @@ check_nobody_passed (sim_checker *self, uint8_t host, const lk_ticket *tickets,
 
 /*  -------------------------------------------------------- together */
 
-static uint32_t
-limit_of (const lk_lock_mode *mode)
-{
-    uint32_t limit = mode->limit ? mode->limit : UINT32_MAX;
-
-    return mode->bound && mode->bound < limit ? mode->bound : limit;
-}
-
 /*  How many held it when this one was granted, of those that still do, itself
  *  too. */
 static uint32_t
@@ -114,7 +85,7 @@ rank_of (const lk_ticket *tickets, size_t count, const lk_ticket *ticket)
 {
     uint32_t rank = 1;
 
-    for (size_t i = 0; i < count && is_held (&tickets[i]); i++) {
+    for (size_t i = 0; i < count && lk_model_is_active (&tickets[i]); i++) {
         rank += tickets[i].token < ticket->token
                 || (tickets[i].token == ticket->token
                     && tickets[i].ordinal < ticket->ordinal);
@@ -146,9 +117,9 @@ static void
 check_together (sim_checker *self, uint8_t host, const lk_ticket *tickets,
                 size_t count)
 {
-    for (size_t i = 0; i < count && is_held (&tickets[i]); i++) {
+    for (size_t i = 0; i < count && lk_model_is_active (&tickets[i]); i++) {
         if (i > 0
-            && !sim_types_agree (tickets[0].mode.type, tickets[i].mode.type)) {
+            && !lk_model_agree (tickets[0].mode.type, tickets[i].mode.type)) {
             sim_checker_fail (
                 self,
                 "h%d's table: one is held by type %d of h%d and "
@@ -177,20 +148,7 @@ check_bound (sim_checker *self, uint8_t host, const lk_ticket *tickets,
     }
 }
 
-/*  -------------------------------------------------------- who may go on */
-
-/*  Whether this one may hold it along with those that do. */
-static bool
-fits (const lk_ticket *tickets, size_t held, const lk_ticket *ticket)
-{
-    if (held == 0) {
-        return ticket->mode.type != LK_SEMAPHORE
-               || limit_of (&ticket->mode) > 0;
-    }
-    return sim_types_agree (tickets[0].mode.type, ticket->mode.type)
-           && (ticket->mode.type != LK_SEMAPHORE
-               || held < limit_of (&ticket->mode));
-}
+/*  -------------------------------------------------------- upgrades */
 
 static void
 note_rival (sim_checker *self, const lk_ticket *ticket)
@@ -221,7 +179,8 @@ check_upgrades (sim_checker *self, uint8_t host, const lk_ticket *tickets,
         }
         upgrades++;
         note_rival (self, &tickets[i]);
-        if (!is_held (&tickets[i]) || tickets[i].mode.type != LK_SHARED) {
+        if (!lk_model_is_active (&tickets[i])
+            || tickets[i].mode.type != LK_SHARED) {
             sim_checker_fail (self,
                               "h%d's table: type %d waits to be exclusive",
                               host, (int) tickets[i].mode.type);
@@ -231,38 +190,6 @@ check_upgrades (sim_checker *self, uint8_t host, const lk_ticket *tickets,
         sim_checker_fail (self, "h%d's table: %zu wait to be exclusive", host,
                           upgrades);
     }
-}
-
-/*  Who waits to be exclusive goes first of all; of the others the first that
- *  does not fit holds up all behind it, a soft exclusive one only those that
- *  are not shared. */
-const lk_ticket *
-sim_queue_stuck (const lk_ticket *tickets, size_t count)
-{
-    size_t held = 0;
-    bool only_shared = false;
-
-    for (; held < count && is_held (&tickets[held]); held++) {
-        if (tickets[held].upgrade) {
-            bool alone = count == 1 || !is_held (&tickets[1]);
-            return alone ? &tickets[held] : NULL;
-        }
-    }
-    for (size_t i = held; i < count; i++) {
-        const lk_ticket *ticket = &tickets[i];
-        if (!waits (ticket)) {
-            continue;
-        }
-        if (ticket->mode.quiet_ms == 0 && fits (tickets, held, ticket)
-            && (!only_shared || ticket->mode.type == LK_SHARED)) {
-            return ticket;
-        }
-        if (ticket->mode.type != LK_EXCLUSIVE || !ticket->mode.soft) {
-            return NULL;
-        }
-        only_shared = true;
-    }
-    return NULL;
 }
 
 /*  -------------------------------------------------------- all */

@@ -9,6 +9,7 @@
 
 #include "checker.h"
 
+#include "lib/grant_model.h"
 #include "node_private.h"
 #include "util/hash.h"
 
@@ -311,7 +312,7 @@ compare_queue (sim_reading *self, uint8_t object)
         check_since (checker, self->host, former, seen, self->tickets);
     }
     check_stuck (checker, self->host, former, seen,
-                 sim_queue_stuck (self->tickets, self->count));
+                 lk_model_next (self->tickets, self->count));
     if (seen->active > 0) {
         checker->object[object].holder = self->tickets[0].request.host;
     }

@@ -10,6 +10,8 @@
 
 #include "checker.h"
 
+#include "lib/grant_model.h"
+
 #define RECENT_MS 2500 /* until what ended is free for others, in the calm */
 #define RIVAL_MS 60000 /* ... at any time */
 
@@ -458,8 +460,7 @@ count_others (const sim_checker *self, const sim_claim *claim)
         if (other->object != claim->object || other == claim) {
             continue;
         }
-        if (!other->held
-            || !sim_types_agree (other->mode.type, claim->mode.type)
+        if (!other->held || !lk_model_agree (other->mode.type, claim->mode.type)
             || other->asked_turn != other->turn) {
             return SIZE_MAX;
         }
@@ -470,7 +471,7 @@ count_others (const sim_checker *self, const sim_claim *claim)
         if (!is_recent (self, past)) {
             continue;
         }
-        if (!past->held || !sim_types_agree (past->type, claim->mode.type)) {
+        if (!past->held || !lk_model_agree (past->type, claim->mode.type)) {
             return SIZE_MAX;
         }
         count++;

@@ -94,7 +94,7 @@ void
 sim_clients_begin (sim_world *world)
 {
     sim_clients_clear (world);
-    for (uint8_t host = 0; host < world->host_count; host++) {
+    for (uint8_t host = 0; host < world->base.count; host++) {
         sim_client_begin (world, host);
     }
 }

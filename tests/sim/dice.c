@@ -64,5 +64,5 @@ sim_chance (sim_world *world, int per_mille)
 uint8_t
 sim_any_host (sim_world *world)
 {
-    return (uint8_t) sim_between (world, 0, (int64_t) world->host_count - 1);
+    return (uint8_t) sim_between (world, 0, (int64_t) world->base.count - 1);
 }

@@ -20,7 +20,7 @@ end_members (sim_world *world, lk_hosts members)
     int left = __builtin_popcountll (members);
     int quorum = left / 2 + 1;
 
-    for (uint8_t host = 0; host < world->host_count; host++) {
+    for (uint8_t host = 0; host < world->base.count; host++) {
         if (members >> host & 1) {
             bool up = sim_host_is_up (world, host);
             if (up && left >= quorum) {
@@ -60,7 +60,7 @@ check_host (sim_world *world, uint8_t host)
 {
     lk_node_status status;
 
-    lk_node_get_status (world->host[host].node, &status);
+    lk_node_get_status (world->base.node[host], &status);
     if (status.ready || status.leads) {
         FAIL (world, "DROUGHT: h%d %s without a quorum", host,
               status.leads ? "leads" : "says that it is ready");
@@ -76,13 +76,13 @@ sim_drought_check (sim_world *world)
     if (world->checker.grants != world->dry_grants) {
         FAIL (world, "DROUGHT: something was granted without a quorum");
     }
-    for (uint8_t host = 0; host < world->host_count; host++) {
+    for (uint8_t host = 0; host < world->base.count; host++) {
         if (sim_host_is_up (world, host)) {
             check_host (world, host);
         }
     }
     sim_calm_check_told (world);
-    for (uint8_t host = 0; host < world->host_count; host++) {
+    for (uint8_t host = 0; host < world->base.count; host++) {
         world->host[host].dried = false;
     }
 }

@@ -39,8 +39,9 @@ find_spare (const sim_world *world, uint8_t host, bool urgent)
 {
     lk_hosts spare = 0;
 
-    for (uint8_t other = 0; other < world->host_count; other++) {
-        if (lk_node_find_spare (world->node[host], LK_HOST_BIT (other), urgent)
+    for (uint8_t other = 0; other < world->base.count; other++) {
+        if (lk_node_find_spare (world->base.node[host], LK_HOST_BIT (other),
+                                urgent)
             == other) {
             spare |= LK_HOST_BIT (other);
         }
@@ -66,12 +67,12 @@ forget_one (sim_world *world)
     if (sim_host_is_up (world, host) && !sim_host_is_paused (world, host)) {
         spare = find_spare (world, host, urgent);
     }
-    for (uint8_t other = 0; other < world->host_count; other++) {
+    for (uint8_t other = 0; other < world->base.count; other++) {
         if ((spare >> other & 1) && sim_chance (world, 500)
-            && knows_another (world->node[host], other)) {
+            && knows_another (world->base.node[host], other)) {
             sim_tell (world, host, "forgets h%d", other);
             world->totals.forgotten++;
-            lk_node_forget (world->node[host], other);
+            lk_node_forget (world->base.node[host], other);
         }
     }
 }
@@ -92,11 +93,11 @@ is_in_decree (const lk_decree *decree, uint8_t host)
 static bool
 is_on_its_way (const sim_world *world, uint8_t host)
 {
-    const sim_network *network = &world->network;
+    const lk_world *base = &world->base;
 
-    for (uint32_t i = 0; i < network->letter_count; i++) {
-        if (network->letter[i].copies > 0
-            && (sim_names_of (&network->letter[i].message) >> host & 1)) {
+    for (uint32_t i = 0; i < base->letters; i++) {
+        if (base->letter[i].copies > 0
+            && (sim_names_of (&base->letter[i].message) >> host & 1)) {
             return true;
         }
     }
@@ -107,14 +108,14 @@ is_on_its_way (const sim_world *world, uint8_t host)
 static bool
 is_unknown (const sim_world *world, uint8_t host)
 {
-    for (uint8_t other = 0; other < world->host_count; other++) {
-        const sim_host *place = &world->host[other];
-        if (place->gone_for_good) {
+    for (uint8_t other = 0; other < world->base.count; other++) {
+        const lk_node *node = world->base.node[other];
+        if (world->host[other].gone_for_good) {
             continue;
         }
-        if (is_in_decree (&place->disk.active, host)
-            || (place->node
-                && lk_node_find_spare (place->node, LK_HOST_BIT (host), false)
+        if (is_in_decree (&world->base.host[other].disk.active, host)
+            || (node
+                && lk_node_find_spare (node, LK_HOST_BIT (host), false)
                        != host)) {
             return false;
         }
@@ -125,9 +126,9 @@ is_unknown (const sim_world *world, uint8_t host)
 static void
 forget_everywhere (sim_world *world, uint8_t host)
 {
-    for (uint8_t other = 0; other < world->host_count; other++) {
-        if (world->node[other]) {
-            lk_node_forget (world->node[other], host);
+    for (uint8_t other = 0; other < world->base.count; other++) {
+        if (world->base.node[other]) {
+            lk_node_forget (world->base.node[other], host);
         }
     }
 }
@@ -147,16 +148,16 @@ sim_forget_take_number (sim_world *world, uint8_t host)
 uint8_t
 sim_forget_find_number (sim_world *world)
 {
-    for (uint8_t host = 0; world->forgetful && host < world->host_count;
+    for (uint8_t host = 0; world->forgetful && host < world->base.count;
          host++) {
         if (sim_forget_take_number (world, host)) {
             return host;
         }
     }
-    if (world->host_count == SIM_HOSTS_MAX) {
+    if (world->base.count == SIM_HOSTS_MAX) {
         return SIM_HOSTS_MAX;
     }
-    return (uint8_t) world->host_count++;
+    return (uint8_t) world->base.count++;
 }
 
 /*  -------------------------------------------------------- new hosts */
@@ -168,7 +169,7 @@ find_others (sim_world *world)
     lk_hosts members = sim_storm_members (world);
     lk_hosts others = 0;
 
-    for (uint8_t host = 0; members != 0 && host < world->host_count; host++) {
+    for (uint8_t host = 0; members != 0 && host < world->base.count; host++) {
         if (!(members >> host & 1) && !world->host[host].gone_for_good) {
             others |= LK_HOST_BIT (host);
         }

@@ -33,7 +33,7 @@ sim_true_time (const sim_world *self, uint8_t host, int64_t clock)
 bool
 sim_host_is_up (const sim_world *self, uint8_t host)
 {
-    return self->host[host].node != NULL;
+    return self->base.node[host] != NULL;
 }
 
 bool
@@ -45,15 +45,9 @@ sim_host_is_paused (const sim_world *self, uint8_t host)
 lk_hosts
 sim_leaders (const sim_world *self, lk_decree *decree)
 {
-    const lk_decree *best = &self->host[0].disk.active;
+    const lk_decree *best = lk_world_decree (&self->base);
     lk_hosts leaders = 0;
 
-    for (size_t host = 1; host < self->host_count; host++) {
-        const lk_decree *active = &self->host[host].disk.active;
-        if (sim_term_compare (active->term, best->term) > 0) {
-            best = active;
-        }
-    }
     for (size_t i = 0; i < best->leader_count; i++) {
         leaders |= LK_HOST_BIT (best->leader[i]);
     }
@@ -70,22 +64,20 @@ static void
 start (sim_world *self, uint8_t place)
 {
     sim_host *host = &self->host[place];
+    lk_node_config *config = &self->base.host[place].config;
     lk_event event = {.type = LK_ON_TICK};
     lk_rng former;
 
     host->process++;
     former = sim_dice_take (self, SIM_DIE_START,
                             (uint64_t) place << 32 | host->process);
-    host->config.facts = host->disk;
-    host->config.seed[0] = lk_rng_next (&self->rng);
-    host->config.seed[1] = lk_rng_next (&self->rng);
+    config->seed[0] = lk_rng_next (&self->rng);
+    config->seed[1] = lk_rng_next (&self->rng);
     self->rng = former;
     host->tick_at = SIM_FOREVER;
-    host->doomed = false;
     host->batch = 0;
     host->paused_until = 0;
-    host->node = lk_node_new (&host->config, sim_host_clock (self, place));
-    self->node[place] = host->node;
+    lk_world_start (&self->base, place, sim_host_clock (self, place));
     sim_desk_open (self, place);
     sim_client_service_up (self, place);
     sim_tell (self, place, "starts, process %u", host->process);
@@ -95,9 +87,9 @@ start (sim_world *self, uint8_t place)
 void
 sim_host_up (sim_world *self, uint8_t place)
 {
-    sim_host *host = &self->host[place];
+    const sim_host *host = &self->host[place];
 
-    if (!host->node && !host->gone_for_good && !host->dried) {
+    if (!sim_host_is_up (self, place) && !host->gone_for_good && !host->dried) {
         start (self, place);
     }
 }
@@ -108,11 +100,10 @@ end_service (sim_world *self, uint8_t place, bool reboot, int64_t away)
     sim_host *host = &self->host[place];
 
     /*  What it told as its last words was in its table. */
-    sim_checker_tables (&self->checker, self->node, self->host_count);
-    lk_node_destroy (&host->node);
-    self->node[place] = NULL;
+    sim_checker_tables (&self->checker, self->base.node, self->base.count);
+    lk_node_destroy (&self->base.node[place]);
+    self->base.host[place].doom = -1;
     host->tick_at = SIM_FOREVER;
-    host->doomed = false;
     host->leaving = false;
     host->changes = 0;
     sim_tell (self, place, reboot ? "reboots" : "ends");
@@ -134,11 +125,11 @@ sim_host_crash (sim_world *self, uint8_t place, bool reboot, int64_t away)
 {
     sim_host *host = &self->host[place];
 
-    if (!host->node || host->doomed) {
+    if (!sim_host_is_up (self, place) || self->base.host[place].doom == 0) {
         return;
     }
     if (self->stepping == place) {
-        host->doomed = true;
+        self->base.host[place].doom = 0;
         host->doom_reboot = reboot;
         host->doom_away = away;
         return;
@@ -244,25 +235,9 @@ sim_host_is_frozen (const sim_world *self, uint8_t host)
 void
 sim_host_introduce (sim_world *self, uint8_t place)
 {
-    const sim_host *host = &self->host[place];
-    lk_lock_message message = {.kind = LK_MSG_STARTED,
-                               .from = place,
-                               .origin = LK_NOBODY,
-                               .destination = LK_NOBODY};
-
     sim_post (self, self->now + INTRODUCE_MS, SIM_EVENT_INTRODUCE, place, 0);
-    if (!host->node || sim_host_is_paused (self, place)) {
-        return;
-    }
-    message.as.started = (lk_msg_started) {.candidate = host->config.candidate,
-                                           .eligible = host->config.eligible,
-                                           .incarnation = host->process,
-                                           .active = host->disk.active};
-    for (uint8_t to = 0; to < self->host_count; to++) {
-        message.to = to;
-        if (to != place) {
-            sim_network_send (self, &message);
-        }
+    if (sim_host_is_up (self, place) && !sim_host_is_paused (self, place)) {
+        lk_world_introduce (&self->base, place, self->host[place].process);
     }
 }
 
@@ -272,12 +247,12 @@ sim_host_introduce (sim_world *self, uint8_t place)
 static void
 tell_facts (sim_world *self, uint8_t place, const lk_facts *facts)
 {
-    const lk_facts *former = &self->host[place].disk;
+    const lk_facts *former = &self->base.host[place].disk;
 
     if (sim_term_compare (facts->promised, former->promised) != 0) {
         sim_tell (self, place, "promises term %llu%s",
                   (unsigned long long) facts->promised.number,
-                  facts->promised.proposer == self->host[place].config.id
+                  facts->promised.proposer == self->base.host[place].config.id
                       ? ", its own"
                       : "");
     }
@@ -313,13 +288,14 @@ is_written (sim_world *self, uint8_t place)
     return true;
 }
 
-static void
-persist (sim_world *self, uint8_t place, const lk_facts *facts)
+static bool
+writes (lk_world *base, lk_host place, const lk_facts *facts)
 {
-    sim_host *host = &self->host[place];
+    sim_world *self = (sim_world *) base;
+    const lk_world_host *host = &base->host[place];
 
     if (!is_written (self, place)) {
-        return;
+        return false;
     }
     if (facts->promised.proposer == host->config.id
         && sim_term_compare (facts->promised, host->disk.promised) != 0) {
@@ -328,7 +304,7 @@ persist (sim_world *self, uint8_t place, const lk_facts *facts)
     }
     tell_facts (self, place, facts);
     sim_checker_facts (&self->checker, place, facts, false);
-    host->disk = *facts;
+    return true;
 }
 
 static void
@@ -349,8 +325,10 @@ tell_message (sim_world *self, uint8_t place, const lk_lock_message *message)
 }
 
 static void
-send (sim_world *self, uint8_t place, const lk_lock_message *message)
+send (lk_world *base, lk_host place, const lk_lock_message *message)
 {
+    sim_world *self = (sim_world *) base;
+
     sim_checker_sent (&self->checker, place, message);
     if (self->options.verbose) {
         tell_message (self, place, message);
@@ -359,17 +337,15 @@ send (sim_world *self, uint8_t place, const lk_lock_message *message)
 }
 
 static void
-carry_out (sim_world *self, uint8_t place, const lk_effect *effect)
+note (lk_world *base, lk_host place, const lk_effect *effect)
 {
+    sim_world *self = (sim_world *) base;
     int64_t until;
 
     switch (effect->type) {
     case LK_DO_PERSIST:
-        persist (self, place, &effect->facts);
-        break;
     case LK_DO_SEND:
-        send (self, place, effect->message);
-        break;
+        break; /* see above */
     case LK_DO_TELL:
         if (!sim_desk_carry_out (self, place, effect)) {
             sim_apps_answered (self, place, &effect->answer);
@@ -409,7 +385,8 @@ static void
 schedule (sim_world *self, uint8_t place)
 {
     sim_host *host = &self->host[place];
-    int64_t at = sim_true_time (self, place, lk_node_deadline (host->node));
+    int64_t at =
+        sim_true_time (self, place, lk_node_deadline (self->base.node[place]));
 
     if (at >= host->tick_at) {
         return;
@@ -437,6 +414,30 @@ mix_digest (sim_world *self, uint64_t value)
     self->digest ^= self->digest >> 29;
 }
 
+static void
+take_step (lk_world *base, lk_host place, const lk_event *event,
+           lk_effects *effects)
+{
+    sim_world *self = (sim_world *) base;
+
+    lk_node_step (base->node[place], event, effects);
+    self->totals.steps++;
+    lk_node_check (base->node[place], self->totals.steps % ALL_EVERY == 0
+                                          && self->totals.wrong_table == 0);
+    mix_digest (self, (uint64_t) self->now << 16 ^ effects->count << 8
+                          ^ (uint64_t) event->type << 4 ^ place);
+}
+
+void
+sim_hosts_init (sim_world *self)
+{
+    static const lk_world_layer layer = {
+        .writes = writes, .send = send, .note = note};
+
+    self->base.layer = &layer;
+    self->base.take_step = take_step;
+}
+
 /*  Some services wake up for each event. A wake-up of the others has all that
  *  comes before its end, which is behind what has a place in the queue. */
 static bool
@@ -461,7 +462,7 @@ note_status (sim_world *self, uint8_t place, const lk_effects *effects)
 
     for (size_t i = 0; i < effects->count; i++) {
         if (effects->item[i].type == LK_DO_STATUS) {
-            lk_node_get_status (self->host[place].node, &status);
+            lk_node_get_status (self->base.node[place], &status);
             sim_checker_in_force (&self->checker, &status.decree);
             return;
         }
@@ -474,7 +475,7 @@ sim_host_flush (sim_world *self, uint8_t place)
     sim_host *host = &self->host[place];
     lk_event event = {.type = LK_ON_FLUSH};
 
-    if (!host->node || host->batch == 0) {
+    if (!sim_host_is_up (self, place) || host->batch == 0) {
         return;
     }
     if (sim_host_is_paused (self, place)) {
@@ -489,37 +490,31 @@ sim_host_flush (sim_world *self, uint8_t place)
 void
 sim_host_step (sim_world *self, uint8_t place, lk_event *event)
 {
-    sim_host *host = &self->host[place];
+    const sim_host *host = &self->host[place];
     lk_effects effects;
+    lk_node *node;
+    bool goes_on;
 
     event->more = is_followed (self, place, event);
     event->now_ms = sim_host_clock (self, place);
-    lk_node_step (host->node, event, &effects);
-    self->totals.steps++;
-    lk_node_check (host->node, self->totals.steps % ALL_EVERY == 0
-                                   && self->totals.wrong_table == 0);
-    mix_digest (self, (uint64_t) self->now << 16 ^ effects.count << 8
-                          ^ (uint64_t) event->type << 4 ^ place);
     self->stepping = place;
-    for (size_t i = 0; i < effects.count && !host->doomed; i++) {
-        carry_out (self, place, &effects.item[i]);
-    }
+    goes_on = lk_world_step (&self->base, place, event, &effects);
     self->stepping = -1;
-    sim_checker_count (&self->checker, place, host->node);
-    sim_checker_leads (
-        &self->checker, place, host->node,
-        sim_true_time (self, place, sim_leads_until (host->node)));
-    if (host->doomed) {
+    node = self->base.node[place];
+    sim_checker_count (&self->checker, place, node);
+    sim_checker_leads (&self->checker, place, node,
+                       sim_true_time (self, place, sim_leads_until (node)));
+    if (!goes_on) {
         end_service (self, place, host->doom_reboot, host->doom_away);
         return;
     }
     note_status (self, place, &effects);
-    if (host->leaving && lk_node_is_stopped (host->node)) {
+    if (host->leaving && lk_node_is_stopped (node)) {
         end_service (self, place, false, host->leave_away);
     } else {
         schedule (self, place);
         if (!self->ballast.present) {
-            sim_checker_stepped (&self->checker, place, host->node);
+            sim_checker_stepped (&self->checker, place, node);
         }
     }
 }

@@ -6,106 +6,25 @@
 
 #include "world.h"
 
-#include "lib/lock_copy.h"
-#include "util/alloc.h"
-
 #include <string.h>
 
-void
-sim_network_init (sim_network *self)
-{
-    memset (self, 0, sizeof *self);
-}
-
-void
-sim_network_reset (sim_network *self)
-{
-    for (uint32_t i = 0; i < self->letter_count; i++) {
-        if (self->letter[i].copies > 0) {
-            lk_lock_message_clear (&self->letter[i].message);
-            self->letter[i].copies = 0;
-        }
-        self->letter[i].next_free = i + 1;
-    }
-    self->first_free = 0;
-    self->weather = (sim_weather) {0};
-    memset (self->cut_until, 0, sizeof self->cut_until);
-    memset (self->held_back, 0, sizeof self->held_back);
-    memset (self->clogged_until, 0, sizeof self->clogged_until);
-}
-
-void
-sim_network_clear (sim_network *self)
-{
-    sim_network_reset (self);
-    lk_free (self->letter);
-    sim_network_init (self);
-}
-
 /*  -------------------------------------------------------- letters */
-
-static uint32_t
-take_letter (sim_network *self)
-{
-    uint32_t place = self->first_free;
-
-    if (place == self->letter_count) {
-        uint32_t count = self->letter_count ? self->letter_count * 2 : 64;
-        self->letter = lk_realloc (self->letter, count * sizeof *self->letter);
-        for (uint32_t i = self->letter_count; i < count; i++) {
-            self->letter[i].copies = 0;
-            self->letter[i].next_free = i + 1;
-        }
-        self->letter_count = count;
-    }
-    self->first_free = self->letter[place].next_free;
-    return place;
-}
-
-static void
-release_letter (sim_network *self, uint32_t place)
-{
-    sim_letter *letter = &self->letter[place];
-
-    if (--letter->copies == 0) {
-        lk_lock_message_clear (&letter->message);
-        letter->next_free = self->first_free;
-        self->first_free = place;
-    }
-}
-
-/*  Puts a message, or one more copy of a letter, on its way. */
-static void
-dispatch (sim_world *world, const lk_lock_message *message, uint32_t *place,
-          int64_t at)
-{
-    sim_network *self = &world->network;
-
-    if (*place == UINT32_MAX) {
-        *place = take_letter (self);
-        lk_lock_message_copy (&self->letter[*place].message, message);
-    }
-    self->letter[*place].copies++;
-    sim_post (world, at, SIM_EVENT_LETTER, message->to, *place);
-}
 
 void
 sim_network_deliver_at (sim_world *world, const lk_lock_message *message,
                         int64_t at)
 {
-    uint32_t place = UINT32_MAX;
-
-    dispatch (world, message, &place, at);
+    sim_post (world, at, SIM_EVENT_LETTER, message->to,
+              lk_world_keep (&world->base, message));
 }
 
 void
 sim_network_arrive (sim_world *world, uint8_t host, uint32_t letter)
 {
-    sim_network *self = &world->network;
     lk_event event = {.type = LK_ON_MESSAGE};
 
     if (!sim_host_is_up (world, host)) {
-        release_letter (self, letter);
+        lk_world_drop (&world->base, letter);
         return;
     }
     if (sim_host_is_paused (world, host)) {
@@ -114,9 +33,9 @@ sim_network_arrive (sim_world *world, uint8_t host, uint32_t letter)
                   SIM_EVENT_LETTER, host, letter);
         return;
     }
-    event.message = &self->letter[letter].message;
+    event.message = lk_world_message (&world->base, letter);
     sim_host_step (world, host, &event);
-    release_letter (self, letter);
+    lk_world_drop (&world->base, letter);
 }
 
 /*  -------------------------------------------------------- sending */
@@ -160,7 +79,7 @@ send_named (sim_world *world, const lk_lock_message *message, uint64_t name)
 {
     const sim_network *self = &world->network;
     const sim_weather *weather = &self->weather;
-    uint32_t place = UINT32_MAX;
+    uint32_t letter;
 
     if (world->stormy
         && (sim_plot_takes (world, message)
@@ -179,11 +98,15 @@ send_named (sim_world *world, const lk_lock_message *message, uint64_t name)
     if (sim_chance (world, weather->lost)) {
         return;
     }
-    dispatch (world, message, &place, world->now + delay (world));
+    letter = lk_world_keep (&world->base, message);
+    sim_post (world, world->now + delay (world), SIM_EVENT_LETTER, message->to,
+              letter);
     if (sim_chance (world, weather->repeated)) {
         int64_t late =
             sim_chance (world, 300) ? sim_between (world, 0, 12000) : 0;
-        dispatch (world, message, &place, world->now + delay (world) + late);
+        lk_world_keep_again (&world->base, letter);
+        sim_post (world, world->now + delay (world) + late, SIM_EVENT_LETTER,
+                  message->to, letter);
     }
 }
 
@@ -227,7 +150,7 @@ void
 sim_network_isolate (sim_world *world, uint8_t host, bool in, bool out,
                      int64_t duration)
 {
-    for (uint8_t other = 0; other < world->host_count; other++) {
+    for (uint8_t other = 0; other < world->base.count; other++) {
         if (out) {
             sim_network_cut (world, host, other, duration);
         }
@@ -240,8 +163,8 @@ sim_network_isolate (sim_world *world, uint8_t host, bool in, bool out,
 void
 sim_network_split (sim_world *world, lk_hosts group, int64_t duration)
 {
-    for (uint8_t a = 0; a < world->host_count; a++) {
-        for (uint8_t b = 0; b < world->host_count; b++) {
+    for (uint8_t a = 0; a < world->base.count; a++) {
+        for (uint8_t b = 0; b < world->base.count; b++) {
             if ((group >> a ^ group >> b) & 1) {
                 sim_network_cut (world, a, b, duration);
             }

@@ -17,13 +17,6 @@
 
 struct sim_world;
 
-/*  A message on its way, perhaps more than once. */
-typedef struct {
-    lk_lock_message message;
-    uint32_t copies;
-    uint32_t next_free;
-} sim_letter;
-
 /*  How many in a thousand are ... */
 typedef struct {
     int lost;
@@ -37,16 +30,7 @@ typedef struct {
     int64_t cut_until[SIM_HOSTS_MAX][SIM_HOSTS_MAX]; /* from, to */
     bool held_back[SIM_HOSTS_MAX][SIM_HOSTS_MAX]; /* nothing lost in the cut */
     int64_t clogged_until[SIM_HOSTS_MAX][SIM_HOSTS_MAX]; /* from, to */
-    sim_letter *letter;
-    uint32_t letter_count;
-    uint32_t first_free; /* letter_count: none */
 } sim_network;
-
-void sim_network_init (sim_network *self);
-void sim_network_clear (sim_network *self);
-
-/*  All links whole, no message on its way, calm weather. */
-void sim_network_reset (sim_network *self);
 
 /*  Lets chance and faults decide what becomes of a message. */
 void sim_network_send (struct sim_world *world, const lk_lock_message *message);

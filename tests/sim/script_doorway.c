@@ -17,7 +17,7 @@ static void
 let_hear (sim_world *world, lk_host hears, lk_host cut_off)
 {
     sim_plot *plot = &world->plot;
-    lk_host outsider = (lk_host) (world->host_count - 1);
+    lk_host outsider = (lk_host) (world->base.count - 1);
 
     plot->kept.to = hears;
     plot->kept.as.ping.has_echo = false;

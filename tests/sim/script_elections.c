@@ -188,7 +188,7 @@ lose_leader (sim_world *world)
         world->storm.gone_told = 1000;
         sim_host_crash (world, plot->who, false, 6000);
     } else {
-        plot->limit_ms = world->host[0].config.dead_after_ms + 2000;
+        plot->limit_ms = world->base.host[0].config.dead_after_ms + 2000;
         sim_network_isolate (world, plot->who, true, true, 6000);
     }
 }

@@ -222,7 +222,7 @@ bool
 sim_heard_by_former (sim_world *world, const lk_lock_message *message)
 {
     sim_plot *plot = &world->plot;
-    lk_host outsider = (lk_host) (world->host_count - 1);
+    lk_host outsider = (lk_host) (world->base.count - 1);
     int64_t silent_ms = world->options.script->host_lease_ms * 3 / 2;
     lk_decree decree;
 
@@ -259,7 +259,7 @@ sim_leader_with_holder (sim_world *world, const lk_lock_message *message)
         }
         return false;
     }
-    for (uint8_t host = 0; host < world->host_count; host++) {
+    for (uint8_t host = 0; host < world->base.count; host++) {
         for (uint8_t object = 0; object < SIM_OBJECTS; object++) {
             lk_host home = sim_home_of (world, object, &decree);
             if (world->now > 2500 && home != LK_NOBODY && home != host

@@ -17,10 +17,10 @@
 static lk_host
 comes_behind (const sim_world *world, lk_host leader)
 {
-    const lk_candidate *own = &world->host[leader].config.candidate;
+    const lk_candidate *own = &world->base.host[leader].config.candidate;
 
     for (lk_host host = 0; host < world->member_count; host++) {
-        const lk_candidate *other = &world->host[host].config.candidate;
+        const lk_candidate *other = &world->base.host[host].config.candidate;
         if (own->priority != other->priority
                 ? own->priority < other->priority
                 : lk_candidate_compare (own, other) < 0) {
@@ -149,7 +149,7 @@ find_slowest (sim_world *world)
     const lk_hosts leaders = sim_leaders (world, NULL);
     lk_host slowest = LK_NOBODY;
 
-    for (lk_host host = 0; leaders != 0 && host < world->host_count; host++) {
+    for (lk_host host = 0; leaders != 0 && host < world->base.count; host++) {
         if (!lk_hosts_has (leaders, host)
             && (slowest == LK_NOBODY
                 || world->host[host].rate < world->host[slowest].rate)) {

@@ -12,7 +12,7 @@
 static lk_host
 another (const sim_world *world, lk_hosts members, lk_hosts but)
 {
-    for (lk_host host = 0; host < world->host_count; host++) {
+    for (lk_host host = 0; host < world->base.count; host++) {
         if ((members & ~but & LK_HOST_BIT (host))
             && sim_host_is_up (world, host)) {
             return host;
@@ -64,7 +64,7 @@ sim_two_changes (sim_world *world, const lk_lock_message *message)
 {
     sim_plot *plot = &world->plot;
     const lk_decree *latest = sim_checker_latest (&world->checker);
-    lk_host outsider = (lk_host) (world->host_count - 1);
+    lk_host outsider = (lk_host) (world->base.count - 1);
 
     if (plot->act == 0 && world->now > 6000 && latest && !latest->reclaim) {
         plot->members = latest->members;

@@ -25,7 +25,7 @@ static bool
 all_serve (const sim_world *world, const lk_decree *decree)
 {
     for (size_t i = 0; i < decree->leader_count; i++) {
-        lk_node *node = world->host[decree->leader[i]].node;
+        lk_node *node = world->base.node[decree->leader[i]];
         lk_node_status status;
         if (!node || !lk_node_serves (node)) {
             return false;
@@ -52,7 +52,7 @@ corrupt_one (sim_world *world)
     int home = (int) sim_between (world, 0, decree.leader_count - 1);
     int kind = (int) sim_between (world, 0, LK_CORRUPT_COUNT - 1);
     lk_host host = decree.leader[place];
-    if (lk_corrupt (world->host[host].node, (lk_corrupt_kind) kind,
+    if (lk_corrupt (world->base.node[host], (lk_corrupt_kind) kind,
                     (uint8_t) home, (uint64_t) sim_between (world, 0, 63))) {
         plot->who = host;
         plot->term = decree.term;
@@ -75,12 +75,12 @@ sim_wrong_table (sim_world *world, const lk_lock_message *message)
     if (plot->act == 0 && world->now + HEARD_MS < world->storm_end
         && world->now > (plot->since ? plot->since + AGAIN_MS : FIRST_MS)) {
         corrupt_one (world);
-    } else if (plot->act == 1 && plot->count == (int) world->host_count) {
+    } else if (plot->act == 1 && plot->count == (int) world->base.count) {
         sim_begin_act (world, 0);
     } else if (plot->act == 1 && sim_act_age (world) > HEARD_MS) {
         sim_checker_fail (&world->checker,
                           "h%d's table is wrong, %d of %zu hosts know",
-                          plot->who, plot->count, world->host_count);
+                          plot->who, plot->count, world->base.count);
     }
     return false;
 }

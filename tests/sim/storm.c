@@ -21,7 +21,7 @@ static lk_hosts
 draw_group (sim_world *world)
 {
     return (lk_hosts) sim_between (world, 0,
-                                   ((int64_t) 1 << world->host_count) - 1);
+                                   ((int64_t) 1 << world->base.count) - 1);
 }
 
 /*  -------------------------------------------------------- cuts */
@@ -85,8 +85,8 @@ choke (sim_world *world)
     world->totals.clog++;
     sim_tell (world, -1, "links clogged, %lld of h%d, for %lld ms",
               (long long) extent, host, (long long) duration);
-    for (uint8_t from = 0; from < world->host_count; from++) {
-        for (uint8_t to = 0; to < world->host_count; to++) {
+    for (uint8_t from = 0; from < world->base.count; from++) {
+        for (uint8_t to = 0; to < world->base.count; to++) {
             if (extent == 4 || (from == host && (extent > 1 || to == other))
                 || (to == host && extent == 3)) {
                 sim_network_clog (world, from, to, duration);
@@ -125,8 +125,8 @@ cut_leaders (sim_world *world)
         sim_network_split (world, group, duration);
         return;
     }
-    for (uint8_t from = 0; from < world->host_count; from++) {
-        for (uint8_t to = 0; to < world->host_count; to++) {
+    for (uint8_t from = 0; from < world->base.count; from++) {
+        for (uint8_t to = 0; to < world->base.count; to++) {
             if ((group >> from & 1) && !(group >> to & 1)) {
                 sim_network_cut (world, from, to, duration);
             }
@@ -198,7 +198,7 @@ report_falsely (sim_world *world)
 void
 sim_storm_report_gone (sim_world *world, uint8_t about)
 {
-    for (uint8_t host = 0; host < world->host_count; host++) {
+    for (uint8_t host = 0; host < world->base.count; host++) {
         if (host != about && !sim_network_is_cut (world, about, host)
             && sim_chance (world, world->storm.gone_told)) {
             sim_post (world, world->now + sim_between (world, 1, 30),

@@ -36,7 +36,7 @@ sim_storm_end (sim_world *world)
     sim_tell (world, -1, "the storm is over");
     sim_network_mend (world);
     world->network.weather = (sim_weather) {0};
-    for (uint8_t host = 0; host < world->host_count; host++) {
+    for (uint8_t host = 0; host < world->base.count; host++) {
         if (!sim_host_is_up (world, host)) {
             sim_post (world, world->now + sim_between (world, 1, 200),
                       SIM_EVENT_UP, host, 0);

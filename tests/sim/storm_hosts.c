@@ -51,7 +51,7 @@ void
 sim_storm_crash_most (sim_world *world)
 {
     world->totals.mass_crash++;
-    for (uint8_t host = 0; host < world->host_count; host++) {
+    for (uint8_t host = 0; host < world->base.count; host++) {
         if (sim_chance (world, 700)) {
             crash_one (world, host);
         }
@@ -102,7 +102,7 @@ sim_storm_stop (sim_world *world)
 {
     uint8_t host = sim_any_host (world);
 
-    for (uint8_t other = 0; other < world->host_count; other++) {
+    for (uint8_t other = 0; other < world->base.count; other++) {
         if (sim_child_works (world, other) && sim_chance (world, 500)) {
             host = other;
         }
@@ -117,8 +117,8 @@ any_holder (sim_world *world)
 {
     uint8_t first = sim_any_host (world);
 
-    for (uint8_t i = 0; i < world->host_count; i++) {
-        uint8_t host = (uint8_t) ((first + i) % world->host_count);
+    for (uint8_t i = 0; i < world->base.count; i++) {
+        uint8_t host = (uint8_t) ((first + i) % world->base.count);
         for (uint8_t object = 0; object < SIM_OBJECTS; object++) {
             if (sim_apps_holds (world, host, object)) {
                 return host;
@@ -151,13 +151,13 @@ is_dispensable (const sim_world *world, lk_hosts set, uint8_t host)
     int left = 0;
     int eligible = 0;
 
-    for (uint8_t i = 0; i < world->host_count; i++) {
+    for (uint8_t i = 0; i < world->base.count; i++) {
         const sim_host *other = &world->host[i];
         bool is_member = set >> i & 1;
         bool stays = is_member && i != host && !other->gone_for_good;
         members += is_member;
         left += stays;
-        eligible += stays && other->config.eligible;
+        eligible += stays && world->base.host[i].config.eligible;
     }
     return !world->host[host].gone_for_good && left > members / 2
            && eligible > 0;
@@ -168,8 +168,8 @@ first_members (const sim_world *world)
 {
     lk_hosts members = 0;
 
-    for (uint8_t host = 0; host < world->host_count; host++) {
-        members |= (lk_hosts) world->host[host].config.member << host;
+    for (uint8_t host = 0; host < world->base.count; host++) {
+        members |= (lk_hosts) world->base.host[host].config.member << host;
     }
     return members;
 }
@@ -179,7 +179,7 @@ sim_storm_lose_disk (sim_world *world)
 {
     uint8_t host = sim_any_host (world);
 
-    if (world->host_count < SIM_HOSTS_MAX
+    if (world->base.count < SIM_HOSTS_MAX
         && is_dispensable (world, first_members (world), host)) {
         world->totals.disk_lost++;
         sim_host_lose_disk (world, host, draw_away (world));

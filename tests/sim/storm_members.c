@@ -35,7 +35,7 @@ sim_storm_duel (sim_world *world)
 {
     int64_t duration = sim_between (world, 500, 6000);
     lk_hosts group = (lk_hosts) sim_between (
-        world, 0, ((int64_t) 1 << world->host_count) - 1);
+        world, 0, ((int64_t) 1 << world->base.count) - 1);
 
     for (int64_t left = sim_between (world, 2, 3); left > 0; left--) {
         sim_storm_change_members (world);
@@ -50,7 +50,7 @@ sim_storm_duel (sim_world *world)
 static bool
 is_settled (const sim_world *world, const lk_decree *latest)
 {
-    for (size_t host = 0; host < world->host_count; host++) {
+    for (size_t host = 0; host < world->base.count; host++) {
         if (world->host[host].changes != 0) {
             return false;
         }

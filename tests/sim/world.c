@@ -25,7 +25,7 @@ sim_world_init (sim_world *self)
 {
     memset (self, 0, sizeof *self);
     sim_queue_init (&self->queue);
-    sim_network_init (&self->network);
+    sim_hosts_init (self);
     sim_calls_init (&self->calls);
 }
 
@@ -33,10 +33,9 @@ void
 sim_world_clear (sim_world *self)
 {
     sim_queue_clear (&self->queue);
-    sim_network_clear (&self->network);
+    lk_world_clear (&self->base);
     sim_calls_clear (&self->calls);
     sim_clients_clear (self);
-    sim_desks_clear (self);
     sim_registers_clear (&self->registers);
 }
 
@@ -119,9 +118,11 @@ void
 sim_host_draw (sim_world *self, uint8_t place, bool member, int64_t up_at)
 {
     sim_host *host = &self->host[place];
-
+    lk_world_host *base = &self->base.host[place];
     uint32_t processes = self->lives[place] ? host->process : 0;
+
     memset (host, 0, sizeof *host);
+    *base = (lk_world_host) {.doom = -1};
     host->process = processes;
     sim_dice_take (self, SIM_DIE_HOST, self->lives[place] << 8 | place);
     host->rate = self->extreme_clocks ? (sim_chance (self, 500) ? 900 : 1100)
@@ -134,18 +135,18 @@ sim_host_draw (sim_world *self, uint8_t place, bool member, int64_t up_at)
     }
     host->offset = sim_between (self, 1000000, 9000000);
     host->tick_at = SIM_FOREVER;
-    host->config = self->common;
-    host->config.self = place;
-    host->config.id = lk_rng_next (&self->rng) | 1;
-    host->config.member = member;
-    host->config.eligible = self->options.script || !sim_chance (self, 120);
-    draw_candidate (self, place, &host->config.candidate);
-    if (host->config.member) {
-        host->disk.active.members = LK_HOST_BIT (self->member_count) - 1;
+    base->config = self->common;
+    base->config.self = place;
+    base->config.id = lk_rng_next (&self->rng) | 1;
+    base->config.member = member;
+    base->config.eligible = self->options.script || !sim_chance (self, 120);
+    draw_candidate (self, place, &base->config.candidate);
+    if (base->config.member) {
+        base->disk.active.members = LK_HOST_BIT (self->member_count) - 1;
     }
     host->batch_ms =
         self->options.script ? -1 : (int) sim_between (self, -3, 3);
-    sim_checker_facts (&self->checker, place, &host->disk, true);
+    sim_checker_facts (&self->checker, place, &base->disk, true);
     sim_post (self, up_at, SIM_EVENT_UP, place, 0);
     sim_post (self, self->now + 300, SIM_EVENT_INTRODUCE, place, 0);
 }
@@ -160,31 +161,31 @@ draw_hosts (sim_world *self)
     self->fair_clocks = sim_chance (self, 300);
     self->wrong_clocks = sim_fault_happens (self, SIM_FAULT_CLOCKS);
     self->member_count = (size_t) sim_between (self, 1, 7);
-    self->host_count = (size_t) sim_between (self, 0, 2);
+    self->base.count = (size_t) sim_between (self, 0, 2);
     if (self->options.members > 0) {
         self->member_count = (size_t) self->options.members;
     }
     if (self->options.others >= 0) {
-        self->host_count = (size_t) self->options.others;
+        self->base.count = (size_t) self->options.others;
     }
-    if (self->member_count == 1 && self->host_count == 0) {
-        self->host_count = 1;
+    if (self->member_count == 1 && self->base.count == 0) {
+        self->base.count = 1;
     }
     if (script) {
         self->member_count = (size_t) script->members;
-        self->host_count = (size_t) script->others;
+        self->base.count = (size_t) script->others;
     }
-    self->host_count += self->member_count;
+    self->base.count += self->member_count;
     draw_config (self, &self->common);
-    for (uint8_t place = 0; place < self->host_count; place++) {
+    for (uint8_t place = 0; place < self->base.count; place++) {
         sim_host_draw (self, place, place < self->member_count,
                        sim_between (self, 0, 300));
     }
     for (size_t place = 0; place < self->member_count; place++) {
-        leadable |= self->host[place].config.eligible;
+        leadable |= self->base.host[place].config.eligible;
     }
     if (!leadable) {
-        self->host[0].config.eligible = true;
+        self->base.host[0].config.eligible = true;
     }
 }
 
@@ -254,9 +255,8 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
     self->storm = (sim_storm) {.gone_told = 0};
     self->forgetful = false;
     memset (self->lives, 0, sizeof self->lives);
-    memset (self->node, 0, sizeof self->node);
     sim_queue_reset (&self->queue);
-    sim_network_reset (&self->network);
+    memset (&self->network, 0, sizeof self->network);
     sim_calls_reset (&self->calls);
     sim_registers_reset (&self->registers);
     sim_checker_init (&self->checker);
@@ -266,7 +266,7 @@ set_out (sim_world *self, const sim_options *options, uint64_t seed)
     self->checker.stopping_ms =
         self->common.host_lease_ms / 4 * 10 / 11 - 2; /* by any host's clock */
     sim_tell (self, -1, "%zu members and %zu others", self->member_count,
-              self->host_count - self->member_count);
+              self->base.count - self->member_count);
     draw_course (self);
     sim_post (self, self->storm_end, SIM_EVENT_CALM, 0, 0);
 }
@@ -281,7 +281,7 @@ tick (sim_world *self, const sim_event *cause)
     sim_host *host = &self->host[cause->host];
     lk_event event = {.type = LK_ON_TICK};
 
-    if (!host->node || host->tick_at != cause->at) {
+    if (!self->base.node[cause->host] || host->tick_at != cause->at) {
         return;
     }
     if (sim_host_is_paused (self, cause->host)) {
@@ -335,7 +335,7 @@ watch (sim_world *self)
     if (self->checker.settled_at == 0) {
         self->checker.settled_at = self->now;
     }
-    for (uint8_t host = 0; latest && host < self->host_count; host++) {
+    for (uint8_t host = 0; latest && host < self->base.count; host++) {
         if (sim_host_is_up (self, host)
             && sim_calm_reaches_all (self, latest, host)) {
             alive |= LK_HOST_BIT (host);
@@ -449,8 +449,9 @@ tell_tables (sim_world *self)
         uint8_t host = latest->leader[place];
         size_t cursor = 0;
         sim_tell (self, host, "its table:");
-        while (self->node[host]
-               && lk_node_next_ticket (self->node[host], &cursor, &ticket)) {
+        while (
+            self->base.node[host]
+            && lk_node_next_ticket (self->base.node[host], &cursor, &ticket)) {
             sim_story_ticket (&ticket, story);
             sim_tell (self, host, "%s", story);
         }
@@ -486,10 +487,8 @@ end_all (sim_world *self)
         tell_tables (self);
         tell_claims (self);
     }
-    for (size_t host = 0; host < self->host_count; host++) {
-        lk_node_destroy (&self->host[host].node);
-        self->node[host] = NULL;
-    }
+    lk_world_end_all (&self->base);
+    sim_desks_clear (self);
     self->totals.grants = self->checker.grants;
     self->totals.takeovers = self->checker.takeovers;
     self->totals.reclaims = self->checker.reclaims;
@@ -515,7 +514,8 @@ sim_world_run (sim_world *self, const sim_options *options, uint64_t seed)
         happen (self, &event);
         if (self->checker.grants != grants || self->totals.steps % every == 0) {
             grants = self->checker.grants;
-            sim_checker_tables (&self->checker, self->node, self->host_count);
+            sim_checker_tables (&self->checker, self->base.node,
+                                self->base.count);
         }
         if (event.type == SIM_EVENT_END) {
             break;

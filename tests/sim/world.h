@@ -4,9 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  One seed is one run: a storm, then a calm in which all must come right.
- *  Each host runs the very core of the daemon (lk_node) and is its shell: it
- *  carries out the effects. What a service persisted is its disk, the only
- *  thing that a restart leaves it. Applications believe what they were told
+ *  Each host runs the very core of the daemon (lk_node), as in any world
+ *  (lib/world.h), and is its shell. Applications believe what they were told
  *  although their lock service died, until their host ends.
  *
  *  The rest of the world, each in a file of its own: host (the shell around
@@ -40,6 +39,7 @@
 #include "story.h"
 #include "totals.h"
 
+#include "lib/world.h"
 #include "util/rng.h"
 
 typedef enum {
@@ -69,11 +69,8 @@ typedef enum {
 } sim_event_type;
 
 typedef struct {
-    int64_t rate;   /* of its clock: 900..1100 ms in a true second */
-    int64_t offset; /* of its clock at true time 0 */
-    lk_node_config config;
-    lk_facts disk;
-    lk_node *node;        /* NULL: no service runs */
+    int64_t rate;         /* of its clock: 900..1100 ms in a true second */
+    int64_t offset;       /* of its clock at true time 0 */
     uint32_t process;     /* how many services have run here */
     int64_t paused_until; /* true time; the service's process only */
     int64_t frozen_until; /* ... and everything on the host */
@@ -81,8 +78,7 @@ typedef struct {
     int spins;            /* TICKs in a row that were due at once */
     int batch_ms;         /* a wake-up takes so long; -1: one for each event */
     int batch;            /* events of this wake-up */
-    bool doomed;          /* ends before its next effect */
-    bool doom_reboot;
+    bool doom_reboot;     /* when it has met its doom */
     int64_t doom_away;
     bool leaving;       /* was told to stop ... */
     int64_t leave_away; /* ... for so long */
@@ -90,6 +86,8 @@ typedef struct {
     bool dried;  /* stays away till the end of a drought */
     int changes; /* of members that it was asked for and has not answered */
 } sim_host;
+
+_Static_assert(SIM_HOSTS_MAX <= LK_WORLD_HOSTS_MAX, "a place for each");
 
 /*  What a run is to be like; the same options and seed are the same run. */
 typedef struct {
@@ -106,6 +104,7 @@ typedef struct {
 } sim_options;
 
 typedef struct sim_world {
+    lk_world base;
     sim_options options;
     uint64_t seed;
     uint64_t dice_seed;
@@ -120,8 +119,6 @@ typedef struct sim_world {
     bool fair_clocks; /* wrong by 3 % at most */
     sim_queue queue;
     sim_host host[SIM_HOSTS_MAX];
-    lk_node *node[SIM_HOSTS_MAX]; /* the same services, for the checker */
-    size_t host_count;
     size_t member_count;
     bool forgetful;                /* see forget.h */
     uint32_t lives[SIM_HOSTS_MAX]; /* hosts that had the number before */
@@ -170,6 +167,9 @@ void sim_post (sim_world *self, int64_t at, sim_event_type type, uint8_t host,
                uint32_t what);
 
 /*  -------------------------------------------------------- hosts */
+
+/*  Before the first of them: what becomes of their effects. */
+void sim_hosts_init (sim_world *self);
 
 /*  Sends LOCKSTARTED, now and every so often. */
 void sim_host_introduce (sim_world *self, uint8_t host);

@@ -90,11 +90,11 @@ __wrap_lk_hash64 (const void *data, size_t size)
 /*  -------------------------------------------------------- a cluster */
 
 static void
-take_step (lk_small *self, lk_host host, const lk_event *event,
+take_step (lk_world *self, lk_host host, const lk_event *event,
            lk_effects *effects)
 {
     now = &cost[host];
-    lk_node_step (self->host[host].node, event, effects);
+    lk_node_step (self->node[host], event, effects);
     now = NULL;
 }
 
@@ -140,13 +140,13 @@ lock_and_unlock (lk_host host)
     for (int i = 0; i < 2 * PAIRS; i++) {
         if (i == PAIRS) {
             memset (cost, 0, sizeof cost);
-            small.take_step = take_step;
+            small.base.take_step = take_step;
         }
         serial++;
         ask (host, LK_ON_LOCK);
         ask (host, LK_ON_UNLOCK);
     }
-    small.take_step = NULL;
+    small.base.take_step = NULL;
 }
 
 static void

@@ -3,15 +3,15 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Up to five whole nodes in one process, without any fault but the one that
- *  a test plants. Each host has locks; then a leader's table is corrupted, and
- *  every host has to hear of it once, of the right leader; its copy is filled
- *  anew, and all that was told LOCKED is in every leader's table.
+ *  A small cluster without any fault but the one that a test plants. Each host
+ *  has locks; then a leader's table is corrupted, and every host has to hear of
+ *  it once, of the right leader; its copy is filled anew, and all that was told
+ *  LOCKED is in every leader's table.
  */
 
 #include "lib/checked_step.h"
 #include "lib/corrupt.h"
-#include "lib/lock_copy.h"
+#include "lib/small.h"
 
 #include "digest.h"
 #include "lib/suite.h"
@@ -24,45 +24,19 @@
 
 #define HOSTS_MAX 5
 #define LOCKS 6 /* of each host */
-#define FLIGHTS_MAX 4096
-#define STEP_MS 5
+#define DELAY_MS 10
 
+/*  What its application was told. */
 typedef struct {
-    lk_node *node;
-    uint64_t token[LOCKS + 1]; /* told LOCKED with it */
+    uint64_t token[LOCKS + 1]; /* LOCKED with it */
     int failed;
-    int lost; /* told UNLOCKED with an error */
-    int alerts;
-    lk_msg_alert alert;
-} host;
+    int lost; /* UNLOCKED with an error */
+} app;
 
-static host hosts[HOSTS_MAX];
-static lk_host host_count;
-static int64_t now_ms;
-static lk_lock_message flights[FLIGHTS_MAX];
-static size_t flight_count;
+static lk_small cluster;
+static app apps[HOSTS_MAX];
 
-/*  -------------------------------------------------------- world */
-
-static void
-told (host *self, const lk_answer *answer)
-{
-    switch (answer->kind) {
-    case LK_ANSWER_LOCKED:
-        self->token[answer->serial - 1] = answer->token;
-        break;
-    case LK_ANSWER_FAILED:
-        self->failed++;
-        break;
-    case LK_ANSWER_UNLOCKED:
-        self->lost += answer->error != LK_OK;
-        break;
-    case LK_ANSWER_JEOPARDY:
-    case LK_ANSWER_PENDING:
-    case LK_ANSWER_CHECKED:
-        break;
-    }
-}
+/*  -------------------------------------------------------- cluster */
 
 static bool
 spoil (lk_node *node, lk_corrupt_kind kind, uint8_t home, uint64_t nth)
@@ -72,119 +46,43 @@ spoil (lk_node *node, lk_corrupt_kind kind, uint8_t home, uint64_t nth)
 }
 
 static void
-carry_out (host *self, const lk_effect *effect)
+hear (app *self, const lk_answer *answer)
 {
-    if (effect->type == LK_DO_SEND) {
-        ck_assert_uint_lt (flight_count, FLIGHTS_MAX);
-        lk_lock_message_copy (&flights[flight_count++], effect->message);
-    } else if (effect->type == LK_DO_TELL) {
-        told (self, &effect->answer);
-    } else if (effect->type == LK_DO_ALERT) {
-        self->alerts++;
-        self->alert = effect->message->as.alert;
-    }
-}
-
-static void
-step (lk_host place, lk_event *event)
-{
-    lk_effects effects;
-    event->now_ms = now_ms;
-    lk_node_step (hosts[place].node, event, &effects);
-    for (size_t i = 0; i < effects.count; i++) {
-        carry_out (&hosts[place], &effects.item[i]);
-    }
-}
-
-/*  What was said until now arrives; what that brings about, later. */
-static void
-deliver (void)
-{
-    static lk_lock_message arriving[FLIGHTS_MAX];
-    size_t count = flight_count;
-    memcpy (arriving, flights, count * sizeof *flights);
-    flight_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        lk_event event = {.type = LK_ON_MESSAGE, .message = &arriving[i]};
-        step (arriving[i].to, &event);
-        lk_lock_message_clear (&arriving[i]);
+    if (answer->kind == LK_ANSWER_LOCKED) {
+        self->token[answer->serial - 1] = answer->token;
+    } else if (answer->kind == LK_ANSWER_FAILED) {
+        self->failed++;
+    } else if (answer->kind == LK_ANSWER_UNLOCKED) {
+        self->lost += answer->error != LK_OK;
     }
 }
 
 static void
 run (int64_t ms)
 {
-    for (int64_t end = now_ms + ms; now_ms < end; now_ms += STEP_MS) {
-        deliver ();
-        for (lk_host place = 0; place < host_count; place++) {
-            lk_event event = {.type = LK_ON_TICK};
-            if (lk_node_deadline (hosts[place].node) <= now_ms) {
-                step (place, &event);
-            }
-        }
+    lk_small_run (&cluster, ms);
+    for (size_t i = 0; i < cluster.told_count; i++) {
+        hear (&apps[cluster.told[i].host], &cluster.told[i].answer);
     }
+    lk_small_forget (&cluster);
 }
 
-static void
-start (lk_host place, uint8_t leaders, int64_t digest_ms)
+static lk_table *
+table_of (lk_host leader)
 {
-    lk_node_config config;
-    lk_node_config_init (&config);
-    config.self = place;
-    config.id = 0xa0u + place;
-    config.member = true;
-    config.candidate.random = place;
-    config.candidate.address[15] = place;
-    config.leaders_max = leaders;
-    config.digest_ms = digest_ms;
-    config.seed[0] = place + 1u;
-    config.facts.active.members = LK_HOST_BIT (host_count) - 1;
-    hosts[place].node = lk_node_new (&config, now_ms);
-}
-
-static void
-introduce (lk_host from, lk_host to)
-{
-    lk_lock_message message = {.kind = LK_MSG_STARTED,
-                               .from = from,
-                               .to = to,
-                               .origin = LK_NOBODY,
-                               .destination = LK_NOBODY};
-    const lk_node_config *config = &hosts[from].node->core.config;
-    message.as.started =
-        (lk_msg_started) {.candidate = config->candidate,
-                          .eligible = true,
-                          .incarnation = 1,
-                          .active = hosts[from].node->core.facts.active};
-    flights[flight_count++] = message;
+    return &cluster.base.node[leader]->leader.table;
 }
 
 static const lk_decree *
 leaders (void)
 {
-    return &hosts[0].node->core.facts.active;
-}
-
-static bool
-all_ready (void)
-{
-    for (lk_host place = 0; place < host_count; place++) {
-        if (!lk_proxy_is_ready (&hosts[place].node->proxy)) {
-            return false;
-        }
-    }
-    return true;
+    return lk_small_leaders (&cluster);
 }
 
 static void
 tear_down (void)
 {
-    for (lk_host place = 0; place < host_count; place++) {
-        lk_node_destroy (&hosts[place].node);
-    }
-    for (size_t i = 0; i < flight_count; i++) {
-        lk_lock_message_clear (&flights[i]);
-    }
+    lk_small_clear (&cluster);
 }
 
 /*  -------------------------------------------------------- locks */
@@ -205,13 +103,10 @@ object_at (int home, int number, char text[24])
 static void
 ask (lk_host place, uint64_t serial, lk_name object, int64_t wait_ms)
 {
-    lk_event event = {.type = LK_ON_LOCK};
-    event.request = (lk_app_request) {.app = 1,
-                                      .serial = serial,
-                                      .object = object,
-                                      .owner = {"app@h", 5},
-                                      .wait_ms = wait_ms};
-    step (place, &event);
+    lk_app_request request = lk_small_request (1, serial, "");
+    request.object = object;
+    request.wait_ms = wait_ms;
+    lk_small_ask (&cluster, place, LK_ON_LOCK, &request);
 }
 
 /*  So many hosts have locks of every home. */
@@ -219,22 +114,14 @@ static void
 begin (int count, uint8_t leaders_max, int64_t digest_ms)
 {
     char text[24];
-    memset (hosts, 0, sizeof hosts);
-    flight_count = 0;
-    now_ms = 1000;
-    host_count = (lk_host) count;
-    for (lk_host place = 0; place < host_count; place++) {
-        start (place, leaders_max, digest_ms);
-    }
-    for (lk_host from = 0; from < host_count; from++) {
-        for (lk_host to = 0; to < host_count; to++) {
-            if (from != to) {
-                introduce (from, to);
-            }
-        }
-    }
+    memset (apps, 0, sizeof apps);
+    lk_small_init (&cluster, &(lk_small_plan) {.hosts = (size_t) count,
+                                               .leaders = leaders_max,
+                                               .seed = 1,
+                                               .delay_ms = DELAY_MS,
+                                               .digest_ms = digest_ms});
     run (8000);
-    ck_assert (all_ready ());
+    ck_assert (lk_small_wait_ready (&cluster, 0));
     ck_assert_uint_eq (leaders ()->leader_count,
                        count < leaders_max ? count : leaders_max);
     for (int i = 0; i < LOCKS * count; i++) {
@@ -247,12 +134,12 @@ begin (int count, uint8_t leaders_max, int64_t digest_ms)
 static const lk_entry *
 entry_of (lk_host leader, lk_host place, uint64_t serial)
 {
-    lk_table *table = &hosts[leader].node->leader.table;
+    lk_table *table = table_of (leader);
     lk_entry *const *listing = lk_table_listing (table, table->count);
     for (size_t i = 0; i < table->count; i++) {
         const lk_entry *entry = listing[i];
         if (lk_entry_request (entry).host == place
-            && entry->token == hosts[place].token[serial - 1]) {
+            && entry->token == apps[place].token[serial - 1]) {
             return entry;
         }
     }
@@ -265,9 +152,9 @@ static void
 has_all (lk_host place)
 {
     const lk_decree *decree = leaders ();
-    ck_assert_int_eq (hosts[place].lost, 0);
+    ck_assert_int_eq (apps[place].lost, 0);
     for (uint64_t serial = 1; serial <= LOCKS; serial++) {
-        ck_assert_uint_ne (hosts[place].token[serial - 1], 0);
+        ck_assert_uint_ne (apps[place].token[serial - 1], 0);
         for (size_t i = 0; i < decree->leader_count; i++) {
             ck_assert_ptr_nonnull (entry_of (decree->leader[i], place, serial));
         }
@@ -281,10 +168,10 @@ tables_are_equal (void)
     for (uint8_t home = 0; home < decree->leader_count; home++) {
         uint64_t first;
         uint64_t other;
-        ck_assert (lk_digest_share (
-            &hosts[decree->leader[0]].node->leader.table, home, &first));
+        ck_assert (
+            lk_digest_share (table_of (decree->leader[0]), home, &first));
         for (size_t i = 1; i < decree->leader_count; i++) {
-            const lk_node *node = hosts[decree->leader[i]].node;
+            const lk_node *node = cluster.base.node[decree->leader[i]];
             ck_assert (lk_leader_is_serving (&node->leader));
             ck_assert (lk_digest_share (&node->leader.table, home, &other));
             ck_assert_uint_eq (first, other);
@@ -296,15 +183,15 @@ tables_are_equal (void)
 static void
 all_is_well_but (lk_host wrong, lk_alert_cause cause)
 {
-    for (lk_host place = 0; place < host_count; place++) {
-        ck_assert_int_eq (hosts[place].alerts, 1);
-        ck_assert_uint_eq (hosts[place].alert.host, wrong);
-        ck_assert_int_eq (hosts[place].alert.cause, cause);
-        ck_assert_uint_ne (hosts[place].alert.hash,
-                           hosts[place].alert.expected);
+    for (lk_host place = 0; place < cluster.base.count; place++) {
+        ck_assert_int_eq (cluster.alerts[place], 1);
+        ck_assert_uint_eq (cluster.alert[place].host, wrong);
+        ck_assert_int_eq (cluster.alert[place].cause, cause);
+        ck_assert_uint_ne (cluster.alert[place].hash,
+                           cluster.alert[place].expected);
         has_all (place);
     }
-    ck_assert (all_ready ());
+    ck_assert (lk_small_wait_ready (&cluster, 0));
     tables_are_equal ();
 }
 
@@ -313,16 +200,14 @@ all_is_well_but (lk_host wrong, lk_alert_cause cause)
 START_TEST (nothing_is_found_where_nothing_is_wrong)
 {
     begin (4, 3, 300);
-    uint64_t before =
-        hosts[leaders ()->leader[0]].node->leader.table.sequence[0];
+    uint64_t before = table_of (leaders ()->leader[0])->sequence[0];
     lk_term term = leaders ()->term;
     run (5000);
-    ck_assert_uint_gt (
-        hosts[leaders ()->leader[0]].node->leader.table.sequence[0],
-        before + 8);
+    ck_assert_uint_gt (table_of (leaders ()->leader[0])->sequence[0],
+                       before + 8);
     ck_assert (lk_term_equal (leaders ()->term, term));
-    for (lk_host place = 0; place < host_count; place++) {
-        ck_assert_int_eq (hosts[place].alerts, 0);
+    for (lk_host place = 0; place < cluster.base.count; place++) {
+        ck_assert_int_eq (cluster.alerts[place], 0);
         has_all (place);
     }
 }
@@ -338,7 +223,7 @@ START_TEST (one_of_three)
     begin (5, 3, 1000);
     lk_term term = leaders ()->term;
     lk_host wrong = leaders ()->leader[place];
-    ck_assert (spoil (hosts[wrong].node, kind, 1, 5));
+    ck_assert (spoil (cluster.base.node[wrong], kind, 1, 5));
     run (10000);
     bool by_itself = kind != LK_CORRUPT_SLIP && kind != LK_CORRUPT_CHAIN;
     all_is_well_but (wrong, by_itself ? LK_ALERT_TABLE : LK_ALERT_STREAM);
@@ -353,7 +238,7 @@ START_TEST (one_of_two)
     lk_corrupt_kind kind = (lk_corrupt_kind) (_i / 2);
     begin (2, 3, 1000);
     lk_host wrong = leaders ()->leader[_i % 2];
-    ck_assert (spoil (hosts[wrong].node, kind, 1, 2));
+    ck_assert (spoil (cluster.base.node[wrong], kind, 1, 2));
     run (10000);
     all_is_well_but (wrong, LK_ALERT_TABLE);
 }
@@ -364,7 +249,7 @@ START_TEST (two_that_differ)
 {
     begin (2, 3, 1000);
     lk_host other = leaders ()->leader[0];
-    ck_assert (spoil (hosts[other].node, LK_CORRUPT_SLIP, 1, 2));
+    ck_assert (spoil (cluster.base.node[other], LK_CORRUPT_SLIP, 1, 2));
     run (10000);
     all_is_well_but (other, LK_ALERT_STREAM);
 }
@@ -375,7 +260,7 @@ START_TEST (the_only_one)
 {
     begin (3, 1, 1000);
     lk_host wrong = leaders ()->leader[0];
-    ck_assert (spoil (hosts[wrong].node, LK_CORRUPT_LOST, 0, 2));
+    ck_assert (spoil (cluster.base.node[wrong], LK_CORRUPT_LOST, 0, 2));
     run (40000);
     all_is_well_but (wrong, LK_ALERT_TABLE);
 }
@@ -386,21 +271,21 @@ END_TEST
 START_TEST (a_second_holder_is_not_told)
 {
     char text[24];
-    begin (4, 3, 0);
+    begin (4, 3, -1);
     lk_host wrong = leaders ()->leader[1];
-    const lk_table *table = &hosts[wrong].node->leader.table;
-    ck_assert (spoil (hosts[wrong].node, _i ? LK_CORRUPT_SLIP : LK_CORRUPT_LOST,
-                      1, 0));
+    const lk_table *table = table_of (wrong);
+    ck_assert (spoil (cluster.base.node[wrong],
+                      _i ? LK_CORRUPT_SLIP : LK_CORRUPT_LOST, 1, 0));
     size_t left = table->count;
     ck_assert_uint_eq (left, LOCKS * 4 - 1);
     for (int i = 1; i < LOCKS * 4; i += 3) { /* all that are at home there */
         lk_name object = object_at (1, i, text);
         ask (2, (uint64_t) i + 100, object, 300);
     }
-    ck_assert_int_eq (hosts[2].failed, 0);
+    ck_assert_int_eq (apps[2].failed, 0);
     run (10000);
     all_is_well_but (wrong, _i ? LK_ALERT_STREAM : LK_ALERT_TABLE);
-    ck_assert_int_eq (hosts[2].failed, LOCKS * 4 / 3);
+    ck_assert_int_eq (apps[2].failed, LOCKS * 4 / 3);
 }
 END_TEST
 
@@ -417,12 +302,12 @@ chain_of_confirm (uint64_t token, bool told)
                              .object = {"object", 6},
                              .owner = {"app@h", 5},
                              .key = 9};
-    lk_table_apply (&table, 0, &op, now_ms, NULL);
+    lk_table_apply (&table, 0, &op, 1000, NULL);
     op.ticket.token =
         told ? lk_table_listing (&table, table.count)[0]->token : 0;
     lk_table_listing (&table, table.count)[0]->token ^= token;
     op.kind = LK_OP_CONFIRM;
-    lk_table_apply (&table, 0, &op, now_ms, NULL);
+    lk_table_apply (&table, 0, &op, 1000, NULL);
     uint64_t hash = table.hash[0];
     lk_table_clear (&table);
     return hash;
@@ -441,7 +326,7 @@ END_TEST
 /*  Whoever is sealed looks before it says what it holds. */
 START_TEST (a_voter_looks_at_its_table)
 {
-    begin (3, 3, 0);
+    begin (3, 3, -1);
     lk_host wrong = leaders ()->leader[_i];
     lk_host other = leaders ()->leader[(_i + 1) % 3];
     lk_lock_message vote = {.kind = LK_MSG_VOTE,
@@ -450,11 +335,12 @@ START_TEST (a_voter_looks_at_its_table)
                             .origin = LK_NOBODY,
                             .destination = LK_NOBODY,
                             .term = {leaders ()->term.number + 1, 0xffu}};
-    ck_assert (spoil (hosts[wrong].node, LK_CORRUPT_KEY, 0, 3));
-    flights[flight_count++] = vote;
-    run (STEP_MS);
-    ck_assert_uint_eq (hosts[wrong].node->core.facts.promised.proposer, 0xffu);
-    ck_assert (!lk_table_is_filled (&hosts[wrong].node->leader.table));
+    lk_event arrives = {.type = LK_ON_MESSAGE, .message = &vote};
+    ck_assert (spoil (cluster.base.node[wrong], LK_CORRUPT_KEY, 0, 3));
+    lk_small_step (&cluster, wrong, &arrives);
+    ck_assert_uint_eq (cluster.base.node[wrong]->core.facts.promised.proposer,
+                       0xffu);
+    ck_assert (!lk_table_is_filled (table_of (wrong)));
     run (10000);
     all_is_well_but (wrong, LK_ALERT_TABLE);
 }

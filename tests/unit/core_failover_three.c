@@ -17,18 +17,18 @@
 static lk_core_world world;
 
 static bool
-leads (size_t place)
+leads (lk_host place)
 {
     lk_node_status status;
-    lk_node_get_status (world.host[place].node, &status);
+    lk_node_get_status (world.base.node[place], &status);
     return status.leads;
 }
 
 static size_t
-leaders (size_t place)
+leaders (lk_host place)
 {
     lk_node_status status;
-    lk_node_get_status (world.host[place].node, &status);
+    lk_node_get_status (world.base.node[place], &status);
     return status.ready ? status.decree.leader_count : 0;
 }
 
@@ -38,7 +38,7 @@ set_up_world (void)
     const lk_core_plan plan = {.services = 3, .leaders = 3, .strict = true};
     lk_core_world_init (&world, &plan);
     lk_core_world_run (&world, 10000, SIZE_MAX);
-    for (size_t place = 0; place < 3; place++) {
+    for (lk_host place = 0; place < 3; place++) {
         ck_assert_uint_eq (leaders (place), 3);
         ck_assert (leads (place));
     }
@@ -52,9 +52,9 @@ clear_world (void)
 
 /*  Nothing comes from it or goes to it any more. */
 static void
-cut_off (size_t victim)
+cut_off (lk_host victim)
 {
-    for (size_t other = 0; other < 3; other++) {
+    for (lk_host other = 0; other < 3; other++) {
         if (other != victim) {
             world.cut |= (uint8_t) (1u << (victim * 3 + other) % 8);
             world.cut |= (uint8_t) (1u << (other * 3 + victim) % 8);
@@ -63,16 +63,16 @@ cut_off (size_t victim)
 }
 
 static void
-tell_end (size_t place, size_t victim)
+tell_end (lk_host place, lk_host victim)
 {
     lk_event event = {.type = LK_ON_HOST_GONE,
-                      .host = world.host[victim].config.self};
+                      .host = world.base.host[victim].config.self};
     lk_core_world_step (&world, place, &event);
 }
 
 /*  Until both others lead again, without it. */
 static int64_t
-gap_without (size_t victim)
+gap_without (lk_host victim)
 {
     const size_t one = (victim + 1) % 3;
     const size_t two = (victim + 2) % 3;
@@ -91,7 +91,7 @@ gap_without (size_t victim)
 
 START_TEST (an_end_costs_as_many_ms_as_there_are_messages)
 {
-    const size_t victim = (size_t) _i;
+    const lk_host victim = (lk_host) _i;
     cut_off (victim);
     tell_end ((victim + 1) % 3, victim);
     tell_end ((victim + 2) % 3, victim);
@@ -102,7 +102,7 @@ END_TEST
 /*  Whichever that is: if it is the first by rank, the other may ask it. */
 START_TEST (one_of_them_hears_of_the_end_later)
 {
-    const size_t victim = (size_t) _i / 2;
+    const lk_host victim = (lk_host) (_i / 2);
     const size_t late = (victim + 1 + (size_t) _i % 2) % 3;
     cut_off (victim);
     tell_end (3 - victim - late, victim);
@@ -115,7 +115,7 @@ END_TEST
 /*  The other is told by nobody: that this one is not well says enough. */
 START_TEST (one_of_them_never_hears_of_the_end)
 {
-    const size_t victim = (size_t) _i / 2;
+    const lk_host victim = (lk_host) (_i / 2);
     const size_t told = (victim + 1 + (size_t) _i % 2) % 3;
     cut_off (victim);
     tell_end (told, victim);
@@ -126,16 +126,16 @@ END_TEST
 /*  From its start on, with leaders that hear of it. */
 START_TEST (a_session_begins_in_a_few_ms)
 {
-    const size_t victim = (size_t) _i;
+    const lk_host victim = (lk_host) _i;
     lk_node_status status;
-    const uint64_t before = world.host[victim].disk.session;
+    const uint64_t before = world.base.host[victim].disk.session;
     tell_end ((victim + 1) % 3, victim);
     tell_end ((victim + 2) % 3, victim);
     lk_core_world_restart (&world, victim, false);
     const int64_t start_ms = world.now_ms;
     do {
         lk_core_world_run (&world, 1, SIZE_MAX);
-        lk_node_get_status (world.host[victim].node, &status);
+        lk_node_get_status (world.base.node[victim], &status);
         ck_assert_int_le (world.now_ms, start_ms + ROUNDS);
     } while (status.lease_until_ms == 0 || status.decree.term.number == 0);
     ck_assert_uint_gt (status.session, before);
@@ -156,7 +156,7 @@ START_TEST (a_leader_vouches_soon)
     const int64_t start_ms = world.now_ms;
     do {
         lk_core_world_run (&world, 1, SIZE_MAX);
-        lk_node_get_status (world.host[0].node, &status);
+        lk_node_get_status (world.base.node[0], &status);
         ck_assert_int_le (world.now_ms, start_ms + ROUNDS);
     } while (status.lease_until_ms == 0);
 }

@@ -3,16 +3,16 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Every operation goes to a table and to the model (grant_model.h); after it
- *  their queues are the same. A second table gets the streams of the two homes
- *  later, in another interleaving and with nobody to tell anything: at times
- *  both have the same digests. Then it may be thrown away, for one that is
- *  filled from the first one's listing.
+ *  Every operation goes to a table and to the model (lib/grant_model.h), with
+ *  what sets add to it; after it their queues are the same. A second table
+ *  gets the streams of the two homes later, in another interleaving and with
+ *  nobody to tell anything: at times both have the same digests. Then it may
+ *  be thrown away, for one that is filled from the first one's listing.
  */
 
 #include "digest.h"
 #include "grant.h"
-#include "grant_model.h"
+#include "lib/grant_model.h"
 #include "lib/suite.h"
 #include "util/rng.h"
 
@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define OBJECTS 6 /* of home 0 and 1 in turn */
 #define LIVES 700
 #define OPERATIONS 1600 /* of each */
 #define CROWDED 36      /* tickets at most; sets may come on top */
@@ -42,8 +43,9 @@ static const lk_decree decree = {.term = {.number = 7, .proposer = 0xaa},
 static lk_rng rng;
 static lk_table table;
 static lk_table second;
-static model plain;
-static char names[MODEL_OBJECTS][16];
+static lk_model plain[OBJECTS];
+static lk_model_step plain_step;
+static char names[OBJECTS][16];
 static uint64_t last_serial;
 static size_t crowded; /* tickets in this life: then one is dropped */
 static uint64_t done[LK_OP_COUNT];
@@ -66,11 +68,43 @@ name_of (int object)
 }
 
 /*  Objects of both homes in turn. */
+static int
+object_of (lk_name name)
+{
+    int object = 0;
+    while (memcmp (names[object], name.data, name.size) != 0) {
+        object++;
+    }
+    return object;
+}
+
+static uint8_t
+home_of (const lk_ticket *t)
+{
+    return (uint8_t) (object_of (t->object) % 2);
+}
+
+static lk_model *
+plain_of (const lk_ticket *t)
+{
+    return &plain[object_of (t->object)];
+}
+
+static const lk_ticket *
+find_plain (lk_request_id request)
+{
+    const lk_ticket *t = NULL;
+    for (int object = 0; object < OBJECTS && !t; object++) {
+        t = lk_model_find (&plain[object], request);
+    }
+    return t;
+}
+
 static void
 find_names (void)
 {
     int tried = 0;
-    for (int object = 0; object < MODEL_OBJECTS; object++) {
+    for (int object = 0; object < OBJECTS; object++) {
         do {
             snprintf (names[object], sizeof names[object], "n%03d", tried++);
         } while (lk_home_of (&decree, name_of (object)) != object % 2);
@@ -80,7 +114,7 @@ find_names (void)
 /*  -------------------------------------------------------- comparing */
 
 static void
-compare_ticket (const lk_ticket *ticket, const model_ticket *t)
+compare_ticket (const lk_ticket *ticket, const lk_ticket *t)
 {
     SAME (ticket->request.serial, t->request.serial);
     SAME (ticket->request.session, t->request.session);
@@ -91,7 +125,7 @@ compare_ticket (const lk_ticket *ticket, const model_ticket *t)
     SAME (ticket->upgrade, t->upgrade);
     SAME (ticket->kept, t->kept);
     SAME (ticket->mode.type, t->mode.type);
-    SAME (ticket->mode.bound, plain.stored[t->object]);
+    SAME (ticket->mode.bound, t->mode.bound);
 }
 
 /*  Active ones, then those that wait, then those whose turn has not come. */
@@ -100,15 +134,11 @@ compare_queue (const lk_table *self, int object)
 {
     const lk_queue *queue = lk_table_queue (self, name_of (object));
     const lk_entry *entry = queue ? queue->first : NULL;
-    const model_state order[] = {ACTIVE, WAITING, PENDING};
-    for (size_t i = 0; i < 3; i++) {
-        const model_ticket *t;
-        for (size_t n = 0; (t = model_nth (&plain, object, order[i], n)); n++) {
-            HOLDS (entry);
-            const lk_ticket ticket = lk_entry_ticket (entry);
-            compare_ticket (&ticket, t);
-            entry = entry->next;
-        }
+    for (size_t i = 0; i < plain[object].count; i++) {
+        HOLDS (entry);
+        const lk_ticket ticket = lk_entry_ticket (entry);
+        compare_ticket (&ticket, &plain[object].ticket[i]);
+        entry = entry->next;
     }
     HOLDS (!entry);
 }
@@ -120,10 +150,10 @@ compare_tells (const lk_tells *tells)
     size_t told = 0;
     for (size_t i = 0; i < tells->count; i++) {
         const lk_tell *tell = &tells->item[i];
-        if (tell->kind != LK_TELL_LOCKED || tell->token != plain.stamp) {
+        if (tell->kind != LK_TELL_LOCKED || tell->token != plain_step.stamp) {
             continue;
         }
-        const model_ticket *t = model_find (&plain, tell->request);
+        const lk_ticket *t = find_plain (tell->request);
         HOLDS (t);
         SAME (tell->token, t->token);
         SAME (tell->ordinal, t->ordinal);
@@ -131,7 +161,7 @@ compare_tells (const lk_tells *tells)
         SAME (tell->type, t->mode.type);
         told++;
     }
-    SAME (told, plain.granted_count);
+    SAME (told, plain_step.granted);
     grants += told;
 }
 
@@ -193,7 +223,7 @@ refill (void)
     memcpy (copy.sequence, table.sequence, sizeof copy.sequence);
     memcpy (copy.hash, table.hash, sizeof copy.hash);
     lk_table_move (&second, &copy);
-    for (int object = 0; object < MODEL_OBJECTS; object++) {
+    for (int object = 0; object < OBJECTS; object++) {
         compare_queue (&second, object);
     }
     compare_tables ();
@@ -203,7 +233,7 @@ static void
 begin (uint8_t home)
 {
     const uint64_t sequence = table.sequence[home] + 1;
-    model_begin (&plain, decree.term.number << 32 | sequence);
+    plain_step = (lk_model_step) {.stamp = decree.term.number << 32 | sequence};
 }
 
 /*  After `begin` and the model. */
@@ -215,7 +245,7 @@ apply (uint8_t home, const lk_op *op)
     done[op->kind]++;
     compare_tells (&tells);
     lk_tells_clear (&tells);
-    for (int object = home; object < MODEL_OBJECTS; object += 2) {
+    for (int object = home; object < OBJECTS; object += 2) {
         compare_queue (&table, object);
     }
     lk_op_copy (&later[home][later_count[home]++], op);
@@ -228,12 +258,37 @@ apply (uint8_t home, const lk_op *op)
 /*  -------------------------------------------------------- operations */
 
 static lk_op
-about (lk_op_kind kind, const model_ticket *t)
+about (lk_op_kind kind, const lk_ticket *t)
 {
     return (lk_op) {.kind = kind,
                     .by.host = LK_NOBODY,
                     .ticket.request = t->request,
-                    .ticket.object = name_of (t->object)};
+                    .ticket.object = t->object};
+}
+
+/*  Sets go on behind whoever was granted, until nothing is left to do. */
+static void
+go_on (void)
+{
+    for (size_t i = 0; i < plain_step.count; i++) {
+        const lk_ticket *t = find_plain (plain_step.going[i]);
+        lk_request_id next = t->request;
+        next.serial++;
+        const lk_ticket *follower = find_plain (next);
+        if (t->rest > 0 && follower && home_of (follower) == home_of (t)) {
+            lk_model_enqueue (plain_of (follower), next, &plain_step);
+        }
+    }
+}
+
+/*  All queues of a home, in the order of their names. */
+static void
+settle_all (int home)
+{
+    for (int object = home; object < OBJECTS; object += 2) {
+        lk_model_settle (&plain[object], &plain_step);
+    }
+    go_on ();
 }
 
 static lk_lock_mode
@@ -272,12 +327,12 @@ add_one (int object)
     const bool at_once = lk_grant_at_once (
         lk_table_queue (&table, op.ticket.object), &op.ticket.mode);
     begin (home);
-    model_ticket *t = model_new (&plain, &op.ticket, object);
-    model_enqueue (&plain, t);
-    model_go_on (&plain);
+    lk_model_add (&plain[object], &op.ticket);
+    lk_model_enqueue (&plain[object], op.ticket.request, &plain_step);
+    go_on ();
     HOLDS (apply (home, &op));
-    if (!plain.reclaim[home]) {
-        SAME (at_once, t->state == ACTIVE);
+    if (!plain[object].reclaim) {
+        SAME (at_once, lk_model_is_active (find_plain (op.ticket.request)));
         grants_at_once[at_once]++;
     }
 }
@@ -286,47 +341,64 @@ add_one (int object)
 static void
 add_set (int home)
 {
-    lk_ticket rest[MODEL_OBJECTS / 2];
+    lk_ticket rest[OBJECTS / 2];
     lk_op op = {.kind = LK_OP_ADD, .by.host = LK_NOBODY, .tickets = rest};
     op.ticket = random_ticket (home);
     begin ((uint8_t) home);
-    for (int object = home; object < MODEL_OBJECTS; object += 2) {
+    for (int object = home; object < OBJECTS; object += 2) {
         lk_ticket ticket = random_ticket (object);
         ticket.request = op.ticket.request;
         ticket.request.serial += op.ticket_count + (object > home);
-        ticket.rest = (uint16_t) ((MODEL_OBJECTS - 1 - object) / 2);
-        model_new (&plain, &ticket, object);
+        ticket.rest = (uint16_t) ((OBJECTS - 1 - object) / 2);
+        lk_model_add (&plain[object], &ticket);
         if (object == home) {
             op.ticket = ticket;
         } else {
             rest[op.ticket_count++] = ticket;
         }
     }
-    last_serial += MODEL_OBJECTS;
-    model_enqueue (&plain, model_find (&plain, op.ticket.request));
-    model_go_on (&plain);
+    last_serial += OBJECTS;
+    lk_model_enqueue (&plain[home], op.ticket.request, &plain_step);
+    go_on ();
     HOLDS (apply ((uint8_t) home, &op));
 }
 
 /*  Said again: whose turn had not come is queued. */
 static void
-add_again (model_ticket *t)
+add_again (const lk_ticket *t)
 {
-    lk_op op = about (LK_OP_ADD, t);
-    begin ((uint8_t) (t->object % 2));
-    model_enqueue (&plain, t);
-    model_go_on (&plain);
-    HOLDS (apply ((uint8_t) (t->object % 2), &op));
+    const lk_op op = about (LK_OP_ADD, t);
+    const uint8_t home = home_of (t);
+    begin (home);
+    lk_model_enqueue (plain_of (t), op.ticket.request, &plain_step);
+    go_on ();
+    HOLDS (apply (home, &op));
 }
 
 static void
-drop (model_ticket *t)
+drop (const lk_ticket *t)
 {
     const lk_op op = about (LK_OP_DROP, t);
-    const uint8_t home = (uint8_t) (t->object % 2);
+    const uint8_t home = home_of (t);
+    lk_model *queue = plain_of (t);
     begin (home);
-    model_drop (&plain, t);
+    lk_model_remove (queue, op.ticket.request);
+    lk_model_settle (queue, &plain_step);
+    go_on ();
     HOLDS (apply (home, &op));
+}
+
+/*  What is kept is no session's. */
+static void
+remove_gone (lk_model *self, lk_request_id who)
+{
+    for (size_t i = self->count; i-- > 0;) {
+        const lk_ticket *t = &self->ticket[i];
+        if (t->request.host == who.host && t->request.session <= who.session
+            && !t->kept) {
+            lk_model_remove (self, t->request);
+        }
+    }
 }
 
 static void
@@ -336,47 +408,69 @@ gone (int home)
     op.ticket.request.host = (lk_host) (5 + below (3));
     op.ticket.request.session = 1 + below (2);
     begin ((uint8_t) home);
-    model_gone (&plain, op.ticket.request, home);
+    for (int object = home; object < OBJECTS; object += 2) {
+        remove_gone (&plain[object], op.ticket.request);
+    }
+    settle_all (home);
     HOLDS (apply ((uint8_t) home, &op));
 }
 
 static void
-convert (model_ticket *t)
+convert (const lk_ticket *t)
 {
     lk_op op = about (LK_OP_CONVERT, t);
+    const uint8_t home = home_of (t);
     op.ticket.mode.type = below (12) == 0 ? LK_SEMAPHORE : below (2);
     op.ticket.turn = t->turn + below (3);
-    begin ((uint8_t) (t->object % 2));
-    model_convert (&plain, t, op.ticket.mode.type, op.ticket.turn);
-    HOLDS (apply ((uint8_t) (t->object % 2), &op));
+    begin (home);
+    lk_model_convert (plain_of (t), op.ticket.request, op.ticket.mode.type,
+                      op.ticket.turn, &plain_step);
+    go_on ();
+    HOLDS (apply (home, &op));
 }
 
 static void
-ripe (model_ticket *t)
+ripe (const lk_ticket *t)
 {
     const lk_op op = about (LK_OP_RIPE, t);
-    begin ((uint8_t) (t->object % 2));
-    model_ripe (&plain, t);
-    HOLDS (apply ((uint8_t) (t->object % 2), &op));
+    const uint8_t home = home_of (t);
+    begin (home);
+    lk_model_ripe (plain_of (t), op.ticket.request, &plain_step);
+    go_on ();
+    HOLDS (apply (home, &op));
 }
 
 static void
-keep (model_ticket *t)
+keep (const lk_ticket *t)
 {
     const lk_op op = about (LK_OP_KEEP, t);
-    begin ((uint8_t) (t->object % 2));
-    model_keep (&plain, t);
-    HOLDS (apply ((uint8_t) (t->object % 2), &op));
+    const uint8_t home = home_of (t);
+    begin (home);
+    lk_model_keep (plain_of (t), op.ticket.request);
+    HOLDS (apply (home, &op));
 }
 
 /*  -------------------------------------------------------- reclaims */
+
+/*  One of the first four; NULL: none is there. */
+static const lk_ticket *
+any_waiting (const lk_model *self)
+{
+    uint32_t left = below (4);
+    for (size_t i = 0; i < self->count; i++) {
+        if (lk_model_waits (&self->ticket[i]) && left-- == 0) {
+            return &self->ticket[i];
+        }
+    }
+    return NULL;
+}
 
 /*  Of somebody who waits, or of somebody new. */
 static void
 claim (int object)
 {
     const uint8_t home = (uint8_t) (object % 2);
-    model_ticket *t = model_nth (&plain, object, WAITING, below (4));
+    const lk_ticket *t = any_waiting (&plain[object]);
     lk_ticket ticket = random_ticket (object);
     if (t) {
         ticket.request = t->request;
@@ -397,7 +491,7 @@ claim (int object)
         op.part = table.parts[home][host];
     }
     begin (home);
-    const bool fine = model_claim (&plain, &ticket, object);
+    const bool fine = lk_model_claim (&plain[object], &ticket);
     SAME (apply (home, &op), fine);
 }
 
@@ -406,27 +500,30 @@ open_home (int home)
 {
     const lk_op op = {.kind = LK_OP_OPEN, .by.host = LK_NOBODY};
     begin ((uint8_t) home);
-    plain.reclaim[home] = false;
-    model_settle_all (&plain, home);
+    for (int object = home; object < OBJECTS; object += 2) {
+        plain[object].reclaim = false;
+    }
+    settle_all (home);
     HOLDS (apply ((uint8_t) home, &op));
 }
 
 /*  -------------------------------------------------------- a life */
 
-static model_ticket *
+static const lk_ticket *
 anybody (void)
 {
-    model_ticket *found[MODEL_MAX];
+    const lk_ticket *found[OBJECTS * LK_MODEL_MAX];
     uint32_t count = 0;
-    EACH (&plain, t)
-    {
-        found[count++] = t;
+    for (int object = 0; object < OBJECTS; object++) {
+        for (size_t i = 0; i < plain[object].count; i++) {
+            found[count++] = &plain[object].ticket[i];
+        }
     }
     return count > 0 ? found[below (count)] : NULL;
 }
 
 static void
-change (model_ticket *t, uint32_t what)
+change (const lk_ticket *t, uint32_t what)
 {
     if (what < 50) {
         drop (t);
@@ -445,9 +542,9 @@ static void
 do_something (void)
 {
     const uint32_t what = table.count < crowded ? below (200) : 199;
-    const int object = (int) below (MODEL_OBJECTS);
-    model_ticket *t = anybody ();
-    if (plain.reclaim[object % 2] && what < 66) {
+    const int object = (int) below (OBJECTS);
+    const lk_ticket *t = anybody ();
+    if (plain[object].reclaim && what < 66) {
         claim (object);
     } else if (what < 4) {
         gone (object % 2);
@@ -463,7 +560,7 @@ do_something (void)
 static void
 live (bool with_reclaim)
 {
-    memset (&plain, 0, sizeof plain);
+    memset (plain, 0, sizeof plain);
     crowded = 4 + below (CROWDED - 4);
     lk_table_init (&table);
     lk_table_init (&second);
@@ -471,12 +568,14 @@ live (bool with_reclaim)
     lk_table_begin (&second, &decree);
     if (with_reclaim) {
         table.reclaim = second.reclaim = 3;
-        plain.reclaim[0] = plain.reclaim[1] = true;
+        for (int object = 0; object < OBJECTS; object++) {
+            plain[object].reclaim = true;
+        }
     }
     for (int i = 0; i < OPERATIONS; i++) {
         do_something ();
         for (int home = 0; home < 2; home++) {
-            if (plain.reclaim[home] && below (100) == 0) {
+            if (plain[home].reclaim && below (100) == 0) {
                 open_home (home);
             }
         }

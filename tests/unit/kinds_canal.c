@@ -396,10 +396,10 @@ all_held (void)
 static unit
 any_caller (lk_rng *rng)
 {
-    return (unit) {
-        .host = (lk_host) lk_rng_between (rng, 0, (int64_t) cluster.hosts - 1),
-        .app = (uint32_t) lk_rng_between (rng, 1, APPS),
-        .serial = ++next_serial};
+    return (unit) {.host = (lk_host) lk_rng_between (
+                       rng, 0, (int64_t) cluster.base.count - 1),
+                   .app = (uint32_t) lk_rng_between (rng, 1, APPS),
+                   .serial = ++next_serial};
 }
 
 static void
@@ -429,7 +429,7 @@ static void
 disturb (lk_rng *rng)
 {
     const lk_host host =
-        (lk_host) lk_rng_between (rng, 0, (int64_t) cluster.hosts - 1);
+        (lk_host) lk_rng_between (rng, 0, (int64_t) cluster.base.count - 1);
     if (lk_rng_between (rng, 0, 1)) {
         lk_small_isolate (&cluster, host, true);
         lk_small_run (&cluster, lk_rng_between (rng, 10, 4000));
@@ -477,7 +477,7 @@ operations (long otherwise)
 static void
 all_can_be_filled (void)
 {
-    for (lk_host host = 0; host < cluster.hosts; host++) {
+    for (lk_host host = 0; host < cluster.base.count; host++) {
         for (uint32_t app = 1; app <= APPS; app++) {
             die (host, app);
         }

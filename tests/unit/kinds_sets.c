@@ -12,6 +12,7 @@
  *  KINDS_OPERATIONS=100000 makes the history as long as that.
  */
 
+#include "lib/grant_model.h"
 #include "lib/small.h"
 
 #include "lib/suite.h"
@@ -60,7 +61,7 @@ chance (int per_mille)
 /*  What a caller has of a name. */
 typedef enum { NOTHING, PENDING, QUEUED, ACTIVE } share;
 
-static lk_ticket tickets[NAMES][TICKETS_MAX];
+static lk_ticket tickets[NAMES][TICKETS_MAX + 1]; /* and one to try */
 static size_t counts[NAMES];
 
 static void
@@ -88,9 +89,9 @@ share_of (const caller *self, int name)
         const lk_ticket *ticket = &tickets[name][i];
         if (is_of (ticket, self)) {
             ck_assert_int_eq (found, NOTHING);
-            found = ticket->token != 0    ? ACTIVE
-                    : ticket->number != 0 ? QUEUED
-                                          : PENDING;
+            found = lk_model_is_active (ticket) ? ACTIVE
+                    : lk_model_waits (ticket)   ? QUEUED
+                                                : PENDING;
         }
     }
     return found;
@@ -134,23 +135,17 @@ check_caller (const caller *self, int who)
     }
 }
 
-/*  Nobody shares what is exclusive, and the first who waits has to. */
+/*  Nobody shares what is exclusive, and who waits has to. */
 static void
 check_name (int name)
 {
-    size_t active = 0, shared = 0;
-    const lk_ticket *first = NULL;
-    for (size_t i = 0; i < counts[name]; i++) {
+    const lk_ticket *first = &tickets[name][0];
+    for (size_t i = 1; i < counts[name]; i++) {
         const lk_ticket *ticket = &tickets[name][i];
-        active += ticket->token != 0;
-        shared += ticket->token != 0 && ticket->mode.type == LK_SHARED;
-        if (!first && ticket->token == 0 && ticket->number != 0) {
-            first = ticket;
-        }
+        ck_assert (!lk_model_is_active (ticket)
+                   || lk_model_agree (first->mode.type, ticket->mode.type));
     }
-    ck_assert (active <= 1 || shared == active);
-    ck_assert_msg (!first || active > shared
-                       || (active > 0 && first->mode.type == LK_EXCLUSIVE),
+    ck_assert_msg (!lk_model_next (first, counts[name]),
                    "somebody waits for '%s', which is free", names[name]);
 }
 
@@ -238,13 +233,12 @@ need_not_wait (const caller *self)
 {
     bool free = true;
     for (int name = 0; name < NAMES; name++) {
-        for (size_t i = 0; i < counts[name] && self->wants[name]; i++) {
-            const lk_ticket *ticket = &tickets[name][i];
-            const bool pending = ticket->token == 0 && ticket->number == 0;
-            const bool together = self->shared && ticket->token != 0
-                                  && ticket->mode.type == LK_SHARED;
-            free = free && (pending || together);
-        }
+        lk_ticket *mine = &tickets[name][counts[name]];
+        *mine = (lk_ticket) {.number = UINT64_MAX};
+        mine->mode.type = self->shared ? LK_SHARED : LK_EXCLUSIVE;
+        free = free
+               && (!self->wants[name]
+                   || lk_model_next (tickets[name], counts[name] + 1) == mine);
     }
     return free;
 }
@@ -328,7 +322,7 @@ static void
 disturb (void)
 {
     const lk_host host =
-        (lk_host) lk_rng_between (&rng, 0, (int64_t) cluster.hosts - 1);
+        (lk_host) lk_rng_between (&rng, 0, (int64_t) cluster.base.count - 1);
     let_pass (WAIT_MAX_MS);
     if (chance (500)) {
         lk_small_isolate (&cluster, host, true);

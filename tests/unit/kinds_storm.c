@@ -246,7 +246,7 @@ do_something (void)
 {
     caller *self = &callers[lk_rng_between (&rng, 0, CALLERS - 1)];
     hear_all ();
-    if (!cluster.host[self->host].node) {
+    if (!cluster.base.node[self->host]) {
         return;
     }
     if (chance (20)) {
@@ -282,7 +282,7 @@ choose_host (void)
     lk_host troubled = HOSTS;
     int count = 0;
     for (lk_host host = 0; host < HOSTS; host++) {
-        if (cut[host] || !cluster.host[host].node) {
+        if (cut[host] || !cluster.base.node[host]) {
             count++;
             troubled = troubled == HOSTS || chance (500) ? host : troubled;
         }
@@ -297,7 +297,7 @@ disturb (void)
 {
     const lk_host host = choose_host ();
     failures++;
-    if (!cluster.host[host].node) {
+    if (!cluster.base.node[host]) {
         lk_small_start (&cluster, host);
     } else if (cut[host] || chance (500)) {
         cut[host] = !cut[host];

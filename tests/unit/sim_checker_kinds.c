@@ -8,6 +8,7 @@
 
 #include "sim_fake.h"
 
+#include "lib/grant_model.h"
 #include "lib/suite.h"
 
 static const lk_name mill = {.data = "mill", .size = 4};
@@ -638,28 +639,28 @@ START_TEST (who_need_not_wait)
     lk_lock_mode quiet = {.soft = true, .quiet_ms = 100};
 
     queue[0] = ticket_of (1, 0, 0, exclusive);
-    ck_assert_ptr_eq (sim_queue_stuck (queue, 1), &queue[0]);
+    ck_assert_ptr_eq (lk_model_next (queue, 1), &queue[0]);
     queue[0].mode = quiet;
     queue[1] = ticket_of (2, 0, 0, exclusive);
     queue[2] = ticket_of (3, 0, 0, shared);
-    ck_assert_ptr_null (sim_queue_stuck (queue, 3));
+    ck_assert_ptr_null (lk_model_next (queue, 3));
     queue[1].mode = soft;
-    ck_assert_ptr_eq (sim_queue_stuck (queue, 3), &queue[2]);
+    ck_assert_ptr_eq (lk_model_next (queue, 3), &queue[2]);
     queue[2] = ticket_of (3, 0, 0, exclusive);
     queue[3] = ticket_of (4, 0, 0, shared);
-    ck_assert_ptr_null (sim_queue_stuck (queue, 4));
+    ck_assert_ptr_null (lk_model_next (queue, 4));
     queue[0] = ticket_of (1, 1, 1, units (2));
     queue[1] = ticket_of (2, 0, 0, units (1));
     queue[2] = ticket_of (3, 0, 0, units (2));
-    ck_assert_ptr_null (sim_queue_stuck (queue, 3));
+    ck_assert_ptr_null (lk_model_next (queue, 3));
     queue[1].number = 0; /* of a set, not asked for yet */
-    ck_assert_ptr_eq (sim_queue_stuck (queue, 3), &queue[2]);
+    ck_assert_ptr_eq (lk_model_next (queue, 3), &queue[2]);
     queue[0] = ticket_of (1, 1, 1, shared);
     queue[0].upgrade = true;
     queue[1] = ticket_of (2, 0, 0, shared);
-    ck_assert_ptr_eq (sim_queue_stuck (queue, 2), &queue[0]);
+    ck_assert_ptr_eq (lk_model_next (queue, 2), &queue[0]);
     queue[1] = ticket_of (2, 2, 2, shared);
-    ck_assert_ptr_null (sim_queue_stuck (queue, 3));
+    ck_assert_ptr_null (lk_model_next (queue, 3));
     queue[1].upgrade = true;
     look (2);
     expect ("2 wait to be exclusive");

@@ -1,0 +1,174 @@
+/*  world.c - many lock services, their disks and the messages between them
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "lib/world.h"
+
+#include "decree.h"
+#include "lib/lock_copy.h"
+#include "util/alloc.h"
+
+/*  -------------------------------------------------------- messages */
+
+static uint32_t
+take_letter (lk_world *self)
+{
+    const uint32_t place = self->first_free;
+    if (place == self->letters) {
+        const uint32_t count = self->letters ? self->letters * 2 : 64;
+        self->letter = lk_realloc (self->letter, count * sizeof *self->letter);
+        for (uint32_t i = self->letters; i < count; i++) {
+            self->letter[i].copies = 0;
+            self->letter[i].next_free = i + 1;
+        }
+        self->letters = count;
+    }
+    self->first_free = self->letter[place].next_free;
+    return place;
+}
+
+uint32_t
+lk_world_keep (lk_world *self, const lk_lock_message *message)
+{
+    const uint32_t place = take_letter (self);
+    lk_lock_message_copy (&self->letter[place].message, message);
+    self->letter[place].copies = 1;
+    return place;
+}
+
+void
+lk_world_keep_again (lk_world *self, uint32_t letter)
+{
+    self->letter[letter].copies++;
+}
+
+void
+lk_world_drop (lk_world *self, uint32_t place)
+{
+    lk_world_letter *letter = &self->letter[place];
+    if (--letter->copies == 0) {
+        lk_lock_message_clear (&letter->message);
+        letter->next_free = self->first_free;
+        self->first_free = place;
+    }
+}
+
+const lk_lock_message *
+lk_world_message (const lk_world *self, uint32_t letter)
+{
+    return &self->letter[letter].message;
+}
+
+static void
+drop_all (lk_world *self)
+{
+    for (uint32_t i = 0; i < self->letters; i++) {
+        if (self->letter[i].copies > 0) {
+            lk_lock_message_clear (&self->letter[i].message);
+            self->letter[i].copies = 0;
+        }
+        self->letter[i].next_free = i + 1;
+    }
+    self->first_free = 0;
+}
+
+/*  -------------------------------------------------------- effects */
+
+static void
+carry_out (lk_world *self, lk_host place, const lk_effect *effect)
+{
+    switch (effect->type) {
+    case LK_DO_PERSIST:
+        if (self->layer->writes (self, place, &effect->facts)) {
+            self->host[place].disk = effect->facts;
+        }
+        break;
+    case LK_DO_SEND:
+        self->layer->send (self, place, effect->message);
+        break;
+    default:
+        self->layer->note (self, place, effect);
+    }
+}
+
+bool
+lk_world_step (lk_world *self, lk_host place, const lk_event *event,
+               lk_effects *effects)
+{
+    lk_world_host *host = &self->host[place];
+    if (self->take_step) {
+        self->take_step (self, place, event, effects);
+    } else {
+        lk_node_step (self->node[place], event, effects);
+    }
+    for (size_t i = 0; i < effects->count && host->doom != 0; i++) {
+        carry_out (self, place, &effects->item[i]);
+        host->doom -= host->doom > 0;
+    }
+    return host->doom != 0;
+}
+
+/*  -------------------------------------------------------- life */
+
+void
+lk_world_start (lk_world *self, lk_host place, int64_t now_ms)
+{
+    lk_world_host *host = &self->host[place];
+    host->config.facts = host->disk;
+    host->doom = -1;
+    self->node[place] = lk_node_new (&host->config, now_ms);
+}
+
+void
+lk_world_end_all (lk_world *self)
+{
+    for (size_t place = 0; place < self->count; place++) {
+        lk_node_destroy (&self->node[place]);
+    }
+    drop_all (self);
+}
+
+void
+lk_world_clear (lk_world *self)
+{
+    lk_world_end_all (self);
+    lk_free (self->letter);
+    self->letter = NULL;
+    self->letters = 0;
+}
+
+void
+lk_world_introduce (lk_world *self, lk_host place, uint64_t incarnation)
+{
+    const lk_world_host *host = &self->host[place];
+    lk_lock_message message = {
+        .kind = LK_MSG_STARTED,
+        .from = host->config.self,
+        .origin = LK_NOBODY,
+        .destination = LK_NOBODY,
+        .as.started = {.candidate = host->config.candidate,
+                       .eligible = host->config.eligible,
+                       .incarnation = incarnation,
+                       .active = host->disk.active}};
+    for (lk_host other = 0; other < self->count; other++) {
+        message.to = self->host[other].config.self;
+        if (other != place) {
+            self->layer->send (self, place, &message);
+        }
+    }
+}
+
+const lk_decree *
+lk_world_decree (const lk_world *self)
+{
+    const lk_decree *best = &self->host[0].disk.active;
+    for (size_t place = 1; place < self->count; place++) {
+        const lk_decree *active = &self->host[place].disk.active;
+        if (lk_term_compare (active->term, best->term) > 0) {
+            best = active;
+        }
+    }
+    return best;
+}
