@@ -37,9 +37,14 @@ texts () {
 
 #   ------------------------------------------------------------ verbs
 
+#   help_rows FIELD [VERB]: that field of what `help --json` lists.
+help_rows () {
+    [ ! -x "$lockkeeper" ] || "$lockkeeper" help ${2:+"$2"} --json |
+        sed -n 's/.*"'"$1"'": *"\([^"]*\)".*/\1/p'
+}
+
 program_verbs () {
-    [ ! -x "$lockkeeper" ] || "$lockkeeper" help |
-        sed -n 's/^  \([a-z][a-z-]*\)  *[A-Z].*/\1/p'
+    help_rows verb
 }
 
 #   Those of the list of verbs; the synopsis has to show them, too.
@@ -49,7 +54,8 @@ page_verbs () {
         sed 's/ , /\n/g' | awk '{ print $1 }'
 }
 
-#   synopsis: "verb option" of each block that begins with .Nm.
+#   synopsis: "verb option" of each block that begins with .Nm; "--option="
+#   has a value.
 synopsis () {
     page_section $cli_page SYNOPSIS | awk '
         /^\.Nm/ { count = 0; next }
@@ -66,13 +72,21 @@ synopsis () {
         }
         {
             line = $0
-            while (match (line, /Fl -[a-z][a-z-]*/)) {
-                for (i = 1; i <= count; i++) {
-                    print verb[i], "--" substr (line, RSTART + 4, RLENGTH - 4)
-                }
+            while (match (line, /Fl -[a-z][a-z-]*( Ar)?/)) {
+                option = substr (line, RSTART + 4, RLENGTH - 4)
+                sub (/ Ar$/, "=", option)
+                for (i = 1; i <= count; i++) { print verb[i], "--" option }
                 line = substr (line, RSTART + RLENGTH)
             }
         }'
+}
+
+#   Those of the list of options.
+page_options_told () {
+    page_section $cli_page DESCRIPTION | sed -nE '/^The options:/,$ {
+        s/^\.It Fl -([a-z-]+) Ar .*/--\1=/p; t
+        s/^\.It Fl -([a-z-]+)$/--\1/p
+    }'
 }
 
 page_options_of_verbs () {
@@ -83,43 +97,24 @@ page_options_of_verbs () {
         END { for (verb in takes) { for (o in kind) { print verb, o } } }'
 }
 
-#   known_options: "name required|no" of the table of lockkeeper(1).
-known_options () {
-    texts src/cli/options.c |
-        grep -oE '\{"[a-z][a-z-]*", *(required|no)_argument' |
-        sed -E 's/^\{"([a-z-]*)", *(required|no)_.*/\1 \2/'
-}
-
-#   Whether it takes an option is asked so that nothing is done: without its
-#   value, or ahead of an option that no verb has.
-ask_for_options () {
-    local verb option value options
-    [ -x "$lockkeeper" ] || return
-    options=$(known_options | grep -v '^help ')
-    program_verbs | while read -r verb; do
-        while read -r option value; do
-            if [ "$value" = required ]; then
-                set -- 'needs a value' "--$option"
-            else
-                set -- "'--nonsense' is no option" "--$option" --nonsense
-            fi
-            case $("$lockkeeper" "$verb" "${@:2}" 2>&1 </dev/null) in
-                *"$1"*) echo "$verb --$option" ;;
-            esac
-        done <<<"$options"
-    done
-}
-
-#   $asked_options are from ask_for_options: that is a thousand processes.
+#   What getopt_long is given is of the same rows; tests/cluster/cli_usage.sh
+#   tries it.
 program_options () {
-    echo "$asked_options"
+    local verb
+    program_verbs | while read -r verb; do
+        "$lockkeeper" help "$verb" --json | sed -nE "
+            s/.*\"option\": *\"([^\"]*)\".*\"value\".*/$verb --\1=/p; t
+            s/.*\"option\": *\"([^\"]*)\".*/$verb --\1/p"
+    done | grep -v ' --help$'
 }
 
 help_options () {
     local verb
     program_verbs | while read -r verb; do
         "$lockkeeper" help "$verb" 2>&1 |
-            sed -nE "s/^ +(--[a-z][a-z-]*).*/$verb \1/p"
+            sed -nE "
+            s/^  (--[a-z][a-z-]*) [A-Z].*/$verb \1=/p; t
+            s/^  (--[a-z][a-z-]*) .*/$verb \1/p"
     done
 }
 

@@ -261,11 +261,16 @@ seen_all () {
     fresh
 }
 if [ -x "$BUILD/lockkeeper" ]; then
-    whole "'sandbox --hosted'*) echo \"'--hosted' is no option\"; exit 125 ;;
+    whole "'help sandbox --json') '$BUILD/lockkeeper' help sandbox --json |
+            grep -v hosted; exit ;;
         'help run') '$BUILD/lockkeeper' help run | grep -v -e --bound; exit ;;
-        help) '$BUILD/lockkeeper' help | grep -v '^  show '; exit ;;"
+        'help --json') '$BUILD/lockkeeper' help --json | grep -v show; exit ;;"
     edited man/lockkeeper.1 '/^\.Op Fl -keep/d' \
         'an option that is told of no more' 'in the page: sandbox --keep'
+    edited man/lockkeeper.1 '/^\.It Fl -now$/d' \
+        'an option that is in the synopsis alone' 'in the page: --now$'
+    edited man/lockkeeper.1 's/^\.Op Fl -minutes Ar n$/.Op Fl -minutes/' \
+        'an option without its value' 'in the page: invite --minutes=$'
     edited man/lockkeeper.1 's/^\.It Cm unlock$/.It Cm lock/' \
         'a verb that is told of no more' 'in the page: unlock$'
     edited man/lockkeeper.conf.5 '/^\.It Cm grace/d' \

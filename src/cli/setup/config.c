@@ -164,8 +164,7 @@ run_config (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_config,
-                          LK_OPT_CONFIG | LK_OPT_JSON, argc, argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_config, argc, argv, &code)) {
         return code;
     }
     const char *name = options.count > 0 ? options.argument[0] : "";
@@ -184,26 +183,38 @@ run_config (int argc, char **argv)
                            "'config' needs 'get', 'set', 'verify' or 'keys'");
 }
 
+static const lk_verb_option takes[] = {
+    LK_TAKES (CONFIG),
+    LK_TAKES (ORIGIN),
+    LK_TAKES (UNSET),
+    LK_TAKES (DROP_IN),
+    LK_TAKES_AS (JSON, "print a JSON object per line"),
+    LK_TAKES_END};
+
+static const lk_verb_argument follows[] = {
+    LK_FOLLOWS ("get", KEY_OF_CONFIG), LK_FOLLOWS ("set", KEY_OF_CONFIG),
+    LK_FOLLOWS ("verify", FILE), LK_FOLLOWS ("keys", FLAG), LK_FOLLOWS_END};
+
 const lk_verb lk_verb_config = {
-    "config",
-    "get [KEY] [--origin] [--json] [--config FILE]\n"
-    "       lockkeeper config set KEY VALUE... [--drop-in NAME] [--config "
-    "FILE]\n"
-    "       lockkeeper config set KEY --unset [--drop-in NAME] [--config "
-    "FILE]\n"
-    "       lockkeeper config verify [FILE...] [--json] [--config FILE]\n"
-    "       lockkeeper config keys [--json]",
-    "Shows, changes and checks the configuration of this host",
-    "  --config FILE  that file and FILE.d/*.conf, not those of "
-    "/etc/lockkeeper\n"
-    "  --origin       and where each value comes from\n"
-    "  --unset        take it out of the file, so that its default is back\n"
-    "  --drop-in NAME write lockkeeper.conf.d/NAME.conf, for this host alone\n"
-    "  --json         print a JSON object per line\n\n"
-    "A KEY is SECTION/NAME, as in router/dead-after; `config keys` lists them. "
-    "What is\nset goes where the value is now, or else into the file itself, "
-    "if all is right\nthen; a list takes all its values at once.\n\n"
-    "Exit code: 0 so it is; 1 there are mistakes, or the key has no value; 125 "
-    "failed.\n",
-    run_config,
+    .name = "config",
+    .usage =
+        "get [KEY] [--origin] [--json] [--config FILE]\n"
+        "       lockkeeper config set KEY VALUE... [--drop-in NAME] [--config "
+        "FILE]\n"
+        "       lockkeeper config set KEY --unset [--drop-in NAME] [--config "
+        "FILE]\n"
+        "       lockkeeper config verify [FILE...] [--json] [--config FILE]\n"
+        "       lockkeeper config keys [--json]",
+    .summary = "Shows, changes and checks the configuration of this host",
+    .options = takes,
+    .help = "A KEY is SECTION/NAME, as in router/dead-after; `config keys` "
+            "lists them. What is\n"
+            "set goes where the value is now, or else into the file itself, if "
+            "all is right\n"
+            "then; a list takes all its values at once.\n"
+            "\n"
+            "Exit code: 0 so it is; 1 there are mistakes, or the key has no "
+            "value; 125 failed.\n",
+    .arguments = follows,
+    .run = run_config,
 };
