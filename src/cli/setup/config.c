@@ -85,48 +85,33 @@ lk_cli_how_to_apply (const lk_config *config, const lk_config_key *key,
 
 /*  -------------------------------------------------------- keys */
 
-static const char *
-words_of (const lk_config_key *key, char *text, size_t size)
-{
-    switch (key->type) {
-    case LK_CONFIG_NUMBER:
-        snprintf (text, size, "%lld to %lld", (long long) key->min,
-                  (long long) key->max);
-        break;
-    case LK_CONFIG_OCTAL:
-        snprintf (text, size, "a file mode");
-        break;
-    case LK_CONFIG_FLAG:
-        snprintf (text, size, "yes or no");
-        break;
-    case LK_CONFIG_CHOICE:
-        snprintf (text, size, "%s", key->choices);
-        break;
-    case LK_CONFIG_LIST:
-        snprintf (text, size, "any number of times");
-        break;
-    case LK_CONFIG_TEXT:
-        snprintf (text, size, "a text");
-        break;
-    }
-    return text;
-}
+static const struct {
+    const char *word, *told;
+} effects[] = {
+    [LK_CONFIG_RESTART] = {"restart", "a restart"},
+    [LK_CONFIG_RELOAD] = {"reload", "a reload"},
+    [LK_CONFIG_EVERYWHERE] = {"everywhere", "all lock services have stopped"}};
 
 static void
 print_key (const lk_config_key *key, bool json)
 {
-    char words[100];
-    (void) words_of (key, words, sizeof words);
+    char range[100];
+    const char *often = key->type == LK_CONFIG_LIST ? ", many times" : "";
+    lk_config_range (key, range, sizeof range);
     if (!json) {
-        printf ("%-22s %s\n%-22s %s%s%s\n", key->key, key->about, "", words,
+        printf ("%-22s %s\n%-22s %s%s%s%s; counts after %s\n", key->key,
+                key->about, "", range, often,
                 key->otherwise != NULL ? "; default: " : "",
-                key->otherwise != NULL ? key->otherwise : "");
+                key->otherwise != NULL ? key->otherwise : "",
+                effects[key->when].told);
         return;
     }
     lk_message *row = lk_message_row_new ();
     lk_message_set_text (row, "key", key->key);
     lk_message_set_text (row, "about", key->about);
-    lk_message_set_text (row, "values", words);
+    lk_message_set_text (row, "values", range);
+    lk_message_set_flag (row, "list", key->type == LK_CONFIG_LIST);
+    lk_message_set_text (row, "when", effects[key->when].word);
     if (key->otherwise != NULL) {
         lk_message_set_text (row, "default", key->otherwise);
     }
