@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Each verb is one file with one lk_verb; main.c has the table of them.
+ *  Each verb is one file with one lk_verb; table.h names them, and all options.
  *  What is printed for others goes to stdout, what went wrong to stderr.
  */
 
@@ -11,6 +11,7 @@
 #define LK_CLI_H
 
 #include "cli/ask.h"
+#include "cli/table.h"
 #include "cli/terminal.h"
 
 #include <getopt.h>
@@ -31,36 +32,91 @@ typedef enum {
     LK_EXIT_SIGNAL = 128 /* and the signal's number */
 } lk_exit;
 
+/*  -------------------------------------------------------- verbs */
+
+typedef enum {
+#define X(id, word, needs) LK_VALUE_##id,
+    LK_VALUES (X)
+#undef X
+        LK_VALUE_COUNT
+} lk_value;
+
+typedef enum {
+    LK_OPT_NONE,
+#define X(id, ...) LK_OPT_##id,
+    LK_OPTIONS (X)
+#undef X
+        LK_OPT_COUNT
+} lk_option;
+
+/*  An option that a verb takes. */
+typedef struct {
+    lk_option option;
+    const char *about; /* instead of the table's; NULL: as there */
+    const char *words; /* that it may be, with blanks between them, or NULL */
+} lk_verb_option;
+
+/*  What may be behind a verb: a word, and behind that a value; or only a value
+ *  if it is NULL. Says what shells complete, not what is right. */
+typedef struct {
+    const char *word;
+    lk_value value; /* LK_VALUE_FLAG: nothing */
+    const char *words;
+} lk_verb_argument;
+
 typedef struct {
     const char *name;
-    const char *arguments; /* "NAME [--wait S] -- CMD" */
-    const char *summary;   /* one line */
-    const char *help;      /* options and what else there is to say */
+    const char *usage;   /* "NAME [options] -- CMD..."; a form per line */
+    const char *summary; /* one line */
+    const char *intro;   /* what help says ahead of the options, or NULL */
+    const lk_verb_option *options;      /* as help has them; NULL: none */
+    const char *help;                   /* ... and behind them, or NULL */
+    const lk_verb_argument *arguments;  /* ends with nothing; NULL: none */
+    bool needs_command;                 /* behind "--" */
     int (*run) (int argc, char **argv); /* argv[0] is the verb */
 } lk_verb;
 
-extern const lk_verb lk_verb_run, lk_verb_lock, lk_verb_unlock, lk_verb_check,
-    lk_verb_acquire, lk_verb_release, lk_verb_status, lk_verb_list,
-    lk_verb_init, lk_verb_invite, lk_verb_keys, lk_verb_cluster, lk_verb_forget,
-    lk_verb_config, lk_verb_sandbox, lk_verb_decode, lk_verb_show,
-    lk_verb_watch, lk_verb_top, lk_verb_wait_ready, lk_verb_version,
-    lk_verb_help;
+#define X(id) extern const lk_verb lk_verb_##id;
+LK_VERBS (X)
+#undef X
+
+/*  Rows of a verb: an option with the table's text, with another, and with the
+ *  words that it may be. */
+#define LK_TAKES(id)                                                           \
+    {                                                                          \
+        LK_OPT_##id, NULL, NULL                                                \
+    }
+#define LK_TAKES_AS(id, about)                                                 \
+    {                                                                          \
+        LK_OPT_##id, about, NULL                                               \
+    }
+#define LK_TAKES_WORD(id, about, words)                                        \
+    {                                                                          \
+        LK_OPT_##id, about, words                                              \
+    }
+#define LK_TAKES_END                                                           \
+    {                                                                          \
+        LK_OPT_NONE, NULL, NULL                                                \
+    }
+#define LK_FOLLOWS(word, value)                                                \
+    {                                                                          \
+        word, LK_VALUE_##value, NULL                                           \
+    }
+#define LK_FOLLOWS_END                                                         \
+    {                                                                          \
+        NULL, LK_VALUE_FLAG, NULL                                              \
+    }
 
 /*  What `run` and `lock` have in common. */
-#define LK_HELP_KIND                                                           \
-    "  --wait S       give up after S seconds; 0: do not queue (default: "     \
-    "wait for ever)\n"                                                         \
-    "  --duration S   the lock ends S seconds after it was got\n"              \
-    "  --lenient      but only when somebody waits for it\n"                   \
-    "  --shared       together with other shared holders\n"                    \
-    "  --semaphore N  together with others, N at most at a time\n"             \
-    "  --bound N      likewise, but kept with the lock: the first one counts " \
-    "for all\n"                                                                \
-    "  --policy P     hard: shared requests do not pass us while we wait "     \
-    "(default);\n                 soft: they do\n"                             \
-    "  --quiet S      soft, and only S seconds after the last shared holder\n" \
-    "  --context C    the name means another lock in each context\n"           \
-    "  --on-busy N    exit with N instead of 124 if it was not obtained\n"
+#define LK_TAKES_KIND                                                          \
+    LK_TAKES (WAIT), LK_TAKES (DURATION), LK_TAKES (LENIENT),                  \
+        LK_TAKES (SHARED), LK_TAKES (SEMAPHORE), LK_TAKES (BOUND),             \
+        LK_TAKES_WORD (POLICY, NULL, "hard soft"), LK_TAKES (QUIET),           \
+        LK_TAKES_AS (CONTEXT, "the name means another lock in each context"),  \
+        LK_TAKES (ON_BUSY)
+
+/*  The first argument is the name of a lock. */
+extern const lk_verb_argument lk_follows_lock[];
 
 /*  The verb of that name, NULL if there is none; by position, NULL behind
  *  the last. */
@@ -90,87 +146,60 @@ int lk_cli_misused (const lk_verb *verb, const char *format, ...)
 
 void lk_cli_print_help (const lk_verb *verb);
 
+/*  The same as JSON: an object per argument and option. */
+void lk_cli_print_help_json (const lk_verb *verb);
+
 /*  -------------------------------------------------------- options */
 
-/*  Options that verbs may take, each as a bit. */
-enum {
-    LK_OPT_ENDPOINT = 1 << 0,
-    LK_OPT_JSON = 1 << 1,
-    LK_OPT_WAIT = 1 << 2,
-    LK_OPT_KIND = 1 << 3,     /* --shared, --duration, --all, ... */
-    LK_OPT_CONTEXT = 1 << 4,  /* --context */
-    LK_OPT_JEOPARDY = 1 << 5, /* --on-jeopardy */
-    LK_OPT_HOLD = 1 << 6,     /* --background, --static, --linger, ... */
-    LK_OPT_OWNER = 1 << 7,    /* --pid */
-    LK_OPT_FORCE = 1 << 8,    /* --force, --now, --reason, --token */
-    LK_OPT_OBJECT = 1 << 9,
-    LK_OPT_INIT = 1 << 10,    /* --first, --join, --cluster, --host, ... */
-    LK_OPT_SANDBOX = 1 << 11, /* --hosts, --members, ... */
-    LK_OPT_HELP = 1 << 12,    /* which all of them take */
-    LK_OPT_TIMEOUT = 1 << 13,
-    LK_OPT_LIST = 1 << 15, /* --held, --host, --kind, ... */
-    LK_OPT_SORT = 1 << 16,
-    LK_OPT_ONCE = 1 << 17,
-    LK_OPT_COMMAND = 1 << 18, /* a command, behind "--" */
-    LK_OPT_INVITE = 1 << 19,  /* --minutes */
-    LK_OPT_CONFIG = 1 << 14   /* --config, --origin, --unset, --drop-in */
-};
+/*  What the table says of an option. */
+typedef struct {
+    const char *name;
+    lk_value value;
+    const char *value_name;
+    const char *about;
+} lk_option_row;
+
+const lk_option_row *lk_option_at (lk_option option);
 
 #define LK_SETTINGS_MAX 32 /* times that --set may be there */
 
+/*  The type of a field, by the kind of its value. */
+#define LK_FIELD_FLAG(field) bool field
+#define LK_FIELD_TEXT(field) const char *field
+#define LK_FIELD_LOCK(field) const char *field
+#define LK_FIELD_HOST(field) const char *field
+#define LK_FIELD_FILE(field) const char *field
+#define LK_FIELD_FOLDER(field) const char *field
+#define LK_FIELD_WORD(field) const char *field
+#define LK_FIELD_SECONDS(field) int64_t field /* ms */
+#define LK_FIELD_SOME_SECONDS(field) int64_t field
+#define LK_FIELD_NUMBER(field) int64_t field
+#define LK_FIELD_MINUTES(field) int64_t field
+#define LK_FIELD_HOLDERS(field) int64_t field
+#define LK_FIELD_PROCESS(field) int64_t field
+#define LK_FIELD_CODE(field) int64_t field
+#define LK_FIELD_SIGNAL(field) int64_t field
+#define LK_FIELD_TOKEN(field) uint64_t field
+#define LK_FIELD_KEY(field) uint64_t field
+#define LK_FIELD_SETTING(field) char *field[LK_SETTINGS_MAX + 1]
+
+/*  What the command line said, or the defaults of table.h: numbers are 0 and
+ *  texts NULL unless that says otherwise. */
 typedef struct {
-    const char *endpoint; /* never NULL */
-    bool json;
-    int64_t wait_ms;    /* LK_FOREVER */
-    int64_t timeout_ms; /* LK_FOREVER */
-
-    /*  How a lock is wanted. */
-    int64_t duration_ms; /* 0 */
-    bool shared;
-    int64_t limit, bound; /* 0: not there */
-    const char *policy;
-    int64_t quiet_ms;
-    bool lenient, is_static, all;
-    const char *context;
-    int64_t linger_ms;
-    bool guarded; /* `run` */
-    uint64_t key; /* 0: none */
-
-    int64_t on_busy;     /* LK_EXIT_LATE */
-    int64_t on_jeopardy; /* 0: no signal */
-    bool background;
-    int64_t pid; /* 0: none */
-    bool force;
-    bool now;
-    const char *reason;
-    uint64_t token; /* 0: none */
-
-    bool held, waiting, own, once;
-    const char *kind, *sort;
-    const char *user, *command; /* NULL: any */
-    int64_t longer_ms;          /* 0 */
-
-    const char *object, *cluster, *members, *host, *state, *dir;
-    const char *config, *drop_in; /* NULL: not there */
-    bool origin, unset;
-    bool first, join, dry_run, proxy, unseen;
-    const char *address, *invitation;
-    int64_t minutes; /* 0: not there */
-    int64_t hosts;   /* 3 */
-    bool hosted;     /* routers host the lock services */
-    bool plain;      /* they speak without keys */
-    bool keep, help;
-    char *set[LK_SETTINGS_MAX + 1]; /* NULL at its end */
-    int count;                      /* what is not an option */
-    char **argument;                /* NULL at its end */
-    bool is_split;                  /* there was a "--" */
-    int names; /* how many are before it; all, if there was none */
+#define X(id, name, value, value_name, field, ...) LK_FIELD_##value (field);
+    LK_OPTIONS (X)
+#undef X
+    bool guarded;    /* `run` */
+    int count;       /* what is not an option */
+    char **argument; /* NULL at its end */
+    bool is_split;   /* there was a "--" */
+    int names;       /* how many are before it; all, if there was none */
 } lk_options;
 
 /*  Reads the options of `verb`. False: all is said and done, and *code is
  *  how to exit (usage, --help). Texts belong to argv or the environment. */
-bool lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
-                      int argc, char **argv, int *code);
+bool lk_options_read (lk_options *self, const lk_verb *verb, int argc,
+                      char **argv, int *code);
 
 /*  A fencing token; an unlock key. False if it is none. */
 bool lk_cli_read_token (const char *text, uint64_t *token);

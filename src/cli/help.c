@@ -17,6 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define HELP_WIDTH 79
+#define OPTION_SIZE 80
+#define OPTION_WIDTH_MAX 16 /* a longer one moves its own text only */
 #define LINE_SIZE 2000
 #define REASON_SIZE 200
 #define SAID_SIZE LK_ESCAPE_ROOM (LINE_SIZE + REASON_SIZE)
@@ -96,25 +99,146 @@ lk_cli_misused (const lk_verb *verb, const char *format, ...)
     fprintf (stderr,
              "usage: lockkeeper %s %s\n"
              "`lockkeeper help %s` tells more\n",
-             verb->name, verb->arguments, verb->name);
+             verb->name, verb->usage, verb->name);
     return LK_EXIT_FAILED;
+}
+
+/*  -------------------------------------------------------- of a verb */
+
+/*  Breaks it at blanks; the first line begins at column `at`, and the others at
+ *  `indent`. */
+static void
+print_wrapped (const char *text, size_t at, size_t indent)
+{
+    const char *before = "";
+    while (*text != '\0') {
+        const size_t size = strcspn (text, " ");
+        if (at + strlen (before) + size > HELP_WIDTH) {
+            printf ("\n%*s", (int) indent, "");
+            at = indent;
+            before = "";
+        }
+        printf ("%s%.*s", before, (int) size, text);
+        at += strlen (before) + size;
+        before = " ";
+        text += size + strspn (text + size, " ");
+    }
+    putchar ('\n');
+}
+
+/*  "--wait S" */
+static int
+write_option (const lk_option_row *row, char *text, size_t size)
+{
+    return snprintf (text, size, "--%s%s%s", row->name,
+                     row->value_name[0] != '\0' ? " " : "", row->value_name);
+}
+
+static const char *
+about_of (const lk_verb_option *it)
+{
+    return it->about != NULL ? it->about : lk_option_at (it->option)->about;
+}
+
+/*  In a column that fits the most of them. */
+static void
+print_options (const lk_verb_option *options)
+{
+    char text[OPTION_SIZE];
+    const lk_verb_option *it;
+    int column = 0;
+    for (it = options; it->option != LK_OPT_NONE; it++) {
+        const int size =
+            write_option (lk_option_at (it->option), text, sizeof text);
+        column = size > column && size <= OPTION_WIDTH_MAX ? size : column;
+    }
+    for (it = options; it->option != LK_OPT_NONE; it++) {
+        const int size =
+            write_option (lk_option_at (it->option), text, sizeof text);
+        const int width = size > column ? size : column;
+        printf ("  %-*s  ", width, text);
+        print_wrapped (about_of (it), (size_t) width + 4, (size_t) column + 4);
+    }
 }
 
 void
 lk_cli_print_help (const lk_verb *verb)
 {
-    printf ("usage: lockkeeper %s %s\n\n%s.\n", verb->name, verb->arguments,
+    printf ("usage: lockkeeper %s %s\n\n%s.\n", verb->name, verb->usage,
             verb->summary);
-    if (verb->help[0] != '\0') {
+    if (verb->intro != NULL) {
+        printf ("\n%s", verb->intro);
+    }
+    if (verb->options != NULL) {
+        putchar ('\n');
+        print_options (verb->options);
+    }
+    if (verb->help != NULL) {
         printf ("\n%s", verb->help);
     }
 }
 
+/*  -------------------------------------------------------- for programs */
+
+static const char *const value_words[LK_VALUE_COUNT] = {
+#define X(id, word, needs) [LK_VALUE_##id] = word,
+    LK_VALUES (X)
+#undef X
+};
+
+/*  An option or argument without a value has no "value". */
 static void
-print_overview (void)
+print_row (const char *field, const char *name, lk_value value,
+           const char *words, const char *about)
 {
-    puts ("lockkeeper - locks for a cluster\n");
+    lk_message *row = lk_message_row_new ();
+    lk_message_set_text (row, field, name);
+    if (value != LK_VALUE_FLAG) {
+        lk_message_set_text (row, "value", value_words[value]);
+    }
+    if (words != NULL) {
+        lk_message_set_text (row, "words", words);
+    }
+    if (about != NULL) {
+        lk_message_set_text (row, "about", about);
+    }
+    puts (lk_message_body (row));
+    lk_message_destroy (&row);
+}
+
+void
+lk_cli_print_help_json (const lk_verb *verb)
+{
+    const lk_verb_argument *argument = verb->arguments;
+    for (; argument != NULL
+           && (argument->word != NULL || argument->value != LK_VALUE_FLAG);
+         argument++) {
+        print_row ("argument", argument->word != NULL ? argument->word : "",
+                   argument->value, argument->words, NULL);
+    }
+    const lk_verb_option *option = verb->options;
+    for (; option != NULL && option->option != LK_OPT_NONE; option++) {
+        const lk_option_row *row = lk_option_at (option->option);
+        print_row ("option", row->name, row->value, option->words,
+                   about_of (option));
+    }
+    const lk_option_row *help = lk_option_at (LK_OPT_HELP);
+    print_row ("option", help->name, help->value, NULL, help->about);
+}
+
+/*  -------------------------------------------------------- of all verbs */
+
+static void
+print_overview (bool json)
+{
     const lk_verb *verb;
+    if (json) {
+        for (size_t i = 0; (verb = lk_verb_at (i)) != NULL; i++) {
+            print_row ("verb", verb->name, LK_VALUE_FLAG, NULL, verb->summary);
+        }
+        return;
+    }
+    puts ("lockkeeper - locks for a cluster\n");
     for (size_t i = 0; (verb = lk_verb_at (i)) != NULL; i++) {
         printf ("  %-10s %s\n", verb->name, verb->summary);
     }
@@ -147,15 +271,24 @@ lk_cli_say_no_verb (const char *name)
 static int
 run_help (int argc, char **argv)
 {
-    if (argc < 2) {
-        print_overview ();
+    lk_options options;
+    int code;
+    if (!lk_options_read (&options, &lk_verb_help, argc, argv, &code)) {
+        return code;
+    }
+    if (options.count == 0) {
+        print_overview (options.json);
         return LK_EXIT_OK;
     }
-    const lk_verb *verb = lk_verb_find (argv[1]);
+    const lk_verb *verb = lk_verb_find (options.argument[0]);
     if (verb == NULL) {
-        return lk_cli_say_no_verb (argv[1]);
+        return lk_cli_say_no_verb (options.argument[0]);
     }
-    lk_cli_print_help (verb);
+    if (options.json) {
+        lk_cli_print_help_json (verb);
+    } else {
+        lk_cli_print_help (verb);
+    }
     return LK_EXIT_OK;
 }
 
@@ -164,8 +297,7 @@ run_version (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_version, LK_OPT_JSON, argc, argv,
-                          &code)) {
+    if (!lk_options_read (&options, &lk_verb_version, argc, argv, &code)) {
         return code;
     }
     if (options.count != 0) {
@@ -183,8 +315,29 @@ run_version (int argc, char **argv)
     return LK_EXIT_OK;
 }
 
-const lk_verb lk_verb_help = {"help", "[VERB]", "Says what there is", "",
-                              run_help};
-const lk_verb lk_verb_version = {"version", "[--json]", "Prints the version",
-                                 "  --json         print a JSON object\n",
-                                 run_version};
+static const lk_verb_option help_takes[] = {
+    LK_TAKES_AS (JSON, "print a JSON object per verb; of VERB, per argument "
+                       "and option"),
+    LK_TAKES_END};
+
+static const lk_verb_argument help_follows[] = {LK_FOLLOWS (NULL, VERB),
+                                                LK_FOLLOWS_END};
+
+const lk_verb lk_verb_help = {
+    .name = "help",
+    .usage = "[VERB] [options]",
+    .summary = "Says what there is",
+    .options = help_takes,
+    .arguments = help_follows,
+    .run = run_help,
+};
+
+static const lk_verb_option version_takes[] = {LK_TAKES (JSON), LK_TAKES_END};
+
+const lk_verb lk_verb_version = {
+    .name = "version",
+    .usage = "[options]",
+    .summary = "Prints the version",
+    .options = version_takes,
+    .run = run_version,
+};

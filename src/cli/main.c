@@ -1,4 +1,4 @@
-/*  main.c - lockkeeper(1): the table of verbs
+/*  main.c - lockkeeper(1): finds the verb
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -12,12 +12,9 @@
 #include <string.h>
 
 static const lk_verb *const verbs[] = {
-    &lk_verb_run,     &lk_verb_lock,    &lk_verb_unlock,  &lk_verb_status,
-    &lk_verb_check,   &lk_verb_acquire, &lk_verb_release, &lk_verb_list,
-    &lk_verb_init,    &lk_verb_cluster, &lk_verb_forget,  &lk_verb_config,
-    &lk_verb_sandbox, &lk_verb_decode,  &lk_verb_show,    &lk_verb_watch,
-    &lk_verb_invite,  &lk_verb_keys,    &lk_verb_top,     &lk_verb_wait_ready,
-    &lk_verb_version, &lk_verb_help,
+#define X(id) &lk_verb_##id,
+    LK_VERBS (X)
+#undef X
 };
 
 #define VERB_COUNT (sizeof verbs / sizeof verbs[0])

@@ -18,221 +18,38 @@
 
 #define SECONDS_MAX (100.0 * 365 * 24 * 3600)
 #define OPT_FIRST 256
+#define WORDS_SIZE 200 /* those of an option */
 
-/*  What an option's value is, and so what it is kept as. */
-typedef enum {
-    FLAG,    /* bool */
-    TEXT,    /* const char * */
-    SECONDS, /* int64_t, ms */
-    SOME,    /* likewise, but not 0 */
-    NUMBER,  /* int64_t, from 1 on */
-    TOKEN,   /* uint64_t, likewise */
-    KEY,     /* uint64_t, in hexadecimal */
-    CODE,    /* int64_t: an exit code */
-    SIGNAL,  /* int64_t */
-    SETTING  /* one more in `set` */
-} value_kind;
-
-typedef struct {
-    struct option option;
-    unsigned bit;
-    value_kind kind;
-    size_t place; /* in lk_options */
-    const char *problem;
-} known_option;
-
-#define AT(field) offsetof (lk_options, field)
-#define NEEDS_SECONDS(name) "--" name " needs seconds, like 10 or 0.5"
-
-static const known_option known[] = {
-    {{"endpoint", required_argument, NULL, 0},
-     LK_OPT_ENDPOINT,
-     TEXT,
-     AT (endpoint),
-     NULL},
-    {{"json", no_argument, NULL, 0}, LK_OPT_JSON, FLAG, AT (json), NULL},
-    {{"wait", required_argument, NULL, 0},
-     LK_OPT_WAIT,
-     SECONDS,
-     AT (wait_ms),
-     NEEDS_SECONDS ("wait")},
-    {{"timeout", required_argument, NULL, 0},
-     LK_OPT_TIMEOUT,
-     SECONDS,
-     AT (timeout_ms),
-     NEEDS_SECONDS ("timeout")},
-    {{"held", no_argument, NULL, 0}, LK_OPT_LIST, FLAG, AT (held), NULL},
-    {{"waiting", no_argument, NULL, 0}, LK_OPT_LIST, FLAG, AT (waiting), NULL},
-    {{"kind", required_argument, NULL, 0}, LK_OPT_LIST, TEXT, AT (kind), NULL},
-    {{"own", no_argument, NULL, 0}, LK_OPT_LIST, FLAG, AT (own), NULL},
-    {{"user", required_argument, NULL, 0}, LK_OPT_LIST, TEXT, AT (user), NULL},
-    {{"command", required_argument, NULL, 0},
-     LK_OPT_LIST,
-     TEXT,
-     AT (command),
-     NULL},
-    {{"longer-than", required_argument, NULL, 0},
-     LK_OPT_LIST,
-     SECONDS,
-     AT (longer_ms),
-     NEEDS_SECONDS ("longer-than")},
-    {{"sort", required_argument, NULL, 0}, LK_OPT_SORT, TEXT, AT (sort), NULL},
-    {{"once", no_argument, NULL, 0}, LK_OPT_ONCE, FLAG, AT (once), NULL},
-    {{"duration", required_argument, NULL, 0},
-     LK_OPT_KIND,
-     SOME,
-     AT (duration_ms),
-     NEEDS_SECONDS ("duration")},
-    {{"shared", no_argument, NULL, 0}, LK_OPT_KIND, FLAG, AT (shared), NULL},
-    {{"semaphore", required_argument, NULL, 0},
-     LK_OPT_KIND,
-     NUMBER,
-     AT (limit),
-     "--semaphore needs a number of holders"},
-    {{"bound", required_argument, NULL, 0},
-     LK_OPT_KIND,
-     NUMBER,
-     AT (bound),
-     "--bound needs a number of holders"},
-    {{"policy", required_argument, NULL, 0},
-     LK_OPT_KIND,
-     TEXT,
-     AT (policy),
-     NULL},
-    {{"quiet", required_argument, NULL, 0},
-     LK_OPT_KIND,
-     SOME,
-     AT (quiet_ms),
-     NEEDS_SECONDS ("quiet")},
-    {{"lenient", no_argument, NULL, 0}, LK_OPT_KIND, FLAG, AT (lenient), NULL},
-    {{"all", no_argument, NULL, 0}, LK_OPT_KIND, FLAG, AT (all), NULL},
-    {{"on-busy", required_argument, NULL, 0},
-     LK_OPT_KIND,
-     CODE,
-     AT (on_busy),
-     "--on-busy needs an exit code, 0 to 255"},
-    {{"context", required_argument, NULL, 0},
-     LK_OPT_CONTEXT,
-     TEXT,
-     AT (context),
-     NULL},
-    {{"on-jeopardy", required_argument, NULL, 0},
-     LK_OPT_JEOPARDY,
-     SIGNAL,
-     AT (on_jeopardy),
-     "--on-jeopardy needs a signal, like USR1 or 10"},
-    {{"static", no_argument, NULL, 0}, LK_OPT_HOLD, FLAG, AT (is_static), NULL},
-    {{"linger", required_argument, NULL, 0},
-     LK_OPT_HOLD,
-     SOME,
-     AT (linger_ms),
-     NEEDS_SECONDS ("linger")},
-    {{"key", required_argument, NULL, 0},
-     LK_OPT_HOLD,
-     KEY,
-     AT (key),
-     "--key needs the key of a lock, up to 16 hexadecimal digits"},
-    {{"background", no_argument, NULL, 0},
-     LK_OPT_HOLD,
-     FLAG,
-     AT (background),
-     NULL},
-    {{"pid", required_argument, NULL, 0},
-     LK_OPT_HOLD | LK_OPT_OWNER | LK_OPT_LIST,
-     NUMBER,
-     AT (pid),
-     "--pid needs the number of a process"},
-    {{"force", no_argument, NULL, 0}, LK_OPT_FORCE, FLAG, AT (force), NULL},
-    {{"now", no_argument, NULL, 0}, LK_OPT_FORCE, FLAG, AT (now), NULL},
-    {{"reason", required_argument, NULL, 0},
-     LK_OPT_FORCE,
-     TEXT,
-     AT (reason),
-     NULL},
-    {{"token", required_argument, NULL, 0},
-     LK_OPT_FORCE,
-     TOKEN,
-     AT (token),
-     "--token needs the token of a holder"},
-    {{"object", required_argument, NULL, 0},
-     LK_OPT_OBJECT,
-     TEXT,
-     AT (object),
-     NULL},
-    {{"cluster", required_argument, NULL, 0},
-     LK_OPT_INIT,
-     TEXT,
-     AT (cluster),
-     NULL},
-    {{"members", required_argument, NULL, 0},
-     LK_OPT_INIT | LK_OPT_SANDBOX,
-     TEXT,
-     AT (members),
-     NULL},
-    {{"host", required_argument, NULL, 0},
-     LK_OPT_INIT | LK_OPT_LIST,
-     TEXT,
-     AT (host),
-     NULL},
-    {{"state", required_argument, NULL, 0},
-     LK_OPT_INIT,
-     TEXT,
-     AT (state),
-     NULL},
-    {{"first", no_argument, NULL, 0}, LK_OPT_INIT, FLAG, AT (first), NULL},
-    {{"join", no_argument, NULL, 0}, LK_OPT_INIT, FLAG, AT (join), NULL},
-    {{"proxy", no_argument, NULL, 0}, LK_OPT_INIT, FLAG, AT (proxy), NULL},
-    {{"unseen", no_argument, NULL, 0}, LK_OPT_INIT, FLAG, AT (unseen), NULL},
-    {{"address", required_argument, NULL, 0},
-     LK_OPT_INIT,
-     TEXT,
-     AT (address),
-     NULL},
-    {{"invitation", required_argument, NULL, 0},
-     LK_OPT_INIT,
-     TEXT,
-     AT (invitation),
-     NULL},
-    {{"minutes", required_argument, NULL, 0},
-     LK_OPT_INVITE,
-     NUMBER,
-     AT (minutes),
-     "--minutes needs a number from 1 to 60"},
-    {{"dry-run", no_argument, NULL, 0}, LK_OPT_INIT, FLAG, AT (dry_run), NULL},
-    {{"config", required_argument, NULL, 0},
-     LK_OPT_CONFIG | LK_OPT_INIT,
-     TEXT,
-     AT (config),
-     NULL},
-    {{"drop-in", required_argument, NULL, 0},
-     LK_OPT_CONFIG,
-     TEXT,
-     AT (drop_in),
-     NULL},
-    {{"origin", no_argument, NULL, 0}, LK_OPT_CONFIG, FLAG, AT (origin), NULL},
-    {{"unset", no_argument, NULL, 0}, LK_OPT_CONFIG, FLAG, AT (unset), NULL},
-    {{"hosts", required_argument, NULL, 0},
-     LK_OPT_SANDBOX,
-     NUMBER,
-     AT (hosts),
-     "--hosts needs a number"},
-    {{"dir", required_argument, NULL, 0}, LK_OPT_SANDBOX, TEXT, AT (dir), NULL},
-    {{"hosted", no_argument, NULL, 0}, LK_OPT_SANDBOX, FLAG, AT (hosted), NULL},
-    {{"plain", no_argument, NULL, 0},
-     LK_OPT_SANDBOX | LK_OPT_INIT,
-     FLAG,
-     AT (plain),
-     NULL},
-    {{"keep", no_argument, NULL, 0}, LK_OPT_SANDBOX, FLAG, AT (keep), NULL},
-    {{"set", required_argument, NULL, 0},
-     LK_OPT_SANDBOX,
-     SETTING,
-     AT (set),
-     "there are too many --set"},
-    {{"help", no_argument, NULL, 0}, LK_OPT_HELP, FLAG, AT (help), NULL},
+static const lk_option_row rows[LK_OPT_COUNT] = {
+#define X(id, name, value, value_name, field, otherwise, about)                \
+    [LK_OPT_##id] = {name, LK_VALUE_##value, value_name, about},
+    LK_OPTIONS (X)
+#undef X
 };
 
-#define KNOWN_COUNT (sizeof known / sizeof known[0])
+/*  Where its value is kept in lk_options. */
+static const size_t places[LK_OPT_COUNT] = {
+#define X(id, name, value, value_name, field, ...)                             \
+    [LK_OPT_##id] = offsetof (lk_options, field),
+    LK_OPTIONS (X)
+#undef X
+};
+
+/*  What is said of a value that is wrong. */
+static const char *const needs[LK_VALUE_COUNT] = {
+#define X(id, word, needs) [LK_VALUE_##id] = needs,
+    LK_VALUES (X)
+#undef X
+};
+
+const lk_verb_argument lk_follows_lock[] = {LK_FOLLOWS (NULL, LOCK),
+                                            LK_FOLLOWS_END};
+
+const lk_option_row *
+lk_option_at (lk_option option)
+{
+    return &rows[option];
+}
 
 /*  -------------------------------------------------------- values */
 
@@ -287,10 +104,11 @@ read_signal (const char *text, int64_t *number)
     static const struct {
         const char *name;
         int number;
-    } names[] = {{"hup", SIGHUP},    {"int", SIGINT},   {"quit", SIGQUIT},
-                 {"usr1", SIGUSR1},  {"usr2", SIGUSR2}, {"alrm", SIGALRM},
-                 {"term", SIGTERM},  {"cont", SIGCONT}, {"urg", SIGURG},
-                 {"winch", SIGWINCH}};
+    } names[] = {
+#define X(name) {#name, SIG##name},
+        LK_SIGNALS (X)
+#undef X
+    };
     if (read_number (text, 1, SIGRTMAX, number)) {
         return true;
     }
@@ -318,36 +136,58 @@ add_setting (lk_options *self, char *value)
     return true;
 }
 
-/*  False: that is no value of it. */
+/*  Whether it is one of those words, which have a blank behind each but the
+ *  last. */
 static bool
-take_value (lk_options *self, const known_option *option, char *value)
+is_word (const char *words, const char *value)
 {
-    void *place = (char *) self + option->place;
-    switch (option->kind) {
-    case FLAG:
-        *(bool *) place = true;
-        return true;
-    case TEXT:
-        *(const char **) place = value;
-        return true;
-    case SECONDS:
-        return read_seconds (value, place);
-    case SOME:
-        return read_seconds (value, place) && *(int64_t *) place > 0;
-    case NUMBER:
-        return read_number (value, 1, INT32_MAX, place);
-    case TOKEN:
-        return lk_cli_read_token (value, place);
-    case KEY:
-        return lk_cli_read_key (value, place);
-    case CODE:
-        return read_number (value, 0, 255, place);
-    case SIGNAL:
-        return read_signal (value, place);
-    case SETTING:
-        return add_setting (self, value);
+    const size_t size = strlen (value);
+    while (words != NULL && *words != '\0') {
+        const size_t next = strcspn (words, " ");
+        if (next == size && memcmp (words, value, size) == 0) {
+            return true;
+        }
+        words += next + (words[next] != '\0');
     }
     return false;
+}
+
+/*  False: that is no value of it. */
+static bool
+take_value (lk_options *self, const lk_verb_option *option, char *value)
+{
+    void *place = (char *) self + places[option->option];
+    switch (rows[option->option].value) {
+    case LK_VALUE_FLAG:
+        *(bool *) place = true;
+        return true;
+    case LK_VALUE_WORD:
+        *(const char **) place = value;
+        return is_word (option->words, value);
+    case LK_VALUE_SECONDS:
+        return read_seconds (value, place);
+    case LK_VALUE_SOME_SECONDS:
+        return read_seconds (value, place) && *(int64_t *) place > 0;
+    case LK_VALUE_NUMBER:
+    case LK_VALUE_HOLDERS:
+    case LK_VALUE_PROCESS:
+        return read_number (value, 1, INT32_MAX, place);
+    case LK_VALUE_MINUTES:
+        return read_number (value, 1, 60, place);
+    case LK_VALUE_TOKEN:
+        return lk_cli_read_token (value, place);
+    case LK_VALUE_KEY:
+        return lk_cli_read_key (value, place);
+    case LK_VALUE_CODE:
+        return read_number (value, 0, 255, place);
+    case LK_VALUE_SIGNAL:
+        return read_signal (value, place);
+    case LK_VALUE_SETTING:
+        return add_setting (self, value);
+    default:
+        *(const char **) place = value;
+        return true;
+    }
 }
 
 /*  -------------------------------------------------------- all of them */
@@ -355,25 +195,43 @@ take_value (lk_options *self, const known_option *option, char *value)
 static void
 set_defaults (lk_options *self)
 {
-    memset (self, 0, sizeof *self);
-    self->endpoint = lk_where (NULL);
-    self->wait_ms = LK_FOREVER;
-    self->timeout_ms = LK_FOREVER;
-    self->hosts = 3;
-    self->on_busy = LK_EXIT_LATE;
+#define X(id, name, value, value_name, field, otherwise, about)                \
+    .field = otherwise,
+    *self = (lk_options) {LK_OPTIONS (X)};
+#undef X
 }
 
-/*  What of this is for that verb, for getopt_long. */
-static void
-choose (struct option *options, unsigned takes)
+/*  The option of `verb` that getopt_long returned. */
+static const lk_verb_option *
+option_of (const lk_verb *verb, int value)
 {
-    for (size_t i = 0; i < KNOWN_COUNT; i++) {
-        if ((known[i].bit & takes) != 0) {
-            *options = known[i].option;
-            options->val = OPT_FIRST + (int) i;
-            options++;
-        }
+    static const lk_verb_option help = {LK_OPT_HELP, NULL, NULL};
+    const lk_verb_option *it = verb->options;
+    while (it != NULL && it->option != LK_OPT_NONE
+           && it->option != (lk_option) (value - OPT_FIRST)) {
+        it++;
     }
+    return it != NULL && it->option != LK_OPT_NONE ? it : &help;
+}
+
+static struct option
+long_option (lk_option option)
+{
+    return (struct option) {
+        rows[option].name,
+        rows[option].value == LK_VALUE_FLAG ? no_argument : required_argument,
+        NULL, OPT_FIRST + (int) option};
+}
+
+/*  What that verb takes, for getopt_long. */
+static void
+choose (struct option *options, const lk_verb *verb)
+{
+    const lk_verb_option *it = verb->options;
+    for (; it != NULL && it->option != LK_OPT_NONE; it++) {
+        *options++ = long_option (it->option);
+    }
+    *options++ = long_option (LK_OPT_HELP);
     *options = (struct option) {0};
 }
 
@@ -392,12 +250,48 @@ say_no_option (const lk_verb *verb, const struct option *options,
         guess.best != NULL ? guess.best : "", guess.best != NULL ? "'?" : "");
 }
 
+/*  "name host left" -> "one of name, host and left". */
+static void
+list_words (const char *words, char *text, size_t size)
+{
+    size_t used = (size_t) snprintf (text, size, "one of ");
+    while (used < size) {
+        const size_t next = strcspn (words, " ");
+        const bool is_last = words[next] == '\0';
+        const bool is_ahead =
+            !is_last && strchr (words + next + 1, ' ') == NULL;
+        used += (size_t) snprintf (text + used, size - used, "%.*s%s",
+                                   (int) next, words,
+                                   is_last    ? ""
+                                   : is_ahead ? " and "
+                                              : ", ");
+        if (is_last) {
+            break;
+        }
+        words += next + 1;
+    }
+}
+
+static void
+say_no_value (const lk_verb *verb, const lk_verb_option *option,
+              const char *value)
+{
+    char words[WORDS_SIZE];
+    const lk_option_row *row = &rows[option->option];
+    if (row->value == LK_VALUE_WORD) {
+        list_words (option->words, words, sizeof words);
+    }
+    lk_cli_misused (verb, "--%s needs %s, not '%s'", row->name,
+                    row->value == LK_VALUE_WORD ? words : needs[row->value],
+                    lk_shown_name (value).text);
+}
+
 /*  Behind its first name all options may be those of a command that lacks the
  *  "--" ahead of it: to print help is no success then. */
 static bool
-is_of_command (const lk_options *self, const lk_verb *verb, unsigned takes)
+is_of_command (const lk_options *self, const lk_verb *verb)
 {
-    if ((takes & LK_OPT_COMMAND) == 0 || self->names == 0) {
+    if (!verb->needs_command || self->names == 0) {
         return false;
     }
     lk_cli_misused (verb, "'%s' needs '--' ahead of the command", verb->name);
@@ -418,11 +312,11 @@ pass_names (char **argv, int from, int names)
 }
 
 bool
-lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
-                 int argc, char **argv, int *code)
+lk_options_read (lk_options *self, const lk_verb *verb, int argc, char **argv,
+                 int *code)
 {
-    struct option options[KNOWN_COUNT + 1];
-    choose (options, takes | LK_OPT_HELP);
+    struct option options[LK_OPT_COUNT + 1];
+    choose (options, verb);
     set_defaults (self);
     *code = LK_EXIT_FAILED;
     opterr = 0;
@@ -442,20 +336,19 @@ lk_options_read (lk_options *self, const lk_verb *verb, unsigned takes,
             return false;
         }
         if (option == '?') {
-            if (self->names < 2 || !is_of_command (self, verb, takes)) {
+            if (self->names < 2 || !is_of_command (self, verb)) {
                 say_no_option (verb, options, argv[optind - 1]);
             }
             return false;
         }
-        const known_option *it = option == 'h' ? &known[KNOWN_COUNT - 1]
-                                               : &known[option - OPT_FIRST];
+        const lk_verb_option *it =
+            option_of (verb, option == 'h' ? OPT_FIRST + LK_OPT_HELP : option);
         if (!take_value (self, it, optarg)) {
-            lk_cli_misused (verb, "%s, not '%s'", it->problem,
-                            lk_shown_name (optarg).text);
+            say_no_value (verb, it, optarg);
             return false;
         }
         if (self->help) {
-            if (!is_of_command (self, verb, takes)) {
+            if (!is_of_command (self, verb)) {
                 lk_cli_print_help (verb);
                 *code = LK_EXIT_OK;
             }

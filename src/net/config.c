@@ -58,49 +58,62 @@ is_choice (const char *choices, const char *text)
 }
 
 static bool
-allows_number (const lk_config_key *key, const char *value, char *allowed,
-               size_t room)
+allows_number (const lk_config_key *key, const char *value)
 {
     int64_t number;
-    bool is_octal = key->type == LK_CONFIG_OCTAL;
 
-    snprintf (allowed, room,
-              is_octal ? "a file mode from %llo to %llo"
-                       : "a number from %lld to %lld",
-              (long long) key->min, (long long) key->max);
-    return read_number (value, is_octal ? 8 : 10, &number) && number >= key->min
-           && number <= key->max;
+    return read_number (value, key->type == LK_CONFIG_OCTAL ? 8 : 10, &number)
+           && number >= key->min && number <= key->max;
 }
 
 static bool
-allows_text (const lk_config_key *key, const char *value, char *allowed,
-             size_t room)
+allows_text (const lk_config_key *key, const char *value)
 {
     int64_t size = (int64_t) strlen (value);
 
-    snprintf (allowed, room, "a text of %lld to %lld bytes",
-              (long long) key->min, (long long) key->max);
     return key->max == 0 || (size >= key->min && size <= key->max);
 }
 
+void
+lk_config_range (const lk_config_key *key, char *text, size_t size)
+{
+    const long long min = key->min, max = key->max;
+
+    switch (key->type) {
+    case LK_CONFIG_TEXT:
+    case LK_CONFIG_LIST:
+        snprintf (text, size, "a text of %lld to %lld bytes", min, max);
+        break;
+    case LK_CONFIG_NUMBER:
+        snprintf (text, size, "a number from %lld to %lld", min, max);
+        break;
+    case LK_CONFIG_OCTAL:
+        snprintf (text, size, "a file mode from %llo to %llo", min, max);
+        break;
+    case LK_CONFIG_FLAG:
+        snprintf (text, size, "yes or no");
+        break;
+    case LK_CONFIG_CHOICE:
+        snprintf (text, size, "one of %s", key->choices);
+        break;
+    }
+}
+
 bool
-lk_config_allows (const lk_config_key *key, const char *value, char *allowed,
-                  size_t room)
+lk_config_allows (const lk_config_key *key, const char *value)
 {
     bool flag;
 
     switch (key->type) {
     case LK_CONFIG_TEXT:
     case LK_CONFIG_LIST:
-        return allows_text (key, value, allowed, room);
+        return allows_text (key, value);
     case LK_CONFIG_NUMBER:
     case LK_CONFIG_OCTAL:
-        return allows_number (key, value, allowed, room);
+        return allows_number (key, value);
     case LK_CONFIG_FLAG:
-        snprintf (allowed, room, "yes or no");
         return read_flag (value, &flag);
     case LK_CONFIG_CHOICE:
-        snprintf (allowed, room, "one of %s", key->choices);
         return is_choice (key->choices, value);
     }
     return false;
@@ -193,7 +206,6 @@ lk_config *
 lk_config_new (const lk_config_key *keys)
 {
     lk_config *self = lk_alloc (sizeof *self);
-    char allowed[200];
 
     self->keys = keys;
     layer_init (&self->defaults, keys);
@@ -201,8 +213,7 @@ lk_config_new (const lk_config_key *keys)
     layer_init (&self->options, keys);
     for (size_t i = 0; keys[i].key; i++) {
         if (keys[i].otherwise) {
-            LK_ASSERT (lk_config_allows (&keys[i], keys[i].otherwise, allowed,
-                                         sizeof allowed));
+            LK_ASSERT (lk_config_allows (&keys[i], keys[i].otherwise));
             lk_config_layer_add (&self->defaults, i, keys[i].otherwise,
                                  LK_CONFIG_NO_FILE, 0);
         }
@@ -278,8 +289,8 @@ lk_config_set (lk_config *self, const char *key, const char *value,
         return lk_problem_set (problem, LK_INVALID, "there is no setting '%s'",
                                key);
     }
-    if (!lk_config_allows (&self->keys[place], value, allowed,
-                           sizeof allowed)) {
+    if (!lk_config_allows (&self->keys[place], value)) {
+        lk_config_range (&self->keys[place], allowed, sizeof allowed);
         return lk_problem_set (problem, LK_INVALID,
                                "'%s' is no value for '%s': %s", value, key,
                                allowed);

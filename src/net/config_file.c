@@ -101,7 +101,8 @@ take_value (const reading *self, size_t place, const lk_zpl_line *line)
         return;
     }
     if (!(is_list && *line->value == '\0')
-        && !lk_config_allows (key, line->value, allowed, sizeof allowed)) {
+        && !lk_config_allows (key, line->value)) {
+        lk_config_range (key, allowed, sizeof allowed);
         snprintf (text, sizeof text, "'%.60s' is no value for '%s': %s",
                   line->value, key->key, allowed);
         complain (self, line->number, text);

@@ -44,10 +44,8 @@ struct lk_config {
 /*  The place of a key in the table; SIZE_MAX if it is not there. */
 size_t lk_config_find (const lk_config_key *keys, const char *path);
 
-/*  Whether the value is allowed; else `allowed` (`room` bytes) says what is: "a
- *  number from 1 to 5". */
-bool lk_config_allows (const lk_config_key *key, const char *value,
-                       char *allowed, size_t room);
+/*  Whether the value is in the key's range. */
+bool lk_config_allows (const lk_config_key *key, const char *value);
 
 /*  Adds what a source says about the key at that place. The text is copied. */
 void lk_config_layer_add (lk_config_layer *self, size_t place,

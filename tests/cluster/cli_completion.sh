@@ -40,7 +40,7 @@ offers_now () {
 
 check 'verbs' offers 'run lock unlock status cluster sandbox' ''
 check 'verbs, begun' offers 'unlock -lock' un
-for verb in $("$lockkeeper" help | sed -n 's/^  \([a-z-]*\)  *[A-Z].*/\1/p'); do
+for verb in $("$lockkeeper" help --json | _lockkeeper_field verb); do
     check "the verb $verb" offers "$verb" "${verb:0:2}"
     check "options of $verb" offers --help "$verb" --
 done
@@ -68,6 +68,20 @@ check 'begun' offers nightly-backup run nigh
 check 'for list' offers nightly-backup list ''
 check 'for show' offers nightly-backup show ''
 check 'values of --sort' offers 'host left' list --sort ''
+check 'others for another verb' offers 'grants -left' top --sort ''
+check 'values of an option are no arguments' offers -nightly-backup \
+    list --sort ''
+check 'signals' offers 'USR1 WINCH' run x --on-jeopardy ''
+check 'verbs for help' offers unlock help un
+check 'keys to set' offers lock/host-lease sandbox --set lock/
+check 'files of --config' offers "$work/some_file" \
+    config get --config "$work/some"
+check 'files to verify' offers "$work/some_file" config verify "$work/some"
+#   Bash would run what a name says.
+start_on h2 run "\$(touch\${IFS}$work/ran)" -- sleep 1000
+await is_listed '^held' 'ran)'
+check 'no name is run' offers nightly-backup unlock ''
+check '... nor was it' test ! -e "$work/ran"
 check 'not for sandbox' offers -nightly-backup sandbox ''
 check 'keys' offers 'router/listen lock/host-lease' config get ''
 check 'for --object' offers nightly-backup status --object ''
@@ -110,6 +124,6 @@ END
         'lockkeeper '
     check 'zsh: cluster' zsh_offers members 'lockkeeper cluster '
 fi
-kill $holder %2 2>/dev/null
+kill $holder %2 %3 2>/dev/null
 wait
 done_checking

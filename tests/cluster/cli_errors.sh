@@ -104,7 +104,7 @@ says_it 125 'a host is the --first, or does --join' \
 says_it 125 "'...': addresses are for --join" init --first 192.0.2.1
 says_it 125 '--... needs ...' run x --lenient -- true
 says_it 125 'several names need --all' run x y -- true
-says_it 125 "--policy is 'hard' or 'soft'" run x --policy kind -- true
+says_it 125 "--... needs ..., not '...'" run x --policy kind -- true
 says_it 125 '--quiet is a day at most' run x --quiet 86401 -- true
 says_it 125 '--semaphore and --bound are 1000000000 at most' \
     run x --semaphore 1000000001 -- true

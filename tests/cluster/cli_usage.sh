@@ -22,6 +22,40 @@ for verb in run lock unlock check acquire release status list show watch top \
     check "$verb --nonsense" says 125 "'--nonsense' is no option" \
         "$lockkeeper" "$verb" --nonsense
 done
+
+#   all_taken VERB: each option that help tells of is one; one that lacks its
+#   value says so, and a flag is passed over.
+all_taken () {
+    local option
+    "$lockkeeper" help "$1" --json >"$work/rows"
+    sed -n 's/.*"option": *"\([a-z-]*\)".*"value".*/\1/p' "$work/rows" |
+        while read -r option; do
+            says 125 "option '--$option' needs a value" \
+                "$lockkeeper" "$1" "--$option" || exit 1
+        done || return 1
+    grep -v -e '"value"' -e '"option": *"help"' "$work/rows" |
+        sed -n 's/.*"option": *"\([a-z-]*\)".*/\1/p' |
+        while read -r option; do
+            says 125 "'--nonsense' is no option" \
+                "$lockkeeper" "$1" "--$option" --nonsense || exit 1
+        done
+}
+#   usage_fits VERB: what the usage names are options of the verb.
+usage_fits () {
+    local option
+    "$lockkeeper" help "$1" | sed -n '1,/^$/p' | grep -oE -e '--[a-z-]+' |
+        while read -r option; do
+            "$lockkeeper" help "$1" | grep -qE "^  $option " || {
+                echo "$option is in the usage alone"
+                exit 1
+            }
+        done
+}
+for verb in $("$lockkeeper" help --json |
+    sed -n 's/.*"verb": *"\([a-z-]*\)".*/\1/p'); do
+    check "$verb takes the options that its help has" all_taken "$verb"
+    check "usage of $verb has no other options" usage_fits "$verb"
+done
 check 'unknown verb' says 125 "there is no verb 'nonsense'" \
     "$lockkeeper" nonsense
 check 'run without a command' says 125 'needs the name' \
@@ -46,7 +80,7 @@ misused '--semaphore needs a number of holders' run x --semaphore 0 -- true
 misused '--bound needs a number of holders' run x --bound many -- true
 misused '1000000000 at most' run x --bound 1000000001 -- true
 misused 'does not go with --semaphore' run x --shared --bound 1 -- true
-misused "--policy is 'hard' or 'soft'" run x --policy tender -- true
+misused '--policy needs one of hard and soft' run x --policy tender -- true
 misused 'are for exclusive locks' run x --policy soft --shared -- true
 misused 'are for exclusive locks' lock x --quiet 1 --semaphore 2
 misused '--quiet needs seconds' run x --quiet 0 -- true

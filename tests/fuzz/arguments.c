@@ -129,13 +129,12 @@ read_daemon (line *given)
 }
 
 static void
-read_verb (line *given, unsigned takes)
+read_verb (line *given, const lk_verb *verb)
 {
-    static const lk_verb verb = {.name = "verb"};
     lk_options options;
     int code;
     complaints = 0;
-    if (!lk_options_read (&options, &verb, takes, given->count, given->argument,
+    if (!lk_options_read (&options, verb, given->count, given->argument,
                           &code)) {
         LK_ASSERT ((code == LK_EXIT_OK) == (complaints == 0));
         return;
@@ -151,12 +150,39 @@ read_verb (line *given, unsigned takes)
     }
 }
 
+static const lk_verb_option of_locks[] = {
+    LK_TAKES_KIND,     LK_TAKES (ENDPOINT), LK_TAKES (STATIC),
+    LK_TAKES (LINGER), LK_TAKES (KEY),      LK_TAKES (BACKGROUND),
+    LK_TAKES (PID),    LK_TAKES (ALL),      LK_TAKES_END};
+
+static const lk_verb_option of_init[] = {
+    LK_TAKES (CLUSTER), LK_TAKES (MEMBERS),    LK_TAKES (HOST),
+    LK_TAKES (STATE),   LK_TAKES (FIRST),      LK_TAKES (JOIN),
+    LK_TAKES (ADDRESS), LK_TAKES (INVITATION), LK_TAKES (CONFIG),
+    LK_TAKES_END};
+
+static const lk_verb_option of_sandbox[] = {
+    LK_TAKES (HOSTS), LK_TAKES (MEMBERS), LK_TAKES (DIR),
+    LK_TAKES (KEEP),  LK_TAKES (SET),     LK_TAKES_END};
+
+static const lk_verb_option of_see[] = {LK_TAKES (JSON), LK_TAKES (OBJECT),
+                                        LK_TAKES_END};
+
+static const lk_verb_option of_all[] = {
+#define X(id, ...) LK_TAKES_WORD (id, NULL, "hard soft"),
+    LK_OPTIONS (X)
+#undef X
+        LK_TAKES_END};
+
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
-    static const unsigned takes[] = {
-        LK_OPT_ENDPOINT | LK_OPT_WAIT | LK_OPT_KIND | LK_OPT_HOLD, LK_OPT_INIT,
-        LK_OPT_SANDBOX, LK_OPT_JSON | LK_OPT_OBJECT, ~0u};
+    static const lk_verb verbs[] = {
+        {.name = "verb", .options = of_locks},
+        {.name = "verb", .options = of_init},
+        {.name = "verb", .options = of_sandbox},
+        {.name = "verb", .options = of_see},
+        {.name = "verb", .options = of_all, .needs_command = true}};
     lk_fuel fuel = {data, size};
     line given;
     const uint8_t program = lk_fuel_byte (&fuel);
@@ -165,7 +191,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
         read_daemon (&given);
     } else {
         read_verb (&given,
-                   takes[program / 2 % (sizeof takes / sizeof takes[0])]);
+                   &verbs[program / 2 % (sizeof verbs / sizeof verbs[0])]);
     }
     lk_free (given.text);
     return 0;

@@ -37,9 +37,14 @@ texts () {
 
 #   ------------------------------------------------------------ verbs
 
+#   help_rows FIELD [VERB]: that field of what `help --json` lists.
+help_rows () {
+    [ ! -x "$lockkeeper" ] || "$lockkeeper" help ${2:+"$2"} --json |
+        sed -n 's/.*"'"$1"'": *"\([^"]*\)".*/\1/p'
+}
+
 program_verbs () {
-    [ ! -x "$lockkeeper" ] || "$lockkeeper" help |
-        sed -n 's/^  \([a-z][a-z-]*\)  *[A-Z].*/\1/p'
+    help_rows verb
 }
 
 #   Those of the list of verbs; the synopsis has to show them, too.
@@ -49,7 +54,8 @@ page_verbs () {
         sed 's/ , /\n/g' | awk '{ print $1 }'
 }
 
-#   synopsis: "verb option" of each block that begins with .Nm.
+#   synopsis: "verb option" of each block that begins with .Nm; "--option="
+#   has a value.
 synopsis () {
     page_section $cli_page SYNOPSIS | awk '
         /^\.Nm/ { count = 0; next }
@@ -66,13 +72,21 @@ synopsis () {
         }
         {
             line = $0
-            while (match (line, /Fl -[a-z][a-z-]*/)) {
-                for (i = 1; i <= count; i++) {
-                    print verb[i], "--" substr (line, RSTART + 4, RLENGTH - 4)
-                }
+            while (match (line, /Fl -[a-z][a-z-]*( Ar)?/)) {
+                option = substr (line, RSTART + 4, RLENGTH - 4)
+                sub (/ Ar$/, "=", option)
+                for (i = 1; i <= count; i++) { print verb[i], "--" option }
                 line = substr (line, RSTART + RLENGTH)
             }
         }'
+}
+
+#   Those of the list of options.
+page_options_told () {
+    page_section $cli_page DESCRIPTION | sed -nE '/^The options:/,$ {
+        s/^\.It Fl -([a-z-]+) Ar .*/--\1=/p; t
+        s/^\.It Fl -([a-z-]+)$/--\1/p
+    }'
 }
 
 page_options_of_verbs () {
@@ -83,57 +97,40 @@ page_options_of_verbs () {
         END { for (verb in takes) { for (o in kind) { print verb, o } } }'
 }
 
-#   known_options: "name required|no" of the table of lockkeeper(1).
-known_options () {
-    texts src/cli/options.c |
-        grep -oE '\{"[a-z][a-z-]*", *(required|no)_argument' |
-        sed -E 's/^\{"([a-z-]*)", *(required|no)_.*/\1 \2/'
-}
-
-#   Whether it takes an option is asked so that nothing is done: without its
-#   value, or ahead of an option that no verb has.
-ask_for_options () {
-    local verb option value options
-    [ -x "$lockkeeper" ] || return
-    options=$(known_options | grep -v '^help ')
-    program_verbs | while read -r verb; do
-        while read -r option value; do
-            if [ "$value" = required ]; then
-                set -- 'needs a value' "--$option"
-            else
-                set -- "'--nonsense' is no option" "--$option" --nonsense
-            fi
-            case $("$lockkeeper" "$verb" "${@:2}" 2>&1 </dev/null) in
-                *"$1"*) echo "$verb --$option" ;;
-            esac
-        done <<<"$options"
-    done
-}
-
-#   $asked_options are from ask_for_options: that is a thousand processes.
+#   What getopt_long is given is of the same rows; tests/cluster/cli_usage.sh
+#   tries it.
 program_options () {
-    echo "$asked_options"
+    local verb
+    program_verbs | while read -r verb; do
+        "$lockkeeper" help "$verb" --json | sed -nE "
+            s/.*\"option\": *\"([^\"]*)\".*\"value\".*/$verb --\1=/p; t
+            s/.*\"option\": *\"([^\"]*)\".*/$verb --\1/p"
+    done | grep -v ' --help$'
 }
 
 help_options () {
     local verb
     program_verbs | while read -r verb; do
         "$lockkeeper" help "$verb" 2>&1 |
-            sed -nE "s/^ +(--[a-z][a-z-]*).*/$verb \1/p"
+            sed -nE "
+            s/^  (--[a-z][a-z-]*) [A-Z].*/$verb \1=/p; t
+            s/^  (--[a-z][a-z-]*) .*/$verb \1/p"
     done
 }
 
 #   ------------------------------------------------------------ config keys
 
-#   key_rows: "section/key|TYPE|min|max|default" of the tables.
+#   key_rows: "section/key;values;list;when;default" of the table, as the
+#   program lists it.
 key_rows () {
-    texts "${code[@]}" |
-        grep -oE '\{"[a-z]+/[a-z-]+", LK_CONFIG_[A-Z]+,[^}]*\}' |
-        sed -E 's/^\{"([^"]*)", LK_CONFIG_([A-Z]+), *([^,]*), *([^,]*), *("[^"]*"|[^,]*), *("[^"]*"|[^,]*), .*\}$/\1|\2|\3|\4|\6/'
+    [ ! -x "$lockkeeper" ] || "$lockkeeper" config keys --json | sed -E '
+        s/"about": *"[^"]*",//; s/[{"]//g; s/}$//
+        s/key: *//; s/,(values|list|when|default): */;/g
+        s/^([^;]*;[^;]*;[^;]*;[^;]*)$/\1;/'
 }
 
 code_keys () {
-    key_rows | cut -d '|' -f 1
+    key_rows | cut -d ';' -f 1
 }
 
 #   page_key_items: "section/key" and all that is told of it, as one line.
@@ -147,7 +144,7 @@ page_key_items () {
         /^\.El/ { finish() }
         /^\.It Cm/ && section != "" {
             finish()
-            text = ""
+            text = substr ($0, 4)
             for (i = 2; i <= NF; i++) {
                 if ($i == "Cm") { key[++count] = $(i + 1) }
             }
@@ -161,36 +158,63 @@ page_keys () {
     page_key_items | cut -d ' ' -f 1
 }
 
-#   path_of NAME: a constant of paths.h, which may be made of others.
-path_of () {
-    sed 's#/\*.*##' src/net/paths.h | awk -v wanted="$1" '
-        $1 == "#define" && NF > 2 {
-            text = $0
-            sub (/^#define [A-Z_]+ /, "", text)
-            for (name in path) { gsub (name, path[name], text) }
-            gsub (/[" ]/, "", text)
-            path[$2] = text
-        }
-        END { print path[wanted] }'
+#   is_range TOLD VALUES LIST: whether the page tells of these values. Words may
+#   be a range, "1|2|3"; how long a text is, the page tells by kinds: (NAME).
+is_range () {
+    local least='' most='' word text
+    [ "$3" = false ] || [[ $1 =~ 'once for each'|[0-9]' times' ]] || return
+    case $2 in
+        'a number from '*) least=${2#a number from } most=${2#* to } ;;
+        'one of '*'|1|2|3|'*) least=1 most=${2##*|} ;;
+        'one of '*)
+            for word in $(tr '|' ' ' <<<"${2#one of }"); do
+                [[ $1 =~ (^|[^0-9a-z])$word([^0-9a-z]|$) ]] || return
+            done
+            ;;
+        'a text of '*)
+            word=${1#* = Ar } word=${word%% *} most=${2% bytes}
+            text=$(tr '\n' ' ' <man/lockkeeper.conf.5)
+            [[ $text =~ ${most#a text of }[^\(]*\([^\)]*${word##*//}[,\)] ]]
+            return
+            ;;
+        'yes or no') [[ $1 == *' = Ar FLAG '* ]] || return ;;
+        'a file mode'*) [[ $1 == *' = Ar OCTAL '* ]] || return ;;
+    esac
+    [ -z "$least" ] ||
+        [[ $1 =~ (^|[^0-9])${least%% *}' to '$most([^0-9]|$) ]]
 }
 
 #   What the page says of it has to have its range and default.
 key_texts () {
-    local key type least most value told items
+    local key values list _ value told items
     items=$(page_key_items)
-    while IFS='|' read -r key type least most value; do
+    while IFS=';' read -r key values list _ value; do
         told=$(sed -n "s#^$key ##p" <<<"$items")
         case $told in '' | *'As in section'*) continue ;; esac
-        if [ "$type" = NUMBER ]; then
-            [[ $told =~ (^|[^0-9])$least\ to\ $most([^0-9]|$) ]] ||
-                echo "lockkeeper.conf(5): $key is $least to $most"
-        fi
-        case $value in
-            LK_PATH_*) value=$(path_of "$value") ;;
+        is_range "$told" "$values" "$list" ||
+            echo "lockkeeper.conf(5): $key is $values, many times: $list"
+        [ -z "$value" ] || case "$told " in
+            *"Default: $value"[\ .\;,:]*) ;;
+            *) echo "lockkeeper.conf(5): the default of $key is $value" ;;
         esac
-        [ "$value" = NULL ] || [[ $told == *Default:*${value//\"/}* ]] ||
-            echo "lockkeeper.conf(5): the default of $key is $value"
     done < <(key_rows)
+}
+
+#   "section/key when" of those that a restart is not right for.
+code_effects () {
+    key_rows | cut -d ';' -f 1,4 | tr ';' ' ' | grep -v ' restart$'
+}
+
+page_effects () {
+    awk '
+        /^\.S[sh]/ { inside = /When a change counts/ }
+        !inside { next }
+        /^\.It/ { when = /reload/ ? "reload" : /stopped/ ? "everywhere" : "?" }
+        /^\.Cm/ {
+            for (i = 2; i <= NF; i++) {
+                if ($i ~ /\//) { print $i, when }
+            }
+        }' man/lockkeeper.conf.5 2>/dev/null
 }
 
 #   ------------------------------------------------------------ messages

@@ -3,10 +3,10 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  protocol 9.16.1, 9.16.5: the holders go together and are not too many, nobody was
- *  passed, and the queue is in order. Granting itself is the model's
- *  (lib/grant_model.h). Members of a set that are not asked for yet have
- *  number 0, and count as absent.
+ *  protocol 9.16.1, 9.16.5: the holders go together and are not too many,
+ *  nobody was passed, and the queue is in order. Granting itself is the
+ *  model's (lib/grant_model.h). Members of a set that are not asked for yet
+ *  have number 0, and count as absent.
  */
 
 #include "checker.h"

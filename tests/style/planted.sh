@@ -267,21 +267,30 @@ seen_all () {
     fresh
 }
 if [ -x "$BUILD/lockkeeper" ]; then
-    whole "'sandbox --hosted'*) echo \"'--hosted' is no option\"; exit 125 ;;
+    whole "'help sandbox --json') '$BUILD/lockkeeper' help sandbox --json |
+            grep -v hosted; exit ;;
         'help run') '$BUILD/lockkeeper' help run | grep -v -e --bound; exit ;;
-        help) '$BUILD/lockkeeper' help | grep -v '^  show '; exit ;;"
+        'help --json') '$BUILD/lockkeeper' help --json | grep -v show; exit ;;
+        'config keys --json') '$BUILD/lockkeeper' config keys --json |
+            sed -e '/router.syslog/d' -e '/lock.digest/s/10000\"/1000\"/' \\
+                -e '/lock.leader-l/s/600000/6000000/' \\
+                -e '/router.mode/s/\"a file.*777/\"yes or no/' \\
+                -e '/router.security/s/both/back/' \\
+                -e '/router.keys/s/1 to 4095/1 to 63/' \\
+                -e '/router.group/s/\"list\":false/\"list\":true/' \\
+                -e '/lock.host-l/s/everywhere/restart/' \\
+                -e '/lock.run/s/\"restart/\"reload/'
+            exit ;;"
     edited man/lockkeeper.1 '/^\.Op Fl -keep/d' \
         'an option that is told of no more' 'in the page: sandbox --keep'
+    edited man/lockkeeper.1 '/^\.It Fl -now$/d' \
+        'an option that is in the synopsis alone' 'in the page: --now$'
+    edited man/lockkeeper.1 's/^\.Op Fl -minutes Ar n$/.Op Fl -minutes/' \
+        'an option without its value' 'in the page: invite --minutes=$'
     edited man/lockkeeper.1 's/^\.It Cm unlock$/.It Cm lock/' \
         'a verb that is told of no more' 'in the page: unlock$'
     edited man/lockkeeper.conf.5 '/^\.It Cm grace/d' \
         'a key without a page' 'in the page: lock/grace'
-    edited src/settings/keys.c '/"router\/syslog", /d' \
-        'a key that is no more' 'in the code: router/syslog'
-    edited src/settings/keys.c '/"lock.digest"/s/"10000"/"10001"/' \
-        'another default' 'default of lock/digest is "10001"'
-    edited src/settings/keys.c '/"lock.digest"/s/86400000/86400001/' \
-        'another range' 'lock/digest is 250 to 86400001'
     edited router/logic/control.c '$a static const char *planted = "PLANTED";' \
         'a message without a page' "no message 'PLANTED'"
     edited man/lockkeeper-protocol.7 '/^\.It Sy SHUTDOWN/s/$/ , SHUTUP/' \
@@ -320,7 +329,16 @@ if [ -x "$BUILD/lockkeeper" ]; then
         'a function that is no more' 'in the code: lk_planted'
     planted+=('an option that is no more' 'in the code: sandbox --hosted'
         'an option without help' 'in the page: run --bound'
-        'a verb that is no more' 'in the code: show$')
+        'a verb that is no more' 'in the code: show$'
+        'a key that is no more' 'in the code: router/syslog'
+        'another default' 'default of lock/digest is 1000$'
+        'another range' 'lock/leader-lease is .*6000000,'
+        'another type' 'router/mode is yes or no,'
+        'another word' 'router/security is one of none.back.curve,'
+        'another length' 'router/keys is a text of 1 to 63 bytes,'
+        'a list' 'router/group is .*: true$'
+        'another time' 'in the code: lock/host-lease everywhere'
+        'a time without a page' 'in the page: lock/run reload')
     seen_all
 else
     skip 'man.sh sees what is planted in the pages' 'nothing is built'

@@ -11,6 +11,7 @@
 
 #include "digest.h"
 
+#include "lib/checked_step.h"
 #include "lib/suite.h"
 
 /*  -------------------------------------------------------- being told */
@@ -266,6 +267,7 @@ END_TEST
 /*  That would hold up the election. */
 START_TEST (a_large_table_is_not)
 {
+    lk_check_no_more ();
     ask (1);
     lk_table_listing (&node->leader.table, node->leader.table.count)[0]->key ^=
         1;

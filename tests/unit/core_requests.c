@@ -80,6 +80,7 @@ pretend_requests (size_t count)
 
 START_TEST (as_many_as_there_can_be)
 {
+    lk_check_no_more ();
     ask (1);
     const size_t before = pretend_requests (LK_REQUESTS_MAX);
     fails (LK_ON_LOCK, plain (2), LK_OVERLOADED);
@@ -212,6 +213,7 @@ END_TEST
 /*  LOCKED of a request that is over is given back, in time. */
 START_TEST (what_is_not_given_back_now)
 {
+    lk_check_no_more ();
     ask (1);
     put (LK_ON_UNLOCK, plain (1));
     unlocked (1, LK_OK, 0);

@@ -7,6 +7,7 @@
  *  are one letter each.
  */
 
+#include "lib/checked_step.h"
 #include "sole.h"
 
 #include "set.h"
@@ -310,6 +311,7 @@ END_TEST
 
 START_TEST (a_table_that_is_almost_full)
 {
+    lk_check_no_more ();
     node->leader.table.count = LK_TICKETS_MAX - 2;
     lock_set (5, 1, "abc");
     ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, 5)->as.reply.error,

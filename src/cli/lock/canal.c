@@ -25,9 +25,7 @@ run_with (const lk_verb *verb, lk_agent_deed deed, int argc, char **argv)
     static lk_agent_question question;
     lk_options options;
     int code;
-    if (!lk_options_read (&options, verb,
-                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_OWNER, argc,
-                          argv, &code)) {
+    if (!lk_options_read (&options, verb, argc, argv, &code)) {
         return code;
     }
     if (options.count != 3) {
@@ -69,29 +67,40 @@ run_release (int argc, char **argv)
     return run_with (&lk_verb_release, LK_AGENT_RELEASE, argc, argv);
 }
 
+static const lk_verb_option acquire_takes[] = {
+    LK_TAKES (PID), LK_TAKES (JSON), LK_TAKES (ENDPOINT), LK_TAKES_END};
+
 const lk_verb lk_verb_acquire = {
-    "acquire",
-    "NAME MAX-PER RESOURCES [--pid PID] [--json]",
-    "Takes a unit for the calling shell, at once or not at all",
-    "  --pid PID      for process PID instead\n"
-    "  --json         print a JSON object\n"
-    "  --endpoint E   where the router is\n\n"
-    "Prints 'acquired N', N units being out then, or 'full' if MAX-PER x "
-    "RESOURCES are\nout already. The shell has the unit until `lockkeeper "
-    "release`, or until it ends.\n\n"
-    "Exit code: 0 acquired; 1 full; 124 no answer in time; 125 failed.\n",
-    run_acquire,
+    .name = "acquire",
+    .usage = "NAME MAX-PER RESOURCES [options]",
+    .summary = "Takes a unit for the calling shell, at once or not at all",
+    .options = acquire_takes,
+    .help =
+        "Prints 'acquired N', N units being out then, or 'full' if MAX-PER x "
+        "RESOURCES are\n"
+        "out already. The shell has the unit until `lockkeeper release`, or "
+        "until it ends.\n"
+        "\n"
+        "Exit code: 0 acquired; 1 full; 124 no answer in time; 125 failed.\n",
+    .arguments = lk_follows_lock,
+    .run = run_acquire,
 };
+static const lk_verb_option release_takes[] = {
+    LK_TAKES_AS (PID, "of process PID instead"), LK_TAKES (JSON),
+    LK_TAKES (ENDPOINT), LK_TAKES_END};
+
 const lk_verb lk_verb_release = {
-    "release",
-    "NAME MAX-PER RESOURCES [--pid PID] [--json]",
-    "Gives back the newest unit of the calling shell",
-    "  --pid PID      of process PID instead\n"
-    "  --json         print a JSON object\n"
-    "  --endpoint E   where the router is\n\n"
-    "Prints 'ok'. MAX-PER and RESOURCES are as in `acquire`; they may differ "
-    "from those\nthat the unit was acquired with.\n\n"
-    "Exit code: 0 released; 1 this shell holds no unit of that name; 122 one "
-    "was lost\nbefore; 124 not confirmed in time; 125 failed.\n",
-    run_release,
+    .name = "release",
+    .usage = "NAME MAX-PER RESOURCES [options]",
+    .summary = "Gives back the newest unit of the calling shell",
+    .options = release_takes,
+    .help = "Prints 'ok'. MAX-PER and RESOURCES are as in `acquire`; they may "
+            "differ from those\n"
+            "that the unit was acquired with.\n"
+            "\n"
+            "Exit code: 0 released; 1 this shell holds no unit of that name; "
+            "122 one was lost\n"
+            "before; 124 not confirmed in time; 125 failed.\n",
+    .arguments = lk_follows_lock,
+    .run = run_release,
 };

@@ -59,10 +59,7 @@ run_check (int argc, char **argv)
     lk_options options;
     int code;
     uint64_t token;
-    if (!lk_options_read (&options, &lk_verb_check,
-                          LK_OPT_ENDPOINT | LK_OPT_WAIT | LK_OPT_CONTEXT
-                              | LK_OPT_JSON,
-                          argc, argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_check, argc, argv, &code)) {
         return code;
     }
     if (options.count != 2) {
@@ -86,18 +83,25 @@ run_check (int argc, char **argv)
     return code;
 }
 
+static const lk_verb_option takes[] = {
+    LK_TAKES (CONTEXT),
+    LK_TAKES_AS (WAIT, "give up after S seconds (default: 10)"),
+    LK_TAKES (JSON),
+    LK_TAKES_AS (ENDPOINT,
+                 "where the router is; any host of the cluster will do"),
+    LK_TAKES_END};
+
 const lk_verb lk_verb_check = {
-    "check",
-    "NAME TOKEN",
-    "Tells whether a lock is held with that fencing token",
-    "  --context C    the name's context\n"
-    "  --wait S       give up after S seconds (default: 10)\n"
-    "  --json         print a JSON object\n"
-    "  --endpoint E   where the router is; any host of the cluster will do\n\n"
-    "Prints 'held newest=N' or 'not held newest=N': N is the highest token "
-    "that "
-    "the lock\nis held with, 0 if nobody holds it.\n\n"
-    "Exit code: 0 held with that token; 1 not; 124 no answer in time; 125 "
-    "failed.\n",
-    run_check,
+    .name = "check",
+    .usage = "NAME TOKEN [options]",
+    .summary = "Tells whether a lock is held with that fencing token",
+    .options = takes,
+    .help = "Prints 'held newest=N' or 'not held newest=N': N is the highest "
+            "token that the lock\n"
+            "is held with, 0 if nobody holds it.\n"
+            "\n"
+            "Exit code: 0 held with that token; 1 not; 124 no answer in time; "
+            "125 failed.\n",
+    .arguments = lk_follows_lock,
+    .run = run_check,
 };

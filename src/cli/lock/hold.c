@@ -256,10 +256,7 @@ static int
 take_lock (lk_options *options, int argc, char **argv)
 {
     int code;
-    if (!lk_options_read (options, &lk_verb_lock,
-                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_WAIT
-                              | LK_OPT_KIND | LK_OPT_CONTEXT | LK_OPT_HOLD,
-                          argc, argv, &code)) {
+    if (!lk_options_read (options, &lk_verb_lock, argc, argv, &code)) {
         return code;
     }
     if (options->names < 1 || options->is_split
@@ -302,28 +299,34 @@ run_lock (int argc, char **argv)
     return code;
 }
 
+static const lk_verb_option takes[] = {
+    LK_TAKES_KIND,
+    LK_TAKES_AS (ALL, "several names, all or none of them: lock --all A B"),
+    LK_TAKES (BACKGROUND),
+    LK_TAKES_AS (PID, "until process PID ends instead"),
+    LK_TAKES (LINGER),
+    LK_TAKES (KEY),
+    LK_TAKES (STATIC),
+    LK_TAKES_AS (JSON, "print a JSON object for each name"),
+    LK_TAKES (ENDPOINT),
+    LK_TAKES_END};
+
 const lk_verb lk_verb_lock = {
-    "lock",
-    "NAME [options]",
-    "Gets a lock, prints its key and token, and holds it",
-    LK_HELP_KIND
-    "  --all          several names, all or none of them: lock --all A B\n"
-    "  --background   return as soon as it is held; a child holds on until "
-    "the\n                 calling shell ends\n"
-    "  --pid PID      until process PID ends instead\n"
-    "  --linger S     keep it for S seconds after that\n"
-    "  --key KEY      take over the lock that has KEY and lingers on this "
-    "host, "
-    "or\n                 fail at once\n"
-    "  --static       print and return: it is held until it is unlocked, or "
-    "all\n                 leaders are down at once\n"
-    "  --json         print a JSON object for each name\n"
-    "  --endpoint E   where the router is\n\n"
-    "Prints 'key=KEY token=TOKEN'; with --all also tokens='T1 T2 ...'; "
-    "--background\nand --static print 'false' if they fail, so that a shell's "
-    "eval does, too. The\nlock is given back by `lockkeeper unlock NAME KEY`, "
-    "or by a signal to the process\nthat holds it.\n\n"
-    "Exit code: 0 held and given back; 1 no lock with the key of --key; 122 "
-    "lost; 124,\nor that of --on-busy, not obtained in time; 125 failed.\n",
-    run_lock,
+    .name = "lock",
+    .usage = "NAME [options]",
+    .summary = "Gets a lock, prints its key and token, and holds it",
+    .options = takes,
+    .help = "Prints 'key=KEY token=TOKEN'; with --all also tokens='T1 T2 ...'; "
+            "--background\n"
+            "and --static print 'false' if they fail, so that a shell's eval "
+            "does, too. The\n"
+            "lock is given back by `lockkeeper unlock NAME KEY`, or by a "
+            "signal to the process\n"
+            "that holds it.\n"
+            "\n"
+            "Exit code: 0 held and given back; 1 no lock with the key of "
+            "--key; 122 lost; 124,\n"
+            "or that of --on-busy, not obtained in time; 125 failed.\n",
+    .arguments = lk_follows_lock,
+    .run = run_lock,
 };

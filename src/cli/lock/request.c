@@ -28,10 +28,6 @@ static const char *
 find_problem (const lk_options *options)
 {
     const char *policy = options->policy;
-    if (policy != NULL && strcmp (policy, "hard") != 0
-        && strcmp (policy, "soft") != 0) {
-        return "--policy is 'hard' or 'soft'";
-    }
     if (options->shared && is_semaphore (options)) {
         return "--shared does not go with --semaphore and --bound";
     }

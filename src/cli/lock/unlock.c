@@ -118,10 +118,7 @@ run_unlock (int argc, char **argv)
     lk_options options;
     int code;
     uint64_t key = 0;
-    if (!lk_options_read (&options, &lk_verb_unlock,
-                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_WAIT
-                              | LK_OPT_CONTEXT | LK_OPT_FORCE,
-                          argc, argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_unlock, argc, argv, &code)) {
         return code;
     }
     const char *problem = find_problem (&options);
@@ -149,25 +146,34 @@ run_unlock (int argc, char **argv)
     return code;
 }
 
+static const lk_verb_option takes[] = {
+    LK_TAKES (FORCE),
+    LK_TAKES (REASON),
+    LK_TAKES (TOKEN),
+    LK_TAKES (NOW),
+    LK_TAKES (CONTEXT),
+    LK_TAKES_AS (WAIT, "give up after S seconds (default: 20)"),
+    LK_TAKES_AS (JSON, "print a JSON object of what was done"),
+    LK_TAKES_AS (ENDPOINT,
+                 "where the router is; any host of the cluster will do"),
+    LK_TAKES_END};
+
 const lk_verb lk_verb_unlock = {
-    "unlock",
-    "NAME KEY [--now] | NAME --force --reason TEXT [--token T] [--now]",
-    "Ends a lock, with its key, or as an operator",
-    "  --force        take it away from all who hold it, without a key\n"
-    "  --reason TEXT  why: up to 255 bytes, which they are told\n"
-    "  --token T      only from who holds it with that fencing token\n"
-    "  --now          do not wait for the holder to stop: the next one may "
-    "have it\n                 at once, beside a holder that still works\n"
-    "  --context C    the name's context\n"
-    "  --wait S       give up after S seconds (default: 20)\n"
-    "  --json         print a JSON object of what was done\n"
-    "  --endpoint E   where the router is; any host of the cluster will do\n\n"
-    "Who holds it is told that it is lost, and nobody else gets it before that "
-    "one\nhas given it back: `lockkeeper run` when its command is gone, an "
-    "application when\nit has stopped, or a quarter of a host lease later (2 "
-    "s).\n\n"
-    "Exit code: 0 unlocked: nobody holds it any more; 1 nobody holds it with "
-    "that key\n(or that token, or at all); 124 not confirmed in time; 125 "
-    "failed.\n",
-    run_unlock,
+    .name = "unlock",
+    .usage = "NAME KEY [options]\n"
+             "       lockkeeper unlock NAME --force --reason TEXT [options]",
+    .summary = "Ends a lock, with its key, or as an operator",
+    .options = takes,
+    .help =
+        "Who holds it is told that it is lost, and nobody else gets it before "
+        "that one\n"
+        "has given it back: `lockkeeper run` when its command is gone, an "
+        "application when\n"
+        "it has stopped, or a quarter of a host lease later (2 s).\n"
+        "\n"
+        "Exit code: 0 unlocked: nobody holds it any more; 1 nobody holds it "
+        "with that key\n"
+        "(or that token, or at all); 124 not confirmed in time; 125 failed.\n",
+    .arguments = lk_follows_lock,
+    .run = run_unlock,
 };

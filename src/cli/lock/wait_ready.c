@@ -145,9 +145,7 @@ run_wait_ready (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_wait_ready,
-                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_TIMEOUT, argc,
-                          argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_wait_ready, argc, argv, &code)) {
         return code;
     }
     if (options.count != 0) {
@@ -173,16 +171,19 @@ run_wait_ready (int argc, char **argv)
     return code;
 }
 
+static const lk_verb_option takes[] = {
+    LK_TAKES (TIMEOUT),
+    LK_TAKES_AS (JSON, "print nothing but one JSON object at the end"),
+    LK_TAKES (ENDPOINT), LK_TAKES_END};
+
 const lk_verb lk_verb_wait_ready = {
-    "wait-ready",
-    "[--timeout S] [--json]",
-    "Returns as soon as locks can be had on this host",
-    "Tells what it waits for: the router, the lock service, enough members, "
-    "leaders.\n\n"
-    "  --timeout S    give up after S seconds; 0: look once (default: wait "
-    "for ever)\n"
-    "  --json         print nothing but one JSON object at the end\n"
-    "  --endpoint E   where the router is\n\n"
-    "Exit code: 0 locks can be had; 124 not in time; 125 wrong usage.\n",
-    run_wait_ready,
+    .name = "wait-ready",
+    .usage = "[options]",
+    .summary = "Returns as soon as locks can be had on this host",
+    .intro = "Tells what it waits for: the router, the lock service, enough "
+             "members, leaders.\n",
+    .options = takes,
+    .help =
+        "Exit code: 0 locks can be had; 124 not in time; 125 wrong usage.\n",
+    .run = run_wait_ready,
 };

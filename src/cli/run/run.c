@@ -415,11 +415,7 @@ run_run (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_run,
-                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_WAIT
-                              | LK_OPT_KIND | LK_OPT_CONTEXT | LK_OPT_JEOPARDY
-                              | LK_OPT_COMMAND,
-                          argc, argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_run, argc, argv, &code)) {
         return code;
     }
     const char *problem = find_problem (&options);
@@ -433,30 +429,43 @@ run_run (int argc, char **argv)
     return run_with (&options, options.argument + options.names);
 }
 
+static const lk_verb_option takes[] = {
+    LK_TAKES_KIND,
+    LK_TAKES_WORD (ON_JEOPARDY, NULL, LK_SIGNALS (LK_SIGNAL_WORD)),
+    LK_TAKES_AS (ALL,
+                 "several names, all or none of them: run --all A B -- CMD"),
+    LK_TAKES_AS (
+        JSON, "at the end, print a JSON object on stderr: what became of it"),
+    LK_TAKES (ENDPOINT),
+    LK_TAKES_END};
+
 const lk_verb lk_verb_run = {
-    "run",
-    "NAME [options] -- CMD...",
-    "Runs a command while it holds a lock",
-    LK_HELP_KIND
-    "  --on-jeopardy SIGNAL  send it to CMD when the lock may soon be lost\n"
-    "  --all          several names, all or none of them: run --all A B -- "
-    "CMD\n"
-    "  --json         at the end, print a JSON object on stderr: what became "
-    "of it\n"
-    "  --endpoint E   where the router is\n\n"
-    "CMD finds LOCKKEEPER_NAME, LOCKKEEPER_KEY, LOCKKEEPER_TOKEN (a fencing "
-    "token)\nand LOCKKEEPER_DEADLINE (the end of --duration in seconds, as the "
-    "first number of\n/proc/uptime counts them; or inf) in its environment, "
-    "and with --all the tokens\nof all names in LOCKKEEPER_TOKENS. INT, TERM, "
-    "HUP and QUIT are passed on to it.\nWhen the lock is lost, CMD and all "
-    "that "
-    "it started gets TERM and, an eighth of a\nhost lease later (1 s), KILL: "
-    "before anybody else can have the lock. What it left\nrunning at its end "
-    "is "
-    "ended likewise before the lock is given back.\n\n"
-    "Exit code: CMD's own (128 and the signal's number if one ended it); 122 "
-    "the\nlock was lost; 124, or that of --on-busy, it was not obtained in "
-    "time; 125\nlockkeeper itself failed; 126 CMD cannot be run; 127 there is "
-    "no CMD.\n",
-    run_run,
+    .name = "run",
+    .usage = "NAME [options] -- CMD...",
+    .summary = "Runs a command while it holds a lock",
+    .options = takes,
+    .help =
+        "CMD finds LOCKKEEPER_NAME, LOCKKEEPER_KEY, LOCKKEEPER_TOKEN (a "
+        "fencing token)\n"
+        "and LOCKKEEPER_DEADLINE (the end of --duration in seconds, as the "
+        "first number of\n"
+        "/proc/uptime counts them; or inf) in its environment, and with --all "
+        "the tokens\n"
+        "of all names in LOCKKEEPER_TOKENS. INT, TERM, HUP and QUIT are passed "
+        "on to it.\n"
+        "When the lock is lost, CMD and all that it started gets TERM and, an "
+        "eighth of a\n"
+        "host lease later (1 s), KILL: before anybody else can have the lock. "
+        "What it left\n"
+        "running at its end is ended likewise before the lock is given back.\n"
+        "\n"
+        "Exit code: CMD's own (128 and the signal's number if one ended it); "
+        "122 the\n"
+        "lock was lost; 124, or that of --on-busy, it was not obtained in "
+        "time; 125\n"
+        "lockkeeper itself failed; 126 CMD cannot be run; 127 there is no "
+        "CMD.\n",
+    .arguments = lk_follows_lock,
+    .needs_command = true,
+    .run = run_run,
 };

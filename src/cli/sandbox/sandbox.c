@@ -331,8 +331,7 @@ run_sandbox (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_sandbox, LK_OPT_SANDBOX, argc,
-                          argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_sandbox, argc, argv, &code)) {
         return code;
     }
     bool command =
@@ -344,31 +343,43 @@ run_sandbox (int argc, char **argv)
     return run_new (&options);
 }
 
+static const lk_verb_option takes[] = {
+    LK_TAKES (HOSTS),
+    LK_TAKES (MEMBERS),
+    LK_TAKES (HOSTED),
+    LK_TAKES_AS (PLAIN, "routers speak with each other without keys, in clear"),
+    LK_TAKES (DIR),
+    LK_TAKES (KEEP),
+    LK_TAKES (SET),
+    LK_TAKES_END};
+
+static const lk_verb_argument follows[] = {
+    {"restart", LK_VALUE_WORD,
+     "h1 h2 h3 h4 h5 h6 h7 h8 h9 h10 h11 h12 h13 h14 h15"},
+    LK_FOLLOWS_END};
+
 const lk_verb lk_verb_sandbox = {
-    "sandbox",
-    "[--hosts N] [--members M] [--hosted] [--plain] [--dir DIR]\n"
-    "                          [--keep] [--set K=V]... [-- CMD...]\n"
-    "       lockkeeper sandbox restart HOST [router|lockd] [--dir DIR]",
-    "Runs a whole cluster on this machine, to try things out",
-    "  --hosts N   so many hosts, h1 to hN (default: 3, at most 15)\n"
-    "  --members M only the first M are members (default: all); `lockkeeper "
-    "cluster\n              add` makes another one a member\n"
-    "  --hosted    routers host the lock services: one process per host, no "
-    "lockd\n"
-    "  --plain     routers speak with each other without keys, in clear\n"
-    "  --dir DIR   in this directory, new or empty (default: a new one in "
-    "$TMPDIR)\n"
-    "  --keep      leave the directory behind\n"
-    "  --set K=V   a setting of lockkeeper.conf(5), like "
-    "lock/host-lease=3000\n\n"
-    "Starts a router and a lock service per host, waits until locks can be "
-    "had, and\nruns CMD, or waits for Ctrl-C. CMD finds LOCKKEEPER_ENDPOINT "
-    "(that of h1),\nLOCKKEEPER_ENDPOINT_h1 and so on, and "
-    "LOCKKEEPER_SANDBOX, the directory, where\nHOST/router.pid and "
-    "HOST/lockd.pid are for kill(1); `sandbox restart` starts a\ndaemon "
-    "again. In the end all processes and the directory are gone, even after "
-    "a\nkill -9.\n\n"
-    "Exit code: CMD's own; 0 after Ctrl-C without CMD; 125 it did not get "
-    "ready.\n",
-    run_sandbox,
+    .name = "sandbox",
+    .usage =
+        "[--hosts N] [--members M] [--hosted] [--plain] [--dir DIR]\n"
+        "                          [--keep] [--set K=V]... [-- CMD...]\n"
+        "       lockkeeper sandbox restart HOST [router|lockd] [--dir DIR]",
+    .summary = "Runs a whole cluster on this machine, to try things out",
+    .options = takes,
+    .help = "Starts a router and a lock service per host, waits until locks "
+            "can be had, and\n"
+            "runs CMD, or waits for Ctrl-C. CMD finds LOCKKEEPER_ENDPOINT "
+            "(that of h1),\n"
+            "LOCKKEEPER_ENDPOINT_h1 and so on, and LOCKKEEPER_SANDBOX, the "
+            "directory, where\n"
+            "HOST/router.pid and HOST/lockd.pid are for kill(1); `sandbox "
+            "restart` starts a\n"
+            "daemon again. In the end all processes and the directory are "
+            "gone, even after a\n"
+            "kill -9.\n"
+            "\n"
+            "Exit code: CMD's own; 0 after Ctrl-C without CMD; 125 it did not "
+            "get ready.\n",
+    .arguments = follows,
+    .run = run_sandbox,
 };

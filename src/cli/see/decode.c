@@ -140,7 +140,7 @@ run_decode (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_decode, 0, argc, argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_decode, argc, argv, &code)) {
         return code;
     }
     if (options.count != 1) {
@@ -150,12 +150,18 @@ run_decode (int argc, char **argv)
     return decode_file (options.argument[0]);
 }
 
+static const lk_verb_argument follows[] = {LK_FOLLOWS (NULL, FILE),
+                                           LK_FOLLOWS_END};
+
 const lk_verb lk_verb_decode = {
-    "decode",
-    "FILE|-",
-    "Prints the messages of a frame, packed ones as JSON",
-    "FILE has the bytes of a frame as they travel, or their hexadecimal "
-    "digits; -\nis stdin.\n\n"
-    "Exit code: 0 printed; 125 failed, or there is no frame.\n",
-    run_decode,
+    .name = "decode",
+    .usage = "FILE|-",
+    .summary = "Prints the messages of a frame, packed ones as JSON",
+    .help = "FILE has the bytes of a frame as they travel, or their "
+            "hexadecimal digits; -\n"
+            "is stdin.\n"
+            "\n"
+            "Exit code: 0 printed; 125 failed, or there is no frame.\n",
+    .arguments = follows,
+    .run = run_decode,
 };

@@ -405,8 +405,7 @@ run_watch (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_watch,
-                          LK_OPT_ENDPOINT | LK_OPT_JSON, argc, argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_watch, argc, argv, &code)) {
         return code;
     }
     follower *self = lk_alloc (sizeof *self);
@@ -425,14 +424,18 @@ run_watch (int argc, char **argv)
     return code;
 }
 
+static const lk_verb_option takes[] = {
+    LK_TAKES_AS (JSON, "print a JSON object per line"), LK_TAKES (ENDPOINT),
+    LK_TAKES_END};
+
 const lk_verb lk_verb_watch = {
-    "watch",
-    "[PATTERN...] [--json]",
-    "Tells what happens to locks, hosts and leaders, until Ctrl-C",
-    "PATTERN is one of glob(7), for the names of locks; with several any may "
-    "fit.\n\n"
-    "  --json         print a JSON object per line\n"
-    "  --endpoint E   where the router is\n\n"
-    "Exit code: 130 after Ctrl-C; 125 failed.\n",
-    run_watch,
+    .name = "watch",
+    .usage = "[PATTERN...] [options]",
+    .summary = "Tells what happens to locks, hosts and leaders, until Ctrl-C",
+    .intro = "PATTERN is one of glob(7), for the names of locks; with several "
+             "any may fit.\n",
+    .options = takes,
+    .help = "Exit code: 130 after Ctrl-C; 125 failed.\n",
+    .arguments = lk_follows_lock,
+    .run = run_watch,
 };

@@ -9,6 +9,7 @@
 #include "cli/see/silence.h"
 #include "cli/see/tickets.h"
 #include "util/alloc.h"
+#include "util/assert.h"
 #include "wire/message_frame.h"
 
 #include <fnmatch.h>
@@ -252,16 +253,17 @@ static const struct {
               {"since", by_since},
               {"left", by_left}};
 
-/*  NULL: there is none of that name. */
+#define ORDER_WORDS "name host pid since left"
+
 static order *
 find_order (const char *word)
 {
-    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
-        if (strcmp (orders[i].word, word) == 0) {
-            return orders[i].compare;
-        }
+    size_t i = 0;
+    while (strcmp (orders[i].word, word) != 0) {
+        i++;
+        LK_ASSERT (i < sizeof orders / sizeof orders[0]);
     }
-    return NULL;
+    return orders[i].compare;
 }
 
 static order *present;
@@ -323,23 +325,6 @@ take (void *user, lk_message **row_p)
 
 /*  -------------------------------------------------------- the verb */
 
-/*  What is wrong with the options, NULL if nothing. */
-static const char *
-find_problem (const lk_options *options)
-{
-    if (options->sort != NULL && find_order (options->sort) == NULL) {
-        return "--sort needs one of name, host, pid, since and left";
-    }
-    for (size_t i = 0; options->kind != NULL && i < LK_LOCK_TYPE_COUNT; i++) {
-        if (strcmp (options->kind, lk_lock_type_words[i]) == 0) {
-            return NULL;
-        }
-    }
-    return options->kind != NULL
-               ? "--kind needs one of exclusive, shared and semaphore"
-               : NULL;
-}
-
 /*  To be seen by people and programs: there are more. */
 static void
 say_more (void)
@@ -399,15 +384,8 @@ run_list (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_list,
-                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_OBJECT
-                              | LK_OPT_LIST | LK_OPT_SORT | LK_OPT_CONTEXT,
-                          argc, argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_list, argc, argv, &code)) {
         return code;
-    }
-    const char *problem = find_problem (&options);
-    if (problem != NULL) {
-        return lk_cli_misused (&lk_verb_list, "%s", problem);
     }
     if (options.object != NULL
         && lk_cli_check_name (options.object) != LK_EXIT_OK) {
@@ -423,31 +401,35 @@ run_list (int argc, char **argv)
     return list (&self);
 }
 
+static const lk_verb_option takes[] = {
+    LK_TAKES (HELD),
+    LK_TAKES (WAITING),
+    LK_TAKES_AS (HOST, "only requests of that host"),
+    LK_TAKES_AS (PID, "... of the process of that number"),
+    LK_TAKES (COMMAND),
+    LK_TAKES (USER),
+    LK_TAKES_WORD (KIND, NULL, "exclusive shared semaphore"),
+    LK_TAKES (LONGER_THAN),
+    LK_TAKES_AS (CONTEXT, "only names of that context"),
+    LK_TAKES (OBJECT),
+    LK_TAKES (OWN),
+    LK_TAKES_WORD (SORT, "by name, host, pid, since (longest first) or left",
+                   ORDER_WORDS),
+    LK_TAKES_AS (JSON, "print a JSON object per line"),
+    LK_TAKES (ENDPOINT),
+    LK_TAKES_END};
+
 const lk_verb lk_verb_list = {
-    "list",
-    "[PATTERN...] [--held | --waiting] [--host H] [--pid P] [--command C] "
-    "[--user U] [--kind K] [--longer-than S] [--own] [--sort KEY] [--json]",
-    "Lists who holds and who waits for locks, in the whole cluster",
-    "PATTERN is one of glob(7), like 'backup/*': names as they are, or as they "
-    "are\nshown; with several any may fit. What is asked for by options has to "
-    "fit as well.\n\n"
-    "  --held         only who holds one\n"
-    "  --waiting      only who waits for one\n"
-    "  --host H       only requests of that host\n"
-    "  --pid P        ... of the process of that number\n"
-    "  --command C    ... of the programs whose name is like that pattern\n"
-    "  --user U       ... of that user, a name of this host or a number\n"
-    "  --kind K       exclusive, shared or semaphore\n"
-    "  --longer-than S  held, or waited for, for at least S seconds\n"
-    "  --context C    only names of that context\n"
-    "  --object NAME  only that name, whatever characters it has\n"
-    "  --own          what this host itself knows of its programs, with "
-    "leaders "
-    "or\n                 without\n"
-    "  --sort KEY     by name, host, pid, since (longest first) or left\n"
-    "  --json         print a JSON object per line\n"
-    "  --endpoint E   where the router is\n\n"
-    "Exit code: 0 listed; 1 there are no leaders now; 124 no answer; 125 "
-    "failed.\n",
-    run_list,
+    .name = "list",
+    .usage = "[PATTERN...] [options]",
+    .summary = "Lists who holds and who waits for locks, in the whole cluster",
+    .intro = "PATTERN is one of glob(7), like 'backup/*': names as they are, "
+             "or as they are\n"
+             "shown; with several any may fit. What is asked for by options "
+             "has to fit as well.\n",
+    .options = takes,
+    .help = "Exit code: 0 listed; 1 there are no leaders now; 124 no answer; "
+            "125 failed.\n",
+    .arguments = lk_follows_lock,
+    .run = run_list,
 };

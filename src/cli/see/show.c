@@ -129,9 +129,7 @@ run_show (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_show,
-                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_CONTEXT, argc,
-                          argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_show, argc, argv, &code)) {
         return code;
     }
     if (options.count != 1) {
@@ -156,15 +154,19 @@ run_show (int argc, char **argv)
     return code;
 }
 
+static const lk_verb_option takes[] = {
+    LK_TAKES (CONTEXT), LK_TAKES_AS (JSON, "print one JSON object"),
+    LK_TAKES (ENDPOINT), LK_TAKES_END};
+
 const lk_verb lk_verb_show = {
-    "show",
-    "NAME [--context C] [--json]",
-    "Shows one lock: who holds it, who waits, and what happened to it of late",
-    "  --context C    the name's context\n"
-    "  --json         print one JSON object\n"
-    "  --endpoint E   where the router is\n\n"
-    "Exit code: 0 somebody holds it or waits; 1 nobody does; 124 no leader "
-    "tells now,\nand what is shown is what this host itself knows; 125 "
-    "failed.\n",
-    run_show,
+    .name = "show",
+    .usage = "NAME [options]",
+    .summary = "Shows one lock: who holds it, who waits, and what happened to "
+               "it of late",
+    .options = takes,
+    .help = "Exit code: 0 somebody holds it or waits; 1 nobody does; 124 no "
+            "leader tells now,\n"
+            "and what is shown is what this host itself knows; 125 failed.\n",
+    .arguments = lk_follows_lock,
+    .run = run_show,
 };

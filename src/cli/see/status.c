@@ -144,9 +144,7 @@ run_status (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_status,
-                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_OBJECT, argc,
-                          argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_status, argc, argv, &code)) {
         return code;
     }
     if (options.count != 0) {
@@ -178,14 +176,18 @@ run_status (int argc, char **argv)
     return code;
 }
 
+static const lk_verb_option takes[] = {
+    LK_TAKES_AS (
+        OBJECT,
+        "also show the home of a lock: the leader that keeps its queue"),
+    LK_TAKES_AS (JSON, "print one JSON object"), LK_TAKES (ENDPOINT),
+    LK_TAKES_END};
+
 const lk_verb lk_verb_status = {
-    "status",
-    "[--object NAME] [--json]",
-    "Shows this host, its cluster, and whether locks can be had",
-    "  --object NAME  also show the home of a lock: the leader that keeps its "
-    "queue\n"
-    "  --json         print one JSON object\n"
-    "  --endpoint E   where the router is\n\n"
-    "Exit code: 0 locks can be had; 1 not now; 125 no router.\n",
-    run_status,
+    .name = "status",
+    .usage = "[options]",
+    .summary = "Shows this host, its cluster, and whether locks can be had",
+    .options = takes,
+    .help = "Exit code: 0 locks can be had; 1 not now; 125 no router.\n",
+    .run = run_status,
 };

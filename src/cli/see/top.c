@@ -178,23 +178,6 @@ by_weight (const void *one, const void *other)
                    : 1;
 }
 
-/*  The key of an order by its name; 0: there is none. */
-static char
-order_of (const char *word)
-{
-    static const struct {
-        const char *word;
-        char key;
-    } orders[] = {
-        {"waiters", 'w'}, {"grants", 'g'}, {"time", 't'}, {"held", 'h'}};
-    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
-        if (strcmp (orders[i].word, word) == 0) {
-            return orders[i].key;
-        }
-    }
-    return 0;
-}
-
 static void
 look (toper *self)
 {
@@ -369,22 +352,14 @@ run_top (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_top,
-                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_SORT
-                              | LK_OPT_ONCE,
-                          argc, argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_top, argc, argv, &code)) {
         return code;
     }
-    toper self = {.options = &options, .order = 'w'};
-    if (options.sort != NULL) {
-        self.order = order_of (options.sort);
-    }
-    if (options.count != 0 || self.order == 0) {
-        return lk_cli_misused (&lk_verb_top,
-                               options.count != 0
-                                   ? "'top' takes no name"
-                                   : "--sort needs one of waiters, grants, "
-                                     "time and held");
+    /*  The key of an order is the first letter of its word. */
+    toper self = {.options = &options,
+                  .order = options.sort != NULL ? options.sort[0] : 'w'};
+    if (options.count != 0) {
+        return lk_cli_misused (&lk_verb_top, "'top' takes no name");
     }
     self.asker = lk_cli_asker (options.endpoint);
     if (self.asker == NULL) {
@@ -402,16 +377,22 @@ run_top (int argc, char **argv)
     return code;
 }
 
+static const lk_verb_option takes[] = {
+    LK_TAKES (ONCE),
+    LK_TAKES_WORD (SORT, "by waiters (default), grants, time or held",
+                   "waiters grants time held"),
+    LK_TAKES_AS (JSON, "print a JSON object per name, once"),
+    LK_TAKES (ENDPOINT), LK_TAKES_END};
+
 const lk_verb lk_verb_top = {
-    "top",
-    "[--once] [--sort KEY] [--json]",
-    "Shows the locks that are asked for and waited for most, each second",
-    "Keys: w waiters, g got per second, t time waited, h time held, ? help, q "
-    "quit.\nIf stdin or stdout is no terminal the table is printed once.\n\n"
-    "  --once         print the table and return\n"
-    "  --sort KEY     by waiters (default), grants, time or held\n"
-    "  --json         print a JSON object per name, once\n"
-    "  --endpoint E   where the router is\n\n"
-    "Exit code: 0; 125 failed.\n",
-    run_top,
+    .name = "top",
+    .usage = "[options]",
+    .summary =
+        "Shows the locks that are asked for and waited for most, each second",
+    .intro = "Keys: w waiters, g got per second, t time waited, h time held, ? "
+             "help, q quit.\n"
+             "If stdin or stdout is no terminal the table is printed once.\n",
+    .options = takes,
+    .help = "Exit code: 0; 125 failed.\n",
+    .run = run_top,
 };

@@ -381,9 +381,7 @@ run_cluster (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_cluster,
-                          LK_OPT_ENDPOINT | LK_OPT_JSON | LK_OPT_WAIT, argc,
-                          argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_cluster, argc, argv, &code)) {
         return code;
     }
     if (!check_arguments (&options)) {
@@ -398,20 +396,32 @@ run_cluster (int argc, char **argv)
     return code;
 }
 
+static const lk_verb_option takes[] = {
+    LK_TAKES_AS (JSON, "print a JSON object per host"),
+    LK_TAKES_AS (WAIT, "give up after S seconds (default: 60)"),
+    LK_TAKES_AS (ENDPOINT,
+                 "where the router is; any host of the cluster will do"),
+    LK_TAKES_END};
+
+static const lk_verb_argument follows[] = {
+    LK_FOLLOWS ("members", FLAG), LK_FOLLOWS ("add", HOST),
+    LK_FOLLOWS ("remove", HOST), LK_FOLLOWS_END};
+
 const lk_verb lk_verb_cluster = {
-    "cluster",
-    "members [--json]\n"
-    "       lockkeeper cluster add HOST [--wait S] [--json]\n"
-    "       lockkeeper cluster remove HOST [--wait S] [--json]",
-    "Shows and changes which hosts are members of the cluster",
-    "  --json         print a JSON object per host\n"
-    "  --wait S       give up after S seconds (default: 60)\n"
-    "  --endpoint E   where the router is; any host of the cluster will do\n\n"
-    "Members elect the leaders; more than half of them have to be there. A "
-    "host that\nis to be added runs its router and lockkeeper-lockd already, "
-    "as a proxy; one that\nis removed may be dead. Locks are kept; for a "
-    "second or two none is granted.\n\n"
-    "Exit code: 0 so it is; 1 it cannot be; 124 not confirmed in time; 125 "
-    "failed.\n",
-    run_cluster,
+    .name = "cluster",
+    .usage = "members [options]\n"
+             "       lockkeeper cluster add|remove HOST [options]",
+    .summary = "Shows and changes which hosts are members of the cluster",
+    .options = takes,
+    .help = "Members elect the leaders; more than half of them have to be "
+            "there. A host that\n"
+            "is to be added runs its router and lockkeeper-lockd already, as a "
+            "proxy; one that\n"
+            "is removed may be dead. Locks are kept; for a second or two none "
+            "is granted.\n"
+            "\n"
+            "Exit code: 0 so it is; 1 it cannot be; 124 not confirmed in time; "
+            "125 failed.\n",
+    .arguments = follows,
+    .run = run_cluster,
 };

@@ -85,48 +85,33 @@ lk_cli_how_to_apply (const lk_config *config, const lk_config_key *key,
 
 /*  -------------------------------------------------------- keys */
 
-static const char *
-words_of (const lk_config_key *key, char *text, size_t size)
-{
-    switch (key->type) {
-    case LK_CONFIG_NUMBER:
-        snprintf (text, size, "%lld to %lld", (long long) key->min,
-                  (long long) key->max);
-        break;
-    case LK_CONFIG_OCTAL:
-        snprintf (text, size, "a file mode");
-        break;
-    case LK_CONFIG_FLAG:
-        snprintf (text, size, "yes or no");
-        break;
-    case LK_CONFIG_CHOICE:
-        snprintf (text, size, "%s", key->choices);
-        break;
-    case LK_CONFIG_LIST:
-        snprintf (text, size, "any number of times");
-        break;
-    case LK_CONFIG_TEXT:
-        snprintf (text, size, "a text");
-        break;
-    }
-    return text;
-}
+static const struct {
+    const char *word, *told;
+} effects[] = {
+    [LK_CONFIG_RESTART] = {"restart", "a restart"},
+    [LK_CONFIG_RELOAD] = {"reload", "a reload"},
+    [LK_CONFIG_EVERYWHERE] = {"everywhere", "all lock services have stopped"}};
 
 static void
 print_key (const lk_config_key *key, bool json)
 {
-    char words[100];
-    (void) words_of (key, words, sizeof words);
+    char range[100];
+    const char *often = key->type == LK_CONFIG_LIST ? ", many times" : "";
+    lk_config_range (key, range, sizeof range);
     if (!json) {
-        printf ("%-22s %s\n%-22s %s%s%s\n", key->key, key->about, "", words,
+        printf ("%-22s %s\n%-22s %s%s%s%s; counts after %s\n", key->key,
+                key->about, "", range, often,
                 key->otherwise != NULL ? "; default: " : "",
-                key->otherwise != NULL ? key->otherwise : "");
+                key->otherwise != NULL ? key->otherwise : "",
+                effects[key->when].told);
         return;
     }
     lk_message *row = lk_message_row_new ();
     lk_message_set_text (row, "key", key->key);
     lk_message_set_text (row, "about", key->about);
-    lk_message_set_text (row, "values", words);
+    lk_message_set_text (row, "values", range);
+    lk_message_set_flag (row, "list", key->type == LK_CONFIG_LIST);
+    lk_message_set_text (row, "when", effects[key->when].word);
     if (key->otherwise != NULL) {
         lk_message_set_text (row, "default", key->otherwise);
     }
@@ -164,8 +149,7 @@ run_config (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_config,
-                          LK_OPT_CONFIG | LK_OPT_JSON, argc, argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_config, argc, argv, &code)) {
         return code;
     }
     const char *name = options.count > 0 ? options.argument[0] : "";
@@ -184,26 +168,38 @@ run_config (int argc, char **argv)
                            "'config' needs 'get', 'set', 'verify' or 'keys'");
 }
 
+static const lk_verb_option takes[] = {
+    LK_TAKES (CONFIG),
+    LK_TAKES (ORIGIN),
+    LK_TAKES (UNSET),
+    LK_TAKES (DROP_IN),
+    LK_TAKES_AS (JSON, "print a JSON object per line"),
+    LK_TAKES_END};
+
+static const lk_verb_argument follows[] = {
+    LK_FOLLOWS ("get", KEY_OF_CONFIG), LK_FOLLOWS ("set", KEY_OF_CONFIG),
+    LK_FOLLOWS ("verify", FILE), LK_FOLLOWS ("keys", FLAG), LK_FOLLOWS_END};
+
 const lk_verb lk_verb_config = {
-    "config",
-    "get [KEY] [--origin] [--json] [--config FILE]\n"
-    "       lockkeeper config set KEY VALUE... [--drop-in NAME] [--config "
-    "FILE]\n"
-    "       lockkeeper config set KEY --unset [--drop-in NAME] [--config "
-    "FILE]\n"
-    "       lockkeeper config verify [FILE...] [--json] [--config FILE]\n"
-    "       lockkeeper config keys [--json]",
-    "Shows, changes and checks the configuration of this host",
-    "  --config FILE  that file and FILE.d/*.conf, not those of "
-    "/etc/lockkeeper\n"
-    "  --origin       and where each value comes from\n"
-    "  --unset        take it out of the file, so that its default is back\n"
-    "  --drop-in NAME write lockkeeper.conf.d/NAME.conf, for this host alone\n"
-    "  --json         print a JSON object per line\n\n"
-    "A KEY is SECTION/NAME, as in router/dead-after; `config keys` lists them. "
-    "What is\nset goes where the value is now, or else into the file itself, "
-    "if all is right\nthen; a list takes all its values at once.\n\n"
-    "Exit code: 0 so it is; 1 there are mistakes, or the key has no value; 125 "
-    "failed.\n",
-    run_config,
+    .name = "config",
+    .usage =
+        "get [KEY] [--origin] [--json] [--config FILE]\n"
+        "       lockkeeper config set KEY VALUE... [--drop-in NAME] [--config "
+        "FILE]\n"
+        "       lockkeeper config set KEY --unset [--drop-in NAME] [--config "
+        "FILE]\n"
+        "       lockkeeper config verify [FILE...] [--json] [--config FILE]\n"
+        "       lockkeeper config keys [--json]",
+    .summary = "Shows, changes and checks the configuration of this host",
+    .options = takes,
+    .help = "A KEY is SECTION/NAME, as in router/dead-after; `config keys` "
+            "lists them. What is\n"
+            "set goes where the value is now, or else into the file itself, if "
+            "all is right\n"
+            "then; a list takes all its values at once.\n"
+            "\n"
+            "Exit code: 0 so it is; 1 there are mistakes, or the key has no "
+            "value; 125 failed.\n",
+    .arguments = follows,
+    .run = run_config,
 };

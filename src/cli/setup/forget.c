@@ -125,8 +125,7 @@ run_forget (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_forget, LK_OPT_ENDPOINT, argc,
-                          argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_forget, argc, argv, &code)) {
         return code;
     }
     if (options.count != 1 || options.argument[0][0] == '\0') {
@@ -143,17 +142,28 @@ run_forget (int argc, char **argv)
     return code;
 }
 
+static const lk_verb_option takes[] = {LK_TAKES (ENDPOINT), LK_TAKES_END};
+
+static const lk_verb_argument follows[] = {LK_FOLLOWS (NULL, HOST),
+                                           LK_FOLLOWS_END};
+
 const lk_verb lk_verb_forget = {
-    "forget",
-    "NAME|ADDRESS",
-    "Has the routers forget a host that is gone for good",
-    "  --endpoint E   where the router is\n\n"
-    "Of the host; its address as `lockkeeper status --json` tells it. "
-    "Routers\nremember whom they were linked with, and dial him again and "
-    "again; all that are\nlinked with this host's are told. A host that comes "
-    "back by itself is taken in\nanew. A member is removed by `lockkeeper "
-    "cluster remove`, before.\n\n"
-    "Exit code: 0 all of them know it no more; 1 one does, and says why, or "
-    "none did;\n125 failed.\n",
-    run_forget,
+    .name = "forget",
+    .usage = "NAME|ADDRESS [options]",
+    .summary = "Has the routers forget a host that is gone for good",
+    .options = takes,
+    .help =
+        "Of the host; its address as `lockkeeper status --json` tells it. "
+        "Routers\n"
+        "remember whom they were linked with, and dial him again and again; "
+        "all that are\n"
+        "linked with this host's are told. A host that comes back by itself is "
+        "taken in\n"
+        "anew. A member is removed by `lockkeeper cluster remove`, before.\n"
+        "\n"
+        "Exit code: 0 all of them know it no more; 1 one does, and says why, "
+        "or none did;\n"
+        "125 failed.\n",
+    .arguments = follows,
+    .run = run_forget,
 };

@@ -188,8 +188,7 @@ run_init (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_init, LK_OPT_INIT, argc, argv,
-                          &code)) {
+    if (!lk_options_read (&options, &lk_verb_init, argc, argv, &code)) {
         return code;
     }
     if (options.members != NULL) {
@@ -228,40 +227,44 @@ run_init (int argc, char **argv)
     return init_host (&options);
 }
 
+static const lk_verb_option takes[] = {
+    LK_TAKES (FIRST),
+    LK_TAKES (JOIN),
+    LK_TAKES (INVITATION),
+    LK_TAKES (PLAIN),
+    LK_TAKES (PROXY),
+    LK_TAKES (UNSEEN),
+    LK_TAKES (CLUSTER),
+    LK_TAKES (HOST),
+    LK_TAKES (ADDRESS),
+    LK_TAKES_AS (CONFIG, "write that file (default: " LK_PATH_CONFIG ")"),
+    LK_TAKES (DRY_RUN),
+    LK_TAKES_AS (MEMBERS,
+                 "M being H1,H2,...: make the state of one of several first "
+                 "members, 1 to 15, and nothing else; the same on all of them"),
+    LK_TAKES (STATE),
+    LK_TAKES_END};
+
 const lk_verb lk_verb_init = {
-    "init",
-    "--first --cluster NAME [--host NAME] [--address A] [--plain] "
-    "[--dry-run]\n"
-    "       lockkeeper init --join --invitation FILE|- [--proxy] [--host "
-    "NAME]\n"
-    "                       [--address A] [--dry-run]\n"
-    "       lockkeeper init --join ADDRESS... [--proxy] [--host NAME] "
-    "[--address A]\n"
-    "                       [--unseen] [--dry-run]\n"
-    "       lockkeeper init --cluster NAME --members H1,H2,... [--host NAME] "
-    "[--state DIR]",
-    "Makes this host the first of a new cluster, or has it join one",
-    "  --first         the first and only host of a new cluster\n"
-    "  --join          join the cluster of the host with that address, which "
-    "runs; of\n                  several, one has to\n"
-    "  --invitation F  by what `lockkeeper invite` printed there, which has "
-    "its address;\n                  - is standard input\n"
-    "  --plain         a cluster without keys, whose routers speak in clear\n"
-    "  --proxy         but become no member: locks, and no vote\n"
-    "  --unseen        do not look whether a router is there\n"
-    "  --cluster NAME  the cluster's name\n"
-    "  --host NAME     this host's name (default: the machine's, up to its "
-    "first dot)\n"
-    "  --address A     where the others reach this host, A or A:PORT (port "
-    "7411)\n"
-    "  --config FILE   write that file (default: " LK_PATH_CONFIG ")\n"
-    "  --dry-run       only show what would be written\n"
-    "  --members LIST  make the state of one of several first members, 1 to "
-    "15,\n                  and nothing else; the same on all of them\n"
-    "  --state DIR     where to make it (default: " LK_PATH_STATE_DIR ")\n\n"
-    "Run it as root, before the daemons are started. What is missing is asked "
-    "for on a\nterminal. What is so already is left alone; what says "
-    "otherwise is not overwritten:\na host whose state is lost is another "
-    "member.\n",
-    run_init,
+    .name = "init",
+    .usage =
+        "--first --cluster NAME [--host NAME] [--address A] [--plain] "
+        "[--dry-run]\n"
+        "       lockkeeper init --join --invitation FILE|- [--proxy] [--host "
+        "NAME]\n"
+        "                       [--address A] [--dry-run]\n"
+        "       lockkeeper init --join ADDRESS... [--proxy] [--host NAME] "
+        "[--address A]\n"
+        "                       [--unseen] [--dry-run]\n"
+        "       lockkeeper init --cluster NAME --members H1,H2,... [--host "
+        "NAME] "
+        "[--state DIR]",
+    .summary = "Makes this host the first of a new cluster, or has it join one",
+    .options = takes,
+    .help = "Run it as root, before the daemons are started. What is missing "
+            "is asked for on a\n"
+            "terminal. What is so already is left alone; what says otherwise "
+            "is not overwritten:\n"
+            "a host whose state is lost is another member.\n",
+    .run = run_init,
 };

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define ANSWER_MS 3000
-#define MINUTES_MAX 60
 
 static bool
 read_answer (lk_invitation_text *ticket, const lk_message *answer)
@@ -61,38 +60,37 @@ run_invite (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_invite,
-                          LK_OPT_ENDPOINT | LK_OPT_INVITE, argc, argv, &code)) {
+    if (!lk_options_read (&options, &lk_verb_invite, argc, argv, &code)) {
         return code;
     }
-    const int64_t minutes =
-        options.minutes != 0 ? options.minutes : MINUTES_MAX;
-    if (options.count != 0 || minutes > MINUTES_MAX) {
-        return lk_cli_misused (&lk_verb_invite,
-                               options.count != 0
-                                   ? "'invite' takes no name"
-                                   : "--minutes needs a number from 1 to 60");
+    if (options.count != 0) {
+        return lk_cli_misused (&lk_verb_invite, "'invite' takes no name");
     }
     lk_requester *asker = lk_cli_asker (options.endpoint);
     if (asker == NULL) {
         return LK_EXIT_FAILED;
     }
-    code = invite (asker, minutes);
+    code = invite (asker, options.minutes);
     lk_requester_destroy (&asker);
     return code;
 }
 
+static const lk_verb_option takes[] = {LK_TAKES (MINUTES), LK_TAKES (ENDPOINT),
+                                       LK_TAKES_END};
+
 const lk_verb lk_verb_invite = {
-    "invite",
-    "[--minutes N] [--endpoint E]",
-    "Prints an invitation, by which one host joins the cluster",
-    "  --minutes N    it is good for so long, 1 to 60 (default: 60)\n"
-    "  --endpoint E   where the router is\n\n"
-    "By root or the router's own user. Who has the text gets the keys of the "
-    "cluster:\nhand it over by a safe way, such as\n"
-    "    lockkeeper invite | ssh root@h4 lockkeeper init --join --invitation "
-    "-\n"
-    "It is used up by the first host, and over when this router restarts.\n\n"
-    "Exit code: 0; 125 failed.\n",
-    run_invite,
+    .name = "invite",
+    .usage = "[options]",
+    .summary = "Prints an invitation, by which one host joins the cluster",
+    .options = takes,
+    .help =
+        "By root or the router's own user. Who has the text gets the keys of "
+        "the cluster:\n"
+        "hand it over by a safe way, such as\n"
+        "    lockkeeper invite | ssh root@h4 lockkeeper init --join "
+        "--invitation -\n"
+        "It is used up by the first host, and over when this router restarts.\n"
+        "\n"
+        "Exit code: 0; 125 failed.\n",
+    .run = run_invite,
 };

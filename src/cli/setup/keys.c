@@ -129,8 +129,7 @@ run_keys (int argc, char **argv)
 {
     lk_options options;
     int code;
-    if (!lk_options_read (&options, &lk_verb_keys, LK_OPT_ENDPOINT, argc, argv,
-                          &code)) {
+    if (!lk_options_read (&options, &lk_verb_keys, argc, argv, &code)) {
         return code;
     }
     const char *what = options.count > 0 ? options.argument[0] : "";
@@ -151,21 +150,31 @@ run_keys (int argc, char **argv)
                            "'keys' needs show, rotate, withdraw or make");
 }
 
+static const lk_verb_option takes[] = {LK_TAKES (ENDPOINT), LK_TAKES_END};
+
+static const lk_verb_argument follows[] = {
+    LK_FOLLOWS ("show", FLAG), LK_FOLLOWS ("rotate", FLAG),
+    LK_FOLLOWS ("withdraw", FLAG), LK_FOLLOWS ("make", FILE), LK_FOLLOWS_END};
+
 const lk_verb lk_verb_keys = {
-    "keys",
-    "show|rotate|withdraw|make [FILE] [--endpoint E]",
-    "The keys by which the cluster's routers know each other",
-    "  show           which are in use, and accepted\n"
-    "  rotate         makes a new pair, which all hosts that are there use "
-    "from "
-    "now on;\n                 the former ones stay accepted\n"
-    "  withdraw       all hosts that are there forget the former ones; one "
-    "that "
-    "was\n                 away then joins again, by `lockkeeper invite`\n"
-    "  make           makes the file of a cluster that has no keys yet: see "
-    "KEYS in\n                 lockkeeper-router(8)\n"
-    "  --endpoint E   where the router is\n\n"
-    "By root or the router's own user.\n\n"
-    "Exit code: 0; 1 some host was not told; 125 failed.\n",
-    run_keys,
+    .name = "keys",
+    .usage = "show|rotate|withdraw [options]\n"
+             "       lockkeeper keys make [FILE]",
+    .summary = "The keys by which the cluster's routers know each other",
+    .intro = "  show           which are in use, and accepted\n"
+             "  rotate         makes a new pair, which all hosts that are "
+             "there use from now on;\n"
+             "                 the former ones stay accepted\n"
+             "  withdraw       all hosts that are there forget the former "
+             "ones; one that was\n"
+             "                 away then joins again, by `lockkeeper invite`\n"
+             "  make           makes the file of a cluster that has no keys "
+             "yet: see KEYS in\n"
+             "                 lockkeeper-router(8)\n",
+    .options = takes,
+    .help = "By root or the router's own user.\n"
+            "\n"
+            "Exit code: 0; 1 some host was not told; 125 failed.\n",
+    .arguments = follows,
+    .run = run_keys,
 };
