@@ -371,8 +371,8 @@ canary resumed-in-the-old-session 60 restarts entry.c \
     's/lk_crowd_leave (self, entry);\n    lk_crowd_join (self, entry, request);/lk_index_remove (\&entry->crowd->entries, \&entry->link);\n    entry->serial = request.serial;\n    lk_index_add (\&entry->crowd->entries, \&entry->link);/'
 canary resumed-before-acknowledged 100 restarts-disturbed resume.c \
     's/lk_stream_append (lead, &op);/&\n        lk_tell now = {.kind = LK_TELL_LOCKED, .request = asking->request, .token = former->token, .key = former->key, .type = former->type, .ordinal = former->ordinal};\n        lk_home_tell (lead, \&op, \&(lk_tells) {\&now, 1, 1});/'
-canary resumed-when-it-is-over 100 restarts-disturbed proxy.c \
-    's/asked->state == LK_ASKED_RESUMING\n *&& asked->wait_until_ms <= proxy->core->now_ms/0/'
+canary resumed-when-it-is-over 100 restarts-disturbed ends.c \
+    's/if (is_over (proxy, asked->wait_until_ms)) {\(\n *lk_asked_end\)/if (0) {\1/'
 canary unlock-ahead-of-the-resume 100 restarts-disturbed release.c \
     's/if (!entry && request->resume) {/if (0) {/'
 canary resume-ends-what-was-granted 400 restarts-kinds apply.c \
@@ -434,13 +434,13 @@ canary waits-for-all-at-once 60 storm apply.c \
     's/\(            \)ticket.number = 0;\n\(            ticket.token = 0;\n\)\([^;]*;\n\)/\1ticket.number = lk_apply_stamp (self, home);\n\2\3\1lk_apply_grant (self, home, lk_table_queue (self, ticket.object), tells);\n/'
 
 canary an-older-turn-counts 400 storm turn.c \
-    's/reply->turn != self->sent || reply->type != self->type/0/'
+    's/|| reply->turn != self->sent\n *|| reply->type != self->type//'
 canary told-before-it-is-kept 200 storm answers.c \
     's/if (asked->ticket\.mode\.is_static && !reply->kept) {/if (0) {/'
 canary kept-ends-with-its-application 200 storm requests.c \
-    's/bool is_static = asked->ticket\.mode\.is_static\n[^;]*;/bool is_static = false;/'
+    's/if (asked->ticket\.mode\.is_static) {/if (0) {/g'
 canary does-not-linger 300 storm requests.c \
-    's/else if (lingers) {/else if (0) {/'
+    's/else if (asked->linger_ms > 0) {/else if (0) {/'
 canary lenient-taken-in-peace 200 storm upkeep.c \
     's/if (!queue->waiting && [^{]*{/if (0) {/'
 canary lenient-dropped-by-its-home 200 storm upkeep.c \
@@ -479,7 +479,7 @@ canary late-turn-counts 60 late-turns apply.c \
     's/if (ticket->turn > entry->turn) {/if (ticket->turn != entry->turn) {/'
 canary kept-goes-with-its-host 60 kept-outlives apply_gone.c \
     's/ && !entry->kept;/;/; s/ || list\[i\]->kept) {/) {/'
-canary lingers-not-at-all 60 storm proxy.c \
+canary lingers-not-at-all 60 storm ends.c \
     's/return !asked->guarded && [^;]*;/return 0;/' \
     asked.c \
     's/end_ms = earlier (end_ms, asked->linger_until_ms, after_ms);/return after_ms + 1;/'

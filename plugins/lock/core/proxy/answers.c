@@ -6,6 +6,7 @@
 
 #include "asked.h"
 #include "jeopardy.h"
+#include "life.h"
 #include "proxy_private.h"
 #include "report.h"
 #include "set.h"
@@ -55,30 +56,38 @@ hold (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
     lk_jeopardy_look_at (proxy, asked);
 }
 
+/*  As its home says that it is held now. */
 static void
-grant (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
+learn (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
 {
-    int64_t until_ms = INT64_MAX;
-    if (reply->left_ms >= 0) {
-        until_ms = reply->as_of + reply->left_ms;
-    }
-    if (until_ms <= proxy->core->now_ms) {
-        asked->error = LK_TIMEDOUT;
-        lk_asked_tell (proxy, asked, LK_ANSWER_FAILED, LK_TIMEDOUT);
-        lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
-        lk_asked_send (proxy, asked);
-        return;
-    }
     asked->since_ms = proxy->core->now_ms;
     asked->ticket.token = reply->token;
-    asked->ticket.key = reply->key;
     asked->ticket.mode.type = reply->type;
     asked->ticket.ordinal = reply->ordinal;
-    if (asked->set) {
-        lk_set_locked (proxy, asked);
+    asked->until_ms =
+        reply->left_ms < 0 ? INT64_MAX : reply->as_of + reply->left_ms;
+}
+
+void
+lk_take_member (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    learn (proxy, asked, news->reply);
+    asked->ticket.key = news->reply->key;
+    asked->until_ms = INT64_MAX; /* the set has it */
+    lk_set_locked (proxy, asked);
+}
+
+void
+lk_take_grant (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    const lk_msg_reply *reply = news->reply;
+    if (reply->left_ms >= 0
+        && reply->as_of + reply->left_ms <= proxy->core->now_ms) {
+        lk_asked_fail (proxy, asked, LK_TIMEDOUT);
         return;
     }
-    asked->until_ms = until_ms;
+    learn (proxy, asked, reply);
+    asked->ticket.key = reply->key;
     /*  protocol 9.10: Static locks */
     if (asked->ticket.mode.is_static && !reply->kept) {
         lk_asked_enter (proxy, asked, LK_ASKED_KEEPING);
@@ -88,20 +97,27 @@ grant (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
     }
 }
 
+void
+lk_take_kept (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    const lk_msg_reply *reply = news->reply;
+    if (reply->token > asked->ticket.token) {
+        lk_take_grant (proxy, asked, news); /* the former one ended unheard */
+    } else if (reply->kept && reply->token == asked->ticket.token) {
+        hold (proxy, asked, reply);
+    }
+}
+
 /*  It is of this session now, as its home knows it.
  *  Protocol 9.13: A restart. */
-static void
-go_on (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
+void
+lk_go_on (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
 {
+    const lk_msg_reply *reply = news->reply;
+    learn (proxy, asked, reply);
     asked->resumes = false;
-    asked->since_ms = proxy->core->now_ms;
-    asked->ticket.token = reply->token;
-    asked->ticket.mode.type = reply->type;
-    asked->ticket.ordinal = reply->ordinal;
     asked->ticket.turn = reply->turn;
     asked->turn.sent = reply->turn;
-    asked->until_ms =
-        reply->left_ms < 0 ? INT64_MAX : reply->as_of + reply->left_ms;
     if (asked->set) {
         asked->until_ms = INT64_MAX; /* the set has it */
         lk_set_resumed (proxy, asked);
@@ -151,24 +167,15 @@ lk_on_locked (lk_proxy *proxy, const lk_lock_message *message)
     if (!count_duration (&told, asked) || !is_fresh (proxy, told.as_of)) {
         return;
     }
-    if (!asked && !reply->kept) {
+    if (asked) {
+        lk_asked_hear (proxy, asked,
+                       &(lk_news) {.kind = LK_NEWS_LOCKED, .reply = reply});
+    } else if (!reply->kept) {
         give_back (proxy, reply->request.serial, reply->object, true);
-    } else if (asked
-               && (asked->state == LK_ASKED_WAITING
-                   || asked->state == LK_ASKED_LATER)) {
-        grant (proxy, asked, reply);
-    } else if (asked && asked->state == LK_ASKED_RESUMING) {
-        go_on (proxy, asked, reply);
-    } else if (asked && asked->state == LK_ASKED_KEEPING) {
-        if (reply->token > asked->ticket.token) {
-            grant (proxy, asked, reply); /* the former one ended unheard */
-        } else if (reply->kept && reply->token == asked->ticket.token) {
-            hold (proxy, asked, reply);
-        }
-    } else if (asked && asked->asks_on) {
-        lk_turn_locked (proxy, asked, reply);
     }
 }
+
+/*  -------------------------------------------------------- UNLOCKED */
 
 /*  A change of type may have been granted, unheard, before the lock went.
  *  Protocol 9.11. */
@@ -182,6 +189,56 @@ is_of_grant (const lk_asked *asked, const lk_msg_reply *reply)
 }
 
 void
+lk_lose (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    if (is_of_grant (asked, news->reply)) { /* no earlier one */
+        lk_stopping_held (proxy, asked, news->reply);
+    }
+}
+
+void
+lk_lose_held (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    if (!news->reply->witnessed) { /* why it was taken its home tells */
+        lk_lose (proxy, asked, news);
+    }
+}
+
+void
+lk_lose_held_member (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    if (!news->reply->witnessed) {
+        lk_lose_member (proxy, asked, news);
+    }
+}
+
+void
+lk_lose_resuming (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    if (news->reply->error != LK_LATE
+        && news->reply->token == asked->ticket.token) {
+        lk_stopping_held (proxy, asked, news->reply);
+    }
+}
+
+/*  It is given back; unless its home asks for that, having not heard it yet, or
+ *  speaks of an earlier grant of the same request. Protocol 9.11. */
+void
+lk_take_end (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    const lk_msg_reply *reply = news->reply;
+    if (lk_stopping_asks_back (reply)
+        || (reply->token != 0 && reply->token < asked->ticket.token)) {
+        return;
+    }
+    if (asked->tell_unlocked || asked->state == LK_ASKED_ERRAND) {
+        lk_asked_tell (proxy, asked, LK_ANSWER_UNLOCKED,
+                       asked->late ? LK_LATE : LK_OK);
+    }
+    lk_asked_remove (proxy, asked);
+}
+
+void
 lk_on_unlocked (lk_proxy *proxy, const lk_lock_message *message)
 {
     const lk_msg_reply *reply = &message->as.reply;
@@ -189,62 +246,21 @@ lk_on_unlocked (lk_proxy *proxy, const lk_lock_message *message)
         return;
     }
     lk_asked *asked = lk_asked_by_serial (proxy, reply->request.serial);
-    if (!asked) {
-        if (lk_stopping_asks_back (reply)) {
-            give_back (proxy, reply->request.serial, reply->object, false);
-        }
-        return;
-    }
-    if (reply->witnessed && asked->state == LK_ASKED_HELD) {
-        return; /* why it was taken its home tells */
-    }
-    if (asked->set) {
-        lk_stopping_member (proxy, asked, reply);
-        return;
-    }
-    switch (asked->state) {
-    case LK_ASKED_CLOSING:
-    case LK_ASKED_ERRAND:
-        /*  protocol 9.11 */
-        if (lk_stopping_asks_back (reply)) {
-            break; /* UNLOCK is on its way */
-        }
-        if (reply->token != 0 && reply->token < asked->ticket.token) {
-            break; /* an earlier grant of the same request */
-        }
-        if (asked->tell_unlocked || asked->state == LK_ASKED_ERRAND) {
-            lk_asked_tell (proxy, asked, LK_ANSWER_UNLOCKED,
-                           asked->late ? LK_LATE : LK_OK);
-        }
-        lk_asked_remove (proxy, asked);
-        break;
-    case LK_ASKED_KEEPING:
-    case LK_ASKED_LINGERING:
-    case LK_ASKED_HELD:
-        if (!is_of_grant (asked, reply)) {
-            break; /* an earlier grant of the same request */
-        }
-        lk_stopping_held (proxy, asked, reply);
-        break;
-    case LK_ASKED_RESUMING:
-        if (reply->error != LK_LATE && reply->token == asked->ticket.token) {
-            lk_stopping_held (proxy, asked, reply);
-        }
-        break;
-    case LK_ASKED_ENDED:
-        lk_stopping_ended (proxy, asked, reply);
-        break;
-    case LK_ASKED_WAITING:
-    case LK_ASKED_LATER:
-    case LK_ASKED_STATES:
-        break;
+    if (asked) {
+        lk_asked_hear (proxy, asked,
+                       &(lk_news) {.kind = LK_NEWS_UNLOCKED, .reply = reply});
+    } else if (lk_stopping_asks_back (reply)) {
+        give_back (proxy, reply->request.serial, reply->object, false);
     }
 }
 
+/*  -------------------------------------------------------- LOCKFAILED */
+
 /*  What it wanted to give back by its key is gone: that is as good. */
-static void
-end_errand (lk_proxy *proxy, lk_asked *asked, lk_err error)
+void
+lk_fail_errand (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
 {
+    const lk_err error = (lk_err) news->reply->error;
     bool is_done =
         asked->tell_unlocked && (error == LK_UNKNOWN || error == LK_DENIED);
     lk_asked_tell (proxy, asked,
@@ -253,36 +269,35 @@ end_errand (lk_proxy *proxy, lk_asked *asked, lk_err error)
     lk_asked_remove (proxy, asked);
 }
 
+/*  It has nothing to give back. */
+void
+lk_fail_resuming (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    asked->resumes = false;
+    asked->ticket.key = 0;
+    lk_stopping_held (proxy, asked, news->reply);
+}
+
+void
+lk_take_failure (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    lk_asked_fail (proxy, asked, (lk_err) news->reply->error);
+}
+
 void
 lk_on_lockfailed (lk_proxy *proxy, const lk_lock_message *message)
 {
     const lk_msg_reply *reply = &message->as.reply;
-    if (!is_current (proxy, message)) {
-        return;
-    }
-    lk_asked *asked = lk_asked_by_serial (proxy, reply->request.serial);
-    if (!asked) {
-        return;
-    }
-    if (asked->state == LK_ASKED_ERRAND) {
-        end_errand (proxy, asked, (lk_err) reply->error);
-    } else if (asked->set && asked->state == LK_ASKED_RESUMING) {
-        lk_set_not_resumed (proxy, asked, (lk_err) reply->error);
-    } else if (asked->asks_on && asked->state != LK_ASKED_KEEPING) {
-        lk_turn_failed (proxy, asked, reply);
-    } else if (asked->state == LK_ASKED_RESUMING) {
-        asked->resumes = false; /* it has nothing to give back */
-        asked->ticket.key = 0;
-        lk_stopping_held (proxy, asked, reply);
-    } else if (asked->set && asked->state == LK_ASKED_WAITING) {
-        lk_set_failed (proxy, asked->set, (lk_err) reply->error, (lk_name) {0});
-    } else if (asked->state == LK_ASKED_WAITING) {
-        asked->error = (lk_err) reply->error;
-        lk_asked_tell (proxy, asked, LK_ANSWER_FAILED, asked->error);
-        lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
-        lk_asked_send (proxy, asked);
+    lk_asked *asked = is_current (proxy, message)
+                          ? lk_asked_by_serial (proxy, reply->request.serial)
+                          : NULL;
+    if (asked) {
+        lk_asked_hear (proxy, asked,
+                       &(lk_news) {.kind = LK_NEWS_FAILED, .reply = reply});
     }
 }
+
+/*  -------------------------------------------------------- the others */
 
 void
 lk_on_checked (lk_proxy *proxy, const lk_lock_message *message)

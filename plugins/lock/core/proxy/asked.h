@@ -60,7 +60,10 @@ void lk_asked_renumber (lk_proxy *proxy, lk_asked *asked);
 /*  Its application waits for UNLOCKED. */
 void lk_asked_await_unlocked (lk_proxy *proxy, lk_asked *asked);
 
-/*  Its application is told that it is over, and gives it back. */
+/*  It goes back; its application is told that it is not had; that it is over,
+ *  and gives it back. */
+void lk_asked_close (lk_proxy *proxy, lk_asked *asked);
+void lk_asked_fail (lk_proxy *proxy, lk_asked *asked, lk_err error);
 void lk_asked_end (lk_proxy *proxy, lk_asked *asked, lk_err error);
 
 /*  Nobody waits for news of it any more. */

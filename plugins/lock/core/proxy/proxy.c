@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Requests are in requests.c, what homes say to them in answers.c.
+ *  What comes to its requests is in life.c, a table.
  */
 
 #include "proxy.h"
@@ -11,6 +11,7 @@
 #include "asked.h"
 #include "asker.h"
 #include "jeopardy.h"
+#include "life.h"
 #include "proxy_private.h"
 #include "report.h"
 #include "set.h"
@@ -63,97 +64,31 @@ lk_proxy_deadline (const lk_proxy *proxy)
 
 /*  -------------------------------------------------------- session */
 
-static bool
-waits (const lk_asked *asked)
-{
-    return asked->state == LK_ASKED_WAITING || asked->state == LK_ASKED_ERRAND
-           || asked->state == LK_ASKED_KEEPING;
-}
-
-/*  A static lock may be bound to no session, and be its application's no more:
- *  then it is given back by its key. Protocol 9.13. */
-static bool
-has_to_go_back (const lk_asked *asked)
-{
-    return asked->ticket.mode.is_static && asked->ticket.token != 0
-           && (asked->state == LK_ASKED_CLOSING
-               || asked->state == LK_ASKED_KEEPING);
-}
-
-/*  Applications are told first, then what they had may be given away. */
+/*  One may be gone then. */
 static void
-tell_end (lk_proxy *proxy, const lk_asked *asked, lk_err error)
+all_hear (lk_proxy *proxy, const lk_news *news)
 {
-    if (asked->state == LK_ASKED_RESUMING
-        || (asked->state == LK_ASKED_HELD && !asked->ticket.mode.is_static)
-        || (asked->state == LK_ASKED_CLOSING && asked->tell_unlocked
-            && !has_to_go_back (asked))) {
-        lk_asked_tell (proxy, asked, LK_ANSWER_UNLOCKED, error);
-    }
-}
-
-/*  It was not told yet, and may be static already: the application goes on to
- *  wait, for another ticket, behind the one that has to go back.
- *  Protocol 9.10: Static locks. */
-static void
-begin_anew (lk_proxy *proxy, lk_asked *asked)
-{
-    lk_name name = asked->ticket.object;
-    uint32_t app = (uint32_t) asked->name[0];
-    uint64_t serial = asked->name[1];
-    lk_asked_orphan (proxy, asked);
-    lk_asked *again = lk_asked_new (proxy, LK_ASKED_WAITING,
-                                    ++proxy->last_serial, app, serial, name);
-    lk_asked_set_owner (again, asked->ticket.owner);
-    again->queue = asked->queue;
-    again->since_ms = asked->since_ms;
-    again->wait_until_ms = asked->wait_until_ms;
-    lk_asked_await_end (proxy, again);
-    again->ticket.pid = asked->ticket.pid;
-    again->ticket.duration_ms = asked->ticket.duration_ms;
-    again->ticket.mode = asked->ticket.mode;
-}
-
-/*  What still waits goes into the next session. */
-static void
-carry_over (lk_proxy *proxy, lk_asked *asked, lk_err error)
-{
-    if (asked->set) {
-        return;
-    }
-    if (asked->state == LK_ASKED_KEEPING) {
-        begin_anew (proxy, asked);
-    }
-    if (has_to_go_back (asked)) {
-        lk_asked_become_errand (proxy, asked);
-    } else if (asked->state == LK_ASKED_WAITING
-               || asked->state == LK_ASKED_ERRAND) {
-        lk_asked_renumber (proxy, asked);
-    } else {
-        if (asked->state == LK_ASKED_HELD && asked->ticket.mode.is_static) {
-            lk_turn_forget (proxy, asked, error);
-        }
-        lk_asked_remove (proxy, asked);
+    lk_asked *asked;
+    lk_asked *next;
+    for (asked = lk_asked_first (proxy); asked; asked = next) {
+        next = lk_asked_next (proxy, asked);
+        lk_asked_hear (proxy, asked, news);
     }
 }
 
 static void
 tell_all (lk_proxy *proxy, lk_err error)
 {
-    const lk_asked *asked;
+    const lk_news news = {.kind = LK_NEWS_LOST, .error = error};
     lk_out_lease (proxy->core, proxy->core->facts.session, 0);
-    for (asked = lk_asked_first (proxy); asked;
-         asked = lk_asked_next (proxy, asked)) {
-        tell_end (proxy, asked, error);
-    }
-    lk_sets_tell_end (proxy, error);
+    all_hear (proxy, &news);
+    lk_sets_hear (proxy, &news);
 }
 
 static void
 begin_session (lk_proxy *proxy, lk_err error)
 {
-    lk_asked *asked;
-    lk_asked *next;
+    const lk_news news = {.kind = LK_NEWS_NEXT, .error = error};
     lk_out_trace (
         proxy->core, LK_TRACE_WARNING, "session over: session=%llu why=%s",
         (unsigned long long) proxy->core->facts.session, lk_err_word (error));
@@ -167,11 +102,8 @@ begin_session (lk_proxy *proxy, lk_err error)
     proxy->live = false;
     proxy->lease_until_ms = 0;
     lk_report_restart (proxy);
-    for (asked = lk_asked_first (proxy); asked; asked = next) {
-        next = lk_asked_next (proxy, asked);
-        carry_over (proxy, asked, error);
-    }
-    lk_sets_carry_over (proxy);
+    all_hear (proxy, &news);
+    lk_sets_hear (proxy, &news);
     lk_out_status (proxy->core);
 }
 
@@ -223,77 +155,6 @@ lk_proxy_new_decree (lk_proxy *proxy)
 
 /*  -------------------------------------------------------- time */
 
-void
-lk_asked_end (lk_proxy *proxy, lk_asked *asked, lk_err error)
-{
-    asked->error = error;
-    asked->until_ms = INT64_MAX; /* the home ends it when the grace is over */
-    lk_asked_tell (proxy, asked, LK_ANSWER_UNLOCKED, error);
-    lk_turn_give_up (proxy, asked);
-    lk_asked_enter (proxy, asked, LK_ASKED_ENDED);
-}
-
-/*  The lease that its application held it by is over, as it knows itself; what
- *  others wait for goes back when it had time to stop.
- *  Protocol 9.13: A restart. */
-static void
-lapse (lk_proxy *proxy, lk_asked *asked)
-{
-    lk_asked_end (proxy, asked, LK_DISCONNECTED);
-    asked->until_ms = proxy->core->now_ms + lk_stopping_ms (proxy->core);
-    lk_asked_await_end (proxy, asked);
-}
-
-static void
-fail_asked (lk_proxy *proxy, lk_asked *asked, lk_err error)
-{
-    lk_asked_tell (proxy, asked, LK_ANSWER_FAILED, error);
-    if (asked->state == LK_ASKED_ERRAND) {
-        lk_asked_remove (proxy, asked);
-        return;
-    }
-    asked->error = error;
-    lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
-    lk_asked_send (proxy, asked); /* others may wait behind it */
-}
-
-/*  Nobody needs what lingers after its duration, but for who ends what was
- *  started under it. Protocol 9.11. */
-static int64_t
-linger_until (const lk_asked *asked)
-{
-    return !asked->guarded && asked->until_ms < asked->linger_until_ms
-               ? asked->until_ms
-               : asked->linger_until_ms;
-}
-
-static void
-expire_asked (lk_proxy *proxy, lk_asked *asked)
-{
-    if (waits (asked) && asked->wait_until_ms <= proxy->core->now_ms) {
-        fail_asked (proxy, asked, LK_TIMEDOUT);
-    } else if (asked->state == LK_ASKED_RESUMING
-               && asked->wait_until_ms <= proxy->core->now_ms) {
-        lapse (proxy, asked);
-    } else if (asked->state == LK_ASKED_HELD
-               && asked->until_ms <= proxy->core->now_ms) {
-        lk_asked_end (proxy, asked, LK_TIMEDOUT);
-    } else if (asked->state == LK_ASKED_ENDED
-               && asked->until_ms <= proxy->core->now_ms) {
-        asked->late = asked->error == LK_TIMEDOUT;
-        lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
-        lk_asked_send (proxy, asked);
-    } else if (asked->state == LK_ASKED_HELD
-               && asked->turn.until_ms <= proxy->core->now_ms
-               && asked->asks_on) {
-        lk_turn_expire (proxy, asked);
-    } else if (asked->state == LK_ASKED_LINGERING
-               && linger_until (asked) <= proxy->core->now_ms) {
-        lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
-        lk_asked_send (proxy, asked);
-    }
-}
-
 /*  Who hears other members, but too few of them, is not cut off by itself.
  *  Protocol 9.13. */
 lk_err
@@ -316,7 +177,7 @@ lk_proxy_expire (lk_proxy *proxy)
     }
     lk_asked *asked;
     while ((asked = lk_asked_next_end (proxy))) {
-        expire_asked (proxy, asked);
+        lk_asked_hear (proxy, asked, &(lk_news) {.kind = LK_NEWS_OVER});
     }
     lk_sets_expire (proxy);
 }
@@ -385,38 +246,6 @@ lk_proxy_run (lk_proxy *proxy)
 
 /*  -------------------------------------------------------- leaving */
 
-/*  What nobody else could end is given back as long as there is time. */
-static bool
-is_last_word (const lk_asked *asked)
-{
-    return asked->errand == LK_ERRAND_BY_KEY && asked->name[0] == LK_NO_APP;
-}
-
-/*  What is static stays its application's; what has none goes back.
- *  Protocol 9.13. */
-static void
-leave_one (lk_proxy *proxy, lk_asked *asked)
-{
-    if (asked->state == LK_ASKED_HELD && asked->ticket.mode.is_static) {
-        lk_turn_forget (proxy, asked, LK_SHUTDOWN);
-        lk_asked_remove (proxy, asked);
-    } else if (asked->state == LK_ASKED_HELD
-               || asked->state == LK_ASKED_RESUMING) {
-        lk_asked_end (proxy, asked, LK_SHUTDOWN);
-    } else if (asked->state == LK_ASKED_KEEPING) {
-        fail_asked (proxy, asked, LK_SHUTDOWN);
-        lk_asked_orphan (proxy, asked);
-        lk_asked_await_unlocked (proxy, asked);
-    } else if (asked->state == LK_ASKED_LINGERING && asked->guarded) {
-        lk_stopping_orphan (proxy, asked,
-                            linger_until (asked) - proxy->core->now_ms);
-    } else if (asked->state == LK_ASKED_LINGERING) {
-        lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
-    } else if (waits (asked) && !is_last_word (asked)) {
-        fail_asked (proxy, asked, LK_SHUTDOWN);
-    }
-}
-
 /*  An application that sleeps since before this process began goes by the lease
  *  of then, whatever it is told. Protocol 9.14. */
 void
@@ -434,19 +263,15 @@ lk_proxy_note_former (lk_proxy *proxy, int64_t lease_until_ms)
 void
 lk_proxy_leave (lk_proxy *proxy)
 {
-    lk_asked *asked;
-    lk_asked *next;
+    const lk_news news = {.kind = LK_NEWS_LEAVE};
     proxy->leaving = true;
     proxy->leave_ms = proxy->core->now_ms < proxy->former_ms
                           ? proxy->former_ms
                           : proxy->core->now_ms;
     proxy->leave_ms += lk_stopping_ms (proxy->core);
     lk_out_lease (proxy->core, proxy->core->facts.session, 0);
-    lk_sets_leave (proxy);
-    for (asked = lk_asked_first (proxy); asked; asked = next) {
-        next = lk_asked_next (proxy, asked);
-        leave_one (proxy, asked);
-    }
+    lk_sets_hear (proxy, &news);
+    all_hear (proxy, &news);
     lk_out_status (proxy->core);
     lk_proxy_run (proxy);
 }
@@ -458,6 +283,14 @@ lk_proxy_has_left (const lk_proxy *proxy)
     bool all_given = !proxy->live || proxy->core->now_ms >= proxy->leave_ms
                      || (proxy->settled == 0 && proxy->unlocking == 0);
     return all_given && proxy->core->now_ms >= lk_closing_wait_ms (proxy);
+}
+
+/*  Its session is not closed: applications hold on to it. */
+void
+lk_proxy_halt (lk_proxy *proxy)
+{
+    proxy->halted = true;
+    all_hear (proxy, &(lk_news) {.kind = LK_NEWS_HALT});
 }
 
 void

@@ -60,7 +60,7 @@ bool lk_proxy_has_left (const lk_proxy *proxy);
 /*  Gives back what is left, and ends the session. */
 void lk_proxy_stop (lk_proxy *proxy);
 
-/*  The service ends, and another one is to go on: halt.c. */
+/*  The service ends, and another one is to go on. */
 void lk_proxy_halt (lk_proxy *proxy);
 
 /*  Requests of applications. */

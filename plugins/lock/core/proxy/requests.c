@@ -8,6 +8,7 @@
 #include "asker.h"
 #include "grant.h"
 #include "jeopardy.h"
+#include "life.h"
 #include "proxy_private.h"
 #include "set.h"
 #include "stopping.h"
@@ -30,50 +31,33 @@ answer (lk_proxy *proxy, const lk_app_request *request, lk_answer_kind kind,
     lk_out_answer (proxy->core, &told);
 }
 
-/*  The application says it again: its answer may have been lost. */
-static void
-answer_again (lk_proxy *proxy, const lk_asked *asked)
+/*  -------------------------------------------------------- again */
+
+/*  The application says LOCK again: its answer may have been lost. */
+void
+lk_tell_it_is_held (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
 {
-    switch (asked->state) {
-    case LK_ASKED_HELD:
-        lk_asked_tell_locked (proxy, asked);
-        break;
-    case LK_ASKED_ENDED:
-        lk_asked_tell (proxy, asked, LK_ANSWER_UNLOCKED, asked->error);
-        break;
-    case LK_ASKED_CLOSING:
-        if (!asked->tell_unlocked) {
-            lk_asked_tell (proxy, asked, LK_ANSWER_FAILED, asked->error);
-        }
-        break;
-    case LK_ASKED_WAITING:
-    case LK_ASKED_LATER:
-    case LK_ASKED_KEEPING:
-    case LK_ASKED_RESUMING:
-    case LK_ASKED_LINGERING:
-    case LK_ASKED_ERRAND:
-    case LK_ASKED_STATES:
-        break;
+    (void) news;
+    lk_asked_tell_locked (proxy, asked);
+}
+
+void
+lk_tell_it_ended (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    (void) news;
+    lk_asked_tell (proxy, asked, LK_ANSWER_UNLOCKED, asked->error);
+}
+
+void
+lk_tell_it_failed (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    (void) news;
+    if (!asked->tell_unlocked) {
+        lk_asked_tell (proxy, asked, LK_ANSWER_FAILED, asked->error);
     }
 }
 
-/*  A LOCK of a request that is known: again, or of another type. */
-static void
-ask_again (lk_proxy *proxy, lk_asked *asked, const lk_app_request *request)
-{
-    bool waits = asked->state == LK_ASKED_WAITING
-                 || asked->state == LK_ASKED_KEEPING
-                 || asked->state == LK_ASKED_RESUMING;
-    if (request->turn == 0) {
-        answer_again (proxy, asked);
-    } else if (asked->state == LK_ASKED_HELD) {
-        lk_turn_ask (proxy, asked, request);
-    } else if (waits) {
-        lk_turn_refuse (proxy, asked, request);
-    } else {
-        answer_again (proxy, asked);
-    }
-}
+/*  -------------------------------------------------------- LOCK */
 
 static bool
 is_claimed (const lk_app_request *request)
@@ -214,9 +198,12 @@ void
 lk_on_app_lock (lk_proxy *proxy, const lk_app_request *request)
 {
     lk_asked *asked = lk_asked_by_name (proxy, request->app, request->serial);
-    const lk_set *set = lk_set_by_name (proxy, request->app, request->serial);
+    lk_set *set = lk_set_by_name (proxy, request->app, request->serial);
     if (asked) {
-        ask_again (proxy, asked, request);
+        lk_asked_hear (proxy, asked,
+                       &(lk_news) {.kind = request->turn == 0 ? LK_NEWS_LOCK
+                                                              : LK_NEWS_TURN,
+                                   .request = request});
         return;
     }
     if (request->turn != 0) {
@@ -225,7 +212,7 @@ lk_on_app_lock (lk_proxy *proxy, const lk_app_request *request)
         return;
     }
     if (set) {
-        lk_set_answer_again (proxy, set);
+        lk_set_hear (proxy, set, &(lk_news) {.kind = LK_NEWS_LOCK});
         return;
     }
     if (!admit (proxy, request)) {
@@ -314,65 +301,118 @@ lk_on_app_check (lk_proxy *proxy, const lk_app_request *request)
 
 /*  -------------------------------------------------------- giving back */
 
+/*  protocol 9.11 */
+void
+lk_give_back (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    asked->late |=
+        asked->state == LK_ASKED_ENDED && asked->error == LK_TIMEDOUT;
+    lk_await_unlocked (proxy, asked, news);
+    lk_asked_close (proxy, asked);
+}
+
+void
+lk_await_unlocked (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    (void) news;
+    lk_asked_await_unlocked (proxy, asked);
+}
+
 void
 lk_on_app_unlock (lk_proxy *proxy, const lk_app_request *request)
 {
+    const lk_news news = {.kind = LK_NEWS_UNLOCK};
     lk_asked *asked = lk_asked_by_name (proxy, request->app, request->serial);
     lk_set *set = lk_set_by_name (proxy, request->app, request->serial);
     if (set) {
-        lk_set_unlock (proxy, set);
-        return;
-    }
-    if (!asked && request->key != 0 && request->object.size > 0) {
+        lk_set_hear (proxy, set, &news);
+    } else if (asked) {
+        lk_asked_hear (proxy, asked, &news);
+    } else if (request->key != 0 && request->object.size > 0) {
         lk_on_app_unlock_by_key (proxy, request);
-        return;
-    }
-    if (!asked) {
+    } else {
         answer (proxy, request, LK_ANSWER_FAILED, LK_UNKNOWN);
-        return;
-    }
-    if (asked->state == LK_ASKED_ERRAND) {
-        return;
-    }
-    /*  protocol 9.11 */
-    asked->late |=
-        asked->state == LK_ASKED_ENDED && asked->error == LK_TIMEDOUT;
-    lk_asked_await_unlocked (proxy, asked);
-    if (asked->state != LK_ASKED_CLOSING) {
-        lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
-        lk_asked_send (proxy, asked);
     }
 }
 
-/*  What becomes of it when its application is gone: nobody is told. */
-static void
-leave_behind (lk_proxy *proxy, lk_asked *asked)
+/*  -------------------------------------------------------- left behind */
+
+/*  Its application is gone, and nobody is told: what may be a ticket goes
+ *  back. Protocol 9.13. */
+void
+lk_leave_wish (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
 {
-    bool is_held = asked->state == LK_ASKED_HELD;
-    bool is_static = asked->ticket.mode.is_static
-                     && (is_held || asked->state == LK_ASKED_ENDED);
-    bool gives_back = asked->tell_unlocked;
-    bool lingers =
-        asked->linger_ms > 0 && (is_held || asked->state == LK_ASKED_RESUMING);
-    if (asked->state == LK_ASKED_ENDED && !is_static && asked->linger_ms > 0) {
-        lk_stopping_orphan (proxy, asked, asked->linger_ms);
-        return;
-    }
+    (void) news;
     lk_asked_orphan (proxy, asked);
-    if (is_static || (asked->state == LK_ASKED_ERRAND && !gives_back)) {
+    lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
+}
+
+static void
+linger (const lk_proxy *proxy, lk_asked *asked)
+{
+    asked->linger_until_ms = asked->linger_ms < INT64_MAX - proxy->core->now_ms
+                                 ? proxy->core->now_ms + asked->linger_ms
+                                 : INT64_MAX;
+}
+
+/*  What is static stays, and is nobody's. */
+void
+lk_leave_held (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    if (asked->ticket.mode.is_static) {
+        lk_asked_orphan (proxy, asked);
         lk_asked_remove (proxy, asked);
-    } else if (lingers) {
-        asked->linger_until_ms =
-            asked->linger_ms < INT64_MAX - proxy->core->now_ms
-                ? proxy->core->now_ms + asked->linger_ms
-                : INT64_MAX;
-        if (is_held) {
-            lk_turn_give_up (proxy, asked);
-            lk_asked_enter (proxy, asked, LK_ASKED_LINGERING);
-        }
-    } else if (asked->state != LK_ASKED_CLOSING
-               && asked->state != LK_ASKED_ERRAND) {
-        lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
+    } else if (asked->linger_ms > 0) {
+        lk_asked_orphan (proxy, asked);
+        linger (proxy, asked);
+        lk_turn_give_up (proxy, asked);
+        lk_asked_enter (proxy, asked, LK_ASKED_LINGERING);
+    } else {
+        lk_leave_wish (proxy, asked, news);
+    }
+}
+
+void
+lk_leave_ended (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    if (asked->ticket.mode.is_static) {
+        lk_asked_orphan (proxy, asked);
+        lk_asked_remove (proxy, asked);
+    } else if (asked->linger_ms > 0) {
+        lk_stopping_orphan (proxy, asked, asked->linger_ms);
+    } else {
+        lk_leave_wish (proxy, asked, news);
+    }
+}
+
+/*  It lingers as soon as it is of this session. */
+void
+lk_leave_resuming (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    if (asked->linger_ms > 0) {
+        lk_asked_orphan (proxy, asked);
+        linger (proxy, asked);
+    } else {
+        lk_leave_wish (proxy, asked, news);
+    }
+}
+
+void
+lk_leave_closing (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    (void) news;
+    lk_asked_orphan (proxy, asked);
+}
+
+/*  One that gives back what was its own goes on. */
+void
+lk_leave_errand (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    const bool gives_back = asked->tell_unlocked;
+    (void) news;
+    lk_asked_orphan (proxy, asked);
+    if (!gives_back) {
+        lk_asked_remove (proxy, asked);
     }
 }
 
@@ -381,6 +421,7 @@ leave_behind (lk_proxy *proxy, lk_asked *asked)
 void
 lk_on_app_gone (lk_proxy *proxy, uint32_t app)
 {
+    const lk_news news = {.kind = LK_NEWS_GONE};
     lk_asked *asked;
     lk_asked *next;
     if (app == LK_NO_APP) {
@@ -388,7 +429,7 @@ lk_on_app_gone (lk_proxy *proxy, uint32_t app)
     }
     for (asked = lk_asked_of_app (proxy, app); asked; asked = next) {
         next = asked->sibling_next;
-        leave_behind (proxy, asked);
+        lk_asked_hear (proxy, asked, &news);
     }
     lk_sets_app_gone (proxy, app);
     lk_proxy_run (proxy);

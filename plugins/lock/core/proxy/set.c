@@ -223,24 +223,27 @@ lk_set_tell_locked (lk_proxy *proxy, const lk_set *self)
     lk_out_answer (proxy->core, &answer);
 }
 
+/*  The application says LOCK again: its answer may have been lost. */
 void
-lk_set_answer_again (lk_proxy *proxy, const lk_set *self)
+lk_set_tell_held (lk_proxy *proxy, lk_set *self, const lk_news *news)
 {
-    switch (self->state) {
-    case LK_SET_WAITING:
-    case LK_SET_RESUMING:
-        break;
-    case LK_SET_HELD:
-        lk_set_tell_locked (proxy, self);
-        break;
-    case LK_SET_ENDED:
-        lk_set_tell (proxy, self, LK_ANSWER_UNLOCKED, self->error);
-        break;
-    case LK_SET_CLOSING:
-        if (!self->tell_unlocked) {
-            lk_set_tell (proxy, self, LK_ANSWER_FAILED, self->error);
-        }
-        break;
+    (void) news;
+    lk_set_tell_locked (proxy, self);
+}
+
+void
+lk_set_tell_ended (lk_proxy *proxy, lk_set *self, const lk_news *news)
+{
+    (void) news;
+    lk_set_tell (proxy, self, LK_ANSWER_UNLOCKED, self->error);
+}
+
+void
+lk_set_tell_failed (lk_proxy *proxy, lk_set *self, const lk_news *news)
+{
+    (void) news;
+    if (!self->tell_unlocked) {
+        lk_set_tell (proxy, self, LK_ANSWER_FAILED, self->error);
     }
 }
 

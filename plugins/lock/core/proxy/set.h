@@ -20,7 +20,8 @@ typedef enum {
                         one yet */
     LK_SET_HELD,     /* all of it; the application was told */
     LK_SET_ENDED,    /* likewise, that it is over; kept until it says UNLOCK */
-    LK_SET_CLOSING   /* all members are given back */
+    LK_SET_CLOSING,  /* all members are given back */
+    LK_SET_STATES
 } lk_set_state;
 
 typedef struct lk_set {
@@ -61,11 +62,7 @@ void lk_set_ask (lk_proxy *proxy, const lk_app_request *request);
  *  duration is what is left of it. */
 void lk_set_resume (lk_proxy *proxy, const lk_app_request *request);
 
-/*  The application says LOCK again: its answer may have been lost. */
-void lk_set_answer_again (lk_proxy *proxy, const lk_set *self);
-
-/*  The application wants no more of it, or is gone. */
-void lk_set_unlock (lk_proxy *proxy, lk_set *self);
+/*  The application is gone. */
 void lk_sets_app_gone (lk_proxy *proxy, uint32_t app);
 
 /*  What a LOCK of a member asks for, too: the members behind it, as far as
@@ -80,7 +77,6 @@ void lk_sets_new_decree (lk_proxy *proxy);
  *  that waits; given back. */
 void lk_set_locked (lk_proxy *proxy, lk_asked *member);
 void lk_set_resumed (lk_proxy *proxy, lk_asked *member);
-void lk_set_not_resumed (lk_proxy *proxy, lk_asked *member, lk_err error);
 void lk_set_failed (lk_proxy *proxy, lk_set *self, lk_err error,
                     lk_name reason);
 void lk_set_given_back (lk_proxy *proxy, lk_asked *member);
@@ -97,16 +93,8 @@ void lk_set_lost (lk_proxy *proxy, lk_asked *member, lk_err error,
 /*  Ends what has run out. */
 void lk_sets_expire (lk_proxy *proxy);
 
-/*  The session is over: the applications are told; then what still waits
- *  begins anew in the next one, and the others are forgotten. */
-void lk_sets_tell_end (lk_proxy *proxy, lk_err error);
-void lk_sets_carry_over (lk_proxy *proxy);
-
 /*  By the homes whose locks are in danger now. */
 void lk_sets_in_danger (lk_proxy *proxy);
-
-/*  The service leaves: nobody waits or holds any more. */
-void lk_sets_leave (lk_proxy *proxy);
 
 /*  Frees the sets, but not their members. */
 void lk_sets_init (lk_proxy *proxy);

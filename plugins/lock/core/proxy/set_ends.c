@@ -87,14 +87,19 @@ lk_set_lost (lk_proxy *proxy, lk_asked *member, lk_err error, lk_name reason)
 }
 
 void
-lk_set_unlock (lk_proxy *proxy, lk_set *self)
+lk_set_await_unlocked (lk_proxy *proxy, lk_set *self, const lk_news *news)
 {
+    (void) news;
     proxy->unlocking += !self->tell_unlocked;
     self->tell_unlocked = true;
-    if (self->state != LK_SET_CLOSING) {
-        self->late = self->state == LK_SET_ENDED && self->error == LK_TIMEDOUT;
-        give_back (proxy, self);
-    }
+}
+
+void
+lk_set_give_back (lk_proxy *proxy, lk_set *self, const lk_news *news)
+{
+    lk_set_await_unlocked (proxy, self, news);
+    self->late = self->state == LK_SET_ENDED && self->error == LK_TIMEDOUT;
+    give_back (proxy, self);
 }
 
 /*  For how long what its application started may still be there. */
@@ -111,9 +116,10 @@ time_left (const lk_proxy *proxy, const lk_set *self)
 }
 
 /*  Its members go back one by one, and nobody is told. */
-static void
-let_go (lk_proxy *proxy, lk_set *self)
+void
+lk_set_let_go (lk_proxy *proxy, lk_set *self, const lk_news *news)
 {
+    (void) news;
     const int64_t left_ms = time_left (proxy, self);
     for (size_t i = 0; i < self->count; i++) {
         lk_asked *member = self->member[i];
@@ -140,7 +146,7 @@ lk_sets_app_gone (lk_proxy *proxy, uint32_t app)
     lk_set *set = asker ? asker->sets : NULL;
     while (set) {
         lk_set *next = set->next;
-        let_go (proxy, set);
+        lk_set_hear (proxy, set, &(lk_news) {.kind = LK_NEWS_GONE});
         set = next;
     }
 }
@@ -163,28 +169,35 @@ lk_set_given_back (lk_proxy *proxy, lk_asked *member)
 
 /*  -------------------------------------------------------- time */
 
-static void
-expire (lk_proxy *proxy, lk_set *self)
+void
+lk_set_fail_late (lk_proxy *proxy, lk_set *self, const lk_news *news)
 {
-    switch (self->state) {
-    case LK_SET_WAITING:
-        lk_set_failed (proxy, self, LK_TIMEDOUT, (lk_name) {0});
-        break;
-    case LK_SET_RESUMING:
-        end (proxy, self, LK_DISCONNECTED, (lk_name) {0},
-             lk_stopping_ms (proxy->core));
-        break;
-    case LK_SET_HELD:
-        end (proxy, self, LK_TIMEDOUT, (lk_name) {0},
-             lk_grace_ms (proxy->core, self->duration_ms));
-        break;
-    case LK_SET_ENDED:
-        self->late = self->error == LK_TIMEDOUT;
-        give_back (proxy, self);
-        break;
-    case LK_SET_CLOSING:
-        break;
-    }
+    (void) news;
+    lk_set_failed (proxy, self, LK_TIMEDOUT, (lk_name) {0});
+}
+
+void
+lk_set_lapse (lk_proxy *proxy, lk_set *self, const lk_news *news)
+{
+    (void) news;
+    end (proxy, self, LK_DISCONNECTED, (lk_name) {0},
+         lk_stopping_ms (proxy->core));
+}
+
+void
+lk_set_expire (lk_proxy *proxy, lk_set *self, const lk_news *news)
+{
+    (void) news;
+    end (proxy, self, LK_TIMEDOUT, (lk_name) {0},
+         lk_grace_ms (proxy->core, self->duration_ms));
+}
+
+void
+lk_set_expire_ended (lk_proxy *proxy, lk_set *self, const lk_news *news)
+{
+    (void) news;
+    self->late = self->error == LK_TIMEDOUT;
+    give_back (proxy, self);
 }
 
 void
@@ -192,28 +205,32 @@ lk_sets_expire (lk_proxy *proxy)
 {
     lk_set *set;
     while ((set = lk_heap_due (&proxy->set_ends, proxy->core->now_ms))) {
-        expire (proxy, set);
+        lk_set_hear (proxy, set, &(lk_news) {.kind = LK_NEWS_OVER});
     }
 }
 
 /*  -------------------------------------------------------- sessions */
 
 void
-lk_sets_tell_end (lk_proxy *proxy, lk_err error)
+lk_set_tell_lost (lk_proxy *proxy, lk_set *self, const lk_news *news)
 {
-    for (lk_set *set = proxy->sets; set; set = set->hh.next) {
-        if (is_held (set)
-            || (set->state == LK_SET_CLOSING && set->tell_unlocked)) {
-            lk_set_tell (proxy, set, LK_ANSWER_UNLOCKED, error);
-        }
+    lk_set_tell (proxy, self, LK_ANSWER_UNLOCKED, news->error);
+}
+
+void
+lk_set_tell_lost_closing (lk_proxy *proxy, lk_set *self, const lk_news *news)
+{
+    if (self->tell_unlocked) {
+        lk_set_tell_lost (proxy, self, news);
     }
 }
 
 /*  From its first name on, whatever it held of it: that is gone.
  *  Protocol 9.12. */
-static void
-begin_anew (lk_proxy *proxy, lk_set *self)
+void
+lk_set_wait_anew (lk_proxy *proxy, lk_set *self, const lk_news *news)
 {
+    (void) news;
     self->held = 0;
     self->asked = 0;
     lk_set_forget_early (self);
@@ -225,9 +242,10 @@ begin_anew (lk_proxy *proxy, lk_set *self)
     }
 }
 
-static void
-forget (lk_proxy *proxy, lk_set *self)
+void
+lk_set_forget (lk_proxy *proxy, lk_set *self, const lk_news *news)
 {
+    (void) news;
     for (size_t i = 0; i < self->count; i++) {
         if (self->member[i]) {
             lk_asked_remove (proxy, self->member[i]);
@@ -237,17 +255,13 @@ forget (lk_proxy *proxy, lk_set *self)
 }
 
 void
-lk_sets_carry_over (lk_proxy *proxy)
+lk_sets_hear (lk_proxy *proxy, const lk_news *news)
 {
     lk_set *set;
     lk_set *next;
     for (set = proxy->sets; set; set = next) {
         next = set->hh.next;
-        if (set->state == LK_SET_WAITING) {
-            begin_anew (proxy, set);
-        } else {
-            forget (proxy, set);
-        }
+        lk_set_hear (proxy, set, news);
     }
 }
 
@@ -259,14 +273,17 @@ lk_sets_in_danger (lk_proxy *proxy)
     }
 }
 
+/*  The service is to stop for good. */
 void
-lk_sets_leave (lk_proxy *proxy)
+lk_set_stop_held (lk_proxy *proxy, lk_set *self, const lk_news *news)
 {
-    for (lk_set *set = proxy->sets; set; set = set->hh.next) {
-        if (is_held (set)) {
-            end (proxy, set, LK_SHUTDOWN, (lk_name) {0}, 0);
-        } else if (set->state == LK_SET_WAITING) {
-            lk_set_failed (proxy, set, LK_SHUTDOWN, (lk_name) {0});
-        }
-    }
+    (void) news;
+    end (proxy, self, LK_SHUTDOWN, (lk_name) {0}, 0);
+}
+
+void
+lk_set_stop_waiting (lk_proxy *proxy, lk_set *self, const lk_news *news)
+{
+    (void) news;
+    lk_set_failed (proxy, self, LK_SHUTDOWN, (lk_name) {0});
 }

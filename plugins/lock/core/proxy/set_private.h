@@ -11,6 +11,7 @@
 #ifndef LK_SET_PRIVATE_H
 #define LK_SET_PRIVATE_H
 
+#include "life.h"
 #include "set.h"
 
 /*  Frees it, but not its members. */

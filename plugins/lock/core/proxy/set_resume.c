@@ -66,10 +66,18 @@ lk_set_resumed (lk_proxy *proxy, lk_asked *member)
 
 /*  That one has nothing to give back. Protocol 9.13: A restart. */
 void
-lk_set_not_resumed (lk_proxy *proxy, lk_asked *member, lk_err error)
+lk_fail_resuming_member (lk_proxy *proxy, lk_asked *member, const lk_news *news)
 {
+    const lk_err error = (lk_err) news->reply->error;
     member->resumes = false;
     member->ticket.key = 0;
     lk_set_stop (proxy, member->set, error == LK_UNKNOWN ? LK_LOST : error,
                  (lk_name) {0});
+}
+
+void
+lk_fail_member (lk_proxy *proxy, lk_asked *member, const lk_news *news)
+{
+    lk_set_failed (proxy, member->set, (lk_err) news->reply->error,
+                   (lk_name) {0});
 }

@@ -6,6 +6,7 @@
 
 #include "stopping.h"
 
+#include "life.h"
 #include "proxy_private.h"
 #include "set.h"
 #include "turn.h"
@@ -121,14 +122,6 @@ tell (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
                      .reason = lk_out_name (proxy->core, reply->reason)});
 }
 
-/*  Nobody was told yet that it is held; or its home has it no more. */
-static void
-give_back (lk_proxy *proxy, lk_asked *asked)
-{
-    lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
-    lk_asked_send (proxy, asked);
-}
-
 /*  A lenient lock that somebody else waits for is only asked for: its
  *  application gives it back, as after any duration. Behind one that lingers
  *  there may be a guard that is still at its work. Protocol 9.14. */
@@ -143,7 +136,7 @@ lk_stopping_held (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
     int64_t linger_until_ms = asked->linger_until_ms;
     tell (proxy, asked, reply);
     if (!waits) {
-        give_back (proxy, asked);
+        lk_asked_close (proxy, asked);
     } else if (is_late && !lingers) {
         end_in (proxy, asked,
                 lk_grace_ms (proxy->core, asked->ticket.duration_ms));
@@ -159,8 +152,9 @@ lk_stopping_held (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
 /*  Its application knows. Of one whose duration is over nobody waits for the
  *  grace then. Protocol 9.14. */
 void
-lk_stopping_ended (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
+lk_lose_ended (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
 {
+    const lk_msg_reply *reply = news->reply;
     if (reply->error == LK_LATE) {
         return;
     }
@@ -171,7 +165,7 @@ lk_stopping_ended (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
         return;
     }
     asked->late = asked->error == LK_TIMEDOUT;
-    give_back (proxy, asked);
+    lk_asked_close (proxy, asked);
 }
 
 /*  protocol 9.14 */
@@ -189,9 +183,9 @@ lk_stopping_orphan (lk_proxy *proxy, lk_asked *asked, int64_t linger_ms)
 
 /*  protocol 9.12 */
 void
-lk_stopping_member (lk_proxy *proxy, lk_asked *member,
-                    const lk_msg_reply *reply)
+lk_lose_member (lk_proxy *proxy, lk_asked *member, const lk_news *news)
 {
+    const lk_msg_reply *reply = news->reply;
     const lk_err error = error_of (proxy, member, reply);
     lk_set *set = member->set;
     if (member->state == LK_ASKED_CLOSING) {

@@ -17,15 +17,9 @@
 /*  Whether the ticket is still there, and its home wants it back. */
 bool lk_stopping_asks_back (const lk_msg_reply *reply);
 
-/*  The home says of one that is held, or was, that it has ended or is to. */
+/*  The home says of one that is held that it has ended or is to. */
 void lk_stopping_held (lk_proxy *proxy, lk_asked *asked,
                        const lk_msg_reply *reply);
-void lk_stopping_ended (lk_proxy *proxy, lk_asked *asked,
-                        const lk_msg_reply *reply);
-
-/*  The same of a member of a set, with which all of that ends. */
-void lk_stopping_member (lk_proxy *proxy, lk_asked *member,
-                         const lk_msg_reply *reply);
 
 /*  How long the holder of such a lock may take to stop, once told. */
 int64_t lk_stopping_time (const lk_proxy *proxy, bool guarded);

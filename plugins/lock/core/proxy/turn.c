@@ -6,6 +6,7 @@
 
 #include "turn.h"
 
+#include "life.h"
 #include "proxy_private.h"
 
 static void
@@ -63,10 +64,9 @@ begin (lk_proxy *proxy, lk_asked *asked, lk_lock_type type, int64_t wait_ms)
 }
 
 void
-lk_turn_refuse (lk_proxy *proxy, const lk_asked *asked,
-                const lk_app_request *request)
+lk_refuse_turn (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
 {
-    tell_failed (proxy, asked, request->turn, LK_INVALID);
+    tell_failed (proxy, asked, news->request->turn, LK_INVALID);
 }
 
 static void
@@ -82,8 +82,9 @@ answer_again (lk_proxy *proxy, const lk_asked *asked, uint32_t turn)
 
 /*  protocol 9.11 */
 void
-lk_turn_ask (lk_proxy *proxy, lk_asked *asked, const lk_app_request *request)
+lk_begin_turn (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
 {
+    const lk_app_request *request = news->request;
     lk_turn *self = &asked->turn;
     lk_lock_type type = request->mode.type;
     if (request->turn <= self->told) {
@@ -91,7 +92,7 @@ lk_turn_ask (lk_proxy *proxy, lk_asked *asked, const lk_app_request *request)
     } else if (asked->ticket.mode.type == LK_SEMAPHORE
                || (type != LK_SHARED && type != LK_EXCLUSIVE)
                || request->wait_ms < -1) {
-        lk_turn_refuse (proxy, asked, request);
+        lk_refuse_turn (proxy, asked, news);
     } else if (request->turn > self->asked) {
         self->asked = request->turn;
         begin (proxy, asked, type, request->wait_ms);
@@ -101,11 +102,13 @@ lk_turn_ask (lk_proxy *proxy, lk_asked *asked, const lk_app_request *request)
 /*  The duration goes on as it was counted from the first grant.
  *  Protocol 9.11. */
 void
-lk_turn_locked (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
+lk_take_turn (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
 {
+    const lk_msg_reply *reply = news->reply;
     lk_turn *self = &asked->turn;
     lk_ticket *ticket = &asked->ticket;
-    if (reply->turn != self->sent || reply->type != self->type) {
+    if (!asked->asks_on || reply->turn != self->sent
+        || reply->type != self->type) {
         return; /* a turn that was given up, or refused: that is said, too */
     }
     lk_asked_ask_no_more (proxy, asked);
@@ -125,9 +128,10 @@ lk_turn_locked (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
 
 /*  protocol 9.11 */
 void
-lk_turn_failed (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
+lk_fail_turn (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
 {
-    if (reply->turn != asked->turn.sent) {
+    const lk_msg_reply *reply = news->reply;
+    if (!asked->asks_on || reply->turn != asked->turn.sent) {
         return;
     }
     lk_asked_ask_no_more (proxy, asked);

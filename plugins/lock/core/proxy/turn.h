@@ -13,20 +13,6 @@
 
 #include "asked.h"
 
-/*  The application of a held lock wants another type, or says so again. */
-void lk_turn_ask (lk_proxy *proxy, lk_asked *asked,
-                  const lk_app_request *request);
-
-/*  Nothing can be changed in its state. */
-void lk_turn_refuse (lk_proxy *proxy, const lk_asked *asked,
-                     const lk_app_request *request);
-
-/*  Its home says how it is held now, or that it stays as it is. */
-void lk_turn_locked (lk_proxy *proxy, lk_asked *asked,
-                     const lk_msg_reply *reply);
-void lk_turn_failed (lk_proxy *proxy, lk_asked *asked,
-                     const lk_msg_reply *reply);
-
 /*  Nobody knows any more what becomes of it: the application is told so. */
 void lk_turn_forget (lk_proxy *proxy, lk_asked *asked, lk_err error);
 
