@@ -84,9 +84,9 @@ missing () {
     done
 }
 
-#   table.h has names of values.
+#   table.h has names of values, and tables have heads.
 verdict 'lockkeeper-protocol(7) has every message' "$(
-    grep -hvE 'getenv' /dev/null "${code[@]/src\/cli\/table.h/\/dev\/null}" |
+    grep -hvE 'getenv|\.head = "' /dev/null "${code[@]/src\/cli\/table.h/\/dev\/null}" |
         grep -oE '"[A-Z][A-Z_]{2,}"' | tr -d '"' | sort -u |
         grep -vE '^(CURVE|ABCDEF.*|LOCKKEEPER_[A-Z_]+|NOTIFY_SOCKET|HOME|TMPDIR|PATH)$' |
         missing message $protocol)"

@@ -192,9 +192,8 @@ lk_row_print_name (const lk_message *row)
     }
 }
 
-/*  The end of a long one is missing, with its context. */
-void
-lk_row_print_name_in (const lk_message *row, int width)
+char *
+lk_row_full_name (const lk_message *row, size_t *size)
 {
     char room[LK_OBJECT_LEN_MAX];
     const lk_name name = lk_row_name (row, room);
@@ -205,8 +204,8 @@ lk_row_print_name_in (const lk_message *row, int width)
     if (context != NULL) {
         snprintf (all + name.size, more + 1, " in %s", context);
     }
-    lk_show_last (all, name.size + more, width);
-    lk_free (all);
+    *size = name.size + more;
+    return all;
 }
 
 uint64_t
