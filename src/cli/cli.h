@@ -190,10 +190,10 @@ typedef struct {
     LK_OPTIONS (X)
 #undef X
     bool guarded;    /* `run` */
-    int count;       /* what is not an option */
-    char **argument; /* NULL at its end */
     bool is_split;   /* there was a "--" */
     int names;       /* how many are before it; all, if there was none */
+    int count;       /* what is not an option */
+    char **argument; /* NULL at its end */
 } lk_options;
 
 /*  Reads the options of `verb`. False: all is said and done, and *code is

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "net/paths.h"
 #include "net/where.h"
+#include "util/assert.h"
 #include "util/guess.h"
 
 #include <math.h>
@@ -142,7 +143,8 @@ static bool
 is_word (const char *words, const char *value)
 {
     const size_t size = strlen (value);
-    while (words != NULL && *words != '\0') {
+    LK_ASSERT (words != NULL);
+    while (*words != '\0') {
         const size_t next = strcspn (words, " ");
         if (next == size && memcmp (words, value, size) == 0) {
             return true;
@@ -255,6 +257,7 @@ static void
 list_words (const char *words, char *text, size_t size)
 {
     size_t used = (size_t) snprintf (text, size, "one of ");
+    LK_ASSERT (words != NULL);
     while (used < size) {
         const size_t next = strcspn (words, " ");
         const bool is_last = words[next] == '\0';

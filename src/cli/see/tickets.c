@@ -200,7 +200,9 @@ lk_row_full_name (const lk_message *row, size_t *size)
     const char *context = lk_message_text (row, "context");
     const size_t more = context != NULL ? strlen (context) + 4 : 0;
     char *all = lk_alloc (name.size + more + 1);
-    memcpy (all, name.data, name.size);
+    if (name.size > 0) {
+        memcpy (all, name.data, name.size);
+    }
     if (context != NULL) {
         snprintf (all + name.size, more + 1, " in %s", context);
     }
