@@ -200,6 +200,45 @@ key_texts () {
     done < <(key_rows)
 }
 
+#   daemon_options SECTION PROGRAM: "section/key" of each option of its --help,
+#   and the default in parentheses at the end of what that says, if any.
+daemon_options () {
+    [ ! -x "$BUILD/$2" ] || "$BUILD/$2" --help | awk -v section="$1" '
+        function finish () {
+            if (key != "") {
+                sub (/[^)]$/, "&()", text)
+                sub (/^.*\(/, "", text)
+                sub (/(: .*)?\)$/, "", text)
+                print section "/" key, text
+            }
+            key = ""
+        }
+        /^  --[a-z]/ {
+            finish()
+            key = substr ($1, 3)
+            sub (/,.*/, "", key)
+            text = ""
+        }
+        /^[^ ]/ { finish() }
+        { text = text " " $0 }
+        END { finish() }' | grep -vE '/(config|help|version) '
+}
+
+#   What the daemons say of their settings themselves.
+daemon_texts () {
+    local key told value rows
+    rows=$(key_rows)
+    while read -r key told; do
+        value=$(sed -n "s#^$key;.*;##p" <<<"$rows")
+        if ! grep -q "^$key;" <<<"$rows"; then
+            echo "$key is no setting"
+        elif [ -n "$value" ] && [ "${told:-$value}" != "$value" ]; then
+            echo "--help: the default of $key is $value, not $told"
+        fi
+    done < <(daemon_options router lockkeeper-router
+        daemon_options lock lockkeeper-lockd)
+}
+
 #   "section/key when" of those that a restart is not right for.
 code_effects () {
     key_rows | cut -d ';' -f 1,4 | tr ';' ' ' | grep -v ' restart$'

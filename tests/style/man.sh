@@ -154,6 +154,7 @@ both_ways 'options as `lockkeeper help VERB` tells them' \
     <(program_options) <(help_options)
 both_ways 'config keys' <(code_keys) <(page_keys)
 verdict 'config keys: ranges and defaults' "$(key_texts)"
+verdict 'config keys: as --help of the daemons has them' "$(daemon_texts)"
 both_ways 'config keys: when a change counts' <(code_effects) <(page_effects)
 both_ways 'messages between lock services' <(code_stages) <(page_stages)
 verdict 'messages in the pages' "$(strange_messages)"
