@@ -394,7 +394,7 @@ $(filter-out %/growth,$(unit_tests)) $(cluster_tests): $(B)/%: $(B)/%.o $(parts)
 #   One of them has a hash of its own, in which all names are equal.
 $(B)/tests/unit/equal_hashes: private WRAP = -Wl,--wrap=lk_hash64
 
-#   One has the file that draws tables.
+#   This one includes the file that draws tables.
 $(B)/tests/unit/cli_columns: private WRAP = $(SMARTCOLS_LIBS)
 $(B)/tests/unit/cli_columns.o: EXTRA = $(CHECK_CFLAGS) $(SMARTCOLS_CFLAGS)
 

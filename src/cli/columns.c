@@ -22,7 +22,7 @@
 #define BLOCK 1000    /* rows that are kept before they are printed */
 #define HEAD_SIZE 100 /* more than any head, filled up, has */
 
-/*  What is in the last column, to be cut when its room is known. */
+/*  A text of the last column, to be cut when its room is known. */
 typedef struct {
     size_t size;
     char data[];
@@ -41,7 +41,8 @@ struct lk_columns {
     bool begun; /* the heads are printed */
 };
 
-/*  The library refuses our own mistakes, or has no memory. */
+/*  Asserts that it did: the library refuses our own mistakes alone, or has no
+ *  memory. */
 static void
 must (int code)
 {
@@ -210,7 +211,7 @@ print_lines (const char *text, bool heads, lk_columns_behind *behind,
     }
 }
 
-/*  Names are UTF-8, whatever the locale of the user: their width is, too. */
+/*  Counts widths as of UTF-8, whatever the locale of the user is. */
 void
 lk_columns_print_with (lk_columns *self, lk_columns_behind *behind, void *user)
 {

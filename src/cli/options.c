@@ -36,7 +36,7 @@ static const size_t places[LK_OPT_COUNT] = {
 #undef X
 };
 
-/*  What is said of a value that is wrong. */
+/*  The texts for a value that is wrong. */
 static const char *const needs[LK_VALUE_COUNT] = {
 #define X(id, word, needs) [LK_VALUE_##id] = needs,
     LK_VALUES (X)
@@ -225,7 +225,7 @@ long_option (lk_option option)
         NULL, OPT_FIRST + (int) option};
 }
 
-/*  What that verb takes, for getopt_long. */
+/*  The options of that verb, for getopt_long. */
 static void
 choose (struct option *options, const lk_verb *verb)
 {

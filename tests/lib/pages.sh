@@ -97,8 +97,7 @@ page_options_of_verbs () {
         END { for (verb in takes) { for (o in kind) { print verb, o } } }'
 }
 
-#   What getopt_long is given is of the same rows; tests/cluster/cli_usage.sh
-#   tries it.
+#   getopt_long is given the same rows; tests/cluster/cli_usage.sh tries it.
 program_options () {
     local verb
     program_verbs | while read -r verb; do
@@ -224,7 +223,7 @@ daemon_options () {
         END { finish() }' | grep -vE '/(config|help|version) '
 }
 
-#   What the daemons say of their settings themselves.
+#   The daemons tell names and defaults of their settings themselves, too.
 daemon_texts () {
     local key told value rows
     rows=$(key_rows)

@@ -192,7 +192,7 @@ START_TEST (cells_may_be_empty)
 }
 END_TEST
 
-/*  One is printed before all are there; columns stay where they are. */
+/*  Its first rows are printed early; columns stay where they are. */
 START_TEST (a_long_table_has_heads_once)
 {
     begin (LK_WIDTH_ANY);

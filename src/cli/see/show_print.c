@@ -55,8 +55,8 @@ is_held (const lk_message *ticket)
     return strcmp (text_or (ticket, "state", ""), "held") == 0;
 }
 
-/*  Who holds it has a line of its own for the type, and who waits no time that
- *  is left. */
+/*  A holder has a line of its own for its type, and for a waiter no time is
+ *  left. */
 static lk_columns *
 new_table (bool held)
 {
