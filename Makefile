@@ -50,6 +50,8 @@ ALL_LDFLAGS = $(SANITIZE) $(LDFLAGS)
 ask = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2)))$($(1))
 DEPS_CFLAGS ?= $(call ask,DEPS_CFLAGS,--cflags jansson libczmq)
 DEPS_LIBS ?= $(call ask,DEPS_LIBS,--libs jansson libczmq libzmq)
+SMARTCOLS_CFLAGS ?= $(call ask,SMARTCOLS_CFLAGS,--cflags smartcols)
+SMARTCOLS_LIBS ?= $(call ask,SMARTCOLS_LIBS,--libs smartcols)
 CHECK_CFLAGS ?= $(call ask,CHECK_CFLAGS,--cflags check)
 CHECK_LIBS ?= $(call ask,CHECK_LIBS,--libs check)
 
@@ -341,7 +343,8 @@ $(shared_lib): $(call obj,$(lib_src)) $(B)/liblockkeeper.map
 	$(Q)ln -sf $(@F) $(B)/liblockkeeper.so
 
 $(B)/lockkeeper: $(call obj,$(cli_src)) $(static_lib)
-	$(call link)
+	$(call link,$(SMARTCOLS_LIBS))
+$(B)/src/cli/columns.o: EXTRA = $(SMARTCOLS_CFLAGS)
 $(B)/lockkeeper-lockd: $(call obj,$(call process_of,$(lock_src)) $(daemon_src)) \
 		$(core_lib) $(static_lib)
 	$(call link)
@@ -401,6 +404,10 @@ $(B)/tests/unit/core_% $(B)/tests/unit/kinds_%: \
 
 #   One of them has a hash of its own, in which all names are equal.
 $(B)/tests/unit/equal_hashes: private WRAP = -Wl,--wrap=lk_hash64
+
+#   This one includes the file that draws tables.
+$(B)/tests/unit/cli_columns: private WRAP = $(SMARTCOLS_LIBS)
+$(B)/tests/unit/cli_columns.o: EXTRA = $(CHECK_CFLAGS) $(SMARTCOLS_CFLAGS)
 
 #   One runs out of descriptors, and has the router's accept4 for that.
 $(B)/tests/unit/dial: private WRAP = -Wl,-u,accept4
@@ -487,7 +494,7 @@ tidy:
 	$(Q)$(CLANG_TIDY) --quiet $(filter %.c,$(filter-out \
 	tests/bench/peers/%,$(c_files))) -- $(STANDARD) \
 	-Isrc -Iinclude $(router_rooms) $(lock_rooms) $(core_rooms) -Itests \
-	$(DEPS_CFLAGS)
+	$(DEPS_CFLAGS) $(SMARTCOLS_CFLAGS)
 
 #   ------------------------------------------------------------ install
 

@@ -20,14 +20,14 @@ _lockkeeper_field () {
     sed -n 's/.*"'"$1"'": *"\([^"\\]*\)"[,}].*/\1/p'
 }
 
-#   What a shell would have to quote is left out: bash expands what it is given
-#   to choose from, and names of locks are anybody's.
+#   Names that a shell would have to quote are left out: bash expands the words
+#   that it is given to choose from, and anybody may choose the name of a lock.
 _lockkeeper_listed () {
     _lockkeeper_run "${@:2}" --json | _lockkeeper_field "$1" |
         grep -v '[^[:alnum:]_./:@%+,=-]' | sort -u
 }
 
-#   What a row of `help VERB --json` lets a word be.
+#   The words that a row of `help VERB --json` allows.
 _lockkeeper_values () {
     case $(_lockkeeper_field value <<<"$1") in
         lock) _lockkeeper_listed object list ;;

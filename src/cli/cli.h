@@ -56,8 +56,8 @@ typedef struct {
     const char *words; /* that it may be, with blanks between them, or NULL */
 } lk_verb_option;
 
-/*  What may be behind a verb: a word, and behind that a value; or only a value
- *  if it is NULL. Says what shells complete, not what is right. */
+/*  An argument that a shell may complete: a word, and the value behind it; or
+ *  only a value if the word is NULL. The verb itself checks its arguments. */
 typedef struct {
     const char *word;
     lk_value value; /* LK_VALUE_FLAG: nothing */
@@ -151,7 +151,7 @@ void lk_cli_print_help_json (const lk_verb *verb);
 
 /*  -------------------------------------------------------- options */
 
-/*  What the table says of an option. */
+/*  The table's row of an option. */
 typedef struct {
     const char *name;
     lk_value value;
@@ -183,17 +183,16 @@ const lk_option_row *lk_option_at (lk_option option);
 #define LK_FIELD_KEY(field) uint64_t field
 #define LK_FIELD_SETTING(field) char *field[LK_SETTINGS_MAX + 1]
 
-/*  What the command line said, or the defaults of table.h: numbers are 0 and
- *  texts NULL unless that says otherwise. */
+/*  The values of the command line, or else the defaults of table.h. */
 typedef struct {
 #define X(id, name, value, value_name, field, ...) LK_FIELD_##value (field);
     LK_OPTIONS (X)
 #undef X
     bool guarded;    /* `run` */
-    int count;       /* what is not an option */
-    char **argument; /* NULL at its end */
     bool is_split;   /* there was a "--" */
     int names;       /* how many are before it; all, if there was none */
+    int count;       /* what is not an option */
+    char **argument; /* NULL at its end */
 } lk_options;
 
 /*  Reads the options of `verb`. False: all is said and done, and *code is

@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "net/paths.h"
 #include "net/where.h"
+#include "util/assert.h"
 #include "util/guess.h"
 
 #include <math.h>
@@ -35,7 +36,7 @@ static const size_t places[LK_OPT_COUNT] = {
 #undef X
 };
 
-/*  What is said of a value that is wrong. */
+/*  The texts for a value that is wrong. */
 static const char *const needs[LK_VALUE_COUNT] = {
 #define X(id, word, needs) [LK_VALUE_##id] = needs,
     LK_VALUES (X)
@@ -142,7 +143,8 @@ static bool
 is_word (const char *words, const char *value)
 {
     const size_t size = strlen (value);
-    while (words != NULL && *words != '\0') {
+    LK_ASSERT (words != NULL);
+    while (*words != '\0') {
         const size_t next = strcspn (words, " ");
         if (next == size && memcmp (words, value, size) == 0) {
             return true;
@@ -223,7 +225,7 @@ long_option (lk_option option)
         NULL, OPT_FIRST + (int) option};
 }
 
-/*  What that verb takes, for getopt_long. */
+/*  The options of that verb, for getopt_long. */
 static void
 choose (struct option *options, const lk_verb *verb)
 {
@@ -255,6 +257,7 @@ static void
 list_words (const char *words, char *text, size_t size)
 {
     size_t used = (size_t) snprintf (text, size, "one of ");
+    LK_ASSERT (words != NULL);
     while (used < size) {
         const size_t next = strcspn (words, " ");
         const bool is_last = words[next] == '\0';

@@ -76,22 +76,17 @@
 #define LK_SIGNAL_WORD(name) #name " "
 
 /*  X (ID, name, kind of value, its name in the help, field of lk_options, its
- *  default, what help says unless the verb has a text of its own). */
+ *  default, what help says unless the verb has a text of its own); flags come
+ *  last, so that the fields lie close. */
 #define LK_OPTIONS(X)                                                          \
     X (ENDPOINT, "endpoint", TEXT, "E", endpoint, lk_where (NULL),             \
        "where the router is")                                                  \
-    X (JSON, "json", FLAG, "", json, false, "print a JSON object")             \
-    X (HELP, "help", FLAG, "", help, false, "tells about the verb")            \
     X (WAIT, "wait", SECONDS, "S", wait_ms, LK_FOREVER,                        \
        "give up after S seconds; 0: do not queue (default: wait for ever)")    \
     X (TIMEOUT, "timeout", SECONDS, "S", timeout_ms, LK_FOREVER,               \
        "give up after S seconds; 0: look once (default: wait for ever)")       \
     X (DURATION, "duration", SOME_SECONDS, "S", duration_ms, 0,                \
        "the lock ends S seconds after it was got")                             \
-    X (LENIENT, "lenient", FLAG, "", lenient, false,                           \
-       "but only when somebody waits for it")                                  \
-    X (SHARED, "shared", FLAG, "", shared, false,                              \
-       "together with other shared holders")                                   \
     X (SEMAPHORE, "semaphore", HOLDERS, "N", limit, 0,                         \
        "together with others, N at most at a time")                            \
     X (BOUND, "bound", HOLDERS, "N", bound, 0,                                 \
@@ -106,30 +101,16 @@
        "exit with N instead of 124 if it was not obtained")                    \
     X (ON_JEOPARDY, "on-jeopardy", SIGNAL, "SIGNAL", on_jeopardy, 0,           \
        "send it to CMD when the lock may soon be lost")                        \
-    X (ALL, "all", FLAG, "", all, false, "several names, all or none of them") \
-    X (BACKGROUND, "background", FLAG, "", background, false,                  \
-       "return as soon as it is held; a child holds on until the calling "     \
-       "shell ends")                                                           \
     X (PID, "pid", PROCESS, "PID", pid, 0, "for process PID instead")          \
     X (LINGER, "linger", SOME_SECONDS, "S", linger_ms, 0,                      \
        "keep it for S seconds after that")                                     \
     X (KEY, "key", KEY, "KEY", key, 0,                                         \
        "take over the lock that has KEY and lingers on this host, or fail at " \
        "once")                                                                 \
-    X (STATIC, "static", FLAG, "", is_static, false,                           \
-       "print and return: it is held until it is unlocked, or all leaders "    \
-       "are down at once")                                                     \
-    X (FORCE, "force", FLAG, "", force, false,                                 \
-       "take it away from all who hold it, without a key")                     \
     X (REASON, "reason", TEXT, "TEXT", reason, NULL,                           \
        "why: up to 255 bytes, which they are told")                            \
     X (TOKEN, "token", TOKEN, "T", token, 0,                                   \
        "only from who holds it with that fencing token")                       \
-    X (NOW, "now", FLAG, "", now, false,                                       \
-       "do not wait for the holder to stop: the next one may have it at "      \
-       "once, beside a holder that still works")                               \
-    X (HELD, "held", FLAG, "", held, false, "only who holds one")              \
-    X (WAITING, "waiting", FLAG, "", waiting, false, "only who waits for one") \
     X (COMMAND, "command", TEXT, "C", command, NULL,                           \
        "... of the programs whose name is like that pattern")                  \
     X (USER, "user", TEXT, "U", user, NULL,                                    \
@@ -139,31 +120,15 @@
        "held, or waited for, for at least S seconds")                          \
     X (OBJECT, "object", LOCK, "NAME", object, NULL,                           \
        "only that name, whatever characters it has")                           \
-    X (OWN, "own", FLAG, "", own, false,                                       \
-       "what this host itself knows of its programs, with leaders or without") \
     X (SORT, "sort", WORD, "KEY", sort, NULL, "in the order of that column")   \
-    X (ONCE, "once", FLAG, "", once, false, "print the table and return")      \
-    X (FIRST, "first", FLAG, "", first, false,                                 \
-       "the first and only host of a new cluster")                             \
-    X (JOIN, "join", FLAG, "", join, false,                                    \
-       "join the cluster of the host with that address, which runs; of "       \
-       "several, one has to")                                                  \
     X (INVITATION, "invitation", FILE, "F", invitation, NULL,                  \
        "by what `lockkeeper invite` printed there, which has its address; - "  \
        "is standard input")                                                    \
-    X (PLAIN, "plain", FLAG, "", plain, false,                                 \
-       "a cluster without keys, whose routers speak in clear")                 \
-    X (PROXY, "proxy", FLAG, "", proxy, false,                                 \
-       "but become no member: locks, and no vote")                             \
-    X (UNSEEN, "unseen", FLAG, "", unseen, false,                              \
-       "do not look whether a router is there")                                \
     X (CLUSTER, "cluster", TEXT, "NAME", cluster, NULL, "the cluster's name")  \
     X (HOST, "host", HOST, "HOST", host, NULL,                                 \
        "this host's name (default: the machine's, up to its first dot)")       \
     X (ADDRESS, "address", TEXT, "A", address, NULL,                           \
        "where the others reach this host, A or A:PORT (port 7411)")            \
-    X (DRY_RUN, "dry-run", FLAG, "", dry_run, false,                           \
-       "only show what would be written")                                      \
     X (MEMBERS, "members", TEXT, "M", members, NULL,                           \
        "only the first M are members (default: all); `lockkeeper cluster "     \
        "add` makes another one a member")                                      \
@@ -173,20 +138,56 @@
        "it is good for so long, 1 to 60 (default: 60)")                        \
     X (CONFIG, "config", FILE, "FILE", config, NULL,                           \
        "that file and FILE.d/*.conf, not those of /etc/lockkeeper")            \
-    X (ORIGIN, "origin", FLAG, "", origin, false,                              \
-       "and where each value comes from")                                      \
-    X (UNSET, "unset", FLAG, "", unset, false,                                 \
-       "take it out of the file, so that its default is back")                 \
     X (DROP_IN, "drop-in", TEXT, "NAME", drop_in, NULL,                        \
        "write lockkeeper.conf.d/NAME.conf, for this host alone")               \
     X (HOSTS, "hosts", NUMBER, "N", hosts, 3,                                  \
        "so many hosts, h1 to hN (default: 3, at most 15)")                     \
-    X (HOSTED, "hosted", FLAG, "", hosted, false,                              \
-       "routers host the lock services: one process per host, no lockd")       \
     X (DIR, "dir", FOLDER, "DIR", dir, NULL,                                   \
        "in this directory, new or empty (default: a new one in $TMPDIR)")      \
-    X (KEEP, "keep", FLAG, "", keep, false, "leave the directory behind")      \
     X (SET, "set", SETTING, "K=V", set, {NULL},                                \
-       "a setting of lockkeeper.conf(5), like lock/host-lease=3000")
+       "a setting of lockkeeper.conf(5), like lock/host-lease=3000")           \
+    X (JSON, "json", FLAG, "", json, false, "print a JSON object")             \
+    X (HELP, "help", FLAG, "", help, false, "tells about the verb")            \
+    X (LENIENT, "lenient", FLAG, "", lenient, false,                           \
+       "but only when somebody waits for it")                                  \
+    X (SHARED, "shared", FLAG, "", shared, false,                              \
+       "together with other shared holders")                                   \
+    X (ALL, "all", FLAG, "", all, false, "several names, all or none of them") \
+    X (BACKGROUND, "background", FLAG, "", background, false,                  \
+       "return as soon as it is held; a child holds on until the calling "     \
+       "shell ends")                                                           \
+    X (STATIC, "static", FLAG, "", is_static, false,                           \
+       "print and return: it is held until it is unlocked, or all leaders "    \
+       "are down at once")                                                     \
+    X (FORCE, "force", FLAG, "", force, false,                                 \
+       "take it away from all who hold it, without a key")                     \
+    X (NOW, "now", FLAG, "", now, false,                                       \
+       "do not wait for the holder to stop: the next one may have it at "      \
+       "once, beside a holder that still works")                               \
+    X (HELD, "held", FLAG, "", held, false, "only who holds one")              \
+    X (WAITING, "waiting", FLAG, "", waiting, false, "only who waits for one") \
+    X (OWN, "own", FLAG, "", own, false,                                       \
+       "what this host itself knows of its programs, with leaders or without") \
+    X (ONCE, "once", FLAG, "", once, false, "print the table and return")      \
+    X (FIRST, "first", FLAG, "", first, false,                                 \
+       "the first and only host of a new cluster")                             \
+    X (JOIN, "join", FLAG, "", join, false,                                    \
+       "join the cluster of the host with that address, which runs; of "       \
+       "several, one has to")                                                  \
+    X (PLAIN, "plain", FLAG, "", plain, false,                                 \
+       "a cluster without keys, whose routers speak in clear")                 \
+    X (PROXY, "proxy", FLAG, "", proxy, false,                                 \
+       "but become no member: locks, and no vote")                             \
+    X (UNSEEN, "unseen", FLAG, "", unseen, false,                              \
+       "do not look whether a router is there")                                \
+    X (DRY_RUN, "dry-run", FLAG, "", dry_run, false,                           \
+       "only show what would be written")                                      \
+    X (ORIGIN, "origin", FLAG, "", origin, false,                              \
+       "and where each value comes from")                                      \
+    X (UNSET, "unset", FLAG, "", unset, false,                                 \
+       "take it out of the file, so that its default is back")                 \
+    X (HOSTED, "hosted", FLAG, "", hosted, false,                              \
+       "routers host the lock services: one process per host, no lockd")       \
+    X (KEEP, "keep", FLAG, "", keep, false, "leave the directory behind")
 
 #endif

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #define NAME_SIZE_MAX 80
-#define ROOM_MAX 1024 /* of a column, and of a line that is cut */
+#define ROOM_MAX 1024 /* of a line that is cut */
 
 void
 lk_show (FILE *file, const char *text)
@@ -61,29 +61,16 @@ lk_shown_name (const char *name)
     return shown;
 }
 
-/*  At least what "..." takes; more than fits into the room is no column. */
-static const char *
-cut (const char *data, size_t size, int width, char room[ROOM_MAX])
-{
-    const size_t wanted = width < 4 ? 4 : (size_t) width + 1;
-    return lk_escape (data, size, room, wanted < ROOM_MAX ? wanted : ROOM_MAX);
-}
-
-void
-lk_show_cell (const char *text, int width)
-{
-    char room[ROOM_MAX];
-    printf ("%-*s ", width, cut (text, strlen (text), width, room));
-}
-
+/*  At least what "..." takes; more than fits into the room is no line. */
 void
 lk_show_last (const char *data, size_t size, int width)
 {
     char room[ROOM_MAX];
-    if (width >= ROOM_MAX) {
+    const size_t wanted = width < 4 ? 4 : (size_t) width + 1;
+    if (wanted > ROOM_MAX) {
         lk_show_bytes (stdout, data, size);
     } else {
-        fputs (cut (data, size, width, room), stdout);
+        fputs (lk_escape (data, size, room, wanted), stdout);
     }
 }
 
@@ -109,7 +96,7 @@ lk_terminal_width (void)
     struct winsize size;
     return ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0
                ? size.ws_col
-               : INT16_MAX;
+               : LK_WIDTH_ANY;
 }
 
 int

@@ -23,10 +23,8 @@ typedef struct {
 
 lk_shown lk_shown_name (const char *name);
 
-/*  Prints it, as lk_show does, into a column of `width` characters, with a
- *  space behind it; "..." stands for what does not fit. The last column is not
- *  filled up, and has no space. */
-void lk_show_cell (const char *text, int width);
+/*  Prints as much of it, as lk_show does, as `width` characters have room for;
+ *  "..." stands for what does not fit. */
 void lk_show_last (const char *data, size_t size, int width);
 
 /*  A time for a column of ten characters: "1.5 s", "2:03:04", "12 d"; "-" if it
@@ -37,7 +35,8 @@ typedef struct {
 
 lk_span_text lk_span (int64_t ms);
 
-/*  Columns of the terminal that is stdout; if it is none, very many. */
+/*  Columns of the terminal that is stdout; if it is none, LK_WIDTH_ANY. */
+#define LK_WIDTH_ANY INT16_MAX
 int lk_terminal_width (void);
 
 /*  ... and its lines. */

@@ -113,7 +113,7 @@ const lk_config_key *lk_config_key_of (const lk_config_key *keys,
                                        const char *path);
 const char *lk_config_guess (const lk_config_key *keys, const char *path);
 
-/*  What its values are: "a number from 1 to 5". */
+/*  Tells the values that it may have: "a number from 1 to 5". */
 void lk_config_range (const lk_config_key *key, char *text, size_t size);
 
 /*  The files that were read, in their order; NULL behind the last. */

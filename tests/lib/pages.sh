@@ -97,8 +97,7 @@ page_options_of_verbs () {
         END { for (verb in takes) { for (o in kind) { print verb, o } } }'
 }
 
-#   What getopt_long is given is of the same rows; tests/cluster/cli_usage.sh
-#   tries it.
+#   getopt_long is given the same rows; tests/cluster/cli_usage.sh tries it.
 program_options () {
     local verb
     program_verbs | while read -r verb; do
@@ -198,6 +197,45 @@ key_texts () {
             *) echo "lockkeeper.conf(5): the default of $key is $value" ;;
         esac
     done < <(key_rows)
+}
+
+#   daemon_options SECTION PROGRAM: "section/key" of each option of its --help,
+#   and the default in parentheses at the end of what that says, if any.
+daemon_options () {
+    [ ! -x "$BUILD/$2" ] || "$BUILD/$2" --help | awk -v section="$1" '
+        function finish () {
+            if (key != "") {
+                sub (/[^)]$/, "&()", text)
+                sub (/^.*\(/, "", text)
+                sub (/(: .*)?\)$/, "", text)
+                print section "/" key, text
+            }
+            key = ""
+        }
+        /^  --[a-z]/ {
+            finish()
+            key = substr ($1, 3)
+            sub (/,.*/, "", key)
+            text = ""
+        }
+        /^[^ ]/ { finish() }
+        { text = text " " $0 }
+        END { finish() }' | grep -vE '/(config|help|version) '
+}
+
+#   The daemons tell names and defaults of their settings themselves, too.
+daemon_texts () {
+    local key told value rows
+    rows=$(key_rows)
+    while read -r key told; do
+        value=$(sed -n "s#^$key;.*;##p" <<<"$rows")
+        if ! grep -q "^$key;" <<<"$rows"; then
+            echo "$key is no setting"
+        elif [ -n "$value" ] && [ "${told:-$value}" != "$value" ]; then
+            echo "--help: the default of $key is $value, not $told"
+        fi
+    done < <(daemon_options router lockkeeper-router
+        daemon_options lock lockkeeper-lockd)
 }
 
 #   "section/key when" of those that a restart is not right for.

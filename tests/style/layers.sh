@@ -13,7 +13,7 @@
 # shellcheck source=tests/lib/style.sh
 . "${LIB_DIR:-$(dirname "$0")/../lib}/style.sh"
 
-third_party='<(czmq|zmq|z[a-z]+|jansson|uthash|utarray|utstring|utringbuffer)\.h>'
+third_party='<(czmq|zmq|z[a-z]+|jansson|libsmartcols|uthash|utarray|utstring|utringbuffer)\.h>'
 standard='<(stdbool|stddef|stdint|stdio|stdlib|stdarg|string|inttypes|limits|errno)\.h>'
 local_header='"[a-z0-9_]+\.h"'
 
@@ -91,15 +91,20 @@ layer src/client \
     "$third_party" "${files[@]}"
 
 #   A room of the command line sees what all share, and itself; a sandbox
-#   makes a first state, too.
+#   makes a first state, too. One file draws tables.
 for room in '' run lock see setup sandbox; do
     own="cli/([a-z_]+|${room:-none}/[a-z_]+)"
     [ "$room" != sandbox ] || own="($own|cli/setup/genesis)"
-    mapfile -t files < <(in_folder "src/cli${room:+/$room}")
+    mapfile -t files < <(in_folder "src/cli${room:+/$room}" |
+        grep -v '^src/cli/columns\.c$')
     layer "src/cli${room:+/$room}" \
         "\"((util|wire|net|settings)/[a-z0-9_]+|$own)\\.h\"|$public|$system" \
         "$third_party" "${files[@]}"
 done
+
+mapfile -t files < <(in_folder src/cli | grep '/columns\.c$')
+layer src/cli/columns.c "\"(util|cli)/[a-z0-9_]+\\.h\"|$system" \
+    "${third_party/|libsmartcols/}" "${files[@]}"
 
 #   rooms FOLDER BELOW...: a header without a folder is of one of these.
 rooms () {

@@ -84,9 +84,9 @@ missing () {
     done
 }
 
-#   table.h has names of values.
+#   table.h has names of values, and tables have heads.
 verdict 'lockkeeper-protocol(7) has every message' "$(
-    grep -hvE 'getenv' /dev/null "${code[@]/src\/cli\/table.h/\/dev\/null}" |
+    grep -hvE 'getenv|\.head = "' /dev/null "${code[@]/src\/cli\/table.h/\/dev\/null}" |
         grep -oE '"[A-Z][A-Z_]{2,}"' | tr -d '"' | sort -u |
         grep -vE '^(CURVE|ABCDEF.*|LOCKKEEPER_[A-Z_]+|NOTIFY_SOCKET|HOME|TMPDIR|PATH)$' |
         missing message $protocol)"
@@ -154,6 +154,7 @@ both_ways 'options as `lockkeeper help VERB` tells them' \
     <(program_options) <(help_options)
 both_ways 'config keys' <(code_keys) <(page_keys)
 verdict 'config keys: ranges and defaults' "$(key_texts)"
+verdict 'config keys: as --help of the daemons has them' "$(daemon_texts)"
 both_ways 'config keys: when a change counts' <(code_effects) <(page_effects)
 both_ways 'messages between lock services' <(code_stages) <(page_stages)
 verdict 'messages in the pages' "$(strange_messages)"

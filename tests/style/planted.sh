@@ -118,6 +118,10 @@ include src/net/dealer.c '<jansson.h>'
 include src/net/planted.c '"client/session.h"'
 include src/client/planted.c '<czmq.h>'
 include src/cli/planted.c '<jansson.h>'
+include src/cli/planted.c '<libsmartcols.h>'
+include src/cli/see/planted.c '<libsmartcols.h>'
+include src/cli/columns.c '<jansson.h>'
+include src/cli/columns.h '<libsmartcols.h>'
 include src/cli/planted.c '"cli/run/guard.h"'
 include src/cli/see/planted.c '"cli/lock/agent.h"'
 include router/logic/planted.c '<czmq.h>'
@@ -247,7 +251,10 @@ whole () {
     cp -r "$root"/{src,router,plugins,include,man,examples} "$work/tree/"
     printf '%s\n' '#!/bin/sh' "case \$* in ${1:-}" 'esac' \
         "exec '$BUILD/lockkeeper' \"\$@\"" >"$work/tree/build/lockkeeper"
-    chmod +x "$work/tree/build/lockkeeper"
+    printf '%s\n' '#!/bin/sh' "'$BUILD/lockkeeper-lockd' \"\$@\" |
+        sed 's/(10000)/(10001)/; s/--leaders N /--leader N  /'" \
+        >"$work/tree/build/lockkeeper-lockd"
+    chmod +x "$work/tree/build/"lockkeeper*
 }
 planted=()
 #   edited FILE SED TITLE PATTERN: plants it; seen_all looks for the pattern.
@@ -333,6 +340,8 @@ if [ -x "$BUILD/lockkeeper" ]; then
         'a key that is no more' 'in the code: router/syslog'
         'another default' 'default of lock/digest is 1000$'
         'another range' 'lock/leader-lease is .*6000000,'
+        'another default of a daemon' 'default of lock/digest is .*, not 10001'
+        'an option of a daemon that is no key' 'lock/leader is no setting'
         'another type' 'router/mode is yes or no,'
         'another word' 'router/security is one of none.back.curve,'
         'another length' 'router/keys is a text of 1 to 63 bytes,'

@@ -5,6 +5,7 @@
  */
 
 #include "cli/cli.h"
+#include "cli/columns.h"
 #include "cli/see/owners.h"
 #include "cli/see/silence.h"
 #include "cli/see/tickets.h"
@@ -20,22 +21,38 @@
 
 #define OWNERS_MS 1500
 
-/*  What a terminal has room for. */
-typedef enum { SHORT, USUAL, LONG } extent;
+enum {
+    STATE,
+    HOST,
+    PID,
+    COMMAND,
+    SINCE,
+    LEFT,
+    TYPE,
+    LIMIT,
+    NTH,
+    TOKEN,
+    NAME,
+    COLUMNS
+};
 
-#define WIDTH_OF_USUAL 60
-#define WIDTH_OF_LONG 130
-
-static const char *const heads[] = {
-    [SHORT] = "STATE    HOST              PID NAME",
-    [USUAL] = "STATE    HOST              PID COMMAND         SINCE NAME",
-    [LONG] = "STATE    HOST              PID COMMAND         SINCE     LEFT "
-             "TYPE             LIMIT   NTH              TOKEN NAME"};
+static const lk_column columns[COLUMNS] = {
+    [STATE] = {.head = "STATE", .width = 8, .whole = true},
+    [HOST] = {.head = "HOST", .width = 12},
+    [PID] = {.head = "PID", .width = 8, .right = true},
+    [COMMAND] = {.head = "COMMAND", .width = 12, .from = 60},
+    [SINCE] = {.head = "SINCE", .width = 8, .from = 60, .right = true},
+    [LEFT] = {.head = "LEFT", .width = 8, .from = 130, .right = true},
+    [TYPE] = {.head = "TYPE", .width = 16, .from = 130, .whole = true},
+    [LIMIT] = {.head = "LIMIT", .width = 5, .from = 130, .right = true},
+    [NTH] = {.head = "NTH", .width = 5, .from = 130, .right = true},
+    [TOKEN] = {.head = "TOKEN", .width = 18, .from = 130, .right = true},
+    [NAME] = {.head = "NAME"}};
 
 typedef struct {
     const lk_options *options;
     int64_t uid; /* of --user; -1: any */
-    extent extent;
+    lk_columns *table;
     size_t seen, count; /* in all; printed */
     lk_silences silences;
     lk_message **kept; /* to be looked at when all are there; owned */
@@ -53,7 +70,7 @@ text_of (const lk_message *row, const char *field)
 
 /*  The type, and what else is special. */
 static void
-print_type (const lk_message *row)
+set_type (lk_columns *table, const lk_message *row)
 {
     char text[64];
     const char *policy = lk_message_text (row, "policy");
@@ -62,12 +79,12 @@ print_type (const lk_message *row)
               lk_message_flag (row, "upgrade") ? ",upgrade" : "",
               lk_message_flag (row, "lenient") ? ",lenient" : "",
               lk_message_flag (row, "static") ? ",static" : "");
-    printf ("%-16s", text);
+    lk_columns_set (table, TYPE, text);
 }
 
 /*  The caller's limit and the stored one. */
 static void
-print_limit (const lk_message *row)
+set_limit (lk_columns *table, const lk_message *row)
 {
     char text[48] = "-";
     const int64_t limit = lk_message_number (row, "limit", 0);
@@ -79,54 +96,47 @@ print_limit (const lk_message *row)
     } else if (bound > 0) {
         snprintf (text, sizeof text, "/%" PRId64, bound);
     }
-    printf (" %5s", text);
+    lk_columns_set (table, LIMIT, text);
 }
 
 static void
-print_number (int64_t number, int width)
+set_number (lk_columns *table, size_t column, int64_t number)
 {
     if (number != 0) {
-        printf (" %*" PRId64, width, number);
+        lk_columns_set_number (table, column, number);
     } else {
-        printf (" %*s", width, "-");
+        lk_columns_set (table, column, "-");
     }
-}
-
-/*  All but its name; returns how wide that is. */
-static int
-print_columns (const lister *self, const lk_message *row)
-{
-    printf ("%-8s ", lk_row_state (row));
-    lk_show_cell (text_of (row, "host"), 12);
-    printf ("%8" PRId64 " ", lk_message_number (row, "pid", 0));
-    if (self->extent == SHORT) {
-        return 31;
-    }
-    lk_show_cell (lk_owner_get_title (row).text, 12);
-    printf ("%8s ", lk_span (lk_message_number (row, "since_ms", 0)).text);
-    if (self->extent == USUAL) {
-        return 53;
-    }
-    printf ("%8s ", lk_span (lk_row_left (row)).text);
-    print_type (row);
-    print_limit (row);
-    print_number (lk_message_number (row, "ordinal", 0), 5);
-    print_number ((int64_t) lk_row_token (row), 18);
-    putchar (' ');
-    return 110;
 }
 
 static void
-print_row (lister *self, const lk_message *row)
+set_name (lk_columns *table, const lk_message *row)
 {
-    if (self->count++ == 0) {
-        printf ("%s%s%s\n", lk_color_begin (LK_HEAD), heads[self->extent],
-                lk_color_end ());
-    }
+    size_t size;
+    char *name = lk_row_full_name (row, &size);
+    lk_columns_set_bytes (table, NAME, name, size);
+    lk_free (name);
+}
+
+static void
+add_row (lister *self, const lk_message *row)
+{
+    lk_columns *table = self->table;
+    lk_columns_add (table);
+    lk_columns_set (table, STATE, lk_row_state (row));
+    lk_columns_set (table, HOST, text_of (row, "host"));
+    lk_columns_set_number (table, PID, lk_message_number (row, "pid", 0));
+    lk_columns_set (table, COMMAND, lk_owner_get_title (row).text);
+    lk_columns_set (table, SINCE,
+                    lk_span (lk_message_number (row, "since_ms", 0)).text);
+    lk_columns_set (table, LEFT, lk_span (lk_row_left (row)).text);
+    set_type (table, row);
+    set_limit (table, row);
+    set_number (table, NTH, lk_message_number (row, "ordinal", 0));
+    set_number (table, TOKEN, (int64_t) lk_row_token (row));
+    set_name (table, row);
+    self->count++;
     lk_silences_note (&self->silences, row);
-    const int width = print_columns (self, row);
-    lk_row_print_name_in (row, lk_terminal_width () - width);
-    putchar ('\n');
 }
 
 static void
@@ -136,7 +146,7 @@ print (lister *self, lk_message *row)
         lk_owner_complete (row);
         puts (lk_message_body (row));
     } else {
-        print_row (self, row);
+        add_row (self, row);
     }
 }
 
@@ -361,6 +371,7 @@ list (lister *self)
     }
     const int code = ask (self, asker);
     print_kept (self, asker);
+    lk_columns_print (self->table);
     lk_silences_print (&self->silences);
     if (code == LK_EXIT_OK && self->count == 0 && !options->json) {
         puts (self->seen > 0 ? "nobody holds or waits for such a lock"
@@ -369,14 +380,6 @@ list (lister *self)
     }
     lk_requester_destroy (&asker);
     return code;
-}
-
-static extent
-extent_of (int width)
-{
-    return width < WIDTH_OF_USUAL  ? SHORT
-           : width < WIDTH_OF_LONG ? USUAL
-                                   : LONG;
 }
 
 static int
@@ -391,14 +394,15 @@ run_list (int argc, char **argv)
         && lk_cli_check_name (options.object) != LK_EXIT_OK) {
         return LK_EXIT_FAILED;
     }
-    lister self = {.options = &options,
-                   .uid = -1,
-                   .extent = extent_of (lk_terminal_width ())};
+    lister self = {.options = &options, .uid = -1};
     if (options.user != NULL
         && (self.uid = lk_owner_find_user (options.user)) < 0) {
         return LK_EXIT_FAILED;
     }
-    return list (&self);
+    self.table = lk_columns_new (columns, COLUMNS, lk_terminal_width ());
+    code = list (&self);
+    lk_columns_destroy (&self.table);
+    return code;
 }
 
 static const lk_verb_option takes[] = {

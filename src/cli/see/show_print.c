@@ -6,6 +6,7 @@
 
 #include "cli/see/show.h"
 
+#include "cli/columns.h"
 #include "cli/see/owners.h"
 #include "cli/see/silence.h"
 #include "cli/see/tickets.h"
@@ -15,18 +16,29 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WIDTH_OF_ALL 72 /* of a terminal that has room for all columns */
-#define HOLDERS_HEAD                                                           \
-    "HELD BY           PID COMMAND         USER            SINCE     LEFT"
-#define WAITERS_HEAD                                                           \
-    "WAITING           PID COMMAND         USER            SINCE TYPE"
-#define HOLDERS_SHORT "HELD BY           PID    SINCE COMMAND"
-#define WAITERS_SHORT "WAITING           PID    SINCE COMMAND"
+#define WIDE 72         /* a terminal that has room for all columns */
 #define LINES_BESIDE 14 /* of what is not about who waits */
 #define WAITERS_MIN 5
 #define HOST_WIDTH 12
-#define COMMAND_WIDTH 15
-#define USER_WIDTH 12
+#define KIND_SIZE 200
+
+enum { WHO, PID, COMMAND, USER, SINCE, LEFT, TYPE, SHORT_COMMAND, COLUMNS };
+
+static const lk_column columns[COLUMNS] = {
+    [WHO] = {.head = "HELD BY", .width = HOST_WIDTH},
+    [PID] = {.head = "PID", .width = 8, .right = true},
+    [COMMAND] = {.head = "COMMAND", .width = 15, .from = WIDE},
+    [USER] = {.head = "USER", .width = 12, .from = WIDE},
+    [SINCE] = {.head = "SINCE", .width = 8, .right = true},
+    [LEFT] = {.head = "LEFT", .width = 8, .from = WIDE, .right = true},
+    [TYPE] = {.head = "TYPE", .from = WIDE, .whole = true},
+    [SHORT_COMMAND] = {.head = "COMMAND", .below = WIDE}};
+
+/*  Of who holds it or who waits, those that there is room for. */
+typedef struct {
+    const lk_message *ticket[LK_SHOWN_TICKETS];
+    size_t count, left_out;
+} shown;
 
 /*  -------------------------------------------------------- tickets */
 
@@ -43,63 +55,63 @@ is_held (const lk_message *ticket)
     return strcmp (text_or (ticket, "state", ""), "held") == 0;
 }
 
-static bool
-is_wide (void)
+/*  A holder has a line of its own for its type, and for a waiter no time is
+ *  left. */
+static lk_columns *
+new_table (bool held)
 {
-    return lk_terminal_width () >= WIDTH_OF_ALL;
-}
-
-static void
-print_head (bool held)
-{
-    const char *wide = held ? HOLDERS_HEAD : WAITERS_HEAD;
-    printf ("\n%s%s%s\n", lk_color_begin (LK_HEAD),
-            is_wide () ? wide
-            : held     ? HOLDERS_SHORT
-                       : WAITERS_SHORT,
-            lk_color_end ());
-}
-
-static void
-print_who (const lk_message *ticket)
-{
-    const lk_owner_title title = lk_owner_get_title (ticket);
-    const lk_span_text since =
-        lk_span (lk_message_number (ticket, "since_ms", 0));
-    lk_show_cell (text_or (ticket, "host", "?"), HOST_WIDTH);
-    printf ("%8" PRId64 " ", lk_message_number (ticket, "pid", 0));
-    if (is_wide ()) {
-        lk_show_cell (title.text, COMMAND_WIDTH);
-        lk_show_cell (lk_owner_get_user (ticket).text, USER_WIDTH);
-        printf ("%8s", since.text);
+    lk_column wanted[COLUMNS];
+    memcpy (wanted, columns, sizeof wanted);
+    if (held) {
+        wanted[TYPE].below = 1;
     } else {
-        printf ("%8s ", since.text);
-        lk_show_last (title.text, strlen (title.text),
-                      lk_terminal_width () - 31);
+        wanted[WHO].head = "WAITING";
+        wanted[LEFT].below = 1;
     }
+    return lk_columns_new (wanted, COLUMNS, lk_terminal_width ());
 }
 
-static void
-print_kind (const lk_message *ticket)
+/*  "shared, limit 3" */
+static const char *
+write_kind (const lk_message *ticket, char text[KIND_SIZE])
 {
     static const char *const flags[] = {"upgrade", "lenient", "static"};
     static const char *const numbers[] = {"limit", "bound", "quiet"};
-    lk_show (stdout, text_or (ticket, "type", "?"));
-    if (lk_message_has (ticket, "policy")) {
-        printf (", ");
-        lk_show (stdout, text_or (ticket, "policy", "?"));
-    }
+    const char *policy = lk_message_text (ticket, "policy");
+    size_t used = (size_t) snprintf (
+        text, KIND_SIZE, "%.60s%s%.60s", text_or (ticket, "type", "?"),
+        policy != NULL ? ", " : "", policy ? policy : "");
     for (size_t i = 0; i < 3; i++) {
         if (lk_message_flag (ticket, flags[i])) {
-            printf (", %s", flags[i]);
+            used += (size_t) snprintf (text + used, KIND_SIZE - used, ", %s",
+                                       flags[i]);
         }
     }
     for (size_t i = 0; i < 3; i++) {
         if (lk_message_has (ticket, numbers[i])) {
-            printf (", %s %" PRId64, numbers[i],
-                    lk_message_number (ticket, numbers[i], 0));
+            used += (size_t) snprintf (
+                text + used, KIND_SIZE - used, ", %s %" PRId64, numbers[i],
+                lk_message_number (ticket, numbers[i], 0));
         }
     }
+    return text;
+}
+
+static void
+add_row (lk_columns *table, const lk_message *ticket)
+{
+    char kind[KIND_SIZE];
+    const lk_owner_title title = lk_owner_get_title (ticket);
+    lk_columns_add (table);
+    lk_columns_set (table, WHO, text_or (ticket, "host", "?"));
+    lk_columns_set_number (table, PID, lk_message_number (ticket, "pid", 0));
+    lk_columns_set (table, COMMAND, title.text);
+    lk_columns_set (table, USER, lk_owner_get_user (ticket).text);
+    lk_columns_set (table, SINCE,
+                    lk_span (lk_message_number (ticket, "since_ms", 0)).text);
+    lk_columns_set (table, LEFT, lk_span (lk_row_left (ticket)).text);
+    lk_columns_set (table, TYPE, write_kind (ticket, kind));
+    lk_columns_set (table, SHORT_COMMAND, title.text);
 }
 
 /*  The words that it was started with, in one line. */
@@ -114,24 +126,22 @@ print_arguments (const lk_message *ticket)
     }
 }
 
+/*  Below its line. */
 static void
-print_holder (const lk_message *ticket)
+print_holder (void *user, size_t row)
 {
+    const lk_message *ticket = ((const shown *) user)->ticket[row];
     const char *host = text_or (ticket, "host", "?");
+    char kind[KIND_SIZE];
     lk_silence silence;
-    print_who (ticket);
-    if (is_wide ()) {
-        printf (" %8s", lk_span (lk_row_left (ticket)).text);
-    }
-    putchar ('\n');
-    if (strlen (host) > HOST_WIDTH) {
+    if (strlen (host) > HOST_WIDTH && lk_terminal_width () < LK_WIDTH_ANY) {
         printf ("  on ");
         lk_show (stdout, host);
         putchar ('\n');
     }
     print_arguments (ticket);
     printf ("  token %" PRIu64 ", ", lk_row_token (ticket));
-    print_kind (ticket);
+    lk_show (stdout, write_kind (ticket, kind));
     putchar ('\n');
     if (lk_message_has (ticket, "grace_ms")) {
         printf ("  %sgrace%s: its duration is over; kept from others for %s "
@@ -149,17 +159,6 @@ print_holder (const lk_message *ticket)
     }
 }
 
-static void
-print_waiter (const lk_message *ticket)
-{
-    print_who (ticket);
-    if (is_wide ()) {
-        putchar (' ');
-        print_kind (ticket);
-    }
-    putchar ('\n');
-}
-
 /*  Of many who wait a terminal has the first ones, so that who holds it stays
  *  in sight. */
 static size_t
@@ -171,33 +170,42 @@ places_for (bool held)
                                             : WAITERS_MIN;
 }
 
-static size_t
-print_tickets (const lk_shower *self, bool held)
+static shown
+choose (const lk_shower *self, bool held)
 {
     const size_t places = places_for (held);
-    size_t count = 0, left_out = 0;
+    shown some = {.count = 0};
     for (size_t i = 0; i < self->count; i++) {
         if (is_held (self->ticket[i]) != held) {
             continue;
         }
-        if (count == places) {
-            left_out++;
-            continue;
-        }
-        if (count++ == 0) {
-            print_head (held);
-        }
-        if (held) {
-            print_holder (self->ticket[i]);
+        if (some.count < places) {
+            some.ticket[some.count++] = self->ticket[i];
         } else {
-            print_waiter (self->ticket[i]);
+            some.left_out++;
         }
     }
-    if (left_out > 0) {
-        printf ("... and %zu more wait; `lockkeeper list --object` has all\n",
-                left_out);
+    return some;
+}
+
+static size_t
+print_tickets (const lk_shower *self, bool held)
+{
+    shown some = choose (self, held);
+    lk_columns *table = new_table (held);
+    for (size_t i = 0; i < some.count; i++) {
+        add_row (table, some.ticket[i]);
     }
-    return count;
+    if (some.count > 0) {
+        putchar ('\n');
+        lk_columns_print_with (table, held ? print_holder : NULL, &some);
+    }
+    lk_columns_destroy (&table);
+    if (some.left_out > 0) {
+        printf ("... and %zu more wait; `lockkeeper list --object` has all\n",
+                some.left_out);
+    }
+    return some.count;
 }
 
 /*  -------------------------------------------------------- for people */

@@ -9,7 +9,7 @@
 
 #include "cli/see/status.h"
 
-#include "cli/terminal.h"
+#include "cli/columns.h"
 #include "wire/message_frame.h"
 
 #include <inttypes.h>
@@ -19,14 +19,24 @@
 #define RATE_S 10.0
 #define LABEL "%-12s "
 #define LABEL_WIDTH 13
-#define HOST_WIDTH 14
-#define HOSTS_HEAD "HOST           ROLE         LINK           SINCE LOCKS"
-#define RATES_HEAD "    GOT/s  GIVEN/s"
-#define WIDTH_OF_ALL 72 /* of a terminal that has room for the rates */
 #define WIDTH_OF_LINK 54
 #define LINES_BESIDE 15 /* of what is not a host, without advice */
 #define LINES_OF_HOSTS 6
 #define ITEMS_SIZE 5000
+
+enum { HOST, ROLE, LINK, SINCE, LOCKS, GOT, GIVEN, COLUMNS };
+
+static const lk_column columns[COLUMNS] = {
+    [HOST] = {.head = "HOST", .width = 14},
+    [ROLE] = {.head = "ROLE", .width = 12, .from = WIDTH_OF_LINK},
+    [LINK] = {.head = "LINK", .width = 9, .from = WIDTH_OF_LINK},
+    [SINCE] = {.head = "SINCE",
+               .width = 10,
+               .from = WIDTH_OF_LINK,
+               .right = true},
+    [LOCKS] = {.head = "LOCKS", .width = 5, .whole = true},
+    [GOT] = {.head = "GOT/s", .width = 8, .from = 72, .right = true},
+    [GIVEN] = {.head = "GIVEN/s", .width = 8, .from = 72, .right = true}};
 
 /*  -------------------------------------------------------- lines */
 
@@ -182,41 +192,38 @@ print_cluster (const lk_message *lock)
 /*  -------------------------------------------------------- hosts */
 
 static void
-print_rate (int64_t lately)
+set_rate (lk_columns *table, size_t column, int64_t lately)
 {
-    printf (" %8.1f", (double) lately / RATE_S);
+    char text[32];
+    snprintf (text, sizeof text, "%.1f", (double) lately / RATE_S);
+    lk_columns_set (table, column, text);
 }
 
 static void
-print_link (const lk_survey *survey, const lk_survey_host *host)
+set_link (lk_columns *table, const lk_survey *survey,
+          const lk_survey_host *host)
 {
     const int64_t since_ms =
         host->link != NULL ? number_of (host->link, "since_ms") : -1;
-    printf ("%-12s %s%-9s%s %10s ", lk_status_role (survey, host),
-            lk_color_begin (host->live ? LK_GOOD : LK_BAD),
-            lk_status_link (host), lk_color_end (), lk_span (since_ms).text);
+    lk_columns_set (table, ROLE, lk_status_role (survey, host));
+    lk_columns_set (table, LINK, lk_status_link (host));
+    lk_columns_set_color (table, LINK, host->live ? LK_GOOD : LK_BAD);
+    lk_columns_set (table, SINCE, lk_span (since_ms).text);
 }
 
 static void
-print_host (const lk_survey *survey, const lk_survey_host *host)
+add_host (lk_columns *table, const lk_survey *survey,
+          const lk_survey_host *host)
 {
-    const char *trouble = lk_status_trouble (host);
-    const int width = lk_terminal_width ();
-    lk_show_cell (host->name, HOST_WIDTH);
-    if (width >= WIDTH_OF_LINK) {
-        print_link (survey, host);
-    }
-    printf ("%s%-5s%s", lk_color_begin (trouble == NULL ? LK_GOOD : LK_BAD),
-            trouble == NULL ? "ready" : "no", lk_color_end ());
-    if (host->lock != NULL && width >= WIDTH_OF_ALL) {
-        print_rate (number_of (host->lock, "grants_lately"));
-        print_rate (number_of (host->lock, "releases_lately"));
-    }
-    putchar ('\n');
-    if (trouble != NULL && !host->here) {
-        printf ("  ");
-        lk_show_last (trouble, strlen (trouble), width - 2);
-        putchar ('\n');
+    const bool is_well = lk_status_trouble (host) == NULL;
+    lk_columns_add (table);
+    lk_columns_set (table, HOST, host->name);
+    set_link (table, survey, host);
+    lk_columns_set (table, LOCKS, is_well ? "ready" : "no");
+    lk_columns_set_color (table, LOCKS, is_well ? LK_GOOD : LK_BAD);
+    if (host->lock != NULL) {
+        set_rate (table, GOT, number_of (host->lock, "grants_lately"));
+        set_rate (table, GIVEN, number_of (host->lock, "releases_lately"));
     }
 }
 
@@ -238,6 +245,8 @@ rank_of (const lk_survey_host *host)
 }
 
 typedef struct {
+    const lk_survey_host *host[LK_SURVEY_HOSTS]; /* those that are shown */
+    size_t count;
     size_t left[RANKS];   /* lines, of hosts of that rank */
     size_t left_out, bad; /* hosts without one, and those not ready of them */
 } places;
@@ -260,13 +269,13 @@ share_out (const lk_survey *survey, size_t lines)
 }
 
 static void
-print_place (const lk_survey *survey, const lk_survey_host *host, places *self)
+take_place (places *self, const lk_survey_host *host)
 {
     const size_t lines = lines_of (host);
     size_t *left = &self->left[rank_of (host)];
     if (*left >= lines) {
         *left -= lines;
-        print_host (survey, host);
+        self->host[self->count++] = host;
     } else {
         *left = 0;
         self->left_out++;
@@ -274,17 +283,33 @@ print_place (const lk_survey *survey, const lk_survey_host *host, places *self)
     }
 }
 
+/*  Below its line. */
+static void
+print_trouble (void *user, size_t row)
+{
+    const lk_survey_host *host = ((const places *) user)->host[row];
+    const char *trouble = lk_status_trouble (host);
+    if (trouble != NULL && !host->here) {
+        printf ("  ");
+        lk_show_last (trouble, strlen (trouble), lk_terminal_width () - 2);
+        putchar ('\n');
+    }
+}
+
 static void
 print_hosts (const lk_survey *survey, size_t lines)
 {
-    const int width = lk_terminal_width ();
     places self = share_out (survey, lines);
-    printf ("\n%s%s%s%s\n", lk_color_begin (LK_HEAD),
-            width < WIDTH_OF_LINK ? "HOST           LOCKS" : HOSTS_HEAD,
-            width < WIDTH_OF_ALL ? "" : RATES_HEAD, lk_color_end ());
+    lk_columns *table = lk_columns_new (columns, COLUMNS, lk_terminal_width ());
     for (size_t i = 0; i < survey->count; i++) {
-        print_place (survey, &survey->host[i], &self);
+        take_place (&self, &survey->host[i]);
     }
+    for (size_t i = 0; i < self.count; i++) {
+        add_host (table, survey, self.host[i]);
+    }
+    putchar ('\n');
+    lk_columns_print_with (table, print_trouble, &self);
+    lk_columns_destroy (&table);
     if (self.left_out > 0 && self.bad == 0) {
         printf ("... and %zu more, all ready\n", self.left_out);
     } else if (self.left_out > 0) {

@@ -192,21 +192,22 @@ lk_row_print_name (const lk_message *row)
     }
 }
 
-/*  The end of a long one is missing, with its context. */
-void
-lk_row_print_name_in (const lk_message *row, int width)
+char *
+lk_row_full_name (const lk_message *row, size_t *size)
 {
     char room[LK_OBJECT_LEN_MAX];
     const lk_name name = lk_row_name (row, room);
     const char *context = lk_message_text (row, "context");
     const size_t more = context != NULL ? strlen (context) + 4 : 0;
     char *all = lk_alloc (name.size + more + 1);
-    memcpy (all, name.data, name.size);
+    if (name.size > 0) {
+        memcpy (all, name.data, name.size);
+    }
     if (context != NULL) {
         snprintf (all + name.size, more + 1, " in %s", context);
     }
-    lk_show_last (all, name.size + more, width);
-    lk_free (all);
+    *size = name.size + more;
+    return all;
 }
 
 uint64_t

@@ -38,9 +38,12 @@ lk_name lk_row_name (const lk_message *row, char *room);
  *  is shown; any is like none at all. */
 bool lk_name_is_like (lk_name name, char *const *pattern, int count);
 
-/*  Prints it, as it may be shown, and its context; in so many columns. */
+/*  Prints it, as it may be shown, and its context. */
 void lk_row_print_name (const lk_message *row);
-void lk_row_print_name_in (const lk_message *row, int width);
+
+/*  The same as bytes that may not be shown as they are; the caller's
+ *  (lk_free). */
+char *lk_row_full_name (const lk_message *row, size_t *size);
 
 /*  While it is kept from others though its duration is over: "grace", and what
  *  is left of that; else the row's state, and what is left of the duration, or

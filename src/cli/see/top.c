@@ -8,6 +8,7 @@
  */
 
 #include "cli/cli.h"
+#include "cli/columns.h"
 #include "cli/see/screen.h"
 #include "cli/see/tickets.h"
 #include "cli/survey.h"
@@ -23,11 +24,17 @@
 #define ANSWER_MS 1000
 #define REFRESH_MS 1000
 #define LINES_ABOVE 3
-#define HEAD "WAITERS HOLDERS    LONGEST    GOT/s     WAITED       HELD NAME"
-#define SHORT_HEAD "WAITERS HOLDERS  LONGEST NAME"
-#define WIDTH_AHEAD 61 /* of what is ahead of the name; */
-#define SHORT_AHEAD 25 /* likewise, with the short head */
-#define WIDTH_OF_ALL 75
+
+enum { WAITERS, HOLDERS, LONGEST, GOT, WAITED, HELD, NAME, COLUMNS };
+
+static const lk_column columns[COLUMNS] = {
+    [WAITERS] = {.head = "WAITERS", .width = 7, .right = true},
+    [HOLDERS] = {.head = "HOLDERS", .width = 7, .right = true},
+    [LONGEST] = {.head = "LONGEST", .width = 8, .right = true},
+    [GOT] = {.head = "GOT/s", .width = 8, .from = 75, .right = true},
+    [WAITED] = {.head = "WAITED", .width = 8, .from = 75, .right = true},
+    [HELD] = {.head = "HELD", .width = 8, .from = 75, .right = true},
+    [NAME] = {.head = "NAME"}};
 
 /*  One name, added up over all hosts. */
 typedef struct {
@@ -53,20 +60,11 @@ typedef struct {
 static char *
 shown_name (const lk_message *row)
 {
-    char room[LK_OBJECT_LEN_MAX];
-    const lk_name name = lk_row_name (row, room);
-    const char *context = lk_message_text (row, "context");
-    const size_t size =
-        LK_ESCAPE_ROOM (name.size)
-        + (context != NULL ? LK_ESCAPE_ROOM (strlen (context)) + 4 : 0);
-    char *shown = lk_alloc (size);
-    (void) lk_escape (name.data, name.size, shown, size);
-    if (context != NULL) {
-        const size_t used = strlen (shown);
-        snprintf (shown + used, size - used, " in ");
-        (void) lk_escape (context, strlen (context), shown + used + 4,
-                          size - used - 4);
-    }
+    size_t size;
+    char *name = lk_row_full_name (row, &size);
+    char *shown = lk_alloc (LK_ESCAPE_ROOM (size));
+    (void) lk_escape (name, size, shown, LK_ESCAPE_ROOM (size));
+    lk_free (name);
     return shown;
 }
 
@@ -207,41 +205,37 @@ look (toper *self)
 
 /*  -------------------------------------------------------- printing */
 
-static const char *
-mean (int64_t sum_ms, int64_t count, lk_span_text *text)
+static lk_span_text
+mean (int64_t sum_ms, int64_t count)
 {
-    *text = lk_span (count > 0 ? sum_ms / count : -1);
-    return text->text;
+    return lk_span (count > 0 ? sum_ms / count : -1);
 }
 
 static void
-print_line (const line *it, int width)
+add_row (lk_columns *table, const line *it)
 {
-    lk_span_text waited, held;
-    const lk_span_text longest =
-        lk_span (it->waiters > 0 ? it->longest_ms : -1);
-    const bool wide = width >= WIDTH_OF_ALL;
-    printf ("%7" PRId64 " %7" PRId64 " ", it->waiters, it->holders);
-    if (wide) {
-        printf ("%10s %8.1f %10s %10s ", longest.text, it->rate,
-                mean (it->waited_ms, it->grants, &waited),
-                mean (it->held_ms, it->releases, &held));
-    } else {
-        printf ("%8s ", longest.text);
-    }
-    lk_show_last (it->shown, strlen (it->shown),
-                  width - (wide ? WIDTH_AHEAD : SHORT_AHEAD));
-    putchar ('\n');
+    char rate[32];
+    snprintf (rate, sizeof rate, "%.1f", it->rate);
+    lk_columns_add (table);
+    lk_columns_set_number (table, WAITERS, it->waiters);
+    lk_columns_set_number (table, HOLDERS, it->holders);
+    lk_columns_set (table, LONGEST,
+                    lk_span (it->waiters > 0 ? it->longest_ms : -1).text);
+    lk_columns_set (table, GOT, rate);
+    lk_columns_set (table, WAITED, mean (it->waited_ms, it->grants).text);
+    lk_columns_set (table, HELD, mean (it->held_ms, it->releases).text);
+    lk_columns_set (table, NAME, it->shown);
 }
 
 static void
 print_table (const toper *self, int width, size_t lines)
 {
-    printf ("%s%s%s\n", lk_color_begin (LK_HEAD),
-            width >= WIDTH_OF_ALL ? HEAD : SHORT_HEAD, lk_color_end ());
+    lk_columns *table = lk_columns_new (columns, COLUMNS, width);
     for (size_t i = 0; i < self->count && i < lines; i++) {
-        print_line (&self->line[i], width);
+        add_row (table, &self->line[i]);
     }
+    lk_columns_print (table);
+    lk_columns_destroy (&table);
     if (self->count == 0) {
         puts ("nothing was asked for in the last ten seconds");
     }

@@ -10,6 +10,7 @@
 
 #include "cli/ask.h"
 #include "cli/cli.h"
+#include "cli/columns.h"
 #include "net/clock.h"
 #include "wire/address.h"
 #include "wire/message_frame.h"
@@ -43,15 +44,26 @@ has_members (const lk_message *answer)
 
 /*  -------------------------------------------------------- members */
 
+enum { HOST, ID, ROLE, SEEN, COLUMNS };
+
+static const lk_column columns[COLUMNS] = {
+    [HOST] = {.head = "HOST", .width = 16, .whole = true},
+    [ID] = {.head = "ID", .width = 8},
+    [ROLE] = {.head = "ROLE", .width = 12},
+    [SEEN] = {.head = "SEEN", .width = 6}};
+
 static void
-print_row (const lk_message *row)
+add_row (lk_columns *table, const lk_message *row)
 {
     char id[9];
     snprintf (id, sizeof id, "%s",
               lk_message_has (row, "id") ? text_of (row, "id") : "-");
-    printf ("%-16s %-8s  %-12s  %s\n", text_of (row, "host"), id,
-            text_of (row, "role"),
-            lk_message_flag (row, "seen") ? "seen" : "silent");
+    lk_columns_add (table);
+    lk_columns_set (table, HOST, text_of (row, "host"));
+    lk_columns_set (table, ID, id);
+    lk_columns_set (table, ROLE, text_of (row, "role"));
+    lk_columns_set (table, SEEN,
+                    lk_message_flag (row, "seen") ? "seen" : "silent");
 }
 
 /*  How many members; *seen of them. */
@@ -73,26 +85,35 @@ count_members (const lk_message *answer, size_t *seen)
 }
 
 static void
+print_table (const lk_message *answer)
+{
+    size_t seen;
+    const size_t count = count_members (answer, &seen);
+    lk_columns *table = lk_columns_new (columns, COLUMNS, lk_terminal_width ());
+    lk_message *row;
+    for (size_t i = 0; (row = lk_message_row (answer, "members", i)) != NULL;
+         i++) {
+        add_row (table, row);
+        lk_message_destroy (&row);
+    }
+    lk_columns_print (table);
+    lk_columns_destroy (&table);
+    printf ("%zu member%s, %zu seen, %zu needed\n", count,
+            count == 1 ? "" : "s", seen, count / 2 + 1);
+}
+
+static void
 print_members (const lk_message *answer, bool json)
 {
     lk_message *row;
     if (!json) {
-        puts ("HOST             ID        ROLE");
+        print_table (answer);
+        return;
     }
     for (size_t i = 0; (row = lk_message_row (answer, "members", i)) != NULL;
          i++) {
-        if (json) {
-            puts (lk_message_body (row));
-        } else {
-            print_row (row);
-        }
+        puts (lk_message_body (row));
         lk_message_destroy (&row);
-    }
-    if (!json) {
-        size_t seen;
-        size_t count = count_members (answer, &seen);
-        printf ("%zu member%s, %zu seen, %zu needed\n", count,
-                count == 1 ? "" : "s", seen, count / 2 + 1);
     }
 }
 

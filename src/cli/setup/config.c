@@ -6,6 +6,7 @@
 
 #include "cli/setup/config.h"
 
+#include "cli/columns.h"
 #include "settings/keys.h"
 #include "wire/message_frame.h"
 
@@ -92,21 +93,33 @@ static const struct {
     [LK_CONFIG_RELOAD] = {"reload", "a reload"},
     [LK_CONFIG_EVERYWHERE] = {"everywhere", "all lock services have stopped"}};
 
+/*  The key, and what there is to say of it in several lines. */
+static const lk_column columns[] = {{.width = 22, .whole = true},
+                                    {.whole = true}};
+
 static void
-print_key (const lk_config_key *key, bool json)
+add_key (lk_columns *table, const lk_config_key *key)
+{
+    char range[100], text[TELL_SIZE];
+    lk_config_range (key, range, sizeof range);
+    snprintf (text, sizeof text, "%s%s%s%s; counts after %s", range,
+              key->type == LK_CONFIG_LIST ? ", many times" : "",
+              key->otherwise != NULL ? "; default: " : "",
+              key->otherwise != NULL ? key->otherwise : "",
+              effects[key->when].told);
+    lk_columns_add (table);
+    lk_columns_set (table, 0, key->key);
+    lk_columns_set (table, 1, key->about);
+    lk_columns_add (table);
+    lk_columns_set (table, 1, text);
+}
+
+static void
+print_key_json (const lk_config_key *key)
 {
     char range[100];
-    const char *often = key->type == LK_CONFIG_LIST ? ", many times" : "";
-    lk_config_range (key, range, sizeof range);
-    if (!json) {
-        printf ("%-22s %s\n%-22s %s%s%s%s; counts after %s\n", key->key,
-                key->about, "", range, often,
-                key->otherwise != NULL ? "; default: " : "",
-                key->otherwise != NULL ? key->otherwise : "",
-                effects[key->when].told);
-        return;
-    }
     lk_message *row = lk_message_row_new ();
+    lk_config_range (key, range, sizeof range);
     lk_message_set_text (row, "key", key->key);
     lk_message_set_text (row, "about", key->about);
     lk_message_set_text (row, "values", range);
@@ -122,9 +135,16 @@ print_key (const lk_config_key *key, bool json)
 static int
 config_keys (const lk_options *options)
 {
+    lk_columns *table = lk_columns_new (columns, 2, lk_terminal_width ());
     for (const lk_config_key *key = lk_settings; key->key != NULL; key++) {
-        print_key (key, options->json);
+        if (options->json) {
+            print_key_json (key);
+        } else {
+            add_key (table, key);
+        }
     }
+    lk_columns_print (table);
+    lk_columns_destroy (&table);
     return LK_EXIT_OK;
 }
 

@@ -8,6 +8,7 @@
  */
 
 #include "cli/cli.h"
+#include "cli/columns.h"
 #include "cli/survey.h"
 #include "wire/message_frame.h"
 
@@ -15,6 +16,7 @@
 #include <string.h>
 
 #define ANSWER_MS 2000
+#define TEXT_SIZE 9000 /* addresses of as many hosts as a router knows */
 
 /*  -------------------------------------------------------- one host */
 
@@ -24,31 +26,36 @@ typedef struct {
     bool kept;  /* one of them knows it still */
 } findings;
 
+/*  The routers, and what they forgot. */
+static const lk_column columns[] = {{.width = 14, .whole = true},
+                                    {.whole = true}};
+
 static void
-print_forgotten (const char *host, const lk_message *answer)
+add_forgotten (lk_columns *table, const char *host, const lk_message *answer)
 {
-    const char *address = lk_message_item (answer, "forgotten", 0);
-    printf ("%-14s ", host);
-    if (address == NULL) {
-        puts ("did not know it");
-        return;
+    char text[TEXT_SIZE] = "did not know it";
+    const char *address;
+    size_t used = 0;
+    for (size_t i = 0;
+         used < sizeof text
+         && (address = lk_message_item (answer, "forgotten", i)) != NULL;
+         i++) {
+        used += (size_t) snprintf (text + used, sizeof text - used, "%s%s",
+                                   i == 0 ? "forgot " : ", ", address);
     }
-    printf ("forgot %s", address);
-    for (size_t i = 1;
-         (address = lk_message_item (answer, "forgotten", i)) != NULL; i++) {
-        printf (", %s", address);
-    }
-    putchar ('\n');
+    lk_columns_add (table);
+    lk_columns_set (table, 0, host);
+    lk_columns_set (table, 1, text);
 }
 
 static void
 tell (findings *self, const char *host, const char *name,
-      const lk_message *answer)
+      const lk_message *answer, lk_columns *table)
 {
     const char *reason =
         answer != NULL ? lk_message_text (answer, "reason") : "no answer";
     if (reason == NULL && lk_message_is (answer, "FORGET")) {
-        print_forgotten (host, answer);
+        add_forgotten (table, host, answer);
         self->known |= lk_message_item_count (answer, "forgotten") > 0;
         return;
     }
@@ -92,12 +99,15 @@ tell_all (const lk_survey *survey, lk_requester *asker, const char *name)
         }
     }
     lk_requester_ask_all (asker, questions, answers, survey->count, ANSWER_MS);
+    lk_columns *table = lk_columns_new (columns, 2, lk_terminal_width ());
     for (size_t i = 0; i < survey->count; i++) {
         if (survey->host[i].live) {
-            tell (&self, survey->host[i].name, name, answers[i]);
+            tell (&self, survey->host[i].name, name, answers[i], table);
         }
         lk_message_destroy (&answers[i]);
     }
+    lk_columns_print (table);
+    lk_columns_destroy (&table);
     return self;
 }
 
