@@ -87,7 +87,7 @@ missing () {
 
 verdict 'lockkeeper-protocol(7) has every message' "$(
     grep -hvE 'getenv' /dev/null "${code[@]}" |
-        grep -oE '"[A-Z][A-Z_]{2,}"' | tr -d '"' | sort -u |
+        grep -oE '"[A-Z][A-Z0-9_]{2,}"' | tr -d '"' | sort -u |
         grep -vE '^(CURVE|ABCDEF.*|LOCKKEEPER_[A-Z_]+|NOTIFY_SOCKET|HOME|TMPDIR|PATH)$' |
         missing message $protocol)"
 

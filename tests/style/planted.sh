@@ -278,6 +278,9 @@ if [ -x "$BUILD/lockkeeper" ]; then
         'another range' 'lock/digest is 250 to 86400001'
     edited router/logic/control.c '$a static const char *planted = "PLANTED";' \
         'a message without a page' "no message 'PLANTED'"
+    edited src/wire/lock_message.h \
+        '/LK_MSG_PENDING, /s/)/) X (LK_MSG_B2, "B2", 0)/' \
+        'a kind of message with a digit' 'in the page: b2: B2'
     edited man/lockkeeper-protocol.7 '/^\.It Sy SHUTDOWN/s/$/ , SHUTUP/' \
         'a message that nobody knows' 'nobody knows SHUTUP'
     edited man/lockkeeper-protocol.7 '/^\.It rerun:/d' \
