@@ -143,6 +143,21 @@ verdict 'examples of the library are lines of the files that they name' "$(
         }
         /^\.\\" from / { file = $3 }' /dev/null "${library[@]}")"
 
+#   walk_files: of the stations that `make walk` has put there.
+walk_files () {
+    [ ! -f man/lockkeeper-internals.7 ] || awk '
+        /^\.\\" walk/ { inside = 1 }
+        /^\.\\" end of the walk/ { inside = 0 }
+        inside && $1 ~ /^[a-z\/]+:$/ {
+            room = substr ($1, 1, length ($1) - 1)
+            for (i = 2; i <= NF; i++) { print room "/" $i }
+        }' man/lockkeeper-internals.7
+}
+verdict 'the stations of the walk are files' "$(
+    walk_files | sort -u | while read -r file; do
+        [ -f "$file" ] || echo "lockkeeper-internals(7): there is no $file"
+    done)"
+
 #   ------------------------------------------------------------ both ways
 
 asked_options=$(ask_for_options)

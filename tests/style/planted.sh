@@ -303,6 +303,8 @@ if [ -x "$BUILD/lockkeeper" ]; then
         'an error without a page' "in no page: 'show' wants the name"
     edited man/lockkeeper-router.8 's/^\.It there is no plug-in.*/.It lo/' \
         'an error that is told of no more' 'in no page: there is no plug-in'
+    edited man/lockkeeper-internals.7 's/ book_life\.c/ book_lives.c/' \
+        'a station of the walk that is no file' 'no src/client/book_lives\.c'
     edited man/lockkeeper-lockd.8 's/^\.It ALERT.*/&\n.It the moon is down/' \
         'an error that is no more' 'nobody says: the moon is down'
     edited src/settings/lock.c 's/is less than two times/is too small for/' \
