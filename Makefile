@@ -137,6 +137,7 @@ help:
 	@echo 'make sim SEED=n RUNS=m    the simulator'
 	@echo 'make sim-long SEED=n STEPS=m   ... for hours'
 	@echo 'make sim-coverage        branches of the core that it takes'
+	@echo 'make walk                which functions one LOCK enters, and where'
 	@echo 'make canaries            the simulator against planted mistakes'
 	@echo 'make cluster-long ROUNDS=n  faults of real processes, for longer'
 	@echo 'make model               SPIN tries the protocol in every order'
@@ -220,6 +221,13 @@ core-tests: $(filter $(B)/tests/unit/core_% $(B)/tests/unit/lock_%,$(unit_tests)
 sim-long: $(simulator)
 	$(simulator) --seed $(SEED) --steps $(or $(STEPS),10000000000) \
 	--jobs $(jobs) --progress 60 --keep-going
+
+#   Which functions one LOCK enters, process by process; TIMES=n walks, and
+#   PAGE=man/lockkeeper-internals.7 puts it there.
+walk:
+	@$(call deps,check)
+	@+BUILD=$(abspath $(B)) CC='$(CC)' MAKE='$(MAKE)' PAGE='$(PAGE)' \
+	bash tests/walk/walk.sh $(TIMES)
 
 canaries: $(simulator)
 	@BUILD=$(abspath $(B)) SEEDS_MAX=100000 TABLE=1 \
@@ -546,11 +554,11 @@ dist:
 	-o $(B)/lockkeeper-$(VERSION).tar.gz HEAD
 
 clean:
-	rm -rf $(B) $(B)-fuzz $(B)-coverage $(B)-coverage-unit
+	rm -rf $(B) $(B)-fuzz $(B)-coverage $(B)-coverage-unit $(B)-walk
 
 .FORCE:
 .PHONY: all tests unit-tests core-tests help deps deb check-deb demo check cluster-long \
-	check-fast check-style check-man check-commit sim sim-coverage sim-long canaries \
+	check-fast check-style check-man check-commit sim sim-coverage sim-long walk canaries \
 	model bench bench-peers fuzz fuzz-run fuzz-keep fuzz-keep-run format-check format \
 	tidy install uninstall dist clean .FORCE
 .DELETE_ON_ERROR:

@@ -259,19 +259,19 @@ page_effects () {
 
 code_stages () {
     texts src/wire/lock_message.h |
-        grep -oE 'X \(LK_MSG_[A-Z]+, "[A-Z_]+"' |
-        sed -E 's/X \(LK_MSG_([A-Z]+), "(.*)"/\L\1\E: \2/'
+        grep -oE 'X \(LK_MSG_[A-Z0-9]+, "[A-Z0-9_]+"' |
+        sed -E 's/X \(LK_MSG_([A-Z0-9]+), "(.*)"/\L\1\E: \2/'
 }
 
 page_stages () {
-    sed -nE 's/^\.It ([a-z]+: )Sy ([A-Z_]+).*/\1\2/p' \
+    sed -nE 's/^\.It ([a-z0-9]+: )Sy ([A-Z0-9_]+).*/\1\2/p' \
         man/lockkeeper-protocol.7 2>/dev/null
 }
 
 strange_messages () {
     local message
     grep -E '^\.It.* Sy [A-Z_]{3}' /dev/null man/lockkeeper-protocol.7 |
-        grep -oE '\b[A-Z][A-Z_]{2,}\b' | sort -u |
+        grep -oE '\b[A-Z][A-Z0-9_]{2,}\b' | sort -u |
         while read -r message; do
             grep -qF "\"$message\"" /dev/null "${code[@]}" ||
                 echo "man/lockkeeper-protocol.7: nobody knows $message"

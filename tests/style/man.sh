@@ -87,7 +87,7 @@ missing () {
 #   table.h has names of values, and tables have heads.
 verdict 'lockkeeper-protocol(7) has every message' "$(
     grep -hvE 'getenv|\.head = "' /dev/null "${code[@]/src\/cli\/table.h/\/dev\/null}" |
-        grep -oE '"[A-Z][A-Z_]{2,}"' | tr -d '"' | sort -u |
+        grep -oE '"[A-Z][A-Z0-9_]{2,}"' | tr -d '"' | sort -u |
         grep -vE '^(CURVE|ABCDEF.*|LOCKKEEPER_[A-Z_]+|NOTIFY_SOCKET|HOME|TMPDIR|PATH)$' |
         missing message $protocol)"
 
@@ -142,6 +142,21 @@ verdict 'examples of the library are lines of the files that they name' "$(
             shows = file != ""
         }
         /^\.\\" from / { file = $3 }' /dev/null "${library[@]}")"
+
+#   walk_files: of the stations that `make walk` has put there.
+walk_files () {
+    [ ! -f man/lockkeeper-internals.7 ] || awk '
+        /^\.\\" walk/ { inside = 1 }
+        /^\.\\" end of the walk/ { inside = 0 }
+        inside && $1 ~ /^[a-z\/]+:$/ {
+            room = substr ($1, 1, length ($1) - 1)
+            for (i = 2; i <= NF; i++) { print room "/" $i }
+        }' man/lockkeeper-internals.7
+}
+verdict 'the stations of the walk are files' "$(
+    walk_files | sort -u | while read -r file; do
+        [ -f "$file" ] || echo "lockkeeper-internals(7): there is no $file"
+    done)"
 
 #   ------------------------------------------------------------ both ways
 

@@ -300,6 +300,9 @@ if [ -x "$BUILD/lockkeeper" ]; then
         'a key without a page' 'in the page: lock/grace'
     edited router/logic/control.c '$a static const char *planted = "PLANTED";' \
         'a message without a page' "no message 'PLANTED'"
+    edited src/wire/lock_message.h \
+        '/LK_MSG_PENDING, /s/)/) X (LK_MSG_B2, "B2", 0)/' \
+        'a kind of message with a digit' 'in the page: b2: B2'
     edited man/lockkeeper-protocol.7 '/^\.It Sy SHUTDOWN/s/$/ , SHUTUP/' \
         'a message that nobody knows' 'nobody knows SHUTUP'
     edited man/lockkeeper-protocol.7 '/^\.It rerun:/d' \
@@ -322,6 +325,8 @@ if [ -x "$BUILD/lockkeeper" ]; then
         'an error without a page' "in no page: 'show' wants the name"
     edited man/lockkeeper-router.8 's/^\.It there is no plug-in.*/.It lo/' \
         'an error that is told of no more' 'in no page: there is no plug-in'
+    edited man/lockkeeper-internals.7 's/ book_life\.c/ book_lives.c/' \
+        'a station of the walk that is no file' 'no src/client/book_lives\.c'
     edited man/lockkeeper-lockd.8 's/^\.It ALERT.*/&\n.It the moon is down/' \
         'an error that is no more' 'nobody says: the moon is down'
     edited src/settings/lock.c 's/is less than two times/is too small for/' \
