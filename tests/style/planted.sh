@@ -25,7 +25,7 @@ fresh () {
     (cd "$work/tree" && mkdir -p include/lockkeeper src/{util,wire,net} \
         src/client src/cli/see router/{tables,logic} \
         plugins/lock/core/{base,table,leader,proxy,election,node} \
-        plugins/greeter tests/unit man \
+        plugins/greeter tests/{unit,lib} man \
         build/plugins/lock/core/base build/src/util build/src/wire)
     cp "$root"/include/lockkeeper/*.h "$work/tree/include/lockkeeper/"
     cp "$root"/src/util/*.[ch] "$work/tree/src/util/"
@@ -137,6 +137,7 @@ include plugins/lock/core/proxy/planted.c '"node.h"'
 include plugins/greeter/planted.c '"net/loop.h"'
 include plugins/greeter/planted.c '<sys/socket.h>'
 include include/lockkeeper/planted.h '<czmq.h>'
+include tests/lib/grant_model.c '"grant.h"'
 
 #   ------------------------------------------------------------ sockets
 
