@@ -30,8 +30,9 @@ lk_model_agree (lk_lock_type a, lk_lock_type b)
     return a == b && a != LK_EXCLUSIVE;
 }
 
-uint32_t
-lk_model_limit (const lk_lock_mode *mode)
+/*  The smaller of its limit and the stored bound; UINT32_MAX: none. */
+static uint32_t
+limit_of (const lk_lock_mode *mode)
 {
     const uint32_t limit = mode->limit ? mode->limit : UINT32_MAX;
     return mode->bound && mode->bound < limit ? mode->bound : limit;
@@ -79,7 +80,7 @@ fits (const lk_ticket *tickets, size_t active, const lk_lock_mode *mode)
             return false;
         }
     }
-    return mode->type != LK_SEMAPHORE || active < lk_model_limit (mode);
+    return mode->type != LK_SEMAPHORE || active < limit_of (mode);
 }
 
 static const lk_ticket *

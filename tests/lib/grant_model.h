@@ -27,9 +27,6 @@ bool lk_model_waits (const lk_ticket *ticket);
 /*  Whether two may hold one object at a time, as far as their types go. */
 bool lk_model_agree (lk_lock_type a, lk_lock_type b);
 
-/*  The smaller of its limit and the stored bound; UINT32_MAX: none. */
-uint32_t lk_model_limit (const lk_lock_mode *mode);
-
 /*  Whether one may be granted although the other has waited for longer. */
 bool lk_model_may_pass (const lk_lock_mode *holder, const lk_lock_mode *waiter);
 

@@ -46,9 +46,8 @@ by_object (const void *left, const void *right)
     return (b->kind > a->kind) - (b->kind < a->kind);
 }
 
-/*  All hosts have a session and a lease that does not end by itself. */
-static void
-begin (sim_checker *checker)
+void
+lk_told_begin (sim_checker *checker)
 {
     const lk_facts facts = {.session = 1};
     sim_checker_init (checker);
@@ -95,7 +94,7 @@ lk_told_play (lk_told *self, lk_told_complain *complain, void *data)
     for (size_t i = 0; i < self->count; i++) {
         const lk_told_moment *it = &self->moment[i];
         if (i == 0 || strcmp (it[-1].object, it->object) != 0) {
-            begin (checker);
+            lk_told_begin (checker);
         } else if (sim_checker_failed (checker)) {
             continue;
         }

@@ -39,6 +39,10 @@ typedef struct {
     size_t size;
 } lk_told;
 
+/*  A checker to which all hosts have a session and a lease that does not end
+ *  by itself. */
+void lk_told_begin (sim_checker *checker);
+
 void lk_told_add (lk_told *self, const lk_told_moment *moment);
 
 /*  Calls `complain` with the moment at which a checker found its first

@@ -33,6 +33,9 @@ CORE = "plugins/lock/core"
 ROOMS = ("base", "table", "leader", "proxy", "election", "node")
 FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-Isrc", "-Iinclude",
          *(f"-I{CORE}/{room}" for room in ROOMS), "-Itests/lib", "-Itests"]
+#   What unit tests of the core share.
+SHARED = ("core_checks", "core_world", "corrupt", "decode", "fuel",
+          "grant_model", "hostile", "lock_copy", "small", "world")
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=",
          "!=": "==", "+": "-", "-": "+"}
 K = ci.CursorKind
@@ -169,29 +172,34 @@ class Bench:
         self.folder = folder
         self.longer = longer
         self.unit = unit
-        sources = (glob.glob(CORE + "/*/*.c") + glob.glob("src/util/*.c")
-                   + ["src/wire/lock_message.c"])
-        library = folder + "/libcore.so"
-        self.must(["gcc", "-O2", "-w", "-fPIC", "-shared", *FLAGS, "-o",
-                   library, *sources])
+        self.env = dict(os.environ, CK_FORK="no")
         link = ["-L" + folder, "-lcore", "-Wl,-rpath," + folder]
+        self.library("core", *glob.glob(CORE + "/*/*.c"),
+                     *glob.glob("src/util/*.c"), *glob.glob("src/wire/*.c"),
+                     "-ljansson")
+        self.library("tests", *(f"tests/lib/{name}.c" for name in SHARED),
+                     *link)
         self.tests = []
         for source in sorted(glob.glob("tests/unit/core_*.c")):
             name = folder + "/" + os.path.basename(source)[:-2]
             if run(["gcc", "-O1", "-w", *FLAGS, "-o", name, source,
-                    "tests/lib/corrupt.c", *link, "-lcheck", "-lsubunit",
-                    "-lrt", "-lm", "-lpthread"], 120):
+                    "-ltests", *link, "-lcheck", "-lsubunit", "-lrt", "-lm",
+                    "-lpthread"], 120) and run([name], 60, self.env):
                 self.tests.append(name)
             else:
-                print(f"{source}: left out, it needs more than the core",
-                      file=sys.stderr)
+                print(f"{source}: left out, it needs more than the core, or "
+                      "processes of its own", file=sys.stderr)
         self.sim = folder + "/sim"
         with open("build/tests/sim/objects", encoding="utf-8") as stream:
             objects = [name for name in stream.read().split()
-                       if not re.search(r"plugins/lock/core/|src/util/|"
-                                        r"lock_message\.o$", name)]
+                       if not re.search(r"plugins/lock/core/|src/(util|wire)/",
+                                        name)]
         self.must(["gcc", "-o", self.sim, *objects, *link, "-ljansson",
                    "-lm"])
+
+    def library(self, name, *sources):
+        self.must(["gcc", "-O2", "-w", "-fPIC", "-shared", *FLAGS, "-o",
+                   f"{self.folder}/lib{name}.so", *sources])
 
     def must(self, command):
         subprocess.run(command, check=True)
@@ -218,7 +226,7 @@ class Bench:
         if not run(["gcc", "-O1", "-w", "-fPIC", "-shared", *FLAGS, "-o",
                     base + ".so", base + ".c"], 60):
             return "compiler"
-        env = dict(os.environ, LD_PRELOAD=base + ".so", CK_FORK="no")
+        env = dict(self.env, LD_PRELOAD=base + ".so")
         by = ""
         for command, seconds in self.commands():
             if not run(command, seconds, env):

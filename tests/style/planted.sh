@@ -26,7 +26,7 @@ fresh () {
         src/client src/cli/see router/{tables,logic} \
         plugins/lock/{keep,out,look,in} \
         plugins/lock/core/{base,table,leader,proxy,election,node} \
-        plugins/greeter tests/unit man \
+        plugins/greeter tests/{unit,lib} man \
         build/plugins/lock/core/base build/src/util build/src/wire)
     cp "$root"/include/lockkeeper/*.h "$work/tree/include/lockkeeper/"
     cp "$root"/src/util/*.[ch] "$work/tree/src/util/"
@@ -147,6 +147,7 @@ include plugins/lock/core/proxy/planted.c '"node.h"'
 include plugins/greeter/planted.c '"net/loop.h"'
 include plugins/greeter/planted.c '<sys/socket.h>'
 include include/lockkeeper/planted.h '<czmq.h>'
+include tests/lib/grant_model.c '"grant.h"'
 
 #   ------------------------------------------------------------ sockets
 
