@@ -67,7 +67,6 @@ name_of (int object)
     return (lk_name) {names[object], (uint16_t) strlen (names[object])};
 }
 
-/*  Objects of both homes in turn. */
 static int
 object_of (lk_name name)
 {
@@ -100,6 +99,7 @@ find_plain (lk_request_id request)
     return t;
 }
 
+/*  Objects of both homes in turn. */
 static void
 find_names (void)
 {
