@@ -327,7 +327,7 @@ look_at_senders (const lk_survey *survey, lk_advices *advices)
         lk_advise (advices, "warning",
                    "%s dropped %" PRId64 " messages of lock services that may "
                    "not send them, such as %s of %s: find out what runs there; "
-                   "lockkeeper-protocol(7), Who may say what",
+                   "lockkeeper-protocol(7), 9.3",
                    hosts.text, messages, command != NULL ? command : "?",
                    from != NULL ? from : "a host that is gone");
     }
