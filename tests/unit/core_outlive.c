@@ -727,6 +727,33 @@ START_TEST (a_change_that_is_refused_is_over_for_its_heir)
 }
 END_TEST
 
+/*  It lingers on then, and another one may have it. */
+START_TEST (an_heir_waits_no_longer_than_it_said)
+{
+    ask_lingering (1, 700, 0);
+    locked (1);
+    say (LK_ON_LOCK, APP,
+         &(lk_app_request) {
+             .serial = 1, .wait_ms = -1, .turn = 1, .mode.type = LK_SHARED});
+    app (LK_ON_APP_GONE, 0, 0, 0);
+    say (LK_ON_LOCK, HEIR,
+         &(lk_app_request) {
+             .serial = 5, .wait_ms = 500, .key = KEY, .mode.type = LK_SHARED});
+    wait_ms (499);
+    ck_assert_ptr_null (told ());
+    wait_ms (1);
+    ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
+    ck_assert_int_eq (told ()->error, LK_TIMEDOUT);
+    ck_assert (!says (LK_MSG_UNLOCK));
+    lk_lock_message message = reply_of (LK_MSG_LOCKED, 1);
+    message.as.reply.type = LK_SHARED;
+    message.as.reply.turn = 1;
+    give (1, &message);
+    ck_assert_ptr_null (told ());
+    ck_assert_int_eq (inherit (6, KEY, LK_SHARED)->kind, LK_ANSWER_LOCKED);
+}
+END_TEST
+
 int
 main (void)
 {
@@ -768,5 +795,6 @@ main (void)
     tcase_add_test (tests, a_change_of_type_is_not_inherited);
     tcase_add_test (tests, nor_is_one_that_is_under_way);
     tcase_add_test (tests, a_change_that_is_refused_is_over_for_its_heir);
+    tcase_add_test (tests, an_heir_waits_no_longer_than_it_said);
     return run_tests ("core_outlive", tests);
 }

@@ -180,6 +180,9 @@ end_of (const lk_asked *asked, int64_t after_ms)
         if (asked->asks_on) {
             end_ms = earlier (end_ms, asked->turn.until_ms, after_ms);
         }
+        if (asked->turn.heir_waits) {
+            end_ms = earlier (end_ms, asked->wait_until_ms, after_ms);
+        }
         return earlier (end_ms, asked->until_ms, after_ms);
     case LK_ASKED_ENDED:
         return earlier (end_ms, asked->until_ms, after_ms);

@@ -77,12 +77,27 @@ lk_lapse (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
     }
 }
 
+/*  It was not told in time what the lock is, which lingers on.
+ *  Protocol 9.11. */
+static void
+refuse_heir (lk_proxy *proxy, lk_asked *asked)
+{
+    lk_asked_tell (proxy, asked, LK_ANSWER_FAILED, LK_TIMEDOUT);
+    asked->turn.heir_waits = false;
+    asked->guarded = asked->turn.was_guarded;
+    lk_asked_orphan (proxy, asked);
+    lk_asked_enter (proxy, asked, LK_ASKED_LINGERING);
+}
+
 void
 lk_expire_held (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
 {
     (void) news;
     if (is_over (proxy, asked->until_ms)) {
         lk_asked_end (proxy, asked, LK_TIMEDOUT);
+    } else if (asked->turn.heir_waits
+               && is_over (proxy, asked->wait_until_ms)) {
+        refuse_heir (proxy, asked);
     } else if (asked->asks_on && is_over (proxy, asked->turn.until_ms)) {
         lk_turn_expire (proxy, asked);
     }

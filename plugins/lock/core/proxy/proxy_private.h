@@ -48,7 +48,9 @@ typedef struct {
     lk_err error;   /* ... and why it failed */
     lk_lock_type type;
     bool queue;
-    bool heir_waits;  /* for LOCKED, until its former owner's turn is over */
+    bool heir_waits;  /* for LOCKED, until its former owner's turn is over, or
+                         its own wait is ... */
+    bool was_guarded; /* ... then it lingers on, as before */
     int64_t until_ms; /* of the wait */
 } lk_turn;
 
@@ -84,7 +86,8 @@ typedef struct lk_asked {
     uint64_t object_hash;  /* lk_hash64 () of the ticket's */
     lk_ticket ticket;      /* token, key when held */
     int64_t since_ms;      /* asked; granted, when its token is there */
-    int64_t wait_until_ms; /* WAITING, ERRAND; RESUMING: of the old lease */
+    int64_t wait_until_ms; /* WAITING, ERRAND, an heir that waits; RESUMING: of
+                              the old lease */
     int64_t until_ms;      /* of the duration; ENDED: of the grace, if nobody
                               else ends that; INT64_MAX */
     int64_t linger_until_ms;

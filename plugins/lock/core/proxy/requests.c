@@ -126,18 +126,25 @@ admit (lk_proxy *proxy, const lk_app_request *request)
     return error == LK_OK;
 }
 
+/*  Until when it waits for an answer. */
+static int64_t
+wait_end (const lk_proxy *proxy, const lk_app_request *request)
+{
+    int64_t wait_ms = request->wait_ms == 0 ? LK_TRY_MS : request->wait_ms;
+    return wait_ms > 0 && wait_ms < INT64_MAX - proxy->core->now_ms
+               ? proxy->core->now_ms + wait_ms
+               : INT64_MAX;
+}
+
 static lk_asked *
 take (lk_proxy *proxy, const lk_app_request *request, lk_asked_state state)
 {
-    int64_t wait_ms = request->wait_ms == 0 ? LK_TRY_MS : request->wait_ms;
     lk_asked *asked =
         lk_asked_new (proxy, state, ++proxy->last_serial, request->app,
                       request->serial, request->object);
     lk_asked_set_owner (asked, request->owner);
-    if (wait_ms > 0 && wait_ms < INT64_MAX - proxy->core->now_ms) {
-        asked->wait_until_ms = proxy->core->now_ms + wait_ms;
-        lk_asked_await_end (proxy, asked);
-    }
+    asked->wait_until_ms = wait_end (proxy, request);
+    lk_asked_await_end (proxy, asked);
     return asked;
 }
 
@@ -153,6 +160,8 @@ inherit (lk_proxy *proxy, const lk_app_request *request)
     asked = lk_asked_by_key (proxy, request->key, request->object,
                              request->mode.type);
     if (asked) {
+        asked->turn.was_guarded = asked->guarded;
+        asked->wait_until_ms = wait_end (proxy, request);
         asked->linger_ms = request->linger_ms;
         asked->guarded = request->guarded;
         asked->turn.told = 0;
