@@ -22,32 +22,13 @@
 
 /*  -------------------------------------------------------- kinds */
 
-#define COMMAND(kind, command, answer) [kind] = command,
+#define COMMAND(kind, command, name) [kind] = command,
 static const char *const commands[LK_MSG_COUNT] = {LK_LOCK_KINDS (COMMAND)};
 #undef COMMAND
 
-static const char *const names[LK_MSG_COUNT] = {
-    [LK_MSG_STARTED] = "started",     [LK_MSG_PING] = "ping",
-    [LK_MSG_DATE] = "date",           [LK_MSG_AGREED] = "agreed",
-    [LK_MSG_VOTE] = "vote",           [LK_MSG_VOTED] = "voted",
-    [LK_MSG_DESIST] = "desist",       [LK_MSG_RETIRE] = "retire",
-    [LK_MSG_RERUN] = "rerun",         [LK_MSG_ELECTED] = "elected",
-    [LK_MSG_SITTING] = "sitting",     [LK_MSG_ACTIVE] = "active",
-    [LK_MSG_ACTIVATED] = "activated", [LK_MSG_ENTERING] = "entering",
-    [LK_MSG_ENTERED] = "entered",     [LK_MSG_GETMAX] = "getmax",
-    [LK_MSG_MAXTICKET] = "maxticket", [LK_MSG_FILL] = "fill",
-    [LK_MSG_FILLED] = "filled",       [LK_MSG_EXITING] = "exiting",
-    [LK_MSG_READY] = "ready",         [LK_MSG_OPS] = "ops",
-    [LK_MSG_ACKED] = "acked",         [LK_MSG_HOST] = "host",
-    [LK_MSG_SILENT] = "silent",       [LK_MSG_LOCK] = "lock",
-    [LK_MSG_UNLOCK] = "unlock",       [LK_MSG_LOCKED] = "locked",
-    [LK_MSG_UNLOCKED] = "unlocked",   [LK_MSG_LOCKFAILED] = "lockfailed",
-    [LK_MSG_CHECK] = "check",         [LK_MSG_CHECKED] = "checked",
-    [LK_MSG_STOPPING] = "stopping",   [LK_MSG_PENDING] = "pending",
-    [LK_MSG_REPORT] = "report",       [LK_MSG_REPORTED] = "reported",
-    [LK_MSG_AUDIT] = "audit",         [LK_MSG_AUDITED] = "audited",
-    [LK_MSG_ALERT] = "alert",         [LK_MSG_ALERTED] = "alerted",
-};
+#define NAME(kind, command, name) [kind] = name,
+static const char *const names[LK_MSG_COUNT] = {LK_LOCK_KINDS (NAME)};
+#undef NAME
 
 #define WORD(number, word) word,
 const char *const lk_lock_type_words[LK_LOCK_TYPE_COUNT] = {

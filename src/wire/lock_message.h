@@ -145,53 +145,52 @@ typedef struct {
     uint64_t length; /* operations applied, all streams */
 } lk_holds;
 
-/*  (kind, command on the bus, whether it is the answer of that command) */
+/*  (kind, command on the bus, its own name). Where two kinds have one command,
+ *  the field "stage" of the body tells them apart by these; lk_lock_encode ()
+ *  writes it always. A kind's place is its number in packed bodies. */
 #define LK_LOCK_KINDS(X)                                                       \
-    X (LK_MSG_STARTED, "LOCKSTARTED", false)                                   \
-    X (LK_MSG_PING, "LOCKPING", false)                                         \
-    X (LK_MSG_DATE, "ELECTION_DATE", false)                                    \
-    X (LK_MSG_AGREED, "ELECTION_DATE", true)                                   \
-    X (LK_MSG_VOTE, "VOTE", false)                                             \
-    X (LK_MSG_VOTED, "VOTE", true)                                             \
-    X (LK_MSG_DESIST, "DESIST", false)                                         \
-    X (LK_MSG_RETIRE, "RETIRE", false)                                         \
-    X (LK_MSG_RERUN, "RERUN", false)                                           \
-    X (LK_MSG_ELECTED, "LOCKLEADERS", false)                                   \
-    X (LK_MSG_SITTING, "LOCKLEADERS", false)                                   \
-    X (LK_MSG_ACTIVE, "LOCKLEADERS", false)                                    \
-    X (LK_MSG_ACTIVATED, "LOCKLEADERS", true)                                  \
-    X (LK_MSG_ENTERING, "LOCKENTERING", false)                                 \
-    X (LK_MSG_ENTERED, "LOCKENTERED", true)                                    \
-    X (LK_MSG_GETMAX, "GETMAXTICKET", false)                                   \
-    X (LK_MSG_MAXTICKET, "MAXTICKET", true)                                    \
-    X (LK_MSG_FILL, "ADDTICKET", false)                                        \
-    X (LK_MSG_FILLED, "TICKETADDED", true)                                     \
-    X (LK_MSG_EXITING, "LOCKEXITING", false)                                   \
-    X (LK_MSG_READY, "LOCKREADY", false)                                       \
-    X (LK_MSG_OPS, "ADDTICKET", false)                                         \
-    X (LK_MSG_ACKED, "TICKETADDED", true)                                      \
-    X (LK_MSG_HOST, "LOCKHOST", false)                                         \
-    X (LK_MSG_SILENT, "LOCKHOST", true)                                        \
-    X (LK_MSG_LOCK, "LOCK", false)                                             \
-    X (LK_MSG_UNLOCK, "UNLOCK", false)                                         \
-    X (LK_MSG_LOCKED, "LOCKED", true)                                          \
-    X (LK_MSG_UNLOCKED, "UNLOCKED", true)                                      \
-    X (LK_MSG_LOCKFAILED, "LOCKFAILED", true)                                  \
-    X (LK_MSG_CHECK, "LOCKCHECK", false)                                       \
-    X (LK_MSG_CHECKED, "LOCKCHECK", true)                                      \
-    X (LK_MSG_REPORT, "LOCKTICKETS", false)                                    \
-    X (LK_MSG_REPORTED, "LOCKTICKETS", true)                                   \
-    X (LK_MSG_AUDIT, "LOCKTICKETS", false)                                     \
-    X (LK_MSG_AUDITED, "LOCKTICKETS", true)                                    \
-    X (LK_MSG_ALERT, "LOCKALERT", false)                                       \
-    X (LK_MSG_ALERTED, "LOCKALERT", true)                                      \
-    X (LK_MSG_STOPPING, "LOCKSTOPPING", false)                                 \
-    X (LK_MSG_PENDING, "LOCKSTOPPING", true)
-/*  Where command and answer are equal, the field "stage" of the body tells
- *  them apart: the lower-case rest of the kind's name ("sitting", "fill",
- *  "ops", "audit", ...). lk_lock_encode () writes it always. */
+    X (LK_MSG_STARTED, "LOCKSTARTED", "started")                               \
+    X (LK_MSG_PING, "LOCKPING", "ping")                                        \
+    X (LK_MSG_DATE, "ELECTION_DATE", "date")                                   \
+    X (LK_MSG_AGREED, "ELECTION_DATE", "agreed")                               \
+    X (LK_MSG_VOTE, "VOTE", "vote")                                            \
+    X (LK_MSG_VOTED, "VOTE", "voted")                                          \
+    X (LK_MSG_DESIST, "DESIST", "desist")                                      \
+    X (LK_MSG_RETIRE, "RETIRE", "retire")                                      \
+    X (LK_MSG_RERUN, "RERUN", "rerun")                                         \
+    X (LK_MSG_ELECTED, "LOCKLEADERS", "elected")                               \
+    X (LK_MSG_SITTING, "LOCKLEADERS", "sitting")                               \
+    X (LK_MSG_ACTIVE, "LOCKLEADERS", "active")                                 \
+    X (LK_MSG_ACTIVATED, "LOCKLEADERS", "activated")                           \
+    X (LK_MSG_ENTERING, "LOCKENTERING", "entering")                            \
+    X (LK_MSG_ENTERED, "LOCKENTERED", "entered")                               \
+    X (LK_MSG_GETMAX, "GETMAXTICKET", "getmax")                                \
+    X (LK_MSG_MAXTICKET, "MAXTICKET", "maxticket")                             \
+    X (LK_MSG_FILL, "ADDTICKET", "fill")                                       \
+    X (LK_MSG_FILLED, "TICKETADDED", "filled")                                 \
+    X (LK_MSG_EXITING, "LOCKEXITING", "exiting")                               \
+    X (LK_MSG_READY, "LOCKREADY", "ready")                                     \
+    X (LK_MSG_OPS, "ADDTICKET", "ops")                                         \
+    X (LK_MSG_ACKED, "TICKETADDED", "acked")                                   \
+    X (LK_MSG_HOST, "LOCKHOST", "host")                                        \
+    X (LK_MSG_SILENT, "LOCKHOST", "silent")                                    \
+    X (LK_MSG_LOCK, "LOCK", "lock")                                            \
+    X (LK_MSG_UNLOCK, "UNLOCK", "unlock")                                      \
+    X (LK_MSG_LOCKED, "LOCKED", "locked")                                      \
+    X (LK_MSG_UNLOCKED, "UNLOCKED", "unlocked")                                \
+    X (LK_MSG_LOCKFAILED, "LOCKFAILED", "lockfailed")                          \
+    X (LK_MSG_CHECK, "LOCKCHECK", "check")                                     \
+    X (LK_MSG_CHECKED, "LOCKCHECK", "checked")                                 \
+    X (LK_MSG_REPORT, "LOCKTICKETS", "report")                                 \
+    X (LK_MSG_REPORTED, "LOCKTICKETS", "reported")                             \
+    X (LK_MSG_AUDIT, "LOCKTICKETS", "audit")                                   \
+    X (LK_MSG_AUDITED, "LOCKTICKETS", "audited")                               \
+    X (LK_MSG_ALERT, "LOCKALERT", "alert")                                     \
+    X (LK_MSG_ALERTED, "LOCKALERT", "alerted")                                 \
+    X (LK_MSG_STOPPING, "LOCKSTOPPING", "stopping")                            \
+    X (LK_MSG_PENDING, "LOCKSTOPPING", "pending")
 
-#define LK_LOCK_KIND(kind, command, answer) kind,
+#define LK_LOCK_KIND(kind, command, name) kind,
 typedef enum { LK_LOCK_KINDS (LK_LOCK_KIND) LK_MSG_COUNT } lk_lock_kind;
 #undef LK_LOCK_KIND
 

@@ -77,7 +77,7 @@ decode_frames (const uint8_t *data, size_t size)
 static void
 decode_body (const uint8_t *data, size_t size)
 {
-#define COMMAND(kind, command, answer) command,
+#define COMMAND(kind, command, name) command,
     static const char *const commands[] = {LK_LOCK_KINDS (COMMAND) "DROPTICKET",
                                            "ACTIVATELOCK"};
 #undef COMMAND

@@ -16,7 +16,7 @@ typedef unsigned long long number;
 const char *
 sim_story_kind (lk_lock_kind kind)
 {
-#define WORD(name, command, answer) #name,
+#define WORD(kind, command, name) #kind,
     static const char *const words[] = {LK_LOCK_KINDS (WORD)};
 #undef WORD
 

@@ -95,7 +95,7 @@ END_TEST
 
 START_TEST (kind_names)
 {
-#define NAME(kind, command, answer) #kind,
+#define NAME(kind, command, name) #kind,
     static const char *const upper[] = {LK_LOCK_KINDS (NAME)};
 #undef NAME
     for (int kind = 0; kind < LK_MSG_COUNT; kind++) {

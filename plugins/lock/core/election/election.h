@@ -11,6 +11,7 @@
 #define LK_ELECTION_H
 
 #include "leader.h"
+#include "messages.h"
 
 typedef struct lk_election lk_election;
 
@@ -41,19 +42,6 @@ lk_hosts lk_election_asked (const lk_election *election);
 /*  Whether that is the first leader of the decree that it proposes. */
 bool lk_election_is_first (const lk_election *election, lk_host host);
 
-void lk_on_date (lk_election *election, const lk_lock_message *message);
-void lk_on_agreed (lk_election *election, const lk_lock_message *message);
-void lk_on_vote (lk_election *election, const lk_lock_message *message);
-void lk_on_voted (lk_election *election, const lk_lock_message *message);
-void lk_on_desist (lk_election *election, const lk_lock_message *message);
-void lk_on_retire (lk_election *election, const lk_lock_message *message);
-void lk_on_rerun (lk_election *election, const lk_lock_message *message);
-
-void lk_on_sitting (lk_election *election, const lk_lock_message *message);
-void lk_on_exiting (lk_election *election, const lk_lock_message *message);
-void lk_on_active (lk_election *election, const lk_lock_message *message);
-void lk_on_activated (lk_election *election, const lk_lock_message *message);
-
 /*  -------------------------------------------------------- change */
 
 /*  Somebody asks for a change; answered with LK_DO_CHANGED, now or later. */
@@ -69,14 +57,6 @@ void lk_doorway_run (lk_election *election);
 
 bool lk_doorway_is_busy (const lk_election *election);
 
-void lk_on_elected (lk_election *election, const lk_lock_message *message);
-void lk_on_entering (lk_election *election, const lk_lock_message *message);
-void lk_on_entered (lk_election *election, const lk_lock_message *message);
-void lk_on_getmax (lk_election *election, const lk_lock_message *message);
-void lk_on_maxticket (lk_election *election, const lk_lock_message *message);
-void lk_on_fill (lk_election *election, const lk_lock_message *message);
-void lk_on_filled (lk_election *election, const lk_lock_message *message);
-
 /*  -------------------------------------------------------- promise */
 
 /*  Takes a decree that is filled as the active one, if it is later than ours,
@@ -89,6 +69,12 @@ void lk_adopt (lk_election *election, lk_host from, const lk_decree *decree);
  *  away: nothing is kept of it then. */
 lk_hosts lk_election_needs (const lk_election *election);
 void lk_election_forget (lk_election *election, lk_host host);
+
+/*  -------------------------------------------------------- messages */
+
+#define HEARS(kind, function, who) LK_HEARS (lk_election, function)
+LK_ELECTION_MESSAGES (HEARS)
+#undef HEARS
 
 /*  Asserts what must be so between two steps; `all`: of each ticket or request,
  *  too. */

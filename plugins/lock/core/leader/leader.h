@@ -8,6 +8,7 @@
 #define LK_LEADER_H
 
 #include "core.h"
+#include "messages.h"
 #include "table.h"
 
 typedef struct lk_leader lk_leader;
@@ -46,9 +47,6 @@ void lk_alert_look (lk_leader *lead);
 /*  Says again what was not confirmed. */
 void lk_alert_run (lk_leader *lead);
 
-void lk_on_alert (lk_leader *lead, const lk_lock_message *message);
-void lk_on_alerted (lk_leader *lead, const lk_lock_message *message);
-
 /*  -------------------------------------------------------- home */
 
 /*  Does what time asks for: ends durations, drops silent hosts' tickets, asks
@@ -67,15 +65,6 @@ lk_host lk_origin (const lk_lock_message *message);
 
 /*  Passes on what is for another host; true if it was. */
 bool lk_relay (lk_leader *lead, const lk_lock_message *message);
-
-void lk_on_lock (lk_leader *lead, const lk_lock_message *message);
-void lk_on_unlock (lk_leader *lead, const lk_lock_message *message);
-void lk_on_check (lk_leader *lead, const lk_lock_message *message);
-void lk_on_stopping (lk_leader *lead, const lk_lock_message *message);
-void lk_on_report (lk_leader *lead, const lk_lock_message *message);
-void lk_on_audited (lk_leader *lead, const lk_lock_message *message);
-void lk_on_host (lk_leader *lead, const lk_lock_message *message);
-void lk_on_silent (lk_leader *lead, const lk_lock_message *message);
 
 /*  -------------------------------------------------------- serving */
 
@@ -122,10 +111,6 @@ void lk_stream_flush (lk_leader *lead);
 /*  When there is something to send at the latest. */
 int64_t lk_stream_deadline (const lk_leader *lead);
 
-/*  From another home, and its answer. */
-void lk_on_ops (lk_leader *lead, const lk_lock_message *message);
-void lk_on_acked (lk_leader *lead, const lk_lock_message *message);
-
 /*  -------------------------------------------------------- trust */
 
 /*  The members of the decrees that are known. */
@@ -167,6 +152,12 @@ void lk_leader_forget (lk_leader *lead, lk_host host);
 
 /*  Whether a session of that host is known to be over. */
 bool lk_leader_knows_over (const lk_leader *lead, lk_host host);
+
+/*  -------------------------------------------------------- messages */
+
+#define HEARS(kind, function, who) LK_HEARS (lk_leader, function)
+LK_LEADER_MESSAGES (HEARS)
+#undef HEARS
 
 /*  Asserts what must be so between two steps; `all`: of each ticket or request,
  *  too. */

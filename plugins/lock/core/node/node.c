@@ -8,6 +8,7 @@
 
 #include "node.h"
 
+#include "messages.h"
 #include "node_private.h"
 #include "stopping.h"
 
@@ -113,48 +114,14 @@ typedef struct {
     void (*node) (lk_node *, const lk_lock_message *);
 } handler;
 
+#define TO_NODE(kind, function, who) [LK_MSG_##kind] = {.node = function},
+#define TO_ELECTION(kind, function, who)                                       \
+    [LK_MSG_##kind] = {.election = function},
+#define TO_LEADER(kind, function, who) [LK_MSG_##kind] = {.leader = function},
+#define TO_PROXY(kind, function, who) [LK_MSG_##kind] = {.proxy = function},
 static const handler handlers[LK_MSG_COUNT] = {
-    [LK_MSG_STARTED] = {.node = on_started},
-    [LK_MSG_PING] = {.node = on_ping},
-    [LK_MSG_DATE] = {.election = lk_on_date},
-    [LK_MSG_AGREED] = {.election = lk_on_agreed},
-    [LK_MSG_VOTE] = {.election = lk_on_vote},
-    [LK_MSG_VOTED] = {.election = lk_on_voted},
-    [LK_MSG_DESIST] = {.election = lk_on_desist},
-    [LK_MSG_RETIRE] = {.election = lk_on_retire},
-    [LK_MSG_RERUN] = {.election = lk_on_rerun},
-    [LK_MSG_ELECTED] = {.election = lk_on_elected},
-    [LK_MSG_SITTING] = {.election = lk_on_sitting},
-    [LK_MSG_ACTIVE] = {.election = lk_on_active},
-    [LK_MSG_ACTIVATED] = {.election = lk_on_activated},
-    [LK_MSG_ENTERING] = {.election = lk_on_entering},
-    [LK_MSG_ENTERED] = {.election = lk_on_entered},
-    [LK_MSG_GETMAX] = {.election = lk_on_getmax},
-    [LK_MSG_MAXTICKET] = {.election = lk_on_maxticket},
-    [LK_MSG_FILL] = {.election = lk_on_fill},
-    [LK_MSG_FILLED] = {.election = lk_on_filled},
-    [LK_MSG_EXITING] = {.election = lk_on_exiting},
-    [LK_MSG_READY] = {.node = on_ready},
-    [LK_MSG_OPS] = {.leader = lk_on_ops},
-    [LK_MSG_ACKED] = {.leader = lk_on_acked},
-    [LK_MSG_HOST] = {.leader = lk_on_host},
-    [LK_MSG_SILENT] = {.leader = lk_on_silent},
-    [LK_MSG_LOCK] = {.leader = lk_on_lock},
-    [LK_MSG_UNLOCK] = {.leader = lk_on_unlock},
-    [LK_MSG_LOCKED] = {.proxy = lk_on_locked},
-    [LK_MSG_UNLOCKED] = {.proxy = lk_on_unlocked},
-    [LK_MSG_LOCKFAILED] = {.proxy = lk_on_lockfailed},
-    [LK_MSG_CHECK] = {.leader = lk_on_check},
-    [LK_MSG_CHECKED] = {.proxy = lk_on_checked},
-    [LK_MSG_STOPPING] = {.leader = lk_on_stopping},
-    [LK_MSG_PENDING] = {.proxy = lk_on_pending},
-    [LK_MSG_REPORT] = {.leader = lk_on_report},
-    [LK_MSG_REPORTED] = {.proxy = lk_on_reported},
-    [LK_MSG_AUDIT] = {.proxy = lk_on_audit},
-    [LK_MSG_AUDITED] = {.leader = lk_on_audited},
-    [LK_MSG_ALERT] = {.leader = lk_on_alert},
-    [LK_MSG_ALERTED] = {.leader = lk_on_alerted},
-};
+    LK_NODE_MESSAGES (TO_NODE) LK_ELECTION_MESSAGES (TO_ELECTION)
+        LK_LEADER_MESSAGES (TO_LEADER) LK_PROXY_MESSAGES (TO_PROXY)};
 
 static void
 dispatch (lk_node *node, const lk_lock_message *message)

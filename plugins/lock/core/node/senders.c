@@ -6,72 +6,28 @@
 
 #include "senders.h"
 
+#include "messages.h"
 #include "node_private.h"
 
 typedef enum {
     LK_SAYS_NOBODY, /* no such kind */
     LK_SAYS_ANYBODY,
-    LK_SAYS_MEMBER, /* a member of a decree that is known */
-    LK_SAYS_DECREE, /* of whom that decree may be learned */
-    LK_SAYS_TAKER,  /* a member, or who is FIRST */
-    LK_SAYS_ASKED,  /* who is asked by the own election, or doorway */
-    LK_SAYS_FIRST,  /* the first leader of the decree that it proposes */
-    LK_SAYS_FELLOW, /* a leader of the own table's decree */
-    LK_SAYS_LEADER, /* a leader of a decree that is known; of a later term, a
-                       member */
-    LK_SAYS_OWN     /* the host whose request it is, or a leader for it */
+    LK_SAYS_MEMBER,
+    LK_SAYS_DECREE,
+    LK_SAYS_TAKER,
+    LK_SAYS_ASKED,
+    LK_SAYS_FIRST,
+    LK_SAYS_FELLOW,
+    LK_SAYS_LEADER,
+    LK_SAYS_OWN
 } lk_says;
 
-/*  The rule: the decrees that are known say who has a part. What else comes is
- *  dropped, and `counts` says whether that is remarkable: a correct host may
- *  answer a question that is over. */
-typedef struct {
-    lk_says who;
-    bool counts;
-} lk_sender_rule;
-
-static const lk_sender_rule rules[LK_MSG_COUNT] = {
-    [LK_MSG_STARTED] = {LK_SAYS_ANYBODY, false},
-    [LK_MSG_PING] = {LK_SAYS_ANYBODY, false},
-    [LK_MSG_DATE] = {LK_SAYS_MEMBER, true},
-    [LK_MSG_AGREED] = {LK_SAYS_MEMBER, true},
-    [LK_MSG_VOTE] = {LK_SAYS_MEMBER, true},
-    [LK_MSG_VOTED] = {LK_SAYS_ASKED, false},
-    [LK_MSG_DESIST] = {LK_SAYS_ASKED, false},
-    [LK_MSG_RETIRE] = {LK_SAYS_MEMBER, true},
-    [LK_MSG_RERUN] = {LK_SAYS_MEMBER, true},
-    [LK_MSG_ELECTED] = {LK_SAYS_MEMBER, true},
-    [LK_MSG_SITTING] = {LK_SAYS_DECREE, true},
-    [LK_MSG_ACTIVE] = {LK_SAYS_DECREE, true},
-    [LK_MSG_ACTIVATED] = {LK_SAYS_ASKED, false},
-    [LK_MSG_ENTERING] = {LK_SAYS_TAKER, true},
-    [LK_MSG_ENTERED] = {LK_SAYS_ASKED, false},
-    [LK_MSG_GETMAX] = {LK_SAYS_TAKER, true},
-    [LK_MSG_MAXTICKET] = {LK_SAYS_ASKED, false},
-    [LK_MSG_FILL] = {LK_SAYS_TAKER, true},
-    [LK_MSG_FILLED] = {LK_SAYS_ASKED, false},
-    [LK_MSG_EXITING] = {LK_SAYS_FIRST, true},
-    [LK_MSG_READY] = {LK_SAYS_DECREE, true},
-    [LK_MSG_OPS] = {LK_SAYS_FELLOW, true},
-    [LK_MSG_ACKED] = {LK_SAYS_FELLOW, true},
-    [LK_MSG_HOST] = {LK_SAYS_FELLOW, true},
-    [LK_MSG_SILENT] = {LK_SAYS_FELLOW, true},
-    [LK_MSG_LOCK] = {LK_SAYS_OWN, true},
-    [LK_MSG_UNLOCK] = {LK_SAYS_OWN, true},
-    [LK_MSG_LOCKED] = {LK_SAYS_LEADER, true},
-    [LK_MSG_UNLOCKED] = {LK_SAYS_LEADER, true},
-    [LK_MSG_LOCKFAILED] = {LK_SAYS_LEADER, true},
-    [LK_MSG_CHECK] = {LK_SAYS_OWN, true},
-    [LK_MSG_CHECKED] = {LK_SAYS_LEADER, true},
-    [LK_MSG_REPORT] = {LK_SAYS_OWN, true},
-    [LK_MSG_REPORTED] = {LK_SAYS_LEADER, true},
-    [LK_MSG_AUDIT] = {LK_SAYS_LEADER, true},
-    [LK_MSG_AUDITED] = {LK_SAYS_OWN, true},
-    [LK_MSG_ALERT] = {LK_SAYS_MEMBER, true},
-    [LK_MSG_ALERTED] = {LK_SAYS_ANYBODY, false},
-    [LK_MSG_STOPPING] = {LK_SAYS_OWN, true},
-    [LK_MSG_PENDING] = {LK_SAYS_LEADER, true},
-};
+/*  The decrees that are known say who has a part: messages.h. */
+#define RULE(kind, function, who) [LK_MSG_##kind] = LK_SAYS_##who,
+static const lk_says rules[LK_MSG_COUNT] = {
+    LK_NODE_MESSAGES (RULE) LK_ELECTION_MESSAGES (RULE)
+        LK_LEADER_MESSAGES (RULE) LK_PROXY_MESSAGES (RULE)};
+#undef RULE
 
 void
 lk_dropped_init (lk_dropped *self)
@@ -135,7 +91,7 @@ static bool
 may_say (lk_node *node, const lk_lock_message *message)
 {
     const lk_host from = message->from;
-    switch (rules[message->kind].who) {
+    switch (rules[message->kind]) {
     case LK_SAYS_ANYBODY:
         return true;
     case LK_SAYS_MEMBER:
@@ -185,16 +141,17 @@ goes_too_far (const lk_node *node, const lk_lock_message *message)
 
 /*  -------------------------------------------------------- dropping */
 
-/*  A member may have led, or been first leader, a moment ago. Protocol 9.3. */
+/*  A member may have led, or been first leader, a moment ago; a correct host
+ *  may answer a question that is over. Protocol 9.3. */
 static bool
 is_remarkable (const lk_node *node, const lk_lock_message *message)
 {
-    const lk_sender_rule *rule = &rules[message->kind];
+    const lk_says who = rules[message->kind];
     const bool is_direct =
         message->origin == LK_NOBODY || message->origin == message->from;
-    return rule->counts
+    return who != LK_SAYS_ASKED
            && (!lk_trusts (&node->leader, message->from)
-               || (rule->who == LK_SAYS_OWN && is_direct));
+               || (who == LK_SAYS_OWN && is_direct));
 }
 
 /*  Said in the log ever more seldom. */

@@ -13,6 +13,7 @@
 #define LK_PROXY_H
 
 #include "leader.h"
+#include "messages.h"
 
 #define LK_REQUESTS_MAX ((size_t) 1000000) /* of all applications of a host */
 #define LK_REQUEST_NAMES_MAX ((size_t) 64 << 20) /* bytes of their names */
@@ -71,19 +72,6 @@ void lk_on_app_force (lk_proxy *proxy, const lk_app_request *request);
 void lk_on_app_check (lk_proxy *proxy, const lk_app_request *request);
 void lk_on_app_gone (lk_proxy *proxy, uint32_t app);
 
-/*  Answers of homes. */
-void lk_on_locked (lk_proxy *proxy, const lk_lock_message *message);
-void lk_on_unlocked (lk_proxy *proxy, const lk_lock_message *message);
-void lk_on_lockfailed (lk_proxy *proxy, const lk_lock_message *message);
-void lk_on_checked (lk_proxy *proxy, const lk_lock_message *message);
-void lk_on_reported (lk_proxy *proxy, const lk_lock_message *message);
-void lk_on_audit (lk_proxy *proxy, const lk_lock_message *message);
-
-/*  -------------------------------------------------------- stopping */
-
-/*  A home says that somebody's lock is stopping, for one of our requests. */
-void lk_on_pending (lk_proxy *proxy, const lk_lock_message *message);
-
 /*  -------------------------------------------------------- look */
 
 /*  As node.h has them. */
@@ -92,6 +80,12 @@ bool lk_proxy_find_asked (const lk_proxy *proxy, uint64_t serial,
                           lk_node_asked *asked);
 bool lk_proxy_next_own (const lk_proxy *proxy, const void **place,
                         lk_node_own *own);
+
+/*  -------------------------------------------------------- messages */
+
+#define HEARS(kind, function, who) LK_HEARS (lk_proxy, function)
+LK_PROXY_MESSAGES (HEARS)
+#undef HEARS
 
 /*  Asserts what must be so between two steps; `all`: of each ticket or request,
  *  too. */
