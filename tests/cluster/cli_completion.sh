@@ -78,8 +78,9 @@ check 'files of --config' offers "$work/some_file" \
     config get --config "$work/some"
 check 'files to verify' offers "$work/some_file" config verify "$work/some"
 #   Bash would run what a name says.
-start_on h2 run "\$(touch\${IFS}$work/ran)" -- sleep 1000
-await is_listed '^held' 'ran)'
+evil="\$(touch\${IFS}$work/ran)"
+start_on h2 run "$evil" -- sleep 1000
+check 'a name that is a command' await is_listed '^held' "$evil"
 check 'no name is run' offers nightly-backup unlock ''
 check '... nor was it' test ! -e "$work/ran"
 check 'not for sandbox' offers -nightly-backup sandbox ''
