@@ -28,7 +28,8 @@ class Sockets(Case):
     def setUp(self):
         super().setUp()
         self.context = zmq.Context()
-        self.addCleanup(self.context.destroy, linger=0)
+        self.context.linger = 0  # of those, too, that Python collects
+        self.addCleanup(self.context.destroy)
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
 
