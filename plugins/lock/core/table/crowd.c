@@ -8,12 +8,6 @@
 
 #include "util/hash.h"
 
-uint32_t
-lk_crowd_hash (const uint64_t id[2])
-{
-    return lk_hash_number (id[1] << 8 | id[0]);
-}
-
 static uint32_t
 hash_of_entry (const lk_index_link *link)
 {

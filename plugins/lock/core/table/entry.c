@@ -16,54 +16,8 @@
 
 #define MORE ((uint64_t) 1)
 #define LESS (-MORE)
-#define AGE_MAX_MS (INT64_C (366) * 24 * 3600 * 1000)
 
 /*  -------------------------------------------------------- its parts */
-
-lk_request_id
-lk_entry_request (const lk_entry *entry)
-{
-    return (lk_request_id) {.host = (lk_host) entry->crowd->id[0],
-                            .session = entry->crowd->id[1],
-                            .serial = entry->serial};
-}
-
-lk_name
-lk_entry_object (const lk_entry *entry)
-{
-    return (lk_name) {entry->queue->key, entry->queue->size};
-}
-
-lk_lock_mode
-lk_entry_mode (const lk_entry *entry)
-{
-    return (lk_lock_mode) {.type = (lk_lock_type) entry->type,
-                           .soft = entry->soft,
-                           .quiet_ms = entry->quiet_ms,
-                           .limit = entry->limit,
-                           .bound = entry->queue->bound,
-                           .lenient = entry->lenient,
-                           .is_static = entry->is_static};
-}
-
-lk_ticket
-lk_entry_ticket (const lk_entry *entry)
-{
-    return (lk_ticket) {.request = lk_entry_request (entry),
-                        .object = lk_entry_object (entry),
-                        .owner = {entry->owner->address, entry->owner->size},
-                        .pid = entry->owner->pid,
-                        .number = entry->number,
-                        .token = entry->token,
-                        .key = entry->key,
-                        .duration_ms = entry->duration_ms,
-                        .mode = lk_entry_mode (entry),
-                        .ordinal = entry->ordinal,
-                        .turn = entry->turn,
-                        .upgrade = entry->upgrade,
-                        .kept = entry->kept,
-                        .rest = entry->rest};
-}
 
 void
 lk_entry_set_mode (lk_entry *entry, const lk_lock_mode *mode)
@@ -74,50 +28,6 @@ lk_entry_set_mode (lk_entry *entry, const lk_lock_mode *mode)
     entry->limit = mode->limit;
     entry->lenient = mode->lenient;
     entry->is_static = mode->is_static;
-}
-
-lk_memo *
-lk_entry_memo (const lk_table *table, lk_entry *entry)
-{
-    if (!entry->memo) {
-        entry->memo = lk_alloc (sizeof *entry->memo);
-    }
-    if (entry->memo->term != table->decree.term.number) {
-        *entry->memo = (lk_memo) {.term = table->decree.term.number,
-                                  .release_by.host = LK_NOBODY};
-    }
-    return entry->memo;
-}
-
-const lk_memo *
-lk_entry_remembered (const lk_table *table, const lk_entry *entry)
-{
-    const lk_memo *memo = entry->memo;
-    return memo && memo->term == table->decree.term.number ? memo : NULL;
-}
-
-uint64_t
-lk_entry_added (const lk_table *table, const lk_entry *entry)
-{
-    return entry->added >> 32 == table->decree.term.number ? entry->added : 0;
-}
-
-static int64_t
-clamp_age (int64_t age_ms)
-{
-    return age_ms < 0 ? 0 : age_ms < AGE_MAX_MS ? age_ms : AGE_MAX_MS;
-}
-
-int64_t
-lk_entry_age (const lk_entry *entry, int64_t now_ms)
-{
-    return clamp_age (now_ms - entry->since_ms);
-}
-
-void
-lk_entry_set_age (lk_entry *entry, int64_t age_ms, int64_t now_ms)
-{
-    entry->since_ms = now_ms - clamp_age (age_ms);
 }
 
 /*  -------------------------------------------------------- sums */

@@ -6,10 +6,8 @@
 
 #include "table.h"
 
-#include "crowd.h"
 #include "entry.h"
 #include "grant.h"
-#include "util/hash.h"
 
 #include <string.h>
 
@@ -147,30 +145,6 @@ lk_table_begin (lk_table *self, const lk_decree *decree)
     self->decree = *decree;
 }
 
-bool
-lk_table_is_filled (const lk_table *self)
-{
-    return self->decree.leader_count > 0;
-}
-
-bool
-lk_table_reclaims (const lk_table *self, int place)
-{
-    return self->reclaim >> place & 1;
-}
-
-uint64_t
-lk_table_gone (const lk_table *self, lk_host host)
-{
-    uint64_t session = 0;
-    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
-        if (session < self->gone[home][host]) {
-            session = self->gone[home][host];
-        }
-    }
-    return session;
-}
-
 void
 lk_table_set_gone (lk_table *self, const uint64_t gone[LK_HOSTS_MAX])
 {
@@ -179,123 +153,7 @@ lk_table_set_gone (lk_table *self, const uint64_t gone[LK_HOSTS_MAX])
     }
 }
 
-uint64_t
-lk_table_length (const lk_table *self)
-{
-    uint64_t length = 0;
-    for (size_t home = 0; home < self->decree.leader_count; home++) {
-        length += self->sequence[home];
-    }
-    return length;
-}
-
-/*  -------------------------------------------------------- homes */
-
-uint8_t
-lk_home_of_hash (const lk_decree *decree, uint64_t hash)
-{
-    LK_ASSERT (decree->leader_count > 0);
-    return (uint8_t) (hash % decree->leader_count);
-}
-
-uint8_t
-lk_home_of (const lk_decree *decree, lk_name object)
-{
-    return lk_home_of_hash (decree, lk_hash64 (object.data, object.size));
-}
-
-uint8_t
-lk_table_home (const lk_table *self, lk_name object)
-{
-    return lk_home_of (&self->decree, object);
-}
-
-_Static_assert(LK_LEADERS_MAX == 5 && LK_LOTS % 60 == 0,
-               "a lot has one home, however many leaders there are");
-
-uint8_t
-lk_queue_home (const lk_table *self, const lk_queue *queue)
-{
-    return queue->lot % self->decree.leader_count;
-}
-
-size_t
-lk_table_tickets (const lk_table *self, uint8_t home)
-{
-    size_t count = 0;
-    for (size_t lot = home; lot < LK_LOTS; lot += self->decree.leader_count) {
-        count += self->tickets[lot];
-    }
-    return count;
-}
-
-size_t
-lk_crowd_tickets (const lk_table *self, const lk_crowd *crowd, uint8_t home)
-{
-    size_t count = 0;
-    for (size_t lot = home; lot < LK_LOTS; lot += self->decree.leader_count) {
-        count += crowd->count[lot];
-    }
-    return count;
-}
-
-int64_t
-lk_table_shared_ms (const lk_table *self, const lk_queue *queue)
-{
-    const int64_t open_ms = self->open_ms[lk_queue_home (self, queue)];
-    return queue->shared_ms > open_ms ? queue->shared_ms : open_ms;
-}
-
-/*  -------------------------------------------------------- looking */
-
-lk_entry *
-lk_table_find (const lk_table *self, lk_request_id request)
-{
-    const lk_crowd *crowd =
-        lk_table_crowd (self, request.host, request.session);
-    lk_index_link *link =
-        crowd ? lk_index_find (&crowd->entries, lk_hash_number (request.serial))
-              : NULL;
-    while (link && ((lk_entry *) link)->serial != request.serial) {
-        link = link->next;
-    }
-    return (lk_entry *) link;
-}
-
-bool
-lk_queue_is_of (const lk_queue *queue, lk_name object)
-{
-    return queue->size == object.size
-           && memcmp (queue->key, object.data, object.size) == 0;
-}
-
-lk_queue *
-lk_table_queue_by_hash (const lk_table *self, lk_name object, uint64_t hash)
-{
-    lk_index_link *link = lk_index_find (&self->queues[hash % LK_LOTS],
-                                         (uint32_t) hash >> LK_LOT_BITS);
-    while (link && !lk_queue_is_of ((lk_queue *) link, object)) {
-        link = link->next;
-    }
-    return (lk_queue *) link;
-}
-
-lk_queue *
-lk_table_queue (const lk_table *self, lk_name object)
-{
-    return lk_table_queue_by_hash (self, object,
-                                   lk_hash64 (object.data, object.size));
-}
-
-lk_crowd *
-lk_table_crowd (const lk_table *self, lk_host host, uint64_t session)
-{
-    uint64_t id[2] = {host, session};
-    lk_crowd *crowd = NULL;
-    HASH_FIND_BYHASHVALUE (hh, self->crowds, id, sizeof id, lk_crowd_hash (id),
-                           crowd);
-    return crowd && crowd != self->idle_crowd ? crowd : NULL;
-}
+/*  -------------------------------------------------------- listing */
 
 static size_t
 list_queues (const lk_index *queues, lk_entry **listing)
