@@ -118,10 +118,8 @@ LK_VERBS (X)
 /*  The first argument is the name of a lock. */
 extern const lk_verb_argument lk_follows_lock[];
 
-/*  The verb of that name, NULL if there is none; by position, NULL behind
- *  the last. */
+/*  The verb of that name, NULL if there is none. */
 const lk_verb *lk_verb_find (const char *name);
-const lk_verb *lk_verb_at (size_t position);
 
 /*  That there is no verb of that name, said; LK_EXIT_FAILED. */
 int lk_cli_say_no_verb (const char *name);
@@ -145,9 +143,6 @@ int lk_cli_misused (const lk_verb *verb, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
 
 void lk_cli_print_help (const lk_verb *verb);
-
-/*  The same as JSON: an object per argument and option. */
-void lk_cli_print_help_json (const lk_verb *verb);
 
 /*  -------------------------------------------------------- options */
 

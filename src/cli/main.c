@@ -11,31 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const lk_verb *const verbs[] = {
-#define X(id) &lk_verb_##id,
-    LK_VERBS (X)
-#undef X
-};
-
-#define VERB_COUNT (sizeof verbs / sizeof verbs[0])
-
-const lk_verb *
-lk_verb_at (size_t position)
-{
-    return position < VERB_COUNT ? verbs[position] : NULL;
-}
-
-const lk_verb *
-lk_verb_find (const char *name)
-{
-    for (size_t i = 0; i < VERB_COUNT; i++) {
-        if (strcmp (verbs[i]->name, name) == 0) {
-            return verbs[i];
-        }
-    }
-    return NULL;
-}
-
 int
 main (int argc, char **argv)
 {
