@@ -17,7 +17,7 @@ check_decree (const lk_decree *decree)
     }
 }
 
-/*  What was heard was not heard in the future. */
+/*  Nothing was heard in the future. */
 static void
 check_peer (const lk_core *core, const lk_peer *peer)
 {

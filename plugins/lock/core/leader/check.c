@@ -17,7 +17,7 @@ check_follower (const lk_leader *lead, int place)
     LK_ASSERT (follower->lacks_since_ms <= lead->core->now_ms);
 }
 
-/*  What not all have acknowledged is in the log, and nothing else. */
+/*  The log has the operations that not all have acknowledged, no others. */
 static void
 check_stream (const lk_leader *lead)
 {

@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  What is not in a row cannot come, or changes nothing.
+ *  News that a row lacks cannot come, or change nothing.
  *  lockkeeper-protocol(7), 9.11 to 9.14.
  */
 
@@ -111,7 +111,7 @@ static lk_deed *const alone[LK_ASKED_STATES][LK_NEWS_COUNT] = {
 
 /*  -------------------------------------------------------- of a set */
 
-/*  What comes to all of it comes to the set. */
+/*  News of all members come to the set. */
 static lk_deed *const member[LK_ASKED_STATES][LK_NEWS_COUNT] = {
     [LK_ASKED_LATER] =
         {

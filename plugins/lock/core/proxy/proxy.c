@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  What comes to its requests is in life.c, a table.
+ *  Its requests are in life.c: a table of all that may come to them.
  */
 
 #include "proxy.h"
