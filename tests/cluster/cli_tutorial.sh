@@ -40,8 +40,8 @@ typed () {
     local tries
     for ((tries = 0; tries < 60; tries++)); do
         type_it "$1" || return 1
-        [[ $1 =~ ^lockkeeper\ (list|show) && $got == *'no leader has'* ]] ||
-            return 0
+        [[ $1 =~ ^lockkeeper\ (list|show) &&
+            $got =~ no\ leader\ (has|tells) ]] || return 0
         sleep 1
     done
 }

@@ -112,7 +112,7 @@ strike () {
 turn=0
 for kind in token key lost slip chain; do
     turn=$((turn + 1))
-    read -ra now < <(leaders_of h1)
+    know_leaders h1
     wrong=${now[RANDOM % ${#now[@]}]}
     rm -f "$work/pushed" # else the one of before would count
     "$corrupt" "$(endpoint h5)" await 90 >"$work/pushed" &

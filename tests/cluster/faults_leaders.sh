@@ -75,13 +75,13 @@ strike () {
 
 RANDOM=$seed
 for ((number = 0; number < rounds; number++)); do
-    read -ra now < <(leaders_of h1)
+    know_leaders h1
     strike 'a leader' lockd "${now[RANDOM % 3]}"
-    read -ra now < <(leaders_of h1)
+    know_leaders h1
     strike "a leader's host" 'router lockd' "${now[RANDOM % 3]}"
-    read -ra now < <(leaders_of h1)
+    know_leaders h1
     strike 'all leaders' lockd "${now[@]}"
-    read -ra now < <(leaders_of h1)
+    know_leaders h1
     strike 'two leaders' 'router lockd' "${now[@]:0:2}"
 done
 check 'every application got its answers' stop_loads "${!loads[@]}"

@@ -31,7 +31,7 @@ check 'all are at work' await go_on 0 $(own_of "${hosts[@]}")
 #   All hosts in some order, a leader first.
 mix () {
     local left=("${hosts[@]}") i now
-    read -ra now < <(leaders_of h1)
+    know_leaders h1 1
     mixed=("${now[RANDOM % ${#now[@]}]}")
     while [ ${#left[@]} -gt 0 ]; do
         i=$((RANDOM % ${#left[@]}))

@@ -52,7 +52,7 @@
 #                               or lease page
 #       descriptors HOST router|lockd N|all          may open N more
 #   Looks: hosts_get all_ready|all_full, status_of HOST, log_has HOST DAEMON
-#   TEXT, leaders_of HOST, pid_of HOST DAEMON, on HOST VERB...
+#   TEXT, leaders_of HOST, know_leaders HOST, pid_of HOST DAEMON, on HOST VERB...
 #   Applications: load_tap.sh; start_own HOST has two locks, HOST.0 and
 #   HOST.1 (own_of HOST...), taken and given back again and again, with a rest
 #   of $rest_ms.
@@ -304,6 +304,17 @@ status_of () {
 
 leaders_of () {
     status_of "$1" | awk '$1 == "leaders" { $1 = ""; print }'
+}
+
+#   know_leaders HOST [N]: their names in `now`, as soon as it knows of so many;
+#   else of all.
+know_leaders () {
+    await knows_leaders "$1" "${2:-$leaders}"
+}
+
+knows_leaders () {
+    read -ra now < <(leaders_of "$1")
+    [ "${#now[@]}" -ge "$2" ]
 }
 
 log_has () {

@@ -15,7 +15,8 @@
 seconds=${1:-2}
 [ "$seconds" -gt 10 ] || host_lease_ms=60000
 make_hosts 4
-read -r victim _ < <(leaders_of h1)
+know_leaders h1
+victim=${now[0]}
 echo "# the leaders are $(leaders_of h1); nobody dines on $victim"
 
 dine () {

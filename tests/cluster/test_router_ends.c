@@ -42,6 +42,7 @@ static void
 speak_and_leave (lk_client *self, uint64_t serial)
 {
     speak (self, serial);
+    lk_socket_set_linger (self->socket, SOON_MS);
     lk_client_destroy (&self);
     _exit (0);
 }
