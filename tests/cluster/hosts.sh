@@ -52,7 +52,8 @@
 #                               or lease page
 #       descriptors HOST router|lockd N|all          may open N more
 #   Looks: hosts_get all_ready|all_full, status_of HOST, log_has HOST DAEMON
-#   TEXT, leaders_of HOST, know_leaders HOST, pid_of HOST DAEMON, on HOST VERB...
+#   TEXT, leaders_of HOST, know_leaders HOST [N], pid_of HOST DAEMON, on HOST
+#   VERB...
 #   Applications: load_tap.sh; start_own HOST has two locks, HOST.0 and
 #   HOST.1 (own_of HOST...), taken and given back again and again, with a rest
 #   of $rest_ms.
