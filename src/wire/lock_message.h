@@ -265,6 +265,16 @@ typedef struct {
     uint64_t chunk;   /* place of its first ticket */
 } lk_msg_getmax;
 
+#define LK_RELEASES_KEPT 64 /* that a leader remembers, of each kind */
+
+/*  A request of somebody else than the holder, by key or by force, for the end
+ *  of a lock. */
+typedef struct {
+    lk_request_id by;
+    uint64_t up_to; /* by force: tokens of those that held it then; by key: 0;
+                       one that was refused: an operation's stamp */
+} lk_release;
+
 /*  A chunk of a table, from holder to first leader (MAXTICKET) and from there
  *  to the others (FILL). */
 typedef struct {
@@ -279,6 +289,9 @@ typedef struct {
     size_t ticket_count;
     uint8_t reclaim;             /* homes in reclaim, bits */
     uint64_t gone[LK_HOSTS_MAX]; /* by host: sessions up to it are over */
+    lk_release *releases;        /* with the last chunk: what its sender knows
+                                    of requests that ended a lock */
+    size_t release_count;
 } lk_msg_chunk;
 
 typedef struct {

@@ -202,6 +202,28 @@ gone_field (lk_fields *f, uint64_t gone[LK_HOSTS_MAX])
 }
 
 static void
+release_fields (lk_fields *f, void *row)
+{
+    lk_release *release = row;
+    lk_field_request (f, "request", &release->by);
+    lk_field_hex (f, "up_to", &release->up_to);
+}
+
+static void
+releases_field (lk_fields *f, lk_msg_chunk *chunk)
+{
+    static const lk_field_list list = {"releases", LK_RELEASES_KEPT,
+                                       sizeof (lk_release), release_fields};
+    if (!lk_fields_has (f, "releases", chunk->release_count > 0)) {
+        return;
+    }
+    lk_fields_take_strangers (f, LK_STRANGERS_IF_ROOM);
+    chunk->releases =
+        lk_field_rows (f, &list, chunk->releases, &chunk->release_count);
+    lk_fields_take_strangers (f, LK_STRANGERS_IN);
+}
+
+static void
 table_fields (lk_fields *f, lk_msg_chunk *chunk)
 {
     lk_field_count (f, "chunk", &chunk->chunk);
@@ -209,6 +231,7 @@ table_fields (lk_fields *f, lk_msg_chunk *chunk)
     lk_shape_tickets (f, &chunk->tickets, &chunk->ticket_count, LK_CHUNK_MAX);
     lk_field_small (f, "reclaim", &chunk->reclaim, HOMES_MAX);
     gone_field (f, chunk->gone);
+    releases_field (f, chunk);
 }
 
 static void

@@ -268,7 +268,8 @@ typedef enum {
     REASON,
     TICKETS,
     OPS,
-    GONE
+    GONE,
+    RELEASES
 } field_type;
 
 typedef struct {
@@ -350,6 +351,7 @@ static const field fields[] = {
     FIELD (CHUNKS, TICKETS, as.chunk),
     FIELD (CHUNKS, PLACES, as.chunk.reclaim),
     FIELD (CHUNKS, GONE, as.chunk.gone),
+    FIELD (CHUNKS, RELEASES, as.chunk),
     FIELD (K (FILLED), COUNT, as.filled.chunk),
     FIELD (K (FILLED), HEX, as.filled.hash),
     FIELD (K (OPS), PLACE, as.ops.home),
@@ -452,6 +454,18 @@ edit_ops (lk_fuel *fuel, lk_lock_message *message, const lk_roster *roster,
     }
     message->as.ops.ops = room->op;
     message->as.ops.op_count = count;
+}
+
+static void
+edit_releases (lk_fuel *fuel, lk_msg_chunk *chunk, const lk_roster *roster,
+               lk_hostile_room *room)
+{
+    chunk->release_count = lk_fuel_below (fuel, LK_HOSTILE_ROWS + 1);
+    chunk->releases = room->release;
+    for (size_t i = 0; i < chunk->release_count; i++) {
+        draw_request (fuel, roster, &room->release[i].by);
+        room->release[i].up_to = draw_count (fuel, 0);
+    }
 }
 
 static void
@@ -569,6 +583,8 @@ lk_hostile_edit (lk_fuel *fuel, lk_lock_message *message,
         edit_tickets (fuel, message, roster, room);
     } else if (fields[at].type == OPS) {
         edit_ops (fuel, message, roster, room);
+    } else if (fields[at].type == RELEASES) {
+        edit_releases (fuel, &message->as.chunk, roster, room);
     } else {
         void *place = (char *) message + fields[at].offset;
         edit_of_cluster (fuel, fields[at].type, place, roster);

@@ -21,6 +21,7 @@
 typedef struct {
     lk_ticket ticket[LK_HOSTILE_ROWS];
     lk_op op[LK_HOSTILE_ROWS];
+    lk_release release[LK_HOSTILE_ROWS];
 } lk_hostile_room;
 
 /*  An object's key. Static. */

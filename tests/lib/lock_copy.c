@@ -87,6 +87,9 @@ lk_lock_message_copy (lk_lock_message *copy, const lk_lock_message *source)
     case LK_MSG_FILL:
         copy->as.chunk.tickets = lk_tickets_copy (
             source->as.chunk.tickets, source->as.chunk.ticket_count);
+        copy->as.chunk.releases =
+            lk_memdup (source->as.chunk.releases,
+                       source->as.chunk.release_count * sizeof (lk_release));
         break;
     case LK_MSG_OPS:
         ops_copy (&copy->as.ops, &source->as.ops);
@@ -133,6 +136,7 @@ lk_lock_message_clear (lk_lock_message *self)
     case LK_MSG_MAXTICKET:
     case LK_MSG_FILL:
         lk_tickets_free (self->as.chunk.tickets);
+        lk_free (self->as.chunk.releases);
         break;
     case LK_MSG_OPS:
         ops_clear (&self->as.ops);

@@ -217,6 +217,13 @@ typedef struct {
     int64_t lease_until;
 } sim_grant;
 
+/*  An UNLOCK by key or by force, and whether a home said that it is done. */
+#define SIM_TAKINGS_MAX 256
+typedef struct {
+    lk_request_id by; /* serial 0: none */
+    bool done;
+} sim_taking;
+
 /*  A child works under a lock. */
 typedef struct {
     sim_who who;
@@ -243,6 +250,8 @@ typedef struct {
         uint64_t key, token;
     } returned[SIM_RETURNED_MAX];
     size_t returned_count; /* ever; the array is a ring */
+    sim_taking taking[SIM_TAKINGS_MAX];
+    size_t taking_count;   /* ever; the array is a ring */
     uint8_t ballast_host;  /* has that many locks more, which are only */
     uint32_t ballast_held; /* counted */
     bool looks_seldom;     /* into tables, since they are big */
@@ -460,6 +469,12 @@ void sim_checker_elects (sim_checker *self, const lk_decree *decree,
 /*  ... and what that says of the doorway (checker_doorway.c). */
 void sim_checker_doorway (sim_checker *self, uint8_t host,
                           const lk_lock_message *message);
+
+/*  ... and of UNLOCKs by key and by force (checker_takings.c); another host has
+ *  that number from now on. */
+void sim_checker_takings (sim_checker *self, uint8_t host,
+                          const lk_lock_message *message);
+void sim_checker_forget_takings (sim_checker *self, uint8_t host);
 
 /*  Compares all claims with the tables of those nodes that serve the latest
  *  decree in force. Nodes by host, NULL where none runs. */

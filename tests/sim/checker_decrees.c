@@ -237,6 +237,7 @@ sim_checker_sent (sim_checker *self, uint8_t host,
     const lk_facts *facts = &self->service[host].facts;
 
     sim_checker_doorway (self, host, message);
+    sim_checker_takings (self, host, message);
     switch (message->kind) {
     case LK_MSG_PING:
         check_ping (self, host, &message->as.ping);

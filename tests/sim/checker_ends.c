@@ -426,6 +426,7 @@ sim_checker_service_gone (sim_checker *self, uint8_t host, bool reboot)
     if (reboot) {
         end_works (self, host, ALL_APPS);
         sim_checker_forget_sessions (self, host);
+        sim_checker_forget_takings (self, host);
     }
     sim_said_forget (self);
     service->process++;

@@ -48,6 +48,9 @@ in_chunk (const lk_msg_chunk *chunk)
     for (lk_host host = 0; host < LK_HOSTS_MAX; host++) {
         hosts |= chunk->gone[host] ? LK_HOST_BIT (host) : 0;
     }
+    for (size_t i = 0; i < chunk->release_count; i++) {
+        hosts |= bit_of (chunk->releases[i].by.host);
+    }
     return hosts;
 }
 

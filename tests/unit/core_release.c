@@ -396,6 +396,35 @@ START_TEST (what_was_done_in_a_former_term)
 }
 END_TEST
 
+/*  It led nothing before: who fills it tells what was ended for whom. What it
+ *  remembers goes on to the next one. */
+START_TEST (what_was_done_where_others_led)
+{
+    lk_release told[] = {{.by = {6, 3, 9}, .up_to = (uint64_t) 7 << 32 | 1},
+                         {.by = {254, 3, 10}},
+                         {.by = {6, 3, 11}}};
+    lk_release *known;
+    lk_lock_message fill = message_of (LK_MSG_FILL, term_of (8, 1));
+    decree.term = term_of (8, 1);
+    fill.as.chunk.decree = decree;
+    fill.as.chunk.releases = told;
+    fill.as.chunk.release_count = sizeof told / sizeof told[0];
+    give (1, &fill);
+    give_decree (1, LK_MSG_READY, &decree);
+    pings ();
+    lock (5, 2, "x");
+    force (6, 9, 0);
+    ck_assert (is_done (6, 9));
+    ck_assert (!is_asked (5, 2, LK_FORCED));
+    use_key (6, 11, 4711);
+    ck_assert (is_done (6, 11));
+    ck_assert_uint_eq (lk_leader_releases (&node->leader, &known), 2);
+    ck_assert_uint_eq (known[0].by.serial, 9);
+    ck_assert_uint_eq (known[0].up_to, told[0].up_to);
+    ck_assert_uint_eq (known[1].by.serial, 11);
+}
+END_TEST
+
 START_TEST (two_operators)
 {
     lock (5, 1, "x");
@@ -527,6 +556,7 @@ main (void)
     tcase_add_test (tests, nobody_in_a_reclaim);
     tcase_add_test (tests, not_all_holders_in_a_reclaim);
     tcase_add_test (tests, what_was_done_in_a_former_term);
+    tcase_add_test (tests, what_was_done_where_others_led);
     tcase_add_test (tests, two_operators);
     tcase_add_test (tests, a_kept_one_by_force);
     tcase_add_test (tests, the_holder_itself_is_told_too);

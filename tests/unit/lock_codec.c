@@ -121,7 +121,7 @@ may_be_absent (const json_t *object, const char *name)
         "origin",   "holder",   "type",    "soft",  "limit",   "destination",
         "bound",    "quiet_ms", "lenient", "rest",  "static",  "turn",
         "kept",     "ordinal",  "keep",    "force", "upgrade", "packed",
-        "protocol", "resume",   "now",     "heir"};
+        "protocol", "resume",   "now",     "heir",  "releases"};
     if (strcmp (name, "tickets") == 0) {
         const char *op = json_string_value (json_object_get (object, "op"));
         return json_object_get (object, "queue") || (op && !strcmp (op, "add"));

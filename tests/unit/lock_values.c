@@ -227,6 +227,11 @@ START_TEST (value_maxticket)
     ck_assert_uint_eq (chunk->reclaim, 0);
     ck_assert_uint_eq (chunk->gone[H1], 0);
     ck_assert_uint_eq (chunk->gone[H3], 4);
+    ck_assert_uint_eq (chunk->release_count, 2);
+    ck_assert_uint_eq (chunk->releases[0].by.host, H1);
+    ck_assert_uint_eq (chunk->releases[0].up_to, (uint64_t) 7 << 32 | 4);
+    ck_assert_uint_eq (chunk->releases[1].by.host, H2);
+    ck_assert_uint_eq (chunk->releases[1].by.serial, 12);
 }
 END_TEST
 

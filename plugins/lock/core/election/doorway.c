@@ -365,7 +365,7 @@ lk_on_maxticket (lk_election *election, const lk_lock_message *message)
         leave (election);
         return;
     }
-    lk_transfer_take (&self->incoming, chunk, election->core->now_ms);
+    lk_transfer_take (election, &self->incoming, chunk);
     self->next_chunk = lk_transfer_next (chunk);
     if (chunk->more) {
         enter_state (election, LK_DOORWAY_GETTING);

@@ -55,6 +55,10 @@ lk_transfer_chunk (lk_election *election, uint64_t first, lk_msg_chunk *chunk)
     chunk->ticket_count = chunk_count (listing, (size_t) first, end);
     chunk->more = lk_transfer_next (chunk) < table->count;
     chunk->reclaim = table->reclaim;
+    if (!chunk->more) {
+        chunk->release_count =
+            lk_leader_releases (election->leader, &chunk->releases);
+    }
     for (lk_host host = 0; host < LK_HOSTS_MAX; host++) {
         chunk->gone[host] = lk_table_gone (table, host);
     }
@@ -76,17 +80,20 @@ lk_transfer_next (const lk_msg_chunk *chunk)
 }
 
 void
-lk_transfer_take (lk_table *table, const lk_msg_chunk *chunk, int64_t now_ms)
+lk_transfer_take (lk_election *election, lk_table *table,
+                  const lk_msg_chunk *chunk)
 {
     for (size_t i = 0; i < chunk->ticket_count; i++) {
         if (i + 2 * AHEAD < chunk->ticket_count) {
             lk_table_expect (table, &chunk->tickets[i + 2 * AHEAD], false);
             lk_table_expect (table, &chunk->tickets[i + AHEAD], true);
         }
-        lk_table_restore (table, &chunk->tickets[i], now_ms);
+        lk_table_restore (table, &chunk->tickets[i], election->core->now_ms);
     }
     table->reclaim = chunk->reclaim;
     lk_table_set_gone (table, chunk->gone);
+    lk_leader_learn_releases (election->leader, chunk->releases,
+                              chunk->release_count);
 }
 
 uint64_t
@@ -176,7 +183,7 @@ stage (lk_election *election, const lk_lock_message *message)
     if (chunk->chunk != self->staged) {
         return false;
     }
-    lk_transfer_take (&self->staging, chunk, election->core->now_ms);
+    lk_transfer_take (election, &self->staging, chunk);
     self->staged_any = true;
     self->staged = lk_transfer_next (chunk);
     self->staged_hash = lk_transfer_hash (self->staged_hash, chunk);

@@ -17,9 +17,10 @@ void lk_transfer_chunk (lk_election *election, uint64_t first,
 /*  The place that the chunk behind it begins with. */
 uint64_t lk_transfer_next (const lk_msg_chunk *chunk);
 
-/*  Adds a chunk to a table that is being put together. */
-void lk_transfer_take (lk_table *table, const lk_msg_chunk *chunk,
-                       int64_t now_ms);
+/*  Adds a chunk to a table that is being put together; what the last one tells
+ *  beside the table goes to the own leader. */
+void lk_transfer_take (lk_election *election, lk_table *table,
+                       const lk_msg_chunk *chunk);
 
 /*  The next link of the chain of hashes over chunks. */
 uint64_t lk_transfer_hash (uint64_t hash, const lk_msg_chunk *chunk);

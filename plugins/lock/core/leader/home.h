@@ -18,15 +18,7 @@
 
 #define LK_LOOK_MS 700 /* between looks for silent hosts */
 
-#define LK_RELEASES_KEPT 64
 #define LK_ENDED_KEPT 1024
-
-/*  Somebody else than the holder asked for the end of a lock. */
-typedef struct {
-    lk_request_id by;
-    uint64_t up_to; /* by force: tokens of those that held it then; by key: 0;
-                       refused: an operation's stamp */
-} lk_release;
 
 typedef struct {
     int64_t asked_ms;  /* last look for silent sessions */

@@ -129,6 +129,17 @@ bool lk_believes (lk_leader *lead, lk_host from, const lk_decree *decree);
  *  if it cannot be taken because more was promised. */
 void lk_hears_of (lk_leader *lead, const lk_decree *decree);
 
+/*  -------------------------------------------------------- takeovers */
+
+/*  Returns how many requests it remembers that ended a lock by key or by force,
+ *  and gives them, oldest first, in memory of the step: they go to another
+ *  leader with the last chunk of a table. */
+size_t lk_leader_releases (const lk_leader *lead, lk_release **releases);
+
+/*  Remembers those that another leader told while it filled this one. */
+void lk_leader_learn_releases (lk_leader *lead, const lk_release *releases,
+                               size_t count);
+
 /*  -------------------------------------------------------- look */
 
 /*  As node.h has them. */

@@ -102,3 +102,36 @@ lk_home_note_end (lk_home *self, lk_request_id request)
 {
     self->ended[place_of (request)] = request;
 }
+
+/*  -------------------------------------------------------- takeovers */
+
+size_t
+lk_leader_releases (const lk_leader *lead, lk_release **releases)
+{
+    const lk_home *home = &lead->home;
+    size_t count = 0;
+    *releases = lk_arena_alloc (&lead->core->outlet.arena,
+                                LK_RELEASES_KEPT * sizeof **releases);
+    for (size_t i = 0; i < LK_RELEASES_KEPT; i++) {
+        const lk_release *release =
+            &home->released[(home->released_next + i) % LK_RELEASES_KEPT];
+        if (release->by.host != LK_NOBODY) {
+            (*releases)[count++] = *release;
+        }
+    }
+    return count;
+}
+
+/*  protocol 9.6 */
+void
+lk_leader_learn_releases (lk_leader *lead, const lk_release *releases,
+                          size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (releases[i].by.host < LK_HOSTS_MAX
+            && !lk_home_find_release (&lead->home, releases[i].by)) {
+            (void) lk_home_note_release (&lead->home, releases[i].by,
+                                         releases[i].up_to);
+        }
+    }
+}
