@@ -71,6 +71,9 @@ link_unit () {    # folder, changed objects, test
     for function in $(grep -o '__wrap_[a-z_0-9]*' "$3.c" | sort -u); do
         wraps="$wraps -Wl,--wrap=${function#__wrap_}"
     done
+    case $3 in
+    */core_* | */kinds_*) wraps="$wraps -Wl,--wrap=lk_node_step" ;;
+    esac
     # shellcheck disable=SC2046,SC2086
     $compiler -o "$1/unit" $objects $wraps -Wl,--start-group "$build/test.a" \
         "$build/lock.a" "$build/core.a" "$build/router.a" "$build/daemon.a" \
@@ -229,19 +232,19 @@ canary removal-by-the-old-quorum 20 last-mark activation.c \
     's/\n        || !lk_is_quorum (election->decree\.members, election->activated)//' \
     vote.c \
     's/\n        || !lk_is_quorum (members, voted)//'
-canary few-leaders-for-ever 100 storm election.c \
+canary few-leaders-for-ever 100 storm reason.c \
     's/if (!leaders_are_few (election))/if (!leaders_are_few (election) || 1)/'
 
-canary fills-with-one-way-hearing 60 one-way-link election.c \
+canary fills-with-one-way-hearing 60 one-way-link reason.c \
     's/\n            || (leader != election->core->config\.self\n[^{]*{/) {/'
-canary fills-with-one-way-sight 20 one-way-link election.c \
+canary fills-with-one-way-sight 20 one-way-link reason.c \
     's/if (!lk_hosts_has (peer->sees, leader)\n            || (\(leader != election->core->config\.self[^{]*\))) {/if (\1) {/'
 
 #   ------------------------------------------------------------ takeovers
 
-canary amnesiac-counts-as-holding 60 storm transfer.c \
+canary amnesiac-counts-as-holding 60 storm doorway.c \
     's/\.term = lk_leader_decree (election->leader)->term,/.term = election->core->facts.active.term,/' \
-    doorway.c \
+    takeover.c \
     's/lk_table_is_filled (lk_leader_table (election->leader))\n               && [^;]*>= 0) {/1) {/'
 canary an-old-table-is-as-good 300 storm choice.c \
     's/return !lk_term_is_zero (term)\n           && [^;]*;/return !lk_term_is_zero (term);/'
@@ -249,13 +252,13 @@ canary a-holder-in-reclaim-is-preferred 20 holder-comes-back choice.c \
     's/return !x->reclaim;/return x->reclaim;/'
 canary no-rerun 20 holder-out-of-sight vote.c \
     's/if (host != LK_NOBODY) {/if (0) {/'
-canary doorway-left-early 20 slow-fill doorway.c \
+canary doorway-left-early 20 slow-fill takeover.c \
     's/if ((lk_decree_leaders (&self->order\.decree) & ~self->filled) == 0) {/if (1) {/'
 canary takes-any-offer 60 storm transfer.c \
     's/mark == chunk->offer && //; s/filled\.hash = mark;/filled.hash = chunk->offer;/'
 canary first-chunk-only 10 many-tickets transfer.c \
     's/chunk->more = lk_transfer_next (chunk) < table->count;/chunk->more = false;/'
-canary bakery-as-in-snaplock 20 storm doorway.c \
+canary bakery-as-in-snaplock 20 storm takeover.c \
     's/if ((others (election) & ~self->entered) == 0) {/if (1) {/; s/if ((lk_decree_leaders (&self->order\.decree) & ~self->filled) == 0) {/if (lk_hosts_count (self->filled) >= 2 || others (election) == 0) {/' \
     stream.c \
     's/if (place != own && self->follower\[place\]\.acked < acked) {/if (place != own \&\& self->follower[place].acked == acked) {\n            break;\n        }\n        if (0) {/'
@@ -316,6 +319,10 @@ canary tells-without-lease 3000 storm stream.c \
     's/if (self->committed == acked || !lk_lease_holds (lead)) {/if (self->committed == acked) {/'
 canary repeated-lock-not-confirmed 60 storm home.c \
     's/lk_home_confirm (lead, ticket, entry->token);/lk_tell now = {.request = ticket->request, .token = entry->token};\n        tell_locked (lead, \&(lk_op) {.kind = LK_OP_CONFIRM}, \&now);/'
+canary done-is-forgotten 1000 storm releases.c \
+    's/return find (self->released, by);/return NULL;/'
+canary done-is-not-handed-on 1 unit/core_release releases.c \
+    's/releases\[i\]\.by\.host < LK_HOSTS_MAX/false/'
 canary repeated-lock-granted-twice 60 storm home.c \
     's/if (!lacks_any (lead, request)) {/if ((lacks_any (lead, request), 0)) {/' \
     apply.c \

@@ -138,14 +138,14 @@ finish (lk_election *election, lk_err error, const char *text)
     lk_out_changed (election->core, error, text);
 }
 
-void
-lk_on_change (lk_election *election, const lk_event *event)
+bool
+lk_change_begin (lk_election *election, const lk_event *event)
 {
     lk_change *self = &election->change;
     if (self->host != LK_NOBODY) {
         lk_out_changed (election->core, LK_OVERLOADED,
                         "another change is under way");
-        return;
+        return false;
     }
     self->host = event->host;
     self->add = event->add;
@@ -155,15 +155,17 @@ lk_on_change (lk_election *election, const lk_event *event)
     lk_err error = find_first_problem (election, &problem);
     if (is_so (election, event->host, event->add)) {
         finish (election, LK_OK, "is so already");
-    } else if (error != LK_OK) {
-        finish (election, error, problem);
-    } else {
-        lk_out_trace (election->core, LK_TRACE_NOTICE,
-                      "change of members: %s host=%s: begins",
-                      event->add ? "add" : "remove",
-                      lk_out_host (election->core, event->host));
-        lk_election_run (election);
+        return false;
     }
+    if (error != LK_OK) {
+        finish (election, error, problem);
+        return false;
+    }
+    lk_out_trace (election->core, LK_TRACE_NOTICE,
+                  "change of members: %s host=%s: begins",
+                  event->add ? "add" : "remove",
+                  lk_out_host (election->core, event->host));
+    return true;
 }
 
 void

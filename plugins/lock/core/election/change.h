@@ -24,6 +24,10 @@ typedef struct {
 
 void lk_change_init (lk_change *self);
 
+/*  Takes what somebody asks for; false if that is answered already, and no
+ *  election is needed. */
+bool lk_change_begin (lk_election *election, const lk_event *event);
+
 /*  It is time for an election on its behalf. */
 bool lk_change_is_due (const lk_election *election);
 

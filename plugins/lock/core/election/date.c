@@ -78,6 +78,20 @@ lk_date_ask (lk_election *election, lk_why reason)
     lk_date_send (election);
 }
 
+bool
+lk_date_take (lk_election *election, lk_host from, int64_t in_ms)
+{
+    if (election->state != LK_ELECTION_PAUSE) {
+        return false;
+    }
+    int64_t at_ms = election->core->now_ms + in_ms;
+    election->agreed |= LK_HOST_BIT (from);
+    if (at_ms < election->vote_at_ms) {
+        election->vote_at_ms = at_ms;
+    }
+    return true;
+}
+
 /*  Known to have ended, or silent; but one that was never heard may come. */
 static bool
 is_lost (const lk_election *election, lk_host host)
@@ -197,20 +211,6 @@ lk_on_date (lk_election *election, const lk_lock_message *message)
     } else {
         refuse (election, message->from, date);
     }
-}
-
-void
-lk_on_agreed (lk_election *election, const lk_lock_message *message)
-{
-    if (election->state != LK_ELECTION_PAUSE) {
-        return;
-    }
-    int64_t at_ms = election->core->now_ms + message->as.date.in_ms;
-    election->agreed |= LK_HOST_BIT (message->from);
-    if (at_ms < election->vote_at_ms) {
-        election->vote_at_ms = at_ms;
-    }
-    lk_election_run (election);
 }
 
 void

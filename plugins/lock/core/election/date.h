@@ -20,6 +20,10 @@ void lk_date_ask (lk_election *election, lk_why reason);
 /*  Asks those again who did not agree yet. */
 void lk_date_send (lk_election *election);
 
+/*  Notes that a host agrees, to the date in so many ms at the earliest; false
+ *  if no date is being asked for. */
+bool lk_date_take (lk_election *election, lk_host from, int64_t in_ms);
+
 /*  Whether all members agreed but those that ended or fell silent. */
 bool lk_date_all_agreed (const lk_election *election);
 

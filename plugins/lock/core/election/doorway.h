@@ -69,8 +69,14 @@ typedef struct {
 void lk_doorway_init (lk_doorway *self);
 void lk_doorway_clear (lk_doorway *self);
 
+/*  The term that the doorway is entered for. */
+lk_term lk_doorway_term (const lk_doorway *self);
+
 /*  What the own table holds, for votes and for LOCKENTERED. */
 lk_holds lk_doorway_holds (const lk_election *election);
+
+/*  Ends it, at whichever step it is. */
+void lk_doorway_leave (lk_election *election);
 
 /*  The proposer of that term has retired: nothing will come of it. */
 void lk_doorway_retired (lk_election *election, lk_term term);

@@ -76,12 +76,6 @@ struct lk_election {
     lk_decree in_force;
 };
 
-/*  Ends an own election that is under way. */
-void lk_election_give_up (lk_election *election, const char *why);
-
-/*  A decree was adopted: give it time before its leaders are missed. */
-void lk_election_settle (lk_election *election);
-
 /*  The first leader is at work in the doorway, and so far. */
 void lk_election_progress (lk_election *election,
                            const lk_lock_message *message);

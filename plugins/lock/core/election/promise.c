@@ -7,6 +7,7 @@
 #include "promise.h"
 
 #include "election_private.h"
+#include "retry.h"
 
 /*  protocol 9.1 */
 bool

@@ -107,15 +107,6 @@ lk_transfer_hash (uint64_t hash, const lk_msg_chunk *chunk)
 
 /*  -------------------------------------------------------- the others */
 
-lk_holds
-lk_doorway_holds (const lk_election *election)
-{
-    return (lk_holds) {
-        .term = lk_leader_decree (election->leader)->term,
-        .reclaim = lk_leader_table (election->leader)->reclaim != 0,
-        .length = lk_table_length (lk_leader_table (election->leader))};
-}
-
 /*  protocol 9.6 */
 void
 lk_on_entering (lk_election *election, const lk_lock_message *message)

@@ -8,6 +8,7 @@
 
 #include "choice.h"
 #include "election_private.h"
+#include "retry.h"
 
 #define VOTING_MS 1500 /* then a voting is given up */
 #define OTHERS_MS 200  /* for voters that are seen but did not vote yet */

@@ -1,0 +1,287 @@
+/*  takeover.c - the steps through the doorway, of the first leader
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Filling is in doorway_fill.c; what the holder and the other leaders do, in
+ *  transfer.c.
+ */
+
+#include "digest.h"
+#include "doorway_fill.h"
+#include "election_private.h"
+#include "transfer.h"
+
+#include <string.h>
+
+#define REPEAT_MS 200
+
+/*  -------------------------------------------------------- steps */
+
+/*  The holder and all new leaders but ourselves. */
+static lk_hosts
+others (const lk_election *election)
+{
+    const lk_msg_decree *order = &election->doorway.order;
+    lk_hosts hosts = lk_decree_leaders (&order->decree);
+    if (order->holder != LK_NOBODY) {
+        hosts |= LK_HOST_BIT (order->holder);
+    }
+    return hosts & ~LK_HOST_BIT (election->core->config.self);
+}
+
+static void
+send_entering (lk_election *election)
+{
+    lk_doorway *self = &election->doorway;
+    lk_lock_message *message = lk_out_message (election->core, LK_MSG_ENTERING);
+    message->term = lk_doorway_term (self);
+    lk_out_broadcast (election->core, message,
+                      others (election) & ~self->entered);
+}
+
+static void
+send_getmax (lk_election *election)
+{
+    lk_doorway *self = &election->doorway;
+    lk_lock_message *message = lk_out_message (election->core, LK_MSG_GETMAX);
+    message->term = lk_doorway_term (self);
+    message->as.getmax.previous = self->order.previous;
+    message->as.getmax.chunk = self->next_chunk;
+    lk_out_send (election->core, message, self->order.holder);
+}
+
+static void
+send_exiting (lk_election *election)
+{
+    lk_lock_message *message = lk_out_message (election->core, LK_MSG_EXITING);
+    message->term = lk_doorway_term (&election->doorway);
+    lk_out_send (election->core, message, election->doorway.proposer);
+}
+
+static void
+enter_state (lk_election *election, lk_doorway_state state)
+{
+    static void (*const send[LK_DOORWAY_STATES]) (lk_election *) = {
+        [LK_DOORWAY_ENTERING] = send_entering,
+        [LK_DOORWAY_GETTING] = send_getmax,
+        [LK_DOORWAY_FILLING] = lk_fill_send,
+        [LK_DOORWAY_PASSED] = send_exiting,
+    };
+    election->doorway.state = state;
+    election->doorway.sent_ms = election->core->now_ms;
+    if (send[state]) {
+        send[state](election);
+    }
+}
+
+void
+lk_doorway_run (lk_election *election)
+{
+    lk_doorway *self = &election->doorway;
+    if (!lk_doorway_is_busy (election)) {
+        return;
+    }
+    if (!lk_term_equal (election->core->facts.promised,
+                        lk_doorway_term (self))) {
+        lk_doorway_leave (election);
+    } else if (election->core->now_ms - self->sent_ms > REPEAT_MS) {
+        enter_state (election, self->state);
+    }
+}
+
+/*  How far it has come: grows with each answer of the others. */
+static uint64_t
+progress (const lk_doorway *self)
+{
+    uint64_t steps = self->state + self->next_chunk
+                     + (uint64_t) lk_hosts_count (self->entered)
+                     + (uint64_t) lk_hosts_count (self->filled);
+    for (size_t place = 0; place < LK_LEADERS_MAX; place++) {
+        steps += self->fill[place].chunk;
+    }
+    return steps;
+}
+
+static void
+send_progress (lk_election *election)
+{
+    lk_doorway *self = &election->doorway;
+    lk_lock_message *message = lk_out_message (election->core, LK_MSG_ENTERED);
+    message->term = lk_doorway_term (self);
+    message->as.entered.holds = lk_doorway_holds (election);
+    message->as.entered.holds.length = progress (self);
+    lk_out_send (election->core, message, self->proposer);
+}
+
+/*  -------------------------------------------------------- entering */
+
+static void
+pass_if_filled (lk_election *election)
+{
+    lk_doorway *self = &election->doorway;
+    if ((lk_decree_leaders (&self->order.decree) & ~self->filled) == 0) {
+        enter_state (election, LK_DOORWAY_PASSED);
+    }
+}
+
+/*  The tickets are here, in `source`: our own table, a holder's, or none. They
+ *  become the table of the new decree, and a reclaim that was not over begins
+ *  again. Protocol 9.6, 9.7. */
+static void
+take_tickets (lk_election *election, lk_table *source)
+{
+    lk_doorway *self = &election->doorway;
+    const lk_decree *decree = &self->order.decree;
+    bool is_reclaim = decree->reclaim || source->reclaim;
+    bool is_offered =
+        source == lk_leader_table (election->leader) && !is_reclaim;
+    lk_table table;
+    self->offer = is_offered ? lk_digest_mark (source) : 0;
+    lk_table_init (&table);
+    lk_table_move (&table, source);
+    lk_table_carry_over (&table, decree, election->core->now_ms);
+    table.reclaim =
+        is_reclaim ? (uint8_t) ((1u << decree->leader_count) - 1) : 0;
+    lk_leader_install (election->leader, &table);
+    lk_table_clear (&self->incoming);
+    for (size_t place = 0; place < LK_LEADERS_MAX; place++) {
+        self->fill[place] = (lk_fill) {.offered = is_offered};
+    }
+    self->filled = LK_HOST_BIT (election->core->config.self);
+    enter_state (election, LK_DOORWAY_FILLING);
+    pass_if_filled (election);
+}
+
+/*  protocol 9.6 */
+static void
+get_tickets (lk_election *election)
+{
+    lk_doorway *self = &election->doorway;
+    const lk_msg_decree *order = &self->order;
+    if (order->holder == LK_NOBODY) {
+        lk_table none;
+        lk_table_init (&none);
+        take_tickets (election, &none);
+    } else if (order->holder != election->core->config.self) {
+        self->next_chunk = 0;
+        enter_state (election, LK_DOORWAY_GETTING);
+    } else if (lk_table_is_filled (lk_leader_table (election->leader))
+               && lk_term_compare (lk_leader_decree (election->leader)->term,
+                                   order->previous)
+                      >= 0) {
+        take_tickets (election, lk_leader_table (election->leader));
+    } else {
+        lk_doorway_leave (election);
+    }
+}
+
+void
+lk_on_elected (lk_election *election, const lk_lock_message *message)
+{
+    lk_doorway *self = &election->doorway;
+    if (!lk_promise_fits (election, message->term)) {
+        lk_desist (election, message);
+        return;
+    }
+    /*  protocol 9.6 */
+    if (!lk_may_lead (election, message->term)
+        || lk_decree_place (&message->as.decree.decree,
+                            election->core->config.self)
+               != 0) {
+        return;
+    }
+    lk_promise (election, message->term);
+    bool again = lk_term_equal (lk_doorway_term (self), message->term);
+    if (again && self->state == LK_DOORWAY_PASSED) {
+        send_exiting (election);
+    }
+    if (again && self->state != LK_DOORWAY_IDLE) {
+        send_progress (election);
+        return;
+    }
+    /*  protocol 9.6 */
+    if (lk_term_equal (lk_leader_decree (election->leader)->term,
+                       message->term)) {
+        return; /* there is no refilling within a term */
+    }
+    self->order = message->as.decree;
+    self->proposer = message->from;
+    self->entered = 0;
+    self->filled = 0;
+    self->next_chunk = 0;
+    memset (self->fill, 0, sizeof self->fill);
+    enter_state (election, LK_DOORWAY_ENTERING);
+    if (others (election) == 0) {
+        get_tickets (election);
+    }
+}
+
+void
+lk_on_entered (lk_election *election, const lk_lock_message *message)
+{
+    lk_doorway *self = &election->doorway;
+    lk_election_progress (election, message);
+    if (self->state != LK_DOORWAY_ENTERING
+        || !lk_term_equal (message->term, lk_doorway_term (self))
+        || !lk_term_equal (election->core->facts.promised,
+                           lk_doorway_term (self))) {
+        return;
+    }
+    self->entered |= LK_HOST_BIT (message->from);
+    if ((others (election) & ~self->entered) == 0) {
+        get_tickets (election);
+    }
+}
+
+void
+lk_on_maxticket (lk_election *election, const lk_lock_message *message)
+{
+    lk_doorway *self = &election->doorway;
+    const lk_msg_chunk *chunk = &message->as.chunk;
+    if (self->state != LK_DOORWAY_GETTING || message->from != self->order.holder
+        || !lk_term_equal (message->term, lk_doorway_term (self))
+        || !lk_term_equal (election->core->facts.promised,
+                           lk_doorway_term (self))
+        || chunk->chunk != self->next_chunk) {
+        return;
+    }
+    if (chunk->chunk == 0) {
+        self->holder_table = chunk->table;
+        self->holder_incarnation = chunk->incarnation;
+        lk_table_clear (&self->incoming);
+        lk_table_begin (&self->incoming, &self->order.decree);
+    } else if (!lk_term_equal (chunk->table, self->holder_table)
+               || chunk->incarnation != self->holder_incarnation) {
+        /*  protocol 9.6 */
+        lk_doorway_leave (election);
+        return;
+    }
+    lk_transfer_take (election, &self->incoming, chunk);
+    self->next_chunk = lk_transfer_next (chunk);
+    if (chunk->more) {
+        enter_state (election, LK_DOORWAY_GETTING);
+    } else {
+        take_tickets (election, &self->incoming);
+    }
+}
+
+/*  -------------------------------------------------------- filling */
+
+void
+lk_on_filled (lk_election *election, const lk_lock_message *message)
+{
+    lk_doorway *self = &election->doorway;
+    int place = lk_decree_place (&self->order.decree, message->from);
+    if (self->state != LK_DOORWAY_FILLING || place < 0
+        || !lk_term_equal (message->term, lk_doorway_term (self))
+        || !lk_term_equal (election->core->facts.promised,
+                           lk_doorway_term (self))
+        || lk_hosts_has (self->filled, message->from)) {
+        return;
+    }
+    if (lk_fill_hear (election, place, &message->as.filled)) {
+        self->filled |= LK_HOST_BIT (message->from);
+        pass_if_filled (election);
+    }
+}
