@@ -30,8 +30,8 @@
 #
 #   These are fewer while programs of others run (rooms). No test has a limit
 #   in time, as nobody knows how busy the machine is: a test hangs if it has
-#   written nothing for a while (look), a working one only if it uses no
-#   processor either. Each is a session of its own, so that the kernel shares
+#   written nothing for a while (look), a working one, or one of a unit (Check
+#   has an eye on these), only if it uses no processor either. Each is a session of its own, so that the kernel shares
 #   the processors out among tests and other programs fairly.
 
 set -u
@@ -225,8 +225,9 @@ look () {
     make_room "$(runnable_others "$all")"
     for pid in "${!job_name[@]}"; do
         seen=$(stat -c %s "${job_log[$pid]}")
-        [ "${job_pool[$pid]}" != working ] || seen+=" $(
-            awk -v s="$pid" '$3 == s { t += $5 } END { print t }' <<<"$all")"
+        [[ ${job_pool[$pid]} != working && ${job_name[$pid]} != unit/* ]] ||
+            seen+=" $(awk -v s="$pid" \
+                '$3 == s { t += $5 } END { print t }' <<<"$all")"
         if [ "$seen" != "${job_seen[$pid]}" ]; then
             job_seen[$pid]=$seen
             job_heard[$pid]=$SECONDS

@@ -41,7 +41,7 @@ typedef bool (*sim_trial) (sim_shrinking *self, const sim_items *items);
 static bool
 is_over (const sim_shrinking *self)
 {
-    return self->steps >= STEPS_MAX || sim_seconds () > self->until;
+    return self->steps >= STEPS_MAX || sim_seconds_busy () > self->until;
 }
 
 /*  Keeps these options if the run still fails in the same way. */
@@ -359,7 +359,7 @@ sim_shrink (const sim_task *task, const sim_options *options, uint64_t seed)
     static sim_shrinking self;
 
     self = (sim_shrinking) {.seed = seed, .options = *options};
-    self.until = sim_seconds () + TIME_S;
+    self.until = sim_seconds_busy () + TIME_S;
     self.options.story = self.options.verbose = false;
     if (!sim_attempt (&self.options, seed, NULL, &self.first)
         || !self.first.failed) {
