@@ -31,8 +31,9 @@
 #   These are fewer while programs of others run (rooms). No test has a limit
 #   in time, as nobody knows how busy the machine is: a test hangs if it has
 #   written nothing for a while (look), a working one, or one of a unit (Check
-#   has an eye on these), only if it uses no processor either. Each is a session of its own, so that the kernel shares
-#   the processors out among tests and other programs fairly.
+#   has an eye on these), only if it uses no processor either. Each is a
+#   session of its own, so that the kernel shares the processors out among tests
+#   and other programs fairly.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
