@@ -6,8 +6,8 @@
 
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
-in_sandbox "$0" --hosts 3 --set lock/dead-after=300 \
-    --set lock/leader-lease=700 --set lock/host-lease=20000
+in_sandbox "$0" --hosts 3 --set lock/dead-after=1500 \
+    --set lock/leader-lease=3500 --set lock/host-lease=20000
 
 #   Of a lock service that is hosted: its router's.
 pid_of () {

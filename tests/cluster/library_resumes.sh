@@ -4,6 +4,7 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 
+host_lease_ms=20000
 # shellcheck source=tests/cluster/restarts_tap.sh
 . "$(dirname "$0")/restarts_tap.sh"
 
@@ -25,11 +26,11 @@ listed waiting line -> ok
 END
 }
 
-#   goes_on: longer than the old lease, and nobody else had it.
+#   goes_on MS: for so long, and nobody else had it.
 goes_on () {
     check 'safe again' four safe ok
-    play 'longer than the lease: all is held' <<'END'
-a hears 7000 -> none
+    play "all is held, for $1 ms" <<END
+a hears $1 -> none
 a held ex -> yes
 a held sh -> yes
 a held se -> yes
@@ -64,11 +65,11 @@ hold
 end_by -9 $lockd
 check 'the lock service was killed: danger at once' four jeopardy ok
 restart $lockd
-goes_on
+goes_on $((host_lease_ms + 1000)) # the old lease is over, too
 end_by -9 $lockd
 check 'once more' four jeopardy ok
 restart $lockd
-goes_on
+goes_on 1000
 give_all
 
 hold
@@ -76,21 +77,21 @@ end_by -TERM $lockd
 check 'it was told to stop: danger, and nothing is given up' \
     four jeopardy ok
 restart $lockd
-goes_on
+goes_on 1000
 give_all
 
 hold
 end_by -9 $both
 restart
 check 'the router, too: danger' four jeopardy ok
-goes_on
+goes_on 1000
 give_all
 
 hold
 end_by -TERM $both
 restart
 check 'both were told to stop: danger' four jeopardy ok
-goes_on
+goes_on 1000
 give_all
 
 check 'run: its command works on' kill -0 "$(cat "$work/job")"

@@ -4,12 +4,13 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   Sourced.
+#   Sourced. A restart has to be over within a host lease: host_lease_ms.
 
 # shellcheck source=tests/cluster/actor_tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/actor_tap.sh"
 in_sandbox "$0" --hosts 3 --set lock/dead-after=300 \
-    --set lock/leader-lease=700 --set lock/host-lease=6000
+    --set lock/leader-lease=700 \
+    --set lock/host-lease="${host_lease_ms:=6000}"
 
 #   end_by SIGNAL DAEMON...: those of h1.
 end_by () {
