@@ -5,6 +5,7 @@
  */
 
 #include "asked.h"
+#include "asked_tell.h"
 #include "jeopardy.h"
 #include "life.h"
 #include "proxy_private.h"
@@ -92,6 +93,7 @@ lk_take_grant (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
     if (asked->ticket.mode.is_static && !reply->kept) {
         lk_asked_enter (proxy, asked, LK_ASKED_KEEPING);
         lk_asked_ask_on (proxy, asked);
+        lk_asked_send (proxy, asked);
     } else {
         hold (proxy, asked, reply);
     }

@@ -4,6 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
+#include "asked_tell.h"
 #include "asker.h"
 #include "life.h"
 #include "stopping.h"

@@ -155,25 +155,13 @@ lk_proxy_new_decree (lk_proxy *proxy)
 
 /*  -------------------------------------------------------- time */
 
-/*  Who hears other members, but too few of them, is not cut off by itself.
- *  Protocol 9.13. */
-lk_err
-lk_proxy_why_over (const lk_proxy *proxy)
-{
-    lk_hosts members = proxy->core->in_force.members;
-    lk_hosts heard = lk_leader_sees (proxy->leader) & members;
-    bool hears_others = (heard & ~LK_HOST_BIT (proxy->core->config.self)) != 0;
-    return hears_others && !lk_is_quorum (members, heard) ? LK_QUORUM
-                                                          : LK_ISOLATED;
-}
-
 void
 lk_proxy_expire (lk_proxy *proxy)
 {
     lk_closing_run (proxy);
     /*  protocol 9.13 */
     if (proxy->live && proxy->core->now_ms >= proxy->lease_until_ms) {
-        end_session (proxy, lk_proxy_why_over (proxy));
+        end_session (proxy, lk_jeopardy_why_over (proxy));
     }
     lk_asked *asked;
     while ((asked = lk_asked_next_end (proxy))) {
@@ -245,20 +233,6 @@ lk_proxy_run (lk_proxy *proxy)
 }
 
 /*  -------------------------------------------------------- leaving */
-
-/*  An application that sleeps since before this process began goes by the lease
- *  of then, whatever it is told. Protocol 9.14. */
-void
-lk_proxy_note_former (lk_proxy *proxy, int64_t lease_until_ms)
-{
-    const int64_t most_ms =
-        proxy->core->now_ms + proxy->core->config.host_lease_ms;
-    const int64_t until_ms =
-        lease_until_ms < most_ms ? lease_until_ms : most_ms;
-    if (proxy->former_ms < until_ms) {
-        proxy->former_ms = until_ms;
-    }
-}
 
 void
 lk_proxy_leave (lk_proxy *proxy)

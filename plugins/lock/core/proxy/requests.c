@@ -5,6 +5,7 @@
  */
 
 #include "asked.h"
+#include "asked_tell.h"
 #include "asker.h"
 #include "grant.h"
 #include "jeopardy.h"
@@ -198,7 +199,7 @@ resume (lk_proxy *proxy, const lk_app_request *request)
     asked->ticket.token = request->token;
     asked->ticket.key = request->key;
     asked->wait_until_ms = request->lease_until_ms;
-    lk_proxy_note_former (proxy, request->lease_until_ms);
+    lk_closing_note_former (proxy, request->lease_until_ms);
     lk_asked_await_end (proxy, asked);
     lk_asked_send (proxy, asked);
 }

@@ -65,11 +65,6 @@ void lk_set_resume (lk_proxy *proxy, const lk_app_request *request);
 /*  The application is gone. */
 void lk_sets_app_gone (lk_proxy *proxy, uint32_t app);
 
-/*  What a LOCK of a member asks for, too: the members behind it, as far as
- *  they have the same home, which goes on with them by itself. */
-void lk_set_add_rest (lk_proxy *proxy, const lk_asked *member,
-                      lk_msg_request *request);
-
 /*  A decree is in force: what not all of its leaders may have is forgotten. */
 void lk_sets_new_decree (lk_proxy *proxy);
 
@@ -92,9 +87,6 @@ void lk_set_lost (lk_proxy *proxy, lk_asked *member, lk_err error,
 
 /*  Ends what has run out. */
 void lk_sets_expire (lk_proxy *proxy);
-
-/*  By the homes whose locks are in danger now. */
-void lk_sets_in_danger (lk_proxy *proxy);
 
 /*  Frees the sets, but not their members. */
 void lk_sets_init (lk_proxy *proxy);

@@ -4,6 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
+#include "asked_tell.h"
 #include "asker.h"
 #include "proxy_private.h"
 #include "set_private.h"
@@ -262,14 +263,6 @@ lk_sets_hear (lk_proxy *proxy, const lk_news *news)
     for (set = proxy->sets; set; set = next) {
         next = set->hh.next;
         lk_set_hear (proxy, set, news);
-    }
-}
-
-void
-lk_sets_in_danger (lk_proxy *proxy)
-{
-    for (lk_set *set = proxy->sets; set; set = set->hh.next) {
-        lk_set_look_for_danger (proxy, set);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "stopping.h"
 
+#include "asked_tell.h"
 #include "life.h"
 #include "proxy_private.h"
 #include "set.h"
