@@ -77,12 +77,23 @@ all_hear (lk_proxy *proxy, const lk_news *news)
 }
 
 static void
+sets_hear (lk_proxy *proxy, const lk_news *news)
+{
+    lk_set *set;
+    lk_set *next;
+    for (set = proxy->sets; set; set = next) {
+        next = set->hh.next;
+        lk_set_hear (proxy, set, news);
+    }
+}
+
+static void
 tell_all (lk_proxy *proxy, lk_err error)
 {
     const lk_news news = {.kind = LK_NEWS_LOST, .error = error};
     lk_out_lease (proxy->core, proxy->core->facts.session, 0);
     all_hear (proxy, &news);
-    lk_sets_hear (proxy, &news);
+    sets_hear (proxy, &news);
 }
 
 static void
@@ -103,7 +114,7 @@ begin_session (lk_proxy *proxy, lk_err error)
     proxy->lease_until_ms = 0;
     lk_report_restart (proxy);
     all_hear (proxy, &news);
-    lk_sets_hear (proxy, &news);
+    sets_hear (proxy, &news);
     lk_out_status (proxy->core);
 }
 
@@ -167,7 +178,10 @@ lk_proxy_expire (lk_proxy *proxy)
     while ((asked = lk_asked_next_end (proxy))) {
         lk_asked_hear (proxy, asked, &(lk_news) {.kind = LK_NEWS_OVER});
     }
-    lk_sets_expire (proxy);
+    lk_set *set;
+    while ((set = lk_heap_due (&proxy->set_ends, proxy->core->now_ms))) {
+        lk_set_hear (proxy, set, &(lk_news) {.kind = LK_NEWS_OVER});
+    }
 }
 
 /*  Until what is in that list is due. Ever more seldom: a home that has the
@@ -244,7 +258,7 @@ lk_proxy_leave (lk_proxy *proxy)
                           : proxy->core->now_ms;
     proxy->leave_ms += lk_stopping_ms (proxy->core);
     lk_out_lease (proxy->core, proxy->core->facts.session, 0);
-    lk_sets_hear (proxy, &news);
+    sets_hear (proxy, &news);
     all_hear (proxy, &news);
     lk_out_status (proxy->core);
     lk_proxy_run (proxy);
