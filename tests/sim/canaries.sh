@@ -289,7 +289,7 @@ canary silence-of-a-former-term 60 silent-before watch.c \
     's/crowd->silent_by = 0;/(void) crowd;/'
 canary one-says-silent-for-all 200 storm upkeep.c \
     's/return (others & ~crowd->silent_by) == 0\n           && lk_is_silent/return lk_is_silent/'
-canary time-left-from-arrival 3000 storm answers.c \
+canary time-left-from-arrival 3000 storm home_deeds.c \
     's/reply->as_of + reply->left_ms/proxy->core->now_ms + reply->left_ms/'
 canary restart-closes 500 storm closing.c \
     's/self->pending = proxy->core->incarnation - 1;/&\n    self->closed = self->pending;/'
@@ -361,7 +361,7 @@ canary shortcut-of-an-older-term 20000 storm shortcut.c \
 
 canary session-ignored 6000 storm answers.c \
     's/&& request\.session == proxy->core->facts\.session//'
-canary unlocked-before-acknowledged 60 storm requests.c \
+canary unlocked-before-acknowledged 60 storm app_deeds.c \
     's/lk_asked_await_unlocked (proxy, asked);/lk_asked_tell (proxy, asked, LK_ANSWER_UNLOCKED, LK_OK);/'
 canary stops-at-once 400 storm proxy.c \
     's/proxy->leave_ms += lk_stopping_ms (proxy->core);//'
@@ -429,7 +429,7 @@ canary set-told-with-one-missing 60 storm set.c \
     's/if (self->held < self->count) {\n        ask_next/if (self->held + 1 < self->count) {\n        ask_next/'
 canary set-leaves-one-behind 200 storm set_ends.c \
     's/size_t i = 0; i < self->count; i++) {\n        if (self->member\[i\])/size_t i = 1; i < self->count; i++) {\n        if (self->member[i])/g'
-canary set-has-no-time-to-stop 100 taken-away stopping.c \
+canary set-has-no-time-to-stop 100 taken-away set_ends.c \
     's/lk_set_stop (proxy, set, error,/lk_set_failed (proxy, set, error,/'
 canary set-in-any-order 60 storm set.c \
     's/qsort (/(void) (/'
@@ -442,11 +442,11 @@ canary waits-for-all-at-once 60 storm apply.c \
 
 canary an-older-turn-counts 400 storm turn.c \
     's/|| reply->turn != self->sent\n *|| reply->type != self->type//'
-canary told-before-it-is-kept 200 storm answers.c \
+canary told-before-it-is-kept 200 storm home_deeds.c \
     's/if (asked->ticket\.mode\.is_static && !reply->kept) {/if (0) {/'
-canary kept-ends-with-its-application 200 storm requests.c \
+canary kept-ends-with-its-application 200 storm app_deeds.c \
     's/if (asked->ticket\.mode\.is_static) {/if (0) {/g'
-canary does-not-linger 300 storm requests.c \
+canary does-not-linger 300 storm app_deeds.c \
     's/else if (asked->linger_ms > 0) {/else if (0) {/'
 canary lenient-taken-in-peace 200 storm upkeep.c \
     's/if (!queue->waiting && [^{]*{/if (0) {/'

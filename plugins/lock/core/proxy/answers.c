@@ -5,13 +5,11 @@
  */
 
 #include "asked.h"
-#include "jeopardy.h"
+#include "asked_tell.h"
 #include "life.h"
 #include "proxy_private.h"
 #include "report.h"
-#include "set.h"
 #include "stopping.h"
-#include "turn.h"
 
 /*  Whether an answer is for this session and not of a decree that is over.
  *  Protocol 9.8: Telling. */
@@ -44,90 +42,6 @@ give_back (lk_proxy *proxy, uint64_t serial, lk_name object, bool unless_kept)
         lk_asked_new (proxy, LK_ASKED_CLOSING, serial, LK_NO_APP, 0, object);
     asked->unless_kept = unless_kept;
     lk_asked_send (proxy, asked);
-}
-
-static void
-hold (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
-{
-    asked->ticket.kept = reply->kept;
-    lk_asked_ask_no_more (proxy, asked);
-    lk_asked_enter (proxy, asked, LK_ASKED_HELD);
-    lk_asked_tell_locked (proxy, asked);
-    lk_jeopardy_look_at (proxy, asked);
-}
-
-/*  As its home says that it is held now. */
-static void
-learn (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
-{
-    asked->since_ms = proxy->core->now_ms;
-    asked->ticket.token = reply->token;
-    asked->ticket.mode.type = reply->type;
-    asked->ticket.ordinal = reply->ordinal;
-    asked->until_ms =
-        reply->left_ms < 0 ? INT64_MAX : reply->as_of + reply->left_ms;
-}
-
-void
-lk_take_member (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    learn (proxy, asked, news->reply);
-    asked->ticket.key = news->reply->key;
-    asked->until_ms = INT64_MAX; /* the set has it */
-    lk_set_locked (proxy, asked);
-}
-
-void
-lk_take_grant (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    const lk_msg_reply *reply = news->reply;
-    if (reply->left_ms >= 0
-        && reply->as_of + reply->left_ms <= proxy->core->now_ms) {
-        lk_asked_fail (proxy, asked, LK_TIMEDOUT);
-        return;
-    }
-    learn (proxy, asked, reply);
-    asked->ticket.key = reply->key;
-    /*  protocol 9.10: Static locks */
-    if (asked->ticket.mode.is_static && !reply->kept) {
-        lk_asked_enter (proxy, asked, LK_ASKED_KEEPING);
-        lk_asked_ask_on (proxy, asked);
-    } else {
-        hold (proxy, asked, reply);
-    }
-}
-
-void
-lk_take_kept (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    const lk_msg_reply *reply = news->reply;
-    if (reply->token > asked->ticket.token) {
-        lk_take_grant (proxy, asked, news); /* the former one ended unheard */
-    } else if (reply->kept && reply->token == asked->ticket.token) {
-        hold (proxy, asked, reply);
-    }
-}
-
-/*  It is of this session now, as its home knows it.
- *  Protocol 9.13: A restart. */
-void
-lk_go_on (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    const lk_msg_reply *reply = news->reply;
-    learn (proxy, asked, reply);
-    asked->resumes = false;
-    asked->ticket.turn = reply->turn;
-    asked->turn.sent = reply->turn;
-    if (asked->set) {
-        asked->until_ms = INT64_MAX; /* the set has it */
-        lk_set_resumed (proxy, asked);
-    } else if (asked->until_ms <= proxy->core->now_ms) {
-        lk_asked_end (proxy, asked, LK_TIMEDOUT);
-    } else if (asked->name[0] == LK_NO_APP) {
-        lk_asked_enter (proxy, asked, LK_ASKED_LINGERING);
-    } else {
-        hold (proxy, asked, reply);
-    }
 }
 
 /*  The time left counts from `as_of`, and a LOCKED whose `as_of` is a host
@@ -177,67 +91,6 @@ lk_on_locked (lk_proxy *proxy, const lk_lock_message *message)
 
 /*  -------------------------------------------------------- UNLOCKED */
 
-/*  A change of type may have been granted, unheard, before the lock went.
- *  Protocol 9.11. */
-static bool
-is_of_grant (const lk_asked *asked, const lk_msg_reply *reply)
-{
-    bool changes = asked->asks_on && asked->state != LK_ASKED_KEEPING;
-    return reply->token == asked->ticket.token
-           || (changes
-               && (reply->token == 0 || reply->token > asked->ticket.token));
-}
-
-void
-lk_lose (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    if (is_of_grant (asked, news->reply)) { /* no earlier one */
-        lk_stopping_held (proxy, asked, news->reply);
-    }
-}
-
-void
-lk_lose_held (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    if (!news->reply->witnessed) { /* why it was taken its home tells */
-        lk_lose (proxy, asked, news);
-    }
-}
-
-void
-lk_lose_held_member (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    if (!news->reply->witnessed) {
-        lk_lose_member (proxy, asked, news);
-    }
-}
-
-void
-lk_lose_resuming (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    if (news->reply->error != LK_LATE
-        && news->reply->token == asked->ticket.token) {
-        lk_stopping_held (proxy, asked, news->reply);
-    }
-}
-
-/*  It is given back; unless its home asks for that, having not heard it yet, or
- *  speaks of an earlier grant of the same request. Protocol 9.11. */
-void
-lk_take_end (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    const lk_msg_reply *reply = news->reply;
-    if (lk_stopping_asks_back (reply)
-        || (reply->token != 0 && reply->token < asked->ticket.token)) {
-        return;
-    }
-    if (asked->tell_unlocked || asked->state == LK_ASKED_ERRAND) {
-        lk_asked_tell (proxy, asked, LK_ANSWER_UNLOCKED,
-                       asked->late ? LK_LATE : LK_OK);
-    }
-    lk_asked_remove (proxy, asked);
-}
-
 void
 lk_on_unlocked (lk_proxy *proxy, const lk_lock_message *message)
 {
@@ -255,34 +108,6 @@ lk_on_unlocked (lk_proxy *proxy, const lk_lock_message *message)
 }
 
 /*  -------------------------------------------------------- LOCKFAILED */
-
-/*  What it wanted to give back by its key is gone: that is as good. */
-void
-lk_fail_errand (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    const lk_err error = (lk_err) news->reply->error;
-    bool is_done =
-        asked->tell_unlocked && (error == LK_UNKNOWN || error == LK_DENIED);
-    lk_asked_tell (proxy, asked,
-                   is_done ? LK_ANSWER_UNLOCKED : LK_ANSWER_FAILED,
-                   is_done ? LK_OK : error);
-    lk_asked_remove (proxy, asked);
-}
-
-/*  It has nothing to give back. */
-void
-lk_fail_resuming (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    asked->resumes = false;
-    asked->ticket.key = 0;
-    lk_stopping_held (proxy, asked, news->reply);
-}
-
-void
-lk_take_failure (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    lk_asked_fail (proxy, asked, (lk_err) news->reply->error);
-}
 
 void
 lk_on_lockfailed (lk_proxy *proxy, const lk_lock_message *message)

@@ -274,7 +274,6 @@ lk_asked_ask_on (lk_proxy *proxy, lk_asked *asked)
 {
     asked->asks_on = true;
     say_anew (proxy, asked);
-    lk_asked_send (proxy, asked);
 }
 
 void

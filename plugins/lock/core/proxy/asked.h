@@ -3,8 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Its states, its places in the proxy's maps and lists, and what the
- *  application is told. Used by proxy.c, requests.c and answers.c.
+ *  Its states, its places in the proxy's maps and lists, and what its home is
+ *  asked.
  */
 
 #ifndef LK_ASKED_H
@@ -39,8 +39,9 @@ uint8_t lk_asked_home (const lk_proxy *proxy, const lk_asked *asked);
 /*  Another state; it is sent, or not, accordingly. */
 void lk_asked_enter (lk_proxy *proxy, lk_asked *asked, lk_asked_state state);
 
-/*  What is held goes on to ask its home: LOCK is said until
- *  lk_asked_ask_no_more, or in another state it is not held any more. */
+/*  What is held goes on to ask its home: LOCK is said, from the caller's
+ *  lk_asked_send on, until lk_asked_ask_no_more, or in another state it is not
+ *  held any more. */
 void lk_asked_ask_on (lk_proxy *proxy, lk_asked *asked);
 void lk_asked_ask_no_more (lk_proxy *proxy, lk_asked *asked);
 
@@ -80,14 +81,6 @@ void lk_asked_say_all_anew (lk_proxy *proxy);
 
 /*  Sends an UNLOCK, once, whatever its state is: a last word. */
 void lk_asked_send_unlock (lk_proxy *proxy, const lk_asked *asked);
-
-/*  What the application is told. */
-void lk_asked_tell_locked (lk_proxy *proxy, const lk_asked *asked);
-void lk_asked_tell (lk_proxy *proxy, const lk_asked *asked, lk_answer_kind kind,
-                    lk_err error);
-
-/*  ... with more than that, of the kind that `answer` says. */
-void lk_asked_answer (lk_proxy *proxy, const lk_asked *asked, lk_answer answer);
 
 /*  It has another end: the proxy looks at it then. Another state says so by
  *  itself. */

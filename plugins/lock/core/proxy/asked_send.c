@@ -1,4 +1,4 @@
-/*  asked_send.c - what homes are asked, and what the application is told
+/*  asked_send.c - what homes are asked
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -8,6 +8,10 @@
 
 #include "proxy_private.h"
 #include "set.h"
+
+/*  Of the names in one LOCK: as an operation it shares a message with others.
+ *  The members behind are asked for when these are held. */
+#define RUN_SIZE_MAX (LK_BULK_SIZE_MAX / 2)
 
 /*  -------------------------------------------------------- sending */
 
@@ -73,6 +77,35 @@ send_check (lk_proxy *proxy, const lk_asked *asked)
     send_to_home (proxy, asked, message);
 }
 
+/*  What a LOCK of a member asks for, too: the members behind it, as far as
+ *  they have the same home, which goes on with them by itself.
+ *  Protocol 9.12. */
+static void
+add_rest (lk_proxy *proxy, const lk_asked *member, lk_msg_request *request)
+{
+    lk_set *self = member->set;
+    size_t first = member->place + 1;
+    size_t size = lk_ticket_size (&member->ticket);
+    self->asked = first;
+    request->rest =
+        lk_arena_alloc (&proxy->core->outlet.arena,
+                        (self->count - first) * sizeof *request->rest);
+    while (self->asked < self->count) {
+        const lk_asked *next = self->member[self->asked];
+        size += lk_ticket_size (&next->ticket);
+        if (lk_asked_home (proxy, next) != lk_asked_home (proxy, member)
+            || size > RUN_SIZE_MAX) {
+            break;
+        }
+        lk_ticket *ticket = &request->rest[request->rest_count++];
+        *ticket = lk_out_ticket (proxy->core, &next->ticket);
+        ticket->request = request->ticket.request;
+        ticket->request.serial = next->serial;
+        ticket->age_ms = request->ticket.age_ms;
+        self->asked++;
+    }
+}
+
 static void
 send_request (lk_proxy *proxy, const lk_asked *asked, lk_lock_kind kind)
 {
@@ -96,7 +129,7 @@ send_request (lk_proxy *proxy, const lk_asked *asked, lk_lock_kind kind)
     request->reason = lk_out_name (proxy->core, asked->reason);
     request->at = proxy->core->now_ms;
     if (asked->set && kind == LK_MSG_LOCK && !asked->resumes) {
-        lk_set_add_rest (proxy, asked, request);
+        add_rest (proxy, asked, request);
     }
     send_to_home (proxy, asked, message);
 }
@@ -129,56 +162,4 @@ lk_asked_send_unlock (lk_proxy *proxy, const lk_asked *asked)
     if (can_send (proxy)) {
         send_request (proxy, asked, LK_MSG_UNLOCK);
     }
-}
-
-/*  -------------------------------------------------------- telling */
-
-/*  A check may be done twice, and what was not done may be asked for again. */
-static bool
-ends_errand (const lk_asked *asked, const lk_answer *answer)
-{
-    const bool is_refused =
-        answer->kind == LK_ANSWER_FAILED
-        && (answer->error == LK_UNKNOWN || answer->error == LK_DENIED);
-    return (asked->errand == LK_ERRAND_BY_KEY
-            || asked->errand == LK_ERRAND_FORCE)
-           && (answer->kind == LK_ANSWER_UNLOCKED || is_refused);
-}
-
-void
-lk_asked_answer (lk_proxy *proxy, const lk_asked *asked, lk_answer answer)
-{
-    if (asked->name[0] != LK_NO_APP) {
-        answer.app = (uint32_t) asked->name[0];
-        answer.serial = asked->name[1];
-        if (ends_errand (asked, &answer)) {
-            lk_errands_note (&proxy->errands, &answer);
-        }
-        lk_out_answer (proxy->core, &answer);
-    }
-}
-
-void
-lk_asked_tell (lk_proxy *proxy, const lk_asked *asked, lk_answer_kind kind,
-               lk_err error)
-{
-    lk_asked_answer (
-        proxy, asked,
-        (lk_answer) {.kind = kind, .error = error, .until_ms = INT64_MAX});
-}
-
-void
-lk_asked_tell_locked (lk_proxy *proxy, const lk_asked *asked)
-{
-    if (asked->turn.heir_waits) {
-        return; /* its token may be another one by now */
-    }
-    lk_asked_answer (proxy, asked,
-                     (lk_answer) {.kind = LK_ANSWER_LOCKED,
-                                  .token = asked->ticket.token,
-                                  .key = asked->ticket.key,
-                                  .until_ms = asked->until_ms,
-                                  .type = asked->ticket.mode.type,
-                                  .ordinal = asked->ticket.ordinal,
-                                  .turn = asked->turn.told});
 }

@@ -60,3 +60,17 @@ lk_closing_wait_ms (const lk_proxy *proxy)
     bool is_own = self->pending >= proxy->core->incarnation;
     return is_own && self->closed < self->pending ? self->due_ms : LK_LONG_AGO;
 }
+
+/*  An application that sleeps since before this process began goes by the lease
+ *  of then, whatever it is told. Protocol 9.14. */
+void
+lk_closing_note_former (lk_proxy *proxy, int64_t lease_until_ms)
+{
+    const int64_t most_ms =
+        proxy->core->now_ms + proxy->core->config.host_lease_ms;
+    const int64_t until_ms =
+        lease_until_ms < most_ms ? lease_until_ms : most_ms;
+    if (proxy->former_ms < until_ms) {
+        proxy->former_ms = until_ms;
+    }
+}

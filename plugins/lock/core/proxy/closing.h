@@ -59,4 +59,7 @@ void lk_closing_run (lk_proxy *proxy);
  *  none. */
 int64_t lk_closing_wait_ms (const lk_proxy *proxy);
 
+/*  An application may go by the lease of a former process until then. */
+void lk_closing_note_former (lk_proxy *proxy, int64_t lease_until_ms);
+
 #endif

@@ -4,35 +4,11 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
+#include "asked_tell.h"
 #include "asker.h"
 #include "life.h"
 #include "stopping.h"
 #include "turn.h"
-
-void
-lk_asked_close (lk_proxy *proxy, lk_asked *asked)
-{
-    lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
-    lk_asked_send (proxy, asked); /* others may wait behind it */
-}
-
-void
-lk_asked_fail (lk_proxy *proxy, lk_asked *asked, lk_err error)
-{
-    asked->error = error;
-    lk_asked_tell (proxy, asked, LK_ANSWER_FAILED, error);
-    lk_asked_close (proxy, asked);
-}
-
-void
-lk_asked_end (lk_proxy *proxy, lk_asked *asked, lk_err error)
-{
-    asked->error = error;
-    asked->until_ms = INT64_MAX; /* the home ends it when the grace is over */
-    lk_asked_tell (proxy, asked, LK_ANSWER_UNLOCKED, error);
-    lk_turn_give_up (proxy, asked);
-    lk_asked_enter (proxy, asked, LK_ASKED_ENDED);
-}
 
 /*  -------------------------------------------------------- time */
 

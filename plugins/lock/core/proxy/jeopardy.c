@@ -6,8 +6,8 @@
 
 #include "jeopardy.h"
 
+#include "asked_tell.h"
 #include "proxy_private.h"
-#include "set.h"
 
 /*  protocol 9.13: Jeopardy */
 void
@@ -39,23 +39,60 @@ find_danger (lk_proxy *proxy)
     return found;
 }
 
+/*  Who hears other members, but too few of them, is not cut off by itself.
+ *  Protocol 9.13. */
+lk_err
+lk_jeopardy_why_over (const lk_proxy *proxy)
+{
+    lk_hosts members = proxy->core->in_force.members;
+    lk_hosts heard = lk_leader_sees (proxy->leader) & members;
+    bool hears_others = (heard & ~LK_HOST_BIT (proxy->core->config.self)) != 0;
+    return hears_others && !lk_is_quorum (members, heard) ? LK_QUORUM
+                                                          : LK_ISOLATED;
+}
+
+/*  Whether its home is one whose locks are in danger. */
+static bool
+is_endangered (const lk_proxy *proxy, const lk_asked *asked)
+{
+    return proxy->danger >> lk_asked_home (proxy, asked) & 1;
+}
+
+/*  What the application is told when that changes. */
+static lk_answer
+jeopardy (const lk_proxy *proxy, bool danger)
+{
+    return (lk_answer) {.kind = LK_ANSWER_JEOPARDY,
+                        .error = danger ? lk_jeopardy_why_over (proxy) : LK_OK,
+                        .until_ms = INT64_MAX,
+                        .danger = danger};
+}
+
 /*  A static lock needs no lease. Protocol 9.13: Jeopardy. */
 void
 lk_jeopardy_look_at (lk_proxy *proxy, lk_asked *asked)
 {
-    uint8_t home = lk_asked_home (proxy, asked);
-    bool danger = proxy->danger >> home & 1;
+    bool danger = is_endangered (proxy, asked);
     if (asked->state != LK_ASKED_HELD || asked->set
         || asked->ticket.mode.is_static || asked->danger == danger) {
         return;
     }
     asked->danger = danger;
-    lk_asked_answer (
-        proxy, asked,
-        (lk_answer) {.kind = LK_ANSWER_JEOPARDY,
-                     .error = danger ? lk_proxy_why_over (proxy) : LK_OK,
-                     .until_ms = INT64_MAX,
-                     .danger = danger});
+    lk_asked_answer (proxy, asked, jeopardy (proxy, danger));
+}
+
+/*  protocol 9.13: Jeopardy */
+void
+lk_jeopardy_look_at_set (lk_proxy *proxy, lk_set *set)
+{
+    bool danger = false;
+    for (size_t i = 0; i < set->count && set->state == LK_SET_HELD; i++) {
+        danger |= is_endangered (proxy, set->member[i]);
+    }
+    if (set->state == LK_SET_HELD && set->danger != danger) {
+        set->danger = danger;
+        lk_set_answer (proxy, set, jeopardy (proxy, danger));
+    }
 }
 
 void
@@ -71,5 +108,7 @@ lk_jeopardy_run (lk_proxy *proxy)
          asked = lk_asked_next (proxy, asked)) {
         lk_jeopardy_look_at (proxy, asked);
     }
-    lk_sets_in_danger (proxy);
+    for (lk_set *set = proxy->sets; set; set = set->hh.next) {
+        lk_jeopardy_look_at_set (proxy, set);
+    }
 }

@@ -10,6 +10,7 @@
 #define LK_JEOPARDY_H
 
 #include "asked.h"
+#include "set.h"
 
 /*  A session or decree begins: silence counts from now on. */
 void lk_jeopardy_restart (lk_proxy *proxy);
@@ -18,7 +19,12 @@ void lk_jeopardy_restart (lk_proxy *proxy);
  *  session has less than half of its lease left. */
 void lk_jeopardy_run (lk_proxy *proxy);
 
-/*  Tells of one that is held from now on, if it is in danger. */
+/*  Tells of one that is held, or of a set, when its danger begins or ends. */
 void lk_jeopardy_look_at (lk_proxy *proxy, lk_asked *asked);
+void lk_jeopardy_look_at_set (lk_proxy *proxy, lk_set *set);
+
+/*  Why the session ends, or will if nothing better comes: ISOLATED or
+ *  QUORUM. */
+lk_err lk_jeopardy_why_over (const lk_proxy *proxy);
 
 #endif

@@ -4,7 +4,9 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  life.c has the table, [state][news], of single requests, of members of sets
- *  and of sets; its deeds are in the files that say so below.
+ *  and of sets; its deeds are in the files that say so below. The files that
+ *  hear something and find what it is about are above it: requests.c, answers.c
+ *  and proxy.c. Deeds are below it, and give the table no news.
  */
 
 #ifndef LK_LIFE_H
@@ -39,21 +41,20 @@ typedef struct {
 /*  Does what its table says; it may be gone then. */
 void lk_asked_hear (lk_proxy *proxy, lk_asked *asked, const lk_news *news);
 void lk_set_hear (lk_proxy *proxy, lk_set *set, const lk_news *news);
-void lk_sets_hear (lk_proxy *proxy, const lk_news *news);
 
 /*  -------------------------------------------------------- deeds */
 
 typedef void lk_deed (lk_proxy *proxy, lk_asked *asked, const lk_news *news);
 typedef void lk_set_deed (lk_proxy *proxy, lk_set *set, const lk_news *news);
 
-/*  Words of its application: requests.c, turn.c */
+/*  Words of its application: app_deeds.c, turn.c */
 lk_deed lk_tell_it_is_held, lk_tell_it_ended, lk_tell_it_failed;
 lk_deed lk_begin_turn, lk_refuse_turn;
 lk_deed lk_give_back, lk_await_unlocked;
 lk_deed lk_leave_wish, lk_leave_held, lk_leave_ended, lk_leave_resuming,
     lk_leave_closing, lk_leave_errand;
 
-/*  Words of its home: answers.c, stopping.c, turn.c, set_*.c */
+/*  Words of its home: home_deeds.c, stopping.c, turn.c, set_*.c */
 lk_deed lk_take_grant, lk_take_member, lk_go_on, lk_take_kept, lk_take_turn;
 lk_deed lk_take_end, lk_lose, lk_lose_held, lk_lose_resuming, lk_lose_ended,
     lk_lose_member, lk_lose_held_member;

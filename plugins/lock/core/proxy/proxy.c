@@ -77,12 +77,23 @@ all_hear (lk_proxy *proxy, const lk_news *news)
 }
 
 static void
+sets_hear (lk_proxy *proxy, const lk_news *news)
+{
+    lk_set *set;
+    lk_set *next;
+    for (set = proxy->sets; set; set = next) {
+        next = set->hh.next;
+        lk_set_hear (proxy, set, news);
+    }
+}
+
+static void
 tell_all (lk_proxy *proxy, lk_err error)
 {
     const lk_news news = {.kind = LK_NEWS_LOST, .error = error};
     lk_out_lease (proxy->core, proxy->core->facts.session, 0);
     all_hear (proxy, &news);
-    lk_sets_hear (proxy, &news);
+    sets_hear (proxy, &news);
 }
 
 static void
@@ -103,7 +114,7 @@ begin_session (lk_proxy *proxy, lk_err error)
     proxy->lease_until_ms = 0;
     lk_report_restart (proxy);
     all_hear (proxy, &news);
-    lk_sets_hear (proxy, &news);
+    sets_hear (proxy, &news);
     lk_out_status (proxy->core);
 }
 
@@ -155,31 +166,22 @@ lk_proxy_new_decree (lk_proxy *proxy)
 
 /*  -------------------------------------------------------- time */
 
-/*  Who hears other members, but too few of them, is not cut off by itself.
- *  Protocol 9.13. */
-lk_err
-lk_proxy_why_over (const lk_proxy *proxy)
-{
-    lk_hosts members = proxy->core->in_force.members;
-    lk_hosts heard = lk_leader_sees (proxy->leader) & members;
-    bool hears_others = (heard & ~LK_HOST_BIT (proxy->core->config.self)) != 0;
-    return hears_others && !lk_is_quorum (members, heard) ? LK_QUORUM
-                                                          : LK_ISOLATED;
-}
-
 void
 lk_proxy_expire (lk_proxy *proxy)
 {
     lk_closing_run (proxy);
     /*  protocol 9.13 */
     if (proxy->live && proxy->core->now_ms >= proxy->lease_until_ms) {
-        end_session (proxy, lk_proxy_why_over (proxy));
+        end_session (proxy, lk_jeopardy_why_over (proxy));
     }
     lk_asked *asked;
     while ((asked = lk_asked_next_end (proxy))) {
         lk_asked_hear (proxy, asked, &(lk_news) {.kind = LK_NEWS_OVER});
     }
-    lk_sets_expire (proxy);
+    lk_set *set;
+    while ((set = lk_heap_due (&proxy->set_ends, proxy->core->now_ms))) {
+        lk_set_hear (proxy, set, &(lk_news) {.kind = LK_NEWS_OVER});
+    }
 }
 
 /*  Until what is in that list is due. Ever more seldom: a home that has the
@@ -246,20 +248,6 @@ lk_proxy_run (lk_proxy *proxy)
 
 /*  -------------------------------------------------------- leaving */
 
-/*  An application that sleeps since before this process began goes by the lease
- *  of then, whatever it is told. Protocol 9.14. */
-void
-lk_proxy_note_former (lk_proxy *proxy, int64_t lease_until_ms)
-{
-    const int64_t most_ms =
-        proxy->core->now_ms + proxy->core->config.host_lease_ms;
-    const int64_t until_ms =
-        lease_until_ms < most_ms ? lease_until_ms : most_ms;
-    if (proxy->former_ms < until_ms) {
-        proxy->former_ms = until_ms;
-    }
-}
-
 void
 lk_proxy_leave (lk_proxy *proxy)
 {
@@ -270,7 +258,7 @@ lk_proxy_leave (lk_proxy *proxy)
                           : proxy->core->now_ms;
     proxy->leave_ms += lk_stopping_ms (proxy->core);
     lk_out_lease (proxy->core, proxy->core->facts.session, 0);
-    lk_sets_hear (proxy, &news);
+    sets_hear (proxy, &news);
     all_hear (proxy, &news);
     lk_out_status (proxy->core);
     lk_proxy_run (proxy);

@@ -166,11 +166,4 @@ struct lk_proxy {
     lk_errands errands;
 };
 
-/*  Why the session ends, or will if nothing better comes: ISOLATED or
- *  QUORUM. */
-lk_err lk_proxy_why_over (const lk_proxy *proxy);
-
-/*  An application may go by the lease of a former process until then. */
-void lk_proxy_note_former (lk_proxy *proxy, int64_t lease_until_ms);
-
 #endif

@@ -5,14 +5,13 @@
  */
 
 #include "asked.h"
+#include "asked_tell.h"
 #include "asker.h"
 #include "grant.h"
 #include "jeopardy.h"
 #include "life.h"
 #include "proxy_private.h"
 #include "set.h"
-#include "stopping.h"
-#include "turn.h"
 #include "util/utf8.h"
 
 #include <string.h>
@@ -29,32 +28,6 @@ answer (lk_proxy *proxy, const lk_app_request *request, lk_answer_kind kind,
                       .turn = request->turn,
                       .until_ms = INT64_MAX};
     lk_out_answer (proxy->core, &told);
-}
-
-/*  -------------------------------------------------------- again */
-
-/*  The application says LOCK again: its answer may have been lost. */
-void
-lk_tell_it_is_held (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    (void) news;
-    lk_asked_tell_locked (proxy, asked);
-}
-
-void
-lk_tell_it_ended (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    (void) news;
-    lk_asked_tell (proxy, asked, LK_ANSWER_UNLOCKED, asked->error);
-}
-
-void
-lk_tell_it_failed (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    (void) news;
-    if (!asked->tell_unlocked) {
-        lk_asked_tell (proxy, asked, LK_ANSWER_FAILED, asked->error);
-    }
 }
 
 /*  -------------------------------------------------------- LOCK */
@@ -198,7 +171,7 @@ resume (lk_proxy *proxy, const lk_app_request *request)
     asked->ticket.token = request->token;
     asked->ticket.key = request->key;
     asked->wait_until_ms = request->lease_until_ms;
-    lk_proxy_note_former (proxy, request->lease_until_ms);
+    lk_closing_note_former (proxy, request->lease_until_ms);
     lk_asked_await_end (proxy, asked);
     lk_asked_send (proxy, asked);
 }
@@ -310,23 +283,6 @@ lk_on_app_check (lk_proxy *proxy, const lk_app_request *request)
 
 /*  -------------------------------------------------------- giving back */
 
-/*  protocol 9.11 */
-void
-lk_give_back (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    asked->late |=
-        asked->state == LK_ASKED_ENDED && asked->error == LK_TIMEDOUT;
-    lk_await_unlocked (proxy, asked, news);
-    lk_asked_close (proxy, asked);
-}
-
-void
-lk_await_unlocked (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    (void) news;
-    lk_asked_await_unlocked (proxy, asked);
-}
-
 void
 lk_on_app_unlock (lk_proxy *proxy, const lk_app_request *request)
 {
@@ -344,84 +300,17 @@ lk_on_app_unlock (lk_proxy *proxy, const lk_app_request *request)
     }
 }
 
-/*  -------------------------------------------------------- left behind */
-
-/*  Its application is gone, and nobody is told: what may be a ticket goes
- *  back. Protocol 9.13. */
-void
-lk_leave_wish (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    (void) news;
-    lk_asked_orphan (proxy, asked);
-    lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
-}
+/*  -------------------------------------------------------- gone */
 
 static void
-linger (const lk_proxy *proxy, lk_asked *asked)
+sets_hear (lk_proxy *proxy, uint32_t app, const lk_news *news)
 {
-    asked->linger_until_ms = asked->linger_ms < INT64_MAX - proxy->core->now_ms
-                                 ? proxy->core->now_ms + asked->linger_ms
-                                 : INT64_MAX;
-}
-
-/*  What is static stays, and is nobody's. */
-void
-lk_leave_held (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    if (asked->ticket.mode.is_static) {
-        lk_asked_orphan (proxy, asked);
-        lk_asked_remove (proxy, asked);
-    } else if (asked->linger_ms > 0) {
-        lk_asked_orphan (proxy, asked);
-        linger (proxy, asked);
-        lk_turn_give_up (proxy, asked);
-        lk_asked_enter (proxy, asked, LK_ASKED_LINGERING);
-    } else {
-        lk_leave_wish (proxy, asked, news);
-    }
-}
-
-void
-lk_leave_ended (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    if (asked->ticket.mode.is_static) {
-        lk_asked_orphan (proxy, asked);
-        lk_asked_remove (proxy, asked);
-    } else if (asked->linger_ms > 0) {
-        lk_stopping_orphan (proxy, asked, asked->linger_ms);
-    } else {
-        lk_leave_wish (proxy, asked, news);
-    }
-}
-
-/*  It lingers as soon as it is of this session. */
-void
-lk_leave_resuming (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    if (asked->linger_ms > 0) {
-        lk_asked_orphan (proxy, asked);
-        linger (proxy, asked);
-    } else {
-        lk_leave_wish (proxy, asked, news);
-    }
-}
-
-void
-lk_leave_closing (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    (void) news;
-    lk_asked_orphan (proxy, asked);
-}
-
-/*  One that gives back what was its own goes on. */
-void
-lk_leave_errand (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
-{
-    const bool gives_back = asked->tell_unlocked;
-    (void) news;
-    lk_asked_orphan (proxy, asked);
-    if (!gives_back) {
-        lk_asked_remove (proxy, asked);
+    const lk_asker *asker = lk_asker_find (proxy, app);
+    lk_set *set = asker ? asker->sets : NULL;
+    while (set) {
+        lk_set *next = set->next;
+        lk_set_hear (proxy, set, news);
+        set = next;
     }
 }
 
@@ -440,6 +329,6 @@ lk_on_app_gone (lk_proxy *proxy, uint32_t app)
         next = asked->sibling_next;
         lk_asked_hear (proxy, asked, &news);
     }
-    lk_sets_app_gone (proxy, app);
+    sets_hear (proxy, app, &news);
     lk_proxy_run (proxy);
 }

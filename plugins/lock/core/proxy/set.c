@@ -6,16 +6,14 @@
 
 #include "set.h"
 
+#include "asked_tell.h"
 #include "asker.h"
+#include "jeopardy.h"
 #include "proxy_private.h"
 #include "set_private.h"
 
 #include <string.h>
 #include <utlist.h>
-
-/*  Of the names in one LOCK: as an operation it shares a message with others.
- *  The members behind are asked for when these are held. */
-#define RUN_SIZE_MAX (LK_BULK_SIZE_MAX / 2)
 
 /*  -------------------------------------------------------- names */
 
@@ -181,48 +179,6 @@ lk_set_ask (lk_proxy *proxy, const lk_app_request *request)
 
 /*  -------------------------------------------------------- telling */
 
-void
-lk_set_tell_why (lk_proxy *proxy, const lk_set *self, lk_answer_kind kind,
-                 lk_err error, lk_name reason)
-{
-    lk_answer answer = {.kind = kind,
-                        .app = (uint32_t) self->name[0],
-                        .serial = self->name[1],
-                        .error = error,
-                        .until_ms = INT64_MAX,
-                        .reason = lk_out_name (proxy->core, reason)};
-    lk_out_answer (proxy->core, &answer);
-}
-
-void
-lk_set_tell (lk_proxy *proxy, const lk_set *self, lk_answer_kind kind,
-             lk_err error)
-{
-    lk_set_tell_why (proxy, self, kind, error, (lk_name) {0});
-}
-
-void
-lk_set_tell_locked (lk_proxy *proxy, const lk_set *self)
-{
-    lk_granted *set =
-        lk_arena_alloc (&proxy->core->outlet.arena, self->count * sizeof *set);
-    for (size_t i = 0; i < self->count; i++) {
-        const lk_ticket *ticket = &self->member[i]->ticket;
-        set[i] =
-            (lk_granted) {.object = lk_out_name (proxy->core, ticket->object),
-                          .token = ticket->token,
-                          .key = ticket->key};
-    }
-    lk_answer answer = {.kind = LK_ANSWER_LOCKED,
-                        .app = (uint32_t) self->name[0],
-                        .serial = self->name[1],
-                        .until_ms = self->until_ms,
-                        .type = self->member[0]->ticket.mode.type,
-                        .set = set,
-                        .set_count = self->count};
-    lk_out_answer (proxy->core, &answer);
-}
-
 /*  The application says LOCK again: its answer may have been lost. */
 void
 lk_set_tell_held (lk_proxy *proxy, lk_set *self, const lk_news *news)
@@ -249,40 +205,6 @@ lk_set_tell_failed (lk_proxy *proxy, lk_set *self, const lk_news *news)
 
 /*  -------------------------------------------------------- homes */
 
-static uint8_t
-home_of (const lk_proxy *proxy, const lk_asked *member)
-{
-    return lk_asked_home (proxy, member);
-}
-
-/*  protocol 9.12 */
-void
-lk_set_add_rest (lk_proxy *proxy, const lk_asked *member,
-                 lk_msg_request *request)
-{
-    lk_set *self = member->set;
-    size_t first = member->place + 1;
-    size_t size = lk_ticket_size (&member->ticket);
-    self->asked = first;
-    request->rest =
-        lk_arena_alloc (&proxy->core->outlet.arena,
-                        (self->count - first) * sizeof *request->rest);
-    while (self->asked < self->count) {
-        const lk_asked *next = self->member[self->asked];
-        size += lk_ticket_size (&next->ticket);
-        if (home_of (proxy, next) != home_of (proxy, member)
-            || size > RUN_SIZE_MAX) {
-            break;
-        }
-        lk_ticket *ticket = &request->rest[request->rest_count++];
-        *ticket = lk_out_ticket (proxy->core, &next->ticket);
-        ticket->request = request->ticket.request;
-        ticket->request.serial = next->serial;
-        ticket->age_ms = request->ticket.age_ms;
-        self->asked++;
-    }
-}
-
 /*  The next one is asked for; but if it was, along with one before it, its home
  *  is going on with it by itself. Protocol 9.12. */
 static void
@@ -294,26 +216,6 @@ ask_next (lk_proxy *proxy, lk_set *self, int tries)
         lk_asked_was_said (proxy, next, tries);
     } else {
         lk_asked_send (proxy, next);
-    }
-}
-
-/*  Whether it may soon be lost; the application is told when that changes. */
-void
-lk_set_look_for_danger (lk_proxy *proxy, lk_set *self)
-{
-    bool danger = false;
-    for (size_t i = 0; i < self->count && self->state == LK_SET_HELD; i++) {
-        danger |= proxy->danger >> home_of (proxy, self->member[i]) & 1;
-    }
-    if (self->state == LK_SET_HELD && self->danger != danger) {
-        lk_answer answer = {.kind = LK_ANSWER_JEOPARDY,
-                            .app = (uint32_t) self->name[0],
-                            .serial = self->name[1],
-                            .error = danger ? lk_proxy_why_over (proxy) : LK_OK,
-                            .until_ms = INT64_MAX,
-                            .danger = danger};
-        self->danger = danger;
-        lk_out_answer (proxy->core, &answer);
     }
 }
 
@@ -339,7 +241,7 @@ lk_set_locked (lk_proxy *proxy, lk_asked *member)
     self->state = LK_SET_HELD;
     lk_set_until (proxy, self, self->duration_ms);
     lk_set_tell_locked (proxy, self);
-    lk_set_look_for_danger (proxy, self);
+    lk_jeopardy_look_at_set (proxy, self);
 }
 
 /*  What was told ahead of its turn. */

@@ -62,39 +62,19 @@ void lk_set_ask (lk_proxy *proxy, const lk_app_request *request);
  *  duration is what is left of it. */
 void lk_set_resume (lk_proxy *proxy, const lk_app_request *request);
 
-/*  The application is gone. */
-void lk_sets_app_gone (lk_proxy *proxy, uint32_t app);
-
-/*  What a LOCK of a member asks for, too: the members behind it, as far as
- *  they have the same home, which goes on with them by itself. */
-void lk_set_add_rest (lk_proxy *proxy, const lk_asked *member,
-                      lk_msg_request *request);
-
 /*  A decree is in force: what not all of its leaders may have is forgotten. */
 void lk_sets_new_decree (lk_proxy *proxy);
 
 /*  The home said of a member: it is held; refused, which ends all of a set
- *  that waits; given back. */
+ *  that waits. */
 void lk_set_locked (lk_proxy *proxy, lk_asked *member);
 void lk_set_resumed (lk_proxy *proxy, lk_asked *member);
 void lk_set_failed (lk_proxy *proxy, lk_set *self, lk_err error,
                     lk_name reason);
-void lk_set_given_back (lk_proxy *proxy, lk_asked *member);
 
 /*  The application is told that it is over, unless it was, and has some time to
  *  stop before all of it goes back. */
 void lk_set_stop (lk_proxy *proxy, lk_set *self, lk_err error, lk_name reason);
-
-/*  The home of a member of a set that does not wait has it no more: that one
- *  goes back, and for the others it is as above. */
-void lk_set_lost (lk_proxy *proxy, lk_asked *member, lk_err error,
-                  lk_name reason);
-
-/*  Ends what has run out. */
-void lk_sets_expire (lk_proxy *proxy);
-
-/*  By the homes whose locks are in danger now. */
-void lk_sets_in_danger (lk_proxy *proxy);
 
 /*  Frees the sets, but not their members. */
 void lk_sets_init (lk_proxy *proxy);

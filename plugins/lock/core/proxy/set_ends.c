@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "asker.h"
+#include "asked_tell.h"
 #include "proxy_private.h"
 #include "set_private.h"
 #include "stopping.h"
@@ -72,20 +72,6 @@ lk_set_stop (lk_proxy *proxy, lk_set *self, lk_err error, lk_name reason)
     }
 }
 
-/*  Under the others what its application started may still be at work.
- *  Protocol 9.12. */
-void
-lk_set_lost (lk_proxy *proxy, lk_asked *member, lk_err error, lk_name reason)
-{
-    lk_set *self = member->set;
-    if (is_held (self)) {
-        end (proxy, self, error, reason,
-             lk_stopping_time (proxy, self->guarded));
-    }
-    lk_asked_enter (proxy, member, LK_ASKED_CLOSING);
-    lk_asked_send (proxy, member);
-}
-
 void
 lk_set_await_unlocked (lk_proxy *proxy, lk_set *self, const lk_news *news)
 {
@@ -139,20 +125,24 @@ lk_set_let_go (lk_proxy *proxy, lk_set *self, const lk_news *news)
     lk_set_destroy (proxy, self);
 }
 
-void
-lk_sets_app_gone (lk_proxy *proxy, uint32_t app)
+/*  -------------------------------------------------------- homes */
+
+/*  Under the others what its application started may still be at work.
+ *  Protocol 9.12. */
+static void
+lost (lk_proxy *proxy, lk_asked *member, lk_err error, lk_name reason)
 {
-    const lk_asker *asker = lk_asker_find (proxy, app);
-    lk_set *set = asker ? asker->sets : NULL;
-    while (set) {
-        lk_set *next = set->next;
-        lk_set_hear (proxy, set, &(lk_news) {.kind = LK_NEWS_GONE});
-        set = next;
+    lk_set *self = member->set;
+    if (is_held (self)) {
+        end (proxy, self, error, reason,
+             lk_stopping_time (proxy, self->guarded));
     }
+    lk_asked_enter (proxy, member, LK_ASKED_CLOSING);
+    lk_asked_send (proxy, member);
 }
 
-void
-lk_set_given_back (lk_proxy *proxy, lk_asked *member)
+static void
+given_back (lk_proxy *proxy, lk_asked *member)
 {
     lk_set *self = member->set;
     self->member[member->place] = NULL;
@@ -164,6 +154,43 @@ lk_set_given_back (lk_proxy *proxy, lk_asked *member)
                          self->late ? LK_LATE : LK_OK);
         }
         lk_set_destroy (proxy, self);
+    }
+}
+
+/*  protocol 9.12 */
+void
+lk_lose_member (lk_proxy *proxy, lk_asked *member, const lk_news *news)
+{
+    const lk_msg_reply *reply = news->reply;
+    const lk_err error = lk_stopping_error (proxy, member, reply);
+    lk_set *set = member->set;
+    if (member->state == LK_ASKED_CLOSING) {
+        if (!lk_stopping_asks_back (reply)) {
+            given_back (proxy, member);
+        }
+        return;
+    }
+    if (member->ticket.token == 0 || reply->token != member->ticket.token) {
+        return; /* an earlier grant of the same request */
+    }
+    if (set->state != LK_SET_ENDED) {
+        lk_stopping_say_forced (proxy, member, reply);
+    }
+    if (set->state == LK_SET_WAITING) {
+        lk_set_failed (proxy, set, error, reply->reason);
+    } else if (!lk_stopping_asks_back (reply)) {
+        lost (proxy, member, error, reply->reason);
+    } else {
+        lk_set_stop (proxy, set, error, reply->reason);
+        lk_stopping_say (proxy, member, set->until_ms);
+    }
+}
+
+void
+lk_lose_held_member (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+{
+    if (!news->reply->witnessed) {
+        lk_lose_member (proxy, asked, news);
     }
 }
 
@@ -198,15 +225,6 @@ lk_set_expire_ended (lk_proxy *proxy, lk_set *self, const lk_news *news)
     (void) news;
     self->late = self->error == LK_TIMEDOUT;
     give_back (proxy, self);
-}
-
-void
-lk_sets_expire (lk_proxy *proxy)
-{
-    lk_set *set;
-    while ((set = lk_heap_due (&proxy->set_ends, proxy->core->now_ms))) {
-        lk_set_hear (proxy, set, &(lk_news) {.kind = LK_NEWS_OVER});
-    }
 }
 
 /*  -------------------------------------------------------- sessions */
@@ -252,25 +270,6 @@ lk_set_forget (lk_proxy *proxy, lk_set *self, const lk_news *news)
         }
     }
     lk_set_destroy (proxy, self);
-}
-
-void
-lk_sets_hear (lk_proxy *proxy, const lk_news *news)
-{
-    lk_set *set;
-    lk_set *next;
-    for (set = proxy->sets; set; set = next) {
-        next = set->hh.next;
-        lk_set_hear (proxy, set, news);
-    }
-}
-
-void
-lk_sets_in_danger (lk_proxy *proxy)
-{
-    for (lk_set *set = proxy->sets; set; set = set->hh.next) {
-        lk_set_look_for_danger (proxy, set);
-    }
 }
 
 /*  The service is to stop for good. */

@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *      set.c         names, asking for one member after the other, telling
+ *      set.c         names, asking for one member after the other
  *      set_resume.c  a set goes on in a later session
  *      set_ends.c    how it ends
  */
@@ -25,16 +25,6 @@ void lk_set_until (lk_proxy *proxy, lk_set *self, int64_t span_ms);
 lk_set *lk_set_new (lk_proxy *proxy, const lk_app_request *request);
 lk_asked *lk_set_add (lk_proxy *proxy, lk_set *self, lk_name object,
                       const lk_app_request *request);
-
-/*  Tells its application. */
-void lk_set_tell (lk_proxy *proxy, const lk_set *self, lk_answer_kind kind,
-                  lk_err error);
-void lk_set_tell_why (lk_proxy *proxy, const lk_set *self, lk_answer_kind kind,
-                      lk_err error, lk_name reason);
-void lk_set_tell_locked (lk_proxy *proxy, const lk_set *self);
-
-/*  Whether it may soon be lost; the application is told when that changes. */
-void lk_set_look_for_danger (lk_proxy *proxy, lk_set *self);
 
 /*  Forgets what was told ahead of its turn. */
 void lk_set_forget_early (lk_set *self);

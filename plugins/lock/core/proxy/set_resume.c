@@ -7,6 +7,8 @@
  *  told when all of them have, and all are lost when one is.
  */
 
+#include "asked_tell.h"
+#include "jeopardy.h"
 #include "proxy_private.h"
 #include "set_private.h"
 
@@ -45,7 +47,7 @@ lk_set_resume (lk_proxy *proxy, const lk_app_request *request)
         claim (proxy, self, request, self->left);
     }
     lk_set_until (proxy, self, span_to (proxy, request->lease_until_ms));
-    lk_proxy_note_former (proxy, request->lease_until_ms);
+    lk_closing_note_former (proxy, request->lease_until_ms);
 }
 
 /*  protocol 9.13: A restart */
@@ -61,7 +63,7 @@ lk_set_resumed (lk_proxy *proxy, lk_asked *member)
     self->state = LK_SET_HELD;
     lk_set_until (proxy, self, span_to (proxy, self->ends_ms));
     lk_set_tell_locked (proxy, self);
-    lk_set_look_for_danger (proxy, self);
+    lk_jeopardy_look_at_set (proxy, self);
 }
 
 /*  That one has nothing to give back. Protocol 9.13: A restart. */

@@ -6,6 +6,7 @@
 
 #include "stopping.h"
 
+#include "asked_tell.h"
 #include "life.h"
 #include "proxy_private.h"
 #include "set.h"
@@ -27,8 +28,9 @@ lk_stopping_asks_back (const lk_msg_reply *reply)
            || reply->error == LK_LATE;
 }
 
-static void
-say_forced (lk_proxy *proxy, const lk_asked *asked, const lk_msg_reply *reply)
+void
+lk_stopping_say_forced (lk_proxy *proxy, const lk_asked *asked,
+                        const lk_msg_reply *reply)
 {
     if (reply->error == LK_FORCED) {
         lk_out_trace (proxy->core, LK_TRACE_NOTICE,
@@ -40,8 +42,8 @@ say_forced (lk_proxy *proxy, const lk_asked *asked, const lk_msg_reply *reply)
 }
 
 /*  The home passes on to whoever asked when it will be over. */
-static void
-say_stopping (lk_proxy *proxy, const lk_asked *asked, int64_t until_ms)
+void
+lk_stopping_say (lk_proxy *proxy, const lk_asked *asked, int64_t until_ms)
 {
     lk_lock_message *message = lk_out_message (proxy->core, LK_MSG_STOPPING);
     lk_msg_stopping *stopping = &message->as.stopping;
@@ -53,6 +55,33 @@ say_stopping (lk_proxy *proxy, const lk_asked *asked, int64_t until_ms)
     stopping->left_ms =
         until_ms > proxy->core->now_ms ? until_ms - proxy->core->now_ms : 0;
     lk_proxy_send (proxy, message, lk_asked_home (proxy, asked), 0);
+}
+
+/*  -------------------------------------------------------- how it ends */
+
+void
+lk_asked_close (lk_proxy *proxy, lk_asked *asked)
+{
+    lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
+    lk_asked_send (proxy, asked); /* others may wait behind it */
+}
+
+void
+lk_asked_fail (lk_proxy *proxy, lk_asked *asked, lk_err error)
+{
+    asked->error = error;
+    lk_asked_tell (proxy, asked, LK_ANSWER_FAILED, error);
+    lk_asked_close (proxy, asked);
+}
+
+void
+lk_asked_end (lk_proxy *proxy, lk_asked *asked, lk_err error)
+{
+    asked->error = error;
+    asked->until_ms = INT64_MAX; /* the home ends it when the grace is over */
+    lk_asked_tell (proxy, asked, LK_ANSWER_UNLOCKED, error);
+    lk_turn_give_up (proxy, asked);
+    lk_asked_enter (proxy, asked, LK_ASKED_ENDED);
 }
 
 /*  -------------------------------------------------------- single locks */
@@ -90,9 +119,9 @@ may_be_over (const lk_proxy *proxy, const lk_asked *asked)
 
 /*  A plain end before its time is that of what was taken away at once: the
  *  reason was said, too, but was not heard. */
-static lk_err
-error_of (const lk_proxy *proxy, const lk_asked *asked,
-          const lk_msg_reply *reply)
+lk_err
+lk_stopping_error (const lk_proxy *proxy, const lk_asked *asked,
+                   const lk_msg_reply *reply)
 {
     switch ((lk_err) reply->error) {
     case LK_LATE:
@@ -110,8 +139,8 @@ error_of (const lk_proxy *proxy, const lk_asked *asked,
 static void
 tell (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
 {
-    asked->error = error_of (proxy, asked, reply);
-    say_forced (proxy, asked, reply);
+    asked->error = lk_stopping_error (proxy, asked, reply);
+    lk_stopping_say_forced (proxy, asked, reply);
     lk_asked_answer (
         proxy, asked,
         (lk_answer) {.kind = asked->state == LK_ASKED_KEEPING
@@ -145,7 +174,7 @@ lk_stopping_held (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
         if (lingers) {
             end_by (proxy, asked, linger_until_ms);
         }
-        say_stopping (proxy, asked, asked->until_ms);
+        lk_stopping_say (proxy, asked, asked->until_ms);
     }
 }
 
@@ -161,7 +190,7 @@ lk_lose_ended (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
     if (lk_stopping_asks_back (reply)) {
         end_by (proxy, asked,
                 proxy->core->now_ms + lk_stopping_time (proxy, asked->guarded));
-        say_stopping (proxy, asked, asked->until_ms);
+        lk_stopping_say (proxy, asked, asked->until_ms);
         return;
     }
     asked->late = asked->error == LK_TIMEDOUT;
@@ -177,37 +206,6 @@ lk_stopping_orphan (lk_proxy *proxy, lk_asked *asked, int64_t linger_ms)
     lk_asked_orphan (proxy, asked);
     end_in (proxy, asked, linger_ms);
     end_by (proxy, asked, until_ms);
-}
-
-/*  -------------------------------------------------------- sets */
-
-/*  protocol 9.12 */
-void
-lk_lose_member (lk_proxy *proxy, lk_asked *member, const lk_news *news)
-{
-    const lk_msg_reply *reply = news->reply;
-    const lk_err error = error_of (proxy, member, reply);
-    lk_set *set = member->set;
-    if (member->state == LK_ASKED_CLOSING) {
-        if (!lk_stopping_asks_back (reply)) {
-            lk_set_given_back (proxy, member);
-        }
-        return;
-    }
-    if (member->ticket.token == 0 || reply->token != member->ticket.token) {
-        return; /* an earlier grant of the same request */
-    }
-    if (set->state != LK_SET_ENDED) {
-        say_forced (proxy, member, reply);
-    }
-    if (set->state == LK_SET_WAITING) {
-        lk_set_failed (proxy, set, error, reply->reason);
-    } else if (!lk_stopping_asks_back (reply)) {
-        lk_set_lost (proxy, member, error, reply->reason);
-    } else {
-        lk_set_stop (proxy, set, error, reply->reason);
-        say_stopping (proxy, member, set->until_ms);
-    }
 }
 
 /*  -------------------------------------------------------- who asked */

@@ -17,6 +17,17 @@
 /*  Whether the ticket is still there, and its home wants it back. */
 bool lk_stopping_asks_back (const lk_msg_reply *reply);
 
+/*  What its application is told for what the home says of it. */
+lk_err lk_stopping_error (const lk_proxy *proxy, const lk_asked *asked,
+                          const lk_msg_reply *reply);
+
+/*  Notes in the log that it was taken away by force, if it was. */
+void lk_stopping_say_forced (lk_proxy *proxy, const lk_asked *asked,
+                             const lk_msg_reply *reply);
+
+/*  Tells its home by when it will be over, for whoever asked. */
+void lk_stopping_say (lk_proxy *proxy, const lk_asked *asked, int64_t until_ms);
+
 /*  The home says of one that is held that it has ended or is to. */
 void lk_stopping_held (lk_proxy *proxy, lk_asked *asked,
                        const lk_msg_reply *reply);

@@ -6,6 +6,7 @@
 
 #include "turn.h"
 
+#include "asked_tell.h"
 #include "life.h"
 #include "proxy_private.h"
 
@@ -60,6 +61,7 @@ begin (lk_proxy *proxy, lk_asked *asked, lk_lock_type type, int64_t wait_ms)
             proxy->core->now_ms + (wait_ms > 0 ? wait_ms : LK_TRY_MS);
     }
     lk_asked_ask_on (proxy, asked);
+    lk_asked_send (proxy, asked);
     lk_asked_await_end (proxy, asked);
 }
 

@@ -1,0 +1,114 @@
+/*  asked_tell.c - what applications are told of their requests and sets
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "asked_tell.h"
+
+#include "proxy_private.h"
+
+/*  -------------------------------------------------------- a request */
+
+/*  A check may be done twice, and what was not done may be asked for again. */
+static bool
+ends_errand (const lk_asked *asked, const lk_answer *answer)
+{
+    const bool is_refused =
+        answer->kind == LK_ANSWER_FAILED
+        && (answer->error == LK_UNKNOWN || answer->error == LK_DENIED);
+    return (asked->errand == LK_ERRAND_BY_KEY
+            || asked->errand == LK_ERRAND_FORCE)
+           && (answer->kind == LK_ANSWER_UNLOCKED || is_refused);
+}
+
+void
+lk_asked_answer (lk_proxy *proxy, const lk_asked *asked, lk_answer answer)
+{
+    if (asked->name[0] != LK_NO_APP) {
+        answer.app = (uint32_t) asked->name[0];
+        answer.serial = asked->name[1];
+        if (ends_errand (asked, &answer)) {
+            lk_errands_note (&proxy->errands, &answer);
+        }
+        lk_out_answer (proxy->core, &answer);
+    }
+}
+
+void
+lk_asked_tell (lk_proxy *proxy, const lk_asked *asked, lk_answer_kind kind,
+               lk_err error)
+{
+    lk_asked_answer (
+        proxy, asked,
+        (lk_answer) {.kind = kind, .error = error, .until_ms = INT64_MAX});
+}
+
+/*  What LOCKED says of a lock and of a set alike. */
+static lk_answer
+locked (const lk_ticket *ticket, int64_t until_ms)
+{
+    return (lk_answer) {.kind = LK_ANSWER_LOCKED,
+                        .until_ms = until_ms,
+                        .type = ticket->mode.type};
+}
+
+void
+lk_asked_tell_locked (lk_proxy *proxy, const lk_asked *asked)
+{
+    lk_answer answer = locked (&asked->ticket, asked->until_ms);
+    if (asked->turn.heir_waits) {
+        return; /* its token may be another one by now */
+    }
+    answer.token = asked->ticket.token;
+    answer.key = asked->ticket.key;
+    answer.ordinal = asked->ticket.ordinal;
+    answer.turn = asked->turn.told;
+    lk_asked_answer (proxy, asked, answer);
+}
+
+/*  -------------------------------------------------------- a set */
+
+void
+lk_set_answer (lk_proxy *proxy, const lk_set *self, lk_answer answer)
+{
+    answer.app = (uint32_t) self->name[0];
+    answer.serial = self->name[1];
+    lk_out_answer (proxy->core, &answer);
+}
+
+void
+lk_set_tell_why (lk_proxy *proxy, const lk_set *self, lk_answer_kind kind,
+                 lk_err error, lk_name reason)
+{
+    lk_set_answer (proxy, self,
+                   (lk_answer) {.kind = kind,
+                                .error = error,
+                                .until_ms = INT64_MAX,
+                                .reason = lk_out_name (proxy->core, reason)});
+}
+
+void
+lk_set_tell (lk_proxy *proxy, const lk_set *self, lk_answer_kind kind,
+             lk_err error)
+{
+    lk_set_tell_why (proxy, self, kind, error, (lk_name) {0});
+}
+
+void
+lk_set_tell_locked (lk_proxy *proxy, const lk_set *self)
+{
+    lk_granted *set =
+        lk_arena_alloc (&proxy->core->outlet.arena, self->count * sizeof *set);
+    for (size_t i = 0; i < self->count; i++) {
+        const lk_ticket *ticket = &self->member[i]->ticket;
+        set[i] =
+            (lk_granted) {.object = lk_out_name (proxy->core, ticket->object),
+                          .token = ticket->token,
+                          .key = ticket->key};
+    }
+    lk_answer answer = locked (&self->member[0]->ticket, self->until_ms);
+    answer.set = set;
+    answer.set_count = self->count;
+    lk_set_answer (proxy, self, answer);
+}
