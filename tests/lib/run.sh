@@ -28,12 +28,14 @@
 #             and niced, so that the tests that wait come first
 #   waiting   real processes and real time: five per processor
 #
-#   These are fewer while programs of others run (rooms). No test has a limit
-#   in time, as nobody knows how busy the machine is: a test hangs if it has
-#   written nothing for a while (look), a working one, or one of a unit (Check
-#   has an eye on these), only if it uses no processor either. Each is a
-#   session of its own, so that the kernel shares the processors out among tests
-#   and other programs fairly.
+#   These are fewer while programs of others run (rooms), and none that waits is
+#   begun while too many want to run, ours or not (is_swamped): machines differ
+#   by ten times in how fast a process starts. No test has a limit in time, as
+#   nobody knows how busy the machine is: a test hangs if it has written nothing
+#   for a while (look), a working one, or one of a unit (Check has an eye on
+#   these), only if it uses no processor either. Each is a session of its own,
+#   so that the kernel shares the processors out among tests and other programs
+#   fairly.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -57,6 +59,7 @@ silent_s=${SILENT_S:-180}      # then it hangs; `await` gives up before that
 beat_s=${BEAT_S:-5}                  # how often we look
 beat=''                        # the process that tells us to
 others=${OTHERS:-}     # programs of others that want to run, in hundredths
+crowd=${CROWD:-8}      # per processor: so many may want to run, of ours
 declare -A job_name=() job_kind=() job_log=() job_start=() job_pool=() \
     job_number=() job_seen=() job_heard=() job_hangs=()
 declare -A rooms=([working]=$slots [waiting]=$((5 * slots)))
@@ -219,6 +222,15 @@ make_room () {
     done
 }
 
+#   Whether more want to run, on the average of the last minute, than leave the
+#   tests that wait their time; but there is always one for each processor.
+is_swamped () {
+    local load
+    [ "${used[waiting]}" -ge "$slots" ] || return 1
+    read -r load _ </proc/loadavg
+    [ "${load%.*}" -gt $((crowd * slots + others / 100)) ]
+}
+
 #   look: at the machine, and which tests go on.
 look () {
     local all pid seen
@@ -333,7 +345,8 @@ job () {
 fill () {
     local pool=$1 words
     while [ "${used[$pool]}" -lt "${room[$pool]}" ] &&
-            [ "${begun[$pool]}" -lt "${asked[$pool]}" ]; do
+            [ "${begun[$pool]}" -lt "${asked[$pool]}" ] &&
+            { [ "$pool" = working ] || ! is_swamped; }; do
         begun[$pool]=$((begun[$pool] + 1))
         eval "words=(${todo[$pool.${begun[$pool]}]})"
         start "$pool" "${words[@]}"

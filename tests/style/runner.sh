@@ -128,7 +128,7 @@ TEST='a b' expect 'all of them have to be there' \
     "run.sh: there is no test 'b'" 2
 
 #   Two are at work at one time, but for programs of others.
-alone='[ ! -e alone ] && echo >alone && sleep 0.4 && rm alone'
+alone='[ ! -e alone ] && echo >alone && sleep 2 && rm alone'
 fake cluster a.sh "cd '$work'" "$alone"
 fake cluster b.sh "cd '$work'" "$alone"
 expect 'tests wait beside each other' '1 passed, 1 failed' 1
@@ -143,6 +143,26 @@ done
 others='' expect 'one by one when others want to run' '2 passed, 0 failed' 0
 kill "${loops[@]}"
 wait
+
+#   As many tests as there are processors, and two; a test fails that sees more
+#   beside it than it may.
+many=$(($(nproc) + 2))
+fake_many () {
+    local i
+    for ((i = 0; i < many; i++)); do
+        fake cluster "$i.sh" "cd '$work'" 'touch here.$$' 'sleep 1' \
+            'n=$(ls here.* | wc -l)' 'sleep 1' 'rm here.$$' \
+            "[ \"\$n\" -lt $many ]"
+    done
+}
+if [ "$many" -le 10 ]; then
+    fake_many
+    CROWD=-1 expect 'one for each processor where too many want to run' \
+        "$many passed, 0 failed" 0
+    fake_many
+    CROWD=1000 expect 'all at once else' "0 passed, $many failed" 1
+fi
+
 mkdir -p "$work/tests"
 expect 'no test at all is a failure' '0 passed, 0 failed' 1
 done_checking
