@@ -54,7 +54,7 @@ static void
 on_alive (lk_router *self, const lk_source *source, const lk_message *message)
 {
     if (source->from == LK_FROM_CALLER) {
-        lk_neighbour_refuse (self, source, "not connected");
+        lk_neighbour_refuse (self, source, LK_REFUSE_UNMET);
     } else if (lk_message_serial (message) != 0
                || source->from != LK_FROM_NEIGHBOUR) {
         answer (self, source, lk_message_reply (message, "ABSOLUTELY"));

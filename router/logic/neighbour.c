@@ -13,6 +13,7 @@
 #include "net/hostport.h"
 #include "net/log.h"
 #include "wire/address.h"
+#include "wire/reasons.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -396,6 +397,11 @@ lk_neighbour_on_refuse (lk_router *self, const lk_source *source,
     reason = reason != NULL ? reason : "no reason given";
     if (incarnation == self->incarnation) {
         lk_neighbour_step (self, link, LK_LINK_OWN);
+        return;
+    }
+    /*  It answers an ALIVE, and our CONNECT is still to be answered. */
+    if (link->state == LK_LINK_ASKING
+        && strcmp (reason, LK_REFUSE_UNMET) == 0) {
         return;
     }
     if (link->state == LK_LINK_ASKING) {

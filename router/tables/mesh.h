@@ -87,6 +87,7 @@ typedef struct {
     char reason[LK_REASON_LEN_MAX + 1]; /* why not linked, for people */
     lk_hop out;                         /* our connection to it */
     unsigned failures;                  /* to connect, in a row */
+    unsigned unanswered;                /* CONNECTs, in a row */
 } lk_mesh_link;
 
 typedef struct {

@@ -12,6 +12,7 @@ enum {
     REDIAL_MS = 100,
     REDIAL_MAX_MS = 1000,
     HEARSAY_MAX_MS = 10000, /* whom we were never linked with */
+    ANSWER_MAX_MS = 10000,  /* that a CONNECT has to be answered */
     DOUBLE_MS = 30000
 };
 
@@ -159,6 +160,19 @@ pause_of (const lk_mesh_link *link)
     return pause < most ? pause : most;
 }
 
+/*  Longer after each CONNECT that was not answered: where an answer takes more
+ *  than dead_after there would never be a link else. */
+static int64_t
+patience_with (const lk_mesh *self, const lk_mesh_link *link)
+{
+    int64_t patience = self->dead_after_ms;
+    for (unsigned i = 0; i < link->unanswered && patience < ANSWER_MAX_MS;
+         i++) {
+        patience *= 2;
+    }
+    return patience;
+}
+
 static int64_t
 deadline_of (const lk_mesh *self, const lk_mesh_link *link, lk_mesh_state state,
              int64_t now_ms)
@@ -167,7 +181,7 @@ deadline_of (const lk_mesh *self, const lk_mesh_link *link, lk_mesh_state state,
     case LK_LINK_CLOSED:
         return now_ms + pause_of (link);
     case LK_LINK_ASKING:
-        return now_ms + self->dead_after_ms;
+        return now_ms + patience_with (self, link);
     case LK_LINK_ACCEPTED:
     case LK_LINK_LIVE:
         return now_ms + self->dead_after_ms / 4;
@@ -192,6 +206,15 @@ ends_incoming (lk_mesh_event event)
            || event == LK_LINK_OWN || event == LK_LINK_TWIN;
 }
 
+/*  Whether the peer has answered a CONNECT. */
+static bool
+is_answer (lk_mesh_event event)
+{
+    return event == LK_LINK_TAKEN || event == LK_LINK_JOINED
+           || event == LK_LINK_REFUSE || event == LK_LINK_OWN
+           || event == LK_LINK_TWIN;
+}
+
 unsigned
 lk_mesh_step (const lk_mesh *self, lk_mesh_link *link, lk_mesh_event event,
               int64_t now_ms)
@@ -205,6 +228,11 @@ lk_mesh_step (const lk_mesh *self, lk_mesh_link *link, lk_mesh_event event,
         link->failures++;
     } else if (event == LK_LINK_UP) {
         link->failures = 0;
+    }
+    if (is_answer (event)) {
+        link->unanswered = 0;
+    } else if (link->state == LK_LINK_ASKING && event == LK_LINK_TIME) {
+        link->unanswered++;
     }
     if (link->state != step->next || event == LK_LINK_TIME
         || (step->effects & LK_DO_ASK)) {

@@ -21,4 +21,8 @@
 /*  How REFUSE says that the name is in use; the reason begins with it. */
 #define LK_REFUSE_TAKEN "name is taken"
 
+/*  Why REFUSE is said to an ALIVE, by a router that has not met its sender, or
+ *  has closed that link meanwhile. */
+#define LK_REFUSE_UNMET "not connected"
+
 #endif

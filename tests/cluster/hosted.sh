@@ -177,6 +177,8 @@ deaf () {
     await grep -qs ok "$work/holder"
 }
 
+settings '    host-lease = 60000' '    leader-lease = 1000' \
+    '    dead-after = 300'
 start_router
 check 'it starts again' await ready
 check 'somebody holds a lock, and is deaf' deaf

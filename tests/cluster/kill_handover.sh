@@ -65,6 +65,12 @@ session () {
         sed -n 's/.*"host":"h1".*"state":"held".*"session":\([0-9]*\),.*/\1/p'
 }
 
+#   has_session: and it is `at`; while an election is due nobody tells.
+has_session () {
+    at=$(session)
+    [ -n "$at" ]
+}
+
 is_later () {
     [ "$(session)" -gt "$1" ] 2>/dev/null
 }
@@ -79,7 +85,8 @@ lost () {
 end_restart () {
     local pid before
     pid=$(lockd)
-    before=$(session)
+    await has_session || return 1
+    before=$at
     kill "$1" "$pid"
     restart "$pid"
     await is_later "$before" || return 1

@@ -7,7 +7,7 @@
 
 # shellcheck source=tests/cluster/actor_tap.sh
 . "$(dirname "$0")/actor_tap.sh"
-in_sandbox "$0" --hosts 3
+in_sandbox "$0" --hosts 3 --set lock/host-lease=24000
 start_all
 
 #   ------------------------------------------------------------ types

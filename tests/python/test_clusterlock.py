@@ -141,7 +141,7 @@ class Readme(Case):
             for context in ("short-cut", "short-cut-2"):
                 with self.assertRaises(ClusterLockError):
                     self.other("device", context).acquire(0.2)
-                (ticket,) = [one for one in self.session.list()
+                (ticket,) = [one for one in self.tickets()
                              if one.context == context]
                 self.assertEqual(ticket.fields["duration"], 9000)
 

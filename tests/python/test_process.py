@@ -105,7 +105,7 @@ class Processes(Case):
                           again.comment), (type(lost), "gone", "forced",
                                            "by me"))
         with lock:
-            tickets = self.session.list()
+            tickets = self.tickets()
             self.assertEqual(pickle.loads(pickle.dumps(tickets)), tickets)
 
     def ends(self, code, result=0, seconds=30, **options):
@@ -151,7 +151,7 @@ class Processes(Case):
                 "os.wait()",
         ):
             self.assertEqual(self.ends(more + code), "", code)
-            self.assertTrue(within(30, lambda: not self.session.list()), code)
+            self.assertTrue(within(30, lambda: not self.tickets()), code)
 
     def test_end_lingering(self):
         """a regular end gives back also what would linger"""
@@ -164,7 +164,7 @@ class Processes(Case):
         said = self.ends("with lockkeeper.Lock('else'):\n    1 / 0", 1)
         self.assertIn("ZeroDivisionError", said)
         self.assertNotIn("lockkeeper/", said)
-        self.assertTrue(within(30, lambda: not self.session.list()))
+        self.assertTrue(within(30, lambda: not self.tickets()))
 
     def test_end_by_signal(self):
         """Ctrl-C and SIGTERM end a program that waits"""
@@ -180,7 +180,7 @@ class Processes(Case):
             self.assertEqual(other.returncode, -number)
             self.assertEqual(said.count("Traceback"),
                              int(number == signal.SIGINT))
-            self.assertTrue(within(30, lambda: not self.session.list()))
+            self.assertTrue(within(30, lambda: not self.tickets()))
 
     def test_end_without_router(self):
         """a program ends soon although its router hangs"""

@@ -34,7 +34,7 @@ class Locks(Case):
             self.assertIsNone(lock.left)
             self.assertEqual(lock.ensure(), lock.token)
             self.assertEqual(len(lock.key), 16)
-            (ticket,) = [one for one in self.session.list()
+            (ticket,) = [one for one in self.tickets()
                          if one.name == self.name]
             self.assertEqual((ticket.state, ticket.token, ticket.pid),
                              ("held", lock.token, os.getpid()))
@@ -261,7 +261,7 @@ class Locks(Case):
         for name in ("é \x1b", b"\xff\x00", "x" * 4096):
             with self.session.lock(name) as lock:
                 self.assertEqual(lock.name, name)
-                self.assertIn(name, [one.name for one in self.session.list()])
+                self.assertIn(name, [one.name for one in self.tickets()])
         with self.session.lock(self.name, context="a"):
             self.assertFalse(self.session.lock(self.name, context="a")
                              .try_acquire())
@@ -493,7 +493,7 @@ class Kinds(Case):
             thread.start()
             self.assertTrue(within(60, lambda: any(
                 ticket.fields.get("upgrade")
-                for ticket in self.session.list())))
+                for ticket in self.tickets())))
             with self.assertRaises(Deadlock):
                 two.upgrade(5)
             two.release()

@@ -100,8 +100,22 @@ class Case(unittest.TestCase):
         """Taking a lock while its home changes may be told `unknown`."""
         self.assertTrue(within(90, is_calm))
 
+    def tickets(self):
+        """All of the cluster, as soon as somebody tells: while an election is
+        due nobody does."""
+        found = []
+
+        def is_told():
+            try:
+                found[:] = self.session.list()
+            except lockkeeper.LockkeeperError:
+                return False
+            return True
+        self.assertTrue(within(60, is_told))
+        return found
+
     def waiting(self, name, count):
         """Waits until so many requests wait for that name."""
         self.assertTrue(within(60, lambda: sum(
             ticket.name == name and ticket.state == "waiting"
-            for ticket in self.session.list()) == count))
+            for ticket in self.tickets()) == count))

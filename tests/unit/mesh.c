@@ -132,6 +132,30 @@ START_TEST (ends_as_the_table_says)
 }
 END_TEST
 
+/*  An answer may take longer than dead_after, on a busy machine: a connection
+ *  that is given up again and again would never be one. */
+START_TEST (waits_longer_for_each_answer)
+{
+    int64_t now = NOW;
+    lk_mesh_link *link = asking ("10.0.0.2:1");
+    for (int i = 0; i < 8; i++) {
+        const int64_t patience = link->deadline_ms - now;
+        ck_assert_int_eq (patience, i < 5 ? DEAD_AFTER << i : DEAD_AFTER << 4);
+        now = link->deadline_ms;
+        ck_assert_uint_eq (lk_mesh_step (&mesh, link, LK_LINK_TIME, now),
+                           LK_DO_CLOSE | LK_DO_OPEN);
+        ck_assert_uint_eq (lk_mesh_step (&mesh, link, LK_LINK_UP, now),
+                           LK_DO_ASK);
+    }
+    lk_mesh_step (&mesh, link, LK_LINK_MET, now);
+    ck_assert_int_gt (link->deadline_ms - now, DEAD_AFTER);
+    lk_mesh_step (&mesh, link, LK_LINK_TAKEN, now);
+    lk_mesh_step (&mesh, link, LK_LINK_REFUSE, now);
+    ck_assert_int_eq (link->state, LK_LINK_ASKING);
+    ck_assert_int_eq (link->deadline_ms - now, DEAD_AFTER);
+}
+END_TEST
+
 /*  Whatever comes in whatever order: what is opened is closed before it is
  *  opened again, LIVE and LOST alternate, and only LIVE is live. */
 START_TEST (any_order_keeps_the_books)
@@ -338,6 +362,7 @@ main (void)
     tcase_add_test (tcase, goes_live_whoever_is_first);
     tcase_add_loop_test (tcase, ends_as_the_table_says, 0,
                          sizeof endings / sizeof endings[0]);
+    tcase_add_test (tcase, waits_longer_for_each_answer);
     tcase_add_test (tcase, any_order_keeps_the_books);
     tcase_add_test (tcase, no_state_is_a_dead_end);
     tcase_add_test (tcase, beats_four_times_in_dead_after_and_hears_silence);
