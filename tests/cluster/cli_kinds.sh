@@ -7,7 +7,7 @@
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
 in_sandbox "$0" --hosts 3 --set lock/dead-after=1000 \
-    --set lock/leader-lease=2100 --set lock/host-lease=6000
+    --set lock/leader-lease=2100 --set lock/host-lease=6600
 
 pid_of () {
     cat "$LOCKKEEPER_SANDBOX/$1/$2.pid"

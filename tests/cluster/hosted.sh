@@ -17,6 +17,12 @@ settings () {
         "    run = \"$work\"" "$@" >"$conf"
 }
 
+#   quick HOST_LEASE_MS: a leader is missed soon.
+quick () {
+    settings "    host-lease = $1" '    leader-lease = 1000' \
+        '    dead-after = 300'
+}
+
 #   router_with OPTIONS...: becomes it. refuses_with: it does not start.
 # shellcheck disable=SC2120
 router_with () {
@@ -107,8 +113,7 @@ check 'or that it does not know' says 2 "no setting 'lock/nonsense'" \
 
 #   ------------------------------------------------------------ alone
 
-settings '    host-lease = 4000' '    leader-lease = 1000' \
-    '    dead-after = 300'
+quick 4000
 check 'a member' says 0 'is now a member' "$lockkeeper" init --cluster one \
     --members h1 --host h1 --state "$work"
 start_router
@@ -177,8 +182,7 @@ deaf () {
     await grep -qs ok "$work/holder"
 }
 
-settings '    host-lease = 60000' '    leader-lease = 1000' \
-    '    dead-after = 300'
+quick 12000
 start_router
 check 'it starts again' await ready
 check 'somebody holds a lock, and is deaf' deaf
@@ -193,6 +197,7 @@ exec {orders}>&-
 #   ------------------------------------------------------------ its own end
 
 #   A service that cannot write its state ends, and its router goes on.
+quick 4000
 start_router
 check 'it starts again' await ready
 prlimit --pid "$router" --fsize=0:

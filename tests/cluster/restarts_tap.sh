@@ -10,7 +10,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/actor_tap.sh"
 in_sandbox "$0" --hosts 3 --set lock/dead-after=1000 \
     --set lock/leader-lease=2100 \
-    --set lock/host-lease="${host_lease_ms:=6000}"
+    --set lock/host-lease="${host_lease_ms:=6600}"
 
 #   end_by SIGNAL DAEMON...: those of h1.
 end_by () {
