@@ -15,14 +15,13 @@
 processes=({h1,h2,h3}/{router,lockd})
 declare -A role=([h1]=home [h2]=follower)
 
-#   snapshot: "HOST/DAEMON NS WAKE-UPS" for all of them; the time, and what the
-#   follower's router has forwarded: two messages for each operation, and what
-#   is said at rest.
+#   snapshot: "HOST/DAEMON NS WAKE-UPS" for all of them; the time, and what was
+#   unlocked on h1, ever.
 snapshot () {
     local it pid
     echo "time $(date +%s%N)"
-    echo "forwarded $(on h2 "$lockkeeper" status --json |
-        grep -o '"forwarded":[0-9]*' | cut -d : -f 2)"
+    echo "released $(on h1 "$lockkeeper" status --json | sed 's/.*"lock":{//' |
+        grep -o '"releases":[0-9]*' | cut -d : -f 2)"
     for it in "${processes[@]}"; do
         pid=$(pid_of "${it%/*}" "${it#*/}")
         echo "$it $(cut -d ' ' -f 1 "/proc/$pid/schedstat")" \
@@ -38,20 +37,11 @@ between () {
         "$2" "$1" | sort
 }
 
-#   difference WHAT A B: of the time, in seconds, or of what was forwarded.
+#   difference WHAT A B: of the time, in seconds, or of what was unlocked.
 difference () {
     awk -v what="$1" '$1 == what { print $2 }' "$2" "$3" | paste -s |
         awk -v unit="$([ "$1" = time ] && echo 1e9 || echo 1)" \
             '{ print ($2 - $1) / unit }'
-}
-
-#   operations A B
-operations () {
-    awk -v n="$(difference forwarded "$1" "$2")" \
-        -v s="$(difference time "$1" "$2")" \
-        -v rest="$(difference forwarded "$work"/rest.{a,b})" \
-        -v rest_s="$(difference time "$work"/rest.{a,b})" \
-        'BEGIN { print (n - rest / rest_s * s) / 2 }'
 }
 
 #   rest DAEMON: percent of a core.
@@ -65,24 +55,23 @@ rest () {
             }'
 }
 
-#   client MS: in the background; finish waits for it.
+#   client MS A B: between two snapshots.
 client () {
+    snapshot >"$work/$2"
     on_near "$BUILD/tests/bench/client" \
         "ipc://$LOCKKEEPER_SANDBOX/h1/router" load h1 "$1" exclusive:1 \
         >"$work/load" &
     children=($!)
-}
-
-finish () {
     wait "${children[0]}" || die 'the load failed'
     children=()
+    snapshot >"$work/$3"
 }
 
 #   per_operation A B: figures of CPU time and wake-ups.
 per_operation () {
     local it ns ups name operations
-    operations=$(operations "$1" "$2")
-    between "$1" "$2" | while read -r it ns ups; do
+    operations=$(difference released "$work/$1" "$work/$2")
+    between "$work/$1" "$work/$2" | while read -r it ns ups; do
         name=${role[${it%/*}]:-}
         [ -n "$name" ] || continue
         name=costs.$name.${it#*/}
@@ -101,15 +90,12 @@ calls () {
         pids+=($!)
     done
     sleep 1
-    snapshot >"$work/c"
-    client "$1"
-    finish
-    snapshot >"$work/d"
+    client "$1" c d
     kill -INT "${pids[@]}"
     wait "${pids[@]}"
     for it in {h1,h2}/{router,lockd}; do
         figure "costs.${role[${it%/*}]}.${it#*/}.calls" \
-            "$(awk -v n="$(operations "$work/c" "$work/d")" '
+            "$(awk -v n="$(difference released "$work"/{c,d})" '
                 $NF == "total" { print $4 / n }' \
                 "$work/calls.${it/\//.}")" each
     done
@@ -123,13 +109,8 @@ snapshot >"$work/rest.b"
 figure rest.router.cpu "$(rest router)" %
 figure rest.lockd.cpu "$(rest lockd)" %
 
-client "$(many 1500 300)"
-sleep "$(many 1.2 0.4)"
-snapshot >"$work/a"
-sleep "$(many 1.5 0.2)"
-snapshot >"$work/b"
-finish
-per_operation "$work/a" "$work/b"
+client "$(many 1500 300)" a b
+per_operation a b
 if command -v strace >/dev/null; then
     calls "$(many 1000 200)"
 fi
