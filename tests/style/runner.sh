@@ -137,8 +137,12 @@ fake cluster a.sh "cd '$work'" "$alone"
 fake cluster b.sh "cd '$work'" "$alone"
 loops=()
 for ((i = 0; i < 8 * $(nproc); i++)); do
-    nice -n 19 timeout 60 sh -c 'while :; do :; done' &
+    nice -n 19 timeout 60 sh -c 'echo >>"$0"; while :; do :; done' \
+        "$work/loops" &
     loops+=($!)
+done
+until [ "$(wc -l <"$work/loops")" = ${#loops[@]} ]; do
+    sleep 0.1
 done
 others='' expect 'one by one when others want to run' '2 passed, 0 failed' 0
 kill "${loops[@]}"
