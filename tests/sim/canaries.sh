@@ -271,7 +271,7 @@ canary grants-in-a-reclaim 200 storm apply_grant.c \
 
 canary no-margin 1000 storm core.c \
     's/return ms + ms \/ 4;/return ms * 95 \/ 100;/'
-canary echo-after-a-later-promise 2000 storm serving.c \
+canary echo-after-a-later-promise 2000 storm stream.c \
     's/ *&& lk_term_compare (ping->promised, lead->table.decree.term) <= 0\n//'
 canary reclaims-beside-a-leader 200 storm vote.c \
     's/< lk_with_margin (election->core->config.leader_lease_ms)/< 0/'
@@ -318,7 +318,7 @@ canary one-acknowledgement-for-all 60 storm stream.c \
 canary tells-without-lease 3000 storm stream.c \
     's/if (self->committed == acked || !lk_lease_holds (lead)) {/if (self->committed == acked) {/'
 canary repeated-lock-not-confirmed 60 storm home.c \
-    's/lk_home_confirm (lead, ticket, entry->token);/lk_tell now = {.request = ticket->request, .token = entry->token};\n        tell_locked (lead, \&(lk_op) {.kind = LK_OP_CONFIRM}, \&now);/'
+    's/lk_home_confirm (lead, ticket, entry->token);/lk_tell now = {.kind = LK_TELL_LOCKED, .request = ticket->request, .token = entry->token};\n        lk_home_tell (lead, \&(lk_op) {.kind = LK_OP_CONFIRM}, \&(lk_tells) {\&now, 1, 1});/'
 canary done-is-forgotten 1000 storm releases.c \
     's/return find (self->released, by);/return NULL;/'
 canary done-is-not-handed-on 1 unit/core_release releases.c \
@@ -478,7 +478,7 @@ canary upgrade-keeps-its-token 60 storm apply_grant.c \
     's/    entry->token = lk_apply_stamp (self, home);/    if (entry->token == 0) {\n        entry->token = lk_apply_stamp (self, home);\n    }/'
 canary downgrade-lets-nobody-in 60 storm apply.c \
     's/lk_apply_tell_locked (self, tells, entry);\n    }\n    lk_apply_grant_or_note (self, home, queue, tells);/lk_apply_tell_locked (self, tells, entry);\n    }/'
-canary told-as-what-it-became 60 late-turns home.c \
+canary told-as-what-it-became 60 late-turns home_tell.c \
     's/reply->type = tell->type;/reply->type = entry->type;/'
 canary late-turn-counts 60 late-turns apply.c \
     's/op->ticket\.turn <= entry->turn/op->ticket.turn == entry->turn/' \

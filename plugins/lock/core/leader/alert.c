@@ -9,14 +9,6 @@
 #include "digest.h"
 #include "leader_private.h"
 
-#include <string.h>
-
-void
-lk_alert_init (lk_alerts *self)
-{
-    memset (self, 0, sizeof *self);
-}
-
 /*  -------------------------------------------------------- taking */
 
 /*  A leader without a table is not well: an election follows, in which it holds

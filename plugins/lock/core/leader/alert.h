@@ -32,14 +32,13 @@ typedef struct {
     uint64_t number;
 } lk_alert_id;
 
+/*  All zero: none. */
 typedef struct {
     lk_raised raised[LK_ALERTS_KEPT]; /* rings */
     lk_alert_id heard[LK_ALERTS_HEARD];
     uint64_t raised_count;
     uint64_t heard_count;
 } lk_alerts;
-
-void lk_alert_init (lk_alerts *self);
 
 /*  The own table, of the stream of that place, is not what its operations made
  *  it. */

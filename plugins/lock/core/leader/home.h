@@ -41,11 +41,6 @@ typedef struct {
     lk_ousteds ousted;
 } lk_home;
 
-void lk_home_init (lk_home *self);
-
-/*  For another term: what was ended by key or by force is remembered. */
-void lk_home_restart (lk_home *self);
-
 void lk_home_await_quiet (lk_leader *lead, const lk_entry *entry);
 
 /*  Asks the holder's proxy for it, which is told what for: RELEASED, FORCED or
@@ -75,11 +70,18 @@ void lk_home_confirm (lk_leader *lead, const lk_ticket *ticket, uint64_t token);
 /*  An operation with that ticket's request and object. */
 lk_op lk_op_about (lk_op_kind kind, const lk_ticket *ticket);
 
-/*  An operation is acknowledged by all: tells what follows from it. */
+/*  An operation is acknowledged by all: tells what follows from it; and of a
+ *  report that is in already. */
 void lk_home_tell (lk_leader *lead, const lk_op *op, const lk_tells *tells);
+void lk_home_tell_reported (lk_leader *lead, lk_request_id request,
+                            uint64_t part);
 
 /*  To a host's proxy: directly, and by another leader where that may fail. */
 void lk_home_send (lk_leader *lead, lk_lock_message *message, lk_host host);
+
+/*  An answer to that request, to be filled in and sent. */
+lk_lock_message *lk_home_reply (lk_leader *lead, lk_lock_kind kind,
+                                lk_request_id request, lk_name object);
 
 bool lk_request_same (lk_request_id a, lk_request_id b);
 

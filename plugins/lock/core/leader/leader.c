@@ -7,8 +7,35 @@
 #include "leader.h"
 
 #include "leader_private.h"
+#include "ousted.h"
 
 #include <string.h>
+
+static void
+init_home (lk_home *self)
+{
+    memset (self, 0, sizeof *self);
+    self->asked_ms = LK_LONG_AGO;
+    self->digest_ms = LK_LONG_AGO;
+    self->ripe_ms = INT64_MAX;
+    lk_ousted_init (&self->ousted);
+    for (size_t i = 0; i < LK_RELEASES_KEPT; i++) {
+        self->released[i].by.host = LK_NOBODY;
+        self->refused[i].by.host = LK_NOBODY;
+    }
+}
+
+/*  For another term: what was ended by key or by force is remembered. */
+static void
+restart_home (lk_home *self)
+{
+    lk_release released[LK_RELEASES_KEPT];
+    const size_t next = self->released_next;
+    memcpy (released, self->released, sizeof released);
+    init_home (self);
+    memcpy (self->released, released, sizeof released);
+    self->released_next = next;
+}
 
 void
 lk_leader_init (lk_leader *lead, lk_core *core)
@@ -19,8 +46,7 @@ lk_leader_init (lk_leader *lead, lk_core *core)
     lead->place = -1;
     lk_stream_init (&lead->stream);
     lk_shortcut_init (&lead->shortcut);
-    lk_home_init (&lead->home);
-    lk_alert_init (&lead->alerts);
+    init_home (&lead->home);
 }
 
 void
@@ -29,12 +55,6 @@ lk_leader_clear (lk_leader *lead)
     lk_stream_clear (&lead->stream);
     lk_shortcut_clear (&lead->shortcut);
     lk_table_clear (&lead->table);
-}
-
-int
-lk_leader_place (const lk_leader *lead)
-{
-    return lead->place;
 }
 
 const lk_decree *
@@ -56,9 +76,9 @@ lk_leader_install (lk_leader *lead, lk_table *table)
     lead->place =
         lk_decree_place (&lead->table.decree, lead->core->config.self);
     lead->ready = false;
-    lk_stream_restart (lead);
+    lk_stream_restart (&lead->stream);
     lk_shortcut_restart (&lead->shortcut);
-    lk_home_restart (&lead->home);
+    restart_home (&lead->home);
     for (size_t host = 0; host < LK_HOSTS_MAX; host++) {
         lead->core->peer[host].condemned = 0;
     }
@@ -82,35 +102,4 @@ lk_leader_drop_old (lk_leader *lead)
         lk_table_init (&none);
         lk_leader_install (lead, &none);
     }
-}
-
-/*  What waited while the old leaders were gone becomes active now, by an
- *  operation like any other; in a reclaim that comes later (upkeep.c).
- *  Protocol 9.2, 9.8. */
-void
-lk_leader_ready (lk_leader *lead, lk_term term)
-{
-    if (lead->ready || !lk_table_is_filled (&lead->table)
-        || !lk_term_equal (lead->table.decree.term, term)
-        || !lk_term_equal (lead->core->facts.promised, term)) {
-        return;
-    }
-    int place = lk_leader_place (lead);
-    lead->ready = true;
-    lead->ready_ms = lead->core->now_ms;
-    lk_out_status (lead->core);
-    lk_out_trace (lead->core, LK_TRACE_NOTICE,
-                  "leading: term=%llu tickets=%zu%s",
-                  (unsigned long long) term.number, lead->table.count,
-                  lead->table.reclaim ? " reclaim" : "");
-    if (lead->table.reclaim) {
-        lk_out_trace (lead->core, LK_TRACE_WARNING,
-                      "reclaim: static locks are gone, if there were any: all "
-                      "leaders were down at once");
-    }
-    if (!lk_table_reclaims (&lead->table, place)) {
-        lk_op op = {.kind = LK_OP_OPEN, .by.host = LK_NOBODY};
-        lk_stream_append (lead, &op);
-    }
-    lk_ping_now (lead->core);
 }

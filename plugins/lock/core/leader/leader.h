@@ -16,9 +16,6 @@ typedef struct lk_leader lk_leader;
 void lk_leader_init (lk_leader *lead, lk_core *core);
 void lk_leader_clear (lk_leader *lead);
 
-/*  Own place among the leaders of the own table, or -1. */
-int lk_leader_place (const lk_leader *lead);
-
 /*  Of whom the own table is. */
 const lk_decree *lk_leader_decree (const lk_leader *lead);
 
@@ -68,6 +65,9 @@ bool lk_relay (lk_leader *lead, const lk_lock_message *message);
 
 /*  -------------------------------------------------------- serving */
 
+/*  Own place among the leaders of the own table, or -1. */
+int lk_leader_place (const lk_leader *lead);
+
 /*  All hosts heard; for a leader without those that stall its stream, so that
  *  others can lead in their place. */
 lk_hosts lk_leader_sees (const lk_leader *lead);
@@ -75,9 +75,6 @@ lk_hosts lk_leader_sees (const lk_leader *lead);
 /*  The own echo stops with a promise above the table's term; what it said until
  *  now still counts for the leader lease. */
 void lk_lease_echo_self (lk_leader *lead);
-
-/*  A ping of that host echoes one of this very process. */
-void lk_lease_echoed (lk_leader *lead, lk_host host, const lk_msg_ping *ping);
 
 /*  The leader's part of a ping. */
 void lk_leader_fill_ping (lk_leader *lead, lk_msg_ping *ping);
@@ -92,9 +89,6 @@ lk_host lk_missing_leader (lk_leader *lead);
  *  all of its leaders say well. */
 bool lk_sees_leaders (lk_leader *lead);
 
-/*  Whom it hears report a table of its active decree or a later one. */
-lk_hosts lk_hears_holders (const lk_leader *lead);
-
 /*  May this leader vouch for that session now? */
 bool lk_can_vouch (lk_leader *lead, lk_host host, uint64_t session);
 
@@ -108,6 +102,10 @@ bool lk_hears_leader (lk_leader *lead);
  *  way, and what was acknowledged to other homes. */
 void lk_stream_flush (lk_leader *lead);
 
+/*  A ping of that host echoes one of this very process: with the lease, what
+ *  waited for it is told. */
+void lk_lease_echoed (lk_leader *lead, lk_host host, const lk_msg_ping *ping);
+
 /*  When there is something to send at the latest. */
 int64_t lk_stream_deadline (const lk_leader *lead);
 
@@ -120,6 +118,9 @@ lk_hosts lk_known_members (const lk_leader *lead);
 lk_hosts lk_trusted (const lk_leader *lead);
 
 bool lk_trusts (const lk_leader *lead, lk_host host);
+
+/*  Those that it hears report a table of its active decree or a later one. */
+lk_hosts lk_hears_holders (const lk_leader *lead);
 
 /*  Whether that decree may be learned from that host: a member; or one that the
  *  decree itself names, while this host is cut off from those it knows. */

@@ -2,6 +2,15 @@
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  A file calls those in the lines below, and in its line those behind it:
+ *    what others ask for   home.c, release.c, relay.c, follow.c
+ *    what time does        upkeep.c
+ *    deeds of a home       taking.c, resume.c
+ *    operations            home_order.c, ready.c, stream.c
+ *    the table goes        alert.c, leader.c
+ *    what is told          home_tell.c, ousted.c, home_send.c, shortcut.c
+ *    what all ask          trust.c, releases.c, serving.c, stream_log.c
  */
 
 #ifndef LK_LEADER_PRIVATE_H
@@ -44,9 +53,5 @@ int64_t lk_silent_after (const lk_leader *lead, lk_host host, uint64_t session);
 
 /*  Tells own applications what others have acknowledged by now. */
 void lk_shortcut_run_all (lk_leader *lead);
-
-/*  Tells what all leaders have acknowledged, if it may be told now: call it
- *  when the leader lease may have been renewed, too. */
-void lk_stream_commit (lk_leader *lead);
 
 #endif

@@ -4,10 +4,10 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  A link may be dead in one direction only. So proxies send every other try
- *  by another leader, and a home answers the way it was asked, too.
+ *  by another leader, and a home answers the way it was asked, too
+ *  (home_send.c).
  */
 
-#include "home.h"
 #include "leader_private.h"
 
 static bool
@@ -15,12 +15,6 @@ is_request (lk_lock_kind kind)
 {
     return kind == LK_MSG_LOCK || kind == LK_MSG_UNLOCK || kind == LK_MSG_CHECK
            || kind == LK_MSG_STOPPING || kind == LK_MSG_REPORT;
-}
-
-lk_host
-lk_origin (const lk_lock_message *message)
-{
-    return message->origin != LK_NOBODY ? message->origin : message->from;
 }
 
 /*  A copy in the memory of this step: `message` is only borrowed. */
@@ -97,37 +91,4 @@ lk_relay (lk_leader *lead, const lk_lock_message *message)
         lk_out_send (lead->core, copy (lead, message), message->destination);
     }
     return true;
-}
-
-/*  A fellow leader that hears the host and is heard by us. */
-static lk_host
-helper (const lk_leader *lead, lk_host host)
-{
-    const lk_decree *decree = &lead->table.decree;
-    for (size_t place = 0; place < decree->leader_count; place++) {
-        lk_host leader = decree->leader[place];
-        if (leader != lead->core->config.self && leader != host
-            && lk_peer_mutual (lead->core, leader)
-            && lk_hosts_has (lead->core->peer[leader].sees, host)) {
-            return leader;
-        }
-    }
-    return LK_NOBODY;
-}
-
-/*  protocol 9.11 */
-void
-lk_home_send (lk_leader *lead, lk_lock_message *message, lk_host host)
-{
-    message->destination = host;
-    lk_host by = lead->core->peer[host].via;
-    if (by == LK_NOBODY && !lk_peer_mutual (lead->core, host)) {
-        by = helper (lead, host);
-    }
-    if (by != LK_NOBODY) {
-        lk_lock_message *second =
-            lk_arena_dup (&lead->core->outlet.arena, message, sizeof *message);
-        lk_out_send (lead->core, second, by);
-    }
-    lk_out_send (lead->core, message, host);
 }

@@ -6,13 +6,36 @@
 
 #include "leader_private.h"
 
+int
+lk_leader_place (const lk_leader *lead)
+{
+    return lead->place;
+}
+
+/*  Fellow leaders that have acknowledged nothing for too long, though they may
+ *  well be heard: with them nothing can be granted. Protocol 9.2. */
+static lk_hosts
+stalled_by (const lk_leader *lead)
+{
+    const lk_decree *decree = &lead->table.decree;
+    int64_t limit_ms = 2 * lead->core->config.dead_after_ms + 1000;
+    lk_hosts hosts = 0;
+    for (size_t place = 0; place < decree->leader_count; place++) {
+        int64_t since_ms = lead->stream.follower[place].lacks_since_ms;
+        if (since_ms != LK_LONG_AGO
+            && lead->core->now_ms - since_ms > limit_ms) {
+            hosts |= LK_HOST_BIT (decree->leader[place]);
+        }
+    }
+    return hosts;
+}
+
 /*  protocol 9.2 */
 lk_hosts
 lk_leader_sees (const lk_leader *lead)
 {
     lk_hosts heard = lk_core_hears (lead->core);
-    return lk_leader_is_serving (lead) ? heard & ~lk_stream_stalled_by (lead)
-                                       : heard;
+    return lk_leader_is_serving (lead) ? heard & ~stalled_by (lead) : heard;
 }
 
 /*  -------------------------------------------------------- leader lease */
@@ -26,20 +49,6 @@ lk_lease_echo_self (lk_leader *lead)
                <= 0) {
         lead->core->peer[lead->core->config.self].echoed_ms =
             lead->core->now_ms;
-    }
-}
-
-/*  protocol 9.2 */
-void
-lk_lease_echoed (lk_leader *lead, lk_host host, const lk_msg_ping *ping)
-{
-    lk_peer *peer = &lead->core->peer[host];
-    if (host != lead->core->config.self && lk_table_is_filled (&lead->table)
-        && lk_term_compare (ping->promised, lead->table.decree.term) <= 0
-        && ping->echo_at > peer->echoed_ms) {
-        peer->echoed_ms = ping->echo_at;
-        lk_stream_commit (lead);
-        lk_shortcut_run_all (lead);
     }
 }
 
@@ -90,7 +99,7 @@ bool
 lk_leader_is_well (lk_leader *lead)
 {
     if (!lk_leader_is_serving (lead) || !lk_lease_holds (lead)
-        || lk_stream_stalled_by (lead) != 0) {
+        || stalled_by (lead) != 0) {
         return false;
     }
     const lk_decree *decree = &lead->table.decree;
@@ -132,25 +141,6 @@ lk_sees_leaders (lk_leader *lead)
     return active->leader_count > 0
            && lk_term_equal (lead->core->facts.promised, active->term)
            && lk_missing_leader (lead) == LK_NOBODY;
-}
-
-/*  protocol 9.7 */
-lk_hosts
-lk_hears_holders (const lk_leader *lead)
-{
-    lk_hosts holders = 0;
-    lk_hosts known = lead->core->known & lk_trusted (lead)
-                     & ~LK_HOST_BIT (lead->core->config.self);
-    while (lead->core->facts.active.leader_count > 0 && known) {
-        lk_host host = lk_hosts_take (&known);
-        if (lk_peer_heard (lead->core, host)
-            && lk_term_compare (lead->core->peer[host].table,
-                                lead->core->facts.active.term)
-                   >= 0) {
-            holders |= LK_HOST_BIT (host);
-        }
-    }
-    return holders;
 }
 
 /*  -------------------------------------------------------- host lease */

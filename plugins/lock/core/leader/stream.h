@@ -62,16 +62,21 @@ void lk_stream_init (lk_stream *self);
 void lk_stream_clear (lk_stream *self);
 
 /*  Starts anew with the own table, which was just filled. */
-void lk_stream_restart (lk_leader *lead);
+void lk_stream_restart (lk_stream *self);
+
+/*  The log, the oldest at 0: stream_log.c. What was added has to be filled in;
+ *  the memory of its tells is that of an earlier one. */
+lk_logged *lk_stream_logged (const lk_stream *self, size_t position);
+lk_logged *lk_stream_add (lk_stream *self);
+void lk_stream_drop_oldest (lk_stream *self);
+
+/*  The sequence of the newest operation. */
+uint64_t lk_stream_newest (const lk_stream *self);
 
 /*  Adds an operation to the own stream; it is copied. */
 void lk_stream_append (lk_leader *lead, const lk_op *op);
 
 /*  Says again what was not acknowledged for a while; a home that serves. */
 void lk_stream_run (lk_leader *lead);
-
-/*  Fellow leaders that have acknowledged nothing for too long, though they may
- *  well be heard: with them nothing can be granted. */
-lk_hosts lk_stream_stalled_by (const lk_leader *lead);
 
 #endif

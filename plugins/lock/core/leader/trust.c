@@ -29,6 +29,25 @@ lk_trusts (const lk_leader *lead, lk_host host)
     return lk_hosts_has (lk_trusted (lead), host);
 }
 
+/*  protocol 9.7 */
+lk_hosts
+lk_hears_holders (const lk_leader *lead)
+{
+    lk_hosts holders = 0;
+    lk_hosts known = lead->core->known & lk_trusted (lead)
+                     & ~LK_HOST_BIT (lead->core->config.self);
+    while (lead->core->facts.active.leader_count > 0 && known) {
+        lk_host host = lk_hosts_take (&known);
+        if (lk_peer_heard (lead->core, host)
+            && lk_term_compare (lead->core->peer[host].table,
+                                lead->core->facts.active.term)
+                   >= 0) {
+            holders |= LK_HOST_BIT (host);
+        }
+    }
+    return holders;
+}
+
 /*  Of those who made its decree a later one, a quorum has that: who hears a
  *  quorum is told by one of these. Protocol 9.3. */
 static bool

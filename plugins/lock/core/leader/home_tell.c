@@ -1,0 +1,120 @@
+/*  home_tell.c - what a home tells once all leaders have the operation
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "home.h"
+#include "leader_private.h"
+#include "ousted.h"
+
+/*  A duration counts from when it was first known here that the grant was
+ *  acknowledged, or from H/4 behind the grant if that came first: so a home of
+ *  a later term, which has its age alone, ends it no sooner than this one
+ *  tells. Protocol 9.11. */
+int64_t
+lk_home_granted (const lk_leader *lead, lk_entry *entry)
+{
+    if (entry->duration_ms == 0) {
+        return lead->core->now_ms;
+    }
+    lk_memo *memo = lk_entry_memo (&lead->table, entry);
+    if (memo->granted_ms == 0) {
+        const int64_t latest_ms = entry->since_ms + lk_stopping_ms (lead->core);
+        memo->granted_ms =
+            latest_ms < lead->core->now_ms ? latest_ms : lead->core->now_ms;
+    }
+    return memo->granted_ms;
+}
+
+/*  The grant is told as it was acknowledged, if it still stands. */
+static void
+tell_locked (lk_leader *lead, const lk_op *op, const lk_tell *tell)
+{
+    lk_entry *entry = lk_table_find (&lead->table, tell->request);
+    const lk_peer *peer = &lead->core->peer[tell->request.host];
+    if (!entry || entry->token != tell->token) {
+        return;
+    }
+    int64_t granted_ms = lk_home_granted (lead, entry);
+    if (peer->as_of_session != tell->request.session
+        || lk_shortcut_covers (lead, op, tell)) {
+        return;
+    }
+    lk_lock_message *message = lk_home_reply (
+        lead, LK_MSG_LOCKED, tell->request, lk_entry_object (entry));
+    lk_msg_reply *reply = &message->as.reply;
+    reply->token = tell->token;
+    reply->key = tell->key;
+    reply->type = tell->type;
+    reply->ordinal = tell->ordinal;
+    reply->turn = tell->turn;
+    reply->kept = tell->kept;
+    reply->as_of = peer->as_of;
+    if (entry->duration_ms > 0 && !entry->lenient) {
+        int64_t left = entry->duration_ms - (lead->core->now_ms - granted_ms);
+        reply->left_ms = left > 0 ? left : 0;
+    }
+    lk_home_send (lead, message, tell->request.host);
+}
+
+static void
+tell_unlocked (lk_leader *lead, const lk_op *op, const lk_tell *tell)
+{
+    if (lk_ousted_again (lead, tell->request)
+        || lk_shortcut_covers (lead, op, tell)) {
+        return;
+    }
+    lk_lock_message *message =
+        lk_home_reply (lead, LK_MSG_UNLOCKED, tell->request, op->ticket.object);
+    message->as.reply.error = (int) tell->error;
+    message->as.reply.token = tell->token;
+    lk_home_send (lead, message, tell->request.host);
+}
+
+void
+lk_home_tell_reported (lk_leader *lead, lk_request_id request, uint64_t part)
+{
+    lk_lock_message *message = lk_out_message (lead->core, LK_MSG_REPORTED);
+    message->term = lead->table.decree.term;
+    message->as.report.session = request.session;
+    message->as.report.home = (uint8_t) lk_leader_place (lead);
+    message->as.report.part = part;
+    lk_home_send (lead, message, request.host);
+}
+
+static void
+tell_checked (lk_leader *lead, const lk_op *op, const lk_tell *tell)
+{
+    lk_lock_message *message = lk_out_message (lead->core, LK_MSG_CHECKED);
+    message->term = lead->table.decree.term;
+    message->as.check =
+        (lk_msg_check) {.request = tell->request,
+                        .object = lk_out_name (lead->core, op->ticket.object),
+                        .token = op->ticket.token,
+                        .held = tell->held,
+                        .newest = tell->token};
+    lk_home_send (lead, message, tell->request.host);
+}
+
+void
+lk_home_tell (lk_leader *lead, const lk_op *op, const lk_tells *tells)
+{
+    for (size_t i = 0; i < tells->count; i++) {
+        const lk_tell *tell = &tells->item[i];
+        switch (tell->kind) {
+        case LK_TELL_LOCKED:
+            tell_locked (lead, op, tell);
+            break;
+        case LK_TELL_UNLOCKED:
+            tell_unlocked (lead, op, tell);
+            break;
+        case LK_TELL_REPORTED:
+            lk_home_tell_reported (lead, tell->request, tell->token);
+            break;
+        case LK_TELL_CHECKED:
+            tell_checked (lead, op, tell);
+            break;
+        }
+    }
+}
