@@ -305,6 +305,7 @@ lk_options_read (lk_options *self, const lk_verb *verb, int argc, char **argv,
     struct option options[LK_OPT_COUNT + 1];
     choose (options, verb);
     set_defaults (self);
+    self->verb = verb;
     *code = LK_EXIT_FAILED;
     opterr = 0;
     optind = 0; /* it begins anew */
