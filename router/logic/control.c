@@ -5,8 +5,8 @@
  */
 
 #include "control.h"
+#include "deliver.h"
 #include "events.h"
-#include "forward.h"
 #include "gossip.h"
 #include "keys.h"
 #include "neighbour.h"
@@ -283,7 +283,7 @@ on_status (lk_router *self, const lk_source *source, const lk_message *message)
                                  remote.version, remote.pid)
                == LK_OK) {
         lk_events_remote (self, &remote, "up");
-        lk_forward_cached (self, remote.service, remote.host);
+        lk_deliver_cached (self, remote.service, remote.host);
     } else {
         self->count.overloaded++;
     }

@@ -21,9 +21,4 @@ void lk_forward_frame (lk_router *self, lk_side side,
 void lk_forward_broken (lk_router *self, lk_side side,
                         const lk_identity *identity, const char *reason);
 
-/*  What waits in the cache for a service that has come, and that for any host's
- *  of its name, goes on; all for a host that messages can be sent to now. */
-void lk_forward_cached (lk_router *self, const char *service, const char *host);
-void lk_forward_cached_host (lk_router *self, const char *host);
-
 #endif

@@ -15,24 +15,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/*  A moment, so that what comes together is told together; and again, so that
- *  a message that was lost, or a network that was cut, costs no link. */
-enum { SOON_MS = 250, AGAIN_MS = 15000 };
+/*  A message that was lost, or a network that was cut, costs no link so. */
+enum { AGAIN_MS = 15000 };
 
 /*  -------------------------------------------------------- telling */
-
-static void
-wake_by (lk_router *self, int64_t ms)
-{
-    const int64_t at_ms = self->now_ms + ms;
-    self->gossip_ms = at_ms < self->gossip_ms ? at_ms : self->gossip_ms;
-}
-
-void
-lk_gossip_soon (lk_router *self)
-{
-    wake_by (self, SOON_MS);
-}
 
 static void
 add_row (lk_message *message, const char *host, const char *address)
@@ -100,7 +86,7 @@ lk_gossip_work (lk_router *self)
     tell_all (self);
     lk_events_cluster (self);
     if (self->mesh.count > 0) {
-        wake_by (self, AGAIN_MS);
+        lk_router_gossip_by (self, AGAIN_MS);
     }
 }
 
@@ -171,7 +157,7 @@ lk_gossip_on_gossip (lk_router *self, const lk_source *source,
         take_row (self, source->link->host, row);
         lk_message_destroy (&row);
     }
-    wake_by (self, AGAIN_MS);
+    lk_router_gossip_by (self, AGAIN_MS);
 }
 
 void
@@ -181,7 +167,7 @@ lk_gossip_remember (lk_router *self, const char *host, const char *address)
     if (lk_mesh_remembered (&self->mesh, &own, host, address, self->now_ms)
         != NULL) {
         lk_events_cluster (self);
-        wake_by (self, AGAIN_MS);
+        lk_router_gossip_by (self, AGAIN_MS);
     }
 }
 

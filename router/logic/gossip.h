@@ -12,10 +12,8 @@
 
 #include "router.h"
 
-/*  All live neighbours are told of the others, in a moment. */
-void lk_gossip_soon (lk_router *self);
-
-/*  Tells them if it is time, and drops who is not spoken of any more. */
+/*  If it is time, tells all live neighbours of the others, and drops who is not
+ *  spoken of any more. */
 void lk_gossip_work (lk_router *self);
 
 /*  Takes a host that was remembered; what makes no sense is passed over. */

@@ -5,9 +5,8 @@
  */
 
 #include "neighbour.h"
+#include "deliver.h"
 #include "events.h"
-#include "forward.h"
-#include "gossip.h"
 #include "undelivered.h"
 
 #include "net/hostport.h"
@@ -151,11 +150,11 @@ carry_out (lk_router *self, lk_mesh_link *link, lk_mesh_event event,
     }
     if (effects & LK_DO_INTRODUCE) {
         lk_events_introduce (self, link);
-        lk_gossip_soon (self);
+        lk_router_gossip_by (self, LK_GOSSIP_SOON_MS);
     }
     /*  Ahead of all that comes from now on. */
     if (lk_mesh_link_is_open (link)) {
-        lk_forward_cached_host (self, link->host);
+        lk_deliver_cached_host (self, link->host);
     }
 }
 
@@ -297,7 +296,8 @@ lk_neighbour_add (lk_router *self, const char *address, bool configured)
         link = lk_mesh_add (&self->mesh, address, configured, self->now_ms);
     }
     if (!configured) {
-        lk_gossip_soon (self); /* which looks whether it is of use */
+        /*  Gossip looks whether it is of use. */
+        lk_router_gossip_by (self, LK_GOSSIP_SOON_MS);
     }
     return link;
 }

@@ -60,14 +60,26 @@ lk_router_party (const lk_router *self)
                        .incarnation = self->incarnation};
 }
 
+bool
+lk_router_is_host (const lk_router *self, lk_slice host)
+{
+    return lk_slice_is (host, ".") || lk_slice_is (host, self->host);
+}
+
+void
+lk_router_gossip_by (lk_router *self, int64_t ms)
+{
+    const int64_t at_ms = self->now_ms + ms;
+    self->gossip_ms = at_ms < self->gossip_ms ? at_ms : self->gossip_ms;
+}
+
 /*  -------------------------------------------------------- hops */
 
 /*  Where a name leads: a session or a neighbour's link; NULL: nowhere. */
 static lk_hop *
 hop_to (lk_router *self, const lk_address *address)
 {
-    if (lk_slice_is (address->host, self->host)
-        || lk_slice_is (address->host, ".")) {
+    if (lk_router_is_host (self, address->host)) {
         lk_local *local = lk_route_by_service (&self->route, address->service);
         return local == NULL ? NULL : &local->out;
     }

@@ -125,6 +125,16 @@ int64_t lk_router_deadline (const lk_router *self);
 /*  This router as CONNECT and ACCEPT introduce it; borrowed from it. */
 lk_party lk_router_party (const lk_router *self);
 
+/*  Whether the host of an address is this one, by its name or as ".". */
+bool lk_router_is_host (const lk_router *self, lk_slice host);
+
+/*  A moment, so that what comes together is told together. */
+#define LK_GOSSIP_SOON_MS 250
+
+/*  All live neighbours are told of the others so long from now, if not before:
+ *  see gossip.h. */
+void lk_router_gossip_by (lk_router *self, int64_t ms);
+
 /*  -------------------------------------------------------- sending
 
     All of these put into outboxes. What cannot be put there is counted. */

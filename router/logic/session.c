@@ -5,8 +5,8 @@
  */
 
 #include "session.h"
+#include "deliver.h"
 #include "events.h"
-#include "forward.h"
 #include "undelivered.h"
 
 #include "net/log.h"
@@ -224,7 +224,7 @@ lk_session_register (lk_router *self, const lk_source *source,
     say_ready (self, source, message);
     present_all (self, local, message, "subscribe");
     lk_events_local (self, local, "up", NULL);
-    lk_forward_cached (self, local->service, self->host);
+    lk_deliver_cached (self, local->service, self->host);
 }
 
 /*  -------------------------------------------------------- SUBSCRIBE */

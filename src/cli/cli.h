@@ -183,11 +183,12 @@ typedef struct {
 #define X(id, name, value, value_name, field, ...) LK_FIELD_##value (field);
     LK_OPTIONS (X)
 #undef X
-    bool guarded;    /* `run` */
-    bool is_split;   /* there was a "--" */
-    int names;       /* how many are before it; all, if there was none */
-    int count;       /* what is not an option */
-    char **argument; /* NULL at its end */
+    const lk_verb *verb; /* whose they are */
+    bool guarded;        /* `run` */
+    bool is_split;       /* there was a "--" */
+    int names;           /* how many are before it; all, if there was none */
+    int count;           /* what is not an option */
+    char **argument;     /* NULL at its end */
 } lk_options;
 
 /*  Reads the options of `verb`. False: all is said and done, and *code is
@@ -225,7 +226,7 @@ int lk_cli_request (lk_session *session, const lk_options *options,
                     lk_lock **lock_p);
 
 /*  Whether those options go together; else says what is wrong. */
-bool lk_cli_check_kind (const lk_verb *verb, const lk_options *options);
+bool lk_cli_check_kind (const lk_options *options);
 
 /*  A name from the command line, into a message. */
 void lk_cli_set_object (lk_message *message, const char *name);

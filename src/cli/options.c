@@ -5,7 +5,6 @@
  */
 
 #include "cli/cli.h"
-#include "net/paths.h"
 #include "net/where.h"
 #include "util/assert.h"
 #include "util/guess.h"
@@ -21,13 +20,6 @@
 #define OPT_FIRST 256
 #define WORDS_SIZE 200 /* those of an option */
 
-static const lk_option_row rows[LK_OPT_COUNT] = {
-#define X(id, name, value, value_name, field, otherwise, about)                \
-    [LK_OPT_##id] = {name, LK_VALUE_##value, value_name, about},
-    LK_OPTIONS (X)
-#undef X
-};
-
 /*  Where its value is kept in lk_options. */
 static const size_t places[LK_OPT_COUNT] = {
 #define X(id, name, value, value_name, field, ...)                             \
@@ -42,15 +34,6 @@ static const char *const needs[LK_VALUE_COUNT] = {
     LK_VALUES (X)
 #undef X
 };
-
-const lk_verb_argument lk_follows_lock[] = {LK_FOLLOWS (NULL, LOCK),
-                                            LK_FOLLOWS_END};
-
-const lk_option_row *
-lk_option_at (lk_option option)
-{
-    return &rows[option];
-}
 
 /*  -------------------------------------------------------- values */
 
@@ -159,7 +142,7 @@ static bool
 take_value (lk_options *self, const lk_verb_option *option, char *value)
 {
     void *place = (char *) self + places[option->option];
-    switch (rows[option->option].value) {
+    switch (lk_option_at (option->option)->value) {
     case LK_VALUE_FLAG:
         *(bool *) place = true;
         return true;
@@ -219,10 +202,11 @@ option_of (const lk_verb *verb, int value)
 static struct option
 long_option (lk_option option)
 {
-    return (struct option) {
-        rows[option].name,
-        rows[option].value == LK_VALUE_FLAG ? no_argument : required_argument,
-        NULL, OPT_FIRST + (int) option};
+    const lk_option_row *row = lk_option_at (option);
+    return (struct option) {row->name,
+                            row->value == LK_VALUE_FLAG ? no_argument
+                                                        : required_argument,
+                            NULL, OPT_FIRST + (int) option};
 }
 
 /*  The options of that verb, for getopt_long. */
@@ -280,7 +264,7 @@ say_no_value (const lk_verb *verb, const lk_verb_option *option,
               const char *value)
 {
     char words[WORDS_SIZE];
-    const lk_option_row *row = &rows[option->option];
+    const lk_option_row *row = lk_option_at (option->option);
     if (row->value == LK_VALUE_WORD) {
         list_words (option->words, words, sizeof words);
     }
@@ -321,6 +305,7 @@ lk_options_read (lk_options *self, const lk_verb *verb, int argc, char **argv,
     struct option options[LK_OPT_COUNT + 1];
     choose (options, verb);
     set_defaults (self);
+    self->verb = verb;
     *code = LK_EXIT_FAILED;
     opterr = 0;
     optind = 0; /* it begins anew */

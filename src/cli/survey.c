@@ -11,7 +11,7 @@
 
 #include "util/hash.h"
 #include "wire/message_frame.h"
-#include "wire/object_name.h"
+#include "wire/object_key.h"
 
 #include <lockkeeper/lockkeeper.h>
 #include <stdio.h>

@@ -34,14 +34,6 @@ lk_book_has_event (const lk_book *self)
     return self->events.first != NULL;
 }
 
-void
-lk_book_drop_events (lk_book *self, lk_lock *lock, lk_event_kind kind)
-{
-    if (lock->events > 0) {
-        lock->events -= lk_event_queue_drop (&self->events, lock, kind);
-    }
-}
-
 /*  -------------------------------------------------------- life */
 
 static uint32_t
@@ -102,77 +94,13 @@ lk_book_destroy (lk_book **self_p)
     *self_p = NULL;
 }
 
-void
-lk_book_destroy_lock (lk_lock *lock)
-{
-    lk_book *self = lock->book;
-    lk_book_drop_events (self, lock, LK_EVENT_NONE);
-    HASH_DEL (self->locks, lock);
-    lk_index_remove (&self->names, &lock->by_name);
-    lk_heap_take (&self->due, lock);
-    lk_lease_drop (&lock->lease);
-    for (size_t i = 0; i < lock->other_count; i++) {
-        lk_free (lock->others[i].object);
-    }
-    lk_free (lock->others);
-    lk_free (lock->reason);
-    lk_free (lock->context);
-    lk_free (lock->object);
-    lk_free (lock);
-}
-
 /*  -------------------------------------------------------- new entries */
-
-static size_t
-name_len (const char *object, size_t len)
-{
-    return len > 0 ? len : strlen (object);
-}
-
-static void
-enter_serial (lk_lock *lock)
-{
-    lk_book *self = lock->book;
-    self->serial += 2;
-    lock->serial = self->serial;
-    HASH_ADD (hh, self->locks, serial, sizeof lock->serial, lock);
-}
-
-static lk_lock *
-add_lock (lk_book *self, const lk_lock_name *name, int64_t now_ms)
-{
-    lk_lock *lock = lk_alloc (sizeof *lock);
-    lock->book = self;
-    lock->users = 1;
-    lock->pid = self->pid;
-    lock->len = name_len (name->object, name->len);
-    lock->object = lk_memdup (name->object, lock->len);
-    lock->context = lk_strdup (name->context != NULL ? name->context : "");
-    lock->asked_at = now_ms;
-    lock->until_ms = INT64_MAX;
-    lock->danger.look_at = INT64_MAX;
-    enter_serial (lock);
-    lk_index_add (&self->names, &lock->by_name);
-    return lock;
-}
-
-static void
-add_others (lk_lock *lock, const lk_object_name *names, size_t count)
-{
-    lock->others = lk_alloc (count * sizeof *lock->others);
-    lock->other_count = count;
-    for (size_t i = 0; i < count; i++) {
-        const size_t len = name_len (names[i].object, names[i].len);
-        lock->others[i].object = lk_memdup (names[i].object, len);
-        lock->others[i].len = len;
-    }
-}
 
 static lk_lock *
 start_deed (lk_book *self, const lk_lock_name *name, lk_deed deed,
             int64_t now_ms)
 {
-    lk_lock *lock = add_lock (self, name, now_ms);
+    lk_lock *lock = lk_book_add_lock (self, name, now_ms);
     lock->deed = deed;
     lock->life = LK_LIFE_GIVING;
     return lock;
@@ -233,12 +161,6 @@ note_ending (lk_lock *lock, int64_t now_ms)
     lock->loss = lk_book_loss (lock, now_ms);
 }
 
-lk_err
-lk_book_ending (const lk_lock *lock)
-{
-    return lock->late ? LK_LATE : lock->loss;
-}
-
 bool
 lk_book_count_down (lk_lock *lock, int64_t now_ms)
 {
@@ -266,7 +188,7 @@ lk_book_lock (lk_book *self, const lk_object_name *names, size_t count,
 {
     const lk_lock_name name = {
         .object = names[0].object,
-        .len = name_len (names[0].object, names[0].len),
+        .len = lk_book_name_len (names[0].object, names[0].len),
         .context = options->context != NULL ? options->context : ""};
     lk_lock *lock = options->reentrant
                         ? join (self, &name, options->mode.type, now_ms)
@@ -274,9 +196,9 @@ lk_book_lock (lk_book *self, const lk_object_name *names, size_t count,
     if (lock != NULL) {
         return lock;
     }
-    lock = add_lock (self, &name, now_ms);
+    lock = lk_book_add_lock (self, &name, now_ms);
     if (count > 1) {
-        add_others (lock, names + 1, count - 1);
+        lk_book_add_others (lock, names + 1, count - 1);
     }
     lock->wish = *options;
     lock->wish.context = lock->context;
@@ -290,7 +212,7 @@ void
 lk_book_wait_on (lk_lock *lock, int64_t now_ms)
 {
     HASH_DEL (lock->book->locks, lock);
-    enter_serial (lock);
+    lk_book_enter_serial (lock);
     lock->tries = false;
     lk_book_send_open (lock, now_ms);
 }

@@ -286,16 +286,6 @@ lk_book_may_resume (const lk_lock *lock)
 
 /*  -------------------------------------------------------- actions */
 
-void
-lk_book_tell (lk_lock *lock, lk_event_kind kind, lk_err error)
-{
-    lk_lock_event event = {kind, lock, error};
-    if (lock->users > 0) {
-        lk_event_queue_add (&lock->book->events, &event);
-        lock->events++;
-    }
-}
-
 /*  Each of the requests that gave this lock. */
 static void
 tell_all (lk_lock *lock, lk_event_kind kind, lk_err error)

@@ -3,6 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
+ *      book_entry.c    an entry is added, told of, freed
  *      book_life.c     the table of what happens to a lock, and time
  *      book.c          the user's wishes -> that
  *      book_answers.c  messages of the lock service -> that
@@ -26,6 +27,30 @@ struct lk_book {
     lk_event_queue events;
     char remark[400];
 };
+
+/*  -------------------------------------------------------- entries */
+
+/*  A length of 0: up to the NUL. */
+size_t lk_book_name_len (const char *object, size_t len);
+
+/*  A new one of that name, under the next serial. */
+lk_lock *lk_book_add_lock (lk_book *self, const lk_lock_name *name,
+                           int64_t now_ms);
+
+/*  The names of a set behind its first. */
+void lk_book_add_others (lk_lock *lock, const lk_object_name *names,
+                         size_t count);
+
+/*  Enters it into the book under the next serial. */
+void lk_book_enter_serial (lk_lock *lock);
+
+/*  Tells the user of a lock. */
+void lk_book_tell (lk_lock *lock, lk_event_kind kind, lk_err error);
+
+/*  Frees it at once. */
+void lk_book_destroy_lock (lk_lock *lock);
+
+/*  -------------------------------------------------------- their life */
 
 /*  What can happen to a lock. */
 typedef enum {
@@ -67,12 +92,6 @@ void lk_book_send_open (lk_lock *lock, int64_t now_ms);
 
 /*  What ends it, and when, may be another than was known. */
 void lk_book_reconsider (lk_lock *lock);
-
-/*  Tells the user of a lock. */
-void lk_book_tell (lk_lock *lock, lk_event_kind kind, lk_err error);
-
-/*  Frees it at once. */
-void lk_book_destroy_lock (lk_lock *lock);
 
 /*  Notes what the lock service says of the danger of a held lock, and why;
  *  LK_OK: it does not say. */

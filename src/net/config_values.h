@@ -1,7 +1,9 @@
-/*  config_values.h - what config.c and config_file.c share
+/*  config_values.h - what files and command line say of the keys of a table
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  For the files of config.h only.
  */
 
 #ifndef LK_CONFIG_VALUES_H
@@ -46,6 +48,10 @@ size_t lk_config_find (const lk_config_key *keys, const char *path);
 
 /*  Whether the value is in the key's range. */
 bool lk_config_allows (const lk_config_key *key, const char *value);
+
+/*  A layer that says nothing; frees what is in it. */
+void lk_config_layer_init (lk_config_layer *self, const lk_config_key *keys);
+void lk_config_layer_clear (lk_config_layer *self, const lk_config_key *keys);
 
 /*  Adds what a source says about the key at that place. The text is copied. */
 void lk_config_layer_add (lk_config_layer *self, size_t place,

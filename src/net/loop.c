@@ -256,10 +256,35 @@ lk_loop_on_signal (lk_loop *self, lk_signal_fn *fn, void *user)
 
 /*  -------------------------------------------------------- timers */
 
-lk_timers *
-lk_loop_timers (lk_loop *loop)
+void
+lk_timer_init (lk_timer *self, lk_loop *loop, lk_loop_fn *fn, void *user)
 {
-    return &loop->timers;
+    *self = (lk_timer) {.loop = loop, .fn = fn, .user = user};
+}
+
+void
+lk_timer_set (lk_timer *self, int64_t when_ms)
+{
+    if (when_ms == INT64_MAX) {
+        lk_timer_clear (self);
+        return;
+    }
+    self->when_ms = when_ms;
+    lk_timers_put (&self->loop->timers, self);
+}
+
+void
+lk_timer_clear (lk_timer *self)
+{
+    if (self->place != 0) {
+        lk_timers_remove (&self->loop->timers, self);
+    }
+}
+
+bool
+lk_timer_is_set (const lk_timer *self)
+{
+    return self->place != 0;
 }
 
 static void

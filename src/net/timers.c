@@ -104,36 +104,3 @@ lk_timers_clear (lk_timers *self)
     lk_free (self->heap);
     *self = (lk_timers) {0};
 }
-
-/*  -------------------------------------------------------- loop.h's */
-
-void
-lk_timer_init (lk_timer *self, lk_loop *loop, lk_loop_fn *fn, void *user)
-{
-    *self = (lk_timer) {.loop = loop, .fn = fn, .user = user};
-}
-
-void
-lk_timer_set (lk_timer *self, int64_t when_ms)
-{
-    if (when_ms == INT64_MAX) {
-        lk_timer_clear (self);
-        return;
-    }
-    self->when_ms = when_ms;
-    lk_timers_put (lk_loop_timers (self->loop), self);
-}
-
-void
-lk_timer_clear (lk_timer *self)
-{
-    if (self->place != 0) {
-        lk_timers_remove (lk_loop_timers (self->loop), self);
-    }
-}
-
-bool
-lk_timer_is_set (const lk_timer *self)
-{
-    return self->place != 0;
-}

@@ -28,7 +28,4 @@ lk_timer *lk_timers_first (const lk_timers *self);
 /*  Forgets all timers, which are not set then, and frees the heap. */
 void lk_timers_clear (lk_timers *self);
 
-/*  The heap of a loop. */
-lk_timers *lk_loop_timers (lk_loop *loop);
-
 #endif

@@ -283,8 +283,11 @@ lk_lock_unpack (const lk_message *message, lk_bytes *text)
                == LK_OK) {
         json = lk_lock_encode (&read, &roster, read.from);
     }
-    const char *body = json ? lk_message_body (json) : "{}";
-    lk_bytes_add (text, body, strlen (body));
-    lk_message_destroy (&json);
+    if (json) {
+        lk_json_write (text, lk_message_tree (json));
+        lk_message_destroy (&json);
+    } else {
+        lk_bytes_add (text, "{}", 2);
+    }
     lk_arena_clear (&arena);
 }

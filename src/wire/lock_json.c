@@ -10,6 +10,7 @@
 #include "util/digits.h"
 #include "wire/lock_notation.h"
 #include "wire/object_json.h"
+#include "wire/object_key.h"
 
 #include <inttypes.h>
 #include <lockkeeper/lockkeeper.h>

@@ -10,7 +10,7 @@
 #include "util/alloc.h"
 #include "util/assert.h"
 #include "util/utf8.h"
-#include "wire/object_name.h"
+#include "wire/object_key.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include "util/assert.h"
 #include "util/utf8.h"
 #include "wire/lock_notation.h"
-#include "wire/object_name.h"
+#include "wire/object_key.h"
 
 #include <string.h>
 

@@ -3,14 +3,13 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  See <lockkeeper/message.h>; its fields are in message_fields.c. Knows frames
- *  only through message_frame.c.
+ *  See <lockkeeper/message.h>; its fields are in message_fields.c, its body as
+ *  a text in message_body.c. Knows no frames: message_frame.c does.
  */
 
 #include "util/alloc.h"
 #include "util/assert.h"
 #include "wire/address.h"
-#include "wire/lock_codec.h"
 #include "wire/message_frame.h"
 #include "wire/message_private.h"
 
@@ -128,27 +127,4 @@ lk_message_pack (lk_message *self)
     LK_ASSERT (!self->is_packed && !self->tree);
     self->is_packed = true;
     return &self->packed;
-}
-
-static void
-print (lk_message *self)
-{
-    if (self->is_packed) {
-        lk_lock_unpack (self, &self->printed);
-    } else if (self->tree) {
-        lk_json_write (&self->printed, self->tree);
-    } else {
-        lk_bytes_add (&self->printed, "{}", 2);
-    }
-    lk_bytes_add (&self->printed, "", 1);
-}
-
-const char *
-lk_message_body (const lk_message *message)
-{
-    lk_message *self = (lk_message *) message;
-    if (!self->printed.size) {
-        print (self);
-    }
-    return self->printed.data;
 }

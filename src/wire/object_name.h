@@ -1,10 +1,10 @@
-/*  object_name.h - the name of what is locked: keys of the core, fields
+/*  object_name.h - the name of what is locked, as a field
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  A name is 1 to LK_OBJECT_LEN_MAX bytes, any at all. Zone and context are
- *  texts. To show a name to people: lk_escape () of util/escape.h.
+ *  A name is 1 to LK_OBJECT_LEN_MAX bytes, any at all. To show it to people:
+ *  lk_escape () of util/escape.h.
  */
 
 #ifndef LK_OBJECT_NAME_H
@@ -13,19 +13,6 @@
 #include "wire/lock_message.h"
 
 #include <lockkeeper/message.h>
-
-/*  Bytes of a zone or context at most. */
-#define LK_OBJECT_PART_LEN_MAX 255
-
-/*  An object's key as the core has it, in `buffer`: zone NUL context NUL
- *  object; NULL for zone or context is "". Empty if the object is, or one of
- *  them is over its limit, or all of it over `size`. */
-lk_name lk_object_key (const char *zone, const char *context, lk_name object,
-                       char *buffer, size_t size);
-
-/*  The parts of such a key; pointers into `key`. False if it is none. */
-bool lk_object_parts (lk_name key, lk_name *zone, lk_name *context,
-                      lk_name *object);
 
 /*  What is wrong with which field: "is too long". Static. */
 typedef struct {

@@ -22,6 +22,7 @@
 /*  The verbs' reader, which is in no library; what it prints is not of
  *  interest here. */
 #include "../../src/cli/options.c"
+#include "../../src/cli/table.c"
 
 #define ARGUMENTS_MAX 128
 

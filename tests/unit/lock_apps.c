@@ -9,7 +9,7 @@
 #include "settings/keys.h"
 #include "settings/lock.h"
 
-#include "wire/object_name.h"
+#include "wire/object_key.h"
 
 #include "lib/suite.h"
 

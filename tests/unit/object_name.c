@@ -8,6 +8,7 @@
 #include "lib/suite.h"
 #include "util/escape.h"
 #include "wire/message_frame.h"
+#include "wire/object_key.h"
 
 #include <check.h>
 #include <lockkeeper/lockkeeper.h>

@@ -8,6 +8,7 @@
 
 #include "util/alloc.h"
 #include "wire/message_frame.h"
+#include "wire/object_key.h"
 #include "wire/object_name.h"
 
 #include <lockkeeper/lockkeeper.h>

@@ -6,7 +6,7 @@
 
 #include "apps.h"
 
-#include "wire/object_name.h"
+#include "wire/object_key.h"
 
 #include <string.h>
 

@@ -10,6 +10,7 @@
 #include "out.h"
 
 #include "wire/message_frame.h"
+#include "wire/object_key.h"
 #include "wire/object_name.h"
 
 #define RESEND_MS 100

@@ -264,7 +264,7 @@ take_lock (lk_options *options, int argc, char **argv)
         return lk_cli_misused (&lk_verb_lock, "'lock' needs the name of one "
                                               "lock; --all takes several");
     }
-    if (!lk_cli_check_kind (&lk_verb_lock, options)
+    if (!lk_cli_check_kind (options)
         || lk_cli_check_names (options->argument, options->names)
                != LK_EXIT_OK) {
         return LK_EXIT_FAILED;

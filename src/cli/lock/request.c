@@ -66,11 +66,11 @@ find_problem (const lk_options *options)
 }
 
 bool
-lk_cli_check_kind (const lk_verb *verb, const lk_options *options)
+lk_cli_check_kind (const lk_options *options)
 {
     const char *problem = find_problem (options);
     if (problem != NULL) {
-        (void) lk_cli_misused (verb, "%s", problem);
+        (void) lk_cli_misused (options->verb, "%s", problem);
     }
     return problem == NULL;
 }

@@ -422,7 +422,7 @@ run_run (int argc, char **argv)
     if (problem != NULL) {
         return lk_cli_misused (&lk_verb_run, "%s", problem);
     }
-    if (!lk_cli_check_kind (&lk_verb_run, &options)
+    if (!lk_cli_check_kind (&options)
         || lk_cli_check_names (options.argument, options.names) != LK_EXIT_OK) {
         return LK_EXIT_FAILED;
     }

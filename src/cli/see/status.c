@@ -14,58 +14,6 @@
 
 #define ANSWER_MS 1500
 
-/*  -------------------------------------------------------- hosts */
-
-static const char *
-text_or (const lk_message *message, const char *field, const char *otherwise)
-{
-    const char *text =
-        message != NULL ? lk_message_text (message, field) : NULL;
-    return text != NULL && text[0] != '\0' ? text : otherwise;
-}
-
-bool
-lk_status_lost_vote (const lk_survey_host *host)
-{
-    return host->is_member && host->lock != NULL
-           && !lk_message_flag (host->lock, "member");
-}
-
-const char *
-lk_status_role (const lk_survey *survey, const lk_survey_host *host)
-{
-    return lk_status_lost_vote (host) ? "no vote"
-           : host->leader == 0        ? "first leader"
-           : host->leader > 0         ? "leader"
-           : host->is_member          ? "member"
-           : survey->view != NULL     ? "proxy"
-                                      : "unknown";
-}
-
-const char *
-lk_status_trouble (const lk_survey_host *host)
-{
-    if (!host->live) {
-        return text_or (host->link, "reason",
-                        host->link == NULL ? "its router is in no list here"
-                                           : "its router does not answer");
-    }
-    if (host->lock == NULL) {
-        return "no lock service answers there";
-    }
-    return lk_message_is (host->lock, "LOCKREADY")
-               ? NULL
-               : text_or (host->lock, "reason", "no reason told");
-}
-
-const char *
-lk_status_link (const lk_survey_host *host)
-{
-    return host->here           ? "here"
-           : host->link != NULL ? text_or (host->link, "state", "?")
-                                : "unknown";
-}
-
 /*  -------------------------------------------------------- for programs */
 
 static lk_message *
@@ -86,7 +34,7 @@ row_of (const lk_survey *survey, const lk_survey_host *host)
     }
     if (host->link != NULL) {
         lk_message_set_text (row, "address",
-                             text_or (host->link, "address", ""));
+                             lk_status_text (host->link, "address", ""));
         lk_message_set_number (row, "since_ms",
                                lk_message_number (host->link, "since_ms", 0));
     }

@@ -11,6 +11,11 @@
 
 /*  -------------------------------------------------------- hosts */
 
+/*  A text of a message that may be NULL; the other one if it is not there, or
+ *  empty. */
+const char *lk_status_text (const lk_message *message, const char *field,
+                            const char *otherwise);
+
 const char *lk_status_role (const lk_survey *survey,
                             const lk_survey_host *host);
 
@@ -40,6 +45,7 @@ typedef struct {
     size_t count;
 } lk_advices;
 
+/*  Adds a sentence, if there is room. */
 void lk_advise (lk_advices *self, const char *label, const char *format, ...)
     __attribute__ ((format (printf, 3, 4)));
 

@@ -10,26 +10,12 @@
 
 #include <inttypes.h>
 #include <lockkeeper/lockkeeper.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #define NAMES_SIZE 300
 
 /*  -------------------------------------------------------- words */
-
-void
-lk_advise (lk_advices *self, const char *label, const char *format, ...)
-{
-    if (self->count < LK_ADVICES) {
-        lk_advice *it = &self->item[self->count++];
-        va_list arguments;
-        it->label = label;
-        va_start (arguments, format);
-        vsnprintf (it->text, sizeof it->text, format, arguments);
-        va_end (arguments);
-    }
-}
 
 /*  Hosts that something is so of. */
 typedef bool is_so (const lk_survey *survey, const lk_survey_host *host);

@@ -40,14 +40,6 @@ static const lk_column columns[COLUMNS] = {
 
 /*  -------------------------------------------------------- lines */
 
-static const char *
-text_or (const lk_message *message, const char *field, const char *otherwise)
-{
-    const char *text =
-        message != NULL ? lk_message_text (message, field) : NULL;
-    return text != NULL && text[0] != '\0' ? text : otherwise;
-}
-
 static int64_t
 number_of (const lk_message *message, const char *field)
 {
@@ -147,8 +139,8 @@ print_here (const lk_survey *survey)
         snprintf (text, sizeof text, "%s (its router tells no more)", host);
     } else {
         snprintf (text, sizeof text, "%s (router %s at %s)", host,
-                  text_or (survey->router, "version", "?"),
-                  text_or (survey->router, "address", "no address"));
+                  lk_status_text (survey->router, "version", "?"),
+                  lk_status_text (survey->router, "address", "no address"));
     }
     print_cut ("host", text);
     if (survey->router != NULL) {
@@ -177,10 +169,12 @@ print_cluster (const lk_message *lock)
 {
     char text[700];
     snprintf (text, sizeof text, "%s%s, term %" PRId64 ", proposed by %s; %s",
-              text_or (lock, "cluster", "none yet: no member of one was heard"),
+              lk_status_text (lock, "cluster",
+                              "none yet: no member of one was heard"),
               lk_message_flag (lock, "member") ? "" : " (not a member)",
-              number_of (lock, "term"), text_or (lock, "proposer", "nobody"),
-              text_or (lock, "phase", "?"));
+              number_of (lock, "term"),
+              lk_status_text (lock, "proposer", "nobody"),
+              lk_status_text (lock, "phase", "?"));
     print_cut ("cluster", text);
     print_items (lock, "leaders", "leaders");
     print_items (lock, "members", "members");

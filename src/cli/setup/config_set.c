@@ -92,7 +92,7 @@ choose_file (setter *self)
     if (name == NULL) {
         snprintf (self->path, sizeof self->path, "%s", find_file (self));
     } else if (!lk_address_is_name (lk_slice_of (name)) || name[0] == '.') {
-        return lk_cli_misused (&lk_verb_config,
+        return lk_cli_misused (self->options->verb,
                                "'%s' is no name of a drop-in: A-Z a-z 0-9 . _ "
                                "-, without .conf",
                                lk_shown_name (name).text);
@@ -109,12 +109,12 @@ take_values (setter *self)
     const lk_options *options = self->options;
     const int given = options->count - 2;
     if (options->unset ? given > 0 : given == 0) {
-        return lk_cli_misused (&lk_verb_config, "'config set' needs %s",
+        return lk_cli_misused (options->verb, "'config set' needs %s",
                                options->unset ? "no value with --unset"
                                               : "a value, or --unset");
     }
     if (given > 1 && self->key->type != LK_CONFIG_LIST) {
-        return lk_cli_misused (&lk_verb_config, "'%s' has one value",
+        return lk_cli_misused (options->verb, "'%s' has one value",
                                self->key->key);
     }
     if (given > 0 && has_others (self)) {

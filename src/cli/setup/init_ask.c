@@ -65,7 +65,7 @@ ask_for (lk_init *self, const char *question, const char *proposal,
 {
     char answer[ANSWER_SIZE];
     if (!is_terminal ()) {
-        lk_cli_misused (&lk_verb_init,
+        lk_cli_misused (self->options->verb,
                         "%s is missing, and there is no "
                         "terminal to ask",
                         option);

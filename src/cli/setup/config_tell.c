@@ -1,0 +1,84 @@
+/*  config_tell.c - what there is to tell of a configuration: mistakes, and how
+ *                  a change takes effect
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#include "cli/setup/config.h"
+
+#include "settings/keys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TELL_SIZE 1000
+
+size_t
+lk_cli_tell_mistakes (FILE *file, const lk_config *config, const char *start)
+{
+    char text[TELL_SIZE];
+    const size_t count = lk_config_mistakes (config);
+    for (size_t i = 0; i < count; i++) {
+        lk_config_tell (lk_config_mistake_at (config, i), text, sizeof text);
+        fputs (start, file);
+        lk_show (file, text);
+        fputc ('\n', file);
+    }
+    return count;
+}
+
+int
+lk_cli_check_key (const char *key)
+{
+    if (lk_config_key_of (lk_settings, key) != NULL) {
+        return LK_EXIT_OK;
+    }
+    const char *guess = lk_config_guess (lk_settings, key);
+    if (guess != NULL) {
+        return lk_cli_fail (LK_EXIT_FAILED,
+                            "there is no setting '%s': did you mean '%s'?",
+                            lk_shown_name (key).text, guess);
+    }
+    return lk_cli_fail (LK_EXIT_FAILED,
+                        "there is no setting '%s': `lockkeeper config keys` "
+                        "lists those that there are",
+                        lk_shown_name (key).text);
+}
+
+bool
+lk_cli_is_hosted (const lk_config *config)
+{
+    const char *name;
+    for (size_t i = 0;
+         (name = lk_config_item (config, "router/plugin", i)) != NULL; i++) {
+        if (strcmp (name, "lock") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *
+lk_cli_how_to_apply (const lk_config *config, const lk_config_key *key,
+                     char *text, size_t size)
+{
+    const bool lock = strncmp (key->key, "lock/", 5) == 0;
+    const char *unit = lock && !lk_cli_is_hosted (config) ? "lockkeeper-lockd"
+                                                          : "lockkeeper-router";
+    switch (key->when) {
+    case LK_CONFIG_RELOAD:
+        snprintf (text, size, "systemctl reload %s", unit);
+        break;
+    case LK_CONFIG_RESTART:
+        snprintf (text, size, "systemctl restart %s", unit);
+        break;
+    case LK_CONFIG_EVERYWHERE:
+        snprintf (text, size,
+                  "on all hosts: change it, systemctl stop %s; and only when "
+                  "all have stopped, start them again",
+                  unit);
+        break;
+    }
+    return text;
+}
