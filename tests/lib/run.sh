@@ -386,8 +386,8 @@ clean_up () {
 
 style_fast () {
     local script
-    for script in layers sockets purity text format headers symbols man \
-        sections commit shell; do
+    for script in layers circles sockets purity text format headers symbols \
+        man sections commit shell; do
         job working tap "style/$script" bash "tests/style/$script.sh"
     done
 }

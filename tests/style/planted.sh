@@ -179,6 +179,28 @@ call 'return printf ("%ld", 1L);' printf
 call 'lk_net_send (); return 0;' lk_net_send
 sees 'a file of the core that was not compiled' purity 'no object|no objects'
 
+#   ------------------------------------------------------------ circles
+
+#   chain NAME...: each file calls the next one, and the last one none.
+chain () {
+    while [ $# -gt 1 ]; do
+        write "src/util/$1.c" "int lk_$1 (void);" "int lk_$2 (void);" '' \
+            'int' "lk_$1 (void)" '{' "    return lk_$2 ();" '}'
+        compile "src/util/$1.c"
+        shift
+    done
+}
+chain one two three
+if output=$(looks circles); then
+    verdict 'circles.sh likes files that call others below them' ''
+else
+    verdict 'circles.sh likes files that call others below them' "$output"
+fi
+fresh
+chain one two three one
+sees 'three files in a circle' circles 'src/util/two$'
+sees 'that nothing was compiled' circles 'no objects'
+
 #   ------------------------------------------------------------ text
 
 plant () {
