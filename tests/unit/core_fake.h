@@ -10,7 +10,8 @@
 #ifndef CORE_FAKE_H
 #define CORE_FAKE_H
 
-#include "node_private.h"
+#include "lib/plant.h"
+#include "node_view.h"
 
 #include "lib/suite.h"
 
@@ -181,21 +182,62 @@ stop (void)
     lk_node_destroy (&node);
 }
 
+FAKE lk_leader_view
+leader (void)
+{
+    return lk_leader_see (lk_node_leader (node));
+}
+
+/*  In its table, queue by queue. */
+FAKE const lk_entry *
+entry_at (size_t i)
+{
+    return lk_table_listing (lk_leader_table (lk_node_leader (node)), i + 1)[i];
+}
+
+FAKE lk_election_view
+election (void)
+{
+    return lk_election_see (lk_node_election (node));
+}
+
+FAKE lk_proxy_view
+proxy (void)
+{
+    return lk_proxy_see (lk_node_proxy (node));
+}
+
+/*  What is asked for under that serial; serial 0: nothing. */
+FAKE lk_asked_view
+asked_by (uint64_t serial)
+{
+    return lk_proxy_see_asked (lk_node_proxy (node), serial);
+}
+
+FAKE lk_node_status
+node_status (void)
+{
+    lk_node_status status;
+    lk_node_get_status (node, &status);
+    return status;
+}
+
 /*  A ping as `from` would send it now, that has heard all of us. */
 FAKE lk_lock_message
 ping_of (lk_host from, lk_hosts sees)
 {
     lk_lock_message message = message_of (LK_MSG_PING, (lk_term) {0, 0});
-    message.as.ping = (lk_msg_ping) {.at = now_ms,
-                                     .incarnation = 1,
-                                     .has_echo = true,
-                                     .echo_at = now_ms,
-                                     .echo_incarnation = node->core.incarnation,
-                                     .active = node->core.facts.active,
-                                     .promised = node->core.facts.active.term,
-                                     .eligible = true,
-                                     .sees = sees | LK_HOST_BIT (from),
-                                     .session = 1};
+    message.as.ping =
+        (lk_msg_ping) {.at = now_ms,
+                       .incarnation = 1,
+                       .has_echo = true,
+                       .echo_at = now_ms,
+                       .echo_incarnation = lk_node_core (node)->incarnation,
+                       .active = lk_node_core (node)->facts.active,
+                       .promised = lk_node_core (node)->facts.active.term,
+                       .eligible = true,
+                       .sees = sees | LK_HOST_BIT (from),
+                       .session = 1};
     return message;
 }
 
