@@ -138,6 +138,24 @@ pings (void)
 }
 
 FAKE void
+ping_that_may_lead (lk_host host, bool may)
+{
+    now_ms++;
+    lk_lock_message message = ping_of (host, others | BIT (0));
+    message.as.ping.eligible = may;
+    give (host, &message);
+}
+
+/*  Its service has ended. */
+FAKE void
+end (lk_host host)
+{
+    const lk_event event = {
+        .type = LK_ON_HOST_GONE, .now_ms = now_ms, .host = host};
+    step (&event);
+}
+
+FAKE void
 pass (int64_t ms)
 {
     for (; ms > 0; ms -= 20) {
@@ -212,8 +230,8 @@ follow (lk_hosts members, uint8_t leader_count)
                               .members = members,
                               .leader_count = leader_count,
                               .leader = {1, 2, 3}};
+    leaders_max = leader_count;
     start_with (decree.term, &decree);
-    lk_plant (node).core->config.leaders_max = leader_count;
     give_decree (1, LK_MSG_READY, &decree);
     others = (members | BIT (NEW)) & ~BIT (0);
     forget ();

@@ -9,10 +9,10 @@
 
 #include "leading.h"
 
-#include "digest.h"
-
 #include "alert.h"
+#include "digest.h"
 #include "lib/checked_step.h"
+#include "lib/corrupt.h"
 #include "lib/suite.h"
 
 /*  -------------------------------------------------------- being told */
@@ -207,7 +207,7 @@ END_TEST
 START_TEST (a_home_that_is_unsound)
 {
     ask (1);
-    lk_table_listing (lk_plant (node).table, 1)[0]->key ^= 1;
+    ck_assert (lk_corrupt (node, LK_CORRUPT_KEY, OWN_PLACE, 0));
     acked_otherwise (THIRD, 2);
     ck_assert_uint_eq (alert_to (THIRD)->host, 0);
     ck_assert_int_eq (alert_to (THIRD)->cause, LK_ALERT_TABLE);
@@ -221,7 +221,7 @@ START_TEST (a_home_that_becomes_unsound)
 {
     ask (1);
     acked_otherwise (THIRD, 2);
-    lk_table_listing (lk_plant (node).table, 1)[0]->key ^= 1;
+    ck_assert (lk_corrupt (node, LK_CORRUPT_KEY, OWN_PLACE, 0));
     now_ms += 11000;
     tick ();
     ck_assert_int_eq (alert_to (THIRD)->cause, LK_ALERT_TABLE);
@@ -255,7 +255,7 @@ seal (void)
 START_TEST (a_table_is_looked_at_before_it_is_copied)
 {
     ask (1);
-    lk_table_listing (lk_plant (node).table, 1)[0]->key ^= 1;
+    ck_assert (lk_corrupt (node, LK_CORRUPT_KEY, OWN_PLACE, 0));
     seal ();
     ck_assert_int_eq (alert_to (THIRD)->cause, LK_ALERT_TABLE);
     ck_assert (!lk_table_is_filled (lk_node_table (node)));
@@ -267,7 +267,7 @@ START_TEST (a_large_table_is_not)
 {
     lk_check_no_more ();
     ask (1);
-    lk_table_listing (lk_plant (node).table, 1)[0]->key ^= 1;
+    ck_assert (lk_corrupt (node, LK_CORRUPT_KEY, OWN_PLACE, 0));
     const size_t count = lk_node_table (node)->count;
     lk_plant (node).table->count = LK_SOUND_MAX + 1;
     seal ();
@@ -291,7 +291,7 @@ START_TEST (one_alert_per_term_and_leader)
     ck_assert (raises (THIRD));
     ck_assert (!raises (THIRD));
     ck_assert (raises (FIRST));
-    lk_plant (node).table->decree.term.number++;
+    lk_plant_decree (node, LK_PLANT_TABLE)->term.number++;
     ck_assert (raises (THIRD));
 }
 END_TEST

@@ -224,7 +224,7 @@ END_TEST
 START_TEST (too_few_would_be_left)
 {
     follow (0x7, 1);
-    lk_plant (node).core->peer[2].heard_ms = LK_LONG_AGO;
+    end (2);
     change (false, 1);
     then ("isolated: too few of the members before or after it are heard\n");
     change (false, 2);
@@ -235,7 +235,7 @@ END_TEST
 START_TEST (none_would_be_left_to_lead)
 {
     follow (0x3, 1);
-    lk_plant (node).core->peer[1].eligible = false;
+    ping_that_may_lead (1, false);
     change (false, 0);
     then ("refused: none of the members that are left and heard may lead\n");
 }
@@ -249,7 +249,7 @@ START_TEST (no_election_in_vain)
     then ("");
     lk_plant (node).change->next_ms = now_ms;
     ck_assert (lk_change_is_due (lk_node_election (node)));
-    lk_plant (node).core->peer[2].heard_ms = LK_LONG_AGO;
+    end (2);
     ck_assert (!lk_change_is_due (lk_node_election (node)));
 }
 END_TEST

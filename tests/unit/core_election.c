@@ -76,7 +76,8 @@ START_TEST (the_number_is_above_all_promises_seen)
     message.as.ping.promised = term_of (20, 4);
     give (1, &message);
     wait_for (LK_MSG_DATE, 0x6);
-    lk_plant (node).core->peer[1].promised = term_of (20, 4);
+    message.as.ping.at = ++now_ms;
+    give (1, &message);
     agree (1);
     agree (2);
     wait_ms (400);
@@ -333,7 +334,8 @@ END_TEST
 
 START_TEST (nobody_can_lead)
 {
-    lk_plant (node).core->config.eligible = false;
+    ineligible = true;
+    set_up ();
     to_voting (0x6);
     for (lk_host host = 1; host < 3; host++) {
         lk_lock_message message = vote_of (host, former.term);

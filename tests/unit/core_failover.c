@@ -21,6 +21,16 @@ set_up (void)
 }
 
 static void
+ping_that_sees (lk_host from, lk_hosts sees)
+{
+    now_ms++;
+    lk_lock_message message = ping_of (from, sees);
+    message.as.ping.table = former;
+    message.as.ping.well = message.as.ping.ready = true;
+    give (from, &message);
+}
+
+static void
 ping (lk_host from, bool well)
 {
     lk_lock_message message = ping_of (from, MEMBERS);
@@ -127,12 +137,13 @@ END_TEST
 
 START_TEST (the_others_go_later_by_rank)
 {
+    candidate.pid = 7;
+    set_up ();
+    give_started (1, (lk_candidate) {.pid = 5}); /* it will not be there */
+    give_started (2, (lk_candidate) {.pid = 6});
+    give_started (3, (lk_candidate) {.pid = 8});
+    give_started (4, (lk_candidate) {.pid = 9});
     be_well ();
-    lk_plant (node).core->config.candidate.pid = 7;
-    lk_plant (node).core->peer[1].candidate.pid = 5; /* it is not there */
-    lk_plant (node).core->peer[2].candidate.pid = 6;
-    lk_plant (node).core->peer[3].candidate.pid = 8;
-    lk_plant (node).core->peer[4].candidate.pid = 9;
     end (1);
     ck_assert (!says (LK_MSG_DATE));
     wait_ms (24);
@@ -258,18 +269,20 @@ END_TEST
 /*  Both would vote for themselves. */
 START_TEST (of_two_that_ask_the_first_by_address_goes_on)
 {
+    candidate.pid = 7;
+    set_up ();
+    for (lk_host host = 1; host < 5; host++) {
+        give_started (host, (lk_candidate) {.pid = 8});
+    }
     to_pause ();
-    lk_plant (node).core->config.candidate.pid = 7;
-    lk_plant (node).core->peer[2].candidate.pid = 8;
     ask_date (2);
     ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 2));
     ck_assert_int_eq (election ().state, LK_ELECTION_PAUSE);
-    lk_plant (node).core->peer[3].candidate.pid = 6;
-    lk_plant (node).core->peer[3].sees =
-        0x8; /* it may never hear that we agree */
+    give_started (3, (lk_candidate) {.pid = 6});
+    ping_that_sees (3, 0x8); /* it may never hear that we agree */
     ask_date (3);
     ck_assert_int_eq (election ().state, LK_ELECTION_PAUSE);
-    lk_plant (node).core->peer[3].sees = MEMBERS;
+    ping_that_sees (3, MEMBERS);
     ask_date (3);
     ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 3));
     ck_assert_int_eq (election ().state, LK_ELECTION_IDLE);

@@ -11,9 +11,8 @@
 #define CORE_FAKE_H
 
 #include "lib/plant.h"
-#include "node_view.h"
-
 #include "lib/suite.h"
+#include "node_view.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -24,7 +23,12 @@
 static lk_node *node;
 static lk_effects effects;
 static int64_t now_ms;
-static int64_t leader_lease_ms = 2000;
+
+/*  How a process is configured that starts, beside its defaults. */
+static uint8_t leaders_max; /* 0: default */
+static bool ineligible;
+static lk_candidate candidate;
+
 static int said[LK_MSG_COUNT]; /* messages of each kind since start_with */
 
 /*  -------------------------------------------------------- messages */
@@ -166,7 +170,11 @@ start_with (lk_term promised, const lk_decree *active)
     lk_node_config_init (&config);
     config.id = 0xa0;
     config.member = true;
-    config.leader_lease_ms = leader_lease_ms;
+    config.leader_lease_ms = 2000;
+    config.leaders_max = leaders_max ? leaders_max : config.leaders_max;
+    config.eligible = !ineligible;
+    config.candidate.pid = candidate.pid;
+    config.candidate.port = candidate.port;
     config.facts =
         (lk_facts) {.promised = promised, .active = *active, .session = 4};
     now_ms = 50000;
@@ -220,6 +228,20 @@ node_status (void)
     lk_node_status status;
     lk_node_get_status (node, &status);
     return status;
+}
+
+/*  It starts, at that address. */
+FAKE void
+give_started (lk_host from, lk_candidate address)
+{
+    lk_lock_message message = message_of (LK_MSG_STARTED, (lk_term) {0, 0});
+    message.as.started =
+        (lk_msg_started) {.answer = true,
+                          .candidate = address,
+                          .eligible = true,
+                          .incarnation = 1,
+                          .active = lk_node_core (node)->facts.active};
+    give (from, &message);
 }
 
 /*  A ping as `from` would send it now, that has heard all of us. */

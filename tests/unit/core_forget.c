@@ -29,8 +29,8 @@ is_spare_if_urgent (lk_host host)
 static void
 set_up_alone (void)
 {
+    leaders_max = 1;
     set_up ();
-    lk_plant (node).core->config.leaders_max = 1;
 }
 
 /*  Its service has ended, says the router. */
@@ -76,10 +76,10 @@ is_called_silent (lk_host host)
     lk_check_no_more ();
     lk_lock_message message = message_of (LK_MSG_HOST, decree.term);
     message.as.host = (lk_msg_host) {.host = host, .session = 3};
-    lk_plant (node)
-        .table->decree.leader[lk_plant (node).table->decree.leader_count++] = 1;
+    lk_decree *filled = lk_plant_decree (node, LK_PLANT_TABLE);
+    filled->leader[filled->leader_count++] = 1;
     give (1, &message);
-    lk_plant (node).table->decree.leader_count--;
+    filled->leader_count--;
     return says (LK_MSG_SILENT);
 }
 
@@ -151,8 +151,10 @@ END_TEST
 
 START_TEST (who_is_to_be_a_member)
 {
+    const lk_event event = {
+        .type = LK_ON_CHANGE, .now_ms = now_ms, .host = 5, .add = true};
+    step (&event);
     ends (5);
-    lk_plant (node).change->host = 5;
     ck_assert (!is_spare (5) && !is_spare_if_urgent (5));
 }
 END_TEST

@@ -403,7 +403,8 @@ START_TEST (lenient_is_not_dropped)
     pass (130000);
     ck_assert_uint_eq (ticket_of (6)->token, 0);
     ck_assert_uint_eq (lk_node_table (node)->count, 2);
-    lk_plant (node).core->peer[5].closed = 3;
+    now_ms++;
+    ping_from (5, 4, 3);
     pass (700);
     ck_assert_uint_ne (ticket_of (6)->token, 0);
     ck_assert_uint_eq (lk_node_table (node)->count, 1);

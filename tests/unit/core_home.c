@@ -67,9 +67,8 @@ START_TEST (nobody_asks_for_another_host)
     message.origin = 5; /* but a leader that passes it on does */
     give (1, &message);
     ck_assert_uint_eq (lk_node_table (node)->count, 0);
-    lk_plant (node)
-        .core->facts.active
-        .leader[lk_plant (node).core->facts.active.leader_count++] = 1;
+    lk_decree *active = lk_plant_decree (node, LK_PLANT_ACTIVE);
+    active->leader[active->leader_count++] = 1;
     give (1, &message);
     ck_assert_uint_eq (lk_node_table (node)->count, 1);
     message = request_of (LK_MSG_UNLOCK, 5, 3, 1, "x");

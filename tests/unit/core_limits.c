@@ -88,14 +88,20 @@ END_TEST
 
 START_TEST (hosts_have_names)
 {
+    static lk_core core;
+    lk_node_config config;
     lk_roster roster;
-    ck_assert_str_eq (lk_out_host (lk_plant (node).core, 0), "#0");
+    lk_node_config_init (&config);
+    lk_core_init (&core, &config, now_ms);
+    ck_assert_str_eq (lk_out_host (&core, 0), "#0");
+    lk_core_clear (&core);
     lk_roster_init (&roster);
     lk_roster_intern (&roster, "alpha", 0xa0);
-    lk_plant (node).core->config.roster = &roster;
-    ck_assert_str_eq (lk_out_host (lk_plant (node).core, 0), "alpha");
-    ck_assert_str_eq (lk_out_host (lk_plant (node).core, THIRD), "#2");
-    lk_plant (node).core->config.roster = NULL;
+    config.roster = &roster;
+    lk_core_init (&core, &config, now_ms);
+    ck_assert_str_eq (lk_out_host (&core, 0), "alpha");
+    ck_assert_str_eq (lk_out_host (&core, THIRD), "#2");
+    lk_core_clear (&core);
 }
 END_TEST
 

@@ -298,7 +298,8 @@ START_TEST (the_last_one_by_force)
     message.as.request.keep = true;
     give (5, &message);
     share (7, 1);
-    lk_plant (node).core->peer[5].closed = 3;
+    now_ms++;
+    ping_from (5, 4, 3);
     force (6, 9, 0);
     ck_assert (is_asked (7, 1, LK_FORCED));
     ck_assert (!is_done (6, 9));
@@ -528,7 +529,7 @@ START_TEST (of_another_home)
     const uint8_t home = lk_home_of (&decree, (lk_name) {"x", 1});
     decree.leader[home] = 1;
     decree.leader[!home] = 0;
-    lk_plant (node).table->decree = decree;
+    *lk_plant_decree (node, LK_PLANT_TABLE) = decree;
     *lk_plant (node).place = !home;
     ck_assert_ptr_null (check (5, 7));
 }

@@ -10,8 +10,6 @@
 #include "lib/checked_step.h"
 #include "proxied.h"
 
-#include "errands.h"
-
 static char long_name[LK_NAME_SIZE_MAX + 1];
 
 /*  A request as application 11 would make it. */

@@ -9,10 +9,9 @@
 
 #include "core_fake.h"
 
-#include "vote.h"
-
 #include "lib/suite.h"
 #include "senders.h"
+#include "vote.h"
 
 #define MEMBERS 0x1f
 #define LEADER 1

@@ -146,16 +146,25 @@ START_TEST (a_leaders_own_proxy_hears_it_there)
 }
 END_TEST
 
+static void
+ping_that_sees (lk_host from, lk_hosts sees)
+{
+    now_ms++;
+    lk_lock_message message = ping_of_leader ();
+    message.as.ping.sees = sees;
+    give (from, &message);
+}
+
 /*  Host 1 does not reach it, or not surely. */
 START_TEST (a_leader_that_lacks_another_is_told_from_here)
 {
-    lk_plant (node).core->peer[FIRST].sees = 3;
+    ping_that_sees (FIRST, 3);
     ask (1);
     acked (FIRST, 2);
     acked (THIRD, 2);
     ck_assert_ptr_nonnull (sent (LK_MSG_LOCKED, THIRD));
-    lk_plant (node).core->peer[FIRST].sees = 7;
-    lk_plant (node).core->peer[THIRD].sees = 5;
+    ping_that_sees (FIRST, 7);
+    ping_that_sees (THIRD, 5);
     ask (2);
     acked (FIRST, 3);
     acked (THIRD, 3);

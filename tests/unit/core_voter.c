@@ -154,12 +154,10 @@ END_TEST
 static int64_t
 first_try_ms (uint16_t own_port, uint32_t own_pid)
 {
+    candidate = (lk_candidate) {.port = own_port, .pid = own_pid};
     start_with (former.term, &former);
-    lk_plant (node).core->config.candidate.port = own_port;
-    lk_plant (node).core->config.candidate.pid = own_pid;
     for (lk_host host = 1; host < 5; host++) {
-        lk_plant (node).core->peer[host].candidate =
-            (lk_candidate) {.port = 5, .pid = 5};
+        give_started (host, (lk_candidate) {.port = 5, .pid = 5});
         ping (host);
     }
     *lk_plant (node).bad_since_ms =

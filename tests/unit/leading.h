@@ -231,8 +231,11 @@ follow (lk_op *ops, const uint64_t *hash, size_t first, size_t count)
 __attribute__ ((unused)) static void
 others_cannot_tell (void)
 {
-    lk_plant (node).core->peer[FIRST].well =
-        lk_plant (node).core->peer[THIRD].well = false;
+    now_ms++;
+    lk_lock_message message = ping_of_leader ();
+    message.as.ping.well = false;
+    give (FIRST, &message);
+    give (THIRD, &message);
 }
 
 /*  Host 2 asks for an object that is at home here. */

@@ -11,7 +11,6 @@
 #define PROXIED_H
 
 #include "core_fake.h"
-#include "errands.h"
 
 #define MEMBERS 0xe
 #define APP 11
