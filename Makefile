@@ -378,8 +378,8 @@ $(Q)$(CC) -shared -Wl,--version-script=$(B)/plugin.map $(ALL_LDFLAGS) -o $@ \
 	$(filter %.o,$^)
 endef
 
-$(B)/lockkeeper-lock.so: $(call obj,$(call plugin_of,$(lock_src)) $(core_src)) \
-		$(B)/plugin.map
+$(B)/lockkeeper-lock.so: $(call obj,$(call plugin_of,$(lock_src)) \
+		$(filter-out %_view.c,$(core_src))) $(B)/plugin.map
 	$(link_plugin)
 $(B)/lockkeeper-greeter.so: $(call obj,$(call plugin_of,$(greeter_src))) \
 		$(B)/plugin.map

@@ -9,7 +9,7 @@
 #include "digest.h"
 #include "grant.h"
 #include "holders.h"
-#include "node_private.h"
+#include "node_view.h"
 
 /*  -------------------------------------------------------- facts */
 
@@ -293,12 +293,13 @@ void
 lk_core_check_node (lk_node *node, bool honest)
 {
     lk_node_status status;
-    check_table (&node->leader.table, honest);
+    check_table (lk_node_table (node), honest);
     lk_node_get_status (node, &status);
-    LK_ASSERT (status.tickets == node->leader.table.count);
+    LK_ASSERT (status.tickets == lk_node_table (node)->count);
     LK_ASSERT (!status.ready || status.decree.leader_count > 0);
-    LK_ASSERT (status.session == node->core.facts.session);
+    LK_ASSERT (status.session == lk_node_core (node)->facts.session);
     LK_ASSERT (status.lease_until_ms >= 0);
-    LK_ASSERT (lk_hosts_has (status.sees, node->core.config.self));
-    LK_ASSERT (node->proxy.serials.count >= node->proxy.names.count);
+    LK_ASSERT (lk_hosts_has (status.sees, lk_node_core (node)->config.self));
+    const lk_proxy_view proxy = lk_proxy_see (lk_node_proxy (node));
+    LK_ASSERT (proxy.requests >= proxy.named);
 }

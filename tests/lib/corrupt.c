@@ -6,7 +6,7 @@
 
 #include "lib/corrupt.h"
 
-#include "node_private.h"
+#include "node_view.h"
 
 #include <string.h>
 
@@ -71,10 +71,9 @@ lose (lk_table *table, uint8_t home, const lk_entry *entry, bool slip,
 bool
 lk_corrupt (lk_node *node, lk_corrupt_kind kind, uint8_t home, uint64_t nth)
 {
-    lk_table *table = &node->leader.table;
+    lk_table *table = lk_leader_table (lk_node_leader (node));
     uint64_t count = 0;
-    if (!lk_leader_is_serving (&node->leader)
-        || home >= table->decree.leader_count) {
+    if (!lk_node_serves (node) || home >= table->decree.leader_count) {
         return false;
     }
     held (table, home, 0, &count);
@@ -94,7 +93,8 @@ lk_corrupt (lk_node *node, lk_corrupt_kind kind, uint8_t home, uint64_t nth)
         entry->key ^= (uint64_t) 1 << nth % 64;
         break;
     default:
-        lose (table, home, entry, kind == LK_CORRUPT_SLIP, node->core.now_ms);
+        lose (table, home, entry, kind == LK_CORRUPT_SLIP,
+              lk_node_core (node)->now_ms);
     }
     return true;
 }

@@ -6,23 +6,23 @@
 
 #include "checker.h"
 
-#include "node_private.h"
+#include "node_view.h"
 
 /*  The q-th latest echo that it has of the decree's members; it hears itself at
  *  any time. */
 static int64_t
 latest_quorum (const lk_node *node)
 {
-    const lk_decree *decree = &node->leader.table.decree;
+    const lk_decree *decree = &lk_node_table (node)->decree;
     int64_t echo[LK_HOSTS_MAX];
     size_t count = 0;
     lk_hosts members = decree->members;
 
     while (members) {
         lk_host host = lk_hosts_take (&members);
-        int64_t at = host == node->core.config.self
+        int64_t at = host == lk_node_core (node)->config.self
                          ? SIM_FOREVER
-                         : node->core.peer[host].echoed_ms;
+                         : lk_node_core (node)->peer[host].echoed_ms;
         size_t i = count++;
         for (; i > 0 && echo[i - 1] < at; i--) {
             echo[i] = echo[i - 1];
@@ -41,15 +41,16 @@ sim_leads_until (const lk_node *node)
         return 0;
     }
     quorum = latest_quorum (node);
-    return quorum == SIM_FOREVER ? SIM_FOREVER
-                                 : quorum + node->core.config.leader_lease_ms;
+    return quorum == SIM_FOREVER
+               ? SIM_FOREVER
+               : quorum + lk_node_core (node)->config.leader_lease_ms;
 }
 
 void
 sim_checker_leads (sim_checker *self, uint8_t host, const lk_node *node,
                    int64_t until)
 {
-    self->service[host].leads = node->leader.table.decree.term;
+    self->service[host].leads = lk_node_table (node)->decree.term;
     self->service[host].leads_until = until;
 }
 

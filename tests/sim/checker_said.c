@@ -10,7 +10,7 @@
  */
 
 #include "checker.h"
-#include "node_private.h"
+#include "node_view.h"
 
 /*  -------------------------------------------------------- operations */
 
@@ -28,10 +28,11 @@ find_decree (sim_checker *self, lk_term term)
 void
 sim_checker_count (sim_checker *self, uint8_t host, const lk_node *node)
 {
-    const lk_table *table = &node->leader.table;
+    const lk_table *table = lk_node_table (node);
     sim_service *service = &self->service[host];
     uint64_t count = lk_table_length (table);
-    int place = lk_leader_place (&node->leader);
+    int place =
+        lk_decree_place (&table->decree, lk_node_core (node)->config.self);
     sim_known_decree *known;
 
     if (place < 0

@@ -10,7 +10,7 @@
 #include "checker.h"
 
 #include "lib/grant_model.h"
-#include "node_private.h"
+#include "node_view.h"
 #include "util/hash.h"
 
 #include <string.h>
@@ -468,7 +468,7 @@ is_spoilt (const sim_checker *self, uint8_t host, lk_term term)
 static bool
 is_valid (const sim_checker *self, uint8_t host, const lk_node *node)
 {
-    const lk_table *table = node ? &node->leader.table : NULL;
+    const lk_table *table = node ? lk_node_table (node) : NULL;
     const bool served = self->service[host].seen_in == self->latest + 1;
 
     return table && table->reclaim == 0
@@ -484,7 +484,7 @@ is_valid (const sim_checker *self, uint8_t host, const lk_node *node)
 void
 sim_checker_reclaimed (sim_checker *self, uint8_t host, const lk_node *node)
 {
-    if (node->leader.table.reclaim != 0) {
+    if (lk_node_table (node)->reclaim != 0) {
         sim_checker_fail (self, "LIVENESS: reclaim on h%d never ends", host);
     }
 }
@@ -497,7 +497,7 @@ look_into (sim_checker *self, size_t place, lk_node *node, bool changed)
         &self->service[sim_checker_latest (self)->leader[place]];
     /*  How many operations it has seen in its term: the same number is the
      *  same table. */
-    uint64_t length = lk_table_length (&node->leader.table);
+    uint64_t length = lk_table_length (lk_node_table (node));
     bool again =
         self->latest + 1 == service->seen_in && service->seen <= length;
 
@@ -509,7 +509,8 @@ look_into (sim_checker *self, size_t place, lk_node *node, bool changed)
     service->seen_in = self->latest + 1;
     check_table (self, place, node, again, again && former + 1 == length);
     service->look = self->look;
-    memcpy (service->read, node->leader.table.sequence, sizeof service->read);
+    memcpy (service->read, lk_node_table (node)->sequence,
+            sizeof service->read);
 }
 
 void

@@ -9,7 +9,7 @@
 
 #include "names.h"
 
-#include "node_private.h"
+#include "node_view.h"
 
 static lk_hosts
 bit_of (lk_host host)
@@ -129,5 +129,6 @@ sim_names_of (const lk_lock_message *message)
 lk_hosts
 sim_known_by (const lk_node *node)
 {
-    return node->core.known & ~LK_HOST_BIT (node->core.config.self);
+    return lk_node_core (node)->known
+           & ~LK_HOST_BIT (lk_node_core (node)->config.self);
 }

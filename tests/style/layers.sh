@@ -171,6 +171,27 @@ for room in base table leader proxy election node; do
         "$others<errno\\.h>" "${files[@]}"
 done
 
+#   Tests see of a room its functions and its view. One file of theirs writes
+#   into rooms. A header that shows an inside is as the inside.
+inside='[a-z_]+_private'
+while more=$(grep -hlE "^#include \"($inside)\.h\"" $core/*/*.h |
+    sed 's:.*/::; s:\.h$::' | grep -vxE "$inside" | paste -sd '|') &&
+    [ -n "$more" ]; do
+    inside+="|$more"
+done
+verdict 'plant.c alone of the tests sees the inside of rooms' "$(
+    grep -rnE "^#include \"($inside)\.h\"" --include='*.[ch]' tests |
+        while IFS=: read -r file line include; do
+            header=${include#*\"}
+            [ "$file" = tests/lib/plant.c ] ||
+                [ -f "${file%/*}/${header%\"}" ] ||
+                echo "$file:$line: $include: not for tests"
+        done)"
+
+verdict 'views of rooms are for tests' "$(
+    grep -rnE '^#include "[a-z]+_view\.h"' --include='*.[ch]' \
+        src router plugins 2>/dev/null | grep -vE '^[^:]*_view\.[ch]:')"
+
 #   What tests know of the core's rule does not come from the core.
 mapfile -t files < <(in_folder tests/lib | grep '/grant_model\.[ch]$')
 layer 'the model of the grant rule' \

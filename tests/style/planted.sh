@@ -26,7 +26,7 @@ fresh () {
         src/client src/cli/see router/{tables,logic} \
         plugins/lock/{keep,out,look,in} \
         plugins/lock/core/{base,table,leader,proxy,election,node} \
-        plugins/greeter tests/{unit,lib} man \
+        plugins/greeter tests/{unit,lib,sim} man \
         build/plugins/lock/core/base build/src/util build/src/wire)
     cp "$root"/include/lockkeeper/*.h "$work/tree/include/lockkeeper/"
     cp "$root"/src/util/*.[ch] "$work/tree/src/util/"
@@ -148,6 +148,10 @@ include plugins/greeter/planted.c '"net/loop.h"'
 include plugins/greeter/planted.c '<sys/socket.h>'
 include include/lockkeeper/planted.h '<czmq.h>'
 include tests/lib/grant_model.c '"grant.h"'
+include plugins/lock/core/proxy/planted.c '"leader_view.h"'
+include tests/unit/planted.c '"leader_private.h"'
+include tests/lib/corrupt.c '"node_private.h"'
+include tests/sim/planted.c '"asked.h"'
 
 #   ------------------------------------------------------------ sockets
 

@@ -31,8 +31,9 @@ static char told[400]; /* the answers to LK_ON_CHANGE */
 FAKE const lk_decree *
 decree_now (void)
 {
-    return node->core.in_force.leader_count > 0 ? &node->core.in_force
-                                                : &node->core.facts.active;
+    return lk_node_core (node)->in_force.leader_count > 0
+               ? &lk_node_core (node)->in_force
+               : &lk_node_core (node)->facts.active;
 }
 
 FAKE bool
@@ -106,10 +107,10 @@ go_on (void)
             }
         }
     }
-    if (!lk_term_equal (latest, node->core.in_force.term)) {
-        latest = node->core.in_force.term;
+    if (!lk_term_equal (latest, lk_node_core (node)->in_force.term)) {
+        latest = lk_node_core (node)->in_force.term;
         ck_assert_int_lt (in_force, 7);
-        made[++in_force] = node->core.in_force.members;
+        made[++in_force] = lk_node_core (node)->in_force.members;
     }
     for (size_t i = 0; i < count; i++) {
         give (answer[i].from, &answer[i]);
@@ -134,6 +135,24 @@ pings (void)
         give (host, &message);
         go_on ();
     }
+}
+
+FAKE void
+ping_that_may_lead (lk_host host, bool may)
+{
+    now_ms++;
+    lk_lock_message message = ping_of (host, others | BIT (0));
+    message.as.ping.eligible = may;
+    give (host, &message);
+}
+
+/*  Its service has ended. */
+FAKE void
+end (lk_host host)
+{
+    const lk_event event = {
+        .type = LK_ON_HOST_GONE, .now_ms = now_ms, .host = host};
+    step (&event);
 }
 
 FAKE void
@@ -177,7 +196,7 @@ forget (void)
     told[0] = '\0';
     in_force = 0;
     memset (made, 0, sizeof made);
-    latest = node->core.in_force.term;
+    latest = lk_node_core (node)->in_force.term;
     memset (asked, 0, sizeof asked);
     memset (said, 0, sizeof said);
     memset (voters, 0xff, sizeof voters);
@@ -199,7 +218,7 @@ leading (void)
 {
     alone ();
     pass (2000);
-    ck_assert_uint_eq (node->core.in_force.term.number, 1);
+    ck_assert_uint_eq (lk_node_core (node)->in_force.term.number, 1);
     forget ();
 }
 
@@ -211,8 +230,8 @@ follow (lk_hosts members, uint8_t leader_count)
                               .members = members,
                               .leader_count = leader_count,
                               .leader = {1, 2, 3}};
+    leaders_max = leader_count;
     start_with (decree.term, &decree);
-    node->core.config.leaders_max = leader_count;
     give_decree (1, LK_MSG_READY, &decree);
     others = (members | BIT (NEW)) & ~BIT (0);
     forget ();

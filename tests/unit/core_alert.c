@@ -9,9 +9,10 @@
 
 #include "leading.h"
 
+#include "alert.h"
 #include "digest.h"
-
 #include "lib/checked_step.h"
+#include "lib/corrupt.h"
 #include "lib/suite.h"
 
 /*  -------------------------------------------------------- being told */
@@ -48,7 +49,7 @@ START_TEST (another_chain)
     hash[1] ^= 1;
     ck_assert_int_eq (follow (ops, hash, 1, 1), 1);
     ck_assert_uint_eq (sent (LK_MSG_ACKED, FIRST)->as.acked.hash, own);
-    ck_assert (lk_table_is_filled (&node->leader.table));
+    ck_assert (lk_table_is_filled (lk_node_table (node)));
 }
 END_TEST
 
@@ -57,7 +58,7 @@ END_TEST
 START_TEST (told_that_it_is_wrong)
 {
     alert (FIRST, 0, 1);
-    ck_assert (!lk_table_is_filled (&node->leader.table));
+    ck_assert (!lk_table_is_filled (lk_node_table (node)));
     ck_assert_uint_eq (sent (LK_MSG_ALERTED, FIRST)->as.alert.number, 1);
     ck_assert_int_eq (alerts_told (), 1);
     now_ms++; /* two pings in one millisecond would be one */
@@ -70,7 +71,7 @@ END_TEST
 START_TEST (told_that_another_is_wrong)
 {
     alert (FIRST, THIRD, 1);
-    ck_assert (lk_table_is_filled (&node->leader.table));
+    ck_assert (lk_table_is_filled (lk_node_table (node)));
     ck_assert_int_eq (alerts_told (), 1);
     alert (FIRST, THIRD, 1);
     ck_assert_ptr_nonnull (sent (LK_MSG_ALERTED, FIRST));
@@ -89,7 +90,7 @@ START_TEST (an_alert_of_a_former_term)
     message.as.alert = (lk_msg_alert) {.incarnation = 1, .number = 1};
     give (FIRST, &message);
     ck_assert_int_eq (alerts_told (), 1);
-    ck_assert (lk_table_is_filled (&node->leader.table));
+    ck_assert (lk_table_is_filled (lk_node_table (node)));
 }
 END_TEST
 
@@ -152,7 +153,7 @@ START_TEST (another_hash_acknowledges_nothing)
     ck_assert_uint_eq (alert_to (THIRD)->expected, hash_behind (2));
     ck_assert_uint_eq (alert_to (FIRST)->host, THIRD);
     ck_assert_int_eq (alerts_told (), 1);
-    ck_assert (lk_table_is_filled (&node->leader.table));
+    ck_assert (lk_table_is_filled (lk_node_table (node)));
 }
 END_TEST
 
@@ -172,11 +173,11 @@ START_TEST (two_against_the_home)
 {
     ask (1);
     acked_otherwise (THIRD, 2);
-    ck_assert (lk_table_is_filled (&node->leader.table));
+    ck_assert (lk_table_is_filled (lk_node_table (node)));
     acked_otherwise (FIRST, 2);
     ck_assert_uint_eq (alert_to (THIRD)->host, 0);
     ck_assert_ptr_null (sent (LK_MSG_LOCKED, THIRD));
-    ck_assert (!lk_table_is_filled (&node->leader.table));
+    ck_assert (!lk_table_is_filled (lk_node_table (node)));
 }
 END_TEST
 
@@ -192,7 +193,7 @@ START_TEST (the_third_is_silent)
     tick ();
     ck_assert_ptr_nonnull (alert_to (FIRST)); /* until it is confirmed */
     lk_lock_message alerted = message_of (LK_MSG_ALERTED);
-    alerted.as.alert.incarnation = node->core.incarnation;
+    alerted.as.alert.incarnation = lk_node_core (node)->incarnation;
     alerted.as.alert.number = alert_to (FIRST)->number;
     give (FIRST, &alerted);
     now_ms += 250;
@@ -206,12 +207,11 @@ END_TEST
 START_TEST (a_home_that_is_unsound)
 {
     ask (1);
-    lk_table_listing (&node->leader.table, node->leader.table.count)[0]->key ^=
-        1;
+    ck_assert (lk_corrupt (node, LK_CORRUPT_KEY, OWN_PLACE, 0));
     acked_otherwise (THIRD, 2);
     ck_assert_uint_eq (alert_to (THIRD)->host, 0);
     ck_assert_int_eq (alert_to (THIRD)->cause, LK_ALERT_TABLE);
-    ck_assert (!lk_table_is_filled (&node->leader.table));
+    ck_assert (!lk_table_is_filled (lk_node_table (node)));
 }
 END_TEST
 
@@ -221,12 +221,11 @@ START_TEST (a_home_that_becomes_unsound)
 {
     ask (1);
     acked_otherwise (THIRD, 2);
-    lk_table_listing (&node->leader.table, node->leader.table.count)[0]->key ^=
-        1;
+    ck_assert (lk_corrupt (node, LK_CORRUPT_KEY, OWN_PLACE, 0));
     now_ms += 11000;
     tick ();
     ck_assert_int_eq (alert_to (THIRD)->cause, LK_ALERT_TABLE);
-    ck_assert (!lk_table_is_filled (&node->leader.table));
+    ck_assert (!lk_table_is_filled (lk_node_table (node)));
 }
 END_TEST
 
@@ -238,7 +237,7 @@ START_TEST (a_difference_is_noted_once)
     const int64_t noted_ms = now_ms;
     now_ms += 100;
     acked_otherwise (THIRD, 2);
-    ck_assert_int_eq (node->leader.stream.follower[2].differs_ms, noted_ms);
+    ck_assert_int_eq (leader ().fellow[2].differs_ms, noted_ms);
 }
 END_TEST
 
@@ -256,11 +255,10 @@ seal (void)
 START_TEST (a_table_is_looked_at_before_it_is_copied)
 {
     ask (1);
-    lk_table_listing (&node->leader.table, node->leader.table.count)[0]->key ^=
-        1;
+    ck_assert (lk_corrupt (node, LK_CORRUPT_KEY, OWN_PLACE, 0));
     seal ();
     ck_assert_int_eq (alert_to (THIRD)->cause, LK_ALERT_TABLE);
-    ck_assert (!lk_table_is_filled (&node->leader.table));
+    ck_assert (!lk_table_is_filled (lk_node_table (node)));
 }
 END_TEST
 
@@ -269,24 +267,23 @@ START_TEST (a_large_table_is_not)
 {
     lk_check_no_more ();
     ask (1);
-    lk_table_listing (&node->leader.table, node->leader.table.count)[0]->key ^=
-        1;
-    const size_t count = node->leader.table.count;
-    node->leader.table.count = LK_SOUND_MAX + 1;
+    ck_assert (lk_corrupt (node, LK_CORRUPT_KEY, OWN_PLACE, 0));
+    const size_t count = lk_node_table (node)->count;
+    lk_plant (node).table->count = LK_SOUND_MAX + 1;
     seal ();
-    node->leader.table.count = count;
+    lk_plant (node).table->count = count;
     ck_assert_ptr_null (alert_to (THIRD));
-    ck_assert (lk_table_is_filled (&node->leader.table));
+    ck_assert (lk_table_is_filled (lk_node_table (node)));
 }
 END_TEST
 
 static bool
 raises (lk_host host)
 {
-    const uint64_t before = node->leader.alerts.raised_count;
-    lk_alert_raise (&node->leader,
+    const uint64_t before = leader ().alerts_raised;
+    lk_alert_raise (lk_node_leader (node),
                     &(lk_msg_alert) {.cause = LK_ALERT_STREAM, .host = host});
-    return node->leader.alerts.raised_count > before;
+    return leader ().alerts_raised > before;
 }
 
 START_TEST (one_alert_per_term_and_leader)
@@ -294,7 +291,7 @@ START_TEST (one_alert_per_term_and_leader)
     ck_assert (raises (THIRD));
     ck_assert (!raises (THIRD));
     ck_assert (raises (FIRST));
-    node->leader.table.decree.term.number++;
+    lk_plant_decree (node, LK_PLANT_TABLE)->term.number++;
     ck_assert (raises (THIRD));
 }
 END_TEST
@@ -313,9 +310,9 @@ say_alerted (uint64_t incarnation)
 START_TEST (said_again_until_it_is_confirmed_to_this_process)
 {
     raises (THIRD);
-    say_alerted (node->core.incarnation + 1);
+    say_alerted (lk_node_core (node)->incarnation + 1);
     ck_assert_ptr_nonnull (alert_to (FIRST));
-    say_alerted (node->core.incarnation);
+    say_alerted (lk_node_core (node)->incarnation);
     ck_assert_ptr_null (alert_to (FIRST));
 }
 END_TEST

@@ -19,23 +19,28 @@ static const lk_decree third = {.term = {3, 0xa0}, .members = 7};
 static void
 wish (bool add, lk_host host)
 {
-    node->election.change.add = add;
-    node->election.change.host = host;
+    lk_plant (node).change->add = add;
+    lk_plant (node).change->host = host;
 }
 
 START_TEST (only_off_an_own_decree_in_force)
 {
     lk_decree previous = third;
     wish (true, 3);
-    ck_assert_uint_eq (lk_change_members (&node->election, &previous), 7);
-    lk_change_in_force (&node->election, &third, &third);
-    ck_assert_uint_eq (lk_change_members (&node->election, &previous), 15);
+    ck_assert_uint_eq (lk_change_members (lk_node_election (node), &previous),
+                       7);
+    lk_change_in_force (lk_node_election (node), &third, &third);
+    ck_assert_uint_eq (lk_change_members (lk_node_election (node), &previous),
+                       15);
     previous.term.proposer++;
-    ck_assert_uint_eq (lk_change_members (&node->election, &previous), 7);
+    ck_assert_uint_eq (lk_change_members (lk_node_election (node), &previous),
+                       7);
     previous.term = (lk_term) {4, 0xa0};
-    ck_assert_uint_eq (lk_change_members (&node->election, &previous), 7);
+    ck_assert_uint_eq (lk_change_members (lk_node_election (node), &previous),
+                       7);
     previous.term = (lk_term) {2, 0xa0};
-    ck_assert_uint_eq (lk_change_members (&node->election, &previous), 7);
+    ck_assert_uint_eq (lk_change_members (lk_node_election (node), &previous),
+                       7);
 }
 END_TEST
 
@@ -44,11 +49,11 @@ START_TEST (only_off_unchanged_members)
 {
     const lk_decree more = {.term = {4, 0xa0}, .members = 15};
     wish (true, 4);
-    lk_change_in_force (&node->election, &more, &third);
-    ck_assert_uint_eq (lk_change_members (&node->election, &more), 15);
-    lk_change_in_force (&node->election, &third, &third);
-    lk_change_in_force (&node->election, &more, &third);
-    ck_assert_uint_eq (lk_change_members (&node->election, &more), 15);
+    lk_change_in_force (lk_node_election (node), &more, &third);
+    ck_assert_uint_eq (lk_change_members (lk_node_election (node), &more), 15);
+    lk_change_in_force (lk_node_election (node), &third, &third);
+    lk_change_in_force (lk_node_election (node), &more, &third);
+    ck_assert_uint_eq (lk_change_members (lk_node_election (node), &more), 15);
 }
 END_TEST
 
@@ -56,26 +61,28 @@ START_TEST (never_off_a_genesis)
 {
     const lk_decree genesis = {.members = 7};
     wish (true, 3);
-    ck_assert_uint_eq (lk_change_members (&node->election, &genesis), 7);
+    ck_assert_uint_eq (lk_change_members (lk_node_election (node), &genesis),
+                       7);
 }
 END_TEST
 
 START_TEST (never_none_and_never_too_many)
 {
     lk_decree previous = third;
-    lk_change_in_force (&node->election, &third, &third);
+    lk_change_in_force (lk_node_election (node), &third, &third);
     previous.members = BIT (2);
     wish (false, 2);
-    ck_assert_uint_eq (lk_change_members (&node->election, &previous), BIT (2));
+    ck_assert_uint_eq (lk_change_members (lk_node_election (node), &previous),
+                       BIT (2));
     previous.members = BIT (LK_MEMBERS_MAX) - 1;
     wish (true, 20);
-    ck_assert_uint_eq (lk_change_members (&node->election, &previous),
+    ck_assert_uint_eq (lk_change_members (lk_node_election (node), &previous),
                        previous.members);
     wish (false, 3);
-    ck_assert_uint_eq (lk_change_members (&node->election, &previous),
+    ck_assert_uint_eq (lk_change_members (lk_node_election (node), &previous),
                        previous.members & ~BIT (3));
     wish (false, LK_NOBODY);
-    ck_assert_uint_eq (lk_change_members (&node->election, &previous),
+    ck_assert_uint_eq (lk_change_members (lk_node_election (node), &previous),
                        previous.members);
 }
 END_TEST
@@ -90,7 +97,7 @@ START_TEST (adds_and_removes)
     then ("ok: done\n");
     ck_assert_int_eq (in_force, 1);
     ck_assert_uint_eq (members_now (), 3);
-    ck_assert_uint_eq (node->core.facts.active.members, 3);
+    ck_assert_uint_eq (lk_node_core (node)->facts.active.members, 3);
     pass (2000);
     change (false, 1);
     pass (3000);
@@ -125,8 +132,8 @@ START_TEST (needs_the_vote_of_the_new_one)
     ck_assert_uint_eq (members_now (), 1);
     pass (1100);
     then ("timedout: not in time, but it may still come true\n");
-    ck_assert_uint_eq (node->core.facts.active.members, 1);
-    ck_assert_int_eq (node->election.change.host, LK_NOBODY);
+    ck_assert_uint_eq (lk_node_core (node)->facts.active.members, 1);
+    ck_assert_int_eq (election ().change_host, LK_NOBODY);
 }
 END_TEST
 
@@ -134,12 +141,12 @@ END_TEST
 START_TEST (needs_somebody_who_may_lead)
 {
     wish (true, 1);
-    ck_assert (lk_change_is_due (&node->election));
-    node->core.config.eligible = false;
-    node->core.peer[1].eligible = false;
-    ck_assert (!lk_change_is_due (&node->election));
-    node->core.peer[1].eligible = true;
-    ck_assert (lk_change_is_due (&node->election));
+    ck_assert (lk_change_is_due (lk_node_election (node)));
+    lk_plant (node).core->config.eligible = false;
+    lk_plant (node).core->peer[1].eligible = false;
+    ck_assert (!lk_change_is_due (lk_node_election (node)));
+    lk_plant (node).core->peer[1].eligible = true;
+    ck_assert (lk_change_is_due (lk_node_election (node)));
 }
 END_TEST
 
@@ -150,7 +157,8 @@ START_TEST (needs_the_mark_of_the_new_one)
     pass (5000);
     then ("");
     ck_assert_uint_eq (members_now (), 1);
-    ck_assert_uint_eq (node->core.facts.active.members, 3); /* half-made */
+    ck_assert_uint_eq (lk_node_core (node)->facts.active.members,
+                       3); /* half-made */
     markers[0] = ALL;
     pass (5000);
     then ("ok: done\n");
@@ -166,7 +174,7 @@ START_TEST (one_at_a_time)
     change (true, 1);
     then ("overloaded: another change is under way\n"
           "overloaded: another change is under way\n");
-    ck_assert_int_eq (node->election.change.host, 1);
+    ck_assert_int_eq (election ().change_host, 1);
     voters[0] = ALL;
     pass (5000);
     then ("ok: done\n");

@@ -17,7 +17,7 @@ second_election (bool add, lk_host host, lk_hosts votes)
     markers[1] = 0;
     change (add, host);
     for (int i = 0;
-         i < 300 && (in_force < 1 || node->election.state < LK_ELECTION_VOTING);
+         i < 300 && (in_force < 1 || election ().state < LK_ELECTION_VOTING);
          i++) {
         pass (20);
     }
@@ -32,12 +32,12 @@ elected_with (lk_hosts votes)
 {
     while (votes) {
         const lk_host host = lk_hosts_take (&votes);
-        lk_lock_message message = vote_of (host, node->election.term);
+        lk_lock_message message = vote_of (host, election ().term);
         give (host, &message);
         go_on ();
     }
     pass (240);
-    return node->election.state > LK_ELECTION_VOTING;
+    return election ().state > LK_ELECTION_VOTING;
 }
 
 /*  Whether it is in force, if these acknowledge as well. */
@@ -46,7 +46,8 @@ in_force_with (lk_hosts hosts)
 {
     while (hosts) {
         const lk_host host = lk_hosts_take (&hosts);
-        give_plain (host, LK_MSG_ACTIVATED, node->core.facts.active.term);
+        give_plain (host, LK_MSG_ACTIVATED,
+                    lk_node_core (node)->facts.active.term);
         go_on ();
     }
     return in_force == 2;
@@ -55,8 +56,8 @@ in_force_with (lk_hosts hosts)
 START_TEST (one_of_four)
 {
     second_election (true, NEW, ALL);
-    ck_assert_int_eq (node->election.state, LK_ELECTION_ACTIVATING);
-    ck_assert_uint_eq (node->election.decree.members, 0xf | BIT (NEW));
+    ck_assert_int_eq (election ().state, LK_ELECTION_ACTIVATING);
+    ck_assert_uint_eq (election ().decree.members, 0xf | BIT (NEW));
     then ("");
     ck_assert (!in_force_with (BIT (1)));
     ck_assert (in_force_with (BIT (2)));
@@ -70,7 +71,7 @@ START_TEST (the_new_one_takes_part)
 {
     follow (0x7, 2);
     second_election (true, NEW, BIT (1)); /* two of three, two of four */
-    ck_assert_int_eq (node->election.state, LK_ELECTION_VOTING);
+    ck_assert_int_eq (election ().state, LK_ELECTION_VOTING);
     asked[LK_MSG_ACTIVE] = 0;
     ck_assert (elected_with (BIT (NEW)));
     ck_assert (lk_hosts_has (asked[LK_MSG_ACTIVE], NEW));
@@ -85,7 +86,7 @@ START_TEST (a_removal_needs_votes_of_who_stays)
 {
     follow (0x1f, 3);
     second_election (false, 4, 0x12);
-    ck_assert_int_eq (node->election.state, LK_ELECTION_VOTING);
+    ck_assert_int_eq (election ().state, LK_ELECTION_VOTING);
     ck_assert (elected_with (BIT (2)));
 }
 END_TEST
@@ -94,7 +95,7 @@ START_TEST (a_removal_needs_a_quorum_of_who_stays)
 {
     follow (0x1f, 3);
     second_election (false, 4, ALL);
-    ck_assert_uint_eq (node->election.decree.members, 0xf);
+    ck_assert_uint_eq (election ().decree.members, 0xf);
     ck_assert (!in_force_with (0x12));
     ck_assert (in_force_with (BIT (2)));
 }
@@ -104,7 +105,7 @@ END_TEST
 START_TEST (an_addition_needs_votes_of_who_was_there)
 {
     second_election (true, NEW, BIT (1) | BIT (NEW));
-    ck_assert_int_eq (node->election.state, LK_ELECTION_VOTING);
+    ck_assert_int_eq (election ().state, LK_ELECTION_VOTING);
     ck_assert (elected_with (BIT (2)));
 }
 END_TEST
@@ -125,13 +126,14 @@ START_TEST (not_off_a_decree_that_is_not_in_force)
     for (int i = 0; i < 300 && asked[LK_MSG_ACTIVE] == 0; i++) {
         pass (20);
     }
-    const lk_decree decree = node->election.decree;
-    ck_assert (lk_term_equal (node->core.facts.active.term, decree.term));
-    ck_assert_uint_eq (lk_change_members (&node->election, &decree),
+    const lk_decree decree = election ().decree;
+    ck_assert (
+        lk_term_equal (lk_node_core (node)->facts.active.term, decree.term));
+    ck_assert_uint_eq (lk_change_members (lk_node_election (node), &decree),
                        decree.members);
     (void) in_force_with (0xe);
     ck_assert_int_eq (in_force, 1);
-    ck_assert_uint_eq (lk_change_members (&node->election, &decree),
+    ck_assert_uint_eq (lk_change_members (lk_node_election (node), &decree),
                        decree.members | BIT (NEW));
 }
 END_TEST
@@ -162,7 +164,7 @@ START_TEST (is_so_already)
     then ("ok: is so already\n");
     change (true, 2);
     then ("ok: is so already\n");
-    ck_assert_int_eq (node->election.change.host, LK_NOBODY);
+    ck_assert_int_eq (election ().change_host, LK_NOBODY);
     pass (2000);
     ck_assert_int_eq (said[LK_MSG_DATE], 0);
 }
@@ -171,10 +173,10 @@ END_TEST
 START_TEST (without_a_wish_nothing_changes)
 {
     const lk_decree decree = *decree_now ();
-    ck_assert_uint_eq (lk_change_members (&node->election, &decree),
+    ck_assert_uint_eq (lk_change_members (lk_node_election (node), &decree),
                        decree.members);
-    node->election.change.plain = decree.term;
-    ck_assert_uint_eq (lk_change_members (&node->election, &decree),
+    lk_plant (node).change->plain = decree.term;
+    ck_assert_uint_eq (lk_change_members (lk_node_election (node), &decree),
                        decree.members);
     pass (5000);
     ck_assert_int_eq (said[LK_MSG_DATE], 0);
@@ -183,12 +185,12 @@ END_TEST
 
 START_TEST (not_during_a_reclaim)
 {
-    node->core.in_reclaim = 1;
+    lk_plant (node).core->in_reclaim = 1;
     change (true, NEW);
     then ("");
-    ck_assert (!lk_change_is_due (&node->election));
-    node->core.in_reclaim = 0;
-    ck_assert (lk_change_is_due (&node->election));
+    ck_assert (!lk_change_is_due (lk_node_election (node)));
+    lk_plant (node).core->in_reclaim = 0;
+    ck_assert (lk_change_is_due (lk_node_election (node)));
 }
 END_TEST
 
@@ -222,7 +224,7 @@ END_TEST
 START_TEST (too_few_would_be_left)
 {
     follow (0x7, 1);
-    node->core.peer[2].heard_ms = LK_LONG_AGO;
+    end (2);
     change (false, 1);
     then ("isolated: too few of the members before or after it are heard\n");
     change (false, 2);
@@ -233,7 +235,7 @@ END_TEST
 START_TEST (none_would_be_left_to_lead)
 {
     follow (0x3, 1);
-    node->core.peer[1].eligible = false;
+    ping_that_may_lead (1, false);
     change (false, 0);
     then ("refused: none of the members that are left and heard may lead\n");
 }
@@ -245,10 +247,10 @@ START_TEST (no_election_in_vain)
     follow (0x7, 1);
     change (false, 1);
     then ("");
-    node->election.change.next_ms = now_ms;
-    ck_assert (lk_change_is_due (&node->election));
-    node->core.peer[2].heard_ms = LK_LONG_AGO;
-    ck_assert (!lk_change_is_due (&node->election));
+    lk_plant (node).change->next_ms = now_ms;
+    ck_assert (lk_change_is_due (lk_node_election (node)));
+    end (2);
+    ck_assert (!lk_change_is_due (lk_node_election (node)));
 }
 END_TEST
 

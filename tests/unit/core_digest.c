@@ -15,7 +15,7 @@
 
 #include "digest.h"
 #include "lib/suite.h"
-#include "node_private.h"
+#include "node_view.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -70,7 +70,7 @@ run (int64_t ms)
 static lk_table *
 table_of (lk_host leader)
 {
-    return &cluster.base.node[leader]->leader.table;
+    return lk_leader_table (lk_node_leader (cluster.base.node[leader]));
 }
 
 static const lk_decree *
@@ -171,9 +171,9 @@ tables_are_equal (void)
         ck_assert (
             lk_digest_share (table_of (decree->leader[0]), home, &first));
         for (size_t i = 1; i < decree->leader_count; i++) {
-            const lk_node *node = cluster.base.node[decree->leader[i]];
-            ck_assert (lk_leader_is_serving (&node->leader));
-            ck_assert (lk_digest_share (&node->leader.table, home, &other));
+            lk_node *node = cluster.base.node[decree->leader[i]];
+            ck_assert (lk_leader_is_serving (lk_node_leader (node)));
+            ck_assert (lk_digest_share (lk_node_table (node), home, &other));
             ck_assert_uint_eq (first, other);
         }
     }
@@ -338,8 +338,9 @@ START_TEST (a_voter_looks_at_its_table)
     lk_event arrives = {.type = LK_ON_MESSAGE, .message = &vote};
     ck_assert (spoil (cluster.base.node[wrong], LK_CORRUPT_KEY, 0, 3));
     lk_small_step (&cluster, wrong, &arrives);
-    ck_assert_uint_eq (cluster.base.node[wrong]->core.facts.promised.proposer,
-                       0xffu);
+    ck_assert_uint_eq (
+        lk_node_core (cluster.base.node[wrong])->facts.promised.proposer,
+        0xffu);
     ck_assert (!lk_table_is_filled (table_of (wrong)));
     run (10000);
     all_is_well_but (wrong, LK_ALERT_TABLE);

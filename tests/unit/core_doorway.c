@@ -16,11 +16,11 @@ START_TEST (who_retires_ends_the_doorway)
     elect ();
     enter_all ();
     give_chunk (0, 3, false);
-    ck_assert (lk_doorway_is_busy (&node->election));
+    ck_assert (lk_doorway_is_busy (lk_node_election (node)));
     give_plain (PROPOSER, LK_MSG_RETIRE, term_of (7, PROPOSER));
-    ck_assert (lk_doorway_is_busy (&node->election));
+    ck_assert (lk_doorway_is_busy (lk_node_election (node)));
     give_plain (PROPOSER, LK_MSG_RETIRE, next.term);
-    ck_assert (!lk_doorway_is_busy (&node->election));
+    ck_assert (!lk_doorway_is_busy (lk_node_election (node)));
 }
 END_TEST
 
@@ -50,7 +50,7 @@ START_TEST (the_whole_doorway)
     ck_assert (!says (LK_MSG_EXITING));
     fill_all (4);
     ck_assert_ptr_nonnull (sent (LK_MSG_EXITING, PROPOSER));
-    ck_assert_uint_eq (node->leader.table.count, 4);
+    ck_assert_uint_eq (lk_node_table (node)->count, 4);
 }
 END_TEST
 
@@ -68,7 +68,7 @@ START_TEST (who_is_not_the_first_does_not_enter)
     lk_decree other = decree_of (next.term, MEMBERS, 2, 0, 3);
     elect_with (&other, HOLDER);
     ck_assert (!says (LK_MSG_ENTERING));
-    ck_assert_uint_eq (node->core.facts.promised.number, 7);
+    ck_assert_uint_eq (lk_node_core (node)->facts.promised.number, 7);
 }
 END_TEST
 
@@ -88,7 +88,7 @@ START_TEST (all_have_to_enter)
     give_plain (3, LK_MSG_ENTERED, next.term);
     give_plain (1, LK_MSG_ENTERED, next.term);
     give_plain (HOLDER, LK_MSG_ENTERED, term_of (8, 3));
-    ck_assert_int_eq (node->election.doorway.state, LK_DOORWAY_ENTERING);
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_ENTERING);
     ck_assert (!says (LK_MSG_GETMAX));
     wait_ms (201); /* who did not answer is asked again, nobody else */
     ck_assert_ptr_nonnull (sent (LK_MSG_ENTERING, HOLDER));
@@ -108,7 +108,7 @@ START_TEST (another_promise_ends_it_while_entering)
     give_plain (HOLDER, LK_MSG_ENTERED, next.term);
     ck_assert (!says (LK_MSG_GETMAX));
     wait_ms (201);
-    ck_assert_int_eq (node->election.doorway.state, LK_DOORWAY_IDLE);
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_IDLE);
 }
 END_TEST
 
@@ -119,7 +119,7 @@ START_TEST (another_promise_ends_it_while_getting)
     give_vote (9);
     give_chunk (0, 4, false);
     ck_assert (!says (LK_MSG_FILL));
-    ck_assert (!lk_table_is_filled (&node->leader.table));
+    ck_assert (!lk_table_is_filled (lk_node_table (node)));
 }
 END_TEST
 
@@ -146,8 +146,8 @@ START_TEST (whose_chunks_count)
     message.as.chunk.chunk = 2;
     give (HOLDER, &message);
     ck_assert (!says (LK_MSG_FILL));
-    ck_assert_int_eq (node->election.doorway.state, LK_DOORWAY_GETTING);
-    ck_assert (!lk_table_is_filled (&node->leader.table));
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_GETTING);
+    ck_assert (!lk_table_is_filled (lk_node_table (node)));
 }
 END_TEST
 
@@ -155,7 +155,7 @@ START_TEST (chunks_before_all_have_entered)
 {
     elect ();
     give_chunk (0, 4, false);
-    ck_assert_int_eq (node->election.doorway.state, LK_DOORWAY_ENTERING);
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_ENTERING);
     ck_assert (!says (LK_MSG_FILL));
 }
 END_TEST
@@ -171,7 +171,7 @@ START_TEST (chunk_by_chunk)
     give_chunk (0, 3, true); /* again */
     ck_assert (!says (LK_MSG_FILL));
     give_chunk (3, 3, false);
-    ck_assert_uint_eq (node->leader.table.count, 6);
+    ck_assert_uint_eq (lk_node_table (node)->count, 6);
     ck_assert_ptr_nonnull (sent (LK_MSG_FILL, 2));
 }
 END_TEST
@@ -186,7 +186,7 @@ START_TEST (the_holder_has_another_table)
     message.as.chunk.table = term_of (7, 2);
     give (HOLDER, &message);
     ck_assert (!says (LK_MSG_FILL));
-    ck_assert_int_eq (node->election.doorway.state, LK_DOORWAY_IDLE);
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_IDLE);
 }
 END_TEST
 
@@ -199,7 +199,7 @@ START_TEST (the_holder_is_another_process)
     message.as.chunk.incarnation = 10;
     give (HOLDER, &message);
     ck_assert (!says (LK_MSG_FILL));
-    ck_assert_int_eq (node->election.doorway.state, LK_DOORWAY_IDLE);
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_IDLE);
 }
 END_TEST
 
@@ -239,7 +239,7 @@ START_TEST (a_window_of_chunks)
     ck_assert (has_fill (2, 4 * 1024, 1024, true));
     ck_assert (has_fill (2, 5 * 1024, 1024, false));
     give_filled (2, next.term, 0, hash_out (1024)); /* late */
-    ck_assert_int_eq (node->election.doorway.state, LK_DOORWAY_FILLING);
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_FILLING);
     wait_ms (201);
     ck_assert (!has_fill (2, 1024, 1024, true));
     ck_assert (has_fill (2, 2048, 1024, true));
@@ -264,7 +264,7 @@ START_TEST (all_have_to_be_filled)
     give_filled (3, term_of (8, 3), 0, hash_out (4));
     give_filled (3, next.term, 4, hash_out (4));
     ck_assert (!says (LK_MSG_EXITING));
-    ck_assert_int_eq (node->election.doorway.state, LK_DOORWAY_FILLING);
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_FILLING);
     wait_ms (201);
     ck_assert_ptr_nonnull (sent (LK_MSG_FILL, 3));
     ck_assert_ptr_null (sent (LK_MSG_FILL, 2));
@@ -279,7 +279,7 @@ START_TEST (a_copy_that_differs_ends_it)
     enter_all ();
     give_chunk (0, 4, false);
     give_filled (2, next.term, 0, hash_out (4) ^ 1);
-    ck_assert_int_eq (node->election.doorway.state, LK_DOORWAY_IDLE);
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_IDLE);
     fill_all (4);
     ck_assert (!says (LK_MSG_EXITING));
 }
@@ -294,7 +294,7 @@ START_TEST (filled_before_there_was_anything_to_fill)
     ck_assert (!says (LK_MSG_EXITING));
     give_chunk (0, 4, false);
     ck_assert (!says (LK_MSG_EXITING));
-    ck_assert_int_eq (node->election.doorway.state, LK_DOORWAY_FILLING);
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_FILLING);
 }
 END_TEST
 
@@ -328,7 +328,7 @@ START_TEST (elected_again_after_it_left)
     give_filled (2, next.term, 0, hash_out (4) ^ 1);
     elect ();
     ck_assert (!says (LK_MSG_ENTERING));
-    ck_assert_int_eq (node->election.doorway.state, LK_DOORWAY_IDLE);
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_IDLE);
 }
 END_TEST
 
@@ -337,8 +337,8 @@ START_TEST (the_holder_itself_that_holds_nothing)
     elect_with (&next, 0);
     enter_all ();
     ck_assert (!says (LK_MSG_FILL));
-    ck_assert_int_eq (node->election.doorway.state, LK_DOORWAY_IDLE);
-    ck_assert (!lk_table_is_filled (&node->leader.table));
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_IDLE);
+    ck_assert (!lk_table_is_filled (lk_node_table (node)));
 }
 END_TEST
 
@@ -348,14 +348,14 @@ START_TEST (the_holder_itself_with_an_old_table)
     next = decree_of (term_of (8, PROPOSER), MEMBERS, 2, 0, 3);
     lk_lock_message message = chunk_of (LK_MSG_FILL, 0, 4, false);
     give (2, &message);
-    ck_assert_uint_eq (node->leader.table.count, 4);
+    ck_assert_uint_eq (lk_node_table (node)->count, 4);
     former.term = term_of (9, 3);
     next = decree_of (term_of (10, PROPOSER), MEMBERS, 0, 2, 3);
     elect_with (&next, 0);
     give_plain (2, LK_MSG_ENTERED, next.term);
     give_plain (3, LK_MSG_ENTERED, next.term);
     ck_assert (!says (LK_MSG_FILL));
-    ck_assert_uint_eq (node->leader.table.decree.term.number, 8);
+    ck_assert_uint_eq (lk_node_table (node)->decree.term.number, 8);
 }
 END_TEST
 
@@ -368,7 +368,7 @@ START_TEST (entered_once_more)
     give_filled (2, next.term, 0, hash_out (4));
     enter_all ();
     ck_assert (!says (LK_MSG_GETMAX));
-    ck_assert_int_eq (node->election.doorway.state, LK_DOORWAY_FILLING);
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_FILLING);
     give_filled (3, next.term, 0, hash_out (4));
     ck_assert_ptr_nonnull (sent (LK_MSG_EXITING, PROPOSER));
 }
@@ -381,7 +381,7 @@ START_TEST (nobody_holds_anything)
     ck_assert (!says (LK_MSG_FILL));
     give_plain (3, LK_MSG_ENTERED, next.term);
     ck_assert_ptr_nonnull (sent (LK_MSG_FILL, 2));
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 
@@ -394,8 +394,8 @@ START_TEST (what_is_over_goes_along)
     message.as.chunk.gone[1] = 3;
     message.as.chunk.gone[0] = 2;
     give (HOLDER, &message);
-    ck_assert_uint_eq (node->leader.table.count, 4);
-    ck_assert_uint_eq (lk_table_gone (&node->leader.table, 1), 3);
+    ck_assert_uint_eq (lk_node_table (node)->count, 4);
+    ck_assert_uint_eq (lk_table_gone (lk_node_table (node), 1), 3);
     ck_assert_uint_eq (sent (LK_MSG_FILL, 2)->as.chunk.gone[1], 3);
 }
 END_TEST
@@ -407,7 +407,7 @@ START_TEST (a_reclaim_goes_on)
     lk_lock_message message = chunk_of (LK_MSG_MAXTICKET, 0, 4, false);
     message.as.chunk.reclaim = 2;
     give (HOLDER, &message);
-    ck_assert_uint_eq (node->leader.table.reclaim, 7);
+    ck_assert_uint_eq (lk_node_table (node)->reclaim, 7);
     ck_assert_uint_eq (sent (LK_MSG_FILL, 2)->as.chunk.reclaim, 7);
 }
 END_TEST
@@ -418,7 +418,7 @@ START_TEST (a_reclaim_begins)
     elect_with (&next, LK_NOBODY);
     give_plain (2, LK_MSG_ENTERED, next.term);
     give_plain (3, LK_MSG_ENTERED, next.term);
-    ck_assert_uint_eq (node->leader.table.reclaim, 7);
+    ck_assert_uint_eq (lk_node_table (node)->reclaim, 7);
 }
 END_TEST
 
@@ -428,14 +428,14 @@ START_TEST (somebody_in_the_doorway_desists)
     message.as.desist.promised = term_of (30, 3);
     elect ();
     give (2, &message);
-    ck_assert_int_eq (node->election.doorway.state, LK_DOORWAY_ENTERING);
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_ENTERING);
     message.term = next.term;
     give (2, &message);
     const lk_lock_message *desist = sent (LK_MSG_DESIST, PROPOSER);
     ck_assert_ptr_nonnull (desist);
     ck_assert (lk_term_equal (desist->term, next.term));
     ck_assert_uint_eq (desist->as.desist.promised.number, 30);
-    ck_assert_int_eq (node->election.doorway.state, LK_DOORWAY_IDLE);
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_IDLE);
 }
 END_TEST
 
@@ -448,12 +448,12 @@ START_TEST (it_is_filled)
     ck_assert (persists (next.term));
     ck_assert_ptr_nonnull (filled);
     ck_assert_uint_eq (filled->as.filled.hash, hash_of (4));
-    ck_assert_uint_eq (node->leader.table.count, 4);
-    ck_assert (lk_term_equal (node->leader.table.decree.term, next.term));
-    ck_assert (
-        !lk_leader_is_serving (&node->leader)); /* it is not in force yet */
+    ck_assert_uint_eq (lk_node_table (node)->count, 4);
+    ck_assert (lk_term_equal (lk_node_table (node)->decree.term, next.term));
+    ck_assert (!lk_leader_is_serving (
+        lk_node_leader (node)));                /* it is not in force yet */
     ck_assert_ptr_nonnull (fill (0, 4, false)); /* the answer was lost */
-    ck_assert_uint_eq (node->leader.table.count, 4);
+    ck_assert_uint_eq (lk_node_table (node)->count, 4);
 }
 END_TEST
 
@@ -462,11 +462,11 @@ START_TEST (it_is_filled_in_order)
     make_second ();
     ck_assert_ptr_null (fill (3, 3, true));
     ck_assert_ptr_nonnull (fill (0, 3, true));
-    ck_assert (!lk_table_is_filled (&node->leader.table));
+    ck_assert (!lk_table_is_filled (lk_node_table (node)));
     ck_assert_ptr_null (fill (4, 2, false));
     ck_assert_ptr_nonnull (fill (0, 3, true));
     ck_assert_uint_eq (fill (3, 3, false)->as.filled.hash, hash_of (6));
-    ck_assert_uint_eq (node->leader.table.count, 6);
+    ck_assert_uint_eq (lk_node_table (node)->count, 6);
 }
 END_TEST
 
@@ -477,7 +477,7 @@ START_TEST (what_another_term_began_is_no_part_of_it)
     next.term = term_of (9, 2);
     ck_assert_ptr_null (fill (3, 3, false));
     ck_assert_uint_eq (fill (0, 2, false)->as.filled.hash, hash_of (2));
-    ck_assert_uint_eq (node->leader.table.count, 2);
+    ck_assert_uint_eq (lk_node_table (node)->count, 2);
 }
 END_TEST
 
@@ -487,7 +487,7 @@ START_TEST (filled_once_per_term)
     fill (0, 4, false);
     ck_assert_ptr_null (fill (4, 2, false));
     ck_assert_ptr_null (fill (0, 2, false));
-    ck_assert_uint_eq (node->leader.table.count, 4);
+    ck_assert_uint_eq (lk_node_table (node)->count, 4);
 }
 END_TEST
 
@@ -496,7 +496,7 @@ START_TEST (no_filling_below_the_promise)
     make_second ();
     give_vote (9);
     ck_assert_ptr_null (fill (0, 4, false));
-    ck_assert (!lk_table_is_filled (&node->leader.table));
+    ck_assert (!lk_table_is_filled (lk_node_table (node)));
 }
 END_TEST
 
@@ -504,8 +504,8 @@ START_TEST (no_filling_of_who_does_not_lead)
 {
     next = decree_of (term_of (8, PROPOSER), MEMBERS, 2, 1, 3);
     ck_assert_ptr_null (fill (0, 4, false));
-    ck_assert (!lk_table_is_filled (&node->leader.table));
-    ck_assert_uint_eq (node->core.facts.promised.number, 7);
+    ck_assert (!lk_table_is_filled (lk_node_table (node)));
+    ck_assert_uint_eq (lk_node_core (node)->facts.promised.number, 7);
 }
 END_TEST
 
@@ -514,7 +514,7 @@ START_TEST (no_filling_of_who_promised_before_it_started)
     make_second ();
     start_with (next.term, &former);
     ck_assert_ptr_null (fill (0, 4, false));
-    ck_assert (!lk_table_is_filled (&node->leader.table));
+    ck_assert (!lk_table_is_filled (lk_node_table (node)));
 }
 END_TEST
 
@@ -552,7 +552,8 @@ START_TEST (a_sealed_table_is_given)
     ck_assert_ptr_nonnull (answer);
     ck_assert_uint_eq (answer->as.chunk.ticket_count, 4);
     ck_assert (lk_term_equal (answer->as.chunk.table, next.term));
-    ck_assert_uint_eq (answer->as.chunk.incarnation, node->core.incarnation);
+    ck_assert_uint_eq (answer->as.chunk.incarnation,
+                       lk_node_core (node)->incarnation);
     ck_assert_ptr_null (get_table (term_of (9, 2), next.term));
     ck_assert_ptr_null (get_table (ninth, term_of (8, PROPOSER + 1)));
 }

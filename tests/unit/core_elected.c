@@ -93,7 +93,7 @@ START_TEST (who_hears_a_holder_shall_try)
             ck_assert_ptr_nonnull (sent (LK_MSG_RETIRE, 1));
             ck_assert_ptr_nonnull (sent (LK_MSG_RERUN, 2));
             ck_assert_ptr_null (sent (LK_MSG_RERUN, 1));
-            ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
+            ck_assert_int_eq (election ().state, LK_ELECTION_IDLE);
             to_voting (0x6);
         }
     }
@@ -133,7 +133,8 @@ START_TEST (the_doorway_is_passed)
     give_plain (1, LK_MSG_EXITING, own);
     ck_assert_ptr_nonnull (sent (LK_MSG_ACTIVE, 1));
     ck_assert_ptr_nonnull (sent (LK_MSG_ACTIVE, 4));
-    ck_assert_uint_eq (node->core.facts.active.term.number, own.number);
+    ck_assert_uint_eq (lk_node_core (node)->facts.active.term.number,
+                       own.number);
     ck_assert (!says (LK_MSG_READY));
 }
 END_TEST
@@ -145,7 +146,7 @@ START_TEST (another_doorway)
     ck_assert (!says (LK_MSG_ACTIVE));
     give_plain (1, LK_MSG_EXITING, term_of (own.number, 1));
     ck_assert (!says (LK_MSG_ACTIVE));
-    ck_assert_uint_eq (node->core.facts.active.term.number, 7);
+    ck_assert_uint_eq (lk_node_core (node)->facts.active.term.number, 7);
 }
 END_TEST
 
@@ -154,7 +155,7 @@ START_TEST (a_doorway_passed_before_it_was_elected)
     to_voting (0x6);
     give_plain (1, LK_MSG_EXITING, own);
     ck_assert (!says (LK_MSG_ACTIVE));
-    ck_assert_int_eq (node->election.state, LK_ELECTION_VOTING);
+    ck_assert_int_eq (election ().state, LK_ELECTION_VOTING);
 }
 END_TEST
 
@@ -164,7 +165,7 @@ START_TEST (a_doorway_passed_after_another_promise)
     give_plain (3, LK_MSG_VOTE, term_of (own.number + 1, 3));
     give_plain (1, LK_MSG_EXITING, own);
     ck_assert (!says (LK_MSG_ACTIVE));
-    ck_assert_uint_eq (node->core.facts.active.term.number, 7);
+    ck_assert_uint_eq (lk_node_core (node)->facts.active.term.number, 7);
 }
 END_TEST
 
@@ -198,7 +199,7 @@ START_TEST (the_acknowledgement_of_another_decree)
     give_plain (2, LK_MSG_ACTIVATED, former.term);
     give_plain (3, LK_MSG_ACTIVATED, term_of (own.number, 3));
     ck_assert (!says (LK_MSG_READY));
-    ck_assert_uint_eq (node->election.activated, 1);
+    ck_assert_uint_eq (election ().activated, 1);
 }
 END_TEST
 
@@ -256,9 +257,9 @@ START_TEST (a_copy_that_makes_progress_is_no_stall)
         wait_ms (1000);
         progress (1, own, (uint64_t) i);
     }
-    ck_assert_int_eq (node->election.state, LK_ELECTION_ELECTED);
+    ck_assert_int_eq (election ().state, LK_ELECTION_ELECTED);
     wait_ms (1501);
-    ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
+    ck_assert_int_eq (election ().state, LK_ELECTION_IDLE);
 }
 END_TEST
 
@@ -271,7 +272,7 @@ START_TEST (what_is_no_progress)
     progress (2, own, 9);
     progress (1, former.term, 9);
     wait_ms (501);
-    ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
+    ck_assert_int_eq (election ().state, LK_ELECTION_IDLE);
     ck_assert_ptr_nonnull (sent (LK_MSG_RETIRE, 1));
 }
 END_TEST

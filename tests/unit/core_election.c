@@ -20,7 +20,7 @@ START_TEST (without_a_quorum_of_agreements_nobody_votes)
         wait_ms (10);
         ck_assert (!says (LK_MSG_VOTE));
     }
-    ck_assert_uint_eq (node->core.facts.promised.number, 7);
+    ck_assert_uint_eq (lk_node_core (node)->facts.promised.number, 7);
 }
 END_TEST
 
@@ -76,14 +76,15 @@ START_TEST (the_number_is_above_all_promises_seen)
     message.as.ping.promised = term_of (20, 4);
     give (1, &message);
     wait_for (LK_MSG_DATE, 0x6);
-    node->core.peer[1].promised = term_of (20, 4);
+    message.as.ping.at = ++now_ms;
+    give (1, &message);
     agree (1);
     agree (2);
     wait_ms (400);
-    own = node->election.term;
+    own = election ().term;
     ck_assert_uint_eq (own.number, 21);
     ck_assert_uint_eq (own.proposer, 0xa0);
-    ck_assert (lk_term_equal (node->core.facts.promised, own));
+    ck_assert (lk_term_equal (lk_node_core (node)->facts.promised, own));
 }
 END_TEST
 
@@ -92,8 +93,8 @@ START_TEST (the_number_is_above_the_active_decree)
 {
     lk_check_no_more ();
     start_with (term_of (3, 1), &former);
-    lk_vote_start (&node->election);
-    ck_assert_uint_eq (node->election.term.number, 8);
+    lk_vote_start (lk_node_election (node));
+    ck_assert_uint_eq (election ().term.number, 8);
 }
 END_TEST
 
@@ -104,18 +105,18 @@ START_TEST (a_quorum_that_was_lost)
     to_voting (0x1e);
     vote (1, former.term);
     vote (2, former.term);
-    const int64_t first_ms = node->election.first_quorum_ms;
-    ck_assert_int_eq (node->election.quorum_ms, now_ms);
-    node->election.change.plain = former.term;
-    node->election.change.host = 5;
-    node->election.change.add = true;
-    node->election.change.until_ms = now_ms + 10000;
+    const int64_t first_ms = election ().first_quorum_ms;
+    ck_assert_int_eq (election ().quorum_ms, now_ms);
+    lk_plant (node).change->plain = former.term;
+    lk_plant (node).change->host = 5;
+    lk_plant (node).change->add = true;
+    lk_plant (node).change->until_ms = now_ms + 10000;
     now_ms += 10;
     vote (2, former.term);
-    ck_assert_int_eq (node->election.quorum_ms, LK_LONG_AGO);
+    ck_assert_int_eq (election ().quorum_ms, LK_LONG_AGO);
     vote (3, former.term);
-    ck_assert_int_eq (node->election.quorum_ms, now_ms);
-    ck_assert_int_eq (node->election.first_quorum_ms, first_ms);
+    ck_assert_int_eq (election ().quorum_ms, now_ms);
+    ck_assert_int_eq (election ().first_quorum_ms, first_ms);
 }
 END_TEST
 
@@ -127,8 +128,9 @@ START_TEST (there_is_a_last_number)
     agree (2);
     wait_ms (400);
     ck_assert (!says (LK_MSG_VOTE));
-    ck_assert_uint_eq (node->core.facts.promised.number, LK_TERM_NUMBER_MAX);
-    ck_assert_uint_eq (node->core.facts.promised.proposer, 0xa1);
+    ck_assert_uint_eq (lk_node_core (node)->facts.promised.number,
+                       LK_TERM_NUMBER_MAX);
+    ck_assert_uint_eq (lk_node_core (node)->facts.promised.proposer, 0xa1);
 }
 END_TEST
 
@@ -139,14 +141,14 @@ static int64_t
 try_in_vain (int times)
 {
     while (times-- > 0) {
-        node->election.next_try_ms = now_ms;
+        *lk_plant (node).next_try_ms = now_ms;
         to_voting (0x6);
         lk_lock_message desist = message_of (LK_MSG_DESIST, own);
         desist.as.desist.promised = term_of (own.number, 1);
         give (1, &desist);
-        ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
+        ck_assert_int_eq (election ().state, LK_ELECTION_IDLE);
     }
-    return node->election.next_try_ms - now_ms;
+    return election ().next_try_ms - now_ms;
 }
 
 START_TEST (a_longer_pause_after_failures_in_a_row)
@@ -167,11 +169,11 @@ END_TEST
 START_TEST (no_agreement_is_no_failure)
 {
     for (int i = 0; i < 9; i++) {
-        node->election.next_try_ms = now_ms;
+        *lk_plant (node).next_try_ms = now_ms;
         wait_for (LK_MSG_DATE, 0x6);
         wait_ms (600);
-        ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
-        ck_assert_int_le (node->election.next_try_ms - now_ms, 1500);
+        ck_assert_int_eq (election ().state, LK_ELECTION_IDLE);
+        ck_assert_int_le (election ().next_try_ms - now_ms, 1500);
     }
 }
 END_TEST
@@ -193,7 +195,7 @@ START_TEST (what_has_changed_ends_the_row)
 {
     ck_assert_int_ge (try_in_vain (10), (int64_t) 300 << 6);
     pings (0x6);
-    ck_assert_int_ge (node->election.next_try_ms - now_ms, 1501);
+    ck_assert_int_ge (election ().next_try_ms - now_ms, 1501);
     lk_lock_message message = ping_of (_i == 0 ? 3 : 2, MEMBERS);
     message.as.ping.at++;
     message.as.ping.incarnation += _i == 1;
@@ -206,7 +208,7 @@ START_TEST (what_has_changed_ends_the_row)
     } else {
         give (_i == 0 ? 3 : 2, &message);
     }
-    ck_assert_int_le (node->election.next_try_ms - now_ms, 1500);
+    ck_assert_int_le (election ().next_try_ms - now_ms, 1500);
 }
 END_TEST
 
@@ -240,7 +242,7 @@ START_TEST (a_vote_for_another_term_is_none)
     give (2, &message);
     give (3, &message);
     ck_assert (!says (LK_MSG_ELECTED));
-    ck_assert_uint_eq (node->election.voted, 1);
+    ck_assert_uint_eq (election ().voted, 1);
 }
 END_TEST
 
@@ -257,7 +259,7 @@ START_TEST (a_genesis_is_known_by_its_members)
     wait_ms (300);
     ck_assert (!says (LK_MSG_ELECTED) && said[LK_MSG_ELECTED] == 0);
     vote (2, former.term);
-    ck_assert_int_gt (node->election.state, LK_ELECTION_VOTING);
+    ck_assert_int_gt (election ().state, LK_ELECTION_VOTING);
 }
 END_TEST
 
@@ -297,7 +299,7 @@ END_TEST
 START_TEST (a_late_vote_changes_nothing)
 {
     to_elected ();
-    const lk_decree decree = node->election.decree;
+    const lk_decree decree = election ().decree;
     vote (3, former.term);
     wait_ms (301);
     ck_assert_ptr_nonnull (sent (LK_MSG_ELECTED, 1));
@@ -313,7 +315,7 @@ START_TEST (a_decree_as_late_as_its_own_ends_it)
     message.as.voted.active.term = term_of (own.number, 4);
     give (1, &message);
     ck_assert_ptr_nonnull (sent (LK_MSG_RETIRE, 2));
-    ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
+    ck_assert_int_eq (election ().state, LK_ELECTION_IDLE);
 }
 END_TEST
 
@@ -325,21 +327,22 @@ START_TEST (a_decree_as_late_in_the_last_vote)
     lk_lock_message message = vote_of (1, term_of (own.number, 4));
     message.as.voted.active.term = term_of (own.number, 4);
     give (1, &message);
-    ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
+    ck_assert_int_eq (election ().state, LK_ELECTION_IDLE);
     ck_assert (!says (LK_MSG_ELECTED));
 }
 END_TEST
 
 START_TEST (nobody_can_lead)
 {
-    node->core.config.eligible = false;
+    ineligible = true;
+    set_up ();
     to_voting (0x6);
     for (lk_host host = 1; host < 3; host++) {
         lk_lock_message message = vote_of (host, former.term);
         message.as.voted.eligible = false;
         give (host, &message);
     }
-    ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
+    ck_assert_int_eq (election ().state, LK_ELECTION_IDLE);
     ck_assert (!says (LK_MSG_ELECTED));
     ck_assert_ptr_nonnull (sent (LK_MSG_RETIRE, 1));
 }
@@ -353,10 +356,11 @@ START_TEST (leaders_see_each_other)
     lk_lock_message message = vote_of (2, former.term);
     message.as.voted.sees = MEMBERS & ~LK_HOST_BIT (1);
     give (2, &message);
-    ck_assert_int_eq (node->election.state, LK_ELECTION_ELECTED);
-    ck_assert_int_eq (lk_decree_place (&node->election.decree, 1), 0);
-    ck_assert_int_eq (lk_decree_place (&node->election.decree, 0), 1);
-    ck_assert_int_eq (lk_decree_place (&node->election.decree, 2), -1);
+    ck_assert_int_eq (election ().state, LK_ELECTION_ELECTED);
+    const lk_decree proposed = election ().decree;
+    ck_assert_int_eq (lk_decree_place (&proposed, 1), 0);
+    ck_assert_int_eq (lk_decree_place (&proposed, 0), 1);
+    ck_assert_int_eq (lk_decree_place (&proposed, 2), -1);
 }
 END_TEST
 
@@ -384,12 +388,12 @@ START_TEST (who_desists_ends_it)
     lk_lock_message message = message_of (LK_MSG_DESIST, term_of (6, 0));
     message.as.desist.promised = term_of (40, 3);
     give (1, &message);
-    ck_assert_int_eq (node->election.state, LK_ELECTION_VOTING);
+    ck_assert_int_eq (election ().state, LK_ELECTION_VOTING);
     message.term = own;
     give (1, &message);
-    ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
+    ck_assert_int_eq (election ().state, LK_ELECTION_IDLE);
     ck_assert_ptr_nonnull (sent (LK_MSG_RETIRE, 2));
-    ck_assert_uint_eq (node->core.peer[1].promised.number, 40);
+    ck_assert_uint_eq (lk_node_core (node)->peer[1].promised.number, 40);
 }
 END_TEST
 
@@ -413,7 +417,7 @@ START_TEST (a_voting_without_quorum_is_given_up)
     vote (1, former.term);
     wait_ms (1501);
     ck_assert_ptr_nonnull (sent (LK_MSG_RETIRE, 1));
-    ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
+    ck_assert_int_eq (election ().state, LK_ELECTION_IDLE);
 }
 END_TEST
 

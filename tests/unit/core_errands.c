@@ -69,7 +69,7 @@ START_TEST (force_is_said_till_it_is_done)
     const lk_answer *answer = unlocked (1, LK_OK, 0);
     ck_assert_int_eq (answer->kind, LK_ANSWER_UNLOCKED);
     ck_assert_int_eq (answer->error, LK_OK);
-    ck_assert_uint_eq (node->proxy.serials.count, 0);
+    ck_assert_uint_eq (proxy ().requests, 0);
 }
 END_TEST
 
@@ -105,7 +105,7 @@ START_TEST (a_reason_that_is_none)
     ck_assert_int_eq (told ()->error, LK_INVALID);
     force (3, 0, "a\0b", 3);
     ck_assert_int_eq (told ()->error, LK_INVALID);
-    ck_assert_uint_eq (node->proxy.serials.count, 0);
+    ck_assert_uint_eq (proxy ().requests, 0);
     force (4, 0, longer, LK_REASON_MAX);
     ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
     force (5, 0, "", 0);
@@ -121,13 +121,13 @@ START_TEST (nobody_to_be_forced)
     give (1, &message);
     ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
     ck_assert_int_eq (told ()->error, LK_UNKNOWN);
-    ck_assert_uint_eq (node->proxy.serials.count, 0);
+    ck_assert_uint_eq (proxy ().requests, 0);
 }
 END_TEST
 
 START_TEST (a_question)
 {
-    const uint64_t session = node->core.facts.session;
+    const uint64_t session = lk_node_core (node)->facts.session;
     check (1, 3000);
     const lk_lock_message *message = sent_to_any (LK_MSG_CHECK);
     ck_assert_ptr_nonnull (message);
@@ -170,10 +170,10 @@ END_TEST
 START_TEST (an_answer_to_another_question)
 {
     ask (1);
-    ck_assert_ptr_null (checked (node->core.facts.session, 1));
+    ck_assert_ptr_null (checked (lk_node_core (node)->facts.session, 1));
     force (2, 0, "", 0);
-    ck_assert_ptr_null (checked (node->core.facts.session, 2));
-    ck_assert_uint_eq (node->proxy.serials.count, 2);
+    ck_assert_ptr_null (checked (lk_node_core (node)->facts.session, 2));
+    ck_assert_uint_eq (proxy ().requests, 2);
 }
 END_TEST
 
@@ -200,7 +200,7 @@ START_TEST (who_asked_is_gone)
     check (1, -1);
     force (2, 0, "", 0);
     app (LK_ON_APP_GONE, 0, 0, 0);
-    ck_assert_uint_eq (node->proxy.serials.count, 0);
+    ck_assert_uint_eq (proxy ().requests, 0);
     ck_assert (!says (LK_MSG_UNLOCK));
 }
 END_TEST
@@ -247,9 +247,9 @@ START_TEST (a_holder_hears_why)
     app (LK_ON_UNLOCK, 1, 0, 0);
     ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
     ck_assert_ptr_null (forced (1, TOKEN)); /* it is on its way */
-    ck_assert_uint_eq (node->proxy.serials.count, 1);
+    ck_assert_uint_eq (proxy ().requests, 1);
     ck_assert_int_eq (unlocked (1, LK_OK, TOKEN)->error, LK_OK);
-    ck_assert_uint_eq (node->proxy.serials.count, 0);
+    ck_assert_uint_eq (proxy ().requests, 0);
 }
 END_TEST
 
@@ -282,7 +282,7 @@ end_of_session (lk_hosts heard)
     set_up ();
     ask (1);
     locked (1);
-    node->proxy.lease_until_ms = now_ms + 2000;
+    *lk_plant (node).lease_until_ms = now_ms + 2000;
     now_ms += 1999;
     for (lk_host host = 1; host < 4; host++) {
         if (heard >> host & 1) {

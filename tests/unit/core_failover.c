@@ -21,6 +21,16 @@ set_up (void)
 }
 
 static void
+ping_that_sees (lk_host from, lk_hosts sees)
+{
+    now_ms++;
+    lk_lock_message message = ping_of (from, sees);
+    message.as.ping.table = former;
+    message.as.ping.well = message.as.ping.ready = true;
+    give (from, &message);
+}
+
+static void
 ping (lk_host from, bool well)
 {
     lk_lock_message message = ping_of (from, MEMBERS);
@@ -77,7 +87,7 @@ ask_date (lk_host from)
 static lk_lock_message
 vote_of (lk_host from, lk_host first)
 {
-    lk_lock_message message = message_of (LK_MSG_VOTED, node->election.term);
+    lk_lock_message message = message_of (LK_MSG_VOTED, election ().term);
     message.as.voted = (lk_msg_voted) {
         .candidate = {.priority = from, .random = from},
         .eligible = true,
@@ -127,12 +137,13 @@ END_TEST
 
 START_TEST (the_others_go_later_by_rank)
 {
+    candidate.pid = 7;
+    set_up ();
+    give_started (1, (lk_candidate) {.pid = 5}); /* it will not be there */
+    give_started (2, (lk_candidate) {.pid = 6});
+    give_started (3, (lk_candidate) {.pid = 8});
+    give_started (4, (lk_candidate) {.pid = 9});
     be_well ();
-    node->core.config.candidate.pid = 7;
-    node->core.peer[1].candidate.pid = 5; /* it is not there */
-    node->core.peer[2].candidate.pid = 6;
-    node->core.peer[3].candidate.pid = 8;
-    node->core.peer[4].candidate.pid = 9;
     end (1);
     ck_assert (!says (LK_MSG_DATE));
     wait_ms (24);
@@ -163,12 +174,13 @@ START_TEST (nor_is_who_fell_silent)
         wait_ms (20);
     }
     ck_assert_int_gt (said[LK_MSG_DATE], 0);
-    node->election.vote_at_ms = now_ms + 5000;
-    node->election.until_ms = now_ms + 5000;
+    *lk_plant (node).vote_at_ms = now_ms + 5000;
+    *lk_plant (node).until_ms = now_ms + 5000;
     agree (2);
     agree (3);
     ck_assert (!says (LK_MSG_VOTE));
-    now_ms = node->core.peer[1].heard_ms + node->core.config.dead_after_ms - 1;
+    now_ms = lk_node_core (node)->peer[1].heard_ms
+             + lk_node_core (node)->config.dead_after_ms - 1;
     agree (4);
     ck_assert (!says (LK_MSG_VOTE));
     now_ms++;
@@ -185,7 +197,7 @@ START_TEST (who_was_never_heard_may_come)
         }
         wait_ms (20);
     }
-    node->election.vote_at_ms = now_ms + 100;
+    *lk_plant (node).vote_at_ms = now_ms + 100;
     agree (2);
     agree (3);
     agree (4);
@@ -257,20 +269,23 @@ END_TEST
 /*  Both would vote for themselves. */
 START_TEST (of_two_that_ask_the_first_by_address_goes_on)
 {
+    candidate.pid = 7;
+    set_up ();
+    for (lk_host host = 1; host < 5; host++) {
+        give_started (host, (lk_candidate) {.pid = 8});
+    }
     to_pause ();
-    node->core.config.candidate.pid = 7;
-    node->core.peer[2].candidate.pid = 8;
     ask_date (2);
     ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 2));
-    ck_assert_int_eq (node->election.state, LK_ELECTION_PAUSE);
-    node->core.peer[3].candidate.pid = 6;
-    node->core.peer[3].sees = 0x8; /* it may never hear that we agree */
+    ck_assert_int_eq (election ().state, LK_ELECTION_PAUSE);
+    give_started (3, (lk_candidate) {.pid = 6});
+    ping_that_sees (3, 0x8); /* it may never hear that we agree */
     ask_date (3);
-    ck_assert_int_eq (node->election.state, LK_ELECTION_PAUSE);
-    node->core.peer[3].sees = MEMBERS;
+    ck_assert_int_eq (election ().state, LK_ELECTION_PAUSE);
+    ping_that_sees (3, MEMBERS);
     ask_date (3);
     ck_assert_ptr_nonnull (sent (LK_MSG_AGREED, 3));
-    ck_assert_int_eq (node->election.state, LK_ELECTION_IDLE);
+    ck_assert_int_eq (election ().state, LK_ELECTION_IDLE);
     agree (2);
     agree (3);
     agree (4);
@@ -300,7 +315,7 @@ START_TEST (an_election_that_cannot_end_well_begins_anew)
 {
     const lk_host host = (lk_host) _i;
     to_voting ();
-    node->election.vote[0].eligible = false;
+    lk_plant (node).vote[0].eligible = false;
     vote (3, 2);
     vote (4, 2);
     lk_lock_message message = vote_of (2, 2);
@@ -328,7 +343,7 @@ START_TEST (a_leader_that_ends_while_its_decree_is_activated)
     vote (2, 2);
     vote (3, 2);
     vote (4, 2);
-    const lk_term term = node->election.term;
+    const lk_term term = election ().term;
     give_plain (2, LK_MSG_EXITING, term);
     end (3);
     give_plain (2, LK_MSG_ACTIVATED, term);
@@ -351,7 +366,7 @@ START_TEST (the_decree_is_said_before_it_is_written)
     vote (2, 2);
     vote (3, 2);
     vote (4, 2);
-    give_plain (2, LK_MSG_EXITING, node->election.term);
+    give_plain (2, LK_MSG_EXITING, election ().term);
     for (size_t i = 0; i < effects.count; i++) {
         const lk_effect *effect = &effects.item[i];
         if (effect->type == LK_DO_SEND
@@ -400,7 +415,7 @@ static int64_t
 time_to (lk_election_state state)
 {
     const int64_t since_ms = now_ms;
-    while (node->election.state != state) {
+    while (election ().state != state) {
         ck_assert_int_le (now_ms - since_ms, 5000);
         if (now_ms % 200 == 0) {
             for (lk_host host = 2; host < 5; host++) {
@@ -441,25 +456,25 @@ START_TEST (a_last_word_is_not_heard)
     now_ms++;
     end (1);
     ping (1, true);
-    ck_assert (!lk_peer_heard (&node->core, 1));
+    ck_assert (!lk_peer_heard (lk_node_core (node), 1));
     lk_lock_message message = ping_of (1, MEMBERS);
     message.as.ping.incarnation = 2;
     give (1, &message);
-    ck_assert (lk_peer_heard (&node->core, 1));
+    ck_assert (lk_peer_heard (lk_node_core (node), 1));
     end (2);
     now_ms += 99;
     ping (2, true);
-    ck_assert (!lk_peer_heard (&node->core, 2));
+    ck_assert (!lk_peer_heard (lk_node_core (node), 2));
     now_ms++;
     ping (2, true);
-    ck_assert (lk_peer_heard (&node->core, 2));
+    ck_assert (lk_peer_heard (lk_node_core (node), 2));
     end (3);
     message = message_of (LK_MSG_STARTED, (lk_term) {0, 0});
     message.as.started = (lk_msg_started) {.incarnation = 1, .answer = true};
     give (3, &message);
     now_ms++;
     ping (3, true);
-    ck_assert (lk_peer_heard (&node->core, 3));
+    ck_assert (lk_peer_heard (lk_node_core (node), 3));
 }
 END_TEST
 

@@ -10,9 +10,9 @@
 #ifndef CORE_FAKE_H
 #define CORE_FAKE_H
 
-#include "node_private.h"
-
+#include "lib/plant.h"
 #include "lib/suite.h"
+#include "node_view.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -23,7 +23,12 @@
 static lk_node *node;
 static lk_effects effects;
 static int64_t now_ms;
-static int64_t leader_lease_ms = 2000;
+
+/*  How a process is configured that starts, beside its defaults. */
+static uint8_t leaders_max; /* 0: default */
+static bool ineligible;
+static lk_candidate candidate;
+
 static int said[LK_MSG_COUNT]; /* messages of each kind since start_with */
 
 /*  -------------------------------------------------------- messages */
@@ -165,7 +170,11 @@ start_with (lk_term promised, const lk_decree *active)
     lk_node_config_init (&config);
     config.id = 0xa0;
     config.member = true;
-    config.leader_lease_ms = leader_lease_ms;
+    config.leader_lease_ms = 2000;
+    config.leaders_max = leaders_max ? leaders_max : config.leaders_max;
+    config.eligible = !ineligible;
+    config.candidate.pid = candidate.pid;
+    config.candidate.port = candidate.port;
     config.facts =
         (lk_facts) {.promised = promised, .active = *active, .session = 4};
     now_ms = 50000;
@@ -181,21 +190,76 @@ stop (void)
     lk_node_destroy (&node);
 }
 
+FAKE lk_leader_view
+leader (void)
+{
+    return lk_leader_see (lk_node_leader (node));
+}
+
+/*  In its table, queue by queue. */
+FAKE const lk_entry *
+entry_at (size_t i)
+{
+    return lk_table_listing (lk_leader_table (lk_node_leader (node)), i + 1)[i];
+}
+
+FAKE lk_election_view
+election (void)
+{
+    return lk_election_see (lk_node_election (node));
+}
+
+FAKE lk_proxy_view
+proxy (void)
+{
+    return lk_proxy_see (lk_node_proxy (node));
+}
+
+/*  What is asked for under that serial; serial 0: nothing. */
+FAKE lk_asked_view
+asked_by (uint64_t serial)
+{
+    return lk_proxy_see_asked (lk_node_proxy (node), serial);
+}
+
+FAKE lk_node_status
+node_status (void)
+{
+    lk_node_status status;
+    lk_node_get_status (node, &status);
+    return status;
+}
+
+/*  It starts, at that address. */
+FAKE void
+give_started (lk_host from, lk_candidate address)
+{
+    lk_lock_message message = message_of (LK_MSG_STARTED, (lk_term) {0, 0});
+    message.as.started =
+        (lk_msg_started) {.answer = true,
+                          .candidate = address,
+                          .eligible = true,
+                          .incarnation = 1,
+                          .active = lk_node_core (node)->facts.active};
+    give (from, &message);
+}
+
 /*  A ping as `from` would send it now, that has heard all of us. */
 FAKE lk_lock_message
 ping_of (lk_host from, lk_hosts sees)
 {
     lk_lock_message message = message_of (LK_MSG_PING, (lk_term) {0, 0});
-    message.as.ping = (lk_msg_ping) {.at = now_ms,
-                                     .incarnation = 1,
-                                     .has_echo = true,
-                                     .echo_at = now_ms,
-                                     .echo_incarnation = node->core.incarnation,
-                                     .active = node->core.facts.active,
-                                     .promised = node->core.facts.active.term,
-                                     .eligible = true,
-                                     .sees = sees | LK_HOST_BIT (from),
-                                     .session = 1};
+    message.as.ping =
+        (lk_msg_ping) {.at = now_ms,
+                       .incarnation = 1,
+                       .has_echo = true,
+                       .echo_at = now_ms,
+                       .echo_incarnation = lk_node_core (node)->incarnation,
+                       .active = lk_node_core (node)->facts.active,
+                       .promised = lk_node_core (node)->facts.active.term,
+                       .eligible = true,
+                       .sees = sees | LK_HOST_BIT (from),
+                       .session = 1};
     return message;
 }
 

@@ -51,8 +51,8 @@ set_up (void)
     ping (2);
     ping (3);
     ping (HOST);
-    ck_assert (lk_leader_is_serving (&node->leader)
-               && lk_lease_holds (&node->leader));
+    ck_assert (lk_leader_is_serving (lk_node_leader (node))
+               && lk_lease_holds (lk_node_leader (node)));
 }
 
 /*  -------------------------------------------------------- acknowledged */
@@ -60,16 +60,11 @@ set_up (void)
 static lk_lock_message
 ack_of (uint64_t sequence)
 {
-    const lk_stream *stream = &node->leader.stream;
-    size_t position = (size_t) (sequence - stream->committed);
     lk_lock_message message = message_of (LK_MSG_ACKED, decree.term);
     message.as.acked = (lk_msg_acked) {
         .home = OWN_PLACE,
         .sequence = sequence,
-        .hash = position < stream->count
-                    ? stream->log[(stream->head + position) % stream->room]
-                          .hash_before
-                    : node->leader.table.hash[OWN_PLACE]};
+        .hash = lk_leader_see_chain (lk_node_leader (node), sequence)};
     return message;
 }
 
@@ -77,30 +72,30 @@ START_TEST (whose_acknowledgement_counts)
 {
     lk_lock_message message = ack_of (1);
     give (1, &message);
-    ck_assert_uint_eq (node->leader.stream.count, 1);
+    ck_assert_uint_eq (leader ().unacked, 1);
     give (3, &message); /* does not lead */
     give (HOST, &message);
-    ck_assert_uint_eq (node->leader.stream.count, 1);
+    ck_assert_uint_eq (leader ().unacked, 1);
     message.as.acked.home = 0; /* of another stream */
     give (2, &message);
-    ck_assert_uint_eq (node->leader.stream.count, 1);
+    ck_assert_uint_eq (leader ().unacked, 1);
     message = ack_of (1);
     message.term = term_of (6, 1);
     give (2, &message);
     message.term = term_of (7, 2);
     give (2, &message);
-    ck_assert_uint_eq (node->leader.stream.count, 1);
+    ck_assert_uint_eq (leader ().unacked, 1);
     message = ack_of (1);
     message.as.acked.hash ^= 1;
     give (2, &message);
-    ck_assert_uint_eq (node->leader.stream.count, 1);
+    ck_assert_uint_eq (leader ().unacked, 1);
     message = ack_of (1);
     message.as.acked.sequence = 2; /* there is none such */
     give (2, &message);
-    ck_assert_uint_eq (node->leader.stream.count, 1);
+    ck_assert_uint_eq (leader ().unacked, 1);
     message = ack_of (1);
     give (2, &message);
-    ck_assert_uint_eq (node->leader.stream.count, 0);
+    ck_assert_uint_eq (leader ().unacked, 0);
 }
 END_TEST
 
@@ -108,11 +103,12 @@ static void
 op_from (lk_host from, uint8_t home, lk_op op)
 {
     lk_lock_message message = message_of (LK_MSG_OPS, decree.term);
-    message.as.ops = (lk_msg_ops) {.home = home,
-                                   .first = node->leader.table.sequence[home],
-                                   .hash = node->leader.table.hash[home],
-                                   .ops = &op,
-                                   .op_count = 1};
+    message.as.ops =
+        (lk_msg_ops) {.home = home,
+                      .first = lk_node_table (node)->sequence[home],
+                      .hash = lk_node_table (node)->hash[home],
+                      .ops = &op,
+                      .op_count = 1};
     give (from, &message);
 }
 
@@ -127,11 +123,11 @@ START_TEST (in_its_own_name)
     lk_lock_message message = ack_of (1);
     message.as.acked.hash ^= 1;
     give (0, &message);
-    ck_assert (!node->leader.stream.follower[OWN_PLACE].differs);
+    ck_assert (!leader ().fellow[OWN_PLACE].differs);
     ops_from (0, OWN_PLACE);
-    ck_assert_uint_eq (node->leader.table.sequence[OWN_PLACE], 1);
+    ck_assert_uint_eq (lk_node_table (node)->sequence[OWN_PLACE], 1);
     ops_from (1, 0);
-    ck_assert_uint_eq (node->leader.table.sequence[0], 1);
+    ck_assert_uint_eq (lk_node_table (node)->sequence[0], 1);
 }
 END_TEST
 
@@ -141,9 +137,9 @@ START_TEST (all_have_to_acknowledge)
     lk_lock_message message = ack_of (1);
     give (2, &message);
     give (2, &message);
-    ck_assert_uint_eq (node->leader.stream.count, 1);
+    ck_assert_uint_eq (leader ().unacked, 1);
     give (1, &message);
-    ck_assert_uint_eq (node->leader.stream.count, 0);
+    ck_assert_uint_eq (leader ().unacked, 0);
 }
 END_TEST
 
@@ -153,9 +149,9 @@ START_TEST (an_older_acknowledgement_takes_nothing_back)
     lk_lock_message second = ack_of (1);
     give (1, &second);
     give (1, &first);
-    ck_assert_uint_eq (node->leader.stream.follower[0].acked, 1);
+    ck_assert_uint_eq (leader ().fellow[0].acked, 1);
     give (2, &second);
-    ck_assert_uint_eq (node->leader.stream.count, 0);
+    ck_assert_uint_eq (leader ().unacked, 0);
 }
 END_TEST
 
@@ -168,13 +164,13 @@ answers_ops (lk_host from, uint8_t home, lk_term term)
     lk_op op = {.kind = LK_OP_CONFIRM, .by.host = LK_NOBODY};
     lk_lock_message message = message_of (LK_MSG_OPS, term);
     const uint64_t before =
-        node->leader.table.sequence[0] + node->leader.table.sequence[2];
+        lk_node_table (node)->sequence[0] + lk_node_table (node)->sequence[2];
     message.as.ops = (lk_msg_ops) {.home = home, .ops = &op, .op_count = 1};
     give (from, &message);
     ck_assert (sent (LK_MSG_ACKED, from)
                || before
-                      == node->leader.table.sequence[0]
-                             + node->leader.table.sequence[2]);
+                      == lk_node_table (node)->sequence[0]
+                             + lk_node_table (node)->sequence[2]);
     return sent (LK_MSG_ACKED, from) != NULL;
 }
 
@@ -187,7 +183,7 @@ START_TEST (whose_operations_count)
     ck_assert (!answers_ops (1, 0, term_of (6, 1)));
     ck_assert (!answers_ops (1, 0, term_of (7, 2)));
     ck_assert (answers_ops (1, 0, decree.term));
-    ck_assert_uint_eq (node->leader.table.sequence[0], 1);
+    ck_assert_uint_eq (lk_node_table (node)->sequence[0], 1);
 }
 END_TEST
 
@@ -197,7 +193,7 @@ START_TEST (operations_before_the_table)
     give_plain (1, LK_MSG_ENTERING, term_of (8, 1));
     ck_assert (!answers_ops (1, 0, term_of (8, 1)));
     ck_assert (!answers_ops (1, 0, decree.term));
-    ck_assert_uint_eq (node->leader.table.sequence[0], 0);
+    ck_assert_uint_eq (lk_node_table (node)->sequence[0], 0);
 }
 END_TEST
 
@@ -239,11 +235,11 @@ START_TEST (the_next_home_knows_what_was_ended_for_whom)
     op_from (
         leader, home,
         (lk_op) {.kind = LK_OP_ADD, .ticket = ticket, .by.host = LK_NOBODY});
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     op_from (
         leader, home,
         (lk_op) {.kind = LK_OP_DROP, .ticket = ticket, .by = {HOST, 3, 9}});
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
     decree = (lk_decree) {
         .term = term_of (8, 1), .members = MEMBERS, .leader_count = 1};
     fill ();
@@ -251,8 +247,8 @@ START_TEST (the_next_home_knows_what_was_ended_for_whom)
     ping (1);
     ping (2);
     ping (HOST);
-    ck_assert (lk_leader_is_serving (&node->leader)
-               && lk_lease_holds (&node->leader));
+    ck_assert (lk_leader_is_serving (lk_node_leader (node))
+               && lk_lease_holds (lk_node_leader (node)));
     use_key (object, 9);
     ck_assert_ptr_nonnull (sent (LK_MSG_UNLOCKED, HOST));
     use_key (object, 10);
@@ -274,11 +270,11 @@ START_TEST (ready_is_said_of_another_term)
 {
     lk_decree next = next_decree ();
     give_decree (1, LK_MSG_READY, &next);
-    ck_assert (!lk_leader_is_serving (&node->leader));
-    ck_assert_uint_eq (node->core.facts.active.term.number, 8);
+    ck_assert (!lk_leader_is_serving (lk_node_leader (node)));
+    ck_assert_uint_eq (lk_node_core (node)->facts.active.term.number, 8);
     ck_assert (
-        lk_table_is_filled (&node->leader.table)); /* it leads: it may be */
-    ck_assert (!says (LK_MSG_OPS));                /* asked for it */
+        lk_table_is_filled (lk_node_table (node))); /* it leads: it may be */
+    ck_assert (!says (LK_MSG_OPS));                 /* asked for it */
 }
 END_TEST
 
@@ -288,8 +284,8 @@ START_TEST (ready_behind_a_later_promise)
     fill ();
     give_plain (2, LK_MSG_VOTE, term_of (9, 2));
     give_decree (1, LK_MSG_READY, &decree);
-    ck_assert (!node->leader.ready);
-    ck_assert (!lk_leader_is_serving (&node->leader));
+    ck_assert (!leader ().ready);
+    ck_assert (!lk_leader_is_serving (lk_node_leader (node)));
 }
 END_TEST
 
@@ -297,15 +293,15 @@ START_TEST (ready_of_what_was_filled)
 {
     decree = next_decree ();
     fill ();
-    ck_assert (!lk_leader_is_serving (&node->leader));
+    ck_assert (!lk_leader_is_serving (lk_node_leader (node)));
     lk_decree other = decree;
     other.term.proposer++;
     give_decree (2, LK_MSG_READY, &other);
-    ck_assert (!node->leader.ready);
+    ck_assert (!leader ().ready);
     ping (1);
-    ck_assert (!node->leader.ready);
+    ck_assert (!leader ().ready);
     give_decree (1, LK_MSG_READY, &decree);
-    ck_assert (lk_leader_is_serving (&node->leader));
+    ck_assert (lk_leader_is_serving (lk_node_leader (node)));
 }
 END_TEST
 
@@ -319,7 +315,7 @@ START_TEST (ready_of_the_next_term)
     ninth.term = term_of (9, 1);
     give_plain (1, LK_MSG_ENTERING, ninth.term);
     give_decree (1, LK_MSG_READY, &ninth);
-    ck_assert (!node->leader.ready);
+    ck_assert (!leader ().ready);
 }
 END_TEST
 
@@ -330,9 +326,9 @@ START_TEST (ready_of_a_term_before_the_table)
     decree = decree_of (term_of (9, 1), MEMBERS, 1, 0, 2);
     fill ();
     give_decree (1, LK_MSG_READY, &eighth);
-    ck_assert (lk_table_is_filled (&node->leader.table));
+    ck_assert (lk_table_is_filled (lk_node_table (node)));
     give_decree (1, LK_MSG_READY, &decree);
-    ck_assert (lk_leader_is_serving (&node->leader));
+    ck_assert (lk_leader_is_serving (lk_node_leader (node)));
 }
 END_TEST
 
@@ -348,7 +344,7 @@ START_TEST (ready_by_a_ping)
     message.as.ping.table = decree;
     message.as.ping.ready = true;
     give (2, &message);
-    ck_assert (lk_leader_is_serving (&node->leader));
+    ck_assert (lk_leader_is_serving (lk_node_leader (node)));
 }
 END_TEST
 
@@ -356,7 +352,7 @@ START_TEST (others_lead_now)
 {
     lk_decree next = decree_of (term_of (8, 1), MEMBERS, 1, 2, 3);
     give_decree (1, LK_MSG_READY, &next);
-    ck_assert (!lk_table_is_filled (&node->leader.table));
+    ck_assert (!lk_table_is_filled (lk_node_table (node)));
 }
 END_TEST
 
@@ -364,8 +360,8 @@ START_TEST (others_led_before)
 {
     lk_decree former = decree_of (term_of (6, 1), MEMBERS, 1, 2, 3);
     give_decree (1, LK_MSG_READY, &former);
-    ck_assert (lk_table_is_filled (&node->leader.table));
-    ck_assert (lk_leader_is_serving (&node->leader));
+    ck_assert (lk_table_is_filled (lk_node_table (node)));
+    ck_assert (lk_leader_is_serving (lk_node_leader (node)));
 }
 END_TEST
 
@@ -395,7 +391,7 @@ START_TEST (a_request_is_passed_on_once)
     message = request_for (1, 2); /* it came by another already */
     give (1, &message);
     ck_assert (!says (LK_MSG_LOCK));
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 
@@ -463,10 +459,10 @@ END_TEST
 START_TEST (nobody_says_nothing)
 {
     lk_lock_message message = message_of (LK_MSG_STARTED, (lk_term) {0, 0});
-    const lk_hosts known = node->core.known;
+    const lk_hosts known = lk_node_core (node)->known;
     give (LK_HOSTS_MAX + 6, &message);
     ck_assert (!says (LK_MSG_STARTED));
-    ck_assert_uint_eq (node->core.known, known);
+    ck_assert_uint_eq (lk_node_core (node)->known, known);
 }
 END_TEST
 

@@ -29,8 +29,8 @@ is_spare_if_urgent (lk_host host)
 static void
 set_up_alone (void)
 {
+    leaders_max = 1;
     set_up ();
-    node->core.config.leaders_max = 1;
 }
 
 /*  Its service has ended, says the router. */
@@ -76,10 +76,10 @@ is_called_silent (lk_host host)
     lk_check_no_more ();
     lk_lock_message message = message_of (LK_MSG_HOST, decree.term);
     message.as.host = (lk_msg_host) {.host = host, .session = 3};
-    node->leader.table.decree.leader[node->leader.table.decree.leader_count++] =
-        1;
+    lk_decree *filled = lk_plant_decree (node, LK_PLANT_TABLE);
+    filled->leader[filled->leader_count++] = 1;
     give (1, &message);
-    node->leader.table.decree.leader_count--;
+    filled->leader_count--;
     return says (LK_MSG_SILENT);
 }
 
@@ -130,8 +130,8 @@ START_TEST (who_was_silent)
 {
     lock (5, 1, "x");
     pass_alone (13000);
-    ck_assert_uint_eq (node->leader.table.count, 0);
-    ck_assert_uint_eq (lk_table_gone (&node->leader.table, 5), 3);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
+    ck_assert_uint_eq (lk_table_gone (lk_node_table (node), 5), 3);
     ck_assert (is_spare (5));
 }
 END_TEST
@@ -142,17 +142,19 @@ START_TEST (who_was_called_silent)
     pass_alone (13000);
     ck_assert (is_called_silent (5));
     ck_assert (!is_spare_if_urgent (5));
-    node->leader.table.gone[0][5] = 2;
+    lk_plant (node).table->gone[0][5] = 2;
     ck_assert (!is_spare (5));
-    node->leader.table.gone[0][5] = 3;
+    lk_plant (node).table->gone[0][5] = 3;
     ck_assert (is_spare (5));
 }
 END_TEST
 
 START_TEST (who_is_to_be_a_member)
 {
+    const lk_event event = {
+        .type = LK_ON_CHANGE, .now_ms = now_ms, .host = 5, .add = true};
+    step (&event);
     ends (5);
-    node->election.change.host = 5;
     ck_assert (!is_spare (5) && !is_spare_if_urgent (5));
 }
 END_TEST
@@ -160,15 +162,12 @@ END_TEST
 /*  Of a decree that it has heard of, or that a table was filled by. */
 START_TEST (who_was_a_member)
 {
-    static const size_t decrees[] = {
-        offsetof (struct lk_node, core.facts.active),
-        offsetof (struct lk_node, core.in_force),
-        offsetof (struct lk_node, leader.table.decree),
-        offsetof (struct lk_node, election.doorway.staging.decree),
-        offsetof (struct lk_node, election.doorway.incoming.decree)};
+    static const lk_plant_decree_of decrees[] = {
+        LK_PLANT_ACTIVE, LK_PLANT_IN_FORCE, LK_PLANT_TABLE, LK_PLANT_STAGING,
+        LK_PLANT_INCOMING};
     ends (5);
     for (size_t i = 0; i < sizeof decrees / sizeof decrees[0]; i++) {
-        lk_decree *known = (lk_decree *) ((char *) node + decrees[i]);
+        lk_decree *known = lk_plant_decree (node, decrees[i]);
         const lk_decree before = *known;
         known->members |= LK_HOST_BIT (5);
         ck_assert_msg (!is_spare (5), "%zu: a member", i);
@@ -184,56 +183,53 @@ END_TEST
 /*  Of a decree that is being agreed upon, or that a vote is about. */
 START_TEST (who_is_named_in_an_election)
 {
-    static const size_t decrees[] = {offsetof (lk_election, decree),
-                                     offsetof (lk_election, previous),
-                                     offsetof (lk_election, vote[1].active)};
-    static const size_t bits[] = {offsetof (lk_election, agreed),
-                                  offsetof (lk_election, voted),
-                                  offsetof (lk_election, activated)};
-    lk_election *election = &node->election;
+    const lk_plants plants = lk_plant (node);
+    lk_decree *const decrees[] = {lk_plant_decree (node, LK_PLANT_PROPOSED),
+                                  lk_plant_decree (node, LK_PLANT_PREVIOUS),
+                                  &plants.vote[1].active};
+    lk_hosts *const bits[] = {plants.agreed, plants.voted, plants.activated};
     ends (5);
-    election->voted = LK_HOST_BIT (1);
+    *plants.voted = LK_HOST_BIT (1);
     for (size_t i = 0; i < 3; i++) {
-        lk_decree *named = (lk_decree *) ((char *) election + decrees[i]);
-        lk_hosts *hosts = (lk_hosts *) ((char *) election + bits[i]);
-        const lk_decree before = *named;
-        named->members |= LK_HOST_BIT (5);
-        election->state = LK_ELECTION_VOTING;
+        const lk_decree before = *decrees[i];
+        decrees[i]->members |= LK_HOST_BIT (5);
+        *plants.state = LK_ELECTION_VOTING;
         ck_assert_msg (!is_spare (5), "%zu: a member", i);
-        election->state = LK_ELECTION_IDLE;
+        *plants.state = LK_ELECTION_IDLE;
         ck_assert_msg (is_spare (5), "%zu: it is over", i);
-        *named = before;
-        *hosts |= LK_HOST_BIT (5);
-        election->state = LK_ELECTION_PAUSE;
+        *decrees[i] = before;
+        *bits[i] |= LK_HOST_BIT (5);
+        *plants.state = LK_ELECTION_PAUSE;
         ck_assert_msg (!is_spare (5), "%zu: said something", i);
-        *hosts &= ~LK_HOST_BIT (5);
+        *bits[i] &= ~LK_HOST_BIT (5);
         ck_assert_msg (is_spare (5), "%zu: all others", i);
     }
-    election->holder = 5;
+    *plants.holder = 5;
     ck_assert (!is_spare (5));
-    election->state = LK_ELECTION_IDLE;
-    election->in_force.members = LK_HOST_BIT (5);
+    *plants.state = LK_ELECTION_IDLE;
+    lk_plant_decree (node, LK_PLANT_BROUGHT_IN)->members = LK_HOST_BIT (5);
     ck_assert (is_spare (5));
-    election->ready_again = 1;
+    *plants.ready_again = 1;
     ck_assert (!is_spare (5));
 }
 END_TEST
 
 START_TEST (who_is_named_in_the_doorway)
 {
-    lk_doorway *doorway = &node->election.doorway;
+    const lk_plants plants = lk_plant (node);
+    lk_decree *order = lk_plant_decree (node, LK_PLANT_ORDER);
     ends (5);
-    doorway->order.decree.members = LK_HOST_BIT (5);
+    order->members = LK_HOST_BIT (5);
     ck_assert (is_spare (5));
-    doorway->state = LK_DOORWAY_GETTING;
+    *plants.doorway = LK_DOORWAY_GETTING;
     ck_assert (!is_spare (5));
-    doorway->order.decree.members = 0;
-    doorway->order.holder = 5;
+    order->members = 0;
+    *plants.doorway_holder = 5;
     ck_assert (!is_spare (5));
-    doorway->order.holder = LK_NOBODY;
+    *plants.doorway_holder = LK_NOBODY;
     ck_assert (is_spare (5));
-    doorway->state = LK_DOORWAY_PASSED;
-    doorway->proposer = 5;
+    *plants.doorway = LK_DOORWAY_PASSED;
+    *plants.doorway_proposer = 5;
     ck_assert (!is_spare (5));
 }
 END_TEST
@@ -251,7 +247,7 @@ START_TEST (who_reports)
     ends (6);
     ck_assert (!is_spare (5) && is_spare (6));
     pass_alone (13000);
-    ck_assert_uint_eq (node->leader.table.reclaim, 0);
+    ck_assert_uint_eq (lk_node_table (node)->reclaim, 0);
     ck_assert (is_spare (5));
 }
 END_TEST
@@ -264,7 +260,7 @@ START_TEST (the_longest_unheard)
 {
     const lk_hosts all = LK_HOST_BIT (5) | LK_HOST_BIT (6) | LK_HOST_BIT (7);
     ping_from (7, 3, 0);
-    node->leader.table.gone[0][7] = 3;
+    lk_plant (node).table->gone[0][7] = 3;
     pass_alone (500);
     ping_from (6, 3, 0);
     ends (5);
@@ -282,18 +278,6 @@ END_TEST
 /*  -------------------------------------------------------- what is left */
 
 static void
-check_blank_table (const lk_table *table)
-{
-    for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
-        ck_assert_uint_eq (table->gone[home][5], 0);
-        ck_assert_uint_eq (table->reported[home][5], 0);
-        ck_assert_uint_eq (table->reporting[home][5], 0);
-        ck_assert_uint_eq (table->parts[home][5], 0);
-    }
-    ck_assert (!table->idle_crowd || table->idle_crowd->id[0] != 5);
-}
-
-static void
 note_in_table (lk_table *table)
 {
     for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
@@ -307,44 +291,11 @@ note_in_table (lk_table *table)
 /*  Whatever is kept by hosts' numbers. */
 START_TEST (nothing_under_its_number)
 {
-    const lk_request_id request = {5, 3, 1};
-    lk_peer blank;
     lock (5, 1, "x");
     unlock (5, 1, "x");
-    node->leader.home.released[7].by = request;
-    node->leader.home.refused[7].by = request;
-    node->leader.home.ended[7] = request;
-    node->leader.alerts.raised[1].unaware = LK_HOST_BIT (5) | LK_HOST_BIT (6);
-    node->leader.alerts.heard[1] = (lk_alert_id) {5, 1, 1};
-    note_in_table (&node->leader.table);
-    note_in_table (&node->election.doorway.staging);
-    note_in_table (&node->election.doorway.incoming);
-    node->core.peer[6].via = 5;
-    node->core.peer[6].sees = LK_HOST_BIT (5) | LK_HOST_BIT (6);
-    node->election.promised_to = 5;
-    node->election.refused = 5;
-    node->election.vote[1].hears = LK_HOST_BIT (5) | LK_HOST_BIT (6);
-    node->election.vote[1].sees = LK_HOST_BIT (5) | LK_HOST_BIT (6);
+    lk_plant_numbers (node, 5, 6);
     forget (5);
-    lk_peer_init (&blank);
-    ck_assert_mem_eq (&node->core.peer[5], &blank, sizeof blank);
-    ck_assert (!lk_hosts_has (node->core.known, 5));
-    ck_assert_uint_eq (node->leader.home.released[7].by.host, LK_NOBODY);
-    ck_assert_uint_eq (node->leader.home.refused[7].by.host, LK_NOBODY);
-    for (size_t i = 0; i < LK_ENDED_KEPT; i++) {
-        ck_assert_uint_ne (node->leader.home.ended[i].host, 5);
-    }
-    ck_assert_uint_eq (node->leader.alerts.raised[1].unaware, LK_HOST_BIT (6));
-    ck_assert_uint_eq (node->leader.alerts.heard[1].number, 0);
-    check_blank_table (&node->leader.table);
-    check_blank_table (&node->election.doorway.staging);
-    check_blank_table (&node->election.doorway.incoming);
-    ck_assert_uint_eq (node->core.peer[6].via, LK_NOBODY);
-    ck_assert_uint_eq (node->core.peer[6].sees, LK_HOST_BIT (6));
-    ck_assert_uint_eq (node->election.promised_to, LK_NOBODY);
-    ck_assert_uint_eq (node->election.refused, LK_NOBODY);
-    ck_assert_uint_eq (node->election.vote[1].hears, LK_HOST_BIT (6));
-    ck_assert_uint_eq (node->election.vote[1].sees, LK_HOST_BIT (6));
+    ck_assert_str_eq (lk_plant_misses (node, 5, 6), "");
 }
 END_TEST
 
@@ -441,10 +392,10 @@ START_TEST (a_late_lock_falls_to_silence)
     forget (5);
     ck_assert_ptr_nonnull (lock (5, 2, "x"));
     ck_assert_ptr_null (lock (6, 1, "x"));
-    ck_assert_uint_eq (node->leader.table.count, 2);
+    ck_assert_uint_eq (lk_node_table (node)->count, 2);
     pass_with (6, 2000);
-    ck_assert_uint_eq (node->leader.table.count, 1);
-    ck_assert_uint_ne (lk_table_listing (&node->leader.table, 1)[0]->token, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
+    ck_assert_uint_ne (entry_at (0)->token, 0);
 }
 END_TEST
 
@@ -453,11 +404,10 @@ START_TEST (what_is_over_is_ended)
 {
     lock (5, 1, "x");
     lock (6, 1, "y");
-    node->leader.table.gone[0][5] = 3;
+    lk_plant (node).table->gone[0][5] = 3;
     pass_with (5, 1000);
-    ck_assert_uint_eq (node->leader.table.count, 1);
-    ck_assert_uint_eq (
-        lk_table_listing (&node->leader.table, 1)[0]->crowd->id[0], 6);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
+    ck_assert_uint_eq (entry_at (0)->crowd->id[0], 6);
 }
 END_TEST
 
@@ -466,15 +416,15 @@ START_TEST (is_in_no_digest)
 {
     uint64_t before, after;
     lock (6, 1, "y");
-    note_in_table (&node->leader.table);
-    ck_assert (lk_digest_share (&node->leader.table, 0, &before));
+    note_in_table (lk_plant (node).table);
+    ck_assert (lk_digest_share (lk_node_table (node), 0, &before));
     forget (5);
-    ck_assert (lk_digest_share (&node->leader.table, 0, &after));
+    ck_assert (lk_digest_share (lk_node_table (node), 0, &after));
     ck_assert_uint_eq (before, after);
-    node->leader.table.reclaim = 1;
-    ck_assert (lk_digest_share (&node->leader.table, 0, &before));
-    note_in_table (&node->leader.table);
-    ck_assert (lk_digest_share (&node->leader.table, 0, &after));
+    lk_plant (node).table->reclaim = 1;
+    ck_assert (lk_digest_share (lk_node_table (node), 0, &before));
+    note_in_table (lk_plant (node).table);
+    ck_assert (lk_digest_share (lk_node_table (node), 0, &after));
     ck_assert_uint_ne (before, after);
 }
 END_TEST

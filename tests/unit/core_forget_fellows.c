@@ -9,6 +9,7 @@
 
 #include "leading.h"
 
+#include "alert.h"
 #include "lib/suite.h"
 
 #define HOST 5
@@ -58,18 +59,10 @@ unlock (lk_host host, uint64_t serial)
 static void
 all_acked (void)
 {
-    const uint64_t sequence = node->leader.table.sequence[OWN_PLACE];
+    const uint64_t sequence = lk_node_table (node)->sequence[OWN_PLACE];
     acked (FIRST, sequence);
     acked (THIRD, sequence);
-    ck_assert_uint_eq (node->leader.stream.count, 0);
-}
-
-static lk_logged *
-logged (size_t position)
-{
-    lk_stream *stream = &node->leader.stream;
-    ck_assert_uint_lt (position, stream->count);
-    return &stream->log[(stream->head + position) % stream->room];
+    ck_assert_uint_eq (leader ().unacked, 0);
 }
 
 /*  Its ticket is gone from the table, but not from what the others lack. */
@@ -79,8 +72,8 @@ START_TEST (whose_end_is_under_way)
     all_acked ();
     ck_assert (!is_spare (HOST));
     unlock (HOST, 1);
-    ck_assert_uint_eq (node->leader.table.count, 0);
-    logged (0)->tells.count = 0;
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
+    lk_plant_logged (node, 0)->tells.count = 0;
     ck_assert (!is_spare (HOST));
     all_acked ();
     ck_assert (is_spare (HOST));
@@ -93,11 +86,11 @@ START_TEST (who_asked_for_the_end_of_another)
     lock (HOST, 1);
     all_acked ();
     end.by_key = true;
-    end.ticket.key = lk_table_listing (&node->leader.table, 1)[0]->key;
+    end.ticket.key = entry_at (0)->key;
     say (LK_MSG_UNLOCK, &end);
     ck_assert (is_spare (OTHER));
     unlock (HOST, 1);
-    logged (0)->tells.count = 0;
+    lk_plant_logged (node, 0)->tells.count = 0;
     ck_assert (!is_spare (OTHER));
     all_acked ();
     ck_assert (is_spare (OTHER));
@@ -112,9 +105,9 @@ START_TEST (who_is_to_be_told)
     all_acked ();
     unlock (HOST, 1);
     unlock (OTHER, 1);
-    logged (1)->op.ticket.request.host = HOST;
-    logged (1)->tells.count = 0;
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    lk_plant_logged (node, 1)->op.ticket.request.host = HOST;
+    lk_plant_logged (node, 1)->tells.count = 0;
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
     ck_assert (!is_spare (OTHER));
 }
 END_TEST
@@ -139,10 +132,10 @@ END_TEST
 /*  As long as somebody may lack it. */
 START_TEST (whose_table_was_wrong)
 {
-    lk_alert_raise (&node->leader,
+    lk_alert_raise (lk_node_leader (node),
                     &(lk_msg_alert) {.host = HOST, .home = OTHER});
     ck_assert (!is_spare (HOST) && !is_spare (OTHER));
-    node->core.now_ms += LK_ALERT_MS;
+    lk_plant (node).core->now_ms += LK_ALERT_MS;
     ck_assert (is_spare (HOST) && is_spare (OTHER));
 }
 END_TEST

@@ -9,7 +9,7 @@
 #include "sole.h"
 
 #define DURATION 1000
-#define GRACE node->core.config.grace_ms
+#define GRACE lk_node_core (node)->config.grace_ms
 
 static const lk_request_id held = {5, 3, 1};
 
@@ -46,7 +46,7 @@ START_TEST (first_the_duration_then_the_grace)
     ck_assert_int_eq (lk_node_ticket_grace (node, other), -1);
     pass (GRACE - 20000 + 260);
     tells (-1, -1);
-    ck_assert_uint_ne (lk_table_find (&node->leader.table, other)->token, 0);
+    ck_assert_uint_ne (lk_table_find (lk_node_table (node), other)->token, 0);
 }
 END_TEST
 
@@ -87,22 +87,22 @@ START_TEST (elsewhere_as_it_is_reckoned)
 {
     hold (DURATION, false);
     pass (400);
-    lk_table_find (&node->leader.table, held)->memo->granted_ms = 0;
+    lk_table_find (lk_node_table (node), held)->memo->granted_ms = 0;
     tells (-1, -1);
-    node->leader.place = 1;
+    *lk_plant (node).place = 1;
     tells (DURATION - 400, -1);
-    node->leader.place = 0;
+    *lk_plant (node).place = 0;
     pass (DURATION);
-    node->leader.place = 1;
+    *lk_plant (node).place = 1;
     tells (0, GRACE - 400);
-    lk_entry *entry = lk_table_find (&node->leader.table, held);
+    lk_entry *entry = lk_table_find (lk_node_table (node), held);
     const uint64_t token = entry->token;
     entry->token = (uint64_t) 1 << 32; /* of a former term */
-    tells (lk_stopping_ms (&node->core) - 400, -1);
+    tells (lk_stopping_ms (lk_node_core (node)) - 400, -1);
     entry->token = token;
     entry->lenient = true;
     tells (0, -1);
-    node->leader.place = 0;
+    *lk_plant (node).place = 0;
 }
 END_TEST
 

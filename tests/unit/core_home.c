@@ -13,7 +13,7 @@
 static void
 forget_ends (void)
 {
-    memset (node->leader.home.ended, 0, sizeof node->leader.home.ended);
+    lk_plant_no_ends (node);
 }
 
 START_TEST (granted_once)
@@ -25,10 +25,10 @@ START_TEST (granted_once)
     const lk_lock_message *again = lock (5, 1, "x");
     ck_assert_uint_eq (again->as.reply.token, token);
     ck_assert_uint_eq (again->as.reply.key, key);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     ck_assert_ptr_null (lock (6, 1, "x"));
     ck_assert_ptr_null (lock (6, 1, "x")); /* it waits: nothing to confirm */
-    ck_assert_uint_eq (node->leader.table.count, 2);
+    ck_assert_uint_eq (lk_node_table (node)->count, 2);
 }
 END_TEST
 
@@ -37,9 +37,7 @@ START_TEST (in_the_order_of_asking)
     lock (5, 1, "x");
     lock (6, 1, "x");
     lock (5, 2, "x");
-    const uint64_t first =
-        lk_table_listing (&node->leader.table, node->leader.table.count)[0]
-            ->token;
+    const uint64_t first = entry_at (0)->token;
     unlock (5, 1, "x");
     const lk_lock_message *next = sent (LK_MSG_LOCKED, 6);
     ck_assert_ptr_nonnull (next);
@@ -55,9 +53,9 @@ START_TEST (a_request_is_for_one_object)
 {
     lock (5, 1, "x");
     ck_assert_ptr_null (lock (5, 1, "y"));
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     unlock (5, 1, "y");
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
 }
 END_TEST
 
@@ -65,33 +63,34 @@ START_TEST (nobody_asks_for_another_host)
 {
     lk_lock_message message = request_of (LK_MSG_LOCK, 5, 3, 1, "x");
     give (6, &message);
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
     message.origin = 5; /* but a leader that passes it on does */
     give (1, &message);
-    ck_assert_uint_eq (node->leader.table.count, 0);
-    node->core.facts.active.leader[node->core.facts.active.leader_count++] = 1;
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
+    lk_decree *active = lk_plant_decree (node, LK_PLANT_ACTIVE);
+    active->leader[active->leader_count++] = 1;
     give (1, &message);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     message = request_of (LK_MSG_UNLOCK, 5, 3, 1, "x");
     give (6, &message);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
 }
 END_TEST
 
 START_TEST (sessions_that_are_over_are_not_served)
 {
     lk_lock_message message = request_of (LK_MSG_LOCK, 5, 3, 1, "x");
-    node->leader.table.gone[0][5] = 3;
+    lk_plant (node).table->gone[0][5] = 3;
     give (5, &message);
-    ck_assert_uint_eq (node->leader.table.count, 0);
-    node->leader.table.gone[0][5] = 2;
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
+    lk_plant (node).table->gone[0][5] = 2;
     now_ms++;
     ping_from (5, 4, 3);
     give (5, &message);
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
     message.as.request.ticket.request.session = 4;
     give (5, &message);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
 }
 END_TEST
 
@@ -99,7 +98,7 @@ START_TEST (who_is_sealed_serves_nobody)
 {
     give_plain (1, LK_MSG_VOTE, term_of (8, 1));
     ck_assert_ptr_null (lock (5, 1, "x"));
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 
@@ -121,7 +120,7 @@ START_TEST (without_its_lease_it_tells_nothing)
     message.as.request.queue = false;
     give (6, &message);
     ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, 6)->as.reply.error, LK_FULL);
-    ck_assert_uint_eq (node->leader.table.count, 2);
+    ck_assert_uint_eq (lk_node_table (node)->count, 2);
 }
 END_TEST
 
@@ -133,7 +132,7 @@ START_TEST (who_is_sealed_tells_nothing)
     ck_assert_ptr_null (lock (5, 1, "x"));
     give_plain (2, LK_MSG_VOTE, term_of (8, 2));
     ping_from (1, 1, 0);
-    ck_assert (lk_lease_holds (&node->leader));
+    ck_assert (lk_lease_holds (lk_node_leader (node)));
     ck_assert_ptr_null (sent (LK_MSG_LOCKED, 5));
 }
 END_TEST
@@ -161,9 +160,7 @@ START_TEST (the_grant_that_stands_is_told)
     unlock (5, 1, "x");
     forget_ends ();
     lock (5, 1, "x");
-    const uint64_t token =
-        lk_table_listing (&node->leader.table, node->leader.table.count)[0]
-            ->token;
+    const uint64_t token = entry_at (0)->token;
     const int before = said[LK_MSG_LOCKED];
     ping_from (1, 1, 0);
     ck_assert_int_eq (said[LK_MSG_LOCKED] - before, 1);
@@ -203,7 +200,7 @@ START_TEST (another_key)
         ck_assert_ptr_nonnull (failed);
         ck_assert_int_eq (failed->as.reply.error, LK_DENIED);
         ck_assert_ptr_null (sent (LK_MSG_UNLOCKED, 5));
-        ck_assert_uint_eq (node->leader.table.count, 1);
+        ck_assert_uint_eq (lk_node_table (node)->count, 1);
     }
 }
 END_TEST
@@ -245,11 +242,11 @@ goes_at_once (lk_host host, uint64_t session, const char *owner)
     message.as.request.ticket.owner =
         (lk_name) {owner, (uint16_t) strlen (owner)};
     give (host, &message);
-    if (node->leader.table.count == 1) {
+    if (lk_node_table (node)->count == 1) {
         ck_assert_int_eq (sent (LK_MSG_UNLOCKED, 5)->as.reply.error,
                           LK_RELEASED);
     }
-    return node->leader.table.count == 0;
+    return lk_node_table (node)->count == 0;
 }
 
 START_TEST (who_need_not_be_told)
@@ -276,7 +273,7 @@ START_TEST (it_is_gone_in_this_term_only)
     ping_from (5, 4, 0);
     lk_lock_message message = by_key (5, 4, copied.key);
     give (5, &message);
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
     decree.term = term_of (8, 1);
     lk_lock_message fill = message_of (LK_MSG_FILL, decree.term);
     fill.as.chunk.decree = decree;
@@ -284,10 +281,10 @@ START_TEST (it_is_gone_in_this_term_only)
     fill.as.chunk.ticket_count = 1;
     give (1, &fill);
     give_decree (1, LK_MSG_READY, &decree);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     message.term = decree.term;
     give (5, &message);
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 
@@ -302,7 +299,7 @@ START_TEST (no_owner_is_nobody)
     message = by_key (5, 4, key);
     message.as.request.ticket.owner.size = 0;
     give (5, &message);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
 }
 END_TEST
 
@@ -343,12 +340,12 @@ START_TEST (kept_for_the_grace)
         now_ms += now_ms + 240 < end ? 240 : end - now_ms;
         pings ();
         wait_ms (0);
-        ck_assert_uint_eq (node->leader.table.count, 2);
+        ck_assert_uint_eq (lk_node_table (node)->count, 2);
     }
     now_ms += 260;
     pings ();
     wait_ms (0);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
 }
 END_TEST
 
@@ -358,15 +355,15 @@ START_TEST (a_stream_that_is_full)
 {
     lk_check_no_more ();
     pass (1500);
-    node->leader.table.sequence[0] = (uint64_t) 1 << 31;
+    lk_plant (node).table->sequence[0] = (uint64_t) 1 << 31;
     pass (250);
     ck_assert_int_eq (said[LK_MSG_DATE], 0);
-    node->leader.table.sequence[0]++;
+    lk_plant (node).table->sequence[0]++;
     now_ms += 250;
     pings ();
     wait_ms (0);
     ck_assert_int_eq (said[LK_MSG_DATE], 2);
-    ck_assert_int_eq (node->election.reason, LK_WHY_FULL);
+    ck_assert_int_eq (election ().reason, LK_WHY_FULL);
 }
 END_TEST
 
@@ -408,7 +405,7 @@ START_TEST (what_is_left_is_listed)
                           ticket.request.serial == 1 ? 9000 : -1);
     }
     const lk_request_id held = {5, 3, 1};
-    lk_entry *entry = lk_table_find (&node->leader.table, held);
+    lk_entry *entry = lk_table_find (lk_node_table (node), held);
     entry->memo->granted_ms = 0;
     ck_assert_int_eq (lk_node_ticket_left (node, held), -1);
     entry->memo->granted_ms = 1;
@@ -422,9 +419,9 @@ START_TEST (kept_for_as_long_again)
     message.as.request.ticket.duration_ms = 90000;
     give (5, &message);
     pass (180000);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     pass (260);
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 
@@ -435,7 +432,7 @@ START_TEST (without_a_duration_it_is_kept)
     message.as.request.ticket.duration_ms = 1000;
     give (6, &message); /* its time begins when it holds */
     pass (150000);
-    ck_assert_uint_eq (node->leader.table.count, 2);
+    ck_assert_uint_eq (lk_node_table (node)->count, 2);
     unlock (5, 1, "x");
     ck_assert_int_eq (sent (LK_MSG_LOCKED, 6)->as.reply.left_ms, 1000);
 }
@@ -447,7 +444,7 @@ START_TEST (a_copy_has_the_rest_of_its_time)
 {
     const int64_t age_ms = _i == 0 ? 500 : 20000;
     const int64_t counted_ms =
-        _i == 0 ? 0 : 20000 - lk_stopping_ms (&node->core);
+        _i == 0 ? 0 : 20000 - lk_stopping_ms (lk_node_core (node));
     lk_ticket copied = {.request = {5, 3, 1},
                         .object = {"x", 1},
                         .number = 1,
@@ -463,9 +460,9 @@ START_TEST (a_copy_has_the_rest_of_its_time)
     give (1, &fill);
     give_decree (1, LK_MSG_READY, &decree);
     pass (1000 + 60000 - counted_ms - 1);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     pass (500);
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 
@@ -484,7 +481,7 @@ is_audited (int64_t ms)
 static uint64_t
 number_of (lk_host host)
 {
-    return lk_table_find (&node->leader.table, (lk_request_id) {host, 3, 1})
+    return lk_table_find (lk_node_table (node), (lk_request_id) {host, 3, 1})
         ->added;
 }
 
@@ -524,10 +521,7 @@ START_TEST (asked_again_with_its_token)
     lock (5, 1, "x");
     is_audited (9000);
     say_audited (decree.term, 5, number_of (5), 0);
-    say_audited (
-        decree.term, 6, number_of (6),
-        lk_table_listing (&node->leader.table, node->leader.table.count)[0]
-            ->token);
+    say_audited (decree.term, 6, number_of (6), entry_at (0)->token);
     ck_assert (!is_audited (3000));
     unlock (6, 1, "x");
     ck_assert (is_audited (2000));
@@ -546,10 +540,7 @@ START_TEST (asked_again_when_it_comes_again)
     forget_ends ();
     lock (5, 1, "x");
     is_audited (9000);
-    say_audited (
-        decree.term, 6, number_of (6),
-        lk_table_listing (&node->leader.table, node->leader.table.count)[0]
-            ->token);
+    say_audited (decree.term, 6, number_of (6), entry_at (0)->token);
     say_audited (decree.term, 5, number, 0);
     ck_assert (is_audited (2000));
     say_audited (decree.term, 5, number_of (5), 0);
@@ -590,19 +581,13 @@ START_TEST (a_report_is_entered)
     lead (true);
     lk_lock_message message = report_of (5, 3, 0, false);
     ck_assert (!lock (5, 9, "z")); /* first it has to report */
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
     ck_assert (reports (&message));
-    ck_assert_uint_eq (node->leader.table.count, 1);
-    ck_assert_uint_eq (
-        lk_table_listing (&node->leader.table, node->leader.table.count)[0]
-            ->token,
-        claimed.token);
-    ck_assert_uint_eq (
-        lk_table_listing (&node->leader.table, node->leader.table.count)[0]
-            ->key,
-        50);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
+    ck_assert_uint_eq (entry_at (0)->token, claimed.token);
+    ck_assert_uint_eq (entry_at (0)->key, 50);
     lock (5, 9, "z");
-    ck_assert_uint_eq (node->leader.table.count, 2);
+    ck_assert_uint_eq (lk_node_table (node)->count, 2);
     ck_assert_ptr_null (sent (LK_MSG_LOCKED, 5)); /* the reclaim is not over */
 }
 END_TEST
@@ -615,7 +600,7 @@ START_TEST (the_first_report_counts)
     claimed.object.data = "z";
     claimed.request.serial = 8;
     reports (&message);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
 }
 END_TEST
 
@@ -637,7 +622,7 @@ START_TEST (reports_that_are_not_sound)
     message = report_of (5, 3, 0, false);
     message.term = term_of (6, 1);
     ck_assert (!reports (&message));
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 
@@ -645,15 +630,15 @@ START_TEST (reports_of_sessions_that_are_over)
 {
     lead (true);
     lk_lock_message message = report_of (5, 3, 0, false);
-    node->leader.table.gone[0][5] = 3;
+    lk_plant (node).table->gone[0][5] = 3;
     ck_assert (!reports (&message));
-    node->leader.table.gone[0][5] = 0;
-    node->core.peer[5].condemned = 3;
+    lk_plant (node).table->gone[0][5] = 0;
+    lk_plant (node).core->peer[5].condemned = 3;
     ck_assert (!reports (&message));
-    node->core.peer[5].condemned = 0;
-    node->core.peer[5].closed = 3;
+    lk_plant (node).core->peer[5].condemned = 0;
+    lk_plant (node).core->peer[5].closed = 3;
     ck_assert (!reports (&message));
-    node->core.peer[5].closed = 2;
+    lk_plant (node).core->peer[5].closed = 2;
     ck_assert (reports (&message));
 }
 END_TEST
@@ -665,7 +650,7 @@ START_TEST (an_older_session_reports_too_late)
     ck_assert (reports (&message));
     message = report_of (5, 3, 0, false);
     ck_assert (!reports (&message));
-    ck_assert_uint_eq (node->leader.table.reported[0][5], 4);
+    ck_assert_uint_eq (lk_node_table (node)->reported[0][5], 4);
 }
 END_TEST
 
@@ -674,19 +659,19 @@ START_TEST (part_by_part)
     lead (true);
     lk_lock_message message = report_of (5, 3, 1, false);
     ck_assert (!reports (&message));
-    ck_assert_uint_eq (node->leader.table.reported[0][5], 0);
+    ck_assert_uint_eq (lk_node_table (node)->reported[0][5], 0);
     message = report_of (5, 3, 0, true);
     ck_assert (reports (&message));
-    ck_assert_uint_eq (node->leader.table.reported[0][5], 0);
+    ck_assert_uint_eq (lk_node_table (node)->reported[0][5], 0);
     ck_assert (reports (&message)); /* told again, entered once */
-    ck_assert_uint_eq (node->leader.table.parts[0][5], 1);
+    ck_assert_uint_eq (lk_node_table (node)->parts[0][5], 1);
     message = report_of (5, 3, 1, false);
     ck_assert (reports (&message));
-    ck_assert_uint_eq (node->leader.table.reported[0][5], 3);
-    ck_assert_uint_eq (node->leader.table.count, 2);
+    ck_assert_uint_eq (lk_node_table (node)->reported[0][5], 3);
+    ck_assert_uint_eq (lk_node_table (node)->count, 2);
     message = report_of (5, 3, 2, false);
     ck_assert (!reports (&message));
-    ck_assert_uint_eq (node->leader.table.count, 2);
+    ck_assert_uint_eq (lk_node_table (node)->count, 2);
 }
 END_TEST
 
@@ -694,7 +679,7 @@ START_TEST (a_report_after_the_reclaim)
 {
     lk_lock_message message = report_of (5, 3, 0, false);
     ck_assert (reports (&message));
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 
@@ -710,12 +695,12 @@ START_TEST (a_reclaim_ends)
         now_ms += now_ms + 240 < end ? 240 : end - now_ms;
         pings ();
         wait_ms (0);
-        ck_assert_uint_eq (node->leader.table.reclaim, 1);
+        ck_assert_uint_eq (lk_node_table (node)->reclaim, 1);
     }
     now_ms += 250;
     pings ();
     wait_ms (0);
-    ck_assert_uint_eq (node->leader.table.reclaim, 0);
+    ck_assert_uint_eq (lk_node_table (node)->reclaim, 0);
     ck_assert_int_gt (said[LK_MSG_LOCKED], told);
 }
 END_TEST

@@ -8,6 +8,8 @@
  */
 
 #include "core_fake.h"
+#include "ping.h"
+#include "promise.h"
 
 #define MEMBERS 0x7
 #define HOST 5
@@ -59,8 +61,8 @@ set_up_with (bool reclaim)
     give_decree (1, LK_MSG_READY, &decree);
     ping (1);
     ping (2);
-    ck_assert (lk_leader_is_serving (&node->leader)
-               && lk_lease_holds (&node->leader));
+    ck_assert (lk_leader_is_serving (lk_node_leader (node))
+               && lk_lease_holds (lk_node_leader (node)));
 }
 
 static void
@@ -77,11 +79,11 @@ START_TEST (a_quorum_of_echoes)
     now_ms += 1500;
     ping (2);
     now_ms += 1999;
-    ck_assert (lk_lease_holds (&node->leader));
+    ck_assert (lk_lease_holds (lk_node_leader (node)));
     now_ms++;
     wait_ms (0);
-    ck_assert (!lk_lease_holds (&node->leader));
-    ck_assert (!lk_leader_is_well (&node->leader));
+    ck_assert (!lk_lease_holds (lk_node_leader (node)));
+    ck_assert (!lk_leader_is_well (lk_node_leader (node)));
 }
 END_TEST
 
@@ -89,10 +91,10 @@ static void
 expect_no_echo (lk_lock_message *message)
 {
     wait_ms (2000);
-    ck_assert (!lk_lease_holds (&node->leader));
+    ck_assert (!lk_lease_holds (lk_node_leader (node)));
     message->as.ping.at = now_ms;
     give (1, message);
-    ck_assert (!lk_lease_holds (&node->leader));
+    ck_assert (!lk_lease_holds (lk_node_leader (node)));
 }
 
 START_TEST (who_promised_more_echoes_nothing)
@@ -138,9 +140,9 @@ START_TEST (an_echo_counts_from_the_sending)
     message.as.ping.echo_at = now_ms - 1000;
     give (1, &message);
     wait_ms (999);
-    ck_assert (lk_lease_holds (&node->leader));
+    ck_assert (lk_lease_holds (lk_node_leader (node)));
     wait_ms (1);
-    ck_assert (!lk_lease_holds (&node->leader));
+    ck_assert (!lk_lease_holds (lk_node_leader (node)));
 }
 END_TEST
 
@@ -154,7 +156,7 @@ START_TEST (an_older_echo_takes_nothing_away)
     message.as.ping.at = now_ms + 1;
     give (1, &message);
     wait_ms (1900);
-    ck_assert (lk_lease_holds (&node->leader));
+    ck_assert (lk_lease_holds (lk_node_leader (node)));
 }
 END_TEST
 
@@ -167,16 +169,16 @@ START_TEST (a_ping_that_is_not_newer)
     late.as.ping.session = 77;
     late.as.ping.well = false;
     give (1, &late);
-    ck_assert (node->core.peer[1].well);
-    ck_assert_uint_eq (node->core.peer[1].session, 1);
+    ck_assert (lk_node_core (node)->peer[1].well);
+    ck_assert_uint_eq (lk_node_core (node)->peer[1].session, 1);
     late.as.ping.incarnation = 0; /* nor one of a former process */
     late.as.ping.at = now_ms + 500;
     give (1, &late);
-    ck_assert (node->core.peer[1].well);
+    ck_assert (lk_node_core (node)->peer[1].well);
     late.as.ping.incarnation = 2; /* but one of a new process, whose */
     late.as.ping.at = 5;          /* clock may have begun anew */
     give (1, &late);
-    ck_assert_uint_eq (node->core.peer[1].session, 77);
+    ck_assert_uint_eq (lk_node_core (node)->peer[1].session, 77);
 }
 END_TEST
 
@@ -184,16 +186,16 @@ END_TEST
 START_TEST (its_own_promise_ends_its_lease)
 {
     give_plain (2, LK_MSG_VOTE, term_of (8, 2));
-    ck_assert (!lk_leader_is_serving (&node->leader));
-    ck_assert (lk_lease_holds (&node->leader));
+    ck_assert (!lk_leader_is_serving (lk_node_leader (node)));
+    ck_assert (lk_lease_holds (lk_node_leader (node)));
     now_ms += 1900;
     ping (1);
-    ck_assert (lk_lease_holds (&node->leader));
+    ck_assert (lk_lease_holds (lk_node_leader (node)));
     wait_ms (99);
-    ck_assert (lk_lease_holds (&node->leader));
+    ck_assert (lk_lease_holds (lk_node_leader (node)));
     now_ms += 500;
     ping (1);
-    ck_assert (!lk_lease_holds (&node->leader));
+    ck_assert (!lk_lease_holds (lk_node_leader (node)));
 }
 END_TEST
 
@@ -206,9 +208,9 @@ START_TEST (another_promise_lends_it_nothing)
     wait_ms (1900);
     give_plain (2, LK_MSG_VOTE, term_of (9, 2));
     ping (1);
-    ck_assert (lk_lease_holds (&node->leader));
+    ck_assert (lk_lease_holds (lk_node_leader (node)));
     wait_ms (100);
-    ck_assert (!lk_lease_holds (&node->leader));
+    ck_assert (!lk_lease_holds (lk_node_leader (node)));
 }
 END_TEST
 
@@ -218,7 +220,8 @@ START_TEST (echoes_of_a_later_decree)
     lk_decree later = decree_of (term_of (8, 2), MEMBERS, 1, 2, 2);
     later.leader_count = 2;
     give_decree (2, LK_MSG_ACTIVE, &later);
-    ck_assert (lk_term_equal (node->core.facts.active.term, later.term));
+    ck_assert (
+        lk_term_equal (lk_node_core (node)->facts.active.term, later.term));
     wait_ms (1000);
     for (lk_host from = 1; from < 3; from++) {
         lk_lock_message message = leader_ping (from);
@@ -227,28 +230,28 @@ START_TEST (echoes_of_a_later_decree)
         give (from, &message);
     }
     wait_ms (1000);
-    ck_assert (!lk_lease_holds (&node->leader));
+    ck_assert (!lk_lease_holds (lk_node_leader (node)));
 }
 END_TEST
 
 START_TEST (well)
 {
-    ck_assert (lk_leader_is_well (&node->leader));
+    ck_assert (lk_leader_is_well (lk_node_leader (node)));
     now_ms += 990;
     ping (1);
-    ck_assert (lk_leader_is_well (&node->leader));
+    ck_assert (lk_leader_is_well (lk_node_leader (node)));
     now_ms += 10; /* host 2 was last heard dead_after ago */
     wait_ms (0);
-    ck_assert (!lk_leader_is_well (&node->leader));
-    ck_assert_uint_eq (lk_missing_leader (&node->leader), 0);
+    ck_assert (!lk_leader_is_well (lk_node_leader (node)));
+    ck_assert_uint_eq (lk_missing_leader (lk_node_leader (node)), 0);
     ping (2);
-    ck_assert (lk_leader_is_well (&node->leader));
+    ck_assert (lk_leader_is_well (lk_node_leader (node)));
     now_ms++;
     lk_lock_message message = leader_ping (2);
     message.as.ping.table = (lk_decree) {0};
     message.as.ping.ready = false;
     give (2, &message);
-    ck_assert (!lk_leader_is_well (&node->leader));
+    ck_assert (!lk_leader_is_well (lk_node_leader (node)));
 }
 END_TEST
 
@@ -262,31 +265,31 @@ START_TEST (not_well_without_its_lease)
             message.as.ping.has_echo = false;
             give (host, &message);
         }
-        ck_assert (lk_leader_is_well (&node->leader) == (i < 4));
+        ck_assert (lk_leader_is_well (lk_node_leader (node)) == (i < 4));
     }
 }
 END_TEST
 
 START_TEST (whom_it_misses)
 {
-    ck_assert (lk_sees_leaders (&node->leader));
+    ck_assert (lk_sees_leaders (lk_node_leader (node)));
     now_ms++;
     lk_lock_message message = leader_ping (2);
     message.as.ping.well = false;
     give (2, &message);
-    ck_assert_uint_eq (lk_missing_leader (&node->leader), 2);
-    ck_assert (!lk_sees_leaders (&node->leader));
+    ck_assert_uint_eq (lk_missing_leader (lk_node_leader (node)), 2);
+    ck_assert (!lk_sees_leaders (lk_node_leader (node)));
     now_ms++;
     message = leader_ping (2);
     message.as.ping.table.term = term_of (6, 2);
     message.as.ping.ready = false;
     give (2, &message);
-    ck_assert (lk_missing_leader (&node->leader) != LK_NOBODY);
+    ck_assert (lk_missing_leader (lk_node_leader (node)) != LK_NOBODY);
     now_ms++;
     ping (2);
-    ck_assert (lk_sees_leaders (&node->leader));
+    ck_assert (lk_sees_leaders (lk_node_leader (node)));
     give_plain (2, LK_MSG_VOTE, term_of (8, 2));
-    ck_assert (!lk_sees_leaders (&node->leader));
+    ck_assert (!lk_sees_leaders (lk_node_leader (node)));
 }
 END_TEST
 
@@ -296,7 +299,7 @@ END_TEST
 static uint64_t
 vouched (void)
 {
-    now_ms = node->core.next_ping_ms - 1;
+    now_ms = lk_node_core (node)->next_ping_ms - 1;
     ping (1);
     ping (2);
     wait_ms (1);
@@ -328,9 +331,9 @@ END_TEST
 START_TEST (not_for_what_is_gone)
 {
     host_ping (3, 0);
-    node->leader.table.gone[2][HOST] = 3;
+    lk_plant (node).table->gone[2][HOST] = 3;
     ck_assert_uint_eq (vouched (), 0);
-    node->leader.table.gone[2][HOST] = 2;
+    lk_plant (node).table->gone[2][HOST] = 2;
     ck_assert_uint_eq (vouched (), 3);
 }
 END_TEST
@@ -338,9 +341,9 @@ END_TEST
 START_TEST (not_for_what_it_condemned)
 {
     host_ping (3, 0);
-    node->core.peer[HOST].condemned = 3;
+    lk_plant (node).core->peer[HOST].condemned = 3;
     ck_assert_uint_eq (vouched (), 0);
-    node->core.peer[HOST].condemned = 2;
+    lk_plant (node).core->peer[HOST].condemned = 2;
     ck_assert_uint_eq (vouched (), 3);
 }
 END_TEST
@@ -351,11 +354,11 @@ START_TEST (condemned_in_one_term)
     lk_table table;
     lk_decree later = decree;
     later.term = term_of (8, 1);
-    node->core.peer[HOST].condemned = 3;
+    lk_plant (node).core->peer[HOST].condemned = 3;
     lk_table_init (&table);
     lk_table_begin (&table, &later);
-    lk_leader_install (&node->leader, &table);
-    ck_assert_uint_eq (node->core.peer[HOST].condemned, 0);
+    lk_leader_install (lk_node_leader (node), &table);
+    ck_assert_uint_eq (lk_node_core (node)->peer[HOST].condemned, 0);
 }
 END_TEST
 
@@ -374,16 +377,16 @@ START_TEST (without_a_table_there_is_no_lease)
     start_with ((lk_term) {0, 0}, &none);
     ping (1);
     ping (2);
-    ck_assert (!lk_lease_holds (&node->leader));
+    ck_assert (!lk_lease_holds (lk_node_leader (node)));
 }
 END_TEST
 
 START_TEST (not_before_its_decree_is_in_force)
 {
     host_ping (3, 0);
-    node->leader.ready = false;
+    *lk_plant (node).ready = false;
     lk_ping_send (node);
-    ck_assert (!lk_can_vouch (&node->leader, HOST, 3));
+    ck_assert (!lk_can_vouch (lk_node_leader (node), HOST, 3));
 }
 END_TEST
 
@@ -392,15 +395,15 @@ START_TEST (in_a_reclaim_for_whom_has_reported_to_all)
     set_up_with (true);
     host_ping (3, 0);
     ck_assert_uint_eq (vouched (), 0);
-    node->leader.table.reported[0][HOST] = 3;
-    node->leader.table.reported[1][HOST] = 3;
+    lk_plant (node).table->reported[0][HOST] = 3;
+    lk_plant (node).table->reported[1][HOST] = 3;
     ck_assert_uint_eq (vouched (), 0);
-    node->leader.table.reported[2][HOST] = 2;
+    lk_plant (node).table->reported[2][HOST] = 2;
     ck_assert_uint_eq (vouched (), 0);
-    node->leader.table.reported[2][HOST] = 3;
+    lk_plant (node).table->reported[2][HOST] = 3;
     ck_assert_uint_eq (vouched (), 3);
-    node->leader.table.reported[2][HOST] = 0;
-    node->leader.table.reclaim = 3; /* the third home is through */
+    lk_plant (node).table->reported[2][HOST] = 0;
+    lk_plant (node).table->reclaim = 3; /* the third home is through */
     ck_assert_uint_eq (vouched (), 3);
 }
 END_TEST
@@ -423,7 +426,7 @@ START_TEST (it_has_to_serve_for_long)
     ck_assert (!says_silent (3, decree.term));
     wait_ms (1);
     ck_assert (says_silent (3, decree.term));
-    ck_assert_uint_eq (node->core.peer[HOST].condemned, 3);
+    ck_assert_uint_eq (lk_node_core (node)->peer[HOST].condemned, 3);
 }
 END_TEST
 
@@ -433,7 +436,7 @@ START_TEST (it_has_to_hear_nothing_for_long)
     host_ping (3, 0);
     wait_ms (MARGIN_HOST);
     ck_assert (!says_silent (3, decree.term));
-    ck_assert_uint_eq (node->core.peer[HOST].condemned, 0);
+    ck_assert_uint_eq (lk_node_core (node)->peer[HOST].condemned, 0);
     wait_ms (1);
     ck_assert (says_silent (3, decree.term));
 }
@@ -475,7 +478,8 @@ START_TEST (the_latest_time_of_those_that_are_not_kept)
         now_ms += 100;
         host_ping (sessions[i], 0);
     }
-    ck_assert_int_eq (node->core.peer[HOST].forgotten_ms, now_ms - 200);
+    ck_assert_int_eq (lk_node_core (node)->peer[HOST].forgotten_ms,
+                      now_ms - 200);
 }
 END_TEST
 
@@ -494,7 +498,7 @@ START_TEST (asked_in_another_term)
     ck_assert (!says_silent (3, term_of (8, 1)));
     give_plain (2, LK_MSG_VOTE, term_of (8, 2));
     ck_assert (!says_silent (3, decree.term)); /* it is sealed */
-    ck_assert_uint_eq (node->core.peer[HOST].condemned, 0);
+    ck_assert_uint_eq (lk_node_core (node)->peer[HOST].condemned, 0);
 }
 END_TEST
 
@@ -511,8 +515,8 @@ hold_one (void)
     }
     lk_op op = {.kind = LK_OP_ADD, .by.host = LK_NOBODY};
     op.ticket = (lk_ticket) {.request = {HOST, 3, 1}, .object = object};
-    lk_stream_append (&node->leader, &op);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    lk_stream_append (lk_node_leader (node), &op);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
 }
 
 static void
@@ -541,13 +545,13 @@ START_TEST (all_have_to_say_silent)
     until_it_asks ();
     say_silent (1, 3, decree.term);
     say_silent (1, 3, decree.term);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     say_silent (2, 3, term_of (6, 1));
     say_silent (2, 4, decree.term);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     say_silent (2, 3, decree.term);
-    ck_assert_uint_eq (node->leader.table.count, 0);
-    ck_assert_uint_eq (lk_table_gone (&node->leader.table, HOST), 3);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
+    ck_assert_uint_eq (lk_table_gone (lk_node_table (node), HOST), 3);
 }
 END_TEST
 
@@ -558,8 +562,8 @@ START_TEST (heard_again_meanwhile)
     say_silent (1, 3, decree.term);
     host_ping (3, 0);
     say_silent (2, 3, decree.term);
-    ck_assert_uint_eq (node->leader.table.count, 1);
-    ck_assert_uint_eq (lk_table_gone (&node->leader.table, HOST), 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
+    ck_assert_uint_eq (lk_table_gone (lk_node_table (node), HOST), 0);
 }
 END_TEST
 
@@ -570,7 +574,7 @@ START_TEST (sealed_meanwhile)
     say_silent (1, 3, decree.term);
     give_plain (2, LK_MSG_VOTE, term_of (8, 2));
     say_silent (2, 3, decree.term);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
 }
 END_TEST
 
@@ -582,8 +586,8 @@ START_TEST (a_session_that_is_closed_is_dropped_unasked)
         wait_ms (250);
         ck_assert (!says (LK_MSG_HOST));
     }
-    ck_assert_uint_eq (node->leader.table.count, 0);
-    ck_assert_uint_eq (lk_table_gone (&node->leader.table, HOST), 3);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
+    ck_assert_uint_eq (lk_table_gone (lk_node_table (node), HOST), 3);
 }
 END_TEST
 
@@ -594,7 +598,7 @@ START_TEST (the_next_session_is_not)
     for (int i = 0; i < 5; i++) {
         wait_ms (250);
     }
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
 }
 END_TEST
 
@@ -614,8 +618,8 @@ lead_alone (uint8_t reclaim)
     lk_table_init (&table);
     table.decree = decree;
     table.reclaim = reclaim;
-    lk_promise (&node->election, decree.term);
-    lk_leader_install (&node->leader, &table);
+    lk_promise (lk_node_election (node), decree.term);
+    lk_leader_install (lk_node_leader (node), &table);
     give_decree (1, LK_MSG_READY, &decree);
 }
 
@@ -629,7 +633,7 @@ asks_to_fill (int64_t ms)
         ping (1);
         ping (2);
     }
-    return said[LK_MSG_DATE] != before && node->election.reason == LK_WHY_FILL;
+    return said[LK_MSG_DATE] != before && election ().reason == LK_WHY_FILL;
 }
 
 START_TEST (few_leaders_become_more)
@@ -645,7 +649,7 @@ START_TEST (few_leaders_wait_for_the_end_of_a_reclaim)
 {
     lead_alone (1);
     ck_assert (!asks_to_fill (8000));
-    node->leader.table.reclaim = 0;
+    lk_plant (node).table->reclaim = 0;
     ck_assert (asks_to_fill (5000));
 }
 END_TEST

@@ -65,7 +65,7 @@ check_stopped (uint64_t session)
 
 START_TEST (who_holds_nothing_has_left)
 {
-    const uint64_t session = node->core.facts.session;
+    const uint64_t session = lk_node_core (node)->facts.session;
     app (LK_ON_UNLOCK, 1, -1, 0);
     unlocked (1, LK_OK, TOKEN);
     told_to_stop ();
@@ -75,7 +75,7 @@ END_TEST
 
 START_TEST (a_holder_gives_back_itself)
 {
-    const uint64_t session = node->core.facts.session;
+    const uint64_t session = lk_node_core (node)->facts.session;
     told_to_stop ();
     ck_assert_int_eq (told ()->kind, LK_ANSWER_UNLOCKED);
     ck_assert_int_eq (told ()->error, LK_SHUTDOWN);
@@ -98,7 +98,7 @@ END_TEST
 
 START_TEST (a_holder_that_ends)
 {
-    const uint64_t session = node->core.facts.session;
+    const uint64_t session = lk_node_core (node)->facts.session;
     told_to_stop ();
     app (LK_ON_APP_GONE, 0, 0, 0);
     ck_assert_ptr_nonnull (sent_to_any (LK_MSG_UNLOCK));
@@ -108,7 +108,7 @@ END_TEST
 
 START_TEST (a_holder_that_says_nothing)
 {
-    const uint64_t session = node->core.facts.session;
+    const uint64_t session = lk_node_core (node)->facts.session;
     told_to_stop ();
     ck_assert_int_le (lk_node_deadline (node), now_ms + 2000);
     wait_ms (1999);
@@ -218,7 +218,7 @@ START_TEST (its_session_ends_meanwhile)
 {
     told_to_stop ();
     now_ms += 1000;
-    node->proxy.lease_until_ms = now_ms;
+    *lk_plant (node).lease_until_ms = now_ms;
     wait_ms (0);
     ck_assert (!lk_node_is_stopped (node)); /* its holder may be stopping */
     wait_ms (1999);

@@ -8,6 +8,7 @@
 
 #include "leading.h"
 
+#include "home.h"
 #include "lib/checked_step.h"
 #include "lib/suite.h"
 
@@ -27,69 +28,59 @@ START_TEST (a_set_that_is_not_all_at_home_here)
                           .queue = true,
                           .at = now_ms};
     give (THIRD, &message);
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
     message.as.request.rest_count = 0;
     give (THIRD, &message);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
 }
 END_TEST
 
 /*  -------------------------------------------------------- limits */
 
-/*  As if so many operations were not acknowledged. */
-static void
-pretend_operations (size_t count)
-{
-    node->leader.stream.count = count;
-    for (size_t place = 0; place < LK_LEADERS_MAX; place++) {
-        node->leader.stream.follower[place].sent_ms = now_ms;
-    }
-}
-
 /*  The proxy asks again. */
 START_TEST (a_full_stream_takes_nothing)
 {
     lk_check_no_more ();
-    pretend_operations (LK_STREAM_MAX);
+    lk_plant_unacked (node, LK_STREAM_MAX);
     ask (1);
-    pretend_operations (0);
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    lk_plant_unacked (node, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
     ask (1);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
 }
 END_TEST
 
 START_TEST (a_full_stream_makes_no_digest)
 {
     lk_check_no_more ();
-    const uint64_t before = node->leader.table.sequence[OWN_PLACE];
+    const uint64_t before = lk_node_table (node)->sequence[OWN_PLACE];
     now_ms += 11000;
-    pretend_operations (LK_STREAM_MAX);
+    lk_plant_unacked (node, LK_STREAM_MAX);
     tick ();
-    pretend_operations (0);
-    ck_assert_uint_eq (node->leader.table.sequence[OWN_PLACE], before);
+    lk_plant_unacked (node, 0);
+    ck_assert_uint_eq (lk_node_table (node)->sequence[OWN_PLACE], before);
     now_ms += 250;
     tick ();
-    ck_assert_uint_eq (node->leader.table.sequence[OWN_PLACE], before + 1);
+    ck_assert_uint_eq (lk_node_table (node)->sequence[OWN_PLACE], before + 1);
 }
 END_TEST
 
 START_TEST (a_full_table)
 {
     lk_check_no_more ();
-    node->leader.table.count = LK_TICKETS_MAX;
+    lk_plant (node).table->count = LK_TICKETS_MAX;
     ask (1);
-    node->leader.table.count = 0;
+    lk_plant (node).table->count = 0;
     ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, THIRD)->as.reply.error,
                       LK_OVERLOADED);
-    node->leader.table.names_size = LK_TICKET_NAMES_MAX;
+    lk_plant (node).table->names_size = LK_TICKET_NAMES_MAX;
     ask (1);
-    node->leader.table.names_size = 0;
+    lk_plant (node).table->names_size = 0;
     ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, THIRD)->as.reply.error,
                       LK_OVERLOADED);
     ask (1);
-    ck_assert_uint_eq (node->leader.table.count, 1);
-    ck_assert_uint_gt (node->leader.table.names_size, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
+    ck_assert_uint_gt (lk_node_table (node)->names_size, 0);
 }
 END_TEST
 
@@ -97,14 +88,20 @@ END_TEST
 
 START_TEST (hosts_have_names)
 {
+    static lk_core core;
+    lk_node_config config;
     lk_roster roster;
-    ck_assert_str_eq (lk_out_host (&node->core, 0), "#0");
+    lk_node_config_init (&config);
+    lk_core_init (&core, &config, now_ms);
+    ck_assert_str_eq (lk_out_host (&core, 0), "#0");
+    lk_core_clear (&core);
     lk_roster_init (&roster);
     lk_roster_intern (&roster, "alpha", 0xa0);
-    node->core.config.roster = &roster;
-    ck_assert_str_eq (lk_out_host (&node->core, 0), "alpha");
-    ck_assert_str_eq (lk_out_host (&node->core, THIRD), "#2");
-    node->core.config.roster = NULL;
+    config.roster = &roster;
+    lk_core_init (&core, &config, now_ms);
+    ck_assert_str_eq (lk_out_host (&core, 0), "alpha");
+    ck_assert_str_eq (lk_out_host (&core, THIRD), "#2");
+    lk_core_clear (&core);
 }
 END_TEST
 
@@ -152,17 +149,13 @@ traces (const char *text)
 /*  Only by a mistake; the first one has it. */
 START_TEST (two_hosts_claim_one_object)
 {
-    node->leader.table.reclaim = 1 << OWN_PLACE;
+    lk_plant (node).table->reclaim = 1 << OWN_PLACE;
     report (THIRD, OWN_PLACE, decree.term);
     ck_assert (!traces ("two hosts claim one object"));
     report (FIRST, OWN_PLACE, decree.term);
     ck_assert (traces ("two hosts claim one object"));
-    ck_assert_uint_eq (node->leader.table.count, 1);
-    ck_assert_uint_eq (
-        lk_entry_request (
-            lk_table_listing (&node->leader.table, node->leader.table.count)[0])
-            .host,
-        THIRD);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
+    ck_assert_uint_eq (lk_entry_request (entry_at (0)).host, THIRD);
 }
 END_TEST
 
@@ -186,7 +179,7 @@ reclaim_with_one_that_waits (void)
     ready.term = next.term;
     ready.as.decree = (lk_msg_decree) {.decree = next, .holder = LK_NOBODY};
     give (FIRST, &ready);
-    ck_assert (lk_leader_is_serving (&node->leader));
+    ck_assert (lk_leader_is_serving (lk_node_leader (node)));
     return next.term;
 }
 
@@ -196,14 +189,10 @@ confirm_waiting (lk_term term)
 {
     lk_lock_message message = message_of (LK_MSG_AUDITED);
     message.term = term;
-    message.as.audit.request = lk_entry_request (
-        lk_table_listing (&node->leader.table, node->leader.table.count)[0]);
-    message.as.audit.object = lk_entry_object (
-        lk_table_listing (&node->leader.table, node->leader.table.count)[0]);
+    message.as.audit.request = lk_entry_request (entry_at (0));
+    message.as.audit.object = lk_entry_object (entry_at (0));
     give (THIRD, &message);
-    ck_assert (
-        lk_table_listing (&node->leader.table, node->leader.table.count)[0]
-            ->confirmed);
+    ck_assert (entry_at (0)->confirmed);
 }
 
 START_TEST (what_is_confirmed_is_not_looked_after)
@@ -211,7 +200,7 @@ START_TEST (what_is_confirmed_is_not_looked_after)
     confirm_waiting (reclaim_with_one_that_waits ());
     now_ms += 250;
     tick ();
-    ck_assert_uint_eq (node->leader.table.audits.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->audits.count, 0);
 }
 END_TEST
 
@@ -220,13 +209,10 @@ START_TEST (confirmed_as_waiting_it_is_not_confirmed_as_held)
     const lk_term term = reclaim_with_one_that_waits ();
     confirm_waiting (term);
     report (THIRD, OWN_PLACE, term);
-    ck_assert_uint_eq (
-        lk_table_listing (&node->leader.table, node->leader.table.count)[0]
-            ->token,
-        claimed.token);
+    ck_assert_uint_eq (entry_at (0)->token, claimed.token);
     now_ms += 250;
     tick ();
-    ck_assert_uint_eq (node->leader.table.audits.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->audits.count, 1);
 }
 END_TEST
 

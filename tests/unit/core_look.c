@@ -131,7 +131,7 @@ START_TEST (what_a_host_loses_is_told)
         wait_ms (0);
         told += count_dropped ();
     }
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     ck_assert_uint_eq (told, 2);
 }
 END_TEST

@@ -21,9 +21,9 @@ offer_own (void)
     for (size_t i = 0; i < 3; i++) {
         lk_table_restore (&table, &ticket[i], now_ms);
     }
-    lk_leader_install (&node->leader, &table);
-    const uint64_t mark = lk_digest_mark (&node->leader.table);
-    elect_with (&next, node->core.config.self);
+    lk_leader_install (lk_node_leader (node), &table);
+    const uint64_t mark = lk_digest_mark (lk_node_table (node));
+    elect_with (&next, lk_node_core (node)->config.self);
     give_plain (2, LK_MSG_ENTERED, next.term);
     give_plain (3, LK_MSG_ENTERED, next.term);
     return mark;
@@ -48,7 +48,7 @@ START_TEST (its_own_table_is_offered)
     answer_offer (2, mark, mark);
     ck_assert (!says (LK_MSG_FILL));
     answer_offer (3, mark ^ 1, mark ^ 1); /* of another offer */
-    ck_assert_int_eq (node->election.doorway.state, LK_DOORWAY_FILLING);
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_FILLING);
     answer_offer (3, mark, mark);
     ck_assert_ptr_nonnull (sent (LK_MSG_EXITING, PROPOSER));
 }
@@ -64,7 +64,7 @@ START_TEST (who_has_another_table_gets_all)
     ck_assert_uint_eq (fill->as.chunk.ticket_count, 3);
     answer_offer (3, mark, mark ^ 1); /* late */
     answer_offer (3, mark, mark);
-    ck_assert_int_eq (node->election.doorway.state, LK_DOORWAY_FILLING);
+    ck_assert_int_eq (election ().doorway, LK_DOORWAY_FILLING);
     ck_assert (!says (LK_MSG_FILL));
     give_filled (3, next.term, 0, hash_out (3));
     ck_assert_ptr_nonnull (sent (LK_MSG_EXITING, PROPOSER));
@@ -96,8 +96,8 @@ have_former (uint64_t sequence)
         lk_table_restore (&table, &ticket[i], now_ms);
     }
     table.sequence[1] = sequence;
-    lk_leader_install (&node->leader, &table);
-    return lk_digest_mark (&node->leader.table);
+    lk_leader_install (lk_node_leader (node), &table);
+    return lk_digest_mark (lk_node_table (node));
 }
 
 static const lk_lock_message *
@@ -117,14 +117,14 @@ START_TEST (it_takes_its_own_for_the_new_term)
     ck_assert (persists (next.term));
     ck_assert_uint_eq (filled->as.filled.offer, mark);
     ck_assert_uint_eq (filled->as.filled.hash, mark);
-    ck_assert (lk_term_equal (node->leader.table.decree.term, next.term));
-    ck_assert_uint_eq (node->leader.table.count, 3);
-    ck_assert_uint_eq (node->leader.table.sequence[1], 0);
+    ck_assert (lk_term_equal (lk_node_table (node)->decree.term, next.term));
+    ck_assert_uint_eq (lk_node_table (node)->count, 3);
+    ck_assert_uint_eq (lk_node_table (node)->sequence[1], 0);
     filled = give_offer (mark); /* again */
     ck_assert_uint_eq (filled->as.filled.hash, mark);
     ck_assert_ptr_null (give_offer (mark ^ 1));
     ck_assert_ptr_null (fill (0, 4, false));
-    ck_assert_uint_eq (node->leader.table.count, 3);
+    ck_assert_uint_eq (lk_node_table (node)->count, 3);
 }
 END_TEST
 
@@ -137,9 +137,9 @@ START_TEST (it_says_that_it_has_another)
     const lk_lock_message *filled = give_offer (other);
     ck_assert_uint_eq (filled->as.filled.offer, other);
     ck_assert_uint_eq (filled->as.filled.hash, mark);
-    ck_assert (lk_term_equal (node->leader.table.decree.term, former.term));
+    ck_assert (lk_term_equal (lk_node_table (node)->decree.term, former.term));
     ck_assert_uint_eq (fill (0, 4, false)->as.filled.hash, hash_of (4));
-    ck_assert_uint_eq (node->leader.table.count, 4);
+    ck_assert_uint_eq (lk_node_table (node)->count, 4);
 }
 END_TEST
 

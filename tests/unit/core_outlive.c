@@ -60,8 +60,8 @@ hold_static (void)
 static void
 lose_session (void)
 {
-    wait_ms (node->proxy.lease_until_ms - now_ms);
-    ck_assert (!node->proxy.live);
+    wait_ms (proxy ().lease_until_ms - now_ms);
+    ck_assert (!proxy ().live);
 }
 
 static void
@@ -70,13 +70,13 @@ vouched (void)
     vouch (1);
     vouch (2);
     vouch (3);
-    ck_assert (node->proxy.live);
+    ck_assert (proxy ().live);
 }
 
 static size_t
 known (void)
 {
-    return node->proxy.serials.count;
+    return proxy ().requests;
 }
 
 /*  What is sent for that request: NULL, or the last of that kind. */
@@ -286,7 +286,7 @@ START_TEST (a_session_ends)
     ck_assert_ptr_null (told ());
     ck_assert_uint_eq (known (), 0);
     vouched ();
-    const uint64_t session = node->core.facts.session;
+    const uint64_t session = lk_node_core (node)->facts.session;
     say (LK_ON_UNLOCK, APP,
          &(lk_app_request) {.serial = 1, .wait_ms = -1, .key = KEY});
     ck_assert (sent_for (LK_MSG_UNLOCK, 2)->by_key);
@@ -365,7 +365,7 @@ START_TEST (a_session_ends_before_it_is_given_back)
         ck_assert_ptr_null (told ());
         vouched ();
         wait_ms (3200);
-        uint64_t serial = lk_asked_first (&node->proxy)->serial;
+        uint64_t serial = proxy ().first.serial;
         ck_assert (sent_for (LK_MSG_UNLOCK, serial)->by_key);
         lk_lock_message message = reply_of (LK_MSG_LOCKFAILED, serial);
         message.as.reply.error = how == 1 ? LK_UNKNOWN : LK_DENIED;
@@ -391,8 +391,7 @@ START_TEST (it_is_given_back_though_nobody_waits_for_that)
     app (LK_ON_APP_GONE, 0, 0, 0);
     ck_assert_uint_eq (known (), 1);
     wait_ms (3200);
-    ck_assert (sent_for (LK_MSG_UNLOCK, lk_asked_first (&node->proxy)->serial)
-                   ->by_key);
+    ck_assert (sent_for (LK_MSG_UNLOCK, proxy ().first.serial)->by_key);
 }
 END_TEST
 
@@ -403,7 +402,7 @@ START_TEST (why_it_is_not_given_back)
     lose_session ();
     vouched ();
     lk_lock_message message =
-        reply_of (LK_MSG_LOCKFAILED, lk_asked_first (&node->proxy)->serial);
+        reply_of (LK_MSG_LOCKFAILED, proxy ().first.serial);
     message.as.reply.error = LK_OVERLOADED;
     give (1, &message);
     ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
@@ -533,8 +532,7 @@ END_TEST
 START_TEST (it_lingers_for_ever)
 {
     leave_it (INT64_MAX, 0);
-    ck_assert_int_eq (lk_asked_first (&node->proxy)->linger_until_ms,
-                      INT64_MAX);
+    ck_assert_int_eq (proxy ().first.linger_until_ms, INT64_MAX);
     for (int i = 0; i < 10; i++) {
         wait_ms (2000);
         vouched ();
@@ -624,7 +622,7 @@ START_TEST (its_home_may_ask_for_it)
 {
     leave_it (700, 0);
     lk_lock_message message = message_of (LK_MSG_AUDIT, decree.term);
-    message.as.audit.request.session = node->core.facts.session;
+    message.as.audit.request.session = lk_node_core (node)->facts.session;
     message.as.audit.request.serial = 1;
     message.as.audit.token = TOKEN;
     give (1, &message);

@@ -8,9 +8,10 @@
  *  the effect that persists it.
  */
 
-#include "node_private.h"
+#include "node_view.h"
 
 #include "lib/suite.h"
+#include "promise.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -114,21 +115,21 @@ find_send (lk_lock_kind kind, lk_host to)
 
 START_TEST (one_vote_per_number)
 {
-    ck_assert (
-        lk_promise_fits (&node->election, term (7, 0xa1))); /* once more */
-    ck_assert (!lk_promise_fits (&node->election, term (7, 0xa2)));
-    ck_assert (!lk_promise_fits (&node->election, term (7, 0xa0)));
-    ck_assert (!lk_promise_fits (&node->election, term (6, 0xff)));
-    ck_assert (lk_promise_fits (&node->election, term (8, 0x01)));
+    ck_assert (lk_promise_fits (lk_node_election (node),
+                                term (7, 0xa1))); /* once more */
+    ck_assert (!lk_promise_fits (lk_node_election (node), term (7, 0xa2)));
+    ck_assert (!lk_promise_fits (lk_node_election (node), term (7, 0xa0)));
+    ck_assert (!lk_promise_fits (lk_node_election (node), term (6, 0xff)));
+    ck_assert (lk_promise_fits (lk_node_election (node), term (8, 0x01)));
 }
 END_TEST
 
 START_TEST (a_process_does_not_lead_where_it_promised_before)
 {
     start_with (term (9, 0xa1), term (7, 0xa1));
-    ck_assert (!lk_may_lead (&node->election, term (7, 0xa1)));
-    ck_assert (!lk_may_lead (&node->election, term (9, 0xa1)));
-    ck_assert (lk_may_lead (&node->election, term (10, 0xa1)));
+    ck_assert (!lk_may_lead (lk_node_election (node), term (7, 0xa1)));
+    ck_assert (!lk_may_lead (lk_node_election (node), term (9, 0xa1)));
+    ck_assert (lk_may_lead (lk_node_election (node), term (10, 0xa1)));
 }
 END_TEST
 
@@ -147,11 +148,11 @@ START_TEST (an_heir_closes_the_session_before)
 {
     lk_event tick = {.type = LK_ON_TICK, .now_ms = now_ms + 9999};
     lk_node_step (node, &tick, &effects);
-    ck_assert_uint_eq (node->proxy.closing.closed, 0);
+    ck_assert_uint_eq (lk_proxy_closed (lk_node_proxy (node)), 0);
     tick.now_ms++;
     lk_node_step (node, &tick, &effects);
-    ck_assert_uint_eq (node->proxy.closing.closed, 4);
-    ck_assert_uint_eq (node->core.facts.session, 5);
+    ck_assert_uint_eq (lk_proxy_closed (lk_node_proxy (node)), 4);
+    ck_assert_uint_eq (lk_node_core (node)->facts.session, 5);
 }
 END_TEST
 
@@ -218,7 +219,7 @@ START_TEST (no_decree_below_the_promise)
     ck_assert_int_lt (find_persist (), 0);
     ck_assert_int_lt (find_send (LK_MSG_ACTIVATED, 2), 0);
     ck_assert_int_ge (find_send (LK_MSG_DESIST, 2), 0);
-    ck_assert_uint_eq (node->core.facts.active.term.number, 7);
+    ck_assert_uint_eq (lk_node_core (node)->facts.active.term.number, 7);
 }
 END_TEST
 
@@ -226,8 +227,8 @@ START_TEST (active_never_goes_back)
 {
     const lk_decree old = decree_of (term (6, 0xa2));
     give (2, LK_MSG_READY, old.term, &old);
-    ck_assert_uint_eq (node->core.facts.active.term.number, 7);
-    ck_assert_uint_eq (node->core.facts.promised.number, 7);
+    ck_assert_uint_eq (lk_node_core (node)->facts.active.term.number, 7);
+    ck_assert_uint_eq (lk_node_core (node)->facts.promised.number, 7);
 }
 END_TEST
 
@@ -237,7 +238,7 @@ START_TEST (late_comers_take_it_from_any_message)
     const lk_decree next = decree_of (term (12, 0xa2));
     give (1, LK_MSG_READY, next.term, &next);
     ck_assert_int_ge (find_persist (), 0);
-    ck_assert_uint_eq (node->core.facts.active.term.number, 12);
+    ck_assert_uint_eq (lk_node_core (node)->facts.active.term.number, 12);
 }
 END_TEST
 
@@ -256,7 +257,7 @@ START_TEST (entering_is_a_promise_too)
     give (1, LK_MSG_ENTERING, term (8, 0xa2), NULL);
     const int sent = find_send (LK_MSG_ENTERED, 1);
     ck_assert_int_gt (sent, find_persist ());
-    ck_assert_uint_eq (node->core.facts.promised.number, 8);
+    ck_assert_uint_eq (lk_node_core (node)->facts.promised.number, 8);
 }
 END_TEST
 
@@ -274,7 +275,7 @@ START_TEST (no_filling_of_who_forgot_the_term)
         .type = LK_ON_MESSAGE, .now_ms = ++now_ms, .message = &fill};
     lk_node_step (node, &event, &effects);
     ck_assert_int_lt (find_send (LK_MSG_FILLED, 1), 0);
-    ck_assert (!lk_table_is_filled (&node->leader.table));
+    ck_assert (!lk_table_is_filled (lk_node_table (node)));
 }
 END_TEST
 

@@ -213,7 +213,7 @@ START_TEST (the_key_of_another_in_vain)
     ck_assert_ptr_null (told ());
     wait_ms (1);
     ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
-    ck_assert_uint_eq (node->proxy.serials.count, 0);
+    ck_assert_uint_eq (proxy ().requests, 0);
 }
 END_TEST
 
@@ -232,7 +232,7 @@ answers_audit (lk_request_id request, lk_term term, uint64_t token)
 static lk_request_id
 request (uint64_t serial)
 {
-    return (lk_request_id) {.session = node->core.facts.session,
+    return (lk_request_id) {.session = lk_node_core (node)->facts.session,
                             .serial = serial};
 }
 
@@ -293,31 +293,31 @@ END_TEST
 
 START_TEST (a_vouch_counts_from_what_it_echoes)
 {
-    const uint64_t session = node->core.facts.session;
+    const uint64_t session = lk_node_core (node)->facts.session;
     now_ms += 5000;
     ping_with (1, &decree, session, now_ms - 2000);
-    ck_assert_int_eq (node->proxy.lease_until_ms, now_ms + 6000);
+    ck_assert_int_eq (proxy ().lease_until_ms, now_ms + 6000);
     now_ms++;
     ping_with (2, &decree, session, now_ms - 4000); /* an older one */
-    ck_assert_int_eq (node->proxy.lease_until_ms, now_ms - 1 + 6000);
+    ck_assert_int_eq (proxy ().lease_until_ms, now_ms - 1 + 6000);
     now_ms++;
     ping_with (2, &decree, session - 1, now_ms);
     ping_with (3, &decree, session + 1, now_ms);
-    ck_assert_int_eq (node->proxy.lease_until_ms, now_ms - 2 + 6000);
+    ck_assert_int_eq (proxy ().lease_until_ms, now_ms - 2 + 6000);
 }
 END_TEST
 
 START_TEST (a_vouch_of_an_older_term)
 {
-    const int64_t until_ms = node->proxy.lease_until_ms;
+    const int64_t until_ms = proxy ().lease_until_ms;
     lk_decree later = decree_of (term_of (8, 1), MEMBERS, 1, 2, 3);
     now_ms += 1000;
     give_decree (1, LK_MSG_READY, &later);
     vouch (2); /* of term 7 */
-    ck_assert_int_eq (node->proxy.lease_until_ms, until_ms);
+    ck_assert_int_eq (proxy ().lease_until_ms, until_ms);
     now_ms++;
-    ping_with (1, &later, node->core.facts.session, now_ms);
-    ck_assert_int_eq (node->proxy.lease_until_ms, now_ms + 8000);
+    ping_with (1, &later, lk_node_core (node)->facts.session, now_ms);
+    ck_assert_int_eq (proxy ().lease_until_ms, now_ms + 8000);
 }
 END_TEST
 
@@ -325,7 +325,7 @@ START_TEST (a_decree_that_is_older)
 {
     lk_decree older = decree_of (term_of (6, 1), MEMBERS, 3, 2, 1);
     give_decree (1, LK_MSG_READY, &older);
-    ck_assert (lk_term_equal (node->core.in_force.term, decree.term));
+    ck_assert (lk_term_equal (lk_node_core (node)->in_force.term, decree.term));
     ask (1);
     ck_assert (lk_term_equal (sent_to_any (LK_MSG_LOCK)->term, decree.term));
 }
@@ -334,13 +334,13 @@ END_TEST
 /*  The applications are told before anybody else can hear of it. */
 START_TEST (a_session_ends)
 {
-    const uint64_t session = node->core.facts.session;
+    const uint64_t session = lk_node_core (node)->facts.session;
     ask (1);
     locked (1);
     ask (2);
     wait_ms (8000);
-    ck_assert_uint_eq (node->core.facts.session, session + 1);
-    ck_assert (!node->proxy.live);
+    ck_assert_uint_eq (lk_node_core (node)->facts.session, session + 1);
+    ck_assert (!proxy ().live);
     ck_assert_int_eq (told ()->error, LK_ISOLATED);
     ck_assert_uint_eq (told ()->serial, 1);
     int told_at = -1;
@@ -357,7 +357,7 @@ START_TEST (a_session_ends)
     }
     vouch (1);
     vouch (2);
-    ck_assert_uint_eq (node->proxy.serials.count, 1);
+    ck_assert_uint_eq (proxy ().requests, 1);
     ck_assert_ptr_null (locked (2)); /* it has another number now */
     ck_assert_ptr_nonnull (locked (3));
 }
@@ -367,15 +367,15 @@ END_TEST
 /*  A step ends the leases that have run out, then looks at its message. */
 START_TEST (a_session_ends_ahead_of_a_message)
 {
-    const uint64_t session = node->core.facts.session;
+    const uint64_t session = lk_node_core (node)->facts.session;
     ask (1);
     locked (1);
     now_ms += 8000;
     ping_with (1, &decree, session, now_ms - 1000);
     ck_assert_ptr_nonnull (told ());
     ck_assert_int_eq (told ()->error, LK_ISOLATED);
-    ck_assert_uint_eq (node->core.facts.session, session + 1);
-    ck_assert (!node->proxy.live);
+    ck_assert_uint_eq (lk_node_core (node)->facts.session, session + 1);
+    ck_assert (!proxy ().live);
 }
 END_TEST
 
@@ -389,9 +389,9 @@ START_TEST (ends_are_waited_for)
     ck_assert_int_le (lk_node_deadline (node), now_ms + 90);
     wait_ms (90);
     ck_assert_int_eq (told ()->error, LK_TIMEDOUT);
-    const int64_t end = node->proxy.lease_until_ms;
+    const int64_t end = proxy ().lease_until_ms;
     wait_ms (end - now_ms - 20);
-    ck_assert (node->proxy.live);
+    ck_assert (proxy ().live);
     ck_assert_int_le (lk_node_deadline (node), end);
 }
 END_TEST
@@ -433,7 +433,7 @@ END_TEST
 
 START_TEST (an_older_one_closes_its_session)
 {
-    const uint64_t session = node->core.facts.session;
+    const uint64_t session = lk_node_core (node)->facts.session;
     now_ms += 4000;
     vouch (1);
     wait_ms (6000);
@@ -447,7 +447,7 @@ END_TEST
  *  a service that is told to end meanwhile waits for that. */
 START_TEST (a_stop_waits_for_the_session_before)
 {
-    const uint64_t session = node->core.facts.session;
+    const uint64_t session = lk_node_core (node)->facts.session;
     ask (1);
     locked (1);
     now_ms += 4000;
@@ -502,17 +502,17 @@ START_TEST (all_homes_have_to_have_the_report)
     const int reports = said[LK_MSG_REPORT];
     give_decree (1, LK_MSG_READY, &later);
     ck_assert_int_eq (said[LK_MSG_REPORT] - reports, 3);
-    const uint64_t session = node->core.facts.session;
+    const uint64_t session = lk_node_core (node)->facts.session;
     reported (0, session, later.term);
     reported (1, session, later.term);
     reported (2, session, decree.term);
     reported (2, session - 1, later.term);
     reported (3, session, later.term);
     reported (4, session, later.term);
-    ck_assert_uint_eq (node->proxy.reported, 3);
-    ck_assert (!lk_proxy_is_ready (&node->proxy));
+    ck_assert_uint_eq (proxy ().reported, 3);
+    ck_assert (!lk_proxy_is_ready (lk_node_proxy (node)));
     reported (2, session, later.term);
-    ck_assert_uint_eq (node->proxy.reported, 7);
+    ck_assert_uint_eq (proxy ().reported, 7);
     const int enough = said[LK_MSG_REPORT];
     wait_ms (2000);
     ck_assert_int_eq (said[LK_MSG_REPORT], enough);
@@ -530,7 +530,7 @@ claims (void)
             && message->kind == LK_MSG_REPORT) {
             count += message->as.report.ticket_count;
             ck_assert_uint_eq (message->as.report.session,
-                               node->core.facts.session);
+                               lk_node_core (node)->facts.session);
         }
     }
     return count;
@@ -553,9 +553,9 @@ START_TEST (all_that_is_held_is_claimed)
     ck_assert_uint_gt (first, 0);
     ck_assert_uint_lt (first, 2000);
     const uint8_t home = lk_home_of (&later, (lk_name) {"x", 1});
-    reported (home, node->core.facts.session, later.term);
+    reported (home, lk_node_core (node)->facts.session, later.term);
     ck_assert_uint_eq (claims (), 2000 - first);
-    ck_assert_uint_eq (node->proxy.reported, 0);
+    ck_assert_uint_eq (proxy ().reported, 0);
 }
 END_TEST
 
@@ -620,12 +620,12 @@ START_TEST (a_new_session_reports_anew)
     give_decree (1, LK_MSG_READY, &later);
     ck_assert_uint_eq (claims (), 1);
     for (uint8_t home = 0; home < 3; home++) {
-        reported (home, node->core.facts.session, later.term);
+        reported (home, lk_node_core (node)->facts.session, later.term);
     }
     wait_ms (8000);
-    ck_assert_uint_eq (node->proxy.reported, 0);
+    ck_assert_uint_eq (proxy ().reported, 0);
     const int reports = said[LK_MSG_REPORT];
-    ping_with (1, &later, node->core.facts.session, now_ms);
+    ping_with (1, &later, lk_node_core (node)->facts.session, now_ms);
     ck_assert_int_eq (said[LK_MSG_REPORT] - reports, 3);
     ck_assert_uint_eq (claims (), 0);
 }

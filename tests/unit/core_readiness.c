@@ -15,7 +15,7 @@ hear (lk_host from, const lk_decree *table, bool well)
     message.as.ping.table = *table;
     message.as.ping.ready = true;
     message.as.ping.well = well;
-    message.as.ping.vouch = node->core.facts.session;
+    message.as.ping.vouch = lk_node_core (node)->facts.session;
     give (from, &message);
 }
 
@@ -49,7 +49,7 @@ static void
 begin (void)
 {
     set_up ();
-    told_ready = lk_proxy_is_ready (&node->proxy);
+    told_ready = lk_proxy_is_ready (lk_node_proxy (node));
 }
 
 static void
@@ -72,7 +72,7 @@ START_TEST (what_it_is_told_between_two_looks)
     ck_assert (!told_ready);
     hear_all (&next, true);
     pass (LK_PING_MS);
-    ck_assert (lk_proxy_is_ready (&node->proxy));
+    ck_assert (lk_proxy_is_ready (lk_node_proxy (node)));
     ck_assert (told_ready);
 }
 END_TEST
@@ -81,11 +81,11 @@ START_TEST (an_end_that_nobody_tells)
 {
     pass (LK_PING_MS);
     ck_assert (told_ready);
-    for (int64_t ms = 0; ms < node->core.config.dead_after_ms;
+    for (int64_t ms = 0; ms < lk_node_core (node)->config.dead_after_ms;
          ms += LK_PING_MS) {
         pass (LK_PING_MS);
     }
-    ck_assert (!lk_proxy_is_ready (&node->proxy));
+    ck_assert (!lk_proxy_is_ready (lk_node_proxy (node)));
     ck_assert (!told_ready);
 }
 END_TEST

@@ -7,6 +7,7 @@
  *  token is still the newest. Single holders' keys are in core_home.c.
  */
 
+#include "home.h"
 #include "lib/checked_step.h"
 #include "sole.h"
 
@@ -129,13 +130,13 @@ START_TEST (what_was_ended_comes_late)
     unlock (5, 1, "x");
     ck_assert (is_done (5, 1));
     share (5, 1);
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
     share (5, 2);
     unlock (5, 2, "x");
     share (5, 2);
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
     share (5, 2 + LK_ENDED_KEPT);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
 }
 END_TEST
 
@@ -147,14 +148,14 @@ START_TEST (a_kept_one_that_its_proxy_forgot)
     message.as.request.keep = true;
     give (5, &message);
     ck_assert (is_done (5, 1)); /* it need not ask again */
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     unlock (5, 1, "x");
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
     share (5, 2);
     message = request_of (LK_MSG_UNLOCK, 5, 3, 2, "x");
     message.as.request.keep = true;
     give (5, &message);
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 
@@ -169,7 +170,7 @@ START_TEST (the_key_of_one_whose_host_is_silent)
     ping_from (6, 3, 0);
     use_key (6, 9, key);
     ck_assert (is_done (6, 9));
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 
@@ -181,10 +182,10 @@ START_TEST (the_key_of_one_that_outlived_its_holder)
     ck_assert (is_asked (5, 1, LK_RELEASED));
     now_ms++;
     ping_from (5, 4, 0);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     use_key (6, 9, key);
     ck_assert (is_done (6, 9));
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
     use_key (6, 9, key);
     ck_assert (is_done (6, 9));
 }
@@ -193,7 +194,7 @@ END_TEST
 START_TEST (a_kept_one_whose_session_is_gone)
 {
     const uint64_t key = keep (5, 1)->as.reply.key;
-    node->leader.table.gone[0][5] = 3;
+    lk_plant (node).table->gone[0][5] = 3;
     use_key (6, 9, key);
     ck_assert (is_done (6, 9));
 }
@@ -217,7 +218,7 @@ START_TEST (by_force)
     ck_assert (!logs ("taken away")); /* that was said */
     unlock (5, 1, "x");
     ck_assert (is_done (6, 9));
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 
@@ -264,7 +265,7 @@ START_TEST (gone_by_other_ways)
     now_ms++;
     ping_from (5, 4, 3);
     wait_ms (1000);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     pings ();
     force (6, 9, 0);
     ck_assert (is_done (6, 9));
@@ -297,11 +298,12 @@ START_TEST (the_last_one_by_force)
     message.as.request.keep = true;
     give (5, &message);
     share (7, 1);
-    node->core.peer[5].closed = 3;
+    now_ms++;
+    ping_from (5, 4, 3);
     force (6, 9, 0);
     ck_assert (is_asked (7, 1, LK_FORCED));
     ck_assert (!is_done (6, 9));
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     unlock (7, 1, "x");
     ck_assert (is_done (6, 9));
 }
@@ -337,12 +339,12 @@ END_TEST
 START_TEST (nobody_in_a_reclaim)
 {
     lead (true);
-    node->leader.table.reported[0][6] = 3;
+    lk_plant (node).table->reported[0][6] = 3;
     force (6, 9, 0);
     ck_assert_int_eq (failure (6), LK_OK);
     use_key (6, 10, 77);
     ck_assert_int_eq (failure (6), LK_OK);
-    node->leader.table.reclaim = 0;
+    lk_plant (node).table->reclaim = 0;
     lock (5, 1, "x");
     force (6, 9, 0);
     ck_assert (is_asked (5, 1, LK_FORCED));
@@ -355,13 +357,13 @@ END_TEST
 START_TEST (not_all_holders_in_a_reclaim)
 {
     share (5, 1);
-    node->leader.table.reclaim = 1;
+    lk_plant (node).table->reclaim = 1;
     force (6, 9, 0);
     ck_assert (!is_asked (5, 1, LK_FORCED));
     unlock (5, 1, "x");
     force (6, 9, 0);
     ck_assert (!is_done (6, 9));
-    node->leader.table.reclaim = 0;
+    lk_plant (node).table->reclaim = 0;
     share (4, 1);
     force (6, 9, 0);
     ck_assert (is_asked (4, 1, LK_FORCED));
@@ -382,15 +384,15 @@ START_TEST (what_was_done_in_a_former_term)
     give (1, &fill);
     give_decree (1, LK_MSG_READY, &decree);
     pings ();
-    ck_assert (lk_leader_is_serving (&node->leader));
+    ck_assert (lk_leader_is_serving (lk_node_leader (node)));
     lock (5, 2, "x");
     force (6, 9, 0);
     ck_assert (is_done (6, 9));
     ck_assert (!is_asked (5, 2, LK_FORCED));
     use_key (6, 10, key);
     ck_assert (is_done (6, 10));
-    node->leader.table.reclaim = 1;
-    node->leader.table.reported[0][6] = 3;
+    lk_plant (node).table->reclaim = 1;
+    lk_plant (node).table->reported[0][6] = 3;
     use_key (6, 10, key);
     ck_assert (!is_done (6, 10));
 }
@@ -418,7 +420,7 @@ START_TEST (what_was_done_where_others_led)
     ck_assert (!is_asked (5, 2, LK_FORCED));
     use_key (6, 11, 4711);
     ck_assert (is_done (6, 11));
-    ck_assert_uint_eq (lk_leader_releases (&node->leader, &known), 2);
+    ck_assert_uint_eq (lk_leader_releases (lk_node_leader (node), &known), 2);
     ck_assert_uint_eq (known[0].by.serial, 9);
     ck_assert_uint_eq (known[0].up_to, told[0].up_to);
     ck_assert_uint_eq (known[1].by.serial, 11);
@@ -447,7 +449,7 @@ START_TEST (a_kept_one_by_force)
     ping_from (5, 4, 3);
     force (6, 9, 0);
     ck_assert (is_done (6, 9));
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 
@@ -461,7 +463,7 @@ START_TEST (the_holder_itself_is_told_too)
     message.as.request.force = true;
     give (5, &message);
     ck_assert (is_asked (5, 1, LK_FORCED));
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
 }
 END_TEST
 
@@ -504,7 +506,7 @@ START_TEST (who_must_not_say)
     ck_assert_ptr_nonnull (check (5, 7));
     ck_assert_ptr_null (check (6, 7)); /* asks for another host */
     wait_ms (2000);
-    ck_assert (!lk_lease_holds (&node->leader));
+    ck_assert (!lk_lease_holds (lk_node_leader (node)));
     ck_assert_ptr_null (check (5, 7));
     pings ();
     ck_assert_ptr_nonnull (check (5, 7));
@@ -527,8 +529,8 @@ START_TEST (of_another_home)
     const uint8_t home = lk_home_of (&decree, (lk_name) {"x", 1});
     decree.leader[home] = 1;
     decree.leader[!home] = 0;
-    node->leader.table.decree = decree;
-    node->leader.place = !home;
+    *lk_plant_decree (node, LK_PLANT_TABLE) = decree;
+    *lk_plant (node).place = !home;
     ck_assert_ptr_null (check (5, 7));
 }
 END_TEST

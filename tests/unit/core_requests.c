@@ -10,8 +10,6 @@
 #include "lib/checked_step.h"
 #include "proxied.h"
 
-#include "asked.h"
-
 static char long_name[LK_NAME_SIZE_MAX + 1];
 
 /*  A request as application 11 would make it. */
@@ -73,8 +71,8 @@ END_TEST
 static size_t
 pretend_requests (size_t count)
 {
-    const size_t before = node->proxy.serials.count;
-    node->proxy.serials.count = count;
+    const size_t before = proxy ().requests;
+    *lk_plant (node).requests = count;
     return before;
 }
 
@@ -100,16 +98,16 @@ START_TEST (as_much_as_they_may_have)
     set.rest_count = 2;
     set.key = 0;
     ask (1);
-    ck_assert_uint_eq (node->proxy.names_size, 1);
-    node->proxy.names_size = LK_REQUEST_NAMES_MAX - 2;
+    ck_assert_uint_eq (proxy ().names_size, 1);
+    *lk_plant (node).names_size = LK_REQUEST_NAMES_MAX - 2;
     fails (LK_ON_LOCK, set, LK_OVERLOADED);
     ck_assert_ptr_null (put (LK_ON_LOCK, plain (2)));
     ck_assert_ptr_null (put (LK_ON_LOCK, plain (4)));
     fails (LK_ON_LOCK, plain (5), LK_OVERLOADED);
-    node->proxy.names_size = 3;
+    *lk_plant (node).names_size = 3;
     put (LK_ON_UNLOCK, plain (1));
     unlocked (1, LK_OK, 0);
-    ck_assert_uint_eq (node->proxy.names_size, 2);
+    ck_assert_uint_eq (proxy ().names_size, 2);
 }
 END_TEST
 
@@ -121,7 +119,7 @@ START_TEST (one_that_waits_longer_than_there_is_time)
     request = plain (2);
     request.wait_ms = INT64_MAX;
     put (LK_ON_LOCK, request);
-    ck_assert_int_eq (lk_heap_next_ms (&node->proxy.ends), INT64_MAX);
+    ck_assert_int_eq (proxy ().end_ms, INT64_MAX);
     ck_assert_int_eq (locked (2)->kind, LK_ANSWER_LOCKED);
 }
 END_TEST
@@ -195,7 +193,7 @@ START_TEST (nobody_is_told_any_more)
     put (LK_ON_UNLOCK, plain (1));
     put (LK_ON_APP_GONE, plain (0));
     ck_assert_ptr_null (unlocked (1, LK_OK, TOKEN));
-    ck_assert_ptr_null (lk_asked_by_serial (&node->proxy, 1));
+    ck_assert_uint_eq (asked_by (1).serial, 0);
 }
 END_TEST
 
@@ -235,10 +233,10 @@ START_TEST (an_audit_without_a_session)
 {
     ask (1);
     wait_ms (8000);
-    ck_assert (!node->proxy.live);
+    ck_assert (!proxy ().live);
     lk_lock_message message = message_of (LK_MSG_AUDIT, decree.term);
-    message.as.audit.request =
-        (lk_request_id) {.session = node->core.facts.session, .serial = 2};
+    message.as.audit.request = (lk_request_id) {
+        .session = lk_node_core (node)->facts.session, .serial = 2};
     message.as.audit.object = (lk_name) {"x", 1};
     give (1, &message);
     ck_assert (!says (LK_MSG_AUDITED));
@@ -254,9 +252,9 @@ START_TEST (vouched_for_before_it_knows_a_decree)
     start_with ((lk_term) {0, 0}, &none);
     lk_lock_message message = ping_of (1, 0xf);
     message.as.ping.table = decree;
-    message.as.ping.vouch = node->core.facts.session;
+    message.as.ping.vouch = lk_node_core (node)->facts.session;
     give (1, &message);
-    ck_assert (node->proxy.live);
+    ck_assert (proxy ().live);
     ask (1);
     ck_assert (!says (LK_MSG_LOCK));
     give_decree (1, LK_MSG_READY, &decree);
@@ -269,7 +267,7 @@ START_TEST (a_decree_without_leaders)
     const lk_decree none = {.term = term_of (8, 1), .members = MEMBERS};
     now_ms++;
     ping_with (1, &none, 0, now_ms);
-    ck_assert (lk_term_equal (node->core.in_force.term, decree.term));
+    ck_assert (lk_term_equal (lk_node_core (node)->in_force.term, decree.term));
 }
 END_TEST
 
@@ -297,8 +295,8 @@ static void
 reported (uint64_t part)
 {
     lk_lock_message message = message_of (LK_MSG_REPORTED, later.term);
-    message.as.report =
-        (lk_msg_report) {.session = node->core.facts.session, .part = part};
+    message.as.report = (lk_msg_report) {
+        .session = lk_node_core (node)->facts.session, .part = part};
     give (1, &message);
 }
 
@@ -323,11 +321,11 @@ in_two_parts (uint64_t count, lk_name object)
     ck_assert_uint_eq (reports ()->part, 1);
     ck_assert_uint_eq (reports ()->ticket_count, count - first);
     ck_assert (!reports ()->more);
-    ck_assert_uint_eq (node->proxy.reported, 0);
+    ck_assert_uint_eq (proxy ().reported, 0);
     reported (0);
-    ck_assert_uint_eq (node->proxy.reported, 0);
+    ck_assert_uint_eq (proxy ().reported, 0);
     reported (1);
-    ck_assert_uint_eq (node->proxy.reported, 1);
+    ck_assert_uint_eq (proxy ().reported, 1);
 }
 
 START_TEST (more_locks_than_one_report_takes)
@@ -350,7 +348,7 @@ START_TEST (heard_of_what_it_has_not_said)
     give_decree (1, LK_MSG_READY, &later);
     ck_assert_ptr_null (reports ());
     reported (0);
-    ck_assert_uint_eq (node->proxy.reported, 0);
+    ck_assert_uint_eq (proxy ().reported, 0);
 }
 END_TEST
 

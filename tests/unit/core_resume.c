@@ -141,7 +141,7 @@ START_TEST (asked_about_meanwhile)
     resume (4);
     lk_lock_message message = message_of (LK_MSG_AUDIT, decree.term);
     message.as.audit = (lk_msg_audit) {
-        .request = {.session = node->core.facts.session, .serial = 1},
+        .request = {.session = lk_node_core (node)->facts.session, .serial = 1},
         .object = {"x", 1},
         .token = TOKEN};
     give (1, &message);

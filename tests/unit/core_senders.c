@@ -9,9 +9,9 @@
 
 #include "core_fake.h"
 
-#include "vote.h"
-
 #include "lib/suite.h"
+#include "senders.h"
+#include "vote.h"
 
 #define MEMBERS 0x1f
 #define LEADER 1
@@ -48,9 +48,9 @@ set_up (void)
     give (LEADER, &fill);
     give_decree (LEADER, LK_MSG_READY, &decree);
     pings (0x1e);
-    ck_assert (lk_leader_is_serving (&node->leader)
-               && lk_lease_holds (&node->leader));
-    ck_assert_uint_eq (node->dropped.count, 0);
+    ck_assert (lk_leader_is_serving (lk_node_leader (node))
+               && lk_lease_holds (lk_node_leader (node)));
+    ck_assert_uint_eq (node_status ().dropped, 0);
 }
 
 /*  -------------------------------------------------------- rows */
@@ -92,17 +92,17 @@ sample (lk_lock_kind kind)
 static verdict
 judge (lk_host from, lk_lock_message message)
 {
-    const uint64_t before = node->dropped.count;
+    const uint64_t before = node_status ().dropped;
     message.from = from;
     if (lk_node_admits (node, &message)) {
-        ck_assert_uint_eq (node->dropped.count, before);
+        ck_assert_uint_eq (node_status ().dropped, before);
         return YES;
     }
-    if (node->dropped.count == before) {
+    if (node_status ().dropped == before) {
         return DROPPED;
     }
-    ck_assert_uint_eq (node->dropped.host, from);
-    ck_assert_int_eq (node->dropped.kind, message.kind);
+    ck_assert_uint_eq (node_status ().dropped_from, from);
+    ck_assert_int_eq (node_status ().dropped_kind, message.kind);
     return NO;
 }
 
@@ -229,15 +229,14 @@ END_TEST
 START_TEST (a_promised_term_is_no_key)
 {
     const lk_lock_kind kinds[] = {LK_MSG_ENTERING, LK_MSG_GETMAX, LK_MSG_FILL};
-    lk_election *election = &node->election;
     give_plain (MEMBER, LK_MSG_VOTE, term_of (8, 3));
-    election->decree.leader[0] = STRANGER;
+    lk_plant_decree (node, LK_PLANT_PROPOSED)->leader[0] = STRANGER;
     for (size_t i = 0; i < 3; i++) {
         lk_lock_message message = sample (kinds[i]);
         message.term = term_of (8, 3);
-        election->state = LK_ELECTION_IDLE;
+        *lk_plant (node).state = LK_ELECTION_IDLE;
         ck_assert_int_eq (judge (STRANGER, message), NO);
-        election->state = LK_ELECTION_ELECTED; /* as it says itself */
+        *lk_plant (node).state = LK_ELECTION_ELECTED; /* as it says itself */
         ck_assert_int_eq (judge (STRANGER, message), YES);
     }
 }
@@ -247,7 +246,7 @@ END_TEST
 
 START_TEST (the_host_that_is_to_be_added)
 {
-    node->election.change.host = STRANGER;
+    lk_plant (node).change->host = STRANGER;
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_VOTED)), YES);
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_DESIST)), YES);
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_VOTE)), NO);
@@ -256,25 +255,25 @@ END_TEST
 
 START_TEST (the_decree_that_it_proposes)
 {
-    lk_election *election = &node->election;
-    election->decree = decree_of (term_of (8, 0), 1 << STRANGER, 6, 0, 2);
+    lk_decree *proposed = lk_plant_decree (node, LK_PLANT_PROPOSED);
+    *proposed = decree_of (term_of (8, 0), 1 << STRANGER, 6, 0, 2);
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_ACTIVATED)), DROPPED);
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_EXITING)), NO);
-    election->state = LK_ELECTION_ELECTED;
+    *lk_plant (node).state = LK_ELECTION_ELECTED;
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_ACTIVATED)), YES);
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_EXITING)), YES);
     ck_assert_int_eq (judge (LEADER, sample (LK_MSG_EXITING)), DROPPED);
-    election->decree.members = 0;
-    election->previous.members = 1 << STRANGER;
+    proposed->members = 0;
+    lk_plant_decree (node, LK_PLANT_PREVIOUS)->members = 1 << STRANGER;
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_ACTIVATED)), YES);
 }
 END_TEST
 
 START_TEST (the_doorway_that_it_is_in)
 {
-    node->election.doorway.order.decree.members = 1 << STRANGER;
+    lk_plant_decree (node, LK_PLANT_ORDER)->members = 1 << STRANGER;
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_ENTERED)), DROPPED);
-    node->election.doorway.state = LK_DOORWAY_FILLING;
+    *lk_plant (node).doorway = LK_DOORWAY_FILLING;
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_ENTERED)), YES);
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_FILLED)), YES);
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_MAXTICKET)), YES);
@@ -286,10 +285,9 @@ END_TEST
 /*  Told by it alone, a stranger is a member, or leads. */
 START_TEST (which_decrees_are_known)
 {
-    lk_decree *const decrees[] = {&node->core.facts.active,
-                                  &node->core.in_force,
-                                  &node->leader.table.decree, &node->core.told};
-    lk_decree *it = decrees[_i];
+    static const lk_plant_decree_of decrees[] = {
+        LK_PLANT_ACTIVE, LK_PLANT_IN_FORCE, LK_PLANT_TABLE, LK_PLANT_TOLD};
+    lk_decree *it = lk_plant_decree (node, decrees[_i]);
     const lk_decree former = *it;
     *it = decree;
     it->members |= 1 << STRANGER;
@@ -324,7 +322,7 @@ learns (lk_host from, lk_lock_kind kind, const lk_decree *next)
     } else {
         give_decree (from, kind, next);
     }
-    return lk_term_equal (node->core.facts.active.term, next->term);
+    return lk_term_equal (lk_node_core (node)->facts.active.term, next->term);
 }
 
 static const lk_lock_kind tell_decrees[] = {
@@ -335,8 +333,8 @@ START_TEST (decrees_come_from_members)
 {
     const lk_decree next = next_decree (MEMBERS | 1 << STRANGER);
     ck_assert (!learns (STRANGER, tell_decrees[_i], &next));
-    ck_assert_uint_eq (node->core.facts.promised.number, 7);
-    ck_assert_uint_eq (node->core.in_force.term.number, 7);
+    ck_assert_uint_eq (lk_node_core (node)->facts.promised.number, 7);
+    ck_assert_uint_eq (lk_node_core (node)->in_force.term.number, 7);
     ck_assert (learns (MEMBER, tell_decrees[_i], &next));
 }
 END_TEST
@@ -419,21 +417,21 @@ START_TEST (the_vote_of_the_host_that_is_to_be_added)
     const lk_decree forged =
         decree_of (term_of (8, 15), 1 << STRANGER | MEMBERS, 6, 1, 2);
     give_plain (MEMBER, LK_MSG_VOTE, term_of (8, 3));
-    node->election.change =
+    *lk_plant (node).change =
         (lk_change) {.host = STRANGER, .add = true, .until_ms = now_ms + 30000};
-    node->election.promised_ms = LK_LONG_AGO;
-    lk_vote_start (&node->election);
+    *lk_plant (node).promised_ms = LK_LONG_AGO;
+    lk_vote_start (lk_node_election (node));
     vote_with (STRANGER, &forged);
     vote_with (2, &decree);
     vote_with (3, &decree);
     vote_with (4, &decree);
     vote_with (LEADER, &decree);
-    ck_assert (lk_hosts_has (node->election.voted, STRANGER));
-    const lk_election *election = &node->election;
-    ck_assert_int_eq (election->state, LK_ELECTION_ELECTED);
-    ck_assert_uint_eq (election->decree.members, MEMBERS);
-    ck_assert_uint_eq (election->previous.term.number, 7);
-    ck_assert_uint_ne (election->holder, STRANGER);
+    ck_assert (lk_hosts_has (election ().voted, STRANGER));
+    const lk_election_view view = election ();
+    ck_assert_int_eq (view.state, LK_ELECTION_ELECTED);
+    ck_assert_uint_eq (view.decree.members, MEMBERS);
+    ck_assert_uint_eq (view.previous.term.number, 7);
+    ck_assert_uint_ne (view.holder, STRANGER);
 }
 END_TEST
 
@@ -443,20 +441,20 @@ START_TEST (a_stranger_holds_nothing)
     lk_lock_message message = ping_of (STRANGER, MEMBERS);
     message.as.ping.table = decree;
     give (STRANGER, &message);
-    ck_assert_uint_eq (lk_hears_holders (&node->leader), 0x1e);
+    ck_assert_uint_eq (lk_hears_holders (lk_node_leader (node)), 0x1e);
 }
 END_TEST
 
 START_TEST (a_decree_that_came_with_a_vote)
 {
     lk_lock_message message = message_of (LK_MSG_VOTED, term_of (9, 0));
-    node->election.state = LK_ELECTION_VOTING;
-    node->election.term = message.term;
-    node->election.until_ms = now_ms + 1000;
+    *lk_plant (node).state = LK_ELECTION_VOTING;
+    *lk_plant (node).term = message.term;
+    *lk_plant (node).until_ms = now_ms + 1000;
     message.as.voted.active =
         decree_of (term_of (8, 1), MEMBERS | 1 << STRANGER, 1, 2, 3);
     message.from = MEMBER;
-    lk_on_voted (&node->election, &message);
+    lk_on_voted (lk_node_election (node), &message);
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_VOTED)), YES);
 }
 END_TEST
@@ -470,7 +468,7 @@ step_down (void)
     const lk_decree without = decree_of (term_of (8, 1), MEMBERS, 1, 2, 4);
     give_decree (LEADER, LK_MSG_READY, &without);
     now_ms += 100;
-    ck_assert (!node->proxy.live || node->proxy.lease_until_ms < now_ms + 8000);
+    ck_assert (!proxy ().live || proxy ().lease_until_ms < now_ms + 8000);
 }
 
 /*  It says that it leads, and vouches. */
@@ -480,14 +478,14 @@ vouch_as_leader (lk_host from, const lk_decree *table)
     lk_lock_message message = ping_of (from, MEMBERS);
     message.as.ping.table = *table;
     message.as.ping.ready = true;
-    message.as.ping.vouch = node->core.facts.session;
+    message.as.ping.vouch = lk_node_core (node)->facts.session;
     give (from, &message);
 }
 
 static bool
 is_vouched_for (void)
 {
-    return node->proxy.live && node->proxy.lease_until_ms == now_ms + 8000;
+    return proxy ().live && proxy ().lease_until_ms == now_ms + 8000;
 }
 
 /*  Neither a decree in force, nor the lease of this host. */
@@ -496,10 +494,10 @@ START_TEST (a_stranger_that_says_it_leads)
     const lk_decree next = next_decree (MEMBERS | 1 << STRANGER);
     step_down ();
     vouch_as_leader (STRANGER, &next);
-    ck_assert_uint_eq (node->core.in_force.term.number, 8);
+    ck_assert_uint_eq (lk_node_core (node)->in_force.term.number, 8);
     ck_assert (!is_vouched_for ());
     vouch_as_leader (MEMBER, &next); /* leads there, too */
-    ck_assert_uint_eq (node->core.in_force.term.number, 9);
+    ck_assert_uint_eq (lk_node_core (node)->in_force.term.number, 9);
     ck_assert (is_vouched_for ());
 }
 END_TEST
@@ -508,7 +506,7 @@ END_TEST
 START_TEST (who_vouches)
 {
     step_down ();
-    const lk_decree same = node->core.in_force;
+    const lk_decree same = lk_node_core (node)->in_force;
     vouch_as_leader (MEMBER, &same);
     ck_assert (!is_vouched_for ());
     vouch_as_leader (2, &same);
@@ -520,12 +518,12 @@ END_TEST
 START_TEST (whose_requests_have_it_serve)
 {
     lk_lock_message message = sample (LK_MSG_LOCK);
-    node->leader.ready = false;
+    *lk_plant (node).ready = false;
     give (PROXY, &message);
-    ck_assert (!node->leader.ready);
+    ck_assert (!leader ().ready);
     message.as.request.ticket.request.host = MEMBER;
     give (MEMBER, &message);
-    ck_assert (node->leader.ready);
+    ck_assert (leader ().ready);
 }
 END_TEST
 
@@ -539,9 +537,9 @@ START_TEST (a_stranger_uses_up_no_terms)
     give (STRANGER, &message);
     give_plain (STRANGER, LK_MSG_VOTE, last);
     ck_assert_int_eq (said[LK_MSG_VOTED], 0);
-    ck_assert_uint_eq (node->core.facts.promised.number, 7);
-    lk_vote_start (&node->election);
-    ck_assert_uint_eq (node->core.facts.promised.number, 8);
+    ck_assert_uint_eq (lk_node_core (node)->facts.promised.number, 7);
+    lk_vote_start (lk_node_election (node));
+    ck_assert_uint_eq (lk_node_core (node)->facts.promised.number, 8);
 }
 END_TEST
 
@@ -569,8 +567,8 @@ START_TEST (who_was_dropped_is_forgotten)
 {
     give_plain (STRANGER, LK_MSG_VOTE, term_of (8, 6));
     lk_node_forget (node, STRANGER);
-    ck_assert_uint_eq (node->dropped.count, 1);
-    ck_assert_uint_eq (node->dropped.host, LK_NOBODY);
+    ck_assert_uint_eq (node_status ().dropped, 1);
+    ck_assert_uint_eq (node_status ().dropped_from, LK_NOBODY);
 }
 END_TEST
 

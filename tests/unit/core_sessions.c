@@ -25,7 +25,7 @@ resume_of (lk_lock_kind kind, uint64_t session, uint64_t serial,
 static uint64_t
 session_of_holder (void)
 {
-    const lk_entry *entry = lk_table_listing (&node->leader.table, 1)[0];
+    const lk_entry *entry = entry_at (0);
     return lk_entry_ticket (entry).request.session;
 }
 
@@ -38,14 +38,14 @@ START_TEST (a_lock_of_an_earlier_session_is_late)
     lk_lock_message later = request_of (LK_MSG_LOCK, 5, 4, 1, "y");
     lk_lock_message late = request_of (LK_MSG_LOCK, 5, 3, 1, "x");
     give (5, &later);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     give (5, &late);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     ck_assert_ptr_null (sent (LK_MSG_LOCKED, 5));
     late.as.request.ticket.request.session = 4;
     late.as.request.ticket.request.serial = 2;
     give (5, &late);
-    ck_assert_uint_eq (node->leader.table.count, 2);
+    ck_assert_uint_eq (lk_node_table (node)->count, 2);
 }
 END_TEST
 
@@ -55,9 +55,9 @@ START_TEST (an_unlock_of_an_earlier_session_counts)
     lock (5, 1, "x");
     lk_lock_message later = request_of (LK_MSG_LOCK, 5, 4, 1, "y");
     give (5, &later);
-    ck_assert_uint_eq (node->leader.table.count, 2);
+    ck_assert_uint_eq (lk_node_table (node)->count, 2);
     unlock (5, 1, "x");
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
 }
 END_TEST
 
@@ -68,7 +68,7 @@ START_TEST (it_goes_on_with_the_next_session)
     const lk_msg_reply told = lock (5, 1, "x")->as.reply;
     lk_lock_message message = resume_of (LK_MSG_LOCK, 4, 1, &told);
     give (5, &message);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     ck_assert_uint_eq (session_of_holder (), 4);
     ck_assert_uint_eq (sent (LK_MSG_LOCKED, 5)->as.reply.token, told.token);
 }
@@ -83,11 +83,11 @@ START_TEST (it_does_not_go_back_to_an_earlier_session)
     ck_assert_uint_eq (session_of_holder (), 5);
     message = resume_of (LK_MSG_UNLOCK, 4, 1, &told);
     give (5, &message);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     ck_assert_uint_eq (session_of_holder (), 5);
     message = resume_of (LK_MSG_UNLOCK, 6, 1, &told);
     give (5, &message);
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 

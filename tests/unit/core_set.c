@@ -25,7 +25,7 @@ START_TEST (one_home_is_asked_once)
     ck_assert_uint_eq (request->rest[0].request.serial, 2);
     ck_assert_uint_eq (request->rest[1].request.serial, 3);
     ck_assert_uint_eq (request->rest[1].request.session,
-                       node->core.facts.session);
+                       lk_node_core (node)->facts.session);
     ck_assert_uint_eq (request->ticket.rest, 2);
     ck_assert_uint_eq (request->rest[0].rest, 1);
     ck_assert_uint_eq (request->rest[1].rest, 0);
@@ -89,7 +89,7 @@ START_TEST (told_in_another_order)
     ask_set (1, names, -1, 0);
     ck_assert_ptr_null (got (3, names[2]));
     ck_assert_ptr_null (got (2, names[1]));
-    ck_assert_uint_eq (node->proxy.sets->held, 0);
+    ck_assert_uint_eq (proxy ().set_members, 0);
     ck_assert (!says (LK_MSG_UNLOCK));
     const lk_answer *answer = got (1, names[0]);
     ck_assert_int_eq (answer->kind, LK_ANSWER_LOCKED);
@@ -192,7 +192,7 @@ START_TEST (its_wait_is_over)
     over (2, names[1], LK_OK);
     ck_assert_ptr_null (over (3, names[2], LK_RELEASED)); /* it is coming */
     ck_assert_int_eq (over (3, names[2], LK_OK)->kind, LK_ANSWER_UNLOCKED);
-    ck_assert_uint_eq (node->proxy.serials.count, 0);
+    ck_assert_uint_eq (proxy ().requests, 0);
 }
 END_TEST
 
@@ -263,10 +263,10 @@ START_TEST (its_application_ends_while_it_goes_back)
     app_says (LK_ON_UNLOCK, 1);
     over (2, names[1], LK_OK);
     app_says (LK_ON_APP_GONE, 0);
-    ck_assert_ptr_null (node->proxy.sets);
+    ck_assert_uint_eq (proxy ().sets, 0);
     ck_assert_ptr_null (over (1, names[0], LK_OK));
     ck_assert_ptr_null (over (3, names[2], LK_OK));
-    ck_assert_uint_eq (node->proxy.serials.count, 0);
+    ck_assert_uint_eq (proxy ().requests, 0);
 }
 END_TEST
 
@@ -295,12 +295,12 @@ START_TEST (unsound)
         step (&bad);
         ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
         ck_assert_int_eq (told ()->error, LK_INVALID);
-        ck_assert_uint_eq (node->proxy.serials.count, 0);
+        ck_assert_uint_eq (proxy ().requests, 0);
     }
     rest[0].size = 1;
     step (&event);
     ck_assert_ptr_null (told ());
-    ck_assert_ptr_nonnull (node->proxy.sets);
+    ck_assert_uint_eq (proxy ().sets, 1);
 }
 END_TEST
 
@@ -344,7 +344,7 @@ START_TEST (no_change_of_its_type)
     ck_assert_int_eq (told ()->kind, LK_ANSWER_FAILED);
     ck_assert_int_eq (told ()->error, LK_INVALID);
     ck_assert_uint_eq (told ()->turn, 1);
-    ck_assert_int_eq (node->proxy.sets->state, LK_SET_HELD);
+    ck_assert (proxy ().set_is_held);
 }
 END_TEST
 

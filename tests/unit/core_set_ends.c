@@ -15,7 +15,8 @@ audited (uint64_t serial, char letter, uint64_t token)
 {
     lk_lock_message message = message_of (LK_MSG_AUDIT, decree.term);
     message.as.audit = (lk_msg_audit) {
-        .request = {.session = node->core.facts.session, .serial = serial},
+        .request = {.session = lk_node_core (node)->facts.session,
+                    .serial = serial},
         .object = name_of (letter),
         .token = token};
     give (1, &message);
@@ -175,32 +176,44 @@ END_TEST
 
 /*  -------------------------------------------------------- sessions */
 
+/*  Under which that name is asked for. */
+static uint64_t
+serial_of (char name)
+{
+    for (uint64_t serial = 1; serial <= proxy ().last_serial; serial++) {
+        const lk_asked_view asked = asked_by (serial);
+        if (asked.serial != 0 && *asked.object.data == name) {
+            return serial;
+        }
+    }
+    return 0;
+}
+
 START_TEST (its_session_ends_while_it_waits)
 {
     const char *names = pick ("0001");
     char expected[8];
     ask_set (1, names, -1, 0);
     ask (2);
-    ck_assert_uint_eq (node->proxy.last_serial, 5);
+    ck_assert_uint_eq (proxy ().last_serial, 5);
     got (1, names[0]);
     got (3, names[2]); /* too early */
-    const uint64_t session = node->core.facts.session;
+    const uint64_t session = lk_node_core (node)->facts.session;
     wait_ms (8000);
-    ck_assert_uint_eq (node->core.facts.session, session + 1);
+    ck_assert_uint_eq (lk_node_core (node)->facts.session, session + 1);
     ck_assert_ptr_null (told ());
     vouch (1);
-    const lk_set *set = node->proxy.sets;
-    ck_assert_uint_eq (set->held, 0);
-    const uint64_t first = set->member[0]->serial;
+    ck_assert_uint_eq (proxy ().set_members, 0);
+    const uint64_t first = serial_of (names[0]);
     ck_assert_uint_gt (first, 5);
     for (size_t i = 1; i < 4; i++) {
-        ck_assert_uint_eq (set->member[i]->serial, first + i);
+        ck_assert_uint_eq (serial_of (names[i]), first + i);
     }
     snprintf (expected, sizeof expected, "%.3s>", names);
     ck_assert_ptr_nonnull (strstr (sent_names (LK_MSG_LOCK), expected));
     got (first, names[0]);
     got (first + 1, names[1]);
-    ck_assert_uint_eq (set->held, 2);
+    ck_assert_uint_eq (proxy ().set_members, 2);
     got (first + 2, names[2]);
     ck_assert_int_eq (got (first + 3, names[3])->set_count, 4);
 }
@@ -212,8 +225,8 @@ START_TEST (its_session_ends_while_it_holds)
     wait_ms (8000);
     ck_assert_int_eq (told ()->kind, LK_ANSWER_UNLOCKED);
     ck_assert_int_eq (told ()->error, LK_ISOLATED);
-    ck_assert_ptr_null (node->proxy.sets);
-    ck_assert_uint_eq (node->proxy.serials.count, 0);
+    ck_assert_uint_eq (proxy ().sets, 0);
+    ck_assert_uint_eq (proxy ().requests, 0);
 }
 END_TEST
 
@@ -225,7 +238,7 @@ START_TEST (its_session_ends_while_it_goes_back)
     over (1, names[0], LK_OK);
     wait_ms (8000);
     ck_assert_int_eq (told ()->error, LK_ISOLATED);
-    ck_assert_uint_eq (node->proxy.serials.count, 0);
+    ck_assert_uint_eq (proxy ().requests, 0);
 }
 END_TEST
 
@@ -241,8 +254,8 @@ START_TEST (its_session_ends_when_it_is_over)
     later (false);
     wait_ms (8000);
     ck_assert_ptr_null (told ());
-    ck_assert_ptr_null (node->proxy.sets);
-    ck_assert_uint_eq (node->proxy.serials.count, 0);
+    ck_assert_uint_eq (proxy ().sets, 0);
+    ck_assert_uint_eq (proxy ().requests, 0);
 }
 END_TEST
 

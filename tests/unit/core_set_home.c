@@ -10,7 +10,7 @@
 #include "lib/checked_step.h"
 #include "sole.h"
 
-#include "set.h"
+#include "home.h"
 
 #define SIZE_MAX_NAMES 16
 
@@ -84,7 +84,7 @@ try_set_from (lk_host host, uint64_t serial, const char *names)
 static uint64_t
 operations (void)
 {
-    return node->leader.table.sequence[0];
+    return lk_node_table (node)->sequence[0];
 }
 
 /*  -------------------------------------------------------- getting it */
@@ -100,7 +100,7 @@ START_TEST (free_ones_are_one_operation)
     uint64_t keys[4];
     for (size_t i = 0; i < 4; i++) {
         const lk_entry *entry =
-            lk_table_find (&node->leader.table, (lk_request_id) {5, 3, 1 + i});
+            lk_table_find (lk_node_table (node), (lk_request_id) {5, 3, 1 + i});
         keys[i] = entry->key;
         for (size_t k = 0; k < i; k++) {
             ck_assert_uint_ne (keys[i], keys[k]);
@@ -155,7 +155,7 @@ START_TEST (said_again)
     lk_lock_message message = set_of (5, 3, "cd");
     give (5, &message);
     ck_assert_uint_eq (operations (), before + 2); /* it waits */
-    ck_assert_uint_eq (node->leader.table.count, 5);
+    ck_assert_uint_eq (lk_node_table (node)->count, 5);
 }
 END_TEST
 
@@ -165,10 +165,10 @@ START_TEST (said_too_late)
     ck_assert_int_eq (lock_set (5, 1, "abc"), 3);
     unlock (5, 1, "a");
     ck_assert_int_eq (lock_set (5, 1, "abc"), 0);
-    ck_assert_uint_eq (node->leader.table.count, 2);
+    ck_assert_uint_eq (lk_node_table (node)->count, 2);
     unlock (5, 3, "c");
     unlock (5, 2, "b");
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 
@@ -214,7 +214,7 @@ START_TEST (after_a_takeover)
     lock (6, 1, "b");
     lock (6, 2, "c");
     lk_table_restore (
-        &node->leader.table,
+        lk_plant (node).table,
         &(lk_ticket) {.request = {5, 3, 2}, .object = {"b", 1}, .rest = 1},
         now_ms);
     ck_assert_int_eq (lock_set (5, 2, "bc"), 0);
@@ -239,10 +239,10 @@ START_TEST (a_try_is_all_or_nothing)
     const uint64_t before = operations ();
     ck_assert_int_eq (try_set (5, 1, "abcd"), LK_FULL);
     ck_assert_uint_eq (operations (), before);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     ck_assert_int_eq (try_set (5, 5, "abd"), LK_OK);
     ck_assert_int_eq (try_set (5, 5, "abd"), LK_OK); /* said again */
-    ck_assert_uint_eq (node->leader.table.count, 4);
+    ck_assert_uint_eq (lk_node_table (node)->count, 4);
 }
 END_TEST
 
@@ -286,7 +286,7 @@ START_TEST (time_left)
     const lk_request_id held = {5, 3, 1};
     wait_ms (900);
     ck_assert_int_eq (lk_node_ticket_left (node, held), 0);
-    lk_table_find (&node->leader.table, held)->memo->granted_ms = 0;
+    lk_table_find (lk_node_table (node), held)->memo->granted_ms = 0;
     ck_assert_int_eq (lk_node_ticket_left (node, held), -1);
 }
 END_TEST
@@ -297,28 +297,28 @@ START_TEST (what_makes_no_sense)
     message.as.request.rest[1].mode.type = LK_SEMAPHORE; /* of no units */
     give (5, &message);
     ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, 5)->as.reply.error, LK_INVALID);
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
     /*  The first one's request names all of them. */
     message = set_of (5, 1, "abc");
     message.as.request.rest[0].request = (lk_request_id) {6, 3, 77};
     give (5, &message);
     ck_assert_ptr_nonnull (
-        lk_table_find (&node->leader.table, (lk_request_id) {5, 3, 2}));
+        lk_table_find (lk_node_table (node), (lk_request_id) {5, 3, 2}));
     ck_assert_ptr_null (
-        lk_table_find (&node->leader.table, (lk_request_id) {6, 3, 77}));
+        lk_table_find (lk_node_table (node), (lk_request_id) {6, 3, 77}));
 }
 END_TEST
 
 START_TEST (a_table_that_is_almost_full)
 {
     lk_check_no_more ();
-    node->leader.table.count = LK_TICKETS_MAX - 2;
+    lk_plant (node).table->count = LK_TICKETS_MAX - 2;
     lock_set (5, 1, "abc");
     ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, 5)->as.reply.error,
                       LK_OVERLOADED);
     ck_assert_int_eq (lock_set (5, 1, "ab"), 2);
-    ck_assert_uint_eq (node->leader.table.count, LK_TICKETS_MAX);
-    node->leader.table.count = 2;
+    ck_assert_uint_eq (lk_node_table (node)->count, LK_TICKETS_MAX);
+    lk_plant (node).table->count = 2;
 }
 END_TEST
 
@@ -346,9 +346,9 @@ START_TEST (nobody_knows_of_it)
     pings_for (750);
     uint64_t named = 0;
     for (uint64_t serial = 1; serial <= 3; serial++) {
-        const lk_entry *entry =
-            lk_table_find (&node->leader.table, (lk_request_id) {5, 3, serial});
-        const lk_heap *audits = &node->leader.table.audits;
+        const lk_entry *entry = lk_table_find (lk_node_table (node),
+                                               (lk_request_id) {5, 3, serial});
+        const lk_heap *audits = &lk_node_table (node)->audits;
         named += audits->slot[entry->audit_place - 1].when_ms > now_ms;
     }
     ck_assert_uint_eq (named, 3);
@@ -356,7 +356,7 @@ START_TEST (nobody_knows_of_it)
     unlock (5, 3, "c");
     unlock (5, 2, "b");
     unlock (5, 1, "a");
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     unlock (6, 1, "a");
     ck_assert_int_eq (grants (5), 0);
 }
@@ -370,10 +370,10 @@ START_TEST (its_session_is_closed)
     now_ms++;
     ping_from (5, 4, 3);
     wait_ms (1000);
-    ck_assert_uint_eq (node->leader.table.count, 3);
+    ck_assert_uint_eq (lk_node_table (node)->count, 3);
     for (uint64_t serial = 1; serial <= 3; serial++) {
         ck_assert_uint_ne (
-            lk_table_find (&node->leader.table, (lk_request_id) {6, 3, serial})
+            lk_table_find (lk_node_table (node), (lk_request_id) {6, 3, serial})
                 ->token,
             0);
     }

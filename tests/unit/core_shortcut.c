@@ -9,6 +9,7 @@
 
 #include "leading.h"
 #include "lib/suite.h"
+#include "shortcut.h"
 #include "util/alloc.h"
 
 #define APP 7
@@ -61,12 +62,13 @@ static lk_op
 op_of (lk_op_kind kind)
 {
     lk_op op = {.kind = kind, .by.host = LK_NOBODY};
-    op.ticket = (lk_ticket) {.request = {0, node->core.facts.session, serial},
-                             .object = object_at (0, text),
-                             .owner = {"app@h0", 6},
-                             .key = 99,
-                             .duration_ms = duration_ms,
-                             .mode = mode};
+    op.ticket =
+        (lk_ticket) {.request = {0, lk_node_core (node)->facts.session, serial},
+                     .object = object_at (0, text),
+                     .owner = {"app@h0", 6},
+                     .key = 99,
+                     .duration_ms = duration_ms,
+                     .mode = mode};
     return op;
 }
 
@@ -114,7 +116,7 @@ vouch (lk_host from)
 {
     now_ms++;
     lk_lock_message message = ping_of_leader ();
-    message.as.ping.vouch = node->core.facts.session;
+    message.as.ping.vouch = lk_node_core (node)->facts.session;
     give (from, &message);
 }
 
@@ -165,13 +167,13 @@ START_TEST (the_home_says_it_again)
     order (LK_OP_ADD);
     third_has_it ();
     lk_lock_message message = message_of (LK_MSG_LOCKED);
-    message.as.reply =
-        (lk_msg_reply) {.request = {0, node->core.facts.session, serial},
-                        .object = object_at (0, text),
-                        .token = (uint64_t) 7 << 32 | 1,
-                        .key = 99,
-                        .as_of = now_ms,
-                        .left_ms = -1};
+    message.as.reply = (lk_msg_reply) {
+        .request = {0, lk_node_core (node)->facts.session, serial},
+        .object = object_at (0, text),
+        .token = (uint64_t) 7 << 32 | 1,
+        .key = 99,
+        .as_of = now_ms,
+        .left_ms = -1};
     give (FIRST, &message);
     ck_assert_uint_eq (effects.count, 0);
 }
@@ -311,7 +313,7 @@ START_TEST (a_duration_asked_for_twice_is_the_homes)
     order (LK_OP_ADD);
     third_has_it ();
     ck_assert_ptr_null (told ());
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
 }
 END_TEST
 
@@ -340,10 +342,10 @@ START_TEST (a_duration_behind_another_is_the_homes)
     order_op (first);
     third_has_it ();
     ck_assert_ptr_null (told ());
-    ck_assert_uint_ne (node->leader.table.sequence[0],
+    ck_assert_uint_ne (lk_node_table (node)->sequence[0],
                        0); /* though it has it: */
     const lk_queue *queue =
-        lk_table_queue (&node->leader.table, object_at (0, other));
+        lk_table_queue (lk_node_table (node), object_at (0, other));
     ck_assert_uint_ne (queue->first->token, 0);
 }
 END_TEST
@@ -399,11 +401,10 @@ order_many (size_t count)
 
 START_TEST (what_is_due_has_a_limit)
 {
-    const lk_shortcut_stream *stream = &node->leader.shortcut.stream[0];
     order_many (LK_DUES_MAX + AT_ONCE);
-    ck_assert_uint_eq (stream->count, LK_DUES_MAX);
+    ck_assert_uint_eq (leader ().fellow[0].due, LK_DUES_MAX);
     third_has_it ();
-    ck_assert_uint_eq (stream->count, 0);
+    ck_assert_uint_eq (leader ().fellow[0].due, 0);
 }
 END_TEST
 

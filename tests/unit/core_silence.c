@@ -13,7 +13,7 @@
 #define HOST 5
 #define MARGIN_BOTH 12500 /* (leader lease + host lease) and a quarter */
 #define MARGIN_HOST 10000 /* host lease and a quarter */
-#define DEAD_AFTER node->core.config.dead_after_ms
+#define DEAD_AFTER lk_node_core (node)->config.dead_after_ms
 #define LOOKS (2 * (LK_LOOK_MS + LK_PING_MS))
 
 static lk_decree decree;
@@ -52,8 +52,8 @@ set_up (void)
     give (1, &fill);
     give_decree (1, LK_MSG_READY, &decree);
     leaders_ping (true);
-    ck_assert (lk_leader_is_serving (&node->leader)
-               && lk_lease_holds (&node->leader));
+    ck_assert (lk_leader_is_serving (lk_node_leader (node))
+               && lk_lease_holds (lk_node_leader (node)));
 }
 
 static void
@@ -74,8 +74,8 @@ START_TEST (a_host_that_is_heard_is_not_silent)
     give_host_ping (3, 0);
     go_on (DEAD_AFTER - 1, true);
     ck_assert (!lk_node_find_silence (node, HOST, 3, &silence));
-    ck_assert (
-        !lk_node_find_silence (node, 0, node->core.facts.session, &silence));
+    ck_assert (!lk_node_find_silence (
+        node, 0, lk_node_core (node)->facts.session, &silence));
     go_on (1, true);
     ck_assert (lk_node_find_silence (node, HOST, 3, &silence));
     ck_assert (lk_node_find_silence (node, HOST, 0, &silence));
@@ -144,8 +144,8 @@ hold_one (void)
     }
     lk_op op = {.kind = LK_OP_ADD, .by.host = LK_NOBODY};
     op.ticket = (lk_ticket) {.request = {HOST, 3, 1}, .object = object};
-    lk_stream_append (&node->leader, &op);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    lk_stream_append (lk_node_leader (node), &op);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
 }
 
 static void
@@ -168,7 +168,7 @@ START_TEST (its_tickets_are_free_by_then)
     ck_assert (lk_node_find_silence (node, HOST, 3, &silence));
     int questions = 0;
     const int64_t free_ms = now_ms + silence.free_ms;
-    while (node->leader.table.count > 0 && now_ms < free_ms) {
+    while (lk_node_table (node)->count > 0 && now_ms < free_ms) {
         go_on (LK_PING_MS, false);
         questions = said[LK_MSG_HOST] / 2;
         if (questions > 1) { /* they were not that far at the first one */
@@ -177,7 +177,7 @@ START_TEST (its_tickets_are_free_by_then)
         }
     }
     ck_assert_int_eq (questions, 2);
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 

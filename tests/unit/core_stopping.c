@@ -41,7 +41,7 @@ check_stopping (int64_t left_ms)
     ck_assert_ptr_nonnull (message);
     ck_assert_int_eq (message->as.stopping.left_ms, left_ms);
     ck_assert_uint_eq (message->as.stopping.token,
-                       TOKEN + (node->proxy.sets ? 1 : 0));
+                       TOKEN + (proxy ().sets ? 1 : 0));
     ck_assert (!says (LK_MSG_UNLOCK));
 }
 
@@ -70,7 +70,7 @@ START_TEST (it_gives_back_itself)
     ck_assert (says (LK_MSG_UNLOCK));
     unlocked (1, LK_OK, TOKEN);
     check_lost (LK_OK);
-    ck_assert_uint_eq (node->proxy.serials.count, 0);
+    ck_assert_uint_eq (proxy ().requests, 0);
 }
 END_TEST
 
@@ -279,7 +279,7 @@ START_TEST (one_of_a_set_is_taken_at_once)
     wait_ms (1);
     check_second (names);
     ck_assert_ptr_null (over (2, names[1], LK_OK));
-    ck_assert_ptr_null (node->proxy.sets);
+    ck_assert_uint_eq (proxy ().sets, 0);
 }
 END_TEST
 
@@ -293,7 +293,7 @@ START_TEST (one_of_a_set_is_lost)
     app_says (LK_ON_UNLOCK, 1);
     check_second (names);
     ck_assert_int_eq (over (2, names[1], LK_OK)->error, LK_OK);
-    ck_assert_ptr_null (node->proxy.sets);
+    ck_assert_uint_eq (proxy ().sets, 0);
 }
 END_TEST
 
@@ -307,7 +307,7 @@ START_TEST (all_of_a_set_is_lost)
     check_second (names);
     over (1, names[0], LK_OK);
     over (2, names[1], LK_OK);
-    ck_assert_ptr_null (node->proxy.sets);
+    ck_assert_uint_eq (proxy ().sets, 0);
     app_says (LK_ON_UNLOCK, 1);
     ck_assert_int_eq (told ()->error, LK_UNKNOWN);
 }
@@ -319,8 +319,7 @@ START_TEST (one_is_lost_and_the_set_lingers)
     ask_guarded_set (names, 500);
     over (1, names[0], LK_OK);
     app_says (LK_ON_APP_GONE, 0);
-    ck_assert_int_eq (lk_asked_by_serial (&node->proxy, 1)->state,
-                      LK_ASKED_CLOSING);
+    ck_assert (asked_by (1).goes_back);
     wait_ms (499);
     ck_assert_ptr_null (strchr (sent_names (LK_MSG_UNLOCK), names[1]));
     wait_ms (1);
@@ -335,7 +334,7 @@ START_TEST (who_asked_hears_of_it)
     app (LK_ON_FORCE, 5, -1, 0);
     lk_lock_message message = message_of (LK_MSG_PENDING, decree.term);
     message.as.stopping = (lk_msg_stopping) {
-        .request = {.session = node->core.facts.session, .serial = 1},
+        .request = {.session = lk_node_core (node)->facts.session, .serial = 1},
         .object = {"x", 1},
         .host = 2,
         .left_ms = 1500,

@@ -20,8 +20,8 @@ START_TEST (operations_in_order)
     stream_of_first (ops, hash, 4);
     ck_assert_int_eq (follow (ops, hash, 0, 1), 1);
     ck_assert_int_eq (follow (ops, hash, 1, 3), 4);
-    ck_assert_uint_eq (node->leader.table.count, 4);
-    ck_assert_uint_eq (node->leader.table.hash[0], hash[4]);
+    ck_assert_uint_eq (lk_node_table (node)->count, 4);
+    ck_assert_uint_eq (lk_node_table (node)->hash[0], hash[4]);
 }
 END_TEST
 
@@ -33,8 +33,8 @@ START_TEST (said_again_it_is_done_once)
     ck_assert_int_eq (follow (ops, hash, 0, 2), 2);
     ck_assert_int_eq (follow (ops, hash, 0, 2), 2);
     ck_assert_int_eq (follow (ops, hash, 0, 4), 4); /* two of them new */
-    ck_assert_uint_eq (node->leader.table.count, 4);
-    ck_assert_uint_eq (node->leader.table.hash[0], hash[4]);
+    ck_assert_uint_eq (lk_node_table (node)->count, 4);
+    ck_assert_uint_eq (lk_node_table (node)->hash[0], hash[4]);
 }
 END_TEST
 
@@ -44,7 +44,7 @@ START_TEST (a_gap_is_asked_for_again)
     uint64_t hash[5];
     stream_of_first (ops, hash, 4);
     ck_assert_int_eq (follow (ops, hash, 2, 2), 0);
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
     ck_assert_int_eq (follow (ops, hash, 0, 4), 4);
 }
 END_TEST
@@ -63,8 +63,8 @@ START_TEST (sealed)
     ck_assert_uint_eq (voted->as.voted.holds.term.number, 7);
     ck_assert_uint_eq (voted->as.voted.holds.length, 1);
     ck_assert_int_eq (follow (ops, hash, 0, 1), -1);
-    ck_assert_uint_eq (node->leader.table.count, 0);
-    ck_assert (!lk_leader_is_serving (&node->leader));
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
+    ck_assert (!lk_leader_is_serving (lk_node_leader (node)));
 }
 END_TEST
 
@@ -78,7 +78,7 @@ START_TEST (nobody_speaks_for_the_home)
     message.as.ops = (lk_msg_ops) {.ops = ops, .op_count = 1};
     give (THIRD, &message);
     ck_assert_ptr_null (sent (LK_MSG_ACKED, THIRD));
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 
@@ -119,7 +119,7 @@ START_TEST (a_check_is_told_when_all_have_it)
     message.as.check = (lk_msg_check) {
         .request = {THIRD, 1, 2}, .object = object, .token = token};
     give (THIRD, &message);
-    ck_assert (lk_lease_holds (&node->leader));
+    ck_assert (lk_lease_holds (lk_node_leader (node)));
     ck_assert_ptr_null (sent (LK_MSG_CHECKED, THIRD));
     acked (FIRST, 3);
     ck_assert_ptr_null (sent (LK_MSG_CHECKED, THIRD));
@@ -146,16 +146,25 @@ START_TEST (a_leaders_own_proxy_hears_it_there)
 }
 END_TEST
 
+static void
+ping_that_sees (lk_host from, lk_hosts sees)
+{
+    now_ms++;
+    lk_lock_message message = ping_of_leader ();
+    message.as.ping.sees = sees;
+    give (from, &message);
+}
+
 /*  Host 1 does not reach it, or not surely. */
 START_TEST (a_leader_that_lacks_another_is_told_from_here)
 {
-    node->core.peer[FIRST].sees = 3;
+    ping_that_sees (FIRST, 3);
     ask (1);
     acked (FIRST, 2);
     acked (THIRD, 2);
     ck_assert_ptr_nonnull (sent (LK_MSG_LOCKED, THIRD));
-    node->core.peer[FIRST].sees = 7;
-    node->core.peer[THIRD].sees = 5;
+    ping_that_sees (FIRST, 7);
+    ping_that_sees (THIRD, 5);
     ask (2);
     acked (FIRST, 3);
     acked (THIRD, 3);
@@ -246,7 +255,7 @@ START_TEST (who_comes_behind_an_order_keeps_it)
         acked (FIRST, sequence);
         acked (THIRD, sequence);
     }
-    ck_assert_uint_eq (node->leader.stream.count, 0);
+    ck_assert_uint_eq (leader ().unacked, 0);
     force (9);
     ck_assert_ptr_null (sent (LK_MSG_UNLOCKED, THIRD));
     ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, THIRD)->as.reply.error,
@@ -281,7 +290,7 @@ START_TEST (who_is_heard_by_another_is_asked)
     unlock (9, kept.key);
     ck_assert_int_eq (sent (LK_MSG_UNLOCKED, THIRD)->as.reply.error,
                       LK_RELEASED);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
 }
 END_TEST
 
@@ -317,7 +326,7 @@ END_TEST
  *  echo its clock again. */
 START_TEST (no_telling_without_the_lease)
 {
-    now_ms += node->core.config.leader_lease_ms;
+    now_ms += lk_node_core (node)->config.leader_lease_ms;
     ask (1);
     acked (FIRST, 2);
     acked (THIRD, 2);
@@ -333,18 +342,18 @@ START_TEST (who_does_not_acknowledge_is_not_seen)
 {
     ask (1);
     acked (FIRST, 2);
-    ck_assert (lk_leader_is_well (&node->leader));
+    ck_assert (lk_leader_is_well (lk_node_leader (node)));
     for (int64_t end = now_ms + 3500; now_ms < end; now_ms += 250) {
         ping (FIRST);
         ping (THIRD);
     }
-    ck_assert (lk_peer_heard (&node->core, THIRD));
-    ck_assert (!lk_leader_is_well (&node->leader));
-    ck_assert_uint_eq (lk_leader_sees (&node->leader),
+    ck_assert (lk_peer_heard (lk_node_core (node), THIRD));
+    ck_assert (!lk_leader_is_well (lk_node_leader (node)));
+    ck_assert_uint_eq (lk_leader_sees (lk_node_leader (node)),
                        LK_HOST_BIT (0) | LK_HOST_BIT (FIRST));
     acked (THIRD, 2);
-    ck_assert (lk_leader_is_well (&node->leader));
-    ck_assert_uint_eq (lk_leader_sees (&node->leader), 7);
+    ck_assert (lk_leader_is_well (lk_node_leader (node)));
+    ck_assert_uint_eq (lk_leader_sees (lk_node_leader (node)), 7);
 }
 END_TEST
 
@@ -354,17 +363,17 @@ START_TEST (who_does_not_acknowledge_may_vote)
 {
     bool asked = false;
     lk_op op = {.kind = LK_OP_OPEN};
-    lk_stream_append (&node->leader, &op);
+    lk_stream_append (lk_node_leader (node), &op);
     for (int i = 0; i < 50; i++) {
         now_ms += 100;
         ping (THIRD);
-        if (!lk_hosts_has (lk_leader_sees (&node->leader), THIRD)) {
+        if (!lk_hosts_has (lk_leader_sees (lk_node_leader (node)), THIRD)) {
             asked |= sent (LK_MSG_DATE, THIRD) != NULL;
             tick ();
             asked |= sent (LK_MSG_DATE, THIRD) != NULL;
         }
     }
-    ck_assert (!lk_hosts_has (lk_leader_sees (&node->leader), FIRST));
+    ck_assert (!lk_hosts_has (lk_leader_sees (lk_node_leader (node)), FIRST));
     ck_assert (asked);
 }
 END_TEST
@@ -374,7 +383,7 @@ START_TEST (without_the_lease_it_does_not_lead)
     lk_node_status status;
     lk_node_get_status (node, &status);
     ck_assert (status.leads);
-    now_ms += node->core.config.leader_lease_ms;
+    now_ms += lk_node_core (node)->config.leader_lease_ms;
     tick ();
     lk_node_get_status (node, &status);
     ck_assert (!status.leads && !status.ready);
@@ -392,10 +401,10 @@ START_TEST (an_old_table_is_dropped)
     ready.term = later.term;
     ready.as.decree = (lk_msg_decree) {.decree = later, .holder = LK_NOBODY};
     ask (1);
-    ck_assert_uint_eq (node->leader.table.count, 1);
+    ck_assert_uint_eq (lk_node_table (node)->count, 1);
     give (FIRST, &ready);
-    ck_assert_uint_eq (node->leader.table.count, 0);
-    ck_assert (!lk_table_is_filled (&node->leader.table));
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
+    ck_assert (!lk_table_is_filled (lk_node_table (node)));
 }
 END_TEST
 
@@ -407,7 +416,7 @@ START_TEST (another_home_is_not_ours_to_speak_for)
         .ticket = ticket (object_at (0, text), 1), .queue = true};
     give (THIRD, &message);
     ck_assert_ptr_null (sent (LK_MSG_OPS, FIRST));
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 
@@ -425,7 +434,7 @@ START_TEST (a_closed_session_is_not_served)
                                      .closed = 1};
     give (THIRD, &closing);
     ask (1);
-    ck_assert_uint_eq (node->leader.table.count, 0);
+    ck_assert_uint_eq (lk_node_table (node)->count, 0);
 }
 END_TEST
 
@@ -512,7 +521,7 @@ hold (lk_lock_message *unlock)
     acked (FIRST, 2);
     acked (THIRD, 2);
     const lk_entry *entry =
-        lk_table_find (&node->leader.table, (lk_request_id) {THIRD, 1, 1});
+        lk_table_find (lk_node_table (node), (lk_request_id) {THIRD, 1, 1});
     *unlock = message_of (LK_MSG_UNLOCK);
     unlock->as.request.ticket =
         (lk_ticket) {.request = {FIRST, 1, 70},

@@ -16,7 +16,8 @@ follows (lk_host from, uint64_t number)
 {
     give_plain (from, LK_MSG_VOTE, term_of (number, from));
     ck_assert (!says (LK_MSG_DESIST));
-    return node->core.facts.promised.number == number && says (LK_MSG_VOTED);
+    return lk_node_core (node)->facts.promised.number == number
+           && says (LK_MSG_VOTED);
 }
 
 static void
@@ -43,10 +44,10 @@ START_TEST (so_far_and_no_further)
 {
     ck_assert (!follows (LIAR, LAST + 1));
     ck_assert (!follows (LIAR, LK_TERM_NUMBER_MAX));
-    ck_assert_uint_eq (node->dropped.count, 2);
-    ck_assert_uint_eq (node->dropped.host, LIAR);
+    ck_assert_uint_eq (node_status ().dropped, 2);
+    ck_assert_uint_eq (node_status ().dropped_from, LIAR);
     ck_assert (follows (LIAR, LAST));
-    ck_assert_uint_eq (node->dropped.count, 2);
+    ck_assert_uint_eq (node_status ().dropped, 2);
 }
 END_TEST
 
@@ -76,9 +77,9 @@ START_TEST (whatever_the_message)
             message.as.decree.decree = forged;
         }
         give (LIAR, &message);
-        ck_assert_uint_eq (node->dropped.count, i + 1);
-        ck_assert_uint_eq (node->core.facts.promised.number, 7);
-        ck_assert_uint_lt (node->core.in_force.term.number, 8);
+        ck_assert_uint_eq (node_status ().dropped, i + 1);
+        ck_assert_uint_eq (lk_node_core (node)->facts.promised.number, 7);
+        ck_assert_uint_lt (lk_node_core (node)->in_force.term.number, 8);
     }
 }
 END_TEST
@@ -116,11 +117,12 @@ START_TEST (ten_years)
 {
     const int64_t end_ms = now_ms + INT64_C (315576000) * 1000;
     while (now_ms < end_ms) {
-        follows (LIAR, lk_terms_limit (&node->core));
+        follows (LIAR, lk_terms_limit (lk_node_core (node)));
         wait_ms (1000 * LK_TERM_EVERY_MS);
     }
-    ck_assert_uint_gt (node->core.facts.promised.number, 1800000);
-    ck_assert_uint_lt (node->core.facts.promised.number, LK_TERM_NUMBER_MAX);
+    ck_assert_uint_gt (lk_node_core (node)->facts.promised.number, 1800000);
+    ck_assert_uint_lt (lk_node_core (node)->facts.promised.number,
+                       LK_TERM_NUMBER_MAX);
 }
 END_TEST
 
@@ -131,21 +133,23 @@ START_TEST (what_a_quorum_has_promised_is_free)
 {
     const lk_decree later = decree_of (term_of (700000, 1), MEMBERS, 1, 2, 3);
     for (lk_host host = 1; host < 4; host++) {
-        ck_assert_uint_eq (lk_terms_limit (&node->core), LAST);
-        ck_assert_uint_eq (node->core.in_force.term.number, host == 1 ? 0 : 7);
+        ck_assert_uint_eq (lk_terms_limit (lk_node_core (node)), LAST);
+        ck_assert_uint_eq (lk_node_core (node)->in_force.term.number,
+                           host == 1 ? 0 : 7);
         give_decree (1, LK_MSG_ACTIVE, &later);
         ck_assert (!says (LK_MSG_ACTIVATED));
         ping_with (1, 7, &later);
-        ck_assert_uint_eq (node->core.facts.active.term.number, 7);
+        ck_assert_uint_eq (lk_node_core (node)->facts.active.term.number, 7);
         ping_promised (host, 700000 + host);
     }
     ping_promised (1, 700001);
-    ck_assert_uint_eq (lk_terms_limit (&node->core), 700001 + LK_TERMS_MOST);
+    ck_assert_uint_eq (lk_terms_limit (lk_node_core (node)),
+                       700001 + LK_TERMS_MOST);
     give_decree (1, LK_MSG_ACTIVE, &later);
     ck_assert (says (LK_MSG_ACTIVATED));
-    ck_assert_uint_eq (node->core.terms.left, LK_TERMS_MOST);
+    ck_assert_uint_eq (lk_node_core (node)->terms.left, LK_TERMS_MOST);
     ck_assert (follows (2, 700003));
-    ck_assert_uint_eq (node->core.terms.left, LK_TERMS_MOST - 2);
+    ck_assert_uint_eq (lk_node_core (node)->terms.left, LK_TERMS_MOST - 2);
 }
 END_TEST
 
@@ -156,7 +160,7 @@ START_TEST (who_is_no_member_follows)
     start_with (former.term, &former);
     ck_assert (follows (LIAR, 900000));
     ck_assert (follows (LIAR, LK_TERM_NUMBER_MAX));
-    ck_assert_uint_eq (node->core.terms.left, LK_TERMS_MOST);
+    ck_assert_uint_eq (lk_node_core (node)->terms.left, LK_TERMS_MOST);
 }
 END_TEST
 
@@ -171,12 +175,12 @@ START_TEST (what_it_would_not_follow_is_no_number_to_beat)
     agree (2);
     wait_ms (400);
     ck_assert (says (LK_MSG_VOTE));
-    own = node->election.term;
+    own = election ().term;
     ck_assert_uint_eq (own.number, 21);
     lk_lock_message message = message_of (LK_MSG_DESIST, own);
     message.as.desist.promised = term_of (LK_TERM_NUMBER_MAX - 1, LIAR);
     give (LIAR, &message);
-    ck_assert_int_eq (node->election.state, LK_ELECTION_VOTING);
+    ck_assert_int_eq (election ().state, LK_ELECTION_VOTING);
     vote (1, former.term);
     vote (2, former.term);
     vote (3, former.term);
@@ -188,17 +192,18 @@ END_TEST
 /*  The others can follow those of all. */
 START_TEST (own_ones_take_a_part)
 {
-    node->core.terms.left = LK_TERMS_MOST - LK_TERMS_OWN;
+    lk_plant (node).core->terms.left = LK_TERMS_MOST - LK_TERMS_OWN;
     wait_for (LK_MSG_DATE, 0x6);
     agree (1);
     agree (2);
     wait_ms (400);
     ck_assert_int_eq (said[LK_MSG_VOTE], 0);
-    ck_assert_uint_eq (node->core.facts.promised.number, 7);
-    node->core.terms.left++;
+    ck_assert_uint_eq (lk_node_core (node)->facts.promised.number, 7);
+    lk_plant (node).core->terms.left++;
     to_voting (0x6);
     ck_assert_uint_eq (own.number, 8);
-    ck_assert_uint_eq (node->core.terms.left, LK_TERMS_MOST - LK_TERMS_OWN);
+    ck_assert_uint_eq (lk_node_core (node)->terms.left,
+                       LK_TERMS_MOST - LK_TERMS_OWN);
     ck_assert_int_le (LK_MEMBERS_MAX * LK_TERMS_OWN,
                       LK_TERMS_MOST - LK_TERMS_OWN);
 }

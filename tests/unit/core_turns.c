@@ -125,8 +125,8 @@ check_failed (const lk_answer *answer, uint32_t turn, lk_err error)
 static lk_lock_type
 held_as (void)
 {
-    ck_assert_ptr_nonnull (lk_asked_first (&node->proxy));
-    return lk_asked_first (&node->proxy)->ticket.mode.type;
+    ck_assert_uint_ne (proxy ().first.serial, 0);
+    return proxy ().first.type;
 }
 
 /*  -------------------------------------------------------- upgrades */
@@ -143,7 +143,7 @@ START_TEST (an_upgrade)
     check_locked (locked_as (1, LK_EXCLUSIVE, 1, TOKEN + 9), LK_EXCLUSIVE, 1,
                   TOKEN + 9);
     ck_assert_int_eq (held_as (), LK_EXCLUSIVE);
-    ck_assert_uint_eq (lk_asked_first (&node->proxy)->ticket.turn, 1);
+    ck_assert_uint_eq (proxy ().first.turn, 1);
     wait_ms (3200);
     ck_assert (!says (LK_MSG_LOCK));
     ck_assert_ptr_null (locked_as (1, LK_EXCLUSIVE, 1, TOKEN + 9));
@@ -159,7 +159,7 @@ START_TEST (it_is_asked_for_once)
     want (1, 1, LK_EXCLUSIVE, -1);
     want (1, 1, LK_EXCLUSIVE, -1);
     ck_assert (!says (LK_MSG_LOCK));
-    ck_assert_uint_eq (lk_asked_first (&node->proxy)->turn.sent, 1);
+    ck_assert_uint_eq (proxy ().first.turn_sent, 1);
 }
 END_TEST
 
@@ -176,7 +176,7 @@ START_TEST (refused)
     check_failed (told (), 1, LK_FULL);
     want (1, 2, LK_EXCLUSIVE, INT64_MAX);
     check_asked (2, LK_EXCLUSIVE, true);
-    ck_assert_int_eq (lk_asked_first (&node->proxy)->turn.until_ms, INT64_MAX);
+    ck_assert_int_eq (proxy ().first.turn_until_ms, INT64_MAX);
     check_failed (failed (1, 2, LK_DEADLOCK), 2, LK_DEADLOCK);
     want (1, 1, LK_EXCLUSIVE, 0); /* long over: it is held like this */
     check_locked (told (), LK_SHARED, 2, TOKEN);
@@ -211,7 +211,7 @@ START_TEST (a_wait_that_is_over)
     wait_ms (400);
     check_asked (2, LK_SHARED, true);
     ck_assert_ptr_null (locked_as (1, LK_SHARED, 2, TOKEN + 9));
-    ck_assert_uint_eq (lk_asked_first (&node->proxy)->ticket.token, TOKEN + 9);
+    ck_assert_uint_eq (proxy ().first.token, TOKEN + 9);
     wait_ms (3200);
     ck_assert (!says (LK_MSG_LOCK));
     want (1, 1, LK_EXCLUSIVE, 505);

@@ -57,14 +57,14 @@ give_back_in_the_next_session (void)
     hold_static ();
     ck_assert_ptr_nonnull (told_with (LK_MSG_LOCKED, 1, true, LK_OK));
     say (LK_ON_UNLOCK, APP, &(lk_app_request) {.serial = 1});
-    wait_ms (node->proxy.lease_until_ms - now_ms);
-    ck_assert (!node->proxy.live);
+    wait_ms (proxy ().lease_until_ms - now_ms);
+    ck_assert (!proxy ().live);
     vouch (1);
     vouch (2);
     vouch (3);
-    const lk_asked *errand = lk_asked_first (&node->proxy);
-    ck_assert_int_eq (errand->state, LK_ASKED_ERRAND);
-    return errand->serial;
+    const lk_asked_view errand = proxy ().first;
+    ck_assert (errand.is_errand);
+    return errand.serial;
 }
 
 /*  -------------------------------------------------------- asked for */
@@ -98,10 +98,10 @@ START_TEST (what_is_not_for_sets)
     ck_assert_ptr_null (told ());
     say (LK_ON_LOCK, APP, &(lk_app_request) {.serial = 1, .turn = 1});
     is_refused (LK_INVALID);
-    const size_t known = node->proxy.serials.count;
+    const size_t known = proxy ().requests;
     say (LK_ON_UNLOCK_BY_KEY, APP,
          &(lk_app_request) {.serial = 1, .wait_ms = -1, .key = KEY});
-    ck_assert_uint_eq (node->proxy.serials.count, known);
+    ck_assert_uint_eq (proxy ().requests, known);
 }
 END_TEST
 
@@ -125,9 +125,8 @@ START_TEST (it_lingers_without_end)
         &(lk_app_request) {.serial = 1, .wait_ms = -1, .linger_ms = INT64_MAX});
     locked (1);
     say (LK_ON_APP_GONE, APP, &(lk_app_request) {.serial = 0});
-    ck_assert_int_eq (lk_asked_first (&node->proxy)->state, LK_ASKED_LINGERING);
-    ck_assert_int_eq (lk_asked_first (&node->proxy)->linger_until_ms,
-                      INT64_MAX);
+    ck_assert (proxy ().first.lingers);
+    ck_assert_int_eq (proxy ().first.linger_until_ms, INT64_MAX);
 }
 END_TEST
 
@@ -141,7 +140,7 @@ START_TEST (it_waits_to_be_exclusive_without_end)
     give (1, &message);
     say (LK_ON_LOCK, APP,
          &(lk_app_request) {.serial = 1, .wait_ms = INT64_MAX, .turn = 2});
-    ck_assert_int_eq (lk_asked_first (&node->proxy)->turn.until_ms, INT64_MAX);
+    ck_assert_int_eq (proxy ().first.turn_until_ms, INT64_MAX);
     message.as.reply.type = LK_EXCLUSIVE;
     message.as.reply.turn = 1; /* the proxy counts for itself */
     give (1, &message);
@@ -178,8 +177,7 @@ START_TEST (who_gave_it_back_is_gone)
 {
     give_back_in_the_next_session ();
     say (LK_ON_APP_GONE, APP, &(lk_app_request) {.serial = 0});
-    ck_assert_ptr_nonnull (
-        lk_asked_first (&node->proxy)); /* it goes back all the same */
+    ck_assert_uint_eq (proxy ().requests, 1); /* it goes back all the same */
 }
 END_TEST
 

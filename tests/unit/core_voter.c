@@ -115,8 +115,9 @@ START_TEST (no_decree_below_the_promise_whoever_says_it)
     give (1, &message);
     eighth.term = term_of (9, 3);
     give_decree (1, LK_MSG_READY, &eighth);
-    ck_assert_uint_eq (node->core.facts.active.term.number, 7);
-    ck_assert (lk_term_equal (node->core.facts.promised, term_of (9, 4)));
+    ck_assert_uint_eq (lk_node_core (node)->facts.active.term.number, 7);
+    ck_assert (
+        lk_term_equal (lk_node_core (node)->facts.promised, term_of (9, 4)));
 }
 END_TEST
 
@@ -142,7 +143,7 @@ START_TEST (a_decree_without_leaders_is_not_marked)
     lk_decree none = {.term = term_of (8, 1), .members = MEMBERS};
     give_decree (1, LK_MSG_ACTIVE, &none);
     ck_assert (!says (LK_MSG_ACTIVATED));
-    ck_assert_uint_eq (node->core.facts.active.term.number, 7);
+    ck_assert_uint_eq (lk_node_core (node)->facts.active.term.number, 7);
     lk_decree eighth = decree_of (term_of (8, 1), MEMBERS, 1, 2, 3);
     give_decree (1, LK_MSG_ACTIVE, &eighth);
     ck_assert (says (LK_MSG_ACTIVATED));
@@ -153,17 +154,17 @@ END_TEST
 static int64_t
 first_try_ms (uint16_t own_port, uint32_t own_pid)
 {
+    candidate = (lk_candidate) {.port = own_port, .pid = own_pid};
     start_with (former.term, &former);
-    node->core.config.candidate.port = own_port;
-    node->core.config.candidate.pid = own_pid;
     for (lk_host host = 1; host < 5; host++) {
-        node->core.peer[host].candidate = (lk_candidate) {.port = 5, .pid = 5};
+        give_started (host, (lk_candidate) {.port = 5, .pid = 5});
         ping (host);
     }
-    node->election.bad_since_ms = LK_LONG_AGO; /* as if it saw them just now */
-    node->election.next_try_ms = LK_LONG_AGO;
+    *lk_plant (node).bad_since_ms =
+        LK_LONG_AGO; /* as if it saw them just now */
+    *lk_plant (node).next_try_ms = LK_LONG_AGO;
     wait_ms (0);
-    return node->election.next_try_ms - now_ms;
+    return election ().next_try_ms - now_ms;
 }
 
 START_TEST (whose_turn_it_is)

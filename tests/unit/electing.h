@@ -82,9 +82,9 @@ to_voting (lk_hosts hosts)
         wait_ms (5);
     }
     ck_assert (says (LK_MSG_VOTE));
-    own = node->election.term;
+    own = election ().term;
     ck_assert (persists (own)
-               || lk_term_equal (node->core.facts.promised, own));
+               || lk_term_equal (lk_node_core (node)->facts.promised, own));
 }
 
 /*  A vote of the election's term: which decree, which table. */

@@ -10,7 +10,8 @@
 #ifndef LK_LEADING_H
 #define LK_LEADING_H
 
-#include "node_private.h"
+#include "lib/plant.h"
+#include "node_view.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -62,19 +63,20 @@ static lk_lock_message
 ping_of_leader (void)
 {
     lk_lock_message message = message_of (LK_MSG_PING);
-    message.as.ping = (lk_msg_ping) {.at = now_ms,
-                                     .incarnation = 1,
-                                     .has_echo = true,
-                                     .echo_at = now_ms,
-                                     .echo_incarnation = node->core.incarnation,
-                                     .active = decree,
-                                     .promised = decree.term,
-                                     .table = decree,
-                                     .ready = true,
-                                     .well = true,
-                                     .eligible = true,
-                                     .sees = 7,
-                                     .session = 1};
+    message.as.ping =
+        (lk_msg_ping) {.at = now_ms,
+                       .incarnation = 1,
+                       .has_echo = true,
+                       .echo_at = now_ms,
+                       .echo_incarnation = lk_node_core (node)->incarnation,
+                       .active = decree,
+                       .promised = decree.term,
+                       .table = decree,
+                       .ready = true,
+                       .well = true,
+                       .eligible = true,
+                       .sees = 7,
+                       .session = 1};
     return message;
 }
 
@@ -102,16 +104,24 @@ sent (lk_lock_kind kind, lk_host to)
 
 /*  -------------------------------------------------------- set-up */
 
+__attribute__ ((unused)) static lk_leader_view
+leader (void)
+{
+    return lk_leader_see (lk_node_leader (node));
+}
+
+/*  In its table, queue by queue. */
+__attribute__ ((unused)) static const lk_entry *
+entry_at (size_t i)
+{
+    return lk_table_listing (lk_leader_table (lk_node_leader (node)), i + 1)[i];
+}
+
 /*  What an honest follower says. */
 static uint64_t
 hash_behind (uint64_t sequence)
 {
-    const lk_stream *stream = &node->leader.stream;
-    size_t position = (size_t) (sequence - stream->committed);
-    return position < stream->count
-               ? stream->log[(stream->head + position) % stream->room]
-                     .hash_before
-               : node->leader.table.hash[OWN_PLACE];
+    return lk_leader_see_chain (lk_node_leader (node), sequence);
 }
 
 static void
@@ -149,7 +159,7 @@ set_up (void)
     ping (THIRD);
     acked (FIRST, 1);
     acked (THIRD, 1);
-    ck_assert (node->leader.stream.count == 0);
+    ck_assert (leader ().unacked == 0);
 }
 
 static void
@@ -221,7 +231,11 @@ follow (lk_op *ops, const uint64_t *hash, size_t first, size_t count)
 __attribute__ ((unused)) static void
 others_cannot_tell (void)
 {
-    node->core.peer[FIRST].well = node->core.peer[THIRD].well = false;
+    now_ms++;
+    lk_lock_message message = ping_of_leader ();
+    message.as.ping.well = false;
+    give (FIRST, &message);
+    give (THIRD, &message);
 }
 
 /*  Host 2 asks for an object that is at home here. */

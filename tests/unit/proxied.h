@@ -10,7 +10,6 @@
 #ifndef PROXIED_H
 #define PROXIED_H
 
-#include "asked.h"
 #include "core_fake.h"
 
 #define MEMBERS 0xe
@@ -37,7 +36,7 @@ ping_with (lk_host from, const lk_decree *table, uint64_t vouch, int64_t at)
 FAKE void
 vouch (lk_host from)
 {
-    ping_with (from, &decree, node->core.facts.session, now_ms);
+    ping_with (from, &decree, lk_node_core (node)->facts.session, now_ms);
 }
 
 FAKE void
@@ -50,7 +49,7 @@ set_up (void)
     vouch (1);
     vouch (2);
     vouch (3);
-    ck_assert (node->proxy.live);
+    ck_assert (proxy ().live);
 }
 
 /*  -------------------------------------------------------- what it is told */
@@ -97,7 +96,8 @@ reply_of (lk_lock_kind kind, uint64_t serial)
 {
     lk_lock_message message = message_of (kind, decree.term);
     message.as.reply = (lk_msg_reply) {
-        .request = {.session = node->core.facts.session, .serial = serial},
+        .request = {.session = lk_node_core (node)->facts.session,
+                    .serial = serial},
         .object = {"x", 1},
         .token = TOKEN,
         .key = KEY,

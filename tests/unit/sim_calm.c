@@ -19,15 +19,16 @@ lead_on (void)
     lk_lock_message ping = message_of (LK_MSG_PING, (lk_term) {0, 0});
 
     lead (true);
-    ping.as.ping = (lk_msg_ping) {.active = node->core.facts.active,
-                                  .promised = node->core.facts.promised,
-                                  .session = node->core.facts.session,
-                                  .table = decree,
-                                  .ready = true,
-                                  .reclaim = node->leader.table.reclaim};
+    ping.as.ping =
+        (lk_msg_ping) {.active = lk_node_core (node)->facts.active,
+                       .promised = lk_node_core (node)->facts.promised,
+                       .session = lk_node_core (node)->facts.session,
+                       .table = decree,
+                       .ready = true,
+                       .reclaim = lk_node_table (node)->reclaim};
     sim_checker_init (&checker);
     for (uint8_t host = 0; host < 3; host++) {
-        sim_checker_facts (&checker, host, &node->core.facts, true);
+        sim_checker_facts (&checker, host, &lk_node_core (node)->facts, true);
     }
     sim_checker_sent (&checker, 0, &ping);
     ck_assert_str_eq (checker.failure, "");

@@ -50,8 +50,8 @@ lead (bool reclaim)
     give (1, &fill);
     give_decree (1, LK_MSG_READY, &decree);
     pings ();
-    ck_assert (lk_leader_is_serving (&node->leader)
-               && lk_lease_holds (&node->leader));
+    ck_assert (lk_leader_is_serving (lk_node_leader (node))
+               && lk_lease_holds (lk_node_leader (node)));
 }
 
 FAKE void

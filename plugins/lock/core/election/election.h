@@ -15,6 +15,15 @@
 
 typedef struct lk_election lk_election;
 
+typedef enum {
+    LK_ELECTION_IDLE,
+    LK_ELECTION_PAUSE,      /* ELECTION_DATE is out, agreements come in */
+    LK_ELECTION_VOTING,     /* VOTE is out, votes come in */
+    LK_ELECTION_ELECTED,    /* the first leader is in the doorway */
+    LK_ELECTION_ACTIVATING, /* members persist the decree */
+    LK_ELECTION_STATES
+} lk_election_state;
+
 void lk_election_init (lk_election *self, lk_core *core, lk_leader *leader);
 void lk_election_clear (lk_election *self);
 

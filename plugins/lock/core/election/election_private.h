@@ -12,15 +12,6 @@
 #include "election.h"
 #include "promise.h"
 
-typedef enum {
-    LK_ELECTION_IDLE,
-    LK_ELECTION_PAUSE,      /* ELECTION_DATE is out, agreements come in */
-    LK_ELECTION_VOTING,     /* VOTE is out, votes come in */
-    LK_ELECTION_ELECTED,    /* the first leader is in the doorway */
-    LK_ELECTION_ACTIVATING, /* members persist the decree */
-    LK_ELECTION_STATES
-} lk_election_state;
-
 struct lk_election {
     lk_core *core;
     lk_leader *leader;

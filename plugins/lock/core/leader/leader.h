@@ -82,6 +82,13 @@ void lk_leader_fill_ping (lk_leader *lead, lk_msg_ping *ping);
 /*  Serves: has the term's table, no later promise, and knows it in force. */
 bool lk_leader_is_serving (const lk_leader *lead);
 
+/*  Leader lease: q of the table's members echoed an `at` sent within it. */
+bool lk_lease_holds (lk_leader *lead);
+
+/*  Serves, has the lease, hears all fellow leaders have the same term, and
+ *  has their acknowledgements. */
+bool lk_leader_is_well (lk_leader *lead);
+
 /*  The first leader of the active decree that does not say well; LK_NOBODY. */
 lk_host lk_missing_leader (lk_leader *lead);
 

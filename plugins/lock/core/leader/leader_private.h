@@ -37,13 +37,6 @@ struct lk_leader {
 /*  Since when its duration, if it has one, counts. */
 int64_t lk_home_granted (const lk_leader *lead, lk_entry *entry);
 
-/*  Leader lease: q of the table's members echoed an `at` sent within it. */
-bool lk_lease_holds (lk_leader *lead);
-
-/*  Serves, has the lease, hears all fellow leaders have the same term, and
- *  has their acknowledgements. */
-bool lk_leader_is_well (lk_leader *lead);
-
 /*  Was nothing heard of that session for so long that its proxy cannot have
  *  a lease any more, as far as this leader knows? */
 bool lk_is_silent (const lk_leader *lead, lk_host host, uint64_t session);
