@@ -202,9 +202,9 @@ static void
 host_is_gone (lk_lockd *self, const char *host)
 {
     lk_peers_gone (&self->peers, host);
-    for (size_t i = 0; i < self->roster.count; i++) {
+    for (size_t i = 0; i < self->hostmap.count; i++) {
         if (i != self->self
-            && strcmp (lk_roster_name (&self->roster, (lk_host) i), host)
+            && strcmp (lk_hostmap_name (&self->hostmap, (lk_host) i), host)
                    == 0) {
             lk_event event = {.type = LK_ON_HOST_GONE, .host = (lk_host) i};
             step_more (self, &event);
@@ -283,9 +283,9 @@ on_attach (void *context, lk_bus *bus)
         end (self, 1);
         return;
     }
-    if (!is_own_host (self, lk_roster_name (&self->roster, self->self))) {
+    if (!is_own_host (self, lk_hostmap_name (&self->hostmap, self->self))) {
         lk_log_error ("the router is that of another host: %s -> %s",
-                      lk_roster_name (&self->roster, self->self),
+                      lk_hostmap_name (&self->hostmap, self->self),
                       lk_bus_host (bus));
         end (self, 1);
         return;

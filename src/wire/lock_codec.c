@@ -59,17 +59,17 @@ kind_of (const char *stage)
 /*  -------------------------------------------------------- writing */
 
 static lk_message *
-new_message (const lk_lock_message *message, const lk_roster *roster)
+new_message (const lk_lock_message *message, const lk_hostmap *hostmap)
 {
     static const char service[] = SERVICE "@";
     char to[LK_ADDRESS_LEN_MAX + 1];
-    const char *host = lk_roster_name (roster, message->to);
+    const char *host = lk_hostmap_name (hostmap, message->to);
     memcpy (to, service, sizeof service - 1);
     memcpy (to + sizeof service - 1, host, strlen (host) + 1);
     return lk_message_new (to, command_of (message));
 }
 
-/*  Writing changes neither the roster nor what the message points to. */
+/*  Writing changes neither the hostmap nor what the message points to. */
 static void
 write_fields (lk_fields *fields, const lk_lock_message *message)
 {
@@ -78,20 +78,20 @@ write_fields (lk_fields *fields, const lk_lock_message *message)
 }
 
 lk_message *
-lk_lock_encode (const lk_lock_message *message, const lk_roster *roster,
+lk_lock_encode (const lk_lock_message *message, const lk_hostmap *hostmap,
                 lk_host self)
 {
-    lk_message *bus = new_message (message, roster);
+    lk_message *bus = new_message (message, hostmap);
     json_t *tree = lk_message_tree_to_change (bus);
     lk_message_set_text (bus, "stage", lk_lock_kind_name (message->kind));
-    lk_message_set_hex (bus, "id", lk_roster_id (roster, self));
-    if (lk_roster_id (roster, message->to)) {
-        lk_message_set_hex (bus, "to_id", lk_roster_id (roster, message->to));
+    lk_message_set_hex (bus, "id", lk_hostmap_id (hostmap, self));
+    if (lk_hostmap_id (hostmap, message->to)) {
+        lk_message_set_hex (bus, "to_id", lk_hostmap_id (hostmap, message->to));
     }
     lk_fields fields = {.notation = &lk_notation_json,
                         .writing = true,
                         .object = tree,
-                        .roster = (lk_roster *) roster};
+                        .hostmap = (lk_hostmap *) hostmap};
     write_fields (&fields, message);
     return bus;
 }
@@ -100,21 +100,21 @@ lk_lock_encode (const lk_lock_message *message, const lk_roster *roster,
 enum { AT_VERSION, AT_KIND, AT_ID, AT_TO_ID = 10, HEAD_SIZE = 18 };
 
 lk_message *
-lk_lock_pack (const lk_lock_message *message, const lk_roster *roster,
+lk_lock_pack (const lk_lock_message *message, const lk_hostmap *hostmap,
               lk_host self)
 {
-    lk_message *bus = new_message (message, roster);
+    lk_message *bus = new_message (message, hostmap);
     lk_bytes *out = lk_message_pack (bus);
     char *head = lk_bytes_grow (out, HEAD_SIZE);
     head[AT_VERSION] = LK_PACKED_VERSION;
     head[AT_KIND] = (char) message->kind;
-    lk_bytes_put64 (head + AT_ID, lk_roster_id (roster, self));
-    lk_bytes_put64 (head + AT_TO_ID, lk_roster_id (roster, message->to));
+    lk_bytes_put64 (head + AT_ID, lk_hostmap_id (hostmap, self));
+    lk_bytes_put64 (head + AT_TO_ID, lk_hostmap_id (hostmap, message->to));
     lk_fields fields = {
         .notation = &lk_notation_packed,
         .writing = true,
         .packing = {.out = out, .host_count = 1, .host = {self}},
-        .roster = (lk_roster *) roster};
+        .hostmap = (lk_hostmap *) hostmap};
     write_fields (&fields, message);
     return bus;
 }
@@ -179,9 +179,9 @@ lk_lock_sender (const lk_message *message, uint64_t *id)
 
 /*  Where the fields begin. */
 static lk_fields
-fields_of (const lk_message *message, lk_roster *roster, lk_arena *arena)
+fields_of (const lk_message *message, lk_hostmap *hostmap, lk_arena *arena)
 {
-    lk_fields fields = {.roster = roster, .arena = arena};
+    lk_fields fields = {.hostmap = hostmap, .arena = arena};
     lk_slice packed;
     if (lk_message_packed (message, &packed)) {
         fields.notation = &lk_notation_packed;
@@ -224,17 +224,17 @@ read_fields (const lk_message *message, lk_fields *fields,
 
 /*  `any_host`: none is left out. */
 static lk_err
-read_message (const lk_message *message, lk_roster *roster, lk_host self,
+read_message (const lk_message *message, lk_hostmap *hostmap, lk_host self,
               lk_arena *arena, bool any_host, lk_lock_message *out)
 {
     body_head head;
     if (!read_head (message, &head)) {
         return LK_INVALID;
     }
-    if (head.to_id && head.to_id != lk_roster_id (roster, self)) {
+    if (head.to_id && head.to_id != lk_hostmap_id (hostmap, self)) {
         return LK_REFUSED;
     }
-    lk_fields fields = fields_of (message, roster, arena);
+    lk_fields fields = fields_of (message, hostmap, arena);
     fields.any_host = any_host;
     *out = (lk_lock_message) {.kind = head.kind,
                               .from = read_sender (message, &fields, head.id),
@@ -247,17 +247,17 @@ read_message (const lk_message *message, lk_roster *roster, lk_host self,
 }
 
 lk_err
-lk_lock_read (const lk_message *message, lk_roster *roster, lk_host self,
+lk_lock_read (const lk_message *message, lk_hostmap *hostmap, lk_host self,
               lk_arena *arena, lk_lock_message *out)
 {
-    return read_message (message, roster, self, arena, false, out);
+    return read_message (message, hostmap, self, arena, false, out);
 }
 
 /*  -------------------------------------------------------- printing */
 
-/*  The receiver's number, in a roster that has only what the message says. */
+/*  The receiver's number, in a hostmap that has only what the message says. */
 static lk_host
-find_receiver (const lk_message *message, lk_roster *roster)
+find_receiver (const lk_message *message, lk_hostmap *hostmap)
 {
     lk_address to;
     body_head head;
@@ -265,23 +265,23 @@ find_receiver (const lk_message *message, lk_roster *roster)
         || !lk_address_split (lk_slice_of (message->to), &to)) {
         return LK_NOBODY;
     }
-    return lk_roster_intern (roster, to.host.data, head.to_id);
+    return lk_hostmap_intern (hostmap, to.host.data, head.to_id);
 }
 
 void
 lk_lock_unpack (const lk_message *message, lk_bytes *text)
 {
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_arena arena;
     lk_lock_message read;
-    lk_roster_init (&roster);
+    lk_hostmap_init (&hostmap);
     lk_arena_init (&arena);
     lk_message *json = NULL;
-    const lk_host self = find_receiver (message, &roster);
+    const lk_host self = find_receiver (message, &hostmap);
     if (self != LK_NOBODY
-        && read_message (message, &roster, self, &arena, true, &read)
+        && read_message (message, &hostmap, self, &arena, true, &read)
                == LK_OK) {
-        json = lk_lock_encode (&read, &roster, read.from);
+        json = lk_lock_encode (&read, &hostmap, read.from);
     }
     if (json) {
         lk_json_write (text, lk_message_tree (json));

@@ -18,29 +18,29 @@
 
 #include "util/arena.h"
 #include "util/bytes.h"
+#include "wire/hostmap.h"
 #include "wire/lock_message.h"
-#include "wire/roster.h"
 
 #define LK_PACKED_VERSION 1
 
 /*  The bus message that says `message` to lock@<name of message->to>, as JSON
  *  or packed; `self` is the sender's own number. Never NULL. */
 lk_message *lk_lock_encode (const lk_lock_message *message,
-                            const lk_roster *roster, lk_host self);
+                            const lk_hostmap *hostmap, lk_host self);
 lk_message *lk_lock_pack (const lk_lock_message *message,
-                          const lk_roster *roster, lk_host self);
+                          const lk_hostmap *hostmap, lk_host self);
 
 /*  Reads a bus message of either notation that came from another lock
  *  service. On LK_OK `out` points into `message` and `arena`. `from` is
  *  the sender's host, interned by name and id. LK_REFUSED for a message to a
  *  host of our name with another state file: it is to be dropped, but nothing
  *  is broken. LK_INVALID for anything that is not exactly a message of
- *  lockkeeper-protocol(7), LK_FULL if it names a host for which the roster has
- *  no number. Then the roster is as it was. The hosts
- *  that the sender hears are read if the roster has them, those whose sessions
+ *  lockkeeper-protocol(7), LK_FULL if it names a host for which the hostmap has
+ *  no number. Then the hostmap is as it was. The hosts
+ *  that the sender hears are read if the hostmap has them, those whose sessions
  *  are over if it takes them; others are left out. */
-lk_err lk_lock_read (const lk_message *message, lk_roster *roster, lk_host self,
-                     lk_arena *arena, lk_lock_message *out);
+lk_err lk_lock_read (const lk_message *message, lk_hostmap *hostmap,
+                     lk_host self, lk_arena *arena, lk_lock_message *out);
 
 /*  Adds the body of a packed message as JSON text, for printing: "{}" if it
  *  cannot be read. */

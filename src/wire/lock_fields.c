@@ -33,19 +33,19 @@ lk_fields_fail (lk_fields *self, const char *name, const char *what)
     }
 }
 
-/*  -------------------------------------------------------- the roster */
+/*  -------------------------------------------------------- the hostmap */
 
-/*  Hardly ever is a host new: then the roster is kept as it was. */
+/*  Hardly ever is a host new: then the hostmap is kept as it was. */
 static lk_host
 intern_new (lk_fields *self, const char *name, uint64_t id)
 {
     if (!self->before) {
         self->before =
-            lk_arena_dup (self->arena, self->roster, sizeof *self->roster);
+            lk_arena_dup (self->arena, self->hostmap, sizeof *self->hostmap);
     }
-    const lk_host host = lk_roster_intern (self->roster, name, id);
+    const lk_host host = lk_hostmap_intern (self->hostmap, name, id);
     self->full =
-        self->full || (host == LK_NOBODY && lk_roster_is_full (self->roster));
+        self->full || (host == LK_NOBODY && lk_hostmap_is_full (self->hostmap));
     return host;
 }
 
@@ -56,22 +56,22 @@ takes_stranger (const lk_fields *self, const char *name)
 {
     return self->strangers == LK_STRANGERS_IN
            || (self->strangers == LK_STRANGERS_IF_ROOM
-               && !lk_roster_is_full (self->roster)
-               && lk_roster_find (self->roster, name, 0) == LK_NOBODY);
+               && !lk_hostmap_is_full (self->hostmap)
+               && lk_hostmap_find (self->hostmap, name, 0) == LK_NOBODY);
 }
 
 static lk_host
 find_known (const lk_fields *self, const char *name, uint64_t id)
 {
     const lk_host host =
-        id ? LK_NOBODY : lk_roster_find_name (self->roster, name);
+        id ? LK_NOBODY : lk_hostmap_find_name (self->hostmap, name);
     return host != LK_NOBODY ? host : LK_STRANGER;
 }
 
 lk_host
 lk_fields_intern (lk_fields *self, const char *name, uint64_t id)
 {
-    const lk_host host = lk_roster_find (self->roster, name, id);
+    const lk_host host = lk_hostmap_find (self->hostmap, name, id);
     if (host != LK_NOBODY) {
         return host;
     }
@@ -92,7 +92,7 @@ void
 lk_fields_undo (lk_fields *self)
 {
     if (self->before) {
-        *self->roster = *self->before;
+        *self->hostmap = *self->before;
     }
 }
 

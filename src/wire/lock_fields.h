@@ -16,15 +16,15 @@
 #define LK_LOCK_FIELDS_H
 
 #include "util/arena.h"
+#include "wire/hostmap.h"
 #include "wire/json.h"
-#include "wire/roster.h"
 
 /*  Counts and sessions: what a double can hold. */
 #define LK_COUNT_MAX (((int64_t) 1 << 53) - 1)
 
 typedef struct lk_notation lk_notation;
 
-/*  Reading: which hosts that the roster has not get a number; the others are
+/*  Reading: which hosts that the hostmap has not get a number; the others are
  *  LK_STRANGER, as what is said of them can be done without. */
 typedef enum {
     LK_STRANGERS_IN,      /* all of them */
@@ -49,12 +49,12 @@ typedef struct {
 typedef struct {
     const lk_notation *notation; /* lock_notation.h */
     bool writing;
-    lk_roster *roster;      /* reading, hosts are interned */
+    lk_hostmap *hostmap;    /* reading, hosts are interned */
     lk_arena *arena;        /* reading: memory of what was read */
-    lk_roster *before;      /* the roster as it was, if reading changed it */
+    lk_hostmap *before;     /* the hostmap as it was, if reading changed it */
     lk_strangers strangers; /* reading: what becomes of them */
     bool any_host;          /* reading: all of them get numbers in any case */
-    bool full;              /* reading: the roster had no number for a host */
+    bool full;              /* reading: the hostmap had no number for a host */
     json_t *object;         /* JSON: whose fields these are; borrowed */
     lk_packing packing;
     char problem[128]; /* reading: empty as long as all is well */
@@ -63,7 +63,7 @@ typedef struct {
 bool lk_fields_failed (const lk_fields *self);
 void lk_fields_fail (lk_fields *self, const char *name, const char *what);
 
-/*  Takes back what reading did to the roster. */
+/*  Takes back what reading did to the hostmap. */
 void lk_fields_undo (lk_fields *self);
 
 /*  For an optional field: writing, whether it is wanted; reading, whether it

@@ -265,14 +265,14 @@ row (lk_fields *self, const char *name, json_t *items, size_t place)
 /*  -------------------------------------------------------- hosts */
 
 static void
-host_format (const lk_roster *roster, lk_host host, char *text)
+host_format (const lk_hostmap *hostmap, lk_host host, char *text)
 {
-    const uint64_t id = lk_roster_id (roster, host);
+    const uint64_t id = lk_hostmap_id (hostmap, host);
     char digits[LK_HEX_SIZE] = "";
     if (id) {
         lk_hex_format (id, digits);
     }
-    snprintf (text, HOST_TEXT_SIZE, "%s%s%s", lk_roster_name (roster, host),
+    snprintf (text, HOST_TEXT_SIZE, "%s%s%s", lk_hostmap_name (hostmap, host),
               id ? ":" : "", digits);
 }
 
@@ -309,7 +309,7 @@ host (lk_fields *self, const char *name, lk_host *value)
 {
     char digits[HOST_TEXT_SIZE];
     if (self->writing) {
-        host_format (self->roster, *value, digits);
+        host_format (self->hostmap, *value, digits);
         return put (self, name, json_string (digits));
     }
     const lk_slice field = get_text (self, name);
@@ -330,7 +330,7 @@ put_hosts (lk_fields *self, const char *name, const lk_host *hosts,
     put (self, name, items);
     for (size_t i = 0; i < count; i++) {
         char digits[HOST_TEXT_SIZE];
-        host_format (self->roster, hosts[i], digits);
+        host_format (self->hostmap, hosts[i], digits);
         const int failed = json_array_append_new (items, json_string (digits));
         LK_ASSERT (!failed);
     }
@@ -401,7 +401,7 @@ request (lk_fields *self, const char *name, lk_request_id *value)
 {
     char digits[HOST_TEXT_SIZE], whole[REQUEST_TEXT_SIZE];
     if (self->writing) {
-        host_format (self->roster, value->host, digits);
+        host_format (self->hostmap, value->host, digits);
         snprintf (whole, sizeof whole, "%s/%" PRIu64 "/%" PRIu64, digits,
                   value->session, value->serial);
         return put (self, name, json_string (whole));

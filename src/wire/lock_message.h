@@ -5,7 +5,7 @@
  *
  *  The core reads and writes these; src/wire/lock_codec.c turns them into
  *  messages of the bus and back. Hosts are small numbers of the process's own
- *  roster (roster.h), sets of hosts are bit masks. lockkeeper-protocol(7) has
+ *  hostmap (hostmap.h), sets of hosts are bit masks. lockkeeper-protocol(7) has
  *  each message with its fields.
  */
 
@@ -34,7 +34,7 @@
 /*  Tokens are number << 32 | sequence, and stay below 2^53. */
 #define LK_TERM_NUMBER_MAX (((uint64_t) 1 << 21) - 1)
 
-typedef uint8_t lk_host;   /* index into the roster */
+typedef uint8_t lk_host;   /* index into the hostmap */
 typedef uint64_t lk_hosts; /* a set of them */
 #define LK_NOBODY ((lk_host) 255)
 #define LK_HOST_BIT(host) ((lk_hosts) 1 << (host))

@@ -51,7 +51,7 @@ struct lk_notation {
 extern const lk_notation lk_notation_json;
 extern const lk_notation lk_notation_packed;
 
-/*  Reading: the number of a host, interned; LK_NOBODY as lk_roster_intern;
+/*  Reading: the number of a host, interned; LK_NOBODY as lk_hostmap_intern;
  *  LK_STRANGER if it is left out. */
 lk_host lk_fields_intern (lk_fields *self, const char *name, uint64_t id);
 

@@ -334,11 +334,11 @@ put_host (lk_fields *self, lk_host value)
     }
     *lk_bytes_grow (packing->out, 1) = (char) place;
     if (place == packing->host_count) {
-        const char *name = lk_roster_name (self->roster, value);
+        const char *name = lk_hostmap_name (self->hostmap, value);
         packing->host[packing->host_count++] = value;
         put_sized (self, name, strlen (name));
         lk_bytes_put64 (lk_bytes_grow (packing->out, 8),
-                        lk_roster_id (self->roster, value));
+                        lk_hostmap_id (self->hostmap, value));
     }
     return true;
 }

@@ -60,13 +60,13 @@ check_state (lk_fields *f, const lk_lock_state *state)
 }
 
 char *
-lk_lock_state_encode (const lk_lock_state *self, const lk_roster *roster)
+lk_lock_state_encode (const lk_lock_state *self, const lk_hostmap *hostmap)
 {
     lk_lock_state copy = *self;
     lk_fields fields = {.notation = &lk_notation_json,
                         .writing = true,
                         .object = json_object (),
-                        .roster = (lk_roster *) roster};
+                        .hostmap = (lk_hostmap *) hostmap};
     state_fields (&fields, &copy);
     char *text = lk_json_pretty (fields.object);
     json_decref (fields.object);
@@ -74,7 +74,7 @@ lk_lock_state_encode (const lk_lock_state *self, const lk_roster *roster)
 }
 
 lk_err
-lk_lock_state_decode (const char *text, size_t size, lk_roster *roster,
+lk_lock_state_decode (const char *text, size_t size, lk_hostmap *hostmap,
                       lk_lock_state *self, char *problem, size_t problem_size)
 {
     json_t *object =
@@ -87,7 +87,7 @@ lk_lock_state_decode (const char *text, size_t size, lk_roster *roster,
     lk_lock_state read = {0};
     lk_fields fields = {.notation = &lk_notation_json,
                         .object = object,
-                        .roster = roster,
+                        .hostmap = hostmap,
                         .arena = &arena};
     state_fields (&fields, &read);
     if (!lk_fields_failed (&fields)) {

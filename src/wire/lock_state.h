@@ -7,8 +7,8 @@
 #ifndef LK_LOCK_STATE_H
 #define LK_LOCK_STATE_H
 
+#include "wire/hostmap.h"
 #include "wire/lock_message.h"
-#include "wire/roster.h"
 
 #define LK_CLUSTER_LEN_MAX 63
 #define LK_LOCK_STATE_SIZE_MAX (256 * 1024) /* bytes of its text */
@@ -28,11 +28,12 @@ typedef struct {
 } lk_lock_state;
 
 /*  JSON text, owned by the caller (lk_free). Hosts by name and id. */
-char *lk_lock_state_encode (const lk_lock_state *self, const lk_roster *roster);
+char *lk_lock_state_encode (const lk_lock_state *self,
+                            const lk_hostmap *hostmap);
 
 /*  Reads what encode wrote, interning its hosts. On failure LK_INVALID, and
  *  `problem` (at least 128 bytes) says what is wrong with the text. */
-lk_err lk_lock_state_decode (const char *text, size_t size, lk_roster *roster,
+lk_err lk_lock_state_decode (const char *text, size_t size, lk_hostmap *hostmap,
                              lk_lock_state *self, char *problem,
                              size_t problem_size);
 

@@ -26,9 +26,9 @@
 #define OPS_MAX 16
 
 typedef lk_message *writer (const lk_lock_message *message,
-                            const lk_roster *roster, lk_host self);
+                            const lk_hostmap *hostmap, lk_host self);
 
-static lk_roster roster;
+static lk_hostmap hostmap;
 static lk_arena arena;
 static lk_bytes frame;
 static size_t rounds = 10;
@@ -84,7 +84,8 @@ static void
 write_frame (const exchange *self, lk_bytes *out)
 {
     const char *from = self->message->from == H1 ? "lock@h1" : "lock@h2";
-    lk_message *bus = self->write (self->message, &roster, self->message->from);
+    lk_message *bus =
+        self->write (self->message, &hostmap, self->message->from);
     lk_message_set_from (bus, from);
     const lk_err error = lk_message_write (bus, out);
     LK_ASSERT (error == LK_OK);
@@ -119,7 +120,7 @@ decode (void *context)
     const exchange *self = context;
     lk_lock_message read;
     lk_message *bus = read_frame (&self->written);
-    const lk_err error = lk_lock_read (bus, &roster, H1, &arena, &read);
+    const lk_err error = lk_lock_read (bus, &hostmap, H1, &arena, &read);
     LK_ASSERT (error == LK_OK);
     lk_message_destroy (&bus);
     lk_arena_reset (&arena);
@@ -153,7 +154,7 @@ static void
 measure_example (const char *name, const char *example)
 {
     lk_lock_message message;
-    lk_example_take (example, &roster, &message);
+    lk_example_take (example, &hostmap, &message);
     measure_message (name, &message);
     lk_lock_message_clear (&message);
 }
@@ -241,7 +242,7 @@ main (int argc, char **argv)
     if (argc > 1) {
         rounds = strtoul (argv[1], NULL, 10);
     }
-    lk_example_roster (&roster);
+    lk_example_hostmap (&hostmap);
     lk_arena_init (&arena);
     measure_ops ("ops", 1);
     measure_ops ("ops16", OPS_MAX);

@@ -89,13 +89,13 @@ be_hostile (world *self)
         core->has_seen[kind] ? *lk_world_message (&core->base, core->seen[kind])
                              : make_fresh (kind);
     lk_lock_message heard;
-    message.from = (lk_host) (lk_fuel_byte (&self->fuel) % core->roster.count);
+    message.from = (lk_host) (lk_fuel_byte (&self->fuel) % core->hostmap.count);
     message.to = core->base.host[draw_place (self)].config.self;
     for (size_t edits = lk_fuel_below (&self->fuel, 4); edits > 0; edits--) {
-        lk_hostile_edit (&self->fuel, &message, &core->roster, &room);
+        lk_hostile_edit (&self->fuel, &message, &core->hostmap, &room);
     }
     if (message.from != message.to
-        && lk_hostile_travel (&message, &core->roster, &heard)) {
+        && lk_hostile_travel (&message, &core->hostmap, &heard)) {
         core->confused = true;
         lk_core_world_deliver (core, &heard);
         lk_lock_message_clear (&heard);
@@ -202,7 +202,7 @@ lose_sight (world *self)
     const lk_host place = draw_place (self);
     lk_event event = {.type = LK_ON_HOST_GONE};
     event.host =
-        (lk_host) (lk_fuel_byte (&self->fuel) % self->core.roster.count);
+        (lk_host) (lk_fuel_byte (&self->fuel) % self->core.hostmap.count);
     if (event.host != self->core.base.host[place].config.self) {
         lk_core_world_step (&self->core, place, &event);
     }
@@ -222,7 +222,7 @@ change_members (world *self)
     const uint8_t which = lk_fuel_byte (&self->fuel);
     lk_event event = {.type = LK_ON_CHANGE,
                       .add = which & 128,
-                      .host = (lk_host) (which % self->core.roster.count)};
+                      .host = (lk_host) (which % self->core.hostmap.count)};
     lk_core_world_step (&self->core, place, &event);
 }
 

@@ -202,13 +202,13 @@ host_says (lk_fuel *fuel)
 /*  -------------------------------------------------------- lock services */
 
 static void
-know_others (lk_roster *roster)
+know_others (lk_hostmap *hostmap)
 {
-    lk_roster_init (roster);
-    (void) lk_roster_intern (roster, "h1", world.lockd.state.id);
-    (void) lk_roster_intern (roster, "h2", 2);
-    (void) lk_roster_intern (roster, "h3", 3);
-    (void) lk_roster_intern (roster, "h4", 4);
+    lk_hostmap_init (hostmap);
+    (void) lk_hostmap_intern (hostmap, "h1", world.lockd.state.id);
+    (void) lk_hostmap_intern (hostmap, "h2", 2);
+    (void) lk_hostmap_intern (hostmap, "h3", 3);
+    (void) lk_hostmap_intern (hostmap, "h4", 4);
 }
 
 /*  What a lock service of another host says, changed in some fields. */
@@ -216,7 +216,7 @@ static void
 peer_says (lk_fuel *fuel, lk_lock_kind kind)
 {
     static lk_hostile_room room;
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_bytes frame = {0};
     char from[16];
     const unsigned number = draw_host (fuel);
@@ -229,12 +229,12 @@ peer_says (lk_fuel *fuel, lk_lock_kind kind)
     if (object != NULL) {
         *object = (lk_name) {"\0\0o", 3};
     }
-    know_others (&roster);
+    know_others (&hostmap);
     for (size_t edits = lk_fuel_below (fuel, 6); edits > 0; edits--) {
-        lk_hostile_edit (fuel, &message, &roster, &room);
+        lk_hostile_edit (fuel, &message, &hostmap, &room);
     }
     snprintf (from, sizeof from, "lock@h%u", number);
-    lk_message *bus = lk_lock_encode (&message, &roster, message.from);
+    lk_message *bus = lk_lock_encode (&message, &hostmap, message.from);
     lk_message_set_from (bus, from);
     if (kind == LK_MSG_STARTED) {
         lk_charter_write (&world.lockd.peers.charter, bus);

@@ -18,25 +18,25 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 /*  The message as its sender would send it. */
 static lk_message *
-encode (const lk_lock_message *message, const lk_roster *roster,
+encode (const lk_lock_message *message, const lk_hostmap *hostmap,
         const char *from)
 {
-    lk_message *bus = lk_lock_encode (message, roster, message->from);
+    lk_message *bus = lk_lock_encode (message, hostmap, message->from);
     lk_message_set_from (bus, from);
     return bus;
 }
 
 static void
-check_again (const lk_lock_message *message, lk_roster *roster, lk_host self,
+check_again (const lk_lock_message *message, lk_hostmap *hostmap, lk_host self,
              const char *from)
 {
     lk_lock_message copy, again;
-    lk_message *once = encode (message, roster, from);
-    const lk_err error = lk_lock_decode (once, roster, self, &again);
+    lk_message *once = encode (message, hostmap, from);
+    const lk_err error = lk_lock_decode (once, hostmap, self, &again);
     LK_ASSERT (error == LK_OK);
     lk_lock_message_copy (&copy, &again);
     lk_lock_message_clear (&again);
-    lk_message *twice = encode (&copy, roster, from);
+    lk_message *twice = encode (&copy, hostmap, from);
     LK_ASSERT (lk_message_is (once, lk_message_command (twice)));
     LK_ASSERT (strcmp (lk_message_body (once), lk_message_body (twice)) == 0);
     lk_message_destroy (&once);
@@ -47,12 +47,13 @@ check_again (const lk_lock_message *message, lk_roster *roster, lk_host self,
 static void
 decode (const lk_message *bus)
 {
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_lock_message message;
-    lk_roster_init (&roster);
-    const lk_host self = lk_roster_intern (&roster, "h1", 0x1f0e6a5b9c3d2871u);
-    if (lk_lock_decode (bus, &roster, self, &message) == LK_OK) {
-        check_again (&message, &roster, self, lk_message_from (bus));
+    lk_hostmap_init (&hostmap);
+    const lk_host self =
+        lk_hostmap_intern (&hostmap, "h1", 0x1f0e6a5b9c3d2871u);
+    if (lk_lock_decode (bus, &hostmap, self, &message) == LK_OK) {
+        check_again (&message, &hostmap, self, lk_message_from (bus));
         lk_lock_message_clear (&message);
     }
 }

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 #define FROM "lock@h2"
 
 typedef struct {
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_host self;
     lk_arena arena;
 } receiver;
@@ -26,8 +26,8 @@ static void
 begin (receiver *self)
 {
     lk_arena_init (&self->arena);
-    lk_roster_init (&self->roster);
-    self->self = lk_roster_intern (&self->roster, "h1", 0x1f0e6a5b9c3d2871u);
+    lk_hostmap_init (&self->hostmap);
+    self->self = lk_hostmap_intern (&self->hostmap, "h1", 0x1f0e6a5b9c3d2871u);
 }
 
 /*  The message with that body under that command; NULL if none can have it. */
@@ -68,7 +68,7 @@ read_again (receiver *self, lk_message *message, lk_lock_message *read)
 {
     lk_message_set_from (message, FROM);
     const lk_err error =
-        lk_lock_read (message, &self->roster, self->self, &self->arena, read);
+        lk_lock_read (message, &self->hostmap, self->self, &self->arena, read);
     LK_ASSERT (error == LK_OK);
 }
 
@@ -77,14 +77,14 @@ static void
 check_again (receiver *self, const lk_lock_message *read)
 {
     lk_lock_message again;
-    lk_message *packed = lk_lock_pack (read, &self->roster, read->from);
-    lk_message *json = lk_lock_encode (read, &self->roster, read->from);
+    lk_message *packed = lk_lock_pack (read, &self->hostmap, read->from);
+    lk_message *json = lk_lock_encode (read, &self->hostmap, read->from);
     read_again (self, json, &again);
-    lk_message *other = lk_lock_pack (&again, &self->roster, again.from);
+    lk_message *other = lk_lock_pack (&again, &self->hostmap, again.from);
     LK_ASSERT (lk_slice_equal (body_of (packed), body_of (other)));
     read_again (self, other, &again);
     lk_message_destroy (&packed);
-    packed = lk_lock_encode (&again, &self->roster, again.from);
+    packed = lk_lock_encode (&again, &self->hostmap, again.from);
     LK_ASSERT (strcmp (lk_message_body (json), lk_message_body (packed)) == 0);
     lk_message_destroy (&packed);
     lk_message_destroy (&other);
@@ -101,7 +101,7 @@ take (const char *command, const uint8_t *data, size_t size)
         return;
     }
     begin (&self);
-    if (lk_lock_read (message, &self.roster, self.self, &self.arena, &read)
+    if (lk_lock_read (message, &self.hostmap, self.self, &self.arena, &read)
         == LK_OK) {
         check_again (&self, &read);
     }

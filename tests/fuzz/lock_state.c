@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  *
  *  What is taken is written and taken again as the same; what is not leaves
- *  the roster alone and says why.
+ *  the hostmap alone and says why.
  */
 
 #include "wire/lock_state.h"
@@ -16,13 +16,13 @@
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 static void
-check_again (const lk_lock_state *state, const lk_roster *roster)
+check_again (const lk_lock_state *state, const lk_hostmap *hostmap)
 {
-    lk_roster other;
+    lk_hostmap other;
     lk_lock_state again;
     char problem[128];
-    char *once = lk_lock_state_encode (state, roster);
-    lk_roster_init (&other);
+    char *once = lk_lock_state_encode (state, hostmap);
+    lk_hostmap_init (&other);
     const lk_err error = lk_lock_state_decode (once, strlen (once), &other,
                                                &again, problem, sizeof problem);
     LK_ASSERT (error == LK_OK);
@@ -37,16 +37,16 @@ check_again (const lk_lock_state *state, const lk_roster *roster)
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_lock_state state;
     char problem[128] = "";
-    lk_roster_init (&roster);
-    if (lk_lock_state_decode ((const char *) data, size, &roster, &state,
+    lk_hostmap_init (&hostmap);
+    if (lk_lock_state_decode ((const char *) data, size, &hostmap, &state,
                               problem, sizeof problem)
         == LK_OK) {
-        check_again (&state, &roster);
+        check_again (&state, &hostmap);
     } else {
-        LK_ASSERT (problem[0] && !roster.count);
+        LK_ASSERT (problem[0] && !hostmap.count);
     }
     return 0;
 }

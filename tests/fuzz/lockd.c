@@ -291,13 +291,13 @@ lose_router (lk_fuel *fuel)
 
 /*  The names and ids of the others, as they have them themselves. */
 static void
-know_others (lk_roster *roster)
+know_others (lk_hostmap *hostmap)
 {
-    lk_roster_init (roster);
-    (void) lk_roster_intern (roster, "h1", world.lockd.state.id);
-    (void) lk_roster_intern (roster, "h2", 2);
-    (void) lk_roster_intern (roster, "h3", 3);
-    (void) lk_roster_intern (roster, "h2", 22);
+    lk_hostmap_init (hostmap);
+    (void) lk_hostmap_intern (hostmap, "h1", world.lockd.state.id);
+    (void) lk_hostmap_intern (hostmap, "h2", 2);
+    (void) lk_hostmap_intern (hostmap, "h3", 3);
+    (void) lk_hostmap_intern (hostmap, "h2", 22);
 }
 
 static void
@@ -305,20 +305,20 @@ hear_peer (lk_fuel *fuel, lk_lock_kind kind)
 {
     static lk_hostile_room room;
     char from[16];
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_lock_message message = {
         .kind = kind, .from = 1, .origin = LK_NOBODY, .destination = LK_NOBODY};
     lk_name *object = lk_hostile_object_of (&message);
     if (object != NULL) {
         *object = (lk_name) {"\0\0o", 3};
     }
-    know_others (&roster);
+    know_others (&hostmap);
     for (size_t edits = lk_fuel_below (fuel, 6); edits > 0; edits--) {
-        lk_hostile_edit (fuel, &message, &roster, &room);
+        lk_hostile_edit (fuel, &message, &hostmap, &room);
     }
     snprintf (from, sizeof from, "lock@%s",
-              lk_roster_name (&roster, message.from));
-    lk_message *bus = lk_lock_encode (&message, &roster, message.from);
+              lk_hostmap_name (&hostmap, message.from));
+    lk_message *bus = lk_lock_encode (&message, &hostmap, message.from);
     lk_message_set_from (bus, from);
     if (kind == LK_MSG_STARTED) {
         lk_charter_write (&world.lockd.peers.charter, bus);

@@ -81,15 +81,15 @@ lk_state_file_write (lk_state_file *self, const void *data, size_t size,
                      lk_problem *problem)
 {
     (void) self;
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_lock_state state;
     char why[128];
     if (host.disk_fails) {
         return lk_problem_set (problem, LK_SYSTEM, "the disk fails");
     }
-    lk_roster_init (&roster);
+    lk_hostmap_init (&hostmap);
     const lk_err error =
-        lk_lock_state_decode (data, size, &roster, &state, why, sizeof why);
+        lk_lock_state_decode (data, size, &hostmap, &state, why, sizeof why);
     LK_ASSERT (error == LK_OK && size <= LK_LOCK_STATE_SIZE_MAX);
     lk_free (host.state);
     host.state = lk_strdup (data);
@@ -155,15 +155,15 @@ swallow (lk_log_level level, const char *line)
 static void
 write_genesis (size_t members)
 {
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_lock_state state = {.id = OWN_ID, .cluster = "blue"};
-    lk_roster_init (&roster);
+    lk_hostmap_init (&hostmap);
     for (size_t i = 0; i < members; i++) {
         const char name[3] = {'h', (char) ('1' + i), '\0'};
-        state.genesis |= LK_HOST_BIT (lk_roster_intern (&roster, name, 0));
+        state.genesis |= LK_HOST_BIT (lk_hostmap_intern (&hostmap, name, 0));
     }
     state.facts.active.members = state.genesis;
-    host.state = lk_lock_state_encode (&state, &roster);
+    host.state = lk_lock_state_encode (&state, &hostmap);
 }
 
 /*  Not attached yet; `members` of its cluster, 0: none. */

@@ -44,7 +44,7 @@ lk_core_check_sent (const lk_node_config *config, const lk_facts *disk,
 {
     LK_ASSERT (message != NULL && message->kind < LK_MSG_COUNT);
     LK_ASSERT (message->from == config->self && message->to != config->self);
-    LK_ASSERT (message->to < config->roster->count);
+    LK_ASSERT (message->to < config->hostmap->count);
     switch (message->kind) {
     case LK_MSG_STARTED:
         LK_ASSERT (
@@ -179,9 +179,9 @@ check_order (const lk_entry *entry)
 
 /*  What is known without looking at all of them. */
 static void
-check_throng (const lk_queue *queue)
+check_contention (const lk_queue *queue)
 {
-    const lk_throng *throng = queue->throng;
+    const lk_contention *contention = queue->contention;
     const lk_entry *firm = NULL, *loud = NULL;
     uint32_t lenient = 0;
     for (lk_entry *entry = queue->first; entry != NULL; entry = entry->next) {
@@ -191,12 +191,12 @@ check_throng (const lk_queue *queue)
         loud =
             loud == NULL && waits && !lk_grant_is_quiet (entry) ? entry : loud;
         lenient += entry->token != 0 && entry->lenient;
-        LK_ASSERT (throng->holders == NULL || entry->token == 0
+        LK_ASSERT (contention->holders == NULL || entry->token == 0
                    || lk_holder_by_key ((lk_queue *) queue, entry->key)
                           == entry);
     }
-    LK_ASSERT (throng->firm == firm && throng->loud == loud);
-    LK_ASSERT (throng->lenient == lenient);
+    LK_ASSERT (contention->firm == firm && contention->loud == loud);
+    LK_ASSERT (contention->lenient == lenient);
 }
 
 /*  Counts over all queues, to be compared with those of the table. */
@@ -231,9 +231,9 @@ check_queue (const lk_table *table, const lk_queue *queue, bool honest,
         count++;
     }
     LK_ASSERT (active == queue->active);
-    LK_ASSERT (queue->throng != NULL || count == 1);
-    if (honest && queue->throng != NULL) {
-        check_throng (queue);
+    LK_ASSERT (queue->contention != NULL || count == 1);
+    if (honest && queue->contention != NULL) {
+        check_contention (queue);
     }
     return count;
 }
@@ -269,16 +269,16 @@ check_table (const lk_table *table, bool honest)
     LK_ASSERT (found.names_size == table->names_size);
     LK_ASSERT (found.waiters == table->waiters);
     LK_ASSERT (found.names == table->waited_names);
-    for (const lk_crowd *crowd = table->crowds; crowd != NULL;
-         crowd = crowd->hh.next) {
+    for (const lk_group *group = table->groups; group != NULL;
+         group = group->hh.next) {
         size_t own = 0;
         for (size_t lot = 0; lot < LK_LOTS; lot++) {
-            own += crowd->count[lot];
+            own += group->count[lot];
         }
-        LK_ASSERT (own == crowd->own);
+        LK_ASSERT (own == group->own);
         crowded += own;
-        const lk_index_link *link = lk_index_first (&crowd->entries);
-        for (; link; link = lk_index_next (&crowd->entries, link)) {
+        const lk_index_link *link = lk_index_first (&group->entries);
+        for (; link; link = lk_index_next (&group->entries, link)) {
             kept += ((const lk_entry *) link)->kept;
         }
     }

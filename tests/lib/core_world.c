@@ -42,8 +42,8 @@ static void
 check_wire (lk_core_world *self, const lk_lock_message *message)
 {
     lk_lock_message out;
-    lk_roster roster = self->roster;
-    const bool arrives = lk_hostile_travel (message, &roster, &out);
+    lk_hostmap hostmap = self->hostmap;
+    const bool arrives = lk_hostile_travel (message, &hostmap, &out);
     LK_ASSERT (arrives && out.kind == message->kind);
     LK_ASSERT (out.from == message->from && out.to == message->to);
     lk_lock_message_clear (&out);
@@ -198,7 +198,7 @@ static lk_host
 intern (lk_core_world *self, lk_host place, uint64_t id)
 {
     char name[3] = {'h', (char) ('1' + place), '\0'};
-    const lk_host host = lk_roster_intern (&self->roster, name, id);
+    const lk_host host = lk_hostmap_intern (&self->hostmap, name, id);
     LK_ASSERT (host != LK_NOBODY);
     return host;
 }
@@ -215,7 +215,7 @@ set_up (lk_core_world *self, lk_host place, const lk_core_plan *plan)
     config->candidate.random = (uint32_t) place;
     config->candidate.pid = (uint32_t) place + 1;
     config->leaders_max = plan->leaders;
-    config->roster = &self->roster;
+    config->hostmap = &self->hostmap;
     config->seed[0] = place;
 }
 
@@ -256,7 +256,7 @@ lk_core_world_restart (lk_core_world *self, lk_host place, bool wipe)
 {
     lk_world_host *host = &self->base.host[place];
     lk_node_destroy (&self->base.node[place]);
-    if (wipe && self->roster.count < LK_HOSTS_MAX / 2) {
+    if (wipe && self->hostmap.count < LK_HOSTS_MAX / 2) {
         host->disk = (lk_facts) {0};
         host->config.id += 100;
         host->config.self = intern (self, place, host->config.id);

@@ -25,7 +25,7 @@ typedef struct {
 
 typedef struct {
     lk_world base;
-    lk_roster roster;
+    lk_hostmap hostmap;
     int64_t now_ms;
     size_t steps;
     bool confused; /* somebody heard what no honest service says */

@@ -8,13 +8,13 @@
 #include "lib/decode.h"
 
 lk_err
-lk_lock_decode (const lk_message *message, lk_roster *roster, lk_host self,
+lk_lock_decode (const lk_message *message, lk_hostmap *hostmap, lk_host self,
                 lk_lock_message *out)
 {
     lk_arena arena;
     lk_lock_message read;
     lk_arena_init (&arena);
-    const lk_err error = lk_lock_read (message, roster, self, &arena, &read);
+    const lk_err error = lk_lock_read (message, hostmap, self, &arena, &read);
     if (error == LK_OK) {
         lk_lock_message_copy (out, &read);
     }

@@ -13,7 +13,7 @@
 
 /*  As lk_lock_read, but on LK_OK `out` owns its memory
  *  (lk_lock_message_clear), as a copied message does. */
-lk_err lk_lock_decode (const lk_message *message, lk_roster *roster,
+lk_err lk_lock_decode (const lk_message *message, lk_hostmap *hostmap,
                        lk_host self, lk_lock_message *out);
 
 #endif

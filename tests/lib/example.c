@@ -17,28 +17,29 @@ lk_example_is_lock (const lk_vector *one)
 }
 
 void
-lk_example_roster (lk_roster *roster)
+lk_example_hostmap (lk_hostmap *hostmap)
 {
-    lk_roster_init (roster);
-    lk_roster_intern (roster, "h1", ID1);
-    lk_roster_intern (roster, "h2", ID2);
-    lk_roster_intern (roster, "h3", ID3);
+    lk_hostmap_init (hostmap);
+    lk_hostmap_intern (hostmap, "h1", ID1);
+    lk_hostmap_intern (hostmap, "h2", ID2);
+    lk_hostmap_intern (hostmap, "h3", ID3);
 }
 
 void
-lk_example_take (const char *name, lk_roster *roster, lk_lock_message *message)
+lk_example_take (const char *name, lk_hostmap *hostmap,
+                 lk_lock_message *message)
 {
     lk_message *bus = lk_vector_message (lk_vector_find (name));
-    const lk_err error = lk_lock_decode (bus, roster, H1, message);
+    const lk_err error = lk_lock_decode (bus, hostmap, H1, message);
     LK_ASSERT (error == LK_OK);
     lk_message_destroy (&bus);
 }
 
 lk_message *
 lk_example_encode (const lk_vector *example, const lk_lock_message *message,
-                   const lk_roster *roster)
+                   const lk_hostmap *hostmap)
 {
-    lk_message *bus = lk_lock_encode (message, roster, message->from);
+    lk_message *bus = lk_lock_encode (message, hostmap, message->from);
     if (message->kind == LK_MSG_STARTED) {
         lk_charter cluster;
         lk_message *read = lk_vector_message (example);

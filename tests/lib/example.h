@@ -21,17 +21,17 @@ enum { H1, H2, H3 };
 
 bool lk_example_is_lock (const lk_vector *one);
 
-/*  A roster of h1, h2 and h3. */
-void lk_example_roster (lk_roster *roster);
+/*  A hostmap of h1, h2 and h3. */
+void lk_example_hostmap (lk_hostmap *hostmap);
 
 /*  Decodes an example as h1. */
-void lk_example_take (const char *name, lk_roster *roster,
+void lk_example_take (const char *name, lk_hostmap *hostmap,
                       lk_lock_message *message);
 
 /*  Encodes it as its sender does. What LOCKSTARTED names around the core, the
  *  cluster, is that of the example. */
 lk_message *lk_example_encode (const lk_vector *example,
                                const lk_lock_message *message,
-                               const lk_roster *roster);
+                               const lk_hostmap *hostmap);
 
 #endif

@@ -87,22 +87,22 @@ draw_clock (lk_fuel *fuel, int64_t was)
 }
 
 static lk_host
-draw_host (lk_fuel *fuel, const lk_roster *roster)
+draw_host (lk_fuel *fuel, const lk_hostmap *hostmap)
 {
-    return (lk_host) (lk_fuel_byte (fuel) % roster->count);
+    return (lk_host) (lk_fuel_byte (fuel) % hostmap->count);
 }
 
 static lk_hosts
-draw_hosts (lk_fuel *fuel, const lk_roster *roster)
+draw_hosts (lk_fuel *fuel, const lk_hostmap *hostmap)
 {
-    const lk_hosts all = roster->count < LK_HOSTS_MAX
-                             ? LK_HOST_BIT (roster->count) - 1
+    const lk_hosts all = hostmap->count < LK_HOSTS_MAX
+                             ? LK_HOST_BIT (hostmap->count) - 1
                              : ~(lk_hosts) 0;
     return lk_fuel_number (fuel) & all;
 }
 
 static lk_term
-draw_term (lk_fuel *fuel, const lk_roster *roster, lk_term was)
+draw_term (lk_fuel *fuel, const lk_hostmap *hostmap, lk_term was)
 {
     const uint8_t how = lk_fuel_byte (fuel);
     lk_term term = was;
@@ -110,7 +110,7 @@ draw_term (lk_fuel *fuel, const lk_roster *roster, lk_term was)
         term.number = draw_number (fuel, was.number) & LK_TERM_NUMBER_MAX;
     }
     if (how & 2) {
-        term.proposer = lk_roster_id (roster, draw_host (fuel, roster));
+        term.proposer = lk_hostmap_id (hostmap, draw_host (fuel, hostmap));
     } else if (how & 4) {
         term.proposer = draw_number (fuel, was.proposer);
     }
@@ -118,25 +118,25 @@ draw_term (lk_fuel *fuel, const lk_roster *roster, lk_term was)
 }
 
 static void
-draw_decree (lk_fuel *fuel, const lk_roster *roster, lk_decree *decree)
+draw_decree (lk_fuel *fuel, const lk_hostmap *hostmap, lk_decree *decree)
 {
     switch (lk_fuel_below (fuel, 5)) {
     case 0:
-        decree->term = draw_term (fuel, roster, decree->term);
+        decree->term = draw_term (fuel, hostmap, decree->term);
         break;
     case 1:
-        decree->members = draw_hosts (fuel, roster);
+        decree->members = draw_hosts (fuel, hostmap);
         break;
     case 2:
         decree->leader_count =
             (uint8_t) lk_fuel_below (fuel, LK_LEADERS_MAX + 1);
         for (size_t i = 0; i < decree->leader_count; i++) {
-            decree->leader[i] = draw_host (fuel, roster);
+            decree->leader[i] = draw_host (fuel, hostmap);
         }
         break;
     case 3:
         decree->leader[lk_fuel_below (fuel, LK_LEADERS_MAX)] =
-            draw_host (fuel, roster);
+            draw_host (fuel, hostmap);
         break;
     default:
         decree->reclaim = !decree->reclaim;
@@ -144,11 +144,11 @@ draw_decree (lk_fuel *fuel, const lk_roster *roster, lk_decree *decree)
 }
 
 static void
-draw_request (lk_fuel *fuel, const lk_roster *roster, lk_request_id *request)
+draw_request (lk_fuel *fuel, const lk_hostmap *hostmap, lk_request_id *request)
 {
     const uint8_t how = lk_fuel_byte (fuel);
-    if (how & 1 || request->host >= roster->count) {
-        request->host = draw_host (fuel, roster);
+    if (how & 1 || request->host >= hostmap->count) {
+        request->host = draw_host (fuel, hostmap);
     }
     if (how & 2) {
         request->session = draw_count (fuel, request->session);
@@ -192,12 +192,12 @@ draw_kind (lk_fuel *fuel, lk_ticket *ticket)
 }
 
 static lk_ticket
-draw_ticket (lk_fuel *fuel, const lk_roster *roster)
+draw_ticket (lk_fuel *fuel, const lk_hostmap *hostmap)
 {
     lk_ticket ticket = {.object = lk_hostile_object (fuel),
                         .owner = owner_of (fuel),
                         .request = {0, 1, 1}};
-    draw_request (fuel, roster, &ticket.request);
+    draw_request (fuel, hostmap, &ticket.request);
     ticket.number = lk_fuel_number (fuel);
     ticket.token = lk_fuel_number (fuel);
     ticket.key = lk_fuel_byte (fuel);
@@ -210,31 +210,31 @@ draw_ticket (lk_fuel *fuel, const lk_roster *roster)
 }
 
 static size_t
-draw_tickets (lk_fuel *fuel, const lk_roster *roster, lk_hostile_room *room)
+draw_tickets (lk_fuel *fuel, const lk_hostmap *hostmap, lk_hostile_room *room)
 {
     const size_t count = lk_fuel_below (fuel, LK_HOSTILE_ROWS + 1);
     for (size_t i = 0; i < count; i++) {
-        room->ticket[i] = draw_ticket (fuel, roster);
+        room->ticket[i] = draw_ticket (fuel, hostmap);
     }
     return count;
 }
 
 static lk_op
-draw_op (lk_fuel *fuel, const lk_roster *roster, lk_hostile_room *room)
+draw_op (lk_fuel *fuel, const lk_hostmap *hostmap, lk_hostile_room *room)
 {
     lk_op op = {.kind = (lk_op_kind) lk_fuel_below (fuel, LK_OP_COUNT),
                 .by.host = LK_NOBODY};
-    op.ticket = draw_ticket (fuel, roster);
+    op.ticket = draw_ticket (fuel, hostmap);
     if (op.kind == LK_OP_RESUME
         || (op.kind == LK_OP_DROP && lk_fuel_byte (fuel) & 1)) {
-        draw_request (fuel, roster, &op.by);
+        draw_request (fuel, hostmap, &op.by);
     } else if (op.kind == LK_OP_ADD && lk_fuel_byte (fuel) & 1) {
-        op.ticket_count = draw_tickets (fuel, roster, room);
+        op.ticket_count = draw_tickets (fuel, hostmap, room);
         op.tickets = room->ticket;
     } else if (op.kind == LK_OP_REPORT) {
         op.part = draw_count (fuel, 0);
         op.more = lk_fuel_byte (fuel) & 1;
-        op.ticket_count = draw_tickets (fuel, roster, room);
+        op.ticket_count = draw_tickets (fuel, hostmap, room);
         op.tickets = room->ticket;
     }
     return op;
@@ -427,10 +427,10 @@ static const field fields[] = {
 _Static_assert(LK_MSG_COUNT <= 64, "kinds fit into bits");
 
 static void
-edit_tickets (lk_fuel *fuel, lk_lock_message *message, const lk_roster *roster,
-              lk_hostile_room *room)
+edit_tickets (lk_fuel *fuel, lk_lock_message *message,
+              const lk_hostmap *hostmap, lk_hostile_room *room)
 {
-    const size_t count = draw_tickets (fuel, roster, room);
+    const size_t count = draw_tickets (fuel, hostmap, room);
     if (message->kind == LK_MSG_REPORT) {
         message->as.report.tickets = room->ticket;
         message->as.report.ticket_count = count;
@@ -445,55 +445,55 @@ edit_tickets (lk_fuel *fuel, lk_lock_message *message, const lk_roster *roster,
 }
 
 static void
-edit_ops (lk_fuel *fuel, lk_lock_message *message, const lk_roster *roster,
+edit_ops (lk_fuel *fuel, lk_lock_message *message, const lk_hostmap *hostmap,
           lk_hostile_room *room)
 {
     const size_t count = lk_fuel_below (fuel, LK_HOSTILE_ROWS + 1);
     for (size_t i = 0; i < count; i++) {
-        room->op[i] = draw_op (fuel, roster, room);
+        room->op[i] = draw_op (fuel, hostmap, room);
     }
     message->as.ops.ops = room->op;
     message->as.ops.op_count = count;
 }
 
 static void
-edit_releases (lk_fuel *fuel, lk_msg_chunk *chunk, const lk_roster *roster,
+edit_releases (lk_fuel *fuel, lk_msg_chunk *chunk, const lk_hostmap *hostmap,
                lk_hostile_room *room)
 {
     chunk->release_count = lk_fuel_below (fuel, LK_HOSTILE_ROWS + 1);
     chunk->releases = room->release;
     for (size_t i = 0; i < chunk->release_count; i++) {
-        draw_request (fuel, roster, &room->release[i].by);
+        draw_request (fuel, hostmap, &room->release[i].by);
         room->release[i].up_to = draw_count (fuel, 0);
     }
 }
 
 static void
 edit_of_cluster (lk_fuel *fuel, field_type type, void *at,
-                 const lk_roster *roster)
+                 const lk_hostmap *hostmap)
 {
     switch (type) {
     case TERM:
-        *(lk_term *) at = draw_term (fuel, roster, *(lk_term *) at);
+        *(lk_term *) at = draw_term (fuel, hostmap, *(lk_term *) at);
         break;
     case DECREE:
-        draw_decree (fuel, roster, at);
+        draw_decree (fuel, hostmap, at);
         break;
     case HOST:
-        *(lk_host *) at = draw_host (fuel, roster);
+        *(lk_host *) at = draw_host (fuel, hostmap);
         break;
     case HOST_OR_NOBODY:
         *(lk_host *) at =
-            lk_fuel_byte (fuel) & 1 ? LK_NOBODY : draw_host (fuel, roster);
+            lk_fuel_byte (fuel) & 1 ? LK_NOBODY : draw_host (fuel, hostmap);
         break;
     case HOSTS:
-        *(lk_hosts *) at = draw_hosts (fuel, roster);
+        *(lk_hosts *) at = draw_hosts (fuel, hostmap);
         break;
     case REQUEST:
-        draw_request (fuel, roster, at);
+        draw_request (fuel, hostmap, at);
         break;
     case GONE:
-        ((uint64_t *) at)[draw_host (fuel, roster)] = draw_count (fuel, 0);
+        ((uint64_t *) at)[draw_host (fuel, hostmap)] = draw_count (fuel, 0);
         break;
     default:
         break;
@@ -573,21 +573,21 @@ edit_of_lock (lk_fuel *fuel, field_type type, void *at)
 
 void
 lk_hostile_edit (lk_fuel *fuel, lk_lock_message *message,
-                 const lk_roster *roster, lk_hostile_room *room)
+                 const lk_hostmap *hostmap, lk_hostile_room *room)
 {
     size_t at = lk_fuel_below (fuel, FIELD_COUNT);
     while (!(fields[at].kinds >> message->kind & 1)) {
         at = (at + 1) % FIELD_COUNT;
     }
     if (fields[at].type == TICKETS) {
-        edit_tickets (fuel, message, roster, room);
+        edit_tickets (fuel, message, hostmap, room);
     } else if (fields[at].type == OPS) {
-        edit_ops (fuel, message, roster, room);
+        edit_ops (fuel, message, hostmap, room);
     } else if (fields[at].type == RELEASES) {
-        edit_releases (fuel, &message->as.chunk, roster, room);
+        edit_releases (fuel, &message->as.chunk, hostmap, room);
     } else {
         void *place = (char *) message + fields[at].offset;
-        edit_of_cluster (fuel, fields[at].type, place, roster);
+        edit_of_cluster (fuel, fields[at].type, place, hostmap);
         edit_value (fuel, fields[at].type, place);
         edit_of_lock (fuel, fields[at].type, place);
     }
@@ -596,15 +596,15 @@ lk_hostile_edit (lk_fuel *fuel, lk_lock_message *message,
 /*  -------------------------------------------------------- the wire */
 
 bool
-lk_hostile_travel (const lk_lock_message *message, lk_roster *roster,
+lk_hostile_travel (const lk_lock_message *message, lk_hostmap *hostmap,
                    lk_lock_message *out)
 {
     char from[LK_ADDRESS_LEN_MAX + 1];
     snprintf (from, sizeof from, "lock@%s",
-              lk_roster_name (roster, message->from));
-    lk_message *bus = lk_lock_encode (message, roster, message->from);
+              lk_hostmap_name (hostmap, message->from));
+    lk_message *bus = lk_lock_encode (message, hostmap, message->from);
     lk_message_set_from (bus, from);
-    const lk_err error = lk_lock_decode (bus, roster, message->to, out);
+    const lk_err error = lk_lock_decode (bus, hostmap, message->to, out);
     lk_message_destroy (&bus);
     return error == LK_OK;
 }

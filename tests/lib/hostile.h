@@ -12,8 +12,8 @@
 
 #include "lib/fuel.h"
 #include "lib/lock_copy.h"
+#include "wire/hostmap.h"
 #include "wire/lock_message.h"
-#include "wire/roster.h"
 
 #define LK_HOSTILE_ROWS 4
 
@@ -35,11 +35,11 @@ lk_lock_mode lk_hostile_mode (lk_fuel *fuel);
 
 /*  Changes one field. */
 void lk_hostile_edit (lk_fuel *fuel, lk_lock_message *message,
-                      const lk_roster *roster, lk_hostile_room *room);
+                      const lk_hostmap *hostmap, lk_hostile_room *room);
 
 /*  Over the wire to message->to; false if it does not arrive. `out` is the
- *  caller's then (lk_lock_message_clear). The roster may grow. */
-bool lk_hostile_travel (const lk_lock_message *message, lk_roster *roster,
+ *  caller's then (lk_lock_message_clear). The hostmap may grow. */
+bool lk_hostile_travel (const lk_lock_message *message, lk_hostmap *hostmap,
                         lk_lock_message *out);
 
 #endif

@@ -123,7 +123,7 @@ is_in_table (const lk_table *table, lk_host host)
             return true;
         }
     }
-    return table->idle_crowd && table->idle_crowd->id[0] == host;
+    return table->idle_group && table->idle_group->id[0] == host;
 }
 
 void

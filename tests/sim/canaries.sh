@@ -286,9 +286,9 @@ canary vouches-in-a-reclaim 60 report-lost serving.c \
 canary silent-for-a-new-leader 20 heard-by-former serving.c \
     's/return own_ms < former_ms ? former_ms : own_ms;/return own_ms;/'
 canary silence-of-a-former-term 60 silent-before watch.c \
-    's/crowd->silent_by = 0;/(void) crowd;/'
+    's/group->silent_by = 0;/(void) group;/'
 canary one-says-silent-for-all 200 storm upkeep.c \
-    's/return (others & ~crowd->silent_by) == 0\n           && lk_is_silent/return lk_is_silent/'
+    's/return (others & ~group->silent_by) == 0\n           && lk_is_silent/return lk_is_silent/'
 canary time-left-from-arrival 3000 storm home_deeds.c \
     's/reply->as_of + reply->left_ms/proxy->core->now_ms + reply->left_ms/'
 canary restart-closes 500 storm closing.c \
@@ -318,7 +318,7 @@ canary one-acknowledgement-for-all 60 storm stream.c \
 canary tells-without-lease 3000 storm stream.c \
     's/if (self->committed == acked || !lk_lease_holds (lead)) {/if (self->committed == acked) {/'
 canary repeated-lock-not-confirmed 60 storm home.c \
-    's/lk_home_confirm (lead, ticket, entry->token);/lk_tell now = {.kind = LK_TELL_LOCKED, .request = ticket->request, .token = entry->token};\n        lk_home_tell (lead, \&(lk_op) {.kind = LK_OP_CONFIRM}, \&(lk_tells) {\&now, 1, 1});/'
+    's/lk_home_confirm (lead, ticket, entry->token);/lk_notice now = {.kind = LK_NOTICE_LOCKED, .request = ticket->request, .token = entry->token};\n        lk_home_tell (lead, \&(lk_op) {.kind = LK_OP_CONFIRM}, \&(lk_notices) {\&now, 1, 1});/'
 canary done-is-forgotten 1000 storm releases.c \
     's/return find (self->released, by);/return NULL;/'
 canary done-is-not-handed-on 1 unit/core_release releases.c \
@@ -340,7 +340,7 @@ canary by-key-at-once 200 storm taking.c \
 canary no-grace 200 storm upkeep.c \
     's/entry->duration_ms + lk_grace_ms (lead->core, entry->duration_ms);/entry->duration_ms;/'
 canary unlocked-told-at-once 60 storm taking.c \
-    's/    lk_stream_append (lead, &op);\n}/    lk_tell now = {.kind = LK_TELL_UNLOCKED, .request = ticket.request, .token = ticket.token};\n    lk_home_tell (lead, \&op, \&(lk_tells) {\&now, 1, 1});\n&/'
+    's/    lk_stream_append (lead, &op);\n}/    lk_notice now = {.kind = LK_NOTICE_UNLOCKED, .request = ticket.request, .token = ticket.token};\n    lk_home_tell (lead, \&op, \&(lk_notices) {\&now, 1, 1});\n&/'
 
 #   ------------------------------------------------------------ the shortcut
 
@@ -362,7 +362,7 @@ canary shortcut-of-an-older-term 20000 storm shortcut.c \
 canary session-ignored 6000 storm answers.c \
     's/&& request\.session == proxy->core->facts\.session//'
 canary unlocked-before-acknowledged 60 storm app_deeds.c \
-    's/lk_asked_await_unlocked (proxy, asked);/lk_asked_tell (proxy, asked, LK_ANSWER_UNLOCKED, LK_OK);/'
+    's/lk_demand_await_unlocked (proxy, demand);/lk_demand_tell (proxy, demand, LK_ANSWER_UNLOCKED, LK_OK);/'
 canary stops-at-once 400 storm proxy.c \
     's/proxy->leave_ms += lk_stopping_ms (proxy->core);//'
 canary no-audit 500 storm upkeep.c \
@@ -375,11 +375,11 @@ canary resumes-with-any-key 100 restarts resume.c \
 canary resumes-what-is-anothers 200 restarts resume.c \
     's/return is_later (held, asking) && [^;]*;/return is_later (held, asking);/'
 canary resumed-in-the-old-session 60 restarts entry.c \
-    's/lk_crowd_leave (self, entry);\n    lk_crowd_join (self, entry, request);/lk_index_remove (\&entry->crowd->entries, \&entry->link);\n    entry->serial = request.serial;\n    lk_index_add (\&entry->crowd->entries, \&entry->link);/'
+    's/lk_group_leave (self, entry);\n    lk_group_join (self, entry, request);/lk_index_remove (\&entry->group->entries, \&entry->link);\n    entry->serial = request.serial;\n    lk_index_add (\&entry->group->entries, \&entry->link);/'
 canary resumed-before-acknowledged 100 restarts-disturbed resume.c \
-    's/lk_stream_append (lead, &op);/&\n        lk_tell now = {.kind = LK_TELL_LOCKED, .request = asking->request, .token = former->token, .key = former->key, .type = former->type, .ordinal = former->ordinal};\n        lk_home_tell (lead, \&op, \&(lk_tells) {\&now, 1, 1});/'
+    's/lk_stream_append (lead, &op);/&\n        lk_notice now = {.kind = LK_NOTICE_LOCKED, .request = asking->request, .token = former->token, .key = former->key, .type = former->type, .ordinal = former->ordinal};\n        lk_home_tell (lead, \&op, \&(lk_notices) {\&now, 1, 1});/'
 canary resumed-when-it-is-over 100 restarts-disturbed ends.c \
-    's/if (is_over (proxy, asked->wait_until_ms)) {\(\n *lk_asked_end\)/if (0) {\1/'
+    's/if (is_over (proxy, demand->wait_until_ms)) {\(\n *lk_demand_end\)/if (0) {\1/'
 canary unlock-ahead-of-the-resume 100 restarts-disturbed release.c \
     's/if (!entry && request->resume) {/if (0) {/'
 canary resume-ends-what-was-granted 400 restarts-kinds apply.c \
@@ -390,7 +390,7 @@ canary told-by-who-has-stopped 3000 storm answers.c \
 #   ------------------------------------------------------------ forgotten hosts
 
 canary forgets-who-holds 100 storm hosts.c \
-    's/hosts |= LK_HOST_BIT (crowd->id\[0\]);/;/'
+    's/hosts |= LK_HOST_BIT (group->id\[0\]);/;/'
 canary ended-requests-are-inherited 60 same-number leader/forget.c \
     's/forget_requests (&lead->home, host);//'
 canary ended-sessions-are-inherited 60 same-number hosts.c \
@@ -434,26 +434,26 @@ canary set-has-no-time-to-stop 100 taken-away set_ends.c \
 canary set-in-any-order 60 storm set.c \
     's/qsort (/(void) (/'
 canary going-on-forgotten 60 storm apply_grant.c \
-    's/lk_apply_queue_first (self, home, lk_entry_request (self->going\[i\]),\n *tells);/(void) home, (void) tells;/'
+    's/lk_apply_queue_first (self, home, lk_entry_request (self->going\[i\]),\n *notices);/(void) home, (void) notices;/'
 canary going-on-elsewhere 60 storm apply_grant.c \
     's/if (entry && lk_queue_home (self, entry->queue) == home && entry->token == 0/if (entry \&\& entry->token == 0/'
 canary waits-for-all-at-once 60 storm apply.c \
-    's/\(            \)ticket.number = 0;\n\(            ticket.token = 0;\n\)\([^;]*;\n\)/\1ticket.number = lk_apply_stamp (self, home);\n\2\3\1lk_apply_grant (self, home, lk_table_queue (self, ticket.object), tells);\n/'
+    's/\(            \)ticket.number = 0;\n\(            ticket.token = 0;\n\)\([^;]*;\n\)/\1ticket.number = lk_apply_stamp (self, home);\n\2\3\1lk_apply_grant (self, home, lk_table_queue (self, ticket.object), notices);\n/'
 
 canary an-older-turn-counts 400 storm turn.c \
     's/|| reply->turn != self->sent\n *|| reply->type != self->type//'
 canary told-before-it-is-kept 200 storm home_deeds.c \
-    's/if (asked->ticket\.mode\.is_static && !reply->kept) {/if (0) {/'
+    's/if (demand->ticket\.mode\.is_static && !reply->kept) {/if (0) {/'
 canary kept-ends-with-its-application 200 storm app_deeds.c \
-    's/if (asked->ticket\.mode\.is_static) {/if (0) {/g'
+    's/if (demand->ticket\.mode\.is_static) {/if (0) {/g'
 canary does-not-linger 300 storm app_deeds.c \
-    's/else if (asked->linger_ms > 0) {/else if (0) {/'
+    's/else if (demand->linger_ms > 0) {/else if (0) {/'
 canary lenient-taken-in-peace 200 storm upkeep.c \
     's/if (!queue->waiting && [^{]*{/if (0) {/'
 canary lenient-dropped-by-its-home 200 storm upkeep.c \
     's/if (lk_home_is_nobodys (lead, &held)) {\n/if (1) {\n/'
 canary forced-and-not-told 60 storm stopping.c \
-    's/    lk_asked_answer (\n *proxy, asked,\n *(lk_answer) {.kind = asked->state/    if (reply->error != LK_FORCED)\n&/'
+    's/    lk_demand_answer (\n *proxy, demand,\n *(lk_answer) {.kind = demand->state/    if (reply->error != LK_FORCED)\n&/'
 canary force-does-not-ask 60 storm taking.c \
     's/ask_back (lead, holder, request);/if (!request->force) {\n            &\n        } else {\n            lk_home_drop (lead, holder);\n        }/'
 canary taken-without-time-to-stop 60 storm stopping.c \
@@ -477,7 +477,7 @@ canary refused-as-of-two-without-one 60 storm home.c \
 canary upgrade-keeps-its-token 60 storm apply_grant.c \
     's/    entry->token = lk_apply_stamp (self, home);/    if (entry->token == 0) {\n        entry->token = lk_apply_stamp (self, home);\n    }/'
 canary downgrade-lets-nobody-in 60 storm apply.c \
-    's/lk_apply_tell_locked (self, tells, entry);\n    }\n    lk_apply_grant_or_note (self, home, queue, tells);/lk_apply_tell_locked (self, tells, entry);\n    }/'
+    's/lk_apply_tell_locked (self, notices, entry);\n    }\n    lk_apply_grant_or_note (self, home, queue, notices);/lk_apply_tell_locked (self, notices, entry);\n    }/'
 canary told-as-what-it-became 60 late-turns home_tell.c \
     's/reply->type = tell->type;/reply->type = entry->type;/'
 canary late-turn-counts 60 late-turns apply.c \
@@ -487,9 +487,9 @@ canary late-turn-counts 60 late-turns apply.c \
 canary kept-goes-with-its-host 60 kept-outlives apply_gone.c \
     's/ && !entry->kept;/;/; s/ || list\[i\]->kept) {/) {/'
 canary lingers-not-at-all 60 storm ends.c \
-    's/return !asked->guarded && [^;]*;/return 0;/' \
-    asked.c \
-    's/end_ms = earlier (end_ms, asked->linger_until_ms, after_ms);/return after_ms + 1;/'
+    's/return !demand->guarded && [^;]*;/return 0;/' \
+    demand.c \
+    's/end_ms = earlier (end_ms, demand->linger_until_ms, after_ms);/return after_ms + 1;/'
 
 #   ------------------------------------------------------------ beside the core
 
@@ -514,7 +514,7 @@ canary goes-back-to-an-earlier-session 1 unit/core_sessions home.c \
 
 canary waiters-are-not-counted 20 storm entry.c \
     's/    self->waiters -= is_waiter (entry);\n//'
-canary settled-is-not-counted 20 storm asked.c \
+canary settled-is-not-counted 20 storm demand.c \
     's/    proxy->settled -= [^;]*;\n//'
 canary members-forget-their-set 60 storm set_ends.c \
     's/    self->left--;\n//'

@@ -38,7 +38,7 @@ typedef struct {
     bool by_key;
     bool made_up;  /* ... and nobody ever had that key */
     bool held;     /* GRANTED, and not lost */
-    bool errand;   /* one is under way */
+    bool visit;    /* one is under way */
     bool has_read; /* the register, and will write `value` + 1 */
     uint64_t value;
     uint32_t process; /* of the service that granted it */
@@ -68,7 +68,7 @@ void sim_client_wake (struct sim_world *world, uint8_t host);
 /*  Its lock service sends it a message, which it takes. */
 void sim_client_deliver (struct sim_world *world, uint8_t host,
                          lk_message *message);
-void sim_client_errand_done (struct sim_world *world, const sim_errand *errand);
+void sim_client_visit_done (struct sim_world *world, const sim_visit *visit);
 
 /*  A lock service starts; it, or with `reboot` the host, ends. */
 void sim_client_service_up (struct sim_world *world, uint8_t host);

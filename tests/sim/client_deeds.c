@@ -20,7 +20,7 @@ forget (sim_world *world, uint8_t host)
     lk_book_forget (self->book, self->lock, sim_host_clock (world, host));
     self->lock = NULL;
     self->held = self->by_key = self->made_up = false;
-    self->errand = self->has_read = false;
+    self->visit = self->has_read = false;
 }
 
 /*  -------------------------------------------------------- told */
@@ -185,18 +185,18 @@ sim_client_told (sim_world *world, uint8_t host, const lk_lock_event *event)
 /*  Homes count their tokens by themselves: locks of two names may have the same
  *  one. */
 void
-sim_client_errand_done (sim_world *world, const sim_errand *errand)
+sim_client_visit_done (sim_world *world, const sim_visit *visit)
 {
-    sim_client *self = &world->clients.item[errand->host];
+    sim_client *self = &world->clients.item[visit->host];
 
-    if (self->number != errand->client || !self->lock
-        || self->lock->token != errand->token
-        || self->objects[0] != errand->object) {
+    if (self->number != visit->client || !self->lock
+        || self->lock->token != visit->token
+        || self->objects[0] != visit->object) {
         return; /* by now it is about another lock, or another process */
     }
-    self->errand = false;
-    self->has_read = !errand->refused && !errand->write;
-    self->value = errand->value;
+    self->visit = false;
+    self->has_read = !visit->refused && !visit->write;
+    self->value = visit->value;
 }
 
 /*  -------------------------------------------------------- wants */
@@ -342,12 +342,12 @@ static void
 count_on (sim_world *world, uint8_t host)
 {
     sim_client *self = &world->clients.item[host];
-    sim_errand errand = {.host = host,
-                         .client = self->number,
-                         .object = self->objects[0],
-                         .token = self->lock->token,
-                         .write = self->has_read,
-                         .value = self->value + 1};
+    sim_visit visit = {.host = host,
+                       .client = self->number,
+                       .object = self->objects[0],
+                       .token = self->lock->token,
+                       .write = self->has_read,
+                       .value = self->value + 1};
 
     if (!self->has_read
         && sim_chance (world, world->apps.habits.give_back / 2)) {
@@ -358,9 +358,9 @@ count_on (sim_world *world, uint8_t host)
         sim_client_pause (world, host, sim_between (world, 1000, 20000));
         return;
     }
-    self->errand = true;
+    self->visit = true;
     self->has_read = false;
-    sim_register_ask (world, &errand);
+    sim_register_ask (world, &visit);
 }
 
 /*  Asks for another type. */
@@ -406,7 +406,7 @@ act_on_held (sim_world *world, uint8_t host)
     case SIM_WRITER:
         if (!world->apps.open) {
             release (world, host);
-        } else if (!self->errand) {
+        } else if (!self->visit) {
             count_on (world, host);
         }
         break;
@@ -425,7 +425,7 @@ act_on_lost (sim_world *world, uint8_t host)
 {
     sim_client *self = &world->clients.item[host];
 
-    if (self->kind == SIM_WRITER && self->has_read && !self->errand
+    if (self->kind == SIM_WRITER && self->has_read && !self->visit
         && sim_chance (world, 500)) {
         count_on (world, host);
     } else if (!sim_child_works (world, host)) {

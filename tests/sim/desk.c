@@ -272,7 +272,7 @@ sim_desk_open (sim_world *world, uint8_t host)
     for (unsigned other = 0; other < SIM_HOSTS_MAX; other++) {
         char name[8];
         snprintf (name, sizeof name, "h%u", other);
-        (void) lk_roster_intern (&self->lockd.roster, name, other + 1);
+        (void) lk_hostmap_intern (&self->lockd.hostmap, name, other + 1);
     }
 }
 

@@ -14,7 +14,7 @@ void
 sim_registers_reset (sim_registers *self)
 {
     for (uint32_t i = 0; i < self->count; i++) {
-        self->errand[i].next_free = i + 1;
+        self->visit[i].next_free = i + 1;
     }
     self->first_free = 0;
     memset (self->item, 0, sizeof self->item);
@@ -23,7 +23,7 @@ sim_registers_reset (sim_registers *self)
 void
 sim_registers_clear (sim_registers *self)
 {
-    lk_free (self->errand);
+    lk_free (self->visit);
     memset (self, 0, sizeof *self);
 }
 
@@ -42,49 +42,49 @@ static void
 send (sim_world *world, uint32_t place)
 {
     sim_post (world, world->now + draw_way (world), SIM_EVENT_ERRAND,
-              world->registers.errand[place].host, place);
+              world->registers.visit[place].host, place);
 }
 
 void
-sim_register_ask (sim_world *world, const sim_errand *errand)
+sim_register_ask (sim_world *world, const sim_visit *visit)
 {
     sim_registers *self = &world->registers;
     uint32_t place = self->first_free;
 
     if (place == self->count) {
         self->count = self->count ? self->count * 2 : 16;
-        self->errand =
-            lk_realloc (self->errand, self->count * sizeof *self->errand);
+        self->visit =
+            lk_realloc (self->visit, self->count * sizeof *self->visit);
         for (uint32_t i = place; i < self->count; i++) {
-            self->errand[i].next_free = i + 1;
+            self->visit[i].next_free = i + 1;
         }
     }
-    self->first_free = self->errand[place].next_free;
-    self->errand[place] = *errand;
+    self->first_free = self->visit[place].next_free;
+    self->visit[place] = *visit;
     send (world, place);
 }
 
 /*  Reads are guarded, too: a writer that has read must be the last that an
  *  older one can be refused for. */
 static void
-serve (sim_world *world, sim_errand *errand)
+serve (sim_world *world, sim_visit *visit)
 {
     sim_registers *self = &world->registers;
 
-    errand->done = true;
-    errand->refused = errand->token < self->item[errand->object].token;
-    if (errand->refused) {
+    visit->done = true;
+    visit->refused = visit->token < self->item[visit->object].token;
+    if (visit->refused) {
         world->totals.refused++;
         return;
     }
-    self->item[errand->object].token = errand->token;
-    if (errand->write) {
+    self->item[visit->object].token = visit->token;
+    if (visit->write) {
         world->totals.updates++;
-        self->item[errand->object].value = errand->value;
-        sim_checker_updated (&world->checker, sim_object_name (errand->object),
-                             errand->value);
+        self->item[visit->object].value = visit->value;
+        sim_checker_updated (&world->checker, sim_object_name (visit->object),
+                             visit->value);
     } else {
-        errand->value = self->item[errand->object].value;
+        visit->value = self->item[visit->object].value;
     }
 }
 
@@ -92,14 +92,14 @@ void
 sim_register_arrive (sim_world *world, uint32_t place)
 {
     sim_registers *self = &world->registers;
-    sim_errand *errand = &self->errand[place];
+    sim_visit *visit = &self->visit[place];
 
-    if (!errand->done) {
-        serve (world, errand);
+    if (!visit->done) {
+        serve (world, visit);
         send (world, place);
         return;
     }
-    sim_client_errand_done (world, errand);
-    errand->next_free = self->first_free;
+    sim_client_visit_done (world, visit);
+    visit->next_free = self->first_free;
     self->first_free = place;
 }

@@ -25,14 +25,14 @@ typedef struct {
     uint64_t token;
     uint64_t value;
     uint32_t next_free;
-} sim_errand;
+} sim_visit;
 
 typedef struct {
     struct {
         uint64_t token; /* the latest */
         uint64_t value;
     } item[SIM_OBJECTS_MAX];
-    sim_errand *errand;
+    sim_visit *visit;
     uint32_t count;
     uint32_t first_free; /* count: none */
 } sim_registers;
@@ -40,8 +40,8 @@ typedef struct {
 void sim_registers_reset (sim_registers *self);
 void sim_registers_clear (sim_registers *self);
 
-/*  Sends an errand on its way. */
-void sim_register_ask (struct sim_world *world, const sim_errand *errand);
+/*  Sends an visit on its way. */
+void sim_register_ask (struct sim_world *world, const sim_visit *visit);
 
 /*  It arrives there, or back at its client. */
 void sim_register_arrive (struct sim_world *world, uint32_t place);

@@ -49,7 +49,7 @@ typedef enum {
     SIM_EVENT_APP,       /* an application does something: what = place */
     SIM_EVENT_CLIENT,    /* an application with the library wakes up */
     SIM_EVENT_DESK,      /* a service reads what clients said */
-    SIM_EVENT_ERRAND,    /* to a register or back: what = errand */
+    SIM_EVENT_ERRAND,    /* to a register or back: what = visit */
     SIM_EVENT_INTRODUCE, /* a service tells all others of itself */
     SIM_EVENT_BALLAST,   /* the application with many locks */
     SIM_EVENT_UP,        /* a service starts (again) */

@@ -151,7 +151,7 @@ include tests/lib/grant_model.c '"grant.h"'
 include plugins/lock/core/proxy/planted.c '"leader_view.h"'
 include tests/unit/planted.c '"leader_private.h"'
 include tests/lib/corrupt.c '"node_private.h"'
-include tests/sim/planted.c '"asked.h"'
+include tests/sim/planted.c '"demand.h"'
 
 #   ------------------------------------------------------------ sockets
 

@@ -19,13 +19,13 @@
 #define COUNT_MAX (((int64_t) 1 << 53) - 1)
 #define FAKE __attribute__ ((unused)) static
 
-static lk_roster roster;
+static lk_hostmap hostmap;
 static lk_lock_message got;
 
 FAKE void
 set_up (void)
 {
-    lk_example_roster (&roster);
+    lk_example_hostmap (&hostmap);
     memset (&got, 0, sizeof got);
 }
 
@@ -38,7 +38,7 @@ tear_down (void)
 FAKE void
 take (const char *name)
 {
-    lk_example_take (name, &roster, &got);
+    lk_example_take (name, &hostmap, &got);
 }
 
 #endif

@@ -24,7 +24,7 @@ static const lk_decree two_homes = {.term = {.number = 7, .proposer = 0xaa},
                                     .leader = {0, 1}};
 
 static lk_table table;
-static lk_tells tells;
+static lk_notices notices;
 
 static char letters[26];
 
@@ -68,7 +68,7 @@ set_up (void)
 static void
 tear_down (void)
 {
-    lk_tells_clear (&tells);
+    lk_notices_clear (&notices);
     lk_table_clear (&table);
 }
 
@@ -85,8 +85,8 @@ static void
 apply (uint8_t home, const lk_op *op)
 {
     uint64_t digest;
-    lk_tells_clear (&tells);
-    ck_assert (lk_table_apply (&table, home, op, 1000, &tells));
+    lk_notices_clear (&notices);
+    ck_assert (lk_table_apply (&table, home, op, 1000, &notices));
     ck_assert (lk_digest_share (&table, 0, &digest));
     ck_assert (lk_digest_share (&table, 1, &digest));
 }
@@ -147,11 +147,11 @@ told (void)
     static char text[256];
     size_t size = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < tells.count; i++) {
-        if (tells.item[i].kind == LK_TELL_LOCKED) {
+    for (size_t i = 0; i < notices.count; i++) {
+        if (notices.item[i].kind == LK_NOTICE_LOCKED) {
             size += (size_t) snprintf (
                 text + size, sizeof text - size, "%s%llu", size ? " " : "",
-                (unsigned long long) tells.item[i].request.serial);
+                (unsigned long long) notices.item[i].request.serial);
         }
     }
     return text;
@@ -321,7 +321,7 @@ START_TEST (one_goes_before_its_turn)
     drop (11, a);
     drop (13, c);
     ck_assert_uint_eq (table.count, 0);
-    ck_assert_ptr_eq (table.crowds, table.idle_crowd);
+    ck_assert_ptr_eq (table.groups, table.idle_group);
 }
 END_TEST
 

@@ -206,10 +206,10 @@ START_TEST (a_message_is_two_blocks)
                                  .origin = LK_NOBODY,
                                  .destination = LK_NOBODY,
                                  .as.ops = {.ops = &op, .op_count = 1}};
-    lk_roster roster;
-    lk_roster_init (&roster);
-    (void) lk_roster_intern (&roster, "h1", 1);
-    (void) lk_roster_intern (&roster, "h2", 2);
+    lk_hostmap hostmap;
+    lk_hostmap_init (&hostmap);
+    (void) lk_hostmap_intern (&hostmap, "h1", 1);
+    (void) lk_hostmap_intern (&hostmap, "h2", 2);
     lk_bytes frame = {0};
     lk_bytes_reserve (&frame, 1024);
     lk_arena arena;
@@ -218,7 +218,7 @@ START_TEST (a_message_is_two_blocks)
     costs written = {0}, read = {0};
 
     now = &written;
-    lk_message *message = lk_lock_pack (&ops, &roster, 0);
+    lk_message *message = lk_lock_pack (&ops, &hostmap, 0);
     lk_message_set_from (message, "lock@h1");
     ck_assert_int_eq (lk_message_write (message, &frame), LK_OK);
     lk_message_destroy (&message);
@@ -232,7 +232,7 @@ START_TEST (a_message_is_two_blocks)
         lk_frame_next (frame.data, frame.size, &at, &header, &why),
         LK_FRAME_MESSAGE);
     message = lk_message_read (&header, problem, sizeof problem);
-    ck_assert_int_eq (lk_lock_read (message, &roster, 1, &arena, &got), LK_OK);
+    ck_assert_int_eq (lk_lock_read (message, &hostmap, 1, &arena, &got), LK_OK);
     lk_message_destroy (&message);
     now = NULL;
     ck_assert_uint_le (written.allocations, 2);

@@ -216,10 +216,10 @@ proxy (void)
 }
 
 /*  What is asked for under that serial; serial 0: nothing. */
-FAKE lk_asked_view
+FAKE lk_demand_view
 asked_by (uint64_t serial)
 {
-    return lk_proxy_see_asked (lk_node_proxy (node), serial);
+    return lk_proxy_see_demand (lk_node_proxy (node), serial);
 }
 
 FAKE lk_node_status

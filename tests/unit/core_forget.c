@@ -407,7 +407,7 @@ START_TEST (what_is_over_is_ended)
     lk_plant (node).table->gone[0][5] = 3;
     pass_with (5, 1000);
     ck_assert_uint_eq (lk_node_table (node)->count, 1);
-    ck_assert_uint_eq (entry_at (0)->crowd->id[0], 6);
+    ck_assert_uint_eq (entry_at (0)->group->id[0], 6);
 }
 END_TEST
 

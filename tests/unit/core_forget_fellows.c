@@ -73,7 +73,7 @@ START_TEST (whose_end_is_under_way)
     ck_assert (!is_spare (HOST));
     unlock (HOST, 1);
     ck_assert_uint_eq (lk_node_table (node)->count, 0);
-    lk_plant_logged (node, 0)->tells.count = 0;
+    lk_plant_logged (node, 0)->notices.count = 0;
     ck_assert (!is_spare (HOST));
     all_acked ();
     ck_assert (is_spare (HOST));
@@ -90,7 +90,7 @@ START_TEST (who_asked_for_the_end_of_another)
     say (LK_MSG_UNLOCK, &end);
     ck_assert (is_spare (OTHER));
     unlock (HOST, 1);
-    lk_plant_logged (node, 0)->tells.count = 0;
+    lk_plant_logged (node, 0)->notices.count = 0;
     ck_assert (!is_spare (OTHER));
     all_acked ();
     ck_assert (is_spare (OTHER));
@@ -106,7 +106,7 @@ START_TEST (who_is_to_be_told)
     unlock (HOST, 1);
     unlock (OTHER, 1);
     lk_plant_logged (node, 1)->op.ticket.request.host = HOST;
-    lk_plant_logged (node, 1)->tells.count = 0;
+    lk_plant_logged (node, 1)->notices.count = 0;
     ck_assert_uint_eq (lk_node_table (node)->count, 0);
     ck_assert (!is_spare (OTHER));
 }

@@ -101,10 +101,10 @@ START_TEST (all_who_fit_are_granted_at_once)
     add (5, SHARED);
     drop (1);
     QUEUE ("2:1 3:2 | 4 5");
-    ck_assert_uint_eq (tells.count, 3); /* UNLOCKED, and two LOCKED */
-    ck_assert_int_eq (tells.item[1].kind, LK_TELL_LOCKED);
-    ck_assert_uint_eq (tells.item[1].ordinal, 1);
-    ck_assert_uint_eq (tells.item[2].ordinal, 2);
+    ck_assert_uint_eq (notices.count, 3); /* UNLOCKED, and two LOCKED */
+    ck_assert_int_eq (notices.item[1].kind, LK_NOTICE_LOCKED);
+    ck_assert_uint_eq (notices.item[1].ordinal, 1);
+    ck_assert_uint_eq (notices.item[2].ordinal, 2);
     ck_assert_uint_eq (ticket (2)->token, ticket (3)->token);
     ck_assert_uint_eq (ticket (2)->token, (uint64_t) 7 << 32 | 6);
 }

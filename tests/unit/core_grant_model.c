@@ -145,12 +145,12 @@ compare_queue (const lk_table *self, int object)
 
 /*  Who was granted, and nobody else, is told so. */
 static void
-compare_tells (const lk_tells *tells)
+compare_tells (const lk_notices *notices)
 {
     size_t told = 0;
-    for (size_t i = 0; i < tells->count; i++) {
-        const lk_tell *tell = &tells->item[i];
-        if (tell->kind != LK_TELL_LOCKED || tell->token != plain_step.stamp) {
+    for (size_t i = 0; i < notices->count; i++) {
+        const lk_notice *tell = &notices->item[i];
+        if (tell->kind != LK_NOTICE_LOCKED || tell->token != plain_step.stamp) {
             continue;
         }
         const lk_ticket *t = find_plain (tell->request);
@@ -240,11 +240,11 @@ begin (uint8_t home)
 static bool
 apply (uint8_t home, const lk_op *op)
 {
-    lk_tells tells = {0};
-    const bool fine = lk_table_apply (&table, home, op, 5000, &tells);
+    lk_notices notices = {0};
+    const bool fine = lk_table_apply (&table, home, op, 5000, &notices);
     done[op->kind]++;
-    compare_tells (&tells);
-    lk_tells_clear (&tells);
+    compare_tells (&notices);
+    lk_notices_clear (&notices);
     for (int object = home; object < OBJECTS; object += 2) {
         compare_queue (&table, object);
     }

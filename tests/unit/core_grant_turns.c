@@ -19,10 +19,10 @@ START_TEST (upgraded_at_once)
     ck_assert_int_eq (ticket (1)->mode.type, LK_EXCLUSIVE);
     ck_assert_uint_eq (ticket (1)->turn, 1);
     ck_assert_uint_eq (ticket (1)->token, (uint64_t) 7 << 32 | 2);
-    ck_assert_uint_eq (tells.count, 1);
-    ck_assert_int_eq (tells.item[0].type, LK_EXCLUSIVE);
-    ck_assert_uint_eq (tells.item[0].turn, 1);
-    ck_assert_uint_eq (tells.item[0].token, ticket (1)->token);
+    ck_assert_uint_eq (notices.count, 1);
+    ck_assert_int_eq (notices.item[0].type, LK_EXCLUSIVE);
+    ck_assert_uint_eq (notices.item[0].turn, 1);
+    ck_assert_uint_eq (notices.item[0].token, ticket (1)->token);
     add (2, SHARED);
     QUEUE ("1:1 | 2");
 }
@@ -35,7 +35,7 @@ START_TEST (an_upgrade_is_served_first)
     add (3, EXCLUSIVE);
     convert (1, LK_EXCLUSIVE, 1);
     QUEUE ("1:1^ 2:2 | 3");
-    ck_assert_uint_eq (tells.count, 0);
+    ck_assert_uint_eq (notices.count, 0);
     drop (2);
     QUEUE ("1:1 | 3");
     ck_assert_int_eq (ticket (1)->mode.type, LK_EXCLUSIVE);
@@ -67,7 +67,7 @@ START_TEST (of_two_upgrades_one_is_refused)
     convert (2, LK_EXCLUSIVE, 1);
     ck_assert_uint_eq (ticket (2)->turn, 1);
     ck_assert (!ticket (2)->upgrade);
-    ck_assert_uint_eq (tells.count, 0);
+    ck_assert_uint_eq (notices.count, 0);
     drop (2);
     ck_assert_int_eq (ticket (1)->mode.type, LK_EXCLUSIVE);
 }
@@ -81,7 +81,7 @@ START_TEST (a_turn_counts_once)
     convert (1, LK_EXCLUSIVE, 2);
     convert (1, LK_EXCLUSIVE, 3);
     ck_assert_int_eq (ticket (1)->mode.type, LK_SHARED);
-    ck_assert_uint_eq (tells.count, 0);
+    ck_assert_uint_eq (notices.count, 0);
 }
 END_TEST
 
@@ -92,10 +92,10 @@ START_TEST (an_upgrade_of_another_turn)
     convert (1, LK_EXCLUSIVE, 1);
     convert (1, LK_EXCLUSIVE, 2); /* waits still: there is nothing to tell */
     ck_assert (ticket (1)->upgrade);
-    ck_assert_uint_eq (tells.count, 0);
+    ck_assert_uint_eq (notices.count, 0);
     drop (2);
-    ck_assert_uint_eq (tells.count, 2);
-    ck_assert_uint_eq (tells.item[1].turn, 2);
+    ck_assert_uint_eq (notices.count, 2);
+    ck_assert_uint_eq (notices.item[1].turn, 2);
 }
 END_TEST
 
@@ -109,9 +109,9 @@ START_TEST (an_upgrade_is_taken_back)
     convert (1, LK_SHARED, 2);
     QUEUE ("2:2 1:1 3:3");
     ck_assert_uint_eq (ticket (1)->token, token);
-    ck_assert_uint_eq (tells.count, 2);
-    ck_assert_uint_eq (tells.item[0].turn, 2);
-    ck_assert_int_eq (tells.item[0].type, LK_SHARED);
+    ck_assert_uint_eq (notices.count, 2);
+    ck_assert_uint_eq (notices.item[0].turn, 2);
+    ck_assert_int_eq (notices.item[0].type, LK_SHARED);
 }
 END_TEST
 
@@ -125,8 +125,8 @@ START_TEST (downgraded)
     convert (1, LK_SHARED, 1);
     QUEUE ("1:1 2:2 | 3");
     ck_assert_uint_eq (ticket (1)->token, token);
-    ck_assert_uint_eq (tells.count, 2);
-    ck_assert_int_eq (tells.item[0].type, LK_SHARED);
+    ck_assert_uint_eq (notices.count, 2);
+    ck_assert_int_eq (notices.item[0].type, LK_SHARED);
 }
 END_TEST
 
@@ -170,9 +170,9 @@ START_TEST (ripe_and_free)
     add (1, QUIET);
     ripe (1);
     QUEUE ("1:1");
-    ck_assert_uint_eq (tells.count, 1);
+    ck_assert_uint_eq (notices.count, 1);
     ripe (1);
-    ck_assert_uint_eq (tells.count, 0);
+    ck_assert_uint_eq (notices.count, 0);
 }
 END_TEST
 
@@ -253,7 +253,7 @@ END_TEST
 static size_t
 own_tickets (void)
 {
-    return lk_table_crowd (&table, 1, 1)->own;
+    return lk_table_group (&table, 1, 1)->own;
 }
 
 static lk_lock_mode
@@ -268,8 +268,8 @@ START_TEST (kept_is_nobodys)
     add (3, SHARED);
     ck_assert_uint_eq (own_tickets (), 2);
     keep (1);
-    ck_assert_uint_eq (tells.count, 1);
-    ck_assert (tells.item[0].kept);
+    ck_assert_uint_eq (notices.count, 1);
+    ck_assert (notices.item[0].kept);
     ck_assert_uint_eq (own_tickets (), 1);
     keep (1);
     ck_assert_uint_eq (own_tickets (), 1);
@@ -292,7 +292,7 @@ START_TEST (kept_in_a_copy)
     lk_table_restore (&table, &copied, now_ms);
     ck_assert_uint_eq (own_tickets (), 0);
     drop (1);
-    ck_assert_ptr_null (lk_table_crowd (&table, 1, 1));
+    ck_assert_ptr_null (lk_table_group (&table, 1, 1));
     QUEUE ("");
 }
 END_TEST

@@ -98,14 +98,14 @@ START_TEST (a_confirmation_of_the_other_home)
     lk_op op = {.kind = LK_OP_CONFIRM,
                 .by.host = LK_NOBODY,
                 .ticket = {.request = {5, 3, 1}, .object = object (0)}};
-    lk_tells tells = {0};
+    lk_notices notices = {0};
     add (0, 1);
     op.ticket.token = token_of (1);
-    lk_table_apply (&table, 1, &op, 1000, &tells);
-    lk_table_apply (&table, 0, &op, 1000, &tells);
-    ck_assert_uint_eq (tells.count, 1);
-    ck_assert_uint_eq (tells.item[0].key, 1);
-    lk_tells_clear (&tells);
+    lk_table_apply (&table, 1, &op, 1000, &notices);
+    lk_table_apply (&table, 0, &op, 1000, &notices);
+    ck_assert_uint_eq (notices.count, 1);
+    ck_assert_uint_eq (notices.item[0].key, 1);
+    lk_notices_clear (&notices);
 }
 END_TEST
 
@@ -114,16 +114,16 @@ START_TEST (a_check_of_the_other_home)
     lk_op op = {.kind = LK_OP_CHECK,
                 .by.host = LK_NOBODY,
                 .ticket = {.request = {5, 3, 9}, .object = object (0)}};
-    lk_tells tells = {0};
+    lk_notices notices = {0};
     add (0, 1);
     op.ticket.token = token_of (1);
-    lk_table_apply (&table, 1, &op, 1000, &tells);
-    ck_assert_uint_eq (tells.count, 0);
-    lk_table_apply (&table, 0, &op, 1000, &tells);
-    ck_assert_uint_eq (tells.count, 1);
-    ck_assert (tells.item[0].held);
-    ck_assert_uint_eq (tells.item[0].token, op.ticket.token);
-    lk_tells_clear (&tells);
+    lk_table_apply (&table, 1, &op, 1000, &notices);
+    ck_assert_uint_eq (notices.count, 0);
+    lk_table_apply (&table, 0, &op, 1000, &notices);
+    ck_assert_uint_eq (notices.count, 1);
+    ck_assert (notices.item[0].held);
+    ck_assert_uint_eq (notices.item[0].token, op.ticket.token);
+    lk_notices_clear (&notices);
 }
 END_TEST
 
@@ -158,9 +158,9 @@ START_TEST (a_confirmation_of_what_is_gone)
         .kind = LK_OP_CONFIRM,
         .by.host = LK_NOBODY,
         .ticket = {.request = {5, 3, 1}, .object = object (0), .token = 9}};
-    lk_tells tells = {0};
-    lk_table_apply (&table, 0, &op, 1000, &tells);
-    ck_assert_uint_eq (tells.count, 0);
+    lk_notices notices = {0};
+    lk_table_apply (&table, 0, &op, 1000, &notices);
+    ck_assert_uint_eq (notices.count, 0);
 }
 END_TEST
 

@@ -90,14 +90,14 @@ START_TEST (hosts_have_names)
 {
     static lk_core core;
     lk_node_config config;
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_node_config_init (&config);
     lk_core_init (&core, &config, now_ms);
     ck_assert_str_eq (lk_out_host (&core, 0), "#0");
     lk_core_clear (&core);
-    lk_roster_init (&roster);
-    lk_roster_intern (&roster, "alpha", 0xa0);
-    config.roster = &roster;
+    lk_hostmap_init (&hostmap);
+    lk_hostmap_intern (&hostmap, "alpha", 0xa0);
+    config.hostmap = &hostmap;
     lk_core_init (&core, &config, now_ms);
     ck_assert_str_eq (lk_out_host (&core, 0), "alpha");
     ck_assert_str_eq (lk_out_host (&core, THIRD), "#2");

@@ -99,7 +99,7 @@ static void
 check_homes (size_t count)
 {
     size_t at[LK_LEADERS_MAX] = {0};
-    const lk_crowd *crowd = lk_table_crowd (&table, 1, 1);
+    const lk_group *group = lk_table_group (&table, 1, 1);
     for (size_t i = 1; i <= count; i++) {
         const lk_queue *queue = lk_table_queue (&table, name_of (i));
         ck_assert_ptr_nonnull (queue);
@@ -111,7 +111,7 @@ check_homes (size_t count)
         uint64_t digest;
         ck_assert_uint_gt (at[home], count / 10);
         ck_assert_uint_eq (lk_table_tickets (&table, home), at[home]);
-        ck_assert_uint_eq (lk_crowd_tickets (&table, crowd, home), at[home]);
+        ck_assert_uint_eq (lk_group_tickets (&table, group, home), at[home]);
         ck_assert (lk_digest_share (&table, home, &digest));
     }
 }

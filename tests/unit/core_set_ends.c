@@ -181,8 +181,8 @@ static uint64_t
 serial_of (char name)
 {
     for (uint64_t serial = 1; serial <= proxy ().last_serial; serial++) {
-        const lk_asked_view asked = asked_by (serial);
-        if (asked.serial != 0 && *asked.object.data == name) {
+        const lk_demand_view demand = asked_by (serial);
+        if (demand.serial != 0 && *demand.object.data == name) {
             return serial;
         }
     }

@@ -26,7 +26,7 @@ static const lk_decree decree = {.term = {.number = 7, .proposer = 0xaa},
                                  .leader = {0}};
 
 static lk_table table;
-static lk_tells tells;
+static lk_notices notices;
 
 static void
 set_up (void)
@@ -38,7 +38,7 @@ set_up (void)
 static void
 tear_down (void)
 {
-    lk_tells_clear (&tells);
+    lk_notices_clear (&notices);
     lk_table_clear (&table);
 }
 
@@ -60,8 +60,8 @@ request (lk_host host, uint64_t session, uint64_t serial)
 static bool
 apply (const lk_op *op)
 {
-    lk_tells_clear (&tells);
-    return lk_table_apply (&table, 0, op, NOW, &tells);
+    lk_notices_clear (&notices);
+    return lk_table_apply (&table, 0, op, NOW, &notices);
 }
 
 static void
@@ -153,11 +153,11 @@ queue_of (const char *object)
 }
 
 static void
-told (size_t place, lk_tell_kind kind, lk_request_id who, uint64_t token,
+told (size_t place, lk_notice_kind kind, lk_request_id who, uint64_t token,
       lk_err error)
 {
-    ck_assert_uint_lt (place, tells.count);
-    const lk_tell *tell = &tells.item[place];
+    ck_assert_uint_lt (place, notices.count);
+    const lk_notice *tell = &notices.item[place];
     ck_assert_int_eq (tell->kind, kind);
     ck_assert_uint_eq (tell->request.host, who.host);
     ck_assert_uint_eq (tell->request.serial, who.serial);
@@ -177,8 +177,8 @@ START_TEST (first_is_active_at_once)
 {
     add ("x", A);
     ck_assert_uint_eq (token_of (A), TOKEN (1));
-    ck_assert_uint_eq (tells.count, 1);
-    told (0, LK_TELL_LOCKED, A, TOKEN (1), LK_OK);
+    ck_assert_uint_eq (notices.count, 1);
+    told (0, LK_NOTICE_LOCKED, A, TOKEN (1), LK_OK);
 }
 END_TEST
 
@@ -186,7 +186,7 @@ START_TEST (others_wait_in_the_order_of_their_operations)
 {
     add ("x", A);
     add ("x", B);
-    ck_assert_uint_eq (tells.count, 0);
+    ck_assert_uint_eq (notices.count, 0);
     add ("x", C);
     ck_assert_str_eq (queue_of ("x"), "1 2 3");
     ck_assert_uint_eq (token_of (B), 0);
@@ -202,9 +202,9 @@ START_TEST (drop_makes_the_next_active)
     add ("x", B);
     add ("x", C);
     drop_own ("x", A);
-    ck_assert_uint_eq (tells.count, 2);
-    told (0, LK_TELL_UNLOCKED, A, TOKEN (1), LK_TIMEDOUT);
-    told (1, LK_TELL_LOCKED, B, TOKEN (4), LK_OK);
+    ck_assert_uint_eq (notices.count, 2);
+    told (0, LK_NOTICE_UNLOCKED, A, TOKEN (1), LK_TIMEDOUT);
+    told (1, LK_NOTICE_LOCKED, B, TOKEN (4), LK_OK);
     ck_assert_uint_eq (token_of (B), TOKEN (4));
     ck_assert_uint_eq (token_of (C), 0);
 }
@@ -225,7 +225,7 @@ START_TEST (who_waits_may_leave)
     add ("x", B);
     add ("x", C);
     drop_own ("x", B);
-    ck_assert_uint_eq (tells.count, 1);
+    ck_assert_uint_eq (notices.count, 1);
     ck_assert_str_eq (queue_of ("x"), "1 3");
     ck_assert_uint_eq (token_of (A), TOKEN (1));
 }
@@ -238,7 +238,7 @@ START_TEST (an_object_without_tickets_is_forgotten)
     ck_assert_ptr_null (lk_table_queue (&table, name ("x")));
     ck_assert_uint_eq (table.count, 0);
     drop_own ("x", A); /* once more is fine, and told again */
-    told (0, LK_TELL_UNLOCKED, A, 0, LK_TIMEDOUT);
+    told (0, LK_NOTICE_UNLOCKED, A, 0, LK_TIMEDOUT);
 }
 END_TEST
 
@@ -247,7 +247,7 @@ START_TEST (a_request_has_one_ticket)
     add ("x", A);
     add ("x", A);
     ck_assert_uint_eq (table.count, 1);
-    ck_assert_uint_eq (tells.count, 0);
+    ck_assert_uint_eq (notices.count, 0);
 }
 END_TEST
 
@@ -257,10 +257,10 @@ START_TEST (drop_by_key_tells_both)
     add ("x", A);
     add ("x", C);
     drop ("x", A, B);
-    ck_assert_uint_eq (tells.count, 3);
-    told (0, LK_TELL_UNLOCKED, A, TOKEN (1), LK_TIMEDOUT);
-    told (1, LK_TELL_UNLOCKED, B, 0, LK_OK);
-    told (2, LK_TELL_LOCKED, C, TOKEN (3), LK_OK);
+    ck_assert_uint_eq (notices.count, 3);
+    told (0, LK_NOTICE_UNLOCKED, A, TOKEN (1), LK_TIMEDOUT);
+    told (1, LK_NOTICE_UNLOCKED, B, 0, LK_OK);
+    told (2, LK_NOTICE_LOCKED, C, TOKEN (3), LK_OK);
 }
 END_TEST
 
@@ -272,10 +272,10 @@ START_TEST (confirm_tells_again_and_changes_nothing)
     op.ticket.object = name ("x");
     op.ticket.token = TOKEN (1);
     ck_assert (apply (&op));
-    told (0, LK_TELL_LOCKED, A, TOKEN (1), LK_OK);
+    told (0, LK_NOTICE_LOCKED, A, TOKEN (1), LK_OK);
     op.ticket.token = 0;
     ck_assert (apply (&op));
-    told (0, LK_TELL_UNLOCKED, A, 0, LK_OK);
+    told (0, LK_NOTICE_UNLOCKED, A, 0, LK_OK);
     ck_assert_uint_eq (token_of (A), TOKEN (1));
     ck_assert_uint_eq (lk_table_length (&table), 3);
 }
@@ -307,8 +307,8 @@ START_TEST (gone_takes_all_of_a_queue)
     add ("x", request (1, 5, 2));
     gone (1, 5);
     ck_assert_uint_eq (table.count, 0);
-    ck_assert_uint_eq (tells.count, 0);
-    ck_assert_ptr_eq (table.crowds, table.idle_crowd);
+    ck_assert_uint_eq (notices.count, 0);
+    ck_assert_ptr_eq (table.groups, table.idle_group);
 }
 END_TEST
 
@@ -324,11 +324,11 @@ START_TEST (sessions_with_tickets_are_counted)
 {
     add ("x", A);
     add ("y", C);
-    ck_assert_uint_eq (lk_table_crowd (&table, 1, 1)->own, 2);
-    ck_assert_ptr_null (lk_table_crowd (&table, 2, 1));
+    ck_assert_uint_eq (lk_table_group (&table, 1, 1)->own, 2);
+    ck_assert_ptr_null (lk_table_group (&table, 2, 1));
     drop_own ("x", A);
     drop_own ("y", C);
-    ck_assert_ptr_null (lk_table_crowd (&table, 1, 1));
+    ck_assert_ptr_null (lk_table_group (&table, 1, 1));
 }
 END_TEST
 
@@ -343,12 +343,12 @@ START_TEST (a_report_claims)
     add ("x", B);
     ck_assert_uint_eq (token_of (B), 0);
     ck_assert (report (1, 1, &held, 1));
-    told (0, LK_TELL_REPORTED, request (1, 1, 0), 0, LK_OK);
+    told (0, LK_NOTICE_REPORTED, request (1, 1, 0), 0, LK_OK);
     ck_assert_str_eq (queue_of ("x"), "1 2");
     ck_assert_uint_eq (token_of (A), 0x500000009);
     ck_assert_uint_eq (table.reported[0][1], 1);
     open_home ();
-    ck_assert_uint_eq (tells.count, 0);
+    ck_assert_uint_eq (notices.count, 0);
     ck_assert_uint_eq (token_of (B), 0);
 }
 END_TEST
@@ -359,7 +359,7 @@ START_TEST (what_nobody_claims_is_free)
     add ("x", B);
     ck_assert (report (1, 1, NULL, 0));
     open_home ();
-    told (0, LK_TELL_LOCKED, B, TOKEN (3), LK_OK);
+    told (0, LK_NOTICE_LOCKED, B, TOKEN (3), LK_OK);
     ck_assert_uint_eq (table.reclaim, 0);
 }
 END_TEST
@@ -378,7 +378,7 @@ START_TEST (a_report_in_parts)
     op.ticket_count = 1;
     op.more = true;
     ck_assert (apply (&op));
-    told (0, LK_TELL_REPORTED, request (1, 1, 0), 0, LK_OK);
+    told (0, LK_NOTICE_REPORTED, request (1, 1, 0), 0, LK_OK);
     ck_assert_uint_eq (table.reported[0][1], 0);
     op.tickets = &other; /* another one as part 0: too late */
     ck_assert (apply (&op));
@@ -387,7 +387,7 @@ START_TEST (a_report_in_parts)
     op.part = 1;
     op.more = false;
     ck_assert (apply (&op));
-    told (0, LK_TELL_REPORTED, request (1, 1, 0), 1, LK_OK);
+    told (0, LK_NOTICE_REPORTED, request (1, 1, 0), 1, LK_OK);
     ck_assert_uint_eq (table.reported[0][1], 1);
     ck_assert_str_eq (queue_of ("y"), "3");
 }
@@ -405,7 +405,7 @@ START_TEST (conflicting_reports)
     ck_assert (!report (2, 1, second, 2));
     ck_assert_str_eq (queue_of ("x"), "1");
     ck_assert_str_eq (queue_of ("y"), "5");
-    told (0, LK_TELL_REPORTED, request (2, 1, 0), 0, LK_OK);
+    told (0, LK_NOTICE_REPORTED, request (2, 1, 0), 0, LK_OK);
 }
 END_TEST
 

@@ -62,9 +62,9 @@ give_back_in_the_next_session (void)
     vouch (1);
     vouch (2);
     vouch (3);
-    const lk_asked_view errand = proxy ().first;
-    ck_assert (errand.is_errand);
-    return errand.serial;
+    const lk_demand_view command = proxy ().first;
+    ck_assert (command.is_command);
+    return command.serial;
 }
 
 /*  -------------------------------------------------------- asked for */

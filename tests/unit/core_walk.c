@@ -27,8 +27,8 @@ put_one (lk_op_kind kind, uint64_t serial)
         (lk_name) {name, (uint16_t) snprintf (name, sizeof name, "n%u",
                                               (unsigned) serial)};
     op.ticket.owner = (lk_name) {"app@h1", 6};
-    lk_tells_clear (&tells);
-    ck_assert (lk_table_apply (&table, 0, &op, now_ms, &tells));
+    lk_notices_clear (&notices);
+    ck_assert (lk_table_apply (&table, 0, &op, now_ms, &notices));
 }
 
 /*  Between two pages others come, or go, so that the table grows and shrinks by

@@ -35,7 +35,7 @@ static const lk_decree decree = {.term = {.number = 7, .proposer = 0xaa},
                                  .leader = {0, 1, 2}};
 static char names[NAMES][4];
 static lk_table table;
-static lk_tells tells;
+static lk_notices notices;
 
 static lk_name
 name_of (size_t i)
@@ -55,8 +55,8 @@ apply (lk_op_kind kind, lk_name object, lk_request_id who)
 {
     lk_op op = {.kind = kind, .by.host = LK_NOBODY};
     op.ticket = (lk_ticket) {.request = who, .object = object, .key = 5};
-    lk_tells_clear (&tells);
-    ck_assert (lk_table_apply (&table, 1, &op, 1000, &tells));
+    lk_notices_clear (&notices);
+    ck_assert (lk_table_apply (&table, 1, &op, 1000, &notices));
 }
 
 static void
@@ -72,7 +72,7 @@ set_up (void)
 static void
 tear_down (void)
 {
-    lk_tells_clear (&tells);
+    lk_notices_clear (&notices);
     lk_table_clear (&table);
 }
 

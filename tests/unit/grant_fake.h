@@ -32,7 +32,7 @@ static const lk_decree decree = {.term = {.number = 7, .proposer = 0xaa},
 static const lk_name object = {"x", 1};
 
 static lk_table table;
-static lk_tells tells;
+static lk_notices notices;
 
 FAKE void
 set_up (void)
@@ -44,7 +44,7 @@ set_up (void)
 FAKE void
 tear_down (void)
 {
-    lk_tells_clear (&tells);
+    lk_notices_clear (&notices);
     lk_table_clear (&table);
 }
 
@@ -79,8 +79,8 @@ request (uint64_t serial)
 FAKE void
 apply (const lk_op *op)
 {
-    lk_tells_clear (&tells);
-    ck_assert (lk_table_apply (&table, 0, op, now_ms, &tells));
+    lk_notices_clear (&notices);
+    ck_assert (lk_table_apply (&table, 0, op, now_ms, &notices));
     uint64_t digest;
     ck_assert (lk_digest_share (&table, 0, &digest));
 }

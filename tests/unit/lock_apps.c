@@ -112,16 +112,16 @@ static lk_peers peers;
 static void
 begin_peers (const char *cluster)
 {
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_lock_state state = {.id = 11};
-    lk_roster_init (&roster);
+    lk_hostmap_init (&hostmap);
     snprintf (state.cluster, sizeof state.cluster, "%s", cluster);
     if (cluster[0]) {
-        lk_host h2 = lk_roster_intern (&roster, "h2", 0);
-        lk_host h1 = lk_roster_intern (&roster, "h1", 11);
+        lk_host h2 = lk_hostmap_intern (&hostmap, "h2", 0);
+        lk_host h1 = lk_hostmap_intern (&hostmap, "h1", 11);
         state.genesis = LK_HOST_BIT (h1) | LK_HOST_BIT (h2);
     }
-    lk_peers_init (&peers, "h1", &state, &roster);
+    lk_peers_init (&peers, "h1", &state, &hostmap);
     peers.charter.leader_lease_ms = 2000;
     peers.charter.host_lease_ms = 8000;
 }

@@ -356,7 +356,7 @@ START_TEST (names_leaders_instead)
 {
     node.tickets = 3;
     node.status.decree.leader_count = 1;
-    node.status.decree.leader[0] = lk_roster_find (&lockd.roster, "h3", 0);
+    node.status.decree.leader[0] = lk_hostmap_find (&lockd.hostmap, "h3", 0);
     give (new_message ("a@h1", "LOCKLIST", 3));
     const lk_message *list = only_sent ("a@h1", "LOCKLIST");
     ck_assert_uint_eq (lk_message_item_count (list, "tickets"), 0);

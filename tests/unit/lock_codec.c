@@ -39,7 +39,7 @@ decode_body (lk_message *message, json_t *body)
     lk_lock_message read;
     json_t *own = lk_message_tree (message);
     message->tree = body;
-    lk_err error = lk_lock_decode (message, &roster, H1, &read);
+    lk_err error = lk_lock_decode (message, &hostmap, H1, &read);
     if (error == LK_OK) {
         error = check_cluster (message, read.kind);
         lk_lock_message_clear (&read);
@@ -60,7 +60,7 @@ START_TEST (examples)
             continue;
         }
         take (all[i].name);
-        lk_message *again = lk_example_encode (&all[i], &got, &roster);
+        lk_message *again = lk_example_encode (&all[i], &got, &hostmap);
         json_t *body = lk_message_tree (again);
         ck_assert_msg (json_equal (body, all[i].body), "%s: another body: %s",
                        all[i].name, lk_message_body (again));
@@ -398,7 +398,7 @@ decode_object (const char *zone, size_t object_len)
     object[object_len] = '\0';
     lk_message_set_text (message, "zone", zone);
     lk_message_set_text (message, "object", object);
-    const lk_err error = lk_lock_decode (message, &roster, H1, &got);
+    const lk_err error = lk_lock_decode (message, &hostmap, H1, &got);
     lk_message_destroy (&message);
     return error;
 }
@@ -412,7 +412,7 @@ decode_reason (size_t size)
     memset (reason, 'r', size);
     reason[size] = '\0';
     lk_message_set_text (message, "reason", reason);
-    const lk_err error = lk_lock_decode (message, &roster, H1, &got);
+    const lk_err error = lk_lock_decode (message, &hostmap, H1, &got);
     lk_message_destroy (&message);
     return error;
 }
@@ -445,9 +445,9 @@ START_TEST (another_receiver)
 {
     lk_message *message = lk_vector_message (lk_vector_find ("lock-vote"));
     lk_message_set_hex (message, "to_id", ID2);
-    ck_assert_int_eq (lk_lock_decode (message, &roster, H1, &got), LK_REFUSED);
+    ck_assert_int_eq (lk_lock_decode (message, &hostmap, H1, &got), LK_REFUSED);
     lk_message_set_text (message, "to_id", NULL);
-    ck_assert_int_eq (lk_lock_decode (message, &roster, H1, &got), LK_OK);
+    ck_assert_int_eq (lk_lock_decode (message, &hostmap, H1, &got), LK_OK);
     lk_message_destroy (&message);
 }
 END_TEST
@@ -458,29 +458,29 @@ START_TEST (another_sender)
     lk_message *message = lk_vector_message (lk_vector_find ("lock-vote"));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         lk_message_set_from (message, bad[i]);
-        ck_assert_int_eq (lk_lock_decode (message, &roster, H1, &got),
+        ck_assert_int_eq (lk_lock_decode (message, &hostmap, H1, &got),
                           LK_INVALID);
     }
     lk_message_set_from (message, "lock@h2");
     lk_message_set_hex (message, "id", 99);
-    ck_assert_int_eq (lk_lock_decode (message, &roster, H1, &got), LK_OK);
+    ck_assert_int_eq (lk_lock_decode (message, &hostmap, H1, &got), LK_OK);
     ck_assert_int_eq (got.from, 3);
-    ck_assert_uint_eq (lk_roster_id (&roster, 3), 99);
+    ck_assert_uint_eq (lk_hostmap_id (&hostmap, 3), 99);
     lk_message_destroy (&message);
 }
 END_TEST
 
 START_TEST (unknown_ids)
 {
-    lk_roster_init (&roster);
-    lk_roster_intern (&roster, "h1", ID1);
-    lk_roster_intern (&roster, "h3", 0);
+    lk_hostmap_init (&hostmap);
+    lk_hostmap_intern (&hostmap, "h1", ID1);
+    lk_hostmap_intern (&hostmap, "h3", 0);
     take ("lock-ping");
-    ck_assert_uint_eq (roster.count, 3);
-    ck_assert_uint_eq (lk_roster_id (&roster, 1), ID3);
-    got.to = lk_roster_intern (&roster, "h4", 0);
+    ck_assert_uint_eq (hostmap.count, 3);
+    ck_assert_uint_eq (lk_hostmap_id (&hostmap, 1), ID3);
+    got.to = lk_hostmap_intern (&hostmap, "h4", 0);
     got.as.ping.sees = LK_HOST_BIT (got.to);
-    lk_message *again = lk_lock_encode (&got, &roster, 0);
+    lk_message *again = lk_lock_encode (&got, &hostmap, 0);
     ck_assert_str_eq (lk_message_to (again), "lock@h4");
     ck_assert_str_eq (lk_message_item (again, "sees", 0), "h4");
     ck_assert (!lk_message_has (again, "to_id"));
@@ -490,31 +490,31 @@ END_TEST
 
 START_TEST (broken_leaves_no_trace)
 {
-    lk_roster before;
+    lk_hostmap before;
     lk_message *message = lk_vector_message (lk_vector_find ("lock-host"));
     lk_message_set_text (message, "host", "h9:0000000000000009");
     lk_message_set_number (message, "session", -1);
-    before = roster;
-    ck_assert_int_eq (lk_lock_decode (message, &roster, H1, &got), LK_INVALID);
-    ck_assert_mem_eq (&roster, &before, sizeof roster);
+    before = hostmap;
+    ck_assert_int_eq (lk_lock_decode (message, &hostmap, H1, &got), LK_INVALID);
+    ck_assert_mem_eq (&hostmap, &before, sizeof hostmap);
     lk_message_set_number (message, "session", 1);
-    ck_assert_int_eq (lk_lock_decode (message, &roster, H1, &got), LK_OK);
-    ck_assert_uint_eq (roster.count, 4);
+    ck_assert_int_eq (lk_lock_decode (message, &hostmap, H1, &got), LK_OK);
+    ck_assert_uint_eq (hostmap.count, 4);
     lk_message_destroy (&message);
 }
 END_TEST
 
 START_TEST (too_many_hosts)
 {
-    for (int i = 0; roster.count < LK_HOSTS_MAX; i++) {
+    for (int i = 0; hostmap.count < LK_HOSTS_MAX; i++) {
         char name[16];
         snprintf (name, sizeof name, "more%d", i);
-        lk_roster_intern (&roster, name, 1);
+        lk_hostmap_intern (&hostmap, name, 1);
     }
     take ("lock-host");
     lk_message *message = lk_vector_message (lk_vector_find ("lock-host"));
     lk_message_set_text (message, "host", "h9");
-    ck_assert_int_eq (lk_lock_decode (message, &roster, H1, &got), LK_FULL);
+    ck_assert_int_eq (lk_lock_decode (message, &hostmap, H1, &got), LK_FULL);
     lk_message_destroy (&message);
 }
 END_TEST

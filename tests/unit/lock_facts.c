@@ -91,10 +91,10 @@ look_at_file (void)
     ck_assert_ptr_nonnull (file);
     size_t size = fread (text, 1, sizeof text, file);
     fclose (file);
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_lock_state state;
-    lk_roster_init (&roster);
-    ck_assert_int_eq (lk_lock_state_decode (text, size, &roster, &state,
+    lk_hostmap_init (&hostmap);
+    ck_assert_int_eq (lk_lock_state_decode (text, size, &hostmap, &state,
                                             problem, sizeof problem),
                       LK_OK);
     written[bus.count] = state.facts.promised.number;
@@ -111,12 +111,13 @@ add_promise (uint64_t number)
 static void
 add_retire (lk_lock_message *message)
 {
-    *message = (lk_lock_message) {.kind = LK_MSG_RETIRE,
-                                  .from = lockd.self,
-                                  .to = lk_roster_find (&lockd.roster, "h2", 0),
-                                  .origin = LK_NOBODY,
-                                  .destination = LK_NOBODY,
-                                  .term = {5, OWN_ID}};
+    *message =
+        (lk_lock_message) {.kind = LK_MSG_RETIRE,
+                           .from = lockd.self,
+                           .to = lk_hostmap_find (&lockd.hostmap, "h2", 0),
+                           .origin = LK_NOBODY,
+                           .destination = LK_NOBODY,
+                           .term = {5, OWN_ID}};
     add_effect ((lk_effect) {.type = LK_DO_SEND, .message = message});
 }
 

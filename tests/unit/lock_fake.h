@@ -54,7 +54,7 @@ struct lk_node {
     size_t waits;
     const lk_node_own *own;
     size_t owns;
-    lk_node_asked asked;
+    lk_node_demand demand;
     size_t flushes;       /* steps that are nothing but the end of others */
     lk_effect effect[16]; /* of the next step */
     size_t effect_count;
@@ -203,10 +203,11 @@ lk_node_next_own (const lk_node *self, const void **place, lk_node_own *own)
 }
 
 bool
-lk_node_find_asked (const lk_node *self, uint64_t serial, lk_node_asked *asked)
+lk_node_find_demand (const lk_node *self, uint64_t serial,
+                     lk_node_demand *demand)
 {
-    *asked = self->asked;
-    return serial == self->asked.app_serial;
+    *demand = self->demand;
+    return serial == self->demand.app_serial;
 }
 
 int64_t
@@ -298,16 +299,16 @@ static inline void
 write_genesis (const char *cluster)
 {
     char path[128];
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_lock_state state = {.id = OWN_ID};
-    lk_roster_init (&roster);
+    lk_hostmap_init (&hostmap);
     for (int i = 1; i <= 3; i++) {
         char name[3] = {'h', (char) ('0' + i), '\0'};
-        state.genesis |= LK_HOST_BIT (lk_roster_intern (&roster, name, 0));
+        state.genesis |= LK_HOST_BIT (lk_hostmap_intern (&hostmap, name, 0));
     }
     state.facts.active.members = state.genesis;
     snprintf (state.cluster, sizeof state.cluster, "%s", cluster);
-    char *text = lk_lock_state_encode (&state, &roster);
+    char *text = lk_lock_state_encode (&state, &hostmap);
     path_of (path, "lock.state");
     FILE *file = fopen (path, "w");
     ck_assert_ptr_nonnull (file);

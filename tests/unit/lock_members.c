@@ -19,9 +19,9 @@ static void
 set_up_cluster (void)
 {
     set_up ();
-    h2 = lk_roster_intern (&lockd.roster, "h2", 0x22);
-    h3 = lk_roster_intern (&lockd.roster, "h3", 0x33);
-    h4 = lk_roster_intern (&lockd.roster, "h4", 0x44);
+    h2 = lk_hostmap_intern (&lockd.hostmap, "h2", 0x22);
+    h3 = lk_hostmap_intern (&lockd.hostmap, "h3", 0x33);
+    h4 = lk_hostmap_intern (&lockd.hostmap, "h4", 0x44);
     node.status.decree = (lk_decree) {.term = {6, OWN_ID},
                                       .members = lockd.state.genesis,
                                       .leader_count = 2,
@@ -95,7 +95,7 @@ START_TEST (lists_a_genesis)
 {
     node.status.decree = (lk_decree) {.leader_count = 0};
     node.status.sees = LK_HOST_BIT (lockd.self);
-    lockd.roster.entry[h3].id = 0;
+    lockd.hostmap.entry[h3].id = 0;
     give (new_message (APP, "LOCKMEMBERS", 3));
     const lk_message *list = only_sent (APP, "LOCKMEMBERS");
     ck_assert_uint_eq (lk_message_item_count (list, "members"), 3);
@@ -140,7 +140,7 @@ END_TEST
 /*  One that is dead and one that is there have one name, and two files. */
 START_TEST (removes_the_member_of_a_name)
 {
-    lk_host fresh = lk_roster_intern (&lockd.roster, "h3", 0x99);
+    lk_host fresh = lk_hostmap_intern (&lockd.hostmap, "h3", 0x99);
     node.status.sees |= LK_HOST_BIT (fresh);
     ask_for (APP, 3, "add", "h3");
     check_failed (APP, 3, "refused", "remove that one first");
@@ -201,7 +201,7 @@ END_TEST
 
 START_TEST (two_of_one_name_are_heard)
 {
-    lk_host twin = lk_roster_intern (&lockd.roster, "h4", 0x45);
+    lk_host twin = lk_hostmap_intern (&lockd.hostmap, "h4", 0x45);
     node.status.sees |= LK_HOST_BIT (twin);
     ask_for (APP, 3, "add", "h4");
     check_failed (APP, 3, "overloaded", "ask again");

@@ -44,12 +44,12 @@ static lk_msg_started
 started (void)
 {
     lk_lock_message decoded;
-    lk_roster roster = lockd.roster;
+    lk_hostmap hostmap = lockd.hostmap;
     ck_assert_uint_ge (bus.count, 1);
     ck_assert_str_eq (lk_message_command (bus.sent[0]), "LOCKSTARTED");
     lk_message_set_from (bus.sent[0], "lock@h1");
     ck_assert_int_eq (
-        lk_lock_decode (bus.sent[0], &roster, lockd.self, &decoded), LK_OK);
+        lk_lock_decode (bus.sent[0], &hostmap, lockd.self, &decoded), LK_OK);
     lk_msg_started as = decoded.as.started;
     lk_lock_message_clear (&decoded);
     return as;

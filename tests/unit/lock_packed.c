@@ -21,14 +21,14 @@
 
 #define HEAD_SIZE 18
 
-static lk_roster roster;
+static lk_hostmap hostmap;
 static lk_lock_message got;
 static lk_arena arena;
 
 static void
 set_up (void)
 {
-    lk_example_roster (&roster);
+    lk_example_hostmap (&hostmap);
     lk_arena_init (&arena);
     memset (&got, 0, sizeof got);
 }
@@ -49,7 +49,7 @@ each_example (void (*visit) (const lk_vector *example))
     const lk_vector *all = lk_vectors (&count);
     for (size_t i = 0; i < count; i++) {
         if (lk_example_is_lock (&all[i])) {
-            lk_example_take (all[i].name, &roster, &got);
+            lk_example_take (all[i].name, &hostmap, &got);
             visit (&all[i]);
             lk_lock_message_clear (&got);
             examples++;
@@ -96,32 +96,32 @@ body_of (const lk_message *message)
     return body;
 }
 
-/*  What comes of these bytes instead of an example's. The roster is as it was
+/*  What comes of these bytes instead of an example's. The hostmap is as it was
  *  if nothing comes of them, and an example's afterwards. */
 static lk_err
 take (const lk_vector *example, const char *body, size_t size)
 {
     lk_lock_message read;
-    const lk_roster before = roster;
+    const lk_hostmap before = hostmap;
     lk_message *message = arrive (example->from, example->command, body, size);
-    const lk_err error = lk_lock_read (message, &roster, H1, &arena, &read);
+    const lk_err error = lk_lock_read (message, &hostmap, H1, &arena, &read);
     if (error == LK_OK) {
-        lk_message *again = lk_lock_pack (&read, &roster, read.from);
+        lk_message *again = lk_lock_pack (&read, &hostmap, read.from);
         lk_message_destroy (&again);
     } else {
-        ck_assert_mem_eq (&roster, &before, sizeof roster);
+        ck_assert_mem_eq (&hostmap, &before, sizeof hostmap);
     }
     (void) lk_message_body (message);
     lk_message_destroy (&message);
     lk_arena_reset (&arena);
-    lk_example_roster (&roster);
+    lk_example_hostmap (&hostmap);
     return error;
 }
 
 static lk_message *
 pack (const lk_vector *example)
 {
-    lk_message *packed = lk_lock_pack (&got, &roster, got.from);
+    lk_message *packed = lk_lock_pack (&got, &hostmap, got.from);
     lk_message_set_from (packed, example->from);
     return packed;
 }
@@ -133,9 +133,9 @@ static void
 is_example (lk_message *there, const lk_vector *example)
 {
     lk_lock_message read;
-    ck_assert_int_eq (lk_lock_read (there, &roster, H1, &arena, &read), LK_OK);
-    ck_assert_uint_eq (roster.count, 3);
-    lk_message *again = lk_example_encode (example, &read, &roster);
+    ck_assert_int_eq (lk_lock_read (there, &hostmap, H1, &arena, &read), LK_OK);
+    ck_assert_uint_eq (hostmap.count, 3);
+    lk_message *again = lk_example_encode (example, &read, &hostmap);
     lk_message_set_from (again, example->from);
     ck_assert_str_eq (lk_vector_differs (example, again), "");
     lk_message_destroy (&again);
@@ -336,7 +336,7 @@ START_TEST (ranges)
 {
     char body[256];
     const lk_vector *example = lk_vector_find ("lock-acked");
-    lk_example_take ("lock-acked", &roster, &got);
+    lk_example_take ("lock-acked", &hostmap, &got);
     lk_message *packed = pack (lk_vector_find ("lock-acked"));
     memcpy (body, body_of (packed).data, HEAD_SIZE);
     lk_message_destroy (&packed);
@@ -364,7 +364,7 @@ START_TEST (heads)
     };
     char body[256];
     const lk_vector *example = lk_vector_find ("lock-acked");
-    lk_example_take ("lock-acked", &roster, &got);
+    lk_example_take ("lock-acked", &hostmap, &got);
     lk_message *packed = pack (lk_vector_find ("lock-acked"));
     const lk_slice whole = body_of (packed);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -388,7 +388,7 @@ START_TEST (no_fields)
 {
     uint64_t id;
     lk_slice body;
-    lk_example_take ("lock-acked", &roster, &got);
+    lk_example_take ("lock-acked", &hostmap, &got);
     lk_message *packed = pack (lk_vector_find ("lock-acked"));
     ck_assert_ptr_null (lk_message_text (packed, "stage"));
     ck_assert_int_eq (lk_message_number (packed, "home", -7), -7);

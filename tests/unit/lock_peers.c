@@ -37,7 +37,7 @@ charter_of (const char *cluster)
 static void
 set_up_in (const char *cluster)
 {
-    static const lk_roster nobody;
+    static const lk_hostmap nobody;
     lk_lock_state state = {.id = 0x11};
     lk_peers_init (&peers, "h1", &state, &nobody);
     peers.charter = charter_of (cluster);

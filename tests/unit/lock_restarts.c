@@ -42,12 +42,12 @@ static void
 write_state (void)
 {
     char path[128];
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_lock_state state = {.id = OWN_ID, .cluster = "blue"};
-    lk_roster_init (&roster);
-    state.genesis = LK_HOST_BIT (lk_roster_intern (&roster, "h1", 0));
+    lk_hostmap_init (&hostmap);
+    state.genesis = LK_HOST_BIT (lk_hostmap_intern (&hostmap, "h1", 0));
     state.facts.active.members = state.genesis;
-    char *text = lk_lock_state_encode (&state, &roster);
+    char *text = lk_lock_state_encode (&state, &hostmap);
     snprintf (path, sizeof path, "%s/lock.state", dir);
     FILE *file = fopen (path, "w");
     ck_assert_ptr_nonnull (file);
@@ -130,7 +130,7 @@ tear_down (void)
 typedef struct {
     char name[16];
     uint64_t id;
-    lk_roster roster; /* what it knows */
+    lk_hostmap hostmap; /* what it knows */
     lk_host self;
 } guest;
 
@@ -139,9 +139,9 @@ make_guest (const char *name, uint64_t id)
 {
     guest made = {.id = id};
     snprintf (made.name, sizeof made.name, "%s", name);
-    lk_roster_init (&made.roster);
-    lk_roster_intern (&made.roster, "h1", OWN_ID);
-    made.self = lk_roster_intern (&made.roster, name, id);
+    lk_hostmap_init (&made.hostmap);
+    lk_hostmap_intern (&made.hostmap, "h1", OWN_ID);
+    made.self = lk_hostmap_intern (&made.hostmap, name, id);
     return made;
 }
 
@@ -154,8 +154,8 @@ say (const guest *from, lk_lock_message *message, bool packed)
     message->origin = message->destination = LK_NOBODY;
     snprintf (address, sizeof address, "lock@%s", from->name);
     lk_message *heard =
-        packed ? lk_lock_pack (message, &from->roster, from->self)
-               : lk_lock_encode (message, &from->roster, from->self);
+        packed ? lk_lock_pack (message, &from->hostmap, from->self)
+               : lk_lock_encode (message, &from->hostmap, from->self);
     lk_message_set_from (heard, address);
     if (message->kind == LK_MSG_STARTED) {
         lk_charter_write (&lockd.peers.charter, heard);
@@ -365,14 +365,14 @@ START_TEST (invented_hosts)
     for (unsigned i = 0; i < 60; i++) {
         char name[16];
         snprintf (name, sizeof name, "invented%u", i);
-        lk_roster_intern (&liar.roster, name, 0x2000 + i);
+        lk_hostmap_intern (&liar.hostmap, name, 0x2000 + i);
     }
     lk_lock_message lie = {.kind = LK_MSG_PING};
     lie.as.ping.at = bus.now_ms + 1;
     lie.as.ping.active.members = 1;
     lie.as.ping.sees = ~(lk_hosts) 0 >> 2;
     say (&liar, &lie, false);
-    ck_assert_uint_eq (lockd.roster.count, 2);
+    ck_assert_uint_eq (lockd.hostmap.count, 2);
     for (uint64_t id = 1; id <= 300; id++) {
         const guest lied = make_guest ("liar", 0x3000 + id);
         greet (&lied);

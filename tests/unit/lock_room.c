@@ -24,19 +24,19 @@ keep_line (lk_log_level level, const char *text)
 
 /*  -------------------------------------------------------- messages */
 
-/*  From lock@host, as a service with that roster says it. */
+/*  From lock@host, as a service with that hostmap says it. */
 static void
-give_from (lk_lock_message *message, const lk_roster *roster, const char *host,
-           bool packed)
+give_from (lk_lock_message *message, const lk_hostmap *hostmap,
+           const char *host, bool packed)
 {
     char from[LK_ADDRESS_LEN_MAX + 1];
-    message->to = lk_roster_find (roster, "h1", OWN_ID);
+    message->to = lk_hostmap_find (hostmap, "h1", OWN_ID);
     message->origin = LK_NOBODY;
     message->destination = LK_NOBODY;
     snprintf (from, sizeof from, "lock@%s", host);
     lk_message *bus_message =
-        packed ? lk_lock_pack (message, roster, message->from)
-               : lk_lock_encode (message, roster, message->from);
+        packed ? lk_lock_pack (message, hostmap, message->from)
+               : lk_lock_encode (message, hostmap, message->from);
     lk_message_set_from (bus_message, from);
     if (message->kind == LK_MSG_STARTED) {
         lk_charter_write (&lockd.peers.charter, bus_message);
@@ -45,47 +45,47 @@ give_from (lk_lock_message *message, const lk_roster *roster, const char *host,
     give (bus_message);
 }
 
-/*  The roster of that host itself: it knows only h1. */
+/*  The hostmap of that host itself: it knows only h1. */
 static lk_host
-know_h1 (lk_roster *roster, const char *host, uint64_t id)
+know_h1 (lk_hostmap *hostmap, const char *host, uint64_t id)
 {
-    lk_roster_init (roster);
-    lk_roster_intern (roster, "h1", OWN_ID);
-    return lk_roster_intern (roster, host, id);
+    lk_hostmap_init (hostmap);
+    lk_hostmap_intern (hostmap, "h1", OWN_ID);
+    return lk_hostmap_intern (hostmap, host, id);
 }
 
 static void
 greet (const char *host, uint64_t id)
 {
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_lock_message started = {.kind = LK_MSG_STARTED};
-    started.from = know_h1 (&roster, host, id);
+    started.from = know_h1 (&hostmap, host, id);
     started.as.started.candidate.priority = 8;
     started.as.started.active.members = LK_HOST_BIT (started.to);
-    give_from (&started, &roster, host, false);
+    give_from (&started, &hostmap, host, false);
 }
 
 /*  That session of an invented host is to be silent. */
 static void
 ask_about (const char *host, uint64_t id, const char *whom)
 {
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_lock_message message = {.kind = LK_MSG_HOST, .term = {6, id}};
-    message.from = know_h1 (&roster, host, id);
-    message.as.host.host = lk_roster_intern (&roster, whom, 0x99);
-    give_from (&message, &roster, host, false);
+    message.from = know_h1 (&hostmap, host, id);
+    message.as.host.host = lk_hostmap_intern (&hostmap, whom, 0x99);
+    give_from (&message, &hostmap, host, false);
 }
 
 /*  -------------------------------------------------------- the world */
 
 static void
-fill_roster (void)
+fill_hostmap (void)
 {
-    lk_roster *roster = &lockd.roster;
-    for (unsigned i = 0; !lk_roster_is_full (roster); i++) {
+    lk_hostmap *hostmap = &lockd.hostmap;
+    for (unsigned i = 0; !lk_hostmap_is_full (hostmap); i++) {
         char name[16];
         snprintf (name, sizeof name, "other%u", i);
-        ck_assert_uint_ne (lk_roster_intern (roster, name, 0x1000 + i),
+        ck_assert_uint_ne (lk_hostmap_intern (hostmap, name, 0x1000 + i),
                            LK_NOBODY);
     }
     node.count = 0;
@@ -96,7 +96,7 @@ set_up_full (void)
 {
     set_up ();
     greet ("h2", 0x22);
-    fill_roster ();
+    fill_hostmap ();
     forget_sent ();
     last_line[0] = '\0';
     lk_log_set_sink (keep_line);
@@ -105,7 +105,7 @@ set_up_full (void)
 static lk_host
 number_of (const char *host, uint64_t id)
 {
-    return lk_roster_find (&lockd.roster, host, id);
+    return lk_hostmap_find (&lockd.hostmap, host, id);
 }
 
 /*  -------------------------------------------------------- tests */
@@ -113,25 +113,25 @@ number_of (const char *host, uint64_t id)
 /*  Hosts that somebody hears need not be known here. */
 START_TEST (a_ping_uses_up_no_number)
 {
-    lk_roster roster;
+    lk_hostmap hostmap;
     set_up ();
     greet ("h2", 0x22);
-    const size_t count = lockd.roster.count;
+    const size_t count = lockd.hostmap.count;
     for (int packed = 0; packed < 2; packed++) {
         lk_lock_message ping = {.kind = LK_MSG_PING};
-        ping.from = know_h1 (&roster, "h2", 0x22);
+        ping.from = know_h1 (&hostmap, "h2", 0x22);
         for (unsigned i = 0; i < 60; i++) {
             char name[16];
             snprintf (name, sizeof name, "invented%u", i);
             ping.as.ping.sees |=
-                LK_HOST_BIT (lk_roster_intern (&roster, name, 0x2000 + i));
+                LK_HOST_BIT (lk_hostmap_intern (&hostmap, name, 0x2000 + i));
         }
         ping.as.ping.active.members = 3;
         node.count = 0;
-        give_from (&ping, &roster, "h2", packed);
+        give_from (&ping, &hostmap, "h2", packed);
         ck_assert_uint_eq (node.count, 1);
         ck_assert_int_eq (node.kind[0], LK_MSG_PING);
-        ck_assert_uint_eq (lockd.roster.count, count);
+        ck_assert_uint_eq (lockd.hostmap.count, count);
     }
     ck_assert_uint_eq (lockd.dropped, 0);
 }
@@ -140,8 +140,9 @@ END_TEST
 START_TEST (one_makes_room)
 {
     char name[LK_HOST_LEN_MAX + 1];
-    const uint64_t id = lk_roster_id (&lockd.roster, FORMER);
-    snprintf (name, sizeof name, "%s", lk_roster_name (&lockd.roster, FORMER));
+    const uint64_t id = lk_hostmap_id (&lockd.hostmap, FORMER);
+    snprintf (name, sizeof name, "%s",
+              lk_hostmap_name (&lockd.hostmap, FORMER));
     greet (name, id);
     ck_assert (lockd.packs & LK_HOST_BIT (FORMER));
     node.gone = LK_HOST_BIT (FORMER);
@@ -177,7 +178,7 @@ START_TEST (there_is_no_room)
 {
     static const char *const lines[] = {"count=1", "count=2", "count=2",
                                         "count=4", "count=4"};
-    const lk_roster before = lockd.roster;
+    const lk_hostmap before = lockd.hostmap;
     node.idle = LK_HOST_BIT (FORMER); /* which is there */
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         greet ("h9", 0x99);
@@ -187,7 +188,7 @@ START_TEST (there_is_no_room)
     }
     ck_assert_uint_eq (node.count, 0);
     ck_assert_uint_eq (lockd.dropped, 0);
-    ck_assert_mem_eq (&lockd.roster, &before, sizeof before);
+    ck_assert_mem_eq (&lockd.hostmap, &before, sizeof before);
     node.gone = LK_HOST_BIT (FORMER);
     greet ("h9", 0x99);
     ck_assert_uint_eq (node.count, 1);
@@ -230,36 +231,36 @@ END_TEST
 /*  As many as are named. */
 START_TEST (several_make_room)
 {
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_lock_message message = {.kind = LK_MSG_READY, .term = {6, 0x22}};
     lk_decree *decree = &message.as.decree.decree;
-    message.from = know_h1 (&roster, "h2", 0x22);
+    message.from = know_h1 (&hostmap, "h2", 0x22);
     for (unsigned i = 0; i < 5; i++) {
         char name[16];
         snprintf (name, sizeof name, "new%u", i);
-        lk_roster_intern (&roster, name, 0x3000 + i);
+        lk_hostmap_intern (&hostmap, name, 0x3000 + i);
     }
     *decree = (lk_decree) {.term = message.term,
                            .members = 0x7f,
                            .leader_count = 1,
                            .leader = {message.from}};
     node.idle = 0x1fu << FORMER;
-    give_from (&message, &roster, "h2", true);
+    give_from (&message, &hostmap, "h2", true);
     ck_assert_uint_eq (node.count, 1);
     ck_assert_uint_eq (node.idle, 0);
     ck_assert_uint_ne (number_of ("new4", 0x3004), LK_NOBODY);
-    ck_assert (lk_roster_is_full (&lockd.roster));
+    ck_assert (lk_hostmap_is_full (&lockd.hostmap));
 }
 END_TEST
 
 /*  The first members of the cluster that it joins come first. */
-START_TEST (joins_with_a_full_roster)
+START_TEST (joins_with_a_full_hostmap)
 {
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_lock_message started = {.kind = LK_MSG_STARTED};
     set_up_fresh ();
     attach ();
-    fill_roster ();
+    fill_hostmap ();
     forget_sent ();
     lk_charter *charter = &lockd.peers.charter;
     const lk_charter none = *charter;
@@ -267,13 +268,13 @@ START_TEST (joins_with_a_full_roster)
     charter->count = 2;
     snprintf (charter->member[0], sizeof charter->member[0], "h2");
     snprintf (charter->member[1], sizeof charter->member[1], "h3");
-    started.from = know_h1 (&roster, "h2", 0x22);
+    started.from = know_h1 (&hostmap, "h2", 0x22);
     started.to = 0;
-    roster.entry[0].id = lockd.state.id;
+    hostmap.entry[0].id = lockd.state.id;
     started.origin = started.destination = LK_NOBODY;
     started.as.started.candidate.priority = 8;
     started.as.started.active.members = LK_HOST_BIT (started.from);
-    lk_message *hello = lk_lock_encode (&started, &roster, started.from);
+    lk_message *hello = lk_lock_encode (&started, &hostmap, started.from);
     lk_message_set_from (hello, "lock@h2");
     lk_charter_write (charter, hello);
     *charter = none;
@@ -290,7 +291,7 @@ int
 main (void)
 {
     const TTest *const pings[] = {a_ping_uses_up_no_number,
-                                  joins_with_a_full_roster};
+                                  joins_with_a_full_hostmap};
     const TTest *const full[] = {
         one_makes_room,         notations_are_not_inherited,
         there_is_no_room,       members_may_name_anybody,

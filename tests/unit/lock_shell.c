@@ -20,7 +20,7 @@ START_TEST (starts_with_a_genesis)
     ck_assert_uint_eq (node.config.candidate.priority, 8);
     ck_assert_uint_lt (node.config.candidate.random, 1u << 28);
     ck_assert_uint_eq (node.config.candidate.pid, (uint32_t) getpid ());
-    ck_assert_str_eq (lk_roster_name (&lockd.roster, lockd.self), "h1");
+    ck_assert_str_eq (lk_hostmap_name (&lockd.hostmap, lockd.self), "h1");
     ck_assert (node.config.facts.active.members & LK_HOST_BIT (lockd.self));
     ck_assert_int_eq (bus.wake_ms, bus.now_ms + 250);
 }
@@ -147,8 +147,8 @@ static lk_message *
 new_started (const char *cluster, uint64_t id)
 {
     lk_message *message = NULL;
-    lk_roster roster = lockd.roster;
-    lk_host h2 = lk_roster_intern (&roster, "h2", id);
+    lk_hostmap hostmap = lockd.hostmap;
+    lk_host h2 = lk_hostmap_intern (&hostmap, "h2", id);
     lk_lock_message started = {.kind = LK_MSG_STARTED,
                                .from = h2,
                                .to = lockd.self,
@@ -157,7 +157,7 @@ new_started (const char *cluster, uint64_t id)
     started.as.started.candidate.priority = 8;
     started.as.started.incarnation = 1;
     started.as.started.active.members = lockd.state.genesis;
-    message = lk_lock_encode (&started, &roster, h2);
+    message = lk_lock_encode (&started, &hostmap, h2);
     lk_message_set_from (message, "lock@h2");
     lk_message_set_number (message, "protocol", LK_PEERS_PROTOCOL);
     lk_message_set_text (message, "cluster", cluster);
@@ -172,15 +172,15 @@ new_started (const char *cluster, uint64_t id)
 static lk_message *
 new_retire (uint64_t id)
 {
-    lk_roster roster = lockd.roster;
-    lk_host h2 = lk_roster_intern (&roster, "h2", id);
+    lk_hostmap hostmap = lockd.hostmap;
+    lk_host h2 = lk_hostmap_intern (&hostmap, "h2", id);
     lk_lock_message retire = {.kind = LK_MSG_RETIRE,
                               .from = h2,
                               .to = lockd.self,
                               .origin = LK_NOBODY,
                               .destination = LK_NOBODY,
                               .term = {5, id}};
-    lk_message *message = lk_lock_encode (&retire, &roster, h2);
+    lk_message *message = lk_lock_encode (&retire, &hostmap, h2);
     lk_message_set_from (message, "lock@h2");
     return message;
 }
@@ -211,7 +211,7 @@ send_retire (void)
                                      .destination = LK_NOBODY,
                                      .term = {5, 1}};
     retire.from = lockd.self;
-    retire.to = lk_roster_find (&lockd.roster, "h2", 0x22);
+    retire.to = lk_hostmap_find (&lockd.hostmap, "h2", 0x22);
     add_effect ((lk_effect) {.type = LK_DO_SEND, .message = &retire});
     tick ();
 }
@@ -259,15 +259,15 @@ END_TEST
 START_TEST (reads_packed_bodies_of_lock_services_only)
 {
     give (new_started ("blue", 0x22));
-    lk_roster roster = lockd.roster;
+    lk_hostmap hostmap = lockd.hostmap;
     lk_lock_message retire = {.kind = LK_MSG_RETIRE,
                               .from =
-                                  lk_roster_find (&lockd.roster, "h2", 0x22),
+                                  lk_hostmap_find (&lockd.hostmap, "h2", 0x22),
                               .to = lockd.self,
                               .origin = LK_NOBODY,
                               .destination = LK_NOBODY,
                               .term = {5, 0x22}};
-    lk_message *packed = lk_lock_pack (&retire, &roster, retire.from);
+    lk_message *packed = lk_lock_pack (&retire, &hostmap, retire.from);
     lk_message_set_from (packed, "lock@h2");
     give (packed);
     ck_assert_int_eq (node.kind[node.count - 1], LK_MSG_RETIRE);
@@ -275,7 +275,7 @@ START_TEST (reads_packed_bodies_of_lock_services_only)
     for (size_t i = 0; i < 2; i++) {
         const size_t before = node.count;
         forget_sent ();
-        packed = lk_lock_pack (&retire, &roster, retire.from);
+        packed = lk_lock_pack (&retire, &hostmap, retire.from);
         lk_message_set_from (packed, others[i]);
         lk_message_set_serial (packed, 7);
         give (packed);
@@ -321,7 +321,8 @@ START_TEST (refuses_another_cluster)
     ck_assert_uint_eq (bus.count, 1);
     /*  That id was bound to nothing. */
     ck_assert_uint_eq (
-        lk_roster_id (&lockd.roster, lk_roster_find (&lockd.roster, "h2", 0)),
+        lk_hostmap_id (&lockd.hostmap,
+                       lk_hostmap_find (&lockd.hostmap, "h2", 0)),
         0);
     give (new_started ("blue", 0x23));
     ck_assert_uint_eq (node.count, 1);
@@ -514,7 +515,7 @@ START_TEST (hears_of_hosts)
     report_host ("HANGUP", "h3");
     ck_assert_uint_eq (node.count, 2);
     ck_assert_str_eq (
-        lk_roster_name (&lockd.roster, last_event (LK_ON_HOST_GONE)->host),
+        lk_hostmap_name (&lockd.hostmap, last_event (LK_ON_HOST_GONE)->host),
         "h3");
     report_host ("DISCONNECTED", "h9");
     ck_assert_uint_eq (node.count, 2);
@@ -544,14 +545,14 @@ END_TEST
 
 /*  As many hosts as it can tell apart: it still says who it is, and its decree
  *  as it is. */
-START_TEST (greets_with_a_full_roster)
+START_TEST (greets_with_a_full_hostmap)
 {
     const lk_host self = lockd.self;
-    lk_roster *roster = &lockd.roster;
-    for (unsigned i = 0; roster->count < LK_HOSTS_MAX; i++) {
+    lk_hostmap *hostmap = &lockd.hostmap;
+    for (unsigned i = 0; hostmap->count < LK_HOSTS_MAX; i++) {
         char name[16];
         snprintf (name, sizeof name, "other%u", i);
-        ck_assert_uint_ne (lk_roster_intern (roster, name, 0x1000 + i),
+        ck_assert_uint_ne (lk_hostmap_intern (hostmap, name, 0x1000 + i),
                            LK_NOBODY);
     }
     lk_decree *active = &lockd.state.facts.active;
@@ -561,15 +562,17 @@ START_TEST (greets_with_a_full_roster)
     active->leader_count = 1;
     lk_lockd_announce (&lockd, "*");
     const lk_message *started = only_sent ("lock@*", "LOCKSTARTED");
-    ck_assert_ptr_nonnull (strstr (lk_message_body (started),
-                                   lk_roster_name (roster, LK_HOSTS_MAX - 1)));
-    ck_assert_ptr_nonnull (strstr (lk_message_body (started),
-                                   lk_roster_name (roster, LK_HOSTS_MAX - 2)));
+    ck_assert_ptr_nonnull (
+        strstr (lk_message_body (started),
+                lk_hostmap_name (hostmap, LK_HOSTS_MAX - 1)));
+    ck_assert_ptr_nonnull (
+        strstr (lk_message_body (started),
+                lk_hostmap_name (hostmap, LK_HOSTS_MAX - 2)));
     forget_sent ();
     lk_lockd_announce (&lockd, "h99");
     only_sent ("lock@h99", "LOCKSTARTED");
-    ck_assert_uint_eq (roster->count, LK_HOSTS_MAX);
-    ck_assert_str_eq (lk_roster_name (roster, self), "h1");
+    ck_assert_uint_eq (hostmap->count, LK_HOSTS_MAX);
+    ck_assert_str_eq (lk_hostmap_name (hostmap, self), "h1");
 }
 END_TEST
 
@@ -602,7 +605,7 @@ main (void)
                                    does_not_hear_who_refuses,
                                    hears_of_hosts,
                                    tells_that_the_router_takes_nothing,
-                                   greets_with_a_full_roster,
+                                   greets_with_a_full_hostmap,
                                    hears_of_no_host_without_a_name};
     const group groups[] = {
         GROUP ("fresh", fresh, set_up_fresh),

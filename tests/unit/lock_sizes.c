@@ -57,7 +57,7 @@ large_kind (size_t name_size)
 static void
 fits (const lk_lock_message *message)
 {
-    lk_message *bus = lk_lock_encode (message, &roster, H1);
+    lk_message *bus = lk_lock_encode (message, &hostmap, H1);
     lk_bytes frame = {0};
     lk_message_set_from (bus, "lock@h1");
     ck_assert_int_eq (lk_message_write (bus, &frame), LK_OK);
@@ -72,8 +72,8 @@ one_large_host (void)
     char host[64];
     memset (host, 'h', 63);
     host[63] = '\0';
-    lk_roster_init (&roster);
-    lk_roster_intern (&roster, host, ID1);
+    lk_hostmap_init (&hostmap);
+    lk_hostmap_intern (&hostmap, host, ID1);
 }
 
 /*  As many of it as a message takes. */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static lk_roster roster;
+static lk_hostmap hostmap;
 static lk_lock_state state;
 static lk_bytes text;
 static char problem[128];
@@ -21,7 +21,7 @@ static char problem[128];
 static void
 set_up (void)
 {
-    lk_roster_init (&roster);
+    lk_hostmap_init (&hostmap);
     memset (&state, 0, sizeof state);
     problem[0] = '\0';
 }
@@ -35,8 +35,8 @@ tear_down (void)
 static lk_err
 decode (void)
 {
-    return lk_lock_state_decode (text.data, text.size, &roster, &state, problem,
-                                 sizeof problem);
+    return lk_lock_state_decode (text.data, text.size, &hostmap, &state,
+                                 problem, sizeof problem);
 }
 
 static void
@@ -53,9 +53,9 @@ START_TEST (values)
     take ("state.json");
     ck_assert_uint_eq (state.id, ID1);
     ck_assert_str_eq (state.cluster, "demo");
-    ck_assert_uint_eq (roster.count, 3);
+    ck_assert_uint_eq (hostmap.count, 3);
     ck_assert_uint_eq (state.genesis, 7);
-    ck_assert_uint_eq (lk_roster_find (&roster, "h3", ID3), 2);
+    ck_assert_uint_eq (lk_hostmap_find (&hostmap, "h3", ID3), 2);
     ck_assert_uint_eq (state.facts.promised.number, 8);
     ck_assert_uint_eq (state.facts.promised.proposer, ID2);
     ck_assert_uint_eq (state.facts.active.term.number, 7);
@@ -76,7 +76,7 @@ START_TEST (fresh)
     ck_assert_str_eq (state.cluster, "");
     ck_assert_uint_eq (state.genesis, 0);
     ck_assert_uint_eq (state.facts.session, 0);
-    ck_assert_uint_eq (roster.count, 0);
+    ck_assert_uint_eq (hostmap.count, 0);
 }
 END_TEST
 
@@ -85,7 +85,7 @@ END_TEST
 START_TEST (byte_for_byte)
 {
     take ("state-fresh.json");
-    char *again = lk_lock_state_encode (&state, &roster);
+    char *again = lk_lock_state_encode (&state, &hostmap);
     ck_assert_str_eq (again, text.data);
     lk_free (again);
 }
@@ -95,15 +95,15 @@ START_TEST (round_trip)
 {
     take ("state.json");
     lk_lock_state first = state;
-    char *once = lk_lock_state_encode (&state, &roster);
+    char *once = lk_lock_state_encode (&state, &hostmap);
     ck_assert_ptr_nonnull (strstr (once, "\"h1:1f0e6a5b9c3d2871\""));
     ck_assert_int_eq (once[strlen (once) - 1], '\n');
     memset (&state, 0xff, sizeof state);
-    lk_roster_init (&roster);
-    ck_assert_int_eq (lk_lock_state_decode (once, strlen (once), &roster,
+    lk_hostmap_init (&hostmap);
+    ck_assert_int_eq (lk_lock_state_decode (once, strlen (once), &hostmap,
                                             &state, problem, sizeof problem),
                       LK_OK);
-    char *twice = lk_lock_state_encode (&state, &roster);
+    char *twice = lk_lock_state_encode (&state, &hostmap);
     ck_assert_str_eq (once, twice);
     ck_assert_uint_eq (first.genesis, state.genesis);
     ck_assert_str_eq (first.cluster, state.cluster);
@@ -117,18 +117,18 @@ START_TEST (genesis_of_names)
 {
     state.id = ID1;
     memcpy (state.cluster, "c", 2);
-    state.genesis = LK_HOST_BIT (lk_roster_intern (&roster, "h1", ID1))
-                    | LK_HOST_BIT (lk_roster_intern (&roster, "h2", 0));
+    state.genesis = LK_HOST_BIT (lk_hostmap_intern (&hostmap, "h1", ID1))
+                    | LK_HOST_BIT (lk_hostmap_intern (&hostmap, "h2", 0));
     state.facts.active.members = state.genesis;
-    char *written = lk_lock_state_encode (&state, &roster);
-    lk_roster other;
+    char *written = lk_lock_state_encode (&state, &hostmap);
+    lk_hostmap other;
     lk_lock_state read;
-    lk_roster_init (&other);
+    lk_hostmap_init (&other);
     ck_assert_int_eq (lk_lock_state_decode (written, strlen (written), &other,
                                             &read, problem, sizeof problem),
                       LK_OK);
-    ck_assert_uint_eq (lk_roster_id (&other, 0), ID1);
-    ck_assert_uint_eq (lk_roster_id (&other, 1), 0);
+    ck_assert_uint_eq (lk_hostmap_id (&other, 0), ID1);
+    ck_assert_uint_eq (lk_hostmap_id (&other, 1), 0);
     ck_assert_uint_eq (read.facts.active.members, 3);
     lk_free (written);
 }
@@ -173,10 +173,10 @@ static const struct {
     {NULL, "session", "-1", "field 'session': out of range"},
 };
 
-/*  Neither state nor roster are touched then. */
+/*  Neither state nor hostmap are touched then. */
 START_TEST (one_field_broken)
 {
-    const lk_roster empty = roster;
+    const lk_hostmap empty = hostmap;
     const lk_lock_state zero = state;
     lk_bytes good = lk_vector_file ("state.json");
     json_t *all = lk_json_read ((lk_slice) {good.data, good.size}, problem,
@@ -193,7 +193,7 @@ START_TEST (one_field_broken)
     lk_json_write (&text, all);
     ck_assert_int_eq (decode (), LK_INVALID);
     ck_assert_str_eq (problem, broken[_i].problem);
-    ck_assert_mem_eq (&roster, &empty, sizeof roster);
+    ck_assert_mem_eq (&hostmap, &empty, sizeof hostmap);
     ck_assert_mem_eq (&state, &zero, sizeof state);
     json_decref (all);
     lk_bytes_clear (&good);

@@ -15,21 +15,21 @@
 
 #define STRANGERS_MAX (LK_HOSTS_MAX - 3)
 
-static lk_roster theirs; /* of the sender, with many more hosts */
+static lk_hostmap theirs; /* of the sender, with many more hosts */
 static lk_arena arena;
 
 typedef lk_message *notation (const lk_lock_message *message,
-                              const lk_roster *roster, lk_host self);
+                              const lk_hostmap *hostmap, lk_host self);
 static notation *const notations[] = {lk_lock_encode, lk_lock_pack};
 #define EACH (sizeof notations / sizeof notations[0])
 
 static void
-add_strangers (lk_roster *to, size_t count)
+add_strangers (lk_hostmap *to, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         char name[32];
         snprintf (name, sizeof name, "stranger%zu", i);
-        ck_assert_uint_ne (lk_roster_intern (to, name, 0x1000 + i), LK_NOBODY);
+        ck_assert_uint_ne (lk_hostmap_intern (to, name, 0x1000 + i), LK_NOBODY);
     }
 }
 
@@ -37,7 +37,7 @@ static void
 set_up_all (void)
 {
     set_up ();
-    lk_example_roster (&theirs);
+    lk_example_hostmap (&theirs);
     add_strangers (&theirs, STRANGERS_MAX);
     lk_arena_init (&arena);
 }
@@ -56,7 +56,7 @@ read_it (notation *write, lk_lock_message *read)
     lk_message *there = write (&got, &theirs, got.from);
     lk_message_set_from (there, "lock@h2");
     got.from = H2;
-    const lk_err error = lk_lock_read (there, &roster, H1, &arena, read);
+    const lk_err error = lk_lock_read (there, &hostmap, H1, &arena, read);
     lk_message_destroy (&there);
     return error;
 }
@@ -65,7 +65,7 @@ static void
 begin (const char *example)
 {
     lk_lock_message_clear (&got);
-    lk_example_roster (&roster);
+    lk_example_hostmap (&hostmap);
     take (example);
     got.from = H2;
 }
@@ -87,7 +87,7 @@ START_TEST (whom_somebody_hears)
         ck_assert_int_eq (read_it (notations[i], &read), LK_OK);
         ck_assert_uint_eq (read.as.voted.sees, 7);
         ck_assert_uint_eq (read.as.voted.hears, 3);
-        ck_assert_uint_eq (roster.count, 3);
+        ck_assert_uint_eq (hostmap.count, 3);
     }
 }
 END_TEST
@@ -102,7 +102,7 @@ START_TEST (whose_sessions_are_over)
         for (unsigned known = 3; known < LK_HOSTS_MAX - 2; known++) {
             char name[16];
             snprintf (name, sizeof name, "other%u", known);
-            lk_roster_intern (&roster, name, known);
+            lk_hostmap_intern (&hostmap, name, known);
         }
         for (lk_host host = 0; host < LK_HOSTS_MAX; host++) {
             got.as.chunk.gone[host] = host + 1;
@@ -114,8 +114,8 @@ START_TEST (whose_sessions_are_over)
         }
         ck_assert_uint_eq (read.as.chunk.gone[H2], H2 + 1);
         ck_assert_uint_eq (read.as.chunk.gone[63], 5);
-        ck_assert_str_eq (lk_roster_name (&roster, 62), "stranger0");
-        ck_assert_str_eq (lk_roster_name (&roster, 63), "stranger1");
+        ck_assert_str_eq (lk_hostmap_name (&hostmap, 62), "stranger0");
+        ck_assert_str_eq (lk_hostmap_name (&hostmap, 63), "stranger1");
     }
 }
 END_TEST
@@ -127,22 +127,22 @@ START_TEST (a_name_is_not_bound)
     for (size_t i = 0; i < EACH; i++) {
         lk_lock_message read;
         begin ("lock-ping");
-        const lk_host young = lk_roster_intern (&roster, "stranger0", 0);
+        const lk_host young = lk_hostmap_intern (&hostmap, "stranger0", 0);
         got.as.ping.sees = LK_HOST_BIT (H2) | LK_HOST_BIT (3);
         ck_assert_int_eq (read_it (notations[i], &read), LK_OK);
-        ck_assert_uint_eq (lk_roster_id (&roster, young), 0);
+        ck_assert_uint_eq (lk_hostmap_id (&hostmap, young), 0);
         ck_assert_uint_eq (read.as.ping.sees, LK_HOST_BIT (H2));
-        roster.entry[young].id = 0x1000;
+        hostmap.entry[young].id = 0x1000;
         theirs.entry[3].id = 0;
         ck_assert_int_eq (read_it (notations[i], &read), LK_OK);
         ck_assert_uint_eq (read.as.ping.sees,
                            LK_HOST_BIT (H2) | LK_HOST_BIT (young));
         theirs.entry[3].id = 0x1000;
         begin ("lock-fill");
-        lk_roster_intern (&roster, "stranger0", 0);
+        lk_hostmap_intern (&hostmap, "stranger0", 0);
         got.as.chunk.gone[3] = 7;
         ck_assert_int_eq (read_it (notations[i], &read), LK_OK);
-        ck_assert_uint_eq (lk_roster_id (&roster, young), 0);
+        ck_assert_uint_eq (lk_hostmap_id (&hostmap, young), 0);
         ck_assert_uint_eq (read.as.chunk.gone[young], 0);
     }
 }
@@ -184,7 +184,7 @@ START_TEST (members_get_numbers)
         got.as.ping.active.members |= LK_HOST_BIT (10);
         ck_assert_int_eq (read_it (notations[i], &read), LK_OK);
         ck_assert_uint_eq (read.as.ping.active.members, 15);
-        ck_assert_str_eq (lk_roster_name (&roster, 3), "stranger7");
+        ck_assert_str_eq (lk_hostmap_name (&hostmap, 3), "stranger7");
         begin ("lock-host");
         got.as.host.host = 11;
         ck_assert_int_eq (read_it (notations[i], &read), LK_OK);
@@ -193,26 +193,26 @@ START_TEST (members_get_numbers)
 }
 END_TEST
 
-/*  Until there is no number: then the roster is as it was. */
+/*  Until there is no number: then the hostmap is as it was. */
 START_TEST (one_too_many)
 {
     for (size_t i = 0; i < EACH; i++) {
         lk_lock_message read;
         begin ("lock-ping");
-        add_strangers (&roster, STRANGERS_MAX - 1);
-        const lk_roster before = roster;
-        ck_assert (!lk_roster_is_full (&roster));
+        add_strangers (&hostmap, STRANGERS_MAX - 1);
+        const lk_hostmap before = hostmap;
+        ck_assert (!lk_hostmap_is_full (&hostmap));
         got.as.ping.active.members |=
             LK_HOST_BIT (63) | LK_HOST_BIT (62) | LK_HOST_BIT (10);
         ck_assert_int_eq (read_it (notations[i], &read), LK_OK);
-        ck_assert (lk_roster_is_full (&roster));
-        roster = before;
+        ck_assert (lk_hostmap_is_full (&hostmap));
+        hostmap = before;
         snprintf (theirs.entry[62].name, sizeof theirs.entry[62].name, "other");
         ck_assert_int_eq (read_it (notations[i], &read), LK_FULL);
-        ck_assert_mem_eq (&roster, &before, sizeof roster);
-        lk_roster_forget (&roster, 7);
+        ck_assert_mem_eq (&hostmap, &before, sizeof hostmap);
+        lk_hostmap_forget (&hostmap, 7);
         ck_assert_int_eq (read_it (notations[i], &read), LK_OK);
-        lk_example_roster (&theirs);
+        lk_example_hostmap (&theirs);
         add_strangers (&theirs, STRANGERS_MAX);
     }
 }
@@ -223,13 +223,13 @@ START_TEST (a_sender_too_many)
 {
     lk_lock_message read;
     begin ("lock-ping");
-    add_strangers (&roster, STRANGERS_MAX);
+    add_strangers (&hostmap, STRANGERS_MAX);
     lk_message *there = lk_lock_encode (&got, &theirs, H2);
     lk_message_set_from (there, "lock@h9");
-    ck_assert_int_eq (lk_lock_read (there, &roster, H1, &arena, &read),
+    ck_assert_int_eq (lk_lock_read (there, &hostmap, H1, &arena, &read),
                       LK_FULL);
     lk_message_set_from (there, "app@h9");
-    ck_assert_int_eq (lk_lock_read (there, &roster, H1, &arena, &read),
+    ck_assert_int_eq (lk_lock_read (there, &hostmap, H1, &arena, &read),
                       LK_INVALID);
     lk_message_destroy (&there);
 }

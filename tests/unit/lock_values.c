@@ -443,7 +443,7 @@ START_TEST (copies)
         take (all[i].name);
         lk_lock_message_copy (&copy, &got);
         lk_lock_message_clear (&got);
-        lk_message *bus = lk_example_encode (&all[i], &copy, &roster);
+        lk_message *bus = lk_example_encode (&all[i], &copy, &hostmap);
         ck_assert_msg (says (bus, &all[i]), "%s: another", all[i].name);
         lk_message_destroy (&bus);
         lk_lock_message_clear (&copy);

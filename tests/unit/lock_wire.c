@@ -43,13 +43,13 @@ typedef struct {
 typedef struct {
     lk_node *node; /* NULL: down */
     lk_facts disk;
-    lk_roster roster;
+    lk_hostmap hostmap;
     uint64_t key[OBJECTS];
     uint64_t serial; /* of its application's last request */
 } host;
 
 typedef lk_message *writer (const lk_lock_message *message,
-                            const lk_roster *roster, lk_host self);
+                            const lk_hostmap *hostmap, lk_host self);
 
 typedef struct {
     writer *write; /* the codec's; NULL: copies */
@@ -85,10 +85,10 @@ encode (const world *w, writer *write, const lk_lock_message *message,
         lk_host from)
 {
     char address[LK_ADDRESS_LEN_MAX + 1];
-    const lk_roster *roster = &w->hosts[from].roster;
+    const lk_hostmap *hostmap = &w->hosts[from].hostmap;
     snprintf (address, sizeof address, "lock@%s",
-              lk_roster_name (roster, from));
-    lk_message *bus = write (message, roster, from);
+              lk_hostmap_name (hostmap, from));
+    lk_message *bus = write (message, hostmap, from);
     lk_message_set_from (bus, address);
     return bus;
 }
@@ -193,7 +193,7 @@ arrive (world *w, flight *one)
     *one = w->flights[--w->flight_count];
     if (bus) {
         const lk_err error =
-            lk_lock_decode (bus, &w->hosts[to].roster, to, &message);
+            lk_lock_decode (bus, &w->hosts[to].hostmap, to, &message);
         ck_assert_msg (error == LK_OK, "not decoded: %s: %s",
                        lk_message_command (bus), lk_message_body (bus));
         lk_message_destroy (&bus);
@@ -209,7 +209,7 @@ start (world *w, lk_host self)
     lk_node_config config;
     lk_node_config_init (&config);
     config.self = self;
-    config.id = lk_roster_id (&w->hosts[self].roster, self);
+    config.id = lk_hostmap_id (&w->hosts[self].hostmap, self);
     config.member = true;
     config.candidate.random = self;
     config.seed[0] = 1 + self;
@@ -415,7 +415,7 @@ begin (world *w, writer *write, uint64_t seed)
         for (lk_host other = 0; other < HOSTS; other++) {
             char name[8];
             snprintf (name, sizeof name, "h%d", other);
-            lk_roster_intern (&w->hosts[self].roster, name, 0x1000u + other);
+            lk_hostmap_intern (&w->hosts[self].hostmap, name, 0x1000u + other);
         }
         w->hosts[self].disk.active.members = LK_HOST_BIT (HOSTS) - 1;
     }

@@ -214,13 +214,13 @@ START_TEST (stopping)
 {
     hear ("app-unlock-force");
     lk_answer *pending = next_answer (LK_ANSWER_PENDING, 3, LK_OK);
-    pending->host = lk_roster_intern (&lockd.roster, "h2", 0);
+    pending->host = lk_hostmap_intern (&lockd.hostmap, "h2", 0);
     pending->left_ms = 2000;
     pending->silent_ms = -1;
     tick ();
     says ("app-lockstopping");
     pending = next_answer (LK_ANSWER_PENDING, 3, LK_OK);
-    pending->host = lk_roster_intern (&lockd.roster, "h3", 0);
+    pending->host = lk_hostmap_intern (&lockd.hostmap, "h3", 0);
     pending->left_ms = 7100;
     pending->silent_ms = 3900;
     tick ();
@@ -424,8 +424,8 @@ END_TEST
 static void
 elect (void)
 {
-    const lk_host h2 = lk_roster_find (&lockd.roster, "h2", 0);
-    const lk_host h3 = lk_roster_find (&lockd.roster, "h3", 0);
+    const lk_host h2 = lk_hostmap_find (&lockd.hostmap, "h2", 0);
+    const lk_host h3 = lk_hostmap_find (&lockd.hostmap, "h3", 0);
     node.status = (lk_node_status) {.decree = {.term = {7, OWN_ID},
                                                .members = lockd.state.genesis,
                                                .leader_count = 3,
@@ -502,13 +502,13 @@ END_TEST
 
 START_TEST (alert)
 {
-    const lk_host h2 = lk_roster_find (&lockd.roster, "h2", 0);
+    const lk_host h2 = lk_hostmap_find (&lockd.hostmap, "h2", 0);
     const lk_lock_message message = {
         .kind = LK_MSG_ALERT,
         .from = h2,
         .term = {7, OWN_ID},
         .as.alert = {.cause = LK_ALERT_STREAM,
-                     .host = lk_roster_find (&lockd.roster, "h3", 0),
+                     .host = lk_hostmap_find (&lockd.hostmap, "h3", 0),
                      .home = h2,
                      .sequence = 9,
                      .hash = HASH,
@@ -536,7 +536,7 @@ END_TEST
 
 START_TEST (list_of_tickets)
 {
-    const lk_host h2 = lk_roster_find (&lockd.roster, "h2", 0);
+    const lk_host h2 = lk_hostmap_find (&lockd.hostmap, "h2", 0);
     const lk_ticket tickets[] = {
         {.request = {lockd.self, 3, 1},
          .object = {"\0\0backup/db-1", 13},
@@ -607,7 +607,7 @@ END_TEST
 START_TEST (owners)
 {
     lockd.session = 3;
-    node.asked = (lk_node_asked) {.app_serial = 1, .pid = 4711, .danger = true};
+    node.demand = (lk_node_demand) {.app_serial = 1, .pid = 4711, .danger = 1};
     hear ("app-lockowners");
     says ("app-lockowners-answer");
 }
@@ -668,11 +668,11 @@ END_TEST
 static void
 elect_two (void)
 {
-    const lk_host h2 = lk_roster_intern (&lockd.roster, "h2", ID2);
-    const lk_host h3 = lk_roster_intern (&lockd.roster, "h3", ID3);
-    const lk_host h4 = lk_roster_intern (&lockd.roster, "h4", ID4);
+    const lk_host h2 = lk_hostmap_intern (&lockd.hostmap, "h2", ID2);
+    const lk_host h3 = lk_hostmap_intern (&lockd.hostmap, "h3", ID3);
+    const lk_host h4 = lk_hostmap_intern (&lockd.hostmap, "h4", ID4);
     elect ();
-    lockd.roster.entry[lockd.self].id = ID1;
+    lockd.hostmap.entry[lockd.self].id = ID1;
     node.status.decree.leader_count = 2;
     node.status.sees &= ~LK_HOST_BIT (h3);
     node.status.sees |= LK_HOST_BIT (h4);

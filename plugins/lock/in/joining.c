@@ -62,7 +62,7 @@ ask_leader (lk_lockd *self, const lk_decree *decree)
 {
     char to[LK_ADDRESS_LEN_MAX + 1];
     snprintf (to, sizeof to, "lock@%s",
-              lk_roster_name (&self->roster, decree->leader[0]));
+              lk_hostmap_name (&self->hostmap, decree->leader[0]));
     lk_message *message = lk_message_new (to, "LOCKMEMBERS");
     lk_message_set_text (message, "add", lk_bus_host (self->bus));
     (void) lk_lockd_send (self, message);

@@ -28,8 +28,8 @@ add_row (const lk_lockd *self, lk_message *message,
          const lk_node_status *status, lk_host host, const char *role)
 {
     lk_message *row = lk_message_row_new ();
-    uint64_t id = lk_roster_id (&self->roster, host);
-    lk_message_set_text (row, "host", lk_roster_name (&self->roster, host));
+    uint64_t id = lk_hostmap_id (&self->hostmap, host);
+    lk_message_set_text (row, "host", lk_hostmap_name (&self->hostmap, host));
     if (id != 0) {
         lk_message_set_hex (row, "id", id);
     }
@@ -59,12 +59,12 @@ add_members (const lk_lockd *self, lk_message *message,
         add_row (self, message, status, decree->leader[i],
                  i == 0 ? "first leader" : "leader");
     }
-    for (size_t i = 0; i < self->roster.count; i++) {
+    for (size_t i = 0; i < self->hostmap.count; i++) {
         if (decree->members & ~leaders & LK_HOST_BIT (i)) {
             add_row (self, message, status, (lk_host) i, "member");
         }
     }
-    for (size_t i = 0; i < self->roster.count; i++) {
+    for (size_t i = 0; i < self->hostmap.count; i++) {
         if (status->sees & ~decree->members & LK_HOST_BIT (i)) {
             add_row (self, message, status, (lk_host) i, "proxy");
         }
@@ -75,19 +75,19 @@ add_members (const lk_lockd *self, lk_message *message,
 
 /*  To whoever asked last. */
 static lk_message *
-new_answer (const lk_asked_change *asked, const char *command)
+new_answer (const lk_demand_change *demand, const char *command)
 {
-    lk_message *answer = lk_message_new (asked->asker, command);
-    lk_message_set_serial (answer, asked->serial);
+    lk_message *answer = lk_message_new (demand->asker, command);
+    lk_message_set_serial (answer, demand->serial);
     return answer;
 }
 
 static void
-fail (lk_lockd *self, const lk_asked_change *asked, lk_err error,
+fail (lk_lockd *self, const lk_demand_change *demand, lk_err error,
       const char *text)
 {
-    lk_message *answer = new_answer (asked, "LOCKFAILED");
-    lk_message_set_text (answer, "host", asked->host);
+    lk_message *answer = new_answer (demand, "LOCKFAILED");
+    lk_message_set_text (answer, "host", demand->host);
     lk_message_set_text (answer, "error", lk_err_word (error));
     lk_message_set_text (answer, "text", text);
     (void) lk_lockd_send (self, answer);
@@ -96,11 +96,11 @@ fail (lk_lockd *self, const lk_asked_change *asked, lk_err error,
 /*  Who is what; or, as an answer to who wants a change that is not ours to
  *  make, the leaders alone. */
 static void
-answer (lk_lockd *self, const lk_asked_change *asked,
+answer (lk_lockd *self, const lk_demand_change *demand,
         const lk_node_status *status, bool list)
 {
     const lk_decree *decree = lk_lockd_decree (self, status);
-    lk_message *message = new_answer (asked, "LOCKMEMBERS");
+    lk_message *message = new_answer (demand, "LOCKMEMBERS");
     lk_message_set_text (message, "served_by", lk_bus_host (self->bus));
     lk_message_set_number (message, "term", (int64_t) decree->term.number);
     if (list) {
@@ -118,9 +118,9 @@ count_named (const lk_lockd *self, lk_hosts hosts, const char *name,
              lk_host *host)
 {
     int count = 0;
-    for (size_t i = 0; i < self->roster.count; i++) {
+    for (size_t i = 0; i < self->hostmap.count; i++) {
         if ((hosts & LK_HOST_BIT (i))
-            && strcmp (lk_roster_name (&self->roster, (lk_host) i), name)
+            && strcmp (lk_hostmap_name (&self->hostmap, (lk_host) i), name)
                    == 0) {
             *host = (lk_host) i;
             count++;
@@ -187,27 +187,28 @@ is_first_leader (const lk_lockd *self, const lk_node_status *status)
 
 /*  What is asked for, without its receiver's judgement. False: answered. */
 static bool
-read_change (lk_lockd *self, const lk_message *request, lk_asked_change *asked)
+read_change (lk_lockd *self, const lk_message *request,
+             lk_demand_change *demand)
 {
     bool add = lk_message_has (request, "add");
     const char *host = lk_message_text (request, add ? "add" : "remove");
-    memset (asked, 0, sizeof *asked);
+    memset (demand, 0, sizeof *demand);
     if ((add && lk_message_has (request, "remove")) || !host
         || !lk_address_is_name (lk_slice_of (host))) {
         lk_lockd_fail (self, request, LK_INVALID,
                        "name one host, to 'add' or to 'remove'");
         return false;
     }
-    asked->add = add;
-    asked->serial = lk_message_serial (request);
-    snprintf (asked->asker, sizeof asked->asker, "%s",
+    demand->add = add;
+    demand->serial = lk_message_serial (request);
+    snprintf (demand->asker, sizeof demand->asker, "%s",
               lk_message_from (request));
-    snprintf (asked->host, sizeof asked->host, "%s", host);
+    snprintf (demand->host, sizeof demand->host, "%s", host);
     return true;
 }
 
 static bool
-is_repeated (const lk_asked_change *one, const lk_asked_change *other)
+is_repeated (const lk_demand_change *one, const lk_demand_change *other)
 {
     return one->add == other->add && strcmp (one->host, other->host) == 0
            && strcmp (one->asker, other->asker) == 0;
@@ -215,44 +216,45 @@ is_repeated (const lk_asked_change *one, const lk_asked_change *other)
 
 /*  The core answers now or later, to the latest question of this asker. */
 static bool
-begin (lk_lockd *self, const lk_asked_change *asked,
+begin (lk_lockd *self, const lk_demand_change *demand,
        const lk_node_status *status, lk_event *event)
 {
     lk_host host = LK_NOBODY;
     const char *problem;
-    lk_err error = asked->add
-                       ? find_new (self, status, asked->host, &host, &problem)
-                       : find_old (self, status, asked->host, &host, &problem);
+    lk_err error = demand->add
+                       ? find_new (self, status, demand->host, &host, &problem)
+                       : find_old (self, status, demand->host, &host, &problem);
     if (error != LK_OK) {
-        fail (self, asked, error, problem);
+        fail (self, demand, error, problem);
         return false;
     }
-    lk_log_notice ("asked to %s host=%s by=%s", asked->add ? "add" : "remove",
-                   asked->host, asked->asker);
-    self->change = *asked;
-    *event = (lk_event) {.type = LK_ON_CHANGE, .host = host, .add = asked->add};
+    lk_log_notice ("asked to %s host=%s by=%s", demand->add ? "add" : "remove",
+                   demand->host, demand->asker);
+    self->change = *demand;
+    *event =
+        (lk_event) {.type = LK_ON_CHANGE, .host = host, .add = demand->add};
     return true;
 }
 
 static bool
-take_change (lk_lockd *self, const lk_asked_change *asked,
+take_change (lk_lockd *self, const lk_demand_change *demand,
              const lk_node_status *status, lk_event *event)
 {
     char problem[160];
-    lk_asked_change *change = &self->change;
-    if (change->asker[0] != '\0' && is_repeated (change, asked)) {
-        change->serial = asked->serial;
+    lk_demand_change *change = &self->change;
+    if (change->asker[0] != '\0' && is_repeated (change, demand)) {
+        change->serial = demand->serial;
     } else if (change->asker[0] != '\0') {
         snprintf (problem, sizeof problem,
                   "another change is under way: %s '%s'",
                   change->add ? "add" : "remove", change->host);
-        fail (self, asked, LK_OVERLOADED, problem);
+        fail (self, demand, LK_OVERLOADED, problem);
     } else if (is_first_leader (self, status)) {
-        return begin (self, asked, status, event);
+        return begin (self, demand, status, event);
     } else if (status->decree.leader_count > 0) {
-        answer (self, asked, status, false);
+        answer (self, demand, status, false);
     } else {
-        fail (self, asked, LK_ISOLATED, "no leaders are known here");
+        fail (self, demand, LK_ISOLATED, "no leaders are known here");
     }
     return false;
 }
@@ -262,14 +264,15 @@ lk_lockd_ask_members (lk_lockd *self, const lk_message *request,
                       lk_event *event)
 {
     lk_node_status status;
-    lk_asked_change asked = {.serial = lk_message_serial (request)};
+    lk_demand_change demand = {.serial = lk_message_serial (request)};
     lk_node_get_status (self->node, &status);
     if (lk_message_has (request, "add") || lk_message_has (request, "remove")) {
-        return read_change (self, request, &asked)
-               && take_change (self, &asked, &status, event);
+        return read_change (self, request, &demand)
+               && take_change (self, &demand, &status, event);
     }
-    snprintf (asked.asker, sizeof asked.asker, "%s", lk_message_from (request));
-    answer (self, &asked, &status, true);
+    snprintf (demand.asker, sizeof demand.asker, "%s",
+              lk_message_from (request));
+    answer (self, &demand, &status, true);
     return false;
 }
 
@@ -278,17 +281,17 @@ void
 lk_lockd_changed (lk_lockd *self, lk_err error, const char *text)
 {
     lk_node_status status;
-    lk_asked_change asked = self->change;
+    lk_demand_change demand = self->change;
     memset (&self->change, 0, sizeof self->change);
-    if (asked.asker[0] == '\0') {
+    if (demand.asker[0] == '\0') {
         return;
     }
     lk_node_get_status (self->node, &status);
     if (error == LK_OK) {
-        answer (self, &asked, &status, true);
+        answer (self, &demand, &status, true);
     } else if (error == LK_REFUSED && !is_first_leader (self, &status)) {
-        answer (self, &asked, &status, false);
+        answer (self, &demand, &status, false);
     } else {
-        fail (self, &asked, error, text);
+        fail (self, &demand, error, text);
     }
 }

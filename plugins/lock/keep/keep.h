@@ -38,7 +38,7 @@ typedef struct {
     uint64_t serial;                    /* of its latest question */
     char host[LK_HOST_LEN_MAX + 1];
     bool add; /* else remove */
-} lk_asked_change;
+} lk_demand_change;
 
 typedef struct {
     lk_lockd_options options;
@@ -50,7 +50,7 @@ typedef struct {
 
     lk_state_file *file;
     lk_lock_state state;
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_host self;
 
     lk_node *node;
@@ -68,7 +68,7 @@ typedef struct {
     lk_arena heard; /* what one of them says, while it is taken */
     lk_apps apps;
     lk_journal *journal;
-    lk_asked_change change;
+    lk_demand_change change;
     uint32_t attachment;  /* counts routers found */
     int64_t return_at_ms; /* look for lost applications; INT64_MAX */
     int64_t resend_at_ms; /* answers that the bus did not take; INT64_MAX */
@@ -150,7 +150,7 @@ void lk_lockd_note_answer (lk_lockd *self, const lk_app *app,
                            lk_request *request, const lk_answer *answer);
 void lk_lockd_note_end (lk_lockd *self, const lk_app *app);
 void lk_lockd_note_force (lk_lockd *self, const lk_app *app,
-                          const lk_app_request *asked);
+                          const lk_app_request *demand);
 void lk_lockd_note_dropped (lk_lockd *self, const lk_ticket *ticket);
 
 #endif

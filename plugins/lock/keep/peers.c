@@ -40,17 +40,17 @@ sort_members (lk_charter *self)
 
 void
 lk_peers_init (lk_peers *self, const char *host, const lk_lock_state *state,
-               const lk_roster *roster)
+               const lk_hostmap *hostmap)
 {
     memset (self, 0, sizeof *self);
     snprintf (self->host, sizeof self->host, "%s", host);
     self->id = state->id;
     self->charter.protocol = LK_PEERS_PROTOCOL;
     memcpy (self->charter.name, state->cluster, sizeof state->cluster);
-    for (size_t i = 0; i < roster->count; i++) {
+    for (size_t i = 0; i < hostmap->count; i++) {
         if (state->genesis & LK_HOST_BIT (i)) {
             (void) add_member (&self->charter,
-                               lk_roster_name (roster, (lk_host) i));
+                               lk_hostmap_name (hostmap, (lk_host) i));
         }
     }
     sort_members (&self->charter);

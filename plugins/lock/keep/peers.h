@@ -64,10 +64,10 @@ typedef struct {
     uint64_t heard; /* messages, of all of them */
 } lk_peers;
 
-/*  Starts with our own state, whose hosts are numbers of `roster`; the leases
+/*  Starts with our own state, whose hosts are numbers of `hostmap`; the leases
  *  of self->charter are the caller's to set. */
 void lk_peers_init (lk_peers *self, const char *host,
-                    const lk_lock_state *state, const lk_roster *roster);
+                    const lk_lock_state *state, const lk_hostmap *hostmap);
 
 /*  The entry of that service, which is heard now; added if it is new, in place
  *  of the one that was heard before all others if there are too many: rather

@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  The roster has numbers for LK_HOSTS_MAX hosts. When a message names one
+ *  The hostmap has numbers for LK_HOSTS_MAX hosts. When a message names one
  *  more, the core says which of them it needs no more, and all that is kept
  *  for that one goes.
  */
@@ -18,19 +18,19 @@ bool
 lk_lockd_make_room (lk_lockd *self, bool urgent)
 {
     const lk_hosts hosts =
-        lk_roster_hosts (&self->roster) & ~self->state.genesis;
+        lk_hostmap_hosts (&self->hostmap) & ~self->state.genesis;
     const lk_host host = lk_node_find_spare (self->node, hosts, urgent);
     if (host == LK_NOBODY) {
         return false;
     }
-    const char *name = lk_roster_name (&self->roster, host);
-    const uint64_t id = lk_roster_id (&self->roster, host);
+    const char *name = lk_hostmap_name (&self->hostmap, host);
+    const uint64_t id = lk_hostmap_id (&self->hostmap, host);
     lk_log_debug ("forgotten: host=%s id=%016llx", name,
                   (unsigned long long) id);
     lk_node_forget (self->node, host);
     lk_peers_forget (&self->peers, name, id);
     self->packs &= ~LK_HOST_BIT (host);
-    lk_roster_forget (&self->roster, host);
+    lk_hostmap_forget (&self->hostmap, host);
     return true;
 }
 
@@ -53,13 +53,13 @@ lk_err
 lk_lockd_read (lk_lockd *self, const char *host, uint64_t id,
                const lk_message *message, lk_lock_message *read)
 {
-    const lk_host from = lk_roster_find (&self->roster, host, id);
+    const lk_host from = lk_hostmap_find (&self->hostmap, host, id);
     const bool urgent =
         from != LK_NOBODY && lk_lockd_is_of (&self->state.facts.active, from);
     lk_err error;
     do {
         lk_arena_reset (&self->heard);
-        error = lk_lock_read (message, &self->roster, self->self, &self->heard,
+        error = lk_lock_read (message, &self->hostmap, self->self, &self->heard,
                               read);
     } while (error == LK_FULL && lk_lockd_make_room (self, urgent));
     if (error == LK_FULL) {

@@ -32,7 +32,7 @@ lk_lockd_init (lk_lockd *self, const lk_lockd_options *options)
     self->resend_at_ms = INT64_MAX;
     self->alive_at_ms = INT64_MAX;
     self->join_at_ms = INT64_MAX;
-    lk_roster_init (&self->roster);
+    lk_hostmap_init (&self->hostmap);
     lk_apps_init (&self->apps);
     self->journal = lk_journal_new ();
 }
@@ -54,7 +54,7 @@ bool
 lk_lockd_persist (lk_lockd *self)
 {
     lk_problem problem;
-    char *text = lk_lock_state_encode (&self->state, &self->roster);
+    char *text = lk_lock_state_encode (&self->state, &self->hostmap);
     lk_err error =
         lk_state_file_write (self->file, text, strlen (text), &problem);
     lk_free (text);
@@ -70,7 +70,7 @@ find_member (lk_lockd *self, const char *name)
 {
     lk_host host;
     do {
-        host = lk_roster_intern (&self->roster, name, 0);
+        host = lk_hostmap_intern (&self->hostmap, name, 0);
     } while (host == LK_NOBODY && lk_lockd_make_room (self, true));
     return host;
 }
@@ -104,7 +104,7 @@ static bool
 decode (lk_lockd *self, const char *text, size_t size)
 {
     char problem[256];
-    if (lk_lock_state_decode (text, size, &self->roster, &self->state, problem,
+    if (lk_lock_state_decode (text, size, &self->hostmap, &self->state, problem,
                               sizeof problem)
         != LK_OK) {
         lk_log_error ("'%s' makes no sense: %s; an old copy of it may break "
@@ -259,7 +259,7 @@ make_node (lk_lockd *self)
     config.digest_ms = options->digest_ms;
     lk_random_fill (config.seed, sizeof config.seed);
     config.facts = self->state.facts;
-    config.roster = &self->roster;
+    config.hostmap = &self->hostmap;
     self->node = lk_node_new (&config, lk_bus_now (self->bus));
 }
 
@@ -267,7 +267,7 @@ bool
 lk_lockd_begin (lk_lockd *self)
 {
     const char *host = lk_bus_host (self->bus);
-    self->self = lk_roster_intern (&self->roster, host, self->state.id);
+    self->self = lk_hostmap_intern (&self->hostmap, host, self->state.id);
     if (self->self == LK_NOBODY || !make_page (self)) {
         return false;
     }
@@ -277,7 +277,7 @@ lk_lockd_begin (lk_lockd *self)
         lk_log_warning ("the genesis in '%s' does not name this host, '%s'",
                         lk_state_file_path (self->file), host);
     }
-    lk_peers_init (&self->peers, host, &self->state, &self->roster);
+    lk_peers_init (&self->peers, host, &self->state, &self->hostmap);
     self->peers.charter.leader_lease_ms = self->options.leader_lease_ms;
     self->peers.charter.host_lease_ms = self->options.host_lease_ms;
     make_candidate (self);

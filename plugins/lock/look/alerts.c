@@ -31,7 +31,8 @@ static void
 set_host (const lk_lockd *self, lk_message *message, const char *field,
           lk_host host)
 {
-    lk_message_set_text (message, field, lk_roster_name (&self->roster, host));
+    lk_message_set_text (message, field,
+                         lk_hostmap_name (&self->hostmap, host));
 }
 
 void

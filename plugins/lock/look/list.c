@@ -52,8 +52,8 @@ new_row (const lk_lockd *self, const lk_ticket *ticket, const char *state)
         lk_message_destroy (&row);
         return NULL;
     }
-    lk_message_set_text (row, "host",
-                         lk_roster_name (&self->roster, ticket->request.host));
+    lk_message_set_text (
+        row, "host", lk_hostmap_name (&self->hostmap, ticket->request.host));
     lk_lockd_set_name (row, "owner", ticket->owner);
     lk_message_set_number (row, "pid", ticket->pid);
     lk_message_set_text (row, "state", state);
@@ -237,13 +237,13 @@ add_owner (lk_lockd *self, lk_message *list, const lk_message *asked)
 {
     const int64_t session = lk_message_number (asked, "session", 0);
     const int64_t serial = lk_message_number (asked, "serial", 0);
-    lk_node_asked known;
+    lk_node_demand known;
     lk_message *row = lk_message_row_new ();
     lk_message_set_number (row, "session", session);
     lk_message_set_number (row, "serial", serial);
     lk_message_set_number (row, "pid", lk_message_number (asked, "pid", 0));
     if ((uint64_t) session == self->session
-        && lk_node_find_asked (self->node, (uint64_t) serial, &known)) {
+        && lk_node_find_demand (self->node, (uint64_t) serial, &known)) {
         add_process (row, known.pid);
         lk_message_set_flag (row, "jeopardy", known.danger);
     }

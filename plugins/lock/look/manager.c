@@ -73,7 +73,7 @@ say_ready_status (const lk_lockd *self, const lk_node_status *status)
     for (size_t i = 0; i < decree->leader_count && used < sizeof leaders; i++) {
         used += (size_t) snprintf (
             leaders + used, sizeof leaders - used, " %s",
-            lk_roster_name (&self->roster, decree->leader[i]));
+            lk_hostmap_name (&self->hostmap, decree->leader[i]));
     }
     lk_notify_status (LK_NOTIFY_LOCK,
                       "locks can be had; cluster %s, leaders%s, term %llu",

@@ -13,10 +13,10 @@ static void
 add_hosts (const lk_lockd *self, lk_message *message, const char *field,
            lk_hosts hosts)
 {
-    for (size_t i = 0; i < self->roster.count; i++) {
+    for (size_t i = 0; i < self->hostmap.count; i++) {
         if (hosts & LK_HOST_BIT (i)) {
             lk_message_add_item (message, field,
-                                 lk_roster_name (&self->roster, (lk_host) i));
+                                 lk_hostmap_name (&self->hostmap, (lk_host) i));
         }
     }
 }
@@ -26,8 +26,9 @@ lk_lockd_add_leaders (const lk_lockd *self, lk_message *message,
                       const lk_decree *decree)
 {
     for (size_t i = 0; i < decree->leader_count; i++) {
-        lk_message_add_item (message, "leaders",
-                             lk_roster_name (&self->roster, decree->leader[i]));
+        lk_message_add_item (
+            message, "leaders",
+            lk_hostmap_name (&self->hostmap, decree->leader[i]));
     }
 }
 
@@ -83,7 +84,7 @@ write_dropped (const lk_lockd *self, lk_message *message,
     if (status->dropped_from != LK_NOBODY) {
         lk_message_set_text (
             message, "dropped_from",
-            lk_roster_name (&self->roster, status->dropped_from));
+            lk_hostmap_name (&self->hostmap, status->dropped_from));
     }
 }
 
@@ -91,11 +92,11 @@ static void
 write_decree (const lk_lockd *self, lk_message *message,
               const lk_decree *decree)
 {
-    lk_host proposer = lk_roster_by_id (&self->roster, decree->term.proposer);
+    lk_host proposer = lk_hostmap_by_id (&self->hostmap, decree->term.proposer);
     lk_message_set_number (message, "term", (int64_t) decree->term.number);
     if (proposer != LK_NOBODY) {
         lk_message_set_text (message, "proposer",
-                             lk_roster_name (&self->roster, proposer));
+                             lk_hostmap_name (&self->hostmap, proposer));
     }
     lk_lockd_add_leaders (self, message, decree);
     add_hosts (self, message, "members", decree->members);

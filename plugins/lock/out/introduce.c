@@ -14,12 +14,12 @@
 
 #include <stdio.h>
 
-/*  A place of the roster for whom the message that names us and our decree does
- *  not name: a new one; of a full roster one of the many others. */
+/*  A place of the hostmap for whom the message that names us and our decree
+ *  does not name: a new one; of a full hostmap one of the many others. */
 static lk_host
 place_for_receiver (const lk_lockd *self)
 {
-    lk_host place = (lk_host) self->roster.count;
+    lk_host place = (lk_host) self->hostmap.count;
     if (place == LK_HOSTS_MAX) {
         do {
             place--;
@@ -37,12 +37,12 @@ sign (const lk_lockd *self, lk_message *started)
     lk_packs_write (started);
 }
 
-/*  The codec addresses a host of the roster, and "*" or one that was never
- *  heard is none: so it is given a roster that has it. */
+/*  The codec addresses a host of the hostmap, and "*" or one that was never
+ *  heard is none: so it is given a hostmap that has it. */
 static lk_message *
 write_started (const lk_lockd *self, const char *host)
 {
-    lk_roster with_it = self->roster;
+    lk_hostmap with_it = self->hostmap;
     const lk_host place = place_for_receiver (self);
     lk_lock_message message = {
         .kind = LK_MSG_STARTED,
@@ -55,7 +55,7 @@ write_started (const lk_lockd *self, const char *host)
                        .incarnation = self->incarnation,
                        .active = self->state.facts.active},
     };
-    lk_roster_entry *entry = &with_it.entry[place];
+    lk_hostmap_entry *entry = &with_it.entry[place];
     snprintf (entry->name, sizeof entry->name, "%s", host);
     entry->id = 0;
     with_it.count += place == with_it.count;
@@ -76,13 +76,13 @@ write_to_peer (const lk_lockd *self, const lk_lock_message *message)
 {
     if (message->kind == LK_MSG_STARTED) {
         lk_message *started =
-            lk_lock_encode (message, &self->roster, self->self);
+            lk_lock_encode (message, &self->hostmap, self->self);
         sign (self, started);
         return started;
     }
     return self->packs & LK_HOST_BIT (message->to)
-               ? lk_lock_pack (message, &self->roster, self->self)
-               : lk_lock_encode (message, &self->roster, self->self);
+               ? lk_lock_pack (message, &self->hostmap, self->self)
+               : lk_lock_encode (message, &self->hostmap, self->self);
 }
 
 void

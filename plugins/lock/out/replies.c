@@ -184,7 +184,7 @@ write_pending (const lk_lockd *self, const lk_app *app,
     lk_message *reply =
         new_reply (app, request, "LOCKSTOPPING", request->serial);
     lk_message_set_text (reply, "host",
-                         lk_roster_name (&self->roster, answer->host));
+                         lk_hostmap_name (&self->hostmap, answer->host));
     lk_message_set_number (reply, "left", answer->left_ms);
     if (answer->silent_ms >= 0) {
         lk_message_set_number (reply, "silent", answer->silent_ms);

@@ -39,7 +39,7 @@ complain (const complaint *self, const char *format, ...)
 /*  -------------------------------------------------------- members */
 
 static bool
-add_member (lk_roster *roster, lk_slice name, const complaint *problem)
+add_member (lk_hostmap *hostmap, lk_slice name, const complaint *problem)
 {
     char text[LK_HOST_LEN_MAX + 1];
     if (!lk_address_is_name (name)) {
@@ -48,25 +48,26 @@ add_member (lk_roster *roster, lk_slice name, const complaint *problem)
                          "of A-Z a-z 0-9 . _ -",
                          (int) name.size, name.data);
     }
-    if (roster->count == LK_GENESIS_MEMBERS_MAX) {
+    if (hostmap->count == LK_GENESIS_MEMBERS_MAX) {
         return complain (problem, "--members has more than %d hosts",
                          LK_GENESIS_MEMBERS_MAX);
     }
     lk_slice_keep (name, text, sizeof text);
-    size_t count = roster->count;
-    if (lk_roster_intern (roster, text, 0) != count) {
+    size_t count = hostmap->count;
+    if (lk_hostmap_intern (hostmap, text, 0) != count) {
         return complain (problem, "--members has '%s' twice", text);
     }
     return true;
 }
 
 static bool
-read_members (lk_roster *roster, const char *members, const complaint *problem)
+read_members (lk_hostmap *hostmap, const char *members,
+              const complaint *problem)
 {
-    lk_roster_init (roster);
+    lk_hostmap_init (hostmap);
     for (const char *at = members;; at++) {
         size_t size = strcspn (at, ",");
-        if (!add_member (roster, (lk_slice) {at, size}, problem)) {
+        if (!add_member (hostmap, (lk_slice) {at, size}, problem)) {
             return false;
         }
         at += size;
@@ -79,8 +80,8 @@ read_members (lk_roster *roster, const char *members, const complaint *problem)
 /*  -------------------------------------------------------- the state */
 
 static bool
-make_state (lk_lock_state *state, const char *cluster, const lk_roster *roster,
-            const complaint *problem)
+make_state (lk_lock_state *state, const char *cluster,
+            const lk_hostmap *hostmap, const complaint *problem)
 {
     memset (state, 0, sizeof *state);
     if (strlen (cluster) > LK_CLUSTER_LEN_MAX
@@ -93,7 +94,7 @@ make_state (lk_lock_state *state, const char *cluster, const lk_roster *roster,
     lk_slice_keep (lk_slice_of (cluster), state->cluster,
                    sizeof state->cluster);
     state->id = lk_random_id ();
-    for (size_t i = 0; i < roster->count; i++) {
+    for (size_t i = 0; i < hostmap->count; i++) {
         state->genesis |= LK_HOST_BIT (i);
     }
     state->facts.active.members = state->genesis;
@@ -108,11 +109,11 @@ static bool
 take_over (lk_lock_state *state, const lk_state_file *file, lk_slice text,
            const complaint *problem)
 {
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_lock_state old;
     char why[256];
-    lk_roster_init (&roster);
-    if (lk_lock_state_decode (text.data, text.size, &roster, &old, why,
+    lk_hostmap_init (&hostmap);
+    if (lk_lock_state_decode (text.data, text.size, &hostmap, &old, why,
                               sizeof why)
         != LK_OK) {
         return complain (problem,
@@ -139,8 +140,8 @@ take_over (lk_lock_state *state, const lk_state_file *file, lk_slice text,
 }
 
 static bool
-write_state (lk_state_file *file, lk_lock_state *state, const lk_roster *roster,
-             const complaint *problem)
+write_state (lk_state_file *file, lk_lock_state *state,
+             const lk_hostmap *hostmap, const complaint *problem)
 {
     lk_problem reason = {0};
     char *old = NULL;
@@ -162,7 +163,7 @@ write_state (lk_state_file *file, lk_lock_state *state, const lk_roster *roster,
     if (!good) {
         return false;
     }
-    char *text = lk_lock_state_encode (state, roster);
+    char *text = lk_lock_state_encode (state, hostmap);
     error = lk_state_file_write (file, text, strlen (text), &reason);
     lk_free (text);
     return error == LK_OK || complain (problem, "%s", reason.text);
@@ -185,10 +186,10 @@ open_state (const char *dir, const complaint *problem)
 /*  Whether it is a member by its last decree, or may be one: those of a genesis
  *  are known by their names alone. */
 static bool
-has_part (const lk_lock_state *state, const lk_roster *roster)
+has_part (const lk_lock_state *state, const lk_hostmap *hostmap)
 {
-    for (size_t i = 0; i < roster->count; i++) {
-        const uint64_t id = lk_roster_id (roster, (lk_host) i);
+    for (size_t i = 0; i < hostmap->count; i++) {
+        const uint64_t id = lk_hostmap_id (hostmap, (lk_host) i);
         if ((state->facts.active.members & LK_HOST_BIT (i)) != 0
             && (id == 0 || id == state->id)) {
             return true;
@@ -202,17 +203,17 @@ lk_genesis_look (const char *dir, char cluster[LK_CLUSTER_LEN_MAX + 1])
 {
     char path[PATH_MAX], why[256];
     lk_problem problem = {0};
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_lock_state state = {0};
     cluster[0] = '\0';
-    lk_roster_init (&roster);
+    lk_hostmap_init (&hostmap);
     snprintf (path, sizeof path, "%s/%s", dir, LK_PATH_STATE_FILE);
     char *text = lk_edit_read (path, &problem);
     if (text == NULL) {
         return problem.number == EACCES ? LK_GENESIS_UNREADABLE
                                         : LK_GENESIS_NONE;
     }
-    const bool good = lk_lock_state_decode (text, strlen (text), &roster,
+    const bool good = lk_lock_state_decode (text, strlen (text), &hostmap,
                                             &state, why, sizeof why)
                       == LK_OK;
     lk_free (text);
@@ -220,7 +221,7 @@ lk_genesis_look (const char *dir, char cluster[LK_CLUSTER_LEN_MAX + 1])
         return LK_GENESIS_NONE;
     }
     memcpy (cluster, state.cluster, sizeof state.cluster);
-    return has_part (&state, &roster) ? LK_GENESIS_MEMBER : LK_GENESIS_PROXY;
+    return has_part (&state, &hostmap) ? LK_GENESIS_MEMBER : LK_GENESIS_PROXY;
 }
 
 bool
@@ -228,13 +229,13 @@ lk_genesis_write (const char *dir, const char *cluster, const char *members,
                   const char *host, char *text, size_t text_size)
 {
     const complaint problem = {text, text_size};
-    lk_roster roster;
+    lk_hostmap hostmap;
     lk_lock_state state;
-    if (!read_members (&roster, members, &problem)
-        || !make_state (&state, cluster, &roster, &problem)) {
+    if (!read_members (&hostmap, members, &problem)
+        || !make_state (&state, cluster, &hostmap, &problem)) {
         return false;
     }
-    if (lk_roster_find (&roster, host, 0) == LK_NOBODY) {
+    if (lk_hostmap_find (&hostmap, host, 0) == LK_NOBODY) {
         return complain (&problem,
                          "this host, '%s', is not among the members '%s'; "
                          "--host says what its router calls it",
@@ -248,7 +249,7 @@ lk_genesis_write (const char *dir, const char *cluster, const char *members,
     if (file == NULL) {
         return false;
     }
-    bool done = write_state (file, &state, &roster, &problem);
+    bool done = write_state (file, &state, &hostmap, &problem);
     lk_state_file_destroy (&file);
     return done;
 }

@@ -22,7 +22,7 @@ typedef struct lk_core lk_core;
 /*  -------------------------------------------------------- set-up */
 
 typedef struct {
-    lk_host self; /* own number in the shell's roster */
+    lk_host self; /* own number in the shell's hostmap */
     uint64_t id;  /* own random id, as in terms */
     bool member;  /* has a genesis: else it only serves as a proxy */
     lk_candidate candidate;
@@ -35,7 +35,7 @@ typedef struct {
     int64_t digest_ms;       /* between digests of a home: 10000; 0: none */
     uint64_t seed[2]; /* for pauses and unlock keys; secret, new each start */
     lk_facts facts;   /* what was persisted last */
-    const lk_roster *roster; /* names for traces; NULL: numbers */
+    const lk_hostmap *hostmap; /* names for traces; NULL: numbers */
 } lk_node_config;
 
 /*  -------------------------------------------------------- events */
@@ -223,7 +223,7 @@ typedef struct {
     uint64_t app_serial;
     uint32_t pid;
     bool danger; /* held, and may soon be lost */
-} lk_node_asked;
+} lk_node_demand;
 
 /*  What this host's applications hold and wait for, as the host itself knows
  *  it, with leaders or without. */

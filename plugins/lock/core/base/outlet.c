@@ -172,9 +172,9 @@ lk_out_changed (lk_core *core, lk_err error, const char *text)
 const char *
 lk_out_host (lk_core *core, lk_host host)
 {
-    const lk_roster *roster = core->config.roster;
-    if (roster && host < roster->count) {
-        return roster->entry[host].name;
+    const lk_hostmap *hostmap = core->config.hostmap;
+    if (hostmap && host < hostmap->count) {
+        return hostmap->entry[host].name;
     }
     char *text = lk_arena_alloc (&core->outlet.arena, 8);
     snprintf (text, 8, "#%u", host);

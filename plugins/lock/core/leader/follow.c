@@ -13,10 +13,10 @@ apply_new (lk_leader *lead, const lk_msg_ops *ops)
 {
     uint64_t have = lead->table.sequence[ops->home];
     for (size_t i = (size_t) (have - ops->first); i < ops->op_count; i++) {
-        lead->shortcut.tells.count = 0;
+        lead->shortcut.notices.count = 0;
         lk_home_learn_release (lead, &ops->ops[i]);
         lk_table_apply (&lead->table, ops->home, &ops->ops[i],
-                        lead->core->now_ms, &lead->shortcut.tells);
+                        lead->core->now_ms, &lead->shortcut.notices);
         if (lead->table.unsound) {
             lk_alert_unsound (lead, ops->home);
             return false;

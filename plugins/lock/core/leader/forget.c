@@ -18,8 +18,8 @@ named_by_op (const lk_logged *logged)
     for (size_t i = 0; i < op->ticket_count; i++) {
         hosts |= lk_hosts_of (op->tickets[i].request.host);
     }
-    for (size_t i = 0; i < logged->tells.count; i++) {
-        hosts |= lk_hosts_of (logged->tells.item[i].request.host);
+    for (size_t i = 0; i < logged->notices.count; i++) {
+        hosts |= lk_hosts_of (logged->notices.item[i].request.host);
     }
     return hosts;
 }

@@ -72,7 +72,7 @@ lk_op lk_op_about (lk_op_kind kind, const lk_ticket *ticket);
 
 /*  An operation is acknowledged by all: tells what follows from it; and of a
  *  report that is in already. */
-void lk_home_tell (lk_leader *lead, const lk_op *op, const lk_tells *tells);
+void lk_home_tell (lk_leader *lead, const lk_op *op, const lk_notices *notices);
 void lk_home_tell_reported (lk_leader *lead, lk_request_id request,
                             uint64_t part);
 

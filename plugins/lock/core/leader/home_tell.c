@@ -29,7 +29,7 @@ lk_home_granted (const lk_leader *lead, lk_entry *entry)
 
 /*  The grant is told as it was acknowledged, if it still stands. */
 static void
-tell_locked (lk_leader *lead, const lk_op *op, const lk_tell *tell)
+tell_locked (lk_leader *lead, const lk_op *op, const lk_notice *tell)
 {
     lk_entry *entry = lk_table_find (&lead->table, tell->request);
     const lk_peer *peer = &lead->core->peer[tell->request.host];
@@ -59,7 +59,7 @@ tell_locked (lk_leader *lead, const lk_op *op, const lk_tell *tell)
 }
 
 static void
-tell_unlocked (lk_leader *lead, const lk_op *op, const lk_tell *tell)
+tell_unlocked (lk_leader *lead, const lk_op *op, const lk_notice *tell)
 {
     if (lk_ousted_again (lead, tell->request)
         || lk_shortcut_covers (lead, op, tell)) {
@@ -84,7 +84,7 @@ lk_home_tell_reported (lk_leader *lead, lk_request_id request, uint64_t part)
 }
 
 static void
-tell_checked (lk_leader *lead, const lk_op *op, const lk_tell *tell)
+tell_checked (lk_leader *lead, const lk_op *op, const lk_notice *tell)
 {
     lk_lock_message *message = lk_out_message (lead->core, LK_MSG_CHECKED);
     message->term = lead->table.decree.term;
@@ -98,21 +98,21 @@ tell_checked (lk_leader *lead, const lk_op *op, const lk_tell *tell)
 }
 
 void
-lk_home_tell (lk_leader *lead, const lk_op *op, const lk_tells *tells)
+lk_home_tell (lk_leader *lead, const lk_op *op, const lk_notices *notices)
 {
-    for (size_t i = 0; i < tells->count; i++) {
-        const lk_tell *tell = &tells->item[i];
+    for (size_t i = 0; i < notices->count; i++) {
+        const lk_notice *tell = &notices->item[i];
         switch (tell->kind) {
-        case LK_TELL_LOCKED:
+        case LK_NOTICE_LOCKED:
             tell_locked (lead, op, tell);
             break;
-        case LK_TELL_UNLOCKED:
+        case LK_NOTICE_UNLOCKED:
             tell_unlocked (lead, op, tell);
             break;
-        case LK_TELL_REPORTED:
+        case LK_NOTICE_REPORTED:
             lk_home_tell_reported (lead, tell->request, tell->token);
             break;
-        case LK_TELL_CHECKED:
+        case LK_NOTICE_CHECKED:
             tell_checked (lead, op, tell);
             break;
         }

@@ -22,7 +22,7 @@ lk_shortcut_clear (lk_shortcut *self)
     for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
         lk_free (self->stream[home].due);
     }
-    lk_tells_clear (&self->tells);
+    lk_notices_clear (&self->notices);
     lk_shortcut_init (self);
 }
 
@@ -79,7 +79,7 @@ add_due (lk_shortcut_stream *self, const lk_due *due)
 /*  -------------------------------------------------------- telling */
 
 static lk_lock_message *
-make_reply (lk_leader *lead, lk_lock_kind kind, const lk_tell *tell)
+make_reply (lk_leader *lead, lk_lock_kind kind, const lk_notice *tell)
 {
     lk_lock_message *message = lk_out_message (lead->core, kind);
     message->term = lead->table.decree.term;
@@ -96,7 +96,7 @@ make_reply (lk_leader *lead, lk_lock_kind kind, const lk_tell *tell)
 static void
 tell_locked (lk_leader *lead, const lk_due *due)
 {
-    const lk_tell *tell = &due->tell;
+    const lk_notice *tell = &due->tell;
     const lk_entry *entry = lk_table_find (&lead->table, tell->request);
     if (!entry || entry->token != tell->token) {
         return;
@@ -119,7 +119,7 @@ tell_locked (lk_leader *lead, const lk_due *due)
 }
 
 static void
-tell_unlocked (lk_leader *lead, const lk_tell *tell)
+tell_unlocked (lk_leader *lead, const lk_notice *tell)
 {
     lk_lock_message *message = make_reply (lead, LK_MSG_UNLOCKED, tell);
     message->as.reply.error = (int) tell->error;
@@ -157,7 +157,7 @@ lk_shortcut_run (lk_leader *lead, uint8_t home)
     }
     while (self->count > 0 && due_at (self, 0)->sequence <= acked) {
         const lk_due *due = due_at (self, 0);
-        if (due->tell.kind == LK_TELL_LOCKED) {
+        if (due->tell.kind == LK_NOTICE_LOCKED) {
             tell_locked (lead, due);
         } else {
             tell_unlocked (lead, &due->tell);
@@ -188,10 +188,10 @@ has_witnesses (const lk_leader *lead)
  *  it is for the home, and for all chains. All else that is told is of our own
  *  table. Protocol 9.8: The shortcut. */
 static bool
-is_for_us (const lk_op *op, const lk_tell *tell)
+is_for_us (const lk_op *op, const lk_notice *tell)
 {
     return op->kind != LK_OP_CONFIRM && op->kind != LK_OP_CHECK
-           && tell->kind != LK_TELL_REPORTED;
+           && tell->kind != LK_NOTICE_REPORTED;
 }
 
 /*  Those who were ahead may have said what we have now. */
@@ -210,15 +210,15 @@ uint8_t
 lk_shortcut_applied (lk_leader *lead, uint8_t home, const lk_op *op)
 {
     const lk_table *table = &lead->table;
-    const lk_tells *tells = &lead->shortcut.tells;
+    const lk_notices *notices = &lead->shortcut.notices;
     lk_shortcut_stream *self = &lead->shortcut.stream[home];
     uint8_t others = 0;
     if (!has_witnesses (lead)) {
         return 0;
     }
     catch_up (self, table->sequence[home], table->hash[home]);
-    for (size_t i = 0; i < tells->count; i++) {
-        const lk_tell *tell = &tells->item[i];
+    for (size_t i = 0; i < notices->count; i++) {
+        const lk_notice *tell = &notices->item[i];
         int place = lk_decree_place (&table->decree, tell->request.host);
         if (!is_for_us (op, tell) || place < 0 || place == home) {
             continue;
@@ -284,7 +284,8 @@ has_no_end (const lk_leader *lead, lk_request_id request)
 }
 
 bool
-lk_shortcut_covers (const lk_leader *lead, const lk_op *op, const lk_tell *tell)
+lk_shortcut_covers (const lk_leader *lead, const lk_op *op,
+                    const lk_notice *tell)
 {
     lk_host host = tell->request.host;
     return has_witnesses (lead) && is_for_us (op, tell)

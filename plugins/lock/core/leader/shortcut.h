@@ -28,7 +28,7 @@
 /*  What an operation has for a request of this host. */
 typedef struct {
     uint64_t sequence;
-    lk_tell tell;
+    lk_notice tell;
     bool added; /* by the very operation that added its ticket */
 } lk_due;
 
@@ -49,7 +49,7 @@ typedef struct {
 
 typedef struct {
     lk_shortcut_stream stream[LK_LEADERS_MAX];
-    lk_tells tells; /* of one operation at a time */
+    lk_notices notices; /* of one operation at a time */
 } lk_shortcut;
 
 void lk_shortcut_init (lk_shortcut *self);
@@ -58,7 +58,7 @@ void lk_shortcut_clear (lk_shortcut *self);
 /*  Forgets all: the own table is another one. */
 void lk_shortcut_restart (lk_shortcut *self);
 
-/*  An operation of another home was applied; `lead->shortcut.tells` is what it
+/*  An operation of another home was applied; `shortcut.notices` is what it
  *  has to tell. Returns the other leaders (bits) whose proxies wait for that:
  *  our acknowledgement goes to them, too. */
 uint8_t lk_shortcut_applied (lk_leader *lead, uint8_t home, const lk_op *op);
@@ -70,7 +70,7 @@ void lk_shortcut_acked (lk_leader *lead, int place, const lk_msg_acked *acked);
  *  host, as far as its home knows, which need not say it then. If that one
  *  lacks an acknowledgement the proxy asks again, and a confirm is told. */
 bool lk_shortcut_covers (const lk_leader *lead, const lk_op *op,
-                         const lk_tell *tell);
+                         const lk_notice *tell);
 
 /*  Tells what all leaders have, if it may be told now: call it when the leader
  *  lease may have been renewed, too. */

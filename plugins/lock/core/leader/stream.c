@@ -324,7 +324,7 @@ commit (lk_leader *lead)
     }
     while (self->committed < acked) {
         lk_logged *oldest = lk_stream_logged (self, 0);
-        lk_home_tell (lead, &oldest->op, &oldest->tells);
+        lk_home_tell (lead, &oldest->op, &oldest->notices);
         self->committed++;
         lk_stream_drop_oldest (self);
     }
@@ -334,7 +334,7 @@ commit (lk_leader *lead)
 static bool
 is_patient (const lk_logged *logged)
 {
-    return logged->op.kind == LK_OP_ADD && logged->tells.count == 0;
+    return logged->op.kind == LK_OP_ADD && logged->notices.count == 0;
 }
 
 void
@@ -348,7 +348,7 @@ lk_stream_append (lk_leader *lead, const lk_op *op)
     newest->size = lk_op_size (op);
     newest->hash_before = lead->table.hash[own];
     if (!lk_table_apply (&lead->table, (uint8_t) own, &newest->op,
-                         lead->core->now_ms, &newest->tells)) {
+                         lead->core->now_ms, &newest->notices)) {
         lk_out_trace (lead->core, LK_TRACE_ERROR,
                       "reclaim: two hosts claim one object");
     }

@@ -21,8 +21,8 @@
 /*  An operation that not all leaders have acknowledged yet. */
 typedef struct {
     lk_op op;
-    lk_tells tells; /* its memory stays with the place in the ring */
-    size_t size;    /* in a message, at most */
+    lk_notices notices; /* its memory stays with the place in the ring */
+    size_t size;        /* in a message, at most */
     uint64_t hash_before;
 } lk_logged;
 

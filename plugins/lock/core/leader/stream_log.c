@@ -26,7 +26,7 @@ lk_stream_drop_oldest (lk_stream *self)
 {
     lk_logged *oldest = lk_stream_logged (self, 0);
     lk_op_clear (&oldest->op);
-    oldest->tells.count = 0;
+    oldest->notices.count = 0;
     self->head = (self->head + 1) % self->room;
     self->count--;
 }
@@ -38,7 +38,7 @@ lk_stream_clear (lk_stream *self)
         lk_stream_drop_oldest (self);
     }
     for (size_t i = 0; i < self->room; i++) {
-        lk_tells_clear (&self->log[i].tells);
+        lk_notices_clear (&self->log[i].notices);
     }
     lk_free (self->log);
     lk_stream_init (self);

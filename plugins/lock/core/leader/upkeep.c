@@ -240,11 +240,11 @@ lk_on_audited (lk_leader *lead, const lk_lock_message *message)
 
 /*  For people, as many as one may want to see. */
 static void
-tell_dropped (lk_leader *lead, const lk_crowd *crowd, size_t *told)
+tell_dropped (lk_leader *lead, const lk_group *group, size_t *told)
 {
-    const lk_index_link *link = lk_index_first (&crowd->entries);
+    const lk_index_link *link = lk_index_first (&group->entries);
     for (; link && *told < DROPPED_TOLD_MAX;
-         link = lk_index_next (&crowd->entries, link)) {
+         link = lk_index_next (&group->entries, link)) {
         const lk_entry *entry = (const lk_entry *) link;
         if (entry->token != 0 && !entry->kept
             && lk_queue_home (&lead->table, entry->queue)
@@ -261,10 +261,10 @@ static void
 tell_all_dropped (lk_leader *lead, lk_host host, uint64_t session)
 {
     size_t told = 0;
-    const lk_crowd *crowd = lead->table.crowds;
-    for (; crowd; crowd = crowd->hh.next) {
-        if (crowd->id[0] == host && crowd->id[1] <= session) {
-            tell_dropped (lead, crowd, &told);
+    const lk_group *group = lead->table.groups;
+    for (; group; group = group->hh.next) {
+        if (group->id[0] == host && group->id[1] <= session) {
+            tell_dropped (lead, group, &told);
         }
     }
 }
@@ -285,21 +285,21 @@ drop_session (lk_leader *lead, lk_host host, uint64_t session)
 /*  All leaders said silent, and we still hear nothing: the drop may be an
  *  operation. Protocol 9.13. */
 static bool
-is_agreed (const lk_leader *lead, const lk_crowd *crowd)
+is_agreed (const lk_leader *lead, const lk_group *group)
 {
     lk_hosts others = lk_decree_leaders (&lead->table.decree)
                       & ~LK_HOST_BIT (lead->core->config.self);
-    return (others & ~crowd->silent_by) == 0
-           && lk_is_silent (lead, (lk_host) crowd->id[0], crowd->id[1]);
+    return (others & ~group->silent_by) == 0
+           && lk_is_silent (lead, (lk_host) group->id[0], group->id[1]);
 }
 
 static void
-ask_leaders (lk_leader *lead, const lk_crowd *crowd)
+ask_leaders (lk_leader *lead, const lk_group *group)
 {
     lk_lock_message *message = lk_out_message (lead->core, LK_MSG_HOST);
     message->term = lead->table.decree.term;
-    message->as.host.host = (lk_host) crowd->id[0];
-    message->as.host.session = crowd->id[1];
+    message->as.host.host = (lk_host) group->id[0];
+    message->as.host.session = group->id[1];
     lk_out_broadcast (lead->core, message,
                       lk_decree_leaders (&lead->table.decree));
 }
@@ -310,21 +310,21 @@ own_place (const lk_leader *lead)
     return (uint8_t) lk_leader_place (lead);
 }
 
-/*  Up to which session a crowd with tickets here is over; 0 if it is not, or
+/*  Up to which session a session with tickets here is over; 0 if it is not, or
  *  the others have to be asked first. Protocol 9.13. */
 static uint64_t
-over_up_to (lk_leader *lead, const lk_crowd *crowd)
+over_up_to (lk_leader *lead, const lk_group *group)
 {
-    lk_host host = (lk_host) crowd->id[0];
-    uint64_t session = crowd->id[1];
-    if (lk_crowd_tickets (&lead->table, crowd, own_place (lead)) == 0) {
+    lk_host host = (lk_host) group->id[0];
+    uint64_t session = group->id[1];
+    if (lk_group_tickets (&lead->table, group, own_place (lead)) == 0) {
         return 0;
     }
     uint64_t gone = lk_table_gone (&lead->table, host);
     if (session <= gone) {
         return gone;
     }
-    return session <= lead->core->peer[host].closed || is_agreed (lead, crowd)
+    return session <= lead->core->peer[host].closed || is_agreed (lead, group)
                ? session
                : 0;
 }
@@ -332,21 +332,21 @@ over_up_to (lk_leader *lead, const lk_crowd *crowd)
 static void
 look_for_silent (lk_leader *lead)
 {
-    const lk_crowd *crowd = lead->table.crowds;
+    const lk_group *group = lead->table.groups;
     lead->home.asked_ms = lead->core->now_ms;
-    while (crowd) {
-        lk_host host = (lk_host) crowd->id[0];
-        uint64_t over = over_up_to (lead, crowd);
+    while (group) {
+        lk_host host = (lk_host) group->id[0];
+        uint64_t over = over_up_to (lead, group);
         if (over != 0) {
             drop_session (lead, host, over);
-            crowd = lead->table.crowds; /* the list has changed */
+            group = lead->table.groups; /* the list has changed */
             continue;
         }
-        if (lk_crowd_tickets (&lead->table, crowd, own_place (lead)) > 0
-            && lk_is_silent (lead, host, crowd->id[1])) {
-            ask_leaders (lead, crowd);
+        if (lk_group_tickets (&lead->table, group, own_place (lead)) > 0
+            && lk_is_silent (lead, host, group->id[1])) {
+            ask_leaders (lead, group);
         }
-        crowd = crowd->hh.next;
+        group = group->hh.next;
     }
 }
 
@@ -378,12 +378,12 @@ lk_on_silent (lk_leader *lead, const lk_lock_message *message)
         || !lk_term_equal (message->term, lead->table.decree.term)) {
         return;
     }
-    lk_crowd *crowd = lk_table_crowd (&lead->table, host->host, host->session);
-    if (!crowd) {
+    lk_group *group = lk_table_group (&lead->table, host->host, host->session);
+    if (!group) {
         return;
     }
-    crowd->silent_by |= LK_HOST_BIT (message->from);
-    if (over_up_to (lead, crowd) != 0) {
+    group->silent_by |= LK_HOST_BIT (message->from);
+    if (over_up_to (lead, group) != 0) {
         drop_session (lead, host->host, host->session);
     }
 }

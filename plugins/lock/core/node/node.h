@@ -62,8 +62,8 @@ bool lk_node_next_ticket_of (lk_node *self, lk_name object, size_t *cursor,
 bool lk_node_next_wait (const lk_node *self, const void **place,
                         lk_node_wait *wait);
 
-bool lk_node_find_asked (const lk_node *self, uint64_t serial,
-                         lk_node_asked *asked);
+bool lk_node_find_demand (const lk_node *self, uint64_t serial,
+                          lk_node_demand *demand);
 
 /*  All of them, in no order that means anything, between two steps. Start with
  *  *place = NULL; false at the end. */

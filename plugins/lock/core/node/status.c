@@ -66,9 +66,10 @@ lk_node_find_silence (const lk_node *node, lk_host host, uint64_t session,
 }
 
 bool
-lk_node_find_asked (const lk_node *node, uint64_t serial, lk_node_asked *asked)
+lk_node_find_demand (const lk_node *node, uint64_t serial,
+                     lk_node_demand *demand)
 {
-    return lk_proxy_find_asked (&node->proxy, serial, asked);
+    return lk_proxy_find_demand (&node->proxy, serial, demand);
 }
 
 bool

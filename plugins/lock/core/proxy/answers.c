@@ -4,8 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "asked.h"
-#include "asked_tell.h"
+#include "demand.h"
+#include "demand_tell.h"
 #include "life.h"
 #include "proxy_private.h"
 #include "report.h"
@@ -38,10 +38,10 @@ give_back (lk_proxy *proxy, uint64_t serial, lk_name object, bool unless_kept)
         || proxy->serials.count >= LK_REQUESTS_MAX) {
         return; /* it is none of ours, or has to wait for the next time */
     }
-    lk_asked *asked =
-        lk_asked_new (proxy, LK_ASKED_CLOSING, serial, LK_NO_APP, 0, object);
-    asked->unless_kept = unless_kept;
-    lk_asked_send (proxy, asked);
+    lk_demand *demand =
+        lk_demand_new (proxy, LK_DEMAND_CLOSING, serial, LK_NO_APP, 0, object);
+    demand->unless_kept = unless_kept;
+    lk_demand_send (proxy, demand);
 }
 
 /*  The time left counts from `as_of`, and a LOCKED whose `as_of` is a host
@@ -57,15 +57,15 @@ is_fresh (const lk_proxy *proxy, int64_t as_of)
  *  was once; else the home has to tell. False: it has.
  *  Protocol 9.8: The shortcut. */
 static bool
-count_duration (lk_msg_reply *reply, const lk_asked *asked)
+count_duration (lk_msg_reply *reply, const lk_demand *demand)
 {
     if (!reply->witnessed || reply->left_ms < 0) {
         return true;
     }
-    if (!asked || asked->sent_ms != asked->since_ms) {
+    if (!demand || demand->sent_ms != demand->since_ms) {
         return false;
     }
-    reply->as_of = asked->since_ms;
+    reply->as_of = demand->since_ms;
     return true;
 }
 
@@ -77,13 +77,13 @@ lk_on_locked (lk_proxy *proxy, const lk_lock_message *message)
     }
     lk_msg_reply told = message->as.reply;
     const lk_msg_reply *reply = &told;
-    lk_asked *asked = lk_asked_by_serial (proxy, reply->request.serial);
-    if (!count_duration (&told, asked) || !is_fresh (proxy, told.as_of)) {
+    lk_demand *demand = lk_demand_by_serial (proxy, reply->request.serial);
+    if (!count_duration (&told, demand) || !is_fresh (proxy, told.as_of)) {
         return;
     }
-    if (asked) {
-        lk_asked_hear (proxy, asked,
-                       &(lk_news) {.kind = LK_NEWS_LOCKED, .reply = reply});
+    if (demand) {
+        lk_demand_hear (proxy, demand,
+                        &(lk_news) {.kind = LK_NEWS_LOCKED, .reply = reply});
     } else if (!reply->kept) {
         give_back (proxy, reply->request.serial, reply->object, true);
     }
@@ -98,10 +98,10 @@ lk_on_unlocked (lk_proxy *proxy, const lk_lock_message *message)
     if (!is_current (proxy, message)) {
         return;
     }
-    lk_asked *asked = lk_asked_by_serial (proxy, reply->request.serial);
-    if (asked) {
-        lk_asked_hear (proxy, asked,
-                       &(lk_news) {.kind = LK_NEWS_UNLOCKED, .reply = reply});
+    lk_demand *demand = lk_demand_by_serial (proxy, reply->request.serial);
+    if (demand) {
+        lk_demand_hear (proxy, demand,
+                        &(lk_news) {.kind = LK_NEWS_UNLOCKED, .reply = reply});
     } else if (lk_stopping_asks_back (reply)) {
         give_back (proxy, reply->request.serial, reply->object, false);
     }
@@ -113,12 +113,12 @@ void
 lk_on_lockfailed (lk_proxy *proxy, const lk_lock_message *message)
 {
     const lk_msg_reply *reply = &message->as.reply;
-    lk_asked *asked = is_current (proxy, message)
-                          ? lk_asked_by_serial (proxy, reply->request.serial)
-                          : NULL;
-    if (asked) {
-        lk_asked_hear (proxy, asked,
-                       &(lk_news) {.kind = LK_NEWS_FAILED, .reply = reply});
+    lk_demand *demand = is_current (proxy, message)
+                            ? lk_demand_by_serial (proxy, reply->request.serial)
+                            : NULL;
+    if (demand) {
+        lk_demand_hear (proxy, demand,
+                        &(lk_news) {.kind = LK_NEWS_FAILED, .reply = reply});
     }
 }
 
@@ -131,15 +131,15 @@ lk_on_checked (lk_proxy *proxy, const lk_lock_message *message)
     if (!is_for_us (proxy, message, check->request)) {
         return;
     }
-    lk_asked *asked = lk_asked_by_serial (proxy, check->request.serial);
-    if (asked && asked->errand == LK_ERRAND_CHECK) {
-        lk_asked_answer (proxy, asked,
-                         (lk_answer) {.kind = LK_ANSWER_CHECKED,
-                                      .until_ms = INT64_MAX,
-                                      .token = asked->ticket.token,
-                                      .held = check->held,
-                                      .newest = check->newest});
-        lk_asked_remove (proxy, asked);
+    lk_demand *demand = lk_demand_by_serial (proxy, check->request.serial);
+    if (demand && demand->command == LK_COMMAND_CHECK) {
+        lk_demand_answer (proxy, demand,
+                          (lk_answer) {.kind = LK_ANSWER_CHECKED,
+                                       .until_ms = INT64_MAX,
+                                       .token = demand->ticket.token,
+                                       .held = check->held,
+                                       .newest = check->newest});
+        lk_demand_remove (proxy, demand);
     }
 }
 
@@ -158,16 +158,17 @@ lk_on_reported (lk_proxy *proxy, const lk_lock_message *message)
  *  nothing: a late LOCK may make a ticket again, until UNLOCK is heard.
  *  Protocol 9.11. */
 static bool
-has_ticket (const lk_asked *asked, const lk_msg_audit *audit)
+has_ticket (const lk_demand *demand, const lk_msg_audit *audit)
 {
     if (audit->token == 0) {
-        return asked->state == LK_ASKED_WAITING
-               || asked->state == LK_ASKED_LATER;
+        return demand->state == LK_DEMAND_WAITING
+               || demand->state == LK_DEMAND_LATER;
     }
-    return asked->ticket.token == audit->token
-           && (asked->state == LK_ASKED_HELD || asked->state == LK_ASKED_ENDED
-               || asked->state == LK_ASKED_KEEPING
-               || asked->state == LK_ASKED_LINGERING);
+    return demand->ticket.token == audit->token
+           && (demand->state == LK_DEMAND_HELD
+               || demand->state == LK_DEMAND_ENDED
+               || demand->state == LK_DEMAND_KEEPING
+               || demand->state == LK_DEMAND_LINGERING);
 }
 
 void
@@ -179,12 +180,13 @@ lk_on_audit (lk_proxy *proxy, const lk_lock_message *message)
         || lk_term_compare (message->term, proxy->core->in_force.term) < 0) {
         return;
     }
-    const lk_asked *asked = lk_asked_by_serial (proxy, audit->request.serial);
-    if (!asked) {
+    const lk_demand *demand =
+        lk_demand_by_serial (proxy, audit->request.serial);
+    if (!demand) {
         give_back (proxy, audit->request.serial, audit->object, true);
         return;
     }
-    if (!has_ticket (asked, audit)) {
+    if (!has_ticket (demand, audit)) {
         return;
     }
     lk_lock_message *answer = lk_out_message (proxy->core, LK_MSG_AUDITED);

@@ -6,7 +6,7 @@
  *  Deeds of life.c, for what requests.c hears.
  */
 
-#include "asked_tell.h"
+#include "demand_tell.h"
 #include "life.h"
 #include "proxy_private.h"
 #include "stopping.h"
@@ -16,25 +16,25 @@
 
 /*  The application says LOCK again: its answer may have been lost. */
 void
-lk_tell_it_is_held (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+lk_tell_it_is_held (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
     (void) news;
-    lk_asked_tell_locked (proxy, asked);
+    lk_demand_tell_locked (proxy, demand);
 }
 
 void
-lk_tell_it_ended (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+lk_tell_it_ended (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
     (void) news;
-    lk_asked_tell (proxy, asked, LK_ANSWER_UNLOCKED, asked->error);
+    lk_demand_tell (proxy, demand, LK_ANSWER_UNLOCKED, demand->error);
 }
 
 void
-lk_tell_it_failed (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+lk_tell_it_failed (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
     (void) news;
-    if (!asked->tell_unlocked) {
-        lk_asked_tell (proxy, asked, LK_ANSWER_FAILED, asked->error);
+    if (!demand->tell_unlocked) {
+        lk_demand_tell (proxy, demand, LK_ANSWER_FAILED, demand->error);
     }
 }
 
@@ -42,19 +42,19 @@ lk_tell_it_failed (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
 
 /*  protocol 9.11 */
 void
-lk_give_back (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+lk_give_back (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
-    asked->late |=
-        asked->state == LK_ASKED_ENDED && asked->error == LK_TIMEDOUT;
-    lk_await_unlocked (proxy, asked, news);
-    lk_asked_close (proxy, asked);
+    demand->late |=
+        demand->state == LK_DEMAND_ENDED && demand->error == LK_TIMEDOUT;
+    lk_await_unlocked (proxy, demand, news);
+    lk_demand_close (proxy, demand);
 }
 
 void
-lk_await_unlocked (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+lk_await_unlocked (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
     (void) news;
-    lk_asked_await_unlocked (proxy, asked);
+    lk_demand_await_unlocked (proxy, demand);
 }
 
 /*  -------------------------------------------------------- left behind */
@@ -62,78 +62,79 @@ lk_await_unlocked (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
 /*  Its application is gone, and nobody is told: what may be a ticket goes
  *  back. Protocol 9.13. */
 void
-lk_leave_wish (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+lk_leave_wish (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
     (void) news;
-    lk_asked_orphan (proxy, asked);
-    lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
+    lk_demand_orphan (proxy, demand);
+    lk_demand_enter (proxy, demand, LK_DEMAND_CLOSING);
 }
 
 static void
-linger (const lk_proxy *proxy, lk_asked *asked)
+linger (const lk_proxy *proxy, lk_demand *demand)
 {
-    asked->linger_until_ms = asked->linger_ms < INT64_MAX - proxy->core->now_ms
-                                 ? proxy->core->now_ms + asked->linger_ms
-                                 : INT64_MAX;
+    demand->linger_until_ms =
+        demand->linger_ms < INT64_MAX - proxy->core->now_ms
+            ? proxy->core->now_ms + demand->linger_ms
+            : INT64_MAX;
 }
 
 /*  What is static stays, and is nobody's. */
 void
-lk_leave_held (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+lk_leave_held (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
-    if (asked->ticket.mode.is_static) {
-        lk_asked_orphan (proxy, asked);
-        lk_asked_remove (proxy, asked);
-    } else if (asked->linger_ms > 0) {
-        lk_asked_orphan (proxy, asked);
-        linger (proxy, asked);
-        lk_turn_give_up (proxy, asked);
-        lk_asked_enter (proxy, asked, LK_ASKED_LINGERING);
+    if (demand->ticket.mode.is_static) {
+        lk_demand_orphan (proxy, demand);
+        lk_demand_remove (proxy, demand);
+    } else if (demand->linger_ms > 0) {
+        lk_demand_orphan (proxy, demand);
+        linger (proxy, demand);
+        lk_turn_give_up (proxy, demand);
+        lk_demand_enter (proxy, demand, LK_DEMAND_LINGERING);
     } else {
-        lk_leave_wish (proxy, asked, news);
+        lk_leave_wish (proxy, demand, news);
     }
 }
 
 void
-lk_leave_ended (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+lk_leave_ended (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
-    if (asked->ticket.mode.is_static) {
-        lk_asked_orphan (proxy, asked);
-        lk_asked_remove (proxy, asked);
-    } else if (asked->linger_ms > 0) {
-        lk_stopping_orphan (proxy, asked, asked->linger_ms);
+    if (demand->ticket.mode.is_static) {
+        lk_demand_orphan (proxy, demand);
+        lk_demand_remove (proxy, demand);
+    } else if (demand->linger_ms > 0) {
+        lk_stopping_orphan (proxy, demand, demand->linger_ms);
     } else {
-        lk_leave_wish (proxy, asked, news);
+        lk_leave_wish (proxy, demand, news);
     }
 }
 
 /*  It lingers as soon as it is of this session. */
 void
-lk_leave_resuming (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+lk_leave_resuming (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
-    if (asked->linger_ms > 0) {
-        lk_asked_orphan (proxy, asked);
-        linger (proxy, asked);
+    if (demand->linger_ms > 0) {
+        lk_demand_orphan (proxy, demand);
+        linger (proxy, demand);
     } else {
-        lk_leave_wish (proxy, asked, news);
+        lk_leave_wish (proxy, demand, news);
     }
 }
 
 void
-lk_leave_closing (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+lk_leave_closing (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
     (void) news;
-    lk_asked_orphan (proxy, asked);
+    lk_demand_orphan (proxy, demand);
 }
 
 /*  One that gives back what was its own goes on. */
 void
-lk_leave_errand (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+lk_leave_command (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
-    const bool gives_back = asked->tell_unlocked;
+    const bool gives_back = demand->tell_unlocked;
     (void) news;
-    lk_asked_orphan (proxy, asked);
+    lk_demand_orphan (proxy, demand);
     if (!gives_back) {
-        lk_asked_remove (proxy, asked);
+        lk_demand_remove (proxy, demand);
     }
 }

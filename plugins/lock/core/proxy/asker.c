@@ -33,9 +33,9 @@ drop_address (lk_asker_address *address)
 }
 
 static lk_asker_address *
-find_address (const lk_asked *asked, lk_name name)
+find_address (const lk_demand *demand, lk_name name)
 {
-    lk_asker_address *known = asked->asker ? asked->asker->address : NULL;
+    lk_asker_address *known = demand->asker ? demand->asker->address : NULL;
     return known && known->name.size == name.size
                    && memcmp (known->text, name.data, name.size) == 0
                ? known
@@ -52,30 +52,30 @@ new_address (lk_name name)
 }
 
 void
-lk_asked_set_owner (lk_asked *asked, lk_name owner)
+lk_demand_set_owner (lk_demand *demand, lk_name owner)
 {
     if (owner.size == 0) {
         return;
     }
-    lk_asker_address *address = find_address (asked, owner);
+    lk_asker_address *address = find_address (demand, owner);
     if (!address) {
         address = new_address (owner);
-        if (asked->asker) {
-            drop_address (asked->asker->address);
-            asked->asker->address = address;
+        if (demand->asker) {
+            drop_address (demand->asker->address);
+            demand->asker->address = address;
             address->users++;
         }
     }
     address->users++;
-    drop_address (asked->address);
-    asked->address = address;
-    asked->ticket.owner = address->name;
+    drop_address (demand->address);
+    demand->address = address;
+    demand->ticket.owner = address->name;
 }
 
 void
-lk_asked_drop_owner (lk_asked *asked)
+lk_demand_drop_owner (lk_demand *demand)
 {
-    drop_address (asked->address);
+    drop_address (demand->address);
 }
 
 /*  -------------------------------------------------------- life */
@@ -132,23 +132,23 @@ lk_asker_rest (lk_proxy *proxy, lk_asker *asker)
 }
 
 void
-lk_asker_join (lk_proxy *proxy, lk_asked *asked)
+lk_asker_join (lk_proxy *proxy, lk_demand *demand)
 {
-    asked->asker = lk_asker_need (proxy, (uint32_t) asked->name[0]);
-    DL_APPEND2 (asked->asker->first, asked, sibling_prev, sibling_next);
+    demand->asker = lk_asker_need (proxy, (uint32_t) demand->name[0]);
+    DL_APPEND2 (demand->asker->first, demand, sibling_prev, sibling_next);
 }
 
 void
-lk_asker_leave (lk_proxy *proxy, lk_asked *asked)
+lk_asker_leave (lk_proxy *proxy, lk_demand *demand)
 {
-    lk_asker *asker = asked->asker;
-    DL_DELETE2 (asker->first, asked, sibling_prev, sibling_next);
-    asked->asker = NULL;
+    lk_asker *asker = demand->asker;
+    DL_DELETE2 (asker->first, demand, sibling_prev, sibling_next);
+    demand->asker = NULL;
     lk_asker_rest (proxy, asker);
 }
 
-lk_asked *
-lk_asked_of_app (const lk_proxy *proxy, uint32_t app)
+lk_demand *
+lk_demand_of_app (const lk_proxy *proxy, uint32_t app)
 {
     const lk_asker *asker = lk_asker_find (proxy, app);
     return asker ? asker->first : NULL;

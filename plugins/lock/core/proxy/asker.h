@@ -24,14 +24,14 @@ void lk_asker_rest (lk_proxy *proxy, lk_asker *asker);
 
 /*  A request becomes that of the application that it is named after, and is
  *  so no more. */
-void lk_asker_join (lk_proxy *proxy, lk_asked *asked);
-void lk_asker_leave (lk_proxy *proxy, lk_asked *asked);
+void lk_asker_join (lk_proxy *proxy, lk_demand *demand);
+void lk_asker_leave (lk_proxy *proxy, lk_demand *demand);
 
 /*  Of an application the first; the others are its siblings. */
-lk_asked *lk_asked_of_app (const lk_proxy *proxy, uint32_t app);
+lk_demand *lk_demand_of_app (const lk_proxy *proxy, uint32_t app);
 
 /*  Whose a request is, for people to see; copied. And when it goes. */
-void lk_asked_set_owner (lk_asked *asked, lk_name owner);
-void lk_asked_drop_owner (lk_asked *asked);
+void lk_demand_set_owner (lk_demand *demand, lk_name owner);
+void lk_demand_drop_owner (lk_demand *demand);
 
 #endif

@@ -4,8 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "asked.h"
 #include "asker.h"
+#include "demand.h"
 #include "set.h"
 #include "util/assert.h"
 
@@ -18,60 +18,61 @@ typedef struct {
 
 /*  It is said until it is answered. */
 static bool
-is_open (const lk_asked *asked)
+is_open (const lk_demand *demand)
 {
-    return asked->state == LK_ASKED_WAITING || asked->state == LK_ASKED_RESUMING
-           || asked->state == LK_ASKED_CLOSING
-           || asked->state == LK_ASKED_ERRAND;
+    return demand->state == LK_DEMAND_WAITING
+           || demand->state == LK_DEMAND_RESUMING
+           || demand->state == LK_DEMAND_CLOSING
+           || demand->state == LK_DEMAND_ERRAND;
 }
 
 static void
-check_state (const lk_asked *asked)
+check_state (const lk_demand *demand)
 {
-    const bool holds = asked->state == LK_ASKED_HELD
-                       || asked->state == LK_ASKED_LINGERING
-                       || asked->state == LK_ASKED_KEEPING;
-    LK_ASSERT (asked->state < LK_ASKED_STATES);
-    LK_ASSERT ((asked->state == LK_ASKED_ERRAND)
-               == (asked->errand != LK_ERRAND_NONE));
-    LK_ASSERT (!holds || asked->ticket.token != 0);
-    LK_ASSERT (!asked->asks_on || !is_open (asked));
-    LK_ASSERT (asked->state != LK_ASKED_LATER || asked->set);
+    const bool holds = demand->state == LK_DEMAND_HELD
+                       || demand->state == LK_DEMAND_LINGERING
+                       || demand->state == LK_DEMAND_KEEPING;
+    LK_ASSERT (demand->state < LK_DEMAND_STATES);
+    LK_ASSERT ((demand->state == LK_DEMAND_ERRAND)
+               == (demand->command != LK_COMMAND_NONE));
+    LK_ASSERT (!holds || demand->ticket.token != 0);
+    LK_ASSERT (!demand->asks_on || !is_open (demand));
+    LK_ASSERT (demand->state != LK_DEMAND_LATER || demand->set);
 }
 
 static void
-check_asked (const lk_proxy *proxy, const lk_asked *asked)
+check_asked (const lk_proxy *proxy, const lk_demand *demand)
 {
-    const bool named = asked->name[0] != LK_NO_APP;
-    check_state (asked);
-    LK_ASSERT (asked->serial <= proxy->last_serial);
-    LK_ASSERT (lk_asked_by_serial (proxy, asked->serial) == asked);
-    LK_ASSERT (asked->sent_ms <= proxy->core->now_ms);
-    LK_ASSERT ((asked->list == LK_QUIET_LIST)
-               == (!is_open (asked) && !asked->asks_on));
-    LK_ASSERT (named == (asked->asker != NULL));
-    LK_ASSERT (!named || asked->asker->app == asked->name[0]);
-    if (asked->set) {
-        LK_ASSERT (asked->place < asked->set->count);
-        LK_ASSERT (asked->set->member[asked->place] == asked);
+    const bool named = demand->name[0] != LK_NO_APP;
+    check_state (demand);
+    LK_ASSERT (demand->serial <= proxy->last_serial);
+    LK_ASSERT (lk_demand_by_serial (proxy, demand->serial) == demand);
+    LK_ASSERT (demand->sent_ms <= proxy->core->now_ms);
+    LK_ASSERT ((demand->list == LK_QUIET_LIST)
+               == (!is_open (demand) && !demand->asks_on));
+    LK_ASSERT (named == (demand->asker != NULL));
+    LK_ASSERT (!named || demand->asker->app == demand->name[0]);
+    if (demand->set) {
+        LK_ASSERT (demand->place < demand->set->count);
+        LK_ASSERT (demand->set->member[demand->place] == demand);
     } else if (named) {
-        LK_ASSERT (
-            lk_asked_by_name (proxy, (uint32_t) asked->name[0], asked->name[1])
-            == asked);
+        LK_ASSERT (lk_demand_by_name (proxy, (uint32_t) demand->name[0],
+                                      demand->name[1])
+                   == demand);
     }
 }
 
 static void
-count (sums *self, const lk_asked *asked)
+count (sums *self, const lk_demand *demand)
 {
-    const bool named = asked->name[0] != LK_NO_APP;
+    const bool named = demand->name[0] != LK_NO_APP;
     self->requests++;
     self->named += named;
-    self->lingering += !named && asked->state == LK_ASKED_LINGERING;
-    self->settled += !is_open (asked);
-    self->unlocking += asked->tell_unlocked;
-    self->names_size += asked->ticket.object.size;
-    self->members += asked->set != NULL;
+    self->lingering += !named && demand->state == LK_DEMAND_LINGERING;
+    self->settled += !is_open (demand);
+    self->unlocking += demand->tell_unlocked;
+    self->names_size += demand->ticket.object.size;
+    self->members += demand->set != NULL;
 }
 
 /*  -------------------------------------------------------- a set */
@@ -98,10 +99,10 @@ check_all (const lk_proxy *proxy)
 {
     sums all = {0};
     size_t members = 0;
-    const lk_asked *asked = lk_asked_first (proxy);
-    for (; asked; asked = lk_asked_next (proxy, asked)) {
-        check_asked (proxy, asked);
-        count (&all, asked);
+    const lk_demand *demand = lk_demand_first (proxy);
+    for (; demand; demand = lk_demand_next (proxy, demand)) {
+        check_asked (proxy, demand);
+        count (&all, demand);
     }
     for (const lk_set *set = proxy->sets; set; set = set->hh.next) {
         members += check_set (set);

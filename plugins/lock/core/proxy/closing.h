@@ -27,7 +27,7 @@
  *  An application that has to stop something does so by H/4 after it was told,
  *  and by E if it was not (lk_lock_spare). One lock that is taken away, by
  *  force or by its key, goes back when its holder gives it back, or its
- *  stopping time is over (LK_ASKED_ENDED). lockkeeper-protocol(7),
+ *  stopping time is over (LK_DEMAND_ENDED). lockkeeper-protocol(7),
  *  9.14.
  */
 

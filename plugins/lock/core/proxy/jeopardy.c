@@ -6,7 +6,7 @@
 
 #include "jeopardy.h"
 
-#include "asked_tell.h"
+#include "demand_tell.h"
 #include "proxy_private.h"
 
 /*  protocol 9.13: Jeopardy */
@@ -53,9 +53,9 @@ lk_jeopardy_why_over (const lk_proxy *proxy)
 
 /*  Whether its home is one whose locks are in danger. */
 static bool
-is_endangered (const lk_proxy *proxy, const lk_asked *asked)
+is_endangered (const lk_proxy *proxy, const lk_demand *demand)
 {
-    return proxy->danger >> lk_asked_home (proxy, asked) & 1;
+    return proxy->danger >> lk_demand_home (proxy, demand) & 1;
 }
 
 /*  What the application is told when that changes. */
@@ -70,15 +70,15 @@ jeopardy (const lk_proxy *proxy, bool danger)
 
 /*  A static lock needs no lease. Protocol 9.13: Jeopardy. */
 void
-lk_jeopardy_look_at (lk_proxy *proxy, lk_asked *asked)
+lk_jeopardy_look_at (lk_proxy *proxy, lk_demand *demand)
 {
-    bool danger = is_endangered (proxy, asked);
-    if (asked->state != LK_ASKED_HELD || asked->set
-        || asked->ticket.mode.is_static || asked->danger == danger) {
+    bool danger = is_endangered (proxy, demand);
+    if (demand->state != LK_DEMAND_HELD || demand->set
+        || demand->ticket.mode.is_static || demand->danger == danger) {
         return;
     }
-    asked->danger = danger;
-    lk_asked_answer (proxy, asked, jeopardy (proxy, danger));
+    demand->danger = danger;
+    lk_demand_answer (proxy, demand, jeopardy (proxy, danger));
 }
 
 /*  protocol 9.13: Jeopardy */
@@ -99,14 +99,14 @@ void
 lk_jeopardy_run (lk_proxy *proxy)
 {
     uint8_t homes = find_danger (proxy);
-    lk_asked *asked;
+    lk_demand *demand;
     if (homes == proxy->danger) {
         return;
     }
     proxy->danger = homes;
-    for (asked = lk_asked_first (proxy); asked;
-         asked = lk_asked_next (proxy, asked)) {
-        lk_jeopardy_look_at (proxy, asked);
+    for (demand = lk_demand_first (proxy); demand;
+         demand = lk_demand_next (proxy, demand)) {
+        lk_jeopardy_look_at (proxy, demand);
     }
     for (lk_set *set = proxy->sets; set; set = set->hh.next) {
         lk_jeopardy_look_at_set (proxy, set);

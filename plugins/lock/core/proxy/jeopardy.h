@@ -9,7 +9,7 @@
 #ifndef LK_JEOPARDY_H
 #define LK_JEOPARDY_H
 
-#include "asked.h"
+#include "demand.h"
 #include "set.h"
 
 /*  A session or decree begins: silence counts from now on. */
@@ -20,7 +20,7 @@ void lk_jeopardy_restart (lk_proxy *proxy);
 void lk_jeopardy_run (lk_proxy *proxy);
 
 /*  Tells of one that is held, or of a set, when its danger begins or ends. */
-void lk_jeopardy_look_at (lk_proxy *proxy, lk_asked *asked);
+void lk_jeopardy_look_at (lk_proxy *proxy, lk_demand *demand);
 void lk_jeopardy_look_at_set (lk_proxy *proxy, lk_set *set);
 
 /*  Why the session ends, or will if nothing better comes: ISOLATED or

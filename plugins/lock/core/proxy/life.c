@@ -13,8 +13,8 @@
 
 /*  -------------------------------------------------------- one lock */
 
-static lk_deed *const alone[LK_ASKED_STATES][LK_NEWS_COUNT] = {
-    [LK_ASKED_WAITING] =
+static lk_deed *const alone[LK_DEMAND_STATES][LK_NEWS_COUNT] = {
+    [LK_DEMAND_WAITING] =
         {
             [LK_NEWS_TURN] = lk_refuse_turn,
             [LK_NEWS_UNLOCK] = lk_give_back,
@@ -26,7 +26,7 @@ static lk_deed *const alone[LK_ASKED_STATES][LK_NEWS_COUNT] = {
             [LK_NEWS_HALT] = lk_say_last,
             [LK_NEWS_NEXT] = lk_wait_on,
         },
-    [LK_ASKED_KEEPING] =
+    [LK_DEMAND_KEEPING] =
         {
             [LK_NEWS_TURN] = lk_refuse_turn,
             [LK_NEWS_UNLOCK] = lk_give_back,
@@ -38,7 +38,7 @@ static lk_deed *const alone[LK_ASKED_STATES][LK_NEWS_COUNT] = {
             [LK_NEWS_HALT] = lk_say_last_of_kept,
             [LK_NEWS_NEXT] = lk_wait_anew,
         },
-    [LK_ASKED_RESUMING] =
+    [LK_DEMAND_RESUMING] =
         {
             [LK_NEWS_TURN] = lk_refuse_turn,
             [LK_NEWS_UNLOCK] = lk_give_back,
@@ -51,7 +51,7 @@ static lk_deed *const alone[LK_ASKED_STATES][LK_NEWS_COUNT] = {
             [LK_NEWS_LOST] = lk_tell_lost,
             [LK_NEWS_NEXT] = lk_forget,
         },
-    [LK_ASKED_HELD] =
+    [LK_DEMAND_HELD] =
         {
             [LK_NEWS_LOCK] = lk_tell_it_is_held,
             [LK_NEWS_TURN] = lk_begin_turn,
@@ -65,7 +65,7 @@ static lk_deed *const alone[LK_ASKED_STATES][LK_NEWS_COUNT] = {
             [LK_NEWS_LOST] = lk_tell_lost_held,
             [LK_NEWS_NEXT] = lk_forget_held,
         },
-    [LK_ASKED_ENDED] =
+    [LK_DEMAND_ENDED] =
         {
             [LK_NEWS_LOCK] = lk_tell_it_ended,
             [LK_NEWS_TURN] = lk_tell_it_ended,
@@ -77,7 +77,7 @@ static lk_deed *const alone[LK_ASKED_STATES][LK_NEWS_COUNT] = {
             [LK_NEWS_OVER] = lk_expire_ended,
             [LK_NEWS_NEXT] = lk_forget,
         },
-    [LK_ASKED_LINGERING] =
+    [LK_DEMAND_LINGERING] =
         {
             [LK_NEWS_LOCKED] = lk_take_turn,
             [LK_NEWS_UNLOCKED] = lk_lose,
@@ -86,7 +86,7 @@ static lk_deed *const alone[LK_ASKED_STATES][LK_NEWS_COUNT] = {
             [LK_NEWS_LEAVE] = lk_stop_lingering,
             [LK_NEWS_NEXT] = lk_forget,
         },
-    [LK_ASKED_CLOSING] =
+    [LK_DEMAND_CLOSING] =
         {
             [LK_NEWS_LOCK] = lk_tell_it_failed,
             [LK_NEWS_TURN] = lk_tell_it_failed,
@@ -97,14 +97,14 @@ static lk_deed *const alone[LK_ASKED_STATES][LK_NEWS_COUNT] = {
             [LK_NEWS_LOST] = lk_tell_lost_closing,
             [LK_NEWS_NEXT] = lk_close_on,
         },
-    [LK_ASKED_ERRAND] =
+    [LK_DEMAND_ERRAND] =
         {
-            [LK_NEWS_GONE] = lk_leave_errand,
+            [LK_NEWS_GONE] = lk_leave_command,
             [LK_NEWS_UNLOCKED] = lk_take_end,
-            [LK_NEWS_FAILED] = lk_fail_errand,
+            [LK_NEWS_FAILED] = lk_fail_command,
             [LK_NEWS_OVER] = lk_fail_late,
             [LK_NEWS_LEAVE] = lk_stop_waiting,
-            [LK_NEWS_HALT] = lk_say_last_of_errand,
+            [LK_NEWS_HALT] = lk_say_last_of_command,
             [LK_NEWS_NEXT] = lk_wait_on,
         },
 };
@@ -112,38 +112,38 @@ static lk_deed *const alone[LK_ASKED_STATES][LK_NEWS_COUNT] = {
 /*  -------------------------------------------------------- of a set */
 
 /*  News of all members come to the set. */
-static lk_deed *const member[LK_ASKED_STATES][LK_NEWS_COUNT] = {
-    [LK_ASKED_LATER] =
+static lk_deed *const member[LK_DEMAND_STATES][LK_NEWS_COUNT] = {
+    [LK_DEMAND_LATER] =
         {
             [LK_NEWS_LOCKED] = lk_take_member,
             [LK_NEWS_UNLOCKED] = lk_lose_member,
             [LK_NEWS_HALT] = lk_say_last_of_member,
         },
-    [LK_ASKED_WAITING] =
+    [LK_DEMAND_WAITING] =
         {
             [LK_NEWS_LOCKED] = lk_take_member,
             [LK_NEWS_UNLOCKED] = lk_lose_member,
             [LK_NEWS_FAILED] = lk_fail_member,
             [LK_NEWS_HALT] = lk_say_last_of_member,
         },
-    [LK_ASKED_RESUMING] =
+    [LK_DEMAND_RESUMING] =
         {
             [LK_NEWS_LOCKED] = lk_go_on,
             [LK_NEWS_UNLOCKED] = lk_lose_member,
             [LK_NEWS_FAILED] = lk_fail_resuming_member,
             [LK_NEWS_HALT] = lk_say_last_of_member,
         },
-    [LK_ASKED_HELD] =
+    [LK_DEMAND_HELD] =
         {
             [LK_NEWS_UNLOCKED] = lk_lose_held_member,
             [LK_NEWS_HALT] = lk_say_last_of_member,
         },
-    [LK_ASKED_ENDED] =
+    [LK_DEMAND_ENDED] =
         {
             [LK_NEWS_UNLOCKED] = lk_lose_member,
             [LK_NEWS_HALT] = lk_say_last_of_member,
         },
-    [LK_ASKED_CLOSING] =
+    [LK_DEMAND_CLOSING] =
         {
             [LK_NEWS_UNLOCKED] = lk_lose_member,
             [LK_NEWS_HALT] = lk_say_last_of_member,
@@ -199,13 +199,13 @@ static lk_set_deed *const sets[LK_SET_STATES][LK_NEWS_COUNT] = {
 /*  -------------------------------------------------------- both */
 
 void
-lk_asked_hear (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+lk_demand_hear (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
-    LK_ASSERT (asked->state < LK_ASKED_STATES && news->kind < LK_NEWS_COUNT);
-    lk_deed *deed = asked->set ? member[asked->state][news->kind]
-                               : alone[asked->state][news->kind];
+    LK_ASSERT (demand->state < LK_DEMAND_STATES && news->kind < LK_NEWS_COUNT);
+    lk_deed *deed = demand->set ? member[demand->state][news->kind]
+                                : alone[demand->state][news->kind];
     if (deed) {
-        deed (proxy, asked, news);
+        deed (proxy, demand, news);
     }
 }
 

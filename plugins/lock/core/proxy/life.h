@@ -12,7 +12,7 @@
 #ifndef LK_LIFE_H
 #define LK_LIFE_H
 
-#include "asked.h"
+#include "demand.h"
 #include "set.h"
 
 typedef enum {
@@ -39,12 +39,12 @@ typedef struct {
 } lk_news;
 
 /*  Does what its table says; it may be gone then. */
-void lk_asked_hear (lk_proxy *proxy, lk_asked *asked, const lk_news *news);
+void lk_demand_hear (lk_proxy *proxy, lk_demand *demand, const lk_news *news);
 void lk_set_hear (lk_proxy *proxy, lk_set *set, const lk_news *news);
 
 /*  -------------------------------------------------------- deeds */
 
-typedef void lk_deed (lk_proxy *proxy, lk_asked *asked, const lk_news *news);
+typedef void lk_deed (lk_proxy *proxy, lk_demand *demand, const lk_news *news);
 typedef void lk_set_deed (lk_proxy *proxy, lk_set *set, const lk_news *news);
 
 /*  Words of its application: app_deeds.c, turn.c */
@@ -52,13 +52,13 @@ lk_deed lk_tell_it_is_held, lk_tell_it_ended, lk_tell_it_failed;
 lk_deed lk_begin_turn, lk_refuse_turn;
 lk_deed lk_give_back, lk_await_unlocked;
 lk_deed lk_leave_wish, lk_leave_held, lk_leave_ended, lk_leave_resuming,
-    lk_leave_closing, lk_leave_errand;
+    lk_leave_closing, lk_leave_command;
 
 /*  Words of its home: home_deeds.c, stopping.c, turn.c, set_*.c */
 lk_deed lk_take_grant, lk_take_member, lk_go_on, lk_take_kept, lk_take_turn;
 lk_deed lk_take_end, lk_lose, lk_lose_held, lk_lose_resuming, lk_lose_ended,
     lk_lose_member, lk_lose_held_member;
-lk_deed lk_take_failure, lk_fail_turn, lk_fail_resuming, lk_fail_errand,
+lk_deed lk_take_failure, lk_fail_turn, lk_fail_resuming, lk_fail_command,
     lk_fail_member, lk_fail_resuming_member;
 
 /*  Time, and the ends of service and session: ends.c */
@@ -66,7 +66,7 @@ lk_deed lk_fail_late, lk_lapse, lk_expire_held, lk_expire_ended,
     lk_expire_lingering;
 lk_deed lk_stop_held, lk_stop_resuming, lk_stop_keeping, lk_stop_lingering,
     lk_stop_waiting;
-lk_deed lk_say_last, lk_say_last_of_kept, lk_say_last_of_errand,
+lk_deed lk_say_last, lk_say_last_of_kept, lk_say_last_of_command,
     lk_say_last_of_member;
 lk_deed lk_tell_lost, lk_tell_lost_held, lk_tell_lost_closing;
 lk_deed lk_wait_on, lk_wait_anew, lk_close_on, lk_forget_held, lk_forget;

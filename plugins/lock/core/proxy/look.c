@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "asked.h"
+#include "demand.h"
 
 void
 lk_proxy_fill_status (lk_proxy *proxy, lk_node_status *status)
@@ -16,25 +16,26 @@ lk_proxy_fill_status (lk_proxy *proxy, lk_node_status *status)
 }
 
 bool
-lk_proxy_find_asked (const lk_proxy *proxy, uint64_t serial,
-                     lk_node_asked *asked)
+lk_proxy_find_demand (const lk_proxy *proxy, uint64_t serial,
+                      lk_node_demand *demand)
 {
-    const lk_asked *it = lk_asked_by_serial (proxy, serial);
+    const lk_demand *it = lk_demand_by_serial (proxy, serial);
     if (!it) {
         return false;
     }
-    *asked = (lk_node_asked) {.app = (uint32_t) it->name[0],
-                              .app_serial = it->name[1],
-                              .pid = it->ticket.pid,
-                              .danger = it->danger};
+    *demand = (lk_node_demand) {.app = (uint32_t) it->name[0],
+                                .app_serial = it->name[1],
+                                .pid = it->ticket.pid,
+                                .danger = it->danger};
     return true;
 }
 
 static bool
-is_open (const lk_asked *asked)
+is_open (const lk_demand *demand)
 {
-    return asked->state != LK_ASKED_ENDED && asked->state != LK_ASKED_CLOSING
-           && asked->state != LK_ASKED_ERRAND;
+    return demand->state != LK_DEMAND_ENDED
+           && demand->state != LK_DEMAND_CLOSING
+           && demand->state != LK_DEMAND_ERRAND;
 }
 
 bool
@@ -47,21 +48,22 @@ lk_proxy_next_own (const lk_proxy *proxy, const void **place, lk_node_own *own)
         if (!link) {
             return false;
         }
-    } while (!is_open ((const lk_asked *) link));
-    const lk_asked *asked = (const lk_asked *) link;
-    const int64_t left_ms = asked->until_ms - proxy->core->now_ms;
-    const bool ends = asked->ticket.token != 0 && asked->until_ms != INT64_MAX;
+    } while (!is_open ((const lk_demand *) link));
+    const lk_demand *demand = (const lk_demand *) link;
+    const int64_t left_ms = demand->until_ms - proxy->core->now_ms;
+    const bool ends =
+        demand->ticket.token != 0 && demand->until_ms != INT64_MAX;
     *place = link;
-    *own = (lk_node_own) {.ticket = asked->ticket,
-                          .later = asked->state == LK_ASKED_LATER,
-                          .danger = asked->danger,
+    *own = (lk_node_own) {.ticket = demand->ticket,
+                          .later = demand->state == LK_DEMAND_LATER,
+                          .danger = demand->danger,
                           .left_ms = !ends         ? -1
                                      : left_ms > 0 ? left_ms
                                                    : 0};
     own->ticket.request =
         (lk_request_id) {.host = proxy->core->config.self,
                          .session = proxy->core->facts.session,
-                         .serial = asked->serial};
-    own->ticket.age_ms = proxy->core->now_ms - asked->since_ms;
+                         .serial = demand->serial};
+    own->ticket.age_ms = proxy->core->now_ms - demand->since_ms;
     return true;
 }

@@ -8,8 +8,8 @@
 
 #include "proxy.h"
 
-#include "asked.h"
 #include "asker.h"
+#include "demand.h"
 #include "jeopardy.h"
 #include "life.h"
 #include "proxy_private.h"
@@ -30,7 +30,7 @@ lk_proxy_init (lk_proxy *self, lk_core *core, lk_leader *leader)
     memset (self, 0, sizeof *self);
     self->core = core;
     self->leader = leader;
-    lk_asked_init_maps (self);
+    lk_demand_init_maps (self);
     lk_sets_init (self);
     self->report_ms = LK_LONG_AGO;
     lk_closing_begin (self);
@@ -40,7 +40,7 @@ void
 lk_proxy_clear (lk_proxy *self)
 {
     lk_sets_clear (self);
-    lk_asked_clear_all (self);
+    lk_demand_clear_all (self);
     lk_report_clear (self);
 }
 
@@ -68,11 +68,11 @@ lk_proxy_deadline (const lk_proxy *proxy)
 static void
 all_hear (lk_proxy *proxy, const lk_news *news)
 {
-    lk_asked *asked;
-    lk_asked *next;
-    for (asked = lk_asked_first (proxy); asked; asked = next) {
-        next = lk_asked_next (proxy, asked);
-        lk_asked_hear (proxy, asked, news);
+    lk_demand *demand;
+    lk_demand *next;
+    for (demand = lk_demand_first (proxy); demand; demand = next) {
+        next = lk_demand_next (proxy, demand);
+        lk_demand_hear (proxy, demand, news);
     }
 }
 
@@ -157,7 +157,7 @@ lk_proxy_new_decree (lk_proxy *proxy)
 {
     lk_report_restart (proxy);
     lk_sets_new_decree (proxy);
-    lk_asked_say_all_anew (proxy);
+    lk_demand_say_all_anew (proxy);
     lk_jeopardy_restart (proxy);
     lk_out_status (proxy->core);
     lk_ping_now (proxy->core); /* the new leaders' leases rest on it */
@@ -174,9 +174,9 @@ lk_proxy_expire (lk_proxy *proxy)
     if (proxy->live && proxy->core->now_ms >= proxy->lease_until_ms) {
         end_session (proxy, lk_jeopardy_why_over (proxy));
     }
-    lk_asked *asked;
-    while ((asked = lk_asked_next_end (proxy))) {
-        lk_asked_hear (proxy, asked, &(lk_news) {.kind = LK_NEWS_OVER});
+    lk_demand *demand;
+    while ((demand = lk_demand_next_end (proxy))) {
+        lk_demand_hear (proxy, demand, &(lk_news) {.kind = LK_NEWS_OVER});
     }
     lk_set *set;
     while ((set = lk_heap_due (&proxy->set_ends, proxy->core->now_ms))) {
@@ -194,11 +194,11 @@ gap_ms (size_t list)
 }
 
 /*  The next that is due; NULL: none. */
-static lk_asked *
+static lk_demand *
 find_due (const lk_proxy *proxy)
 {
-    lk_asked *const *list = proxy->list;
-    lk_asked *due = list[LK_UNSAID_LIST];
+    lk_demand *const *list = proxy->list;
+    lk_demand *due = list[LK_UNSAID_LIST];
     for (size_t i = LK_UNSAID_LIST + 1; !due && i < LK_LISTS; i++) {
         if (list[i] && proxy->core->now_ms - list[i]->sent_ms >= gap_ms (i)) {
             due = list[i];
@@ -211,12 +211,12 @@ find_due (const lk_proxy *proxy)
 static void
 send_due (lk_proxy *proxy)
 {
-    lk_asked *asked = find_due (proxy);
-    for (int sent = 0; asked && sent < AT_A_TIME; sent++) {
-        lk_asked_send (proxy, asked);
-        asked = find_due (proxy);
+    lk_demand *demand = find_due (proxy);
+    for (int sent = 0; demand && sent < AT_A_TIME; sent++) {
+        lk_demand_send (proxy, demand);
+        demand = find_due (proxy);
     }
-    proxy->is_behind = asked != NULL;
+    proxy->is_behind = demand != NULL;
 }
 
 /*  protocol 9.7 */
@@ -284,11 +284,11 @@ lk_proxy_halt (lk_proxy *proxy)
 void
 lk_proxy_stop (lk_proxy *proxy)
 {
-    const lk_asked *asked;
+    const lk_demand *demand;
     tell_all (proxy, LK_SHUTDOWN);
-    for (asked = lk_asked_first (proxy); asked;
-         asked = lk_asked_next (proxy, asked)) {
-        lk_asked_send_unlock (proxy, asked);
+    for (demand = lk_demand_first (proxy); demand;
+         demand = lk_demand_next (proxy, demand)) {
+        lk_demand_send_unlock (proxy, demand);
     }
     begin_session (proxy, LK_SHUTDOWN);
 }

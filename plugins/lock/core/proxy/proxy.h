@@ -76,8 +76,8 @@ void lk_on_app_gone (lk_proxy *proxy, uint32_t app);
 
 /*  As node.h has them. */
 void lk_proxy_fill_status (lk_proxy *proxy, lk_node_status *status);
-bool lk_proxy_find_asked (const lk_proxy *proxy, uint64_t serial,
-                          lk_node_asked *asked);
+bool lk_proxy_find_demand (const lk_proxy *proxy, uint64_t serial,
+                           lk_node_demand *demand);
 bool lk_proxy_next_own (const lk_proxy *proxy, const void **place,
                         lk_node_own *own);
 

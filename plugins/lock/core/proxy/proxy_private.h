@@ -8,7 +8,7 @@
 #define LK_PROXY_PRIVATE_H
 
 #include "closing.h"
-#include "errands.h"
+#include "outcomes.h"
 #include "proxy.h"
 #include "util/heap.h"
 #include "util/index.h"
@@ -19,26 +19,26 @@
                           answer */
 
 typedef enum {
-    LK_ASKED_WAITING,   /* LOCK is sent until answered */
-    LK_ASKED_LATER,     /* of a set: not its turn yet */
-    LK_ASKED_KEEPING,   /* held and static: LOCK says so until its home knows */
-    LK_ASKED_RESUMING,  /* the application holds it by the lease of a former
+    LK_DEMAND_WAITING,  /* LOCK is sent until answered */
+    LK_DEMAND_LATER,    /* of a set: not its turn yet */
+    LK_DEMAND_KEEPING,  /* held and static: LOCK says so until its home knows */
+    LK_DEMAND_RESUMING, /* the application holds it by the lease of a former
                            session: LOCK is sent until it is of this one */
-    LK_ASKED_HELD,      /* the application was told LOCKED */
-    LK_ASKED_ENDED,     /* the application was told so, and why: `error`; kept
+    LK_DEMAND_HELD,     /* the application was told LOCKED */
+    LK_DEMAND_ENDED,    /* the application was told so, and why: `error`; kept
                          until it says UNLOCK, too, or has had its time */
-    LK_ASKED_LINGERING, /* its application is gone, another may get it */
-    LK_ASKED_CLOSING,   /* UNLOCK is sent until answered */
-    LK_ASKED_ERRAND,    /* about anybody's lock, likewise */
-    LK_ASKED_STATES
-} lk_asked_state;
+    LK_DEMAND_LINGERING, /* its application is gone, another may get it */
+    LK_DEMAND_CLOSING,   /* UNLOCK is sent until answered */
+    LK_DEMAND_ERRAND,    /* about anybody's lock, likewise */
+    LK_DEMAND_STATES
+} lk_demand_state;
 
 typedef enum {
-    LK_ERRAND_NONE,
-    LK_ERRAND_BY_KEY, /* UNLOCK with ticket.key */
-    LK_ERRAND_FORCE,  /* UNLOCK, as an operator */
-    LK_ERRAND_CHECK   /* LOCKCHECK of ticket.token */
-} lk_errand;
+    LK_COMMAND_NONE,
+    LK_COMMAND_BY_KEY, /* UNLOCK with ticket.key */
+    LK_COMMAND_FORCE,  /* UNLOCK, as an operator */
+    LK_COMMAND_CHECK   /* LOCKCHECK of ticket.token */
+} lk_command;
 
 /*  Changes of a held lock's type (turn.h). */
 typedef struct {
@@ -62,14 +62,14 @@ typedef struct {
 #define LK_UNSAID_LIST 1
 
 /*  A request of an application. */
-typedef struct lk_asked {
+typedef struct lk_demand {
     lk_index_link by_serial;
     lk_index_link by_name; /* or, when it lingers, by its key */
     uint64_t serial;       /* on the wire: of this session */
     uint64_t name[2];      /* app and its own serial */
     uint32_t name_hash;
-    lk_asked_state state;
-    lk_errand errand;
+    lk_demand_state state;
+    lk_command command;
     lk_name reason; /* FORCE */
     bool queue;
     bool tell_unlocked; /* CLOSING, ERRAND: the application waits for that */
@@ -93,19 +93,19 @@ typedef struct lk_asked {
     int64_t linger_until_ms;
     int64_t sent_ms;
     int tries;
-    struct lk_set *set;    /* that it is a member of; NULL; it is told then */
-    size_t place;          /* ... there */
-    uint8_t list;          /* in which it is */
-    struct lk_asked *prev; /* there */
-    struct lk_asked *next;
+    struct lk_set *set;     /* that it is a member of; NULL; it is told then */
+    size_t place;           /* ... there */
+    uint8_t list;           /* in which it is */
+    struct lk_demand *prev; /* there */
+    struct lk_demand *next;
     uint32_t end_place;               /* in `ends` */
     struct lk_asker_address *address; /* the owner's */
     struct lk_asker *asker;
-    struct lk_asked *sibling_prev; /* of the same application */
-    struct lk_asked *sibling_next;
+    struct lk_demand *sibling_prev; /* of the same application */
+    struct lk_demand *sibling_next;
     bool asks_on;  /* held, and LOCK is said until answered */
     char object[]; /* of its ticket */
-} lk_asked;
+} lk_demand;
 
 /*  The address of an application, which its requests share. */
 typedef struct lk_asker_address lk_asker_address;
@@ -114,7 +114,7 @@ typedef struct lk_asker_address lk_asker_address;
 typedef struct lk_asker {
     lk_index_link by_app;
     uint32_t app;
-    lk_asked *first;
+    lk_demand *first;
     struct lk_set *sets;
     struct lk_asker_address *address; /* that it had last */
 } lk_asker;
@@ -155,7 +155,7 @@ struct lk_proxy {
     lk_index lingering; /* ... of those that are gone, by key */
     lk_index askers;    /* by their numbers */
     lk_heap ends;       /* by when a wait, duration or linger ends, or before */
-    lk_asked *list[LK_LISTS];
+    lk_demand *list[LK_LISTS];
     size_t names_size;   /* bytes of all that is asked for */
     size_t settled;      /* neither asked for nor given back */
     struct lk_set *sets; /* map */
@@ -163,7 +163,7 @@ struct lk_proxy {
     bool is_behind;      /* not all that was due could be sent at once */
     size_t unlocking;    /* whose applications wait for UNLOCKED */
     uint64_t last_serial;
-    lk_errands errands;
+    lk_outcomes outcomes;
 };
 
 #endif

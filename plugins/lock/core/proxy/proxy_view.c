@@ -6,32 +6,32 @@
 
 #include "proxy_view.h"
 
-#include "asked.h"
+#include "demand.h"
 #include "set.h"
 
-static lk_asked_view
-see (const lk_asked *asked)
+static lk_demand_view
+see (const lk_demand *demand)
 {
-    if (!asked) {
-        return (lk_asked_view) {.serial = 0};
+    if (!demand) {
+        return (lk_demand_view) {.serial = 0};
     }
-    return (lk_asked_view) {.serial = asked->serial,
-                            .lingers = asked->state == LK_ASKED_LINGERING,
-                            .goes_back = asked->state == LK_ASKED_CLOSING,
-                            .is_errand = asked->state == LK_ASKED_ERRAND,
-                            .object = asked->ticket.object,
-                            .type = asked->ticket.mode.type,
-                            .token = asked->ticket.token,
-                            .turn = asked->ticket.turn,
-                            .turn_sent = asked->turn.sent,
-                            .turn_until_ms = asked->turn.until_ms,
-                            .linger_until_ms = asked->linger_until_ms};
+    return (lk_demand_view) {.serial = demand->serial,
+                             .lingers = demand->state == LK_DEMAND_LINGERING,
+                             .goes_back = demand->state == LK_DEMAND_CLOSING,
+                             .is_command = demand->state == LK_DEMAND_ERRAND,
+                             .object = demand->ticket.object,
+                             .type = demand->ticket.mode.type,
+                             .token = demand->ticket.token,
+                             .turn = demand->ticket.turn,
+                             .turn_sent = demand->turn.sent,
+                             .turn_until_ms = demand->turn.until_ms,
+                             .linger_until_ms = demand->linger_until_ms};
 }
 
-lk_asked_view
-lk_proxy_see_asked (const lk_proxy *proxy, uint64_t serial)
+lk_demand_view
+lk_proxy_see_demand (const lk_proxy *proxy, uint64_t serial)
 {
-    return see (lk_asked_by_serial (proxy, serial));
+    return see (lk_demand_by_serial (proxy, serial));
 }
 
 lk_proxy_view
@@ -45,7 +45,7 @@ lk_proxy_see (const lk_proxy *proxy)
                           .names_size = proxy->names_size,
                           .last_serial = proxy->last_serial,
                           .end_ms = lk_heap_next_ms (&proxy->ends),
-                          .first = see (lk_asked_first (proxy)),
+                          .first = see (lk_demand_first (proxy)),
                           .sets = HASH_COUNT (proxy->sets)};
     if (view.sets == 1) {
         view.set_is_held = proxy->sets->state == LK_SET_HELD;

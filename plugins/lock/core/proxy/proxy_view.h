@@ -14,7 +14,7 @@ typedef struct {
     uint64_t serial; /* 0: there is none */
     bool lingers;    /* its application is gone, another may get it */
     bool goes_back;  /* UNLOCK is said until answered */
-    bool is_errand;  /* about anybody's lock, likewise */
+    bool is_command; /* about anybody's lock, likewise */
     lk_name object;
     lk_lock_type type; /* as its home knows it */
     uint64_t token;
@@ -22,7 +22,7 @@ typedef struct {
     uint32_t turn_sent;    /* the latest that was said to its home ... */
     int64_t turn_until_ms; /* ... and the end of that wait */
     int64_t linger_until_ms;
-} lk_asked_view;
+} lk_demand_view;
 
 typedef struct {
     bool live; /* a leader has vouched for the session */
@@ -32,8 +32,8 @@ typedef struct {
     size_t named; /* ... of applications that are there */
     size_t names_size;
     uint64_t last_serial;
-    int64_t end_ms;      /* the next end of a wait, duration or linger */
-    lk_asked_view first; /* of those, not said ones first */
+    int64_t end_ms;       /* the next end of a wait, duration or linger */
+    lk_demand_view first; /* of those, not said ones first */
 
     size_t sets;
     bool set_is_held;   /* the only one, by its application */
@@ -41,6 +41,6 @@ typedef struct {
 } lk_proxy_view;
 
 lk_proxy_view lk_proxy_see (const lk_proxy *proxy);
-lk_asked_view lk_proxy_see_asked (const lk_proxy *proxy, uint64_t serial);
+lk_demand_view lk_proxy_see_demand (const lk_proxy *proxy, uint64_t serial);
 
 #endif

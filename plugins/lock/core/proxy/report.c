@@ -6,7 +6,7 @@
 
 #include "report.h"
 
-#include "asked.h"
+#include "demand.h"
 #include "proxy_private.h"
 
 #include <string.h>
@@ -34,12 +34,12 @@ lk_report_restart (lk_proxy *proxy)
 
 /*  protocol 9.7 */
 static bool
-belongs (const lk_proxy *proxy, const lk_asked *asked, uint8_t home)
+belongs (const lk_proxy *proxy, const lk_demand *demand, uint8_t home)
 {
-    bool is_held = asked->state == LK_ASKED_HELD
-                   || asked->state == LK_ASKED_KEEPING
-                   || asked->state == LK_ASKED_LINGERING;
-    return is_held && lk_asked_home (proxy, asked) == home;
+    bool is_held = demand->state == LK_DEMAND_HELD
+                   || demand->state == LK_DEMAND_KEEPING
+                   || demand->state == LK_DEMAND_LINGERING;
+    return is_held && lk_demand_home (proxy, demand) == home;
 }
 
 /*  All that is held when the first part is sent: homes in a reclaim grant
@@ -47,24 +47,24 @@ belongs (const lk_proxy *proxy, const lk_asked *asked, uint8_t home)
 static void
 list_all (const lk_proxy *proxy, uint8_t home, lk_report *self)
 {
-    const lk_asked *asked;
+    const lk_demand *demand;
     self->serials =
         lk_alloc ((proxy->serials.count + 1) * sizeof *self->serials);
-    for (asked = lk_asked_first (proxy); asked;
-         asked = lk_asked_next (proxy, asked)) {
-        if (belongs (proxy, asked, home)) {
-            self->serials[self->count++] = asked->serial;
+    for (demand = lk_demand_first (proxy); demand;
+         demand = lk_demand_next (proxy, demand)) {
+        if (belongs (proxy, demand, home)) {
+            self->serials[self->count++] = demand->serial;
         }
     }
 }
 
 /*  NULL: it is not held any more. */
-static const lk_asked *
+static const lk_demand *
 find_held (const lk_proxy *proxy, uint8_t home, size_t place)
 {
-    const lk_asked *asked =
-        lk_asked_by_serial (proxy, proxy->report[home].serials[place]);
-    return asked && belongs (proxy, asked, home) ? asked : NULL;
+    const lk_demand *demand =
+        lk_demand_by_serial (proxy, proxy->report[home].serials[place]);
+    return demand && belongs (proxy, demand, home) ? demand : NULL;
 }
 
 /*  Settles what goes into the present part. */
@@ -78,8 +78,8 @@ compose (lk_proxy *proxy, uint8_t home)
         list_all (proxy, home, self);
     }
     for (self->end = self->first; self->end < self->count; self->end++) {
-        const lk_asked *asked = find_held (proxy, home, self->end);
-        size += asked ? lk_ticket_size (&asked->ticket) : 0;
+        const lk_demand *demand = find_held (proxy, home, self->end);
+        size += demand ? lk_ticket_size (&demand->ticket) : 0;
         if (size > PART_SIZE_MAX) {
             return;
         }
@@ -87,14 +87,14 @@ compose (lk_proxy *proxy, uint8_t home)
 }
 
 static void
-add_ticket (lk_proxy *proxy, lk_msg_report *report, const lk_asked *asked)
+add_ticket (lk_proxy *proxy, lk_msg_report *report, const lk_demand *demand)
 {
     lk_ticket *ticket = &report->tickets[report->ticket_count++];
-    *ticket = lk_out_ticket (proxy->core, &asked->ticket);
+    *ticket = lk_out_ticket (proxy->core, &demand->ticket);
     ticket->request = (lk_request_id) {.host = proxy->core->config.self,
                                        .session = proxy->core->facts.session,
-                                       .serial = asked->serial};
-    ticket->age_ms = proxy->core->now_ms - asked->since_ms;
+                                       .serial = demand->serial};
+    ticket->age_ms = proxy->core->now_ms - demand->since_ms;
 }
 
 /*  protocol 9.7 */
@@ -115,9 +115,9 @@ lk_report_send (lk_proxy *proxy, uint8_t home)
         lk_arena_alloc (&proxy->core->outlet.arena,
                         (self->end - self->first) * sizeof *report->tickets);
     for (size_t place = self->first; place < self->end; place++) {
-        const lk_asked *asked = find_held (proxy, home, place);
-        if (asked) {
-            add_ticket (proxy, report, asked);
+        const lk_demand *demand = find_held (proxy, home, place);
+        if (demand) {
+            add_ticket (proxy, report, demand);
         }
     }
     lk_proxy_send (proxy, message, home, proxy->report_tries++);

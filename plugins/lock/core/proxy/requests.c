@@ -4,9 +4,9 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "asked.h"
-#include "asked_tell.h"
 #include "asker.h"
+#include "demand.h"
+#include "demand_tell.h"
 #include "grant.h"
 #include "jeopardy.h"
 #include "life.h"
@@ -109,16 +109,16 @@ wait_end (const lk_proxy *proxy, const lk_app_request *request)
                : INT64_MAX;
 }
 
-static lk_asked *
-take (lk_proxy *proxy, const lk_app_request *request, lk_asked_state state)
+static lk_demand *
+take (lk_proxy *proxy, const lk_app_request *request, lk_demand_state state)
 {
-    lk_asked *asked =
-        lk_asked_new (proxy, state, ++proxy->last_serial, request->app,
-                      request->serial, request->object);
-    lk_asked_set_owner (asked, request->owner);
-    asked->wait_until_ms = wait_end (proxy, request);
-    lk_asked_await_end (proxy, asked);
-    return asked;
+    lk_demand *demand =
+        lk_demand_new (proxy, state, ++proxy->last_serial, request->app,
+                       request->serial, request->object);
+    lk_demand_set_owner (demand, request->owner);
+    demand->wait_until_ms = wait_end (proxy, request);
+    lk_demand_await_end (proxy, demand);
+    return demand;
 }
 
 /*  Whether it has the key of a lock that lingers, of the type that it asks for:
@@ -126,37 +126,37 @@ take (lk_proxy *proxy, const lk_app_request *request, lk_asked_state state)
 static bool
 inherit (lk_proxy *proxy, const lk_app_request *request)
 {
-    lk_asked *asked;
+    lk_demand *demand;
     if (request->key == 0 || request->mode.is_static) {
         return false;
     }
-    asked = lk_asked_by_key (proxy, request->key, request->object,
-                             request->mode.type);
-    if (asked) {
-        asked->turn.was_guarded = asked->guarded;
-        asked->wait_until_ms = wait_end (proxy, request);
-        asked->linger_ms = request->linger_ms;
-        asked->guarded = request->guarded;
-        asked->turn.told = 0;
-        asked->turn.asked = 0;
-        asked->turn.heir_waits = asked->asks_on;
-        asked->danger = false;
-        lk_asked_rename (proxy, asked, request->app, request->serial);
-        lk_asked_enter (proxy, asked, LK_ASKED_HELD);
-        lk_asked_tell_locked (proxy, asked);
-        lk_jeopardy_look_at (proxy, asked);
+    demand = lk_demand_by_key (proxy, request->key, request->object,
+                               request->mode.type);
+    if (demand) {
+        demand->turn.was_guarded = demand->guarded;
+        demand->wait_until_ms = wait_end (proxy, request);
+        demand->linger_ms = request->linger_ms;
+        demand->guarded = request->guarded;
+        demand->turn.told = 0;
+        demand->turn.asked = 0;
+        demand->turn.heir_waits = demand->asks_on;
+        demand->danger = false;
+        lk_demand_rename (proxy, demand, request->app, request->serial);
+        lk_demand_enter (proxy, demand, LK_DEMAND_HELD);
+        lk_demand_tell_locked (proxy, demand);
+        lk_jeopardy_look_at (proxy, demand);
     }
-    return asked != NULL;
+    return demand != NULL;
 }
 
 static void
-note_wish (lk_asked *asked, const lk_app_request *request)
+note_wish (lk_demand *demand, const lk_app_request *request)
 {
-    asked->ticket.pid = request->pid;
-    asked->ticket.duration_ms = request->duration_ms;
-    asked->ticket.mode = request->mode;
-    asked->linger_ms = request->linger_ms;
-    asked->guarded = request->guarded;
+    demand->ticket.pid = request->pid;
+    demand->ticket.duration_ms = request->duration_ms;
+    demand->ticket.mode = request->mode;
+    demand->linger_ms = request->linger_ms;
+    demand->guarded = request->guarded;
 }
 
 /*  It holds it already, by the lease of a former session, and goes on till that
@@ -164,28 +164,29 @@ note_wish (lk_asked *asked, const lk_app_request *request)
 static void
 resume (lk_proxy *proxy, const lk_app_request *request)
 {
-    lk_asked *asked = take (proxy, request, LK_ASKED_RESUMING);
-    note_wish (asked, request);
-    asked->resumes = true;
-    asked->heir = request->heir;
-    asked->ticket.token = request->token;
-    asked->ticket.key = request->key;
-    asked->wait_until_ms = request->lease_until_ms;
+    lk_demand *demand = take (proxy, request, LK_DEMAND_RESUMING);
+    note_wish (demand, request);
+    demand->resumes = true;
+    demand->heir = request->heir;
+    demand->ticket.token = request->token;
+    demand->ticket.key = request->key;
+    demand->wait_until_ms = request->lease_until_ms;
     lk_closing_note_former (proxy, request->lease_until_ms);
-    lk_asked_await_end (proxy, asked);
-    lk_asked_send (proxy, asked);
+    lk_demand_await_end (proxy, demand);
+    lk_demand_send (proxy, demand);
 }
 
 void
 lk_on_app_lock (lk_proxy *proxy, const lk_app_request *request)
 {
-    lk_asked *asked = lk_asked_by_name (proxy, request->app, request->serial);
+    lk_demand *demand =
+        lk_demand_by_name (proxy, request->app, request->serial);
     lk_set *set = lk_set_by_name (proxy, request->app, request->serial);
-    if (asked) {
-        lk_asked_hear (proxy, asked,
-                       &(lk_news) {.kind = request->turn == 0 ? LK_NEWS_LOCK
-                                                              : LK_NEWS_TURN,
-                                   .request = request});
+    if (demand) {
+        lk_demand_hear (proxy, demand,
+                        &(lk_news) {.kind = request->turn == 0 ? LK_NEWS_LOCK
+                                                               : LK_NEWS_TURN,
+                                    .request = request});
         return;
     }
     if (request->turn != 0) {
@@ -219,23 +220,23 @@ lk_on_app_lock (lk_proxy *proxy, const lk_app_request *request)
         lk_set_ask (proxy, request);
         return;
     }
-    asked = take (proxy, request, LK_ASKED_WAITING);
-    asked->queue = request->wait_ms != 0;
-    note_wish (asked, request);
-    lk_asked_send (proxy, asked);
+    demand = take (proxy, request, LK_DEMAND_WAITING);
+    demand->queue = request->wait_ms != 0;
+    note_wish (demand, request);
+    lk_demand_send (proxy, demand);
 }
 
 /*  -------------------------------------------------------- about others */
 
 static void
-run_errand (lk_proxy *proxy, const lk_app_request *request, lk_errand errand)
+run_command (lk_proxy *proxy, const lk_app_request *request, lk_command command)
 {
-    if (lk_asked_by_name (proxy, request->app, request->serial)
+    if (lk_demand_by_name (proxy, request->app, request->serial)
         || lk_set_by_name (proxy, request->app, request->serial)) {
         return; /* is under way */
     }
-    const lk_errand_end *end =
-        lk_errands_find (&proxy->errands, request->app, request->serial);
+    const lk_outcome *end =
+        lk_outcomes_find (&proxy->outcomes, request->app, request->serial);
     if (end) {
         answer (proxy, request, end->kind, end->error);
         return;
@@ -243,14 +244,15 @@ run_errand (lk_proxy *proxy, const lk_app_request *request, lk_errand errand)
     if (!admit (proxy, request)) {
         return;
     }
-    lk_asked *asked = take (proxy, request, LK_ASKED_ERRAND);
-    asked->errand = errand;
-    asked->now = request->now;
-    asked->ticket.key = request->key;
-    asked->ticket.token = request->token;
-    asked->reason.data = lk_memdup (request->reason.data, request->reason.size);
-    asked->reason.size = request->reason.size;
-    lk_asked_send (proxy, asked);
+    lk_demand *demand = take (proxy, request, LK_DEMAND_ERRAND);
+    demand->command = command;
+    demand->now = request->now;
+    demand->ticket.key = request->key;
+    demand->ticket.token = request->token;
+    demand->reason.data =
+        lk_memdup (request->reason.data, request->reason.size);
+    demand->reason.size = request->reason.size;
+    lk_demand_send (proxy, demand);
 }
 
 void
@@ -259,7 +261,7 @@ lk_on_app_unlock_by_key (lk_proxy *proxy, const lk_app_request *request)
     if (request->key == 0) {
         answer (proxy, request, LK_ANSWER_FAILED, LK_DENIED);
     } else {
-        run_errand (proxy, request, LK_ERRAND_BY_KEY);
+        run_command (proxy, request, LK_COMMAND_BY_KEY);
     }
 }
 
@@ -271,14 +273,14 @@ lk_on_app_force (lk_proxy *proxy, const lk_app_request *request)
         || !lk_utf8_is_text (reason->data, reason->size)) {
         answer (proxy, request, LK_ANSWER_FAILED, LK_INVALID);
     } else {
-        run_errand (proxy, request, LK_ERRAND_FORCE);
+        run_command (proxy, request, LK_COMMAND_FORCE);
     }
 }
 
 void
 lk_on_app_check (lk_proxy *proxy, const lk_app_request *request)
 {
-    run_errand (proxy, request, LK_ERRAND_CHECK);
+    run_command (proxy, request, LK_COMMAND_CHECK);
 }
 
 /*  -------------------------------------------------------- giving back */
@@ -287,12 +289,13 @@ void
 lk_on_app_unlock (lk_proxy *proxy, const lk_app_request *request)
 {
     const lk_news news = {.kind = LK_NEWS_UNLOCK};
-    lk_asked *asked = lk_asked_by_name (proxy, request->app, request->serial);
+    lk_demand *demand =
+        lk_demand_by_name (proxy, request->app, request->serial);
     lk_set *set = lk_set_by_name (proxy, request->app, request->serial);
     if (set) {
         lk_set_hear (proxy, set, &news);
-    } else if (asked) {
-        lk_asked_hear (proxy, asked, &news);
+    } else if (demand) {
+        lk_demand_hear (proxy, demand, &news);
     } else if (request->key != 0 && request->object.size > 0) {
         lk_on_app_unlock_by_key (proxy, request);
     } else {
@@ -320,14 +323,14 @@ void
 lk_on_app_gone (lk_proxy *proxy, uint32_t app)
 {
     const lk_news news = {.kind = LK_NEWS_GONE};
-    lk_asked *asked;
-    lk_asked *next;
+    lk_demand *demand;
+    lk_demand *next;
     if (app == LK_NO_APP) {
         return;
     }
-    for (asked = lk_asked_of_app (proxy, app); asked; asked = next) {
-        next = asked->sibling_next;
-        lk_asked_hear (proxy, asked, &news);
+    for (demand = lk_demand_of_app (proxy, app); demand; demand = next) {
+        next = demand->sibling_next;
+        lk_demand_hear (proxy, demand, &news);
     }
     sets_hear (proxy, app, &news);
     lk_proxy_run (proxy);

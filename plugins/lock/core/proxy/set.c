@@ -6,8 +6,8 @@
 
 #include "set.h"
 
-#include "asked_tell.h"
 #include "asker.h"
+#include "demand_tell.h"
 #include "jeopardy.h"
 #include "proxy_private.h"
 #include "set_private.h"
@@ -130,16 +130,16 @@ lk_set_until (lk_proxy *proxy, lk_set *self, int64_t span_ms)
     }
 }
 
-lk_asked *
+lk_demand *
 lk_set_add (lk_proxy *proxy, lk_set *self, lk_name object,
             const lk_app_request *request)
 {
-    lk_asked *member = lk_asked_new (
-        proxy, LK_ASKED_LATER, ++proxy->last_serial, LK_NO_APP, 0, object);
+    lk_demand *member = lk_demand_new (
+        proxy, LK_DEMAND_LATER, ++proxy->last_serial, LK_NO_APP, 0, object);
     member->set = self;
     member->place = self->left;
     member->queue = request->wait_ms != 0;
-    lk_asked_set_owner (member, request->owner);
+    lk_demand_set_owner (member, request->owner);
     member->ticket.pid = request->pid;
     member->ticket.mode = request->mode;
     member->ticket.rest = (uint16_t) (self->count - 1 - self->left);
@@ -157,7 +157,7 @@ lk_set_new (lk_proxy *proxy, const lk_app_request *request)
     self->linger_ms = request->linger_ms;
     self->guarded = request->guarded;
     self->count = request->rest_count + 1;
-    self->member = lk_alloc (self->count * sizeof (lk_asked *));
+    self->member = lk_alloc (self->count * sizeof (lk_demand *));
     HASH_ADD (hh, proxy->sets, name, sizeof self->name, self);
     join_asker (proxy, self);
     return self;
@@ -173,8 +173,8 @@ lk_set_ask (lk_proxy *proxy, const lk_app_request *request)
     }
     lk_set_until (proxy, self,
                   request->wait_ms == 0 ? LK_TRY_MS : request->wait_ms);
-    lk_asked_enter (proxy, self->member[0], LK_ASKED_WAITING);
-    lk_asked_send (proxy, self->member[0]);
+    lk_demand_enter (proxy, self->member[0], LK_DEMAND_WAITING);
+    lk_demand_send (proxy, self->member[0]);
 }
 
 /*  -------------------------------------------------------- telling */
@@ -210,12 +210,12 @@ lk_set_tell_failed (lk_proxy *proxy, lk_set *self, const lk_news *news)
 static void
 ask_next (lk_proxy *proxy, lk_set *self, int tries)
 {
-    lk_asked *next = self->member[self->held];
-    lk_asked_enter (proxy, next, LK_ASKED_WAITING);
+    lk_demand *next = self->member[self->held];
+    lk_demand_enter (proxy, next, LK_DEMAND_WAITING);
     if (self->held < self->asked) {
-        lk_asked_was_said (proxy, next, tries);
+        lk_demand_was_said (proxy, next, tries);
     } else {
-        lk_asked_send (proxy, next);
+        lk_demand_send (proxy, next);
     }
 }
 
@@ -223,16 +223,16 @@ ask_next (lk_proxy *proxy, lk_set *self, int tries)
  *  messages overtake each other. It is kept in mind, but not held: a reclaim
  *  must not claim it without that one. Protocol 9.12. */
 void
-lk_set_locked (lk_proxy *proxy, lk_asked *member)
+lk_set_locked (lk_proxy *proxy, lk_demand *member)
 {
     lk_set *self = member->set;
     int tries = member->tries;
-    if (member->state != LK_ASKED_WAITING) {
+    if (member->state != LK_DEMAND_WAITING) {
         return;
     }
     while (self->held < self->count
            && self->member[self->held]->ticket.token != 0) {
-        lk_asked_enter (proxy, self->member[self->held++], LK_ASKED_HELD);
+        lk_demand_enter (proxy, self->member[self->held++], LK_DEMAND_HELD);
     }
     if (self->held < self->count) {
         ask_next (proxy, self, tries);

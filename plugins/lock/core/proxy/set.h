@@ -3,7 +3,7 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Each member is a request of its own on the wire (asked.h), under serials
+ *  Each member is a request of its own on the wire (demand.h), under serials
  *  that follow each other in the order of the names. A set waits for one name
  *  at a time and holds none behind it: so no two sets ever wait for each
  *  other, wherever the names are at home. lockkeeper-protocol(7), 9.12.
@@ -12,7 +12,7 @@
 #ifndef LK_SET_H
 #define LK_SET_H
 
-#include "asked.h"
+#include "demand.h"
 
 typedef enum {
     LK_SET_WAITING,
@@ -33,12 +33,12 @@ typedef struct lk_set {
     bool danger;        /* HELD: it was told so */
     bool guarded;       /* lk_stopping_time () */
     int64_t duration_ms;
-    int64_t linger_ms; /* what its application started may be there so long */
-    int64_t until_ms;  /* WAITING: of the wait; RESUMING: of the old lease;
+    int64_t linger_ms;  /* what its application started may be there so long */
+    int64_t until_ms;   /* WAITING: of the wait; RESUMING: of the old lease;
                           HELD: of the duration; ENDED: given back then;
                           INT64_MAX */
-    int64_t ends_ms;   /* RESUMING: of the duration; INT64_MAX */
-    lk_asked **member; /* by name; NULL: was given back */
+    int64_t ends_ms;    /* RESUMING: of the duration; INT64_MAX */
+    lk_demand **member; /* by name; NULL: was given back */
     size_t count;
     size_t left;         /* that are not given back */
     size_t held;         /* the first ones */
@@ -67,8 +67,8 @@ void lk_sets_new_decree (lk_proxy *proxy);
 
 /*  The home said of a member: it is held; refused, which ends all of a set
  *  that waits. */
-void lk_set_locked (lk_proxy *proxy, lk_asked *member);
-void lk_set_resumed (lk_proxy *proxy, lk_asked *member);
+void lk_set_locked (lk_proxy *proxy, lk_demand *member);
+void lk_set_resumed (lk_proxy *proxy, lk_demand *member);
 void lk_set_failed (lk_proxy *proxy, lk_set *self, lk_err error,
                     lk_name reason);
 

@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "asked_tell.h"
+#include "demand_tell.h"
 #include "proxy_private.h"
 #include "set_private.h"
 #include "stopping.h"
@@ -17,11 +17,11 @@ is_held (const lk_set *self)
 }
 
 static void
-enter_all (lk_proxy *proxy, lk_set *self, lk_asked_state state)
+enter_all (lk_proxy *proxy, lk_set *self, lk_demand_state state)
 {
     for (size_t i = 0; i < self->count; i++) {
         if (self->member[i]) {
-            lk_asked_enter (proxy, self->member[i], state);
+            lk_demand_enter (proxy, self->member[i], state);
         }
     }
 }
@@ -31,10 +31,10 @@ give_back (lk_proxy *proxy, lk_set *self)
 {
     self->state = LK_SET_CLOSING;
     lk_set_until (proxy, self, 0);
-    enter_all (proxy, self, LK_ASKED_CLOSING);
+    enter_all (proxy, self, LK_DEMAND_CLOSING);
     for (size_t i = 0; i < self->count; i++) {
         if (self->member[i]) {
-            lk_asked_send (proxy, self->member[i]);
+            lk_demand_send (proxy, self->member[i]);
         }
     }
 }
@@ -56,7 +56,7 @@ end (lk_proxy *proxy, lk_set *self, lk_err error, lk_name reason,
     lk_set_tell_why (proxy, self, LK_ANSWER_UNLOCKED, error, reason);
     self->error = error;
     self->state = LK_SET_ENDED;
-    enter_all (proxy, self, LK_ASKED_ENDED);
+    enter_all (proxy, self, LK_DEMAND_ENDED);
     lk_set_until (proxy, self, span_ms);
 }
 
@@ -108,18 +108,18 @@ lk_set_let_go (lk_proxy *proxy, lk_set *self, const lk_news *news)
     (void) news;
     const int64_t left_ms = time_left (proxy, self);
     for (size_t i = 0; i < self->count; i++) {
-        lk_asked *member = self->member[i];
+        lk_demand *member = self->member[i];
         if (!member) {
             continue;
         }
         member->set = NULL;
-        if (member->state == LK_ASKED_CLOSING) {
+        if (member->state == LK_DEMAND_CLOSING) {
             continue; /* nobody works under it */
         }
         if (left_ms > 0) {
             lk_stopping_orphan (proxy, member, left_ms);
         } else {
-            lk_asked_enter (proxy, member, LK_ASKED_CLOSING);
+            lk_demand_enter (proxy, member, LK_DEMAND_CLOSING);
         }
     }
     lk_set_destroy (proxy, self);
@@ -130,23 +130,23 @@ lk_set_let_go (lk_proxy *proxy, lk_set *self, const lk_news *news)
 /*  Under the others what its application started may still be at work.
  *  Protocol 9.12. */
 static void
-lost (lk_proxy *proxy, lk_asked *member, lk_err error, lk_name reason)
+lost (lk_proxy *proxy, lk_demand *member, lk_err error, lk_name reason)
 {
     lk_set *self = member->set;
     if (is_held (self)) {
         end (proxy, self, error, reason,
              lk_stopping_time (proxy, self->guarded));
     }
-    lk_asked_enter (proxy, member, LK_ASKED_CLOSING);
-    lk_asked_send (proxy, member);
+    lk_demand_enter (proxy, member, LK_DEMAND_CLOSING);
+    lk_demand_send (proxy, member);
 }
 
 static void
-given_back (lk_proxy *proxy, lk_asked *member)
+given_back (lk_proxy *proxy, lk_demand *member)
 {
     lk_set *self = member->set;
     self->member[member->place] = NULL;
-    lk_asked_remove (proxy, member);
+    lk_demand_remove (proxy, member);
     self->left--;
     if (self->left == 0) {
         if (self->tell_unlocked) {
@@ -159,12 +159,12 @@ given_back (lk_proxy *proxy, lk_asked *member)
 
 /*  protocol 9.12 */
 void
-lk_lose_member (lk_proxy *proxy, lk_asked *member, const lk_news *news)
+lk_lose_member (lk_proxy *proxy, lk_demand *member, const lk_news *news)
 {
     const lk_msg_reply *reply = news->reply;
     const lk_err error = lk_stopping_error (proxy, member, reply);
     lk_set *set = member->set;
-    if (member->state == LK_ASKED_CLOSING) {
+    if (member->state == LK_DEMAND_CLOSING) {
         if (!lk_stopping_asks_back (reply)) {
             given_back (proxy, member);
         }
@@ -187,10 +187,10 @@ lk_lose_member (lk_proxy *proxy, lk_asked *member, const lk_news *news)
 }
 
 void
-lk_lose_held_member (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+lk_lose_held_member (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
     if (!news->reply->witnessed) {
-        lk_lose_member (proxy, asked, news);
+        lk_lose_member (proxy, demand, news);
     }
 }
 
@@ -253,10 +253,10 @@ lk_set_wait_anew (lk_proxy *proxy, lk_set *self, const lk_news *news)
     self->asked = 0;
     lk_set_forget_early (self);
     for (size_t i = 0; i < self->count; i++) {
-        lk_asked *member = self->member[i];
-        lk_asked_renumber (proxy, member);
-        lk_asked_enter (proxy, member,
-                        i == 0 ? LK_ASKED_WAITING : LK_ASKED_LATER);
+        lk_demand *member = self->member[i];
+        lk_demand_renumber (proxy, member);
+        lk_demand_enter (proxy, member,
+                         i == 0 ? LK_DEMAND_WAITING : LK_DEMAND_LATER);
     }
 }
 
@@ -266,7 +266,7 @@ lk_set_forget (lk_proxy *proxy, lk_set *self, const lk_news *news)
     (void) news;
     for (size_t i = 0; i < self->count; i++) {
         if (self->member[i]) {
-            lk_asked_remove (proxy, self->member[i]);
+            lk_demand_remove (proxy, self->member[i]);
         }
     }
     lk_set_destroy (proxy, self);

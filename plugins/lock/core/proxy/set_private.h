@@ -23,8 +23,8 @@ void lk_set_until (lk_proxy *proxy, lk_set *self, int64_t span_ms);
 /*  A new one with a place for each name of the request, and no member yet; and
  *  its next member. */
 lk_set *lk_set_new (lk_proxy *proxy, const lk_app_request *request);
-lk_asked *lk_set_add (lk_proxy *proxy, lk_set *self, lk_name object,
-                      const lk_app_request *request);
+lk_demand *lk_set_add (lk_proxy *proxy, lk_set *self, lk_name object,
+                       const lk_app_request *request);
 
 /*  Forgets what was told ahead of its turn. */
 void lk_set_forget_early (lk_set *self);

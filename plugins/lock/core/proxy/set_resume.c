@@ -7,7 +7,7 @@
  *  told when all of them have, and all are lost when one is.
  */
 
-#include "asked_tell.h"
+#include "demand_tell.h"
 #include "jeopardy.h"
 #include "proxy_private.h"
 #include "set_private.h"
@@ -16,13 +16,13 @@ static void
 claim (lk_proxy *proxy, lk_set *self, const lk_app_request *request, size_t at)
 {
     const lk_name object = at == 0 ? request->object : request->rest[at - 1];
-    lk_asked *member = lk_set_add (proxy, self, object, request);
+    lk_demand *member = lk_set_add (proxy, self, object, request);
     member->resumes = true;
     member->ticket.rest = 0;
     member->ticket.token = request->claims[at].token;
     member->ticket.key = request->claims[at].key;
-    lk_asked_enter (proxy, member, LK_ASKED_RESUMING);
-    lk_asked_send (proxy, member);
+    lk_demand_enter (proxy, member, LK_DEMAND_RESUMING);
+    lk_demand_send (proxy, member);
 }
 
 /*  What lk_set_until () has to be given; what is over ends at once. */
@@ -52,10 +52,10 @@ lk_set_resume (lk_proxy *proxy, const lk_app_request *request)
 
 /*  protocol 9.13: A restart */
 void
-lk_set_resumed (lk_proxy *proxy, lk_asked *member)
+lk_set_resumed (lk_proxy *proxy, lk_demand *member)
 {
     lk_set *self = member->set;
-    lk_asked_enter (proxy, member, LK_ASKED_HELD);
+    lk_demand_enter (proxy, member, LK_DEMAND_HELD);
     self->held++;
     if (self->held < self->count) {
         return;
@@ -68,7 +68,8 @@ lk_set_resumed (lk_proxy *proxy, lk_asked *member)
 
 /*  That one has nothing to give back. Protocol 9.13: A restart. */
 void
-lk_fail_resuming_member (lk_proxy *proxy, lk_asked *member, const lk_news *news)
+lk_fail_resuming_member (lk_proxy *proxy, lk_demand *member,
+                         const lk_news *news)
 {
     const lk_err error = (lk_err) news->reply->error;
     member->resumes = false;
@@ -78,7 +79,7 @@ lk_fail_resuming_member (lk_proxy *proxy, lk_asked *member, const lk_news *news)
 }
 
 void
-lk_fail_member (lk_proxy *proxy, lk_asked *member, const lk_news *news)
+lk_fail_member (lk_proxy *proxy, lk_demand *member, const lk_news *news)
 {
     lk_set_failed (proxy, member->set, (lk_err) news->reply->error,
                    (lk_name) {0});

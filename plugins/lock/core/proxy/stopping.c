@@ -6,7 +6,7 @@
 
 #include "stopping.h"
 
-#include "asked_tell.h"
+#include "demand_tell.h"
 #include "life.h"
 #include "proxy_private.h"
 #include "set.h"
@@ -29,105 +29,105 @@ lk_stopping_asks_back (const lk_msg_reply *reply)
 }
 
 void
-lk_stopping_say_forced (lk_proxy *proxy, const lk_asked *asked,
+lk_stopping_say_forced (lk_proxy *proxy, const lk_demand *demand,
                         const lk_msg_reply *reply)
 {
     if (reply->error == LK_FORCED) {
         lk_out_trace (proxy->core, LK_TRACE_NOTICE,
                       "taken away by force: lock=%s from=%s reason=\"%s\"",
-                      lk_out_escaped (proxy->core, asked->ticket.object),
-                      lk_out_escaped (proxy->core, asked->ticket.owner),
+                      lk_out_escaped (proxy->core, demand->ticket.object),
+                      lk_out_escaped (proxy->core, demand->ticket.owner),
                       lk_out_escaped (proxy->core, reply->reason));
     }
 }
 
 /*  The home passes on to whoever asked when it will be over. */
 void
-lk_stopping_say (lk_proxy *proxy, const lk_asked *asked, int64_t until_ms)
+lk_stopping_say (lk_proxy *proxy, const lk_demand *demand, int64_t until_ms)
 {
     lk_lock_message *message = lk_out_message (proxy->core, LK_MSG_STOPPING);
     lk_msg_stopping *stopping = &message->as.stopping;
     stopping->request = (lk_request_id) {.host = proxy->core->config.self,
                                          .session = proxy->core->facts.session,
-                                         .serial = asked->serial};
-    stopping->object = lk_out_name (proxy->core, asked->ticket.object);
-    stopping->token = asked->ticket.token;
+                                         .serial = demand->serial};
+    stopping->object = lk_out_name (proxy->core, demand->ticket.object);
+    stopping->token = demand->ticket.token;
     stopping->left_ms =
         until_ms > proxy->core->now_ms ? until_ms - proxy->core->now_ms : 0;
-    lk_proxy_send (proxy, message, lk_asked_home (proxy, asked), 0);
+    lk_proxy_send (proxy, message, lk_demand_home (proxy, demand), 0);
 }
 
 /*  -------------------------------------------------------- how it ends */
 
 void
-lk_asked_close (lk_proxy *proxy, lk_asked *asked)
+lk_demand_close (lk_proxy *proxy, lk_demand *demand)
 {
-    lk_asked_enter (proxy, asked, LK_ASKED_CLOSING);
-    lk_asked_send (proxy, asked); /* others may wait behind it */
+    lk_demand_enter (proxy, demand, LK_DEMAND_CLOSING);
+    lk_demand_send (proxy, demand); /* others may wait behind it */
 }
 
 void
-lk_asked_fail (lk_proxy *proxy, lk_asked *asked, lk_err error)
+lk_demand_fail (lk_proxy *proxy, lk_demand *demand, lk_err error)
 {
-    asked->error = error;
-    lk_asked_tell (proxy, asked, LK_ANSWER_FAILED, error);
-    lk_asked_close (proxy, asked);
+    demand->error = error;
+    lk_demand_tell (proxy, demand, LK_ANSWER_FAILED, error);
+    lk_demand_close (proxy, demand);
 }
 
 void
-lk_asked_end (lk_proxy *proxy, lk_asked *asked, lk_err error)
+lk_demand_end (lk_proxy *proxy, lk_demand *demand, lk_err error)
 {
-    asked->error = error;
-    asked->until_ms = INT64_MAX; /* the home ends it when the grace is over */
-    lk_asked_tell (proxy, asked, LK_ANSWER_UNLOCKED, error);
-    lk_turn_give_up (proxy, asked);
-    lk_asked_enter (proxy, asked, LK_ASKED_ENDED);
+    demand->error = error;
+    demand->until_ms = INT64_MAX; /* the home ends it when the grace is over */
+    lk_demand_tell (proxy, demand, LK_ANSWER_UNLOCKED, error);
+    lk_turn_give_up (proxy, demand);
+    lk_demand_enter (proxy, demand, LK_DEMAND_ENDED);
 }
 
 /*  -------------------------------------------------------- single locks */
 
 static void
-end_by (lk_proxy *proxy, lk_asked *asked, int64_t until_ms)
+end_by (lk_proxy *proxy, lk_demand *demand, int64_t until_ms)
 {
-    if (asked->until_ms > until_ms) {
-        asked->until_ms = until_ms;
-        lk_asked_await_end (proxy, asked);
+    if (demand->until_ms > until_ms) {
+        demand->until_ms = until_ms;
+        lk_demand_await_end (proxy, demand);
     }
 }
 
 /*  Nobody else gets it before it is given back, or its time is over. */
 static void
-end_in (lk_proxy *proxy, lk_asked *asked, int64_t span_ms)
+end_in (lk_proxy *proxy, lk_demand *demand, int64_t span_ms)
 {
-    lk_turn_give_up (proxy, asked);
-    lk_asked_enter (proxy, asked, LK_ASKED_ENDED);
-    asked->until_ms = proxy->core->now_ms + span_ms;
-    lk_asked_await_end (proxy, asked);
+    lk_turn_give_up (proxy, demand);
+    lk_demand_enter (proxy, demand, LK_DEMAND_ENDED);
+    demand->until_ms = proxy->core->now_ms + span_ms;
+    lk_demand_await_end (proxy, demand);
 }
 
 /*  Whether its home may have ended it by time. It counts the duration of what
  *  goes on, and of no other before its proxy does. */
 static bool
-may_be_over (const lk_proxy *proxy, const lk_asked *asked)
+may_be_over (const lk_proxy *proxy, const lk_demand *demand)
 {
-    const lk_set *set = asked->set;
-    if (asked->state == LK_ASKED_RESUMING) {
-        return asked->ticket.duration_ms > 0;
+    const lk_set *set = demand->set;
+    if (demand->state == LK_DEMAND_RESUMING) {
+        return demand->ticket.duration_ms > 0;
     }
-    return (set ? set->until_ms : asked->until_ms) <= proxy->core->now_ms;
+    return (set ? set->until_ms : demand->until_ms) <= proxy->core->now_ms;
 }
 
 /*  A plain end before its time is that of what was taken away at once: the
  *  reason was said, too, but was not heard. */
 lk_err
-lk_stopping_error (const lk_proxy *proxy, const lk_asked *asked,
+lk_stopping_error (const lk_proxy *proxy, const lk_demand *demand,
                    const lk_msg_reply *reply)
 {
     switch ((lk_err) reply->error) {
     case LK_LATE:
         return LK_TIMEDOUT;
     case LK_TIMEDOUT:
-        return may_be_over (proxy, asked) ? LK_TIMEDOUT : LK_LOST;
+        return may_be_over (proxy, demand) ? LK_TIMEDOUT : LK_LOST;
     case LK_OK:
     case LK_UNKNOWN:
         return LK_LOST;
@@ -137,16 +137,16 @@ lk_stopping_error (const lk_proxy *proxy, const lk_asked *asked,
 }
 
 static void
-tell (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
+tell (lk_proxy *proxy, lk_demand *demand, const lk_msg_reply *reply)
 {
-    asked->error = lk_stopping_error (proxy, asked, reply);
-    lk_stopping_say_forced (proxy, asked, reply);
-    lk_asked_answer (
-        proxy, asked,
-        (lk_answer) {.kind = asked->state == LK_ASKED_KEEPING
+    demand->error = lk_stopping_error (proxy, demand, reply);
+    lk_stopping_say_forced (proxy, demand, reply);
+    lk_demand_answer (
+        proxy, demand,
+        (lk_answer) {.kind = demand->state == LK_DEMAND_KEEPING
                                  ? LK_ANSWER_FAILED
                                  : LK_ANSWER_UNLOCKED,
-                     .error = asked->error,
+                     .error = demand->error,
                      .until_ms = INT64_MAX,
                      .reason = lk_out_name (proxy->core, reply->reason)});
 }
@@ -155,57 +155,58 @@ tell (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
  *  application gives it back, as after any duration. Behind one that lingers
  *  there may be a guard that is still at its work. Protocol 9.14. */
 void
-lk_stopping_held (lk_proxy *proxy, lk_asked *asked, const lk_msg_reply *reply)
+lk_stopping_held (lk_proxy *proxy, lk_demand *demand, const lk_msg_reply *reply)
 {
-    bool lingers = asked->state == LK_ASKED_LINGERING;
+    bool lingers = demand->state == LK_DEMAND_LINGERING;
     bool is_late = reply->error == LK_LATE;
     bool waits = lk_stopping_asks_back (reply)
-                 && asked->state != LK_ASKED_KEEPING
-                 && !(is_late && lingers && !asked->guarded);
-    int64_t linger_until_ms = asked->linger_until_ms;
-    tell (proxy, asked, reply);
+                 && demand->state != LK_DEMAND_KEEPING
+                 && !(is_late && lingers && !demand->guarded);
+    int64_t linger_until_ms = demand->linger_until_ms;
+    tell (proxy, demand, reply);
     if (!waits) {
-        lk_asked_close (proxy, asked);
+        lk_demand_close (proxy, demand);
     } else if (is_late && !lingers) {
-        end_in (proxy, asked,
-                lk_grace_ms (proxy->core, asked->ticket.duration_ms));
+        end_in (proxy, demand,
+                lk_grace_ms (proxy->core, demand->ticket.duration_ms));
     } else {
-        end_in (proxy, asked, lk_stopping_time (proxy, asked->guarded));
+        end_in (proxy, demand, lk_stopping_time (proxy, demand->guarded));
         if (lingers) {
-            end_by (proxy, asked, linger_until_ms);
+            end_by (proxy, demand, linger_until_ms);
         }
-        lk_stopping_say (proxy, asked, asked->until_ms);
+        lk_stopping_say (proxy, demand, demand->until_ms);
     }
 }
 
 /*  Its application knows. Of one whose duration is over nobody waits for the
  *  grace then. Protocol 9.14. */
 void
-lk_lose_ended (lk_proxy *proxy, lk_asked *asked, const lk_news *news)
+lk_lose_ended (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
     const lk_msg_reply *reply = news->reply;
     if (reply->error == LK_LATE) {
         return;
     }
     if (lk_stopping_asks_back (reply)) {
-        end_by (proxy, asked,
-                proxy->core->now_ms + lk_stopping_time (proxy, asked->guarded));
-        lk_stopping_say (proxy, asked, asked->until_ms);
+        end_by (proxy, demand,
+                proxy->core->now_ms
+                    + lk_stopping_time (proxy, demand->guarded));
+        lk_stopping_say (proxy, demand, demand->until_ms);
         return;
     }
-    asked->late = asked->error == LK_TIMEDOUT;
-    lk_asked_close (proxy, asked);
+    demand->late = demand->error == LK_TIMEDOUT;
+    lk_demand_close (proxy, demand);
 }
 
 /*  protocol 9.14 */
 void
-lk_stopping_orphan (lk_proxy *proxy, lk_asked *asked, int64_t linger_ms)
+lk_stopping_orphan (lk_proxy *proxy, lk_demand *demand, int64_t linger_ms)
 {
     int64_t until_ms =
-        asked->state == LK_ASKED_ENDED ? asked->until_ms : INT64_MAX;
-    lk_asked_orphan (proxy, asked);
-    end_in (proxy, asked, linger_ms);
-    end_by (proxy, asked, until_ms);
+        demand->state == LK_DEMAND_ENDED ? demand->until_ms : INT64_MAX;
+    lk_demand_orphan (proxy, demand);
+    end_in (proxy, demand, linger_ms);
+    end_by (proxy, demand, until_ms);
 }
 
 /*  -------------------------------------------------------- who asked */
@@ -214,18 +215,18 @@ void
 lk_on_pending (lk_proxy *proxy, const lk_lock_message *message)
 {
     const lk_msg_stopping *pending = &message->as.stopping;
-    const lk_asked *asked;
+    const lk_demand *demand;
     if (proxy->halted || pending->request.host != proxy->core->config.self
         || pending->request.session != proxy->core->facts.session) {
         return;
     }
-    asked = lk_asked_by_serial (proxy, pending->request.serial);
-    if (asked && asked->state == LK_ASKED_ERRAND) {
-        lk_asked_answer (proxy, asked,
-                         (lk_answer) {.kind = LK_ANSWER_PENDING,
-                                      .until_ms = INT64_MAX,
-                                      .host = pending->host,
-                                      .left_ms = pending->left_ms,
-                                      .silent_ms = pending->silent_ms});
+    demand = lk_demand_by_serial (proxy, pending->request.serial);
+    if (demand && demand->state == LK_DEMAND_ERRAND) {
+        lk_demand_answer (proxy, demand,
+                          (lk_answer) {.kind = LK_ANSWER_PENDING,
+                                       .until_ms = INT64_MAX,
+                                       .host = pending->host,
+                                       .left_ms = pending->left_ms,
+                                       .silent_ms = pending->silent_ms});
     }
 }

@@ -12,24 +12,25 @@
 #ifndef LK_STOPPING_H
 #define LK_STOPPING_H
 
-#include "asked.h"
+#include "demand.h"
 
 /*  Whether the ticket is still there, and its home wants it back. */
 bool lk_stopping_asks_back (const lk_msg_reply *reply);
 
 /*  What its application is told for what the home says of it. */
-lk_err lk_stopping_error (const lk_proxy *proxy, const lk_asked *asked,
+lk_err lk_stopping_error (const lk_proxy *proxy, const lk_demand *demand,
                           const lk_msg_reply *reply);
 
 /*  Notes in the log that it was taken away by force, if it was. */
-void lk_stopping_say_forced (lk_proxy *proxy, const lk_asked *asked,
+void lk_stopping_say_forced (lk_proxy *proxy, const lk_demand *demand,
                              const lk_msg_reply *reply);
 
 /*  Tells its home by when it will be over, for whoever asked. */
-void lk_stopping_say (lk_proxy *proxy, const lk_asked *asked, int64_t until_ms);
+void lk_stopping_say (lk_proxy *proxy, const lk_demand *demand,
+                      int64_t until_ms);
 
 /*  The home says of one that is held that it has ended or is to. */
-void lk_stopping_held (lk_proxy *proxy, lk_asked *asked,
+void lk_stopping_held (lk_proxy *proxy, lk_demand *demand,
                        const lk_msg_reply *reply);
 
 /*  How long the holder of such a lock may take to stop, once told. */
@@ -37,6 +38,6 @@ int64_t lk_stopping_time (const lk_proxy *proxy, bool guarded);
 
 /*  Its application is gone, and what it started may still be: kept for so long
  *  at most, unless it ends before; nobody takes it over. */
-void lk_stopping_orphan (lk_proxy *proxy, lk_asked *asked, int64_t linger_ms);
+void lk_stopping_orphan (lk_proxy *proxy, lk_demand *demand, int64_t linger_ms);
 
 #endif

@@ -11,16 +11,16 @@
 #ifndef LK_TURN_H
 #define LK_TURN_H
 
-#include "asked.h"
+#include "demand.h"
 
 /*  Nobody knows any more what becomes of it: the application is told so. */
-void lk_turn_forget (lk_proxy *proxy, lk_asked *asked, lk_err error);
+void lk_turn_forget (lk_proxy *proxy, lk_demand *demand, lk_err error);
 
 /*  The wait for it is over. */
-void lk_turn_expire (lk_proxy *proxy, lk_asked *asked);
+void lk_turn_expire (lk_proxy *proxy, lk_demand *demand);
 
 /*  Nobody wants it any more, but nobody has given the lock back either: an
  *  upgrade that waits would keep others from it. */
-void lk_turn_give_up (lk_proxy *proxy, lk_asked *asked);
+void lk_turn_give_up (lk_proxy *proxy, lk_demand *demand);
 
 #endif

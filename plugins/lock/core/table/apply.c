@@ -27,7 +27,7 @@ find_held (const lk_table *self, uint8_t home, lk_request_id request)
  *  there stay as they are. Protocol 9.12. */
 static void
 apply_add (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
-           lk_tells *tells)
+           lk_notices *notices)
 {
     lk_request_id request = op->ticket.request;
     for (size_t i = 0; i <= op->ticket_count; i++, request.serial++) {
@@ -40,11 +40,11 @@ apply_add (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
                 lk_apply_stamp (self, home);
         }
     }
-    lk_apply_queue_first (self, home, op->ticket.request, tells);
+    lk_apply_queue_first (self, home, op->ticket.request, notices);
 }
 
 static void
-apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
+apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_notices *notices)
 {
     lk_entry *entry = lk_table_find (self, op->ticket.request);
     lk_queue *queue = NULL;
@@ -53,18 +53,18 @@ apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
         token = entry->token;
         queue = lk_entry_remove (self, entry);
     }
-    lk_apply_tell (self, tells,
-                   &(lk_tell) {.kind = LK_TELL_UNLOCKED,
-                               .request = op->ticket.request,
-                               .token = token,
-                               .error = LK_TIMEDOUT});
+    lk_apply_tell (self, notices,
+                   &(lk_notice) {.kind = LK_NOTICE_UNLOCKED,
+                                 .request = op->ticket.request,
+                                 .token = token,
+                                 .error = LK_TIMEDOUT});
     /*  protocol 9.11 */
     if (op->by.host != LK_NOBODY) {
         lk_apply_tell (
-            self, tells,
-            &(lk_tell) {.kind = LK_TELL_UNLOCKED, .request = op->by});
+            self, notices,
+            &(lk_notice) {.kind = LK_NOTICE_UNLOCKED, .request = op->by});
     }
-    lk_apply_grant (self, home, queue, tells);
+    lk_apply_grant (self, home, queue, notices);
 }
 
 /*  Another type for who holds it, or the wish for it: of two who wait to be
@@ -72,7 +72,8 @@ apply_drop (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
  *  turn has one outcome: one that was refused is over, too.
  *  Protocol 9.10: Change of type. */
 static void
-apply_convert (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
+apply_convert (lk_table *self, uint8_t home, const lk_op *op,
+               lk_notices *notices)
 {
     lk_entry *entry = find_held (self, home, op->ticket.request);
     lk_lock_type type = op->ticket.mode.type;
@@ -92,30 +93,30 @@ apply_convert (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
     }
     lk_entry_put (self, entry);
     if (!entry->upgrade && (wished || held != (lk_lock_type) entry->type)) {
-        lk_apply_tell_locked (self, tells, entry);
+        lk_apply_tell_locked (self, notices, entry);
     }
-    lk_apply_grant_or_note (self, home, queue, tells);
+    lk_apply_grant_or_note (self, home, queue, notices);
 }
 
 /*  protocol 9.10: Quiet */
 static void
-apply_ripe (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
+apply_ripe (lk_table *self, uint8_t home, const lk_op *op, lk_notices *notices)
 {
     lk_entry *entry = lk_table_find (self, op->ticket.request);
     if (entry && lk_queue_home (self, entry->queue) == home
         && !lk_table_reclaims (self, home) && lk_grant_is_ripe (entry)) {
-        lk_apply_activate (self, home, entry, tells);
+        lk_apply_activate (self, home, entry, notices);
     }
 }
 
 /*  protocol 9.10: Static locks */
 static void
-apply_keep (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
+apply_keep (lk_table *self, uint8_t home, const lk_op *op, lk_notices *notices)
 {
     lk_entry *entry = find_held (self, home, op->ticket.request);
     if (entry && entry->is_static) {
         lk_entry_keep (self, entry);
-        lk_apply_tell_locked (self, tells, entry);
+        lk_apply_tell_locked (self, notices, entry);
     }
 }
 
@@ -123,7 +124,8 @@ apply_keep (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
  *  application knows it: a wish for another type is said again.
  *  Protocol 9.13: A restart. */
 static void
-apply_resume (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
+apply_resume (lk_table *self, uint8_t home, const lk_op *op,
+              lk_notices *notices)
 {
     lk_entry *entry = find_held (self, home, op->by);
     if (!entry || entry->kept || lk_table_find (self, op->ticket.request)) {
@@ -139,8 +141,8 @@ apply_resume (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
     }
     lk_entry_rename (self, entry, op->ticket.request);
     lk_entry_put (self, entry);
-    lk_apply_tell_locked (self, tells, entry);
-    lk_apply_grant_or_note (self, home, queue, tells);
+    lk_apply_tell_locked (self, notices, entry);
+    lk_apply_grant_or_note (self, home, queue, notices);
 }
 
 static uint64_t
@@ -153,38 +155,39 @@ digest_grant (const lk_entry *entry)
 /*  It changes nothing, but what is told has to be so on every leader.
  *  Protocol 9.8: Telling. */
 static void
-apply_confirm (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
+apply_confirm (lk_table *self, uint8_t home, const lk_op *op,
+               lk_notices *notices)
 {
     const lk_entry *entry = lk_table_find (self, op->ticket.request);
     if (entry && lk_queue_home (self, entry->queue) == home) {
         self->did += digest_grant (entry);
     }
     if (op->ticket.token == 0) {
-        lk_apply_tell (self, tells,
-                       &(lk_tell) {.kind = LK_TELL_UNLOCKED,
-                                   .request = op->ticket.request});
+        lk_apply_tell (self, notices,
+                       &(lk_notice) {.kind = LK_NOTICE_UNLOCKED,
+                                     .request = op->ticket.request});
     } else if (entry && lk_queue_home (self, entry->queue) == home
                && entry->token == op->ticket.token) {
-        lk_apply_tell_locked (self, tells, entry);
+        lk_apply_tell_locked (self, notices, entry);
     }
 }
 
 /*  It changes nothing either: what it finds is told once all have it.
  *  Protocol 9.11. */
 static void
-apply_check (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
+apply_check (lk_table *self, uint8_t home, const lk_op *op, lk_notices *notices)
 {
     lk_queue *queue = lk_table_queue (self, op->ticket.object);
     uint64_t token = op->ticket.token;
     if (lk_table_home (self, op->ticket.object) != home) {
         return;
     }
-    lk_apply_tell (self, tells,
-                   &(lk_tell) {.kind = LK_TELL_CHECKED,
-                               .request = op->ticket.request,
-                               .token = queue ? lk_holders_newest (queue) : 0,
-                               .held = queue && token
-                                       && lk_holder_by_token (queue, token)});
+    lk_apply_tell (self, notices,
+                   &(lk_notice) {.kind = LK_NOTICE_CHECKED,
+                                 .request = op->ticket.request,
+                                 .token = queue ? lk_holders_newest (queue) : 0,
+                                 .held = queue && token
+                                         && lk_holder_by_token (queue, token)});
 }
 
 /*  What the home orders goes into the chain, in slices: a leader whose table is
@@ -200,43 +203,43 @@ apply_digest (lk_table *self, uint8_t home)
 
 static bool
 apply_any (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
-           lk_tells *tells)
+           lk_notices *notices)
 {
     switch (op->kind) {
     case LK_OP_ADD:
-        apply_add (self, home, op, now_ms, tells);
+        apply_add (self, home, op, now_ms, notices);
         break;
     case LK_OP_DROP:
-        apply_drop (self, home, op, tells);
+        apply_drop (self, home, op, notices);
         break;
     case LK_OP_GONE:
-        lk_apply_gone (self, home, op, tells);
+        lk_apply_gone (self, home, op, notices);
         break;
     case LK_OP_REPORT:
-        return lk_apply_report (self, home, op, now_ms, tells);
+        return lk_apply_report (self, home, op, now_ms, notices);
     case LK_OP_OPEN:
-        lk_apply_open (self, home, tells);
+        lk_apply_open (self, home, notices);
         break;
     case LK_OP_CONFIRM:
-        apply_confirm (self, home, op, tells);
+        apply_confirm (self, home, op, notices);
         break;
     case LK_OP_CHECK:
-        apply_check (self, home, op, tells);
+        apply_check (self, home, op, notices);
         break;
     case LK_OP_DIGEST:
         apply_digest (self, home);
         break;
     case LK_OP_RIPE:
-        apply_ripe (self, home, op, tells);
+        apply_ripe (self, home, op, notices);
         break;
     case LK_OP_CONVERT:
-        apply_convert (self, home, op, tells);
+        apply_convert (self, home, op, notices);
         break;
     case LK_OP_KEEP:
-        apply_keep (self, home, op, tells);
+        apply_keep (self, home, op, notices);
         break;
     case LK_OP_RESUME:
-        apply_resume (self, home, op, tells);
+        apply_resume (self, home, op, notices);
         break;
     case LK_OP_COUNT:
         LK_ASSERT (op->kind != LK_OP_COUNT);
@@ -246,14 +249,14 @@ apply_any (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
 
 bool
 lk_table_apply (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
-                lk_tells *tells)
+                lk_notices *notices)
 {
     LK_ASSERT (home < self->decree.leader_count);
     self->sequence[home]++;
     self->did = 0;
     self->now_ms = now_ms;
-    bool fine = apply_any (self, home, op, now_ms, tells);
-    lk_apply_go_on (self, home, tells);
+    bool fine = apply_any (self, home, op, now_ms, notices);
+    lk_apply_go_on (self, home, notices);
     self->hash[home] =
         lk_digest_did (lk_digest_op (self->hash[home], op), self->did);
     return fine;

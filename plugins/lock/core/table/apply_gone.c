@@ -17,8 +17,8 @@
 static bool
 is_gone (const lk_entry *entry, lk_request_id gone)
 {
-    return entry->crowd->id[0] == gone.host
-           && entry->crowd->id[1] <= gone.session && !entry->kept;
+    return entry->group->id[0] == gone.host
+           && entry->group->id[1] <= gone.session && !entry->kept;
 }
 
 /*  Drops those of one queue; false if the queue went with them. */
@@ -39,14 +39,14 @@ drop_gone (lk_table *self, lk_queue *queue, lk_request_id gone)
     return left > 0;
 }
 
-/*  The tickets of a crowd, which may go with the last of them. */
+/*  The tickets of a group, which may go with the last of them. */
 static lk_entry **
-list_crowd (const lk_crowd *crowd)
+list_group (const lk_group *group)
 {
-    lk_entry **list = lk_alloc (crowd->entries.count * sizeof (lk_entry *));
+    lk_entry **list = lk_alloc (group->entries.count * sizeof (lk_entry *));
     size_t count = 0;
-    const lk_index_link *link = lk_index_first (&crowd->entries);
-    for (; link; link = lk_index_next (&crowd->entries, link)) {
+    const lk_index_link *link = lk_index_first (&group->entries);
+    for (; link; link = lk_index_next (&group->entries, link)) {
         list[count++] = (lk_entry *) link;
     }
     return list;
@@ -54,11 +54,11 @@ list_crowd (const lk_crowd *crowd)
 
 /*  Drops what stands alone in its queue; notes the other queues. */
 static void
-drop_crowd (lk_table *self, uint8_t home, const lk_crowd *crowd,
+drop_group (lk_table *self, uint8_t home, const lk_group *group,
             lk_queues *others)
 {
-    size_t count = crowd->entries.count;
-    lk_entry **list = list_crowd (crowd);
+    size_t count = group->entries.count;
+    lk_entry **list = list_group (group);
     for (size_t i = 0; i < count; i++) {
         lk_queue *queue = list[i]->queue;
         if (lk_queue_home (self, queue) != home || list[i]->kept) {
@@ -93,24 +93,25 @@ lk_table_carry_over (lk_table *self, const lk_decree *decree, int64_t now_ms)
 }
 
 void
-lk_apply_gone (lk_table *self, uint8_t home, const lk_op *op, lk_tells *tells)
+lk_apply_gone (lk_table *self, uint8_t home, const lk_op *op,
+               lk_notices *notices)
 {
     lk_request_id gone = op->ticket.request;
-    lk_crowd *crowd;
-    lk_crowd *next;
+    lk_group *group;
+    lk_group *next;
     lk_queues others = {0};
     if (self->gone[home][gone.host] < gone.session) {
         self->gone[home][gone.host] = gone.session;
     }
-    HASH_ITER (hh, self->crowds, crowd, next) {
-        if (crowd->id[0] == gone.host && crowd->id[1] <= gone.session) {
-            drop_crowd (self, home, crowd, &others);
+    HASH_ITER (hh, self->groups, group, next) {
+        if (group->id[0] == gone.host && group->id[1] <= gone.session) {
+            drop_group (self, home, group, &others);
         }
     }
     lk_queues_sort (&others);
     for (size_t i = 0; i < others.count; i++) {
         if (drop_gone (self, others.item[i], gone)) {
-            lk_apply_grant (self, home, others.item[i], tells);
+            lk_apply_grant (self, home, others.item[i], notices);
         }
     }
     lk_free (others.item);

@@ -14,25 +14,25 @@
 /*  -------------------------------------------------------- tells */
 
 void
-lk_tells_clear (lk_tells *self)
+lk_notices_clear (lk_notices *self)
 {
     lk_free (self->item);
     memset (self, 0, sizeof *self);
 }
 
 void
-lk_apply_tell (lk_table *self, lk_tells *tells, const lk_tell *what)
+lk_apply_tell (lk_table *self, lk_notices *notices, const lk_notice *what)
 {
     self->did += lk_digest_tell (what);
-    if (!tells) {
+    if (!notices) {
         return;
     }
-    if (tells->count == tells->room) {
-        tells->room = tells->room ? tells->room * 2 : 2;
-        tells->item =
-            lk_realloc (tells->item, tells->room * sizeof *tells->item);
+    if (notices->count == notices->room) {
+        notices->room = notices->room ? notices->room * 2 : 2;
+        notices->item =
+            lk_realloc (notices->item, notices->room * sizeof *notices->item);
     }
-    tells->item[tells->count++] = *what;
+    notices->item[notices->count++] = *what;
 }
 
 /*  -------------------------------------------------------- granting */
@@ -45,17 +45,18 @@ lk_apply_stamp (const lk_table *self, uint8_t home)
 }
 
 void
-lk_apply_tell_locked (lk_table *self, lk_tells *tells, const lk_entry *entry)
+lk_apply_tell_locked (lk_table *self, lk_notices *notices,
+                      const lk_entry *entry)
 {
-    lk_apply_tell (self, tells,
-                   &(lk_tell) {.kind = LK_TELL_LOCKED,
-                               .request = lk_entry_request (entry),
-                               .token = entry->token,
-                               .key = entry->key,
-                               .type = (lk_lock_type) entry->type,
-                               .ordinal = entry->ordinal,
-                               .turn = entry->turn,
-                               .kept = entry->kept});
+    lk_apply_tell (self, notices,
+                   &(lk_notice) {.kind = LK_NOTICE_LOCKED,
+                                 .request = lk_entry_request (entry),
+                                 .token = entry->token,
+                                 .key = entry->key,
+                                 .type = (lk_lock_type) entry->type,
+                                 .ordinal = entry->ordinal,
+                                 .turn = entry->turn,
+                                 .kept = entry->kept});
 }
 
 /*  It is active: its set goes on behind it before the operation is over. */
@@ -75,7 +76,7 @@ note_going (lk_table *self, lk_entry *entry)
 
 void
 lk_apply_activate (lk_table *self, uint8_t home, lk_entry *entry,
-                   lk_tells *tells)
+                   lk_notices *notices)
 {
     lk_entry_take (self, entry);
     /*  protocol 9.10: Upgrade */
@@ -92,13 +93,14 @@ lk_apply_activate (lk_table *self, uint8_t home, lk_entry *entry,
     if (!was_held) {
         lk_entry_set_age (entry, 0, self->now_ms);
     }
-    lk_apply_tell_locked (self, tells, entry);
+    lk_apply_tell_locked (self, notices, entry);
     note_going (self, entry);
 }
 
 /*  protocol 9.10: Order */
 void
-lk_apply_grant (lk_table *self, uint8_t home, lk_queue *queue, lk_tells *tells)
+lk_apply_grant (lk_table *self, uint8_t home, lk_queue *queue,
+                lk_notices *notices)
 {
     if (!queue || lk_queue_home (self, queue) != home
         || lk_table_reclaims (self, home)) {
@@ -107,15 +109,15 @@ lk_apply_grant (lk_table *self, uint8_t home, lk_queue *queue, lk_tells *tells)
     lk_grant_scan scan = lk_grant_begin (queue);
     lk_entry *entry;
     while ((entry = lk_grant_next (queue, &scan))) {
-        lk_apply_activate (self, home, entry, tells);
+        lk_apply_activate (self, home, entry, notices);
     }
 }
 
 void
 lk_apply_grant_or_note (lk_table *self, uint8_t home, lk_queue *queue,
-                        lk_tells *tells)
+                        lk_notices *notices)
 {
-    lk_apply_grant (self, home, queue, tells);
+    lk_apply_grant (self, home, queue, notices);
     lk_queue_note (self, queue);
 }
 
@@ -124,7 +126,7 @@ lk_apply_grant_or_note (lk_table *self, uint8_t home, lk_queue *queue,
 /*  protocol 9.12 */
 void
 lk_apply_queue_first (lk_table *self, uint8_t home, lk_request_id request,
-                      lk_tells *tells)
+                      lk_notices *notices)
 {
     lk_entry *entry = lk_table_find (self, request);
     while (entry && lk_queue_home (self, entry->queue) == home
@@ -137,16 +139,16 @@ lk_apply_queue_first (lk_table *self, uint8_t home, lk_request_id request,
         lk_entry_take (self, entry);
         entry->number = lk_apply_stamp (self, home);
         self->did += lk_entry_put (self, entry);
-        lk_apply_grant_or_note (self, home, entry->queue, tells);
+        lk_apply_grant_or_note (self, home, entry->queue, notices);
     }
 }
 
 void
-lk_apply_go_on (lk_table *self, uint8_t home, lk_tells *tells)
+lk_apply_go_on (lk_table *self, uint8_t home, lk_notices *notices)
 {
     for (size_t i = 0; i < self->going_count; i++) {
         lk_apply_queue_first (self, home, lk_entry_request (self->going[i]),
-                              tells);
+                              notices);
     }
     self->going_count = 0;
 }

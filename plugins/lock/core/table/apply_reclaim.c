@@ -53,14 +53,14 @@ apply_claim (lk_table *self, const lk_ticket *claim, int64_t now_ms)
 
 bool
 lk_apply_report (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
-                 lk_tells *tells)
+                 lk_notices *notices)
 {
     lk_request_id request = op->ticket.request;
     bool fine = true;
-    lk_apply_tell (self, tells,
-                   &(lk_tell) {.kind = LK_TELL_REPORTED,
-                               .request = request,
-                               .token = op->part});
+    lk_apply_tell (self, notices,
+                   &(lk_notice) {.kind = LK_NOTICE_REPORTED,
+                                 .request = request,
+                                 .token = op->part});
     if (self->reporting[home][request.host] != request.session) {
         self->reporting[home][request.host] = request.session;
         self->parts[home][request.host] = 0;
@@ -81,7 +81,7 @@ lk_apply_report (lk_table *self, uint8_t home, const lk_op *op, int64_t now_ms,
 
 /*  What happened in its queues before that nobody knows. Protocol 9.8. */
 void
-lk_apply_open (lk_table *self, uint8_t home, lk_tells *tells)
+lk_apply_open (lk_table *self, uint8_t home, lk_notices *notices)
 {
     lk_queues waited_for = {0};
     self->reclaim &= (uint8_t) ~(1u << home);
@@ -96,7 +96,7 @@ lk_apply_open (lk_table *self, uint8_t home, lk_tells *tells)
     }
     lk_queues_sort (&waited_for);
     for (size_t i = 0; i < waited_for.count; i++) {
-        lk_apply_grant (self, home, waited_for.item[i], tells);
+        lk_apply_grant (self, home, waited_for.item[i], notices);
     }
     lk_free (waited_for.item);
 }

@@ -116,12 +116,12 @@ check_queue (const lk_table *table, const lk_queue *queue, sums *all)
     LK_ASSERT (queue->active == own.active);
     LK_ASSERT (queue->waiting == first.waiting);
     LK_ASSERT (queue->pending == first.pending);
-    LK_ASSERT (queue->throng || own.tickets == 1);
-    if (queue->throng) {
-        LK_ASSERT (queue->throng->firm == first.firm);
-        LK_ASSERT (queue->throng->loud == first.loud);
-        LK_ASSERT (queue->throng->lenient == own.lenient);
-        LK_ASSERT (queue->throng->readers == own.readers);
+    LK_ASSERT (queue->contention || own.tickets == 1);
+    if (queue->contention) {
+        LK_ASSERT (queue->contention->firm == first.firm);
+        LK_ASSERT (queue->contention->loud == first.loud);
+        LK_ASSERT (queue->contention->lenient == own.lenient);
+        LK_ASSERT (queue->contention->readers == own.readers);
     }
     all->tickets += own.tickets;
     all->waiters += own.waiters;
@@ -148,18 +148,18 @@ check_lot (const lk_table *table, uint8_t lot, sums *all)
 }
 
 static void
-check_crowds (const lk_table *table)
+check_groups (const lk_table *table)
 {
     size_t tickets = 0;
-    const lk_crowd *crowd = table->crowds;
-    for (; crowd; crowd = crowd->hh.next) {
+    const lk_group *group = table->groups;
+    for (; group; group = group->hh.next) {
         size_t own = 0;
         for (size_t lot = 0; lot < LK_LOTS; lot++) {
-            own += crowd->count[lot];
+            own += group->count[lot];
         }
-        LK_ASSERT (crowd->own == own && own <= crowd->entries.count);
-        LK_ASSERT (crowd->entries.count > 0 || crowd == table->idle_crowd);
-        tickets += crowd->entries.count;
+        LK_ASSERT (group->own == own && own <= group->entries.count);
+        LK_ASSERT (group->entries.count > 0 || group == table->idle_group);
+        tickets += group->entries.count;
     }
     LK_ASSERT (tickets == table->count);
 }
@@ -198,7 +198,7 @@ check_tickets (const lk_table *table)
     LK_ASSERT (all.waited_names == table->waited_names);
     LK_ASSERT (all.names_size == table->names_size);
     LK_ASSERT (all.noted == table->waited_for.count);
-    check_crowds (table);
+    check_groups (table);
     check_owners (table);
     check_sums (table);
 }

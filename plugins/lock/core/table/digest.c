@@ -68,7 +68,7 @@ lk_digest_did (uint64_t hash, uint64_t did)
 }
 
 uint64_t
-lk_digest_tell (const lk_tell *tell)
+lk_digest_tell (const lk_notice *tell)
 {
     uint64_t hash = lk_hash_mix (tell->kind + 1, tell->request.session);
     hash = lk_hash_mix (lk_hash_mix (hash, tell->request.serial), tell->token);

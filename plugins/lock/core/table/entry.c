@@ -6,9 +6,9 @@
 
 #include "entry.h"
 
-#include "crowd.h"
 #include "digest.h"
 #include "grant.h"
+#include "group.h"
 #include "owner.h"
 #include "util/hash.h"
 
@@ -200,9 +200,9 @@ lk_entry_new (lk_table *self, const lk_ticket *ticket, int64_t now_ms)
     }
     entry->queue = queue;
     entry->owner = lk_owner_join (self, ticket);
-    lk_crowd_join (self, entry, ticket->request);
+    lk_group_join (self, entry, ticket->request);
     if (!entry->kept) {
-        lk_crowd_count (entry);
+        lk_group_count (entry);
     }
     self->count++;
     self->tickets[queue->lot]++;
@@ -227,13 +227,13 @@ lk_entry_remove (lk_table *self, lk_entry *entry)
     lk_table_unwatch (self, entry);
     note_shared (self, entry);
     if (!entry->kept) {
-        lk_crowd_uncount (entry);
+        lk_group_uncount (entry);
     }
     sum_all (self, entry, LESS);
     self->count--;
     self->tickets[entry->queue->lot]--;
     lk_queue *queue = leave_queue (self, entry);
-    lk_crowd_leave (self, entry);
+    lk_group_leave (self, entry);
     lk_owner_leave (self, entry->owner);
     lk_free (entry->memo);
     lk_free (entry);
@@ -264,10 +264,10 @@ lk_entry_rename (lk_table *self, lk_entry *entry, lk_request_id request)
 {
     LK_ASSERT (!entry->kept);
     sum_rest (self, entry, LESS);
-    lk_crowd_uncount (entry);
-    lk_crowd_leave (self, entry);
-    lk_crowd_join (self, entry, request);
-    lk_crowd_count (entry);
+    lk_group_uncount (entry);
+    lk_group_leave (self, entry);
+    lk_group_join (self, entry, request);
+    lk_group_count (entry);
     sum_rest (self, entry, MORE);
 }
 
@@ -278,20 +278,20 @@ lk_entry_keep (lk_table *self, lk_entry *entry)
         lk_entry_take (self, entry);
         entry->kept = true;
         lk_entry_put (self, entry);
-        lk_crowd_uncount (entry);
+        lk_group_uncount (entry);
     }
 }
 
 void
 lk_table_expect (const lk_table *self, const lk_ticket *ticket, bool soon)
 {
-    const lk_crowd *crowd =
-        lk_table_crowd (self, ticket->request.host, ticket->request.session);
+    const lk_group *group =
+        lk_table_group (self, ticket->request.host, ticket->request.session);
     const uint32_t hash = lk_hash_number (ticket->request.serial);
-    if (crowd && soon) {
-        lk_index_expect_soon (&crowd->entries, hash);
-    } else if (crowd) {
-        lk_index_expect (&crowd->entries, hash);
+    if (group && soon) {
+        lk_index_expect_soon (&group->entries, hash);
+    } else if (group) {
+        lk_index_expect (&group->entries, hash);
     }
 }
 

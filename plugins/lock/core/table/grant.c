@@ -40,7 +40,7 @@ is_calm (const lk_entry *entry)
 
 /*  It has come to its place. */
 static void
-note_put (lk_throng *self, lk_entry *entry)
+note_put (lk_contention *self, lk_entry *entry)
 {
     if (is_active (entry)) {
         self->lenient += entry->lenient;
@@ -69,7 +69,7 @@ next_not (const lk_queue *queue, lk_entry *entry,
 static void
 note_taken (lk_queue *queue, const lk_entry *entry)
 {
-    lk_throng *self = queue->throng;
+    lk_contention *self = queue->contention;
     if (is_active (entry)) {
         self->lenient -= entry->lenient;
         if (self->holders) {
@@ -86,22 +86,22 @@ note_taken (lk_queue *queue, const lk_entry *entry)
     }
 }
 
-/*  The second one makes a throng. */
+/*  The second one makes a contention. */
 static void
-need_throng (lk_queue *self)
+need_contention (lk_queue *self)
 {
-    if (!self->throng && self->first) {
-        self->throng = lk_alloc (sizeof *self->throng);
-        note_put (self->throng, self->first);
+    if (!self->contention && self->first) {
+        self->contention = lk_alloc (sizeof *self->contention);
+        note_put (self->contention, self->first);
     }
 }
 
 void
 lk_queue_destroy (lk_queue *self)
 {
-    if (self->throng) {
-        lk_holders_destroy (&self->throng->holders);
-        lk_free (self->throng);
+    if (self->contention) {
+        lk_holders_destroy (&self->contention->holders);
+        lk_free (self->contention);
     }
     lk_free (self);
 }
@@ -109,22 +109,22 @@ lk_queue_destroy (lk_queue *self)
 bool
 lk_queue_is_lenient (const lk_queue *self)
 {
-    return !self->throng || self->throng->lenient > 0;
+    return !self->contention || self->contention->lenient > 0;
 }
 
 /*  Shared ones that wait: without any nobody is passed. */
 static bool
 has_readers (const lk_queue *self)
 {
-    return self->throng && self->throng->readers > 0;
+    return self->contention && self->contention->readers > 0;
 }
 
 /*  The first that waits and is not soft. */
 static lk_entry *
 find_firm (const lk_queue *self)
 {
-    if (self->throng) {
-        return self->throng->firm;
+    if (self->contention) {
+        return self->contention->firm;
     }
     return self->waiting && !is_soft (self->waiting) ? self->waiting : NULL;
 }
@@ -133,8 +133,8 @@ find_firm (const lk_queue *self)
 static const lk_entry *
 find_loud (const lk_queue *self)
 {
-    if (self->throng) {
-        return self->throng->loud;
+    if (self->contention) {
+        return self->contention->loud;
     }
     return self->waiting && !is_calm (self->waiting) ? self->waiting : NULL;
 }
@@ -142,7 +142,7 @@ find_loud (const lk_queue *self)
 void
 lk_queue_put (lk_queue *self, lk_entry *entry)
 {
-    need_throng (self);
+    need_contention (self);
     self->active += is_active (entry);
     if (is_active (entry) && entry->upgrade) {
         DL_PREPEND (self->first, entry);
@@ -160,8 +160,8 @@ lk_queue_put (lk_queue *self, lk_entry *entry)
             self->waiting = entry;
         }
     }
-    if (self->throng) {
-        note_put (self->throng, entry);
+    if (self->contention) {
+        note_put (self->contention, entry);
     }
 }
 
@@ -169,7 +169,7 @@ void
 lk_queue_take (lk_queue *self, lk_entry *entry)
 {
     self->active -= is_active (entry);
-    if (self->throng) {
+    if (self->contention) {
         note_taken (self, entry);
     }
     if (self->waiting == entry) {

@@ -134,15 +134,15 @@ lk_holders_remove (lk_holders *self, const lk_entry *entry)
 static lk_holders *
 need_holders (lk_queue *queue)
 {
-    lk_throng *throng = queue->throng;
-    if (throng && !throng->holders) {
-        throng->holders = new_holders ();
+    lk_contention *contention = queue->contention;
+    if (contention && !contention->holders) {
+        contention->holders = new_holders ();
         lk_entry *entry = queue->first;
         for (; entry && entry->token != 0; entry = entry->next) {
-            lk_holders_add (throng->holders, entry);
+            lk_holders_add (contention->holders, entry);
         }
     }
-    return throng ? throng->holders : NULL;
+    return contention ? contention->holders : NULL;
 }
 
 lk_entry *

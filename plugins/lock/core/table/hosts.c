@@ -4,7 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "crowd.h"
+#include "group.h"
 #include "table.h"
 
 /*  Those whose report to a reclaim has begun to come, since that is in the
@@ -25,10 +25,10 @@ lk_hosts
 lk_table_hosts (const lk_table *table)
 {
     lk_hosts hosts = lk_decree_hosts (&table->decree);
-    const lk_crowd *crowd = table->crowds;
-    for (; crowd; crowd = crowd->hh.next) {
-        if (crowd != table->idle_crowd) {
-            hosts |= LK_HOST_BIT (crowd->id[0]);
+    const lk_group *group = table->groups;
+    for (; group; group = group->hh.next) {
+        if (group != table->idle_group) {
+            hosts |= LK_HOST_BIT (group->id[0]);
         }
     }
     return hosts | named_by_reports (table);
@@ -37,7 +37,7 @@ lk_table_hosts (const lk_table *table)
 void
 lk_table_forget (lk_table *table, lk_host host)
 {
-    lk_crowd_forget (table, host);
+    lk_group_forget (table, host);
     for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
         table->gone[home][host] = 0;
         table->reported[home][host] = 0;

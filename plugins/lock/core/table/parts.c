@@ -7,8 +7,8 @@
  *  remembers of a ticket.
  */
 
-#include "crowd.h"
 #include "entry.h"
+#include "group.h"
 #include "util/alloc.h"
 #include "util/assert.h"
 #include "util/hash.h"
@@ -94,11 +94,11 @@ lk_table_tickets (const lk_table *self, uint8_t home)
 }
 
 size_t
-lk_crowd_tickets (const lk_table *self, const lk_crowd *crowd, uint8_t home)
+lk_group_tickets (const lk_table *self, const lk_group *group, uint8_t home)
 {
     size_t count = 0;
     for (size_t lot = home; lot < LK_LOTS; lot += self->decree.leader_count) {
-        count += crowd->count[lot];
+        count += group->count[lot];
     }
     return count;
 }
@@ -115,10 +115,10 @@ lk_table_shared_ms (const lk_table *self, const lk_queue *queue)
 lk_entry *
 lk_table_find (const lk_table *self, lk_request_id request)
 {
-    const lk_crowd *crowd =
-        lk_table_crowd (self, request.host, request.session);
+    const lk_group *group =
+        lk_table_group (self, request.host, request.session);
     lk_index_link *link =
-        crowd ? lk_index_find (&crowd->entries, lk_hash_number (request.serial))
+        group ? lk_index_find (&group->entries, lk_hash_number (request.serial))
               : NULL;
     while (link && ((lk_entry *) link)->serial != request.serial) {
         link = link->next;
@@ -152,19 +152,19 @@ lk_table_queue (const lk_table *self, lk_name object)
 }
 
 uint32_t
-lk_crowd_hash (const uint64_t id[2])
+lk_group_hash (const uint64_t id[2])
 {
     return lk_hash_number (id[1] << 8 | id[0]);
 }
 
-lk_crowd *
-lk_table_crowd (const lk_table *self, lk_host host, uint64_t session)
+lk_group *
+lk_table_group (const lk_table *self, lk_host host, uint64_t session)
 {
     uint64_t id[2] = {host, session};
-    lk_crowd *crowd = NULL;
-    HASH_FIND_BYHASHVALUE (hh, self->crowds, id, sizeof id, lk_crowd_hash (id),
-                           crowd);
-    return crowd && crowd != self->idle_crowd ? crowd : NULL;
+    lk_group *group = NULL;
+    HASH_FIND_BYHASHVALUE (hh, self->groups, id, sizeof id, lk_group_hash (id),
+                           group);
+    return group && group != self->idle_group ? group : NULL;
 }
 
 /*  -------------------------------------------------------- a ticket */
@@ -172,8 +172,8 @@ lk_table_crowd (const lk_table *self, lk_host host, uint64_t session)
 lk_request_id
 lk_entry_request (const lk_entry *entry)
 {
-    return (lk_request_id) {.host = (lk_host) entry->crowd->id[0],
-                            .session = entry->crowd->id[1],
+    return (lk_request_id) {.host = (lk_host) entry->group->id[0],
+                            .session = entry->group->id[1],
                             .serial = entry->serial};
 }
 

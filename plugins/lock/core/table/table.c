@@ -90,14 +90,14 @@ free_queues (lk_index *queues)
 }
 
 static void
-free_crowds (lk_table *self)
+free_groups (lk_table *self)
 {
-    lk_crowd *crowd;
-    lk_crowd *next_crowd;
-    HASH_ITER (hh, self->crowds, crowd, next_crowd) {
-        HASH_DEL (self->crowds, crowd);
-        (void) lk_index_clear (&crowd->entries);
-        lk_free (crowd);
+    lk_group *group;
+    lk_group *next_group;
+    HASH_ITER (hh, self->groups, group, next_group) {
+        HASH_DEL (self->groups, group);
+        (void) lk_index_clear (&group->entries);
+        lk_free (group);
     }
 }
 
@@ -117,7 +117,7 @@ void
 lk_table_clear (lk_table *self)
 {
     lk_table_forget_listing (self);
-    free_crowds (self);
+    free_groups (self);
     free_links (&self->waited_for);
     for (size_t lot = 0; lot < LK_LOTS; lot++) {
         free_queues (&self->queues[lot]);

@@ -21,7 +21,7 @@
 
 typedef struct lk_entry lk_entry;
 typedef struct lk_queue lk_queue;
-typedef struct lk_crowd lk_crowd;
+typedef struct lk_group lk_group;
 typedef struct lk_holders lk_holders;
 
 /*  A table keeps its queues in lots, by the hashes of the objects' keys modulo
@@ -61,9 +61,9 @@ typedef struct {
 /*  A ticket in its queue. There may be a million of them: lk_entry_ticket ()
  *  makes an lk_ticket of it. */
 struct lk_entry {
-    lk_index_link link; /* in its crowd's index, by serial */
+    lk_index_link link; /* in its group's index, by serial */
     uint64_t serial;    /* ..., beside it: to look is one fetch from memory */
-    lk_crowd *crowd;    /* host and session */
+    lk_group *group;    /* host and session */
     lk_queue *queue;    /* the object, and the stored bound */
     lk_entry *prev;     /* in the queue: grant.h */
     lk_entry *next;     /* ... */
@@ -99,7 +99,7 @@ typedef struct {
     lk_holders *holders; /* NULL: nobody has asked */
     uint32_t lenient;    /* of the active ones */
     uint32_t readers;    /* shared ones that wait */
-} lk_throng;
+} lk_contention;
 
 /*  An object with at least one ticket. */
 struct lk_queue {
@@ -107,12 +107,12 @@ struct lk_queue {
     lk_entry *first;    /* who waits to be exclusive, if any, then the others */
     lk_entry *waiting;  /* the first that is not active; grant.h */
     lk_entry *pending;  /* the first that has no number yet */
-    lk_throng *throng;  /* NULL: it never had two */
-    int64_t shared_ms;  /* the last one that held it shared left, as far as
+    lk_contention *contention; /* NULL: it never had two */
+    int64_t shared_ms; /* the last one that held it shared left, as far as
                           this leader knows: lk_table_shared_ms () */
-    uint32_t hash;      /* of the key, its last bits */
-    uint32_t active;    /* how many; all of the first one's type */
-    uint32_t bound;     /* stored: the first one that came; 0: none */
+    uint32_t hash;     /* of the key, its last bits */
+    uint32_t active;   /* how many; all of the first one's type */
+    uint32_t bound;    /* stored: the first one that came; 0: none */
     uint16_t size;
     uint8_t lot;
     bool is_noted; /* in the table's `waited_for` */
@@ -126,7 +126,7 @@ typedef struct {
 } lk_waited;
 
 /*  A proxy's session that has tickets. */
-struct lk_crowd {
+struct lk_group {
     uint64_t id[2];          /* host, session: key of the map */
     lk_index entries;        /* by serial */
     size_t own;              /* tickets, but for kept ones */
@@ -141,8 +141,8 @@ typedef struct {
     lk_index waited_for; /* every queue that somebody waits in, and others */
     lk_index owners;
     lk_owner *last_owner; /* that was looked for, kept without tickets; NULL */
-    lk_crowd *crowds;     /* map */
-    lk_crowd *idle_crowd; /* one of them that has no tickets; NULL */
+    lk_group *groups;     /* map */
+    lk_group *idle_group; /* one of them that has no tickets; NULL */
     size_t count;         /* of all tickets */
     size_t names_size;    /* bytes of their objects' keys */
     size_t waiters;       /* tickets that wait and have a number, */
@@ -181,14 +181,14 @@ typedef struct {
 
 /*  What an operation, once acknowledged, lets the home tell. */
 typedef enum {
-    LK_TELL_LOCKED,
-    LK_TELL_UNLOCKED,
-    LK_TELL_REPORTED,
-    LK_TELL_CHECKED
-} lk_tell_kind;
+    LK_NOTICE_LOCKED,
+    LK_NOTICE_UNLOCKED,
+    LK_NOTICE_REPORTED,
+    LK_NOTICE_CHECKED
+} lk_notice_kind;
 
 typedef struct {
-    lk_tell_kind kind;
+    lk_notice_kind kind;
     lk_request_id request; /* REPORTED: host and session */
     uint64_t token;        /* LOCKED; UNLOCKED: of the grant that ended;
                               REPORTED: the part; CHECKED: the newest */
@@ -199,15 +199,15 @@ typedef struct {
     bool kept;             /* LOCKED */
     bool held;             /* CHECKED: with the token that was asked for */
     lk_err error;          /* UNLOCKED: why, to who did not ask for it */
-} lk_tell;
+} lk_notice;
 
 typedef struct {
-    lk_tell *item;
+    lk_notice *item;
     size_t count;
     size_t room;
-} lk_tells;
+} lk_notices;
 
-void lk_tells_clear (lk_tells *self);
+void lk_notices_clear (lk_notices *self);
 
 void lk_table_init (lk_table *self);
 void lk_table_clear (lk_table *self);
@@ -233,11 +233,11 @@ uint8_t lk_table_home (const lk_table *self, lk_name object);
 uint8_t lk_home_of (const lk_decree *decree, lk_name object);
 uint8_t lk_home_of_hash (const lk_decree *decree, uint64_t hash);
 
-/*  A queue's; and how many tickets a home has, all or those of a crowd but for
+/*  A queue's; and how many tickets a home has, all or those of a group but for
  *  kept ones. */
 uint8_t lk_queue_home (const lk_table *self, const lk_queue *queue);
 size_t lk_table_tickets (const lk_table *self, uint8_t home);
-size_t lk_crowd_tickets (const lk_table *self, const lk_crowd *crowd,
+size_t lk_group_tickets (const lk_table *self, const lk_group *group,
                          uint8_t home);
 
 /*  Until when somebody may have held it shared, as far as its home knows. */
@@ -246,7 +246,7 @@ int64_t lk_table_shared_ms (const lk_table *self, const lk_queue *queue);
 /*  Looks; NULL if there is none. */
 lk_entry *lk_table_find (const lk_table *self, lk_request_id request);
 lk_queue *lk_table_queue (const lk_table *self, lk_name object);
-lk_crowd *lk_table_crowd (const lk_table *self, lk_host host, uint64_t session);
+lk_group *lk_table_group (const lk_table *self, lk_host host, uint64_t session);
 
 bool lk_queue_is_of (const lk_queue *queue, lk_name object);
 
@@ -258,7 +258,7 @@ void lk_table_set_gone (lk_table *self, const uint64_t gone[LK_HOSTS_MAX]);
  *  is added to `tells`, unless that is NULL. False: two reports claim what does
  *  not go together, the second was left out. */
 bool lk_table_apply (lk_table *self, uint8_t home, const lk_op *op,
-                     int64_t now_ms, lk_tells *tells);
+                     int64_t now_ms, lk_notices *notices);
 
 /*  Adds a ticket as it stands, behind those that are like it: filling. What is
  *  expected ahead of that waits less for memory. */

@@ -132,7 +132,7 @@ lk_table_rehome (lk_table *self, int64_t now_ms)
     for (size_t home = 0; home < LK_LEADERS_MAX; home++) {
         self->open_ms[home] = now_ms;
     }
-    for (lk_crowd *crowd = self->crowds; crowd; crowd = crowd->hh.next) {
-        crowd->silent_by = 0;
+    for (lk_group *group = self->groups; group; group = group->hh.next) {
+        group->silent_by = 0;
     }
 }

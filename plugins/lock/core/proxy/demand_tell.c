@@ -1,10 +1,10 @@
-/*  asked_tell.c - what applications are told of their requests and sets
+/*  demand_tell.c - what applications are told of their requests and sets
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "asked_tell.h"
+#include "demand_tell.h"
 
 #include "proxy_private.h"
 
@@ -12,35 +12,35 @@
 
 /*  A check may be done twice, and what was not done may be asked for again. */
 static bool
-ends_errand (const lk_asked *asked, const lk_answer *answer)
+ends_command (const lk_demand *demand, const lk_answer *answer)
 {
     const bool is_refused =
         answer->kind == LK_ANSWER_FAILED
         && (answer->error == LK_UNKNOWN || answer->error == LK_DENIED);
-    return (asked->errand == LK_ERRAND_BY_KEY
-            || asked->errand == LK_ERRAND_FORCE)
+    return (demand->command == LK_COMMAND_BY_KEY
+            || demand->command == LK_COMMAND_FORCE)
            && (answer->kind == LK_ANSWER_UNLOCKED || is_refused);
 }
 
 void
-lk_asked_answer (lk_proxy *proxy, const lk_asked *asked, lk_answer answer)
+lk_demand_answer (lk_proxy *proxy, const lk_demand *demand, lk_answer answer)
 {
-    if (asked->name[0] != LK_NO_APP) {
-        answer.app = (uint32_t) asked->name[0];
-        answer.serial = asked->name[1];
-        if (ends_errand (asked, &answer)) {
-            lk_errands_note (&proxy->errands, &answer);
+    if (demand->name[0] != LK_NO_APP) {
+        answer.app = (uint32_t) demand->name[0];
+        answer.serial = demand->name[1];
+        if (ends_command (demand, &answer)) {
+            lk_outcomes_note (&proxy->outcomes, &answer);
         }
         lk_out_answer (proxy->core, &answer);
     }
 }
 
 void
-lk_asked_tell (lk_proxy *proxy, const lk_asked *asked, lk_answer_kind kind,
-               lk_err error)
+lk_demand_tell (lk_proxy *proxy, const lk_demand *demand, lk_answer_kind kind,
+                lk_err error)
 {
-    lk_asked_answer (
-        proxy, asked,
+    lk_demand_answer (
+        proxy, demand,
         (lk_answer) {.kind = kind, .error = error, .until_ms = INT64_MAX});
 }
 
@@ -54,17 +54,17 @@ locked (const lk_ticket *ticket, int64_t until_ms)
 }
 
 void
-lk_asked_tell_locked (lk_proxy *proxy, const lk_asked *asked)
+lk_demand_tell_locked (lk_proxy *proxy, const lk_demand *demand)
 {
-    lk_answer answer = locked (&asked->ticket, asked->until_ms);
-    if (asked->turn.heir_waits) {
+    lk_answer answer = locked (&demand->ticket, demand->until_ms);
+    if (demand->turn.heir_waits) {
         return; /* its token may be another one by now */
     }
-    answer.token = asked->ticket.token;
-    answer.key = asked->ticket.key;
-    answer.ordinal = asked->ticket.ordinal;
-    answer.turn = asked->turn.told;
-    lk_asked_answer (proxy, asked, answer);
+    answer.token = demand->ticket.token;
+    answer.key = demand->ticket.key;
+    answer.ordinal = demand->ticket.ordinal;
+    answer.turn = demand->turn.told;
+    lk_demand_answer (proxy, demand, answer);
 }
 
 /*  -------------------------------------------------------- a set */

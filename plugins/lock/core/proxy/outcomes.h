@@ -1,4 +1,4 @@
-/*  errands.h - what became of the latest UNLOCKs by key and by force
+/*  outcomes.h - what became of the latest UNLOCKs by key and by force
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -8,31 +8,31 @@
  *  whoever got it by the first.
  */
 
-#ifndef LK_ERRANDS_H
-#define LK_ERRANDS_H
+#ifndef LK_OUTCOMES_H
+#define LK_OUTCOMES_H
 
 #include "proxy.h"
 
-#define LK_ERRANDS_KEPT 64
+#define LK_OUTCOMES_KEPT 64
 
 typedef struct {
     uint32_t app; /* LK_NO_APP: none */
     uint64_t serial;
     lk_answer_kind kind;
     lk_err error;
-} lk_errand_end;
+} lk_outcome;
 
 /*  A ring. */
 typedef struct {
-    lk_errand_end end[LK_ERRANDS_KEPT];
+    lk_outcome end[LK_OUTCOMES_KEPT];
     size_t next;
-} lk_errands;
+} lk_outcomes;
 
 /*  Its last answer was told. */
-void lk_errands_note (lk_errands *self, const lk_answer *answer);
+void lk_outcomes_note (lk_outcomes *self, const lk_answer *answer);
 
 /*  NULL: it is not known. */
-const lk_errand_end *lk_errands_find (const lk_errands *self, uint32_t app,
-                                      uint64_t serial);
+const lk_outcome *lk_outcomes_find (const lk_outcomes *self, uint32_t app,
+                                    uint64_t serial);
 
 #endif

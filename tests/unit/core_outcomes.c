@@ -1,4 +1,4 @@
-/*  core_errands.c - a proxy, and what its applications want of others' locks
+/*  core_outcomes.c - a proxy, and what its applications want of others' locks
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
@@ -321,5 +321,5 @@ main (void)
     tcase_add_test (tests, a_holder_hears_why);
     tcase_add_test (tests, a_lock_that_nobody_here_knows);
     tcase_add_test (tests, why_a_session_ends);
-    return run_tests ("core_errands", tests);
+    return run_tests ("core_outcomes", tests);
 }

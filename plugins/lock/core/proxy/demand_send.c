@@ -1,10 +1,10 @@
-/*  asked_send.c - what homes are asked
+/*  demand_send.c - what homes are asked
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  */
 
-#include "asked.h"
+#include "demand.h"
 
 #include "proxy_private.h"
 #include "set.h"
@@ -40,11 +40,11 @@ lk_proxy_send (lk_proxy *proxy, lk_lock_message *message, uint8_t home,
 }
 
 static lk_request_id
-request_id (const lk_proxy *proxy, const lk_asked *asked)
+request_id (const lk_proxy *proxy, const lk_demand *demand)
 {
     return (lk_request_id) {.host = proxy->core->config.self,
                             .session = proxy->core->facts.session,
-                            .serial = asked->serial};
+                            .serial = demand->serial};
 }
 
 /*  By whichever leader it is time for; nothing is sent outside of a session. */
@@ -55,33 +55,35 @@ can_send (const lk_proxy *proxy)
 }
 
 uint8_t
-lk_asked_home (const lk_proxy *proxy, const lk_asked *asked)
+lk_demand_home (const lk_proxy *proxy, const lk_demand *demand)
 {
-    return lk_home_of_hash (&proxy->core->in_force, asked->object_hash);
+    return lk_home_of_hash (&proxy->core->in_force, demand->object_hash);
 }
 
 static void
-send_to_home (lk_proxy *proxy, const lk_asked *asked, lk_lock_message *message)
+send_to_home (lk_proxy *proxy, const lk_demand *demand,
+              lk_lock_message *message)
 {
-    lk_proxy_send (proxy, message, lk_asked_home (proxy, asked), asked->tries);
+    lk_proxy_send (proxy, message, lk_demand_home (proxy, demand),
+                   demand->tries);
 }
 
 static void
-send_check (lk_proxy *proxy, const lk_asked *asked)
+send_check (lk_proxy *proxy, const lk_demand *demand)
 {
     lk_lock_message *message = lk_out_message (proxy->core, LK_MSG_CHECK);
     message->as.check = (lk_msg_check) {
-        .request = request_id (proxy, asked),
-        .object = lk_out_name (proxy->core, asked->ticket.object),
-        .token = asked->ticket.token};
-    send_to_home (proxy, asked, message);
+        .request = request_id (proxy, demand),
+        .object = lk_out_name (proxy->core, demand->ticket.object),
+        .token = demand->ticket.token};
+    send_to_home (proxy, demand, message);
 }
 
 /*  What a LOCK of a member asks for, too: the members behind it, as far as
  *  they have the same home, which goes on with them by itself.
  *  Protocol 9.12. */
 static void
-add_rest (lk_proxy *proxy, const lk_asked *member, lk_msg_request *request)
+add_rest (lk_proxy *proxy, const lk_demand *member, lk_msg_request *request)
 {
     lk_set *self = member->set;
     size_t first = member->place + 1;
@@ -91,9 +93,9 @@ add_rest (lk_proxy *proxy, const lk_asked *member, lk_msg_request *request)
         lk_arena_alloc (&proxy->core->outlet.arena,
                         (self->count - first) * sizeof *request->rest);
     while (self->asked < self->count) {
-        const lk_asked *next = self->member[self->asked];
+        const lk_demand *next = self->member[self->asked];
         size += lk_ticket_size (&next->ticket);
-        if (lk_asked_home (proxy, next) != lk_asked_home (proxy, member)
+        if (lk_demand_home (proxy, next) != lk_demand_home (proxy, member)
             || size > RUN_SIZE_MAX) {
             break;
         }
@@ -107,59 +109,59 @@ add_rest (lk_proxy *proxy, const lk_asked *member, lk_msg_request *request)
 }
 
 static void
-send_request (lk_proxy *proxy, const lk_asked *asked, lk_lock_kind kind)
+send_request (lk_proxy *proxy, const lk_demand *demand, lk_lock_kind kind)
 {
     lk_lock_message *message = lk_out_message (proxy->core, kind);
     lk_msg_request *request = &message->as.request;
-    request->ticket = lk_out_ticket (proxy->core, &asked->ticket);
-    request->ticket.request = request_id (proxy, asked);
-    request->ticket.age_ms = proxy->core->now_ms - asked->since_ms;
-    request->queue = asked->queue;
-    request->keep = asked->state == LK_ASKED_KEEPING || asked->unless_kept;
-    request->resume = asked->resumes;
-    request->heir = asked->resumes && asked->heir;
-    if (asked->asks_on && !request->keep) {
-        request->ticket.mode.type = asked->turn.type;
-        request->ticket.turn = asked->turn.sent;
-        request->queue = asked->turn.queue;
+    request->ticket = lk_out_ticket (proxy->core, &demand->ticket);
+    request->ticket.request = request_id (proxy, demand);
+    request->ticket.age_ms = proxy->core->now_ms - demand->since_ms;
+    request->queue = demand->queue;
+    request->keep = demand->state == LK_DEMAND_KEEPING || demand->unless_kept;
+    request->resume = demand->resumes;
+    request->heir = demand->resumes && demand->heir;
+    if (demand->asks_on && !request->keep) {
+        request->ticket.mode.type = demand->turn.type;
+        request->ticket.turn = demand->turn.sent;
+        request->queue = demand->turn.queue;
     }
-    request->by_key = asked->errand == LK_ERRAND_BY_KEY;
-    request->force = asked->errand == LK_ERRAND_FORCE;
-    request->now = asked->now;
-    request->reason = lk_out_name (proxy->core, asked->reason);
+    request->by_key = demand->command == LK_COMMAND_BY_KEY;
+    request->force = demand->command == LK_COMMAND_FORCE;
+    request->now = demand->now;
+    request->reason = lk_out_name (proxy->core, demand->reason);
     request->at = proxy->core->now_ms;
-    if (asked->set && kind == LK_MSG_LOCK && !asked->resumes) {
-        add_rest (proxy, asked, request);
+    if (demand->set && kind == LK_MSG_LOCK && !demand->resumes) {
+        add_rest (proxy, demand, request);
     }
-    send_to_home (proxy, asked, message);
+    send_to_home (proxy, demand, message);
 }
 
 static bool
-is_asked_for (const lk_asked *asked)
+is_asked_for (const lk_demand *demand)
 {
-    return asked->state == LK_ASKED_WAITING || asked->state == LK_ASKED_RESUMING
-           || asked->asks_on;
+    return demand->state == LK_DEMAND_WAITING
+           || demand->state == LK_DEMAND_RESUMING || demand->asks_on;
 }
 
 void
-lk_asked_send (lk_proxy *proxy, lk_asked *asked)
+lk_demand_send (lk_proxy *proxy, lk_demand *demand)
 {
     if (!can_send (proxy)) {
         return;
     }
-    if (asked->errand == LK_ERRAND_CHECK) {
-        send_check (proxy, asked);
+    if (demand->command == LK_COMMAND_CHECK) {
+        send_check (proxy, demand);
     } else {
-        send_request (proxy, asked,
-                      is_asked_for (asked) ? LK_MSG_LOCK : LK_MSG_UNLOCK);
+        send_request (proxy, demand,
+                      is_asked_for (demand) ? LK_MSG_LOCK : LK_MSG_UNLOCK);
     }
-    lk_asked_was_said (proxy, asked, asked->tries + 1);
+    lk_demand_was_said (proxy, demand, demand->tries + 1);
 }
 
 void
-lk_asked_send_unlock (lk_proxy *proxy, const lk_asked *asked)
+lk_demand_send_unlock (lk_proxy *proxy, const lk_demand *demand)
 {
     if (can_send (proxy)) {
-        send_request (proxy, asked, LK_MSG_UNLOCK);
+        send_request (proxy, demand, LK_MSG_UNLOCK);
     }
 }
