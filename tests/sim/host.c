@@ -387,18 +387,18 @@ schedule (sim_world *self, uint8_t place)
     sim_host *host = &self->host[place];
     int64_t at =
         sim_true_time (self, place, lk_node_deadline (self->base.node[place]));
+    const bool is_due = at <= self->now;
 
+    if (is_due) {
+        at = self->now + 1;
+    }
     if (at >= host->tick_at) {
         return;
     }
-    if (at <= self->now) {
-        at = self->now + 1;
-        if (++host->spins > 1000) {
-            sim_checker_fail (&self->checker,
-                              "h%d wants to be woken again and again", place);
-        }
-    } else {
-        host->spins = 0;
+    host->spins = is_due ? host->spins + 1 : 0;
+    if (host->spins > 1000) {
+        sim_checker_fail (&self->checker,
+                          "h%d wants to be woken again and again", place);
     }
     if (self->late_ms > 0) {
         at += sim_between (self, 0, self->late_ms);
