@@ -146,9 +146,8 @@ add_set_fields (lk_fields *f, lk_op *op)
 }
 
 static void
-drop_fields (lk_fields *f, lk_op *op)
+by_field (lk_fields *f, lk_op *op)
 {
-    name_fields (f, &op->ticket);
     if (lk_fields_has (f, "by", op->by.host != LK_NOBODY)) {
         lk_field_request (f, "by", &op->by);
     }
@@ -169,7 +168,8 @@ lk_shape_op (lk_fields *f, void *row)
         add_set_fields (f, op);
         break;
     case LK_OP_DROP:
-        drop_fields (f, op);
+        name_fields (f, &op->ticket);
+        by_field (f, op);
         break;
     case LK_OP_GONE:
         lk_field_host (f, "host", &op->ticket.request.host);
@@ -183,6 +183,10 @@ lk_shape_op (lk_fields *f, void *row)
         lk_shape_tickets (f, &op->tickets, &op->ticket_count, LK_REPORT_MAX);
         break;
     case LK_OP_CONFIRM:
+        name_fields (f, &op->ticket);
+        lk_field_hex (f, "token", &op->ticket.token);
+        by_field (f, op);
+        break;
     case LK_OP_CHECK:
         name_fields (f, &op->ticket);
         lk_field_hex (f, "token", &op->ticket.token);

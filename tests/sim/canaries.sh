@@ -323,6 +323,8 @@ canary done-is-forgotten 1000 storm releases.c \
     's/return find (self->released, by);/return NULL;/'
 canary done-is-not-handed-on 1 unit/core_release releases.c \
     's/releases\[i\]\.by\.host < LK_HOSTS_MAX/false/'
+canary done-is-not-learned 1 unit/core_follow releases.c \
+    's/op->kind != LK_OP_DROP && op->kind != LK_OP_CONFIRM/op->kind != LK_OP_DROP/'
 canary repeated-lock-granted-twice 60 storm home.c \
     's/if (!lacks_any (lead, request)) {/if ((lacks_any (lead, request), 0)) {/' \
     apply.c \

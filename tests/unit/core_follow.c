@@ -222,6 +222,21 @@ use_key (lk_name object, uint64_t serial)
     give (HOST, &message);
 }
 
+/*  Of term 8, alone. */
+static void
+take_over (void)
+{
+    decree = (lk_decree) {
+        .term = term_of (8, 1), .members = MEMBERS, .leader_count = 1};
+    fill ();
+    give_decree (1, LK_MSG_READY, &decree);
+    ping (1);
+    ping (2);
+    ping (HOST);
+    ck_assert (lk_leader_is_serving (lk_node_leader (node))
+               && lk_lease_holds (lk_node_leader (node)));
+}
+
 /*  The asker did not hear that it is done, and asks the next home. */
 START_TEST (the_next_home_knows_what_was_ended_for_whom)
 {
@@ -240,20 +255,27 @@ START_TEST (the_next_home_knows_what_was_ended_for_whom)
         leader, home,
         (lk_op) {.kind = LK_OP_DROP, .ticket = ticket, .by = {HOST, 3, 9}});
     ck_assert_uint_eq (lk_node_table (node)->count, 0);
-    decree = (lk_decree) {
-        .term = term_of (8, 1), .members = MEMBERS, .leader_count = 1};
-    fill ();
-    give_decree (1, LK_MSG_READY, &decree);
-    ping (1);
-    ping (2);
-    ping (HOST);
-    ck_assert (lk_leader_is_serving (lk_node_leader (node))
-               && lk_lease_holds (lk_node_leader (node)));
+    take_over ();
     use_key (object, 9);
     ck_assert_ptr_nonnull (sent (LK_MSG_UNLOCKED, HOST));
     use_key (object, 10);
     ck_assert_int_eq (sent (LK_MSG_LOCKFAILED, HOST)->as.reply.error,
                       LK_UNKNOWN);
+}
+END_TEST
+
+/*  Its holder's session was over, so that the former home only confirmed it. */
+START_TEST (the_next_home_knows_what_was_called_done)
+{
+    const lk_name object = name_of_another ();
+    const uint8_t home = (uint8_t) lk_home_of (&decree, object);
+    const lk_ticket asked = {.request = {HOST, 3, 9}, .object = object};
+    op_from (
+        decree.leader[home], home,
+        (lk_op) {.kind = LK_OP_CONFIRM, .ticket = asked, .by = asked.request});
+    take_over ();
+    use_key (object, 9);
+    ck_assert_ptr_nonnull (sent (LK_MSG_UNLOCKED, HOST));
 }
 END_TEST
 
@@ -484,6 +506,7 @@ main (void)
     tcase_add_test (tests, whose_acknowledgement_counts);
     tcase_add_test (tests, in_its_own_name);
     tcase_add_test (tests, the_next_home_knows_what_was_ended_for_whom);
+    tcase_add_test (tests, the_next_home_knows_what_was_called_done);
     tcase_add_test (tests, all_have_to_acknowledge);
     tcase_add_test (tests, an_older_acknowledgement_takes_nothing_back);
     tcase_add_test (tests, whose_operations_count);

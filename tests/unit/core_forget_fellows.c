@@ -94,6 +94,10 @@ START_TEST (who_asked_for_the_end_of_another)
     ck_assert (!is_spare (OTHER));
     all_acked ();
     ck_assert (is_spare (OTHER));
+    say (LK_MSG_UNLOCK, &end);
+    ck_assert_int_eq (lk_plant_logged (node, 0)->op.kind, LK_OP_CONFIRM);
+    ck_assert_uint_eq (lk_plant_logged (node, 0)->op.by.host, OTHER);
+    ck_assert (!is_spare (OTHER));
 }
 END_TEST
 

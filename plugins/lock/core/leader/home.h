@@ -91,8 +91,8 @@ const lk_release *lk_home_find_release (const lk_home *self, lk_request_id by);
 const lk_release *lk_home_note_release (lk_home *self, lk_request_id by,
                                         uint64_t up_to);
 
-/*  Another home is about to end a lock, maybe for such a request, which is said
- *  to who takes over from it if its answer is lost. */
+/*  Another home is about to end a lock for such a request, or to say that it is
+ *  done, which is said to who takes over from it if its answer is lost. */
 void lk_home_learn_release (lk_leader *lead, const lk_op *op);
 
 /*  Whether all is acknowledged that the table had when that was asked first:

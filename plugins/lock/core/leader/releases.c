@@ -51,8 +51,8 @@ lk_home_learn_release (lk_leader *lead, const lk_op *op)
 {
     lk_home *self = &lead->home;
     const lk_entry *entry;
-    if (op->kind != LK_OP_DROP || op->by.host == LK_NOBODY
-        || lk_home_find_release (self, op->by)) {
+    if ((op->kind != LK_OP_DROP && op->kind != LK_OP_CONFIRM)
+        || op->by.host == LK_NOBODY || lk_home_find_release (self, op->by)) {
         return;
     }
     entry = lk_table_find (&lead->table, op->ticket.request);

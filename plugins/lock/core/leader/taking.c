@@ -216,6 +216,16 @@ take_back (lk_leader *lead, lk_entry *holder, const lk_msg_request *request)
 
 /*  -------------------------------------------------------- by key, by force */
 
+/*  Nobody is left who has to go, maybe since the lock ended by itself. All
+ *  leaders learn that this was done. */
+static void
+confirm (lk_leader *lead, const lk_ticket *ticket)
+{
+    lk_op op = lk_op_about (LK_OP_CONFIRM, ticket);
+    op.by = ticket->request;
+    lk_stream_append (lead, &op);
+}
+
 /*  Another one with the key may come between; both are told. Protocol 9.11. */
 void
 lk_home_unlock_by_key (lk_leader *lead, const lk_msg_request *request)
@@ -233,7 +243,7 @@ lk_home_unlock_by_key (lk_leader *lead, const lk_msg_request *request)
         take_back (lead, holder, request);
     } else if (release
                && !lk_table_reclaims (&lead->table, lk_leader_place (lead))) {
-        lk_home_confirm (lead, ticket, 0);
+        confirm (lead, ticket);
     } else {
         refuse (lead, ticket,
                 queue && queue->active > 0 ? LK_DENIED : LK_UNKNOWN);
@@ -346,6 +356,6 @@ lk_home_unlock_by_force (lk_leader *lead, const lk_msg_request *request)
     } else if (mark_all (lead, request, release)) {
         take_all_back (lead, request);
     } else {
-        lk_home_confirm (lead, ticket, 0);
+        confirm (lead, ticket);
     }
 }
