@@ -74,7 +74,7 @@ key_of () {
 has_keys () {
     [ "$(at "$1" keys show | grep -cE '^(in use|accepted) ')" = "$2" ]
 }
-for host in h1 h2 h3 h5 h6 h7 h8; do own $host; done
+for host in h1 h2 h3 h5 h6 h7 h8 h9; do own $host; done
 mkdir "$work/h5/state"
 
 #   ------------------------------------------------------------ the first
