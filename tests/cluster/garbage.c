@@ -6,6 +6,8 @@
  *  A tool for garbage_sockets.sh, which sees to what became of it.
  *
  *      garbage SEED SECONDS ENDPOINT...   ipc://PATH and tcp://127.0.0.1:PORT
+ *
+ *  For so long, and 30 times at least.
  */
 
 #include "lib/router_fixture.h"
@@ -21,7 +23,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BURST = 40, KEPT = 16 };
+enum { BURST = 40, KEPT = 16, TIMES_MIN = 30 };
 
 typedef struct {
     lk_rng rng;
@@ -247,7 +249,7 @@ main (int argc, char **argv)
     lk_rng_init (&self.rng, strtoull (argv[1], NULL, 10));
     const int64_t until =
         lk_fixture_now_us () + strtoll (argv[2], NULL, 10) * 1000000;
-    while (lk_fixture_now_us () < until) {
+    while (self.thrown < TIMES_MIN || lk_fixture_now_us () < until) {
         switch (self.thrown++ % 3) {
         case 0:
             throw_bytes (&self);
