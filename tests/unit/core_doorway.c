@@ -412,6 +412,24 @@ START_TEST (a_reclaim_goes_on)
 }
 END_TEST
 
+/*  Half of its tickets are here: its homes are not those of the new decree. */
+START_TEST (a_reclaim_of_more_leaders_goes_on)
+{
+    elect ();
+    enter_all ();
+    lk_lock_message message = chunk_of (LK_MSG_MAXTICKET, 0, 3, true);
+    message.as.chunk.reclaim = 0x1f;
+    give (HOLDER, &message);
+    lk_node_check (node, true);
+    message = chunk_of (LK_MSG_MAXTICKET, 3, 3, false);
+    message.as.chunk.reclaim = 0x1f;
+    give (HOLDER, &message);
+    lk_node_check (node, true);
+    ck_assert_uint_eq (lk_node_table (node)->count, 6);
+    ck_assert_uint_eq (lk_node_table (node)->reclaim, 7);
+}
+END_TEST
+
 START_TEST (a_reclaim_begins)
 {
     next.reclaim = true;
@@ -607,6 +625,7 @@ main (void)
     tcase_add_test (tests, nobody_holds_anything);
     tcase_add_test (tests, what_is_over_goes_along);
     tcase_add_test (tests, a_reclaim_goes_on);
+    tcase_add_test (tests, a_reclaim_of_more_leaders_goes_on);
     tcase_add_test (tests, a_reclaim_begins);
     tcase_add_test (tests, somebody_in_the_doorway_desists);
     tcase_add_test (tests, it_is_filled);

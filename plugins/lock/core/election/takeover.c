@@ -125,6 +125,12 @@ pass_if_filled (lk_election *election)
     }
 }
 
+static uint8_t
+all_homes (const lk_decree *decree)
+{
+    return (uint8_t) ((1u << decree->leader_count) - 1);
+}
+
 /*  The tickets are here, in `source`: our own table, a holder's, or none. They
  *  become the table of the new decree, and a reclaim that was not over begins
  *  again. Protocol 9.6, 9.7. */
@@ -141,8 +147,7 @@ take_tickets (lk_election *election, lk_table *source)
     lk_table_init (&table);
     lk_table_move (&table, source);
     lk_table_carry_over (&table, decree, election->core->now_ms);
-    table.reclaim =
-        is_reclaim ? (uint8_t) ((1u << decree->leader_count) - 1) : 0;
+    table.reclaim = is_reclaim ? all_homes (decree) : 0;
     lk_leader_install (election->leader, &table);
     lk_table_clear (&self->incoming);
     for (size_t place = 0; place < LK_LEADERS_MAX; place++) {
@@ -258,6 +263,10 @@ lk_on_maxticket (lk_election *election, const lk_lock_message *message)
         return;
     }
     lk_transfer_take (election, &self->incoming, chunk);
+    if (self->incoming.reclaim != 0) {
+        /*  it names homes of the former decree; protocol 9.7 */
+        self->incoming.reclaim = all_homes (&self->order.decree);
+    }
     self->next_chunk = lk_transfer_next (chunk);
     if (chunk->more) {
         enter_state (election, LK_DOORWAY_GETTING);
