@@ -481,7 +481,7 @@ canary upgrade-keeps-its-token 60 storm apply_grant.c \
 canary downgrade-lets-nobody-in 60 storm apply.c \
     's/lk_apply_tell_locked (self, notices, entry);\n    }\n    lk_apply_grant_or_note (self, home, queue, notices);/lk_apply_tell_locked (self, notices, entry);\n    }/'
 canary told-as-what-it-became 60 late-turns home_tell.c \
-    's/reply->type = tell->type;/reply->type = entry->type;/'
+    's/reply->type = notice->type;/reply->type = entry->type;/'
 canary late-turn-counts 60 late-turns apply.c \
     's/op->ticket\.turn <= entry->turn/op->ticket.turn == entry->turn/' \
     home.c \

@@ -149,16 +149,17 @@ compare_tells (const lk_notices *notices)
 {
     size_t told = 0;
     for (size_t i = 0; i < notices->count; i++) {
-        const lk_notice *tell = &notices->item[i];
-        if (tell->kind != LK_NOTICE_LOCKED || tell->token != plain_step.stamp) {
+        const lk_notice *notice = &notices->item[i];
+        if (notice->kind != LK_NOTICE_LOCKED
+            || notice->token != plain_step.stamp) {
             continue;
         }
-        const lk_ticket *t = find_plain (tell->request);
+        const lk_ticket *t = find_plain (notice->request);
         HOLDS (t);
-        SAME (tell->token, t->token);
-        SAME (tell->ordinal, t->ordinal);
-        SAME (tell->turn, t->turn);
-        SAME (tell->type, t->mode.type);
+        SAME (notice->token, t->token);
+        SAME (notice->ordinal, t->ordinal);
+        SAME (notice->turn, t->turn);
+        SAME (notice->type, t->mode.type);
         told++;
     }
     SAME (told, plain_step.granted);

@@ -157,12 +157,12 @@ told (size_t place, lk_notice_kind kind, lk_request_id who, uint64_t token,
       lk_err error)
 {
     ck_assert_uint_lt (place, notices.count);
-    const lk_notice *tell = &notices.item[place];
-    ck_assert_int_eq (tell->kind, kind);
-    ck_assert_uint_eq (tell->request.host, who.host);
-    ck_assert_uint_eq (tell->request.serial, who.serial);
-    ck_assert_uint_eq (tell->token, token);
-    ck_assert_int_eq (tell->error, error);
+    const lk_notice *notice = &notices.item[place];
+    ck_assert_int_eq (notice->kind, kind);
+    ck_assert_uint_eq (notice->request.host, who.host);
+    ck_assert_uint_eq (notice->request.serial, who.serial);
+    ck_assert_uint_eq (notice->token, token);
+    ck_assert_int_eq (notice->error, error);
 }
 
 /*  -------------------------------------------------------- queues, tokens */

@@ -29,47 +29,47 @@ lk_home_granted (const lk_leader *lead, lk_entry *entry)
 
 /*  The grant is told as it was acknowledged, if it still stands. */
 static void
-tell_locked (lk_leader *lead, const lk_op *op, const lk_notice *tell)
+tell_locked (lk_leader *lead, const lk_op *op, const lk_notice *notice)
 {
-    lk_entry *entry = lk_table_find (&lead->table, tell->request);
-    const lk_peer *peer = &lead->core->peer[tell->request.host];
-    if (!entry || entry->token != tell->token) {
+    lk_entry *entry = lk_table_find (&lead->table, notice->request);
+    const lk_peer *peer = &lead->core->peer[notice->request.host];
+    if (!entry || entry->token != notice->token) {
         return;
     }
     int64_t granted_ms = lk_home_granted (lead, entry);
-    if (peer->as_of_session != tell->request.session
-        || lk_shortcut_covers (lead, op, tell)) {
+    if (peer->as_of_session != notice->request.session
+        || lk_shortcut_covers (lead, op, notice)) {
         return;
     }
     lk_lock_message *message = lk_home_reply (
-        lead, LK_MSG_LOCKED, tell->request, lk_entry_object (entry));
+        lead, LK_MSG_LOCKED, notice->request, lk_entry_object (entry));
     lk_msg_reply *reply = &message->as.reply;
-    reply->token = tell->token;
-    reply->key = tell->key;
-    reply->type = tell->type;
-    reply->ordinal = tell->ordinal;
-    reply->turn = tell->turn;
-    reply->kept = tell->kept;
+    reply->token = notice->token;
+    reply->key = notice->key;
+    reply->type = notice->type;
+    reply->ordinal = notice->ordinal;
+    reply->turn = notice->turn;
+    reply->kept = notice->kept;
     reply->as_of = peer->as_of;
     if (entry->duration_ms > 0 && !entry->lenient) {
         int64_t left = entry->duration_ms - (lead->core->now_ms - granted_ms);
         reply->left_ms = left > 0 ? left : 0;
     }
-    lk_home_send (lead, message, tell->request.host);
+    lk_home_send (lead, message, notice->request.host);
 }
 
 static void
-tell_unlocked (lk_leader *lead, const lk_op *op, const lk_notice *tell)
+tell_unlocked (lk_leader *lead, const lk_op *op, const lk_notice *notice)
 {
-    if (lk_ousted_again (lead, tell->request)
-        || lk_shortcut_covers (lead, op, tell)) {
+    if (lk_ousted_again (lead, notice->request)
+        || lk_shortcut_covers (lead, op, notice)) {
         return;
     }
-    lk_lock_message *message =
-        lk_home_reply (lead, LK_MSG_UNLOCKED, tell->request, op->ticket.object);
-    message->as.reply.error = (int) tell->error;
-    message->as.reply.token = tell->token;
-    lk_home_send (lead, message, tell->request.host);
+    lk_lock_message *message = lk_home_reply (
+        lead, LK_MSG_UNLOCKED, notice->request, op->ticket.object);
+    message->as.reply.error = (int) notice->error;
+    message->as.reply.token = notice->token;
+    lk_home_send (lead, message, notice->request.host);
 }
 
 void
@@ -84,36 +84,36 @@ lk_home_tell_reported (lk_leader *lead, lk_request_id request, uint64_t part)
 }
 
 static void
-tell_checked (lk_leader *lead, const lk_op *op, const lk_notice *tell)
+tell_checked (lk_leader *lead, const lk_op *op, const lk_notice *notice)
 {
     lk_lock_message *message = lk_out_message (lead->core, LK_MSG_CHECKED);
     message->term = lead->table.decree.term;
     message->as.check =
-        (lk_msg_check) {.request = tell->request,
+        (lk_msg_check) {.request = notice->request,
                         .object = lk_out_name (lead->core, op->ticket.object),
                         .token = op->ticket.token,
-                        .held = tell->held,
-                        .newest = tell->token};
-    lk_home_send (lead, message, tell->request.host);
+                        .held = notice->held,
+                        .newest = notice->token};
+    lk_home_send (lead, message, notice->request.host);
 }
 
 void
 lk_home_tell (lk_leader *lead, const lk_op *op, const lk_notices *notices)
 {
     for (size_t i = 0; i < notices->count; i++) {
-        const lk_notice *tell = &notices->item[i];
-        switch (tell->kind) {
+        const lk_notice *notice = &notices->item[i];
+        switch (notice->kind) {
         case LK_NOTICE_LOCKED:
-            tell_locked (lead, op, tell);
+            tell_locked (lead, op, notice);
             break;
         case LK_NOTICE_UNLOCKED:
-            tell_unlocked (lead, op, tell);
+            tell_unlocked (lead, op, notice);
             break;
         case LK_NOTICE_REPORTED:
-            lk_home_tell_reported (lead, tell->request, tell->token);
+            lk_home_tell_reported (lead, notice->request, notice->token);
             break;
         case LK_NOTICE_CHECKED:
-            tell_checked (lead, op, tell);
+            tell_checked (lead, op, notice);
             break;
         }
     }

@@ -79,12 +79,12 @@ add_due (lk_shortcut_stream *self, const lk_due *due)
 /*  -------------------------------------------------------- telling */
 
 static lk_lock_message *
-make_reply (lk_leader *lead, lk_lock_kind kind, const lk_notice *tell)
+make_reply (lk_leader *lead, lk_lock_kind kind, const lk_notice *notice)
 {
     lk_lock_message *message = lk_out_message (lead->core, kind);
     message->term = lead->table.decree.term;
-    message->as.reply.request = tell->request;
-    message->as.reply.token = tell->token;
+    message->as.reply.request = notice->request;
+    message->as.reply.token = notice->token;
     message->as.reply.left_ms = -1;
     message->as.reply.witnessed = true;
     return message;
@@ -96,33 +96,33 @@ make_reply (lk_leader *lead, lk_lock_kind kind, const lk_notice *tell)
 static void
 tell_locked (lk_leader *lead, const lk_due *due)
 {
-    const lk_notice *tell = &due->tell;
-    const lk_entry *entry = lk_table_find (&lead->table, tell->request);
-    if (!entry || entry->token != tell->token) {
+    const lk_notice *notice = &due->notice;
+    const lk_entry *entry = lk_table_find (&lead->table, notice->request);
+    if (!entry || entry->token != notice->token) {
         return;
     }
     bool lasts = entry->duration_ms == 0 || entry->lenient;
     if (!lasts && !due->added) {
         return;
     }
-    lk_lock_message *message = make_reply (lead, LK_MSG_LOCKED, tell);
+    lk_lock_message *message = make_reply (lead, LK_MSG_LOCKED, notice);
     lk_msg_reply *reply = &message->as.reply;
     reply->object = lk_out_name (lead->core, lk_entry_object (entry));
-    reply->key = tell->key;
-    reply->type = tell->type;
-    reply->ordinal = tell->ordinal;
-    reply->turn = tell->turn;
-    reply->kept = tell->kept;
+    reply->key = notice->key;
+    reply->type = notice->type;
+    reply->ordinal = notice->ordinal;
+    reply->turn = notice->turn;
+    reply->kept = notice->kept;
     reply->as_of = lead->core->now_ms;
     reply->left_ms = lasts ? -1 : entry->duration_ms;
     lk_out_send (lead->core, message, lead->core->config.self);
 }
 
 static void
-tell_unlocked (lk_leader *lead, const lk_notice *tell)
+tell_unlocked (lk_leader *lead, const lk_notice *notice)
 {
-    lk_lock_message *message = make_reply (lead, LK_MSG_UNLOCKED, tell);
-    message->as.reply.error = (int) tell->error;
+    lk_lock_message *message = make_reply (lead, LK_MSG_UNLOCKED, notice);
+    message->as.reply.error = (int) notice->error;
     lk_out_send (lead->core, message, lead->core->config.self);
 }
 
@@ -157,10 +157,10 @@ lk_shortcut_run (lk_leader *lead, uint8_t home)
     }
     while (self->count > 0 && due_at (self, 0)->sequence <= acked) {
         const lk_due *due = due_at (self, 0);
-        if (due->tell.kind == LK_NOTICE_LOCKED) {
+        if (due->notice.kind == LK_NOTICE_LOCKED) {
             tell_locked (lead, due);
         } else {
-            tell_unlocked (lead, &due->tell);
+            tell_unlocked (lead, &due->notice);
         }
         drop_oldest (self);
     }
@@ -188,10 +188,10 @@ has_witnesses (const lk_leader *lead)
  *  it is for the home, and for all chains. All else that is told is of our own
  *  table. Protocol 9.8: The shortcut. */
 static bool
-is_for_us (const lk_op *op, const lk_notice *tell)
+is_for_us (const lk_op *op, const lk_notice *notice)
 {
     return op->kind != LK_OP_CONFIRM && op->kind != LK_OP_CHECK
-           && tell->kind != LK_NOTICE_REPORTED;
+           && notice->kind != LK_NOTICE_REPORTED;
 }
 
 /*  Those who were ahead may have said what we have now. */
@@ -218,14 +218,14 @@ lk_shortcut_applied (lk_leader *lead, uint8_t home, const lk_op *op)
     }
     catch_up (self, table->sequence[home], table->hash[home]);
     for (size_t i = 0; i < notices->count; i++) {
-        const lk_notice *tell = &notices->item[i];
-        int place = lk_decree_place (&table->decree, tell->request.host);
-        if (!is_for_us (op, tell) || place < 0 || place == home) {
+        const lk_notice *notice = &notices->item[i];
+        int place = lk_decree_place (&table->decree, notice->request.host);
+        if (!is_for_us (op, notice) || place < 0 || place == home) {
             continue;
         }
         if (place == lk_leader_place (lead)) {
             add_due (self, &(lk_due) {.sequence = table->sequence[home],
-                                      .tell = *tell,
+                                      .notice = *notice,
                                       .added = op->kind == LK_OP_ADD});
         } else {
             others |= (uint8_t) (1u << place);
@@ -285,11 +285,11 @@ has_no_end (const lk_leader *lead, lk_request_id request)
 
 bool
 lk_shortcut_covers (const lk_leader *lead, const lk_op *op,
-                    const lk_notice *tell)
+                    const lk_notice *notice)
 {
-    lk_host host = tell->request.host;
-    return has_witnesses (lead) && is_for_us (op, tell)
+    lk_host host = notice->request.host;
+    return has_witnesses (lead) && is_for_us (op, notice)
            && host != lead->core->config.self
            && lk_decree_place (&lead->table.decree, host) >= 0
-           && is_reached (lead, host) && has_no_end (lead, tell->request);
+           && is_reached (lead, host) && has_no_end (lead, notice->request);
 }

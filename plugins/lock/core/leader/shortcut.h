@@ -28,7 +28,7 @@
 /*  What an operation has for a request of this host. */
 typedef struct {
     uint64_t sequence;
-    lk_notice tell;
+    lk_notice notice;
     bool added; /* by the very operation that added its ticket */
 } lk_due;
 
@@ -70,7 +70,7 @@ void lk_shortcut_acked (lk_leader *lead, int place, const lk_msg_acked *acked);
  *  host, as far as its home knows, which need not say it then. If that one
  *  lacks an acknowledgement the proxy asks again, and a confirm is told. */
 bool lk_shortcut_covers (const lk_leader *lead, const lk_op *op,
-                         const lk_notice *tell);
+                         const lk_notice *notice);
 
 /*  Tells what all leaders have, if it may be told now: call it when the leader
  *  lease may have been renewed, too. */

@@ -18,7 +18,7 @@ uint64_t lk_apply_stamp (const lk_table *table, uint8_t home);
 
 /*  Notes what the operation did, for the chain and for the home to tell. */
 void lk_apply_tell (lk_table *table, lk_notices *notices,
-                    const lk_notice *what);
+                    const lk_notice *notice);
 
 /*  A lock as it is now, since later operations are acknowledged later. */
 void lk_apply_tell_locked (lk_table *table, lk_notices *notices,

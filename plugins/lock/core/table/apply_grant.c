@@ -21,9 +21,9 @@ lk_notices_clear (lk_notices *self)
 }
 
 void
-lk_apply_tell (lk_table *self, lk_notices *notices, const lk_notice *what)
+lk_apply_tell (lk_table *self, lk_notices *notices, const lk_notice *notice)
 {
-    self->did += lk_digest_tell (what);
+    self->did += lk_digest_notice (notice);
     if (!notices) {
         return;
     }
@@ -32,7 +32,7 @@ lk_apply_tell (lk_table *self, lk_notices *notices, const lk_notice *what)
         notices->item =
             lk_realloc (notices->item, notices->room * sizeof *notices->item);
     }
-    notices->item[notices->count++] = *what;
+    notices->item[notices->count++] = *notice;
 }
 
 /*  -------------------------------------------------------- granting */

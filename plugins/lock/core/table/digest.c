@@ -68,14 +68,16 @@ lk_digest_did (uint64_t hash, uint64_t did)
 }
 
 uint64_t
-lk_digest_tell (const lk_notice *tell)
+lk_digest_notice (const lk_notice *notice)
 {
-    uint64_t hash = lk_hash_mix (tell->kind + 1, tell->request.session);
-    hash = lk_hash_mix (lk_hash_mix (hash, tell->request.serial), tell->token);
-    hash = lk_hash_mix (hash, (uint64_t) tell->ordinal << 32 | tell->turn);
-    return lk_hash_mix (lk_hash_mix (hash, tell->key),
-                        (uint64_t) tell->held << 3 | (uint64_t) tell->type << 1
-                            | (uint64_t) tell->kept);
+    uint64_t hash = lk_hash_mix (notice->kind + 1, notice->request.session);
+    hash =
+        lk_hash_mix (lk_hash_mix (hash, notice->request.serial), notice->token);
+    hash = lk_hash_mix (hash, (uint64_t) notice->ordinal << 32 | notice->turn);
+    return lk_hash_mix (lk_hash_mix (hash, notice->key),
+                        (uint64_t) notice->held << 3
+                            | (uint64_t) notice->type << 1
+                            | (uint64_t) notice->kept);
 }
 
 /*  -------------------------------------------------------- tickets */

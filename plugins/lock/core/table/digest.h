@@ -30,7 +30,7 @@ uint64_t lk_digest_op (uint64_t hash, const lk_op *op);
 uint64_t lk_digest_did (uint64_t hash, uint64_t did);
 
 /*  Something that an operation did; several are added up. */
-uint64_t lk_digest_tell (const lk_notice *tell);
+uint64_t lk_digest_notice (const lk_notice *notice);
 
 /*  What a ticket adds to the sum of its home: what all leaders have in common
  *  of it, and of the own number of its host; and how much of the former is what
