@@ -155,6 +155,23 @@ START_TEST (its_duration_was_over)
 }
 END_TEST
 
+/*  The grace of this grant is not over with what is told late of an earlier one
+ *  of the same request (seed 1098450088704). */
+START_TEST (its_duration_was_over_and_an_earlier_one_is_gone)
+{
+    app (LK_ON_LOCK, 1, -1, 100);
+    lk_lock_message message = reply_of (LK_MSG_LOCKED, 1);
+    message.as.reply.left_ms = 100;
+    give (1, &message);
+    wait_ms (100);
+    check_lost (LK_TIMEDOUT);
+    unlocked (1, LK_TIMEDOUT, TOKEN - 1);
+    ck_assert (!says (LK_MSG_UNLOCK));
+    unlocked (1, LK_TIMEDOUT, TOKEN);
+    ck_assert (says (LK_MSG_UNLOCK));
+}
+END_TEST
+
 /*  It was to stop its work then, and what it started may still be at it. */
 START_TEST (its_duration_is_over_and_it_ends)
 {
@@ -514,6 +531,8 @@ single_tests (void)
     tcase_add_test (tests, it_ends_and_lingers_for_long);
     tcase_add_test (tests, it_ends_without_a_linger);
     tcase_add_test (tests, its_duration_was_over);
+    tcase_add_test (tests, its_duration_was_over_and_an_earlier_one_is_gone);
+    tcase_add_test (tests, its_duration_was_over_and_an_earlier_one_is_gone);
     tcase_add_test (tests, its_duration_is_over_and_it_ends);
     tcase_add_test (tests, it_is_gone);
     tcase_add_test (tests, it_ends_before_its_time);

@@ -144,7 +144,7 @@ lk_take_end (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
     const lk_msg_reply *reply = news->reply;
     if (lk_stopping_asks_back (reply)
-        || (reply->token != 0 && reply->token < demand->ticket.token)) {
+        || lk_stopping_is_earlier (demand, reply)) {
         return;
     }
     if (demand->tell_unlocked || demand->state == LK_DEMAND_ERRAND) {

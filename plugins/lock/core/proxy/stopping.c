@@ -28,6 +28,13 @@ lk_stopping_asks_back (const lk_msg_reply *reply)
            || reply->error == LK_LATE;
 }
 
+/*  protocol 9.11 */
+bool
+lk_stopping_is_earlier (const lk_demand *demand, const lk_msg_reply *reply)
+{
+    return reply->token != 0 && reply->token < demand->ticket.token;
+}
+
 void
 lk_stopping_say_forced (lk_proxy *proxy, const lk_demand *demand,
                         const lk_msg_reply *reply)
@@ -184,7 +191,7 @@ void
 lk_lose_ended (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
     const lk_msg_reply *reply = news->reply;
-    if (reply->error == LK_LATE) {
+    if (reply->error == LK_LATE || lk_stopping_is_earlier (demand, reply)) {
         return;
     }
     if (lk_stopping_asks_back (reply)) {

@@ -17,6 +17,10 @@
 /*  Whether the ticket is still there, and its home wants it back. */
 bool lk_stopping_asks_back (const lk_msg_reply *reply);
 
+/*  Whether the home speaks of an earlier grant of the same request. */
+bool lk_stopping_is_earlier (const lk_demand *demand,
+                             const lk_msg_reply *reply);
+
 /*  What its application is told for what the home says of it. */
 lk_err lk_stopping_error (const lk_proxy *proxy, const lk_demand *demand,
                           const lk_msg_reply *reply);
