@@ -109,6 +109,20 @@ shared_until (const sim_checker *self, const sim_claim *claim)
     return end;
 }
 
+void
+sim_checker_note_past (sim_checker *self, const sim_claim *claim,
+                       lk_lock_type type)
+{
+    sim_object *object = &self->object[claim->object];
+
+    object->past[object->past_count++ % SIM_PAST_MAX] =
+        (sim_past) {.at = self->now,
+                    .type = type,
+                    .bound = claim->mode.bound,
+                    .held = claim->held,
+                    .changed = claim->asked_turn > 0};
+}
+
 /*  Remembers for a while how it was. What is told of an end may come later
  *  than the end, but not than that of the lease. */
 void
@@ -117,12 +131,7 @@ sim_checker_drop (sim_checker *self, sim_claim *claim)
     sim_object *object = &self->object[claim->object];
     int64_t end = self->now;
 
-    object->past[object->past_count++ % SIM_PAST_MAX] =
-        (sim_past) {.at = end,
-                    .type = claim->mode.type,
-                    .bound = claim->mode.bound,
-                    .held = claim->held,
-                    .changed = claim->asked_turn > 0};
+    sim_checker_note_past (self, claim, claim->mode.type);
     if (!claim->held || claim->asked_turn != claim->turn) {
         object->wanted_at = end;
     }

@@ -168,7 +168,7 @@ typedef struct {
     sim_seen of[SIM_OBJECTS_MAX];
 } sim_service;
 
-/*  A claim that is no more. */
+/*  A claim that is no more, or of another type now. */
 typedef struct {
     int64_t at;
     lk_lock_type type;
@@ -471,10 +471,11 @@ void sim_checker_doorway (sim_checker *self, uint8_t host,
                           const lk_lock_message *message);
 
 /*  ... and of UNLOCKs by key and by force (checker_takings.c); another host has
- *  that number from now on. */
+ *  that number from now on; a reclaim knows of none that was done. */
 void sim_checker_takings (sim_checker *self, uint8_t host,
                           const lk_lock_message *message);
 void sim_checker_forget_takings (sim_checker *self, uint8_t host);
+void sim_checker_reclaim_takings (sim_checker *self);
 
 /*  Compares all claims with the tables of those nodes that serve the latest
  *  decree in force. Nodes by host, NULL where none runs. */
@@ -540,6 +541,10 @@ sim_claim *sim_checker_claim (sim_checker *self, sim_who who, uint8_t object);
 sim_claim *sim_checker_next_claim (sim_checker *self, sim_who who,
                                    const sim_claim *claim);
 void sim_checker_drop (sim_checker *self, sim_claim *claim);
+
+/*  ... that it was of that type until now. */
+void sim_checker_note_past (sim_checker *self, const sim_claim *claim,
+                            lk_lock_type type);
 
 /*  checker_holders.c: a claim that is told now. Its token is a later one than
  *  those told before of what excludes it, ... */

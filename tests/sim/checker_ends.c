@@ -510,6 +510,7 @@ void
 sim_checker_reclaim (sim_checker *self)
 {
     self->reclaimed_at = self->now;
+    sim_checker_reclaim_takings (self);
     for (size_t i = self->claim_count; i-- > 0;) {
         sim_claim *claim = &self->claim[i];
         if (!claim->kept) {

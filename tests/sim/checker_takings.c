@@ -5,7 +5,8 @@
  *
  *  A home that says UNLOCKED to one has ended the lock for it. Its proxy may
  *  not hear that, and asks again, maybe another home: which confirms it, and
- *  says neither that nobody holds the lock, nor that the key is another's.
+ *  says neither that nobody holds the lock, nor that the key is another's; but
+ *  after a reclaim, when no leader is left who knew.
  *  lockkeeper-protocol(7), 9.11.
  */
 
@@ -75,5 +76,13 @@ sim_checker_forget_takings (sim_checker *self, uint8_t host)
         if (self->taking[i].by.host == host) {
             self->taking[i] = (sim_taking) {.done = false};
         }
+    }
+}
+
+void
+sim_checker_reclaim_takings (sim_checker *self)
+{
+    for (size_t i = 0; i < SIM_TAKINGS_MAX; i++) {
+        self->taking[i].done = false;
     }
 }

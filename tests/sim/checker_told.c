@@ -209,6 +209,7 @@ note_again (sim_checker *self, sim_claim *claim, const sim_grant *grant)
             (int) grant->type, (unsigned long long) grant->token,
             (int) claim->asked_type, (unsigned long long) claim->token);
     }
+    sim_checker_note_past (self, claim, claim->told_type);
     note_turn (self, claim, grant->turn);
     claim->ordinal = grant->ordinal;
     claim->told_type = grant->type;
