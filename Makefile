@@ -132,6 +132,8 @@ help:
 	@echo 'make check       all tests (about five minutes)'
 	@echo 'make check-fast  style and unit tests (under fifteen seconds)'
 	@echo 'make check T=cli_see [TIMES=3]   one test (CONTRIBUTING)'
+	@echo 'make check-clones [TIMES=10 LOOPS=8]   in fresh clones, in turn'
+	@echo 'make check-bare  in a fresh Debian 12, as CI (root)'
 	@echo 'make deps        installs the Debian packages that all this needs'
 	@echo 'make check-style, check-man, check-commit, format-check, format, tidy'
 	@echo 'make sim SEED=n RUNS=m    the simulator'
@@ -184,6 +186,15 @@ check:
 	@$(if $(T),NAMES_ONLY=1 $(run_tests),$(call deps,check))
 	@+$(again) tests
 	@$(run_tests)
+
+#   The same as strangers do it: see tests/strangers.
+check-clones:
+	@$(call deps,check)
+	@bash tests/strangers/clones.sh $(or $(TIMES),10) $(or $(LOOPS),0)
+
+check-bare:
+	@$(call deps,check-bare)
+	@bash tests/strangers/bare.sh
 
 cluster-long: tests
 	@BUILD=$(abspath $(B)) ROUNDS=$(or $(ROUNDS),40) \
@@ -558,7 +569,8 @@ clean:
 
 .FORCE:
 .PHONY: all tests unit-tests core-tests help deps deb check-deb demo check cluster-long \
-	check-fast check-style check-man check-commit sim sim-coverage sim-long walk canaries \
+	check-fast check-style check-man check-commit check-clones check-bare \
+	sim sim-coverage sim-long walk canaries \
 	model bench bench-peers fuzz fuzz-run fuzz-keep fuzz-keep-run format-check format \
 	tidy install uninstall dist clean .FORCE
 .DELETE_ON_ERROR:

@@ -4,7 +4,8 @@
 #   Part of lockkeeper: locks for a cluster.
 #   SPDX-License-Identifier: MPL-2.0
 #
-#   install-deps.sh demo | check | bench | model | fuzz | deb | check-deb | peers
+#   install-deps.sh demo | check | check-bare | bench | model | fuzz | deb |
+#       check-deb | peers
 #
 #   Tests what is missing and calls apt-get for that alone; says what it
 #   installs. Without root or sudo it prints the command and fails. On a
@@ -23,6 +24,7 @@ bench="$demo check procps"
 model="gcc libc6-dev spin"
 fuzz="$demo check clang libclang-rt-14-dev"
 deb="$demo build-essential debhelper dh-python python3"
+check_bare="debootstrap git"
 check_deb="debootstrap lintian iproute2 procps"
 peers="$demo etcd-server zookeeper redis-server postgresql-15"
 peers="$peers libzookeeper-st-dev libhiredis-dev libpq-dev"
@@ -30,6 +32,7 @@ peers="$peers libzookeeper-st-dev libhiredis-dev libpq-dev"
 case ${1:-} in
 demo) wanted=$demo ;;
 check) wanted=$check ;;
+check-bare) wanted=$check_bare ;;
 bench) wanted=$bench ;;
 model) wanted=$model ;;
 fuzz) wanted=$fuzz ;;
@@ -37,8 +40,8 @@ deb) wanted=$deb ;;
 check-deb) wanted="$deb $check_deb" ;;
 peers) wanted=$peers ;;
 *)
-    echo "usage: $0 demo | check | bench | model | fuzz | deb | check-deb |" \
-        "peers" >&2
+    echo "usage: $0 demo | check | check-bare | bench | model | fuzz | deb |" \
+        "check-deb | peers" >&2
     exit 2
     ;;
 esac
