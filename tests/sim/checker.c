@@ -232,14 +232,17 @@ sim_claim_unknown (const sim_checker *self, const sim_claim *claim)
 }
 
 /*  No lease ends what is static, but somebody may of whom its service cannot
- *  tell it: whoever takes it away where its host is silent does not wait. */
+ *  tell it: whoever takes it away where its host is silent does not wait; and so
+ *  may a reclaim, in which a service that is silent until its lease is over, as
+ *  one that is paused, claims nothing. */
 static bool
 is_in_force (const sim_checker *self, const sim_claim *claim)
 {
     if (!claim->kept) {
         return self->now < claim->lease_until;
     }
-    return !sim_claim_taken (self, claim);
+    return !sim_claim_taken (self, claim)
+           && !(claim->fragile && sim_claim_unknown (self, claim));
 }
 
 /*  Its lock was taken away at once, or that of its set. */
