@@ -232,9 +232,9 @@ sim_claim_unknown (const sim_checker *self, const sim_claim *claim)
 }
 
 /*  No lease ends what is static, but somebody may of whom its service cannot
- *  tell it: whoever takes it away where its host is silent does not wait; and so
- *  may a reclaim, in which a service that is silent until its lease is over, as
- *  one that is paused, claims nothing. */
+ *  tell it: whoever takes it away where its host is silent does not wait. So
+ *  may a reclaim, in which a service that is paused claims nothing before its
+ *  lease is over. */
 static bool
 is_in_force (const sim_checker *self, const sim_claim *claim)
 {
