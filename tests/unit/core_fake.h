@@ -26,6 +26,7 @@ static int64_t now_ms;
 
 /*  How a process is configured that starts, beside its defaults. */
 static uint8_t leaders_max; /* 0: default */
+static int64_t grace_ms;    /* likewise */
 static bool ineligible;
 static lk_candidate candidate;
 
@@ -172,6 +173,7 @@ start_with (lk_term promised, const lk_decree *active)
     config.member = true;
     config.leader_lease_ms = 2000;
     config.leaders_max = leaders_max ? leaders_max : config.leaders_max;
+    config.grace_ms = grace_ms ? grace_ms : config.grace_ms;
     config.eligible = !ineligible;
     config.candidate.pid = candidate.pid;
     config.candidate.port = candidate.port;

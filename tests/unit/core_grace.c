@@ -58,6 +58,26 @@ START_TEST (for_as_long_again)
 }
 END_TEST
 
+/*  With a short grace it is the time to stop that counts: a holder whose clock
+ *  is a fifth slower than that of its home has had both in the end. */
+START_TEST (with_clocks_that_run_apart)
+{
+    const int64_t stopping_ms = lk_stopping_ms (lk_node_core (node));
+    grace_ms = 500;
+    set_up ();
+    for (int64_t duration_ms = 100; duration_ms < 5000; duration_ms += 700) {
+        const int64_t kept_ms =
+            duration_ms + lk_grace_ms (lk_node_core (node), duration_ms);
+        ck_assert_int_ge (kept_ms * 1000, (duration_ms + stopping_ms) * 1222);
+        ck_assert_int_ge (kept_ms, 2 * duration_ms);
+    }
+    hold (DURATION, false);
+    pass (DURATION + stopping_ms);
+    tells (0, (DURATION + stopping_ms) / 4);
+    grace_ms = 0;
+}
+END_TEST
+
 START_TEST (without_a_duration)
 {
     hold (0, false);
@@ -113,6 +133,7 @@ main (void)
     tcase_add_checked_fixture (tests, set_up, stop);
     tcase_add_test (tests, first_the_duration_then_the_grace);
     tcase_add_test (tests, for_as_long_again);
+    tcase_add_test (tests, with_clocks_that_run_apart);
     tcase_add_test (tests, without_a_duration);
     tcase_add_test (tests, a_lenient_one);
     tcase_add_test (tests, elsewhere_as_it_is_reckoned);

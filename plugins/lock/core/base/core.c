@@ -53,15 +53,18 @@ lk_stopping_ms (const lk_core *core)
     return core->config.host_lease_ms / 4;
 }
 
-/*  protocol 9.11 */
+/*  A home counts the duration with it, both by its own clock: so a holder whose
+ *  clock is slow has had both, and its time to stop, before it is over.
+ *  Protocol 9.11. */
 int64_t
 lk_grace_ms (const lk_core *core, int64_t duration_ms)
 {
-    int64_t grace_ms = core->config.grace_ms;
+    const int64_t end_ms = lk_with_margin (duration_ms + lk_stopping_ms (core));
+    int64_t grace_ms = end_ms - duration_ms;
     if (grace_ms < duration_ms) {
         grace_ms = duration_ms;
     }
-    return grace_ms < lk_stopping_ms (core) ? lk_stopping_ms (core) : grace_ms;
+    return grace_ms < core->config.grace_ms ? core->config.grace_ms : grace_ms;
 }
 
 uint64_t
