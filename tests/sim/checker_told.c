@@ -445,6 +445,15 @@ is_recent (const sim_checker *self, const sim_past *past)
     return past->at > 0 && self->now - past->at < RECENT_MS;
 }
 
+/*  Whether it waited at some time since the claim was asked for: nobody passes
+ *  it then. */
+static bool
+has_waited (const sim_claim *self, const sim_claim *claim)
+{
+    return !self->held || self->asked_turn != self->turn
+           || self->held_at >= claim->asked_at;
+}
+
 /*  Others that may be in the way of a claim, at most; SIZE_MAX if somebody
  *  waits, which says nothing. */
 static size_t
@@ -461,8 +470,8 @@ count_others (const sim_checker *self, const sim_claim *claim)
         if (other->object != claim->object || other == claim) {
             continue;
         }
-        if (!other->held || !lk_model_agree (other->mode.type, claim->mode.type)
-            || other->asked_turn != other->turn) {
+        if (has_waited (other, claim)
+            || !lk_model_agree (other->mode.type, claim->mode.type)) {
             return SIZE_MAX;
         }
         count++;
