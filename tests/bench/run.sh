@@ -13,18 +13,18 @@
 #   so the table has the peers of the last `make bench-peers`, too. A part that
 #   fails, is not done after its seconds, or does not give what figures.txt
 #   wants of it, makes the whole fail; its figures of this time are kept. With
-#   --tiny it is only seen whether they work, see lib.sh; $BUILD/bench-tiny.
+#   --tiny it is only seen whether they work, see lib.sh; $BENCH_OUT.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 export BUILD=${BUILD:-$PWD/build}
 here=${BENCH_PARTS:-tests/bench}
-out=$BUILD/bench
+out=${BENCH_OUT:-$BUILD/bench}
 current='' failed=0
 
 if [ "${1:-}" = --tiny ]; then
     export BENCH_TINY=1
-    out=$BUILD/bench-tiny
+    out=${BENCH_OUT:-$BUILD/bench-tiny}
     shift
 fi
 mkdir -p "$out"

@@ -11,8 +11,9 @@ cd "$(dirname "$0")/../.." || exit 2
 # shellcheck source=tests/cluster/cli_tap.sh
 . tests/cluster/cli_tap.sh
 
+#   Other copies of this test have theirs.
 run () {
-    bash tests/bench/run.sh --tiny "$@"
+    BENCH_OUT=$work/tiny bash tests/bench/run.sh --tiny "$@"
 }
 
 #   The medians of figures and of ratios, of three rounds.
@@ -76,7 +77,7 @@ bad_parts () {
 }
 
 table_has () {
-    bash tests/bench/table.sh "$BUILD/bench-tiny/lock.figures" |
+    bash tests/bench/table.sh "$work/tiny/lock.figures" |
         grep -E "^$1 +[0-9.]+ us +[0-9]+\.[0-9]+$"
 }
 
