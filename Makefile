@@ -471,7 +471,7 @@ sim_obj = $(call obj,$(sim_src) $(addprefix tests/lib/,corrupt.c grant_model.c \
 	lock_copy.c world.c) $(core_src) \
 	$(wildcard src/util/*.c src/wire/*.c) \
 	$(addprefix $(lock)/,in/requests.c in/request_fields.c keep/apps.c \
-	out/send.c out/replies.c effects.c) \
+	keep/unsent.c out/send.c out/replies.c effects.c) \
 	$(wildcard src/client/book*.c) \
 	$(addprefix src/client/,letter.c queues.c lease.c))
 $(simulator): $(sim_obj)

@@ -121,7 +121,9 @@ end_app (lk_lockd *self, lk_app *app)
 {
     lk_event event = {.type = LK_ON_APP_GONE, .request.app = app->number};
     bool known = app->asked;
-    lk_lockd_note_end (self, app);
+    if (known) {
+        lk_lockd_note_end (self, app);
+    }
     lk_apps_remove (&self->apps, app);
     if (known) {
         step_more (self, &event);

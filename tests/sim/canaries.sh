@@ -325,6 +325,10 @@ canary done-is-not-handed-on 1 unit/core_release releases.c \
     's/releases\[i\]\.by\.host < LK_HOSTS_MAX/false/'
 canary done-is-not-learned 1 unit/core_follow releases.c \
     's/op->kind != LK_OP_DROP && op->kind != LK_OP_CONFIRM/op->kind != LK_OP_DROP/'
+canary an-unlock-is-answered-as-its-lock 1 unit/core_asked asked.c \
+    's/\.unlock = demand->unlock,/.unlock = 0,/'
+canary another-request-of-one-serial 1 unit/core_asked asked.c \
+    's/bool same = self->rest_count == /bool same = true || self->rest_count == /; s/\&\& has_name (self, request->object);/;/'
 canary earlier-end-ends-the-grace 1 unit/core_stopping stopping.c \
     's/reply->error == LK_LATE || lk_stopping_is_earlier (demand, reply)/reply->error == LK_LATE/'
 canary repeated-lock-granted-twice 60 storm home.c \

@@ -217,11 +217,11 @@ lk_lockd_tell_top (lk_lockd *self, const lk_message *request)
 
 /*  What is noted for people. */
 void
-lk_lockd_note_answer (lk_lockd *self, const lk_app *app, lk_request *request,
+lk_lockd_note_answer (lk_lockd *self, const lk_app *app,
                       const lk_answer *answer)
 {
     (void) self;
-    LK_ASSERT (app && request && answer);
+    LK_ASSERT (app && answer);
 }
 
 void
@@ -333,6 +333,7 @@ take_request (sim_desk *self, const lk_message *message)
 {
     lk_app *app = lk_apps_intern (&self->lockd.apps, lk_message_from (message));
     app->attached = self->lockd.attachment;
+    self->lockd.node = self->bus.world->base.node[self->bus.host];
     lk_input input;
     if (lk_lockd_from_app (&self->lockd, message, true, &input)) {
         step (&self->lockd, &input.event);

@@ -3,10 +3,10 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  The daemon's own objects read what clients ask, keep their requests and
- *  write the answers (plugins/lock: requests, apps, effects); its bus, its
- *  log and its lease page are here. What a service that ended has published
- *  stays readable, as a page does that somebody has mapped.
+ *  The daemon's own objects read what clients ask and write the answers
+ *  (plugins/lock: requests, replies, effects); its bus, its log and its lease
+ *  page are here. What a service that ended has published stays readable, as a
+ *  page does that somebody has mapped.
  */
 
 #ifndef SIM_DESK_H

@@ -66,7 +66,7 @@ say (sim_world *world, sim_diner *diner, lk_event_type type)
                                       .wait_ms = diner->wait_ms,
                                       .duration_ms = diner->duration_ms,
                                       .mode.type = diner->type};
-    if (type == LK_ON_LOCK) {
+    if (type != LK_ON_APP_GONE) {
         event.request.rest = rest;
         event.request.rest_count = diner->count - 1;
     }

@@ -24,10 +24,10 @@ hold (int64_t duration_ms, bool lenient)
 }
 
 static void
-tells (int64_t left_ms, int64_t grace_ms)
+tells (int64_t left_ms, int64_t kept_ms)
 {
     ck_assert_int_eq (lk_node_ticket_left (node, held), left_ms);
-    ck_assert_int_eq (lk_node_ticket_grace (node, held), grace_ms);
+    ck_assert_int_eq (lk_node_ticket_grace (node, held), kept_ms);
 }
 
 START_TEST (first_the_duration_then_the_grace)

@@ -245,7 +245,9 @@ START_TEST (a_set_after_the_grace)
 {
     hold_set (1000);
     hear (all (), 62000);
-    app (LK_ON_UNLOCK, 1, 0, 0);
+    step (&(lk_event) {.type = LK_ON_UNLOCK,
+                       .now_ms = now_ms,
+                       .request = {.app = APP, .serial = 1}});
     unlocked (1, LK_OK, TOKEN);
     unlocked (2, LK_OK, TOKEN);
     const lk_answer *answer = unlocked (3, LK_OK, TOKEN);

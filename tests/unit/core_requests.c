@@ -181,7 +181,7 @@ START_TEST (an_unlock_by_key_is_said_once)
     const int before = said[LK_MSG_UNLOCK];
     ck_assert_ptr_null (put (LK_ON_UNLOCK_BY_KEY, plain (1)));
     ck_assert_ptr_null (put (LK_ON_UNLOCK, plain (1)));
-    ck_assert_ptr_null (put (LK_ON_LOCK, plain (1)));
+    fails (LK_ON_LOCK, plain (1), LK_INVALID);
     ck_assert_int_eq (said[LK_MSG_UNLOCK], before);
 }
 END_TEST

@@ -5,11 +5,10 @@
  */
 
 #include "apps.h"
+#include "node.h"
 #include "peers.h"
 #include "settings/keys.h"
 #include "settings/lock.h"
-
-#include "wire/object_key.h"
 
 #include "lib/suite.h"
 
@@ -19,17 +18,6 @@
 #include <string.h>
 
 /*  -------------------------------------------------------- applications */
-
-static lk_request *
-add (lk_apps *apps, lk_app *app, uint64_t serial, const char *object)
-{
-    char buffer[LK_NAME_SIZE_MAX];
-    const lk_name name = {object, (uint16_t) strlen (object)};
-    const lk_app_request asked = {
-        .serial = serial,
-        .object = lk_object_key ("z", "c", name, buffer, sizeof buffer)};
-    return lk_app_add (apps, app, LK_ON_LOCK, &asked);
-}
 
 START_TEST (apps_have_numbers)
 {
@@ -66,42 +54,87 @@ START_TEST (apps_are_limited)
     lk_apps apps;
     lk_apps_init (&apps);
     apps.apps_max = 1;
-    apps.requests_max = 2;
     lk_app *a = lk_apps_intern (&apps, "a@h1");
     ck_assert_ptr_null (lk_apps_intern (&apps, "b@h1"));
     ck_assert_ptr_eq (lk_apps_intern (&apps, "a@h1"), a);
-    ck_assert_ptr_nonnull (add (&apps, a, 1, "o"));
-    ck_assert_ptr_nonnull (add (&apps, a, 2, "o"));
-    ck_assert_ptr_null (add (&apps, a, 3, "o"));
-    lk_app_remove (a, lk_app_find (a, 1));
-    ck_assert_ptr_nonnull (add (&apps, a, 3, "o"));
     lk_apps_clear (&apps);
 }
 END_TEST
 
-START_TEST (apps_keep_answers)
+/*  -------------------------------------------------------- answers */
+
+START_TEST (answers_are_kept)
 {
     lk_apps apps;
     lk_apps_init (&apps);
     lk_app *a = lk_apps_intern (&apps, "a@h1");
-    lk_request *one = add (&apps, a, 7, "one");
-    lk_request *two = add (&apps, a, 8, "two");
-    ck_assert_uint_eq (one->object.size, 3);
-    ck_assert_mem_eq (one->object.data, "one", 3);
-    ck_assert_uint_eq (one->key.size, strlen ("z") + strlen ("c") + 5);
-    lk_answer answer = {.kind = LK_ANSWER_LOCKED, .token = 5};
-    lk_app_keep (a, one, &answer);
-    answer.token = 6;
-    lk_app_keep (a, one, &answer);
-    lk_app_keep (a, two, &answer);
-    ck_assert_uint_eq (a->unsent, 2);
-    ck_assert_uint_eq (lk_request_kept (one, 0)->token, 6);
-    lk_app_sent (a, one, &answer);
-    lk_app_sent (a, one, &answer);
-    ck_assert_uint_eq (a->unsent, 1);
-    lk_app_remove (a, two);
-    ck_assert_uint_eq (a->unsent, 0);
+    lk_answer one = {.kind = LK_ANSWER_LOCKED, .serial = 7, .token = 5};
+    lk_answer two = {.kind = LK_ANSWER_FAILED, .serial = 8, .token = 6};
+    lk_unsent_keep (&a->unsent, &one);
+    lk_unsent_keep (&a->unsent, &two);
+    one.token = 6;
+    lk_unsent_keep (&a->unsent, &one);
+    ck_assert (lk_unsent_has (a->unsent, 7) && !lk_unsent_has (a->unsent, 9));
+    ck_assert_uint_eq (lk_unsent_first (a->unsent)->token, 6);
+    ck_assert_uint_eq (lk_unsent_first (a->unsent)->serial, 7);
+    lk_unsent_sent (&a->unsent, lk_unsent_first (a->unsent));
+    lk_unsent_sent (&a->unsent, &one);
+    ck_assert_uint_eq (lk_unsent_first (a->unsent)->serial, 8);
+    lk_unsent_sent (&a->unsent, &two);
+    ck_assert_ptr_null (lk_unsent_first (a->unsent));
+    lk_unsent_keep (&a->unsent, &two);
     lk_apps_clear (&apps);
+}
+END_TEST
+
+/*  A danger comes second, and is none of what is over. */
+START_TEST (dangers_are_kept)
+{
+    lk_unsent *unsent = NULL;
+    lk_answer danger = {
+        .kind = LK_ANSWER_JEOPARDY, .serial = 7, .danger = true};
+    lk_answer end = {.kind = LK_ANSWER_UNLOCKED, .serial = 7};
+    lk_answer locked = {.kind = LK_ANSWER_LOCKED, .serial = 7};
+    lk_unsent_keep (&unsent, &danger);
+    ck_assert (!lk_unsent_has (unsent, 7));
+    lk_unsent_keep (&unsent, &locked);
+    ck_assert_int_eq (lk_unsent_first (unsent)->kind, LK_ANSWER_LOCKED);
+    lk_unsent_sent (&unsent, &locked);
+    ck_assert (lk_unsent_first (unsent)->danger);
+    lk_unsent_keep (&unsent, &end);
+    lk_unsent_sent (&unsent, &end);
+    ck_assert_ptr_null (unsent);
+    lk_unsent_keep (&unsent, &danger);
+    lk_unsent_sent (&unsent, &end);
+    ck_assert_ptr_null (unsent);
+    lk_unsent_clear (&unsent);
+}
+END_TEST
+
+/*  What is lent is somebody else's again. */
+START_TEST (names_are_copied)
+{
+    char text[] = "abcd";
+    const lk_name rest[] = {{text + 1, 1}, {text + 2, 2}};
+    const lk_granted set[] = {{{text, 1}, 5, 6}, {{text + 1, 3}, 7, 8}};
+    lk_unsent *unsent = NULL;
+    lk_answer answer = {
+        .kind = LK_ANSWER_LOCKED,
+        .serial = 1,
+        .asked = {.object = {text, 1}, .rest = rest, .rest_count = 2},
+        .set = set,
+        .set_count = 2,
+        .reason = {text + 3, 1}};
+    lk_unsent_keep (&unsent, &answer);
+    memset (text, '?', sizeof text);
+    const lk_answer *kept = lk_unsent_first (unsent);
+    ck_assert_mem_eq (kept->asked.object.data, "a", 1);
+    ck_assert_mem_eq (kept->asked.rest[0].data, "b", 1);
+    ck_assert_mem_eq (kept->asked.rest[1].data, "cd", 2);
+    ck_assert_mem_eq (kept->set[1].object.data, "bcd", 3);
+    ck_assert_uint_eq (kept->set[1].key, 8);
+    ck_assert_mem_eq (kept->reason.data, "d", 1);
+    lk_unsent_clear (&unsent);
 }
 END_TEST
 
@@ -433,8 +466,12 @@ main (void)
     tcase_add_test (apps, apps_have_numbers);
     tcase_add_test (apps, apps_numbers_wrap);
     tcase_add_test (apps, apps_are_limited);
-    tcase_add_test (apps, apps_keep_answers);
     suite_add_tcase (suite, apps);
+    TCase *answers = tcase_create ("answers");
+    tcase_add_test (answers, answers_are_kept);
+    tcase_add_test (answers, dangers_are_kept);
+    tcase_add_test (answers, names_are_copied);
+    suite_add_tcase (suite, answers);
     TCase *others = tcase_create ("peers");
     tcase_add_test (others, peers_of_one_cluster);
     tcase_add_test (others, peers_that_differ);

@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #define EVENTS_MAX 64
+#define ASKED_MAX 16
 #define OWN_ID 0x11
 
 /*  Whoever it is. */
@@ -44,7 +45,17 @@ lk_process_describe (int64_t pid, lk_process_look *look)
 
 /*  -------------------------------------------------------- node */
 
+/*  What an application asked for; it is never forgotten. */
+typedef struct {
+    uint32_t app;
+    uint64_t serial;
+    lk_asked asked;
+} fake_request;
+
 struct lk_node {
+    fake_request asked[ASKED_MAX];
+    size_t asked_count;
+    lk_arena names; /* of what was asked for */
     lk_node_config config;
     lk_event event[EVENTS_MAX];
     lk_lock_kind kind[EVENTS_MAX];
@@ -97,6 +108,86 @@ lk_node_destroy (lk_node **self_p)
     *self_p = NULL;
 }
 
+static inline fake_request *
+find_asked (uint32_t app, uint64_t serial)
+{
+    for (size_t i = 0; i < node.asked_count; i++) {
+        if (node.asked[i].app == app && node.asked[i].serial == serial) {
+            return &node.asked[i];
+        }
+    }
+    return NULL;
+}
+
+static inline lk_name
+keep_name (lk_name name)
+{
+    name.data = lk_arena_dup (&node.names, name.data, name.size);
+    return name;
+}
+
+static inline void
+keep_names (lk_app_request *request)
+{
+    lk_name *rest =
+        lk_arena_alloc (&node.names, (request->rest_count + 1) * sizeof *rest);
+    for (size_t i = 0; i < request->rest_count; i++) {
+        rest[i] = keep_name (request->rest[i]);
+    }
+    request->object = keep_name (request->object);
+    request->rest = rest;
+}
+
+static inline void
+note_asked (const lk_event *event)
+{
+    const lk_app_request *request = &event->request;
+    ck_assert_uint_lt (node.asked_count, ASKED_MAX);
+    fake_request *noted = &node.asked[node.asked_count++];
+    noted->app = request->app;
+    noted->serial = request->serial;
+    noted->asked = (lk_asked) {.asks = event->type,
+                               .object = request->object,
+                               .rest = request->rest,
+                               .rest_count = request->rest_count,
+                               .listed = request->listed,
+                               .is_static = request->mode.is_static,
+                               .pid = request->pid,
+                               .course.asked_ms = event->now_ms};
+}
+
+static inline void
+hear_app (const lk_event *event)
+{
+    const lk_app_request *request = &event->request;
+    fake_request *noted = find_asked (request->app, request->serial);
+    bool asks = event->type == LK_ON_LOCK || event->type == LK_ON_UNLOCK_BY_KEY
+                || event->type == LK_ON_FORCE || event->type == LK_ON_CHECK;
+    if (asks && !noted) {
+        note_asked (event);
+    } else if (event->type == LK_ON_UNLOCK && noted) {
+        noted->asked.unlock = request->unlock;
+    }
+}
+
+bool
+lk_node_has_request (const lk_node *self, uint32_t app, uint64_t serial)
+{
+    ck_assert_ptr_eq (self, &node);
+    return find_asked (app, serial) != NULL;
+}
+
+void
+lk_node_each_asked (const lk_node *self, uint32_t app, lk_asked_visit *visit,
+                    void *context)
+{
+    for (size_t i = 0; i < self->asked_count; i++) {
+        if (self->asked[i].app == app) {
+            visit (context, &self->asked[i].asked);
+        }
+    }
+}
+
 void
 lk_node_step (lk_node *self, const lk_event *event, lk_effects *effects)
 {
@@ -113,6 +204,8 @@ lk_node_step (lk_node *self, const lk_event *event, lk_effects *effects)
     }
     lk_event *noted = &self->event[self->count++];
     *noted = *event;
+    keep_names (&noted->request);
+    hear_app (noted);
     if (event->request.reason.size > 0) { /* it is the message's */
         memcpy (self->reason, event->request.reason.data,
                 event->request.reason.size);
@@ -265,14 +358,23 @@ add_effect (lk_effect effect)
 static inline void
 add_answer (lk_answer_kind kind, uint32_t app, uint64_t serial, lk_err error)
 {
-    add_effect ((lk_effect) {.type = LK_DO_TELL,
-                             .answer = {.kind = kind,
-                                        .app = app,
-                                        .serial = serial,
-                                        .error = error,
-                                        .token = 0x100000002,
-                                        .key = 0xabcdef,
-                                        .until_ms = INT64_MAX}});
+    fake_request *noted = find_asked (app, serial);
+    add_effect (
+        (lk_effect) {.type = LK_DO_TELL,
+                     .answer = {.kind = kind,
+                                .app = app,
+                                .serial = serial,
+                                .asked = noted ? noted->asked : (lk_asked) {0},
+                                .error = error,
+                                .token = 0x100000002,
+                                .key = 0xabcdef,
+                                .until_ms = INT64_MAX}});
+    if (noted && kind == LK_ANSWER_LOCKED) {
+        noted->asked.course.granted_ms = bus.now_ms;
+        noted->asked.course.token = 0x100000002;
+    } else if (noted && kind == LK_ANSWER_UNLOCKED) {
+        noted->asked.course = (lk_course) {0};
+    }
 }
 
 static inline const lk_event *
@@ -336,6 +438,7 @@ begin (void)
 {
     memset (&bus, 0, sizeof bus);
     memset (&node, 0, sizeof node);
+    lk_arena_init (&node.names);
     bus.now_ms = 10000;
     snprintf (dir, sizeof dir, "/tmp/lockd-XXXXXX");
     ck_assert_ptr_nonnull (mkdtemp (dir));
@@ -378,6 +481,7 @@ tear_down (void)
     char command[100];
     forget_sent ();
     lk_lockd_clear (&lockd);
+    lk_arena_clear (&node.names);
     snprintf (command, sizeof command, "rm -rf %s", dir);
     ck_assert_int_eq (system (command), 0);
 }

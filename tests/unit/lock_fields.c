@@ -18,7 +18,8 @@ say (const char *command, const char *body, lk_event_type type)
     give (lk_refusal_message ("a@h1", command, ++serial, body));
     const lk_app_request *request = &last_event (type)->request;
     ck_assert_uint_eq (bus.count, 0);
-    ck_assert_uint_eq (request->serial, serial);
+    ck_assert_uint_eq (request->unlock ? request->unlock : request->serial,
+                       serial);
     return request;
 }
 
@@ -133,7 +134,7 @@ START_TEST (modes)
 }
 END_TEST
 
-/*  A change of type goes to the lock of that serial, which must be there. */
+/*  A change of type goes to the lock of that serial. */
 START_TEST (turns)
 {
     give (lk_refusal_message ("a@h1", "LOCK", 7, "{'object': 'o', 'turn': 0}"));
@@ -147,12 +148,6 @@ START_TEST (turns)
     ck_assert_int_eq (request->mode.type, LK_SHARED);
     ck_assert_int_eq (request->wait_ms, 9);
     ck_assert_uint_eq (bus.count, 0);
-    give (lk_refusal_message ("a@h1", "LOCK", 9, "{'object': 'o', 'turn': 5}"));
-    const lk_message *failed = only_sent ("a@h1", "LOCKFAILED");
-    check_text (failed, "error", "unknown");
-    check_text (failed, "text", "there is no such request (any more)");
-    ck_assert_int_eq (lk_message_number (failed, "turn", 0), 5);
-    ck_assert_uint_eq (node.count, 2);
 }
 END_TEST
 
@@ -190,28 +185,13 @@ START_TEST (largest_set)
 }
 END_TEST
 
-/*  The same serial is the same request; of other names it is another. */
-START_TEST (sets_again)
+/*  A set of one is none to the core, which answers as it was asked. */
+START_TEST (sets_of_one)
 {
-    static const char *const others[] = {
-        "{'object': 'o'}", "{'locks': [{'object': 'o'}]}",
-        "{'locks': [{'object': 'o'}, {'object': 'q'}]}",
-        "{'locks': [{'object': 'o'}, {'object': 'p'}, {'object': 'q'}]}"};
-    const char *set = "{'locks': [{'object': 'o'}, {'object': 'p'}]}";
-    give (lk_refusal_message ("a@h1", "LOCK", 7, set));
-    give (lk_refusal_message ("a@h1", "LOCK", 7, set));
-    ck_assert_uint_eq (node.count, 2);
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        give (lk_refusal_message ("a@h1", "LOCK", 7, others[i]));
-        check_text (only_sent ("a@h1", "LOCKFAILED"), "text",
-                    "the serial is that of another request");
-        forget_sent ();
-    }
-    give (lk_refusal_message ("a@h1", "LOCK", 8, others[0]));
-    give (lk_refusal_message ("a@h1", "LOCK", 8, others[1]));
-    check_text (only_sent ("a@h1", "LOCKFAILED"), "text",
-                "the serial is that of another request");
-    ck_assert_uint_eq (node.count, 3);
+    const lk_app_request *request = lock ("{'locks': [{'object': 'o'}]}");
+    ck_assert_uint_eq (request->rest_count, 0);
+    ck_assert (request->listed);
+    ck_assert (!lock ("{'object': 'o'}")->listed);
 }
 END_TEST
 
@@ -259,43 +239,11 @@ START_TEST (unlocks)
     request = say ("UNLOCK",
                    "{'object': 'o', 'request': 9223372036854775807, 'key': "
                    "'00000000000000ab', 'wait': 7}",
-                   LK_ON_UNLOCK_BY_KEY);
+                   LK_ON_UNLOCK);
+    ck_assert_uint_eq (request->serial, INT64_MAX);
     ck_assert_uint_eq (request->key, 0xab);
     ck_assert_int_eq (request->wait_ms, 7);
     NAME_IS (request->owner, "a@h1");
-}
-END_TEST
-
-/*  A serial names one thing: what it was first. */
-START_TEST (serials_are_of_one_thing)
-{
-    static const struct {
-        const char *command;
-        const char *body;
-    } all[] = {
-        {"LOCK", "{'object': 'o'}"},
-        {"UNLOCK", "{'object': 'o', 'key': '00000000000000aa'}"},
-        {"UNLOCK", "{'object': 'o', 'force': true}"},
-        {"UNLOCK",
-         "{'object': 'o', 'force': true, 'token': '00000000000000aa'}"},
-        {"LOCKCHECK", "{'object': 'o', 'token': '00000000000000aa'}"},
-        {"LOCKCHECK", "{'object': 'o', 'token': '00000000000000ab'}"},
-    };
-    const size_t count = sizeof all / sizeof all[0];
-    for (size_t i = 0; i < count; i++) {
-        for (size_t other = 0; other < count; other++) {
-            const size_t before = node.count;
-            give (lk_refusal_message ("a@h1", all[i].command, 9, all[i].body));
-            ck_assert_uint_eq (node.count, before + 1);
-            give (lk_refusal_message ("a@h1", all[other].command, 9,
-                                      all[other].body));
-            ck_assert_uint_eq (node.count, before + 1 + (other == i));
-            ck_assert_uint_eq (bus.count, other != i);
-            forget_sent ();
-            report_status ("a@h1", "down", 0);
-            node.count = 0;
-        }
-    }
 }
 END_TEST
 
@@ -343,23 +291,18 @@ START_TEST (refuses_without_serial)
 }
 END_TEST
 
-/*  A set has no name; that of others may be left out. */
-START_TEST (refuses_unlocks_of_another)
+/*  The name may be left out. */
+START_TEST (unlocks_its_own)
 {
-    give (lk_refusal_message ("a@h1", "LOCK", 7, "{'locks':[{'object':'o'}]}"));
-    give (lk_refusal_message ("a@h1", "LOCK", 8, "{'object': 'o'}"));
-    give (lk_refusal_message ("a@h1", "UNLOCK", 9,
-                              "{'object': 'o', 'request': 7}"));
-    check_text (only_sent ("a@h1", "LOCKFAILED"), "error", "unknown");
-    forget_sent ();
-    give (lk_refusal_message ("a@h1", "UNLOCK", 9, "{'request': 6}"));
-    check_text (only_sent ("a@h1", "LOCKFAILED"), "error", "unknown");
-    forget_sent ();
-    ck_assert_uint_eq (node.count, 2);
     give (lk_refusal_message ("a@h1", "UNLOCK", 9, "{'request': 7}"));
-    ck_assert_uint_eq (last_event (LK_ON_UNLOCK)->request.serial, 7);
-    give (lk_refusal_message ("a@h1", "UNLOCK", 11, "{'request': 8}"));
-    ck_assert_uint_eq (last_event (LK_ON_UNLOCK)->request.serial, 8);
+    const lk_app_request *request = &last_event (LK_ON_UNLOCK)->request;
+    ck_assert_uint_eq (request->serial, 7);
+    ck_assert_uint_eq (request->unlock, 9);
+    ck_assert_uint_eq (request->object.size, 0);
+    give (lk_refusal_message ("a@h1", "UNLOCK", 11,
+                              "{'object': 'o', 'request': 8}"));
+    request = &last_event (LK_ON_UNLOCK)->request;
+    NAME_IS (request->object, "\0\0o");
     ck_assert_uint_eq (bus.count, 0);
 }
 END_TEST
@@ -378,14 +321,13 @@ main (void)
         turns,
         sets,
         largest_set,
-        sets_again,
+        sets_of_one,
         forces,
         checks,
         unlocks,
-        serials_are_of_one_thing,
         refuses,
         refuses_without_serial,
-        refuses_unlocks_of_another,
+        unlocks_its_own,
     };
     const group groups[] = {GROUP ("fields", fields, set_up)};
     return run_groups ("lock_fields", groups, 1);

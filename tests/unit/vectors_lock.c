@@ -140,7 +140,6 @@ START_TEST (late)
     hear ("app-unlock");
     answer (LK_ANSWER_UNLOCKED, LK_LATE);
     says ("app-unlocked-late");
-    ck_assert_ptr_null (lk_apps_find (&lockd.apps, APP)->requests);
 }
 END_TEST
 
@@ -239,7 +238,6 @@ START_TEST (checked)
     next_answer (LK_ANSWER_CHECKED, 3, LK_OK)->newest = 0x700000009;
     tick ();
     says ("app-lockcheck-answer");
-    ck_assert_ptr_null (lk_apps_find (&lockd.apps, APP)->requests);
 }
 END_TEST
 
@@ -615,24 +613,25 @@ END_TEST
 
 START_TEST (history)
 {
-    const uint32_t app = ask (APP, 1, "backup/db-1");
-    lk_app *asks = lk_apps_by_number (&lockd.apps, app);
-    lk_request *request = lk_app_find (asks, 1);
+    lk_app *app = lk_apps_by_number (&lockd.apps, ask (APP, 1, "backup/db-1"));
     const lk_name reason = {"db-1 is broken", 14};
     lk_answer answer = {.kind = LK_ANSWER_LOCKED, .token = TOKEN};
-    request->pid = 4711;
-    lk_lockd_note_answer (&lockd, asks, request, &answer);
-    lk_lockd_note_answer (&lockd, asks, request, &answer);
+    answer.asked = find_asked (app->number, 1)->asked;
+    answer.asked.pid = 4711;
+    lk_lockd_note_answer (&lockd, app, &answer);
+    answer.asked.course = (lk_course) {bus.now_ms, bus.now_ms, TOKEN};
+    lk_lockd_note_answer (&lockd, app, &answer);
     bus.now_ms += 1000;
     lk_lockd_note_force (&lockd, lk_apps_intern (&lockd.apps, "cli-8@h1"),
-                         &(lk_app_request) {.object = request->key,
+                         &(lk_app_request) {.object = answer.asked.object,
                                             .token = TOKEN,
                                             .reason = reason});
     bus.now_ms += 500;
-    answer = (lk_answer) {
-        .kind = LK_ANSWER_UNLOCKED, .error = LK_FORCED, .reason = reason};
-    lk_lockd_note_answer (&lockd, asks, request, &answer);
-    lk_lockd_note_answer (&lockd, asks, request, &answer);
+    answer = (lk_answer) {LK_ANSWER_UNLOCKED, .asked = answer.asked,
+                          .error = LK_FORCED, .reason = reason};
+    lk_lockd_note_answer (&lockd, app, &answer);
+    answer.asked.course = (lk_course) {0};
+    lk_lockd_note_answer (&lockd, app, &answer);
     forget_sent ();
     hear ("app-lockhistory");
     says ("app-lockhistory-answer");
@@ -646,6 +645,7 @@ START_TEST (top)
     node.status.leads = true;
     node.wait = waits;
     node.waits = 2;
+    bus.now_ms += 20000;
     note (LK_PAST_GRANTED, 20000); /* too long ago */
     note (LK_PAST_GRANTED, 1500);
     note (LK_PAST_RELEASED, 0);

@@ -332,9 +332,9 @@ read_resume (lk_ask *self)
         complain (self, "lease_until", "is missing, and 'token' is there");
     }
     needs (self, resumes, "lease_until", "needs 'token'");
-    needs (self, resumes && !self->is_set, "heir",
+    needs (self, resumes && !self->core.listed, "heir",
            "needs 'token', and one lock");
-    needs (self, core->key != 0 || self->is_set, "token", "needs 'key'");
+    needs (self, core->key != 0 || self->core.listed, "token", "needs 'key'");
     needs (self, core->turn == 0, "token", "makes no sense with 'turn'");
     needs (self, !core->mode.is_static, "token",
            "makes no sense for a static lock, which stays anyway");
@@ -372,8 +372,8 @@ lk_ask_lock (lk_ask *self, const lk_message *message)
 {
     lk_app_request *core = &self->core;
     begin (self, message);
-    self->is_set = has (self, "locks");
-    if (self->is_set) {
+    self->core.listed = has (self, "locks");
+    if (self->core.listed) {
         read_set (self);
     } else {
         read_object (self);
@@ -389,7 +389,7 @@ lk_ask_lock (lk_ask *self, const lk_message *message)
     check_mode (self, &core->mode);
     check_turn (self);
     read_resume (self);
-    if (self->is_set) {
+    if (self->core.listed) {
         check_set (self);
     }
     return is_fine (self);
@@ -417,9 +417,9 @@ lk_ask_unlock (lk_ask *self, const lk_message *message)
     self->core.wait_ms = read_wait (self);
     self->named = (uint64_t) read_number (self, "request", 1, INT64_MAX, 0);
     self->has_key = read_hex (self, "key", &self->core.key);
-    self->has_object = has (self, "object") || has (self, "object_hex");
     read_force (self);
-    if (self->has_object || self->has_key || self->named == 0) {
+    if (has (self, "object") || has (self, "object_hex") || self->has_key
+        || self->named == 0) {
         read_object (self);
     }
     if (!self->has_key && self->named == 0 && !self->force) {

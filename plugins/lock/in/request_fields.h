@@ -17,8 +17,6 @@
 typedef struct {
     const lk_message *message;
     lk_app_request core; /* but for app and owner */
-    bool is_set;         /* LOCK: asks for a list, if only of one */
-    bool has_object;     /* UNLOCK: it has a name */
     bool has_key;        /* UNLOCK */
     bool force;          /* UNLOCK */
     size_t claimed;      /* LOCK of a list: names that it says to hold */

@@ -86,146 +86,70 @@ find_app (lk_lockd *self, const lk_message *message)
     return NULL;
 }
 
-/*  The entry of a request, new or repeated; NULL if it was answered. */
-static lk_request *
-enter_request (lk_lockd *self, lk_event_type asks, const lk_ask *ask,
-               lk_app *app)
+static bool
+ask_core (lk_event *event, lk_event_type type, const lk_ask *ask, lk_app *app)
 {
-    lk_request *request = lk_app_find (app, ask->core.serial);
-    if (!request) {
-        request = lk_app_add (&self->apps, app, asks, &ask->core);
-        if (!request) {
-            lk_lockd_fail (self, ask->message, LK_OVERLOADED,
-                           "this application has too many requests");
-            return NULL;
-        }
-        request->is_set = ask->is_set;
-        request->asked_ms = lk_bus_now (self->bus);
-    } else if (request->is_set != ask->is_set
-               || !lk_request_is (request, asks, &ask->core)) {
-        lk_lockd_fail (self, ask->message, LK_INVALID,
-                       "the serial is that of another request");
-        return NULL;
-    }
-    return request;
-}
-
-/*  With the names of the entry, which stay. */
-static void
-fill_event (lk_event *event, lk_event_type type, lk_app *app,
-            const lk_request *request, const lk_app_request *core)
-{
-    *event = (lk_event) {.type = type, .request = *core};
-    app->asked = true;
+    *event = (lk_event) {.type = type, .request = ask->core};
     event->request.app = app->number;
-    event->request.serial = request->serial;
-    event->request.object = request->key;
-    event->request.rest = request->rest;
-    event->request.rest_count = request->rest_count;
-}
-
-static bool
-fail_unknown (lk_lockd *self, const lk_message *message)
-{
-    lk_lockd_fail (self, message, LK_UNKNOWN,
-                   "there is no such request (any more)");
-    return false;
-}
-
-/*  A change of type is one of a lock that we know. */
-static bool
-lock (lk_lockd *self, lk_ask *ask, lk_app *app, lk_event *event)
-{
-    const bool known = lk_app_find (app, ask->core.serial) != NULL;
-    if (ask->core.turn > 0 && !known) {
-        return fail_unknown (self, ask->message);
-    }
-    if (self->short_of_hosts && ask->core.token == 0 && !known) {
-        refuse_short (self, ask->message);
-        return false;
-    }
-    lk_request *request = enter_request (self, LK_ON_LOCK, ask, app);
-    if (!request) {
-        return false;
-    }
-    request->over = false; /* who asks again wants to be told again */
-    ask->core.owner = lk_app_owner (app);
-    fill_event (event, LK_ON_LOCK, app, request, &ask->core);
+    app->asked = true;
     return true;
 }
 
-/*  What is asked under a serial of its own, and over with its answer. */
+/*  Who waits for more hosts is told so, but what it has asked for goes on. */
 static bool
-ask_once (lk_lockd *self, lk_event_type type, const lk_ask *ask, lk_app *app,
-          lk_event *event)
+lock (lk_lockd *self, lk_ask *ask, lk_app *app, lk_event *event)
 {
-    lk_request *request = enter_request (self, type, ask, app);
-    if (request) {
-        fill_event (event, type, app, request, &ask->core);
+    const lk_app_request *core = &ask->core;
+    if (self->short_of_hosts && core->token == 0 && core->turn == 0
+        && !lk_node_has_request (self->node, app->number, core->serial)) {
+        refuse_short (self, ask->message);
+        return false;
     }
-    return request != NULL;
+    ask->core.owner = lk_app_owner (app);
+    return ask_core (event, LK_ON_LOCK, ask, app);
 }
 
 static bool
 check (lk_lockd *self, lk_ask *ask, lk_app *app, lk_event *event)
 {
-    return ask_once (self, LK_ON_CHECK, ask, app, event);
+    (void) self;
+    return ask_core (event, LK_ON_CHECK, ask, app);
 }
 
+/*  `request` names one of the application's own; one that the core does not
+ *  know, this lock service having been restarted since, goes by `key`. */
+static bool
+unlock_own (lk_ask *ask, lk_app *app, lk_event *event)
+{
+    ask->core.unlock = ask->core.serial;
+    ask->core.serial = ask->named;
+    ask->core.owner = lk_app_owner (app);
+    return ask_core (event, LK_ON_UNLOCK, ask, app);
+}
+
+/*  One that is repeated is open still, or was answered just now. */
 static void
-unlock_own (lk_app *app, lk_request *request, const lk_ask *ask,
-            lk_event *event)
+note_force (lk_lockd *self, const lk_ask *ask, lk_app *app)
 {
-    const lk_app_request core = {.wait_ms = LK_FOREVER,
-                                 .key = ask->core.key,
-                                 .owner = lk_app_owner (app)};
-    request->unlock = ask->core.serial;
-    fill_event (event, LK_ON_UNLOCK, app, request, &core);
-}
-
-/*  Whether an UNLOCK means that request. A name need not be said, and a set has
- *  none. */
-static bool
-is_meant (const lk_request *request, const lk_ask *ask)
-{
-    if (!ask->has_object) {
-        return request->asks == LK_ON_LOCK;
+    const uint64_t serial = ask->core.serial;
+    if (serial != app->forced
+        && !lk_node_has_request (self->node, app->number, serial)) {
+        app->forced = serial;
+        lk_lockd_note_force (self, app, &ask->core);
     }
-    return !request->is_set && lk_request_is (request, LK_ON_LOCK, &ask->core);
-}
-
-/*  `request` names one of the application's own; if we do not know it, having
- *  been restarted since, or if there is none, it goes by `key`. */
-static bool
-unlock_named (lk_lockd *self, lk_app *app, lk_ask *ask, lk_event *event)
-{
-    lk_request *request = ask->named ? lk_app_find (app, ask->named) : NULL;
-    if (request && is_meant (request, ask)) {
-        unlock_own (app, request, ask, event);
-        return true;
-    }
-    if (!ask->has_key) {
-        return fail_unknown (self, ask->message);
-    }
-    if (ask->named != 0) {
-        ask->core.owner = lk_app_owner (app); /* it gives back its own */
-    }
-    return ask_once (self, LK_ON_UNLOCK_BY_KEY, ask, app, event);
 }
 
 static bool
 unlock (lk_lockd *self, lk_ask *ask, lk_app *app, lk_event *event)
 {
-    if (!ask->force) {
-        return unlock_named (self, app, ask, event);
+    if (ask->force) {
+        note_force (self, ask, app);
+        return ask_core (event, LK_ON_FORCE, ask, app);
     }
-    /*  One that is repeated is open still, or was answered just now. */
-    if (!lk_app_find (app, ask->core.serial)
-        && ask->core.serial != app->forced) {
-        app->forced = ask->core.serial;
-        lk_lockd_note_force (self, app, &ask->core);
+    if (ask->named != 0) {
+        return unlock_own (ask, app, event);
     }
-    return ask_once (self, LK_ON_FORCE, ask, app, event);
+    return ask_core (event, LK_ON_UNLOCK_BY_KEY, ask, app);
 }
 
 /*  -------------------------------------------------------- dispatch */

@@ -221,6 +221,7 @@ lk_journal_destroy (lk_journal **self_p)
 void
 lk_journal_add (lk_journal *self, const lk_past *past)
 {
+    LK_ASSERT (past->at_ms >= 0 && past->event < LK_PAST_COUNT);
     const bool usual =
         past->event == LK_PAST_GRANTED || past->event == LK_PAST_RELEASED;
     count (self, past);

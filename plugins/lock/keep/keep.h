@@ -11,6 +11,7 @@
  *      room.c       hosts that are gone and hold nothing make room
  *      notes.c      what happens to locks, for journal.c
  *      apps.c       table of applications;  peers.c  table of lock services
+ *      unsent.c     answers that the router did not take
  */
 
 #ifndef LK_KEEP_H
@@ -147,7 +148,7 @@ bool lk_lockd_make_room (lk_lockd *self, bool urgent);
 /*  An application is told something; is gone; an operator asks to take a lock
  *  away; a home gave up the host of a holder. */
 void lk_lockd_note_answer (lk_lockd *self, const lk_app *app,
-                           lk_request *request, const lk_answer *answer);
+                           const lk_answer *answer);
 void lk_lockd_note_end (lk_lockd *self, const lk_app *app);
 void lk_lockd_note_force (lk_lockd *self, const lk_app *app,
                           const lk_app_request *demand);

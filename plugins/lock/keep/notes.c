@@ -20,12 +20,12 @@ span (int64_t from_ms, int64_t to_ms)
 
 /*  A set is as many locks as it has names. */
 static void
-add_each (lk_lockd *self, const lk_request *request, lk_past *past)
+add_each (lk_lockd *self, const lk_asked *asked, lk_past *past)
 {
-    past->key = request->key;
+    past->key = asked->object;
     lk_journal_add (self->journal, past);
-    for (size_t i = 0; i < request->rest_count; i++) {
-        past->key = request->rest[i];
+    for (size_t i = 0; i < asked->rest_count; i++) {
+        past->key = asked->rest[i];
         past->token = 0;
         lk_journal_add (self->journal, past);
     }
@@ -33,35 +33,34 @@ add_each (lk_lockd *self, const lk_request *request, lk_past *past)
 
 /*  What there is to say of a request just now. */
 static void
-fill (const lk_lockd *self, const lk_app *app, const lk_request *request,
+fill (const lk_lockd *self, const lk_app *app, const lk_asked *asked,
       lk_past *past)
 {
     const int64_t now_ms = lk_bus_now (self->bus);
-    const bool held = request->granted_ms != 0;
+    const lk_course *course = &asked->course;
+    const bool held = course->granted_ms != 0;
     past->at_ms = now_ms;
     past->owner = lk_app_owner (app);
-    past->pid = request->pid != 0 ? request->pid : app->pid;
-    past->token = request->granted;
+    past->pid = asked->pid != 0 ? asked->pid : app->pid;
+    past->token = course->token;
     past->waited_ms =
-        span (request->asked_ms, held ? request->granted_ms : now_ms);
-    past->held_ms = held ? span (request->granted_ms, now_ms) : 0;
+        span (course->asked_ms, held ? course->granted_ms : now_ms);
+    past->held_ms = held ? span (course->granted_ms, now_ms) : 0;
 }
 
 static void
-note (lk_lockd *self, const lk_app *app, const lk_request *request,
-      lk_past *past)
+note (lk_lockd *self, const lk_app *app, const lk_asked *asked, lk_past *past)
 {
-    fill (self, app, request, past);
-    add_each (self, request, past);
+    fill (self, app, asked, past);
+    add_each (self, asked, past);
 }
 
 /*  Each of its locks has a token of its own. */
 static void
-note_set (lk_lockd *self, const lk_app *app, const lk_request *request,
-          const lk_answer *answer)
+note_set (lk_lockd *self, const lk_app *app, const lk_answer *answer)
 {
     lk_past past = {.event = LK_PAST_GRANTED};
-    fill (self, app, request, &past);
+    fill (self, app, &answer->asked, &past);
     for (size_t i = 0; i < answer->set_count; i++) {
         past.key = answer->set[i].object;
         past.token = answer->set[i].token;
@@ -70,57 +69,54 @@ note_set (lk_lockd *self, const lk_app *app, const lk_request *request,
 }
 
 static void
-note_granted (lk_lockd *self, const lk_app *app, lk_request *request,
-              const lk_answer *answer)
+note_granted (lk_lockd *self, const lk_app *app, const lk_answer *answer)
 {
-    if (request->granted_ms != 0) {
-        return;
+    lk_asked asked = answer->asked;
+    asked.course.token = answer->token;
+    if (asked.course.granted_ms != 0) {
+        return; /* it is said again */
     }
-    request->granted = answer->token;
-    request->granted_ms = lk_bus_now (self->bus);
     if (answer->set_count > 0) {
-        note_set (self, app, request, answer);
+        note_set (self, app, answer);
     } else {
-        note (self, app, request, &(lk_past) {.event = LK_PAST_GRANTED});
+        note (self, app, &asked, &(lk_past) {.event = LK_PAST_GRANTED});
     }
 }
 
 /*  It does not hold it any more, or will not. */
 static void
-note_over (lk_lockd *self, const lk_app *app, lk_request *request,
-           const lk_answer *answer)
+note_over (lk_lockd *self, const lk_app *app, const lk_answer *answer)
 {
+    const lk_course *course = &answer->asked.course;
     const bool asked = answer->error == LK_OK || answer->error == LK_LATE;
     lk_past past = {.error = answer->error, .reason = answer->reason};
-    if (request->granted_ms == 0) {
+    if (course->granted_ms == 0) {
         past.event = LK_PAST_FAILED;
     } else {
         past.event = asked ? LK_PAST_RELEASED : LK_PAST_LOST;
     }
-    if (request->asked_ms != 0) {
-        note (self, app, request, &past);
+    if (course->asked_ms != 0) {
+        note (self, app, &answer->asked, &past);
     }
-    request->granted_ms = 0;
-    request->asked_ms = 0; /* once */
 }
 
 void
-lk_lockd_note_answer (lk_lockd *self, const lk_app *app, lk_request *request,
+lk_lockd_note_answer (lk_lockd *self, const lk_app *app,
                       const lk_answer *answer)
 {
-    if (request->asks != LK_ON_LOCK) {
+    if (answer->asked.asks != LK_ON_LOCK) {
         return;
     }
     switch (answer->kind) {
     case LK_ANSWER_LOCKED:
-        note_granted (self, app, request, answer);
+        note_granted (self, app, answer);
         break;
     case LK_ANSWER_UNLOCKED:
-        note_over (self, app, request, answer);
+        note_over (self, app, answer);
         break;
     case LK_ANSWER_FAILED:
-        if (answer->turn == 0 && request->granted_ms == 0) {
-            note_over (self, app, request, answer);
+        if (answer->turn == 0 && answer->asked.course.granted_ms == 0) {
+            note_over (self, app, answer);
         }
         break;
     case LK_ANSWER_JEOPARDY:
@@ -130,20 +126,30 @@ lk_lockd_note_answer (lk_lockd *self, const lk_app *app, lk_request *request,
     }
 }
 
+typedef struct {
+    lk_lockd *lockd;
+    const lk_app *app;
+} leaving;
+
 /*  A static lock outlives its process. */
+static void
+note_left (void *context, const lk_asked *asked)
+{
+    const leaving *self = context;
+    const bool held = asked->course.granted_ms != 0;
+    if (asked->asks == LK_ON_LOCK && asked->course.asked_ms != 0
+        && !(held && asked->is_static)) {
+        note (self->lockd, self->app, asked,
+              &(lk_past) {.event = held ? LK_PAST_ENDED : LK_PAST_FAILED,
+                          .error = LK_DISCONNECTED});
+    }
+}
+
 void
 lk_lockd_note_end (lk_lockd *self, const lk_app *app)
 {
-    lk_request *request, *next;
-    HASH_ITER (hh, app->requests, request, next) {
-        const bool held = request->granted_ms != 0;
-        if (request->asks == LK_ON_LOCK && request->asked_ms != 0
-            && !(held && request->is_static)) {
-            note (self, app, request,
-                  &(lk_past) {.event = held ? LK_PAST_ENDED : LK_PAST_FAILED,
-                              .error = LK_DISCONNECTED});
-        }
-    }
+    lk_node_each_asked (self->node, app->number, note_left,
+                        &(leaving) {self, app});
 }
 
 void

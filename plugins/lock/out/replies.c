@@ -3,8 +3,8 @@
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  An answer that the bus does not take is kept and sent again. With its last
- *  answer a request is forgotten.
+ *  The core says with each of them what was asked. One that the bus does not
+ *  take is kept and sent again.
  */
 
 #include "out.h"
@@ -20,13 +20,15 @@
 
 /*  A set has no name of its own. */
 static lk_message *
-new_reply (const lk_app *app, const lk_request *request, const char *command,
+new_reply (const lk_app *app, const lk_answer *answer, const char *command,
            uint64_t serial)
 {
+    lk_name zone, context, object;
     lk_message *reply = lk_message_new (app->address, command);
     lk_message_set_serial (reply, serial);
-    if (!request->is_set) {
-        lk_object_set (reply, request->object);
+    if (!answer->asked.listed
+        && lk_object_parts (answer->asked.object, &zone, &context, &object)) {
+        lk_object_set (reply, object);
     }
     return reply;
 }
@@ -55,10 +57,9 @@ add_granted (lk_message *reply, const lk_granted *granted)
 
 /*  A set of one is to the core a lock like any other. */
 static void
-write_set (lk_message *reply, const lk_request *request,
-           const lk_answer *answer)
+write_set (lk_message *reply, const lk_answer *answer)
 {
-    const lk_granted one = {request->key, answer->token, answer->key};
+    const lk_granted one = {answer->asked.object, answer->token, answer->key};
     if (answer->set_count == 0) {
         add_granted (reply, &one);
     }
@@ -68,8 +69,7 @@ write_set (lk_message *reply, const lk_request *request,
 }
 
 static void
-write_one (lk_message *reply, const lk_request *request,
-           const lk_answer *answer)
+write_one (lk_message *reply, const lk_answer *answer)
 {
     lk_message_set_hex (reply, "token", answer->token);
     lk_message_set_hex (reply, "key", answer->key);
@@ -77,22 +77,21 @@ write_one (lk_message *reply, const lk_request *request,
     if (answer->turn > 0) {
         lk_message_set_number (reply, "turn", answer->turn);
     }
-    if (request->is_static) {
+    if (answer->asked.is_static) {
         lk_message_set_flag (reply, "static", true);
     }
 }
 
 static lk_message *
-write_locked (lk_lockd *self, const lk_app *app, const lk_request *request,
-              const lk_answer *answer)
+write_locked (lk_lockd *self, const lk_app *app, const lk_answer *answer)
 {
-    lk_message *reply = new_reply (app, request, "LOCKED", request->serial);
+    lk_message *reply = new_reply (app, answer, "LOCKED", answer->serial);
     bool limited = answer->until_ms != INT64_MAX;
     int64_t left = limited ? answer->until_ms - lk_bus_now (self->bus) : -1;
-    if (request->is_set) {
-        write_set (reply, request, answer);
+    if (answer->asked.listed) {
+        write_set (reply, answer);
     } else {
-        write_one (reply, request, answer);
+        write_one (reply, answer);
     }
     lk_message_set_text (reply, "type", lk_lock_type_words[answer->type]);
     lk_message_set_number (reply, "left", limited && left < 0 ? 0 : left);
@@ -107,26 +106,35 @@ write_locked (lk_lockd *self, const lk_app *app, const lk_request *request,
 /*  -------------------------------------------------------- the others */
 
 static bool
-is_lock (const lk_request *request)
+is_lock (const lk_answer *answer)
 {
-    return request->asks == LK_ON_LOCK;
+    return answer->asked.asks == LK_ON_LOCK;
+}
+
+/*  By which its application waits for it. */
+static uint64_t
+serial_of (const lk_answer *answer)
+{
+    return answer->asked.unlock ? answer->asked.unlock : answer->serial;
 }
 
 /*  Not done; of a change of type: the lock is held as it was. */
 static lk_message *
-write_failed (const lk_app *app, const lk_request *request,
-              const lk_answer *answer)
+write_failed (const lk_app *app, const lk_answer *answer)
 {
-    const bool unlocks = request->unlock != 0 && answer->turn == 0;
-    lk_message *reply = new_reply (app, request, "LOCKFAILED",
-                                   unlocks ? request->unlock : request->serial);
-    if (is_lock (request)) {
-        lk_message_set_number (reply, "request", (int64_t) request->serial);
+    lk_message *reply =
+        new_reply (app, answer, "LOCKFAILED",
+                   answer->turn == 0 ? serial_of (answer) : answer->serial);
+    if (is_lock (answer)) {
+        lk_message_set_number (reply, "request", (int64_t) answer->serial);
     }
     if (answer->turn > 0) {
         lk_message_set_number (reply, "turn", answer->turn);
     }
     set_error (reply, answer->error);
+    if (answer->text) {
+        lk_message_set_text (reply, "text", answer->text);
+    }
     return reply;
 }
 
@@ -134,14 +142,11 @@ write_failed (const lk_app *app, const lk_request *request,
  *  not, by the one of the LOCK: it is lost. Nobody asks for that again, so it
  *  waits for one that its router does not know, having been restarted. */
 static lk_message *
-write_unlocked (const lk_app *app, const lk_request *request,
-                const lk_answer *answer)
+write_unlocked (const lk_app *app, const lk_answer *answer)
 {
-    lk_message *reply =
-        new_reply (app, request, "UNLOCKED",
-                   request->unlock ? request->unlock : request->serial);
-    if (is_lock (request)) {
-        lk_message_set_number (reply, "request", (int64_t) request->serial);
+    lk_message *reply = new_reply (app, answer, "UNLOCKED", serial_of (answer));
+    if (is_lock (answer)) {
+        lk_message_set_number (reply, "request", (int64_t) answer->serial);
     }
     if (answer->error == LK_LATE) {
         lk_message_set_flag (reply, "late", true);
@@ -155,20 +160,18 @@ write_unlocked (const lk_app *app, const lk_request *request,
 
 /*  What was asked for is not done. */
 static bool
-is_refused (const lk_request *request, const lk_answer *answer)
+is_refused (const lk_answer *answer)
 {
-    bool asked = !is_lock (request) || request->unlock != 0;
+    bool asked = !is_lock (answer) || answer->asked.unlock != 0;
     return answer->kind == LK_ANSWER_UNLOCKED && asked && answer->error != LK_OK
            && answer->error != LK_LATE;
 }
 
 static lk_message *
-write_jeopardy (const lk_app *app, const lk_request *request,
-                const lk_answer *answer)
+write_jeopardy (const lk_app *app, const lk_answer *answer)
 {
-    lk_message *reply =
-        new_reply (app, request, "LOCKJEOPARDY", request->serial);
-    lk_message_set_number (reply, "request", (int64_t) request->serial);
+    lk_message *reply = new_reply (app, answer, "LOCKJEOPARDY", answer->serial);
+    lk_message_set_number (reply, "request", (int64_t) answer->serial);
     lk_message_set_flag (reply, "danger", answer->danger);
     if (answer->error != LK_OK) {
         set_error (reply, answer->error);
@@ -178,11 +181,9 @@ write_jeopardy (const lk_app *app, const lk_request *request,
 
 /*  It comes true later: its holder is stopping, or cannot be asked. */
 static lk_message *
-write_pending (const lk_lockd *self, const lk_app *app,
-               const lk_request *request, const lk_answer *answer)
+write_pending (const lk_lockd *self, const lk_app *app, const lk_answer *answer)
 {
-    lk_message *reply =
-        new_reply (app, request, "LOCKSTOPPING", request->serial);
+    lk_message *reply = new_reply (app, answer, "LOCKSTOPPING", answer->serial);
     lk_message_set_text (reply, "host",
                          lk_hostmap_name (&self->hostmap, answer->host));
     lk_message_set_number (reply, "left", answer->left_ms);
@@ -193,135 +194,83 @@ write_pending (const lk_lockd *self, const lk_app *app,
 }
 
 static lk_message *
-write_checked (const lk_app *app, const lk_request *request,
-               const lk_answer *answer)
+write_checked (const lk_app *app, const lk_answer *answer)
 {
-    lk_message *reply = new_reply (app, request, "LOCKCHECK", request->serial);
-    lk_message_set_hex (reply, "token", request->token);
+    lk_message *reply = new_reply (app, answer, "LOCKCHECK", answer->serial);
+    lk_message_set_hex (reply, "token", answer->token);
     lk_message_set_flag (reply, "held", answer->held);
     lk_message_set_hex (reply, "newest", answer->newest);
     return reply;
 }
 
 static lk_message *
-write_reply (lk_lockd *self, const lk_app *app, const lk_request *request,
-             const lk_answer *answer)
+write_reply (lk_lockd *self, const lk_app *app, const lk_answer *answer)
 {
     switch (answer->kind) {
     case LK_ANSWER_LOCKED:
-        return write_locked (self, app, request, answer);
+        return write_locked (self, app, answer);
     case LK_ANSWER_JEOPARDY:
-        return write_jeopardy (app, request, answer);
+        return write_jeopardy (app, answer);
     case LK_ANSWER_PENDING:
-        return write_pending (self, app, request, answer);
+        return write_pending (self, app, answer);
     case LK_ANSWER_CHECKED:
-        return write_checked (app, request, answer);
+        return write_checked (app, answer);
     case LK_ANSWER_UNLOCKED:
-        if (!is_refused (request, answer)) {
-            return write_unlocked (app, request, answer);
+        if (!is_refused (answer)) {
+            return write_unlocked (app, answer);
         }
         break;
     case LK_ANSWER_FAILED:
         break;
     }
-    return write_failed (app, request, answer);
+    return write_failed (app, answer);
 }
 
 /*  -------------------------------------------------------- sending */
 
-/*  One that ran out of its duration keeps its object until it is unlocked or
- *  the grace is over, too; one that was taken away, or is lost because we stop,
- *  for a while: so its UNLOCK must still be understood. */
-static bool
-awaits_unlock (const lk_request *request, const lk_answer *answer)
+static void
+send_later (lk_lockd *self)
 {
-    bool keeps = answer->error == LK_TIMEDOUT || answer->error == LK_SHUTDOWN
-                 || answer->error == LK_FORCED || answer->error == LK_RELEASED;
-    return answer->kind == LK_ANSWER_UNLOCKED && keeps && is_lock (request)
-           && request->unlock == 0;
-}
-
-/*  Whether the request is over, but for one that awaits its UNLOCK. */
-static bool
-is_end (const lk_answer *answer)
-{
-    switch (answer->kind) {
-    case LK_ANSWER_LOCKED:
-    case LK_ANSWER_JEOPARDY:
-    case LK_ANSWER_PENDING:
-        return false;
-    case LK_ANSWER_FAILED:
-        return answer->turn == 0;
-    case LK_ANSWER_UNLOCKED:
-    case LK_ANSWER_CHECKED:
-        break;
+    const int64_t again_ms = lk_bus_now (self->bus) + RESEND_MS;
+    if (self->attached && again_ms < self->resend_at_ms) {
+        self->resend_at_ms = again_ms;
     }
-    return true;
 }
 
 static void
-keep (lk_lockd *self, lk_app *app, lk_request *request, const lk_answer *answer)
+keep (lk_lockd *self, lk_app *app, const lk_answer *answer)
 {
-    int64_t again = lk_bus_now (self->bus) + RESEND_MS;
-    lk_app_keep (app, request, answer);
-    if (self->attached && again < self->resend_at_ms) {
-        self->resend_at_ms = again;
-    }
+    lk_unsent_keep (&app->unsent, answer);
+    send_later (self);
 }
 
-/*  Sends an answer or keeps it for later; false: with it, the request was over
- *  and is forgotten. */
-static bool
-deliver (lk_lockd *self, lk_app *app, lk_request *request,
-         const lk_answer *answer)
-{
-    if (!lk_lockd_send (self, write_reply (self, app, request, answer))) {
-        keep (self, app, request, answer);
-        return true;
-    }
-    const bool lost = awaits_unlock (request, answer);
-    const bool over = is_end (answer) && !lost;
-    const bool held = answer->kind == LK_ANSWER_LOCKED;
-    lk_app_sent (app, request, answer);
-    if (over) {
-        lk_app_remove (app, request);
-    } else {
-        request->over = (request->over || lost) && !held;
-    }
-    return !over;
-}
-
+/*  A danger comes behind the LOCKED that it is of. */
 void
 lk_lockd_tell (lk_lockd *self, const lk_answer *answer)
 {
     lk_app *app = lk_apps_by_number (&self->apps, answer->app);
-    lk_request *request = app ? lk_app_find (app, answer->serial) : NULL;
-    if (!request) {
+    if (!app) {
         return; /* it is gone, the core hears so or has heard */
     }
-    lk_lockd_note_answer (self, app, request, answer);
-    if (request->over && request->unlock == 0 && is_end (answer)) {
-        lk_app_remove (app, request); /* was told already */
-    } else if (answer->kind == LK_ANSWER_JEOPARDY
-               && lk_request_kept (request, 0)) {
-        keep (self, app, request, answer); /* in their order */
+    lk_lockd_note_answer (self, app, answer);
+    const bool has_to_wait = answer->kind == LK_ANSWER_JEOPARDY
+                             && lk_unsent_has (app->unsent, answer->serial);
+    if (!has_to_wait && lk_lockd_send (self, write_reply (self, app, answer))) {
+        lk_unsent_sent (&app->unsent, answer);
     } else {
-        (void) deliver (self, app, request, answer);
+        keep (self, app, answer);
     }
 }
 
 void
 lk_lockd_resend (lk_lockd *self, lk_app *app)
 {
-    lk_request *request, *next;
-    if (app->unsent == 0) {
-        return;
-    }
-    HASH_ITER (hh, app->requests, request, next) {
-        bool there = true;
-        for (size_t slot = 0; there && slot < LK_KEPT_SLOTS; slot++) {
-            const lk_answer *kept = lk_request_kept (request, slot);
-            there = !kept || deliver (self, app, request, kept);
+    const lk_answer *kept;
+    while ((kept = lk_unsent_first (app->unsent))) {
+        if (!lk_lockd_send (self, write_reply (self, app, kept))) {
+            send_later (self);
+            return;
         }
+        lk_unsent_sent (&app->unsent, kept);
     }
 }

@@ -70,7 +70,10 @@ typedef struct {
 typedef struct {
     uint32_t app;
     uint64_t serial;
-    lk_name object;
+    uint64_t unlock; /* UNLOCK: its own serial, that of the command if it has to
+                        go by `key`; 0: that of the request */
+    lk_name object;  /* UNLOCK: empty, or what the request has to be of */
+    bool listed;     /* LOCK: asked for as a set, if only of one */
     const lk_name *rest;    /* LOCK of a set: its other names, all or nothing */
     const lk_claim *claims; /* ... that is held already: of each of these */
     size_t rest_count;      /* less than LK_SET_MAX */
@@ -139,10 +142,34 @@ typedef struct {
     uint64_t key;
 } lk_granted;
 
+/*  How far a LOCK got, for people: all 0 from when its application was told of
+ *  its end. */
+typedef struct {
+    int64_t asked_ms;
+    int64_t granted_ms; /* told LOCKED first; 0: it was not */
+    uint64_t token;     /* ... with this one; 0: of a set */
+} lk_course;
+
+/*  What an application asked for. */
+typedef struct {
+    lk_event_type asks; /* LOCK, UNLOCK_BY_KEY, FORCE or CHECK */
+    uint64_t unlock; /* LOCK: its application says UNLOCK by this serial; 0 */
+    lk_name object;
+    const lk_name *rest; /* of a set, its other names */
+    size_t rest_count;
+    bool listed;
+    bool is_static;
+    uint32_t pid;
+    lk_course course; /* of a LOCK, ahead of this answer */
+} lk_asked;
+
+typedef void (lk_asked_visit) (void *context, const lk_asked *asked);
+
 typedef struct {
     lk_answer_kind kind;
     uint32_t app;
     uint64_t serial;
+    lk_asked asked; /* borrowed like the effect */
     lk_err error;
     uint64_t token;
     uint64_t key;
@@ -153,6 +180,7 @@ typedef struct {
     const lk_granted *set; /* LOCKED: all locks of a set, in the order of */
     size_t set_count;      /* their keys; borrowed like the effect */
     lk_name reason;        /* UNLOCKED by force; borrowed */
+    const char *text;      /* FAILED: a sentence; NULL: that of the error */
     bool danger;           /* JEOPARDY */
     bool held;             /* CHECKED */
     uint64_t newest;       /* CHECKED */

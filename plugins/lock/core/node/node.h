@@ -65,6 +65,14 @@ bool lk_node_next_wait (const lk_node *self, const void **place,
 bool lk_node_find_demand (const lk_node *self, uint64_t serial,
                           lk_node_demand *demand);
 
+/*  Whether an application has an open request of that serial. */
+bool lk_node_has_request (const lk_node *self, uint32_t app, uint64_t serial);
+
+/*  All open requests of an application, with names that are borrowed for the
+ *  call. */
+void lk_node_each_asked (const lk_node *self, uint32_t app,
+                         lk_asked_visit *visit, void *context);
+
 /*  All of them, in no order that means anything, between two steps. Start with
  *  *place = NULL; false at the end. */
 bool lk_node_next_own (const lk_node *self, const void **place,

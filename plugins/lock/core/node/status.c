@@ -73,6 +73,19 @@ lk_node_find_demand (const lk_node *node, uint64_t serial,
 }
 
 bool
+lk_node_has_request (const lk_node *node, uint32_t app, uint64_t serial)
+{
+    return lk_proxy_has_request (&node->proxy, app, serial);
+}
+
+void
+lk_node_each_asked (const lk_node *node, uint32_t app, lk_asked_visit *visit,
+                    void *context)
+{
+    lk_proxy_each_asked (&node->proxy, app, visit, context);
+}
+
+bool
 lk_node_next_own (const lk_node *node, const void **place, lk_node_own *own)
 {
     return lk_proxy_next_own (&node->proxy, place, own);

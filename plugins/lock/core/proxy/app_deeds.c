@@ -53,7 +53,7 @@ lk_give_back (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 void
 lk_await_unlocked (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 {
-    (void) news;
+    demand->unlock = news->request->unlock;
     lk_demand_await_unlocked (proxy, demand);
 }
 

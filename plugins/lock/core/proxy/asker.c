@@ -136,6 +136,7 @@ lk_asker_join (lk_proxy *proxy, lk_demand *demand)
 {
     demand->asker = lk_asker_need (proxy, (uint32_t) demand->name[0]);
     DL_APPEND2 (demand->asker->first, demand, sibling_prev, sibling_next);
+    demand->asker->count++;
 }
 
 void
@@ -143,6 +144,7 @@ lk_asker_leave (lk_proxy *proxy, lk_demand *demand)
 {
     lk_asker *asker = demand->asker;
     DL_DELETE2 (asker->first, demand, sibling_prev, sibling_next);
+    asker->count--;
     demand->asker = NULL;
     lk_asker_rest (proxy, asker);
 }

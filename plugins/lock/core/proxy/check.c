@@ -95,6 +95,17 @@ check_set (const lk_set *set)
 /*  -------------------------------------------------------- all of them */
 
 static void
+check_askers (const lk_proxy *proxy)
+{
+    size_t count = 0;
+    const lk_index_link *link = lk_index_first (&proxy->askers);
+    for (; link; link = lk_index_next (&proxy->askers, link)) {
+        count += ((const lk_asker *) link)->count;
+    }
+    LK_ASSERT (count == proxy->names.count + HASH_COUNT (proxy->sets));
+}
+
+static void
 check_all (const lk_proxy *proxy)
 {
     sums all = {0};
@@ -115,6 +126,7 @@ check_all (const lk_proxy *proxy)
     LK_ASSERT (all.unlocking == proxy->unlocking);
     LK_ASSERT (all.names_size == proxy->names_size);
     LK_ASSERT (all.members == members);
+    check_askers (proxy);
 }
 
 void

@@ -119,6 +119,8 @@ lk_demand_new (lk_proxy *proxy, lk_demand_state state, uint64_t serial,
     memcpy (demand->object, object.data, object.size);
     demand->ticket.object = (lk_name) {demand->object, object.size};
     demand->object_hash = lk_hash64 (object.data, object.size);
+    demand->asks = LK_ON_LOCK;
+    demand->course.asked_ms = proxy->core->now_ms;
     demand->since_ms = proxy->core->now_ms;
     demand->wait_until_ms = INT64_MAX;
     demand->until_ms = INT64_MAX;

@@ -6,6 +6,7 @@
 
 #include "demand_tell.h"
 
+#include "asked.h"
 #include "proxy_private.h"
 
 /*  -------------------------------------------------------- a request */
@@ -23,20 +24,22 @@ ends_command (const lk_demand *demand, const lk_answer *answer)
 }
 
 void
-lk_demand_answer (lk_proxy *proxy, const lk_demand *demand, lk_answer answer)
+lk_demand_answer (lk_proxy *proxy, lk_demand *demand, lk_answer answer)
 {
     if (demand->name[0] != LK_NO_APP) {
         answer.app = (uint32_t) demand->name[0];
         answer.serial = demand->name[1];
+        answer.asked = lk_asked_lend (proxy, lk_asked_of (demand));
         if (ends_command (demand, &answer)) {
             lk_outcomes_note (&proxy->outcomes, &answer);
         }
         lk_out_answer (proxy->core, &answer);
+        lk_asked_note (proxy, &demand->course, &answer);
     }
 }
 
 void
-lk_demand_tell (lk_proxy *proxy, const lk_demand *demand, lk_answer_kind kind,
+lk_demand_tell (lk_proxy *proxy, lk_demand *demand, lk_answer_kind kind,
                 lk_err error)
 {
     lk_demand_answer (
@@ -54,7 +57,7 @@ locked (const lk_ticket *ticket, int64_t until_ms)
 }
 
 void
-lk_demand_tell_locked (lk_proxy *proxy, const lk_demand *demand)
+lk_demand_tell_locked (lk_proxy *proxy, lk_demand *demand)
 {
     lk_answer answer = locked (&demand->ticket, demand->until_ms);
     if (demand->turn.heir_waits) {
@@ -70,15 +73,17 @@ lk_demand_tell_locked (lk_proxy *proxy, const lk_demand *demand)
 /*  -------------------------------------------------------- a set */
 
 void
-lk_set_answer (lk_proxy *proxy, const lk_set *self, lk_answer answer)
+lk_set_answer (lk_proxy *proxy, lk_set *self, lk_answer answer)
 {
     answer.app = (uint32_t) self->name[0];
     answer.serial = self->name[1];
+    answer.asked = lk_asked_lend (proxy, lk_asked_of_set (self));
     lk_out_answer (proxy->core, &answer);
+    lk_asked_note (proxy, &self->course, &answer);
 }
 
 void
-lk_set_tell_why (lk_proxy *proxy, const lk_set *self, lk_answer_kind kind,
+lk_set_tell_why (lk_proxy *proxy, lk_set *self, lk_answer_kind kind,
                  lk_err error, lk_name reason)
 {
     lk_set_answer (proxy, self,
@@ -89,14 +94,13 @@ lk_set_tell_why (lk_proxy *proxy, const lk_set *self, lk_answer_kind kind,
 }
 
 void
-lk_set_tell (lk_proxy *proxy, const lk_set *self, lk_answer_kind kind,
-             lk_err error)
+lk_set_tell (lk_proxy *proxy, lk_set *self, lk_answer_kind kind, lk_err error)
 {
     lk_set_tell_why (proxy, self, kind, error, (lk_name) {0});
 }
 
 void
-lk_set_tell_locked (lk_proxy *proxy, const lk_set *self)
+lk_set_tell_locked (lk_proxy *proxy, lk_set *self)
 {
     lk_granted *set =
         lk_arena_alloc (&proxy->core->outlet.arena, self->count * sizeof *set);

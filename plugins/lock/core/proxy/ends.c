@@ -281,6 +281,8 @@ lk_wait_anew (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
     lk_demand *again = lk_demand_new (proxy, LK_DEMAND_WAITING,
                                       ++proxy->last_serial, app, serial, name);
     lk_demand_set_owner (again, demand->ticket.owner);
+    again->listed = demand->listed;
+    again->course = demand->course;
     again->queue = demand->queue;
     again->since_ms = demand->since_ms;
     again->wait_until_ms = demand->wait_until_ms;

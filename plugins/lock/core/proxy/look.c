@@ -4,6 +4,8 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
+#include "asked.h"
+#include "asker.h"
 #include "demand.h"
 
 void
@@ -66,4 +68,28 @@ lk_proxy_next_own (const lk_proxy *proxy, const void **place, lk_node_own *own)
                          .serial = demand->serial};
     own->ticket.age_ms = proxy->core->now_ms - demand->since_ms;
     return true;
+}
+
+bool
+lk_proxy_has_request (const lk_proxy *proxy, uint32_t app, uint64_t serial)
+{
+    return lk_demand_by_name (proxy, app, serial)
+           || lk_set_by_name (proxy, app, serial);
+}
+
+void
+lk_proxy_each_asked (const lk_proxy *proxy, uint32_t app, lk_asked_visit *visit,
+                     void *context)
+{
+    const lk_asker *asker = lk_asker_find (proxy, app);
+    const lk_demand *demand = asker ? asker->first : NULL;
+    const lk_set *set = asker ? asker->sets : NULL;
+    for (; demand; demand = demand->sibling_next) {
+        const lk_asked asked = lk_asked_of (demand);
+        visit (context, &asked);
+    }
+    for (; set; set = set->next) {
+        const lk_asked asked = lk_asked_of_set (set);
+        visit (context, &asked);
+    }
 }

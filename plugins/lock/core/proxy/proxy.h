@@ -17,6 +17,7 @@
 
 #define LK_REQUESTS_MAX ((size_t) 1000000) /* of all applications of a host */
 #define LK_REQUEST_NAMES_MAX ((size_t) 64 << 20) /* bytes of their names */
+#define LK_APP_REQUESTS_MAX ((size_t) 100000)    /* of one application */
 #define LK_NO_APP ((uint32_t) 0)                 /* nobody is told any more */
 
 typedef struct lk_proxy lk_proxy;
@@ -80,6 +81,10 @@ bool lk_proxy_find_demand (const lk_proxy *proxy, uint64_t serial,
                            lk_node_demand *demand);
 bool lk_proxy_next_own (const lk_proxy *proxy, const void **place,
                         lk_node_own *own);
+bool lk_proxy_has_request (const lk_proxy *proxy, uint32_t app,
+                           uint64_t serial);
+void lk_proxy_each_asked (const lk_proxy *proxy, uint32_t app,
+                          lk_asked_visit *visit, void *context);
 
 /*  -------------------------------------------------------- messages */
 

@@ -69,6 +69,10 @@ typedef struct lk_demand {
     uint64_t name[2];      /* app and its own serial */
     uint32_t name_hash;
     lk_demand_state state;
+    lk_event_type asks; /* what its application said */
+    bool listed;        /* ... as a set, though it is one alone */
+    uint64_t unlock;    /* serial of its UNLOCK; 0 */
+    lk_course course;
     lk_command command;
     lk_name reason; /* FORCE */
     bool queue;
@@ -114,6 +118,7 @@ typedef struct lk_asker_address lk_asker_address;
 typedef struct lk_asker {
     lk_index_link by_app;
     uint32_t app;
+    size_t count; /* of its requests; a set is one */
     lk_demand *first;
     struct lk_set *sets;
     struct lk_asker_address *address; /* that it had last */

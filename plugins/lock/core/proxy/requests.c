@@ -4,6 +4,7 @@
  *  SPDX-License-Identifier: MPL-2.0
  */
 
+#include "asked.h"
 #include "asker.h"
 #include "demand.h"
 #include "demand_tell.h"
@@ -18,16 +19,50 @@
 #include <utlist.h>
 
 static void
-answer (lk_proxy *proxy, const lk_app_request *request, lk_answer_kind kind,
-        lk_err error)
+answer_why (lk_proxy *proxy, lk_event_type asks, const lk_app_request *request,
+            lk_answer_kind kind, lk_err error, const char *text)
 {
+    const lk_asked asked = lk_asked_by (proxy, asks, request);
     lk_answer told = {.kind = kind,
                       .app = request->app,
                       .serial = request->serial,
+                      .asked = lk_asked_lend (proxy, asked),
                       .error = error,
                       .turn = request->turn,
+                      .text = text,
                       .until_ms = INT64_MAX};
     lk_out_answer (proxy->core, &told);
+}
+
+static void
+answer (lk_proxy *proxy, lk_event_type asks, const lk_app_request *request,
+        lk_answer_kind kind, lk_err error)
+{
+    answer_why (proxy, asks, request, kind, error, NULL);
+}
+
+static void
+refuse (lk_proxy *proxy, lk_event_type asks, const lk_app_request *request,
+        lk_err error)
+{
+    answer (proxy, asks, request, LK_ANSWER_FAILED, error);
+}
+
+static void
+refuse_unknown (lk_proxy *proxy, lk_event_type asks,
+                const lk_app_request *request)
+{
+    answer_why (proxy, asks, request, LK_ANSWER_FAILED, LK_UNKNOWN,
+                "there is no such request (any more)");
+}
+
+/*  Serials are not used twice. */
+static void
+refuse_other (lk_proxy *proxy, lk_event_type asks,
+              const lk_app_request *request)
+{
+    answer_why (proxy, asks, request, LK_ANSWER_FAILED, LK_INVALID,
+                "the serial is that of another request");
 }
 
 /*  -------------------------------------------------------- LOCK */
@@ -76,10 +111,18 @@ is_too_much (const lk_proxy *proxy, const lk_app_request *request)
            || size > LK_REQUEST_NAMES_MAX;
 }
 
+static bool
+has_too_many (const lk_proxy *proxy, uint32_t app)
+{
+    const lk_asker *asker = lk_asker_find (proxy, app);
+    return asker && asker->count >= LK_APP_REQUESTS_MAX;
+}
+
 /*  Whether the request can be taken; if not, it was answered. */
 static bool
-admit (lk_proxy *proxy, const lk_app_request *request)
+admit (lk_proxy *proxy, lk_event_type asks, const lk_app_request *request)
 {
+    const char *text = NULL;
     lk_err error = LK_OK;
     if (request->app == LK_NO_APP || request->object.size == 0
         || request->object.size > LK_NAME_SIZE_MAX || request->wait_ms < -1
@@ -92,9 +135,12 @@ admit (lk_proxy *proxy, const lk_app_request *request)
         error = LK_SHUTDOWN;
     } else if (is_too_much (proxy, request)) {
         error = LK_OVERLOADED;
+    } else if (has_too_many (proxy, request->app)) {
+        error = LK_OVERLOADED;
+        text = "this application has too many requests";
     }
     if (error != LK_OK) {
-        answer (proxy, request, LK_ANSWER_FAILED, error);
+        answer_why (proxy, asks, request, LK_ANSWER_FAILED, error, text);
     }
     return error == LK_OK;
 }
@@ -141,6 +187,8 @@ inherit (lk_proxy *proxy, const lk_app_request *request)
         demand->turn.asked = 0;
         demand->turn.heir_waits = demand->asks_on;
         demand->danger = false;
+        demand->listed = request->listed;
+        demand->course = (lk_course) {.asked_ms = proxy->core->now_ms};
         lk_demand_rename (proxy, demand, request->app, request->serial);
         lk_demand_enter (proxy, demand, LK_DEMAND_HELD);
         lk_demand_tell_locked (proxy, demand);
@@ -152,6 +200,7 @@ inherit (lk_proxy *proxy, const lk_app_request *request)
 static void
 note_wish (lk_demand *demand, const lk_app_request *request)
 {
+    demand->listed = request->listed;
     demand->ticket.pid = request->pid;
     demand->ticket.duration_ms = request->duration_ms;
     demand->ticket.mode = request->mode;
@@ -176,6 +225,33 @@ resume (lk_proxy *proxy, const lk_app_request *request)
     lk_demand_send (proxy, demand);
 }
 
+static void
+lock_again (lk_proxy *proxy, lk_demand *demand, const lk_app_request *request)
+{
+    const lk_asked asked = lk_asked_of (demand);
+    const lk_news news = {.kind =
+                              request->turn == 0 ? LK_NEWS_LOCK : LK_NEWS_TURN,
+                          .request = request};
+    if (lk_asked_is (&asked, LK_ON_LOCK, request)) {
+        lk_demand_hear (proxy, demand, &news);
+    } else {
+        refuse_other (proxy, LK_ON_LOCK, request);
+    }
+}
+
+static void
+lock_set_again (lk_proxy *proxy, lk_set *set, const lk_app_request *request)
+{
+    const lk_asked asked = lk_asked_of_set (set);
+    if (!lk_asked_is (&asked, LK_ON_LOCK, request)) {
+        refuse_other (proxy, LK_ON_LOCK, request);
+    } else if (request->turn != 0) {
+        refuse (proxy, LK_ON_LOCK, request, LK_INVALID);
+    } else {
+        lk_set_hear (proxy, set, &(lk_news) {.kind = LK_NEWS_LOCK});
+    }
+}
+
 void
 lk_on_app_lock (lk_proxy *proxy, const lk_app_request *request)
 {
@@ -183,26 +259,22 @@ lk_on_app_lock (lk_proxy *proxy, const lk_app_request *request)
         lk_demand_by_name (proxy, request->app, request->serial);
     lk_set *set = lk_set_by_name (proxy, request->app, request->serial);
     if (demand) {
-        lk_demand_hear (proxy, demand,
-                        &(lk_news) {.kind = request->turn == 0 ? LK_NEWS_LOCK
-                                                               : LK_NEWS_TURN,
-                                    .request = request});
-        return;
-    }
-    if (request->turn != 0) {
-        answer (proxy, request, LK_ANSWER_FAILED,
-                set ? LK_INVALID : LK_UNKNOWN);
+        lock_again (proxy, demand, request);
         return;
     }
     if (set) {
-        lk_set_hear (proxy, set, &(lk_news) {.kind = LK_NEWS_LOCK});
+        lock_set_again (proxy, set, request);
         return;
     }
-    if (!admit (proxy, request)) {
+    if (request->turn != 0) {
+        refuse_unknown (proxy, LK_ON_LOCK, request);
+        return;
+    }
+    if (!admit (proxy, LK_ON_LOCK, request)) {
         return;
     }
     if (!may_resume (request)) {
-        answer (proxy, request, LK_ANSWER_FAILED, LK_INVALID);
+        refuse (proxy, LK_ON_LOCK, request, LK_INVALID);
         return;
     }
     if (request->token != 0 && request->rest_count > 0) {
@@ -228,23 +300,43 @@ lk_on_app_lock (lk_proxy *proxy, const lk_app_request *request)
 
 /*  -------------------------------------------------------- about others */
 
-static void
-run_command (lk_proxy *proxy, const lk_app_request *request, lk_command command)
+/*  Whether one of that serial is under way; if it is another one, that was
+ *  answered. */
+static bool
+is_under_way (lk_proxy *proxy, lk_event_type asks,
+              const lk_app_request *request)
 {
-    if (lk_demand_by_name (proxy, request->app, request->serial)
-        || lk_set_by_name (proxy, request->app, request->serial)) {
-        return; /* is under way */
+    const lk_demand *demand =
+        lk_demand_by_name (proxy, request->app, request->serial);
+    if (!demand && !lk_set_by_name (proxy, request->app, request->serial)) {
+        return false;
+    }
+    const lk_asked asked = demand ? lk_asked_of (demand) : (lk_asked) {0};
+    if (!lk_asked_is (&asked, asks, request)
+        || demand->ticket.token != request->token) {
+        refuse_other (proxy, asks, request);
+    }
+    return true;
+}
+
+static void
+run_command (lk_proxy *proxy, lk_event_type asks, const lk_app_request *request,
+             lk_command command)
+{
+    if (is_under_way (proxy, asks, request)) {
+        return;
     }
     const lk_outcome *end =
         lk_outcomes_find (&proxy->outcomes, request->app, request->serial);
     if (end) {
-        answer (proxy, request, end->kind, end->error);
+        answer (proxy, asks, request, end->kind, end->error);
         return;
     }
-    if (!admit (proxy, request)) {
+    if (!admit (proxy, asks, request)) {
         return;
     }
     lk_demand *demand = take (proxy, request, LK_DEMAND_ERRAND);
+    demand->asks = asks;
     demand->command = command;
     demand->now = request->now;
     demand->ticket.key = request->key;
@@ -259,9 +351,9 @@ void
 lk_on_app_unlock_by_key (lk_proxy *proxy, const lk_app_request *request)
 {
     if (request->key == 0) {
-        answer (proxy, request, LK_ANSWER_FAILED, LK_DENIED);
+        refuse (proxy, LK_ON_UNLOCK_BY_KEY, request, LK_DENIED);
     } else {
-        run_command (proxy, request, LK_COMMAND_BY_KEY);
+        run_command (proxy, LK_ON_UNLOCK_BY_KEY, request, LK_COMMAND_BY_KEY);
     }
 }
 
@@ -271,35 +363,59 @@ lk_on_app_force (lk_proxy *proxy, const lk_app_request *request)
     const lk_name *reason = &request->reason;
     if (reason->size > LK_REASON_MAX
         || !lk_utf8_is_text (reason->data, reason->size)) {
-        answer (proxy, request, LK_ANSWER_FAILED, LK_INVALID);
+        refuse (proxy, LK_ON_FORCE, request, LK_INVALID);
     } else {
-        run_command (proxy, request, LK_COMMAND_FORCE);
+        run_command (proxy, LK_ON_FORCE, request, LK_COMMAND_FORCE);
     }
 }
 
 void
 lk_on_app_check (lk_proxy *proxy, const lk_app_request *request)
 {
-    run_command (proxy, request, LK_COMMAND_CHECK);
+    run_command (proxy, LK_ON_CHECK, request, LK_COMMAND_CHECK);
 }
 
 /*  -------------------------------------------------------- giving back */
 
-void
-lk_on_app_unlock (lk_proxy *proxy, const lk_app_request *request)
+/*  Whether one of the application's own requests is meant; it goes back. */
+static bool
+give_back_own (lk_proxy *proxy, const lk_app_request *request)
 {
-    const lk_news news = {.kind = LK_NEWS_UNLOCK};
+    const lk_news news = {.kind = LK_NEWS_UNLOCK, .request = request};
     lk_demand *demand =
         lk_demand_by_name (proxy, request->app, request->serial);
     lk_set *set = lk_set_by_name (proxy, request->app, request->serial);
+    if (!demand && !set) {
+        return false;
+    }
+    const lk_asked asked = set ? lk_asked_of_set (set) : lk_asked_of (demand);
+    if (!lk_asked_is (&asked, LK_ON_LOCK, request)) {
+        return false;
+    }
     if (set) {
         lk_set_hear (proxy, set, &news);
-    } else if (demand) {
-        lk_demand_hear (proxy, demand, &news);
-    } else if (request->key != 0 && request->object.size > 0) {
-        lk_on_app_unlock_by_key (proxy, request);
     } else {
-        answer (proxy, request, LK_ANSWER_FAILED, LK_UNKNOWN);
+        lk_demand_hear (proxy, demand, &news);
+    }
+    return true;
+}
+
+/*  What is not known, its lock service having been restarted since, goes by its
+ *  key. */
+void
+lk_on_app_unlock (lk_proxy *proxy, const lk_app_request *request)
+{
+    lk_app_request command = *request;
+    if (give_back_own (proxy, request)) {
+        return;
+    }
+    if (request->unlock != 0) {
+        command.serial = request->unlock;
+    }
+    if (request->key != 0 && request->object.size > 0) {
+        lk_on_app_unlock_by_key (proxy, &command);
+    } else {
+        refuse_unknown (proxy, LK_ON_UNLOCK_BY_KEY, &command);
     }
 }
 

@@ -87,6 +87,7 @@ join_asker (lk_proxy *proxy, lk_set *self)
 {
     lk_asker *asker = lk_asker_need (proxy, (uint32_t) self->name[0]);
     DL_APPEND (asker->sets, self);
+    asker->count++;
 }
 
 static void
@@ -94,6 +95,7 @@ leave_asker (lk_proxy *proxy, lk_set *self)
 {
     lk_asker *asker = lk_asker_find (proxy, (uint32_t) self->name[0]);
     DL_DELETE (asker->sets, self);
+    asker->count--;
     lk_asker_rest (proxy, asker);
 }
 
@@ -104,6 +106,10 @@ lk_set_destroy (lk_proxy *proxy, lk_set *self)
     lk_heap_take (&proxy->set_ends, self);
     leave_asker (proxy, self);
     HASH_DEL (proxy->sets, self);
+    for (size_t i = 0; i < self->count; i++) {
+        lk_free ((char *) self->name_of[i].data);
+    }
+    lk_free (self->name_of);
     lk_free (self->member);
     lk_free (self);
 }
@@ -143,6 +149,8 @@ lk_set_add (lk_proxy *proxy, lk_set *self, lk_name object,
     member->ticket.pid = request->pid;
     member->ticket.mode = request->mode;
     member->ticket.rest = (uint16_t) (self->count - 1 - self->left);
+    self->name_of[self->left] =
+        (lk_name) {lk_memdup (object.data, object.size), object.size};
     self->member[self->left++] = member;
     return member;
 }
@@ -153,11 +161,14 @@ lk_set_new (lk_proxy *proxy, const lk_app_request *request)
     lk_set *self = lk_alloc (sizeof *self);
     self->name[0] = request->app;
     self->name[1] = request->serial;
+    self->pid = request->pid;
+    self->course.asked_ms = proxy->core->now_ms;
     self->duration_ms = request->duration_ms;
     self->linger_ms = request->linger_ms;
     self->guarded = request->guarded;
     self->count = request->rest_count + 1;
     self->member = lk_alloc (self->count * sizeof (lk_demand *));
+    self->name_of = lk_alloc (self->count * sizeof (lk_name));
     HASH_ADD (hh, proxy->sets, name, sizeof self->name, self);
     join_asker (proxy, self);
     return self;

@@ -28,10 +28,13 @@ typedef struct lk_set {
     uint64_t name[2]; /* app and its own serial */
     lk_set_state state;
     lk_err error;       /* ENDED, CLOSING: what it was told */
-    bool tell_unlocked; /* CLOSING: the application waits for UNLOCKED */
+    bool tell_unlocked; /* CLOSING: the application waits for UNLOCKED ... */
+    uint64_t unlock;    /* ... of this serial */
     bool late;          /* ... and its duration was over */
     bool danger;        /* HELD: it was told so */
     bool guarded;       /* lk_stopping_time () */
+    uint32_t pid;
+    lk_course course;
     int64_t duration_ms;
     int64_t linger_ms;  /* what its application started may be there so long */
     int64_t until_ms;   /* WAITING: of the wait; RESUMING: of the old lease;
@@ -39,6 +42,7 @@ typedef struct lk_set {
                           INT64_MAX */
     int64_t ends_ms;    /* RESUMING: of the duration; INT64_MAX */
     lk_demand **member; /* by name; NULL: was given back */
+    lk_name *name_of;   /* ... which stays */
     size_t count;
     size_t left;         /* that are not given back */
     size_t held;         /* the first ones */

@@ -75,7 +75,7 @@ lk_set_stop (lk_proxy *proxy, lk_set *self, lk_err error, lk_name reason)
 void
 lk_set_await_unlocked (lk_proxy *proxy, lk_set *self, const lk_news *news)
 {
-    (void) news;
+    self->unlock = news->request->unlock;
     proxy->unlocking += !self->tell_unlocked;
     self->tell_unlocked = true;
 }

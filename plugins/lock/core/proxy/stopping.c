@@ -222,7 +222,7 @@ void
 lk_on_pending (lk_proxy *proxy, const lk_lock_message *message)
 {
     const lk_msg_stopping *pending = &message->as.stopping;
-    const lk_demand *demand;
+    lk_demand *demand;
     if (proxy->halted || pending->request.host != proxy->core->config.self
         || pending->request.session != proxy->core->facts.session) {
         return;

@@ -11,8 +11,7 @@
 #include "proxy_private.h"
 
 static void
-tell_failed (lk_proxy *proxy, const lk_demand *demand, uint32_t turn,
-             lk_err error)
+tell_failed (lk_proxy *proxy, lk_demand *demand, uint32_t turn, lk_err error)
 {
     lk_demand_answer (proxy, demand,
                       (lk_answer) {.kind = LK_ANSWER_FAILED,
@@ -72,7 +71,7 @@ lk_refuse_turn (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
 }
 
 static void
-answer_again (lk_proxy *proxy, const lk_demand *demand, uint32_t turn)
+answer_again (lk_proxy *proxy, lk_demand *demand, uint32_t turn)
 {
     const lk_turn *self = &demand->turn;
     if (turn == self->told && self->error != LK_OK) {
