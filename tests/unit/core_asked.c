@@ -251,6 +251,82 @@ START_TEST (a_turn_of_nothing)
 }
 END_TEST
 
+/*  -------------------------------------------------------- told once */
+
+/*  A static lock was refused for its wait before it was kept, and its session
+ *  is over: it goes back by its key. */
+static uint64_t
+goes_back_by_its_key (void)
+{
+    lk_app_request request = plain (1, "x");
+    request.wait_ms = 505;
+    request.mode.is_static = true;
+    put (LK_ON_LOCK, request);
+    locked (1);
+    wait_ms (505);
+    ck_assert_int_eq (told ()->error, LK_TIMEDOUT);
+    wait_ms (proxy ().lease_until_ms - now_ms);
+    vouch (1);
+    vouch (2);
+    vouch (3);
+    ck_assert (proxy ().first.is_command);
+    return proxy ().first.serial;
+}
+
+START_TEST (nobody_is_told_of_an_end_twice)
+{
+    for (int how = 0; how < 3; how++) {
+        set_up ();
+        const uint64_t serial = goes_back_by_its_key ();
+        lk_lock_message refused = reply_of (LK_MSG_LOCKFAILED, serial);
+        refused.as.reply.error = LK_OVERLOADED;
+        if (how == 0) {
+            ck_assert_ptr_null (unlocked (serial, LK_OK, 0));
+        } else if (how == 1) {
+            give (1, &refused);
+            ck_assert_ptr_null (told ());
+        } else {
+            step (&(lk_event) {.type = LK_ON_STOP, .now_ms = now_ms});
+            ck_assert_ptr_null (told ());
+        }
+    }
+}
+END_TEST
+
+START_TEST (unless_it_says_unlock)
+{
+    const uint64_t serial = goes_back_by_its_key ();
+    lk_app_request unlock = plain (1, "");
+    unlock.unlock = 7;
+    ck_assert_ptr_null (put (LK_ON_UNLOCK, unlock));
+    const lk_answer *answer = unlocked (serial, LK_OK, 0);
+    ck_assert_int_eq (answer->kind, LK_ANSWER_UNLOCKED);
+    ck_assert_uint_eq (answer->asked.unlock, 7);
+}
+END_TEST
+
+/*  Who takes over what lingers is another process. */
+START_TEST (an_heir)
+{
+    lk_app_request request = plain (1, "x");
+    request.linger_ms = 700;
+    put (LK_ON_LOCK, request);
+    locked (1);
+    put (LK_ON_APP_GONE, plain (0, ""));
+    request = plain (2, "x");
+    request.app = APP + 1;
+    request.key = KEY;
+    request.pid = 78;
+    request.listed = true;
+    const lk_answer *answer = put (LK_ON_LOCK, request);
+    ck_assert_int_eq (answer->kind, LK_ANSWER_LOCKED);
+    ck_assert_uint_eq (answer->asked.pid, 78);
+    ck_assert (answer->asked.listed);
+    ck_assert_int_eq (answer->asked.course.granted_ms, 0);
+    ck_assert_int_eq (answer->asked.course.asked_ms, now_ms);
+}
+END_TEST
+
 /*  -------------------------------------------------------- how far it got */
 
 START_TEST (a_course)
@@ -295,6 +371,15 @@ START_TEST (a_change_of_type_ends_nothing)
     turn.mode.type = LK_SEMAPHORE;
     ck_assert_int_eq (put (LK_ON_LOCK, turn)->error, LK_INVALID);
     ck_assert_int_ne (put (LK_ON_LOCK, plain (1, "x"))->asked.course.granted_ms,
+                      0);
+}
+END_TEST
+
+/*  What was not taken is no request. */
+START_TEST (no_course)
+{
+    put (LK_ON_LOCK, plain (1, "x"));
+    ck_assert_int_eq (put (LK_ON_LOCK, plain (1, "y"))->asked.course.asked_ms,
                       0);
 }
 END_TEST
@@ -365,9 +450,13 @@ main (void)
     tcase_add_test (tests, serials_are_of_one_thing);
     tcase_add_test (tests, names_of_a_set_in_any_order);
     tcase_add_test (tests, a_turn_of_nothing);
+    tcase_add_test (tests, nobody_is_told_of_an_end_twice);
+    tcase_add_test (tests, unless_it_says_unlock);
+    tcase_add_test (tests, an_heir);
     tcase_add_test (tests, a_course);
     tcase_add_test (tests, a_course_that_fails);
     tcase_add_test (tests, a_change_of_type_ends_nothing);
+    tcase_add_test (tests, no_course);
     tcase_add_test (tests, what_an_application_has);
     tcase_add_test (tests, as_many_as_it_may_have);
     return run_tests ("core_asked", tests);

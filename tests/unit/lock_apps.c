@@ -107,6 +107,27 @@ START_TEST (dangers_are_kept)
     lk_unsent_keep (&unsent, &danger);
     lk_unsent_sent (&unsent, &end);
     ck_assert_ptr_null (unsent);
+    end.kind = LK_ANSWER_FAILED;
+    lk_unsent_keep (&unsent, &danger);
+    lk_unsent_sent (&unsent, &end);
+    ck_assert_ptr_null (unsent);
+    lk_unsent_clear (&unsent);
+}
+END_TEST
+
+START_TEST (another_is_the_first)
+{
+    lk_unsent *unsent = NULL;
+    lk_unsent_defer (&unsent);
+    for (uint64_t serial = 1; serial <= 3; serial++) {
+        lk_unsent_keep (&unsent, &(lk_answer) {.serial = serial});
+    }
+    lk_unsent_defer (&unsent);
+    ck_assert_uint_eq (lk_unsent_first (unsent)->serial, 2);
+    lk_unsent_sent (&unsent, &(lk_answer) {.serial = 2});
+    lk_unsent_sent (&unsent, &(lk_answer) {.serial = 3});
+    lk_unsent_defer (&unsent);
+    ck_assert_uint_eq (lk_unsent_first (unsent)->serial, 1);
     lk_unsent_clear (&unsent);
 }
 END_TEST
@@ -470,6 +491,7 @@ main (void)
     TCase *answers = tcase_create ("answers");
     tcase_add_test (answers, answers_are_kept);
     tcase_add_test (answers, dangers_are_kept);
+    tcase_add_test (answers, another_is_the_first);
     tcase_add_test (answers, names_are_copied);
     suite_add_tcase (suite, answers);
     TCase *others = tcase_create ("peers");

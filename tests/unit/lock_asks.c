@@ -218,6 +218,24 @@ START_TEST (unlocks_by_key)
 END_TEST
 
 /*  An operator's UNLOCK that is repeated while its answer comes is one. */
+/*  What was its own, whichever process of the lock service knew of that. */
+START_TEST (given_back_by_key_is_history)
+{
+    for (int own = 0; own < 2; own++) {
+        const uint32_t app = lk_apps_intern (&lockd.apps, "a@h1")->number;
+        const lk_answer answer = {.kind = LK_ANSWER_UNLOCKED,
+                                  .app = app,
+                                  .asked = {.asks = LK_ON_UNLOCK_BY_KEY,
+                                            .object = {"\0\0o", 3},
+                                            .gives_back = own}};
+        add_effect ((lk_effect) {.type = LK_DO_TELL, .answer = answer});
+        tick ();
+        ck_assert_uint_eq (
+            lk_journal_count (lockd.journal, bus.now_ms).releases, own);
+    }
+}
+END_TEST
+
 START_TEST (a_force_is_history_once)
 {
     for (int i = 0; i < 2; i++) {
@@ -370,6 +388,7 @@ main (void)
         unlocks_after_the_duration,
         tells_again_that_it_ran_out,
         unlocks_by_key,
+        given_back_by_key_is_history,
         a_force_is_history_once,
         unlocks_what_it_had_before,
     };

@@ -172,6 +172,25 @@ START_TEST (what_is_lost_is_in_no_danger)
 }
 END_TEST
 
+/*  A refusal of what is said under its serial is not kept, nor in its place. */
+START_TEST (what_was_not_taken_is_not_kept)
+{
+    lock_with (4, "{'object': 'o'}");
+    bus.refuses = LK_OVERLOADED;
+    answer (LK_ANSWER_LOCKED, 4, LK_OK);
+    next_answer (LK_ANSWER_FAILED, 4, LK_INVALID)->text = "another";
+    tick ();
+    bus.refuses = LK_OK;
+    next_answer (LK_ANSWER_FAILED, 4, LK_INVALID)->text = "another";
+    tick ();
+    check_text (sent (0, "LOCKFAILED"), "text", "another");
+    bus.now_ms += AGAIN_MS;
+    tick ();
+    (void) sent (1, "LOCKED");
+    ck_assert_uint_eq (bus.count, 2);
+}
+END_TEST
+
 /*  -------------------------------------------------------- turns */
 
 /*  A change of type that fails while the UNLOCK is under way is answered as
@@ -245,6 +264,7 @@ main (void)
         danger_comes_behind_the_lock,
         danger_is_told_as_it_is,
         what_is_lost_is_in_no_danger,
+        what_was_not_taken_is_not_kept,
         a_turn_fails_under_an_unlock,
         a_turn_is_refused,
         force_and_check_fail,

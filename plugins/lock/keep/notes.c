@@ -100,11 +100,25 @@ note_over (lk_lockd *self, const lk_app *app, const lk_answer *answer)
     }
 }
 
+/*  It was held by a session or a service that is over, as a static lock may be:
+ *  nobody knows since when. */
+static void
+note_given_back (lk_lockd *self, const lk_app *app, const lk_answer *answer)
+{
+    lk_asked asked = answer->asked;
+    asked.course = (lk_course) {0};
+    if (asked.asks == LK_ON_UNLOCK_BY_KEY && asked.gives_back
+        && answer->kind == LK_ANSWER_UNLOCKED && answer->error == LK_OK) {
+        note (self, app, &asked, &(lk_past) {.event = LK_PAST_RELEASED});
+    }
+}
+
 void
 lk_lockd_note_answer (lk_lockd *self, const lk_app *app,
                       const lk_answer *answer)
 {
     if (answer->asked.asks != LK_ON_LOCK) {
+        note_given_back (self, app, answer);
         return;
     }
     switch (answer->kind) {

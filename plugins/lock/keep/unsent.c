@@ -90,6 +90,14 @@ slot_of (const lk_answer *answer)
     return answer->kind == LK_ANSWER_JEOPARDY ? DANGER : ANSWER;
 }
 
+/*  Nothing is held any more that could be in danger. */
+static bool
+is_end (const lk_answer *answer)
+{
+    return answer->kind == LK_ANSWER_UNLOCKED
+           || (answer->kind == LK_ANSWER_FAILED && answer->turn == 0);
+}
+
 static void
 forget (lk_unsent *entry, slot at)
 {
@@ -107,7 +115,7 @@ lk_unsent_keep (lk_unsent **self_p, const lk_answer *answer)
         entry->serial = answer->serial;
         HASH_ADD (hh, *self_p, serial, sizeof entry->serial, entry);
     }
-    if (answer->kind == LK_ANSWER_UNLOCKED) {
+    if (is_end (answer)) {
         forget (entry, DANGER);
     }
     forget (entry, slot_of (kept));
@@ -121,9 +129,9 @@ lk_unsent_sent (lk_unsent **self_p, const lk_answer *answer)
     if (!entry) {
         return;
     }
-    const bool is_end = answer->kind == LK_ANSWER_UNLOCKED;
+    const bool ends = is_end (answer);
     forget (entry, slot_of (answer)); /* it may be this very one */
-    if (is_end) {
+    if (ends) {
         forget (entry, DANGER);
     }
     if (!entry->kept[ANSWER] && !entry->kept[DANGER]) {
@@ -139,6 +147,16 @@ lk_unsent_first (const lk_unsent *self)
         return NULL;
     }
     return self->kept[ANSWER] ? self->kept[ANSWER] : self->kept[DANGER];
+}
+
+void
+lk_unsent_defer (lk_unsent **self_p)
+{
+    lk_unsent *entry = *self_p;
+    if (entry) {
+        HASH_DEL (*self_p, entry);
+        HASH_ADD (hh, *self_p, serial, sizeof entry->serial, entry);
+    }
 }
 
 bool

@@ -25,6 +25,9 @@ void lk_unsent_sent (lk_unsent **self_p, const lk_answer *answer);
 /*  The one that has waited longest, until the map is changed; NULL. */
 const lk_answer *lk_unsent_first (const lk_unsent *self);
 
+/*  Another one is the first now, unless it is alone. */
+void lk_unsent_defer (lk_unsent **self_p);
+
 /*  Whether an answer of that request waits to which a danger comes second. */
 bool lk_unsent_has (const lk_unsent *self, uint64_t serial);
 

@@ -14,6 +14,7 @@
 #include "wire/object_name.h"
 
 #define RESEND_MS 100
+#define REFUSALS_MAX 8 /* of one application, at a time */
 #define LOST_TTL_S 255 /* the router's own bound is shorter */
 
 /*  -------------------------------------------------------- messages */
@@ -255,22 +256,33 @@ lk_lockd_tell (lk_lockd *self, const lk_answer *answer)
     lk_lockd_note_answer (self, app, answer);
     const bool has_to_wait = answer->kind == LK_ANSWER_JEOPARDY
                              && lk_unsent_has (app->unsent, answer->serial);
-    if (!has_to_wait && lk_lockd_send (self, write_reply (self, app, answer))) {
+    const bool sent =
+        !has_to_wait && lk_lockd_send (self, write_reply (self, app, answer));
+    if (answer->text) {
+        return; /* who asks that again is told again */
+    }
+    if (sent) {
         lk_unsent_sent (&app->unsent, answer);
     } else {
         keep (self, app, answer);
     }
 }
 
+/*  One that cannot be sent is no reason not to try others. */
 void
 lk_lockd_resend (lk_lockd *self, lk_app *app)
 {
     const lk_answer *kept;
-    while ((kept = lk_unsent_first (app->unsent))) {
-        if (!lk_lockd_send (self, write_reply (self, app, kept))) {
-            send_later (self);
-            return;
+    int left = REFUSALS_MAX;
+    while (left > 0 && (kept = lk_unsent_first (app->unsent))) {
+        if (lk_lockd_send (self, write_reply (self, app, kept))) {
+            lk_unsent_sent (&app->unsent, kept);
+        } else {
+            lk_unsent_defer (&app->unsent);
+            left--;
         }
-        lk_unsent_sent (&app->unsent, kept);
+    }
+    if (app->unsent) {
+        send_later (self);
     }
 }

@@ -158,6 +158,7 @@ typedef struct {
     const lk_name *rest; /* of a set, its other names */
     size_t rest_count;
     bool listed;
+    bool gives_back; /* UNLOCK_BY_KEY: what was its own */
     bool is_static;
     uint32_t pid;
     lk_course course; /* of a LOCK, ahead of this answer */
@@ -180,7 +181,8 @@ typedef struct {
     const lk_granted *set; /* LOCKED: all locks of a set, in the order of */
     size_t set_count;      /* their keys; borrowed like the effect */
     lk_name reason;        /* UNLOCKED by force; borrowed */
-    const char *text;      /* FAILED: a sentence; NULL: that of the error */
+    const char *text;      /* FAILED: a sentence, and it was not taken at all;
+                              NULL: that of the error */
     bool danger;           /* JEOPARDY */
     bool held;             /* CHECKED */
     uint64_t newest;       /* CHECKED */

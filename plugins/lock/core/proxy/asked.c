@@ -17,8 +17,9 @@ lk_asked_of (const lk_demand *demand)
                        .unlock = demand->unlock,
                        .object = demand->ticket.object,
                        .listed = demand->listed,
+                       .gives_back = demand->ticket.owner.size > 0,
                        .is_static = demand->ticket.mode.is_static,
-                       .pid = demand->ticket.pid,
+                       .pid = demand->pid,
                        .course = demand->course};
 }
 
@@ -44,6 +45,7 @@ lk_asked_by (const lk_proxy *proxy, lk_event_type asks,
                        .rest = request->rest,
                        .rest_count = request->rest_count,
                        .listed = request->listed || request->rest_count > 0,
+                       .gives_back = request->owner.size > 0,
                        .is_static = request->mode.is_static,
                        .pid = request->pid,
                        .course.asked_ms = proxy->core->now_ms};

@@ -141,6 +141,14 @@ lk_demand_await_unlocked (lk_proxy *proxy, lk_demand *demand)
     demand->tell_unlocked = true;
 }
 
+/*  What gives back a lock that is over is none of its application's. */
+bool
+lk_demand_is_awaited (const lk_demand *demand)
+{
+    return demand->tell_unlocked
+           || (demand->state == LK_DEMAND_ERRAND && demand->asks != LK_ON_LOCK);
+}
+
 static void
 await_nothing (lk_proxy *proxy, lk_demand *demand)
 {

@@ -69,6 +69,10 @@ void lk_demand_close (lk_proxy *proxy, lk_demand *demand);
 void lk_demand_fail (lk_proxy *proxy, lk_demand *demand, lk_err error);
 void lk_demand_end (lk_proxy *proxy, lk_demand *demand, lk_err error);
 
+/*  Whether its application waits for UNLOCKED, or for the end of a command of
+ *  its own. */
+bool lk_demand_is_awaited (const lk_demand *demand);
+
 /*  Nobody waits for news of it any more. */
 void lk_demand_orphan (lk_proxy *proxy, lk_demand *demand);
 

@@ -23,7 +23,9 @@ static void
 fail (lk_proxy *proxy, lk_demand *demand, lk_err error)
 {
     if (demand->state == LK_DEMAND_ERRAND) {
-        lk_demand_tell (proxy, demand, LK_ANSWER_FAILED, error);
+        if (lk_demand_is_awaited (demand)) {
+            lk_demand_tell (proxy, demand, LK_ANSWER_FAILED, error);
+        }
         lk_demand_remove (proxy, demand);
     } else {
         lk_demand_fail (proxy, demand, error);
@@ -282,6 +284,7 @@ lk_wait_anew (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
                                       ++proxy->last_serial, app, serial, name);
     lk_demand_set_owner (again, demand->ticket.owner);
     again->listed = demand->listed;
+    again->pid = demand->pid;
     again->course = demand->course;
     again->queue = demand->queue;
     again->since_ms = demand->since_ms;

@@ -147,7 +147,7 @@ lk_take_end (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
         || lk_stopping_is_earlier (demand, reply)) {
         return;
     }
-    if (demand->tell_unlocked || demand->state == LK_DEMAND_ERRAND) {
+    if (lk_demand_is_awaited (demand)) {
         lk_demand_tell (proxy, demand, LK_ANSWER_UNLOCKED,
                         demand->late ? LK_LATE : LK_OK);
     }
@@ -163,9 +163,11 @@ lk_fail_command (lk_proxy *proxy, lk_demand *demand, const lk_news *news)
     const lk_err error = (lk_err) news->reply->error;
     bool is_done =
         demand->tell_unlocked && (error == LK_UNKNOWN || error == LK_DENIED);
-    lk_demand_tell (proxy, demand,
-                    is_done ? LK_ANSWER_UNLOCKED : LK_ANSWER_FAILED,
-                    is_done ? LK_OK : error);
+    if (lk_demand_is_awaited (demand)) {
+        lk_demand_tell (proxy, demand,
+                        is_done ? LK_ANSWER_UNLOCKED : LK_ANSWER_FAILED,
+                        is_done ? LK_OK : error);
+    }
     lk_demand_remove (proxy, demand);
 }
 

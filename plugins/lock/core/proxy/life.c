@@ -99,6 +99,7 @@ static lk_deed *const alone[LK_DEMAND_STATES][LK_NEWS_COUNT] = {
         },
     [LK_DEMAND_ERRAND] =
         {
+            [LK_NEWS_UNLOCK] = lk_await_unlocked,
             [LK_NEWS_GONE] = lk_leave_command,
             [LK_NEWS_UNLOCKED] = lk_take_end,
             [LK_NEWS_FAILED] = lk_fail_command,

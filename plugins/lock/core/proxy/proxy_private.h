@@ -71,6 +71,7 @@ typedef struct lk_demand {
     lk_demand_state state;
     lk_event_type asks; /* what its application said */
     bool listed;        /* ... as a set, though it is one alone */
+    uint32_t pid;       /* ... its process; its ticket has the first one's */
     uint64_t unlock;    /* serial of its UNLOCK; 0 */
     lk_course course;
     lk_command command;

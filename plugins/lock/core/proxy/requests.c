@@ -22,7 +22,10 @@ static void
 answer_why (lk_proxy *proxy, lk_event_type asks, const lk_app_request *request,
             lk_answer_kind kind, lk_err error, const char *text)
 {
-    const lk_asked asked = lk_asked_by (proxy, asks, request);
+    lk_asked asked = lk_asked_by (proxy, asks, request);
+    if (text) {
+        asked.course.asked_ms = 0; /* for history it is no request */
+    }
     lk_answer told = {.kind = kind,
                       .app = request->app,
                       .serial = request->serial,
@@ -188,6 +191,7 @@ inherit (lk_proxy *proxy, const lk_app_request *request)
         demand->turn.heir_waits = demand->asks_on;
         demand->danger = false;
         demand->listed = request->listed;
+        demand->pid = request->pid;
         demand->course = (lk_course) {.asked_ms = proxy->core->now_ms};
         lk_demand_rename (proxy, demand, request->app, request->serial);
         lk_demand_enter (proxy, demand, LK_DEMAND_HELD);
@@ -201,6 +205,7 @@ static void
 note_wish (lk_demand *demand, const lk_app_request *request)
 {
     demand->listed = request->listed;
+    demand->pid = request->pid;
     demand->ticket.pid = request->pid;
     demand->ticket.duration_ms = request->duration_ms;
     demand->ticket.mode = request->mode;
