@@ -13,7 +13,8 @@
 #   so the table has the peers of the last `make bench-peers`, too. A part that
 #   fails, is not done after its seconds, or does not give what figures.txt
 #   wants of it, makes the whole fail; its figures of this time are kept. With
-#   --tiny it is only seen whether they work, see lib.sh; $BENCH_OUT.
+#   --tiny it is only seen whether they work, see lib.sh; $BUILD/bench-tiny.
+#   $BENCH_OUT is another folder than these.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2

@@ -33,14 +33,6 @@ set_of (uint64_t serial, size_t rest_count)
     return request;
 }
 
-static const lk_answer *
-put (lk_event_type type, lk_app_request request)
-{
-    const lk_event event = {.type = type, .now_ms = now_ms, .request = request};
-    step (&event);
-    return told ();
-}
-
 static void
 is_refused (const lk_answer *answer, lk_err error, const char *text)
 {
@@ -305,7 +297,7 @@ START_TEST (unless_it_says_unlock)
 }
 END_TEST
 
-/*  Who takes over what lingers is another process. */
+/*  The heir of a lock that lingers is another process. */
 START_TEST (an_heir)
 {
     lk_app_request request = plain (1, "x");
@@ -375,12 +367,19 @@ START_TEST (a_change_of_type_ends_nothing)
 }
 END_TEST
 
-/*  What was not taken is no request. */
+/*  A refusal like that is no request for history, nor is an end told again. */
 START_TEST (no_course)
 {
     put (LK_ON_LOCK, plain (1, "x"));
     ck_assert_int_eq (put (LK_ON_LOCK, plain (1, "y"))->asked.course.asked_ms,
                       0);
+    lk_app_request command = plain (2, "x");
+    command.key = KEY;
+    put (LK_ON_UNLOCK_BY_KEY, command);
+    ck_assert_int_ne (unlocked (2, LK_OK, 0)->asked.course.asked_ms, 0);
+    const lk_answer *again = put (LK_ON_UNLOCK_BY_KEY, command);
+    ck_assert_int_eq (again->kind, LK_ANSWER_UNLOCKED);
+    ck_assert_int_eq (again->asked.course.asked_ms, 0);
 }
 END_TEST
 

@@ -24,14 +24,6 @@ plain (uint64_t serial)
                              .key = KEY};
 }
 
-static const lk_answer *
-put (lk_event_type type, lk_app_request request)
-{
-    const lk_event event = {.type = type, .now_ms = now_ms, .request = request};
-    step (&event);
-    return told ();
-}
-
 static void
 fails (lk_event_type type, lk_app_request request, lk_err error)
 {

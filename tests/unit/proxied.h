@@ -70,6 +70,15 @@ told (void)
     return found;
 }
 
+/*  What comes of that at once. */
+FAKE const lk_answer *
+put (lk_event_type type, lk_app_request request)
+{
+    const lk_event event = {.type = type, .now_ms = now_ms, .request = request};
+    step (&event);
+    return told ();
+}
+
 FAKE void
 app (lk_event_type type, uint64_t serial, int64_t wait, int64_t duration)
 {

@@ -95,7 +95,7 @@ ask_core (lk_event *event, lk_event_type type, const lk_ask *ask, lk_app *app)
     return true;
 }
 
-/*  Who waits for more hosts is told so, but what it has asked for goes on. */
+/*  While there are too few hosts a new request is refused, with that reason. */
 static bool
 lock (lk_lockd *self, lk_ask *ask, lk_app *app, lk_event *event)
 {

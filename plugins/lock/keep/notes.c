@@ -106,8 +106,9 @@ static void
 note_given_back (lk_lockd *self, const lk_app *app, const lk_answer *answer)
 {
     lk_asked asked = answer->asked;
+    const bool is_news = asked.course.asked_ms != 0;
     asked.course = (lk_course) {0};
-    if (asked.asks == LK_ON_UNLOCK_BY_KEY && asked.gives_back
+    if (asked.asks == LK_ON_UNLOCK_BY_KEY && asked.gives_back && is_news
         && answer->kind == LK_ANSWER_UNLOCKED && answer->error == LK_OK) {
         note (self, app, &asked, &(lk_past) {.event = LK_PAST_RELEASED});
     }

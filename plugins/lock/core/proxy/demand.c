@@ -141,7 +141,7 @@ lk_demand_await_unlocked (lk_proxy *proxy, lk_demand *demand)
     demand->tell_unlocked = true;
 }
 
-/*  What gives back a lock that is over is none of its application's. */
+/*  A command that gives back a lock which is over is not its application's. */
 bool
 lk_demand_is_awaited (const lk_demand *demand)
 {

@@ -18,44 +18,55 @@
 #include <string.h>
 #include <utlist.h>
 
+/*  `told` is its kind, error and text. */
 static void
-answer_why (lk_proxy *proxy, lk_event_type asks, const lk_app_request *request,
-            lk_answer_kind kind, lk_err error, const char *text)
+answer (lk_proxy *proxy, lk_asked asked, const lk_app_request *request,
+        lk_answer told)
 {
-    lk_asked asked = lk_asked_by (proxy, asks, request);
-    if (text) {
-        asked.course.asked_ms = 0; /* for history it is no request */
-    }
-    lk_answer told = {.kind = kind,
-                      .app = request->app,
-                      .serial = request->serial,
-                      .asked = lk_asked_lend (proxy, asked),
-                      .error = error,
-                      .turn = request->turn,
-                      .text = text,
-                      .until_ms = INT64_MAX};
+    told.app = request->app;
+    told.serial = request->serial;
+    told.asked = lk_asked_lend (proxy, asked);
+    told.turn = request->turn;
+    told.until_ms = INT64_MAX;
     lk_out_answer (proxy->core, &told);
-}
-
-static void
-answer (lk_proxy *proxy, lk_event_type asks, const lk_app_request *request,
-        lk_answer_kind kind, lk_err error)
-{
-    answer_why (proxy, asks, request, kind, error, NULL);
 }
 
 static void
 refuse (lk_proxy *proxy, lk_event_type asks, const lk_app_request *request,
         lk_err error)
 {
-    answer (proxy, asks, request, LK_ANSWER_FAILED, error);
+    answer (proxy, lk_asked_by (proxy, asks, request), request,
+            (lk_answer) {.kind = LK_ANSWER_FAILED, .error = error});
+}
+
+/*  It is not taken at all: no request for history. */
+static void
+refuse_why (lk_proxy *proxy, lk_event_type asks, const lk_app_request *request,
+            lk_err error, const char *text)
+{
+    lk_asked asked = lk_asked_by (proxy, asks, request);
+    asked.course = (lk_course) {0};
+    answer (
+        proxy, asked, request,
+        (lk_answer) {.kind = LK_ANSWER_FAILED, .error = error, .text = text});
+}
+
+/*  Its end was told before, so it is no news. */
+static void
+answer_again (lk_proxy *proxy, lk_event_type asks,
+              const lk_app_request *request, const lk_outcome *end)
+{
+    lk_asked asked = lk_asked_by (proxy, asks, request);
+    asked.course = (lk_course) {0};
+    answer (proxy, asked, request,
+            (lk_answer) {.kind = end->kind, .error = end->error});
 }
 
 static void
 refuse_unknown (lk_proxy *proxy, lk_event_type asks,
                 const lk_app_request *request)
 {
-    answer_why (proxy, asks, request, LK_ANSWER_FAILED, LK_UNKNOWN,
+    refuse_why (proxy, asks, request, LK_UNKNOWN,
                 "there is no such request (any more)");
 }
 
@@ -64,7 +75,7 @@ static void
 refuse_other (lk_proxy *proxy, lk_event_type asks,
               const lk_app_request *request)
 {
-    answer_why (proxy, asks, request, LK_ANSWER_FAILED, LK_INVALID,
+    refuse_why (proxy, asks, request, LK_INVALID,
                 "the serial is that of another request");
 }
 
@@ -125,7 +136,6 @@ has_too_many (const lk_proxy *proxy, uint32_t app)
 static bool
 admit (lk_proxy *proxy, lk_event_type asks, const lk_app_request *request)
 {
-    const char *text = NULL;
     lk_err error = LK_OK;
     if (request->app == LK_NO_APP || request->object.size == 0
         || request->object.size > LK_NAME_SIZE_MAX || request->wait_ms < -1
@@ -139,11 +149,12 @@ admit (lk_proxy *proxy, lk_event_type asks, const lk_app_request *request)
     } else if (is_too_much (proxy, request)) {
         error = LK_OVERLOADED;
     } else if (has_too_many (proxy, request->app)) {
-        error = LK_OVERLOADED;
-        text = "this application has too many requests";
+        refuse_why (proxy, asks, request, LK_OVERLOADED,
+                    "this application has too many requests");
+        return false;
     }
     if (error != LK_OK) {
-        answer_why (proxy, asks, request, LK_ANSWER_FAILED, error, text);
+        refuse (proxy, asks, request, error);
     }
     return error == LK_OK;
 }
@@ -334,7 +345,7 @@ run_command (lk_proxy *proxy, lk_event_type asks, const lk_app_request *request,
     const lk_outcome *end =
         lk_outcomes_find (&proxy->outcomes, request->app, request->serial);
     if (end) {
-        answer (proxy, asks, request, end->kind, end->error);
+        answer_again (proxy, asks, request, end);
         return;
     }
     if (!admit (proxy, asks, request)) {
@@ -405,8 +416,8 @@ give_back_own (lk_proxy *proxy, const lk_app_request *request)
     return true;
 }
 
-/*  What is not known, its lock service having been restarted since, goes by its
- *  key. */
+/*  A lock service that was restarted since does not know the request, which
+ *  goes by its key then. */
 void
 lk_on_app_unlock (lk_proxy *proxy, const lk_app_request *request)
 {
