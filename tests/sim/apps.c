@@ -195,16 +195,6 @@ sim_apps_give_back (sim_world *world, uint8_t host, sim_app *app,
     sim_call_send (world, host, app, request, LK_ON_UNLOCK);
 }
 
-void
-sim_apps_give_back_unknown (sim_world *world, uint8_t host, uint32_t number,
-                            uint64_t serial)
-{
-    sim_app app = {.number = number};
-    sim_request request = {.serial = serial};
-
-    sim_call_send (world, host, &app, &request, LK_ON_UNLOCK);
-}
-
 /*  A right key, or a wrong one. */
 static void
 unlock_by_key (sim_world *world, uint8_t host, sim_app *app,

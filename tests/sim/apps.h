@@ -164,10 +164,6 @@ void sim_apps_act (struct sim_world *world, uint8_t host, uint32_t place);
 void sim_apps_answered (struct sim_world *world, uint8_t host,
                         const lk_answer *answer);
 
-/*  Sends an UNLOCK for a lock that the application does not want. */
-void sim_apps_give_back_unknown (struct sim_world *world, uint8_t host,
-                                 uint32_t app, uint64_t serial);
-
 /*  The lock service publishes the end of its lease: in true time, and by its
  *  clock. */
 void sim_apps_lease (struct sim_world *world, uint8_t host, int64_t until,

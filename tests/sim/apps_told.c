@@ -391,7 +391,7 @@ static void
 decline (sim_world *world, uint8_t host, sim_app *app, const lk_answer *answer)
 {
     if (answer->kind == LK_ANSWER_LOCKED) {
-        sim_apps_give_back_unknown (world, host, app->number, answer->serial);
+        sim_call_decline (world, host, app, answer->serial);
     }
 }
 

@@ -87,13 +87,13 @@ fill_in (sim_call *call, const sim_request *request)
     }
 }
 
-void
-sim_call_send (sim_world *world, uint8_t host, const sim_app *app,
-               const sim_request *request, lk_event_type type)
+/*  Its place. */
+static uint32_t
+new_call (sim_world *world, uint8_t host, const sim_app *app,
+          lk_event_type type)
 {
-    sim_calls *self = &world->calls;
-    uint32_t place = take_call (self);
-    sim_call *call = &self->item[place];
+    uint32_t place = take_call (&world->calls);
+    sim_call *call = &world->calls.item[place];
 
     *call = (sim_call) {.type = type, .process = world->host[host].process};
     call->request = (lk_app_request) {.app = app->number, .pid = app->number};
@@ -102,9 +102,28 @@ sim_call_send (sim_world *world, uint8_t host, const sim_app *app,
     if (type == LK_ON_UNLOCK_BY_KEY) {
         call->request.owner.size = 0; /* it may be anybody's */
     }
+    return place;
+}
+
+void
+sim_call_send (sim_world *world, uint8_t host, const sim_app *app,
+               const sim_request *request, lk_event_type type)
+{
+    uint32_t place = new_call (world, host, app, type);
+
     if (request) {
-        fill_in (call, request);
+        fill_in (&world->calls.item[place], request);
     }
+    sim_post (world, world->now, SIM_EVENT_CALL, host, place);
+}
+
+void
+sim_call_decline (sim_world *world, uint8_t host, const sim_app *app,
+                  uint64_t serial)
+{
+    uint32_t place = new_call (world, host, app, LK_ON_UNLOCK);
+
+    world->calls.item[place].request.serial = serial;
     sim_post (world, world->now, SIM_EVENT_CALL, host, place);
 }
 

@@ -40,6 +40,11 @@ void sim_calls_reset (sim_calls *self);
 void sim_call_send (struct sim_world *world, uint8_t host, const sim_app *app,
                     const sim_request *request, lk_event_type type);
 
+/*  Says UNLOCK of a LOCKED that the application does not want, as clients do:
+ *  with its serial alone. */
+void sim_call_decline (struct sim_world *world, uint8_t host,
+                       const sim_app *app, uint64_t serial);
+
 /*  A call arrives at the lock service, or there is none to get it. */
 void sim_call_arrive (struct sim_world *world, uint8_t host, uint32_t call);
 
