@@ -288,8 +288,9 @@ def cases_of(path):
 
 
 def went_well(stage, case):
-    """Plays it; once more after a reclaim or the end of a session that it did
-    not cause itself: only then may be forgotten who gave back what (9.11)."""
+    """Plays it; once more after an election or the end of a session that it
+    did not cause itself: only then may be forgotten who gave back what, as
+    9.11 says."""
     own_faults = any(deed in step for step in case["steps"]
                      for deed in ("killed ", "paused "))
     for _ in range(4):
@@ -304,8 +305,7 @@ def went_well(stage, case):
         news = [line for line in stage.upheavals() if line not in before]
         for line in news:
             print(f"# {line}", flush=True)
-        may_forget = re.search("reclaim|session over", "\n".join(news))
-        if own_faults or not may_forget:
+        if own_faults or not news:
             break
     return False
 
