@@ -201,7 +201,7 @@ cluster-long: tests
 	bash tests/lib/run.sh cluster_long
 
 check-fast:
-	@+$(again) all unit-tests
+	@+$(again) all unit-tests $(hooked)
 	@BUILD=$(abspath $(B)) CC='$(CC)' bash tests/lib/run.sh \
 	style_fast unit
 

@@ -387,7 +387,7 @@ clean_up () {
 style_fast () {
     local script
     for script in layers circles sockets purity text format headers symbols \
-        man sections commit shell; do
+        man sections messages commit shell; do
         job working tap "style/$script" bash "tests/style/$script.sh"
     done
 }

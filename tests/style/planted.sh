@@ -284,7 +284,8 @@ whole () {
     chmod +x "$work/tree/build/"lockkeeper*
 }
 planted=()
-#   edited FILE SED TITLE PATTERN: plants it; seen_all looks for the pattern.
+#   edited FILE SED TITLE PATTERN: plants it; seen_all CHECK looks for the
+#   pattern in what that says.
 edited () {
     sed -i "$2" "$work/tree/$1"
     ! cmp -s "$root/$1" "$work/tree/$1" || echo "# $1 is as it was: $2"
@@ -292,9 +293,9 @@ edited () {
 }
 seen_all () {
     local output i
-    output=$(looks man)
+    output=$(looks "$1")
     for ((i = 0; i < ${#planted[@]}; i += 2)); do
-        verdict "man.sh sees ${planted[i]}" "$(
+        verdict "$1.sh sees ${planted[i]}" "$(
             grep -qE "^# .*(${planted[i + 1]})" <<<"$output" || echo 'not seen')"
     done
     planted=()
@@ -380,10 +381,27 @@ if [ -x "$BUILD/lockkeeper" ]; then
         'a list' 'router/group is .*: true$'
         'another time' 'in the code: lock/host-lease everywhere'
         'a time without a page' 'in the page: lock/run reload')
-    seen_all
+    seen_all man
 else
     skip 'man.sh sees what is planted in the pages' 'nothing is built'
 fi
+
+#   ------------------------------------------------------------ messages
+
+whole
+mkdir -p "$work/tree/tests"
+cp -r "$root"/tests/{lib,vectors,fuzz} "$work/tree/tests/"
+edited src/wire/lock_shape.c '/\[LK_MSG_AUDIT\] = /d' \
+    'a kind without a shape' 'LK_MSG_AUDIT: no row in shapes'
+edited man/lockkeeper-protocol.7 \
+    's/^39 pending/38 pending/; s/^alerted   /forgotten /' \
+    'a kind under another number' '39 pending: no row'
+planted+=('a kind that nobody may say' 'alerted: no row in the table of 9\.3')
+edited tests/lib/hostile.c 's/K (FILLED)/K (OPS)/g' \
+    'a kind that is never hostile' 'filled: no row in fields'
+edited tests/vectors/make.py 's/"chunk": 1, "more"/"chunk": 2, "more"/' \
+    'an example that is another one' 'lock-fill\.txt: run tests/vectors/make'
+seen_all messages
 
 #   ------------------------------------------------------------ sections
 

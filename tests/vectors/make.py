@@ -6,16 +6,20 @@
 #
 #   A second, independent writer of frames: what lockkeeper-protocol(7) says,
 #   in Python; the fields of packed bodies it takes from that page's own tables.
-#   Run by hand after a change of the protocol (from anywhere); what
-#   it writes is kept in the repository, the tests do not need it.
+#   Run by hand after a change of the protocol (from anywhere); what it writes
+#   is kept in the repository. With a FOLDER it writes there, as to tests/;
+#   tests/style/messages.sh compares.
 
 import json
 import os
 import re
 import struct
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CORPUS = os.path.join(HERE, "..", "fuzz", "corpus")
+TESTS = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "..")
+VECTORS = os.path.join(TESTS, "vectors")
+CORPUS = os.path.join(TESTS, "fuzz", "corpus")
 PAGE = os.path.join(HERE, "..", "..", "man", "lockkeeper-protocol.7")
 
 ID = {"h1": "1f0e6a5b9c3d2871", "h2": "2ad94c07e1b85f36",
@@ -82,7 +86,7 @@ def write(name, about, to, sender, command, serial=0, body=None,
     if body is not None:
         lines += ["", json.dumps(body, indent=2, ensure_ascii=False)]
     lines += ["", *hex_lines(data), ""]
-    with open(os.path.join(HERE, name + ".txt"), "w", encoding="utf-8") as f:
+    with open(os.path.join(VECTORS, name + ".txt"), "w", encoding="utf-8") as f:
         f.write("\n".join(lines))
     return data
 
@@ -521,7 +525,9 @@ LOCK = [
     ("getmax", "GETMAXTICKET", "h2", NEXT, {"previous": TERM, "chunk": 0}),
     ("maxticket", "MAXTICKET", "h3", NEXT,
      {"table": TERM, "incarnation": 5, "chunk": 0, "more": False,
-      "tickets": TICKETS, "reclaim": 0, "gone": GONE}),
+      "tickets": TICKETS, "reclaim": 0, "gone": GONE, "releases": [
+          {"request": f"{H1}/3/9", "up_to": TOKEN},
+          {"request": f"{H2}/9/12", "up_to": "0000000000000000"}]}),
     ("fill", "ADDTICKET", "h2", NEXT,
      {"decree": RECLAIM, "offer": "0000000000000000", "chunk": 1, "more": True,
       "tickets": TICKETS, "reclaim": 3, "gone": GONE}),
@@ -883,12 +889,13 @@ BROKEN_STATES = {
 
 
 def main():
+    os.makedirs(VECTORS, exist_ok=True)
     bus = {row[0]: write(*row) for row in BUS + APPLICATION}
     lock = {row[0]: write_lock(*row) for row in LOCK}
     packed = {row[0]: write_packed(*row) for row in LOCK
               if row[1] != "LOCKSTARTED"}
     for name, state in (("state", STATE), ("state-fresh", FRESH)):
-        with open(os.path.join(HERE, name + ".json"), "wb") as f:
+        with open(os.path.join(VECTORS, name + ".json"), "wb") as f:
             f.write(text(state))
 
     good = bus["register"]
