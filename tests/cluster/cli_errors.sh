@@ -9,8 +9,8 @@
 
 # shellcheck source=tests/cluster/cli_tap.sh
 . "$(dirname "$0")/cli_tap.sh"
-in_sandbox "$0" --plain --hosts 3 --set lock/dead-after=300 \
-    --set lock/leader-lease=700 --set lock/host-lease=3000
+in_sandbox "$0" --plain --hosts 3 --set lock/dead-after=500 \
+    --set lock/leader-lease=1000 --set lock/host-lease=6000
 # shellcheck source=tests/cluster/errors_tap.sh
 . "$(dirname "$0")/errors_tap.sh"
 
@@ -286,8 +286,9 @@ begin stopped acquire u 5 1 --pid $owner
 
 #   ------------------------------------------------------------ run, its guard
 
-#   guarded SIGNAL SECONDS: a run whose process or guard gets that.
-guarded () {
+#   hurt_run SIGNAL SECONDS: a run whose process or guard gets that; which is
+#   over then.
+hurt_run () {
     local run
     rm -f "$work/runs"
     begin guarded run guarded -- sh -c "echo >'$work/runs'; exec sleep 1000"
@@ -301,11 +302,25 @@ guarded () {
         kill -KILL "$(pgrep -P "$run" -x lk-guard ||
             pgrep -P "$run" | head -n 1)"
     fi
+    await ended_by_now "$run" || kill -KILL "$run"
+}
+ended_by_now () {
+    ! kill -0 "$1" 2>/dev/null || grep -q '^[0-9]* ([^)]*) Z' "/proc/$1/stat"
+}
+
+#   guarded SIGNAL SECONDS ITEM: and says so. If this host was cut off just
+#   then, the lock is lost besides, with another code: begun anew.
+guarded () {
+    hurt_run "$1" "$2"
+    while grep -q 'lost touch with the leaders' "$work/guarded.err"; do
+        "$lockkeeper" wait-ready --timeout 90 >/dev/null || break
+        hurt_run "$1" "$2"
+    done
     ended 125 "$3" guarded
 }
 guarded KILL 0 \
     'the command was killed: its guard was killed, or stopped for too long'
-guarded STOP 5 \
+guarded STOP 10 \
     'the command was ended: lockkeeper was stopped for too long to guard it'
 
 #   ------------------------------------------------------------ members

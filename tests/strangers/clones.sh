@@ -43,7 +43,8 @@ for ((i = 1; i <= times; i++)); do
     began=$SECONDS
     #   What this one was called with is not for that one.
     env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u TIMES -u LOOPS \
-        make -C "$clone/main" check NO_DEPS=1 >"$log" 2>&1
+        make -C "$clone/main" --no-print-directory check NO_DEPS=1 \
+        >"$log" 2>&1
     status=$?
     echo "$i of $times: $(tail -n 1 "$log"), $((SECONDS - began)) s"
     if [ $status -eq 0 ]; then
