@@ -17,6 +17,9 @@
 
 #include "net/log.h"
 
+#include <inttypes.h>
+#include <time.h>
+
 static void
 publish_lease (lk_lockd *self, const lk_effect *effect)
 {
@@ -26,12 +29,32 @@ publish_lease (lk_lockd *self, const lk_effect *effect)
 }
 
 static void
+fail (lk_lockd *self)
+{
+    self->failed = true;
+    lk_bus_stop (self->bus, 1);
+}
+
+static void
 persist (lk_lockd *self, const lk_facts *facts)
 {
+    const lk_settings_id former = self->state.facts.active.settings;
+    const lk_settings_id id = facts->active.settings;
     self->state.facts = *facts;
     if (!lk_lockd_persist (self)) {
-        self->failed = true;
-        lk_bus_stop (self->bus, 1);
+        fail (self);
+    } else if (!lk_settings_id_equal (former, id)) {
+        lk_log_notice ("settings: version=%" PRIu64, id.version);
+        lk_texts_adopt (self->texts, id, (int64_t) time (NULL));
+    }
+}
+
+static void
+keep (lk_lockd *self, const lk_effect *effect)
+{
+    if (!lk_texts_keep (self->texts, effect->settings_id, effect->settings,
+                        self->state.facts.active.settings)) {
+        fail (self);
     }
 }
 
@@ -52,6 +75,9 @@ carry_out (lk_lockd *self, const lk_effect *effect)
     switch (effect->type) {
     case LK_DO_PERSIST:
         persist (self, &effect->facts);
+        break;
+    case LK_DO_KEEP:
+        keep (self, effect);
         break;
     case LK_DO_SEND:
         lk_lockd_send_to_peer (self, effect->message);

@@ -50,6 +50,7 @@ TEXTS: Dict[str, str] = {
     "quorum": "too few hosts of the cluster are left",
     "deadlock": "both would wait for each other for ever",
     "system": "the operating system refused",
+    "outdated": "it was changed meanwhile",
 }
 
 

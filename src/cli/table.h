@@ -24,6 +24,7 @@
     X (list)                                                                   \
     X (init)                                                                   \
     X (cluster)                                                                \
+    X (settings)                                                               \
     X (forget)                                                                 \
     X (config)                                                                 \
     X (sandbox)                                                                \

@@ -22,6 +22,7 @@
 /*  In the state and run folders: the lock service's own. */
 #define LK_PATH_STATE_FILE "lock.state"
 #define LK_PATH_LEASE_FILE "lock.lease"
+#define LK_PATH_SETTINGS_FILE "lock.settings"
 
 /*  In the state folder: this host is to become a member. */
 #define LK_PATH_JOIN_FILE "join"

@@ -356,6 +356,27 @@ lk_field_term (lk_fields *self, const char *name, lk_term *value)
     }
 }
 
+void
+lk_field_settings_id (lk_fields *self, lk_settings_id *value)
+{
+    lk_field_count (self, "version", &value->version);
+    lk_field_hex (self, "hash", &value->hash[0]);
+    lk_field_hex (self, "hash2", &value->hash[1]);
+}
+
+/*  Absent until there are settings. */
+static void
+settings_field (lk_fields *self, lk_settings_id *value)
+{
+    if (lk_fields_has (self, "settings", value->version != 0)) {
+        json_t *outer = lk_field_enter (self, "settings");
+        lk_field_settings_id (self, value);
+        lk_field_leave (self, outer);
+    } else {
+        *value = (lk_settings_id) {0};
+    }
+}
+
 static void
 check_decree (lk_fields *self, const char *name, const lk_decree *decree)
 {
@@ -368,7 +389,9 @@ check_decree (lk_fields *self, const char *name, const lk_decree *decree)
     const bool genesis = decree->term.number == 0;
     if (genesis != (decree->leader_count == 0)) {
         lk_fields_fail (self, name, "leaders do not fit to the term");
-    } else if (genesis && (decree->reclaim || decree->term.proposer)) {
+    } else if (genesis
+               && (decree->reclaim || decree->term.proposer
+                   || decree->settings.version)) {
         lk_fields_fail (self, name, "not a genesis");
     }
 }
@@ -383,6 +406,7 @@ lk_field_decree (lk_fields *self, const char *name, lk_decree *value)
     host_list (self, "leaders", value->leader, &count, LK_LEADERS_MAX);
     value->leader_count = (uint8_t) count;
     lk_field_flag (self, "reclaim", &value->reclaim);
+    settings_field (self, &value->settings);
     lk_field_leave (self, outer);
     if (!self->writing && !lk_fields_failed (self)) {
         check_decree (self, name, value);

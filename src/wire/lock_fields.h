@@ -138,6 +138,7 @@ void lk_field_known_hosts (lk_fields *self, const char *name, lk_hosts *value);
 void lk_fields_take_strangers (lk_fields *self, lk_strangers strangers);
 /*  "number:proposer" */
 void lk_field_term (lk_fields *self, const char *name, lk_term *value);
+void lk_field_settings_id (lk_fields *self, lk_settings_id *value);
 void lk_field_decree (lk_fields *self, const char *name, lk_decree *value);
 /*  "name:id/session/serial" */
 void lk_field_request (lk_fields *self, const char *name, lk_request_id *value);

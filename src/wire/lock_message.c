@@ -41,6 +41,13 @@ const char *const lk_alert_words[LK_ALERT_CAUSES] = {
     [LK_ALERT_FILLING] = "filling",
 };
 
+bool
+lk_settings_id_equal (lk_settings_id one, lk_settings_id other)
+{
+    return one.version == other.version && one.hash[0] == other.hash[0]
+           && one.hash[1] == other.hash[1];
+}
+
 const char *
 lk_lock_kind_command (lk_lock_kind kind)
 {

@@ -20,10 +20,11 @@
 #define LK_HOSTS_MAX 64 /* hosts that one lock service can tell apart */
 #define LK_LEADERS_MAX 5
 #define LK_MEMBERS_MAX 15
-#define LK_NAME_SIZE_MAX 4608 /* bytes of an object's key, zone included */
-#define LK_BATCH_MAX 256      /* operations in one message */
-#define LK_CHUNK_MAX 1024     /* tickets in one message of a table */
-#define LK_REPORT_MAX 8192    /* tickets in one report to a reclaim */
+#define LK_NAME_SIZE_MAX 4608      /* bytes of an object's key, zone included */
+#define LK_BATCH_MAX 256           /* operations in one message */
+#define LK_CHUNK_MAX 1024          /* tickets in one message of a table */
+#define LK_REPORT_MAX 8192         /* tickets in one report to a reclaim */
+#define LK_SETTINGS_SIZE_MAX 65535 /* bytes of the cluster's settings */
 
 /*  A message's operations or tickets, measured by lk_op_size () and
  *  lk_ticket_size (), must not be over this: the body would be, and the
@@ -46,13 +47,21 @@ typedef struct {
     uint64_t proposer;
 } lk_term;
 
-/*  Who matters. Genesis: number 0, members, no leaders. */
+/*  Names one text of the cluster's settings. */
+typedef struct {
+    uint64_t version; /* one more with each change; 0: there is no text yet */
+    uint64_t hash[2]; /* of the text */
+} lk_settings_id;
+
+/*  Who matters, and by which settings. Genesis: number 0, members, no leaders,
+ *  no settings. */
 typedef struct {
     lk_term term;
     lk_hosts members;
     uint8_t leader_count;
     lk_host leader[LK_LEADERS_MAX];
     bool reclaim;
+    lk_settings_id settings;
 } lk_decree;
 
 /*  Bytes that belong to somebody else. */
@@ -188,7 +197,9 @@ typedef struct {
     X (LK_MSG_ALERT, "LOCKALERT", "alert")                                     \
     X (LK_MSG_ALERTED, "LOCKALERT", "alerted")                                 \
     X (LK_MSG_STOPPING, "LOCKSTOPPING", "stopping")                            \
-    X (LK_MSG_PENDING, "LOCKSTOPPING", "pending")
+    X (LK_MSG_PENDING, "LOCKSTOPPING", "pending")                              \
+    X (LK_MSG_WANTING, "LOCKSETTINGS", "wanting")                              \
+    X (LK_MSG_SETTINGS, "LOCKSETTINGS", "settings")
 
 #define LK_LOCK_KIND(kind, command, name) kind,
 typedef enum { LK_LOCK_KINDS (LK_LOCK_KIND) LK_MSG_COUNT } lk_lock_kind;
@@ -220,6 +231,7 @@ typedef struct {
     uint64_t session; /* its proxy's */
     uint64_t closed;  /* its proxy's last session that is over */
     uint64_t vouch;   /* the receiver's session it vouches for; 0 none */
+    bool lacks;       /* the text of the settings that `active` names */
 } lk_msg_ping;
 
 typedef enum {
@@ -403,6 +415,12 @@ typedef enum {
     LK_ALERT_CAUSES
 } lk_alert_cause; /* "stream" "table" "filling" */
 
+/*  The text of the settings that the decree of the message's term names. */
+typedef struct {
+    lk_settings_id id;
+    lk_name text;  /* SETTINGS */
+} lk_msg_settings; /* WANTING, SETTINGS */
+
 /*  A leader's table is wrong, and is dropped; the message's term is the
  *  table's. Incarnation and number name the alert, along with the sender. */
 typedef struct {
@@ -444,8 +462,11 @@ typedef struct {
         lk_msg_report report;
         lk_msg_audit audit;
         lk_msg_alert alert;
+        lk_msg_settings settings;
     } as;
 } lk_lock_message;
+
+bool lk_settings_id_equal (lk_settings_id one, lk_settings_id other);
 
 /*  The command of a kind on the bus; "VOTE". Static. */
 const char *lk_lock_kind_command (lk_lock_kind kind);

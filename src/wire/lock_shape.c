@@ -79,6 +79,7 @@ ping_fields (lk_fields *f, lk_lock_message *message)
     lk_field_count (f, "session", &ping->session);
     lk_field_count (f, "closed", &ping->closed);
     lk_field_count (f, "vouch", &ping->vouch);
+    lk_field_flag_if_set (f, "lacks", &ping->lacks);
 }
 
 /*  -------------------------------------------------------- election */
@@ -450,6 +451,21 @@ alert_fields (lk_fields *f, lk_lock_message *message)
     lk_field_hex (f, "expected", &alert->expected);
 }
 
+/*  -------------------------------------------------------- settings */
+
+static void
+wanting_fields (lk_fields *f, lk_lock_message *message)
+{
+    lk_field_settings_id (f, &message->as.settings.id);
+}
+
+static void
+settings_fields (lk_fields *f, lk_lock_message *message)
+{
+    wanting_fields (f, message);
+    lk_field_text (f, "text", &message->as.settings.text, LK_SETTINGS_SIZE_MAX);
+}
+
 /*  -------------------------------------------------------- all kinds */
 
 static void
@@ -500,6 +516,8 @@ static void (*const shapes[LK_MSG_COUNT]) (lk_fields *, lk_lock_message *) = {
     [LK_MSG_AUDITED] = audit_fields,
     [LK_MSG_ALERT] = alert_fields,
     [LK_MSG_ALERTED] = alerted_fields,
+    [LK_MSG_WANTING] = wanting_fields,
+    [LK_MSG_SETTINGS] = settings_fields,
 };
 
 static bool

@@ -330,6 +330,32 @@ says_it 1 "cannot add '...': no lock service of that name is heard" \
 says_it 1 "cannot remove '...': there is no member of that name" \
     cluster remove h9
 
+#   ------------------------------------------------------------ settings
+
+says_it 1 "'...' is not set" settings get settings/lock
+says_it 0 'nothing was changed' settings edit /dev/null
+printf '%s\n' settings '    look = h1' >"$work/text"
+says_it 1 "line ...: there is no setting '...'" settings edit "$work/text"
+printf '%s\n' settings '    lock = "a b"' >"$work/text"
+says_it 1 "line ...: '...' needs the name of a host" \
+    settings edit "$work/text"
+printf '%s\n' settings '      lock = h1' >"$work/text"
+says_it 1 'line ...: ...' settings edit "$work/text"
+says_it 1 'the settings stay as they are: ...' settings set settings/lock h7
+says_it 124 \
+    'the settings were not changed in time: ...; it may still happen' \
+    settings set settings/lock h1 --wait 0
+head -c 70000 /dev/zero | tr '\0' '#' >"$work/text"
+says_it 125 "'...' is longer than 65535 bytes" settings edit "$work/text"
+printf 'a\0b' >"$work/text"
+says_it 125 "'...' is no text" settings edit "$work/text"
+it_says 125 "'...' has failed: nothing is changed" \
+    env VISUAL=false "$lockkeeper" settings edit
+#   Behind the reason, and of a host whose disk was damaged.
+unmet lockkeeper.1 "what was written is kept in '...'"
+unmet lockkeeper.1 \
+    "host '...' lacks the settings: it fetches them from another one"
+
 #   ------------------------------------------------------------ a first member
 
 member () {

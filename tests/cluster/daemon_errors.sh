@@ -544,6 +544,11 @@ check 'set: no text' logged lockkeeper.conf.5 "'...' is too large or no text" \
 
 #   Others' tests have these (core, refusals, tables; no descriptors); some only
 #   a machine that has a user lockkeeper, or no resolver's answer at all.
+#   Those of the settings are met in cli_settings and unit/lock_settings.
+unmet lockkeeper-lockd.8 \
+    "settings: version ... in '...' was changed or damaged" \
+    "'...' makes no sense: ...; \
+the settings are fetched again from another host"
 unmet lockkeeper-lockd.8 'ALERT ...' 'no more terms: promised=...' \
     'too many terms of late: promised=...' \
     'dropped what makes no sense command=... host=... count=...' \

@@ -45,5 +45,6 @@ __wrap_lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local,
     }
     corrupt (self, message);
     input->asks = false;
+    input->text = NULL;
     return false;
 }

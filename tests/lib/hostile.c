@@ -120,7 +120,7 @@ draw_term (lk_fuel *fuel, const lk_hostmap *hostmap, lk_term was)
 static void
 draw_decree (lk_fuel *fuel, const lk_hostmap *hostmap, lk_decree *decree)
 {
-    switch (lk_fuel_below (fuel, 5)) {
+    switch (lk_fuel_below (fuel, 6)) {
     case 0:
         decree->term = draw_term (fuel, hostmap, decree->term);
         break;
@@ -137,6 +137,10 @@ draw_decree (lk_fuel *fuel, const lk_hostmap *hostmap, lk_decree *decree)
     case 3:
         decree->leader[lk_fuel_below (fuel, LK_LEADERS_MAX)] =
             draw_host (fuel, hostmap);
+        break;
+    case 4:
+        decree->settings.version = lk_fuel_below (fuel, 3);
+        decree->settings.hash[0] = lk_fuel_below (fuel, 2);
         break;
     default:
         decree->reclaim = !decree->reclaim;
@@ -420,6 +424,11 @@ static const field fields[] = {
     FIELD (AUDITS, OBJECT, as.audit.object),
     FIELD (AUDITS, HEX, as.audit.number),
     FIELD (AUDITS, HEX, as.audit.token),
+    FIELD (K (PING), FLAG, as.ping.lacks),
+    FIELD (K (WANTING) | K (SETTINGS), COUNT, as.settings.id.version),
+    FIELD (K (WANTING) | K (SETTINGS), HEX, as.settings.id.hash[0]),
+    FIELD (K (WANTING) | K (SETTINGS), HEX, as.settings.id.hash[1]),
+    FIELD (K (SETTINGS), OWNER, as.settings.text),
 };
 
 #define FIELD_COUNT (sizeof fields / sizeof fields[0])

@@ -124,6 +124,9 @@ lk_lock_message_copy (lk_lock_message *copy, const lk_lock_message *source)
     case LK_MSG_AUDITED:
         name_own (&copy->as.audit.object);
         break;
+    case LK_MSG_SETTINGS:
+        name_own (&copy->as.settings.text);
+        break;
     default: /* the others point to nothing */
         break;
     }
@@ -168,6 +171,9 @@ lk_lock_message_clear (lk_lock_message *self)
     case LK_MSG_AUDIT:
     case LK_MSG_AUDITED:
         name_clear (&self->as.audit.object);
+        break;
+    case LK_MSG_SETTINGS:
+        name_clear (&self->as.settings.text);
         break;
     default:
         break;

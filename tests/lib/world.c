@@ -8,7 +8,11 @@
 
 #include "decree.h"
 #include "lib/lock_copy.h"
+#include "lib/settings_text.h"
 #include "util/alloc.h"
+#include "util/assert.h"
+
+#include <string.h>
 
 /*  -------------------------------------------------------- messages */
 
@@ -74,6 +78,69 @@ drop_all (lk_world *self)
     self->first_free = 0;
 }
 
+/*  -------------------------------------------------------- texts */
+
+const lk_world_text *
+lk_world_find_text (const lk_world *self, lk_host place, lk_settings_id id)
+{
+    for (size_t i = 0; i < LK_WORLD_TEXTS; i++) {
+        const lk_world_text *text = &self->host[place].text[i];
+        if (lk_settings_id_equal (text->id, id) && !text->damaged) {
+            return text;
+        }
+    }
+    return NULL;
+}
+
+/*  What was kept first goes, but for what the facts name. */
+static lk_world_text *
+find_room (lk_world_host *host, lk_settings_id id)
+{
+    lk_world_text *oldest = NULL;
+    for (size_t i = 0; i < LK_WORLD_TEXTS; i++) {
+        lk_world_text *text = &host->text[i];
+        if (text->id.version == 0 || lk_settings_id_equal (text->id, id)) {
+            return text;
+        }
+        if (!lk_settings_id_equal (text->id, host->disk.active.settings)
+            && (!oldest || text->kept < oldest->kept)) {
+            oldest = text;
+        }
+    }
+    return oldest;
+}
+
+static void
+keep_text (lk_world_host *host, lk_settings_id id, lk_name text)
+{
+    lk_world_text *room = find_room (host, id);
+    LK_ASSERT (text.size <= sizeof room->text);
+    *room = (lk_world_text) {
+        .id = id, .size = text.size, .kept = ++host->texts_kept};
+    memcpy (room->text, text.data, text.size);
+}
+
+static const lk_world_text *
+last_text (const lk_world_host *host)
+{
+    const lk_world_text *last = NULL;
+    for (size_t i = 0; i < LK_WORLD_TEXTS; i++) {
+        const lk_world_text *text = &host->text[i];
+        if (text->id.version != 0 && !text->damaged
+            && !lk_settings_id_equal (text->id, host->disk.active.settings)
+            && (!last || text->kept > last->kept)) {
+            last = text;
+        }
+    }
+    return last;
+}
+
+static lk_name
+name_of (const lk_world_text *text)
+{
+    return text ? (lk_name) {text->text, text->size} : (lk_name) {0};
+}
+
 /*  -------------------------------------------------------- effects */
 
 static void
@@ -83,6 +150,12 @@ carry_out (lk_world *self, lk_host place, const lk_effect *effect)
     case LK_DO_PERSIST:
         if (self->layer->writes (self, place, &effect->facts)) {
             self->host[place].disk = effect->facts;
+        }
+        break;
+    case LK_DO_KEEP:
+        if (!self->layer->keeps || self->layer->keeps (self, place)) {
+            keep_text (&self->host[place], effect->settings_id,
+                       effect->settings);
         }
         break;
     case LK_DO_SEND:
@@ -116,7 +189,13 @@ void
 lk_world_start (lk_world *self, lk_host place, int64_t now_ms)
 {
     lk_world_host *host = &self->host[place];
+    const lk_world_text *next = last_text (host);
     host->config.facts = host->disk;
+    host->config.hash_text = lk_test_hash_text;
+    host->config.settings =
+        name_of (lk_world_find_text (self, place, host->disk.active.settings));
+    host->config.next = name_of (next);
+    host->config.next_id = next ? next->id : (lk_settings_id) {0};
     host->doom = -1;
     self->node[place] = lk_node_new (&host->config, now_ms);
 }

@@ -17,11 +17,24 @@
 #include "node.h"
 
 #define LK_WORLD_HOSTS_MAX 12
+#define LK_WORLD_TEXTS 4     /* of settings, on a disk */
+#define LK_WORLD_TEXT_MAX 32 /* bytes of one */
+
+/*  A text of settings on a disk. */
+typedef struct {
+    lk_settings_id id; /* version 0: none */
+    char text[LK_WORLD_TEXT_MAX];
+    uint16_t size;
+    uint64_t kept; /* the how many-th that was kept there */
+    bool damaged;
+} lk_world_text;
 
 typedef struct {
     lk_node_config config;
-    lk_facts disk; /* the only thing that a restart leaves it */
-    int doom;      /* effects until its service ends; -1: it does not */
+    lk_facts disk; /* that and texts are all that a restart leaves it */
+    lk_world_text text[LK_WORLD_TEXTS];
+    uint64_t texts_kept;
+    int doom; /* effects until its service ends; -1: it does not */
 } lk_world_host;
 
 /*  A message on its way, perhaps more than once. */
@@ -37,6 +50,9 @@ typedef struct lk_world lk_world;
 typedef struct {
     /*  Whether facts get to the disk, which has the former ones still. */
     bool (*writes) (lk_world *self, lk_host place, const lk_facts *facts);
+
+    /*  The same of a text of settings; NULL: it does. */
+    bool (*keeps) (lk_world *self, lk_host place);
     void (*send) (lk_world *self, lk_host place,
                   const lk_lock_message *message);
     void (*note) (lk_world *self, lk_host place, const lk_effect *effect);
@@ -80,6 +96,10 @@ void lk_world_introduce (lk_world *self, lk_host place, uint64_t incarnation);
 
 /*  The latest decree in force on any disk. */
 const lk_decree *lk_world_decree (const lk_world *self);
+
+/*  The text of those settings on its disk; NULL: not there, or damaged. */
+const lk_world_text *lk_world_find_text (const lk_world *self, lk_host place,
+                                         lk_settings_id id);
 
 /*  -------------------------------------------------------- messages */
 

@@ -285,6 +285,7 @@ sim_calm_check (sim_world *world)
     for (uint8_t host = 0; host < world->base.count; host++) {
         if (world->base.node[host] && sim_calm_reaches (world, decree, host)) {
             check_host (world, host);
+            sim_settings_check_calm (world, host);
         }
     }
     sim_calm_check_told (world);

@@ -78,9 +78,9 @@ link_unit () {    # folder, changed objects, test
     $compiler -o "$1/unit" $objects $wraps -Wl,--start-group "$build/test.a" \
         "$build/lock.a" "$build/core.a" "$build/router.a" "$build/daemon.a" \
         "$build/liblockkeeper.a" -Wl,--end-group \
-        $(pkg-config --libs check jansson libczmq libzmq libsystemd \
+        $(pkg-config --libs check jansson libczmq libzmq libsodium libsystemd \
             2>/dev/null ||
-            pkg-config --libs check jansson libczmq libzmq) -lm
+            pkg-config --libs check jansson libczmq libzmq libsodium) -lm
 }
 
 #   Says what the unit test found, in one line.
@@ -234,6 +234,35 @@ canary removal-by-the-old-quorum 20 last-mark activation.c \
     's/\n        || !lk_is_quorum (members, voted)//'
 canary few-leaders-for-ever 100 storm reason.c \
     's/if (!leaders_are_few (election))/if (!leaders_are_few (election) || 1)/'
+
+#   ------------------------------------------------------------ settings
+
+canary active-without-its-text 100 storm promise.c \
+    's/if (!lk_settings_suffice (election, decree->settings)) {/if (0) {/' \
+    election/settings.c \
+    's/    LK_ASSERT (id\.version == 0 || has (&self->next, id));\n//'
+canary a-text-that-is-not-written 100 storm election/settings.c \
+    's/    lk_out_keep (election->core, id, text);\n}/}/'
+canary an-outdated-change-is-made 300 storm change.c \
+    's/bool may = self->wish == LK_WISH_SETTINGS\n *&& lk_settings_id_equal (previous->settings, self->base);/bool may = self->wish == LK_WISH_SETTINGS;/; s/    return self->wish == LK_WISH_SETTINGS\n           && !lk_settings_id_equal (election->core->in_force\.settings,\n *self->base);/    return false;/'
+canary the-version-stays 60 storm change.c \
+    's/event->base\.version + 1,/event->base.version + 2,/'
+canary asks-for-a-text-once 300 storm election/settings.c \
+    's/return election->core->now_ms - election->settings\.asked_ms >= LK_RESEND_MS;/return election->settings.asked_ms == LK_LONG_AGO;/'
+canary a-damaged-text-is-not-fetched 100 storm election/settings.c \
+    's/if (lk_election_lacks_settings (election)\n        && from/if (0 \&\& from/'
+canary nobody-gives-a-text 60 storm election/settings.c \
+    's/if (!has (text, id)) {/if (1) {/'
+canary any-text-will-do 20 unit/core_settings election/settings.c \
+    's/ || !fits (election->core, id, text)//'
+canary leaders-without-settings 20 unit/core_settings activation.c \
+    's/\n        || !leaders_have_settings (election)//'
+canary settings-change-at-any-time 20 unit/core_settings change.c \
+    's/election->core->now_ms - self->seen_ms >= SETTLE_MS/true/'
+canary done-before-it-is-in-force 60 storm change.c \
+    's/return self->wish == LK_WISH_SETTINGS\n *? lk_settings_id_equal (decree->settings, self->text\.id)/return self->wish == LK_WISH_SETTINGS ? lk_settings_id_equal (election->core->facts.active.settings, self->text.id)/'
+
+#   ------------------------------------------------------------ filling up
 
 canary fills-with-one-way-hearing 60 one-way-link reason.c \
     's/\n            || (leader != election->core->config\.self\n[^{]*{/) {/'

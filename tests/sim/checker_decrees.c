@@ -23,7 +23,8 @@ static bool
 same_decree (const lk_decree *a, const lk_decree *b)
 {
     if (sim_term_compare (a->term, b->term) != 0 || a->members != b->members
-        || a->leader_count != b->leader_count || a->reclaim != b->reclaim) {
+        || a->leader_count != b->leader_count || a->reclaim != b->reclaim
+        || !lk_settings_id_equal (a->settings, b->settings)) {
         return false;
     }
     return memcmp (a->leader, b->leader, a->leader_count) == 0;
@@ -95,6 +96,41 @@ forget_queues (sim_checker *self, bool order)
     }
 }
 
+static bool
+may_follow (const lk_decree *former, const lk_decree *later)
+{
+    return lk_settings_id_equal (former->settings, later->settings)
+           || (later->settings.version == former->settings.version + 1
+               && later->members == former->members);
+}
+
+/*  Settings change by one version, and not along with members. */
+static void
+check_settings (sim_checker *self, const lk_decree *decree)
+{
+    const lk_decree *former = NULL;
+    const lk_decree *later = NULL;
+
+    for (size_t i = 0; i < self->known_count; i++) {
+        const lk_decree *other = &self->known[i].decree;
+        int order = sim_term_compare (other->term, decree->term);
+        if (self->known[i].in_force && order < 0
+            && (!former || sim_term_compare (other->term, former->term) > 0)) {
+            former = other;
+        } else if (self->known[i].in_force && order > 0
+                   && (!later
+                       || sim_term_compare (other->term, later->term) < 0)) {
+            later = other;
+        }
+    }
+    if ((former && !may_follow (former, decree))
+        || (later && !may_follow (decree, later))) {
+        sim_checker_fail (self, "SETTINGS: decree %llu has version %llu",
+                          (unsigned long long) decree->term.number,
+                          (unsigned long long) decree->settings.version);
+    }
+}
+
 void
 sim_checker_in_force (sim_checker *self, const lk_decree *decree)
 {
@@ -111,6 +147,7 @@ sim_checker_in_force (sim_checker *self, const lk_decree *decree)
         }
     }
     check_quorum (self, decree);
+    check_settings (self, decree);
     known->in_force = true;
     known->in_force_at = self->now;
     forget_queues (self, decree->reclaim);
@@ -175,7 +212,9 @@ check_ping (sim_checker *self, uint8_t host, const lk_msg_ping *ping)
 
     if (sim_term_compare (ping->promised, facts->promised) != 0
         || sim_term_compare (ping->active.term, facts->active.term) != 0
-        || ping->session > facts->session) {
+        || ping->session > facts->session
+        || !lk_settings_id_equal (ping->active.settings,
+                                  facts->active.settings)) {
         sim_checker_fail (self, "h%d pings what is not on its disk", host);
     }
     sim_checker_learn (self, &ping->active);

@@ -7,6 +7,7 @@
 #include "desk.h"
 
 #include "client/queues.h"
+#include "edits.h"
 #include "in.h"
 #include "lockd.h"
 #include "look.h"
@@ -133,6 +134,25 @@ lk_lockd_persist (lk_lockd *self)
     return false;
 }
 
+bool
+lk_texts_keep (lk_texts *self, lk_settings_id id, lk_name text,
+               lk_settings_id active)
+{
+    (void) id;
+    (void) text;
+    (void) active;
+    LK_ASSERT (!self);
+    return false;
+}
+
+void
+lk_texts_adopt (lk_texts *self, lk_settings_id id, int64_t now_s)
+{
+    (void) id;
+    (void) now_s;
+    LK_ASSERT (!self);
+}
+
 void
 lk_lockd_send_to_peer (lk_lockd *self, const lk_lock_message *message)
 {
@@ -190,6 +210,17 @@ lk_lockd_ask_members (lk_lockd *self, const lk_message *request,
 {
     (void) self;
     (void) event;
+    LK_ASSERT (!request);
+    return false;
+}
+
+bool
+lk_lockd_ask_settings (lk_lockd *self, const lk_message *request,
+                       lk_event *event, char **text)
+{
+    (void) self;
+    (void) event;
+    (void) text;
     LK_ASSERT (!request);
     return false;
 }

@@ -106,6 +106,7 @@ end_service (sim_world *self, uint8_t place, bool reboot, int64_t away)
     host->tick_at = SIM_FOREVER;
     host->leaving = false;
     host->changes = 0;
+    host->edits = (lk_settings_id) {0};
     sim_tell (self, place, reboot ? "reboots" : "ends");
     sim_apps_service_gone (self, place, reboot);
     sim_desk_close (self, place);
@@ -303,8 +304,15 @@ writes (lk_world *base, lk_host place, const lk_facts *facts)
         sim_calm_elects (self, place);
     }
     tell_facts (self, place, facts);
+    sim_settings_check_disk (self, place, facts);
     sim_checker_facts (&self->checker, place, facts, false);
     return true;
+}
+
+static bool
+keeps (lk_world *base, lk_host place)
+{
+    return is_written ((sim_world *) base, place);
 }
 
 static void
@@ -344,6 +352,7 @@ note (lk_world *base, lk_host place, const lk_effect *effect)
 
     switch (effect->type) {
     case LK_DO_PERSIST:
+    case LK_DO_KEEP:
     case LK_DO_SEND:
         break; /* see above */
     case LK_DO_TELL:
@@ -367,7 +376,11 @@ note (lk_world *base, lk_host place, const lk_effect *effect)
         break; /* for people */
     case LK_DO_CHANGED:
         self->host[place].changes--;
-        self->totals.changed += effect->error == LK_OK;
+        if (self->host[place].edits.version != 0) {
+            sim_settings_answered (self, place, effect->error);
+        } else {
+            self->totals.changed += effect->error == LK_OK;
+        }
         sim_tell (self, place, "change answered: %s, %s",
                   lk_err_word (effect->error), effect->text);
         break;
@@ -432,7 +445,7 @@ void
 sim_hosts_init (sim_world *self)
 {
     static const lk_world_layer layer = {
-        .writes = writes, .send = send, .note = note};
+        .writes = writes, .keeps = keeps, .send = send, .note = note};
 
     self->base.layer = &layer;
     self->base.take_step = take_step;

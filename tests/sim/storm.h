@@ -10,12 +10,12 @@
 #ifndef SIM_STORM_H
 #define SIM_STORM_H
 
-#include "wire/lock_message.h"
+#include "node.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SIM_STORM_KINDS 19
+#define SIM_STORM_KINDS 21
 
 struct sim_world;
 
@@ -65,6 +65,22 @@ void sim_ask_change (struct sim_world *world, uint8_t host, uint8_t whom,
                      bool add);
 void sim_storm_change_members (struct sim_world *world);
 void sim_storm_duel (struct sim_world *world);
+
+/*  Settings: storm_settings.c. Somebody is asked to change them; their text is
+ *  damaged on a disk. */
+void sim_storm_edit_settings (struct sim_world *world);
+void sim_storm_spoil_settings (struct sim_world *world);
+
+/*  What a host asked for settings answers. */
+void sim_settings_answered (struct sim_world *world, uint8_t host,
+                            lk_err error);
+
+/*  Its disk is about to have these facts. */
+void sim_settings_check_disk (struct sim_world *world, uint8_t host,
+                              const lk_facts *facts);
+
+/*  It has the settings in force. */
+void sim_settings_check_calm (struct sim_world *world, uint8_t host);
 
 /*  The members, or 0 if they may be others in a moment. */
 lk_hosts sim_storm_members (const struct sim_world *world);

@@ -11,7 +11,8 @@ sim_ask_change (sim_world *world, uint8_t host, uint8_t whom, bool add)
 {
     lk_event event = {.type = LK_ON_CHANGE, .host = whom, .add = add};
 
-    if (!sim_host_is_up (world, host) || sim_host_is_paused (world, host)) {
+    if (!sim_host_is_up (world, host) || sim_host_is_paused (world, host)
+        || world->host[host].edits.version != 0) {
         return;
     }
     world->totals.change++;

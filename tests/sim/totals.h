@@ -66,6 +66,10 @@
     X (weather, "weather change")                                              \
     X (change, "change of members asked for")                                  \
     X (changed, "change of members made")                                      \
+    X (edit, "change of settings asked for")                                   \
+    X (edited, "change of settings made")                                      \
+    X (outdated, "change of settings that came too late")                      \
+    X (spoilt, "settings damaged on a disk")                                   \
     X (wrong_table, "table made wrong")                                        \
     X (false_gone, "false end reported")                                       \
     X (at_split, "split at a message")                                         \

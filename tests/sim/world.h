@@ -83,8 +83,9 @@ typedef struct {
     bool leaving;       /* was told to stop ... */
     int64_t leave_away; /* ... for so long */
     bool gone_for_good;
-    bool dried;  /* stays away till the end of a drought */
-    int changes; /* of members that it was asked for and has not answered */
+    bool dried;           /* stays away till the end of a drought */
+    int changes;          /* that it was asked for and has not answered */
+    lk_settings_id edits; /* that it is asked for; version 0: none */
 } sim_host;
 
 _Static_assert(SIM_HOSTS_MAX <= LK_WORLD_HOSTS_MAX, "a place for each");
@@ -138,6 +139,7 @@ typedef struct sim_world {
     sim_storm storm;
     sim_ambush ambush;
     sim_plot plot;
+    uint32_t edits; /* texts of settings that were made */
     sim_checker checker;
     sim_totals totals; /* of this run */
 } sim_world;

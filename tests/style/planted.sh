@@ -394,7 +394,7 @@ cp -r "$root"/tests/{lib,vectors,fuzz} "$work/tree/tests/"
 edited src/wire/lock_shape.c '/\[LK_MSG_AUDIT\] = /d' \
     'a kind without a shape' 'LK_MSG_AUDIT: no row in shapes'
 edited man/lockkeeper-protocol.7 \
-    's/^39 pending/38 pending/; s/^alerted   /forgotten /' \
+    's/^39 pending/38 pending/; s/^alerted, /forgotten, /' \
     'a kind under another number' '39 pending: no row'
 planted+=('a kind that nobody may say' 'alerted: no row in the table of 9\.3')
 edited tests/lib/hostile.c 's/K (FILLED)/K (OPS)/g' \

@@ -19,7 +19,7 @@ static const lk_decree third = {.term = {3, 0xa0}, .members = 7};
 static void
 wish (bool add, lk_host host)
 {
-    lk_plant (node).change->add = add;
+    lk_plant (node).change->wish = add ? LK_WISH_ADD : LK_WISH_REMOVE;
     lk_plant (node).change->host = host;
 }
 

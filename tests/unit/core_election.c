@@ -109,7 +109,7 @@ START_TEST (a_quorum_that_was_lost)
     ck_assert_int_eq (election ().quorum_ms, now_ms);
     lk_plant (node).change->plain = former.term;
     lk_plant (node).change->host = 5;
-    lk_plant (node).change->add = true;
+    lk_plant (node).change->wish = LK_WISH_ADD;
     lk_plant (node).change->until_ms = now_ms + 10000;
     now_ms += 10;
     vote (2, former.term);

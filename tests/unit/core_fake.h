@@ -11,6 +11,7 @@
 #define CORE_FAKE_H
 
 #include "lib/plant.h"
+#include "lib/settings_text.h"
 #include "lib/suite.h"
 #include "node_view.h"
 
@@ -29,6 +30,7 @@ static uint8_t leaders_max; /* 0: default */
 static int64_t grace_ms;    /* likewise */
 static bool ineligible;
 static lk_candidate candidate;
+static lk_name settings; /* their text; data NULL: it is lacking */
 
 static int said[LK_MSG_COUNT]; /* messages of each kind since start_with */
 
@@ -177,6 +179,8 @@ start_with (lk_term promised, const lk_decree *active)
     config.eligible = !ineligible;
     config.candidate.pid = candidate.pid;
     config.candidate.port = candidate.port;
+    config.settings = settings;
+    config.hash_text = lk_test_hash_text;
     config.facts =
         (lk_facts) {.promised = promised, .active = *active, .session = 4};
     now_ms = 50000;

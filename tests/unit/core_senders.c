@@ -155,6 +155,8 @@ static const row rows[] = {
     {LK_MSG_ALERTED, YES, YES, YES},
     {LK_MSG_STOPPING, NO, NO, NO},
     {LK_MSG_PENDING, YES, DROPPED, NO},
+    {LK_MSG_WANTING, YES, YES, YES},
+    {LK_MSG_SETTINGS, YES, YES, YES},
 };
 
 #define ROWS (sizeof rows / sizeof rows[0])
@@ -246,6 +248,7 @@ END_TEST
 
 START_TEST (the_host_that_is_to_be_added)
 {
+    lk_plant (node).change->wish = LK_WISH_ADD;
     lk_plant (node).change->host = STRANGER;
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_VOTED)), YES);
     ck_assert_int_eq (judge (STRANGER, sample (LK_MSG_DESIST)), YES);
@@ -417,8 +420,8 @@ START_TEST (the_vote_of_the_host_that_is_to_be_added)
     const lk_decree forged =
         decree_of (term_of (8, 15), 1 << STRANGER | MEMBERS, 6, 1, 2);
     give_plain (MEMBER, LK_MSG_VOTE, term_of (8, 3));
-    *lk_plant (node).change =
-        (lk_change) {.host = STRANGER, .add = true, .until_ms = now_ms + 30000};
+    *lk_plant (node).change = (lk_change) {
+        .wish = LK_WISH_ADD, .host = STRANGER, .until_ms = now_ms + 30000};
     *lk_plant (node).promised_ms = LK_LONG_AGO;
     lk_vote_start (lk_node_election (node));
     vote_with (STRANGER, &forged);

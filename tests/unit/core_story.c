@@ -106,6 +106,8 @@ say_effect (const lk_effect *effect)
              effect->facts.promised.number, effect->facts.active.term.number,
              effect->facts.session);
         break;
+    case LK_DO_KEEP:
+        break;
     case LK_DO_SEND:
         if (effect->message->kind != LK_MSG_PING) {
             say_message (effect->message);

@@ -117,11 +117,12 @@ static bool
 may_be_absent (const json_t *object, const char *name)
 {
     static const char *const names[] = {
-        "to_id",    "zone",     "context", "by",    "echo",    "table",
-        "origin",   "holder",   "type",    "soft",  "limit",   "destination",
-        "bound",    "quiet_ms", "lenient", "rest",  "static",  "turn",
-        "kept",     "ordinal",  "keep",    "force", "upgrade", "packed",
-        "protocol", "resume",   "now",     "heir",  "releases"};
+        "to_id",    "zone",     "context", "by",    "echo",     "table",
+        "origin",   "holder",   "type",    "soft",  "limit",    "destination",
+        "bound",    "quiet_ms", "lenient", "rest",  "static",   "turn",
+        "kept",     "ordinal",  "keep",    "force", "upgrade",  "packed",
+        "protocol", "resume",   "now",     "heir",  "releases", "settings",
+        "lacks"};
     if (strcmp (name, "tickets") == 0) {
         const char *op = json_string_value (json_object_get (object, "op"));
         return json_object_get (object, "queue") || (op && !strcmp (op, "add"));

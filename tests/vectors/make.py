@@ -33,13 +33,16 @@ GENESIS = {"term": NOTERM, "members": MEMBERS, "leaders": [],
            "reclaim": False}
 DECREE = {"term": TERM, "members": MEMBERS, "leaders": [H2, H1, H3],
           "reclaim": False}
+SETTINGS = {"version": 3, "hash": "9e1c5ad2037b84f6",
+            "hash2": "0123456789abcdef"}
+SETTLED = {**DECREE, "settings": SETTINGS}
 RECLAIM = {"term": NEXT, "members": MEMBERS, "leaders": [H2, H3],
            "reclaim": True}
 CANDIDATE = {"priority": 8, "random": 190427651,
              "address": "00000000000000000000ffff0a000002",
              "port": 7201, "pid": 4021}
 #   Of LOCKSTARTED, written around the core.
-CLUSTER = {"protocol": 3, "cluster": "demo",
+CLUSTER = {"protocol": 4, "cluster": "demo",
            "leader_lease": 2000, "host_lease": 8000,
            "genesis": ["h1", "h2", "h3"], "packed": 1}
 HASH = "9e1c5ad2037b84f6"
@@ -455,6 +458,35 @@ APPLICATION = [
      {"served_by": "h1", "term": 7, "leaders": ["h2", "h1"]}),
     ("app-lockmembers-failed", "it cannot be", APP, LOCK1, "LOCKFAILED", 8,
      {"host": "h3", "error": "refused", "text": "it is the last member"}),
+    ("app-locksettings", "the settings of the cluster are asked for",
+     LOCK1, APP, "LOCKSETTINGS", 11),
+    ("app-locksettings-answer", "and told", APP, LOCK1, "LOCKSETTINGS", 11,
+     {"served_by": "h1", "version": 2,
+      "hash": "9e1c5ad2037b84f60123456789abcdef", "since": 1795000000,
+      "text": "settings\n    lock = h1\n", "leaders": ["h2", "h1"]}),
+    ("app-locksettings-elsewhere", "another host makes changes", APP, LOCK1,
+     "LOCKSETTINGS", 11,
+     {"served_by": "h1", "version": 2,
+      "hash": "9e1c5ad2037b84f60123456789abcdef", "since": 1795000000,
+      "leaders": ["h2", "h1"]}),
+    ("app-locksettings-set", "another text is asked for", LOCK1, APP,
+     "LOCKSETTINGS", 11,
+     {"base": 2, "hash": "9e1c5ad2037b84f60123456789abcdef",
+      "text": "settings\n    lock = h1\n    lock = h2\n"}),
+    ("app-locksettings-failed", "somebody else was faster", APP, LOCK1,
+     "LOCKFAILED", 11,
+     {"error": "outdated",
+      "text": "the settings were changed meanwhile: they are not those that "
+              "were edited"}),
+    ("app-locksettings-history", "which versions there were", APP, LOCK1,
+     "LOCKSETTINGS", 11,
+     {"served_by": "h1", "version": 2,
+      "hash": "9e1c5ad2037b84f60123456789abcdef",
+      "versions": [
+          {"version": 1, "hash": "0123456789abcdef9e1c5ad2037b84f6",
+           "since": 1794000000, "size": 0, "active": False},
+          {"version": 2, "hash": "9e1c5ad2037b84f60123456789abcdef",
+           "since": 1795000000, "size": 23, "active": True}]}),
 ]
 
 #   ------------------------------------------------------------ lock services
@@ -519,6 +551,7 @@ LOCK = [
      {"decree": RECLAIM, "previous": TERM, "genesis": False, "holder": H3}),
     ("sitting", "LOCKLEADERS", "h2", TERM, {"decree": DECREE}),
     ("active", "LOCKLEADERS", "h2", NEXT, {"decree": RECLAIM}),
+    ("active-settings", "LOCKLEADERS", "h2", TERM, {"decree": SETTLED}),
     ("activated", "LOCKLEADERS", "h3", NEXT, {}),
     ("entering", "LOCKENTERING", "h2", NEXT, {}),
     ("entered", "LOCKENTERED", "h3", NEXT, {"holds": HOLDS}),
@@ -667,6 +700,9 @@ LOCK = [
     ("pending", "LOCKSTOPPING", "h2", TERM,
      {"destination": H1, "request": WAITS, **OBJECT, "host": H2,
       "left_ms": 1990, "silent_ms": -1}),
+    ("wanting", "LOCKSETTINGS", "h2", TERM, SETTINGS),
+    ("settings", "LOCKSETTINGS", "h2", TERM,
+     {**SETTINGS, "text": "settings\n    lock = h1\n"}),
 ]
 
 

@@ -6,6 +6,7 @@
  *      requests.c        what applications ask;  request_fields.c  its fields
  *      peer_messages.c   what other lock services say
  *      members.c         LOCKMEMBERS: who is a member, and changes of that
+ *      edits.c           LOCKSETTINGS: the cluster's settings, and changes
  *      joining.c         this host becomes one by itself
  */
 
@@ -21,6 +22,7 @@ typedef struct {
     bool asks; /* there is an `ask` */
     lk_ask ask;
     lk_lock_message heard;
+    char *text; /* of settings; NULL */
 } lk_input;
 
 /*  From an application, `local`: of this host; from the lock service of `host`.
@@ -31,7 +33,7 @@ bool lk_lockd_from_peer (lk_lockd *self, const char *host,
                          const lk_message *message, lk_input *input);
 void lk_input_clear (lk_input *self);
 
-/*  The core has made the change of members, or says why not. */
+/*  The core has made the change, or says why not. */
 void lk_lockd_changed (lk_lockd *self, lk_err error, const char *text);
 
 /*  This host is to become a member if a file says so; asks for that if it is

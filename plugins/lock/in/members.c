@@ -10,6 +10,7 @@
 
 #include "members.h"
 
+#include "edits.h"
 #include "in.h"
 #include "look.h"
 #include "out.h"
@@ -210,7 +211,8 @@ read_change (lk_lockd *self, const lk_message *request,
 static bool
 is_repeated (const lk_demand_change *one, const lk_demand_change *other)
 {
-    return one->add == other->add && strcmp (one->host, other->host) == 0
+    return !one->edits && one->add == other->add
+           && strcmp (one->host, other->host) == 0
            && strcmp (one->asker, other->asker) == 0;
 }
 
@@ -247,7 +249,10 @@ take_change (lk_lockd *self, const lk_demand_change *demand,
     } else if (change->asker[0] != '\0') {
         snprintf (problem, sizeof problem,
                   "another change is under way: %s '%s'",
-                  change->add ? "add" : "remove", change->host);
+                  change->edits ? "settings"
+                  : change->add ? "add"
+                                : "remove",
+                  change->host);
         fail (self, demand, LK_OVERLOADED, problem);
     } else if (is_first_leader (self, status)) {
         return begin (self, demand, status, event);
@@ -284,6 +289,10 @@ lk_lockd_changed (lk_lockd *self, lk_err error, const char *text)
     lk_demand_change demand = self->change;
     memset (&self->change, 0, sizeof self->change);
     if (demand.asker[0] == '\0') {
+        return;
+    }
+    if (demand.edits) {
+        lk_lockd_edited (self, &demand, error, text);
         return;
     }
     lk_node_get_status (self->node, &status);

@@ -213,6 +213,7 @@ lk_lockd_from_peer (lk_lockd *self, const char *host, const lk_message *message,
 {
     uint64_t id;
     input->asks = false;
+    input->text = NULL;
     if (is_of_members (message)) {
         return hear_of_members (self, host, message, &input->event);
     }

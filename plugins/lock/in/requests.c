@@ -8,11 +8,13 @@
  *  there.
  */
 
+#include "edits.h"
 #include "in.h"
 #include "look.h"
 #include "members.h"
 #include "out.h"
 
+#include "util/alloc.h"
 #include "wire/message_frame.h"
 
 #include <lockkeeper/lockkeeper.h>
@@ -205,6 +207,7 @@ lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local,
 {
     lk_slice body;
     input->asks = false;
+    input->text = NULL;
     if (lk_message_packed (message, &body)) {
         if (!lk_message_is_complaint (message)) {
             answer_packed (self, message);
@@ -218,6 +221,10 @@ lk_lockd_from_app (lk_lockd *self, const lk_message *message, bool local,
     }
     if (lk_message_is (message, "LOCKMEMBERS")) {
         return lk_lockd_ask_members (self, message, &input->event);
+    }
+    if (lk_message_is (message, "LOCKSETTINGS")) {
+        return lk_lockd_ask_settings (self, message, &input->event,
+                                      &input->text);
     }
     for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
         if (lk_message_is (message, questions[i].command)) {
@@ -237,4 +244,5 @@ lk_input_clear (lk_input *self)
     if (self->asks) {
         lk_ask_clear (&self->ask);
     }
+    lk_free (self->text);
 }

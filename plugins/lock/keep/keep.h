@@ -10,6 +10,7 @@
  *      situation.c  the decree, hosts-min, and why locks cannot be had
  *      room.c       hosts that are gone and hold nothing make room
  *      notes.c      what happens to locks, for journal.c
+ *      texts.c      the cluster's settings, and those before
  *      apps.c       table of applications;  peers.c  table of lock services
  *      unsent.c     answers that the router did not take
  */
@@ -22,6 +23,7 @@
 #include "node.h"
 #include "peers.h"
 #include "settings/lock.h"
+#include "texts.h"
 #include "wire/lock_state.h"
 
 #include "net/lease_page.h"
@@ -33,12 +35,15 @@
 /*  Why locks cannot be had, in words. */
 #define LK_LOCKD_REASON_SIZE (160 + LK_PEERS_PROBLEM_SIZE)
 
-/*  A change of members that the core is at, and whom to answer then. */
+/*  A change of members, or of settings, that the core is at, and whom to answer
+ *  then. */
 typedef struct {
     char asker[LK_ADDRESS_LEN_MAX + 1]; /* "": there is none */
     uint64_t serial;                    /* of its latest question */
     char host[LK_HOST_LEN_MAX + 1];
-    bool add; /* else remove */
+    bool add;              /* else remove */
+    bool edits;            /* of settings: */
+    lk_settings_id wanted; /* to these */
 } lk_demand_change;
 
 typedef struct {
@@ -50,6 +55,7 @@ typedef struct {
     bool failed;   /* could not write, or has left: does nothing any more */
 
     lk_state_file *file;
+    lk_texts *texts;
     lk_lock_state state;
     lk_hostmap hostmap;
     lk_host self;

@@ -9,6 +9,7 @@
  */
 
 #include "keep.h"
+#include "text_hash.h"
 
 #include "net/log.h"
 #include "net/paths.h"
@@ -45,6 +46,7 @@ lk_lockd_clear (lk_lockd *self)
     lk_journal_destroy (&self->journal);
     lk_arena_clear (&self->heard);
     lk_lease_page_destroy (&self->page);
+    lk_texts_destroy (&self->texts);
     lk_state_file_destroy (&self->file);
 }
 
@@ -169,6 +171,11 @@ lk_lockd_open (lk_lockd *self)
         lk_log_error ("%s", problem.text);
         return false;
     }
+    self->texts = lk_texts_new (self->options.state_dir, &problem);
+    if (!self->texts) {
+        lk_log_error ("%s", problem.text);
+        return false;
+    }
     if (!read_state (self)) {
         return false;
     }
@@ -241,11 +248,28 @@ make_candidate (lk_lockd *self)
 }
 
 static void
+add_settings (const lk_lockd *self, lk_node_config *config)
+{
+    const lk_settings_id active = self->state.facts.active.settings;
+    const lk_settings_row *now = lk_texts_find (self->texts, active);
+    const lk_settings_row *next = lk_texts_last (self->texts, active);
+    if (now) {
+        config->settings = now->text;
+    }
+    if (next) {
+        config->next_id = next->id;
+        config->next = next->text;
+    }
+}
+
+static void
 make_node (lk_lockd *self)
 {
     const lk_lockd_options *options = &self->options;
     lk_node_config config;
     lk_node_config_init (&config);
+    add_settings (self, &config);
+    config.hash_text = lk_text_hash;
     config.self = self->self;
     config.id = self->state.id;
     config.member = lk_lockd_is_member (self, &self->state.facts.active);

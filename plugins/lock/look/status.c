@@ -102,6 +102,20 @@ write_decree (const lk_lockd *self, lk_message *message,
     add_hosts (self, message, "members", decree->members);
 }
 
+/*  Which settings it has, and who has others. */
+static void
+write_settings (const lk_lockd *self, lk_message *message,
+                const lk_node_status *status)
+{
+    if (status->settings.version != 0) {
+        lk_message_set_number (message, "settings",
+                               (int64_t) status->settings.version);
+    }
+    if (status->behind != 0) {
+        add_hosts (self, message, "behind", status->behind);
+    }
+}
+
 /*  A change is told soon. */
 static void
 note_ready (lk_lockd *self, bool ready)
@@ -162,6 +176,7 @@ lk_lockd_tell_status (lk_lockd *self, const lk_message *request)
     lk_message_set_text (message, "phase", status.phase);
     write_decree (self, message, decree);
     add_hosts (self, message, "sees", status.sees);
+    write_settings (self, message, &status);
     write_numbers (self, message, &status);
     write_dropped (self, message, &status);
     if (status.leads && request) {

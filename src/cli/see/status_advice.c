@@ -286,6 +286,30 @@ look_at_locks (const lk_survey *survey, lk_advices *advices)
     }
 }
 
+/*  What members lack, as some host sees it. */
+static void
+look_at_settings (const lk_survey *survey, lk_advices *advices)
+{
+    names behind = {.text = ""};
+    const char *host;
+    for (size_t i = 0; i < survey->count && behind.count == 0; i++) {
+        const lk_message *lock = survey->host[i].lock;
+        for (size_t k = 0;
+             lock != NULL
+             && (host = lk_message_item (lock, "behind", k)) != NULL;
+             k++) {
+            add_name (&behind, host);
+        }
+    }
+    if (behind.count > 0) {
+        lk_advise (advices, "warning",
+                   "%zu members have other settings than those in force, or "
+                   "lack them: %s; they fetch them; see the logs there if this "
+                   "stays",
+                   behind.count, behind.text);
+    }
+}
+
 static bool
 has_dropped (const lk_survey *survey, const lk_survey_host *host)
 {
@@ -369,6 +393,7 @@ lk_status_advise (const lk_survey *survey, lk_requester *asker, int wait_ms,
     lk_status_add_refused (survey, asker, wait_ms, advices);
     look_at_leaders (survey, advices);
     look_at_locks (survey, advices);
+    look_at_settings (survey, advices);
     look_at_senders (survey, advices);
     look_at_security (survey, advices);
     look_at_versions (survey, advices);

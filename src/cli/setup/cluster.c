@@ -2,31 +2,20 @@
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
- *
- *  The first leader hears all hosts and makes changes; the lock service of
- *  this host tells who that is. If it goes away we ask its successor: to ask
- *  for what is so already does no harm.
  */
 
 #include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
-#include "net/clock.h"
+#include "cli/setup/leader_call.h"
 #include "wire/address.h"
 #include "wire/message_frame.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
-#define WAIT_MS 60000 /* unless --wait says otherwise */
 #define ANSWER_MS 2000
-#define AGAIN_MS 500 /* a change that is not answered is asked for again */
-#define SILENT_MAX 6 /* times at one leader */
-#define PAUSE_MS 100
-#define PATIENCE_MS 2000 /* before we say why it takes so long */
 #define OWN_SERVICE "lock@."
-#define WHY_SIZE 256
 
 static const char *
 text_of (const lk_message *message, const char *field)
@@ -185,46 +174,29 @@ list_members (lk_requester *asker, const lk_options *options)
 /*  -------------------------------------------------------- changes */
 
 typedef struct {
-    lk_requester *asker;
     const char *verb; /* "add", "remove" */
-    bool json;
     const char *host;
-    int64_t began_ms;
-    int64_t until_ms;
-    char to[LK_ADDRESS_LEN_MAX + 1];
-    bool given;         /* a leader was at it, as far as we know */
-    char why[WHY_SIZE]; /* it takes so long */
-    bool said;
-    int silent; /* times that `to` did not answer */
-} changer;
+    bool json;
+} wish;
 
 static bool
-adds (const changer *self)
+adds (const wish *self)
 {
     return strcmp (self->verb, "add") == 0;
 }
 
-/*  Asks on at `to`; says why, but not again and again. */
 static void
-ask_on (changer *self, const char *to, const char *why)
+fill (const void *context, lk_message *question)
 {
-    bool news = strcmp (why, self->why) != 0;
-    snprintf (self->why, sizeof self->why, "%s", why);
-    if ((news || !self->said)
-        && lk_clock_ms () - self->began_ms > PATIENCE_MS) {
-        self->said = true;
-        lk_cli_notice ("not yet: %s", why);
-    }
-    if (strcmp (self->to, to) != 0) {
-        self->silent = 0;
-        snprintf (self->to, sizeof self->to, "%s", to);
-    }
-    poll (NULL, 0, PAUSE_MS);
+    const wish *self = context;
+    lk_message_set_text (question, self->verb, self->host);
 }
 
 static int
-say_done (const changer *self)
+say_done (const void *context, const lk_message *answer)
 {
+    const wish *self = context;
+    (void) answer;
     if (!self->json) {
         printf ("'%s' is %s member now\n", self->host,
                 adds (self) ? "a" : "no");
@@ -238,115 +210,35 @@ say_done (const changer *self)
     return LK_EXIT_OK;
 }
 
-/*  No answer in time. That of a leader comes when it is done, also if it is not
- *  the first one any more: two who were at it would be in each other's way. One
- *  that is gone is told of by the router. */
-static void
-take_silence (changer *self)
-{
-    char why[WHY_SIZE];
-    bool own = strcmp (self->to, OWN_SERVICE) == 0;
-    bool patient = ++self->silent < SILENT_MAX;
-    self->given = true;
-    snprintf (why, sizeof why, "%s is at it, or does not answer",
-              own ? "the lock service of this host" : self->to);
-    ask_on (self, patient ? self->to : OWN_SERVICE, why);
-}
-
-/*  -1: ask on. */
+/*  Another leader, who does not hear it yet, or never heard of it. */
 static int
-take_failure (changer *self, const lk_message *answer)
+take_refusal (const void *context, lk_err error, const char *text, bool given)
 {
-    const char *text = text_of (answer, "text");
-    lk_err error = lk_err_from_word (text_of (answer, "error"));
-    switch (error) {
-    case LK_TIMEDOUT:
-    case LK_SHUTDOWN:
-        self->given = true;
-        ask_on (self, OWN_SERVICE, text);
-        return -1;
-    case LK_OVERLOADED:
-    case LK_ISOLATED:
-        ask_on (self, OWN_SERVICE, text);
-        return -1;
-    default:
-        break;
-    }
-    /*  Another leader, who does not hear it yet, or never heard of it. */
-    if (error == LK_UNKNOWN && self->given && adds (self)) {
-        ask_on (self, OWN_SERVICE, text);
-        return -1;
-    }
-    if (error == LK_UNKNOWN && self->given) {
-        return say_done (self);
+    const wish *self = context;
+    if (error == LK_UNKNOWN && given) {
+        return adds (self) ? -1 : say_done (self, NULL);
     }
     return lk_cli_fail (LK_EXIT_NO, "cannot %s '%s': %s", self->verb,
                         self->host, text);
 }
 
-/*  Not its to do: on to the first leader. */
-static void
-go_to_leader (changer *self, const lk_message *answer)
+static int
+say_late (const void *context, const char *why)
 {
-    char to[sizeof self->to];
-    const char *leader = lk_message_item (answer, "leaders", 0);
-    if (leader == NULL) {
-        ask_on (self, OWN_SERVICE, "no leaders are known");
-        return;
-    }
-    snprintf (to, sizeof to, "lock@%s", leader);
-    if (strcmp (self->to, OWN_SERVICE) != 0) {
-        ask_on (self, to, "the leaders change");
-    }
-    self->silent = 0;
-    snprintf (self->to, sizeof self->to, "%s", to);
+    const wish *self = context;
+    return lk_cli_fail (LK_EXIT_LATE,
+                        "did not %s '%s' in time: %s; it may still happen, "
+                        "`lockkeeper cluster members` shows it",
+                        self->verb, self->host, why);
 }
 
-/*  -1: ask on. */
-static int
-take_answer (changer *self, const lk_message *answer, bool first)
-{
-    if (answer == NULL) {
-        take_silence (self);
-    } else if (has_members (answer)) {
-        return say_done (self);
-    } else if (lk_message_is (answer, "LOCKMEMBERS")) {
-        go_to_leader (self, answer);
-    } else if (lk_message_is (answer, "LOCKFAILED")) {
-        return take_failure (self, answer);
-    } else if (first) {
-        return say_no_answer (answer);
-    } else {
-        ask_on (self, OWN_SERVICE, text_of (answer, "reason"));
-    }
-    return -1;
-}
-
-static int
-change (changer *self)
-{
-    int code = -1;
-    bool first = true;
-    snprintf (self->to, sizeof self->to, "%s", OWN_SERVICE);
-    do {
-        int64_t left_ms = self->until_ms - lk_clock_ms ();
-        lk_message *question = lk_message_new (self->to, "LOCKMEMBERS");
-        lk_message_set_text (question, self->verb, self->host);
-        lk_message *answer = lk_requester_ask (
-            self->asker, &question,
-            (int) (left_ms < AGAIN_MS ? left_ms + 1 : AGAIN_MS));
-        code = take_answer (self, answer, first);
-        first = false;
-        lk_message_destroy (&answer);
-    } while (code < 0 && lk_clock_ms () < self->until_ms);
-    if (code < 0) {
-        code = lk_cli_fail (LK_EXIT_LATE,
-                            "did not %s '%s' in time: %s; it may still "
-                            "happen, `lockkeeper cluster members` shows it",
-                            self->verb, self->host, self->why);
-    }
-    return code;
-}
+static const lk_leader_call change = {.command = "LOCKMEMBERS",
+                                      .fill = fill,
+                                      .is_done = has_members,
+                                      .say_done = say_done,
+                                      .take_refusal = take_refusal,
+                                      .say_no_answer = say_no_answer,
+                                      .say_late = say_late};
 
 /*  -------------------------------------------------------- the verb */
 
@@ -357,16 +249,9 @@ run_on (lk_requester *asker, const lk_options *options)
     if (strcmp (verb, "members") == 0) {
         return list_members (asker, options);
     }
-    int64_t wait_ms =
-        options->wait_ms == LK_FOREVER ? WAIT_MS : options->wait_ms;
-    changer self = {.asker = asker,
-                    .verb = verb,
-                    .json = options->json,
-                    .host = options->argument[1],
-                    .began_ms = lk_clock_ms (),
-                    .until_ms = lk_clock_ms () + wait_ms,
-                    .why = "there was no time"};
-    return change (&self);
+    const wish self = {
+        .verb = verb, .host = options->argument[1], .json = options->json};
+    return lk_call_leader (asker, &change, &self, options->wait_ms);
 }
 
 /*  Whether the arguments make sense; else said why not. */

@@ -21,6 +21,9 @@ typedef struct lk_core lk_core;
 
 /*  -------------------------------------------------------- set-up */
 
+/*  A hash of a text that nobody finds another text for. */
+typedef void lk_text_hasher (lk_name text, uint64_t hash[2]);
+
 typedef struct {
     lk_host self; /* own number in the shell's hostmap */
     uint64_t id;  /* own random id, as in terms */
@@ -35,6 +38,11 @@ typedef struct {
     int64_t digest_ms;       /* between digests of a home: 10000; 0: none */
     uint64_t seed[2]; /* for pauses and unlock keys; secret, new each start */
     lk_facts facts;   /* what was persisted last */
+    lk_name settings; /* the text that facts.active.settings names; data NULL:
+                         it is lacking */
+    lk_settings_id next_id; /* another text on disk, the one kept last ... */
+    lk_name next;           /* ... data NULL: there is none */
+    lk_text_hasher *hash_text;
     const lk_hostmap *hostmap; /* names for traces; NULL: numbers */
 } lk_node_config;
 
@@ -50,7 +58,7 @@ typedef enum {
     LK_ON_FORCE,         /* ... likewise, as an operator */
     LK_ON_CHECK,         /* ... whether a token is still a holder's */
     LK_ON_APP_GONE,      /* an application ended: gives back all it has */
-    LK_ON_CHANGE,        /* of members is asked for: add or remove a host */
+    LK_ON_CHANGE,        /* of members, or settings, is asked for */
     LK_ON_FLUSH,         /* nothing but the end of events with `more` */
     LK_ON_HALT,          /* end now: what is held goes on with the next one */
     LK_ON_STOP           /* leave in good order, see lk_node_is_stopped */
@@ -105,8 +113,10 @@ typedef struct {
     const lk_lock_message *message; /* MESSAGE */
     bool more;    /* others follow at once, FLUSH at the latest: what travels
                   together waits for that, and so does the deadline */
-    lk_host host; /* HOST_GONE, CHANGE */
+    lk_host host; /* HOST_GONE; CHANGE: of members, else LK_NOBODY */
     bool add;     /* CHANGE: else remove */
+    lk_name settings;       /* CHANGE: of settings, to that text ... */
+    lk_settings_id base;    /* ... from these */
     lk_app_request request; /* LOCK, UNLOCK, UNLOCK_BY_KEY; APP_GONE: app */
 } lk_event;
 
@@ -114,6 +124,8 @@ typedef struct {
 
 typedef enum {
     LK_DO_PERSIST, /* write `facts`, fsync, before what follows */
+    LK_DO_KEEP,    /* write `settings`, a text, fsync, before what follows;
+                      facts that name it may come later, or never */
     LK_DO_SEND,    /* `message` to message->to (never to itself) */
     LK_DO_TELL,    /* `answer` to the application */
     LK_DO_LEASE,   /* publish: locks of this host end at `lease_until_ms` */
@@ -204,12 +216,14 @@ typedef struct {
     lk_facts facts;
     const lk_lock_message *message;
     lk_answer answer;
-    const lk_ticket *ticket; /* DROPPED */
-    uint64_t session;        /* LEASE */
-    int64_t lease_until_ms;  /* LEASE: by the clock of now_ms; 0: ended */
-    lk_err error;            /* CHANGED */
-    lk_trace_level level;    /* TRACE, ALERT */
-    const char *text;        /* TRACE, ALERT, CHANGED */
+    lk_settings_id settings_id; /* KEEP */
+    lk_name settings;           /* KEEP */
+    const lk_ticket *ticket;    /* DROPPED */
+    uint64_t session;           /* LEASE */
+    int64_t lease_until_ms;     /* LEASE: by the clock of now_ms; 0: ended */
+    lk_err error;               /* CHANGED */
+    lk_trace_level level;       /* TRACE, ALERT */
+    const char *text;           /* TRACE, ALERT, CHANGED */
 } lk_effect;
 
 /*  Belongs to the node, valid until its next step. */
@@ -236,6 +250,11 @@ typedef struct {
     uint64_t dropped;       /* messages that their senders may not say */
     lk_host dropped_from;   /* ... the last one; LK_NOBODY: forgotten */
     lk_lock_kind dropped_kind;
+    lk_settings_id settings; /* of the active decree */
+    lk_name settings_text;   /* borrowed until the next step; data NULL: it is
+                                lacking, or there is none */
+    lk_hosts behind;         /* members without the settings of the decree in
+                                force, or their text */
 } lk_node_status;
 
 /*  An object of the own table that somebody waits for. */

@@ -44,7 +44,9 @@
     X (MAXTICKET, lk_on_maxticket, ASKED)                                      \
     X (FILL, lk_on_fill, TAKER)                                                \
     X (FILLED, lk_on_filled, ASKED)                                            \
-    X (EXITING, lk_on_exiting, FIRST)
+    X (EXITING, lk_on_exiting, FIRST)                                          \
+    X (WANTING, lk_on_wanting, ANYBODY)                                        \
+    X (SETTINGS, lk_on_settings, ANYBODY)
 
 /*  Streams and fellow leaders; homes; digests. */
 #define LK_LEADER_MESSAGES(X)                                                  \

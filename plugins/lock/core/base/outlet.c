@@ -140,6 +140,15 @@ lk_out_persist (lk_core *core)
 }
 
 void
+lk_out_keep (lk_core *core, lk_settings_id id, lk_name text)
+{
+    const lk_name copy = lk_out_name (core, text);
+    lk_effect *effect = add_effect (core, LK_DO_KEEP);
+    effect->settings_id = id;
+    effect->settings = copy;
+}
+
+void
 lk_out_answer (lk_core *core, const lk_answer *answer)
 {
     add_effect (core, LK_DO_TELL)->answer = *answer;

@@ -10,11 +10,14 @@
 
 #include <string.h>
 
+#define ESTRANGED_MS 60000 /* without the settings in force */
+
 void
 lk_peer_init (lk_peer *self)
 {
     memset (self, 0, sizeof *self);
     self->heard_ms = LK_LONG_AGO;
+    self->current_ms = LK_LONG_AGO;
 
     self->echoed_ms = LK_LONG_AGO;
     self->forgotten_ms = LK_LONG_AGO;
@@ -143,6 +146,38 @@ lk_ping_now (lk_core *core)
     }
 }
 
+/*  -------------------------------------------------------- settings */
+
+bool
+lk_peer_is_behind (const lk_core *core, lk_host host)
+{
+    const lk_peer *peer = &core->peer[host];
+    return core->in_force.leader_count > 0
+           && (peer->lacks
+               || !lk_settings_id_equal (peer->settings,
+                                         core->in_force.settings));
+}
+
+bool
+lk_peer_is_estranged (const lk_core *core, lk_host host)
+{
+    return lk_peer_is_behind (core, host)
+           && core->now_ms - core->peer[host].current_ms >= ESTRANGED_MS;
+}
+
+static void
+note_settings (lk_core *core, lk_host host, const lk_msg_ping *ping)
+{
+    lk_peer *peer = &core->peer[host];
+    peer->settings = ping->active.settings;
+    peer->lacks = ping->lacks;
+    if (!lk_peer_is_behind (core, host) || peer->current_ms == LK_LONG_AGO) {
+        peer->current_ms = core->now_ms;
+    }
+}
+
+/*  -------------------------------------------------------- a ping */
+
 void
 lk_peer_note (lk_core *core, lk_host host, const lk_msg_ping *ping)
 {
@@ -160,6 +195,7 @@ lk_peer_note (lk_core *core, lk_host host, const lk_msg_ping *ping)
     peer->promised = ping->promised;
     peer->sees = ping->sees;
     peer->eligible = ping->eligible;
+    note_settings (core, host, ping);
     /*  protocol 9.13 */
     if (ping->closed > peer->closed) {
         peer->closed = ping->closed;

@@ -35,6 +35,9 @@ typedef struct {
     lk_term promised;
     bool well;
     lk_hosts sees;
+    lk_settings_id settings; /* of its active decree */
+    bool lacks;              /* ... their text */
+    int64_t current_ms;      /* last ping with those in force; LK_LONG_AGO */
 
     /*  The last own `at` that it echoed without a promise above the term of
      *  our table: what our leader lease rests on. */
@@ -61,6 +64,12 @@ lk_hosts lk_core_hears (const lk_core *core);
 
 /*  Hears the host and is heard by it, as far as both say. */
 bool lk_peer_mutual (const lk_core *core, lk_host host);
+
+/*  Has other settings than those in force, as far as known, or no text. */
+bool lk_peer_is_behind (const lk_core *core, lk_host host);
+
+/*  ... for so long that it is not vouched for. Protocol 9.17. */
+bool lk_peer_is_estranged (const lk_core *core, lk_host host);
 
 /*  Its service is known to have ended: nothing is to be waited for. */
 void lk_peer_end (lk_core *core, lk_host host);

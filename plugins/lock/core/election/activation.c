@@ -8,6 +8,7 @@
  */
 
 #include "election_private.h"
+#include "retry.h"
 #include "vote.h"
 
 #define ACTIVATING_MS 1500
@@ -66,13 +67,24 @@ lk_ready_repeat (lk_election *election)
     }
 }
 
+/*  Leaders have other settings on disk before they serve by them.
+ *  Protocol 9.17. */
+static bool
+leaders_have_settings (const lk_election *election)
+{
+    const lk_decree *decree = &election->decree;
+    return lk_settings_id_equal (decree->settings, election->previous.settings)
+           || (lk_decree_leaders (decree) & ~election->activated) == 0;
+}
+
 /*  In force: q of D's members and q of the new ones have it on disk.
  *  Protocol 9.15. */
 static void
 check_in_force (lk_election *election)
 {
     if (!lk_is_quorum (election->previous.members, election->activated)
-        || !lk_is_quorum (election->decree.members, election->activated)) {
+        || !lk_is_quorum (election->decree.members, election->activated)
+        || !leaders_have_settings (election)) {
         return;
     }
     election->state = LK_ELECTION_IDLE;
@@ -112,7 +124,26 @@ lk_on_exiting (lk_election *election, const lk_lock_message *message)
     election->activated = LK_HOST_BIT (election->core->config.self);
     lk_active_send (election); /* all write it at the same time */
     lk_adopt (election, election->core->config.self, &election->decree);
-    check_in_force (election);
+    if (lk_term_equal (election->core->facts.active.term, election->term)) {
+        check_in_force (election);
+    } else {
+        lk_election_give_up (election, "its settings are lacking");
+    }
+}
+
+void
+lk_active_take (lk_election *election, lk_host from, const lk_decree *decree)
+{
+    lk_adopt (election, from, decree);
+    election->promised_ms = election->core->now_ms;
+    if (lk_term_equal (election->core->facts.active.term, decree->term)) {
+        lk_lock_message *answer =
+            lk_out_message (election->core, LK_MSG_ACTIVATED);
+        answer->term = decree->term;
+        lk_out_send (election->core, answer, from);
+    } else {
+        lk_settings_acknowledge (election, from, decree);
+    }
 }
 
 /*  protocol 9.1 */
@@ -123,14 +154,7 @@ lk_on_active (lk_election *election, const lk_lock_message *message)
         lk_desist (election, message);
         return;
     }
-    lk_adopt (election, message->from, &message->as.decree.decree);
-    election->promised_ms = election->core->now_ms;
-    if (lk_term_equal (election->core->facts.active.term, message->term)) {
-        lk_lock_message *answer =
-            lk_out_message (election->core, LK_MSG_ACTIVATED);
-        answer->term = message->term;
-        lk_out_send (election->core, answer, message->from);
-    }
+    lk_active_take (election, message->from, &message->as.decree.decree);
 }
 
 void
@@ -140,5 +164,23 @@ lk_on_activated (lk_election *election, const lk_lock_message *message)
         && lk_term_equal (message->term, election->term)) {
         election->activated |= LK_HOST_BIT (message->from);
         check_in_force (election);
+    }
+}
+
+/*  The decree that waited for the text is taken as if it was told again. */
+void
+lk_on_settings (lk_election *election, const lk_lock_message *message)
+{
+    lk_settings *self = &election->settings;
+    const lk_decree decree = self->wanted;
+    if (!lk_settings_take (election, message->as.settings.id,
+                           message->as.settings.text)) {
+        return;
+    }
+    self->wanted = (lk_decree) {0};
+    if (self->acknowledges) {
+        lk_active_take (election, self->told_by, &decree);
+    } else {
+        lk_adopt (election, self->told_by, &decree);
     }
 }

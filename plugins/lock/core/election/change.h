@@ -1,28 +1,44 @@
-/*  change.h - one member more or less
+/*  change.h - one member more or less, or other settings
  *
  *  Part of lockkeeper: locks for a cluster.
  *  SPDX-License-Identifier: MPL-2.0
  *
- *  Somebody wants another host to be a member, or one to be none any more:
- *  what is wanted, when to hold the two elections that it takes, and what it
- *  makes of a decree's members. lockkeeper-protocol(7), 9.15.
+ *  Somebody wants another host to be a member, or one to be none any more: what
+ *  is wanted, when to hold the two elections that it takes, and what it makes
+ *  of a decree's members. Or other settings, which take one election.
+ *  lockkeeper-protocol(7), 9.15 and 9.17.
  */
 
 #ifndef LK_CHANGE_H
 #define LK_CHANGE_H
 
-#include "election.h"
+#include "settings.h"
+
+typedef enum {
+    LK_WISH_NONE,
+    LK_WISH_ADD,    /* a member */
+    LK_WISH_REMOVE, /* a member */
+    LK_WISH_SETTINGS,
+    LK_WISHES
+} lk_wish;
 
 typedef struct {
-    lk_host host; /* LK_NOBODY: nothing is wanted */
-    bool add;     /* else remove */
+    lk_wish wish;
+    lk_host host;          /* ADD, REMOVE; else LK_NOBODY */
+    lk_settings_id base;   /* SETTINGS: what was edited */
+    lk_settings_text text; /* SETTINGS: what has come of it */
     int64_t until_ms;
     int64_t next_ms; /* the next election for it, at the earliest */
     lk_term plain;   /* last own decree with unchanged members that was
                         brought into force; {0, 0} */
+
+    /*  The settings that were in force last, as far as known, since when. */
+    lk_settings_id seen;
+    int64_t seen_ms;
 } lk_change;
 
 void lk_change_init (lk_change *self);
+void lk_change_clear (lk_change *self);
 
 /*  Takes what somebody asks for; false if that is answered already, and no
  *  election is needed. */
@@ -39,6 +55,11 @@ void lk_change_try (lk_election *election);
  *  half-made off one decree would have quorums that share nobody. */
 lk_hosts lk_change_members (const lk_election *election,
                             const lk_decree *previous);
+
+/*  The settings of the own decree that follows on D: others than D's if those
+ *  that were edited are D's. */
+lk_settings_id lk_change_settings (const lk_election *election,
+                                   const lk_decree *previous);
 
 /*  The own decree that follows on D came into force. */
 void lk_change_in_force (lk_election *election, const lk_decree *decree,

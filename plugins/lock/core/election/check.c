@@ -52,6 +52,10 @@ lk_election_check (const lk_election *election, bool all)
     LK_ASSERT (election->few_since_ms <= core->now_ms);
     LK_ASSERT (election->change.host == LK_NOBODY
                || election->change.host < LK_HOSTS_MAX);
+    LK_ASSERT ((election->change.wish == LK_WISH_SETTINGS)
+               == (election->change.text.data != NULL));
+    LK_ASSERT (lk_settings_id_equal (election->settings.active.id,
+                                     core->facts.active.settings));
     check_proposer (election);
     check_doorway (election);
     lk_table_check (&election->doorway.incoming, all);

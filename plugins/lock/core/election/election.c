@@ -25,6 +25,7 @@ lk_election_init (lk_election *self, lk_core *core, lk_leader *leader)
     self->core = core;
     self->leader = leader;
     lk_change_init (&self->change);
+    lk_settings_init (&self->settings, core);
     lk_doorway_init (&self->doorway);
     self->promised_before_start = core->facts.promised;
     self->promised_ms = LK_LONG_AGO;
@@ -40,6 +41,8 @@ lk_election_init (lk_election *self, lk_core *core, lk_leader *leader)
 void
 lk_election_clear (lk_election *self)
 {
+    lk_change_clear (&self->change);
+    lk_settings_clear (&self->settings);
     lk_doorway_clear (&self->doorway);
 }
 

@@ -59,6 +59,18 @@ void lk_on_change (lk_election *election, const lk_event *event);
 /*  Answers if the change has come true, by whomever, or is given up. */
 void lk_change_run (lk_election *election);
 
+/*  -------------------------------------------------------- settings */
+
+/*  The text that the active decree names; data NULL: there is none, or ... */
+lk_name lk_election_settings (const lk_election *election);
+
+/*  ... it is lacking: its file was damaged. */
+bool lk_election_lacks_settings (const lk_election *election);
+
+/*  A host has the text of that decree: asks for it if it is lacking here. */
+void lk_election_settings_offered (lk_election *election, lk_host from,
+                                   const lk_decree *decree);
+
 /*  -------------------------------------------------------- doorway */
 
 /*  Does what time asks for. */

@@ -11,11 +11,13 @@
 #include "doorway.h"
 #include "election.h"
 #include "promise.h"
+#include "settings.h"
 
 struct lk_election {
     lk_core *core;
     lk_leader *leader;
     lk_change change;
+    lk_settings settings;
     lk_doorway doorway;
 
     /*  Promises. */
@@ -66,6 +68,11 @@ struct lk_election {
     int64_t ready_sent_ms;
     lk_decree in_force;
 };
+
+/*  A decree that is about to come into force is told: takes it if it can, and
+ *  acknowledges it. */
+void lk_active_take (lk_election *election, lk_host from,
+                     const lk_decree *decree);
 
 /*  The first leader is at work in the doorway, and so far. */
 void lk_election_progress (lk_election *election,

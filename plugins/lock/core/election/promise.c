@@ -64,10 +64,17 @@ lk_adopt (lk_election *election, lk_host from, const lk_decree *decree)
         lk_hears_of (election->leader, decree);
         return;
     }
+    /*  protocol 9.17 */
+    if (!lk_settings_suffice (election, decree->settings)) {
+        lk_hears_of (election->leader, decree);
+        lk_settings_want (election, from, decree);
+        return;
+    }
     if (decree->term.number > facts->promised.number) {
         raise (election, decree->term);
     }
     facts->active = *decree;
+    lk_settings_adopted (election);
     if (lk_term_compare (election->core->told.term, decree->term) <= 0) {
         election->core->told = (lk_decree) {0};
     }

@@ -257,11 +257,18 @@ is_in_reclaim (const lk_election *self, lk_host holder)
 static void
 elect (lk_election *election, const lk_choice *choice, bool reclaim)
 {
-    lk_decree decree = {
-        .term = election->term, .members = choice->members, .reclaim = reclaim};
+    lk_decree decree = {.term = election->term,
+                        .members = choice->members,
+                        .reclaim = reclaim,
+                        .settings =
+                            lk_change_settings (election, choice->previous)};
     if (!lk_choose_leaders (choice, &decree)) {
         lk_election_give_up (election, "nobody can lead");
         return;
+    }
+    if (!lk_settings_suffice (election, decree.settings)) {
+        const lk_settings_text *text = &election->change.text;
+        lk_settings_keep (election, text->id, lk_settings_name (text));
     }
     election->decree = decree;
     election->previous = *choice->previous;
@@ -278,15 +285,14 @@ elect (lk_election *election, const lk_choice *choice, bool reclaim)
 
 /*  D, of those who are trusted and of its own members: whom one is asked to add
  *  may have been told anything. Protocol 9.3, 9.5.3. */
-static lk_decree
+static lk_host
 find_previous (const lk_election *election)
 {
     lk_hosts trusted = lk_trusted (election->leader);
     lk_host best =
         lk_choose_previous (election->vote, election->voted & trusted);
     trusted |= election->vote[best].active.members;
-    best = lk_choose_previous (election->vote, election->voted & trusted);
-    return election->vote[best].active;
+    return lk_choose_previous (election->vote, election->voted & trusted);
 }
 
 void
@@ -295,10 +301,16 @@ lk_vote_count (lk_election *election)
     if (!lk_term_equal (election->core->facts.promised, election->term)) {
         return;
     }
-    lk_decree previous = find_previous (election);
+    const lk_host best = find_previous (election);
+    const lk_decree previous = election->vote[best].active;
     /*  protocol 9.5.5 */
     if (previous.term.number >= election->term.number) {
         lk_election_give_up (election, "newer decree");
+        return;
+    }
+    /*  protocol 9.17 */
+    if (!lk_settings_suffice (election, previous.settings)) {
+        lk_settings_want (election, best, &previous);
         return;
     }
     lk_hosts members = lk_change_members (election, &previous);

@@ -153,7 +153,7 @@ lk_can_vouch (lk_leader *lead, lk_host host, uint64_t session)
     const lk_table *table = &lead->table;
     if (session == 0 || !lead->ready || !lk_lease_holds (lead)
         || session <= peer->condemned || session <= lk_table_gone (table, host)
-        || session <= peer->closed) {
+        || session <= peer->closed || lk_peer_is_estranged (lead->core, host)) {
         return false;
     }
     for (size_t home = 0; home < table->decree.leader_count; home++) {

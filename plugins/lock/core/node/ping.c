@@ -37,6 +37,7 @@ fill_ping (lk_node *node, lk_msg_ping *ping)
     ping->eligible = node->core.config.eligible;
     ping->session = node->core.facts.session;
     ping->closed = lk_proxy_closed (&node->proxy);
+    ping->lacks = lk_election_lacks_settings (&node->election);
     lk_leader_fill_ping (&node->leader, ping);
 }
 
@@ -120,6 +121,10 @@ lk_ping_receive (lk_node *node, const lk_lock_message *message)
     lk_peer_note (&node->core, message->from, ping);
     take_echo (node, message->from, ping);
     lk_adopt (&node->election, message->from, &ping->active);
+    if (!ping->lacks) {
+        lk_election_settings_offered (&node->election, message->from,
+                                      &ping->active);
+    }
     if (ping->ready
         && lk_believes (&node->leader, message->from, &ping->table)) {
         lk_node_learn (node, &ping->table, ping->reclaim);

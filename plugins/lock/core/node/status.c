@@ -6,6 +6,21 @@
 
 #include "node_private.h"
 
+/*  Members that are heard and lack the settings in force, or their text. */
+static lk_hosts
+behind (const lk_node *node)
+{
+    lk_hosts hosts = node->core.in_force.members & lk_core_hears (&node->core);
+    lk_hosts found = 0;
+    while (hosts) {
+        lk_host host = lk_hosts_take (&hosts);
+        if (lk_peer_is_behind (&node->core, host)) {
+            found |= LK_HOST_BIT (host);
+        }
+    }
+    return found;
+}
+
 void
 lk_node_get_status (lk_node *node, lk_node_status *status)
 {
@@ -16,6 +31,9 @@ lk_node_get_status (lk_node *node, lk_node_status *status)
         .dropped = node->dropped.count,
         .dropped_from = node->dropped.host,
         .dropped_kind = node->dropped.kind,
+        .settings = node->core.facts.active.settings,
+        .settings_text = lk_election_settings (&node->election),
+        .behind = behind (node),
     };
     lk_leader_fill_status (&node->leader, status);
     lk_proxy_fill_status (&node->proxy, status);

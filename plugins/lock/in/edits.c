@@ -1,0 +1,315 @@
+/*  edits.c - LOCKSETTINGS: the cluster's settings, and changes of them
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ *
+ *  Every lock service tells the settings that it has, and those that it had. A
+ *  change is made by the first leader alone, as one of members is; any other
+ *  names the leaders.
+ */
+
+#include "edits.h"
+
+#include "in.h"
+#include "look.h"
+#include "out.h"
+#include "text_hash.h"
+#include "texts.h"
+
+#include "net/log.h"
+#include "settings/common.h"
+#include "util/alloc.h"
+#include "wire/address.h"
+#include "wire/message_frame.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define HASH_SIZE 33 /* of its text */
+
+/*  -------------------------------------------------------- hashes */
+
+static void
+write_hash (lk_settings_id id, char text[HASH_SIZE])
+{
+    snprintf (text, HASH_SIZE, "%016" PRIx64 "%016" PRIx64, id.hash[0],
+              id.hash[1]);
+}
+
+/*  Of version 0 there is none. */
+static bool
+read_id (const lk_message *request, lk_settings_id *id)
+{
+    const char *hash = lk_message_text (request, "hash");
+    const int64_t version = lk_message_number (request, "base", -1);
+    char again[HASH_SIZE];
+    *id = (lk_settings_id) {.version = (uint64_t) version};
+    if (version == 0) {
+        return true;
+    }
+    if (version < 0 || !hash
+        || sscanf (hash, "%16" SCNx64 "%16" SCNx64, &id->hash[0], &id->hash[1])
+               != 2) {
+        return false;
+    }
+    write_hash (*id, again);
+    return strcmp (hash, again) == 0;
+}
+
+/*  -------------------------------------------------------- answers */
+
+static lk_message *
+new_answer (const lk_demand_change *demand, const char *command)
+{
+    lk_message *answer = lk_message_new (demand->asker, command);
+    lk_message_set_serial (answer, demand->serial);
+    return answer;
+}
+
+static void
+fail (lk_lockd *self, const lk_demand_change *demand, lk_err error,
+      const char *text)
+{
+    lk_message *answer = new_answer (demand, "LOCKFAILED");
+    lk_message_set_text (answer, "error", lk_err_word (error));
+    lk_message_set_text (answer, "text", text);
+    (void) lk_lockd_send (self, answer);
+}
+
+static void
+set_text (lk_message *message, lk_name text)
+{
+    char *copy = lk_alloc ((size_t) text.size + 1);
+    memcpy (copy, text.size ? text.data : "", text.size);
+    lk_message_set_text (message, "text", copy);
+    lk_free (copy);
+}
+
+static void
+set_version (lk_message *message, lk_settings_id id)
+{
+    char hash[HASH_SIZE];
+    write_hash (id, hash);
+    lk_message_set_number (message, "version", (int64_t) id.version);
+    if (id.version != 0) {
+        lk_message_set_text (message, "hash", hash);
+    }
+}
+
+/*  What it has of them; `whole`: with their text. Without, it is for who wants
+ *  a change that is not ours to make, or to know that it is made. */
+static void
+answer (lk_lockd *self, const lk_demand_change *demand,
+        const lk_node_status *status, bool whole)
+{
+    const lk_decree *decree = lk_lockd_decree (self, status);
+    const lk_settings_row *row = lk_texts_find (self->texts, status->settings);
+    lk_message *message = new_answer (demand, "LOCKSETTINGS");
+    lk_message_set_text (message, "served_by", lk_bus_host (self->bus));
+    set_version (message, status->settings);
+    if (row) {
+        lk_message_set_number (message, "since", row->since);
+    }
+    if (whole
+        && (status->settings_text.data || status->settings.version == 0)) {
+        set_text (message, status->settings_text);
+    }
+    lk_lockd_add_leaders (self, message, decree);
+    (void) lk_lockd_send (self, message);
+}
+
+/*  A former version, as this host had it. */
+static void
+answer_former (lk_lockd *self, const lk_demand_change *demand, int64_t version)
+{
+    const lk_settings_row *row =
+        lk_texts_of_version (self->texts, (uint64_t) version);
+    if (!row) {
+        fail (self, demand, LK_UNKNOWN,
+              "this host never had that version, or has it no more");
+        return;
+    }
+    lk_message *message = new_answer (demand, "LOCKSETTINGS");
+    lk_message_set_text (message, "served_by", lk_bus_host (self->bus));
+    set_version (message, row->id);
+    lk_message_set_number (message, "since", row->since);
+    set_text (message, row->text);
+    (void) lk_lockd_send (self, message);
+}
+
+static void
+answer_history (lk_lockd *self, const lk_demand_change *demand,
+                const lk_node_status *status)
+{
+    lk_message *message = new_answer (demand, "LOCKSETTINGS");
+    const lk_settings_row *one;
+    lk_message_set_text (message, "served_by", lk_bus_host (self->bus));
+    set_version (message, status->settings);
+    for (size_t i = 0; (one = lk_texts_at (self->texts, i)) != NULL; i++) {
+        if (one->since == 0) {
+            continue;
+        }
+        lk_message *row = lk_message_row_new ();
+        set_version (row, one->id);
+        lk_message_set_number (row, "since", one->since);
+        lk_message_set_number (row, "size", one->text.size);
+        lk_message_set_flag (row, "active",
+                             lk_settings_id_equal (one->id, status->settings));
+        lk_message_add_row (message, "versions", &row);
+    }
+    (void) lk_lockd_send (self, message);
+}
+
+/*  -------------------------------------------------------- changes */
+
+static bool
+is_first_leader (const lk_lockd *self, const lk_node_status *status)
+{
+    return status->decree.leader_count > 0
+           && status->decree.leader[0] == self->self;
+}
+
+/*  Whether one of the hosts that may change them is a member: nobody could
+ *  change them any more. */
+static bool
+locks_out (const lk_lockd *self, const lk_node_status *status, const char *text)
+{
+    if (lk_common_settings_may_change (text, "")) {
+        return false;
+    }
+    for (size_t i = 0; i < self->hostmap.count; i++) {
+        if ((status->decree.members & LK_HOST_BIT (i))
+            && lk_common_settings_may_change (
+                text, lk_hostmap_name (&self->hostmap, (lk_host) i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*  Why the text cannot be taken; NULL: it can. In `problem`, or static. */
+static const char *
+find_problem (const lk_lockd *self, const lk_demand_change *demand,
+              const lk_node_status *status, const char *text,
+              lk_problem *problem)
+{
+    const char *at = strchr (demand->asker, '@');
+    const lk_name now = status->settings_text;
+    if (strlen (text) > LK_SETTINGS_SIZE_MAX) {
+        return "they are longer than 65535 bytes";
+    }
+    if (lk_common_settings_check (text, problem) != LK_OK) {
+        return problem->text;
+    }
+    if (locks_out (self, status, text)) {
+        return "'settings/lock' names no member: nobody could change them any "
+               "more";
+    }
+    /*  The texts that the core has end with a NUL. */
+    if (now.data && !lk_common_settings_may_change (now.data, at + 1)) {
+        return "'settings/lock' does not name that host";
+    }
+    return NULL;
+}
+
+static bool
+is_repeated (const lk_demand_change *one, const lk_demand_change *other)
+{
+    return one->edits && lk_settings_id_equal (one->wanted, other->wanted)
+           && strcmp (one->asker, other->asker) == 0;
+}
+
+/*  The core answers now or later, to the latest question of this asker. */
+static bool
+begin (lk_lockd *self, const lk_demand_change *demand,
+       const lk_node_status *status, lk_settings_id base, const char *text,
+       lk_event *event)
+{
+    lk_problem problem;
+    const char *why = find_problem (self, demand, status, text, &problem);
+    if (why) {
+        fail (self, demand, LK_REFUSED, why);
+        return false;
+    }
+    lk_log_notice ("asked to change the settings from version=%" PRIu64
+                   " by=%s",
+                   base.version, demand->asker);
+    self->change = *demand;
+    *event = (lk_event) {.type = LK_ON_CHANGE,
+                         .host = LK_NOBODY,
+                         .settings = {text, (uint16_t) strlen (text)},
+                         .base = base};
+    return true;
+}
+
+static bool
+take_change (lk_lockd *self, const lk_message *request,
+             lk_demand_change *demand, const lk_node_status *status,
+             lk_event *event, char **kept)
+{
+    lk_settings_id base;
+    const char *text = lk_message_text (request, "text");
+    lk_demand_change *change = &self->change;
+    if (!text || !read_id (request, &base)) {
+        lk_lockd_fail (self, request, LK_INVALID,
+                       "name the 'text', and the 'base' and 'hash' of the "
+                       "version that was edited");
+        return false;
+    }
+    demand->edits = true;
+    demand->wanted = lk_text_id (base.version + 1,
+                                 (lk_name) {text, (uint16_t) strlen (text)});
+    if (change->asker[0] != '\0' && is_repeated (change, demand)) {
+        change->serial = demand->serial;
+    } else if (change->asker[0] != '\0') {
+        fail (self, demand, LK_OVERLOADED, "another change is under way");
+    } else if (is_first_leader (self, status)) {
+        *kept = lk_strdup (text);
+        return begin (self, demand, status, base, *kept, event);
+    } else if (status->decree.leader_count > 0) {
+        answer (self, demand, status, false);
+    } else {
+        fail (self, demand, LK_ISOLATED, "no leaders are known here");
+    }
+    return false;
+}
+
+bool
+lk_lockd_ask_settings (lk_lockd *self, const lk_message *request,
+                       lk_event *event, char **text)
+{
+    lk_node_status status;
+    lk_demand_change demand = {.serial = lk_message_serial (request)};
+    const int64_t version = lk_message_number (request, "version", -1);
+    *text = NULL;
+    snprintf (demand.asker, sizeof demand.asker, "%s",
+              lk_message_from (request));
+    lk_node_get_status (self->node, &status);
+    if (lk_message_has (request, "text") || lk_message_has (request, "base")) {
+        return take_change (self, request, &demand, &status, event, text);
+    }
+    if (lk_message_flag (request, "history")) {
+        answer_history (self, &demand, &status);
+    } else if (version >= 0) {
+        answer_former (self, &demand, version);
+    } else {
+        answer (self, &demand, &status, true);
+    }
+    return false;
+}
+
+void
+lk_lockd_edited (lk_lockd *self, const lk_demand_change *demand, lk_err error,
+                 const char *text)
+{
+    lk_node_status status;
+    lk_node_get_status (self->node, &status);
+    if (error == LK_OK) {
+        answer (self, demand, &status, true);
+    } else if (error == LK_ISOLATED && !is_first_leader (self, &status)) {
+        answer (self, demand, &status, false);
+    } else {
+        fail (self, demand, error, text);
+    }
+}

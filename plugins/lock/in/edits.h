@@ -1,0 +1,22 @@
+/*  edits.h - the cluster's settings, and changes of them
+ *
+ *  Part of lockkeeper: locks for a cluster.
+ *  SPDX-License-Identifier: MPL-2.0
+ */
+
+#ifndef LK_EDITS_H
+#define LK_EDITS_H
+
+#include "keep.h"
+
+/*  LOCKSETTINGS: answers it at once, or when the change that it asks for is
+ *  made; true: give the core the event, which borrows from `text`, the
+ *  caller's (lk_free). */
+bool lk_lockd_ask_settings (lk_lockd *self, const lk_message *request,
+                            lk_event *event, char **text);
+
+/*  The core has made that change, or says why not. */
+void lk_lockd_edited (lk_lockd *self, const lk_demand_change *demand,
+                      lk_err error, const char *text);
+
+#endif
