@@ -14,15 +14,16 @@
 
 #define LOCK "settings/lock"
 
-const char *const lk_common_settings[] = {LOCK, NULL};
+/*  NULL behind the last. */
+static const char *const keys[] = {LOCK, NULL};
 
 /*  -------------------------------------------------------- lines */
 
 static bool
 is_key (const char *path)
 {
-    for (size_t i = 0; lk_common_settings[i]; i++) {
-        if (strcmp (lk_common_settings[i], path) == 0) {
+    for (size_t i = 0; keys[i]; i++) {
+        if (strcmp (keys[i], path) == 0) {
             return true;
         }
     }
@@ -34,9 +35,8 @@ static bool
 is_section (const char *path)
 {
     const size_t size = strlen (path);
-    for (size_t i = 0; lk_common_settings[i]; i++) {
-        if (strncmp (lk_common_settings[i], path, size) == 0
-            && lk_common_settings[i][size] == '/') {
+    for (size_t i = 0; keys[i]; i++) {
+        if (strncmp (keys[i], path, size) == 0 && keys[i][size] == '/') {
             return true;
         }
     }

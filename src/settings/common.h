@@ -14,9 +14,6 @@
 
 #include <stdbool.h>
 
-/*  All keys, NULL behind the last. */
-extern const char *const lk_common_settings[];
-
 /*  Whether all of it makes sense; if not LK_INVALID, and the first line that
  *  does not as the problem. */
 lk_err lk_common_settings_check (const char *text, lk_problem *problem)

@@ -351,7 +351,7 @@ printf 'a\0b' >"$work/text"
 says_it 125 "'...' is no text" settings edit "$work/text"
 it_says 125 "'...' has failed: nothing is changed" \
     env VISUAL=false "$lockkeeper" settings edit
-#   Behind the reason, and of a host whose disk was damaged.
+#   Behind the reason; and of a host whose disk was damaged, in cli_settings.
 unmet lockkeeper.1 "what was written is kept in '...'"
 unmet lockkeeper.1 \
     "host '...' lacks the settings: it fetches them from another one"

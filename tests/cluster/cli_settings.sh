@@ -141,6 +141,27 @@ leader_dies () {
 check 'a change survives its leader' leader_dies
 check 'on all hosts' await prints $'h1\nh2\nh3' h1 settings get settings/lock
 check 'also on that one' await has 5 h1 h2 h3
+
+#   Nobody has the text any more, and all go on.
+lose_all () {
+    local host
+    for host in h1 h2 h3; do
+        kill_lockd $host
+        await ended "$(cat "$box/$host/lockd.pid")"
+        sed -i 's/lock = h/lock = g/' "$(find "$box/$host" -name lock.settings)"
+    done
+    for host in h1 h2 h3; do
+        on h1 sandbox restart $host lockd || return 1
+    done
+    await on h1 wait-ready --timeout 60
+}
+check 'all copies are damaged' lose_all
+check 'which is told' says 1 "lacks the settings" on h2 settings get
+check 'and shown' says 0 'have other settings than those in force, or lack' \
+    eval 'on h1 status; true'
+check 'another text takes their place' says 0 \
+    'version 6 of the settings is in force' on h2 settings edit "$work/a"
+check 'on each host' await has 6 h1 h2 h3
 check 'the usage is told' says 125 "'settings' needs 'get', 'set'" \
     on h1 settings
 check 'of a form' says 125 "'settings rollback' needs the number" \

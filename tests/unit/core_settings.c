@@ -334,9 +334,23 @@ START_TEST (sees_who_is_behind)
     ck_assert_uint_eq (node_status ().behind, BIT (2) | BIT (3));
     ck_assert (!lk_peer_is_estranged (lk_node_core (node), 2));
     wait_ms (60000);
+    ping.as.ping.at = now_ms;
+    give (3, &ping);
+    ck_assert (lk_peer_is_estranged (lk_node_core (node), 3));
+    give_ping (3, false);
+    ck_assert (!lk_peer_is_estranged (lk_node_core (node), 3));
+}
+END_TEST
+
+/*  Maybe no host has the text. */
+START_TEST (forgives_who_lacks_the_text)
+{
+    const lk_decree decree = later ();
+    give_decree (1, LK_MSG_READY, &decree);
     give_ping (2, true);
-    ck_assert (lk_peer_is_estranged (lk_node_core (node), 2));
-    give_ping (2, false);
+    wait_ms (60000);
+    give_ping (2, true);
+    ck_assert_uint_eq (node_status ().behind, BIT (2));
     ck_assert (!lk_peer_is_estranged (lk_node_core (node), 2));
 }
 END_TEST
@@ -351,6 +365,7 @@ main (void)
               takes_no_other_text, takes_no_text_unasked, asks_again,
               gives_its_text);
     ADD_CASE (suite, lacking, says_that_it_lacks_it, follows_without_it);
-    ADD_CASE (suite, knowing, has_it_from_its_disk, sees_who_is_behind);
+    ADD_CASE (suite, knowing, has_it_from_its_disk, sees_who_is_behind,
+              forgives_who_lacks_the_text);
     return run_suite (suite);
 }

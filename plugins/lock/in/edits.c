@@ -59,19 +59,11 @@ read_id (const lk_message *request, lk_settings_id *id)
 
 /*  -------------------------------------------------------- answers */
 
-static lk_message *
-new_answer (const lk_demand_change *demand, const char *command)
-{
-    lk_message *answer = lk_message_new (demand->asker, command);
-    lk_message_set_serial (answer, demand->serial);
-    return answer;
-}
-
 static void
 fail (lk_lockd *self, const lk_demand_change *demand, lk_err error,
       const char *text)
 {
-    lk_message *answer = new_answer (demand, "LOCKFAILED");
+    lk_message *answer = lk_lockd_new_answer (demand, "LOCKFAILED");
     lk_message_set_text (answer, "error", lk_err_word (error));
     lk_message_set_text (answer, "text", text);
     (void) lk_lockd_send (self, answer);
@@ -105,7 +97,7 @@ answer (lk_lockd *self, const lk_demand_change *demand,
 {
     const lk_decree *decree = lk_lockd_decree (self, status);
     const lk_settings_row *row = lk_texts_find (self->texts, status->settings);
-    lk_message *message = new_answer (demand, "LOCKSETTINGS");
+    lk_message *message = lk_lockd_new_answer (demand, "LOCKSETTINGS");
     lk_message_set_text (message, "served_by", lk_bus_host (self->bus));
     set_version (message, status->settings);
     if (row) {
@@ -130,7 +122,7 @@ answer_former (lk_lockd *self, const lk_demand_change *demand, int64_t version)
               "this host never had that version, or has it no more");
         return;
     }
-    lk_message *message = new_answer (demand, "LOCKSETTINGS");
+    lk_message *message = lk_lockd_new_answer (demand, "LOCKSETTINGS");
     lk_message_set_text (message, "served_by", lk_bus_host (self->bus));
     set_version (message, row->id);
     lk_message_set_number (message, "since", row->since);
@@ -142,7 +134,7 @@ static void
 answer_history (lk_lockd *self, const lk_demand_change *demand,
                 const lk_node_status *status)
 {
-    lk_message *message = new_answer (demand, "LOCKSETTINGS");
+    lk_message *message = lk_lockd_new_answer (demand, "LOCKSETTINGS");
     const lk_settings_row *one;
     lk_message_set_text (message, "served_by", lk_bus_host (self->bus));
     set_version (message, status->settings);
@@ -162,13 +154,6 @@ answer_history (lk_lockd *self, const lk_demand_change *demand,
 }
 
 /*  -------------------------------------------------------- changes */
-
-static bool
-is_first_leader (const lk_lockd *self, const lk_node_status *status)
-{
-    return status->decree.leader_count > 0
-           && status->decree.leader[0] == self->self;
-}
 
 /*  Whether one of the hosts that may change them is a member: nobody could
  *  change them any more. */
@@ -264,7 +249,7 @@ take_change (lk_lockd *self, const lk_message *request,
         change->serial = demand->serial;
     } else if (change->asker[0] != '\0') {
         fail (self, demand, LK_OVERLOADED, "another change is under way");
-    } else if (is_first_leader (self, status)) {
+    } else if (lk_lockd_is_first_leader (self, status)) {
         *kept = lk_strdup (text);
         return begin (self, demand, status, base, *kept, event);
     } else if (status->decree.leader_count > 0) {
@@ -307,7 +292,8 @@ lk_lockd_edited (lk_lockd *self, const lk_demand_change *demand, lk_err error,
     lk_node_get_status (self->node, &status);
     if (error == LK_OK) {
         answer (self, demand, &status, true);
-    } else if (error == LK_ISOLATED && !is_first_leader (self, &status)) {
+    } else if (error == LK_ISOLATED
+               && !lk_lockd_is_first_leader (self, &status)) {
         answer (self, demand, &status, false);
     } else {
         fail (self, demand, error, text);

@@ -74,20 +74,11 @@ add_members (const lk_lockd *self, lk_message *message,
 
 /*  -------------------------------------------------------- answers */
 
-/*  To whoever asked last. */
-static lk_message *
-new_answer (const lk_demand_change *demand, const char *command)
-{
-    lk_message *answer = lk_message_new (demand->asker, command);
-    lk_message_set_serial (answer, demand->serial);
-    return answer;
-}
-
 static void
 fail (lk_lockd *self, const lk_demand_change *demand, lk_err error,
       const char *text)
 {
-    lk_message *answer = new_answer (demand, "LOCKFAILED");
+    lk_message *answer = lk_lockd_new_answer (demand, "LOCKFAILED");
     lk_message_set_text (answer, "host", demand->host);
     lk_message_set_text (answer, "error", lk_err_word (error));
     lk_message_set_text (answer, "text", text);
@@ -101,7 +92,7 @@ answer (lk_lockd *self, const lk_demand_change *demand,
         const lk_node_status *status, bool list)
 {
     const lk_decree *decree = lk_lockd_decree (self, status);
-    lk_message *message = new_answer (demand, "LOCKMEMBERS");
+    lk_message *message = lk_lockd_new_answer (demand, "LOCKMEMBERS");
     lk_message_set_text (message, "served_by", lk_bus_host (self->bus));
     lk_message_set_number (message, "term", (int64_t) decree->term.number);
     if (list) {
@@ -179,13 +170,6 @@ find_old (const lk_lockd *self, const lk_node_status *status, const char *name,
 
 /*  -------------------------------------------------------- changes */
 
-static bool
-is_first_leader (const lk_lockd *self, const lk_node_status *status)
-{
-    return status->decree.leader_count > 0
-           && status->decree.leader[0] == self->self;
-}
-
 /*  What is asked for, without its receiver's judgement. False: answered. */
 static bool
 read_change (lk_lockd *self, const lk_message *request,
@@ -254,7 +238,7 @@ take_change (lk_lockd *self, const lk_demand_change *demand,
                                 : "remove",
                   change->host);
         fail (self, demand, LK_OVERLOADED, problem);
-    } else if (is_first_leader (self, status)) {
+    } else if (lk_lockd_is_first_leader (self, status)) {
         return begin (self, demand, status, event);
     } else if (status->decree.leader_count > 0) {
         answer (self, demand, status, false);
@@ -298,7 +282,8 @@ lk_lockd_changed (lk_lockd *self, lk_err error, const char *text)
     lk_node_get_status (self->node, &status);
     if (error == LK_OK) {
         answer (self, &demand, &status, true);
-    } else if (error == LK_REFUSED && !is_first_leader (self, &status)) {
+    } else if (error == LK_REFUSED
+               && !lk_lockd_is_first_leader (self, &status)) {
         answer (self, &demand, &status, false);
     } else {
         fail (self, &demand, error, text);

@@ -127,6 +127,10 @@ const lk_decree *lk_lockd_decree (const lk_lockd *self,
 bool lk_lockd_is_member (const lk_lockd *self, const lk_decree *decree);
 bool lk_lockd_is_of (const lk_decree *decree, lk_host host);
 
+/*  Whether we lead first, and so make changes. */
+bool lk_lockd_is_first_leader (const lk_lockd *self,
+                               const lk_node_status *status);
+
 /*  The node's, but ready only if there are as many hosts as have to be. */
 void lk_lockd_get_status (const lk_lockd *self, lk_node_status *status);
 

@@ -30,6 +30,13 @@ lk_lockd_is_member (const lk_lockd *self, const lk_decree *decree)
 }
 
 bool
+lk_lockd_is_first_leader (const lk_lockd *self, const lk_node_status *status)
+{
+    return status->decree.leader_count > 0
+           && status->decree.leader[0] == self->self;
+}
+
+bool
 lk_lockd_is_of (const lk_decree *decree, lk_host host)
 {
     bool is = (decree->members & LK_HOST_BIT (host)) != 0;

@@ -21,6 +21,10 @@ bool lk_lockd_send (lk_lockd *self, lk_message *message);
 void lk_lockd_fail (lk_lockd *self, const lk_message *request, lk_err error,
                     const char *text);
 
+/*  To whoever asked last for that change, with the serial of that question. */
+lk_message *lk_lockd_new_answer (const lk_demand_change *demand,
+                                 const char *command);
+
 /*  A text of up to LK_REASON_MAX bytes; one that is empty or longer is left
  *  out. */
 void lk_lockd_set_text (lk_message *message, const char *field, lk_name text);

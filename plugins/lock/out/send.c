@@ -54,3 +54,11 @@ lk_lockd_set_text (lk_message *message, const char *field, lk_name text)
         lk_message_set_text (message, field, room);
     }
 }
+
+lk_message *
+lk_lockd_new_answer (const lk_demand_change *demand, const char *command)
+{
+    lk_message *answer = lk_message_new (demand->asker, command);
+    lk_message_set_serial (answer, demand->serial);
+    return answer;
+}

@@ -77,16 +77,29 @@ time_of (const lk_message *message, char text[TIME_SIZE])
 
 /*  -------------------------------------------------------- asking */
 
-/*  That version, as this host had it; 0: the one in force. NULL: said why. */
+/*  That version, as this host had it; 0: the one in force, with its text or
+ *  without. NULL: said why. */
 static lk_message *
-ask (lk_requester *asker, int64_t version, int *code)
+ask_any (lk_requester *asker, int64_t version, int *code)
 {
     lk_message *question = lk_message_new (OWN_SERVICE, "LOCKSETTINGS");
     if (version > 0) {
         lk_message_set_number (question, "version", version);
     }
     lk_message *answer = lk_requester_ask (asker, &question, ANSWER_MS);
-    if (!has_text (answer)) {
+    if (answer == NULL || !lk_message_is (answer, "LOCKSETTINGS")) {
+        *code = say_no_answer (answer);
+        lk_message_destroy (&answer);
+    }
+    return answer;
+}
+
+/*  With its text. */
+static lk_message *
+ask (lk_requester *asker, int64_t version, int *code)
+{
+    lk_message *answer = ask_any (asker, version, code);
+    if (answer != NULL && !has_text (answer)) {
         *code = say_no_answer (answer);
         lk_message_destroy (&answer);
     }
@@ -298,7 +311,7 @@ take_refusal (const void *context, lk_err error, const char *text, bool given)
     (void) given;
     if (error == LK_OUTDATED) {
         lk_message *now = ask (self->asker, 0, &code);
-        if (now != NULL) {
+        if (now != NULL && has_text (self->base)) {
             lk_editor_show_difference (text_of (self->base, "text"),
                                        text_of (now, "text"));
         }
@@ -333,7 +346,7 @@ change_to (lk_requester *asker, const lk_options *options,
     lk_problem problem;
     const edit self = {
         .asker = asker, .base = base, .text = text, .json = options->json};
-    if (strcmp (text, text_of (base, "text")) == 0) {
+    if (has_text (base) && strcmp (text, text_of (base, "text")) == 0) {
         lk_cli_hint ("nothing was changed");
         return LK_EXIT_OK;
     }
@@ -393,12 +406,20 @@ rollback (lk_requester *asker, const lk_options *options,
     return code;
 }
 
+/*  What a file says may take the place of a text that no host has any more. */
+static bool
+needs_no_base (const lk_options *options)
+{
+    return strcmp (options->argument[0], "edit") == 0 && options->count > 1;
+}
+
 static int
 make_change (lk_requester *asker, const lk_options *options)
 {
     const char *verb = options->argument[0];
-    int code;
-    lk_message *base = ask (asker, 0, &code);
+    int code = LK_EXIT_OK;
+    lk_message *base = needs_no_base (options) ? ask_any (asker, 0, &code)
+                                               : ask (asker, 0, &code);
     if (base == NULL) {
         return code;
     }

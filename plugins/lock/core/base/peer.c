@@ -148,20 +148,26 @@ lk_ping_now (lk_core *core)
 
 /*  -------------------------------------------------------- settings */
 
-bool
-lk_peer_is_behind (const lk_core *core, lk_host host)
+static bool
+has_others (const lk_core *core, lk_host host)
 {
-    const lk_peer *peer = &core->peer[host];
     return core->in_force.leader_count > 0
-           && (peer->lacks
-               || !lk_settings_id_equal (peer->settings,
-                                         core->in_force.settings));
+           && !lk_settings_id_equal (core->peer[host].settings,
+                                     core->in_force.settings);
 }
 
 bool
+lk_peer_is_behind (const lk_core *core, lk_host host)
+{
+    return core->peer[host].lacks || has_others (core, host);
+}
+
+/*  A host that lacks the text goes by the same settings; maybe no host has the
+ *  text, and all locks would be lost. Protocol 9.17. */
+bool
 lk_peer_is_estranged (const lk_core *core, lk_host host)
 {
-    return lk_peer_is_behind (core, host)
+    return has_others (core, host)
            && core->now_ms - core->peer[host].current_ms >= ESTRANGED_MS;
 }
 
@@ -171,7 +177,7 @@ note_settings (lk_core *core, lk_host host, const lk_msg_ping *ping)
     lk_peer *peer = &core->peer[host];
     peer->settings = ping->active.settings;
     peer->lacks = ping->lacks;
-    if (!lk_peer_is_behind (core, host) || peer->current_ms == LK_LONG_AGO) {
+    if (!has_others (core, host) || peer->current_ms == LK_LONG_AGO) {
         peer->current_ms = core->now_ms;
     }
 }

@@ -68,7 +68,7 @@ bool lk_peer_mutual (const lk_core *core, lk_host host);
 /*  Has other settings than those in force, as far as known, or no text. */
 bool lk_peer_is_behind (const lk_core *core, lk_host host);
 
-/*  ... for so long that it is not vouched for. Protocol 9.17. */
+/*  Has others for so long that it is not vouched for. Protocol 9.17. */
 bool lk_peer_is_estranged (const lk_core *core, lk_host host);
 
 /*  Its service is known to have ended: nothing is to be waited for. */
