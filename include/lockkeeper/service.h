@@ -100,6 +100,11 @@ int64_t lk_bus_now (const lk_bus *self);
  *  time asked for before. INT64_MAX: none. */
 void lk_bus_wake_at (lk_bus *self, int64_t when_ms);
 
+/*  Calls `fn` whenever the descriptor is readable, as another callback of the
+ *  service, until lk_bus_unwatch, which comes before it is closed. */
+void lk_bus_watch (lk_bus *self, int fd, void (*fn) (void *user), void *user);
+void lk_bus_unwatch (lk_bus *self, int fd);
+
 /*  Ends lk_service_run after this callback; `exit_code` is what it returns. The
  *  router that hosts it goes on, and logs that code. */
 void lk_bus_stop (lk_bus *self, int exit_code);

@@ -8,6 +8,7 @@
 
 #include "net/clock.h"
 #include "net/log.h"
+#include "util/alloc.h"
 #include "wire/reasons.h"
 
 #include <stdio.h>
@@ -155,6 +156,62 @@ on_patience (void *user)
     lk_log_as (part);
 }
 
+/*  -------------------------------------------------------- descriptors */
+
+struct lk_bus_watcher {
+    lk_bus *bus;
+    lk_reader *reader;
+    int fd;
+    void (*fn) (void *user);
+    void *user;
+    lk_bus_watcher *next;
+};
+
+static void
+on_readable (void *user)
+{
+    const lk_bus_watcher *self = user;
+    const char *part = lk_log_as (self->bus->place.part);
+
+    self->fn (self->user);
+    lk_log_as (part);
+}
+
+static void
+drop_watcher (lk_bus *self, lk_bus_watcher **place)
+{
+    lk_bus_watcher *watcher = *place;
+
+    *place = watcher->next;
+    lk_loop_remove (self->place.loop, &watcher->reader);
+    lk_free (watcher);
+}
+
+void
+lk_bus_watch (lk_bus *self, int fd, void (*fn) (void *user), void *user)
+{
+    lk_bus_watcher *watcher = lk_alloc (sizeof *watcher);
+
+    *watcher = (lk_bus_watcher) {
+        .bus = self, .fd = fd, .fn = fn, .user = user, .next = self->watchers};
+    watcher->reader =
+        lk_loop_add_fd (self->place.loop, fd, on_readable, watcher);
+    self->watchers = watcher;
+}
+
+void
+lk_bus_unwatch (lk_bus *self, int fd)
+{
+    lk_bus_watcher **place = &self->watchers;
+
+    while (*place && (*place)->fd != fd) {
+        place = &(*place)->next;
+    }
+    if (*place) {
+        drop_watcher (self, place);
+    }
+}
+
 /*  -------------------------------------------------------- life */
 
 lk_err
@@ -194,6 +251,9 @@ lk_bus_init (lk_bus *self, const lk_service *service, void *user,
 void
 lk_bus_clear (lk_bus *self)
 {
+    while (self->watchers) {
+        drop_watcher (self, &self->watchers);
+    }
     lk_timer_clear (&self->timer);
     lk_timer_clear (&self->patience);
     lk_loop_remove_hook (self->place.loop, &self->settled);

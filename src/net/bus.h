@@ -28,6 +28,9 @@ typedef struct {
     void *runner;
 } lk_bus_place;
 
+/*  A descriptor of the service's own. */
+typedef struct lk_bus_watcher lk_bus_watcher;
+
 struct lk_bus {
     const lk_service *service;
     void *self; /* the service's own */
@@ -35,7 +38,8 @@ struct lk_bus {
     lk_attach *attach;
     lk_timer timer;    /* lk_bus_wake_at */
     lk_timer patience; /* for a word about a router that does not come */
-    lk_hook *settled;  /* ahead of the attach's, which sends */
+    lk_bus_watcher *watchers;
+    lk_hook *settled; /* ahead of the attach's, which sends */
     bool was_attached;
     bool leaving; /* the service was told so, and stops by itself */
     bool stopping;

@@ -79,6 +79,22 @@ lk_bus_wake_at (lk_bus *self, int64_t when_ms)
 }
 
 void
+lk_bus_watch (lk_bus *self, int fd, void (*fn) (void *user), void *user)
+{
+    (void) self;
+    (void) fd;
+    (void) fn;
+    (void) user;
+}
+
+void
+lk_bus_unwatch (lk_bus *self, int fd)
+{
+    (void) self;
+    (void) fd;
+}
+
+void
 lk_bus_stop (lk_bus *self, int exit_code)
 {
     (void) self;
